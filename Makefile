@@ -1,0 +1,63 @@
+# Every command works on a machine with Go and make only; what else is needed is obtained.
+# `make` prints this list.
+
+MODULES := $(shell cat modules.txt)
+BIN     := $(CURDIR)/bin
+LINT    := $(BIN)/golangci-lint
+LINT_AT := v2.15.0
+
+# A developer's own go.work, GOFLAGS or backend must not change what these commands mean.
+unexport GOFLAGS
+export GOWORK := $(CURDIR)/go.work
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check lint fmt generate tidy verify bench footprint clean-tree ci
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## start the sample service on SQLite and the in-memory cache
+	@cd examples && go build -o $(BIN)/usercenter ./usercenter
+	@exec $(BIN)/usercenter
+
+test: ## run every module's tests; ends with the backends that they really ran on
+	@cd tools && go run ./testall -race
+
+check: ## the fast loop: format, vet, layers and core's unit tests
+	@cd core && test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }
+	@cd core && go vet ./... && go test ./...
+
+lint: $(LINT) ## run the linters over every module
+	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && $(LINT) run -c $(CURDIR)/.golangci.yml ./...) || exit 1; done
+
+fmt: $(LINT) ## format the code
+	@$(LINT) fmt -c .golangci.yml
+
+generate: ## write what is made from tables: .env.example and the list of variables
+	@cd tools && go run ./envdoc
+
+tidy: ## go mod tidy in every module
+	@cd tools && go run ./modules tidy
+
+verify: ## build, vet and test every module outside the workspace, in an empty module cache
+	@cd tools && go run ./modules verify
+
+bench: ## print speed and memory as ratios to peers in the same run
+	@cd tools && go run ./benchmark
+
+footprint: ## print size and modules of each module's smallest program, and check the budget
+	@cd tools && go run ./footprint -check
+
+clean-tree: ## fail when a command has changed the tree
+	@test -z "$$(git status --porcelain)" || { git status --short; echo "the tree is not clean"; exit 1; }
+
+ci: ## all that must hold before a change lands
+	@cd tools && go run ./envdoc -check
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory footprint
+	@$(MAKE) --no-print-directory verify
+	@$(MAKE) --no-print-directory test
+
+$(LINT):
+	@echo "building golangci-lint $(LINT_AT)"
+	@GOWORK=off GOBIN=$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_AT)

@@ -1,0 +1,167 @@
+package xctx
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+	"unsafe"
+)
+
+// idLen is the length of a UUID in its dashed text form (RFC 9562, section 4).
+const idLen = 36
+
+// Request is the context of one request: its id, its start and what the access log needs to know of
+// its end. It is allocated once for each request and never reused, because a context may outlive its
+// request.
+//
+// Begin and the setters belong to the goroutine that serves the request. What they set before the
+// handler runs may be read from any goroutine; Fail is read by the access log only, on the same
+// goroutine.
+type Request struct {
+	parent context.Context
+	base   context.Context // the application, asked after parent
+
+	id     string
+	buf    [idLen]byte
+	header [1]string
+	start  time.Time
+
+	acceptLanguage string
+	profile        uint8
+	debug          bool
+
+	errorCode    int
+	errorMessage string
+}
+
+// requestKey finds the Request in a chain of contexts.
+type requestKey struct{}
+
+// NewRequest returns the context of a request that starts now, without an id.
+//
+// Cancellation and deadline are parent's. Values are looked up in the request itself, in parent, and
+// then in base, the context of the application, which may be nil.
+func NewRequest(parent, base context.Context) *Request {
+	return &Request{parent: parent, base: base, start: time.Now()}
+}
+
+// RequestFrom returns the request that ctx belongs to, or nil.
+func RequestFrom(ctx context.Context) *Request {
+	if ctx == nil {
+		return nil
+	}
+	if r, ok := ctx.(*Request); ok {
+		return r
+	}
+	r, _ := ctx.Value(requestKey{}).(*Request)
+	return r
+}
+
+// ID returns the request id, or "" where the request has none.
+func (r *Request) ID() string { return r.id }
+
+// SetID sets the request id. The caller has validated it.
+func (r *Request) SetID(id string) {
+	r.id = id
+	r.header[0] = id
+}
+
+// GenerateID gives the request a random UUID, version 4, without a further allocation.
+//
+// It names a request; it is no secret. The source is the runtime's ChaCha8 generator.
+func (r *Request) GenerateID() {
+	putUUID(&r.buf, rand.Uint64(), rand.Uint64()) //nolint:gosec // a name, no secret
+	r.SetID(unsafe.String(&r.buf[0], idLen))      //nolint:gosec // buf lives as long as r and is written once
+}
+
+// HeaderValue returns the id as the value of a response header. The caller must not change it.
+func (r *Request) HeaderValue() []string { return r.header[:] }
+
+// Start returns the time at which the request began.
+func (r *Request) Start() time.Time { return r.start }
+
+// AcceptLanguage returns the request's Accept-Language header as it was sent.
+func (r *Request) AcceptLanguage() string { return r.acceptLanguage }
+
+// SetAcceptLanguage keeps the request's Accept-Language header.
+func (r *Request) SetAcceptLanguage(header string) { r.acceptLanguage = header }
+
+// Profile returns the number of the envelope profile that answers the request.
+func (r *Request) Profile() uint8 { return r.profile }
+
+// SetProfile sets the number of the envelope profile that answers the request.
+func (r *Request) SetProfile(p uint8) { r.profile = p }
+
+// Debug reports whether the application that serves the request is in debug mode.
+func (r *Request) Debug() bool { return r.debug }
+
+// SetDebug says whether the application is in debug mode.
+func (r *Request) SetDebug(on bool) { r.debug = on }
+
+// Fail records the error that answers the request, for the access log.
+func (r *Request) Fail(code int, message string) { r.errorCode, r.errorMessage = code, message }
+
+// Failure returns what Fail recorded; code is 0 where the request did not fail.
+func (r *Request) Failure() (code int, message string) { return r.errorCode, r.errorMessage }
+
+// Deadline implements context.Context.
+func (r *Request) Deadline() (time.Time, bool) { return r.parent.Deadline() }
+
+// Done implements context.Context.
+func (r *Request) Done() <-chan struct{} { return r.parent.Done() }
+
+// Err implements context.Context.
+func (r *Request) Err() error { return r.parent.Err() }
+
+// Value implements context.Context.
+func (r *Request) Value(key any) any {
+	switch k := key.(type) {
+	case requestKey:
+		return r
+	case ContextKey:
+		if v, ok := r.own(k); ok {
+			return v
+		}
+	}
+	if v := r.parent.Value(key); v != nil || r.base == nil {
+		return v
+	}
+	return r.base.Value(key)
+}
+
+// own returns the value of a key that the request itself answers.
+func (r *Request) own(k ContextKey) (any, bool) {
+	switch k {
+	case RequestKey:
+		return r.id, r.id != ""
+	case UserStartTimeKey:
+		return r.start, true
+	case ErrorCodeKey:
+		return r.errorCode, r.errorCode != 0
+	case ErrorMessageKey:
+		return r.errorMessage, r.errorMessage != ""
+	default:
+		return nil, false
+	}
+}
+
+const hexDigits = "0123456789abcdef"
+
+// putUUID writes a version 4 UUID (RFC 9562, section 5.4) made of the 128 bits of hi and lo.
+func putUUID(dst *[idLen]byte, hi, lo uint64) {
+	hi = hi&^uint64(0xf000) | 0x4000       // version
+	lo = lo&^(uint64(0b11)<<62) | 0b10<<62 // variant
+	at := 0
+	for i := range 32 {
+		if i == 8 || i == 12 || i == 16 || i == 20 {
+			dst[at] = '-'
+			at++
+		}
+		word := hi
+		if i >= 16 {
+			word = lo
+		}
+		dst[at] = hexDigits[word>>(60-4*(i%16))&0xf]
+		at++
+	}
+}

@@ -1,0 +1,139 @@
+package xctx_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+func TestGeneratedIDIsARandomVersion4UUID(t *testing.T) {
+	seen := map[string]bool{}
+	for range 1000 {
+		r := xCtx.NewRequest(t.Context(), nil)
+		r.GenerateID()
+		u, err := uuid.Parse(r.ID())
+		if err != nil {
+			t.Fatalf("ID = %q: %v", r.ID(), err)
+		}
+		if u.Version() != 4 || u.Variant() != uuid.RFC4122 {
+			t.Fatalf("ID = %q has version %d, variant %v; want 4, RFC 4122", r.ID(), u.Version(), u.Variant())
+		}
+		if seen[r.ID()] {
+			t.Fatalf("ID %q came twice", r.ID())
+		}
+		seen[r.ID()] = true
+	}
+}
+
+func TestRequestAllocatesOnce(t *testing.T) {
+	ctx := t.Context()
+	var keep *xCtx.Request
+	got := testing.AllocsPerRun(100, func() {
+		keep = xCtx.NewRequest(ctx, nil)
+		keep.GenerateID()
+	})
+	if got != 1 {
+		t.Errorf("allocations = %v, want 1", got)
+	}
+	if xCtx.RequestFrom(keep) != keep {
+		t.Error("RequestFrom did not return the request itself")
+	}
+}
+
+type key string
+
+func TestValueAsksTheRequestThenParentThenBase(t *testing.T) {
+	base := context.WithValue(t.Context(), key("app"), "base")
+	base = context.WithValue(base, key("both"), "base")
+	parent := context.WithValue(t.Context(), key("both"), "parent")
+	parent = context.WithValue(parent, xCtx.RequestKey, "outer")
+	r := xCtx.NewRequest(parent, base)
+
+	if got := r.Value(xCtx.RequestKey); got != "outer" {
+		t.Errorf("id before SetID = %v, want the parent's", got)
+	}
+	r.SetID("mine")
+	for _, tc := range []struct {
+		name string
+		key  any
+		want any
+	}{
+		{name: "own id", key: xCtx.RequestKey, want: "mine"},
+		{name: "own start", key: xCtx.UserStartTimeKey, want: r.Start()},
+		{name: "parent before base", key: key("both"), want: "parent"},
+		{name: "base last", key: key("app"), want: "base"},
+		{name: "nowhere", key: key("none"), want: nil},
+		{name: "no failure", key: xCtx.ErrorCodeKey, want: nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := r.Value(tc.key); got != tc.want {
+				t.Errorf("Value(%v) = %v, want %v", tc.key, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestFailureIsVisibleUnderItsKeys(t *testing.T) {
+	r := xCtx.NewRequest(t.Context(), nil)
+	r.Fail(40400, "no such thing")
+	if got := r.Value(xCtx.ErrorCodeKey); got != 40400 {
+		t.Errorf("ErrorCodeKey = %v, want 40400", got)
+	}
+	if got := r.Value(xCtx.ErrorMessageKey); got != "no such thing" {
+		t.Errorf("ErrorMessageKey = %v, want the message", got)
+	}
+}
+
+func TestRequestFromFindsTheRequestThroughDerivedContexts(t *testing.T) {
+	r := xCtx.NewRequest(t.Context(), nil)
+	ctx, cancel := context.WithTimeout(context.WithValue(r, key("k"), 1), time.Minute)
+	defer cancel()
+	if xCtx.RequestFrom(ctx) != r {
+		t.Error("RequestFrom lost the request")
+	}
+	if xCtx.RequestFrom(t.Context()) != nil {
+		t.Error("RequestFrom found a request where there is none")
+	}
+}
+
+func TestCancellationIsTheParents(t *testing.T) {
+	parent, cancel := context.WithCancel(t.Context())
+	r := xCtx.NewRequest(parent, t.Context())
+	cancel()
+	<-r.Done()
+	if !errors.Is(r.Err(), context.Canceled) {
+		t.Errorf("Err = %v, want context.Canceled", r.Err())
+	}
+}
+
+func TestReservedKeys(t *testing.T) {
+	for _, k := range []xCtx.ContextKey{
+		xCtx.RequestKey, xCtx.UserStartTimeKey, xCtx.RegNodeKey, xCtx.DatabaseKey, xCtx.CacheManagerKey,
+		xCtx.RedisClientKey, xCtx.SnowflakeNodeKey, xCtx.ErrorCodeKey, xCtx.ErrorMessageKey,
+	} {
+		if !k.IsReserved() {
+			t.Errorf("%s is not reserved", k)
+		}
+	}
+	for _, k := range []xCtx.ContextKey{xCtx.Exec, xCtx.EmailClientKey, "mine"} {
+		if k.IsReserved() {
+			t.Errorf("%s is reserved", k)
+		}
+	}
+	if !xCtx.Exec.IsExec() || xCtx.Exec.IsNil() || !xCtx.ContextKey("").IsNil() {
+		t.Error("IsExec or IsNil is wrong")
+	}
+}
+
+func BenchmarkRequest(b *testing.B) {
+	ctx := b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		xCtx.NewRequest(ctx, nil).GenerateID()
+	}
+}

@@ -1,0 +1,57 @@
+// Package xctx names what a context carries, and holds the context of one request. Import it as xCtx.
+//
+// It is the lowest room of the house: it knows the standard library only, so that logs, errors, HTTP
+// and gRPC can all read the same request without knowing one another.
+package xctx
+
+// ContextKey is the type of every context key that Plinth reserves.
+type ContextKey string
+
+// The reserved keys. An application's nodes use keys of their own.
+const (
+	// Exec marks a node that only runs: its value is not kept, and it may stand more than once.
+	Exec ContextKey = "plinth_exec"
+	// RequestKey holds the request id, a string.
+	RequestKey ContextKey = "plinth_request_id"
+	// UserStartTimeKey holds the start of the request, a time.Time.
+	UserStartTimeKey ContextKey = "plinth_start_time"
+	// RegNodeKey holds the collection of initialized nodes.
+	RegNodeKey ContextKey = "plinth_nodes"
+	// DatabaseKey holds the *gorm.DB.
+	DatabaseKey ContextKey = "plinth_database"
+	// CacheManagerKey holds the cache manager.
+	CacheManagerKey ContextKey = "plinth_cache"
+	// RedisClientKey holds the Redis client; only the Redis backend sets it.
+	RedisClientKey ContextKey = "plinth_redis"
+	// SnowflakeNodeKey holds the node that generates ids.
+	SnowflakeNodeKey ContextKey = "plinth_snowflake"
+	// EmailClientKey holds the mail client.
+	EmailClientKey ContextKey = "plinth_email"
+	// ErrorCodeKey holds the number of the error that answered the request, an int.
+	ErrorCodeKey ContextKey = "plinth_error_code"
+	// ErrorMessageKey holds the message of the error that answered the request, a string.
+	ErrorMessageKey ContextKey = "plinth_error_message"
+)
+
+// String returns the key's name.
+func (k ContextKey) String() string { return string(k) }
+
+// IsNil reports whether the key is empty.
+func (k ContextKey) IsNil() bool { return k == "" }
+
+// IsExec reports whether the key is Exec.
+func (k ContextKey) IsExec() bool { return k == Exec }
+
+// reserved are the keys that only the framework registers.
+var reserved = map[ContextKey]struct{}{
+	RequestKey: {}, UserStartTimeKey: {}, RegNodeKey: {}, DatabaseKey: {}, CacheManagerKey: {}, RedisClientKey: {},
+	SnowflakeNodeKey: {}, ErrorCodeKey: {}, ErrorMessageKey: {},
+}
+
+// IsReserved reports whether only the framework may register a node under the key.
+//
+// EmailClientKey is not reserved: its client is an ordinary node that the application lists.
+func (k ContextKey) IsReserved() bool {
+	_, ok := reserved[k]
+	return ok
+}

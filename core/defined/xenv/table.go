@@ -1,0 +1,106 @@
+package xenv
+
+import (
+	"math"
+	"time"
+)
+
+// Bounds that several rows share.
+const (
+	maxPort    = math.MaxUint16
+	maxCount   = math.MaxInt32
+	oneDay     = int64(24 * time.Hour)
+	oneHour    = int64(time.Hour)
+	manyYears  = int64(100 * 365 * 24 * time.Hour)
+	oneGiB     = 1 << 30
+	smallBytes = 1 << 10
+)
+
+// Names of the groups, in the order of the documentation.
+const (
+	groupApp   = "Application and server"
+	groupCtx   = "Request context"
+	groupLog   = "Logs"
+	groupDB    = "Database"
+	groupCache = "Cache"
+	groupIDs   = "Ids"
+	groupGrpc  = "gRPC"
+	groupMail  = "Mail"
+)
+
+// table is the one source of what Plinth reads from the environment.
+var table = []Var{
+	{Key: Debug, Group: groupApp, Type: TypeBool, Default: "false", Meaning: "Debug mode: routes in the start banner, handling time in responses, no drain delay."},
+	{Key: Host, Group: groupApp, Default: "localhost", Meaning: "HTTP listen host; 0.0.0.0 or :: listens on every interface."},
+	{Key: Port, Group: groupApp, Type: TypeInt, Default: "1118", Max: maxPort, Meaning: "HTTP listen port; 0 takes a free one."},
+	{Key: Envelope, Group: groupApp, Type: TypeEnum, Default: "plinth", Values: []string{"plinth", "java"}, Meaning: "Profile of the response envelope."},
+	{Key: TrustedProxies, Group: groupApp, Type: TypeList, Meaning: "Addresses or CIDR ranges of proxies whose X-Forwarded-For is believed; none by default."},
+	{Key: ReadHeaderTimeout, Group: groupApp, Type: TypeDuration, Default: "5s", Max: oneHour, Meaning: "Time for a request's header to arrive; 0 is no limit."},
+	{Key: ReadTimeout, Group: groupApp, Type: TypeDuration, Default: "30s", Max: oneDay, Meaning: "Time for a request's body to arrive; 0 is no limit."},
+	{Key: IdleTimeout, Group: groupApp, Type: TypeDuration, Default: "120s", Max: oneDay, Meaning: "Time that an idle keep-alive connection stays open; 0 is no limit."},
+	{Key: MaxHeaderBytes, Group: groupApp, Type: TypeInt, Default: "65536", Min: smallBytes, Max: oneGiB, Meaning: "Size of a request's header in bytes."},
+	{Key: MaxBodyBytes, Group: groupApp, Type: TypeInt, Default: "4194304", Max: math.MaxInt64, Meaning: "Size of a request's body in bytes; 0 is no limit."},
+	{Key: DrainDelay, Group: groupApp, Type: TypeDuration, Default: "5s", Max: oneHour, Meaning: "Time between the stop signal and the end of accepting, for load balancers to notice; 0 in debug mode."},
+	{Key: ShutdownTimeout, Group: groupApp, Type: TypeDuration, Default: "25s", Min: 1, Max: oneDay, Meaning: "Bound on the whole stop, the drain delay included."},
+	{Key: AppName, Group: groupApp, Default: "plinth", Meaning: "Name of the application in the banner and the logs."},
+	{Key: AppVersion, Group: groupApp, Meaning: "Version of the application in the banner and the logs; by default what the binary was built from."},
+
+	{Key: ContextEnableInput, Group: groupCtx, Type: TypeBool, Default: "true", Meaning: "Take a well-formed X-Request-UUID from the client as the request id."},
+	{Key: ContextExcludeUrls, Group: groupCtx, Type: TypeList, Meaning: "Path patterns, such as /healthz or /static/*, whose requests get no id."},
+
+	{Key: LogLevel, Group: groupLog, Type: TypeEnum, Default: "info", Values: []string{"debug", "info", "notice", "warn", "error"}, Meaning: "Lowest level that is written; debug mode lowers the default to debug."},
+	{Key: LogFormat, Group: groupLog, Type: TypeEnum, Default: "auto", Values: []string{"auto", "console", "json"}, Meaning: "Form of the lines on standard output; auto is console at a terminal and json elsewhere."},
+	{Key: LogDir, Group: groupLog, Default: ".logs", Meaning: "Folder of the log files; none writes no files."},
+	{Key: LogMaxSize, Group: groupLog, Type: TypeInt, Default: "100", Min: 1, Max: maxCount, Meaning: "Size in megabytes at which a log file is rotated."},
+	{Key: LogMaxAge, Group: groupLog, Type: TypeInt, Default: "30", Max: maxCount, Meaning: "Days that rotated files are kept; 0 keeps them whatever their age."},
+	{Key: LogMaxBackups, Group: groupLog, Type: TypeInt, Default: "30", Max: maxCount, Meaning: "Number of rotated files that are kept; 0 keeps all."},
+	{Key: LogCompress, Group: groupLog, Type: TypeBool, Default: "true", Meaning: "Compress rotated files."},
+
+	{Key: DatabaseDriver, Group: groupDB, Default: "none", Meaning: "Driver: mysql, postgres, sqlite, oracle, sqlserver, another that is imported, or none."},
+	{Key: DatabaseDsn, Group: groupDB, Secret: true, Meaning: "Full connection string; the parts below are then ignored."},
+	{Key: DatabaseHost, Group: groupDB, Default: "localhost", Meaning: "Host of the database server."},
+	{Key: DatabasePort, Group: groupDB, Type: TypeInt, Max: maxPort, Meaning: "Port of the database server; by default the driver's usual one."},
+	{Key: DatabaseUser, Group: groupDB, Meaning: "User."},
+	{Key: DatabasePass, Group: groupDB, Secret: true, Meaning: "Password."},
+	{Key: DatabaseName, Group: groupDB, Meaning: "Name of the database."},
+	{Key: DatabasePrefix, Group: groupDB, Meaning: "Prefix of every table name."},
+	{Key: DatabaseTimezone, Group: groupDB, Default: "UTC", Reader: "postgres", Meaning: "Time zone of the session."},
+	{Key: DatabaseCharset, Group: groupDB, Default: "utf8mb4", Reader: "mysql", Meaning: "Character set of the connection."},
+	{Key: DatabasePath, Group: groupDB, Reader: "sqlite", Meaning: "Path of the database file, or :memory:."},
+	{Key: DatabaseServiceName, Group: groupDB, Reader: "oracle", Meaning: "Service name."},
+	{Key: DatabaseLibDir, Group: groupDB, Reader: "oracle", Meaning: "Accepted and ignored: the driver needs no client library."},
+	{Key: DatabaseMaxOpenConns, Group: groupDB, Type: TypeInt, Default: "25", Max: maxCount, Meaning: "Connections of the pool at most; 0 is no limit."},
+	{Key: DatabaseMaxIdleConns, Group: groupDB, Type: TypeInt, Default: "10", Max: maxCount, Meaning: "Idle connections that are kept."},
+	{Key: DatabaseConnMaxLifetime, Group: groupDB, Type: TypeDuration, Default: "1h", Max: manyYears, Meaning: "Age at which a connection is replaced; 0 is never."},
+	{Key: DatabaseConnMaxIdleTime, Group: groupDB, Type: TypeDuration, Default: "10m", Max: manyYears, Meaning: "Idle time after which a connection is closed; 0 is never."},
+	{Key: DatabaseConnectTimeout, Group: groupDB, Type: TypeDuration, Default: "30s", Max: oneHour, Meaning: "How long the start waits for a database that is not there yet; 0 tries once."},
+	{Key: DatabaseSlowThreshold, Group: groupDB, Type: TypeDuration, Default: "200ms", Max: oneHour, Unit: time.Millisecond, Meaning: "Statements that take longer are logged; 0 logs none."},
+
+	{Key: NoSqlDriver, Group: groupCache, Default: "none", Meaning: "Backend: redis, memory, another that is imported, or none."},
+	{Key: NoSqlHost, Group: groupCache, Default: "localhost", Reader: "redis", Meaning: "Host of the server."},
+	{Key: NoSqlPort, Group: groupCache, Type: TypeInt, Default: "6379", Max: maxPort, Reader: "redis", Meaning: "Port of the server."},
+	{Key: NoSqlUser, Group: groupCache, Reader: "redis", Meaning: "User of the access control list."},
+	{Key: NoSqlPass, Group: groupCache, Secret: true, Reader: "redis", Meaning: "Password."},
+	{Key: NoSqlDatabase, Group: groupCache, Type: TypeInt, Default: "0", Max: maxCount, Reader: "redis", Meaning: "Number of the database."},
+	{Key: NoSqlPoolSize, Group: groupCache, Type: TypeInt, Default: "10", Min: 1, Max: maxCount, Reader: "redis", Meaning: "Connections of the pool at most."},
+	{Key: NoSqlPrefix, Group: groupCache, Meaning: "Prefix of every key."},
+	{Key: NoSqlConnectTimeout, Group: groupCache, Type: TypeDuration, Default: "30s", Max: oneHour, Meaning: "How long the start waits for a backend that is not there yet; 0 tries once."},
+	{Key: NoSqlMemoryDefaultTTL, Group: groupCache, Type: TypeDuration, Default: "0", Max: manyYears, Unit: time.Second, Reader: "memory", Meaning: "Life of an entry that is set without one; 0 is for ever."},
+	{Key: NoSqlMemoryMaxEntries, Group: groupCache, Type: TypeInt, Default: "100000", Min: 1, Max: maxCount, Reader: "memory", Meaning: "Entries at most, in all."},
+	{Key: NoSqlMemoryShardCount, Group: groupCache, Type: TypeInt, Default: "32", Min: 1, Max: math.MaxUint16, Reader: "memory", Meaning: "Number of locks among which hash, set and list updates are spread."},
+
+	{Key: SnowflakeDatacenterID, Group: groupIDs, Type: TypeInt, Max: maxCount, Meaning: "Datacenter number of the id node, within the layout; found by itself where neither number is set."},
+	{Key: SnowflakeNodeID, Group: groupIDs, Type: TypeInt, Max: maxCount, Meaning: "Number of the id node, within the layout; found by itself where neither number is set."},
+	{Key: SnowflakeLeaseDir, Group: groupIDs, Meaning: "Folder of the files that lease node numbers on one host; by default a folder of the system's temporary one."},
+
+	{Key: GrpcPort, Group: groupGrpc, Type: TypeInt, Default: "1119", Max: maxPort, Reader: "grpcx", Meaning: "gRPC listen port; 0 takes a free one."},
+	{Key: GrpcReflection, Group: groupGrpc, Type: TypeEnum, Default: "false", Values: []string{"true", "false"}, Reader: "grpcx", Meaning: "gRPC server reflection."},
+
+	{Key: EmailHost, Group: groupMail, Reader: "notifyx/email", Meaning: "Host of the mail server."},
+	{Key: EmailPort, Group: groupMail, Type: TypeInt, Default: "587", Max: maxPort, Reader: "notifyx/email", Meaning: "Port of the mail server."},
+	{Key: EmailUser, Group: groupMail, Reader: "notifyx/email", Meaning: "User."},
+	{Key: EmailPass, Group: groupMail, Secret: true, Reader: "notifyx/email", Meaning: "Password."},
+	{Key: EmailFrom, Group: groupMail, Reader: "notifyx/email", Meaning: "Address of the sender."},
+	{Key: EmailFromName, Group: groupMail, Reader: "notifyx/email", Meaning: "Name of the sender."},
+	{Key: EmailTLS, Group: groupMail, Type: TypeEnum, Default: "starttls", Values: []string{"none", "starttls", "tls"}, Reader: "notifyx/email", Meaning: "Encryption of the connection to the mail server."},
+}

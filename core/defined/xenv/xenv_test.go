@@ -1,0 +1,186 @@
+package xenv_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+func TestEveryConstantHasARowInTheTable(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "keys.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var constants []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			name, _ := strconv.Unquote(lit.Value)
+			constants = append(constants, name)
+		}
+		return true
+	})
+	var rows []string
+	for _, v := range xEnv.Table() {
+		rows = append(rows, v.Key.String())
+	}
+	slices.Sort(constants)
+	slices.Sort(rows)
+	if !slices.Equal(constants, rows) {
+		t.Errorf("constants and table differ:\n%v\n%v", constants, rows)
+	}
+}
+
+func TestEveryDefaultIsAccepted(t *testing.T) {
+	for _, v := range xEnv.Table() {
+		if v.Meaning == "" || v.Group == "" {
+			t.Errorf("%s has no meaning or no group", v.Key)
+		}
+		if v.Default == "" {
+			continue
+		}
+		if err := v.Check(v.Default); err != nil {
+			t.Errorf("default: %v", err)
+		}
+	}
+}
+
+func TestReadersReturnTheDefaultOfWhatDoesNotParse(t *testing.T) {
+	const key xEnv.EnvKey = "PLINTH_TEST_VALUE"
+	for _, tc := range []struct {
+		name string
+		text string
+		read func() any
+		want any
+	}{
+		{name: "string", text: " a b ", read: func() any { return xEnv.GetEnvString(key, "x") }, want: " a b "},
+		{name: "empty string is not set", text: "", read: func() any { return xEnv.GetEnvString(key, "x") }, want: "x"},
+		{name: "bool", text: "TRUE", read: func() any { return xEnv.GetEnvBool(key, false) }, want: true},
+		{name: "bool in words", text: "Off", read: func() any { return xEnv.GetEnvBool(key, true) }, want: false},
+		{name: "no bool", text: "maybe", read: func() any { return xEnv.GetEnvBool(key, true) }, want: true},
+		{name: "int", text: " 42 ", read: func() any { return xEnv.GetEnvInt(key, 1) }, want: 42},
+		{name: "no int", text: "4.2", read: func() any { return xEnv.GetEnvInt(key, 1) }, want: 1},
+		{name: "int64", text: "9223372036854775807", read: func() any { return xEnv.GetEnvInt64(key, 1) }, want: int64(9223372036854775807)},
+		{name: "too large", text: "9223372036854775808", read: func() any { return xEnv.GetEnvInt64(key, 1) }, want: int64(1)},
+		{name: "float", text: "2.5", read: func() any { return xEnv.GetEnvFloat(key, 1) }, want: 2.5},
+		{name: "NaN", text: "NaN", read: func() any { return xEnv.GetEnvFloat(key, 1) }, want: 1.0},
+		{name: "duration", text: "1m30s", read: func() any { return xEnv.GetEnvDuration(key, 0) }, want: 90 * time.Second},
+		{name: "duration without a unit", text: "5", read: func() any { return xEnv.GetEnvDuration(key, time.Hour) }, want: time.Hour},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(key.String(), tc.text)
+			if got := tc.read(); got != tc.want {
+				t.Errorf("%q read as %v, want %v", tc.text, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheTableGivesDefaultsAndUnits(t *testing.T) {
+	for _, key := range []xEnv.EnvKey{xEnv.Port, xEnv.Host, xEnv.DatabaseSlowThreshold, xEnv.LogCompress, xEnv.ContextExcludeUrls} {
+		t.Setenv(key.String(), "")
+	}
+	if got := xEnv.Int(xEnv.Port); got != 1118 {
+		t.Errorf("port = %d, want 1118", got)
+	}
+	if got := xEnv.String(xEnv.Host); got != "localhost" {
+		t.Errorf("host = %q, want localhost", got)
+	}
+	if !xEnv.Bool(xEnv.LogCompress) {
+		t.Error("log compression is off by default, want on")
+	}
+	if got := xEnv.List(xEnv.ContextExcludeUrls); len(got) != 0 {
+		t.Errorf("excluded paths = %q, want none", got)
+	}
+	if got := xEnv.Duration(xEnv.DatabaseSlowThreshold); got != 200*time.Millisecond {
+		t.Errorf("slow threshold = %s, want 200ms", got)
+	}
+	t.Setenv(xEnv.DatabaseSlowThreshold.String(), "350")
+	if got := xEnv.Duration(xEnv.DatabaseSlowThreshold); got != 350*time.Millisecond {
+		t.Errorf("slow threshold of 350 = %s, want 350ms", got)
+	}
+	t.Setenv(xEnv.ContextExcludeUrls.String(), " /a, ,/b/* ")
+	if got := xEnv.List(xEnv.ContextExcludeUrls); !slices.Equal(got, []string{"/a", "/b/*"}) {
+		t.Errorf("list = %q", got)
+	}
+}
+
+func TestValidateReportsEveryProblemWithNameValueAndWhatIsAccepted(t *testing.T) {
+	t.Setenv("PLINTH_PORT", "abc")
+	t.Setenv("GRPC_PORT", "70000")
+	t.Setenv("PLINTH_DRAIN_DELAY", "5")
+	t.Setenv("LOG_LEVEL", "loud")
+	t.Setenv("PLINTH_DEBUG", "perhaps")
+	err := xEnv.Validate()
+	if err == nil {
+		t.Fatal("Validate = nil")
+	}
+	got := strings.Split(err.Error(), "\n")
+	want := []string{
+		`PLINTH_DEBUG: "perhaps" is not a boolean (accepted: true or false)`,
+		`PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)`,
+		`PLINTH_DRAIN_DELAY: "5" has no unit (accepted: a duration such as 500ms, 5s or 1m30s, 0s to 1h0m0s)`,
+		`LOG_LEVEL: "loud" is not one of the values (accepted: debug, info, notice, warn, error)`,
+		`GRPC_PORT: "70000" is out of range (accepted: 0 to 65535)`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("problems:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestProblemHidesSecrets(t *testing.T) {
+	const secret = "hunter2"
+	for _, v := range xEnv.Table() {
+		if got := xEnv.Problem(v.Key, secret, "is wrong", "").Error(); v.Secret && strings.Contains(got, secret) {
+			t.Errorf("%q shows the secret", got)
+		}
+	}
+	for _, key := range []xEnv.EnvKey{xEnv.DatabasePass, xEnv.DatabaseDsn, xEnv.NoSqlPass, xEnv.EmailPass} {
+		if !xEnv.Lookup(key).Secret {
+			t.Errorf("%s is not marked as a secret", key)
+		}
+	}
+}
+
+func TestApplyNeverOverridesTheEnvironment(t *testing.T) {
+	t.Setenv("PLINTH_TEST_SET", "real")
+	t.Setenv("PLINTH_TEST_EMPTY", "")
+	t.Setenv("PLINTH_TEST_FILE", "will be restored")
+	if err := xEnv.SetEnv("PLINTH_TEST_FILE", "file"); err != nil {
+		t.Fatal(err)
+	}
+	if err := xEnv.Apply(map[string]string{"PLINTH_TEST_SET": "file", "PLINTH_TEST_EMPTY": "file"}); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[xEnv.EnvKey]string{"PLINTH_TEST_SET": "real", "PLINTH_TEST_EMPTY": "", "PLINTH_TEST_FILE": "file"} {
+		if got, _ := xEnv.GetEnv(key); got != want {
+			t.Errorf("%s = %q, want %q", key, got, want)
+		}
+	}
+	if err := xEnv.Apply(map[string]string{"": "x"}); err == nil {
+		t.Error("a nameless variable was accepted")
+	}
+}
+
+func TestExampleListsEveryVariable(t *testing.T) {
+	example := xEnv.Example()
+	for _, v := range xEnv.Table() {
+		if !strings.Contains(example, "\n# "+v.Key.String()+"="+v.Default+"\n") {
+			t.Errorf("%s is not in the example", v.Key)
+		}
+	}
+}
+
+func BenchmarkGetEnvInt(b *testing.B) {
+	b.Setenv("PLINTH_PORT", "8080")
+	b.ReportAllocs()
+	for b.Loop() {
+		xEnv.Int(xEnv.Port)
+	}
+}
