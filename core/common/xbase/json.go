@@ -1,0 +1,156 @@
+package xbase
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"unicode/utf8"
+)
+
+// Appender is a payload that encodes itself. AppendJSON appends one JSON value to dst and returns the
+// result; it is trusted to be valid.
+type Appender interface {
+	AppendJSON(dst []byte) ([]byte, error)
+}
+
+// errShort reports an Appender that lost what was in the buffer before it.
+var errShort = errors.New("xbase: AppendJSON returned less than it was given")
+
+const hexDigits = "0123456789abcdef"
+
+// AppendString appends s to dst as a JSON string, with the escapes of encoding/json: what HTML and
+// JavaScript read as markup is escaped, and invalid UTF-8 becomes U+FFFD.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for at := 0; at < len(s); {
+		if c := s[at]; c < utf8.RuneSelf {
+			if safe[c] {
+				at++
+				continue
+			}
+			dst = append(dst, s[from:at]...)
+			dst = appendEscape(dst, c)
+			at++
+			from = at
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[at:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = append(dst, s[from:at]...)
+			dst = append(dst, `\ufffd`...)
+			from = at + size
+		case r == '\u2028' || r == '\u2029':
+			dst = append(dst, s[from:at]...)
+			dst = append(dst, `\u202`...)
+			dst = append(dst, hexDigits[r&0xf])
+			from = at + size
+		}
+		at += size
+	}
+	dst = append(dst, s[from:]...)
+	return append(dst, '"')
+}
+
+// safe says which ASCII bytes stand for themselves in a JSON string.
+var safe = func() (table [utf8.RuneSelf]bool) {
+	for c := range table {
+		switch c {
+		case '"', '\\', '<', '>', '&':
+		default:
+			table[c] = c >= ' '
+		}
+	}
+	return table
+}()
+
+// appendEscape appends the escape of an ASCII byte that may not stand for itself.
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	default:
+		return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+	}
+}
+
+// AppendValue appends v as JSON to dst. When v cannot be encoded, dst comes back as it was.
+//
+// A value that implements Appender writes itself; any other goes through encoding/json.
+func AppendValue(dst []byte, v any) ([]byte, error) {
+	if v == nil {
+		return append(dst, null...), nil
+	}
+	if a, ok := v.(Appender); ok {
+		return appendAppender(dst, a)
+	}
+	e := encoders.Get().(*encoder) //nolint:forcetypeassert // the pool holds nothing else
+	e.out = dst
+	err := e.json.Encode(v)
+	out := e.out
+	e.out = nil
+	encoders.Put(e)
+	if err != nil {
+		return dst, fmt.Errorf("xbase: encode data: %w", err)
+	}
+	return out[:len(out)-1], nil // the encoder ends each value with a newline
+}
+
+// AppendField appends key and then v to dst, or nothing when v encodes as null. The key is already
+// JSON: quoted, with its comma and its colon.
+func AppendField(dst []byte, key string, v any) ([]byte, error) {
+	if v == nil {
+		return dst, nil
+	}
+	start := len(dst) + len(key)
+	out, err := AppendValue(append(dst, key...), v)
+	if err != nil || string(out[start:]) == null {
+		return dst, err
+	}
+	return out, nil
+}
+
+func appendAppender(dst []byte, a Appender) ([]byte, error) {
+	if v := reflect.ValueOf(a); v.Kind() == reflect.Pointer && v.IsNil() {
+		return append(dst, null...), nil
+	}
+	out, err := a.AppendJSON(dst)
+	if err != nil {
+		return dst, fmt.Errorf("xbase: encode data: %w", err)
+	}
+	if len(out) <= len(dst) {
+		return dst, errShort
+	}
+	return out, nil
+}
+
+// encoder is a json.Encoder that appends to a buffer which it does not own. encoding/json writes a
+// value at once and only when all of it could be encoded, so a failure leaves the buffer alone.
+type encoder struct {
+	json *json.Encoder
+	out  []byte
+}
+
+func (e *encoder) Write(p []byte) (int, error) {
+	e.out = append(e.out, p...)
+	return len(p), nil
+}
+
+var encoders = sync.Pool{New: func() any {
+	e := new(encoder)
+	e.json = json.NewEncoder(e)
+	return e
+}}

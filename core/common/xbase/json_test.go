@@ -1,0 +1,99 @@
+package xbase_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"testing"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+)
+
+// reference is the envelope as encoding/json would write it.
+type reference struct {
+	Context      string `json:"context"`
+	Output       string `json:"output"`
+	Code         int    `json:"code"`
+	Message      string `json:"message"`
+	ErrorMessage string `json:"error_message,omitempty"`
+	Overhead     int64  `json:"overhead,omitempty"`
+	Data         any    `json:"data,omitempty"`
+}
+
+// awkward are texts that tempt an encoder.
+var awkward = []string{
+	"", "plain", `"\/`, "\x00\x01\x1f\x7f", "\b\f\n\r\t", "<script>&</script>", "\u2028\u2029\u2027", "汉字", "🦀",
+	"\xff", "a\xc3", "\xe2\x80", "\xe2\x80\xa8", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\ufffd", "\xef\xbf\xbd\xff",
+}
+
+func checkString(t *testing.T, s string) {
+	t.Helper()
+	want, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := xBase.AppendString([]byte("x"), s); string(got) != "x"+string(want) {
+		t.Errorf("AppendString(%q) = %s, want x%s", s, got, want)
+	}
+}
+
+func TestStringsAreWrittenAsEncodingJSONDoes(t *testing.T) {
+	for _, s := range awkward {
+		checkString(t, s)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		s := ""
+		for range random.IntN(8) {
+			if random.IntN(2) == 0 {
+				s += awkward[random.IntN(len(awkward))]
+			} else {
+				s += string([]byte{byte(random.Uint32()), byte(random.Uint32())})
+			}
+		}
+		checkString(t, s)
+	}
+}
+
+func TestNullFieldsAreLeftOut(t *testing.T) {
+	for _, v := range []any{nil, (*user)(nil), []user(nil), map[string]int(nil), json.RawMessage("null")} {
+		got, err := xBase.AppendField([]byte(`{"a":1`), `,"b":`, v)
+		if err != nil || string(got) != `{"a":1` {
+			t.Errorf("%#v: %s, %v", v, got, err)
+		}
+	}
+	got, err := xBase.AppendField([]byte(`{"a":1`), `,"b":`, "null")
+	if err != nil || string(got) != `{"a":1,"b":"null"` {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func FuzzAppendString(f *testing.F) {
+	for _, s := range awkward {
+		f.Add(s)
+	}
+	f.Fuzz(checkString)
+}
+
+func FuzzAppendJSON(f *testing.F) {
+	for _, s := range awkward {
+		f.Add(s, "Success", 200, "done", s, int64(5), s)
+	}
+	f.Add("", "", 0, "", "", int64(0), "")
+	f.Fuzz(func(t *testing.T, context, output string, code int, message, errorMessage string, overhead int64, data string) {
+		for _, d := range []any{nil, data, []string{data}, map[string]any{data: code}, user{Name: data}} {
+			want, err := json.Marshal(reference{context, output, code, message, errorMessage, overhead, d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := xBase.BaseResponse{
+				Context: context, Output: output, Code: code, Message: message, ErrorMessage: errorMessage, Overhead: overhead, Data: d,
+			}
+			if got, err := r.AppendJSON(nil, xBase.ProfilePlinth); err != nil || string(got) != string(want) {
+				t.Errorf("got %s, %v\nwant %s", got, err, want)
+			}
+			if got, err := r.AppendJSON(nil, xBase.ProfileJava); err != nil || !json.Valid(got) {
+				t.Errorf("java: %s, %v", got, err)
+			}
+		}
+	})
+}

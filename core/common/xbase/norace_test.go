@@ -1,0 +1,5 @@
+//go:build !race
+
+package xbase_test
+
+const raceDetector = false

@@ -1,0 +1,41 @@
+// Package xbase is the envelope in which every response travels. Import it as xBase.
+//
+// It is data and its encoding: it knows neither error codes nor the web engine. Everything in it is
+// safe for concurrent use as long as nobody changes a response that is being encoded.
+package xbase
+
+import "fmt"
+
+// Profile is the shape in which the envelope is written.
+type Profile uint8
+
+const (
+	// ProfilePlinth leaves out what is absent and counts in microseconds. It is the default.
+	ProfilePlinth Profile = iota
+	// ProfileJava is the shape of the Java library: null for what is absent, milliseconds.
+	ProfileJava
+)
+
+// ParseProfile reads a profile's name, "plinth" or "java".
+func ParseProfile(name string) (Profile, error) {
+	switch name {
+	case "plinth":
+		return ProfilePlinth, nil
+	case "java":
+		return ProfileJava, nil
+	default:
+		return ProfilePlinth, fmt.Errorf("xbase: %q is no envelope profile (accepted: plinth, java)", name)
+	}
+}
+
+// String returns the profile's name.
+func (p Profile) String() string {
+	switch p {
+	case ProfilePlinth:
+		return "plinth"
+	case ProfileJava:
+		return "java"
+	default:
+		return fmt.Sprintf("Profile(%d)", uint8(p))
+	}
+}

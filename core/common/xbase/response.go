@@ -1,0 +1,140 @@
+package xbase
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+)
+
+// What a response says when nothing went wrong.
+const (
+	// OutputSuccess is the output of a success.
+	OutputSuccess = "Success"
+	// CodeSuccess is the code of a success.
+	CodeSuccess = 200
+)
+
+// BaseResponse is the envelope of every response.
+//
+// The zero value of a field that may be absent (ErrorMessage, Overhead, Data) says that it is absent.
+type BaseResponse struct { //nolint:recvcheck // MarshalJSON serves values too
+	// Context is the request id.
+	Context string
+	// Output is the label: OutputSuccess, or that of an error code.
+	Output string
+	// Code is CodeSuccess, or the number of an error code.
+	Code int
+	// Message says in the client's language what happened.
+	Message string
+	// ErrorMessage is what the developer adds for the client.
+	ErrorMessage string
+	// Overhead is the time spent on the request, in microseconds.
+	Overhead int64
+	// Data is the payload. It is absent when it encodes as null.
+	Data any
+}
+
+// names are the keys of one profile, with the comma before them and the colon after.
+type names struct {
+	errorMessage, overhead, data string
+}
+
+var (
+	plinthNames = names{errorMessage: `,"error_message":`, overhead: `,"overhead":`, data: `,"data":`}
+	javaNames   = names{errorMessage: `,"errorMessage":`, overhead: `,"duration":`, data: `,"data":`}
+)
+
+const (
+	null = "null"
+
+	// microsPerMilli turns the envelope's microseconds into the Java profile's milliseconds.
+	microsPerMilli = 1000
+)
+
+// AppendJSON appends the envelope in the shape of p to dst.
+//
+// When Data cannot be encoded the error says why, and dst comes back as it was.
+func (r *BaseResponse) AppendJSON(dst []byte, p Profile) ([]byte, error) {
+	out := append(dst, `{"context":`...)
+	out = AppendString(out, r.Context)
+	out = append(out, `,"output":`...)
+	out = AppendString(out, r.Output)
+	out = append(out, `,"code":`...)
+	out = strconv.AppendInt(out, int64(r.Code), 10)
+	out = append(out, `,"message":`...)
+	out = AppendString(out, r.Message)
+
+	var err error
+	if p == ProfileJava {
+		out, err = r.appendJava(out)
+	} else {
+		out, err = r.appendPlinth(out)
+	}
+	if err != nil {
+		return dst, err
+	}
+	return append(out, '}'), nil
+}
+
+// appendPlinth appends the fields that may be absent, and leaves out those that are.
+func (r *BaseResponse) appendPlinth(out []byte) ([]byte, error) {
+	if r.ErrorMessage != "" {
+		out = append(out, plinthNames.errorMessage...)
+		out = AppendString(out, r.ErrorMessage)
+	}
+	if r.Overhead != 0 {
+		out = append(out, plinthNames.overhead...)
+		out = strconv.AppendInt(out, r.Overhead, 10)
+	}
+	return AppendField(out, plinthNames.data, r.Data)
+}
+
+// appendJava appends the fields that may be absent, and writes null for those that are.
+func (r *BaseResponse) appendJava(out []byte) ([]byte, error) {
+	out = append(out, javaNames.errorMessage...)
+	if r.ErrorMessage == "" {
+		out = append(out, null...)
+	} else {
+		out = AppendString(out, r.ErrorMessage)
+	}
+	out = append(out, javaNames.overhead...)
+	out = strconv.AppendInt(out, r.Overhead/microsPerMilli, 10)
+	out = append(out, javaNames.data...)
+	return AppendValue(out, r.Data)
+}
+
+// MarshalJSON writes the plinth profile. It implements json.Marshaler.
+func (r BaseResponse) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil, ProfilePlinth) }
+
+// UnmarshalJSON reads either profile; a duration becomes microseconds.
+//
+// Data that holds a non-nil pointer is decoded into what it points to, as encoding/json does.
+func (r *BaseResponse) UnmarshalJSON(text []byte) error {
+	wire := struct {
+		Context      string  `json:"context"`
+		Output       string  `json:"output"`
+		Code         int     `json:"code"`
+		Message      string  `json:"message"`
+		ErrorMessage string  `json:"error_message"`
+		Overhead     int64   `json:"overhead"`
+		JavaMessage  *string `json:"errorMessage"`
+		JavaDuration *int64  `json:"duration"`
+		Data         any     `json:"data"`
+	}{Data: r.Data}
+	if err := json.Unmarshal(text, &wire); err != nil {
+		return errors.Join(errEnvelope, err)
+	}
+	*r = BaseResponse{
+		Context: wire.Context, Output: wire.Output, Code: wire.Code, Message: wire.Message,
+		ErrorMessage: wire.ErrorMessage, Overhead: wire.Overhead, Data: wire.Data,
+	}
+	if wire.JavaMessage != nil {
+		r.ErrorMessage = *wire.JavaMessage
+	}
+	if wire.JavaDuration != nil {
+		r.Overhead = *wire.JavaDuration * microsPerMilli
+	}
+	return nil
+}
+
+var errEnvelope = errors.New("xbase: not an envelope")

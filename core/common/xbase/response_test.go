@@ -1,0 +1,288 @@
+package xbase_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+)
+
+type user struct {
+	ID   int64  `json:"id,string"`
+	Name string `json:"name"`
+}
+
+// self writes itself.
+type self struct {
+	text string
+	err  error
+}
+
+func (s *self) AppendJSON(dst []byte) ([]byte, error) { return append(dst, s.text...), s.err }
+
+// lossy forgets what was in the buffer.
+type lossy struct{}
+
+func (lossy) AppendJSON([]byte) ([]byte, error) { return nil, nil }
+
+// broken cannot be encoded, after a field that can.
+type broken struct {
+	First string   `json:"first"`
+	Then  chan int `json:"then"`
+}
+
+// refuses is a json.Marshaler with an error of its own.
+type refuses struct{}
+
+var errRefused = errors.New("refused")
+
+func (refuses) MarshalJSON() ([]byte, error) { return nil, errRefused }
+
+func TestEnvelopeInBothProfiles(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		r      xBase.BaseResponse
+		plinth string
+		java   string
+	}{
+		{
+			name:   "zero",
+			plinth: `{"context":"","output":"","code":0,"message":""}`,
+			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":null}`,
+		},
+		{
+			name:   "success without data",
+			r:      xBase.BaseResponse{Context: "id", Output: xBase.OutputSuccess, Code: xBase.CodeSuccess, Message: "done"},
+			plinth: `{"context":"id","output":"Success","code":200,"message":"done"}`,
+			java:   `{"context":"id","output":"Success","code":200,"message":"done","errorMessage":null,"duration":0,"data":null}`,
+		},
+		{
+			name: "everything",
+			r: xBase.BaseResponse{
+				Context: "id", Output: "EXISTED", Code: 40001, Message: "taken", ErrorMessage: "<name>", Overhead: 12_999, Data: user{ID: 7, Name: "n"},
+			},
+			plinth: `{"context":"id","output":"EXISTED","code":40001,"message":"taken","error_message":"\u003cname\u003e","overhead":12999,"data":{"id":"7","name":"n"}}`,
+			java:   `{"context":"id","output":"EXISTED","code":40001,"message":"taken","errorMessage":"\u003cname\u003e","duration":12,"data":{"id":"7","name":"n"}}`,
+		},
+		{
+			name:   "data that encodes as null is absent",
+			r:      xBase.BaseResponse{Data: (*user)(nil)},
+			plinth: `{"context":"","output":"","code":0,"message":""}`,
+			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":null}`,
+		},
+		{
+			name:   "a nil slice is absent, an empty one is not",
+			r:      xBase.BaseResponse{Data: []user{}},
+			plinth: `{"context":"","output":"","code":0,"message":"","data":[]}`,
+			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":[]}`,
+		},
+		{
+			name:   "false, zero and empty text are data",
+			r:      xBase.BaseResponse{Data: []any{false, 0, ""}},
+			plinth: `{"context":"","output":"","code":0,"message":"","data":[false,0,""]}`,
+			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":[false,0,""]}`,
+		},
+		{
+			name:   "data that writes itself",
+			r:      xBase.BaseResponse{Data: &self{text: `{"own":1}`}},
+			plinth: `{"context":"","output":"","code":0,"message":"","data":{"own":1}}`,
+			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":{"own":1}}`,
+		},
+		{
+			name:   "nil that would write itself",
+			r:      xBase.BaseResponse{Data: (*self)(nil)},
+			plinth: `{"context":"","output":"","code":0,"message":""}`,
+			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":null}`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for profile, want := range map[xBase.Profile]string{xBase.ProfilePlinth: tc.plinth, xBase.ProfileJava: tc.java} {
+				got, err := tc.r.AppendJSON([]byte("before"), profile)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want = "before" + want; string(got) != want {
+					t.Errorf("%v\n got %s\nwant %s", profile, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestDataThatCannotBeEncodedLeavesTheBufferAsItWas(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		data any
+		want error
+	}{
+		{name: "channel", data: make(chan int)},
+		{name: "second field", data: broken{First: "written"}},
+		{name: "not a number", data: math.NaN()},
+		{name: "marshaler", data: refuses{}, want: errRefused},
+		{name: "own encoder after some text", data: &self{text: `{"half":`, err: errRefused}, want: errRefused},
+		{name: "own encoder that drops the buffer", data: lossy{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, profile := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava} {
+				dst := append(make([]byte, 0, 1024), "before"...)
+				r := xBase.BaseResponse{Context: "id", Data: tc.data}
+				got, err := r.AppendJSON(dst, profile)
+				if err == nil {
+					t.Fatalf("%v: no error", profile)
+				}
+				if tc.want != nil && !errors.Is(err, tc.want) {
+					t.Errorf("%v: error %v, want %v", profile, err, tc.want)
+				}
+				if !strings.HasPrefix(err.Error(), "xbase: ") {
+					t.Errorf("%v: error %q does not say whose it is", profile, err)
+				}
+				if string(got) != "before" {
+					t.Errorf("%v: buffer %q, want %q", profile, got, "before")
+				}
+			}
+			ok := xBase.BaseResponse{Data: 1}
+			if got, err := ok.AppendJSON(nil, xBase.ProfilePlinth); err != nil || !json.Valid(got) {
+				t.Errorf("the next response is %s, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestMarshalJSONWritesThePlinthProfile(t *testing.T) {
+	r := xBase.BaseResponse{Context: "id", Output: "Success", Code: 200, Data: user{ID: 1}}
+	want, err := r.AppendJSON(nil, xBase.ProfilePlinth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]any{"value": r, "pointer": &r} {
+		if got, err := json.Marshal(v); err != nil || string(got) != string(want) {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, want)
+		}
+	}
+}
+
+func TestUnmarshalReadsBothProfiles(t *testing.T) {
+	want := xBase.BaseResponse{
+		Context: "id", Output: "EXISTED", Code: 40001, Message: "taken", ErrorMessage: "name", Overhead: 3000,
+	}
+	for _, profile := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava} {
+		sent := want
+		sent.Data = user{ID: 7, Name: "n"}
+		text, err := sent.AppendJSON(nil, profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		var data user
+		got := xBase.BaseResponse{Data: &data}
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		if data != (user{ID: 7, Name: "n"}) {
+			t.Errorf("%v: data %+v was not decoded into the pointer", profile, data)
+		}
+		got.Data = nil
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", profile, diff)
+		}
+
+		var loose xBase.BaseResponse
+		if err := json.Unmarshal(text, &loose); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]any{"id": "7", "name": "n"}, loose.Data); diff != "" {
+			t.Errorf("%v: data (-want +got):\n%s", profile, diff)
+		}
+	}
+}
+
+func TestUnmarshalReplacesWhatWasThereBefore(t *testing.T) {
+	r := xBase.BaseResponse{ErrorMessage: "old", Overhead: 1, Data: "old"}
+	if err := json.Unmarshal([]byte(`{"context":"id","output":"Success","code":200,"message":"m"}`), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.ErrorMessage != "" || r.Overhead != 0 {
+		t.Errorf("got %+v, want nothing of the old response", r)
+	}
+}
+
+func TestUnmarshalRefusesWhatIsNoEnvelope(t *testing.T) {
+	for _, text := range []string{`[]`, `{"code":"x"}`, `1`} {
+		var r xBase.BaseResponse
+		if err := json.Unmarshal([]byte(text), &r); err == nil {
+			t.Errorf("%s became %+v", text, r)
+		}
+	}
+}
+
+func TestParseProfile(t *testing.T) {
+	for _, p := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava} {
+		if got, err := xBase.ParseProfile(p.String()); err != nil || got != p {
+			t.Errorf("ParseProfile(%q) = %v, %v", p, got, err)
+		}
+	}
+	for _, name := range []string{"", "Java", "xml"} {
+		if _, err := xBase.ParseProfile(name); err == nil || !strings.Contains(err.Error(), "plinth, java") {
+			t.Errorf("ParseProfile(%q): error %v does not say what is accepted", name, err)
+		}
+	}
+	if got := xBase.Profile(9).String(); got != "Profile(9)" {
+		t.Errorf("an unknown profile is %q", got)
+	}
+}
+
+func TestResponsesAreEncodedConcurrently(t *testing.T) {
+	var wg sync.WaitGroup
+	for id := range 8 {
+		wg.Go(func() {
+			r := xBase.BaseResponse{Context: fmt.Sprint(id), Data: map[string]int{"id": id}}
+			want := fmt.Sprintf(`{"context":"%d","output":"","code":0,"message":"","data":{"id":%d}}`, id, id)
+			var buf []byte
+			for range 500 {
+				var err error
+				if buf, err = r.AppendJSON(buf[:0], xBase.ProfilePlinth); err != nil || string(buf) != want {
+					t.Errorf("got %s, %v, want %s", buf, err, want)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestAppendingAllocatesNothing(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector empties pools")
+	}
+	dst := make([]byte, 0, 4096)
+	flat := &user{ID: 7, Name: "n"}
+	for _, tc := range []struct {
+		name string
+		data any
+	}{
+		{name: "no data"},
+		{name: "data that writes itself", data: &self{text: `{}`}},
+		{name: "data by encoding/json", data: flat},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := xBase.BaseResponse{Context: "id", Output: "Success", Code: 200, Message: "done", Overhead: 9, Data: tc.data}
+			for _, profile := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava} {
+				got := testing.AllocsPerRun(200, func() {
+					if _, err := r.AppendJSON(dst, profile); err != nil {
+						t.Fatal(err)
+					}
+				})
+				if got != 0 {
+					t.Errorf("%v: %v allocations, want 0", profile, got)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,101 @@
+// Package xctxutil reads what a context carries. Import it as xCtxUtil.
+//
+// Every function is safe for concurrent use and takes a nil context for an empty one.
+package xctxutil
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// Get returns the value under key.
+//
+// A value that is missing, or of another type than T, is a ConfigError: the service was put together
+// wrongly, which the client can neither see nor mend. The cause names key and types.
+func Get[T any](ctx context.Context, key xCtx.ContextKey) (T, *xError.Error) {
+	found := value(ctx, key)
+	if v, ok := found.(T); ok {
+		return v, nil
+	}
+	var none T
+	if found == nil {
+		return none, xError.Wrap(xError.ConfigError, "", fmt.Errorf("xctxutil: the context has no value under %q", key))
+	}
+	return none, xError.Wrap(xError.ConfigError, "",
+		fmt.Errorf("xctxutil: the value under %q is %T, not %s", key, found, typeName[T]()))
+}
+
+// MustGet is Get for values without which nothing works: it panics with the *xError.Error of Get.
+func MustGet[T any](ctx context.Context, key xCtx.ContextKey) T {
+	v, err := Get[T](ctx, key)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// GetRequestKey returns the request id, or "".
+func GetRequestKey(ctx context.Context) string {
+	if r := xCtx.RequestFrom(ctx); r != nil && r.ID() != "" {
+		return r.ID()
+	}
+	id, _ := value(ctx, xCtx.RequestKey).(string)
+	return id
+}
+
+// GetErrorMessage returns the message of the error that answered the request, or "".
+func GetErrorMessage(ctx context.Context) string {
+	if r := xCtx.RequestFrom(ctx); r != nil {
+		if _, message := r.Failure(); message != "" {
+			return message
+		}
+	}
+	message, _ := value(ctx, xCtx.ErrorMessageKey).(string)
+	return message
+}
+
+// CalcOverheadTime returns the microseconds since the request began, 0 outside a request.
+func CalcOverheadTime(ctx context.Context) int64 {
+	start, ok := startTime(ctx)
+	if !ok {
+		return 0
+	}
+	return max(0, time.Since(start).Microseconds())
+}
+
+// IsDebugMode reports whether the environment (PLINTH_DEBUG) asks for debug mode.
+func IsDebugMode() bool { return xEnv.GetEnvBool(xEnv.Debug, false) }
+
+// IsDebug reports whether the application that serves the request is in debug mode. Outside a request
+// it is IsDebugMode.
+func IsDebug(ctx context.Context) bool {
+	if r := xCtx.RequestFrom(ctx); r != nil {
+		return r.Debug()
+	}
+	return IsDebugMode()
+}
+
+// startTime returns when the request began.
+func startTime(ctx context.Context) (time.Time, bool) {
+	if r := xCtx.RequestFrom(ctx); r != nil {
+		return r.Start(), true
+	}
+	start, _ := value(ctx, xCtx.UserStartTimeKey).(time.Time)
+	return start, !start.IsZero()
+}
+
+// value is ctx.Value that takes a nil context.
+func value(ctx context.Context, key xCtx.ContextKey) any {
+	if ctx == nil {
+		return nil
+	}
+	return ctx.Value(key)
+}
+
+// typeName names T, also where it is an interface.
+func typeName[T any]() string { return fmt.Sprintf("%T", (*T)(nil))[1:] }

@@ -1,0 +1,130 @@
+package xerror_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+// ofApplications reports whether a number is in the range that the catalogue leaves free; the tests
+// register their codes there.
+func ofApplications(number int) bool {
+	detail := number % 100
+	return 70 <= detail && detail <= 98
+}
+
+func TestCatalogueIsTheSpecifiedTable(t *testing.T) {
+	have := map[int]*xError.ErrorCode{}
+	for _, c := range xError.Codes() {
+		if !ofApplications(c.GetCode()) {
+			have[c.GetCode()] = c
+		}
+	}
+	for _, want := range wanted {
+		got := have[want.number]
+		switch {
+		case got == nil:
+			t.Errorf("%d %s is missing", want.number, want.output)
+		case got != want.code:
+			t.Errorf("the variable of %d holds %d %s", want.number, want.code.GetCode(), want.code.GetOutput())
+		case got.GetOutput() != want.output:
+			t.Errorf("%d is %s, want %s", want.number, got.GetOutput(), want.output)
+		}
+		delete(have, want.number)
+	}
+	for number, c := range have {
+		t.Errorf("%d %s is not in the specification", number, c.GetOutput())
+	}
+}
+
+func TestCodesAreUniqueAndSorted(t *testing.T) {
+	outputs := map[string]bool{}
+	last := 0
+	for _, c := range xError.Codes() {
+		if c.GetCode() <= last {
+			t.Errorf("%d comes after %d", c.GetCode(), last)
+		}
+		last = c.GetCode()
+		if outputs[c.GetOutput()] {
+			t.Errorf("%s is there twice", c.GetOutput())
+		}
+		outputs[c.GetOutput()] = true
+		if xError.LookupCode(c.GetCode()) != c {
+			t.Errorf("LookupCode(%d) found another code", c.GetCode())
+		}
+	}
+	if c := xError.LookupCode(1); c != nil {
+		t.Errorf("LookupCode(1) = %v, want nil", c)
+	}
+}
+
+func TestStatusIsTheFirstThreeDigits(t *testing.T) {
+	for _, c := range xError.Codes() {
+		if got, want := c.Status(), c.GetCode()/100; got != want || got < 400 || got > 599 {
+			t.Errorf("%d: status %d", c.GetCode(), got)
+		}
+	}
+}
+
+func TestMessagesAreWrittenInBothLanguages(t *testing.T) {
+	english, chinese := map[string]int{}, map[string]int{}
+	for _, want := range wanted {
+		c := want.code
+		en, zh := c.Message("en"), c.Message("zh")
+		if en != c.GetMessage() {
+			t.Errorf("%s: GetMessage is %q, not the English message", want.output, c.GetMessage())
+		}
+		if strings.IndexFunc(en, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 || !strings.Contains(en, " ") {
+			t.Errorf("%s: %q is no English message", want.output, en)
+		}
+		if strings.IndexFunc(zh, func(r rune) bool { return unicode.Is(unicode.Han, r) }) < 0 {
+			t.Errorf("%s: %q is no Chinese message", want.output, zh)
+		}
+		for _, m := range []string{en, zh} {
+			if m != strings.TrimSpace(m) || strings.HasSuffix(m, ".") || strings.HasSuffix(m, "。") {
+				t.Errorf("%s: %q has an untidy end", want.output, m)
+			}
+		}
+		if other := english[en]; other != 0 {
+			t.Errorf("%d and %d both say %q", other, want.number, en)
+		}
+		if other := chinese[zh]; other != 0 {
+			t.Errorf("%d and %d both say %q", other, want.number, zh)
+		}
+		english[en], chinese[zh] = want.number, want.number
+	}
+}
+
+func TestMessageSpeaksEnglishUnlessAskedForChinese(t *testing.T) {
+	c := xError.NotExist
+	for _, lang := range []string{"zh", "ZH", "zh-CN", "zh_TW", "zh-Hant-HK"} {
+		if c.Message(lang) == c.GetMessage() {
+			t.Errorf("Message(%q) is English", lang)
+		}
+	}
+	for _, lang := range []string{"", "en", "en-GB", "fr", "z", "zhx"} {
+		if c.Message(lang) != c.GetMessage() {
+			t.Errorf("Message(%q) is not English", lang)
+		}
+	}
+}
+
+// The errors of user authentication that the Java library knows have codes here.
+func TestUserErrorsOfTheJavaLibraryHaveCodes(t *testing.T) {
+	for name, c := range map[string]*xError.ErrorCode{
+		"TOKEN_EXPIRED":     xError.TokenExpired,
+		"PERMISSION_DENIED": xError.PermissionDenied,
+		"USER_NOT_LOGIN":    xError.Unauthorized,
+		"USER_NOT_EXIST":    xError.UserNotFound,
+		"WRONG_PASSWORD":    xError.PasswordError,
+		"USER_BANNED":       xError.UserDisabled,
+		"LOGIN_WRONG":       xError.LoginFailed,
+		"VERIFICATION_CODE": xError.CaptchaError,
+	} {
+		if s := c.Status(); s != 401 && s != 403 {
+			t.Errorf("%s: status %d, want 401 or 403", name, s)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package xerror
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// ErrMessage is what the developer tells the client beside the code's own message. It goes out as
+// error_message; whatever must stay inside belongs into the cause.
+type ErrMessage string
+
+// String returns the text.
+func (m ErrMessage) String() string { return string(m) }
+
+// Error is a failure with a code: what the client may know (code, message, data) and what only the
+// log may know (the cause). It does not change once made, so it is safe for concurrent use.
+//
+// All methods may be called on nil and on the zero value, which is an internal error without a message.
+type Error struct {
+	code    *ErrorCode
+	message ErrMessage
+	data    any
+	cause   error
+
+	// wrapper says that cause is an error around another *Error, whose text therefore says it all.
+	wrapper bool
+}
+
+// New returns an error without a cause.
+func New(code *ErrorCode, message ErrMessage) *Error {
+	return &Error{code: code, message: message}
+}
+
+// Wrap returns an error with a cause, which may be nil.
+func Wrap(code *ErrorCode, message ErrMessage, cause error) *Error {
+	return &Error{code: code, message: message, cause: present(cause)}
+}
+
+// WrapData is Wrap with a payload for the client: a single value stands for itself, several become a list.
+func WrapData(code *ErrorCode, message ErrMessage, cause error, data ...any) *Error {
+	return &Error{code: code, message: message, cause: present(cause), data: payload(data)}
+}
+
+// NewError returns an error; several causes are joined, nil ones are left out. With throw it is logged
+// at WARN, once, here: whoever handles it later need not log it again.
+func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause ...error) *Error { //nolint:revive // flag-parameter: the specification's signature
+	e := &Error{code: code, message: message, cause: join(cause)}
+	if throw {
+		logWarn(ctx, e)
+	}
+	return e
+}
+
+// NewErrorHasData is NewError with a payload for the client: a single value stands for itself, several
+// become a list.
+func NewErrorHasData(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause error, data ...any) *Error { //nolint:revive // flag-parameter: the specification's signature
+	e := WrapData(code, message, cause, data...)
+	if throw {
+		logWarn(ctx, e)
+	}
+	return e
+}
+
+// NewInternalServerError returns a ServerInternalError and logs it at ERROR, once.
+func NewInternalServerError(ctx context.Context, message ErrMessage, cause error) *Error {
+	e := Wrap(ServerInternalError, message, cause)
+	logError(ctx, e)
+	return e
+}
+
+// Error returns the label, the message and the cause. It is for logs, not for clients.
+func (e *Error) Error() string {
+	if e == nil {
+		return "<nil>"
+	}
+	if e.wrapper {
+		return e.cause.Error()
+	}
+	text := e.code.GetOutput()
+	if e.message != "" {
+		text += ": " + string(e.message)
+	}
+	if e.cause != nil {
+		text += ": " + e.cause.Error()
+	}
+	return text
+}
+
+// Unwrap returns the code and the cause, so that errors.Is finds both.
+func (e *Error) Unwrap() []error {
+	switch {
+	case e == nil:
+		return nil
+	case e.cause == nil:
+		return []error{e.code.orInternal()}
+	default:
+		return []error{e.code.orInternal(), e.cause}
+	}
+}
+
+// GetErrorCode returns the code: never nil, except of a nil error.
+func (e *Error) GetErrorCode() *ErrorCode {
+	if e == nil {
+		return nil
+	}
+	return e.code.orInternal()
+}
+
+// GetErrorMessage returns what the developer tells the client.
+func (e *Error) GetErrorMessage() ErrMessage {
+	if e == nil {
+		return ""
+	}
+	return e.message
+}
+
+// GetData returns the payload for the client.
+func (e *Error) GetData() any {
+	if e == nil {
+		return nil
+	}
+	return e.data
+}
+
+// present turns a typed nil *Error or *ErrorCode into no error.
+func present(err error) error {
+	switch e := err.(type) { //nolint:errorlint // asks for the very value, not for what it wraps
+	case *Error:
+		if e == nil {
+			return nil
+		}
+	case *ErrorCode:
+		if e == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// join makes one cause of several. The list is copied before it is kept, so that a caller with one
+// cause pays for no list.
+func join(causes []error) error {
+	var first error
+	count := 0
+	for _, c := range causes {
+		if c = present(c); c != nil {
+			count++
+			if first == nil {
+				first = c
+			}
+		}
+	}
+	if count < 2 {
+		return first
+	}
+	kept := slices.Clone(causes)
+	for i, c := range kept {
+		kept[i] = present(c)
+	}
+	return errors.Join(kept...)
+}
+
+func payload(data []any) any {
+	switch len(data) {
+	case 0:
+		return nil
+	case 1:
+		return data[0]
+	default:
+		return slices.Clone(data)
+	}
+}

@@ -1,0 +1,68 @@
+package xerror_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+// OrderShipped is a code of the application. It belongs beside the other names of the domain.
+var OrderShipped = xError.MustErrorCode(40971, "ORDER_SHIPPED", "The order has already been shipped", "订单已发货")
+
+func ExampleMustErrorCode() {
+	err := xError.New(OrderShipped, "order 7 left on Monday")
+	fmt.Println(err.GetErrorCode().Status(), err.GetErrorCode().GetCode(), err)
+	// Output: 409 40971 ORDER_SHIPPED: order 7 left on Monday
+}
+
+func ExampleNewError() {
+	find := func(ctx context.Context, id int) error {
+		return xError.NewError(ctx, xError.UserNotFound, "", false, fmt.Errorf("user %d: %w", id, errSentinel))
+	}
+	err := find(context.Background(), 7)
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, xError.UserNotFound), errors.Is(err, errSentinel))
+	// Output:
+	// USER_NOT_FOUND: user 7: record not found
+	// true true
+}
+
+func ExampleFrom() {
+	_, err := os.Open("no such file")
+	e := xError.From(err)
+	fmt.Println(e.GetErrorCode())
+
+	status, response := e.Response(context.Background(), xBase.ProfilePlinth)
+	body, _ := response.AppendJSON(nil, xBase.ProfilePlinth)
+	fmt.Println(status, string(body))
+	// Output:
+	// NOT_EXIST
+	// 400 {"context":"","output":"NOT_EXIST","code":40000,"message":"The requested item does not exist"}
+}
+
+// errNoStock is an error of a library that the application uses.
+var errNoStock = errors.New("warehouse: out of stock")
+
+func ExampleRegisterApplicationMapper() {
+	remove := xError.RegisterApplicationMapper(
+		xError.MapIs(errNoStock, xError.StockInsuff),
+		xError.MapAs[*fs.PathError](xError.StorageError),
+	)
+	defer remove()
+
+	fmt.Println(xError.From(fmt.Errorf("order 7: %w", errNoStock)).GetErrorCode())
+	// Output: STOCK_INSUFFICIENT
+}
+
+func ExampleError_Problem() {
+	err := xError.New(xError.NotExist, "there is no user 7")
+	body, _ := err.AppendProblem(context.Background(), nil, xError.WithTypeBase("https://example.com/errors/"))
+	fmt.Println(string(body))
+	// Output:
+	// {"type":"https://example.com/errors/NOT_EXIST","title":"The requested item does not exist","status":400,"detail":"there is no user 7","code":40000,"output":"NOT_EXIST","context":""}
+}

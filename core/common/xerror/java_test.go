@@ -1,0 +1,119 @@
+package xerror_test
+
+import (
+	"strings"
+	"testing"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+// camel is the UpperCamel form of a name, written apart from the code under test.
+func camel(name string) string {
+	out, up := "", true
+	for _, r := range name {
+		switch {
+		case r == '_':
+			up = true
+		case up:
+			out, up = out+string(r), false
+		default:
+			out += strings.ToLower(string(r))
+		}
+	}
+	return out
+}
+
+func TestJavaTableHasThe58KnownCodes(t *testing.T) {
+	if len(wantedJava) != 58 {
+		t.Fatalf("the list of the test has %d codes", len(wantedJava))
+	}
+	have := xError.JavaTable()
+	for name, number := range wantedJava {
+		if have[name] != number {
+			t.Errorf("%s = %d, want %d", name, have[name], number)
+		}
+	}
+	if len(have) != 58 {
+		t.Errorf("the table has %d codes, want 58", len(have))
+	}
+}
+
+func TestEveryCodeHasAJavaCodeOfItsClass(t *testing.T) {
+	statuses, known := map[int]bool{}, map[string]int{}
+	for name, number := range wantedJava {
+		statuses[number/100] = true
+		known[camel(name)] = number
+	}
+	for _, c := range xError.Codes() {
+		number, label := xError.JavaCode(c)
+		if known[label] == 0 || known[label] != number {
+			t.Errorf("%s became %d %s, which the Java library does not have", c.GetOutput(), number, label)
+		}
+		if number/100/100 != c.Status()/100 {
+			t.Errorf("%s (%d) became %d: another class", c.GetOutput(), c.GetCode(), number)
+		}
+		if ofApplications(c.GetCode()) {
+			continue
+		}
+		_, sameName := wantedJava[c.GetOutput()]
+		if sameName && label != camel(c.GetOutput()) {
+			t.Errorf("%s became %s, want its own name", c.GetOutput(), label)
+		}
+		if !sameName && statuses[c.Status()] && number/100 != c.Status() {
+			t.Errorf("%s (%d) became %d, although Java has codes of its status", c.GetOutput(), c.GetCode(), number)
+		}
+	}
+}
+
+func TestJavaSynonymsNameCodesOfBothTables(t *testing.T) {
+	outputs := map[string]bool{}
+	for _, c := range xError.Codes() {
+		outputs[c.GetOutput()] = true
+	}
+	for from, to := range xError.JavaSynonyms() {
+		if !outputs[from] {
+			t.Errorf("%s is no code of the catalogue", from)
+		}
+		if wantedJava[from] != 0 {
+			t.Errorf("%s has its own name in the Java library and needs no synonym", from)
+		}
+		if wantedJava[to] == 0 {
+			t.Errorf("%s, which stands for %s, is no Java code", to, from)
+		}
+	}
+}
+
+func TestJavaCode(t *testing.T) {
+	sameNameOtherSide := xError.MustRegistered(50070, "PARAMETER_MISSING")
+	teapot := xError.MustRegistered(41870, "TEAPOT")
+	odd := xError.MustRegistered(50770, "ODD_SERVER")
+	for _, tc := range []struct {
+		name   string
+		code   *xError.ErrorCode
+		number int
+		label  string
+	}{
+		{"same name", xError.ParameterError, 40002, "ParameterError"},
+		{"same name, other number", xError.BadRequest, 40024, "BadRequest"},
+		{"same name, other status", xError.UnknownError, 50999, "UnknownError"},
+		{"same name, other status of the class", xError.ResourceExhausted, 50008, "ResourceExhausted"},
+		{"synonym", xError.ConfigError, 50007, "ConfigurationError"},
+		{"synonym of a status without codes", xError.UniqueConstraint, 40001, "Existed"},
+		{"failed validation", xError.ValidationError, 40002, "ParameterError"},
+		{"unknown path", xError.RouteNotFound, 40401, "PageNotFound"},
+		{"general code of the status", xError.TokenExpired, 40101, "Unauthorized"},
+		{"general code near 409", xError.Conflict, 40018, "OperationFailed"},
+		{"general code near 410", xError.Gone, 40402, "NotFound"},
+		{"general code near 504", xError.GatewayTimeout, 50201, "GatewayError"},
+		{"application", orderPaid, 40018, "OperationFailed"},
+		{"application, a name of the other side", sameNameOtherSide, 50001, "ServerInternalError"},
+		{"application, a status without any code", teapot, 40024, "BadRequest"},
+		{"application, a server status without any code", odd, 50001, "ServerInternalError"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if number, label := xError.JavaCode(tc.code); number != tc.number || label != tc.label {
+				t.Errorf("JavaCode(%s) = %d %s, want %d %s", tc.code.GetOutput(), number, label, tc.number, tc.label)
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package xerror_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// asking returns a context whose client sends an Accept-Language header.
+func asking(ctx context.Context, header string) *xCtx.Request {
+	r := xCtx.NewRequest(ctx, nil)
+	r.SetAcceptLanguage(header)
+	return r
+}
+
+func TestLanguageFollowsAcceptLanguage(t *testing.T) {
+	for _, tc := range []struct {
+		header string
+		want   string
+	}{
+		{"", "en"},
+		{"en", "en"},
+		{"zh", "zh"},
+		{"ZH-cn", "zh"},
+		{"zh-CN,zh;q=0.9,en;q=0.8", "zh"},
+		{"en-GB,en;q=0.9,zh;q=0.8", "en"},
+		{" zh , en", "zh"},
+		{"zh;q=1.0, en", "zh"},
+		{"zh;q=0.8, en;q=0.9", "en"},
+		{"en;q=0.8, zh;q=0.9", "zh"},
+		{"en;q=0.1,zh", "zh"},
+		{"en;q=0, zh;q=0.1", "zh"},
+		{"zh;q=0", "en"},
+		{"zh;q=0, en;q=0", "en"},
+		{"fr", "en"},
+		{"fr, zh;q=0.1", "zh"},
+		{"fr-CH, fr;q=0.9, en;q=0.8, zh;q=0.7", "en"},
+		{"*", "en"},
+		{"en;q=0, *", "zh"},
+		{"en;q=0.1, *", "zh"},
+		{"fr, *;q=0.8, zh;q=0.5", "en"},
+		{"zh;q=0, *", "en"},
+		{"en;q=0, zh;q=0, *", "en"},
+		{"zh-Hant-TW", "zh"},
+		{"zh-TW;q=0.9", "zh"},
+		{"cmn-Hans-CN", "zh"},
+		{"zho", "zh"},
+		{"eng;q=0.5", "en"},
+		{"zhx", "en"},
+		{"de;q=abc, zh", "en"},
+		{"!!", "en"},
+		{";;;", "en"},
+		{",", "en"},
+		{"zh" + strings.Repeat(", fr", 1000), "zh"},
+		{strings.Repeat("fr, ", 1000) + "zh", "en"},
+		{strings.Repeat("-", 100_000), "en"},
+	} {
+		if got := xError.Language(asking(t.Context(), tc.header)); got != tc.want {
+			t.Errorf("%.60q: %s, want %s", tc.header, got, tc.want)
+		}
+	}
+}
+
+func TestLanguageWithoutARequestIsEnglish(t *testing.T) {
+	if got := xError.Language(t.Context()); got != "en" {
+		t.Errorf("no request: %s", got)
+	}
+	if got := xError.Language(nil); got != "en" { //nolint:staticcheck // a nil context is allowed
+		t.Errorf("no context: %s", got)
+	}
+}
+
+func TestFastPathAnswersAsTheParserDoes(t *testing.T) {
+	tags := []string{"en", "zh", "en-US", "zh-CN", "zh-TW", "fr", "de-CH", "*", "EN", "Zh"}
+	weights := []string{"", "", ";q=1", ";q=0.5", ";q=0.9", ";q=0.1"}
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		var ranges []string
+		for range 1 + random.IntN(4) {
+			ranges = append(ranges, tags[random.IntN(len(tags))]+weights[random.IntN(len(weights))])
+		}
+		header := strings.Join(ranges, ",")
+		if fast, slow := xError.Negotiate(header), xError.NegotiateSlowly(header); fast != slow {
+			t.Fatalf("%q: %s, by the parser %s", header, fast, slow)
+		}
+	}
+}
+
+func TestCommonHeadersCostNothing(t *testing.T) {
+	for _, header := range []string{"", "en", "zh-CN,zh;q=0.9,en;q=0.8", "en-US,en;q=0.5"} {
+		r := asking(t.Context(), header)
+		if got := testing.AllocsPerRun(100, func() { xError.Language(r) }); got != 0 {
+			t.Errorf("%q: %v allocations, want 0", header, got)
+		}
+	}
+}
+
+func FuzzLanguage(f *testing.F) {
+	for _, header := range []string{"", "zh", "en;q=0, *", "a-b-c;q=0.5", "zh;q=,", "*;q=x"} {
+		f.Add(header)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		if got := xError.Language(asking(t.Context(), header)); got != "en" && got != "zh" {
+			t.Errorf("%q: %q", header, got)
+		}
+	})
+}
+
+func BenchmarkLanguage(b *testing.B) {
+	for i, header := range []string{"", "zh-CN,zh;q=0.9,en;q=0.8", "fr-FR,fr;q=0.9,en;q=0.8"} {
+		r := asking(b.Context(), header)
+		b.Run(fmt.Sprint(i), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				xError.Language(r)
+			}
+		})
+	}
+}

@@ -1,0 +1,37 @@
+package xerror
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+)
+
+// logWarn writes the line of an error that is thrown.
+func logWarn(ctx context.Context, e *Error) { xLog.Warn(ctx, logMessage(e), logAttrs(e)...) }
+
+// logError writes the line of an internal error.
+func logError(ctx context.Context, e *Error) { xLog.Error(ctx, logMessage(e), logAttrs(e)...) }
+
+// logMapperPanic reports a mapper that panicked. From has no context, so the line has no request id.
+func logMapperPanic(p any) {
+	xLog.Error(context.Background(), "error mapper panicked", slog.String("panic", fmt.Sprint(p)))
+}
+
+func logMessage(e *Error) string {
+	if e.message != "" {
+		return string(e.message)
+	}
+	return e.code.GetMessage()
+}
+
+// logAttrs returns what a line says beside message and request id. The data is the client's and stays
+// out of the log.
+func logAttrs(e *Error) []slog.Attr {
+	attrs := []slog.Attr{slog.Int("code", e.code.GetCode()), slog.String("output", e.code.GetOutput())}
+	if e.cause != nil {
+		attrs = append(attrs, slog.Any("cause", e.cause))
+	}
+	return attrs
+}

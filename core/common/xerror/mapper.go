@@ -1,0 +1,105 @@
+package xerror
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Mapper says which code stands for an error that comes from elsewhere; nil says "not mine".
+//
+// It is called from any goroutine. One that panics has said "not mine", and the panic is logged.
+type Mapper func(err error) *ErrorCode
+
+// MapIs returns a mapper for the errors that errors.Is finds to be target.
+func MapIs(target error, code *ErrorCode) Mapper {
+	return func(err error) *ErrorCode {
+		if errors.Is(err, target) {
+			return code
+		}
+		return nil
+	}
+}
+
+// MapAs returns a mapper for the errors in which errors.As finds a T.
+func MapAs[T error](code *ErrorCode) Mapper {
+	return func(err error) *ErrorCode {
+		var target T
+		if errors.As(err, &target) {
+			return code
+		}
+		return nil
+	}
+}
+
+// RegisterMapper adds mappers of the framework and of drivers. They are asked after the application's
+// and before those of the standard library, the latest registration first; within one call in the order
+// given.
+func RegisterMapper(m ...Mapper) { frameworkMappers.add(m) }
+
+// RegisterApplicationMapper adds the application's mappers, which are asked before all others, the
+// latest registration first; within one call in the order given. Calling remove takes them out again.
+func RegisterApplicationMapper(m ...Mapper) (remove func()) { return applicationMappers.add(m) }
+
+// The registries of the process. Drivers register while they are initialized, which needs a registry
+// that is there before any application is.
+var applicationMappers, frameworkMappers mapperList
+
+// mapperList is a list that is read far more often than it is changed: readers take no lock, so that
+// a mapper may itself register or map.
+type mapperList struct {
+	mu     sync.Mutex
+	groups atomic.Pointer[[]*mapperGroup] // latest first; the slice is never changed
+}
+
+// mapperGroup is what one call registered. Its address is its identity.
+type mapperGroup struct{ mappers []Mapper }
+
+func (l *mapperList) add(m []Mapper) (remove func()) {
+	g := &mapperGroup{mappers: slices.DeleteFunc(slices.Clone(m), func(m Mapper) bool { return m == nil })}
+	l.change(func(groups []*mapperGroup) []*mapperGroup { return slices.Insert(groups, 0, g) })
+	return func() {
+		l.change(func(groups []*mapperGroup) []*mapperGroup {
+			return slices.DeleteFunc(groups, func(other *mapperGroup) bool { return other == g })
+		})
+	}
+}
+
+// change replaces the list by what edit makes of a copy.
+func (l *mapperList) change(edit func([]*mapperGroup) []*mapperGroup) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	groups := edit(slices.Clone(l.load()))
+	l.groups.Store(&groups)
+}
+
+func (l *mapperList) load() []*mapperGroup {
+	if p := l.groups.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// code returns the first answer, or nil.
+func (l *mapperList) code(err error) *ErrorCode {
+	for _, g := range l.load() {
+		for _, m := range g.mappers {
+			if c := ask(m, err); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// ask calls one mapper and survives it.
+func ask(m Mapper, err error) (code *ErrorCode) {
+	defer func() {
+		if p := recover(); p != nil {
+			logMapperPanic(p)
+			code = nil
+		}
+	}()
+	return m(err)
+}

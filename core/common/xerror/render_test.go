@@ -1,0 +1,223 @@
+package xerror_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+func TestResponseIsTheEnvelopeOfTheError(t *testing.T) {
+	e := xError.WrapData(xError.UniqueConstraint, "choose another name", errSentinel, "name")
+	r := asking(t.Context(), "")
+	r.SetID("id-1")
+	chinese := asking(t.Context(), "zh-CN,zh;q=0.9")
+	chinese.SetID("id-1")
+	for _, tc := range []struct {
+		name    string
+		request *xCtx.Request
+		profile xBase.Profile
+		want    xBase.BaseResponse
+	}{
+		{
+			"plinth", r, xBase.ProfilePlinth,
+			xBase.BaseResponse{
+				Context: "id-1", Output: "UNIQUE_CONSTRAINT", Code: 40907, Message: "A value that must be unique is already taken",
+				ErrorMessage: "choose another name", Data: "name",
+			},
+		},
+		{
+			"plinth in Chinese", chinese, xBase.ProfilePlinth,
+			xBase.BaseResponse{
+				Context: "id-1", Output: "UNIQUE_CONSTRAINT", Code: 40907, Message: "该值已被占用，不能重复",
+				ErrorMessage: "choose another name", Data: "name",
+			},
+		},
+		{
+			"java", r, xBase.ProfileJava,
+			xBase.BaseResponse{
+				Context: "id-1", Output: "Existed", Code: 40001, Message: "A value that must be unique is already taken",
+				ErrorMessage: "choose another name", Data: "name",
+			},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			status, got := e.Response(tc.request, tc.profile)
+			if status != 409 {
+				t.Errorf("status %d, want 409", status)
+			}
+			got.Overhead = 0
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOverheadIsFilledInDebugModeAndInTheJavaProfile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, tc := range []struct {
+			name    string
+			debug   bool
+			profile xBase.Profile
+			want    int64
+		}{
+			{"plinth", false, xBase.ProfilePlinth, 0},
+			{"plinth in debug mode", true, xBase.ProfilePlinth, 1500},
+			{"java", false, xBase.ProfileJava, 1500},
+		} {
+			r := xCtx.NewRequest(t.Context(), nil)
+			r.SetDebug(tc.debug)
+			<-time.After(1500 * time.Microsecond)
+			if _, got := xError.New(xError.Gone, "").Response(r, tc.profile); got.Overhead != tc.want {
+				t.Errorf("%s: %d µs, want %d", tc.name, got.Overhead, tc.want)
+			}
+		}
+	})
+}
+
+func TestResponseOutsideARequestTakesTheIDOfTheContext(t *testing.T) {
+	ctx := context.WithValue(t.Context(), xCtx.RequestKey, "id-2")
+	if _, got := xError.New(xError.Gone, "").Response(ctx, xBase.ProfilePlinth); got.Context != "id-2" {
+		t.Errorf("context %q, want id-2", got.Context)
+	}
+	if _, got := xError.New(xError.Gone, "").Response(t.Context(), xBase.ProfilePlinth); got.Context != "" {
+		t.Errorf("context %q, want none", got.Context)
+	}
+}
+
+func TestErrorMessageIsOmittedWhenEmpty(t *testing.T) {
+	_, r := xError.From(errSentinel).Response(t.Context(), xBase.ProfilePlinth)
+	text, err := r.AppendJSON(nil, xBase.ProfilePlinth)
+	want := `{"context":"","output":"SERVER_INTERNAL_ERROR","code":50000,"message":"Something went wrong on our side"}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v, want %s", text, err, want)
+	}
+}
+
+func TestProblemDetails(t *testing.T) {
+	const id = "6f9619ff-8b86-4d01-b42d-00c04fc964ff"
+	for _, tc := range []struct {
+		name    string
+		err     *xError.Error
+		id      string
+		lang    string
+		options []xError.ProblemOption
+		want    string
+	}{
+		{
+			name: "everything",
+			err:  xError.WrapData(xError.NotExist, "no user 7", errSentinel, map[string]int{"user": 7}),
+			id:   id,
+			want: `{"type":"about:blank","title":"Bad Request","status":400,"detail":"no user 7","instance":"urn:uuid:` + id + `",` +
+				`"code":40000,"output":"NOT_EXIST","context":"` + id + `","data":{"user":7}}`,
+		},
+		{
+			name: "nothing but a code",
+			err:  xError.New(xError.NotFound, ""),
+			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"Not found","code":40400,"output":"NOT_FOUND","context":""}`,
+		},
+		{
+			name: "in Chinese",
+			err:  xError.New(xError.NotFound, ""), lang: "zh",
+			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"未找到","code":40400,"output":"NOT_FOUND","context":""}`,
+		},
+		{
+			name: "types of their own",
+			err:  xError.New(xError.NotExist, "no user 7"), lang: "zh",
+			options: []xError.ProblemOption{xError.WithTypeBase("https://example.com/errors/")},
+			want: `{"type":"https://example.com/errors/NOT_EXIST","title":"请求的内容不存在","status":400,"detail":"no user 7",` +
+				`"code":40000,"output":"NOT_EXIST","context":""}`,
+		},
+		{
+			name: "an id that is no UUID is no instance",
+			err:  xError.New(xError.NotFound, ""), id: "client-17",
+			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"Not found","code":40400,"output":"NOT_FOUND","context":"client-17"}`,
+		},
+		{
+			name: "a status without a phrase",
+			err:  xError.New(xError.MustRegistered(49970, "NO_PHRASE"), ""),
+			want: `{"type":"about:blank","title":"A code of the tests","status":499,"detail":"A code of the tests","code":49970,"output":"NO_PHRASE","context":""}`,
+		},
+		{
+			name: "escapes",
+			err:  xError.New(xError.NotFound, "<\"\u2028\xff"),
+			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"\u003c\"\u2028\ufffd","code":40400,"output":"NOT_FOUND","context":""}`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := asking(t.Context(), tc.lang)
+			r.SetID(tc.id)
+			got, err := tc.err.AppendProblem(r, []byte("x"), tc.options...)
+			if err != nil || string(got) != "x"+tc.want {
+				t.Errorf("%v\n got %s\nwant x%s", err, got, tc.want)
+			}
+			if marshaled, err := json.Marshal(tc.err.Problem(r, tc.options...)); err != nil || string(marshaled) != tc.want {
+				t.Errorf("json.Marshal: %s, %v", marshaled, err)
+			}
+		})
+	}
+}
+
+func TestInstanceIsAURNOfAUUID(t *testing.T) {
+	r := xCtx.NewRequest(t.Context(), nil)
+	r.GenerateID()
+	p := xError.New(xError.NotFound, "").Problem(r)
+	if _, err := uuid.Parse(p.Instance); err != nil || !strings.HasPrefix(p.Instance, "urn:uuid:") {
+		t.Errorf("instance %q: %v", p.Instance, err)
+	}
+	for _, id := range []string{
+		"6f9619ff-8b86-4d01-b42d-00c04fc964f", "6f9619ff08b86-4d01-b42d-00c04fc964ff", "6f9619fg-8b86-4d01-b42d-00c04fc964ff",
+		"6f9619ff8b864d01b42d00c04fc964ff", "------------------------------------",
+	} {
+		r.SetID(id)
+		if p := xError.New(xError.NotFound, "").Problem(r); p.Instance != "" {
+			t.Errorf("%s became the instance %s", id, p.Instance)
+		}
+	}
+}
+
+func TestProblemWithDataThatCannotBeEncodedLeavesTheBuffer(t *testing.T) {
+	e := xError.WrapData(xError.NotFound, "", nil, make(chan int))
+	got, err := e.AppendProblem(t.Context(), []byte("before"))
+	var unsupported *json.UnsupportedTypeError
+	if !errors.As(err, &unsupported) || !bytes.Equal(got, []byte("before")) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestRenderingAllocatesNothing(t *testing.T) {
+	r := asking(t.Context(), "zh-CN,zh;q=0.9,en;q=0.8")
+	r.GenerateID()
+	e := xError.New(xError.NotFound, "no user 7")
+	buf := make([]byte, 0, 1024)
+	for name, run := range map[string]func(){
+		"plinth": func() {
+			_, resp := e.Response(r, xBase.ProfilePlinth)
+			buf, _ = resp.AppendJSON(buf[:0], xBase.ProfilePlinth)
+		},
+		"java": func() {
+			_, resp := e.Response(r, xBase.ProfileJava)
+			buf, _ = resp.AppendJSON(buf[:0], xBase.ProfileJava)
+		},
+	} {
+		if got := testing.AllocsPerRun(100, run); got != 0 {
+			t.Errorf("%s: %v allocations, want 0", name, got)
+		}
+	}
+	// The instance is a new string.
+	if got := testing.AllocsPerRun(100, func() { buf, _ = e.AppendProblem(r, buf[:0]) }); got > 1 {
+		t.Errorf("problem: %v allocations, want 1", got)
+	}
+}

@@ -1,0 +1,136 @@
+package xerror
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// standardCode maps the errors of the standard library.
+//
+// The order matters where one error is several things: a failed encoding may hold a syntax error that
+// is not the client's, a missing Unix socket is also a file that does not exist.
+func standardCode(err error) *ErrorCode {
+	for _, m := range standardMappers() {
+		if c := ask(m, err); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+var standardMappers = sync.OnceValue(func() []Mapper {
+	return []Mapper{
+		outgoing,
+		MapIs(context.Canceled, Canceled),
+
+		// The request.
+		MapAs[*http.MaxBytesError](PayloadTooLarge),
+		MapIs(multipart.ErrMessageTooLarge, UploadTooLarge),
+		MapIs(http.ErrMissingFile, FileEmpty),
+		MapIs(http.ErrNoCookie, HeaderEmpty),
+		MapIs(http.ErrNotMultipart, UnsupportedMedia),
+		MapIs(http.ErrMissingBoundary, UnsupportedMedia),
+
+		// Text that does not parse, and values that cannot be written.
+		MapAs[*json.MarshalerError](SerializeError),
+		MapAs[*json.UnsupportedTypeError](SerializeError),
+		MapAs[*json.UnsupportedValueError](SerializeError),
+		MapAs[*json.SyntaxError](BodyError),
+		MapAs[*json.UnmarshalTypeError](BodyType),
+		number,
+		MapAs[*time.ParseError](FormatError),
+
+		// The machine. Before the file system: a full disk is no file's fault.
+		MapIs(syscall.ENOSPC, StorageError),
+		MapIs(syscall.ENOMEM, MemoryError),
+		MapIs(syscall.EMFILE, ResourceExhausted),
+		MapIs(syscall.ENFILE, ResourceExhausted),
+
+		// The network and the clock.
+		MapIs(syscall.ECONNREFUSED, ServiceUnavailable),
+		timeout,
+		MapAs[*net.OpError](NetworkError),
+		MapAs[*net.DNSError](NetworkError),
+		MapIs(net.ErrClosed, NetworkError),
+		MapIs(syscall.ECONNRESET, NetworkError),
+		MapIs(syscall.EPIPE, NetworkError),
+
+		// Files and streams.
+		MapIs(fs.ErrNotExist, NotExist),
+		MapIs(fs.ErrExist, Existed),
+		MapIs(fs.ErrPermission, PermissionDenied),
+		MapAs[*fs.PathError](FileError),
+		MapAs[*os.LinkError](FileError),
+		MapIs(fs.ErrClosed, FileError),
+		MapIs(io.ErrClosedPipe, IoError),
+		MapIs(io.ErrShortWrite, IoError),
+		MapIs(io.ErrNoProgress, IoError),
+
+		MapIs(errors.ErrUnsupported, UnsupportedOp),
+	}
+})
+
+// outgoing maps the errors of calls to other services, which http.Client reports as *url.Error. They
+// come first: what such an error wraps befell the other side, and is not what the client sent.
+func outgoing(err error) *ErrorCode {
+	var e *url.Error
+	switch {
+	case !errors.As(err, &e):
+		return nil
+	case e.Op == "parse":
+		return FormatError
+	case errors.Is(err, context.Canceled):
+		return Canceled
+	case e.Err != nil && e.Timeout():
+		return UpstreamTimeout
+	default:
+		return RemoteError
+	}
+}
+
+// number maps the errors of strconv.
+func number(err error) *ErrorCode {
+	var e *strconv.NumError
+	switch {
+	case !errors.As(err, &e):
+		return nil
+	case errors.Is(e.Err, strconv.ErrRange):
+		return RangeError
+	default:
+		return ParameterError
+	}
+}
+
+// timeout maps whatever says of itself that it ran out of time. A network operation says in what.
+func timeout(err error) *ErrorCode {
+	var t net.Error
+	if !errors.As(err, &t) || !t.Timeout() {
+		return nil
+	}
+	var op *net.OpError
+	if !errors.As(err, &op) {
+		return Timeout
+	}
+	switch op.Op {
+	case "dial":
+		return ConnectTimeout
+	case "read":
+		return ReadTimeout
+	case "write":
+		return WriteTimeout
+	default:
+		return Timeout
+	}
+}
