@@ -1,0 +1,60 @@
+//go:build !race
+
+package xlog_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+)
+
+func TestALineAllocatesNothing(t *testing.T) {
+	ctx := requestContext(t)
+	e := benchEngine(t)
+	log := e.WithName(xLog.NamedCONT, "user")
+	restore := xLog.SetDefault(e)
+	defer restore()
+	sl := slog.New(e.Handler())
+	named := log.Slog().With(slog.String("with", "x")).WithGroup("g")
+	fail := errors.New("boom")
+	groups := []any{slog.Int("a", 1), slog.String("b", "x")}
+	group := slog.Group("g", groups...)
+	utf8 := "日本語のテキスト"
+	for _, tc := range []struct {
+		name string
+		call func()
+	}{
+		{name: "five fields and the id", call: func() { logFive(ctx, log) }},
+		{name: "package function", call: func() { xLog.Info(ctx, benchMsg, slog.Int("status", 200)) }},
+		{name: "no context", call: func() { log.Info(context.Background(), benchMsg, slog.String("ID", "x")) }},
+		{name: "error", call: func() { log.Warn(ctx, benchMsg, slog.Any("error", fail)) }},
+		{name: "time, bool, float", call: func() {
+			log.Info(ctx, benchMsg, slog.Time("t", noon), slog.Bool("b", true), slog.Float64("f", 1.5), slog.Uint64("u", 1))
+		}},
+		{name: "masked", call: func() { log.Info(ctx, benchMsg, slog.String("password", "x"), slog.Any("k", xLog.Secret("x"))) }},
+		{name: "group", call: func() { log.Info(ctx, benchMsg, group) }},
+		{name: "text beyond ASCII", call: func() { log.Info(ctx, utf8, slog.String("k", utf8)) }},
+		{name: "slog", call: func() {
+			sl.LogAttrs(ctx, slog.LevelInfo, benchMsg, slog.String("method", benchMethod), slog.String("path", benchPath),
+				slog.Int("status", benchStatus), slog.Int64("bytes", benchBytes), slog.Duration("duration", benchTook))
+		}},
+		{name: "slog with groups", call: func() { named.LogAttrs(ctx, slog.LevelInfo, benchMsg, slog.Int("k", 1)) }},
+		{name: "access", call: func() {
+			log.Access(ctx, &xLog.AccessLine{
+				Method: benchMethod, Path: benchPath, Route: "/api/v1/user/:id", Status: 500, Bytes: benchBytes, Duration: time.Second,
+				ClientIP: "192.0.2.1", UserAgent: "curl/8.5.0", ErrorCode: 50000, ErrorMessage: "gone",
+			})
+		}},
+		{name: "disabled", call: func() { log.Debug(ctx, benchMsg, slog.Int("status", 200), slog.String("k", "v")) }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := testing.AllocsPerRun(1000, tc.call); got != 0 {
+				t.Errorf("allocations = %v, want 0", got)
+			}
+		})
+	}
+}

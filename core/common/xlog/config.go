@@ -1,0 +1,146 @@
+package xlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// Format is the form of the lines on the console. Files always hold JSON.
+type Format uint8
+
+// The forms.
+const (
+	// FormatAuto is FormatConsole where the writer is a terminal, else FormatJSON.
+	FormatAuto Format = iota
+	// FormatConsole is the form for people. It is coloured where the writer is a terminal.
+	FormatConsole
+	// FormatJSON is one JSON object a line.
+	FormatJSON
+)
+
+// String returns the form's name as LOG_FORMAT spells it.
+func (f Format) String() string {
+	switch f {
+	case FormatAuto:
+		return "auto"
+	case FormatConsole:
+		return "console"
+	case FormatJSON:
+		return "json"
+	}
+	return fmt.Sprintf("Format(%d)", uint8(f))
+}
+
+// ParseFormat reads a form's name in any case.
+func ParseFormat(name string) (Format, error) {
+	for f := FormatAuto; f <= FormatJSON; f++ {
+		if strings.EqualFold(f.String(), name) {
+			return f, nil
+		}
+	}
+	return 0, fmt.Errorf("xlog: unknown format %q", name)
+}
+
+// Config says what an engine writes, and where. The zero value writes to standard output from
+// slog.LevelInfo on, and no files.
+type Config struct {
+	// Level is the lowest level that is written; Engine.SetLevel changes it later.
+	Level slog.Level
+	// Format is the form of the lines on Writer.
+	Format Format
+	// Writer takes one Write for each line. It is os.Stdout where nil.
+	Writer io.Writer
+	// NoColor switches colours off; so does the environment variable NO_COLOR.
+	NoColor bool
+
+	// Dir is the folder of the log files; "" writes none.
+	Dir string
+	// FileName is the name of the file that is written now; rotated ones have a time in theirs.
+	// It is app.log where empty.
+	FileName string
+	// MaxSizeMB is the size in megabytes at which a file is rotated; 0 is 100. Files are also rotated at
+	// midnight UTC.
+	MaxSizeMB int
+	// MaxAgeDays is how long rotated files are kept; 0 is for ever.
+	MaxAgeDays int
+	// MaxBackups is how many rotated files are kept; 0 is all.
+	MaxBackups int
+	// Compress says whether rotated files are compressed (gzip).
+	Compress bool
+
+	// MaskKeys are keys whose values are masked, beside the built-in ones; see AddMaskedKeys.
+	MaskKeys []string
+	// Clock is time.Now where nil.
+	Clock func() time.Time
+}
+
+// noDir is the value of LOG_DIR that switches files off.
+const noDir = "none"
+
+// ConfigFromEnv reads LOG_LEVEL, LOG_FORMAT, LOG_DIR, LOG_MAX_SIZE, LOG_MAX_AGE, LOG_MAX_BACKUPS and
+// LOG_COMPRESS. The error names every variable that does not hold; the Config has that one's default
+// then. In debug mode (PLINTH_DEBUG) the default level is debug.
+func ConfigFromEnv() (Config, error) {
+	var problems []error
+	for _, key := range []xEnv.EnvKey{
+		xEnv.LogLevel, xEnv.LogFormat, xEnv.LogDir, xEnv.LogMaxSize, xEnv.LogMaxAge, xEnv.LogMaxBackups,
+		xEnv.LogCompress,
+	} {
+		if text, set := xEnv.GetEnv(key); set {
+			problems = append(problems, xEnv.Lookup(key).Check(text))
+		}
+	}
+	c := Config{
+		Dir:        xEnv.String(xEnv.LogDir),
+		MaxSizeMB:  envInt(xEnv.LogMaxSize),
+		MaxAgeDays: envInt(xEnv.LogMaxAge),
+		MaxBackups: envInt(xEnv.LogMaxBackups),
+		Compress:   xEnv.Bool(xEnv.LogCompress),
+	}
+	c.Level, _ = ParseLevel(xEnv.String(xEnv.LogLevel))    // a wrong one is a problem above, and info here
+	c.Format, _ = ParseFormat(xEnv.String(xEnv.LogFormat)) // likewise, auto
+	if _, set := xEnv.GetEnv(xEnv.LogLevel); !set && xEnv.Bool(xEnv.Debug) {
+		c.Level = slog.LevelDebug
+	}
+	if c.Dir == noDir {
+		c.Dir = ""
+	}
+	return c, errors.Join(problems...)
+}
+
+// envInt returns the variable's value, or the table's default where the value is out of range too.
+func envInt(key xEnv.EnvKey) int {
+	row := xEnv.Lookup(key)
+	if text, set := xEnv.GetEnv(key); set && row.Check(text) != nil {
+		n, _ := strconv.Atoi(row.Default) // the table's own text
+		return n
+	}
+	return xEnv.Int(key)
+}
+
+// check returns every problem of c.
+func (c Config) check() error {
+	var problems []error
+	if c.Format > FormatJSON {
+		problems = append(problems, fmt.Errorf("xlog: unknown format %d", c.Format))
+	}
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"MaxSizeMB", c.MaxSizeMB}, {"MaxAgeDays", c.MaxAgeDays}, {"MaxBackups", c.MaxBackups}} {
+		if n.value < 0 {
+			problems = append(problems, fmt.Errorf("xlog: %s is negative: %d", n.name, n.value))
+		}
+	}
+	if strings.ContainsAny(c.FileName, `/\`) {
+		problems = append(problems, fmt.Errorf("xlog: FileName %q is not a plain name", c.FileName))
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,117 @@
+package xlog_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+)
+
+// clearEnv unsets every variable of the log for the test.
+func clearEnv(t *testing.T) {
+	for _, name := range []string{
+		"LOG_LEVEL", "LOG_FORMAT", "LOG_DIR", "LOG_MAX_SIZE", "LOG_MAX_AGE", "LOG_MAX_BACKUPS", "LOG_COMPRESS", "PLINTH_DEBUG",
+	} {
+		t.Setenv(name, "")
+	}
+}
+
+func TestConfigFromEnv(t *testing.T) {
+	defaults := xLog.Config{Dir: ".logs", MaxSizeMB: 100, MaxAgeDays: 30, MaxBackups: 30, Compress: true}
+	with := func(change func(*xLog.Config)) xLog.Config {
+		c := defaults
+		change(&c)
+		return c
+	}
+	for _, tc := range []struct {
+		name string
+		env  map[string]string
+		want xLog.Config
+	}{
+		{name: "defaults", want: defaults},
+		{name: "debug mode", env: map[string]string{"PLINTH_DEBUG": "true"}, want: with(func(c *xLog.Config) { c.Level = slog.LevelDebug })},
+		{
+			name: "debug mode with a level",
+			env:  map[string]string{"PLINTH_DEBUG": "true", "LOG_LEVEL": "notice"},
+			want: with(func(c *xLog.Config) { c.Level = xLog.LevelNotice }),
+		},
+		{name: "no files", env: map[string]string{"LOG_DIR": "none"}, want: with(func(c *xLog.Config) { c.Dir = "" })},
+		{
+			name: "everything",
+			env: map[string]string{
+				"LOG_LEVEL": "error", "LOG_FORMAT": "console", "LOG_DIR": "/l", "LOG_MAX_SIZE": "1", "LOG_MAX_AGE": "0",
+				"LOG_MAX_BACKUPS": "2", "LOG_COMPRESS": "off",
+			},
+			want: xLog.Config{Level: slog.LevelError, Format: xLog.FormatConsole, Dir: "/l", MaxSizeMB: 1, MaxBackups: 2},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			clearEnv(t)
+			for k, v := range tc.env {
+				t.Setenv(k, v)
+			}
+			got, err := xLog.ConfigFromEnv()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("want - got +\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestConfigFromEnvNamesEveryProblemAndFallsBack(t *testing.T) {
+	clearEnv(t)
+	wrong := map[string]string{
+		"LOG_LEVEL": "loud", "LOG_FORMAT": "xml", "LOG_MAX_SIZE": "0", "LOG_MAX_AGE": "-1", "LOG_MAX_BACKUPS": "many", "LOG_COMPRESS": "zip",
+	}
+	for k, v := range wrong {
+		t.Setenv(k, v)
+	}
+	c, err := xLog.ConfigFromEnv()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != len(wrong) {
+		t.Errorf("%d lines, want %d: %v", len(lines), len(wrong), err)
+	}
+	for k := range wrong {
+		if !strings.Contains(err.Error(), k) {
+			t.Errorf("%v does not name %s", err, k)
+		}
+	}
+	want := xLog.Config{Dir: ".logs", MaxSizeMB: 100, MaxAgeDays: 30, MaxBackups: 30, Compress: true}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Errorf("want - got +\n%s", diff)
+	}
+}
+
+func TestNewNamesEveryProblem(t *testing.T) {
+	e, err := xLog.New(xLog.Config{Format: 9, MaxSizeMB: -1, MaxAgeDays: -2, MaxBackups: -3, FileName: "../x.log"})
+	if err == nil || e != nil {
+		t.Fatalf("New = %v, %v", e, err)
+	}
+	for _, want := range []string{"format 9", "MaxSizeMB", "MaxAgeDays", "MaxBackups", "FileName"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not name %s", err, want)
+		}
+	}
+}
+
+func TestFormatsHaveNames(t *testing.T) {
+	for _, f := range []xLog.Format{xLog.FormatAuto, xLog.FormatConsole, xLog.FormatJSON} {
+		if got, err := xLog.ParseFormat(strings.ToUpper(f.String())); err != nil || got != f {
+			t.Errorf("ParseFormat(%s) = %v, %v", f, got, err)
+		}
+	}
+	if _, err := xLog.ParseFormat("xml"); err == nil {
+		t.Error("xml is a format")
+	}
+	if got := xLog.Format(9).String(); got != "Format(9)" {
+		t.Errorf("String = %s", got)
+	}
+}

@@ -1,0 +1,193 @@
+package xlog
+
+import (
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// The keys that the log itself writes.
+const (
+	keyTime      = "time"
+	keyLevel     = "level"
+	keyName      = "name"
+	keyMsg       = "msg"
+	keyRequestID = "request_id"
+)
+
+// The keys that a line has already; an attribute of the same key would be a second one, and most
+// readers of JSON believe the last.
+const (
+	usedTime uint8 = 1 << iota
+	usedLevel
+	usedName
+	usedMsg
+	usedRequestID
+)
+
+// renamed is put before an attribute's key that the line has already.
+const renamed = "attr_"
+
+// line is one JSON object under construction: a whole line, or a group inside one.
+type line struct {
+	event *zerolog.Event
+	mask  *maskSet
+	used  uint8 // 0 inside a group
+	any   bool  // something was added
+}
+
+// add appends an attribute. It follows the rules of slog.Handler: values are resolved, an empty
+// attribute or group is left out, and a group without a key is opened up.
+//
+// What most attributes are, a text or a number under a key that nobody reserves or masks, comes first.
+func (ln *line) add(a *slog.Attr) {
+	if ln.mask.special(a.Key) {
+		ln.addSpecial(a)
+		return
+	}
+	switch kind := a.Value.Kind(); kind {
+	case slog.KindString:
+		ln.event.Str(a.Key, a.Value.String())
+	case slog.KindInt64:
+		ln.event.Int64(a.Key, a.Value.Int64())
+	case slog.KindBool:
+		ln.event.Bool(a.Key, a.Value.Bool())
+	case slog.KindGroup:
+		ln.addGroup(a.Key, a.Value.Group())
+		return
+	case slog.KindLogValuer:
+		resolved := slog.Attr{Key: a.Key, Value: a.Value.Resolve()} // a panic in LogValue is an error there
+		ln.add(&resolved)
+		return
+	case slog.KindAny, slog.KindDuration, slog.KindFloat64, slog.KindTime, slog.KindUint64:
+		ln.addValue(a.Key, kind, &a.Value)
+	}
+	ln.any = true
+}
+
+// addSpecial appends an attribute whose key may be masked, or one of the line's own.
+func (ln *line) addSpecial(a *slog.Attr) {
+	v := a.Value
+	if v.Kind() == slog.KindLogValuer {
+		v = v.Resolve()
+	}
+	switch {
+	case v.Kind() == slog.KindGroup && (len(v.Group()) == 0 || !ln.mask.look(a.Key)):
+		ln.addGroup(a.Key, v.Group())
+		return
+	case a.Key == "" && v.Equal(slog.Value{}):
+		return
+	case ln.mask.look(a.Key):
+		ln.event.Str(ln.key(a.Key), masked)
+	default:
+		ln.addValue(ln.key(a.Key), v.Kind(), &v)
+	}
+	ln.any = true
+}
+
+func (ln *line) addValue(key string, kind slog.Kind, v *slog.Value) {
+	switch kind {
+	case slog.KindString:
+		ln.event.Str(key, v.String())
+	case slog.KindInt64:
+		ln.event.Int64(key, v.Int64())
+	case slog.KindUint64:
+		ln.event.Uint64(key, v.Uint64())
+	case slog.KindFloat64:
+		ln.event.Float64(key, v.Float64())
+	case slog.KindBool:
+		ln.event.Bool(key, v.Bool())
+	case slog.KindDuration:
+		ln.addDuration(key, v.Duration())
+	case slog.KindTime:
+		ln.addTime(key, v.Time())
+	case slog.KindAny, slog.KindGroup, slog.KindLogValuer:
+		ln.addAny(key, v.Any())
+	}
+}
+
+func (ln *line) addTime(key string, t time.Time) {
+	var buf [48]byte
+	ln.event.Bytes(key, t.AppendFormat(buf[:0], time.RFC3339Nano))
+}
+
+func (ln *line) addGroup(key string, attrs []slog.Attr) {
+	if key == "" {
+		for i := range attrs {
+			ln.add(&attrs[i])
+		}
+		return
+	}
+	group := ln.open()
+	for i := range attrs {
+		group.add(&attrs[i])
+	}
+	ln.close(key, group)
+}
+
+// open starts a group; close must follow.
+func (ln *line) open() line {
+	return line{event: ln.event.CreateDict(), mask: ln.mask}
+}
+
+// close adds a group under key, or leaves it out where nothing was added to it.
+func (ln *line) close(key string, group line) {
+	if !group.any {
+		group.event.Send() // it has no writer: this returns it to zerolog's pool
+		return
+	}
+	ln.event.Dict(ln.key(key), group.event)
+	ln.any = true
+}
+
+// key returns the key under which an attribute is written.
+func (ln *line) key(key string) string {
+	var own uint8
+	switch key {
+	case keyTime:
+		own = usedTime
+	case keyLevel:
+		own = usedLevel
+	case keyName:
+		own = usedName
+	case keyMsg:
+		own = usedMsg
+	case keyRequestID:
+		own = usedRequestID
+	default:
+		return key
+	}
+	if ln.used&own != 0 {
+		return renamed + key
+	}
+	return key
+}
+
+// addDuration appends milliseconds with as many places as they have, such as 12.345: people and
+// machines both read that. The digits are those of the integer, so nothing is rounded.
+func (ln *line) addDuration(key string, d time.Duration) {
+	var buf [32]byte
+	ln.event.RawJSON(key, appendMillis(buf[:0], d))
+}
+
+func appendMillis(dst []byte, d time.Duration) []byte {
+	ns := uint64(d) //nolint:gosec // the sign is written apart
+	if d < 0 {
+		ns = -ns
+		dst = append(dst, '-')
+	}
+	dst = strconv.AppendUint(dst, ns/1e6, 10)
+	rest := ns % 1e6
+	if rest == 0 {
+		return dst
+	}
+	point := len(dst)
+	dst = strconv.AppendUint(dst, rest+1e6, 10) // six places behind a 1, which becomes the point
+	dst[point] = '.'
+	for dst[len(dst)-1] == '0' {
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}

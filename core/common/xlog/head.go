@@ -1,0 +1,68 @@
+package xlog
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"time"
+)
+
+// encodeName returns the member of a line that holds a logger's name, ,"name":"...", or "" where there
+// is no name. It is made once for each logger.
+func encodeName(name string) string {
+	if name == "" {
+		return ""
+	}
+	text, _ := encodeJSON(name) // a string always encodes
+	return `,"` + keyName + `":` + string(text)
+}
+
+// begin appends the keys that every line has: time, level, the encoded name, message and request id. A
+// zero time is left out, as slog asks. The first three need no encoding, so they go to zerolog as one
+// piece of JSON: the value of time with the others behind it.
+func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string) {
+	var room [96]byte
+	buf, key := room[:0], keyLevel
+	ln.used |= usedLevel | usedMsg
+	if !t.IsZero() {
+		key = keyTime
+		buf = append(appendTime(append(buf, '"'), t), `","`+keyLevel+`":`...)
+		ln.used |= usedTime
+	}
+	buf = append(append(append(buf, '"'), levelText(level)...), '"')
+	if name != "" {
+		buf = append(buf, name...)
+		ln.used |= usedName
+	}
+	ln.event.RawJSON(key, buf).Str(keyMsg, msg)
+	if id != "" {
+		ln.event.Str(keyRequestID, id)
+		ln.used |= usedRequestID
+	}
+}
+
+// second is the text of a second, up to its Z.
+type second struct {
+	unix int64
+	text [len("2006-01-02T15:04:05")]byte
+}
+
+// lastSecond is the second of the latest line: a busy service writes thousands of lines in one.
+var lastSecond atomic.Pointer[second]
+
+// appendTime writes t as RFC 3339 in UTC with milliseconds.
+func appendTime(dst []byte, t time.Time) []byte {
+	unix := t.Unix()
+	s := lastSecond.Load()
+	if s == nil || s.unix != unix {
+		text := t.UTC().AppendFormat(make([]byte, 0, 32), time.RFC3339)
+		if len(text) != len(s.text)+1 { // a year beyond 9999
+			return append(dst, text...)
+		}
+		s = &second{unix: unix}
+		copy(s.text[:], text)
+		lastSecond.Store(s)
+	}
+	ms := t.Nanosecond() / int(time.Millisecond)
+	dst = append(dst, s.text[:]...)
+	return append(dst, '.', digits[ms/100], digits[ms/10%10], digits[ms%10], 'Z')
+}

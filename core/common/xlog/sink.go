@@ -1,0 +1,189 @@
+package xlog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/rs/zerolog"
+)
+
+// sink takes whole lines of JSON from zerolog and writes each once to the console and once to the file.
+type sink struct {
+	mu      sync.Mutex // one Write at a time on a writer that may need it; an *os.File does so itself
+	out     io.Writer
+	shared  bool      // out takes concurrent writes as they are
+	console *terminal // nil: the console takes JSON
+	file    atomic.Pointer[logFile]
+	warned  atomic.Bool // the file's failure was reported, and it has not worked since
+	warn    func(error)
+}
+
+func newSink(c Config) *sink {
+	s := &sink{out: c.Writer}
+	if s.out == nil {
+		s.out = os.Stdout
+	}
+	f, isFile := s.out.(*os.File)
+	s.shared = isFile || s.out == io.Discard
+	tty := isFile && isTerminal(f)
+	if c.Format == FormatConsole || c.Format == FormatAuto && tty {
+		s.console = newTerminal(tty && !c.NoColor && colorWanted())
+	}
+	return s
+}
+
+// Write implements io.Writer, which zerolog asks for beside WriteLevel.
+func (s *sink) Write(p []byte) (int, error) { return s.WriteLevel(zerolog.NoLevel, p) }
+
+// WriteLevel implements zerolog.LevelWriter. It never fails: a log that cannot be written is no reason
+// for zerolog to write about it elsewhere.
+func (s *sink) WriteLevel(_ zerolog.Level, p []byte) (int, error) {
+	if isASCII(p) {
+		s.write(p, s.file.Load())
+		return len(p), nil
+	}
+	buf := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool's New
+	*buf = appendSafe((*buf)[:0], p)
+	s.write(*buf, s.file.Load())
+	release(buf)
+	return len(p), nil
+}
+
+// consoleOnly is the sink without its file.
+type consoleOnly struct{ *sink }
+
+// Write implements io.Writer.
+func (c consoleOnly) Write(p []byte) (int, error) { return c.WriteLevel(zerolog.NoLevel, p) }
+
+// WriteLevel implements zerolog.LevelWriter.
+func (c consoleOnly) WriteLevel(_ zerolog.Level, p []byte) (int, error) {
+	c.write(appendSafe(nil, p), nil)
+	return len(p), nil
+}
+
+// buffers hold what is made of a line on its way.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxPooled keeps one long line from being held for ever.
+const maxPooled = 1 << 16
+
+func release(buf *[]byte) {
+	if cap(*buf) <= maxPooled {
+		buffers.Put(buf)
+	}
+}
+
+// write takes a safe line; f is nil where it goes to the console only.
+func (s *sink) write(p []byte, f *logFile) {
+	if s.console == nil {
+		s.writeConsole(p)
+	} else {
+		buf := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool's New
+		*buf = s.console.appendLine((*buf)[:0], p)
+		s.writeConsole(*buf)
+		release(buf)
+	}
+	if f != nil {
+		s.writeFile(f, p)
+	}
+}
+
+func (s *sink) writeConsole(p []byte) {
+	if s.shared {
+		_, _ = s.out.Write(p) // there is nowhere else to say so
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.out.Write(p) // likewise
+}
+
+// writeFile reports the first failure of a row on the console.
+func (s *sink) writeFile(f *logFile, p []byte) {
+	_, err := f.Write(p)
+	if err == nil {
+		if s.warned.Load() {
+			s.warned.Store(false)
+		}
+		return
+	}
+	if s.warned.CompareAndSwap(false, true) {
+		s.warn(err)
+	}
+}
+
+func (s *sink) sync() error {
+	if f := s.file.Load(); f != nil {
+		if err := f.Sync(); err != nil {
+			return fmt.Errorf("xlog: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *sink) close() error {
+	f := s.file.Swap(nil)
+	if f == nil {
+		return nil
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("xlog: %w", err)
+	}
+	return nil
+}
+
+// isASCII reports whether p holds ASCII only, 32 bytes at a step.
+func isASCII(p []byte) bool {
+	const high = 0x8080808080808080
+	var bits uint64
+	for ; len(p) >= 32; p = p[32:] {
+		q := (*[32]byte)(p)
+		bits |= binary.LittleEndian.Uint64(q[:8]) | binary.LittleEndian.Uint64(q[8:16]) |
+			binary.LittleEndian.Uint64(q[16:24]) | binary.LittleEndian.Uint64(q[24:])
+	}
+	for ; len(p) >= 8; p = p[8:] {
+		bits |= binary.LittleEndian.Uint64(p)
+	}
+	for _, b := range p {
+		bits |= uint64(b)
+	}
+	return bits&high == 0
+}
+
+// appendSafe appends a line of JSON in which the characters beyond ASCII that act on a terminal or
+// reorder text are escaped, and bytes that are no UTF-8 replaced. In JSON they can only stand in a
+// string, where \u means the same. (The control characters of ASCII are escaped already.)
+func appendSafe(dst, p []byte) []byte {
+	kept := 0
+	for i := 0; i < len(p); {
+		if p[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(p[i:])
+		if acts(r) || r == utf8.RuneError && size == 1 {
+			dst = append(dst, p[kept:i]...)
+			dst = fmt.Appendf(dst, `\u%04x`, r)
+			kept = i + size
+		}
+		i += size
+	}
+	return append(dst, p[kept:]...)
+}
+
+// acts reports whether a character beyond ASCII does something instead of being seen: the C1 controls
+// (U+009B begins an escape sequence as ESC [ does), line and paragraph separators, and the marks that
+// change the direction of text (Unicode Technical Report 36).
+func acts(r rune) bool {
+	switch {
+	case r >= 0x80 && r <= 0x9f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+		return true
+	}
+	return r == 0x061c || r == 0x200e || r == 0x200f || r == 0xfeff
+}

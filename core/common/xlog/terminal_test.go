@@ -1,0 +1,115 @@
+package xlog_test
+
+import (
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+func TestTerminalShowsAlignedLines(t *testing.T) {
+	clock := noon.Local().Format("15:04:05.000")
+	id := xCtx.NewRequest(t.Context(), nil)
+	id.SetID("1f6d2c9a-0000-4000-8000-000000000000")
+	for _, tc := range []struct {
+		name string
+		log  func(*xLog.LogNamedLogger)
+		want string
+	}{
+		{
+			name: "attributes and the id",
+			log: func(l *xLog.LogNamedLogger) {
+				l.Info(id, "user registered", slog.Int("user", 42), slog.Duration("took", 1250*time.Microsecond))
+			},
+			want: `INFO   [SERV]  user registered                  user=42 took=1.25 #1f6d2c9a`,
+		},
+		{
+			name: "nothing but a message",
+			log:  func(l *xLog.LogNamedLogger) { l.Notice(t.Context(), "started") },
+			want: `NOTICE [SERV]  started`,
+		},
+		{
+			name: "wide characters take two columns",
+			log:  func(l *xLog.LogNamedLogger) { l.Warn(t.Context(), "用户已注册", slog.String("k", "张三")) },
+			want: `WARN   [SERV]  用户已注册                       k=张三`,
+		},
+		{
+			name: "groups are joined with dots, lists stay JSON, odd words are quoted",
+			log: func(l *xLog.LogNamedLogger) {
+				l.Error(t.Context(), "m", slog.Group("g", slog.Int("a", 1), slog.Group("h", slog.Bool("b", true))),
+					slog.Any("list", []string{"x y"}), slog.String("empty", ""), slog.String("space", "a b"), slog.String("eq", "a=b"),
+					slog.Any("none", nil), slog.Any("obj", struct{}{}), slog.String("a key", "v"))
+			},
+			want: `ERROR  [SERV]  m                                g.a=1 g.h.b=true list=["x y"] empty="" space="a b" eq="a=b" none=null obj={} "a key"=v`,
+		},
+		{
+			name: "control characters are quoted",
+			log:  func(l *xLog.LogNamedLogger) { l.Debug(t.Context(), "a\nb\x1b[31m", slog.String("k", "c\u009bd")) },
+			want: `DEBUG  [SERV]  "a\nb\x1b[31m"                   k="c\u009bd"`,
+		},
+		{
+			name: "a stack stands below its line",
+			log: func(l *xLog.LogNamedLogger) {
+				l.Log(t.Context(), xLog.LevelPanic, "m", slog.String("stack", "main.f()\n\t/app/main.go:1\x1b\n"), slog.Int("k", 1))
+			},
+			want: "PANIC  [SERV]  m                                k=1\n    │ main.f()\n    │ \"    /app/main.go:1\\x1b\"",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e, rec := newEngine(t, console)
+			tc.log(e.WithName(xLog.NamedSERV))
+			lines := rec.take()
+			if want := clock + " " + tc.want + "\n"; len(lines) != 1 || lines[0] != want {
+				t.Errorf("got\n%q, want\n%q", lines, want)
+			}
+		})
+	}
+}
+
+func TestTerminalColoursLevelNameAndErrors(t *testing.T) {
+	line := `{"time":"2025-03-04T12:00:00.123Z","level":"error","name":"N","msg":"m","error":"boom","k":1}` + "\n"
+	got := xLog.RenderTerminal(true, line)
+	for _, want := range []string{"\x1b[31mERROR\x1b[0m", "\x1b[36m[N]\x1b[0m", "\x1b[31mboom\x1b[0m", "\x1b[1mm\x1b[0m"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+	if plain := xLog.RenderTerminal(false, line); strings.Contains(plain, "\x1b") {
+		t.Errorf("%q is coloured", plain)
+	}
+}
+
+func TestTerminalSurvivesWhatIsNoLine(t *testing.T) {
+	for _, s := range []string{"", "{", "{}", `{"a`, `{"a":`, `{"a":"`, `{"a":{"b":`, "null", `{"time":1,"level":2,"msg":{}}`} {
+		if got := xLog.RenderTerminal(true, s); !strings.HasSuffix(got, "\n") {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
+
+func FuzzTerminal(f *testing.F) {
+	f.Add(`{"time":"x","level":"info","msg":"m","g":{"a":[1,{"b":"\n"}]}}`)
+	f.Fuzz(func(_ *testing.T, s string) { xLog.RenderTerminal(false, s) })
+}
+
+func TestAutoIsJSONWhereNobodyReadsAlong(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := newEngine(t, func(c *xLog.Config) { c.Writer, c.Format = w, xLog.FormatAuto })
+	e.WithName("").Info(t.Context(), "m")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 1024)
+	n, err := r.Read(buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decode(t, string(buf[:n]))
+}

@@ -1,0 +1,19 @@
+package xlog
+
+import (
+	"os"
+
+	"github.com/mattn/go-isatty"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+func isTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()) }
+
+// colorWanted reports whether the environment leaves colours on: NO_COLOR (no-color.org) is not set to
+// anything, and the terminal is not a dumb one.
+func colorWanted() bool {
+	_, off := xEnv.GetEnv("NO_COLOR")
+	term, _ := xEnv.GetEnv("TERM")
+	return !off && term != "dumb"
+}

@@ -1,0 +1,255 @@
+package xlog_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+func TestLineHasItsKeysInOrder(t *testing.T) {
+	e, rec := newEngine(t)
+	r := xCtx.NewRequest(t.Context(), nil)
+	r.SetID("req-1")
+	e.WithName(xLog.NamedSERV, "user").Info(r, "hello <b>", slog.Int("n", 1), slog.String("s", "x"))
+	want := `{"time":"2025-03-04T12:00:00.123Z","level":"info","name":"SERV.user","msg":"hello <b>","request_id":"req-1","n":1,"s":"x"}` + "\n"
+	if got := rec.one(t); got != want {
+		t.Errorf("line =\n%s, want\n%s", got, want)
+	}
+}
+
+func TestEveryKindOfValueIsWritten(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		attr slog.Attr
+		want string
+	}{
+		{name: "string", attr: slog.String("k", `a"b`), want: `{"k":"a\"b"}`},
+		{name: "int", attr: slog.Int("k", -1), want: `{"k":-1}`},
+		{name: "uint", attr: slog.Uint64("k", 1<<63), want: `{"k":9223372036854775808}`},
+		{name: "float", attr: slog.Float64("k", 1.5), want: `{"k":1.5}`},
+		{name: "bool", attr: slog.Bool("k", true), want: `{"k":true}`},
+		{name: "duration in milliseconds", attr: slog.Duration("k", 1234567*time.Nanosecond), want: `{"k":1.234567}`},
+		{name: "whole duration", attr: slog.Duration("k", 2*time.Second), want: `{"k":2000}`},
+		{name: "short duration", attr: slog.Duration("k", 50*time.Microsecond), want: `{"k":0.05}`},
+		{name: "negative duration", attr: slog.Duration("k", -1500*time.Microsecond), want: `{"k":-1.5}`},
+		{name: "time", attr: slog.Time("k", noon), want: `{"k":"2025-03-04T12:00:00.123456789Z"}`},
+		{name: "nil", attr: slog.Any("k", nil), want: `{"k":null}`},
+		{name: "list", attr: slog.Any("k", []int{1, 2}), want: `{"k":[1,2]}`},
+		{name: "struct", attr: slog.Any("k", struct {
+			A int `json:"a"`
+		}{1}), want: `{"k":{"a":1}}`},
+		{name: "group", attr: slog.Group("k", slog.Int("a", 1), slog.Group("b", slog.Int("c", 2))), want: `{"k":{"a":1,"b":{"c":2}}}`},
+		{name: "group without a key", attr: slog.Group("", slog.Int("a", 1)), want: `{"a":1}`},
+		{name: "empty group", attr: slog.Group("k", slog.Group("b")), want: `{}`},
+		{name: "empty attribute", attr: slog.Attr{}, want: `{}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e, rec := newEngine(t)
+			e.WithName("").Info(t.Context(), "m", tc.attr)
+			line := strings.TrimSuffix(rec.one(t), "\n")
+			_, attrs, _ := strings.Cut(line, `"msg":"m"`)
+			if got := "{" + strings.TrimPrefix(attrs, ","); got != tc.want {
+				t.Errorf("attributes = %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestNilContextIsFineEverywhere(t *testing.T) {
+	e, rec := newEngine(t)
+	log := e.WithName(xLog.NamedMAIN)
+	var none context.Context
+	var noRequest *xCtx.Request
+	for _, ctx := range []context.Context{none, noRequest} {
+		log.Info(ctx, "m")
+		log.SugarInfo(ctx, "m", "k", 1)
+		log.Access(ctx, &xLog.AccessLine{Status: 200})
+		if !log.Enabled(ctx, slog.LevelInfo) {
+			t.Error("Enabled = false")
+		}
+	}
+	if err := log.Trace(none, "call", func(ctx context.Context) error { return ctx.Err() }); err != nil {
+		t.Error(err)
+	}
+	log.Info(xLog.NewContext(none, e), "m")
+	if got := len(rec.take()); got != 8 {
+		t.Errorf("%d lines, want 8", got)
+	}
+}
+
+func TestRequestIDComesFromTheRequestOrItsKey(t *testing.T) {
+	r := xCtx.NewRequest(t.Context(), nil)
+	r.SetID("own")
+	derived, cancel := context.WithCancel(r)
+	defer cancel()
+	for _, tc := range []struct {
+		name string
+		ctx  context.Context
+		want any
+	}{
+		{name: "the request itself", ctx: r, want: "own"},
+		{name: "a derived context", ctx: derived, want: "own"},
+		{name: "a value under the key", ctx: context.WithValue(t.Context(), xCtx.RequestKey, "value"), want: "value"},
+		{name: "a request without an id inside one that has", ctx: xCtx.NewRequest(r, nil), want: "own"},
+		{name: "none", ctx: t.Context(), want: nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e, rec := newEngine(t)
+			e.WithName("").Info(tc.ctx, "m")
+			if got := rec.object(t)["request_id"]; got != tc.want {
+				t.Errorf("request_id = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestLevelsOfTheMethods(t *testing.T) {
+	e, rec := newEngine(t)
+	ctx := xLog.NewContext(t.Context(), e)
+	log := xLog.WithName(xLog.NamedMAIN)
+	for _, tc := range []struct {
+		name  string
+		plain func(context.Context, string, ...slog.Attr)
+		sugar func(context.Context, string, ...any)
+		want  string
+	}{
+		{name: "debug", plain: log.Debug, sugar: log.SugarDebug, want: "debug"},
+		{name: "info", plain: log.Info, sugar: log.SugarInfo, want: "info"},
+		{name: "notice", plain: log.Notice, sugar: log.SugarNotice, want: "notice"},
+		{name: "warn", plain: log.Warn, sugar: log.SugarWarn, want: "warn"},
+		{name: "error", plain: log.Error, sugar: log.SugarError, want: "error"},
+		{name: "package debug", plain: xLog.Debug, sugar: xLog.SugarDebug, want: "debug"},
+		{name: "package info", plain: xLog.Info, sugar: xLog.SugarInfo, want: "info"},
+		{name: "package notice", plain: xLog.Notice, sugar: xLog.SugarNotice, want: "notice"},
+		{name: "package warn", plain: xLog.Warn, sugar: xLog.SugarWarn, want: "warn"},
+		{name: "package error", plain: xLog.Error, sugar: xLog.SugarError, want: "error"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.plain(ctx, "m", slog.Int("k", 1))
+			plain := rec.one(t)
+			tc.sugar(ctx, "m", "k", 1)
+			if sugar := rec.one(t); sugar != plain {
+				t.Errorf("sugar = %s, plain = %s", sugar, plain)
+			}
+			if got := decode(t, plain)["level"]; got != tc.want {
+				t.Errorf("level = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestSugarFollowsTheRulesOfSlog(t *testing.T) {
+	e, rec := newEngine(t)
+	e.WithName("").SugarInfo(t.Context(), "m", "a", 1, slog.Bool("b", true), "lonely")
+	m := rec.object(t)
+	if m["a"] != 1.0 || m["b"] != true || m["!BADKEY"] != "lonely" {
+		t.Errorf("line = %v", m)
+	}
+}
+
+func TestPanicWritesThenPanicsWithTheMessage(t *testing.T) {
+	e, rec := newEngine(t)
+	ctx := xLog.NewContext(t.Context(), e)
+	log := xLog.WithName(xLog.NamedMAIN)
+	for name, f := range map[string]func(){
+		"method":        func() { log.Panic(ctx, "gone", slog.Int("k", 1)) },
+		"sugar":         func() { log.SugarPanic(ctx, "gone", "k", 1) },
+		"package":       func() { xLog.Panic(ctx, "gone", slog.Int("k", 1)) },
+		"package sugar": func() { xLog.SugarPanic(ctx, "gone", "k", 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if got := recover(); got != "gone" {
+					t.Errorf("panic value = %v, want the message", got)
+				}
+				if m := rec.object(t); m["level"] != "panic" || m["k"] != 1.0 {
+					t.Errorf("line = %v", m)
+				}
+			}()
+			f()
+		})
+	}
+}
+
+func TestLevelChangesAtRunTime(t *testing.T) {
+	e, rec := newEngine(t)
+	log := e.WithName("")
+	e.SetLevel(xLog.LevelNotice)
+	if e.Level() != xLog.LevelNotice || log.Enabled(t.Context(), slog.LevelInfo) || !log.Enabled(t.Context(), xLog.LevelNotice) {
+		t.Error("the new level does not hold")
+	}
+	log.Info(t.Context(), "below")
+	log.SugarInfo(t.Context(), "below")
+	log.Access(t.Context(), &xLog.AccessLine{Status: 200})
+	log.Notice(t.Context(), "on")
+	if got := rec.object(t)["msg"]; got != "on" {
+		t.Errorf("msg = %v, want on", got)
+	}
+}
+
+func TestLevelsWithoutANameCountFromTheNextLowerOne(t *testing.T) {
+	for _, tc := range []struct {
+		level slog.Level
+		want  string
+	}{
+		{level: -8, want: "debug-4"}, {level: 1, want: "info+1"}, {level: 3, want: "notice+1"}, {level: 20, want: "panic+8"},
+	} {
+		e, rec := newEngine(t)
+		e.SetLevel(-100)
+		e.WithName("").Log(t.Context(), tc.level, "m")
+		if got := rec.object(t)["level"]; got != tc.want {
+			t.Errorf("level %d = %v, want %s", tc.level, got, tc.want)
+		}
+	}
+}
+
+func TestParseLevel(t *testing.T) {
+	for name, want := range map[string]slog.Level{
+		"debug": slog.LevelDebug, "INFO": slog.LevelInfo, "Notice": xLog.LevelNotice, "warn": slog.LevelWarn,
+		"error": slog.LevelError, "panic": xLog.LevelPanic,
+	} {
+		if got, err := xLog.ParseLevel(name); err != nil || got != want {
+			t.Errorf("ParseLevel(%q) = %v, %v; want %v", name, got, err, want)
+		}
+	}
+	if _, err := xLog.ParseLevel("loud"); err == nil || !strings.Contains(err.Error(), `"loud"`) {
+		t.Errorf("ParseLevel(loud) = %v, want an error that names it", err)
+	}
+}
+
+func TestANilLoggerWritesWithoutAName(t *testing.T) {
+	e, rec := newEngine(t)
+	var log *xLog.LogNamedLogger
+	log.Info(xLog.NewContext(t.Context(), e), "m")
+	if _, has := rec.object(t)["name"]; has || log.Name() != "" {
+		t.Error("a nil logger has a name")
+	}
+	log.Slog().InfoContext(xLog.NewContext(t.Context(), e), "m")
+	rec.one(t)
+}
+
+func TestAnAttributeDoesNotRepeatAKeyOfTheLine(t *testing.T) {
+	e, rec := newEngine(t)
+	r := xCtx.NewRequest(t.Context(), nil)
+	r.SetID("id")
+	e.WithName("N").Info(r, "m", slog.String("level", "error"), slog.String("msg", "x"), slog.String("name", "bob"),
+		slog.String("time", "never"), slog.String("request_id", "other"), slog.Group("g", slog.String("level", "fine")))
+	want := map[string]any{
+		"time": "2025-03-04T12:00:00.123Z", "level": "info", "name": "N", "msg": "m", "request_id": "id",
+		"attr_level": "error", "attr_msg": "x", "attr_name": "bob", "attr_time": "never", "attr_request_id": "other",
+		"g": map[string]any{"level": "fine"},
+	}
+	line := rec.one(t)
+	if got := compact(t, decode(t, line)); got != compact(t, want) || strings.Count(line, `"level"`) != 2 {
+		t.Errorf("line = %s, want %s", line, compact(t, want))
+	}
+	e.WithName("").Info(t.Context(), "m", slog.String("name", "bob"), slog.String("request_id", "mine"))
+	if m := rec.object(t); m["name"] != "bob" || m["request_id"] != "mine" {
+		t.Errorf("line = %v: a free key was renamed", m)
+	}
+}

@@ -1,0 +1,133 @@
+package xsnowflake
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrClockBackward means that the wall clock is further behind the node's ids than the node may ride out.
+// It passes when the wall clock has caught up.
+var ErrClockBackward = errors.New("xsnowflake: the clock went back")
+
+// ErrClockStopped means that the clock did not reach the next millisecond in reasonable time, or shows a
+// time that the layout cannot hold.
+var ErrClockStopped = errors.New("xsnowflake: the clock is unusable")
+
+// How long the monotonic clock is trusted before the wall clock is looked at again.
+const (
+	recheck        = int64(time.Millisecond)
+	recheckSlewing = recheck / 8
+)
+
+// longestSlew bounds the time that counts for slewing: what was idle need not be spread.
+const longestSlew = 10 * recheck
+
+// clock is the time that ids carry, in nanoseconds since the epoch of the layout.
+//
+// It runs on the monotonic clock and follows the wall clock, which it compares once a millisecond. Where
+// the wall clock is ahead (a step, a suspended machine), it steps too. Where the wall clock is behind, it
+// is slewed: it runs at half speed until the two meet, and stands still, with an error, where they are
+// more than maxBehind apart. It may repeat up to half a millisecond; the sequences take care of that.
+type clock struct {
+	read      func() time.Time // nil: the system's
+	start     time.Time        // zero of the monotonic readings
+	epoch     time.Time
+	end       int64
+	maxBehind int64
+
+	// time = monotonic reading + offset, for a reading in [synced, synced+trust)
+	offset, synced, trust atomic.Int64
+	mu                    sync.Mutex // held by sync
+}
+
+// newClock starts a clock at the wall clock's time, or at from where that is later.
+func newClock(read func() time.Time, epoch time.Time, end, maxBehind time.Duration) *clock {
+	c := &clock{read: read, epoch: epoch, end: int64(end), maxBehind: int64(maxBehind)}
+	c.start = c.time()
+	c.offset.Store(c.wall(c.start))
+	return c
+}
+
+func (c *clock) time() time.Time {
+	if c.read != nil {
+		return c.read()
+	}
+	return time.Now()
+}
+
+// wall strips the monotonic reading of t.
+func (c *clock) wall(t time.Time) int64 { return int64(t.Round(0).Sub(c.epoch)) }
+
+// now returns the monotonic reading and the time that ids carry.
+func (c *clock) now() (mono, now int64, err error) {
+	if c.read == nil {
+		mono = int64(time.Since(c.start)) // the cheapest way to read the monotonic clock
+	} else {
+		mono = int64(c.read().Sub(c.start))
+	}
+	if uint64(mono-c.synced.Load()) >= uint64(c.trust.Load()) { //nolint:gosec // a reading before synced is huge
+		return c.sync()
+	}
+	return mono, mono + c.offset.Load(), nil
+}
+
+// sync compares the two clocks.
+func (c *clock) sync() (mono, now int64, err error) {
+	if !c.mu.TryLock() {
+		// Someone else is at it. The old offset is good enough, unless it is very old or there is an error.
+		mono = int64(c.time().Sub(c.start))
+		if age := mono - c.synced.Load(); c.trust.Load() != 0 && age >= 0 && age < longestSlew {
+			return mono, mono + c.offset.Load(), nil
+		}
+		c.mu.Lock()
+	}
+	defer c.mu.Unlock()
+
+	t := c.time()
+	mono = int64(t.Sub(c.start))
+	wall := c.wall(t)
+	elapsed := max(mono-c.synced.Load(), 0)   // an injected clock may go back
+	last := c.synced.Load() + c.offset.Load() // what the last comparison gave
+	latest := last + min(elapsed, c.trust.Load())
+	behind := latest - wall
+	trust := recheck
+	switch {
+	case wall < 0 || wall >= c.end:
+		err = fmt.Errorf("%w: %s is outside the layout, which holds %s to %s", ErrClockStopped,
+			t.UTC().Format(time.RFC3339), c.epoch.UTC().Format(time.DateOnly), c.epoch.Add(time.Duration(c.end)).UTC().Format(time.DateOnly))
+		now, trust = latest, 0
+	case behind <= 0:
+		now = wall
+	case behind <= c.maxBehind:
+		now, trust = last+min(elapsed, longestSlew)/2, recheckSlewing
+	default:
+		err = c.tooFar(behind)
+		now, trust = latest, 0
+	}
+	c.offset.Store(now - mono)
+	c.synced.Store(mono)
+	c.trust.Store(trust)
+	return mono, now, err
+}
+
+// advance moves the clock to at least now, unless that is too far ahead of the wall clock.
+func (c *clock) advance(now int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if behind := now - c.wall(c.time()); behind > c.maxBehind {
+		return c.tooFar(behind)
+	}
+	if behind := now - (c.synced.Load() + c.offset.Load()); behind > 0 {
+		c.offset.Add(behind)
+		c.trust.Store(0) // the wall clock is behind now
+	}
+	return nil
+}
+
+func (c *clock) tooFar(behind int64) error {
+	return fmt.Errorf("%w: it is %s behind the ids of this node, which rides out %s", ErrClockBackward,
+		time.Duration(behind).Round(time.Millisecond), time.Duration(c.maxBehind))
+}

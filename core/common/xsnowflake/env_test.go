@@ -1,0 +1,95 @@
+package xsnowflake_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+func TestFromEnvUsesTheNumbersOfTheEnvironment(t *testing.T) {
+	t.Setenv(xEnv.SnowflakeLeaseDir.String(), t.TempDir())
+	for _, tc := range []struct {
+		name, dc, node   string
+		wantDC, wantNode int
+	}{
+		{name: "both", dc: "4", node: "7", wantDC: 4, wantNode: 7},
+		{name: "node alone is of datacenter 0", node: "7", wantNode: 7},
+		{name: "zero is a number", dc: "0", node: "0"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(xEnv.SnowflakeDatacenterID.String(), tc.dc)
+			t.Setenv(xEnv.SnowflakeNodeID.String(), tc.node)
+			n, err := xSnowflake.FromEnv(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = n.Close() }()
+			if n.DatacenterID() != tc.wantDC || n.NodeID() != tc.wantNode {
+				t.Errorf("datacenter, node = %d, %d, want %d, %d", n.DatacenterID(), n.NodeID(), tc.wantDC, tc.wantNode)
+			}
+		})
+	}
+}
+
+func TestFromEnvReportsEveryWrongNumber(t *testing.T) {
+	for _, tc := range []struct {
+		name, dc, node string
+		want           []string
+	}{
+		{
+			name: "no integers", dc: "a", node: "1.5",
+			want: []string{`SNOWFLAKE_DATACENTER_ID: "a" is not an integer`, `SNOWFLAKE_NODE_ID: "1.5" is not an integer`},
+		},
+		{
+			name: "out of range", dc: "8", node: "99",
+			want: []string{`SNOWFLAKE_DATACENTER_ID: "8" is out of range`, `SNOWFLAKE_NODE_ID: "99" is out of range`, "(accepted: 0 to 7)"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(xEnv.SnowflakeDatacenterID.String(), tc.dc)
+			t.Setenv(xEnv.SnowflakeNodeID.String(), tc.node)
+			_, err := xSnowflake.FromEnv(t.Context())
+			if err == nil {
+				t.Fatal("FromEnv accepted them")
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestFromEnvLeasesANumberWhereNoneIsSet(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(xEnv.SnowflakeLeaseDir.String(), dir)
+	t.Setenv(xEnv.SnowflakeDatacenterID.String(), "3")
+	t.Setenv(xEnv.SnowflakeNodeID.String(), "")
+	seen := map[int]bool{}
+	for range 8 {
+		n, err := xSnowflake.FromEnv(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = n.Close() }()
+		if n.DatacenterID() != 3 || seen[n.NodeID()] {
+			t.Errorf("datacenter, node = %d, %d, want 3 and one that is new", n.DatacenterID(), n.NodeID())
+		}
+		seen[n.NodeID()] = true
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &shop{next: 2}
+		n, err := xSnowflake.FromEnv(t.Context(), xSnowflake.WithLeaser(s), bubble())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = n.Close() }()
+		if leases, _, _ := s.counts(); leases != 1 || n.NodeID() != 2 {
+			t.Errorf("node %d after %d leases, want that of the given leaser", n.NodeID(), leases)
+		}
+	})
+}

@@ -1,0 +1,20 @@
+package xsnowflake
+
+import "time"
+
+// StepWall moves the wall clock by d without the monotonic clock, as an administrator or a suspended
+// machine does. For the node it is the same to move the epoch the other way.
+func (n *Node) StepWall(d time.Duration) {
+	n.clock.mu.Lock()
+	defer n.clock.mu.Unlock()
+	n.clock.epoch = n.clock.epoch.Add(-d)
+}
+
+// TimeOf is the time of an id in real time, also after StepWall.
+func (n *Node) TimeOf(id SnowflakeID) time.Time { return n.layout.Parse(id).Time }
+
+// CatchUp is how far ids may be behind the clock.
+const CatchUp = catchUp * time.Millisecond
+
+// RecordAhead is how far high-water marks are ahead.
+const RecordAhead = recordAhead

@@ -1,0 +1,112 @@
+package xsnowflake_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"testing"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+)
+
+func TestGenesHaveTheNumbersOfTheContract(t *testing.T) {
+	for _, tc := range []struct {
+		gene xSnowflake.Gene
+		want uint8
+		name string
+	}{
+		{xSnowflake.GeneDefault, 0, "default"},
+		{xSnowflake.GeneSystem, 1, "system"},
+		{xSnowflake.GeneUser, 2, "user"},
+		{xSnowflake.GeneRole, 3, "role"},
+		{xSnowflake.GeneLog, 4, "log"},
+		{xSnowflake.GeneConfig, 5, "config"},
+		{xSnowflake.GeneFile, 6, "file"},
+		{xSnowflake.GeneSession, 7, "session"},
+		{xSnowflake.GeneToken, 8, "token"},
+		{xSnowflake.GeneCache, 9, "cache"},
+		{xSnowflake.GeneOrder, 16, "order"},
+		{xSnowflake.GeneDocument, 30, "document"},
+		{xSnowflake.GeneTask, 31, "task"},
+		{10, 10, "gene(10)"},
+		{63, 63, "gene(63)"},
+	} {
+		if uint8(tc.gene) != tc.want || tc.gene.String() != tc.name || !tc.gene.Valid() {
+			t.Errorf("gene %d is %q, valid %v; want %d, %q, true", tc.gene, tc.gene, tc.gene.Valid(), tc.want, tc.name)
+		}
+	}
+	if g := xSnowflake.Gene(64); g.Valid() {
+		t.Error("64 is valid")
+	}
+	for g := xSnowflake.GeneOrder; g <= xSnowflake.GeneTask; g++ {
+		if g.String() == fmt.Sprintf("gene(%d)", uint8(g)) {
+			t.Errorf("gene %d has no name", uint8(g))
+		}
+	}
+}
+
+// The numbers come from an independent implementation. They must never change: they are stored in ids.
+func TestDerivedGenesNeverChange(t *testing.T) {
+	calc := xSnowflake.CalcGene()
+	for id, want := range map[xSnowflake.SnowflakeID]xSnowflake.Gene{0: 52, 1: 23, 42: 29, 1<<63 - 1: 60} {
+		if got := calc.Hash(id); got != want {
+			t.Errorf("Hash(%d) = %d, want %d", id, got, want)
+		}
+	}
+	for key, want := range map[string]xSnowflake.Gene{"": 45, "user:1": 38, "order": 40, "商店": 13} {
+		if got := calc.HashString(key); got != want {
+			t.Errorf("HashString(%q) = %d, want %d", key, got, want)
+		}
+	}
+	if a, b := calc.HashMulti(1, 2), calc.HashMulti(2, 1); a != 36 || b != 23 {
+		t.Errorf("HashMulti(1, 2), HashMulti(2, 1) = %d, %d, want 36, 23", a, b)
+	}
+	if calc.HashMulti(42) != calc.Hash(42) {
+		t.Error("HashMulti of one id is not its Hash")
+	}
+	for key, want := range map[string]xSnowflake.Gene{"": 0, "123456789": 0xf4, "user:1": 0x20} {
+		if got := xSnowflake.KeyGene(key); got != want {
+			t.Errorf("KeyGene(%q) = %#x, want %#x", key, uint8(got), uint8(want))
+		}
+	}
+}
+
+func TestDerivedGenesAreSpreadEvenly(t *testing.T) {
+	var count [64]int
+	for i := range 64_000 {
+		g := xSnowflake.CalcGene().Hash(xSnowflake.SnowflakeID(i) << 10)
+		if !g.Valid() {
+			t.Fatalf("gene %d", g)
+		}
+		count[g]++
+	}
+	for g, n := range count {
+		if n < 800 || n > 1200 {
+			t.Errorf("gene %d came %d times of 64000, want about 1000", g, n)
+		}
+	}
+}
+
+func FuzzHashString(f *testing.F) {
+	f.Add("user:1")
+	f.Fuzz(func(t *testing.T, key string) {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(key))
+		want := uint64(0)
+		for sum := h.Sum64(); sum != 0; sum >>= 6 {
+			want ^= sum & 63
+		}
+		if got := xSnowflake.CalcGene().HashString(key); uint64(got) != want {
+			t.Errorf("HashString(%q) = %d, want %d", key, got, want)
+		}
+	})
+}
+
+func ExampleCalcGene() {
+	user := xSnowflake.SnowflakeID(58102854968192777)
+	// All orders of one user get the same gene, and so the same shard of 64.
+	fmt.Println(uint8(xSnowflake.CalcGene().Hash(user)))
+	fmt.Println(uint8(xSnowflake.CalcGene().HashString("tenant-7")))
+	// Output:
+	// 62
+	// 37
+}

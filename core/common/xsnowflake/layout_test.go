@@ -1,0 +1,124 @@
+package xsnowflake_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+)
+
+// at is 13852800123 ms after the epoch.
+var at = time.Date(2024, 1, 1, 0, 0, 0, 123e6, time.UTC)
+
+// The ids come from an independent implementation.
+var layouts = []struct {
+	name   string
+	layout xSnowflake.Layout
+	id     xSnowflake.SnowflakeID
+	want   xSnowflake.Info
+}{
+	{
+		name: "default", layout: xSnowflake.LayoutDefault, id: 58102854968192777,
+		want: xSnowflake.Info{Time: at, Gene: 16, DatacenterID: 5, NodeID: 3, Sequence: 777},
+	},
+	{
+		name: "wide", layout: xSnowflake.LayoutWide, id: 58102854968197729,
+		want: xSnowflake.Info{Time: at, Gene: 16, NodeID: 777, Sequence: 33},
+	},
+	{
+		name: "java", layout: xSnowflake.LayoutJava, id: 58102854969895864,
+		want: xSnowflake.Info{Time: at, DatacenterID: 21, NodeID: 10, Sequence: 3000},
+	},
+	{
+		name: "java-gene", layout: xSnowflake.LayoutJavaGene, id: 116205709938984392,
+		want: xSnowflake.Info{Time: at, Gene: 0x20, DatacenterID: 5, NodeID: 9, Sequence: 200},
+	},
+}
+
+func TestLayoutsParseGoldenVectors(t *testing.T) {
+	for _, tc := range layouts {
+		t.Run(tc.name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.layout.Parse(tc.id)); diff != "" {
+				t.Errorf("Parse (-want +got):\n%s", diff)
+			}
+			if err := tc.layout.Validate(); err != nil || tc.layout.Name != tc.name {
+				t.Errorf("Validate = %v, name %q", err, tc.layout.Name)
+			}
+		})
+	}
+}
+
+func TestNodesMakeIDsOfTheirLayout(t *testing.T) {
+	for _, tc := range layouts {
+		t.Run(tc.name, func(t *testing.T) {
+			n := newNode(t, xSnowflake.WithLayout(tc.layout), xSnowflake.WithClock(func() time.Time { return at }),
+				xSnowflake.WithDatacenterID(tc.want.DatacenterID), xSnowflake.WithNodeID(tc.want.NodeID))
+			ids := make([]xSnowflake.SnowflakeID, tc.want.Sequence+1)
+			if err := n.NextN(ids, tc.want.Gene); err != nil {
+				t.Fatal(err)
+			}
+			if got := ids[tc.want.Sequence]; got != tc.id {
+				t.Errorf("id = %d, want %d", got, tc.id)
+			}
+		})
+	}
+}
+
+func TestTheEpochIsAField(t *testing.T) {
+	l := xSnowflake.LayoutJava
+	l.Epoch = 0
+	if got, want := l.Parse(58102854969895864).Time, time.UnixMilli(13852800123).UTC(); !got.Equal(want) {
+		t.Errorf("Time = %v, want %v", got, want)
+	}
+}
+
+func TestAGeneOfTheJavaLayoutIsVerified(t *testing.T) {
+	info := xSnowflake.LayoutJavaGene.Parse(116205709938984392)
+	if !info.VerifyKey("user:1") || info.VerifyKey("user:2") {
+		t.Error("VerifyKey does not tell the key from another")
+	}
+}
+
+func TestParseOfANegativeNumberIsHarmless(t *testing.T) {
+	for _, tc := range layouts {
+		info := tc.layout.Parse(-1)
+		if info.NodeID < 0 || info.DatacenterID < 0 || info.Sequence < 0 || info.Time.Before(tc.want.Time) {
+			t.Errorf("%s: Parse(-1) = %+v", tc.name, info)
+		}
+	}
+}
+
+func TestAWrongLayoutReportsEverything(t *testing.T) {
+	l := xSnowflake.Layout{Name: "mine", Fields: [5]xSnowflake.Field{
+		{Part: xSnowflake.PartNode, Bits: 17}, {Part: xSnowflake.PartTime, Bits: 41}, {Part: xSnowflake.PartNode, Bits: 9}, {Part: 9, Bits: 1},
+	}}
+	_, err := xSnowflake.NewNode(xSnowflake.WithLayout(l), xSnowflake.WithNodeID(0))
+	if err == nil {
+		t.Fatal("NewNode accepted the layout")
+	}
+	for _, want := range []string{`"mine"`, "node has 17 bits (accepted: 1 to 16)", "node stands twice", "field 3 has no known part", "time is not the first", "no sequence", "68 bits"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+	_ = l.Parse(1) // and does not panic
+}
+
+func TestALayoutWithoutGenesIgnoresThem(t *testing.T) {
+	n := newNode(t, xSnowflake.WithLayout(xSnowflake.LayoutJava))
+	for _, g := range []xSnowflake.Gene{0, xSnowflake.GeneUser, 255} {
+		if _, err := n.Generate(g); err != nil {
+			t.Errorf("Generate(%v): %v", g, err)
+		}
+	}
+}
+
+func ExampleLayout_Parse() {
+	info := xSnowflake.LayoutJavaGene.Parse(116205709938984392)
+	fmt.Println(info.Time.Format(time.RFC3339), info.NodeID, info.DatacenterID, info.Sequence, info.VerifyKey("user:1"))
+	// Output: 2024-01-01T00:00:00Z 9 5 200 true
+}

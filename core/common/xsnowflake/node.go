@@ -1,0 +1,237 @@
+package xsnowflake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrClosed means that the node was closed.
+var ErrClosed = errors.New("xsnowflake: the node is closed")
+
+// ErrExhausted means that so many callers wait for ids already that another would have to wait for longer
+// than the node rides out a clock that went back.
+var ErrExhausted = errors.New("xsnowflake: too many callers wait for ids")
+
+// ErrGene means that a gene does not fit the node's layout.
+var ErrGene = errors.New("xsnowflake: the gene is out of range")
+
+// catchUp is how many milliseconds a saturated gene may be behind the clock. So much earlier than its
+// making may the time of such an id be.
+const catchUp = 20
+
+// releaseTimeout bounds how long Close waits for the slot to be given back.
+const releaseTimeout = 5 * time.Second
+
+// Node makes ids. Its methods may be called concurrently. Close it to give its number back.
+type Node struct {
+	layout Layout
+	pack   packing
+	clock  *clock
+
+	sequences []sequence
+	mask      uint64 // of the sequence in a word
+	ahead     int64  // for how many milliseconds callers may wait
+
+	recordAhead int64 // for how many milliseconds a record of the high-water mark is good
+	tenure      atomic.Pointer[tenure]
+
+	leaser               Leaser
+	firstSlot, slotCount int
+
+	change sync.Mutex // held while the tenure changes
+	closed bool
+	stop   context.CancelFunc // ends the renewal
+	done   chan struct{}      // closed when the renewal has ended; nil where there is none
+}
+
+// Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it is ignored.
+//
+// It waits where the gene's numbers of this millisecond are used up, asleep and without a lock. The
+// errors are ErrClockBackward, ErrClockStopped, ErrExhausted, ErrLeaseLost, ErrClosed and ErrGene.
+func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
+	g := GeneDefault
+	if len(gene) > 0 {
+		g = gene[0]
+	}
+	if int(g) >= len(n.sequences) {
+		if err := n.foreign(g); err != nil {
+			return 0, err
+		}
+		g = 0
+	}
+	word, _, bits, err := n.reserve(g, 1)
+	if err != nil {
+		return 0, err
+	}
+	return n.pack.id(word, g, bits), nil
+}
+
+// MustGenerate is Generate for callers who cannot go on without an id: it panics with the error.
+func (n *Node) MustGenerate(gene ...Gene) SnowflakeID {
+	id, err := n.Generate(gene...)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// NextN fills dst with ids of one gene in ascending order. It is cheaper than as many calls of Generate,
+// and its errors are the same; after one, what dst holds is of no use.
+func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
+	if int(gene) >= len(n.sequences) {
+		if err := n.foreign(gene); err != nil {
+			return err
+		}
+		gene = 0
+	}
+	for len(dst) > 0 {
+		word, got, bits, err := n.reserve(gene, uint64(len(dst)))
+		if err != nil {
+			return err
+		}
+		for i := range got {
+			dst[i] = n.pack.id(word+i, gene, bits)
+		}
+		dst = dst[got:]
+	}
+	return nil
+}
+
+// foreign says what is wrong with a gene that the layout does not have: nothing, where it has none.
+func (n *Node) foreign(g Gene) error {
+	if len(n.sequences) == 1 {
+		return nil
+	}
+	return fmt.Errorf("%w: %d (accepted: 0 to %d)", ErrGene, uint8(g), len(n.sequences)-1)
+}
+
+// reserve takes up to want numbers of one millisecond that has come, and the placed slot to use them with.
+//
+// The order of the steps matters. The tenure is read before the clock, so that a slot is never used with
+// a time from before its tenure; and again at the end, so that Close and the loss of a lease can record a
+// time that no id reaches.
+func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) {
+	for {
+		t := n.tenure.Load()
+		if t == nil {
+			return 0, 0, 0, ErrClosed
+		}
+		mono, now, err := n.clock.now()
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		ms := int64(uint64(now) / uint64(time.Millisecond)) //nolint:gosec // never negative; divides faster
+		if word, got = n.sequences[g].tryTake(n.word(ms), want, n.mask); got == 0 {
+			word, got = n.sequences[g].take(n.word(ms), n.word(max(ms-catchUp, t.from)), n.word(ms+n.ahead), want, n.mask)
+		}
+		if got == 0 {
+			return 0, 0, 0, ErrExhausted
+		}
+		at := int64(word >> n.pack.seqBits) //nolint:gosec // at most 42 bits
+		if at >= t.limit.Load() || mono >= t.deadline.Load() {
+			if err = n.prolong(context.Background(), t, at, mono); err != nil {
+				return 0, 0, 0, err
+			}
+		}
+		if at > ms {
+			if err = n.wait(at); err != nil {
+				return 0, 0, 0, err
+			}
+		}
+		if n.tenure.Load() == t {
+			return word, got, t.bits, nil
+		}
+	}
+}
+
+// word is the first word of a millisecond.
+func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.pack.seqBits & 63) } //nolint:gosec // never negative
+
+// prolong makes the millisecond ms usable: by recording it, or by another slot where this one is lost and
+// nobody else looks after it. The caller then finds that the tenure has changed.
+func (n *Node) prolong(ctx context.Context, t *tenure, ms, mono int64) error {
+	err := n.extend(t, ms, mono)
+	if errors.Is(err, ErrLeaseLost) && n.leaser != nil && n.done == nil {
+		return n.replace(ctx, t)
+	}
+	return err
+}
+
+// wait sleeps until the clock has reached the millisecond ms.
+func (n *Node) wait(ms int64) error {
+	bound := time.Duration(n.clock.maxBehind)
+	for start := time.Now(); ; {
+		_, now, err := n.clock.now()
+		if err != nil {
+			return err
+		}
+		left := time.Duration(ms*int64(time.Millisecond) - now)
+		if left <= 0 {
+			return nil
+		}
+		// The clock may be slewed or injected, so the bound is one of real time; twice, because a slewed
+		// clock runs at half speed.
+		waited := time.Since(start)
+		if waited >= 2*bound {
+			return fmt.Errorf("%w: no new millisecond in %s", ErrClockStopped, waited.Round(time.Millisecond))
+		}
+		time.Sleep(min(left, 2*bound-waited)) //nolint:forbidigo // the clock itself is awaited, and this does not allocate
+	}
+}
+
+// Layout returns where the parts of the node's ids are.
+func (n *Node) Layout() Layout { return n.layout }
+
+// DatacenterID returns the number of the node's datacenter.
+func (n *Node) DatacenterID() int { return n.slot() >> n.pack.nodeBits }
+
+// NodeID returns the node's number in its datacenter. It changes only where a lease was lost.
+func (n *Node) NodeID() int { return n.slot() & (1<<n.pack.nodeBits - 1) }
+
+func (n *Node) slot() int {
+	if t := n.tenure.Load(); t != nil {
+		return t.slot
+	}
+	return 0
+}
+
+// CheckHealth reports why the node could not make an id now, without making one.
+func (n *Node) CheckHealth(ctx context.Context) error {
+	t := n.tenure.Load()
+	if t == nil {
+		return ErrClosed
+	}
+	mono, now, err := n.clock.now()
+	if err != nil {
+		return err
+	}
+	if ms := now / int64(time.Millisecond); ms >= t.limit.Load() || mono >= t.deadline.Load() {
+		return n.prolong(ctx, t, ms, mono)
+	}
+	return nil
+}
+
+// Close gives the node's number back. Ids are refused from then on; a second Close does nothing.
+func (n *Node) Close() error {
+	n.change.Lock()
+	if n.closed {
+		n.change.Unlock()
+		return nil
+	}
+	n.closed = true
+	n.change.Unlock()
+
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
+	defer cancel()
+	if n.done != nil {
+		n.stop()
+		<-n.done
+	}
+	n.change.Lock()
+	defer n.change.Unlock()
+	return n.end(ctx, n.tenure.Swap(nil))
+}

@@ -1,0 +1,303 @@
+package xsnowflake_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+)
+
+// manual is a clock that stands still until it is set.
+type manual struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (m *manual) Now() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
+
+func (m *manual) Add(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = m.now.Add(d)
+}
+
+// distinct fails where an id stands twice.
+func distinct(t *testing.T, ids []xSnowflake.SnowflakeID) {
+	t.Helper()
+	sorted := slices.Sorted(slices.Values(ids))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			t.Fatalf("id %d came twice", sorted[i])
+		}
+	}
+}
+
+func generate(t *testing.T, n *xSnowflake.Node, count int) []xSnowflake.SnowflakeID {
+	t.Helper()
+	ids := make([]xSnowflake.SnowflakeID, count)
+	for i := range ids {
+		id, err := n.Generate()
+		if err != nil {
+			t.Fatalf("Generate, id %d: %v", i, err)
+		}
+		ids[i] = id
+	}
+	return ids
+}
+
+func TestIDsOfManyGoroutinesAreDistinctAndAscend(t *testing.T) {
+	n := newNode(t)
+	const workers, each = 8, 5000
+	all := make([][]xSnowflake.SnowflakeID, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			ids := make([]xSnowflake.SnowflakeID, each)
+			for i := 0; i < each; i++ {
+				if i%100 == 0 { // batches between
+					if err := n.NextN(ids[i:i+50], xSnowflake.GeneUser); err != nil {
+						t.Error(err)
+					}
+					i += 49
+					continue
+				}
+				ids[i], _ = n.Generate(xSnowflake.GeneUser)
+			}
+			all[w] = ids
+		})
+	}
+	wg.Wait()
+	for _, ids := range all {
+		if !slices.IsSorted(ids) {
+			t.Error("the ids of one goroutine do not ascend")
+		}
+	}
+	distinct(t, slices.Concat(all...))
+	if id := all[0][0]; id.Gene() != xSnowflake.GeneUser || id.DatacenterID() != 3 || id.NodeID() != 5 {
+		t.Errorf("gene, datacenter, node = %v, %d, %d, want user, 3, 5", id.Gene(), id.DatacenterID(), id.NodeID())
+	}
+}
+
+func TestEachGeneHasItsOwnSequence(t *testing.T) {
+	n := newNode(t, xSnowflake.WithClock((&manual{now: at}).Now))
+	for g := range xSnowflake.GeneMax + 1 {
+		for want := range 3 {
+			if id := n.MustGenerate(g); id.Sequence() != want || id.Gene() != g || !id.Time().Equal(at) {
+				t.Fatalf("id of gene %d has gene %v, sequence %d, time %v", g, id.Gene(), id.Sequence(), id.Time())
+			}
+		}
+	}
+}
+
+func TestAnExhaustedMillisecondSleepsUntilTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, start := newNode(t, bubble()), time.Now()
+		ids := generate(t, n, 1024)
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("1024 ids took %v, want none", waited)
+		}
+		ids = append(ids, generate(t, n, 1024)...)
+		if waited := time.Since(start); waited != time.Millisecond {
+			t.Errorf("2048 ids took %v, want 1ms", waited)
+		}
+		if err := n.NextN(ids[:1:1], 0); err != nil {
+			t.Fatal(err)
+		}
+		distinct(t, ids)
+	})
+}
+
+func TestEachWaitingGoroutineWaitsForItsOwnMillisecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, start := newNode(t, bubble()), time.Now()
+		generate(t, n, 1024)
+		ids := make([]xSnowflake.SnowflakeID, 5*1024)
+		var wg sync.WaitGroup
+		for i := range ids {
+			wg.Go(func() { ids[i] = n.MustGenerate() })
+		}
+		wg.Wait()
+		distinct(t, ids)
+		if waited := time.Since(start); waited != 5*time.Millisecond {
+			t.Errorf("5 milliseconds' worth of ids took %v", waited)
+		}
+	})
+}
+
+// An operating system wakes a sleeper late. What was not used meanwhile is made up for, and only that.
+func TestALateSleeperLosesNoNumbers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, bubble())
+		ids := generate(t, n, 1025) // saturated: the last waits
+		<-time.After(10 * time.Millisecond)
+		start := time.Now()
+		ids = append(ids, generate(t, n, 10*1024)...)
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("10 milliseconds' worth of ids took %v after 10 ms, want none", waited)
+		}
+		for _, id := range ids[1025:] {
+			if age := start.Sub(n.TimeOf(id)); age < 0 || age > xSnowflake.CatchUp {
+				t.Fatalf("an id is %v old, want at most %v", age, xSnowflake.CatchUp)
+			}
+		}
+		distinct(t, ids)
+
+		<-time.After(xSnowflake.CatchUp + 2*time.Millisecond)
+		if got := n.TimeOf(n.MustGenerate()); !got.Equal(time.Now()) {
+			t.Errorf("after a pause the id is of %v, want %v", got, time.Now())
+		}
+		<-time.After(5 * time.Millisecond)
+		if got := n.TimeOf(n.MustGenerate()); !got.Equal(time.Now()) {
+			t.Errorf("below the limit the id is of %v, want %v", got, time.Now())
+		}
+	})
+}
+
+func TestTooManyWaitingCallersAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := &manual{now: at}
+		n := newNode(t, xSnowflake.WithLayout(xSnowflake.LayoutWide), xSnowflake.WithDatacenterID(0),
+			xSnowflake.WithClock(clock.Now), xSnowflake.WithMaxBackward(10*time.Millisecond))
+		generate(t, n, 64)
+		var wg sync.WaitGroup
+		for range 10*64 + 1 {
+			wg.Go(func() { _, _ = n.Generate() })
+		}
+		synctest.Wait()
+		if _, err := n.Generate(); !errors.Is(err, xSnowflake.ErrExhausted) {
+			t.Errorf("Generate = %v, want ErrExhausted", err)
+		}
+		clock.Add(time.Second)
+		wg.Wait()
+		generate(t, n, 1)
+	})
+}
+
+func TestAClockThatStandsStillIsAnErrorInTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, xSnowflake.WithClock((&manual{now: at}).Now), xSnowflake.WithMaxBackward(100*time.Millisecond))
+		generate(t, n, 1024)
+		start := time.Now()
+		if _, err := n.Generate(); !errors.Is(err, xSnowflake.ErrClockStopped) {
+			t.Errorf("Generate = %v, want ErrClockStopped", err)
+		}
+		if waited := time.Since(start); waited != 200*time.Millisecond {
+			t.Errorf("it took %v, want twice the bound", waited)
+		}
+	})
+}
+
+func TestGenerateDoesNotAllocate(t *testing.T) {
+	n := newNode(t)
+	var g xSnowflake.Gene
+	if got := testing.AllocsPerRun(1000, func() {
+		g = (g + 1) & 63
+		_, _ = n.Generate(g)
+	}); got != 0 {
+		t.Errorf("allocations = %v, want 0", got)
+	}
+}
+
+func TestAGeneThatDoesNotFitIsAnError(t *testing.T) {
+	n := newNode(t)
+	_, err := n.Generate(64)
+	if !errors.Is(err, xSnowflake.ErrGene) || !strings.Contains(err.Error(), "64 (accepted: 0 to 63)") {
+		t.Errorf("Generate(64) = %v, want ErrGene with the range", err)
+	}
+	if err := n.NextN(make([]xSnowflake.SnowflakeID, 2), 64); !errors.Is(err, xSnowflake.ErrGene) {
+		t.Errorf("NextN = %v, want ErrGene", err)
+	}
+	defer func() {
+		if err, ok := recover().(error); !ok || !errors.Is(err, xSnowflake.ErrGene) {
+			t.Errorf("MustGenerate panicked with %v, want ErrGene", err)
+		}
+	}()
+	n.MustGenerate(64)
+}
+
+func TestWrongNumbersNameTheirVariablesAtOnce(t *testing.T) {
+	_, err := xSnowflake.NewNode(xSnowflake.WithDatacenterID(8), xSnowflake.WithNodeID(-1), xSnowflake.WithMaxBackward(0))
+	if err == nil {
+		t.Fatal("NewNode accepted them")
+	}
+	for _, want := range []string{
+		`SNOWFLAKE_DATACENTER_ID: "8" is out of range for the id layout default (accepted: 0 to 7)`,
+		`SNOWFLAKE_NODE_ID: "-1" is out of range for the id layout default (accepted: 0 to 7)`,
+		`0s (accepted: 10ms to 1h0m0s)`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+	if _, err = xSnowflake.NewNode(xSnowflake.WithLayout(xSnowflake.LayoutWide), xSnowflake.WithNodeID(1023)); err != nil {
+		t.Errorf("the wide layout refuses node 1023: %v", err)
+	}
+}
+
+func TestCloseRefusesFurtherIDsAndWakesNobodyWithOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, err := xSnowflake.NewNode(xSnowflake.WithNodeID(1), bubble())
+		if err != nil {
+			t.Fatal(err)
+		}
+		generate(t, n, 1024)
+		waiting := make(chan error)
+		go func() {
+			_, err := n.Generate()
+			waiting <- err
+		}()
+		synctest.Wait()
+		for range 2 {
+			if err := n.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		}
+		if err := <-waiting; !errors.Is(err, xSnowflake.ErrClosed) {
+			t.Errorf("the waiting Generate = %v, want ErrClosed", err)
+		}
+		if _, err := n.Generate(); !errors.Is(err, xSnowflake.ErrClosed) {
+			t.Errorf("Generate = %v, want ErrClosed", err)
+		}
+		if err := n.CheckHealth(t.Context()); !errors.Is(err, xSnowflake.ErrClosed) {
+			t.Errorf("CheckHealth = %v, want ErrClosed", err)
+		}
+	})
+}
+
+func TestANodeKnowsItsNumbers(t *testing.T) {
+	n := newNode(t)
+	if n.DatacenterID() != 3 || n.NodeID() != 5 || n.Layout() != xSnowflake.LayoutDefault {
+		t.Errorf("datacenter %d, node %d, layout %q", n.DatacenterID(), n.NodeID(), n.Layout().Name)
+	}
+	if err := n.CheckHealth(t.Context()); err != nil {
+		t.Errorf("CheckHealth: %v", err)
+	}
+}
+
+func ExampleNewNode() {
+	node, err := xSnowflake.NewNode(xSnowflake.WithDatacenterID(1), xSnowflake.WithNodeID(2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = node.Close() }()
+
+	id, err := node.Generate(xSnowflake.GeneOrder)
+	fmt.Println(id.Gene(), id.DatacenterID(), id.NodeID(), err)
+
+	_, err = xSnowflake.NewNode(xSnowflake.WithNodeID(8))
+	fmt.Println(err)
+	// Output:
+	// order 1 2 <nil>
+	// xsnowflake: SNOWFLAKE_NODE_ID: "8" is out of range for the id layout default (accepted: 0 to 7)
+}

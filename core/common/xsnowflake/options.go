@@ -1,0 +1,178 @@
+package xsnowflake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// DefaultMaxBackward is how far the clock may go back before a node refuses to make ids.
+const DefaultMaxBackward = 5 * time.Second
+
+// The bounds of WithMaxBackward. Readings of the two clocks differ by microseconds on a busy machine.
+const (
+	minMaxBackward = 10 * time.Millisecond
+	maxMaxBackward = time.Hour
+)
+
+// Option configures NewNode.
+type Option func(*config)
+
+type config struct {
+	layout           Layout
+	datacenter, node number
+	clock            func() time.Time
+	maxBackward      time.Duration
+	leaser           Leaser
+}
+
+// number is one that may be absent.
+type number struct {
+	value int
+	set   bool
+}
+
+// WithLayout chooses where the parts of an id are; LayoutDefault by default.
+func WithLayout(l Layout) Option { return func(c *config) { c.layout = l } }
+
+// WithDatacenterID sets the number of the datacenter. Without WithNodeID, a node number of this datacenter
+// is leased.
+func WithDatacenterID(id int) Option {
+	return func(c *config) { c.datacenter = number{value: id, set: true} }
+}
+
+// WithNodeID sets the number of the node, which nobody else in its datacenter may have. The datacenter is 0
+// unless WithDatacenterID says otherwise.
+func WithNodeID(id int) Option { return func(c *config) { c.node = number{value: id, set: true} } }
+
+// WithClock replaces the system's clock, for tests. Where its times have no monotonic reading, a step of
+// it is a step of both clocks. A clock that stands still has one millisecond's worth of ids for each gene;
+// the next one waits, in real time, until the clock moves or twice the bound of WithMaxBackward is over.
+func WithClock(clock func() time.Time) Option { return func(c *config) { c.clock = clock } }
+
+// WithMaxBackward sets how far the clock may go back before a node refuses to make ids, and half of the
+// longest time that a caller waits for one. It is DefaultMaxBackward by default, 10 ms to 1 h.
+func WithMaxBackward(d time.Duration) Option { return func(c *config) { c.maxBackward = d } }
+
+// WithLeaser sets who hands out the node's number where WithNodeID does not give it; by default it is
+// FileLeaser in its default folder.
+func WithLeaser(l Leaser) Option { return func(c *config) { c.leaser = l } }
+
+// NewNode returns a node with the number that was given, or else one that it leases.
+//
+// Every wrong option is reported at once. Without a number the errors of the Leaser come back too; one
+// that expires is renewed by a goroutine that Close ends.
+func NewNode(opts ...Option) (*Node, error) { return newNode(context.Background(), opts) }
+
+// FromEnv returns a node with the number in SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or one leased
+// through a file in SNOWFLAKE_LEASE_DIR where they are not set. See WithDatacenterID and WithNodeID for
+// the case that only one is. The environment wins over opts, except over WithLeaser, which replaces the
+// lease through a file. ctx bounds how long taking the lease may last.
+func FromEnv(ctx context.Context, opts ...Option) (*Node, error) {
+	dir, _ := xEnv.GetEnv(xEnv.SnowflakeLeaseDir)
+	all := append([]Option{WithLeaser(FileLeaser(dir))}, opts...)
+	var problems []error
+	for _, v := range []struct {
+		key  xEnv.EnvKey
+		with func(int) Option
+	}{{xEnv.SnowflakeDatacenterID, WithDatacenterID}, {xEnv.SnowflakeNodeID, WithNodeID}} {
+		text, ok := xEnv.GetEnv(v.key)
+		if !ok {
+			continue
+		}
+		id, err := strconv.Atoi(text)
+		if err != nil {
+			problems = append(problems, xEnv.Problem(v.key, text, "is not an integer", "the numbers of the layout"))
+			continue
+		}
+		all = append(all, v.with(id))
+	}
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("xsnowflake: %w", errors.Join(problems...))
+	}
+	return newNode(ctx, all)
+}
+
+func newNode(ctx context.Context, opts []Option) (*Node, error) {
+	c := config{layout: layoutDefault, maxBackward: DefaultMaxBackward}
+	for _, o := range opts {
+		o(&c)
+	}
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	p := c.layout.packing()
+	n := &Node{
+		layout: c.layout, pack: p, leaser: c.leaser,
+		clock: newClock(c.clock, time.UnixMilli(c.layout.Epoch), time.Duration(p.end)*time.Millisecond, c.maxBackward),
+		mask:  1<<p.seqBits - 1, ahead: c.maxBackward.Milliseconds(),
+		recordAhead: min(recordAhead, c.maxBackward).Milliseconds(),
+		sequences:   make([]sequence, p.genes()),
+	}
+	t, err := n.firstTenure(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	n.tenure.Store(t)
+	if t.lease != nil && !t.lease.ValidUntil().IsZero() {
+		var renewCtx context.Context
+		renewCtx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
+		n.done = make(chan struct{})
+		go n.renew(renewCtx)
+	}
+	return n, nil
+}
+
+// firstTenure uses the numbers of c, or leases one.
+func (n *Node) firstTenure(ctx context.Context, c config) (*tenure, error) {
+	if c.node.set {
+		n.leaser = nil
+		if _, _, err := n.clock.now(); err != nil {
+			return nil, err
+		}
+		return n.newTenure(c.datacenter.value<<n.pack.nodeBits | c.node.value), nil
+	}
+	n.slotCount = n.pack.slots()
+	if c.datacenter.set {
+		n.slotCount = 1 << n.pack.nodeBits
+		n.firstSlot = c.datacenter.value << n.pack.nodeBits
+	}
+	if n.leaser == nil {
+		n.leaser = FileLeaser("")
+	}
+	if l, ok := n.leaser.(fileLeaser); ok {
+		l.now = n.clock.time
+		n.leaser = l
+	}
+	return n.leaseTenure(ctx)
+}
+
+// validate reports everything that is wrong.
+func (c *config) validate() error {
+	if err := c.layout.Validate(); err != nil {
+		return err // without a layout there are no ranges
+	}
+	p := c.layout.packing()
+	err := errors.Join(
+		c.inRange(xEnv.SnowflakeDatacenterID, c.datacenter, p.dcBits),
+		c.inRange(xEnv.SnowflakeNodeID, c.node, p.nodeBits),
+	)
+	if c.maxBackward < minMaxBackward || c.maxBackward > maxMaxBackward {
+		err = errors.Join(err, fmt.Errorf("the bound on a clock that goes back is %s (accepted: %s to %s)", c.maxBackward, minMaxBackward, maxMaxBackward))
+	}
+	if err != nil {
+		return fmt.Errorf("xsnowflake: %w", err)
+	}
+	return nil
+}
+
+func (c *config) inRange(key xEnv.EnvKey, n number, bits uint8) error {
+	if limit := 1<<bits - 1; n.value < 0 || n.value > limit {
+		return xEnv.Problem(key, strconv.Itoa(n.value), "is out of range for the id layout "+c.layout.Name, fmt.Sprintf("0 to %d", limit))
+	}
+	return nil
+}

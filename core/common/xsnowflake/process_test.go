@@ -1,0 +1,181 @@
+package xsnowflake_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// play makes a node from the environment, writes its slot, and then obeys: a number on the standard input
+// asks for as many ids, eight bytes each; the end of the input ends the process.
+func play(string) {
+	n, err := xSnowflake.FromEnv(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	out := bufio.NewWriter(os.Stdout)
+	_, _ = fmt.Fprintln(out, n.DatacenterID()*8+n.NodeID())
+	_ = out.Flush()
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		count, _ := strconv.Atoi(in.Text())
+		ids := make([]xSnowflake.SnowflakeID, count)
+		for i := range ids {
+			ids[i] = n.MustGenerate(xSnowflake.Gene(i & 1))
+		}
+		_ = binary.Write(out, binary.BigEndian, ids)
+		_ = out.Flush()
+	}
+	_ = n.Close()
+}
+
+// process is a real one, with a node of its own.
+type process struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr bytes.Buffer
+	slot   int
+}
+
+// prepare returns a process that runs the test binary, to be changed before it is run.
+func prepare(t *testing.T, env ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.CommandContext(t.Context(), os.Args[0])}
+	p.cmd.Env = append(os.Environ(), append(env, roleVariable.String()+"=node")...)
+	p.cmd.Stderr = &p.stderr
+	return p
+}
+
+// run starts the process and waits until it has a slot, or has said why not.
+func (p *process) run(t *testing.T) error {
+	t.Helper()
+	p.in, _ = p.cmd.StdinPipe()
+	out, _ := p.cmd.StdoutPipe()
+	p.out = bufio.NewReader(out)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, _ := p.out.ReadString('\n')
+	slot, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		err := p.cmd.Wait()
+		return fmt.Errorf("%w: %s", err, p.stderr.String())
+	}
+	p.slot = slot
+	t.Cleanup(func() {
+		_ = p.in.Close()
+		_ = p.cmd.Wait()
+	})
+	return nil
+}
+
+// start is prepare and run.
+func start(t *testing.T, env ...string) (*process, error) {
+	t.Helper()
+	p := prepare(t, env...)
+	return p, p.run(t)
+}
+
+// ask makes the process make ids, which can then be read.
+func (p *process) ask(count int) { _, _ = fmt.Fprintln(p.in, count) }
+
+func (p *process) ids(t *testing.T, count int) []xSnowflake.SnowflakeID {
+	t.Helper()
+	ids := make([]xSnowflake.SnowflakeID, count)
+	if err := binary.Read(p.out, binary.BigEndian, ids); err != nil {
+		t.Fatalf("reading ids: %v; %s", err, p.stderr.String())
+	}
+	return ids
+}
+
+func dirEnv(t *testing.T) string {
+	t.Helper()
+	return xEnv.SnowflakeLeaseDir.String() + "=" + t.TempDir()
+}
+
+func TestSixteenProcessesOnOneHostNeverCollide(t *testing.T) {
+	const processes, each = 16, 50_000
+	env := "TMPDIR=" + t.TempDir() // no configuration: the default folder, in a temporary one
+	var all []*process
+	for range processes {
+		p, err := start(t, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	for _, p := range all { // all at once
+		p.ask(each)
+	}
+	slots := map[int]bool{}
+	var ids []xSnowflake.SnowflakeID
+	for _, p := range all {
+		if slots[p.slot] {
+			t.Errorf("slot %d is used twice", p.slot)
+		}
+		slots[p.slot] = true
+		ids = append(ids, p.ids(t, each)...)
+	}
+	distinct(t, ids)
+}
+
+func TestTheSlotOfAKilledProcessIsFreeAgainAndItsIDsAreNotRepeated(t *testing.T) {
+	dir := dirEnv(t)
+	env := []string{dir, xEnv.SnowflakeDatacenterID.String() + "=2"} // 8 slots
+	var all []*process
+	var ids []xSnowflake.SnowflakeID
+	for range 8 {
+		p, err := start(t, env...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	victim := all[3]
+	victim.ask(5000)
+	ids = append(ids, victim.ids(t, 5000)...)
+	_ = victim.cmd.Process.Kill()
+	_ = victim.cmd.Wait()
+
+	p, err := start(t, env...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.slot != victim.slot {
+		t.Errorf("slot = %d, want that of the killed process, %d", p.slot, victim.slot)
+	}
+	p.ask(5000)
+	distinct(t, append(ids, p.ids(t, 5000)...))
+}
+
+func TestTheSixtyFifthProcessSaysThatAllNumbersAreTaken(t *testing.T) {
+	dir := t.TempDir()
+	for range 64 {
+		n, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xSnowflake.FileLeaser(dir)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = n.Close() })
+	}
+	_, err := start(t, xEnv.SnowflakeLeaseDir.String()+"="+dir)
+	if err == nil {
+		t.Fatal("the 65th process got a number")
+	}
+	want := "xsnowflake: every node number is taken: 64 of 64 in " + dir +
+		" are in use by other processes (set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or stop one)"
+	if !strings.Contains(err.Error(), want) {
+		t.Errorf("error = %q, want %q", err, want)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package xsnowflake_test
+
+const raceDetector = false

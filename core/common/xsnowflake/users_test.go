@@ -1,0 +1,77 @@
+//go:build unix
+
+package xsnowflake_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+)
+
+// On Linux the kernel may refuse to open another user's file in a folder like /tmp with O_CREATE.
+func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can start a process of another user")
+	}
+	dir, err := os.MkdirTemp("", "xsnowflake-users-") //nolint:usetesting // another user cannot enter t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o1777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(dir, "test")
+	copyFile(t, os.Args[0], binary)
+	t.Setenv("TMPDIR", dir)
+
+	// One node of each of the other slots, and one slot whose files root has made and left.
+	var nodes []*xSnowflake.Node
+	for range 64 {
+		n, err := xSnowflake.NewNode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = n.Close() }()
+		n.MustGenerate()
+		nodes = append(nodes, n)
+	}
+	want := nodes[0].DatacenterID()*8 + nodes[0].NodeID()
+	if err := nodes[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	p := prepare(t, "TMPDIR="+dir)
+	p.cmd.Path = binary
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	if err := p.run(t); err != nil {
+		t.Fatal(err)
+	}
+	if p.slot != want {
+		t.Errorf("the other user's slot = %d, want the free one, %d", p.slot, want)
+	}
+	p.ask(10)
+	p.ids(t, 10)
+
+	p = prepare(t, "TMPDIR="+dir)
+	p.cmd.Path = binary
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65533, Gid: 65533}}
+	if err := p.run(t); err == nil || !strings.Contains(err.Error(), "64 of 64") {
+		t.Errorf("a third user: %v, want that all slots are taken", err)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, data, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,200 @@
+package xutil_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/crypto/bcrypt"
+
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+)
+
+func TestPasswordsOfOneToAThousandBytesVerify(t *testing.T) {
+	p := xUtil.Password()
+	for _, tc := range []struct{ name, password string }{
+		{name: "one byte", password: "x"},
+		{name: "55 bytes", password: strings.Repeat("p", 55)},
+		{name: "73 bytes", password: strings.Repeat("p", 73)},
+		{name: "1024 bytes", password: strings.Repeat("p", 1024)},
+		{name: "Chinese", password: "密码一二三"},
+		{name: "NUL inside", password: "a\x00b"},
+		{name: "invalid UTF-8", password: "\xff\xfe"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			hash, err := p.EncryptString(tc.password)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || len(hash) != 97 {
+				t.Errorf("hash = %q, want a PHC string", hash)
+			}
+			if err := p.Verify(tc.password, hash); err != nil {
+				t.Errorf("Verify: %v", err)
+			}
+			for _, wrong := range []string{tc.password[:len(tc.password)-1] + "y", "other"} {
+				if err := p.Verify(wrong, hash); !errors.Is(err, xUtil.ErrPasswordMismatch) {
+					t.Errorf("Verify of another password = %v, want ErrPasswordMismatch", err)
+				}
+			}
+			if p.NeedsRehash(hash) {
+				t.Error("a fresh hash needs a rehash")
+			}
+		})
+	}
+}
+
+func TestTheSamePasswordHasTwoHashes(t *testing.T) {
+	a, _ := xUtil.Password().Encrypt("secret")
+	b := xUtil.Password().MustEncryptString("secret")
+	if string(a) == b || !xUtil.Password().IsValid("secret", string(a)) || !xUtil.Password().IsValid("secret", b) {
+		t.Error("two hashes are equal, or do not verify")
+	}
+}
+
+func TestPasswordsOutsideTheLimitsAreErrors(t *testing.T) {
+	for _, password := range []string{"", strings.Repeat("p", 1025)} {
+		if _, err := xUtil.Password().EncryptString(password); !errors.Is(err, xUtil.ErrPasswordLength) {
+			t.Errorf("EncryptString of %d bytes = %v, want ErrPasswordLength", len(password), err)
+		}
+		if _, err := xUtil.Password().Encrypt(password); !errors.Is(err, xUtil.ErrPasswordLength) {
+			t.Errorf("Encrypt of %d bytes = %v, want ErrPasswordLength", len(password), err)
+		}
+		if err := xUtil.Password().Verify(password, "$2a$"); !errors.Is(err, xUtil.ErrPasswordLength) {
+			t.Errorf("Verify of %d bytes = %v, want ErrPasswordLength", len(password), err)
+		}
+		func() {
+			defer func() {
+				if err, ok := recover().(error); !ok || !errors.Is(err, xUtil.ErrPasswordLength) {
+					t.Errorf("MustEncryptString panicked with %v", err)
+				}
+			}()
+			xUtil.Password().MustEncryptString(password)
+		}()
+	}
+}
+
+// The first hash is of the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32.
+func TestHashesOfOthersVerify(t *testing.T) {
+	reference := "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+	if err := xUtil.Password().Verify("password", reference); err != nil {
+		t.Errorf("Verify of the reference hash: %v", err)
+	}
+	if !xUtil.Password().NeedsRehash(reference) {
+		t.Error("a hash with a salt of 8 bytes needs no rehash")
+	}
+	for _, version := range []string{"2a", "2b", "2y"} {
+		made, err := bcrypt.GenerateFromPassword([]byte("password"), bcrypt.MinCost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash := "$" + version + string(made[3:])
+		if err := xUtil.Password().Verify("password", hash); err != nil {
+			t.Errorf("%s: Verify: %v", version, err)
+		}
+		if err := xUtil.Password().Verify("wrong", hash); !errors.Is(err, xUtil.ErrPasswordMismatch) {
+			t.Errorf("%s: Verify of another = %v, want ErrPasswordMismatch", version, err)
+		}
+		if !xUtil.Password().NeedsRehash(hash) {
+			t.Errorf("%s needs no rehash", version)
+		}
+	}
+}
+
+func TestBcryptUsesTheFirst72Bytes(t *testing.T) {
+	made, err := bcrypt.GenerateFromPassword([]byte(strings.Repeat("p", 72)), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := xUtil.Password().Verify(strings.Repeat("p", 100), string(made)); err != nil {
+		t.Errorf("Verify: %v", err)
+	}
+}
+
+func TestHashesThatAreNoneOrTooCostlyAreErrorsWithoutTheirText(t *testing.T) {
+	const salt, key = "c29tZXNhbHRzb21lc2FsdA", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+	for _, hash := range []string{
+		"", "secret", "$", "$$$$$", "$2a$", "$2a$99$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "$2a$31$" + strings.Repeat("a", 53),
+		"$argon2i$v=19$m=19456,t=2,p=1$" + salt + "$" + key,
+		"$argon2id$v=16$m=19456,t=2,p=1$" + salt + "$" + key,
+		"$argon2id$v=19$m=4000000000,t=2,p=1$" + salt + "$" + key,
+		"$argon2id$v=19$m=19456,t=4000000,p=1$" + salt + "$" + key,
+		"$argon2id$v=19$m=19456,t=2,p=255$" + salt + "$" + key,
+		"$argon2id$v=19$m=19456,t=2,p=0$" + salt + "$" + key,
+		"$argon2id$v=19$m=0,t=2,p=1$" + salt + "$" + key,
+		"$argon2id$v=19$m=19456,t=-2,p=1$" + salt + "$" + key,
+		"$argon2id$v=19$t=2,m=19456,p=1$" + salt + "$" + key,
+		"$argon2id$v=19$m=19456,t=2$" + salt + "$" + key,
+		"$argon2id$v=19$m=19456,t=2,p=1$" + salt + "$",
+		"$argon2id$v=19$m=19456,t=2,p=1$$" + key,
+		"$argon2id$v=19$m=19456,t=2,p=1$" + salt + "$!!!!" + key,
+		"$argon2id$v=19$m=19456,t=2,p=1$" + salt + "$" + key + "$",
+	} {
+		err := xUtil.Password().Verify("hunter2", hash)
+		if !errors.Is(err, xUtil.ErrPasswordHash) {
+			t.Errorf("Verify(%q) = %v, want ErrPasswordHash", hash, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), key)) {
+			t.Errorf("the error tells a secret: %v", err)
+		}
+		if !xUtil.Password().NeedsRehash(hash) {
+			t.Errorf("%q needs no rehash", hash)
+		}
+	}
+}
+
+func TestManyLoginsAtOnceUseBoundedMemory(t *testing.T) {
+	hash := xUtil.Password().MustEncryptString("secret")
+	var wg sync.WaitGroup
+	for range 8 * runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			if running := xUtil.RunningHashes(); running > runtime.GOMAXPROCS(0) {
+				t.Errorf("%d hashes at once, want at most %d", running, runtime.GOMAXPROCS(0))
+			}
+			if !xUtil.Password().IsValid("secret", hash) {
+				t.Error("the password does not match")
+			}
+		})
+	}
+	wg.Wait()
+	if running := xUtil.RunningHashes(); running != 0 {
+		t.Errorf("%d hashes still hold a place", running)
+	}
+}
+
+func FuzzVerify(f *testing.F) {
+	f.Add("$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc")
+	f.Add("$2a$04$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
+	f.Fuzz(func(t *testing.T, hash string) {
+		if xUtil.Password().NeedsRehash(hash) && len(hash) > 200 {
+			t.Skip("costly")
+		}
+		if xUtil.Password().IsValid("a password that nobody has", hash) {
+			t.Errorf("%q verifies", hash)
+		}
+	})
+}
+
+func BenchmarkVerify(b *testing.B) {
+	hash := xUtil.Password().MustEncryptString("secret")
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = xUtil.Password().Verify("secret", hash)
+	}
+}
+
+func ExamplePassword() {
+	hash, err := xUtil.Password().EncryptString("correct horse")
+	fmt.Println(err)
+	fmt.Println(xUtil.Password().Verify("correct horse", hash))
+	fmt.Println(xUtil.Password().Verify("wrong horse", hash))
+	fmt.Println(xUtil.Password().NeedsRehash(hash))
+	// Output:
+	// <nil>
+	// <nil>
+	// xutil: the password does not match
+	// false
+}

@@ -1,0 +1,73 @@
+package xutil_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+)
+
+func TestKeysAreRandomAndRecognized(t *testing.T) {
+	s := xUtil.Security()
+	short, long := regexp.MustCompile(`^cs_[0-9a-f]{32}$`), regexp.MustCompile(`^cs_[0-9a-f]{64}$`)
+	seen := map[string]bool{}
+	for range 1000 {
+		a, b := s.GenerateKey(), s.GenerateLongKey()
+		if !short.MatchString(a) || !long.MatchString(b) || !s.VerifyKey(a) || !s.VerifyKey(b) || seen[a] || seen[b] {
+			t.Fatalf("keys %q and %q", a, b)
+		}
+		seen[a], seen[b] = true, true
+	}
+	hex := strings.Repeat("0", 32)
+	for _, key := range []string{"", "cs_", hex, "cs_" + hex[1:], "cs_" + hex + "0", "cs_" + hex[1:] + "g", "cs_" + hex[1:] + "A", "CS_" + hex, " cs_" + hex, "cs_" + hex + "\n"} {
+		if s.VerifyKey(key) {
+			t.Errorf("VerifyKey(%q) = true", key)
+		}
+	}
+	if !s.Equal("a", "a") || s.Equal("a", "b") || s.Equal("a", "aa") {
+		t.Error("Equal is wrong")
+	}
+}
+
+func TestRandomTextsUseTheirAlphabetsEvenly(t *testing.T) {
+	g := xUtil.Generate()
+	for _, tc := range []struct {
+		name string
+		make func(int) string
+		want int
+	}{
+		{name: "digits", make: g.Digits, want: 10},
+		{name: "letters", make: g.Letters, want: 52},
+		{name: "alphanumeric", make: g.Alphanumeric, want: 62},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.make(0) != "" || tc.make(-1) != "" || len(tc.make(1)) != 1 || len(tc.make(300)) != 300 {
+				t.Error("the length is wrong")
+			}
+			count := map[rune]int{}
+			for _, r := range tc.make(tc.want * 2000) {
+				count[r]++
+			}
+			if len(count) != tc.want {
+				t.Errorf("%d different characters, want %d", len(count), tc.want)
+			}
+			for r, n := range count { // 2000 expected, standard deviation 45; a modulo bias would be 25 % or more
+				if n < 1700 || n > 2300 {
+					t.Errorf("%q came %d times, want about 2000", r, n)
+				}
+			}
+		})
+	}
+}
+
+func TestDigestsHaveKnownValues(t *testing.T) {
+	e := xUtil.Encryption()
+	if got, want := e.MD5("abc"), "900150983cd24fb0d6963f7d28e17f72"; got != want || e.MD5Bytes([]byte("abc")) != want {
+		t.Errorf("MD5 = %s, want %s", got, want)
+	}
+	want := "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	if got := e.SHA256("abc"); got != want || e.SHA256Bytes([]byte("abc")) != want {
+		t.Errorf("SHA256 = %s, want %s", got, want)
+	}
+}

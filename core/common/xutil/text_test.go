@@ -1,0 +1,194 @@
+package xutil_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+)
+
+func TestMaskHidesTheMiddleAndCutsNoCharacter(t *testing.T) {
+	for _, tc := range []struct {
+		name, in   string
+		start, end int
+		want       string
+	}{
+		{name: "phone", in: "13800138000", start: 3, end: 4, want: "138****8000"},
+		{name: "Chinese", in: "张三丰先生", start: 1, end: 1, want: "张***生"},
+		{name: "emoji", in: "a😀b", start: 1, end: 1, want: "a*b"},
+		{name: "too short", in: "abc", start: 2, end: 1, want: "***"},
+		{name: "much too short", in: "a", start: 3, end: 4, want: "*"},
+		{name: "empty", in: "", start: 1, end: 1, want: ""},
+		{name: "negative", in: "abc", start: -1, end: -5, want: "***"},
+		{name: "overflow", in: "abc", start: 1<<63 - 1, end: 1<<63 - 1, want: "***"},
+		{name: "start only", in: "abc", start: 1, want: "a**"},
+		{name: "end only", in: "abc", end: 1, want: "**c"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := xUtil.Str().Mask(tc.in, tc.start, tc.end); got != tc.want {
+				t.Errorf("Mask = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTruncateCutsNoCharacter(t *testing.T) {
+	s := xUtil.Str()
+	for n, want := range map[int]string{-1: "", 0: "", 1: "你", 2: "你a", 3: "你a好", 4: "你a好", 99: "你a好"} {
+		if got := s.Truncate("你a好", n); got != want {
+			t.Errorf("Truncate(%d) = %q, want %q", n, got, want)
+		}
+	}
+	for n, want := range map[int]string{-1: "", 0: "", 2: "", 3: "你", 4: "你a", 6: "你a", 7: "你a好", 99: "你a好"} {
+		if got := s.TruncateBytes("你a好", n); got != want {
+			t.Errorf("TruncateBytes(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func FuzzTextsStayUTF8(f *testing.F) {
+	f.Add("你a好😀", 2, 1)
+	f.Fuzz(func(t *testing.T, in string, a, b int) {
+		s := xUtil.Str()
+		if a > 1<<20 || !utf8.ValidString(in) {
+			t.Skip()
+		}
+		for _, out := range []string{s.Mask(in, a, b), s.Truncate(in, a), s.TruncateBytes(in, a), s.Camel(in), s.Pascal(in), s.Snake(in), s.Kebab(in)} {
+			if !utf8.ValidString(out) {
+				t.Errorf("%q became %q", in, out)
+			}
+		}
+		if got := s.Mask(in, a, b); utf8.RuneCountInString(got) != utf8.RuneCountInString(in) {
+			t.Errorf("Mask(%q) = %q, of another length", in, got)
+		}
+	})
+}
+
+func TestIsBlank(t *testing.T) {
+	for in, want := range map[string]bool{"": true, " \t\n\u3000": true, " x ": false} {
+		if got := xUtil.Str().IsBlank(in); got != want {
+			t.Errorf("IsBlank(%q) = %v", in, got)
+		}
+	}
+}
+
+func TestNamesChangeTheirStyle(t *testing.T) {
+	s := xUtil.Str()
+	for _, tc := range []struct{ in, snake, kebab, camel, pascal string }{
+		{"userName", "user_name", "user-name", "userName", "UserName"},
+		{"UserID", "user_id", "user-id", "userId", "UserId"},
+		{"HTTPServer", "http_server", "http-server", "httpServer", "HttpServer"},
+		{"user_name", "user_name", "user-name", "userName", "UserName"},
+		{"user-name", "user_name", "user-name", "userName", "UserName"},
+		{" user  name ", "user_name", "user-name", "userName", "UserName"},
+		{"sha256Sum", "sha256_sum", "sha256-sum", "sha256Sum", "Sha256Sum"},
+		{"__x", "x", "x", "x", "X"},
+		{"éclairNoir", "éclair_noir", "éclair-noir", "éclairNoir", "ÉclairNoir"},
+		{"", "", "", "", ""},
+		{"--", "", "", "", ""},
+	} {
+		if got := []string{s.Snake(tc.in), s.Kebab(tc.in), s.Camel(tc.in), s.Pascal(tc.in)}; strings.Join(got, " ") != strings.Join([]string{tc.snake, tc.kebab, tc.camel, tc.pascal}, " ") {
+			t.Errorf("%q became %q", tc.in, got)
+		}
+	}
+}
+
+func TestTimesAreFormattedAndRead(t *testing.T) {
+	tm := xUtil.Timer()
+	at := time.Date(2024, 2, 29, 13, 5, 9, 123456789, time.UTC)
+	if got := tm.Format(at); got != "2024-02-29 13:05:09" {
+		t.Errorf("Format = %q", got)
+	}
+	if got := tm.FormatDate(at); got != "2024-02-29" {
+		t.Errorf("FormatDate = %q", got)
+	}
+	shanghai := time.FixedZone("CST", 8*3600)
+	for in, want := range map[string]time.Time{
+		"2024-02-29T13:05:09.5+02:00": time.Date(2024, 2, 29, 11, 5, 9, 5e8, time.UTC),
+		" 2024-02-29 13:05:09 ":       time.Date(2024, 2, 29, 13, 5, 9, 0, shanghai),
+		"2024-02-29":                  time.Date(2024, 2, 29, 0, 0, 0, 0, shanghai),
+	} {
+		if got, err := tm.Parse(in, shanghai); !got.Equal(want) || err != nil {
+			t.Errorf("Parse(%q) = %v, %v, want %v", in, got, err, want)
+		}
+	}
+	if got, err := tm.Parse("2024-02-29", nil); got.Location() != time.UTC || err != nil {
+		t.Errorf("Parse without a location = %v, %v", got, err)
+	}
+	for _, in := range []string{"", "x", "2024-02-30", "29.02.2024", "2024-02-29 25:00:00"} {
+		if _, err := tm.Parse(in, nil); !errors.Is(err, xUtil.ErrParse) {
+			t.Errorf("Parse(%q) = %v, want ErrParse", in, err)
+		}
+	}
+	if now := tm.Now(); now.Location() != time.UTC || now.Nanosecond()%1000 != 0 || time.Since(now).Abs() > time.Minute {
+		t.Errorf("Now = %v", now)
+	}
+}
+
+func TestADayBeginsAndEndsInItsZone(t *testing.T) {
+	tm := xUtil.Timer()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip("no time zones here:", err)
+	}
+	at := time.Date(2024, 3, 31, 13, 0, 0, 0, berlin) // a day of 23 hours
+	from, to := tm.StartOfDay(at), tm.EndOfDay(at)
+	if from.Hour() != 0 || from.Day() != 31 || to.Day() != 31 || to.Hour() != 23 || to.Nanosecond() != 999999999 {
+		t.Errorf("the day is %v to %v", from, to)
+	}
+	if got := to.Sub(from) + time.Nanosecond; got != 23*time.Hour {
+		t.Errorf("the day has %v, want 23h", got)
+	}
+}
+
+func TestForms(t *testing.T) {
+	v := xUtil.Valid()
+	for _, tc := range []struct {
+		name  string
+		check func(string) bool
+		good  []string
+		bad   []string
+	}{
+		{
+			name: "Email", check: v.Email,
+			good: []string{"a@b.co", "first.last+tag@sub.example.org", "用户@例子.中国"},
+			bad:  []string{"", "a", "@b.co", "a@", "a@b", "a@b.", "a@.b", "A <a@b.co>", "a@b.co, c@d.co", " a@b.co", "a@b.co\r\nBcc: x@y.z", strings.Repeat("a", 250) + "@b.co"},
+		},
+		{name: "Phone", check: v.Phone, good: []string{"+8613800138000", "+15551234567"}, bad: []string{"", "+", "13800138000", "+0123456789", "+12345", "+1234567890123456", "+1 555 1234567", "+1555１２３４"}},
+		{
+			name: "URL", check: v.URL,
+			good: []string{"http://a", "https://example.org:8443/x?y=1#z", "http://[::1]:80/"},
+			bad:  []string{"", "a", "//a", "/a", "ftp://a", "javascript:alert(1)", "http://", "http:///x", "http://:80", "http://a b"},
+		},
+		{
+			name: "UUID", check: v.UUID,
+			good: []string{xUtil.UUID().V4(), xUtil.UUID().V7(), strings.ToUpper(xUtil.UUID().V7()), "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"},
+			bad:  []string{"", "x", strings.Repeat("0", 32), strings.Repeat("0", 36), "{00000000-0000-0000-0000-000000000000}", "0000000g-0000-0000-0000-000000000000"},
+		},
+		{name: "IP", check: v.IP, good: []string{"1.2.3.4", "::1", "fe80::1%eth0"}, bad: []string{"", "1.2.3", "1.2.3.4:80", "[::1]", "256.1.1.1", "01.2.3.4"}},
+		{name: "IPv4", check: v.IPv4, good: []string{"1.2.3.4"}, bad: []string{"::1", "::ffff:1.2.3.4", "1.2.3"}},
+		{name: "IPv6", check: v.IPv6, good: []string{"::1", "2001:db8::1", "::ffff:1.2.3.4"}, bad: []string{"1.2.3.4", ":::", "2001:db8::1::2"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, s := range tc.good {
+				if !tc.check(s) {
+					t.Errorf("%q is refused", s)
+				}
+			}
+			for _, s := range tc.bad {
+				if tc.check(s) {
+					t.Errorf("%q is accepted", s)
+				}
+			}
+		})
+	}
+}
+
+func ExampleStr() {
+	fmt.Println(xUtil.Str().Mask("张三丰先生", 1, 1), xUtil.Str().Snake("UserID"), xUtil.Str().Truncate("你好世界", 2))
+	// Output: 张***生 user_id 你好
+}

@@ -1,0 +1,80 @@
+package xutil_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+)
+
+func TestRandomAndTimeOrderedUUIDs(t *testing.T) {
+	u := xUtil.UUID()
+	last := ""
+	for range 1000 {
+		v4, v7 := u.V4(), u.V7()
+		if a := uuid.MustParse(v4); a.Version() != 4 || a.Variant() != uuid.RFC4122 {
+			t.Fatalf("V4 = %s", v4)
+		}
+		b := uuid.MustParse(v7)
+		if b.Version() != 7 || b.Variant() != uuid.RFC4122 || v7 <= last {
+			t.Fatalf("V7 = %s after %s", v7, last)
+		}
+		if sec, nsec := b.Time().UnixTime(); time.Since(time.Unix(sec, nsec)).Abs() > time.Minute {
+			t.Fatalf("V7 = %s is not of now", v7)
+		}
+		last = v7
+	}
+}
+
+// The first values are what java.util.UUID.nameUUIDFromBytes gives, the others stand in RFC 9562 and RFC 4122.
+func TestNameBasedUUIDsHaveKnownValues(t *testing.T) {
+	u := xUtil.UUID()
+	const dns = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+	if got, want := u.FromBytes([]byte("hello")), "5d41402a-bc4b-3a76-b971-9d911017c592"; got != want {
+		t.Errorf("FromBytes = %s, want %s", got, want)
+	}
+	if got, want := u.FromBytes(nil), "d41d8cd9-8f00-3204-a980-0998ecf8427e"; got != want {
+		t.Errorf("FromBytes of nothing = %s, want %s", got, want)
+	}
+	if got, err := u.V3(dns, "www.example.com"); got != "5df41881-3aed-3515-88a7-2f4a814cf09e" || err != nil {
+		t.Errorf("V3 = %s, %v", got, err)
+	}
+	if got, err := u.V5(dns, "www.example.com"); got != "2ed6657d-e927-568b-95e1-2665a8aea6a2" || err != nil {
+		t.Errorf("V5 = %s, %v", got, err)
+	}
+}
+
+func TestDashesComeAndGo(t *testing.T) {
+	u := xUtil.UUID()
+	const dashed, plain = "5d41402a-bc4b-3a76-b971-9d911017c592", "5d41402abc4b3a76b9719d911017c592"
+	for _, in := range []string{dashed, plain, strings.ToUpper(dashed)} {
+		if got, err := u.WithoutDashes(in); got != plain || err != nil {
+			t.Errorf("WithoutDashes(%s) = %s, %v", in, got, err)
+		}
+		if got, err := u.WithDashes(in); got != dashed || err != nil {
+			t.Errorf("WithDashes(%s) = %s, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"", "x", plain[1:], plain + "0", "{" + dashed + "}", "urn:uuid:" + dashed, strings.ReplaceAll(dashed, "-", "_"), strings.Repeat("g", 32)} {
+		_, err1 := u.WithoutDashes(in)
+		_, err2 := u.WithDashes(in)
+		_, err3 := u.V3(in, "n")
+		_, err4 := u.V5(in, "n")
+		for _, err := range []error{err1, err2, err3, err4} {
+			if !errors.Is(err, xUtil.ErrParse) {
+				t.Errorf("%q: %v, want ErrParse", in, err)
+			}
+		}
+	}
+}
+
+func ExampleUUID() {
+	plain, err := xUtil.UUID().WithoutDashes(xUtil.UUID().FromBytes([]byte("hello")))
+	fmt.Println(plain, err)
+	// Output: 5d41402abc4b3a76b9719d911017c592 <nil>
+}

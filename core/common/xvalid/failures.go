@@ -1,0 +1,134 @@
+package xvalid
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-playground/validator/v10"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+// MaxFailures is the most failures that are told to a client in one answer. A body of thousands of bad
+// elements would else be answered by a larger one.
+const MaxFailures = 100
+
+// FieldError tells a client what is wrong with one field of its request.
+type FieldError struct {
+	// Field is the dotted path by the names that the client uses: items[2].price.
+	Field string `json:"field"`
+	// Tag is the rule that failed.
+	Tag string `json:"tag"`
+	// Message says it in the language of the request.
+	Message string `json:"message"`
+}
+
+// mapped enters the validator's error into the registry of foreign errors when the program starts. It
+// refers to the type alone.
+var _ = mapped()
+
+func mapped() bool {
+	xError.RegisterMapper(xError.MapAs[validator.ValidationErrors](xError.BodyError))
+	return true
+}
+
+// Failures lists what a failed validation found, in the language of the request, at most MaxFailures. It
+// returns nil where err is no failed validation.
+func Failures(ctx context.Context, err error) []FieldError {
+	return failures(ctx, err, nil)
+}
+
+func failures(ctx context.Context, err error, name func(validator.FieldError) string) []FieldError {
+	failed, ok := err.(validator.ValidationErrors) //nolint:errorlint // the fast path
+	if !ok {
+		var slice SliceError
+		if errors.As(err, &slice) {
+			return elementFailures(ctx, slice, name)
+		}
+		if !errors.As(err, &failed) {
+			return nil
+		}
+	}
+	failed = failed[:min(len(failed), MaxFailures)]
+	lang, m := languageOf(xError.Language(ctx)), load().messages
+	list := make([]FieldError, len(failed))
+	for i, fe := range failed {
+		field := ""
+		if name != nil {
+			field = name(fe)
+		}
+		if field == "" {
+			field = path(fe)
+		}
+		list[i] = FieldError{Field: field, Tag: fe.Tag(), Message: m.say(lang, fe, leaf(field))}
+	}
+	return list
+}
+
+// elementFailures puts the index before the path of each failure.
+func elementFailures(ctx context.Context, slice SliceError, name func(validator.FieldError) string) []FieldError {
+	var list []FieldError
+	for _, element := range slice {
+		index := "[" + strconv.Itoa(element.Index) + "]"
+		for _, f := range failures(ctx, element.Err, name) {
+			if f.Field[0] != '[' {
+				f.Field = "." + f.Field
+			}
+			f.Field = index + f.Field
+			list = append(list, f)
+		}
+		if len(list) >= MaxFailures {
+			return list[:MaxFailures]
+		}
+	}
+	return list
+}
+
+// Error turns a failed validation into an error of the code with the list of failures as its data. Its
+// message to the client is that of the first failure, its cause names fields and rules only. An err that
+// is no failed validation becomes what xError.From makes of it; nil stays nil.
+func Error(ctx context.Context, code *xError.ErrorCode, err error) *xError.Error {
+	return fail(code, err, Failures(ctx, err)) //nolint:contextcheck // xError.From takes none
+}
+
+// ErrorNamed is Error for a request part with names of its own: tag is form, uri or header, and root the
+// type that was validated. A field that has no such tag keeps its usual name.
+func ErrorNamed(ctx context.Context, code *xError.ErrorCode, err error, root reflect.Type, tag string) *xError.Error {
+	name := func(fe validator.FieldError) string { return namedPath(root, tag, fe) }
+	return fail(code, err, failures(ctx, err, name)) //nolint:contextcheck // xError.From takes none
+}
+
+func fail(code *xError.ErrorCode, err error, list []FieldError) *xError.Error {
+	if len(list) == 0 {
+		return xError.From(err)
+	}
+	return xError.WrapData(code, xError.ErrMessage(list[0].Message), &cause{list: list, err: err}, list)
+}
+
+// cause is a failed validation in a form that may be logged: the validator's own text shows the keys of
+// maps.
+type cause struct {
+	list []FieldError
+	err  error
+}
+
+// Error implements error.
+func (c *cause) Error() string {
+	var b strings.Builder
+	b.WriteString("xvalid: ")
+	for i, f := range c.list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(f.Field)
+		b.WriteString(" failed on ")
+		b.WriteString(f.Tag)
+	}
+	return b.String()
+}
+
+// Unwrap returns the validator's error.
+func (c *cause) Unwrap() error { return c.err }

@@ -1,0 +1,324 @@
+package xvalid_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log" //nolint:depguard // what the library prints to it is looked at
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-playground/validator/v10"
+	"github.com/google/go-cmp/cmp"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// inLanguage returns the context of a request that asks for a language.
+func inLanguage(t *testing.T, header string) context.Context {
+	t.Helper()
+	r := xCtx.NewRequest(t.Context(), nil)
+	r.SetAcceptLanguage(header)
+	return r
+}
+
+type base struct {
+	ID string `json:"id" binding:"required"`
+}
+
+type generic[T any] struct {
+	Items []T `json:"items" binding:"dive"`
+}
+
+func TestFieldIsTheDottedPathOfTagNames(t *testing.T) {
+	type named struct {
+		A string `json:"a,omitempty" binding:"required"`
+		B string `form:"b" binding:"required"`
+		C string `uri:"c" binding:"required"`
+		D string `header:"X-D" binding:"required"`
+		E string `binding:"required"`
+		F string `json:"-" form:"f" binding:"required"`
+	}
+	type embeds struct {
+		base
+		Inner struct {
+			Deep string `json:"deep" binding:"required"`
+		} `json:"inner"`
+	}
+	type embedsPointer struct {
+		*base `binding:"required"`
+	}
+	type numbers struct {
+		N [][]int `json:"n" binding:"dive,dive,gt=0"`
+	}
+	for _, tc := range []struct {
+		name  string
+		value any
+		want  string
+	}{
+		{"every tag in turn", named{}, "a b c X-D E f"},
+		{"element of a list", order{[]item{{1}, {1}, {0}}}, "items[2].price"},
+		{"embedded struct", embeds{}, "id inner.deep"},
+		{"embedded pointer", embedsPointer{}, "base"},
+		{"generic type", generic[item]{[]item{{0}}}, "items[0].price"},
+		{"nested list", numbers{[][]int{{1}, {1, 0}}}, "n[1][1]"},
+		{"anonymous type", struct {
+			X int `json:"x" binding:"gt=0"`
+		}{}, "x"},
+		{"anonymous types", struct {
+			In struct {
+				X int `json:"x" binding:"gt=0"`
+			} `json:"in"`
+		}{}, "in.x"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var got []string
+			for _, f := range xValid.Failures(t.Context(), xValid.Validate(t.Context(), tc.value)) {
+				got = append(got, f.Field)
+			}
+			if s := strings.Join(got, " "); s != tc.want {
+				t.Errorf("fields %q, want %q", s, tc.want)
+			}
+		})
+	}
+}
+
+func TestKeysOfMapsAreShownOnlyWhereTheyArePlain(t *testing.T) {
+	type values struct {
+		M map[string]string `json:"m" binding:"dive,max=3"`
+	}
+	type keys struct {
+		M map[string]string `json:"m" binding:"dive,keys,max=3,endkeys"`
+	}
+	type nested struct {
+		M map[string]item `json:"m" binding:"dive"`
+	}
+	long := strings.Repeat("k", 300)
+	for _, tc := range []struct {
+		name  string
+		value any
+		want  string
+	}{
+		{"plain", values{map[string]string{"a-1_b": "long"}}, "m[a-1_b]"},
+		{"text", values{map[string]string{"my secret": "long"}}, "m[*]"},
+		{"brackets", values{map[string]string{"a].b": "long"}}, "m[*]"},
+		{"long", values{map[string]string{long: "long"}}, "m[*]"},
+		{"long and nested", nested{map[string]item{long: {}}}, "m[*].price"},
+		{"the key itself", keys{map[string]string{"secret": "x"}}, "m[*]"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := xValid.Failures(t.Context(), xValid.Validate(t.Context(), tc.value))
+			if len(f) != 1 || f[0].Field != tc.want {
+				t.Fatalf("failures %v, want the field %q", f, tc.want)
+			}
+			if len(f[0].Message) > 100 {
+				t.Errorf("the message holds the key: %q", f[0].Message)
+			}
+		})
+	}
+}
+
+func TestMessagesComeInTwoLanguages(t *testing.T) {
+	type register struct {
+		Username string  `json:"username" binding:"min=3"`
+		Role     string  `json:"role"     binding:"enum_string=admin user"`
+		Age      int     `json:"age"      binding:"enum_int=1 2"`
+		Rate     float64 `json:"rate"     binding:"enum_float=0.5"`
+		Site     string  `json:"site"     binding:"strict_url"`
+		Key      string  `json:"key"      binding:"strict_uuid"`
+		Nick     string  `json:"nick"     binding:"alphanum_underscore"`
+		Code     string  `json:"code"     binding:"regexp=^x$"`
+		Parent   int64   `json:"parent"   binding:"snowflake"`
+		Port     uint    `json:"port"     binding:"port"`
+		Either   string  `json:"either"   binding:"len=3|len=5"`
+	}
+	for _, tc := range []struct {
+		lang string
+		want []string
+	}{
+		{"en", []string{
+			"username must be at least 3 characters in length", "role must be one of [admin user]",
+			"age must be one of [1 2]", "rate must be one of [0.5]", "site must be a complete http or https URL",
+			"key must be a valid UUID", "nick may hold letters, digits and underscores only",
+			"code does not have the required format", "parent must be a valid id", "port must be a port from 1 to 65535",
+			"either is not valid",
+		}},
+		{"zh-CN,zh;q=0.9", []string{
+			"username长度必须至少为3个字符", "role必须是[admin user]中的一个", "age必须是[1 2]中的一个", "rate必须是[0.5]中的一个",
+			"site必须是完整的 http 或 https 网址", "key必须是有效的 UUID", "nick只能包含字母、数字和下划线", "code不符合要求的格式",
+			"parent必须是有效的 ID", "port必须是 1 到 65535 之间的端口", "either无效",
+		}},
+	} {
+		t.Run(tc.lang, func(t *testing.T) {
+			ctx := inLanguage(t, tc.lang)
+			for range 2 { // rendered, then kept
+				var got []string
+				for _, f := range xValid.Failures(ctx, xValid.Validate(ctx, register{})) {
+					got = append(got, f.Message)
+				}
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("messages (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// everyRule are rules with a parameter under which a long text fails.
+var everyRule = []string{
+	"required_if=Other x", "len=3", "min=300", "max=3", "eq=x", "ne=" + secret, "gt=300", "gte=300", "lt=3", "lte=3",
+	"oneof=a b", "oneofci=a b", "noneof=" + secret, "alpha", "alphanum", "numeric", "number", "hexadecimal", "hexcolor",
+	"rgb", "email", "url", "uri", "base64", "contains=x", "excludes=secret", "startswith=x", "endswith=x", "isbn",
+	"uuid", "uuid4", "ulid", "ascii,len=3", "datauri", "latitude", "longitude", "ssn", "ipv4", "ip", "cidr", "mac",
+	"iscolor", "json", "jwt", "datetime=2006-01-02", "timezone", "boolean", "lowercase,len=3", "e164", "fqdn",
+	"eqfield=Other", "containsrune=x", "len=3|email", "secret_alias", "secret_alpha", "max=0x3", "max=1_0",
+	"strict_url", "strict_uuid", "regexp=^x$", "enum_string=a b", "snowflake", "alphanum_underscore", "eq_ignore_case=x",
+}
+
+const secret = "Secret-P4ssword!with.more"
+
+// printed returns what a program prints, by itself and through the log.
+func printed(t *testing.T, run func()) string {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr := os.Stdout, os.Stderr
+	os.Stdout, os.Stderr = out, out
+	log.SetOutput(out)
+	defer func() {
+		os.Stdout, os.Stderr = stdout, stderr
+		log.SetOutput(stderr)
+		_ = out.Close()
+	}()
+	run()
+	text, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestTheValueAppearsNowhere(t *testing.T) {
+	xValid.Engine().RegisterAlias("secret_alias", "required,len=3")
+	xValid.Engine().RegisterAlias("secret_alpha", "alpha") // the library prints the failure when it translates this
+	var types []reflect.Type
+	for i, rule := range everyRule {
+		types = append(types, reflect.StructOf([]reflect.StructField{
+			{Name: "Password", Type: reflect.TypeFor[string](), Tag: reflect.StructTag(fmt.Sprintf(`json:"password%d" binding:%q`, i, rule))},
+			{Name: "Other", Type: reflect.TypeFor[string]()},
+		}))
+	}
+	failures := 0
+	out := printed(t, func() {
+		for _, lang := range []string{"en", "zh"} {
+			for _, typ := range types {
+				value := reflect.New(typ).Elem()
+				value.Field(0).SetString(secret)
+				value.Field(1).SetString("x")
+				err := xValid.Validate(t.Context(), value.Interface())
+				var wrong *xValid.RuleError
+				if err == nil || errors.As(err, &wrong) {
+					continue
+				}
+				ctx := inLanguage(t, lang)
+				e := xValid.Error(ctx, xError.BodyError, err)
+				text, jsonErr := json.Marshal(e.GetData())
+				if jsonErr != nil {
+					t.Fatal(jsonErr)
+				}
+				failures++
+				_, _ = fmt.Fprintln(os.Stdout, e.Error(), e.GetErrorMessage(), string(text))
+			}
+		}
+	})
+	// the parameter of a rule is the developer's own text, so the two rules that name the secret may show it
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, secret) && !strings.Contains(line, `"tag":"ne"`) && !strings.Contains(line, `"tag":"noneof"`) {
+			t.Errorf("the value is in %q", line)
+		}
+	}
+	if failures < 2*45 {
+		t.Errorf("only %d failures, want most of the rules to fail", failures)
+	}
+}
+
+func TestEverySupplementedRuleHasBothMessages(t *testing.T) {
+	for _, tag := range xValid.Supplemented() {
+		for _, lang := range []string{xError.English, xError.Chinese} {
+			if !xValid.Speaks(lang, tag) {
+				t.Errorf("%s has no message in %s", tag, lang)
+			}
+		}
+	}
+}
+
+func TestErrorCarriesCodeDataAndAnInnocentCause(t *testing.T) {
+	ctx := inLanguage(t, "zh")
+	err := xValid.Validate(ctx, order{[]item{{1}, {0}}})
+	e := xValid.Error(ctx, xError.ParameterError, err)
+	want := []xValid.FieldError{{Field: "items[1].price", Tag: "gt", Message: "price必须大于0"}}
+	if diff := cmp.Diff(want, e.GetData()); diff != "" {
+		t.Errorf("data (-want +got):\n%s", diff)
+	}
+	if e.GetErrorCode() != xError.ParameterError || e.GetErrorMessage() != "price必须大于0" {
+		t.Errorf("error %v, want PARAMETER_ERROR with the first message", e)
+	}
+	if got, want := e.Error(), "xvalid: items[1].price failed on gt"; !strings.HasSuffix(got, want) {
+		t.Errorf("text %q, want it to end in %q", got, want)
+	}
+	var failed validator.ValidationErrors
+	if !errors.As(e, &failed) {
+		t.Error("the validator's error is lost")
+	}
+	if xValid.Error(ctx, xError.BodyError, nil) != nil {
+		t.Error("no error became one")
+	}
+}
+
+func TestRegistryKnowsTheValidatorsErrors(t *testing.T) {
+	err := fmt.Errorf("wrapped: %w", xValid.Validate(t.Context(), item{}))
+	if got := xError.From(err).GetErrorCode(); got != xError.BodyError {
+		t.Errorf("From = %v, want BODY_ERROR", got)
+	}
+}
+
+func TestAnswersAreBounded(t *testing.T) {
+	many := make([]item, 5000)
+	for name, value := range map[string]any{"slice": many, "field": order{many}} {
+		if got := len(xValid.Failures(t.Context(), xValid.Validate(t.Context(), value))); got != xValid.MaxFailures {
+			t.Errorf("%s: %d failures are told, want %d", name, got, xValid.MaxFailures)
+		}
+	}
+}
+
+func TestIndexedFieldsDoNotFillTheCache(t *testing.T) {
+	type list struct {
+		N []int            `json:"n" binding:"dive,gt=0"`
+		M map[string]int   `json:"m" binding:"dive,gt=0"`
+		I map[string]*item `json:"i" binding:"dive"`
+	}
+	render := func(round int) {
+		for i := range 20 {
+			key := "k" + strconv.Itoa(round*20+i)
+			v := list{make([]int, i), map[string]int{key: 0}, map[string]*item{key: {}}}
+			xValid.Failures(t.Context(), xValid.Validate(t.Context(), v))
+		}
+	}
+	render(0)
+	finished, templates := xValid.Messages()
+	for round := range 50 {
+		render(round + 1)
+	}
+	if f, tm := xValid.Messages(); f != finished || tm != templates {
+		t.Errorf("the cache grew from %d and %d to %d and %d", finished, templates, f, tm)
+	}
+}

@@ -1,0 +1,198 @@
+package xvalid
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/go-playground/locales"
+	localeEnglish "github.com/go-playground/locales/en"
+	localeChinese "github.com/go-playground/locales/zh"
+	ut "github.com/go-playground/universal-translator"
+	"github.com/go-playground/validator/v10"
+	english "github.com/go-playground/validator/v10/translations/en"
+	chinese "github.com/go-playground/validator/v10/translations/zh"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+const (
+	// fieldMark stands for the field in a message that is kept.
+	fieldMark = "\x00"
+
+	// maxMessages bounds the finished messages that are kept. Only fields outside of slices and maps get
+	// there, so a program reaches it by its own size alone.
+	maxMessages = 4096
+
+	// maxTemplates bounds the messages that are kept without a field.
+	maxTemplates = 4096
+)
+
+// language is an index into messages.
+type language uint8
+
+const (
+	inEnglish language = iota
+	inChinese
+	languages
+)
+
+func languageOf(name string) language {
+	if name == xError.Chinese {
+		return inChinese
+	}
+	return inEnglish
+}
+
+// messages renders what a failed rule says. It is safe for concurrent use.
+type messages struct {
+	validator *validator.Validate
+
+	mu        sync.RWMutex
+	speak     [languages]*speaker
+	templates map[templateKey]string
+	finished  map[messageKey]string
+}
+
+// templateKey is all that the text of a message depends on, except for the field.
+type templateKey struct {
+	lang               language
+	tag, actual, param string
+	typ                reflect.Type
+}
+
+type messageKey struct {
+	templateKey
+	field string
+}
+
+// speaker is a translator that never fails: the validator's translations answer a failure by printing the
+// error with the value in it. It writes a mark for the field.
+type speaker struct {
+	ut.Translator
+	fallback string
+}
+
+// T implements ut.Translator. The first parameter is always the field.
+func (s *speaker) T(key any, params ...string) (string, error) {
+	if len(params) > 0 {
+		params[0] = fieldMark
+	}
+	text, err := s.Translator.T(key, params...)
+	if err != nil {
+		return s.fallback, nil //nolint:nilerr // a speaker does not fail
+	}
+	return text, nil
+}
+
+// C implements ut.Translator.
+func (s *speaker) C(key any, num float64, digits uint64, param string) (string, error) {
+	text, err := s.Translator.C(key, num, digits, param)
+	if err != nil {
+		return param, nil //nolint:nilerr // a speaker does not fail
+	}
+	return text, nil
+}
+
+func newMessages(v *validator.Validate) *messages {
+	m := &messages{validator: v, templates: map[templateKey]string{}, finished: map[messageKey]string{}}
+	m.speak[inEnglish] = newSpeaker(localeEnglish.New(), fieldMark+" is not valid")
+	m.speak[inChinese] = newSpeaker(localeChinese.New(), fieldMark+"无效")
+	if err := english.RegisterDefaultTranslations(v, m.speak[inEnglish]); err != nil {
+		panic(err) // a fault in the library's table
+	}
+	if err := chinese.RegisterDefaultTranslations(v, m.speak[inChinese]); err != nil {
+		panic(err)
+	}
+	for _, s := range supplement {
+		for lang, text := range [languages]string{s.english, s.chinese} {
+			if text == "" {
+				continue
+			}
+			if err := m.addOne(language(lang), s.tag, text); err != nil {
+				panic(err)
+			}
+		}
+	}
+	return m
+}
+
+func newSpeaker(locale locales.Translator, fallback string) *speaker {
+	t, _ := ut.New(locale, locale).GetTranslator(locale.Locale())
+	return &speaker{Translator: t, fallback: fallback}
+}
+
+// add sets the messages of a tag and forgets what was rendered before.
+func (m *messages) add(tag, english, chinese string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.addOne(inEnglish, tag, english); err != nil {
+		return err
+	}
+	if err := m.addOne(inChinese, tag, chinese); err != nil {
+		return err
+	}
+	clear(m.templates)
+	clear(m.finished)
+	return nil
+}
+
+func (m *messages) addOne(lang language, tag, text string) error {
+	if strings.Contains(text, "{2}") {
+		return fmt.Errorf("message %q: only {0} and {1} have a meaning", text)
+	}
+	return m.validator.RegisterTranslation(tag, m.speak[lang],
+		func(t ut.Translator) error { return t.Add(tag, text, true) },
+		func(t ut.Translator, fe validator.FieldError) string {
+			said, _ := t.T(tag, fieldMark, fe.Param()) // a speaker does not fail
+			return said
+		})
+}
+
+// say returns the message for a failure of the field.
+func (m *messages) say(lang language, fe validator.FieldError, field string) string {
+	key := messageKey{
+		templateKey: templateKey{lang: lang, tag: fe.Tag(), actual: fe.ActualTag(), param: fe.Param(), typ: fe.Type()},
+		field:       field,
+	}
+	m.mu.RLock()
+	text, ok := m.finished[key]
+	template, known := m.templates[key.templateKey]
+	m.mu.RUnlock()
+	if ok {
+		return text
+	}
+	if !known {
+		template = m.render(key.templateKey, fe)
+	}
+	text = strings.ReplaceAll(template, fieldMark, field)
+	if strings.IndexByte(field, '[') < 0 {
+		m.keep(key, template, text)
+	}
+	return text
+}
+
+// render asks the translation of the tag. A text without a mark for the field is the validator's own,
+// which is what it says where it has no translation, or a message of the application.
+func (m *messages) render(key templateKey, fe validator.FieldError) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	text := fe.Translate(m.speak[key.lang])
+	if text == fe.Error() {
+		text = m.speak[key.lang].fallback
+	}
+	if len(m.templates) < maxTemplates {
+		m.templates[key] = text
+	}
+	return text
+}
+
+// keep keeps a finished message, unless its template has been replaced meanwhile.
+func (m *messages) keep(key messageKey, template, text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.finished) < maxMessages && m.templates[key.templateKey] == template {
+		m.finished[key] = text
+	}
+}

@@ -1,0 +1,170 @@
+package xvalid
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/go-playground/validator/v10"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+// Source is the part of a request that was bound; it decides on the codes of its errors.
+type Source uint8
+
+// The parts of a request.
+const (
+	Body Source = iota
+	Query
+	Path
+	Header
+)
+
+// Code returns the code of a failed validation: BodyError, ParameterError or HeaderError.
+func (s Source) Code() *xError.ErrorCode {
+	switch s {
+	case Query, Path:
+		return xError.ParameterError
+	case Header:
+		return xError.HeaderError
+	case Body:
+	}
+	return xError.BodyError
+}
+
+// TypeCode returns the code of a value of the wrong type: BodyType, ParameterType or HeaderType.
+func (s Source) TypeCode() *xError.ErrorCode {
+	switch s {
+	case Query, Path:
+		return xError.ParameterType
+	case Header:
+		return xError.HeaderType
+	case Body:
+	}
+	return xError.BodyType
+}
+
+// Reporter is the context of a request that collects errors. *gin.Context is one: E is its *gin.Error.
+type Reporter[E any] interface {
+	context.Context
+	Error(err error) E
+	Abort()
+}
+
+// HandleValidationError reports the error of a binding or a validation once and ends the request; the
+// error middleware renders it. A nil error is nothing to report: the result says whether there was one.
+//
+//	if xValid.HandleValidationError(c, c.ShouldBindJSON(&request)) {
+//		return
+//	}
+//
+// The error is taken to come from the body unless a source is given.
+func HandleValidationError[E any](c Reporter[E], err error, from ...Source) bool {
+	if err == nil {
+		return false
+	}
+	source := Body
+	if len(from) > 0 {
+		source = from[0]
+	}
+	c.Error(BindError(c, source, err))
+	c.Abort()
+	return true
+}
+
+// BindError turns the error of a binding or a validation into one for the client; nil stays nil. Neither
+// its message nor the text of its cause repeats what the client sent.
+func BindError(ctx context.Context, from Source, err error) *xError.Error {
+	if err == nil {
+		return nil
+	}
+	var (
+		known  *xError.Error
+		rule   *RuleError
+		failed validator.ValidationErrors
+	)
+	switch {
+	case errors.As(err, &known), errors.As(err, &rule):
+		return xError.From(err) //nolint:contextcheck // it takes none
+	case errors.As(err, &failed):
+		return Error(ctx, from.Code(), err)
+	}
+	if e := readError(ctx, err); e != nil {
+		return e
+	}
+	return decodeError(ctx, from, err)
+}
+
+// readError knows the errors of reading a body, whose texts hold nothing of it.
+func readError(ctx context.Context, err error) *xError.Error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return xError.Wrap(xError.PayloadTooLarge, say(ctx, textTooLarge, strconv.FormatInt(tooLarge.Limit, 10)), err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return xError.Wrap(xError.ReadTimeout, "", err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return xError.From(err) //nolint:contextcheck // it takes none
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return xError.Wrap(xError.BodyError, say(ctx, textTruncated), err)
+	case errors.Is(err, io.EOF):
+		return xError.Wrap(xError.BodyEmpty, say(ctx, textEmpty), err)
+	}
+	return nil
+}
+
+// decodeError knows the errors of decoding. Their texts quote the input, so none of them becomes the
+// cause.
+func decodeError(ctx context.Context, from Source, err error) *xError.Error {
+	var (
+		syntax *json.SyntaxError
+		typ    *json.UnmarshalTypeError
+		number *strconv.NumError
+		clock  *time.ParseError
+	)
+	switch {
+	case errors.As(err, &syntax):
+		offset := strconv.FormatInt(syntax.Offset, 10)
+		return xError.Wrap(xError.BodyError, say(ctx, textSyntax, offset), redacted("json syntax error at byte "+offset))
+	case errors.As(err, &typ):
+		return TypeError(ctx, from, TypeFailure(ctx, typ.Field, typ.Type))
+	case errors.As(err, &number):
+		return xError.Wrap(from.TypeCode(), say(ctx, textNumber), redacted(number.Func+": "+number.Err.Error()))
+	case errors.As(err, &clock):
+		return xError.Wrap(from.TypeCode(), say(ctx, textTime), redacted("a time that does not parse"))
+	default:
+		code := xError.From(err).GetErrorCode() //nolint:contextcheck // it takes none
+		if code == xError.ServerInternalError {
+			code = from.Code() // unknown, but it came of what the client sent
+		}
+		return xError.Wrap(code, say(ctx, textUnreadable), redacted(fmt.Sprintf("cannot bind: %T", err)))
+	}
+}
+
+// TypeFailure says that the value of a field cannot become the type that is wanted.
+func TypeFailure(ctx context.Context, field string, want reflect.Type) FieldError {
+	name := leaf(field)
+	if name == "" {
+		name = string(say(ctx, textThisBody))
+	}
+	return FieldError{Field: field, Tag: "type", Message: string(say(ctx, textType, name, wanted(ctx, want)))}
+}
+
+// TypeError returns an error for values of the wrong type, with the list of failures as its data.
+func TypeError(_ context.Context, from Source, list ...FieldError) *xError.Error {
+	return xError.WrapData(from.TypeCode(), xError.ErrMessage(list[0].Message), &cause{list: list}, list)
+}
+
+// redacted is the cause of an error whose own text would quote the client.
+type redacted string
+
+// Error implements error.
+func (r redacted) Error() string { return "xvalid: " + string(r) }

@@ -1,0 +1,159 @@
+package xvalid
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/go-playground/validator/v10"
+)
+
+// ownRules are the rules that this package adds to the validator's.
+var ownRules = []struct {
+	tag              string
+	fn               validator.Func
+	english, chinese string
+}{
+	{"strict_url", strictURL, "{0} must be a complete http or https URL", "{0}必须是完整的 http 或 https 网址"},
+	{"strict_uuid", strictUUID, "{0} must be a valid UUID", "{0}必须是有效的 UUID"},
+	{"alphanum_underscore", alphanumUnderscore, "{0} may hold letters, digits and underscores only", "{0}只能包含字母、数字和下划线"},
+	{"regexp", matchesPattern, "{0} does not have the required format", "{0}不符合要求的格式"},
+	{"enum_int", enumInt, "{0} must be one of [{1}]", "{0}必须是[{1}]中的一个"},
+	{"enum_string", enumString, "{0} must be one of [{1}]", "{0}必须是[{1}]中的一个"},
+	{"enum_float", enumFloat, "{0} must be one of [{1}]", "{0}必须是[{1}]中的一个"},
+	{"snowflake", snowflake, "{0} must be a valid id", "{0}必须是有效的 ID"},
+}
+
+// badKind is the panic of a rule on a field that it cannot judge; the validator's own rules do the same.
+func badKind(fl validator.FieldLevel) badParameter {
+	return badParameter(fmt.Sprintf("field %s: rule %s cannot judge a %s", fl.StructFieldName(), fl.GetTag(), fl.Field().Type()))
+}
+
+func text(fl validator.FieldLevel) string {
+	if fl.Field().Kind() != reflect.String {
+		panic(badKind(fl))
+	}
+	return fl.Field().String()
+}
+
+func alphanumUnderscore(fl validator.FieldLevel) bool {
+	s := text(fl)
+	for i := range len(s) {
+		if !isWord(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func strictURL(fl validator.FieldLevel) bool { return isStrictURL(text(fl)) }
+
+// isStrictURL accepts an absolute http or https URL with a host. User information is refused (RFC 9110,
+// section 4.2.4), and so is white space.
+func isStrictURL(s string) bool {
+	if strings.IndexFunc(s, unicode.IsSpace) >= 0 || strings.IndexByte(s, '\\') >= 0 {
+		return false
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Opaque != "" {
+		return false
+	}
+	if strings.HasSuffix(u.Host, ":") {
+		return false
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return false
+		}
+	}
+	return isHost(u.Hostname())
+}
+
+func isHost(host string) bool {
+	if strings.IndexByte(host, ':') >= 0 {
+		addr, err := netip.ParseAddr(host)
+		return err == nil && addr.Is6()
+	}
+	host = strings.TrimSuffix(host, ".")
+	if host == "" || len(host) > 253 {
+		return false
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if strings.Trim(last, "0123456789") == "" { // a number at the end means an IPv4 address
+		addr, err := netip.ParseAddr(host)
+		return err == nil && addr.Is4()
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if !isLabel(label) {
+			return false
+		}
+	}
+	return true
+}
+
+// isLabel accepts a label of a host name, also in the letters of other scripts.
+func isLabel(label string) bool {
+	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+		return false
+	}
+	for _, r := range label {
+		if r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func strictUUID(fl validator.FieldLevel) bool {
+	f := fl.Field()
+	if f.Kind() == reflect.Array && f.Len() == 16 && f.Type().Elem().Kind() == reflect.Uint8 {
+		version, variant := byte(f.Index(6).Uint()), byte(f.Index(8).Uint()) //nolint:gosec // the element is a byte
+		return isUUIDVersion(version>>4) && variant>>6 == 0b10
+	}
+	return isStrictUUID(text(fl))
+}
+
+// isStrictUUID accepts the dashed text of a UUID of any version of RFC 9562 (1 to 8) in the variant of
+// that RFC. The nil and the max UUID have neither version nor variant and are refused.
+func isStrictUUID(s string) bool {
+	if len(s) != 36 || !isUUIDVersion(s[14]-'0') || strings.IndexByte("89abAB", s[19]) < 0 {
+		return false
+	}
+	for i := range len(s) {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (s[i] == '-') || !dash && !isHex(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+func isUUIDVersion(v byte) bool { return v >= 1 && v <= 8 }
+
+// snowflake judges by kind, so that a named integer type passes without being known here.
+func snowflake(fl validator.FieldLevel) bool {
+	switch f := fl.Field(); {
+	case f.CanInt():
+		return f.Int() > 0
+	case f.CanUint():
+		return f.Uint() > 0 && f.Uint() <= math.MaxInt64
+	default:
+		return isSnowflake(text(fl))
+	}
+}
+
+// isSnowflake accepts the decimal text of a positive int64 as an id writes itself: no sign, no leading
+// zero.
+func isSnowflake(s string) bool {
+	if s == "" || s[0] < '1' || s[0] > '9' { // ParseInt takes a sign
+		return false
+	}
+	_, err := strconv.ParseInt(s, 10, 64)
+	return err == nil
+}

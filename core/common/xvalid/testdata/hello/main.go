@@ -1,0 +1,16 @@
+// Command hello installs the validator and never uses it, as a program without requests to check does.
+package main
+
+import (
+	"os"
+
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+)
+
+func main() {
+	var installed any = xValid.GinValidator()
+	if len(os.Args) > 5 {
+		_, _ = os.Stdout.WriteString("installed")
+	}
+	_ = installed
+}

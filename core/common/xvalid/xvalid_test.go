@@ -1,0 +1,199 @@
+package xvalid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-playground/validator/v10"
+
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+)
+
+type item struct {
+	Price int `json:"price" binding:"gt=0"`
+}
+
+type order struct {
+	Items []item `json:"items" binding:"dive"`
+}
+
+func TestValidateHandlesPointersSlicesAndNil(t *testing.T) {
+	bad, good := item{}, item{1}
+	var none *item
+	pointer := &bad
+	for _, tc := range []struct {
+		name  string
+		value any
+		want  string
+	}{
+		{"nil", nil, ""},
+		{"nil pointer", none, ""},
+		{"number", 5, ""},
+		{"text", "x", ""},
+		{"bytes", []byte("x"), ""},
+		{"map", map[string]item{"a": {}}, ""},
+		{"time", t, ""},
+		{"struct", bad, "price"},
+		{"pointer", &bad, "price"},
+		{"pointer to pointer", &pointer, "price"},
+		{"slice", []item{good, good, bad}, "[2].price"},
+		{"slice of pointers", []*item{nil, &bad}, "[1].price"},
+		{"pointer to slice", &[]item{bad}, "[0].price"},
+		{"slice of any", []any{1, "x", nil, bad}, "[3].price"},
+		{"slice of slices", [][]item{{}, {good, bad}}, "[1][1].price"},
+		{"array", [2]item{good, bad}, "[1].price"},
+		{"valid slice", []item{good}, ""},
+		{"empty slice", []item{}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := xValid.GinValidator().ValidateStruct(tc.value)
+			var got string
+			for _, f := range xValid.Failures(t.Context(), err) {
+				got += f.Field
+			}
+			if got != tc.want || (err == nil) != (tc.want == "") {
+				t.Errorf("failed fields %q (%v), want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestFailureOfASliceIsFoundByErrorsAs(t *testing.T) {
+	err := xValid.Validate(t.Context(), []item{{}})
+	var failed validator.ValidationErrors
+	if !errors.As(err, &failed) || !strings.HasPrefix(err.Error(), "[0]: ") {
+		t.Errorf("error %v does not lead to the validator's", err)
+	}
+}
+
+func TestGinValidatorIsTheOneEngine(t *testing.T) {
+	if xValid.GinValidator().Engine() != any(xValid.Engine()) {
+		t.Error("gin's engine is another one")
+	}
+	_, ok := xValid.Validate(t.Context(), item{}).(validator.ValidationErrors) //nolint:errorlint // as programs for gin ask
+	if !ok {
+		t.Error("the error of a struct is not the validator's own")
+	}
+}
+
+func always(bool) validator.Func { return func(validator.FieldLevel) bool { return true } }
+
+func never(validator.FieldLevel) bool { return false }
+
+func TestRegistrationSaysWhatIsWrong(t *testing.T) {
+	for _, tc := range []struct {
+		name, tag string
+		fn        validator.Func
+		en, zh    string
+	}{
+		{"no name", "", never, "x", "x"},
+		{"no function", "a_rule", nil, "x", "x"},
+		{"no English", "a_rule", never, "", "x"},
+		{"no Chinese", "a_rule", never, "x", ""},
+		{"reserved", "dive", never, "x", "x"},
+		{"reserved character", "a=b", never, "x", "x"},
+		{"open brace", "a_rule", never, "{0", "x"},
+		{"unknown placeholder", "a_rule", never, "{0} {1} {2}", "x"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if err := xValid.RegisterValidation(tc.tag, tc.fn, tc.en, tc.zh); err == nil || !strings.HasPrefix(err.Error(), "xvalid: ") {
+				t.Errorf("RegisterValidation = %v, want an error", err)
+			}
+		})
+	}
+}
+
+func TestRegisteringTwiceIsHarmlessAndTheLastWins(t *testing.T) {
+	type value struct {
+		V int `json:"v" binding:"twice=9"`
+	}
+	for _, message := range []string{"{0} first", "{0} second {1}"} {
+		if err := xValid.RegisterValidation("twice", never, message, message); err != nil {
+			t.Fatal(err)
+		}
+		f := xValid.Failures(t.Context(), xValid.Validate(t.Context(), value{}))
+		want := strings.NewReplacer("{0}", "v", "{1}", "9").Replace(message)
+		if len(f) != 1 || f[0].Message != want {
+			t.Errorf("failures %v, want the message %q", f, want)
+		}
+	}
+	if err := xValid.RegisterValidation("twice", always(true), "{0}", "{0}"); err != nil {
+		t.Fatal(err)
+	}
+	if err := xValid.Validate(t.Context(), value{}); err != nil {
+		t.Errorf("Validate = %v after the rule was replaced, want nil", err)
+	}
+}
+
+func TestConcurrentFirstUseAndRegistration(t *testing.T) {
+	f := xValid.NewFresh()
+	type outer struct {
+		V int `binding:"nested"`
+	}
+	nested := func(validator.FieldLevel) bool { return f.Validate(item{1}) == nil } // must not deadlock
+	if err := f.RegisterValidation("nested", nested, "{0}", "{0}"); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := range 20 {
+				if err := f.RegisterValidation("rule_"+strconv.Itoa(i)+"_"+strconv.Itoa(n%3), never, "{0}", "{0}"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Go(func() {
+			for range 50 {
+				if err := f.Validate(outer{}); err != nil {
+					t.Error(err)
+				}
+				if f.Validate(order{[]item{{}}}) == nil {
+					t.Error("a bad order passed")
+				}
+			}
+		})
+		wg.Go(func() { // the shared engine
+			if err := xValid.Validate(context.Background(), item{}); len(xValid.Failures(t.Context(), err)) != 1 {
+				t.Errorf("Validate = %v, want one failure", err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestPanicOfARuleIsTheApplicationsOwn(t *testing.T) {
+	type value struct {
+		V int `binding:"explodes"`
+	}
+	boom := errors.New("boom")
+	if err := xValid.RegisterValidation("explodes", func(validator.FieldLevel) bool { panic(boom) }, "{0}", "{0}"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if p := recover(); p != boom { //nolint:errorlint // the very value
+			t.Errorf("recovered %v, want the rule's panic", p)
+		}
+	}()
+	_ = xValid.Validate(t.Context(), value{})
+}
+
+func ExampleRegisterValidation() {
+	even := func(fl validator.FieldLevel) bool { return fl.Field().Int()%2 == 0 }
+	if err := xValid.RegisterValidation("even", even, "{0} must be even", "{0}必须是偶数"); err != nil {
+		panic(err)
+	}
+	type pair struct {
+		Size int `json:"size" binding:"even"`
+	}
+	ctx := context.Background()
+	for _, f := range xValid.Failures(ctx, xValid.Validate(ctx, pair{Size: 3})) {
+		fmt.Println(f.Field, f.Tag, f.Message)
+	}
+	// Output: size even size must be even
+}
