@@ -25,6 +25,8 @@ type Error struct {
 
 	// wrapper says that cause is an error around another *Error, whose text therefore says it all.
 	wrapper bool
+	// logged says that a line about it has been written.
+	logged bool
 }
 
 // New returns an error without a cause.
@@ -47,6 +49,7 @@ func WrapData(code *ErrorCode, message ErrMessage, cause error, data ...any) *Er
 func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause ...error) *Error { //nolint:revive // flag-parameter: the specification's signature
 	e := &Error{code: code, message: message, cause: join(cause)}
 	if throw {
+		e.logged = true
 		logWarn(ctx, e)
 	}
 	return e
@@ -57,6 +60,7 @@ func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bo
 func NewErrorHasData(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause error, data ...any) *Error { //nolint:revive // flag-parameter: the specification's signature
 	e := WrapData(code, message, cause, data...)
 	if throw {
+		e.logged = true
 		logWarn(ctx, e)
 	}
 	return e
@@ -65,6 +69,7 @@ func NewErrorHasData(ctx context.Context, code *ErrorCode, message ErrMessage, t
 // NewInternalServerError returns a ServerInternalError and logs it at ERROR, once.
 func NewInternalServerError(ctx context.Context, message ErrMessage, cause error) *Error {
 	e := Wrap(ServerInternalError, message, cause)
+	e.logged = true
 	logError(ctx, e)
 	return e
 }
@@ -114,6 +119,9 @@ func (e *Error) GetErrorMessage() ErrMessage {
 	}
 	return e.message
 }
+
+// Logged reports whether the error was logged where it was made: whoever handles it need not do so again.
+func (e *Error) Logged() bool { return e != nil && e.logged }
 
 // GetData returns the payload for the client.
 func (e *Error) GetData() any {

@@ -42,7 +42,7 @@ func classify(err error, last Mapper) (result *Error) {
 	}()
 	e, code := find(err)
 	if e != nil {
-		return &Error{code: e.code, message: e.message, data: e.data, cause: err, wrapper: true}
+		return &Error{code: e.code, message: e.message, data: e.data, cause: err, wrapper: true, logged: e.logged}
 	}
 	if code != nil && err == error(code) { //nolint:errorlint // the code itself, which needs no cause
 		return &Error{code: code}

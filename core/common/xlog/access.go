@@ -20,7 +20,9 @@ type AccessLine struct {
 	// Bytes is the size of the response's body.
 	Bytes int64
 	// Duration is written as duration_ms, milliseconds with a fraction.
-	Duration  time.Duration
+	Duration time.Duration
+	// Start is when the request began. Where it is set, Duration is the time from it to the line.
+	Start     time.Time
 	ClientIP  string
 	UserAgent string
 	// ErrorCode and ErrorMessage are those of the error that answered the request.
@@ -52,15 +54,19 @@ func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
 	if !e.Enabled(level) {
 		return
 	}
-	ln := e.line()
-	ln.begin(requestID(ctx), e.clock(), level, l.nameMember(), "request")
+	ln, now := e.line(), e.clock()
+	took := a.Duration
+	if !a.Start.IsZero() {
+		took = now.Sub(a.Start)
+	}
+	ln.begin(requestID(ctx), now, level, l.nameMember(), "request")
 	ev := ln.event
 	ev.Str("method", cut(a.Method, maxUserAgent)).Str("path", cut(a.Path, maxPath))
 	if a.Route != "" {
 		ev.Str("route", a.Route)
 	}
 	ev.Int("status", a.Status).Int64("bytes", a.Bytes)
-	ln.addDuration("duration_ms", a.Duration.Truncate(time.Microsecond))
+	ln.addDuration("duration_ms", took.Truncate(time.Microsecond))
 	if a.ClientIP != "" {
 		ev.Str("client_ip", cut(a.ClientIP, maxUserAgent))
 	}

@@ -2,6 +2,8 @@ package xctx
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"math/rand/v2"
 	"time"
 	"unsafe"
@@ -14,7 +16,7 @@ const idLen = 36
 // its end. It is allocated once for each request and never reused, because a context may outlive its
 // request.
 //
-// Begin and the setters belong to the goroutine that serves the request. What they set before the
+// Begin, GenerateID and the setters belong to the goroutine that serves the request. What they set before the
 // handler runs may be read from any goroutine; Fail is read by the access log only, on the same
 // goroutine.
 type Request struct {
@@ -42,7 +44,15 @@ type requestKey struct{}
 // Cancellation and deadline are parent's. Values are looked up in the request itself, in parent, and
 // then in base, the context of the application, which may be nil.
 func NewRequest(parent, base context.Context) *Request {
-	return &Request{parent: parent, base: base, start: time.Now()}
+	r := new(Request)
+	r.Begin(parent, base)
+	return r
+}
+
+// Begin is NewRequest for a Request that is part of a larger allocation. It is called once, on the zero
+// value; a Request must not be copied.
+func (r *Request) Begin(parent, base context.Context) {
+	r.parent, r.base, r.start = parent, base, time.Now()
 }
 
 // RequestFrom returns the request that ctx belongs to, or nil.
@@ -66,7 +76,7 @@ func (r *Request) SetID(id string) {
 	r.header[0] = id
 }
 
-// GenerateID gives the request a random UUID, version 4, without a further allocation.
+// GenerateID gives the request a random UUID, version 4, without a further allocation. It is called once.
 //
 // It names a request; it is no secret. The source is the runtime's ChaCha8 generator.
 func (r *Request) GenerateID() {
@@ -145,23 +155,15 @@ func (r *Request) own(k ContextKey) (any, bool) {
 	}
 }
 
-const hexDigits = "0123456789abcdef"
-
 // putUUID writes a version 4 UUID (RFC 9562, section 5.4) made of the 128 bits of hi and lo.
 func putUUID(dst *[idLen]byte, hi, lo uint64) {
-	hi = hi&^uint64(0xf000) | 0x4000       // version
-	lo = lo&^(uint64(0b11)<<62) | 0b10<<62 // variant
-	at := 0
-	for i := range 32 {
-		if i == 8 || i == 12 || i == 16 || i == 20 {
-			dst[at] = '-'
-			at++
-		}
-		word := hi
-		if i >= 16 {
-			word = lo
-		}
-		dst[at] = hexDigits[word>>(60-4*(i%16))&0xf]
-		at++
-	}
+	var raw [16]byte
+	binary.BigEndian.PutUint64(raw[:8], hi&^uint64(0xf000)|0x4000)       // version
+	binary.BigEndian.PutUint64(raw[8:], lo&^(uint64(0b11)<<62)|0b10<<62) // variant
+	hex.Encode(dst[0:8], raw[0:4])
+	hex.Encode(dst[9:13], raw[4:6])
+	hex.Encode(dst[14:18], raw[6:8])
+	hex.Encode(dst[19:23], raw[8:10])
+	hex.Encode(dst[24:36], raw[10:16])
+	dst[8], dst[13], dst[18], dst[23] = '-', '-', '-', '-'
 }

@@ -1,0 +1,70 @@
+package xbind_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+)
+
+type registerRequest struct {
+	Username string `json:"username" binding:"required,min=3,max=32"`
+	Email    string `json:"email"    binding:"required,email"`
+}
+
+func ExampleBind() {
+	engine := gin.New()
+	engine.Use(func(c *gin.Context) { // stands for xMiddle.ResponseMiddleware
+		c.Next()
+		for _, e := range c.Errors {
+			err := xError.From(e.Err)
+			c.String(err.GetErrorCode().Status(), "%s: %s", err.GetErrorCode().GetOutput(), err.GetErrorMessage())
+		}
+	})
+	engine.POST("/user/register", func(c *gin.Context) {
+		request := xBind.Bind(c, &registerRequest{}).Data()
+		if request == nil {
+			return // the error has been reported
+		}
+		c.String(http.StatusOK, "welcome, %s", request.Username)
+	})
+
+	for _, body := range []string{
+		`{"username":"ada","email":"ada@example.com"}`,
+		`{"username":"ad","email":"ada@example.com"}`,
+		`{"username":5}`,
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/user/register", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		engine.ServeHTTP(w, r)
+		fmt.Println(w.Code, w.Body)
+	}
+	// Output:
+	// 200 welcome, ada
+	// 400 BODY_ERROR: username must be at least 3 characters in length
+	// 400 BODY_TYPE: username must be a string
+}
+
+func ExampleUse() {
+	engine := gin.New()
+	// Every body of this group may hold known fields only.
+	strict := engine.Group("/v2", xBind.Use(xBind.Strictness{DisallowUnknownFields: true}))
+	strict.POST("/user", func(c *gin.Context) {
+		if xBind.Bind(c, &registerRequest{}).Data() == nil {
+			c.String(http.StatusBadRequest, "%s", xError.From(c.Errors.Last().Err).GetErrorMessage())
+		}
+	})
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/v2/user", strings.NewReader(`{"username":"ada","admin":true}`))
+	r.Header.Set("Content-Type", "application/json")
+	engine.ServeHTTP(w, r)
+	fmt.Println(w.Body)
+	// Output: admin is not a known field
+}

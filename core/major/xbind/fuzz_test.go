@@ -1,0 +1,159 @@
+package xbind_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+)
+
+// counted counts how often encoding/json fills it.
+type counted struct{ n int }
+
+func (c *counted) UnmarshalJSON([]byte) error {
+	c.n++
+	return nil
+}
+
+type deeper struct {
+	D counted `json:"d"`
+	A counted `json:"a"` // hidden by that of filled
+	E counted `json:"both"`
+}
+
+type beside struct {
+	E counted `json:"both"` // neither is a field
+	F counted `json:"F"`
+}
+
+type filled struct {
+	deeper
+	*beside
+	A     counted `json:"a"`
+	B     counted `json:"Bk"`
+	Lower counted `json:"bk"` // differs in case only
+	C     counted
+	K     counted `json:"straße"`
+	L     counted `json:"ſk"` // folds to SK
+	Gone  counted `json:"-"`
+	Dash  counted `json:"-,"`   //nolint:staticcheck // legal and rare
+	Bad   counted `json:"a\"b"` //nolint:staticcheck // no name
+	In    struct {
+		X counted `json:"x"`
+	} `json:"in"`
+	Maps  map[string]map[string]int `json:"maps"`
+	Lists [][]struct{ Y, Z any }    `json:"lists"`
+}
+
+func (f *filled) mostOften() int {
+	all := []counted{f.D, f.deeper.A, f.deeper.E, f.A, f.B, f.Lower, f.C, f.K, f.L, f.Gone, f.Dash, f.Bad}
+	if f.beside != nil {
+		all = append(all, f.beside.E, f.F)
+	}
+	most := 0
+	for _, c := range all {
+		most = max(most, c.n)
+	}
+	return most
+}
+
+// repeatsName reports whether an object of a valid text has a name twice, or names that differ in case
+// only and fill one of the nested values of filled.
+func repeatsName(data []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var walk func(depth int) bool
+	walk = func(depth int) bool {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		seen := map[string]bool{}
+		repeated := false
+		for delim, ok := token.(json.Delim); ok && d.More(); {
+			if delim == '{' {
+				token, err := d.Token()
+				if err != nil {
+					return false
+				}
+				name, _ := token.(string)
+				key := name
+				if depth == 0 {
+					for _, nested := range []string{"in", "maps", "lists"} {
+						if strings.EqualFold(name, nested) {
+							key = nested
+						}
+					}
+				}
+				repeated = repeated || seen[key]
+				seen[key] = true
+			}
+			repeated = walk(depth+1) || repeated
+		}
+		if _, ok := token.(json.Delim); ok {
+			_, _ = d.Token()
+		}
+		return repeated
+	}
+	return walk(0)
+}
+
+var surrogate = regexp.MustCompile(`\\u[dD][89a-fA-F]`)
+
+func FuzzBody(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `null`, `[]`, ` {"a":1} `, `{"a":1,"a":2}`, `{"a":1,"A":2}`, `{"Bk":1,"bk":2,"BK":3}`, `{"BK":1,"bK":2}`,
+		`{"stra\u00dfe":1,"STRAßE":2}`, `{"SK":1,"ſK":2}`, `{"K":1}`, `{"both":1,"BOTH":2}`, `{"d":1,"D":2}`, `{"f":1,"F":2}`,
+		`{"in":{"x":1,"X":2}}`, `{"in":{},"IN":{}}`, `{"maps":{"a":{"b":1,"B":2}}}`, `{"maps":{"a":{"b":1,"b":2}}}`,
+		`{"lists":[[{"Y":1,"y":2}]]}`, `{"lists":[[{"Y":{"a":[],"a":{}}}]]}`, `{"-":1,"-":2}`, `{"Gone":1,"gone":2}`, `{"a\"b":1}`,
+		`{"a":"\ud83d\ude00"}`, `{"a":"\ud83d"}`, `{"a":1}x`, `{"a":1,}`, `{"a" 1}`, `{"a":tru}`, "{\"a\":\"\xff\"}", `"`, `\`, `{"\u`,
+		`{"a":01}`, `{"a":-}`, `[1 2]`, `{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8,"9":9,"10":10,"11":11,"12":12,"13":13,"14":14,"15":15,"16":16,"17":17,"18":18,"17":0}`,
+		strings.Repeat(`{"maps":`, 120) + strings.Repeat("}", 120),
+	} {
+		f.Add([]byte(s))
+	}
+	lenient := xBind.Strictness{AllowDuplicateKeys: true, AllowInvalidUTF8: true, MaxDepth: 1 << 20}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text := bytes.Trim(data, " \t\r\n")
+		empty := len(text) == 0 || string(text) == "null"
+		var want filled
+		valid := json.Unmarshal(data, &want) == nil
+		bind := func(opts ...xBind.Option) *filled {
+			c := request(string(data))
+			got := xBind.Bind(c, &filled{}, opts...).Data()
+			if got == nil {
+				_ = reported(t, c)
+			}
+			return got
+		}
+
+		if got := bind(xBind.WithStrictness(lenient)) != nil; got != (valid && !empty) {
+			t.Fatalf("lenient: accepted %v, encoding/json %v", got, valid)
+		}
+		got := bind()
+		if got != nil && got.mostOften() > 1 {
+			t.Fatal("a field was filled twice")
+		}
+		if got != nil && (!valid || !utf8.Valid(data)) {
+			t.Fatal("what encoding/json refuses was accepted")
+		}
+		innocent := valid && !empty && utf8.Valid(data) && !surrogate.Match(data) && bytes.Count(data, []byte("[")) < 40 &&
+			bytes.Count(data, []byte("{")) < 40 && want.mostOften() <= 1 && want.In.X.n <= 1 && !repeatsName(data)
+		if innocent && got == nil && !bytes.Contains(bytes.ToLower(data), []byte(`"y"`)) && !bytes.Contains(bytes.ToLower(data), []byte(`"z"`)) {
+			t.Fatal("an innocent body was refused")
+		}
+		if got == nil {
+			return
+		}
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.DisallowUnknownFields()
+		known := d.Decode(new(filled)) == nil
+		if got := bind(xBind.DisallowUnknownFields()) != nil; got != known {
+			t.Fatalf("unknown fields: accepted %v, encoding/json %v", got, known)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package xbind
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+	"github.com/gin-gonic/gin/binding"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+)
+
+// source returns the values of one part of a request, for a type that they will fill.
+type source func(c *gin.Context, t reflect.Type) (map[string][]string, *xError.Error)
+
+func queryValues(c *gin.Context, _ reflect.Type) (map[string][]string, *xError.Error) {
+	values, err := url.ParseQuery(c.Request.URL.RawQuery)
+	if err != nil { // its text quotes the query
+		return nil, xError.New(xError.ParameterError, say(c.Request.Context(), textQuery, ""))
+	}
+	return values, nil
+}
+
+func pathValues(c *gin.Context, _ reflect.Type) (map[string][]string, *xError.Error) {
+	values := make(map[string][]string, len(c.Params))
+	for _, p := range c.Params {
+		values[p.Key] = []string{p.Value}
+	}
+	return values, nil
+}
+
+// headerValues puts the headers under the names of the tags, since only the part of gin that also
+// validates maps canonical names.
+func headerValues(c *gin.Context, t reflect.Type) (map[string][]string, *xError.Error) {
+	if t.Kind() == reflect.Map {
+		return c.Request.Header, nil
+	}
+	values := map[string][]string{}
+	for _, p := range parametersOf(t, tags[xValid.Header]) {
+		if v, ok := c.Request.Header[http.CanonicalHeaderKey(p.name)]; ok {
+			values[p.name] = v
+		}
+	}
+	return values, nil
+}
+
+// parameters fills with gin's mapping, which does not validate when called this way, then validates.
+func parameters[T any](c *gin.Context, from xValid.Source, dst *T, values source) *T {
+	dst = orNew(dst)
+	given, err := values(c, reflect.TypeFor[T]())
+	if err == nil {
+		err = fillParameters(c.Request.Context(), from, dst, given)
+	}
+	if err != nil {
+		report(c, err)
+		return nil
+	}
+	if !valid(c, from, dst) {
+		return nil
+	}
+	return dst
+}
+
+func fillParameters[T any](ctx context.Context, from xValid.Source, dst *T, values map[string][]string) *xError.Error {
+	if v := reflect.ValueOf(dst).Elem(); v.Kind() == reflect.Map && v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	tag := tags[from]
+	err := binding.MapFormWithTag(dst, values, tag)
+	if err == nil {
+		return nil
+	}
+	if list := refusedParameters[T](ctx, tag, values); len(list) > 0 {
+		return xValid.TypeError(ctx, from, list...)
+	}
+	return xValid.BindError(ctx, from, err)
+}
+
+// refusedParameters finds the parameters that their fields do not take, by offering them one by one:
+// gin's error names no field.
+func refusedParameters[T any](ctx context.Context, tag string, values map[string][]string) []xValid.FieldError {
+	var list []xValid.FieldError
+	for _, p := range parametersOf(reflect.TypeFor[T](), tag) {
+		v, ok := values[p.name]
+		if !ok || binding.MapFormWithTag(new(T), map[string][]string{p.name: v}, tag) == nil {
+			continue
+		}
+		if list = append(list, xValid.TypeFailure(ctx, p.name, p.typ)); len(list) == xValid.MaxFailures {
+			break
+		}
+	}
+	return list
+}
+
+// parameter is a field that a request parameter can fill.
+type parameter struct {
+	name string
+	typ  reflect.Type // of one value
+}
+
+// parameterKey finds the parameters of a type by a tag.
+type parameterKey struct {
+	typ reflect.Type
+	tag string
+}
+
+var knownParameters sync.Map // parameterKey -> []parameter
+
+// parametersOf returns the parameters that gin maps onto a type by a tag.
+func parametersOf(t reflect.Type, tag string) []parameter {
+	key := parameterKey{t, tag}
+	if list, ok := knownParameters.Load(key); ok {
+		return list.([]parameter) //nolint:forcetypeassert // nothing else is stored
+	}
+	list := appendParameters(nil, t, tag, map[reflect.Type]bool{})
+	knownParameters.Store(key, list)
+	return list
+}
+
+func appendParameters(list []parameter, t reflect.Type, tag string, above map[reflect.Type]bool) []parameter {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || above[t] {
+		return list
+	}
+	above[t] = true
+	defer delete(above, t)
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
+		if name == "-" || !f.IsExported() && !f.Anonymous {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		if !f.Anonymous || indirect(f.Type).Kind() != reflect.Struct {
+			list = append(list, parameter{name: name, typ: oneOf(f.Type)})
+		}
+		list = appendParameters(list, f.Type, tag, above)
+	}
+	return list
+}
+
+func indirect(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// oneOf returns the type of one of the values that fill t.
+func oneOf(t reflect.Type) reflect.Type {
+	t = indirect(t)
+	if k := t.Kind(); k == reflect.Slice || k == reflect.Array {
+		return oneOf(t.Elem())
+	}
+	return t
+}

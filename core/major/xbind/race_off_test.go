@@ -1,0 +1,5 @@
+//go:build !race
+
+package xbind_test
+
+const raceDetector = false

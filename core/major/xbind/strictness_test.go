@@ -1,0 +1,248 @@
+package xbind_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+)
+
+func TestMediaTypes(t *testing.T) {
+	for _, tc := range []struct {
+		name, contentType, encoding string
+		want                        bool
+	}{
+		{"json", "application/json", "", true},
+		{"charset", "application/json; charset=utf-8", "", true},
+		{"charset in capitals", `Application/JSON;charset="UTF-8"`, "", true},
+		{"structured suffix", "application/merge-patch+json", "", true},
+		{"identity", "application/json", "identity", true},
+		{"none", "", "", false},
+		{"form", "application/x-www-form-urlencoded", "", false},
+		{"text", "text/plain", "", false},
+		{"text suffix", "text/x+json", "", false},
+		{"near it", "application/jsonx", "", false},
+		{"malformed", "application/json; charset", "", false},
+		{"other charset", "application/json; charset=gbk", "", false},
+		{"compressed", "application/json", "gzip", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := request(`{"name":"a"}`, "Content-Type", tc.contentType, "Content-Encoding", tc.encoding)
+			got := xBind.Bind(c, &order{}).Data() != nil
+			if got != tc.want {
+				t.Fatalf("accepted: %v, want %v", got, tc.want)
+			}
+			if !got && reported(t, c).GetErrorCode() != xError.UnsupportedMedia {
+				t.Errorf("reported %v, want UNSUPPORTED_MEDIA", c.Errors)
+			}
+		})
+	}
+}
+
+func TestStrictnessOfACall(t *testing.T) {
+	all := xBind.Strictness{
+		AllowDuplicateKeys: true, AllowTrailingData: true, AllowInvalidUTF8: true, AllowAnyContentType: true, MaxDepth: 2,
+	}
+	for _, tc := range []struct {
+		name, body string
+		option     xBind.Option
+		want       string
+	}{
+		{"unknown field refused", `{"name":"a","items":[{"no":1}]}`, xBind.DisallowUnknownFields(), "items[0].no:unknown"},
+		{"unknown field unnamed", `{"name":"a","` + secret + `":1}`, xBind.DisallowUnknownFields(), "*:unknown"},
+		{"known fields pass", `{"NAME":"a","page":1,"any":{"x":1},"raw":{"x":1},"items":[{"tags":{"x":1}}]}`, xBind.DisallowUnknownFields(), ""},
+		{"unknown field allowed", `{"name":"a","x":1}`, xBind.AllowUnknownFields(), ""},
+		{"duplicates allowed", `{"name":"a","name":"b","x":1,"x":2}`, xBind.WithStrictness(all), ""},
+		{"rest allowed", `{"name":"a"} trailing`, xBind.WithStrictness(all), ""},
+		{"bytes allowed", "{\"name\":\"\xff\\ud800\"}", xBind.WithStrictness(all), ""},
+		{"depth", `{"name":"a","any":[[]]}`, xBind.WithStrictness(all), "deeper than 2 levels"},
+		{"size", `{"name":"a"}`, xBind.WithMaxBytes(11), "larger than 11 bytes"},
+		{"size just fits", `{"name":"a"}`, xBind.WithMaxBytes(12), ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := request(tc.body)
+			got := xBind.Bind(c, &order{}, tc.option).Data()
+			if tc.want == "" {
+				if got == nil {
+					t.Fatalf("refused: %v", c.Errors)
+				}
+				return
+			}
+			e := reported(t, c)
+			if failedFields(e) != tc.want && !strings.Contains(string(e.GetErrorMessage()), tc.want) {
+				t.Errorf("reported %v with %q, want %q", e, failedFields(e), tc.want)
+			}
+		})
+	}
+}
+
+func TestUseSetsTheStrictnessOfWhatIsBehindIt(t *testing.T) {
+	e := gin.New()
+	answer := func(opts ...xBind.Option) gin.HandlerFunc {
+		return func(c *gin.Context) {
+			if xBind.Bind(c, &order{}, opts...).Data() == nil {
+				c.Status(xError.From(c.Errors[0].Err).GetErrorCode().Status())
+			}
+		}
+	}
+	e.POST("/before", answer())
+	e.Use(xBind.Use(xBind.Strictness{DisallowUnknownFields: true}))
+	e.POST("/strict", answer())
+	e.POST("/call", answer(xBind.AllowUnknownFields()))
+	e.Group("/g", xBind.Use(xBind.Strictness{})).POST("/inner", answer())
+	for path, want := range map[string]int{"/before": 200, "/strict": 400, "/call": 200, "/g/inner": 200} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(`{"name":"a","x":1}`))
+		r.Header.Set("Content-Type", "application/json")
+		e.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s: status %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
+// chunked hides the length of a body, and gives it in small parts.
+type chunked struct{ io.Reader }
+
+func (c chunked) Read(p []byte) (int, error) { return c.Reader.Read(p[:min(len(p), 7)]) }
+
+func (chunked) Close() error { return nil }
+
+func TestSizeIsBoundedHoweverTheBodyComes(t *testing.T) {
+	body := `{"name":"a","raw":"` + strings.Repeat("x", 100_000) + `"}`
+	for _, tc := range []struct {
+		name   string
+		length int64
+		wrap   func(*gin.Context)
+		opts   []xBind.Option
+		want   *xError.ErrorCode
+	}{
+		{"no limit", int64(len(body)), nil, nil, nil},
+		{"no limit, length unknown", -1, nil, nil, nil},
+		{"own limit, length known", int64(len(body)), nil, []xBind.Option{xBind.WithMaxBytes(1000)}, xError.PayloadTooLarge},
+		{"own limit, length unknown", -1, nil, []xBind.Option{xBind.WithMaxBytes(1000)}, xError.PayloadTooLarge},
+		{"limit of the server", -1, func(c *gin.Context) {
+			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, 1000)
+		}, nil, xError.PayloadTooLarge},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := request("")
+			c.Request.Body, c.Request.ContentLength = chunked{strings.NewReader(body)}, tc.length
+			if tc.wrap != nil {
+				tc.wrap(c)
+			}
+			got := xBind.Bind(c, &order{}, tc.opts...).Data()
+			if tc.want == nil {
+				if got == nil || len(got.Raw) != 100_002 {
+					t.Errorf("refused: %v", c.Errors)
+				}
+				return
+			}
+			if e := reported(t, c); e.GetErrorCode() != tc.want {
+				t.Errorf("reported %v, want %v", e, tc.want)
+			}
+		})
+	}
+}
+
+// broken is a body that ends in an error.
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
+func (broken) Close() error               { return nil }
+
+func TestBodyThatCannotBeRead(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		err  error
+		want *xError.ErrorCode
+	}{
+		{"cut off", io.ErrUnexpectedEOF, xError.BodyError},
+		{"too slow", os.ErrDeadlineExceeded, xError.ReadTimeout},
+		{"else", errors.New("read tcp 10.0.0.1: " + secret), xError.BodyError},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := request("")
+			c.Request.Body, c.Request.ContentLength = broken{tc.err}, 10
+			xBind.Bind(c, &order{}).Data()
+			if e := reported(t, c); e.GetErrorCode() != tc.want || strings.Contains(e.Error(), secret) {
+				t.Errorf("reported %v, want %v", e, tc.want)
+			}
+		})
+	}
+}
+
+// Pooled buffers are used again at once, so whatever still pointed into one would change.
+func TestResultsShareNoMemoryWithTheBuffer(t *testing.T) {
+	type everything struct {
+		S string
+		R json.RawMessage
+		N json.Number
+		A any
+		M map[string]any
+		B []byte
+		U upper
+		P *string
+	}
+	body := func(c string) string {
+		return strings.NewReplacer("X", c).Replace(
+			`{"S":"XXXX","R":{"XX":"XX"},"N":1X1,"A":["XX",{"XXX":1X1}],"M":{"XXX":"XXX"},"B":"XXXX","U":"XX","P":"XXXX"}`)
+	}
+	got := xBind.Bind(request(body("1")), &everything{}).Data()
+	if got == nil {
+		t.Fatal("refused")
+	}
+	before := fmt.Sprintf("%+v %s", *got, *got.P)
+	for i := range 50 {
+		if xBind.Bind(request(body(strconv.Itoa(i%7+2))), &everything{}).Data() == nil {
+			t.Fatal("refused")
+		}
+	}
+	if after := fmt.Sprintf("%+v %s", *got, *got.P); after != before {
+		t.Errorf("the result changed from\n%s to\n%s", before, after)
+	}
+}
+
+func TestConcurrentBinding(t *testing.T) {
+	type fresh struct {
+		Name string            `json:"name" binding:"required,regexp=^n[0-9]+$"`
+		In   []struct{ V int } `json:"in" binding:"dive"`
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := range 50 {
+				name := "n" + strconv.Itoa(i*1000+n)
+				c := request(`{"name":"` + name + `","in":[{"V":1}]}`)
+				if got := xBind.Bind(c, &fresh{}).Data(); got == nil || got.Name != name {
+					t.Errorf("got %v (%v), want %s", got, c.Errors, name)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestHandleValidationErrorTakesAGinContext(t *testing.T) {
+	c := request(`{"name":""}`)
+	var o order
+	if !xValid.HandleValidationError(c, c.ShouldBindJSON(&o)) {
+		t.Fatal("nothing was reported")
+	}
+	if e := reported(t, c); e.GetErrorCode() != xError.BodyError || failedFields(e) != "name:required" {
+		t.Errorf("reported %v, want BODY_ERROR for the name", e)
+	}
+}

@@ -1,0 +1,115 @@
+// Package xhelper is the way of a request through the engine: its context and id, the limit of its
+// body, the recovery from panics, the answer to errors, and the access log. Import it as xHelper.
+//
+// Serve does all of it in one middleware and is what the registry installs. Who composes an engine by
+// hand may take the parts: RequestContext, AccessLog, PanicRecovery, BodyLimit and Respond. A part that
+// is mounted a second time does nothing.
+package xhelper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+)
+
+// DefaultMaxBodyBytes is the largest request body where nothing else is said: 4 MiB.
+const DefaultMaxBodyBytes int64 = 4 << 20
+
+// Config says how requests are served. The zero value is ready to use.
+type Config struct {
+	// Base is the context of the application, asked for values that the request's own has not. Its
+	// cancellation does not reach the requests, so that a stop can finish them.
+	Base context.Context
+	// EnableInput takes the request id from the client's X-Request-UUID where that is 1 to 64
+	// characters of [A-Za-z0-9._-].
+	EnableInput bool
+	// ExcludeURLs are patterns of paths whose requests get no id. In a pattern, * stands for any
+	// characters but a slash, ? for one of them, and ** as a whole segment for any number of segments.
+	ExcludeURLs []string
+	// QuietURLs are patterns of paths whose successful requests are logged in debug level only.
+	QuietURLs []string
+	// MaxBodyBytes is the largest request body; 0 is DefaultMaxBodyBytes, a negative number no limit.
+	MaxBodyBytes int64
+	// RouteMaxBodyBytes are other limits for single routes, by their pattern as it was registered.
+	RouteMaxBodyBytes map[string]int64
+	// TrustProxies lets the access log take the client's address from gin's ClientIP. It is for
+	// engines with trusted proxies; without, the address of the connection is the only true one.
+	TrustProxies bool
+	// Debug puts overhead into envelopes and opens what xMiddle.DebugOnly guards.
+	Debug bool
+	// Profile is the shape of the envelope; xMiddle.UseProfile changes it for a route.
+	Profile xBase.Profile
+	// Log takes the access log and the panics. It is the logger HTTP where nil.
+	Log *xLog.LogNamedLogger
+}
+
+// Check returns everything that is wrong with the configuration.
+func (c Config) Check() error {
+	var problems []error
+	for _, list := range []struct {
+		name     string
+		patterns []string
+	}{{"ExcludeURLs", c.ExcludeURLs}, {"QuietURLs", c.QuietURLs}} {
+		for _, p := range list.patterns {
+			if !strings.HasPrefix(p, "/") {
+				problems = append(problems, fmt.Errorf("xhelper: %s: pattern %q does not begin with a slash", list.name, p))
+			}
+		}
+	}
+	for route := range c.RouteMaxBodyBytes {
+		if !strings.HasPrefix(route, "/") {
+			problems = append(problems, fmt.Errorf("xhelper: RouteMaxBodyBytes: route %q does not begin with a slash", route))
+		}
+	}
+	if c.Profile > xBase.ProfileJava {
+		problems = append(problems, fmt.Errorf("xhelper: Profile: %s is none", c.Profile))
+	}
+	return errors.Join(problems...)
+}
+
+// Serve returns the whole way of a request as one middleware. It panics where Check finds a fault.
+func Serve(c Config) gin.HandlerFunc { return mount(c, partAll) }
+
+// RequestContext gives the request its context and its id. The other parts do so too where they come first.
+func RequestContext(c Config) gin.HandlerFunc { return mount(c, 0) }
+
+// AccessLog writes one line for each request, when it has been answered.
+func AccessLog(c Config) gin.HandlerFunc { return mount(c, partAccess) }
+
+// PanicRecovery answers a panic with SERVER_INTERNAL_ERROR and logs its stack, once.
+//
+// When the response has been started nothing is appended to it: the connection is aborted, so that the
+// client notices. http.ErrAbortHandler goes through.
+func PanicRecovery(c Config) gin.HandlerFunc { return mount(c, partRecovery) }
+
+// BodyLimit refuses bodies over the limit with PAYLOAD_TOO_LARGE: at once where the client declares
+// the length, else when a handler has read that much.
+func BodyLimit(c Config) gin.HandlerFunc { return mount(c, partLimit) }
+
+// Respond answers for handlers that have not: with the last error in c.Errors, or with the envelope of
+// the status that was set. See xMiddle.ResponseMiddleware, which is this with the zero Config.
+func Respond(c Config) gin.HandlerFunc { return mount(c, partRespond) }
+
+func mount(c Config, parts part) gin.HandlerFunc {
+	if err := c.Check(); err != nil {
+		panic(err)
+	}
+	s := &server{
+		base: c.Base, enableInput: c.EnableInput, exclude: compile(c.ExcludeURLs), quiet: compile(c.QuietURLs),
+		maxBody: c.MaxBodyBytes, routeMaxBody: c.RouteMaxBodyBytes, trustProxies: c.TrustProxies,
+		debug: c.Debug, profile: uint8(c.Profile), log: c.Log, parts: parts,
+	}
+	if s.maxBody == 0 {
+		s.maxBody = DefaultMaxBodyBytes
+	}
+	if s.log == nil {
+		s.log = xLog.WithName(xLog.NamedHTTP)
+	}
+	return s.serve
+}

@@ -1,0 +1,318 @@
+package xhelper_test
+
+import (
+	"context"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+func success(c *gin.Context) { xResult.Success(c, "done") }
+
+func TestRequestIDIsTheClientsOnlyWhereValidAndAllowed(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		allow bool
+		sent  []string
+		want  string // "" for a new one
+	}{
+		{name: "none", allow: true, want: ""},
+		{name: "valid", allow: true, sent: []string{"a-Z_0.9"}, want: "a-Z_0.9"},
+		{name: "one character", allow: true, sent: []string{"x"}, want: "x"},
+		{name: "longest", allow: true, sent: []string{strings.Repeat("x", 64)}, want: strings.Repeat("x", 64)},
+		{name: "too long", allow: true, sent: []string{strings.Repeat("x", 65)}, want: ""},
+		{name: "empty", allow: true, sent: []string{""}, want: ""},
+		{name: "blank", allow: true, sent: []string{"a b"}, want: ""},
+		{name: "line break", allow: true, sent: []string{"a\nb"}, want: ""},
+		{name: "markup", allow: true, sent: []string{"<script>"}, want: ""},
+		{name: "not ASCII", allow: true, sent: []string{"编号"}, want: ""},
+		{name: "the first of two", allow: true, sent: []string{"one", "two"}, want: "one"},
+		{name: "not allowed", allow: false, sent: []string{"valid"}, want: ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			engine, log := newEngine(t, xHelper.Config{EnableInput: tc.allow})
+			engine.GET("/", success)
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+			if tc.sent != nil {
+				req.Header["X-Request-Uuid"] = tc.sent
+			}
+			w := send(engine, req)
+			got := w.Header().Get("X-Request-UUID")
+			if tc.want == "" {
+				if u, err := uuid.Parse(got); err != nil || u.Version() != 4 {
+					t.Errorf("id = %q, want a UUID of version 4", got)
+				}
+			} else if got != tc.want {
+				t.Errorf("id = %q, want %q", got, tc.want)
+			}
+			if inBody := decode(t, w.Body.String())["context"]; inBody != got {
+				t.Errorf("id in the body = %v, in the header %q", inBody, got)
+			}
+			if line := log.with(t, "request"); len(line) != 1 || line[0]["request_id"] != got {
+				t.Errorf("access log = %v, want one line with %q", line, got)
+			}
+		})
+	}
+}
+
+func TestRequestIDIsReturnedWithEveryAnswer(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{})
+	engine.GET("/panic", func(*gin.Context) { panic("boom") })
+	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	engine.GET("/204", func(c *gin.Context) { c.Status(http.StatusNoContent) })
+	for _, path := range []string{"/panic", "/error", "/204", "/nowhere"} {
+		if id := do(engine, http.MethodGet, path).Header()["X-Request-Uuid"]; len(id) != 1 || len(id[0]) != 36 {
+			t.Errorf("%s: X-Request-Uuid = %q, want one UUID", path, id)
+		}
+	}
+}
+
+func TestExcludedURLsGetNoID(t *testing.T) {
+	engine, log := newEngine(t, xHelper.Config{EnableInput: true, ExcludeURLs: []string{
+		"/healthz", "/static/**", "/img/*.png", "/v?/**/x/**/end", "/a/**/**/b",
+	}})
+	engine.NoRoute(success)
+	cases := []struct {
+		path string
+		want bool // an id
+	}{
+		{"/healthz", false},
+		{"/healthz/", true},
+		{"/healthz2", true},
+		{"/", true},
+		{"/static", false},
+		{"/static/", false},
+		{"/static/a/b.css", false},
+		{"/statics", true},
+		{"/img/a.png", false},
+		{"/img/.png", false},
+		{"/img/a/b.png", true},
+		{"/img/a.jpg", true},
+		{"/v1/x/end", false},
+		{"/v1/x/x/end/x/end", false},
+		{"/v1/y/z/x/z/end", false},
+		{"/v1/x/end/z", true},
+		{"/v1/y/end", true},
+		{"/v12/x/end", true},
+		{"/a/b", false},
+		{"/a/b/c/b", false},
+		{"/a", true},
+		{"/a/b/c", true},
+	}
+	for _, tc := range cases {
+		w := do(engine, http.MethodGet, tc.path, "X-Request-UUID", "sent")
+		if got := w.Header().Get("X-Request-UUID") != ""; got != tc.want {
+			t.Errorf("%s: has an id = %t, want %t", tc.path, got, tc.want)
+		}
+		if got := decode(t, w.Body.String())["context"] != ""; got != tc.want {
+			t.Errorf("%s: has an id in the body = %t, want %t", tc.path, got, tc.want)
+		}
+	}
+	if got := len(log.with(t, "request")); got != len(cases) {
+		t.Errorf("access log has %d lines, want %d: an excluded path is logged all the same", got, len(cases))
+	}
+}
+
+func TestRequestContextIsTheRequest(t *testing.T) {
+	type key struct{}
+	engine := gin.New()
+	engine.ContextWithFallback = true
+	base, _ := capture(t)
+	base = context.WithValue(base, key{}, "application")
+	engine.Use(xHelper.Serve(xHelper.Config{Base: base, Debug: true, Profile: 1}))
+	engine.GET("/", func(c *gin.Context) {
+		r, ok := c.Request.Context().(*xCtx.Request)
+		if !ok || xCtx.RequestFrom(c) != r {
+			t.Errorf("the context is a %T, want *xCtx.Request, also through gin", c.Request.Context())
+		}
+		if c.Value(key{}) != "application" || c.Value(http.ServerContextKey) != "server" {
+			t.Errorf("values = %v, %v", c.Value(key{}), c.Value(http.ServerContextKey))
+		}
+		if !r.Debug() || r.Profile() != 1 || r.AcceptLanguage() != "zh,en" || r.Start().IsZero() {
+			t.Errorf("request = %+v", r)
+		}
+		if got := xCtxUtil.GetRequestKey(c); got == "" || got != r.ID() {
+			t.Errorf("GetRequestKey = %q, want %q", got, r.ID())
+		}
+		success(c)
+	})
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), http.ServerContextKey, "server"))
+	req := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
+	engine.Use(func(c *gin.Context) {
+		cancel()
+		<-c.Done()
+	})
+	engine.GET("/cancel", func(c *gin.Context) {
+		child, stop := context.WithCancel(c.Request.Context())
+		defer stop()
+		<-child.Done() // cancellation is the server's
+		success(c)
+	})
+	send(engine, req, "Accept-Language", "zh", "Accept-Language", "en")
+	send(engine, httptest.NewRequestWithContext(ctx, http.MethodGet, "/cancel", http.NoBody))
+}
+
+func TestPartsMountedTwiceDoTheirWorkOnce(t *testing.T) {
+	engine, log := newEngine(t, xHelper.Config{})
+	config := xHelper.Config{EnableInput: true}
+	engine.Use(xHelper.RequestContext(config), xHelper.AccessLog(config), xHelper.PanicRecovery(config),
+		xHelper.BodyLimit(config), xHelper.Respond(config), xHelper.Serve(config))
+	engine.GET("/panic", func(*gin.Context) { panic("boom") })
+	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	wantOutput(t, do(engine, http.MethodGet, "/panic", "X-Request-UUID", "sent"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
+	wantOutput(t, do(engine, http.MethodGet, "/error", "X-Request-UUID", "sent"), http.StatusNotFound, "NOT_FOUND")
+	if got := len(log.with(t, "request")); got != 2 {
+		t.Errorf("access log has %d lines, want 2: %s", got, log)
+	}
+	if got := len(log.with(t, "panic")); got != 1 {
+		t.Errorf("the panic was logged %d times, want once: %s", got, log)
+	}
+	if strings.Contains(log.String(), `"sent"`) {
+		t.Error("the second configuration took effect")
+	}
+}
+
+func TestPartsComposedByHandDoTheSame(t *testing.T) {
+	ctx, log := capture(t)
+	config := xHelper.Config{Base: ctx, MaxBodyBytes: 1}
+	engine := gin.New()
+	engine.Use(xHelper.AccessLog(config), xHelper.Respond(config), xHelper.PanicRecovery(config), xHelper.BodyLimit(config))
+	engine.GET("/panic", func(*gin.Context) { panic("boom") })
+	engine.GET("/error", func(c *gin.Context) { c.AbortWithStatus(http.StatusTeapot) })
+	engine.POST("/", success)
+	wantOutput(t, do(engine, http.MethodGet, "/panic"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
+	wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusTeapot, "BAD_REQUEST")
+	wantOutput(t, send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("ab"))), http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
+	if got := len(log.with(t, "request")); got != 3 {
+		t.Errorf("access log has %d lines, want 3: %s", got, log)
+	}
+}
+
+func TestARequestWithinARequestIsAnotherOne(t *testing.T) {
+	engine, log := newEngine(t, xHelper.Config{})
+	var inner *httptest.ResponseRecorder
+	engine.GET("/outer", func(c *gin.Context) {
+		inner = send(engine, httptest.NewRequestWithContext(c.Request.Context(), http.MethodGet, "/inner", http.NoBody))
+		success(c)
+	})
+	engine.GET("/inner", success)
+	outer := do(engine, http.MethodGet, "/outer")
+	if a, b := outer.Header().Get("X-Request-UUID"), inner.Header().Get("X-Request-UUID"); a == b || b == "" {
+		t.Errorf("ids = %q and %q, want two", a, b)
+	}
+	if got := len(log.with(t, "request")); got != 2 {
+		t.Errorf("access log has %d lines, want 2", got)
+	}
+}
+
+func TestARequestWithTheContextOfAnEarlierOneIsAnotherOne(t *testing.T) {
+	engine, log := newEngine(t, xHelper.Config{})
+	contexts := make(chan context.Context, 4)
+	engine.GET("/", func(c *gin.Context) {
+		success(c)
+		contexts <- c.Request.Context()
+	})
+	first := do(engine, http.MethodGet, "/").Header().Get("X-Request-UUID")
+	for range 3 { // gin's pool gives back the same gin.Context sooner or later
+		w := send(engine, httptest.NewRequestWithContext(<-contexts, http.MethodGet, "/", http.NoBody))
+		if id := w.Header().Get("X-Request-UUID"); id == "" || id == first {
+			t.Errorf("id = %q, want another one than %q", id, first)
+		}
+	}
+	if got := len(log.with(t, "request")); got != 4 {
+		t.Errorf("access log has %d lines, want 4", got)
+	}
+}
+
+func TestHandleContextIsStillTheSameRequest(t *testing.T) {
+	engine, log := newEngine(t, xHelper.Config{})
+	engine.GET("/old", func(c *gin.Context) {
+		c.Request.URL.Path = "/new"
+		engine.HandleContext(c)
+	})
+	engine.GET("/new", func(c *gin.Context) { c.AbortWithStatus(http.StatusForbidden) })
+	wantOutput(t, do(engine, http.MethodGet, "/old"), http.StatusForbidden, "FORBIDDEN")
+	if got := log.with(t, "request"); len(got) != 1 || got[0]["path"] != "/old" {
+		t.Errorf("access log = %v, want one line for /old", got)
+	}
+}
+
+func TestTemporaryFilesOfAFormAreRemoved(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	engine, _ := newEngine(t, xHelper.Config{})
+	engine.MaxMultipartMemory = 1
+	engine.POST("/", func(c *gin.Context) {
+		file, err := c.FormFile("file")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files, _ := os.ReadDir(os.TempDir()); len(files) == 0 {
+			t.Error("the upload is not in a temporary file, so the test shows nothing")
+		}
+		xResult.SuccessHasData(c, "done", file.Size)
+	})
+	s := listen(t, engine)
+
+	var body strings.Builder
+	form := multipart.NewWriter(&body)
+	part, _ := form.CreateFormFile("file", "a.txt")
+	_, _ = part.Write(make([]byte, 1<<16))
+	_ = form.Close()
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader(body.String()))
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	s.Close() // waits for the request to end
+	if files, _ := os.ReadDir(os.TempDir()); len(files) != 0 {
+		t.Errorf("%d temporary files are left", len(files))
+	}
+}
+
+func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
+	config := xHelper.Config{
+		ExcludeURLs: []string{"healthz", "/ok"}, QuietURLs: []string{""}, Profile: 9,
+		RouteMaxBodyBytes: map[string]int64{"upload": 1},
+	}
+	err := config.Check()
+	for _, want := range []string{`ExcludeURLs: pattern "healthz"`, `QuietURLs: pattern ""`, "Profile", `route "upload"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Check = %v, want it to name %s", err, want)
+		}
+	}
+	if err := (xHelper.Config{}).Check(); err != nil {
+		t.Errorf("Check of the zero value = %v, want nil", err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Serve took the configuration")
+		}
+	}()
+	xHelper.Serve(config)
+}
+
+func ExampleServe() {
+	engine := gin.New()
+	engine.ContextWithFallback = true
+	engine.Use(xHelper.Serve(xHelper.Config{EnableInput: true, QuietURLs: []string{"/ping"}}))
+	engine.GET("/ping", func(c *gin.Context) { xResult.Success(c, "pong") })
+
+	w := do(engine, http.MethodGet, "/ping", "X-Request-UUID", "id-1")
+	fmt.Println(w.Header().Get("X-Request-UUID"), w.Body)
+	// Output: id-1 {"context":"id-1","output":"Success","code":200,"message":"pong"}
+}

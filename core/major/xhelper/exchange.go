@@ -1,0 +1,183 @@
+package xhelper
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"github.com/gin-gonic/gin"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+// exchange is one request and its response while the engine has them, in a single allocation. It is
+// never reused: the request's context, which is part of it, may outlive it.
+type exchange struct {
+	request xCtx.Request
+	http    http.Request
+	origin  origin
+	writer  writer
+
+	c        *gin.Context
+	path     string // as the client sent it; handlers may rewrite the URL
+	parts    part   // that are mounted already
+	encoded  bool   // by a middleware around this one, so that Content-Encoding is not ours to change
+	answered bool   // by respond
+	ended    atomic.Bool
+}
+
+// origin is the context that the server gave to the request, and leads back to the exchange.
+type origin struct {
+	context.Context
+	exchange *exchange
+}
+
+type exchangeKey struct{}
+
+// Value implements context.Context.
+func (o *origin) Value(key any) any {
+	if key == (exchangeKey{}) {
+		return o.exchange
+	}
+	return o.Context.Value(key)
+}
+
+// exchangeOf returns the exchange that c is in, or nil. A request that a handler, or a task after it,
+// makes to an engine in the same process with its own context is another one: gin.Context is reused, so
+// that both may have the same.
+func exchangeOf(c *gin.Context) *exchange {
+	ex, _ := c.Request.Context().Value(exchangeKey{}).(*exchange)
+	if ex == nil || ex.c != c || ex.ended.Load() {
+		return nil
+	}
+	return ex
+}
+
+// begin makes the exchange of the request and puts its context and its writer into c.
+func (s *server) begin(c *gin.Context) *exchange {
+	ex := &exchange{c: c, path: c.Request.URL.Path}
+	ex.writer.ResponseWriter = c.Writer
+	ex.origin = origin{Context: c.Request.Context(), exchange: ex}
+	ex.request.Begin(&ex.origin, s.base)
+	ex.request.SetDebug(s.debug)
+	ex.request.SetProfile(s.profile)
+	if language := c.Request.Header[string(xHttp.AcceptLanguage)]; len(language) > 0 {
+		ex.request.SetAcceptLanguage(strings.Join(language, ","))
+	}
+	h := c.Writer.Header()
+	ex.encoded = len(h[string(xHttp.ContentEncoding)]) > 0
+	if !s.exclude.match(ex.path) {
+		s.identify(ex)
+		h[string(xHttp.RequestUUID)] = ex.request.HeaderValue()
+	}
+	c.Writer = &ex.writer
+	ex.http = *c.Request.WithContext(&ex.request) // stays on the stack, so that ex is the only allocation
+	c.Request = &ex.http
+	return ex
+}
+
+// identify gives the request its id: the client's where that is allowed and valid, else a new one.
+func (s *server) identify(ex *exchange) {
+	if s.enableInput {
+		if sent := ex.c.Request.Header[string(xHttp.RequestUUID)]; len(sent) > 0 && validID(sent[0]) {
+			ex.request.SetID(sent[0])
+			return
+		}
+	}
+	ex.request.GenerateID()
+}
+
+// maxIDLen is the length up to which a client's request id is taken.
+const maxIDLen = 64
+
+func validID(id string) bool {
+	if len(id) == 0 || len(id) > maxIDLen {
+		return false
+	}
+	for i := range len(id) {
+		switch b := id[i]; {
+		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9', b == '.', b == '_', b == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// close ends the exchange. It removes the temporary files of a form: net/http does so for its own copy
+// of the request only.
+func (ex *exchange) close() {
+	ex.ended.Store(true)
+	if form := ex.c.Request.MultipartForm; form != nil {
+		_ = form.RemoveAll() // what is left lies in the temporary folder
+	}
+}
+
+// writer is gin's writer, but for two things: a status that no response can have becomes 500, and the
+// header of a bare error status waits until the end of the request (c.AbortWithStatus would write it
+// at once), so that the envelope can still follow.
+type writer struct {
+	gin.ResponseWriter
+	held     bool
+	hijacked bool
+}
+
+const (
+	minStatus = 100
+	maxStatus = 599
+)
+
+// WriteHeader sets the status. Like gin's, it takes numbers up to 0 for "leave it".
+func (w *writer) WriteHeader(code int) {
+	if w.held {
+		return
+	}
+	if code > 0 && (code < minStatus || code > maxStatus) {
+		code = http.StatusInternalServerError
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// WriteHeaderNow writes the header, or notes that it is to be written.
+func (w *writer) WriteHeaderNow() {
+	if w.Status() >= http.StatusBadRequest && !w.ResponseWriter.Written() {
+		w.held = true
+		return
+	}
+	w.ResponseWriter.WriteHeaderNow()
+}
+
+// Written reports whether the response has been started, as far as handlers can tell.
+func (w *writer) Written() bool { return w.held || w.ResponseWriter.Written() }
+
+// Size returns the length of the body so far, or -1 where the response has not been started.
+func (w *writer) Size() int {
+	if w.held {
+		return max(0, w.ResponseWriter.Size())
+	}
+	return w.ResponseWriter.Size()
+}
+
+// Hijack implements http.Hijacker.
+func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := w.ResponseWriter.Hijack()
+	w.hijacked = w.hijacked || err == nil
+	return conn, rw, err
+}
+
+// Unwrap lets http.ResponseController find the server's writer.
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// committed reports whether the response has really been started.
+func (w *writer) committed() bool { return w.ResponseWriter.Written() }
+
+// release takes back a held header, and reports whether there was one.
+func (w *writer) release() bool {
+	held := w.held
+	w.held = false
+	return held
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package xhelper_test
+
+const raceEnabled = false

@@ -1,0 +1,73 @@
+package xhelper
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+// recovered deals with a panic, and reports whether the connection must be aborted.
+func (r *run) recovered(v any) (abort bool) {
+	if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
+		return true
+	}
+	r.report(v)
+	r.c.Abort()
+	if r.writer.committed() {
+		return true
+	}
+	r.c.Writer = &r.writer
+	r.writer.release()
+	r.uncode()
+	xResult.Fail(r.c, xError.New(xError.ServerInternalError, ""))
+	return false
+}
+
+// report writes the one line about a panic. A client that has closed its connection is no fault of
+// the service's, and needs no stack; another connection's failure is told apart by the request's context.
+func (r *run) report(v any) {
+	err, _ := v.(error)
+	broken := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+	if broken && r.c.Request.Context().Err() != nil {
+		r.log.Info(&r.request, "the client closed the connection", slog.Any("error", err))
+		return
+	}
+	r.log.Error(&r.request, "panic", slog.String("panic", text(v)), slog.String("stack", stack()))
+}
+
+// text returns what was passed to panic.
+func text(v any) string { return fmt.Sprint(v) }
+
+// maxFrames is the depth to which a stack is logged.
+const maxFrames = 64
+
+// stack returns the calls that led to the panic that is being recovered, innermost first.
+func stack() string {
+	counters := make([]uintptr, maxFrames)
+	frames := runtime.CallersFrames(counters[:runtime.Callers(0, counters)])
+	var b strings.Builder
+	panicked := false
+	for {
+		frame, more := frames.Next()
+		switch {
+		case frame.Function == "runtime.gopanic":
+			b.Reset() // what came so far is the recovery
+			panicked = true
+		case panicked && b.Len() == 0 && strings.HasPrefix(frame.Function, "runtime."):
+			// How the runtime came to panic: sigpanic, goPanicIndex.
+		default:
+			b.WriteString(frame.Function + "\n\t" + frame.File + ":" + strconv.Itoa(frame.Line) + "\n")
+		}
+		if !more {
+			return b.String()
+		}
+	}
+}

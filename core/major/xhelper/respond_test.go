@@ -1,0 +1,317 @@
+package xhelper_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+var errNobodyKnows = errors.New("pq: relation users is not what it was")
+
+func TestTheLastErrorIsTheAnswer(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		handler gin.HandlerFunc
+		status  int
+		want    string
+	}{
+		{name: "an error of ours", status: 400, want: "EXISTED", handler: func(c *gin.Context) {
+			_ = c.Error(xError.New(xError.Existed, "taken"))
+		}},
+		{name: "the last of two", status: 404, want: "NOT_FOUND", handler: func(c *gin.Context) {
+			_ = c.Error(xError.New(xError.Existed, ""))
+			_ = c.Error(xError.New(xError.NotFound, ""))
+		}},
+		{name: "a wrapped one", status: 404, want: "NOT_FOUND", handler: func(c *gin.Context) {
+			_ = c.Error(fmt.Errorf("load: %w", xError.New(xError.NotFound, "")))
+		}},
+		{name: "a bare code", status: 403, want: "FORBIDDEN", handler: func(c *gin.Context) {
+			_ = c.Error(xError.Forbidden)
+		}},
+		{name: "a foreign one", status: 408, want: "TIMEOUT", handler: func(c *gin.Context) {
+			_ = c.Error(context.DeadlineExceeded)
+		}},
+		{name: "one that nobody knows", status: 500, want: "SERVER_INTERNAL_ERROR", handler: func(c *gin.Context) {
+			_ = c.Error(errNobodyKnows)
+		}},
+		{name: "a nil one is none", status: 404, want: "NOT_FOUND", handler: func(c *gin.Context) {
+			_ = c.Error(xError.New(xError.NotFound, ""))
+			_ = c.Error((*xError.Error)(nil))
+		}},
+		{name: "with a status for an unknown error", status: 400, want: "BAD_REQUEST", handler: func(c *gin.Context) {
+			_ = c.AbortWithError(http.StatusBadRequest, errNobodyKnows)
+		}},
+		{name: "with a status that has no code", status: 412, want: "BAD_REQUEST", handler: func(c *gin.Context) {
+			c.Status(http.StatusPreconditionFailed)
+			_ = c.Error(errNobodyKnows)
+		}},
+		{name: "with another status than the code's", status: 404, want: "NOT_FOUND", handler: func(c *gin.Context) {
+			_ = c.AbortWithError(http.StatusBadRequest, xError.New(xError.NotFound, ""))
+		}},
+		{name: "our own internal error with a status", status: 500, want: "SERVER_INTERNAL_ERROR", handler: func(c *gin.Context) {
+			_ = c.AbortWithError(http.StatusBadRequest, xError.Wrap(xError.ServerInternalError, "", errNobodyKnows))
+		}},
+		{name: "after an error was answered", status: 409, want: "CONFLICT", handler: func(c *gin.Context) {
+			xResult.Error(c, xError.Conflict, "", nil)
+			_ = c.Error(errNobodyKnows)
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			engine, _ := newEngine(t, xHelper.Config{})
+			engine.GET("/", tc.handler)
+			w := do(engine, http.MethodGet, "/")
+			wantOutput(t, w, tc.status, tc.want)
+			if strings.Contains(w.Body.String(), "relation") {
+				t.Errorf("the body tells the cause: %s", w.Body)
+			}
+		})
+	}
+}
+
+func TestAnErrorInMiddlewareForAnUnknownPathIsNoNotFound(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{}, func(c *gin.Context) {
+		_ = c.Error(errNobodyKnows)
+		c.Abort()
+	})
+	wantOutput(t, do(engine, http.MethodGet, "/nowhere"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
+}
+
+func TestTheCauseOfAServersErrorIsLoggedOnce(t *testing.T) {
+	engine, log := newEngine(t, xHelper.Config{})
+	engine.GET("/", func(c *gin.Context) { _ = c.Error(errNobodyKnows) })
+	do(engine, http.MethodGet, "/")
+	if got := strings.Count(log.String(), "relation users"); got != 1 {
+		t.Errorf("the log tells the cause %d times, want once: %s", got, log)
+	}
+}
+
+func TestABareErrorStatusGetsTheEnvelope(t *testing.T) {
+	for _, tc := range []struct {
+		status int
+		code   int
+		want   string
+	}{
+		{400, 400, "BAD_REQUEST"},
+		{401, 401, "UNAUTHORIZED"},
+		{402, 402, "BAD_REQUEST"},
+		{403, 403, "FORBIDDEN"},
+		{404, 404, "NOT_FOUND"},
+		{405, 405, "METHOD_NOT_ALLOWED"},
+		{412, 412, "BAD_REQUEST"},
+		{415, 415, "UNSUPPORTED_MEDIA"},
+		{429, 429, "TOO_MANY_REQUESTS"},
+		{500, 500, "SERVER_INTERNAL_ERROR"},
+		{501, 501, "SERVER_INTERNAL_ERROR"},
+		{502, 502, "GATEWAY_ERROR"},
+		{503, 503, "SERVICE_UNAVAILABLE"},
+		{599, 599, "SERVER_INTERNAL_ERROR"},
+		{600, 500, "SERVER_INTERNAL_ERROR"},
+		{4040, 500, "SERVER_INTERNAL_ERROR"},
+		{4, 500, "SERVER_INTERNAL_ERROR"},
+	} {
+		for name, set := range map[string]func(*gin.Context){
+			"Status":          func(c *gin.Context) { c.Status(tc.status) },
+			"AbortWithStatus": func(c *gin.Context) { c.AbortWithStatus(tc.status) },
+		} {
+			t.Run(fmt.Sprint(name, tc.status), func(t *testing.T) {
+				engine, _ := newEngine(t, xHelper.Config{})
+				engine.GET("/", set)
+				wantOutput(t, do(engine, http.MethodGet, "/"), tc.code, tc.want)
+			})
+		}
+	}
+}
+
+func TestAHeldStatusLooksWrittenToHandlers(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{})
+	engine.GET("/", func(c *gin.Context) {
+		c.AbortWithStatus(http.StatusForbidden)
+		c.Status(http.StatusOK) // too late, as with gin alone
+		if !c.Writer.Written() || c.Writer.Size() != 0 || c.Writer.Status() != http.StatusForbidden {
+			t.Errorf("Written %t, Size %d, Status %d", c.Writer.Written(), c.Writer.Size(), c.Writer.Status())
+		}
+	})
+	wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusForbidden, "FORBIDDEN")
+}
+
+func TestAnErrorStatusWithABodyOfItsOwnStands(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{})
+	engine.GET("/json", func(c *gin.Context) { c.AbortWithStatusJSON(http.StatusConflict, gin.H{"mine": true}) })
+	engine.GET("/std", gin.WrapF(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "mine", http.StatusTeapot) }))
+	engine.GET("/flush", func(c *gin.Context) {
+		c.AbortWithStatus(http.StatusBadGateway)
+		c.Writer.Flush()
+	})
+	for path, want := range map[string]string{"/json": `409 {"mine":true}`, "/std": "418 mine\n", "/flush": "502 "} {
+		w := do(engine, http.MethodGet, path)
+		if got := fmt.Sprint(w.Code, " ", w.Body); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestAnEmptyAnswerWithAStatusOfItsOwnStands(t *testing.T) {
+	engine, log := newEngine(t, xHelper.Config{})
+	for _, status := range []int{201, 202, 204, 205, 301, 303, 304, 307} {
+		engine.GET(fmt.Sprint("/", status), func(c *gin.Context) { c.Status(status) })
+		engine.GET(fmt.Sprint("/abort/", status), func(c *gin.Context) { c.AbortWithStatus(status) })
+	}
+	engine.GET("/empty", func(c *gin.Context) { c.Writer.WriteHeaderNow() })
+	engine.GET("/redirect", func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/204") })
+	engine.HEAD("/head", func(c *gin.Context) { c.Header("X-Count", "7") })
+	s := listen(t, engine)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	check := func(method, path string, want int) {
+		t.Helper()
+		req, _ := http.NewRequestWithContext(t.Context(), method, s.URL+path, http.NoBody)
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != want || len(body) > 0 && path != "/redirect" {
+			t.Errorf("%s %s: got %d %q, want an empty %d", method, path, res.StatusCode, body, want)
+		}
+	}
+	for _, status := range []int{201, 202, 204, 205, 301, 303, 304, 307} {
+		check(http.MethodGet, fmt.Sprint("/", status), status)
+		check(http.MethodGet, fmt.Sprint("/abort/", status), status)
+	}
+	check(http.MethodGet, "/empty", http.StatusOK)
+	check(http.MethodGet, "/redirect", http.StatusSeeOther)
+	check(http.MethodHead, "/head", http.StatusOK)
+	client.CloseIdleConnections()
+	if strings.Contains(log.String(), "gave no answer") {
+		t.Errorf("log: %s", log)
+	}
+}
+
+func TestAHandlerThatAnswersNothingIsADevelopersError(t *testing.T) {
+	for name, handler := range map[string]gin.HandlerFunc{
+		"nothing":         func(*gin.Context) {},
+		"abort":           func(c *gin.Context) { c.Abort() },
+		"a status of 200": func(c *gin.Context) { c.Status(http.StatusOK) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			engine, log := newEngine(t, xHelper.Config{})
+			engine.GET("/", handler)
+			wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusBadRequest, "DEVELOPER_ERROR")
+			if got := log.with(t, "the handler gave no answer"); len(got) != 1 || got[0]["handler"] == "" {
+				t.Errorf("logged %v, want one line with the handler", got)
+			}
+		})
+	}
+}
+
+func TestAHandlerThatGaveUpWithItsContextIsNoDevelopersError(t *testing.T) {
+	for name, tc := range map[string]struct {
+		deadline time.Time
+		status   int
+		want     string
+	}{
+		"deadline": {deadline: time.Unix(0, 0), status: http.StatusRequestTimeout, want: "TIMEOUT"},
+		"cancel":   {deadline: time.Now().Add(time.Hour), status: http.StatusBadRequest, want: "CANCELED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithDeadline(t.Context(), tc.deadline)
+			engine, _ := newEngine(t, xHelper.Config{})
+			engine.GET("/", func(*gin.Context) { cancel() })
+			wantOutput(t, send(engine, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)), tc.status, tc.want)
+		})
+	}
+}
+
+func TestNothingIsAppendedToAStartedResponse(t *testing.T) {
+	engine, log := newEngine(t, xHelper.Config{})
+	engine.GET("/", func(c *gin.Context) {
+		c.String(http.StatusOK, `{"partly":`)
+		_ = c.Error(errNobodyKnows)
+	})
+	w := do(engine, http.MethodGet, "/")
+	if got := w.Body.String(); got != `{"partly":` || w.Code != http.StatusOK {
+		t.Errorf("got %d %q", w.Code, got)
+	}
+	if got := log.with(t, "an error came after the response had been started"); len(got) != 1 {
+		t.Errorf("logged %v, want one line", got)
+	}
+}
+
+func TestUnknownPathsAndMethodsGetTheEnvelopeWithoutRoutesOfTheirOwn(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{})
+	engine.GET("/here", success)
+	wantOutput(t, do(engine, http.MethodGet, "/nowhere"), http.StatusNotFound, "PAGE_NOT_FOUND")
+	w := do(engine, http.MethodPost, "/here")
+	wantOutput(t, w, http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
+	if got := w.Header().Get("Allow"); got != "GET" {
+		t.Errorf("Allow = %q, want GET", got)
+	}
+}
+
+func TestErrorsAreInTheClientsLanguage(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{})
+	engine.GET("/", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotExist, "")) })
+	for language, want := range map[string]string{
+		"en": xError.NotExist.Message("en"), "zh-CN": xError.NotExist.Message("zh"), "": xError.NotExist.Message("en"),
+		"zh;q=0.2, en": xError.NotExist.Message("en"),
+	} {
+		w := do(engine, http.MethodGet, "/", "Accept-Language", language)
+		if got := decode(t, w.Body.String())["message"]; got != want {
+			t.Errorf("%q: message = %v, want %s", language, got, want)
+		}
+	}
+}
+
+// bracketed is a middleware that wraps the writer and encodes what goes through it, as gzip does.
+func bracketed(c *gin.Context) {
+	inner := c.Writer
+	c.Header("Content-Encoding", "brackets")
+	c.Writer = &bracketWriter{ResponseWriter: inner}
+	c.Next()
+}
+
+type bracketWriter struct{ gin.ResponseWriter }
+
+func (w *bracketWriter) Write(p []byte) (int, error) {
+	_, err := fmt.Fprintf(w.ResponseWriter, "[%s]", p)
+	return len(p), err
+}
+
+func TestErrorsAfterAnEncodingMiddlewareAreNotEncoded(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{}, func(c *gin.Context) {
+		c.Header("Content-Encoding", "brackets")
+		c.Writer = &bracketWriter{ResponseWriter: c.Writer}
+		c.Next()
+	})
+	engine.GET("/", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	engine.GET("/panic", func(*gin.Context) { panic("boom") })
+	for path, want := range map[string]string{"/": "NOT_FOUND", "/panic": "SERVER_INTERNAL_ERROR"} {
+		w := do(engine, http.MethodGet, path)
+		if got := decode(t, w.Body.String())["output"]; got != want || w.Header().Get("Content-Encoding") != "" {
+			t.Errorf("%s: got %v, Content-Encoding %q; want %s, not encoded", path, got, w.Header().Get("Content-Encoding"), want)
+		}
+	}
+}
+
+func TestErrorsInsideAnEncodingMiddlewareAreEncoded(t *testing.T) {
+	ctx, _ := capture(t)
+	engine := gin.New()
+	engine.Use(bracketed, xHelper.Serve(xHelper.Config{Base: ctx}))
+	engine.GET("/", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	w := do(engine, http.MethodGet, "/")
+	if got := w.Body.String(); !strings.HasPrefix(got, "[{") || w.Header().Get("Content-Encoding") != "brackets" {
+		t.Errorf("got %q, Content-Encoding %q; want it encoded", got, w.Header().Get("Content-Encoding"))
+	}
+}

@@ -1,0 +1,133 @@
+package xhelper
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+// part is a set of the things that a middleware does for a request.
+type part uint8
+
+const (
+	partAccess part = 1 << iota
+	partRecovery
+	partLimit
+	partRespond
+
+	partAll = partAccess | partRecovery | partLimit | partRespond
+)
+
+// server is a Config made ready.
+type server struct {
+	base         context.Context
+	enableInput  bool
+	exclude      patterns
+	quiet        patterns
+	maxBody      int64
+	routeMaxBody map[string]int64
+	trustProxies bool
+	debug        bool
+	profile      uint8
+	log          *xLog.LogNamedLogger
+	parts        part
+}
+
+// serve is the middleware.
+func (s *server) serve(c *gin.Context) {
+	ex := exchangeOf(c)
+	first := ex == nil
+	if first {
+		ex = s.begin(c)
+	}
+	parts := s.parts &^ ex.parts
+	if c.Writer == ex.writer.ResponseWriter { // gin's HandleContext starts over, and ends the response
+		c.Writer = &ex.writer
+		parts |= s.parts & partRespond
+	}
+	if parts == 0 && !first {
+		c.Next()
+		return
+	}
+	ex.parts |= parts
+	run := run{server: s, exchange: ex, parts: parts, first: first}
+	defer run.end()
+	run.handle()
+}
+
+// run is one middleware's turn at an exchange.
+type run struct {
+	*server
+	*exchange
+	parts    part
+	first    bool
+	returned bool
+}
+
+// handle calls the handlers and sees to it that there is an answer.
+func (r *run) handle() {
+	if r.parts&partLimit == 0 || r.limit() {
+		r.c.Next()
+	}
+	if r.parts&partRespond != 0 {
+		r.respond()
+	}
+	r.returned = true
+}
+
+// end runs when the handlers have returned or panicked.
+func (r *run) end() {
+	aborted, panics := !r.returned, false // without a panic it is runtime.Goexit, which goes on
+	if aborted && r.parts&partRecovery != 0 {
+		if v := recover(); v != nil {
+			panics = r.recovered(v)
+			aborted = panics
+		}
+	}
+	if r.parts&partAccess != 0 {
+		r.access(aborted)
+	}
+	if r.first {
+		r.close()
+	}
+	if panics {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// limit holds the body to its limit. It reports false when the request has been refused.
+func (r *run) limit() bool {
+	limit := r.maxBody
+	if own, ok := r.routeMaxBody[r.c.FullPath()]; ok {
+		limit = own
+	}
+	req := r.c.Request
+	if limit < 0 || req.ContentLength >= 0 && req.ContentLength <= limit {
+		return true // the server reads no more than the declared length
+	}
+	if req.ContentLength < 0 {
+		req.Body = http.MaxBytesReader(innermost(r.c.Writer), req.Body, limit)
+		return true
+	}
+	message := xError.ErrMessage("at most " + strconv.FormatInt(limit, 10) + " bytes are accepted")
+	xResult.AbortError(r.c, xError.PayloadTooLarge, message, nil)
+	return false
+}
+
+// innermost returns the server's own writer: it is the one that http.MaxBytesReader can tell to close
+// the connection.
+func innermost(w http.ResponseWriter) http.ResponseWriter {
+	for {
+		inner, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return w
+		}
+		w = inner.Unwrap()
+	}
+}

@@ -1,0 +1,145 @@
+package xhttp_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+func contextWith(header xHttp.Header, value string) *gin.Context {
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", http.NoBody)
+	c.Request.Header[string(header)] = []string{value}
+	return c
+}
+
+func TestHeadersAreInTheFormOfMapKeys(t *testing.T) {
+	for _, h := range []xHttp.Header{
+		xHttp.Accept, xHttp.AcceptEncoding, xHttp.AcceptLanguage, xHttp.AccessControlAllowCreds,
+		xHttp.AccessControlAllowHeaders, xHttp.AccessControlAllowMethods, xHttp.AccessControlAllowOrigin,
+		xHttp.AccessControlExposeHeaders, xHttp.AccessControlMaxAge, xHttp.AccessControlRequestHeaders,
+		xHttp.AccessControlRequestMethod, xHttp.Allow, xHttp.Authorization, xHttp.CacheControl,
+		xHttp.ContentDisposition, xHttp.ContentEncoding, xHttp.ContentLanguage, xHttp.ContentLength, xHttp.ContentType,
+		xHttp.Cookie, xHttp.ETag, xHttp.IfMatch, xHttp.IfModifiedSince, xHttp.IfNoneMatch, xHttp.LastModified,
+		xHttp.Location, xHttp.Origin, xHttp.Referer, xHttp.RefreshToken, xHttp.RequestUUID, xHttp.RetryAfter,
+		xHttp.SetCookie, xHttp.UserAgent, xHttp.Vary, xHttp.WWWAuthenticate, xHttp.XForwardedFor, xHttp.XForwardedHost,
+		xHttp.XForwardedProto, xHttp.XRealIP, xHttp.XRequestedWith,
+	} {
+		if got := http.CanonicalHeaderKey(h.String()); got != h.String() {
+			t.Errorf("%q is not canonical, %q is", h, got)
+		}
+	}
+	if got := http.CanonicalHeaderKey("X-Request-UUID"); got != xHttp.RequestUUID.String() {
+		t.Errorf("X-Request-UUID is %q, want %q", xHttp.RequestUUID, got)
+	}
+}
+
+func TestHeaderGetAndSet(t *testing.T) {
+	h := http.Header{}
+	xHttp.Vary.Set(h, "Accept")
+	if got := xHttp.Vary.Get(h); got != "Accept" {
+		t.Errorf("Vary = %q, want Accept", got)
+	}
+}
+
+func TestGetAuthorizationReadsBearerTokensOnly(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		header string
+		want   string
+	}{
+		{name: "bearer", header: "Bearer abc.def-1_2~3+4/5==", want: "abc.def-1_2~3+4/5=="},
+		{name: "scheme in any case", header: "bEARER abc", want: "abc"},
+		{name: "several blanks", header: "  Bearer   abc ", want: "abc"},
+		{name: "none", header: "", want: ""},
+		{name: "no token", header: "Bearer ", want: ""},
+		{name: "bare token", header: "abc", want: ""},
+		{name: "other scheme", header: "Basic YTpi", want: ""},
+		{name: "two words", header: "Bearer abc def", want: ""},
+		{name: "padding only", header: "Bearer ==", want: ""},
+		{name: "control character", header: "Bearer a\tb", want: ""},
+		{name: "not ASCII", header: "Bearer 中文", want: ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := xHttp.GetAuthorization(contextWith(xHttp.Authorization, tc.header)); got != tc.want {
+				t.Errorf("GetAuthorization = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestParseAuthorization(t *testing.T) {
+	for _, tc := range []struct {
+		name                string
+		value               string
+		scheme, credentials string
+		want                bool
+	}{
+		{name: "basic", value: "Basic YTpi", scheme: "Basic", credentials: "YTpi", want: true},
+		{name: "parameters", value: `Digest username="a b", uri="/"`, scheme: "Digest", credentials: `username="a b", uri="/"`, want: true},
+		{name: "scheme alone", value: "Negotiate", want: false},
+		{name: "scheme that is none", value: "Ba(sic x", want: false},
+		{name: "empty", value: "", want: false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			scheme, credentials, ok := xHttp.ParseAuthorization(tc.value)
+			if scheme != tc.scheme || credentials != tc.credentials || ok != tc.want {
+				t.Errorf("got %q, %q, %t; want %q, %q, %t", scheme, credentials, ok, tc.scheme, tc.credentials, tc.want)
+			}
+		})
+	}
+}
+
+func TestGetTokenTakesBareAndBearerTokens(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		header string
+		want   string
+	}{
+		{name: "bare", header: " abc ", want: "abc"},
+		{name: "bearer", header: "Bearer abc", want: "abc"},
+		{name: "other scheme", header: "Basic abc", want: ""},
+		{name: "none", header: "", want: ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := xHttp.GetToken(contextWith(xHttp.RefreshToken, tc.header), xHttp.RefreshToken); got != tc.want {
+				t.Errorf("GetToken = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestReadersOfAContextWithoutRequestFindNothing(t *testing.T) {
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	for name, got := range map[string]string{
+		"GetAuthorization": xHttp.GetAuthorization(c), "GetUserAgent": xHttp.GetUserAgent(c),
+		"GetReferer": xHttp.GetReferer(c), "GetRequestUUID": xHttp.GetRequestUUID(c),
+	} {
+		if got != "" {
+			t.Errorf("%s = %q, want nothing", name, got)
+		}
+	}
+}
+
+func FuzzParseAuthorization(f *testing.F) {
+	f.Add("Bearer abc")
+	f.Add(" \t")
+	f.Fuzz(func(t *testing.T, value string) {
+		scheme, credentials, ok := xHttp.ParseAuthorization(value)
+		if ok != (scheme != "" && credentials != "") {
+			t.Errorf("ParseAuthorization(%q) = %q, %q, %t", value, scheme, credentials, ok)
+		}
+	})
+}
+
+func ExampleGetAuthorization() {
+	c := contextWith(xHttp.Authorization, "Bearer abc.def")
+	fmt.Println(xHttp.GetAuthorization(c))
+	// Output: abc.def
+}

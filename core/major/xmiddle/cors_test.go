@@ -1,0 +1,271 @@
+package xmiddle_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+func build(t *testing.T, config xMiddle.CORSConfig) *gin.Engine {
+	t.Helper()
+	handler, err := xMiddle.CORS(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newEngine(xHelper.Config{}, handler, xMiddle.AllowOption)
+}
+
+// corsOf returns the headers of an answer that concern CORS.
+func corsOf(h http.Header) string {
+	var found []string
+	for name, values := range h {
+		if short, ok := strings.CutPrefix(name, "Access-Control-"); ok {
+			found = append(found, short+": "+strings.Join(values, "|"))
+		}
+	}
+	slices.Sort(found)
+	return strings.Join(found, "; ")
+}
+
+func TestOriginsOfAPolicy(t *testing.T) {
+	engine := build(t, xMiddle.CORSConfig{
+		AllowOrigins:    []string{"https://app.example.com", "https://*.example.org", "http://*.local.test:8080", "http://localhost:3000", "http://[::1]:3000"},
+		AllowOriginFunc: func(origin string) bool { return origin == "https://by.func" },
+	})
+	for _, tc := range []struct {
+		origin string
+		want   bool
+	}{
+		{"https://app.example.com", true},
+		{"https://app.example.com.evil.net", false},
+		{"https://evil-app.example.com", false},
+		{"http://app.example.com", false},
+		{"https://app.example.com:8443", false},
+		{"https://a.example.org", true},
+		{"https://a.b-c.example.org", true},
+		{"https://example.org", false},
+		{"https://.example.org", false},
+		{"https://evil.net/.example.org", false},
+		{"https://evil.net@a.example.org", false},
+		{"https://evil.net:1.example.org", false},
+		{"https://evilexample.org", false},
+		{"https://a.example.org:8443", false},
+		{"http://a.local.test:8080", true},
+		{"http://a.local.test", false},
+		{"http://localhost:3000", true},
+		{"http://[::1]:3000", true},
+		{"https://by.func", true},
+		{"null", false},
+		{"*", false},
+		{"", false},
+	} {
+		w := do(engine, http.MethodGet, "/item", "Origin", tc.origin)
+		want := ""
+		if tc.want {
+			want = "Allow-Origin: " + tc.origin + "; Expose-Headers: X-Request-UUID"
+		}
+		if got := corsOf(w.Header()); got != want {
+			t.Errorf("%q: got %q, want %q", tc.origin, got, want)
+		}
+		if got := w.Header().Values("Vary"); !slices.Equal(got, []string{"Origin"}) || w.Code != http.StatusOK {
+			t.Errorf("%q: got %d with Vary %q, want 200 with Origin", tc.origin, w.Code, got)
+		}
+	}
+	if w := do(engine, http.MethodGet, "/item", "Origin", "https://a.example.org", "Origin", "https://b.example.org"); corsOf(w.Header()) != "" {
+		t.Errorf("two origins: got %q", corsOf(w.Header()))
+	}
+	if w := do(engine, http.MethodGet, "/item"); corsOf(w.Header()) != "" || w.Header().Get("Vary") != "Origin" {
+		t.Errorf("no origin: got %q with Vary %q", corsOf(w.Header()), w.Header().Get("Vary"))
+	}
+}
+
+func TestPreflights(t *testing.T) {
+	const origin = "https://app.example.com"
+	one := []string{origin}
+	for _, tc := range []struct {
+		name    string
+		config  xMiddle.CORSConfig
+		path    string
+		headers string
+		method  string
+		want    string
+	}{
+		{
+			name: "defaults, methods of the path", config: xMiddle.CORSConfig{AllowOrigins: one}, path: "/item", method: "PUT",
+			want: "Allow-Headers: Accept-Language, Authorization, Content-Type, X-Request-UUID; Allow-Methods: GET, PUT; Allow-Origin: " + origin,
+		},
+		{
+			name: "unknown path, methods of the policy", path: "/nowhere", method: "PUT",
+			config: xMiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"PUT", "PURGE"}, AllowHeaders: []string{"X-A"}},
+			want:   "Allow-Headers: X-A; Allow-Methods: PUT, PURGE; Allow-Origin: " + origin,
+		},
+		{
+			name: "no method in common", path: "/item", method: "DELETE",
+			config: xMiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"DELETE"}, AllowHeaders: []string{"X-A"}},
+			want:   "Allow-Headers: X-A; Allow-Origin: " + origin,
+		},
+		{
+			name: "every header", path: "/item", method: "GET", headers: "authorization,x-b",
+			config: xMiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"*"}, AllowCredentials: true, MaxAge: 10 * time.Minute},
+			want:   "Allow-Credentials: true; Allow-Headers: authorization,x-b; Allow-Methods: GET, PUT; Allow-Origin: " + origin + "; Max-Age: 600",
+		},
+		{
+			name: "a header that is none", path: "/item", method: "GET", headers: "x-a, x\tb",
+			config: xMiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"*"}},
+			want:   "Allow-Methods: GET, PUT; Allow-Origin: " + origin,
+		},
+		{
+			name: "every method of an unknown path", path: "/nowhere", method: "PURGE",
+			config: xMiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"*"}, AllowHeaders: []string{"X-A"}, MaxAge: -time.Second},
+			want:   "Allow-Headers: X-A; Allow-Methods: PURGE; Allow-Origin: " + origin + "; Max-Age: 0",
+		},
+		{
+			name: "a method that is none", path: "/nowhere", method: "PU T",
+			config: xMiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"*"}, AllowHeaders: []string{"X-A"}},
+			want:   "Allow-Headers: X-A; Allow-Origin: " + origin,
+		},
+		{
+			name: "a path with a handler for OPTIONS", path: "/other", method: "GET",
+			config: xMiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"GET"}, AllowHeaders: []string{"X-A"}},
+			want:   "Allow-Headers: X-A; Allow-Methods: GET; Allow-Origin: " + origin,
+		},
+		{
+			name: "another origin", path: "/item", method: "PUT",
+			config: xMiddle.CORSConfig{AllowOrigins: []string{"https://other.example.com"}},
+			want:   "",
+		},
+		{
+			name: "private networks", path: "/item", method: "PUT",
+			config: xMiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"X-A"}},
+			want:   "Allow-Headers: X-A; Allow-Methods: GET, PUT; Allow-Origin: " + origin,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			header := []string{"Origin", origin, "Access-Control-Request-Method", tc.method, "Access-Control-Request-Private-Network", "true"}
+			if tc.headers != "" {
+				header = append(header, "Access-Control-Request-Headers", tc.headers)
+			}
+			w := do(build(t, tc.config), http.MethodOptions, tc.path, header...)
+			if got := corsOf(w.Header()); got != tc.want {
+				t.Errorf("got  %q\nwant %q", got, tc.want)
+			}
+			if w.Code != http.StatusNoContent || w.Body.Len() != 0 {
+				t.Errorf("got %d %q, want an empty 204", w.Code, w.Body)
+			}
+			want := "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"
+			if got := strings.Join(w.Header().Values("Vary"), ", "); got != want {
+				t.Errorf("Vary = %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestAnOptionsRequestThatIsNoPreflightGoesOn(t *testing.T) {
+	engine := build(t, xMiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
+	w := do(engine, http.MethodOptions, "/item", "Origin", "https://app.example.com")
+	if w.Code != http.StatusNoContent || w.Header().Get("Allow") != "GET, PUT, OPTIONS" {
+		t.Errorf("got %d, Allow %q", w.Code, w.Header().Get("Allow"))
+	}
+	if w := do(engine, http.MethodOptions, "/other"); w.Body.String() != "mine" {
+		t.Errorf("body = %q, want the handler's", w.Body)
+	}
+}
+
+func TestErrorsCarryTheHeadersToo(t *testing.T) {
+	engine := build(t, xMiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
+	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	engine.GET("/panic", func(*gin.Context) { panic("boom") })
+	for _, path := range []string{"/error", "/panic", "/nowhere"} {
+		w := do(engine, http.MethodGet, path, "Origin", "https://app.example.com")
+		if got := w.Header().Get("Access-Control-Allow-Origin"); got != "https://app.example.com" {
+			t.Errorf("%s: Access-Control-Allow-Origin = %q", path, got)
+		}
+	}
+}
+
+func TestReleaseAllCorsIsForEverybodyWithoutCredentials(t *testing.T) {
+	engine := newEngine(xHelper.Config{}, xMiddle.ReleaseAllCors)
+	w := do(engine, http.MethodGet, "/item", "Origin", "https://anywhere.example", "Cookie", "a=b")
+	if got, want := corsOf(w.Header()), "Allow-Origin: *; Expose-Headers: X-Request-UUID"; got != want || w.Header().Get("Vary") != "" {
+		t.Errorf("got %q with Vary %q, want %q without", got, w.Header().Get("Vary"), want)
+	}
+	w = do(engine, http.MethodOptions, "/item", "Origin", "https://anywhere.example",
+		"Access-Control-Request-Method", "PUT", "Access-Control-Request-Headers", "authorization,x-mine")
+	if got, want := corsOf(w.Header()), "Allow-Headers: authorization,x-mine; Allow-Methods: GET, PUT; Allow-Origin: *"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestEverythingWrongWithAPolicyIsSaidAtOnce(t *testing.T) {
+	handler, err := xMiddle.CORS(xMiddle.CORSConfig{
+		AllowOrigins: []string{
+			"null", "example.com", "https://", "https://example.com/", "https://a.example.com/path", "https://user@example.com",
+			"https://Example.com", "https://example.com:443", "http://example.com:80", "https://*.com", "https://a.*.com",
+			"https://*", "https://例子.com", "https://example.com:", "https://example.com?q", "https://a..b",
+		},
+		AllowMethods: []string{"get", "CONNECT", "TRACE", "TRACK", "PU T", ""}, AllowHeaders: []string{"X A", ""},
+		ExposeHeaders: []string{"*", "Set-Cookie", "X A"}, AllowCredentials: true, MaxAge: 1500 * time.Millisecond,
+	})
+	if handler != nil || err == nil {
+		t.Fatal("the policy was taken")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if want := 16 + 6 + 2 + 3 + 1; len(lines) != want {
+		t.Errorf("got %d problems, want %d:\n%v", len(lines), want, err)
+	}
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "xmiddle: CORS: ") {
+			t.Errorf("line %q has no prefix", line)
+		}
+	}
+}
+
+func TestPoliciesThatContradictThemselves(t *testing.T) {
+	for name, config := range map[string]xMiddle.CORSConfig{
+		"nothing":                       {},
+		"everybody with credentials":    {AllowOrigins: []string{"*"}, AllowCredentials: true},
+		"everybody and another":         {AllowOrigins: []string{"*", "https://example.com"}},
+		"everybody and a function":      {AllowOrigins: []string{"*"}, AllowOriginFunc: func(string) bool { return true }},
+		"exposing all with credentials": {AllowOrigins: []string{"https://example.com"}, AllowCredentials: true, ExposeHeaders: []string{"*"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := xMiddle.CORS(config); err == nil {
+				t.Error("the policy was taken")
+			}
+			defer func() {
+				if recover() == nil {
+					t.Error("MustCORS did not panic")
+				}
+			}()
+			xMiddle.MustCORS(config)
+		})
+	}
+}
+
+func ExampleCORS() {
+	policy, err := xMiddle.CORS(xMiddle.CORSConfig{
+		AllowOrigins:     []string{"https://app.example.com", "https://*.preview.example.com"},
+		AllowCredentials: true,
+		MaxAge:           10 * time.Minute,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	engine := gin.New()
+	engine.Use(policy)
+	engine.GET("/item", func(c *gin.Context) { xResult.Success(c, "done") })
+	w := do(engine, http.MethodGet, "/item", "Origin", "https://pr-7.preview.example.com")
+	fmt.Println(w.Header().Get("Access-Control-Allow-Origin"))
+	// Output: https://pr-7.preview.example.com
+}

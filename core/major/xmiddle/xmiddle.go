@@ -1,0 +1,80 @@
+// Package xmiddle is the middleware that an application mounts: the answer to errors, CORS, OPTIONS,
+// guards and the envelope's profile. Import it as xMiddle.
+//
+// What takes no parameter is a gin handler itself:
+//
+//	engine.Use(xMiddle.ResponseMiddleware, xMiddle.ReleaseAllCors, xMiddle.AllowOption)
+//
+// All of it is safe for concurrent use.
+package xmiddle
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+var respond = xHelper.Respond(xHelper.Config{})
+
+// ResponseMiddleware is the one place where an error becomes a response. After the handlers it answers,
+// unless they have:
+//
+//   - with the last error in c.Errors, as xResult.Fail does;
+//   - with the envelope of a status from 400 on that was set without a body;
+//   - with DEVELOPER_ERROR, where nothing was set at all. c.Status(200) counts as nothing, since it is
+//     where gin starts; a handler that means an empty 200 calls c.Writer.WriteHeaderNow.
+//
+// Any other status without a body (204, 303, 304 …), and the answer to HEAD, stands. Nothing is ever
+// appended to a response that has been started. xHelper.Serve does the same; mounting both is harmless.
+func ResponseMiddleware(c *gin.Context) { respond(c) }
+
+// UseProfile makes the envelopes of its routes those of another profile.
+func UseProfile(p xBase.Profile) gin.HandlerFunc {
+	begin := xHelper.RequestContext(xHelper.Config{Profile: p})
+	return func(c *gin.Context) {
+		if req := xCtx.RequestFrom(c.Request.Context()); req != nil {
+			req.SetProfile(uint8(p))
+			return
+		}
+		begin(c)
+	}
+}
+
+// AllowOption answers an OPTIONS request with 204 and the methods of its path, where the application
+// has no handler for it. An unknown path stays unknown.
+//
+// It knows the methods where the engine's HandleMethodNotAllowed is on, as it is in Plinth's.
+func AllowOption(c *gin.Context) {
+	if c.Request.Method != http.MethodOptions || c.FullPath() != "" {
+		return
+	}
+	methods := routeMethods(c)
+	if len(methods) == 0 {
+		return
+	}
+	if !slices.Contains(methods, http.MethodOptions) {
+		methods = append(methods, http.MethodOptions)
+	}
+	xHttp.Allow.Set(c.Writer.Header(), strings.Join(methods, ", "))
+	c.AbortWithStatus(http.StatusNoContent)
+}
+
+// AllowOptionRequest is AllowOption.
+func AllowOptionRequest(c *gin.Context) { AllowOption(c) }
+
+// routeMethods returns the methods of the path, for a request with one that it has not. gin works them
+// out before the middleware runs.
+func routeMethods(c *gin.Context) []string {
+	allow := xHttp.Allow.Get(c.Writer.Header())
+	if allow == "" {
+		return nil
+	}
+	return strings.Split(allow, ", ")
+}

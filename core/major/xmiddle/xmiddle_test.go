@@ -1,0 +1,164 @@
+package xmiddle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+func TestResponseMiddlewareAnswersInBareGin(t *testing.T) {
+	engine := gin.New()
+	engine.Use(xMiddle.ResponseMiddleware)
+	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xError.New(xError.Existed, "taken")) })
+	engine.GET("/bare", func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) })
+	engine.GET("/nothing", func(*gin.Context) {})
+	engine.GET("/204", func(c *gin.Context) { c.Status(http.StatusNoContent) })
+	wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusBadRequest, "EXISTED")
+	wantOutput(t, do(engine, http.MethodGet, "/bare"), http.StatusTooManyRequests, "TOO_MANY_REQUESTS")
+	wantOutput(t, do(engine, http.MethodGet, "/nothing"), http.StatusBadRequest, "DEVELOPER_ERROR")
+	wantOutput(t, do(engine, http.MethodGet, "/nowhere"), http.StatusNotFound, "PAGE_NOT_FOUND")
+	if w := do(engine, http.MethodGet, "/204"); w.Code != http.StatusNoContent || w.Body.Len() != 0 {
+		t.Errorf("got %d %q, want an empty 204", w.Code, w.Body)
+	}
+}
+
+func TestResponseMiddlewareBesideServeAnswersOnce(t *testing.T) {
+	engine := newEngine(xHelper.Config{}, xMiddle.ResponseMiddleware, xMiddle.ResponseMiddleware)
+	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xError.New(xError.Existed, "")) })
+	wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusBadRequest, "EXISTED")
+}
+
+func TestUseProfileChangesTheEnvelopeOfItsRoutes(t *testing.T) {
+	for name, engine := range map[string]*gin.Engine{"Plinth's engine": newEngine(xHelper.Config{}), "bare gin": gin.New()} {
+		t.Run(name, func(t *testing.T) {
+			java := engine.Group("/java", xMiddle.UseProfile(xBase.ProfileJava))
+			java.GET("/ok", success)
+			java.GET("/error", func(c *gin.Context) { xResult.Error(c, xError.ParameterError, "", nil) })
+			engine.GET("/go", success)
+			wantOutput(t, do(engine, http.MethodGet, "/java/error"), http.StatusBadRequest, "ParameterError")
+			for path, want := range map[string]bool{"/java/ok": true, "/go": false} {
+				if got := strings.Contains(do(engine, http.MethodGet, path).Body.String(), `"duration"`); got != want {
+					t.Errorf("%s: has a duration = %t, want %t", path, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestUseProfilePanicsAtAProfileThatIsNone(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	xMiddle.UseProfile(9)
+}
+
+func TestAllowOptionAnswersOptionsOfKnownPaths(t *testing.T) {
+	for name, handler := range map[string]gin.HandlerFunc{"AllowOption": xMiddle.AllowOption, "AllowOptionRequest": xMiddle.AllowOptionRequest} {
+		t.Run(name, func(t *testing.T) {
+			engine := newEngine(xHelper.Config{}, handler)
+			for _, tc := range []struct {
+				method, path string
+				want         string
+			}{
+				{http.MethodOptions, "/item", "204 GET, PUT, OPTIONS"},
+				{http.MethodOptions, "/nowhere", "404 "},
+				{http.MethodOptions, "/other", "200 "},
+				{http.MethodGet, "/item", "200 "},
+				{http.MethodPost, "/item", "405 GET, PUT"},
+			} {
+				w := do(engine, tc.method, tc.path)
+				if got := fmt.Sprint(w.Code, " ", w.Header().Get("Allow")); got != tc.want {
+					t.Errorf("%s %s: got %q, want %q", tc.method, tc.path, got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestRequireReferer(t *testing.T) {
+	engine := newEngine(xHelper.Config{}, xMiddle.RequireReferer)
+	wantOutput(t, do(engine, http.MethodGet, "/item"), http.StatusForbidden, "FORBIDDEN")
+	wantOutput(t, do(engine, http.MethodGet, "/item", "Referer", " "), http.StatusForbidden, "FORBIDDEN")
+	wantOutput(t, do(engine, http.MethodGet, "/item", "Referer", "https://example.org/"), http.StatusOK, "Success")
+}
+
+func TestDebugOnly(t *testing.T) {
+	wantOutput(t, do(newEngine(xHelper.Config{}, xMiddle.DebugOnly), http.MethodGet, "/item"), http.StatusUnauthorized, "UNAUTHORIZED")
+	wantOutput(t, do(newEngine(xHelper.Config{Debug: true}, xMiddle.DebugOnly), http.MethodGet, "/item"), http.StatusOK, "Success")
+}
+
+func TestRequirePermissionNeedsAllOfThem(t *testing.T) {
+	granted := []string{"user:item:read", "user:item:write"}
+	check := func(ctx context.Context, permission string) (bool, error) {
+		if _, ok := ctx.(*gin.Context); !ok {
+			t.Errorf("the context is a %T, want *gin.Context", ctx)
+		}
+		if permission == "login" {
+			return true, xError.New(xError.TokenExpired, "")
+		}
+		if permission == "broken" {
+			return false, errors.New("no database")
+		}
+		return slices.Contains(granted, permission), nil
+	}
+	for _, tc := range []struct {
+		name   string
+		need   []string
+		status int
+		want   string
+	}{
+		{name: "one", need: []string{"user:item:read"}, status: 200, want: "Success"},
+		{name: "both", need: granted, status: 200, want: "Success"},
+		{name: "one is missing", need: []string{"user:item:read", "user:item:delete"}, status: 403, want: "PERMISSION_DENIED"},
+		{name: "an error of ours", need: []string{"login"}, status: 401, want: "TOKEN_EXPIRED"},
+		{name: "an unknown error", need: []string{"broken"}, status: 500, want: "SERVER_INTERNAL_ERROR"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := do(newEngine(xHelper.Config{}, xMiddle.RequirePermission(check, tc.need...)), http.MethodGet, "/item")
+			wantOutput(t, w, tc.status, tc.want)
+			if strings.Contains(w.Body.String(), "user:item") {
+				t.Errorf("the body names the permission: %s", w.Body)
+			}
+		})
+	}
+}
+
+func TestRequirePermissionRefusesToGuardNothing(t *testing.T) {
+	check := func(context.Context, string) (bool, error) { return true, nil }
+	for name, build := range map[string]func(){
+		"no names":   func() { xMiddle.RequirePermission(check) },
+		"no checker": func() { xMiddle.RequirePermission(nil, "a:b:c") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			build()
+		})
+	}
+}
+
+func ExampleRequirePermission() {
+	check := func(_ context.Context, permission string) (bool, error) { return permission == "user:item:read", nil }
+	engine := gin.New()
+	engine.GET("/item", xMiddle.RequirePermission(check, "user:item:read"), success)
+	engine.DELETE("/item", xMiddle.RequirePermission(check, "user:item:delete"), success)
+	fmt.Println(do(engine, http.MethodGet, "/item").Code, do(engine, http.MethodDelete, "/item").Code)
+	// Output: 200 403
+}

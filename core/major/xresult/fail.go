@@ -1,0 +1,155 @@
+package xresult
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+const (
+	mimeJSON    = "application/json"
+	mimeProblem = xError.ContentTypeProblem
+)
+
+// Fail answers with any error; xError.From says with which code. A nil error is no answer.
+//
+// The client gets the envelope in the profile of the request, or application/problem+json where its
+// Accept header names that at least as much as application/json. The cause of a server's error goes
+// to the log and nowhere else.
+func Fail(c *gin.Context, err error) { FailStatus(c, 0, err) }
+
+// FailStatus is Fail with another HTTP status than the code's, such as 412 or 451, for which the
+// catalogue has only a general code. A status outside 400 to 599 stands for the code's own.
+func FailStatus(c *gin.Context, status int, err error) {
+	e := xError.From(err)
+	if e == nil || refuse(c) {
+		return
+	}
+	req := requestOrNew(c)
+	f := newFailure(e, req)
+	f.log(contextOf(c))
+	if http.StatusBadRequest <= status && status <= maxStatus {
+		f.status = status
+	}
+	cleanHeader(c.Writer.Header())
+
+	b := getBuffer()
+	contentType, body := typeJSON, (*b)[:0]
+	if wantsProblem(c) {
+		contentType = typeProblem
+		body = f.appendProblem(body)
+	} else {
+		body = f.appendEnvelope(body)
+	}
+	write(c, f.status, contentType, body)
+	putBuffer(b, body)
+}
+
+// maxStatus is the last HTTP status that is defined (RFC 9110, section 15).
+const maxStatus = 599
+
+// failure is an error on its way to the client of a request.
+type failure struct {
+	err    *xError.Error
+	req    *xCtx.Request
+	status int
+}
+
+func newFailure(e *xError.Error, req *xCtx.Request) *failure {
+	code := e.GetErrorCode()
+	message := string(e.GetErrorMessage())
+	if message == "" {
+		message = code.Message(xError.Language(req))
+	}
+	req.Fail(code.GetCode(), message)
+	return &failure{err: e, req: req, status: code.Status()}
+}
+
+// log keeps what the client is not told: it would be lost otherwise.
+func (f *failure) log(ctx context.Context) {
+	if f.err.Logged() {
+		return
+	}
+	code := f.err.GetErrorCode()
+	attrs := [...]slog.Attr{
+		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.Any("error", f.err),
+	}
+	if f.status >= http.StatusInternalServerError {
+		logger.Error(ctx, "the request failed", attrs[:]...)
+		return
+	}
+	logger.Debug(ctx, "the request was refused", attrs[:]...)
+}
+
+// appendEnvelope appends the envelope. Data that cannot be encoded turns the failure into SERIALIZE_ERROR.
+func (f *failure) appendEnvelope(dst []byte) []byte {
+	p := profileOf(f.req)
+	out, err := f.tryEnvelope(dst, p)
+	if err != nil {
+		f.replace(err)
+		out, _ = f.tryEnvelope(dst, p)
+	}
+	return out
+}
+
+func (f *failure) tryEnvelope(dst []byte, p xBase.Profile) ([]byte, error) {
+	_, r := f.err.Response(f.req, p)
+	return r.AppendJSON(dst, p)
+}
+
+// appendProblem appends problem details (RFC 9457), with the same care.
+func (f *failure) appendProblem(dst []byte) []byte {
+	out, err := f.tryProblem(dst)
+	if err != nil {
+		f.replace(err)
+		out, _ = f.tryProblem(dst)
+	}
+	return out
+}
+
+func (f *failure) tryProblem(dst []byte) ([]byte, error) {
+	p := f.err.Problem(f.req)
+	if p.Status != f.status {
+		p.Status, p.Title = f.status, http.StatusText(f.status)
+	}
+	return p.AppendJSON(dst)
+}
+
+// replace makes the failure one of encoding, whose envelope holds no data and can always be encoded.
+func (f *failure) replace(err error) {
+	*f = *newFailure(xError.Wrap(xError.SerializeError, "", err), f.req)
+	f.log(f.req)
+}
+
+// wantsProblem reports whether the client asks for problem details. A wildcard does not: it is what a
+// client sends that has never heard of them.
+func wantsProblem(c *gin.Context) bool {
+	if c.Request == nil {
+		return false
+	}
+	accept := c.Request.Header[string(xHttp.Accept)]
+	weight, closeness := quality(accept, mimeProblem)
+	if closeness != namedExactly || weight == 0 {
+		return false
+	}
+	other, _ := quality(accept, mimeJSON)
+	return weight >= other
+}
+
+// cleanHeader takes back what the handler said about an answer that it did not give.
+func cleanHeader(h http.Header) {
+	for _, name := range []xHttp.Header{xHttp.ContentDisposition, xHttp.ETag, xHttp.LastModified} {
+		delete(h, string(name))
+	}
+	if len(h[string(xHttp.CacheControl)]) > 0 {
+		xHttp.CacheControl.Set(h, "no-store")
+	}
+	h.Add(string(xHttp.Vary), "Accept, Accept-Language")
+}

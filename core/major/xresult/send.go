@@ -1,0 +1,114 @@
+package xresult
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+const (
+	// bufferSize is the capacity of a fresh output buffer.
+	bufferSize = 1 << 10
+
+	// bufferKept is the largest buffer that goes back to the pool, so that one large answer does not
+	// stay in memory for ever.
+	bufferKept = 64 << 10
+
+	// lengthByServer is the longest body whose Content-Length net/http works out by itself
+	// (bufferBeforeChunkingSize in net/http).
+	lengthByServer = 2048
+)
+
+// The values of Content-Type, shared by all responses. net/http does not change them.
+var (
+	typeJSON    = []string{"application/json; charset=utf-8"}
+	typeProblem = []string{xError.ContentTypeProblem}
+)
+
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, bufferSize)
+	return &b
+}}
+
+func getBuffer() *[]byte {
+	return buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+}
+
+// putBuffer gives back b, whose storage is now that of used.
+func putBuffer(b *[]byte, used []byte) {
+	if cap(used) > bufferKept {
+		return
+	}
+	*b = used[:0]
+	buffers.Put(b)
+}
+
+// send writes the envelope as the whole response. An error means that the data cannot be encoded, and
+// that nothing has been written.
+func send(c *gin.Context, status int, contentType []string, r *xBase.BaseResponse, p xBase.Profile) error {
+	if refuse(c) {
+		return nil
+	}
+	b := getBuffer()
+	body, err := r.AppendJSON((*b)[:0], p)
+	if err == nil {
+		write(c, status, contentType, body)
+	}
+	putBuffer(b, body)
+	return err
+}
+
+// refuse reports that the response has been started already, and logs that it was to be answered again.
+func refuse(c *gin.Context) bool {
+	if !c.Writer.Written() {
+		return false
+	}
+	logger.Warn(contextOf(c), "a second answer was dropped: the response has been written already",
+		slog.String("handler", handlerName(c)))
+	return true
+}
+
+// handlerName names the handler of a request; a context that was made by hand has none.
+func handlerName(c *gin.Context) string {
+	if c.Handler() == nil {
+		return ""
+	}
+	return c.HandlerName()
+}
+
+// write writes a whole response. An error of the connection is the client's leaving: nobody is left
+// to tell, and the access log has the size.
+func write(c *gin.Context, status int, contentType []string, body []byte) {
+	h := c.Writer.Header()
+	h[string(xHttp.ContentType)] = contentType
+	if len(body) > lengthByServer && len(h[string(xHttp.ContentEncoding)]) == 0 {
+		h[string(xHttp.ContentLength)] = []string{strconv.Itoa(len(body))}
+	} else {
+		delete(h, string(xHttp.ContentLength))
+	}
+	c.Writer.WriteHeader(status)
+	_, _ = c.Writer.Write(body)
+}
+
+func contextOf(c *gin.Context) context.Context {
+	if c.Request == nil {
+		return context.Background()
+	}
+	return c.Request.Context()
+}
+
+var logger = xLog.WithName(xLog.NamedRESU)
+
+// bodyless reports whether the response to the request has headers only.
+func bodyless(c *gin.Context) bool {
+	return c.Request != nil && c.Request.Method == http.MethodHead
+}

@@ -1,0 +1,155 @@
+package xresult
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+const (
+	mimeLines      = "application/jsonl"
+	mimeLinesOlder = "application/x-ndjson"
+	mimeEvents     = "text/event-stream"
+)
+
+// Stream answers with the items of seq, each written and flushed as it comes: as JSON lines, or as
+// server-sent events where the client's Accept header prefers text/event-stream.
+//
+// seq is asked for the next item when the last one has been handed to the connection, so a slow
+// client slows it down. When the client has gone, seq's yield returns false; while seq waits for
+// something itself, it should watch the request's context.
+//
+// An error before the first item is answered as by Fail. A later one ends the stream with the
+// envelope as its last line, or as its last event, of the type "error". The server's write timeout
+// does not apply to a stream.
+func Stream[T any](c *gin.Context, seq iter.Seq2[T, error]) {
+	if refuse(c) {
+		return
+	}
+	s := newStream(c)
+	if bodyless(c) {
+		s.begin()
+		return
+	}
+	for item, err := range seq {
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		if !s.send(item) {
+			return
+		}
+	}
+	s.begin()
+}
+
+// stream is the state of one Stream.
+type stream struct {
+	c       *gin.Context
+	conn    *http.ResponseController
+	format  string
+	buf     []byte
+	started bool
+}
+
+func newStream(c *gin.Context) *stream {
+	s := &stream{c: c, conn: http.NewResponseController(c.Writer), format: mimeLines}
+	if c.Request != nil {
+		s.format = preferred(c.Request.Header[string(xHttp.Accept)], mimeLines, mimeLinesOlder, mimeEvents)
+	}
+	_ = s.conn.SetWriteDeadline(time.Time{}) // a writer that has no deadlines has none to clear
+	return s
+}
+
+// begin writes the header, once.
+func (s *stream) begin() {
+	if s.started {
+		return
+	}
+	s.started = true
+	h := s.c.Writer.Header()
+	delete(h, string(xHttp.ContentLength))
+	xHttp.ContentType.Set(h, s.format)
+	if len(h[string(xHttp.CacheControl)]) == 0 {
+		xHttp.CacheControl.Set(h, "no-cache")
+	}
+	h.Set("X-Accel-Buffering", "no") // proxies of the nginx family collect the items otherwise
+	h.Add(string(xHttp.Vary), string(xHttp.Accept))
+	s.c.Writer.WriteHeader(successStatus(s.c))
+	s.c.Writer.WriteHeaderNow()
+}
+
+// send writes one item, and reports whether the client wants more.
+func (s *stream) send(item any) bool {
+	if contextOf(s.c).Err() != nil {
+		return false
+	}
+	s.frame("")
+	out, err := xBase.AppendValue(s.buf, item)
+	if err != nil {
+		s.fail(xError.Wrap(xError.SerializeError, "", err))
+		return false
+	}
+	return s.flush(out)
+}
+
+// fail ends the stream with the envelope of err.
+func (s *stream) fail(err error) {
+	if !s.started {
+		Fail(s.c, err)
+		return
+	}
+	e := xError.From(err)
+	if e == nil {
+		return
+	}
+	f := newFailure(e, requestOrNew(s.c))
+	f.log(contextOf(s.c))
+	s.frame("event: error\n")
+	s.flush(f.appendEnvelope(s.buf))
+}
+
+// frame starts an item in the buffer; event is what stands before its data in an event stream.
+func (s *stream) frame(event string) {
+	s.buf = s.buf[:0]
+	if s.format == mimeEvents {
+		s.buf = append(append(s.buf, event...), "data: "...)
+	}
+}
+
+// flush writes out, which is the buffer with one JSON value after its frame.
+func (s *stream) flush(out []byte) bool {
+	s.begin()
+	out = oneLine(out, len(s.buf))
+	out = append(out, '\n')
+	if s.format == mimeEvents {
+		out = append(out, '\n')
+	}
+	s.buf = out
+	if _, err := s.c.Writer.Write(out); err != nil {
+		return false
+	}
+	s.c.Writer.Flush()
+	return contextOf(s.c).Err() == nil
+}
+
+// oneLine takes the line breaks out of the JSON value that starts at from: both formats end an item
+// with one. encoding/json writes none, but a value that encodes itself may.
+func oneLine(out []byte, from int) []byte {
+	if !bytes.ContainsAny(out[from:], "\r\n") {
+		return out
+	}
+	var line bytes.Buffer
+	if json.Compact(&line, out[from:]) != nil {
+		return out
+	}
+	return append(out[:from], line.Bytes()...)
+}

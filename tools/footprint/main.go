@@ -1,0 +1,152 @@
+// Footprint builds the smallest program of each module and prints its size and the number of modules
+// that it links, with plain gin beside it.
+//
+//	footprint          print the table
+//	footprint -check   and fail where core is over its budget
+//	footprint -write   and put the table into README.md
+//
+// The programs are built without cgo, stripped and with trimmed paths, for the machine at hand.
+package main
+
+import (
+	"context"
+	"debug/buildinfo"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+)
+
+// The budget of core over plain gin.
+const (
+	budgetBytes   = 3_000_000
+	budgetModules = 15
+)
+
+// The marks in README.md between which the table stands.
+const (
+	begin = "<!-- footprint: written by `make footprint-table` -->\n"
+	end   = "<!-- /footprint -->\n"
+)
+
+// programs are the folders below hello, in the order of the table, and what each shows.
+var programs = []struct{ folder, shows string }{
+	{"gin", "gin alone: one route"},
+	{"core", "`core`: one route, with ids, logs, errors, health and shutdown"},
+	{"memory", "`core` and `cacheplugins/memory`"},
+	{"ginsqlite", "gin, gorm and glebarez/sqlite, without Plinth"},
+	{"sqlite", "`core` and `dbplugins/sqlite`"},
+}
+
+// measured is what one program costs.
+type measured struct {
+	bytes   int64
+	modules int
+}
+
+func main() {
+	check := flag.Bool("check", false, "fail where core is over its budget")
+	update := flag.Bool("write", false, "put the table into README.md")
+	flag.Parse()
+	sizes, root, err := measure(context.Background())
+	if err == nil {
+		fmt.Fprint(os.Stdout, table(sizes))
+	}
+	if err == nil && *update {
+		err = put(filepath.Join(root, "README.md"), table(sizes))
+	}
+	if err == nil && *check {
+		err = budget(sizes["gin"], sizes["core"])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "footprint:", err)
+		os.Exit(1)
+	}
+}
+
+// measure builds every program.
+func measure(ctx context.Context) (sizes map[string]measured, root string, err error) {
+	root, err = workspace.Find()
+	if err != nil {
+		return nil, "", err
+	}
+	dir, err := os.MkdirTemp("", "plinth-footprint-")
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	sizes = map[string]measured{}
+	for _, p := range programs {
+		m, err := build(ctx, root, p.folder, filepath.Join(dir, p.folder))
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", p.folder, err)
+		}
+		sizes[p.folder] = m
+	}
+	return sizes, root, nil
+}
+
+func build(ctx context.Context, root, folder, binary string) (measured, error) {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./footprint/hello/"+folder)
+	cmd.Dir = filepath.Join(root, "tools")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return measured{}, fmt.Errorf("%w\n%s", err, out)
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		return measured{}, err
+	}
+	linked, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return measured{}, err
+	}
+	return measured{bytes: info.Size(), modules: len(linked.Deps)}, nil
+}
+
+// table is the result in Markdown.
+func table(sizes map[string]measured) string {
+	var b strings.Builder
+	gin := sizes["gin"]
+	b.WriteString("| Program | Size | Over gin | Linked modules |\n|---|---|---|---|\n")
+	for _, p := range programs {
+		m := sizes[p.folder]
+		fmt.Fprintf(&b, "| %s | %.1f MB | %+.1f MB | %d |\n", p.shows, mb(m.bytes), mb(m.bytes-gin.bytes), m.modules)
+	}
+	fmt.Fprintf(&b, "\nStripped, without cgo, %s, %s/%s.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return b.String()
+}
+
+func mb(bytes int64) float64 { return float64(bytes) / 1e6 }
+
+// budget refuses a core that costs more than was promised.
+func budget(gin, core measured) error {
+	var problems []error
+	if over := core.bytes - gin.bytes; over > budgetBytes {
+		problems = append(problems, fmt.Errorf("core is %.2f MB over gin; the budget is %.1f MB", mb(over), mb(budgetBytes)))
+	}
+	if over := core.modules - gin.modules; over > budgetModules {
+		problems = append(problems, fmt.Errorf("core links %d modules more than gin; the budget is %d", over, budgetModules))
+	}
+	return errors.Join(problems...)
+}
+
+// put replaces what stands between the marks in the file.
+func put(file, text string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	head, rest, opened := strings.Cut(string(data), begin)
+	_, tail, closed := strings.Cut(rest, end)
+	if !opened || !closed {
+		return errors.New(file + " has no marks for the table")
+	}
+	return os.WriteFile(file, []byte(head+begin+text+end+tail), 0o644)
+}
