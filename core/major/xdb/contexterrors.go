@@ -1,0 +1,59 @@
+package xdb
+
+import (
+	"context"
+	"errors"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// contextErrors is a gorm plugin: a statement that failed because its context ended says so. Many libraries
+// return an error of their own instead, such as "ORA-01013" or "interrupted".
+type contextErrors struct{}
+
+// Name implements gorm.Plugin.
+func (contextErrors) Name() string { return "plinth:context_errors" }
+
+// Initialize implements gorm.Plugin. It is the last callback of each kind.
+func (p contextErrors) Initialize(db *gorm.DB) error {
+	cb := db.Callback()
+	return errors.Join(
+		cb.Create().After("*").Register(p.Name(), p.after),
+		cb.Query().After("*").Register(p.Name(), p.after),
+		cb.Update().After("*").Register(p.Name(), p.after),
+		cb.Delete().After("*").Register(p.Name(), p.after),
+		cb.Row().After("*").Register(p.Name(), p.after),
+		cb.Raw().After("*").Register(p.Name(), p.after),
+	)
+}
+
+func (contextErrors) after(db *gorm.DB) {
+	if db.Error == nil || db.Statement.Context == nil {
+		return
+	}
+	ended := db.Statement.Context.Err()
+	if ended == nil || errors.Is(db.Error, ended) {
+		return
+	}
+	switch driver.KindOf(db.Error) {
+	case driver.Unknown, driver.Canceled, driver.Connection, driver.LockTimeout:
+		if !errors.Is(db.Error, gorm.ErrRecordNotFound) {
+			db.Error = &contextError{ended: ended, cause: db.Error}
+		}
+	default: // the database has answered: the statement was too early to be stopped
+	}
+}
+
+// contextError is the end of a context, with what the library said of it.
+type contextError struct{ ended, cause error }
+
+// Error implements error.
+func (e *contextError) Error() string { return e.ended.Error() }
+
+// Unwrap returns the context's error and the library's.
+func (e *contextError) Unwrap() []error { return []error{e.ended, e.cause} }
+
+// Timeout reports whether the context's deadline has passed, as net.Error has it.
+func (e *contextError) Timeout() bool { return errors.Is(e.ended, context.DeadlineExceeded) }

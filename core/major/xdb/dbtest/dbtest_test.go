@@ -1,0 +1,81 @@
+package dbtest_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/utils/tests"
+
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// deaf is a driver that accepts everything and does nothing: no demand of the suite is met.
+type deaf struct{}
+
+func (deaf) Name() string                      { return "deaf" }
+func (deaf) DSN(driver.Config) (string, error) { return "deaf", nil }
+func (deaf) Dialector(string) gorm.Dialector   { return tests.DummyDialector{} }
+func (deaf) ErrorKind(error) driver.ErrorKind  { return driver.Unknown }
+func (deaf) config(testing.TB) driver.Config   { return driver.Config{Pass: "hunter2"} }
+func (deaf) verify(*gorm.DB) error             { return errors.New("another one") }
+func (d deaf) unusable(testing.TB) map[string]driver.Config {
+	return map[string]driver.Config{"x": {}}
+}
+
+func (d deaf) awkward(testing.TB, string) (driver.Config, func(*gorm.DB) error) {
+	return driver.Config{}, d.verify
+}
+
+func harness() dbtest.Harness {
+	var d deaf
+	return dbtest.Harness{
+		Driver: d, Config: d.config, Bad: map[string]driver.Config{"empty": {}}, Unusable: d.unusable, Awkward: d.awkward,
+		Slow: "SELECT sleep(30)",
+	}
+}
+
+func TestDeafDriverMeetsNoDemand(t *testing.T) {
+	failures := dbtest.Failures(t, harness())
+	for _, name := range dbtest.Cases() {
+		// A driver that cannot open anything ends at once, whatever its reason is.
+		if len(failures[name]) == 0 && name != "Open/EndsAtOnceWhereWaitingDoesNotHelp" && name != "Open/EndsWithItsContext" {
+			t.Errorf("%s passed", name)
+		}
+	}
+}
+
+func TestHarnessIsChecked(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(*dbtest.Harness)
+		want   string
+	}{
+		{name: "no driver", change: func(h *dbtest.Harness) { h.Driver = nil }, want: "no Driver"},
+		{name: "no configuration", change: func(h *dbtest.Harness) { h.Config = nil }, want: "no Config"},
+		{name: "no bad parts", change: func(h *dbtest.Harness) { h.Bad = nil }, want: "no Bad"},
+		{name: "no slow query", change: func(h *dbtest.Harness) { h.Slow = "" }, want: "no Slow"},
+		{name: "an unknown difference", change: func(h *dbtest.Harness) { h.Differences = map[string]string{"lazy": "why not"} }, want: `unknown difference "lazy"`},
+		{name: "no reason", change: func(h *dbtest.Harness) { h.Differences = map[string]string{dbtest.DiffPrivate: " "} }, want: "has no reason"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := harness()
+			tc.change(&h)
+			got := dbtest.Failures(t, h)["Harness"]
+			if !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, tc.want) }) {
+				t.Errorf("problems = %q, want %q among them", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
+	names := dbtest.Cases()
+	slices.Sort(names)
+	if len(slices.Compact(names)) != len(dbtest.Cases()) {
+		t.Error("two cases have the same name")
+	}
+}

@@ -1,0 +1,232 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+var errorCases = []testCase{
+	{"Errors/HaveTheSameCodeOnEveryDatabase", testCodes},
+	{"Errors/HoldNoValue", testErrorText},
+	{"Errors/RecordNotFound", testNotFound},
+	{"Errors/CancelEndsAStatement", testCancel},
+	{"Errors/DeadlineEndsAStatement", testDeadline},
+	{"Errors/DeadlineEndsTheWaitForALock", testLockDeadline},
+}
+
+// secretValue stands in every value that a constraint refuses; no error may repeat it.
+const secretValue = "unique-secret-value"
+
+// violation is one way to break a constraint.
+type violation struct {
+	name     string
+	do       func(db *gorm.DB, a author) error
+	code     *xError.ErrorCode
+	sentinel error
+	lawful   string // the difference that allows it
+}
+
+var violations = []violation{
+	{"unique column", func(db *gorm.DB, a author) error {
+		return db.Create(&author{Name: a.Name}).Error
+	}, xError.UniqueConstraint, gorm.ErrDuplicatedKey, ""},
+	{"primary key", func(db *gorm.DB, a author) error {
+		b := author{Name: "another " + secretValue}
+		b.ID = a.ID
+		return db.Create(&b).Error
+	}, xError.UniqueConstraint, gorm.ErrDuplicatedKey, ""},
+	{"unique column of an update", func(db *gorm.DB, a author) error {
+		b := author{Name: "other " + secretValue}
+		if err := db.Create(&b).Error; err != nil {
+			return err
+		}
+		return db.Model(&b).Update("name", a.Name).Error
+	}, xError.UniqueConstraint, gorm.ErrDuplicatedKey, ""},
+	{"foreign key that refers to nothing", func(db *gorm.DB, _ author) error {
+		return db.Create(&book{Title: secretValue, AuthorID: 42}).Error
+	}, xError.ForeignKeyError, gorm.ErrForeignKeyViolated, ""},
+	{"foreign key that is referred to", func(db *gorm.DB, a author) error {
+		if err := db.Create(&book{Title: secretValue, AuthorID: a.ID}).Error; err != nil {
+			return err
+		}
+		return db.Delete(&author{}, a.ID).Error
+	}, xError.ForeignKeyError, gorm.ErrForeignKeyViolated, ""},
+	{"check", func(db *gorm.DB, _ author) error {
+		return db.Create(&author{Name: "young " + secretValue, Age: -1}).Error
+	}, xError.IntegrityError, gorm.ErrCheckConstraintViolated, ""},
+	{"not null", func(db *gorm.DB, a author) error {
+		return db.Model(&a).Update("name", nil).Error
+	}, xError.DataIncomplete, nil, ""},
+	{"too long", func(db *gorm.DB, _ author) error {
+		return db.Create(&author{Name: strings.Repeat(secretValue, 10)}).Error
+	}, xError.DataTooLarge, nil, DiffNoLength},
+	{"syntax", func(db *gorm.DB, _ author) error {
+		return db.Exec("SELEKT 1").Error
+	}, xError.DatabaseError, nil, ""},
+	{"unknown table", func(db *gorm.DB, _ author) error {
+		return db.Exec("DELETE FROM no_such_table").Error
+	}, xError.DatabaseError, nil, ""},
+	{"unknown column", func(db *gorm.DB, _ author) error {
+		return db.Model(&author{}).Where("no_such_column = ?", 1).Update("age", 2).Error
+	}, xError.DatabaseError, nil, ""},
+}
+
+func testCodes(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	a := author{Name: secretValue}
+	check(tb, db.Create(&a).Error, "create")
+	for _, v := range violations {
+		err := v.do(db, a)
+		if v.lawful != "" && s.differs(v.lawful) {
+			if err != nil {
+				tb.Errorf("%s: %v, although the harness declares %s", v.name, err, v.lawful)
+			}
+			continue
+		}
+		if err == nil {
+			tb.Errorf("%s: no error", v.name)
+			continue
+		}
+		if got := codeOf(err); got != v.code {
+			tb.Errorf("%s: code = %v, want %v (%T: %v)", v.name, got, v.code, err, err)
+		}
+		if v.sentinel != nil && !errors.Is(err, v.sentinel) {
+			tb.Errorf("%s: the error is not gorm's %q", v.name, v.sentinel)
+		}
+	}
+}
+
+func testErrorText(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	a := author{Name: secretValue}
+	check(tb, db.Create(&a).Error, "create")
+	s.log.Reset()
+	for _, v := range violations {
+		if err := v.do(db, a); err != nil && strings.Contains(err.Error(), secretValue) {
+			tb.Errorf("%s: the error holds the value: %v", v.name, err)
+		}
+	}
+	err := db.Exec("SELEKT '" + secretValue + "'").Error
+	if err == nil || strings.Contains(err.Error(), secretValue) {
+		tb.Errorf("the error of a broken statement holds its literal: %v", err)
+	}
+	if strings.Contains(s.log.String(), secretValue) {
+		tb.Error("the log holds the value")
+	}
+}
+
+func testNotFound(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	s.log.Reset()
+	err := db.First(&author{}, 1).Error
+	if !errors.Is(err, gorm.ErrRecordNotFound) || codeOf(err) != xError.RecordNotFound {
+		tb.Errorf("error = %v with code %v, want RecordNotFound", err, codeOf(err))
+	}
+	if n := s.log.count(`"level":"error"`); n != 0 {
+		tb.Errorf("error lines = %d, want none:\n%s", n, s.log)
+	}
+}
+
+// promptly runs do, and complains where it takes longer than a second after the context's end or fails with
+// another error than want.
+func promptly(tb testing.TB, what string, after time.Duration, want error, do func() error) {
+	start := time.Now()
+	err := do()
+	if took := time.Since(start); took > after+time.Second {
+		tb.Errorf("%s returned after %s, want it within 1 s of %s", what, took, after)
+	}
+	if !errors.Is(err, want) {
+		tb.Errorf("%s: error = %v (%T), want %v", what, err, err, want)
+	}
+}
+
+// slowly are the ways in which gorm runs a statement.
+func (s *suite) slowly(db *gorm.DB) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"Raw.Scan": func(ctx context.Context) error {
+			var n int64
+			return db.WithContext(ctx).Raw(s.Slow).Scan(&n).Error
+		},
+		"Exec": func(ctx context.Context) error { return db.WithContext(ctx).Exec(s.Slow).Error },
+		"Rows": func(ctx context.Context) error {
+			rows, err := db.WithContext(ctx).Raw(s.Slow).Rows()
+			if err != nil {
+				return err
+			}
+			defer func() { _ = rows.Close() }()
+			for rows.Next() {
+				continue
+			}
+			return rows.Err()
+		},
+		"within a transaction": func(ctx context.Context) error {
+			return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+				var n int64
+				return tx.Raw(s.Slow).Scan(&n).Error
+			})
+		},
+	}
+}
+
+const soon = 150 * time.Millisecond
+
+func testCancel(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	for name, run := range s.slowly(db) {
+		promptly(tb, name, soon, context.Canceled, func() error {
+			ctx, cancel := context.WithCancel(s.ctx)
+			defer time.AfterFunc(soon, cancel).Stop()
+			defer cancel()
+			return run(ctx)
+		})
+	}
+	s.stillWorks(tb, db)
+}
+
+func testDeadline(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	for name, run := range s.slowly(db) {
+		promptly(tb, name, soon, context.DeadlineExceeded, func() error {
+			ctx, cancel := context.WithTimeout(s.ctx, soon)
+			defer cancel()
+			return run(ctx)
+		})
+	}
+	s.stillWorks(tb, db)
+}
+
+func testLockDeadline(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	a := account{Balance: 1}
+	check(tb, db.Create(&a).Error, "create")
+	holder := db.Begin()
+	check(tb, holder.Error, "begin")
+	defer holder.Rollback()
+	check(tb, holder.Model(&a).UpdateColumn("balance", 2).Error, "lock the row")
+	promptly(tb, "the second update", soon, context.DeadlineExceeded, func() error {
+		ctx, cancel := context.WithTimeout(s.ctx, soon)
+		defer cancel()
+		return db.WithContext(ctx).Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance", 3).Error
+	})
+	check(tb, holder.Commit().Error, "commit")
+	var got account
+	check(tb, db.First(&got, a.ID).Error, "read")
+	if got.Balance != 2 {
+		tb.Errorf("balance = %d, want 2: the update that was given up must not happen later", got.Balance)
+	}
+	s.stillWorks(tb, db)
+}
+
+// stillWorks writes and reads a row.
+func (s *suite) stillWorks(tb testing.TB, db *gorm.DB) {
+	n := note{Text: "works"}
+	check(tb, db.Create(&n).Error, "create afterwards")
+	check(tb, db.First(&note{}, n.ID).Error, "read afterwards")
+}

@@ -1,0 +1,158 @@
+package dbtest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+)
+
+var openCases = []testCase{
+	{"Open/PingsAndCloses", testOpen},
+	{"Open/RefusesBadParts", testBadParts},
+	{"Open/EndsAtOnceWhereWaitingDoesNotHelp", testUnusable},
+	{"Open/PartsAndDSNAreEquivalent", testParts},
+	{"Open/TakesAwkwardValues", testAwkward},
+	{"Open/EndsWithItsContext", testOpenContext},
+	{"Open/KeepsToThePool", testPool},
+}
+
+// awkward are values that break a DSN whose parts are not quoted, or smuggle a parameter into it.
+var awkward = []string{
+	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b", "a&b=c", "a;b=c", "a=b",
+	"a{b}c", "a+b", "x host=evil", "x&_pragma=query_only(1)", "密码", "пароль", "🔑", "a$b`c!", "a|b~c^d", "a,b(c)",
+}
+
+func testOpen(tb testing.TB, s *suite) {
+	o := s.options(tb)
+	db, err := s.registry.Open(s.ctx, o)
+	check(tb, err, "open")
+	check(tb, xDB.CheckHealth(s.ctx, db), "health")
+	check(tb, db.WithContext(s.ctx).Migrator().DropTable(entities()...), "drop the tables")
+	check(tb, xDB.Close(db), "close")
+	check(tb, xDB.Close(db), "close again")
+	if err := xDB.CheckHealth(s.ctx, db); err == nil {
+		tb.Error("a closed database is healthy")
+	}
+	if got := s.log.count("database connected", s.Driver.Name()); got != 1 {
+		tb.Errorf("lines that say the database is connected = %d, want 1", got)
+	}
+	if s.registry.Describe(o) == "" {
+		tb.Error("Describe says nothing")
+	}
+}
+
+func testBadParts(tb testing.TB, s *suite) {
+	for name, parts := range s.Bad {
+		parts.Pass = "secret-of-a-bad-part"
+		dsn, err := s.Driver.DSN(parts)
+		if err == nil {
+			tb.Errorf("%s: DSN(%v) = %q, want an error", name, parts, strings.ReplaceAll(dsn, parts.Pass, "***"))
+			continue
+		}
+		if strings.Contains(err.Error(), parts.Pass) {
+			tb.Errorf("%s: the error holds the password", name)
+		}
+		if !strings.Contains(err.Error(), "DATABASE_") {
+			tb.Errorf("%s: the error %q names no variable", name, err)
+		}
+		if err := s.registry.Check(xDB.Options{Driver: s.Driver.Name(), Parts: parts}); err == nil {
+			tb.Errorf("%s: Check finds nothing wrong", name)
+		}
+	}
+}
+
+func testUnusable(tb testing.TB, s *suite) {
+	for name, parts := range s.Unusable(tb) {
+		db, err := s.registry.Open(s.ctx, xDB.Options{Driver: s.Driver.Name(), Parts: parts, ConnectTimeout: 2 * time.Second})
+		if err == nil {
+			tb.Errorf("%s: Open succeeded", name)
+			check(tb, xDB.Close(db), "close")
+			continue
+		}
+		if n := s.log.count("not reachable yet"); n > 0 {
+			tb.Errorf("%s: Open tried %d times more (%v)", name, n, err)
+		}
+		if parts.Pass != "" && strings.Contains(err.Error(), parts.Pass) {
+			tb.Errorf("%s: the error holds the password", name)
+		}
+		s.noSecret(tb, parts)
+	}
+}
+
+func testParts(tb testing.TB, s *suite) {
+	o := s.options(tb)
+	db := s.openWith(tb, o)
+	check(tb, db.Create(&note{Text: "written"}).Error, "create")
+
+	dsn, err := s.Driver.DSN(o.Parts)
+	check(tb, err, "DSN")
+	again := o
+	again.Parts.Name, again.Parts.Path, again.Parts.Host = "ignored", "ignored", "ignored.invalid"
+	again.DSN = xLog.Secret(dsn)
+	other, err := s.registry.Open(s.ctx, again)
+	check(tb, err, "open by DSN")
+	defer func() { check(tb, xDB.Close(other), "close") }()
+	want := int64(1)
+	if s.differs(DiffPrivate) {
+		want = 0
+	}
+	if got := count(tb, other.WithContext(s.ctx), &note{}); got != want {
+		tb.Errorf("rows seen through the DSN = %d, want %d", got, want)
+	}
+}
+
+func testAwkward(tb testing.TB, s *suite) {
+	if s.differs(DiffNoCredentials) && s.differs(DiffPrivate) {
+		tb.Skip("there is neither a password nor a name")
+	}
+	for _, text := range awkward {
+		parts, verify := s.Awkward(tb, text)
+		o := xDB.Options{Driver: s.Driver.Name(), Parts: parts, ConnectTimeout: 10 * time.Second}
+		db, err := s.registry.Open(s.ctx, o)
+		if err != nil {
+			tb.Errorf("%q: open: %v", text, err)
+			continue
+		}
+		if err := verify(db.WithContext(s.ctx)); err != nil {
+			tb.Errorf("%q: another database than the one that was asked for: %v", text, err)
+		}
+		check(tb, xDB.Close(db), "close")
+		s.noSecret(tb, o.Parts)
+	}
+}
+
+func testOpenContext(tb testing.TB, s *suite) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	cancel()
+	start := time.Now()
+	db, err := s.registry.Open(ctx, s.options(tb))
+	if err == nil {
+		check(tb, xDB.Close(db), "close")
+		tb.Fatal("Open succeeded after the end of its context")
+	}
+	if took := time.Since(start); took > time.Second {
+		tb.Errorf("Open returned after %s", took)
+	}
+}
+
+func testPool(tb testing.TB, s *suite) {
+	o := s.options(tb)
+	o.MaxOpenConns = 3
+	db := s.openWith(tb, o)
+	pool, err := db.DB()
+	check(tb, err, "pool")
+	errs := inParallel(20, func(int) error { return db.Create(&note{Text: "x"}).Error })
+	if err := firstOf(errs); err != nil {
+		tb.Fatalf("create: %v", err)
+	}
+	if got := pool.Stats().MaxOpenConnections; got != 3 {
+		tb.Errorf("MaxOpenConnections = %d, want 3", got)
+	}
+	if got := count(tb, db, &note{}); got != 20 {
+		tb.Errorf("rows = %d, want 20", got)
+	}
+}

@@ -1,0 +1,147 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+)
+
+var schemaCases = []testCase{
+	{"Schema/MigratesTwice", testMigrateTwice},
+	{"Schema/MigrationKeepsRowsThatReferToTheTable", testMigrateParent},
+	{"Schema/HasThePrefix", testPrefix},
+	{"Schema/PreparesInOrderAfterTheMigration", testPrepare},
+	{"Schema/FailedPrepareClosesThePool", testFailedPrepare},
+}
+
+func testMigrateTwice(tb testing.TB, s *suite) {
+	o := s.options(tb)
+	db := s.openWith(tb, o)
+	a := author{Name: "kept"}
+	check(tb, db.Create(&a).Error, "create")
+	if n := s.log.count(`"sql":"CREATE TABLE`); n < len(entities()) {
+		tb.Errorf("the first migration logged %d × CREATE TABLE, want %d", n, len(entities()))
+	}
+	s.log.Reset()
+	check(tb, db.AutoMigrate(o.AutoMigrate...), "migrate again")
+	for _, change := range []string{"ALTER TABLE", "CREATE TABLE", "DROP TABLE", "CREATE INDEX", "CREATE UNIQUE INDEX"} {
+		if n := s.log.count(`"sql":"` + change); n > 0 {
+			tb.Errorf("the second migration ran %d × %s, want no change:\n%s", n, change, s.log)
+		}
+	}
+	var got author
+	check(tb, db.First(&got, a.ID).Error, "read")
+	if got.Name != a.Name {
+		tb.Errorf("name = %q after the second migration, want %q", got.Name, a.Name)
+	}
+}
+
+// parentBefore and parentAfter are two versions of one table, child refers to it and is deleted with it.
+type (
+	parentBefore struct {
+		xModels.BaseEntity
+		Name string `gorm:"size:20;not null"`
+	}
+
+	parentAfter struct {
+		xModels.BaseEntity
+		Name   string  `gorm:"size:200"`
+		Colour *string `gorm:"size:20;index"`
+	}
+
+	child struct {
+		xModels.BaseEntity
+		ParentID xSnowflake.SnowflakeID `gorm:"type:int;not null"`
+		Parent   *parentBefore          `gorm:"constraint:OnDelete:CASCADE"`
+	}
+)
+
+// TableName implements schema.TablerWithNamer: the entity is the later version of parentBefore.
+func (parentAfter) TableName(namer schema.Namer) string { return namer.TableName("parentBefore") }
+
+func testMigrateParent(tb testing.TB, s *suite) {
+	o := s.options(tb)
+	o.AutoMigrate = append(o.AutoMigrate, &parentBefore{}, &child{})
+	db := s.openWith(tb, o)
+	defer func() { check(tb, db.Migrator().DropTable(&child{}, &parentBefore{}), "drop the tables") }()
+	p := parentBefore{Name: "p"}
+	check(tb, db.Create(&p).Error, "create parent")
+	check(tb, db.Create(&child{ParentID: p.ID}).Error, "create child")
+
+	if s.differs(DiffPrivate) {
+		tb.Skip("a second pool would see another database")
+	}
+	o.AutoMigrate = []any{&parentAfter{}}
+	o.MaxIdleConns = -1 // what is set on one connection is not there on the next
+	other, err := s.registry.Open(s.ctx, o)
+	check(tb, err, "migrate the parent")
+	check(tb, xDB.Close(other), "close")
+
+	if got := count(tb, db, &child{}); got != 1 {
+		tb.Errorf("children = %d after the table that they refer to was changed, want 1", got)
+	}
+	if !db.Migrator().HasColumn(&parentAfter{}, "colour") {
+		tb.Error("the new column is missing")
+	}
+	if err := db.Create(&child{ParentID: 1}).Error; err == nil {
+		tb.Error("foreign keys are not enforced after the migration")
+	}
+}
+
+func testPrefix(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	tables, err := db.Migrator().GetTables()
+	check(tb, err, "tables")
+	found := 0
+	for _, table := range tables {
+		if strings.HasPrefix(strings.ToLower(table), s.prefix) {
+			found++
+		}
+	}
+	if want := len(entities()); found != want {
+		tb.Errorf("tables with the prefix %q = %d of %v, want %d", s.prefix, found, tables, want)
+	}
+}
+
+func testPrepare(tb testing.TB, s *suite) {
+	var order []string
+	o := s.options(tb)
+	for _, name := range []string{"first", "second"} {
+		o.Prepare = append(o.Prepare, func(_ context.Context, db *gorm.DB) error {
+			order = append(order, name)
+			return db.Create(&note{Text: name}).Error
+		})
+	}
+	db := s.openWith(tb, o)
+	if want := []string{"first", "second"}; !slices.Equal(order, want) {
+		tb.Errorf("order = %v, want %v", order, want)
+	}
+	if got := count(tb, db, &note{}); got != 2 {
+		tb.Errorf("rows = %d, want 2", got)
+	}
+}
+
+func testFailedPrepare(tb testing.TB, s *suite) {
+	boom := errors.New("boom")
+	var kept *gorm.DB
+	o := s.options(tb)
+	o.Prepare = []xDB.Prepare{func(_ context.Context, db *gorm.DB) error {
+		kept = db
+		return errors.Join(boom, db.Migrator().DropTable(entities()...))
+	}}
+	if _, err := s.registry.Open(s.ctx, o); !errors.Is(err, boom) {
+		tb.Errorf("Open = %v, want the function's error", err)
+	}
+	if err := xDB.CheckHealth(s.ctx, kept); err == nil {
+		tb.Error("the pool is still open")
+	}
+}

@@ -1,0 +1,196 @@
+package dbtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+)
+
+// The entities of the suite.
+type (
+	author struct {
+		xModels.BaseEntity
+		Name  string  `gorm:"size:64;not null;uniqueIndex"`
+		Email *string `gorm:"size:64"`
+		Age   int     `gorm:"not null;check:age >= 0"`
+		Books []book  `gorm:"foreignKey:AuthorID;constraint:OnDelete:RESTRICT"`
+	}
+
+	book struct {
+		xModels.BaseEntity
+		Title    string                 `gorm:"size:100;not null"`
+		AuthorID xSnowflake.SnowflakeID `gorm:"type:int;not null;index"`
+	}
+
+	note struct {
+		xModels.BaseEntityWithSoftDelete
+		Text string `gorm:"size:200"`
+	}
+
+	account struct {
+		xModels.BaseEntity
+		Balance int64 `gorm:"not null"`
+		Version xModels.Version
+	}
+
+	event struct {
+		xModels.BaseEntity
+		Kind string    `gorm:"size:20;not null;index"`
+		At   time.Time `gorm:"not null"`
+		Body *string   `gorm:"size:2097152"` // becomes the large text type where a database has one
+	}
+)
+
+// GetGene implements xSnowflake.GeneProvider.
+func (author) GetGene() xSnowflake.Gene { return xSnowflake.GeneUser }
+
+// GetGene implements xSnowflake.GeneProvider.
+func (book) GetGene() xSnowflake.Gene { return xSnowflake.GeneFile }
+
+// entities are all entities, referenced tables first.
+func entities() []any { return []any{&author{}, &book{}, &note{}, &account{}, &event{}} }
+
+// suite is what one case works with.
+type suite struct {
+	Harness
+
+	ctx      context.Context //nolint:containedctx // that of the case, with its log and its ids
+	log      *lines
+	registry *xDB.Registry
+	prefix   string
+}
+
+// number makes the table prefix of every case unique in its process.
+var number atomic.Int64
+
+func newSuite(tb testing.TB, h Harness) *suite {
+	s := &suite{Harness: h, log: &lines{}, registry: &xDB.Registry{}}
+	s.prefix = fmt.Sprintf("t%d_%d_", time.Now().UnixMilli()%1e6, number.Add(1))
+	s.registry.Register(h.Driver)
+
+	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: s.log})
+	check(tb, err, "log")
+	node, err := xSnowflake.NewNode()
+	check(tb, err, "id node")
+	tb.Cleanup(func() {
+		check(tb, node.Close(), "close the id node")
+		check(tb, engine.Close(), "close the log")
+	})
+	s.ctx = context.WithValue(xLog.NewContext(tb.Context(), engine), xCtx.SnowflakeNodeKey, node)
+	return s
+}
+
+// open opens a database with all tables of the suite.
+func (s *suite) open(tb testing.TB) *gorm.DB {
+	return s.openWith(tb, s.options(tb))
+}
+
+// options are the options of an ordinary open.
+func (s *suite) options(tb testing.TB) xDB.Options {
+	return xDB.Options{
+		Driver: s.Driver.Name(), Parts: s.Config(tb), TablePrefix: s.prefix, AutoMigrate: entities(),
+		ConnectTimeout: 10 * time.Second,
+	}
+}
+
+// openWith opens a database, and at the end of the case drops the tables and closes it.
+func (s *suite) openWith(tb testing.TB, o xDB.Options) *gorm.DB {
+	db, err := s.registry.Open(s.ctx, o)
+	if err != nil {
+		tb.Fatalf("open: %v", err)
+	}
+	tb.Cleanup(func() {
+		late := db.WithContext(context.WithoutCancel(s.ctx))
+		check(tb, late.Migrator().DropTable(entities()...), "drop the tables")
+		check(tb, xDB.Close(db), "close")
+		s.noSecret(tb, o.Parts)
+	})
+	return db.WithContext(s.ctx)
+}
+
+// noSecret looks for the password in everything that was logged.
+func (s *suite) noSecret(tb testing.TB, parts driver.Config) {
+	if parts.Pass != "" && strings.Contains(s.log.String(), parts.Pass) {
+		tb.Errorf("the log holds the password")
+	}
+}
+
+// check ends the case where err is not nil.
+func check(tb testing.TB, err error, what string) {
+	if err != nil {
+		tb.Fatalf("%s: %v", what, err)
+	}
+}
+
+// count returns the number of rows of a table.
+func count(tb testing.TB, db *gorm.DB, entity any) int64 {
+	var n int64
+	check(tb, db.Model(entity).Count(&n).Error, "count")
+	return n
+}
+
+// codeOf returns the code that a client would get for err.
+func codeOf(err error) *xError.ErrorCode { return xError.From(err).GetErrorCode() }
+
+// lines collects log lines.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+// String returns everything that was written.
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// Reset forgets everything that was written.
+func (l *lines) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf.Reset()
+}
+
+// count returns how many lines hold every one of the texts.
+func (l *lines) count(texts ...string) int {
+	n := 0
+	for line := range strings.Lines(l.String()) {
+		if containsAll(line, texts) {
+			n++
+		}
+	}
+	return n
+}
+
+func containsAll(s string, texts []string) bool {
+	for _, t := range texts {
+		if !strings.Contains(s, t) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,150 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"gorm.io/gorm"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+)
+
+var txCases = []testCase{
+	{"Transaction/CommitKeeps", testCommit},
+	{"Transaction/RollbackLeavesNothing", testRollback},
+	{"Transaction/PanicRollsBack", testPanic},
+	{"Transaction/SavepointGoesBackHalfWay", testSavepoint},
+	{"Transaction/NestedFailureKeepsTheOuter", testNested},
+	{"Transaction/OuterFailureTakesTheNested", testNestedOuter},
+	{"Transaction/TravelsWithTheContext", testContextTx},
+}
+
+var errBoom = errors.New("boom")
+
+func create(tx *gorm.DB, text string) error { return tx.Create(&note{Text: text}).Error }
+
+// wantNotes complains where the table does not hold exactly these texts.
+func wantNotes(tb testing.TB, db *gorm.DB, want ...string) {
+	var got []string
+	check(tb, db.Model(&note{}).Order("id").Pluck("text", &got).Error, "read")
+	if len(got) != len(want) {
+		tb.Errorf("texts = %q, want %q", got, want)
+		return
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			tb.Errorf("texts = %q, want %q", got, want)
+			return
+		}
+	}
+}
+
+func testCommit(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	err := db.Transaction(func(tx *gorm.DB) error { return create(tx, "a") })
+	check(tb, err, "transaction")
+	wantNotes(tb, db, "a")
+}
+
+func testRollback(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	err := db.Transaction(func(tx *gorm.DB) error {
+		if err := create(tx, "a"); err != nil {
+			return err
+		}
+		return errBoom
+	})
+	if !errors.Is(err, errBoom) {
+		tb.Errorf("Transaction = %v, want the callback's error", err)
+	}
+	wantNotes(tb, db)
+}
+
+func testPanic(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	func() {
+		defer func() {
+			if recover() == nil {
+				tb.Error("the panic is gone")
+			}
+		}()
+		_ = db.Transaction(func(tx *gorm.DB) error {
+			check(tb, create(tx, "a"), "create")
+			panic("boom")
+		})
+	}()
+	wantNotes(tb, db)
+}
+
+func testSavepoint(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	err := db.Transaction(func(tx *gorm.DB) error {
+		return errors.Join(
+			create(tx, "a"),
+			tx.SavePoint("half").Error,
+			create(tx, "b"),
+			tx.RollbackTo("half").Error,
+			create(tx, "c"),
+		)
+	})
+	check(tb, err, "transaction")
+	wantNotes(tb, db, "a", "c")
+}
+
+func testNested(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	err := db.Transaction(func(tx *gorm.DB) error {
+		if err := create(tx, "a"); err != nil {
+			return err
+		}
+		inner := tx.Transaction(func(tx *gorm.DB) error { return errors.Join(create(tx, "b"), errBoom) })
+		if !errors.Is(inner, errBoom) {
+			tb.Errorf("the inner transaction = %v, want the callback's error", inner)
+		}
+		// A statement that fails must not break the outer transaction, once its savepoint is gone.
+		broken := tx.Transaction(func(tx *gorm.DB) error { return tx.Exec("SELEKT 1").Error })
+		if broken == nil {
+			tb.Error("the broken statement has no error")
+		}
+		return create(tx, "c")
+	})
+	check(tb, err, "transaction")
+	wantNotes(tb, db, "a", "c")
+}
+
+func testNestedOuter(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	err := db.Transaction(func(tx *gorm.DB) error {
+		check(tb, tx.Transaction(func(tx *gorm.DB) error { return create(tx, "a") }), "inner transaction")
+		return errBoom
+	})
+	if !errors.Is(err, errBoom) {
+		tb.Errorf("Transaction = %v, want the callback's error", err)
+	}
+	wantNotes(tb, db)
+}
+
+func testContextTx(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	ctx := context.WithValue(s.ctx, xCtx.DatabaseKey, db)
+	err := xDB.Transaction(ctx, func(ctx context.Context) error {
+		check(tb, create(xDB.MustGetDB(ctx), "a"), "create")
+		return errBoom
+	})
+	if !errors.Is(err, errBoom) {
+		tb.Errorf("Transaction = %v, want the callback's error", err)
+	}
+	check(tb, xDB.Transaction(ctx, func(ctx context.Context) error {
+		check(tb, create(xDB.MustGetDB(ctx), "b"), "create")
+		inner := xDB.Transaction(ctx, func(ctx context.Context) error {
+			return errors.Join(create(xDB.MustGetDB(ctx), "c"), errBoom)
+		})
+		if !errors.Is(inner, errBoom) {
+			tb.Errorf("the inner Transaction = %v, want the callback's error", inner)
+		}
+		return nil
+	}), "transaction")
+	wantNotes(tb, db, "b")
+}

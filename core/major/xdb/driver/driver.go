@@ -1,0 +1,51 @@
+// Package driver defines what a database plugin implements. Applications use package xdb; only plugins
+// import this package.
+//
+// A driver gives its name, the DSN made of the parts, a gorm dialector and its error table. What all
+// databases share (pool, retry at the start, prefix, log of slow statements, migration, error codes) is
+// written once, in xdb. What only some can do is an optional interface: Batcher, Describer, Migrator.
+package driver
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+)
+
+// Driver opens one kind of database. Its methods are called from any goroutine, and none of them connects:
+// that begins when gorm initializes the dialector.
+type Driver interface {
+	// Name is the value of DATABASE_DRIVER that selects this driver.
+	Name() string
+
+	// DSN assembles a connection string of the parts, every value quoted as the database wants it. The error
+	// names each part that is missing or wrong (by its variable, see Missing) and never holds a password.
+	DSN(c Config) (string, error)
+
+	// Dialector adapts a connection string to gorm. It embeds the dialector of the library and implements
+	// gorm.ErrorTranslator with Translate. A string that does not parse is an error when it is initialized.
+	Dialector(dsn string) gorm.Dialector
+
+	// ErrorKind classifies an error of the database library; Unknown where it is not one, or has no kind.
+	ErrorKind(err error) ErrorKind
+}
+
+// Describer is implemented by a driver that can say where a DSN leads to, for the banner at the start and
+// the log. The text holds neither a password nor any parameter that could carry one.
+type Describer interface {
+	Describe(dsn string) string
+}
+
+// Batcher is implemented by a driver whose database takes only so many rows in one statement, or is faster
+// with fewer. An insert of a slice that is longer becomes several statements in one transaction.
+type Batcher interface {
+	BatchSize() int
+}
+
+// Migrator is implemented by a driver whose schema changes need the connection in a special state.
+//
+// Migrate calls run once with a handle on db, and puts the connection back when run returns. Its error is
+// run's, or what kept it from putting the state up or down.
+type Migrator interface {
+	Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error
+}

@@ -1,0 +1,137 @@
+package driver
+
+import (
+	"errors"
+
+	"gorm.io/gorm"
+)
+
+// ErrorKind says what went wrong in terms that all databases share. Package xdb maps each kind onto an error
+// code, once for all drivers.
+type ErrorKind uint8
+
+// The kinds of errors.
+const (
+	// Unknown is every other error.
+	Unknown ErrorKind = iota
+	// Unique is a second row with the same primary key or unique value.
+	Unique
+	// ForeignKey is a row that refers to nothing, or that another still refers to.
+	ForeignKey
+	// Check is a value that a check constraint refuses.
+	Check
+	// NotNull is NULL where the column has none.
+	NotNull
+	// TooLong is a value longer than its column.
+	TooLong
+	// OutOfRange is a number or time outside of its column's range.
+	OutOfRange
+	// Deadlock is a transaction that the database gave up for another's sake: a deadlock or a serialization
+	// failure. The same transaction may succeed when it is tried again.
+	Deadlock
+	// LockTimeout is a lock that was not granted in time.
+	LockTimeout
+	// Canceled is a statement that was interrupted because its context ended.
+	Canceled
+	// Connection is a server that cannot be reached, or that broke off. Waiting may mend it.
+	Connection
+	// Authentication is a wrong user or password, or a user who may not connect.
+	Authentication
+	// UnknownDatabase is a database that the server does not have, or a file that cannot be opened.
+	UnknownDatabase
+	// ReadOnly is a write to a database that only reads, such as a standby.
+	ReadOnly
+	// Syntax is a statement that the database does not understand, or that names an unknown table or column.
+	Syntax
+
+	kindCount
+)
+
+// kinds is what there is to say about each kind: its text, and gorm's sentinel where gorm has one.
+var kinds = [kindCount]struct {
+	text     string
+	sentinel error
+}{
+	Unknown:         {"database error", nil},
+	Unique:          {"unique constraint violated", gorm.ErrDuplicatedKey},
+	ForeignKey:      {"foreign key constraint violated", gorm.ErrForeignKeyViolated},
+	Check:           {"check constraint violated", gorm.ErrCheckConstraintViolated},
+	NotNull:         {"not-null constraint violated", nil},
+	TooLong:         {"value too long", nil},
+	OutOfRange:      {"value out of range", nil},
+	Deadlock:        {"transaction given up: deadlock or serialization failure", nil},
+	LockTimeout:     {"lock not granted in time", nil},
+	Canceled:        {"statement interrupted", nil},
+	Connection:      {"connection failed", nil},
+	Authentication:  {"authentication failed", nil},
+	UnknownDatabase: {"database cannot be opened", nil},
+	ReadOnly:        {"database is read-only", nil},
+	Syntax:          {"statement not understood", nil},
+}
+
+// String returns what the kind means.
+func (k ErrorKind) String() string {
+	if k >= kindCount {
+		k = Unknown
+	}
+	return kinds[k].text
+}
+
+// Kinds returns every kind but Unknown.
+func Kinds() []ErrorKind {
+	all := make([]ErrorKind, 0, kindCount-1)
+	for k := Unknown + 1; k < kindCount; k++ {
+		all = append(all, k)
+	}
+	return all
+}
+
+// Error is an error of the database with its kind. errors.Is and errors.As see both the library's own error
+// and gorm's sentinel of the kind (gorm.ErrDuplicatedKey, gorm.ErrForeignKeyViolated,
+// gorm.ErrCheckConstraintViolated).
+//
+// Its text is the kind's and the detail that the driver has declared safe. The library's own text is left
+// out, because many databases quote the offending value in it.
+type Error struct {
+	kind   ErrorKind
+	detail string
+	cause  error
+}
+
+// Translate returns err as an *Error of the kind. detail is what else may be shown in a log: a constraint's
+// name, or the library's text where that never quotes a value. A nil error, one that is translated already,
+// and one of Unknown kind come back as they are.
+func Translate(kind ErrorKind, err error, detail string) error {
+	if err == nil || kind == Unknown || kind >= kindCount || KindOf(err) != Unknown {
+		return err
+	}
+	return &Error{kind: kind, detail: detail, cause: err}
+}
+
+// KindOf returns the kind of an error that was translated, or Unknown.
+func KindOf(err error) ErrorKind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.kind
+	}
+	return Unknown
+}
+
+// Kind returns the error's kind.
+func (e *Error) Kind() ErrorKind { return e.kind }
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.detail == "" {
+		return e.kind.String()
+	}
+	return e.kind.String() + ": " + e.detail
+}
+
+// Unwrap returns the library's error, and gorm's sentinel where the kind has one.
+func (e *Error) Unwrap() []error {
+	if s := kinds[e.kind].sentinel; s != nil {
+		return []error{e.cause, s}
+	}
+	return []error{e.cause}
+}

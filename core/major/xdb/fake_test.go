@@ -1,0 +1,199 @@
+package xdb_test
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/callbacks"
+	"gorm.io/gorm/utils/tests"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// fake is a driver without a server: connect and query say what happens.
+type fake struct {
+	name    string
+	dsn     func(driver.Config) (string, error)
+	connect func(ctx context.Context, attempt int) error
+	query   func(ctx context.Context, sql string) error
+	kind    func(error) driver.ErrorKind
+
+	mu       sync.Mutex
+	attempts int
+	open     int
+}
+
+func (f *fake) Name() string {
+	if f.name == "" {
+		return "fake"
+	}
+	return f.name
+}
+
+func (f *fake) DSN(c driver.Config) (string, error) {
+	if f.dsn != nil {
+		return f.dsn(c)
+	}
+	return "fake://" + c.User + ":" + c.Pass + "@" + c.Host + "/" + c.Name, nil
+}
+
+func (f *fake) Dialector(string) gorm.Dialector { return &fakeDialector{fake: f} }
+
+func (f *fake) ErrorKind(err error) driver.ErrorKind {
+	if f.kind != nil {
+		return f.kind(err)
+	}
+	return driver.Unknown
+}
+
+// made returns how many times a connection was tried.
+func (f *fake) made() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.attempts
+}
+
+// openConnections returns how many connections are open.
+func (f *fake) openConnections() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open
+}
+
+type fakeDialector struct {
+	tests.DummyDialector
+
+	fake *fake
+}
+
+func (d *fakeDialector) Name() string { return d.fake.Name() }
+
+func (d *fakeDialector) Initialize(db *gorm.DB) error {
+	callbacks.RegisterDefaultCallbacks(db, &callbacks.Config{})
+	db.ConnPool = sql.OpenDB(d)
+	return nil
+}
+
+func (d *fakeDialector) Translate(err error) error {
+	return driver.Translate(d.fake.ErrorKind(err), err, "")
+}
+
+func (d *fakeDialector) Driver() sqldriver.Driver { return nil }
+
+func (d *fakeDialector) Connect(ctx context.Context) (sqldriver.Conn, error) {
+	d.fake.mu.Lock()
+	d.fake.attempts++
+	attempt := d.fake.attempts
+	d.fake.mu.Unlock()
+	if d.fake.connect != nil {
+		if err := d.fake.connect(ctx, attempt); err != nil {
+			return nil, err
+		}
+	}
+	d.fake.mu.Lock()
+	d.fake.open++
+	d.fake.mu.Unlock()
+	return &fakeConn{fake: d.fake}, nil
+}
+
+type fakeConn struct{ fake *fake }
+
+func (c *fakeConn) Prepare(string) (sqldriver.Stmt, error) { return nil, errors.New("not prepared") }
+func (c *fakeConn) Begin() (sqldriver.Tx, error)           { return fakeTx{}, nil }
+
+func (c *fakeConn) Close() error {
+	c.fake.mu.Lock()
+	defer c.fake.mu.Unlock()
+	c.fake.open--
+	return nil
+}
+
+func (c *fakeConn) ExecContext(ctx context.Context, sql string, _ []sqldriver.NamedValue) (sqldriver.Result, error) {
+	if c.fake.query != nil {
+		if err := c.fake.query(ctx, sql); err != nil {
+			return nil, err
+		}
+	}
+	return sqldriver.RowsAffected(1), nil
+}
+
+func (c *fakeConn) QueryContext(ctx context.Context, sql string, _ []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	if c.fake.query != nil {
+		if err := c.fake.query(ctx, sql); err != nil {
+			return nil, err
+		}
+	}
+	return noRows{}, nil
+}
+
+type fakeTx struct{}
+
+func (fakeTx) Commit() error   { return nil }
+func (fakeTx) Rollback() error { return nil }
+
+type noRows struct{}
+
+func (noRows) Columns() []string            { return []string{"id"} }
+func (noRows) Close() error                 { return nil }
+func (noRows) Next([]sqldriver.Value) error { return io.EOF }
+
+// registryOf returns a registry that holds d.
+func registryOf(d driver.Driver) *xDB.Registry {
+	var r xDB.Registry
+	r.Register(d)
+	return &r
+}
+
+// lines collects what is logged with the context that logged returns.
+type lines struct {
+	mu  sync.Mutex
+	buf strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// count returns how many lines hold text.
+func (l *lines) count(text string) int {
+	n := 0
+	for line := range strings.Lines(l.String()) {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
+
+func logged(t *testing.T) (context.Context, *lines) {
+	t.Helper()
+	l := &lines{}
+	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return xLog.NewContext(t.Context(), engine), l
+}

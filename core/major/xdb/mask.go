@@ -1,0 +1,138 @@
+package xdb
+
+import (
+	"cmp"
+	"errors"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// scrubber takes the secrets of one connection out of texts that others have written. Libraries quote the
+// whole DSN, or the part that they could not parse, in their errors.
+type scrubber struct {
+	secrets []string // longest first
+}
+
+// newScrubber returns a scrubber for a password and the forms that it takes in a DSN.
+func newScrubber(pass string) scrubber { return scrubber{}.with(pass) }
+
+// with adds secrets.
+func (s scrubber) with(secrets ...string) scrubber {
+	all := slices.Clone(s.secrets)
+	for _, secret := range secrets {
+		if secret == "" {
+			continue
+		}
+		_, userinfo, _ := strings.Cut(url.UserPassword("", secret).String(), ":")
+		quoted := strconv.Quote(secret)
+		all = append(all, secret, url.QueryEscape(secret), url.PathEscape(secret), userinfo, quoted[1:len(quoted)-1],
+			strings.ReplaceAll(secret, "'", "''"), strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(secret))
+		if plain, err := url.PathUnescape(secret); err == nil {
+			all = append(all, plain)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return scrubber{slices.Compact(all)}
+}
+
+// dsnPasswords are the places in which the usual forms of a DSN hold a password. They take too much rather than
+// too little: what they find is only ever replaced by a mask.
+var dsnPasswords = sync.OnceValue(func() []*regexp.Regexp {
+	const param = `(?i)(?:password|passwd|passphrase|pwd|pass|secret|token)\s*=\s*`
+	return []*regexp.Regexp{
+		regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^:@/]*:(.+)@`), // scheme://user:password@host
+		regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^:@/]*:(.+?)@`),
+		regexp.MustCompile(`^[^:@/]*:(.+)@`), // user:password@protocol(host)/name
+		regexp.MustCompile(`^[^:@/]*:(.+?)@`),
+		regexp.MustCompile(param + `'((?:[^'\\]|\\.|'')*)'`),
+		regexp.MustCompile(param + `"([^"]*)"`),
+		regexp.MustCompile(param + `\{([^}]*)\}`),
+		regexp.MustCompile(param + `([^\s;&'"{][^\s;&]*)`),
+	}
+})
+
+// withDSN adds the passwords of a DSN, and the DSN itself where it holds one.
+func (s scrubber) withDSN(dsn string) scrubber {
+	for _, re := range dsnPasswords() {
+		for _, m := range re.FindAllStringSubmatch(dsn, -1) {
+			s = s.with(m[1])
+		}
+	}
+	if len(s.secrets) > 0 {
+		s = s.with(dsn)
+	}
+	return s
+}
+
+// badEscape is what net/url says of a percent sign that escapes nothing: it quotes a piece of the password.
+var badEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`invalid URL escape "[^"]*"`) })
+
+// text returns the text without its secrets.
+func (s scrubber) text(text string) string {
+	if len(s.secrets) == 0 {
+		return text
+	}
+	for _, secret := range s.secrets {
+		text = strings.ReplaceAll(text, secret, "***")
+	}
+	return badEscape().ReplaceAllString(text, "invalid URL escape")
+}
+
+// scrub returns err itself where its text holds no secret, else an error that only keeps the clean text and
+// the kind.
+func (s scrubber) scrub(err error, kind driver.ErrorKind) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	clean := s.text(text)
+	if clean == text {
+		return err
+	}
+	return driver.Translate(kind, errors.New(clean), clean)
+}
+
+// dsnForms are the forms of a DSN in which xdb finds the host and the name of the database.
+type dsnForms struct{ url, mysql, plainHost, quoted, host, port, name *regexp.Regexp }
+
+var forms = sync.OnceValue(func() dsnForms {
+	return dsnForms{
+		url:       regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://(?:.*@)?([^@/?#]*)(/[^?#@:]*)?`),
+		mysql:     regexp.MustCompile(`^(?:.*@)?[a-z0-9]*\(([^()@]*)\)(/[^?#@:]*)?`),
+		plainHost: regexp.MustCompile(`^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d+)?$`),
+		quoted:    regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'|"[^"]*"|\{[^}]*\}`),
+		host:      regexp.MustCompile(`(?i)(?:^|[\s;])(?:host|server|data source)\s*=\s*([A-Za-z0-9.:\\_-]+)`),
+		port:      regexp.MustCompile(`(?i)(?:^|[\s;])port\s*=\s*(\d+)`),
+		name:      regexp.MustCompile(`(?i)(?:^|[\s;])(?:dbname|database|initial catalog)\s*=\s*([A-Za-z0-9_.-]+)`),
+	}
+})
+
+// describeDSN returns where a DSN leads to: host, port and database, and nothing else of it. "" is a form
+// that it does not know.
+func describeDSN(dsn string) string {
+	f := forms()
+	for _, form := range []*regexp.Regexp{f.url, f.mysql} {
+		if m := form.FindStringSubmatch(dsn); m != nil && f.plainHost.MatchString(m[1]) {
+			return m[1] + m[2]
+		}
+	}
+	dsn = f.quoted.ReplaceAllString(dsn, "") // it may hold what looks like a parameter
+	host := f.host.FindStringSubmatch(dsn)
+	if host == nil {
+		return ""
+	}
+	where := host[1]
+	if port := f.port.FindStringSubmatch(dsn); port != nil {
+		where += ":" + port[1]
+	}
+	if name := f.name.FindStringSubmatch(dsn); name != nil {
+		where += "/" + name[1]
+	}
+	return where
+}

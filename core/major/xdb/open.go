@@ -1,0 +1,221 @@
+package xdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/schema"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+)
+
+const (
+	// attemptTimeout bounds one attempt to connect: a host that swallows packets gets more than one.
+	attemptTimeout = 5 * time.Second
+
+	firstWait = 250 * time.Millisecond
+	longWait  = 5 * time.Second
+
+	// maxIdentifier is the longest name that all databases keep whole (PostgreSQL: 63 bytes), so that the
+	// names of indexes and constraints are the same on each.
+	maxIdentifier = 63
+)
+
+var errNoAnswer = errors.New("no answer within " + attemptTimeout.String())
+
+// Open opens the database of o through the default registry. See Registry.Open.
+func Open(ctx context.Context, o Options) (*gorm.DB, error) { return defaultRegistry.Open(ctx, o) }
+
+// Open connects, sets up the pool, migrates and prepares; where one of these fails, nothing stays open.
+//
+// A server that is not there yet is tried again, at growing intervals and with a line in the log for each
+// attempt, until Options.ConnectTimeout. An error that waiting cannot mend, such as a wrong password or an
+// unknown database, and the end of ctx end Open at once.
+//
+// Times that gorm sets are in UTC and whole microseconds, which is what all databases keep.
+func (r *Registry) Open(ctx context.Context, o Options) (*gorm.DB, error) {
+	o = o.withDefaults()
+	t, err := r.resolve(o)
+	if err != nil {
+		return nil, err
+	}
+	db, err := t.connect(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("xdb: open %s: %w", t.label(), err)
+	}
+	if err := t.finish(ctx, db, o); err != nil {
+		return nil, errors.Join(err, Close(db))
+	}
+	return db, nil
+}
+
+func (t *target) label() string {
+	if t.where == "" {
+		return t.name
+	}
+	return t.name + " " + t.where
+}
+
+// connect opens the database, however often that takes.
+func (t *target) connect(ctx context.Context, o Options) (*gorm.DB, error) {
+	start := time.Now()
+	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, min(2*wait, longWait) {
+		db, err := t.attempt(ctx, o)
+		if err == nil {
+			o.Log.Info(ctx, "database connected", slog.String("driver", t.name), slog.String("at", t.where),
+				slog.Int("attempt", attempt))
+			return db, nil
+		}
+		kind := t.kindOf(err)
+		err = t.secrets.scrub(err, kind)
+		// Half of the wait is jitter, because replicas start together.
+		pause := wait/2 + rand.N(wait/2+1) //nolint:gosec // no secret
+		switch {
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		case !transient(err, kind):
+			return nil, err
+		case time.Since(start)+pause >= o.ConnectTimeout:
+			return nil, fmt.Errorf("gave up at attempt %d: %w", attempt, err)
+		}
+		o.Log.Warn(ctx, "database not reachable yet", slog.String("driver", t.name), slog.String("at", t.where),
+			slog.Int("attempt", attempt), slog.Duration("next", pause), slog.String("error", err.Error()))
+		if !sleep(ctx, pause) {
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+// sleep waits for d; it returns false where ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// attempt tries once. gorm's dialectors take no context for what they ask the server while they are
+// initialized, so the attempt runs beside the caller, who leaves it behind when the time is up.
+func (t *target) attempt(ctx context.Context, o Options) (*gorm.DB, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, errNoAnswer)
+	defer cancel()
+	type outcome struct {
+		db  *gorm.DB
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		db, err := t.open(ctx, o)
+		done <- outcome{db, err}
+	}()
+	select {
+	case r := <-done:
+		return r.db, r.err
+	case <-ctx.Done():
+		go func() { _ = Close((<-done).db) }()
+		cause := context.Cause(ctx)
+		return nil, driver.Translate(driver.Connection, cause, cause.Error())
+	}
+}
+
+// open opens the pool and asks the server for an answer.
+func (t *target) open(ctx context.Context, o Options) (*gorm.DB, error) {
+	config := &gorm.Config{
+		TranslateError:         true,
+		DisableAutomaticPing:   true,
+		SkipDefaultTransaction: o.SkipDefaultTransaction,
+		NamingStrategy:         schema.NamingStrategy{TablePrefix: o.TablePrefix, IdentifierMaxLength: maxIdentifier},
+		NowFunc:                func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
+	}
+	if b, ok := t.driver.(driver.Batcher); ok {
+		config.CreateBatchSize = b.BatchSize()
+	}
+	if o.Gorm != nil {
+		o.Gorm(config)
+	}
+	lines := config.Logger
+	config.Logger = logger.Discard // what fails here is returned, and must be scrubbed first
+	db, err := gorm.Open(t.dialector(), config)
+	if err != nil {
+		return nil, err
+	}
+	if db.Logger = lines; lines == nil {
+		db.Logger = &sqlLogger{log: o.Log, slow: max(o.SlowThreshold, 0), dialect: db.Name()}
+	}
+	if err := t.setPool(ctx, db, o); err != nil {
+		return nil, errors.Join(err, Close(db))
+	}
+	return db, nil
+}
+
+// setPool sets the limits of the pool and asks the server for an answer.
+func (t *target) setPool(ctx context.Context, db *gorm.DB, o Options) error {
+	pool, err := db.DB()
+	if err != nil {
+		return err
+	}
+	pool.SetMaxOpenConns(max(o.MaxOpenConns, 0))
+	pool.SetMaxIdleConns(max(o.MaxIdleConns, 0))
+	pool.SetConnMaxLifetime(max(o.ConnMaxLifetime, 0))
+	pool.SetConnMaxIdleTime(max(o.ConnMaxIdleTime, 0))
+	return pool.PingContext(ctx)
+}
+
+// kindOf asks the driver for the kind of an error.
+func (t *target) kindOf(err error) driver.ErrorKind {
+	if kind := driver.KindOf(err); kind != driver.Unknown || t.driver == nil {
+		return kind
+	}
+	return t.driver.ErrorKind(err)
+}
+
+// transient reports whether waiting can mend err.
+func transient(err error, kind driver.ErrorKind) bool {
+	if kind != driver.Unknown {
+		return kind == driver.Connection || kind == driver.LockTimeout
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// finish adds what every database of Plinth has, and brings the schema up to date.
+func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
+	for _, plugin := range []gorm.Plugin{contextErrors{}, xModels.Plugin{}} {
+		if err := db.Use(plugin); err != nil {
+			return fmt.Errorf("xdb: plugin %s: %w", plugin.Name(), err)
+		}
+	}
+	if len(o.AutoMigrate) > 0 {
+		run := func(tx *gorm.DB) error { return tx.AutoMigrate(o.AutoMigrate...) }
+		if err := t.migrate(ctx, db, run); err != nil {
+			return fmt.Errorf("xdb: migrate: %w", t.secrets.scrub(err, driver.KindOf(err)))
+		}
+	}
+	for i, prepare := range o.Prepare {
+		if err := prepare(ctx, db.WithContext(ctx)); err != nil {
+			return fmt.Errorf("xdb: prepare function %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// migrate runs a change of the schema in the state that the driver wants for it.
+func (t *target) migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+	if m, ok := t.driver.(driver.Migrator); ok {
+		return m.Migrate(ctx, db, run)
+	}
+	return run(db.WithContext(ctx))
+}

@@ -1,0 +1,269 @@
+package xdb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+var refused = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+
+func TestOpenWaitsForADatabaseThatIsNotThereYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, log := logged(t)
+		f := &fake{connect: func(_ context.Context, attempt int) error {
+			if attempt < 5 {
+				return refused
+			}
+			return nil
+		}}
+		start := time.Now()
+		db, err := registryOf(f).Open(ctx, xDB.Options{Driver: "fake"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The waits are 250 ms, 500 ms, 1 s and 2 s, each less up to half of it.
+		if took := time.Since(start); took < 1875*time.Millisecond || took > 3750*time.Millisecond {
+			t.Errorf("Open took %s, want between 1.9 s and 3.75 s", took)
+		}
+		if got := log.count("database not reachable yet"); got != 4 {
+			t.Errorf("lines of failed attempts = %d, want 4:\n%s", got, log)
+		}
+		if got := log.count("database connected"); got != 1 {
+			t.Errorf("lines of the success = %d, want 1:\n%s", got, log)
+		}
+		if err := xDB.Close(db); err != nil {
+			t.Error(err)
+		}
+		if n := f.openConnections(); n != 0 {
+			t.Errorf("open connections = %d, want 0", n)
+		}
+	})
+}
+
+func TestOpenGivesUp(t *testing.T) {
+	hang := func(ctx context.Context, _ int) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	fail := func(err error) func(context.Context, int) error {
+		return func(context.Context, int) error { return err }
+	}
+	ofKind := func(k driver.ErrorKind) func(error) driver.ErrorKind {
+		return func(error) driver.ErrorKind { return k }
+	}
+	for _, tc := range []struct {
+		name     string
+		fake     *fake
+		timeout  time.Duration
+		attempts int // 0: any
+		most     time.Duration
+		want     string
+	}{
+		{name: "after the default of 30 s", fake: &fake{connect: fail(refused)}, most: 30 * time.Second, want: "gave up at attempt"},
+		{name: "after its timeout", fake: &fake{connect: fail(refused)}, timeout: 2 * time.Second, most: 2 * time.Second, want: "connection refused"},
+		{name: "at once without a timeout", fake: &fake{connect: fail(refused)}, timeout: -1, attempts: 1, want: "connection refused"},
+		{name: "a server that does not answer", fake: &fake{connect: hang}, timeout: 12 * time.Second, attempts: 3, most: 17 * time.Second, want: "no answer within 5s"},
+		{name: "a wrong password", fake: &fake{connect: fail(errors.New("28P01")), kind: ofKind(driver.Authentication)}, attempts: 1, want: "28P01"},
+		{name: "an unknown database", fake: &fake{connect: fail(errors.New("3D000")), kind: ofKind(driver.UnknownDatabase)}, attempts: 1, want: "3D000"},
+		{name: "an unknown error", fake: &fake{connect: fail(errors.New("what is this"))}, attempts: 1, want: "what is this"},
+		{name: "a kind that passes", fake: &fake{connect: fail(errors.New("starting up")), kind: ofKind(driver.Connection)}, timeout: time.Second, most: time.Second, want: "starting up"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, _ := logged(t)
+				start := time.Now()
+				_, err := registryOf(tc.fake).Open(ctx, xDB.Options{Driver: "fake", ConnectTimeout: tc.timeout})
+				if err == nil || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("error = %v, want %q in it", err, tc.want)
+				}
+				if took := time.Since(start); took > tc.most {
+					t.Errorf("Open took %s, want at most %s", took, tc.most)
+				}
+				if got := tc.fake.made(); tc.attempts != 0 && got != tc.attempts {
+					t.Errorf("attempts = %d, want %d", got, tc.attempts)
+				}
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestOpenEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, _ := logged(t)
+		cause := errors.New("the start was given up")
+		for _, connect := range []func(context.Context, int) error{
+			func(context.Context, int) error { return refused },
+			func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() },
+		} {
+			ctx, cancel := context.WithCancelCause(parent)
+			time.AfterFunc(1100*time.Millisecond, func() { cancel(cause) })
+			start := time.Now()
+			_, err := registryOf(&fake{connect: connect}).Open(ctx, xDB.Options{Driver: "fake"})
+			if !errors.Is(err, cause) {
+				t.Errorf("error = %v, want the cause", err)
+			}
+			if took := time.Since(start); took != 1100*time.Millisecond {
+				t.Errorf("Open took %s, want 1.1 s", took)
+			}
+			synctest.Wait()
+		}
+	})
+}
+
+func TestOpenLeavesNothingOpenWhereItFails(t *testing.T) {
+	boom := errors.New("boom")
+	prepare := []xDB.Prepare{func(_ context.Context, db *gorm.DB) error { return errors.Join(boom, db.Exec("x").Error) }}
+	f := &fake{}
+	_, err := registryOf(f).Open(t.Context(), xDB.Options{Driver: "fake", Prepare: prepare})
+	if !errors.Is(err, boom) {
+		t.Errorf("error = %v, want the one of the Prepare function", err)
+	}
+	if n := f.openConnections(); n != 0 {
+		t.Errorf("open connections = %d, want 0", n)
+	}
+}
+
+func TestOpenPreparesInOrder(t *testing.T) {
+	var order []int
+	var prepare []xDB.Prepare
+	for i := range 3 {
+		prepare = append(prepare, func(context.Context, *gorm.DB) error { order = append(order, i); return nil })
+	}
+	db, err := registryOf(&fake{}).Open(t.Context(), xDB.Options{Driver: "fake", Prepare: prepare})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = xDB.Close(db) }()
+	if got := fmt.Sprint(order); got != "[0 1 2]" {
+		t.Errorf("order = %s, want [0 1 2]", got)
+	}
+}
+
+func TestOpenByDialectorNeedsNoDriver(t *testing.T) {
+	var r xDB.Registry
+	f := &fake{}
+	db, err := r.Open(t.Context(), xDB.Options{Dialector: f.Dialector("")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := xDB.CheckHealth(t.Context(), db); err != nil {
+		t.Errorf("health = %v", err)
+	}
+	if err := xDB.Close(db); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenSetsTheConfiguration(t *testing.T) {
+	o := xDB.Options{
+		Driver: "fake", TablePrefix: "app_", SkipDefaultTransaction: true, MaxOpenConns: 7,
+		Gorm: func(c *gorm.Config) { c.QueryFields = true },
+	}
+	db, err := registryOf(&fake{}).Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = xDB.Close(db) }()
+	pool, err := db.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := pool.Stats().MaxOpenConnections; got != 7 {
+		t.Errorf("MaxOpenConnections = %d, want 7", got)
+	}
+	if got := db.NamingStrategy.TableName("User"); got != "app_users" {
+		t.Errorf("table = %q, want app_users", got)
+	}
+	long := db.NamingStrategy.IndexName(strings.Repeat("t", 50), strings.Repeat("c", 50))
+	if len(long) > 63 {
+		t.Errorf("the name of an index has %d bytes, want 63 at most", len(long))
+	}
+	now := db.NowFunc()
+	if now.Location() != time.UTC || now.Nanosecond()%1000 != 0 {
+		t.Errorf("now = %v, want UTC and whole microseconds", now)
+	}
+	if !db.SkipDefaultTransaction || !db.QueryFields {
+		t.Error("the configuration lost an option")
+	}
+}
+
+// password is chosen so that every way of quoting changes it.
+const password = `p@ss/w'o"rd %2F;x=y\z 密`
+
+func TestNoErrorAndNoLineHoldsThePassword(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		err  func(dsn string) error
+		dsn  string
+	}{
+		{name: "plain", err: func(string) error { return errors.New("login failed with " + password) }},
+		{name: "whole DSN", err: func(dsn string) error { return fmt.Errorf("cannot parse %s", dsn) }, dsn: "fake://u:" + password + "@h/db"},
+		{name: "quoted DSN", err: func(dsn string) error { return fmt.Errorf("cannot parse %q", dsn) }, dsn: "fake://u:" + password + "@h/db"},
+		{name: "key and value", err: func(string) error { return errors.New("bad password=hunter2secret") }, dsn: "host=h password=hunter2secret dbname=x"},
+		{name: "semicolons", err: func(string) error { return errors.New("hunter2secret?") }, dsn: "server=h;user id=sa;Password={hunter2secret};database=x"},
+		{name: "mysql", err: func(string) error { return errors.New("Access denied hunter2secret") }, dsn: "root:hunter2secret@tcp(h:3306)/x"},
+		{name: "bad escape", err: func(string) error { return errors.New(`parse: invalid URL escape "%ZZ"`) }, dsn: "fake://u:hunter2%ZZsecret@h/db"},
+	} {
+		for _, passing := range []driver.ErrorKind{driver.Unknown, driver.Connection} {
+			t.Run(fmt.Sprintf("%s/%s", tc.name, passing), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, log := logged(t)
+					o := xDB.Options{
+						Driver: "fake", DSN: xLog.Secret(tc.dsn), ConnectTimeout: time.Second,
+						Parts: driver.Config{User: "u", Pass: password, Host: "h", Name: "db"},
+					}
+					f := &fake{
+						connect: func(context.Context, int) error { return tc.err(tc.dsn) },
+						kind:    func(error) driver.ErrorKind { return passing },
+					}
+					_, err := registryOf(f).Open(ctx, o)
+					if err == nil {
+						t.Fatal("Open succeeded")
+					}
+					said := fmt.Sprintf("%v %+v %#v %s %s %v %+v", err, err, err, log, registryOf(f).Describe(o), o, o)
+					for _, secret := range []string{password, "hunter2secret", "%ZZ", "p@ss", "p%40ss"} {
+						if strings.Contains(said, secret) {
+							t.Errorf("%q appears in %s", secret, said)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestDescribeSaysWhere(t *testing.T) {
+	r := registryOf(&fake{})
+	for _, tc := range []struct{ name, dsn, want string }{
+		{name: "url", dsn: "postgres://u:p@db.example.org:5432/app?sslmode=disable", want: "fake db.example.org:5432/app"},
+		{name: "url with an at in the password", dsn: "postgres://u:p@q@h:1/app", want: "fake h:1/app"},
+		{name: "url without a user", dsn: "postgres://h/app", want: "fake h/app"},
+		{name: "url that hides a password where the host is", dsn: "postgres://user:pa/ss", want: "fake"},
+		{name: "ipv6", dsn: "postgres://u:p@[::1]:5432/app", want: "fake [::1]:5432/app"},
+		{name: "key and value", dsn: "host=h port=5432 user=u password=p dbname=app", want: "fake h:5432/app"},
+		{name: "semicolons", dsn: "Server=h;Port=1433;Database=app;User Id=sa;Password=p", want: "fake h:1433/app"},
+		{name: "a password that looks like a host", dsn: "password='x host=hunter2' host=h dbname=app", want: "fake h/app"},
+		{name: "mysql", dsn: "u:p@tcp(h:3306)/app?charset=utf8mb4", want: "fake h:3306/app"},
+		{name: "unknown", dsn: "something else", want: "fake"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := r.Describe(xDB.Options{Driver: "fake", DSN: xLog.Secret(tc.dsn)}); got != tc.want {
+				t.Errorf("Describe = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

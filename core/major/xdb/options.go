@@ -1,0 +1,164 @@
+package xdb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// The defaults of Options, the same as those of the environment.
+const (
+	DefaultMaxOpenConns    = 25
+	DefaultMaxIdleConns    = 10
+	DefaultConnMaxLifetime = time.Hour
+	DefaultConnMaxIdleTime = 10 * time.Minute
+	DefaultConnectTimeout  = 30 * time.Second
+	DefaultSlowThreshold   = 200 * time.Millisecond
+)
+
+// Options say which database to open, and how. Of every number and duration 0 is the default, and a
+// negative value is none: no limit, no retry, no log.
+type Options struct {
+	// Driver is the name of a registered driver.
+	Driver string
+	// DSN is the whole connection string. Where it is set, Parts is ignored.
+	DSN xLog.Secret
+	// Parts are what the driver makes the connection string of.
+	Parts driver.Config
+	// Dialector is used instead of Driver, DSN and Parts.
+	Dialector gorm.Dialector
+
+	// TablePrefix stands before the name of every table.
+	TablePrefix string
+	// SkipDefaultTransaction leaves single writes without the transaction that gorm begins for each, on
+	// which hooks and associations rely.
+	SkipDefaultTransaction bool
+	// Gorm changes gorm's configuration last, for what has no option of its own. It may be nil.
+	Gorm func(*gorm.Config)
+
+	// MaxOpenConns and MaxIdleConns bound the pool; idle connections are never more than open ones.
+	MaxOpenConns, MaxIdleConns int
+	// ConnMaxLifetime and ConnMaxIdleTime say when a connection is replaced.
+	ConnMaxLifetime, ConnMaxIdleTime time.Duration
+
+	// ConnectTimeout is how long Open waits for a server that is not there yet; negative: it tries once.
+	ConnectTimeout time.Duration
+	// SlowThreshold is the time from which on a statement is logged at WARN.
+	SlowThreshold time.Duration
+	// Log takes the lines; nil is the logger named DATA.
+	Log *xLog.LogNamedLogger
+
+	// AutoMigrate are the entities whose tables are created or extended before Open returns.
+	AutoMigrate []any
+	// Prepare run after the migration, in order.
+	Prepare []Prepare
+}
+
+// Prepare makes a database ready for its application, such as with the rows that it needs. It runs at every
+// start, maybe in several processes at the same time.
+type Prepare func(ctx context.Context, db *gorm.DB) error
+
+// withDefaults returns o with every zero replaced.
+func (o Options) withDefaults() Options {
+	o.MaxOpenConns = cmp.Or(o.MaxOpenConns, DefaultMaxOpenConns)
+	o.MaxIdleConns = cmp.Or(o.MaxIdleConns, DefaultMaxIdleConns)
+	o.ConnMaxLifetime = cmp.Or(o.ConnMaxLifetime, DefaultConnMaxLifetime)
+	o.ConnMaxIdleTime = cmp.Or(o.ConnMaxIdleTime, DefaultConnMaxIdleTime)
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, DefaultConnectTimeout)
+	o.SlowThreshold = cmp.Or(o.SlowThreshold, DefaultSlowThreshold)
+	if o.Log == nil {
+		o.Log = xLog.WithName(xLog.NamedDATA)
+	}
+	return o
+}
+
+// target is a database that Open can try to reach.
+type target struct {
+	name      string        // of the driver or the dialector
+	driver    driver.Driver // nil: a dialector was given
+	dialector func() gorm.Dialector
+	where     string // for people, without a secret
+	secrets   scrubber
+}
+
+// Check returns every problem of o that can be found without connecting, joined: an unknown driver, parts
+// that are missing, values that make no sense.
+func (r *Registry) Check(o Options) error {
+	_, err := r.resolve(o)
+	return err
+}
+
+// Check is Registry.Check of the default registry.
+func Check(o Options) error { return defaultRegistry.Check(o) }
+
+// Describe says in one line which driver o uses and where it leads to, without a secret.
+func (r *Registry) Describe(o Options) string {
+	t, err := r.resolve(o)
+	switch {
+	case err != nil:
+		return o.Driver
+	case t.where == "":
+		return t.name
+	default:
+		return t.name + " " + t.where
+	}
+}
+
+// Describe is Registry.Describe of the default registry.
+func Describe(o Options) string { return defaultRegistry.Describe(o) }
+
+// resolve finds the driver and the connection string of o.
+func (r *Registry) resolve(o Options) (*target, error) {
+	var problems []error
+	for i, p := range o.Prepare {
+		if p == nil {
+			problems = append(problems, fmt.Errorf("xdb: Prepare function %d is nil", i+1))
+		}
+	}
+	for i, m := range o.AutoMigrate {
+		if m == nil {
+			problems = append(problems, fmt.Errorf("xdb: AutoMigrate entity %d is nil", i+1))
+		}
+	}
+	t, err := r.find(o)
+	if err = errors.Join(append(problems, err)...); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (r *Registry) find(o Options) (*target, error) {
+	if o.Dialector != nil {
+		return &target{name: o.Dialector.Name(), dialector: func() gorm.Dialector { return o.Dialector }}, nil
+	}
+	if o.Driver == "" {
+		return nil, xEnv.Problem(xEnv.DatabaseDriver, "", "is not set", "the name of an imported driver")
+	}
+	d, err := r.lookup(o.Driver)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", xEnv.DatabaseDriver, err)
+	}
+	t := &target{name: o.Driver, driver: d, secrets: newScrubber(o.Parts.Pass)}
+	dsn := o.DSN.Reveal()
+	if dsn == "" {
+		if dsn, err = d.DSN(o.Parts); err != nil {
+			return nil, t.secrets.scrub(err, driver.Unknown)
+		}
+	}
+	t.secrets = t.secrets.withDSN(dsn)
+	t.dialector = func() gorm.Dialector { return d.Dialector(dsn) }
+	if describer, ok := d.(driver.Describer); ok {
+		t.where = describer.Describe(dsn)
+	} else {
+		t.where = describeDSN(dsn)
+	}
+	return t, nil
+}

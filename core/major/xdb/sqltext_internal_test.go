@@ -1,0 +1,74 @@
+package xdb
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWithoutLiterals(t *testing.T) {
+	for _, tc := range []struct{ name, dialect, sql, want string }{
+		{name: "placeholders", sql: "SELECT * FROM users2 WHERE a = ? AND b = $1 AND c = @p1 AND d = :name", want: "SELECT * FROM users2 WHERE a = ? AND b = $1 AND c = @p1 AND d = :name"},
+		{name: "texts", sql: "a = 'it''s' AND b = ''", want: "a = ? AND b = ?"},
+		{name: "numbers", sql: "a = 1 AND b=-2.5e-3 OR c IN (0x1F,1_000,.5) LIMIT 10", want: "a = ? AND b=-? OR c IN (?,?,?) LIMIT ?"},
+		{name: "names", sql: `SELECT "a 1", t1.c2 FROM "x""y" AS t1`, want: `SELECT "a 1", t1.c2 FROM "x""y" AS t1`},
+		{name: "names in backticks", sql: "SELECT `a 1` FROM `t`", want: "SELECT `a 1` FROM `t`"},
+		{name: "texts beside backticks", sql: "SELECT `a` FROM `t` WHERE `b` = \"secret\"", want: "SELECT `a` FROM `t` WHERE `b` = ?"},
+		{name: "texts of sqlite", dialect: "sqlite", sql: `name = "secret"`, want: "name = ?"},
+		{name: "texts of mysql", dialect: "mysql", sql: `a = "x""y" AND b = 'z'`, want: "a = ? AND b = ?"},
+		{name: "backslash of mysql", dialect: "mysql", sql: `a = 'x\' OR b = 'secret'`, want: "a = ?"},
+		{name: "backslash of others", dialect: "postgres", sql: `a = 'x\' OR b = 'y'`, want: "a = ? OR b = ?"},
+		{name: "escape strings", dialect: "postgres", sql: `a = E'x\'y' OR b = 1`, want: "a = ?"},
+		{name: "prefixes", sql: "a = N'x' AND b = X'00' AND c = B'1' AND d = e'z'", want: "a = ? AND b = ? AND c = ? AND d = ?"},
+		{name: "brackets of sqlserver", dialect: "sqlserver", sql: "SELECT [a 1] FROM [x]]y] WHERE z = 1", want: "SELECT [a 1] FROM [x]]y] WHERE z = ?"},
+		{name: "arrays", dialect: "postgres", sql: "a = ARRAY[1,2]", want: "a = ARRAY[?,?]"},
+		{name: "dollar quotes", dialect: "postgres", sql: "DO $body$ secret $$ x $$ $body$ END", want: "DO ? END"},
+		{name: "empty dollar quotes", dialect: "postgres", sql: "a = $$it's$$ AND b = $2", want: "a = ? AND b = $2"},
+		{name: "oracle quotes", dialect: "oracle", sql: "a = q'[it's]' AND b = Q'!x'y!' AND c = nq'(z)'", want: "a = ? AND b = ? AND c = ?"},
+		{name: "comments", sql: "SELECT 1 -- secret\n+ /* 'secret' */ 2", want: "SELECT ?  +   ?"},
+		{name: "a name before a text", sql: "date'2024-01-01'", want: "date?"},
+		{name: "a text without an end", sql: "a = 'secret OR b = 1", want: "a = ?"},
+		{name: "a dollar quote without an end", sql: "a = $x$secret", want: "a = ?"},
+		{name: "a comment without an end", sql: "a /* secret", want: "a  "},
+		{name: "unicode names", sql: "größe = 1 AND 名 = 'x'", want: "größe = ? AND 名 = ?"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := withoutLiterals(tc.sql, tc.dialect); got != tc.want {
+				t.Errorf("%s\n got %q\nwant %q", tc.sql, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestLongStatementsAreCut(t *testing.T) {
+	got := withoutLiterals("INSERT INTO t VALUES "+strings.Repeat("(?,?),", 5000), "")
+	if len(got) > maxStatement+16 || !strings.HasSuffix(got, "…") {
+		t.Errorf("the statement has %d bytes and ends with %q", len(got), got[len(got)-8:])
+	}
+}
+
+// FuzzWithoutLiterals quotes a text as each database wants it, and looks for the secret in it.
+func FuzzWithoutLiterals(f *testing.F) {
+	for _, seed := range []string{"", "it's", `a\`, `"`, "`", "--", "/*", "$$", "]", "'; DROP", "q'["} {
+		f.Add(seed, seed)
+	}
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const secret = "Zq7secretq7Z"
+		value := before + secret + after
+		if strings.Contains(before+after, "7") {
+			t.Skip()
+		}
+		for _, tc := range []struct{ dialect, quoted string }{
+			{"postgres", "'" + strings.ReplaceAll(value, "'", "''") + "'"},
+			{"sqlserver", "N'" + strings.ReplaceAll(value, "'", "''") + "'"},
+			{"oracle", "'" + strings.ReplaceAll(value, "'", "''") + "'"},
+			{"sqlite", `"` + strings.ReplaceAll(value, `"`, `""`) + `"`},
+			{"mysql", "'" + strings.ReplaceAll(value, "'", "''") + "'"},
+			{"mysql", "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(value) + "'"},
+		} {
+			sql := "SELECT a FROM t WHERE b = " + tc.quoted + " AND c = " + tc.quoted
+			if got := withoutLiterals(sql, tc.dialect); strings.Contains(got, secret) {
+				t.Errorf("%s: %q becomes %q", tc.dialect, sql, got)
+			}
+		}
+	})
+}

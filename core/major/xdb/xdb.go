@@ -1,0 +1,95 @@
+// Package xdb opens databases through driver plugins. Import it as xDB.
+//
+// A plugin registers itself when it is imported:
+//
+//	import _ "github.com/plinthgo/plinth/dbplugins/sqlite"
+//
+// Applications open their database with xOption.WithDatabase and take it from the context:
+//
+//	err := xDB.MustGetDB(ctx).First(&user, id).Error
+//
+// # Errors
+//
+// Open wraps ErrUnknownDriver where no imported plugin has the wanted name, and joins every problem of its
+// options. Errors of statements keep the driver's own error and gorm's sentinel in their chain, and have the
+// same xError code whatever the driver: see Code. A statement whose context has ended fails with the
+// context's error. No error and no log line of this package holds a password, a DSN or a literal of a
+// statement.
+//
+// Everything here is safe for concurrent use.
+package xdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// GetDB returns the database of the application, or the transaction that Transaction has begun, bound to
+// ctx: its statements end when ctx does. The error is a ConfigError where ctx carries no database.
+func GetDB(ctx context.Context) (*gorm.DB, *xError.Error) {
+	db, err := xCtxUtil.Get[*gorm.DB](ctx, xCtx.DatabaseKey)
+	if err != nil {
+		return nil, err
+	}
+	return db.WithContext(ctx), nil
+}
+
+// MustGetDB is GetDB for code that never runs without a database: it panics with the error of GetDB.
+func MustGetDB(ctx context.Context) *gorm.DB {
+	db, err := GetDB(ctx)
+	if err != nil {
+		panic(err)
+	}
+	return db
+}
+
+// Transaction runs fn in a transaction of the database that ctx carries. Within fn, GetDB finds the
+// transaction in the context that fn is given, so that every function which is called with that context
+// takes part. An error or a panic of fn rolls back; a Transaction within fn is a savepoint.
+func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts ...*sql.TxOptions) error {
+	db, xerr := GetDB(ctx)
+	if xerr != nil {
+		return xerr
+	}
+	return db.Transaction(func(tx *gorm.DB) error {
+		return fn(context.WithValue(ctx, xCtx.DatabaseKey, tx))
+	}, opts...)
+}
+
+// CheckHealth asks the server for an answer.
+func CheckHealth(ctx context.Context, db *gorm.DB) error {
+	pool, err := db.DB()
+	if err != nil {
+		return fmt.Errorf("xdb: pool: %w", err)
+	}
+	if err := pool.PingContext(ctx); err != nil {
+		return fmt.Errorf("xdb: ping: %w", err)
+	}
+	return nil
+}
+
+// Close closes the pool of db; what is under way is waited for. A nil db is closed already.
+func Close(db *gorm.DB) error {
+	if db == nil {
+		return nil
+	}
+	pool, err := db.DB()
+	if errors.Is(err, gorm.ErrInvalidDB) {
+		return nil // it never had a pool
+	}
+	if err != nil {
+		return fmt.Errorf("xdb: pool: %w", err)
+	}
+	if err := pool.Close(); err != nil {
+		return fmt.Errorf("xdb: close: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package xdb_test
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+func TestUnknownDriverSaysHowToGetIt(t *testing.T) {
+	r := registryOf(&fake{name: "other"})
+	_, err := r.Open(t.Context(), xDB.Options{Driver: "oracle"})
+	if !errors.Is(err, xDB.ErrUnknownDriver) {
+		t.Fatalf("error = %v, want ErrUnknownDriver", err)
+	}
+	for _, want := range []string{
+		"DATABASE_DRIVER", `"oracle"`, "imported: other",
+		`import _ "github.com/plinthgo/plinth/dbplugins/oracle"`, "go get github.com/plinthgo/plinth/dbplugins/oracle",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %q, want %q in it", err, want)
+		}
+	}
+}
+
+func TestUnknownDriverOfOthersHasNoImportLine(t *testing.T) {
+	var r xDB.Registry
+	err := r.Check(xDB.Options{Driver: "cassandra"})
+	if !errors.Is(err, xDB.ErrUnknownDriver) || strings.Contains(err.Error(), "import _") || !strings.Contains(err.Error(), "imported: none") {
+		t.Errorf("error = %v, want ErrUnknownDriver without an import line", err)
+	}
+}
+
+func TestRegisterPanics(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		with driver.Driver
+		want string
+	}{
+		{name: "twice", with: &fake{}, want: "xdb: driver registered twice: fake"},
+		{name: "nameless", with: nameless{&fake{}}, want: "xdb: a driver without a name"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			defer func() {
+				if got := recover(); got != tc.want {
+					t.Errorf("panic = %v, want %q", got, tc.want)
+				}
+			}()
+			registryOf(&fake{}).Register(tc.with)
+		})
+	}
+}
+
+type nameless struct{ *fake }
+
+func (nameless) Name() string { return "" }
+
+func TestCheckReportsEverythingAtOnce(t *testing.T) {
+	var r xDB.Registry
+	err := r.Check(xDB.Options{Prepare: []xDB.Prepare{nil}, AutoMigrate: []any{nil}})
+	if err == nil {
+		t.Fatal("Check found nothing")
+	}
+	for _, want := range []string{"DATABASE_DRIVER", "Prepare function 1", "AutoMigrate entity 1"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %q, want %q in it", err, want)
+		}
+	}
+}
+
+func TestEveryKindHasACode(t *testing.T) {
+	for _, k := range driver.Kinds() {
+		err := driver.Translate(k, errors.New("cause"), "")
+		if xDB.Code(fmt.Errorf("wrapped: %w", err)) == nil {
+			t.Errorf("%s has no code", k)
+		}
+	}
+}
+
+func TestCodes(t *testing.T) {
+	of := func(k driver.ErrorKind) error { return driver.Translate(k, errors.New("cause"), "") }
+	for _, tc := range []struct {
+		name string
+		err  error
+		want *xError.ErrorCode
+	}{
+		{name: "unique", err: of(driver.Unique), want: xError.UniqueConstraint},
+		{name: "foreign key", err: of(driver.ForeignKey), want: xError.ForeignKeyError},
+		{name: "check", err: of(driver.Check), want: xError.IntegrityError},
+		{name: "not null", err: of(driver.NotNull), want: xError.DataIncomplete},
+		{name: "too long", err: of(driver.TooLong), want: xError.DataTooLarge},
+		{name: "deadlock", err: of(driver.Deadlock), want: xError.ConcurrencyError},
+		{name: "lock timeout", err: of(driver.LockTimeout), want: xError.LockConflict},
+		{name: "connection", err: of(driver.Connection), want: xError.ServiceUnavailable},
+		{name: "syntax", err: of(driver.Syntax), want: xError.DatabaseError},
+		{name: "no record", err: fmt.Errorf("x: %w", gorm.ErrRecordNotFound), want: xError.RecordNotFound},
+		{name: "no rows", err: sql.ErrNoRows, want: xError.RecordNotFound},
+		{name: "bad connection", err: sqldriver.ErrBadConn, want: xError.ServiceUnavailable},
+		{name: "missing where", err: gorm.ErrMissingWhereClause, want: xError.DatabaseError},
+		{name: "gorm's duplicate", err: gorm.ErrDuplicatedKey, want: xError.UniqueConstraint},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := xError.From(tc.err).GetErrorCode(); got != tc.want {
+				t.Errorf("code = %v, want %v", got, tc.want)
+			}
+		})
+	}
+	for _, foreign := range []error{errors.New("not ours"), context.Canceled, fmt.Errorf("x: %w", context.DeadlineExceeded)} {
+		if got := xDB.Code(foreign); got != nil {
+			t.Errorf("Code(%v) = %v, want nil", foreign, got)
+		}
+	}
+}
+
+func TestGetDBWithoutADatabase(t *testing.T) {
+	db, err := xDB.GetDB(t.Context())
+	if db != nil || err.GetErrorCode() != xError.ConfigError {
+		t.Errorf("GetDB = %v, %v; want nil and a ConfigError", db, err)
+	}
+	if err := xDB.Transaction(t.Context(), func(context.Context) error { return nil }); xError.From(err).GetErrorCode() != xError.ConfigError {
+		t.Errorf("Transaction = %v, want a ConfigError", err)
+	}
+	defer func() {
+		if e, ok := recover().(*xError.Error); !ok || e.GetErrorCode() != xError.ConfigError {
+			t.Errorf("MustGetDB did not panic with a ConfigError")
+		}
+	}()
+	xDB.MustGetDB(t.Context())
+}
+
+func TestGetDBIsBoundToItsContext(t *testing.T) {
+	db := openFake(t, &fake{})
+	type key struct{}
+	ctx := context.WithValue(context.WithValue(t.Context(), xCtx.DatabaseKey, db), key{}, "mine")
+	if got := xDB.MustGetDB(ctx).Statement.Context.Value(key{}); got != "mine" {
+		t.Errorf("value of the statement's context = %v, want mine", got)
+	}
+}
+
+func TestCloseIsHarmless(t *testing.T) {
+	if err := xDB.Close(nil); err != nil {
+		t.Errorf("Close(nil) = %v", err)
+	}
+	db := openFake(t, &fake{})
+	for range 2 {
+		if err := xDB.Close(db); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	}
+	if xDB.CheckHealth(t.Context(), db) == nil {
+		t.Error("a closed database is healthy")
+	}
+}
+
+// openFake opens f with the test's context.
+func openFake(t *testing.T, f *fake) *gorm.DB {
+	t.Helper()
+	db, err := registryOf(f).Open(t.Context(), xDB.Options{Driver: "fake"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = xDB.Close(db) })
+	return db
+}
+
+type thing struct{ ID int64 }
+
+func TestStatementFailsWithTheErrorOfItsContext(t *testing.T) {
+	odd := errors.New("ORA-01013")
+	for _, tc := range []struct {
+		name string
+		kind driver.ErrorKind
+		want error
+	}{
+		{name: "an error without a kind", kind: driver.Unknown, want: context.Canceled},
+		{name: "an interrupted statement", kind: driver.Canceled, want: context.Canceled},
+		{name: "a broken connection", kind: driver.Connection, want: context.Canceled},
+		{name: "an answer of the database", kind: driver.Unique, want: gorm.ErrDuplicatedKey},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			db := openFake(t, &fake{
+				query: func(context.Context, string) error { cancel(); return odd },
+				kind:  func(error) driver.ErrorKind { return tc.kind },
+			})
+			err := db.Session(&gorm.Session{SkipDefaultTransaction: true, Context: ctx}).Create(&thing{ID: 1}).Error
+			if !errors.Is(err, tc.want) || !errors.Is(err, odd) {
+				t.Errorf("create = %v, want %v around %v", err, tc.want, odd)
+			}
+		})
+	}
+}
+
+func TestLogSaysWhatOthersCannot(t *testing.T) {
+	syntax := func(error) driver.ErrorKind { return driver.Syntax }
+	unique := func(error) driver.ErrorKind { return driver.Unique }
+	boom := errors.New("near 'secret'")
+	for _, tc := range []struct {
+		name   string
+		err    error
+		kind   func(error) driver.ErrorKind
+		silent bool
+		want   int // error lines
+	}{
+		{name: "a broken statement", err: boom, kind: syntax, want: 1},
+		{name: "an unknown error", err: boom, want: 1},
+		{name: "a violated constraint", err: boom, kind: unique},
+		{name: "no row", err: sql.ErrNoRows},
+		{name: "the end of the context", err: context.DeadlineExceeded},
+		{name: "silence", err: boom, kind: syntax, silent: true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			ctx, log := logged(t)
+			db := openFake(t, &fake{query: func(context.Context, string) error { return tc.err }, kind: tc.kind})
+			if tc.silent {
+				db = db.Session(&gorm.Session{Logger: db.Logger.LogMode(logger.Silent)})
+			}
+			if db.WithContext(ctx).Exec("UPDATE t SET a = 'secret' WHERE b = ?", "secret").Error == nil {
+				t.Error("no error")
+			}
+			if got := log.count(`"level":"error"`); got != tc.want {
+				t.Errorf("error lines = %d, want %d:\n%s", got, tc.want, log)
+			}
+			if strings.Contains(log.String(), "secret") {
+				t.Errorf("the log holds a literal:\n%s", log)
+			}
+			if tc.silent && log.String() != "" {
+				t.Errorf("a silent database wrote:\n%s", log)
+			}
+		})
+	}
+}

@@ -1,0 +1,209 @@
+package xmodels_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+)
+
+func TestPageRequestKeepsToItsBounds(t *testing.T) {
+	for _, tc := range []struct {
+		name                  string
+		in                    xModels.PageRequest
+		page, limit, offset   int
+		direction             string
+		offsetPlusLimitIsSafe bool
+	}{
+		{name: "nothing", page: 1, limit: 20, direction: "asc"},
+		{name: "negative", in: xModels.PageRequest{Page: -5, Size: -1, Sort: "x"}, page: 1, limit: 20, direction: "asc"},
+		{name: "third page", in: xModels.PageRequest{Page: 3, Size: 50, Sort: "desc"}, page: 3, limit: 50, offset: 100, direction: "desc"},
+		{name: "too large", in: xModels.PageRequest{Page: 2, Size: 1000, Sort: " DESC "}, page: 2, limit: 200, offset: 200, direction: "desc"},
+		{name: "smallest int", in: xModels.PageRequest{Page: math.MinInt, Size: math.MinInt}, page: 1, limit: 20, direction: "asc"},
+		{name: "largest int", in: xModels.PageRequest{Page: math.MaxInt, Size: 200}, page: math.MaxInt, limit: 200, offset: math.MaxInt - 200, direction: "asc"},
+		{name: "just before the overflow", in: xModels.PageRequest{Page: math.MaxInt/200 + 1, Size: 200}, page: math.MaxInt/200 + 1, limit: 200, offset: math.MaxInt - 200, direction: "asc"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			n := tc.in.Normalize()
+			if n.Page != tc.page || tc.in.Limit() != tc.limit || tc.in.Offset() != tc.offset || tc.in.OrderDirection() != tc.direction {
+				t.Errorf("page %d, limit %d, offset %d, %s; want %d, %d, %d, %s",
+					n.Page, tc.in.Limit(), tc.in.Offset(), tc.in.OrderDirection(), tc.page, tc.limit, tc.offset, tc.direction)
+			}
+			if again := n.Normalize(); again != n {
+				t.Errorf("normalized again = %+v, want %+v", again, n)
+			}
+			if tc.in.Offset() > math.MaxInt-tc.in.Limit() {
+				t.Error("offset and limit together overflow")
+			}
+		})
+	}
+}
+
+func FuzzOffset(f *testing.F) {
+	f.Add(math.MaxInt, 200)
+	f.Add(math.MinInt, -1)
+	f.Fuzz(func(t *testing.T, page, size int) {
+		r := xModels.PageRequest{Page: page, Size: size}
+		if o := r.Offset(); o < 0 || o > math.MaxInt-r.Limit() {
+			t.Errorf("offset of %+v = %d", r, o)
+		}
+	})
+}
+
+func TestPageCounts(t *testing.T) {
+	for _, tc := range []struct {
+		total int64
+		size  int
+		pages int64
+	}{
+		{0, 10, 0}, {1, 10, 1}, {10, 10, 1}, {11, 10, 2}, {math.MaxInt64, 1, math.MaxInt64}, {-1, 10, xModels.NotCounted}, {-99, 10, xModels.NotCounted},
+	} {
+		t.Run(fmt.Sprint(tc.total), func(t *testing.T) {
+			if p := xModels.NewPage[int](1, tc.size, tc.total, nil); p.TotalPages != tc.pages || p.TotalItems < -1 {
+				t.Errorf("pages = %d of %d items, want %d", p.TotalPages, p.TotalItems, tc.pages)
+			}
+		})
+	}
+}
+
+func TestPageInJSON(t *testing.T) {
+	empty := xModels.NewPageFromRequest[string](xModels.PageRequest{}, 0, nil)
+	full := xModels.MapPage(xModels.NewPage(2, 2, 5, []int{3, 4}), func(i int) string { return fmt.Sprint(i) })
+	for _, tc := range []struct {
+		name string
+		in   any
+		want string
+	}{
+		{name: "empty", in: empty, want: `{"current_page":1,"total_pages":0,"total_items":0,"size":20,"items":[]}`},
+		{name: "full", in: full, want: `{"current_page":2,"total_pages":3,"total_items":5,"size":2,"items":["3","4"]}`},
+		{name: "java", in: full.DTO(), want: `{"records":["3","4"],"total":5,"size":2,"current":2}`},
+		{name: "empty java", in: empty.DTO(), want: `{"records":[],"total":0,"size":20,"current":1}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			text, err := json.Marshal(tc.in)
+			if err != nil || string(text) != tc.want {
+				t.Errorf("JSON = %s, %v; want %s", text, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestPageScopeOrdersTotally(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		opts []xModels.PageOption
+		tx   func(*gorm.DB) *gorm.DB
+		want string
+	}{
+		{name: "by the primary key", want: "ORDER BY `users`.`id` DESC"},
+		{name: "by a column", opts: []xModels.PageOption{xModels.SortBy("name")}, want: "ORDER BY `users`.`name` DESC,`users`.`id` DESC"},
+		{name: "by a field's name", opts: []xModels.PageOption{xModels.SortBy("CreatedAt")}, want: "ORDER BY `users`.`created_at` DESC,`users`.`id` DESC"},
+		{name: "by the key itself", opts: []xModels.PageOption{xModels.SortBy("id")}, want: "ORDER BY `users`.`id` DESC"},
+		{name: "after an order", tx: func(db *gorm.DB) *gorm.DB { return db.Order("name ASC") }, want: "ORDER BY name ASC,`users`.`id` DESC"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			db := dry(t)
+			if tc.tx != nil {
+				db = tc.tx(db)
+			}
+			r := xModels.PageRequest{Page: 3, Size: 10, Sort: "desc"}
+			tx := db.Scopes(xModels.PageScope(r, nil, tc.opts...)).Find(&[]user{})
+			want := "SELECT * FROM `users` " + tc.want + " LIMIT ? OFFSET ?"
+			if got := tx.Statement.SQL.String(); got != want || tx.Error != nil {
+				t.Errorf("statement\n got %s (%v)\nwant %s", got, tx.Error, want)
+			}
+		})
+	}
+}
+
+func TestSortRefusesWhatIsNoColumn(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		opts []xModels.PageOption
+		want *xError.ErrorCode
+	}{
+		{name: "unknown", opts: []xModels.PageOption{xModels.SortBy("nope")}, want: xError.ParameterError},
+		{name: "injection", opts: []xModels.PageOption{xModels.SortBy("id; DROP TABLE users")}, want: xError.ParameterError},
+		{name: "expression", opts: []xModels.PageOption{xModels.SortBy("(SELECT 1)")}, want: xError.ParameterError},
+		{name: "empty", opts: []xModels.PageOption{xModels.SortBy("")}, want: xError.ParameterError},
+		{name: "a field without a column", opts: []xModels.PageOption{xModels.SortBy("BaseEntity")}, want: xError.ParameterError},
+		{name: "not allowed", opts: []xModels.PageOption{xModels.SortBy("created_at"), xModels.AllowSort("name")}, want: xError.ParameterError},
+		{name: "allowed", opts: []xModels.PageOption{xModels.SortBy("Name"), xModels.AllowSort("name")}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := xModels.Paginate[user](dry(t), xModels.PageRequest{}, append(tc.opts, xModels.WithoutCount())...)
+			if got := xError.From(err).GetErrorCode(); got != tc.want {
+				t.Errorf("code = %v of %v, want %v", got, err, tc.want)
+			}
+			if _, err := xModels.Keyset[user](dry(t), xModels.KeysetRequest{}, tc.opts...); xError.From(err).GetErrorCode() != tc.want {
+				t.Errorf("by key: %v, want %v", err, tc.want)
+			}
+		})
+	}
+}
+
+type keyless struct{ Name string }
+
+func TestPagesNeedAPrimaryKey(t *testing.T) {
+	if _, err := xModels.Paginate[keyless](dry(t), xModels.PageRequest{}); err == nil {
+		t.Error("a page of rows without a primary key")
+	}
+}
+
+func TestForeignCursorIsRefused(t *testing.T) {
+	cursor := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	for _, tc := range []struct{ name, after string }{
+		{name: "no base64", after: "???"},
+		{name: "no JSON", after: cursor("x")},
+		{name: "another direction", after: cursor(`{"s":"desc","c":["name","id"],"v":["a","1"]}`)},
+		{name: "another column", after: cursor(`{"s":"asc","c":["email","id"],"v":["a","1"]}`)},
+		{name: "too few values", after: cursor(`{"s":"asc","c":["name","id"],"v":["a"]}`)},
+		{name: "null", after: cursor(`{"s":"asc","c":["name","id"],"v":[null,"1"]}`)},
+		{name: "another type", after: cursor(`{"s":"asc","c":["name","id"],"v":["a",{"x":1}]}`)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := xModels.Keyset[user](dry(t), xModels.KeysetRequest{After: tc.after}, xModels.SortBy("name"))
+			if got := xError.From(err).GetErrorCode(); got != xError.ParameterError {
+				t.Errorf("code = %v of %v, want ParameterError", got, err)
+			}
+		})
+	}
+}
+
+func TestKeysetConditionLetsAnIndexFindTheStart(t *testing.T) {
+	db := dry(t)
+	var sql string
+	if err := db.Callback().Query().After("gorm:query").Register("test:sql", func(tx *gorm.DB) { sql = tx.Statement.SQL.String() }); err != nil {
+		t.Fatal(err)
+	}
+	after := base64.RawURLEncoding.EncodeToString([]byte(`{"s":"asc","c":["name","id"],"v":["a","1"]}`))
+	if _, err := xModels.Keyset[user](db.Where("x = ? OR y = ?", 1, 2), xModels.KeysetRequest{After: after}, xModels.SortBy("name")); err != nil {
+		t.Fatal(err)
+	}
+	const want = "SELECT * FROM `users` WHERE (x = ? OR y = ?) AND " +
+		"(`users`.`name` >= ? AND (`users`.`name` > ? OR (`users`.`name` = ? AND `users`.`id` > ?))) " +
+		"ORDER BY `users`.`name`,`users`.`id` LIMIT ?"
+	if sql != want {
+		t.Errorf("statement\n got %s\nwant %s", sql, want)
+	}
+	if strings.Contains(sql, "OFFSET") {
+		t.Error("a page by key counts rows")
+	}
+}
+
+func FuzzCursor(f *testing.F) {
+	f.Add("eyJzIjoiYXNjIn0")
+	f.Fuzz(func(t *testing.T, after string) {
+		_, err := xModels.Keyset[user](dry(t), xModels.KeysetRequest{After: after})
+		if err != nil && xError.From(err).GetErrorCode() != xError.ParameterError {
+			t.Errorf("cursor %q: %v", after, err)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package xmodels
+
+import (
+	"fmt"
+	"slices"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+// PageOption changes how pages are made.
+type PageOption func(*pageConfig)
+
+// pageConfig is what the options say.
+type pageConfig struct {
+	sortBy  []string
+	allowed []string // nil: every column
+	count   bool
+}
+
+func newPageConfig(opts []PageOption) pageConfig {
+	c := pageConfig{count: true}
+	for _, opt := range opts {
+		opt(&c)
+	}
+	return c
+}
+
+// SortBy orders by these columns, the first one first, instead of by the primary key. A column is named as in
+// the database or as the field of the entity; any other text is refused with a ParameterError, so that a name
+// may come from the client.
+func SortBy(columns ...string) PageOption {
+	return func(c *pageConfig) { c.sortBy = append(c.sortBy, columns...) }
+}
+
+// AllowSort refuses to sort by any column but these.
+func AllowSort(columns ...string) PageOption {
+	return func(c *pageConfig) { c.allowed = append(c.allowed, columns...) }
+}
+
+// WithoutCount leaves the total uncounted: on a large table the count costs more than the page.
+func WithoutCount() PageOption {
+	return func(c *pageConfig) { c.count = false }
+}
+
+// Paginate returns the page of tx's rows that r asks for.
+//
+//	page, err := xModels.Paginate[User](xDB.MustGetDB(ctx).Where("active = ?", true), r, xModels.SortBy("username"))
+//
+// The order is total: after the columns of SortBy, or of tx's own Order, comes the primary key, so that no row
+// stands on two pages or none. A page beyond the last is empty.
+func Paginate[T any](tx *gorm.DB, r PageRequest, opts ...PageOption) (*PageResponse[T], error) {
+	total, items := int64(NotCounted), []T{}
+	counter := &total
+	if !newPageConfig(opts).count {
+		counter = nil
+	}
+	if tx.Statement.Model == nil {
+		tx = tx.Model(new(T))
+	}
+	if err := tx.Scopes(PageScope(r, counter, opts...)).Find(&items).Error; err != nil {
+		return nil, fmt.Errorf("xmodels: page: %w", err)
+	}
+	return NewPageFromRequest(r, total, items), nil
+}
+
+// PageScope is the gorm scope behind Paginate: it orders and cuts out the page, and where total is not nil
+// first counts all rows into it.
+//
+//	var total int64
+//	err := db.Scopes(xModels.PageScope(r, &total)).Find(&users).Error
+func PageScope(r PageRequest, total *int64, opts ...PageOption) func(*gorm.DB) *gorm.DB {
+	r, c := r.Normalize(), newPageConfig(opts)
+	return func(tx *gorm.DB) *gorm.DB {
+		columns, err := c.columns(tx)
+		if err != nil {
+			_ = tx.AddError(err)
+			return tx
+		}
+		if total != nil {
+			if err := count(tx, total); err != nil {
+				_ = tx.AddError(err)
+				return tx
+			}
+			if int64(r.Offset()) >= *total {
+				return tx.Where("1 = 0") // no database need walk to a page that is not there
+			}
+		}
+		for _, column := range columns {
+			tx = tx.Order(clause.OrderByColumn{Column: column, Desc: r.Descending()})
+		}
+		return tx.Offset(r.Offset()).Limit(r.Limit())
+	}
+}
+
+// count counts the rows of tx, which it leaves as it is.
+func count(tx *gorm.DB, total *int64) error {
+	counter := tx.Session(&gorm.Session{Initialized: true})
+	if counter.Statement.Model == nil {
+		counter = counter.Model(tx.Statement.Dest)
+	}
+	return counter.Count(total).Error
+}
+
+// columns returns what the page is ordered by: the wanted columns, and what makes the order total.
+func (c pageConfig) columns(tx *gorm.DB) ([]clause.Column, error) {
+	fields, err := c.fields(tx)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]clause.Column, len(fields))
+	for i, f := range fields {
+		columns[i] = clause.Column{Table: clause.CurrentTable, Name: f.DBName}
+	}
+	return columns, nil
+}
+
+// fields is columns as fields of the entity.
+func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
+	model := tx.Statement.Model
+	if model == nil {
+		model = tx.Statement.Dest
+	}
+	stmt := &gorm.Statement{DB: tx}
+	if err := stmt.Parse(model); err != nil {
+		return nil, fmt.Errorf("xmodels: page of %T: %w", model, err)
+	}
+	var fields []*schema.Field
+	for _, name := range c.sortBy {
+		f := stmt.Schema.LookUpField(name)
+		if f == nil || f.DBName == "" || c.refuses(stmt.Schema, f) {
+			return nil, xError.New(xError.ParameterError, "the list cannot be sorted by this column")
+		}
+		fields = append(fields, f)
+	}
+	if len(stmt.Schema.PrimaryFields) == 0 {
+		return nil, fmt.Errorf("xmodels: page of %T: %w", model, gorm.ErrPrimaryKeyRequired)
+	}
+	for _, key := range stmt.Schema.PrimaryFields {
+		if !slices.Contains(fields, key) {
+			fields = append(fields, key)
+		}
+	}
+	return fields, nil
+}
+
+// refuses reports whether AllowSort leaves out the field.
+func (c pageConfig) refuses(s *schema.Schema, f *schema.Field) bool {
+	if c.allowed == nil {
+		return false
+	}
+	return !slices.ContainsFunc(c.allowed, func(name string) bool { return s.LookUpField(name) == f })
+}

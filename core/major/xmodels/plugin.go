@@ -1,0 +1,113 @@
+package xmodels
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+)
+
+// Plugin is the gorm plugin that sets ids before an insert and checks versions at an update. xDB.Open
+// registers it; use it with db.Use where a *gorm.DB was opened otherwise.
+type Plugin struct{}
+
+// Name implements gorm.Plugin.
+func (Plugin) Name() string { return "plinth:models" }
+
+// Initialize implements gorm.Plugin. The id is there before the hooks of the entity run.
+func (Plugin) Initialize(db *gorm.DB) error {
+	cb := db.Callback()
+	return errors.Join(
+		cb.Create().Before("gorm:before_create").Register("plinth:id", setIDs),
+		cb.Create().After("plinth:id").Before("gorm:before_create").Register("plinth:first_version", setFirstVersions),
+		cb.Update().Before("gorm:update").After("gorm:save_before_associations").Register("plinth:version", beginVersion),
+		cb.Update().After("gorm:update").Before("gorm:save_after_associations").Register("plinth:version_check", checkVersion),
+	)
+}
+
+var snowflakeType = reflect.TypeFor[xSnowflake.SnowflakeID]()
+
+// setIDs gives every entity of an insert that has no id a new one. Entities whose primary key is no
+// SnowflakeID, and maps, are left alone.
+func setIDs(db *gorm.DB) {
+	if db.Error != nil || db.Statement.Schema == nil {
+		return
+	}
+	key := db.Statement.Schema.PrioritizedPrimaryField
+	if key == nil || key.FieldType != snowflakeType {
+		return
+	}
+	rows, err := rowsOf(db)
+	if err != nil {
+		_ = db.AddError(err)
+		return
+	}
+	rows = slices.DeleteFunc(rows, func(row reflect.Value) bool {
+		return !key.ReflectValueOf(db.Statement.Context, row).IsZero()
+	})
+	if len(rows) > 0 {
+		_ = db.AddError(generate(db, key, rows))
+	}
+}
+
+// rowsOf returns the addressable structs that a statement inserts.
+func rowsOf(db *gorm.DB) ([]reflect.Value, error) {
+	v := db.Statement.ReflectValue
+	switch v.Kind() {
+	case reflect.Struct:
+		if !v.CanAddr() {
+			return nil, fmt.Errorf("xmodels: insert of a %s by value, want a pointer: %w", v.Type(), gorm.ErrInvalidValue)
+		}
+		return []reflect.Value{v}, nil
+	case reflect.Slice, reflect.Array:
+		rows := make([]reflect.Value, 0, v.Len())
+		for i := range v.Len() {
+			row := reflect.Indirect(v.Index(i))
+			if row.Kind() != reflect.Struct || !row.CanAddr() {
+				continue // a map, or a nil pointer, of which gorm itself complains
+			}
+			rows = append(rows, row)
+		}
+		return rows, nil
+	default:
+		return nil, nil
+	}
+}
+
+// generate sets the ids of rows, one call of the node for each run of rows of the same gene.
+func generate(db *gorm.DB, key *schema.Field, rows []reflect.Value) error {
+	ctx := db.Statement.Context
+	node, xerr := xSnowflake.GetNode(ctx)
+	if xerr != nil {
+		return fmt.Errorf("xmodels: no id for %s: the statement's context carries no id node "+
+			"(use xDB.GetDB or db.WithContext): %w", db.Statement.Schema.Name, xerr)
+	}
+	ids := make([]xSnowflake.SnowflakeID, len(rows))
+	for from := 0; from < len(rows); {
+		gene, to := geneOf(rows[from]), from+1
+		for to < len(rows) && geneOf(rows[to]) == gene {
+			to++
+		}
+		if err := node.NextN(ids[from:to], gene); err != nil {
+			return fmt.Errorf("xmodels: ids for %s: %w", db.Statement.Schema.Name, err)
+		}
+		from = to
+	}
+	for i, row := range rows {
+		key.ReflectValueOf(ctx, row).SetInt(int64(ids[i]))
+	}
+	return nil
+}
+
+// geneOf asks an entity for its gene.
+func geneOf(row reflect.Value) xSnowflake.Gene {
+	if p, ok := reflect.TypeAssert[xSnowflake.GeneProvider](row.Addr()); ok {
+		return p.GetGene()
+	}
+	return xSnowflake.GeneDefault
+}

@@ -1,0 +1,248 @@
+package xmodels_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+)
+
+func TestIDIsSetBeforeTheHooksOfTheEntity(t *testing.T) {
+	u := user{Name: "a"}
+	if err := dry(t).Create(&u).Error; err != nil {
+		t.Fatal(err)
+	}
+	if u.ID.IsZero() || u.ID.Gene() != xSnowflake.GeneUser {
+		t.Errorf("id = %d with gene %v, want one of the user's", u.ID, u.ID.Gene())
+	}
+	if u.seen != u.ID {
+		t.Errorf("the hook saw the id %d, want %d", u.seen, u.ID)
+	}
+}
+
+func TestIDsAreSetInEveryKindOfBatch(t *testing.T) {
+	db := dry(t)
+	values := []user{{Name: "a"}, {Name: "b"}}
+	pointers := []*user{{Name: "a"}, {Name: "b"}, {Name: "c"}}
+	array := [2]user{}
+	upsert := []user{{Name: "a"}, {Name: "b"}}
+	for name, err := range map[string]error{
+		"values":   db.Create(&values).Error,
+		"pointers": db.Create(pointers).Error,
+		"array":    db.Create(&array).Error,
+		"batches":  db.CreateInBatches(upsert, 1).Error,
+		"upsert":   db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&[]user{{Name: "x"}}).Error,
+		"no hooks": db.Session(&gorm.Session{SkipHooks: true}).Create(&user{}).Error,
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	seen := map[xSnowflake.SnowflakeID]bool{0: true}
+	for _, u := range []*user{
+		&values[0], &values[1], pointers[0], pointers[1], pointers[2], &array[0], &array[1], &upsert[0], &upsert[1],
+	} {
+		if seen[u.ID] || u.ID.Gene() != xSnowflake.GeneUser {
+			t.Errorf("id = %d with gene %v, want a new one of the user's", u.ID, u.ID.Gene())
+		}
+		seen[u.ID] = true
+	}
+}
+
+// mixed has a gene for each row.
+type mixed struct {
+	xModels.BaseEntity
+	Kind xSnowflake.Gene
+}
+
+func (m *mixed) GetGene() xSnowflake.Gene { return m.Kind }
+
+func TestEveryRowOfABatchHasItsOwnGene(t *testing.T) {
+	rows := []mixed{{Kind: 20}, {Kind: 20}, {Kind: 30}, {Kind: 20}}
+	if err := dry(t).Create(&rows).Error; err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range rows {
+		if r.ID.Gene() != r.Kind {
+			t.Errorf("row %d: gene = %v, want %v", i, r.ID.Gene(), r.Kind)
+		}
+	}
+}
+
+func TestPresetStays(t *testing.T) {
+	at := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
+	u := user{}
+	u.ID, u.CreatedAt, u.UpdatedAt = 42, at, at
+	// A preset id needs no node.
+	if err := dryWithout(t).Create(&u).Error; err != nil {
+		t.Fatal(err)
+	}
+	if u.ID != 42 || !u.CreatedAt.Equal(at) || !u.UpdatedAt.Equal(at) {
+		t.Errorf("entity = %+v, want id 42 and %v", u.BaseEntity, at)
+	}
+}
+
+func TestMapsAreLeftAlone(t *testing.T) {
+	db := dryWithout(t)
+	m := map[string]any{"name": "a"}
+	if err := db.Model(&user{}).Create(m).Error; err != nil {
+		t.Errorf("map: %v", err)
+	}
+	if err := db.Model(&user{}).Create([]map[string]any{m}).Error; err != nil {
+		t.Errorf("maps: %v", err)
+	}
+	if _, ok := m["id"]; ok {
+		t.Errorf("map = %v, want no id", m)
+	}
+}
+
+type other struct {
+	ID   int64 `gorm:"primaryKey;autoIncrement:false"`
+	Name string
+}
+
+type joined struct {
+	UserID xSnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false"`
+	RoleID xSnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false"`
+}
+
+func TestOtherKeysAreLeftAlone(t *testing.T) {
+	db := dryWithout(t)
+	if err := db.Create(&other{Name: "a"}).Error; err != nil {
+		t.Errorf("another type of key: %v", err)
+	}
+	j := joined{UserID: 1}
+	if err := db.Create(&j).Error; err != nil || j.RoleID != 0 {
+		t.Errorf("a key of two columns: %+v, %v", j, err)
+	}
+}
+
+func TestWhatCannotGetAnIDIsAClearError(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		value any
+		with  *gorm.DB
+		is    error
+		says  string
+	}{
+		{name: "no node", value: &user{}, with: dryWithout(t), is: xError.ConfigError, says: "carries no id node"},
+		{name: "by value", value: user{}, with: dry(t), is: gorm.ErrInvalidValue, says: "want a pointer"},
+		{name: "a gene that does not fit", value: &mixed{Kind: 64}, with: dry(t), says: "ids for mixed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := tc.with.Create(tc.value).Error
+			if err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("error = %v, want %q in it", err, tc.says)
+			}
+			if tc.is != nil && !errors.Is(err, tc.is) {
+				t.Errorf("error = %v, want it to be %v", err, tc.is)
+			}
+		})
+	}
+}
+
+type account struct {
+	xModels.BaseEntityWithSoftDelete
+	Balance int64
+	Version xModels.Version
+}
+
+func TestVersionRestrictsTheWholeUpdate(t *testing.T) {
+	db := dry(t)
+	a := account{Balance: 1, Version: 7}
+	a.ID = 5
+	for _, tc := range []struct {
+		name string
+		tx   *gorm.DB
+		want string
+	}{
+		{
+			name: "save",
+			tx:   db.Save(&a),
+			want: "UPDATE `accounts` SET `created_at`=?,`updated_at`=?,`deleted_at`=?,`balance`=?,`version`=`accounts`.`version` + 1 " +
+				"WHERE `id` = ? AND `accounts`.`version` = ? AND `accounts`.`deleted_at` IS NULL",
+		},
+		{
+			name: "one column of an entity",
+			tx:   db.Model(&a).Update("balance", 2),
+			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 " +
+				"WHERE `id` = ? AND `accounts`.`version` = ? AND `accounts`.`deleted_at` IS NULL",
+		},
+		{
+			name: "conditions with OR",
+			tx:   db.Model(&a).Where("x = ?", 1).Or("y = ?", 2).Update("balance", 2),
+			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 " +
+				"WHERE (x = ? OR y = ? AND `id` = ?) AND `accounts`.`version` = ? AND `accounts`.`deleted_at` IS NULL",
+		},
+		{
+			name: "no entity",
+			tx:   db.Model(&account{}).Where("id > ?", 1).Updates(map[string]any{"balance": 2, "version": 99}),
+			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 " +
+				"WHERE id > ? AND `accounts`.`deleted_at` IS NULL",
+		},
+		{
+			name: "without hooks",
+			tx:   db.Model(&a).UpdateColumn("balance", 3),
+			want: "UPDATE `accounts` SET `balance`=? WHERE `accounts`.`deleted_at` IS NULL AND `id` = ?",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.tx.Error != nil {
+				t.Fatal(tc.tx.Error)
+			}
+			if got := tc.tx.Statement.SQL.String(); got != tc.want {
+				t.Errorf("statement\n got %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestVersionBeginsAtOne(t *testing.T) {
+	rows := []account{{}, {Version: 9}}
+	if err := dry(t).Create(&rows).Error; err != nil {
+		t.Fatal(err)
+	}
+	if rows[0].Version != 1 || rows[1].Version != 9 {
+		t.Errorf("versions = %d, %d, want 1, 9", rows[0].Version, rows[1].Version)
+	}
+}
+
+func TestOptimisticLockHasItsCode(t *testing.T) {
+	if got := xError.From(xModels.ErrOptimisticLock).GetErrorCode().GetCode(); got != 40905 {
+		t.Errorf("code = %d, want 40905", got)
+	}
+}
+
+func TestEntityInJSON(t *testing.T) {
+	a := account{}
+	a.ID, a.CreatedAt, a.UpdatedAt = 1<<60, time.Unix(0, 0).UTC(), time.Unix(1, 0).UTC()
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"id":"1152921504606846976","created_at":"1970-01-01T00:00:00Z","updated_at":"1970-01-01T00:00:01Z","Balance":0,"Version":0}`
+	if string(text) != want {
+		t.Errorf("JSON = %s, want %s", text, want)
+	}
+	if a.GetID() != a.ID {
+		t.Error("GetID is not the id")
+	}
+}
+
+func TestRestoreSeesDeletedRows(t *testing.T) {
+	a := account{}
+	a.ID = 5
+	tx := xModels.Restore(dry(t).Model(&a))
+	want := "UPDATE `accounts` SET `deleted_at`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 WHERE `id` = ?"
+	if got := tx.Statement.SQL.String(); got != want || tx.Error != nil {
+		t.Errorf("statement = %s, %v; want %s", got, tx.Error, want)
+	}
+}

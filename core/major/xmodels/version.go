@@ -1,0 +1,139 @@
+package xmodels
+
+import (
+	"context"
+	"reflect"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/callbacks"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+// Version is the type of a column that counts the changes of a row, for optimistic locking:
+//
+//	type Account struct {
+//		xModels.BaseEntity
+//		Balance int64
+//		Version xModels.Version `json:"version"`
+//	}
+//
+// A row begins at 1. An update of an entity that was read (its version is not 0) only happens where the row
+// still has that version, and counts one up in the row and in the entity; where another was faster the error
+// is ErrOptimisticLock and the entity keeps its version. An update without an entity, such as
+// db.Model(&Account{}).Where(...), counts up and checks nothing. UpdateColumn and SkipHooks do neither.
+type Version int64
+
+// ErrOptimisticLock says that the row was changed, or deleted, since the entity was read. Its code is
+// OptimisticLock.
+var ErrOptimisticLock = xError.New(xError.OptimisticLock, "")
+
+// versionState is what beginVersion leaves for checkVersion.
+const versionState = "plinth:version"
+
+var versionType = reflect.TypeFor[Version]()
+
+// versionField returns the Version of an entity, or nil.
+func versionField(s *schema.Schema) *schema.Field {
+	if s == nil {
+		return nil
+	}
+	for _, f := range s.Fields {
+		if f.FieldType == versionType && f.DBName != "" {
+			return f
+		}
+	}
+	return nil
+}
+
+// setFirstVersions makes rows begin at 1.
+func setFirstVersions(db *gorm.DB) {
+	field := versionField(db.Statement.Schema)
+	if db.Error != nil || field == nil {
+		return
+	}
+	rows, err := rowsOf(db)
+	_ = db.AddError(err)
+	for _, row := range rows {
+		if _, zero := field.ValueOf(db.Statement.Context, row); zero {
+			_ = db.AddError(field.Set(db.Statement.Context, row, Version(1)))
+		}
+	}
+}
+
+// beginVersion makes an update count the version up, and where the version is known depend on it.
+func beginVersion(db *gorm.DB) {
+	stmt := db.Statement
+	field := versionField(stmt.Schema)
+	if db.Error != nil || field == nil || stmt.SkipHooks || stmt.SQL.Len() > 0 {
+		return
+	}
+	current := versionOf(stmt.Context, field, stmt.ReflectValue)
+	set := callbacks.ConvertToAssignments(stmt)
+	if len(set) == 0 || db.Error != nil {
+		return
+	}
+	kept := set[:0]
+	for _, a := range set {
+		if a.Column.Name != field.DBName {
+			kept = append(kept, a)
+		}
+	}
+	column := clause.Column{Table: clause.CurrentTable, Name: field.DBName}
+	stmt.AddClause(append(kept, clause.Assignment{
+		Column: clause.Column{Name: field.DBName}, Value: clause.Expr{SQL: "? + 1", Vars: []any{column}},
+	}))
+	stmt.Settings.Store(versionState, current)
+	if current == 0 {
+		return
+	}
+	groupConditions(stmt)
+	stmt.AddClause(clause.Where{Exprs: []clause.Expression{clause.Eq{Column: column, Value: int64(current)}}})
+}
+
+// versionOf returns the version of the one entity that is updated, or 0.
+func versionOf(ctx context.Context, field *schema.Field, entity reflect.Value) Version {
+	if entity.Kind() != reflect.Struct || !entity.CanAddr() {
+		return 0
+	}
+	value, _ := field.ValueOf(ctx, entity)
+	version, _ := value.(Version)
+	return version
+}
+
+// groupConditions puts the conditions that are there in brackets where one of them is an OR, so that another
+// one restricts them all.
+func groupConditions(stmt *gorm.Statement) {
+	c, ok := stmt.Clauses["WHERE"]
+	if !ok {
+		return
+	}
+	where, ok := c.Expression.(clause.Where)
+	if !ok || len(where.Exprs) < 2 {
+		return
+	}
+	c.Expression = clause.Where{Exprs: []clause.Expression{clause.And(where.Exprs...)}}
+	stmt.Clauses["WHERE"] = c
+}
+
+// checkVersion turns an update that found no row of its version into an error.
+func checkVersion(db *gorm.DB) {
+	stmt := db.Statement
+	state, begun := stmt.Settings.LoadAndDelete(versionState)
+	if !begun {
+		return
+	}
+	delete(stmt.Clauses, "SET") // as gorm does with one that it has made itself
+	current, _ := state.(Version)
+	if current == 0 || db.Error != nil || db.DryRun {
+		return
+	}
+	next := current + 1
+	if db.RowsAffected == 0 {
+		next = current
+		_ = db.AddError(ErrOptimisticLock)
+	}
+	_ = db.AddError(versionField(stmt.Schema).Set(stmt.Context, stmt.ReflectValue, next))
+}

@@ -1,0 +1,203 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	gormsqlite "github.com/glebarez/sqlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// broken is the driver with one fault.
+type broken struct {
+	sqlite.Driver
+
+	dsn       func(driver.Config) (string, error)
+	dialector func(dsn string) gorm.Dialector
+	kind      func(error) driver.ErrorKind
+}
+
+func (b broken) DSN(c driver.Config) (string, error) {
+	if b.dsn != nil {
+		return b.dsn(c)
+	}
+	return b.Driver.DSN(c)
+}
+
+func (b broken) Dialector(dsn string) gorm.Dialector {
+	if b.dialector != nil {
+		return b.dialector(dsn)
+	}
+	return b.Driver.Dialector(dsn)
+}
+
+func (b broken) ErrorKind(err error) driver.ErrorKind {
+	if b.kind != nil {
+		return b.kind(err)
+	}
+	return b.Driver.ErrorKind(err)
+}
+
+// plain is a driver without its optional interfaces.
+type plain struct{ driver.Driver }
+
+// dialect is a dialector without its optional interfaces, in which one may be put back.
+type dialect struct{ gorm.Dialector }
+
+func (d dialect) Translate(err error) error {
+	t, _ := d.Dialector.(gorm.ErrorTranslator)
+	return t.Translate(err)
+}
+
+// unprefixed forgets the table prefix.
+type unprefixed struct{ dialect }
+
+func (unprefixed) Apply(c *gorm.Config) error {
+	c.NamingStrategy = schema.NamingStrategy{}
+	return nil
+}
+
+// leaky puts the parameters of a violated statement into its error.
+type leaky struct{ dialect }
+
+func (d leaky) Translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	return driver.Translate(driver.Unique, err, "unique-secret-value")
+}
+
+// replaced is the driver's DSN with one setting changed.
+func replaced(from, to string) func(driver.Config) (string, error) {
+	return func(c driver.Config) (string, error) {
+		dsn, err := sqlite.Driver{}.DSN(c)
+		return strings.Replace(dsn, from, to, 1), err
+	}
+}
+
+// library is the dialector as it comes.
+func library(dsn string) gorm.Dialector { return gormsqlite.Open(dsn) }
+
+// endsAfterTwoSeconds returns the slow query with an end, for a driver that cannot end it.
+func endsAfterTwoSeconds(t *testing.T) string {
+	t.Helper()
+	query := func(rows int64) string {
+		return strings.Replace(slow, "FROM n)", fmt.Sprintf("FROM n LIMIT %d)", rows), 1)
+	}
+	pool, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pool.Close() }()
+	const sample = 200_000
+	start := time.Now()
+	var n int64
+	if err := pool.QueryRowContext(t.Context(), query(sample)).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return query(int64(float64(sample) * float64(2*time.Second) / float64(time.Since(start))))
+}
+
+func TestBrokenDriverDoesNotPass(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		driver driver.Driver
+		want   string // the case that notices
+	}{
+		{
+			name:   "one database for each connection",
+			driver: broken{dialector: func(string) gorm.Dialector { return library(":memory:") }},
+			want:   "Load/OneDatabaseHoweverManyConnections",
+		},
+		{
+			name:   "errors without a kind",
+			driver: broken{dialector: library, kind: func(error) driver.ErrorKind { return driver.Unknown }},
+			want:   "Errors/HaveTheSameCodeOnEveryDatabase",
+		},
+		{
+			name:   "foreign keys off",
+			driver: broken{dsn: replaced("foreign_keys(1)", "foreign_keys(0)")},
+			want:   "Errors/HaveTheSameCodeOnEveryDatabase",
+		},
+		{
+			name:   "values in errors",
+			driver: broken{dialector: func(dsn string) gorm.Dialector { return leaky{dialect{sqlite.Driver{}.Dialector(dsn)}} }},
+			want:   "Errors/HoldNoValue",
+		},
+		{
+			name:   "a statement that cannot be interrupted",
+			driver: broken{dialector: library},
+			want:   "Errors/DeadlineEndsAStatement",
+		},
+		{
+			name:   "a wait for a lock that cannot be interrupted",
+			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(1500)")},
+			want:   "Errors/DeadlineEndsTheWaitForALock",
+		},
+		{
+			name:   "times in the caller's zone",
+			driver: broken{dialector: library},
+			want:   "Data/TimesAreUTCAndMicroseconds",
+		},
+		{
+			name: "a path that is not quoted",
+			driver: broken{dsn: func(c driver.Config) (string, error) {
+				return c.Path + "?_pragma=foreign_keys(1)", nil
+			}},
+			want: "Open/TakesAwkwardValues",
+		},
+		{
+			name: "parts that are not checked",
+			driver: broken{dsn: func(c driver.Config) (string, error) {
+				return "file:" + c.Path, nil
+			}},
+			want: "Open/RefusesBadParts",
+		},
+		{
+			name: "a password in an error",
+			driver: broken{dsn: func(c driver.Config) (string, error) {
+				return "", fmt.Errorf("DATABASE_PATH: cannot use %q", c.Pass)
+			}},
+			want: "Open/RefusesBadParts",
+		},
+		{
+			name:   "an error for good that is taken for a passing one",
+			driver: broken{kind: func(error) driver.ErrorKind { return driver.Connection }, dialector: library},
+			want:   "Open/EndsAtOnceWhereWaitingDoesNotHelp",
+		},
+		{
+			name:   "no savepoints",
+			driver: broken{dialector: func(dsn string) gorm.Dialector { return dialect{sqlite.Driver{}.Dialector(dsn)} }},
+			want:   "Transaction/SavepointGoesBackHalfWay",
+		},
+		{
+			name:   "no prefix",
+			driver: broken{dialector: func(dsn string) gorm.Dialector { return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}} }},
+			want:   "Schema/HasThePrefix",
+		},
+		{
+			name:   "a migration that deletes children",
+			driver: plain{sqlite.Driver{}},
+			want:   "Schema/MigrationKeepsRowsThatReferToTheTable",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := harness()
+			h.Driver = tc.driver
+			h.Slow = endsAfterTwoSeconds(t)
+			got := dbtest.Failures(t, h, tc.want)
+			if len(got[tc.want]) == 0 {
+				t.Errorf("%s passed", tc.want)
+			}
+			t.Log(got)
+		})
+	}
+}

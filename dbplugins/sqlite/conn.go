@@ -1,0 +1,287 @@
+package sqlite
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"reflect"
+	"strings"
+	"time"
+
+	gosqlite "github.com/glebarez/go-sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+const (
+	// lockTimeout is how long a statement waits for a lock.
+	lockTimeout = 5 * time.Second
+	// longestPause is how long it waits at most before it looks again.
+	longestPause = 20 * time.Millisecond
+)
+
+var errQueue = driver.Translate(driver.LockTimeout,
+	errors.New("sqlite: the write lock was not free within 5 s"), "held by another transaction for more than "+lockTimeout.String())
+
+// library is what the connections of the library can do.
+type library interface {
+	sqldriver.Conn
+	sqldriver.ConnBeginTx
+	sqldriver.ExecerContext
+	sqldriver.QueryerContext
+	sqldriver.Pinger
+}
+
+// handleOf returns the sqlite3* of a connection, or 0. The library interrupts a statement only until it has begun to
+// return rows, and offers no way to do it later; the suite's tests of cancellation notice when the field is renamed.
+func handleOf(c sqldriver.Conn) uintptr {
+	field := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
+	if field.Kind() != reflect.Uintptr {
+		return 0
+	}
+	return uintptr(field.Uint())
+}
+
+// conn is a connection. database/sql uses it from one goroutine at a time.
+type conn struct {
+	library
+
+	queue  chan struct{}
+	handle uintptr
+	inTx   bool
+}
+
+// watch interrupts what the connection does when ctx ends, until done is called.
+func (c *conn) watch(ctx context.Context) (done func()) {
+	if ctx.Done() == nil || c.handle == 0 {
+		return func() {}
+	}
+	fired := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		lib.Xsqlite3_interrupt(nil, c.handle)
+		close(fired)
+	})
+	return func() {
+		if !stop() {
+			<-fired // the handle must not be used after the connection is closed
+		}
+	}
+}
+
+// patiently calls do until the database is not busy, for lockTimeout or until ctx ends.
+func patiently(ctx context.Context, do func() error) error {
+	start := time.Now()
+	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
+		err := do()
+		if !busy(err) || time.Since(start) >= lockTimeout {
+			return because(ctx, err)
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// busy reports whether another connection holds a lock that it will give up again.
+func busy(err error) bool {
+	var e *gosqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY && e.Code() != lib.SQLITE_BUSY_SNAPSHOT
+}
+
+// because returns the context's error where that is why SQLite was interrupted.
+func because(ctx context.Context, err error) error {
+	var e *gosqlite.Error
+	if ctx.Err() != nil && errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_INTERRUPT {
+		return ctx.Err()
+	}
+	return err
+}
+
+// lock takes the writer's token, after those who asked before; writers of other processes are SQLite's to wait for.
+func (c *conn) lock(ctx context.Context) error {
+	select {
+	case c.queue <- struct{}{}:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(lockTimeout)
+	defer timer.Stop()
+	select {
+	case c.queue <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return errQueue
+	}
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver.Tx, error) {
+	locks := c.queue != nil && !opts.ReadOnly
+	if locks {
+		if err := c.lock(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var inner sqldriver.Tx
+	err := patiently(ctx, func() (err error) {
+		inner, err = c.library.BeginTx(ctx, opts)
+		return err
+	})
+	if err != nil {
+		if locks {
+			<-c.queue
+		}
+		return nil, err
+	}
+	c.inTx = true
+	return &tx{inner: inner, conn: c, locked: locks}, nil
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+	if c.queue != nil && !c.inTx {
+		if err := c.lock(ctx); err != nil {
+			return nil, err
+		}
+		defer func() { <-c.queue }()
+	}
+	defer c.watch(ctx)()
+	quiet := context.WithoutCancel(ctx) // the library would start a goroutine to watch it
+	if strings.Contains(query, ";") {
+		result, err := c.library.ExecContext(quiet, query, args) // the first of several may be done already
+		return result, because(ctx, err)
+	}
+	var result sqldriver.Result
+	err := patiently(ctx, func() (err error) {
+		result, err = c.library.ExecContext(quiet, query, args)
+		return err
+	})
+	return result, err
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c *conn) QueryContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	done := c.watch(ctx)
+	var inner sqldriver.Rows
+	err := patiently(ctx, func() (err error) {
+		inner, err = c.library.QueryContext(context.WithoutCancel(ctx), query, args)
+		return err
+	})
+	if err != nil {
+		done()
+		return nil, err
+	}
+	return &rows{libraryRows: inner.(libraryRows), ctx: ctx, done: done}, nil //nolint:forcetypeassert // the library's type
+}
+
+// PrepareContext implements driver.ConnPrepareContext. The library's statement is no more than its text either.
+func (c *conn) PrepareContext(_ context.Context, query string) (sqldriver.Stmt, error) {
+	return &stmt{conn: c, query: query}, nil
+}
+
+// CheckNamedValue implements driver.NamedValueChecker.
+func (c *conn) CheckNamedValue(v *sqldriver.NamedValue) (err error) {
+	v.Value, err = sqldriver.DefaultParameterConverter.ConvertValue(v.Value)
+	if t, ok := v.Value.(time.Time); ok {
+		v.Value = t.UTC().Truncate(time.Microsecond)
+	}
+	return err
+}
+
+// tx is a transaction that gives the writer's token back.
+type tx struct {
+	inner  sqldriver.Tx
+	conn   *conn
+	locked bool
+}
+
+// Commit implements driver.Tx. Where SQLite is too busy to commit, the transaction would stay open.
+func (t *tx) Commit() error {
+	err := patiently(context.Background(), t.inner.Commit) // database/sql has no context for it
+	if err != nil {
+		_ = t.inner.Rollback() // an error means that it is over already
+	}
+	t.end()
+	return err
+}
+
+// Rollback implements driver.Tx.
+func (t *tx) Rollback() error {
+	defer t.end()
+	return t.inner.Rollback()
+}
+
+func (t *tx) end() {
+	t.conn.inTx = false
+	if t.locked {
+		t.locked = false
+		<-t.conn.queue
+	}
+}
+
+// libraryRows is what the rows of the library can do; gorm's migrator asks for the types of columns.
+type libraryRows interface {
+	sqldriver.RowsColumnTypeDatabaseTypeName
+	sqldriver.RowsColumnTypeLength
+	sqldriver.RowsColumnTypeNullable
+	sqldriver.RowsColumnTypePrecisionScale
+	sqldriver.RowsColumnTypeScanType
+}
+
+// rows are rows whose statement is watched until they are closed.
+type rows struct {
+	libraryRows
+
+	ctx  context.Context //nolint:containedctx // that of the query, as in database/sql
+	done func()
+}
+
+// Next implements driver.Rows.
+func (r *rows) Next(dest []sqldriver.Value) error {
+	err := r.libraryRows.Next(dest)
+	if busy(err) {
+		err = patiently(r.ctx, func() error { return r.libraryRows.Next(dest) })
+	}
+	return because(r.ctx, err)
+}
+
+// Close implements driver.Rows.
+func (r *rows) Close() error {
+	r.done()
+	return r.libraryRows.Close()
+}
+
+// stmt is a prepared statement.
+type stmt struct {
+	conn  *conn
+	query string
+}
+
+// Close implements driver.Stmt.
+func (s *stmt) Close() error { return nil }
+
+// NumInput implements driver.Stmt: SQLite itself counts the parameters.
+func (s *stmt) NumInput() int { return -1 }
+
+// Exec implements driver.Stmt. database/sql uses ExecContext.
+func (s *stmt) Exec([]sqldriver.Value) (sqldriver.Result, error) { return nil, sqldriver.ErrSkip }
+
+// Query implements driver.Stmt. database/sql uses QueryContext.
+func (s *stmt) Query([]sqldriver.Value) (sqldriver.Rows, error) { return nil, sqldriver.ErrSkip }
+
+// ExecContext implements driver.StmtExecContext.
+func (s *stmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+	return s.conn.ExecContext(ctx, s.query, args)
+}
+
+// QueryContext implements driver.StmtQueryContext.
+func (s *stmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	return s.conn.QueryContext(ctx, s.query, args)
+}

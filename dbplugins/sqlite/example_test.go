@@ -1,0 +1,115 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// city is an entity as applications write them.
+type city struct {
+	xModels.BaseEntity
+	Name string `gorm:"size:64;not null;uniqueIndex"`
+}
+
+// GetGene implements xSnowflake.GeneProvider.
+func (city) GetGene() xSnowflake.Gene { return 40 }
+
+// application returns the context that an application has after its start: it carries a database, an id node and
+// a quiet log.
+func application() (ctx context.Context, stop func()) {
+	engine, _ := xLog.New(xLog.Config{Level: slog.LevelError})
+	ctx = xLog.NewContext(context.Background(), engine)
+	node, _ := xSnowflake.NewNode()
+	ctx = context.WithValue(ctx, xCtx.SnowflakeNodeKey, node)
+	db, err := xDB.Open(ctx, xDB.Options{
+		Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}, AutoMigrate: []any{&city{}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	ctx = context.WithValue(ctx, xCtx.DatabaseKey, db)
+	return ctx, func() { _, _, _ = xDB.Close(db), node.Close(), engine.Close() }
+}
+
+func ExampleDriver() {
+	config, err := xOptDatabase.Build(
+		xOptDatabase.WithDriver("sqlite", ":memory:"),
+		xOptDatabase.WithAutoMigrate(&city{}),
+		xOptDatabase.WithPrepare(func(db *gorm.DB) error { return db.Where("name = ?", "").Delete(&city{}).Error }),
+	)
+	if err != nil {
+		panic(err)
+	}
+	engine, _ := xLog.New(xLog.Config{Level: slog.LevelError})
+	defer func() { _ = engine.Close() }()
+	db, err := config.Open(xLog.NewContext(context.Background(), engine))
+	fmt.Println(config.Describe(), err)
+	fmt.Println(xDB.Close(db))
+	// Output:
+	// sqlite :memory: <nil>
+	// <nil>
+}
+
+func ExampleDriver_errors() {
+	ctx, stop := application()
+	defer stop()
+	db := xDB.MustGetDB(ctx)
+	first := city{Name: "Oslo"}
+	fmt.Println(db.Create(&first).Error, first.ID.Gene())
+
+	err := db.Create(&city{Name: "Oslo"}).Error
+	fmt.Println(errors.Is(err, gorm.ErrDuplicatedKey), xError.From(err).GetErrorCode().GetOutput())
+	// Output:
+	// <nil> gene(40)
+	// true UNIQUE_CONSTRAINT
+}
+
+func ExampleDriver_transaction() {
+	ctx, stop := application()
+	defer stop()
+	rename := func(ctx context.Context, from, to string) error {
+		return xDB.MustGetDB(ctx).Model(&city{}).Where("name = ?", from).Update("name", to).Error
+	}
+	err := xDB.Transaction(ctx, func(ctx context.Context) error {
+		if err := xDB.MustGetDB(ctx).Create(&city{Name: "Christiania"}).Error; err != nil {
+			return err
+		}
+		return rename(ctx, "Christiania", "Oslo") // sees the row: it takes part in the transaction
+	})
+	var got city
+	fmt.Println(err, xDB.MustGetDB(ctx).First(&got).Error, got.Name)
+	// Output: <nil> <nil> Oslo
+}
+
+func ExampleDriver_pages() {
+	ctx, stop := application()
+	defer stop()
+	db := xDB.MustGetDB(ctx)
+	if err := db.Create([]*city{{Name: "Bergen"}, {Name: "Oslo"}, {Name: "Tromsø"}}).Error; err != nil {
+		panic(err)
+	}
+	request := xModels.PageRequest{Page: 2, Size: 2, Sort: "desc"}
+	page, err := xModels.Paginate[city](db, request, xModels.SortBy("name"))
+	fmt.Println(page.TotalItems, page.TotalPages, page.Items[0].Name, err)
+
+	list, err := xModels.Keyset[city](db, xModels.KeysetRequest{Size: 2}, xModels.SortBy("name"))
+	rest, _ := xModels.Keyset[city](db, xModels.KeysetRequest{Size: 2, After: list.Next}, xModels.SortBy("name"))
+	fmt.Println(len(list.Items), len(rest.Items), rest.Items[0].Name, rest.Next == "", err)
+	// Output:
+	// 3 2 Bergen <nil>
+	// 2 1 Tromsø true <nil>
+}

@@ -1,0 +1,32 @@
+module github.com/plinthgo/plinth/dbplugins/sqlite
+
+go 1.25.0
+
+require (
+	github.com/glebarez/go-sqlite v1.23.0
+	github.com/glebarez/sqlite v1.11.0
+	github.com/plinthgo/plinth/core v0.1.0
+	go.uber.org/goleak v1.3.0
+	gorm.io/gorm v1.31.2
+	modernc.org/sqlite v1.55.0
+)
+
+require (
+	github.com/DeRuina/timberjack v1.4.9 // indirect
+	github.com/dustin/go-humanize v1.0.1 // indirect
+	github.com/gofrs/flock v0.13.1 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/jinzhu/inflection v1.0.0 // indirect
+	github.com/jinzhu/now v1.1.5 // indirect
+	github.com/klauspost/compress v1.18.7 // indirect
+	github.com/mattn/go-colorable v0.1.14 // indirect
+	github.com/mattn/go-isatty v0.0.22 // indirect
+	github.com/ncruces/go-strftime v1.0.0 // indirect
+	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/rs/zerolog v1.35.1 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+	golang.org/x/text v0.41.0 // indirect
+	modernc.org/libc v1.74.1 // indirect
+	modernc.org/mathutil v1.7.1 // indirect
+	modernc.org/memory v1.11.0 // indirect
+)

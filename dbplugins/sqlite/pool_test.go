@@ -1,0 +1,292 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+type row struct {
+	ID   int64 `gorm:"primaryKey;autoIncrement:false"`
+	Name string
+}
+
+// open opens a database with a table of rows.
+func open(tb testing.TB, o xDB.Options) *gorm.DB {
+	tb.Helper()
+	o.Driver, o.AutoMigrate = sqlite.Name, []any{&row{}}
+	db, err := xDB.Open(tb.Context(), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := xDB.Close(db); err != nil {
+			tb.Error(err)
+		}
+	})
+	return db
+}
+
+func file(tb testing.TB) xDB.Options {
+	tb.Helper()
+	return xDB.Options{Parts: driver.Config{Path: filepath.Join(tb.TempDir(), "test.db")}}
+}
+
+func TestEveryConnectionOfAFileHasItsPragmas(t *testing.T) {
+	pool, err := open(t, file(t)).DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		c, err := pool.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }() // all three are open at the same time
+		for _, tc := range []struct{ pragma, want string }{
+			{"foreign_keys", "1"}, {"journal_mode", "wal"}, {"synchronous", "1"}, {"busy_timeout", "5000"},
+		} {
+			var got string
+			if err := c.QueryRowContext(t.Context(), "PRAGMA "+tc.pragma).Scan(&got); err != nil || got != tc.want {
+				t.Errorf("%s = %q, %v; want %q", tc.pragma, got, err, tc.want)
+			}
+		}
+	}
+}
+
+func TestWholeDSNWorks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "whole.db")
+	for at, tc := range []struct {
+		name  string
+		dsn   string
+		where string
+	}{
+		{name: "path", dsn: path, where: path},
+		{name: "uri", dsn: "file:" + path + "?_pragma=foreign_keys(1)", where: path},
+		{name: "memory", dsn: ":memory:", where: ":memory:"},
+		{name: "memory by uri", dsn: "file::memory:?_txlock=immediate", where: ":memory:"},
+		{name: "memory by mode", dsn: "file:any?mode=memory&_pragma=foreign_keys(1)", where: "any"},
+		{name: "shared by the application", dsn: "file:shared?mode=memory&cache=shared", where: "shared"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := xDB.Options{Driver: sqlite.Name, DSN: xLog.Secret(tc.dsn), MaxIdleConns: 4}
+			db := open(t, o)
+			var wg sync.WaitGroup
+			for i := range 4 {
+				wg.Go(func() {
+					if err := db.Create(&row{ID: int64(10*at + i)}).Error; err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if got, want := xDB.Describe(o), "sqlite "+tc.where; got != want {
+				t.Errorf("Describe = %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestMemoryIsOneDatabaseForAHundredGoroutines(t *testing.T) {
+	o := xDB.Options{Parts: driver.Config{Path: ":memory:"}, MaxOpenConns: 10, ConnMaxIdleTime: time.Nanosecond, ConnMaxLifetime: time.Microsecond}
+	db, other := open(t, o), open(t, o)
+	var wg sync.WaitGroup
+	for i := range 100 {
+		wg.Go(func() {
+			if err := db.Create(&row{ID: int64(i)}).Error; err != nil {
+				t.Error(err)
+			}
+			if err := db.First(&row{}, i).Error; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	var n, others int64
+	if err := errors.Join(db.Model(&row{}).Count(&n).Error, other.Model(&row{}).Count(&others).Error); err != nil {
+		t.Fatal(err)
+	}
+	if n != 100 || others != 0 {
+		t.Errorf("rows = %d and %d in another pool, want 100 and 0", n, others)
+	}
+}
+
+func TestReadersOfAFileDoNotWaitForAWriter(t *testing.T) {
+	db := open(t, file(t))
+	err := db.Transaction(func(tx *gorm.DB) error {
+		if err := tx.Create(&row{ID: 1}).Error; err != nil {
+			return err
+		}
+		var n int64
+		if err := db.Model(&row{}).Count(&n).Error; err != nil {
+			return err
+		}
+		if n != 0 {
+			t.Errorf("rows outside of the transaction = %d, want 0", n)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWriterGivesUpAfterFiveSeconds(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		write func(db *gorm.DB) error
+	}{
+		{name: "transaction", write: func(db *gorm.DB) error { return db.Create(&row{ID: 2}).Error }},
+		{name: "statement", write: func(db *gorm.DB) error { return db.Exec("DELETE FROM rows").Error }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := file(t)
+			synctest.Test(t, func(t *testing.T) {
+				db := open(t, o)
+				holder := db.Begin()
+				defer holder.Rollback()
+				start := time.Now()
+				err := tc.write(db)
+				if code := xError.From(err).GetErrorCode(); code != xError.LockConflict {
+					t.Errorf("error = %v with code %v, want LockConflict", err, code)
+				}
+				if took := time.Since(start); took != 5*time.Second {
+					t.Errorf("it gave up after %s, want 5 s", took)
+				}
+			})
+		})
+	}
+}
+
+func TestReaderInMemoryWaitsForAWriterAndItsContext(t *testing.T) {
+	db := open(t, xDB.Options{Parts: driver.Config{Path: ":memory:"}})
+	holder := db.Begin()
+	if err := holder.Create(&row{ID: 1}).Error; err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	var n int64
+	err := db.WithContext(ctx).Model(&row{}).Count(&n).Error
+	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
+		t.Errorf("count = %v after %s, want DeadlineExceeded after 50 ms", err, took)
+	}
+	got := make(chan int64)
+	go func() {
+		var n int64
+		if err := db.Model(&row{}).Count(&n).Error; err != nil {
+			t.Error(err)
+		}
+		got <- n
+	}()
+	if err := holder.Commit().Error; err != nil {
+		t.Fatal(err)
+	}
+	if n := <-got; n != 1 {
+		t.Errorf("rows = %d, want 1", n)
+	}
+}
+
+func TestWriterInMemoryWaitsForReaders(t *testing.T) {
+	db := open(t, xDB.Options{Parts: driver.Config{Path: ":memory:"}})
+	if err := db.Create([]row{{ID: 1}, {ID: 2}}).Error; err != nil {
+		t.Fatal(err)
+	}
+	reader := db.Begin(&sql.TxOptions{ReadOnly: true})
+	if err := reader.First(&row{}).Error; err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- db.Create(&row{ID: 3}).Error }()
+	select {
+	case err := <-done:
+		t.Errorf("the write did not wait: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := reader.Commit().Error; err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("create = %v", err)
+	}
+}
+
+func TestReadOnlyTransactionsRunBesideAWriter(t *testing.T) {
+	db := open(t, file(t))
+	holder := db.Begin()
+	defer holder.Rollback()
+	err := db.Transaction(func(tx *gorm.DB) error {
+		var n int64
+		return tx.Model(&row{}).Count(&n).Error
+	}, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPreparedStatementsWork(t *testing.T) {
+	o := file(t)
+	o.Gorm = func(c *gorm.Config) { c.PrepareStmt = true }
+	db := open(t, o)
+	at := time.Now().In(time.FixedZone("east", 3600))
+	for i := range 3 {
+		if err := db.Create(&row{ID: int64(i), Name: at.String()}).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []row
+	if err := db.Where("id > ?", 0).Find(&got).Error; err != nil || len(got) != 2 {
+		t.Errorf("rows = %v, %v; want two", got, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var n int64
+	if err := db.WithContext(ctx).Raw(slow).Scan(&n).Error; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v, want DeadlineExceeded", err)
+	}
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	for _, path := range []string{":memory:", filepath.Join(t.TempDir(), "test.db")} {
+		before := goleak.IgnoreCurrent()
+		db, err := xDB.Open(t.Context(), xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := db.WithContext(ctx).Exec("CREATE TABLE x (y)").Error; err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if err := xDB.Close(db); err != nil {
+			t.Error(err)
+		}
+		goleak.VerifyNone(t, before)
+	}
+}
+
+func TestSyntaxErrorHoldsNoLiteral(t *testing.T) {
+	err := open(t, file(t)).Exec("INSERT 'secret'").Error
+	var e *driver.Error
+	if !errors.As(err, &e) || e.Kind() != driver.Syntax {
+		t.Fatalf("error = %v, want kind Syntax", err)
+	}
+	if got := err.Error(); got != "statement not understood: syntax error at a literal" {
+		t.Errorf("error = %q holds the literal", got)
+	}
+}

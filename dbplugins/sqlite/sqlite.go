@@ -1,0 +1,173 @@
+// Package sqlite registers the "sqlite" database driver, written in pure Go.
+//
+//	import _ "github.com/plinthgo/plinth/dbplugins/sqlite"
+//
+// It reads DATABASE_PATH, which has no default. A file has foreign keys on, WAL, synchronous NORMAL and a busy
+// timeout of 5 s; its directory must exist. ":memory:" is one private database that lives as long as the pool,
+// however large that is.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	gosqlite "github.com/glebarez/go-sqlite"
+	gormsqlite "github.com/glebarez/sqlite"
+	"gorm.io/gorm"
+	lib "modernc.org/sqlite/lib"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// Name is the value of DATABASE_DRIVER that selects this driver.
+const Name = "sqlite"
+
+const (
+	memory = ":memory:"
+
+	// pragmas hold for every connection. A transaction takes the write lock when it begins: one that
+	// first reads would fail with SQLITE_BUSY, without waiting, where another has written meanwhile.
+	pragmas     = "_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_txlock=immediate"
+	filePragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"
+)
+
+func init() { xDB.Register(Driver{}) }
+
+// Driver implements driver.Driver. The zero value is ready to use.
+type Driver struct{}
+
+// Name implements driver.Driver.
+func (Driver) Name() string { return Name }
+
+// DSN implements driver.Driver. Any character may stand in the path.
+func (Driver) DSN(c driver.Config) (string, error) {
+	if err := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabasePath: c.Path}); err != nil {
+		return "", err
+	}
+	if c.Path == memory {
+		return memory + "?" + pragmas, nil
+	}
+	if err := checkPath(c.Path); err != nil {
+		return "", err
+	}
+	path := filepath.ToSlash(filepath.Clean(c.Path))
+	if filepath.VolumeName(c.Path) != "" {
+		path = "/" + path // file:/C:/data/app.db
+	}
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + pragmas + filePragmas, nil
+}
+
+// checkPath says what SQLite would only call "unable to open database file".
+func checkPath(path string) error {
+	problem := func(text string) error { return xEnv.Problem(xEnv.DatabasePath, path, text, "") }
+	if strings.ContainsRune(path, 0) {
+		return problem("holds a NUL byte")
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return problem("is a directory")
+	}
+	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
+		return problem("is in a directory that does not exist")
+	}
+	return nil
+}
+
+// Describe implements driver.Describer: the path without its parameters.
+func (Driver) Describe(dsn string) string {
+	path, _, _ := strings.Cut(strings.TrimPrefix(dsn, "file:"), "?")
+	if plain, err := url.PathUnescape(path); err == nil && strings.HasPrefix(dsn, "file:") {
+		return plain
+	}
+	return path
+}
+
+// Dialector implements driver.Driver.
+func (Driver) Dialector(dsn string) gorm.Dialector {
+	return &dialector{Dialector: gormsqlite.Dialector{DSN: dsn}}
+}
+
+// BatchSize implements driver.Batcher: the library looks up each parameter among all of its statement.
+func (Driver) BatchSize() int { return 100 }
+
+// Migrate implements driver.Migrator: changing a column of SQLite rebuilds its table, and dropping the old one would
+// delete what refers to it with ON DELETE CASCADE. So foreign keys are off meanwhile, on one connection.
+func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+	return db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
+		tx = tx.Session(&gorm.Session{})
+		var on int
+		if err := tx.Raw("PRAGMA foreign_keys").Scan(&on).Error; err != nil {
+			return err
+		}
+		if err := tx.Exec("PRAGMA foreign_keys = OFF").Error; err != nil {
+			return err
+		}
+		err := run(tx)
+		always := tx.WithContext(context.WithoutCancel(ctx)) // the connection goes back into the pool
+		return errors.Join(err, always.Exec(fmt.Sprintf("PRAGMA foreign_keys = %d", on)).Error)
+	})
+}
+
+// ErrorKind implements driver.Driver.
+func (Driver) ErrorKind(err error) driver.ErrorKind {
+	var e *gosqlite.Error
+	if !errors.As(err, &e) {
+		return driver.Unknown
+	}
+	if kind, ok := kinds[e.Code()]; ok {
+		return kind
+	}
+	return kinds[e.Code()&0xff] // the primary code
+}
+
+// kinds is the error table: extended codes where they say more than the primary one.
+var kinds = map[int]driver.ErrorKind{
+	lib.SQLITE_CONSTRAINT_UNIQUE:     driver.Unique,
+	lib.SQLITE_CONSTRAINT_PRIMARYKEY: driver.Unique,
+	lib.SQLITE_CONSTRAINT_ROWID:      driver.Unique,
+	lib.SQLITE_CONSTRAINT_FOREIGNKEY: driver.ForeignKey,
+	lib.SQLITE_CONSTRAINT_TRIGGER:    driver.ForeignKey, // ON DELETE RESTRICT
+	lib.SQLITE_CONSTRAINT_NOTNULL:    driver.NotNull,
+	lib.SQLITE_CONSTRAINT:            driver.Check,
+	lib.SQLITE_MISMATCH:              driver.Check,
+	lib.SQLITE_TOOBIG:                driver.TooLong,
+	lib.SQLITE_BUSY_SNAPSHOT:         driver.Deadlock,
+	lib.SQLITE_BUSY:                  driver.LockTimeout,
+	lib.SQLITE_LOCKED:                driver.LockTimeout,
+	lib.SQLITE_INTERRUPT:             driver.Canceled,
+	lib.SQLITE_CANTOPEN:              driver.UnknownDatabase,
+	lib.SQLITE_NOTADB:                driver.UnknownDatabase,
+	lib.SQLITE_AUTH:                  driver.Authentication,
+	lib.SQLITE_PERM:                  driver.Authentication,
+	lib.SQLITE_READONLY:              driver.ReadOnly,
+	lib.SQLITE_ERROR:                 driver.Syntax,
+}
+
+// dialector is glebarez/sqlite's with our pool and our errors.
+type dialector struct{ gormsqlite.Dialector }
+
+// Initialize implements gorm.Dialector.
+func (d *dialector) Initialize(db *gorm.DB) error {
+	d.Conn = sql.OpenDB(newConnector(d.DSN))
+	return d.Dialector.Initialize(db)
+}
+
+// Translate implements gorm.ErrorTranslator. SQLite names columns and tables in its texts, never values; only where it
+// did not understand a statement does it quote a piece of that, which can be a literal.
+func (d *dialector) Translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if strings.Contains(text, `near "'`) {
+		text = "syntax error at a literal"
+	}
+	return driver.Translate(Driver{}.ErrorKind(err), err, text)
+}

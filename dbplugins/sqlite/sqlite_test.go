@@ -1,0 +1,63 @@
+package sqlite_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// slow counts without end.
+const slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+func harness() dbtest.Harness {
+	return dbtest.Harness{
+		Driver: sqlite.Driver{},
+		Config: func(tb testing.TB) driver.Config {
+			return driver.Config{Path: filepath.Join(tb.TempDir(), "test.db")}
+		},
+		Bad: map[string]driver.Config{
+			"no path":                 {},
+			"no directory":            {Path: filepath.Join("no-such-directory", "test.db")},
+			"a directory":             {Path: "."},
+			"a file as its directory": {Path: filepath.Join("sqlite.go", "test.db")},
+			"a NUL byte":              {Path: "test\x00.db"},
+		},
+		Unusable: func(tb testing.TB) map[string]driver.Config {
+			text := filepath.Join(tb.TempDir(), "text.db")
+			if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
+				tb.Fatal(err)
+			}
+			return map[string]driver.Config{"no database": {Path: text}}
+		},
+		Awkward: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
+			path := filepath.Join(tb.TempDir(), text+".db")
+			return driver.Config{Path: path}, func(*gorm.DB) error {
+				_, err := os.Stat(path)
+				return err
+			}
+		},
+		Slow: slow,
+		Differences: map[string]string{
+			dbtest.DiffNoCredentials: "SQLite has no users",
+			dbtest.DiffNoLength:      "SQLite does not enforce the length in a column's type",
+		},
+	}
+}
+
+func memoryHarness() dbtest.Harness {
+	h := harness()
+	h.Config = func(testing.TB) driver.Config { return driver.Config{Path: ":memory:"} }
+	h.Differences[dbtest.DiffPrivate] = "each pool has a database in memory of its own"
+	return h
+}
+
+func TestFileConforms(t *testing.T) { dbtest.Run(t, harness()) }
+
+func TestMemoryConforms(t *testing.T) { dbtest.Run(t, memoryHarness()) }
