@@ -1,6 +1,8 @@
 package sqlite_test
 
 import (
+	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,7 +45,8 @@ func harness() dbtest.Harness {
 				return err
 			}
 		},
-		Slow: slow,
+		Slow:   slow,
+		Source: "in process, a file", Server: "SQLite " + version(),
 		Differences: map[string]string{
 			dbtest.DiffNoCredentials: "SQLite has no users",
 			dbtest.DiffNoLength:      "SQLite does not enforce the length in a column's type",
@@ -51,9 +54,24 @@ func harness() dbtest.Harness {
 	}
 }
 
+// version is what SQLite says of itself.
+func version() string {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = db.Close() }()
+	var text string
+	if err := db.QueryRowContext(context.Background(), "SELECT sqlite_version()").Scan(&text); err != nil {
+		return err.Error()
+	}
+	return text
+}
+
 func memoryHarness() dbtest.Harness {
 	h := harness()
 	h.Config = func(testing.TB) driver.Config { return driver.Config{Path: ":memory:"} }
+	h.Source = "in process, in memory"
 	h.Differences[dbtest.DiffPrivate] = "each pool has a database in memory of its own"
 	return h
 }

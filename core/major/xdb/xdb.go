@@ -30,11 +30,16 @@ import (
 	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // GetDB returns the database of the application, or the transaction that Transaction has begun, bound to
 // ctx: its statements end when ctx does. The error is a ConfigError where ctx carries no database.
+//
+// A *gin.Context stands for its request's context: a pool looks at the context of a statement for longer
+// than gin leaves its own alone.
 func GetDB(ctx context.Context) (*gorm.DB, *xError.Error) {
+	ctx = xHttp.Context(ctx)
 	db, err := xCtxUtil.Get[*gorm.DB](ctx, xCtx.DatabaseKey)
 	if err != nil {
 		return nil, err
@@ -55,6 +60,7 @@ func MustGetDB(ctx context.Context) *gorm.DB {
 // transaction in the context that fn is given, so that every function which is called with that context
 // takes part. An error or a panic of fn rolls back; a Transaction within fn is a savepoint.
 func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts ...*sql.TxOptions) error {
+	ctx = xHttp.Context(ctx)
 	db, xerr := GetDB(ctx)
 	if xerr != nil {
 		return xerr

@@ -6,9 +6,12 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
@@ -145,6 +148,19 @@ func TestGetDBIsBoundToItsContext(t *testing.T) {
 	ctx := context.WithValue(context.WithValue(t.Context(), xCtx.DatabaseKey, db), key{}, "mine")
 	if got := xDB.MustGetDB(ctx).Statement.Context.Value(key{}); got != "mine" {
 		t.Errorf("value of the statement's context = %v, want mine", got)
+	}
+}
+
+// gin reuses its contexts, and database/sql looks at the context of a statement after the handler has returned.
+func TestGetDBTakesTheRequestsContextOfGin(t *testing.T) {
+	app := context.WithValue(t.Context(), xCtx.DatabaseKey, openFake(t, &fake{}))
+	engine := gin.New()
+	engine.ContextWithFallback = true
+	var own, used context.Context
+	engine.GET("/", func(c *gin.Context) { own, used = c.Request.Context(), xDB.MustGetDB(c).Statement.Context })
+	engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(app, http.MethodGet, "/", http.NoBody))
+	if used == nil || used != own {
+		t.Errorf("context of the statement = %T, want the request's own", used)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/plinthgo/plinth/core/internal/testreport"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -45,6 +46,10 @@ type Harness struct {
 
 	// Slow is a query that takes longer than 20 s unless it is ended.
 	Slow string
+
+	// Source says where the database of Config came from, and Server what it says it is, for the table that ends
+	// the project's test run: "in process" and "SQLite 3.53.3".
+	Source, Server string
 
 	// Differences are the demands that the database lawfully does not meet, each with the reason. The names are
 	// those of the constants DiffX; an unknown one, or one without a reason, fails.
@@ -83,6 +88,9 @@ func Run(t *testing.T, h Harness) {
 	if t.Failed() {
 		return
 	}
+	testreport.Record(t, &testreport.Run{
+		Family: "database", Backend: h.Driver.Name(), Source: h.Source, Server: h.Server, Tests: len(cases),
+	})
 	for name, reason := range h.Differences {
 		t.Logf("lawful difference %s: %s", name, reason)
 	}

@@ -1,0 +1,196 @@
+// Package plinthtest tests an application as a whole, in memory and without a listener.
+//
+//	func TestRegister(t *testing.T) {
+//		t.Parallel()
+//		app := plinthtest.New(t, options()...) // what main gives to xReg.Register
+//		r := app.Request(http.MethodPost, "/api/v1/user/register", request)
+//		var user User
+//		r.Into(&user)
+//	}
+//
+// Applications of one process do not disturb one another: each has its own log, id node, clock, database and cache. What
+// the process has only one of stays shared: the environment, and the registries of error codes, mappers and drivers. A
+// test that changes the environment does so with t.Setenv before New, and cannot be parallel.
+package plinthtest
+
+import (
+	"context"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+)
+
+// App is an application under test. Its methods are safe for concurrent use.
+type App struct {
+	tb     testing.TB
+	reg    *xReg.Reg
+	clock  *Clock
+	logs   *recorder
+	tasks  sync.WaitGroup
+	serve  sync.Once
+	server *httptest.Server
+}
+
+// New starts an application and stops it when the test ends; where something fails, so does the test, and the log is
+// shown.
+//
+// Where the options have a database it is replaced by one in memory, of the driver "sqlite"; a cache is replaced by one
+// in memory, of the driver "memory". The test imports both plugins. Everything else of these options holds, such as the
+// entities to migrate. No .env is read. Nodes, hooks, health and routes run as ever.
+func New(tb testing.TB, opts ...xOption.Option) *App {
+	tb.Helper()
+	return start(tb, append(opts, inMemory))
+}
+
+// NewWithBackends is New with the database and the cache that options and environment name.
+func NewWithBackends(tb testing.TB, opts ...xOption.Option) *App {
+	tb.Helper()
+	return start(tb, opts)
+}
+
+// inMemory replaces what an application would connect to.
+func inMemory(p *xOption.Plan) {
+	if p.Has(xCtx.DatabaseKey) {
+		xOption.WithDatabase(xOptDatabase.WithDriver("sqlite", ":memory:"))(p)
+	}
+	if p.Has(xCtx.CacheManagerKey) {
+		xOption.WithCache(xOptCache.WithDriver("memory"))(p)
+	}
+}
+
+// nodes numbers the id nodes of the process, so that applications that share a database make different ids.
+var nodes atomic.Int64
+
+func start(tb testing.TB, opts []xOption.Option) *App {
+	tb.Helper()
+	app := &App{tb: tb, clock: &Clock{}, logs: &recorder{}}
+	engine, err := xLog.New(xLog.Config{Writer: app.logs, Format: xLog.FormatJSON, Level: -4, Clock: app.clock.Now})
+	if err != nil {
+		tb.Fatalf("plinthtest: log: %v", err)
+	}
+	slot := int(nodes.Add(1) % 64)
+	base := xOption.WithOptions(
+		xOption.WithoutEnvFile(), xOption.WithLogger(engine),
+		xOption.WithSnowflake(xSnowflake.WithClock(app.clock.Now), xSnowflake.WithDatacenterID(slot/8), xSnowflake.WithNodeID(slot%8)),
+	)
+	tb.Cleanup(app.showLog)
+	reg, err := xReg.New(tb.Context(), nil, append(append([]xOption.Option{base}, opts...), app.withClock)...)
+	if err != nil {
+		for _, problem := range xReg.Problems(err) {
+			tb.Errorf("plinthtest: start: %v", problem)
+		}
+		tb.FailNow()
+	}
+	app.reg = reg
+	tb.Cleanup(app.stop)
+	if err := reg.Life().Start(reg.Init.Ctx); err != nil {
+		tb.Fatalf("plinthtest: %v", err)
+	}
+	if err := reg.Life().Ready(reg.Init.Ctx); err != nil {
+		tb.Fatalf("plinthtest: %v", err)
+	}
+	return app
+}
+
+// withClock gives the application's clock to its cache.
+func (a *App) withClock(p *xOption.Plan) {
+	if p.Has(xCtx.CacheManagerKey) {
+		xOption.WithCache(xOptCache.WithClock(a.clock.Now))(p)
+	}
+}
+
+// stopTimeout bounds the hooks and the nodes at the end of a test.
+const stopTimeout = 10 * time.Second
+
+// stop stops the application as the Runner would, without waiting for time to pass.
+func (a *App) stop() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.reg.Init.Ctx), stopTimeout)
+	defer cancel()
+	if err := a.reg.Life().Drain(ctx); err != nil {
+		a.tb.Errorf("plinthtest: %v", err)
+	}
+	if a.server != nil {
+		a.server.Close()
+	}
+	a.reg.Cancel()
+	a.tasks.Wait()
+	if err := a.reg.Close(ctx); err != nil {
+		a.tb.Errorf("plinthtest: close: %v", err)
+	}
+	if err := a.reg.Life().Err(); err != nil {
+		a.tb.Errorf("plinthtest: the application failed: %v", err)
+	}
+}
+
+// showLog shows the log of a test that failed.
+func (a *App) showLog() {
+	if a.tb.Failed() {
+		a.tb.Logf("log of the application:\n%s", a.LogText())
+	}
+}
+
+// Context returns the application's context, which carries the values of all nodes.
+func (a *App) Context() context.Context { return a.reg.Init.Ctx }
+
+// Engine returns the application's engine.
+func (a *App) Engine() *gin.Engine { return a.reg.Serve }
+
+// Reg returns the application itself.
+func (a *App) Reg() *xReg.Reg { return a.reg }
+
+// Clock returns the clock of the application's ids, cache and log.
+func (a *App) Clock() *Clock { return a.clock }
+
+// Go runs a task of the application beside the test. It is awaited at the end; its panic fails the test.
+func (a *App) Go(task xMain.Task) {
+	a.tasks.Go(func() {
+		if err := xHook.Guard(func() error { task(a.reg.Init.Ctx); return nil }); err != nil {
+			a.tb.Errorf("plinthtest: task: %v", err)
+		}
+	})
+}
+
+// URL serves the application on a free port of this host and returns http://host:port.
+func (a *App) URL() string {
+	a.serve.Do(func() { a.server = httptest.NewServer(a.reg.Serve) })
+	return a.server.URL
+}
+
+// LogText returns what the application has logged, one JSON object a line.
+func (a *App) LogText() string { return a.logs.String() }
+
+// Logs returns the lines that the application has logged, in order.
+func (a *App) Logs() []Line {
+	a.tb.Helper()
+	lines, err := parse(a.logs.String())
+	if err != nil {
+		a.tb.Fatalf("plinthtest: log: %v", err)
+	}
+	return lines
+}
+
+// LogsOf returns the lines with this message.
+func (a *App) LogsOf(message string) []Line {
+	a.tb.Helper()
+	var list []Line
+	for _, line := range a.Logs() {
+		if line.Message == message {
+			list = append(list, line)
+		}
+	}
+	return list
+}

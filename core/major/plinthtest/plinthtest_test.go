@@ -1,0 +1,281 @@
+package plinthtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"go.uber.org/goleak"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// routes are those of an application under test.
+func routes(_ context.Context, e *gin.Engine) {
+	e.POST("/echo", func(c *gin.Context) {
+		body, _ := io.ReadAll(c.Request.Body)
+		xResult.SuccessHasData(c, "echo", gin.H{"type": c.ContentType(), "body": string(body), "header": c.GetHeader("X-Mine")})
+	})
+	e.GET("/fail", func(c *gin.Context) { _ = c.Error(xError.New(xError.Existed, "taken")) })
+	e.GET("/plain", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"message": "pong"}) })
+	e.GET("/log", func(c *gin.Context) {
+		xLog.WithName("MINE").Info(c, "said", slog.Int("n", 7))
+		xResult.Success(c, "logged")
+	})
+}
+
+// echo is the data of /echo.
+type echo struct{ Type, Body, Header string }
+
+func TestBodyIsSentInTheFormOfItsType(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, xOption.WithRoute(routes))
+	for _, tc := range []struct {
+		name string
+		body any
+		want echo
+	}{
+		{name: "struct", body: struct{ A int }{1}, want: echo{Type: "application/json", Body: `{"A":1}`}},
+		{name: "string", body: "{", want: echo{Type: "application/json", Body: "{"}},
+		{name: "bytes", body: []byte("[]"), want: echo{Type: "application/json", Body: "[]"}},
+		{name: "reader", body: strings.NewReader("r"), want: echo{Type: "application/json", Body: "r"}},
+		{name: "form", body: url.Values{"a": {"1 2"}}, want: echo{Type: "application/x-www-form-urlencoded", Body: "a=1+2"}},
+		{name: "nothing", body: nil, want: echo{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var got echo
+			if app.Request(http.MethodPost, "/echo", tc.body).Into(&got); got != tc.want {
+				t.Errorf("sent %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestOptionsChangeTheRequest(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, xOption.WithRoute(routes))
+	var got echo
+	app.Request(http.MethodPost, "/echo", "x", plinthtest.WithHeader("X-Mine", "yes"), plinthtest.WithHeader("Content-Type", "text/plain"),
+		plinthtest.WithContext(t.Context())).Into(&got)
+	if got.Header != "yes" || got.Type != "text/plain" {
+		t.Errorf("sent %+v, want both headers", got)
+	}
+}
+
+func TestResponseReadsTheEnvelope(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, xOption.WithRoute(routes))
+	r := app.Request(http.MethodGet, "/fail", nil)
+	if r.Status() != http.StatusBadRequest || r.Code() != xError.Existed.GetCode() || r.Output() != "EXISTED" || r.ErrorMessage() != "taken" ||
+		r.Message() == "" || r.RequestID() != r.Header().Get("X-Request-UUID") {
+		t.Errorf("response = %d %s", r.Status(), r.Body())
+	}
+	var plain struct{ Message string }
+	if app.Request(http.MethodGet, "/plain", nil).JSON(&plain); plain.Message != "pong" {
+		t.Errorf("plain = %+v, want pong", plain)
+	}
+}
+
+func TestLogsAreTheApplicationsOwn(t *testing.T) {
+	t.Parallel()
+	one, two := plinthtest.New(t, xOption.WithRoute(routes)), plinthtest.New(t, xOption.WithRoute(routes))
+	r := one.Request(http.MethodGet, "/log", nil)
+	lines := one.LogsOf("said")
+	if len(lines) != 1 || lines[0].Name != "MINE" || lines[0].Level != "info" || lines[0].RequestID != r.RequestID() || lines[0].Attrs["n"] != 7.0 ||
+		lines[0].Time.IsZero() {
+		t.Errorf("lines = %+v, want the one of the request", lines)
+	}
+	if got := two.LogsOf("said"); len(got) != 0 {
+		t.Errorf("the other application logged %+v", got)
+	}
+}
+
+func TestClockMovesIDs(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t)
+	first := xSnowflake.MustGenerateSnowflakeID(app.Context())
+	app.Clock().Advance(24 * time.Hour)
+	second := xSnowflake.MustGenerateSnowflakeID(app.Context())
+	if d := second.Time().Sub(first.Time()); d < 24*time.Hour || d > 24*time.Hour+time.Minute {
+		t.Errorf("the second id is %s later, want a day", d)
+	}
+	at := time.Date(2040, 1, 2, 3, 4, 5, 0, time.UTC)
+	app.Clock().Set(at)
+	if got := xSnowflake.MustGenerateSnowflakeID(app.Context()).Time(); got.Sub(at) > time.Minute || got.Before(at) {
+		t.Errorf("the third id is of %s, want %s", got, at)
+	}
+}
+
+func TestApplicationsMakeDifferentIDs(t *testing.T) {
+	t.Parallel()
+	seen := sync.Map{}
+	for range 8 {
+		app := plinthtest.New(t)
+		for range 100 {
+			if id := xSnowflake.MustGenerateSnowflakeID(app.Context()); id.IsZero() {
+				t.Error("id is zero")
+			} else if _, twice := seen.LoadOrStore(id, true); twice {
+				t.Errorf("id %s came twice", id)
+			}
+		}
+	}
+}
+
+func TestURLServesTheApplication(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, xOption.WithRoute(routes))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, app.URL()+"/plain", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("status = %d, want 200", resp.StatusCode)
+	}
+}
+
+// closer notes its close.
+type closer struct{ events *[]string }
+
+func (c closer) Close() { *c.events = append(*c.events, "closed") }
+
+func TestLifeEndsWithTheTest(t *testing.T) {
+	var events []string
+	note := func(what string) xHook.Func {
+		return func(context.Context) error { events = append(events, what); return nil }
+	}
+	t.Run("inner", func(t *testing.T) {
+		app := plinthtest.New(t, xOption.WithHealth(), xOption.WithNodes(xRegNode.RegNodeList{Key: "n", Node: func(ctx context.Context) (any, error) {
+			xHook.OnStart(ctx, "a", note("start"))
+			xHook.OnReady(ctx, "a", note("ready"))
+			xHook.OnDrain(ctx, "a", note("drain"))
+			xHook.OnStop(ctx, "a", note("stop"))
+			return closer{&events}, nil
+		}}))
+		app.Go(func(ctx context.Context, _ ...any) {
+			<-ctx.Done()
+			events = append(events, "task")
+		})
+		if r := app.Request(http.MethodGet, "/readyz", nil); r.Status() != http.StatusOK {
+			t.Errorf("/readyz = %d %s, want ready", r.Status(), r.Body())
+		}
+	})
+	if got, want := strings.Join(events, " "), "start ready drain task stop closed"; got != want {
+		t.Errorf("life = %s, want %s", got, want)
+	}
+}
+
+// failing is a test that notes its failures and goes on.
+type failing struct {
+	testing.TB
+	mu       sync.Mutex
+	messages []string
+	cleanups []func()
+}
+
+func (f *failing) note(text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.messages = append(f.messages, text)
+}
+func (f *failing) Helper()                           {}
+func (f *failing) Errorf(format string, args ...any) { f.note(fmt.Sprintf(format, args...)) }
+func (f *failing) Logf(format string, args ...any)   { f.note(fmt.Sprintf(format, args...)) }
+func (f *failing) Fatalf(format string, args ...any) { f.Errorf(format, args...); panic(f) }
+func (f *failing) FailNow()                          { panic(f) }
+func (f *failing) Failed() bool                      { return len(f.messages) > 0 }
+func (f *failing) Cleanup(fn func())                 { f.cleanups = append(f.cleanups, fn) }
+
+// run runs a test that fails, and returns its messages.
+func run(t *testing.T, test func(tb testing.TB)) string {
+	t.Helper()
+	f := &failing{TB: t}
+	func() {
+		defer func() {
+			if v := recover(); v != nil && v != any(f) {
+				panic(v)
+			}
+		}()
+		test(f)
+	}()
+	for _, cleanup := range slices.Backward(f.cleanups) {
+		cleanup()
+	}
+	return strings.Join(f.messages, "\n")
+}
+
+func TestWhatIsWrongFailsTheTest(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		test func(tb testing.TB)
+		want string
+	}{
+		{name: "wrong options", test: func(tb testing.TB) {
+			plinthtest.New(tb, xOption.WithDrainDelay(-1), xOption.WithNodes(xRegNode.RegNodeList{Key: xCtx.DatabaseKey}))
+		}, want: "start: node 1: the key \"plinth_database\" is reserved"},
+		{name: "plugin that is not imported", test: func(tb testing.TB) {
+			plinthtest.New(tb, xOption.WithDatabase())
+		}, want: "github.com/plinthgo/plinth/dbplugins/sqlite"},
+		{name: "cache plugin that is not imported", test: func(tb testing.TB) {
+			plinthtest.New(tb, xOption.WithCache())
+		}, want: "github.com/plinthgo/plinth/cacheplugins/memory"},
+		{name: "hook", test: func(tb testing.TB) {
+			plinthtest.New(tb, xOption.WithRoute(func(ctx context.Context, _ *gin.Engine) {
+				xHook.OnStart(ctx, "mine", func(context.Context) error { return errors.New("no") })
+			}))
+		}, want: `start hook "mine": no`},
+		{name: "task", test: func(tb testing.TB) {
+			plinthtest.New(tb).Go(func(context.Context, ...any) { panic("lost") })
+		}, want: "task: panic: lost"},
+		{name: "failure", test: func(tb testing.TB) {
+			xHook.Fail(plinthtest.New(tb).Context(), errors.New("broken"))
+		}, want: "the application failed: broken"},
+		{name: "no envelope", test: func(tb testing.TB) {
+			plinthtest.New(tb, xOption.WithRoute(routes)).Request(http.MethodGet, "/plain", nil).Code()
+		}, want: "GET /plain: 200: no envelope"},
+		{name: "data of another type", test: func(tb testing.TB) {
+			plinthtest.New(tb, xOption.WithRoute(routes)).Request(http.MethodPost, "/echo", nil).Into(new(int))
+		}, want: "POST /echo: 200: "},
+		{name: "body that is no JSON", test: func(tb testing.TB) {
+			plinthtest.New(tb).Request(http.MethodPost, "/", func() {})
+		}, want: "body: "},
+		{name: "log of a failed test", test: func(tb testing.TB) {
+			app := plinthtest.New(tb, xOption.WithRoute(routes))
+			app.Request(http.MethodGet, "/log", nil)
+			tb.Errorf("wrong")
+		}, want: `"msg":"said"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if got := run(t, tc.test); !strings.Contains(got, tc.want) {
+				t.Errorf("messages\n%s\nlack %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,236 @@
+// Package cachetest is the definition of how a cache backend behaves: a backend that passes Run may be
+// named in NOSQL_DRIVER, whoever wrote it.
+//
+//	func TestConformance(t *testing.T) {
+//		cachetest.Run(t, cachetest.Harness{Driver: memory.Driver{}, FakeClock: true})
+//	}
+//
+// Every check works through the typed views of package xcache, on keys of its own, so that a server may be
+// shared and need not be emptied.
+package cachetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// Harness supplies one driver under test.
+type Harness struct {
+	Driver driver.Driver
+
+	// Config returns the settings of a backend. It may skip the test where no server is reachable. Nil
+	// is the zero Config.
+	Config func(tb testing.TB) driver.Config
+
+	// Bad lists, by a name, settings that Driver.Check must refuse.
+	Bad map[string]driver.Config
+
+	// FakeClock says that the store follows driver.Config.Now, so that the suite need not wait.
+	FakeClock bool
+
+	// Lawful names the checks that the backend does not pass and need not, each with the reason. An
+	// unknown name or an empty reason fails the suite.
+	Lawful map[string]string
+}
+
+// check is one part of the definition.
+type check struct {
+	name string
+	run  func(t *testing.T, e *env)
+}
+
+// checks is the whole definition, in the order of the files.
+func checks() []check {
+	return slices.Concat(keyChecks, hashChecks, setChecks, listChecks, expiryChecks, edgeChecks, loadChecks, concurrencyChecks)
+}
+
+// Checks returns the names of all checks, for Harness.Lawful.
+func Checks() []string {
+	var names []string
+	for _, c := range checks() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// Run runs every check as a subtest of t.
+func Run(t *testing.T, h Harness) {
+	t.Helper()
+	if h.Config == nil {
+		h.Config = func(testing.TB) driver.Config { return driver.Config{} }
+	}
+	for name, reason := range h.Lawful {
+		if !slices.Contains(Checks(), name) {
+			t.Errorf("Lawful names %q, which is no check", name)
+		}
+		if strings.TrimSpace(reason) == "" {
+			t.Errorf("Lawful gives no reason for %q", name)
+		}
+	}
+	t.Run("Driver/Name", func(t *testing.T) {
+		if h.Driver.Name() == "" || strings.ToLower(h.Driver.Name()) != h.Driver.Name() {
+			t.Errorf("Name = %q, want one in lower case", h.Driver.Name())
+		}
+	})
+	for name, c := range h.Bad {
+		t.Run("Driver/refuses/"+name, func(t *testing.T) {
+			if h.Driver.Check(c) == nil {
+				t.Error("Check accepted the settings")
+			}
+		})
+	}
+	for _, c := range checks() {
+		t.Run(c.name, func(t *testing.T) {
+			if reason, ok := h.Lawful[c.name]; ok {
+				t.Skip("lawful difference: " + reason)
+			}
+			c.run(t, newEnv(t, h))
+		})
+	}
+}
+
+// env is what one check works with.
+type env struct {
+	m      *xCache.Manager
+	prefix string
+	unit   time.Duration // a short time on the store's clock
+	clock  *clock        // nil where the time is real
+	h      Harness
+}
+
+// newEnv opens a store for one check.
+func newEnv(t *testing.T, h Harness) *env {
+	t.Helper()
+	e := &env{h: h, unit: 150 * time.Millisecond}
+	e.prefix = fmt.Sprintf("cachetest:%d:", rand.Uint64()) //nolint:gosec // a name, no secret
+	if h.FakeClock {
+		e.unit, e.clock = time.Minute, &clock{now: time.Now()}
+	}
+	e.m = e.open(t)
+	return e
+}
+
+// open opens a store and its manager; they are closed at the end.
+func (e *env) open(t *testing.T, opts ...xCache.ManagerOption) *xCache.Manager {
+	t.Helper()
+	m, err := xCache.New(e.store(t), append([]xCache.ManagerOption{xCache.WithPrefix(e.prefix)}, opts...)...)
+	must(t, err)
+	return m
+}
+
+// store opens a store, which is closed at the end.
+func (e *env) store(t *testing.T) driver.Store {
+	t.Helper()
+	c := e.h.Config(t)
+	if e.clock != nil {
+		c.Now = e.clock.Now
+	}
+	must(t, e.h.Driver.Check(c))
+	store, err := e.h.Driver.Open(t.Context(), c)
+	must(t, err)
+	t.Cleanup(func() { must(t, store.Close()) })
+	return store
+}
+
+// pass lets d go by on the store's clock.
+func (e *env) pass(d time.Duration) {
+	if e.clock != nil {
+		e.clock.add(d)
+		return
+	}
+	<-time.After(d)
+}
+
+// clock is a time that the suite moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now returns the time.
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// must fails the test where err is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// present returns a function that passes on a value that must be there; it takes what a read returns.
+func present[V any](t testing.TB) func(v *V, ok bool, err error) *V {
+	return func(v *V, ok bool, err error) *V {
+		t.Helper()
+		must(t, err)
+		if v == nil || !ok {
+			t.Fatalf("a read = %v, %t; want a value", v, ok)
+		}
+		return v
+	}
+}
+
+// want fails the test where two values differ.
+func want[T comparable](t testing.TB, what string, got, expected T) {
+	t.Helper()
+	if got != expected {
+		t.Errorf("%s = %v, want %v", what, got, expected)
+	}
+}
+
+// wantList fails the test where two lists differ; nil and empty are the same.
+func wantList[T comparable](t testing.TB, what string, got, expected []T) {
+	t.Helper()
+	if !slices.Equal(got, expected) {
+		t.Errorf("%s = %v, want %v", what, got, expected)
+	}
+}
+
+// hasTTL is what all views have.
+type hasTTL interface {
+	TTL(ctx context.Context, key string) (time.Duration, bool, error)
+}
+
+// wantTTL fails the test where the life of key is not in (above, most]; 0 and 0 mean for ever.
+func wantTTL(t testing.TB, v hasTTL, key string, above, most time.Duration) {
+	t.Helper()
+	ttl, ok, err := v.TTL(t.Context(), key)
+	must(t, err)
+	switch {
+	case !ok:
+		t.Errorf("TTL(%q): the key does not exist, want a life of %s", key, most)
+	case most == 0 && ttl != 0:
+		t.Errorf("TTL(%q) = %s, want 0 for ever", key, ttl)
+	case most > 0 && (ttl <= above || ttl > most):
+		t.Errorf("TTL(%q) = %s, want more than %s and at most %s", key, ttl, above, most)
+	}
+}
+
+// wantGone fails the test where key exists.
+func wantGone(t testing.TB, v hasTTL, key string) {
+	t.Helper()
+	_, ok, err := v.TTL(t.Context(), key)
+	must(t, err)
+	if ok {
+		t.Errorf("the key %q exists, want it gone", key)
+	}
+}

@@ -1,0 +1,104 @@
+package cachetest_test
+
+import (
+	"context"
+	"flag"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+)
+
+// The suite must fail for a broken store, so it runs in a process of its own there.
+var (
+	defectFlag = flag.String("cachetest.defect", "", "run the suite on a store with this defect")
+	lawfulFlag = flag.String("cachetest.lawful", "", "declare the check name=reason a lawful difference")
+)
+
+func TestARightStorePasses(t *testing.T) {
+	cachetest.Run(t, cachetest.Harness{Driver: mapstore.Driver{}, FakeClock: true})
+}
+
+func TestARightStorePassesInRealTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for lives to end")
+	}
+	cachetest.Run(t, cachetest.Harness{Driver: mapstore.Driver{}})
+}
+
+// brokenDriver opens stores with the defect of the flag, or right ones.
+type brokenDriver struct{ mapstore.Driver }
+
+// Name implements driver.Driver.
+func (brokenDriver) Name() string { return "broken" }
+
+// Open implements driver.Driver.
+func (brokenDriver) Open(_ context.Context, c driver.Config) (driver.Store, error) {
+	b := &broken{Store: mapstore.New(c.Now)}
+	if d, ok := defects[*defectFlag]; ok {
+		d.breaks(b)
+	}
+	return b, nil
+}
+
+// TestBroken is the process that the tests below start.
+func TestBroken(t *testing.T) {
+	if *defectFlag == "" && *lawfulFlag == "" {
+		t.Skip("needs a flag")
+	}
+	h := cachetest.Harness{Driver: brokenDriver{}, FakeClock: true}
+	if name, reason, ok := strings.Cut(*lawfulFlag, "="); ok {
+		h.Lawful = map[string]string{name: reason}
+	}
+	cachetest.Run(t, h)
+}
+
+// runBroken runs TestBroken with a flag and returns what it printed and whether it passed.
+func runBroken(t *testing.T, flags ...string) (output string, passed bool) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), self, append([]string{"-test.run=^TestBroken$"}, flags...)...).CombinedOutput()
+	return string(out), err == nil
+}
+
+func TestEveryDefectIsFound(t *testing.T) {
+	t.Parallel()
+	for _, name := range slices.Sorted(maps.Keys(defects)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, passed := runBroken(t, "-cachetest.defect="+name)
+			if passed || !strings.Contains(out, "--- FAIL: TestBroken/"+defects[name].found) {
+				t.Errorf("the suite passed = %t, want a failure of %s:\n%s", passed, defects[name].found, out)
+			}
+		})
+	}
+}
+
+func TestALawfulDifferenceIsSkipped(t *testing.T) {
+	out, passed := runBroken(t, "-cachetest.defect=a life has whole seconds",
+		"-cachetest.lawful=Expiry/OneMillisecond=its clock has seconds")
+	if !passed {
+		t.Errorf("the suite failed:\n%s", out)
+	}
+}
+
+func TestLawfulDifferencesAreNamedAndReasoned(t *testing.T) {
+	for lawful, want := range map[string]string{
+		"Expiry/Unknown=because":  "which is no check",
+		"Expiry/OneMillisecond= ": "gives no reason",
+	} {
+		out, passed := runBroken(t, "-cachetest.lawful="+lawful)
+		if passed || !strings.Contains(out, want) {
+			t.Errorf("%s: the suite passed = %t, want a failure that says %q:\n%s", lawful, passed, want, out)
+		}
+	}
+}

@@ -1,0 +1,376 @@
+package cachetest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+)
+
+// broken is a right store in which some operations are replaced by wrong ones.
+type broken struct {
+	*mapstore.Store
+
+	set     func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error)
+	del     func(ctx context.Context, keys []string) (int, error)
+	exists  func(ctx context.Context, key string) (bool, error)
+	hashGet func(ctx context.Context, key, field string) ([]byte, bool, error)
+	hashSet func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error)
+	hashRem func(ctx context.Context, key string, fields []string) (int, error)
+	setAdd  func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error)
+	push    func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error)
+	rng     func(ctx context.Context, key string, start, stop int) ([][]byte, error)
+	index   func(ctx context.Context, key string, index int) ([]byte, bool, error)
+	pop     func(ctx context.Context, key string, end driver.End) ([]byte, bool, error)
+	listRem func(ctx context.Context, key string, count int, value []byte) (int, error)
+	many    func(ctx context.Context, keys []string) ([][]byte, error)
+	end     func() error
+}
+
+func (b *broken) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+	if b.set != nil {
+		return b.set(ctx, key, value, w)
+	}
+	return b.Store.Set(ctx, key, value, w)
+}
+
+func (b *broken) SetMany(ctx context.Context, items []driver.Item) error {
+	for _, i := range items {
+		if _, err := b.Set(ctx, i.Key, i.Value, i.Write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *broken) Delete(ctx context.Context, keys ...string) (int, error) {
+	if b.del != nil {
+		return b.del(ctx, keys)
+	}
+	return b.Store.Delete(ctx, keys...)
+}
+
+func (b *broken) Exists(ctx context.Context, key string) (bool, error) {
+	if b.exists != nil {
+		return b.exists(ctx, key)
+	}
+	return b.Store.Exists(ctx, key)
+}
+
+func (b *broken) HashGet(ctx context.Context, key, field string) ([]byte, bool, error) {
+	if b.hashGet != nil {
+		return b.hashGet(ctx, key, field)
+	}
+	return b.Store.HashGet(ctx, key, field)
+}
+
+func (b *broken) HashSet(
+	ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write,
+) (bool, error) {
+	if b.hashSet != nil {
+		return b.hashSet(ctx, key, set, remove, w)
+	}
+	return b.Store.HashSet(ctx, key, set, remove, w)
+}
+
+func (b *broken) HashRemove(ctx context.Context, key string, fields ...string) (int, error) {
+	if b.hashRem != nil {
+		return b.hashRem(ctx, key, fields)
+	}
+	return b.Store.HashRemove(ctx, key, fields...)
+}
+
+func (b *broken) SetAdd(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+	if b.setAdd != nil {
+		return b.setAdd(ctx, key, members, w)
+	}
+	return b.Store.SetAdd(ctx, key, members, w)
+}
+
+func (b *broken) ListPush(
+	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
+) (int, bool, error) {
+	if b.push != nil {
+		return b.push(ctx, key, end, values, w)
+	}
+	return b.Store.ListPush(ctx, key, end, values, w)
+}
+
+func (b *broken) ListRange(ctx context.Context, key string, start, stop int) ([][]byte, error) {
+	if b.rng != nil {
+		return b.rng(ctx, key, start, stop)
+	}
+	return b.Store.ListRange(ctx, key, start, stop)
+}
+
+func (b *broken) ListIndex(ctx context.Context, key string, index int) ([]byte, bool, error) {
+	if b.index != nil {
+		return b.index(ctx, key, index)
+	}
+	return b.Store.ListIndex(ctx, key, index)
+}
+
+func (b *broken) ListPop(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
+	if b.pop != nil {
+		return b.pop(ctx, key, end)
+	}
+	return b.Store.ListPop(ctx, key, end)
+}
+
+func (b *broken) ListRemove(ctx context.Context, key string, count int, value []byte) (int, error) {
+	if b.listRem != nil {
+		return b.listRem(ctx, key, count, value)
+	}
+	return b.Store.ListRemove(ctx, key, count, value)
+}
+
+func (b *broken) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
+	if b.many != nil {
+		return b.many(ctx, keys)
+	}
+	return b.Store.GetMany(ctx, keys)
+}
+
+func (b *broken) Close() error {
+	if b.end != nil {
+		return b.end()
+	}
+	return b.Store.Close()
+}
+
+// defect breaks a store, and names the check that must find out.
+type defect struct {
+	breaks func(b *broken)
+	found  string
+}
+
+// defects are faults that were seen in caches, one each.
+var defects = map[string]defect{
+	"NX is ignored": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			w.If = driver.Always
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Key/NXWritesOnlyWhatIsAbsent"},
+	"the outcome of XX is invisible": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			_, err := b.Store.Set(ctx, key, value, w)
+			return true, err
+		}
+	}, "Key/XXWritesOnlyWhatIsPresent"},
+	"NX looks first and writes then": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			if w.If == driver.IfAbsent {
+				if ok, err := b.Store.Exists(ctx, key); ok || err != nil {
+					return false, err
+				}
+				for range 10 {
+					runtime.Gosched()
+				}
+				w.If = driver.Always
+			}
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Concurrency/OneNXOfManyTakesEffect"},
+	"zero still expires": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			if w.TTL == 0 && !w.Keep {
+				w.TTL = time.Minute
+			}
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Expiry/ZeroIsForEver"},
+	"a life has whole seconds": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			w.TTL = w.TTL.Truncate(time.Second)
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Expiry/OneMillisecond"},
+	"keep is ignored": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			w.Keep = false
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Expiry/KeepTTL"},
+	"large values are refused": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			if len(value) > 1<<19 {
+				return false, errors.New("too large")
+			}
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Edge/LargeValues"},
+	"keys end at a newline": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			key, _, _ = strings.Cut(key, "\n")
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Edge/OddKeys"},
+	"a deleted key is a pattern": {func(b *broken) {
+		b.del = func(ctx context.Context, keys []string) (int, error) {
+			if prefix, ok := strings.CutSuffix(keys[0], "*"); ok {
+				return b.Store.Delete(ctx, prefix+"*", prefix+"?", prefix+"a b", prefix+"a:b")
+			}
+			return b.Store.Delete(ctx, keys...)
+		}
+	}, "Edge/OddKeys"},
+	"only the first of several keys is deleted": {func(b *broken) {
+		b.del = func(ctx context.Context, keys []string) (int, error) { return b.Store.Delete(ctx, keys[0]) }
+	}, "Key/Many"},
+	"values of a batch come in another order": {func(b *broken) {
+		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
+			out, err := b.Store.GetMany(ctx, keys)
+			slices.Reverse(out)
+			return out, err
+		}
+	}, "Key/Many"},
+	"writing one field takes the others": {func(b *broken) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+			if _, err := b.HashGetAll(ctx, key); err != nil {
+				return false, err
+			}
+			_, _ = b.Store.Delete(ctx, key)
+			return b.Store.HashSet(ctx, key, set, remove, w)
+		}
+	}, "Hash/AllAtOnce"},
+	"fields get a prefix": {func(b *broken) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+			for i := range set {
+				set[i].Name = "p:" + set[i].Name
+			}
+			return b.Store.HashSet(ctx, key, set, remove, w)
+		}
+	}, "Edge/PrefixOnEveryKeyAndOnNoValue"},
+	"nil fields stay": {func(b *broken) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, _ []string, w driver.Write) (bool, error) {
+			return b.Store.HashSet(ctx, key, set, nil, w)
+		}
+	}, "Hash/Struct"},
+	"a hash never slides": {func(b *broken) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+			w.Keep = true
+			return b.Store.HashSet(ctx, key, set, remove, w)
+		}
+	}, "Expiry/UpdatesSlide"},
+	"a hash always slides": {func(b *broken) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+			w.Keep = false
+			return b.Store.HashSet(ctx, key, set, remove, w)
+		}
+	}, "Expiry/NoSlide"},
+	"an update is a read and a write": {func(b *broken) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+			all, err := b.HashGetAll(ctx, key)
+			if err != nil || w.If != driver.Always {
+				return b.Store.HashSet(ctx, key, set, remove, w)
+			}
+			runtime.Gosched()
+			_, _ = b.Store.Delete(ctx, key)
+			return b.Store.HashSet(ctx, key, append(all, set...), remove, w)
+		}
+	}, "Concurrency/NoUpdateIsLost"},
+	"a wrong type looks like a miss": {func(b *broken) {
+		b.hashGet = func(ctx context.Context, key, field string) ([]byte, bool, error) {
+			v, ok, err := b.Store.HashGet(ctx, key, field)
+			if errors.Is(err, driver.ErrWrongType) {
+				err = nil
+			}
+			return v, ok, err
+		}
+	}, "Hash/WrongType"},
+	"removing a field resets the life": {func(b *broken) {
+		b.hashRem = func(ctx context.Context, key string, fields []string) (int, error) {
+			n, err := b.Store.HashRemove(ctx, key, fields...)
+			if all, _ := b.HashGetAll(ctx, key); len(all) > 0 {
+				_, _ = b.Store.HashSet(ctx, key, all, nil, driver.Write{})
+			}
+			return n, err
+		}
+	}, "Expiry/RemovingResetsNothing"},
+	"known members count as added": {func(b *broken) {
+		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+			_, stored, err := b.Store.SetAdd(ctx, key, members, w)
+			return len(members), stored, err
+		}
+	}, "Set/AddAndMembers"},
+	"several values are prepended in their order": {func(b *broken) {
+		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
+			if end == driver.Head {
+				slices.Reverse(values)
+			}
+			return b.Store.ListPush(ctx, key, end, values, w)
+		}
+	}, "List/PrependAndAppend"},
+	"a range past the end is an error": {func(b *broken) {
+		b.rng = func(ctx context.Context, key string, start, stop int) ([][]byte, error) {
+			if n, _ := b.ListLen(ctx, key); stop > n {
+				return nil, errors.New("out of range")
+			}
+			return b.Store.ListRange(ctx, key, start, stop)
+		}
+	}, "List/RangesAsInRedis"},
+	"an index is never negative": {func(b *broken) {
+		b.index = func(ctx context.Context, key string, index int) ([]byte, bool, error) {
+			if index < 0 {
+				return nil, false, nil
+			}
+			return b.Store.ListIndex(ctx, key, index)
+		}
+	}, "List/Index"},
+	"Pop resets the life": {func(b *broken) {
+		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
+			v, ok, err := b.Store.ListPop(ctx, key, end)
+			if rest, _ := b.Store.ListRange(ctx, key, 0, -1); len(rest) > 0 {
+				_, _ = b.Store.Delete(ctx, key)
+				_, _, _ = b.Store.ListPush(ctx, key, driver.Tail, rest, driver.Write{TTL: time.Hour})
+			}
+			return v, ok, err
+		}
+	}, "Expiry/RemovingResetsNothing"},
+	"an element is popped twice": {func(b *broken) {
+		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
+			v, ok, err := b.Store.ListIndex(ctx, key, -int(end))
+			runtime.Gosched()
+			_, _, _ = b.Store.ListPop(ctx, key, end)
+			return v, ok, err
+		}
+	}, "Concurrency/EachElementIsPoppedOnce"},
+	"removing from the tail removes from the head": {func(b *broken) {
+		b.listRem = func(ctx context.Context, key string, count int, value []byte) (int, error) {
+			return b.Store.ListRemove(ctx, key, max(count, -count), value)
+		}
+	}, "List/Remove"},
+	"an emptied list exists": {func(b *broken) {
+		emptied := map[string]bool{}
+		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
+			v, ok, err := b.Store.ListPop(ctx, key, end)
+			if n, _ := b.ListLen(ctx, key); n == 0 && ok {
+				_, _, _ = b.Store.SetAdd(ctx, key, [][]byte{{}}, driver.Write{})
+				emptied[key] = true
+			}
+			return v, ok, err
+		}
+	}, "List/PopFromBothEnds"},
+	"values are compared by length": {func(b *broken) {
+		b.listRem = func(ctx context.Context, key string, count int, value []byte) (int, error) {
+			return b.Store.ListRemove(ctx, key, count, bytes.Repeat([]byte("a"), len(value)))
+		}
+	}, "List/Remove"},
+	"a remembered absence is for ever": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			if len(value) == 0 {
+				w.TTL = 0
+			}
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Load/AbsenceIsRememberedWhereAsked"},
+	"Close closes nothing": {func(b *broken) {
+		b.end = func() error { return nil }
+	}, "Edge/Closed"},
+}

@@ -1,0 +1,181 @@
+package cachetest
+
+import (
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+)
+
+var edgeChecks = []check{
+	{"Edge/OddKeys", testOddKeys},
+	{"Edge/EmptyKey", testEmptyKey},
+	{"Edge/LargeKey", testLargeKey},
+	{"Edge/LargeValues", testLargeValues},
+	{"Edge/PrefixOnEveryKeyAndOnNoValue", testPrefix},
+	{"Edge/RefusedValues", testRefused},
+	{"Edge/Health", testHealth},
+	{"Edge/Closed", testClosed},
+}
+
+// odd are keys that a protocol or a pattern could trip over.
+var odd = []string{"a\nb", "a\r\nb", "*", "?", "[ab]", "a b", "a:b", "{tag}x", "\x00", "\xff\xfe", "漢字", "ä", `"`, `\`}
+
+func testOddKeys(t *testing.T, e *env) {
+	texts := xCache.KeyCacheOf[string, string](e.m)
+	for _, key := range odd {
+		must(t, texts.Set(t.Context(), key, &key))
+	}
+	for _, key := range odd {
+		wantValue(t, texts, key, key)
+	}
+	got, err := texts.GetMany(t.Context(), odd)
+	must(t, err)
+	want(t, "values of GetMany", len(got), len(odd))
+	for i, key := range odd {
+		must(t, texts.Delete(t.Context(), key)) // takes no other key with it
+		for _, rest := range odd[i+1:] {
+			wantValue(t, texts, rest, rest)
+		}
+	}
+}
+
+func testEmptyKey(t *testing.T, e *env) {
+	m, err := xCache.New(e.store(t)) // no prefix: the whole key is empty
+	must(t, err)
+	users := xCache.KeyCacheOf[string, user](m)
+	must(t, users.Set(t.Context(), "", &user{ID: 1}, xCache.WithTTL(time.Minute)))
+	wantValue(t, users, "", user{ID: 1})
+	must(t, users.Delete(t.Context(), ""))
+	wantGone(t, users, "")
+	_, err = xCache.SetCacheOf[string, int](m).Add(t.Context(), "", []int{1}, xCache.WithTTL(time.Minute))
+	must(t, err)
+	must(t, users.Delete(t.Context(), ""))
+}
+
+const megabyte = 1 << 20
+
+func testLargeKey(t *testing.T, e *env) {
+	texts := xCache.KeyCacheOf[string, string](e.m)
+	long := strings.Repeat("k", megabyte)
+	must(t, texts.Set(t.Context(), long, ptr("1")))
+	must(t, texts.Set(t.Context(), long[:megabyte-1], ptr("2")))
+	wantValue(t, texts, long, "1")
+	must(t, texts.Delete(t.Context(), long))
+	wantValue(t, texts, long[:megabyte-1], "2")
+	must(t, texts.Delete(t.Context(), long[:megabyte-1]))
+}
+
+func testLargeValues(t *testing.T, e *env) {
+	big := strings.Repeat("v", megabyte)
+	texts := xCache.KeyCacheOf[string, string](e.m)
+	must(t, texts.Set(t.Context(), "k", &big))
+	wantValue(t, texts, "k", big)
+	hash := xCache.HashCacheOf[string, string, string, struct{}](e.m)
+	must(t, hash.Set(t.Context(), "h", big, &big))
+	all, err := hash.GetAll(t.Context(), "h")
+	must(t, err)
+	if !maps.Equal(all, map[string]string{big: big}) {
+		t.Error("a hash lost a large field or value")
+	}
+	_, err = e.words().Add(t.Context(), "s", []string{big})
+	must(t, err)
+	ok, err := e.words().IsMember(t.Context(), "s", big)
+	must(t, err)
+	want(t, "IsMember of a large member", ok, true)
+	_, err = e.letters().Append(t.Context(), "l", []string{big, "x"})
+	must(t, err)
+	got, ok, err := e.letters().Pop(t.Context(), "l")
+	must(t, err)
+	if !ok || *got != big {
+		t.Error("a list lost a large element")
+	}
+	for _, key := range []string{"k", "h", "s", "l"} {
+		must(t, texts.Delete(t.Context(), key))
+	}
+}
+
+// testPrefix looks below the views, at what the store holds.
+func testPrefix(t *testing.T, e *env) {
+	m := e.open(t)
+	store := m.Store()
+	view := xCache.WithKeyPrefix("view:")
+	texts := xCache.KeyCacheOf[string, string](m, view)
+	must(t, texts.Set(t.Context(), "k", ptr("value")))
+	must(t, texts.SetMany(t.Context(), map[string]string{"m1": "value", "m2": "value"}))
+	must(t, xCache.HashCacheOf[string, string, string, struct{}](m, view).Set(t.Context(), "h", "field", ptr("value")))
+	_, err := xCache.SetCacheOf[string, string](m, view).Add(t.Context(), "s", []string{"value"})
+	must(t, err)
+	_, err = xCache.ListCacheOf[string, string](m, view).Append(t.Context(), "l", []string{"value"})
+	must(t, err)
+	full := func(key string) string { return e.prefix + "view:" + key }
+	for _, key := range []string{"k", "m1", "m2"} {
+		data, ok, err := store.Get(t.Context(), full(key))
+		must(t, err)
+		if !ok || string(data) != "value" {
+			t.Errorf("the store holds %q, %t under the whole key of %s; want the value", data, ok, key)
+		}
+	}
+	data, ok, err := store.HashGet(t.Context(), full("h"), "field")
+	must(t, err)
+	if !ok || string(data) != "value" {
+		t.Errorf("the store's hash holds %q, %t; want the field and the value as they are", data, ok)
+	}
+	ok, err = store.SetContains(t.Context(), full("s"), []byte("value"))
+	must(t, err)
+	want(t, "the store's set holds the member as it is", ok, true)
+	list, err := store.ListRange(t.Context(), full("l"), 0, -1)
+	must(t, err)
+	if len(list) != 1 || string(list[0]) != "value" {
+		t.Errorf("the store's list holds %q, want the value", list)
+	}
+	n, err := texts.DeleteMany(t.Context(), []string{"k", "m1", "m2", "h", "s", "l"})
+	must(t, err)
+	want(t, "removed", n, 6)
+}
+
+// testRefused: what cannot be encoded is refused, also by a store that would not have needed to.
+func testRefused(t *testing.T, e *env) {
+	users := e.users()
+	nan := 0.0
+	nan /= nan
+	if err := users.Set(t.Context(), "k", &user{Rate: nan}); !errors.Is(err, xCache.ErrEncode) {
+		t.Errorf("Set of NaN = %v, want ErrEncode", err)
+	}
+	wantGone(t, users, "k")
+	must(t, users.Set(t.Context(), "k", &user{Name: "a\xffb"}))
+	wantValue(t, users, "k", user{Name: "a\uFFFDb"}) // as JSON mends it
+}
+
+func testHealth(t *testing.T, e *env) {
+	must(t, e.m.CheckHealth(t.Context()))
+	if e.m.String() == "" {
+		t.Error("String is empty")
+	}
+}
+
+func testClosed(t *testing.T, e *env) {
+	store := e.store(t)
+	m, err := xCache.New(store, xCache.WithPrefix(e.prefix))
+	must(t, err)
+	users := xCache.KeyCacheOf[string, user](m)
+	must(t, users.Set(t.Context(), "k", &user{}, xCache.WithTTL(time.Second)))
+	must(t, m.Close())
+	must(t, m.Close())
+	_, ok, getErr := users.Get(t.Context(), "k")
+	want(t, "found after Close", ok, false)
+	_, rangeErr := xCache.ListCacheOf[string, int](m).Range(t.Context(), "l", 0, -1)
+	_, addErr := xCache.SetCacheOf[string, int](m).Add(t.Context(), "s", []int{1})
+	for name, err := range map[string]error{
+		"Get": getErr, "Range": rangeErr, "Add": addErr,
+		"Set": users.Set(t.Context(), "k", &user{}), "Delete": users.Delete(t.Context(), "k"),
+		"CheckHealth": m.CheckHealth(t.Context()),
+	} {
+		if err == nil {
+			t.Errorf("%s after Close gave no error", name)
+		}
+	}
+}

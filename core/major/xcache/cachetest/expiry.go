@@ -1,0 +1,305 @@
+package cachetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+)
+
+var expiryChecks = []check{
+	{"Expiry/AKeyLivesAsLongAsItWasTold", testExpiryTTL},
+	{"Expiry/ZeroIsForEver", testExpiryZero},
+	{"Expiry/NegativeIsRefused", testExpiryNegative},
+	{"Expiry/OneMillisecond", testExpiryMillisecond},
+	{"Expiry/Years", testExpiryYears},
+	{"Expiry/Defaults", testExpiryDefaults},
+	{"Expiry/Jitter", testExpiryJitter},
+	{"Expiry/SetReplacesTheTTL", testExpirySet},
+	{"Expiry/KeepTTL", testExpiryKeep},
+	{"Expiry/UpdatesSlide", testExpirySlide},
+	{"Expiry/NoSlide", testExpiryNoSlide},
+	{"Expiry/NothingToSlideTo", testExpiryNothing},
+	{"Expiry/RemovingResetsNothing", testExpiryRemove},
+	{"Expiry/AnUpdateThatIsHeldBackResetsNothing", testExpiryHeldBack},
+	{"Expiry/NXAfterTheEnd", testExpiryNX},
+	{"Expiry/AnExpiredCollectionIsEmpty", testExpiryCollections},
+}
+
+func testExpiryTTL(t *testing.T, e *env) {
+	users := e.users()
+	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xCache.WithTTL(4*e.unit)))
+	wantTTL(t, users, "a", 2*e.unit, 4*e.unit)
+	e.pass(2 * e.unit)
+	wantValue(t, users, "a", user{ID: 1})
+	wantTTL(t, users, "a", 0, 2*e.unit)
+	e.pass(3 * e.unit)
+	_, ok, err := users.Get(t.Context(), "a")
+	must(t, err)
+	want(t, "found after its end", ok, false)
+	ok, err = users.Exists(t.Context(), "a")
+	must(t, err)
+	want(t, "exists after its end", ok, false)
+	wantGone(t, users, "a")
+	n, err := users.DeleteMany(t.Context(), []string{"a"})
+	must(t, err)
+	want(t, "removed after its end", n, 0)
+}
+
+func testExpiryZero(t *testing.T, e *env) {
+	c := xCache.KeyCacheOf[string, user](e.m, xCache.WithViewTTL(2*e.unit))
+	must(t, c.Set(t.Context(), "a", &user{ID: 1}, xCache.WithTTL(0)))
+	wantTTL(t, c, "a", 0, 0)
+	h := xCache.HashCacheOf[string, string, int, struct{}](e.m, xCache.WithViewTTL(2*e.unit))
+	must(t, h.Set(t.Context(), "h", "f", ptr(1)))
+	wantTTL(t, h, "h", 0, 2*e.unit)
+	must(t, h.Set(t.Context(), "h", "g", ptr(1), xCache.WithTTL(0)))
+	wantTTL(t, h, "h", 0, 0)
+	e.pass(3 * e.unit)
+	wantValue(t, c, "a", user{ID: 1})
+	wantTTL(t, h, "h", 0, 0)
+}
+
+func testExpiryNegative(t *testing.T, e *env) {
+	must(t, e.users().Set(t.Context(), "a", &user{ID: 1}))
+	if err := e.users().Set(t.Context(), "a", &user{ID: 2}, xCache.WithTTL(-1)); !errors.Is(err, xCache.ErrOption) {
+		t.Errorf("Set with a negative TTL = %v, want ErrOption", err)
+	}
+	wantValue(t, e.users(), "a", user{ID: 1})
+	if _, err := e.letters().Append(t.Context(), "l", []string{"a"}, xCache.WithTTL(-time.Hour)); !errors.Is(err, xCache.ErrOption) {
+		t.Errorf("Append with a negative TTL = %v, want ErrOption", err)
+	}
+	wantGone(t, e.letters(), "l")
+}
+
+func testExpiryMillisecond(t *testing.T, e *env) {
+	users := e.users()
+	for name, ttl := range map[string]time.Duration{"ms": time.Millisecond, "ns": 1} {
+		must(t, users.Set(t.Context(), name, &user{}, xCache.WithTTL(ttl)))
+	}
+	e.pass(e.unit)
+	wantGone(t, users, "ms")
+	wantGone(t, users, "ns")
+}
+
+func testExpiryYears(t *testing.T, e *env) {
+	const year = 365 * 24 * time.Hour
+	users := e.users()
+	for name, ttl := range map[string]time.Duration{"one": year, "hundred": 100 * year} {
+		must(t, users.Set(t.Context(), name, &user{ID: 1}, xCache.WithTTL(ttl)))
+		wantTTL(t, users, name, ttl-time.Hour, ttl)
+		wantValue(t, users, name, user{ID: 1})
+	}
+	must(t, users.Set(t.Context(), "max", &user{ID: 1}, xCache.WithTTL(1<<63-1)))
+	wantValue(t, users, "max", user{ID: 1})
+}
+
+func testExpiryDefaults(t *testing.T, e *env) {
+	m := e.open(t, xCache.WithDefaultTTL(10*e.unit))
+	plain := xCache.KeyCacheOf[string, int](m)
+	must(t, plain.Set(t.Context(), "m", ptr(1)))
+	wantTTL(t, plain, "m", 8*e.unit, 10*e.unit)
+	view := xCache.KeyCacheOf[string, int](m, xCache.WithViewTTL(20*e.unit))
+	must(t, view.Set(t.Context(), "v", ptr(1)))
+	wantTTL(t, view, "v", 18*e.unit, 20*e.unit)
+	must(t, view.Set(t.Context(), "v", ptr(1), xCache.WithTTL(30*e.unit)))
+	wantTTL(t, view, "v", 28*e.unit, 30*e.unit)
+	list := xCache.ListCacheOf[string, int](m)
+	_, err := list.Append(t.Context(), "l", []int{1})
+	must(t, err)
+	wantTTL(t, list, "l", 8*e.unit, 10*e.unit)
+}
+
+func testExpiryJitter(t *testing.T, e *env) {
+	c := xCache.KeyCacheOf[int, int](e.open(t, xCache.WithTTLJitter(0.5)), xCache.WithViewTTL(time.Hour))
+	many := map[int]int{}
+	seen := map[time.Duration]bool{}
+	for i := range 20 {
+		must(t, c.Set(t.Context(), i, ptr(i)))
+		many[100+i] = i
+	}
+	must(t, c.SetMany(t.Context(), many))
+	for i := range 20 {
+		for _, key := range []int{i, 100 + i} {
+			ttl, ok, err := c.TTL(t.Context(), key)
+			must(t, err)
+			if !ok || ttl < 29*time.Minute || ttl > time.Hour {
+				t.Fatalf("TTL = %s, %t; want half an hour to an hour", ttl, ok)
+			}
+			seen[ttl.Round(time.Second)] = true
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("40 keys have %d different lives, want most of them apart", len(seen))
+	}
+}
+
+func testExpirySet(t *testing.T, e *env) {
+	users := e.users()
+	must(t, users.Set(t.Context(), "a", &user{}, xCache.WithTTL(2*e.unit)))
+	must(t, users.Set(t.Context(), "a", &user{}, xCache.WithTTL(20*e.unit)))
+	wantTTL(t, users, "a", 18*e.unit, 20*e.unit)
+	must(t, users.Set(t.Context(), "a", &user{}, xCache.WithTTL(5*e.unit)))
+	wantTTL(t, users, "a", 3*e.unit, 5*e.unit)
+	must(t, users.Set(t.Context(), "a", &user{}))
+	wantTTL(t, users, "a", 0, 0)
+}
+
+func testExpiryKeep(t *testing.T, e *env) {
+	users := e.users()
+	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xCache.WithTTL(10*e.unit)))
+	e.pass(2 * e.unit)
+	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xCache.WithKeepTTL(), xCache.WithTTL(99*e.unit)))
+	wantTTL(t, users, "a", 5*e.unit, 8*e.unit)
+	wantValue(t, users, "a", user{ID: 2})
+	must(t, users.Set(t.Context(), "new", &user{}, xCache.WithKeepTTL(), xCache.WithTTL(10*e.unit)))
+	wantTTL(t, users, "new", 8*e.unit, 10*e.unit)
+	must(t, users.Set(t.Context(), "ever", &user{}))
+	must(t, users.Set(t.Context(), "ever", &user{}, xCache.WithKeepTTL(), xCache.WithTTL(10*e.unit)))
+	wantTTL(t, users, "ever", 0, 0)
+	e.pass(9 * e.unit)
+	wantGone(t, users, "a")
+	must(t, users.Set(t.Context(), "a", &user{}, xCache.WithKeepTTL(), xCache.WithTTL(3*e.unit)))
+	wantTTL(t, users, "a", e.unit, 3*e.unit)
+}
+
+// updates are the writes of collections that slide the life of their key.
+func (e *env) updates() map[string]func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+	return map[string]func(t testing.TB, key string, opts ...xCache.Option) hasTTL{
+		"HashSet": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+			must(t, e.counts().Set(t.Context(), key, "f", ptr(1), opts...))
+			return e.counts()
+		},
+		"HashSetAll": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+			must(t, e.counts().SetAll(t.Context(), key, map[string]int{"f": 1, "g": 2}, opts...))
+			return e.counts()
+		},
+		"HashSetAllStruct": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+			must(t, e.counts().SetAllStruct(t.Context(), key, &profile{}, opts...))
+			return e.counts()
+		},
+		"SetAdd": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+			_, err := e.words().Add(t.Context(), key, []string{"a"}, opts...)
+			must(t, err)
+			return e.words()
+		},
+		"ListPrepend": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+			_, err := e.letters().Prepend(t.Context(), key, []string{"a"}, opts...)
+			must(t, err)
+			return e.letters()
+		},
+		"ListAppend": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+			_, err := e.letters().Append(t.Context(), key, []string{"a"}, opts...)
+			must(t, err)
+			return e.letters()
+		},
+	}
+}
+
+func testExpirySlide(t *testing.T, e *env) {
+	for name, update := range e.updates() {
+		update(t, name, xCache.WithTTL(10*e.unit))
+	}
+	e.pass(4 * e.unit)
+	for name, update := range e.updates() {
+		v := update(t, name, xCache.WithTTL(10*e.unit))
+		wantTTL(t, v, name, 8*e.unit, 10*e.unit)
+		update(t, name, xCache.WithTTL(3*e.unit)) // to an earlier end, too
+		wantTTL(t, v, name, e.unit, 3*e.unit)
+	}
+}
+
+func testExpiryNoSlide(t *testing.T, e *env) {
+	for name, update := range e.updates() {
+		update(t, name, xCache.WithTTL(10*e.unit), xCache.WithNoSlide())
+	}
+	e.pass(4 * e.unit)
+	for name, update := range e.updates() {
+		v := update(t, name, xCache.WithTTL(10*e.unit), xCache.WithNoSlide())
+		wantTTL(t, v, name, 3*e.unit, 6*e.unit)
+	}
+	e.pass(7 * e.unit)
+	for name := range e.updates() {
+		wantGone(t, e.counts(), name)
+	}
+}
+
+// testExpiryNothing: an update that is given no TTL at all must not make a collection immortal.
+func testExpiryNothing(t *testing.T, e *env) {
+	for name, update := range e.updates() {
+		update(t, name, xCache.WithTTL(10*e.unit))
+		wantTTL(t, update(t, name), name, 8*e.unit, 10*e.unit)
+		wantTTL(t, update(t, name+"2"), name+"2", 0, 0)
+	}
+}
+
+func testExpiryRemove(t *testing.T, e *env) {
+	ttl := xCache.WithTTL(10 * e.unit)
+	hash, set, list := e.counts(), e.words(), e.letters()
+	must(t, hash.SetAll(t.Context(), "h", map[string]int{"a": 1, "b": 2}, ttl))
+	_, err := set.Add(t.Context(), "s", []string{"a", "b"}, ttl)
+	must(t, err)
+	_, err = list.Append(t.Context(), "l", []string{"a", "b", "c", "d"}, ttl)
+	must(t, err)
+	e.pass(4 * e.unit)
+	_, err = hash.Remove(t.Context(), "h", "a")
+	must(t, err)
+	_, err = set.Remove(t.Context(), "s", "a")
+	must(t, err)
+	_, err = list.Remove(t.Context(), "l", 1, "a")
+	must(t, err)
+	_, _, err = list.Pop(t.Context(), "l")
+	must(t, err)
+	_, _, err = list.PopLast(t.Context(), "l")
+	must(t, err)
+	wantTTL(t, hash, "h", 3*e.unit, 6*e.unit)
+	wantTTL(t, set, "s", 3*e.unit, 6*e.unit)
+	wantTTL(t, list, "l", 3*e.unit, 6*e.unit)
+	e.pass(7 * e.unit)
+	for _, key := range []string{"h", "s", "l"} {
+		wantGone(t, hash, key)
+	}
+}
+
+func testExpiryHeldBack(t *testing.T, e *env) {
+	for name, update := range e.updates() {
+		v := update(t, name, xCache.WithTTL(10*e.unit))
+		stored := true
+		update(t, name, xCache.WithTTL(99*e.unit), xCache.WithNX(), xCache.WithStored(&stored))
+		want(t, name+" stored", stored, false)
+		wantTTL(t, v, name, 8*e.unit, 10*e.unit)
+	}
+	must(t, e.users().Set(t.Context(), "k", &user{}, xCache.WithTTL(10*e.unit)))
+	must(t, e.users().Set(t.Context(), "k", &user{}, xCache.WithTTL(99*e.unit), xCache.WithNX()))
+	wantTTL(t, e.users(), "k", 8*e.unit, 10*e.unit)
+}
+
+func testExpiryNX(t *testing.T, e *env) {
+	stored := false
+	must(t, e.users().Set(t.Context(), "k", &user{ID: 1}, xCache.WithTTL(e.unit)))
+	e.pass(2 * e.unit)
+	must(t, e.users().Set(t.Context(), "k", &user{ID: 2}, xCache.WithXX(), xCache.WithStored(&stored)))
+	want(t, "XX stored after the end", stored, false)
+	must(t, e.users().Set(t.Context(), "k", &user{ID: 3}, xCache.WithNX(), xCache.WithStored(&stored)))
+	want(t, "NX stored after the end", stored, true)
+	wantValue(t, e.users(), "k", user{ID: 3})
+	wantTTL(t, e.users(), "k", 0, 0)
+}
+
+func testExpiryCollections(t *testing.T, e *env) {
+	for name, update := range e.updates() {
+		update(t, name, xCache.WithTTL(e.unit))
+	}
+	e.pass(2 * e.unit)
+	wantHash(t, e.counts(), "HashSet", map[string]int{})
+	wantMembers(t, e.words(), "SetAdd")
+	wantElements(t, e.letters(), "ListAppend")
+	n, err := e.letters().Append(t.Context(), "ListAppend", []string{"new"}, xCache.WithNoSlide())
+	must(t, err)
+	want(t, "length of a list that begins anew", n, 1)
+	must(t, e.counts().Set(t.Context(), "HashSetAll", "new", ptr(1)))
+	wantHash(t, e.counts(), "HashSetAll", map[string]int{"new": 1})
+	must(t, e.users().Set(t.Context(), "SetAdd", &user{ID: 1})) // another kind may follow
+	wantValue(t, e.users(), "SetAdd", user{ID: 1})
+}

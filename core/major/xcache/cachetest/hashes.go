@@ -1,0 +1,227 @@
+package cachetest
+
+import (
+	"errors"
+	"maps"
+	"testing"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+)
+
+// profile is a struct that is kept as a hash.
+type profile struct {
+	ID    xSnowflake.SnowflakeID `cache:"id"`
+	Name  string                 `cache:"name"`
+	Email *string                `cache:"email"`
+	Age   int                    `json:"age"`
+	Note  string                 `cache:"note,omitempty"`
+	Tags  []string               `cache:"tags"`
+	Skip  string                 `cache:"-"`
+}
+
+var hashChecks = []check{
+	{"Hash/SetGet", testHashSetGet},
+	{"Hash/AllAtOnce", testHashAll},
+	{"Hash/Struct", testHashStruct},
+	{"Hash/MissingIsNoError", testHashMissing},
+	{"Hash/ConditionsAreAboutTheFields", testHashConditions},
+	{"Hash/RemoveCountsAndTheLastTakesTheKey", testHashRemove},
+	{"Hash/KindsOfFields", testHashFields},
+	{"Hash/WrongType", testHashWrongType},
+	{"Hash/ValuesAreTheCallersOwn", testHashOwn},
+}
+
+type counts = xCache.HashCache[string, string, int, profile]
+
+func (e *env) counts() *counts { return xCache.HashCacheOf[string, string, int, profile](e.m) }
+
+func wantHash(t testing.TB, c *counts, key string, expected map[string]int) {
+	t.Helper()
+	got, err := c.GetAll(t.Context(), key)
+	must(t, err)
+	if got == nil || !maps.Equal(got, expected) {
+		t.Errorf("GetAll(%q) = %v, want %v", key, got, expected)
+	}
+}
+
+func testHashSetGet(t *testing.T, e *env) {
+	c := e.counts()
+	must(t, c.Set(t.Context(), "h", "a", ptr(1)))
+	must(t, c.Set(t.Context(), "h", "b", ptr(2)))
+	must(t, c.Set(t.Context(), "h", "a", ptr(3)))
+	got, ok, err := c.Get(t.Context(), "h", "a")
+	must(t, err)
+	if !ok || *got != 3 {
+		t.Errorf("Get = %v, %t; want 3", got, ok)
+	}
+	ok, err = c.Exists(t.Context(), "h", "b")
+	must(t, err)
+	want(t, "Exists", ok, true)
+	wantHash(t, c, "h", map[string]int{"a": 3, "b": 2})
+	if err := c.Set(t.Context(), "h", "a", nil); !errors.Is(err, xCache.ErrNil) {
+		t.Errorf("Set of nil = %v, want ErrNil", err)
+	}
+	must(t, c.Delete(t.Context(), "h"))
+	wantGone(t, c, "h")
+}
+
+func testHashAll(t *testing.T, e *env) {
+	c := e.counts()
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"a": 1, "b": 2}))
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 3, "c": 4}))
+	wantHash(t, c, "h", map[string]int{"a": 1, "b": 3, "c": 4})
+	must(t, c.SetAll(t.Context(), "h", nil))
+	must(t, c.SetAll(t.Context(), "none", map[string]int{}))
+	wantHash(t, c, "h", map[string]int{"a": 1, "b": 3, "c": 4})
+	wantGone(t, c, "none")
+}
+
+func testHashStruct(t *testing.T, e *env) {
+	c := e.counts()
+	in := profile{ID: 7, Name: "Ada", Email: ptr("a@b"), Age: 36, Note: "n", Tags: []string{"x"}, Skip: "never"}
+	must(t, c.SetAllStruct(t.Context(), "p", &in))
+	got, ok, err := c.GetAllStruct(t.Context(), "p")
+	must(t, err)
+	if !ok || got.ID != 7 || got.Name != "Ada" || got.Email == nil || *got.Email != "a@b" || got.Age != 36 ||
+		got.Note != "n" || len(got.Tags) != 1 || got.Skip != "" {
+		t.Errorf("GetAllStruct = %+v, %t; want %+v without Skip", got, ok, in)
+	}
+	n, ok, err := c.Get(t.Context(), "p", "age")
+	must(t, err)
+	if !ok || *n != 36 {
+		t.Errorf("Get of a struct's field = %v, %t; want 36", n, ok)
+	}
+	must(t, c.Set(t.Context(), "p", "other", ptr(1)))
+	must(t, c.SetAllStruct(t.Context(), "p", &profile{Name: "Bob"})) // no Email, no Note: they go
+	got = present[profile](t)(c.GetAllStruct(t.Context(), "p"))
+	if got.Name != "Bob" || got.Email != nil || got.Note != "" || got.Age != 0 {
+		t.Errorf("GetAllStruct after a second write = %+v, want Bob alone", got)
+	}
+	ok, err = c.Exists(t.Context(), "p", "email")
+	must(t, err)
+	want(t, "the field of a nil pointer exists", ok, false)
+	ok, err = c.Exists(t.Context(), "p", "other")
+	must(t, err)
+	want(t, "a field that the struct does not have exists", ok, true)
+	if err := c.SetAllStruct(t.Context(), "p", nil); !errors.Is(err, xCache.ErrNil) {
+		t.Errorf("SetAllStruct of nil = %v, want ErrNil", err)
+	}
+}
+
+func testHashMissing(t *testing.T, e *env) {
+	c := e.counts()
+	wantHash(t, c, "none", map[string]int{})
+	s, ok, err := c.GetAllStruct(t.Context(), "none")
+	must(t, err)
+	if s != nil || ok {
+		t.Errorf("GetAllStruct of a missing key = %v, %t; want nil, false", s, ok)
+	}
+	v, ok, err := c.Get(t.Context(), "none", "f")
+	must(t, err)
+	if v != nil || ok {
+		t.Errorf("Get of a missing key = %v, %t; want nil, false", v, ok)
+	}
+	must(t, c.Set(t.Context(), "h", "a", ptr(1)))
+	_, ok, err = c.Get(t.Context(), "h", "f")
+	must(t, err)
+	want(t, "a missing field found", ok, false)
+	n, err := c.Remove(t.Context(), "none", "f")
+	must(t, err)
+	want(t, "removed from a missing key", n, 0)
+	wantGone(t, c, "none")
+}
+
+func testHashConditions(t *testing.T, e *env) {
+	c := e.counts()
+	stored := true
+	must(t, c.Set(t.Context(), "h", "a", ptr(1), xCache.WithXX(), xCache.WithStored(&stored)))
+	want(t, "XX stored a missing field", stored, false)
+	wantGone(t, c, "h")
+	must(t, c.Set(t.Context(), "h", "a", ptr(1), xCache.WithNX(), xCache.WithStored(&stored)))
+	want(t, "NX stored a missing field", stored, true)
+	must(t, c.Set(t.Context(), "h", "a", ptr(2), xCache.WithNX(), xCache.WithStored(&stored)))
+	want(t, "NX stored a field that exists", stored, false)
+	must(t, c.Set(t.Context(), "h", "b", ptr(2), xCache.WithNX(), xCache.WithStored(&stored)))
+	want(t, "NX stored a missing field of a hash that exists", stored, true)
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9}, xCache.WithNX(), xCache.WithStored(&stored)))
+	want(t, "NX stored fields of which one exists", stored, false)
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9}, xCache.WithXX(), xCache.WithStored(&stored)))
+	want(t, "XX stored fields of which one is missing", stored, false)
+	wantHash(t, c, "h", map[string]int{"a": 1, "b": 2})
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"a": 3, "b": 4}, xCache.WithXX(), xCache.WithStored(&stored)))
+	want(t, "XX stored fields that exist", stored, true)
+	wantHash(t, c, "h", map[string]int{"a": 3, "b": 4})
+}
+
+func testHashRemove(t *testing.T, e *env) {
+	c := e.counts()
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"a": 1, "b": 2, "c": 3}))
+	n, err := c.Remove(t.Context(), "h", "a", "none", "a")
+	must(t, err)
+	want(t, "removed", n, 1)
+	n, err = c.Remove(t.Context(), "h")
+	must(t, err)
+	want(t, "removed without fields", n, 0)
+	wantHash(t, c, "h", map[string]int{"b": 2, "c": 3})
+	n, err = c.Remove(t.Context(), "h", "b", "c")
+	must(t, err)
+	want(t, "removed", n, 2)
+	wantGone(t, c, "h")
+}
+
+func testHashFields(t *testing.T, e *env) {
+	ids := xCache.HashCacheOf[int, xSnowflake.SnowflakeID, string, struct{}](e.m)
+	must(t, ids.SetAll(t.Context(), 1, map[xSnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}))
+	got, err := ids.GetAll(t.Context(), 1)
+	must(t, err)
+	if !maps.Equal(got, map[xSnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}) {
+		t.Errorf("GetAll = %v, want what was set", got)
+	}
+	odd := e.counts()
+	fields := map[string]int{"": 1, "a\nb": 2, "*?[x]": 3, "\x00\xff": 4}
+	must(t, odd.SetAll(t.Context(), "odd", fields))
+	wantHash(t, odd, "odd", fields)
+	numbers := xCache.HashCacheOf[string, int, int, struct{}](e.m)
+	if _, err := numbers.GetAll(t.Context(), "odd"); !errors.Is(err, xCache.ErrDecode) {
+		t.Errorf("GetAll with fields of another type = %v, want ErrDecode", err)
+	}
+}
+
+func testHashWrongType(t *testing.T, e *env) {
+	must(t, e.users().Set(t.Context(), "k", &user{ID: 1}))
+	c := e.counts()
+	_, _, getErr := c.Get(t.Context(), "k", "a")
+	_, allErr := c.GetAll(t.Context(), "k")
+	_, _, structErr := c.GetAllStruct(t.Context(), "k")
+	_, existsErr := c.Exists(t.Context(), "k", "a")
+	_, removeErr := c.Remove(t.Context(), "k", "a")
+	for name, err := range map[string]error{
+		"Get": getErr, "GetAll": allErr, "GetAllStruct": structErr, "Exists": existsErr, "Remove": removeErr,
+		"Set":    c.Set(t.Context(), "k", "a", ptr(1)),
+		"SetAll": c.SetAll(t.Context(), "k", map[string]int{"a": 1}),
+	} {
+		if !errors.Is(err, xCache.ErrWrongType) {
+			t.Errorf("%s on a plain value = %v, want ErrWrongType", name, err)
+		}
+	}
+	wantValue(t, e.users(), "k", user{ID: 1})
+}
+
+func testHashOwn(t *testing.T, e *env) {
+	c := xCache.HashCacheOf[string, string, []byte, struct{}](e.m)
+	b := []byte("abc")
+	must(t, c.Set(t.Context(), "h", "f", &b))
+	b[0] = 'x'
+	for range 2 {
+		got := present[[]byte](t)(c.Get(t.Context(), "h", "f"))
+		want(t, "value", string(*got), "abc")
+		(*got)[0] = 'y'
+		all, err := c.GetAll(t.Context(), "h")
+		must(t, err)
+		want(t, "value of GetAll", string(all["f"]), "abc")
+		clear(all["f"])
+		all["g"] = nil
+		want(t, "fields", len(all), 2)
+	}
+}

@@ -1,0 +1,182 @@
+package xcache
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+)
+
+// Codec turns values into bytes. It is safe for concurrent use; Encode returns bytes that it does not
+// keep, and Decode keeps none of those that it is given.
+//
+// Strings, byte slices and integers never pass through it: they are stored as they are, integers in
+// decimal, unless their type has a JSON or text form of its own.
+type Codec interface {
+	Encode(v any) ([]byte, error)
+	Decode(data []byte, v any) error
+}
+
+// JSON is the default codec.
+var JSON Codec = jsonCodec{}
+
+type jsonCodec struct{}
+
+// Encode implements Codec.
+func (jsonCodec) Encode(v any) ([]byte, error) { return json.Marshal(v) }
+
+// Decode implements Codec.
+func (jsonCodec) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
+
+// form is the way in which values of a type are stored.
+type form uint8
+
+const (
+	formCodec form = iota
+	formString
+	formBytes
+	formInt
+	formUint
+)
+
+// formOf returns the form of a type.
+func formOf(t reflect.Type) form {
+	if encodesItself(t) {
+		return formCodec
+	}
+	switch k := t.Kind(); {
+	case k == reflect.String:
+		return formString
+	case k == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !encodesItself(t.Elem()):
+		return formBytes
+	case isInt(k):
+		return formInt
+	case isUint(k):
+		return formUint
+	default:
+		return formCodec
+	}
+}
+
+// marshalers are the interfaces through which a type decides over its own encoding.
+var marshalers = []reflect.Type{
+	reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.Unmarshaler](),
+	reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
+}
+
+// encodesItself reports whether the type or a pointer to it has an encoding of its own.
+func encodesItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return slices.ContainsFunc(marshalers, p.Implements)
+}
+
+// encode returns the bytes of v, which is addressable.
+func encode(c Codec, f form, v reflect.Value) ([]byte, error) {
+	var data []byte
+	var err error
+	switch f {
+	case formString:
+		data = []byte(v.String())
+	case formBytes:
+		data = append([]byte{}, v.Bytes()...)
+	case formInt:
+		data = strconv.AppendInt(nil, v.Int(), 10)
+	case formUint:
+		data = strconv.AppendUint(nil, v.Uint(), 10)
+	default:
+		data, err = c.Encode(v.Addr().Interface())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w of type %s: %w", ErrEncode, v.Type(), err)
+	}
+	return data, nil
+}
+
+// decode sets v, which is addressable and zero, from data.
+func decode(c Codec, f form, data []byte, v reflect.Value) error {
+	var err error
+	switch f {
+	case formString:
+		v.SetString(string(data))
+	case formBytes:
+		v.SetBytes(append([]byte{}, data...))
+	case formInt:
+		var n int64
+		n, err = strconv.ParseInt(string(data), 10, v.Type().Bits())
+		v.SetInt(n)
+	case formUint:
+		var n uint64
+		n, err = strconv.ParseUint(string(data), 10, v.Type().Bits())
+		v.SetUint(n)
+	default:
+		err = c.Decode(data, v.Addr().Interface())
+	}
+	if err != nil {
+		return fmt.Errorf("%w as %s: %w", ErrDecode, v.Type(), redact(err))
+	}
+	return nil
+}
+
+// redact takes the data out of a number's syntax error.
+func redact(err error) error {
+	if e, ok := err.(*strconv.NumError); ok { //nolint:errorlint // strconv returns it bare
+		return e.Err
+	}
+	return err
+}
+
+// values encodes and decodes the values of one type for one manager.
+type values[V any] struct {
+	codec Codec
+	form  form
+	plain bool // a copy of a V is a full copy, and the codec gives back what it was given
+	check bool // some values of a plain V are exceptions; see faithful
+}
+
+func newValues[V any](m *Manager) values[V] {
+	t := reflect.TypeFor[V]()
+	c := values[V]{codec: m.codec, form: formOf(t)}
+	c.plain, c.check = plainness(t, c.form, m.plain)
+	return c
+}
+
+func (c *values[V]) encode(v *V) ([]byte, error) {
+	if v == nil {
+		return nil, ErrNil
+	}
+	return encode(c.codec, c.form, reflect.ValueOf(v).Elem())
+}
+
+func (c *values[V]) decode(data []byte) (*V, error) {
+	v := new(V)
+	if err := decode(c.codec, c.form, data, reflect.ValueOf(v).Elem()); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// encodeAll encodes a list of values.
+func (c *values[V]) encodeAll(list []V) ([][]byte, error) {
+	out := make([][]byte, len(list))
+	for i := range list {
+		data, err := c.encode(&list[i])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = data
+	}
+	return out, nil
+}
+
+// decodeAll decodes a list of values; the result is never nil.
+func (c *values[V]) decodeAll(list [][]byte) ([]V, error) {
+	out := make([]V, len(list))
+	for i, data := range list {
+		if err := decode(c.codec, c.form, data, reflect.ValueOf(&out[i]).Elem()); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

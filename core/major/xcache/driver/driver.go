@@ -1,0 +1,187 @@
+// Package driver defines what a cache backend implements. Applications use package xcache; only
+// backends import this package.
+//
+// A backend stores bytes under keys that are complete: prefix, codec, time to live, jitter, loads and
+// metrics are the portable package's. Package cachetest is the definition of the behaviour, and every
+// backend runs it.
+package driver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// The errors that every backend gives for the same reasons.
+var (
+	// ErrWrongType reports that the key holds a value of another kind, such as a list under a hash's key.
+	ErrWrongType = errors.New("the key holds another kind of value")
+	// ErrClosed reports a call after Close.
+	ErrClosed = errors.New("the cache is closed")
+	// ErrConfig marks an error of Open that waiting cannot mend, such as a wrong password.
+	ErrConfig = errors.New("wrong setting")
+)
+
+// Driver opens stores of one kind. It must be safe for concurrent use.
+type Driver interface {
+	// Name is the value of NOSQL_DRIVER that selects the driver.
+	Name() string
+	// Check returns every problem of c that can be known without a connection, joined. It never
+	// shows c.Pass.
+	Check(c Config) error
+	// Open connects. It returns within ctx's deadline. An error that wraps ErrConfig is final; after
+	// any other one the caller may try again.
+	Open(ctx context.Context, c Config) (Store, error)
+}
+
+// Config holds the settings of all drivers; each reads its own.
+type Config struct {
+	// URL replaces the parts below where a driver knows a form for it.
+	URL      string
+	Host     string
+	Port     int
+	User     string
+	Pass     string
+	Database int
+	PoolSize int
+
+	// Memory are the settings of stores in the process.
+	Memory Memory
+
+	// Now is the clock of a store in the process, for tests. Nil is the real time.
+	Now func() time.Time
+}
+
+// Memory are the settings of a store in the process.
+type Memory struct {
+	// DefaultTTL is the life of an entry that is set without one; 0 is for ever.
+	DefaultTTL time.Duration
+	// MaxEntries bounds the entries of all kinds together; 0 is the driver's default.
+	MaxEntries int
+	// ShardCount is the number of locks that writes are spread over; 0 is the driver's default.
+	ShardCount int
+}
+
+// Store is an open cache. It is safe for concurrent use.
+//
+// The caller leaves byte slices that it passes in or gets back unchanged, so a store may keep and share
+// them. A key may be any string, also an empty one. Every method is atomic and, on a server, one round
+// trip; it ends with ctx's error when ctx ends. A key that has expired is missing.
+type Store interface {
+	Keys
+	Hashes
+	Sets
+	Lists
+	// Ping asks the backend for an answer.
+	Ping(ctx context.Context) error
+	// Close ends the store; a second Close does nothing. Later calls fail, with ErrClosed where the
+	// backend has no error of its own.
+	Close() error
+}
+
+// Keys are the operations on keys and on plain values.
+type Keys interface {
+	// Get returns the value under key.
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+	// Set writes the value under key, whatever kind of value the key held.
+	Set(ctx context.Context, key string, value []byte, w Write) (stored bool, err error)
+	// Delete removes keys of any kind and counts those that existed.
+	Delete(ctx context.Context, keys ...string) (removed int, err error)
+	// Exists reports whether the key holds a value of any kind.
+	Exists(ctx context.Context, key string) (bool, error)
+	// TTL returns how long the key will live, 0 for ever.
+	TTL(ctx context.Context, key string) (ttl time.Duration, ok bool, err error)
+}
+
+// Hashes are the operations on hashes. A hash without fields does not exist.
+type Hashes interface {
+	// HashGet returns a field's value.
+	HashGet(ctx context.Context, key, field string) (value []byte, ok bool, err error)
+	// HashGetAll returns the fields in any order; none for a missing key.
+	HashGetAll(ctx context.Context, key string) ([]Field, error)
+	// HashSet writes the fields of set and removes those of remove, which are others; it leaves the
+	// rest as it is. IfAbsent holds where none of the fields of set exists, IfPresent where all do.
+	HashSet(ctx context.Context, key string, set []Field, remove []string, w Write) (stored bool, err error)
+	// HashExists reports whether the field exists.
+	HashExists(ctx context.Context, key, field string) (bool, error)
+	// HashRemove removes fields, counts those that existed, and leaves the expiry as it is.
+	HashRemove(ctx context.Context, key string, fields ...string) (removed int, err error)
+}
+
+// Sets are the operations on sets. A set without members does not exist.
+type Sets interface {
+	// SetAdd adds members and counts the new ones. IfAbsent and IfPresent are about the key.
+	SetAdd(ctx context.Context, key string, members [][]byte, w Write) (added int, stored bool, err error)
+	// SetMembers returns the members in any order; none for a missing key.
+	SetMembers(ctx context.Context, key string) ([][]byte, error)
+	// SetContains reports whether member is in the set.
+	SetContains(ctx context.Context, key string, member []byte) (bool, error)
+	// SetCount returns the number of members; 0 for a missing key.
+	SetCount(ctx context.Context, key string) (int, error)
+	// SetRemove removes members, counts those that existed, and leaves the expiry as it is.
+	SetRemove(ctx context.Context, key string, members ...[]byte) (removed int, err error)
+}
+
+// Lists are the operations on lists. A list without elements does not exist. Indexes count from 0, and
+// from -1 at the end backwards.
+type Lists interface {
+	// ListPush pushes the values one after the other at the end, and returns the list's length after
+	// it; 0 where nothing was stored. IfAbsent and IfPresent are about the key.
+	ListPush(ctx context.Context, key string, end End, values [][]byte, w Write) (length int, stored bool, err error)
+	// ListRange returns the elements from start to stop, both included; those that there are.
+	ListRange(ctx context.Context, key string, start, stop int) ([][]byte, error)
+	// ListIndex returns one element.
+	ListIndex(ctx context.Context, key string, index int) (value []byte, ok bool, err error)
+	// ListLen returns the number of elements; 0 for a missing key.
+	ListLen(ctx context.Context, key string) (int, error)
+	// ListPop takes one element from the end, and leaves the expiry as it is.
+	ListPop(ctx context.Context, key string, end End) (value []byte, ok bool, err error)
+	// ListRemove removes elements equal to value: the first count from the head, the last -count from
+	// the tail, or all where count is 0. It counts them and leaves the expiry as it is.
+	ListRemove(ctx context.Context, key string, count int, value []byte) (removed int, err error)
+}
+
+// Batcher is an optional ability of a store: many keys in one round trip. Deleting many keys is
+// Keys.Delete.
+type Batcher interface {
+	// GetMany returns the values in the order of keys; nil is a missing key or one of another kind,
+	// which is never a value, since a value that is empty is not nil.
+	GetMany(ctx context.Context, keys []string) ([][]byte, error)
+	// SetMany writes the items, each by itself. Their conditions are Always.
+	SetMany(ctx context.Context, items []Item) error
+}
+
+// ObjectStore is an optional ability of a store in the process of its callers: it keeps values as they
+// are, without bytes in between. What is written here and what Keys writes is one value under one key.
+type ObjectStore interface {
+	// GetObject returns the object under key: the one that SetObject was given, or one that encodes to
+	// the value. The key may be changed when the call has returned.
+	GetObject(ctx context.Context, key string) (o Object, ok bool, err error)
+	// SetObject is Keys.Set for an object.
+	SetObject(ctx context.Context, key string, o Object, w Write) (stored bool, err error)
+}
+
+// Object is a value that never changes.
+type Object interface {
+	// Encode returns the value's bytes, or ErrWrongType where the object is no plain value.
+	Encode() ([]byte, error)
+}
+
+// Defaults is an optional ability of a store: it has a default time to live of its own, for managers
+// that are given none.
+type Defaults interface {
+	DefaultTTL() time.Duration
+}
+
+// Provider is an optional ability of a store: it has values that an application finds in its context,
+// such as the backend's own client.
+type Provider interface {
+	Values() map[xCtx.ContextKey]any
+}
+
+// Describer is an optional ability of a store: one line for people, without a secret.
+type Describer interface {
+	Describe() string
+}

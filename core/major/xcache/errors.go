@@ -1,0 +1,91 @@
+package xcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// The errors that a caller may want to tell apart, with errors.Is.
+var (
+	// ErrWrongType reports that the key holds another kind of value, such as a list under a hash's key.
+	ErrWrongType = driver.ErrWrongType
+	// ErrClosed reports a call after Close.
+	ErrClosed = driver.ErrClosed
+	// ErrNil reports a nil value in a write. Nothing was written.
+	ErrNil = errors.New("the value is nil")
+	// ErrOption reports options that make no sense: a negative TTL, or NX and XX together. Nothing was
+	// written.
+	ErrOption = errors.New("wrong option")
+	// ErrDecode reports that what the cache holds is no value of the view's type.
+	ErrDecode = errors.New("cannot decode the cached value")
+	// ErrEncode reports a value or a key that cannot be encoded. Nothing was written.
+	ErrEncode = errors.New("cannot encode the value")
+
+	errManyConditions = fmt.Errorf("%w: NX and XX have one outcome for each key, and SetMany reports none", ErrOption)
+
+	errLoadConditions = fmt.Errorf("%w: GetOrLoad writes what is not there, so NX and XX have no place", ErrOption)
+
+	errNoManager = errors.New("xcache: the context carries no cache; start the application with xOption.WithCache and a backend")
+)
+
+// Error is a failure of the cache. It wraps the backend's error.
+type Error struct {
+	// Op is the operation that failed, such as "get".
+	Op  string
+	Err error
+}
+
+// Error says the operation and the cause.
+func (e *Error) Error() string { return "xcache: " + e.Op + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// fail wraps a backend's error.
+func fail(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Op: op, Err: err}
+}
+
+// PanicError is what all callers of GetOrLoad get when the loader that ran for them panicked, or ended
+// its goroutine.
+type PanicError struct {
+	// Value is what the loader panicked with; nil where it called runtime.Goexit.
+	Value any
+	// Stack is the loader's stack.
+	Stack []byte
+}
+
+// Error says what the loader panicked with.
+func (e *PanicError) Error() string {
+	if e.Value == nil {
+		return "xcache: the loader ended its goroutine"
+	}
+	return fmt.Sprintf("xcache: the loader panicked: %v", e.Value)
+}
+
+// Unwrap returns the value of the panic where that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// registerMapper tells xError about the cache's errors, once an application has a cache.
+var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+
+// mapError gives CacheError to what this package reports, and leaves the end of a context, which may be
+// the cause of it, to the mappers of the standard library.
+func mapError(err error) *xError.ErrorCode {
+	var e *Error
+	if !errors.As(err, &e) || errors.Is(e, context.Canceled) || errors.Is(e, context.DeadlineExceeded) {
+		return nil
+	}
+	return xError.CacheError
+}

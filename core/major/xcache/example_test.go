@@ -1,0 +1,121 @@
+package xcache_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+)
+
+// User is what the examples keep.
+type User struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// exampleManager stands for xCache.MustGetManager(ctx).
+func exampleManager() *xCache.Manager {
+	m, err := xCache.New(mapstore.New(nil), xCache.WithPrefix("app:"))
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+func ExampleNew() {
+	m, err := xCache.New(mapstore.New(nil), xCache.WithPrefix("app:"), xCache.WithDefaultTTL(time.Hour))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer m.Close() //nolint:errcheck // nothing to do about it in an example
+	fmt.Println(m.CheckHealth(context.Background()))
+	// Output: <nil>
+}
+
+func ExampleKeyCacheOf() {
+	ctx := context.Background()
+	users := xCache.KeyCacheOf[int64, User](exampleManager(), xCache.WithName("user"), xCache.WithKeyPrefix("user:"))
+
+	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xCache.WithTTL(10*time.Minute))
+	user, found, err := users.Get(ctx, 7)
+	fmt.Println(user.Name, found, err)
+	_, found, err = users.Get(ctx, 8)
+	fmt.Println(found, err)
+	// Output:
+	// Ada true <nil>
+	// false <nil>
+}
+
+func ExampleWithStored() {
+	ctx := context.Background()
+	locks := xCache.KeyCacheOf[string, string](exampleManager())
+	me := "worker-1"
+
+	for range 2 {
+		var mine bool
+		err := locks.Set(ctx, "report", &me, xCache.WithNX(), xCache.WithTTL(time.Minute), xCache.WithStored(&mine))
+		fmt.Println(mine, err)
+	}
+	// Output:
+	// true <nil>
+	// false <nil>
+}
+
+func ExampleKeyCache_GetOrLoad() {
+	ctx := context.Background()
+	users := xCache.KeyCacheOf[int64, User](exampleManager(), xCache.WithNegativeTTL(time.Minute))
+	load := func(context.Context) (*User, error) {
+		fmt.Println("asking the database")
+		return &User{ID: 7, Name: "Ada"}, nil
+	}
+	for range 2 {
+		user, found, err := users.GetOrLoad(ctx, 7, load, xCache.WithTTL(time.Hour))
+		fmt.Println(user.Name, found, err)
+	}
+	// Output:
+	// asking the database
+	// Ada true <nil>
+	// Ada true <nil>
+}
+
+func ExampleHashCacheOf() {
+	type Session struct {
+		User  int64   `cache:"user"`
+		Theme string  `cache:"theme,omitempty"`
+		Agent *string `cache:"agent"`
+	}
+	ctx := context.Background()
+	sessions := xCache.HashCacheOf[string, string, string, Session](exampleManager(), xCache.WithViewTTL(time.Hour))
+
+	_ = sessions.SetAllStruct(ctx, "s1", &Session{User: 7, Theme: "dark"})
+	theme := "light"
+	_ = sessions.Set(ctx, "s1", "theme", &theme)
+	session, found, err := sessions.GetAllStruct(ctx, "s1")
+	fmt.Println(session.User, session.Theme, found, err)
+	// Output: 7 light true <nil>
+}
+
+func ExampleSetCacheOf() {
+	ctx := context.Background()
+	online := xCache.SetCacheOf[string, int64](exampleManager())
+
+	added, _ := online.Add(ctx, "room", []int64{7, 8, 7})
+	members, err := online.Members(ctx, "room")
+	slices.Sort(members)
+	fmt.Println(added, members, err)
+	// Output: 2 [7 8] <nil>
+}
+
+func ExampleListCacheOf() {
+	ctx := context.Background()
+	recent := xCache.ListCacheOf[int64, string](exampleManager())
+
+	_, _ = recent.Append(ctx, 7, []string{"a", "b", "c"})
+	last, err := recent.Range(ctx, 7, -2, -1)
+	fmt.Println(last, err)
+	// Output: [b c] <nil>
+}

@@ -1,0 +1,123 @@
+package xcache
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// fields are the fields of a struct as those of a hash.
+type fields struct {
+	list   []structField
+	byName map[string]int // into list
+}
+
+type structField struct {
+	name      string
+	index     []int
+	omitEmpty bool
+	pointer   bool
+	form      form
+}
+
+var fieldPlans sync.Map // reflect.Type of a struct -> *fields
+
+// fieldsOf returns the plan of a struct type; it is made once. It panics where t is no struct, or names
+// two fields alike.
+func fieldsOf(t reflect.Type) *fields {
+	if p, ok := fieldPlans.Load(t); ok {
+		return p.(*fields) //nolint:forcetypeassert // nothing else is stored
+	}
+	if t.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("xcache: %s cannot be the fields of a hash: it is no struct", t))
+	}
+	p := &fields{byName: map[string]int{}}
+	p.add(t, nil)
+	actual, _ := fieldPlans.LoadOrStore(t, p)
+	return actual.(*fields) //nolint:forcetypeassert // nothing else is stored
+}
+
+// add adds the fields of t; those of an embedded struct without a name count as t's own.
+func (p *fields) add(t reflect.Type, index []int) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, omitEmpty, tagged := tagOf(f)
+		at := append(slices.Clip(index), i)
+		if f.Anonymous && !tagged && f.Type.Kind() == reflect.Struct && !encodesItself(f.Type) {
+			p.add(f.Type, at)
+			continue
+		}
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		if _, twice := p.byName[name]; twice {
+			panic(fmt.Sprintf("xcache: %s has two fields named %q", t, name))
+		}
+		field := structField{name: name, index: at, omitEmpty: omitEmpty, pointer: f.Type.Kind() == reflect.Pointer}
+		if field.form = formOf(f.Type); field.pointer {
+			field.form = formOf(f.Type.Elem())
+		}
+		p.byName[name] = len(p.list)
+		p.list = append(p.list, field)
+	}
+}
+
+// tagOf returns a field's name in a hash: that of its cache tag, else of its json tag, else its own.
+func tagOf(f reflect.StructField) (name string, omitEmpty, tagged bool) {
+	tag, ok := f.Tag.Lookup("cache")
+	if !ok {
+		tag = f.Tag.Get("json")
+	}
+	name, options, _ := strings.Cut(tag, ",")
+	for option := range strings.SplitSeq(options, ",") {
+		omitEmpty = omitEmpty || option == "omitempty" || option == "omitzero"
+	}
+	if name == "" {
+		return f.Name, omitEmpty, false
+	}
+	return name, omitEmpty, true
+}
+
+// encode returns the fields of v to write and those to remove.
+func (p *fields) encode(c Codec, v reflect.Value) (set []driver.Field, remove []string, err error) {
+	for _, f := range p.list {
+		value := v.FieldByIndex(f.index)
+		if (f.pointer && value.IsNil()) || (f.omitEmpty && value.IsZero()) {
+			remove = append(remove, f.name)
+			continue
+		}
+		if f.pointer {
+			value = value.Elem()
+		}
+		data, err := encode(c, f.form, value)
+		if err != nil {
+			return nil, nil, fmt.Errorf("field %q: %w", f.name, err)
+		}
+		set = append(set, driver.Field{Name: f.name, Value: data})
+	}
+	return set, remove, nil
+}
+
+// decode sets the fields of v that are in list. Others in list are none of S's.
+func (p *fields) decode(c Codec, list []driver.Field, v reflect.Value) error {
+	for _, item := range list {
+		i, ok := p.byName[item.Name]
+		if !ok {
+			continue
+		}
+		f := p.list[i]
+		target := v.FieldByIndex(f.index)
+		if f.pointer {
+			target.Set(reflect.New(target.Type().Elem()))
+			target = target.Elem()
+		}
+		if err := decode(c, f.form, item.Value, target); err != nil {
+			return fmt.Errorf("field %q: %w", f.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package xcache
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// absent is what a key's name ends with where GetOrLoad remembers that the loader found nothing.
+const absent = "\x00absent"
+
+// Loader gets a value from where it really lives. A nil value says that there is none.
+//
+// It runs in a goroutine of its own, for everybody who waits for the key: ctx has the values of the
+// caller that came first, without its deadline, and ends when nobody waits any more.
+type Loader[V any] func(ctx context.Context) (*V, error)
+
+// GetOrLoad returns the value under key; where there is none it asks load and keeps what comes back.
+// However many callers of this manager miss the key at the same time, it is loaded once, and each gets
+// a value of its own. The options are for the write; WithNX, WithXX and WithStored have no place here.
+//
+// A caller whose context ends gets the context's error, and the load goes on for the others. All get the
+// loader's error as it is, or a *PanicError. A Set or Delete of the key during the load wins over it. A
+// value that cannot be decoded is loaded anew.
+func (c *KeyCache[K, V]) GetOrLoad(ctx context.Context, key K, load Loader[V], opts ...Option) (*V, bool, error) {
+	w, err := c.resolve(opts)
+	if err != nil {
+		return nil, false, fail(string(OpLoad), err)
+	}
+	if w.If != driver.Always {
+		return nil, false, fail(string(OpLoad), errLoadConditions)
+	}
+	v, ok, replace, err := c.lookup(ctx, key)
+	if ok || err != nil {
+		return v, ok, err
+	}
+	name, err := c.key.of(c.prefix, key)
+	if err != nil {
+		return nil, false, fail(string(OpLoad), err)
+	}
+	if !replace {
+		w.If = driver.IfAbsent // what another process wrote meanwhile is newer
+	}
+	k := flightKey{key: name, typ: c.typ, shared: c.immutable}
+	fl, first := c.m.flights.join(ctx, k, func(ctx context.Context, fl *flight) {
+		fl.copies, fl.err = c.load(ctx, key, name, fl, load, w.Write)
+	})
+	if err := c.m.flights.wait(ctx, k, fl, first); err != nil {
+		return nil, false, err
+	}
+	copies, _ := fl.copies.(func() (*V, error))
+	if copies == nil {
+		return nil, false, nil
+	}
+	v, err = copies()
+	return v, err == nil, fail(string(OpLoad), err)
+}
+
+// lookup is Get for GetOrLoad. With replace there is something that is no value of this view.
+func (c *KeyCache[K, V]) lookup(ctx context.Context, key K) (v *V, ok, replace bool, err error) {
+	v, ok, err = c.Get(ctx, key)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return v, ok, false, err
+	case errors.Is(err, ErrDecode):
+		return nil, false, true, nil
+	case c.m.failOpen && !errors.Is(err, ErrWrongType) && !errors.Is(err, ErrEncode):
+		return nil, false, false, nil
+	}
+	return nil, false, false, err
+}
+
+// load runs the loader for all who wait, writes what it found, and returns how to copy it.
+func (c *KeyCache[K, V]) load(
+	ctx context.Context, key K, name string, fl *flight, load Loader[V], w driver.Write,
+) (any, error) {
+	// The caller missed the key before it had the flight: another load may have ended in between.
+	if v, ok, err := c.get(ctx, key); ok && err == nil {
+		return c.copier(v)
+	}
+	if known, err := c.knownAbsent(ctx, name); known || err != nil {
+		return nil, err
+	}
+	op := c.begin(OpLoad)
+	v, err := load(ctx)
+	if op.watched() {
+		_ = op.report(ctx, found(v != nil), err) // the loader's error goes back as it is
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v == nil {
+		return nil, c.openly(ctx, fl.store(func() error { return c.rememberAbsent(ctx, name) }))
+	}
+	copies, err := c.copier(v)
+	if err != nil {
+		return nil, fail(string(OpLoad), err)
+	}
+	err = fl.store(func() error {
+		_, err := c.put(ctx, name, v, w)
+		return err
+	})
+	return copies, c.openly(ctx, err)
+}
+
+// openly lets a failing backend pass where the application goes on without it.
+func (c *KeyCache[K, V]) openly(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	op := c.begin(OpSet)
+	err = op.end(ctx, Failed, err)
+	if c.m.failOpen && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// copier returns a function that makes copies of v, which the loader may keep.
+func (c *KeyCache[K, V]) copier(v *V) (any, error) {
+	switch {
+	case c.immutable:
+		return func() (*V, error) { return v, nil }, nil
+	case c.val.plain && (!c.val.check || faithful(reflect.ValueOf(v).Elem())):
+		value := *v
+		return func() (*V, error) {
+			own := value
+			return &own, nil
+		}, nil
+	}
+	data, err := c.val.encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return func() (*V, error) { return c.val.decode(data) }, nil
+}
+
+// knownAbsent reports whether a loader found nothing a short time ago.
+func (c *KeyCache[K, V]) knownAbsent(ctx context.Context, name string) (bool, error) {
+	if c.negative == 0 {
+		return false, nil
+	}
+	known, err := c.m.store.Exists(ctx, name+absent)
+	return known, c.openly(ctx, err)
+}
+
+// rememberAbsent keeps the fact that the loader found nothing.
+func (c *KeyCache[K, V]) rememberAbsent(ctx context.Context, name string) error {
+	if c.negative == 0 {
+		return nil
+	}
+	_, err := c.m.store.Set(ctx, name+absent, []byte{}, driver.Write{TTL: c.m.life(c.negative)})
+	return err
+}

@@ -1,0 +1,105 @@
+package xcache_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+)
+
+type ctxKey string
+
+// gin gives its context to another request when a handler returns. A load that goes on for others must not
+// read that.
+func TestALoadThatOutlivesItsHandlerReadsTheRequestsOwnContext(t *testing.T) {
+	m := newManager(t)
+	c := xCache.KeyCacheOf[string, string](m)
+	gin.SetMode(gin.TestMode)
+	g, engine := gin.CreateTestContext(httptest.NewRecorder())
+	engine.ContextWithFallback = true
+	g.Request = httptest.NewRequestWithContext(context.WithValue(t.Context(), ctxKey("request"), "r"), "GET", "/", nil)
+	g.Set("handler", "h")
+	handler, leave := context.WithCancel(g)
+
+	started, release := make(chan struct{}), make(chan struct{})
+	var before, after [2]any
+	left := make(chan error, 1)
+	go func() {
+		_, _, err := c.GetOrLoad(handler, "k", func(ctx context.Context) (*string, error) {
+			before = [2]any{ctx.Value("handler"), ctx.Value(ctxKey("request"))}
+			close(started)
+			<-release
+			after = [2]any{ctx.Value("handler"), ctx.Value(ctxKey("request"))}
+			return ptr("v"), nil
+		})
+		left <- err
+	}()
+	<-started
+	stays := make(chan error, 1)
+	go func() {
+		_, _, err := c.GetOrLoad(t.Context(), "k", func(context.Context) (*string, error) {
+			return nil, errors.New("a second load")
+		})
+		stays <- err
+	}()
+	for m.Waiting() != 2 {
+		runtime.Gosched()
+	}
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("the handler got %v, want its context's error", err)
+	}
+	close(release)
+	if err := <-stays; err != nil {
+		t.Error(err)
+	}
+	if before != [2]any{"h", "r"} {
+		t.Errorf("values while the handler waited = %v, want both", before)
+	}
+	if after != [2]any{nil, "r"} {
+		t.Errorf("values after the handler left = %v, want the request's only", after)
+	}
+}
+
+func TestALoaderThatEndsItsGoroutineIsReported(t *testing.T) {
+	c := xCache.KeyCacheOf[string, string](newManager(t))
+	_, _, err := c.GetOrLoad(t.Context(), "k", func(context.Context) (*string, error) {
+		runtime.Goexit()
+		return nil, nil
+	})
+	var p *xCache.PanicError
+	if !errors.As(err, &p) || p.Value != nil {
+		t.Errorf("GetOrLoad = %v, want a PanicError without a value", err)
+	}
+}
+
+func TestGetOrLoadRefusesConditions(t *testing.T) {
+	c := xCache.KeyCacheOf[string, string](newManager(t))
+	_, _, err := c.GetOrLoad(t.Context(), "k", func(context.Context) (*string, error) {
+		t.Error("loaded")
+		return nil, nil
+	}, xCache.WithXX())
+	if !errors.Is(err, xCache.ErrOption) {
+		t.Errorf("GetOrLoad with XX = %v, want ErrOption", err)
+	}
+}
+
+func TestViewsOfOtherTypesLoadApart(t *testing.T) {
+	m := newManager(t)
+	texts, numbers := xCache.KeyCacheOf[string, string](m), xCache.KeyCacheOf[string, int](m)
+	text, ok, err := texts.GetOrLoad(t.Context(), "k", func(ctx context.Context) (*string, error) {
+		n, _, err := numbers.GetOrLoad(ctx, "k", func(context.Context) (*int, error) { return ptr(5), nil })
+		if err != nil || *n != 5 {
+			t.Errorf("the inner load = %v, %v; want 5", n, err)
+		}
+		return ptr("text"), nil
+	})
+	if err != nil || !ok || *text != "text" {
+		t.Errorf("GetOrLoad = %v, %t, %v; want what was loaded", text, ok, err)
+	}
+}

@@ -1,0 +1,185 @@
+// Package xcache is one cache with typed views over any backend. Import it as xCache.
+//
+//	users := xCache.KeyCacheOf[xSnowflake.SnowflakeID, User](xCache.MustGetManager(ctx), xCache.WithName("user"))
+//	user, found, err := users.Get(ctx, id)
+//
+// A backend is a plugin that registers itself when it is imported:
+//
+//	import _ "github.com/plinthgo/plinth/cacheplugins/memory"
+//
+// # What holds on every backend
+//
+// A value that was set or got is the caller's own: a later change never shows in the cache. A key lives as
+// long as it was told to: WithTTL(0) is for ever, a write slides the life of a hash, set or list, and
+// removing something never does. An empty collection does not exist. Package cachetest says the rest.
+//
+// # Errors
+//
+// What goes wrong in the backend comes back as an *Error and is xError.CacheError to a client, unless
+// the context ended: then it is the context's error. Errors name the operation, never a key or a value.
+package xcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// Manager is an open cache: what all views of it share. It is safe for concurrent use.
+type Manager struct {
+	store    driver.Store
+	objects  driver.ObjectStore // nil where the store keeps bytes only
+	batcher  driver.Batcher     // nil where the store has no batches
+	prefix   string
+	ttl      time.Duration
+	jitter   float64
+	codec    Codec
+	plain    bool // the codec is JSON, whose round trip is known
+	metrics  Metrics
+	failOpen bool
+	flights  flights
+}
+
+// ManagerOption sets up a Manager.
+type ManagerOption func(*managerConfig)
+
+type managerConfig struct {
+	prefix   string
+	ttl      time.Duration
+	ttlSet   bool
+	jitter   float64
+	codec    Codec
+	metrics  Metrics
+	failOpen bool
+}
+
+// WithPrefix puts prefix before every key.
+func WithPrefix(prefix string) ManagerOption { return func(c *managerConfig) { c.prefix = prefix } }
+
+// WithDefaultTTL sets the life of a key that is written without WithTTL; 0, the default, is for ever.
+func WithDefaultTTL(ttl time.Duration) ManagerOption {
+	return func(c *managerConfig) { c.ttl, c.ttlSet = ttl, true }
+}
+
+// WithTTLJitter shortens each life by a random part of it, at most fraction (0 to 1), so that keys
+// written together do not expire together. No key lives longer than it was told to.
+func WithTTLJitter(fraction float64) ManagerOption {
+	return func(c *managerConfig) { c.jitter = fraction }
+}
+
+// WithCodec replaces JSON. Strings, byte slices and integers stay as they are.
+func WithCodec(codec Codec) ManagerOption { return func(c *managerConfig) { c.codec = codec } }
+
+// WithMetrics reports every operation to m.
+func WithMetrics(m Metrics) ManagerOption { return func(c *managerConfig) { c.metrics = m } }
+
+// WithFailOpen lets GetOrLoad go on without a backend that fails: it loads, and the error is only
+// reported to the metrics. Other methods return the backend's errors as ever.
+func WithFailOpen() ManagerOption { return func(c *managerConfig) { c.failOpen = true } }
+
+// New returns the manager of an open store, which it owns from then on.
+func New(store driver.Store, opts ...ManagerOption) (*Manager, error) {
+	registerMapper()
+	if store == nil {
+		return nil, errors.New("xcache: a manager without a store")
+	}
+	c := managerConfig{codec: JSON}
+	if d, ok := store.(driver.Defaults); ok {
+		c.ttl = d.DefaultTTL()
+	}
+	if err := c.apply(opts); err != nil {
+		return nil, err
+	}
+	m := &Manager{
+		store: store, prefix: c.prefix, ttl: c.ttl, jitter: c.jitter, codec: c.codec, plain: c.codec == JSON,
+		metrics: c.metrics, failOpen: c.failOpen,
+	}
+	m.objects, _ = store.(driver.ObjectStore)
+	m.batcher, _ = store.(driver.Batcher)
+	return m, nil
+}
+
+// apply runs the options and returns every problem of the outcome.
+func (c *managerConfig) apply(opts []ManagerOption) error {
+	for _, o := range opts {
+		if o != nil {
+			o(c)
+		}
+	}
+	var problems []error
+	if c.ttl < 0 {
+		problems = append(problems, fmt.Errorf("xcache: default TTL %s is negative", c.ttl))
+	}
+	if !(c.jitter >= 0 && c.jitter <= 1) {
+		problems = append(problems, fmt.Errorf("xcache: TTL jitter %v is not between 0 and 1", c.jitter))
+	}
+	if c.codec == nil {
+		problems = append(problems, errors.New("xcache: the codec is nil"))
+	}
+	return errors.Join(problems...)
+}
+
+// Store returns the open store, for a backend's own package to find its client.
+func (m *Manager) Store() driver.Store { return m.store }
+
+// Values returns what else the backend puts into the application's context; nil where nothing.
+func (m *Manager) Values() map[xCtx.ContextKey]any {
+	if p, ok := m.store.(driver.Provider); ok {
+		return p.Values()
+	}
+	return nil
+}
+
+// String describes the backend in one line, without a secret.
+func (m *Manager) String() string {
+	if d, ok := m.store.(driver.Describer); ok {
+		return d.Describe()
+	}
+	return fmt.Sprintf("%T", m.store)
+}
+
+// Waiting returns how many callers of GetOrLoad wait for a load just now, for a gauge.
+func (m *Manager) Waiting() int { return m.flights.waiting() }
+
+// CheckHealth asks the backend for an answer.
+func (m *Manager) CheckHealth(ctx context.Context) error { return fail("ping", m.store.Ping(ctx)) }
+
+// Close closes the store. Later calls fail; a second Close does nothing.
+func (m *Manager) Close() error { return fail("close", m.store.Close()) }
+
+// GetManager returns the manager that the application's context carries.
+func GetManager(ctx context.Context) (*Manager, *xError.Error) {
+	if ctx != nil {
+		if m, ok := ctx.Value(xCtx.CacheManagerKey).(*Manager); ok && m != nil {
+			return m, nil
+		}
+	}
+	return nil, xError.Wrap(xError.CacheError, "", errNoManager)
+}
+
+// MustGetManager is GetManager for an application that has a cache: it panics where there is none.
+func MustGetManager(ctx context.Context) *Manager {
+	m, err := GetManager(ctx)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// life rounds a time to live up to whole milliseconds and applies the jitter.
+func (m *Manager) life(ttl time.Duration) time.Duration {
+	if ttl > 0 && m.jitter > 0 {
+		ttl -= time.Duration(rand.Float64() * m.jitter * float64(ttl)) //nolint:gosec // a spread is no secret
+		ttl = max(ttl, 1)
+	}
+	if rest := ttl % time.Millisecond; rest > 0 {
+		ttl += time.Millisecond - rest
+	}
+	return ttl
+}

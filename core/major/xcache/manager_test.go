@@ -1,0 +1,276 @@
+package xcache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+)
+
+// newManager returns a manager over a map.
+func newManager(tb testing.TB, opts ...xCache.ManagerOption) *xCache.Manager {
+	tb.Helper()
+	return managerOf(tb, mapstore.New(nil), opts...)
+}
+
+func managerOf(tb testing.TB, store driver.Store, opts ...xCache.ManagerOption) *xCache.Manager {
+	tb.Helper()
+	m, err := xCache.New(store, opts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestManagerIsFoundInTheContext(t *testing.T) {
+	m := newManager(t)
+	ctx := context.WithValue(t.Context(), xCtx.CacheManagerKey, m)
+	if got, err := xCache.GetManager(ctx); got != m || err != nil {
+		t.Errorf("GetManager = %v, %v; want the manager", got, err)
+	}
+	if xCache.MustGetManager(ctx) != m {
+		t.Error("MustGetManager returned another manager")
+	}
+	for name, ctx := range map[string]context.Context{"without": t.Context(), "nil": nil} {
+		got, err := xCache.GetManager(ctx)
+		if got != nil || err == nil || err.GetErrorCode() != xError.CacheError {
+			t.Errorf("%s: GetManager = %v, %v; want a CacheError", name, got, err)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("MustGetManager without a cache did not panic")
+		}
+	}()
+	xCache.MustGetManager(t.Context())
+}
+
+func TestNewRefusesWhatMakesNoSense(t *testing.T) {
+	if _, err := xCache.New(nil); err == nil {
+		t.Error("New accepted a nil store")
+	}
+	if _, err := xCache.New(mapstore.New(nil), xCache.WithTTLJitter(-1), xCache.WithDefaultTTL(-1)); err == nil {
+		t.Error("New accepted a negative jitter and TTL")
+	}
+}
+
+// failing is a store whose reads and writes of values fail.
+type failing struct {
+	*mapstore.Store
+	err error
+}
+
+func (s failing) Get(context.Context, string) ([]byte, bool, error) { return nil, false, s.err }
+
+func (s failing) Set(context.Context, string, []byte, driver.Write) (bool, error) {
+	return false, s.err
+}
+
+func TestBackendErrorsAreCacheErrorsAndSayNoKey(t *testing.T) {
+	down := errors.New("connection reset")
+	c := xCache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), down}))
+	_, _, err := c.Get(t.Context(), "session:secret")
+	var e *xCache.Error
+	if !errors.As(err, &e) || e.Op != "get" || !errors.Is(err, down) {
+		t.Errorf("Get = %v, want an *Error of get around the backend's", err)
+	}
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error %q says the key", err)
+	}
+	if code := xError.From(err).GetErrorCode(); code != xError.CacheError {
+		t.Errorf("code = %v, want CacheError", code)
+	}
+	late := fmt.Errorf("read tcp: %w", context.DeadlineExceeded)
+	c = xCache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), late}))
+	_, _, err = c.Get(t.Context(), "k")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Get = %v, want the context's error in it", err)
+	}
+	if code := xError.From(err).GetErrorCode(); code == xError.CacheError {
+		t.Error("the end of a context became a CacheError")
+	}
+}
+
+func TestFailOpenLoadsWithoutTheBackend(t *testing.T) {
+	down := errors.New("connection reset")
+	load := func(context.Context) (*int, error) { return ptr(7), nil }
+
+	strict := xCache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), down}))
+	if _, _, err := strict.GetOrLoad(t.Context(), "k", load); !errors.Is(err, down) {
+		t.Errorf("GetOrLoad = %v, want the backend's error", err)
+	}
+	var events recorder
+	m := managerOf(t, failing{mapstore.New(nil), down}, xCache.WithFailOpen(), xCache.WithMetrics(&events))
+	open := xCache.KeyCacheOf[string, int](m)
+	got, ok, err := open.GetOrLoad(t.Context(), "k", load)
+	if err != nil || !ok || *got != 7 {
+		t.Errorf("GetOrLoad = %v, %t, %v; want what was loaded", got, ok, err)
+	}
+	if n := events.count(xCache.Failed); n < 2 {
+		t.Errorf("%d failures in the metrics, want the read and the write", n)
+	}
+	if _, _, err := open.Get(t.Context(), "k"); !errors.Is(err, down) {
+		t.Errorf("Get = %v, want the backend's error as ever", err)
+	}
+	broken := errors.New("no rows")
+	_, _, err = open.GetOrLoad(t.Context(), "k", func(context.Context) (*int, error) { return nil, broken })
+	if err != broken { //nolint:errorlint // the very error, unwrapped
+		t.Errorf("GetOrLoad = %v, want the loader's own error", err)
+	}
+}
+
+// recorder keeps events.
+type recorder struct {
+	mu     sync.Mutex
+	events []xCache.Event
+}
+
+func (r *recorder) Observe(_ context.Context, e xCache.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, e)
+}
+
+func (r *recorder) count(o xCache.Outcome) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if e.Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+func TestMetricsSeeEveryOperationByViewName(t *testing.T) {
+	var events recorder
+	m := newManager(t, xCache.WithMetrics(&events))
+	c := xCache.KeyCacheOf[string, int](m, xCache.WithName("numbers"))
+	ctx := t.Context()
+	_, _, _ = c.Get(ctx, "k")
+	_ = c.Set(ctx, "k", ptr(1))
+	_ = c.Set(ctx, "k", ptr(1), xCache.WithNX())
+	_, _, _ = c.Get(ctx, "k")
+	_, _, _ = c.GetOrLoad(ctx, "new", func(context.Context) (*int, error) { return ptr(2), nil })
+	_, _, _ = c.GetOrLoad(ctx, "none", func(context.Context) (*int, error) { return nil, nil })
+	_, _, _ = c.GetOrLoad(ctx, "bad", func(context.Context) (*int, error) { return nil, errors.New("x") })
+	_ = c.Delete(ctx, "k")
+	_ = c.Set(ctx, "k", nil)
+	_, _ = xCache.ListCacheOf[string, int](m, xCache.WithName("list")).Range(ctx, "l", 0, -1)
+
+	var got []string
+	for _, e := range events.events {
+		if e.Latency < 0 || (e.Err != nil) != (e.Outcome == xCache.Failed) {
+			t.Errorf("event %+v has no latency, or an error that its outcome does not say", e)
+		}
+		got = append(got, fmt.Sprint(e.View, " ", e.Op, " ", e.Outcome))
+	}
+	want := []string{
+		"numbers get miss", "numbers set done", "numbers set skipped", "numbers get hit",
+		"numbers get miss", "numbers load hit", "numbers get miss", "numbers load miss", "numbers get miss", "numbers load failed",
+		"numbers delete done", "numbers set failed", "list read miss",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("events = %q,\nwant %q", got, want)
+	}
+}
+
+// tripper counts the round trips of batches, which a server would charge for.
+type tripper struct {
+	*mapstore.Store
+	trips *int
+}
+
+func (s tripper) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
+	*s.trips++
+	return s.Store.GetMany(ctx, keys)
+}
+
+func (s tripper) SetMany(ctx context.Context, items []driver.Item) error {
+	*s.trips++
+	return s.Store.SetMany(ctx, items)
+}
+
+func (s tripper) Delete(ctx context.Context, keys ...string) (int, error) {
+	*s.trips++
+	return s.Store.Delete(ctx, keys...)
+}
+
+// single hides the batches of a store.
+type single struct{ driver.Store }
+
+func TestABatchIsOneRoundTripWhereTheStoreCan(t *testing.T) {
+	trips := 0
+	c := xCache.KeyCacheOf[int, string](managerOf(t, tripper{mapstore.New(nil), &trips}))
+	many := map[int]string{1: "a", 2: "b", 3: "c"}
+	if err := c.SetMany(t.Context(), many); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.GetMany(t.Context(), []int{1, 2, 3, 4})
+	if err != nil || !maps.Equal(got, many) {
+		t.Errorf("GetMany = %v, %v; want %v", got, err, many)
+	}
+	if n, err := c.DeleteMany(t.Context(), []int{1, 2, 3, 4}); n != 3 || err != nil {
+		t.Errorf("DeleteMany = %d, %v; want 3", n, err)
+	}
+	if trips != 3 {
+		t.Errorf("%d round trips, want 3", trips)
+	}
+}
+
+func TestABatchWorksWithoutTheStore(t *testing.T) {
+	c := xCache.KeyCacheOf[int, string](managerOf(t, single{mapstore.New(nil)}))
+	many := map[int]string{1: "a", 2: "b", 3: "c"}
+	if err := c.SetMany(t.Context(), many); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.GetMany(t.Context(), []int{1, 2, 3, 4})
+	if err != nil || !maps.Equal(got, many) {
+		t.Errorf("GetMany = %v, %v; want %v", got, err, many)
+	}
+}
+
+func TestAViewThatMakesNoSensePanics(t *testing.T) {
+	type pair struct{ A, B int }
+	type twice struct {
+		A int `cache:"x"`
+		B int `json:"x"`
+	}
+	m := newManager(t)
+	for name, open := range map[string]func(){
+		"a nil manager":              func() { xCache.KeyCacheOf[string, int](nil) },
+		"a key without a text":       func() { xCache.KeyCacheOf[pair, int](m) },
+		"a float key":                func() { xCache.SetCacheOf[float64, int](m) },
+		"a field without a text":     func() { xCache.HashCacheOf[string, pair, int, struct{}](m) },
+		"a field that only writes":   func() { xCache.HashCacheOf[string, writeOnly, int, struct{}](m) },
+		"no struct":                  func() { xCache.HashCacheOf[string, string, int, int](m) },
+		"two fields with one name":   func() { xCache.HashCacheOf[string, string, int, twice](m) },
+		"a view with a negative TTL": func() { xCache.KeyCacheOf[string, int](m, xCache.WithViewTTL(-1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if p, ok := recover().(string); !ok || !strings.HasPrefix(p, "xcache: ") {
+					t.Errorf("panic = %v, want one that says what to mend", p)
+				}
+			}()
+			open()
+		})
+	}
+}
+
+// writeOnly can say its text but not read it.
+type writeOnly string
+
+func (writeOnly) MarshalText() ([]byte, error) { return []byte("w"), nil }

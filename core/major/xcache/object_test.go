@@ -1,0 +1,175 @@
+package xcache_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+)
+
+// keeper is a store in the process that knows whether it was given an object or bytes.
+type keeper struct {
+	*mapstore.Store
+	objects map[string]driver.Object
+}
+
+func newKeeper() *keeper { return &keeper{mapstore.New(nil), map[string]driver.Object{}} }
+
+func (k *keeper) GetObject(ctx context.Context, key string) (driver.Object, bool, error) {
+	if o, ok := k.objects[key]; ok {
+		return o, true, nil
+	}
+	data, ok, err := k.Get(ctx, key)
+	return driver.Bytes(data), ok, err
+}
+
+func (k *keeper) SetObject(_ context.Context, key string, o driver.Object, _ driver.Write) (bool, error) {
+	k.objects[key] = o
+	return true, nil
+}
+
+// kept sets v and reports whether the store was given an object.
+func kept[V any](t *testing.T, v V, opts ...xCache.ManagerOption) bool {
+	t.Helper()
+	k := newKeeper()
+	if err := xCache.KeyCacheOf[string, V](managerOf(t, k, opts...)).Set(t.Context(), "k", &v); err != nil {
+		t.Fatal(err)
+	}
+	return len(k.objects) == 1
+}
+
+type (
+	flat struct {
+		ID   xSnowflake.SnowflakeID `json:"id"`
+		Name string                 `json:"name,omitempty"`
+		At   [2]inner
+	}
+	inner  struct{ X, Y float32 }
+	hidden struct {
+		Pass string `json:"-"`
+	}
+	private  struct{ A, b int }
+	embedded struct{ inner }
+	twoNames struct {
+		A int `json:"x"`
+		B int `json:"X"`
+	}
+	number struct{ N json.Number }
+	status string
+)
+
+func (private) use() int { return private{}.b }
+
+func TestOnlyWhatIsCopiedWholeAndPassesJSONWholeIsKeptUndecoded(t *testing.T) {
+	_ = private{}.use()
+	for _, tc := range []struct {
+		name string
+		kept bool
+		want bool
+	}{
+		{"string", kept(t, "a\xff"), true},
+		{"named string", kept(t, status("a")), true},
+		{"int", kept(t, 1), true},
+		{"bool", kept(t, true), true},
+		{"float", kept(t, 1.5), true},
+		{"id", kept(t, xSnowflake.SnowflakeID(1)), true},
+		{"flat struct", kept(t, flat{ID: 1, Name: "Ada"}), true},
+		{"array", kept(t, [3]inner{}), true},
+		{"bytes", kept(t, []byte("a")), false},
+		{"slice", kept(t, []int{1}), false},
+		{"map", kept(t, map[string]int{}), false},
+		{"pointer", kept(t, ptr(1)), false},
+		{"struct with a slice", kept(t, struct{ S []int }{}), false},
+		{"struct with an interface", kept(t, struct{ S any }{}), false},
+		{"time, which JSON cuts", kept(t, time.Now()), false},
+		{"struct with a time", kept(t, struct{ T time.Time }{}), false},
+		{"field that JSON leaves out", kept(t, hidden{"p"}), false},
+		{"field that JSON does not see", kept(t, private{}), false},
+		{"embedded struct", kept(t, embedded{}), false},
+		{"two fields of one name", kept(t, twoNames{}), false},
+		{"number in a text", kept(t, number{"1"}), false},
+		{"text that JSON mends", kept(t, flat{Name: "a\xff"}), false},
+		{"flat struct, another codec", kept(t, flat{}, xCache.WithCodec(gobCodec{})), false},
+		{"string, another codec", kept(t, "a", xCache.WithCodec(gobCodec{})), true},
+	} {
+		if tc.kept != tc.want {
+			t.Errorf("%s: kept as an object = %t, want %t", tc.name, tc.kept, tc.want)
+		}
+	}
+}
+
+func TestValuesThatJSONRefusesAreRefusedBeforeTheStore(t *testing.T) {
+	k := newKeeper()
+	c := xCache.KeyCacheOf[string, flat](managerOf(t, k))
+	for name, v := range map[string]flat{
+		"infinity": {At: [2]inner{{}, {Y: float32(math.Inf(-1))}}},
+		"NaN":      {At: [2]inner{{X: float32(math.NaN())}, {}}},
+	} {
+		if err := c.Set(t.Context(), "k", &v); !errors.Is(err, xCache.ErrEncode) || len(k.objects) > 0 {
+			t.Errorf("Set with %s = %v, want ErrEncode and an empty store", name, err)
+		}
+	}
+}
+
+// gobCodec is another codec than JSON.
+type gobCodec struct{}
+
+func (gobCodec) Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(v)
+	return b.Bytes(), err
+}
+
+func (gobCodec) Decode(data []byte, v any) error {
+	return gob.NewDecoder(bytes.NewReader(data)).Decode(v)
+}
+
+func TestAnotherCodecIsUsedForAllButTextAndNumbers(t *testing.T) {
+	store := mapstore.New(nil)
+	m := managerOf(t, store, xCache.WithCodec(gobCodec{}))
+	c := xCache.KeyCacheOf[string, flat](m)
+	want := flat{ID: 5, Name: "größe"}
+	if err := c.Set(t.Context(), "k", &want); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok, err := c.Get(t.Context(), "k"); err != nil || !ok || *got != want {
+		t.Errorf("Get = %v, %t, %v; want %v", got, ok, err, want)
+	}
+	if data, _, _ := store.Get(t.Context(), "k"); json.Valid(data) {
+		t.Errorf("the store holds JSON: %s", data)
+	}
+	if err := xCache.KeyCacheOf[string, int](m).Set(t.Context(), "n", ptr(42)); err != nil {
+		t.Fatal(err)
+	}
+	if data, _, _ := store.Get(t.Context(), "n"); string(data) != "42" {
+		t.Errorf("the store holds %q, want 42", data)
+	}
+}
+
+func TestDecodingErrorsSayNoValue(t *testing.T) {
+	m := newManager(t)
+	if err := xCache.KeyCacheOf[string, string](m).Set(t.Context(), "k", ptr("hunter2")); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := xCache.KeyCacheOf[string, int](m).Get(t.Context(), "k")
+	if !errors.Is(err, xCache.ErrDecode) || bytes.Contains([]byte(err.Error()), []byte("hunter2")) {
+		t.Errorf("Get = %v, want ErrDecode without the value", err)
+	}
+	got, ok, err := xCache.KeyCacheOf[string, int](m).GetOrLoad(t.Context(), "k",
+		func(context.Context) (*int, error) { return ptr(3), nil })
+	if err != nil || !ok || *got != 3 {
+		t.Errorf("GetOrLoad over what cannot be decoded = %v, %t, %v; want a load", got, ok, err)
+	}
+	if got, ok, err := xCache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); err != nil || !ok || *got != 3 {
+		t.Errorf("Get = %v, %t, %v; want what was loaded", got, ok, err)
+	}
+}

@@ -1,0 +1,196 @@
+package xcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// ErrUnknownDriver reports that no imported plugin has the wanted name.
+var ErrUnknownDriver = errors.New("unsupported cache driver")
+
+// pluginRoot is where the project's own backends live.
+const pluginRoot = "github.com/plinthgo/plinth/cacheplugins/"
+
+// own are the names of the project's own backends.
+var own = []string{"memory", "redis"}
+
+const (
+	attemptTimeout = 5 * time.Second // of one attempt to connect
+	firstWait      = 250 * time.Millisecond
+	longWait       = 5 * time.Second
+)
+
+// Options are what Open needs to know.
+type Options struct {
+	// Driver is the name of the backend.
+	Driver string
+	// Config holds its settings.
+	Config driver.Config
+	// ConnectTimeout bounds how long Open waits for a backend that is not there yet; 0 tries once.
+	ConnectTimeout time.Duration
+	// Manager are the options of the manager.
+	Manager []ManagerOption
+	// Log gets a line for each attempt that failed. Nil is the log named CACHE.
+	Log *xLog.LogNamedLogger
+}
+
+// Registry finds drivers by name. The zero value is empty and ready to use.
+type Registry struct {
+	mu      sync.RWMutex
+	drivers map[string]driver.Driver
+}
+
+// defaultRegistry is filled by the init functions of plugins.
+var defaultRegistry Registry
+
+// DefaultRegistry returns the registry that plugins register with.
+func DefaultRegistry() *Registry { return &defaultRegistry }
+
+// Register adds d to the default registry; plugins call it from init.
+func Register(d driver.Driver) { defaultRegistry.Register(d) }
+
+// Drivers returns the names of the imported drivers, sorted.
+func Drivers() []string { return defaultRegistry.Drivers() }
+
+// Check is Registry.Check on the default registry.
+func Check(o Options) error { return defaultRegistry.Check(o) }
+
+// Open is Registry.Open on the default registry.
+func Open(ctx context.Context, o Options) (*Manager, error) { return defaultRegistry.Open(ctx, o) }
+
+// Register adds d. It panics where the name is empty or taken.
+func (r *Registry) Register(d driver.Driver) {
+	name := d.Name()
+	if name == "" {
+		panic("xcache: a driver without a name")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, taken := r.drivers[name]; taken {
+		panic("xcache: driver registered twice: " + name)
+	}
+	if r.drivers == nil {
+		r.drivers = make(map[string]driver.Driver)
+	}
+	r.drivers[name] = d
+}
+
+// Drivers returns the names of the registered drivers, sorted.
+func (r *Registry) Drivers() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Sorted(maps.Keys(r.drivers))
+}
+
+// lookup returns the driver called name. The error says how to get it.
+func (r *Registry) lookup(name string) (driver.Driver, error) {
+	r.mu.RLock()
+	d, ok := r.drivers[name]
+	r.mu.RUnlock()
+	if ok {
+		return d, nil
+	}
+	have := "none"
+	if names := r.Drivers(); len(names) > 0 {
+		have = strings.Join(names, ", ")
+	}
+	hint := "the project's own are " + strings.Join(own, " and ")
+	if slices.Contains(own, name) {
+		hint = fmt.Sprintf("add the line `import _ %q` to the program and run `go get %s`", pluginRoot+name, pluginRoot+name)
+	}
+	return nil, fmt.Errorf("xcache: %w %q (imported: %s); %s", ErrUnknownDriver, name, have, hint)
+}
+
+// Check returns every problem of o that can be known without a connection, joined.
+func (r *Registry) Check(o Options) error {
+	c := managerConfig{codec: JSON}
+	problems := []error{c.apply(o.Manager)}
+	if o.ConnectTimeout < 0 {
+		problems = append(problems, fmt.Errorf("xcache: connect timeout %s is negative", o.ConnectTimeout))
+	}
+	d, err := r.lookup(o.Driver)
+	if err != nil {
+		return errors.Join(append(problems, err)...)
+	}
+	if err := d.Check(o.Config); err != nil {
+		problems = append(problems, fmt.Errorf("xcache: configure %s: %w", o.Driver, err))
+	}
+	return errors.Join(problems...)
+}
+
+// Open checks o, connects and asks the backend for an answer. A backend that is not there yet is tried
+// again, at growing intervals and with a line in the log for each attempt, until o.ConnectTimeout. Where
+// Open fails, nothing stays open.
+func (r *Registry) Open(ctx context.Context, o Options) (*Manager, error) {
+	if err := r.Check(o); err != nil {
+		return nil, err
+	}
+	d, err := r.lookup(o.Driver)
+	if err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = xLog.WithName(xLog.NamedCACHE)
+	}
+	store, err := connect(ctx, d, o)
+	if err != nil {
+		return nil, fmt.Errorf("xcache: open %s: %w", o.Driver, err)
+	}
+	m, err := New(store, o.Manager...)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return m, nil
+}
+
+// connect opens the store, however often that takes.
+func connect(ctx context.Context, d driver.Driver, o Options) (driver.Store, error) {
+	start := time.Now()
+	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, min(2*wait, longWait) {
+		store, err := tryOpen(ctx, d, o.Config)
+		pause := wait/2 + rand.N(wait/2+1) //nolint:gosec // half of it is jitter, since replicas start together; no secret
+		switch {
+		case err == nil:
+			return store, nil
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		case errors.Is(err, driver.ErrConfig):
+			return nil, err
+		case time.Since(start)+pause >= o.ConnectTimeout:
+			return nil, fmt.Errorf("gave up at attempt %d: %w", attempt, err)
+		}
+		o.Log.Warn(ctx, "cache not reachable yet", slog.String("driver", d.Name()), slog.Int("attempt", attempt),
+			slog.Duration("next", pause), slog.String("error", err.Error()))
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+func tryOpen(ctx context.Context, d driver.Driver, c driver.Config) (driver.Store, error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	store, err := d.Open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Ping(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}

@@ -1,0 +1,177 @@
+package xcache_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// scripted is a driver whose attempts to open end as the script says; after its end they succeed.
+type scripted struct {
+	mapstore.Driver
+	check  error
+	script *[]error
+	store  driver.Store
+}
+
+func (d scripted) Check(driver.Config) error { return d.check }
+
+func (d scripted) Open(ctx context.Context, c driver.Config) (driver.Store, error) {
+	if len(*d.script) > 0 {
+		err := (*d.script)[0]
+		*d.script = (*d.script)[1:]
+		return nil, err
+	}
+	if d.store != nil {
+		return d.store, nil
+	}
+	return d.Driver.Open(ctx, c)
+}
+
+func registryOf(d driver.Driver) *xCache.Registry {
+	var r xCache.Registry
+	r.Register(d)
+	return &r
+}
+
+func TestUnknownDriverNamesTheImport(t *testing.T) {
+	r := registryOf(mapstore.Driver{})
+	_, err := r.Open(t.Context(), xCache.Options{Driver: "redis"})
+	if !errors.Is(err, xCache.ErrUnknownDriver) {
+		t.Fatalf("Open = %v, want ErrUnknownDriver", err)
+	}
+	for _, want := range []string{
+		`"redis"`, "imported: map", `import _ "github.com/plinthgo/plinth/cacheplugins/redis"`,
+		"go get github.com/plinthgo/plinth/cacheplugins/redis",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error %q does not say %q", err, want)
+		}
+	}
+	_, err = new(xCache.Registry).Open(t.Context(), xCache.Options{Driver: "radis"})
+	if err == nil || !strings.Contains(err.Error(), "imported: none") || !strings.Contains(err.Error(), "memory and redis") {
+		t.Errorf("the error %v does not say that nothing is imported, and what there is", err)
+	}
+}
+
+func TestRegisteringTwicePanics(t *testing.T) {
+	r := registryOf(mapstore.Driver{})
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	r.Register(mapstore.Driver{})
+}
+
+func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
+	problem := errors.New("the port is odd")
+	r := registryOf(scripted{check: problem})
+	err := r.Check(xCache.Options{
+		Driver: "map", ConnectTimeout: -1,
+		Manager: []xCache.ManagerOption{
+			xCache.WithDefaultTTL(-time.Second), xCache.WithTTLJitter(2), xCache.WithCodec(nil),
+		},
+	})
+	if !errors.Is(err, problem) {
+		t.Errorf("Check = %v, want the driver's problem in it", err)
+	}
+	for _, want := range []string{"default TTL -1s", "jitter 2", "codec is nil", "connect timeout"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Check = %v, want %q in it", err, want)
+		}
+	}
+}
+
+func TestOpenTriesAgainUntilTheBackendIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := errors.New("connection refused")
+		script := []error{down, down, down}
+		start := time.Now()
+		m, err := registryOf(scripted{script: &script}).Open(t.Context(), xCache.Options{Driver: "map", ConnectTimeout: 30 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took < 500*time.Millisecond || took > 5*time.Second {
+			t.Errorf("Open took %s, want some growing pauses", took)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestOpenGivesUp(t *testing.T) {
+	down := errors.New("connection refused")
+	always := func() *[]error {
+		script := make([]error, 1000)
+		for i := range script {
+			script[i] = down
+		}
+		return &script
+	}
+	for name, tc := range map[string]struct {
+		script  *[]error
+		timeout time.Duration
+		cancel  bool
+		want    error
+		within  time.Duration
+	}{
+		"when the time is up":          {always(), 10 * time.Second, false, down, 10 * time.Second},
+		"at once without a time":       {always(), 0, false, down, 0},
+		"at once on a wrong setting":   {&[]error{driver.ErrConfig}, time.Hour, false, driver.ErrConfig, 0},
+		"when its context ends":        {always(), time.Hour, true, context.DeadlineExceeded, 3 * time.Second},
+		"with the last attempt's word": {always(), time.Hour, true, down, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				if tc.cancel {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, 3*time.Second)
+					defer cancel()
+				}
+				start := time.Now()
+				_, err := registryOf(scripted{script: tc.script}).Open(ctx, xCache.Options{Driver: "map", ConnectTimeout: tc.timeout})
+				if !errors.Is(err, tc.want) {
+					t.Errorf("Open = %v, want %v", err, tc.want)
+				}
+				if took := time.Since(start); took > tc.within {
+					t.Errorf("Open took %s, want at most %s", took, tc.within)
+				}
+			})
+		})
+	}
+}
+
+// mute is a store that is open but does not answer.
+type mute struct {
+	*mapstore.Store
+	closed bool
+}
+
+func (*mute) Ping(context.Context) error { return errors.New("no answer") }
+
+func (m *mute) Close() error {
+	m.closed = true
+	return nil
+}
+
+func TestWhereOpenFailsNothingStaysOpen(t *testing.T) {
+	store := &mute{Store: mapstore.New(nil)}
+	_, err := registryOf(scripted{script: &[]error{}, store: store}).Open(t.Context(), xCache.Options{Driver: "map"})
+	if err == nil || !store.closed {
+		t.Errorf("Open = %v, closed = %t; want an error and a closed store", err, store.closed)
+	}
+}

@@ -1,0 +1,130 @@
+package xcache
+
+import (
+	"context"
+	"encoding"
+	"fmt"
+	"reflect"
+	"strconv"
+	"unsafe"
+)
+
+// text turns keys and field names into strings: what the type itself says (AppendText, MarshalText,
+// String), else a string as it is and an integer in decimal.
+type text[T comparable] struct {
+	append func(dst []byte, v T) ([]byte, error)
+	direct bool // a T is a string in memory, and its text is that string
+}
+
+// newText panics where T has no text, which only a programmer can mend.
+func newText[T comparable](role string) text[T] {
+	t := reflect.TypeFor[T]()
+	if t == snowflakeID {
+		return plainText[T](t, role) // the same text, without an allocation
+	}
+	var zero T
+	switch any(zero).(type) {
+	case encoding.TextAppender:
+		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
+			return any(v).(encoding.TextAppender).AppendText(dst) //nolint:forcetypeassert // T was seen to be one
+		}}
+	case encoding.TextMarshaler:
+		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
+			b, err := any(v).(encoding.TextMarshaler).MarshalText() //nolint:forcetypeassert // T was seen to be one
+			return append(dst, b...), err
+		}}
+	case fmt.Stringer:
+		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
+			return append(dst, any(v).(fmt.Stringer).String()...), nil //nolint:forcetypeassert // T was seen to be one
+		}}
+	}
+	return plainText[T](t, role)
+}
+
+// plainText is the text of a string or an integer without methods of its own.
+func plainText[T comparable](t reflect.Type, role string) text[T] {
+	switch {
+	case t.Kind() == reflect.String:
+		return text[T]{direct: true, append: func(dst []byte, v T) ([]byte, error) {
+			return append(dst, asString(v)...), nil
+		}}
+	case isInt(t.Kind()):
+		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
+			return strconv.AppendInt(dst, reflect.ValueOf(v).Int(), 10), nil
+		}}
+	case isUint(t.Kind()):
+		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
+			return strconv.AppendUint(dst, reflect.ValueOf(v).Uint(), 10), nil
+		}}
+	}
+	panic(fmt.Sprintf("xcache: %s cannot be a %s: it is no string, no integer, and has no MarshalText or String method", t, role))
+}
+
+// of returns the text of v behind prefix.
+func (t *text[T]) of(prefix string, v T) (string, error) {
+	if t.direct {
+		return prefix + asString(v), nil
+	}
+	b, err := t.append([]byte(prefix), v)
+	if err != nil {
+		return "", keyError(err)
+	}
+	return string(b), nil
+}
+
+// begin is of for a call whose context has not ended.
+func (t *text[T]) begin(ctx context.Context, prefix string, v T) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	return t.of(prefix, v)
+}
+
+// all is begin for many.
+func (t *text[T]) all(ctx context.Context, prefix string, list []T) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	out := make([]string, len(list))
+	for i, v := range list {
+		var err error
+		if out[i], err = t.of(prefix, v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func keyError(err error) error { return fmt.Errorf("%w: key: %w", ErrEncode, err) }
+
+// asString reads a value whose type is a kind of string.
+func asString[T any](v T) string {
+	return *(*string)(unsafe.Pointer(&v)) //nolint:gosec // the caller has seen that the kind of T is string
+}
+
+// newField returns the text of T and its reverse, for names that are read back. A type either says and
+// reads its text itself, or is a string or an integer, whatever its String method says. It panics for
+// others.
+func newField[T comparable](role string) (t text[T], parse func(string) (T, error)) {
+	typ := reflect.TypeFor[T]()
+	_, writes := any(*new(T)).(encoding.TextMarshaler)
+	_, reads := any(new(T)).(encoding.TextUnmarshaler)
+	switch {
+	case writes && reads:
+		return newText[T](role), func(s string) (T, error) {
+			var v T
+			err := any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // *T was seen to be one
+			return v, err
+		}
+	case writes || reads:
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has only one of MarshalText and UnmarshalText", typ, role))
+	}
+	f := formOf(typ)
+	return plainText[T](typ, role), func(s string) (v T, err error) {
+		err = decode(nil, f, []byte(s), reflect.ValueOf(&v).Elem())
+		return v, err
+	}
+}
+
+func isInt(k reflect.Kind) bool  { return k >= reflect.Int && k <= reflect.Int64 }
+func isUint(k reflect.Kind) bool { return k >= reflect.Uint && k <= reflect.Uintptr }

@@ -1,0 +1,147 @@
+package xcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ViewOption sets up a typed view.
+type ViewOption func(*view)
+
+// WithName names the view in metrics. It is no part of a key.
+func WithName(name string) ViewOption { return func(v *view) { v.name = name } }
+
+// WithKeyPrefix puts prefix between the manager's prefix and the view's keys, so that views with equal
+// keys do not meet.
+func WithKeyPrefix(prefix string) ViewOption { return func(v *view) { v.prefix += prefix } }
+
+// WithViewTTL replaces the manager's default TTL for the view; 0 is for ever.
+func WithViewTTL(ttl time.Duration) ViewOption { return func(v *view) { v.ttl = ttl } }
+
+// WithNegativeTTL lets GetOrLoad remember for ttl that the loader found nothing. Delete forgets it.
+func WithNegativeTTL(ttl time.Duration) ViewOption { return func(v *view) { v.negative = ttl } }
+
+// WithImmutable promises that nobody changes a value that was set or got. A store in the process then
+// shares values instead of copying them: a Get of any type costs no decoding and no allocation. Other
+// stores do as ever.
+func WithImmutable() ViewOption { return func(v *view) { v.immutable = true } }
+
+// view is what all typed views share. It does not change once made.
+type view struct {
+	m         *Manager
+	name      string
+	prefix    string
+	ttl       time.Duration
+	negative  time.Duration
+	immutable bool
+}
+
+// newView panics on what only a programmer can mend.
+func newView(m *Manager, opts []ViewOption) view {
+	if m == nil {
+		panic("xcache: a view on a nil manager")
+	}
+	v := view{m: m, prefix: m.prefix, ttl: m.ttl}
+	for _, o := range opts {
+		o(&v)
+	}
+	if v.ttl < 0 || v.negative < 0 {
+		panic(fmt.Sprintf("xcache: view %q has a negative TTL", v.name))
+	}
+	return v
+}
+
+// op is a call in progress.
+type op struct {
+	view  *view
+	kind  Op
+	start time.Time
+}
+
+// begin starts the clock of a call where somebody watches.
+func (v *view) begin(kind Op) op {
+	o := op{view: v, kind: kind}
+	if v.m.metrics != nil {
+		o.start = time.Now()
+	}
+	return o
+}
+
+// watched reports whether somebody wants to know of the call.
+func (o op) watched() bool { return o.view.m.metrics != nil }
+
+// end reports the call and returns its error, wrapped once.
+func (o op) end(ctx context.Context, outcome Outcome, err error) error {
+	if err == nil && o.view.m.metrics == nil {
+		return nil
+	}
+	return o.report(ctx, outcome, err)
+}
+
+func (o op) report(ctx context.Context, outcome Outcome, err error) error {
+	if err != nil {
+		outcome = Failed
+		var inner *Error
+		if !errors.As(err, &inner) {
+			err = fail(string(o.kind), err)
+		}
+	}
+	if m := o.view.m.metrics; m != nil {
+		m.Observe(ctx, Event{View: o.view.name, Op: o.kind, Outcome: outcome, Latency: time.Since(o.start), Err: err})
+	}
+	return err
+}
+
+// found is the outcome of a read.
+func found(ok bool) Outcome { //nolint:revive // flag-parameter: a table of two
+	if ok {
+		return Hit
+	}
+	return Miss
+}
+
+// wrote is the outcome of a write.
+func wrote(stored bool) Outcome { //nolint:revive // flag-parameter: a table of two
+	if stored {
+		return Done
+	}
+	return Skipped
+}
+
+// deleteKeys removes keys of any kind, and what GetOrLoad remembers of them. Where somebody wants to know
+// the count, the latter must not be in it.
+func deleteKeys[K comparable](ctx context.Context, v *view, t *text[K], keys []K, counted bool) (removed int, err error) { //nolint:revive // flag-parameter: one rule for Delete and DeleteMany
+	op := v.begin(OpDelete)
+	names, err := t.all(ctx, v.prefix, keys)
+	if err == nil && len(names) > 0 {
+		for _, name := range names {
+			v.m.flights.spoil(name)
+		}
+		var marks []string
+		if v.negative > 0 {
+			for _, name := range names {
+				marks = append(marks, name+absent)
+			}
+		}
+		if counted && len(marks) > 0 {
+			_, err = v.m.store.Delete(ctx, marks...)
+			marks = nil
+		}
+		if err == nil {
+			removed, err = v.m.store.Delete(ctx, append(names, marks...)...)
+		}
+	}
+	return removed, op.end(ctx, wrote(removed > 0), err)
+}
+
+// keyTTL returns the remaining life of a key of any kind.
+func keyTTL[K comparable](ctx context.Context, v *view, t *text[K], key K) (ttl time.Duration, ok bool, err error) {
+	op := v.begin(OpTTL)
+	name, err := t.begin(ctx, v.prefix, key)
+	if err == nil {
+		ttl, ok, err = v.m.store.TTL(ctx, name)
+	}
+	return ttl, ok, op.end(ctx, found(ok), err)
+}

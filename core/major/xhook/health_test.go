@@ -1,0 +1,110 @@
+package xhook_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+)
+
+// wait returns a check that takes d, or as long as its context.
+func wait(d time.Duration) xHook.Func {
+	return func(ctx context.Context) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func TestChecksRunAtTheSameTimeInTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := xHook.New()
+		l.AddHealth("slow", wait(time.Second))
+		l.AddHealth("fast", wait(time.Millisecond))
+		start := time.Now()
+		got := l.Check(t.Context())
+		if d := time.Since(start); d != time.Second {
+			t.Errorf("took %s, want the slowest check's 1s", d)
+		}
+		want := []xHook.Health{
+			{Name: "slow", OK: true, Latency: time.Second},
+			{Name: "fast", OK: true, Latency: time.Millisecond},
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("check %d = %+v, want %+v", i, got[i], want[i])
+			}
+		}
+	})
+}
+
+func TestCheckThatHangsIsBoundedAndNeverStartedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		var calls atomic.Int32
+		l := xHook.New()
+		l.AddHealth("hangs", func(context.Context) error {
+			calls.Add(1)
+			<-release
+			return nil
+		})
+		for range 3 {
+			h := l.Check(t.Context())[0]
+			if h.OK || !errors.Is(h.Err, context.DeadlineExceeded) || h.Latency != xHook.CheckTimeout {
+				t.Errorf("check = %+v, want a deadline after %s", h, xHook.CheckTimeout)
+			}
+		}
+		if calls.Load() != 1 {
+			t.Errorf("started %d times, want once", calls.Load())
+		}
+		close(release)
+		synctest.Wait()
+		if h := l.Check(t.Context())[0]; !h.OK || calls.Load() != 2 {
+			t.Errorf("after it came back: %+v with %d calls, want a new run that is well", h, calls.Load())
+		}
+	})
+}
+
+func TestCallersAtTheSameTimeShareOneRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		l := xHook.New()
+		l.AddHealth("a", func(ctx context.Context) error {
+			calls.Add(1)
+			return wait(time.Second)(ctx)
+		})
+		var wg sync.WaitGroup
+		impatient, cancel := context.WithCancel(t.Context())
+		wg.Go(func() { l.Check(impatient) })
+		synctest.Wait()
+		for range 10 {
+			wg.Go(func() {
+				if h := l.Check(t.Context())[0]; !h.OK {
+					t.Errorf("check = %+v, want OK although the first caller left", h)
+				}
+			})
+		}
+		synctest.Wait()
+		cancel()
+		wg.Wait()
+		if calls.Load() != 1 {
+			t.Errorf("ran %d times, want once", calls.Load())
+		}
+	})
+}
+
+func TestPanicInACheckIsBadHealth(t *testing.T) {
+	l := xHook.New()
+	l.AddHealth("a", func(context.Context) error { panic("no") })
+	if h := l.Check(t.Context())[0]; h.OK || h.Err == nil {
+		t.Errorf("check = %+v, want an error", h)
+	}
+}

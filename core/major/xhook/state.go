@@ -1,0 +1,106 @@
+package xhook
+
+import "errors"
+
+// State is the stage of a life. It only moves forward.
+type State uint8
+
+// The stages of a life.
+const (
+	// StateStarting lasts until the ready hooks have run.
+	StateStarting State = iota
+	// StateReady is the normal state.
+	StateReady
+	// StateDraining begins with the stop; the service still serves.
+	StateDraining
+	// StateStopped begins when the last request and the last task have ended.
+	StateStopped
+)
+
+// String returns the state as the readiness answer shows it.
+func (s State) String() string {
+	switch s {
+	case StateStarting:
+		return "starting"
+	case StateReady:
+		return "ready"
+	case StateDraining:
+		return "draining"
+	case StateStopped:
+		return "stopped"
+	default:
+		return "unknown"
+	}
+}
+
+// State returns the current stage; that of a nil life is StateStarting.
+func (l *Lifecycle) State() State {
+	if l == nil {
+		return StateStarting
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state
+}
+
+// advance moves the state forward, never back.
+func (l *Lifecycle) advance(to State) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if to <= l.state {
+		return
+	}
+	if l.state < StateDraining && to >= StateDraining {
+		close(l.draining)
+	}
+	l.state = to
+}
+
+// Draining is the package function Draining for this life.
+func (l *Lifecycle) Draining() <-chan struct{} {
+	if l == nil {
+		return nil
+	}
+	return l.draining
+}
+
+// errFailed stands for a failure without an error.
+var errFailed = errors.New("the service was asked to fail")
+
+// Fail is the package function Fail for this life. The first error is the one that counts.
+func (l *Lifecycle) Fail(err error) bool {
+	if l == nil {
+		return false
+	}
+	if err == nil {
+		err = errFailed
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = err
+		close(l.failed)
+	}
+	return true
+}
+
+// Failed returns a channel that is closed by the first Fail. It is nil for a nil life.
+func (l *Lifecycle) Failed() <-chan struct{} {
+	if l == nil {
+		return nil
+	}
+	return l.failed
+}
+
+// Err returns the error of the first Fail, or nil.
+func (l *Lifecycle) Err() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}

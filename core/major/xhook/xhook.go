@@ -1,0 +1,258 @@
+// Package xhook holds the hooks of a service's life, its state and its health. Import it as xHook.
+//
+// A node, a plugin or a task asks for its turn while the application starts:
+//
+//	xHook.OnStop(ctx, "mailer", mailer.Flush)
+//	xHook.AddHealth(ctx, "mailer", mailer.Ping)
+//
+// The context is the application's, or one derived from it. Everything here is safe for concurrent use.
+package xhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// Func is one hook. It should return soon after its context ends.
+type Func = func(ctx context.Context) error
+
+// hook is a Func with the name that its errors carry.
+type hook struct {
+	name string
+	run  Func
+}
+
+// phase is one of the four moments at which hooks run.
+type phase uint8
+
+const (
+	phaseStart phase = iota
+	phaseReady
+	phaseDrain
+	phaseStop
+	phases
+)
+
+// Lifecycle is the life of one application: its hooks, its state, its health checks and the error that
+// ends it early. A nil *Lifecycle is valid: it keeps nothing and runs nothing.
+type Lifecycle struct {
+	mu     sync.Mutex
+	hooks  [phases][]hook
+	done   [phases]bool
+	checks []*check
+	state  State
+	err    error
+
+	draining chan struct{}
+	failed   chan struct{}
+}
+
+// New returns a life that is starting.
+func New() *Lifecycle {
+	return &Lifecycle{draining: make(chan struct{}), failed: make(chan struct{})}
+}
+
+// contextKey finds the Lifecycle in a context.
+type contextKey struct{}
+
+// NewContext returns a context that carries l.
+func NewContext(ctx context.Context, l *Lifecycle) context.Context {
+	return context.WithValue(ctx, contextKey{}, l)
+}
+
+// From returns the life that ctx belongs to, or nil.
+func From(ctx context.Context) *Lifecycle {
+	if ctx == nil {
+		return nil
+	}
+	l, _ := ctx.Value(contextKey{}).(*Lifecycle)
+	return l
+}
+
+// OnStart runs fn after the nodes have started and before the service listens. Hooks run in the order in
+// which they were added; the first error ends the start.
+//
+// The result says whether fn will run: not where ctx belongs to no application, and not after the moment
+// has passed.
+func OnStart(ctx context.Context, name string, fn Func) bool { return From(ctx).OnStart(name, fn) }
+
+// OnReady runs fn when the service listens and its tasks run, before it reports ready. The first error ends
+// the service. The result is that of OnStart.
+func OnReady(ctx context.Context, name string, fn Func) bool { return From(ctx).OnReady(name, fn) }
+
+// OnDrain runs fn when the stop begins: the service no longer reports ready and still serves. All hooks
+// run, whatever their errors. The result is that of OnStart.
+func OnDrain(ctx context.Context, name string, fn Func) bool { return From(ctx).OnDrain(name, fn) }
+
+// OnStop runs fn after the last request and the last task have ended, before the nodes are closed. Hooks run
+// in reverse order, all of them, whatever their errors. The result is that of OnStart.
+func OnStop(ctx context.Context, name string, fn Func) bool { return From(ctx).OnStop(name, fn) }
+
+// Fail ends the service in order, with an exit code other than 0. It is for a task or an extension that cannot
+// go on. The result is false where ctx belongs to no application: then nothing happens.
+func Fail(ctx context.Context, err error) bool { return From(ctx).Fail(err) }
+
+// Draining returns a channel that is closed when the stop begins, for a handler that would otherwise stream
+// until it is cut off. It is nil where ctx belongs to no application.
+func Draining(ctx context.Context) <-chan struct{} { return From(ctx).Draining() }
+
+// OnStart is the package function OnStart for this life.
+func (l *Lifecycle) OnStart(name string, fn Func) bool { return l.add(phaseStart, name, fn) }
+
+// OnReady is the package function OnReady for this life.
+func (l *Lifecycle) OnReady(name string, fn Func) bool { return l.add(phaseReady, name, fn) }
+
+// OnDrain is the package function OnDrain for this life.
+func (l *Lifecycle) OnDrain(name string, fn Func) bool { return l.add(phaseDrain, name, fn) }
+
+// OnStop is the package function OnStop for this life.
+func (l *Lifecycle) OnStop(name string, fn Func) bool { return l.add(phaseStop, name, fn) }
+
+func (l *Lifecycle) add(p phase, name string, fn Func) bool {
+	if l == nil || fn == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done[p] {
+		return false
+	}
+	l.hooks[p] = append(l.hooks[p], hook{name: name, run: fn})
+	return true
+}
+
+// take removes and returns the next hook of a phase; without one the phase is over.
+func (l *Lifecycle) take(p phase) (hook, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.hooks[p])
+	if n == 0 {
+		l.done[p] = true
+		return hook{}, false
+	}
+	at := 0
+	if p == phaseStop {
+		at = n - 1
+	}
+	h := l.hooks[p][at]
+	l.hooks[p] = append(l.hooks[p][:at:at], l.hooks[p][at+1:]...)
+	return h, true
+}
+
+// Start runs the start hooks until the first error. It and its three siblings are for whoever runs the
+// application; a hook that a running hook adds to the same phase runs too.
+func (l *Lifecycle) Start(ctx context.Context) error { return l.untilError(ctx, phaseStart, "start") }
+
+// Ready runs the ready hooks until the first error; without one the state becomes StateReady.
+func (l *Lifecycle) Ready(ctx context.Context) error {
+	if err := l.untilError(ctx, phaseReady, "ready"); err != nil {
+		return err
+	}
+	l.advance(StateReady)
+	return nil
+}
+
+// BeginDrain sets StateDraining, from which on the service does not report ready.
+func (l *Lifecycle) BeginDrain() { l.advance(StateDraining) }
+
+// Drain calls BeginDrain and runs the drain hooks, all of them; their errors are joined.
+func (l *Lifecycle) Drain(ctx context.Context) error {
+	l.BeginDrain()
+	return l.all(ctx, phaseDrain, "drain")
+}
+
+// Stop sets StateStopped and runs the stop hooks in reverse, all of them; their errors are joined. A second
+// call finds nothing to run.
+func (l *Lifecycle) Stop(ctx context.Context) error {
+	l.advance(StateStopped)
+	return l.all(ctx, phaseStop, "stop")
+}
+
+func (l *Lifecycle) untilError(ctx context.Context, p phase, verb string) error {
+	if l == nil {
+		return nil
+	}
+	for {
+		h, ok := l.take(p)
+		if !ok {
+			return nil
+		}
+		if err := h.call(ctx, verb); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *Lifecycle) all(ctx context.Context, p phase, verb string) error {
+	if l == nil {
+		return nil
+	}
+	var errs []error
+	for {
+		h, ok := l.take(p)
+		if !ok {
+			return errors.Join(errs...)
+		}
+		errs = append(errs, h.call(ctx, verb))
+	}
+}
+
+// call runs the hook and names it in its error.
+func (h hook) call(ctx context.Context, verb string) error { return h.named(verb, Call(ctx, h.run)) }
+
+func (h hook) named(verb string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s hook %q: %w", verb, h.name, err)
+}
+
+// PanicError is a panic that became an error.
+type PanicError struct {
+	// Value is what was given to panic.
+	Value any
+	// Stack is the stack of the goroutine that panicked.
+	Stack []byte
+}
+
+// Error says what was given to panic, without the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns the value of the panic where it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// Guard calls fn and turns a panic into a *PanicError.
+func Guard(fn func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return fn()
+}
+
+// Call runs fn until it returns or ctx ends. A panic is a *PanicError; an fn that goes on after the end of ctx is left
+// behind, and the error says so.
+func Call(ctx context.Context, fn Func) error {
+	done := make(chan error, 1)
+	go func() {
+		done <- Guard(func() error { return fn(ctx) })
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done: // it ended at the same moment
+		return err
+	default:
+		return fmt.Errorf("still running: %w", context.Cause(ctx))
+	}
+}

@@ -1,0 +1,247 @@
+package xhook_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// note returns a hook that appends its name to *log and returns err.
+func note(log *[]string, name string, err error) xHook.Func {
+	return func(context.Context) error {
+		*log = append(*log, name)
+		return err
+	}
+}
+
+func TestHooksRunInOrderAndStopHooksInReverse(t *testing.T) {
+	l := xHook.New()
+	ctx := xHook.NewContext(t.Context(), l)
+	var log []string
+	for _, n := range []string{"1", "2", "3"} {
+		xHook.OnStart(ctx, n, note(&log, "start"+n, nil))
+		xHook.OnReady(ctx, n, note(&log, "ready"+n, nil))
+		xHook.OnDrain(ctx, n, note(&log, "drain"+n, nil))
+		xHook.OnStop(ctx, n, note(&log, "stop"+n, nil))
+	}
+	for _, run := range []func(context.Context) error{l.Start, l.Ready, l.Drain, l.Stop, l.Stop} {
+		if err := run(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"start1", "start2", "start3", "ready1", "ready2", "ready3",
+		"drain1", "drain2", "drain3", "stop3", "stop2", "stop1",
+	}
+	if !slices.Equal(log, want) {
+		t.Errorf("hooks ran as %v, want %v", log, want)
+	}
+}
+
+func TestFirstErrorEndsTheStartAndNamesTheHook(t *testing.T) {
+	boom := errors.New("boom")
+	l := xHook.New()
+	var log []string
+	l.OnStart("a", note(&log, "a", nil))
+	l.OnStart("b", note(&log, "b", boom))
+	l.OnStart("c", note(&log, "c", nil))
+	err := l.Start(t.Context())
+	if !errors.Is(err, boom) || err.Error() != `start hook "b": boom` {
+		t.Errorf("Start = %v, want the error of hook b", err)
+	}
+	if !slices.Equal(log, []string{"a", "b"}) {
+		t.Errorf("ran %v, want a and b", log)
+	}
+}
+
+func TestReadyErrorKeepsTheStateStarting(t *testing.T) {
+	l := xHook.New()
+	l.OnReady("a", func(context.Context) error { return errors.New("no") })
+	if err := l.Ready(t.Context()); err == nil {
+		t.Error("Ready = nil, want the error")
+	}
+	if l.State() != xHook.StateStarting {
+		t.Errorf("state = %s, want starting", l.State())
+	}
+}
+
+func TestAllStopHooksRunWhateverTheirErrors(t *testing.T) {
+	one, two := errors.New("one"), errors.New("two")
+	l := xHook.New()
+	var log []string
+	l.OnStop("a", note(&log, "a", one))
+	l.OnStop("b", note(&log, "b", nil))
+	l.OnStop("c", note(&log, "c", two))
+	err := l.Stop(t.Context())
+	if !errors.Is(err, one) || !errors.Is(err, two) {
+		t.Errorf("Stop = %v, want both errors", err)
+	}
+	if !slices.Equal(log, []string{"c", "b", "a"}) {
+		t.Errorf("ran %v, want c b a", log)
+	}
+}
+
+func TestPanicInAHookIsAnErrorWithAStack(t *testing.T) {
+	cause := errors.New("cause")
+	l := xHook.New()
+	l.OnStop("a", func(context.Context) error { panic(cause) })
+	err := l.Stop(t.Context())
+	var p *xHook.PanicError
+	if !errors.As(err, &p) || len(p.Stack) == 0 || !errors.Is(err, cause) {
+		t.Errorf("Stop = %#v, want a *PanicError with a stack and its cause", err)
+	}
+}
+
+func TestHookThatHangsIsLeftBehindWhenItsContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		l := xHook.New()
+		var log []string
+		l.OnStop("after", note(&log, "after", nil))
+		l.OnStop("hangs", func(context.Context) error { <-release; return nil })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		err := l.Stop(ctx)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Stop = %v, want context.DeadlineExceeded", err)
+		}
+		if got := time.Since(start); got != time.Second {
+			t.Errorf("Stop took %s, want 1s", got)
+		}
+	})
+}
+
+func TestHookAddedByAHookOfTheSamePhaseRuns(t *testing.T) {
+	l := xHook.New()
+	var log []string
+	l.OnStop("outer", func(context.Context) error {
+		if !l.OnStop("inner", note(&log, "inner", nil)) {
+			t.Error("OnStop = false while the stop hooks run")
+		}
+		return nil
+	})
+	if err := l.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(log, []string{"inner"}) {
+		t.Errorf("ran %v, want inner", log)
+	}
+	if l.OnStop("late", note(&log, "late", nil)) {
+		t.Error("OnStop = true after the stop hooks have run")
+	}
+}
+
+func TestStateMovesForwardOnly(t *testing.T) {
+	l := xHook.New()
+	var got []string
+	see := func() { got = append(got, l.State().String()) }
+	see()
+	_ = l.Ready(t.Context())
+	see()
+	l.BeginDrain()
+	see()
+	_ = l.Ready(t.Context())
+	see()
+	_ = l.Stop(t.Context())
+	see()
+	if want := []string{"starting", "ready", "draining", "draining", "stopped"}; !slices.Equal(got, want) {
+		t.Errorf("states = %v, want %v", got, want)
+	}
+}
+
+func TestDrainingIsClosedByTheFirstMomentOfTheStop(t *testing.T) {
+	l := xHook.New()
+	ctx := xHook.NewContext(t.Context(), l)
+	select {
+	case <-xHook.Draining(ctx):
+		t.Fatal("closed before the stop")
+	default:
+	}
+	seen := false
+	l.OnDrain("a", func(context.Context) error {
+		<-xHook.Draining(ctx)
+		seen = true
+		return nil
+	})
+	if err := l.Drain(ctx); err != nil || !seen {
+		t.Errorf("Drain = %v, seen = %t; want the channel closed before the hooks", err, seen)
+	}
+}
+
+func TestFailKeepsTheFirstError(t *testing.T) {
+	l := xHook.New()
+	ctx := xHook.NewContext(t.Context(), l)
+	first := errors.New("first")
+	if !xHook.Fail(ctx, first) || !xHook.Fail(ctx, errors.New("second")) {
+		t.Error("Fail = false, want true")
+	}
+	<-l.Failed()
+	if !errors.Is(l.Err(), first) {
+		t.Errorf("Err = %v, want the first", l.Err())
+	}
+}
+
+func TestFailWithoutAnErrorIsStillAFailure(t *testing.T) {
+	l := xHook.New()
+	l.Fail(nil)
+	if l.Err() == nil {
+		t.Error("Err = nil, want an error")
+	}
+}
+
+func TestContextWithoutALifeSaysThatNothingWillRun(t *testing.T) {
+	fn := func(context.Context) error { return nil }
+	ctx := t.Context()
+	for name, got := range map[string]bool{
+		"OnStart": xHook.OnStart(ctx, "a", fn), "OnReady": xHook.OnReady(ctx, "a", fn),
+		"OnDrain": xHook.OnDrain(ctx, "a", fn), "OnStop": xHook.OnStop(ctx, "a", fn),
+		"AddHealth": xHook.AddHealth(ctx, "a", fn), "Fail": xHook.Fail(ctx, errors.New("x")),
+	} {
+		if got {
+			t.Errorf("%s = true, want false", name)
+		}
+	}
+	var l *xHook.Lifecycle
+	l.BeginDrain()
+	if l.Start(ctx) != nil || l.Ready(ctx) != nil || l.Drain(ctx) != nil || l.Stop(ctx) != nil || l.Err() != nil {
+		t.Error("a nil life ran something")
+	}
+	if l.State() != xHook.StateStarting || l.Check(ctx) != nil || l.Failed() != nil || xHook.Draining(ctx) != nil {
+		t.Error("a nil life holds something")
+	}
+	if xHook.From(nil) != nil { //nolint:staticcheck // a nil context is what the line is about
+		t.Error("From(nil) found a life")
+	}
+}
+
+func ExampleOnStop() {
+	// In a node: what it started ends with the service.
+	start := func(ctx context.Context) (any, error) {
+		if !xHook.OnStop(ctx, "mailer", func(context.Context) error {
+			fmt.Println("mails are sent")
+			return nil
+		}) {
+			return nil, errors.New("no application")
+		}
+		return "mailer", nil
+	}
+
+	l := xHook.New() // in a program, xReg does this and xMain the rest
+	if _, err := start(xHook.NewContext(context.Background(), l)); err != nil {
+		fmt.Println(err)
+	}
+	_ = l.Stop(context.Background())
+	// Output: mails are sent
+}

@@ -1,0 +1,105 @@
+package xmain
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/mattn/go-isatty"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// terminal is where the banner goes; nil is nowhere.
+var terminal = func() io.Writer {
+	if isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()) {
+		return os.Stdout
+	}
+	return nil
+}
+
+// announce says that the service is ready: a banner at a terminal, one log line everywhere.
+func (r *runner) announce(addr net.Addr, routes [][2]string, took time.Duration) {
+	if w := terminal(); w != nil {
+		_, _ = io.WriteString(w, r.banner(addr, routes))
+	}
+	name, version := application()
+	r.log.Notice(r.app, "ready", slog.String("app", name), slog.String("version", version),
+		slog.String("address", "http://"+addr.String()), slog.Duration("took", took))
+}
+
+// banner is what people see at a terminal.
+func (r *runner) banner(addr net.Addr, routes [][2]string) string {
+	name, version := application()
+	s := r.reg.Settings()
+	rows := [][2]string{
+		{"plinth", moduleVersion("github.com/plinthgo/plinth/core")},
+		{"go", strings.TrimPrefix(runtime.Version(), "go") + ", gin " + strings.TrimPrefix(gin.Version, "v")},
+		{"listen", "http://" + addr.String()},
+	}
+	for _, part := range r.reg.Parts() {
+		rows = append(rows, [2]string{part.Name, part.Detail})
+	}
+	if s.Debug {
+		rows = append(rows, [2]string{"mode", "debug"})
+		rows = append(rows, routes...)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n  %s %s\n\n", name, version)
+	for _, row := range rows {
+		fmt.Fprintf(&b, "  %-10s %s\n", row[0], row[1])
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// routes lists the routes, sorted by path.
+func routes(engine *gin.Engine) [][2]string {
+	list := engine.Routes()
+	slices.SortFunc(list, func(a, b gin.RouteInfo) int {
+		return strings.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method)
+	})
+	rows := make([][2]string, 0, len(list))
+	for _, route := range list {
+		rows = append(rows, [2]string{"route", fmt.Sprintf("%-7s %s", route.Method, route.Path)})
+	}
+	return rows
+}
+
+// application returns the name and the version of the program.
+func application() (name, version string) {
+	name, version = xEnv.String(xEnv.AppName), xEnv.String(xEnv.AppVersion)
+	if version != "" {
+		return name, version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
+	return name, version
+}
+
+// moduleVersion returns the version of a module that the program was built from.
+func moduleVersion(path string) string {
+	const unknown = "(unknown)"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unknown
+	}
+	if info.Main.Path == path {
+		return info.Main.Version
+	}
+	for _, m := range info.Deps {
+		if m.Path == path {
+			return m.Version
+		}
+	}
+	return unknown
+}

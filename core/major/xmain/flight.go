@@ -1,0 +1,95 @@
+package xmain
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+)
+
+// flight counts what is under way.
+type flight struct {
+	n       atomic.Int64
+	waiting atomic.Bool
+	landed  chan struct{}
+}
+
+func newFlight() *flight { return &flight{landed: make(chan struct{}, 1)} }
+
+func (f *flight) enter() { f.n.Add(1) }
+
+func (f *flight) leave() {
+	if f.n.Add(-1) == 0 && f.waiting.Load() {
+		select {
+		case f.landed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// wait returns when nothing is under way, or with how much is when ctx ends.
+func (f *flight) wait(ctx context.Context) (left int64) {
+	f.waiting.Store(true)
+	for f.n.Load() > 0 {
+		select {
+		case <-f.landed:
+		case <-ctx.Done():
+			return f.n.Load()
+		}
+	}
+	return 0
+}
+
+// arrivals counts the connections whose first request has not reached its handler. net/http drops a request that it
+// reads while it shuts down; so these are waited for first.
+type arrivals struct {
+	flight *flight
+	conns  sync.Map // net.Conn to *arrival
+}
+
+// arrival is one connection; it lands once.
+type arrival struct {
+	flight *flight
+	landed atomic.Bool
+}
+
+func (a *arrival) land() {
+	if a.landed.CompareAndSwap(false, true) {
+		a.flight.leave()
+	}
+}
+
+// arrivalKey finds the arrival in the context of a connection.
+type arrivalKey struct{}
+
+// watch makes the server tell of its connections, beside what the application has it tell.
+func (a *arrivals) watch(s *http.Server) {
+	connContext, connState := s.ConnContext, s.ConnState
+	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if connContext != nil {
+			ctx = connContext(ctx, c)
+		}
+		arr := &arrival{flight: a.flight}
+		a.flight.enter()
+		a.conns.Store(c, arr)
+		return context.WithValue(ctx, arrivalKey{}, arr)
+	}
+	s.ConnState = func(c net.Conn, state http.ConnState) {
+		if state == http.StateClosed || state == http.StateHijacked {
+			if arr, ok := a.conns.LoadAndDelete(c); ok {
+				arr.(*arrival).land() //nolint:forcetypeassert // nothing else is stored
+			}
+		}
+		if connState != nil {
+			connState(c, state)
+		}
+	}
+}
+
+// landed notes that a request of its connection has reached the handler.
+func landed(req *http.Request) {
+	if arr, ok := req.Context().Value(arrivalKey{}).(*arrival); ok {
+		arr.land()
+	}
+}

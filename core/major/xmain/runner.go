@@ -1,0 +1,186 @@
+package xmain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"reflect"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+)
+
+// runner is one life of an application.
+type runner struct {
+	reg   *xReg.Reg
+	life  *xHook.Lifecycle
+	log   *xLog.LogNamedLogger
+	app   context.Context //nolint:containedctx // the application's, for hooks and log lines
+	tasks []Task
+
+	wanted context.Context //nolint:containedctx // the application's; it ends when a signal or a caller wants the stop
+	want   context.CancelCauseFunc
+
+	requests       context.Context //nolint:containedctx // the base of every request's context
+	cancelRequests context.CancelFunc
+	flight         *flight // requests that are being answered, also those whose connection was hijacked
+	arrivals       arrivals
+	draining       atomic.Bool
+	handler        http.Handler
+
+	server   atomic.Pointer[http.Server]
+	listener *listener
+	running  sync.WaitGroup // tasks, and Serve
+	ready    bool
+}
+
+func newRunner(reg *xReg.Reg, log *xLog.LogNamedLogger, tasks []Task) *runner {
+	if log == nil {
+		log = xLog.WithName(xLog.NamedMAIN)
+	}
+	r := &runner{
+		reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks,
+		flight: newFlight(), arrivals: arrivals{flight: newFlight()},
+	}
+	r.wanted, r.want = context.WithCancelCause(r.app)
+	r.requests, r.cancelRequests = context.WithCancel(context.WithoutCancel(reg.Init.Ctx))
+	return r
+}
+
+// live starts, serves until the stop is wanted, and stops.
+func (r *runner) live(opts []xOption.Option) error {
+	began := time.Now()
+	err := r.start(opts, began)
+	if r.wanted.Err() != nil && (errors.Is(err, context.Cause(r.wanted)) || errors.Is(err, context.Canceled)) {
+		err = nil // what the stop interrupts has not failed
+	}
+	reason := "the start failed"
+	if err == nil {
+		reason, err = r.wait()
+	}
+	r.log.Notice(r.app, "stopping", slog.String("reason", reason))
+	began = time.Now()
+	err = errors.Join(err, r.stop())
+	if failure := r.life.Err(); failure != nil && !errors.Is(err, failure) {
+		err = errors.Join(failure, err)
+	}
+	r.log.Notice(r.app, "stopped", slog.Duration("took", time.Since(began)))
+	return err
+}
+
+// start takes the application to the point at which it reports ready.
+func (r *runner) start(opts []xOption.Option, began time.Time) error {
+	if err := r.reg.Apply(opts...); err != nil {
+		return err
+	}
+	for i, task := range r.tasks {
+		if task == nil {
+			return fmt.Errorf("xmain: task %d is nil", i+1)
+		}
+	}
+	if err := r.life.Start(r.wanted); err != nil {
+		return r.stacked(err)
+	}
+	l, err := listen(r.wanted, r.reg.Settings())
+	if err != nil {
+		return err
+	}
+	routes := routes(r.reg.Serve) // the first request changes what they are read from
+	r.serve(l)
+	for _, task := range r.tasks {
+		r.run(task)
+	}
+	if err := r.life.Ready(r.wanted); err != nil {
+		return r.stacked(err)
+	}
+	r.ready = true
+	r.announce(l.Addr(), routes, time.Since(began))
+	return nil
+}
+
+// serve answers requests on l, in the background.
+func (r *runner) serve(l *listener) {
+	r.listener = l
+	r.handler = r.reg.Serve.Handler()
+	server := r.reg.Server()
+	server.Handler = http.HandlerFunc(r.answer)
+	server.BaseContext = func(net.Listener) context.Context { return r.requests }
+	server.ErrorLog = slog.NewLogLogger(boundHandler{xLog.WithName(xLog.NamedHTTP).Slog().Handler(), r.app}, slog.LevelWarn)
+	r.arrivals.watch(server)
+	r.server.Store(server)
+	r.running.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			r.life.Fail(fmt.Errorf("xmain: serve: %w", err))
+		}
+	})
+}
+
+// closing is the value of the Connection header that ends a keep-alive connection.
+var closing = []string{"close"}
+
+// answer answers one request. While the service drains, clients are told to close their connections, so that none of them
+// is about to send when the connection closes.
+func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
+	r.flight.enter()
+	defer r.flight.leave()
+	landed(req)
+	if r.draining.Load() {
+		w.Header()["Connection"] = closing
+	}
+	r.handler.ServeHTTP(w, req)
+}
+
+// run starts a task. Its panic ends the service.
+func (r *runner) run(task Task) {
+	r.running.Go(func() {
+		err := xHook.Guard(func() error {
+			task(r.app)
+			return nil
+		})
+		if err != nil {
+			name := runtime.FuncForPC(reflect.ValueOf(task).Pointer()).Name()
+			r.life.Fail(r.stacked(fmt.Errorf("xmain: task %s: %w", name, err)))
+		}
+	})
+}
+
+// stacked logs the stack of a panic, which its error does not hold.
+func (r *runner) stacked(err error) error {
+	var p *xHook.PanicError
+	if errors.As(err, &p) {
+		r.log.Error(r.app, "panic", slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
+	}
+	return err
+}
+
+// wait returns when the stop is wanted, and why.
+func (r *runner) wait() (reason string, err error) {
+	select {
+	case <-r.wanted.Done():
+		return context.Cause(r.wanted).Error(), nil
+	case <-r.reg.Done():
+		return "the application's context has ended", nil
+	case <-r.life.Failed():
+		return "failure", r.life.Err()
+	}
+}
+
+// boundHandler writes its records as the application's, whatever context they come with.
+type boundHandler struct {
+	slog.Handler
+	app context.Context //nolint:containedctx // net/http logs without a context
+}
+
+// Handle implements slog.Handler.
+func (h boundHandler) Handle(_ context.Context, record slog.Record) error {
+	return h.Handler.Handle(h.app, record) //nolint:contextcheck // see app
+}

@@ -1,0 +1,119 @@
+package xmain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// maxReserve bounds the part of the shutdown timeout that is kept for what comes after the requests.
+const maxReserve = 5 * time.Second
+
+// maxArrival bounds how long a connection that was just accepted is given to bring its first request.
+const maxArrival = time.Second
+
+// errTime is the cause of a stop that took too long.
+var errTime = errors.New("the shutdown timeout has run out")
+
+// stop takes the application from serving to closed, apart from the log, and returns what went wrong.
+//
+// Requests have the shutdown timeout but for its last fifth, at most maxReserve; of that, tasks have half. So a stream that
+// never ends cannot keep the nodes from being closed.
+func (r *runner) stop() error {
+	s := r.reg.Settings()
+	reserve := min(s.ShutdownTimeout/5, maxReserve)
+	end := time.Now().Add(s.ShutdownTimeout)
+	base := context.WithoutCancel(r.app)
+	forRequests, cancel := context.WithDeadlineCause(base, end.Add(-reserve), errTime)
+	defer cancel()
+	forTasks, cancel := context.WithDeadlineCause(base, end.Add(-reserve/2), errTime)
+	defer cancel()
+
+	r.draining.Store(true)
+	errs := []error{r.stacked(r.life.Drain(forRequests))}
+	if r.ready {
+		r.linger(forRequests, s.DrainDelay)
+	}
+	errs = append(errs, r.land(forRequests, forTasks))
+	r.reg.Cancel()
+	errs = append(errs, r.await(forTasks))
+	// Also where a stalled machine has eaten all the time, what is left is closed.
+	forNodes, cancel := context.WithTimeoutCause(base, max(time.Until(end), reserve/2), errTime)
+	defer cancel()
+	errs = append(errs, r.reg.CloseNodes(forNodes))
+	return errors.Join(errs...)
+}
+
+// linger goes on serving for d.
+func (*runner) linger(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// land stops accepting and waits for the requests in flight. When ctx ends, their contexts are cancelled and their
+// connections closed; grace is how long their handlers then have to return.
+func (r *runner) land(ctx, grace context.Context) error {
+	defer r.cancelRequests()
+	server := r.server.Load()
+	if server == nil {
+		return nil
+	}
+	arriving, cancel := context.WithTimeout(ctx, maxArrival)
+	r.listener.refuse(arriving)
+	r.arrivals.flight.wait(arriving)
+	cancel()
+	err := server.Shutdown(ctx)
+	left := r.flight.wait(ctx)
+	if left == 0 && err == nil {
+		return nil
+	}
+	r.cancelRequests()
+	closeErr := server.Close()
+	r.flight.wait(grace)
+	if left > 0 {
+		return fmt.Errorf("xmain: %d requests were cut off: %w", left, errTime)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil // connections without a request
+	}
+	return errors.Join(err, closeErr)
+}
+
+// await waits for the tasks.
+func (r *runner) await(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		r.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("xmain: tasks are still running: %w", context.Cause(ctx))
+	}
+}
+
+// abandon cuts everything off: nobody waits for this life any more.
+func (r *runner) abandon() {
+	r.log.Warn(r.app, "second signal: ending at once", slog.Int64("requests", r.flight.n.Load()))
+	r.cancelRequests()
+	r.reg.Cancel()
+	if server := r.server.Load(); server != nil {
+		_ = server.Close()
+	}
+}
+
+// closeLog closes the log, after which lines go where they went before the start.
+func (r *runner) closeLog() error {
+	return r.reg.Close(context.WithoutCancel(r.app)) // the nodes are closed already
+}

@@ -1,0 +1,121 @@
+// Package xmain serves an application until it is told to stop, and stops it in order. Import it as xMain.
+//
+//	func main() {
+//		reg := xReg.Register(context.Background(), nodes, options...)
+//		xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil, worker)
+//	}
+//
+// The start: start hooks, listen, tasks, ready hooks; then the service reports ready.
+//
+// The stop begins with SIGTERM, SIGINT, a failure, or the end of the context that Register was given: the service
+// reports not ready and still serves for the drain delay; it stops accepting and finishes the requests that are in
+// flight; the tasks' context ends and they are awaited; stop hooks run and nodes are closed, both in reverse order;
+// the log is closed last. The shutdown timeout bounds all of it. A second signal ends the program at once.
+package xmain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+)
+
+// Task runs beside the server, from the moment the service listens until ctx ends; ctx is the application's. A task that
+// returns is done. One that panics, or calls xHook.Fail, ends the service in order with an error.
+//
+// The Runner passes nothing in extra: it is there for callers of a task's own.
+type Task = func(ctx context.Context, extra ...any)
+
+// SignalError says that a second signal has ended the program before its stop was complete.
+type SignalError struct {
+	// Signal is the second signal.
+	Signal os.Signal
+}
+
+// Error implements error.
+func (e *SignalError) Error() string {
+	return fmt.Sprintf("xmain: stop abandoned after a second signal: %s", e.Signal)
+}
+
+// ExitCode returns 128 and the number of the signal, as a shell does.
+func (e *SignalError) ExitCode() int {
+	if s, ok := e.Signal.(syscall.Signal); ok {
+		return 128 + int(s)
+	}
+	return 1
+}
+
+// exit ends the process.
+var exit = os.Exit
+
+// Runner is Run for a main function: it writes what went wrong to the log and ends the program with an exit code that is
+// not 0: 1, or 128 and the signal's number after a second signal. It returns where nothing went wrong.
+//
+// Options given here equal options given to Register, except that the nodes of Register cannot see what they open.
+func Runner(reg *xReg.Reg, log *xLog.LogNamedLogger, opts []xOption.Option, tasks ...Task) {
+	err := run(context.Background(), reg, log, opts, tasks, func(r *runner, err error) {
+		for _, problem := range xReg.Problems(err) {
+			r.log.Error(r.app, problem.Error())
+		}
+	})
+	if err == nil {
+		return
+	}
+	var second *SignalError
+	if errors.As(err, &second) {
+		exit(second.ExitCode())
+		return
+	}
+	exit(1)
+}
+
+// Run serves reg until its stop is complete, closes it, and returns everything that went wrong. log may be nil.
+func Run(reg *xReg.Reg, log *xLog.LogNamedLogger, opts []xOption.Option, tasks ...Task) error {
+	return RunContext(context.Background(), reg, log, opts, tasks...)
+}
+
+// RunContext is Run; the stop also begins when ctx ends, which is not an error.
+func RunContext(ctx context.Context, reg *xReg.Reg, log *xLog.LogNamedLogger, opts []xOption.Option, tasks ...Task) error {
+	return run(ctx, reg, log, opts, tasks, func(*runner, error) {})
+}
+
+// run lives one life; report sees its error while the log is still open.
+func run(
+	ctx context.Context, reg *xReg.Reg, log *xLog.LogNamedLogger, opts []xOption.Option, tasks []Task,
+	report func(*runner, error),
+) error {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	r := newRunner(reg, log, tasks)
+	defer r.want(nil)
+	defer context.AfterFunc(ctx, func() { r.want(context.Cause(ctx)) })()
+	done := make(chan error, 1)
+	go func() { //nolint:contextcheck // the application has its own, which ends later
+		err := r.live(opts)
+		report(r, err)
+		done <- errors.Join(err, r.closeLog())
+	}()
+
+	for first := true; ; first = false {
+		select {
+		case err := <-done:
+			return err
+		case s := <-signals:
+			if !first {
+				r.abandon()
+				err := &SignalError{Signal: s}
+				report(r, err)
+				return err
+			}
+			r.want(fmt.Errorf("signal: %s", s))
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package xoption
+
+import (
+	"context"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+)
+
+// WithCache opens a cache, after the database and before the application's nodes. It takes part in the readiness and is
+// closed after them. Given more than once, its options add up as if they had been given to one.
+func WithCache(opts ...xOptCache.Option) Option {
+	return func(p *Plan) {
+		p.Cache = append(p.Cache, opts...)
+		if phase := cachePhase(p); !p.Has(phase.Key) {
+			WithPhase(phase)(p)
+		}
+	}
+}
+
+func cachePhase(p *Plan) Phase {
+	config := func() (*xOptCache.Config, error) { return xOptCache.Build(p.Cache...) }
+	return Phase{
+		Name: "cache",
+		Key:  xCtx.CacheManagerKey,
+		Rank: RankCache,
+		Enabled: func() bool {
+			c, err := config()
+			return err != nil || c.Enabled()
+		},
+		Check: func(ctx context.Context) error {
+			c, err := config()
+			if err != nil {
+				return err
+			}
+			return c.Check(ctx)
+		},
+		Start: func(ctx context.Context) (any, error) {
+			c, err := config()
+			if err != nil {
+				return nil, err
+			}
+			return c.Open(ctx)
+		},
+		Values:   func(value any) map[xCtx.ContextKey]any { return manager(value).Values() },
+		Describe: func(value any) string { return manager(value).String() },
+	}
+}
+
+// manager returns the value that the phase has started with.
+func manager(value any) *xCache.Manager {
+	return value.(*xCache.Manager) //nolint:forcetypeassert // it is what Start returned
+}

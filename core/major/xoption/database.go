@@ -1,0 +1,66 @@
+package xoption
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+)
+
+// WithDatabase opens a database, migrates it and prepares it, before the cache and the application's nodes. It takes part
+// in the readiness and is closed after them.
+//
+// Given more than once, its options add up as if they had been given to one: a part of an application may bring its own
+// entities, and a test may replace the connection.
+func WithDatabase(opts ...xOptDatabase.Option) Option {
+	return func(p *Plan) {
+		p.Database = append(p.Database, opts...)
+		if phase := databasePhase(p); !p.Has(phase.Key) {
+			WithPhase(phase)(p)
+		}
+	}
+}
+
+func databasePhase(p *Plan) Phase {
+	config := func() (*xOptDatabase.Config, error) { return xOptDatabase.Build(p.Database...) }
+	return Phase{
+		Name: "database",
+		Key:  xCtx.DatabaseKey,
+		Rank: RankDatabase,
+		Enabled: func() bool {
+			c, err := config()
+			return err != nil || c.Enabled()
+		},
+		Check: func(ctx context.Context) error {
+			c, err := config()
+			if err != nil {
+				return err
+			}
+			return c.Check(ctx)
+		},
+		Start: func(ctx context.Context) (any, error) {
+			c, err := config()
+			if err != nil {
+				return nil, err
+			}
+			return c.Open(ctx)
+		},
+		Close:  func(_ context.Context, value any) error { return xDB.Close(database(value)) },
+		Health: func(ctx context.Context, value any) error { return xDB.CheckHealth(ctx, database(value)) },
+		Describe: func(any) string {
+			c, err := config()
+			if err != nil {
+				return ""
+			}
+			return c.Describe()
+		},
+	}
+}
+
+// database returns the value that the phase has started with.
+func database(value any) *gorm.DB {
+	return value.(*gorm.DB) //nolint:forcetypeassert // it is what Start returned
+}

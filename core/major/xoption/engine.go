@@ -1,0 +1,98 @@
+package xoption
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"path"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+)
+
+// WithRoute registers routes once all nodes have started. It may be given more than once.
+func WithRoute(register RouteFunc) Option {
+	return func(p *Plan) {
+		if register == nil {
+			p.Problem(errors.New("xoption: WithRoute: the function is nil"))
+			return
+		}
+		p.Routes = append(p.Routes, register)
+	}
+}
+
+// WithEngine changes the engine before the routes are registered: middleware for all of them, template functions, limits
+// of forms. Recovery, request ids, the access log and error responses are already there.
+func WithEngine(change func(*gin.Engine)) Option {
+	return func(p *Plan) { p.Engine = appendFunc(p, "WithEngine", p.Engine, change) }
+}
+
+// WithServe changes the configuration of the request middleware: request ids, the access log, the limit of bodies.
+func WithServe(change func(*xHelper.Config)) Option {
+	return func(p *Plan) { p.Serve = appendFunc(p, "WithServe", p.Serve, change) }
+}
+
+// WithProfile answers in this profile of the envelope, whatever PLINTH_ENVELOPE says. A route may choose another.
+func WithProfile(profile xBase.Profile) Option {
+	return func(p *Plan) { p.Profile = &profile }
+}
+
+// WithErrorMapper maps the application's errors onto codes; its mappers are asked before the framework's. The registry is
+// the process's: the mappers leave it when the application is closed.
+func WithErrorMapper(mappers ...xError.Mapper) Option {
+	return func(p *Plan) { p.Mappers = append(p.Mappers, mappers...) }
+}
+
+// WithTrustedProxies believes the X-Forwarded-For of these addresses and CIDR ranges, whatever PLINTH_TRUSTED_PROXIES
+// says; without an argument, of nobody.
+func WithTrustedProxies(proxies ...string) Option {
+	return func(p *Plan) {
+		for _, proxy := range proxies {
+			if !ValidProxy(proxy) {
+				p.Problem(fmt.Errorf("xoption: WithTrustedProxies: %q is neither an address nor a CIDR range", proxy))
+			}
+		}
+		p.TrustedProxies = append([]string{}, proxies...)
+	}
+}
+
+// ValidProxy reports whether text is an address or a CIDR range.
+func ValidProxy(text string) bool {
+	if strings.Contains(text, "/") {
+		_, err := netip.ParsePrefix(text)
+		return err == nil
+	}
+	addr, err := netip.ParseAddr(text)
+	return err == nil && addr.Zone() == ""
+}
+
+// Health describes the health routes.
+type Health struct {
+	// LivePath answers 200 as long as the process serves.
+	LivePath string
+	// ReadyPath answers 200 as long as the service is ready and all its nodes are well, 503 otherwise.
+	ReadyPath string
+}
+
+// WithHealth serves /healthz (alive) and /readyz (ready). Both answer outside the middleware: they have no request id and
+// no line in the access log.
+func WithHealth() Option { return WithHealthPaths("/healthz", "/readyz") }
+
+// WithHealthPaths is WithHealth with other paths.
+func WithHealthPaths(live, ready string) Option {
+	return func(p *Plan) {
+		for _, route := range []string{live, ready} {
+			if !path.IsAbs(route) || strings.ContainsAny(route, ":*") {
+				p.Problem(fmt.Errorf("xoption: WithHealthPaths: %q is not a plain absolute path", route))
+			}
+		}
+		if live == ready {
+			p.Problem(fmt.Errorf("xoption: WithHealthPaths: both paths are %q", live))
+		}
+		p.Health = &Health{LivePath: live, ReadyPath: ready}
+	}
+}

@@ -1,0 +1,141 @@
+// Package xoptcache describes the cache of an application. Import it as xOptCache.
+//
+//	xOption.WithCache(xOptCache.FromEnv(), xOptCache.WithDefaultTTL(time.Hour))
+//
+// Options apply in their order, so a later one wins. Nothing is opened before Open.
+package xoptcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// None is the name of the driver that means "no cache".
+const None = "none"
+
+// Config is a described cache. Build makes one.
+type Config struct {
+	options  xCache.Options
+	registry *xCache.Registry // nil is the default one
+}
+
+// Option describes a part of the cache.
+type Option func(*Config)
+
+// FromEnv takes the settings from the NOSQL_* variables. They are read when Build runs the option, that is
+// after .env is loaded. Where NOSQL_DRIVER is not set, or is "none", there is no cache.
+func FromEnv() Option {
+	return func(c *Config) {
+		c.options.Driver = xEnv.String(xEnv.NoSqlDriver)
+		c.options.ConnectTimeout = xEnv.Duration(xEnv.NoSqlConnectTimeout)
+		c.options.Config = driver.Config{
+			Host:     xEnv.String(xEnv.NoSqlHost),
+			Port:     xEnv.Int(xEnv.NoSqlPort),
+			User:     xEnv.String(xEnv.NoSqlUser),
+			Pass:     xEnv.String(xEnv.NoSqlPass),
+			Database: xEnv.Int(xEnv.NoSqlDatabase),
+			PoolSize: xEnv.Int(xEnv.NoSqlPoolSize),
+			Memory: driver.Memory{
+				DefaultTTL: xEnv.Duration(xEnv.NoSqlMemoryDefaultTTL),
+				MaxEntries: xEnv.Int(xEnv.NoSqlMemoryMaxEntries),
+				ShardCount: xEnv.Int(xEnv.NoSqlMemoryShardCount),
+			},
+			Now: c.options.Config.Now,
+		}
+		if prefix := xEnv.String(xEnv.NoSqlPrefix); prefix != "" {
+			c.manager(xCache.WithPrefix(prefix))
+		}
+	}
+}
+
+// WithDriver selects the backend.
+func WithDriver(name string) Option { return func(c *Config) { c.options.Driver = name } }
+
+// WithConfig changes the backend's settings.
+func WithConfig(change func(*driver.Config)) Option {
+	return func(c *Config) { change(&c.options.Config) }
+}
+
+// WithPrefix puts prefix before every key.
+func WithPrefix(prefix string) Option { return withManager(xCache.WithPrefix(prefix)) }
+
+// WithDefaultTTL sets the life of a key that is written without one; 0 is for ever.
+func WithDefaultTTL(ttl time.Duration) Option { return withManager(xCache.WithDefaultTTL(ttl)) }
+
+// WithTTLJitter shortens each life by a random part of it, at most fraction (0 to 1).
+func WithTTLJitter(fraction float64) Option { return withManager(xCache.WithTTLJitter(fraction)) }
+
+// WithCodec replaces JSON.
+func WithCodec(codec xCache.Codec) Option { return withManager(xCache.WithCodec(codec)) }
+
+// WithMetrics reports every operation to m.
+func WithMetrics(m xCache.Metrics) Option { return withManager(xCache.WithMetrics(m)) }
+
+// WithFailOpen lets GetOrLoad go on without a backend that fails.
+func WithFailOpen() Option { return withManager(xCache.WithFailOpen()) }
+
+// WithMaxEntries bounds the entries of a backend in the process, all kinds together.
+func WithMaxEntries(n int) Option {
+	return WithConfig(func(c *driver.Config) { c.Memory.MaxEntries = n })
+}
+
+// WithConnectTimeout bounds how long the start waits for a backend that is not there yet; 0 tries once.
+func WithConnectTimeout(d time.Duration) Option {
+	return func(c *Config) { c.options.ConnectTimeout = d }
+}
+
+// WithClock gives a backend in the process another clock, for tests.
+func WithClock(now func() time.Time) Option {
+	return WithConfig(func(c *driver.Config) { c.Now = now })
+}
+
+// WithRegistry finds the backend in r instead of the default registry, for tests.
+func WithRegistry(r *xCache.Registry) Option { return func(c *Config) { c.registry = r } }
+
+// WithLogger writes the lines of the start to log.
+func WithLogger(log *xLog.LogNamedLogger) Option { return func(c *Config) { c.options.Log = log } }
+
+func withManager(o xCache.ManagerOption) Option { return func(c *Config) { c.manager(o) } }
+
+// manager adds an option of the manager.
+func (c *Config) manager(o xCache.ManagerOption) { c.options.Manager = append(c.options.Manager, o) }
+
+// Build runs the options. It fails only where an option is nil; Check knows the other problems.
+func Build(opts ...Option) (*Config, error) {
+	c := &Config{registry: xCache.DefaultRegistry()}
+	var problems []error
+	for i, o := range opts {
+		if o == nil {
+			problems = append(problems, fmt.Errorf("xoptcache: option %d is nil", i+1))
+			continue
+		}
+		o(c)
+	}
+	return c, errors.Join(problems...)
+}
+
+// Enabled reports whether there is a cache at all.
+func (c *Config) Enabled() bool { return c.options.Driver != "" && c.options.Driver != None }
+
+// Driver returns the name of the backend.
+func (c *Config) Driver() string { return c.options.Driver }
+
+// Check returns every problem of the settings that can be known without a connection, joined.
+func (c *Config) Check(context.Context) error {
+	if !c.Enabled() {
+		return nil
+	}
+	return c.registry.Check(c.options)
+}
+
+// Open opens the cache.
+func (c *Config) Open(ctx context.Context) (*xCache.Manager, error) {
+	return c.registry.Open(ctx, c.options)
+}

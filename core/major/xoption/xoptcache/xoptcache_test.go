@@ -1,0 +1,172 @@
+package xoptcache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+)
+
+// fake is a driver that keeps the settings it was given.
+type fake struct {
+	name   string
+	got    *driver.Config
+	check  error
+	opened *bool
+}
+
+func (f fake) Name() string { return f.name }
+
+func (f fake) Check(driver.Config) error { return f.check }
+
+func (f fake) Open(_ context.Context, c driver.Config) (driver.Store, error) {
+	*f.got, *f.opened = c, true
+	return fakeStore{c: c}, nil
+}
+
+// fakeStore is a store that only opens and closes.
+type fakeStore struct {
+	driver.Store
+	c driver.Config
+}
+
+func (fakeStore) Ping(context.Context) error { return nil }
+func (fakeStore) Close() error               { return nil }
+
+func (s fakeStore) DefaultTTL() time.Duration { return s.c.Memory.DefaultTTL }
+
+// Set reports through an error what the manager made of a write.
+func (fakeStore) Set(_ context.Context, key string, _ []byte, w driver.Write) (bool, error) {
+	return false, fmt.Errorf("%s for %s", key, w.TTL)
+}
+
+// setup returns a registry with a fake in it.
+func setup(t *testing.T, name string, check error) (option xOptCache.Option, got *driver.Config, opened *bool) {
+	t.Helper()
+	f := fake{name: name, got: &driver.Config{}, check: check, opened: new(bool)}
+	r := &xCache.Registry{}
+	r.Register(f)
+	return xOptCache.WithRegistry(r), f.got, f.opened
+}
+
+func build(t *testing.T, opts ...xOptCache.Option) *xOptCache.Config {
+	t.Helper()
+	c, err := xOptCache.Build(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestWithoutADriverThereIsNoCache(t *testing.T) {
+	for name, value := range map[string]string{"unset": "", "none": "none"} {
+		t.Setenv(string(xEnv.NoSqlDriver), value)
+		c := build(t, xOptCache.FromEnv())
+		if c.Enabled() {
+			t.Errorf("%s: Enabled = true, want false", name)
+		}
+		if err := c.Check(t.Context()); err != nil {
+			t.Errorf("%s: Check = %v, want nil", name, err)
+		}
+	}
+	if build(t).Enabled() {
+		t.Error("no option at all: Enabled = true, want false")
+	}
+}
+
+func TestTheEnvironmentIsReadWhenTheOptionRuns(t *testing.T) {
+	registry, got, opened := setup(t, "redis", nil)
+	option := xOptCache.FromEnv() // before the variables are there, as before .env is loaded
+	for key, value := range map[xEnv.EnvKey]string{
+		xEnv.NoSqlDriver: "redis", xEnv.NoSqlHost: "cache.example", xEnv.NoSqlPort: "6380", xEnv.NoSqlUser: "app",
+		xEnv.NoSqlPass: "secret", xEnv.NoSqlDatabase: "3", xEnv.NoSqlPoolSize: "5", xEnv.NoSqlPrefix: "p:",
+		xEnv.NoSqlMemoryDefaultTTL: "90", xEnv.NoSqlMemoryMaxEntries: "7", xEnv.NoSqlMemoryShardCount: "2",
+	} {
+		t.Setenv(string(key), value)
+	}
+	c := build(t, option, registry)
+	if !c.Enabled() || c.Driver() != "redis" {
+		t.Fatalf("Enabled = %t with driver %q, want redis", c.Enabled(), c.Driver())
+	}
+	if err := c.Check(t.Context()); err != nil || *opened {
+		t.Fatalf("Check = %v, opened = %t; want nothing opened", err, *opened)
+	}
+	m, err := c.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Host != "cache.example" || got.Port != 6380 || got.User != "app" || got.Pass != "secret" || got.Database != 3 ||
+		got.PoolSize != 5 || got.Memory != (driver.Memory{DefaultTTL: 90 * time.Second, MaxEntries: 7, ShardCount: 2}) {
+		t.Errorf("settings = %+v, want those of the environment", *got)
+	}
+	if err := xCache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil || !strings.Contains(err.Error(), "p:k for 1m30s") {
+		t.Errorf("Set = %v, want the prefix and the default life of the environment", err)
+	}
+}
+
+func TestALaterOptionWins(t *testing.T) {
+	registry, got, _ := setup(t, "other", nil)
+	t.Setenv(string(xEnv.NoSqlDriver), "memory")
+	t.Setenv(string(xEnv.NoSqlPrefix), "env:")
+	t.Setenv(string(xEnv.NoSqlMemoryDefaultTTL), "90")
+	now := func() time.Time { return time.Unix(0, 0) }
+	c := build(t, xOptCache.FromEnv(), xOptCache.WithDriver("other"), xOptCache.WithPrefix("mine:"), registry,
+		xOptCache.WithDefaultTTL(time.Hour), xOptCache.WithMaxEntries(5), xOptCache.WithClock(now), xOptCache.WithFailOpen(),
+		xOptCache.WithConnectTimeout(time.Second), xOptCache.WithTTLJitter(0))
+	m, err := c.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Memory.MaxEntries != 5 || got.Now == nil {
+		t.Errorf("settings = %+v, want those of the options", *got)
+	}
+	if err := xCache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil || !strings.Contains(err.Error(), "mine:k for 1h0m0s") {
+		t.Errorf("Set = %v, want the prefix and the life of the options", err)
+	}
+}
+
+func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
+	problem := errors.New("the port is odd")
+	registry, _, opened := setup(t, "memory", problem)
+	c := build(t, registry, xOptCache.WithDriver("memory"), xOptCache.WithDefaultTTL(-1), xOptCache.WithTTLJitter(7),
+		xOptCache.WithCodec(nil), xOptCache.WithConnectTimeout(-1))
+	err := c.Check(t.Context())
+	if !errors.Is(err, problem) {
+		t.Errorf("Check = %v, want the driver's problem in it", err)
+	}
+	for _, want := range []string{"default TTL", "jitter", "codec", "connect timeout"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Check = %v, want %q in it", err, want)
+		}
+	}
+	if _, err := c.Open(t.Context()); err == nil || *opened {
+		t.Errorf("Open = %v, opened = %t; want the problems and nothing opened", err, *opened)
+	}
+}
+
+func TestAnUnknownDriverIsNamedWithItsImport(t *testing.T) {
+	registry, _, _ := setup(t, "memory", nil)
+	err := build(t, registry, xOptCache.WithDriver("redis")).Check(t.Context())
+	if !errors.Is(err, xCache.ErrUnknownDriver) || !strings.Contains(err.Error(), "cacheplugins/redis") {
+		t.Errorf("Check = %v, want ErrUnknownDriver with the import", err)
+	}
+}
+
+func TestANilOptionIsRefused(t *testing.T) {
+	if _, err := xOptCache.Build(xOptCache.WithPrefix("a"), nil); err == nil || !strings.Contains(err.Error(), "option 2") {
+		t.Errorf("Build = %v, want an error that names option 2", err)
+	}
+}
+
+func ExampleBuild() {
+	c, err := xOptCache.Build(xOptCache.WithDriver("none"), xOptCache.WithDefaultTTL(time.Hour))
+	fmt.Println(c.Enabled(), err)
+	// Output: false <nil>
+}

@@ -1,0 +1,207 @@
+package xreg_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+// ok is a route that answers with an empty success.
+func ok(_ context.Context, e *gin.Engine) {
+	e.GET("/ok", func(c *gin.Context) { xResult.Success(c, "fine") })
+}
+
+func TestUnknownPathAndMethodAnswerInTheEnvelope(t *testing.T) {
+	reg, _ := begin(t, nil, xOption.WithRoute(ok))
+	w := get(reg, "GET", "/nowhere")
+	if r := decode[xBase.BaseResponse](t, w); w.Code != http.StatusNotFound || r.Code != xError.PageNotFound.GetCode() || r.Context == "" {
+		t.Errorf("unknown path = %d %s", w.Code, w.Body)
+	}
+	w = get(reg, "POST", "/ok")
+	if r := decode[xBase.BaseResponse](t, w); w.Code != http.StatusMethodNotAllowed || r.Output != "METHOD_NOT_ALLOWED" || w.Header().Get("Allow") != "GET" {
+		t.Errorf("wrong method = %d %s, Allow %q", w.Code, w.Body, w.Header().Get("Allow"))
+	}
+}
+
+func TestEveryRouteHasIDRecoveryErrorsAndAccessLog(t *testing.T) {
+	reg, out := begin(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/panics", func(*gin.Context) { panic("oh") })
+		e.GET("/fails", func(c *gin.Context) { _ = c.Error(xError.New(xError.Existed, "taken")) })
+	}))
+	w := get(reg, "GET", "/panics")
+	if r := decode[xBase.BaseResponse](t, w); w.Code != http.StatusInternalServerError || r.Context != w.Header().Get("X-Request-UUID") || r.Context == "" {
+		t.Errorf("panic = %d %s", w.Code, w.Body)
+	}
+	w = get(reg, "GET", "/fails")
+	if r := decode[xBase.BaseResponse](t, w); w.Code != http.StatusBadRequest || r.Output != "EXISTED" || r.ErrorMessage != "taken" {
+		t.Errorf("error = %d %s", w.Code, w.Body)
+	}
+	if linesWith(out, "/fails") != 1 {
+		t.Errorf("log\n%s\nwant one line for the request", out)
+	}
+}
+
+func TestGinContextCarriesTheApplicationsValues(t *testing.T) {
+	var got any
+	reg, _ := begin(t, []xRegNode.RegNodeList{{Key: "a", Node: func(context.Context) (any, error) { return 7, nil }}},
+		xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/", func(c *gin.Context) { //nolint:contextcheck // the request is c
+				got = c.Value(xCtx.ContextKey("a"))
+				if xHook.From(c) == nil || xRegNode.From(c) == nil {
+					t.Error("the life or the nodes are missing")
+				}
+				c.Status(http.StatusNoContent)
+			})
+		}))
+	if get(reg, "GET", "/"); got != 7 {
+		t.Errorf("value = %v, want 7", got)
+	}
+}
+
+func TestForwardedForIsBelievedFromTrustedProxiesOnly(t *testing.T) {
+	address := func(opts ...xOption.Option) string {
+		got := ""
+		reg, _ := begin(t, nil, append(opts, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/", func(c *gin.Context) { got = c.ClientIP(); c.Status(http.StatusNoContent) })
+		}))...)
+		get(reg, "GET", "/", "X-Forwarded-For", "203.0.113.9")
+		return got
+	}
+	if got := address(); got != "192.0.2.1" {
+		t.Errorf("by default = %s, want the peer 192.0.2.1", got)
+	}
+	if got := address(xOption.WithTrustedProxies("192.0.2.0/24")); got != "203.0.113.9" {
+		t.Errorf("from a trusted proxy = %s, want 203.0.113.9", got)
+	}
+	t.Setenv("PLINTH_TRUSTED_PROXIES", "192.0.2.1")
+	if got := address(); got != "203.0.113.9" {
+		t.Errorf("trusted by the environment = %s, want 203.0.113.9", got)
+	}
+	if got := address(xOption.WithTrustedProxies()); got != "192.0.2.1" {
+		t.Errorf("trusted by nobody = %s, want the peer", got)
+	}
+}
+
+func TestBodyOverTheLimitIsRefused(t *testing.T) {
+	reg, _ := begin(t, nil, xOption.WithMaxBodyBytes(10), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.POST("/", func(c *gin.Context) { c.Status(http.StatusNoContent) })
+	}))
+	if w := post(reg, "/", strings.Repeat("x", 11)); w.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("11 bytes = %d, want 413", w.Code)
+	}
+	if w := post(reg, "/", strings.Repeat("x", 10)); w.Code != http.StatusNoContent {
+		t.Errorf("10 bytes = %d, want 204", w.Code)
+	}
+}
+
+func TestLimitsOfTheServerHaveDefaultsEnvironmentAndOption(t *testing.T) {
+	reg, _ := begin(t, nil)
+	s := reg.Server()
+	if s.ReadHeaderTimeout.String() != "5s" || s.ReadTimeout.String() != "30s" || s.IdleTimeout.String() != "2m0s" || s.MaxHeaderBytes != 64<<10 {
+		t.Errorf("defaults = %s %s %s %d", s.ReadHeaderTimeout, s.ReadTimeout, s.IdleTimeout, s.MaxHeaderBytes)
+	}
+	t.Setenv("PLINTH_READ_HEADER_TIMEOUT", "0")
+	t.Setenv("PLINTH_READ_TIMEOUT", "1m")
+	reg, _ = begin(t, nil, xOption.WithServer(func(s *http.Server) { s.MaxHeaderBytes = 1 << 20 }))
+	if s = reg.Server(); s.ReadHeaderTimeout > 0 || s.ReadTimeout.String() != "1m0s" || s.MaxHeaderBytes != 1<<20 {
+		t.Errorf("changed = %s %s %d, want no header timeout, 1m, 1 MiB", s.ReadHeaderTimeout, s.ReadTimeout, s.MaxHeaderBytes)
+	}
+}
+
+func TestApplicationsMappersLeaveWithIt(t *testing.T) {
+	mine := errors.New("mine")
+	base, _ := alone(t)
+	reg, err := xReg.New(t.Context(), nil, base, xOption.WithErrorMapper(xError.MapIs(mine, xError.Locked)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := xError.From(mine).GetErrorCode(); got != xError.Locked {
+		t.Errorf("code = %s, want LOCKED", got)
+	}
+	if err := reg.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := xError.From(mine).GetErrorCode(); got != xError.ServerInternalError {
+		t.Errorf("code after Close = %s, want SERVER_INTERNAL_ERROR", got)
+	}
+}
+
+func TestOptionsGivenLaterEqualThoseOfTheStart(t *testing.T) {
+	reg, _ := begin(t, nil, xOption.WithRoute(ok))
+	reg.Serve.GET("/direct", func(c *gin.Context) { xResult.Success(c, "direct") })
+	late := []xOption.Option{
+		xOption.WithProfile(xBase.ProfileJava), xOption.WithHealth(),
+		xOption.WithServe(func(c *xHelper.Config) { c.EnableInput = false }),
+		xOption.WithPhase(xOption.Phase{Name: "late", Key: "late", Start: func(context.Context) (any, error) { return 1, nil }}),
+		xOption.WithNodes(xRegNode.RegNodeList{Key: "after", Node: func(ctx context.Context) (any, error) {
+			return ctx.Value(xCtx.ContextKey("late")), nil
+		}}),
+		xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/late", func(c *gin.Context) { xResult.SuccessHasData(c, "late", c.Value(xCtx.ContextKey("after"))) })
+		}),
+	}
+	if err := reg.Apply(late...); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/ok", "/direct", "/late"} {
+		w := get(reg, "GET", path, "X-Request-UUID", "mine")
+		if !strings.Contains(w.Body.String(), `"errorMessage":null`) || w.Header().Get("X-Request-UUID") == "mine" {
+			t.Errorf("%s = %s with id %q; want the Java profile and an id of our own", path, w.Body, w.Header().Get("X-Request-UUID"))
+		}
+	}
+	if w := get(reg, "GET", "/late"); !strings.Contains(w.Body.String(), `"data":1`) {
+		t.Errorf("/late = %s, want the value of the late node", w.Body)
+	}
+	if w := get(reg, "GET", "/healthz"); w.Code != http.StatusOK {
+		t.Errorf("/healthz = %d, want 200", w.Code)
+	}
+}
+
+func TestApplyThatFailsClosesWhatItOpenedAndLeavesTheRest(t *testing.T) {
+	var log []string
+	reg, _ := begin(t, nil, phase(&log, "first", 1), xOption.WithRoute(ok))
+	boom := errors.New("boom")
+	err := reg.Apply(phase(&log, "second", 1), xOption.WithProfile(xBase.ProfileJava), xOption.WithNodes(
+		xRegNode.RegNodeList{Key: "n", Node: func(context.Context) (any, error) { return nil, boom }}))
+	if !errors.Is(err, boom) {
+		t.Errorf("Apply = %v, want boom", err)
+	}
+	if want := "start first start second close second"; strings.Join(log, " ") != want {
+		t.Errorf("order = %v, want %s", log, want)
+	}
+	if err := reg.Apply(); err != nil {
+		t.Errorf("Apply after it = %v, want nil", err)
+	}
+	if w := get(reg, "GET", "/ok"); strings.Contains(w.Body.String(), "errorMessage") {
+		t.Errorf("answer = %s, want the profile as it was", w.Body)
+	}
+}
+
+func TestOptionThatComesTooLateIsAnError(t *testing.T) {
+	reg, _ := begin(t, nil)
+	base, _ := alone(t)
+	err := reg.Apply(base, xOption.WithEnvFile("x"))
+	if got := len(xReg.Problems(err)); got != 3 {
+		t.Errorf("Apply = %v, want the id node, the logger and the file", err)
+	}
+	if err := reg.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if reg.Apply() == nil {
+		t.Error("Apply after Close = nil, want an error")
+	}
+}

@@ -1,0 +1,119 @@
+package xreg
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+)
+
+// The words of the health answers beside those of xHook.State.
+const (
+	statusAlive       = "alive"
+	statusUnavailable = "unavailable"
+)
+
+// nodeHealth is one node in the readiness answer. Error is the label of a code: the error's own text may name hosts.
+type nodeHealth struct {
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Latency int64  `json:"latency_us"`
+	Error   string `json:"error,omitempty"`
+}
+
+// readiness is the readiness answer.
+type readiness struct {
+	Status string       `json:"status"`
+	Nodes  []nodeHealth `json:"nodes"`
+}
+
+// health answers the health routes and logs what changes.
+type health struct {
+	life *xHook.Lifecycle
+	app  context.Context //nolint:containedctx // for the log lines of a change, which belong to no request
+
+	mu  sync.Mutex
+	bad map[string]bool // nodes that were not well at the last look
+}
+
+// addHealth registers the health routes, outside the middleware.
+func (r *Reg) addHealth(paths xOption.Health) {
+	h := &health{life: r.life, app: r.Init.Ctx, bad: map[string]bool{}}
+	for path, handler := range map[string]gin.HandlerFunc{paths.LivePath: h.live, paths.ReadyPath: h.ready} {
+		r.bare.GET(path, handler)
+		r.bare.HEAD(path, handler)
+	}
+}
+
+// live answers that the process serves.
+func (*health) live(c *gin.Context) {
+	answer(c, http.StatusOK, map[string]string{"status": statusAlive})
+}
+
+// ready answers 200 where the service is ready and all nodes are well. The nodes are not asked once the stop has begun:
+// the answer is no, and they may be closed.
+func (h *health) ready(c *gin.Context) {
+	state := h.life.State()
+	out := readiness{Status: state.String(), Nodes: []nodeHealth{}}
+	if state >= xHook.StateDraining {
+		answer(c, http.StatusServiceUnavailable, out)
+		return
+	}
+	well := true
+	ctx := c.Request.Context()
+	for _, n := range h.life.Check(ctx) {
+		if ctx.Err() == nil { // else it is the caller who is not well
+			h.note(n)
+		}
+		well = well && n.OK
+		out.Nodes = append(out.Nodes, shown(n))
+	}
+	switch now := h.life.State(); {
+	case now != xHook.StateReady: // also where the stop began meanwhile
+		out.Status = now.String()
+		answer(c, http.StatusServiceUnavailable, out)
+	case !well:
+		out.Status = statusUnavailable
+		answer(c, http.StatusServiceUnavailable, out)
+	default:
+		answer(c, http.StatusOK, out)
+	}
+}
+
+// shown is what the outcome of a check says to anyone who asks.
+func shown(n xHook.Health) nodeHealth {
+	out := nodeHealth{Name: n.Name, OK: n.OK, Latency: n.Latency.Microseconds()}
+	if n.Err != nil {
+		out.Error = xError.From(n.Err).GetErrorCode().GetOutput()
+	}
+	return out
+}
+
+// note logs a node that has become unwell, or well again, once.
+func (h *health) note(n xHook.Health) {
+	h.mu.Lock()
+	changed := h.bad[n.Name] == n.OK
+	h.bad[n.Name] = !n.OK
+	h.mu.Unlock()
+	switch {
+	case !changed:
+	case n.OK:
+		initLog.Notice(h.app, "node is well again", slog.String("part", n.Name))
+	default:
+		initLog.Warn(h.app, "node is not well", slog.String("part", n.Name), slog.Any("error", n.Err))
+	}
+}
+
+// answer writes plain JSON.
+func answer(c *gin.Context, status int, body any) {
+	text, _ := json.Marshal(body) // strings and numbers only
+	c.Header("Cache-Control", "no-store")
+	c.Data(status, "application/json; charset=utf-8", append(text, '\n'))
+}

@@ -1,0 +1,121 @@
+package xreg_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+)
+
+func TestMain(m *testing.M) {
+	if err := xEnv.SetEnv(xEnv.LogDir, "none"); err != nil { // no test writes beside the sources
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// buffer is a writer that may be read while it is written.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// alone returns options that keep an application from sharing anything with another one, and its log.
+func alone(t *testing.T) (xOption.Option, *buffer) {
+	t.Helper()
+	out := &buffer{}
+	engine, err := xLog.New(xLog.Config{Writer: out, Format: xLog.FormatJSON})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return xOption.WithOptions(
+		xOption.WithoutEnvFile(), xOption.WithLogger(engine), xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
+	), out
+}
+
+// begin starts an application that is closed with the test.
+func begin(t *testing.T, nodes []xRegNode.RegNodeList, opts ...xOption.Option) (*xReg.Reg, *buffer) {
+	t.Helper()
+	base, out := alone(t)
+	reg, err := xReg.New(t.Context(), nodes, append([]xOption.Option{base}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := reg.Close(context.Background()); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	})
+	return reg, out
+}
+
+// get asks the engine.
+func get(reg *xReg.Reg, method, path string, headers ...string) *httptest.ResponseRecorder {
+	req := httptest.NewRequestWithContext(context.Background(), method, path, http.NoBody)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	reg.Serve.ServeHTTP(w, req)
+	return w
+}
+
+// getWith asks the engine within ctx.
+func getWith(ctx context.Context, reg *xReg.Reg, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", path, http.NoBody))
+	return w
+}
+
+// post sends a body to the engine.
+func post(reg *xReg.Reg, path, body string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodPost, path, strings.NewReader(body)))
+	return w
+}
+
+// decode reads a JSON body.
+func decode[T any](t *testing.T, w *httptest.ResponseRecorder) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
+		t.Fatalf("%v in %s", err, w.Body)
+	}
+	return v
+}
+
+// linesWith counts the lines that contain text.
+func linesWith(out *buffer, text string) int {
+	n := 0
+	for line := range strings.Lines(out.String()) {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,247 @@
+package xreg_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+)
+
+func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
+	for key, value := range map[xEnv.EnvKey]string{
+		xEnv.Port: "abc", xEnv.LogLevel: "loud", xEnv.SnowflakeNodeID: "99", xEnv.TrustedProxies: "10.0.0.0/8,nowhere",
+		xEnv.DrainDelay: "5", xEnv.MaxBodyBytes: "4MB", xEnv.DatabasePass: "s3cret",
+	} {
+		t.Setenv(key.String(), value)
+	}
+	opened := false
+	node := func(context.Context) (any, error) { opened = true; return nil, nil }
+	_, err := xReg.New(t.Context(), []xRegNode.RegNodeList{
+		{Key: xCtx.DatabaseKey, Node: node}, {Key: "a", Node: node}, {Key: "a", Node: node},
+	}, xOption.WithoutEnvFile(),
+		xOption.WithPhase(xOption.Phase{
+			Name: "database", Key: "d",
+			Check: func(context.Context) error {
+				return errors.Join(errors.New("first thing"), errors.New("second thing"), xEnv.Validate())
+			},
+			Start: func(context.Context) (any, error) { opened = true; return nil, nil },
+		}),
+		xOption.WithPhase(xOption.Phase{Name: "panics", Key: "p", Start: node, Check: func(context.Context) error { panic("check") }}),
+		xOption.WithTrustedProxies(), xOption.WithTrustedProxies("bad"), xOption.WithDrainDelay(-time.Second),
+		xOption.WithShutdownTimeout(0), xOption.WithMaxBodyBytes(-1), xOption.WithAddress("nowhere"), xOption.WithListener(nil),
+		xOption.WithHealthPaths("healthz", "/x"), xOption.WithHealthPaths("/x", "/x"), xOption.WithServer(nil), xOption.WithRoute(nil),
+		xOption.WithLogger(nil), nil,
+	)
+	if opened {
+		t.Error("something was opened")
+	}
+	var got []string
+	for _, p := range xReg.Problems(err) {
+		got = append(got, p.Error())
+	}
+	for _, want := range []string{
+		`PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)`,
+		`LOG_LEVEL: "loud"`, `SNOWFLAKE_NODE_ID: "99"`, `PLINTH_DRAIN_DELAY: "5"`, `PLINTH_MAX_BODY_BYTES: "4MB"`,
+		`node 1: the key "plinth_database"`, `node 3: the key "a"`, "first thing", "second thing", "panics: check: panic: check",
+		`WithTrustedProxies: "bad"`, "WithDrainDelay: -1s", "WithShutdownTimeout: 0s", "WithMaxBodyBytes: -1", `WithAddress: "nowhere"`,
+		"WithListener", `WithHealthPaths: "healthz"`, `both paths are "/x"`, "WithServer", "WithRoute", "WithLogger",
+	} {
+		n := 0
+		for _, line := range got {
+			if strings.Contains(line, want) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%q is reported %d times, want once, in\n%s", want, n, strings.Join(got, "\n"))
+		}
+	}
+	for _, line := range got {
+		if strings.Contains(line, "\n") || strings.Contains(line, "s3cret") {
+			t.Errorf("%q is not one line without a secret", line)
+		}
+	}
+}
+
+func TestWrongProxyOfTheEnvironmentIsNamed(t *testing.T) {
+	t.Setenv("PLINTH_TRUSTED_PROXIES", "10.0.0.0/8, nowhere")
+	base, _ := alone(t)
+	_, err := xReg.New(t.Context(), nil, base)
+	if err == nil || !strings.Contains(err.Error(), `PLINTH_TRUSTED_PROXIES: "nowhere"`) || strings.Contains(err.Error(), "10.0.0.0/8\"") {
+		t.Errorf("New = %v, want the wrong proxy named", err)
+	}
+}
+
+// inFolder runs the test in an empty folder with a .env file.
+func inFolder(t *testing.T, env string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile(".env", []byte(env), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unset removes a variable for the time of the test.
+func unset(t *testing.T, keys ...xEnv.EnvKey) {
+	t.Helper()
+	for _, key := range keys {
+		t.Setenv(key.String(), "")
+		if err := os.Unsetenv(key.String()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T) {
+	inFolder(t, "PLINTH_PORT=4711\nPLINTH_HOST=example.org\nSNOWFLAKE_NODE_ID=5\nSNOWFLAKE_DATACENTER_ID=1\nLOG_DIR=none\nLOG_LEVEL=error\n")
+	unset(t, xEnv.Port, xEnv.SnowflakeNodeID, xEnv.SnowflakeDatacenterID, xEnv.LogDir, xEnv.LogLevel)
+	t.Setenv("PLINTH_HOST", "127.0.0.1")
+	seen := ""
+	reg, err := xReg.New(t.Context(), nil, xOption.WithPhase(xOption.Phase{
+		Name: "p", Key: "p", Start: func(context.Context) (any, error) {
+			seen = xEnv.String(xEnv.Port)
+			return nil, nil
+		},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reg.Close(t.Context()) }()
+	if s := reg.Settings(); s.Address != "127.0.0.1:4711" || seen != "4711" {
+		t.Errorf("address = %s, phase saw %s; want the file's port and the environment's host", s.Address, seen)
+	}
+	if d := reg.Parts()[0].Detail; d != "datacenter 1, node 5" {
+		t.Errorf("id node = %s, want the file's numbers", d)
+	}
+}
+
+func TestBrokenEnvFileNamesTheLineAndShowsNothingOfIt(t *testing.T) {
+	inFolder(t, "A=1\nDATABASE_PASS=\"s3cret\nB=2\n")
+	_, err := xReg.New(t.Context(), nil)
+	if err == nil || !strings.Contains(err.Error(), ".env: line 2") || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("New = %v, want line 2 without its text", err)
+	}
+}
+
+func TestEnvFileThatWasAskedForMustExist(t *testing.T) {
+	_, err := xReg.New(t.Context(), nil, xOption.WithEnvFile(filepath.Join(t.TempDir(), "none.env")))
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("New = %v, want os.ErrNotExist", err)
+	}
+}
+
+func TestSettingsPreferOptionsThenEnvironmentThenDefaults(t *testing.T) {
+	unset(t, xEnv.Host, xEnv.Port, xEnv.DrainDelay, xEnv.ShutdownTimeout, xEnv.Debug)
+	base, _ := alone(t)
+	settings := func(opts ...xOption.Option) xReg.Settings {
+		t.Helper()
+		reg, err := xReg.New(t.Context(), nil, append(opts, base)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = reg.Close(t.Context()) }()
+		return reg.Settings()
+	}
+	if s := settings(); s.Address != "localhost:1118" || s.DrainDelay != 5*time.Second || s.ShutdownTimeout != 25*time.Second || s.Debug {
+		t.Errorf("defaults = %+v", s)
+	}
+	t.Setenv("PLINTH_HOST", "::1")
+	t.Setenv("PLINTH_DEBUG", "true")
+	if s := settings(); s.Address != "[::1]:1118" || s.DrainDelay != 0 || !s.Debug {
+		t.Errorf("debug mode = %+v, want no drain delay", s)
+	}
+	if s := settings(xOption.WithDebug(false)); s.DrainDelay != 5*time.Second {
+		t.Errorf("drain delay = %s, want 5s", s.DrainDelay)
+	}
+	t.Setenv("PLINTH_DRAIN_DELAY", "3s")
+	if s := settings(); s.DrainDelay != 3*time.Second {
+		t.Errorf("drain delay = %s, want the environment's also in debug mode", s.DrainDelay)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	s := settings(xOption.WithAddress("127.0.0.1:0"), xOption.WithListener(l), xOption.WithDrainDelay(time.Second), xOption.WithShutdownTimeout(time.Minute))
+	if s.Address != "127.0.0.1:0" || s.Listener != l || s.DrainDelay != time.Second || s.ShutdownTimeout != time.Minute {
+		t.Errorf("options = %+v", s)
+	}
+}
+
+func TestLogIsTheProcessDefaultUntilTheClose(t *testing.T) {
+	t.Setenv("LOG_DIR", filepath.Join(t.TempDir(), "logs"))
+	t.Setenv("SNOWFLAKE_NODE_ID", "1")
+	var out bytes.Buffer
+	before := xLog.Default()
+	reg, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), xOption.WithLogConfig(func(c *xLog.Config) { c.Writer = &out }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slog.Info("through slog")
+	if err := reg.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if xLog.Default() != before {
+		t.Error("the former default did not come back")
+	}
+	if !strings.Contains(out.String(), "through slog") {
+		t.Errorf("log = %s, want the line of slog", &out)
+	}
+}
+
+func TestReadOnlyFolderIsNoReasonNotToStart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOG_DIR", filepath.Join(file, "logs")) // a folder below a file can be made by nobody
+	t.Setenv("SNOWFLAKE_NODE_ID", "1")
+	var out bytes.Buffer
+	reg, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), xOption.WithLogConfig(func(c *xLog.Config) { c.Writer = &out }))
+	if err != nil {
+		t.Fatalf("New = %v, want nil", err)
+	}
+	if err := reg.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(out.String(), "warn") {
+		t.Errorf("log = %s, want a warning", &out)
+	}
+}
+
+func TestRegisterWritesOneLineForEachProblemAndExitsWith1(t *testing.T) {
+	t.Setenv("PLINTH_PORT", "abc")
+	t.Setenv("PLINTH_DEBUG", "maybe")
+	code := -1
+	defer xReg.SetExit(func(c int) { code = c })()
+	base, out := alone(t)
+	if reg := xReg.Register(t.Context(), nil, base); reg != nil || code != 1 {
+		t.Errorf("Register = %v with exit code %d, want nil and 1", reg, code)
+	}
+	if linesWith(out, "start failed: PLINTH_PORT") != 1 || linesWith(out, "start failed: PLINTH_DEBUG") != 1 || linesWith(out, "start failed") != 2 {
+		t.Errorf("log\n%s\nwant one line for each of the two problems", out)
+	}
+}
+
+func ExampleNew() {
+	_, err := xReg.New(context.Background(), []xRegNode.RegNodeList{{Key: xCtx.DatabaseKey}}, xOption.WithoutEnvFile())
+	for _, problem := range xReg.Problems(err) {
+		_, _ = os.Stdout.WriteString(problem.Error() + "\n")
+	}
+	// Output:
+	// node 1 ("plinth_database"): the function is nil
+	// node 1: the key "plinth_database" is reserved for the framework
+}

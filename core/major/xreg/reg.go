@@ -1,0 +1,306 @@
+// Package xreg starts an application: environment, logs, id node, database, cache, the application's nodes, engine,
+// routes. Import it as xReg.
+//
+//	reg := xReg.Register(ctx, nodes, xOption.WithRoute(routes))
+//	xMain.Runner(reg, log, nil)
+//
+// Every wrong setting is reported before anything is opened, all of them at once. What was opened is closed again,
+// in reverse order, when a later part of the start fails.
+package xreg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+)
+
+// Init holds what the start has made.
+type Init struct {
+	// Ctx is the application's context: it carries the values of all nodes, the life-cycle hooks and the logger. It is
+	// cancelled when the tasks are told to end, not when the stop begins.
+	Ctx context.Context //nolint:containedctx // the contract's name for the application's context
+}
+
+// Reg is an application that has started. Its methods are safe for concurrent use.
+type Reg struct {
+	// Serve is the engine. Routes may be added until the Runner serves it.
+	Serve *gin.Engine
+	// Init holds what the start has made.
+	Init Init
+
+	parent context.Context //nolint:containedctx // its end is a wish to stop, asked for by the Runner
+	cancel context.CancelCauseFunc
+	life   *xHook.Lifecycle
+	nodes  *xRegNode.Nodes
+	bare   *gin.RouterGroup // routes without middleware
+	serve  atomic.Pointer[gin.HandlerFunc]
+	public atomic.Pointer[public]
+
+	mu       sync.Mutex // held while nodes start or close, whose code may ask for what is public
+	plan     *xOption.Plan
+	settings Settings
+	parts    []Part
+	opened   []opened
+	logs     logs
+	unmap    []func()
+	closed   bool
+}
+
+// public is what anyone may ask for at any time.
+type public struct {
+	settings Settings
+	server   []func(*http.Server)
+	parts    []Part
+}
+
+// publish makes the plan's settings, and what has started, public.
+func (r *Reg) publish() {
+	r.public.Store(&public{settings: r.settings, server: slices.Clone(r.plan.Server), parts: slices.Clone(r.parts)})
+}
+
+// closeTimeout bounds the close after a start that failed.
+const closeTimeout = 3 * time.Second
+
+// errClosed is the error of Apply after Close.
+var errClosed = errors.New("xreg: the application is closed")
+
+// New starts an application and returns it, or everything that is wrong with it: the error joins one error for each
+// problem. ctx bounds the start; when it ends later, the Runner begins its stop.
+//
+// The start ends with the routes. Hooks, listener and tasks belong to xMain.
+func New(ctx context.Context, nodes []xRegNode.RegNodeList, opts ...xOption.Option) (*Reg, error) {
+	return begin(ctx, nodes, opts, func(context.Context, error) {})
+}
+
+// begin is New; report sees the errors while the log is still open.
+func begin(ctx context.Context, nodes []xRegNode.RegNodeList, opts []xOption.Option, report func(context.Context, error)) (*Reg, error) {
+	r := &Reg{parent: ctx, life: xHook.New(), nodes: &xRegNode.Nodes{}}
+	r.plan = xOption.New(xOption.WithNodes(nodes...), snowflakePhase(), xOption.WithOptions(opts...))
+	app, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	app = xHook.NewContext(xRegNode.NewContext(app, r.nodes), r.life)
+	if r.plan.Logger != nil {
+		app = xLog.NewContext(app, r.plan.Logger)
+	}
+	r.Init = Init{Ctx: app}
+	r.cancel = cancel
+	r.newEngine()
+
+	giveUp := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	err := r.firstPlan() //nolint:contextcheck // the application's context, made of ctx
+	if !giveUp() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		return r, nil
+	}
+	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer stop()
+	report(app, err)
+	closeErr := r.CloseNodes(closing)
+	report(app, closeErr)
+	return nil, errors.Join(err, closeErr, r.Close(closing))
+}
+
+// firstPlan carries out the whole plan.
+func (r *Reg) firstPlan() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := loadEnv(r.plan); err != nil {
+		return fmt.Errorf("xreg: environment file: %w", err)
+	}
+	return r.carryOut(progress{})
+}
+
+// progress says how much of a plan has been carried out.
+type progress struct {
+	envFiles, envDefaults, snowflake, logConfig int
+	phases, database, cache                     int
+	nodes, mappers, engine, routes              int
+	noEnvFile                                   bool
+	logger                                      *xLog.Engine
+	health                                      *xOption.Health
+}
+
+func progressOf(p *xOption.Plan) progress {
+	return progress{
+		envFiles: len(p.EnvFiles), envDefaults: len(p.EnvDefaults), database: len(p.Database), cache: len(p.Cache), snowflake: len(p.Snowflake), logConfig: len(p.LogConfig), phases: len(p.Phases),
+		nodes: len(p.Nodes), mappers: len(p.Mappers), engine: len(p.Engine), routes: len(p.Routes),
+		noEnvFile: p.NoEnvFile, logger: p.Logger, health: p.Health,
+	}
+}
+
+// Apply carries out more options, as if they had been given to New, except that what they open comes after the nodes
+// that have started already. Options about environment files, the id node and WithLogger come too late and are errors.
+// When it fails, what it opened is closed again.
+func (r *Reg) Apply(opts ...xOption.Option) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return errClosed
+	}
+	before := *r.plan
+	xOption.WithOptions(opts...)(r.plan)
+	err := r.carryOut(progressOf(&before))
+	if err != nil {
+		*r.plan = before
+		r.settings = settings(r.plan)
+		r.publish()
+	}
+	return err
+}
+
+// carryOut does what the plan holds beyond done.
+func (r *Reg) carryOut(done progress) error {
+	first := done.phases == 0
+	r.settings = settings(r.plan)
+	r.publish()
+	defer r.publish()
+	var err error
+	if first || len(r.plan.LogConfig) > done.logConfig {
+		err = r.openLog()
+	}
+	if err = distinct(errors.Join(err, r.check(done))); err != nil {
+		return err
+	}
+	if mappers := r.plan.Mappers[done.mappers:]; len(mappers) > 0 {
+		r.unmap = append(r.unmap, xError.RegisterApplicationMapper(mappers...))
+	}
+	mark := len(r.opened)
+	err = r.start(steps(r.plan, done.phases, done.nodes))
+	if err == nil {
+		err = xHook.Guard(func() error { return r.build(done) })
+		logPanic(r.Init.Ctx, "routes", err)
+	}
+	if err != nil && !first {
+		err = errors.Join(err, r.closeFrom(context.WithoutCancel(r.Init.Ctx), mark))
+	}
+	return err
+}
+
+// check returns everything that is wrong with the settings of what is not done yet.
+func (r *Reg) check(done progress) error {
+	errs := []error{r.plan.Problems(), xEnv.Validate(), late(r.plan, done)}
+	for _, s := range steps(r.plan, done.phases, len(r.plan.Nodes)) {
+		if s.Check == nil {
+			continue
+		}
+		err := xHook.Guard(func() error { return s.Check(r.Init.Ctx) })
+		if logPanic(r.Init.Ctx, s.Name, err) {
+			err = fmt.Errorf("%s: check: %w", s.Name, err)
+		}
+		errs = append(errs, err)
+	}
+	proxies, err := trustedProxies(r.plan)
+	errs = append(errs, err, r.serveConfig(len(proxies)).Check(), nodesOf(r.plan.Nodes[done.nodes:], r.nodes))
+	return errors.Join(errs...)
+}
+
+// late returns what came too late, after the start.
+func late(p *xOption.Plan, done progress) error {
+	if done.phases == 0 {
+		return nil
+	}
+	now := progressOf(p)
+	var errs []error
+	for _, o := range []struct {
+		option string
+		late   bool
+	}{
+		{"WithEnvFile", now.envFiles != done.envFiles},
+		{"WithoutEnvFile", now.noEnvFile != done.noEnvFile},
+		{"WithEnvDefaults", now.envDefaults != done.envDefaults},
+		{"WithDatabase, once more,", done.database > 0 && now.database != done.database},
+		{"WithCache, once more,", done.cache > 0 && now.cache != done.cache},
+		{"WithSnowflake", now.snowflake != done.snowflake},
+		{"WithLogger", now.logger != done.logger},
+	} {
+		if o.late {
+			errs = append(errs, fmt.Errorf("xreg: xOption.%s must be given to Register", o.option))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Problems returns the single problems of an error of New or Apply: one line each.
+func Problems(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || err.Error() != errors.Join(joined.Unwrap()...).Error() {
+		return []error{err}
+	}
+	var list []error
+	for _, e := range joined.Unwrap() {
+		list = append(list, Problems(e)...)
+	}
+	return list
+}
+
+// distinct joins the single problems of err without those whose text has come before.
+func distinct(err error) error {
+	var list []error
+	for _, problem := range Problems(err) {
+		if !slices.ContainsFunc(list, func(e error) bool { return e.Error() == problem.Error() }) {
+			list = append(list, problem)
+		}
+	}
+	return errors.Join(list...)
+}
+
+// Settings returns what options and environment say about serving and stopping.
+func (r *Reg) Settings() Settings { return r.public.Load().settings }
+
+// Server returns a new HTTP server for Serve, with the limits of options and environment. It has no handler yet.
+func (r *Reg) Server() *http.Server { return server(r.public.Load().server) }
+
+// Parts returns the parts of the framework that have started, in order.
+func (r *Reg) Parts() []Part { return slices.Clone(r.public.Load().parts) }
+
+// Life returns the application's life-cycle hooks.
+func (r *Reg) Life() *xHook.Lifecycle { return r.life }
+
+// Done returns a channel that is closed when the context that was given to New ends: a wish to stop.
+func (r *Reg) Done() <-chan struct{} { return r.parent.Done() }
+
+// Cancel ends the application's context. Close does so too.
+func (r *Reg) Cancel() { r.cancel(context.Canceled) }
+
+// Close ends the application's context, runs the stop hooks that have not run yet, closes the nodes in reverse order and
+// the log last. ctx bounds it. The second call does nothing.
+func (r *Reg) Close(ctx context.Context) error {
+	err := r.CloseNodes(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(err, r.logs.close())
+}
+
+// CloseNodes is Close without the log, in which the error can still be written.
+func (r *Reg) CloseNodes(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	r.Cancel()
+	err := errors.Join(r.life.Stop(ctx), r.closeFrom(ctx, 0))
+	for _, remove := range r.unmap {
+		remove()
+	}
+	return err
+}

@@ -1,0 +1,291 @@
+package xreg_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+)
+
+// part is a value that notes its own close.
+type part struct {
+	name string
+	log  *[]string
+}
+
+func (p *part) Close() error {
+	*p.log = append(*p.log, "close "+p.name)
+	return nil
+}
+
+// plain has a Close without a result.
+type plain struct{ *part }
+
+func (p plain) Close() { _ = p.part.Close() }
+
+// bounded has a Close with a context.
+type bounded struct{ *part }
+
+func (b bounded) Close(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return b.part.Close()
+}
+
+// phase returns a phase that notes its start and close.
+func phase(log *[]string, name string, rank xOption.Rank) xOption.Option {
+	return xOption.WithPhase(xOption.Phase{
+		Name: name, Key: xCtx.ContextKey(name), Rank: rank,
+		Start: func(context.Context) (any, error) {
+			*log = append(*log, "start "+name)
+			return &part{name, log}, nil
+		},
+	})
+}
+
+func TestStartOrderIsPhasesNodesEngineRoutesAndCloseIsItsReverse(t *testing.T) {
+	var log []string
+	node := func(name string, value func(*part) any) xRegNode.RegNode {
+		return func(ctx context.Context) (any, error) {
+			xHook.OnStop(ctx, name, func(context.Context) error {
+				log = append(log, "stop "+name)
+				return nil
+			})
+			log = append(log, "start "+name)
+			return value(&part{name, &log}), nil
+		}
+	}
+	nodes := []xRegNode.RegNodeList{
+		{Key: "n1", Node: node("n1", func(p *part) any { return p })},
+		{Key: xCtx.Exec, Node: node("exec", func(p *part) any { return plain{p} })},
+		{Key: "n2", Node: node("n2", func(p *part) any { return bounded{p} })},
+	}
+	base, _ := alone(t)
+	reg, err := xReg.New(t.Context(), nodes, base,
+		xOption.WithRoute(func(context.Context, *gin.Engine) { log = append(log, "routes") }),
+		xOption.WithEngine(func(*gin.Engine) { log = append(log, "engine") }),
+		phase(&log, "cache", xOption.RankCache), phase(&log, "database", xOption.RankDatabase),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reg.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := reg.Close(t.Context()); err != nil {
+		t.Errorf("second Close = %v, want nil", err)
+	}
+	want := []string{
+		"start database", "start cache", "start n1", "start exec", "start n2", "engine", "routes",
+		"stop n2", "stop exec", "stop n1", "close n2", "close exec", "close n1", "close cache", "close database",
+	}
+	if !slices.Equal(log, want) {
+		t.Errorf("order\n%v\nwant\n%v", log, want)
+	}
+}
+
+func TestNodeSeesWhatCameBeforeIt(t *testing.T) {
+	var saw []any
+	see := func(value any) xRegNode.RegNode {
+		return func(ctx context.Context) (any, error) {
+			saw = append(saw, ctx.Value(xCtx.ContextKey("a")), ctx.Value(xCtx.SnowflakeNodeKey) != nil)
+			return value, nil
+		}
+	}
+	reg, _ := begin(t, []xRegNode.RegNodeList{{Key: "a", Node: see(1)}, {Key: "b", Node: see(2)}, {Key: xCtx.Exec, Node: see(3)}})
+	if want := []any{nil, true, 1, true, 1, true}; !slices.Equal(saw, want) {
+		t.Errorf("nodes saw %v, want %v", saw, want)
+	}
+	if v := reg.Init.Ctx.Value(xCtx.Exec); v != nil {
+		t.Errorf("value of an Exec node = %v, want none", v)
+	}
+	if nodes := xRegNode.From(reg.Init.Ctx); nodes == nil || nodes.Len() != 3 {
+		t.Errorf("nodes = %v, want the three with keys", nodes)
+	}
+}
+
+func TestFailingNodeClosesWhatIsOpenInReverse(t *testing.T) {
+	boom := errors.New("boom")
+	var log []string
+	hook := func(ctx context.Context) (any, error) {
+		xHook.OnStop(ctx, "h", func(context.Context) error {
+			log = append(log, "stop h")
+			return nil
+		})
+		return nil, nil
+	}
+	base, _ := alone(t)
+	reg, err := xReg.New(t.Context(), []xRegNode.RegNodeList{
+		{Key: "n1", Node: func(context.Context) (any, error) { return &part{"n1", &log}, nil }},
+		{Key: xCtx.Exec, Node: hook},
+		{Key: "n2", Node: func(context.Context) (any, error) { return nil, boom }},
+		{Key: "n3", Node: func(context.Context) (any, error) { log = append(log, "n3"); return nil, nil }},
+	}, base, phase(&log, "database", xOption.RankDatabase))
+	if reg != nil || !errors.Is(err, boom) || err.Error() != "node n2: boom" {
+		t.Errorf("New = %v, %v; want nil and the error of n2", reg, err)
+	}
+	if want := []string{"start database", "stop h", "close n1", "close database"}; !slices.Equal(log, want) {
+		t.Errorf("order %v, want %v", log, want)
+	}
+}
+
+func TestPanicOfANodeIsAnErrorAndItsStackIsLogged(t *testing.T) {
+	base, out := alone(t)
+	_, err := xReg.New(t.Context(), []xRegNode.RegNodeList{
+		{Key: "n", Node: func(context.Context) (any, error) { panic("no luck") }},
+	}, base)
+	if err == nil || err.Error() != "node n: panic: no luck" {
+		t.Errorf("New = %v, want the panic as an error", err)
+	}
+	if !strings.Contains(out.String(), "start_test.go") {
+		t.Errorf("log %s\nhas no stack", out)
+	}
+}
+
+func TestPanicOfTheRoutesIsAnError(t *testing.T) {
+	base, _ := alone(t)
+	_, err := xReg.New(t.Context(), nil, base, xOption.WithHealth(), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/healthz", func(*gin.Context) {})
+	}))
+	if err == nil || !strings.Contains(err.Error(), "/healthz") {
+		t.Errorf("New = %v, want an error that names the path", err)
+	}
+}
+
+func TestPanicOfACloseKeepsNothingElseOpen(t *testing.T) {
+	var log []string
+	base, _ := alone(t)
+	reg, err := xReg.New(t.Context(), []xRegNode.RegNodeList{
+		{Key: "a", Node: func(context.Context) (any, error) { return &part{"a", &log}, nil }},
+		{Key: "b", Node: func(context.Context) (any, error) { return plain{}, nil }}, // its part is nil
+	}, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reg.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "close of node b: panic") {
+		t.Errorf("Close = %v, want the panic of b", err)
+	}
+	if !slices.Equal(log, []string{"close a"}) {
+		t.Errorf("closed %v, want a", log)
+	}
+}
+
+func TestOneValueUnderTwoKeysIsClosedOnceAndANilPointerNever(t *testing.T) {
+	var log []string
+	shared := &part{"shared", &log}
+	base, _ := alone(t)
+	reg, err := xReg.New(t.Context(), []xRegNode.RegNodeList{
+		{Key: "a", Node: func(context.Context) (any, error) { return shared, nil }},
+		{Key: "b", Node: func(context.Context) (any, error) { return shared, nil }},
+		{Key: "c", Node: func(context.Context) (any, error) { return (*part)(nil), nil }},
+	}, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reg.Close(t.Context()); err != nil {
+		t.Errorf("Close = %v, want nil", err)
+	}
+	if !slices.Equal(log, []string{"close shared"}) {
+		t.Errorf("closed %v, want shared once", log)
+	}
+}
+
+func TestEndOfTheContextGivesUpTheStart(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("enough")
+	var log []string
+	base, _ := alone(t)
+	_, err := xReg.New(ctx, []xRegNode.RegNodeList{
+		{Key: "a", Node: func(context.Context) (any, error) { return &part{"a", &log}, nil }},
+		{Key: "b", Node: func(ctx context.Context) (any, error) {
+			cancel(cause)
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}},
+	}, base)
+	if !errors.Is(err, cause) || !slices.Equal(log, []string{"close a"}) {
+		t.Errorf("New = %v with %v, want the cause and a closed", err, log)
+	}
+}
+
+func TestEndOfTheContextAfterTheStartLeavesTheApplicationsAlone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	base, _ := alone(t)
+	reg, err := xReg.New(ctx, nil, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-reg.Done()
+	if reg.Init.Ctx.Err() != nil {
+		t.Error("the application's context has ended with its parent")
+	}
+	if err := reg.Close(t.Context()); err != nil || reg.Init.Ctx.Err() == nil {
+		t.Errorf("Close = %v, context %v; want nil and an ended context", err, reg.Init.Ctx.Err())
+	}
+}
+
+func TestValuesOfAPhaseAreFoundUnderTheirKeys(t *testing.T) {
+	reg, _ := begin(t, nil, xOption.WithPhase(xOption.Phase{
+		Name: "cache", Key: xCtx.CacheManagerKey,
+		Start:    func(context.Context) (any, error) { return "manager", nil },
+		Values:   func(any) map[xCtx.ContextKey]any { return map[xCtx.ContextKey]any{xCtx.RedisClientKey: "client"} },
+		Describe: func(v any) string { return "the " + v.(string) },
+	}))
+	if got := reg.Init.Ctx.Value(xCtx.RedisClientKey); got != "client" {
+		t.Errorf("RedisClientKey = %v, want client", got)
+	}
+	parts := reg.Parts()
+	if last := parts[len(parts)-1]; last != (xReg.Part{Name: "cache", Detail: "the manager"}) {
+		t.Errorf("parts = %v, want the cache last", parts)
+	}
+}
+
+// asking is a value whose Close asks the application for something.
+type asking struct{ ask func() }
+
+func (a *asking) Close() { a.ask() }
+
+func TestNodesMayAskTheApplicationWhileTheyStartAndClose(t *testing.T) {
+	base, _ := alone(t)
+	reg, err := xReg.New(t.Context(), nil, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	ask := func() {
+		asked++
+		_, _, _ = reg.Settings(), reg.Parts(), reg.Server()
+	}
+	if err := reg.Apply(xOption.WithNodes(xRegNode.RegNodeList{Key: "a", Node: func(context.Context) (any, error) {
+		ask()
+		return &asking{ask}, nil
+	}})); err != nil {
+		t.Fatal(err)
+	}
+	if err := reg.Close(t.Context()); err != nil || asked != 2 {
+		t.Errorf("Close = %v after %d questions, want nil and two", err, asked)
+	}
+}
+
+func TestErrorOfACloseAfterAFailedStartIsReportedToo(t *testing.T) {
+	defer xReg.SetExit(func(int) {})()
+	base, out := alone(t)
+	xReg.Register(t.Context(), []xRegNode.RegNodeList{
+		{Key: "a", Node: func(context.Context) (any, error) { return plain{}, nil }}, // its close panics
+		{Key: "b", Node: func(context.Context) (any, error) { return nil, errors.New("boom") }},
+	}, base)
+	if linesWith(out, "start failed: node b: boom") != 1 || linesWith(out, "start failed: close of node a") != 1 {
+		t.Errorf("log\n%s\nwant both errors", out)
+	}
+}

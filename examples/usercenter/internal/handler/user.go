@@ -1,0 +1,98 @@
+// Package handler binds requests, calls the logic and answers.
+package handler
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
+	"github.com/plinthgo/plinth/examples/usercenter/internal/logic"
+)
+
+// RegisterRequest is what a new user sends. The upper bounds are those of the columns, and of what is worth hashing.
+type RegisterRequest struct {
+	Username string `binding:"required,min=3,max=32"     json:"username"`
+	Email    string `binding:"required,email,max=128"    json:"email"`
+	Password string `binding:"required,min=6,max=256"    json:"password"`
+}
+
+// LoginRequest is what a known user sends.
+type LoginRequest struct {
+	Username string `binding:"required" json:"username"`
+	Password string `binding:"required" json:"password"`
+}
+
+// UserResponse is a user without the password.
+type UserResponse struct {
+	*entity.User
+	Token string `json:"token,omitempty"`
+}
+
+// Register answers POST /api/v1/user/register with the new user.
+func Register(c *gin.Context) {
+	request := xBind.Bind(c, &RegisterRequest{}).Data()
+	if request == nil {
+		return
+	}
+	user, err := logic.Register(c.Request.Context(), request.Username, request.Email, request.Password)
+	if err != nil {
+		_ = c.Error(err)
+		return
+	}
+	xResult.SuccessHasData(c, "registered", UserResponse{User: user})
+}
+
+// Login answers POST /api/v1/user/login with the user.
+func Login(c *gin.Context) {
+	request := xBind.Bind(c, &LoginRequest{}).Data()
+	if request == nil {
+		return
+	}
+	user, err := logic.Login(c.Request.Context(), request.Username, request.Password)
+	if err != nil {
+		_ = c.Error(err)
+		return
+	}
+	xResult.SuccessHasData(c, "logged in", UserResponse{User: user})
+}
+
+// Create answers POST /api/v1/user as Register does, without data.
+func Create(c *gin.Context) {
+	request := xBind.Bind(c, &RegisterRequest{}).Data()
+	if request == nil {
+		return
+	}
+	if _, err := logic.Register(c.Request.Context(), request.Username, request.Email, request.Password); err != nil {
+		_ = c.Error(err)
+		return
+	}
+	xResult.Success(c, "created")
+}
+
+// Get answers GET /api/v1/user/{id} with the user. A path without a usable id is a PARAMETER_ERROR.
+func Get(c *gin.Context) {
+	id, err := xSnowflake.ParseSnowflakeID(c.Param("id"))
+	if err != nil || id.IsZero() {
+		_ = c.Error(xError.Wrap(xError.ParameterError, "the id is not one of a user", err))
+		return
+	}
+	user, err := logic.Find(c.Request.Context(), id)
+	if err != nil {
+		_ = c.Error(err)
+		return
+	}
+	xResult.SuccessHasData(c, "found", user)
+}
+
+// Ping answers GET /ping.
+func Ping(c *gin.Context) {
+	c.JSON(http.StatusOK, gin.H{"message": "pong"})
+}
+
+// APIPing answers GET /api/ping.
+func APIPing(c *gin.Context) { xResult.SuccessHasData(c, "SUCCESS", "pong") }

@@ -1,0 +1,72 @@
+// Package logic holds the rules of the application. It knows no HTTP: its errors carry the codes that answer a request.
+package logic
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
+	"github.com/plinthgo/plinth/examples/usercenter/internal/repository"
+)
+
+var log = xLog.WithName(xLog.NamedLOGC, "user")
+
+// errTaken answers a name or an address that somebody has.
+var errTaken = xError.New(xError.Existed, "the username or the e-mail address is taken")
+
+// Register makes a new user. The unique indexes decide who comes first; looking before only spares the hash.
+func Register(ctx context.Context, username, email, password string) (*entity.User, error) {
+	taken, err := repository.Taken(ctx, username, email)
+	if err != nil {
+		return nil, err
+	}
+	if taken {
+		return nil, errTaken
+	}
+	hash, err := xUtil.Password().EncryptString(password)
+	if err != nil {
+		return nil, err
+	}
+	user := &entity.User{Username: username, Email: email, Password: hash}
+	if err := repository.Create(ctx, user); err != nil {
+		if errors.Is(err, gorm.ErrDuplicatedKey) {
+			return nil, errTaken
+		}
+		return nil, err
+	}
+	log.Info(ctx, "user registered", slog.Any("user", user.ID))
+	return user, nil
+}
+
+// Login returns the user whose password this is. That a name is unknown has an answer of its own, so there is nothing to
+// hide in the time that the two answers take.
+func Login(ctx context.Context, username, password string) (*entity.User, error) {
+	user, err := repository.ByUsername(ctx, username)
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, xError.New(xError.UserNotFound, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !xUtil.Password().IsValid(password, user.Password) {
+		log.Notice(ctx, "login refused", slog.Any("user", user.ID))
+		return nil, xError.New(xError.Unauthorized, "the password does not match")
+	}
+	return user, nil
+}
+
+// Find returns the user with this id.
+func Find(ctx context.Context, id xSnowflake.SnowflakeID) (*entity.User, error) {
+	user, err := repository.ByID(ctx, id)
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, xError.New(xError.NotExist, "there is no such user")
+	}
+	return user, err
+}

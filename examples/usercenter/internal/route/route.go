@@ -1,0 +1,28 @@
+// Package route says which handler answers what.
+package route
+
+import (
+	"context"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/examples/usercenter/internal/handler"
+)
+
+// Register registers the routes. Those marked java answer clients of a Java service, in its envelope.
+func Register(_ context.Context, engine *gin.Engine) {
+	java := xMiddle.UseProfile(xBase.ProfileJava) //nolint:contextcheck // it takes none
+
+	engine.GET("/ping", handler.Ping)
+
+	api := engine.Group("/api")
+	api.GET("/ping", java, handler.APIPing)
+
+	user := api.Group("/v1/user")
+	user.POST("/register", handler.Register)
+	user.POST("/login", handler.Login)
+	user.POST("", java, handler.Create)
+	user.GET("/:id", java, handler.Get)
+}

@@ -1,0 +1,220 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// playKey makes this test binary the service.
+const playKey xEnv.EnvKey = "USERCENTER_TEST_PLAY"
+
+func TestMain(m *testing.M) {
+	if _, play := xEnv.GetEnv(playKey); play {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// process is the service as a process of its own.
+type process struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	lines chan string
+	out   bytes.Buffer // complete when lines is closed
+	url   string
+}
+
+// launch starts the service in dir with nothing but these variables, and a free port.
+func launch(t *testing.T, dir string, env ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan string, 100_000)}
+	p.cmd.Dir = dir
+	p.cmd.Env = append([]string{playKey.String() + "=1", "TMPDIR=" + dir, "PLINTH_PORT=0"}, env...)
+	pipe, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Stderr = p.cmd.Stdout
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.lines)
+		for scan := bufio.NewScanner(pipe); scan.Scan(); {
+			p.out.WriteString(scan.Text() + "\n")
+			p.lines <- scan.Text()
+		}
+	}()
+	return p
+}
+
+// ready waits until the service is ready.
+func (p *process) ready() *process {
+	p.t.Helper()
+	for text := range p.lines {
+		var line struct{ Msg, Address string }
+		if json.Unmarshal([]byte(text), &line) == nil && line.Msg == "ready" {
+			p.url = line.Address
+			return p
+		}
+	}
+	p.t.Fatalf("the service ended:\n%s", p.out.String())
+	return nil
+}
+
+// exit waits for the end of the service.
+func (p *process) exit() (code int) {
+	p.t.Helper()
+	for range p.lines { // until the pipe is closed
+	}
+	if err, exit := p.cmd.Wait(), (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// stop ends the service in order.
+func (p *process) stop() (code int) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+	return p.exit()
+}
+
+// send posts JSON, or gets where there is none.
+func send(ctx context.Context, client *http.Client, url string, body any) (status int, text string, err error) {
+	method, reader := http.MethodGet, io.Reader(http.NoBody)
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return 0, "", err
+		}
+		method, reader = http.MethodPost, bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, url, reader)
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(data), err
+}
+
+func TestServiceRunsWithoutConfigurationAndKeepsItsUsers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+	p := launch(t, dir, "PLINTH_DRAIN_DELAY=0s").ready()
+	if status, text, err := send(t.Context(), client, p.url+register, person("ada")); err != nil || status != http.StatusOK {
+		t.Fatalf("register = %d %s %v", status, text, err)
+	}
+	if code := p.stop(); code != 0 {
+		t.Errorf("exit code = %d:\n%s", code, p.out.String())
+	}
+	for _, name := range []string{"usercenter.db", ".gitignore"} {
+		if _, err := os.Stat(filepath.Join(dir, dataDir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+
+	p = launch(t, dir, "PLINTH_DEBUG=true").ready()
+	status, text, err := send(t.Context(), client, p.url+login, map[string]string{"username": "ada", "password": password})
+	if err != nil || status != http.StatusOK || !strings.Contains(text, `"overhead":`) {
+		t.Errorf("login after a restart in debug mode = %d %s %v", status, text, err)
+	}
+	began := time.Now()
+	if code := p.stop(); code != 0 || time.Since(began) > 4*time.Second {
+		t.Errorf("exit code = %d after %s, want 0 without a drain delay", code, time.Since(began))
+	}
+	file, err := os.ReadFile(filepath.Join(dir, ".logs", "app.log"))
+	if err != nil || strings.Count(string(file), `"msg":"stopped"`) != 2 {
+		t.Errorf("log file = %v\n%s\nwant the end of both lives", err, file)
+	}
+	if log := p.out.String() + string(file); strings.Contains(log, password) || strings.Contains(log, "argon2id") {
+		t.Errorf("the log holds a password:\n%s", log)
+	}
+}
+
+func TestStopUnderLoadLosesNoRequest(t *testing.T) {
+	t.Parallel()
+	p := launch(t, t.TempDir(), "PLINTH_DRAIN_DELAY=500ms", "LOG_DIR=none").ready()
+	var served atomic.Int64
+	var clients sync.WaitGroup
+	for i := range 4 {
+		clients.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			name := person(strings.Repeat("x", 3+i))
+			for n := 0; ; n++ {
+				url, body := p.url+register, any(name) // the first succeeds, the others are refused
+				if n%3 == 1 {
+					url, body = p.url+"/ping", nil
+				}
+				status, text, err := send(context.Background(), client, url, body)
+				if errors.Is(err, syscall.ECONNREFUSED) {
+					return
+				}
+				taken := status == http.StatusBadRequest && strings.Contains(text, "EXISTED")
+				if err != nil || status != http.StatusOK && !taken {
+					t.Errorf("request %d of client %d = %d %s %v", n, i, status, text, err)
+					return
+				}
+				served.Add(1)
+			}
+		})
+	}
+	for served.Load() < 100 {
+		time.Sleep(time.Millisecond) //nolint:forbidigo // the clients are under way in other goroutines
+	}
+	if code := p.stop(); code != 0 {
+		t.Errorf("exit code = %d:\n%s", code, p.out.String())
+	}
+	clients.Wait()
+	t.Logf("%d requests served", served.Load())
+}
+
+func TestBackendThatIsNotImportedIsNamedWithItsImport(t *testing.T) {
+	t.Parallel()
+	p := launch(t, t.TempDir(), "DATABASE_DRIVER=postgres", "DATABASE_PASS=s3cret", "NOSQL_DRIVER=redis", "LOG_DIR=none")
+	if code := p.exit(); code != 1 {
+		t.Errorf("exit code = %d, want 1", code)
+	}
+	out := p.out.String()
+	for _, want := range []string{
+		"github.com/plinthgo/plinth/dbplugins/postgres", "go get", "imported: sqlite",
+		"github.com/plinthgo/plinth/cacheplugins/redis", "imported: memory",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("output\n%s\nlacks %q", out, want)
+		}
+	}
+	if strings.Contains(out, "s3cret") {
+		t.Error("the password is in the output")
+	}
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
+)
+
+const (
+	register = "/api/v1/user/register"
+	login    = "/api/v1/user/login"
+	password = "correct horse"
+)
+
+// person is what a new user sends.
+func person(name string) gin.H {
+	return gin.H{"username": name, "email": name + "@example.org", "password": password}
+}
+
+// user is what a client sees of one.
+type user struct {
+	ID        xSnowflake.SnowflakeID `json:"id"`
+	Username  string                 `json:"username"`
+	Email     string                 `json:"email"`
+	CreatedAt string                 `json:"created_at"`
+}
+
+func TestRegisterAndLogin(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, options()...)
+	var made, seen user
+	r := app.Request(http.MethodPost, register, person("ada"))
+	if r.Into(&made); r.Status() != http.StatusOK || r.Output() != "Success" || r.Code() != 200 {
+		t.Fatalf("register = %d %s", r.Status(), r.Body())
+	}
+	if made.ID.Gene() != xSnowflake.GeneUser || made.Username != "ada" || made.Email != "ada@example.org" || made.CreatedAt == "" {
+		t.Errorf("user = %+v", made)
+	}
+	r = app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password})
+	if r.Into(&seen); r.Status() != http.StatusOK || seen.ID != made.ID {
+		t.Errorf("login = %d %s, want user %s", r.Status(), r.Body(), made.ID)
+	}
+	if strings.Contains(r.Body(), "token") {
+		t.Errorf("login = %s, want no token where there is none", r.Body())
+	}
+}
+
+func TestErrorsHaveTheirCodes(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, options()...)
+	app.Request(http.MethodPost, register, person("ada"))
+	sameMail := person("eve")
+	sameMail["email"] = "ada@example.org"
+	for _, tc := range []struct {
+		name string
+		path string
+		body any
+		want *xError.ErrorCode
+	}{
+		{name: "username taken", path: register, body: person("ada"), want: xError.Existed},
+		{name: "address taken", path: register, body: sameMail, want: xError.Existed},
+		{name: "unknown user", path: login, body: gin.H{"username": "bob", "password": password}, want: xError.UserNotFound},
+		{name: "wrong password", path: login, body: gin.H{"username": "ada", "password": "wrong " + password}, want: xError.Unauthorized},
+		{name: "no JSON", path: login, body: "{", want: xError.BodyError},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := app.Request(http.MethodPost, tc.path, tc.body)
+			if r.Code() != tc.want.GetCode() || r.Status() != tc.want.Status() {
+				t.Errorf("answer = %d %s, want %d", r.Status(), r.Body(), tc.want.GetCode())
+			}
+		})
+	}
+}
+
+func TestBoundsOfARegistration(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, options()...)
+	for i, tc := range []struct {
+		name                      string
+		username, email, password string
+		field                     string
+	}{
+		{name: "shortest", username: "abc", password: "secret"},
+		{name: "longest", username: strings.Repeat("ü", 32), password: strings.Repeat("ü", 256)},
+		{name: "name too short", username: "ab", password: "secret", field: "username"},
+		{name: "name too long", username: strings.Repeat("a", 33), password: "secret", field: "username"},
+		{name: "no name", password: "secret", field: "username"},
+		{name: "password too short", username: "abcd", password: "12345", field: "password"},
+		{name: "password too long", username: "abcd", password: strings.Repeat("x", 257), field: "password"},
+		{name: "no address", username: "abcd", email: "nobody", password: "secret", field: "email"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if tc.email == "" {
+				tc.email = fmt.Sprintf("n%d@example.org", i)
+			}
+			r := app.Request(http.MethodPost, register, gin.H{"username": tc.username, "email": tc.email, "password": tc.password})
+			if tc.field == "" {
+				if r.Status() != http.StatusOK {
+					t.Errorf("register = %d %s, want success", r.Status(), r.Body())
+				}
+				return
+			}
+			var failures []struct{ Field string }
+			if r.Into(&failures); r.Code() != xError.BodyError.GetCode() || len(failures) != 1 || failures[0].Field != tc.field {
+				t.Errorf("register = %d %s, want a failure of %s", r.Status(), r.Body(), tc.field)
+			}
+		})
+	}
+}
+
+func TestPasswordIsKeptAsAHashOnly(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, options()...)
+	bodies := app.Request(http.MethodPost, register, person("ada")).Body() +
+		app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password}).Body() +
+		app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password + "!"}).Body() +
+		app.Request(http.MethodPost, register, gin.H{"username": "x", "email": "x", "password": password}).Body()
+
+	var row entity.User
+	if err := xDB.MustGetDB(app.Context()).Take(&row, "username = ?", "ada").Error; err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(row.Password, "$argon2id$") {
+		t.Errorf("stored password = %q, want an argon2id hash", row.Password)
+	}
+	for _, secret := range []string{password, row.Password} {
+		if strings.Contains(bodies, secret) || strings.Contains(app.LogText(), secret) {
+			t.Errorf("%q is in a response or in the log", secret)
+		}
+	}
+}
+
+func TestOnlyOneOfManyRegistrationsAtOnceSucceeds(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, options()...)
+	const many = 50
+	outputs := make([]string, many)
+	var wg sync.WaitGroup
+	for i := range many {
+		wg.Go(func() {
+			p := person("ada") // one name, and for half of them one address
+			if i%2 == 0 {
+				p["email"] = fmt.Sprintf("ada%d@example.org", i)
+			}
+			outputs[i] = app.Request(http.MethodPost, register, p).Output()
+		})
+	}
+	wg.Wait()
+	count := map[string]int{}
+	for _, o := range outputs {
+		count[o]++
+	}
+	if count["Success"] != 1 || count["EXISTED"] != many-1 {
+		t.Errorf("answers = %v, want one Success and %d EXISTED", count, many-1)
+	}
+}
+
+func TestJavaProfile(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, options()...)
+	made := app.Request(http.MethodPost, "/api/v1/user", person("ada"))
+	if made.Code() != 200 || !strings.Contains(made.Body(), `"errorMessage":null`) || !strings.Contains(made.Body(), `"data":null`) {
+		t.Errorf("create = %s, want the Java shape without data", made.Body())
+	}
+	var ada, seen user
+	app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password}).Into(&ada)
+	for range 2 { // the second time from the cache
+		r := app.Request(http.MethodGet, "/api/v1/user/"+ada.ID.String(), nil)
+		if r.Into(&seen); seen != ada || !strings.Contains(r.Body(), `"duration":`) || strings.Contains(r.Body(), "argon2id") {
+			t.Errorf("get = %s, want %+v in the Java shape", r.Body(), ada)
+		}
+	}
+	for _, tc := range []struct {
+		name, method, path string
+		body               any
+		code               int
+		output             string
+	}{
+		{name: "no such user", method: http.MethodGet, path: "/api/v1/user/1", code: 40000, output: "NotExist"},
+		{name: "id that is null", method: http.MethodGet, path: "/api/v1/user/null", code: 40002, output: "ParameterError"},
+		{name: "id that is nothing", method: http.MethodGet, path: "/api/v1/user/0", code: 40002, output: "ParameterError"},
+		{name: "no id", method: http.MethodGet, path: "/api/v1/user/ada", code: 40002, output: "ParameterError"},
+		{name: "taken", method: http.MethodPost, path: "/api/v1/user", body: person("ada"), code: 40001, output: "Existed"},
+		{name: "ping", method: http.MethodGet, path: "/api/ping", code: 200, output: "Success"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := app.Request(tc.method, tc.path, tc.body)
+			if r.Code() != tc.code || r.Output() != tc.output || !strings.Contains(r.Body(), `"errorMessage":`) {
+				t.Errorf("answer = %s, want %d %s", r.Body(), tc.code, tc.output)
+			}
+		})
+	}
+}
+
+func TestUserIsFoundInTheCacheForAWhile(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, options()...)
+	var ada user
+	app.Request(http.MethodPost, register, person("ada")).Into(&ada)
+	path := "/api/v1/user/" + ada.ID.String()
+	app.Request(http.MethodGet, path, nil)
+	if err := xDB.MustGetDB(app.Context()).Delete(&entity.User{}, "id = ?", ada.ID).Error; err != nil {
+		t.Fatal(err)
+	}
+	if r := app.Request(http.MethodGet, path, nil); r.Status() != http.StatusOK {
+		t.Errorf("get = %d %s, want the cached user", r.Status(), r.Body())
+	}
+	app.Clock().Advance(time.Hour)
+	if r := app.Request(http.MethodGet, path, nil); r.Output() != "NotExist" {
+		t.Errorf("get after an hour = %d %s, want NotExist", r.Status(), r.Body())
+	}
+}
+
+func TestPingIsOneField(t *testing.T) {
+	t.Parallel()
+	r := plinthtest.New(t, options()...).Request(http.MethodGet, "/ping", nil)
+	if r.Status() != http.StatusOK || r.Body() != `{"message":"pong"}` {
+		t.Errorf("/ping = %d %s", r.Status(), r.Body())
+	}
+}
+
+func TestReadinessListsDatabaseAndCache(t *testing.T) {
+	t.Parallel()
+	r := plinthtest.New(t, options()...).Request(http.MethodGet, "/readyz", nil)
+	var got struct {
+		Nodes []struct {
+			Name string
+			OK   bool
+		}
+	}
+	r.JSON(&got)
+	if r.Status() != http.StatusOK || len(got.Nodes) != 3 || got.Nodes[1].Name != "database" || got.Nodes[2].Name != "cache" {
+		t.Errorf("/readyz = %d %s, want id node, database and cache", r.Status(), r.Body())
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/plinthgo/plinth/cacheplugins/memory"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// The trace of the cache: entries that are read by a Zipf distribution.
+const (
+	cacheEntries = 100_000
+	traceLength  = 1 << 20
+)
+
+// account is a value without references, so that the typed view may keep it as it is.
+type account struct {
+	ID      int64
+	Name    string
+	Age     int
+	Enabled bool
+}
+
+// caches compare the typed view with the engine under it.
+func caches() []comparison {
+	ctx := context.Background()
+	bare := otter.Must(&otter.Options[string, account]{
+		MaximumSize: 2 * cacheEntries, InitialCapacity: cacheEntries,
+		ExpiryCalculator: otter.ExpiryWriting[string, account](time.Hour),
+	})
+	store := must(memory.Driver{}.Open(ctx, driver.Config{Memory: driver.Memory{MaxEntries: 2 * cacheEntries}}))
+	typed := xCache.KeyCacheOf[string, account](must(xCache.New(store)))
+	keys := make([]string, cacheEntries)
+	for i := range keys {
+		keys[i] = "user:" + strconv.Itoa(i)
+		v := account{ID: int64(i), Name: "Ada"}
+		bare.Set(keys[i], v)
+		if err := typed.Set(ctx, keys[i], &v, xCache.WithTTL(time.Hour)); err != nil {
+			panic(err)
+		}
+	}
+	trace := zipf(cacheEntries, traceLength)
+	fromBare := func(key string) bool {
+		v, ok := bare.GetIfPresent(key)
+		return ok && v.Name != ""
+	}
+	fromTyped := func(key string) bool {
+		v, ok, err := typed.Get(ctx, key)
+		return err == nil && ok && v.Name != ""
+	}
+	return []comparison{
+		{
+			name: "typed get", peer: "otter", target: 1.1, allocs: 1,
+			ours: alone(fromTyped, keys, trace), theirs: alone(fromBare, keys, trace),
+		},
+		{
+			name: "typed get, parallel", peer: "otter", target: 1.1, allocs: 1,
+			ours: parallel(fromTyped, keys, trace), theirs: parallel(fromBare, keys, trace),
+		},
+	}
+}
+
+// zipf returns indexes below n of which a few come often, in no order.
+func zipf(n, length int) []int32 {
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same trace every time
+	z := rand.NewZipf(r, 1.01, 1, uint64(n-1))
+	place := r.Perm(n)
+	trace := make([]int32, length)
+	for i := range trace {
+		trace[i] = int32(place[z.Uint64()])
+	}
+	return trace
+}
+
+func alone(get func(string) bool, keys []string, trace []int32) func(*testing.B) {
+	return func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			if !get(keys[trace[i%traceLength]]) {
+				b.Fatal("missing")
+			}
+		}
+	}
+}
+
+func parallel(get func(string) bool, keys []string, trace []int32) func(*testing.B) {
+	return func(b *testing.B) {
+		b.ReportAllocs()
+		b.RunParallel(func(pb *testing.PB) {
+			for i := rand.IntN(traceLength); pb.Next(); i++ { //nolint:gosec // any place will do
+				if !get(keys[trace[i%traceLength]]) {
+					b.Error("missing")
+					return
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+)
+
+// groups are the areas of which something is claimed. Each is set up only when it is run.
+var groups = []struct {
+	name        string
+	comparisons func() []comparison
+	claims      func() []claim
+}{
+	{"request", requests, func() []claim {
+		return []claim{{name: "CPU of a request over loopback, client included (target 1.20)", show: loopbackCPU}}
+	}},
+	{"bind", bindings, nil},
+	{"ids", ids, idClaims},
+	{"cache", caches, nil},
+	{"log", logs, nil},
+	{"sql", sqls, nil},
+}
+
+// cleanups run before the program ends, the last one first.
+var cleanups []func()
+
+func atExit(f func()) { cleanups = append(cleanups, f) }
+
+func cleanUp() {
+	for _, f := range slices.Backward(cleanups) {
+		f()
+	}
+}
+
+// must returns v; what a benchmark cannot set up ends it.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func firstError(errs ...error) error { return cmp.Or(errs...) }
+
+func init() { gin.SetMode(gin.ReleaseMode) }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+)
+
+// perMilli is the limit of one gene in the default layout.
+const perMilli = 1024
+
+func newNode() *xSnowflake.Node {
+	return must(xSnowflake.NewNode(xSnowflake.WithNodeID(5), xSnowflake.WithDatacenterID(3)))
+}
+
+// ids compare an id below the limit with the one thing that it cannot do without, a look at the clock.
+func ids() []comparison {
+	n := newNode()
+	return []comparison{{
+		name: "one id below the limit", peer: "time.Since",
+		ours: func(b *testing.B) {
+			b.ReportAllocs()
+			var g xSnowflake.Gene
+			for b.Loop() {
+				if _, err := n.Generate(g); err != nil {
+					b.Fatal(err)
+				}
+				g = (g + 1) & 63
+			}
+		},
+		theirs: func(b *testing.B) {
+			start := time.Now()
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = time.Since(start)
+			}
+		},
+	}}
+}
+
+// idClaims are the figures of ids that are no time of one call.
+func idClaims() []claim {
+	return []claim{
+		{name: "one gene against the layout's limit (target 99.5 %) and a spinning generator's CPU (target 0.3)", show: oneGene},
+		{name: "all genes (target 20 M ids/s on two processors)", show: allGenes},
+	}
+}
+
+func oneGene() (string, error) {
+	text := ""
+	for _, workers := range []int{1, 8} {
+		n := newNode()
+		base := spinning(300 * time.Millisecond)
+		share, each, err := rate(n, workers, time.Second)
+		if err := firstError(err, n.Close()); err != nil {
+			return "", err
+		}
+		text += fmt.Sprintf("%d goroutines %.2f %% with %.2f of the CPU; ", workers, share*100, float64(each)/float64(base))
+	}
+	return text[:len(text)-2], nil
+}
+
+// rate makes ids of one gene for the given time, and returns the share of the limit that was reached and
+// the CPU time for each millisecond's worth of ids.
+func rate(n *xSnowflake.Node, workers int, d time.Duration) (share float64, each time.Duration, err error) {
+	var count atomic.Int64
+	var failure atomic.Pointer[error]
+	var wg sync.WaitGroup
+	used, begin := cpu(), time.Now()
+	for range workers {
+		wg.Go(func() {
+			for time.Since(begin) < d {
+				for range 64 {
+					if _, err := n.Generate(xSnowflake.GeneOrder); err != nil {
+						failure.Store(&err)
+						return
+					}
+				}
+				count.Add(64)
+			}
+		})
+	}
+	wg.Wait()
+	if e := failure.Load(); e != nil {
+		return 0, 0, *e
+	}
+	millis := float64(count.Load()) / perMilli
+	return millis / (time.Since(begin).Seconds() * 1e3), time.Duration(float64(cpu()-used) / millis), nil
+}
+
+// spinning is the CPU time for a millisecond's worth of ids of a generator that waits for the next
+// millisecond in a loop.
+func spinning(d time.Duration) time.Duration {
+	var last, sequence int64
+	made := 0
+	used, begin := cpu(), time.Now()
+	for time.Since(begin) < d {
+		for sequence == perMilli && time.Now().UnixMilli() == last {
+			continue
+		}
+		if now := time.Now().UnixMilli(); now > last {
+			last, sequence = now, 0
+		}
+		sequence++
+		made++
+	}
+	return time.Duration(float64(cpu()-used) / float64(made) * perMilli)
+}
+
+func allGenes() (string, error) {
+	n := newNode()
+	var workers atomic.Uint32
+	result := testing.Benchmark(func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) {
+			g := xSnowflake.Gene(workers.Add(1) * 32 & 63)
+			for pb.Next() {
+				if _, err := n.Generate(g); err != nil {
+					b.Error(err)
+				}
+				g = (g + 1) & 63
+			}
+		})
+	})
+	return fmt.Sprintf("%.1f M ids/s", float64(result.N)/result.T.Seconds()/1e6), n.Close()
+}

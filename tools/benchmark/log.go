@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// The values of the line: five fields, beside the request id.
+const (
+	lineMessage = "request served"
+	lineMethod  = "GET"
+	linePath    = "/api/v1/user/42"
+	lineStatus  = 200
+	lineBytes   = 1234
+	lineTook    = 1234567 * time.Nanosecond
+)
+
+// logs compare one line with the same line written by zerolog itself.
+func logs() []comparison {
+	r := xCtx.NewRequest(context.Background(), nil)
+	r.GenerateID()
+	zero := zerolog.New(io.Discard).With().Timestamp().Logger()
+	engine := must(xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON}))
+	own, handler := engine.WithName(""), slog.New(engine.Handler())
+	five := func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			zero.Info().Str("request_id", r.ID()).Str("method", lineMethod).Str("path", linePath).
+				Int("status", lineStatus).Int64("bytes", lineBytes).Dur("duration", lineTook).Msg(lineMessage)
+		}
+	}
+	return []comparison{
+		{
+			name: "line of five fields and the id", peer: "zerolog", target: 1.05, theirs: five,
+			ours: func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					own.Info(r, lineMessage, slog.String("method", lineMethod), slog.String("path", linePath),
+						slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes), slog.Duration("duration", lineTook))
+				}
+			},
+		},
+		{
+			name: "the same as a slog.Handler", peer: "zerolog", target: 2, theirs: five,
+			ours: func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					handler.LogAttrs(r, slog.LevelInfo, lineMessage, slog.String("method", lineMethod), slog.String("path", linePath),
+						slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes), slog.Duration("duration", lineTook))
+				}
+			},
+		},
+		{
+			name: "line below the level", peer: "zerolog", allocs: 0,
+			ours: func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					own.Debug(r, lineMessage)
+				}
+			},
+			theirs: func(b *testing.B) {
+				quiet := zero.Level(zerolog.InfoLevel)
+				b.ReportAllocs()
+				for b.Loop() {
+					quiet.Debug().Msg(lineMessage)
+				}
+			},
+		},
+	}
+}

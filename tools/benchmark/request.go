@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+// user is the payload of all engines.
+type user struct {
+	ID        int64  `json:"id,string"`
+	Username  string `json:"username"`
+	Email     string `json:"email"`
+	Phone     string `json:"phone,omitempty"`
+	Role      string `json:"role"`
+	Active    bool   `json:"active"`
+	Logins    int    `json:"logins"`
+	CreatedAt string `json:"created_at"`
+}
+
+func someone() user {
+	return user{
+		ID: 183_402_938_112_004, Username: "ada", Email: "ada@example.org", Role: "owner", Active: true, Logins: 12,
+		CreatedAt: "2026-01-02T03:04:05Z",
+	}
+}
+
+// requests compare the full stack with what one writes by hand, and with gin that does nothing but
+// answer.
+func requests() []comparison {
+	plinth := plinthEngine(func(e *gin.Engine) {
+		e.GET("/user/:id", func(c *gin.Context) { xResult.SuccessHasData(c, "found", someone()) })
+	})
+	hand := handWritten(func(e *gin.Engine) {
+		e.GET("/user/:id", func(c *gin.Context) {
+			c.JSON(http.StatusOK, handEnvelope{Context: c.GetString("request_id"), Output: "Success", Code: http.StatusOK, Message: "found", Data: someone()})
+		})
+	})
+	bare := gin.New()
+	bare.GET("/user/:id", func(c *gin.Context) {
+		c.JSON(http.StatusOK, handEnvelope{Output: "Success", Code: http.StatusOK, Message: "found", Data: someone()})
+	})
+	return []comparison{
+		{name: "full stack", peer: "gin by hand", target: 0.45, allocs: 4, ours: gets(plinth), theirs: gets(hand)},
+		{name: "full stack", peer: "bare gin", target: 1.25, allocs: 4, ours: gets(plinth), theirs: gets(bare)},
+		{name: "full stack over a connection", peer: "bare gin", target: 1.20, allocs: -1, ours: overLoopback(plinth), theirs: overLoopback(bare)},
+	}
+}
+
+// plinthEngine is an engine with the request middleware as xReg installs it.
+func plinthEngine(routes func(*gin.Engine)) http.Handler {
+	restore := xLog.SetDefault(must(xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON})))
+	_ = restore // the process ends with it
+	engine := gin.New()
+	engine.ContextWithFallback = true
+	engine.Use(xHelper.Serve(xHelper.Config{Base: context.Background(), EnableInput: true, MaxBodyBytes: 4 << 20}))
+	routes(engine)
+	return engine
+}
+
+// handEnvelope is what a hand-written service answers with.
+type handEnvelope struct {
+	Context string `json:"context"`
+	Output  string `json:"output"`
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+// handWritten is gin with an id, an access log, recovery and errors, as they are commonly written.
+func handWritten(routes func(*gin.Engine)) http.Handler {
+	engine := gin.New()
+	log := zerolog.New(io.Discard).With().Timestamp().Logger()
+	engine.Use(handID, handAccess(log), gin.CustomRecoveryWithWriter(io.Discard, func(c *gin.Context, _ any) {
+		c.AbortWithStatusJSON(http.StatusInternalServerError, handEnvelope{Context: c.GetString("request_id"), Output: "INTERNAL", Code: 500})
+	}), handErrors)
+	routes(engine)
+	return engine
+}
+
+// handKey finds the id in a context.
+type handKey struct{}
+
+// handID puts the id where handlers look for it, and into the context for the logic below them.
+func handID(c *gin.Context) {
+	id := c.GetHeader("X-Request-UUID")
+	if id == "" {
+		id = uuid.NewString()
+	}
+	c.Set("request_id", id)
+	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), handKey{}, id))
+	c.Header("X-Request-UUID", id)
+	c.Next()
+}
+
+func handAccess(log zerolog.Logger) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		start := time.Now()
+		c.Next()
+		log.Info().Str("request_id", c.GetString("request_id")).Str("method", c.Request.Method).
+			Str("path", c.Request.URL.Path).Str("route", c.FullPath()).Int("status", c.Writer.Status()).Int("size", c.Writer.Size()).
+			Dur("duration", time.Since(start)).Str("ip", c.ClientIP()).Msg("request")
+	}
+}
+
+var errNotFound = errors.New("not found")
+
+func handErrors(c *gin.Context) {
+	c.Next()
+	last := c.Errors.Last()
+	if last == nil || c.Writer.Written() {
+		return
+	}
+	status := http.StatusInternalServerError
+	if errors.Is(last, errNotFound) {
+		status = http.StatusNotFound
+	}
+	c.JSON(status, handEnvelope{Context: c.GetString("request_id"), Output: http.StatusText(status), Code: status})
+}
+
+// gets asks for one user again and again, without a connection.
+func gets(h http.Handler) func(*testing.B) {
+	return func(b *testing.B) {
+		// The live heap of a small service: with less, the collector would run all the time and be
+		// what is measured.
+		ballast := make([]byte, 64<<20)
+		defer runtime.KeepAlive(ballast)
+		w := newSink()
+		r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/user/7", http.NoBody)
+		r.Header.Set("Accept", "application/json")
+		r.Header.Set("Accept-Language", "en")
+		b.ReportAllocs()
+		for b.Loop() {
+			h.ServeHTTP(w, r)
+			w.reset()
+		}
+	}
+}
+
+// overLoopback asks over a real connection, with a client that costs next to nothing: all answers of an
+// engine have one length.
+func overLoopback(h http.Handler) func(*testing.B) {
+	return func(b *testing.B) {
+		server := httptest.NewServer(h)
+		defer server.Close()
+		conn, err := new(net.Dialer).DialContext(b.Context(), "tcp", server.Listener.Addr().String())
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		request := []byte("GET /user/7 HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\n\r\n")
+		response := make([]byte, 4<<10)
+		if _, err := conn.Write(request); err != nil {
+			b.Fatal(err)
+		}
+		size, err := conn.Read(response)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := conn.Write(request); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := io.ReadFull(conn, response[:size]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// loopbackCPU is the CPU time of a request, client included, ours against bare gin's.
+func loopbackCPU() (string, error) {
+	spent := func(c func(*testing.B)) time.Duration {
+		before := cpu()
+		r := testing.Benchmark(c)
+		return (cpu() - before) / time.Duration(max(r.N, 1))
+	}
+	all := requests()
+	c := all[len(all)-1]
+	bare, ours := spent(c.theirs), spent(c.ours)
+	return fmt.Sprintf("%.2f of bare gin's", float64(ours)/float64(bare)), nil
+}
+
+// sink is a response writer that costs nothing itself.
+type sink struct {
+	header http.Header
+	size   int
+}
+
+func newSink() *sink { return &sink{header: http.Header{}} }
+
+// Header implements http.ResponseWriter.
+func (s *sink) Header() http.Header { return s.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (s *sink) WriteHeader(int) {}
+
+// Write implements http.ResponseWriter.
+func (s *sink) Write(p []byte) (int, error) {
+	s.size += len(p)
+	return len(p), nil
+}
+
+func (s *sink) reset() { clear(s.header) }

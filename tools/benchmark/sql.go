@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// row is the entity that is inserted.
+type row struct {
+	xModels.BaseEntity
+	Username string `gorm:"size:64"`
+	Email    string `gorm:"size:128"`
+	Age      int
+}
+
+// insertRow is what database/sql is given to insert the same row.
+const insertRow = "INSERT INTO `rows` (`id`,`created_at`,`updated_at`,`username`,`email`,`age`) VALUES (?,?,?,?,?,?)"
+
+// sqls compare an insert through the ORM with one through database/sql on the same driver, SQLite on a
+// file with the same settings.
+func sqls() []comparison {
+	dir := must(os.MkdirTemp("", "plinth-benchmark-"))
+	atExit(func() { _ = os.RemoveAll(dir) })
+	node := newNode()
+	quiet := must(xLog.New(xLog.Config{Level: slog.LevelError, Writer: os.Stderr, Format: xLog.FormatJSON}))
+	// As in a request, the context can end.
+	ctx, cancel := context.WithCancel(context.WithValue(xLog.NewContext(context.Background(), quiet), xCtx.SnowflakeNodeKey, node))
+	atExit(cancel)
+	floor := bySQL(ctx, node, filepath.Join(dir, "sql.db"))
+	return []comparison{
+		{
+			name: "insert on SQLite, our defaults", peer: "database/sql", target: 2, allocs: -1,
+			ours: byORM(ctx, filepath.Join(dir, "defaults.db"), xDB.Options{}), theirs: floor,
+		},
+		{
+			name: "insert without the default transaction", peer: "database/sql", target: 1.3, allocs: -1,
+			ours: byORM(ctx, filepath.Join(dir, "skip.db"), xDB.Options{SkipDefaultTransaction: true}), theirs: floor,
+		},
+	}
+}
+
+// bySQL inserts without the ORM.
+func bySQL(ctx context.Context, node *xSnowflake.Node, path string) func(*testing.B) {
+	openRows(ctx, path, xDB.Options{}) // makes the table
+	pool := must(sql.Open("sqlite", must(sqlite.Driver{}.DSN(driver.Config{Path: path}))))
+	atExit(func() { _ = pool.Close() })
+	return func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			now := time.Now().UTC()
+			if _, err := pool.ExecContext(ctx, insertRow, int64(node.MustGenerate()), now, now, "name", "name@example.org", 7); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// byORM inserts through xDB.
+func byORM(ctx context.Context, path string, o xDB.Options) func(*testing.B) {
+	db := openRows(ctx, path, o).WithContext(ctx)
+	return func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := db.Create(&row{Username: "name", Email: "name@example.org", Age: 7}).Error; err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+func openRows(ctx context.Context, path string, o xDB.Options) *gorm.DB {
+	o.Driver, o.Parts, o.AutoMigrate = sqlite.Name, driver.Config{Path: path}, []any{&row{}}
+	db := must(xDB.Open(ctx, o))
+	atExit(func() { _ = xDB.Close(db) })
+	return db
+}
