@@ -11,7 +11,7 @@ unexport GOFLAGS
 export GOWORK := $(CURDIR)/go.work
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint fmt generate tidy verify bench footprint clean-tree ci
+.PHONY: help run test check lint fmt generate tidy verify bench footprint footprint-table clean-tree ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ bench: ## print speed and memory as ratios to peers in the same run
 
 footprint: ## print size and modules of each module's smallest program, and check the budget
 	@cd tools && go run ./footprint -check
+
+footprint-table: ## write the table of footprints into README.md
+	@cd tools && go run ./footprint -write
 
 clean-tree: ## fail when a command has changed the tree
 	@test -z "$$(git status --porcelain)" || { git status --short; echo "the tree is not clean"; exit 1; }

@@ -17,7 +17,6 @@ require (
 	go.uber.org/goleak v1.3.0
 	golang.org/x/crypto v0.55.0
 	golang.org/x/net v0.57.0
-	golang.org/x/sync v0.22.0
 	golang.org/x/text v0.41.0
 	gorm.io/gorm v1.31.2
 )

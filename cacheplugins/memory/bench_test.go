@@ -1,0 +1,241 @@
+package memory_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/plinthgo/plinth/cacheplugins/memory"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// account is a value without references.
+type account struct {
+	ID      int64
+	Name    string
+	Age     int
+	Enabled bool
+}
+
+const (
+	benchEntries = 100_000
+	traceLen     = 1 << 20
+)
+
+// open returns a manager over a memory store.
+func open(tb testing.TB, c driver.Config, opts ...xCache.ManagerOption) *xCache.Manager {
+	tb.Helper()
+	store, err := memory.Driver{}.Open(tb.Context(), c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	m, err := xCache.New(store, opts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return m
+}
+
+// bare returns the engine as an application would set it up itself.
+func bare(tb testing.TB, entries int) *otter.Cache[string, account] {
+	tb.Helper()
+	c := otter.Must(&otter.Options[string, account]{
+		MaximumSize:      entries,
+		InitialCapacity:  entries,
+		ExpiryCalculator: otter.ExpiryWriting[string, account](time.Hour),
+	})
+	tb.Cleanup(func() { c.StopAllGoroutines() })
+	return c
+}
+
+func benchKeys() []string {
+	keys := make([]string, benchEntries)
+	for i := range keys {
+		keys[i] = "user:" + strconv.Itoa(i)
+	}
+	return keys
+}
+
+// zipf returns indexes below n, a few of which come often, in no order.
+func zipf(n, length int) []int32 {
+	r := rand.New(rand.NewPCG(1, 2))
+	z := rand.NewZipf(r, 1.01, 1, uint64(n-1))
+	place := r.Perm(n)
+	out := make([]int32, length)
+	for i := range out {
+		out[i] = int32(place[z.Uint64()])
+	}
+	return out
+}
+
+// getter is one of the contestants.
+type getter func(key string) bool
+
+func bareGetter(tb testing.TB) getter {
+	c := bare(tb, 2*benchEntries)
+	for i, key := range benchKeys() {
+		c.Set(key, account{ID: int64(i), Name: "Ada"})
+	}
+	return func(key string) bool {
+		v, ok := c.GetIfPresent(key)
+		return ok && v.Name != ""
+	}
+}
+
+// copiedGetter is the engine with a value on the heap for each caller, as the typed view gives it.
+func copiedGetter(tb testing.TB) getter {
+	c := bare(tb, 2*benchEntries)
+	for i, key := range benchKeys() {
+		c.Set(key, account{ID: int64(i), Name: "Ada"})
+	}
+	return func(key string) bool {
+		v, ok := c.GetIfPresent(key)
+		handed.Store(&v)
+		return ok
+	}
+}
+
+// handed keeps the compiler from leaving the copy on the stack.
+var handed atomic.Pointer[account]
+
+func typedGetter(tb testing.TB, opts ...xCache.ViewOption) getter {
+	m := open(tb, driver.Config{Memory: driver.Memory{MaxEntries: 2 * benchEntries}})
+	c := xCache.KeyCacheOf[string, account](m, opts...)
+	for i, key := range benchKeys() {
+		if err := c.Set(tb.Context(), key, &account{ID: int64(i), Name: "Ada"}, xCache.WithTTL(time.Hour)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	ctx := tb.Context()
+	return func(key string) bool {
+		v, ok, err := c.Get(ctx, key)
+		return err == nil && ok && v.Name != ""
+	}
+}
+
+// benchGet measures get alone and parallel.
+func benchGet(b *testing.B, get getter) {
+	b.Helper()
+	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
+	b.Run("alone", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			if !get(keys[trace[i%traceLen]]) {
+				b.Fatal("missing")
+			}
+		}
+	})
+	b.Run("parallel", func(b *testing.B) {
+		b.ReportAllocs()
+		b.RunParallel(func(pb *testing.PB) {
+			for i := rand.IntN(traceLen); pb.Next(); i++ {
+				if !get(keys[trace[i%traceLen]]) {
+					b.Error("missing")
+					return
+				}
+			}
+		})
+	})
+}
+
+func BenchmarkGetBareOtter(b *testing.B) { benchGet(b, bareGetter(b)) }
+func BenchmarkGetTyped(b *testing.B)     { benchGet(b, typedGetter(b)) }
+func BenchmarkGetTypedPrefixed(b *testing.B) {
+	benchGet(b, typedGetter(b, xCache.WithKeyPrefix("app:")))
+}
+
+func BenchmarkGetTypedImmutable(b *testing.B) { benchGet(b, typedGetter(b, xCache.WithImmutable())) }
+
+// BenchmarkGetRatio lets the typed view and the bare engine take turns, a slice of the trace each, and
+// reports the median of the ratios: what else the machine does hits both.
+func BenchmarkGetRatio(b *testing.B) {
+	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
+	base := bareGetter(b)
+	for name, get := range map[string]getter{
+		"typed": typedGetter(b), "prefixed": typedGetter(b, xCache.WithKeyPrefix("app:")),
+		"immutable": typedGetter(b, xCache.WithImmutable()), "bare-and-copy": copiedGetter(b),
+	} {
+		for _, workers := range []int{1, 2} {
+			b.Run(name+"/workers="+strconv.Itoa(workers), func(b *testing.B) {
+				var ratios []float64
+				for i := 0; b.Loop(); i++ {
+					part := func(g getter) float64 { return timed(g, keys, trace, workers, i) }
+					first, second := part(get), part(base)
+					ratios = append(ratios, first/second)
+				}
+				slices.Sort(ratios)
+				b.ReportMetric(ratios[len(ratios)/2], "ratio")
+			})
+		}
+	}
+}
+
+// timed returns how long workers take for a slice of the trace each.
+func timed(g getter, keys []string, trace []int32, workers, round int) float64 {
+	const length = 20_000
+	var wg sync.WaitGroup
+	start := time.Now()
+	for w := range workers {
+		wg.Go(func() {
+			from := (round*workers + w) * length % (traceLen - length)
+			for _, k := range trace[from : from+length] {
+				g(keys[k])
+			}
+		})
+	}
+	wg.Wait()
+	return float64(time.Since(start))
+}
+
+func BenchmarkSetBareOtter(b *testing.B) {
+	c := bare(b, benchEntries)
+	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		c.Set(keys[trace[i%traceLen]], account{ID: int64(i), Name: "Ada"})
+	}
+}
+
+func BenchmarkSetTyped(b *testing.B) {
+	c := xCache.KeyCacheOf[string, account](open(b, driver.Config{Memory: driver.Memory{MaxEntries: benchEntries}}))
+	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
+	ctx := b.Context()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if err := c.Set(ctx, keys[trace[i%traceLen]], &account{ID: int64(i), Name: "Ada"}, xCache.WithTTL(time.Hour)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// New keys into a full cache: each insertion makes the engine evict.
+func BenchmarkInsertFullBareOtter(b *testing.B) {
+	c := bare(b, 1000)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		c.Set(strconv.Itoa(i), account{ID: int64(i), Name: "Ada"})
+	}
+}
+
+func BenchmarkInsertFullTyped(b *testing.B) {
+	c := xCache.KeyCacheOf[int, account](open(b, driver.Config{Memory: driver.Memory{MaxEntries: 1000}}))
+	ctx := b.Context()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if err := c.Set(ctx, i, &account{ID: int64(i), Name: "Ada"}, xCache.WithTTL(time.Hour)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

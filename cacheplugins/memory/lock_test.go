@@ -1,0 +1,67 @@
+package memory_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+)
+
+// BenchmarkMillion times single calls on a full cache of a million entries. A lock that is held for long
+// shows in the last percentiles; so does what else the machine does.
+func BenchmarkMillion(b *testing.B) {
+	const million = 1_000_000
+	c := xCache.KeyCacheOf[string, account](open(b, entries(million)), xCache.WithViewTTL(time.Hour))
+	keys := make([]string, 2*million)
+	for i := range keys {
+		keys[i] = "user:" + strconv.Itoa(i)
+	}
+	ctx := b.Context()
+	v := account{ID: 1}
+	fill := make([]time.Duration, 0, million)
+	for _, key := range keys[:million] {
+		start := time.Now()
+		if err := c.Set(ctx, key, &v); err != nil {
+			b.Fatal(err)
+		}
+		fill = append(fill, time.Since(start))
+	}
+	next := million
+	for _, tc := range []struct {
+		name string
+		call func(i int) error
+	}{
+		{"get", func(i int) error { _, _, err := c.Get(ctx, keys[i%million]); return err }},
+		{"overwrite", func(i int) error { return c.Set(ctx, keys[i%million], &v) }},
+		{"insert", func(int) error { next++; return c.Set(ctx, keys[next%len(keys)], &v) }},
+		{"delete", func(i int) error { return c.Delete(ctx, keys[i%million]) }},
+	} {
+		b.Run(tc.name, func(b *testing.B) {
+			var took []time.Duration
+			for i := 0; b.Loop(); i++ {
+				start := time.Now()
+				if err := tc.call(i); err != nil {
+					b.Fatal(err)
+				}
+				took = append(took, time.Since(start))
+			}
+			report(b, took)
+		})
+	}
+	b.Run("fill", func(b *testing.B) {
+		for b.Loop() { // measured above
+		}
+		report(b, fill)
+	})
+}
+
+func report(b *testing.B, took []time.Duration) {
+	b.Helper()
+	slices.Sort(took)
+	at := func(part float64) float64 { return float64(took[int(part*float64(len(took)-1))].Microseconds()) }
+	b.ReportMetric(at(0.999), "p99.9-µs")
+	b.ReportMetric(at(0.99999), "p99.999-µs")
+	b.ReportMetric(at(1), "max-µs")
+}

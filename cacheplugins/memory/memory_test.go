@@ -1,0 +1,39 @@
+package memory_test
+
+import (
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/plinthgo/plinth/cacheplugins/memory"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var bad = map[string]driver.Config{
+	"a negative TTL":         {Memory: driver.Memory{DefaultTTL: -time.Second}},
+	"a negative bound":       {Memory: driver.Memory{MaxEntries: -1}},
+	"a negative shard count": {Memory: driver.Memory{ShardCount: -1}},
+	"too many shards":        {Memory: driver.Memory{ShardCount: 1 << 20}},
+}
+
+func TestConformance(t *testing.T) {
+	cachetest.Run(t, cachetest.Harness{Driver: memory.Driver{}, FakeClock: true, Bad: bad})
+}
+
+func TestConformanceInRealTime(t *testing.T) {
+	cachetest.Run(t, cachetest.Harness{Driver: memory.Driver{}})
+}
+
+// At its bound every write of a new key takes the other path through the store.
+func TestConformanceNearTheBound(t *testing.T) {
+	cachetest.Run(t, cachetest.Harness{
+		Driver: memory.Driver{}, FakeClock: true,
+		Config: func(testing.TB) driver.Config {
+			return driver.Config{Memory: driver.Memory{MaxEntries: 1000, ShardCount: 1000}}
+		},
+	})
+}

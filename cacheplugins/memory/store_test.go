@@ -1,0 +1,368 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/plinthgo/plinth/cacheplugins/memory"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+func entries(n int) driver.Config { return driver.Config{Memory: driver.Memory{MaxEntries: n}} }
+
+func TestTheDriverIsRegistered(t *testing.T) {
+	if !slices.Contains(xCache.Drivers(), "memory") {
+		t.Fatalf("drivers = %v, want memory among them", xCache.Drivers())
+	}
+	m, err := xCache.Open(t.Context(), xCache.Options{Driver: "memory", Config: entries(7)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.String(); got != "memory, 7 entries at most" {
+		t.Errorf("String = %q, want the bound", got)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWrongSettingsAreFinal(t *testing.T) {
+	for name, c := range bad {
+		if _, err := (memory.Driver{}).Open(t.Context(), c); !errors.Is(err, driver.ErrConfig) {
+			t.Errorf("Open with %s = %v, want ErrConfig", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (memory.Driver{}).Open(ctx, driver.Config{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Open = %v, want the context's error", err)
+	}
+}
+
+func TestTheDefaultTTLIsTheManagers(t *testing.T) {
+	m := open(t, driver.Config{Memory: driver.Memory{DefaultTTL: time.Hour}})
+	c := xCache.KeyCacheOf[string, int](m)
+	one := 1
+	if err := c.Set(t.Context(), "k", &one); err != nil {
+		t.Fatal(err)
+	}
+	if ttl, ok, err := c.TTL(t.Context(), "k"); !ok || err != nil || ttl <= 59*time.Minute || ttl > time.Hour {
+		t.Errorf("TTL = %s, %t, %v; want an hour", ttl, ok, err)
+	}
+}
+
+// A reader that goes from the newest key to the oldest counts no more than were visible when it found the
+// first, since no key is written twice and the writer goes from the oldest to the newest.
+func TestNoReaderSeesMoreThanTheBound(t *testing.T) {
+	const bound, keys = 8, 2000
+	for _, shards := range []int{1, 4, 64} {
+		t.Run(strconv.Itoa(shards)+" shards", func(t *testing.T) {
+			store, err := memory.Driver{}.Open(t.Context(), driver.Config{
+				Memory: driver.Memory{MaxEntries: bound, ShardCount: shards},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close() //nolint:errcheck // closed to end its goroutines
+			var newest atomic.Int64
+			var most atomic.Int64
+			count := func() {
+				seen := int64(0)
+				top := newest.Load()
+				for i := top; i >= max(0, top-100); i-- {
+					if ok, _ := store.Exists(t.Context(), strconv.FormatInt(i, 10)); ok {
+						seen++
+					}
+				}
+				for old := most.Load(); seen > old && !most.CompareAndSwap(old, seen); old = most.Load() {
+				}
+			}
+			done := make(chan struct{})
+			var wg sync.WaitGroup
+			for range 3 {
+				wg.Go(func() {
+					for {
+						select {
+						case <-done:
+							return
+						default:
+							count()
+						}
+					}
+				})
+			}
+			for i := range int64(keys) {
+				newest.Store(i)
+				writeKind(t, store, int(i), strconv.FormatInt(i, 10))
+			}
+			close(done)
+			wg.Wait()
+			count()
+			if got := most.Load(); got > bound {
+				t.Errorf("a reader saw %d entries, want at most %d", got, bound)
+			}
+		})
+	}
+}
+
+// writeKind writes a value of one of the four kinds.
+func writeKind(tb testing.TB, s driver.Store, kind int, key string) {
+	tb.Helper()
+	var err error
+	value := [][]byte{[]byte(key)}
+	switch kind % 4 {
+	case 0:
+		_, err = s.Set(tb.Context(), key, value[0], driver.Write{})
+	case 1:
+		_, err = s.HashSet(tb.Context(), key, []driver.Field{{Name: "f", Value: value[0]}}, nil, driver.Write{})
+	case 2:
+		_, _, err = s.SetAdd(tb.Context(), key, value, driver.Write{TTL: time.Hour})
+	default:
+		_, _, err = s.ListPush(tb.Context(), key, driver.Tail, value, driver.Write{})
+	}
+	if err != nil {
+		tb.Error(err)
+	}
+}
+
+func TestTheBoundIsATotalAndIsUsedUp(t *testing.T) {
+	for _, bound := range []int{1, 2, 3, 10, 31, 32, 33, 100, 1000} {
+		store, err := memory.Driver{}.Open(t.Context(), entries(bound))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for w := range 8 {
+			wg.Go(func() {
+				for i := range 5 * bound {
+					writeKind(t, store, i, fmt.Sprintf("%d-%d", w, i))
+				}
+			})
+		}
+		wg.Wait()
+		live := 0
+		for w := range 8 {
+			for i := range 5 * bound {
+				if ok, _ := store.Exists(t.Context(), fmt.Sprintf("%d-%d", w, i)); ok {
+					live++
+				}
+			}
+		}
+		if live != bound {
+			t.Errorf("%d entries live after 40 times as many writes, want the bound %d", live, bound)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestUpToTheBoundNothingIsLost(t *testing.T) {
+	for _, bound := range []int{1, 3, 32, 500} {
+		store, err := memory.Driver{}.Open(t.Context(), entries(bound))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 { // overwrites take no room
+			for i := range bound {
+				writeKind(t, store, i, strconv.Itoa(i))
+			}
+		}
+		for i := range bound {
+			if ok, _ := store.Exists(t.Context(), strconv.Itoa(i)); !ok {
+				t.Errorf("bound %d: key %d is lost", bound, i)
+			}
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestHitRatioIsTheEngines(t *testing.T) {
+	const keys, size, length = 50_000, 5_000, 400_000
+	trace := zipf(keys, length)
+	names := make([]string, keys)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+
+	engine := otter.Must(&otter.Options[string, int]{MaximumSize: size, Executor: func(f func()) { f() }})
+	bareHits := 0
+	for _, k := range trace {
+		if _, ok := engine.GetIfPresent(names[k]); ok {
+			bareHits++
+		} else {
+			engine.Set(names[k], int(k))
+		}
+	}
+
+	c := xCache.KeyCacheOf[string, int](open(t, entries(size)))
+	hits := 0
+	for _, k := range trace {
+		_, ok, err := c.Get(t.Context(), names[k])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok {
+			hits++
+			continue
+		}
+		v := int(k)
+		if err := c.Set(t.Context(), names[k], &v, xCache.WithTTL(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, bare := float64(hits)/length, float64(bareHits)/length
+	t.Logf("hit ratio %.4f, bare otter %.4f", own, bare)
+	if math.Abs(own-bare) > 0.005 {
+		t.Errorf("hit ratio = %.4f, want within 0.005 of the engine's %.4f", own, bare)
+	}
+}
+
+func TestATypedGetAllocatesOnlyTheCopy(t *testing.T) {
+	m := open(t, entries(1000), xCache.WithPrefix("app:"))
+	bare := open(t, entries(1000))
+	v := account{ID: 1, Name: "Ada"}
+	for _, tc := range []struct {
+		name string
+		get  func(ctx context.Context) (*account, bool, error)
+		want float64
+	}{
+		{"string", getter1(t, bare, "k", &v), 1},
+		{"string with a prefix", getter1(t, m, "k", &v), 1},
+		{"int", getter1(t, m, 1<<40, &v), 1},
+		{"id", getter1(t, m, xSnowflake.SnowflakeID(1<<60), &v), 1},
+		{"immutable string", getter1(t, bare, "i", &v, xCache.WithImmutable()), 0},
+		{"immutable with a prefix", getter1(t, m, "i", &v, xCache.WithImmutable()), 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			ctx := t.Context()
+			got := testing.AllocsPerRun(1000, func() {
+				if u, ok, err := tc.get(ctx); err != nil || !ok || u.ID != 1 {
+					t.Fatal(u, ok, err)
+				}
+			})
+			if got > tc.want {
+				t.Errorf("allocations = %v, want at most %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// getter1 sets the value under a key and returns how to get it.
+func getter1[K comparable](
+	t *testing.T, m *xCache.Manager, key K, v *account, opts ...xCache.ViewOption,
+) func(ctx context.Context) (*account, bool, error) {
+	t.Helper()
+	c := xCache.KeyCacheOf[K, account](m, opts...)
+	if err := c.Set(t.Context(), key, v); err != nil {
+		t.Fatal(err)
+	}
+	return func(ctx context.Context) (*account, bool, error) { return c.Get(ctx, key) }
+}
+
+func TestAMissAllocatesNothing(t *testing.T) {
+	c := xCache.KeyCacheOf[string, account](open(t, entries(10), xCache.WithPrefix("app:")))
+	ctx := t.Context()
+	if got := testing.AllocsPerRun(1000, func() { _, _, _ = c.Get(ctx, "none") }); got > 0 {
+		t.Errorf("allocations = %v, want 0", got)
+	}
+}
+
+func TestImmutableValuesAreShared(t *testing.T) {
+	type page struct{ Lines []string }
+	m := open(t, entries(10))
+	shared := xCache.KeyCacheOf[string, page](m, xCache.WithImmutable())
+	if err := shared.Set(t.Context(), "k", &page{Lines: []string{"a"}}); err != nil {
+		t.Fatal(err)
+	}
+	first, _, err := shared.Get(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _, err := shared.Get(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first != second || first.Lines[0] != "a" {
+		t.Errorf("two Gets = %p, %p; want one value", first, second)
+	}
+	own, ok, err := xCache.KeyCacheOf[string, page](m).Get(t.Context(), "k")
+	if err != nil || !ok || own == first || &own.Lines[0] == &first.Lines[0] {
+		t.Errorf("a view that promises nothing got %v, %t, %v; want a full copy", own, ok, err)
+	}
+}
+
+func TestALifeIsNeverCutShort(t *testing.T) {
+	c := xCache.KeyCacheOf[string, int](open(t, entries(10)))
+	one := 1
+	for range 20 {
+		const ttl = 15 * time.Millisecond
+		before := time.Now()
+		if err := c.Set(t.Context(), "k", &one, xCache.WithTTL(ttl)); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			_, ok, err := c.Get(t.Context(), "k")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+		}
+		if lived := time.Since(before); lived < ttl {
+			t.Fatalf("the key lived for %s, want at least %s", lived, ttl)
+		}
+	}
+}
+
+func TestCloseWhileInUse(t *testing.T) {
+	m := open(t, entries(50))
+	c := xCache.KeyCacheOf[int, int](m)
+	l := xCache.ListCacheOf[int, int](m)
+	var wg sync.WaitGroup
+	ready := make(chan struct{}, 8)
+	for w := range 8 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				if i == 100 {
+					ready <- struct{}{}
+				}
+				err := c.Set(t.Context(), w*1000+i%200, &i)
+				if _, e := l.Append(t.Context(), -i%100, []int{i}); err == nil && !errors.Is(e, xCache.ErrWrongType) {
+					err = e
+				}
+				if err != nil {
+					if !errors.Is(err, xCache.ErrClosed) {
+						t.Errorf("a call during Close = %v, want ErrClosed", err)
+					}
+					return
+				}
+			}
+		})
+	}
+	for range 8 {
+		<-ready
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
+	if _, ok, err := c.Get(t.Context(), 1); ok || !errors.Is(err, xCache.ErrClosed) {
+		t.Errorf("Get after Close = %t, %v; want ErrClosed", ok, err)
+	}
+}
