@@ -13,6 +13,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// engine is what the suite runs on.
+const engine = "otter v2"
+
 var bad = map[string]driver.Config{
 	"a negative TTL":         {Memory: driver.Memory{DefaultTTL: -time.Second}},
 	"a negative bound":       {Memory: driver.Memory{MaxEntries: -1}},
@@ -21,17 +24,19 @@ var bad = map[string]driver.Config{
 }
 
 func TestConformance(t *testing.T) {
-	cachetest.Run(t, cachetest.Harness{Driver: memory.Driver{}, FakeClock: true, Bad: bad})
+	cachetest.Run(t, cachetest.Harness{
+		Driver: memory.Driver{}, FakeClock: true, Bad: bad, Source: "in process, a clock that is set", Server: engine,
+	})
 }
 
 func TestConformanceInRealTime(t *testing.T) {
-	cachetest.Run(t, cachetest.Harness{Driver: memory.Driver{}})
+	cachetest.Run(t, cachetest.Harness{Driver: memory.Driver{}, Source: "in process", Server: engine})
 }
 
 // At its bound every write of a new key takes the other path through the store.
 func TestConformanceNearTheBound(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
-		Driver: memory.Driver{}, FakeClock: true,
+		Driver: memory.Driver{}, FakeClock: true, Source: "in process, near its bound", Server: engine,
 		Config: func(testing.TB) driver.Config {
 			return driver.Config{Memory: driver.Memory{MaxEntries: 1000, ShardCount: 1000}}
 		},

@@ -69,12 +69,12 @@ func caches() []comparison {
 
 // zipf returns indexes below n of which a few come often, in no order.
 func zipf(n, length int) []int32 {
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same trace every time
-	z := rand.NewZipf(r, 1.01, 1, uint64(n-1))
+	r := rand.New(rand.NewPCG(1, 2))           //nolint:gosec // the same trace every time
+	z := rand.NewZipf(r, 1.01, 1, uint64(n-1)) //nolint:gosec // positive
 	place := r.Perm(n)
 	trace := make([]int32, length)
 	for i := range trace {
-		trace[i] = int32(place[z.Uint64()])
+		trace[i] = int32(place[z.Uint64()]) //nolint:gosec // below n
 	}
 	return trace
 }

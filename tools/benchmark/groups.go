@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"slices"
-
-	"github.com/gin-gonic/gin"
 )
 
 // groups are the areas of which something is claimed. Each is set up only when it is run.
@@ -43,5 +41,3 @@ func must[T any](v T, err error) T {
 }
 
 func firstError(errs ...error) error { return cmp.Or(errs...) }
-
-func init() { gin.SetMode(gin.ReleaseMode) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -51,7 +52,7 @@ func idClaims() []claim {
 }
 
 func oneGene() (string, error) {
-	text := ""
+	var parts []string
 	for _, workers := range []int{1, 8} {
 		n := newNode()
 		base := spinning(300 * time.Millisecond)
@@ -59,9 +60,9 @@ func oneGene() (string, error) {
 		if err := firstError(err, n.Close()); err != nil {
 			return "", err
 		}
-		text += fmt.Sprintf("%d goroutines %.2f %% with %.2f of the CPU; ", workers, share*100, float64(each)/float64(base))
+		parts = append(parts, fmt.Sprintf("%d goroutines %.2f %% with %.2f of the CPU", workers, share*100, float64(each)/float64(base)))
 	}
-	return text[:len(text)-2], nil
+	return strings.Join(parts, "; "), nil
 }
 
 // rate makes ids of one gene for the given time, and returns the share of the limit that was reached and

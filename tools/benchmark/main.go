@@ -20,6 +20,8 @@ import (
 	"slices"
 	"testing"
 	"text/tabwriter"
+
+	"github.com/gin-gonic/gin"
 )
 
 // A comparison is one claim: ours against a peer that does the same work.
@@ -48,6 +50,7 @@ type figure struct {
 
 func main() {
 	testing.Init()
+	gin.SetMode(gin.ReleaseMode)
 	only := flag.String("run", ".", "groups to run, a regular expression")
 	rounds := flag.Int("rounds", 5, "rounds of each comparison")
 	length := flag.String("time", "300ms", "length of one measurement")

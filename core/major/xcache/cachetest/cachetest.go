@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/core/internal/testreport"
 	xCache "github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
@@ -36,6 +37,10 @@ type Harness struct {
 
 	// FakeClock says that the store follows driver.Config.Now, so that the suite need not wait.
 	FakeClock bool
+
+	// Source says where the backend of Config came from, and Server what it says it is, for the table that ends the
+	// project's test run: "in process" and "otter 2.4". Without a source the run is not reported.
+	Source, Server string
 
 	// Lawful names the checks that the backend does not pass and need not, each with the reason. An
 	// unknown name or an empty reason fails the suite.
@@ -67,6 +72,11 @@ func Run(t *testing.T, h Harness) {
 	t.Helper()
 	if h.Config == nil {
 		h.Config = func(testing.TB) driver.Config { return driver.Config{} }
+	}
+	if h.Source != "" {
+		testreport.Record(t, &testreport.Run{
+			Family: "cache", Backend: h.Driver.Name(), Source: h.Source, Server: h.Server, Tests: len(checks()) - len(h.Lawful),
+		})
 	}
 	for name, reason := range h.Lawful {
 		if !slices.Contains(Checks(), name) {

@@ -22,8 +22,8 @@ func main() {
 
 func routes(ctx context.Context, engine *gin.Engine) {
 	visits := xCache.KeyCacheOf[string, int](xCache.MustGetManager(ctx))
-	engine.GET("/ping", func(c *gin.Context) {
-		n, _, err := visits.Get(c, "visits")
+	engine.GET("/ping", func(c *gin.Context) { //nolint:contextcheck // gin's context is the one
+		n, _, err := visits.Get(c.Request.Context(), "visits")
 		if err != nil {
 			_ = c.Error(err)
 			return

@@ -1,5 +1,0 @@
-//go:build !race
-
-package xsnowflake_test
-
-const raceDetector = false
