@@ -40,6 +40,9 @@ func options() []xOption.Option {
 			xEnv.AppName:        "usercenter",
 			xEnv.DatabaseDriver: "sqlite",
 			xEnv.DatabasePath:   filepath.Join(dataDir, "usercenter.db"),
+			xEnv.DatabaseUser:   "postgres", // of a server, where the driver is that of one
+			xEnv.DatabaseName:   "postgres",
+			xEnv.DatabasePrefix: "app_",
 			xEnv.NoSqlDriver:    "memory",
 		}),
 		xOption.WithDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{})),

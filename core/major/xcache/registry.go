@@ -13,6 +13,7 @@ import (
 	"time"
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -109,7 +110,7 @@ func (r *Registry) lookup(name string) (driver.Driver, error) {
 	if slices.Contains(own, name) {
 		hint = fmt.Sprintf("add the line `import _ %q` to the program and run `go get %s`", pluginRoot+name, pluginRoot+name)
 	}
-	return nil, fmt.Errorf("xcache: %w %q (imported: %s); %s", ErrUnknownDriver, name, have, hint)
+	return nil, fmt.Errorf("%s: %w %q (imported: %s); %s", xEnv.NoSqlDriver, ErrUnknownDriver, name, have, hint)
 }
 
 // Check returns every problem of o that can be known without a connection, joined.

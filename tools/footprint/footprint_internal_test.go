@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestBudget(t *testing.T) {
+	gin := measured{bytes: 14_000_000, modules: 19}
+	for _, tc := range []struct {
+		name string
+		core measured
+		want string
+	}{
+		{name: "within", core: measured{bytes: 17_000_000, modules: 34}},
+		{name: "too large", core: measured{bytes: 17_000_001, modules: 34}, want: "MB over gin"},
+		{name: "too many modules", core: measured{bytes: 14_000_000, modules: 35}, want: "16 modules"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := budget(gin, tc.core)
+			if (err != nil) != (tc.want != "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("budget = %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestTableIsPutBetweenItsMarks(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "README.md")
+	if err := os.WriteFile(file, []byte("a\n"+begin+"old\n"+end+"b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(file, "new\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != "a\n"+begin+"new\n"+end+"b\n" {
+		t.Errorf("file = %q, %v", got, err)
+	}
+	if err := os.WriteFile(file, []byte("no marks\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(file, "new\n"); err == nil {
+		t.Error("a file without marks was accepted")
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func reports(t *testing.T, texts ...string) []ran {
+	t.Helper()
+	dir := t.TempDir()
+	for i, text := range texts {
+		if err := os.WriteFile(filepath.Join(dir, "run-"+string(rune('a'+i))+".json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+const (
+	onSQLite = `{"family":"database","backend":"sqlite","source":"in process","server":"SQLite 3","tests":7,"outcome":"passed"}`
+	onMemory = `{"family":"cache","backend":"memory","source":"in process","tests":3,"outcome":"passed"}`
+	noRedis  = `{"family":"cache","backend":"redis","tests":3,"outcome":"skipped","reason":"no server"}`
+)
+
+func TestTableShowsDatabasesFirstAndSkipsLoudly(t *testing.T) {
+	got := table(reports(t, onMemory, noRedis, onSQLite))
+	lines := strings.Split(strings.TrimSpace(got), "\n")
+	if len(lines) != 4 || !strings.HasPrefix(lines[1], "database") || !strings.Contains(lines[3], "SKIPPED: no server") {
+		t.Errorf("table =\n%s", got)
+	}
+	if empty := table(nil); !strings.Contains(empty, "no suite ran") {
+		t.Errorf("empty table =\n%s", empty)
+	}
+}
+
+func TestRequiredBackendThatDidNotRunFails(t *testing.T) {
+	all := reports(t, onMemory, noRedis, onSQLite)
+	for _, tc := range []struct {
+		name     string
+		required string
+		want     string
+	}{
+		{name: "nothing is required", required: "", want: ""},
+		{name: "all ran", required: "sqlite, memory", want: ""},
+		{name: "one was skipped", required: "sqlite,redis", want: "redis"},
+		{name: "two are absent", required: "postgres,mysql", want: "postgres, mysql"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := missing(all, tc.required)
+			if (err != nil) != (tc.want != "") || err != nil && !strings.HasSuffix(err.Error(), "no suite ran on "+tc.want) {
+				t.Errorf("missing = %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestBrokenReportIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "run-1.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(dir); err == nil {
+		t.Error("read accepted a broken report")
+	}
+}
