@@ -66,7 +66,7 @@ func runBroken(t *testing.T, flags ...string) (output string, passed bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), self, append([]string{"-test.run=^TestBroken$"}, flags...)...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), self, append([]string{"-test.run=^TestBroken$", "-test.timeout=1m"}, flags...)...).CombinedOutput()
 	return string(out), err == nil
 }
 
