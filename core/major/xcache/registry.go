@@ -5,26 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/internal/plugin"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 // ErrUnknownDriver reports that no imported plugin has the wanted name.
 var ErrUnknownDriver = errors.New("unsupported cache driver")
 
-// pluginRoot is where the project's own backends live.
-const pluginRoot = "github.com/plinthgo/plinth/cacheplugins/"
-
-// own are the names of the project's own backends.
-var own = []string{"memory", "redis"}
+var family = plugin.Family{
+	Package: "xcache",
+	Root:    "github.com/plinthgo/plinth/cacheplugins/",
+	Own:     []string{"memory", "redis"},
+	Unknown: ErrUnknownDriver,
+}
 
 const (
 	attemptTimeout = 5 * time.Second // of one attempt to connect
@@ -47,10 +45,7 @@ type Options struct {
 }
 
 // Registry finds drivers by name. The zero value is empty and ready to use.
-type Registry struct {
-	mu      sync.RWMutex
-	drivers map[string]driver.Driver
-}
+type Registry struct{ drivers plugin.Set[driver.Driver] }
 
 // defaultRegistry is filled by the init functions of plugins.
 var defaultRegistry Registry
@@ -71,46 +66,18 @@ func Check(o Options) error { return defaultRegistry.Check(o) }
 func Open(ctx context.Context, o Options) (*Manager, error) { return defaultRegistry.Open(ctx, o) }
 
 // Register adds d. It panics where the name is empty or taken.
-func (r *Registry) Register(d driver.Driver) {
-	name := d.Name()
-	if name == "" {
-		panic("xcache: a driver without a name")
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, taken := r.drivers[name]; taken {
-		panic("xcache: driver registered twice: " + name)
-	}
-	if r.drivers == nil {
-		r.drivers = make(map[string]driver.Driver)
-	}
-	r.drivers[name] = d
-}
+func (r *Registry) Register(d driver.Driver) { r.drivers.Add(family, d) }
 
 // Drivers returns the names of the registered drivers, sorted.
-func (r *Registry) Drivers() []string {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return slices.Sorted(maps.Keys(r.drivers))
-}
+func (r *Registry) Drivers() []string { return r.drivers.Names() }
 
 // lookup returns the driver called name. The error says how to get it.
 func (r *Registry) lookup(name string) (driver.Driver, error) {
-	r.mu.RLock()
-	d, ok := r.drivers[name]
-	r.mu.RUnlock()
-	if ok {
-		return d, nil
+	d, err := r.drivers.Find(family, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", xEnv.NoSqlDriver, err)
 	}
-	have := "none"
-	if names := r.Drivers(); len(names) > 0 {
-		have = strings.Join(names, ", ")
-	}
-	hint := "the project's own are " + strings.Join(own, " and ")
-	if slices.Contains(own, name) {
-		hint = fmt.Sprintf("add the line `import _ %q` to the program and run `go get %s`", pluginRoot+name, pluginRoot+name)
-	}
-	return nil, fmt.Errorf("%s: %w %q (imported: %s); %s", xEnv.NoSqlDriver, ErrUnknownDriver, name, have, hint)
+	return d, nil
 }
 
 // Check returns every problem of o that can be known without a connection, joined.

@@ -60,7 +60,7 @@ func TestUnknownDriverNamesTheImport(t *testing.T) {
 		}
 	}
 	_, err = new(xCache.Registry).Open(t.Context(), xCache.Options{Driver: "radis"})
-	if err == nil || !strings.Contains(err.Error(), "imported: none") || !strings.Contains(err.Error(), "memory and redis") {
+	if err == nil || !strings.Contains(err.Error(), "imported: none") || !strings.Contains(err.Error(), "memory, redis") {
 		t.Errorf("the error %v does not say that nothing is imported, and what there is", err)
 	}
 }

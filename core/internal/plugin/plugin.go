@@ -1,0 +1,89 @@
+// Package plugin holds what the registries of plugins share: a set of drivers by name, and the error
+// that tells how to get the one that is missing.
+package plugin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Named is a driver as far as a set is concerned.
+type Named interface{ Name() string }
+
+// Family is one kind of plugin.
+type Family struct {
+	// Package is the portable package, for messages.
+	Package string
+	// Root is the import path of the folder in which the project's own plugins live, with a slash at the end.
+	Root string
+	// Own are the names of the project's own plugins.
+	Own []string
+	// Unknown is the error of a name that nobody has registered.
+	Unknown error
+}
+
+// Set holds the drivers of one family. The zero value is empty and ready to use, and safe for concurrent
+// use.
+type Set[D Named] struct {
+	mu      sync.RWMutex
+	drivers map[string]D
+}
+
+// Add adds d. It panics where the name is empty or taken: both are mistakes of a program, found when it
+// starts.
+func (s *Set[D]) Add(f Family, d D) {
+	name := d.Name()
+	if name == "" {
+		panic(f.Package + ": a driver without a name")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, taken := s.drivers[name]; taken {
+		panic(f.Package + ": driver registered twice: " + name)
+	}
+	if s.drivers == nil {
+		s.drivers = make(map[string]D)
+	}
+	s.drivers[name] = d
+}
+
+// Names returns the names of the drivers, sorted.
+func (s *Set[D]) Names() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Sorted(maps.Keys(s.drivers))
+}
+
+// All returns the drivers in the order of their names.
+func (s *Set[D]) All() []D {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := make([]D, 0, len(s.drivers))
+	for _, name := range slices.Sorted(maps.Keys(s.drivers)) {
+		all = append(all, s.drivers[name])
+	}
+	return all
+}
+
+// Find returns the driver called name. The error wraps Family.Unknown, names the drivers that are there,
+// and says which line to add for one of the project's own.
+func (s *Set[D]) Find(f Family, name string) (D, error) {
+	s.mu.RLock()
+	d, ok := s.drivers[name]
+	s.mu.RUnlock()
+	if ok {
+		return d, nil
+	}
+	have := "none"
+	if names := s.Names(); len(names) > 0 {
+		have = strings.Join(names, ", ")
+	}
+	hint := "the project's own are " + strings.Join(f.Own, ", ")
+	if slices.Contains(f.Own, name) {
+		hint = fmt.Sprintf("add the line `import _ %q` to the program and run `go get %s`", f.Root+name, f.Root+name)
+	}
+	return d, fmt.Errorf("%w %q (imported: %s); %s", f.Unknown, name, have, hint)
+}
