@@ -1,6 +1,7 @@
 package xbase
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,43 @@ const hexDigits = "0123456789abcdef"
 // JavaScript read as markup is escaped, and invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
+	start := len(dst)
+	dst = append(dst, s...)
+	if !isPlain(dst[start:]) {
+		dst = appendEscaped(dst[:start], s)
+	}
+	return append(dst, '"')
+}
+
+// isPlain reports whether p holds only ASCII that stands for itself in a JSON string.
+func isPlain(p []byte) bool {
+	if len(p) < 8 {
+		for _, c := range p {
+			if c >= utf8.RuneSelf || !safe[c] {
+				return false
+			}
+		}
+		return true
+	}
+	bad := marks(binary.LittleEndian.Uint64(p[len(p)-8:]))
+	for ; len(p) > 8; p = p[8:] {
+		bad |= marks(binary.LittleEndian.Uint64(p))
+	}
+	return bad&(0x80*ones) == 0
+}
+
+const ones = 0x0101010101010101
+
+// marks looks at eight characters at once: a high bit says that one of them, not necessarily that one, does
+// not stand for itself. To subtract n borrows into the high bit of what is below n, and x^c is 0 for c. The
+// quote and the ampersand differ in one bit only, and so do the two angle brackets.
+func marks(x uint64) uint64 {
+	return x | (x - ' '*ones) | ((x ^ '\\'*ones) - ones) |
+		(((x | 4*ones) ^ '&'*ones) - ones) | (((x | 2*ones) ^ '>'*ones) - ones)
+}
+
+// appendEscaped appends the characters of s with their escapes.
+func appendEscaped(dst []byte, s string) []byte {
 	from := 0
 	for at := 0; at < len(s); {
 		if c := s[at]; c < utf8.RuneSelf {
@@ -51,8 +89,7 @@ func AppendString(dst []byte, s string) []byte {
 		}
 		at += size
 	}
-	dst = append(dst, s[from:]...)
-	return append(dst, '"')
+	return append(dst, s[from:]...)
 }
 
 // safe says which ASCII bytes stand for themselves in a JSON string.
@@ -89,7 +126,7 @@ func appendEscape(dst []byte, c byte) []byte {
 
 // AppendValue appends v as JSON to dst. When v cannot be encoded, dst comes back as it was.
 //
-// A value that implements Appender writes itself; any other goes through encoding/json.
+// A value that implements Appender writes itself; any other becomes what encoding/json makes of it.
 func AppendValue(dst []byte, v any) ([]byte, error) {
 	if v == nil {
 		return append(dst, null...), nil
@@ -97,6 +134,16 @@ func AppendValue(dst []byte, v any) ([]byte, error) {
 	if a, ok := v.(Appender); ok {
 		return appendAppender(dst, a)
 	}
+	if p := planOf(reflect.TypeOf(v)); p.form != foreign {
+		if out, ok := p.append(dst, reflect.ValueOf(v)); ok {
+			return out, nil
+		}
+	}
+	return appendAny(dst, v)
+}
+
+// appendAny appends v as encoding/json encodes it.
+func appendAny(dst []byte, v any) ([]byte, error) {
 	e := encoders.Get().(*encoder) //nolint:forcetypeassert // the pool holds nothing else
 	e.out = dst
 	err := e.json.Encode(v)

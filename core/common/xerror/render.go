@@ -27,7 +27,7 @@ func (e *Error) Response(ctx context.Context, p xBase.Profile) (status int, r xB
 		r.Code, r.Output = JavaCode(code)
 	}
 	if q := xCtx.RequestFrom(ctx); q != nil && (q.Debug() || p == xBase.ProfileJava) {
-		r.Overhead = time.Since(q.Start()).Microseconds()
+		r.Overhead = max(1, time.Since(q.Start()).Microseconds()) // 0 would be none
 	}
 	return code.Status(), r
 }

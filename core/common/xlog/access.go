@@ -4,8 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/rs/zerolog"
 )
 
 // AccessLine is what the access log says of one request. Empty fields are left out of the line, except
@@ -48,38 +51,71 @@ func (a *AccessLine) Level() slog.Level {
 }
 
 // Access writes the line of one request, with the message "request". It allocates nothing.
+//
+// It is the one line that every request pays for, and its members are known, so it is put together here
+// and not by zerolog: in the same form, at a third of the time.
 func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
 	level := a.Level()
 	e := l.target(ctx)
 	if !e.Enabled(level) {
 		return
 	}
-	ln, now := e.line(), e.clock()
-	took := a.Duration
-	if !a.Start.IsZero() {
-		took = now.Sub(a.Start)
+	now, took := a.end(e)
+	buf := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool's New
+	b := append((*buf)[:0], '{')
+	if !now.IsZero() {
+		b = append(appendTime(append(b, `"`+keyTime+`":"`...), now), `",`...)
 	}
-	ln.begin(requestID(ctx), now, level, l.nameMember(), "request")
-	ev := ln.event
-	ev.Str("method", cut(a.Method, maxUserAgent)).Str("path", cut(a.Path, maxPath))
-	if a.Route != "" {
-		ev.Str("route", a.Route)
+	b = append(append(b, `"`+keyLevel+`":"`...), levelText(level)...)
+	b = append(append(b, '"'), l.nameMember()...)
+	b = append(b, `,"`+keyMsg+`":"request"`...)
+	b = appendMember(b, `,"`+keyRequestID+`":`, requestID(ctx))
+	b = append(a.append(b, took), "}\n"...)
+	*buf = b
+	_, _ = e.sink.WriteLevel(zerolog.NoLevel, b) // a sink does not fail
+	release(buf)
+}
+
+// end returns the time of the line and the duration.
+//
+// A short request's end is its start and what the monotonic clock says: that is half of reading both
+// clocks, and the same unless somebody sets the other clock meanwhile.
+func (a *AccessLine) end(e *Engine) (now time.Time, took time.Duration) {
+	if a.Start.IsZero() {
+		return e.clock(), a.Duration
 	}
-	ev.Int("status", a.Status).Int64("bytes", a.Bytes)
-	ln.addDuration("duration_ms", took.Truncate(time.Microsecond))
-	if a.ClientIP != "" {
-		ev.Str("client_ip", cut(a.ClientIP, maxUserAgent))
+	if e.realClock {
+		if took = time.Since(a.Start); took >= 0 && took < time.Second {
+			return a.Start.Add(took), took
+		}
 	}
+	now = e.clock()
+	return now, now.Sub(a.Start)
+}
+
+// append appends the members that the request has.
+func (a *AccessLine) append(b []byte, took time.Duration) []byte {
+	b = appendText(append(b, `,"method":`...), cut(a.Method, maxUserAgent))
+	b = appendText(append(b, `,"path":`...), cut(a.Path, maxPath))
+	b = appendMember(b, `,"route":`, a.Route)
+	b = strconv.AppendInt(append(b, `,"status":`...), int64(a.Status), 10)
+	b = strconv.AppendInt(append(b, `,"bytes":`...), a.Bytes, 10)
+	b = appendMillis(append(b, `,"duration_ms":`...), took.Truncate(time.Microsecond))
+	b = appendMember(b, `,"client_ip":`, cut(a.ClientIP, maxUserAgent))
 	if a.ErrorCode != 0 {
-		ev.Int("error_code", a.ErrorCode)
+		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(a.ErrorCode), 10)
 	}
-	if a.ErrorMessage != "" {
-		ev.Str("error_message", a.ErrorMessage)
+	b = appendMember(b, `,"error_message":`, a.ErrorMessage)
+	return appendMember(b, `,"user_agent":`, cut(a.UserAgent, maxUserAgent))
+}
+
+// appendMember appends a member of a line, or nothing where it has no value. The key is JSON already,
+// with its comma and its colon.
+func appendMember(b []byte, key, value string) []byte {
+	if value == "" {
+		return b
 	}
-	if a.UserAgent != "" {
-		ev.Str("user_agent", cut(a.UserAgent, maxUserAgent))
-	}
-	ev.Send()
+	return appendText(append(b, key...), value)
 }
 
 // cut returns at most n bytes of s, and no part of a character.

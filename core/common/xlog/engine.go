@@ -20,6 +20,8 @@ type Engine struct {
 	sink  *sink
 	mask  atomic.Pointer[maskSet]
 	clock func() time.Time
+
+	realClock bool // clock is time.Now
 }
 
 // New returns an engine. An error names every problem of the configuration.
@@ -32,7 +34,7 @@ func New(c Config) (*Engine, error) {
 	}
 	e := &Engine{sink: newSink(c), clock: c.Clock}
 	if e.clock == nil {
-		e.clock = time.Now
+		e.clock, e.realClock = time.Now, true
 	}
 	e.level.Set(c.Level)
 	e.mask.Store(newMaskSet(c.MaskKeys))

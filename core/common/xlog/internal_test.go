@@ -1,8 +1,11 @@
 package xlog
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
 )
 
 func TestASCIIIsToldFromTheRestAtEveryPlace(t *testing.T) {
@@ -17,6 +20,30 @@ func TestASCIIIsToldFromTheRestAtEveryPlace(t *testing.T) {
 				}
 				text[i] = old
 			}
+		}
+	}
+}
+
+// The access line is put together without zerolog, and must still look like its lines.
+func TestEveryByteAtEveryPlaceIsEscapedAsByZerolog(t *testing.T) {
+	var want bytes.Buffer
+	log := zerolog.New(&want)
+	for n := range 21 {
+		text := []byte(strings.Repeat("a0._-~Z !#[]", 2)[:n])
+		for i := range n {
+			old := text[i]
+			for b := range 0x80 {
+				text[i] = byte(b)
+				want.Reset()
+				log.Log().Str("k", string(text)).Send()
+				if got := string(appendText([]byte(`{"k":`), string(text))) + "}\n"; got != want.String() {
+					t.Fatalf("appendText(%q) = %s, want %s", text, got, want.String())
+				}
+				if isPlain(text) != (want.Len() == n+len(`{"k":""}`)+1) {
+					t.Fatalf("isPlain(%q) is wrong", text)
+				}
+			}
+			text[i] = old
 		}
 	}
 }

@@ -44,11 +44,10 @@ func Failures(ctx context.Context, err error) []FieldError {
 func failures(ctx context.Context, err error, name func(validator.FieldError) string) []FieldError {
 	failed, ok := err.(validator.ValidationErrors) //nolint:errorlint // the fast path
 	if !ok {
-		var slice SliceError
-		if errors.As(err, &slice) {
+		if slice, ok := within[SliceError](err); ok {
 			return elementFailures(ctx, slice, name)
 		}
-		if !errors.As(err, &failed) {
+		if failed, ok = within[validator.ValidationErrors](err); !ok {
 			return nil
 		}
 	}
@@ -66,6 +65,12 @@ func failures(ctx context.Context, err error, name func(validator.FieldError) st
 		list[i] = FieldError{Field: field, Tag: fe.Tag(), Message: m.say(lang, fe, leaf(field))}
 	}
 	return list
+}
+
+// within is errors.As with a target that is allocated only where it is called.
+func within[T error](err error) (target T, ok bool) {
+	ok = errors.As(err, &target)
+	return target, ok
 }
 
 // elementFailures puts the index before the path of each failure.

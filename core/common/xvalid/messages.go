@@ -158,11 +158,13 @@ func (m *messages) say(lang language, fe validator.FieldError, field string) str
 	}
 	m.mu.RLock()
 	text, ok := m.finished[key]
-	template, known := m.templates[key.templateKey]
 	m.mu.RUnlock()
 	if ok {
 		return text
 	}
+	m.mu.RLock()
+	template, known := m.templates[key.templateKey]
+	m.mu.RUnlock()
 	if !known {
 		template = m.render(key.templateKey, fe)
 	}

@@ -3,7 +3,6 @@ package xctx
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"math/rand/v2"
 	"time"
 	"unsafe"
@@ -23,9 +22,8 @@ type Request struct {
 	parent context.Context
 	base   context.Context // the application, asked after parent
 
-	id     string
 	buf    [idLen]byte
-	header [1]string
+	header [1]string // the id
 	start  time.Time
 
 	acceptLanguage string
@@ -68,13 +66,10 @@ func RequestFrom(ctx context.Context) *Request {
 }
 
 // ID returns the request id, or "" where the request has none.
-func (r *Request) ID() string { return r.id }
+func (r *Request) ID() string { return r.header[0] }
 
 // SetID sets the request id. The caller has validated it.
-func (r *Request) SetID(id string) {
-	r.id = id
-	r.header[0] = id
-}
+func (r *Request) SetID(id string) { r.header[0] = id }
 
 // GenerateID gives the request a random UUID, version 4, without a further allocation. It is called once.
 //
@@ -143,7 +138,7 @@ func (r *Request) Value(key any) any {
 func (r *Request) own(k ContextKey) (any, bool) {
 	switch k {
 	case RequestKey:
-		return r.id, r.id != ""
+		return r.ID(), r.ID() != ""
 	case UserStartTimeKey:
 		return r.start, true
 	case ErrorCodeKey:
@@ -157,13 +152,29 @@ func (r *Request) own(k ContextKey) (any, bool) {
 
 // putUUID writes a version 4 UUID (RFC 9562, section 5.4) made of the 128 bits of hi and lo.
 func putUUID(dst *[idLen]byte, hi, lo uint64) {
-	var raw [16]byte
-	binary.BigEndian.PutUint64(raw[:8], hi&^uint64(0xf000)|0x4000)       // version
-	binary.BigEndian.PutUint64(raw[8:], lo&^(uint64(0b11)<<62)|0b10<<62) // variant
-	hex.Encode(dst[0:8], raw[0:4])
-	hex.Encode(dst[9:13], raw[4:6])
-	hex.Encode(dst[14:18], raw[6:8])
-	hex.Encode(dst[19:23], raw[8:10])
-	hex.Encode(dst[24:36], raw[10:16])
+	hi = hi&^0xf000 | 0x4000       // version
+	lo = lo&^(0b11<<62) | 0b10<<62 // variant
+	var text [32]byte
+	binary.BigEndian.PutUint64(text[0:], hexDigits(hi>>32))
+	binary.BigEndian.PutUint64(text[8:], hexDigits(hi))
+	binary.BigEndian.PutUint64(text[16:], hexDigits(lo>>32))
+	binary.BigEndian.PutUint64(text[24:], hexDigits(lo))
+	copy(dst[0:8], text[0:8])
+	copy(dst[9:13], text[8:12])
+	copy(dst[14:18], text[12:16])
+	copy(dst[19:23], text[16:20])
+	copy(dst[24:36], text[20:32])
 	dst[8], dst[13], dst[18], dst[23] = '-', '-', '-', '-'
+}
+
+// hexDigits returns the digits of the lower half of x, the first in the highest byte. It works on all
+// eight at once: each step halves the groups of bits and doubles the room between them.
+func hexDigits(x uint64) uint64 {
+	const ones = 0x0101010101010101
+	x &= 0xffffffff
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	letters := (x + 6*ones) >> 4 & ones // 1 where the digit is over 9
+	return x + '0'*ones + letters*('a'-'0'-10)
 }

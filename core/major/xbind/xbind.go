@@ -64,7 +64,7 @@ func orNew[T any](dst *T) *T {
 
 // report hands the error to the error middleware and ends the request.
 func report(c *gin.Context, err *xError.Error) bool {
-	_ = c.Error(&gin.Error{Err: err, Type: gin.ErrorTypeBind})
+	c.Errors = append(c.Errors, &gin.Error{Err: err, Type: gin.ErrorTypeBind}) // as c.Error does, which looks into err first
 	c.Abort()
 	return false
 }

@@ -28,7 +28,7 @@ func (r *run) access(aborted bool) {
 		if !r.writer.committed() {
 			line.Status = http.StatusInternalServerError
 		}
-	case line.Status < http.StatusBadRequest && r.quiet.match(r.path) && !r.log.Enabled(&r.request, slog.LevelDebug):
+	case line.Status < http.StatusBadRequest && r.quiet != nil && r.quiet.match(r.path) && !r.log.Enabled(&r.request, slog.LevelDebug):
 		return
 	}
 	r.log.Access(&r.request, &line)
@@ -43,5 +43,8 @@ func (r *run) address() string {
 	if colon := strings.LastIndexByte(address, ':'); colon >= 0 {
 		address = address[:colon]
 	}
-	return strings.Trim(address, "[]")
+	if strings.HasPrefix(address, "[") { // IPv6
+		address = strings.Trim(address, "[]")
+	}
+	return address
 }

@@ -70,7 +70,7 @@ func (s *server) begin(c *gin.Context) *exchange {
 	}
 	h := c.Writer.Header()
 	ex.encoded = len(h[string(xHttp.ContentEncoding)]) > 0
-	if !s.exclude.match(ex.path) {
+	if s.exclude == nil || !s.exclude.match(ex.path) {
 		s.identify(ex)
 		h[string(xHttp.RequestUUID)] = ex.request.HeaderValue()
 	}

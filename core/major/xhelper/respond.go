@@ -77,12 +77,17 @@ func lastError(c *gin.Context) error {
 // c.AbortWithError(400, err), says more than SERVER_INTERNAL_ERROR.
 func fail(c *gin.Context, status int, held bool, err error) {
 	chosen := held || status >= http.StatusBadRequest && c.FullPath() != ""
-	var own *xError.Error
-	if chosen && !errors.As(err, &own) && xError.From(err).GetErrorCode() == xError.ServerInternalError {
+	if chosen && !isOwn(err) && xError.From(err).GetErrorCode() == xError.ServerInternalError {
 		xResult.FailStatus(c, status, xError.Wrap(xError.ForStatus(status), "", err))
 		return
 	}
 	xResult.Fail(c, err)
+}
+
+// isOwn reports whether the handler said itself what kind of error it is.
+func isOwn(err error) bool {
+	var own *xError.Error
+	return errors.As(err, &own)
 }
 
 // bareCode returns the code for a status that stands alone.

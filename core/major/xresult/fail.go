@@ -62,14 +62,14 @@ type failure struct {
 	status int
 }
 
-func newFailure(e *xError.Error, req *xCtx.Request) *failure {
+func newFailure(e *xError.Error, req *xCtx.Request) failure {
 	code := e.GetErrorCode()
 	message := string(e.GetErrorMessage())
 	if message == "" {
 		message = code.Message(xError.Language(req))
 	}
 	req.Fail(code.GetCode(), message)
-	return &failure{err: e, req: req, status: code.Status()}
+	return failure{err: e, req: req, status: code.Status()}
 }
 
 // log keeps what the client is not told: it would be lost otherwise.
@@ -124,7 +124,7 @@ func (f *failure) tryProblem(dst []byte) ([]byte, error) {
 
 // replace makes the failure one of encoding, whose envelope holds no data and can always be encoded.
 func (f *failure) replace(err error) {
-	*f = *newFailure(xError.Wrap(xError.SerializeError, "", err), f.req)
+	*f = newFailure(xError.Wrap(xError.SerializeError, "", err), f.req)
 	f.log(f.req)
 }
 
@@ -143,13 +143,23 @@ func wantsProblem(c *gin.Context) bool {
 	return weight >= other
 }
 
+// varyOfErrors is the value of Vary where there is no other, shared by all responses: it has no room for
+// another value, so that whoever adds one gets a copy.
+var varyOfErrors = []string{"Accept, Accept-Language"}
+
 // cleanHeader takes back what the handler said about an answer that it did not give.
 func cleanHeader(h http.Header) {
-	for _, name := range []xHttp.Header{xHttp.ContentDisposition, xHttp.ETag, xHttp.LastModified} {
-		delete(h, string(name))
+	for _, name := range [...]string{string(xHttp.ContentDisposition), string(xHttp.ETag), string(xHttp.LastModified)} {
+		if len(h[name]) > 0 { // to look costs less than to delete
+			delete(h, name)
+		}
 	}
 	if len(h[string(xHttp.CacheControl)]) > 0 {
 		xHttp.CacheControl.Set(h, "no-store")
 	}
-	h.Add(string(xHttp.Vary), "Accept, Accept-Language")
+	if before := h[string(xHttp.Vary)]; len(before) > 0 {
+		h[string(xHttp.Vary)] = append(before, varyOfErrors...)
+	} else {
+		h[string(xHttp.Vary)] = varyOfErrors
+	}
 }

@@ -337,3 +337,22 @@ func ExampleError() {
 	fmt.Println(w.Code, w.Header().Get("Content-Type"))
 	// Output: 401 application/json; charset=utf-8
 }
+
+func TestWhatIsAddedToVaryOfOneErrorStaysThere(t *testing.T) {
+	for want, handler := range map[string]gin.HandlerFunc{
+		"[Accept, Accept-Language Cookie]": func(c *gin.Context) {
+			xResult.Error(c, xError.NotExist, "", nil)
+			c.Writer.Header().Add("Vary", "Cookie")
+		},
+		"[Origin Accept, Accept-Language]": func(c *gin.Context) {
+			c.Header("Vary", "Origin")
+			xResult.Error(c, xError.NotExist, "", nil)
+		},
+		"[Accept, Accept-Language]": func(c *gin.Context) { xResult.Error(c, xError.NotExist, "", nil) },
+	} {
+		w, _ := serve(t, xHelper.Config{}, handler)
+		if got := fmt.Sprint(w.Header().Values("Vary")); got != want {
+			t.Errorf("Vary = %s, want %s", got, want)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func write(c *gin.Context, status int, contentType []string, body []byte) {
 	h[string(xHttp.ContentType)] = contentType
 	if len(body) > lengthByServer && len(h[string(xHttp.ContentEncoding)]) == 0 {
 		h[string(xHttp.ContentLength)] = []string{strconv.Itoa(len(body))}
-	} else {
+	} else if len(h[string(xHttp.ContentLength)]) > 0 { // to look costs less than to delete
 		delete(h, string(xHttp.ContentLength))
 	}
 	c.Writer.WriteHeader(status)

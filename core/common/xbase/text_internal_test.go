@@ -1,0 +1,30 @@
+package xbase
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestEveryByteAtEveryPlaceIsEscapedAsByEncodingJSON(t *testing.T) {
+	for n := range 21 {
+		text := []byte(strings.Repeat("a0._-~Z !#[]", 2)[:n])
+		for i := range n {
+			old := text[i]
+			for b := range 256 {
+				text[i] = byte(b)
+				want, err := json.Marshal(string(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := AppendString(nil, string(text)); string(got) != string(want) {
+					t.Fatalf("AppendString(%q) = %s, want %s", text, got, want)
+				}
+				if plain := isPlain(text); plain && len(want) != n+2 {
+					t.Fatalf("isPlain(%q) is true", text)
+				}
+			}
+			text[i] = old
+		}
+	}
+}

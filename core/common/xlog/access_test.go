@@ -1,0 +1,61 @@
+package xlog_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// The line of a request is put together without zerolog.
+func TestAnAccessLineLooksLikeEveryOtherLine(t *testing.T) {
+	for _, text := range []string{
+		"/user/7", "", `/"\`, "/\x00\x1f\x7f\b\f\n\r\t", "/<a>&", "/汉字", "/\xff", "/\xe6\xb1", "/\u2028\u202e\u009b", "/long enough for a step of eight bytes \x1b[31m",
+	} {
+		e, rec := newEngine(t)
+		log := e.WithName(xLog.NamedHTTP, text)
+		request := xCtx.NewRequest(t.Context(), nil)
+		request.SetID(text)
+		for _, ctx := range []context.Context{request, t.Context()} {
+			log.Access(ctx, &xLog.AccessLine{
+				Method: text, Path: text, Route: text, Status: 404, Bytes: -1, Duration: 1_234_567, ClientIP: text,
+				UserAgent: text, ErrorCode: 40400, ErrorMessage: text,
+			})
+			got := rec.one(t)
+			attrs := []slog.Attr{
+				slog.String("method", text), slog.String("path", text), slog.String("route", text), slog.Int("status", 404),
+				slog.Int("bytes", -1), slog.Duration("duration_ms", 1_234_000), slog.String("client_ip", text), slog.Int("error_code", 40400),
+				slog.String("error_message", text), slog.String("user_agent", text),
+			}
+			if text == "" {
+				attrs = []slog.Attr{attrs[0], attrs[1], attrs[3], attrs[4], attrs[5], attrs[7]}
+			}
+			log.Warn(ctx, "request", attrs...)
+			if want := rec.one(t); got != want {
+				t.Errorf("line\n%swant\n%s", got, want)
+			}
+		}
+	}
+}
+
+func TestAnAccessLineHasTheTimeAtWhichTheRequestEnded(t *testing.T) {
+	for _, took := range []time.Duration{0, 20 * time.Millisecond, 999 * time.Millisecond, time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			e, rec := newEngine(t, func(c *xLog.Config) { c.Clock = nil })
+			start := time.Now()
+			<-time.After(took)
+			e.WithName(xLog.NamedHTTP).Access(t.Context(), &xLog.AccessLine{Status: 200, Start: start})
+			got := rec.object(t)
+			if want := start.Add(took).UTC().Format("2006-01-02T15:04:05.000Z"); got["time"] != want {
+				t.Errorf("time = %v, want %s", got["time"], want)
+			}
+			if want := float64(took.Milliseconds()); got["duration_ms"] != want {
+				t.Errorf("duration_ms = %v, want %v", got["duration_ms"], want)
+			}
+		})
+	}
+}
