@@ -262,6 +262,30 @@ func TestATypedGetAllocatesOnlyTheCopy(t *testing.T) {
 	}
 }
 
+// The compilers of Go 1.25 and 1.26 inline Get, so that the copy need not be on the heap: 0 allocations. The budget
+// is one, so that another compiler, or one that counts coverage, is no failure; -gcflags=-m=2 says what Get costs it.
+func TestATypedGetCostsACallerWhoKeepsNothingAtMostTheCopy(t *testing.T) {
+	c := xCache.KeyCacheOf[string, account](open(t, entries(10)))
+	if err := c.Set(t.Context(), "k", &account{ID: 1}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, ids := t.Context(), int64(0)
+	got := testing.AllocsPerRun(1000, func() {
+		v, ok, err := c.Get(ctx, "k")
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		ids += v.ID
+		v.ID = 2 // the caller's own
+	})
+	if got > 1 {
+		t.Errorf("allocations = %v, want at most 1", got)
+	}
+	if v, _, _ := c.Get(ctx, "k"); v.ID != 1 || ids != 1001 {
+		t.Errorf("the cache holds %d after a caller changed its copies, and they read %d; want 1 and 1001", v.ID, ids)
+	}
+}
+
 // getter1 sets the value under a key and returns how to get it.
 func getter1[K comparable](
 	t *testing.T, m *xCache.Manager, key K, v *account, opts ...xCache.ViewOption,

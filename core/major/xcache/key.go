@@ -17,6 +17,8 @@ type KeyCache[K comparable, V any] struct {
 	key     text[K]
 	val     values[V]
 	objects driver.ObjectStore // nil where values of V are kept as bytes
+	lends   bool               // what find returns is the cache's own
+	find    func(ctx context.Context, key K) (v *V, ok bool, err error)
 	typ     reflect.Type
 }
 
@@ -27,11 +29,24 @@ func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K
 	if c.immutable || c.val.plain {
 		c.objects = m.objects
 	}
+	c.lends = c.objects != nil && !c.immutable
+	c.find = c.read
 	return c
 }
 
 // Get returns the value under key, and whether there is one.
-func (c *KeyCache[K, V]) Get(ctx context.Context, key K) (*V, bool, error) {
+//
+// The compiler inlines it, though only just: so the copy stays on the stack of a caller who does not let
+// it escape, and costs no allocation.
+func (c *KeyCache[K, V]) Get(ctx context.Context, key K) (v *V, ok bool, err error) {
+	if v, ok, err = c.find(ctx, key); ok && c.lends {
+		v = unsafe.SliceData([]V{*v}) //nolint:gosec // a copy, in words that are cheap enough to inline
+	}
+	return
+}
+
+// read is Get without the copy that the caller needs where the view lends.
+func (c *KeyCache[K, V]) read(ctx context.Context, key K) (*V, bool, error) {
 	op := c.begin(OpGet)
 	v, ok, err := c.get(ctx, key)
 	if err != nil || op.watched() {
@@ -88,18 +103,8 @@ func (c *KeyCache[K, V]) getObject(ctx context.Context, key K) (*V, bool, error)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	return c.fromObject(o)
-}
-
-// fromObject returns the caller's own copy of what a store in the process keeps.
-func (c *KeyCache[K, V]) fromObject(o driver.Object) (*V, bool, error) {
-	if own, same := o.(*object[V]); same {
-		if c.immutable {
-			return &own.value, true, nil
-		}
-		v := new(V)
-		*v = own.value
-		return v, true, nil
+	if kept, same := o.(*object[V]); same {
+		return &kept.value, true, nil
 	}
 	data, err := o.Encode()
 	if err != nil {
