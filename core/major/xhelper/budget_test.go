@@ -1,10 +1,15 @@
 package xhelper_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/gin-gonic/gin"
 
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
 	xResult "github.com/plinthgo/plinth/core/major/xresult"
 )
 
@@ -41,4 +46,69 @@ func TestARequestWithoutDataAllocatesOnce(t *testing.T) {
 	if got := testing.AllocsPerRun(1000, func() { engine.ServeHTTP(w, req); w.reset() }); got > 1 {
 		t.Errorf("allocations = %v, want 1", got)
 	}
+}
+
+// user is a small payload.
+type user struct {
+	ID        int64  `json:"id,string"`
+	Username  string `json:"username"`
+	Email     string `json:"email"`
+	Phone     string `json:"phone,omitempty"`
+	Role      string `json:"role"`
+	Active    bool   `json:"active"`
+	Logins    int    `json:"logins"`
+	CreatedAt string `json:"created_at"`
+}
+
+func someone() user {
+	return user{
+		ID: 183_402_938_112_004, Username: "ada", Email: "ada@example.org", Role: "owner", Active: true, Logins: 12,
+		CreatedAt: "2026-01-02T03:04:05Z",
+	}
+}
+
+func newRequest(tb testing.TB) *http.Request {
+	tb.Helper()
+	req := httptest.NewRequestWithContext(tb.Context(), http.MethodGet, "/user/7", http.NoBody)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept-Language", "en")
+	return req
+}
+
+func plinthGin(tb testing.TB) http.Handler {
+	tb.Helper()
+	gin.SetMode(gin.ReleaseMode)
+	log, err := xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(xLog.SetDefault(log))
+	engine := gin.New()
+	engine.ContextWithFallback = true
+	engine.Use(xHelper.Serve(xHelper.Config{Base: tb.Context(), EnableInput: true}))
+	engine.GET("/user/:id", func(c *gin.Context) { xResult.SuccessHasData(c, "found", someone()) })
+	return engine
+}
+
+// sink is a response writer that costs nothing itself.
+type sink struct {
+	header http.Header
+	status int
+	size   int
+}
+
+func newSink() *sink { return &sink{header: http.Header{}} }
+
+func (s *sink) Header() http.Header { return s.header }
+
+func (s *sink) WriteHeader(status int) { s.status = status }
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.size += len(p)
+	return len(p), nil
+}
+
+func (s *sink) reset() {
+	clear(s.header)
+	s.size = 0
 }

@@ -1,0 +1,44 @@
+package xlog_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// The line whose allocations are counted: five fields and the request id.
+const (
+	benchMsg    = "request served"
+	benchMethod = "GET"
+	benchPath   = "/api/v1/user/42"
+	benchStatus = 200
+	benchBytes  = 1234
+	benchTook   = 1234567 * time.Nanosecond
+)
+
+// requestContext returns the context of a request that has an id.
+func requestContext(tb testing.TB) context.Context {
+	tb.Helper()
+	r := xCtx.NewRequest(tb.Context(), nil)
+	r.GenerateID()
+	return r
+}
+
+func benchEngine(tb testing.TB) *xLog.Engine {
+	tb.Helper()
+	e, err := xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}
+
+func logFive(ctx context.Context, log *xLog.LogNamedLogger) {
+	log.Info(ctx, benchMsg, slog.String("method", benchMethod), slog.String("path", benchPath),
+		slog.Int("status", benchStatus), slog.Int64("bytes", benchBytes), slog.Duration("duration", benchTook))
+}
