@@ -2,6 +2,7 @@ package xresult
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -32,6 +33,7 @@ func FailStatus(c *gin.Context, status int, err error) {
 	if e == nil || refuse(c) {
 		return
 	}
+	e = because(contextOf(c), e)
 	req := requestOrNew(c)
 	f := newFailure(e, req)
 	f.log(contextOf(c))
@@ -50,6 +52,19 @@ func FailStatus(c *gin.Context, status int, err error) {
 	}
 	write(c, f.status, contentType, body)
 	putBuffer(b, body)
+}
+
+// because returns the error with which the service has ended the request's context, where e says no more
+// than that it has ended: a request that is cut off at the stop is not the client's fault.
+func because(ctx context.Context, e *xError.Error) *xError.Error {
+	if ctx.Err() == nil || !errors.Is(e, context.Canceled) || e.GetErrorCode() != xError.Canceled {
+		return e
+	}
+	var why *xError.Error
+	if !errors.As(context.Cause(ctx), &why) {
+		return e
+	}
+	return why
 }
 
 // maxStatus is the last HTTP status that is defined (RFC 9110, section 15).
