@@ -49,23 +49,38 @@ type conn struct {
 
 	queue  chan struct{}
 	handle uintptr
+	exec   *watcher // of ExecContext, of which no two run at a time
 	inTx   bool
 }
 
-// watch interrupts what the connection does when ctx ends, until done is called.
-func (c *conn) watch(ctx context.Context) (done func()) {
-	if ctx.Done() == nil || c.handle == 0 {
-		return func() {}
-	}
-	fired := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		lib.Xsqlite3_interrupt(nil, c.handle)
-		close(fired)
-	})
-	return func() {
-		if !stop() {
-			<-fired // the handle must not be used after the connection is closed
+// watcher interrupts a connection when the context of what that does ends. It watches one context at a time.
+type watcher struct {
+	interrupt func()        // nil where the library hides its handle
+	fired     chan struct{} // takes word that interrupt has run
+}
+
+func newWatcher(handle uintptr) *watcher {
+	w := &watcher{fired: make(chan struct{}, 1)}
+	if handle != 0 {
+		w.interrupt = func() {
+			lib.Xsqlite3_interrupt(nil, handle)
+			w.fired <- struct{}{}
 		}
+	}
+	return w
+}
+
+// begin watches ctx until end is called with what it returns.
+func (w *watcher) begin(ctx context.Context) (stop func() bool) {
+	if ctx.Done() == nil || w.interrupt == nil {
+		return nil
+	}
+	return context.AfterFunc(ctx, w.interrupt)
+}
+
+func (w *watcher) end(stop func() bool) {
+	if stop != nil && !stop() {
+		<-w.fired // the handle must not be used after the connection is closed
 	}
 }
 
@@ -152,7 +167,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.N
 		}
 		defer func() { <-c.queue }()
 	}
-	defer c.watch(ctx)()
+	defer c.exec.end(c.exec.begin(ctx))
 	quiet := context.WithoutCancel(ctx) // the library would start a goroutine to watch it
 	if strings.Contains(query, ";") {
 		result, err := c.library.ExecContext(quiet, query, args) // the first of several may be done already
@@ -168,17 +183,18 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.N
 
 // QueryContext implements driver.QueryerContext.
 func (c *conn) QueryContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
-	done := c.watch(ctx)
+	w := newWatcher(c.handle)
+	stop := w.begin(ctx)
 	var inner sqldriver.Rows
 	err := patiently(ctx, func() (err error) {
 		inner, err = c.library.QueryContext(context.WithoutCancel(ctx), query, args)
 		return err
 	})
 	if err != nil {
-		done()
+		w.end(stop)
 		return nil, err
 	}
-	return &rows{libraryRows: inner.(libraryRows), ctx: ctx, done: done}, nil //nolint:forcetypeassert // the library's type
+	return &rows{libraryRows: inner.(libraryRows), ctx: ctx, watcher: w, stop: stop}, nil //nolint:forcetypeassert // the library's type
 }
 
 // PrepareContext implements driver.ConnPrepareContext. The library's statement is no more than its text either.
@@ -189,7 +205,7 @@ func (c *conn) PrepareContext(_ context.Context, query string) (sqldriver.Stmt, 
 // CheckNamedValue implements driver.NamedValueChecker.
 func (c *conn) CheckNamedValue(v *sqldriver.NamedValue) (err error) {
 	v.Value, err = sqldriver.DefaultParameterConverter.ConvertValue(v.Value)
-	if t, ok := v.Value.(time.Time); ok {
+	if t, ok := v.Value.(time.Time); ok && (t.Location() != time.UTC || t.Nanosecond()%int(time.Microsecond) != 0) {
 		v.Value = t.UTC().Truncate(time.Microsecond)
 	}
 	return err
@@ -239,8 +255,9 @@ type libraryRows interface {
 type rows struct {
 	libraryRows
 
-	ctx  context.Context //nolint:containedctx // that of the query, as in database/sql
-	done func()
+	ctx     context.Context //nolint:containedctx // that of the query, as in database/sql
+	watcher *watcher
+	stop    func() bool
 }
 
 // Next implements driver.Rows.
@@ -254,7 +271,8 @@ func (r *rows) Next(dest []sqldriver.Value) error {
 
 // Close implements driver.Rows.
 func (r *rows) Close() error {
-	r.done()
+	r.watcher.end(r.stop)
+	r.stop = nil
 	return r.libraryRows.Close()
 }
 

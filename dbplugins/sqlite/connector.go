@@ -34,10 +34,16 @@ func newConnector(dsn string) *connector {
 		c.dsn = "file:/plinth-" + rand.Text() + "?vfs=memdb&" + strings.ReplaceAll(query, "mode=memory", "") +
 			"&_pragma=busy_timeout(5)"
 	}
-	if strings.Contains(query, "_txlock=immediate") || strings.Contains(query, "_txlock=exclusive") {
+	if locksAtOnce(dsn) {
 		c.queue = make(chan struct{}, 1)
 	}
 	return c
+}
+
+// locksAtOnce reports whether transactions take the write lock when they begin.
+func locksAtOnce(dsn string) bool {
+	_, query, _ := strings.Cut(dsn, "?")
+	return strings.Contains(query, "_txlock=immediate") || strings.Contains(query, "_txlock=exclusive")
 }
 
 // isMemory reports whether a DSN names a database in memory, other than one that its application shares by name.
@@ -68,7 +74,8 @@ func (c *connector) Connect(context.Context) (sqldriver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{library: inner.(library), queue: c.queue, handle: handleOf(inner)}, nil //nolint:forcetypeassert // the library's type
+	handle := handleOf(inner)
+	return &conn{library: inner.(library), queue: c.queue, handle: handle, exec: newWatcher(handle)}, nil //nolint:forcetypeassert // the library's type
 }
 
 // hold opens the anchor of a database in memory.

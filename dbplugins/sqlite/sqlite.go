@@ -8,10 +8,8 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -97,24 +95,6 @@ func (Driver) Dialector(dsn string) gorm.Dialector {
 // BatchSize implements driver.Batcher: the library looks up each parameter among all of its statement.
 func (Driver) BatchSize() int { return 100 }
 
-// Migrate implements driver.Migrator: changing a column of SQLite rebuilds its table, and dropping the old one would
-// delete what refers to it with ON DELETE CASCADE. So foreign keys are off meanwhile, on one connection.
-func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
-	return db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
-		tx = tx.Session(&gorm.Session{})
-		var on int
-		if err := tx.Raw("PRAGMA foreign_keys").Scan(&on).Error; err != nil {
-			return err
-		}
-		if err := tx.Exec("PRAGMA foreign_keys = OFF").Error; err != nil {
-			return err
-		}
-		err := run(tx)
-		always := tx.WithContext(context.WithoutCancel(ctx)) // the connection goes back into the pool
-		return errors.Join(err, always.Exec(fmt.Sprintf("PRAGMA foreign_keys = %d", on)).Error)
-	})
-}
-
 // ErrorKind implements driver.Driver.
 func (Driver) ErrorKind(err error) driver.ErrorKind {
 	var e *gosqlite.Error
@@ -156,7 +136,7 @@ type dialector struct{ gormsqlite.Dialector }
 // Initialize implements gorm.Dialector.
 func (d *dialector) Initialize(db *gorm.DB) error {
 	d.Conn = sql.OpenDB(newConnector(d.DSN))
-	return d.Dialector.Initialize(db)
+	return d.Translate(d.Dialector.Initialize(db))
 }
 
 // Translate implements gorm.ErrorTranslator. SQLite names columns and tables in its texts, never values; only where it
@@ -166,8 +146,11 @@ func (d *dialector) Translate(err error) error {
 		return nil
 	}
 	text := err.Error()
-	if strings.Contains(text, `near "'`) {
+	switch {
+	case strings.Contains(text, `near "'`):
 		text = "syntax error at a literal"
+	case strings.HasSuffix(text, "(14)"): // SQLITE_CANTOPEN; the library asks a handle that is none for the rest
+		text = "unable to open database file (14)"
 	}
 	return driver.Translate(Driver{}.ErrorKind(err), err, text)
 }

@@ -50,7 +50,7 @@ func (r *Registry) Open(ctx context.Context, o Options) (*gorm.DB, error) {
 	}
 	db, err := t.connect(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("xdb: open %s: %w", t.label(), err)
+		return nil, fmt.Errorf("xdb: open %s%s: %w", t.label(), t.setting(), err)
 	}
 	if err := t.finish(ctx, db, o); err != nil {
 		return nil, errors.Join(err, Close(db))
@@ -201,7 +201,11 @@ func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 	if len(o.AutoMigrate) > 0 {
 		run := func(tx *gorm.DB) error { return tx.AutoMigrate(o.AutoMigrate...) }
 		if err := t.migrate(ctx, db, run); err != nil {
-			return fmt.Errorf("xdb: migrate: %w", t.secrets.scrub(err, driver.KindOf(err)))
+			kind := driver.KindOf(err)
+			if kind == driver.UnknownDatabase || kind == driver.ReadOnly {
+				return fmt.Errorf("xdb: migrate%s: %w", t.setting(), t.secrets.scrub(err, kind))
+			}
+			return fmt.Errorf("xdb: migrate: %w", t.secrets.scrub(err, kind))
 		}
 	}
 	for i, prepare := range o.Prepare {

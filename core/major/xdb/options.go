@@ -85,8 +85,17 @@ type target struct {
 	name      string        // of the driver or the dialector
 	driver    driver.Driver // nil: a dialector was given
 	dialector func() gorm.Dialector
-	where     string // for people, without a secret
+	where     string      // for people, without a secret
+	variable  xEnv.EnvKey // what leads there alone; "" where several parts do
 	secrets   scrubber
+}
+
+// setting is the variable as it stands in an error.
+func (t *target) setting() string {
+	if t.variable == "" {
+		return ""
+	}
+	return " (" + string(t.variable) + ")"
 }
 
 // Check returns every problem of o that can be found without connecting, joined: an unknown driver, parts
@@ -146,12 +155,13 @@ func (r *Registry) find(o Options) (*target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", xEnv.DatabaseDriver, err)
 	}
-	t := &target{name: o.Driver, driver: d, secrets: newScrubber(o.Parts.Pass)}
+	t := &target{name: o.Driver, driver: d, variable: xEnv.DatabaseDsn, secrets: newScrubber(o.Parts.Pass)}
 	dsn := o.DSN.Reveal()
 	if dsn == "" {
 		if dsn, err = d.DSN(o.Parts); err != nil {
 			return nil, t.secrets.scrub(err, driver.Unknown)
 		}
+		t.variable = pathVariable(d, o.Parts, dsn)
 	}
 	t.secrets = t.secrets.withDSN(dsn)
 	t.dialector = func() gorm.Dialector { return d.Dialector(dsn) }
@@ -161,4 +171,13 @@ func (r *Registry) find(o Options) (*target, error) {
 		t.where = describeDSN(dsn)
 	}
 	return t, nil
+}
+
+// pathVariable names the path where the driver makes the connection string of it.
+func pathVariable(d driver.Driver, parts driver.Config, dsn string) xEnv.EnvKey {
+	parts.Path = ""
+	if other, err := d.DSN(parts); err == nil && other == dsn {
+		return ""
+	}
+	return xEnv.DatabasePath
 }

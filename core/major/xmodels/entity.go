@@ -37,8 +37,16 @@ func (e BaseEntity) GetID() xSnowflake.SnowflakeID { return e.ID }
 // BaseEntityWithSoftDelete is BaseEntity for rows that are only marked when they are deleted. gorm leaves
 // marked rows out of every query; db.Unscoped() sees them, and deletes for good.
 //
-// A unique index also counts marked rows. Where a deleted name is to be free again, make the index one of the
-// name and deleted_at, or free the name before the row is deleted.
+// A unique index also counts marked rows. Where a deleted name is to be free again, index the unmarked ones:
+//
+//	Name string `gorm:"size:64;uniqueIndex:idx_users_name,where:deleted_at IS NULL"`
+//
+// SQLite, PostgreSQL and SQL Server have such an index. MySQL and Oracle have not, and gorm leaves the condition
+// out; there, index an expression that is NULL for marked rows, since no NULL is equal to another:
+//
+//	Name string `gorm:"size:64;uniqueIndex:idx_users_name,expression:(CASE WHEN deleted_at IS NULL THEN name END)"`
+//
+// For the same reason an index of the name and deleted_at would let unmarked rows be alike.
 type BaseEntityWithSoftDelete struct {
 	BaseEntity
 	DeletedAt gorm.DeletedAt `gorm:"index" json:"-"`

@@ -42,7 +42,9 @@ type Batcher interface {
 	BatchSize() int
 }
 
-// Migrator is implemented by a driver whose schema changes need the connection in a special state.
+// Migrator is implemented by a driver whose schema changes need the connection in a special state, or a lock: gorm
+// looks for a table and then creates it, which fails in the second of two processes that do so at the same moment. A
+// lock is one between processes, held until run returns, and let go where the process dies.
 //
 // Migrate calls run once with a handle on db, and puts the connection back when run returns. Its error is
 // run's, or what kept it from putting the state up or down.

@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// migrationWait is how long a migration waits for another one, which may have to rebuild a large table.
+const migrationWait = time.Minute
+
+// Migrate implements driver.Migrator. gorm looks for a table and then creates it, so replicas that start together would
+// create it twice: the whole migration is one transaction that takes the write lock first, and undoes all where it fails.
+//
+// Changing a column of SQLite rebuilds its table, and dropping the old one would delete what refers to it with ON
+// DELETE CASCADE. So foreign keys are off meanwhile, on one connection; within a transaction SQLite ignores that.
+func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+	return db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
+		tx = tx.Session(&gorm.Session{})
+		on, err := foreignKeys(tx, "")
+		if err != nil {
+			return err
+		}
+		if _, err := foreignKeys(tx, " = OFF"); err != nil {
+			return err
+		}
+		err = alone(tx, run)
+		always := tx.WithContext(context.WithoutCancel(ctx)) // the connection goes back into the pool
+		_, back := foreignKeys(always, fmt.Sprintf(" = %d", on))
+		if ctx.Err() != nil && errors.Is(back, sql.ErrConnDone) {
+			return err // the end of ctx within a transaction has closed the connection
+		}
+		return errors.Join(err, back)
+	})
+}
+
+// foreignKeys reads or sets the pragma. It is a query, which waits for no writer.
+func foreignKeys(db *gorm.DB, change string) (on int, err error) {
+	err = db.Raw("PRAGMA foreign_keys" + change).Scan(&on).Error
+	return on, err
+}
+
+// alone calls run in a transaction that has the write lock, and tries again while another one has it.
+func alone(db *gorm.DB, run func(tx *gorm.DB) error) error {
+	for start := time.Now(); ; {
+		locked := false
+		err := db.Transaction(func(tx *gorm.DB) error {
+			if err := lockNow(tx); err != nil {
+				return err
+			}
+			locked = true
+			return run(tx)
+		})
+		if locked || driver.KindOf(err) != driver.LockTimeout || time.Since(start) >= migrationWait {
+			return err
+		}
+	}
+}
+
+// lockNow takes the write lock for a transaction that has not taken it when it began, which a DSN may ask for, by a
+// write that leaves nothing. A database that is read-only has no lock to take.
+func lockNow(tx *gorm.DB) error {
+	if d, ok := tx.Dialector.(*dialector); ok && locksAtOnce(d.DSN) {
+		return nil
+	}
+	err := tx.Exec("CREATE TABLE plinth_migration (x)").Error
+	if err == nil {
+		err = tx.Exec("DROP TABLE plinth_migration").Error
+	}
+	if driver.KindOf(err) == driver.ReadOnly {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,309 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// Two versions of a schema: owners are rebuilt, and gadgets refer to them.
+type (
+	owner struct {
+		ID   int64  `gorm:"primaryKey;autoIncrement:false"`
+		Name string `gorm:"size:20;not null"`
+	}
+
+	ownerAfter struct {
+		ID     int64   `gorm:"primaryKey;autoIncrement:false"`
+		Name   string  `gorm:"size:200"`
+		Colour *string `gorm:"size:20;index"`
+	}
+
+	gadget struct {
+		ID      int64  `gorm:"primaryKey;autoIncrement:false"`
+		Serial  string `gorm:"uniqueIndex"`
+		OwnerID int64
+		Owner   *owner `gorm:"constraint:OnDelete:CASCADE"`
+	}
+)
+
+func (ownerAfter) TableName() string { return "owners" }
+
+const (
+	replicas = 8
+	rounds   = 20
+)
+
+// replicaEnv makes the test binary a replica: it opens and migrates this path when its standard input ends.
+const replicaEnv xEnv.EnvKey = "PLINTH_TEST_REPLICA"
+
+func TestMain(m *testing.M) {
+	if path, ok := xEnv.GetEnv(replicaEnv); ok {
+		os.Exit(replica(path))
+	}
+	os.Exit(m.Run())
+}
+
+func replica(path string) int {
+	_, _ = os.Stdout.WriteString("ready\n")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	err := migrate(context.Background(), xDB.Options{Parts: driver.Config{Path: path}}, &owner{}, &gadget{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// migrate opens a pool of its own and closes it.
+func migrate(ctx context.Context, o xDB.Options, entities ...any) error {
+	o.Driver, o.AutoMigrate = sqlite.Name, entities
+	db, err := xDB.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	return xDB.Close(db)
+}
+
+// together runs f n times at the same moment.
+func together(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	begin := make(chan struct{})
+	for i := range n {
+		wg.Go(func() {
+			<-begin
+			f(i)
+		})
+	}
+	close(begin)
+	wg.Wait()
+}
+
+func TestReplicasThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		options func(path string) xDB.Options
+	}{
+		{name: "path", options: func(path string) xDB.Options { return xDB.Options{Parts: driver.Config{Path: path}} }},
+		{name: "DSN without a setting", options: func(path string) xDB.Options { return xDB.Options{DSN: xLog.Secret(path)} }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for range rounds {
+				o := tc.options(filepath.Join(t.TempDir(), "fresh.db"))
+				together(replicas, func(int) {
+					if err := migrate(t.Context(), o, &owner{}, &gadget{}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestProcessesThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
+	for range 5 {
+		path := filepath.Join(t.TempDir(), "fresh.db")
+		start := make([]func() error, replicas)
+		for i := range start {
+			start[i] = startReplica(t, path)
+		}
+		together(replicas, func(i int) {
+			if err := start[i](); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// startReplica starts a process; the function lets it begin and waits for its end.
+func startReplica(t *testing.T, path string) func() error {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), string(replicaEnv)+"="+path)
+	var said strings.Builder
+	cmd.Stderr = &said
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	if line, err := lines.ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("the replica said %q, %v", line, err)
+	}
+	return func() error {
+		if err := in.Close(); err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, lines) // Wait closes the pipe
+		if err := cmd.Wait(); err != nil {
+			return fmt.Errorf("replica: %w: %s", err, said.String())
+		}
+		return nil
+	}
+}
+
+func TestARacedChangeOfTheSchemaKeepsTheRows(t *testing.T) {
+	for range rounds {
+		o := file(t)
+		o.Driver, o.AutoMigrate = sqlite.Name, []any{&owner{}, &gadget{}}
+		db, err := xDB.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(db.Create(&owner{ID: 1, Name: "ann"}).Error, db.Create(&gadget{ID: 1, Serial: "a", OwnerID: 1}).Error)
+		if err != nil {
+			t.Fatal(err)
+		}
+		together(2, func(int) {
+			if err := migrate(t.Context(), o, &ownerAfter{}); err != nil {
+				t.Error(err)
+			}
+		})
+		var owners, gadgets int64
+		err = errors.Join(db.Model(&owner{}).Count(&owners).Error, db.Model(&gadget{}).Count(&gadgets).Error)
+		if err != nil || owners != 1 || gadgets != 1 {
+			t.Errorf("rows = %d and %d, %v; want one of each", owners, gadgets, err)
+		}
+		if !db.Migrator().HasColumn(&ownerAfter{}, "colour") || db.Migrator().HasTable("owners__temp") {
+			t.Error("the schema is not the later one")
+		}
+		if err := xDB.Close(db); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAMigrationThatFailsLeavesTheSchemaAndTheConnectionAsTheyWere(t *testing.T) {
+	boom := errors.New("boom")
+	for _, o := range []xDB.Options{file(t), {Parts: driver.Config{Path: ":memory:"}}} {
+		o.MaxOpenConns = 1
+		db := open(t, o)
+		err := sqlite.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
+			return errors.Join(tx.AutoMigrate(&owner{}), boom)
+		})
+		if !errors.Is(err, boom) {
+			t.Errorf("Migrate = %v, want the function's error", err)
+		}
+		if db.Migrator().HasTable(&owner{}) {
+			t.Error("half of the migration stayed")
+		}
+		if on := foreignKeys(t, db); on != 1 {
+			t.Errorf("foreign_keys = %d, want 1", on)
+		}
+	}
+}
+
+func TestAMigrationEndsWithItsContext(t *testing.T) {
+	o := file(t)
+	o.MaxOpenConns = 1
+	db := open(t, o)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := sqlite.Driver{}.Migrate(ctx, db, func(tx *gorm.DB) error {
+		cancel()
+		return tx.AutoMigrate(&owner{})
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Migrate = %v, want Canceled", err)
+	}
+	if on := foreignKeys(t, db); on != 1 {
+		t.Errorf("foreign_keys = %d, want 1", on)
+	}
+}
+
+func TestAMigrationWaitsForALongOne(t *testing.T) {
+	o := file(t)
+	synctest.Test(t, func(t *testing.T) {
+		db := open(t, o)
+		holder := db.Begin()
+		go func() {
+			<-time.After(30 * time.Second) // a statement gives up after 5 s
+			holder.Rollback()
+		}()
+		start := time.Now()
+		if err := (sqlite.Driver{}).Migrate(t.Context(), db, func(*gorm.DB) error { return nil }); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); took < 30*time.Second {
+			t.Errorf("it took %s, want at least 30 s", took)
+		}
+	})
+}
+
+func foreignKeys(t *testing.T, db *gorm.DB) (on int) {
+	t.Helper()
+	if err := db.Raw("PRAGMA foreign_keys").Scan(&on).Error; err != nil {
+		t.Fatal(err)
+	}
+	return on
+}
+
+func TestStartNamesTheVariableOfADatabaseThatCannotBeOpened(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "text.db")
+	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(t.TempDir(), "missing", "app.db")
+	for _, tc := range []struct {
+		name string
+		o    xDB.Options
+		want string
+	}{
+		{
+			name: "path", o: xDB.Options{Parts: driver.Config{Path: text}},
+			want: "xdb: open sqlite " + text + " (DATABASE_PATH): database cannot be opened: file is not a database (26)",
+		},
+		{
+			name: "DSN", o: xDB.Options{DSN: xLog.Secret(missing + "?_auth_pass=hunter2")},
+			want: "xdb: open sqlite " + missing + " (DATABASE_DSN): database cannot be opened: unable to open database file (14)",
+		},
+		{
+			name: "read-only", o: xDB.Options{DSN: xLog.Secret("file:" + empty(t) + "?mode=ro")},
+			want: "xdb: migrate (DATABASE_DSN): database is read-only: attempt to write a readonly database (8)",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := migrate(t.Context(), tc.o, &owner{})
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("error = %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// empty makes a database without a table.
+func empty(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "empty.db")
+	if err := migrate(t.Context(), xDB.Options{DSN: xLog.Secret(path)}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestADatabaseThatIsReadOnlyNeedsNoMigrationWhereItIsUpToDate(t *testing.T) {
+	path := empty(t)
+	for _, query := range []string{"", "?mode=ro", "?mode=ro&_txlock=immediate"} {
+		if err := migrate(t.Context(), xDB.Options{DSN: xLog.Secret("file:" + path + query)}, &owner{}, &gadget{}); err != nil {
+			t.Errorf("migrate%s = %v", query, err)
+		}
+	}
+}
