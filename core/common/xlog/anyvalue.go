@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"slices"
+	"strings"
 )
 
 // addAny appends a value that slog has no kind for. Whatever it does, the line and its other attributes
@@ -17,9 +19,9 @@ func (ln *line) addAny(key string, v any) {
 	case error:
 		ln.event.Str(key, errorText(v))
 	case *url.URL:
-		ln.event.Str(key, urlText(v))
+		ln.event.Str(key, urlText(v, ln.mask))
 	default:
-		text, err := encodeJSON(plain(v, 0))
+		text, err := encodeJSON(v, ln.mask)
 		if err != nil {
 			ln.event.Str(key, "!ERROR: "+err.Error())
 			return
@@ -28,72 +30,9 @@ func (ln *line) addAny(key string, v any) {
 	}
 }
 
-// maxDepth bounds how deep plain looks: a map may hold itself. encoding/json refuses what remains.
-const maxDepth = 16
-
-// plain replaces what encoding/json would lose by its text: the errors in lists and maps, which it
-// writes as {}.
-func plain(v any, depth int) any {
-	if depth == maxDepth {
-		return v
-	}
-	switch v := v.(type) {
-	case error:
-		return errorText(v)
-	case *url.URL:
-		return urlText(v)
-	case []error:
-		return plainList(v, depth+1)
-	case []any:
-		return plainList(v, depth+1)
-	case map[string]error:
-		return plainMap(v, depth+1)
-	case map[string]any:
-		return plainMap(v, depth+1)
-	default:
-		return plainErrors(v)
-	}
-}
-
-// plainErrors replaces a list of some type of error, such as []*MyError, by the texts of its elements.
-func plainErrors(v any) any {
-	list := reflect.ValueOf(v)
-	if list.Kind() != reflect.Slice || !list.Type().Elem().Implements(reflect.TypeFor[error]()) {
-		return v
-	}
-	texts := make([]string, list.Len())
-	for i := range texts {
-		err, _ := reflect.TypeAssert[error](list.Index(i))
-		texts[i] = errorText(err)
-	}
-	return texts
-}
-
-func plainList[T any](list []T, depth int) []any {
-	if list == nil {
-		return nil
-	}
-	out := make([]any, len(list))
-	for i, v := range list {
-		out[i] = plain(v, depth)
-	}
-	return out
-}
-
-func plainMap[T any](m map[string]T, depth int) map[string]any {
-	if m == nil {
-		return nil
-	}
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		out[k] = plain(v, depth)
-	}
-	return out
-}
-
-// encodeJSON is json.Marshal that turns a panic of a value's own method into an error. HTML characters
-// stay readable.
-func encodeJSON(v any) (text []byte, err error) {
+// encodeJSON is json.Marshal that keeps the text of errors, and turns a panic of a value's own method into an error.
+// HTML characters stay readable.
+func encodeJSON(v any, mask *maskSet) (text []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%T panicked while it was encoded: %v", v, r)
@@ -102,7 +41,7 @@ func encodeJSON(v any) (text []byte, err error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	if err := enc.Encode((&plainer{mask: mask}).plain(v)); err != nil {
 		return nil, err
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
@@ -122,10 +61,52 @@ func errorText(err error) (text string) {
 	return err.Error()
 }
 
-// urlText is the URL without the password in it.
-func urlText(u *url.URL) string {
+// urlText is the URL without its password, a user who stands there alone, which is a token most of the time, and the
+// values of secret parameters in query and fragment.
+func urlText(u *url.URL, mask *maskSet) string {
 	if u == nil {
 		return "<nil>"
 	}
-	return u.Redacted()
+	c := *u
+	if c.User != nil && c.User.Username() != "" {
+		if _, set := c.User.Password(); !set {
+			c.User = url.User("xxxxx")
+		}
+	}
+	c.RawQuery = mask.maskQuery(c.RawQuery)
+	if raw := c.EscapedFragment(); raw != "" {
+		c.RawFragment = mask.maskQuery(raw)
+		if plain, err := url.PathUnescape(c.RawFragment); err == nil {
+			c.Fragment = plain
+		}
+	}
+	return c.Redacted()
+}
+
+// secretParameters are, as last words of a name, those whose values are secret in a URL only.
+var secretParameters = []string{"sig", "signature", "key", "code", "auth"}
+
+// maskQuery masks the values of such parameters; everything else stays as it was written.
+func (m *maskSet) maskQuery(raw string) string {
+	if !strings.Contains(raw, "=") {
+		return raw
+	}
+	parts := strings.Split(raw, "&")
+	for i, part := range parts {
+		name, _, given := strings.Cut(part, "=")
+		if given && m.isSecretParameter(name) {
+			parts[i] = name + "=" + masked
+		}
+	}
+	return strings.Join(parts, "&")
+}
+
+func (m *maskSet) isSecretParameter(name string) bool {
+	if plain, err := url.QueryUnescape(name); err == nil {
+		name = plain
+	}
+	return m.has(name) || slices.ContainsFunc(secretParameters, func(word string) bool {
+		at, ok := cutEnd(name, word)
+		return ok && isWordStart(name, at)
+	})
 }

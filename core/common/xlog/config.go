@@ -63,7 +63,7 @@ type Config struct {
 	// Dir is the folder of the log files; "" writes none.
 	Dir string
 	// FileName is the name of the file that is written now; rotated ones have a time in theirs.
-	// It is app.log where empty.
+	// It is app.log where empty. Where another process writes it already, it is app_2.log, and so on.
 	FileName string
 	// MaxSizeMB is the size in megabytes at which a file is rotated; 0 is 100. Files are also rotated at
 	// midnight UTC.

@@ -26,8 +26,8 @@ type Engine struct {
 
 // New returns an engine. An error names every problem of the configuration.
 //
-// A folder that cannot be made or written, as on a read-only file system, is no error: the engine says
-// so in one line and writes to the console only.
+// A folder that cannot be made, written or locked, as on a read-only file system, is no error: the engine
+// says so in one line and writes to the console only.
 func New(c Config) (*Engine, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -49,6 +49,12 @@ func New(c Config) (*Engine, error) {
 		return e, nil
 	}
 	e.sink.file.Store(file)
+	if !file.first && e.Enabled(LevelNotice) {
+		ln := e.line()
+		ln.begin("", e.clock(), LevelNotice, encodeName(NamedLOGS), "another process writes the log file, lines go to one beside it")
+		ln.event.Str("file", file.Filename)
+		ln.event.Send()
+	}
 	return e, nil
 }
 

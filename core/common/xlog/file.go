@@ -3,12 +3,15 @@ package xlog
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/DeRuina/timberjack"
+	"github.com/gofrs/flock"
 )
 
 const (
@@ -21,9 +24,25 @@ const (
 	fileMode fs.FileMode = 0o640
 )
 
+// maxWriters is how many processes can write to one folder.
+const maxWriters = 64
+
+var errTaken = fmt.Errorf("%d other processes write to this folder", maxWriters)
+
 // logFile is the file that is written now. Timberjack rotates it under the lock of a Write, which takes
 // a rename and an open; it compresses and removes old files on a goroutine that Close waits for.
-type logFile struct{ *timberjack.Logger }
+//
+// Timberjack wants a file for itself. So each is locked as long as it is written, which ends with the process
+// however that ends, and who finds the first one locked takes the second.
+type logFile struct {
+	*timberjack.Logger
+
+	lock  *flock.Flock
+	first bool // it has the name that was asked for
+}
+
+// Close closes the file and then gives it to others.
+func (f *logFile) Close() error { return errors.Join(f.Logger.Close(), f.lock.Close()) }
 
 // openFile opens or makes the file. A file that was last written on an earlier day is rotated first:
 // timberjack rotates at midnight only while it runs.
@@ -31,12 +50,17 @@ func openFile(c Config, now time.Time) (*logFile, error) {
 	if err := os.MkdirAll(c.Dir, dirMode); err != nil {
 		return nil, err
 	}
+	name := filepath.Join(c.Dir, cmp.Or(c.FileName, defaultFileName))
+	path, lock, err := lockFile(name)
+	if err != nil {
+		return nil, err
+	}
 	compression := "none"
 	if c.Compress {
 		compression = "gzip"
 	}
-	f := &logFile{&timberjack.Logger{
-		Filename:    filepath.Join(c.Dir, cmp.Or(c.FileName, defaultFileName)),
+	f := &logFile{lock: lock, first: path == name, Logger: &timberjack.Logger{
+		Filename:    path,
 		FileMode:    fileMode,
 		MaxSize:     cmp.Or(c.MaxSizeMB, defaultMaxSizeMB),
 		MaxAge:      min(c.MaxAgeDays, maxAgeDays),
@@ -48,6 +72,32 @@ func openFile(c Config, now time.Time) (*logFile, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// lockFile locks the first of the files that belong to name which no other process writes.
+func lockFile(name string) (path string, lock *flock.Flock, err error) {
+	for i := range maxWriters {
+		path = numbered(name, i+1)
+		lock = flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(fileMode))
+		locked, err := lock.TryLock()
+		if locked {
+			return path, lock, nil
+		}
+		if err = errors.Join(err, lock.Close()); err != nil {
+			return "", nil, err
+		}
+	}
+	return "", nil, errTaken
+}
+
+// numbered is the name of the file of the nth process. Timberjack takes what begins with app- for rotated files of
+// app.log, and everything with any ending for those of a name that has none; app_2 is neither.
+func numbered(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	ext := filepath.Ext(name)
+	return fmt.Sprintf("%s_%d%s", strings.TrimSuffix(name, ext), n, ext)
 }
 
 // begin opens the file, so that a file that cannot be written is known at once.

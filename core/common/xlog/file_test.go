@@ -20,7 +20,7 @@ import (
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// files are the log files under dir with what they hold, compressed ones unpacked.
+// files are the log files under dir with what they hold, compressed ones unpacked. Locks are left out.
 func files(tb testing.TB, dir string) map[string]string {
 	tb.Helper()
 	entries, err := os.ReadDir(dir)
@@ -29,6 +29,9 @@ func files(tb testing.TB, dir string) map[string]string {
 	}
 	out := map[string]string{}
 	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), ".lock") {
+			continue
+		}
 		data, err := os.ReadFile(filepath.Join(dir, entry.Name()))
 		if err != nil {
 			tb.Fatal(err)

@@ -12,7 +12,7 @@ func encodeName(name string) string {
 	if name == "" {
 		return ""
 	}
-	text, _ := encodeJSON(name) // a string always encodes
+	text, _ := encodeJSON(name, nil) // a string always encodes
 	return `,"` + keyName + `":` + string(text)
 }
 

@@ -10,14 +10,19 @@ var strongWords = []string{
 	"passw", "passphrase", "secret", "credential", "authorization", "cookie", "privatekey",
 }
 
-// endWords mask every key that ends in one of them.
+// endWords mask every key that ends in one of them, or in its plural.
 var endWords = []string{
 	"password", "passwd", "pwd", "secret", "cookie", "token", "apikey", "accesskey", "signingkey",
 	"encryptionkey", "sessionid", "connectionstring",
 }
 
-// lastWords mask every key whose last word is one of them, the way AddMaskedKeys does: nobody masks
-// "spin" because of "pin".
+// countWords stand before "tokens" where those are counted, as language models do.
+var countWords = []string{
+	"max", "min", "total", "num", "used", "remaining", "prompt", "completion", "input", "output", "cached", "reasoning",
+}
+
+// lastWords mask every key whose last word is one of them, or its plural, the way AddMaskedKeys does: nobody
+// masks "spin" because of "pin".
 var lastWords = []string{"jwt", "otp", "cvv", "cvc", "dsn", "bearer"}
 
 // containsFrom is the length from which a key may hold a strong word with something on both sides.
@@ -39,8 +44,9 @@ type maskSet struct {
 
 // maskWord is a word that masks the keys that end in it.
 type maskWord struct {
-	text  string
-	whole bool // it must be a word of its own there
+	text    string
+	whole   bool // it must be a word of its own there
+	counted bool // it may be a number of what it names
 }
 
 // newMaskSet returns the set of the built-in keys, those of AddMaskedKeys, and keys.
@@ -61,9 +67,13 @@ func (m *maskSet) with(keys []string) *maskSet {
 	}
 	for _, w := range endWords {
 		out.addEnd(maskWord{text: w})
+		out.addEnd(maskWord{text: w + "s", counted: w == "token"})
 	}
 	for _, w := range out.last {
 		out.addEnd(maskWord{text: w, whole: true})
+		if len(w) > 1 && !strings.HasSuffix(w, "s") {
+			out.addEnd(maskWord{text: w + "s", whole: true})
+		}
 	}
 	for _, k := range head {
 		out.starts.add(k[0], k[1], k[2])
@@ -158,7 +168,18 @@ func startsWith(key, word string) bool {
 // endsHere reports whether key ends in a word of the set.
 func (m *maskSet) endsHere(key string) bool {
 	for _, w := range m.byEnd[codes[key[len(key)-1]]] {
-		if at, ok := cutEnd(key, w.text); ok && (!w.whole || isWordStart(key, at)) {
+		at, ok := cutEnd(key, w.text)
+		if ok && (!w.whole || isWordStart(key, at)) && (!w.counted || !counts(key[:at])) {
+			return true
+		}
+	}
+	return false
+}
+
+// counts reports whether the beginning of a key ends in a word that makes the rest a number.
+func counts(key string) bool {
+	for _, w := range countWords {
+		if at, ok := cutEnd(key, w); ok && isWordStart(key, at) {
 			return true
 		}
 	}

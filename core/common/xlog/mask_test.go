@@ -27,11 +27,14 @@ func TestKeysWhoseValuesAreMasked(t *testing.T) {
 			"api_key", "apikey", "apiKey", "API-KEY", "X-Api-Key", "access_key", "accessKey", "aws_access_key", "private_key",
 			"privateKeyPem", "signing_key", "encryption_key",
 			"cookie", "Cookie", "Set-Cookie", "cookies", "session_id", "sessionId", "credential", "aws_credentials", "passphrase",
+			"tokens", "accessTokens", "refresh-tokens", "device_tokens", "tokens_2", "passwords", "user_passwords", "pwds", "api_keys",
+			"accessKeys", "session_ids", "jwts", "smsOtps", "dsns", "clientSecrets", "cookies",
 			"jwt", "user_jwt", "otp", "smsOtp", "cvv", "dsn", "database_dsn", "connection_string",
 		}},
 		{want: false, keys: []string{
 			"", "k", "id", "ID", "path", "method", "status", "bytes", "duration", "duration_ms", "user", "user_id", "client_ip",
-			"user_agent", "route", "error", "error_message", "token_count", "tokens", "max_tokens", "tokenizer", "key", "keys",
+			"user_agent", "route", "error", "error_message", "token_count", "max_tokens", "maxTokens", "total_tokens", "prompt_tokens",
+			"completionTokens", "OutputTokens", "cached-tokens", "tokenizer", "betokens"[2:6], "adopts", "apiKeysCount", "key", "keys",
 			"keyboard", "api", "access", "author", "authority", "authorized", "compass", "passenger", "pass", "passed", "path_pass",
 			"sec", "second", "seconds", "secretion"[:4], "monkey", "apiKeyCount", "session", "privateer", "cook", "option", "adopt",
 			"descriptorotp", "word", "密码", "x1", "_", "--", "order_2",
@@ -140,6 +143,10 @@ func FuzzMaskedJSONStaysJSON(f *testing.F) {
 func TestFurtherKeysCanBeMasked(t *testing.T) {
 	e, rec := newEngine(t, func(c *xLog.Config) { c.MaskKeys = []string{"pin", "ID_Card"} })
 	e.AddMaskedKeys("plan b", "q")
+	e.WithName("").Info(t.Context(), "m", slog.Int("pins", 1), slog.Int("cardPins", 1), slog.Int("spins", 2))
+	if line, want := rec.one(t), `"m","pins":"***","cardPins":"***","spins":2}`; !strings.Contains(line, want) {
+		t.Errorf("line = %s, want %s", line, want)
+	}
 	e.WithName("").Info(t.Context(), "m", slog.Int("pin", 1), slog.Int("cardPin", 1), slog.Int("idCard", 1), slog.Int("plan_b", 1),
 		slog.Int("Q", 1), slog.Int("spin", 2), slog.Int("pinned", 2), slog.Int("plan_bc", 2))
 	want := `"m","pin":"***","cardPin":"***","idCard":"***","plan_b":"***","Q":"***","spin":2,"pinned":2,"plan_bc":2}`

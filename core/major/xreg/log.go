@@ -23,12 +23,12 @@ func (r *Reg) openLog() error {
 	for _, change := range r.plan.LogConfig {
 		change(&config)
 	}
+	if err := r.logs.close(); err != nil { // first, since the new one would find its file in use
+		initLog.Warn(r.Init.Ctx, "the former log could not be closed")
+	}
 	engine, err := xLog.New(config)
 	if err != nil {
 		return errors.Join(problems, fmt.Errorf("xreg: log: %w", err))
-	}
-	if err := r.logs.close(); err != nil {
-		initLog.Warn(r.Init.Ctx, "the former log could not be closed")
 	}
 	r.logs = logs{engine: engine, restore: xLog.SetDefault(engine)}
 	return problems

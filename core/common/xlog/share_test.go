@@ -1,0 +1,202 @@
+package xlog_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// writerEnv makes the test binary a process that writes log files to this folder.
+const writerEnv xEnv.EnvKey = "XLOG_TEST_WRITER"
+
+func TestMain(m *testing.M) {
+	if dir, ok := xEnv.GetEnv(writerEnv); ok {
+		os.Exit(write(dir))
+	}
+	os.Exit(m.Run())
+}
+
+// write makes an engine and says so. For a number on the standard input it writes as many lines and ends.
+func write(dir string) int {
+	c := xLog.Config{Writer: io.Discard}
+	inDir(dir)(&c)
+	e, err := xLog.New(c)
+	if err != nil {
+		return 2
+	}
+	_, _ = os.Stdout.WriteString("ready\n")
+	text, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		return 3
+	}
+	writeLines(e, "p"+strconv.Itoa(os.Getpid()), n)
+	if e.Close() != nil {
+		return 4
+	}
+	return 0
+}
+
+// writeLines writes lines of 64 KB, 16 of which fill a file.
+func writeLines(e *xLog.Engine, who string, n int) {
+	for i := range n {
+		e.WithName(who).Info(context.Background(), "m", slog.Int("i", i), slog.String("pad", strings.Repeat("x", 1<<16)))
+	}
+}
+
+// writer is a process that is ready to write.
+type writer struct {
+	cmd *exec.Cmd
+	in  io.Writer
+}
+
+func startWriter(t *testing.T, dir string) *writer {
+	t.Helper()
+	w := &writer{cmd: exec.CommandContext(t.Context(), os.Args[0])}
+	w.cmd.Env = append(os.Environ(), writerEnv.String()+"="+dir)
+	in, err1 := w.cmd.StdinPipe()
+	out, err2 := w.cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, w.cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.cmd.Wait() })
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("the process said %q, %v", line, err)
+	}
+	w.in = in
+	return w
+}
+
+// lines counts the lines under dir by who wrote them; each must be whole.
+func lines(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	got := map[string]int{}
+	for _, text := range files(t, dir) {
+		for line := range strings.Lines(text) {
+			who, _ := decode(t, line)["name"].(string)
+			got[who]++
+		}
+	}
+	delete(got, xLog.NamedLOGS) // which file it is
+	return got
+}
+
+func TestProcessesThatShareAFolderLoseNoLine(t *testing.T) {
+	const processes, each = 3, 50
+	dir := t.TempDir()
+	var writers []*writer
+	for range processes {
+		writers = append(writers, startWriter(t, dir))
+	}
+	for _, w := range writers {
+		if _, err := fmt.Fprintln(w.in, each); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, w := range writers {
+		if err := w.cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	got := lines(t, dir)
+	for _, w := range writers {
+		if who := "p" + strconv.Itoa(w.cmd.Process.Pid); got[who] != each {
+			t.Errorf("lines of %s = %d, want %d", who, got[who], each)
+		}
+	}
+	if len(got) != processes {
+		t.Errorf("lines are from %d processes, want %d", len(got), processes)
+	}
+}
+
+func TestTheFileOfAProcessThatDiedIsContinued(t *testing.T) {
+	dir := t.TempDir()
+	w := startWriter(t, dir)
+	second, _ := newEngine(t, inDir(dir))
+	if err := w.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.cmd.Wait()
+	third, _ := newEngine(t, inDir(dir))
+	second.WithName("").Info(t.Context(), "second")
+	third.WithName("").Info(t.Context(), "third")
+	closeEngine(t, second)
+	closeEngine(t, third)
+	got := files(t, dir)
+	if len(got) != 2 || !strings.Contains(got["app.log"], "third") || !strings.Contains(got["app_2.log"], "second") {
+		t.Errorf("files = %v", got)
+	}
+}
+
+func TestASecondEngineSaysWhichFileItWrites(t *testing.T) {
+	dir := t.TempDir()
+	first, rec := newEngine(t, inDir(dir))
+	if said := rec.take(); len(said) != 0 {
+		t.Errorf("the first engine says %q", said)
+	}
+	second, rec := newEngine(t, inDir(dir))
+	if m := rec.object(t); m["level"] != "notice" || m["name"] != xLog.NamedLOGS || m["file"] != filepath.Join(dir, "app_2.log") {
+		t.Errorf("line = %v", m)
+	}
+	closeEngine(t, first)
+	closeEngine(t, second)
+}
+
+func TestEnginesOfOneFolderKeepTheirOwnRotatedFiles(t *testing.T) {
+	for _, name := range []string{"app.log", "svc", ".log", "a.b-c.log"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var engines []*xLog.Engine
+			for range 3 {
+				e, _ := newEngine(t, inDir(dir), func(c *xLog.Config) { c.FileName, c.MaxBackups = name, 1 })
+				engines = append(engines, e)
+			}
+			for i, e := range engines {
+				writeLines(e, strconv.Itoa(i), 40) // two rotations
+			}
+			for _, e := range engines {
+				closeEngine(t, e)
+			}
+			time := regexp.MustCompile(`-\d{4}-.*-size`)
+			kept := map[string]int{}
+			for file := range files(t, dir) {
+				kept[strings.TrimSuffix(time.ReplaceAllString(file, ""), ".gz")]++
+			}
+			ext := filepath.Ext(name)
+			base := strings.TrimSuffix(name, ext)
+			for _, want := range []string{name, base + "_2" + ext, base + "_3" + ext} {
+				if kept[want] != 2 {
+					t.Errorf("files = %v, want %s and one rotated one of it", kept, want)
+				}
+			}
+		})
+	}
+}
+
+func TestAFolderWithoutLocksIsOneWarning(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "app.log.lock"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	e, rec := newEngine(t, inDir(dir))
+	if m := rec.object(t); m["level"] != "warn" || m["name"] != xLog.NamedLOGS || m["error"] == nil {
+		t.Errorf("warning = %v", m)
+	}
+	e.WithName("").Info(t.Context(), "goes on")
+	if got := rec.object(t)["msg"]; got != "goes on" {
+		t.Errorf("msg = %v", got)
+	}
+}
