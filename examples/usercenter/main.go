@@ -24,11 +24,10 @@ import (
 // dataDir holds the database file where nobody says otherwise.
 const dataDir = ".data"
 
+// dataFile is that file.
+var dataFile = filepath.Join(dataDir, "usercenter.db")
+
 func main() {
-	if err := makeDataDir(); err != nil {
-		fmt.Fprintln(os.Stderr, "usercenter:", err)
-		os.Exit(1)
-	}
 	reg := xReg.Register(context.Background(), nil, options()...)
 	xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil)
 }
@@ -39,28 +38,46 @@ func options() []xOption.Option {
 		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{
 			xEnv.AppName:        "usercenter",
 			xEnv.DatabaseDriver: "sqlite",
-			xEnv.DatabasePath:   filepath.Join(dataDir, "usercenter.db"),
+			xEnv.DatabasePath:   dataFile,
 			xEnv.DatabaseUser:   "postgres", // of a server, where the driver is that of one
 			xEnv.DatabaseName:   "postgres",
 			xEnv.DatabasePrefix: "app_",
 			xEnv.NoSqlDriver:    "memory",
 		}),
-		xOption.WithDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{})),
+		xOption.WithRequiredDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{})),
+		withDataDir,
 		xOption.WithCache(xOptCache.FromEnv()),
 		xOption.WithRoute(route.Register),
 		xOption.WithHealth(),
 	}
 }
 
-// makeDataDir makes the folder of the database file, which git ignores wherever it is, unless another database is chosen.
-func makeDataDir() error {
-	for _, key := range []xEnv.EnvKey{xEnv.DatabaseDriver, xEnv.DatabasePath} {
-		if _, chosen := xEnv.GetEnv(key); chosen {
+// withDataDir makes the folder of the database file, which git ignores wherever it is, where that file is used. It is a
+// set-up because only then .env and defaults have been read, and no phase because the driver's check, which comes before
+// every phase, already wants the folder to be there.
+func withDataDir(p *xOption.Plan) {
+	xOption.WithSetUp(func(context.Context) error {
+		config, err := xOptDatabase.Build(p.Database...)
+		if err != nil {
+			return nil //nolint:nilerr // the check of the database reports it
+		}
+		if o := config.Options(); o.Driver != "sqlite" || o.DSN != "" || o.Parts.Path != dataFile {
 			return nil
 		}
-	}
+		if err := makeDataDir(); err != nil {
+			return fmt.Errorf("folder of the database file: %w", err)
+		}
+		return nil
+	})(p)
+}
+
+func makeDataDir() error {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
-		return fmt.Errorf("folder of the database file: %w", err)
+		return err
 	}
-	return os.WriteFile(filepath.Join(dataDir, ".gitignore"), []byte("*\n"), 0o600)
+	ignore := filepath.Join(dataDir, ".gitignore")
+	if _, err := os.Stat(ignore); err == nil {
+		return nil
+	}
+	return os.WriteFile(ignore, []byte("*\n"), 0o600)
 }

@@ -84,6 +84,8 @@ func (p *process) ready() *process {
 // exit waits for the end of the service.
 func (p *process) exit() (code int) {
 	p.t.Helper()
+	watchdog := time.AfterFunc(30*time.Second, func() { _ = p.cmd.Process.Kill() })
+	defer watchdog.Stop()
 	for range p.lines { // until the pipe is closed
 	}
 	if err, exit := p.cmd.Wait(), (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -216,5 +218,78 @@ func TestBackendThatIsNotImportedIsNamedWithItsImport(t *testing.T) {
 	}
 	if strings.Contains(out, "s3cret") {
 		t.Error("the password is in the output")
+	}
+}
+
+func TestFolderOfTheDefaultDatabaseIsMadeWhereItIsUsed(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, file string
+		env        []string
+		want       string
+		made       bool
+	}{
+		{name: "driver chosen", env: []string{"DATABASE_DRIVER=sqlite"}, want: filepath.Join(dataDir, "usercenter.db"), made: true},
+		{name: "another path in .env", file: "DATABASE_PATH=mine.db\n", want: "mine.db"},
+		{name: "a connection string", env: []string{"DATABASE_DSN=file:dsn.db"}, want: "dsn.db"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(tc.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := launch(t, dir, append(tc.env, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none")...).ready()
+			if code := p.stop(); code != 0 {
+				t.Errorf("exit code = %d:\n%s", code, p.out.String())
+			}
+			if _, err := os.Stat(filepath.Join(dir, tc.want)); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, dataDir)); (err == nil) != tc.made {
+				t.Errorf("folder %s: %v, want it made: %t", dataDir, err, tc.made)
+			}
+		})
+	}
+}
+
+func TestStartWithoutADatabaseIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, file, env, want string }{
+		{name: "environment", env: "DATABASE_DRIVER=none", want: `DATABASE_DRIVER: \"none\" is no database, and the application needs one (accepted: sqlite)`},
+		{name: "file", file: "DATABASE_DRIVER=none\n", env: "PLINTH_DEBUG=", want: `DATABASE_DRIVER: \"none\"`},
+		{name: "set to nothing", env: "DATABASE_DRIVER=", want: `DATABASE_DRIVER: is not set`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(tc.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := launch(t, dir, tc.env, "LOG_DIR=none")
+			if code := p.exit(); code != 1 || !strings.Contains(p.out.String(), "start failed: "+tc.want) {
+				t.Errorf("exit code = %d, want 1 and %s:\n%s", code, tc.want, p.out.String())
+			}
+			if _, err := os.Stat(filepath.Join(dir, dataDir)); err == nil {
+				t.Error("the folder of the database was made")
+			}
+		})
+	}
+}
+
+func TestFolderThatCannotBeMadeIsAProblemLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, dataDir), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := launch(t, dir, "PLINTH_DEBUG=maybe", "LOG_DIR=none")
+	if code := p.exit(); code != 1 {
+		t.Errorf("exit code = %d, want 1", code)
+	}
+	for _, want := range []string{`"msg":"start failed: set-up: folder of the database file: `, `"msg":"start failed: PLINTH_DEBUG: `} {
+		if !strings.Contains(p.out.String(), want) {
+			t.Errorf("output\n%s\nlacks %s", p.out.String(), want)
+		}
 	}
 }

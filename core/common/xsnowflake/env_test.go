@@ -30,6 +30,9 @@ func TestFromEnvUsesTheNumbersOfTheEnvironment(t *testing.T) {
 			if n.DatacenterID() != tc.wantDC || n.NodeID() != tc.wantNode {
 				t.Errorf("datacenter, node = %d, %d, want %d, %d", n.DatacenterID(), n.NodeID(), tc.wantDC, tc.wantNode)
 			}
+			if n.Source() != "a number that was given" {
+				t.Errorf("source = %q, want a given number", n.Source())
+			}
 		})
 	}
 }
@@ -41,7 +44,7 @@ func TestFromEnvReportsEveryWrongNumber(t *testing.T) {
 	}{
 		{
 			name: "no integers", dc: "a", node: "1.5",
-			want: []string{`SNOWFLAKE_DATACENTER_ID: "a" is not an integer`, `SNOWFLAKE_NODE_ID: "1.5" is not an integer`},
+			want: []string{`SNOWFLAKE_DATACENTER_ID: "a" is not an integer`, `SNOWFLAKE_NODE_ID: "1.5" is not an integer`, "(accepted: 0 to 7 in the default id layout)"},
 		},
 		{
 			name: "out of range", dc: "8", node: "99",
@@ -76,6 +79,9 @@ func TestFromEnvLeasesANumberWhereNoneIsSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = n.Close() }()
+		if want := "a lease in " + dir + ", for this host only"; n.Source() != want {
+			t.Errorf("source = %q, want %q", n.Source(), want)
+		}
 		if n.DatacenterID() != 3 || seen[n.NodeID()] {
 			t.Errorf("datacenter, node = %d, %d, want 3 and one that is new", n.DatacenterID(), n.NodeID())
 		}
@@ -88,7 +94,7 @@ func TestFromEnvLeasesANumberWhereNoneIsSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = n.Close() }()
-		if leases, _, _ := s.counts(); leases != 1 || n.NodeID() != 2 {
+		if leases, _, _ := s.counts(); leases != 1 || n.NodeID() != 2 || n.Source() != "a lease" {
 			t.Errorf("node %d after %d leases, want that of the given leaser", n.NodeID(), leases)
 		}
 	})

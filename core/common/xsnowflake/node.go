@@ -192,6 +192,19 @@ func (n *Node) DatacenterID() int { return n.slot() >> n.pack.nodeBits }
 // NodeID returns the node's number in its datacenter. It changes only where a lease was lost.
 func (n *Node) NodeID() int { return n.slot() & (1<<n.pack.nodeBits - 1) }
 
+// Source says for people where the node's number is from: a lease, whose holders are apart on this host only where it is one
+// through a file, or whoever made the node.
+func (n *Node) Source() string {
+	switch l := n.leaser.(type) {
+	case nil:
+		return "a number that was given"
+	case fileLeaser:
+		return "a lease in " + l.dir + ", for this host only"
+	default:
+		return "a lease"
+	}
+}
+
 func (n *Node) slot() int {
 	if t := n.tenure.Load(); t != nil {
 		return t.slot

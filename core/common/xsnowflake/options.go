@@ -86,7 +86,7 @@ func FromEnv(ctx context.Context, opts ...Option) (*Node, error) {
 		}
 		id, err := strconv.Atoi(text)
 		if err != nil {
-			problems = append(problems, xEnv.Problem(v.key, text, "is not an integer", "the numbers of the layout"))
+			problems = append(problems, xEnv.Problem(v.key, text, "is not an integer", xEnv.Lookup(v.key).Accepted()))
 			continue
 		}
 		all = append(all, v.with(id))

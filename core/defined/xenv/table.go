@@ -14,7 +14,11 @@ const (
 	manyYears  = int64(100 * 365 * 24 * time.Hour)
 	oneGiB     = 1 << 30
 	smallBytes = 1 << 10
+	maxShards  = 1 << 16
 )
+
+// idNumbers is what the parts of the id node's number accept.
+const idNumbers = "0 to 7 in the default id layout"
 
 // Names of the groups, in the order of the documentation.
 const (
@@ -87,10 +91,10 @@ var table = []Var{
 	{Key: NoSqlConnectTimeout, Group: groupCache, Type: TypeDuration, Default: "30s", Max: oneHour, Meaning: "How long the start waits for a backend that is not there yet; 0 tries once."},
 	{Key: NoSqlMemoryDefaultTTL, Group: groupCache, Type: TypeDuration, Default: "0", Max: manyYears, Unit: time.Second, Reader: "memory", Meaning: "Life of an entry that is set without one; 0 is for ever."},
 	{Key: NoSqlMemoryMaxEntries, Group: groupCache, Type: TypeInt, Default: "100000", Min: 1, Max: maxCount, Reader: "memory", Meaning: "Entries at most, in all."},
-	{Key: NoSqlMemoryShardCount, Group: groupCache, Type: TypeInt, Default: "32", Min: 1, Max: math.MaxUint16, Reader: "memory", Meaning: "Number of locks among which hash, set and list updates are spread."},
+	{Key: NoSqlMemoryShardCount, Group: groupCache, Type: TypeInt, Default: "32", Min: 1, Max: maxShards, Reader: "memory", Meaning: "Number of locks among which hash, set and list updates are spread."},
 
-	{Key: SnowflakeDatacenterID, Group: groupIDs, Type: TypeInt, Max: maxCount, Meaning: "Datacenter number of the id node, within the layout; found by itself where neither number is set."},
-	{Key: SnowflakeNodeID, Group: groupIDs, Type: TypeInt, Max: maxCount, Meaning: "Number of the id node, within the layout; found by itself where neither number is set."},
+	{Key: SnowflakeDatacenterID, Group: groupIDs, Type: TypeInt, Words: idNumbers, Meaning: "Datacenter number of the id node, within the layout; found by itself where neither number is set."},
+	{Key: SnowflakeNodeID, Group: groupIDs, Type: TypeInt, Words: idNumbers, Meaning: "Number of the id node, within the layout; found by itself where neither number is set."},
 	{Key: SnowflakeLeaseDir, Group: groupIDs, Meaning: "Folder of the files that lease node numbers on one host; by default a folder of the system's temporary one."},
 
 	{Key: GrpcPort, Group: groupGrpc, Type: TypeInt, Default: "1119", Max: maxPort, Reader: "grpcx", Meaning: "gRPC listen port; 0 takes a free one."},

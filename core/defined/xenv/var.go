@@ -45,12 +45,16 @@ type Var struct {
 	Min     int64         // of an int, or nanoseconds of a duration
 	Max     int64         // as Min; the range is unchecked where Min and Max are both 0
 	Unit    time.Duration // of a duration that is a plain number; 0: a plain number is refused
+	Words   string        // what is accepted, where only the reader can check it
 	Secret  bool          // the value never appears in a message
 	Reader  string        // who reads it: a driver or an extension; "" is core
 }
 
 // Accepted says in words what the variable accepts; "" is any text.
 func (v Var) Accepted() string {
+	if v.Words != "" {
+		return v.Words
+	}
 	switch v.Type {
 	case TypeBool:
 		return "true or false"

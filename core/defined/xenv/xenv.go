@@ -32,7 +32,7 @@ func GetEnv(key EnvKey) (string, bool) {
 // SetEnv sets the variable for this process and those that it starts.
 func SetEnv(key EnvKey, value string) error {
 	if err := os.Setenv(string(key), value); err != nil {
-		return fmt.Errorf("xenv: set %s: %w", key, err)
+		return fmt.Errorf("xenv: set %q: %w", key, err)
 	}
 	return nil
 }
@@ -113,10 +113,15 @@ func Duration(key EnvKey) time.Duration {
 func List(key EnvKey) []string { return tabled(key, parseList) }
 
 // tabled returns the parsed value of key, or what the table gives for it; the zero value where the
-// table gives nothing.
+// table gives nothing. A value that is out of the table's range, which Validate reports, is not taken,
+// so that nobody reports it a second time.
 func tabled[T any](key EnvKey, parse func(string) (T, bool)) T {
-	def, _ := parse(Lookup(key).Default)
-	return read(key, def, parse)
+	v := Lookup(key)
+	def, _ := parse(v.Default)
+	return read(key, def, func(text string) (T, bool) {
+		value, ok := parse(text)
+		return value, ok && (!v.ranged() || v.Check(text) == nil)
+	})
 }
 
 // Validate checks every variable of the table that is set. The error joins one Problem for each that

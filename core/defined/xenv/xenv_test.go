@@ -148,6 +148,30 @@ func TestProblemHidesSecrets(t *testing.T) {
 	}
 }
 
+func TestReadersOfTheTableTakeNothingThatValidateReports(t *testing.T) {
+	for key, text := range map[xEnv.EnvKey]string{
+		xEnv.NoSqlMemoryShardCount: "-1", xEnv.Port: "70000", xEnv.DatabaseConnectTimeout: "2h", xEnv.MaxBodyBytes: "-5",
+	} {
+		t.Setenv(key.String(), text)
+	}
+	if got := xEnv.Int(xEnv.NoSqlMemoryShardCount); got != 32 {
+		t.Errorf("shards = %d, want the default", got)
+	}
+	if got := xEnv.Int(xEnv.Port); got != 1118 {
+		t.Errorf("port = %d, want the default", got)
+	}
+	if got := xEnv.Duration(xEnv.DatabaseConnectTimeout); got != 30*time.Second {
+		t.Errorf("timeout = %s, want the default", got)
+	}
+	if got := xEnv.Int64(xEnv.MaxBodyBytes); got != 4<<20 {
+		t.Errorf("body = %d, want the default", got)
+	}
+	t.Setenv(xEnv.NoSqlMemoryShardCount.String(), "65536")
+	if err := xEnv.Validate(); err == nil || strings.Contains(err.Error(), "SHARD") || xEnv.Int(xEnv.NoSqlMemoryShardCount) != 65536 {
+		t.Errorf("65536 shards, which the backend takes, are refused: %v", err)
+	}
+}
+
 func TestApplyNeverOverridesTheEnvironment(t *testing.T) {
 	t.Setenv("PLINTH_TEST_SET", "real")
 	t.Setenv("PLINTH_TEST_EMPTY", "")
@@ -163,8 +187,8 @@ func TestApplyNeverOverridesTheEnvironment(t *testing.T) {
 			t.Errorf("%s = %q, want %q", key, got, want)
 		}
 	}
-	if err := xEnv.Apply(map[string]string{"": "x"}); err == nil {
-		t.Error("a nameless variable was accepted")
+	if err := xEnv.Apply(map[string]string{"": "x"}); err == nil || !strings.Contains(err.Error(), `""`) {
+		t.Errorf("a nameless variable: %v, want its name in quotes", err)
 	}
 }
 

@@ -81,9 +81,23 @@ func (s *Set[D]) Find(f Family, name string) (D, error) {
 	if names := s.Names(); len(names) > 0 {
 		have = strings.Join(names, ", ")
 	}
-	hint := "the project's own are " + strings.Join(f.Own, ", ")
-	if slices.Contains(f.Own, name) {
-		hint = fmt.Sprintf("add the line `import _ %q` to the program and run `go get %s`", f.Root+name, f.Root+name)
+	return d, fmt.Errorf("%w %q (imported: %s); %s", f.Unknown, name, have, s.hint(f, name))
+}
+
+// hint says what to do about a name that is not there. Names that differ in their case are taken for a slip.
+func (s *Set[D]) hint(f Family, name string) string {
+	like := func(other string) bool { return strings.EqualFold(other, name) }
+	slip := ""
+	if i := slices.IndexFunc(s.Names(), like); i >= 0 {
+		return fmt.Sprintf("did you mean %q?", s.Names()[i])
 	}
-	return d, fmt.Errorf("%w %q (imported: %s); %s", f.Unknown, name, have, hint)
+	i := slices.IndexFunc(f.Own, like)
+	if i < 0 {
+		return "the project's own are " + strings.Join(f.Own, ", ")
+	}
+	own := f.Own[i]
+	if own != name {
+		slip = fmt.Sprintf("did you mean %q? ", own)
+	}
+	return slip + fmt.Sprintf("add the line `import _ %q` to the program and run `go get %s`", f.Root+own, f.Root+own)
 }

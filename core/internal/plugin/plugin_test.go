@@ -27,6 +27,8 @@ func TestMissingDriverSaysHowToGetIt(t *testing.T) {
 	}{
 		{name: "b", want: []string{`"b"`, "imported: c, z", `import _ "example.com/fooplugins/b"`, "go get example.com/fooplugins/b"}},
 		{name: "other", want: []string{`"other"`, "imported: c, z", "the project's own are a, b"}},
+		{name: "Z", want: []string{`"Z"`, "imported: c, z", `did you mean "z"?`}},
+		{name: "B", want: []string{`"B"`, `did you mean "b"?`, `import _ "example.com/fooplugins/b"`}},
 	} {
 		_, err := s.Find(family, tc.name)
 		if !errors.Is(err, errUnknown) {

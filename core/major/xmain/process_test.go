@@ -42,6 +42,11 @@ var programs = map[string]func(){
 			select {}
 		})
 	},
+	"begun":                          begun,
+	"signal at the end of the start": signalAtTheEndOfTheStart,
+	"signal between":                 func() { signalBetween(1) },
+	"two signals between":            func() { signalBetween(2) },
+	"signal in the start hook":       signalInTheStartHook,
 	"slow start": func() {
 		serveNodes([]xRegNode.RegNodeList{{Key: "closes", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}, {
 			Key: "slow", Node: func(ctx context.Context) (any, error) {

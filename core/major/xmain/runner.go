@@ -31,7 +31,7 @@ type runner struct {
 	want   context.CancelCauseFunc
 
 	requests       context.Context //nolint:containedctx // the base of every request's context
-	cancelRequests context.CancelFunc
+	cancelRequests context.CancelCauseFunc
 	flight         *flight // requests that are being answered, also those whose connection was hijacked
 	arrivals       arrivals
 	draining       atomic.Bool
@@ -52,7 +52,7 @@ func newRunner(reg *xReg.Reg, log *xLog.LogNamedLogger, tasks []Task) *runner {
 		flight: newFlight(), arrivals: arrivals{flight: newFlight()},
 	}
 	r.wanted, r.want = context.WithCancelCause(r.app)
-	r.requests, r.cancelRequests = context.WithCancel(context.WithoutCancel(reg.Init.Ctx))
+	r.requests, r.cancelRequests = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
 	return r
 }
 
@@ -82,6 +82,9 @@ func (r *runner) start(opts []xOption.Option, began time.Time) error {
 	if err := r.reg.Apply(opts...); err != nil {
 		return err
 	}
+	if r.wanted.Err() != nil {
+		return context.Cause(r.wanted)
+	}
 	for i, task := range r.tasks {
 		if task == nil {
 			return fmt.Errorf("xmain: task %d is nil", i+1)
@@ -94,6 +97,10 @@ func (r *runner) start(opts []xOption.Option, began time.Time) error {
 	if err != nil {
 		return err
 	}
+	r.listener = l
+	if r.wanted.Err() != nil {
+		return context.Cause(r.wanted)
+	}
 	routes := routes(r.reg.Serve) // the first request changes what they are read from
 	r.serve(l)
 	for _, task := range r.tasks {
@@ -102,6 +109,9 @@ func (r *runner) start(opts []xOption.Option, began time.Time) error {
 	if err := r.life.Ready(r.wanted); err != nil {
 		return r.stacked(err)
 	}
+	if r.wanted.Err() != nil {
+		return context.Cause(r.wanted)
+	}
 	r.ready = true
 	r.announce(l.Addr(), routes, time.Since(began))
 	return nil
@@ -109,7 +119,6 @@ func (r *runner) start(opts []xOption.Option, began time.Time) error {
 
 // serve answers requests on l, in the background.
 func (r *runner) serve(l *listener) {
-	r.listener = l
 	r.handler = r.reg.Serve.Handler()
 	server := r.reg.Server()
 	server.Handler = http.HandlerFunc(r.answer)
@@ -167,8 +176,6 @@ func (r *runner) wait() (reason string, err error) {
 	select {
 	case <-r.wanted.Done():
 		return context.Cause(r.wanted).Error(), nil
-	case <-r.reg.Done():
-		return "the application's context has ended", nil
 	case <-r.life.Failed():
 		return "failure", r.life.Err()
 	}

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-)
 
-// maxReserve bounds the part of the shutdown timeout that is kept for what comes after the requests.
-const maxReserve = 5 * time.Second
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
 
 // maxArrival bounds how long a connection that was just accepted is given to bring its first request.
 const maxArrival = time.Second
@@ -17,13 +16,22 @@ const maxArrival = time.Second
 // errTime is the cause of a stop that took too long.
 var errTime = errors.New("the shutdown timeout has run out")
 
+// errAbandoned is the cause of a stop that nobody waits for any more.
+var errAbandoned = errors.New("a second signal has come")
+
+// cut is the cause with which the contexts of requests end that the stop does not wait for: not their clients have given
+// them up.
+func cut(why error) error {
+	return xError.Wrap(xError.ServiceUnavailable, "the service is stopping", fmt.Errorf("%w: %w", why, context.Canceled))
+}
+
 // stop takes the application from serving to closed, apart from the log, and returns what went wrong.
 //
-// Requests have the shutdown timeout but for its last fifth, at most maxReserve; of that, tasks have half. So a stream that
+// Requests have the shutdown timeout but for its reserve; of that, tasks have half. So a stream that
 // never ends cannot keep the nodes from being closed.
 func (r *runner) stop() error {
 	s := r.reg.Settings()
-	reserve := min(s.ShutdownTimeout/5, maxReserve)
+	reserve := s.Reserve()
 	end := time.Now().Add(s.ShutdownTimeout)
 	base := context.WithoutCancel(r.app)
 	forRequests, cancel := context.WithDeadlineCause(base, end.Add(-reserve), errTime)
@@ -62,10 +70,10 @@ func (*runner) linger(ctx context.Context, d time.Duration) {
 // land stops accepting and waits for the requests in flight. When ctx ends, their contexts are cancelled and their
 // connections closed; grace is how long their handlers then have to return.
 func (r *runner) land(ctx, grace context.Context) error {
-	defer r.cancelRequests()
+	defer r.cancelRequests(nil)
 	server := r.server.Load()
 	if server == nil {
-		return nil
+		return r.unserved()
 	}
 	arriving, cancel := context.WithTimeout(ctx, maxArrival)
 	r.listener.refuse(arriving)
@@ -76,7 +84,7 @@ func (r *runner) land(ctx, grace context.Context) error {
 	if left == 0 && err == nil {
 		return nil
 	}
-	r.cancelRequests()
+	r.cancelRequests(cut(errTime))
 	closeErr := server.Close()
 	r.flight.wait(grace)
 	if left > 0 {
@@ -86,6 +94,17 @@ func (r *runner) land(ctx, grace context.Context) error {
 		err = nil // connections without a request
 	}
 	return errors.Join(err, closeErr)
+}
+
+// unserved closes a listener that no server has got.
+func (r *runner) unserved() error {
+	if r.listener != nil {
+		return r.listener.Close()
+	}
+	if l := r.reg.Settings().Listener; l != nil {
+		return l.Close()
+	}
+	return nil
 }
 
 // await waits for the tasks.
@@ -106,7 +125,7 @@ func (r *runner) await(ctx context.Context) error {
 // abandon cuts everything off: nobody waits for this life any more.
 func (r *runner) abandon() {
 	r.log.Warn(r.app, "second signal: ending at once", slog.Int64("requests", r.flight.n.Load()))
-	r.cancelRequests()
+	r.cancelRequests(cut(errAbandoned))
 	r.reg.Cancel()
 	if server := r.server.Load(); server != nil {
 		_ = server.Close()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xHook "github.com/plinthgo/plinth/core/major/xhook"
@@ -87,6 +88,24 @@ func TestRequestThatNeverEndsIsCutOffWhenTheTimeIsUp(t *testing.T) {
 				t.Errorf("order = %s, want %s", tr, want)
 			}
 		})
+	}
+}
+
+func TestRequestThatIsCutOffIsNotItsClientsFault(t *testing.T) {
+	entered := make(chan struct{})
+	var cause error
+	s := prepare(t, nil, xOption.WithShutdownTimeout(shortly), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/endless", func(c *gin.Context) { //nolint:contextcheck // the request has its own
+			close(entered)
+			<-c.Request.Context().Done()
+			cause = context.Cause(c.Request.Context())
+		})
+	})).start()
+	go func() { _, _, _ = s.get("/endless") }()
+	wait(t, entered, "the request")
+	_ = s.stop()
+	if xError.From(cause).GetErrorCode() != xError.ServiceUnavailable || !errors.Is(cause, context.Canceled) {
+		t.Errorf("cause = %v, want SERVICE_UNAVAILABLE that is also a cancellation", cause)
 	}
 }
 

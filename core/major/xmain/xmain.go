@@ -7,7 +7,8 @@
 //
 // The start: start hooks, listen, tasks, ready hooks; then the service reports ready.
 //
-// The stop begins with SIGTERM, SIGINT, a failure, or the end of the context that Register was given: the service
+// The stop begins with SIGTERM, SIGINT, a failure, or the end of the context that Register was given, also where they come
+// before the service is ready: the service
 // reports not ready and still serves for the drain delay; it stops accepting and finishes the requests that are in
 // flight; the tasks' context ends and they are awaited; stop hooks run and nodes are closed, both in reverse order;
 // the log is closed last. The shutdown timeout bounds all of it. A second signal ends the program at once.
@@ -18,8 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
@@ -44,12 +43,7 @@ func (e *SignalError) Error() string {
 }
 
 // ExitCode returns 128 and the number of the signal, as a shell does.
-func (e *SignalError) ExitCode() int {
-	if s, ok := e.Signal.(syscall.Signal); ok {
-		return 128 + int(s)
-	}
-	return 1
-}
+func (e *SignalError) ExitCode() int { return xReg.ExitCode(e.Signal) }
 
 // exit ends the process.
 var exit = os.Exit
@@ -90,13 +84,19 @@ func run(
 	ctx context.Context, reg *xReg.Reg, log *xLog.LogNamedLogger, opts []xOption.Option, tasks []Task,
 	report func(*runner, error),
 ) error {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
+	signals := reg.TakeSignals()
+	if signals == nil {
+		signals = xReg.Notify()
+	}
+	defer signals.Stop()
 
 	r := newRunner(reg, log, tasks)
 	defer r.want(nil)
 	defer context.AfterFunc(ctx, func() { r.want(context.Cause(ctx)) })()
+	wish := reg.Done()
+	if signals.Interrupted {
+		r.want(reg.Cause()) // before anything else begins
+	}
 	done := make(chan error, 1)
 	go func() { //nolint:contextcheck // the application has its own, which ends later
 		err := r.live(opts)
@@ -104,17 +104,21 @@ func run(
 		done <- errors.Join(err, r.closeLog())
 	}()
 
-	for first := true; ; first = false {
+	for first := !signals.Interrupted; ; {
 		select {
 		case err := <-done:
 			return err
-		case s := <-signals:
+		case <-wish:
+			r.want(fmt.Errorf("the application's context has ended: %w", reg.Cause()))
+			wish = nil
+		case s := <-signals.C:
 			if !first {
 				r.abandon()
 				err := &SignalError{Signal: s}
 				report(r, err)
 				return err
 			}
+			first = false
 			r.want(fmt.Errorf("signal: %s", s))
 		}
 	}

@@ -2,10 +2,12 @@ package xoption
 
 import (
 	"context"
+	"strings"
 
 	"gorm.io/gorm"
 
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
 	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
@@ -24,6 +26,15 @@ func WithDatabase(opts ...xOptDatabase.Option) Option {
 	}
 }
 
+// WithRequiredDatabase is WithDatabase for an application that is of no use without one: it does not start where none is
+// configured.
+func WithRequiredDatabase(opts ...xOptDatabase.Option) Option {
+	return func(p *Plan) {
+		WithDatabase(opts...)(p)
+		p.NeedDatabase = true
+	}
+}
+
 func databasePhase(p *Plan) Phase {
 	config := func() (*xOptDatabase.Config, error) { return xOptDatabase.Build(p.Database...) }
 	return Phase{
@@ -32,12 +43,15 @@ func databasePhase(p *Plan) Phase {
 		Rank: RankDatabase,
 		Enabled: func() bool {
 			c, err := config()
-			return err != nil || c.Enabled()
+			return err != nil || c.Enabled() || p.NeedDatabase
 		},
 		Check: func(ctx context.Context) error {
 			c, err := config()
 			if err != nil {
 				return err
+			}
+			if p.NeedDatabase && !c.Enabled() {
+				return missingDatabase()
 			}
 			return c.Check(ctx)
 		},
@@ -58,6 +72,20 @@ func databasePhase(p *Plan) Phase {
 			return c.Describe()
 		},
 	}
+}
+
+// missingDatabase is the problem of an application that needs a database.
+func missingDatabase() error {
+	problem := "is not set, and the application needs a database"
+	name, set := xEnv.GetEnv(xEnv.DatabaseDriver)
+	if set {
+		problem = "is no database, and the application needs one"
+	}
+	accepted := strings.Join(xDB.Drivers(), ", ")
+	if accepted == "" {
+		accepted = "a driver that the program imports; it imports none"
+	}
+	return xEnv.Problem(xEnv.DatabaseDriver, name, problem, accepted)
 }
 
 // database returns the value that the phase has started with.

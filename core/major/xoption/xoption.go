@@ -49,6 +49,9 @@ type Plan struct {
 	// EnvDefaults are variables that are set where neither the environment nor a file sets them.
 	EnvDefaults map[xEnv.EnvKey]string
 
+	// SetUp runs when the environment is complete and before the settings are checked.
+	SetUp []func(ctx context.Context) error
+
 	// Debug overrides PLINTH_DEBUG where it is not nil.
 	Debug *bool
 	// Logger writes the application's lines; nil is a logger built from the environment, the process's default.
@@ -63,6 +66,8 @@ type Plan struct {
 	// Database and Cache are the options of the two phases that WithDatabase and WithCache add.
 	Database []xOptDatabase.Option
 	Cache    []xOptCache.Option
+	// NeedDatabase makes it a problem that no database is configured.
+	NeedDatabase bool
 	// Nodes start after the nodes that were given to Register.
 	Nodes []xRegNode.RegNodeList
 
@@ -183,4 +188,16 @@ func appendFunc[F any](p *Plan, option string, list []func(F), fn func(F)) []fun
 		return list
 	}
 	return append(list, fn)
+}
+
+// WithSetUp runs fn when the environment is complete and before the settings are checked: for what they refer to, such as
+// the folder of a file. An error is reported together with everything else that is wrong.
+func WithSetUp(fn func(ctx context.Context) error) Option {
+	return func(p *Plan) {
+		if fn == nil {
+			p.Problem(errors.New("xoption: WithSetUp: the function is nil"))
+			return
+		}
+		p.SetUp = append(p.SetUp, fn)
+	}
 }

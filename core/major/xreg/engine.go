@@ -31,6 +31,8 @@ func (r *Reg) newEngine() {
 	e := gin.New()
 	e.ContextWithFallback = true
 	e.HandleMethodNotAllowed = true
+	e.RedirectTrailingSlash = false // gin answers such a redirect past all middleware: without an id, a log line, an envelope
+	e.RedirectFixedPath = false
 	_ = e.SetTrustedProxies(nil) // nil is no error
 	r.bare = e.Group("/")
 	e.Use(func(c *gin.Context) { (*r.serve.Load())(c) })
@@ -64,10 +66,11 @@ func (r *Reg) build(done progress) error {
 
 // serveConfig is the configuration of the request middleware: environment first, then the plan.
 func (r *Reg) serveConfig(proxies int) xHelper.Config {
+	exclude, _ := excludeURLs() // checked with the environment
 	c := xHelper.Config{
 		Base:         r.Init.Ctx,
 		EnableInput:  xEnv.Bool(xEnv.ContextEnableInput),
-		ExcludeURLs:  xEnv.List(xEnv.ContextExcludeUrls),
+		ExcludeURLs:  exclude,
 		MaxBodyBytes: xEnv.Int64(xEnv.MaxBodyBytes),
 		Debug:        r.settings.Debug,
 		Profile:      r.settings.Profile,

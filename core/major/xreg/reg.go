@@ -43,6 +43,7 @@ type Reg struct {
 	Init Init
 
 	parent context.Context //nolint:containedctx // its end is a wish to stop, asked for by the Runner
+	watch  *watch          // of the signals; nil after New
 	cancel context.CancelCauseFunc
 	life   *xHook.Lifecycle
 	nodes  *xRegNode.Nodes
@@ -119,17 +120,14 @@ func begin(ctx context.Context, nodes []xRegNode.RegNodeList, opts []xOption.Opt
 func (r *Reg) firstPlan() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := loadEnv(r.plan); err != nil {
-		return fmt.Errorf("xreg: environment file: %w", err)
-	}
-	return r.carryOut(progress{})
+	return r.carryOut(progress{}, loadEnv(r.plan))
 }
 
 // progress says how much of a plan has been carried out.
 type progress struct {
 	envFiles, envDefaults, snowflake, logConfig int
 	phases, database, cache                     int
-	nodes, mappers, engine, routes              int
+	nodes, mappers, engine, routes, setUp       int
 	noEnvFile                                   bool
 	logger                                      *xLog.Engine
 	health                                      *xOption.Health
@@ -138,7 +136,7 @@ type progress struct {
 func progressOf(p *xOption.Plan) progress {
 	return progress{
 		envFiles: len(p.EnvFiles), envDefaults: len(p.EnvDefaults), database: len(p.Database), cache: len(p.Cache), snowflake: len(p.Snowflake), logConfig: len(p.LogConfig), phases: len(p.Phases),
-		nodes: len(p.Nodes), mappers: len(p.Mappers), engine: len(p.Engine), routes: len(p.Routes),
+		nodes: len(p.Nodes), mappers: len(p.Mappers), engine: len(p.Engine), routes: len(p.Routes), setUp: len(p.SetUp),
 		noEnvFile: p.NoEnvFile, logger: p.Logger, health: p.Health,
 	}
 }
@@ -154,7 +152,7 @@ func (r *Reg) Apply(opts ...xOption.Option) error {
 	}
 	before := *r.plan
 	xOption.WithOptions(opts...)(r.plan)
-	err := r.carryOut(progressOf(&before))
+	err := r.carryOut(progressOf(&before), nil)
 	if err != nil {
 		*r.plan = before
 		r.settings = settings(r.plan)
@@ -163,8 +161,8 @@ func (r *Reg) Apply(opts ...xOption.Option) error {
 	return err
 }
 
-// carryOut does what the plan holds beyond done.
-func (r *Reg) carryOut(done progress) error {
+// carryOut does what the plan holds beyond done, unless anything is wrong with it or problems were found already.
+func (r *Reg) carryOut(done progress, problems error) error {
 	first := done.phases == 0
 	r.settings = settings(r.plan)
 	r.publish()
@@ -173,7 +171,7 @@ func (r *Reg) carryOut(done progress) error {
 	if first || len(r.plan.LogConfig) > done.logConfig {
 		err = r.openLog()
 	}
-	if err = distinct(errors.Join(err, r.check(done))); err != nil {
+	if err = distinct(errors.Join(problems, err, r.setUp(r.plan.SetUp[done.setUp:]), r.check(done))); err != nil {
 		return err
 	}
 	if mappers := r.plan.Mappers[done.mappers:]; len(mappers) > 0 {
@@ -191,6 +189,18 @@ func (r *Reg) carryOut(done progress) error {
 	return err
 }
 
+// setUp prepares what the settings refer to.
+func (r *Reg) setUp(list []func(context.Context) error) error {
+	var errs []error
+	for _, fn := range list {
+		if err := xHook.Guard(func() error { return fn(r.Init.Ctx) }); err != nil {
+			logPanic(r.Init.Ctx, "set-up", err)
+			errs = append(errs, fmt.Errorf("set-up: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // check returns everything that is wrong with the settings of what is not done yet.
 func (r *Reg) check(done progress) error {
 	errs := []error{r.plan.Problems(), xEnv.Validate(), late(r.plan, done)}
@@ -205,7 +215,8 @@ func (r *Reg) check(done progress) error {
 		errs = append(errs, err)
 	}
 	proxies, err := trustedProxies(r.plan)
-	errs = append(errs, err, r.serveConfig(len(proxies)).Check(), nodesOf(r.plan.Nodes[done.nodes:], r.nodes))
+	_, wrongURLs := excludeURLs()
+	errs = append(errs, r.settings.check(), err, wrongURLs, r.serveConfig(len(proxies)).Check(), nodesOf(r.plan.Nodes[done.nodes:], r.nodes))
 	return errors.Join(errs...)
 }
 
@@ -274,8 +285,12 @@ func (r *Reg) Parts() []Part { return slices.Clone(r.public.Load().parts) }
 // Life returns the application's life-cycle hooks.
 func (r *Reg) Life() *xHook.Lifecycle { return r.life }
 
-// Done returns a channel that is closed when the context that was given to New ends: a wish to stop.
+// Done returns a channel that is closed when the context that was given to New ends, or that of Register, which also ends
+// with a signal: a wish to stop.
 func (r *Reg) Done() <-chan struct{} { return r.parent.Done() }
+
+// Cause returns why Done is closed.
+func (r *Reg) Cause() error { return context.Cause(r.parent) }
 
 // Cancel ends the application's context. Close does so too.
 func (r *Reg) Cancel() { r.cancel(context.Canceled) }
@@ -284,6 +299,9 @@ func (r *Reg) Cancel() { r.cancel(context.Canceled) }
 // the log last. ctx bounds it. The second call does nothing.
 func (r *Reg) Close(ctx context.Context) error {
 	err := r.CloseNodes(ctx)
+	if r.watch != nil {
+		r.watch.stop()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return errors.Join(err, r.logs.close())

@@ -3,15 +3,11 @@ package xreg
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/joho/godotenv"
 
 	xBase "github.com/plinthgo/plinth/core/common/xbase"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
@@ -32,6 +28,26 @@ type Settings struct {
 	DrainDelay time.Duration
 	// ShutdownTimeout bounds the whole stop.
 	ShutdownTimeout time.Duration
+}
+
+// maxReserve bounds the part of the shutdown timeout that is kept for what comes after the requests.
+const maxReserve = 5 * time.Second
+
+// Reserve is the end of the shutdown timeout that requests cannot have: its last fifth, at most 5 s. It is kept for tasks,
+// hooks and nodes.
+func (s Settings) Reserve() time.Duration { return min(s.ShutdownTimeout/5, maxReserve) }
+
+// check reports a drain delay after which no time is left for requests: they would be cut off in every stop. What is wrong
+// with one of the two alone is reported elsewhere.
+func (s Settings) check() error {
+	most := s.ShutdownTimeout - s.Reserve()
+	if s.DrainDelay <= 0 || s.ShutdownTimeout <= 0 || s.DrainDelay < most {
+		return nil
+	}
+	return fmt.Errorf("%s and %s, or xOption.WithDrainDelay and xOption.WithShutdownTimeout: "+
+		"after a drain delay of %s a shutdown timeout of %s leaves no time to finish requests "+
+		"(accepted: a drain delay below %s, or a longer shutdown timeout)",
+		xEnv.DrainDelay, xEnv.ShutdownTimeout, s.DrainDelay, s.ShutdownTimeout, most)
 }
 
 // settings resolves the plan against the environment, which has been checked.
@@ -104,55 +120,16 @@ func trustedProxies(p *xOption.Plan) ([]string, error) {
 	return list, errors.Join(errs...)
 }
 
-// defaultEnvFile is read where it exists.
-const defaultEnvFile = ".env"
-
-// loadEnv reads the plan's files into the environment, and then its defaults. An error says where a file is wrong, and
-// not what stands there.
-func loadEnv(p *xOption.Plan) error {
-	defaults := make(map[string]string, len(p.EnvDefaults))
-	for key, value := range p.EnvDefaults {
-		defaults[key.String()] = value
-	}
-	return errors.Join(loadEnvFiles(p), xEnv.Apply(defaults))
-}
-
-func loadEnvFiles(p *xOption.Plan) error {
-	if p.NoEnvFile {
-		return nil
-	}
-	files, optional := p.EnvFiles, false
-	if len(files) == 0 {
-		files, optional = []string{defaultEnvFile}, true
-	}
+// excludeURLs returns the patterns of the environment, and what is wrong with the others.
+func excludeURLs() (patterns []string, err error) {
 	var errs []error
-	for _, name := range files {
-		text, err := os.ReadFile(name) //nolint:gosec // the path is the application's own
-		if optional && errors.Is(err, fs.ErrNotExist) {
+	for _, p := range xEnv.List(xEnv.ContextExcludeUrls) {
+		if !strings.HasPrefix(p, "/") {
+			errs = append(errs, xEnv.Problem(xEnv.ContextExcludeUrls, p, "does not begin with a slash",
+				"path patterns such as /healthz,/static/*"))
 			continue
 		}
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		values, err := godotenv.UnmarshalBytes(text)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: line %d is not NAME=value", name, badLine(string(text))))
-			continue
-		}
-		errs = append(errs, xEnv.Apply(values))
+		patterns = append(patterns, p)
 	}
-	return errors.Join(errs...)
-}
-
-// badLine returns the number of the line at which a .env file stops being one: the line after the longest
-// beginning that is one. The parser's own error is of no use here, because it quotes values.
-func badLine(text string) int {
-	lines := strings.SplitAfter(text, "\n")
-	for n := len(lines) - 1; n > 0; n-- {
-		if _, err := godotenv.Unmarshal(strings.Join(lines[:n], "")); err == nil {
-			return n + 1
-		}
-	}
-	return 1
+	return patterns, errors.Join(errs...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
@@ -19,12 +20,7 @@ func snowflakePhase() xOption.Option {
 			Name:  "snowflake",
 			Key:   xCtx.SnowflakeNodeKey,
 			Check: func(context.Context) error { return checkSnowflake(p) },
-			Start: func(ctx context.Context) (any, error) {
-				if len(p.Snowflake) > 0 {
-					return xSnowflake.NewNode(p.Snowflake...) //nolint:contextcheck // it takes none
-				}
-				return xSnowflake.FromEnv(ctx)
-			},
+			Start: func(ctx context.Context) (any, error) { return startSnowflake(ctx, p.Snowflake) },
 			Describe: func(value any) string {
 				n, ok := value.(*xSnowflake.Node)
 				if !ok {
@@ -34,6 +30,32 @@ func snowflakePhase() xOption.Option {
 			},
 		})(p)
 	}
+}
+
+// startSnowflake makes the id node and says in the log which number it has and why: two with one number make the same ids.
+func startSnowflake(ctx context.Context, opts []xSnowflake.Option) (*xSnowflake.Node, error) {
+	if len(opts) > 0 {
+		n, err := xSnowflake.NewNode(opts...) //nolint:contextcheck // it takes none
+		if err != nil {
+			return nil, err
+		}
+		logSnowflake(ctx, n, "xOption.WithSnowflake: "+n.Source())
+		return n, nil
+	}
+	n, err := xSnowflake.FromEnv(ctx)
+	if err != nil {
+		return nil, err
+	}
+	source := n.Source()
+	if _, set := xEnv.GetEnv(xEnv.SnowflakeNodeID); set {
+		source = xEnv.SnowflakeNodeID.String()
+	}
+	logSnowflake(ctx, n, source)
+	return n, nil
+}
+
+func logSnowflake(ctx context.Context, n *xSnowflake.Node, source string) {
+	initLog.Info(ctx, "id node", slog.Int("datacenter", n.DatacenterID()), slog.Int("node", n.NodeID()), slog.String("source", source))
 }
 
 // checkSnowflake checks the numbers of the environment against the layout without taking a lease.
@@ -52,7 +74,7 @@ func checkSnowflake(p *xOption.Plan) error {
 		if !set || err != nil {
 			continue // what is no number is reported with the rest of the environment
 		}
-		if most := limit(layout, n.part); id > most {
+		if most := limit(layout, n.part); id < 0 || id > most {
 			errs = append(errs, xEnv.Problem(n.key, text, "is out of range for the id layout "+layout.Name,
 				fmt.Sprintf("0 to %d", most)))
 		}

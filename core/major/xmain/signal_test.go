@@ -1,0 +1,144 @@
+//go:build unix
+
+package xmain_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+)
+
+// begun serves, and says so as soon as signals are the program's own.
+func begun() {
+	reg := xReg.Register(context.Background(), nil, func(*xOption.Plan) { _, _ = os.Stdout.WriteString("begun\n") }, xOption.WithHealth())
+	xMain.Runner(reg, nil, nil)
+}
+
+// kill sends the program n SIGTERM.
+func kill(n int) {
+	for range n {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+			panic(err)
+		}
+		time.Sleep(20 * time.Millisecond) //nolint:forbidigo // two at once are one for the kernel
+	}
+}
+
+// signalAtTheEndOfTheStart is told to stop when hardly anything is left of the start.
+func signalAtTheEndOfTheStart() {
+	reg := xReg.Register(context.Background(), nil, xOption.WithRoute(func(context.Context, *gin.Engine) {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+			panic(err)
+		}
+	}))
+	xMain.Runner(reg, nil, nil)
+}
+
+// signalBetween is told to stop after Register and before Runner.
+func signalBetween(n int) {
+	reg := xReg.Register(context.Background(), nil)
+	kill(n)
+	xMain.Runner(reg, nil, nil)
+}
+
+// signalInTheStartHook is told to stop by a context that ends while the Runner starts.
+func signalInTheStartHook() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	reg := xReg.Register(ctx, nil)
+	reg.Life().OnStart("hook", func(ctx context.Context) error {
+		cancel()
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	xMain.Runner(reg, nil, nil)
+}
+
+func TestSignalAtAnyMomentOfTheStartEndsTheProgramInOrder(t *testing.T) {
+	const rounds = 80
+	var mu sync.Mutex
+	codes := map[int]int{}
+	slots := make(chan struct{}, 4)
+	var wg sync.WaitGroup
+	for range rounds {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			p := play(t, "begun")
+			time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond)))) //nolint:forbidigo // the moment is the point
+			p.signal(syscall.SIGTERM)
+			watchdog := time.AfterFunc(patience, func() {
+				t.Errorf("the signal was lost:\n%s", p.output())
+				_ = p.cmd.Process.Kill()
+			})
+			code, _ := p.exit()
+			watchdog.Stop()
+			mu.Lock()
+			defer mu.Unlock()
+			out := p.output()
+			switch began := strings.Contains(out, "begun"); {
+			case !began:
+				codes[-2]++ // the runtime's own start
+			case code == 0 || code == 1 && strings.Contains(out, "start interrupted"):
+				codes[code]++
+			default:
+				t.Errorf("exit code = %d, want 0, or 1 for an interrupted start:\n%s", code, out)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("exit codes: %v (-2: before main)", codes)
+}
+
+func TestSignalAtTheEndOfTheStartIsNotLost(t *testing.T) {
+	for range 20 {
+		p := play(t, "signal at the end of the start", "PLINTH_DRAIN_DELAY=10ms")
+		done := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
+		code, _ := p.exit()
+		done.Stop()
+		if code != 0 && code != 1 {
+			t.Fatalf("exit code = %d, want 0, or 1 for an interrupted start:\n%s", code, p.output())
+		}
+	}
+}
+
+func TestSignalBetweenRegisterAndRunnerEndsInOrderAndNeverReady(t *testing.T) {
+	p := play(t, "signal between")
+	if code, _ := p.exit(); code != 0 {
+		t.Errorf("exit code = %d, want 0:\n%s", code, p.output())
+	}
+	p.order("stopping", "interrupted by signal: terminated", "stopped")
+	if strings.Contains(p.output(), `"msg":"ready"`) {
+		t.Errorf("the service was ready:\n%s", p.output())
+	}
+}
+
+func TestSecondSignalBetweenRegisterAndRunnerEndsAtOnce(t *testing.T) {
+	p := play(t, "two signals between")
+	if code, _ := p.exit(); code != 143 || !strings.Contains(p.output(), "second signal") {
+		t.Errorf("exit code = %d, want 143 and a word about it:\n%s", code, p.output())
+	}
+}
+
+func TestEndOfTheContextWhileTheRunnerStartsIsAStop(t *testing.T) {
+	p := play(t, "signal in the start hook")
+	done := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
+	defer done.Stop()
+	if code, _ := p.exit(); code != 0 {
+		t.Errorf("exit code = %d, want 0:\n%s", code, p.output())
+	}
+	if strings.Contains(p.output(), `"msg":"ready"`) {
+		t.Errorf("the service was ready:\n%s", p.output())
+	}
+}

@@ -1,0 +1,221 @@
+package xreg_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+)
+
+// problems starts an application that does not start and returns the lines.
+func problems(t *testing.T, opts ...xOption.Option) []string {
+	t.Helper()
+	reg, err := xReg.New(t.Context(), nil, opts...)
+	if err == nil {
+		_ = reg.Close(t.Context())
+	}
+	var lines []string
+	for _, p := range xReg.Problems(err) {
+		lines = append(lines, p.Error())
+	}
+	return lines
+}
+
+func TestEveryProblemOfTheEnvFileIsReportedWithTheOthers(t *testing.T) {
+	unset(t, xEnv.Port, xEnv.Host)
+	base, _ := alone(t)
+	file := filepath.Join(t.TempDir(), "my.env")
+	text := "\ufeffPLINTH_PORT=abc\nDATABASE_PASS=\"s3cret\nPLINTH_HOST=h\n=x\nthis is no line\r\nLOG_DIR=none\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PLINTH_DEBUG", "maybe")
+	got := problems(t, base, func(p *xOption.Plan) { p.NoEnvFile = false }, xOption.WithEnvFile(file, file+".none"))
+	want := []string{
+		"xreg: environment file: " + file + ": line 2 is not NAME=value",
+		"xreg: environment file: " + file + ": line 4 is not NAME=value",
+		"xreg: environment file: " + file + ": line 5 is not NAME=value",
+		"xreg: environment file: open " + file + ".none: no such file or directory",
+		`PLINTH_DEBUG: "maybe" is not a boolean (accepted: true or false)`,
+		`PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)`,
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestDrainDelayThatLeavesRequestsNoTimeIsAProblem(t *testing.T) {
+	base, _ := alone(t)
+	for _, tc := range []struct {
+		name           string
+		drain, timeout string
+		opts           []xOption.Option
+		want           string
+	}{
+		{name: "longer than the whole stop", drain: "3s", timeout: "2s", want: "a drain delay below 1.6s, or a longer shutdown timeout"},
+		{name: "the reserve begins", drain: "20s", timeout: "25s", want: "a drain delay below 20s"},
+		{name: "short timeout and the default", drain: "", timeout: "5s", want: "a drain delay below 4s"},
+		{name: "an option and the environment", timeout: "2s", drain: "0s", opts: []xOption.Option{xOption.WithDrainDelay(3 * time.Second)}, want: "xOption.WithDrainDelay"},
+		{name: "both options", opts: []xOption.Option{xOption.WithDrainDelay(2 * time.Second), xOption.WithShutdownTimeout(time.Second)}, want: "below 800ms"},
+		{name: "just below", drain: "19999ms", timeout: "25s"},
+		{name: "none", drain: "0s", timeout: "1ms"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("PLINTH_DRAIN_DELAY", tc.drain)
+			t.Setenv("PLINTH_SHUTDOWN_TIMEOUT", tc.timeout)
+			got := strings.Join(problems(t, append(tc.opts, base)...), "\n")
+			if tc.want == "" {
+				if got != "" {
+					t.Errorf("problems = %s, want none", got)
+				}
+				return
+			}
+			for _, want := range []string{tc.want, "PLINTH_DRAIN_DELAY", "PLINTH_SHUTDOWN_TIMEOUT"} {
+				if strings.Count(got, "\n") != 0 || !strings.Contains(got, want) {
+					t.Errorf("problems = %s, want one line with %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestEachWrongVariableHasOneLineWithItsNameAndWhatIsAccepted(t *testing.T) {
+	for _, tc := range []struct {
+		name, value, want string
+	}{
+		{
+			name: "SNOWFLAKE_DATACENTER_ID", value: "-1",
+			want: `SNOWFLAKE_DATACENTER_ID: "-1" is out of range for the id layout default (accepted: 0 to 7)`,
+		},
+		{
+			name: "SNOWFLAKE_NODE_ID", value: "4294967296",
+			want: `SNOWFLAKE_NODE_ID: "4294967296" is out of range for the id layout default (accepted: 0 to 7)`,
+		},
+		{
+			name: "SNOWFLAKE_NODE_ID", value: "one",
+			want: `SNOWFLAKE_NODE_ID: "one" is not an integer (accepted: 0 to 7 in the default id layout)`,
+		},
+		{
+			name: "CONTEXT_EXCLUDE_URLS", value: "/a,info",
+			want: `CONTEXT_EXCLUDE_URLS: "info" does not begin with a slash (accepted: path patterns such as /healthz,/static/*)`,
+		},
+	} {
+		t.Run(tc.name+"="+tc.value, func(t *testing.T) {
+			t.Setenv("SNOWFLAKE_LEASE_DIR", t.TempDir())
+			t.Setenv("LOG_DIR", "none")
+			t.Setenv(tc.name, tc.value)
+			if got := problems(t, xOption.WithoutEnvFile()); !slices.Equal(got, []string{tc.want}) {
+				t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), tc.want)
+			}
+		})
+	}
+}
+
+func TestPathWithAnotherSlashIsAnOrdinary404(t *testing.T) {
+	routes := xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/info", func(c *gin.Context) { c.String(http.StatusOK, "info") })
+	})
+	reg, out := begin(t, nil, routes)
+	for _, path := range []string{"/info/", "//info", "/INFO"} {
+		w := get(reg, "GET", path)
+		if w.Code != http.StatusNotFound || w.Header().Get("X-Request-UUID") == "" || !strings.Contains(w.Body.String(), `"PAGE_NOT_FOUND"`) {
+			t.Errorf("%s = %d %s, want 404 in the envelope with an id", path, w.Code, w.Body)
+		}
+	}
+	if n := linesWith(out, `"status":404`); n != 3 {
+		t.Errorf("%d lines in the access log, want 3:\n%s", n, out)
+	}
+	reg, _ = begin(t, nil, routes, xOption.WithEngine(func(e *gin.Engine) { e.RedirectTrailingSlash = true }))
+	if w := get(reg, "GET", "/info/"); w.Code != http.StatusMovedPermanently {
+		t.Errorf("with the redirect switched on: %d, want 301", w.Code)
+	}
+}
+
+func TestNumberOfTheIDNodeIsLoggedWithItsSource(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "leases")
+	t.Setenv("SNOWFLAKE_LEASE_DIR", dir)
+	for _, tc := range []struct {
+		name, node string
+		opts       []xSnowflake.Option
+		want       string
+	}{
+		{name: "environment", node: "3", want: "SNOWFLAKE_NODE_ID"},
+		{name: "lease", want: "a lease in " + dir + ", for this host only"},
+		{name: "option", opts: []xSnowflake.Option{xSnowflake.WithNodeID(3)}, want: "xOption.WithSnowflake: a number that was given"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("SNOWFLAKE_NODE_ID", tc.node)
+			base, out := alone(t)
+			reg, err := xReg.New(t.Context(), nil, base, func(p *xOption.Plan) { p.Snowflake = tc.opts })
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = reg.Close(t.Context()) }()
+			text := out.String()
+			if !strings.Contains(text, `"level":"info"`) || !strings.Contains(text, `"source":"`+tc.want+`"`) || !strings.Contains(text, `"node":`) {
+				t.Errorf("log\n%s\nwant the number and %q", text, tc.want)
+			}
+		})
+	}
+}
+
+func TestSetUpRunsWithTheEnvironmentAndBeforeTheChecks(t *testing.T) {
+	base, _ := alone(t)
+	unset(t, xEnv.AppName)
+	var log []string
+	check := xOption.WithPhase(xOption.Phase{
+		Name: "p", Key: "p",
+		Check: func(context.Context) error { log = append(log, "check"); return nil },
+		Start: func(context.Context) (any, error) { return nil, nil },
+	})
+	setUp := xOption.WithSetUp(func(context.Context) error { log = append(log, xEnv.String(xEnv.AppName)); return nil })
+	reg, err := xReg.New(t.Context(), nil, base, check, setUp, xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.AppName: "mine"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reg.Close(t.Context()) }()
+	if want := []string{"mine", "check"}; !slices.Equal(log, want) {
+		t.Errorf("order = %v, want %v", log, want)
+	}
+	log = nil
+	if err := reg.Apply(xOption.WithSetUp(func(context.Context) error { log = append(log, "later"); return nil })); err != nil || log[0] != "later" || slices.Contains(log, "mine") {
+		t.Errorf("Apply = %v, %v; want the new one alone", err, log)
+	}
+	got := problems(t, base, xOption.WithDrainDelay(-1), xOption.WithSetUp(nil),
+		xOption.WithSetUp(func(context.Context) error { return errors.New("no folder") }),
+		xOption.WithSetUp(func(context.Context) error { panic("oh") }))
+	for _, want := range []string{"set-up: no folder", "set-up: panic: oh", "WithDrainDelay", "WithSetUp: the function is nil"} {
+		if !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, want) }) {
+			t.Errorf("problems = %q, want %q among them", got, want)
+		}
+	}
+}
+
+func TestDatabaseThatIsRequiredMustBeConfigured(t *testing.T) {
+	base, _ := alone(t)
+	for _, tc := range []struct{ driver, want string }{
+		{driver: "none", want: `DATABASE_DRIVER: "none" is no database, and the application needs one`},
+		{driver: "", want: "DATABASE_DRIVER: is not set, and the application needs a database"},
+	} {
+		t.Setenv("DATABASE_DRIVER", tc.driver)
+		got := problems(t, base, xOption.WithRequiredDatabase(xOptDatabase.FromEnv()), xOption.WithDatabase())
+		if len(got) != 1 || !strings.HasPrefix(got[0], tc.want) || !strings.Contains(got[0], "accepted: ") {
+			t.Errorf("DATABASE_DRIVER=%s: problems = %q, want %q", tc.driver, got, tc.want)
+		}
+	}
+}
