@@ -1,0 +1,38 @@
+package xutil_test
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// No statistic of a few thousand keys could tell a predictable source from a secure one, so the source itself is read.
+func TestKeysCannotComeFromAPredictableSource(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("files = %q, %v", files, err)
+	}
+	secure := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			switch spec.Path.Value {
+			case `"crypto/rand"`:
+				secure++
+			case `"math/rand"`, `"math/rand/v2"`:
+				t.Errorf("%s imports %s", name, spec.Path.Value)
+			}
+		}
+	}
+	if secure == 0 {
+		t.Error("nothing imports crypto/rand")
+	}
+}
