@@ -10,6 +10,7 @@ import (
 	"time"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // phrase is a text in both languages; {0} and {1} stand for its parameters.
@@ -36,6 +37,7 @@ var (
 	wantObject   = phrase{"an object", "对象"}
 	wantTime     = phrase{"a time (RFC 3339)", "时间（RFC 3339）"}
 	wantDuration = phrase{"a duration such as 1m30s", "时长，例如 1m30s"}
+	wantID       = phrase{"a valid id", "有效的 ID"}
 	wantBytes    = phrase{"a Base64 string", "Base64 字符串"}
 	wantOther    = phrase{"of the expected type", "预期的类型"}
 )
@@ -49,6 +51,7 @@ func say(ctx context.Context, p phrase, params ...string) xError.ErrMessage {
 }
 
 var (
+	idType         = reflect.TypeFor[xSnowflake.SnowflakeID]()
 	jsonNumberType = reflect.TypeFor[json.Number]()
 	durationType   = reflect.TypeFor[time.Duration]()
 
@@ -70,6 +73,8 @@ func wanted(ctx context.Context, t reflect.Type) string {
 		return string(say(ctx, wantDuration))
 	case jsonNumberType:
 		return string(say(ctx, wantNumber))
+	case idType: // an integer, but not every one
+		return string(say(ctx, wantID))
 	}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array, reflect.Interface:

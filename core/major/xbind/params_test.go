@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xBind "github.com/plinthgo/plinth/core/major/xbind"
 )
 
@@ -20,10 +21,11 @@ type page struct {
 
 type search struct {
 	page
-	Words  []string      `form:"w" binding:"dive,max=5"`
-	IDs    []int8        `form:"id"`
-	Since  time.Time     `form:"since" time_format:"2006-01-02"`
-	Within time.Duration `form:"within"`
+	Words  []string               `form:"w" binding:"dive,max=5"`
+	IDs    []int8                 `form:"id"`
+	Since  time.Time              `form:"since" time_format:"2006-01-02"`
+	Within time.Duration          `form:"within"`
+	Owner  xSnowflake.SnowflakeID `form:"owner"`
 	Deep   struct {
 		Flag *bool `form:"flag"`
 	}
@@ -118,6 +120,7 @@ func TestRefusedParameters(t *testing.T) {
 		{"query type", query("page=" + secret), xError.ParameterType, "page must be an integer", "page:type"},
 		{"query types", query("page=x&size=5&id=1&id=300&since=" + secret + "&within=x&flag=perhaps"), xError.ParameterType, "page must be an integer", "page:type id:type since:type within:type flag:type"},
 		{"query type of an element", query("id=300"), xError.ParameterType, "id must be an integer from -128 to 127", "id:type"},
+		{"query id", query("owner=-5"), xError.ParameterType, "owner must be a valid id", "owner:type"},
 		{"query malformed", query("page=%zz" + secret), xError.ParameterError, "malformed", ""},
 		{"path rule", uri("id", "0", "name", "a"), xError.ParameterError, "id must be a valid id", "id:snowflake"},
 		{"path type", uri("id", secret, "name", "a"), xError.ParameterType, "id must be an integer", "id:type"},

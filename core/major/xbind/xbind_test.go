@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xValid "github.com/plinthgo/plinth/core/common/xvalid"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xBind "github.com/plinthgo/plinth/core/major/xbind"
@@ -82,18 +83,19 @@ type common struct {
 
 type order struct {
 	common
-	Name   string          `json:"name"   binding:"required,max=20"`
-	Items  []item          `json:"items"  binding:"dive"`
-	Raw    json.RawMessage `json:"raw"`
-	Any    any             `json:"any"`
-	At     time.Time       `json:"at"`
-	Code   upper           `json:"code"`
-	Quoted int             `json:"quoted,string"`
-	Self   *order          `json:"self"`
-	Bytes  []byte          `json:"bytes"`
-	Yes    bool            `json:"yes"`
-	Rate   float32         `json:"rate"`
-	Small  uint16          `json:"small"`
+	Name   string                 `json:"name"   binding:"required,max=20"`
+	Items  []item                 `json:"items"  binding:"dive"`
+	Raw    json.RawMessage        `json:"raw"`
+	Any    any                    `json:"any"`
+	At     time.Time              `json:"at"`
+	Code   upper                  `json:"code"`
+	Owner  xSnowflake.SnowflakeID `json:"owner"`
+	Quoted int                    `json:"quoted,string"`
+	Self   *order                 `json:"self"`
+	Bytes  []byte                 `json:"bytes"`
+	Yes    bool                   `json:"yes"`
+	Rate   float32                `json:"rate"`
+	Small  uint16                 `json:"small"`
 }
 
 func TestDataFillsAndValidates(t *testing.T) {
@@ -183,6 +185,7 @@ func TestRefusedBodies(t *testing.T) {
 		{"list at the top", `[1]`, xError.BodyType, "the body must be an object", ":type"},
 		{"text at the top", `"` + secret + `"`, xError.BodyType, "the body must be an object", ":type"},
 		{"time", `{"self":{"at":"` + secret + `"}}`, xError.BodyType, "at must be a time", "self.at:type"},
+		{"negative id", `{"owner":"-5"}`, xError.BodyType, "owner must be a valid id", "owner:type"},
 		{"own type", `{"code":"` + secret + `"}`, xError.BodyType, "code must be a string", "code:type"},
 		{"quoted number", `{"quoted":"` + secret + `"}`, xError.BodyType, "quoted must be an integer", "quoted:type"},
 		{"rule", `{"name":"` + secret + secret + `","items":[{"price":-5}]}`, xError.BodyError, "name must be a maximum of 20 characters", "name:max items[0].price:gte"},
