@@ -12,7 +12,6 @@ import (
 // BenchmarkMillion times single calls on a full cache of a million entries. A lock that is held for long
 // shows in the last percentiles; so does what else the machine does.
 func BenchmarkMillion(b *testing.B) {
-	const million = 1_000_000
 	c := xCache.KeyCacheOf[string, account](open(b, entries(million)), xCache.WithViewTTL(time.Hour))
 	keys := make([]string, 2*million)
 	for i := range keys {
@@ -55,13 +54,21 @@ func BenchmarkMillion(b *testing.B) {
 		}
 		report(b, fill)
 	})
+	b.Run("expire", func(b *testing.B) { benchExpire(b, million+million/4) })
+	b.Run("expire-full", func(b *testing.B) { benchExpire(b, million) })
+	b.Run("busy", benchBusy)
 }
 
 func report(b *testing.B, took []time.Duration) {
 	b.Helper()
+	reportAs(b, "", took)
+}
+
+func reportAs(b *testing.B, whose string, took []time.Duration) {
+	b.Helper()
 	slices.Sort(took)
 	at := func(part float64) float64 { return float64(took[int(part*float64(len(took)-1))].Microseconds()) }
-	b.ReportMetric(at(0.999), "p99.9-µs")
-	b.ReportMetric(at(0.99999), "p99.999-µs")
-	b.ReportMetric(at(1), "max-µs")
+	b.ReportMetric(at(0.999), whose+"p99.9-µs")
+	b.ReportMetric(at(0.99999), whose+"p99.999-µs")
+	b.ReportMetric(at(1), whose+"max-µs")
 }

@@ -8,7 +8,7 @@
 // engine keeps what is used often (W-TinyLFU), which may not be the newest. SHARD_COUNT is the number of
 // locks that writes, and reads of hashes, sets and lists, are spread over; it changes nothing but how
 // many of them run at the same time. Reads of plain values take no lock. An entry may be seen up to 10 ms
-// after its end, never less long than it was given.
+// after its end, never less long than it was given. What has expired is removed a few entries at a time.
 package memory
 
 import (

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,10 +16,11 @@ import (
 // store implements driver.Store and driver.ObjectStore.
 //
 // Every write of a key runs under the key's shard, so it may look first and write then. What the engine
-// holds is an object of the caller's, driver.Bytes, or a collection of this package.
+// holds is an object of the caller's, driver.Bytes, or a collection of this package, each with its deadline.
 type store struct {
-	engine *otter.Cache[string, driver.Object]
-	clock  clock
+	engine *otter.Cache[string, entry]
+	clock  *clock
+	expiry *expiry
 	ttl    time.Duration
 	max    int
 
@@ -32,15 +32,17 @@ type store struct {
 	room   sync.RWMutex
 	hidden atomic.Pointer[string]
 
-	tasks  tasks
-	closed atomic.Bool
+	tasks   tasks
+	sweeper sync.WaitGroup
+	stop    chan struct{}
+	closed  atomic.Bool
 }
 
-// shard is one of the locks.
+// shard is one of the locks, with the write that goes on under it.
 type shard struct {
 	sync.RWMutex
-	write driver.Write // of the write in progress, for the engine's question how long the entry lives
-	_     [64]byte     // no two locks on one cache line
+	write pending
+	_     [64]byte // no two locks on one cache line
 }
 
 // maxTable bounds the table that is made at once. A table that grows holds up writers for as long as it
@@ -49,44 +51,27 @@ const maxTable = 1 << 20
 
 func newStore(c driver.Config) (*store, error) {
 	s := &store{
-		ttl: c.Memory.DefaultTTL, max: c.Memory.MaxEntries,
-		seed: maphash.MakeSeed(), shards: make([]shard, c.Memory.ShardCount), clock: newClock(c.Now),
+		ttl: c.Memory.DefaultTTL, max: c.Memory.MaxEntries, clock: newClock(c.Now),
+		seed: maphash.MakeSeed(), shards: make([]shard, c.Memory.ShardCount), stop: make(chan struct{}),
 	}
-	engine, err := otter.New(&otter.Options[string, driver.Object]{
+	s.expiry = newExpiry(len(s.shards), s.clock.seen)
+	engine, err := otter.New(&otter.Options[string, entry]{
 		MaximumSize:      s.max,
 		InitialCapacity:  min(s.max, maxTable),
-		ExpiryCalculator: otter.ExpiryWritingFunc(s.life),
+		OnAtomicDeletion: s.expiry.forget,
 		Executor:         s.maintain,
-		Clock:            s.clock.engine,
 	})
 	if err != nil {
-		s.clock.stop()
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	s.engine = engine
+	for i := range s.shards {
+		s.shards[i].write.init(s, i)
+	}
+	if c.Now == nil { // else writers sweep: nobody tells when the given time has moved
+		s.sweeper.Go(s.sweep)
+	}
 	return s, nil
-}
-
-// never is the deadline of an entry without one. It is not the engine's own word for it, which an entry
-// that is new has when life is asked.
-const never = math.MaxInt64 - 1
-
-// life tells the engine how long an entry lives that is being written.
-func (s *store) life(e otter.Entry[string, driver.Object]) time.Duration {
-	w := s.shard(e.Key).write
-	switch {
-	case w.Keep && e.ExpiresAtNano != math.MaxInt64:
-		return e.ExpiresAfter()
-	case w.TTL == 0:
-		return time.Duration(never - e.SnapshotAtNano)
-	}
-	// The engine's clock is behind by some milliseconds: from now on the entry lives as long as it was
-	// told to.
-	behind := max(s.clock.exact()-e.SnapshotAtNano, 0)
-	if int64(w.TTL) >= never-e.SnapshotAtNano-behind {
-		return time.Duration(never - e.SnapshotAtNano)
-	}
-	return w.TTL + time.Duration(behind)
 }
 
 func (s *store) shard(key string) *shard {
@@ -95,61 +80,17 @@ func (s *store) shard(key string) *shard {
 
 // lookup returns what the key holds, or nil.
 func (s *store) lookup(key string) driver.Object {
-	o, ok := s.engine.GetIfPresent(key)
-	if !ok {
+	e, ok := s.engine.GetIfPresent(key)
+	if !ok || (e.deadline != never && e.ended(s.clock.seen())) || s.hides(key) {
 		return nil
 	}
-	if h := s.hidden.Load(); h != nil && *h == key {
-		return nil
-	}
-	return o
+	return e.object
 }
 
-// put writes under the key's shard.
-func (s *store) put(key string, o driver.Object, w driver.Write) {
-	s.shard(key).write = w
-	if s.putShared(key, o) {
-		return
-	}
-	s.room.Lock()
-	defer s.room.Unlock()
-	if s.engine.EstimatedSize() < s.max {
-		s.engine.Set(key, o)
-		return
-	}
-	s.hidden.Store(&key)
-	defer s.hidden.Store(nil)
-	s.engine.Set(key, o) // evicts at once, unless the engine is at it just now
-	if s.engine.EstimatedSize() > s.max {
-		s.engine.CleanUp()
-	}
-	if s.engine.EstimatedSize() > s.max {
-		s.engine.Invalidate(key)
-	}
-}
-
-// maintain is the engine's executor. Where an entry waits for room, its own goroutine does the work.
-func (s *store) maintain(task func()) {
-	if s.hidden.Load() != nil {
-		task()
-		return
-	}
-	s.tasks.run(task)
-}
-
-// putShared writes where that cannot exceed the bound: every shard may be writing a new key just now, or
-// the key is there already. It reports whether it did.
-func (s *store) putShared(key string, o driver.Object) bool {
-	s.room.RLock()
-	defer s.room.RUnlock()
-	if s.engine.EstimatedSize()+len(s.shards) <= s.max {
-		s.engine.Set(key, o)
-		return true
-	}
-	_, ok := s.engine.ComputeIfPresent(key, func(driver.Object) (driver.Object, otter.ComputeOp) {
-		return o, otter.WriteOp
-	})
-	return ok
+// hides reports whether the key is not to be seen yet.
+func (s *store) hides(key string) bool {
+	h := s.hidden.Load()
+	return h != nil && *h == key
 }
 
 // err is the error of a call that found nothing: a closed store has nothing.
@@ -179,7 +120,7 @@ func (s *store) SetObject(_ context.Context, key string, o driver.Object, w driv
 	if w.If != driver.Always && !w.If.Holds(s.lookup(key) != nil) {
 		return false, nil
 	}
-	s.put(key, o, w)
+	s.put(sh, key, o, w)
 	return true, nil
 }
 
@@ -213,8 +154,8 @@ func (s *store) remove(key string) bool {
 	sh := s.shard(key)
 	sh.Lock()
 	defer sh.Unlock()
-	_, ok := s.engine.Invalidate(key)
-	return ok
+	e, ok := s.engine.Invalidate(key)
+	return ok && !e.ended(s.clock.seen())
 }
 
 // Exists implements driver.Keys.
@@ -223,18 +164,6 @@ func (s *store) Exists(_ context.Context, key string) (bool, error) {
 		return true, nil
 	}
 	return false, s.err()
-}
-
-// TTL implements driver.Keys.
-func (s *store) TTL(_ context.Context, key string) (time.Duration, bool, error) {
-	e, ok := s.engine.GetEntryQuietly(key)
-	if h := s.hidden.Load(); !ok || (h != nil && *h == key) {
-		return 0, false, s.err()
-	}
-	if e.ExpiresAtNano >= never {
-		return 0, true, nil
-	}
-	return max(time.Duration(e.ExpiresAtNano-s.clock.exact()), 1), true, nil
 }
 
 // DefaultTTL implements driver.Defaults.
@@ -246,7 +175,7 @@ func (s *store) Describe() string { return fmt.Sprintf("memory, %d entries at mo
 // Ping implements driver.Store.
 func (s *store) Ping(context.Context) error { return s.err() }
 
-// Close implements driver.Store. It waits for the engine's goroutines.
+// Close implements driver.Store. It waits for the sweeper and the engine's goroutines.
 func (s *store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
@@ -255,9 +184,9 @@ func (s *store) Close() error {
 		s.shards[i].Lock()
 		s.shards[i].Unlock() //nolint:staticcheck // SA2001: the empty section is the wait
 	}
+	close(s.stop)
+	s.sweeper.Wait()
 	s.engine.InvalidateAll()
-	s.engine.StopAllGoroutines()
 	s.tasks.wait()
-	s.clock.stop()
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -178,8 +179,13 @@ func (m *Manager) life(ttl time.Duration) time.Duration {
 		ttl -= time.Duration(rand.Float64() * m.jitter * float64(ttl)) //nolint:gosec // a spread is no secret
 		ttl = max(ttl, 1)
 	}
-	if rest := ttl % time.Millisecond; rest > 0 {
-		ttl += time.Millisecond - rest
+	rest := ttl % time.Millisecond
+	switch {
+	case rest <= 0:
+		return ttl
+	case ttl > math.MaxInt64-time.Millisecond: // there is nothing to round up to
+		return ttl - rest
+	default:
+		return ttl - rest + time.Millisecond
 	}
-	return ttl
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
@@ -274,3 +276,30 @@ func TestAViewThatMakesNoSensePanics(t *testing.T) {
 type writeOnly string
 
 func (writeOnly) MarshalText() ([]byte, error) { return []byte("w"), nil }
+
+// lives is a store that notes the times to live that it is given.
+type lives struct {
+	driver.Store
+
+	ttls []time.Duration
+}
+
+func (l *lives) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+	l.ttls = append(l.ttls, w.TTL)
+	return l.Store.Set(ctx, key, value, w)
+}
+
+func TestStoresGetWholeMillisecondsThatAreNeverNegative(t *testing.T) {
+	store := &lives{Store: mapstore.New(nil)}
+	c := xCache.KeyCacheOf[string, int](managerOf(t, store))
+	for _, ttl := range []time.Duration{1, time.Millisecond, time.Millisecond + 1, math.MaxInt64} {
+		if err := c.Set(t.Context(), "k", ptr(1), xCache.WithTTL(ttl)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	longest := time.Duration(math.MaxInt64).Truncate(time.Millisecond)
+	want := []time.Duration{time.Millisecond, time.Millisecond, 2 * time.Millisecond, longest}
+	if !slices.Equal(store.ttls, want) {
+		t.Errorf("times to live = %v, want %v", store.ttls, want)
+	}
+}

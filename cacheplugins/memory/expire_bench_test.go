@@ -1,0 +1,116 @@
+package memory_test
+
+import (
+	"context"
+	"runtime/metrics"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+const million = 1_000_000
+
+// crowd is a cache of a million entries and what the single calls of one reader and one writer took.
+type crowd struct {
+	cache         *xCache.KeyCache[string, account]
+	keys          []string
+	reads, writes []time.Duration
+}
+
+func newCrowd(b *testing.B, c driver.Config) *crowd {
+	b.Helper()
+	w := &crowd{cache: xCache.KeyCacheOf[string, account](open(b, c)), keys: make([]string, million)}
+	for i := range w.keys {
+		w.keys[i] = "user:" + strconv.Itoa(i)
+	}
+	return w
+}
+
+func (w *crowd) set(ctx context.Context, key string, ttl time.Duration) error {
+	return w.cache.Set(ctx, key, &account{ID: 1}, xCache.WithTTL(ttl))
+}
+
+// run reads the keys and writes others, of which there are many, until last, and calls beside.
+func (w *crowd) run(b *testing.B, last time.Time, many int, beside func()) {
+	b.Helper()
+	waited := lockWait()
+	var wg sync.WaitGroup
+	wg.Go(beside)
+	wg.Go(func() {
+		w.reads = timedCalls(b, last, func(i int) error { _, _, err := w.cache.Get(b.Context(), w.keys[i*7919%million]); return err })
+	})
+	wg.Go(func() {
+		w.writes = timedCalls(b, last, func(i int) error { return w.set(b.Context(), "live:"+strconv.Itoa(i%many), time.Hour) })
+	})
+	wg.Wait()
+	reportAs(b, "read-", w.reads)
+	reportAs(b, "write-", w.writes)
+	b.ReportMetric(float64(len(w.writes)), "writes")
+	b.ReportMetric(float64((lockWait() - waited).Microseconds()), "locks-µs")
+}
+
+// timedCalls returns how long each call took until last.
+func timedCalls(b *testing.B, last time.Time, call func(i int) error) []time.Duration {
+	b.Helper()
+	took := make([]time.Duration, 0, 1<<23)
+	for i := 0; len(took) < cap(took); i++ {
+		start := time.Now()
+		if err := call(i); err != nil {
+			b.Error(err)
+		}
+		stop := time.Now()
+		if took = append(took, stop.Sub(start)); stop.After(last) {
+			break
+		}
+	}
+	return took
+}
+
+// lockWait returns how long all goroutines together have waited for mutexes so far.
+func lockWait() time.Duration {
+	s := []metrics.Sample{{Name: "/sync/mutex/wait/total:seconds"}}
+	metrics.Read(s)
+	return time.Duration(s[0].Value.Float64() * float64(time.Second))
+}
+
+// benchExpire lets a million entries end at the same time, and looks from shortly before until they are gone.
+func benchExpire(b *testing.B, bound int) {
+	b.Helper()
+	w := newCrowd(b, entries(bound))
+	for b.Loop() {
+		end := time.Now().Add(6 * time.Second)
+		for _, key := range w.keys {
+			if err := w.set(b.Context(), key, time.Until(end)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if !time.Now().Before(end) {
+			b.Fatal("the machine is too slow to fill the cache in time")
+		}
+		<-time.After(time.Until(end) - 100*time.Millisecond)
+		w.run(b, end.Add(3*time.Second), 8*million, func() {})
+	}
+}
+
+// benchBusy lets nothing end: a goroutine that only computes takes the place of the sweeper. What calls wait for here the
+// machine adds, which has fewer processors than there is to do.
+func benchBusy(b *testing.B) {
+	b.Helper()
+	w := newCrowd(b, entries(million+million/32))
+	for _, key := range w.keys {
+		if err := w.set(b.Context(), key, time.Hour); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		last := time.Now().Add(3 * time.Second)
+		w.run(b, last, million/32, func() {
+			for time.Now().Before(last) { // busy
+			}
+		})
+	}
+}
