@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ func TestALineAllocatesNothing(t *testing.T) {
 	groups := []any{slog.Int("a", 1), slog.String("b", "x")}
 	group := slog.Group("g", groups...)
 	utf8 := "日本語のテキスト"
+	long, quotes := strings.Repeat("a \"long\" message ", 100), strings.Repeat(`"`, 120)
 	for _, tc := range []struct {
 		name string
 		call func()
@@ -38,6 +40,8 @@ func TestALineAllocatesNothing(t *testing.T) {
 		{name: "masked", call: func() { log.Info(ctx, benchMsg, slog.String("password", "x"), slog.Any("k", xLog.Secret("x"))) }},
 		{name: "group", call: func() { log.Info(ctx, benchMsg, group) }},
 		{name: "text beyond ASCII", call: func() { log.Info(ctx, utf8, slog.String("k", utf8)) }},
+		{name: "long message", call: func() { xLog.Info(ctx, long) }},
+		{name: "message of quotes", call: func() { xLog.Notice(context.Background(), quotes) }},
 		{name: "slog", call: func() {
 			sl.LogAttrs(ctx, slog.LevelInfo, benchMsg, slog.String("method", benchMethod), slog.String("path", benchPath),
 				slog.Int("status", benchStatus), slog.Int64("bytes", benchBytes), slog.Duration("duration", benchTook))

@@ -16,11 +16,18 @@ func encodeName(name string) string {
 	return `,"` + keyName + `":` + string(text)
 }
 
+// shortHead is how long name, message and id together may be to stand in roomHead bytes: beside them there
+// are 70 others, and an escape of a quote or a line break is twice as long.
+const (
+	shortHead = 120
+	roomHead  = 70 + 2*shortHead
+)
+
 // begin appends the keys that every line has: time, level, the encoded name, message and request id. A
-// zero time is left out, as slog asks. The first three need no encoding, so they go to zerolog as one
-// piece of JSON: the value of time with the others behind it.
+// zero time is left out, as slog asks. Where they are short they go to zerolog as one piece of JSON, the
+// value of the first key with the others behind it: zerolog looks at each byte of a text by itself.
 func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string) {
-	var room [96]byte
+	var room [roomHead]byte
 	buf, key := room[:0], keyLevel
 	ln.used |= usedLevel | usedMsg
 	if !t.IsZero() {
@@ -33,10 +40,17 @@ func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string
 		buf = append(buf, name...)
 		ln.used |= usedName
 	}
+	if id != "" {
+		ln.used |= usedRequestID
+	}
+	if len(name)+len(msg)+len(id) <= shortHead {
+		buf = appendText(append(buf, `,"`+keyMsg+`":`...), msg)
+		ln.event.RawJSON(key, appendMember(buf, `,"`+keyRequestID+`":`, id))
+		return
+	}
 	ln.event.RawJSON(key, buf).Str(keyMsg, msg)
 	if id != "" {
 		ln.event.Str(keyRequestID, id)
-		ln.used |= usedRequestID
 	}
 }
 

@@ -24,7 +24,7 @@ func TestASCIIIsToldFromTheRestAtEveryPlace(t *testing.T) {
 	}
 }
 
-// The access line is put together without zerolog, and must still look like its lines.
+// The access line and the beginning of every other are put together without zerolog, and must look like its own.
 func TestEveryByteAtEveryPlaceIsEscapedAsByZerolog(t *testing.T) {
 	var want bytes.Buffer
 	log := zerolog.New(&want)

@@ -170,7 +170,7 @@ func TestEnginesOfOneFolderKeepTheirOwnRotatedFiles(t *testing.T) {
 			for _, e := range engines {
 				closeEngine(t, e)
 			}
-			time := regexp.MustCompile(`-\d{4}-.*-size`)
+			time := regexp.MustCompile(`-\d{4}-.*-size(_\d)?`)
 			kept := map[string]int{}
 			for file := range files(t, dir) {
 				kept[strings.TrimSuffix(time.ReplaceAllString(file, ""), ".gz")]++
