@@ -61,46 +61,46 @@ func bySQL(ctx context.Context, b *testing.B) inserter {
 }
 
 // byPlinth inserts through xDB.
-func byPlinth(ctx context.Context, b *testing.B, name string, skipTransaction bool) inserter {
-	b.Helper()
-	db := openBench(ctx, b, filepath.Join(b.TempDir(), "plinth.db"), skipTransaction)
+func byPlinth(ctx context.Context, tb testing.TB, name string, skipTransaction bool) inserter {
+	tb.Helper()
+	db := openBench(ctx, tb, filepath.Join(tb.TempDir(), "plinth.db"), skipTransaction)
 	return inserter{name, func(i int) error {
 		return db.Create(&user{Username: "name", Email: "name@example.org", Age: i}).Error
 	}}
 }
 
-func openBench(ctx context.Context, b *testing.B, path string, skipTransaction bool) *gorm.DB {
-	b.Helper()
+func openBench(ctx context.Context, tb testing.TB, path string, skipTransaction bool) *gorm.DB {
+	tb.Helper()
 	db, err := xDB.Open(ctx, xDB.Options{
 		Driver: sqlite.Name, Parts: driver.Config{Path: path}, SkipDefaultTransaction: skipTransaction,
 		AutoMigrate: []any{&user{}},
 	})
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() { _ = xDB.Close(db) })
+	tb.Cleanup(func() { _ = xDB.Close(db) })
 	return db.WithContext(ctx)
 }
 
 // withNode returns a context with an id node and a quiet log.
-func withNode(b *testing.B) context.Context {
-	b.Helper()
+func withNode(tb testing.TB) context.Context {
+	tb.Helper()
 	node, nodeErr := xSnowflake.NewNode()
 	quiet, logErr := xLog.New(xLog.Config{Level: slog.LevelWarn, Writer: io.Discard})
 	if err := errors.Join(nodeErr, logErr); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() { _, _ = node.Close(), quiet.Close() })
-	ctx, cancel := context.WithCancel(b.Context()) // as in a request, the context can end
-	b.Cleanup(cancel)
+	tb.Cleanup(func() { _, _ = node.Close(), quiet.Close() })
+	ctx, cancel := context.WithCancel(tb.Context()) // as in a request, the context can end
+	tb.Cleanup(cancel)
 	return context.WithValue(xLog.NewContext(ctx, quiet), xCtx.SnowflakeNodeKey, node)
 }
 
-func nodeOf(ctx context.Context, b *testing.B) *xSnowflake.Node {
-	b.Helper()
+func nodeOf(ctx context.Context, tb testing.TB) *xSnowflake.Node {
+	tb.Helper()
 	node, err := xSnowflake.GetNode(ctx)
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return node
 }

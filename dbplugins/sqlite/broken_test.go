@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"strings"
@@ -73,6 +74,19 @@ func (d leaky) Translate(err error) error {
 		return nil
 	}
 	return driver.Translate(driver.Unique, err, "unique-secret-value")
+}
+
+// forgetful keeps what a savepoint should take back.
+type forgetful struct{ dialect }
+
+func (forgetful) SavePoint(*gorm.DB, string) error  { return nil }
+func (forgetful) RollbackTo(*gorm.DB, string) error { return nil }
+
+// unlocked lets every migration run at once.
+type unlocked struct{ sqlite.Driver }
+
+func (unlocked) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+	return run(db.WithContext(ctx))
 }
 
 // replaced is the driver's DSN with one setting changed.
@@ -187,6 +201,21 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			name:   "a migration that deletes children",
 			driver: plain{sqlite.Driver{}},
 			want:   "Schema/MigrationKeepsRowsThatReferToTheTable",
+		},
+		{
+			name:   "a driver without a lock",
+			driver: plain{sqlite.Driver{}},
+			want:   "Migrations/LockKeepsASecondOneOut",
+		},
+		{
+			name:   "a lock that does not lock",
+			driver: unlocked{},
+			want:   "Migrations/LockKeepsASecondOneOut",
+		},
+		{
+			name:   "changes of the schema that are not undone",
+			driver: broken{dialector: func(dsn string) gorm.Dialector { return forgetful{dialect{sqlite.Driver{}.Dialector(dsn)}} }},
+			want:   "Migrations/FailedOneGoesOnWhereItWasKept",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -19,6 +19,11 @@ const (
 	lockTimeout = 5 * time.Second
 	// longestPause is how long it waits at most before it looks again.
 	longestPause = 20 * time.Millisecond
+	// interruptPause is the time between two interrupts of what has to end.
+	interruptPause = 5 * time.Millisecond
+
+	// timeLayout is how the library writes a time.
+	timeLayout = "2006-01-02 15:04:05.999999999-07:00"
 )
 
 var errQueue = driver.Translate(driver.LockTimeout,
@@ -51,23 +56,38 @@ type conn struct {
 	handle uintptr
 	exec   *watcher // of ExecContext, of which no two run at a time
 	inTx   bool
+
+	latest     time.Time // of timeText
+	latestText sqldriver.Value
 }
 
 // watcher interrupts a connection when the context of what that does ends. It watches one context at a time.
 type watcher struct {
 	interrupt func()        // nil where the library hides its handle
-	fired     chan struct{} // takes word that interrupt has run
+	ended     chan struct{} // takes word that nothing is to be interrupted any more
 }
 
 func newWatcher(handle uintptr) *watcher {
-	w := &watcher{fired: make(chan struct{}, 1)}
+	w := &watcher{ended: make(chan struct{})}
 	if handle != 0 {
-		w.interrupt = func() {
-			lib.Xsqlite3_interrupt(nil, handle)
-			w.fired <- struct{}{}
-		}
+		w.interrupt = func() { w.keepInterrupting(handle) }
 	}
 	return w
+}
+
+// keepInterrupting interrupts again and again, since SQLite forgets an interrupt for which no statement is running: the
+// one that it is for may be about to begin.
+func (w *watcher) keepInterrupting(handle uintptr) {
+	again := time.NewTicker(interruptPause)
+	defer again.Stop()
+	for {
+		lib.Xsqlite3_interrupt(nil, handle)
+		select {
+		case w.ended <- struct{}{}:
+			return
+		case <-again.C:
+		}
+	}
 }
 
 // begin watches ctx until end is called with what it returns.
@@ -80,7 +100,7 @@ func (w *watcher) begin(ctx context.Context) (stop func() bool) {
 
 func (w *watcher) end(stop func() bool) {
 	if stop != nil && !stop() {
-		<-w.fired // the handle must not be used after the connection is closed
+		<-w.ended // the handle must not be used after the connection is closed
 	}
 }
 
@@ -104,14 +124,20 @@ func patiently(ctx context.Context, do func() error) error {
 
 // busy reports whether another connection holds a lock that it will give up again.
 func busy(err error) bool {
+	if err == nil {
+		return false // errors.As would cost each statement an allocation
+	}
 	var e *gosqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY && e.Code() != lib.SQLITE_BUSY_SNAPSHOT
 }
 
 // because returns the context's error where that is why SQLite was interrupted.
 func because(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
 	var e *gosqlite.Error
-	if ctx.Err() != nil && errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_INTERRUPT {
+	if errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_INTERRUPT {
 		return ctx.Err()
 	}
 	return err
@@ -138,6 +164,7 @@ func (c *conn) lock(ctx context.Context) error {
 
 // BeginTx implements driver.ConnBeginTx.
 func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver.Tx, error) {
+	ctx = tied(ctx)
 	locks := c.queue != nil && !opts.ReadOnly
 	if locks {
 		if err := c.lock(ctx); err != nil {
@@ -205,10 +232,19 @@ func (c *conn) PrepareContext(_ context.Context, query string) (sqldriver.Stmt, 
 // CheckNamedValue implements driver.NamedValueChecker.
 func (c *conn) CheckNamedValue(v *sqldriver.NamedValue) (err error) {
 	v.Value, err = sqldriver.DefaultParameterConverter.ConvertValue(v.Value)
-	if t, ok := v.Value.(time.Time); ok && (t.Location() != time.UTC || t.Nanosecond()%int(time.Microsecond) != 0) {
-		v.Value = t.UTC().Truncate(time.Microsecond)
+	if t, ok := v.Value.(time.Time); ok {
+		v.Value = c.timeText(t)
 	}
 	return err
+}
+
+// timeText returns a time as it is stored. The rows of an insert have the same times, so the latest text is kept.
+func (c *conn) timeText(t time.Time) sqldriver.Value {
+	t = t.UTC().Truncate(time.Microsecond)
+	if c.latestText == nil || !t.Equal(c.latest) {
+		c.latest, c.latestText = t, t.Format(timeLayout)
+	}
+	return c.latestText
 }
 
 // tx is a transaction that gives the writer's token back.

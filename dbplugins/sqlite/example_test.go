@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"testing/fstest"
 
 	"gorm.io/gorm"
 
@@ -61,6 +62,30 @@ func ExampleDriver() {
 	fmt.Println(xDB.Close(db))
 	// Output:
 	// sqlite :memory: <nil>
+	// <nil>
+}
+
+func ExampleDriver_migrations() {
+	files := fstest.MapFS{ // an application embeds a folder: //go:embed migrations/*.sql
+		"migrations/0001_roles.sql": {Data: []byte("CREATE TABLE ${prefix}roles (name VARCHAR(64) NOT NULL);")},
+		"migrations/0002_admin.sql": {Data: []byte("INSERT INTO ${prefix}roles (name) VALUES ('admin');")},
+	}
+	ctx, stop := application()
+	defer stop()
+	db := xDB.MustGetDB(ctx)
+	for range 2 {
+		list, err := xDB.Migrations(ctx, db, files)
+		for _, m := range list {
+			fmt.Println(m.Name, m.State, m.Done, "of", m.Statements, err)
+		}
+		fmt.Println(xDB.Migrate(ctx, db, files))
+	}
+	// Output:
+	// 0001_roles.sql pending 0 of 1 <nil>
+	// 0002_admin.sql pending 0 of 1 <nil>
+	// <nil>
+	// 0001_roles.sql applied 1 of 1 <nil>
+	// 0002_admin.sql applied 1 of 1 <nil>
 	// <nil>
 }
 

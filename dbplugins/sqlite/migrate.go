@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -12,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// migrationWait is how long a migration waits for another one, which may have to rebuild a large table.
+// migrationWait is how long a migration waits for the lock before it says so.
 const migrationWait = time.Minute
 
 // Migrate implements driver.Migrator. gorm looks for a table and then creates it, so replicas that start together would
@@ -22,23 +21,39 @@ const migrationWait = time.Minute
 // DELETE CASCADE. So foreign keys are off meanwhile, on one connection; within a transaction SQLite ignores that.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
-		tx = tx.Session(&gorm.Session{})
-		on, err := foreignKeys(tx, "")
+		steady := tx.Session(&gorm.Session{Context: untie(ctx)})
+		on, err := foreignKeys(steady, "")
 		if err != nil {
 			return err
 		}
-		if _, err := foreignKeys(tx, " = OFF"); err != nil {
-			return err
+		if _, err = foreignKeys(steady, " = OFF"); err == nil {
+			err = alone(ctx, steady, run)
 		}
-		err = alone(tx, run)
-		always := tx.WithContext(context.WithoutCancel(ctx)) // the connection goes back into the pool
-		_, back := foreignKeys(always, fmt.Sprintf(" = %d", on))
-		if ctx.Err() != nil && errors.Is(back, sql.ErrConnDone) {
-			return err // the end of ctx within a transaction has closed the connection
-		}
+		_, back := foreignKeys(steady, fmt.Sprintf(" = %d", on)) // the connection goes back into the pool
 		return errors.Join(err, back)
 	})
 }
+
+// tie is the key of the context that a transaction's own one was made of.
+type tie struct{}
+
+// untie returns a context for a transaction that waits for its lock until ctx ends, but is not ended with it. database/sql
+// ends a transaction from a goroutine of its own, and closes the connection then: who uses that one meanwhile finds it
+// closed, or panics in sql.Conn. Its statements still end with ctx.
+func untie(ctx context.Context) context.Context {
+	return context.WithValue(context.WithoutCancel(ctx), tie{}, ctx)
+}
+
+// tied returns the context that untie was given, or ctx.
+func tied(ctx context.Context) context.Context {
+	if outer, ok := ctx.Value(tie{}).(context.Context); ok {
+		return outer
+	}
+	return ctx
+}
+
+// TransactionalDDL implements driver.Transactional.
+func (Driver) TransactionalDDL() bool { return true }
 
 // foreignKeys reads or sets the pragma. It is a query, which waits for no writer.
 func foreignKeys(db *gorm.DB, change string) (on int, err error) {
@@ -47,10 +62,11 @@ func foreignKeys(db *gorm.DB, change string) (on int, err error) {
 }
 
 // alone calls run in a transaction that has the write lock, and tries again while another one has it.
-func alone(db *gorm.DB, run func(tx *gorm.DB) error) error {
+func alone(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	for start := time.Now(); ; {
 		locked := false
 		err := db.Transaction(func(tx *gorm.DB) error {
+			tx = tx.WithContext(ctx)
 			if err := lockNow(tx); err != nil {
 				return err
 			}

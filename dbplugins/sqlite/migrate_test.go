@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,13 +60,18 @@ func TestMain(m *testing.M) {
 	if path, ok := xEnv.GetEnv(replicaEnv); ok {
 		os.Exit(replica(path))
 	}
+	if path, ok := xEnv.GetEnv(victimEnv); ok {
+		victim(path)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
 func replica(path string) int {
 	_, _ = os.Stdout.WriteString("ready\n")
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	err := migrate(context.Background(), xDB.Options{Parts: driver.Config{Path: path}}, &owner{}, &gadget{})
+	o := xDB.Options{Parts: driver.Config{Path: path}, Migrations: []fs.FS{countedFiles}}
+	err := migrate(context.Background(), o, &owner{}, &gadget{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -130,6 +136,7 @@ func TestProcessesThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
 				t.Error(err)
 			}
 		})
+		wantRuns(t, open(t, xDB.Options{Parts: driver.Config{Path: path}}), "counted")
 	}
 }
 

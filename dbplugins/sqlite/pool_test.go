@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"path/filepath"
 	"sync"
@@ -258,6 +259,37 @@ func TestPreparedStatementsWork(t *testing.T) {
 	var n int64
 	if err := db.WithContext(ctx).Raw(slow).Scan(&n).Error; !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error = %v, want DeadlineExceeded", err)
+	}
+}
+
+// SQLite forgets an interrupt that comes before the statement: one that begins just then must end all the same.
+func TestAStatementEndsWhoseContextEndedBeforeItBegan(t *testing.T) {
+	pool, err := open(t, file(t)).DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err = c.Raw(func(raw any) error {
+		_, execErr := raw.(sqldriver.ExecerContext).ExecContext(ctx, slow, nil)
+		rows, queryErr := raw.(sqldriver.QueryerContext).QueryContext(ctx, slow, nil)
+		if queryErr == nil {
+			queryErr = errors.Join(rows.Next(make([]sqldriver.Value, 1)), rows.Close())
+		}
+		for _, err := range []error{execErr, queryErr} {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("error = %v, want the context's", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	xReg "github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
+	"github.com/plinthgo/plinth/examples/usercenter/internal/migration"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/route"
 )
 
@@ -44,7 +45,9 @@ func options() []xOption.Option {
 			xEnv.DatabasePrefix: "app_",
 			xEnv.NoSqlDriver:    "memory",
 		}),
-		xOption.WithRequiredDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{})),
+		xOption.WithRequiredDatabase(
+			xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{}), xOptDatabase.WithMigrations(migration.Files),
+		),
 		withDataDir,
 		xOption.WithCache(xOptCache.FromEnv()),
 		xOption.WithRoute(route.Register),

@@ -62,6 +62,8 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 	app.Request(http.MethodPost, register, person("ada"))
 	sameMail := person("eve")
 	sameMail["email"] = "ada@example.org"
+	sameMailInCapitals := person("mallory")
+	sameMailInCapitals["email"] = "ADA@example.org"
 	for _, tc := range []struct {
 		name string
 		path string
@@ -70,6 +72,7 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 	}{
 		{name: "username taken", path: register, body: person("ada"), want: xError.Existed},
 		{name: "address taken", path: register, body: sameMail, want: xError.Existed},
+		{name: "address taken in another case", path: register, body: sameMailInCapitals, want: xError.Existed},
 		{name: "unknown user", path: login, body: gin.H{"username": "bob", "password": password}, want: xError.UserNotFound},
 		{name: "wrong password", path: login, body: gin.H{"username": "ada", "password": "wrong " + password}, want: xError.Unauthorized},
 		{name: "no JSON", path: login, body: "{", want: xError.BodyError},

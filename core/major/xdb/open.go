@@ -25,6 +25,9 @@ const (
 	firstWait = 250 * time.Millisecond
 	longWait  = 5 * time.Second
 
+	// lockPause is the time between two tries for the lock of a migration; a driver waits by itself within each.
+	lockPause = time.Second
+
 	// maxIdentifier is the longest name that all databases keep whole (PostgreSQL: 63 bytes), so that the
 	// names of indexes and constraints are the same on each.
 	maxIdentifier = 63
@@ -35,7 +38,8 @@ var errNoAnswer = errors.New("no answer within " + attemptTimeout.String())
 // Open opens the database of o through the default registry. See Registry.Open.
 func Open(ctx context.Context, o Options) (*gorm.DB, error) { return defaultRegistry.Open(ctx, o) }
 
-// Open connects, sets up the pool, migrates and prepares; where one of these fails, nothing stays open.
+// Open connects, sets up the pool, migrates (first AutoMigrate, then Migrations) and prepares; where one of these fails,
+// nothing stays open.
 //
 // A server that is not there yet is tried again, at growing intervals and with a line in the log for each
 // attempt, until Options.ConnectTimeout. An error that waiting cannot mend, such as a wrong password or an
@@ -193,19 +197,21 @@ func transient(err error, kind driver.ErrorKind) bool {
 
 // finish adds what every database of Plinth has, and brings the schema up to date.
 func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
-	for _, plugin := range []gorm.Plugin{contextErrors{}, xModels.Plugin{}} {
+	origin := &origin{target: t, log: o.Log}
+	for _, plugin := range []gorm.Plugin{lean{}, contextErrors{}, xModels.Plugin{}, origin} {
 		if err := db.Use(plugin); err != nil {
 			return fmt.Errorf("xdb: plugin %s: %w", plugin.Name(), err)
 		}
 	}
 	if len(o.AutoMigrate) > 0 {
 		run := func(tx *gorm.DB) error { return tx.AutoMigrate(o.AutoMigrate...) }
-		if err := t.migrate(ctx, db, run); err != nil {
-			kind := driver.KindOf(err)
-			if kind == driver.UnknownDatabase || kind == driver.ReadOnly {
-				return fmt.Errorf("xdb: migrate%s: %w", t.setting(), t.secrets.scrub(err, kind))
-			}
-			return fmt.Errorf("xdb: migrate: %w", t.secrets.scrub(err, kind))
+		if err := t.migrate(ctx, db, o.Log, run); err != nil {
+			return t.schemaError("migrate", err)
+		}
+	}
+	if len(t.migrations) > 0 {
+		if err := origin.migrateFiles(ctx, db, t.migrations); err != nil {
+			return err
 		}
 	}
 	for i, prepare := range o.Prepare {
@@ -216,10 +222,39 @@ func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 	return nil
 }
 
-// migrate runs a change of the schema in the state that the driver wants for it.
-func (t *target) migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
-	if m, ok := t.driver.(driver.Migrator); ok {
-		return m.Migrate(ctx, db, run)
+// migrate runs a change of the schema in the state that the driver wants for it. Another process may need its lock for
+// as long as its own change takes, so only the end of ctx ends the wait for it.
+func (t *target) migrate(ctx context.Context, db *gorm.DB, log logLines, run func(tx *gorm.DB) error) error {
+	m, ok := t.driver.(driver.Migrator)
+	if !ok {
+		return run(db.WithContext(ctx))
 	}
-	return run(db.WithContext(ctx))
+	for {
+		entered := false
+		err := m.Migrate(ctx, db, func(tx *gorm.DB) error {
+			entered = true
+			return run(tx)
+		})
+		if entered || t.kindOf(err) != driver.LockTimeout {
+			return err
+		}
+		err = t.secrets.scrub(err, driver.LockTimeout)
+		log.Warn(ctx, "waiting for a migration of another process", slog.String("error", err.Error()))
+		if !sleep(ctx, lockPause) {
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+// schemaError says what a change of the schema failed at, without a secret, and which variable leads to a database that
+// cannot be changed.
+func (t *target) schemaError(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	kind := t.kindOf(err)
+	if kind == driver.UnknownDatabase || kind == driver.ReadOnly {
+		what += t.setting()
+	}
+	return fmt.Errorf("xdb: %s: %w", what, t.secrets.scrub(err, kind))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"gorm.io/gorm"
@@ -58,7 +59,9 @@ type Options struct {
 
 	// AutoMigrate are the entities whose tables are created or extended before Open returns.
 	AutoMigrate []any
-	// Prepare run after the migration, in order.
+	// Migrations hold SQL files that are applied after AutoMigrate, each once: see Migrate.
+	Migrations []fs.FS
+	// Prepare run after the migrations, in order.
 	Prepare []Prepare
 }
 
@@ -88,6 +91,9 @@ type target struct {
 	where     string      // for people, without a secret
 	variable  xEnv.EnvKey // what leads there alone; "" where several parts do
 	secrets   scrubber
+
+	registry   *Registry
+	migrations []migration // those of the options
 }
 
 // setting is the variable as it stands in an error.
@@ -99,7 +105,7 @@ func (t *target) setting() string {
 }
 
 // Check returns every problem of o that can be found without connecting, joined: an unknown driver, parts
-// that are missing, values that make no sense.
+// that are missing, values that make no sense, SQL files that cannot be migrations.
 func (r *Registry) Check(o Options) error {
 	_, err := r.resolve(o)
 	return err
@@ -138,15 +144,17 @@ func (r *Registry) resolve(o Options) (*target, error) {
 		}
 	}
 	t, err := r.find(o)
-	if err = errors.Join(append(problems, err)...); err != nil {
+	set, fileErr := r.readMigrations(t, o.Migrations)
+	if err = errors.Join(append(problems, err, fileErr)...); err != nil {
 		return nil, err
 	}
+	t.migrations = set
 	return t, nil
 }
 
 func (r *Registry) find(o Options) (*target, error) {
 	if o.Dialector != nil {
-		return &target{name: o.Dialector.Name(), dialector: func() gorm.Dialector { return o.Dialector }}, nil
+		return &target{name: o.Dialector.Name(), dialector: func() gorm.Dialector { return o.Dialector }, registry: r}, nil
 	}
 	if o.Driver == "" {
 		return nil, xEnv.Problem(xEnv.DatabaseDriver, "", "is not set", "the name of an imported driver")
@@ -155,7 +163,7 @@ func (r *Registry) find(o Options) (*target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", xEnv.DatabaseDriver, err)
 	}
-	t := &target{name: o.Driver, driver: d, variable: xEnv.DatabaseDsn, secrets: newScrubber(o.Parts.Pass)}
+	t := &target{name: o.Driver, driver: d, variable: xEnv.DatabaseDsn, secrets: newScrubber(o.Parts.Pass), registry: r}
 	dsn := o.DSN.Reveal()
 	if dsn == "" {
 		if dsn, err = d.DSN(o.Parts); err != nil {

@@ -42,7 +42,8 @@ func setIDs(db *gorm.DB) {
 	if key == nil || key.FieldType != snowflakeType {
 		return
 	}
-	rows, err := rowsOf(db)
+	var room [1]reflect.Value
+	rows, err := rowsOf(db, room[:0])
 	if err != nil {
 		_ = db.AddError(err)
 		return
@@ -55,17 +56,17 @@ func setIDs(db *gorm.DB) {
 	}
 }
 
-// rowsOf returns the addressable structs that a statement inserts.
-func rowsOf(db *gorm.DB) ([]reflect.Value, error) {
+// rowsOf appends the addressable structs that a statement inserts to rows.
+func rowsOf(db *gorm.DB, rows []reflect.Value) ([]reflect.Value, error) {
 	v := db.Statement.ReflectValue
 	switch v.Kind() {
 	case reflect.Struct:
 		if !v.CanAddr() {
 			return nil, fmt.Errorf("xmodels: insert of a %s by value, want a pointer: %w", v.Type(), gorm.ErrInvalidValue)
 		}
-		return []reflect.Value{v}, nil
+		return append(rows, v), nil
 	case reflect.Slice, reflect.Array:
-		rows := make([]reflect.Value, 0, v.Len())
+		rows = slices.Grow(rows, v.Len())
 		for i := range v.Len() {
 			row := reflect.Indirect(v.Index(i))
 			if row.Kind() != reflect.Struct || !row.CanAddr() {

@@ -54,7 +54,7 @@ func setFirstVersions(db *gorm.DB) {
 	if db.Error != nil || field == nil {
 		return
 	}
-	rows, err := rowsOf(db)
+	rows, err := rowsOf(db, nil)
 	_ = db.AddError(err)
 	for _, row := range rows {
 		if _, zero := field.ValueOf(db.Statement.Context, row); zero {

@@ -77,7 +77,7 @@ type testCase struct {
 }
 
 // cases is the whole suite.
-var cases = slices.Concat(openCases, schemaCases, errorCases, txCases, dataCases, loadCases, logCases)
+var cases = slices.Concat(openCases, schemaCases, migrationCases, errorCases, txCases, dataCases, loadCases, logCases)
 
 // Run runs every case as a subtest of t.
 func Run(t *testing.T, h Harness) {

@@ -3,7 +3,8 @@
 //
 // A driver gives its name, the DSN made of the parts, a gorm dialector and its error table. What all
 // databases share (pool, retry at the start, prefix, log of slow statements, migration, error codes) is
-// written once, in xdb. What only some can do is an optional interface: Batcher, Describer, Migrator.
+// written once, in xdb. What only some can do is an optional interface: Batcher, Describer,
+// Migrator, Transactional.
 package driver
 
 import (
@@ -47,7 +48,19 @@ type Batcher interface {
 // lock is one between processes, held until run returns, and let go where the process dies.
 //
 // Migrate calls run once with a handle on db, and puts the connection back when run returns. Its error is
-// run's, or what kept it from putting the state up or down.
+// run's, or what kept it from putting the state up or down. Where the lock was not granted in time, it is one of kind
+// LockTimeout and run was not called; xdb then tries again until ctx ends. Where the lock is a transaction, run's error
+// undoes it.
+//
+// It waits for the lock by asking again rather than within one long statement: a database may have to wait for all
+// that are under way, as PostgreSQL does for CREATE INDEX CONCURRENTLY.
 type Migrator interface {
 	Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error
+}
+
+// Transactional is implemented by a driver that can say whether its database undoes a change of the schema with the
+// transaction in which it was made, and lets several stand in one. A migration is then one transaction; else it is noted
+// statement by statement, because each may commit by itself.
+type Transactional interface {
+	TransactionalDDL() bool
 }

@@ -3,6 +3,7 @@
 //	xOption.WithDatabase(
 //		xOptDatabase.FromEnv(),
 //		xOptDatabase.WithAutoMigrate(&entity.User{}),
+//		xOptDatabase.WithMigrations(migrations.Files),
 //		xOptDatabase.WithPrepare(prepare.Roles),
 //	)
 //
@@ -14,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"gorm.io/gorm"
@@ -219,12 +221,24 @@ func WithAutoMigrate(entities ...any) Option {
 	}
 }
 
+// WithMigrations applies the SQL files in files after WithAutoMigrate and before WithPrepare, each once, in the order of
+// their names: see xDB.Migrate. It may be given more than once; the files are one set.
+func WithMigrations(files fs.FS) Option {
+	return func(c *Config) {
+		if files == nil {
+			c.problem("WithMigrations: the file system is nil")
+			return
+		}
+		set(func(o *xDB.Options) { o.Migrations = append(o.Migrations, files) })(c)
+	}
+}
+
 // PrepareFunc is a function that makes the database ready, with or without a context.
 type PrepareFunc interface {
 	func(context.Context, *gorm.DB) error | func(*gorm.DB) error
 }
 
-// WithPrepare runs functions after the migration, in the order in which they were given. The database that
+// WithPrepare runs functions after the migrations, in the order in which they were given. The database that
 // they get is bound to the context of the start in either form.
 func WithPrepare[F PrepareFunc](fns ...F) Option {
 	return func(c *Config) {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"gorm.io/gorm"
@@ -128,14 +130,15 @@ func TestBuildReportsEverythingAtOnce(t *testing.T) {
 		nil,
 		xOptDatabase.WithDialector(nil),
 		xOptDatabase.WithAutoMigrate(nil),
+		xOptDatabase.WithMigrations(nil),
 		xOptDatabase.WithPrepare[func(*gorm.DB) error](nil),
 		xOptDatabase.WithPrepare[func(context.Context, *gorm.DB) error](nil),
 	)
 	if err == nil {
 		t.Fatal("Build found nothing")
 	}
-	if got := strings.Count(err.Error(), "xoptdatabase: "); got != 5 {
-		t.Errorf("problems = %d, want 5:\n%v", got, err)
+	if got := strings.Count(err.Error(), "xoptdatabase: "); got != 6 {
+		t.Errorf("problems = %d, want 6:\n%v", got, err)
 	}
 }
 
@@ -206,6 +209,22 @@ func TestAutoMigrateMayBeRepeated(t *testing.T) {
 	again := build(t, xOptDatabase.WithAutoMigrate(&a{})).Options()
 	if len(again.AutoMigrate) != 1 {
 		t.Errorf("entities = %d, want 1", len(again.AutoMigrate))
+	}
+}
+
+func TestMigrationsMayBeRepeatedAndAreChecked(t *testing.T) {
+	clearEnv(t)
+	files := func(name string) fs.FS { return fstest.MapFS{name: &fstest.MapFile{}} }
+	c := build(
+		t, xOptDatabase.WithDialector(dialector{}), xOptDatabase.WithMigrations(files("0001_a.sql")),
+		xOptDatabase.WithMigrations(files("2_b.sql")),
+	)
+	if got := len(c.Options().Migrations); got != 2 || c.Check(t.Context()) != nil {
+		t.Errorf("sets = %d, %v; want 2", got, c.Check(t.Context()))
+	}
+	c = build(t, xOptDatabase.WithDialector(dialector{}), xOptDatabase.WithMigrations(files("users.sql")))
+	if err := c.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "migration users.sql") {
+		t.Errorf("Check = %v, want the name of the file", err)
 	}
 }
 

@@ -1,0 +1,346 @@
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+var migrationCases = []testCase{
+	{"Migrations/RunInOrderAndOnce", testMigrationsOnce},
+	{"Migrations/ListChangesNothing", testMigrationsList},
+	{"Migrations/FileForTheDatabaseWins", testMigrationVariants},
+	{"Migrations/ChangedFileIsRefused", testChangedMigration},
+	{"Migrations/FailedOneGoesOnWhereItWasKept", testFailedMigration},
+	{"Migrations/NotedByStatementGoesOnBehindTheLast", testNotedMigration},
+	{"Migrations/ReplicasRunEachOnce", testMigrationReplicas},
+	{"Migrations/LockKeepsASecondOneOut", testMigrationLock},
+}
+
+const (
+	createThings = "CREATE TABLE ${prefix}things (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL);\n"
+	createParts  = "CREATE TABLE ${prefix}parts (id INTEGER NOT NULL PRIMARY KEY);\n"
+	replicas     = 8
+)
+
+// insertThing is a statement that adds a row.
+func insertThing(id int, name string) string {
+	return fmt.Sprintf("INSERT INTO ${prefix}things (id, name) VALUES (%d, '%s');\n", id, name)
+}
+
+// sqlFiles makes a file system of names and texts.
+func sqlFiles(pairs ...string) fstest.MapFS {
+	m := fstest.MapFS{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = &fstest.MapFile{Data: []byte(pair[1])}
+	}
+	return m
+}
+
+// bare are the options of an open that makes no table.
+func (s *suite) bare(tb testing.TB) xDB.Options {
+	o := s.options(tb)
+	o.AutoMigrate = nil
+	return o
+}
+
+// openEmpty opens a database, and drops the tables of migrations at the end of the case.
+func (s *suite) openEmpty(tb testing.TB, o xDB.Options) *gorm.DB {
+	db, err := s.registry.Open(s.ctx, o)
+	if err != nil {
+		tb.Fatalf("open: %v", err)
+	}
+	tb.Cleanup(func() {
+		late := db.WithContext(context.WithoutCancel(s.ctx))
+		for _, table := range []string{"things", "parts"} {
+			if s.hasTable(late, table) {
+				check(tb, late.Exec("DROP TABLE "+s.prefix+table).Error, "drop "+table)
+			}
+		}
+		check(tb, late.Migrator().DropTable(append(entities(), s.prefix+"plinth_migrations")...), "drop the tables")
+		check(tb, xDB.Close(db), "close")
+		s.noSecret(tb, o.Parts)
+	})
+	return db.WithContext(s.ctx)
+}
+
+// hasTable reports whether a table can be read.
+func (s *suite) hasTable(db *gorm.DB, table string) bool {
+	var n int64
+	return db.Raw("SELECT count(*) FROM "+s.prefix+table).Scan(&n).Error == nil
+}
+
+// wantThings complains where the table does not hold exactly these rows.
+func (s *suite) wantThings(tb testing.TB, db *gorm.DB, want ...string) {
+	var got []string
+	check(tb, db.Raw("SELECT name FROM "+s.prefix+"things ORDER BY id").Scan(&got).Error, "read")
+	if !slices.Equal(got, want) {
+		tb.Errorf("rows = %q, want %q", got, want)
+	}
+}
+
+// wantStates complains where the migrations are in other states.
+func (s *suite) wantStates(tb testing.TB, db *gorm.DB, files fstest.MapFS, want ...xDB.MigrationState) []xDB.Migration {
+	list, err := xDB.Migrations(s.ctx, db, files)
+	check(tb, err, "list")
+	got := make([]xDB.MigrationState, len(list))
+	for i, m := range list {
+		got[i] = m.State
+	}
+	if !slices.Equal(got, want) {
+		tb.Fatalf("states = %q, want %q", got, want)
+	}
+	return list
+}
+
+// transactional reports whether the driver says that a migration is undone as a whole.
+func (s *suite) transactional() bool {
+	d, ok := s.Driver.(driver.Transactional)
+	return ok && d.TransactionalDDL()
+}
+
+func testMigrationsOnce(tb testing.TB, s *suite) {
+	first := sqlFiles("0001_things.sql", createThings+"UPDATE ${prefix}accounts SET balance = 1;", "0003_third.sql", insertThing(3, "third"))
+	second := sqlFiles("deep/0002_second.sql", "-- a comment; with a semicolon\n"+insertThing(2, "a;b @c ?"))
+	var prepared int64
+	o := s.options(tb) // with entities, one of which 0001 uses
+	o.Migrations = append(o.Migrations, first, second)
+	o.Prepare = []xDB.Prepare{func(_ context.Context, db *gorm.DB) error {
+		return db.Raw("SELECT count(*) FROM " + s.prefix + "things").Scan(&prepared).Error
+	}}
+	db := s.openEmpty(tb, o)
+	if prepared != 2 {
+		tb.Errorf("the Prepare function saw %d rows, want 2", prepared)
+	}
+	if begins, ends := s.log.count(`"migration begins"`), s.log.count(`"migration applied"`); begins != 3 || ends != 3 {
+		tb.Errorf("lines = %d and %d, want 3 of each:\n%s", begins, ends, s.log)
+	}
+	s.log.Reset()
+	check(tb, xDB.Migrate(s.ctx, db, first, second), "migrate again")
+	if n := s.log.count(`"migration begins"`); n != 0 {
+		tb.Errorf("%d migrations ran again", n)
+	}
+	s.wantThings(tb, db, "a;b @c ?", "third")
+}
+
+func testMigrationsList(tb testing.TB, s *suite) {
+	db := s.openEmpty(tb, s.bare(tb))
+	files := sqlFiles("0001_things.sql", createThings, "0002_rows.sql", insertThing(1, "a"))
+	for range 2 {
+		s.wantStates(tb, db, files, xDB.MigrationPending, xDB.MigrationPending)
+	}
+	if db.Migrator().HasTable(s.prefix + "plinth_migrations") {
+		tb.Error("the list has made a table")
+	}
+	before := time.Now().Add(-time.Minute)
+	check(tb, xDB.Migrate(s.ctx, db, files), "migrate")
+	list := s.wantStates(tb, db, files, xDB.MigrationApplied, xDB.MigrationApplied)
+	m := list[1]
+	if m.Name != "0002_rows.sql" || m.File != m.Name || len(m.SHA256) != 64 || m.Statements != 1 || m.Done != 1 || m.Error != "" {
+		tb.Errorf("migration = %+v", m)
+	}
+	if m.StartedAt.Before(before) || m.FinishedAt.Before(m.StartedAt) || m.StartedAt.Location() != time.UTC {
+		tb.Errorf("times = %v to %v", m.StartedAt, m.FinishedAt)
+	}
+	delete(files, "0001_things.sql")
+	s.wantStates(tb, db, files, xDB.MigrationMissing, xDB.MigrationApplied)
+}
+
+func testMigrationVariants(tb testing.TB, s *suite) {
+	mine := "." + s.Driver.Name() + ".sql"
+	files := sqlFiles(
+		"0001_things.sql", "SELEKT 1;", "0001_things"+mine, createThings,
+		"0002_other.sql", insertThing(1, "every"),
+		"0003_nothing.sql", "SELEKT 1;", "0003_nothing"+mine, "-- nothing to do here\n",
+	)
+	o := s.bare(tb)
+	o.Migrations = append(o.Migrations, files)
+	db := s.openEmpty(tb, o)
+	s.wantThings(tb, db, "every")
+	list := s.wantStates(tb, db, files, xDB.MigrationApplied, xDB.MigrationApplied, xDB.MigrationApplied)
+	if got := list[0]; got.Name != "0001_things.sql" || got.File != "0001_things"+mine {
+		tb.Errorf("migration = %+v, want the file of the database", got)
+	}
+}
+
+func testChangedMigration(tb testing.TB, s *suite) {
+	files := sqlFiles("0002_things.sql", createThings)
+	o := s.bare(tb)
+	o.Migrations = append(o.Migrations, files)
+	db := s.openEmpty(tb, o)
+	late := sqlFiles("0001_late.sql", createParts, "0002_things.sql", createThings)
+	refused := []struct {
+		name  string
+		files fstest.MapFS
+		want  string
+		state xDB.MigrationState
+	}{
+		{"changed", sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql", createParts), "0002_things.sql: it has changed", xDB.MigrationChanged},
+		{"late", late, "0001_late.sql: it comes before 0002_things.sql", xDB.MigrationLate},
+	}
+	for _, r := range refused {
+		if err := xDB.Migrate(s.ctx, db, r.files); err == nil || !strings.Contains(err.Error(), r.want) {
+			tb.Errorf("%s: Migrate = %v, want %q", r.name, err, r.want)
+		}
+		list, err := xDB.Migrations(s.ctx, db, r.files)
+		check(tb, err, "list")
+		if !slices.ContainsFunc(list, func(m xDB.Migration) bool { return m.State == r.state }) {
+			tb.Errorf("%s: list = %+v, want one that is %s", r.name, list, r.state)
+		}
+	}
+	if s.hasTable(db, "parts") {
+		tb.Error("a refused set was begun")
+	}
+	check(tb, xDB.Migrate(s.ctx, db, files), "migrate with the file as it was")
+}
+
+func testFailedMigration(tb testing.TB, s *suite) {
+	files := sqlFiles(
+		"0001_things.sql", createThings,
+		"0002_rows.sql", createParts+insertThing(1, "one")+insertThing(1, secretValue)+insertThing(3, "three"),
+		"0003_more.sql", insertThing(4, "four"),
+	)
+	db := s.openEmpty(tb, s.bare(tb))
+	for range 2 { // the second finds what the first has left
+		s.wantFailure(tb, db, files)
+	}
+	kept := !s.transactional()
+	if got := s.hasTable(db, "parts"); got != kept {
+		tb.Errorf("the table of the failed file is there: %t, want %t", got, kept)
+	}
+	var want []string
+	if kept {
+		want = append(want, "one")
+	}
+	if s.wantThings(tb, db, want...); kept {
+		changed := sqlFiles("0001_things.sql", createThings, "0002_rows.sql", createParts+insertThing(1, "uno"))
+		if err := xDB.Migrate(s.ctx, db, changed); err == nil || !strings.Contains(err.Error(), "its first 2 statements are applied") {
+			tb.Errorf("Migrate with a change to what is applied = %v", err)
+		}
+	}
+	files["0002_rows.sql"].Data = []byte(createParts + insertThing(1, "one") + insertThing(2, "two") + insertThing(3, "three"))
+	check(tb, xDB.Migrate(s.ctx, db, files), "migrate with the mended file")
+	s.wantThings(tb, db, "one", "two", "three", "four")
+	s.wantStates(tb, db, files, xDB.MigrationApplied, xDB.MigrationApplied, xDB.MigrationApplied)
+	check(tb, xDB.Migrate(s.ctx, db, files), "migrate again")
+	if strings.Contains(s.log.String(), secretValue) {
+		tb.Errorf("the log holds a literal:\n%s", s.log)
+	}
+}
+
+// wantFailure migrates, and complains where the error and the table do not say what failed.
+func (s *suite) wantFailure(tb testing.TB, db *gorm.DB, files fstest.MapFS) {
+	err := xDB.Migrate(s.ctx, db, files)
+	if err == nil {
+		tb.Fatalf("the broken file has no error")
+	}
+	if !strings.Contains(err.Error(), "migration 0002_rows.sql:3: ") || strings.Contains(err.Error(), secretValue) {
+		tb.Errorf("error = %q, want the file and the line, and no value", err)
+	}
+	if code := codeOf(err); code != xError.UniqueConstraint {
+		tb.Errorf("code = %v, want that of a unique constraint", code)
+	}
+	failed := s.wantStates(tb, db, files, xDB.MigrationApplied, xDB.MigrationFailed, xDB.MigrationPending)[1]
+	if failed.Error != err.Error() || failed.FinishedAt.IsZero() {
+		tb.Errorf("migration = %+v, want the error %q", failed, err)
+	}
+}
+
+func testNotedMigration(tb testing.TB, s *suite) {
+	const alone = "-- plinth:no-transaction\n"
+	files := sqlFiles(
+		"0001_things.sql", createThings,
+		"0002_rows.sql", alone+insertThing(1, "one")+insertThing(1, secretValue),
+		"0003_more.sql", insertThing(3, "three"),
+	)
+	db := s.openEmpty(tb, s.bare(tb))
+	err := xDB.Migrate(s.ctx, db, files)
+	if err != nil && strings.Contains(err.Error(), "-- plinth:no-transaction cannot be") {
+		s.wantThings(tb, db)
+		return // the lock is a transaction, and the driver says so
+	}
+	s.wantFailure(tb, db, files)
+	s.wantThings(tb, db, "one")
+	files["0002_rows.sql"].Data = []byte(alone + insertThing(1, "one") + insertThing(2, "two"))
+	check(tb, xDB.Migrate(s.ctx, db, files), "migrate with the mended file")
+	s.wantThings(tb, db, "one", "two", "three")
+}
+
+func testMigrationReplicas(tb testing.TB, s *suite) {
+	files := sqlFiles(
+		"0001_things.sql", "CREATE TABLE ${prefix}things (id INTEGER NOT NULL, name VARCHAR(40) NOT NULL);", // takes a row twice
+		"0002_rows.sql", insertThing(1, "a")+insertThing(2, "b"), "0003_more.sql", insertThing(3, "c"),
+	)
+	o := s.bare(tb)
+	db := s.openEmpty(tb, o)
+	o.Migrations = append(o.Migrations, files)
+	errs := inParallel(replicas, func(int) error {
+		if s.differs(DiffPrivate) {
+			return xDB.Migrate(s.ctx, db, files)
+		}
+		replica, err := s.registry.Open(s.ctx, o)
+		if err != nil {
+			return err
+		}
+		return xDB.Close(replica)
+	})
+	check(tb, firstOf(errs), "migrate in parallel")
+	s.wantThings(tb, db, "a", "b", "c")
+	if n := s.log.count(`"migration begins"`); n != len(files) {
+		tb.Errorf("migrations that began = %d, want %d:\n%s", n, len(files), s.log)
+	}
+}
+
+func testMigrationLock(tb testing.TB, s *suite) {
+	o := s.bare(tb)
+	first := s.openEmpty(tb, o)
+	m, ok := s.Driver.(driver.Migrator)
+	if !ok {
+		tb.Fatal("the driver has no lock: it is no driver.Migrator")
+	}
+	second := first
+	if !s.differs(DiffPrivate) {
+		other, err := s.registry.Open(s.ctx, o)
+		check(tb, err, "open a second one")
+		defer func() { check(tb, xDB.Close(other), "close") }()
+		second = other
+	}
+	inside, leave, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- m.Migrate(s.ctx, first, func(*gorm.DB) error {
+			close(inside)
+			<-leave
+			return nil
+		})
+	}()
+	select {
+	case <-inside:
+	case err := <-done:
+		tb.Fatalf("the first migration = %v before it began", err)
+	}
+	entered, other := make(chan struct{}), make(chan error, 1)
+	go func() {
+		other <- m.Migrate(s.ctx, second, func(*gorm.DB) error {
+			close(entered)
+			return nil
+		})
+	}()
+	select {
+	case <-entered:
+		tb.Error("a second migration did not wait for the first")
+	case <-time.After(200 * time.Millisecond):
+	}
+	close(leave)
+	check(tb, <-done, "the first migration")
+	check(tb, <-other, "the second migration")
+}

@@ -1,0 +1,49 @@
+package sqlfile
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// maxName bounds the name of a migration, in bytes: it is a primary key.
+const maxName = 120
+
+// name is what the name of a file says: 0001_users.postgres.sql is version 1 of 0001_users for postgres.
+type name struct {
+	base    string
+	version uint64
+	dialect string // "" where the file is for every database
+}
+
+var nameForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9]{1,18})(?:[_-][A-Za-z0-9_-]*)?$`)
+})
+
+// parseName reads the name of a file without its folder. known are the dialects that a variant may be for.
+func parseName(file string, known []string) (name, error) {
+	stem, ok := strings.CutSuffix(file, ".sql")
+	if !ok {
+		return name{}, errors.New("the extension of a migration is .sql, in lower case")
+	}
+	base, dialect, variant := strings.Cut(stem, ".")
+	form := nameForm().FindStringSubmatch(base)
+	switch {
+	case form == nil:
+		return name{}, errors.New("a name is a version in at most 18 digits, then _ and letters, digits, _ and -: 0001_users.sql")
+	case len(base) > maxName:
+		return name{}, fmt.Errorf("the name is longer than %d bytes", maxName)
+	case variant && !slices.Contains(known, dialect):
+		return name{}, fmt.Errorf("%q is no known database (known: %s); the name of a migration holds no other dot",
+			dialect, strings.Join(known, ", "))
+	}
+	version, err := strconv.ParseUint(form[1], 10, 64)
+	if err != nil {
+		return name{}, err
+	}
+	return name{base: base, version: version, dialect: dialect}, nil
+}

@@ -1,0 +1,123 @@
+package sqlfile_test
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlfile"
+)
+
+var known = []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"}
+
+// files makes a file system of names and texts.
+func files(pairs ...string) fstest.MapFS {
+	m := fstest.MapFS{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = &fstest.MapFile{Data: []byte(pair[1])}
+	}
+	return m
+}
+
+func TestReadOrdersByNameWhateverTheFolderAndTheSet(t *testing.T) {
+	all, problems := sqlfile.Read(known,
+		files("migrations/0002_b.sql", "b", "migrations/README.md", "x", "migrations/deep/0001_a.sqlite.sql", "a"),
+		files("0003.sql", "c", "0002_b.postgres.sql", "B"))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	var got []string
+	for _, m := range all {
+		got = append(got, m.Name)
+		for _, f := range m.Files {
+			got = append(got, "/"+f.Dialect+"="+f.Text)
+		}
+	}
+	if want := "0001_a.sql /sqlite=a 0002_b.sql /=b /postgres=B 0003.sql /=c"; strings.Join(got, " ") != want {
+		t.Errorf("migrations = %s, want %s", strings.Join(got, " "), want)
+	}
+}
+
+func TestTheVariantForTheDatabaseWins(t *testing.T) {
+	all, problems := sqlfile.Read(append([]string{"cockroach"}, known...),
+		files("1.sql", "every", "1.postgres.sql", "postgres", "1.cockroach.sql", "cockroach", "2.mysql.sql", "mysql"))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	for _, tc := range []struct {
+		name     string
+		dialects []string
+		want     string
+	}{
+		{name: "driver", dialects: []string{"cockroach", "postgres"}, want: "cockroach"},
+		{name: "dialect", dialects: []string{"other", "postgres"}, want: "postgres"},
+		{name: "every", dialects: []string{"sqlite", "sqlite"}, want: "every"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if f, ok := all[0].For(tc.dialects...); !ok || f.Text != tc.want {
+				t.Errorf("file = %q, %t; want %q", f.Text, ok, tc.want)
+			}
+		})
+	}
+	if f, ok := all[1].For("sqlite"); ok {
+		t.Errorf("sqlite gets %s", f.Name)
+	}
+}
+
+func TestLineEndsAndByteOrderMarkDoNotChangeTheDigest(t *testing.T) {
+	digest := func(text string) string {
+		all, problems := sqlfile.Read(known, files("1.sql", text))
+		if problems != nil {
+			t.Fatal(problems)
+		}
+		return all[0].Files[0].SHA256
+	}
+	want := digest("a\nb\n")
+	// The digest of these four bytes, from sha256sum: a table outlives a release.
+	if want != "911169ddaaf146aff539f58c26c489af3b892dff0fe283c1c264c65ae5aa59a2" {
+		t.Errorf("digest = %s", want)
+	}
+	if got := digest("\xef\xbb\xbfa\r\nb\r\n"); got != want {
+		t.Errorf("digest = %s, want %s", got, want)
+	}
+	if got := digest("a\nb"); got == want {
+		t.Error("another text has the same digest")
+	}
+}
+
+func TestReadReportsEveryProblem(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		set  fs.FS
+		want string
+	}{
+		{name: "nil", want: "migration files 1 are nil"},
+		{name: "no file", set: files("README.md", ""), want: "migration files 1 hold no .sql file: check the embed pattern"},
+		{name: "no version", set: files("users.sql", ""), want: "migration users.sql: a name is a version in at most 18 digits"},
+		{name: "a blank", set: files("1_a b.sql", ""), want: "migration 1_a b.sql: a name is a version"},
+		{name: "a long version", set: files("1234567890123456789.sql", ""), want: "a name is a version"},
+		{name: "a long name", set: files("1_"+strings.Repeat("a", 200)+".sql", ""), want: "longer than 120 bytes"},
+		{name: "a typo in the variant", set: files("1_a.postgre.sql", ""), want: `migration 1_a.postgre.sql: "postgre" is no known database (known: mysql, oracle, postgres, sqlite, sqlserver)`},
+		{name: "two dots", set: files("1_a.b.sqlite.sql", ""), want: `"b.sqlite" is no known database`},
+		{name: "an empty variant", set: files("1_a..sql", ""), want: `"" is no known database`},
+		{name: "upper case", set: files("1_a.SQL", ""), want: "migration 1_a.SQL: the extension of a migration is .sql"},
+		{name: "another encoding", set: files("1_a.sql", "\xff\xfea\x00"), want: "migration 1_a.sql: the text is not UTF-8"},
+		{name: "twice", set: files("a/1_a.sql", "", "b/1_a.sql", ""), want: "migration 1_a.sql is there twice: a/1_a.sql and b/1_a.sql"},
+		{name: "one version twice", set: files("1_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 1_a.sql has the same version"},
+		{name: "one version padded", set: files("01_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 01_a.sql has the same version"},
+		{name: "numbers that are not padded", set: files("1_a.sql", "", "2_b.sql", "", "10_c.sql", ""), want: "pad the numbers with zeros"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, problems := sqlfile.Read(known, tc.set)
+			if len(problems) != 1 || !strings.Contains(problems[0].Error(), tc.want) {
+				t.Errorf("problems = %v, want %q", problems, tc.want)
+			}
+		})
+	}
+	_, problems := sqlfile.Read(known, nil, files("a.sql", "", "1.x.sql", ""), files("2.sql", "\xff"))
+	if len(problems) != 4 {
+		t.Errorf("problems = %d, want 4:\n%v", len(problems), problems)
+	}
+}

@@ -1,0 +1,248 @@
+// Package sqlscan divides SQL into tokens, as far as one must to know where a text, a name or a comment ends. It knows
+// no grammar, and takes every input.
+package sqlscan
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind is what a token is.
+type Kind uint8
+
+// The kinds of tokens.
+const (
+	// Other is one byte of anything else, such as an operator or a semicolon.
+	Other Kind = iota
+	// Space is a run of white space.
+	Space
+	// Comment is a comment with its marks; one that ends with its line has the line's end too.
+	Comment
+	// Literal is a text with its quotes and prefix, or a number.
+	Literal
+	// Name is a quoted name.
+	Name
+	// Word is a name or keyword without quotes.
+	Word
+	// Placeholder is $1, @name or :name.
+	Placeholder
+)
+
+// Token is a piece of the input.
+type Token struct {
+	Kind       Kind
+	Start, End int
+	// Open is true where the input ends before the token does.
+	Open bool
+}
+
+// Scanner reads SQL from the left. The tokens are the whole input, without a gap.
+type Scanner struct {
+	in    string
+	at    int
+	rules Rules
+}
+
+// New returns a scanner of in.
+func New(in string, rules Rules) Scanner { return Scanner{in: in, rules: rules} }
+
+// More reports whether there is another token.
+func (s *Scanner) More() bool { return s.at < len(s.in) }
+
+// Skip goes on at the byte with this index.
+func (s *Scanner) Skip(to int) { s.at = to }
+
+// Next returns the next token. It must not be called at the end.
+func (s *Scanner) Next() Token {
+	t := Token{Start: s.at}
+	t.Kind, t.End, t.Open = s.token(s.in[s.at])
+	s.at = t.End
+	return t
+}
+
+// token finds the kind and the end of the token that begins with c.
+func (s *Scanner) token(c byte) (kind Kind, end int, open bool) {
+	switch {
+	case isSpace(c):
+		return Space, s.skipSpace(), false
+	case isName(c):
+		return s.word()
+	case isDigit(c) || c == '.' && s.at+1 < len(s.in) && isDigit(s.in[s.at+1]):
+		return Literal, s.skipWord(s.at, true), false
+	default:
+		return s.mark(c)
+	}
+}
+
+// mark ends what begins with anything but a letter, a digit or space.
+func (s *Scanner) mark(c byte) (kind Kind, end int, open bool) {
+	switch c {
+	case '\'', '"', '`':
+		return s.quotation(c)
+	case '[':
+		if s.rules.Brackets {
+			return s.quotation(c)
+		}
+	case '-', '/', '#':
+		return s.comment(c)
+	case '$', '@', ':':
+		return s.placeholder()
+	}
+	return Other, s.at + 1, false
+}
+
+// quotation ends a quoted text or name.
+func (s *Scanner) quotation(c byte) (kind Kind, end int, open bool) {
+	switch {
+	case c == '\'' || c == '"' && s.rules.DoubleQuotedTexts:
+		end, open = s.skipQuoted(s.at, c, s.rules.Backslash)
+		return Literal, end, open
+	case c == '[':
+		c = ']'
+	}
+	end, open = s.skipQuoted(s.at, c, false)
+	return Name, end, open
+}
+
+// skipQuoted ends the quotation that begins at from, in which a doubled quote stands for itself.
+func (s *Scanner) skipQuoted(from int, quote byte, backslash bool) (end int, open bool) {
+	for i := from + 1; i < len(s.in); i++ {
+		switch {
+		case backslash && s.in[i] == '\\':
+			if s.rules.Doubtful {
+				return len(s.in), true
+			}
+			i++
+		case s.in[i] != quote:
+		case i+1 < len(s.in) && s.in[i+1] == quote:
+			i++
+		default:
+			return i + 1, false
+		}
+	}
+	return len(s.in), true
+}
+
+func (s *Scanner) skipSpace() int {
+	i := s.at
+	for i < len(s.in) && isSpace(s.in[i]) {
+		i++
+	}
+	return i
+}
+
+// skipWord returns the end of the name or number that begins at from.
+func (s *Scanner) skipWord(from int, number bool) int {
+	i := from
+	for i < len(s.in) && (isName(s.in[i]) || isDigit(s.in[i]) || number && (s.in[i] == '.' || s.exponentSign(i))) {
+		i++
+	}
+	return i
+}
+
+// exponentSign reports whether the byte at i is the sign in a number such as 1e-5.
+func (s *Scanner) exponentSign(i int) bool {
+	return (s.in[i] == '-' || s.in[i] == '+') && i > s.at && s.in[i-1]|0x20 == 'e' && i+1 < len(s.in) && isDigit(s.in[i+1])
+}
+
+// word ends a name or keyword. One that belongs to the text behind it, as in E'…' or X'…', goes with that.
+func (s *Scanner) word() (kind Kind, end int, open bool) {
+	end = s.skipWord(s.at, false)
+	if end == len(s.in) || s.in[end] != '\'' || end-s.at > 2 {
+		return Word, end, false
+	}
+	prefix := strings.ToLower(s.in[s.at:end])
+	if s.rules.OracleQuotes && (prefix == "q" || prefix == "nq") {
+		end, open = s.skipOracleQuote(end)
+		return Literal, end, open
+	}
+	end, open = s.skipQuoted(end, '\'', prefix == "e" || s.rules.Backslash)
+	return Literal, end, open
+}
+
+// skipOracleQuote ends the q'[…]' whose quote stands at from.
+func (s *Scanner) skipOracleQuote(from int) (end int, open bool) {
+	if from+1 >= len(s.in) {
+		return len(s.in), true
+	}
+	mark := s.in[from+1]
+	if i := strings.IndexByte("[({<", mark); i >= 0 {
+		mark = "])}>"[i]
+	}
+	if i := strings.Index(s.in[from+2:], string([]byte{mark, '\''})); i >= 0 {
+		return from + 2 + i + 2, false
+	}
+	return len(s.in), true
+}
+
+// placeholder ends $1, @p1 or :name, and a text in dollar quotes.
+func (s *Scanner) placeholder() (kind Kind, end int, open bool) {
+	end = s.skipWord(s.at+1, false)
+	if !s.opensDollarQuote(end) {
+		return Placeholder, end, false
+	}
+	tag := s.in[s.at : end+1]
+	if i := strings.Index(s.in[end+1:], tag); i >= 0 {
+		return Literal, end + 1 + i + len(tag), false
+	}
+	return Literal, len(s.in), true
+}
+
+// opensDollarQuote reports whether what ends at end is a $tag$. A tag is a name, and no part of one before it.
+func (s *Scanner) opensDollarQuote(end int) bool {
+	if !s.rules.DollarQuotes || s.in[s.at] != '$' || end == len(s.in) || s.in[end] != '$' || isDigit(s.in[s.at+1]) {
+		return false
+	}
+	return s.at == 0 || !isName(s.in[s.at-1]) && !isDigit(s.in[s.at-1])
+}
+
+// comment ends what begins with one of -, / and #, which is a comment only in places.
+func (s *Scanner) comment(c byte) (kind Kind, end int, open bool) {
+	rest := s.in[s.at:]
+	switch {
+	case strings.HasPrefix(rest, "/*"):
+		end, open = s.skipComment()
+		if s.rules.ExecutedComments && strings.HasPrefix(rest, "/*!") {
+			return Other, end, open
+		}
+		return Comment, end, open
+	case c == '#' && s.rules.HashComments, strings.HasPrefix(rest, "--") && s.dashesComment(rest[2:]):
+		if i := strings.IndexByte(rest, '\n'); i >= 0 {
+			return Comment, s.at + i + 1, false
+		}
+		return Comment, len(s.in), false
+	default:
+		return Other, s.at + 1, false
+	}
+}
+
+// dashesComment reports whether two dashes before after begin a comment.
+func (s *Scanner) dashesComment(after string) bool {
+	return !s.rules.SpacedDashes || after == "" || isSpace(after[0])
+}
+
+// skipComment ends the comment that begins with /* at the current byte.
+func (s *Scanner) skipComment() (end int, open bool) {
+	depth := 1
+	for i := s.at + 2; i+1 < len(s.in); i++ {
+		switch {
+		case s.in[i] == '*' && s.in[i+1] == '/':
+			i++
+			if depth--; depth == 0 {
+				return i + 1, false
+			}
+		case s.rules.NestedComments && s.in[i] == '/' && s.in[i+1] == '*':
+			i++
+			depth++
+		}
+	}
+	return len(s.in), true
+}
+
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isName(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || c >= utf8.RuneSelf
+}

@@ -1,0 +1,53 @@
+package xdb
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+func TestErrorOfAStatementHoldsNoLiteralOfIt(t *testing.T) {
+	const sql = "INSERT INTO `users` (\"Name\", note, n) VALUES ('it''s secret', N'hidden', 123456), ('ab', '', 7)"
+	for _, tc := range []struct{ name, text, want string }{
+		{name: "names stay", text: "Error 1050: Table 'app.users' has no column `note` and no \"name\"", want: "Error 1050: Table 'app.users' has no column `note` and no \"name\""},
+		{name: "quoted values", text: `invalid input "hidden" for 'ab'`, want: "invalid input ? for ?"},
+		{name: "bare values", text: "cannot convert hidden or 123456", want: "cannot convert ? or ?"},
+		{name: "a value with a quote", text: "cannot convert it's secret", want: "cannot convert ?"},
+		{name: "a value as it was written", text: "near it''s secret,", want: "near ?,"},
+		{name: "what the statement does not hold", text: "key 'x@example.org' is there", want: "key ? is there"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			cause := errors.New(tc.text)
+			err := withoutValues(cause, sql, "sqlserver")
+			if err.Error() != tc.want || !errors.Is(err, cause) {
+				t.Errorf("error = %q, want %q and the cause in its chain", err, tc.want)
+			}
+		})
+	}
+	known := driver.Translate(driver.Syntax, errors.New("x"), "near 'hidden'")
+	if got := withoutValues(known, sql, ""); got != known { //nolint:errorlint // the very value
+		t.Errorf("error = %v, want that of the driver as it is", got)
+	}
+}
+
+func TestErrorTextFitsItsColumn(t *testing.T) {
+	for _, tc := range []struct{ name, text string }{
+		{name: "short", text: "größe"},
+		{name: "long", text: strings.Repeat("x", 5000)},
+		{name: "long and wide", text: "x" + strings.Repeat("数", 5000)},
+		{name: "broken", text: strings.Repeat("\xff\xfe", 5000)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := errorText(errors.New(tc.text))
+			if len(got) > maxErrorText || !utf8.ValidString(got) || len(got) < min(len(tc.text), maxErrorText-6) && tc.name != "broken" {
+				t.Errorf("text has %d bytes, valid %t: %.20q", len(got), utf8.ValidString(got), got)
+			}
+			if len(tc.text) <= maxErrorText && got != tc.text {
+				t.Errorf("text = %q, want %q", got, tc.text)
+			}
+		})
+	}
+}

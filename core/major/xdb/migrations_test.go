@@ -1,0 +1,104 @@
+package xdb_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"gorm.io/gorm"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// sqlFiles makes a file system of names and texts.
+func sqlFiles(pairs ...string) fs.FS {
+	m := fstest.MapFS{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = &fstest.MapFile{Data: []byte(pair[1])}
+	}
+	return m
+}
+
+func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
+	r := registryOf(&fake{})
+	o := xDB.Options{Driver: "fake", Prepare: []xDB.Prepare{nil}, Migrations: []fs.FS{
+		sqlFiles("0001_a.sql", "a;\nCOMMIT;", "0001_a.fake.sql", "a", "0002_b.sqlite.sql", "b", "0003_c.sql", "c;\n\n'", "0004_d.myqsl.sql", "d"),
+		nil,
+		sqlFiles("0005_e.sql", "e", "0005_e.mysql.sql", "BEGIN", "0005_e.oracle.sql", "CREATE TABLE x (y)\n/"),
+	}}
+	err := r.Check(o)
+	if err == nil {
+		t.Fatal("Check found nothing")
+	}
+	want := []string{
+		"xdb: Prepare function 1 is nil",
+		`xdb: migration 0004_d.myqsl.sql: "myqsl" is no known database (known: fake, mysql, oracle, postgres, sqlite, sqlserver); the name of a migration holds no other dot`,
+		"xdb: migration files 2 are nil",
+		"xdb: migration 0002_b.sql has no file for fake: add 0002_b.sql or 0002_b.fake.sql",
+		"xdb: migration 0003_c.sql:3: what begins here has no end: a text, a name in quotes or a comment",
+		"xdb: migration 0005_e.mysql.sql:1: BEGIN begins or ends a transaction, which is the migration's own: remove it; if it begins a block of statements, put it between the lines -- plinth:begin and -- plinth:end",
+	}
+	if got := err.Error(); got != strings.Join(want, "\n") {
+		t.Errorf("problems\n got %s\nwant %s", got, strings.Join(want, "\n"))
+	}
+	f := &fake{}
+	if _, err := registryOf(f).Open(t.Context(), o); err == nil || f.made() != 0 {
+		t.Errorf("Open = %v after %d connections, want an error before the first", err, f.made())
+	}
+}
+
+func TestCheckReadsMigrationsWithoutADriverToo(t *testing.T) {
+	r := registryOf(&fake{})
+	err := r.Check(xDB.Options{Driver: "nowhere", Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")}})
+	if !errors.Is(err, xDB.ErrUnknownDriver) || !strings.Contains(err.Error(), "migration a.sql: a name is a version") {
+		t.Errorf("Check = %v, want both problems", err)
+	}
+	if strings.Contains(err.Error(), "1.fake.sql") {
+		t.Errorf("Check = %v, want nothing of a file for a driver that is there", err)
+	}
+}
+
+// busy is a driver whose lock is free only after some tries.
+type busy struct {
+	*fake
+
+	tries, free int
+}
+
+func (b *busy) Migrate(context.Context, *gorm.DB, func(*gorm.DB) error) error {
+	if b.tries++; b.tries >= b.free {
+		return nil
+	}
+	return driver.Translate(driver.LockTimeout, errors.New("busy with hunter2"), "busy with hunter2")
+}
+
+func TestOpenWaitsForTheMigrationOfAnotherProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, log := logged(t)
+		b := &busy{fake: &fake{}, free: 4}
+		o := xDB.Options{Driver: "fake", AutoMigrate: []any{&struct{ ID int }{}}, Parts: driver.Config{Pass: "hunter2"}}
+		db, err := registryOf(b).Open(ctx, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := log.count("waiting for a migration of another process"); n != 3 || strings.Contains(log.String(), "hunter2") {
+			t.Errorf("lines = %d, want 3 without the password:\n%s", n, log)
+		}
+		if err := xDB.Close(db); err != nil {
+			t.Error(err)
+		}
+
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		if _, err := registryOf(&busy{fake: &fake{}, free: 1e6}).Open(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Open = %v, want the end of its context", err)
+		}
+	})
+}

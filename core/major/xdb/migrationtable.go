@@ -1,0 +1,110 @@
+package xdb
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+)
+
+const (
+	migrationsTable = "plinth_migrations"
+
+	// maxErrorText bounds the text of an error in the table, in bytes, which some databases count in a column.
+	maxErrorText = 1000
+)
+
+// record is a row of the table of migrations.
+type record struct {
+	Name       string    `gorm:"primaryKey;size:128"`
+	SHA256     string    `gorm:"column:sha256;size:64;not null"`
+	State      string    `gorm:"size:16;not null"` // a MigrationState
+	Statements int       `gorm:"not null"`
+	Done       int       `gorm:"not null"` // statements that are kept whatever becomes of the rest
+	DoneSHA256 string    `gorm:"column:done_sha256;size:64"`
+	ErrorText  string    `gorm:"size:1000"` // of maxErrorText
+	StartedAt  time.Time `gorm:"not null"`
+	FinishedAt *time.Time
+
+	stored bool // the table has it
+}
+
+// is reports whether the row is in the state.
+func (r record) is(state MigrationState) bool { return r.State == string(state) }
+
+// TableName implements schema.TablerWithNamer: the prefix stands before it too.
+func (record) TableName(namer schema.Namer) string { return namer.TableName(migrationsTable) }
+
+// migration returns what the row says.
+func (r record) migration() Migration {
+	m := Migration{
+		Name: r.Name, SHA256: r.SHA256, State: MigrationState(r.State), Statements: r.Statements, Done: r.Done,
+		Error: r.ErrorText, StartedAt: r.StartedAt.UTC(),
+	}
+	if r.FinishedAt != nil {
+		m.FinishedAt = r.FinishedAt.UTC()
+	}
+	return m
+}
+
+// history is the table of migrations.
+type history struct{ db *gorm.DB }
+
+// read returns every row by its name, or nil where there is no table.
+func (h history) read() (map[string]record, error) {
+	if !h.db.Migrator().HasTable(&record{}) {
+		return nil, nil
+	}
+	var rows []record
+	if err := h.db.Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	known := make(map[string]record, len(rows))
+	for _, r := range rows {
+		r.stored = true
+		known[r.Name] = r
+	}
+	return known, nil
+}
+
+// readOrCreate is read, with the table made where there is none.
+func (h history) readOrCreate() (map[string]record, error) {
+	known, err := h.read()
+	if err == nil && known == nil {
+		err = h.db.Migrator().CreateTable(&record{})
+	}
+	return known, err
+}
+
+// save writes a row.
+func (h history) save(r *record) error {
+	if !r.stored {
+		err := h.db.Create(r).Error
+		r.stored = err == nil
+		return err
+	}
+	result := h.db.Model(&record{}).Where("name = ?", r.Name).Updates(map[string]any{
+		"sha256": r.SHA256, "state": r.State, "statements": r.Statements, "done": r.Done, "done_sha256": r.DoneSHA256,
+		"error_text": r.ErrorText, "started_at": r.StartedAt, "finished_at": r.FinishedAt,
+	})
+	if result.Error == nil && result.RowsAffected == 0 {
+		return errors.New("its row is gone")
+	}
+	return result.Error
+}
+
+// errorText makes a text fit the column.
+func errorText(err error) string {
+	text := strings.ToValidUTF8(err.Error(), "?")
+	if len(text) <= maxErrorText {
+		return text
+	}
+	end := maxErrorText - len("…")
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}

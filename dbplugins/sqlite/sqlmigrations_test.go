@@ -1,0 +1,363 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// sqlFiles makes a file system of names and texts.
+func sqlFiles(pairs ...string) fstest.MapFS {
+	m := fstest.MapFS{}
+	for pair := range slices.Chunk(pairs, 2) {
+		m[pair[0]] = &fstest.MapFile{Data: []byte(pair[1])}
+	}
+	return m
+}
+
+// countedFiles leave a row for each run of theirs.
+var countedFiles = sqlFiles(
+	"0001_runs.sql", "CREATE TABLE runs (name TEXT);",
+	"0002_counted.sql", "INSERT INTO runs VALUES ('counted');",
+)
+
+// wantRuns complains where the table of runs holds other rows.
+func wantRuns(t *testing.T, db *gorm.DB, want ...string) {
+	t.Helper()
+	var got []string
+	if err := db.Raw("SELECT name FROM runs ORDER BY rowid").Scan(&got).Error; err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("runs = %q, want %q", got, want)
+	}
+}
+
+// states returns the states of migrations.
+func states(t *testing.T, db *gorm.DB, files fs.FS) string {
+	t.Helper()
+	list, err := xDB.Migrations(t.Context(), db, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := make([]string, len(list))
+	for i, m := range list {
+		text[i] = string(m.State)
+	}
+	return strings.Join(text, "/")
+}
+
+// logged returns a context whose lines go to a buffer. Nothing writes them side by side here.
+func logged(t *testing.T) (*bytes.Buffer, context.Context) {
+	t.Helper()
+	log := &bytes.Buffer{}
+	engine, err := xLog.New(xLog.Config{Level: slog.LevelInfo, Format: xLog.FormatJSON, Writer: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	return log, xLog.NewContext(context.WithoutCancel(t.Context()), engine)
+}
+
+const (
+	// victimEnv makes the test binary a process that never ends its second migration; form is the driver that it uses.
+	victimEnv xEnv.EnvKey = "PLINTH_TEST_VICTIM"
+	formEnv   xEnv.EnvKey = "PLINTH_TEST_FORM"
+)
+
+// halfWay ends in a statement that does not.
+func halfWay(last string) fstest.MapFS {
+	return sqlFiles(
+		"0001_runs.sql", "CREATE TABLE runs (name TEXT);",
+		"0002_half.sql", "CREATE TABLE half (x);\nINSERT INTO runs VALUES ('first');\n"+last+";",
+	)
+}
+
+// forms are the drivers whose process is killed, with the line in the log from which on it may be.
+var forms = map[string]struct {
+	driver driver.Driver
+	line   string
+}{
+	"at once":      {sqlite.Driver{}, "INSERT INTO runs"},
+	"by statement": {aside{silent{sqlite.Driver{}, mutex{&sync.Mutex{}}}, false}, "`done`=?"},
+}
+
+func victim(path string) {
+	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: os.Stdout})
+	if err != nil {
+		panic(err)
+	}
+	var r xDB.Registry
+	r.Register(forms[xEnv.GetEnvString(formEnv, "")].driver)
+	_, err = r.Open(xLog.NewContext(context.Background(), engine), xDB.Options{
+		Driver: sqlite.Name, Parts: driver.Config{Path: path}, Migrations: []fs.FS{halfWay(slow)},
+	})
+	fmt.Fprintln(os.Stderr, err) // nobody has killed it
+}
+
+// openWith opens a database with one driver.
+func openWith(t *testing.T, d driver.Driver, o xDB.Options) *gorm.DB {
+	t.Helper()
+	var r xDB.Registry
+	r.Register(d)
+	o.Driver = d.Name()
+	db, err := r.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = xDB.Close(db) })
+	return db
+}
+
+// killVictim starts a process, and kills it in the middle of its second migration.
+func killVictim(t *testing.T, form, path string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), string(victimEnv)+"="+path, string(formEnv)+"="+form)
+	out, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	lines, second, inserted := bufio.NewScanner(out), false, false
+	for lines.Scan() {
+		line := lines.Text()
+		second = second || strings.Contains(line, "migration begins") && strings.Contains(line, "0002_half")
+		inserted = inserted || second && strings.Contains(line, "INSERT INTO runs")
+		if inserted && strings.Contains(line, forms[form].line) {
+			break
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() { // to the end, before Wait closes the pipe
+	}
+	_ = cmd.Wait() // it was killed
+	if !inserted {
+		t.Fatal("the process ended before its second migration had begun")
+	}
+}
+
+func TestAMigrationWhoseProcessIsKilledGoesOn(t *testing.T) {
+	for _, tc := range []struct {
+		form   string
+		before string
+		done   int
+	}{
+		{form: "at once", before: "applied/pending"},
+		{form: "by statement", before: "applied/running", done: 2},
+	} {
+		t.Run(tc.form, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "test.db")
+			killVictim(t, tc.form, path)
+			db := openWith(t, forms[tc.form].driver, xDB.Options{Parts: driver.Config{Path: path}})
+			mended := halfWay("INSERT INTO runs VALUES ('last')")
+			if got := states(t, db, mended); got != tc.before {
+				t.Errorf("states after the kill = %s, want %s", got, tc.before)
+			}
+			if list, err := xDB.Migrations(t.Context(), db, mended); err != nil || list[1].Done != tc.done {
+				t.Errorf("migration after the kill = %+v, %v; want %d statements done", list[1], err, tc.done)
+			}
+			if err := xDB.Migrate(t.Context(), db, mended); err != nil {
+				t.Fatal(err)
+			}
+			wantRuns(t, db, "first", "last")
+			if got := states(t, db, mended); got != "applied/applied" {
+				t.Errorf("states = %s", got)
+			}
+		})
+	}
+}
+
+func TestAStatementThatMayHaveBeenAppliedIsSaidToBe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	killVictim(t, "by statement", path)
+	var r xDB.Registry
+	r.Register(forms["by statement"].driver)
+	_, err := r.Open(t.Context(), xDB.Options{
+		Driver: sqlite.Name, Parts: driver.Config{Path: path}, Migrations: []fs.FS{halfWay("CREATE TABLE half (x)")},
+	})
+	if err == nil || !strings.Contains(err.Error(), "0002_half.sql:3: ") || !strings.Contains(err.Error(), "may have applied it already") {
+		t.Errorf("error = %v, want a hint that the statement may be done", err)
+	}
+}
+
+func TestAMigrationThatIsCanceledIsRecordedAndGoesOn(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		driver driver.Driver
+		done   int
+	}{
+		{name: "at once", driver: sqlite.Driver{}},
+		{name: "by statement in a transaction", driver: silent{sqlite.Driver{}, sqlite.Driver{}}},
+		{name: "by statement", driver: forms["by statement"].driver, done: 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			db := openWith(t, tc.driver, file(t))
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			if err := xDB.Migrate(ctx, db, halfWay(slow)); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Migrate = %v, want DeadlineExceeded", err)
+			}
+			mended := halfWay("INSERT INTO runs VALUES ('last')")
+			list, err := xDB.Migrations(t.Context(), db, mended)
+			if err != nil || list[1].State != xDB.MigrationFailed || !strings.Contains(list[1].Error, "0002_half.sql:3: context deadline exceeded") {
+				t.Fatalf("migration = %+v, %v; want a failed one", list, err)
+			}
+			if got := db.Migrator().HasTable("half"); got != (tc.done > 0) || list[1].Done != tc.done {
+				t.Errorf("statements done = %d, the table is there: %t; want %d", list[1].Done, got, tc.done)
+			}
+			if err := xDB.Migrate(t.Context(), db, mended); err != nil {
+				t.Error(err)
+			}
+			wantRuns(t, db, "first", "last")
+		})
+	}
+}
+
+// The moment at which the context ends is any: between statements, in one, while the lock is awaited or the row is written.
+func TestAMigrationGoesOnWhereverItWasCanceled(t *testing.T) {
+	for name, form := range forms {
+		t.Run(name, func(t *testing.T) {
+			for range 100 {
+				db := openWith(t, form.driver, file(t))
+				ctx, cancel := context.WithTimeout(t.Context(), rand.N(8*time.Millisecond))
+				err := xDB.Migrate(ctx, db, halfWay(slow))
+				cancel()
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("Migrate = %v, want DeadlineExceeded", err)
+				}
+				if err := xDB.Migrate(t.Context(), db, halfWay("INSERT INTO runs VALUES ('last')")); err != nil {
+					t.Error(err)
+				}
+				wantRuns(t, db, "first", "last")
+			}
+		})
+	}
+}
+
+func TestNoTransactionIsRefusedBecauseTheLockIsOne(t *testing.T) {
+	db := open(t, file(t))
+	files := sqlFiles("0001_runs.sql", "-- plinth:no-transaction\nCREATE TABLE runs (name TEXT);")
+	err := xDB.Migrate(t.Context(), db, files)
+	if err == nil || !strings.Contains(err.Error(), "migration 0001_runs.sql: the lock of sqlite is a transaction") {
+		t.Errorf("Migrate = %v, want a refusal", err)
+	}
+	if got := states(t, db, files); got != "pending" {
+		t.Errorf("state = %s, want pending", got)
+	}
+}
+
+func TestAStatementThatEndsTheTransactionLeavesNothing(t *testing.T) {
+	db := open(t, file(t))
+	files := sqlFiles("0001_runs.sql", "CREATE TABLE runs (name TEXT UNIQUE);\nINSERT INTO runs VALUES ('a');\nINSERT OR ROLLBACK INTO runs VALUES ('a');")
+	err := xDB.Migrate(t.Context(), db, files)
+	if !errors.Is(err, gorm.ErrDuplicatedKey) || !strings.Contains(err.Error(), "could not be undone within its transaction") {
+		t.Errorf("Migrate = %v, want the violated constraint and what became of the transaction", err)
+	}
+	if got := states(t, db, files); got != "failed" || db.Migrator().HasTable("runs") {
+		t.Errorf("state = %s, want failed and no table", got)
+	}
+}
+
+func TestADatabaseThatIsReadOnlyStartsWhereEveryMigrationIsApplied(t *testing.T) {
+	path := empty(t)
+	o := xDB.Options{DSN: xLog.Secret(path), Migrations: []fs.FS{countedFiles}}
+	if err := migrate(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"?mode=ro", "?mode=ro&_txlock=immediate"} {
+		o.DSN = xLog.Secret("file:" + path + query)
+		if err := migrate(t.Context(), o); err != nil {
+			t.Errorf("migrate%s = %v", query, err)
+		}
+		more := o
+		more.Migrations = append(more.Migrations, sqlFiles("0003_more.sql", "CREATE TABLE more (x);"))
+		err := migrate(t.Context(), more)
+		if err == nil || !strings.Contains(err.Error(), " (DATABASE_DSN): database is read-only: ") {
+			t.Errorf("migrate%s with a pending one = %v, want the variable", query, err)
+		}
+	}
+}
+
+func TestAMigrationWaitsForAnotherHoweverLongThatTakes(t *testing.T) {
+	o := file(t)
+	log, ctx := logged(t)
+	synctest.Test(t, func(t *testing.T) {
+		db := open(t, o) //nolint:contextcheck // it takes that of the test
+		holder := db.Begin()
+		go func() {
+			<-time.After(5 * time.Minute)
+			holder.Rollback()
+		}()
+		start := time.Now()
+		if err := xDB.Migrate(ctx, db, countedFiles); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); took < 5*time.Minute {
+			t.Errorf("it took %s, want at least 5 minutes", took)
+		}
+	})
+	if n := strings.Count(log.String(), "waiting for a migration of another process"); n < 3 || n > 6 {
+		t.Errorf("lines of the wait = %d, want about one a minute:\n%s", n, log)
+	}
+}
+
+func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
+	log, ctx := logged(t)
+	db := open(t, file(t))
+	all := sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", "", "0003_c.sql", "-- nothing")
+	if err := xDB.Migrate(ctx, db, all); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name  string
+		files fs.FS
+		want  []string
+	}{
+		{
+			name: "newer program", files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", ""),
+			want: []string{`"info"`, "the database has a migration of a newer program", "0003_c.sql"},
+		},
+		{
+			name: "missing file", files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0003_c.sql", "-- nothing"),
+			want: []string{`"warn"`, "an applied migration has no file any more", "0002_b.sql"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			log.Reset()
+			if err := xDB.Migrate(ctx, db, tc.files); err != nil {
+				t.Error(err)
+			}
+			for line := range strings.Lines(log.String()) {
+				if strings.Contains(line, tc.want[0]) && strings.Contains(line, tc.want[1]) && strings.Contains(line, tc.want[2]) {
+					return
+				}
+			}
+			t.Errorf("the log has no line with %q:\n%s", tc.want, log)
+		})
+	}
+}

@@ -1,0 +1,1 @@
+-- The usual collation compares without regard to case: the unique index of the entity does it.
