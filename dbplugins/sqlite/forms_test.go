@@ -34,6 +34,15 @@ func (m mutex) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) e
 	return run(db.WithContext(ctx))
 }
 
+// ownConnection hands over what gorm's Connection gives.
+type ownConnection struct{ mutex }
+
+func (m ownConnection) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+	m.held.Lock()
+	defer m.held.Unlock()
+	return db.WithContext(ctx).Connection(run)
+}
+
 // aside is a driver whose lock stands beside its transactions.
 type aside struct {
 	silent
@@ -52,6 +61,7 @@ func TestMigrationsHoldInEveryFormOfADriver(t *testing.T) {
 		driver driver.Driver
 	}{
 		{name: "lock in a transaction that may commit", driver: silent{sqlite.Driver{}, sqlite.Driver{}}},
+		{name: "lock on a connection of its own", driver: aside{silent{sqlite.Driver{}, ownConnection{lock}}, true}},
 		{name: "lock beside transactions", driver: aside{silent{sqlite.Driver{}, lock}, true}},
 		{name: "lock beside changes that commit", driver: aside{silent{sqlite.Driver{}, lock}, false}},
 	} {

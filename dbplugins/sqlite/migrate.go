@@ -20,17 +20,20 @@ const migrationWait = time.Minute
 // Changing a column of SQLite rebuilds its table, and dropping the old one would delete what refers to it with ON
 // DELETE CASCADE. So foreign keys are off meanwhile, on one connection; within a transaction SQLite ignores that.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
-	return db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
+	return db.WithContext(ctx).Connection(func(tx *gorm.DB) (err error) {
 		steady := tx.Session(&gorm.Session{Context: untie(ctx)})
 		on, err := foreignKeys(steady, "")
 		if err != nil {
 			return err
 		}
-		if _, err = foreignKeys(steady, " = OFF"); err == nil {
-			err = alone(ctx, steady, run)
+		defer func() { // also after a panic, since the connection goes back into the pool
+			_, back := foreignKeys(steady, fmt.Sprintf(" = %d", on))
+			err = errors.Join(err, back)
+		}()
+		if _, err := foreignKeys(steady, " = OFF"); err != nil {
+			return err
 		}
-		_, back := foreignKeys(steady, fmt.Sprintf(" = %d", on)) // the connection goes back into the pool
-		return errors.Join(err, back)
+		return alone(ctx, steady, run)
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlfile"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
@@ -27,21 +27,22 @@ func (e *valueError) Error() string { return e.text }
 // Unwrap returns the library's error.
 func (e *valueError) Unwrap() error { return e.cause }
 
-// withoutValues returns the error of a statement without the literals of that. A driver has done so for an error of
-// which it knows the kind; of another, the library's text is all that there is to say what is wrong.
-func withoutValues(err error, sql, dialect string) error {
-	if err == nil || driver.KindOf(err) != driver.Unknown {
-		return err
+// withoutValues returns the error of a statement without the literals of its file: a trigger may say what another
+// statement has told it. Names stay, for without them nobody knows what to mend.
+func withoutValues(err error, file []sqlfile.Statement, dialect string) error {
+	p := parts{names: map[string]bool{}}
+	for _, s := range file {
+		p.read(s.SQL, sqlscan.RulesOf(dialect))
 	}
-	names, literals := statementParts(sql, dialect)
+	slices.SortFunc(p.literals, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	text := err.Error()
-	for _, literal := range literals {
+	for _, literal := range p.literals {
 		text = strings.ReplaceAll(text, literal, "?")
 	}
 	text = quotations().ReplaceAllStringFunc(text, func(quoted string) string {
 		inner := quoted[1 : len(quoted)-1]
 		last := inner[strings.LastIndexByte(inner, '.')+1:] // of schema.table
-		if names[strings.ToLower(inner)] || names[strings.ToLower(last)] {
+		if p.names[strings.ToLower(inner)] || p.names[strings.ToLower(last)] {
 			return quoted
 		}
 		return "?"
@@ -55,26 +56,48 @@ func withoutValues(err error, sql, dialect string) error {
 // quotations are what an error may quote a value, or a name, in.
 var quotations = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("'[^']*'|\"[^\"]*\"|`[^`]*`") })
 
-// statementParts returns the names in a statement, in lower case, and the literals worth hiding, the longest first.
-func statementParts(sql, dialect string) (names map[string]bool, literals []string) {
-	names = map[string]bool{}
-	s := sqlscan.New(sql, sqlscan.RulesOf(dialect))
+// parts are what statements consist of.
+type parts struct {
+	names    map[string]bool // in lower case
+	literals []string        // those worth hiding
+}
+
+// read adds the parts of some SQL. In dollar quotes there may be more SQL.
+func (p *parts) read(sql string, rules sqlscan.Rules) {
+	s := sqlscan.New(sql, rules)
 	for s.More() {
 		t := s.Next()
 		text := sql[t.Start:t.End]
 		switch t.Kind {
 		case sqlscan.Word, sqlscan.Name:
-			names[strings.ToLower(strings.Trim(text, "\"`[]"))] = true
+			p.names[strings.ToLower(strings.Trim(text, "\"`[]"))] = true
 		case sqlscan.Literal:
-			if i := strings.IndexAny(text, `'"`); i >= 0 {
+			if strings.HasPrefix(text, "$") {
+				text = insideDollars(text)
+				p.read(text, rules)
+			} else if i := strings.IndexAny(text, `'"`); i >= 0 {
 				text = strings.Trim(text[i:], `'"`)
 			}
-			if len(text) > shortLiteral {
-				literals = append(literals, text, strings.ReplaceAll(text, "''", "'"))
-			}
+			p.literal(text)
 		default:
 		}
 	}
-	slices.SortFunc(literals, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	return names, literals
+}
+
+// insideDollars returns the text between $tag$ and $tag$.
+func insideDollars(text string) string {
+	tag := strings.IndexByte(text[1:], '$') + 2
+	if len(text) < 2*tag {
+		return text[1:]
+	}
+	return text[tag : len(text)-tag]
+}
+
+// literal adds a text, and its pieces where it is a format in which something stands for each %.
+func (p *parts) literal(text string) {
+	for _, piece := range append(strings.Split(text, "%"), text) {
+		if len(piece) > shortLiteral {
+			p.literals = append(p.literals, piece, strings.ReplaceAll(piece, "''", "'"))
+		}
+	}
 }

@@ -27,7 +27,7 @@ var errNotUndone = errors.New("what had been done could not be undone within its
 // close the connection under the lock that is still held there.
 func (r *run) unit(ctx context.Context, tx *gorm.DB, do func(tx *gorm.DB) error) error {
 	if r.inTx {
-		return r.savepoint(tx, do)
+		return r.savepoint(ctx, tx, do)
 	}
 	var failure error
 	err := tx.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(ctx)}).Transaction(func(tx *gorm.DB) error {
@@ -40,7 +40,7 @@ func (r *run) unit(ctx context.Context, tx *gorm.DB, do func(tx *gorm.DB) error)
 	return r.target.schemaError("migration "+r.file.Name+": transaction", err)
 }
 
-func (r *run) savepoint(tx *gorm.DB, do func(tx *gorm.DB) error) error {
+func (r *run) savepoint(ctx context.Context, tx *gorm.DB, do func(tx *gorm.DB) error) error {
 	if err := instance(tx).SavePoint(savepoint).Error; err != nil {
 		return r.target.schemaError("migration "+r.file.Name+": savepoint", err)
 	}
@@ -48,10 +48,12 @@ func (r *run) savepoint(tx *gorm.DB, do func(tx *gorm.DB) error) error {
 	if err == nil {
 		return nil
 	}
-	if back := instance(tx).RollbackTo(savepoint).Error; back != nil {
-		return fmt.Errorf("%w; %w: %w", err, errNotUndone, r.target.secrets.scrub(back, r.target.kindOf(back)))
+	steady := tx.WithContext(context.WithoutCancel(ctx))
+	back := instance(steady).RollbackTo(savepoint).Error
+	if back == nil || ctx.Err() != nil { // with which the whole transaction may have ended
+		return err
 	}
-	return err
+	return fmt.Errorf("%w; %w: %w", err, errNotUndone, r.target.secrets.scrub(back, r.target.kindOf(back)))
 }
 
 // instance returns a handle on the same connection that keeps the error of what is done with it.
@@ -61,7 +63,10 @@ func instance(tx *gorm.DB) *gorm.DB { return tx.Session(&gorm.Session{NewDB: tru
 func (r *run) statement(tx *gorm.DB, i int) error {
 	s := r.script.Statements[i]
 	sql := strings.ReplaceAll(s.SQL, prefixMark, prefixOf(r.db))
-	err := withoutValues(execute(tx, sql), sql, r.db.Name())
+	err := execute(tx, sql)
+	if err != nil {
+		err = withoutValues(err, r.script.Statements, r.db.Name())
+	}
 	return r.target.schemaError(fmt.Sprintf("migration %s:%d", r.file.Name, s.Line), err)
 }
 

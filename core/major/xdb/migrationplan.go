@@ -16,6 +16,7 @@ import (
 // migration is a migration as one database runs it.
 type migration struct {
 	name    string
+	version uint64
 	file    sqlfile.File
 	script  sqlfile.Script
 	digests []string // of the statements up to each
@@ -67,7 +68,7 @@ func (t *target) script(m sqlfile.Migration, dialects []string) (one migration, 
 		if err != nil {
 			problems = append(problems, err)
 		} else if ok && f.Name == mine.Name {
-			one = migration{name: m.Name, file: f, script: script, digests: sqlfile.Digests(script.Statements)}
+			one = migration{name: m.Name, version: m.Version, file: f, script: script, digests: sqlfile.Digests(script.Statements)}
 		}
 	}
 	return one, problems
@@ -85,8 +86,8 @@ type step struct {
 type plan struct {
 	steps    []step
 	pending  []migration
-	missing  []record // of the table alone, by name
-	newest   string   // name of the last one that is applied
+	missing  []record // of the table alone, in order
+	newest   record   // the last one that is applied
 	problems []error
 }
 
@@ -97,14 +98,14 @@ func newPlan(set []migration, known map[string]record) *plan {
 		named[m.name] = true
 	}
 	for name, r := range known {
-		if r.is(MigrationApplied) {
-			p.newest = max(p.newest, name)
+		if r.is(MigrationApplied) && r.version() >= p.newest.version() {
+			p.newest = r
 		}
 		if !named[name] {
 			p.missing = append(p.missing, r)
 		}
 	}
-	slices.SortFunc(p.missing, func(a, b record) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(p.missing, func(a, b record) int { return cmp.Compare(a.version(), b.version()) })
 	for _, m := range set {
 		p.add(m, known[m.name])
 	}
@@ -114,9 +115,8 @@ func newPlan(set []migration, known map[string]record) *plan {
 // add finds out where a migration stands.
 func (p *plan) add(m migration, r record) {
 	state, err := m.compare(r)
-	if state == MigrationPending && m.name < p.newest {
-		state = MigrationLate
-		err = fmt.Errorf("it comes before %s, which is applied: rename it to come after", p.newest)
+	if err == nil && state != MigrationApplied && r.Done == 0 {
+		state, err = p.place(m, state)
 	}
 	if err != nil {
 		p.problems = append(p.problems, fmt.Errorf("xdb: migration %s: %w", m.file.Name, err))
@@ -124,6 +124,20 @@ func (p *plan) add(m migration, r record) {
 		p.pending = append(p.pending, m)
 	}
 	p.steps = append(p.steps, step{migration: m, record: r, state: state})
+}
+
+// place says what keeps a migration of which nothing is applied from its place.
+func (p *plan) place(m migration, state MigrationState) (MigrationState, error) {
+	for _, r := range p.missing {
+		if r.version() == m.version && r.kept() {
+			return MigrationChanged, fmt.Errorf("the database knows its version as %s: "+
+				"give it back that name, or give a new migration a version of its own", r.Name)
+		}
+	}
+	if m.version < p.newest.version() {
+		return MigrationLate, fmt.Errorf("it comes before %s, which is applied: give it a higher version", p.newest.Name)
+	}
+	return state, nil
 }
 
 // compare returns the state of a migration by its row alone.
@@ -150,7 +164,7 @@ func (p *plan) report(ctx context.Context, log logLines) {
 		case !r.is(MigrationApplied) && r.Done > 0:
 			log.Warn(ctx, "a migration that is half applied has no file any more", name, slog.Int("done", r.Done))
 		case !r.is(MigrationApplied):
-		case len(p.steps) > 0 && r.Name > p.steps[len(p.steps)-1].name:
+		case len(p.steps) > 0 && r.version() > p.steps[len(p.steps)-1].version:
 			log.Info(ctx, "the database has a migration of a newer program", name)
 		default:
 			log.Warn(ctx, "an applied migration has no file any more", name)

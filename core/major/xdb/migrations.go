@@ -1,10 +1,9 @@
 package xdb
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"io/fs"
-	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -24,9 +23,9 @@ const (
 	// MigrationFailed has been given up at an error. The next Migrate goes on with it.
 	MigrationFailed MigrationState = "failed"
 
-	// MigrationChanged has another text than what has been applied of it; Migrate refuses that.
+	// MigrationChanged has another text, or another name, than what has been applied of it; Migrate refuses that.
 	MigrationChanged MigrationState = "changed"
-	// MigrationLate is pending and sorts before one that is applied; Migrate refuses that.
+	// MigrationLate is to be applied and has a lower version than one that is; Migrate refuses that.
 	MigrationLate MigrationState = "late"
 	// MigrationMissing stands in the table, and in no file.
 	MigrationMissing MigrationState = "missing"
@@ -34,7 +33,7 @@ const (
 
 // Migration is a versioned change of the schema and what a database knows of it.
 type Migration struct {
-	// Name is the name of the file for every database, such as 0001_users.sql.
+	// Name is the name of the file for every database, such as 0001_users.sql. It begins with the version.
 	Name string
 	// File is the name of the file for this database, such as 0001_users.postgres.sql. A missing one has none.
 	File string
@@ -49,14 +48,19 @@ type Migration struct {
 	StartedAt, FinishedAt time.Time
 }
 
-// Migrate applies the SQL files that the database does not know yet, in the order of their names, each once, however
+var errInTransaction = errors.New("xdb: Migrate takes the database itself: within a transaction it would wait for its own locks")
+
+// Migrate applies the SQL files that the database does not know yet, in the order of their versions, each once, however
 // many processes do so at the same time. It is what Open does with Options.Migrations, for a database that Open has
 // opened; with another one there is no lock between processes.
 //
 // A file that was applied and has changed since, and one that comes before an applied one, are refused before anything
-// is done. A file that fails is recorded with its error and ends Migrate; the next one goes on with it: from its
+// is done; so is a db that is a transaction. A file that fails is recorded with its error and ends Migrate; the next one goes on with it: from its
 // beginning where the database has undone it, else behind the statements that were kept.
 func Migrate(ctx context.Context, db *gorm.DB, files ...fs.FS) error {
+	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
+		return errInTransaction
+	}
 	o := originOf(db)
 	set, err := o.target.registry.readMigrations(o.target, files)
 	if err != nil {
@@ -65,7 +69,7 @@ func Migrate(ctx context.Context, db *gorm.DB, files ...fs.FS) error {
 	return o.migrateFiles(ctx, db, set)
 }
 
-// Migrations returns every migration of the files and of the table, in the order of their names. It changes nothing,
+// Migrations returns every migration of the files and of the table, in the order of their versions. It changes nothing,
 // and works where there is no table yet.
 func Migrations(ctx context.Context, db *gorm.DB, files ...fs.FS) ([]Migration, error) {
 	o := originOf(db)
@@ -83,17 +87,18 @@ func Migrations(ctx context.Context, db *gorm.DB, files ...fs.FS) ([]Migration, 
 // list merges the migrations of the files with those that only the table knows.
 func (p *plan) list() []Migration {
 	all := make([]Migration, 0, len(p.steps)+len(p.missing))
+	missing := p.missing
 	for _, s := range p.steps {
+		for ; len(missing) > 0 && missing[0].version() < s.version; missing = missing[1:] {
+			all = append(all, missing[0].asMissing())
+		}
 		m := s.record.migration()
 		m.Name, m.File, m.SHA256, m.State, m.Statements = s.name, s.file.Name, s.file.SHA256, s.state, len(s.script.Statements)
 		all = append(all, m)
 	}
-	for _, r := range p.missing {
-		m := r.migration()
-		m.State = MigrationMissing
-		all = append(all, m)
+	for _, r := range missing {
+		all = append(all, r.asMissing())
 	}
-	slices.SortFunc(all, func(a, b Migration) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 

@@ -7,10 +7,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlfile"
 )
 
 func TestErrorOfAStatementHoldsNoLiteralOfIt(t *testing.T) {
 	const sql = "INSERT INTO `users` (\"Name\", note, n) VALUES ('it''s secret', N'hidden', 123456), ('ab', '', 7)"
+	file := []sqlfile.Statement{{SQL: "SELECT 1"}, {SQL: sql}}
 	for _, tc := range []struct{ name, text, want string }{
 		{name: "names stay", text: "Error 1050: Table 'app.users' has no column `note` and no \"name\"", want: "Error 1050: Table 'app.users' has no column `note` and no \"name\""},
 		{name: "quoted values", text: `invalid input "hidden" for 'ab'`, want: "invalid input ? for ?"},
@@ -21,15 +23,21 @@ func TestErrorOfAStatementHoldsNoLiteralOfIt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cause := errors.New(tc.text)
-			err := withoutValues(cause, sql, "sqlserver")
+			err := withoutValues(cause, file, "sqlserver")
 			if err.Error() != tc.want || !errors.Is(err, cause) {
 				t.Errorf("error = %q, want %q and the cause in its chain", err, tc.want)
 			}
 		})
 	}
 	known := driver.Translate(driver.Syntax, errors.New("x"), "near 'hidden'")
-	if got := withoutValues(known, sql, ""); got != known { //nolint:errorlint // the very value
-		t.Errorf("error = %v, want that of the driver as it is", got)
+	got := withoutValues(known, file, "")
+	if got.Error() != "statement not understood: near ?" || driver.KindOf(got) != driver.Syntax {
+		t.Errorf("error = %v, want it without the value, of the same kind", got)
+	}
+	const block = "DO $do$ BEGIN RAISE EXCEPTION 'hidden of %', $q$more$q$; END $do$"
+	got = withoutValues(errors.New(`hidden of more in "do"`), []sqlfile.Statement{{SQL: block}}, "postgres")
+	if got.Error() != `?? in "do"` {
+		t.Errorf("error = %v, want it without what stands in dollar quotes", got)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
+
+	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlfile"
 )
 
 const (
@@ -35,6 +37,15 @@ type record struct {
 // is reports whether the row is in the state.
 func (r record) is(state MigrationState) bool { return r.State == string(state) }
 
+// version returns the number that the name begins with.
+func (r record) version() uint64 {
+	version, _ := sqlfile.VersionOf(r.Name) // the name was that of a file
+	return version
+}
+
+// kept reports whether something of the migration is in the database.
+func (r record) kept() bool { return r.is(MigrationApplied) || r.Done > 0 }
+
 // TableName implements schema.TablerWithNamer: the prefix stands before it too.
 func (record) TableName(namer schema.Namer) string { return namer.TableName(migrationsTable) }
 
@@ -47,6 +58,13 @@ func (r record) migration() Migration {
 	if r.FinishedAt != nil {
 		m.FinishedAt = r.FinishedAt.UTC()
 	}
+	return m
+}
+
+// asMissing returns what is known of a migration without a file.
+func (r record) asMissing() Migration {
+	m := r.migration()
+	m.State = MigrationMissing
 	return m
 }
 

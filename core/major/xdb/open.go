@@ -233,7 +233,7 @@ func (t *target) migrate(ctx context.Context, db *gorm.DB, log logLines, run fun
 		entered := false
 		err := m.Migrate(ctx, db, func(tx *gorm.DB) error {
 			entered = true
-			return run(tx)
+			return run(tx.Session(&gorm.Session{NewDB: true})) // gorm's Connection gives a handle whose conditions pile up
 		})
 		if entered || t.kindOf(err) != driver.LockTimeout {
 			return err

@@ -52,6 +52,10 @@ type Batcher interface {
 // LockTimeout and run was not called; xdb then tries again until ctx ends. Where the lock is a transaction, run's error
 // undoes it.
 //
+// Where the lock is a connection's, run gets that connection, and may have set it to anything: close it rather than give it
+// back, which also lets go of the lock. A transaction on it must not be tied to a context that can end: database/sql ends
+// such a one from another goroutine, and closes the connection while it is used.
+//
 // It waits for the lock by asking again rather than within one long statement: a database may have to wait for all
 // that are under way, as PostgreSQL does for CREATE INDEX CONCURRENTLY.
 type Migrator interface {

@@ -222,7 +222,7 @@ func WithAutoMigrate(entities ...any) Option {
 }
 
 // WithMigrations applies the SQL files in files after WithAutoMigrate and before WithPrepare, each once, in the order of
-// their names: see xDB.Migrate. It may be given more than once; the files are one set.
+// their numbers: see xDB.Migrate. It may be given more than once; the files are one set.
 func WithMigrations(files fs.FS) Option {
 	return func(c *Config) {
 		if files == nil {

@@ -31,19 +31,42 @@ func parseName(file string, known []string) (name, error) {
 		return name{}, errors.New("the extension of a migration is .sql, in lower case")
 	}
 	base, dialect, variant := strings.Cut(stem, ".")
-	form := nameForm().FindStringSubmatch(base)
+	version, ok := versionOf(base)
 	switch {
-	case form == nil:
+	case !ok:
 		return name{}, errors.New("a name is a version in at most 18 digits, then _ and letters, digits, _ and -: 0001_users.sql")
 	case len(base) > maxName:
 		return name{}, fmt.Errorf("the name is longer than %d bytes", maxName)
+	case variant && !slices.Contains(known, dialect) && otherWay(dialect):
+		return name{}, fmt.Errorf("a migration only goes up: name the part that does %s.sql, and leave the one that goes down out",
+			stem[:strings.LastIndexByte(stem, '.')])
 	case variant && !slices.Contains(known, dialect):
 		return name{}, fmt.Errorf("%q is no known database (known: %s); the name of a migration holds no other dot",
 			dialect, strings.Join(known, ", "))
 	}
-	version, err := strconv.ParseUint(form[1], 10, 64)
-	if err != nil {
-		return name{}, err
-	}
 	return name{base: base, version: version, dialect: dialect}, nil
+}
+
+// otherWay reports whether a name ends with up or down, as those of other tools do.
+func otherWay(dialect string) bool {
+	last := dialect[strings.LastIndexByte(dialect, '.')+1:]
+	return strings.EqualFold(last, "up") || strings.EqualFold(last, "down")
+}
+
+// VersionOf returns the version of a migration by its name: 1 of 0001_users.sql.
+func VersionOf(name string) (uint64, bool) {
+	base, ok := strings.CutSuffix(name, ".sql")
+	if !ok {
+		return 0, false
+	}
+	return versionOf(base)
+}
+
+func versionOf(base string) (uint64, bool) {
+	form := nameForm().FindStringSubmatch(base)
+	if form == nil {
+		return 0, false
+	}
+	version, err := strconv.ParseUint(form[1], 10, 64)
+	return version, err == nil
 }

@@ -1,14 +1,27 @@
 package sqlfile
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
+)
 
 const (
 	// firstWords is how many words say what a statement is.
 	firstWords = 12
 
 	useBlock = "put it between the lines -- plinth:begin and -- plinth:end"
-	ownTx    = "begins or ends a transaction, which is the migration's own: remove it"
 )
+
+// pending is a statement that is being read.
+type pending struct {
+	started    bool
+	start, end int
+	words      []string // the first words, in upper case
+	begins     bool     // it holds the word BEGIN
+	depth      int      // how many parentheses are open
+	opened     int      // where the outermost of them is
+}
 
 // word notes a word of the statement.
 func (p *pending) word(upper string) {
@@ -27,26 +40,48 @@ func (p *pending) at(i int) string {
 }
 
 // refusal says why a statement must not stand in a migration as it does, or "".
-func (p *pending) refusal(dialect string) string {
+func (p *pending) refusal(sql, dialect string) string {
 	switch first := p.at(0); first {
 	case "BEGIN":
 		return first + " " + ownTx + "; if it begins a block of statements, " + useBlock
 	case "END":
 		return first + " ends a transaction, or a block of statements: remove it, or " + useBlock
-	case "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ABORT":
-		return first + " " + ownTx
-	case "START", "SAVE":
-		if second := p.at(1); second == "TRANSACTION" || second == "TRAN" {
-			return first + " " + second + " " + ownTx
-		}
 	case "DELIMITER":
 		return "DELIMITER is a command of a client, not of the database: where a statement holds semicolons, " + useBlock
 	case "DECLARE":
-		if dialect == "oracle" {
-			return "DECLARE begins a block of statements: " + useBlock
-		}
+		return refusedDeclare(dialect)
+	case "COPY":
+		return refusedCopy(sql, dialect)
 	case "CREATE", "ALTER":
 		return p.refusedRoutine(dialect)
+	default:
+		return p.ownTransaction(sql, dialect)
+	}
+}
+
+// refusedDeclare says why a declaration must stand in a block, or "".
+func refusedDeclare(dialect string) string {
+	switch dialect {
+	case "oracle":
+		return "DECLARE begins a block of statements: " + useBlock
+	case "sqlserver":
+		return "DECLARE makes a variable that ends with its statement: put all that uses it between the lines " +
+			"-- plinth:begin and -- plinth:end"
+	default:
+		return ""
+	}
+}
+
+// refusedCopy says why a COPY must not be, or "".
+func refusedCopy(sql, dialect string) string {
+	all := tokens(sql, dialect)
+	if len(all) > 1 && all[1] == "(" { // a query, which is copied to somewhere
+		return ""
+	}
+	for i := 1; i < len(all); i++ {
+		if all[i-1] == "FROM" && all[i] == "STDIN" {
+			return "COPY FROM STDIN waits for rows that no migration sends: write INSERT statements"
+		}
 	}
 	return ""
 }
@@ -54,18 +89,25 @@ func (p *pending) refusal(dialect string) string {
 // modifiers may stand between CREATE and what is created.
 var modifiers = []string{
 	"OR", "REPLACE", "ALTER", "TEMP", "TEMPORARY", "CONSTRAINT", "AGGREGATE", "EDITIONABLE", "NONEDITIONABLE", "DEFINER",
+	"AND", "RESOLVE", "COMPILE", "NOFORCE",
 }
 
 // routines are what can hold statements.
-var routines = []string{"TRIGGER", "PROCEDURE", "PROC", "FUNCTION", "PACKAGE", "EVENT"}
+var routines = []string{"TRIGGER", "PROCEDURE", "PROC", "FUNCTION", "PACKAGE", "EVENT", "JAVA", "TYPE BODY"}
 
 // refusedRoutine says why a routine must stand in a block, or "".
 func (p *pending) refusedRoutine(dialect string) string {
+	const semicolons = " holds semicolons that end nothing: "
 	switch what := p.routine(); {
 	case what == "":
 		return ""
+	case what == "JAVA", what == "TYPE BODY":
+		if dialect == "oracle" && p.at(0) == "CREATE" {
+			return p.at(0) + " " + what + semicolons + useBlock
+		}
+		return ""
 	case p.begins:
-		return p.at(0) + " " + what + " with a BEGIN holds semicolons that end nothing: " + useBlock
+		return p.at(0) + " " + what + " with a BEGIN" + semicolons + useBlock
 	case dialect == "sqlserver":
 		return p.at(0) + " " + what + " reaches to the end of its batch: " + useBlock
 	default:
@@ -77,6 +119,9 @@ func (p *pending) refusedRoutine(dialect string) string {
 func (p *pending) routine() string {
 	for i := 1; i < len(p.words); i++ {
 		word := p.words[i]
+		if word == "TYPE" {
+			word += " " + p.at(i+1)
+		}
 		switch {
 		case slices.Contains(routines, word):
 			return word
@@ -86,4 +131,16 @@ func (p *pending) routine() string {
 		}
 	}
 	return ""
+}
+
+// tokens returns the tokens of a statement that count, in upper case.
+func tokens(sql, dialect string) []string {
+	var all []string
+	scan := sqlscan.New(sql, sqlscan.RulesOf(dialect))
+	for scan.More() {
+		if t := scan.Next(); counts(t) {
+			all = append(all, upper(sql, t))
+		}
+	}
+	return all
 }

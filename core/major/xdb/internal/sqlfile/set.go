@@ -19,10 +19,10 @@ import (
 type Migration struct {
 	// Name is the name of the file for every database, whether or not there is one: 0001_users.sql.
 	Name string
+	// Version is the number that it begins with. No other migration has it.
+	Version uint64
 	// Files are its variants.
 	Files []File
-
-	version uint64
 }
 
 // File is one file of a migration.
@@ -58,7 +58,7 @@ type reader struct {
 	problems []error
 }
 
-// Read finds the migrations of some file systems, in the order of their names. known are the dialects that a variant
+// Read finds the migrations of some file systems, in the order of their versions. known are the dialects that a variant
 // may be for. Each problem names its file.
 func Read(known []string, sets ...fs.FS) (all []Migration, problems []error) {
 	r := &reader{known: known, found: map[string]*Migration{}}
@@ -70,8 +70,10 @@ func Read(known []string, sets ...fs.FS) (all []Migration, problems []error) {
 		slices.SortFunc(m.Files, func(a, b File) int { return cmp.Compare(a.Dialect, b.Dialect) })
 		all = append(all, *m)
 	}
-	slices.SortFunc(all, func(a, b Migration) int { return cmp.Compare(a.Name, b.Name) })
-	r.checkOrder(all)
+	slices.SortFunc(all, func(a, b Migration) int {
+		return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Name, b.Name))
+	})
+	r.checkVersions(all)
 	return all, r.problems
 }
 
@@ -117,9 +119,13 @@ func (r *reader) add(file string, text []byte) {
 		r.problem("%s: the text is not UTF-8", file)
 		return
 	}
+	if i := bytes.IndexByte(text, '\r'); i >= 0 { // PostgreSQL ends a comment there, an editor may not show it
+		r.problem("%s:%d: a carriage return without a line feed: end lines with LF or CRLF", file, 1+bytes.Count(text[:i], []byte("\n")))
+		return
+	}
 	m := r.found[n.base]
 	if m == nil {
-		m = &Migration{Name: n.base + ".sql", version: n.version}
+		m = &Migration{Name: n.base + ".sql", Version: n.version}
 		r.found[n.base] = m
 	}
 	if i := slices.IndexFunc(m.Files, func(f File) bool { return f.Dialect == n.dialect }); i >= 0 {
@@ -132,16 +138,11 @@ func (r *reader) add(file string, text []byte) {
 	})
 }
 
-// checkOrder wants each version once, and the same order by name as by number.
-func (r *reader) checkOrder(all []Migration) {
-	versions := map[uint64]string{}
-	for i, m := range all {
-		switch other, taken := versions[m.version]; {
-		case taken:
-			r.problem("%s: %s has the same version; give one of them another", m.Name, other)
-		case i > 0 && m.version < all[i-1].version:
-			r.problem("%s comes after %s by name but before it by number: pad the numbers with zeros", m.Name, all[i-1].Name)
+// checkVersions wants each version once.
+func (r *reader) checkVersions(sorted []Migration) {
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i].Version == sorted[i-1].Version {
+			r.problem("%s: %s has the same version; give one of them another", sorted[i].Name, sorted[i-1].Name)
 		}
-		versions[m.version] = m.Name
 	}
 }

@@ -21,10 +21,10 @@ func files(pairs ...string) fstest.MapFS {
 	return m
 }
 
-func TestReadOrdersByNameWhateverTheFolderAndTheSet(t *testing.T) {
+func TestReadOrdersByNumberWhateverTheFolderAndTheSet(t *testing.T) {
 	all, problems := sqlfile.Read(known,
 		files("migrations/0002_b.sql", "b", "migrations/README.md", "x", "migrations/deep/0001_a.sqlite.sql", "a"),
-		files("0003.sql", "c", "0002_b.postgres.sql", "B"))
+		files("0003.sql", "c", "0002_b.postgres.sql", "B", "10.sql", "e", "9_x.sql", "d"))
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -35,7 +35,7 @@ func TestReadOrdersByNameWhateverTheFolderAndTheSet(t *testing.T) {
 			got = append(got, "/"+f.Dialect+"="+f.Text)
 		}
 	}
-	if want := "0001_a.sql /sqlite=a 0002_b.sql /=b /postgres=B 0003.sql /=c"; strings.Join(got, " ") != want {
+	if want := "0001_a.sql /sqlite=a 0002_b.sql /=b /postgres=B 0003.sql /=c 9_x.sql /=d 10.sql /=e"; strings.Join(got, " ") != want {
 		t.Errorf("migrations = %s, want %s", strings.Join(got, " "), want)
 	}
 }
@@ -107,7 +107,9 @@ func TestReadReportsEveryProblem(t *testing.T) {
 		{name: "twice", set: files("a/1_a.sql", "", "b/1_a.sql", ""), want: "migration 1_a.sql is there twice: a/1_a.sql and b/1_a.sql"},
 		{name: "one version twice", set: files("1_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 1_a.sql has the same version"},
 		{name: "one version padded", set: files("01_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 01_a.sql has the same version"},
-		{name: "numbers that are not padded", set: files("1_a.sql", "", "2_b.sql", "", "10_c.sql", ""), want: "pad the numbers with zeros"},
+		{name: "the up part of another tool", set: files("1_a.up.sql", ""), want: "migration 1_a.up.sql: a migration only goes up: name the part that does 1_a.sql, and leave the one that goes down out"},
+		{name: "the down part of another tool", set: files("1_a.postgres.Down.sql", ""), want: "migration 1_a.postgres.Down.sql: a migration only goes up: name the part that does 1_a.postgres.sql,"},
+		{name: "a lone carriage return", set: files("1_a.sql", "a\r\n-- b\rc\n"), want: "migration 1_a.sql:2: a carriage return without a line feed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, problems := sqlfile.Read(known, tc.set)

@@ -16,7 +16,7 @@ type Script struct {
 	NoTransaction bool
 }
 
-// Statement is one statement, without the semicolon that ends it.
+// Statement is one statement, without the semicolon that ends it; for SQL Server with it.
 type Statement struct {
 	SQL string
 	// Line is that of its beginning, from 1 on.
@@ -34,9 +34,6 @@ func Digests(statements []Statement) []string {
 	return digests
 }
 
-// mark begins the comments that speak to Plinth.
-const mark = "plinth:"
-
 // splitter divides a text into statements.
 type splitter struct {
 	name    string // of the file
@@ -45,16 +42,9 @@ type splitter struct {
 	scan    sqlscan.Scanner
 	script  Script
 	now     pending
+	slash   int // the index of the / that has ended the last statement, or 0
 
 	counted, line int // the lines up to an index
-}
-
-// pending is the statement that is being read.
-type pending struct {
-	started    bool
-	start, end int
-	words      []string // the first words, in upper case
-	begins     bool     // it holds the word BEGIN
 }
 
 // Split divides the file into statements as a database of the dialect does. The error names the file and the line.
@@ -88,47 +78,55 @@ func (s *splitter) lineAt(at int) int {
 
 // take adds a token to the statement.
 func (s *splitter) take(t sqlscan.Token) error {
-	if t.Open {
-		return s.problem(t.Start, "what begins here has no end: a text, a name in quotes or a comment")
-	}
 	text := s.text[t.Start:t.End]
 	switch {
+	case t.Open:
+		return s.problem(t.Start, "what begins here has no end: a text, a name in quotes or a comment")
 	case t.Kind == sqlscan.Space:
 		return nil
 	case t.Kind == sqlscan.Comment:
 		return s.comment(t)
-	case t.Kind == sqlscan.Other && text == ";" || s.separates(t):
+	case text == ";" && s.now.depth == 0:
+		if s.dialect == "sqlserver" { // where a MERGE wants it
+			s.now.end = t.End
+		}
 		return s.finish()
 	}
+	if ends, err := s.separates(t); err != nil {
+		return err
+	} else if ends {
+		return s.finish()
+	}
+	return s.add(t)
+}
+
+// add adds a token that is a part of the statement, or begins it.
+func (s *splitter) add(t sqlscan.Token) error {
 	if !s.now.started {
+		if err := s.afterSlash(t); err != nil {
+			return err
+		}
 		s.now = pending{started: true, start: t.Start}
 	}
 	s.now.end = t.End
-	if t.Kind == sqlscan.Word {
+	switch text := s.text[t.Start:t.End]; {
+	case t.Kind == sqlscan.Word:
 		s.now.word(strings.ToUpper(text))
+	case text == "(":
+		if s.now.depth == 0 {
+			s.now.opened = t.Start
+		}
+		s.now.depth++
+	case text == ")":
+		if s.now.depth--; s.now.depth < 0 {
+			return s.problem(t.Start, "this parenthesis ends none")
+		}
+	case text == `\` && s.dialect != "mysql": // where \N may be a value
+		if before, _ := s.lineAround(t.Start, t.End); before == "" {
+			return s.problem(t.Start, `\ begins a command of psql, not of the database: remove it`)
+		}
 	}
 	return nil
-}
-
-// separates reports whether a token is GO or / on a line of its own, which end a statement for the tools of SQL Server
-// and Oracle.
-func (s *splitter) separates(t sqlscan.Token) bool {
-	word := s.text[t.Start:t.End]
-	switch s.dialect {
-	case "sqlserver":
-		return strings.EqualFold(word, "GO") && s.alone(t.Start, t.End)
-	case "oracle":
-		return word == "/" && s.alone(t.Start, t.End)
-	default:
-		return false
-	}
-}
-
-// alone reports whether nothing else stands on the line.
-func (s *splitter) alone(start, end int) bool {
-	before := s.text[strings.LastIndexByte(s.text[:start], '\n')+1 : start]
-	after, _, _ := strings.Cut(s.text[end:], "\n")
-	return strings.TrimSpace(before) == "" && strings.TrimSpace(after) == ""
 }
 
 // finish ends the statement, if one has begun.
@@ -136,82 +134,20 @@ func (s *splitter) finish() error {
 	if !s.now.started {
 		return nil
 	}
-	if refusal := s.now.refusal(s.dialect); refusal != "" {
+	if s.now.depth > 0 {
+		return s.problem(s.now.opened, "this parenthesis has no end")
+	}
+	sql := s.text[s.now.start:s.now.end]
+	if refusal := s.now.refusal(sql, s.dialect); refusal != "" {
 		return s.problem(s.now.start, "%s", refusal)
 	}
-	s.script.Statements = append(s.script.Statements, Statement{
-		SQL: s.text[s.now.start:s.now.end], Line: s.lineAt(s.now.start),
-	})
+	s.script.Statements = append(s.script.Statements, Statement{SQL: sql, Line: s.lineAt(s.now.start)})
 	s.now = pending{}
 	return nil
 }
 
-// directive returns what a line tells Plinth: begin of "-- plinth:begin".
-func directive(line string) (word string, ok bool) {
-	text, ok := strings.CutPrefix(strings.TrimSpace(line), "--")
-	if !ok {
-		return "", false
-	}
-	return strings.CutPrefix(strings.TrimSpace(text), mark)
-}
+// counts reports whether a database acts on a token.
+func counts(t sqlscan.Token) bool { return t.Kind != sqlscan.Space && t.Kind != sqlscan.Comment }
 
-// comment does what a comment tells Plinth.
-func (s *splitter) comment(t sqlscan.Token) error {
-	text := s.text[t.Start:t.End]
-	word, ok := directive(text)
-	switch {
-	case !ok:
-		return nil
-	case !s.alone(t.Start, t.Start+len(strings.TrimRight(text, "\n"))):
-		return s.problem(t.Start, "-- %s%s stands on a line of its own", mark, word)
-	}
-	switch word {
-	case "begin":
-		return s.block(t)
-	case "end":
-		return s.problem(t.Start, "-- plinth:end without -- plinth:begin")
-	case "no-transaction":
-		if s.now.started || len(s.script.Statements) > 0 {
-			return s.problem(t.Start, "-- plinth:no-transaction stands before the first statement")
-		}
-		s.script.NoTransaction = true
-		return nil
-	default:
-		return s.problem(t.Start, "-- plinth:%s is unknown (known: begin, end, no-transaction)", word)
-	}
-}
-
-// block takes the lines up to -- plinth:end as one statement.
-func (s *splitter) block(t sqlscan.Token) error {
-	if s.now.started {
-		return s.problem(s.now.start, "the statement before -- plinth:begin has no end: add a semicolon")
-	}
-	from := t.End
-	for at := from; at < len(s.text); {
-		line, _, _ := strings.Cut(s.text[at:], "\n")
-		next := min(at+len(line)+1, len(s.text))
-		switch word, _ := directive(line); word {
-		case "begin":
-			return s.problem(at, "-- plinth:begin within a block: the one before has no -- plinth:end")
-		case "end":
-			s.addBlock(from, at)
-			s.scan.Skip(next)
-			return nil
-		}
-		at = next
-	}
-	return s.problem(t.Start, "-- plinth:begin without -- plinth:end")
-}
-
-// addBlock adds the statement between two indexes, unless it is only comments.
-func (s *splitter) addBlock(from, to int) {
-	body := s.text[from:to]
-	scan := sqlscan.New(body, sqlscan.RulesOf(s.dialect))
-	for scan.More() {
-		if k := scan.Next().Kind; k != sqlscan.Space && k != sqlscan.Comment {
-			start := from + len(body) - len(strings.TrimLeft(body, " \t\r\n\v\f"))
-			s.script.Statements = append(s.script.Statements, Statement{SQL: strings.TrimSpace(body), Line: s.lineAt(start)})
-			return
-		}
-	}
-}
+// upper returns the text of a token in upper case.
+func upper(text string, t sqlscan.Token) string { return strings.ToUpper(text[t.Start:t.End]) }

@@ -20,7 +20,7 @@ type Rules struct {
 	HashComments bool
 	// SpacedDashes is true where -- begins a comment only before white space.
 	SpacedDashes bool
-	// ExecutedComments is true where the text within /*! */ is run; it is then no Comment.
+	// ExecutedComments is true where the text within /*! */, and /*M! */ of MariaDB, is run; it is then no Comment.
 	ExecutedComments bool
 }
 

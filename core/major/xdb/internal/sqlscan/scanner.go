@@ -202,7 +202,7 @@ func (s *Scanner) comment(c byte) (kind Kind, end int, open bool) {
 	switch {
 	case strings.HasPrefix(rest, "/*"):
 		end, open = s.skipComment()
-		if s.rules.ExecutedComments && strings.HasPrefix(rest, "/*!") {
+		if s.rules.ExecutedComments && (strings.HasPrefix(rest, "/*!") || strings.HasPrefix(rest, "/*M!")) {
 			return Other, end, open
 		}
 		return Comment, end, open

@@ -36,6 +36,7 @@ func TestTokens(t *testing.T) {
 		{name: "hash of postgres", dialect: "postgres", sql: "a # b", want: []string{"w:a", "o:#", "w:b"}},
 		{name: "dashes of mysql", dialect: "mysql", sql: "5--3;-- x", want: []string{"L:5", "o:-", "o:-", "L:3", "o:;", "c:-- x"}},
 		{name: "comment that mysql runs", dialect: "mysql", sql: "/*!40101 SET a = 1; */;", want: []string{"o:/*!40101 SET a = 1; */", "o:;"}},
+		{name: "comment that mariadb runs", dialect: "mysql", sql: "/*M!100100 a; */; /*m!*/", want: []string{"o:/*M!100100 a; */", "o:;", "c:/*m!*/"}},
 		{name: "backslash of mysql", dialect: "mysql", sql: `'a\';' "b\";";`, want: []string{`L:'a\';'`, `L:"b\";"`, "o:;"}},
 		{name: "backslash of postgres", dialect: "postgres", sql: `'a\';E'b\';'`, want: []string{`L:'a\'`, "o:;", `L:E'b\';'`}},
 		{name: "dollar quotes", dialect: "postgres", sql: "$$;$x$;$$;$b$;$$;$b$", want: []string{"L:$$;$x$;$$", "o:;", "L:$b$;$$;$b$"}},
