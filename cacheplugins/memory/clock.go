@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// resolution is how far the time that readers see is behind at most, but for what the machine adds: reading
-// the exact time would be a large part of a read.
+// resolution is how far the time that readers see is behind at most for what is about to end, but for what the
+// machine adds: reading the exact time would be a large part of a read. While nothing is, that time stands still.
 const resolution = 5 * time.Millisecond
 
 // clock is the time in nanoseconds. What has expired is decided by the time that is seen everywhere, so

@@ -73,8 +73,12 @@ func (x *expiry) follow(key string, at uint32, e, old entry) entry {
 	return e
 }
 
-// move puts the entry's key where it belongs.
-func (x *expiry) move(e entry) { x.expect(x.wheels[e.wheel].Move(e.id, e.deadline)) }
+// move puts the entry's key where it belongs. One without a deadline, or none, is in no wheel.
+func (x *expiry) move(e entry) {
+	if e.id != 0 {
+		x.expect(x.wheels[e.wheel].Move(e.id, e.deadline))
+	}
+}
 
 // leave takes the entry's key out.
 func (x *expiry) leave(e entry) {

@@ -211,6 +211,33 @@ func TestExpiredEntriesMakeRoomFirst(t *testing.T) {
 	}
 }
 
+// In each wheel there is more to put right than one look does, and something to remove in one of them.
+func TestAnExpiredEntryIsFoundAmongManyThatWereGivenLonger(t *testing.T) {
+	const bound = 385
+	for round := range 10 {
+		s, clock := openBounded(t, bound)
+		set(t, s, "old", driver.Write{TTL: time.Minute})
+		for _, ttl := range []time.Duration{time.Minute, time.Hour} {
+			for i := range bound - 1 {
+				set(t, s, name("live", i), driver.Write{TTL: ttl})
+			}
+		}
+		for range 10 { // so the engine would evict another
+			exists(t, s, "old")
+		}
+		clock.move(time.Minute)
+		set(t, s, "new", driver.Write{TTL: time.Hour})
+		for i := range bound - 1 {
+			if !exists(t, s, name("live", i)) {
+				t.Fatalf("round %d: live%d is lost, and an expired key was there", round, i)
+			}
+		}
+		if !exists(t, s, "new") {
+			t.Fatalf("round %d: the new key is lost, and an expired key was there", round)
+		}
+	}
+}
+
 func TestAnExpiredKeyIsMissingBeforeItIsSwept(t *testing.T) {
 	const n = 500 // more than a write sweeps
 	s, clock := openBounded(t, 2*n)

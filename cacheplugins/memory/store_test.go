@@ -68,13 +68,7 @@ func TestNoReaderSeesMoreThanTheBound(t *testing.T) {
 	const bound, keys = 8, 2000
 	for _, shards := range []int{1, 4, 64} {
 		t.Run(strconv.Itoa(shards)+" shards", func(t *testing.T) {
-			store, err := memory.Driver{}.Open(t.Context(), driver.Config{
-				Memory: driver.Memory{MaxEntries: bound, ShardCount: shards},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer store.Close() //nolint:errcheck // closed to end its goroutines
+			store := openStore(t, driver.Config{Memory: driver.Memory{MaxEntries: bound, ShardCount: shards}})
 			var newest atomic.Int64
 			var most atomic.Int64
 			count := func() {
@@ -138,10 +132,7 @@ func writeKind(tb testing.TB, s driver.Store, kind int, key string) {
 
 func TestTheBoundIsATotalAndIsUsedUp(t *testing.T) {
 	for _, bound := range []int{1, 2, 3, 10, 31, 32, 33, 100, 1000} {
-		store, err := memory.Driver{}.Open(t.Context(), entries(bound))
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := openStore(t, entries(bound))
 		var wg sync.WaitGroup
 		for w := range 8 {
 			wg.Go(func() {
@@ -170,10 +161,7 @@ func TestTheBoundIsATotalAndIsUsedUp(t *testing.T) {
 
 func TestUpToTheBoundNothingIsLost(t *testing.T) {
 	for _, bound := range []int{1, 3, 32, 500} {
-		store, err := memory.Driver{}.Open(t.Context(), entries(bound))
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := openStore(t, entries(bound))
 		for range 3 { // overwrites take no room
 			for i := range bound {
 				writeKind(t, store, i, strconv.Itoa(i))

@@ -15,10 +15,9 @@ const (
 	slice = 16
 	// burst is how many slices come without letting others run, who may then run for long.
 	burst = 4
-	// retry is when to look again for an entry that the engine did not hold yet.
-	retry = 10 * time.Millisecond
-	// searches is how often a writer that needs room looks for something to remove.
-	searches = 8
+	// searches is how often a writer that needs room looks for something to remove. Each wheel may say once that it
+	// has something due when all of that is gone, and then be looked at for what it has.
+	searches = 2 * maxWheels
 )
 
 // sweep tells the time and removes what has expired, a slice after the other, until the store is closed.
@@ -109,21 +108,22 @@ func (s *store) reclaim() bool {
 	return false
 }
 
-// removeDue removes some of what a wheel says has expired. What has been written anew since then stays.
+// removeDue removes some of what a wheel says has expired. What has been written anew since then stays. It waits for
+// a write that has put its key in the wheel already and not yet in the engine, where ComputeIfPresent would miss it.
 func (s *store) removeDue(w *wheel.Wheel) (removed int) {
 	var keys [slice]string
-	n := w.Due(int64(retry), keys[:])
+	n := w.Due(keys[:])
 	now := s.clock.seen()
-	end := func(e entry) (entry, otter.ComputeOp) {
-		if !e.ended(now) {
-			s.expiry.move(e)
-			return e, otter.CancelOp
+	end := func(e entry, found bool) (entry, otter.ComputeOp) {
+		if found && e.ended(now) {
+			removed++
+			return e, otter.InvalidateOp
 		}
-		removed++
-		return e, otter.InvalidateOp
+		s.expiry.move(e)
+		return e, otter.CancelOp
 	}
 	for _, key := range keys[:n] {
-		s.engine.ComputeIfPresent(key, end)
+		s.engine.Compute(key, end)
 	}
 	return removed
 }

@@ -92,9 +92,9 @@ func (w *Wheel) Remove(id ID) {
 }
 
 // Due fills keys with some whose deadline has come, and returns how many. A call looks at a bounded number
-// of keys; there may be more to find until Next is later than now. A key stays in until it is removed, and
-// is found again after retry, in nanoseconds.
-func (w *Wheel) Due(retry int64, keys []string) int {
+// of keys; there may be more to find until Next is later than now. A key that is found stays in, and is not
+// found again until it is moved: the caller moves or removes it.
+func (w *Wheel) Due(keys []string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
@@ -120,7 +120,7 @@ func (w *Wheel) Due(retry int64, keys []string) int {
 		if r.deadline <= now {
 			keys[n] = r.key
 			n++
-			r.deadline = later(now, retry)
+			r.deadline = Never
 		}
 		w.place(id, r)
 	}
@@ -130,14 +130,6 @@ func (w *Wheel) Due(retry int64, keys []string) int {
 
 // looks is how many keys Due looks at in one call.
 const looks = 64
-
-// later is now and d, or Never.
-func later(now, d int64) int64 {
-	if now > Never-d {
-		return Never
-	}
-	return now + d
-}
 
 // Len returns the number of keys.
 func (w *Wheel) Len() int {

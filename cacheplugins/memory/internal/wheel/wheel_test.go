@@ -67,7 +67,7 @@ func (m *model) drain(t *testing.T) {
 	}
 	buf := make([]string, 3)
 	for m.wheel.Next() <= m.now {
-		n := m.wheel.Due(never, buf)
+		n := m.wheel.Due(buf)
 		for _, key := range buf[:n] {
 			got = append(got, key)
 			m.remove(key)
@@ -87,7 +87,7 @@ func (m *model) drain(t *testing.T) {
 func (m *model) some(t *testing.T) {
 	t.Helper()
 	buf := make([]string, 3)
-	for _, key := range buf[:m.wheel.Due(never, buf)] {
+	for _, key := range buf[:m.wheel.Due(buf)] {
 		if h := m.keys[key]; h == nil || h.deadline > m.now {
 			t.Fatalf("%s is found at %d and is not due", key, m.now)
 		}
@@ -159,17 +159,18 @@ func TestAWheelAgreesWithAMap(t *testing.T) {
 	}
 }
 
-func TestAKeyThatStaysIsFoundAgain(t *testing.T) {
+func TestAKeyThatIsFoundIsNotFoundAgainUntilItIsMoved(t *testing.T) {
 	m := newModel(0)
-	m.put(t, "k", 5)
 	buf := make([]string, 4)
 	for range 3 {
+		m.put(t, "k", m.now+5)
 		m.now += int64(time.Second)
-		if n := m.wheel.Due(int64(time.Second), buf); n != 1 || buf[0] != "k" {
+		if n := m.wheel.Due(buf); n != 1 || buf[0] != "k" {
 			t.Fatalf("Due = %q, want k", buf[:n])
 		}
-		if n := m.wheel.Due(int64(time.Second), buf); n != 0 {
-			t.Fatalf("Due = %q before the retry, want nothing", buf[:n])
+		m.now += int64(365 * 24 * time.Hour)
+		if n := m.wheel.Due(buf); n != 0 || m.wheel.Len() != 1 {
+			t.Fatalf("Due = %q of %d keys, want none of the one", buf[:n], m.wheel.Len())
 		}
 	}
 }
@@ -220,7 +221,7 @@ func BenchmarkDue(b *testing.B) {
 		buf := make([]string, 16)
 		for now = int64(time.Hour) + int64(time.Second); w.Len() > 0; {
 			start := time.Now()
-			found := w.Due(int64(time.Second), buf)
+			found := w.Due(buf)
 			calls = append(calls, time.Since(start))
 			for _, key := range buf[:found] {
 				w.Remove(ids[key])
