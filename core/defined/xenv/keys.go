@@ -50,6 +50,8 @@ const (
 	DatabasePath            EnvKey = "DATABASE_PATH"
 	DatabaseServiceName     EnvKey = "DATABASE_SERVICE_NAME"
 	DatabaseLibDir          EnvKey = "DATABASE_LIB_DIR"
+	DatabaseTLS             EnvKey = "DATABASE_TLS"
+	DatabaseTLSCA           EnvKey = "DATABASE_TLS_CA"
 	DatabaseMaxOpenConns    EnvKey = "DATABASE_MAX_OPEN_CONNS"
 	DatabaseMaxIdleConns    EnvKey = "DATABASE_MAX_IDLE_CONNS"
 	DatabaseConnMaxLifetime EnvKey = "DATABASE_CONN_MAX_LIFETIME"

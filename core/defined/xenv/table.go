@@ -17,6 +17,9 @@ const (
 	maxShards  = 1 << 16
 )
 
+// servers are the database drivers that connect to one.
+const servers = "mysql, oracle, postgres and sqlserver"
+
 // idNumbers is what the parts of the id node's number accept.
 const idNumbers = "0 to 7 in the default id layout"
 
@@ -73,6 +76,8 @@ var table = []Var{
 	{Key: DatabasePath, Group: groupDB, Reader: "sqlite", Meaning: "Path of the database file, or :memory:."},
 	{Key: DatabaseServiceName, Group: groupDB, Reader: "oracle", Meaning: "Service name."},
 	{Key: DatabaseLibDir, Group: groupDB, Reader: "oracle", Meaning: "Accepted and ignored: the driver needs no client library."},
+	{Key: DatabaseTLS, Group: groupDB, Type: TypeEnum, Default: "disable", Values: []string{"disable", "require", "verify-full"}, Reader: servers, Meaning: "Encryption of the connection: disable is plain text, require encrypts without asking who the server is, verify-full also checks its certificate and name."},
+	{Key: DatabaseTLSCA, Group: groupDB, Reader: servers, Meaning: "File with the PEM certificates that verify-full trusts; by default those of the system."},
 	{Key: DatabaseMaxOpenConns, Group: groupDB, Type: TypeInt, Default: "25", Max: maxCount, Meaning: "Connections of the pool at most; 0 is no limit."},
 	{Key: DatabaseMaxIdleConns, Group: groupDB, Type: TypeInt, Default: "10", Max: maxCount, Meaning: "Idle connections that are kept."},
 	{Key: DatabaseConnMaxLifetime, Group: groupDB, Type: TypeDuration, Default: "1h", Max: manyYears, Meaning: "Age at which a connection is replaced; 0 is never."},

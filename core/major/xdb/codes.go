@@ -23,6 +23,7 @@ var codes = map[driver.ErrorKind]*xError.ErrorCode{
 	driver.NotNull:         xError.DataIncomplete,
 	driver.TooLong:         xError.DataTooLarge,
 	driver.OutOfRange:      xError.DataOutOfRange,
+	driver.Malformed:       xError.DataInvalid,
 	driver.Deadlock:        xError.ConcurrencyError,
 	driver.LockTimeout:     xError.LockConflict,
 	driver.Canceled:        xError.Canceled,

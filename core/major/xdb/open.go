@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -51,6 +50,9 @@ func (r *Registry) Open(ctx context.Context, o Options) (*gorm.DB, error) {
 	t, err := r.resolve(o)
 	if err != nil {
 		return nil, err
+	}
+	for _, line := range t.advice {
+		o.Log.Warn(ctx, line, slog.String("driver", t.name))
 	}
 	db, err := t.connect(ctx, o)
 	if err != nil {
@@ -192,7 +194,7 @@ func transient(err error, kind driver.ErrorKind) bool {
 		return kind == driver.Connection || kind == driver.LockTimeout
 	}
 	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	return driver.Network(err) == driver.Connection || errors.As(err, &network)
 }
 
 // finish adds what every database of Plinth has, and brings the schema up to date.

@@ -89,6 +89,7 @@ type target struct {
 	driver    driver.Driver // nil: a dialector was given
 	dialector func() gorm.Dialector
 	where     string      // for people, without a secret
+	advice    []string    // of the driver, about the parts
 	variable  xEnv.EnvKey // what leads there alone; "" where several parts do
 	secrets   scrubber
 
@@ -170,6 +171,9 @@ func (r *Registry) find(o Options) (*target, error) {
 			return nil, t.secrets.scrub(err, driver.Unknown)
 		}
 		t.variable = pathVariable(d, o.Parts, dsn)
+		if adviser, ok := d.(driver.Adviser); ok {
+			t.advice = adviser.Advice(o.Parts)
+		}
 	}
 	t.secrets = t.secrets.withDSN(dsn)
 	t.dialector = func() gorm.Dialector { return d.Dialector(dsn) }

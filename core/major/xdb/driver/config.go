@@ -24,6 +24,8 @@ type Config struct {
 	Timezone    string // postgres
 	ServiceName string // oracle
 	LibDir      string // oracle: accepted and ignored
+	TLS         string // TLSDisable, TLSRequire or TLSVerifyFull; "" is TLSDisable
+	TLSCA       string // file of PEM certificates that TLSVerifyFull trusts; "" is those of the system
 }
 
 // String returns the parts that are set, the password masked.
@@ -40,6 +42,8 @@ func (c Config) String() string {
 		{"timezone", c.Timezone},
 		{"service", c.ServiceName},
 		{"lib_dir", c.LibDir},
+		{"tls", c.TLS},
+		{"tls_ca", c.TLSCA},
 	} {
 		if part.value == "" {
 			continue

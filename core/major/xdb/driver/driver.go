@@ -3,7 +3,7 @@
 //
 // A driver gives its name, the DSN made of the parts, a gorm dialector and its error table. What all
 // databases share (pool, retry at the start, prefix, log of slow statements, migration, error codes) is
-// written once, in xdb. What only some can do is an optional interface: Batcher, Describer,
+// written once, in xdb. What only some can do is an optional interface: Adviser, Batcher, Describer,
 // Migrator, Transactional.
 package driver
 
@@ -35,6 +35,12 @@ type Driver interface {
 // the log. The text holds neither a password nor any parameter that could carry one.
 type Describer interface {
 	Describe(dsn string) string
+}
+
+// Adviser is implemented by a driver that has something to say about parts which are lawful, but maybe not what was meant.
+// xdb writes each line as a warning, once for each Open. A line says what to set, and holds no secret.
+type Adviser interface {
+	Advice(c Config) []string
 }
 
 // Batcher is implemented by a driver whose database takes only so many rows in one statement, or is faster

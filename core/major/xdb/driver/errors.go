@@ -26,6 +26,9 @@ const (
 	TooLong
 	// OutOfRange is a number or time outside of its column's range.
 	OutOfRange
+	// Malformed is a value that the column's type cannot hold at all: a text with a NUL byte or a broken character, a text
+	// that is no number.
+	Malformed
 	// Deadlock is a transaction that the database gave up for another's sake: a deadlock or a serialization
 	// failure. The same transaction may succeed when it is tried again.
 	Deadlock
@@ -59,6 +62,7 @@ var kinds = [kindCount]struct {
 	NotNull:         {"not-null constraint violated", nil},
 	TooLong:         {"value too long", nil},
 	OutOfRange:      {"value out of range", nil},
+	Malformed:       {"value not valid for its column", nil},
 	Deadlock:        {"transaction given up: deadlock or serialization failure", nil},
 	LockTimeout:     {"lock not granted in time", nil},
 	Canceled:        {"statement interrupted", nil},

@@ -30,6 +30,8 @@ func readEnv(o *xDB.Options) {
 			Timezone:    xEnv.String(xEnv.DatabaseTimezone),
 			ServiceName: xEnv.String(xEnv.DatabaseServiceName),
 			LibDir:      xEnv.String(xEnv.DatabaseLibDir),
+			TLS:         xEnv.GetEnvString(xEnv.DatabaseTLS, ""), // that nobody has chosen one is worth a warning
+			TLSCA:       xEnv.String(xEnv.DatabaseTLSCA),
 		}
 	}
 	if dsn, ok := xEnv.GetEnv(xEnv.DatabaseDsn); ok {

@@ -1,0 +1,117 @@
+// Package testserver finds the servers on which conformance suites run.
+//
+// A server is given by its connection string in the environment, as PLINTH_TEST_POSTGRES_DSN. The project's test command
+// starts private servers where there is none, and exports theirs; PLINTH_TEST_CONTROL is then the URL at which a test gets
+// further ones of its own, which it may stop and start again:
+//
+//	POST   /servers?kind=postgres   201 {"id": "3", "dsn": "postgres://..."}
+//	POST   /servers/3/stop          204, the server has ended in order
+//	POST   /servers/3/kill          204, it has ended at once
+//	POST   /servers/3/start         204, it answers at the same address
+//	DELETE /servers/3               204, it and its data are gone
+package testserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+const (
+	// Control is the variable that holds the URL of the test command.
+	Control xEnv.EnvKey = "PLINTH_TEST_CONTROL"
+	// CA is the variable that names the file of the PEM certificate which has signed those of private servers.
+	CA xEnv.EnvKey = "PLINTH_TEST_TLS_CA"
+
+	// patience is the most that a server takes to start or to stop.
+	patience = time.Minute
+)
+
+// Variable is the one with the connection string of a kind of server.
+func Variable(kind string) xEnv.EnvKey {
+	form := "_DSN"
+	if kind == "redis" {
+		form = "_URL"
+	}
+	return xEnv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
+}
+
+// Find returns the connection string of a kind of server and where it comes from; ok is false where there is none.
+func Find(kind string) (dsn, source string, ok bool) {
+	variable := Variable(kind)
+	dsn, ok = xEnv.GetEnv(variable)
+	source = xEnv.GetEnvString(xEnv.EnvKey("PLINTH_TEST_"+strings.ToUpper(kind)+"_SOURCE"), variable.String())
+	return dsn, source, ok
+}
+
+// Server is one that belongs to a single test.
+type Server struct {
+	DSN string
+
+	url string
+}
+
+// Start starts a server of the kind, which ends with the test. ok is false where nothing here can start one.
+func Start(tb testing.TB, kind string) (server *Server, ok bool) {
+	tb.Helper()
+	control, ok := xEnv.GetEnv(Control)
+	if !ok {
+		return nil, false
+	}
+	var answer struct{ ID, DSN string }
+	if err := call(http.MethodPost, control+"/servers?kind="+url.QueryEscape(kind), http.StatusCreated, &answer); err != nil {
+		tb.Fatalf("start a %s server: %v", kind, err)
+	}
+	s := &Server{DSN: answer.DSN, url: control + "/servers/" + url.PathEscape(answer.ID)}
+	tb.Cleanup(func() {
+		if err := call(http.MethodDelete, s.url, http.StatusNoContent, nil); err != nil {
+			tb.Errorf("end the %s server: %v", kind, err)
+		}
+	})
+	return s, true
+}
+
+// Stop ends the server in order, and returns when it is gone.
+func (s *Server) Stop() error { return call(http.MethodPost, s.url+"/stop", http.StatusNoContent, nil) }
+
+// Kill ends the server at once.
+func (s *Server) Kill() error { return call(http.MethodPost, s.url+"/kill", http.StatusNoContent, nil) }
+
+// Start starts the server again with its data and at its address, and returns when it answers.
+func (s *Server) Start() error {
+	return call(http.MethodPost, s.url+"/start", http.StatusNoContent, nil)
+}
+
+// call asks the test command.
+func call(method, target string, want int, answer any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, target, http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return err
+	case resp.StatusCode != want:
+		return fmt.Errorf("%s %s: %s: %s", method, req.URL.Path, resp.Status, strings.TrimSpace(string(body)))
+	case answer == nil:
+		return nil
+	default:
+		return json.Unmarshal(body, answer)
+	}
+}

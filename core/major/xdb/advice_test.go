@@ -1,0 +1,39 @@
+package xdb_test
+
+import (
+	"testing"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// advising is a driver with something to say.
+type advising struct{ *fake }
+
+func (advising) Advice(c driver.Config) []string { return c.Advice() }
+
+func TestOpenLogsTheDriversAdviceOnce(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		options xDB.Options
+		want    int
+	}{
+		{name: "parts", options: xDB.Options{Driver: "fake", Parts: driver.Config{Host: "db.example.org"}}, want: 1},
+		{name: "parts that are in order", options: xDB.Options{Driver: "fake", Parts: driver.Config{Host: "db", TLS: driver.TLSDisable}}},
+		{name: "a DSN, of which the driver's parts say nothing", options: xDB.Options{Driver: "fake", DSN: "fake://db", Parts: driver.Config{Host: "db"}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			ctx, log := logged(t)
+			db, err := registryOf(advising{&fake{}}).Open(ctx, tc.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := xDB.Close(db); err != nil {
+				t.Error(err)
+			}
+			if got := log.count("is not encrypted"); got != tc.want {
+				t.Errorf("warnings = %d, want %d:\n%s", got, tc.want, log)
+			}
+		})
+	}
+}

@@ -1,0 +1,39 @@
+package driver_test
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+func TestNetworkKnowsTheErrorsOfAConnection(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		err  error
+		want driver.ErrorKind
+	}{
+		{name: "nil"},
+		{name: "plain", err: errors.New("plain")},
+		{name: "the end of a context", err: context.DeadlineExceeded},
+		{name: "refused", err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, want: driver.Connection},
+		{name: "unknown host", err: &net.DNSError{Name: "db", IsNotFound: true}, want: driver.Connection},
+		{name: "reset", err: fmt.Errorf("read: %w", syscall.ECONNRESET), want: driver.Connection},
+		{name: "end of file", err: fmt.Errorf("read: %w", io.EOF), want: driver.Connection},
+		{name: "cut in the middle", err: io.ErrUnexpectedEOF, want: driver.Connection},
+		{name: "closed", err: net.ErrClosed, want: driver.Connection},
+		{name: "bad connection", err: sqldriver.ErrBadConn, want: driver.Connection},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := driver.Network(tc.err); got != tc.want {
+				t.Errorf("Network = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,95 @@
+package driver
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// The values of Config.TLS and DATABASE_TLS.
+const (
+	// TLSDisable sends everything in plain text, as far as the protocol lets it. It is the default.
+	TLSDisable = "disable"
+	// TLSRequire encrypts, but takes any certificate: who listens in learns nothing, who stands in between everything.
+	TLSRequire = "require"
+	// TLSVerifyFull encrypts, and checks the certificate and that it was issued for the host.
+	TLSVerifyFull = "verify-full"
+)
+
+// TLSMode returns how the connection is encrypted, the default filled in. The error names each variable that is wrong: a
+// mode that is none, a CA file that cannot be read or that the mode does not use.
+func (c Config) TLSMode() (string, error) {
+	mode := c.TLS
+	if mode == "" {
+		mode = TLSDisable
+	}
+	known := []string{TLSDisable, TLSRequire, TLSVerifyFull}
+	switch {
+	case !slices.Contains(known, mode):
+		return "", xEnv.Problem(xEnv.DatabaseTLS, mode, "is no mode", strings.Join(known, ", "))
+	case c.TLSCA == "":
+		return mode, nil
+	case mode != TLSVerifyFull:
+		return "", xEnv.Problem(xEnv.DatabaseTLSCA, c.TLSCA, "is only used where "+string(xEnv.DatabaseTLS)+" is "+TLSVerifyFull, "")
+	}
+	if _, err := readCA(c.TLSCA); err != nil {
+		return "", err
+	}
+	return mode, nil
+}
+
+// TLSConfig returns what crypto/tls wants to know for a mode of Config.TLS and a CA file, nil where nothing is encrypted. It
+// is for libraries whose own DSN has no place for the file.
+func TLSConfig(mode, caFile, host string) (*tls.Config, error) {
+	switch mode {
+	case TLSRequire:
+		return &tls.Config{ServerName: host, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, nil //nolint:gosec // that is what the mode says
+	case TLSVerifyFull:
+		config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+		if caFile == "" {
+			return config, nil
+		}
+		var err error
+		config.RootCAs, err = readCA(caFile)
+		return config, err
+	default:
+		return nil, nil //nolint:nilnil // no encryption is no configuration
+	}
+}
+
+// readCA reads the certificates of a PEM file.
+func readCA(name string) (*x509.CertPool, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", xEnv.Problem(xEnv.DatabaseTLSCA, name, "cannot be read", ""), err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, xEnv.Problem(xEnv.DatabaseTLSCA, name, "holds no PEM certificate", "")
+	}
+	return pool, nil
+}
+
+// Advice returns a warning where the connection leaves the machine in plain text and nobody has chosen that.
+func (c Config) Advice() []string {
+	if c.TLS != "" || local(c.Host) {
+		return nil
+	}
+	return []string{fmt.Sprintf("the connection to %s is not encrypted: set %s to %s or %s, or to %s where that is meant",
+		c.Host, xEnv.DatabaseTLS, TLSVerifyFull, TLSRequire, TLSDisable)}
+}
+
+// local reports whether a host is this machine: its name, a loopback address, the folder of a Unix socket.
+func local(host string) bool {
+	if host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return ip != nil && ip.IsLoopback()
+}
