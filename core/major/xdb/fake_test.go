@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
-	"errors"
 	"io"
 	"log/slog"
 	"strings"
@@ -26,11 +25,15 @@ type fake struct {
 	dsn     func(driver.Config) (string, error)
 	connect func(ctx context.Context, attempt int) error
 	query   func(ctx context.Context, sql string) error
+	ping    func(ctx context.Context) error
+	prepare func() error
+	rows    func() sqldriver.Rows
 	kind    func(error) driver.ErrorKind
 
 	mu       sync.Mutex
 	attempts int
 	open     int
+	prepared int
 }
 
 func (f *fake) Name() string {
@@ -108,8 +111,19 @@ func (d *fakeDialector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 
 type fakeConn struct{ fake *fake }
 
-func (c *fakeConn) Prepare(string) (sqldriver.Stmt, error) { return nil, errors.New("not prepared") }
-func (c *fakeConn) Begin() (sqldriver.Tx, error)           { return fakeTx{}, nil }
+func (c *fakeConn) Begin() (sqldriver.Tx, error) { return fakeTx{}, nil }
+
+func (c *fakeConn) Prepare(sql string) (sqldriver.Stmt, error) {
+	if c.fake.prepare != nil {
+		if err := c.fake.prepare(); err != nil {
+			return nil, err
+		}
+	}
+	c.fake.mu.Lock()
+	defer c.fake.mu.Unlock()
+	c.fake.prepared++
+	return &fakeStmt{conn: c, sql: sql}, nil
+}
 
 func (c *fakeConn) Close() error {
 	c.fake.mu.Lock()
@@ -133,7 +147,39 @@ func (c *fakeConn) QueryContext(ctx context.Context, sql string, _ []sqldriver.N
 			return nil, err
 		}
 	}
+	if c.fake.rows != nil {
+		return c.fake.rows(), nil
+	}
 	return noRows{}, nil
+}
+
+func (c *fakeConn) Ping(ctx context.Context) error {
+	if c.fake.ping != nil {
+		return c.fake.ping(ctx)
+	}
+	return nil
+}
+
+// fakeStmt is a prepared statement.
+type fakeStmt struct {
+	conn *fakeConn
+	sql  string
+}
+
+func (s *fakeStmt) Close() error { return nil }
+
+func (s *fakeStmt) NumInput() int { return -1 }
+
+func (s *fakeStmt) Exec([]sqldriver.Value) (sqldriver.Result, error) { return nil, sqldriver.ErrSkip }
+
+func (s *fakeStmt) Query([]sqldriver.Value) (sqldriver.Rows, error) { return nil, sqldriver.ErrSkip }
+
+func (s *fakeStmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+	return s.conn.ExecContext(ctx, s.sql, args)
+}
+
+func (s *fakeStmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	return s.conn.QueryContext(ctx, s.sql, args)
 }
 
 type fakeTx struct{}

@@ -127,7 +127,7 @@ func originOf(db *gorm.DB) *origin {
 
 // readHistory reads the table without a lock.
 func (o *origin) readHistory(ctx context.Context, db *gorm.DB) (map[string]record, error) {
-	h := history{db.WithContext(ctx)}
+	h := history{db.WithContext(WithPrimary(ctx))}
 	known, err := h.read()
 	if err != nil || known != nil {
 		return known, o.target.schemaError("migrations", err)

@@ -197,14 +197,30 @@ func transient(err error, kind driver.ErrorKind) bool {
 	return driver.Network(err) == driver.Connection || errors.As(err, &network)
 }
 
-// finish adds what every database of Plinth has, and brings the schema up to date.
+// finish adds what every database of Plinth has, finds the replicas, and brings the schema up to date.
 func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 	origin := &origin{target: t, log: o.Log}
-	for _, plugin := range []gorm.Plugin{lean{}, contextErrors{}, xModels.Plugin{}, origin} {
+	plugins := []gorm.Plugin{lean{}, contextErrors{}, xModels.Plugin{}, origin}
+	var copies *replicas
+	if len(t.replicas) > 0 {
+		copies = newReplicas(t.replicas, o)
+		plugins = append(plugins, copies)
+	}
+	for _, plugin := range plugins {
 		if err := db.Use(plugin); err != nil {
 			return fmt.Errorf("xdb: plugin %s: %w", plugin.Name(), err)
 		}
 	}
+	if copies != nil {
+		if err := copies.start(ctx); err != nil {
+			return err
+		}
+	}
+	return t.bringUp(WithPrimary(ctx), db, origin, o)
+}
+
+// bringUp migrates and prepares.
+func (t *target) bringUp(ctx context.Context, db *gorm.DB, origin *origin, o Options) error {
 	if len(o.AutoMigrate) > 0 {
 		run := func(tx *gorm.DB) error { return tx.AutoMigrate(o.AutoMigrate...) }
 		if err := t.migrate(ctx, db, o.Log, run); err != nil {
@@ -227,6 +243,7 @@ func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 // migrate runs a change of the schema in the state that the driver wants for it. Another process may need its lock for
 // as long as its own change takes, so only the end of ctx ends the wait for it.
 func (t *target) migrate(ctx context.Context, db *gorm.DB, log logLines, run func(tx *gorm.DB) error) error {
+	ctx = WithPrimary(ctx)
 	m, ok := t.driver.(driver.Migrator)
 	if !ok {
 		return run(db.WithContext(ctx))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -36,6 +37,9 @@ type Options struct {
 	Parts driver.Config
 	// Dialector is used instead of Driver, DSN and Parts.
 	Dialector gorm.Dialector
+	// Replicas are the connection strings of copies of the database, for the same Driver. Reads outside of a transaction
+	// go to them in turn: see WithPrimary.
+	Replicas []xLog.Secret
 
 	// TablePrefix stands before the name of every table.
 	TablePrefix string
@@ -92,6 +96,7 @@ type target struct {
 	advice    []string    // of the driver, about the parts
 	variable  xEnv.EnvKey // what leads there alone; "" where several parts do
 	secrets   scrubber
+	replicas  []*target
 
 	registry   *Registry
 	migrations []migration // those of the options
@@ -118,13 +123,16 @@ func Check(o Options) error { return defaultRegistry.Check(o) }
 // Describe says in one line which driver o uses and where it leads to, without a secret.
 func (r *Registry) Describe(o Options) string {
 	t, err := r.resolve(o)
-	switch {
-	case err != nil:
+	if err != nil {
 		return o.Driver
-	case t.where == "":
-		return t.name
+	}
+	switch n := len(t.replicas); n {
+	case 0:
+		return t.label()
+	case 1:
+		return t.label() + ", 1 replica"
 	default:
-		return t.name + " " + t.where
+		return fmt.Sprintf("%s, %d replicas", t.label(), n)
 	}
 }
 
@@ -145,6 +153,9 @@ func (r *Registry) resolve(o Options) (*target, error) {
 		}
 	}
 	t, err := r.find(o)
+	if err == nil {
+		err = t.findReplicas(o)
+	}
 	set, fileErr := r.readMigrations(t, o.Migrations)
 	if err = errors.Join(append(problems, err, fileErr)...); err != nil {
 		return nil, err
@@ -183,6 +194,28 @@ func (r *Registry) find(o Options) (*target, error) {
 		t.where = describeDSN(dsn)
 	}
 	return t, nil
+}
+
+// findReplicas resolves the replicas of o.
+func (t *target) findReplicas(o Options) error {
+	if t.driver == nil && len(o.Replicas) > 0 {
+		return errors.New("xdb: Replicas need a Driver, which makes a dialector of each DSN: name one instead of the Dialector, or leave them out")
+	}
+	var problems []error
+	for i, dsn := range o.Replicas {
+		if strings.TrimSpace(dsn.Reveal()) == "" {
+			problems = append(problems, fmt.Errorf("xdb: replica %d: the DSN is empty", i+1))
+			continue
+		}
+		replica, err := t.registry.find(Options{Driver: o.Driver, DSN: dsn, Parts: o.Parts})
+		if err != nil {
+			problems = append(problems, fmt.Errorf("xdb: replica %d: %w", i+1, err))
+			continue
+		}
+		t.replicas = append(t.replicas, replica)
+		t.secrets = t.secrets.withDSN(dsn.Reveal()) // an error of a statement may be that of a replica
+	}
+	return errors.Join(problems...)
 }
 
 // pathVariable names the path where the driver makes the connection string of it.

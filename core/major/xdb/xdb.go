@@ -70,8 +70,10 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 	}, opts...)
 }
 
-// CheckHealth asks the server for an answer.
-func CheckHealth(ctx context.Context, db *gorm.DB) error {
+// CheckHealth asks the server for an answer. A replica that is down does not make it fail: the server answers the reads.
+func CheckHealth(ctx context.Context, db *gorm.DB) error { return ping(ctx, db) }
+
+func ping(ctx context.Context, db *gorm.DB) error {
 	pool, err := db.DB()
 	if err != nil {
 		return fmt.Errorf("xdb: pool: %w", err)
@@ -82,11 +84,19 @@ func CheckHealth(ctx context.Context, db *gorm.DB) error {
 	return nil
 }
 
-// Close closes the pool of db; what is under way is waited for. A nil db is closed already.
+// Close closes the pool of db and those of its replicas; what is under way is waited for. A nil db is closed already.
 func Close(db *gorm.DB) error {
 	if db == nil {
 		return nil
 	}
+	var err error
+	if r, ok := db.Plugins[replicasName].(*replicas); ok {
+		err = r.close()
+	}
+	return errors.Join(err, closePool(db))
+}
+
+func closePool(db *gorm.DB) error {
 	pool, err := db.DB()
 	if errors.Is(err, gorm.ErrInvalidDB) {
 		return nil // it never had a pool

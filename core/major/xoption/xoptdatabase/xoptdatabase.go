@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -125,6 +126,25 @@ func WithDriver(name, dsn string) Option {
 // WithDSN gives the whole connection string.
 func WithDSN(dsn string) Option {
 	return set(func(o *xDB.Options) { o.DSN = xLog.Secret(dsn) })
+}
+
+// WithReplicas gives the connection strings of copies of the database, for the same driver: reads outside of a transaction
+// go to them in turn, everything else to the database itself. A replica that is down is left out until it answers again.
+// It may lag behind; xDB.WithPrimary reads what has just been written. It may be given more than once.
+func WithReplicas(dsn ...string) Option {
+	return func(c *Config) {
+		for i, text := range dsn {
+			if strings.TrimSpace(text) == "" {
+				c.problem("WithReplicas: DSN %d is empty", i+1)
+				return
+			}
+		}
+		set(func(o *xDB.Options) {
+			for _, text := range dsn {
+				o.Replicas = append(o.Replicas, xLog.Secret(text))
+			}
+		})(c)
+	}
 }
 
 // WithParts gives the connection in parts, of which the driver makes the connection string.

@@ -131,14 +131,15 @@ func TestBuildReportsEverythingAtOnce(t *testing.T) {
 		xOptDatabase.WithDialector(nil),
 		xOptDatabase.WithAutoMigrate(nil),
 		xOptDatabase.WithMigrations(nil),
+		xOptDatabase.WithReplicas("file:a.db", " "),
 		xOptDatabase.WithPrepare[func(*gorm.DB) error](nil),
 		xOptDatabase.WithPrepare[func(context.Context, *gorm.DB) error](nil),
 	)
 	if err == nil {
 		t.Fatal("Build found nothing")
 	}
-	if got := strings.Count(err.Error(), "xoptdatabase: "); got != 6 {
-		t.Errorf("problems = %d, want 6:\n%v", got, err)
+	if got := strings.Count(err.Error(), "xoptdatabase: "); got != 7 {
+		t.Errorf("problems = %d, want 7:\n%v", got, err)
 	}
 }
 
@@ -209,6 +210,21 @@ func TestAutoMigrateMayBeRepeated(t *testing.T) {
 	again := build(t, xOptDatabase.WithAutoMigrate(&a{})).Options()
 	if len(again.AutoMigrate) != 1 {
 		t.Errorf("entities = %d, want 1", len(again.AutoMigrate))
+	}
+}
+
+func TestReplicasMayBeRepeatedAndNeedADriver(t *testing.T) {
+	clearEnv(t)
+	c := build(t, xOptDatabase.WithReplicas("a", "b"), xOptDatabase.WithReplicas(), xOptDatabase.WithReplicas("secret"))
+	if got := c.Options().Replicas; len(got) != 3 || got[2].Reveal() != "secret" || strings.Contains(fmt.Sprint(c.Options()), "secret") {
+		t.Errorf("replicas = %v, want three that are not printed", got)
+	}
+	if c.Enabled() {
+		t.Error("replicas alone are a database")
+	}
+	c = build(t, xOptDatabase.WithReplicas("a"), xOptDatabase.WithDialector(dialector{}))
+	if err := c.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "Replicas need a Driver") {
+		t.Errorf("Check = %v, want a word about the dialector", err)
 	}
 }
 

@@ -1,0 +1,135 @@
+package xdb_test
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"io"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// cluster is a driver without servers: each DSN leads to a double of its own.
+type cluster struct {
+	fake
+
+	mu      sync.Mutex
+	servers map[string]*server
+}
+
+// server is the double of one server, which can be down.
+type server struct {
+	fake
+
+	isDown atomic.Bool
+	hangs  atomic.Bool // at a ping
+	seen   atomic.Int32
+	refuse atomic.Pointer[error] // of every statement
+}
+
+// at returns the server with this DSN.
+func (c *cluster) at(dsn string) *server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, ok := c.servers[dsn]
+	if !ok {
+		s = newServer()
+		if c.servers == nil {
+			c.servers = map[string]*server{}
+		}
+		c.servers[dsn] = s
+	}
+	return s
+}
+
+func newServer() *server {
+	s := &server{}
+	s.connect = func(context.Context, int) error {
+		if s.isDown.Load() {
+			return refused
+		}
+		return nil
+	}
+	s.ping = func(ctx context.Context) error {
+		if s.hangs.Load() {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if s.isDown.Load() {
+			return sqldriver.ErrBadConn // so that database/sql connects anew
+		}
+		return nil
+	}
+	s.prepare = func() error {
+		if s.isDown.Load() {
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	}
+	s.query = func(context.Context, string) error {
+		if s.isDown.Load() {
+			return io.ErrUnexpectedEOF
+		}
+		s.seen.Add(1)
+		if err := s.refuse.Load(); err != nil {
+			return *err
+		}
+		return nil
+	}
+	return s
+}
+
+func (c *cluster) Dialector(dsn string) gorm.Dialector { return c.at(dsn).Dialector(dsn) }
+
+const (
+	primaryDSN = "fake://u:pa55word@primary/app"
+	firstDSN   = "fake://u:pa55word@first/app"
+	secondDSN  = "fake://u:pa55word@second/app"
+)
+
+// openCluster opens a primary with two replicas, and closes them at the end of the test.
+func openCluster(ctx context.Context, t *testing.T, c *cluster, change func(*xDB.Options)) *gorm.DB {
+	t.Helper()
+	o := xDB.Options{Driver: "fake", DSN: primaryDSN, Replicas: []xLog.Secret{firstDSN, secondDSN}}
+	if change != nil {
+		change(&o)
+	}
+	db, err := registryOf(c).Open(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := xDB.Close(db); err != nil {
+			t.Error(err)
+		}
+		for dsn, s := range c.servers {
+			if n := s.openConnections(); n != 0 {
+				t.Errorf("open connections of %s = %d, want 0", dsn, n)
+			}
+		}
+	})
+	return db
+}
+
+// answered returns which servers saw a statement of do: the primary, and replicas.
+func (c *cluster) answered(do func()) (primary, replicas int) {
+	before := [3]int32{c.at(primaryDSN).seen.Load(), c.at(firstDSN).seen.Load(), c.at(secondDSN).seen.Load()}
+	do()
+	return int(c.at(primaryDSN).seen.Load() - before[0]),
+		int(c.at(firstDSN).seen.Load() - before[1] + c.at(secondDSN).seen.Load() - before[2])
+}
+
+// article is an entity, and its table.
+type article struct {
+	ID   int64 `gorm:"primaryKey;autoIncrement:false"`
+	Name string
+}
+
+// errReadOnly is what a standby says of a write.
+var errReadOnly = driver.Translate(driver.ReadOnly, io.EOF, "")

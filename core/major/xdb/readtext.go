@@ -1,0 +1,51 @@
+package xdb
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
+)
+
+// Words that a statement of an application's own may not hold where a replica shall answer it: they lock, write, or ask
+// the catalogue, in which gorm's migrator must find the table that has just been made.
+var (
+	primaryWords = []string{
+		"CALL", "DELETE", "EXEC", "EXECUTE", "FOR", "INSERT", "INTO", "MERGE", "UPDATE",
+		"INFORMATION_SCHEMA", "SQLITE_MASTER", "SQLITE_SCHEMA", "SYS",
+	}
+	primaryParts = []string{"LOCK", "NEXTVAL", "SETVAL", "PG_", "USER_TAB", "USER_IND", "USER_CONS"}
+)
+
+// onlyReads reports whether a statement is one SELECT that a replica can answer, as far as its words tell. Where they do
+// not, it is no.
+func onlyReads(sql, dialect string) bool {
+	s := sqlscan.New(sql, sqlscan.RulesOf(dialect))
+	var first string
+	for ended := false; s.More(); {
+		t := s.Next()
+		text := sql[t.Start:t.End]
+		executed := t.Kind == sqlscan.Other && len(text) > 1 // a comment that is not one
+		switch {
+		case t.Open || executed:
+			return false
+		case t.Kind == sqlscan.Space || t.Kind == sqlscan.Comment:
+		case ended:
+			return false // a second statement
+		case text == ";":
+			ended = true
+		case t.Kind == sqlscan.Word:
+			word := strings.ToUpper(text)
+			if first = cmp.Or(first, word); needsPrimary(word) {
+				return false
+			}
+		}
+	}
+	return first == "SELECT" || first == "WITH"
+}
+
+func needsPrimary(word string) bool {
+	return slices.Contains(primaryWords, word) ||
+		slices.ContainsFunc(primaryParts, func(part string) bool { return strings.Contains(word, part) })
+}

@@ -1,0 +1,41 @@
+package xdb
+
+import "testing"
+
+func TestOnlyReads(t *testing.T) {
+	for _, tc := range []struct {
+		name, sql, dialect string
+		want               bool
+	}{
+		{name: "select", sql: "SELECT * FROM users WHERE id = ?", want: true},
+		{name: "lower case after a comment", sql: "/* report */\n select 1;  -- done", want: true},
+		{name: "common table expression", sql: "WITH n AS (SELECT 1) SELECT * FROM n", want: true},
+		{name: "words within a text", sql: "SELECT 'delete it; for update' FROM users", want: true},
+		{name: "words within a name", sql: `SELECT "for" FROM users`, want: true},
+		{name: "a longer name", sql: "SELECT updated, information FROM updates", want: true},
+		{name: "no words", sql: " ; "},
+		{name: "insert", sql: "INSERT INTO users VALUES (1) RETURNING id"},
+		{name: "insert within", sql: "WITH n AS (INSERT INTO users VALUES (1) RETURNING id) SELECT * FROM n"},
+		{name: "delete within", sql: "WITH n AS (delete FROM users RETURNING id) SELECT * FROM n"},
+		{name: "for update", sql: "SELECT * FROM users FOR UPDATE"},
+		{name: "for update with an end", sql: "SELECT * FROM users for\tupdate SKIP LOCKED;"},
+		{name: "for share", sql: "SELECT * FROM users FOR NO KEY UPDATE"},
+		{name: "lock in share mode", sql: "SELECT * FROM users LOCK IN SHARE MODE", dialect: "mysql"},
+		{name: "table hint", sql: "SELECT * FROM users WITH (UPDLOCK)", dialect: "sqlserver"},
+		{name: "into", sql: "SELECT * INTO copies FROM users"},
+		{name: "sequence", sql: "SELECT nextval('users_id')"},
+		{name: "advisory lock", sql: "SELECT pg_try_advisory_lock(1)"},
+		{name: "named lock", sql: "SELECT GET_LOCK('x', 1)", dialect: "mysql"},
+		{name: "catalogue", sql: "SELECT count(*) FROM information_schema.tables"},
+		{name: "two statements", sql: "SELECT 1; SELECT 2"},
+		{name: "an executed comment", sql: "SELECT 1 /*! FOR UPDATE */", dialect: "mysql"},
+		{name: "a text without an end", sql: "SELECT 'x"},
+		{name: "something else", sql: "PRAGMA user_version"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := onlyReads(tc.sql, tc.dialect); got != tc.want {
+				t.Errorf("onlyReads(%q) = %v, want %v", tc.sql, got, tc.want)
+			}
+		})
+	}
+}

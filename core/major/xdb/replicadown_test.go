@@ -1,0 +1,246 @@
+package xdb_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+func TestAReplicaThatGoesDownCostsNoReadAndComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, log := logged(t)
+		c := &cluster{}
+		db := openCluster(ctx, t, c, nil).WithContext(ctx)
+		find := func() error { return db.Find(&[]article{}).Error }
+		row := func() error { return plain(db.Model(&article{}).Row().Scan(new(int))) }
+		read := func(what string, do func() error, wantPrimary, wantReplicas int) {
+			t.Helper()
+			primary, replicas := c.answered(func() {
+				for range 4 {
+					if err := do(); err != nil {
+						t.Errorf("%s: %v", what, err)
+					}
+				}
+			})
+			if primary != wantPrimary || replicas != wantReplicas {
+				t.Errorf("%s: reads = %d at the primary and %d at replicas, want %d and %d", what, primary, replicas, wantPrimary, wantReplicas)
+			}
+		}
+		c.at(firstDSN).isDown.Store(true)
+		read("one goes down", find, 1, 3)
+		c.at(secondDSN).isDown.Store(true)
+		read("the other too", row, 4, 0)
+		<-time.After(time.Minute)
+		read("both are down", find, 4, 0)
+		if err := xDB.CheckHealth(ctx, db); err != nil {
+			t.Errorf("health = %v, want none of the replicas' business", err)
+		}
+		c.at(firstDSN).isDown.Store(false)
+		<-time.After(6 * time.Second)
+		read("one is back", row, 0, 4)
+		if downs, ups := log.count("replica is down"), log.count("replica is up"); downs != 2 || ups != 3 {
+			t.Errorf("lines = %d down and %d up, want 2 and 3:\n%s", downs, ups, log)
+		}
+		c.at(primaryDSN).isDown.Store(true)
+		if err := xDB.CheckHealth(ctx, db); err == nil {
+			t.Error("the primary is down, and the health is good")
+		}
+	})
+}
+
+func TestReadsAreSafeWhileReplicasComeAndGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{}
+		db := openCluster(t.Context(), t, c, nil)
+		var readers sync.WaitGroup
+		for range 8 {
+			readers.Go(func() {
+				for range 50 {
+					if err := db.Find(&[]article{}).Error; err != nil {
+						t.Error(err)
+					}
+					<-time.After(300 * time.Millisecond)
+				}
+			})
+		}
+		for i := range 10 {
+			c.at(firstDSN).isDown.Store(i%2 == 0)
+			c.at(secondDSN).isDown.Store(i%3 == 0)
+			<-time.After(1700 * time.Millisecond)
+		}
+		readers.Wait()
+		if n := c.at(primaryDSN).seen.Load() + c.at(firstDSN).seen.Load() + c.at(secondDSN).seen.Load(); n != 400 {
+			t.Errorf("answers = %d, want 400", n)
+		}
+	})
+}
+
+func TestAReplicaThatStopsAnsweringIsFoundWithoutARead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, log := logged(t)
+		c := &cluster{}
+		db := openCluster(ctx, t, c, nil).WithContext(ctx)
+		c.at(firstDSN).hangs.Store(true)
+		<-time.After(9 * time.Second)
+		if n := log.count("replica is down"); n != 1 {
+			t.Errorf("lines = %d, want 1:\n%s", n, log)
+		}
+		for range 4 {
+			if err := db.Find(&[]article{}).Error; err != nil {
+				t.Error(err)
+			}
+		}
+		if n := c.at(firstDSN).seen.Load(); n != 0 {
+			t.Errorf("reads of the one that does not answer = %d, want 0", n)
+		}
+	})
+}
+
+func TestAReplicaWhosePoolIsAtWorkIsNotDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, log := logged(t)
+		c := &cluster{}
+		db := openCluster(ctx, t, c, func(o *xDB.Options) { o.MaxOpenConns = 1 }).WithContext(ctx)
+		for range 2 {
+			r, err := db.Raw("SELECT 1").Rows()
+			if err != nil || r.Err() != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = r.Close() }()
+		}
+		<-time.After(time.Minute)
+		if n := log.count("replica is down"); n != 0 {
+			t.Errorf("lines = %d, want 0:\n%s", n, log)
+		}
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if err := db.WithContext(short).Find(&[]article{}).Error; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a second read = %v, want it to wait for the one connection", err)
+		}
+	})
+}
+
+func TestOpenDoesNotWaitForReplicas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, log := logged(t)
+		c := &cluster{}
+		c.at(firstDSN).isDown.Store(true)
+		c.at(secondDSN).connect = func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
+		start := time.Now()
+		db := openCluster(ctx, t, c, nil).WithContext(ctx)
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("Open took %s, want 5 s at most", took)
+		}
+		if n := log.count("replica is down"); n != 2 {
+			t.Errorf("lines = %d, want 2:\n%s", n, log)
+		}
+		primary, _ := c.answered(func() { _ = db.Find(&[]article{}) })
+		c.at(firstDSN).isDown.Store(false)
+		<-time.After(6 * time.Second)
+		_, replicas := c.answered(func() { _ = db.Find(&[]article{}) })
+		if primary != 1 || replicas != 1 {
+			t.Errorf("reads = %d at the primary before and %d at the replica after, want one each", primary, replicas)
+		}
+	})
+}
+
+func TestOpenFailsWhereWaitingCannotMendAReplica(t *testing.T) {
+	refused := errors.New("28P01 for hunter2secret")
+	for _, tc := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{name: "a DSN that does not parse", err: errors.New("cannot parse " + secondDSN + " hunter2secret"), want: "cannot parse ***"},
+		{name: "a wrong password", err: driver.Translate(driver.Authentication, refused, refused.Error()), want: "authentication failed: 28P01 for ***"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			ignore := goleak.IgnoreCurrent()
+			c := &cluster{}
+			c.at(secondDSN).connect = func(context.Context, int) error { return tc.err }
+			o := xDB.Options{
+				Driver: "fake", DSN: primaryDSN, Replicas: []xLog.Secret{firstDSN, secondDSN}, Parts: driver.Config{Pass: "hunter2secret"},
+			}
+			db, err := registryOf(c).Open(t.Context(), o)
+			if db != nil || err == nil || !strings.Contains(err.Error(), "xdb: replica 2: open fake second/app: "+tc.want) {
+				t.Errorf("error = %v, want the replica's without a secret", err)
+			}
+			if err != nil && strings.Contains(err.Error(), "hunter2secret") {
+				t.Errorf("the password appears in %v", err)
+			}
+			for dsn, s := range c.servers {
+				if n := s.openConnections(); n != 0 {
+					t.Errorf("open connections of %s = %d, want 0", dsn, n)
+				}
+			}
+			goleak.VerifyNone(t, ignore)
+		})
+	}
+}
+
+func TestAStatementThatCannotBePreparedIsDoneByThePrimary(t *testing.T) {
+	c := &cluster{}
+	db := openCluster(t.Context(), t, c, func(o *xDB.Options) {
+		o.Gorm = func(config *gorm.Config) { config.PrepareStmt = true }
+	})
+	c.at(firstDSN).isDown.Store(true)
+	c.at(secondDSN).isDown.Store(true)
+	for name, do := range map[string]func() error{
+		"row":  func() error { return plain(db.Model(&article{}).Row().Scan(new(int))) }, // gorm returns one without an error
+		"find": func() error { return db.Find(&[]article{}).Error },
+	} {
+		if err := do(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// gorm starts a goroutine that never ends for each database that it opens with prepared statements.
+func TestAReplicaThatIsDownLeavesNoCacheOfStatements(t *testing.T) {
+	caches := func() int {
+		stacks := make([]byte, 1<<20)
+		return bytes.Count(stacks[:runtime.Stack(stacks, true)], []byte("created by gorm.io/gorm/internal/lru"))
+	}
+	before := caches()
+	c := &cluster{}
+	c.at(firstDSN).isDown.Store(true)
+	c.at(secondDSN).isDown.Store(true)
+	openCluster(t.Context(), t, c, func(o *xDB.Options) {
+		o.Gorm = func(config *gorm.Config) { config.PrepareStmt = true }
+	})
+	if got := caches() - before; got != 1 {
+		t.Errorf("caches = %d, want 1 for the primary", got)
+	}
+}
+
+func TestCloseEndsTheReplicasToo(t *testing.T) {
+	ignore := goleak.IgnoreCurrent()
+	c := &cluster{}
+	c.at(secondDSN).isDown.Store(true)
+	db, err := registryOf(c).Open(t.Context(), xDB.Options{Driver: "fake", DSN: primaryDSN, Replicas: []xLog.Secret{firstDSN, secondDSN}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := xDB.Close(db.WithContext(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := c.at(firstDSN).openConnections(); n != 0 {
+		t.Errorf("open connections = %d, want 0", n)
+	}
+	goleak.VerifyNone(t, ignore)
+}

@@ -1,0 +1,311 @@
+package xdb_test
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// plain is what gorm needs for a read that finds nothing.
+func plain(err error) error {
+	if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+func rows(r *sql.Rows, err error) error {
+	if err == nil {
+		err = errors.Join(r.Err(), r.Close())
+	}
+	return err
+}
+
+func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		do   func(db *gorm.DB) error
+		want string
+	}{
+		{name: "First", do: func(db *gorm.DB) error { return plain(db.First(&article{}).Error) }, want: "replica"},
+		{name: "Find", do: func(db *gorm.DB) error { return db.Find(&[]article{}).Error }, want: "replica"},
+		{name: "Pluck", do: func(db *gorm.DB) error { return db.Model(&article{}).Pluck("name", &[]string{}).Error }, want: "replica"},
+		{name: "Scan", do: func(db *gorm.DB) error { return db.Model(&article{}).Scan(&[]article{}).Error }, want: "replica"},
+		{name: "Rows", do: func(db *gorm.DB) error { return rows(db.Model(&article{}).Rows()) }, want: "replica"},
+		{name: "Row", do: func(db *gorm.DB) error { return plain(db.Model(&article{}).Row().Scan(new(int))) }, want: "replica"},
+		{name: "Raw select", do: func(db *gorm.DB) error { return db.Raw("SELECT 1").Scan(new(int)).Error }, want: "replica"},
+		{name: "Raw select by Rows", do: func(db *gorm.DB) error { return rows(db.Raw("SELECT 1").Rows()) }, want: "replica"},
+		{name: "a chain that has read", do: func(db *gorm.DB) error {
+			chain := db.Model(&article{}).Where("id = ?", 1)
+			return chain.Find(&[]article{}).Error
+		}, want: "replica"},
+		{name: "Create", do: func(db *gorm.DB) error { return db.Create(&article{ID: 1}).Error }, want: "primary"},
+		{name: "Save", do: func(db *gorm.DB) error { return db.Save(&article{ID: 1}).Error }, want: "primary"},
+		{name: "Updates", do: func(db *gorm.DB) error { return db.Updates(&article{ID: 1, Name: "x"}).Error }, want: "primary"},
+		{name: "Delete", do: func(db *gorm.DB) error { return db.Delete(&article{ID: 1}).Error }, want: "primary"},
+		{name: "Exec", do: func(db *gorm.DB) error { return db.Exec("SELECT 1").Error }, want: "primary"},
+		{name: "Raw insert", do: func(db *gorm.DB) error {
+			return db.Raw("INSERT INTO articles VALUES (1) RETURNING id").Scan(new(int)).Error
+		}, want: "primary"},
+		{name: "Raw insert by Find", do: func(db *gorm.DB) error {
+			return db.Raw("INSERT INTO articles VALUES (1) RETURNING id").Find(&[]article{}).Error
+		}, want: "primary"},
+		{name: "Raw locking read", do: func(db *gorm.DB) error {
+			return db.Raw("SELECT * FROM articles FOR UPDATE SKIP LOCKED").Scan(&[]article{}).Error
+		}, want: "primary"},
+		{name: "locking read", do: func(db *gorm.DB) error {
+			return db.Clauses(clause.Locking{Strength: "UPDATE"}).Find(&[]article{}).Error
+		}, want: "primary"},
+		{name: "locking read by Rows", do: func(db *gorm.DB) error {
+			return rows(db.Model(&article{}).Clauses(clause.Locking{Strength: "SHARE"}).Rows())
+		}, want: "primary"},
+		{name: "a read with WithPrimary", do: func(db *gorm.DB) error {
+			ctx := xDB.WithPrimary(xDB.WithPrimary(db.Statement.Context))
+			return db.WithContext(ctx).Find(&[]article{}).Error
+		}, want: "primary"},
+		{name: "a transaction", do: func(db *gorm.DB) error {
+			return db.Transaction(func(tx *gorm.DB) error { return tx.Find(&[]article{}).Error })
+		}, want: "primary"},
+		{name: "xDB.Transaction", do: func(db *gorm.DB) error {
+			ctx := context.WithValue(db.Statement.Context, xCtx.DatabaseKey, db)
+			return xDB.Transaction(ctx, func(ctx context.Context) error { return xDB.MustGetDB(ctx).Find(&[]article{}).Error })
+		}, want: "primary"},
+		{name: "a single connection", do: func(db *gorm.DB) error {
+			return db.Connection(func(tx *gorm.DB) error { return tx.Session(&gorm.Session{NewDB: true}).Find(&[]article{}).Error })
+		}, want: "primary"},
+		{name: "a chain that has written", do: func(db *gorm.DB) error {
+			chain := db.Session(&gorm.Session{SkipDefaultTransaction: true}).Model(&article{}).Where("id = ?", 1)
+			return errors.Join(chain.Update("name", "x").Error, chain.Find(&[]article{}).Error)
+		}, want: "primary"},
+	} {
+		for _, prepared := range []bool{false, true} {
+			name := tc.name
+			if prepared {
+				name += ", prepared"
+			}
+			t.Run(name, func(t *testing.T) {
+				c := &cluster{}
+				db := openCluster(t.Context(), t, c, func(o *xDB.Options) {
+					o.Gorm = func(config *gorm.Config) { config.PrepareStmt = prepared }
+				})
+				primary, replicas := c.answered(func() {
+					for range 2 {
+						if err := tc.do(db); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+				if got := map[bool]string{true: "primary", false: "replica"}[primary > 0]; got != tc.want || primary > 0 && replicas > 0 {
+					t.Errorf("statements at the primary = %d, at replicas = %d; want all at the %s", primary, replicas, tc.want)
+				}
+			})
+		}
+	}
+}
+
+func TestTheResultOfAReadIsNoHandleOnAReplica(t *testing.T) {
+	c := &cluster{}
+	db := openCluster(t.Context(), t, c, nil)
+	read := db.Find(&[]article{})
+	primary, replicas := c.answered(func() {
+		err := read.Session(&gorm.Session{NewDB: true}).Transaction(func(tx *gorm.DB) error { return tx.Exec("x").Error })
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if primary != 1 || replicas != 0 {
+		t.Errorf("statements = %d at the primary and %d at replicas, want 1 and 0", primary, replicas)
+	}
+}
+
+func TestReadsTakeTurns(t *testing.T) {
+	c := &cluster{}
+	db := openCluster(t.Context(), t, c, nil)
+	for range 10 {
+		if err := db.Find(&[]article{}).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := c.at(firstDSN).seen.Load(), c.at(secondDSN).seen.Load(); a != 5 || b != 5 {
+		t.Errorf("reads = %d and %d, want 5 each", a, b)
+	}
+}
+
+func TestPreparedStatementsArePreparedOnceAtEachReplica(t *testing.T) {
+	c := &cluster{}
+	db := openCluster(t.Context(), t, c, func(o *xDB.Options) {
+		o.Gorm = func(config *gorm.Config) { config.PrepareStmt = true }
+	})
+	for range 10 {
+		if err := db.Find(&[]article{}).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := c.at(firstDSN).prepared, c.at(secondDSN).prepared; a != 1 || b != 1 {
+		t.Errorf("statements prepared = %d and %d, want 1 each", a, b)
+	}
+}
+
+func TestHooksOfAWriteReadWhatItHasWritten(t *testing.T) {
+	c := &cluster{}
+	db := openCluster(t.Context(), t, c, func(o *xDB.Options) { o.SkipDefaultTransaction = true })
+	primary, replicas := c.answered(func() {
+		if err := db.Create(&hooked{ID: 1}).Error; err != nil {
+			t.Error(err)
+		}
+	})
+	if primary != 2 || replicas != 0 {
+		t.Errorf("statements = %d at the primary and %d at replicas, want 2 and 0", primary, replicas)
+	}
+}
+
+// hooked reads after it was written.
+type hooked struct {
+	ID int64 `gorm:"primaryKey;autoIncrement:false"`
+}
+
+func (*hooked) AfterCreate(tx *gorm.DB) error { return tx.Find(&[]article{}).Error }
+
+func TestPrepareFunctionsReadThePrimary(t *testing.T) {
+	c := &cluster{}
+	c.at(firstDSN).refuse.Store(&io.EOF)
+	c.at(secondDSN).refuse.Store(&io.EOF)
+	prepare := func(ctx context.Context, db *gorm.DB) error {
+		return errors.Join(db.Find(&[]article{}).Error, db.WithContext(ctx).Find(&[]article{}).Error)
+	}
+	openCluster(t.Context(), t, c, func(o *xDB.Options) { o.Prepare = []xDB.Prepare{prepare} })
+	if n := c.at(primaryDSN).seen.Load(); n != 2 {
+		t.Errorf("reads of the primary = %d, want 2", n)
+	}
+}
+
+func TestAReadThatWritesIsDoneByThePrimary(t *testing.T) {
+	c := &cluster{}
+	db := openCluster(t.Context(), t, c, nil)
+	c.at(firstDSN).refuse.Store(&errReadOnly)
+	c.at(secondDSN).refuse.Store(&errReadOnly)
+	primary, replicas := c.answered(func() {
+		for range 4 {
+			if err := rows(db.Raw("SELECT count_visit(1)").Rows()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if primary != 4 || replicas != 4 { // each was tried at a replica, which stays in use
+		t.Errorf("statements = %d at the primary and %d at replicas, want 4 and 4", primary, replicas)
+	}
+}
+
+// oneRow returns a row and then breaks off.
+type oneRow struct {
+	noRows
+
+	done bool
+}
+
+func (r *oneRow) Next(dest []sqldriver.Value) error {
+	if r.done {
+		return io.ErrUnexpectedEOF
+	}
+	dest[0], r.done = int64(1), true
+	return nil
+}
+
+func TestAReadThatHasReturnedRowsIsNotRepeated(t *testing.T) {
+	c := &cluster{}
+	db := openCluster(t.Context(), t, c, nil)
+	for _, dsn := range []string{firstDSN, secondDSN} {
+		c.at(dsn).rows = func() sqldriver.Rows { return &oneRow{} }
+	}
+	var got []map[string]any
+	primary, _ := c.answered(func() {
+		if err := db.Model(&article{}).Find(&got).Error; !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("error = %v, want the one after the first row", err)
+		}
+	})
+	if primary != 0 || len(got) != 1 {
+		t.Errorf("statements at the primary = %d and rows = %d, want 0 and 1", primary, len(got))
+	}
+}
+
+func TestAnErrorOfAStatementLeavesTheReplicaInUse(t *testing.T) {
+	c := &cluster{}
+	db := openCluster(t.Context(), t, c, nil)
+	broken := driver.Translate(driver.Syntax, io.EOF, "")
+	c.at(firstDSN).refuse.Store(&broken)
+	c.at(secondDSN).refuse.Store(&broken)
+	primary, replicas := c.answered(func() {
+		for range 4 {
+			if err := db.Find(&[]article{}).Error; driver.KindOf(err) != driver.Syntax {
+				t.Errorf("error = %v, want that of the replica", err)
+			}
+		}
+	})
+	if primary != 0 || replicas != 4 {
+		t.Errorf("reads = %d at the primary and %d at replicas, want 0 and 4", primary, replicas)
+	}
+}
+
+func TestNoLineHoldsTheDSNOfAReplica(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, log := logged(t)
+		c := &cluster{}
+		const dsn = "fake://u:hunter2secret@first/app"
+		c.at(dsn).connect = func(context.Context, int) error {
+			return driver.Translate(driver.Connection, io.EOF, "no way to "+dsn+" with hunter2secret")
+		}
+		openCluster(ctx, t, c, func(o *xDB.Options) { o.Replicas = []xLog.Secret{dsn} })
+		if said := log.String(); strings.Contains(said, "hunter2secret") || !strings.Contains(said, "no way to ***") {
+			t.Errorf("lines = %s, want the error without the secret", said)
+		}
+	})
+}
+
+func TestCheckRefusesReplicas(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		options xDB.Options
+		want    string
+	}{
+		{name: "without a DSN", options: xDB.Options{Driver: "fake", Replicas: []xLog.Secret{firstDSN, " "}}, want: "xdb: replica 2: the DSN is empty"},
+		{name: "with a dialector", options: xDB.Options{Dialector: (&fake{}).Dialector(""), Replicas: []xLog.Secret{firstDSN}}, want: "xdb: Replicas need a Driver"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if err := registryOf(&fake{}).Check(tc.options); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Check = %v, want %q in it", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestDescribeCountsTheReplicas(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		replicas []xLog.Secret
+		want     string
+	}{
+		{name: "none", want: "fake primary/app"},
+		{name: "one", replicas: []xLog.Secret{firstDSN}, want: "fake primary/app, 1 replica"},
+		{name: "two", replicas: []xLog.Secret{firstDSN, secondDSN}, want: "fake primary/app, 2 replicas"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := xDB.Options{Driver: "fake", DSN: primaryDSN, Replicas: tc.replicas}
+			if got := registryOf(&cluster{}).Describe(o); got != tc.want {
+				t.Errorf("Describe = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// rack and tool have rows that say in which file they are.
+type rack struct {
+	ID    int64 `gorm:"primaryKey;autoIncrement:false"`
+	Name  string
+	Tools []tool
+}
+
+type tool struct {
+	ID     int64 `gorm:"primaryKey;autoIncrement:false"`
+	RackID int64
+	Name   string
+}
+
+// copies returns the paths of two files, each with a rack and a tool that are named for it.
+func copies(t *testing.T) (primary, replica string) {
+	t.Helper()
+	dir := t.TempDir()
+	paths := map[string]string{"primary": filepath.Join(dir, "primary.db"), "replica": filepath.Join(dir, "replica.db")}
+	for name, path := range paths {
+		db := open(t, xDB.Options{Parts: driver.Config{Path: path}})
+		err := errors.Join(
+			db.AutoMigrate(&rack{}, &tool{}),
+			db.Create(&rack{ID: 1, Name: name, Tools: []tool{{ID: 1, Name: name}}}).Error,
+			xDB.Close(db),
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return paths["primary"], paths["replica"]
+}
+
+// withReplica returns options that keep no connection, so that a file that goes away is gone.
+func withReplica(primary, replica string) xDB.Options {
+	return xDB.Options{
+		Parts: driver.Config{Path: primary}, Replicas: []xLog.Secret{xLog.Secret("file:" + replica + "?mode=ro")}, MaxIdleConns: -1,
+	}
+}
+
+// seen reads the first rack and its tool, and returns in which file they were.
+func seen(t *testing.T, db *gorm.DB) string {
+	t.Helper()
+	var s rack
+	if err := db.Preload("Tools").First(&s, 1).Error; err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Tools) != 1 || s.Tools[0].Name != s.Name {
+		t.Errorf("tools of %s = %v, want those of the same file", s.Name, s.Tools)
+	}
+	return s.Name
+}
+
+func TestReplicaAnswersReadsAndThePrimaryAllElse(t *testing.T) {
+	db := open(t, withReplica(copies(t)))
+	ctx := context.WithValue(t.Context(), xCtx.DatabaseKey, db)
+	for _, tc := range []struct {
+		name string
+		db   *gorm.DB
+		want string
+	}{
+		{name: "a read", db: db, want: "replica"},
+		{name: "a read that locks", db: db.Clauses(clause.Locking{Strength: "UPDATE"}), want: "primary"},
+		{name: "a read with WithPrimary", db: xDB.MustGetDB(xDB.WithPrimary(ctx)), want: "primary"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := seen(t, tc.db); got != tc.want {
+				t.Errorf("it was answered by the %s, want the %s", got, tc.want)
+			}
+		})
+	}
+	err := xDB.Transaction(ctx, func(ctx context.Context) error {
+		if got := seen(t, xDB.MustGetDB(ctx)); got != "primary" {
+			t.Errorf("a transaction was answered by the %s", got)
+		}
+		tx := xDB.MustGetDB(ctx)
+		return errors.Join(
+			tx.Create(&rack{ID: 2, Name: "new"}).Error,
+			tx.Clauses(clause.Locking{Strength: "UPDATE"}).First(&rack{}, 2).Error, // outside nobody sees it yet
+			tx.WithContext(xDB.WithPrimary(ctx)).First(&rack{}, 2).Error,
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.First(&rack{}, 2).Error; !errors.Is(err, gorm.ErrRecordNotFound) {
+		t.Errorf("the new row at the replica = %v, want ErrRecordNotFound", err)
+	}
+	if err := db.WithContext(xDB.WithPrimary(ctx)).First(&rack{}, 2).Error; err != nil {
+		t.Errorf("the new row at the primary = %v", err)
+	}
+}
+
+func TestSchemaIsChangedAtThePrimaryOnly(t *testing.T) {
+	primary, replica := copies(t)
+	files := fstest.MapFS{"0001_more.sql": &fstest.MapFile{Data: []byte("CREATE TABLE more (id INTEGER);")}}
+	o := withReplica(primary, replica)
+	o.Migrations = append(o.Migrations, files)
+	o.Prepare = []xDB.Prepare{func(_ context.Context, db *gorm.DB) error {
+		if got := seen(t, db); got != "primary" {
+			t.Errorf("a Prepare function was answered by the %s", got)
+		}
+		return nil
+	}}
+	db := open(t, o) // which makes the table of rows too
+	if !db.Migrator().HasTable("more") || !db.Migrator().HasTable(&row{}) {
+		t.Error("the migrator does not see the tables of the primary")
+	}
+	if err := db.Find(&[]row{}).Error; err != nil {
+		t.Errorf("the replica = %v, want its own table of rows", err)
+	}
+	if err := db.Table("more").Find(&[]map[string]any{}).Error; driver.KindOf(err) != driver.Syntax {
+		t.Errorf("the new table at the replica = %v, want an error of kind Syntax", err)
+	}
+	if list, err := xDB.Migrations(t.Context(), db, files); err != nil || len(list) != 1 || list[0].State != xDB.MigrationApplied {
+		t.Errorf("migrations = %v, %v; want one that is applied", list, err)
+	}
+}
+
+func TestReadsSurviveTheReplica(t *testing.T) {
+	primary, replica := copies(t)
+	synctest.Test(t, func(t *testing.T) {
+		db := open(t, withReplica(primary, replica))
+		for _, step := range []struct {
+			name     string
+			from, to string // of a rename before it
+			wait     time.Duration
+			want     string
+		}{
+			{name: "at first", want: "replica"},
+			{name: "its file goes away", from: replica, to: replica + ".gone", want: "primary"},
+			{name: "it stays away", wait: time.Minute, want: "primary"},
+			{name: "its file is back", from: replica + ".gone", to: replica, wait: 6 * time.Second, want: "replica"},
+		} {
+			if step.from != "" {
+				if err := os.Rename(step.from, step.to); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-time.After(step.wait)
+			if got := seen(t, db); got != step.want {
+				t.Errorf("%s: it was answered by the %s, want the %s", step.name, got, step.want)
+			}
+		}
+	})
+}
