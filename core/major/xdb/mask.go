@@ -95,7 +95,7 @@ func (s scrubber) scrub(err error, kind driver.ErrorKind) error {
 	if clean == text {
 		return err
 	}
-	return driver.Translate(kind, errors.New(clean), clean)
+	return driver.Translate(kind, errors.New(clean), strings.TrimPrefix(clean, kind.String()+": "))
 }
 
 // dsnForms are the forms of a DSN in which xdb finds the host and the name of the database.
@@ -105,7 +105,7 @@ var forms = sync.OnceValue(func() dsnForms {
 	return dsnForms{
 		url:       regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://(?:.*@)?([^@/?#]*)(/[^?#@:]*)?`),
 		mysql:     regexp.MustCompile(`^(?:.*@)?[a-z0-9]*\(([^()@]*)\)(/[^?#@:]*)?`),
-		plainHost: regexp.MustCompile(`^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d+)?$`),
+		plainHost: regexp.MustCompile(`^(?:[A-Za-z0-9._-]+(?::\d+)?|\[[0-9A-Fa-f:.]+\](?::\d+)?|/[A-Za-z0-9._/-]+)$`),
 		quoted:    regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'|"[^"]*"|\{[^}]*\}`),
 		host:      regexp.MustCompile(`(?i)(?:^|[\s;])(?:host|server|data source)\s*=\s*([A-Za-z0-9.:\\_-]+)`),
 		port:      regexp.MustCompile(`(?i)(?:^|[\s;])port\s*=\s*(\d+)`),

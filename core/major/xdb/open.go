@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -194,7 +195,8 @@ func transient(err error, kind driver.ErrorKind) bool {
 		return kind == driver.Connection || kind == driver.LockTimeout
 	}
 	var network net.Error
-	return driver.Network(err) == driver.Connection || errors.As(err, &network)
+	var file *fs.PathError // of a certificate, say; its number is a net.Error too
+	return driver.Network(err) == driver.Connection || errors.As(err, &network) && !errors.As(err, &file)
 }
 
 // finish adds what every database of Plinth has, finds the replicas, and brings the schema up to date.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"strings"
 	"syscall"
@@ -78,6 +79,7 @@ func TestOpenGivesUp(t *testing.T) {
 		{name: "a server that does not answer", fake: &fake{connect: hang}, timeout: 12 * time.Second, attempts: 3, most: 17 * time.Second, want: "no answer within 5s"},
 		{name: "a wrong password", fake: &fake{connect: fail(errors.New("28P01")), kind: ofKind(driver.Authentication)}, attempts: 1, want: "28P01"},
 		{name: "an unknown database", fake: &fake{connect: fail(errors.New("3D000")), kind: ofKind(driver.UnknownDatabase)}, attempts: 1, want: "3D000"},
+		{name: "a file that is missing", fake: &fake{connect: fail(&fs.PathError{Op: "open", Path: "ca.pem", Err: syscall.ENOENT})}, attempts: 1, want: "ca.pem"},
 		{name: "an unknown error", fake: &fake{connect: fail(errors.New("what is this"))}, attempts: 1, want: "what is this"},
 		{name: "a kind that passes", fake: &fake{connect: fail(errors.New("starting up")), kind: ofKind(driver.Connection)}, timeout: time.Second, most: time.Second, want: "starting up"},
 	} {
@@ -258,6 +260,7 @@ func TestDescribeSaysWhere(t *testing.T) {
 		{name: "semicolons", dsn: "Server=h;Port=1433;Database=app;User Id=sa;Password=p", want: "fake h:1433/app"},
 		{name: "a password that looks like a host", dsn: "password='x host=hunter2' host=h dbname=app", want: "fake h/app"},
 		{name: "mysql", dsn: "u:p@tcp(h:3306)/app?charset=utf8mb4", want: "fake h:3306/app"},
+		{name: "mysql through a socket", dsn: "u:p@unix(/run/mysqld/mysqld.sock)/app?charset=utf8mb4", want: "fake /run/mysqld/mysqld.sock/app"},
 		{name: "unknown", dsn: "something else", want: "fake"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -71,8 +71,8 @@ func (r *replica) watch(ctx context.Context) {
 	}
 }
 
-// check asks the replica for an answer, and notes whether there was one. It returns an error that no server can mend, such
-// as a DSN that does not parse, and the end of ctx.
+// check asks the replica for an answer, and notes whether there was one. It returns an error that waiting cannot mend, such
+// as a wrong password or a DSN that does not parse, and the end of ctx.
 func (r *replica) check(ctx context.Context) error {
 	err := r.ask(ctx)
 	if ctx.Err() != nil {
@@ -80,10 +80,10 @@ func (r *replica) check(ctx context.Context) error {
 	}
 	if err != nil {
 		clean := r.down(ctx, err)
-		if kind := r.target.kindOf(err); kind == driver.Unknown && !lost(err, kind) {
-			return clean
+		if transient(err, r.target.kindOf(err)) {
+			return nil
 		}
-		return nil
+		return clean
 	}
 	if r.state.Swap(stateUp) != stateUp {
 		r.options.Log.Info(ctx, "database replica is up", slog.String("driver", r.target.name), slog.String("at", r.target.where))

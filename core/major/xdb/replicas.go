@@ -72,7 +72,7 @@ func (r *replicas) Initialize(db *gorm.DB) error {
 }
 
 // start checks every replica once and then again and again until close. One that does not answer is used when it does;
-// only what no server can mend is an error.
+// only what waiting cannot mend is an error.
 func (r *replicas) start(ctx context.Context) error {
 	errs := make([]error, len(r.all))
 	var first sync.WaitGroup
