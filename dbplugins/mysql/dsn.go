@@ -1,0 +1,181 @@
+package mysql
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	gosql "github.com/go-sql-driver/mysql"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+const (
+	defaultCharset = "utf8mb4"
+	defaultPort    = 3306
+
+	// caParam is a parameter of the DSN that the library does not have: the file of DATABASE_TLS_CA.
+	caParam = "tls-ca"
+
+	// dialTimeout bounds what takes no context, such as gorm's look at the version.
+	dialTimeout = 5 * time.Second
+
+	// strict refuses what a column cannot hold, where a server's own setting may be to cut it. A zero date stays allowed,
+	// since the zero time.Time is written as one and comes back as it was.
+	strict = "CONCAT('STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'," +
+		"IF(FIND_IN_SET('ONLY_FULL_GROUP_BY',@@sql_mode),',ONLY_FULL_GROUP_BY',''))"
+	utc = "'+00:00'"
+)
+
+// charset is what may stand in SET NAMES, in which the library quotes nothing.
+var charset = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+
+// DSN implements driver.Driver.
+func (Driver) DSN(c driver.Config) (string, error) {
+	cfg := gosql.NewConfig()
+	cfg.User, cfg.Passwd, cfg.DBName = c.User, c.Pass, c.Name
+	cfg.Net, cfg.Addr = address(c)
+	missing := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseUser: c.User, xEnv.DatabaseName: c.Name})
+	if err := errors.Join(missing, checkPort(c.Port), setCharset(cfg, c.Charset), setTLS(cfg, c)); err != nil {
+		return "", err
+	}
+	dsn := cfg.FormatDSN()
+	return dsn, survives(cfg, dsn)
+}
+
+// address returns what the library calls network and address.
+func address(c driver.Config) (network, addr string) {
+	if strings.HasPrefix(c.Host, "/") {
+		return "unix", c.Host
+	}
+	host := strings.TrimSuffix(strings.TrimPrefix(cmp.Or(c.Host, "localhost"), "["), "]")
+	return "tcp", net.JoinHostPort(host, strconv.Itoa(cmp.Or(c.Port, defaultPort)))
+}
+
+func checkPort(port int) error {
+	if port < 0 || port > 65535 {
+		return xEnv.Problem(xEnv.DatabasePort, strconv.Itoa(port), "is no port", "1 to 65535")
+	}
+	return nil
+}
+
+// setCharset also lets the library put the parameters into the statement, which saves two of three round trips. That is
+// safe in UTF-8, where no byte of a character can be taken for a quote or a backslash.
+func setCharset(cfg *gosql.Config, name string) error {
+	name = cmp.Or(name, defaultCharset)
+	if !charset.MatchString(name) {
+		return xEnv.Problem(xEnv.DatabaseCharset, name, "is no character set", "letters, digits and underscores")
+	}
+	cfg.InterpolateParams = strings.HasPrefix(strings.ToLower(name), "utf8")
+	return cfg.Apply(gosql.Charset(name, ""))
+}
+
+func setTLS(cfg *gosql.Config, c driver.Config) error {
+	mode, err := c.TLSMode()
+	if err != nil {
+		return err
+	}
+	switch mode {
+	case driver.TLSRequire:
+		cfg.TLSConfig = "skip-verify"
+	case driver.TLSVerifyFull:
+		if cfg.Net == "unix" {
+			return xEnv.Problem(xEnv.DatabaseTLS, mode, "needs the name of a host, and "+string(xEnv.DatabaseHost)+" is a socket",
+				driver.TLSDisable+", "+driver.TLSRequire)
+		}
+		cfg.TLSConfig = "true"
+		if c.TLSCA != "" {
+			cfg.Params = map[string]string{caParam: c.TLSCA}
+		}
+	}
+	return nil
+}
+
+// survives reports which part does not come out of the DSN as it went in: the form has no escape for the user and the host.
+func survives(cfg *gosql.Config, dsn string) error {
+	got, err := gosql.ParseDSN(dsn)
+	if err != nil {
+		got = &gosql.Config{User: cfg.User} // only a host can do that
+	}
+	switch {
+	case got.User != cfg.User:
+		return xEnv.Problem(xEnv.DatabaseUser, cfg.User, "holds a colon, for which a connection string has no place", "")
+	case got.Addr != cfg.Addr || got.Net != cfg.Net:
+		return xEnv.Problem(xEnv.DatabaseHost, cfg.Addr, "is no host", "a name, an address or the path of a socket")
+	case got.Passwd != cfg.Passwd:
+		return xEnv.Problem(xEnv.DatabasePass, "", "cannot stand in a connection string", "")
+	case got.DBName != cfg.DBName:
+		return xEnv.Problem(xEnv.DatabaseName, cfg.DBName, "cannot stand in a connection string", "")
+	default:
+		return nil
+	}
+}
+
+// parse reads a DSN, ours or one of the application's own, and fills in what gorm and xDB rely on.
+func parse(dsn string) (cfg *gosql.Config, err error) {
+	defer func() {
+		if p := recover(); p != nil { // what the library does at the parameter strict
+			err = fmt.Errorf("mysql: the connection string has a parameter that the library has removed: %v", p)
+		}
+	}()
+	if cfg, err = gosql.ParseDSN(dsn); err != nil {
+		return nil, harmless(err)
+	}
+	if err := takeCA(cfg); err != nil {
+		return nil, err
+	}
+	complete(cfg)
+	if !strings.Contains(dsn, "timeTruncate=") { // else MySQL rounds, and a condition compares what no row has
+		err = cfg.Apply(gosql.TimeTruncate(time.Microsecond))
+	}
+	return cfg, err
+}
+
+// harmless keeps the library's text only where it cannot hold a piece of a password.
+func harmless(err error) error {
+	for _, begin := range []string{"invalid DSN: ", "invalid bool value: ", "invalid value / unknown config name: "} {
+		if strings.HasPrefix(err.Error(), begin) {
+			return fmt.Errorf("mysql: %w", err)
+		}
+	}
+	return errors.New("mysql: the connection string does not parse: want user:password@tcp(host:port)/name?parameter=value")
+}
+
+// takeCA reads the certificates of our own parameter.
+func takeCA(cfg *gosql.Config) error {
+	file, ok := cfg.Params[caParam]
+	if !ok {
+		return nil
+	}
+	delete(cfg.Params, caParam)
+	if cfg.TLSConfig != "true" {
+		return fmt.Errorf("mysql: the connection string has %s, which is only used with tls=true", caParam)
+	}
+	var err error
+	cfg.TLS, err = driver.TLSConfig(driver.TLSVerifyFull, file, cfg.TLS.ServerName)
+	return err
+}
+
+// complete sets what a DSN does not say. An update that changes nothing has found its row all the same, without which an
+// optimistic lock would see a conflict; a text may be as long as the server takes it.
+func complete(cfg *gosql.Config) {
+	cfg.ParseTime, cfg.ClientFoundRows = true, true
+	cfg.Timeout = cmp.Or(cfg.Timeout, dialTimeout)
+	cfg.Logger = &gosql.NopLogger{} // what it writes there, it returns too
+	if cfg.MaxAllowedPacket == gosql.NewConfig().MaxAllowedPacket {
+		cfg.MaxAllowedPacket = 0 // asks the server
+	}
+	preset := map[string]string{"sql_mode": strict}
+	if cfg.Loc == time.UTC {
+		preset["time_zone"] = utc
+	}
+	maps.Copy(preset, cfg.Params)
+	cfg.Params = preset
+}

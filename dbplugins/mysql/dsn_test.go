@@ -1,0 +1,152 @@
+package mysql_test
+
+import (
+	"strings"
+	"testing"
+
+	gosql "github.com/go-sql-driver/mysql"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/mysql"
+)
+
+func TestPartsBecomeADSN(t *testing.T) {
+	const usual = "?charset=utf8mb4&interpolateParams=true"
+	for _, tc := range []struct {
+		name  string
+		parts driver.Config
+		want  string
+	}{
+		{name: "defaults", parts: driver.Config{User: "u", Name: "n"}, want: "u@tcp(localhost:3306)/n" + usual},
+		{
+			name:  "every part",
+			parts: driver.Config{Host: "db.internal", Port: 3307, User: "u", Pass: "p", Name: "n", Charset: "latin1"},
+			want:  "u:p@tcp(db.internal:3307)/n?charset=latin1",
+		},
+		{name: "an address of IPv6", parts: driver.Config{Host: "::1", User: "u", Name: "n"}, want: "u@tcp([::1]:3306)/n" + usual},
+		{name: "one in brackets", parts: driver.Config{Host: "[::1]", User: "u", Name: "n"}, want: "u@tcp([::1]:3306)/n" + usual},
+		{
+			name:  "a socket",
+			parts: driver.Config{Host: "/run/mysqld/mysqld.sock", User: "u", Pass: "p", Name: "n"},
+			want:  "u:p@unix(/run/mysqld/mysqld.sock)/n" + usual,
+		},
+		{
+			name:  "characters that mean something",
+			parts: driver.Config{User: "a@b/c", Pass: "p:a@s/s(w)?x=y&z", Name: "n/a?m#e%20"},
+			want:  "a@b/c:p:a@s/s(w)?x=y&z@tcp(localhost:3306)/n%2Fa%3Fm%23e%2520" + usual,
+		},
+		{
+			name:  "TLS without a look at the certificate",
+			parts: driver.Config{User: "u", Name: "n", TLS: driver.TLSRequire},
+			want:  "u@tcp(localhost:3306)/n" + usual + "&tls=skip-verify",
+		},
+		{
+			name:  "TLS with one",
+			parts: driver.Config{User: "u", Name: "n", TLS: driver.TLSVerifyFull},
+			want:  "u@tcp(localhost:3306)/n" + usual + "&tls=true",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := mysql.Driver{}.DSN(tc.parts)
+			if err != nil || got != tc.want {
+				t.Errorf("DSN = %q (%v), want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzPartsComeOutOfTheDSNAsTheyWentIn(f *testing.F) {
+	f.Add("localhost", "u", "p", "n", "utf8mb4")
+	f.Add("/run/mysqld/mysqld.sock", "a@b", "p:a@s/s(w)?x=y&z", "n/a?m#e%20", "latin1")
+	f.Add("::1", "u:v", "\x00", "(", "utf8;x")
+	f.Fuzz(func(t *testing.T, host, user, pass, name, charset string) {
+		c := driver.Config{Host: host, Port: 3307, User: user, Pass: pass, Name: name, Charset: charset}
+		dsn, err := mysql.Driver{}.DSN(c)
+		if err != nil {
+			if !strings.Contains(err.Error(), "DATABASE_") {
+				t.Errorf("the error %q names no variable", err)
+			}
+			return
+		}
+		got, err := gosql.ParseDSN(dsn)
+		if err != nil {
+			t.Fatalf("%q does not parse: %v", dsn, err)
+		}
+		if got.User != user || got.Passwd != pass || got.DBName != name || !strings.Contains(got.Addr, strings.Trim(host, "[]")) {
+			t.Errorf("%q leads to %q of %q at %q", dsn, got.DBName, got.User, got.Addr)
+		}
+		if len(got.Params) > 0 || got.MultiStatements || got.AllowAllFiles || got.TLS != nil {
+			t.Errorf("%q has a parameter that nobody gave", dsn)
+		}
+	})
+}
+
+func TestWrongPartsAreNamedAllAtOnce(t *testing.T) {
+	_, err := mysql.Driver{}.DSN(driver.Config{Port: -1, Charset: "utf8 x", TLS: "maybe"})
+	if err == nil {
+		t.Fatal("there is no error")
+	}
+	for _, want := range []xEnv.EnvKey{
+		xEnv.DatabaseUser, xEnv.DatabaseName, xEnv.DatabasePort, xEnv.DatabaseCharset, xEnv.DatabaseTLS,
+	} {
+		if !strings.Contains(err.Error(), string(want)+":") {
+			t.Errorf("error = %q, want it to name %s", err, want)
+		}
+	}
+}
+
+func TestADSNThatDoesNotParseSaysSoWithoutItsPassword(t *testing.T) {
+	const secret = "hunter2"
+	for _, tc := range []struct {
+		name string
+		dsn  string
+		want string
+	}{
+		{name: "no slash", dsn: "u:" + secret + "@tcp(h)", want: "missing the slash"},
+		{name: "no at", dsn: "u:" + secret + "/n", want: "does not parse"},
+		{name: "an escape that is none", dsn: "u:" + secret + "@tcp(h)/n%zz", want: "does not parse"},
+		{name: "no boolean", dsn: "u:" + secret + "@tcp(h)/n?parseTime=maybe", want: "invalid bool value: maybe"},
+		{name: "a parameter that is gone", dsn: "u:" + secret + "@tcp(h)/n?strict=true", want: "strict mode has been removed"},
+		{name: "a file without TLS", dsn: "u:" + secret + "@tcp(h)/n?tls-ca=%2Fca.pem", want: "only used with tls=true"},
+		{name: "a file that is missing", dsn: "u:" + secret + "@tcp(h)/n?tls=true&tls-ca=%2Fno-such.pem", want: string(xEnv.DatabaseTLSCA)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			db, err := xDB.Open(t.Context(), xDB.Options{Driver: mysql.Name, DSN: xLog.Secret(tc.dsn)})
+			if err == nil {
+				_ = xDB.Close(db)
+				t.Fatal("there is no error")
+			}
+			if text := err.Error(); !strings.Contains(text, tc.want) || strings.Contains(text, secret) {
+				t.Errorf("error = %q, want %q and no password", text, tc.want)
+			}
+		})
+	}
+}
+
+func TestAdviceSpeaksOfPlainTextAndOfCharacterSets(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		parts driver.Config
+		want  []xEnv.EnvKey
+	}{
+		{name: "local", parts: driver.Config{}},
+		{name: "remote", parts: driver.Config{Host: "db.internal"}, want: []xEnv.EnvKey{xEnv.DatabaseTLS}},
+		{name: "the default", parts: driver.Config{Charset: "utf8mb4"}},
+		{name: "another character set", parts: driver.Config{Charset: "latin1"}, want: []xEnv.EnvKey{xEnv.DatabaseCharset}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := mysql.Driver{}.Advice(tc.parts)
+			if len(got) != len(tc.want) {
+				t.Fatalf("Advice = %q, want %d lines", got, len(tc.want))
+			}
+			for i, key := range tc.want {
+				if !strings.Contains(got[i], string(key)) {
+					t.Errorf("line = %q, want it to name %s", got[i], key)
+				}
+			}
+		})
+	}
+}

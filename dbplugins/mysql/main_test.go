@@ -1,0 +1,22 @@
+package mysql_test
+
+import (
+	"net/http"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// tests closes the connections to the test command when it is done.
+type tests struct{ *testing.M }
+
+// Run implements goleak.TestingM.
+func (t tests) Run() int {
+	defer http.DefaultClient.CloseIdleConnections()
+	return t.M.Run()
+}
+
+func TestMain(m *testing.M) {
+	// gorm's own, of a session that prepares its statements; it has no end.
+	goleak.VerifyTestMain(tests{m}, goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
+}

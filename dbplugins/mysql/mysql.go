@@ -1,0 +1,48 @@
+// Package mysql registers the "mysql" database driver, for MySQL and MariaDB.
+//
+//	import _ "github.com/plinthgo/plinth/dbplugins/mysql"
+//
+// It reads DATABASE_HOST (localhost; a path is a Unix socket), DATABASE_PORT (3306), DATABASE_USER, DATABASE_PASS,
+// DATABASE_NAME, DATABASE_CHARSET (utf8mb4), DATABASE_TLS and DATABASE_TLS_CA. Times are in UTC, the session is strict, and
+// a statement whose context ends is ended on the server too.
+package mysql
+
+import (
+	"strconv"
+
+	"gorm.io/gorm"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// Name is the value of DATABASE_DRIVER that selects this driver.
+const Name = "mysql"
+
+func init() { xDB.Register(Driver{}) }
+
+// Driver implements driver.Driver. The zero value is ready to use.
+type Driver struct{}
+
+// Name implements driver.Driver.
+func (Driver) Name() string { return Name }
+
+// Dialector implements driver.Driver.
+func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn} }
+
+// TransactionalDDL implements driver.Transactional: both servers commit before and after each change of the schema.
+func (Driver) TransactionalDDL() bool { return false }
+
+// BatchSize implements driver.Batcher: more rows are no faster, and a statement has to fit into max_allowed_packet.
+func (Driver) BatchSize() int { return 500 }
+
+// Advice implements driver.Adviser.
+func (Driver) Advice(c driver.Config) []string {
+	lines := c.Advice()
+	if c.Charset != "" && c.Charset != defaultCharset {
+		lines = append(lines, xEnv.DatabaseCharset.String()+" is "+strconv.Quote(c.Charset)+
+			": texts are sent in UTF-8, of which only "+defaultCharset+" keeps every character")
+	}
+	return lines
+}

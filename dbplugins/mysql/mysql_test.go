@@ -1,0 +1,151 @@
+package mysql_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	gosql "github.com/go-sql-driver/mysql"
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/mysql"
+)
+
+// parts turns the DSN of a test server into parts.
+func parts(tb testing.TB, dsn string) driver.Config {
+	tb.Helper()
+	cfg, err := gosql.ParseDSN(dsn)
+	if err != nil {
+		tb.Fatal("the DSN of the test server does not parse")
+	}
+	c := driver.Config{Host: cfg.Addr, User: cfg.User, Pass: cfg.Passwd, Name: cfg.DBName}
+	if host, port, err := net.SplitHostPort(cfg.Addr); err == nil {
+		c.Host = host
+		c.Port, _ = strconv.Atoi(port)
+	}
+	return c
+}
+
+// found returns the parts of the test server, or skips the test.
+func found(tb testing.TB) driver.Config {
+	tb.Helper()
+	return parts(tb, dbtest.FindServer(tb, mysql.Name).DSN)
+}
+
+// admin returns a pool of the library's own.
+func admin(tb testing.TB, dsn string) *sql.DB {
+	tb.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// do runs statements, also while the test is cleaned up.
+func do(tb testing.TB, db *sql.DB, statements ...string) {
+	tb.Helper()
+	for _, s := range statements {
+		if _, err := db.ExecContext(context.WithoutCancel(tb.Context()), s); err != nil {
+			tb.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func harness(tb testing.TB) dbtest.Harness {
+	tb.Helper()
+	server := dbtest.FindServer(tb, mysql.Name)
+	c := parts(tb, server.DSN)
+	db := admin(tb, server.DSN)
+	return dbtest.Harness{
+		Driver: mysql.Driver{},
+		Config: func(testing.TB) driver.Config { return c },
+		Bad: map[string]driver.Config{
+			"no user":             {Name: c.Name},
+			"no name":             {User: c.User},
+			"a user with a colon": {User: "a:b", Name: c.Name},
+			"a host with an at":   {Host: "a@b", User: c.User, Name: c.Name},
+			"a port out of range": {Port: 65536, User: c.User, Name: c.Name},
+			"a charset with SQL":  {User: c.User, Name: c.Name, Charset: "utf8mb4; DROP TABLE x"},
+			"TLS on a socket":     {Host: "/run/mysqld/mysqld.sock", User: c.User, Name: c.Name, TLS: driver.TLSVerifyFull},
+		},
+		Unusable: func(testing.TB) map[string]driver.Config {
+			wrong, unknown, charset := c, c, c
+			wrong.Pass, unknown.Name, charset.Charset = "wrong-password", "no_such_database", "no_such_charset"
+			return map[string]driver.Config{
+				"wrong password": wrong, "unknown database": unknown, "unknown character set": charset,
+			}
+		},
+		Awkward: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
+			return awkward(tb, db, c, text)
+		},
+		TLS: &dbtest.TLS{CA: server.CA, Encrypted: func(db *gorm.DB) (bool, error) {
+			var name, cipher string
+			err := db.Raw("SHOW SESSION STATUS LIKE 'Ssl_cipher'").Row().Scan(&name, &cipher)
+			return cipher != "", err
+		}},
+		Outage: func(tb testing.TB) dbtest.Outage {
+			return dbtest.PrivateOutage(tb, mysql.Name, func(dsn string) driver.Config { return parts(tb, dsn) }, c)
+		},
+		Slow:   "SELECT SLEEP(30)",
+		Source: server.Source, Server: version(tb, db),
+	}
+}
+
+// version is what the server says of itself.
+func version(tb testing.TB, db *sql.DB) string {
+	tb.Helper()
+	var text string
+	if err := db.QueryRowContext(tb.Context(), "SELECT VERSION()").Scan(&text); err != nil {
+		tb.Fatal(err)
+	}
+	number, _, _ := strings.Cut(text, "-")
+	if strings.Contains(text, "MariaDB") {
+		return "MariaDB " + number
+	}
+	return "MySQL " + number
+}
+
+// awkward makes a user with the text as its password, and a database that has it in its name, where a name may hold it.
+func awkward(tb testing.TB, db *sql.DB, c driver.Config, text string) (driver.Config, func(*gorm.DB) error) {
+	tb.Helper()
+	user := "plinth awkward@" + rand.Text()[:8]
+	c.User, c.Pass = user, text
+	grantee := quoted(user) + "@'%'"
+	do(tb, db, "CREATE USER "+grantee+" IDENTIFIED BY "+quoted(text))
+	tb.Cleanup(func() { do(tb, db, "DROP USER "+grantee) })
+	if !strings.HasSuffix(text, " ") && !strings.Contains(text, "🔑") { // neither may stand in a name
+		_, first := utf8.DecodeRuneInString(text)
+		c.Name = "plinth_" + text[:first] + rand.Text()[:8] + text[first:] // the log may hold it, but not the password
+		name := "`" + strings.ReplaceAll(c.Name, "`", "``") + "`"
+		do(tb, db, "CREATE DATABASE "+name)
+		tb.Cleanup(func() { do(tb, db, "DROP DATABASE "+name) })
+	}
+	do(tb, db, "GRANT ALL ON *.* TO "+grantee)
+	return c, func(db *gorm.DB) error {
+		var name, who string
+		if err := db.Raw("SELECT DATABASE(), USER()").Row().Scan(&name, &who); err != nil {
+			return err
+		}
+		if name != c.Name || !strings.HasPrefix(who, user) {
+			return fmt.Errorf("database %q of %q", name, who)
+		}
+		return nil
+	}
+}
+
+// quoted is a literal of SQL.
+func quoted(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(text) + "'"
+}
+
+func TestConforms(t *testing.T) { dbtest.Run(t, harness(t)) }

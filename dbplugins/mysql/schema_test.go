@@ -1,0 +1,150 @@
+package mysql_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/mysql"
+)
+
+// odd has every kind of column that a comparison of texts takes for another one.
+type odd struct {
+	ID       int64   `gorm:"primaryKey;autoIncrement"`
+	Yes      bool    `gorm:"default:true"`
+	Five     int     `gorm:"default:5"`
+	Unsigned uint64  `gorm:"default:7"`
+	Single   float32 `gorm:"default:1.5"`
+	Real     float64 `gorm:"type:real;default:0.5"`
+	Money    string  `gorm:"type:decimal(20,4);not null;default:0"`
+	Numeric  string  `gorm:"type:numeric(12,3);default:1.5"`
+	Rounded  float64 `gorm:"precision:10;scale:2"`
+	Text     string  `gorm:"size:40;default:'a b'"`
+	NoText   string  `gorm:"size:40;default:"`
+	Long     string
+	Unique   string     `gorm:"uniqueIndex"`
+	Indexed  string     `gorm:"index"`
+	Now      time.Time  `gorm:"default:NOW(6)"`
+	Seconds  time.Time  `gorm:"precision:0;default:now()"`
+	Stamp    time.Time  `gorm:"default:CURRENT_TIMESTAMP(6)"`
+	Day      *time.Time `gorm:"type:date"`
+	JSON     string     `gorm:"type:json"`
+	Blob     []byte
+	Short    []byte `gorm:"size:16"`
+	Choice   string `gorm:"type:enum('a','b');default:'a'"`
+	Comment  string `gorm:"size:20;comment:it's a 'comment'"`
+}
+
+// lines collects what is logged.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// count returns how often a text was logged.
+func (l *lines) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
+}
+
+// logged returns a context whose log goes to w.
+func logged(tb testing.TB, w io.Writer) context.Context {
+	tb.Helper()
+	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: w})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = engine.Close() })
+	return xLog.NewContext(tb.Context(), engine)
+}
+
+// open opens a database with tables of its own, which are dropped at the end.
+func open(tb testing.TB, ctx context.Context, o xDB.Options) *gorm.DB {
+	tb.Helper()
+	o.Driver, o.TablePrefix = mysql.Name, "own_"
+	db, err := xDB.Open(ctx, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := db.Migrator().DropTable(o.AutoMigrate...); err != nil {
+			tb.Error(err)
+		}
+		_ = xDB.Close(db)
+	})
+	return db.WithContext(ctx)
+}
+
+func TestASecondMigrationChangesNoColumn(t *testing.T) {
+	log := &lines{}
+	db := open(t, logged(t, log), xDB.Options{Parts: found(t), AutoMigrate: []any{&odd{}}})
+	if n := log.count(`"sql":"CREATE TABLE`); n != 1 {
+		t.Fatalf("the first migration made %d tables, want 1", n)
+	}
+	if err := db.AutoMigrate(&odd{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := log.count("ALTER TABLE"); n != 0 {
+		t.Errorf("the second migration ran %d × ALTER TABLE, want none:\n%s", n, &log.text)
+	}
+}
+
+// grown is a later version of odd.
+type grown struct {
+	ID    int64  `gorm:"primaryKey;autoIncrement"`
+	Five  int    `gorm:"default:6"`
+	Money string `gorm:"type:decimal(22,6);not null;default:0.5"`
+	Text  string `gorm:"size:80;default:'a c'"`
+	More  string `gorm:"size:20"`
+}
+
+// TableName implements schema.Tabler.
+func (grown) TableName() string { return "own_odds" }
+
+func TestAMigrationChangesWhatIsReallyAnotherColumn(t *testing.T) {
+	log := &lines{}
+	db := open(t, logged(t, log), xDB.Options{Parts: found(t), AutoMigrate: []any{&odd{}}})
+	if err := db.AutoMigrate(&grown{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := log.count("ALTER TABLE"); n != 4 {
+		t.Errorf("the migration ran %d × ALTER TABLE, want 4", n)
+	}
+	if err := db.Exec("INSERT INTO own_odds (json) VALUES ('{}')").Error; err != nil {
+		t.Fatal(err)
+	}
+	var got grown
+	if err := db.First(&got).Error; err != nil {
+		t.Fatal(err)
+	}
+	if got.Five != 6 || got.Money != "0.500000" || got.Text != "a c" {
+		t.Errorf("row = %+v, want the new defaults", got)
+	}
+}
+
+func TestTransactionsAndBatchesOfTheDriver(t *testing.T) {
+	if (mysql.Driver{}).TransactionalDDL() {
+		t.Error("a change of the schema is undone with its transaction, which it is not")
+	}
+	var _ driver.Batcher = mysql.Driver{}
+	if n := (mysql.Driver{}).BatchSize(); n < 1 {
+		t.Errorf("BatchSize = %d", n)
+	}
+}
