@@ -11,7 +11,7 @@ unexport GOFLAGS
 export GOWORK := $(CURDIR)/go.work
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint fmt generate tidy verify bench footprint footprint-table clean-tree ci
+.PHONY: help run test devstack check lint fmt generate tidy verify bench footprint footprint-table clean-tree ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,7 +21,12 @@ run: ## start the sample service on SQLite and the in-memory cache
 	@exec $(BIN)/usercenter
 
 test: ## run every module's tests; ends with the backends that they really ran on
-	@cd tools && go run ./testall -race
+	@cd tools && go build -o $(BIN)/testall ./testall
+	@exec $(BIN)/testall -race
+
+devstack: ## start private servers and print their addresses; CMD='go test ./...' runs a command with them
+	@cd tools && go build -o $(BIN)/devstack ./devstack
+	@exec $(BIN)/devstack $(if $(CMD),-- sh -c '$(subst ','\'',$(CMD))')
 
 check: ## the fast loop: format, vet, layers and core's unit tests
 	@cd core && test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 
 	"github.com/plinthgo/plinth/tools/internal/modproxy"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
@@ -46,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 	case len(args) == 1 && args[0] == "tidy":
 		return within(ctx, modules, func(s *sandbox) error { return s.tidy(ctx, modules) })
 	case len(args) >= 1 && args[0] == "verify":
-		chosen, err := choose(modules, args[1:])
+		chosen, err := workspace.Choose(modules, args[1:])
 		if err != nil {
 			return err
 		}
@@ -63,20 +62,4 @@ func publish(ctx context.Context, dir string, modules []workspace.Module) error 
 		}
 	}
 	return nil
-}
-
-// choose returns the modules that are named, or all.
-func choose(modules []workspace.Module, names []string) ([]workspace.Module, error) {
-	if len(names) == 0 {
-		return modules, nil
-	}
-	var chosen []workspace.Module
-	for _, name := range names {
-		i := slices.IndexFunc(modules, func(m workspace.Module) bool { return m.Name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("there is no module %q in the list", name)
-		}
-		chosen = append(chosen, modules[i])
-	}
-	return chosen, nil
 }

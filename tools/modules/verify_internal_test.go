@@ -57,10 +57,10 @@ func TestStrangersLeavesOutSiblings(t *testing.T) {
 
 func TestChooseRefusesAnUnknownModule(t *testing.T) {
 	modules := []workspace.Module{{Name: "core"}, {Name: "tools"}}
-	if got, err := choose(modules, []string{"tools"}); err != nil || len(got) != 1 || got[0].Name != "tools" {
-		t.Errorf("choose = %v, %v; want tools", got, err)
+	if got, err := workspace.Choose(modules, []string{"tools"}); err != nil || len(got) != 1 || got[0].Name != "tools" {
+		t.Errorf("Choose = %v, %v; want tools", got, err)
 	}
-	if _, err := choose(modules, []string{"nowhere"}); err == nil {
+	if _, err := workspace.Choose(modules, []string{"nowhere"}); err == nil {
 		t.Error("an unknown module was accepted")
 	}
 }

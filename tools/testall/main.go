@@ -3,9 +3,13 @@
 //
 //	testall [-race] [NAME...]
 //
-// A suite says where it ran in a file of the folder PLINTH_TEST_REPORT; the table is made of these
+// A suite that needs a server finds it in the environment, as PLINTH_TEST_POSTGRES_DSN, or gets a private
+// one whose binary is on the machine; the first table says which. The program devstack does the same for
+// any command.
+//
+// A suite says where it ran in a file of the folder PLINTH_TEST_REPORT; the closing table is made of these
 // files, not of what was meant to run. PLINTH_TEST_REQUIRE names backends, separated by commas, without
-// which the run fails.
+// which the run fails; one whose server is missing fails it at the start.
 package main
 
 import (
@@ -15,28 +19,29 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/plinthgo/plinth/tools/internal/child"
+	"github.com/plinthgo/plinth/tools/internal/devstack"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
 func main() {
 	race := flag.Bool("race", false, "look for data races, where the machine has what that takes")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *race, flag.Args()); err != nil {
+	signals := child.Watch()
+	err := run(signals, *race, flag.Args())
+	signals.Stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "testall:", err)
-		stop()
-		os.Exit(1) //nolint:gocritic // stop was called
+		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, race bool, names []string) error {
+func run(signals *child.Signals, race bool, names []string) error {
 	root, err := workspace.Find()
 	if err != nil {
 		return err
@@ -45,21 +50,49 @@ func run(ctx context.Context, race bool, names []string) error {
 	if err != nil {
 		return err
 	}
+	if modules, err = workspace.Choose(modules, names); err != nil {
+		return err
+	}
+	return within(signals, modules, func(env []string) error {
+		return testAll(signals, modules, env, arguments(signals.Context(), race))
+	})
+}
+
+// within does something while the servers run that the modules can use. env is what tells the tests about them.
+func within(signals *child.Signals, modules []workspace.Module, do func(env []string) error) (err error) {
+	ctx, kinds := signals.Context(), servers(modules)
+	if len(kinds) == 0 {
+		return do(nil)
+	}
+	stack, err := devstack.Start(ctx, os.Getenv, kinds)
+	if err != nil {
+		return errors.Join(signals.Err(), err)
+	}
+	defer func() { err = errors.Join(err, stack.Close(ctx)) }()
+	fmt.Fprintln(os.Stdout, stack.Table())
+	if err := stack.Missing(required()); err != nil {
+		return fmt.Errorf("PLINTH_TEST_REQUIRE: %w", err)
+	}
+	return do(stack.Env())
+}
+
+// testAll runs the tests of every module and says where they ran.
+func testAll(signals *child.Signals, modules []workspace.Module, env, args []string) error {
 	reports, err := os.MkdirTemp("", "plinth-tests-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(reports) }()
-	args := arguments(ctx, race)
+	env = slices.Concat(os.Environ(), env, []string{"PLINTH_TEST_REPORT=" + reports})
 	start := time.Now()
 	var problems []error
 	for _, m := range modules {
-		if len(names) > 0 && !slices.Contains(names, m.Name) {
-			continue
-		}
 		fmt.Fprintf(os.Stdout, "--- %s\n", m.Name)
-		if err := test(ctx, m, reports, args); err != nil {
+		if err := test(signals, m, env, args); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", m.Name, err))
+		}
+		if err := signals.Err(); err != nil {
+			return errors.Join(append(problems, err)...)
 		}
 	}
 	ran, err := read(reports)
@@ -67,10 +100,7 @@ func run(ctx context.Context, race bool, names []string) error {
 		return err
 	}
 	fmt.Fprintf(os.Stdout, "\n%s\n%s in all\n", table(ran), time.Since(start).Round(time.Second))
-	if len(names) == 0 {
-		problems = append(problems, missing(ran, os.Getenv("PLINTH_TEST_REQUIRE")))
-	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, missing(ran, required()))...)
 }
 
 // arguments returns those of the go command.
@@ -86,14 +116,16 @@ func arguments(ctx context.Context, race bool) []string {
 }
 
 // test runs one module's tests.
-func test(ctx context.Context, m workspace.Module, reports string, args []string) error {
-	cmd := exec.CommandContext(ctx, "go", append(slices.Clone(args), "./...")...)
-	cmd.Dir = m.Dir
-	cmd.Env = append(os.Environ(), "PLINTH_TEST_REPORT="+reports)
+func test(signals *child.Signals, m workspace.Module, env, args []string) error {
+	cmd := signals.Command("go", append(slices.Clone(args), "./...")...)
+	cmd.Dir, cmd.Env = m.Dir, env
 	out := &quiet{}
 	cmd.Stdout, cmd.Stderr = out, out
-	err := cmd.Run()
+	code, err := signals.Run(cmd)
 	out.flush()
+	if err == nil && code != 0 {
+		err = fmt.Errorf("exit status %d", code)
+	}
 	return err
 }
 

@@ -66,12 +66,11 @@ func table(all []ran) string {
 }
 
 // missing returns an error that names the required backends on which no suite has run.
-func missing(all []ran, required string) error {
+func missing(all []ran, required []string) error {
 	var absent []string
-	for name := range strings.SplitSeq(required, ",") {
-		name = strings.TrimSpace(name)
+	for _, name := range required {
 		there := slices.ContainsFunc(all, func(r ran) bool { return r.Backend == name && r.Outcome != "skipped" })
-		if name != "" && !there {
+		if !there {
 			absent = append(absent, name)
 		}
 	}

@@ -4,7 +4,7 @@
 // starts private servers where there is none, and exports theirs; PLINTH_TEST_CONTROL is then the URL at which a test gets
 // further ones of its own, which it may stop and start again:
 //
-//	POST   /servers?kind=postgres   201 {"id": "3", "dsn": "postgres://..."}
+//	POST   /servers?kind=postgres   201 {"id": "3", "dsn": "postgres://..."}; 501 where none of the kind can be started
 //	POST   /servers/3/stop          204, the server has ended in order
 //	POST   /servers/3/kill          204, it has ended at once
 //	POST   /servers/3/start         204, it answers at the same address
@@ -14,6 +14,7 @@ package testserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,7 +68,11 @@ func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 		return nil, false
 	}
 	var answer struct{ ID, DSN string }
-	if err := call(http.MethodPost, control+"/servers?kind="+url.QueryEscape(kind), http.StatusCreated, &answer); err != nil {
+	err := call(http.MethodPost, control+"/servers?kind="+url.QueryEscape(kind), http.StatusCreated, &answer)
+	if errors.Is(err, errNotHere) {
+		return nil, false
+	}
+	if err != nil {
 		tb.Fatalf("start a %s server: %v", kind, err)
 	}
 	s := &Server{DSN: answer.DSN, url: control + "/servers/" + url.PathEscape(answer.ID)}
@@ -90,6 +95,9 @@ func (s *Server) Start() error {
 	return call(http.MethodPost, s.url+"/start", http.StatusNoContent, nil)
 }
 
+// errNotHere is the error of a kind of server that the test command cannot start.
+var errNotHere = errors.New("servers of this kind cannot be started here")
+
 // call asks the test command.
 func call(method, target string, want int, answer any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -107,6 +115,8 @@ func call(method, target string, want int, answer any) error {
 	switch {
 	case err != nil:
 		return err
+	case resp.StatusCode == http.StatusNotImplemented:
+		return errNotHere
 	case resp.StatusCode != want:
 		return fmt.Errorf("%s %s: %s: %s", method, req.URL.Path, resp.Status, strings.TrimSpace(string(body)))
 	case answer == nil:

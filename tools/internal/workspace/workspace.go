@@ -75,6 +75,22 @@ func Modules(root string) ([]Module, error) {
 	return modules, nil
 }
 
+// Choose returns the modules with those names, or all where there are no names.
+func Choose(modules []Module, names []string) ([]Module, error) {
+	if len(names) == 0 {
+		return modules, nil
+	}
+	var chosen []Module
+	for _, name := range names {
+		i := slices.IndexFunc(modules, func(m Module) bool { return m.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no module %q in %s", name, list)
+		}
+		chosen = append(chosen, modules[i])
+	}
+	return chosen, nil
+}
+
 // Files returns the files below dir that belong to the working tree: tracked, or untracked and not
 // ignored. Paths are relative to dir, with slashes, sorted.
 func Files(ctx context.Context, dir string) ([]string, error) {

@@ -1,0 +1,115 @@
+package testserver_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/internal/testserver"
+)
+
+// double answers as the project's test command does, and notes what it was asked. It starts nothing.
+type double struct {
+	mu    sync.Mutex
+	asked []string
+}
+
+func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	d.asked = append(d.asked, r.Method+" "+r.URL.RequestURI())
+	d.mu.Unlock()
+	switch r.Method + " " + r.URL.RequestURI() {
+	case "POST /token/servers?kind=postgres":
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write([]byte(`{"id": "3", "dsn": "postgres://db/x"}`))
+	case "POST /token/servers/3/kill":
+		http.Error(w, "it does not end", http.StatusInternalServerError)
+	case "POST /token/servers/3/stop", "POST /token/servers/3/start", "DELETE /token/servers/3":
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		http.Error(w, "not on this machine", http.StatusNotImplemented)
+	}
+}
+
+func newDouble(t *testing.T) *double {
+	t.Helper()
+	d := &double{}
+	server := httptest.NewServer(d)
+	t.Cleanup(server.Close)
+	t.Setenv(testserver.Control.String(), server.URL+"/token")
+	return d
+}
+
+func TestServerIsStartedStoppedAndEndsWithTheTest(t *testing.T) {
+	d := newDouble(t)
+	t.Run("test", func(t *testing.T) {
+		s, ok := testserver.Start(t, "postgres")
+		if !ok || s.DSN != "postgres://db/x" {
+			t.Fatalf("Start = %+v, %v", s, ok)
+		}
+		if err := s.Stop(); err != nil {
+			t.Errorf("Stop = %v", err)
+		}
+		if err := s.Start(); err != nil {
+			t.Errorf("Start = %v", err)
+		}
+	})
+	want := []string{
+		"POST /token/servers?kind=postgres", "POST /token/servers/3/stop", "POST /token/servers/3/start", "DELETE /token/servers/3",
+	}
+	if !slices.Equal(d.asked, want) {
+		t.Errorf("asked %q, want %q", d.asked, want)
+	}
+}
+
+func TestRefusalIsAnErrorWithItsReason(t *testing.T) {
+	newDouble(t)
+	s, ok := testserver.Start(t, "postgres")
+	if !ok {
+		t.Fatal("Start found nothing")
+	}
+	if err := s.Kill(); err == nil || !strings.Contains(err.Error(), "it does not end") {
+		t.Errorf("Kill = %v, want the reason of the refusal", err)
+	}
+}
+
+func TestNothingIsStartedWhereNothingCanBe(t *testing.T) {
+	t.Run("the kind is not on the machine", func(t *testing.T) {
+		newDouble(t)
+		if s, ok := testserver.Start(t, "oracle"); ok {
+			t.Errorf("Start = %+v, want none", s)
+		}
+	})
+	t.Run("there is no test command", func(t *testing.T) {
+		t.Setenv(testserver.Control.String(), "")
+		if s, ok := testserver.Start(t, "postgres"); ok {
+			t.Errorf("Start = %+v, want none", s)
+		}
+	})
+}
+
+func TestFindReadsTheVariableOfTheKind(t *testing.T) {
+	for _, tc := range []struct {
+		name, kind, variable, source, want string
+	}{
+		{name: "a database", kind: "mysql", variable: "PLINTH_TEST_MYSQL_DSN", want: "PLINTH_TEST_MYSQL_DSN"},
+		{name: "a cache", kind: "redis", variable: "PLINTH_TEST_REDIS_URL", want: "PLINTH_TEST_REDIS_URL"},
+		{name: "a named source", kind: "redis", variable: "PLINTH_TEST_REDIS_URL", source: "private server", want: "private server"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(tc.variable, "x://y")
+			t.Setenv("PLINTH_TEST_"+strings.ToUpper(tc.kind)+"_SOURCE", tc.source)
+			dsn, source, ok := testserver.Find(tc.kind)
+			if !ok || dsn != "x://y" || source != tc.want {
+				t.Errorf("Find = %q, %q, %v; want x://y, %q, true", dsn, source, ok, tc.want)
+			}
+		})
+	}
+	t.Setenv("PLINTH_TEST_MYSQL_DSN", "")
+	if _, _, ok := testserver.Find("mysql"); ok {
+		t.Error("Find found a server in an empty variable")
+	}
+}

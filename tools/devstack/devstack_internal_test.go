@@ -1,0 +1,316 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/tools/internal/devstack"
+)
+
+// asProgram is set in the environment of a test binary that has to be devstack.
+const asProgram = "DEVSTACK_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// program is devstack in an environment without servers, and with what is added.
+func program(t *testing.T, added []string, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	for _, assignment := range os.Environ() {
+		if !strings.HasPrefix(assignment, "PLINTH_TEST_") {
+			cmd.Env = append(cmd.Env, assignment)
+		}
+	}
+	cmd.Env = append(cmd.Env, asProgram+"=1")
+	cmd.Env = append(cmd.Env, added...)
+	return cmd
+}
+
+// need skips the test where a kind of server is not on the machine.
+func need(t *testing.T, names string) {
+	t.Helper()
+	kinds, err := devstack.Choose(names, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kinds {
+		if err := k.Look(); err != nil {
+			t.Skip(err)
+		}
+	}
+}
+
+func exitCode(t *testing.T, err error) int {
+	t.Helper()
+	if err == nil {
+		return 0
+	}
+	ended := (*exec.ExitError)(nil)
+	if !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	return ended.ExitCode()
+}
+
+func TestExitCodeTellsWhatHappened(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		args []string
+		want int
+	}{
+		{name: "the command's own", args: []string{"--", "sh", "-c", "exit 7"}, want: 7},
+		{name: "success", args: []string{"true"}, want: 0},
+		{name: "a command that is missing", args: []string{"no-such-command"}, want: 127},
+		{name: "a flag that is unknown", args: []string{"-sybase"}, want: 2},
+		{name: "a kind that is unknown", args: []string{"-only", "sybase", "true"}, want: 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			given := []string{"PLINTH_TEST_POSTGRES_DSN=x", "PLINTH_TEST_MYSQL_DSN=x", "PLINTH_TEST_REDIS_URL=x"}
+			out, err := program(t, given, tc.args...).CombinedOutput()
+			if got := exitCode(t, err); got != tc.want {
+				t.Errorf("exit code %d, want %d\n%s", got, tc.want, out)
+			}
+		})
+	}
+}
+
+func TestMissingServerIsALoudSkip(t *testing.T) {
+	cmd := program(t, []string{"PATH=" + t.TempDir()}, "-only", "redis", "/bin/sh", "-c", `echo "url=$PLINTH_TEST_REDIS_URL"`)
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, problems.String())
+	}
+	if strings.Contains(problems.String(), "private server") {
+		t.Skip("redis-server is also where no PATH leads")
+	}
+	if got := problems.String(); !strings.Contains(got, "SKIPPED") || !strings.Contains(got, "apt-get install redis-server") {
+		t.Errorf("table =\n%s", got)
+	}
+	if got := out.String(); got != "url=\n" {
+		t.Errorf("the command wrote %q, want that the variable is not set", got)
+	}
+	packages, err := program(t, []string{"PATH=" + t.TempDir()}, "-only", "redis", "-missing").Output()
+	if err != nil || string(packages) != "redis-server\n" {
+		t.Errorf("-missing wrote %q, %v", packages, err)
+	}
+}
+
+func TestCommandKeepsItsStreams(t *testing.T) {
+	cmd := program(t, []string{"PLINTH_TEST_REDIS_URL=x"}, "-only", "redis", "cat")
+	cmd.Stdin = strings.NewReader("a text")
+	if out, err := cmd.Output(); err != nil || string(out) != "a text" {
+		t.Errorf("the command wrote %q, %v", out, err)
+	}
+}
+
+// stack is a devstack that runs.
+type stack struct {
+	cmd       *exec.Cmd
+	addresses []string // of its servers
+	folder    string
+	done      chan error
+}
+
+// begin starts devstack and waits until script, which must print what env prints, has begun. Without a script devstack has no
+// command.
+func begin(t *testing.T, only, script string) *stack {
+	t.Helper()
+	args := []string{"-only", only}
+	if script != "" {
+		args = append(args, "--", "sh", "-c", script)
+	}
+	s := &stack{cmd: program(t, nil, args...), done: make(chan error, 1)}
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cmd.Stdout, s.cmd.Stderr = to, os.Stderr
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = to.Close()
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = from.Close() })
+	lines := bufio.NewScanner(from)
+	for wanted := 2 + strings.Count(only, ","); len(s.addresses) < wanted || s.folder == ""; {
+		if !lines.Scan() {
+			t.Fatalf("devstack ended: %v", lines.Err())
+		}
+		s.note(t, lines.Text())
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, from)
+		s.done <- s.cmd.Wait()
+	}()
+	return s
+}
+
+// note takes an address out of a line of variables.
+func (s *stack) note(t *testing.T, line string) {
+	t.Helper()
+	name, value, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
+	value = strings.Trim(value, "'")
+	switch {
+	case !ok || !strings.HasPrefix(name, "PLINTH_TEST_"):
+	case name == "PLINTH_TEST_TLS_CA":
+		s.folder = filepath.Dir(value)
+	case name == "PLINTH_TEST_MYSQL_DSN":
+		_, rest, _ := strings.Cut(value, "(")
+		address, _, _ := strings.Cut(rest, ")")
+		s.addresses = append(s.addresses, address)
+	case !strings.HasSuffix(name, "_SOURCE"):
+		u, err := url.Parse(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.addresses = append(s.addresses, u.Host)
+	}
+}
+
+// wait waits for the end of devstack.
+func (s *stack) wait(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-s.done:
+		return err
+	case <-time.After(30 * time.Second):
+		t.Fatal("devstack did not end")
+		return nil
+	}
+}
+
+// open returns those of the addresses at which something listens.
+func (s *stack) open(t *testing.T) []string {
+	t.Helper()
+	var open []string
+	for _, address := range s.addresses {
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address)
+		if err == nil {
+			_ = conn.Close()
+			open = append(open, address)
+		}
+	}
+	return open
+}
+
+// nothing fails the test if anything of devstack is left.
+func (s *stack) nothing(t *testing.T) {
+	t.Helper()
+	if open := s.open(t); len(open) > 0 {
+		t.Errorf("servers still run at %q", open)
+	}
+	if _, err := os.Stat(s.folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is left: %v", err)
+	}
+}
+
+func TestSignalEndsCommandAndServers(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		only string
+		sig  syscall.Signal
+	}{
+		{name: "terminated, every kind", only: "postgres,mysql,redis", sig: syscall.SIGTERM},
+		{name: "interrupt", only: "redis", sig: syscall.SIGINT},
+		{name: "hang-up", only: "redis", sig: syscall.SIGHUP},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			need(t, tc.only)
+			s := begin(t, tc.only, "env; exec sleep 600")
+			if open := s.open(t); len(open) != len(s.addresses) {
+				t.Fatalf("open are %q of %q", open, s.addresses)
+			}
+			if err := s.cmd.Process.Signal(tc.sig); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := exitCode(t, s.wait(t)), 128+int(tc.sig); got != want {
+				t.Errorf("exit code %d, want %d", got, want)
+			}
+			s.nothing(t)
+		})
+	}
+}
+
+func TestSecondSignalEndsACommandThatRefuses(t *testing.T) {
+	need(t, "redis")
+	s := begin(t, "redis", `trap 'echo PLINTH_TEST_REFUSED' TERM; env; while :; do sleep 0.05; done`)
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for ended := false; !ended; {
+		select {
+		case err := <-s.done:
+			if got := exitCode(t, err); got != 128+9 {
+				t.Errorf("exit code %d, want that of a kill", got)
+			}
+			ended = true
+		case <-tick.C: // the first may not have been received yet, further ones do not matter
+			_ = s.cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}
+	s.nothing(t)
+}
+
+func TestWithoutACommandTheServersRunUntilASignal(t *testing.T) {
+	need(t, "redis")
+	s := begin(t, "redis", "")
+	if open := s.open(t); len(open) != len(s.addresses) {
+		t.Errorf("open are %q of %q", open, s.addresses)
+	}
+	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.wait(t); err != nil {
+		t.Errorf("devstack ended with %v", err)
+	}
+	s.nothing(t)
+}
+
+func TestServersEndWithADevstackThatIsKilled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system cannot tell a process that its parent has died")
+	}
+	need(t, "postgres,mysql,redis")
+	s := begin(t, "postgres,mysql,redis", "env; echo; exec sleep 5")
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.wait(t)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(20 * time.Second); len(s.open(t)) > 0; {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("servers still run at %q", s.open(t))
+		}
+	}
+	if out, err := program(t, nil, "-only", "redis", "true").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.nothing(t) // the next devstack has removed the folder
+}

@@ -1,0 +1,89 @@
+// Devstack runs a command with database and cache servers for its tests.
+//
+//	devstack [-only KINDS] [-without KINDS] [--] COMMAND [ARGUMENT...]
+//	devstack [-only KINDS] [-without KINDS]
+//	devstack -missing
+//
+// KINDS are of postgres, mysql, redis, separated by commas. A server whose connection string is in the environment
+// (PLINTH_TEST_POSTGRES_DSN, PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL) is left as it is. Else a private one is started if
+// its binary is on the machine, and the command finds its connection string in the same variable. Else the kind is skipped,
+// and the table before the command says what to install.
+//
+// Without a command devstack prints the variables for a shell, and stops the servers when it gets a signal. With -missing it
+// only prints the Debian packages of the kinds that would be skipped.
+//
+// The exit code is the command's; 1 when a server failed, 2 for wrong arguments, 127 when the command cannot be run.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/plinthgo/plinth/tools/internal/child"
+	"github.com/plinthgo/plinth/tools/internal/devstack"
+	"github.com/plinthgo/plinth/tools/internal/server"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	flags := flag.NewFlagSet("devstack", flag.ContinueOnError)
+	only := flags.String("only", "", "the `kinds` of server to have, separated by commas; all by default")
+	without := flags.String("without", "", "the `kinds` of server not to have")
+	missing := flags.Bool("missing", false, "only print the Debian packages of the servers that are missing")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		return 2
+	}
+	kinds, err := devstack.Choose(*only, *without)
+	if err != nil {
+		return failed(2, err)
+	}
+	if *missing {
+		fmt.Fprintln(os.Stdout, strings.Join(devstack.Packages(os.Getenv, kinds), " "))
+		return 0
+	}
+	signals := child.Watch()
+	defer signals.Stop()
+	return serve(signals, kinds, flags.Args())
+}
+
+// serve starts the servers, runs the command and stops the servers.
+func serve(signals *child.Signals, kinds []*server.Kind, command []string) (code int) {
+	stack, err := devstack.Start(signals.Context(), os.Getenv, kinds)
+	if err != nil {
+		if interrupted := (child.Interrupted{}); errors.As(signals.Err(), &interrupted) {
+			return failed(128+int(interrupted.Signal), interrupted)
+		}
+		return failed(1, err)
+	}
+	defer func() {
+		if err := stack.Close(signals.Context()); err != nil {
+			code = max(code, failed(1, err))
+		}
+	}()
+	fmt.Fprintln(os.Stderr, stack.Table())
+	if len(command) == 0 {
+		fmt.Fprint(os.Stdout, devstack.Shell(stack.Env()))
+		fmt.Fprintln(os.Stderr, "\nThe servers run until this process gets an interrupt.")
+		<-signals.Context().Done()
+		return 0
+	}
+	cmd := signals.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), stack.Env()...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	code, err = signals.Run(cmd)
+	if err != nil {
+		return failed(127, err)
+	}
+	return code
+}
+
+func failed(code int, err error) int {
+	fmt.Fprintln(os.Stderr, "devstack:", err)
+	return code
+}

@@ -1,0 +1,249 @@
+package devstack_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/tools/internal/devstack"
+	"github.com/plinthgo/plinth/tools/internal/server"
+)
+
+// start starts a stack of the kinds in an environment that holds nothing else than env.
+func start(t *testing.T, only string, env map[string]string) *devstack.Stack {
+	t.Helper()
+	kinds, err := devstack.Choose(only, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := devstack.Start(t.Context(), func(name string) string { return env[name] }, kinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	})
+	return s
+}
+
+func need(t *testing.T, name string) {
+	t.Helper()
+	kind, ok := server.ByName(name)
+	if !ok {
+		t.Fatalf("there is no kind %q", name)
+	}
+	if err := kind.Look(); err != nil {
+		t.Skip(err)
+	}
+}
+
+// exported returns the value that the stack gives a variable.
+func exported(s *devstack.Stack, name string) string {
+	for _, assignment := range s.Env() {
+		if value, ok := strings.CutPrefix(assignment, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func TestServersOfTheEnvironmentAreLeftAlone(t *testing.T) {
+	s := start(t, "", map[string]string{
+		"PLINTH_TEST_POSTGRES_DSN": "postgres://app:s3cret@db.example:5433/x", "PLINTH_TEST_POSTGRES_SOURCE": "container",
+		"PLINTH_TEST_MYSQL_DSN": "app:s3cret@tcp(sql.example:3307)/x", "PLINTH_TEST_REDIS_URL": "redis://:s3cret@cache.example/0",
+	})
+	if env := s.Env(); len(env) > 0 {
+		t.Errorf("Env = %q, want nothing", env)
+	}
+	table := s.Table()
+	for _, want := range []string{"PLINTH_TEST_POSTGRES_DSN, container", "db.example:5433", "sql.example:3307", "cache.example"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %q:\n%s", want, table)
+		}
+	}
+	if strings.Contains(table, "s3cret") {
+		t.Errorf("the table shows a password:\n%s", table)
+	}
+}
+
+func TestTableNeverShowsAPassword(t *testing.T) {
+	for _, dsn := range []string{
+		"host=db password=s3cret", "postgres://u:s3cret/x@db:5432/y", "postgres://u:1/s3cret@db/y", "u:s3cret@unix(/tmp/x)/y",
+		"u:s3c@tcp(s3cret)/@tcp(db)/y", "://s3cret", "s3cret@db",
+	} {
+		s := start(t, "postgres", map[string]string{"PLINTH_TEST_POSTGRES_DSN": dsn})
+		if table := s.Table(); strings.Contains(table, "s3cret") {
+			t.Errorf("the table shows a password:\n%s", table)
+		}
+	}
+}
+
+func TestPrivateServerIsExported(t *testing.T) {
+	need(t, "redis")
+	s := start(t, "redis", nil)
+	u, err := url.Parse(exported(s, "PLINTH_TEST_REDIS_URL"))
+	if err != nil || !strings.HasPrefix(u.Host, "127.0.0.1:") || u.Path != "/0" {
+		t.Errorf("URL of host %q, path %q, %v", u.Host, u.Path, err)
+	}
+	if got := exported(s, "PLINTH_TEST_REDIS_SOURCE"); got != "private server" {
+		t.Errorf("source = %q", got)
+	}
+	if _, err := os.Stat(exported(s, "PLINTH_TEST_TLS_CA")); err != nil {
+		t.Error(err)
+	}
+	password, _ := u.User.Password()
+	if table := s.Table(); !strings.Contains(table, u.Host) || !strings.Contains(table, "Redis ") || strings.Contains(table, password) {
+		t.Errorf("table =\n%s", table)
+	}
+	if kind, ok := server.ByName("redis"); ok && s.Missing([]string{kind.Name}) != nil {
+		t.Error("a server that runs is missing")
+	}
+}
+
+func TestCertificatesHoldForEveryServerOrNone(t *testing.T) {
+	need(t, "redis")
+	foreign := map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"}
+	s := start(t, "mysql,redis", foreign)
+	if got := exported(s, "PLINTH_TEST_TLS_CA"); got != "" {
+		t.Errorf("PLINTH_TEST_TLS_CA = %q, though nobody knows who has signed the other server's", got)
+	}
+	if !strings.Contains(s.Table(), "PLINTH_TEST_TLS_CA") {
+		t.Error("the table does not say that certificates are not checked")
+	}
+	own := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(own, []byte("-----BEGIN OWN-----"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	foreign["PLINTH_TEST_TLS_CA"] = own
+	text, err := os.ReadFile(exported(start(t, "mysql,redis", foreign), "PLINTH_TEST_TLS_CA"))
+	if err != nil || !strings.Contains(string(text), "-----BEGIN OWN-----") || strings.Count(string(text), "BEGIN CERTIFICATE") != 1 {
+		t.Errorf("the file holds %q, %v; want both authorities", text, err)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	for _, tc := range []struct {
+		name, only, without string
+		want                []string
+	}{
+		{name: "all", want: []string{"postgres", "mysql", "redis"}},
+		{name: "some", only: "redis, postgres", want: []string{"redis", "postgres"}},
+		{name: "all but one", without: "mysql", want: []string{"postgres", "redis"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			kinds, err := devstack.Choose(tc.only, tc.without)
+			var got []string
+			for _, k := range kinds {
+				got = append(got, k.Name)
+			}
+			if err != nil || !slices.Equal(got, tc.want) {
+				t.Errorf("Choose = %q, %v; want %q", got, err, tc.want)
+			}
+		})
+	}
+	if _, err := devstack.Choose("redis,sybase", ""); err == nil || !strings.Contains(err.Error(), "sybase") {
+		t.Errorf("Choose = %v, want an error that names the kind", err)
+	}
+	if _, err := devstack.Choose("", "sybase"); err == nil {
+		t.Error("Choose left out a kind that there is not")
+	}
+}
+
+func TestShellQuotes(t *testing.T) {
+	if got, want := devstack.Shell([]string{"A=it's $x=1"}), `export A='it'\''s $x=1'`+"\n"; got != want {
+		t.Errorf("Shell = %s, want %s", got, want)
+	}
+}
+
+// ask sends a request to the control endpoint.
+func ask(t *testing.T, method, target string, want int) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, target, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != want {
+		t.Fatalf("%s = %s %s, %v; want %d", method, response.Status, body, err, want)
+	}
+	return string(body)
+}
+
+func connects(t *testing.T, address string) bool {
+	t.Helper()
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err == nil
+}
+
+func TestControlRunsServersOfOneTest(t *testing.T) {
+	for _, kind := range []string{"postgres", "redis"} {
+		t.Run(kind, func(t *testing.T) {
+			need(t, kind)
+			s := start(t, kind, nil)
+			control := exported(s, "PLINTH_TEST_CONTROL")
+			var created struct{ ID, DSN string }
+			answer := ask(t, http.MethodPost, control+"/servers?kind="+kind, http.StatusCreated)
+			if err := json.Unmarshal([]byte(answer), &created); err != nil {
+				t.Fatal(err)
+			}
+			u, err := url.Parse(created.DSN)
+			if err != nil || !connects(t, u.Host) || strings.Contains(s.Table(), u.Host) {
+				t.Fatalf("a further server is at %q, %v", u.Host, err)
+			}
+			one := control + "/servers/" + created.ID
+			for _, step := range []struct {
+				do   string
+				want bool
+			}{{"kill", false}, {"start", true}, {"stop", false}, {"start", true}, {"start", true}, {"kill", false}, {"start", true}} {
+				ask(t, http.MethodPost, one+"/"+step.do, http.StatusNoContent)
+				if got := connects(t, u.Host); got != step.want {
+					t.Errorf("after %s: connects = %v, want %v", step.do, got, step.want)
+				}
+			}
+			ask(t, http.MethodDelete, one, http.StatusNoContent)
+			if connects(t, u.Host) {
+				t.Error("a deleted server answers")
+			}
+			ask(t, http.MethodPost, one+"/start", http.StatusNotFound)
+		})
+	}
+}
+
+func TestControlRefuses(t *testing.T) {
+	need(t, "redis")
+	s := start(t, "mysql,redis", map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"})
+	control := exported(s, "PLINTH_TEST_CONTROL")
+	for _, tc := range []struct {
+		name, target string
+		want         int
+	}{
+		{name: "another token", target: control + "x/servers?kind=redis", want: http.StatusNotFound},
+		{name: "a kind that there is not", target: control + "/servers?kind=sybase", want: http.StatusNotImplemented},
+		{name: "a kind that the environment gives", target: control + "/servers?kind=mysql", want: http.StatusNotImplemented},
+		{name: "a server that there is not", target: control + "/servers/7/stop", want: http.StatusNotFound},
+	} {
+		t.Run(tc.name, func(t *testing.T) { ask(t, http.MethodPost, tc.target, tc.want) })
+	}
+	if host, err := url.Parse(control); err != nil || host.Hostname() != "127.0.0.1" {
+		t.Errorf("the control listens at %q, %v", host.Host, err)
+	}
+}

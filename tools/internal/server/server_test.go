@@ -1,0 +1,256 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/tools/internal/server"
+)
+
+func newGroup(t *testing.T) *server.Group {
+	t.Helper()
+	g, err := server.NewGroup(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(context.Background()); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	})
+	return g
+}
+
+// start starts a server of the kind, or skips the test where there is none.
+func start(t *testing.T, g *server.Group, name string) *server.Server {
+	t.Helper()
+	kind, ok := server.ByName(name)
+	if !ok {
+		t.Fatalf("there is no kind %q", name)
+	}
+	s, err := g.Start(t.Context(), kind)
+	if missing := (*server.Missing)(nil); errors.As(err, &missing) {
+		t.Skip(missing)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+func refuses(t *testing.T, address string) bool {
+	t.Helper()
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err != nil
+}
+
+// first sends a message, if any, and returns the first n bytes of the answer.
+func first(t *testing.T, conn net.Conn, message string, n int) string {
+	t.Helper()
+	if _, err := io.WriteString(conn, message); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, n)
+	if _, err := io.ReadFull(conn, answer); err != nil {
+		t.Fatalf("answer %q: %v", answer, err)
+	}
+	return string(answer)
+}
+
+// startup is the first message of a PostgreSQL client.
+func startup() string {
+	text := "\x00\x03\x00\x00user\x00postgres\x00database\x00plinth\x00\x00"
+	return string(binary.BigEndian.AppendUint32(nil, uint32(4+len(text)))) + text
+}
+
+// answers fails the test unless the server speaks its protocol, and asks for a password where that shows before one is given.
+// It returns the connection.
+func answers(t *testing.T, s *server.Server) net.Conn {
+	t.Helper()
+	conn := dial(t, s.Address())
+	switch s.Kind().Name {
+	case "postgres": // AuthenticationSASL
+		if got := first(t, conn, startup(), 9); got[0] != 'R' || got[5:] != "\x00\x00\x00\x0a" {
+			t.Errorf("the answer to a startup message is %q, want a request for SCRAM", got)
+		}
+	case "mysql": // protocol version 10
+		if got := first(t, conn, "", 5); got[4] != 10 {
+			t.Errorf("the greeting begins with %q", got)
+		}
+	case "redis":
+		if got := first(t, conn, "PING\r\n", 7); got != "-NOAUTH" {
+			t.Errorf("the answer to a PING without a password is %q", got)
+		}
+	}
+	return conn
+}
+
+func TestServerKeepsItsAddressHoweverItEnds(t *testing.T) {
+	for _, kind := range server.Kinds() {
+		t.Run(kind.Name, func(t *testing.T) {
+			s := start(t, newGroup(t), kind.Name)
+			address := s.Address()
+			open := answers(t, s)
+			for _, way := range []struct {
+				name string
+				end  func(context.Context) error
+			}{{"Kill", s.Kill}, {"Stop", s.Stop}, {"Kill", s.Kill}} {
+				if err := way.end(t.Context()); err != nil {
+					t.Fatalf("%s = %v", way.name, err)
+				}
+				if _, err := io.Copy(io.Discard, open); errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("a connection is open after %s", way.name)
+				}
+				if !refuses(t, address) {
+					t.Errorf("the port is open after %s", way.name)
+				}
+				if err := s.Start(t.Context()); err != nil {
+					t.Fatalf("Start after %s = %v", way.name, err)
+				}
+				if s.Address() != address {
+					t.Errorf("the address is %s after %s, want %s", s.Address(), way.name, address)
+				}
+				open = answers(t, s)
+			}
+		})
+	}
+}
+
+func TestFurtherServersAreApart(t *testing.T) {
+	g := newGroup(t)
+	one, two := start(t, g, "redis"), start(t, g, "redis")
+	if one.Address() == two.Address() || one.DSN() == two.DSN() {
+		t.Errorf("both are at %s", one.Address())
+	}
+	if err := one.Delete(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !refuses(t, one.Address()) {
+		t.Error("a deleted server answers")
+	}
+	if err := one.Start(t.Context()); err == nil {
+		t.Error("a deleted server was started")
+	}
+	answers(t, two)
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	g, err := server.NewGroup(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := server.ByName("redis")
+	s, startErr := g.Start(t.Context(), kind)
+	if err := g.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(g.CA())); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is left: %v", err)
+	}
+	if missing := (*server.Missing)(nil); errors.As(startErr, &missing) {
+		t.Skip(missing)
+	}
+	if startErr != nil {
+		t.Fatal(startErr)
+	}
+	if !refuses(t, s.Address()) {
+		t.Error("a server answers after Close")
+	}
+	if _, err := g.Start(t.Context(), kind); err == nil {
+		t.Error("a closed group started a server")
+	}
+}
+
+// encrypt begins TLS as a client of the kind does.
+var encrypt = map[string]func(t *testing.T, conn net.Conn){
+	"postgres": func(t *testing.T, conn net.Conn) { // SSLRequest
+		if got := first(t, conn, "\x00\x00\x00\x08\x04\xd2\x16\x2f", 1); got != "S" {
+			t.Fatalf("the answer to an SSLRequest is %q", got)
+		}
+	},
+	"mysql": func(t *testing.T, conn net.Conn) {
+		head := first(t, conn, "", 4)
+		first(t, conn, "", int(head[0])|int(head[1])<<8)
+		// capabilities: protocol 4.1, SSL, secure connection; the largest packet; utf8mb4
+		request := "\x20\x00\x00\x01" + "\x00\x8a\x00\x00" + "\x00\x00\x00\x01" + "\x2d" + strings.Repeat("\x00", 23)
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+	},
+}
+
+func TestCertificateHoldsForThisMachine(t *testing.T) {
+	for name, begin := range encrypt {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(t)
+			s := start(t, g, name)
+			pem, err := os.ReadFile(g.CA())
+			roots := x509.NewCertPool()
+			if err != nil || !roots.AppendCertsFromPEM(pem) {
+				t.Fatalf("CA: %v", err)
+			}
+			for _, host := range []string{"127.0.0.1", "::1", "localhost"} {
+				conn := dial(t, s.Address())
+				begin(t, conn)
+				client := tls.Client(conn, &tls.Config{RootCAs: roots, ServerName: host, MinVersion: tls.VersionTLS12})
+				if err := client.HandshakeContext(t.Context()); err != nil {
+					t.Errorf("host %s: %v", host, err)
+				}
+			}
+			conn := dial(t, s.Address())
+			begin(t, conn)
+			other := tls.Client(conn, &tls.Config{RootCAs: roots, ServerName: "example.org", MinVersion: tls.VersionTLS12})
+			if err := other.HandshakeContext(t.Context()); err == nil {
+				t.Error("the certificate holds for example.org")
+			}
+		})
+	}
+}
+
+func TestOnlyTheServersUserReadsItsFolder(t *testing.T) {
+	g := newGroup(t)
+	start(t, g, "postgres")
+	folders, err := filepath.Glob(filepath.Join(filepath.Dir(g.CA()), "postgres-*"))
+	if err != nil || len(folders) < 2 {
+		t.Fatalf("folders = %q, %v", folders, err)
+	}
+	for _, folder := range folders {
+		info, err := os.Stat(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o700 {
+			t.Errorf("%s has the rights %v", folder, info.Mode())
+		}
+		if text, err := os.ReadFile(filepath.Join(folder, "password")); err == nil {
+			t.Errorf("the file with the password is left, %d bytes", len(bytes.TrimSpace(text)))
+		}
+	}
+}
