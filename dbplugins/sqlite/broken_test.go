@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -103,22 +104,31 @@ func library(dsn string) gorm.Dialector { return gormsqlite.Open(dsn) }
 // endsAfterTwoSeconds returns the slow query with an end, for a driver that cannot end it.
 func endsAfterTwoSeconds(t *testing.T) string {
 	t.Helper()
+	query, err := slowWithAnEnd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return query
+}
+
+// slowWithAnEnd measures how many rows take two seconds here.
+var slowWithAnEnd = sync.OnceValues(func() (string, error) {
 	query := func(rows int64) string {
 		return strings.Replace(slow, "FROM n)", fmt.Sprintf("FROM n LIMIT %d)", rows), 1)
 	}
 	pool, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	defer func() { _ = pool.Close() }()
-	const sample = 200_000
+	const sample = 50_000
 	start := time.Now()
 	var n int64
-	if err := pool.QueryRowContext(t.Context(), query(sample)).Scan(&n); err != nil {
-		t.Fatal(err)
+	if err := pool.QueryRowContext(context.Background(), query(sample)).Scan(&n); err != nil {
+		return "", err
 	}
-	return query(int64(float64(sample) * float64(2*time.Second) / float64(time.Since(start))))
-}
+	return query(int64(float64(sample) * float64(2*time.Second) / float64(time.Since(start)))), nil
+})
 
 func TestBrokenDriverDoesNotPass(t *testing.T) {
 	for _, tc := range []struct {
@@ -213,6 +223,24 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			want:   "Migrations/LockKeepsASecondOneOut",
 		},
 		{
+			name:   "a wait for a row that cannot be interrupted",
+			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(1200)")},
+			want:   "Lock/DeadlineEndsTheWaitForARow",
+		},
+		{
+			name: "transactions that lock too late",
+			driver: broken{dialector: library, dsn: func(c driver.Config) (string, error) {
+				dsn, err := sqlite.Driver{}.DSN(c)
+				return strings.NewReplacer("_txlock=immediate", "_txlock=deferred", "timeout(5000)", "timeout(10)").Replace(dsn), err
+			}},
+			want: "Lock/RowLockLosesNoUpdate",
+		},
+		{
+			name:   "a lock that is not waited for",
+			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(10)")},
+			want:   "Lock/DeadlockEndsAndCanBeTriedAgain",
+		},
+		{
 			name:   "changes of the schema that are not undone",
 			driver: broken{dialector: func(dsn string) gorm.Dialector { return forgetful{dialect{sqlite.Driver{}.Dialector(dsn)}} }},
 			want:   "Migrations/FailedOneGoesOnWhereItWasKept",
@@ -229,4 +257,36 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			t.Log(got)
 		})
 	}
+}
+
+// pretended is a harness of SQLite that claims to reach a server.
+func pretended(t *testing.T) dbtest.Harness {
+	t.Helper()
+	h := harness()
+	for _, name := range []string{dbtest.DiffNoServer, dbtest.DiffNoTLS, dbtest.DiffNoDecimal} {
+		delete(h.Differences, name)
+	}
+	config := h.Config
+	h.Config = func(tb testing.TB) driver.Config {
+		c := config(tb)
+		c.Host, c.Port, c.Pass = "127.0.0.1", 1, "hunter2"
+		return c
+	}
+	nothing := func() error { return nil }
+	h.Outage = func(tb testing.TB) dbtest.Outage {
+		return dbtest.Outage{Config: h.Config(tb), Stop: nothing, Start: nothing}
+	}
+	h.TLS = &dbtest.TLS{CA: "sqlite_test.go", Encrypted: func(*gorm.DB) (bool, error) { return false, nil }}
+	h.Slow = endsAfterTwoSeconds(t)
+	h.Driver = tampering(tamper{noTx: true}) // SQLite has one transaction that writes at a time
+	return h
+}
+
+func TestDatabaseThatClaimsToHaveAServerDoesNotPass(t *testing.T) {
+	wantFailures(t, pretended(t), []string{
+		"Values/DecimalsAreExact", "Values/DecimalsThatDoNotFitAreRefused",
+		"TLS/EncryptsAsTheModeSays", "TLS/RefusesAServerThatIsNotTrusted", "TLS/RefusesAnotherHost", "TLS/BadSettingsAreNamed",
+		"TLS/PlainTextToAnotherMachineIsWarnedOf",
+		"Outage/FailsFastAndRecovers", "Outage/NetworkBreaksAndHeals", "Outage/SilentServerHoldsNobody",
+	})
 }

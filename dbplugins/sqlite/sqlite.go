@@ -115,8 +115,9 @@ var kinds = map[int]driver.ErrorKind{
 	lib.SQLITE_CONSTRAINT_FOREIGNKEY: driver.ForeignKey,
 	lib.SQLITE_CONSTRAINT_TRIGGER:    driver.ForeignKey, // ON DELETE RESTRICT
 	lib.SQLITE_CONSTRAINT_NOTNULL:    driver.NotNull,
+	lib.SQLITE_CONSTRAINT_DATATYPE:   driver.Malformed, // a text that is no number, in a table that is STRICT
 	lib.SQLITE_CONSTRAINT:            driver.Check,
-	lib.SQLITE_MISMATCH:              driver.Check,
+	lib.SQLITE_MISMATCH:              driver.Malformed, // the same as a key
 	lib.SQLITE_TOOBIG:                driver.TooLong,
 	lib.SQLITE_BUSY_SNAPSHOT:         driver.Deadlock,
 	lib.SQLITE_BUSY:                  driver.LockTimeout,

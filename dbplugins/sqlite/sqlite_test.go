@@ -50,6 +50,9 @@ func harness() dbtest.Harness {
 		Differences: map[string]string{
 			dbtest.DiffNoCredentials: "SQLite has no users",
 			dbtest.DiffNoLength:      "SQLite does not enforce the length in a column's type",
+			dbtest.DiffNoDecimal:     "SQLite keeps a decimal as a binary floating-point number of 8 bytes",
+			dbtest.DiffNoServer:      "SQLite is a library in the process",
+			dbtest.DiffNoTLS:         "SQLite reads its file without a network",
 		},
 	}
 }

@@ -32,7 +32,7 @@ var dataCases = []testCase{
 }
 
 func testLargeIDs(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	for _, id := range []xSnowflake.SnowflakeID{1, 1<<53 + 1, 1 << 62, math.MaxInt64 - 1, math.MaxInt64} {
 		n := note{Text: id.String()}
 		n.ID = id
@@ -50,7 +50,7 @@ func testLargeIDs(tb testing.TB, s *suite) {
 }
 
 func testIDs(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &author{}, &book{})
 	single := author{Name: "single", Books: []book{{Title: "one"}, {Title: "two"}}}
 	check(tb, db.Create(&single).Error, "create with association")
 	batch := []author{{Name: "b1"}, {Name: "b2"}}
@@ -81,7 +81,7 @@ func testIDs(tb testing.TB, s *suite) {
 }
 
 func testPreset(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	at := time.Date(2001, 2, 3, 4, 5, 6, 789000, time.UTC)
 	n := note{Text: "preset"}
 	n.ID, n.CreatedAt, n.UpdatedAt = 4711, at, at
@@ -94,7 +94,7 @@ func testPreset(tb testing.TB, s *suite) {
 }
 
 func testSoftDelete(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	n := note{Text: "x"}
 	check(tb, db.Create(&n).Error, "create")
 	check(tb, db.Delete(&n).Error, "delete")
@@ -115,7 +115,7 @@ func testSoftDelete(tb testing.TB, s *suite) {
 }
 
 func testVersion(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &account{})
 	a := account{Balance: 10}
 	check(tb, db.Create(&a).Error, "create")
 	mine, theirs := a, a
@@ -153,7 +153,7 @@ func fill(tb testing.TB, db *gorm.DB, rows int) []xSnowflake.SnowflakeID {
 }
 
 func testPages(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &event{})
 	ids := fill(tb, db, 57)
 	for _, sort := range []string{"asc", "desc"} {
 		seen := map[xSnowflake.SnowflakeID]int{}
@@ -186,7 +186,7 @@ func testPages(tb testing.TB, s *suite) {
 }
 
 func testKeyset(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &event{})
 	ids := fill(tb, db, 57)
 	for _, sort := range []string{"asc", "desc"} {
 		for _, by := range [][]string{{}, {"kind"}, {"at", "kind"}} {
@@ -211,7 +211,7 @@ func testKeyset(tb testing.TB, s *suite) {
 }
 
 func testUpsert(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &author{}, &book{})
 	check(tb, db.Create(&author{Name: "one", Age: 1}).Error, "create")
 	onName := []clause.Column{{Name: "name"}}
 	rows := []author{{Name: "one", Age: 10}, {Name: "two", Age: 20}}
@@ -227,7 +227,7 @@ func testUpsert(tb testing.TB, s *suite) {
 }
 
 func testTimes(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &event{})
 	east := time.FixedZone("east", 8*3600)
 	for _, at := range []time.Time{
 		time.Date(2024, 2, 29, 23, 59, 59, 123456000, time.UTC),
@@ -265,7 +265,7 @@ func testTimes(tb testing.TB, s *suite) {
 }
 
 func testTexts(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{}, &event{})
 	for _, text := range []string{
 		"plain", "größe", "数据库", "😀𝄞👩‍👩‍👧", "it's", `a"b\c`, "tab\tand\nline", "a%b_c", "?:name @p1 $1", "`x`", "null", "--", "trailing ",
 	} {
@@ -287,7 +287,7 @@ func testTexts(tb testing.TB, s *suite) {
 }
 
 func testEmptyText(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &author{}, &book{})
 	empty := ""
 	none, blank := author{Name: "none"}, author{Name: "blank", Email: &empty}
 	check(tb, db.Create([]*author{&none, &blank}).Error, "create")

@@ -44,6 +44,13 @@ type Harness struct {
 	// verify says whether db, opened with them, is that very database.
 	Awkward func(tb testing.TB, text string) (parts driver.Config, verify func(db *gorm.DB) error)
 
+	// TLS says how the server is reached in an encrypted way. Without it DiffNoTLS has to be declared.
+	TLS *TLS
+
+	// Outage returns a database whose server the suite may stop and start again, see PrivateOutage. Without it
+	// DiffNoServer has to be declared.
+	Outage func(tb testing.TB) Outage
+
 	// Slow is a query that takes longer than 20 s unless it is ended.
 	Slow string
 
@@ -66,9 +73,28 @@ const (
 	DiffNoLength = "no-length"
 	// DiffEmptyIsNull is a database that keeps an empty text as NULL.
 	DiffEmptyIsNull = "empty-is-null"
+	// DiffNoNUL is a database that refuses a text with a NUL byte.
+	DiffNoNUL = "no-nul"
+	// DiffNoDecimal is a database without exact decimal numbers.
+	DiffNoDecimal = "no-decimal"
+	// DiffNoServer is a database in the process: nothing can be stopped under it.
+	DiffNoServer = "no-server"
+	// DiffNoTLS is a database that is reached without a network.
+	DiffNoTLS = "no-tls"
 )
 
-var differences = []string{DiffPrivate, DiffNoCredentials, DiffNoLength, DiffEmptyIsNull}
+var differences = []string{
+	DiffPrivate, DiffNoCredentials, DiffNoLength, DiffEmptyIsNull, DiffNoNUL, DiffNoDecimal, DiffNoServer, DiffNoTLS,
+}
+
+// TLS is how the suite reaches a server in an encrypted way.
+type TLS struct {
+	// CA is the file of the PEM certificate that has signed the server's; "" where that is not known, then only the
+	// mode require is tried.
+	CA string
+	// Encrypted reports whether the session of db is encrypted.
+	Encrypted func(db *gorm.DB) (bool, error)
+}
 
 // testCase is one demand of the suite.
 type testCase struct {
@@ -77,7 +103,10 @@ type testCase struct {
 }
 
 // cases is the whole suite.
-var cases = slices.Concat(openCases, schemaCases, migrationCases, errorCases, txCases, dataCases, loadCases, logCases)
+var cases = slices.Concat(
+	openCases, schemaCases, migrationCases, errorCases, txCases, dataCases, valueCases, typeCases, writeCases, queryCases,
+	lockCases, loadCases, logCases, tlsCases, outageCases,
+)
 
 // Run runs every case as a subtest of t.
 func Run(t *testing.T, h Harness) {

@@ -41,23 +41,24 @@ func firstOf(errs []error) error {
 }
 
 func testBatches(tb testing.TB, s *suite) {
-	db := s.open(tb)
-	rows := make([]author, 2500)
+	db := s.open(tb, &author{}, &book{})
+	const total = 1200
+	rows := make([]author, total)
 	for i := range rows {
 		rows[i].Name = fmt.Sprintf("name %d", i)
 	}
 	check(tb, db.CreateInBatches(rows, 1000).Error, "create in batches")
-	if got := count(tb, db, &author{}); got != 2500 {
-		tb.Errorf("rows = %d, want 2500", got)
+	if got := count(tb, db, &author{}); got != total {
+		tb.Errorf("rows = %d, want %d", got, total)
 	}
 	seen := map[xSnowflake.SnowflakeID]bool{}
 	for _, r := range rows {
 		seen[r.ID] = true
 	}
-	if len(seen) != 2500 {
-		tb.Errorf("different ids = %d, want 2500", len(seen))
+	if len(seen) != total {
+		tb.Errorf("different ids = %d, want %d", len(seen), total)
 	}
-	rows[2000].Name = rows[3].Name
+	rows[total-1].Name = rows[3].Name
 	for i := range rows {
 		rows[i].ID = 0
 		rows[i].Name = "again " + rows[i].Name
@@ -65,13 +66,13 @@ func testBatches(tb testing.TB, s *suite) {
 	if err := db.CreateInBatches(rows, 1000).Error; !errors.Is(err, gorm.ErrDuplicatedKey) {
 		tb.Errorf("a batch with a duplicate = %v, want gorm.ErrDuplicatedKey", err)
 	}
-	if got := count(tb, db, &author{}); got != 2500 {
-		tb.Errorf("rows = %d after the batches that failed, want 2500", got)
+	if got := count(tb, db, &author{}); got != total {
+		tb.Errorf("rows = %d after the batches that failed, want %d", got, total)
 	}
 }
 
 func testIncrements(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &account{})
 	a := account{}
 	check(tb, db.Create(&a).Error, "create")
 	check(tb, firstOf(inParallel(100, func(int) error {
@@ -81,7 +82,7 @@ func testIncrements(tb testing.TB, s *suite) {
 }
 
 func testTransactions(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &account{})
 	from, to := account{Balance: 1000}, account{}
 	check(tb, db.Create([]*account{&from, &to}).Error, "create")
 	check(tb, firstOf(inParallel(100, func(int) error {
@@ -97,7 +98,7 @@ func testTransactions(tb testing.TB, s *suite) {
 }
 
 func testVersionedIncrements(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &account{})
 	a := account{}
 	check(tb, db.Create(&a).Error, "create")
 	const writers = 10
@@ -119,7 +120,7 @@ func testVersionedIncrements(tb testing.TB, s *suite) {
 }
 
 func testOneDatabase(tb testing.TB, s *suite) {
-	o := s.options(tb)
+	o := s.options(tb, &note{})
 	o.MaxOpenConns, o.MaxIdleConns = 10, -1 // no connection stays open while it is idle
 	db := s.openWith(tb, o)
 	check(tb, firstOf(inParallel(100, func(i int) error {

@@ -13,7 +13,7 @@ var logCases = []testCase{
 }
 
 func testSlowLog(tb testing.TB, s *suite) {
-	o := s.options(tb)
+	o := s.options(tb, &author{}, &book{})
 	o.SlowThreshold = time.Nanosecond
 	db := s.openWith(tb, o)
 	s.log.Reset()
@@ -40,7 +40,7 @@ func testSlowLog(tb testing.TB, s *suite) {
 }
 
 func testFastLog(tb testing.TB, s *suite) {
-	o := s.options(tb)
+	o := s.options(tb, &author{}, &book{})
 	o.SlowThreshold = time.Minute
 	db := s.openWith(tb, o)
 	s.log.Reset()
@@ -51,7 +51,7 @@ func testFastLog(tb testing.TB, s *suite) {
 }
 
 func testBrokenLog(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	s.log.Reset()
 	if err := db.Exec("SELEKT 1").Error; err == nil {
 		tb.Error("the broken statement has no error")

@@ -47,19 +47,13 @@ func sqlFiles(pairs ...string) fstest.MapFS {
 	return m
 }
 
-// bare are the options of an open that makes no table.
-func (s *suite) bare(tb testing.TB) xDB.Options {
-	o := s.options(tb)
-	o.AutoMigrate = nil
-	return o
-}
-
 // openEmpty opens a database, and drops the tables of migrations at the end of the case.
 func (s *suite) openEmpty(tb testing.TB, o xDB.Options) *gorm.DB {
 	db, err := s.registry.Open(s.ctx, o)
 	if err != nil {
 		tb.Fatalf("open: %v", err)
 	}
+	tables := slices.Clone(o.AutoMigrate)
 	tb.Cleanup(func() {
 		late := db.WithContext(context.WithoutCancel(s.ctx))
 		for _, table := range []string{"things", "parts"} {
@@ -67,7 +61,7 @@ func (s *suite) openEmpty(tb testing.TB, o xDB.Options) *gorm.DB {
 				check(tb, late.Exec("DROP TABLE "+s.prefix+table).Error, "drop "+table)
 			}
 		}
-		check(tb, late.Migrator().DropTable(append(entities(), s.prefix+"plinth_migrations")...), "drop the tables")
+		check(tb, late.Migrator().DropTable(append(tables, s.prefix+"plinth_migrations")...), "drop the tables")
 		check(tb, xDB.Close(db), "close")
 		s.noSecret(tb, o.Parts)
 	})
@@ -113,7 +107,7 @@ func testMigrationsOnce(tb testing.TB, s *suite) {
 	first := sqlFiles("0001_things.sql", createThings+"UPDATE ${prefix}accounts SET balance = 1;", "0003_third.sql", insertThing(3, "third"))
 	second := sqlFiles("deep/0002_second.sql", "-- a comment; with a semicolon\n"+insertThing(2, "a;b @c ?"))
 	var prepared int64
-	o := s.options(tb) // with entities, one of which 0001 uses
+	o := s.options(tb, &account{}) // 0001 uses it
 	o.Migrations = append(o.Migrations, first, second)
 	o.Prepare = []xDB.Prepare{func(_ context.Context, db *gorm.DB) error {
 		return db.Raw("SELECT count(*) FROM " + s.prefix + "things").Scan(&prepared).Error
@@ -134,7 +128,7 @@ func testMigrationsOnce(tb testing.TB, s *suite) {
 }
 
 func testMigrationsList(tb testing.TB, s *suite) {
-	db := s.openEmpty(tb, s.bare(tb))
+	db := s.openEmpty(tb, s.options(tb))
 	files := sqlFiles("0001_things.sql", createThings, "0002_rows.sql", insertThing(1, "a"))
 	for range 2 {
 		s.wantStates(tb, db, files, xDB.MigrationPending, xDB.MigrationPending)
@@ -163,7 +157,7 @@ func testMigrationVariants(tb testing.TB, s *suite) {
 		"0002_other.sql", insertThing(1, "every"),
 		"0003_nothing.sql", "SELEKT 1;", "0003_nothing"+mine, "-- nothing to do here\n",
 	)
-	o := s.bare(tb)
+	o := s.options(tb)
 	o.Migrations = append(o.Migrations, files)
 	db := s.openEmpty(tb, o)
 	s.wantThings(tb, db, "every")
@@ -175,7 +169,7 @@ func testMigrationVariants(tb testing.TB, s *suite) {
 
 func testChangedMigration(tb testing.TB, s *suite) {
 	files := sqlFiles("0002_things.sql", createThings)
-	o := s.bare(tb)
+	o := s.options(tb)
 	o.Migrations = append(o.Migrations, files)
 	db := s.openEmpty(tb, o)
 	late := sqlFiles("0001_late.sql", createParts, "0002_things.sql", createThings)
@@ -210,7 +204,7 @@ func testFailedMigration(tb testing.TB, s *suite) {
 		"0002_rows.sql", createParts+insertThing(1, "one")+insertThing(1, secretValue)+insertThing(3, "three"),
 		"0003_more.sql", insertThing(4, "four"),
 	)
-	db := s.openEmpty(tb, s.bare(tb))
+	db := s.openEmpty(tb, s.options(tb))
 	for range 2 { // the second finds what the first has left
 		s.wantFailure(tb, db, files)
 	}
@@ -263,7 +257,7 @@ func testNotedMigration(tb testing.TB, s *suite) {
 		"0002_rows.sql", alone+insertThing(1, "one")+insertThing(1, secretValue),
 		"0003_more.sql", insertThing(3, "three"),
 	)
-	db := s.openEmpty(tb, s.bare(tb))
+	db := s.openEmpty(tb, s.options(tb))
 	err := xDB.Migrate(s.ctx, db, files)
 	if err != nil && strings.Contains(err.Error(), "-- plinth:no-transaction cannot be") {
 		s.wantThings(tb, db)
@@ -281,7 +275,7 @@ func testMigrationReplicas(tb testing.TB, s *suite) {
 		"0001_things.sql", "CREATE TABLE ${prefix}things (id INTEGER NOT NULL, name VARCHAR(40) NOT NULL);", // takes a row twice
 		"0002_rows.sql", insertThing(1, "a")+insertThing(2, "b"), "0003_more.sql", insertThing(3, "c"),
 	)
-	o := s.bare(tb)
+	o := s.options(tb)
 	db := s.openEmpty(tb, o)
 	o.Migrations = append(o.Migrations, files)
 	errs := inParallel(replicas, func(int) error {
@@ -302,7 +296,7 @@ func testMigrationReplicas(tb testing.TB, s *suite) {
 }
 
 func testMigrationLock(tb testing.TB, s *suite) {
-	o := s.bare(tb)
+	o := s.options(tb)
 	first := s.openEmpty(tb, o)
 	m, ok := s.Driver.(driver.Migrator)
 	if !ok {

@@ -27,11 +27,11 @@ var awkward = []string{
 }
 
 func testOpen(tb testing.TB, s *suite) {
-	o := s.options(tb)
+	o := s.options(tb, &note{})
 	db, err := s.registry.Open(s.ctx, o)
 	check(tb, err, "open")
 	check(tb, xDB.CheckHealth(s.ctx, db), "health")
-	check(tb, db.WithContext(s.ctx).Migrator().DropTable(entities()...), "drop the tables")
+	check(tb, db.WithContext(s.ctx).Migrator().DropTable(&note{}), "drop the table")
 	check(tb, xDB.Close(db), "close")
 	check(tb, xDB.Close(db), "close again")
 	if err := xDB.CheckHealth(s.ctx, db); err == nil {
@@ -43,6 +43,7 @@ func testOpen(tb testing.TB, s *suite) {
 	if s.registry.Describe(o) == "" {
 		tb.Error("Describe says nothing")
 	}
+	s.noSecret(tb, o.Parts)
 }
 
 func testBadParts(tb testing.TB, s *suite) {
@@ -84,7 +85,7 @@ func testUnusable(tb testing.TB, s *suite) {
 }
 
 func testParts(tb testing.TB, s *suite) {
-	o := s.options(tb)
+	o := s.options(tb, &note{})
 	db := s.openWith(tb, o)
 	check(tb, db.Create(&note{Text: "written"}).Error, "create")
 
@@ -140,7 +141,7 @@ func testOpenContext(tb testing.TB, s *suite) {
 }
 
 func testPool(tb testing.TB, s *suite) {
-	o := s.options(tb)
+	o := s.options(tb, &note{})
 	o.MaxOpenConns = 3
 	db := s.openWith(tb, o)
 	pool, err := db.DB()

@@ -24,7 +24,7 @@ var schemaCases = []testCase{
 }
 
 func testMigrateTwice(tb testing.TB, s *suite) {
-	o := s.options(tb)
+	o := s.options(tb, entities()...)
 	db := s.openWith(tb, o)
 	a := author{Name: "kept"}
 	check(tb, db.Create(&a).Error, "create")
@@ -69,10 +69,8 @@ type (
 func (parentAfter) TableName(namer schema.Namer) string { return namer.TableName("parentBefore") }
 
 func testMigrateParent(tb testing.TB, s *suite) {
-	o := s.options(tb)
-	o.AutoMigrate = append(o.AutoMigrate, &parentBefore{}, &child{})
+	o := s.options(tb, &parentBefore{}, &child{})
 	db := s.openWith(tb, o)
-	defer func() { check(tb, db.Migrator().DropTable(&child{}, &parentBefore{}), "drop the tables") }()
 	p := parentBefore{Name: "p"}
 	check(tb, db.Create(&p).Error, "create parent")
 	check(tb, db.Create(&child{ParentID: p.ID}).Error, "create child")
@@ -98,7 +96,7 @@ func testMigrateParent(tb testing.TB, s *suite) {
 }
 
 func testPrefix(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, entities()...)
 	tables, err := db.Migrator().GetTables()
 	check(tb, err, "tables")
 	found := 0
@@ -114,7 +112,7 @@ func testPrefix(tb testing.TB, s *suite) {
 
 func testPrepare(tb testing.TB, s *suite) {
 	var order []string
-	o := s.options(tb)
+	o := s.options(tb, &note{})
 	for _, name := range []string{"first", "second"} {
 		o.Prepare = append(o.Prepare, func(_ context.Context, db *gorm.DB) error {
 			order = append(order, name)
@@ -133,10 +131,10 @@ func testPrepare(tb testing.TB, s *suite) {
 func testFailedPrepare(tb testing.TB, s *suite) {
 	boom := errors.New("boom")
 	var kept *gorm.DB
-	o := s.options(tb)
+	o := s.options(tb, &note{})
 	o.Prepare = []xDB.Prepare{func(_ context.Context, db *gorm.DB) error {
 		kept = db
-		return errors.Join(boom, db.Migrator().DropTable(entities()...))
+		return errors.Join(boom, db.Migrator().DropTable(&note{}))
 	}}
 	if _, err := s.registry.Open(s.ctx, o); !errors.Is(err, boom) {
 		tb.Errorf("Open = %v, want the function's error", err)

@@ -96,15 +96,15 @@ func newSuite(tb testing.TB, h Harness) *suite {
 	return s
 }
 
-// open opens a database with all tables of the suite.
-func (s *suite) open(tb testing.TB) *gorm.DB {
-	return s.openWith(tb, s.options(tb))
+// open opens a database with tables for these entities: a case that makes no more than it needs is fast.
+func (s *suite) open(tb testing.TB, tables ...any) *gorm.DB {
+	return s.openWith(tb, s.options(tb, tables...))
 }
 
 // options are the options of an ordinary open.
-func (s *suite) options(tb testing.TB) xDB.Options {
+func (s *suite) options(tb testing.TB, tables ...any) xDB.Options {
 	return xDB.Options{
-		Driver: s.Driver.Name(), Parts: s.Config(tb), TablePrefix: s.prefix, AutoMigrate: entities(),
+		Driver: s.Driver.Name(), Parts: s.Config(tb), TablePrefix: s.prefix, AutoMigrate: tables,
 		ConnectTimeout: 10 * time.Second,
 	}
 }
@@ -115,9 +115,12 @@ func (s *suite) openWith(tb testing.TB, o xDB.Options) *gorm.DB {
 	if err != nil {
 		tb.Fatalf("open: %v", err)
 	}
+	tables := o.AutoMigrate
 	tb.Cleanup(func() {
 		late := db.WithContext(context.WithoutCancel(s.ctx))
-		check(tb, late.Migrator().DropTable(entities()...), "drop the tables")
+		if err := late.Migrator().DropTable(tables...); err != nil {
+			tb.Errorf("drop the tables: %v", err)
+		}
 		check(tb, xDB.Close(db), "close")
 		s.noSecret(tb, o.Parts)
 	})

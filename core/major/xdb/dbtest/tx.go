@@ -42,14 +42,14 @@ func wantNotes(tb testing.TB, db *gorm.DB, want ...string) {
 }
 
 func testCommit(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	err := db.Transaction(func(tx *gorm.DB) error { return create(tx, "a") })
 	check(tb, err, "transaction")
 	wantNotes(tb, db, "a")
 }
 
 func testRollback(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	err := db.Transaction(func(tx *gorm.DB) error {
 		if err := create(tx, "a"); err != nil {
 			return err
@@ -63,7 +63,7 @@ func testRollback(tb testing.TB, s *suite) {
 }
 
 func testPanic(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -79,7 +79,7 @@ func testPanic(tb testing.TB, s *suite) {
 }
 
 func testSavepoint(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	err := db.Transaction(func(tx *gorm.DB) error {
 		return errors.Join(
 			create(tx, "a"),
@@ -94,7 +94,7 @@ func testSavepoint(tb testing.TB, s *suite) {
 }
 
 func testNested(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	err := db.Transaction(func(tx *gorm.DB) error {
 		if err := create(tx, "a"); err != nil {
 			return err
@@ -115,7 +115,7 @@ func testNested(tb testing.TB, s *suite) {
 }
 
 func testNestedOuter(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	err := db.Transaction(func(tx *gorm.DB) error {
 		check(tb, tx.Transaction(func(tx *gorm.DB) error { return create(tx, "a") }), "inner transaction")
 		return errBoom
@@ -127,7 +127,7 @@ func testNestedOuter(tb testing.TB, s *suite) {
 }
 
 func testContextTx(tb testing.TB, s *suite) {
-	db := s.open(tb)
+	db := s.open(tb, &note{})
 	ctx := context.WithValue(s.ctx, xCtx.DatabaseKey, db)
 	err := xDB.Transaction(ctx, func(ctx context.Context) error {
 		check(tb, create(xDB.MustGetDB(ctx), "a"), "create")

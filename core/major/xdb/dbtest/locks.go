@@ -1,0 +1,148 @@
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+)
+
+var lockCases = []testCase{
+	{"Lock/RowLockLosesNoUpdate", testRowLock},
+	{"Lock/DeadlineEndsTheWaitForARow", testRowLockDeadline},
+	{"Lock/DeadlockEndsAndCanBeTriedAgain", testDeadlock},
+}
+
+// forUpdate locks what is read until the transaction ends.
+var forUpdate = clause.Locking{Strength: clause.LockingStrengthUpdate}
+
+// lockedReads are the ways to read one row with a lock. Oracle locks no rows of a query with FETCH, SQL Server knows no FOR
+// UPDATE.
+var lockedReads = []func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) error{
+	func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) error {
+		return tx.Clauses(forUpdate).First(a, id).Error
+	},
+	func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) error {
+		return tx.Clauses(forUpdate).Where("id = ?", id).Take(a).Error
+	},
+	func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) error {
+		var all []account
+		err := tx.Clauses(forUpdate).Where("id IN ?", []xSnowflake.SnowflakeID{id}).Order("id DESC").Find(&all).Error
+		if err == nil && len(all) != 1 {
+			err = fmt.Errorf("rows = %d, want 1", len(all))
+		}
+		if err == nil {
+			*a = all[0]
+		}
+		return err
+	},
+	func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) error {
+		return tx.Clauses(forUpdate).Where("id = ?", id).Order("balance").Limit(1).Find(a).Error
+	},
+}
+
+func testRowLock(tb testing.TB, s *suite) {
+	db := s.open(tb, &account{})
+	a := account{}
+	check(tb, db.Create(&a).Error, "create")
+	const writers = 20
+	check(tb, firstOf(inParallel(writers, func(i int) error {
+		return db.Transaction(func(tx *gorm.DB) error {
+			var mine account
+			if err := lockedReads[i%len(lockedReads)](tx, &mine, a.ID); err != nil {
+				return fmt.Errorf("way %d: %w", i%len(lockedReads), err)
+			}
+			pause(time.Millisecond) // for the others, who have to wait
+			return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance", mine.Balance+1).Error
+		})
+	})), "lock, read and write")
+	wantBalance(tb, db, a.ID, writers)
+}
+
+func testRowLockDeadline(tb testing.TB, s *suite) {
+	db := s.open(tb, &account{}, &note{})
+	a := account{Balance: 1}
+	check(tb, db.Create(&a).Error, "create")
+	for i, read := range lockedReads {
+		holder := db.Begin()
+		check(tb, holder.Error, "begin")
+		var mine, theirs account
+		if err := read(holder, &mine, a.ID); err != nil {
+			holder.Rollback()
+			tb.Fatalf("way %d: lock: %v", i, err)
+		}
+		promptly(tb, fmt.Sprintf("the second lock, way %d", i), context.DeadlineExceeded, func() error {
+			ctx, cancel := context.WithTimeout(s.ctx, soon)
+			defer cancel()
+			return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return read(tx, &theirs, a.ID) })
+		})
+		check(tb, holder.Rollback().Error, "roll back")
+	}
+	s.stillWorks(tb, db)
+}
+
+// testDeadlock lets two transactions lock the same two rows in opposite order. Where each has locked its first row, one of
+// them has to give way; where transactions lock all at once, the second one waits, and nobody does.
+func testDeadlock(tb testing.TB, s *suite) {
+	db := s.open(tb, &account{})
+	rows := []*account{{}, {}}
+	check(tb, db.Create(rows).Error, "create")
+	bounded := s.bounded(tb, db, 20*time.Second)
+	var met, gaveWay atomic.Int32
+	locked := []chan struct{}{make(chan struct{}), make(chan struct{})}
+	add := func(tx *gorm.DB, a *account) error {
+		return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance", gorm.Expr("balance + ?", 1)).Error
+	}
+	both := func(tx *gorm.DB, i int, first bool) error {
+		if err := add(tx, rows[i]); err != nil {
+			return err
+		}
+		if first {
+			close(locked[i])
+			select {
+			case <-locked[1-i]:
+				met.Add(1)
+			case <-time.After(300 * time.Millisecond):
+			}
+		}
+		return add(tx, rows[1-i])
+	}
+	check(tb, firstOf(inParallel(2, func(i int) error {
+		for try := range 10 {
+			err := bounded.Transaction(func(tx *gorm.DB) error { return both(tx, i, try == 0) })
+			if err == nil {
+				return nil
+			}
+			if !gaveWayTo(err) {
+				return fmt.Errorf("an error that is no conflict (%s): %w", codeOf(err).GetOutput(), err)
+			}
+			gaveWay.Add(1)
+		}
+		return fmt.Errorf("transaction %d gave way ten times", i)
+	})), "lock both rows")
+	if met.Load() == 2 && gaveWay.Load() == 0 {
+		tb.Error("each transaction had locked the other's row, and none gave way")
+	}
+	wantBalance(tb, db, rows[0].ID, 2)
+	wantBalance(tb, db, rows[1].ID, 2)
+}
+
+// bounded returns db with a deadline.
+func (s *suite) bounded(tb testing.TB, db *gorm.DB, d time.Duration) *gorm.DB {
+	ctx, cancel := context.WithTimeout(s.ctx, d)
+	tb.Cleanup(cancel)
+	return db.WithContext(ctx)
+}
+
+// gaveWayTo reports whether err is that of a transaction which gave way to another.
+func gaveWayTo(err error) bool {
+	code := codeOf(err)
+	return code == xError.ConcurrencyError || code == xError.LockConflict
+}

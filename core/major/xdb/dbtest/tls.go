@@ -1,0 +1,173 @@
+package dbtest
+
+import (
+	"encoding/pem"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+var tlsCases = []testCase{
+	{"TLS/EncryptsAsTheModeSays", testTLSModes},
+	{"TLS/RefusesAServerThatIsNotTrusted", testTLSTrust},
+	{"TLS/RefusesAnotherHost", testTLSHost},
+	{"TLS/BadSettingsAreNamed", testTLSSettings},
+	{"TLS/PlainTextToAnotherMachineIsWarnedOf", testTLSAdvice},
+}
+
+// tls returns the harness's, or ends the case.
+func (s *suite) tls(tb testing.TB) TLS {
+	if s.differs(DiffNoTLS) {
+		tb.Skip("there is no network")
+	}
+	if s.TLS == nil {
+		tb.Fatalf("the harness has no TLS, and does not declare %s", DiffNoTLS)
+	}
+	return *s.TLS
+}
+
+// withTLS are the parts of the database for one mode.
+func (s *suite) withTLS(tb testing.TB, mode, ca string) xDB.Options {
+	o := s.options(tb)
+	o.Parts.TLS, o.Parts.TLSCA = mode, ca
+	return o
+}
+
+func testTLSModes(tb testing.TB, s *suite) {
+	server := s.tls(tb)
+	modes := map[string]bool{"": false, driver.TLSDisable: false, driver.TLSRequire: true}
+	if server.CA != "" {
+		modes[driver.TLSVerifyFull] = true
+	}
+	for mode, want := range modes {
+		ca := ""
+		if mode == driver.TLSVerifyFull {
+			ca = server.CA
+		}
+		db := s.openWith(tb, s.withTLS(tb, mode, ca))
+		got, err := server.Encrypted(db)
+		if err != nil || got != want {
+			tb.Errorf("mode %q: encrypted = %t (%v), want %t", mode, got, err, want)
+		}
+	}
+}
+
+// refuses complains where Open does not end with an error in time.
+func (s *suite) refuses(tb testing.TB, what string, o xDB.Options) {
+	o.ConnectTimeout = 2 * time.Second
+	start := time.Now()
+	db, err := s.registry.Open(s.ctx, o)
+	if err == nil {
+		tb.Errorf("%s: Open succeeded", what)
+		check(tb, xDB.Close(db), "close")
+		return
+	}
+	if took := time.Since(start); took > o.ConnectTimeout+time.Second {
+		tb.Errorf("%s: Open returned after %s", what, took)
+	}
+	if !strings.Contains(err.Error(), "certificate") {
+		tb.Errorf("%s: error = %q, want one that speaks of the certificate", what, err)
+	}
+	if o.Parts.Pass != "" && strings.Contains(err.Error(), o.Parts.Pass) {
+		tb.Errorf("%s: the error holds the password", what)
+	}
+	s.noSecret(tb, o.Parts)
+}
+
+func testTLSTrust(tb testing.TB, s *suite) {
+	if s.tls(tb).CA == "" {
+		tb.Skip("the server's certificate may be one that the system trusts")
+	}
+	s.refuses(tb, "the certificates of the system", s.withTLS(tb, driver.TLSVerifyFull, ""))
+	s.refuses(tb, "another certificate", s.withTLS(tb, driver.TLSVerifyFull, writePEM(tb, strangerPEM())))
+}
+
+// testTLSHost reaches the server under an address that its certificate is not for.
+func testTLSHost(tb testing.TB, s *suite) {
+	server := s.tls(tb)
+	if server.CA == "" {
+		tb.Skip("there is no certificate to trust")
+	}
+	o := s.withTLS(tb, driver.TLSVerifyFull, server.CA)
+	if runtime.GOOS != "linux" {
+		tb.Skip("127.0.0.2 is an address of this machine on Linux only")
+	}
+	r := beginRelay(tb, o.Parts, "127.0.0.2:0")
+	o.Parts = r.inFrontOf(tb, o.Parts)
+	s.refuses(tb, "another address", o)
+
+	o.Parts.TLS, o.Parts.TLSCA = driver.TLSRequire, "" // the way itself is open
+	s.openWith(tb, o)
+}
+
+func testTLSSettings(tb testing.TB, s *suite) {
+	s.tls(tb)
+	parts := s.Config(tb)
+	parts.Pass = secretValue
+	missing := filepath.Join(tb.TempDir(), "no-such.pem")
+	for _, bad := range []struct {
+		name     string
+		mode, ca string
+		want     xEnv.EnvKey
+	}{
+		{"a mode that is none", "prefer", "", xEnv.DatabaseTLS},
+		{"another spelling", "Require", "", xEnv.DatabaseTLS},
+		{"a file that is missing", driver.TLSVerifyFull, missing, xEnv.DatabaseTLSCA},
+		{"a file without a certificate", driver.TLSVerifyFull, writePEM(tb, []byte("no certificate")), xEnv.DatabaseTLSCA},
+		{"a file that is not used", driver.TLSRequire, writePEM(tb, strangerPEM()), xEnv.DatabaseTLSCA},
+	} {
+		parts.TLS, parts.TLSCA = bad.mode, bad.ca
+		_, err := s.Driver.DSN(parts)
+		if err == nil || !strings.Contains(err.Error(), string(bad.want)+":") || strings.Contains(err.Error(), secretValue) {
+			tb.Errorf("%s: DSN = %v, want an error that names %s, and no password", bad.name, err, bad.want)
+		}
+	}
+}
+
+func testTLSAdvice(tb testing.TB, s *suite) {
+	s.tls(tb)
+	adviser, ok := s.Driver.(driver.Adviser)
+	if !ok {
+		tb.Fatal("the driver gives no advice: it is no driver.Adviser")
+	}
+	parts := s.Config(tb)
+	parts.Pass = secretValue
+	for _, way := range []struct {
+		host, mode string
+		want       bool
+	}{
+		{"db.example.com", "", true},
+		{"db.example.com", driver.TLSDisable, false}, // somebody has chosen that
+		{"db.example.com", driver.TLSRequire, false},
+		{"localhost", "", false},
+		{"127.0.0.1", "", false},
+	} {
+		parts.Host, parts.TLS, parts.TLSCA = way.host, way.mode, ""
+		advice := strings.Join(adviser.Advice(parts), "\n")
+		if got := strings.Contains(advice, string(xEnv.DatabaseTLS)); got != way.want || strings.Contains(advice, secretValue) {
+			tb.Errorf("advice for the mode %q to %s = %q; names %s: %t, want %t", way.mode, way.host, advice, xEnv.DatabaseTLS, got, way.want)
+		}
+	}
+}
+
+// strangerPEM returns a certificate that has signed nobody's.
+func strangerPEM() []byte {
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+}
+
+// writePEM writes a file of the test.
+func writePEM(tb testing.TB, data []byte) string {
+	name := filepath.Join(tb.TempDir(), "ca.pem")
+	check(tb, os.WriteFile(name, data, 0o600), "write")
+	return name
+}

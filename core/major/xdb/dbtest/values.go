@@ -1,0 +1,203 @@
+package dbtest
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+)
+
+var valueCases = []testCase{
+	{"Values/NULByteIsKeptOrRefused", testNULByte},
+	{"Values/BrokenUTF8IsKeptOrRefused", testBrokenUTF8},
+	{"Values/DecimalsAreExact", testDecimals},
+	{"Values/DecimalsThatDoNotFitAreRefused", testBadDecimals},
+}
+
+// textWay is one way to put a text into a row and to get it back.
+type textWay struct {
+	name  string
+	write func(db *gorm.DB, text string) (xSnowflake.SnowflakeID, error)
+	read  func(db *gorm.DB, id xSnowflake.SnowflakeID) (string, error)
+}
+
+var textWays = []textWay{
+	{
+		name: "a short column",
+		write: func(db *gorm.DB, text string) (xSnowflake.SnowflakeID, error) {
+			n := note{Text: text}
+			err := db.Create(&n).Error
+			return n.ID, err
+		},
+		read: readNote,
+	},
+	{
+		name: "an update",
+		write: func(db *gorm.DB, text string) (xSnowflake.SnowflakeID, error) {
+			n := note{Text: "before"}
+			if err := db.Create(&n).Error; err != nil {
+				return 0, fmt.Errorf("create: %w", err)
+			}
+			return n.ID, db.Model(&note{}).Where("id = ?", n.ID).Update("text", text).Error
+		},
+		read: readNote,
+	},
+	{
+		name: "a column for large texts",
+		write: func(db *gorm.DB, text string) (xSnowflake.SnowflakeID, error) {
+			e := event{Kind: "text", At: time.Now(), Body: &text}
+			err := db.Create(&e).Error
+			return e.ID, err
+		},
+		read: func(db *gorm.DB, id xSnowflake.SnowflakeID) (string, error) {
+			var got event
+			err := db.First(&got, id).Error
+			if got.Body == nil {
+				return "", err
+			}
+			return *got.Body, err
+		},
+	},
+}
+
+func readNote(db *gorm.DB, id xSnowflake.SnowflakeID) (string, error) {
+	var got note
+	err := db.First(&got, id).Error
+	return got.Text, err
+}
+
+func testNULByte(tb testing.TB, s *suite) {
+	db := s.open(tb, &note{}, &event{})
+	for _, text := range []string{"\x00", secretValue + "\x00b", secretValue + "\x00"} {
+		refused := s.keptOrRefused(tb, db, text)
+		switch ways := len(textWays); {
+		case s.differs(DiffNoNUL) && refused < ways:
+			tb.Errorf("%q was taken in %d of %d ways, although the harness declares %s", text, ways-refused, ways, DiffNoNUL)
+		case !s.differs(DiffNoNUL) && refused > 0:
+			tb.Errorf("%q was refused in %d of %d ways", text, refused, ways)
+		}
+	}
+}
+
+func testBrokenUTF8(tb testing.TB, s *suite) {
+	db := s.open(tb, &note{}, &event{})
+	for _, text := range []string{secretValue + "\xffb", secretValue + "\xc3", secretValue + "\xed\xa0\x80"} {
+		s.keptOrRefused(tb, db, text)
+	}
+}
+
+// keptOrRefused writes a text in every way, and returns how often it was refused. What was not must come back as it went:
+// it is never cut or altered. A refusal is the client's fault, for it is the client who has sent the text.
+func (s *suite) keptOrRefused(tb testing.TB, db *gorm.DB, text string) (refused int) {
+	refusal := func(way string, err error) {
+		if codeOf(err) != xError.DataInvalid {
+			tb.Errorf("%q in %s: code = %v, want %v (%T: %v)", text, way, codeOf(err), xError.DataInvalid, err, err)
+		}
+		if strings.Contains(err.Error(), secretValue) {
+			tb.Errorf("%q in %s: the error holds the value: %v", text, way, err)
+		}
+	}
+	for _, way := range textWays {
+		id, err := way.write(db, text)
+		if err != nil {
+			refused++
+			refusal(way.name, err)
+			continue
+		}
+		if got, err := way.read(db, id); err != nil || got != text {
+			tb.Errorf("%q came back as %q from %s (%v)", text, got, way.name, err)
+		}
+	}
+	if err := db.Where("text = ?", text).Find(&[]note{}).Error; err != nil {
+		refusal("a condition", err)
+	}
+	return refused
+}
+
+// price has a column for money.
+type price struct {
+	xModels.BaseEntity
+	Amount string `gorm:"type:decimal(20,4);not null"`
+}
+
+// decimals have up to 20 digits; a binary floating-point number has 15.
+func (s *suite) decimals() []string {
+	if s.differs(DiffNoDecimal) {
+		return []string{"0", "12.5", "-0.0001", "1234567890.1234"}
+	}
+	return []string{"0", "12.5", "-0.0001", "0.1", "0.2", "1234567890123456.7891", "9999999999999999.9999", "-9999999999999999.9999"}
+}
+
+// sameNumber complains where got is not the number want. Databases differ in the zeros that they write behind it.
+func sameNumber(tb testing.TB, what, got string, want *big.Rat) {
+	if number, ok := new(big.Rat).SetString(got); !ok || number.Cmp(want) != 0 {
+		tb.Errorf("%s = %q, want %s", what, got, want.FloatString(4))
+	}
+}
+
+func testDecimals(tb testing.TB, s *suite) {
+	db := s.open(tb, &price{})
+	sum := new(big.Rat)
+	for _, amount := range s.decimals() {
+		want, _ := new(big.Rat).SetString(amount)
+		sum.Add(sum, want)
+		p := price{Amount: amount}
+		check(tb, db.Create(&p).Error, "create")
+		var got price
+		check(tb, db.First(&got, p.ID).Error, "read")
+		sameNumber(tb, "the amount", got.Amount, want)
+	}
+	if s.differs(DiffNoDecimal) {
+		return
+	}
+	var total string
+	check(tb, db.Model(&price{}).Select("SUM(amount)").Scan(&total).Error, "sum")
+	sameNumber(tb, "the sum", total, sum)
+
+	last := price{Amount: "9999999999999999.9999"}
+	check(tb, db.Create(&last).Error, "create")
+	check(tb, db.Model(&last).Update("amount", gorm.Expr("amount - 0.0001")).Error, "subtract")
+	var got price
+	check(tb, db.First(&got, last.ID).Error, "read")
+	want, _ := new(big.Rat).SetString("9999999999999999.9998")
+	sameNumber(tb, "the difference", got.Amount, want)
+}
+
+func testBadDecimals(tb testing.TB, s *suite) {
+	db := s.open(tb, &price{})
+	p := price{Amount: "1"}
+	check(tb, db.Create(&p).Error, "create")
+	if s.differs(DiffNoDecimal) {
+		return
+	}
+	for _, bad := range []struct {
+		name   string
+		amount string
+		want   *xError.ErrorCode
+	}{
+		{"a number of 17 digits before the point", "99999999999999999", xError.DataOutOfRange},
+		{"a negative one", "-10000000000000000.0000", xError.DataOutOfRange},
+		{"a text that is no number", secretValue, xError.DataInvalid},
+	} {
+		for way, err := range map[string]error{
+			"create": db.Create(&price{Amount: bad.amount}).Error,
+			"update": db.Model(&price{}).Where("id = ?", p.ID).Update("amount", bad.amount).Error,
+		} {
+			if err == nil || codeOf(err) != bad.want {
+				tb.Errorf("%s: %s = %v (%T), want the code %v", way, bad.name, err, err, bad.want)
+			} else if strings.Contains(err.Error(), bad.amount) {
+				tb.Errorf("%s: %s: the error holds the value: %v", way, bad.name, err)
+			}
+		}
+	}
+	if got := count(tb, db, &price{}); got != 1 {
+		tb.Errorf("rows = %d, want 1", got)
+	}
+}

@@ -1,0 +1,149 @@
+package dbtest
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+var writeCases = []testCase{
+	{"Write/UpsertOfABatch", testUpsertBatch},
+	{"Write/UpsertByTheKey", testUpsertKey},
+	{"Write/SaveCreatesOrUpdates", testSave},
+	{"Write/RowsAffectedAreThoseFound", testRowsAffected},
+	{"Write/SerializableLosesNoUpdate", testSerializable},
+}
+
+// wantAges complains where the authors are not exactly these, by name.
+func wantAges(tb testing.TB, db *gorm.DB, want string) {
+	var all []author
+	check(tb, db.Order("name").Find(&all).Error, "read")
+	got := make([]string, len(all))
+	for i, a := range all {
+		got[i] = fmt.Sprintf("%s:%d", a.Name, a.Age)
+	}
+	if text := fmt.Sprint(got); text != want {
+		tb.Errorf("authors = %s, want %s", text, want)
+	}
+}
+
+func testUpsertBatch(tb testing.TB, s *suite) {
+	db := s.open(tb, &author{}, &book{})
+	first := named(tb, db, "a", "b")
+	byName := []clause.Column{{Name: "name"}}
+	rows := []author{{Name: "a", Age: 1}, {Name: "c", Age: 3}, {Name: "b", Age: 2}, {Name: "d", Age: 4}}
+	check(tb, db.Clauses(clause.OnConflict{Columns: byName, DoUpdates: clause.AssignmentColumns([]string{"age"})}).Create(&rows).Error, "upsert")
+	wantAges(tb, db, "[a:1 b:2 c:3 d:4]")
+
+	rows = []author{{Name: "e", Age: 5}, {Name: "a", Age: 90}, {Name: "f", Age: 6}}
+	check(tb, db.Clauses(clause.OnConflict{Columns: byName, DoNothing: true}).Create(&rows).Error, "insert or leave")
+	wantAges(tb, db, "[a:1 b:2 c:3 d:4 e:5 f:6]")
+
+	set := clause.Assignments(map[string]any{"age": 99})
+	check(tb, db.Clauses(clause.OnConflict{Columns: byName, DoUpdates: set}).Create(&author{Name: "f", Age: 7}).Error, "upsert with a value")
+	wantAges(tb, db, "[a:1 b:2 c:3 d:4 e:5 f:99]")
+
+	var got author
+	check(tb, db.First(&got, "name = ?", "a").Error, "read")
+	if got.ID != first[0].ID || !got.CreatedAt.Equal(first[0].CreatedAt) {
+		tb.Errorf("an upsert has changed the key %d to %d, or the time of creation", first[0].ID, got.ID)
+	}
+	bad := []author{{Name: "g", Age: 1}, {Name: "a", Age: -1}}
+	err := db.Clauses(clause.OnConflict{Columns: byName, DoUpdates: clause.AssignmentColumns([]string{"age"})}).Create(&bad).Error
+	if codeOf(err) != xError.IntegrityError {
+		tb.Errorf("an upsert against a check = %v, want the code %v", err, xError.IntegrityError)
+	}
+	wantAges(tb, db, "[a:1 b:2 c:3 d:4 e:5 f:99]")
+}
+
+func testUpsertKey(tb testing.TB, s *suite) {
+	db := s.open(tb, &author{}, &book{})
+	first := named(tb, db, "a", "b")
+	changed := []author{{Name: "A2", Age: 31}, {Name: "c", Age: 3}}
+	changed[0].ID = first[0].ID
+	check(tb, db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&changed).Error, "upsert all columns")
+	wantAges(tb, db, "[A2:31 b:21 c:3]")
+
+	again := author{Name: "other", Age: 1}
+	again.ID = first[1].ID
+	check(tb, db.Clauses(clause.OnConflict{DoNothing: true}).Create(&again).Error, "insert or leave")
+	wantAges(tb, db, "[A2:31 b:21 c:3]")
+}
+
+func testSave(tb testing.TB, s *suite) {
+	db := s.open(tb, &note{})
+	n := note{Text: "saved"}
+	n.ID = 4711
+	for range 2 { // the second finds nothing to change
+		check(tb, db.Save(&n).Error, "save")
+		wantNotes(tb, db, "saved")
+	}
+	n.Text = "changed"
+	check(tb, db.Save(&n).Error, "save")
+	wantNotes(tb, db, "changed")
+	all := []note{n, {Text: "new"}}
+	all[0].Text = "changed again"
+	check(tb, db.Save(&all).Error, "save a slice")
+	var got []string
+	check(tb, db.Model(&note{}).Order("text").Pluck("text", &got).Error, "read")
+	if want := []string{"changed again", "new"}; !slices.Equal(got, want) {
+		tb.Errorf("texts = %q, want %q", got, want)
+	}
+}
+
+func testRowsAffected(tb testing.TB, s *suite) {
+	db := s.open(tb, &note{})
+	check(tb, db.Create([]*note{{Text: "a"}, {Text: "b"}, {Text: "b"}}).Error, "create")
+	for _, step := range []struct {
+		name string
+		tx   *gorm.DB
+		want int64
+	}{
+		{"a change", db.Model(&note{}).Where("text = ?", "a").UpdateColumn("text", "A1"), 1},
+		{"a change of nothing", db.Model(&note{}).Where("text = ?", "A1").UpdateColumn("text", "A1"), 1},
+		{"no row", db.Model(&note{}).Where("text = ?", "z").UpdateColumn("text", "A1"), 0},
+		{"every row", db.Exec("UPDATE "+s.prefix+"notes SET deleted_at = NULL WHERE id > ?", 0), 3},
+		{"a deletion", db.Where("text = ?", "b").Delete(&note{}), 2},
+		{"an insert", db.Create([]*note{{Text: "c"}, {Text: "d"}}), 2},
+		{"a read", db.Find(&[]note{}), 3},
+	} {
+		if step.tx.Error != nil || step.tx.RowsAffected != step.want {
+			tb.Errorf("%s: rows = %d (%v), want %d", step.name, step.tx.RowsAffected, step.tx.Error, step.want)
+		}
+	}
+}
+
+func testSerializable(tb testing.TB, s *suite) {
+	db := s.open(tb, &account{})
+	a := account{}
+	check(tb, db.Create(&a).Error, "create")
+	const writers = 4
+	check(tb, firstOf(inParallel(writers, func(int) error {
+		for range 50 {
+			err := db.Transaction(func(tx *gorm.DB) error {
+				var mine account
+				if err := tx.First(&mine, a.ID).Error; err != nil {
+					return err
+				}
+				pause(time.Millisecond)
+				return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance", mine.Balance+1).Error
+			}, &sql.TxOptions{Isolation: sql.LevelSerializable})
+			if err == nil {
+				return nil
+			}
+			if !gaveWayTo(err) {
+				return fmt.Errorf("an error that is no conflict (%s): %w", codeOf(err).GetOutput(), err)
+			}
+		}
+		return errors.New("fifty conflicts in a row")
+	})), "read and write")
+	wantBalance(tb, db, a.ID, writers)
+}

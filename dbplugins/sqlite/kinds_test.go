@@ -1,0 +1,33 @@
+package sqlite_test
+
+import (
+	"strings"
+	"testing"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+func TestATextThatIsNoNumberIsNotValid(t *testing.T) {
+	db := open(t, file(t))
+	if err := db.Exec("CREATE TABLE strict_ages (id INTEGER PRIMARY KEY, age INTEGER) STRICT").Error; err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name   string
+		column string
+	}{
+		{name: "column of a STRICT table", column: "age"},
+		{name: "key", column: "id"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := db.Exec("INSERT INTO strict_ages ("+tc.column+") VALUES (?)", "twelve").Error
+			if driver.KindOf(err) != driver.Malformed || xError.From(err).GetErrorCode() != xError.DataInvalid {
+				t.Errorf("error = %v (%T), want one of kind Malformed", err, err)
+			}
+			if strings.Contains(err.Error(), "twelve") {
+				t.Errorf("the error %q holds the value", err)
+			}
+		})
+	}
+}

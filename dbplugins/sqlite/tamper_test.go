@@ -1,0 +1,323 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// tamper says what a pool does to that which passes through it.
+type tamper struct {
+	query    func(string) string // changes a statement
+	arg      func(any) any       // changes a parameter
+	refuse   func(args []any) error
+	rows     func(int64) int64 // changes the number of rows of a statement
+	prepares error
+	noTx     bool // a transaction is none
+}
+
+// tampering is the driver with such a pool.
+func tampering(t tamper) driver.Driver {
+	return broken{dialector: func(dsn string) gorm.Dialector { return tampered{dialect{sqlite.Driver{}.Dialector(dsn)}, t} }}
+}
+
+type tampered struct {
+	dialect
+
+	tamper tamper
+}
+
+func (d tampered) Initialize(db *gorm.DB) error {
+	if err := d.dialect.Initialize(db); err != nil {
+		return err
+	}
+	own, ok := db.ConnPool.(*sql.DB)
+	if !ok {
+		return errors.New("the driver has a pool of its own")
+	}
+	db.ConnPool = &pool{conns{own, d.tamper}, own}
+	return nil
+}
+
+// conns is a pool, or a transaction, that tampers.
+type conns struct {
+	gorm.ConnPool
+
+	tamper tamper
+}
+
+// pool is a pool of them.
+type pool struct {
+	conns
+
+	db *sql.DB
+}
+
+func (p *pool) GetDBConn() (*sql.DB, error) { return p.db, nil }
+
+func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
+	if p.tamper.noTx {
+		return &noTx{p.conns}, nil
+	}
+	tx, err := p.db.BeginTx(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &poolTx{conns{tx, p.tamper}, tx, tx}, nil
+}
+
+// poolTx is a transaction of a pool.
+type poolTx struct {
+	conns
+	gorm.TxCommitter
+
+	tx *sql.Tx
+}
+
+func (t *poolTx) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
+	return t.tx.StmtContext(ctx, stmt)
+}
+
+// noTx is none.
+type noTx struct{ conns }
+
+func (*noTx) Commit() error   { return nil }
+func (*noTx) Rollback() error { return nil }
+
+// pass returns what is left of a statement and its parameters.
+func (c conns) pass(query string, args []any) (string, []any, error) {
+	if c.tamper.refuse != nil {
+		if err := c.tamper.refuse(args); err != nil {
+			return "", nil, err
+		}
+	}
+	if c.tamper.query != nil {
+		query = c.tamper.query(query)
+	}
+	changed := make([]any, len(args))
+	for i, arg := range args {
+		if changed[i] = arg; c.tamper.arg != nil {
+			changed[i] = c.tamper.arg(arg)
+		}
+	}
+	return query, changed, nil
+}
+
+func (c conns) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	query, args, err := c.pass(query, args)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.ConnPool.ExecContext(ctx, query, args...)
+	if err != nil || c.tamper.rows == nil {
+		return r, err
+	}
+	return result{r, c.tamper.rows}, nil
+}
+
+func (c conns) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	query, args, err := c.pass(query, args)
+	if err != nil {
+		return nil, err
+	}
+	return c.ConnPool.QueryContext(ctx, query, args...)
+}
+
+func (c conns) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	if c.tamper.prepares != nil {
+		return nil, c.tamper.prepares
+	}
+	return c.ConnPool.PrepareContext(ctx, query)
+}
+
+type result struct {
+	sql.Result
+
+	rows func(int64) int64
+}
+
+func (r result) RowsAffected() (int64, error) {
+	n, err := r.Result.RowsAffected()
+	return r.rows(n), err
+}
+
+// texts tampers with the parameters that are texts.
+func texts(change func(string) string) func(any) any {
+	return func(arg any) any {
+		value, err := sqldriver.DefaultParameterConverter.ConvertValue(arg)
+		if text, ok := value.(string); ok && err == nil {
+			return change(text)
+		}
+		return arg
+	}
+}
+
+// without takes a piece out of every statement.
+func without(piece string) func(string) string {
+	re := regexp.MustCompile(piece)
+	return func(query string) string { return re.ReplaceAllString(query, "") }
+}
+
+func refuseBrokenTexts(args []any) error {
+	for _, arg := range args {
+		if text, ok := arg.(string); ok && !utf8.ValidString(text) {
+			return errors.New("broken text")
+		}
+	}
+	return nil
+}
+
+func TestTamperingPoolDoesNotPass(t *testing.T) {
+	upserts := regexp.MustCompile(`DO UPDATE SET .*`)
+	for _, tc := range []struct {
+		name   string
+		tamper tamper
+		want   []string // the cases that notice
+	}{
+		{
+			name:   "nothing",
+			tamper: tamper{},
+		},
+		{
+			name:   "texts end at a NUL byte",
+			tamper: tamper{arg: texts(func(s string) string { return strings.SplitN(s, "\x00", 2)[0] })},
+			want:   []string{"Values/NULByteIsKeptOrRefused"},
+		},
+		{
+			name:   "broken characters are replaced",
+			tamper: tamper{arg: texts(func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") })},
+			want:   []string{"Values/BrokenUTF8IsKeptOrRefused"},
+		},
+		{
+			name:   "broken characters are a fault of the server",
+			tamper: tamper{refuse: refuseBrokenTexts},
+			want:   []string{"Values/BrokenUTF8IsKeptOrRefused"},
+		},
+		{
+			name: "numbers have half of their digits",
+			tamper: tamper{arg: func(arg any) any {
+				if number, ok := arg.(float64); ok {
+					return float64(float32(number))
+				}
+				return arg
+			}},
+			want: []string{"Types/BooleansBytesAndNumbers"},
+		},
+		{
+			name: "no bytes are NULL",
+			tamper: tamper{arg: func(arg any) any {
+				if data, ok := arg.([]byte); ok && len(data) == 0 {
+					return nil
+				}
+				return arg
+			}},
+			want: []string{"Types/NullIsNoValue"},
+		},
+		{
+			name:   "texts have 4000 bytes at most",
+			tamper: tamper{arg: texts(func(s string) string { return s[:min(len(s), 4000)] })},
+			want:   []string{"Types/JSONInAText", "Data/TextsComeBackAsTheyWent"},
+		},
+		{
+			name:   "keys are not told",
+			tamper: tamper{query: without(" RETURNING .*")},
+			want:   []string{"Types/KeysThatTheDatabaseCounts"},
+		},
+		{
+			name:   "an upsert leaves",
+			tamper: tamper{query: func(query string) string { return upserts.ReplaceAllString(query, "DO NOTHING") }},
+			want:   []string{"Write/UpsertOfABatch", "Write/UpsertByTheKey", "Write/SaveCreatesOrUpdates", "Data/UpsertUpdatesOrLeaves"},
+		},
+		{
+			name:   "rows are not counted",
+			tamper: tamper{rows: func(n int64) int64 { return min(n, 1) }},
+			want:   []string{"Write/RowsAffectedAreThoseFound"},
+		},
+		{
+			name:   "a transaction is none",
+			tamper: tamper{noTx: true},
+			want:   []string{"Write/SerializableLosesNoUpdate", "Lock/RowLockLosesNoUpdate", "Transaction/RollbackLeavesNothing"},
+		},
+		{
+			name: "a thousand parameters at most",
+			tamper: tamper{refuse: func(args []any) error {
+				if len(args) > 1000 {
+					return errors.New("too many")
+				}
+				return nil
+			}},
+			want: []string{"Query/ListOfManyIds"},
+		},
+		{
+			name:   "columns in capitals",
+			tamper: tamper{query: func(query string) string { return strings.Replace(query, "`name`,`age`,", "`name` AS NAME,`age`,", 1) }},
+			want:   []string{"Query/MapsHaveTheNamesOfColumns"},
+		},
+		{
+			name:   "patterns without an escape",
+			tamper: tamper{query: without(` ESCAPE '!'`)},
+			want:   []string{"Query/LikeWithAnEscape"},
+		},
+		{
+			name:   "columns without an alias",
+			tamper: tamper{query: without(` AS (total|writer_name)`)},
+			want:   []string{"Query/GroupsAndCounts", "Query/AliasesFillAStruct"},
+		},
+		{
+			name:   "associations of all the others",
+			tamper: tamper{query: func(query string) string { return strings.Replace(query, "`author_id` IN", "`author_id` NOT IN", 1) }},
+			want:   []string{"Query/AssociationsAreRead"},
+		},
+		{
+			name:   "a limit that is one short",
+			tamper: tamper{query: func(query string) string { return strings.Replace(query, "LIMIT 10", "LIMIT 9", 1) }},
+			want:   []string{"Query/RowsOneByOne", "Data/PagesAreStable"},
+		},
+		{
+			name:   "a condition that is left out",
+			tamper: tamper{query: without(` OR age > .`)},
+			want:   []string{"Query/NamedParameters"},
+		},
+		{
+			name:   "nothing can be prepared",
+			tamper: tamper{prepares: errors.New("not prepared")},
+			want:   []string{"Query/PreparedStatements"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := harness()
+			h.Driver = tampering(tc.tamper)
+			wantFailures(t, h, tc.want)
+		})
+	}
+}
+
+// wantFailures complains where one of the cases passes. Without any, cases that such a pool can meet have to pass.
+func wantFailures(t *testing.T, h dbtest.Harness, want []string) {
+	t.Helper()
+	if len(want) == 0 {
+		for name, complaints := range dbtest.Failures(t, h, "Values/NULByteIsKeptOrRefused", "Write/SaveCreatesOrUpdates",
+			"Write/RowsAffectedAreThoseFound", "Query/PreparedStatements", "Lock/RowLockLosesNoUpdate", "Transaction/RollbackLeavesNothing") {
+			t.Errorf("%s: %q", name, complaints)
+		}
+		return
+	}
+	got := dbtest.Failures(t, h, want...)
+	for _, name := range want {
+		if len(got[name]) == 0 {
+			t.Errorf("%s passed", name)
+		}
+	}
+	t.Log(got)
+}
