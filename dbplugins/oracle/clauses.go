@@ -1,0 +1,121 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// clauseBuilders write what Oracle words in another way than gorm.
+var clauseBuilders = map[string]clause.ClauseBuilder{
+	"FROM": buildFrom, "WHERE": buildWhere, "LIMIT": buildLimit, "FOR": buildFor,
+}
+
+// lockedPage reports whether rows are locked, but not all that the conditions find. FOR UPDATE cannot stand with FETCH
+// (ORA-02014), so the rows are chosen by a subquery.
+func lockedPage(stmt *gorm.Statement) bool {
+	_, locks := stmt.Clauses["FOR"].Expression.(clause.Locking)
+	limit, pages := stmt.Clauses["LIMIT"].Expression.(clause.Limit)
+	return locks && pages && isQuery(stmt) && (limit.Limit != nil && *limit.Limit >= 0 || limit.Offset > 0)
+}
+
+// buildFrom writes, for a page that is locked,
+//
+//	FROM "T" WHERE "T".ROWID IN (SELECT "T".ROWID ... FROM "T" WHERE ... ORDER BY ... FETCH ...)
+//
+// and nothing special else. The order and the lock follow as ever.
+func buildFrom(c clause.Clause, b clause.Builder) {
+	c.Build(b)
+	stmt, ok := b.(*gorm.Statement)
+	if !ok || !lockedPage(stmt) {
+		return
+	}
+	row := quoted(stmt.Table) + ".ROWID"
+	write(b, " WHERE ", row, " IN (SELECT ", row, ` "PLINTH_ROW" `)
+	c.Build(b)
+	for _, name := range []string{"WHERE", "ORDER BY"} {
+		if part, ok := stmt.Clauses[name]; ok {
+			write(b, " ")
+			part.Build(b)
+		}
+	}
+	write(b, " ")
+	writeLimit(stmt.Clauses["LIMIT"], b)
+	write(b, ")")
+}
+
+func buildWhere(c clause.Clause, b clause.Builder) {
+	if stmt, ok := b.(*gorm.Statement); ok && lockedPage(stmt) {
+		return // it stands in the subquery
+	}
+	c.Build(b)
+}
+
+// isQuery reports whether the statement that is built is a SELECT.
+func isQuery(stmt *gorm.Statement) bool {
+	return len(stmt.BuildClauses) > 0 && stmt.BuildClauses[0] == "SELECT"
+}
+
+func buildLimit(c clause.Clause, b clause.Builder) {
+	if stmt, ok := b.(*gorm.Statement); ok && lockedPage(stmt) {
+		return // it stands in the subquery
+	}
+	writeLimit(c, b)
+}
+
+func writeLimit(c clause.Clause, b clause.Builder) {
+	limit, ok := c.Expression.(clause.Limit)
+	if !ok {
+		return
+	}
+	var parts []string
+	if limit.Offset > 0 {
+		parts = append(parts, "OFFSET "+strconv.Itoa(limit.Offset)+" ROWS")
+	}
+	if limit.Limit != nil && *limit.Limit >= 0 {
+		parts = append(parts, "FETCH NEXT "+strconv.Itoa(*limit.Limit)+" ROWS ONLY")
+	}
+	write(b, strings.Join(parts, " "))
+}
+
+var errShare = errors.New("oracle: there are no shared row locks: use clause.Locking{Strength: \"UPDATE\"}")
+
+func buildFor(c clause.Clause, b clause.Builder) {
+	locking, ok := c.Expression.(clause.Locking)
+	if !ok {
+		c.Build(b)
+		return
+	}
+	if !strings.EqualFold(locking.Strength, clause.LockingStrengthUpdate) {
+		_ = b.AddError(errShare)
+		return
+	}
+	write(b, "FOR UPDATE")
+	if locking.Table.Name != "" {
+		writeLockedTable(locking.Table, b)
+	}
+	if locking.Options != "" {
+		write(b, " ", locking.Options)
+	}
+}
+
+// writeLockedTable names a column of the table, which is what Oracle wants.
+func writeLockedTable(table clause.Table, b clause.Builder) {
+	stmt, ok := b.(*gorm.Statement)
+	if !ok || stmt.Schema == nil || len(stmt.Schema.DBNames) == 0 || table.Name != clause.CurrentTable && table.Name != stmt.Table {
+		_ = b.AddError(fmt.Errorf("oracle: cannot lock the rows of %q alone: only those of the query's own table", table.Name))
+		return
+	}
+	write(b, " OF ", quoted(stmt.Table), ".", quoted(stmt.Schema.DBNames[0]))
+}
+
+// write writes texts.
+func write(w clause.Writer, texts ...string) {
+	for _, text := range texts {
+		_, _ = w.WriteString(text)
+	}
+}

@@ -1,0 +1,228 @@
+package oracle
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/migrator"
+	"gorm.io/gorm/schema"
+)
+
+// FullDataTypeOf is the type of a column with its default, which has to stand before NOT NULL.
+func (m tables) FullDataTypeOf(field *schema.Field) clause.Expr {
+	text := m.DataTypeOf(field) + m.defaultOf(field)
+	if field.NotNull {
+		text += " NOT NULL"
+	}
+	return clause.Expr{SQL: text}
+}
+
+func (m tables) defaultOf(field *schema.Field) string {
+	switch {
+	case !field.HasDefaultValue || field.AutoIncrement:
+		return ""
+	case field.DefaultValueInterface != nil:
+		return " DEFAULT " + m.Explain(":1", field.DefaultValueInterface)
+	case field.DefaultValue == "" || field.DefaultValue == "(-)":
+		return ""
+	default:
+		return " DEFAULT " + field.DefaultValue
+	}
+}
+
+// HasColumn implements gorm.Migrator.
+func (m tables) HasColumn(value any, name string) bool {
+	var n int64
+	_ = m.RunWithValue(value, func(stmt *gorm.Statement) (err error) {
+		owner, table := split(stmt.Table)
+		n, err = m.count("all_tab_columns WHERE "+ofOwner+" AND table_name = ? AND column_name = ?", owner, table,
+			raised(columnName(stmt, name)))
+		return err
+	})
+	return n > 0
+}
+
+func columnName(stmt *gorm.Statement, name string) string {
+	if stmt.Schema != nil {
+		if field := stmt.Schema.LookUpField(name); field != nil {
+			return field.DBName
+		}
+	}
+	return name
+}
+
+// field calls do with a field of value.
+func (m tables) field(value any, name string, do func(*gorm.Statement, *schema.Field) error) error {
+	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
+		if stmt.Schema == nil {
+			return errNoSchema
+		}
+		field := stmt.Schema.LookUpField(name)
+		if field == nil {
+			return fmt.Errorf("oracle: %s has no field %q", stmt.Schema.Name, name)
+		}
+		if field.IgnoreMigration {
+			return nil
+		}
+		return do(stmt, field)
+	})
+}
+
+// AddColumn implements gorm.Migrator.
+func (m tables) AddColumn(value any, name string) error {
+	return m.field(value, name, func(stmt *gorm.Statement, field *schema.Field) error {
+		err := m.fresh().Exec("ALTER TABLE ? ADD (? ?)", m.CurrentTable(stmt), clause.Column{Name: field.DBName},
+			m.FullDataTypeOf(field)).Error
+		if err != nil {
+			return err
+		}
+		return m.comment(stmt, field)
+	})
+}
+
+// AlterColumn implements gorm.Migrator. Only a change may be named: to make a column NOT NULL that is so already is an error.
+func (m tables) AlterColumn(value any, name string) error {
+	columns, err := m.ColumnTypes(value)
+	if err != nil {
+		return err
+	}
+	return m.field(value, name, func(stmt *gorm.Statement, field *schema.Field) error {
+		for _, c := range columns {
+			if c.Name() == field.DBName {
+				text := strings.TrimSuffix(m.DataTypeOf(field), identity) + m.defaultOf(field)
+				if nullable, ok := c.Nullable(); ok && nullable && field.NotNull {
+					text += " NOT NULL"
+				}
+				return m.modify(stmt, field, c, text)
+			}
+		}
+		return fmt.Errorf("oracle: %s has no column %q", stmt.Table, field.DBName)
+	})
+}
+
+// modify also lets a column be NULL that must not be and need not be any more.
+func (m tables) modify(stmt *gorm.Statement, field *schema.Field, c gorm.ColumnType, text string) error {
+	if nullable, ok := c.Nullable(); ok && !nullable && !field.NotNull && !field.PrimaryKey {
+		text += " NULL"
+	}
+	return m.fresh().Exec("ALTER TABLE ? MODIFY (? ?)", m.CurrentTable(stmt), clause.Column{Name: field.DBName},
+		clause.Expr{SQL: text}).Error
+}
+
+// MigrateColumn implements gorm.Migrator. It changes a type that differs and a NOT NULL that is no longer wanted; as with
+// gorm's other databases, it does not add one, for which there may be rows. Defaults are not compared.
+func (m tables) MigrateColumn(value any, field *schema.Field, c gorm.ColumnType) error {
+	if field.IgnoreMigration {
+		return nil
+	}
+	nullable, known := c.Nullable()
+	change := known && !nullable && !field.NotNull
+	want := strings.TrimSuffix(m.DataTypeOf(field), identity)
+	if got, ok := c.ColumnType(); ok && knownType.MatchString(want) {
+		change = change || got != want
+	}
+	if change && !field.PrimaryKey {
+		err := m.field(value, field.DBName, func(stmt *gorm.Statement, field *schema.Field) error {
+			return m.modify(stmt, field, c, want)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return m.MigrateColumnUnique(value, field, c)
+}
+
+// catalogColumn is a row of all_tab_columns.
+type catalogColumn struct {
+	ColumnName, DataType, Nullable, CharUsed, IdentityColumn string
+
+	CharLength, DataLength   int64
+	DataPrecision, DataScale sql.NullInt64
+}
+
+// full returns the type as dataType would write it.
+func (c catalogColumn) full() string {
+	switch {
+	case c.CharUsed == "C" && strings.HasPrefix(c.DataType, "N"):
+		return fmt.Sprintf("%s(%d)", c.DataType, c.CharLength)
+	case c.CharUsed == "C":
+		return fmt.Sprintf("%s(%d CHAR)", c.DataType, c.CharLength)
+	case c.CharUsed == "B":
+		return fmt.Sprintf("%s(%d BYTE)", c.DataType, c.CharLength)
+	case c.DataType == "RAW":
+		return fmt.Sprintf("RAW(%d)", c.DataLength)
+	case c.DataType == "NUMBER" && c.DataPrecision.Valid:
+		return numberType(int(c.DataPrecision.Int64), int(c.DataScale.Int64))
+	case c.DataType == "NUMBER" && c.DataScale.Valid: // INTEGER
+		return numberType(38, int(c.DataScale.Int64))
+	default:
+		return c.DataType
+	}
+}
+
+// ColumnTypes implements gorm.Migrator.
+func (m tables) ColumnTypes(value any) ([]gorm.ColumnType, error) {
+	var types []gorm.ColumnType
+	err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
+		owner, table := split(stmt.Table)
+		var found []catalogColumn
+		err := m.DB.Raw("SELECT column_name, data_type, nullable, char_used, identity_column, char_length, data_length, "+
+			"data_precision, data_scale FROM all_tab_columns WHERE "+ofOwner+" AND table_name = ? ORDER BY column_id",
+			owner, table).Scan(&found).Error
+		if err != nil {
+			return err
+		}
+		keys, err := m.keys(owner, table)
+		if err != nil {
+			return err
+		}
+		for _, c := range found {
+			types = append(types, columnType(c, keys[c.ColumnName]))
+		}
+		return nil
+	})
+	return types, err
+}
+
+// key says which constraints a column is in.
+type key struct{ primary, unique bool }
+
+// keys returns the columns of a table that are in its primary key, or unique by themselves.
+func (m tables) keys(owner, table string) (map[string]key, error) {
+	var found []struct {
+		ColumnName, ConstraintType string
+		ColumnCount                int64
+	}
+	err := m.DB.Raw("SELECT c.column_name, k.constraint_type, COUNT(*) OVER (PARTITION BY k.constraint_name) AS column_count "+
+		"FROM all_constraints k JOIN all_cons_columns c ON c.owner = k.owner AND c.constraint_name = k.constraint_name "+
+		"WHERE k."+ofOwner+" AND k.table_name = ? AND k.constraint_type IN ('P', 'U')", owner, table).Scan(&found).Error
+	keys := map[string]key{}
+	for _, f := range found {
+		k := keys[f.ColumnName]
+		k.primary = k.primary || f.ConstraintType == "P"
+		k.unique = k.unique || f.ConstraintType == "U" && f.ColumnCount == 1
+		keys[f.ColumnName] = k
+	}
+	return keys, err
+}
+
+func columnType(c catalogColumn, k key) gorm.ColumnType {
+	t := migrator.ColumnType{
+		NameValue:          sql.NullString{String: lowered(c.ColumnName), Valid: true},
+		DataTypeValue:      sql.NullString{String: c.DataType, Valid: true},
+		ColumnTypeValue:    sql.NullString{String: c.full(), Valid: true},
+		PrimaryKeyValue:    sql.NullBool{Bool: k.primary, Valid: true},
+		UniqueValue:        sql.NullBool{Bool: k.unique, Valid: true},
+		AutoIncrementValue: sql.NullBool{Bool: c.IdentityColumn == "YES", Valid: true},
+		NullableValue:      sql.NullBool{Bool: c.Nullable == "Y", Valid: true},
+		LengthValue:        sql.NullInt64{Int64: c.CharLength, Valid: c.CharUsed != ""},
+		ScaleValue:         c.DataScale,
+	}
+	if c.DataType == "NUMBER" {
+		t.DecimalSizeValue = c.DataPrecision
+	}
+	return t
+}

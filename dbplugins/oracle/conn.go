@@ -1,0 +1,248 @@
+package oracle
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sijms/go-ora/v2/network"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+const (
+	// breakWait is how long a statement whose context has ended may take to end. The library asks the server to interrupt
+	// it, which is not answered where the network or the server hangs.
+	breakWait = 500 * time.Millisecond
+	// endWait bounds what ends something: a rollback, a cursor, a session.
+	endWait = time.Second
+	// trusted is how long an idle connection is taken to be alive without asking.
+	trusted = time.Second
+)
+
+// libraryConn is what the connections of the library can do.
+type libraryConn interface {
+	sqldriver.Conn
+	sqldriver.ConnBeginTx
+	sqldriver.ConnPrepareContext
+	sqldriver.ExecerContext
+	sqldriver.QueryerContext
+	sqldriver.Pinger
+	sqldriver.SessionResetter
+}
+
+// conn is a connection. database/sql uses it from one goroutine at a time.
+type conn struct {
+	libraryConn
+
+	wire  *wire
+	spent atomic.Bool // not to be used again
+	inTx  bool
+	used  time.Time
+}
+
+var errPanic = errors.New("oracle: the library could not read what the server has answered")
+
+// do calls f, which talks to the server. Its error says whether the context or the network has ended.
+//
+// A connection whose context ended meanwhile is spent, whatever f returns: the library may have sent an interrupt to which
+// the server answers when the next statement is under way.
+func (c *conn) do(ctx context.Context, f func() error) (err error) {
+	end := c.watch(ctx)
+	defer func() {
+		if p := recover(); p != nil { // it takes the lengths in a packet as they come
+			c.spent.Store(true)
+			err = driver.Translate(driver.Connection, errPanic, errPanic.Error())
+		}
+		end()
+		c.used = time.Now()
+		err = c.explain(ctx, err)
+	}()
+	return f()
+}
+
+// watch cuts the wire where what is under way has not ended breakWait after ctx. It watches until end is called.
+func (c *conn) watch(ctx context.Context) (end func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(breakWait)
+		defer timer.Stop()
+		select {
+		case <-done:
+		case <-timer.C:
+			c.wire.cut()
+		}
+	})
+	return func() {
+		stop()
+		close(done)
+	}
+}
+
+// explain returns the context's error where that has ended, and a broken network as such.
+func (c *conn) explain(ctx context.Context, err error) error {
+	ended := ctx.Err()
+	if ended != nil {
+		c.spent.Store(true)
+	}
+	if err == nil {
+		return nil
+	}
+	kind := driver.KindOf(err)
+	if kind == driver.Unknown {
+		kind = Driver{}.ErrorKind(err)
+	}
+	if ended != nil && gaveUp(kind) {
+		return ended
+	}
+	if kind == driver.Connection {
+		c.spent.Store(true)
+		return err
+	}
+	var server *network.OracleError
+	if kind == driver.Unknown && c.wire.broken.Load() && !errors.As(err, &server) {
+		c.spent.Store(true)
+		return driver.Translate(driver.Connection, err, err.Error())
+	}
+	return err
+}
+
+// gaveUp reports whether an error of the kind can come of an interrupt.
+func gaveUp(kind driver.ErrorKind) bool {
+	switch kind {
+	case driver.Unknown, driver.Canceled, driver.Connection, driver.LockTimeout:
+		return true
+	default:
+		return false
+	}
+}
+
+// within calls f, and cuts the wire where that takes longer than endWait.
+func (c *conn) within(f func() error) error {
+	defer time.AfterFunc(endWait, c.wire.cut).Stop()
+	return c.do(context.Background(), f)
+}
+
+// Ping implements driver.Pinger.
+func (c *conn) Ping(ctx context.Context) error {
+	return c.do(ctx, func() error { return c.libraryConn.Ping(ctx) })
+}
+
+// IsValid implements driver.Validator.
+func (c *conn) IsValid() bool { return !c.spent.Load() && !c.wire.broken.Load() }
+
+// ResetSession implements driver.SessionResetter: a connection that was idle is asked whether it is still there.
+func (c *conn) ResetSession(ctx context.Context) error {
+	if c.IsValid() && time.Since(c.used) > trusted {
+		if err := c.within(func() error { return c.libraryConn.Ping(ctx) }); err != nil { //nolint:contextcheck // it has a limit of its own too
+			c.spent.Store(true)
+		}
+	}
+	if !c.IsValid() || c.libraryConn.ResetSession(ctx) != nil {
+		return sqldriver.ErrBadConn
+	}
+	return nil
+}
+
+// Close implements driver.Conn. Of one that is spent the library would wait for an answer.
+func (c *conn) Close() error {
+	if !c.IsValid() {
+		c.wire.cut()
+	}
+	err := c.within(c.libraryConn.Close)
+	defer c.wire.cut()
+	if !c.IsValid() {
+		return nil // there was nobody left to take leave of
+	}
+	return err
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+	if isSelect(query) {
+		return drain(c.QueryContext(ctx, query, args))
+	}
+	var result sqldriver.Result
+	err := c.do(ctx, func() (err error) {
+		if result, err = c.libraryConn.ExecContext(ctx, splitLists(query), args); err != nil {
+			return err
+		}
+		return c.keep(ctx, query)
+	})
+	return result, err
+}
+
+// drain reads the rows of a query that was executed as a statement. The library would only have it parsed.
+func drain(r sqldriver.Rows, err error) (sqldriver.Result, error) {
+	if err != nil {
+		return nil, err
+	}
+	row := make([]sqldriver.Value, len(r.Columns()))
+	for err == nil {
+		err = r.Next(row)
+	}
+	if err == io.EOF { //nolint:errorlint // the very value, as in database/sql
+		err = nil
+	}
+	return sqldriver.RowsAffected(0), errors.Join(err, r.Close())
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c *conn) QueryContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	var inner sqldriver.Rows
+	err := c.do(ctx, func() (err error) {
+		inner, err = c.libraryConn.QueryContext(ctx, splitLists(query), args)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.rows(ctx, query, inner), nil
+}
+
+// PrepareContext implements driver.ConnPrepareContext.
+func (c *conn) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt, error) {
+	var inner sqldriver.Stmt
+	err := c.do(ctx, func() (err error) {
+		inner, err = c.libraryConn.PrepareContext(ctx, splitLists(query))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &stmt{libraryStmt: inner.(libraryStmt), conn: c, query: query}, nil //nolint:forcetypeassert // the library's type
+}
+
+// keep commits what the library does not commit by itself outside of a transaction: what a CALL has done, and the locks of a
+// SELECT ... FOR UPDATE, which would stay with the connection.
+func (c *conn) keep(ctx context.Context, query string) error {
+	if c.inTx || !leavesOpen(query) {
+		return nil
+	}
+	tx, err := c.libraryConn.BeginTx(context.WithoutCancel(ctx), sqldriver.TxOptions{})
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// leavesOpen reports whether a statement begins a transaction that the library does not end.
+func leavesOpen(query string) bool {
+	return begins(query, "CALL") || begins(query, "LOCK") ||
+		isSelect(query) && strings.Contains(strings.ToUpper(query), "FOR UPDATE")
+}
+
+// isSelect reports whether a statement is one that returns rows.
+func isSelect(query string) bool { return begins(query, "SELECT") || begins(query, "WITH") }
+
+func begins(query, word string) bool {
+	query = strings.TrimLeft(query, " \t\r\n(")
+	return len(query) > len(word) && strings.EqualFold(query[:len(word)], word)
+}

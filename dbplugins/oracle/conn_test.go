@@ -1,0 +1,353 @@
+package oracle_test
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sijms/go-ora/v2/network"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/oracle"
+)
+
+func TestResultsAreAsGormExpectsThem(t *testing.T) {
+	east := time.FixedZone("east", 8*3600)
+	d := &double{script: []answer{{
+		pattern: "FROM results", columns: []string{"ID", "Author__name", "TOTAL", "PRICE", "AT"},
+		types: []string{"NUMBER:0", "NCHAR", "NUMBER", "NUMBER:4", "TimeStampTZ_DTY"},
+		rows: [][]sqlValue{
+			{"9223372036854775807", "x", "3", "3", time.Date(2024, 1, 2, 8, 0, 0, 0, east)},
+			{"18446744073709551615", nil, "2.5", "1234567890123456.7891", nil},
+		},
+	}}}
+	db := openDouble(t, d, nil)
+	var got []map[string]any
+	if err := db.Raw("SELECT * FROM results").Scan(&got).Error; err != nil {
+		t.Fatal(err)
+	}
+	first, second := got[0], got[1]
+	if first["id"] != int64(math.MaxInt64) || first["Author__name"] != "x" || first["total"] != int64(3) || first["price"] != "3" {
+		t.Errorf("row = %v, want an exact id, the names lowered, whole numbers as int64 and decimals as texts", first)
+	}
+	if at, ok := first["at"].(time.Time); !ok || at.Location() != time.UTC || at.Hour() != 0 {
+		t.Errorf("time = %v, want it in UTC", first["at"])
+	}
+	if second["id"] != "18446744073709551615" || second["total"] != "2.5" || second["price"] != "1234567890123456.7891" || second["at"] != nil {
+		t.Errorf("row = %v, want no digit lost", second)
+	}
+}
+
+func TestJoinedColumnsFindTheirFields(t *testing.T) {
+	d := &double{script: []answer{{
+		pattern: `FROM "APP_BOOKS"`, columns: []string{"ID", "TITLE", "Author__id", "Author__name"},
+		types: []string{"NUMBER:0", "NCHAR", "NUMBER:0", "NCHAR"}, rows: [][]sqlValue{{"1", "title", "7", "name"}},
+	}}}
+	db := openDouble(t, d, nil)
+	var got book
+	if err := db.Joins("Author").Take(&got).Error; err != nil || got.Author == nil || got.Author.ID != 7 || got.Author.Name != "name" || got.Title != "title" {
+		t.Errorf("book = %+v (%v), want its author", got, err)
+	}
+}
+
+func TestWhatTheDatabaseFillsInComesBack(t *testing.T) {
+	db := openDouble(t, &double{}, nil)
+	batch := []*tag{{Level: "x"}, {ID: 5, Level: "y", Label: "mine"}}
+	if err := db.Create(batch).Error; err != nil {
+		t.Fatal(err)
+	}
+	if batch[0].ID != 4711 || batch[0].Label != "filled in" || batch[1].ID != 5 || batch[1].Label != "mine" {
+		t.Errorf("batch = %+v, %+v", batch[0], batch[1])
+	}
+	result := db.Clauses(clause.OnConflict{DoNothing: true}).Create([]*author{named("a"), named("b")})
+	if result.Error != nil || result.RowsAffected != 1 {
+		t.Errorf("rows = %d (%v), want what the block counted: 1", result.RowsAffected, result.Error)
+	}
+	if rows := db.Create([]*author{named("a"), named("b")}).RowsAffected; rows != 2 {
+		t.Errorf("rows = %d, want 2", rows)
+	}
+}
+
+func TestRowsThatBreakOffAreNoEnd(t *testing.T) {
+	d := &double{script: []answer{{
+		pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"}, rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
+	}}}
+	db := openDouble(t, d, nil)
+	var ids []int64
+	err := db.Raw("SELECT id FROM big").Scan(&ids).Error
+	if kindOfError(err) != driver.Connection {
+		t.Errorf("error = %v with rows %v, want a connection that failed", err, ids)
+	}
+}
+
+func TestContextEndsAStatementAndItsConnection(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		err  error
+	}{
+		{name: "interrupted", err: &network.OracleError{ErrCode: 1013}},
+		{name: "broken", err: errors.New("attempt to write on closed connection")},
+		{name: "refused by the library", err: sqldriver.ErrBadConn},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := &double{script: []answer{{pattern: "FROM slow", columns: []string{"ID"}, types: []string{"NUMBER:0"}, hangs: true, err: tc.err}}}
+			db := openDouble(t, d, nil)
+			pool, err := db.DB()
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(db.Statement.Context, 30*time.Millisecond)
+			defer cancel()
+			if _, err := pool.ExecContext(ctx, "SELECT id FROM slow"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error = %v, want the context's", err)
+			}
+			if err := xDB.CheckHealth(db.Statement.Context, db); err != nil {
+				t.Errorf("afterwards: %v", err)
+			}
+			if d.opened < 2 || d.closed == 0 {
+				t.Errorf("connections opened = %d, closed = %d; the one whose context ended is used again", d.opened, d.closed)
+			}
+		})
+	}
+}
+
+// A connection that was idle may have lost its server, which an insert would notice too late to be tried again.
+func TestIdleConnectionIsAskedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &double{}
+		db := openDoubleIn(quietContext(t), t, d, func(o *xDB.Options) { o.MaxOpenConns = 1 })
+		pings := d.pings
+		use := func() {
+			t.Helper()
+			if err := db.Exec("DELETE FROM app_notes").Error; err != nil {
+				t.Error(err)
+			}
+		}
+		use()
+		if d.pings != pings || d.opened != 1 {
+			t.Errorf("pings = %d, want %d: it was just used", d.pings, pings)
+		}
+		<-time.After(2 * time.Second)
+		use()
+		if d.pings != pings+1 || d.opened != 1 {
+			t.Errorf("pings = %d with %d connections, want %d with 1", d.pings, d.opened, pings+1)
+		}
+		d.pingErr = io.EOF
+		<-time.After(2 * time.Second)
+		use()
+		if d.opened != 2 || d.closed != 1 {
+			t.Errorf("connections opened = %d, closed = %d; want a new one", d.opened, d.closed)
+		}
+		d.pingErr = nil
+	})
+}
+
+func TestIndexesAreListed(t *testing.T) {
+	d := &double{script: []answer{{
+		pattern: "FROM all_indexes i", columns: []string{"NAME", "UNIQUENESS", "COLUMN_NAME", "INDEX_KIND"},
+		rows: [][]sqlValue{
+			{"IDX_AB", "NONUNIQUE", "A", nil}, {"IDX_AB", "NONUNIQUE", "B", nil}, {"SYS_C001", "UNIQUE", "ID", "P"},
+		},
+	}}}
+	got, err := openDouble(t, d, nil).Migrator().GetIndexes(&author{})
+	if err != nil || len(got) != 2 {
+		t.Fatalf("indexes = %v, %v; want 2", got, err)
+	}
+	unique, _ := got[0].Unique()
+	primary, _ := got[1].PrimaryKey()
+	if got[0].Name() != "idx_ab" || !slices.Equal(got[0].Columns(), []string{"a", "b"}) || unique || !primary || got[1].Table() != "app_authors" {
+		t.Errorf("indexes = %v, %v", got[0], got[1])
+	}
+}
+
+// go-ora only parses a query that is executed, and returns before a slow one has begun.
+func TestExecutedQueryRunsToItsEnd(t *testing.T) {
+	for _, prepared := range []bool{false, true} {
+		d := &double{script: []answer{{
+			pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"}, rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
+		}}}
+		db := openDouble(t, d, nil).Session(&gorm.Session{PrepareStmt: prepared})
+		if err := db.Exec("SELECT id FROM big").Error; kindOfError(err) != driver.Connection {
+			t.Errorf("prepared %t: error = %v, want that of the last row", prepared, err)
+		}
+	}
+}
+
+func TestPreparedStatementsAreTheSame(t *testing.T) {
+	d := &double{}
+	db := openDouble(t, d, nil).Session(&gorm.Session{PrepareStmt: true})
+	for range 2 {
+		if err := errors.Join(db.Create(named("a")).Error, db.Where("id IN ?", many[:1001]).Find(&[]author{}).Error); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range d.taken() {
+		checkGrammar(t, "prepared", line)
+	}
+}
+
+func TestTransactionOptions(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		opts sql.TxOptions
+		want string
+	}{
+		{name: "none", want: ""},
+		{name: "read committed", opts: sql.TxOptions{Isolation: sql.LevelReadCommitted}},
+		{name: "serializable", opts: sql.TxOptions{Isolation: sql.LevelSerializable}, want: "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"},
+		{name: "read-only", opts: sql.TxOptions{ReadOnly: true}, want: "SET TRANSACTION READ ONLY"},
+		{name: "repeatable read", opts: sql.TxOptions{Isolation: sql.LevelRepeatableRead}, want: "error: oracle: there is no isolation level Repeatable Read"},
+		{name: "both", opts: sql.TxOptions{Isolation: sql.LevelSerializable, ReadOnly: true}, want: "error: oracle: a transaction is read-only or has"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := &double{}
+			db := openDouble(t, d, nil)
+			d.taken()
+			tx := db.Begin(&tc.opts)
+			got := strings.Join(slices.DeleteFunc(d.taken(), func(s string) bool { return s == "<begin>" }), "\n")
+			if tx.Error != nil {
+				got = "error: " + tx.Error.Error()
+			} else if err := tx.Rollback().Error; err != nil {
+				t.Errorf("roll back: %v", err)
+			}
+			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
+				t.Errorf("began with %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestMigrationLockIsMadeAndWaitedFor(t *testing.T) {
+	d := &double{}
+	db := openDouble(t, d, nil)
+	d.script = []answer{{pattern: "FROM plinth_migration_lock", err: &network.OracleError{ErrCode: 942}}, {pattern: "^CREATE TABLE plinth", err: &network.OracleError{ErrCode: 1031}}}
+	err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
+		t.Error("it ran without the lock")
+		return nil
+	})
+	if kindOfError(err) != driver.Syntax || !slices.Contains(d.taken(), "CREATE TABLE plinth_migration_lock (id NUMBER(1) PRIMARY KEY)") {
+		t.Errorf("Migrate = %v, want the error of CREATE TABLE", err)
+	}
+	d.script = []answer{
+		{pattern: "FROM plinth_migration_lock", columns: []string{"ID"}}, // the table is there, its row is not
+		{pattern: "^INSERT INTO plinth", err: &network.OracleError{ErrCode: 1031}},
+	}
+	if err := (oracle.Driver{}).Migrate(db.Statement.Context, db, nil); kindOfError(err) != driver.Syntax {
+		t.Errorf("Migrate = %v, want the error of INSERT", err)
+	}
+	d.taken()
+	d.script = []answer{{pattern: "FROM plinth_migration_lock", err: &network.OracleError{ErrCode: 54}}}
+	ctx, cancel := context.WithTimeout(db.Statement.Context, 300*time.Millisecond)
+	defer cancel()
+	if err := (oracle.Driver{}).Migrate(ctx, db, func(*gorm.DB) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Migrate = %v, want the context's error", err)
+	}
+	if asked := slices.DeleteFunc(d.taken(), func(s string) bool { return !strings.HasPrefix(s, "SELECT id") }); len(asked) < 2 {
+		t.Errorf("the lock was asked for %d times, want it again", len(asked))
+	}
+}
+
+// One connection is enough, because the lock has one beside the pool; the one that migrates is closed.
+func TestMigrationWithAPoolOfOne(t *testing.T) {
+	d := &double{}
+	db := openDouble(t, d, func(o *xDB.Options) { o.MaxOpenConns = 1 })
+	boom := errors.New("boom")
+	ctx, cancel := context.WithTimeout(db.Statement.Context, 5*time.Second)
+	defer cancel()
+	err := oracle.Driver{}.Migrate(ctx, db, func(tx *gorm.DB) error {
+		return errors.Join(boom, tx.Exec("CREATE TABLE x (id NUMBER)").Error)
+	})
+	if !errors.Is(err, boom) {
+		t.Errorf("Migrate = %v, want run's error", err)
+	}
+	want := []string{"<begin>", "SELECT id FROM plinth_migration_lock FOR UPDATE NOWAIT", "CREATE TABLE x (id NUMBER)", "<rollback>"}
+	if got := d.taken(); !slices.Equal(got, want) {
+		t.Errorf("statements = %q, want %q", got, want)
+	}
+	if d.opened-d.closed != 0 {
+		t.Errorf("connections left open = %d, want none", d.opened-d.closed)
+	}
+}
+
+// loud has a column whose name would come back in lower case.
+type loud struct {
+	ID int64 `gorm:"column:ID"`
+}
+
+func TestStatementsThatOracleHasNot(t *testing.T) {
+	db := openDouble(t, &double{}, nil)
+	for _, tc := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{name: "shared lock", err: db.Clauses(clause.Locking{Strength: "SHARE"}).Find(&[]author{}).Error, want: "no shared row locks"},
+		{name: "another table", err: db.Clauses(clause.Locking{Strength: "UPDATE", Table: clause.Table{Name: "x"}}).Find(&[]author{}).Error, want: `cannot lock the rows of "x"`},
+		{name: "constraint", err: db.Clauses(clause.OnConflict{OnConstraint: "x", DoNothing: true}).Create(named("a")).Error, want: "names columns, not a constraint"},
+		{name: "returning", err: db.Model(&author{}).Clauses(clause.Returning{}).Where("id = 1").Update("age", 2).Error, want: "returns no rows"},
+		{name: "column in upper case", err: db.AutoMigrate(&loud{}), want: "write column:ID in lower case"},
+		{name: "savepoint", err: db.Transaction(func(tx *gorm.DB) error { return tx.SavePoint("a; DROP").Error }), want: "no name of a savepoint"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
+				t.Errorf("error = %v, want %q", tc.err, tc.want)
+			}
+		})
+	}
+}
+
+func TestBinds(t *testing.T) {
+	type colour string
+	late := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		name string
+		v    any
+		want string
+	}{
+		{name: "nil", v: nil, want: "NULL"},
+		{name: "nil pointer", v: (*string)(nil), want: "NULL"},
+		{name: "bool", v: true, want: "NUMBER"},
+		{name: "largest uint64", v: uint64(math.MaxUint64), want: "NUMBER"},
+		{name: "id", v: xSnowflake.SnowflakeID(math.MaxInt64), want: "NUMBER"},
+		{name: "float", v: 1e100, want: "NUMBER"},
+		{name: "named text", v: colour("red"), want: "VARCHAR2"},
+		{name: "longest text", v: strings.Repeat("x", 4000), want: "VARCHAR2"},
+		{name: "longer text", v: strings.Repeat("x", 4001), want: "CLOB"},
+		{name: "bytes", v: make([]byte, 2000), want: "RAW"},
+		{name: "more bytes", v: make([]byte, 2001), want: "BLOB"},
+		{name: "no bytes", v: []byte(nil), want: "NULL"},
+		{name: "time of another zone", v: time.Now().In(time.FixedZone("east", 3600)), want: "TIMESTAMP"},
+		{name: "null time", v: sql.NullTime{}, want: "NULL"},
+		{name: "deleted at", v: gorm.DeletedAt{Time: time.Now(), Valid: true}, want: "TIMESTAMP"},
+		{name: "place", v: sql.Out{Dest: new(int64)}, want: "OUT"},
+		{name: "broken text", v: "a\xffb", want: "value not valid for its column"},
+		{name: "late time", v: late, want: "value out of range"},
+		{name: "no number", v: math.NaN(), want: "value out of range"},
+		{name: "huge number", v: math.MaxFloat64, want: "value out of range"},
+		{name: "tiny number", v: math.SmallestNonzeroFloat64, want: "value out of range"},
+		{name: "list", v: []int{1}, want: "unsupported type []int, a slice of int"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			v, err := oracle.Bind(tc.v)
+			got := kindOf(v)
+			if err != nil {
+				got = err.Error()
+			}
+			if got != tc.want {
+				t.Errorf("bind = %s, want %s", got, tc.want)
+			}
+		})
+	}
+}

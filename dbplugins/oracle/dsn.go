@@ -1,0 +1,134 @@
+package oracle
+
+import (
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	go_ora "github.com/sijms/go-ora/v2"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+const (
+	defaultPort = 1521
+
+	// caParam is a parameter of the DSN that the library does not have: the file of DATABASE_TLS_CA.
+	caParam = "TLS CA"
+	// locationParam is the zone of a DATE or TIMESTAMP without one. The library would ask the server for its own.
+	locationParam = "SERVER LOCATION"
+	// timeoutParam is the library's limit for each read and write, 10 minutes by default. Contexts do that here.
+	timeoutParam = "TIMEOUT"
+	sslParam     = "SSL"
+	verifyParam  = "SSL VERIFY"
+)
+
+// The library puts the host and the service into a connect descriptor as they are, in which a parenthesis or a quote would
+// begin something else.
+var (
+	service = regexp.MustCompile("^[^\\x00-\\x1f\\x7f()='\"\\\\/,`\\[\\]]+$")
+	host    = regexp.MustCompile(`^[A-Za-z0-9_.:%-]+$`)
+)
+
+// DSN implements driver.Driver. Any character may stand in the user and in the password.
+func (Driver) DSN(c driver.Config) (string, error) {
+	name, variable := c.ServiceName, xEnv.DatabaseServiceName
+	if name == "" && c.Name != "" {
+		name, variable = c.Name, xEnv.DatabaseName
+	}
+	address := strings.TrimSuffix(strings.TrimPrefix(cmp.Or(c.Host, "localhost"), "["), "]")
+	params, tlsErr := tlsParams(c)
+	missing := driver.Missing(map[xEnv.EnvKey]string{
+		xEnv.DatabaseUser: c.User, xEnv.DatabasePass: c.Pass, variable: name,
+	})
+	if err := errors.Join(missing, checkAddress(address, c.Port), checkService(name, variable), tlsErr); err != nil {
+		return "", err
+	}
+	params.Set(locationParam, "UTC")
+	params.Set(timeoutParam, "0")
+	u := url.URL{
+		Scheme: "oracle", User: url.UserPassword(c.User, c.Pass), Path: "/" + name, RawQuery: params.Encode(),
+		Host: net.JoinHostPort(address, strconv.Itoa(cmp.Or(c.Port, defaultPort))),
+	}
+	return u.String(), nil
+}
+
+func checkAddress(address string, port int) error {
+	if port < 0 || port > 65535 {
+		return xEnv.Problem(xEnv.DatabasePort, strconv.Itoa(port), "is no port", "1 to 65535")
+	}
+	if !host.MatchString(address) {
+		return xEnv.Problem(xEnv.DatabaseHost, address, "is no host", "a name or an address")
+	}
+	return nil
+}
+
+func checkService(name string, variable xEnv.EnvKey) error {
+	if name == "" || service.MatchString(name) && strings.TrimSpace(name) == name {
+		return nil
+	}
+	return xEnv.Problem(variable, name, "is no name of a service", "letters, digits and _ $ # . -")
+}
+
+func tlsParams(c driver.Config) (url.Values, error) {
+	params := url.Values{}
+	mode, err := c.TLSMode()
+	switch mode {
+	case driver.TLSRequire:
+		params.Set(sslParam, "true")
+		params.Set(verifyParam, "false")
+	case driver.TLSVerifyFull:
+		params.Set(sslParam, "true")
+		params.Set(verifyParam, "true")
+		if c.TLSCA != "" {
+			params.Set(caParam, c.TLSCA)
+		}
+	}
+	return params, err
+}
+
+// errDSN quotes nothing of a string that may hold a password.
+var errDSN = errors.New("oracle: the connection string does not parse: want oracle://user:password@host:port/service?NAME=value")
+
+// parse reads a DSN, ours or one of the application's own, and returns what the library is to be given.
+func parse(dsn string) (clean string, config *tls.Config, err error) {
+	u, err := url.Parse(dsn)
+	if err != nil || u.Scheme != Name {
+		return "", nil, errDSN
+	}
+	params, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return "", nil, errDSN
+	}
+	ca := params.Get(caParam)
+	params.Del(caParam)
+	if !params.Has(locationParam) {
+		params.Set(locationParam, "UTC")
+	}
+	u.RawQuery = params.Encode()
+	clean = u.String()
+	parts, err := go_ora.ParseConfig(clean)
+	var broken *url.Error
+	switch {
+	case errors.As(err, &broken):
+		return "", nil, errDSN
+	case err != nil:
+		return "", nil, fmt.Errorf("oracle: connection string: %w", err)
+	case !parts.SSL && ca != "":
+		return "", nil, fmt.Errorf("oracle: the connection string has %q, which is only used with SSL=true", caParam)
+	case parts.SSL && parts.Wallet == nil:
+		mode := driver.TLSVerifyFull
+		if !parts.SSLVerify {
+			mode = driver.TLSRequire
+		}
+		config, err = driver.TLSConfig(mode, ca, u.Hostname())
+	}
+	return clean, config, err
+}

@@ -1,0 +1,89 @@
+package oracle_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/sijms/go-ora/v2/network"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/oracle"
+)
+
+// message23 is what 23ai says, with the value.
+const message23 = "ORA-00001: unique constraint (APP.UQ_EMAIL) violated on table APP.USERS columns (EMAIL)\n" +
+	"ORA-03301: (ORA-00001 details) row with column values (EMAIL:'hunter2') already exists"
+
+func TestErrorsHaveAKindAndNoValue(t *testing.T) {
+	for _, tc := range []struct {
+		code int
+		text string
+		kind driver.ErrorKind
+		want string // the translated text
+	}{
+		{1, "ORA-00001: unique constraint (APP.UQ_EMAIL) violated", driver.Unique, "unique constraint violated: ORA-00001 APP.UQ_EMAIL"},
+		{1, message23, driver.Unique, "unique constraint violated: ORA-00001 APP.UQ_EMAIL"},
+		{1, "ORA-00001: unique constraint (APP.UQ_EMAIL) violated\nORA-06512: at line 3", driver.Unique, "unique constraint violated: ORA-00001 APP.UQ_EMAIL"},
+		{1, "(hunter2)", driver.Unique, "unique constraint violated: ORA-00001"},
+		{2291, "ORA-02291: integrity constraint (APP.FK_X) violated - parent key not found", driver.ForeignKey, "foreign key constraint violated: ORA-02291 APP.FK_X"},
+		{2292, "ORA-02292: integrity constraint (APP.FK_X) violated - child record found", driver.ForeignKey, "foreign key constraint violated: ORA-02292 APP.FK_X"},
+		{2290, "ORA-02290: check constraint (APP.CHK_AGE) violated", driver.Check, "check constraint violated: ORA-02290 APP.CHK_AGE"},
+		{1400, `ORA-01400: cannot insert NULL into ("APP"."USERS"."NAME")`, driver.NotNull, "not-null constraint violated: ORA-01400 APP.USERS.NAME"},
+		{1407, `ORA-01407: cannot update ("APP"."USERS"."NAME") to NULL`, driver.NotNull, "not-null constraint violated: ORA-01407 APP.USERS.NAME"},
+		{12899, `ORA-12899: value too large for column "APP"."USERS"."NAME" (actual: 99, maximum: 64)`, driver.TooLong, "value too long: ORA-12899"},
+		{1438, "ORA-01438: value 'hunter2' greater than specified precision", driver.OutOfRange, "value out of range: ORA-01438"},
+		{1722, "ORA-01722: unable to convert string value containing 'hunter2' to a number", driver.Malformed, "value not valid for its column: ORA-01722"},
+		{1858, "ORA-01858", driver.Malformed, "value not valid for its column: ORA-01858"},
+		{60, "ORA-00060: deadlock detected while waiting for resource", driver.Deadlock, "transaction given up: deadlock or serialization failure: ORA-00060"},
+		{8177, "ORA-08177", driver.Deadlock, "transaction given up: deadlock or serialization failure: ORA-08177"},
+		{54, "ORA-00054: resource busy", driver.LockTimeout, "lock not granted in time: ORA-00054"},
+		{30006, "ORA-30006", driver.LockTimeout, "lock not granted in time: ORA-30006"},
+		{1013, "ORA-01013: user requested cancel", driver.Canceled, "statement interrupted: ORA-01013"},
+		{1017, "ORA-01017: invalid username/password", driver.Authentication, "authentication failed: ORA-01017"},
+		{28000, "ORA-28000: the account is locked", driver.Authentication, "authentication failed: ORA-28000"},
+		{12514, "ORA-12514", driver.Connection, "connection failed: ORA-12514"},
+		{12541, "ORA-12541", driver.Connection, "connection failed: ORA-12541"},
+		{1033, "ORA-01033", driver.Connection, "connection failed: ORA-01033"},
+		{28, "ORA-00028: your session has been killed", driver.Connection, "connection failed: ORA-00028"},
+		{16000, "ORA-16000", driver.ReadOnly, "database is read-only: ORA-16000"},
+		{900, "ORA-00900: invalid SQL statement: SELEKT 'hunter2'", driver.Syntax, "statement not understood: ORA-00900"},
+		{904, `ORA-00904: "HUNTER2": invalid identifier`, driver.Syntax, "statement not understood: ORA-00904"},
+		{942, "ORA-00942: table or view does not exist", driver.Syntax, "statement not understood: ORA-00942"},
+		{6550, "ORA-06550: line 2, column 13:\nPL/SQL: ORA-00942", driver.Syntax, "statement not understood: ORA-06550"},
+		{20001, "ORA-20001: the application's own", driver.Unknown, "ORA-20001: the application's own error occur at position: 0"},
+	} {
+		t.Run(fmt.Sprintf("ORA-%05d", tc.code), func(t *testing.T) {
+			cause := &network.OracleError{ErrCode: tc.code, ErrMsg: tc.text}
+			err := oracle.Translate(fmt.Errorf("wrapped: %w", cause))
+			if got := (oracle.Driver{}).ErrorKind(err); got != tc.kind {
+				t.Errorf("kind = %v, want %v", got, tc.kind)
+			}
+			if got := strings.TrimPrefix(err.Error(), "wrapped: "); got != tc.want {
+				t.Errorf("text = %q, want %q", got, tc.want)
+			}
+			var own *network.OracleError
+			if !errors.As(err, &own) {
+				t.Error("the library's error is lost")
+			}
+		})
+	}
+}
+
+func TestErrorsOfTheNetworkAreConnections(t *testing.T) {
+	for _, err := range []error{io.EOF, io.ErrUnexpectedEOF, fmt.Errorf("read: %w", io.EOF)} {
+		if got := (oracle.Driver{}).ErrorKind(err); got != driver.Connection {
+			t.Errorf("kind of %v = %v, want %v", err, got, driver.Connection)
+		}
+	}
+	if got := (oracle.Driver{}).ErrorKind(network.ErrConnReset); got != driver.Canceled {
+		t.Errorf("kind of the library's interrupt = %v, want %v", got, driver.Canceled)
+	}
+	for _, err := range []error{nil, errors.New("plain")} {
+		if got := (oracle.Driver{}).ErrorKind(err); got != driver.Unknown {
+			t.Errorf("kind of %v = %v, want %v", err, got, driver.Unknown)
+		}
+	}
+}

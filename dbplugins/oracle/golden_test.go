@@ -1,0 +1,221 @@
+package oracle_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// The entities are those of the conformance suite, and some for what that has not.
+type (
+	author struct {
+		xModels.BaseEntity
+		Name  string  `gorm:"size:64;not null;uniqueIndex"`
+		Email *string `gorm:"size:64"`
+		Age   int     `gorm:"not null;check:age >= 0"`
+		Books []book  `gorm:"foreignKey:AuthorID;constraint:OnDelete:RESTRICT"`
+	}
+
+	book struct {
+		xModels.BaseEntity
+		Title    string                 `gorm:"size:100;not null"`
+		AuthorID xSnowflake.SnowflakeID `gorm:"type:int;not null;index"`
+		Author   *author                `gorm:"foreignKey:AuthorID"`
+	}
+
+	note struct {
+		xModels.BaseEntityWithSoftDelete
+		Text string `gorm:"size:200"`
+	}
+
+	account struct {
+		xModels.BaseEntity
+		Balance int64 `gorm:"not null"`
+		Version xModels.Version
+	}
+
+	event struct {
+		xModels.BaseEntity
+		Kind string    `gorm:"size:20;not null;index"`
+		At   time.Time `gorm:"not null"`
+		Body *string   `gorm:"size:2097152"`
+		Data []byte
+	}
+
+	// tag has what the database fills in.
+	tag struct {
+		ID     uint   `gorm:"comment:it's a number"`
+		Level  string `gorm:"unique"` // a reserved word
+		Active bool   `gorm:"default:true"`
+		Rank   int16  `gorm:"default:7"`
+		Label  string `gorm:"size:40;default:lower('X')"`
+		Price  string `gorm:"type:decimal(20,4)"`
+		Ratio  float64
+		Hash   []byte  `gorm:"size:16"`
+		Owners []owner `gorm:"many2many:tag_owners"`
+	}
+
+	owner struct {
+		ID   uint
+		Name string `gorm:"type:varchar(40)"`
+		Bio  string `gorm:"type:text"`
+	}
+
+	noteAfter struct {
+		xModels.BaseEntityWithSoftDelete
+		Text   string  `gorm:"size:400;not null"`
+		Colour *string `gorm:"size:20;index"`
+	}
+
+	// document is kept as JSON.
+	document struct {
+		xModels.BaseEntity
+		Tags []string       `gorm:"serializer:json"`
+		More map[string]any `gorm:"serializer:json;size:99"`
+	}
+
+	authorAfter struct {
+		xModels.BaseEntity
+		Email string `gorm:"size:99;not null;default:x"`
+		Age   *int
+	}
+
+	bookAfter struct {
+		xModels.BaseEntity
+		Title    string                 `gorm:"size:100"`
+		AuthorID xSnowflake.SnowflakeID `gorm:"type:int"`
+	}
+)
+
+func (authorAfter) TableName() string { return "app_authors" }
+
+func (noteAfter) TableName() string { return "app_notes" }
+
+func (bookAfter) TableName() string { return "app_books" }
+
+func entities() []any {
+	return []any{&author{}, &book{}, &note{}, &account{}, &event{}, &tag{}, &owner{}, &document{}}
+}
+
+// quietContext carries a quiet log.
+func quietContext(tb testing.TB) context.Context {
+	tb.Helper()
+	engine, err := xLog.New(xLog.Config{Level: slog.LevelError + 4, Writer: &strings.Builder{}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = engine.Close() })
+	return xLog.NewContext(context.Background(), engine)
+}
+
+// testContext carries an id node too.
+func testContext(tb testing.TB) context.Context {
+	tb.Helper()
+	node, err := xSnowflake.NewNode()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = node.Close() })
+	return context.WithValue(quietContext(tb), xCtx.SnowflakeNodeKey, node)
+}
+
+func TestStatementsAreThoseThatWereReviewed(t *testing.T) {
+	for _, file := range []struct {
+		name   string
+		steps  []step
+		script []answer
+	}{
+		{name: "create", steps: creates()},
+		{name: "upsert", steps: upserts()},
+		{name: "query", steps: queries()},
+		{name: "preload", steps: []step{preloading()}, script: []answer{{
+			pattern: `FROM "APP_AUTHORS"`, columns: []string{"ID", "NAME"}, types: []string{"NUMBER:0", "NCHAR"},
+			rows: [][]sqlValue{{"7", "x"}, {"8", "y"}},
+		}}},
+		{name: "lock", steps: locks()},
+		{name: "change", steps: changes()},
+		{name: "schema", steps: schemas()},
+	} {
+		t.Run(file.name, func(t *testing.T) {
+			d := &double{script: file.script}
+			db := openDouble(t, d, nil)
+			var b strings.Builder
+			for _, s := range file.steps {
+				d.taken()
+				if err := s.do(db); err != nil {
+					t.Errorf("%s: %v", s.name, err)
+				}
+				fmt.Fprintf(&b, "== %s\n", s.name)
+				for _, line := range d.taken() {
+					if s.name == "migrate again" && !strings.HasPrefix(line, "SELECT") {
+						t.Errorf("the second migration changes something: %s", line)
+					}
+					checkGrammar(t, s.name, line)
+					fmt.Fprintf(&b, "%s\n", shortened(line))
+				}
+				b.WriteByte('\n')
+			}
+			compare(t, file.name, b.String())
+		})
+	}
+}
+
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotParts, wantParts := strings.Split(got, "\n== "), strings.Split(string(want), "\n== ")
+	for i := range max(len(gotParts), len(wantParts)) {
+		if g, w := part(gotParts, i), part(wantParts, i); g != w {
+			t.Errorf("got\n%s\nwant\n%s", g, w)
+		}
+	}
+}
+
+func part(parts []string, i int) string {
+	if i < len(parts) {
+		return parts[i]
+	}
+	return "(nothing)"
+}
+
+// Long lists, and the names of savepoints that gorm makes of an address, are left out of the files.
+var (
+	longBinds  = regexp.MustCompile(`:\d+(,:\d+){9,}`)
+	longKinds  = regexp.MustCompile(`NUMBER(, NUMBER){20,}`)
+	savepoints = regexp.MustCompile(`\bsp\w+`)
+)
+
+func shortened(line string) string {
+	line = longBinds.ReplaceAllStringFunc(line, func(s string) string {
+		binds := strings.Split(s, ",")
+		return binds[0] + "..." + binds[len(binds)-1]
+	})
+	line = longKinds.ReplaceAllStringFunc(line, func(s string) string {
+		return fmt.Sprintf("%d × NUMBER", strings.Count(s, "NUMBER"))
+	})
+	return savepoints.ReplaceAllString(line, "sp1")
+}

@@ -1,0 +1,103 @@
+package oracle
+
+import (
+	sqldriver "database/sql/driver"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm/clause"
+)
+
+// excluded is the name that gorm has for the row that is not inserted.
+const excluded = "excluded"
+
+// writeMerge writes
+//
+//	MERGE INTO "T" USING (SELECT :1 "A" FROM DUAL) "EXCLUDED" ON (...) WHEN MATCHED ... WHEN NOT MATCHED ...
+//
+// which returns nothing: what the database fills in stays as it is in the entity.
+func (r row) writeMerge() {
+	write(r, "MERGE INTO ")
+	r.WriteQuoted(clause.Table{Name: clause.CurrentTable})
+	write(r, " USING (SELECT ")
+	for i, v := range r.values {
+		if i > 0 {
+			write(r, ",")
+		}
+		r.writeTyped(v)
+		write(r, " ", quoted(v.column))
+	}
+	write(r, " FROM DUAL) ", quoted(excluded), " ON (")
+	for i, target := range r.targets {
+		if i > 0 {
+			write(r, " AND ")
+		}
+		write(r, quoted(r.Table), ".", quoted(target), " = ", quoted(excluded), ".", quoted(target))
+	}
+	write(r, ")")
+	if set := r.updates(); len(set) > 0 {
+		write(r, " WHEN MATCHED THEN UPDATE SET ")
+		set.Build(r.Statement)
+		if len(r.conflict.Where.Exprs) > 0 {
+			write(r, " WHERE ")
+			r.conflict.Where.Build(r.Statement)
+		}
+	}
+	write(r, " WHEN NOT MATCHED THEN INSERT (", r.columns(""), ") VALUES (", r.columns(quoted(excluded)+"."), ")")
+}
+
+// updates returns the assignments without those that mean nothing: of a column of the conflict, which MERGE does not allow,
+// and of what the row does not give.
+func (r row) updates() clause.Set {
+	if r.conflict.DoNothing {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.conflict.DoUpdates), func(a clause.Assignment) bool {
+		from, ok := a.Value.(clause.Column)
+		if !ok || !strings.EqualFold(from.Table, excluded) {
+			return false
+		}
+		return slices.Contains(r.targets, a.Column.Name) && from.Name == a.Column.Name || !r.has(from.Name)
+	})
+}
+
+// writeTyped writes a value of the source, where a NULL has to have the type of its column.
+func (r row) writeTyped(v value) {
+	if isNull(v.v) {
+		write(r, r.typedNull(v.column))
+		return
+	}
+	r.AddVar(r, v.v)
+}
+
+// isNull reports whether a value is bound as NULL.
+func isNull(v any) bool {
+	rv := reflect.ValueOf(v)
+	if !rv.IsValid() || (rv.Kind() == reflect.Pointer || rv.Kind() == reflect.Slice) && rv.IsNil() {
+		return true
+	}
+	if valuer, ok := v.(sqldriver.Valuer); ok {
+		plain, err := valuer.Value()
+		return err == nil && plain == nil
+	}
+	return false
+}
+
+// typedNull returns NULL with the type of a column.
+func (r row) typedNull(name string) string {
+	if r.Schema == nil || r.Schema.FieldsByDBName[name] == nil {
+		return "NULL"
+	}
+	text := strings.TrimSuffix(dataType(r.Schema.FieldsByDBName[name]), identity)
+	switch {
+	case text == "CLOB":
+		return "TO_CLOB(NULL)"
+	case text == "BLOB":
+		return "TO_BLOB(HEXTORAW(NULL))"
+	case knownType.MatchString(text):
+		return "CAST(NULL AS " + text + ")"
+	default:
+		return "NULL"
+	}
+}

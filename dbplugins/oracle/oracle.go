@@ -1,0 +1,67 @@
+// Package oracle registers the "oracle" database driver, for Oracle Database 12.2 and later. It is pure Go.
+//
+//	import _ "github.com/plinthgo/plinth/dbplugins/oracle"
+//
+// It reads DATABASE_HOST (localhost), DATABASE_PORT (1521), DATABASE_USER, DATABASE_PASS, DATABASE_SERVICE_NAME (where that
+// is empty, DATABASE_NAME), DATABASE_TLS and DATABASE_TLS_CA. DATABASE_LIB_DIR is ignored: there is no client library.
+//
+// # Names
+//
+// A name without an upper-case letter is written in upper case, so that unquoted SQL finds the same table; in results it is
+// lower case again. Any other name is kept as it is. Names are always quoted, so reserved words may be used.
+//
+// # Statements
+//
+// What makes several rows, or returns what the database has filled in, is one PL/SQL block of ordinary INSERTs: it is undone
+// as a whole, takes one round trip, and a NULL or a large text in one row does not change the type of a column as it would
+// in a UNION ALL. ON CONFLICT is a MERGE for each row, or a handler of DUP_VAL_ON_INDEX where no column is named.
+//
+// # Connections
+//
+// The connections of the library go-ora are wrapped. The wrapper lowers the names of result columns, binds Go values, sees a
+// broken network where the library sees the end of the rows, and closes the network where a statement does not end with its
+// context: such a connection is not used again.
+//
+// # What this rests on
+//
+// No server has answered to this package on the machines it was written on. Its SQL is compared with reviewed golden files
+// that a double below the wrapper records, its connection errors with a double of a listener on a real socket. The
+// conformance suite runs where PLINTH_TEST_ORACLE_DSN names a server.
+package oracle
+
+import (
+	"gorm.io/gorm"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// Name is the value of DATABASE_DRIVER that selects this driver.
+const Name = "oracle"
+
+func init() { xDB.Register(Driver{}) }
+
+// Driver implements driver.Driver. The zero value is ready to use.
+type Driver struct{}
+
+// Name implements driver.Driver.
+func (Driver) Name() string { return Name }
+
+// Dialector implements driver.Driver.
+func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn} }
+
+// TransactionalDDL implements driver.Transactional: Oracle commits before and after each change of the schema.
+func (Driver) TransactionalDDL() bool { return false }
+
+// BatchSize implements driver.Batcher: each row is a statement of a block, which has to be compiled.
+func (Driver) BatchSize() int { return 100 }
+
+// Advice implements driver.Adviser.
+func (Driver) Advice(c driver.Config) []string {
+	lines := c.Advice()
+	if c.LibDir != "" {
+		lines = append(lines, xEnv.DatabaseLibDir.String()+" is ignored: go-ora needs no client library")
+	}
+	return lines
+}

@@ -1,0 +1,147 @@
+package oracle_test
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	go_ora "github.com/sijms/go-ora/v2"
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/oracle"
+)
+
+// slow joins a view that everybody may read with itself.
+const slow = "SELECT count(*) FROM all_objects a, all_objects b, all_objects c, all_objects d"
+
+// partsOf reads the parts of a server's DSN.
+func partsOf(dsn string) driver.Config {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		panic("the DSN of the test's server does not parse")
+	}
+	port, _ := strconv.Atoi(cmp.Or(u.Port(), "1521"))
+	pass, _ := u.User.Password()
+	return driver.Config{Host: u.Hostname(), Port: port, User: u.User.Username(), Pass: pass, ServiceName: strings.Trim(u.Path, "/")}
+}
+
+// admin is a connection of the user who may create others.
+func admin(tb testing.TB, dsn string) *sql.DB {
+	tb.Helper()
+	db := sql.OpenDB(go_ora.NewConnector(dsn))
+	tb.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func run(tb testing.TB, db *sql.DB, statements ...string) {
+	tb.Helper()
+	for _, s := range statements {
+		if _, err := db.ExecContext(context.Background(), s); err != nil {
+			tb.Fatalf("%.30s: %v", s, err)
+		}
+	}
+}
+
+// users makes a user for a text, and drops it in the end. A password and a name in quotes may hold every character but a
+// double quote, for which there is no escape; a text with one has its quotes replaced, here and in the parts alike.
+func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) error) {
+	var mu sync.Mutex
+	number := 0
+	return func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
+		tb.Helper()
+		mu.Lock()
+		number++
+		name := fmt.Sprintf("t%d %s", number, strings.ReplaceAll(text, `"`, "'"))
+		mu.Unlock()
+		parts := partsOf(dsn)
+		parts.User, parts.Pass = `"`+name+`"`, strings.ReplaceAll(text, `"`, "'")+"Aa1"
+		db := admin(tb, dsn)
+		run(tb, db, `CREATE USER `+parts.User+` IDENTIFIED BY "`+parts.Pass+`"`, `GRANT CREATE SESSION TO `+parts.User)
+		tb.Cleanup(func() { run(tb, db, `DROP USER `+parts.User+` CASCADE`) })
+		return parts, func(db *gorm.DB) error {
+			var got string
+			if err := db.Raw("SELECT SYS_CONTEXT('USERENV', 'SESSION_USER') FROM DUAL").Scan(&got).Error; err != nil {
+				return err
+			}
+			if got != name {
+				return fmt.Errorf("the user is %q, want %q", got, name)
+			}
+			return nil
+		}
+	}
+}
+
+// version is what the server says of itself.
+func version(tb testing.TB, dsn string) string {
+	tb.Helper()
+	var text string
+	row := admin(tb, dsn).QueryRowContext(context.Background(), "SELECT version FROM product_component_version FETCH NEXT 1 ROWS ONLY")
+	if err := row.Scan(&text); err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+func TestConforms(t *testing.T) {
+	server := dbtest.FindServer(t, oracle.Name)
+	parts := partsOf(server.DSN)
+	dbtest.Run(t, dbtest.Harness{
+		Driver: oracle.Driver{},
+		Config: func(testing.TB) driver.Config { return parts },
+		Bad:    bad,
+		Unusable: func(testing.TB) map[string]driver.Config {
+			// An unknown service is none: a listener says the same of one whose database is starting.
+			wrongPass, nobody := parts, parts
+			wrongPass.Pass += "wrong"
+			nobody.User = "no_such_user"
+			return map[string]driver.Config{"wrong password": wrongPass, "unknown user": nobody}
+		},
+		Awkward: users(server.DSN),
+		Outage:  func(tb testing.TB) dbtest.Outage { return dbtest.CutOff(tb, parts) },
+		Slow:    slow,
+		Source:  server.Source, Server: "Oracle " + version(t, server.DSN),
+		Differences: map[string]string{
+			dbtest.DiffEmptyIsNull: "Oracle keeps an empty text as NULL",
+			dbtest.DiffNoTLS:       "the containers that the suite runs on have no TLS endpoint; the handshake is tested with a listener",
+		},
+	})
+}
+
+// bad are parts that make no DSN.
+var bad = map[string]driver.Config{
+	"nothing":                  {},
+	"no user":                  {Pass: "p", ServiceName: "s"},
+	"no service":               {User: "u", Pass: "p"},
+	"a service that is more":   {User: "u", Pass: "p", ServiceName: "s)(HOST=evil"},
+	"a name that is more":      {User: "u", Pass: "p", Name: "s)(HOST=evil"},
+	"a service with a slash":   {User: "u", Pass: "p", ServiceName: "a/b"},
+	"a host that is more":      {Host: "h)(PORT=1", User: "u", Pass: "p", ServiceName: "s"},
+	"a port that is none":      {Port: 65536, User: "u", Pass: "p", ServiceName: "s"},
+	"a TLS mode that is none":  {User: "u", Pass: "p", ServiceName: "s", TLS: "prefer"},
+	"an authority without TLS": {User: "u", Pass: "p", ServiceName: "s", TLSCA: "ca.pem"},
+}
+
+func TestBadPartsAreRefused(t *testing.T) {
+	for name, parts := range bad {
+		t.Run(name, func(t *testing.T) {
+			if parts.Pass != "" {
+				parts.Pass = secret
+			}
+			dsn, err := oracle.Driver{}.DSN(parts)
+			if err == nil || !strings.Contains(err.Error(), "DATABASE_") || strings.Contains(err.Error(), secret) {
+				t.Errorf("DSN = %q, %v; want an error that names a variable, and no password", dsn, err)
+			}
+		})
+	}
+	if _, err := (oracle.Driver{}).DSN(driver.Config{User: "u", ServiceName: "s"}); err == nil || !strings.Contains(err.Error(), "DATABASE_PASS") {
+		t.Errorf("DSN without a password = %v, want an error that names it", err)
+	}
+}

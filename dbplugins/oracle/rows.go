@@ -1,0 +1,174 @@
+package oracle
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"io"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// unscaled is what the library says of the scale of a number that is no column, such as count(*).
+const unscaled = 255
+
+// rows are the rows of a query. It watches the context until it is closed; the library does so only until the first rows are
+// there.
+type rows struct {
+	sqldriver.Rows
+
+	conn    *conn
+	ctx     context.Context //nolint:containedctx // that of the query, as in database/sql
+	query   string
+	end     func()
+	names   []string
+	numbers []numberKind
+}
+
+var errBroken = driver.Translate(driver.Connection, io.ErrUnexpectedEOF, "the rows broke off")
+
+// numberKind says what becomes of the text as which the library returns a NUMBER.
+type numberKind uint8
+
+const (
+	noNumber numberKind = iota
+	decimal             // stays a text, in which no digit is lost
+	integer             // becomes an int64
+	either              // becomes an int64 where it is whole
+)
+
+func (c *conn) rows(ctx context.Context, query string, inner sqldriver.Rows) *rows {
+	r := &rows{Rows: inner, conn: c, ctx: ctx, query: query, end: c.watch(ctx)}
+	r.names = inner.Columns()
+	r.numbers = make([]numberKind, len(r.names))
+	for i, name := range r.names {
+		r.names[i] = lowered(name)
+		r.numbers[i] = r.numberKind(i)
+	}
+	return r
+}
+
+func (r *rows) numberKind(i int) numberKind {
+	if r.ColumnTypeDatabaseTypeName(i) != "NUMBER" {
+		return noNumber
+	}
+	switch _, scale, _ := r.ColumnTypePrecisionScale(i); scale {
+	case 0:
+		return integer
+	case unscaled:
+		return either
+	default:
+		return decimal
+	}
+}
+
+// Columns implements driver.Rows.
+func (r *rows) Columns() []string { return r.names }
+
+// Next implements driver.Rows.
+func (r *rows) Next(dest []sqldriver.Value) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.conn.spent.Store(true)
+			err = driver.Translate(driver.Connection, errPanic, errPanic.Error())
+		}
+	}()
+	if err := r.Rows.Next(dest); err != nil {
+		return r.failed(err)
+	}
+	for i, v := range dest {
+		switch v := v.(type) {
+		case time.Time:
+			dest[i] = v.UTC()
+		case string:
+			if r.numbers[i] == integer || r.numbers[i] == either {
+				dest[i] = whole(v)
+			}
+		}
+	}
+	return nil
+}
+
+// whole returns a number as an int64 where it is one.
+func whole(text string) sqldriver.Value {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	return text
+}
+
+func (r *rows) failed(err error) error {
+	if errors.Is(err, io.EOF) {
+		if !r.conn.wire.broken.Load() {
+			return io.EOF
+		}
+		err = errBroken // the library has the same error for a network that ended
+	}
+	return r.conn.explain(r.ctx, err)
+}
+
+// Close implements driver.Rows.
+func (r *rows) Close() error {
+	r.end()
+	if r.ctx.Err() != nil {
+		r.conn.spent.Store(true)
+	}
+	if r.conn.wire.broken.Load() {
+		return nil // the cursor is gone with its session
+	}
+	return r.conn.within(func() error {
+		if err := r.Rows.Close(); err != nil {
+			return err
+		}
+		return r.conn.keep(r.ctx, r.query)
+	})
+}
+
+// ColumnTypeDatabaseTypeName implements driver.RowsColumnTypeDatabaseTypeName.
+func (r *rows) ColumnTypeDatabaseTypeName(i int) string {
+	if t, ok := r.Rows.(sqldriver.RowsColumnTypeDatabaseTypeName); ok {
+		return t.ColumnTypeDatabaseTypeName(i)
+	}
+	return ""
+}
+
+// ColumnTypeLength implements driver.RowsColumnTypeLength.
+func (r *rows) ColumnTypeLength(i int) (int64, bool) {
+	if t, ok := r.Rows.(sqldriver.RowsColumnTypeLength); ok {
+		return t.ColumnTypeLength(i)
+	}
+	return 0, false
+}
+
+// ColumnTypeNullable implements driver.RowsColumnTypeNullable.
+func (r *rows) ColumnTypeNullable(i int) (nullable, ok bool) {
+	if t, ok := r.Rows.(sqldriver.RowsColumnTypeNullable); ok {
+		return t.ColumnTypeNullable(i)
+	}
+	return false, false
+}
+
+// ColumnTypePrecisionScale implements driver.RowsColumnTypePrecisionScale.
+func (r *rows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
+	if t, ok := r.Rows.(sqldriver.RowsColumnTypePrecisionScale); ok {
+		return t.ColumnTypePrecisionScale(i)
+	}
+	return 0, 0, false
+}
+
+// ColumnTypeScanType implements driver.RowsColumnTypeScanType. The library would scan a 64-bit id into a float64, and has no
+// type at all for some columns, which gorm does not expect.
+func (r *rows) ColumnTypeScanType(i int) reflect.Type {
+	if r.numbers[i] != noNumber {
+		return reflect.TypeFor[any]()
+	}
+	if t, ok := r.Rows.(sqldriver.RowsColumnTypeScanType); ok {
+		if scan := t.ColumnTypeScanType(i); scan != nil {
+			return scan
+		}
+	}
+	return reflect.TypeFor[any]()
+}
