@@ -1,0 +1,95 @@
+package sqlserver
+
+import (
+	"cmp"
+	"errors"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/microsoft/go-mssqldb/msdsn"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+const (
+	defaultPort = 1433
+
+	// caParam is a parameter of the DSN that the library does not have: the file of DATABASE_TLS_CA, whatever its name ends in.
+	caParam = "tls-ca"
+
+	appName = "plinth"
+)
+
+// DSN implements driver.Driver. Any character may stand in the user, the password and the name of the database. A user with a
+// backslash is one of Windows (DOMAIN\user).
+func (Driver) DSN(c driver.Config) (string, error) {
+	host, instance, hostErr := address(c)
+	query, tlsErr := encryption(c)
+	missing := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseUser: c.User, xEnv.DatabaseName: c.Name})
+	if err := errors.Join(missing, hostErr, tlsErr); err != nil {
+		return "", err
+	}
+	query.Set(msdsn.Database, c.Name)
+	query.Set(msdsn.AppName, appName)
+	u := url.URL{Scheme: Name, User: url.UserPassword(c.User, c.Pass), Host: host, RawQuery: query.Encode()}
+	if instance != "" {
+		u.Path = "/" + instance
+	}
+	dsn := u.String()
+	return dsn, survives(c, dsn)
+}
+
+// address returns the host of the URL with its port, and the instance. The library looks for the port of an instance where it
+// is 0; without any it would not find the end of an IPv6 address.
+func address(c driver.Config) (host, instance string, err error) {
+	host, instance, named := strings.Cut(cmp.Or(c.Host, "localhost"), `\`)
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	port := strconv.Itoa(cmp.Or(c.Port, defaultPort))
+	switch {
+	case c.Port < 0 || c.Port > 65535:
+		return "", "", xEnv.Problem(xEnv.DatabasePort, port, "is no port", "1 to 65535")
+	case named && (host == "" || instance == ""):
+		return "", "", xEnv.Problem(xEnv.DatabaseHost, c.Host, "is no host", `a name, an address or host\instance`)
+	case named && c.Port != 0:
+		text := "is set, and " + string(xEnv.DatabaseHost) + " names an instance, which has its own"
+		return "", "", xEnv.Problem(xEnv.DatabasePort, port, text, "one of the two")
+	case named:
+		port = "0"
+	}
+	return net.JoinHostPort(host, port), instance, nil
+}
+
+// encryption returns the parameters for the mode. Without encryption the login alone is encrypted, as the protocol allows: in
+// plain text its password would only be obfuscated. A server that demands more gets it.
+func encryption(c driver.Config) (url.Values, error) {
+	mode, err := c.TLSMode()
+	if err != nil {
+		return nil, err
+	}
+	q := url.Values{msdsn.Encrypt: {strconv.FormatBool(mode != driver.TLSDisable)}}
+	q.Set(msdsn.TrustServerCertificate, strconv.FormatBool(mode != driver.TLSVerifyFull))
+	if c.TLSCA != "" {
+		q.Set(caParam, c.TLSCA)
+	}
+	return q, nil
+}
+
+// survives reports which part does not come out of the DSN as it went in.
+func survives(c driver.Config, dsn string) error {
+	got, err := parse(dsn)
+	switch {
+	case err != nil: // only a host can do that
+		return xEnv.Problem(xEnv.DatabaseHost, c.Host, "is no host", `a name, an address or host\instance`)
+	case got.User != c.User:
+		return xEnv.Problem(xEnv.DatabaseUser, c.User, "cannot stand in a connection string", "")
+	case got.Password != c.Pass:
+		return xEnv.Problem(xEnv.DatabasePass, "", "cannot stand in a connection string", "")
+	case got.Database != c.Name:
+		return xEnv.Problem(xEnv.DatabaseName, c.Name, "cannot stand in a connection string", "")
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,155 @@
+package sqlserver_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/microsoft/go-mssqldb/msdsn"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver"
+)
+
+// awkward are values that break a DSN whose parts are not quoted, or smuggle a parameter into it.
+var awkward = []string{
+	"", "with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a/b", "a%b", "a%20b", "a%zz", "a?b=c", "a#b", "a&b=c", "a;b=c",
+	"a=b", "a{b}c", "a+b", "x host=evil", "x&database=evil", "x;server=evil", "密码", "пароль", "🔑", "🔑🔑 x 🔑", "a$b`c!", "a|b~c^d",
+	"a,b(c)", "tab\tline\n", "[x]", "\u00a0",
+}
+
+func TestPartsComeOutOfTheDSNAsTheyWentIn(t *testing.T) {
+	for _, text := range awkward {
+		for name, c := range map[string]driver.Config{
+			"user":     {User: text, Pass: "p", Name: "n"},
+			"password": {User: "u", Pass: text, Name: "n"},
+			"database": {User: "u", Pass: "p", Name: text},
+			"all":      {User: text, Pass: text, Name: text},
+		} {
+			if c.User == "" || c.Name == "" {
+				continue // they are required
+			}
+			c.Host, c.Port = "db.example.org", 14330
+			dsn, err := sqlserver.Driver{}.DSN(c)
+			if err != nil {
+				t.Errorf("%s %q: %v", name, text, err)
+				continue
+			}
+			got, err := msdsn.Parse(dsn)
+			if err != nil {
+				t.Errorf("%s %q: %v", name, text, err)
+				continue
+			}
+			want := c
+			c.User, c.Pass, c.Name, c.Host, c.Port = got.User, got.Password, got.Database, got.Host, int(got.Port)
+			if c != want {
+				t.Errorf("%s %q came back as another", name, text)
+			}
+			if got.Encryption != msdsn.EncryptionOff || !got.TrustServerCertificate {
+				t.Errorf("%s %q changed the encryption", name, text)
+			}
+		}
+	}
+}
+
+func TestDSN(t *testing.T) {
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(ca, authority(t).pem, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const rest = "app+name=plinth&database=d&"
+	for _, tc := range []struct {
+		name string
+		c    driver.Config
+		want string
+	}{
+		{name: "defaults", c: driver.Config{}, want: "localhost:1433?" + rest + "encrypt=false&trustservercertificate=true"},
+		{name: "host and port", c: driver.Config{Host: "db", Port: 5}, want: "db:5?" + rest + "encrypt=false&trustservercertificate=true"},
+		{name: "instance", c: driver.Config{Host: `db\SQL1`}, want: "db:0/SQL1?" + rest + "encrypt=false&trustservercertificate=true"},
+		{name: "IPv6", c: driver.Config{Host: "::1"}, want: "[::1]:1433?" + rest + "encrypt=false&trustservercertificate=true"},
+		{name: "IPv6 in brackets", c: driver.Config{Host: "[::1]"}, want: "[::1]:1433?" + rest + "encrypt=false&trustservercertificate=true"},
+		{name: "IPv6 and instance", c: driver.Config{Host: `::1\I`}, want: "[::1]:0/I?" + rest + "encrypt=false&trustservercertificate=true"},
+		{name: "disable", c: driver.Config{TLS: driver.TLSDisable}, want: "localhost:1433?" + rest + "encrypt=false&trustservercertificate=true"},
+		{name: "require", c: driver.Config{TLS: driver.TLSRequire}, want: "localhost:1433?" + rest + "encrypt=true&trustservercertificate=true"},
+		{name: "verify-full", c: driver.Config{TLS: driver.TLSVerifyFull}, want: "localhost:1433?" + rest + "encrypt=true&trustservercertificate=false"},
+		{
+			name: "verify-full with a CA", c: driver.Config{TLS: driver.TLSVerifyFull, TLSCA: ca},
+			want: "localhost:1433?" + rest + "encrypt=true&tls-ca=" + strings.ReplaceAll(ca, "/", "%2F") + "&trustservercertificate=false",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.c.User, tc.c.Pass, tc.c.Name = "u", "p", "d"
+			got, err := sqlserver.Driver{}.DSN(tc.c)
+			if want := "sqlserver://u:p@" + tc.want; err != nil || got != want {
+				t.Errorf("DSN = %s, %v; want %s", got, err, want)
+			}
+		})
+	}
+}
+
+// bad are parts that DSN refuses, and the variable that the error names.
+var bad = map[string]struct {
+	c    driver.Config
+	want string
+}{
+	"nothing":                       {driver.Config{}, "DATABASE_USER: is not set\nDATABASE_NAME: is not set"},
+	"no user":                       {driver.Config{Name: "d"}, "DATABASE_USER: is not set"},
+	"no name":                       {driver.Config{User: "u"}, "DATABASE_NAME: is not set"},
+	"a port that is none":           {driver.Config{User: "u", Name: "d", Port: 70000}, "DATABASE_PORT"},
+	"a negative port":               {driver.Config{User: "u", Name: "d", Port: -1}, "DATABASE_PORT"},
+	"an instance and a port":        {driver.Config{User: "u", Name: "d", Host: `h\i`, Port: 1433}, "DATABASE_PORT"},
+	"an instance without a name":    {driver.Config{User: "u", Name: "d", Host: `h\`}, "DATABASE_HOST"},
+	"an instance without a host":    {driver.Config{User: "u", Name: "d", Host: `\i`}, "DATABASE_HOST"},
+	"a host with a parameter":       {driver.Config{User: "u", Name: "d", Host: "h?encrypt=disable&x="}, "DATABASE_HOST"},
+	"a host with a space":           {driver.Config{User: "u", Name: "d", Host: "h evil"}, "DATABASE_HOST"},
+	"a host with another":           {driver.Config{User: "u", Name: "d", Host: "x@evil"}, "DATABASE_HOST"},
+	"a host with a path":            {driver.Config{User: "u", Name: "d", Host: "h/i"}, "DATABASE_HOST"},
+	"a mode of TLS that is none":    {driver.Config{User: "u", Name: "d", TLS: "prefer"}, "DATABASE_TLS"},
+	"a CA that is not there":        {driver.Config{User: "u", Name: "d", TLS: driver.TLSVerifyFull, TLSCA: "no-such.pem"}, "DATABASE_TLS_CA"},
+	"a CA that nothing looks at":    {driver.Config{User: "u", Name: "d", TLS: driver.TLSRequire, TLSCA: "dsn.go"}, "DATABASE_TLS_CA"},
+	"a CA without a certificate":    {driver.Config{User: "u", Name: "d", TLS: driver.TLSVerifyFull, TLSCA: "dsn.go"}, "DATABASE_TLS_CA"},
+	"a host that is no IPv6 at all": {driver.Config{User: "u", Name: "d", Host: "::zz::"}, "DATABASE_HOST"},
+}
+
+func TestBadPartsAreNamedWithoutThePassword(t *testing.T) {
+	for name, tc := range bad {
+		t.Run(name, func(t *testing.T) {
+			tc.c.Pass = password
+			dsn, err := sqlserver.Driver{}.DSN(tc.c)
+			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), password) {
+				t.Errorf("DSN = %q, %v; want an error with %q", dsn, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestDescribeSaysWhereADSNLeadsTo(t *testing.T) {
+	for dsn, want := range map[string]string{
+		"sqlserver://u:secret@db:1433?database=app":                    "db:1433/app",
+		"sqlserver://u:secret@db?database=app&password=x":              "",
+		"sqlserver://u:secret@db/SQL1?database=app":                    `db\SQL1/app`,
+		"sqlserver://u:secret@[::1]:5?database=app":                    "[::1]:5/app",
+		"server=db;port=5;user id=u;password=\"se;cret\";database=app": "db:5/app",
+		"sqlserver://u:sec/ret@db":                                     "",
+	} {
+		if got := (sqlserver.Driver{}).Describe(dsn); got != want {
+			t.Errorf("Describe = %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAdviceWarnsOfPlainTextToAnotherMachine(t *testing.T) {
+	for _, tc := range []struct {
+		c    driver.Config
+		want int
+	}{
+		{driver.Config{Host: "db.example.org"}, 1},
+		{driver.Config{Host: "db.example.org", TLS: driver.TLSRequire}, 0},
+		{driver.Config{Host: "localhost"}, 0},
+	} {
+		if got := (sqlserver.Driver{}).Advice(tc.c); len(got) != tc.want {
+			t.Errorf("Advice(%v) = %q, want %d lines", tc.c, got, tc.want)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package sqlserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	mssql "github.com/microsoft/go-mssqldb"
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
+)
+
+// value stands in every message; no error and no line of the log may repeat it.
+const value = "unique-secret-value"
+
+// refusals are errors as the server words them.
+var refusals = []struct {
+	name     string
+	reply    tdsdouble.Reply
+	code     *xError.ErrorCode
+	sentinel error
+	want     string // the text of the error
+}{
+	{
+		name: "unique constraint", code: xError.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
+		reply: tdsdouble.Fail(2627, "Violation of UNIQUE KEY constraint 'uni_authors_name'. Cannot insert duplicate key in object 'dbo.authors'. The duplicate key value is ('"+value+"')."),
+		want:  "unique constraint violated: error 2627: uni_authors_name",
+	},
+	{
+		name: "primary key", code: xError.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
+		reply: tdsdouble.Fail(2627, "Violation of PRIMARY KEY constraint 'PK__authors__3213E83F'. Cannot insert duplicate key in object 'dbo.authors'. The duplicate key value is ("+value+")."),
+		want:  "unique constraint violated: error 2627: PK__authors__3213E83F",
+	},
+	{
+		name: "unique index", code: xError.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
+		reply: tdsdouble.Fail(2601, "Cannot insert duplicate key row in object 'dbo.authors' with unique index 'idx_authors_name'. The duplicate key value is ("+value+")."),
+		want:  "unique constraint violated: error 2601: idx_authors_name",
+	},
+	{
+		name: "unique index in German", code: xError.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
+		reply: tdsdouble.Fail(2601, "Eine Zeile mit doppeltem Schlüssel kann in das dbo.authors-Objekt mit dem eindeutigen idx_authors_name-Index nicht eingefügt werden. Der doppelte Schlüsselwert ist ('"+value+"')."),
+		want:  "unique constraint violated: error 2601",
+	},
+	{
+		name: "foreign key", code: xError.ForeignKeyError, sentinel: gorm.ErrForeignKeyViolated,
+		reply: tdsdouble.Fail(547, `The INSERT statement conflicted with the FOREIGN KEY constraint "fk_CHECK_books". The conflict occurred in database "app", table "dbo.authors", column 'id'.`),
+		want:  "foreign key constraint violated: error 547: fk_CHECK_books",
+	},
+	{
+		name: "foreign key that is referred to", code: xError.ForeignKeyError, sentinel: gorm.ErrForeignKeyViolated,
+		reply: tdsdouble.Fail(547, `The DELETE statement conflicted with the REFERENCE constraint "fk_authors_books". The conflict occurred in database "app", table "dbo.books", column 'author_id'.`),
+		want:  "foreign key constraint violated: error 547: fk_authors_books",
+	},
+	{
+		name: "check", code: xError.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
+		reply: tdsdouble.Fail(547, `The INSERT statement conflicted with the CHECK constraint "chk_authors_age". The conflict occurred in database "app", table "dbo.authors", column 'age'.`),
+		want:  "check constraint violated: error 547: chk_authors_age",
+	},
+	{
+		name: "check in German", code: xError.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
+		reply: tdsdouble.Fail(547, `Die INSERT-Anweisung steht in Konflikt mit der CHECK-Einschränkung "chk_authors_age". Der Konflikt trat in der "app"-Datenbank, Tabelle "dbo.authors", column 'age' auf.`),
+		want:  "check constraint violated: error 547",
+	},
+	{
+		name: "not null", code: xError.DataIncomplete,
+		reply: tdsdouble.Fail(515, "Cannot insert the value NULL into column 'name', table 'app.dbo.authors'; column does not allow nulls. INSERT fails."),
+		want:  "not-null constraint violated: error 515: name",
+	},
+	{
+		name: "too long", code: xError.DataTooLarge,
+		reply: tdsdouble.Fail(2628, "String or binary data would be truncated in table 'app.dbo.authors', column 'name'. Truncated value: '"+value+"'."),
+		want:  "value too long: error 2628: name",
+	},
+	{
+		name: "too long before 2019", code: xError.DataTooLarge,
+		reply: tdsdouble.Fail(8152, "String or binary data would be truncated."), want: "value too long: error 8152",
+	},
+	{
+		name: "out of range", code: xError.DataOutOfRange,
+		reply: tdsdouble.Fail(8115, "Arithmetic overflow error converting nvarchar to data type numeric."), want: "value out of range: error 8115",
+	},
+	{
+		name: "no number", code: xError.DataInvalid,
+		reply: tdsdouble.Fail(245, "Conversion failed when converting the nvarchar value '"+value+"' to data type int."),
+		want:  "value not valid for its column: error 245",
+	},
+	{
+		name: "no procedure, which a broken statement is taken for", code: xError.DatabaseError,
+		reply: tdsdouble.Fail(2812, "Could not find stored procedure '"+value+"'."), want: "statement not understood: error 2812",
+	},
+	{
+		name: "syntax", code: xError.DatabaseError,
+		reply: tdsdouble.Fail(102, "Incorrect syntax near '"+value+"'."), want: "statement not understood: error 102",
+	},
+	{
+		name: "too many parameters", code: xError.DatabaseError,
+		reply: tdsdouble.Fail(8003, "The incoming request has too many parameters. The server supports a maximum of 2100 parameters."),
+		want:  "statement not understood: error 8003",
+	},
+	{
+		name: "deadlock", code: xError.ConcurrencyError,
+		reply: tdsdouble.Reply{Rollback: true, Errors: []tdsdouble.Error{{Number: 1205, Class: 13, Message: "Transaction (Process ID 52) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction."}}},
+		want:  "transaction given up: deadlock or serialization failure: error 1205",
+	},
+	{
+		name: "lock timeout", code: xError.LockConflict,
+		reply: tdsdouble.Fail(1222, "Lock request time out period exceeded."), want: "lock not granted in time: error 1222",
+	},
+	{
+		name: "read-only", code: xError.ServiceUnavailable,
+		reply: tdsdouble.Fail(3906, `Failed to update database "app" because the database is read-only.`),
+		want:  `database is read-only: error 3906: Failed to update database "app" because the database is read-only.`,
+	},
+	{
+		name: "busy", code: xError.ServiceUnavailable,
+		reply: tdsdouble.Fail(10928, "Resource ID: 1. The request limit for the database is 90 and has been reached."),
+		want:  "connection failed: error 10928: Resource ID: 1. The request limit for the database is 90 and has been reached.",
+	},
+	{
+		name: "several", code: xError.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
+		reply: tdsdouble.Reply{Errors: []tdsdouble.Error{
+			{Number: 2627, Message: "Violation of UNIQUE KEY constraint 'u'. Cannot insert duplicate key in object 'dbo.a'. The duplicate key value is (" + value + ")."},
+			{Number: 3621, Message: "The statement has been terminated."},
+		}},
+		want: "unique constraint violated: error 2627: u, error 3621",
+	},
+}
+
+func TestEachRefusalHasItsCodeAndNoValue(t *testing.T) {
+	for _, tc := range refusals {
+		t.Run(tc.name, func(t *testing.T) {
+			s := answering(t, when("INSERT", tc.reply))
+			db, log := open(t, s, xDB.Options{})
+			err := db.Create(&note{Text: value}).Error
+			if code := xError.From(err).GetErrorCode(); code != tc.code {
+				t.Errorf("code = %v, want %v (%v)", code, tc.code, err)
+			}
+			if tc.sentinel != nil && !errors.Is(err, tc.sentinel) {
+				t.Errorf("the error is not gorm's %q", tc.sentinel)
+			}
+			if got := err.Error(); got != tc.want {
+				t.Errorf("error = %q, want %q", got, tc.want)
+			}
+			if strings.Contains(log.String(), value) {
+				t.Errorf("the log holds the value: %s", log)
+			}
+			if err := db.Exec("UPDATE t SET x = 1").Error; err != nil {
+				t.Errorf("the next statement = %v", err)
+			}
+		})
+	}
+}
+
+func TestKindsOfErrors(t *testing.T) {
+	number := func(n int32) error { return mssql.Error{Number: n} }
+	for _, tc := range []struct {
+		name string
+		err  error
+		want driver.ErrorKind
+	}{
+		{name: "nil", err: nil, want: driver.Unknown},
+		{name: "another library's", err: errors.New("x"), want: driver.Unknown},
+		{name: "an unknown number", err: number(50000), want: driver.Unknown},
+		{name: "wrapped", err: fmt.Errorf("x: %w", number(2627)), want: driver.Unique},
+		{name: "severe", err: mssql.Error{Number: 823, Class: 24}, want: driver.Connection},
+		{name: "broken stream", err: mssql.StreamError{InnerError: io.EOF}, want: driver.Connection},
+		{name: "fatal", err: mssql.ServerError{}, want: driver.Connection},
+		{name: "network", err: io.ErrUnexpectedEOF, want: driver.Connection},
+		{name: "deadline", err: context.DeadlineExceeded, want: driver.Unknown},
+		{name: "snapshot conflict", err: number(3960), want: driver.Deadlock},
+		{name: "no permission", err: number(229), want: driver.Authentication},
+		{name: "no domain", err: number(18452), want: driver.Authentication},
+		{name: "unknown database", err: number(911), want: driver.UnknownDatabase},
+		{name: "failover", err: number(40197), want: driver.Connection},
+		{name: "shutdown", err: number(6005), want: driver.Connection},
+		{name: "text to time", err: number(241), want: driver.Malformed},
+		{name: "time out of range", err: number(242), want: driver.OutOfRange},
+		{name: "tinyint", err: number(220), want: driver.OutOfRange},
+		{name: "unknown table", err: number(208), want: driver.Syntax},
+		{name: "unknown alias", err: number(4104), want: driver.Syntax},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := (sqlserver.Driver{}).ErrorKind(tc.err); got != tc.want {
+				t.Errorf("kind = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package sqlserver_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
+)
+
+// ExampleDriver opens a database. The server of the example is a double.
+func ExampleDriver() {
+	server, err := tdsdouble.Start(tdsdouble.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = server.Stop() }()
+	engine, err := xLog.New(xLog.Config{Level: slog.LevelError})
+	if err != nil {
+		panic(err)
+	}
+	ctx := xLog.NewContext(context.Background(), engine)
+	db, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: driver.Config{
+		Host: "127.0.0.1", Port: server.Port(), User: "shop", Pass: "p@ss; word", Name: "shop", TLS: driver.TLSDisable,
+	}})
+	fmt.Println(err, server.Logins()[0].Database)
+	fmt.Println(xDB.Close(db), engine.Close())
+	// Output:
+	// <nil> shop
+	// <nil> <nil>
+}
+
+// The clause is gorm's; on SQL Server it becomes a table hint.
+func ExampleDriver_lock() {
+	dry, err := gorm.Open(sqlserver.Driver{}.Dialector("sqlserver://sa:secret@localhost?database=shop"),
+		&gorm.Config{DryRun: true, DisableAutomaticPing: true})
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = xDB.Close(dry) }()
+	var rows []map[string]any
+	lock := clause.Locking{Strength: clause.LockingStrengthUpdate, Options: clause.LockingOptionsSkipLocked}
+	statement := dry.Table("jobs").Clauses(lock).Where("done = ?", false).Find(&rows).Statement
+	fmt.Println(statement.SQL.String())
+	// Output: SELECT * FROM "jobs" WITH (UPDLOCK, ROWLOCK, READPAST) WHERE done = @p1
+}

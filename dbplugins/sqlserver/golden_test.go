@@ -1,0 +1,319 @@
+package sqlserver_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
+)
+
+var update = flag.Bool("update", false, "write testdata/*.golden anew")
+
+// The entities are like those of the conformance suite.
+type (
+	author struct {
+		xModels.BaseEntity
+		Name  string  `gorm:"size:64;not null;uniqueIndex"`
+		Email *string `gorm:"size:64"`
+		Age   int     `gorm:"not null;check:age >= 0"`
+		Books []book  `gorm:"foreignKey:AuthorID;constraint:OnDelete:RESTRICT"`
+	}
+
+	book struct {
+		xModels.BaseEntity
+		Title    string                 `gorm:"size:100;not null"`
+		AuthorID xSnowflake.SnowflakeID `gorm:"type:int;not null;index"`
+	}
+
+	note struct {
+		xModels.BaseEntityWithSoftDelete
+		Text string `gorm:"size:200"`
+	}
+
+	account struct {
+		xModels.BaseEntity
+		Balance int64 `gorm:"not null"`
+		Version xModels.Version
+	}
+
+	counter struct { // whose key the server counts
+		ID   int64
+		Name string    `gorm:"uniqueIndex"`
+		At   time.Time `gorm:"precision:3"`
+	}
+
+	kindsOfColumns struct {
+		Code    string `gorm:"primaryKey"`
+		Small   int8
+		Byte    uint8
+		Word    int16
+		Wide    uint16
+		Int     int32
+		Big     uint32
+		Whole   int64
+		Huge    uint64
+		Ratio   float64
+		Price   float64 `gorm:"precision:20;scale:4"`
+		Money   string  `gorm:"type:decimal(20,4)"`
+		Yes     bool
+		Data    []byte
+		Text    string
+		Long    string `gorm:"size:4001"`
+		At      time.Time
+		Maybe   *time.Time
+		Deleted gorm.DeletedAt
+	}
+)
+
+// golden compares the statements that do sends with a file.
+func golden(t *testing.T, name string, answer func(tdsdouble.Request) (tdsdouble.Reply, bool), do func(db *gorm.DB) error) {
+	t.Helper()
+	s := answering(t, answer)
+	db, _ := open(t, s, xDB.Options{})
+	s.Reset()
+	if err := do(db); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, r := range asked(s) {
+		b.WriteString(written(r))
+	}
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); got != string(want) {
+		t.Errorf("statements differ from %s; with -update it is written anew:\n%s", file, got)
+	}
+}
+
+// spaces are what the library's statements are laid out with.
+var spaces = regexp.MustCompile(`\s+`)
+
+// written is a request as a golden file has it. Ids and times are another value each time.
+func written(r tdsdouble.Request) string {
+	if r.SQL == "" {
+		return "-- " + string(r.Kind) + "\n"
+	}
+	sql := strings.TrimSpace(spaces.ReplaceAllString(r.SQL, " "))
+	if len(sql) > 1200 {
+		sql = fmt.Sprintf("%s … %d times \"),(\" … %s", sql[:130], strings.Count(sql, "),("), sql[len(sql)-50:])
+	}
+	var b strings.Builder
+	b.WriteString(sql + "\n")
+	if len(r.Params) > 20 {
+		return b.String() + fmt.Sprintf("\t%d parameters\n", len(r.Params))
+	}
+	for _, p := range r.Params {
+		value := fmt.Sprintf("%v", p.Value)
+		if id, ok := p.Value.(int64); ok && id > 1<<40 {
+			value = "…"
+		}
+		if at, ok := p.Value.(time.Time); ok && time.Since(at) < time.Hour {
+			value = "now in " + at.Format("-07:00")
+		}
+		fmt.Fprintf(&b, "\t%s %s = %s\n", p.Name, p.Type, value)
+	}
+	return b.String()
+}
+
+func TestStatementsOfTheSchema(t *testing.T) {
+	golden(t, "schema", nil, func(db *gorm.DB) error {
+		return db.AutoMigrate(&author{}, &book{}, &note{}, &account{}, &counter{}, &kindsOfColumns{})
+	})
+}
+
+func named(n int) []author {
+	rows := make([]author, n)
+	for i := range rows {
+		rows[i].Name = fmt.Sprintf("name %d", i)
+	}
+	return rows
+}
+
+func TestStatementsThatInsert(t *testing.T) {
+	keys := func(r tdsdouble.Request) (tdsdouble.Reply, bool) {
+		columns := []tdsdouble.Column{tdsdouble.BigInt("id")}
+		if !strings.Contains(r.SQL, "plinth_row") {
+			return tdsdouble.Reply{Columns: columns, Rows: [][]any{{int64(7)}}}, strings.Contains(r.SQL, "OUTPUT")
+		}
+		columns = append(columns, tdsdouble.BigInt("plinth_row")) // backwards, as a server may
+		return tdsdouble.Reply{Columns: columns, Rows: [][]any{{int64(12), int64(1)}, {int64(11), int64(0)}}}, true
+	}
+	golden(t, "insert", keys, func(db *gorm.DB) error {
+		single := author{Name: "a", Books: []book{{Title: "one"}, {Title: "two"}}}
+		one, two := counter{Name: "one"}, []*counter{{Name: "two"}, {Name: "three"}}
+		preset, maps := counter{ID: 42, Name: "preset"}, []map[string]any{{"name": "m1"}, {"name": "m2"}}
+		err := errors.Join(
+			db.Create(&single).Error,
+			db.Create(&one).Error,
+			db.Create(two).Error,
+			db.Create(&preset).Error,
+			db.Model(&counter{}).Create(maps).Error,
+			db.Model(&author{}).Create(map[string]any{"id": 1, "name": gorm.Expr("UPPER(?)", "x")}).Error,
+		)
+		if one.ID != 7 || two[0].ID != 11 || two[1].ID != 12 || maps[0]["id"] != int64(11) || maps[1]["id"] != int64(12) {
+			t.Errorf("keys = %d, %d, %d, %v, want 7, 11, 12 and 11, 12", one.ID, two[0].ID, two[1].ID, maps)
+		}
+		return err
+	})
+}
+
+func TestStatementsOfLargeBatches(t *testing.T) {
+	golden(t, "batches", nil, func(db *gorm.DB) error {
+		rows := named(1500)
+		result := db.CreateInBatches(rows, 1000)
+		ids := make([]int64, 1500)
+		tx := db.Session(&gorm.Session{SkipDefaultTransaction: true})
+		return errors.Join(
+			result.Error,
+			tx.Create(named(400)).Error, // all or nothing all the same
+			db.Where("id IN ?", ids).Find(&[]note{}).Error,
+		)
+	})
+}
+
+func TestStatementsOfUpserts(t *testing.T) {
+	golden(t, "upsert", nil, func(db *gorm.DB) error {
+		onName := []clause.Column{{Name: "name"}}
+		age := clause.AssignmentColumns([]string{"age", "updated_at"})
+		where := clause.Where{Exprs: []clause.Expression{gorm.Expr("? < ?",
+			clause.Column{Table: clause.CurrentTable, Name: "age"}, clause.Column{Table: "excluded", Name: "age"})}}
+		two := []author{{Name: "one", Age: 10}, {Name: "two", Age: 20}}
+		preset := author{Name: "preset"}
+		preset.ID = 1
+		return errors.Join(
+			db.Clauses(clause.OnConflict{Columns: onName, DoUpdates: age}).Create(&two).Error,
+			db.Clauses(clause.OnConflict{Columns: onName, DoNothing: true}).Create(&author{Name: "two"}).Error,
+			db.Clauses(clause.OnConflict{DoNothing: true}).Create(&author{Name: "any"}).Error,
+			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&author{Name: "all"}).Error,
+			db.Clauses(clause.OnConflict{Columns: onName, DoUpdates: age, Where: where}).Create(&author{Name: "older", Age: 1}).Error,
+			db.Clauses(clause.OnConflict{Columns: onName, DoUpdates: clause.Assignments(map[string]any{"age": gorm.Expr("? + 1", clause.Column{Table: clause.CurrentTable, Name: "age"})})}).
+				Create(&author{Name: "count", Age: 1}).Error,
+			db.Clauses(clause.OnConflict{DoNothing: true}).Create(&counter{Name: "counted"}).Error,
+			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&counter{Name: "no key, so no conflict"}).Error,
+			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&counter{ID: 5, Name: "keyed"}).Error,
+			db.Save(&preset).Error,
+		)
+	})
+}
+
+func TestStatementsThatRead(t *testing.T) {
+	golden(t, "read", nil, func(db *gorm.DB) error {
+		var n note
+		var notes []note
+		limited := db.Model(&book{}).Select("author_id").Limit(3)
+		for _, read := range []*gorm.DB{
+			db.First(&n, 1), db.Take(&n), db.Last(&n), // none of which finds a row
+			db.Limit(5).Find(&notes), db.Limit(5).Offset(10).Find(&notes), db.Offset(10).Find(&notes), db.Limit(0).Find(&notes),
+			db.Offset(9223372036854775600).Limit(200).Order("id").Find(&notes),
+			db.Model(&author{}).Distinct("name").Limit(2).Find(&[]author{}),
+			db.Model(&author{}).Select("age, count(*)").Group("age").Limit(2).Find(&[]author{}),
+			db.Where("id IN (?)", limited).Find(&[]author{}),
+			db.Where("text = ? AND id IN ?", "x", []int64{1, 2}).Find(&notes),
+			db.Table(`odd"name`).Where(map[string]any{`col"umn`: true}).Find(&[]map[string]any{}),
+		} {
+			if read.Error != nil && !errors.Is(read.Error, gorm.ErrRecordNotFound) {
+				return read.Error
+			}
+		}
+		return nil
+	})
+}
+
+func TestStatementsThatLock(t *testing.T) {
+	golden(t, "lock", nil, func(db *gorm.DB) error {
+		lock := func(strength, options string) clause.Locking {
+			return clause.Locking{Strength: strength, Options: options}
+		}
+		of := lock("UPDATE", "")
+		of.Table = clause.Table{Name: clause.CurrentTable}
+		var notes []note
+		var books []book
+		return errors.Join(
+			db.Clauses(lock("UPDATE", "")).Where("id = ?", 1).Find(&notes).Error,
+			db.Clauses(lock("UPDATE", "SKIP LOCKED")).Order("id").Limit(1).Find(&notes).Error,
+			db.Clauses(lock("UPDATE", "NOWAIT")).Find(&notes).Error,
+			db.Clauses(lock("SHARE", "")).Find(&notes).Error,
+			db.Clauses(of).Find(&notes).Error,
+			db.Clauses(lock("UPDATE", "")).Joins(`JOIN "authors" ON "authors"."id" = "books"."author_id"`).Find(&books).Error,
+			db.Table("books AS b").Clauses(of).Joins("LEFT JOIN authors a ON a.id = b.author_id").Find(&books).Error,
+		)
+	})
+}
+
+func TestALockThatHasNoHintIsAnError(t *testing.T) {
+	s := answering(t, nil)
+	db, _ := open(t, s, xDB.Options{})
+	s.Reset()
+	for _, lock := range []clause.Locking{
+		{Strength: "ACCESS SHARE"}, {Strength: "UPDATE", Options: "WAIT 5"}, {Strength: "UPDATE", Table: clause.Table{Name: "authors"}},
+	} {
+		if err := db.Clauses(lock).Find(&[]note{}).Error; err == nil || !strings.Contains(err.Error(), "clause.Locking") {
+			t.Errorf("Find with %+v = %v, want an error", lock, err)
+		}
+	}
+	on := clause.OnConflict{OnConstraint: "uq_name", DoNothing: true}
+	if err := db.Clauses(on).Create(&author{Name: "x"}).Error; err == nil || !strings.Contains(err.Error(), "clause.OnConflict") {
+		t.Errorf("Create with %+v = %v, want an error", on, err)
+	}
+	for _, r := range s.Requests() {
+		if r.SQL != "" {
+			t.Errorf("%s was sent", r.SQL)
+		}
+	}
+}
+
+func TestStatementsThatChange(t *testing.T) {
+	golden(t, "change", nil, func(db *gorm.DB) error {
+		n, a := note{Text: "x"}, account{Balance: 1, Version: 3}
+		n.ID, a.ID = 1, 1
+		return errors.Join(
+			db.Delete(&n).Error,
+			xModels.Restore(db.Model(&n)).Error,
+			db.Unscoped().Delete(&note{}, 1).Error,
+			db.Save(&a).Error,
+			db.Model(&account{}).Where("id = ?", 1).Update("balance", gorm.Expr("balance + ?", 1)).Error,
+			db.Model(&counter{ID: 1}).Updates(counter{ID: 1, Name: "x"}).Error,
+			db.Model(&note{}).Clauses(clause.Returning{}).Where("id = ?", 1).Update("text", "y").Error,
+		)
+	})
+}
+
+func TestStatementsOfTransactions(t *testing.T) {
+	golden(t, "transaction", nil, func(db *gorm.DB) error {
+		boom := errors.New("boom")
+		err := db.Transaction(func(tx *gorm.DB) error {
+			return errors.Join(
+				tx.Exec("UPDATE a SET x = 1").Error,
+				tx.SavePoint("half").Error,
+				tx.Exec("UPDATE b SET x = 1").Error,
+				tx.RollbackTo("half").Error,
+			)
+		})
+		back := db.Transaction(func(tx *gorm.DB) error { return errors.Join(boom, tx.Exec("UPDATE c SET x = 1").Error) })
+		if !errors.Is(back, boom) {
+			t.Errorf("Transaction = %v, want %v", back, boom)
+		}
+		return err
+	})
+}

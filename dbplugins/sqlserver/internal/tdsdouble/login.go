@@ -1,0 +1,182 @@
+package tdsdouble
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"net"
+	"time"
+)
+
+// Login is what a client says of itself.
+type Login struct {
+	User, Password, Database, App string
+	// Encrypted says whether the login came through TLS, Session whether the rest does.
+	Encrypted, Session bool
+}
+
+// The answers to the wish for encryption, 2.2.6.5.
+const (
+	encryptOff    = 0 // of the login alone
+	encryptOn     = 1
+	encryptNotSup = 2
+	encryptReq    = 3
+)
+
+// prelogin agrees on encryption, and begins it.
+func (s *session) prelogin() error {
+	kind, body, err := readMessage(s.conn)
+	if err != nil {
+		return err
+	}
+	if kind != packetPrelogin {
+		return errors.New("want a PRELOGIN")
+	}
+	s.encryption = s.server.options.agree(wishOf(body))
+	// VERSION at 11, ENCRYPTION at 17
+	answer := []byte{0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0, 0, 0, 0, s.encryption}
+	if err := writeMessage(s.conn, packetReply, answer); err != nil || s.encryption == encryptNotSup {
+		return err
+	}
+	wrapped := &handshake{Conn: s.conn}
+	secure := tls.Server(wrapped, s.server.options.TLS)
+	if err := secure.HandshakeContext(context.Background()); err != nil {
+		return err
+	}
+	if err := wrapped.end(); err != nil {
+		return err
+	}
+	s.transport = secure
+	return nil
+}
+
+// wishOf returns what a client wants to encrypt.
+func wishOf(body []byte) byte {
+	for at := 0; at+5 <= len(body) && body[at] != 0xff; at += 5 {
+		offset := int(binary.BigEndian.Uint16(body[at+1:]))
+		if body[at] == 1 && offset < len(body) {
+			return body[offset]
+		}
+	}
+	return encryptNotSup
+}
+
+func (o Options) agree(wish byte) byte {
+	switch {
+	case o.TLS == nil:
+		return encryptNotSup
+	case o.Force:
+		return encryptReq
+	default:
+		return wish
+	}
+}
+
+// login reads the login and answers it; false: the client may not come in.
+func (s *session) login() bool {
+	kind, body, err := readMessage(s.transport)
+	if err != nil || kind != packetLogin7 {
+		return false
+	}
+	l, err := parseLogin(body)
+	if err != nil {
+		return false
+	}
+	l.Encrypted = s.encryption != encryptNotSup
+	l.Session = s.encryption == encryptOn || s.encryption == encryptReq
+	if !l.Session {
+		s.transport = s.conn
+	}
+	s.server.noteLogin(l)
+	if ask := s.server.options.Login; ask != nil {
+		if refusal := ask(l); len(refusal) > 0 {
+			_ = s.reply(append(errorTokens(refusal), done(tokenDone, doneError, 0)...))
+			return false
+		}
+	}
+	return s.reply(acknowledgement(l)) == nil
+}
+
+// parseLogin reads LOGIN7, 2.2.6.4: offsets in bytes and lengths in UTF-16 units.
+func parseLogin(body []byte) (Login, error) {
+	field := func(at int) []byte {
+		if at+4 > len(body) {
+			return nil
+		}
+		offset, units := int(binary.LittleEndian.Uint16(body[at:])), int(binary.LittleEndian.Uint16(body[at+2:]))
+		if offset+2*units > len(body) {
+			return nil
+		}
+		return body[offset : offset+2*units]
+	}
+	if len(body) < 94 || int(binary.LittleEndian.Uint32(body)) != len(body) {
+		return Login{}, errShort
+	}
+	password := append([]byte(nil), field(44)...)
+	for i, b := range password {
+		b ^= 0xa5
+		password[i] = b<<4 | b>>4
+	}
+	return Login{
+		User: fromUTF16(field(40)), Password: fromUTF16(password), App: fromUTF16(field(48)), Database: fromUTF16(field(68)),
+	}, nil
+}
+
+// handshake carries the messages of a TLS handshake in packets of TDS. After its end it is the connection itself.
+type handshake struct {
+	net.Conn
+
+	in, out []byte
+	over    bool
+}
+
+// Read implements net.Conn.
+func (h *handshake) Read(p []byte) (int, error) {
+	if h.over {
+		return h.Conn.Read(p)
+	}
+	if err := h.flush(); err != nil {
+		return 0, err
+	}
+	for len(h.in) == 0 {
+		kind, body, err := readMessage(h.Conn)
+		if err != nil {
+			return 0, err
+		}
+		if kind != packetPrelogin {
+			return 0, errors.New("want a handshake in PRELOGIN packets")
+		}
+		h.in = body
+	}
+	n := copy(p, h.in)
+	h.in = h.in[n:]
+	return n, nil
+}
+
+// Write implements net.Conn. The client wants all that belongs together in one message.
+func (h *handshake) Write(p []byte) (int, error) {
+	if h.over {
+		return h.Conn.Write(p)
+	}
+	h.out = append(h.out, p...)
+	return len(p), nil
+}
+
+func (h *handshake) flush() error {
+	if len(h.out) == 0 {
+		return nil
+	}
+	out := h.out
+	h.out = nil
+	return writeMessage(h.Conn, packetPrelogin, out)
+}
+
+func (h *handshake) end() error {
+	err := h.flush()
+	h.over = true
+	return err
+}
+
+// SetDeadline implements net.Conn; the double has none.
+func (h *handshake) SetDeadline(time.Time) error { return nil }

@@ -1,0 +1,52 @@
+package tdsdouble
+
+import (
+	"encoding/binary"
+	"errors"
+	"unicode/utf16"
+)
+
+var errShort = errors.New("the message is too short")
+
+// reader takes values from a message. Behind its end all are zero, and err says so.
+type reader struct {
+	data []byte
+	err  error
+}
+
+func (r *reader) bytes(n int) []byte {
+	if n < 0 || n > len(r.data) {
+		r.data, r.err = nil, errShort
+		return make([]byte, min(max(n, 0), 64))
+	}
+	taken := r.data[:n]
+	r.data = r.data[n:]
+	return taken
+}
+
+func (r *reader) byte() byte     { return r.bytes(1)[0] }
+func (r *reader) uint16() uint16 { return binary.LittleEndian.Uint16(r.bytes(2)) }
+func (r *reader) uint32() uint32 { return binary.LittleEndian.Uint32(r.bytes(4)) }
+func (r *reader) uint64() uint64 { return binary.LittleEndian.Uint64(r.bytes(8)) }
+
+// text takes a text of n UTF-16 units.
+func (r *reader) text(n int) string { return fromUTF16(r.bytes(2 * n)) }
+
+// shortText takes a text whose length stands before it in a byte.
+func (r *reader) shortText() string { return r.text(int(r.byte())) }
+
+func fromUTF16(b []byte) string {
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units))
+}
+
+func toUTF16(s string) []byte {
+	var b []byte
+	for _, unit := range utf16.Encode([]rune(s)) {
+		b = binary.LittleEndian.AppendUint16(b, unit)
+	}
+	return b
+}

@@ -1,0 +1,179 @@
+package tdsdouble
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+// Kind is what a client asks for.
+type Kind string
+
+// The kinds of requests.
+const (
+	Batch     Kind = "batch"     // a statement without parameters
+	RPC       Kind = "rpc"       // one with parameters, or a procedure
+	Begin     Kind = "begin"     // of a transaction
+	Commit    Kind = "commit"    // of a transaction
+	Rollback  Kind = "rollback"  // of a transaction
+	Attention Kind = "attention" // gives up a statement
+)
+
+// Request is what a client has asked for.
+type Request struct {
+	Kind          Kind
+	SQL           string
+	Params        []Param
+	InTransaction bool   // whether the server has begun one
+	Transaction   uint64 // for which the client has sent it, 0 for none
+}
+
+// Param is a parameter as it came. Value is nil, int64, float64, bool, string, []byte or time.Time.
+type Param struct {
+	Name, Type string
+	Value      any
+}
+
+const executeSQL = 10 // the number of sp_executesql
+
+func parseStatement(kind byte, body []byte) (Request, error) {
+	r := &reader{data: body}
+	tx := r.headers()
+	if kind == packetBatch {
+		return Request{Kind: Batch, SQL: fromUTF16(r.data), Transaction: tx}, r.err
+	}
+	q := Request{Kind: RPC, Transaction: tx}
+	if name := r.uint16(); name != 0xffff {
+		q.SQL = r.text(int(name))
+		r.uint16() // flags
+	} else {
+		if id := r.uint16(); id != executeSQL {
+			return q, fmt.Errorf("procedure %d", id)
+		}
+		r.uint16()
+		q.SQL, _ = r.param().Value.(string)
+		r.param() // the declarations
+	}
+	for len(r.data) > 0 && r.err == nil {
+		q.Params = append(q.Params, r.param())
+	}
+	return q, r.err
+}
+
+// headers takes ALL_HEADERS, 2.2.5.3, and returns the transaction in them.
+func (r *reader) headers() (transaction uint64) {
+	all := &reader{data: r.bytes(int(r.uint32()) - 4)}
+	for len(all.data) > 0 {
+		one := &reader{data: all.bytes(int(all.uint32()) - 4)}
+		if one.uint16() == 2 {
+			transaction = one.uint64()
+		}
+	}
+	return transaction
+}
+
+// param takes a parameter of a remote procedure call, 2.2.6.6.
+func (r *reader) param() Param {
+	p := Param{Name: r.shortText()}
+	r.byte() // flags
+	p.Type, p.Value = r.value()
+	return p
+}
+
+// value takes a type and a value of it, 2.2.5.4 and 2.2.5.5.
+func (r *reader) value() (name string, value any) {
+	switch kind := r.byte(); kind {
+	case typeNull:
+		return "null", nil
+	case typeInt:
+		return r.integer()
+	case typeBit:
+		r.byte()
+		return "bit", nullable(r.bytes(int(r.byte())), func(b []byte) any { return b[0] != 0 })
+	case typeFloat:
+		size := r.byte()
+		return fmt.Sprintf("float(%d)", size), nullable(r.bytes(int(r.byte())), float)
+	case typeDecimal:
+		r.byte()
+		precision, scale := r.byte(), r.byte()
+		value := nullable(r.bytes(int(r.byte())), func(b []byte) any { return decimal(b, int(scale)) })
+		return fmt.Sprintf("decimal(%d,%d)", precision, scale), value
+	case typeDateTimeOffset:
+		scale := r.byte()
+		value := nullable(r.bytes(int(r.byte())), func(b []byte) any { return dateTimeOffset(b, int(scale)) })
+		return fmt.Sprintf("datetimeoffset(%d)", scale), value
+	case typeNVarChar, typeVarBinary:
+		return r.long(kind)
+	default:
+		r.err = fmt.Errorf("type %#x", kind)
+		return "", nil
+	}
+}
+
+func nullable(b []byte, decode func([]byte) any) any {
+	if len(b) == 0 {
+		return nil
+	}
+	return decode(b)
+}
+
+func (r *reader) integer() (string, any) {
+	name := map[byte]string{1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}[r.byte()]
+	b := r.bytes(int(r.byte()))
+	switch len(b) {
+	case 0:
+		return name, nil
+	case 1:
+		return name, int64(b[0])
+	case 2:
+		return name, int64(int16(binary.LittleEndian.Uint16(b))) //nolint:gosec // its sign
+	case 4:
+		return name, int64(int32(binary.LittleEndian.Uint32(b))) //nolint:gosec // its sign
+	default:
+		return name, int64(binary.LittleEndian.Uint64(b)) //nolint:gosec // its sign
+	}
+}
+
+// long takes a text or bytes, in one piece or in several.
+func (r *reader) long(kind byte) (string, any) {
+	size := r.uint16()
+	name := fmt.Sprintf("varbinary(%d)", size)
+	if kind == typeNVarChar {
+		r.bytes(5) // collation
+		name = fmt.Sprintf("nvarchar(%d)", size/2)
+	}
+	var b []byte
+	if size == 0xffff {
+		name = map[byte]string{typeNVarChar: "nvarchar(max)", typeVarBinary: "varbinary(max)"}[kind]
+		if r.uint64() == null64 {
+			return name, nil
+		}
+		for n := r.uint32(); n > 0; n = r.uint32() {
+			b = append(b, r.bytes(int(n))...)
+		}
+	} else {
+		n := r.uint16()
+		if n == 0xffff {
+			return name, nil
+		}
+		b = r.bytes(int(n))
+	}
+	if kind == typeNVarChar {
+		return name, fromUTF16(b)
+	}
+	return name, append([]byte{}, b...)
+}
+
+// dateTimeOffset reads parts of a second, days since the year 1, both in UTC, and the offset of the zone in minutes.
+func dateTimeOffset(b []byte, scale int) time.Time {
+	n := len(b) - 5
+	parts := new(big.Int).SetBytes(reversed(b[:n])).Int64()
+	for range 9 - scale {
+		parts *= 10
+	}
+	days := int(b[n]) | int(b[n+1])<<8 | int(b[n+2])<<16
+	minutes := int(int16(binary.LittleEndian.Uint16(b[n+3:]))) //nolint:gosec // its sign
+	at := time.Date(1, 1, 1+days, 0, 0, 0, 0, time.UTC).Add(time.Duration(parts))
+	return at.In(time.FixedZone("", minutes*60))
+}

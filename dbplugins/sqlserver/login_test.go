@@ -1,0 +1,269 @@
+package sqlserver_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
+)
+
+// certified is a certificate that has signed itself.
+type certified struct {
+	tls tls.Certificate
+	pem []byte
+}
+
+// authority makes a certificate for 127.0.0.1.
+func authority(tb testing.TB) certified {
+	tb.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "double"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return certified{
+		tls: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
+		pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+	}
+}
+
+// file writes the certificate to a file with a name that the library does not take.
+func (c certified) file(tb testing.TB) string {
+	tb.Helper()
+	name := filepath.Join(tb.TempDir(), "ca.crt")
+	if err := os.WriteFile(name, c.pem, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return name
+}
+
+func TestTheServerSeesUserPasswordAndDatabaseAsTheyAre(t *testing.T) {
+	s := start(t, tdsdouble.Options{})
+	for _, text := range awkward {
+		parts := partsOf(s)
+		parts.Pass, parts.Name = text, text+"d"
+		if parts.User = text + "u"; strings.Contains(text, `\`) {
+			parts.User = "u" // else it would be one of Windows
+		}
+		s.Reset()
+		open(t, s, xDB.Options{Parts: parts})
+		want := tdsdouble.Login{User: parts.User, Password: parts.Pass, Database: parts.Name, App: "plinth"}
+		if got := s.Logins(); len(got) != 1 || got[0] != want {
+			t.Errorf("logins = %+v, want %+v", got, want)
+		}
+	}
+}
+
+// refuses starts a double that lets nobody in.
+func refuses(tb testing.TB, errs ...tdsdouble.Error) *tdsdouble.Server {
+	tb.Helper()
+	return start(tb, tdsdouble.Options{Login: func(tdsdouble.Login) []tdsdouble.Error { return errs }})
+}
+
+func TestALoginThatIsRefusedIsNotTriedAgain(t *testing.T) {
+	refused := tdsdouble.Error{Number: 18456, Message: "Login failed for user 'app'."}
+	unknown := tdsdouble.Error{Number: 4060, Class: 11, Message: `Cannot open database "app" requested by the login. The login failed.`}
+	for _, tc := range []struct {
+		name string
+		errs []tdsdouble.Error
+		want driver.ErrorKind
+	}{
+		{name: "wrong password", errs: []tdsdouble.Error{refused}, want: driver.Authentication},
+		{name: "unknown database", errs: []tdsdouble.Error{unknown, refused}, want: driver.UnknownDatabase},
+		{name: "locked account", errs: []tdsdouble.Error{{Number: 18486, Message: "x"}, refused}, want: driver.Authentication},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := refuses(t, tc.errs...)
+			ctx, log := background(t)
+			start := time.Now()
+			_, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: partsOf(s)})
+			if got := (sqlserver.Driver{}).ErrorKind(err); got != tc.want {
+				t.Errorf("kind = %v, want %v (%v)", got, tc.want, err)
+			}
+			if n := len(s.Logins()); n != 1 || time.Since(start) > 2*time.Second {
+				t.Errorf("logins = %d after %s, want one", n, time.Since(start))
+			}
+			if all := err.Error() + log.String(); strings.Contains(all, password) {
+				t.Errorf("the password stands in %s", all)
+			}
+		})
+	}
+}
+
+func TestAServerThatStartsIsTriedAgain(t *testing.T) {
+	for _, number := range []int32{18451, 18401, 40613, 17142} {
+		tries := 0
+		s := start(t, tdsdouble.Options{Login: func(tdsdouble.Login) []tdsdouble.Error {
+			if tries++; tries > 1 {
+				return nil
+			}
+			return []tdsdouble.Error{{Number: number, Message: "not now"}, {Number: 18456, Message: "Login failed."}}
+		}})
+		if _, log := open(t, s, xDB.Options{}); !strings.Contains(log.String(), "database not reachable yet") {
+			t.Errorf("%d: the log does not say that it was tried again", number)
+		}
+	}
+}
+
+func TestASilentServerDoesNotHoldUpAStatement(t *testing.T) {
+	s := start(t, tdsdouble.Options{Silent: true})
+	dsn, err := sqlserver.Driver{}.DSN(partsOf(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := gorm.Open(sqlserver.Driver{}.Dialector(dsn), &gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = xDB.Close(db) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	err = db.WithContext(ctx).Exec("SELECT 1").Error
+	if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
+		t.Errorf("Exec = %v after %s, want DeadlineExceeded at once", err, took)
+	}
+	eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
+}
+
+func TestEachModeOfTLSEncryptsAsItSays(t *testing.T) {
+	own, other := authority(t), authority(t)
+	for _, tc := range []struct {
+		name       string
+		mode, file string
+		force      bool
+		want       tdsdouble.Login
+		wantErr    string
+	}{
+		{name: "default", mode: "", want: tdsdouble.Login{Encrypted: true}},
+		{name: "disable encrypts the login", mode: driver.TLSDisable, want: tdsdouble.Login{Encrypted: true}},
+		{name: "disable where the server demands more", force: true, want: tdsdouble.Login{Encrypted: true, Session: true}},
+		{name: "require", mode: driver.TLSRequire, want: tdsdouble.Login{Encrypted: true, Session: true}},
+		{name: "verify-full", mode: driver.TLSVerifyFull, file: own.file(t), want: tdsdouble.Login{Encrypted: true, Session: true}},
+		{name: "verify-full of the system", mode: driver.TLSVerifyFull, wantErr: "certificate signed by unknown authority"},
+		{name: "verify-full of another", mode: driver.TLSVerifyFull, file: other.file(t), wantErr: "certificate"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := withTLS(own.tls)
+			o.Force = tc.force
+			s := start(t, o)
+			parts := partsOf(s)
+			parts.TLS, parts.TLSCA = tc.mode, tc.file
+			if tc.wantErr != "" {
+				ctx, log := background(t)
+				_, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: parts})
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), password) {
+					t.Errorf("Open = %v, want %q", err, tc.wantErr)
+				}
+				if len(s.Logins()) > 0 || strings.Contains(log.String(), "not reachable yet") {
+					t.Error("the password was sent, or the server tried again")
+				}
+				return
+			}
+			db, _ := open(t, s, xDB.Options{Parts: parts})
+			if err := db.Exec("UPDATE t SET x = ?", strings.Repeat("long", 5000)).Error; err != nil {
+				t.Error(err)
+			}
+			tc.want.User, tc.want.Password, tc.want.Database, tc.want.App = "app", password, "app", "plinth"
+			if got := s.Logins(); len(got) != 1 || got[0] != tc.want {
+				t.Errorf("logins = %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestVerifyFullRefusesAnotherHost(t *testing.T) {
+	own := authority(t)
+	s := start(t, withTLS(own.tls))
+	parts := partsOf(s)
+	parts.Host, parts.TLS, parts.TLSCA = "localhost", driver.TLSVerifyFull, own.file(t)
+	ctx, _ := background(t)
+	_, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
+	if err == nil || !strings.Contains(err.Error(), "certificate") || len(s.Logins()) > 0 {
+		t.Errorf("Open = %v, want that the certificate is for another host", err)
+	}
+}
+
+func TestRequireDoesNotFallBackToPlainText(t *testing.T) {
+	s := start(t, tdsdouble.Options{})
+	parts := partsOf(s)
+	parts.TLS = driver.TLSRequire
+	ctx, _ := background(t)
+	_, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
+	if err == nil || !strings.Contains(err.Error(), "server does not support encryption") || len(s.Logins()) > 0 {
+		t.Errorf("Open = %v, logins %v", err, s.Logins())
+	}
+}
+
+func TestADSNOfTheApplicationsOwn(t *testing.T) {
+	s := start(t, tdsdouble.Options{})
+	dsn := "server=127.0.0.1;port=" + portOf(s) + `;user id=sa;password="a;b""c";database=own;encrypt=disable;app name=mine`
+	ctx, log := background(t)
+	db, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, DSN: xLog.Secret(dsn)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = xDB.Close(db) }()
+	want := tdsdouble.Login{User: "sa", Password: `a;b"c`, Database: "own", App: "mine"}
+	if got := s.Logins(); len(got) != 1 || got[0] != want {
+		t.Errorf("logins = %+v, want %+v", got, want)
+	}
+	if !strings.Contains(log.String(), "127.0.0.1:"+portOf(s)+"/own") {
+		t.Errorf("the log does not say where: %s", log)
+	}
+	_, err = xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, DSN: "sqlserver://sa:" + xLog.Secret(password) + "@x:port?database=d"})
+	if err == nil || strings.Contains(err.Error(), password) {
+		t.Errorf("Open = %v, want an error without the password", err)
+	}
+}
+
+// The library says both only in words.
+func TestAHandshakeThatBreaksAndAnInstanceThatIsNotFoundAreTriedAgain(t *testing.T) {
+	s := start(t, tdsdouble.Options{TLS: &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return nil, errors.Join(errors.New("cut"), hello.Conn.Close())
+		},
+	}})
+	instance := partsOf(s)
+	instance.Host, instance.Port = `127.0.0.1\none`, 0
+	for name, parts := range map[string]driver.Config{"handshake": partsOf(s), "instance": instance} {
+		ctx, log := background(t)
+		_, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: 400 * time.Millisecond})
+		if got := driver.KindOf(err); got != driver.Connection {
+			t.Errorf("%s: kind = %v, want %v (%v)", name, got, driver.Connection, err)
+		}
+		if !strings.Contains(log.String(), "database not reachable yet") {
+			t.Errorf("%s: it was not tried again: %v", name, err)
+		}
+	}
+}

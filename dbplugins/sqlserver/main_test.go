@@ -1,0 +1,183 @@
+package sqlserver_test
+
+import (
+	"context"
+	"crypto/tls"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const password = "hunter2;secret"
+
+// start starts a double that ends with the test.
+func start(tb testing.TB, o tdsdouble.Options) *tdsdouble.Server {
+	tb.Helper()
+	s, err := tdsdouble.Start(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+// answering starts a double that answers like an empty database; answer is asked first, and says whether it knows better.
+func answering(tb testing.TB, answer func(tdsdouble.Request) (tdsdouble.Reply, bool)) *tdsdouble.Server {
+	tb.Helper()
+	return start(tb, tdsdouble.Options{Answer: func(r tdsdouble.Request) tdsdouble.Reply {
+		if answer != nil {
+			if reply, known := answer(r); known {
+				return reply
+			}
+		}
+		return empty(r)
+	}})
+}
+
+// when answers statements that hold a text.
+func when(text string, reply tdsdouble.Reply) func(tdsdouble.Request) (tdsdouble.Reply, bool) {
+	return func(r tdsdouble.Request) (tdsdouble.Reply, bool) { return reply, strings.Contains(r.SQL, text) }
+}
+
+// empty is what a database without a table answers.
+func empty(r tdsdouble.Request) tdsdouble.Reply {
+	one := func(c tdsdouble.Column, value any) tdsdouble.Reply {
+		return tdsdouble.Reply{Columns: []tdsdouble.Column{c}, Rows: [][]any{{value}}}
+	}
+	switch sql := strings.ToLower(r.SQL); {
+	case strings.Contains(sql, "db_name()"):
+		return one(tdsdouble.NVarChar("name"), "app")
+	case strings.Contains(sql, "sp_getapplock"), strings.HasPrefix(sql, "select count(*)"):
+		return one(tdsdouble.BigInt(""), int64(0))
+	case strings.HasPrefix(sql, "select @@options"):
+		return one(tdsdouble.BigInt(""), int64(1))
+	default:
+		return tdsdouble.Reply{Affected: 1}
+	}
+}
+
+// partsOf are the parts that lead to a double.
+func partsOf(s *tdsdouble.Server) driver.Config {
+	return driver.Config{Host: "127.0.0.1", Port: s.Port(), User: "app", Pass: password, Name: "app"}
+}
+
+// open opens a database on a double, with an id node and a log that open's caller can read.
+func open(tb testing.TB, s *tdsdouble.Server, o xDB.Options) (db *gorm.DB, log *lines) {
+	tb.Helper()
+	ctx, log := background(tb)
+	if o.Parts == (driver.Config{}) {
+		o.Parts = partsOf(s)
+	}
+	o.Driver = sqlserver.Name
+	db, err := xDB.Open(ctx, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := xDB.Close(db); err != nil {
+			tb.Error(err)
+		}
+	})
+	return db.WithContext(ctx), log
+}
+
+// background returns a context with an id node and a log.
+func background(tb testing.TB) (context.Context, *lines) {
+	tb.Helper()
+	log := &lines{}
+	node, nodeErr := xSnowflake.NewNode()
+	engine, logErr := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: log})
+	if err := errors.Join(nodeErr, logErr); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _, _ = node.Close(), engine.Close() })
+	return context.WithValue(xLog.NewContext(tb.Context(), engine), xCtx.SnowflakeNodeKey, node), log
+}
+
+// lines collects log lines.
+type lines struct {
+	mu  sync.Mutex
+	buf strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// eventually waits for a fact.
+func eventually(tb testing.TB, what string, fact func() bool) {
+	tb.Helper()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(5 * time.Second); !fact(); <-again.C {
+		if time.Now().After(deadline) {
+			tb.Fatalf("%s: not after 5 s", what)
+		}
+	}
+}
+
+// kinds are the kinds of the requests that a double got.
+func kinds(s *tdsdouble.Server) (all []tdsdouble.Kind) {
+	for _, r := range s.Requests() {
+		all = append(all, r.Kind)
+	}
+	return all
+}
+
+// asked are the requests that a double got. The library gives up the rest of an answer of which it needs one row, where that is
+// not there yet; this is left out.
+func asked(s *tdsdouble.Server) []tdsdouble.Request {
+	return slices.DeleteFunc(s.Requests(), func(r tdsdouble.Request) bool { return r.Kind == tdsdouble.Attention })
+}
+
+// pool is the pool of a handle.
+func pool(tb testing.TB, db *gorm.DB) *sql.DB {
+	tb.Helper()
+	p, err := db.DB()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// withTLS are the options of a double that has a certificate for 127.0.0.1.
+func withTLS(c tls.Certificate) tdsdouble.Options {
+	return tdsdouble.Options{TLS: &tls.Config{
+		Certificates: []tls.Certificate{c},
+		MinVersion:   tls.VersionTLS12, MaxVersion: tls.VersionTLS12, // as SQL Server with TDS 7.4
+	}}
+}
+
+// portOf is the port of a double as text.
+func portOf(s *tdsdouble.Server) string { return strconv.Itoa(s.Port()) }

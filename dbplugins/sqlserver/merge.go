@@ -1,0 +1,92 @@
+package sqlserver
+
+import (
+	"slices"
+
+	"gorm.io/gorm/clause"
+)
+
+// rowColumn numbers the rows of a MERGE, because the server returns them in any order.
+const rowColumn = "plinth_row"
+
+// numbered reports whether the server says which row its values belong to.
+func (in *insert) numbered() bool { return len(in.returned) > 0 && in.merges() }
+
+// merges reports whether the statement is a MERGE: INSERT knows no conflict, and does not say in which order it returns rows.
+func (in *insert) merges() bool {
+	return in.upsert != nil || len(in.returned) > 0 && len(in.values.Values) > 1
+}
+
+// buildMerge writes an insert that knows what is there. HOLDLOCK keeps another transaction from inserting the same row between
+// the look and the insert.
+func (in *insert) buildMerge() {
+	in.text("MERGE INTO ")
+	in.quoted(clause.Table{Name: clause.CurrentTable})
+	if in.upsert != nil {
+		in.text(" WITH (HOLDLOCK)")
+	}
+	in.text(" USING (VALUES ")
+	in.rows()
+	in.text(") AS " + excluded + " (")
+	for i, column := range in.sourceColumns() {
+		if i > 0 {
+			in.text(",")
+		}
+		in.quoted(column)
+	}
+	in.text(") ON ")
+	in.match()
+	in.text(" WHEN NOT MATCHED THEN INSERT ")
+	if len(in.values.Columns) == 0 {
+		in.text("DEFAULT VALUES")
+	} else {
+		in.columns("")
+		in.text(" VALUES ")
+		in.columns(excluded)
+	}
+	if len(in.returned) > 0 {
+		in.text(" ")
+		in.output()
+	}
+}
+
+func (in *insert) sourceColumns() []clause.Column {
+	columns := slices.Clone(in.values.Columns)
+	if in.numbered() {
+		columns = append(columns, clause.Column{Name: rowColumn})
+	}
+	return columns
+}
+
+// match writes by what a row is there already, and what becomes of it then.
+func (in *insert) match() {
+	u := in.upsert
+	if u == nil {
+		in.text("1 = 0")
+		return
+	}
+	for i, target := range u.targets {
+		if i > 0 {
+			in.text(" OR ")
+		}
+		for j, name := range target {
+			if j > 0 {
+				in.text(" AND ")
+			}
+			in.quoted(clause.Column{Table: clause.CurrentTable, Name: name})
+			in.text(" = ")
+			in.quoted(clause.Column{Table: excluded, Name: name})
+		}
+	}
+	if u.DoNothing || len(u.DoUpdates) == 0 {
+		return
+	}
+	in.text(" WHEN MATCHED ")
+	if len(u.Where.Exprs) > 0 {
+		in.text("AND (")
+		u.Where.Build(in.db.Statement)
+		in.text(") ")
+	}
+	in.text("THEN UPDATE SET ")
+	u.DoUpdates.Build(in.db.Statement)
+}

@@ -1,0 +1,128 @@
+package sqlserver_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"gorm.io/gorm"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
+)
+
+// answers is a result of one number.
+func answers(n int64) tdsdouble.Reply {
+	return tdsdouble.Reply{Columns: []tdsdouble.Column{tdsdouble.BigInt("")}, Rows: [][]any{{n}}}
+}
+
+// locks counts how often the lock was asked for.
+func locks(s *tdsdouble.Server) (n int) {
+	for _, r := range s.Requests() {
+		if strings.Contains(r.SQL, "sp_getapplock") {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAMigrationHasTheLockAndAConnectionOfItsOwn(t *testing.T) {
+	s := answering(t, nil)
+	db, _ := open(t, s, xDB.Options{})
+	s.Reset()
+	for _, want := range []error{nil, errors.New("boom")} {
+		err := sqlserver.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
+			if err := tx.Exec("CREATE TABLE a (x int)").Error; err != nil {
+				t.Error(err)
+			}
+			return want
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("Migrate = %v, want %v", err, want)
+		}
+		all := asked(s)
+		if len(all) != 2 || locks(s) != 1 || all[1].SQL != "CREATE TABLE a (x int)" {
+			t.Errorf("requests = %+v, want the lock and the statement", all)
+		}
+		eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
+		s.Reset()
+	}
+}
+
+func TestAMigrationWaitsForTheLock(t *testing.T) {
+	var tries atomic.Int32
+	s := answering(t, func(r tdsdouble.Request) (tdsdouble.Reply, bool) {
+		if !strings.Contains(r.SQL, "sp_getapplock") {
+			return tdsdouble.Reply{}, false
+		}
+		if tries.Add(1) < 5 {
+			return answers(-1), true
+		}
+		return answers(1), true
+	})
+	db, _ := open(t, s, xDB.Options{})
+	ran := false
+	if err := (sqlserver.Driver{}).Migrate(t.Context(), db, func(*gorm.DB) error { ran = true; return nil }); err != nil || !ran || locks(s) != 5 {
+		t.Errorf("Migrate = %v, asked %d times", err, locks(s))
+	}
+}
+
+func TestALockThatIsNotGrantedIsAnErrorOfItsKind(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		reply tdsdouble.Reply
+		want  driver.ErrorKind
+		tries int
+	}{
+		{name: "time out", reply: answers(-1), want: driver.LockTimeout, tries: 60},
+		{name: "canceled", reply: answers(-2), want: driver.Unknown, tries: 1},
+		{name: "wrong call", reply: answers(-999), want: driver.Unknown, tries: 1},
+		{name: "no permission", reply: tdsdouble.Fail(229, "The EXECUTE permission was denied"), want: driver.Authentication, tries: 1},
+		{name: "connection", reply: tdsdouble.Reply{Cut: true}, want: driver.Connection, tries: 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := answering(t, when("sp_getapplock", tc.reply))
+			db, _ := open(t, s, xDB.Options{})
+			s.Reset()
+			err := sqlserver.Driver{}.Migrate(t.Context(), db, func(*gorm.DB) error {
+				t.Error("it was called without the lock")
+				return nil
+			})
+			if err == nil || driver.KindOf(err) != tc.want || locks(s) != tc.tries {
+				t.Errorf("Migrate = %v, kind %v, asked %d times; want %v, %d", err, driver.KindOf(err), locks(s), tc.want, tc.tries)
+			}
+			eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
+		})
+	}
+}
+
+// A migration is one transaction under the lock, and a failed one is undone by the server.
+func TestASQLMigrationIsOneTransaction(t *testing.T) {
+	s := answering(t, when("broken", tdsdouble.Fail(208, "Invalid object name 'broken'.")))
+	db, _ := open(t, s, xDB.Options{})
+	s.Reset()
+	files := fstest.MapFS{"0001_a.sql": {Data: []byte("CREATE TABLE a (x int);\nINSERT INTO broken VALUES (1);")}}
+	err := xDB.Migrate(t.Context(), db, files)
+	if err == nil || !strings.Contains(err.Error(), "0001_a.sql:2: ") {
+		t.Errorf("Migrate = %v, want the line", err)
+	}
+	var got []string
+	for _, r := range asked(s) {
+		switch {
+		case r.SQL == "":
+			got = append(got, string(r.Kind))
+		case strings.Contains(r.SQL, "sp_getapplock"):
+			got = append(got, "lock")
+		case strings.Contains(r.SQL, "TABLE a"), strings.Contains(r.SQL, "broken VALUES"):
+			got = append(got, strings.Fields(r.SQL)[0])
+		}
+	}
+	if want := []string{"lock", "begin", "CREATE", "INSERT", "rollback"}; len(got) < 5 || !slices.Equal(got[:5], want) {
+		t.Errorf("requests = %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,76 @@
+package sqlserver
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	gormsqlserver "gorm.io/driver/sqlserver"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/migrator"
+)
+
+// tables is gorm's migrator with our types. RESTRICT, which T-SQL does not have, becomes NO ACTION, which means the same there.
+type tables struct{ gormsqlserver.Migrator }
+
+// Migrator implements gorm.Dialector.
+func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
+	return tables{gormsqlserver.Migrator{Migrator: migrator.Migrator{Config: migrator.Config{
+		DB: db, Dialector: d, CreateIndexAfterCreateTable: true,
+	}}}}
+}
+
+// CreateTable implements gorm.Migrator. gorm writes foreign keys into the statement as they are; here they come behind it.
+func (m tables) CreateTable(values ...any) error {
+	bare := m.Migrator
+	bare.DB = m.DB.Session(&gorm.Session{})
+	bare.DB.DisableForeignKeyConstraintWhenMigrating = true
+	if err := bare.CreateTable(values...); err != nil {
+		return err
+	}
+	if m.DB.DisableForeignKeyConstraintWhenMigrating || m.DB.IgnoreRelationshipsWhenMigrating {
+		return nil
+	}
+	for _, value := range m.ReorderModels(values, false) {
+		if err := m.createForeignKeys(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m tables) createForeignKeys(value any) error {
+	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
+		relations := stmt.Schema.Relationships.Relations
+		for _, name := range slices.Sorted(maps.Keys(relations)) {
+			if relations[name].Field.IgnoreMigration {
+				continue
+			}
+			key := relations[name].ParseConstraint()
+			if key == nil || key.Schema != stmt.Schema {
+				continue
+			}
+			if err := m.CreateConstraint(value, key.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// CreateConstraint implements gorm.Migrator.
+func (m tables) CreateConstraint(value any, name string) error {
+	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
+		constraint, table := m.GuessConstraintInterfaceAndTable(stmt, name)
+		if constraint == nil {
+			return nil
+		}
+		sql, parts := constraint.Build() // names and conditions are parts
+		vars := append([]any{clause.Table{Name: table}}, parts...)
+		if stmt.TableExpr != nil {
+			vars[0] = *stmt.TableExpr
+		}
+		return m.DB.Exec("ALTER TABLE ? ADD "+strings.ReplaceAll(sql, "RESTRICT", "NO ACTION"), vars...).Error
+	})
+}

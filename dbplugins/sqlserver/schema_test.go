@@ -1,0 +1,158 @@
+package sqlserver_test
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
+)
+
+// sheet has a column of each type that the catalog below knows.
+type sheet struct {
+	xModels.BaseEntity
+	At    time.Time `gorm:"not null"`
+	Fine  time.Time `gorm:"precision:3"`
+	Body  *string   `gorm:"size:2097152"`
+	Price float64   `gorm:"precision:20;scale:4"`
+	Money string    `gorm:"type:decimal(20,4);not null"`
+	Yes   bool
+	Data  []byte
+}
+
+// catalog answers as the INFORMATION_SCHEMA of SQL Server is documented to, about the tables that were created.
+type catalog struct {
+	mu     sync.Mutex
+	tables map[string]string // the statements
+}
+
+var (
+	created  = regexp.MustCompile(`^CREATE TABLE "(\w+)"`)
+	columns  = regexp.MustCompile(`"(\w+)" (bigint|nvarchar|datetimeoffset|decimal|bit|varbinary)(\((\w+)(?:,(\d+))?\))?( IDENTITY\(1,1\))?( NOT NULL)?`)
+	selected = regexp.MustCompile(`^SELECT \* FROM "(\w+)"`)
+)
+
+func (c *catalog) answer(r tdsdouble.Request) (tdsdouble.Reply, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := created.FindStringSubmatch(r.SQL); m != nil {
+		c.tables[m[1]] = r.SQL
+		return tdsdouble.Reply{}, true
+	}
+	if len(c.tables) == 0 || r.Kind != tdsdouble.RPC {
+		return tdsdouble.Reply{}, false
+	}
+	if m := selected.FindStringSubmatch(r.SQL); m != nil {
+		return tdsdouble.Reply{Columns: c.shape(m[1])}, true
+	}
+	table := ""
+	for _, p := range r.Params {
+		if name, ok := p.Value.(string); ok && c.tables[name] != "" {
+			table = name
+		}
+	}
+	switch {
+	case table == "":
+		return tdsdouble.Reply{}, false
+	case strings.Contains(r.SQL, "IS_NULLABLE"):
+		return c.describe(table), true
+	default:
+		return answers(1), strings.Contains(strings.ToLower(r.SQL), "select count(*)") // it is there
+	}
+}
+
+// shape are the columns of a table.
+func (c *catalog) shape(table string) (shape []tdsdouble.Column) {
+	types := map[string]func(string) tdsdouble.Column{
+		"bigint": tdsdouble.BigInt, "nvarchar": tdsdouble.NVarChar, "datetimeoffset": tdsdouble.DateTimeOffset,
+		"decimal": tdsdouble.Decimal, "bit": tdsdouble.Bit, "varbinary": tdsdouble.VarBinary,
+	}
+	for _, m := range columns.FindAllStringSubmatch(c.tables[table], -1) {
+		shape = append(shape, types[m[2]](m[1]))
+	}
+	return shape
+}
+
+// describe is a row for each column.
+func (c *catalog) describe(table string) tdsdouble.Reply {
+	reply := tdsdouble.Reply{Columns: []tdsdouble.Column{
+		tdsdouble.NVarChar("COLUMN_NAME"), tdsdouble.NVarChar("DATA_TYPE"), tdsdouble.NVarChar("COLUMN_DEFAULT"),
+		tdsdouble.NVarChar("IS_NULLABLE"), tdsdouble.BigInt("CHARACTER_MAXIMUM_LENGTH"), tdsdouble.BigInt("NUMERIC_PRECISION"),
+		tdsdouble.BigInt("NUMERIC_PRECISION_RADIX"), tdsdouble.BigInt("NUMERIC_SCALE"), tdsdouble.BigInt("DATETIME_PRECISION"),
+		tdsdouble.Bit("AUTO_INCREMENT"),
+	}}
+	for _, m := range columns.FindAllStringSubmatch(c.tables[table], -1) {
+		var length, precision, radix, scale, fraction any
+		size, err := strconv.ParseInt(m[4], 10, 64)
+		if err != nil {
+			size = -1 // max
+		}
+		switch m[2] {
+		case "bigint":
+			precision, radix, scale = int64(19), int64(10), int64(0)
+		case "decimal":
+			digits, _ := strconv.ParseInt(m[5], 10, 64)
+			precision, radix, scale = size, int64(10), digits
+		case "nvarchar", "varbinary":
+			length = size
+		case "datetimeoffset":
+			fraction = size
+		}
+		nullable := "YES"
+		if m[7] != "" || m[1] == "id" {
+			nullable = "NO"
+		}
+		reply.Rows = append(reply.Rows, []any{m[1], m[2], nil, nullable, length, precision, radix, scale, fraction, m[6] != ""})
+	}
+	return reply
+}
+
+func TestASecondMigrationChangesNothing(t *testing.T) {
+	c := &catalog{tables: map[string]string{}}
+	s := answering(t, c.answer)
+	entities := []any{&author{}, &book{}, &note{}, &account{}, &counter{}, &sheet{}}
+	db, _ := open(t, s, xDB.Options{AutoMigrate: entities})
+	if len(c.tables) != len(entities) {
+		t.Fatalf("tables = %d, want %d", len(c.tables), len(entities))
+	}
+	s.Reset()
+	if err := db.AutoMigrate(entities...); err != nil {
+		t.Fatal(err)
+	}
+	described := 0
+	for _, r := range asked(s) {
+		if strings.HasPrefix(r.SQL, "SELECT COLUMN_NAME, DATA_TYPE") {
+			described++
+		}
+		if verb := strings.Fields(r.SQL)[0]; verb != "SELECT" {
+			t.Errorf("%s was sent", r.SQL)
+		}
+	}
+	if described != len(entities) {
+		t.Errorf("tables that were looked at = %d, want %d", described, len(entities))
+	}
+	type wider struct { // the later version of note
+		xModels.BaseEntityWithSoftDelete
+		Text   string  `gorm:"size:300;not null"`
+		Colour *string `gorm:"size:20"`
+	}
+	s.Reset()
+	if err := db.Table("notes").AutoMigrate(&wider{}); err != nil {
+		t.Fatal(err)
+	}
+	var changes []string
+	for _, r := range asked(s) {
+		if strings.HasPrefix(r.SQL, "ALTER") {
+			changes = append(changes, r.SQL)
+		}
+	}
+	want := `ALTER TABLE "notes" ALTER COLUMN "text" nvarchar(300) NOT NULL; ALTER TABLE "notes" ADD "colour" nvarchar(20)`
+	if got := strings.Join(changes, "; "); got != want {
+		t.Errorf("changes = %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,273 @@
+package sqlserver_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
+)
+
+const slow = "WAITFOR DELAY '00:00:30'; SELECT 1"
+
+func TestTheEndOfAContextEndsAStatementAndTellsTheServer(t *testing.T) {
+	var n int64
+	ways := map[string]func(db *gorm.DB) error{
+		"Raw":  func(db *gorm.DB) error { return db.Raw(slow).Scan(&n).Error },
+		"Exec": func(db *gorm.DB) error { return db.Exec(slow).Error },
+		"Find": func(db *gorm.DB) error { return db.Where("text = 'WAITFOR' AND id = ?", 1).Find(&[]note{}).Error },
+		"Transaction": func(db *gorm.DB) error {
+			return db.Transaction(func(tx *gorm.DB) error { return tx.Raw(slow).Scan(&n).Error })
+		},
+	}
+	s := answering(t, when("WAITFOR", tdsdouble.Reply{Hang: true}))
+	db, _ := open(t, s, xDB.Options{MaxOpenConns: 1})
+	for name, run := range ways {
+		for _, want := range []error{context.Canceled, context.DeadlineExceeded} {
+			s.Reset()
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			if errors.Is(want, context.Canceled) {
+				ctx, cancel = context.WithCancel(t.Context())
+				time.AfterFunc(100*time.Millisecond, cancel)
+			}
+			begin := time.Now()
+			err := run(db.WithContext(ctx))
+			if took := time.Since(begin); !errors.Is(err, want) || took > 1100*time.Millisecond {
+				t.Errorf("%s = %v after %s, want %v", name, err, took, want)
+			}
+			cancel()
+			if !slices.Contains(kinds(s), tdsdouble.Attention) {
+				t.Errorf("%s: the server was not told: %v", name, kinds(s))
+			}
+			if err := db.Exec("UPDATE t SET x = 1").Error; err != nil {
+				t.Errorf("%s: the next statement = %v", name, err)
+			}
+		}
+	}
+	if n := len(s.Logins()); n > 1 {
+		t.Errorf("connections = %d, want that one was used again", n)
+	}
+}
+
+func TestAServerThatFallsSilentHoldsNobody(t *testing.T) {
+	hang := make(chan struct{})
+	var silent atomic.Pointer[any] // true: every statement; a kind: that of a transaction
+	s := start(t, tdsdouble.Options{
+		Answer: func(r tdsdouble.Request) tdsdouble.Reply {
+			if at := silent.Load(); at != nil && *at == any(true) {
+				return tdsdouble.Reply{Deaf: true}
+			}
+			return empty(r)
+		},
+		Transaction: func(kind tdsdouble.Kind) {
+			if at := silent.Load(); at != nil && *at == any(kind) {
+				<-hang
+			}
+		},
+	})
+	defer close(hang)
+	db, _ := open(t, s, xDB.Options{})
+	var n int64
+	nothing := func(*gorm.DB) error { return nil }
+	for name, way := range map[string]struct {
+		at any
+		do func(db *gorm.DB) error
+	}{
+		"Exec":   {true, func(db *gorm.DB) error { return db.Exec("UPDATE t SET x = 1").Error }},
+		"Raw":    {true, func(db *gorm.DB) error { return db.Raw("SELECT 1").Scan(&n).Error }},
+		"Find":   {true, func(db *gorm.DB) error { return db.Find(&[]note{}, 1).Error }},
+		"Health": {true, func(db *gorm.DB) error { return xDB.CheckHealth(db.Statement.Context, db) }},
+		"Begin":  {tdsdouble.Begin, func(db *gorm.DB) error { return db.Transaction(nothing) }},
+		"Commit": {tdsdouble.Commit, func(db *gorm.DB) error { return db.Transaction(nothing) }},
+		"in a transaction": {true, func(db *gorm.DB) error {
+			return db.Transaction(func(tx *gorm.DB) error { return tx.Exec("UPDATE t SET x = 1").Error })
+		}},
+	} {
+		silent.Store(&way.at)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		begin := time.Now()
+		err := way.do(db.WithContext(ctx))
+		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
+			t.Errorf("%s = %v after %s, want DeadlineExceeded within 1 s", name, err, took)
+		}
+		cancel()
+		silent.Store(nil)
+		if err := db.Exec("UPDATE t SET x = 1").Error; err != nil {
+			t.Errorf("%s: the next statement = %v", name, err)
+		}
+	}
+}
+
+func TestATransactionWhoseContextEndsIsRolledBack(t *testing.T) {
+	s := answering(t, nil)
+	db, _ := open(t, s, xDB.Options{})
+	s.Reset()
+	ctx, cancel := context.WithCancel(t.Context())
+	tx := db.WithContext(ctx).Begin()
+	if err := tx.Exec("UPDATE t SET x = 1").Error; err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	eventually(t, "the transaction is rolled back", func() bool {
+		return slices.Equal(kinds(s), []tdsdouble.Kind{tdsdouble.Begin, tdsdouble.Batch, tdsdouble.Rollback})
+	})
+	if requests := s.Requests(); !requests[1].InTransaction {
+		t.Error("the statement was outside of its transaction")
+	}
+}
+
+func TestAConnectionIsUsedAgainOnlyWhenItsTransactionHasEnded(t *testing.T) {
+	s := start(t, tdsdouble.Options{Answer: empty, Transaction: func(k tdsdouble.Kind) {
+		if k == tdsdouble.Rollback {
+			<-time.After(50 * time.Millisecond)
+		}
+	}})
+	db, _ := open(t, s, xDB.Options{MaxOpenConns: 1})
+	for range 3 {
+		s.Reset()
+		ctx, cancel := context.WithCancel(t.Context())
+		tx := db.WithContext(ctx).Begin()
+		if err := tx.Exec("UPDATE a SET x = 1").Error; err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if err := db.Exec("UPDATE b SET x = 1").Error; err != nil {
+			t.Error(err)
+		}
+		all := s.Requests()
+		if first, last := all[1], all[len(all)-1]; first.Transaction == 0 || last.Transaction != 0 || last.InTransaction {
+			t.Errorf("requests = %+v, want the last one outside of the transaction", all)
+		}
+	}
+	if n := len(s.Logins()); n > 0 {
+		t.Errorf("new connections = %d, want that the one was used again", n)
+	}
+}
+
+func TestARollbackThatIsNotAnsweredClosesItsConnection(t *testing.T) {
+	hang := make(chan struct{})
+	s := start(t, tdsdouble.Options{Answer: empty, Transaction: func(k tdsdouble.Kind) {
+		if k == tdsdouble.Rollback {
+			<-hang
+		}
+	}})
+	defer close(hang)
+	db, _ := open(t, s, xDB.Options{MaxOpenConns: 1})
+	begin := time.Now()
+	if err := db.Begin().Rollback().Error; xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
+		t.Errorf("Rollback = %v, want %v", err, xError.ServiceUnavailable)
+	}
+	if took := time.Since(begin); took > 3*time.Second {
+		t.Errorf("Rollback took %s", took)
+	}
+	if err := db.Exec("UPDATE b SET x = 1").Error; err != nil || len(s.Logins()) != 2 {
+		t.Errorf("Exec = %v, logins %d; want a new connection", err, len(s.Logins()))
+	}
+}
+
+func TestATransactionThatTheServerHasGivenUpIsNotCommitted(t *testing.T) {
+	victim := tdsdouble.Reply{Rollback: true, Errors: []tdsdouble.Error{{Number: 1205, Message: "deadlock"}}}
+	s := answering(t, when("UPDATE b", victim))
+	db, _ := open(t, s, xDB.Options{})
+	s.Reset()
+	err := db.Transaction(func(tx *gorm.DB) error {
+		_ = tx.Exec("UPDATE b SET x = 1").Error // which the application does not look at
+		return tx.Exec("UPDATE a SET x = 1").Error
+	})
+	if err == nil {
+		t.Error("the transaction was committed")
+	}
+	for _, r := range s.Requests() {
+		if strings.Contains(r.SQL, "UPDATE a") || r.Kind == tdsdouble.Commit {
+			t.Errorf("%s %s was sent after the transaction had ended", r.Kind, r.SQL)
+		}
+	}
+}
+
+func TestAnInsertOfSeveralStatementsIsAllOrNothing(t *testing.T) {
+	var inserts atomic.Int32
+	s := answering(t, func(r tdsdouble.Request) (tdsdouble.Reply, bool) {
+		second := strings.HasPrefix(r.SQL, "INSERT") && inserts.Add(1) == 2
+		return tdsdouble.Fail(2627, "Violation of UNIQUE KEY constraint 'u'."), second
+	})
+	for _, skip := range []bool{false, true} {
+		inserts.Store(0)
+		db, _ := open(t, s, xDB.Options{SkipDefaultTransaction: skip})
+		s.Reset()
+		result := db.Create(named(700))
+		if err := result.Error; err == nil || err.Error() != "unique constraint violated: error 2627: u" || result.RowsAffected != 0 {
+			t.Errorf("Create = %v, %d rows", err, result.RowsAffected)
+		}
+		want := []tdsdouble.Kind{tdsdouble.Begin, tdsdouble.RPC, tdsdouble.RPC, tdsdouble.Rollback}
+		if got := kinds(s); !slices.Equal(got, want) {
+			t.Errorf("requests = %v, want %v", got, want)
+		}
+	}
+}
+
+func TestAConnectionThatBreaksIsUnavailable(t *testing.T) {
+	for name, reply := range map[string]tdsdouble.Reply{
+		"before the answer": {Cut: true},
+		"within the answer": {Broken: true},
+	} {
+		for _, text := range []string{"UPDATE", "SELECT"} {
+			t.Run(name+" to "+text, func(t *testing.T) {
+				s := answering(t, when(text+" broken", reply))
+				db, _ := open(t, s, xDB.Options{})
+				var n int64
+				err := db.Raw(text + " broken").Scan(&n).Error
+				if code := xError.From(err).GetErrorCode(); code != xError.ServiceUnavailable {
+					t.Errorf("code = %v, want %v (%T: %v)", code, xError.ServiceUnavailable, err, err)
+				}
+				if err := db.Exec("UPDATE t SET x = 1").Error; err != nil {
+					t.Errorf("the next statement = %v", err)
+				}
+			})
+		}
+	}
+}
+
+func TestThePoolWorksAgainAfterAnOutage(t *testing.T) {
+	s := answering(t, when("WAITFOR", tdsdouble.Reply{Hang: true}))
+	db, _ := open(t, s, xDB.Options{})
+	running := make(chan error, 1)
+	go func() { running <- db.Exec(slow).Error }()
+	eventually(t, "the statement runs", func() bool {
+		return slices.ContainsFunc(s.Requests(), func(r tdsdouble.Request) bool { return r.SQL == slow })
+	})
+	tx := db.Begin()
+	if err := tx.Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{
+		"the statement that was running": <-running,
+		"a transaction's statement":      tx.Exec("UPDATE t SET x = 1").Error,
+		"a transaction's commit":         tx.Commit().Error,
+		"a new statement":                db.Exec("UPDATE t SET x = 1").Error,
+		"a new transaction":              db.Transaction(func(*gorm.DB) error { return nil }),
+		"the health":                     xDB.CheckHealth(t.Context(), db),
+	} {
+		if code := xError.From(err).GetErrorCode(); code != xError.ServiceUnavailable {
+			t.Errorf("%s: code = %v, want %v (%T: %v)", what, code, xError.ServiceUnavailable, err, err)
+		}
+	}
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if err := db.Create(&note{Text: "again"}).Error; err != nil {
+			t.Errorf("Create = %v after the server was back", err)
+		}
+	}
+}

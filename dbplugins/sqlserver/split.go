@@ -1,0 +1,46 @@
+package sqlserver
+
+import "gorm.io/gorm/clause"
+
+const (
+	// maxVars is how many parameters the rows of one statement have. The server takes 2100, of which two carry the statement; the
+	// rest is for what stands behind the rows.
+	maxVars = 2000
+	// maxRows is what the server takes in VALUES.
+	maxRows = 1000
+)
+
+// split divides the rows into statements.
+func (in *insert) split() []insert {
+	if in.db.DryRun {
+		return []insert{*in}
+	}
+	var parts []insert
+	rows := in.values.Values
+	for first := 0; len(rows) > 0; {
+		n, vars := 0, 0
+		for ; n < min(len(rows), maxRows); n++ {
+			if vars += varsOf(rows[n]); vars > maxVars && n > 0 {
+				break
+			}
+		}
+		part := *in
+		part.first, part.values.Values = first, rows[:n]
+		parts = append(parts, part)
+		first, rows = first+n, rows[n:]
+	}
+	return parts
+}
+
+// varsOf returns how many parameters a row has.
+func varsOf(row []any) int {
+	n := 0
+	for _, value := range row {
+		if e, ok := value.(clause.Expr); ok {
+			n += len(e.Vars)
+		} else {
+			n++
+		}
+	}
+	return n
+}

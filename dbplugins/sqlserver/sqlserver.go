@@ -1,0 +1,38 @@
+// Package sqlserver registers the "sqlserver" database driver, for SQL Server 2016 and later and for Azure SQL.
+//
+//	import _ "github.com/plinthgo/plinth/dbplugins/sqlserver"
+//
+// It reads DATABASE_HOST (localhost; host\instance asks SQL Server Browser for the port), DATABASE_PORT (1433), DATABASE_USER,
+// DATABASE_PASS, DATABASE_NAME, DATABASE_TLS and DATABASE_TLS_CA. Times are written in UTC. FOR UPDATE becomes table hints, and
+// an insert with a conflict clause becomes MERGE; one that is longer than a statement may be becomes several.
+package sqlserver
+
+import (
+	gormsqlserver "gorm.io/driver/sqlserver"
+	"gorm.io/gorm"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// Name is the value of DATABASE_DRIVER that selects this driver.
+const Name = "sqlserver"
+
+func init() { xDB.Register(Driver{}) }
+
+// Driver implements driver.Driver. The zero value is ready to use.
+type Driver struct{}
+
+// Name implements driver.Driver.
+func (Driver) Name() string { return Name }
+
+// Dialector implements driver.Driver.
+func (Driver) Dialector(dsn string) gorm.Dialector {
+	return &dialector{Dialector: gormsqlserver.Dialector{Config: &gormsqlserver.Config{DSN: dsn}}}
+}
+
+// TransactionalDDL implements driver.Transactional.
+func (Driver) TransactionalDDL() bool { return true }
+
+// Advice implements driver.Adviser.
+func (Driver) Advice(c driver.Config) []string { return c.Advice() }

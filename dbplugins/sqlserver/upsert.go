@@ -1,0 +1,96 @@
+package sqlserver
+
+import (
+	"errors"
+	"slices"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// excluded is what gorm calls the rows that are to be inserted.
+const excluded = "excluded"
+
+// upsert says what becomes of a row that is there already.
+type upsert struct {
+	clause.OnConflict
+
+	targets [][]string // sets of columns; a row with the same values in one of them is there
+}
+
+var errNoTarget = errors.New("sqlserver: clause.OnConflict: MERGE has nothing for OnConstraint and TargetWhere: name the Columns")
+
+// newUpsert returns what the statement's clause.OnConflict means, nil where no row can be there already.
+func newUpsert(stmt *gorm.Statement, columns []clause.Column) *upsert {
+	on, ok := stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict)
+	if !ok {
+		return nil
+	}
+	if on.OnConstraint != "" || len(on.TargetWhere.Exprs) > 0 {
+		_ = stmt.AddError(errNoTarget)
+		return nil
+	}
+	u := &upsert{OnConflict: on}
+	for _, target := range conflictTargets(stmt, on) {
+		inserted := func(name string) bool {
+			return slices.ContainsFunc(columns, func(c clause.Column) bool { return c.Name == name })
+		}
+		if len(target) > 0 && !slices.ContainsFunc(target, func(name string) bool { return !inserted(name) }) {
+			u.targets = append(u.targets, target)
+		}
+	}
+	if len(u.targets) == 0 {
+		return nil // the server makes the key
+	}
+	return u
+}
+
+// conflictTargets returns the columns that the clause names, else those of the primary key. To do nothing, whatever the
+// conflict, looks at every unique index that the entity declares.
+func conflictTargets(stmt *gorm.Statement, on clause.OnConflict) (targets [][]string) {
+	if len(on.Columns) > 0 {
+		var target []string
+		for _, column := range on.Columns {
+			target = append(target, columnName(stmt, column.Name))
+		}
+		return append(targets, target)
+	}
+	if stmt.Schema == nil {
+		return nil
+	}
+	targets = append(targets, stmt.Schema.PrimaryFieldDBNames)
+	if !on.DoNothing {
+		return targets
+	}
+	for _, index := range stmt.Schema.ParseIndexes() {
+		var target []string
+		for _, part := range index.Fields {
+			if part.Field == nil || part.Expression != "" {
+				target = nil
+				break
+			}
+			target = append(target, part.DBName)
+		}
+		if index.Class == "UNIQUE" && index.Where == "" {
+			targets = append(targets, target)
+		}
+	}
+	for _, unique := range stmt.Schema.ParseUniqueConstraints() {
+		targets = append(targets, []string{unique.Field.DBName})
+	}
+	slices.SortFunc(targets, slices.Compare)
+	return targets
+}
+
+// columnName returns the name in the database.
+func columnName(stmt *gorm.Statement, name string) string {
+	if s := stmt.Schema; s != nil {
+		if name == clause.PrimaryKey && s.PrioritizedPrimaryField != nil {
+			return s.PrioritizedPrimaryField.DBName
+		}
+		if field := s.LookUpField(name); field != nil {
+			return field.DBName
+		}
+	}
+	return name
+}
