@@ -65,7 +65,7 @@ func TLSConfig(mode, caFile, host string) (*tls.Config, error) {
 
 // readCA reads the certificates of a PEM file.
 func readCA(name string) (*x509.CertPool, error) {
-	data, err := os.ReadFile(name)
+	data, err := os.ReadFile(name) //nolint:gosec // the file that the configuration names
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", xEnv.Problem(xEnv.DatabaseTLSCA, name, "cannot be read", ""), err)
 	}
