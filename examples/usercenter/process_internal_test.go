@@ -203,13 +203,13 @@ func TestStopUnderLoadLosesNoRequest(t *testing.T) {
 
 func TestBackendThatIsNotImportedIsNamedWithItsImport(t *testing.T) {
 	t.Parallel()
-	p := launch(t, t.TempDir(), "DATABASE_DRIVER=postgres", "DATABASE_PASS=s3cret", "NOSQL_DRIVER=redis", "LOG_DIR=none")
+	p := launch(t, t.TempDir(), "DATABASE_DRIVER=oracle", "DATABASE_PASS=s3cret", "NOSQL_DRIVER=redis", "LOG_DIR=none")
 	if code := p.exit(); code != 1 {
 		t.Errorf("exit code = %d, want 1", code)
 	}
 	out := p.out.String()
 	for _, want := range []string{
-		"github.com/plinthgo/plinth/dbplugins/postgres", "go get", "imported: sqlite",
+		"github.com/plinthgo/plinth/dbplugins/oracle", "go get", "imported: mysql, postgres, sqlite",
 		"github.com/plinthgo/plinth/cacheplugins/redis", "imported: memory",
 	} {
 		if !strings.Contains(out, want) {
@@ -256,7 +256,7 @@ func TestFolderOfTheDefaultDatabaseIsMadeWhereItIsUsed(t *testing.T) {
 func TestStartWithoutADatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, file, env, want string }{
-		{name: "environment", env: "DATABASE_DRIVER=none", want: `DATABASE_DRIVER: \"none\" is no database, and the application needs one (accepted: sqlite)`},
+		{name: "environment", env: "DATABASE_DRIVER=none", want: `DATABASE_DRIVER: \"none\" is no database, and the application needs one (accepted: mysql, postgres, sqlite)`},
 		{name: "file", file: "DATABASE_DRIVER=none\n", env: "PLINTH_DEBUG=", want: `DATABASE_DRIVER: \"none\"`},
 		{name: "set to nothing", env: "DATABASE_DRIVER=", want: `DATABASE_DRIVER: is not set`},
 	} {

@@ -27,6 +27,24 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+func TestProgramThatLinksAnotherBackendIsRefused(t *testing.T) {
+	sizes := map[string]measured{}
+	for _, p := range programs {
+		sizes[p.folder] = measured{links: []string{"gorm.io/gorm", p.library}}
+	}
+	if err := foreign(sizes); err != nil {
+		t.Fatal(err)
+	}
+	sizes["core"] = measured{links: []string{"github.com/jackc/pgx/v5"}}
+	sizes["mysql"] = measured{}
+	err := foreign(sizes)
+	for _, want := range []string{"core links github.com/jackc/pgx/v5: true", "mysql links github.com/go-sql-driver/mysql: false"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v, want %q", err, want)
+		}
+	}
+}
+
 func TestTableIsPutBetweenItsMarks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "README.md")
 	if err := os.WriteFile(file, []byte("a\n"+begin+"old\n"+end+"b\n"), 0o600); err != nil {

@@ -2,7 +2,7 @@
 // that it links, with plain gin beside it.
 //
 //	footprint          print the table
-//	footprint -check   and fail where core is over its budget
+//	footprint -check   and fail where core is over its budget, or a program links a driver that it does not import
 //	footprint -write   and put the table into README.md
 //
 // The programs are built without cgo, stripped and with trimmed paths, for the machine at hand.
@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/plinthgo/plinth/tools/internal/workspace"
@@ -35,19 +36,25 @@ const (
 	end   = "<!-- /footprint -->\n"
 )
 
-// programs are the folders below hello, in the order of the table, and what each shows.
-var programs = []struct{ folder, shows string }{
-	{"gin", "gin alone: one route"},
-	{"core", "`core`: one route, with ids, logs, errors, health and shutdown"},
-	{"memory", "`core` and `cacheplugins/memory`"},
-	{"ginsqlite", "gin, gorm and glebarez/sqlite, without Plinth"},
-	{"sqlite", "`core` and `dbplugins/sqlite`"},
+// programs are the folders below hello, in the order of the table, what each shows, and the library of a backend that it
+// may link.
+var programs = []struct{ folder, shows, library string }{
+	{"gin", "gin alone: one route", ""},
+	{"core", "`core`: one route, with ids, logs, errors, health and shutdown", ""},
+	{"memory", "`core` and `cacheplugins/memory`", "github.com/maypok86/otter/v2"},
+	{"ginsqlite", "gin, gorm and glebarez/sqlite, without Plinth", "modernc.org/sqlite"},
+	{"sqlite", "`core` and `dbplugins/sqlite`", "modernc.org/sqlite"},
+	{"postgres", "`core` and `dbplugins/postgres`", "github.com/jackc/pgx/v5"},
+	{"mysql", "`core` and `dbplugins/mysql`", "github.com/go-sql-driver/mysql"},
+	{"sqlserver", "`core` and `dbplugins/sqlserver`", "github.com/microsoft/go-mssqldb"},
+	{"oracle", "`core` and `dbplugins/oracle`", "github.com/sijms/go-ora/v2"},
 }
 
 // measured is what one program costs.
 type measured struct {
 	bytes   int64
 	modules int
+	links   []string // the paths of the modules
 }
 
 func main() {
@@ -62,7 +69,7 @@ func main() {
 		err = put(filepath.Join(root, "README.md"), table(sizes))
 	}
 	if err == nil && *check {
-		err = budget(sizes["gin"], sizes["core"])
+		err = errors.Join(budget(sizes["gin"], sizes["core"]), foreign(sizes))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "footprint:", err)
@@ -107,7 +114,11 @@ func build(ctx context.Context, root, folder, binary string) (measured, error) {
 	if err != nil {
 		return measured{}, err
 	}
-	return measured{bytes: info.Size(), modules: len(linked.Deps)}, nil
+	m := measured{bytes: info.Size(), modules: len(linked.Deps)}
+	for _, dep := range linked.Deps {
+		m.links = append(m.links, dep.Path)
+	}
+	return m, nil
 }
 
 // table is the result in Markdown.
@@ -133,6 +144,23 @@ func budget(gin, core measured) error {
 	}
 	if over := core.modules - gin.modules; over > budgetModules {
 		problems = append(problems, fmt.Errorf("core links %d modules more than gin; the budget is %d", over, budgetModules))
+	}
+	return errors.Join(problems...)
+}
+
+// foreign refuses a program that links the library of a backend which it does not import, or not that of its own.
+func foreign(sizes map[string]measured) error {
+	var problems []error
+	for _, p := range programs {
+		for _, other := range programs {
+			if other.library == "" {
+				continue
+			}
+			links := slices.Contains(sizes[p.folder].links, other.library)
+			if own := p.library == other.library; links != own {
+				problems = append(problems, fmt.Errorf("program %s links %s: %t, want %t", p.folder, other.library, links, own))
+			}
+		}
 	}
 	return errors.Join(problems...)
 }

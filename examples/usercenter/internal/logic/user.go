@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
+	"unicode"
 
 	"gorm.io/gorm"
 
@@ -21,8 +23,21 @@ var log = xLog.WithName(xLog.NamedLOGC, "user")
 // errTaken answers a name or an address that somebody has.
 var errTaken = xError.New(xError.Existed, "the username or the e-mail address is taken")
 
-// Register makes a new user. The unique indexes decide who comes first; looking before only spares the hash.
+// errUnreadable answers a name or an address that people could not tell from another, and that databases disagree on.
+var errUnreadable = xError.New(xError.ParameterError, "the username or the e-mail address has outer spaces or a character that cannot be printed")
+
+// readable reports whether a text is one that people can read back.
+func readable(text string) bool {
+	return text == strings.TrimSpace(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// Register makes a new user. The unique indexes decide who comes first; looking before only spares the hash. Case tells
+// names apart, but no addresses.
 func Register(ctx context.Context, username, email, password string) (*entity.User, error) {
+	if !readable(username) || !readable(email) {
+		return nil, errUnreadable
+	}
+	email = strings.ToLower(email)
 	taken, err := repository.Taken(ctx, username, email)
 	if err != nil {
 		return nil, err
@@ -48,6 +63,9 @@ func Register(ctx context.Context, username, email, password string) (*entity.Us
 // Login returns the user whose password this is. That a name is unknown has an answer of its own, so there is nothing to
 // hide in the time that the two answers take.
 func Login(ctx context.Context, username, password string) (*entity.User, error) {
+	if !readable(username) {
+		return nil, xError.New(xError.UserNotFound, "")
+	}
 	user, err := repository.ByUsername(ctx, username)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, xError.New(xError.UserNotFound, "")

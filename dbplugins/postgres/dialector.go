@@ -1,0 +1,52 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/stdlib"
+	gormpostgres "gorm.io/driver/postgres"
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// dialector is gorm's with our pool and our errors.
+type dialector struct {
+	gormpostgres.Dialector
+
+	dsn string
+}
+
+func newDialector(dsn string) *dialector {
+	return &dialector{Dialector: gormpostgres.Dialector{Config: &gormpostgres.Config{}}, dsn: dsn}
+}
+
+// Initialize implements gorm.Dialector.
+func (d *dialector) Initialize(db *gorm.DB) error {
+	config, err := pgx.ParseConfig(d.dsn)
+	if err != nil {
+		return err
+	}
+	if _, chosen := config.RuntimeParams["client_encoding"]; !chosen {
+		config.RuntimeParams["client_encoding"] = "UTF8" // the database may have another
+	}
+	d.Conn = pool{stdlib.OpenDB(*config, stdlib.OptionAfterConnect(readUTC))}
+	return d.Dialector.Initialize(db)
+}
+
+// Translate implements gorm.ErrorTranslator.
+func (d *dialector) Translate(err error) error {
+	kind := Driver{}.ErrorKind(err)
+	return driver.Translate(kind, err, detail(kind, err))
+}
+
+// readUTC lets times come back in UTC rather than in the zone of the process.
+func readUTC(_ context.Context, conn *pgx.Conn) error {
+	conn.TypeMap().RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
+	return nil
+}

@@ -1,0 +1,198 @@
+package postgres_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/postgres"
+)
+
+func TestDSN(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		parts driver.Config
+		want  string
+	}{
+		{
+			name:  "defaults",
+			parts: driver.Config{User: "u", Pass: "p", Name: "n"},
+			want:  "postgres://u:p@localhost:5432/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "host, port and zone",
+			parts: driver.Config{Host: "db.example.com", Port: 5433, User: "u", Pass: "p", Name: "n", Timezone: "Asia/Shanghai"},
+			want:  "postgres://u:p@db.example.com:5433/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=Asia%2FShanghai",
+		},
+		{
+			name:  "an empty password keeps the name, and comes from no file",
+			parts: driver.Config{User: "u", Name: "n"},
+			want:  "postgres://u:@localhost:5432/n?connect_timeout=5&passfile=&sslmode=disable&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "what would break a string that is only put together",
+			parts: driver.Config{User: "u@x:y", Pass: "a b/c?d#e%f&g='h'", Name: "n ?#&=/x"},
+			want:  "postgres://u%40x%3Ay:a%20b%2Fc%3Fd%23e%25f&g=%27h%27@localhost:5432/n%20%3F%23&=/x?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "CJK",
+			parts: driver.Config{User: "用户", Pass: "密码", Name: "库"},
+			want:  "postgres://%E7%94%A8%E6%88%B7:%E5%AF%86%E7%A0%81@localhost:5432/%E5%BA%93?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "a name that begins with a slash",
+			parts: driver.Config{User: "u", Pass: "p", Name: "/n"},
+			want:  "postgres://u:p@localhost:5432/?connect_timeout=5&dbname=%2Fn&sslmode=disable&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "IPv6",
+			parts: driver.Config{Host: "2001:db8::1", User: "u", Pass: "p", Name: "n"},
+			want:  "postgres://u:p@[2001:db8::1]:5432/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "IPv6 in brackets, with a zone",
+			parts: driver.Config{Host: "[fe80::1%eth0]", User: "u", Pass: "p", Name: "n"},
+			want:  "postgres://u:p@[fe80::1%25eth0]:5432/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "the folder of a Unix socket",
+			parts: driver.Config{Host: "/var/run/postgresql", Port: 5433, User: "u", Pass: "p", Name: "n"},
+			want:  "postgres://u:p@/n?connect_timeout=5&host=%2Fvar%2Frun%2Fpostgresql&port=5433&sslmode=disable&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "several hosts",
+			parts: driver.Config{Host: "db1,db2", User: "u", Pass: "p", Name: "n"},
+			want:  "postgres://u:p@db1,db2:5432/n?connect_timeout=2&sslmode=disable&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "encrypted",
+			parts: driver.Config{User: "u", Pass: "p", Name: "n", TLS: driver.TLSRequire},
+			want:  "postgres://u:p@localhost:5432/n?connect_timeout=5&sslmode=require&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "verified by the system's certificates",
+			parts: driver.Config{User: "u", Pass: "p", Name: "n", TLS: driver.TLSVerifyFull},
+			want:  "postgres://u:p@localhost:5432/n?connect_timeout=5&sslmode=verify-full&sslrootcert=system&timezone=UTC",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := postgres.Driver{}.DSN(tc.parts)
+			if err != nil || got != tc.want {
+				t.Errorf("DSN = %s (%v), want %s", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestDSNNamesEveryBadPart(t *testing.T) {
+	_, err := postgres.Driver{}.DSN(driver.Config{Host: "h:1", Port: 70000, Pass: "secret\x00", Timezone: "\x00", TLS: "on"})
+	if err == nil {
+		t.Fatal("DSN has no error")
+	}
+	for _, want := range []string{
+		"DATABASE_USER: is not set", "DATABASE_NAME: is not set", `DATABASE_HOST: "h:1" is no host`,
+		`DATABASE_PORT: "70000" is no port (accepted: 1 to 65535)`, "DATABASE_PASS: the value holds a NUL byte",
+		"DATABASE_TIMEZONE: ", `DATABASE_TLS: "on" is no mode`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %q, want %q in it", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error %q holds the password", err)
+	}
+}
+
+// FuzzDSN looks for parts that do not reach the library as they are.
+func FuzzDSN(f *testing.F) {
+	for _, text := range []string{"a b", "'", `"`, "@", ":", "/", "//", "%", "%2F", "?", "#", "&", "=", ";", "\\", "密", "\xff", ".", "..", "\n"} {
+		f.Add(text, "x"+text, text+"x")
+	}
+	f.Fuzz(func(t *testing.T, user, pass, name string) {
+		dsn, err := postgres.Driver{}.DSN(driver.Config{User: user, Pass: pass, Name: name})
+		if err != nil {
+			return
+		}
+		got, err := pgx.ParseConfig(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.User != user || got.Password != pass || got.Database != name || got.Host != "localhost" || got.Port != 5432 {
+			t.Errorf("%q, %q, %q became %q, %q, %q at %s:%d", user, pass, name, got.User, got.Password, got.Database, got.Host, got.Port)
+		}
+	})
+}
+
+func TestPartsTakeNothingFromTheEnvironment(t *testing.T) {
+	home := t.TempDir()
+	passfile := filepath.Join(home, "pgpass")
+	if err := os.WriteFile(passfile, []byte("*:*:*:*:stolen\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"PGHOST": "evil", "PGPORT": "1", "PGUSER": "evil", "PGDATABASE": "evil", "PGPASSWORD": "stolen", "PGPASSFILE": passfile,
+		"PGSSLMODE": "allow", "PGSSLROOTCERT": filepath.Join(home, "missing.crt"), "PGTZ": "Asia/Shanghai", "PGCONNECT_TIMEOUT": "x",
+	} {
+		t.Setenv(name, value)
+	}
+	for _, mode := range []string{driver.TLSDisable, driver.TLSRequire, driver.TLSVerifyFull} {
+		dsn, err := postgres.Driver{}.DSN(driver.Config{User: "u", Name: "n", TLS: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := pgx.ParseConfig(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []string{c.Host, c.User, c.Password, c.Database, c.RuntimeParams["timezone"]}
+		if want := []string{"localhost", "u", "", "n", "UTC"}; !slices.Equal(got, want) || c.Port != 5432 || len(c.Fallbacks) > 0 {
+			t.Errorf("%s: %q at port %d with %d fallbacks, want %q at 5432 with none", mode, got, c.Port, len(c.Fallbacks), want)
+		}
+		if encrypted := c.TLSConfig != nil; encrypted != (mode != driver.TLSDisable) {
+			t.Errorf("%s: encrypted = %t", mode, encrypted)
+		} else if encrypted && c.TLSConfig.InsecureSkipVerify != (mode == driver.TLSRequire) {
+			t.Errorf("%s: InsecureSkipVerify = %t", mode, c.TLSConfig.InsecureSkipVerify)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	for _, tc := range []struct{ name, dsn, want string }{
+		{name: "URL", dsn: "postgres://u:secret@db:5433/n?sslmode=disable&sslpassword=secret", want: "db:5433/n"},
+		{name: "keywords", dsn: "host=db user=u password=secret dbname=n sslmode=disable", want: "db:5432/n"},
+		{name: "IPv6", dsn: "postgres://u:secret@[::1]/n?sslmode=disable", want: "[::1]:5432/n"},
+		{name: "socket", dsn: "postgres://u:secret@/n?host=/run/pg", want: "/run/pg/.s.PGSQL.5432/n"},
+		{name: "a line break in the name", dsn: "postgres://u:secret@db/n%0Ax?sslmode=disable", want: "db:5432/n%0Ax"},
+		{name: "does not parse", dsn: "postgres://u:sec%ret@db/n", want: ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := (postgres.Driver{}).Describe(tc.dsn); got != tc.want {
+				t.Errorf("Describe = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPlainTextToAnotherMachineIsWarnedOf(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		parts driver.Config
+		want  int
+	}{
+		{name: "nobody has chosen", parts: driver.Config{Host: "db.example.com"}, want: 1},
+		{name: "chosen", parts: driver.Config{Host: "db.example.com", TLS: driver.TLSDisable}, want: 0},
+		{name: "a socket", parts: driver.Config{Host: "/run/postgresql"}, want: 0},
+		{name: "this machine", parts: driver.Config{}, want: 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := (postgres.Driver{}).Advice(tc.parts); len(got) != tc.want {
+				t.Errorf("advice = %q, want %d lines", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,213 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"gorm.io/gorm"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/postgres"
+)
+
+func TestErrorKinds(t *testing.T) {
+	for _, tc := range []struct {
+		codes string
+		want  driver.ErrorKind
+	}{
+		{codes: "23505 23P01", want: driver.Unique},
+		{codes: "23503 23001", want: driver.ForeignKey},
+		{codes: "23514 23000 44000", want: driver.Check},
+		{codes: "23502", want: driver.NotNull},
+		{codes: "22001 22026 54000", want: driver.TooLong},
+		{codes: "22003 22008 22009 22015 22P01", want: driver.OutOfRange},
+		{codes: "22P02 22P03 22P05 22021 22007 22012 22000", want: driver.Malformed},
+		{codes: "40001 40P01", want: driver.Deadlock},
+		{codes: "55P03", want: driver.LockTimeout},
+		{codes: "57014", want: driver.Canceled},
+		{codes: "08000 08001 08003 08006 57P01 57P02 57P03 57P05 53300 53100 25P03 25P04", want: driver.Connection},
+		{codes: "28000 28P01 42501", want: driver.Authentication},
+		{codes: "3D000 57P04", want: driver.UnknownDatabase},
+		{codes: "25006", want: driver.ReadOnly},
+		{codes: "42601 42P01 42703 42883 42P05 26000 3F000 0A000 08P01 25001", want: driver.Syntax},
+		{codes: "XX000 P0001 22023 55000 25P02 2 99999", want: driver.Unknown},
+	} {
+		for code := range strings.FieldsSeq(tc.codes) {
+			err := fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code})
+			if got := (postgres.Driver{}).ErrorKind(err); got != tc.want {
+				t.Errorf("%s is %q, want %q", code, got, tc.want)
+			}
+		}
+	}
+}
+
+func TestErrorKindsOutsideOfTheServer(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		err  error
+		want driver.ErrorKind
+	}{
+		{name: "nil", want: driver.Unknown},
+		{name: "a plan for an earlier table", err: &pgconn.PgError{Code: "0A000", Routine: "RevalidateCachedQuery"}, want: driver.Deadlock},
+		{name: "closed", err: fmt.Errorf("x: %w", pgconn.ErrConnClosed), want: driver.Connection},
+		{name: "refused", err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, want: driver.Connection},
+		{name: "cut off", err: io.ErrUnexpectedEOF, want: driver.Connection},
+		{name: "anything else", err: errors.New("x"), want: driver.Unknown},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := (postgres.Driver{}).ErrorKind(tc.err); got != tc.want {
+				t.Errorf("kind = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestErrorTextsHoldNoValue(t *testing.T) {
+	const secret = "hunter 2"
+	d := postgres.Driver{}.Dialector("").(gorm.ErrorTranslator)
+	for _, tc := range []struct {
+		name string
+		err  *pgconn.PgError
+		want string
+	}{
+		{
+			name: "unique", err: &pgconn.PgError{Code: "23505", ConstraintName: "uq", Detail: "Key (a)=(hunter 2) already exists."},
+			want: "unique constraint violated: uq",
+		},
+		{
+			name: "not null", err: &pgconn.PgError{Code: "23502", TableName: "t", ColumnName: "c", Detail: "Failing row contains (hunter 2)."},
+			want: "not-null constraint violated: t.c",
+		},
+		{
+			name: "not null of a domain", err: &pgconn.PgError{Code: "23502", Message: "domain d does not allow null values"},
+			want: "not-null constraint violated",
+		},
+		{
+			name: "malformed", err: &pgconn.PgError{Code: "22P02", Message: `invalid input syntax for type integer: "hunter 2"`},
+			want: "value not valid for its column: SQLSTATE 22P02",
+		},
+		{
+			name: "syntax", err: &pgconn.PgError{Code: "42601", Message: `syntax error at or near "'hunter 2'"`, Position: 8},
+			want: "statement not understood: syntax error at character 8",
+		},
+		{
+			name: "syntax, in German", err: &pgconn.PgError{Code: "42601", Message: `Syntaxfehler bei »'hunter 2'«`, Position: 8},
+			want: "statement not understood: syntax error at character 8",
+		},
+		{
+			name: "a column", err: &pgconn.PgError{Code: "42703", Message: `column "shade" of relation "plinth_users" does not exist`, Position: 9},
+			want: `statement not understood: column "shade" of relation "plinth_users" does not exist at character 9`,
+		},
+		{
+			name: "a literal taken for a column", err: &pgconn.PgError{Code: "42703", Message: `column "hunter 2" does not exist`},
+			want: `statement not understood: column "…" does not exist`,
+		},
+		{
+			name: "a quote in a name", err: &pgconn.PgError{Code: "42703", Message: `column "x"hunter 2" does not exist`},
+			want: "statement not understood: SQLSTATE 42703",
+		},
+		{
+			name: "deadlock", err: &pgconn.PgError{Code: "40P01", Message: "deadlock detected", Detail: "Process 1: UPDATE x SET y = 'hunter 2'"},
+			want: "transaction given up: deadlock or serialization failure: deadlock detected",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := d.Translate(tc.err)
+			if got := err.Error(); got != tc.want || strings.Contains(got, secret) {
+				t.Errorf("text = %q, want %q", got, tc.want)
+			}
+			if !errors.Is(err, tc.err) {
+				t.Error("the server's error is not in the chain")
+			}
+		})
+	}
+}
+
+func TestErrorOfTheNetworkIsOneLine(t *testing.T) {
+	d := postgres.Driver{}.Dialector("").(gorm.ErrorTranslator)
+	err := d.Translate(fmt.Errorf("failed to connect:\n\t[::1]:5432: refused\n\t127.0.0.1:5432: %w", syscall.ECONNREFUSED))
+	if got, want := err.Error(), "connection failed: failed to connect: [::1]:5432: refused; 127.0.0.1:5432: connection refused"; got != want {
+		t.Errorf("text = %q, want %q", got, want)
+	}
+}
+
+// TestErrorsOfTheServer lets the server itself say what each error is.
+func TestErrorsOfTheServer(t *testing.T) {
+	_, config := find(t)
+	db := open(t, xDB.Options{Parts: config})
+	for _, tc := range []struct {
+		name string
+		sql  string
+		args []any
+		want driver.ErrorKind
+	}{
+		{name: "a text that is no number", sql: "SELECT ?::int", args: []any{"secret"}, want: driver.Malformed},
+		{name: "a text that is no time", sql: "SELECT ?::timestamptz", args: []any{"secret"}, want: driver.Malformed},
+		{name: "a text that is no UUID", sql: "SELECT ?::uuid", args: []any{"secret"}, want: driver.Malformed},
+		{name: "a text that is no JSON", sql: "SELECT ?::jsonb", args: []any{"secret"}, want: driver.Malformed},
+		{name: "a NUL byte", sql: "SELECT ?::text", args: []any{"secret\x00"}, want: driver.Malformed},
+		{name: "a broken character", sql: "SELECT ?::text", args: []any{"secret\xff"}, want: driver.Malformed},
+		{name: "no type for the column", sql: "SELECT ?::int", args: []any{struct{ Secret int }{}}, want: driver.Malformed},
+		{name: "a number too large to be sent", sql: "SELECT ?::int", args: []any{int64(1) << 40}, want: driver.OutOfRange},
+		{name: "a number too small to be sent", sql: "SELECT ?::smallint", args: []any{-1 << 20}, want: driver.OutOfRange},
+		{name: "a number too large for any column", sql: "SELECT ?::bigint", args: []any{uint64(1) << 63}, want: driver.OutOfRange},
+		{name: "a number too large", sql: "SELECT ?::int", args: []any{"1099511627776"}, want: driver.OutOfRange},
+		{name: "a numeric too large", sql: "SELECT ?::numeric(3, 1)", args: []any{"1234.5"}, want: driver.OutOfRange},
+		{name: "a date too late", sql: "SELECT ?::date", args: []any{"5874898-01-01"}, want: driver.OutOfRange},
+		{name: "lock_timeout", sql: "DO $$ BEGIN RAISE lock_not_available USING MESSAGE = 'x'; END $$", want: driver.LockTimeout},
+		{name: "a trigger's own check", sql: "DO $$ BEGIN RAISE check_violation USING MESSAGE = 'secret'; END $$", want: driver.Check},
+		{name: "an unknown function", sql: "SELECT no_such_function()", want: driver.Syntax},
+		{name: "an unknown schema", sql: "CREATE TABLE no_such_schema.x ()", want: driver.Syntax},
+		{name: "not in a transaction", sql: "DO $$ BEGIN EXECUTE 'VACUUM'; END $$", want: driver.Syntax},
+		{name: "statement_timeout", sql: "SET LOCAL statement_timeout = 10; SELECT pg_sleep(5)", want: driver.Canceled},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := db.Transaction(func(tx *gorm.DB) error { return tx.Exec(tc.sql, tc.args...).Error })
+			if got := driver.KindOf(err); got != tc.want || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "1099511627776") {
+				t.Errorf("kind = %q of %v, want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestExclusionConstraintIsUnique(t *testing.T) {
+	_, config := find(t)
+	db := open(t, xDB.Options{Parts: config})
+	err := db.Transaction(func(tx *gorm.DB) error {
+		return tx.Exec("CREATE TEMPORARY TABLE rooms (during int4range, CONSTRAINT one_guest EXCLUDE USING gist (during WITH &&)) ON COMMIT DROP;" +
+			"INSERT INTO rooms VALUES ('[1,5)'), ('[4,6)')").Error
+	})
+	if !errors.Is(err, gorm.ErrDuplicatedKey) || err.Error() != "unique constraint violated: one_guest" {
+		t.Errorf("error = %v, want gorm.ErrDuplicatedKey of one_guest", err)
+	}
+}
+
+func TestDSNThatDoesNotParseEndsOpenAtOnce(t *testing.T) {
+	for _, tc := range []struct{ name, dsn string }{
+		{name: "a CA file that is missing", dsn: "postgres://u:geheim1@localhost/n?sslmode=verify-full&sslrootcert=/no/such/file"},
+		{name: "an unknown mode", dsn: "postgres://u:geheim1@localhost/n?sslmode=on"},
+		{name: "a broken escape", dsn: "postgres://u:geheim1%zz@localhost/n"},
+		{name: "no port", dsn: "host=localhost port=x user=u password=geheim1"},
+		{name: "a password among the parameters", dsn: "postgres://u@localhost/n?password=geheim1&sslmode=on"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			db, log, err := openLogged(t, xDB.Options{DSN: xSecret(tc.dsn)})
+			if err == nil {
+				t.Fatal("Open has no error", xDB.Close(db))
+			}
+			if strings.Contains(err.Error()+log.String(), "geheim1") || !strings.Contains(err.Error(), "DATABASE_DSN") {
+				t.Errorf("error = %q, want the variable and no password", err)
+			}
+			if strings.Contains(log.String(), "not reachable yet") {
+				t.Errorf("Open has tried again:\n%s", log)
+			}
+		})
+	}
+}

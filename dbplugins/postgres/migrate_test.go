@@ -1,0 +1,263 @@
+package postgres_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"gorm.io/gorm"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/postgres"
+)
+
+const (
+	// lockKey is a promise: replicas of two releases of Plinth keep each other out.
+	lockKey int64 = 0x706c696e7468
+
+	// lockDSN is the variable that turns the test into a process which holds the lock.
+	lockDSN xEnv.EnvKey = "PLINTH_TEST_LOCK_DSN"
+
+	concurrently = "-- plinth:no-transaction\nCREATE INDEX CONCURRENTLY ${prefix}things_name ON ${prefix}things (name);"
+	things       = "CREATE TABLE ${prefix}things (name TEXT NOT NULL);"
+)
+
+// privateDatabase is one that no other test locks.
+func privateDatabase(t *testing.T) driver.Config {
+	t.Helper()
+	server, _ := find(t)
+	return newDatabase(t, server, "", "")
+}
+
+// locks returns how many sessions hold the lock, and how many of them for their transaction only.
+func locks(t *testing.T, db *gorm.DB) (held, byTransactions int) {
+	t.Helper()
+	const query = `SELECT count(*), count(*) FILTER (WHERE a.xact_start IS NOT NULL) FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid)
+		WHERE l.locktype = 'advisory' AND l.granted AND (l.classid::bigint << 32 | l.objid::bigint) = ?
+		AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+	if err := db.Raw(query, lockKey).Row().Scan(&held, &byTransactions); err != nil {
+		t.Fatal(err)
+	}
+	return held, byTransactions
+}
+
+// migrate runs a function under the lock.
+func migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+	return postgres.Driver{}.Migrate(ctx, db, run)
+}
+
+func TestMigrationHoldsASessionLockAndLetsGoOfIt(t *testing.T) {
+	db := open(t, xDB.Options{Parts: privateDatabase(t)})
+	boom := errors.New("boom")
+	err := migrate(t.Context(), db, func(tx *gorm.DB) error {
+		if held, byTransactions := locks(t, db); held != 1 || byTransactions != 0 {
+			t.Errorf("locks = %d, %d of them by a transaction; want 1 and 0", held, byTransactions)
+		}
+		if err := tx.Exec("SET search_path TO nowhere").Error; err != nil {
+			t.Error(err)
+		}
+		return boom
+	})
+	if !errors.Is(err, boom) {
+		t.Errorf("Migrate = %v, want the function's error", err)
+	}
+	var path string
+	if err := db.Raw("SHOW search_path").Scan(&path).Error; err != nil || path == "nowhere" {
+		t.Errorf("search_path = %q (%v): what a migration sets must not stay in the pool", path, err)
+	}
+	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
+}
+
+func TestMigrationThatPanicsLetsGoOfTheLock(t *testing.T) {
+	db := open(t, xDB.Options{Parts: privateDatabase(t), MaxOpenConns: 2})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is gone")
+			}
+		}()
+		_ = migrate(t.Context(), db, func(*gorm.DB) error { panic("boom") })
+	}()
+	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
+}
+
+func TestMigrationWhoseContextEndsLetsGoOfTheLock(t *testing.T) {
+	db := open(t, xDB.Options{Parts: privateDatabase(t)})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	start := time.Now()
+	err := migrate(ctx, db, func(tx *gorm.DB) error {
+		start = time.Now()
+		cancel()
+		return tx.Exec(slow).Error
+	})
+	if !errors.Is(err, context.Canceled) || time.Since(start) > time.Second {
+		t.Errorf("Migrate = %v after %s, want context.Canceled within 1 s", err, time.Since(start))
+	}
+	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
+}
+
+func TestWaitForTheLockEndsWithItsContext(t *testing.T) {
+	db := open(t, xDB.Options{Parts: privateDatabase(t)})
+	err := migrate(t.Context(), db, func(*gorm.DB) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		err := migrate(ctx, db, func(*gorm.DB) error { return errors.New("it was not kept out") })
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Second {
+			t.Errorf("the second Migrate = %v after %s, want the deadline's error within 1 s", err, time.Since(start))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLockOfAKilledProcessIsFree(t *testing.T) {
+	if dsn, ok := xEnv.GetEnv(lockDSN); ok {
+		holdLock(t, dsn)
+		return
+	}
+	config := privateDatabase(t)
+	dsn, err := postgres.Driver{}.DSN(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.CommandContext(t.Context(), self, "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), string(lockDSN)+"="+dsn)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "locked"; {
+		continue
+	}
+	db := open(t, xDB.Options{Parts: config})
+	held, _ := locks(t, db)
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if held != 1 {
+		t.Errorf("the process holds %d locks, want 1", held)
+	}
+	start := time.Now()
+	if err := migrate(t.Context(), db, func(*gorm.DB) error { return nil }); err != nil || time.Since(start) > 2*time.Second {
+		t.Errorf("Migrate = %v after %s, want none within 2 s", err, time.Since(start))
+	}
+	if err := child.Wait(); err == nil {
+		t.Error("the process ended by itself")
+	}
+}
+
+// holdLock takes the lock and says so, until it is killed.
+func holdLock(t *testing.T, dsn string) {
+	t.Helper()
+	db := open(t, xDB.Options{DSN: xSecret(dsn)})
+	if err := migrate(t.Context(), db, func(*gorm.DB) error {
+		_, err := os.Stdout.WriteString("locked\n")
+		<-t.Context().Done()
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestConcurrentIndexIsMadeWhileAReplicaWaits would not end where the other one waited for the lock within a statement.
+func TestConcurrentIndexIsMadeWhileAReplicaWaits(t *testing.T) {
+	config := privateDatabase(t)
+	db := open(t, xDB.Options{Parts: config})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	replica := make(chan error, 1)
+	err := migrate(ctx, db, func(tx *gorm.DB) error {
+		if err := tx.Exec("CREATE TABLE things (name TEXT)").Error; err != nil {
+			return err
+		}
+		go func() { replica <- migrate(ctx, db, func(*gorm.DB) error { return nil }) }()
+		eventually(t, "the replica asks", func() bool {
+			var n int64
+			err := db.Raw("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%advisory_lock%' " +
+				"AND pid <> pg_backend_pid()").Scan(&n).Error
+			return err == nil && n == 1 // the first one's last statement is another
+		})
+		return tx.Exec("CREATE INDEX CONCURRENTLY things_name ON things (name)").Error
+	})
+	if err := errors.Join(err, <-replica); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPoolerGetsALockOfTheTransaction(t *testing.T) {
+	config := pooled(t, privateDatabase(t))
+	db := open(t, xDB.Options{Parts: config})
+	err := migrate(t.Context(), db, func(tx *gorm.DB) error {
+		if held, byTransactions := locks(t, db); held != 1 || byTransactions != 1 {
+			t.Errorf("locks = %d, %d of them by a transaction; want 1 and 1", held, byTransactions)
+		}
+		if _, ok := tx.Statement.ConnPool.(gorm.TxCommitter); !ok {
+			t.Errorf("the migration runs on a %T, want a transaction", tx.Statement.ConnPool)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		err := migrate(ctx, db, func(*gorm.DB) error { return errors.New("it was not kept out") })
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the second Migrate = %v, want the deadline's error", err)
+		}
+		return tx.Exec("CREATE TABLE kept ()").Error
+	})
+	if err != nil || !db.Migrator().HasTable("kept") {
+		t.Errorf("Migrate = %v, table = %t", err, db.Migrator().HasTable("kept"))
+	}
+	boom := errors.New("boom")
+	err = migrate(t.Context(), db, func(tx *gorm.DB) error { return errors.Join(tx.Exec("CREATE TABLE undone ()").Error, boom) })
+	if !errors.Is(err, boom) || db.Migrator().HasTable("undone") {
+		t.Errorf("Migrate = %v, want the function's error and no table", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err = migrate(ctx, db, func(tx *gorm.DB) error {
+		cancel()
+		return tx.Exec(slow).Error
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Migrate = %v, want context.Canceled", err)
+	}
+	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
+}
+
+func TestSQLMigrationsThroughAPooler(t *testing.T) {
+	config := pooled(t, privateDatabase(t))
+	files := fstest.MapFS{"0001_things.sql": {Data: []byte(things)}}
+	db := open(t, xDB.Options{Parts: config})
+	if err := xDB.Migrate(t.Context(), db, files); err != nil {
+		t.Error(err)
+	}
+	files["0002_index.sql"] = &fstest.MapFile{Data: []byte(concurrently)}
+	err := xDB.Migrate(t.Context(), db, files)
+	if err == nil || !strings.Contains(err.Error(), "the lock of postgres is a transaction") {
+		t.Errorf("Migrate = %v, want an error that says why this file cannot be run", err)
+	}
+}
+
+func TestConcurrentIndexInAMigration(t *testing.T) {
+	db := open(t, xDB.Options{Parts: privateDatabase(t)})
+	files := fstest.MapFS{"0001_things.sql": {Data: []byte(things)}, "0002_index.sql": {Data: []byte(concurrently)}}
+	if err := xDB.Migrate(t.Context(), db, files); err != nil || !db.Migrator().HasIndex("things", "things_name") {
+		t.Errorf("Migrate = %v, index = %t", err, db.Migrator().HasIndex("things", "things_name"))
+	}
+}

@@ -1,0 +1,216 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/postgres"
+)
+
+// xSecret makes a DSN of a text.
+func xSecret(dsn string) xLog.Secret { return xLog.Secret(dsn) }
+
+// buffer is a log that may be read while it is written.
+type buffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+// String returns what was written.
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// openLogged opens a database with a log of its own.
+func openLogged(tb testing.TB, o xDB.Options) (*gorm.DB, *buffer, error) {
+	tb.Helper()
+	log := &buffer{}
+	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: log})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = engine.Close() })
+	o.Driver = postgres.Name
+	db, err := xDB.Open(xLog.NewContext(tb.Context(), engine), o)
+	if err == nil {
+		db = db.WithContext(xLog.NewContext(tb.Context(), engine))
+	}
+	return db, log, err
+}
+
+// open opens a database, and closes it at the end of the test.
+func open(tb testing.TB, o xDB.Options) *gorm.DB {
+	tb.Helper()
+	db, _, err := openLogged(tb, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := xDB.Close(db); err != nil {
+			tb.Error(err)
+		}
+	})
+	return db
+}
+
+// eventually complains where a condition does not come about within a second.
+func eventually(tb testing.TB, what string, holds func() bool) {
+	tb.Helper()
+	late := time.NewTimer(time.Second)
+	defer late.Stop()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for !holds() {
+		select {
+		case <-again.C:
+		case <-late.C:
+			tb.Errorf("not within 1 s: %s", what)
+			return
+		}
+	}
+}
+
+func TestSessionIsInUTCUnlessToldOtherwise(t *testing.T) {
+	_, config := find(t)
+	for _, tc := range []struct{ name, zone, want string }{
+		{name: "default", zone: "", want: "UTC"},
+		{name: "chosen", zone: "Asia/Shanghai", want: "Asia/Shanghai"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			config.Timezone = tc.zone
+			var got string
+			if err := open(t, xDB.Options{Parts: config}).Raw("SHOW timezone").Scan(&got).Error; err != nil || got != tc.want {
+				t.Errorf("zone = %q (%v), want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestTimesAreUTCWhateverTheZones(t *testing.T) {
+	_, config := find(t)
+	config.Timezone = "Asia/Shanghai"
+	before := time.Local
+	time.Local = time.FixedZone("local", -3*3600)
+	t.Cleanup(func() { time.Local = before })
+	db := open(t, xDB.Options{Parts: config})
+	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	for _, query := range []string{"SELECT ?::timestamptz", "SELECT (?::timestamptz AT TIME ZONE 'UTC')::timestamp"} {
+		var got time.Time
+		if err := db.Raw(query, at.In(time.Local)).Row().Scan(&got); err != nil || got != at {
+			t.Errorf("%s = %v (%v), want %v", query, got, err, at)
+		}
+	}
+}
+
+func TestDatabaseOfAnotherEncodingKeepsTexts(t *testing.T) {
+	server, _ := find(t)
+	config := newDatabase(t, server, "", "ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+	db := open(t, xDB.Options{Parts: config})
+	var got string
+	if err := db.Raw("SELECT ?::text WHERE length(?) = 5", "größe", "größe").Row().Scan(&got); err != nil || got != "größe" {
+		t.Errorf("text = %q (%v), want größe", got, err)
+	}
+	if err := db.Exec("SELECT ?::text", "数据库").Error; driver.KindOf(err) != driver.Malformed {
+		t.Errorf("a text that LATIN1 cannot hold: %v, want kind Malformed", err)
+	}
+}
+
+func TestOddNamesAreOpened(t *testing.T) {
+	server, _ := find(t)
+	for _, text := range []string{"/", "//a", "../x", "é\t\n", "UPPER lower"} {
+		c := newDatabase(t, server, text, "")
+		if err := verify(c)(open(t, xDB.Options{Parts: c})); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestEmptyPasswordIsNotReplacedByAnother(t *testing.T) {
+	_, config := find(t)
+	t.Setenv("PGPASSWORD", config.Pass)
+	config.Pass = ""
+	db, log, err := openLogged(t, xDB.Options{Parts: config})
+	if err == nil {
+		t.Fatal("logged in with PGPASSWORD", xDB.Close(db))
+	}
+	if kind := (postgres.Driver{}).ErrorKind(err); kind != driver.Authentication || strings.Contains(log.String(), "not reachable yet") {
+		t.Errorf("kind = %q of %v, want Authentication at the first attempt", kind, err)
+	}
+}
+
+func TestUserWhoMayNotConnectEndsOpenAtOnce(t *testing.T) {
+	server, _ := find(t)
+	c := newDatabase(t, server, "", "")
+	do(t, admin(t, server.DSN), "REVOKE CONNECT ON DATABASE "+quote(c.Name)+" FROM PUBLIC, "+quote(c.User))
+	db, log, err := openLogged(t, xDB.Options{Parts: c})
+	if err == nil {
+		t.Fatal("Open has no error", xDB.Close(db))
+	}
+	if kind := (postgres.Driver{}).ErrorKind(err); kind != driver.Authentication || strings.Contains(log.String(), "not reachable yet") {
+		t.Errorf("kind = %q of %v, want Authentication at the first attempt", kind, err)
+	}
+}
+
+func TestCancelEndsTheStatementOnTheServer(t *testing.T) {
+	server, config := find(t)
+	conn := admin(t, server.DSN)
+	db := open(t, xDB.Options{Parts: config})
+	running := func() bool {
+		return ask[bool](t, conn, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE $1)", "%pg_sleep(29)%")
+	}
+	for name, run := range map[string]func(db *gorm.DB) error{
+		"statement": func(db *gorm.DB) error { return db.Exec("SELECT pg_sleep(29)").Error },
+		"transaction": func(db *gorm.DB) error {
+			return db.Transaction(func(tx *gorm.DB) error { return tx.Exec("SELECT pg_sleep(29)").Error })
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- run(db.WithContext(ctx)) }()
+		eventually(t, name+" runs", running)
+		start := time.Now()
+		cancel()
+		if err := <-done; err == nil || time.Since(start) > time.Second {
+			t.Errorf("%s: error %v after %s, want one within 1 s", name, err, time.Since(start))
+		}
+		eventually(t, name+" has ended on the server", func() bool { return !running() })
+	}
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	_, config := find(t)
+	before := goleak.IgnoreCurrent()
+	db, _, err := openLogged(t, xDB.Options{Parts: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := db.WithContext(ctx).Exec(slow).Error; err == nil {
+		t.Error("the statement was not ended")
+	}
+	if err := xDB.Close(db); err != nil {
+		t.Error(err)
+	}
+	goleak.VerifyNone(t, before)
+}

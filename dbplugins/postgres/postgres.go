@@ -1,0 +1,150 @@
+// Package postgres registers the "postgres" database driver, which is pgx.
+//
+//	import _ "github.com/plinthgo/plinth/dbplugins/postgres"
+//
+// It reads DATABASE_HOST (localhost; a path is the folder of a Unix socket), DATABASE_PORT (5432), DATABASE_USER,
+// DATABASE_PASS, DATABASE_NAME, DATABASE_TIMEZONE (UTC), DATABASE_TLS (disable) and DATABASE_TLS_CA. User and name have no
+// default.
+package postgres
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"gorm.io/gorm"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// Name is the value of DATABASE_DRIVER that selects this driver.
+const Name = "postgres"
+
+const (
+	defaultHost = "localhost"
+	defaultPort = 5432
+	defaultZone = "UTC"
+
+	// connectSeconds is shared by the hosts, so that xdb's own attempt reaches the last one.
+	connectSeconds = 5
+
+	// batchSize keeps an insert below the 65535 parameters of a statement for up to 131 columns.
+	batchSize = 500
+)
+
+func init() { xDB.Register(Driver{}) }
+
+// Driver implements driver.Driver. The zero value is ready to use.
+type Driver struct{}
+
+// Name implements driver.Driver.
+func (Driver) Name() string { return Name }
+
+// DSN implements driver.Driver. The URL names whatever the library would otherwise take from PGPASSWORD, .pgpass and their
+// like: the parts are the whole truth about who connects to what.
+func (Driver) DSN(c driver.Config) (string, error) {
+	c.Host, c.Port = cmp.Or(c.Host, defaultHost), cmp.Or(c.Port, defaultPort)
+	mode, err := c.TLSMode()
+	if err = errors.Join(
+		driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseUser: c.User, xEnv.DatabaseName: c.Name}),
+		checkTexts(c), checkAddress(c), err,
+	); err != nil {
+		return "", err
+	}
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(c.User, c.Pass), Path: "/" + c.Name}
+	hosts := 1 + strings.Count(c.Host, ",")
+	q := url.Values{
+		"connect_timeout": {strconv.Itoa(max(connectSeconds/hosts, 1))},
+		"sslmode":         {mode},
+		"sslrootcert":     {""}, // with a certificate of the user's, require would be verify-ca
+		"timezone":        {cmp.Or(c.Timezone, defaultZone)},
+	}
+	if mode == driver.TLSVerifyFull {
+		q.Set("sslrootcert", cmp.Or(c.TLSCA, "system"))
+	}
+	if c.Pass == "" {
+		q.Set("passfile", "")
+	}
+	if strings.HasPrefix(c.Name, "/") { // the library takes slashes off a path
+		u.Path = "/"
+		q.Set("dbname", c.Name)
+	}
+	if socket(c.Host) {
+		q.Set("host", c.Host)
+		q.Set("port", strconv.Itoa(c.Port))
+	} else {
+		u.Host = net.JoinHostPort(strings.Trim(c.Host, "[]"), strconv.Itoa(c.Port))
+	}
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}
+
+// socket reports whether a host is the folder of a Unix socket.
+func socket(host string) bool { return strings.HasPrefix(host, "/") }
+
+// checkTexts refuses NUL bytes: the protocol ends a text with one, so that what follows would be another parameter.
+func checkTexts(c driver.Config) error {
+	var problems []error
+	for _, part := range []struct {
+		key   xEnv.EnvKey
+		value string
+	}{
+		{xEnv.DatabaseHost, c.Host},
+		{xEnv.DatabaseUser, c.User},
+		{xEnv.DatabasePass, c.Pass},
+		{xEnv.DatabaseName, c.Name},
+		{xEnv.DatabaseTimezone, c.Timezone},
+	} {
+		if strings.ContainsRune(part.value, 0) {
+			problems = append(problems, xEnv.Problem(part.key, part.value, "holds a NUL byte", ""))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// checkAddress refuses a host and a port that cannot be ones. Several hosts, separated by commas, are tried in order.
+func checkAddress(c driver.Config) error {
+	var problems []error
+	if c.Port < 1 || c.Port > math.MaxUint16 {
+		problems = append(problems, xEnv.Problem(xEnv.DatabasePort, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
+	}
+	_, notIP := netip.ParseAddr(strings.Trim(c.Host, "[]"))
+	switch {
+	case socket(c.Host) && c.TLS != "" && c.TLS != driver.TLSDisable:
+		problems = append(problems, xEnv.Problem(xEnv.DatabaseTLS, c.TLS, "is not possible through a Unix socket", driver.TLSDisable))
+	case !socket(c.Host) && notIP != nil && strings.ContainsAny(c.Host, `:@/?#%[]\ `+"\t\r\n"):
+		problems = append(problems, xEnv.Problem(xEnv.DatabaseHost, c.Host, "is no host",
+			"a name or an address without its port, or the folder of a Unix socket"))
+	}
+	return errors.Join(problems...)
+}
+
+// Describe implements driver.Describer: address and name of the database.
+func (Driver) Describe(dsn string) string {
+	c, err := pgconn.ParseConfig(dsn)
+	if err != nil {
+		return ""
+	}
+	_, address := pgconn.NetworkAddress(c.Host, c.Port)
+	return address + "/" + url.PathEscape(c.Database)
+}
+
+// Advice implements driver.Adviser.
+func (Driver) Advice(c driver.Config) []string { return c.Advice() }
+
+// BatchSize implements driver.Batcher.
+func (Driver) BatchSize() int { return batchSize }
+
+// TransactionalDDL implements driver.Transactional.
+func (Driver) TransactionalDDL() bool { return true }
+
+// Dialector implements driver.Driver.
+func (Driver) Dialector(dsn string) gorm.Dialector { return newDialector(dsn) }

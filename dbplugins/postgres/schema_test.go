@@ -1,0 +1,138 @@
+package postgres_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+)
+
+// everything has a column of each type, as applications write them.
+type everything struct {
+	xModels.BaseEntityWithSoftDelete
+	Bool    bool  `gorm:"not null;default:true"`
+	Small   int8  `gorm:"not null;default:-1"`
+	Short   int16 `gorm:"default:7"`
+	Int     int32 `gorm:"index"`
+	Wide    int   `gorm:"not null;default:0"`
+	Uint16  uint16
+	Uint32  uint32
+	Float   float32
+	Double  float64   `gorm:"default:1.5"`
+	Price   float64   `gorm:"precision:10;scale:2;default:0"`
+	Exact   string    `gorm:"type:decimal(20,4);not null;default:0"`
+	Numeric string    `gorm:"type:numeric"`
+	Sized   string    `gorm:"size:64;not null;default:''"`
+	Free    string    `gorm:"default:it's"`
+	Char    string    `gorm:"type:char(2)"`
+	Varying string    `gorm:"type:character varying(20)"`
+	Text    *string   `gorm:"type:text;comment:what it says"`
+	At      time.Time `gorm:"not null;default:now()"`
+	Milli   time.Time `gorm:"precision:3"`
+	Stamp   time.Time `gorm:"type:timestamp"`
+	Day     time.Time `gorm:"type:date;default:CURRENT_DATE"`
+	Bytes   []byte
+	JSON    string `gorm:"type:jsonb;not null;default:'{}'"`
+	UUID    string `gorm:"type:uuid;default:gen_random_uuid()"`
+	Tags    string `gorm:"type:text[];default:'{}'"`
+	Unique  string `gorm:"size:20;unique"`
+	Pair    string `gorm:"size:20;uniqueIndex:one_pair"`
+	Other   string `gorm:"size:20;uniqueIndex:one_pair"`
+	Lower   string `gorm:"size:20;index:,expression:lower(lower)"`
+	Serial  int64  `gorm:"autoIncrement"`
+	Checked int    `gorm:"check:checked > 0"`
+	State   string `gorm:"type:varchar(10);default:'new';not null"`
+}
+
+// TableName implements schema.Tabler.
+func (everything) TableName() string { return "plinth_test_everything" }
+
+// changes are the statements of a log that change a schema.
+func changes(log string) (all []string) {
+	for line := range strings.Lines(log) {
+		for _, change := range []string{"ALTER ", "CREATE ", "DROP ", "COMMENT "} {
+			if strings.Contains(line, `"sql":"`+change) {
+				all = append(all, line)
+			}
+		}
+	}
+	return all
+}
+
+func TestSecondMigrationOfEveryTypeChangesNothing(t *testing.T) {
+	_, config := find(t)
+	db, log, err := openLogged(t, xDB.Options{Parts: config, AutoMigrate: []any{&everything{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := xDB.Close(db); err != nil {
+			t.Error(err)
+		}
+	})
+	dropAfter(t, db, &everything{})
+	before := log.String()
+	if err := db.AutoMigrate(&everything{}); err != nil {
+		t.Fatal(err)
+	}
+	if all := changes(strings.TrimPrefix(log.String(), before)); len(all) > 0 {
+		t.Errorf("the second migration changes the schema:\n%s", all)
+	}
+}
+
+// Two versions of a table, each column of which changes its type.
+type (
+	narrow struct {
+		ID      int64     `gorm:"primaryKey;autoIncrement:false"`
+		Name    string    `gorm:"size:64"`
+		Code    string    `gorm:"type:char(2)"`
+		Price   float64   `gorm:"precision:10;scale:2"`
+		At      time.Time `gorm:"precision:3"`
+		Count   int16
+		Free    string `gorm:"default:it's"`
+		Numbers string `gorm:"type:numeric(5)"`
+	}
+
+	broad struct {
+		ID      int64     `gorm:"primaryKey;autoIncrement:false"`
+		Name    string    `gorm:"size:128;not null"`
+		Code    string    `gorm:"type:char(3)"`
+		Price   float64   `gorm:"precision:12;scale:4"`
+		At      time.Time `gorm:"precision:6"`
+		Count   int64
+		Free    string `gorm:"default:that's"`
+		Numbers string `gorm:"type:numeric(6, 1)"`
+	}
+)
+
+// TableName implements schema.Tabler.
+func (narrow) TableName() string { return "plinth_test_types" }
+
+// TableName implements schema.Tabler.
+func (broad) TableName() string { return "plinth_test_types" }
+
+func TestMigrationChangesTypesThatDiffer(t *testing.T) {
+	_, config := find(t)
+	db := open(t, xDB.Options{Parts: config, AutoMigrate: []any{&narrow{}}})
+	dropAfter(t, db, &narrow{})
+	if err := db.AutoMigrate(&broad{}); err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	err := db.Raw(`SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull, ', ' ORDER BY a.attnum)
+		FROM pg_attribute a WHERE a.attrelid = 'plinth_test_types'::regclass AND a.attnum > 0`).Scan(&got).Error
+	const want = "id bigint true, name character varying(128) true, code character(3) false, price numeric(12,4) false, " +
+		"at timestamp(6) with time zone false, count bigint false, free text false, numbers numeric(6,1) false"
+	if err != nil || got != want {
+		t.Errorf("columns = %s (%v), want %s", got, err, want)
+	}
+	var text string
+	if err := db.Exec("INSERT INTO plinth_test_types (id, name) VALUES (1, 'x')").Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Raw("SELECT free FROM plinth_test_types").Scan(&text).Error; err != nil || text != "that's" {
+		t.Errorf("default = %q (%v), want that's", text, err)
+	}
+}

@@ -1,0 +1,183 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	mysqllib "github.com/go-sql-driver/mysql"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// step is one request of a conversation. Where the path ends in "/", the id of the first user follows.
+type step struct {
+	path string
+	body any
+}
+
+// conversation is what is asked of the service on every database. It holds the texts on which databases disagree.
+var conversation = []step{
+	{register, person("ada")},
+	{register, person("ada")},
+	{register, gin.H{"username": "eve", "email": "ADA@example.org", "password": password}},
+	{register, gin.H{"username": "Ada", "email": "countess@example.org", "password": password}},
+	{register, gin.H{"username": "adá", "email": "accent@example.org", "password": password}},
+	{register, gin.H{"username": "ada ", "email": "space@example.org", "password": password}},
+	{register, gin.H{"username": "ad\x00a", "email": "nul@example.org", "password": password}},
+	{register, gin.H{"username": "😀𝄞 数据库", "email": "four@example.org", "password": password}},
+	{register, gin.H{"username": "x' OR '1'='1", "email": "quote@example.org", "password": password}},
+	{register, gin.H{"username": strings.Repeat("ü", 32), "email": "longest@example.org", "password": password}},
+	{register, gin.H{"username": strings.Repeat("ü", 33), "email": "longer@example.org", "password": password}},
+	{register, gin.H{"username": "a", "email": "nobody", "password": "x"}},
+	{login, gin.H{"username": "ada", "password": password}},
+	{login, gin.H{"username": "Ada", "password": password}},
+	{login, gin.H{"username": "ADA", "password": password}},
+	{login, gin.H{"username": "ada ", "password": password}},
+	{login, gin.H{"username": "😀𝄞 数据库", "password": password}},
+	{login, gin.H{"username": "x' OR '1'='1", "password": password}},
+	{login, gin.H{"username": "ada", "password": "wrong"}},
+	{login, gin.H{"username": "bob", "password": password}},
+	{login, "no object"},
+	{"/api/v1/user", person("java")},
+	{"/api/v1/user", person("java")},
+	{"/api/v1/user/", nil},
+	{"/api/v1/user/1", nil},
+	{"/api/v1/user/ada", nil},
+	{"/api/v1/nothing", nil},
+}
+
+// fleeting is what may differ between two runs: ids, times, durations.
+var fleeting = []*regexp.Regexp{
+	regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`),
+	regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`),
+	regexp.MustCompile(`"id":"\d+"`),
+	regexp.MustCompile(`"duration":\d+`),
+}
+
+// converse runs the service on the database that env chooses, and returns its answers without what is fleeting.
+func converse(t *testing.T, env ...string) []string {
+	t.Helper()
+	p := launch(t, t.TempDir(), append(env, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none")...).ready()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	var first struct{ Data struct{ ID string } }
+	answers := make([]string, len(conversation))
+	for i, s := range conversation {
+		path := s.path
+		if strings.HasSuffix(path, "/") {
+			path += first.Data.ID
+		}
+		status, text, err := send(t.Context(), client, p.url+path, s.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			if err := json.Unmarshal([]byte(text), &first); err != nil || first.Data.ID == "" {
+				t.Fatalf("%s = %s, want a user with an id", path, text)
+			}
+		}
+		for _, re := range fleeting {
+			text = re.ReplaceAllString(text, "~")
+		}
+		answers[i] = fmt.Sprintf("%d %s", status, text)
+	}
+	if code := p.stop(); code != 0 {
+		t.Errorf("exit code = %d:\n%s", code, p.out.String())
+	}
+	return answers
+}
+
+// environment says with variables where a database is, and cleans it up at the end.
+func environment(t *testing.T, name string, parts driver.Config) []string {
+	t.Helper()
+	prefix := fmt.Sprintf("uc%d_", time.Now().UnixNano()%1e9)
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		db, err := xDB.Open(ctx, xDB.Options{Driver: name, Parts: parts, TablePrefix: prefix})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if err := db.Migrator().DropTable(prefix+"users", prefix+"plinth_migrations"); err != nil {
+			t.Error(err)
+		}
+		if err := xDB.Close(db); err != nil {
+			t.Error(err)
+		}
+	})
+	env := make([]string, 0, 7)
+	for key, value := range map[xEnv.EnvKey]string{
+		xEnv.DatabaseDriver: name, xEnv.DatabaseHost: parts.Host, xEnv.DatabasePort: strconv.Itoa(parts.Port),
+		xEnv.DatabaseUser: parts.User, xEnv.DatabasePass: parts.Pass, xEnv.DatabaseName: parts.Name, xEnv.DatabasePrefix: prefix,
+	} {
+		env = append(env, key.String()+"="+value)
+	}
+	return env
+}
+
+// postgresParts reads the DSN of a PostgreSQL server.
+func postgresParts(t *testing.T, dsn string) driver.Config {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass, _ := u.User.Password()
+	return driver.Config{Host: u.Hostname(), Port: number(t, u.Port()), User: u.User.Username(), Pass: pass, Name: strings.TrimPrefix(u.Path, "/")}
+}
+
+// mysqlParts reads the DSN of a MySQL or MariaDB server.
+func mysqlParts(t *testing.T, dsn string) driver.Config {
+	t.Helper()
+	c, err := mysqllib.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, port, _ := strings.Cut(c.Addr, ":")
+	return driver.Config{Host: host, Port: number(t, port), User: c.User, Pass: c.Passwd, Name: c.DBName}
+}
+
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestServiceAnswersTheSameOnEveryDatabase(t *testing.T) {
+	t.Parallel()
+	want := converse(t) // on SQLite, as it is without any configuration
+	for _, tc := range []struct {
+		name  string
+		parts func(*testing.T, string) driver.Config
+	}{
+		{name: "postgres", parts: postgresParts},
+		{name: "mysql", parts: mysqlParts},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			server := dbtest.FindServer(t, tc.name)
+			got := converse(t, environment(t, tc.name, tc.parts(t, server.DSN))...)
+			for i, s := range conversation {
+				if got[i] != want[i] {
+					t.Errorf("%s %v:\n got %s\nwant %s", s.path, s.body, got[i], want[i])
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,1 @@
+-- Texts are equal here only where every byte is.
