@@ -3,10 +3,8 @@ package oracle
 import (
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/sijms/go-ora/v2/network"
 	"gorm.io/gorm"
@@ -16,10 +14,6 @@ import (
 
 const (
 	lockTable = "plinth_migration_lock"
-
-	// migrationWait is how long a migration waits for the lock before it says so, lockPause the time between two tries.
-	migrationWait = time.Minute
-	lockPause     = 200 * time.Millisecond
 
 	nameExists, noTable = 955, 942 // ORA-00955, ORA-00942
 )
@@ -42,44 +36,19 @@ func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) er
 		return d.Translate(err)
 	}
 	defer func() { _ = tx.Rollback() }() // or the end of the session
-	return d.alone(ctx, db, run)
-}
-
-// alone calls run with a handle on one connection, and closes that.
-func (d *dialector) alone(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
-	pool, err := db.DB()
-	if err != nil {
-		return err
-	}
-	c, err := pool.Conn(ctx)
-	if err != nil {
-		return d.Translate(err)
-	}
-	defer func() {
-		_ = c.Raw(func(any) error { return sqldriver.ErrBadConn })
-		_ = c.Close()
-	}()
-	tx := db.Session(&gorm.Session{NewDB: true, Context: ctx})
-	tx.Statement.ConnPool = c
-	return run(tx)
+	return driver.Alone(ctx, db, func(tx *gorm.DB, _ *sql.Conn) error { return run(tx) })
 }
 
 // lock returns a transaction that holds the lock.
-func lock(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
-	deadline := time.Now().Add(migrationWait)
-	for {
-		tx, err := tryLock(ctx, db)
-		if err == nil || (Driver{}).ErrorKind(err) != driver.LockTimeout || time.Now().After(deadline) {
-			return tx, err
+func lock(ctx context.Context, db *sql.DB) (tx *sql.Tx, err error) {
+	err = driver.WaitForLock(ctx, func() (bool, error) {
+		tx, err = tryLock(ctx, db)
+		if (Driver{}).ErrorKind(err) == driver.LockTimeout {
+			return false, nil
 		}
-		timer := time.NewTimer(lockPause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, ctx.Err()
-		}
-	}
+		return err == nil, err
+	})
+	return tx, err
 }
 
 // tryLock locks the row at once or not at all. Where there is no table or no row, it makes them.

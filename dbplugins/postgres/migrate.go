@@ -3,10 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/gorm"
@@ -19,16 +16,9 @@ const (
 	// database, whatever their prefix, because an index or a type of one can get in the other's way.
 	lockKey int64 = 0x706c696e7468
 
-	// lockWait is how long a migration waits for the lock before it says so, lockPause the time between two tries.
-	lockWait  = time.Minute
-	lockPause = 100 * time.Millisecond
-
 	sessionLock     = "SELECT pg_try_advisory_lock($1)"
 	transactionLock = "SELECT pg_try_advisory_xact_lock($1)"
 )
-
-var errLocked = driver.Translate(driver.LockTimeout, errors.New("postgres: the migration lock was not free"),
-	fmt.Sprintf("held by the migration of another process for more than %s", lockWait))
 
 // Migrate implements driver.Migrator. The lock is one of the session and not of a transaction, so that a migration can do
 // what PostgreSQL refuses within one. It ends with the connection, which is closed afterwards: also where the process dies.
@@ -36,12 +26,7 @@ var errLocked = driver.Translate(driver.LockTimeout, errors.New("postgres: the m
 // Behind a pooler, such as PgBouncer, statements may go to one session after the other, and a lock would stay in one of them
 // for ever. There the migration is one transaction, and so is the lock.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
-	return db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
-		conn, ok := tx.Statement.ConnPool.(*sql.Conn)
-		if !ok {
-			return fmt.Errorf("postgres: gorm's connection is a %T", tx.Statement.ConnPool)
-		}
-		defer func() { _ = conn.Raw(func(any) error { return sqldriver.ErrBadConn }) }() // closes it
+	return driver.Alone(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
 		direct, err := isDirect(ctx, conn)
 		if err != nil {
 			return err
@@ -87,21 +72,8 @@ func inTransaction(ctx context.Context, tx *gorm.DB, run func(tx *gorm.DB) error
 
 // lock takes the lock by a statement that says whether it was free, asking again until it is.
 func lock(ctx context.Context, conn gorm.ConnPool, try string) error {
-	again := time.NewTicker(lockPause)
-	defer again.Stop()
-	for start := time.Now(); ; {
-		var mine bool
-		err := conn.QueryRowContext(ctx, try, lockKey).Scan(&mine)
-		switch {
-		case err != nil || mine:
-			return err
-		case time.Since(start) >= lockWait:
-			return errLocked
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return driver.WaitForLock(ctx, func() (mine bool, err error) {
+		err = conn.QueryRowContext(ctx, try, lockKey).Scan(&mine)
+		return mine, err
+	})
 }

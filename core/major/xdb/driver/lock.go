@@ -1,0 +1,55 @@
+package driver
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+const (
+	// lockWait is how long WaitForLock asks before it says that somebody else has the lock.
+	lockWait = time.Minute
+	// lockPause is the time between two tries.
+	lockPause = 100 * time.Millisecond
+)
+
+var errHeld = errors.New("another process has held the lock for more than " + lockWait.String())
+
+// Alone calls run with one connection of the pool of db, as it is and as a handle on it, and closes that connection
+// afterwards instead of giving it back: a lock of its session goes with it, and whatever run has set. It is for a Migrator.
+func Alone(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB, conn *sql.Conn) error) error {
+	return db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
+		conn, ok := tx.Statement.ConnPool.(*sql.Conn)
+		if !ok {
+			return fmt.Errorf("gorm's connection is a %T", tx.Statement.ConnPool)
+		}
+		defer func() { _ = conn.Raw(func(any) error { return sqldriver.ErrBadConn }) }() // database/sql closes such a one
+		return run(tx, conn)
+	})
+}
+
+// WaitForLock calls try, which does not wait itself, every tenth of a second until it reports that the lock is granted. The
+// error is try's, that of ctx, or after a minute one of kind LockTimeout.
+func WaitForLock(ctx context.Context, try func() (granted bool, err error)) error {
+	for start := time.Now(); ; {
+		granted, err := try()
+		switch {
+		case err != nil || granted:
+			return err
+		case time.Since(start) >= lockWait:
+			return Translate(LockTimeout, errHeld, errHeld.Error())
+		}
+		timer := time.NewTimer(lockPause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
