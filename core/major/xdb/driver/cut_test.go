@@ -1,0 +1,70 @@
+package driver_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+func TestCutAfterCutsOnlyWhatHasNotEnded(t *testing.T) {
+	for _, tc := range []struct {
+		name         string
+		ends, cancel time.Duration // 0 is never
+		want         time.Duration // when it was cut; 0 is never
+	}{
+		{name: "ended before the context", ends: time.Second, cancel: 2 * time.Second},
+		{name: "ended within the grace", ends: 1400 * time.Millisecond, cancel: time.Second},
+		{name: "ended too late", ends: 3 * time.Second, cancel: time.Second, want: 1500 * time.Millisecond},
+		{name: "not canceled", ends: time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if tc.cancel > 0 {
+					time.AfterFunc(tc.cancel, cancel)
+				}
+				start := time.Now()
+				var cut atomic.Int64
+				end := driver.CutAfter(ctx, 500*time.Millisecond, func() { cut.Store(int64(time.Since(start))) })
+				<-time.After(tc.ends)
+				end()
+				end()
+				<-time.After(time.Minute)
+				if got := time.Duration(cut.Load()); got != tc.want {
+					t.Errorf("cut after %s, want %s", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
+func TestAddressHasTheUsualPort(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		config     driver.Config
+		host, port string
+		want       string // of the error
+	}{
+		{name: "nothing", host: "localhost", port: "1433"},
+		{name: "both", config: driver.Config{Host: "db", Port: 5}, host: "db", port: "5"},
+		{name: "an address of IPv6 in brackets", config: driver.Config{Host: "[::1]"}, host: "::1", port: "1433"},
+		{name: "one without", config: driver.Config{Host: "::1"}, host: "::1", port: "1433"},
+		{name: "too large", config: driver.Config{Port: 65536}, want: `DATABASE_PORT: "65536" is no port (accepted: 1 to 65535)`},
+		{name: "below zero", config: driver.Config{Port: -1}, want: `DATABASE_PORT: "-1" is no port (accepted: 1 to 65535)`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			host, port, err := tc.config.Address(1433)
+			if host != tc.host || port != tc.port || (err == nil) != (tc.want == "") {
+				t.Fatalf("Address = %q, %q, %v; want %q, %q", host, port, err, tc.host, tc.port)
+			}
+			if err != nil && err.Error() != tc.want {
+				t.Errorf("error = %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
