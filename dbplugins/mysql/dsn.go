@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -41,29 +40,23 @@ var charset = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 func (Driver) DSN(c driver.Config) (string, error) {
 	cfg := gosql.NewConfig()
 	cfg.User, cfg.Passwd, cfg.DBName = c.User, c.Pass, c.Name
-	cfg.Net, cfg.Addr = address(c)
+	portErr := setAddress(cfg, c)
 	missing := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseUser: c.User, xEnv.DatabaseName: c.Name})
-	if err := errors.Join(missing, checkPort(c.Port), setCharset(cfg, c.Charset), setTLS(cfg, c)); err != nil {
+	if err := errors.Join(missing, portErr, setCharset(cfg, c.Charset), setTLS(cfg, c)); err != nil {
 		return "", err
 	}
 	dsn := cfg.FormatDSN()
 	return dsn, survives(cfg, dsn)
 }
 
-// address returns what the library calls network and address.
-func address(c driver.Config) (network, addr string) {
-	if strings.HasPrefix(c.Host, "/") {
-		return "unix", c.Host
+// setAddress sets what the library calls network and address.
+func setAddress(cfg *gosql.Config, c driver.Config) error {
+	host, port, err := c.Address(defaultPort)
+	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(host, port)
+	if strings.HasPrefix(host, "/") {
+		cfg.Net, cfg.Addr = "unix", host
 	}
-	host := strings.TrimSuffix(strings.TrimPrefix(cmp.Or(c.Host, "localhost"), "["), "]")
-	return "tcp", net.JoinHostPort(host, strconv.Itoa(cmp.Or(c.Port, defaultPort)))
-}
-
-func checkPort(port int) error {
-	if port < 0 || port > 65535 {
-		return xEnv.Problem(xEnv.DatabasePort, strconv.Itoa(port), "is no port", "1 to 65535")
-	}
-	return nil
+	return err
 }
 
 // setCharset also lets the library put the parameters into the statement, which saves two of three round trips. That is

@@ -22,6 +22,7 @@ var kinds = map[string]driver.ErrorKind{
 	"22003": driver.OutOfRange, // numeric value
 	"22008": driver.OutOfRange, // datetime field
 	"22009": driver.OutOfRange, // time zone displacement
+	"22012": driver.OutOfRange, // division by zero
 	"22015": driver.OutOfRange, // interval field
 	"22023": driver.Unknown,    // invalid parameter value, such as a time zone that is none
 	"22026": driver.TooLong,    // string data length mismatch

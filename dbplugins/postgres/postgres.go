@@ -10,7 +10,6 @@ package postgres
 import (
 	"cmp"
 	"errors"
-	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -29,7 +28,6 @@ import (
 const Name = "postgres"
 
 const (
-	defaultHost = "localhost"
 	defaultPort = 5432
 	defaultZone = "UTC"
 
@@ -51,16 +49,14 @@ func (Driver) Name() string { return Name }
 // DSN implements driver.Driver. The URL names whatever the library would otherwise take from PGPASSWORD, .pgpass and their
 // like: the parts are the whole truth about who connects to what.
 func (Driver) DSN(c driver.Config) (string, error) {
-	c.Host, c.Port = cmp.Or(c.Host, defaultHost), cmp.Or(c.Port, defaultPort)
-	mode, err := c.TLSMode()
-	if err = errors.Join(
-		driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseUser: c.User, xEnv.DatabaseName: c.Name}),
-		checkTexts(c), checkAddress(c), err,
-	); err != nil {
+	mode, tlsErr := c.TLSMode()
+	host, port, portErr := c.Address(defaultPort)
+	missing := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseUser: c.User, xEnv.DatabaseName: c.Name})
+	if err := errors.Join(missing, checkTexts(c), portErr, checkHost(c), tlsErr); err != nil {
 		return "", err
 	}
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(c.User, c.Pass), Path: "/" + c.Name}
-	hosts := 1 + strings.Count(c.Host, ",")
+	hosts := 1 + strings.Count(host, ",")
 	q := url.Values{
 		"connect_timeout": {strconv.Itoa(max(connectSeconds/hosts, 1))},
 		"sslmode":         {mode},
@@ -77,11 +73,11 @@ func (Driver) DSN(c driver.Config) (string, error) {
 		u.Path = "/"
 		q.Set("dbname", c.Name)
 	}
-	if socket(c.Host) {
-		q.Set("host", c.Host)
-		q.Set("port", strconv.Itoa(c.Port))
+	if socket(host) {
+		q.Set("host", host)
+		q.Set("port", port)
 	} else {
-		u.Host = net.JoinHostPort(strings.Trim(c.Host, "[]"), strconv.Itoa(c.Port))
+		u.Host = net.JoinHostPort(host, port)
 	}
 	u.RawQuery = q.Encode()
 	return u.String(), nil
@@ -110,21 +106,18 @@ func checkTexts(c driver.Config) error {
 	return errors.Join(problems...)
 }
 
-// checkAddress refuses a host and a port that cannot be ones. Several hosts, separated by commas, are tried in order.
-func checkAddress(c driver.Config) error {
-	var problems []error
-	if c.Port < 1 || c.Port > math.MaxUint16 {
-		problems = append(problems, xEnv.Problem(xEnv.DatabasePort, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
-	}
+// checkHost refuses a host that cannot be one. Several, separated by commas, are tried in order.
+func checkHost(c driver.Config) error {
 	_, notIP := netip.ParseAddr(strings.Trim(c.Host, "[]"))
 	switch {
 	case socket(c.Host) && c.TLS != "" && c.TLS != driver.TLSDisable:
-		problems = append(problems, xEnv.Problem(xEnv.DatabaseTLS, c.TLS, "is not possible through a Unix socket", driver.TLSDisable))
+		return xEnv.Problem(xEnv.DatabaseTLS, c.TLS, "is not possible through a Unix socket", driver.TLSDisable)
 	case !socket(c.Host) && notIP != nil && strings.ContainsAny(c.Host, `:@/?#%[]\ `+"\t\r\n"):
-		problems = append(problems, xEnv.Problem(xEnv.DatabaseHost, c.Host, "is no host",
-			"a name or an address without its port, or the folder of a Unix socket"))
+		return xEnv.Problem(xEnv.DatabaseHost, c.Host, "is no host",
+			"a name or an address without its port, or the folder of a Unix socket")
+	default:
+		return nil
 	}
-	return errors.Join(problems...)
 }
 
 // Describe implements driver.Describer: address and name of the database.

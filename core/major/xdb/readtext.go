@@ -13,9 +13,12 @@ import (
 var (
 	primaryWords = []string{
 		"CALL", "DELETE", "EXEC", "EXECUTE", "FOR", "INSERT", "INTO", "MERGE", "UPDATE",
-		"INFORMATION_SCHEMA", "SQLITE_MASTER", "SQLITE_SCHEMA", "SYS",
+		"SERIALIZABLE", "INFORMATION_SCHEMA", "SQLITE_MASTER", "SQLITE_SCHEMA", "SYS",
 	}
-	primaryParts = []string{"LOCK", "NEXTVAL", "SETVAL", "PG_", "USER_TAB", "USER_IND", "USER_CONS"}
+	primaryParts = []string{
+		"LOCK", "NEXTVAL", "SETVAL", "PG_", "SYS_CONTEXT",
+		"USER_TAB", "USER_IND", "USER_CONS", "ALL_TAB", "ALL_IND", "ALL_CONS", "ALL_VIEWS",
+	}
 )
 
 // onlyReads reports whether a statement is one SELECT that a replica can answer, as far as its words tell. Where they do

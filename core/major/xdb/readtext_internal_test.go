@@ -27,6 +27,8 @@ func TestOnlyReads(t *testing.T) {
 		{name: "advisory lock", sql: "SELECT pg_try_advisory_lock(1)"},
 		{name: "named lock", sql: "SELECT GET_LOCK('x', 1)", dialect: "mysql"},
 		{name: "catalogue", sql: "SELECT count(*) FROM information_schema.tables"},
+		{name: "catalogue of Oracle", sql: "SELECT COUNT(*) FROM all_tab_columns WHERE owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')", dialect: "oracle"},
+		{name: "table hint that locks a range", sql: "SELECT * FROM users WITH (SERIALIZABLE)", dialect: "sqlserver"},
 		{name: "two statements", sql: "SELECT 1; SELECT 2"},
 		{name: "an executed comment", sql: "SELECT 1 /*! FOR UPDATE */", dialect: "mysql"},
 		{name: "a text without an end", sql: "SELECT 'x"},

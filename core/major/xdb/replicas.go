@@ -168,7 +168,7 @@ func (r *replicas) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 		}
 		kind := at.target.kindOf(err)
 		gone := lost(err, kind)
-		if gone {
+		if gone && kind != driver.Authentication { // which may be the lack of a grant on one table
 			_ = at.down(s.Context, err)
 		}
 		if !gone && kind != driver.ReadOnly && !errors.Is(err, errNotPrepared) || tx.RowsAffected > 0 {

@@ -192,20 +192,30 @@ func TestPrepareFunctionsReadThePrimary(t *testing.T) {
 	}
 }
 
-func TestAReadThatWritesIsDoneByThePrimary(t *testing.T) {
-	c := &cluster{}
-	db := openCluster(t.Context(), t, c, nil)
-	c.at(firstDSN).refuse.Store(&errReadOnly)
-	c.at(secondDSN).refuse.Store(&errReadOnly)
-	primary, replicas := c.answered(func() {
-		for range 4 {
-			if err := rows(db.Raw("SELECT count_visit(1)").Rows()); err != nil {
-				t.Error(err)
+func TestAReadThatAReplicaRefusesIsDoneByThePrimary(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		err  error
+	}{
+		{name: "it writes", err: errReadOnly},
+		{name: "it is not granted there", err: driver.Translate(driver.Authentication, errors.New("42501"), "")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := &cluster{}
+			db := openCluster(t.Context(), t, c, nil)
+			c.at(firstDSN).refuse.Store(&tc.err)
+			c.at(secondDSN).refuse.Store(&tc.err)
+			primary, replicas := c.answered(func() {
+				for range 4 {
+					if err := rows(db.Raw("SELECT count_visit(1)").Rows()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if primary != 4 || replicas != 4 { // each was tried at a replica, which stays in use
+				t.Errorf("statements = %d at the primary and %d at replicas, want 4 and 4", primary, replicas)
 			}
-		}
-	})
-	if primary != 4 || replicas != 4 { // each was tried at a replica, which stays in use
-		t.Errorf("statements = %d at the primary and %d at replicas, want 4 and 4", primary, replicas)
+		})
 	}
 }
 

@@ -93,9 +93,11 @@ func (mysql) common(s *site) []string {
 
 func (m mysql) command(s *site) (args []string, input string) {
 	return append(m.common(s),
-		"--port="+strconv.Itoa(s.port), "--bind-address="+loopback, "--max-connections=300", "--init-file="+filepath.Join(s.dir, accountsFile), "--loose-mysqlx=OFF",
+		"--port="+strconv.Itoa(s.port), "--bind-address="+loopback, "--max-connections=300", "--loose-mysqlx=OFF",
+		"--init-file="+filepath.Join(s.dir, accountsFile),
 		"--socket="+filepath.Join(s.dir, "s"), "--pid-file="+filepath.Join(s.dir, "pid"),
-		"--ssl-ca="+filepath.Join(s.dir, authorityFile), "--ssl-cert="+filepath.Join(s.dir, certificateFile), "--ssl-key="+filepath.Join(s.dir, keyFile),
+		"--ssl-ca="+filepath.Join(s.dir, authorityFile), "--ssl-cert="+filepath.Join(s.dir, certificateFile),
+		"--ssl-key="+filepath.Join(s.dir, keyFile),
 	), ""
 }
 

@@ -8,8 +8,12 @@ import (
 	"syscall"
 )
 
+// tlsAlert is the operation of a *net.OpError by which crypto/tls says that the other side refuses to go on.
+const tlsAlert = "remote error"
+
 // Network returns Connection for an error of the network below a database library, else Unknown. A driver asks it where its
-// own table has nothing to say. The end of a context is none: xdb knows that by itself.
+// own table has nothing to say. It leaves out the end of a context, which xdb knows by itself, and an alert that ends a TLS
+// handshake, which waiting does not mend.
 func Network(err error) ErrorKind {
 	for _, broken := range []error{
 		sqldriver.ErrBadConn, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
@@ -20,8 +24,11 @@ func Network(err error) ErrorKind {
 		}
 	}
 	var op *net.OpError
+	if errors.As(err, &op) && op.Op == tlsAlert {
+		return Unknown
+	}
 	var name *net.DNSError
-	if errors.As(err, &op) || errors.As(err, &name) {
+	if op != nil || errors.As(err, &name) {
 		return Connection
 	}
 	return Unknown

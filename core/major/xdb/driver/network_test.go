@@ -23,6 +23,7 @@ func TestNetworkKnowsTheErrorsOfAConnection(t *testing.T) {
 		{name: "plain", err: errors.New("plain")},
 		{name: "the end of a context", err: context.DeadlineExceeded},
 		{name: "refused", err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, want: driver.Connection},
+		{name: "an alert of TLS", err: &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}},
 		{name: "unknown host", err: &net.DNSError{Name: "db", IsNotFound: true}, want: driver.Connection},
 		{name: "reset", err: fmt.Errorf("read: %w", syscall.ECONNRESET), want: driver.Connection},
 		{name: "end of file", err: fmt.Errorf("read: %w", io.EOF), want: driver.Connection},
