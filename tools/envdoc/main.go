@@ -63,7 +63,9 @@ func page() string {
 	b.WriteString("---\ntitle: Environment variables\ndescription: Every variable that Plinth reads, its default and what it accepts.\n---\n\n" +
 		"A variable that is set to nothing counts as not set. A value that does not parse ends the start with a line that\n" +
 		"names the variable and what it accepts. `.env` in the working directory is read at the start and never overrides\n" +
-		"the real environment.\n")
+		"the real environment.\n\n" +
+		"In `.env` put a value with spaces, `#`, `$` or double quotes between single quotes, where it is taken as it stands. One\n" +
+		"that holds a single quote, or ends in a backslash, belongs into the real environment.\n")
 	group := ""
 	for _, v := range xEnv.Table() {
 		if v.Group != group {

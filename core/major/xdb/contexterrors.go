@@ -10,7 +10,8 @@ import (
 )
 
 // contextErrors is a gorm plugin: a statement that failed because its context ended says so. Many libraries
-// return an error of their own instead, such as "ORA-01013" or "interrupted".
+// return an error of their own instead, such as "ORA-01013" or "interrupted". It also has the errors of Rows and Scan
+// translated, which gorm forgets.
 type contextErrors struct{}
 
 // Name implements gorm.Plugin.
@@ -24,9 +25,16 @@ func (p contextErrors) Initialize(db *gorm.DB) error {
 		cb.Query().After("*").Register(p.Name(), p.after),
 		cb.Update().After("*").Register(p.Name(), p.after),
 		cb.Delete().After("*").Register(p.Name(), p.after),
-		cb.Row().After("*").Register(p.Name(), p.after),
+		cb.Row().After("*").Register(p.Name(), p.afterRows),
 		cb.Raw().After("*").Register(p.Name(), p.after),
 	)
+}
+
+func (p contextErrors) afterRows(db *gorm.DB) {
+	if t, ok := db.Dialector.(gorm.ErrorTranslator); ok && db.Error != nil && db.TranslateError {
+		db.Error = t.Translate(db.Error)
+	}
+	p.after(db)
 }
 
 func (contextErrors) after(db *gorm.DB) {

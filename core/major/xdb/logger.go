@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
@@ -77,7 +78,7 @@ func (l *sqlLogger) Trace(ctx context.Context, begin time.Time, statement func()
 	}
 	sql, rows := statement()
 	attrs := []slog.Attr{
-		slog.String("sql", withoutLiterals(sql, l.dialect)), slog.Int64("rows", rows), slog.Duration("took", took),
+		slog.String("sql", withoutLiterals(placeholders(sql, l.dialect), l.dialect)), slog.Int64("rows", rows), slog.Duration("took", took),
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", outcome(err)))
@@ -101,6 +102,11 @@ func outcome(err error) string {
 	var e *driver.Error
 	if errors.As(err, &e) {
 		return e.Error()
+	}
+	for _, known := range []error{gorm.ErrRecordNotFound, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
 	}
 	return fmt.Sprintf("%T", err)
 }

@@ -29,10 +29,10 @@ func (e *valueError) Unwrap() error { return e.cause }
 
 // withoutValues returns the error of a statement without the literals of its file: a trigger may say what another
 // statement has told it. Names stay, for without them nobody knows what to mend.
-func withoutValues(err error, file []sqlfile.Statement, dialect string) error {
+func withoutValues(err error, file []sqlfile.Statement, prefix, dialect string) error {
 	p := parts{names: map[string]bool{}}
 	for _, s := range file {
-		p.read(s.SQL, sqlscan.RulesOf(dialect))
+		p.read(strings.ReplaceAll(s.SQL, prefixMark, prefix), sqlscan.RulesOf(dialect))
 	}
 	slices.SortFunc(p.literals, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	text := err.Error()

@@ -65,7 +65,7 @@ func (r *run) statement(tx *gorm.DB, i int) error {
 	sql := strings.ReplaceAll(s.SQL, prefixMark, prefixOf(r.db))
 	err := execute(tx, sql)
 	if err != nil {
-		err = withoutValues(err, r.script.Statements, r.db.Name())
+		err = withoutValues(err, r.script.Statements, prefixOf(r.db), r.db.Name())
 	}
 	return r.target.schemaError(fmt.Sprintf("migration %s:%d", r.file.Name, s.Line), err)
 }

@@ -159,7 +159,7 @@ func (m migration) compare(r record) (MigrationState, error) {
 // report writes what is odd and no error.
 func (p *plan) report(ctx context.Context, log logLines) {
 	for _, r := range p.missing {
-		name := slog.String("name", r.Name)
+		name := slog.String("file", r.Name)
 		switch {
 		case !r.is(MigrationApplied) && r.Done > 0:
 			log.Warn(ctx, "a migration that is half applied has no file any more", name, slog.Int("done", r.Done))

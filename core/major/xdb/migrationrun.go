@@ -33,7 +33,7 @@ func (o *origin) migrateFiles(ctx context.Context, db *gorm.DB, set []migration)
 	for i, m := range p.pending {
 		r := &run{
 			origin: o, db: db, set: set, migration: m,
-			position: []slog.Attr{slog.String("name", m.file.Name), slog.Int("number", i+1), slog.Int("of", len(p.pending))},
+			position: []slog.Attr{slog.String("file", m.file.Name), slog.Int("number", i+1), slog.Int("of", len(p.pending))},
 		}
 		if err := r.do(ctx); err != nil {
 			return err
@@ -223,7 +223,7 @@ func (r *run) failLate(ctx context.Context, failure error) {
 		return r.fail(tx, failure)
 	})
 	if err != nil {
-		r.log.Warn(late, "the failure of a migration could not be recorded", slog.String("name", r.file.Name),
+		r.log.Warn(late, "the failure of a migration could not be recorded", slog.String("file", r.file.Name),
 			slog.String("error", r.target.secrets.text(err.Error())))
 	}
 }

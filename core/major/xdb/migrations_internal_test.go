@@ -23,19 +23,23 @@ func TestErrorOfAStatementHoldsNoLiteralOfIt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cause := errors.New(tc.text)
-			err := withoutValues(cause, file, "sqlserver")
+			err := withoutValues(cause, file, "", "sqlserver")
 			if err.Error() != tc.want || !errors.Is(err, cause) {
 				t.Errorf("error = %q, want %q and the cause in its chain", err, tc.want)
 			}
 		})
 	}
 	known := driver.Translate(driver.Syntax, errors.New("x"), "near 'hidden'")
-	got := withoutValues(known, file, "")
+	got := withoutValues(known, file, "", "")
 	if got.Error() != "statement not understood: near ?" || driver.KindOf(got) != driver.Syntax {
 		t.Errorf("error = %v, want it without the value, of the same kind", got)
 	}
+	prefixed := []sqlfile.Statement{{SQL: "DELETE FROM ${prefix}users"}}
+	if got := withoutValues(errors.New(`no relation "app_users"`), prefixed, "app_", "postgres"); got.Error() != `no relation "app_users"` {
+		t.Errorf("error = %v, want the name with its prefix", got)
+	}
 	const block = "DO $do$ BEGIN RAISE EXCEPTION 'hidden of %', $q$more$q$; END $do$"
-	got = withoutValues(errors.New(`hidden of more in "do"`), []sqlfile.Statement{{SQL: block}}, "postgres")
+	got = withoutValues(errors.New(`hidden of more in "do"`), []sqlfile.Statement{{SQL: block}}, "", "postgres")
 	if got.Error() != `?? in "do"` {
 		t.Errorf("error = %v, want it without what stands in dollar quotes", got)
 	}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"gorm.io/gorm"
@@ -87,6 +89,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// prefixForm is what a prefix consists of, so that a table has the same name whether or not SQL quotes it.
+var prefixForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_][a-z0-9_.]{0,29}$`) })
+
 // target is a database that Open can try to reach.
 type target struct {
 	name      string        // of the driver or the dialector
@@ -151,6 +156,10 @@ func (r *Registry) resolve(o Options) (*target, error) {
 		if m == nil {
 			problems = append(problems, fmt.Errorf("xdb: AutoMigrate entity %d is nil", i+1))
 		}
+	}
+	if o.TablePrefix != "" && !prefixForm().MatchString(o.TablePrefix) {
+		problems = append(problems, xEnv.Problem(xEnv.DatabasePrefix, o.TablePrefix, "is no prefix",
+			"lower-case letters, digits, _ and a dot behind a schema, 30 at most, which begin with a letter or _"))
 	}
 	t, err := r.find(o)
 	if err == nil {

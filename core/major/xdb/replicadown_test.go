@@ -165,7 +165,7 @@ func TestOpenFailsWhereWaitingCannotMendAReplica(t *testing.T) {
 		want string
 	}{
 		{name: "a DSN that does not parse", err: errors.New("cannot parse " + secondDSN + " hunter2secret"), want: "cannot parse ***"},
-		{name: "a wrong password", err: driver.Translate(driver.Authentication, refused, refused.Error()), want: "authentication failed: 28P01 for ***"},
+		{name: "a wrong password", err: driver.Translate(driver.Authentication, refused, refused.Error()), want: "access refused: 28P01 for ***"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ignore := goleak.IgnoreCurrent()

@@ -1,7 +1,9 @@
 package xdb
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
@@ -31,6 +33,18 @@ func withoutLiterals(sql, dialect string) string {
 		out.WriteString("…")
 	}
 	return out.String()
+}
+
+// numbered are the marks that gorm puts in the place of numbered placeholders.
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\d+)\$`) })
+
+// placeholders puts the placeholders of the database back.
+func placeholders(sql, dialect string) string {
+	own := "$$$1"
+	if dialect == "sqlserver" {
+		own = "@p$1"
+	}
+	return numbered().ReplaceAllString(sql, own)
 }
 
 // logRules are the rules that hide too much rather than too little: a log does not know in which mode the database is,

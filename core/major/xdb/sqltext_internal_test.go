@@ -1,8 +1,15 @@
 package xdb
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 func TestWithoutLiterals(t *testing.T) {
@@ -71,4 +78,37 @@ func FuzzWithoutLiterals(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestPlaceholdersAreThoseOfTheDatabase(t *testing.T) {
+	for _, tc := range []struct{ name, dialect, sql, want string }{
+		{name: "postgres", dialect: "postgres", sql: "a = $1$ AND b = $12$", want: "a = $1 AND b = $12"},
+		{name: "sqlserver", dialect: "sqlserver", sql: "a = $1$ AND b = $12$", want: "a = @p1 AND b = @p12"},
+		{name: "others", dialect: "mysql", sql: "a = ? AND b = '$'", want: "a = ? AND b = '$'"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := placeholders(tc.sql, tc.dialect); got != tc.want {
+				t.Errorf("placeholders = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestOutcomeShowsNoTextOfALibrary(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{name: "of a driver", err: driver.Translate(driver.Unique, errors.New("secret"), "uq_name"), want: "unique constraint violated: uq_name"},
+		{name: "no row", err: fmt.Errorf("find: %w", gorm.ErrRecordNotFound), want: "record not found"},
+		{name: "the end of the context", err: &contextError{ended: context.DeadlineExceeded, cause: errors.New("secret")}, want: "context deadline exceeded"},
+		{name: "another", err: errors.New("secret"), want: "*errors.errorString"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := outcome(tc.err); got != tc.want {
+				t.Errorf("outcome = %q, want %q", got, tc.want)
+			}
+		})
+	}
 }

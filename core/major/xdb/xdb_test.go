@@ -82,6 +82,28 @@ func TestCheckReportsEverythingAtOnce(t *testing.T) {
 	}
 }
 
+func TestCheckRefusesAPrefixThatNotEveryDatabaseKeeps(t *testing.T) {
+	for _, tc := range []struct {
+		name, prefix string
+		want         bool
+	}{
+		{name: "none", want: true},
+		{name: "usual", prefix: "app_", want: true},
+		{name: "a schema", prefix: "shop.t2_", want: true},
+		{name: "upper case", prefix: "App_"},
+		{name: "a quote", prefix: `we ird"`},
+		{name: "a digit first", prefix: "2app_"},
+		{name: "too long", prefix: strings.Repeat("a", 31)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := registryOf(&fake{}).Check(xDB.Options{Driver: "fake", TablePrefix: tc.prefix})
+			if (err == nil) != tc.want || err != nil && !strings.Contains(err.Error(), "DATABASE_PREFIX") {
+				t.Errorf("Check = %v, want none: %t", err, tc.want)
+			}
+		})
+	}
+}
+
 func TestEveryKindHasACode(t *testing.T) {
 	for _, k := range driver.Kinds() {
 		err := driver.Translate(k, errors.New("cause"), "")

@@ -10,11 +10,13 @@ import (
 	"gorm.io/gorm"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 var errorCases = []testCase{
 	{"Errors/HaveTheSameCodeOnEveryDatabase", testCodes},
 	{"Errors/HoldNoValue", testErrorText},
+	{"Errors/AreTheSameWhateverRunsTheStatement", testErrorWays},
 	{"Errors/RecordNotFound", testNotFound},
 	{"Errors/CancelEndsAStatement", testCancel},
 	{"Errors/DeadlineEndsAStatement", testDeadline},
@@ -119,6 +121,51 @@ func testErrorText(tb testing.TB, s *suite) {
 	}
 	if strings.Contains(s.log.String(), secretValue) {
 		tb.Error("the log holds the value")
+	}
+}
+
+// testErrorWays breaks a statement in every way in which gorm runs one. A row that is scanned by itself is database/sql's.
+func testErrorWays(tb testing.TB, s *suite) {
+	db := s.open(tb, &author{})
+	sql := "SELECT no_such_column FROM " + s.prefix + "authors WHERE name = '" + secretValue + "'"
+	rows := func(tx *gorm.DB) error {
+		rows, err := tx.Rows()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			continue
+		}
+		return rows.Err()
+	}
+	ways := map[string]func() error{
+		"Exec":     func() error { return db.Exec(sql).Error },
+		"Raw.Scan": func() error { return db.Raw(sql).Scan(new(string)).Error },
+		"Raw.Find": func() error { return db.Raw(sql).Find(&[]author{}).Error },
+		"Raw.Rows": func() error { return rows(db.Raw(sql)) },
+		"Find":     func() error { return db.Where("no_such_column = ?", secretValue).Find(&[]author{}).Error },
+		"Model.Scan": func() error {
+			return db.Model(&author{}).Where("no_such_column = ?", secretValue).Scan(&[]author{}).Error
+		},
+		"Model.Rows": func() error { return rows(db.Model(&author{}).Where("no_such_column = ?", secretValue)) },
+		"Pluck":      func() error { return db.Model(&author{}).Pluck("no_such_column", &[]string{}).Error },
+		"Count": func() error {
+			return db.Model(&author{}).Where("no_such_column = ?", secretValue).Count(new(int64)).Error
+		},
+	}
+	for name, do := range ways {
+		err := do()
+		if err == nil {
+			tb.Errorf("%s: no error", name)
+			continue
+		}
+		if kind := driver.KindOf(err); kind != driver.Syntax || codeOf(err) != xError.DatabaseError {
+			tb.Errorf("%s: kind = %v, code = %v, want %v (%T)", name, kind, codeOf(err), driver.Syntax, err)
+		}
+		if strings.Contains(err.Error(), secretValue) {
+			tb.Errorf("%s: the error holds a value: %v", name, err)
+		}
 	}
 }
 

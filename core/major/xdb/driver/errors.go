@@ -38,7 +38,7 @@ const (
 	Canceled
 	// Connection is a server that cannot be reached, or that broke off. Waiting may mend it.
 	Connection
-	// Authentication is a wrong user or password, or a user who may not connect.
+	// Authentication is a wrong user or password, or a user who may not do that.
 	Authentication
 	// UnknownDatabase is a database that the server does not have, or a file that cannot be opened.
 	UnknownDatabase
@@ -67,7 +67,7 @@ var kinds = [kindCount]struct {
 	LockTimeout:     {"lock not granted in time", nil},
 	Canceled:        {"statement interrupted", nil},
 	Connection:      {"connection failed", nil},
-	Authentication:  {"authentication failed", nil},
+	Authentication:  {"access refused", nil},
 	UnknownDatabase: {"database cannot be opened", nil},
 	ReadOnly:        {"database is read-only", nil},
 	Syntax:          {"statement not understood", nil},

@@ -26,11 +26,11 @@ func readEnv(o *xDB.Options) {
 			Pass:        xEnv.String(xEnv.DatabasePass),
 			Name:        xEnv.String(xEnv.DatabaseName),
 			Path:        xEnv.String(xEnv.DatabasePath),
-			Charset:     xEnv.String(xEnv.DatabaseCharset),
-			Timezone:    xEnv.String(xEnv.DatabaseTimezone),
+			Charset:     given(xEnv.DatabaseCharset),
+			Timezone:    given(xEnv.DatabaseTimezone),
 			ServiceName: xEnv.String(xEnv.DatabaseServiceName),
 			LibDir:      xEnv.String(xEnv.DatabaseLibDir),
-			TLS:         xEnv.GetEnvString(xEnv.DatabaseTLS, ""), // that nobody has chosen one is worth a warning
+			TLS:         given(xEnv.DatabaseTLS),
 			TLSCA:       xEnv.String(xEnv.DatabaseTLSCA),
 		}
 	}
@@ -45,6 +45,10 @@ func readEnv(o *xDB.Options) {
 	number(&o.ConnectTimeout, xEnv.DatabaseConnectTimeout, xEnv.Duration)
 	number(&o.SlowThreshold, xEnv.DatabaseSlowThreshold, xEnv.Duration)
 }
+
+// given returns a value without the variable's default, which every driver knows: what nobody has chosen may be worth a
+// warning, and what somebody has chosen for nothing too.
+func given(key xEnv.EnvKey) string { return xEnv.GetEnvString(key, "") }
 
 // number sets dst to the variable's value, where it is set.
 func number[N int | time.Duration](dst *N, key xEnv.EnvKey, read func(xEnv.EnvKey) N) {

@@ -70,7 +70,7 @@ func TestFromEnvReadsLazily(t *testing.T) {
 	want := xDB.Options{
 		Driver: "postgres",
 		Parts: driver.Config{
-			Host: "h", Port: 5433, User: "u", Pass: "p", Name: "n", Path: "x.db", Charset: "utf8mb4", Timezone: "UTC",
+			Host: "h", Port: 5433, User: "u", Pass: "p", Name: "n", Path: "x.db",
 			ServiceName: "s", LibDir: "l",
 		},
 		TablePrefix: "app_", MaxOpenConns: 7, MaxIdleConns: -1, ConnMaxLifetime: time.Minute, ConnMaxIdleTime: 2 * time.Minute,
