@@ -1,13 +1,16 @@
 package sqlserver
 
 import (
+	"reflect"
+
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
 
-// create is gorm's callback for inserts. An insert that is longer than a statement may be becomes several in one transaction.
+// create is gorm's callback for inserts. An insert that is longer than a statement may be becomes several in one
+// transaction.
 func create(db *gorm.DB) {
 	if db.Error != nil {
 		return
@@ -76,7 +79,15 @@ type insert struct {
 func newInsert(db *gorm.DB) *insert {
 	stmt := db.Statement
 	in := &insert{db: db, values: callbacks.ConvertToCreateValues(stmt)}
-	if stmt.Schema != nil {
+	for i, column := range in.values.Columns {
+		if !holdsBytes(stmt.Schema, column.Name) {
+			continue
+		}
+		for _, row := range in.values.Values {
+			row[i] = typed(row[i])
+		}
+	}
+	if stmt.Schema != nil && !ofMaps(stmt.ReflectValue) {
 		for _, field := range stmt.Schema.FieldsWithDefaultDBValue {
 			if field.Readable {
 				in.returned = append(in.returned, field)
@@ -85,4 +96,13 @@ func newInsert(db *gorm.DB) *insert {
 	}
 	in.upsert = newUpsert(stmt, in.values.Columns)
 	return in
+}
+
+// ofMaps reports whether maps are inserted, which take no values that the server has made.
+func ofMaps(v reflect.Value) bool {
+	kind := v.Kind()
+	if kind == reflect.Slice || kind == reflect.Array {
+		kind = v.Type().Elem().Kind()
+	}
+	return kind == reflect.Map
 }

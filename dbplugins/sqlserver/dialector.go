@@ -29,7 +29,9 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	if err := d.Dialector.Initialize(db); err != nil {
 		return d.Translate(err)
 	}
-	maps.Copy(db.ClauseBuilders, map[string]clause.ClauseBuilder{"FROM": buildFrom, "FOR": buildFor, "LIMIT": buildLimit})
+	maps.Copy(db.ClauseBuilders, map[string]clause.ClauseBuilder{
+		"FROM": buildFrom, "FOR": buildFor, "LIMIT": buildLimit, "SET": buildSet,
+	})
 	maps.Copy(db.ClauseBuilders, chosen)
 	return db.Callback().Create().Replace("gorm:create", create)
 }
@@ -46,9 +48,9 @@ func (d *dialector) QuoteTo(w clause.Writer, name string) {
 	}
 }
 
-// DataTypeOf implements gorm.Dialector. The library gives an integer more bytes than it needs, writes a decimal as the server
-// does not show it, so that each migration would change the column, and leaves a text of a unique index without the length
-// that an index needs.
+// DataTypeOf implements gorm.Dialector. The library gives an integer more bytes than it needs, writes a decimal as the
+// server does not show it, so that each migration would change the column, and leaves a text of a unique index without the
+// length that an index needs.
 func (d *dialector) DataTypeOf(field *schema.Field) string {
 	_, unique := field.TagSettings["UNIQUEINDEX"]
 	switch {

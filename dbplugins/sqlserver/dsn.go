@@ -1,7 +1,6 @@
 package sqlserver
 
 import (
-	"cmp"
 	"errors"
 	"net"
 	"net/url"
@@ -17,14 +16,15 @@ import (
 const (
 	defaultPort = 1433
 
-	// caParam is a parameter of the DSN that the library does not have: the file of DATABASE_TLS_CA, whatever its name ends in.
+	// caParam is a parameter of the DSN that the library does not have: the file of DATABASE_TLS_CA, whatever its name ends
+	// in.
 	caParam = "tls-ca"
 
 	appName = "plinth"
 )
 
-// DSN implements driver.Driver. Any character may stand in the user, the password and the name of the database. A user with a
-// backslash is one of Windows (DOMAIN\user).
+// DSN implements driver.Driver. Any character may stand in the user, the password and the name of the database. A user with
+// a backslash is one of Windows (DOMAIN\user).
 func (Driver) DSN(c driver.Config) (string, error) {
 	host, instance, hostErr := address(c)
 	query, tlsErr := encryption(c)
@@ -42,17 +42,18 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	return dsn, survives(c, dsn)
 }
 
-// address returns the host of the URL with its port, and the instance. The library looks for the port of an instance where it
-// is 0; without any it would not find the end of an IPv6 address.
+// address returns the host of the URL with its port, and the instance. The library looks for the port of an instance where
+// it is 0; without any it would not find the end of an IPv6 address.
 func address(c driver.Config) (host, instance string, err error) {
-	host, instance, named := strings.Cut(cmp.Or(c.Host, "localhost"), `\`)
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	port := strconv.Itoa(cmp.Or(c.Port, defaultPort))
+	given := c.Host
+	var named bool
+	c.Host, instance, named = strings.Cut(given, `\`)
+	host, port, err := c.Address(defaultPort)
 	switch {
-	case c.Port < 0 || c.Port > 65535:
-		return "", "", xEnv.Problem(xEnv.DatabasePort, port, "is no port", "1 to 65535")
-	case named && (host == "" || instance == ""):
-		return "", "", xEnv.Problem(xEnv.DatabaseHost, c.Host, "is no host", `a name, an address or host\instance`)
+	case err != nil:
+		return "", "", err
+	case named && (c.Host == "" || instance == ""):
+		return "", "", xEnv.Problem(xEnv.DatabaseHost, given, "is no host", `a name, an address or host\instance`)
 	case named && c.Port != 0:
 		text := "is set, and " + string(xEnv.DatabaseHost) + " names an instance, which has its own"
 		return "", "", xEnv.Problem(xEnv.DatabasePort, port, text, "one of the two")
@@ -62,8 +63,8 @@ func address(c driver.Config) (host, instance string, err error) {
 	return net.JoinHostPort(host, port), instance, nil
 }
 
-// encryption returns the parameters for the mode. Without encryption the login alone is encrypted, as the protocol allows: in
-// plain text its password would only be obfuscated. A server that demands more gets it.
+// encryption returns the parameters for the mode. Without encryption the login alone is encrypted, as the protocol allows:
+// in plain text its password would only be obfuscated. A server that demands more gets it.
 func encryption(c driver.Config) (url.Values, error) {
 	mode, err := c.TLSMode()
 	if err != nil {

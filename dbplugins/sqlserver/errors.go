@@ -18,8 +18,8 @@ const (
 	fatal = 20
 )
 
-// ErrorKind implements driver.Driver. Of several errors the first that has a kind counts: what follows one is often only that
-// the statement, or the login, has failed.
+// ErrorKind implements driver.Driver. Of several errors the first that has a kind counts: what follows one is often only
+// that the statement, or the login, has failed.
 func (Driver) ErrorKind(err error) driver.ErrorKind {
 	for _, e := range all(err) {
 		switch kind := kinds[e.Number]; {
@@ -51,20 +51,19 @@ func all(err error) []mssql.Error {
 	return e.All
 }
 
-// quoted are the names in a message, in the quotes of several languages.
-var quoted = regexp.MustCompile(`"[^"]*"|'[^']*'|«[^»]*»|„[^“”]*[“”]`)
+// violated finds what a conflict is with. The server says it in these words in every language, and before any name.
+var violated = regexp.MustCompile(`CHECK|FOREIGN KEY|REFERENCE`)
 
-// conflictKind tells a check from a foreign key. The server puts the word CHECK, FOREIGN KEY or REFERENCE into its message in
-// every language.
+// conflictKind tells a check from a foreign key.
 func conflictKind(message string) driver.ErrorKind {
-	if strings.Contains(quoted.ReplaceAllString(message, ""), "CHECK") {
+	if violated.FindString(message) == "CHECK" {
 		return driver.Check
 	}
 	return driver.ForeignKey
 }
 
-// names find the constraint, index or column in a message, which stands before any value. In other languages than English they
-// find nothing.
+// names find the constraint, index or column in a message, which stands before any value. In other languages than English
+// they find nothing.
 var names = map[int32]*regexp.Regexp{
 	515:      regexp.MustCompile(`^Cannot insert the value NULL into column '([^']+)'`),
 	conflict: regexp.MustCompile(`^The [A-Z]+ statement conflicted with the [A-Z ]+ constraint "([^"]+)"`),
@@ -73,8 +72,8 @@ var names = map[int32]*regexp.Regexp{
 	2628:     regexp.MustCompile(`^String or binary data would be truncated in table '[^']*', column '([^']+)'`),
 }
 
-// detail returns what may be shown of an error: the server's numbers and the name of what was violated. Its texts quote values,
-// but for those about logins and the state of the server.
+// detail returns what may be shown of an error: the server's numbers and the name of what was violated. Its texts quote
+// values, but for those about logins and the state of the server.
 func detail(err error) string {
 	list := all(err)
 	if len(list) == 0 {

@@ -70,6 +70,11 @@ var refusals = []struct {
 		want:  "check constraint violated: error 547",
 	},
 	{
+		name: "check between apostrophes", code: xError.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
+		reply: tdsdouble.Fail(547, `L'istruzione INSERT è in conflitto con il vincolo CHECK "fk_REFERENCE" (column 'age').`),
+		want:  "check constraint violated: error 547",
+	},
+	{
 		name: "not null", code: xError.DataIncomplete,
 		reply: tdsdouble.Fail(515, "Cannot insert the value NULL into column 'name', table 'app.dbo.authors'; column does not allow nulls. INSERT fails."),
 		want:  "not-null constraint violated: error 515: name",
@@ -184,6 +189,11 @@ func TestKindsOfErrors(t *testing.T) {
 		{name: "text to time", err: number(241), want: driver.Malformed},
 		{name: "time out of range", err: number(242), want: driver.OutOfRange},
 		{name: "tinyint", err: number(220), want: driver.OutOfRange},
+		{name: "a replica that cannot be read", err: number(976), want: driver.Connection},
+		{name: "one that waits for its first snapshot", err: number(4221), want: driver.Connection},
+		{name: "a server that cannot be opened", err: number(40532), want: driver.Authentication},
+		{name: "no number of floating point", err: number(3623), want: driver.OutOfRange},
+		{name: "division by zero", err: number(8134), want: driver.OutOfRange},
 		{name: "unknown table", err: number(208), want: driver.Syntax},
 		{name: "unknown alias", err: number(4104), want: driver.Syntax},
 	} {

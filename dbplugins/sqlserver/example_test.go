@@ -49,5 +49,5 @@ func ExampleDriver_lock() {
 	lock := clause.Locking{Strength: clause.LockingStrengthUpdate, Options: clause.LockingOptionsSkipLocked}
 	statement := dry.Table("jobs").Clauses(lock).Where("done = ?", false).Find(&rows).Statement
 	fmt.Println(statement.SQL.String())
-	// Output: SELECT * FROM "jobs" WITH (UPDLOCK, ROWLOCK, READPAST) WHERE done = @p1
+	// Output: SELECT * FROM "jobs" WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK, READPAST) WHERE done = @p1
 }

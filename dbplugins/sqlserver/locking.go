@@ -40,11 +40,17 @@ func buildFrom(c clause.Clause, builder clause.Builder) {
 	}
 }
 
-// hints are what a strength of clause.Locking means. UPDLOCK is held until the transaction ends, and so are the shared locks of
-// REPEATABLEREAD; ROWLOCK keeps the server from taking a page at once.
+const (
+	updateLock = "UPDLOCK, ROWLOCK"
+	// readPast is refused at READ COMMITTED in a database with READ_COMMITTED_SNAPSHOT, unless the table is read with locks.
+	readPast = ", READPAST"
+)
+
+// hints are what a strength of clause.Locking means. UPDLOCK is held until the transaction ends, and so are the shared
+// locks of REPEATABLEREAD; ROWLOCK keeps the server from taking a page at once.
 var hints = map[string]string{
-	"UPDATE":        "UPDLOCK, ROWLOCK",
-	"NO KEY UPDATE": "UPDLOCK, ROWLOCK",
+	"UPDATE":        updateLock,
+	"NO KEY UPDATE": updateLock,
 	"SHARE":         "REPEATABLEREAD, ROWLOCK",
 	"KEY SHARE":     "REPEATABLEREAD, ROWLOCK",
 }
@@ -52,7 +58,7 @@ var hints = map[string]string{
 // waits are what its options add.
 var waits = map[string]string{
 	"":            "",
-	"SKIP LOCKED": ", READPAST",
+	"SKIP LOCKED": readPast,
 	"NOWAIT":      ", NOWAIT",
 }
 
@@ -67,10 +73,15 @@ func hintOf(stmt *gorm.Statement, from clause.From, lock clause.Locking) (string
 		return "", fmt.Errorf("sqlserver: clause.Locking: the options %q have no table hint", lock.Options)
 	}
 	if len(from.Tables) > 1 {
-		return "", fmt.Errorf("sqlserver: clause.Locking: a query from %d tables does not say which to lock", len(from.Tables))
+		const text = "sqlserver: clause.Locking: a query from %d tables does not say which to lock"
+		return "", fmt.Errorf(text, len(from.Tables))
 	}
 	if of := lock.Table.Name; of != "" && of != clause.CurrentTable && of != stmt.Table {
-		return "", fmt.Errorf("sqlserver: clause.Locking: only rows of the main table %q can be locked, not of %q", stmt.Table, of)
+		const text = "sqlserver: clause.Locking: only rows of the main table %q can be locked, not of %q"
+		return "", fmt.Errorf(text, stmt.Table, of)
+	}
+	if wait == readPast && strength == updateLock {
+		strength += ", READCOMMITTEDLOCK"
 	}
 	return strength + wait, nil
 }

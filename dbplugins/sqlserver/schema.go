@@ -11,7 +11,8 @@ import (
 	"gorm.io/gorm/migrator"
 )
 
-// tables is gorm's migrator with our types. RESTRICT, which T-SQL does not have, becomes NO ACTION, which means the same there.
+// tables is gorm's migrator with our types. RESTRICT, which T-SQL does not have, becomes NO ACTION, which means the same
+// there.
 type tables struct{ gormsqlserver.Migrator }
 
 // Migrator implements gorm.Dialector.

@@ -69,12 +69,6 @@ func (in *insert) take(rows *sql.Rows) error {
 // assign puts the values that the server has made for a row into what it was created from.
 func (in *insert) assign(row int, values []any) error {
 	stmt := in.db.Statement
-	if m := mapOf(stmt.Dest, row); m != nil {
-		for i, field := range in.returned {
-			m[field.DBName] = values[i]
-		}
-		return nil
-	}
 	entity := stmt.ReflectValue
 	if kind := entity.Kind(); kind == reflect.Slice || kind == reflect.Array {
 		entity = entity.Index(row)
@@ -84,20 +78,4 @@ func (in *insert) assign(row int, values []any) error {
 		errs = errors.Join(errs, field.Set(stmt.Context, entity, values[i]))
 	}
 	return errs
-}
-
-// mapOf returns the map of a row, or nil where rows are entities.
-func mapOf(dest any, row int) map[string]any {
-	switch d := dest.(type) {
-	case map[string]any:
-		return d
-	case *map[string]any:
-		return *d
-	case []map[string]any:
-		return d[row]
-	case *[]map[string]any:
-		return (*d)[row]
-	default:
-		return nil
-	}
 }

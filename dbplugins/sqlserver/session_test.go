@@ -2,7 +2,9 @@ package sqlserver_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -269,5 +271,80 @@ func TestThePoolWorksAgainAfterAnOutage(t *testing.T) {
 		if err := db.Create(&note{Text: "again"}).Error; err != nil {
 			t.Errorf("Create = %v after the server was back", err)
 		}
+	}
+}
+
+// The server keeps the isolation level of a transaction for its session, also when the pool resets that.
+func TestAnIsolationLevelEndsWithItsTransaction(t *testing.T) {
+	const again = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
+	boom := errors.New("boom")
+	victim := tdsdouble.Reply{Rollback: true, Errors: []tdsdouble.Error{{Number: 1205, Message: "deadlock"}}}
+	s := answering(t, when("UPDATE victim", victim))
+	for _, tc := range []struct {
+		name string
+		o    *sql.TxOptions
+		text string
+		back error
+		want []string
+	}{
+		{"none", nil, "UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"}},
+		{"the default", &sql.TxOptions{}, "UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"}},
+		{"the usual one", &sql.TxOptions{Isolation: sql.LevelReadCommitted}, "UPDATE t", boom, []string{"begin 2", "UPDATE t", "rollback 0"}},
+		{"another", &sql.TxOptions{Isolation: sql.LevelSerializable}, "UPDATE t", nil, []string{"begin 4", "UPDATE t", "commit 0", again}},
+		{"another that is rolled back", &sql.TxOptions{Isolation: sql.LevelSnapshot}, "UPDATE t", boom, []string{"begin 5", "UPDATE t", "rollback 0", again}},
+		{"another that the server has ended", &sql.TxOptions{Isolation: sql.LevelRepeatableRead}, "UPDATE victim", boom, []string{"begin 3", "UPDATE victim", again}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			db, _ := open(t, s, xDB.Options{MaxOpenConns: 1})
+			s.Reset()
+			err := db.Transaction(func(tx *gorm.DB) error {
+				_ = tx.Exec(tc.text)
+				return tc.back
+			}, tc.o)
+			if !errors.Is(err, tc.back) {
+				t.Errorf("Transaction = %v, want %v", err, tc.back)
+			}
+			if err := db.Exec("SELECT 1").Error; err != nil || len(s.Logins()) > 0 {
+				t.Errorf("the next statement = %v on a new connection or not: %d", err, len(s.Logins()))
+			}
+			var got []string
+			for _, r := range s.Requests() {
+				if r.SQL == "" {
+					r.SQL = fmt.Sprint(r.Kind, " ", r.Level)
+				}
+				got = append(got, r.SQL)
+			}
+			if want := append(tc.want, "SELECT 1"); !slices.Equal(got, want) {
+				t.Errorf("requests = %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestALevelThatCannotBeTakenBackClosesItsConnection(t *testing.T) {
+	for name, reply := range map[string]tdsdouble.Reply{"refused": tdsdouble.Fail(50000, "no"), "silent": {Deaf: true}} {
+		t.Run(name, func(t *testing.T) {
+			s := answering(t, when("SET TRANSACTION", reply))
+			db, _ := open(t, s, xDB.Options{MaxOpenConns: 1})
+			s.Reset()
+			begin := time.Now()
+			err := db.Transaction(func(*gorm.DB) error { return nil }, &sql.TxOptions{Isolation: sql.LevelSerializable})
+			if took := time.Since(begin); err != nil || took > 3*time.Second {
+				t.Errorf("Transaction = %v after %s, want that it is committed", err, took)
+			}
+			if err := db.Exec("UPDATE b SET x = 1").Error; err != nil || len(s.Logins()) != 1 {
+				t.Errorf("Exec = %v, logins %d; want a new connection", err, len(s.Logins()))
+			}
+		})
+	}
+}
+
+func TestATransactionOfReadsOnlyIsRefused(t *testing.T) {
+	s := answering(t, nil)
+	db, _ := open(t, s, xDB.Options{})
+	s.Reset()
+	err := db.Transaction(func(*gorm.DB) error { return nil }, &sql.TxOptions{ReadOnly: true})
+	if err == nil || len(s.Requests()) > 0 {
+		t.Errorf("Transaction = %v, requests %v; want an error alone", err, s.Requests())
 	}
 }

@@ -3,35 +3,20 @@ package sqlserver
 import (
 	"context"
 	sqldriver "database/sql/driver"
-	"sync"
 	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// grace is how long the server has to confirm that a statement has ended, when its context has. The library waits ten times as
-// long, and for ever while it sends.
+// grace is how long the server has to confirm that a statement has ended, when its context has. The library waits ten times
+// as long, and for ever while it sends.
 const grace = 500 * time.Millisecond
 
 // bound closes the connection where what is under way does not end soon after ctx. The caller calls end when it has.
 func (c *conn) bound(ctx context.Context) (end func()) {
-	if ctx.Done() == nil {
-		return func() {}
-	}
-	over := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			c.wires.cut()
-		case <-over:
-		}
-	})
-	return sync.OnceFunc(func() {
-		close(over)
-		stop()
-	})
+	return driver.CutAfter(ctx, grace, c.wires.cut)
 }
 
 // ended returns the context's error instead of err where the connection was closed for that.

@@ -18,7 +18,8 @@ type upsert struct {
 	targets [][]string // sets of columns; a row with the same values in one of them is there
 }
 
-var errNoTarget = errors.New("sqlserver: clause.OnConflict: MERGE has nothing for OnConstraint and TargetWhere: name the Columns")
+var errNoTarget = errors.New("sqlserver: clause.OnConflict: " +
+	"MERGE has nothing for OnConstraint and TargetWhere: name the Columns")
 
 // newUpsert returns what the statement's clause.OnConflict means, nil where no row can be there already.
 func newUpsert(stmt *gorm.Statement, columns []clause.Column) *upsert {

@@ -72,8 +72,9 @@ func DateTimeOffset(name string) Column {
 		return short(v, func() []byte {
 			at := as[time.Time](v)
 			day := at.UTC().Truncate(24 * time.Hour)
-			out := binary.LittleEndian.AppendUint64(nil, uint64(at.Sub(day).Microseconds()))[:5] //nolint:gosec // not negative
-			days := day.Unix()/(24*60*60) + 719162                                               // of the year 1 to 1970
+			parts := uint64(at.Sub(day).Microseconds()) //nolint:gosec // not negative
+			out := binary.LittleEndian.AppendUint64(nil, parts)[:5]
+			days := day.Unix()/(24*60*60) + 719162 // of the year 1 to 1970
 			_, offset := at.Zone()
 			out = append(out, binary.LittleEndian.AppendUint32(nil, uint32(days))[:3]...) //nolint:gosec // of this era
 			return binary.LittleEndian.AppendUint16(out, uint16(offset/60))               //nolint:gosec // its bits

@@ -27,6 +27,7 @@ type Request struct {
 	Params        []Param
 	InTransaction bool   // whether the server has begun one
 	Transaction   uint64 // for which the client has sent it, 0 for none
+	Level         byte   // of isolation that a Begin asks for: 0 as before, 2 READ COMMITTED, 4 SERIALIZABLE, 5 SNAPSHOT
 }
 
 // Param is a parameter as it came. Value is nil, int64, float64, bool, string, []byte or time.Time.

@@ -1,6 +1,6 @@
-// Package tdsdouble is a double of SQL Server for tests: a listener that speaks as much of TDS 7.4 as the driver needs to log
-// in, to run statements and transactions and to cancel them. It understands no SQL; what it answers is up to a function of the
-// test. It shows what a client sends and how it takes an answer, and nothing about SQL Server.
+// Package tdsdouble is a double of SQL Server for tests: a listener that speaks as much of TDS 7.4 as the driver needs to
+// log in, to run statements and transactions and to cancel them. It understands no SQL; what it answers is up to a function
+// of the test. It shows what a client sends and how it takes an answer, and nothing about SQL Server.
 //
 // The protocol is that of [MS-TDS].
 package tdsdouble

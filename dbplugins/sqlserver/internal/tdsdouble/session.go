@@ -106,7 +106,11 @@ func (s *session) transaction(body []byte) bool {
 	if !known || r.err != nil {
 		return false
 	}
-	s.server.note(Request{Kind: t.kind, InTransaction: s.inTx})
+	asked := Request{Kind: t.kind, InTransaction: s.inTx}
+	if t.kind == Begin {
+		asked.Level = r.byte()
+	}
+	s.server.note(asked)
 	if wait := s.server.options.Transaction; wait != nil {
 		wait(t.kind)
 	}
