@@ -106,7 +106,8 @@ func buildFor(c clause.Clause, b clause.Builder) {
 // writeLockedTable names a column of the table, which is what Oracle wants.
 func writeLockedTable(table clause.Table, b clause.Builder) {
 	stmt, ok := b.(*gorm.Statement)
-	if !ok || stmt.Schema == nil || len(stmt.Schema.DBNames) == 0 || table.Name != clause.CurrentTable && table.Name != stmt.Table {
+	own := ok && (table.Name == clause.CurrentTable || table.Name == stmt.Table)
+	if !own || stmt.Schema == nil || len(stmt.Schema.DBNames) == 0 {
 		_ = b.AddError(fmt.Errorf("oracle: cannot lock the rows of %q alone: only those of the query's own table", table.Name))
 		return
 	}

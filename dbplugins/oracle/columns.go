@@ -74,32 +74,8 @@ func (m tables) field(value any, name string, do func(*gorm.Statement, *schema.F
 // AddColumn implements gorm.Migrator.
 func (m tables) AddColumn(value any, name string) error {
 	return m.field(value, name, func(stmt *gorm.Statement, field *schema.Field) error {
-		err := m.fresh().Exec("ALTER TABLE ? ADD (? ?)", m.CurrentTable(stmt), clause.Column{Name: field.DBName},
+		return m.fresh().Exec("ALTER TABLE ? ADD (? ?)", m.CurrentTable(stmt), clause.Column{Name: field.DBName},
 			m.FullDataTypeOf(field)).Error
-		if err != nil {
-			return err
-		}
-		return m.comment(stmt, field)
-	})
-}
-
-// AlterColumn implements gorm.Migrator. Only a change may be named: to make a column NOT NULL that is so already is an error.
-func (m tables) AlterColumn(value any, name string) error {
-	columns, err := m.ColumnTypes(value)
-	if err != nil {
-		return err
-	}
-	return m.field(value, name, func(stmt *gorm.Statement, field *schema.Field) error {
-		for _, c := range columns {
-			if c.Name() == field.DBName {
-				text := strings.TrimSuffix(m.DataTypeOf(field), identity) + m.defaultOf(field)
-				if nullable, ok := c.Nullable(); ok && nullable && field.NotNull {
-					text += " NOT NULL"
-				}
-				return m.modify(stmt, field, c, text)
-			}
-		}
-		return fmt.Errorf("oracle: %s has no column %q", stmt.Table, field.DBName)
 	})
 }
 
@@ -137,21 +113,17 @@ func (m tables) MigrateColumn(value any, field *schema.Field, c gorm.ColumnType)
 
 // catalogColumn is a row of all_tab_columns.
 type catalogColumn struct {
-	ColumnName, DataType, Nullable, CharUsed, IdentityColumn string
+	ColumnName, DataType, Nullable, CharUsed string
 
 	CharLength, DataLength   int64
 	DataPrecision, DataScale sql.NullInt64
 }
 
-// full returns the type as dataType would write it.
+// full returns the type as dataType would write it, or what differs from that.
 func (c catalogColumn) full() string {
 	switch {
-	case c.CharUsed == "C" && strings.HasPrefix(c.DataType, "N"):
-		return fmt.Sprintf("%s(%d)", c.DataType, c.CharLength)
 	case c.CharUsed == "C":
 		return fmt.Sprintf("%s(%d CHAR)", c.DataType, c.CharLength)
-	case c.CharUsed == "B":
-		return fmt.Sprintf("%s(%d BYTE)", c.DataType, c.CharLength)
 	case c.DataType == "RAW":
 		return fmt.Sprintf("RAW(%d)", c.DataLength)
 	case c.DataType == "NUMBER" && c.DataPrecision.Valid:
@@ -169,60 +141,47 @@ func (m tables) ColumnTypes(value any) ([]gorm.ColumnType, error) {
 	err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
 		owner, table := split(stmt.Table)
 		var found []catalogColumn
-		err := m.DB.Raw("SELECT column_name, data_type, nullable, char_used, identity_column, char_length, data_length, "+
+		err := m.DB.Raw("SELECT column_name, data_type, nullable, char_used, char_length, data_length, "+
 			"data_precision, data_scale FROM all_tab_columns WHERE "+ofOwner+" AND table_name = ? ORDER BY column_id",
 			owner, table).Scan(&found).Error
 		if err != nil {
 			return err
 		}
-		keys, err := m.keys(owner, table)
+		unique, err := m.unique(owner, table)
 		if err != nil {
 			return err
 		}
 		for _, c := range found {
-			types = append(types, columnType(c, keys[c.ColumnName]))
+			types = append(types, columnType(c, unique[c.ColumnName]))
 		}
 		return nil
 	})
 	return types, err
 }
 
-// key says which constraints a column is in.
-type key struct{ primary, unique bool }
-
-// keys returns the columns of a table that are in its primary key, or unique by themselves.
-func (m tables) keys(owner, table string) (map[string]key, error) {
+// unique returns the columns of a table that are unique by themselves.
+func (m tables) unique(owner, table string) (map[string]bool, error) {
 	var found []struct {
-		ColumnName, ConstraintType string
-		ColumnCount                int64
+		ColumnName  string
+		ColumnCount int64
 	}
-	err := m.DB.Raw("SELECT c.column_name, k.constraint_type, COUNT(*) OVER (PARTITION BY k.constraint_name) AS column_count "+
+	err := m.DB.Raw("SELECT c.column_name, COUNT(*) OVER (PARTITION BY k.constraint_name) AS column_count "+
 		"FROM all_constraints k JOIN all_cons_columns c ON c.owner = k.owner AND c.constraint_name = k.constraint_name "+
-		"WHERE k."+ofOwner+" AND k.table_name = ? AND k.constraint_type IN ('P', 'U')", owner, table).Scan(&found).Error
-	keys := map[string]key{}
+		"WHERE k."+ofOwner+" AND k.table_name = ? AND k.constraint_type = 'U'", owner, table).Scan(&found).Error
+	unique := map[string]bool{}
 	for _, f := range found {
-		k := keys[f.ColumnName]
-		k.primary = k.primary || f.ConstraintType == "P"
-		k.unique = k.unique || f.ConstraintType == "U" && f.ColumnCount == 1
-		keys[f.ColumnName] = k
+		unique[f.ColumnName] = unique[f.ColumnName] || f.ColumnCount == 1
 	}
-	return keys, err
+	return unique, err
 }
 
-func columnType(c catalogColumn, k key) gorm.ColumnType {
-	t := migrator.ColumnType{
-		NameValue:          sql.NullString{String: lowered(c.ColumnName), Valid: true},
-		DataTypeValue:      sql.NullString{String: c.DataType, Valid: true},
-		ColumnTypeValue:    sql.NullString{String: c.full(), Valid: true},
-		PrimaryKeyValue:    sql.NullBool{Bool: k.primary, Valid: true},
-		UniqueValue:        sql.NullBool{Bool: k.unique, Valid: true},
-		AutoIncrementValue: sql.NullBool{Bool: c.IdentityColumn == "YES", Valid: true},
-		NullableValue:      sql.NullBool{Bool: c.Nullable == "Y", Valid: true},
-		LengthValue:        sql.NullInt64{Int64: c.CharLength, Valid: c.CharUsed != ""},
-		ScaleValue:         c.DataScale,
+// columnType says of a column what a migration compares.
+func columnType(c catalogColumn, unique bool) gorm.ColumnType {
+	return migrator.ColumnType{
+		NameValue:       sql.NullString{String: lowered(c.ColumnName), Valid: true},
+		DataTypeValue:   sql.NullString{String: c.DataType, Valid: true},
+		ColumnTypeValue: sql.NullString{String: c.full(), Valid: true},
+		UniqueValue:     sql.NullBool{Bool: unique, Valid: true},
+		NullableValue:   sql.NullBool{Bool: c.Nullable == "Y", Valid: true},
 	}
-	if c.DataType == "NUMBER" {
-		t.DecimalSizeValue = c.DataPrecision
-	}
-	return t
 }

@@ -52,7 +52,7 @@ var errPanic = errors.New("oracle: the library could not read what the server ha
 // A connection whose context ended meanwhile is spent, whatever f returns: the library may have sent an interrupt to which
 // the server answers when the next statement is under way.
 func (c *conn) do(ctx context.Context, f func() error) (err error) {
-	end := c.watch(ctx)
+	end := driver.CutAfter(ctx, breakWait, c.wire.cut)
 	defer func() {
 		if p := recover(); p != nil { // it takes the lengths in a packet as they come
 			c.spent.Store(true)
@@ -63,27 +63,6 @@ func (c *conn) do(ctx context.Context, f func() error) (err error) {
 		err = c.explain(ctx, err)
 	}()
 	return f()
-}
-
-// watch cuts the wire where what is under way has not ended breakWait after ctx. It watches until end is called.
-func (c *conn) watch(ctx context.Context) (end func()) {
-	if ctx.Done() == nil {
-		return func() {}
-	}
-	done := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(breakWait)
-		defer timer.Stop()
-		select {
-		case <-done:
-		case <-timer.C:
-			c.wire.cut()
-		}
-	})
-	return func() {
-		stop()
-		close(done)
-	}
 }
 
 // explain returns the context's error where that has ended, and a broken network as such.
@@ -141,7 +120,9 @@ func (c *conn) IsValid() bool { return !c.spent.Load() && !c.wire.broken.Load() 
 // ResetSession implements driver.SessionResetter: a connection that was idle is asked whether it is still there.
 func (c *conn) ResetSession(ctx context.Context) error {
 	if c.IsValid() && time.Since(c.used) > trusted {
-		if err := c.within(func() error { return c.libraryConn.Ping(ctx) }); err != nil { //nolint:contextcheck // it has a limit of its own too
+		// the library would send an interrupt of its own where this context ends
+		ping := func() error { return c.libraryConn.Ping(context.WithoutCancel(ctx)) }
+		if err := c.within(ping); err != nil { //nolint:contextcheck // it has a limit of its own
 			c.spent.Store(true)
 		}
 	}

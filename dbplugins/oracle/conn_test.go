@@ -131,7 +131,9 @@ func TestIdleConnectionIsAskedFirst(t *testing.T) {
 		pings := d.pings
 		use := func() {
 			t.Helper()
-			if err := db.Exec("DELETE FROM app_notes").Error; err != nil {
+			ctx, cancel := context.WithCancel(db.Statement.Context)
+			defer cancel()
+			if err := db.WithContext(ctx).Exec("DELETE FROM app_notes").Error; err != nil {
 				t.Error(err)
 			}
 		}
@@ -144,6 +146,9 @@ func TestIdleConnectionIsAskedFirst(t *testing.T) {
 		if d.pings != pings+1 || d.opened != 1 {
 			t.Errorf("pings = %d with %d connections, want %d with 1", d.pings, d.opened, pings+1)
 		}
+		if d.lastPing.Done() != nil {
+			t.Error("go-ora is given a context for which it would send an interrupt")
+		}
 		d.pingErr = io.EOF
 		<-time.After(2 * time.Second)
 		use()
@@ -152,24 +157,6 @@ func TestIdleConnectionIsAskedFirst(t *testing.T) {
 		}
 		d.pingErr = nil
 	})
-}
-
-func TestIndexesAreListed(t *testing.T) {
-	d := &double{script: []answer{{
-		pattern: "FROM all_indexes i", columns: []string{"NAME", "UNIQUENESS", "COLUMN_NAME", "INDEX_KIND"},
-		rows: [][]sqlValue{
-			{"IDX_AB", "NONUNIQUE", "A", nil}, {"IDX_AB", "NONUNIQUE", "B", nil}, {"SYS_C001", "UNIQUE", "ID", "P"},
-		},
-	}}}
-	got, err := openDouble(t, d, nil).Migrator().GetIndexes(&author{})
-	if err != nil || len(got) != 2 {
-		t.Fatalf("indexes = %v, %v; want 2", got, err)
-	}
-	unique, _ := got[0].Unique()
-	primary, _ := got[1].PrimaryKey()
-	if got[0].Name() != "idx_ab" || !slices.Equal(got[0].Columns(), []string{"a", "b"}) || unique || !primary || got[1].Table() != "app_authors" {
-		t.Errorf("indexes = %v, %v", got[0], got[1])
-	}
 }
 
 // go-ora only parses a query that is executed, and returns before a slow one has begun.
@@ -237,14 +224,14 @@ func TestMigrationLockIsMadeAndWaitedFor(t *testing.T) {
 		t.Error("it ran without the lock")
 		return nil
 	})
-	if kindOfError(err) != driver.Syntax || !slices.Contains(d.taken(), "CREATE TABLE plinth_migration_lock (id NUMBER(1) PRIMARY KEY)") {
+	if kindOfError(err) != driver.Authentication || !slices.Contains(d.taken(), "CREATE TABLE plinth_migration_lock (id NUMBER(1) PRIMARY KEY)") {
 		t.Errorf("Migrate = %v, want the error of CREATE TABLE", err)
 	}
 	d.script = []answer{
 		{pattern: "FROM plinth_migration_lock", columns: []string{"ID"}}, // the table is there, its row is not
 		{pattern: "^INSERT INTO plinth", err: &network.OracleError{ErrCode: 1031}},
 	}
-	if err := (oracle.Driver{}).Migrate(db.Statement.Context, db, nil); kindOfError(err) != driver.Syntax {
+	if err := (oracle.Driver{}).Migrate(db.Statement.Context, db, nil); kindOfError(err) != driver.Authentication {
 		t.Errorf("Migrate = %v, want the error of INSERT", err)
 	}
 	d.taken()
@@ -272,12 +259,51 @@ func TestMigrationWithAPoolOfOne(t *testing.T) {
 	if !errors.Is(err, boom) {
 		t.Errorf("Migrate = %v, want run's error", err)
 	}
-	want := []string{"<begin>", "SELECT id FROM plinth_migration_lock FOR UPDATE NOWAIT", "CREATE TABLE x (id NUMBER)", "<rollback>"}
+	want := []string{"<begin>", askLock, "CREATE TABLE x (id NUMBER)", "<rollback>"}
 	if got := d.taken(); !slices.Equal(got, want) {
 		t.Errorf("statements = %q, want %q", got, want)
 	}
 	if d.opened-d.closed != 0 {
 		t.Errorf("connections left open = %d, want none", d.opened-d.closed)
+	}
+}
+
+const askLock = "SELECT id FROM plinth_migration_lock FOR UPDATE NOWAIT"
+
+// The session of the lock is idle while a migration runs, and a firewall or an IDLE_TIME may end it.
+func TestMigrationThatHasLostItsLockSaysSo(t *testing.T) {
+	d := &double{}
+	db := openDouble(t, d, nil)
+	err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
+		d.script = []answer{{pattern: "FROM plinth_migration_lock", err: &network.OracleError{ErrCode: 2396}}}
+		return nil
+	})
+	if kindOfError(err) != driver.Connection || !strings.Contains(err.Error(), "lock was lost") {
+		t.Errorf("Migrate = %v, want that the lock was lost", err)
+	}
+}
+
+func TestMigrationIsDoneEvenIfItsContextEndsOrALockIsHardToClose(t *testing.T) {
+	d := &double{}
+	db := openDouble(t, d, nil)
+	ctx, cancel := context.WithCancel(db.Statement.Context)
+	err := oracle.Driver{}.Migrate(ctx, db, func(*gorm.DB) error {
+		d.closeErr = errors.New("the session does not end")
+		d.taken()
+		cancel()
+		return nil
+	})
+	d.closeErr = nil
+	if got := d.taken(); err != nil || !slices.Equal(got, []string{askLock, "<rollback>"}) {
+		t.Errorf("Migrate = %v with %q, want none, and the lock asked for once more", err, got)
+	}
+}
+
+func TestSessionIsInUTCAndWaitsForTables(t *testing.T) {
+	d := &double{}
+	openDouble(t, d, nil)
+	if want := []string{"ALTER SESSION SET TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 30"}; !slices.Equal(d.session, want) {
+		t.Errorf("the session begins with %q, want %q", d.session, want)
 	}
 }
 

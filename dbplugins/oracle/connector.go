@@ -4,19 +4,33 @@ import (
 	"context"
 	"crypto/tls"
 	sqldriver "database/sql/driver"
+	"errors"
+	"time"
 
 	go_ora "github.com/sijms/go-ora/v2"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// utcSession lets functions such as LOCALTIMESTAMP, and times without a zone, be in UTC. The library sets the zone of the
-// client's machine.
-const utcSession = "ALTER SESSION SET TIME_ZONE = '+00:00'"
+// setUp is what a session begins with. Functions such as LOCALTIMESTAMP, and times without a zone, are in UTC: the library
+// sets the zone of the client's machine. A change of the schema waits for those who write to the table, 30 seconds at most;
+// by default it fails at once (ORA-00054).
+const setUp = "ALTER SESSION SET TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 30"
+
+// loginTimeout bounds a login. database/sql also connects with a context that has no end, and the place in the pool would be
+// lost to a listener that does not answer.
+const loginTimeout = 15 * time.Second
+
+var errLogin = errors.New("oracle: the login was not answered in time")
 
 // opener opens a connection of the library on a wire.
 type opener func(ctx context.Context, w *wire) (sqldriver.Conn, error)
 
 // connector opens the connections of one pool.
-type connector struct{ open opener }
+type connector struct {
+	open  opener
+	limit time.Duration // of a login
+}
 
 // library returns the opener of go-ora. Each connection has a connector of its own: the library writes to a shared one, and
 // to the TLS configuration, without a lock.
@@ -36,17 +50,22 @@ func library(dsn string, config *tls.Config) opener {
 // Connect implements driver.Connector.
 func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	n := &conn{wire: &wire{}}
-	err := n.do(ctx, func() error {
-		inner, err := c.open(ctx, n.wire)
+	limited, cancel := context.WithTimeoutCause(ctx, c.limit, errLogin)
+	defer cancel()
+	err := n.do(limited, func() error {
+		inner, err := c.open(limited, n.wire)
 		if err != nil {
 			return err
 		}
 		n.libraryConn = inner.(libraryConn) //nolint:forcetypeassert // the library's type
-		_, err = n.libraryConn.ExecContext(ctx, utcSession, nil)
+		_, err = n.libraryConn.ExecContext(limited, setUp, nil)
 		return err
 	})
 	if err != nil {
 		n.wire.cut() // the library leaves it open
+		if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(limited), errLogin) {
+			err = driver.Translate(driver.Connection, errLogin, errLogin.Error()) // not the caller's context
+		}
 		return nil, err
 	}
 	return n, nil

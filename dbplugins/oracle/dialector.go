@@ -38,7 +38,7 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 		}
 		d.open = library(dsn, config)
 	}
-	d.connector = &connector{open: d.open}
+	d.connector = &connector{open: d.open, limit: loginTimeout}
 	db.ConnPool = sql.OpenDB(d.connector)
 	maps.Copy(db.ClauseBuilders, clauseBuilders)
 	callbacks.RegisterDefaultCallbacks(db, &callbacks.Config{

@@ -29,6 +29,10 @@ type double struct {
 	script  []answer
 	pingErr error
 
+	session  []string // what each connection begins with
+	lastPing context.Context
+	closeErr error
+
 	opened, closed, pings int
 }
 
@@ -182,7 +186,7 @@ func (d *double) fromCatalog(query string, args []sqldriver.NamedValue) answer {
 		return one(d.objects[text(2)])
 	case strings.Contains(query, "FROM all_tab_columns WHERE") && strings.Contains(query, "data_type"):
 		return d.describe(text(1))
-	case strings.Contains(query, "k.constraint_type IN ('P', 'U')"):
+	case strings.Contains(query, "k.constraint_type = 'U'"):
 		return d.keys(text(1))
 	case strings.HasPrefix(query, "SELECT count(*)"):
 		return one(true)
@@ -198,36 +202,35 @@ var typeParts = regexp.MustCompile(`^([A-Z0-9_]+)(?:\((\d+)(?:,(\d+))?( CHAR)?\)
 // describe answers as all_tab_columns would.
 func (d *double) describe(table string) answer {
 	a := answer{
-		columns: []string{"COLUMN_NAME", "DATA_TYPE", "NULLABLE", "CHAR_USED", "IDENTITY_COLUMN", "CHAR_LENGTH", "DATA_LENGTH", "DATA_PRECISION", "DATA_SCALE"},
-		types:   []string{"NCHAR", "NCHAR", "NCHAR", "NCHAR", "NCHAR", "NUMBER", "NUMBER", "NUMBER", "NUMBER"},
+		columns: []string{"COLUMN_NAME", "DATA_TYPE", "NULLABLE", "CHAR_USED", "CHAR_LENGTH", "DATA_LENGTH", "DATA_PRECISION", "DATA_SCALE"},
+		types:   []string{"NCHAR", "NCHAR", "NCHAR", "NCHAR", "NUMBER", "NUMBER", "NUMBER", "NUMBER"},
 	}
 	for _, c := range d.catalog[table] {
 		m := typeParts.FindStringSubmatch(c.kind)
-		row := []sqldriver.Value{c.name, m[1], c.nullable, nil, "NO", "0", "22", nil, nil}
+		row := []sqldriver.Value{c.name, m[1], c.nullable, nil, "0", "22", nil, nil}
 		switch m[1] {
 		case "VARCHAR2", "CHAR":
-			row[3], row[5] = "C", m[2]
+			row[3], row[4] = "C", m[2]
 		case "NUMBER":
-			row[7], row[8] = m[2], "0"
+			row[6], row[7] = m[2], "0"
 			if m[3] != "" {
-				row[8] = m[3]
+				row[7] = m[3]
 			}
 		case "RAW":
-			row[6] = m[2]
+			row[5] = m[2]
 		case "TIMESTAMP":
-			row[1], row[8] = c.kind, m[2]
+			row[1], row[7] = c.kind, m[2]
 		}
 		a.rows = append(a.rows, row)
 	}
 	return a
 }
 
-// keys answers for the primary key, and for the one column that is unique by itself.
+// keys answers for the one column that is unique by itself.
 func (d *double) keys(table string) answer {
-	a := answer{columns: []string{"COLUMN_NAME", "CONSTRAINT_TYPE", "COLUMN_COUNT"}, types: []string{"NCHAR", "NCHAR", "NUMBER"}}
-	a.rows = append(a.rows, []sqldriver.Value{"ID", "P", "1"})
+	a := answer{columns: []string{"COLUMN_NAME", "COLUMN_COUNT"}, types: []string{"NCHAR", "NUMBER"}}
 	if d.objects["UNI_"+table+"_LEVEL"] {
-		a.rows = append(a.rows, []sqldriver.Value{"LEVEL", "U", "1"})
+		a.rows = append(a.rows, []sqldriver.Value{"LEVEL", "1"})
 	}
 	return a
 }

@@ -19,10 +19,11 @@ func (c *doubleConn) Prepare(string) (sqldriver.Stmt, error) { return nil, error
 
 func (c *doubleConn) Begin() (sqldriver.Tx, error) { return nil, errors.New("not used") }
 
-func (c *doubleConn) Ping(context.Context) error {
+func (c *doubleConn) Ping(ctx context.Context) error {
 	c.double.mu.Lock()
 	defer c.double.mu.Unlock()
 	c.double.pings++
+	c.double.lastPing = ctx
 	return c.double.pingErr
 }
 
@@ -32,7 +33,7 @@ func (c *doubleConn) Close() error {
 	c.double.mu.Lock()
 	defer c.double.mu.Unlock()
 	c.double.closed++
-	return nil
+	return c.double.closeErr
 }
 
 func (c *doubleConn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver.Tx, error) {
@@ -49,6 +50,9 @@ func (c *doubleConn) PrepareContext(_ context.Context, query string) (sqldriver.
 
 func (c *doubleConn) ExecContext(_ context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Result, error) {
 	if strings.HasPrefix(query, "ALTER SESSION") {
+		c.double.mu.Lock()
+		defer c.double.mu.Unlock()
+		c.double.session = append(c.double.session, query)
 		return sqldriver.RowsAffected(0), nil // of each connection
 	}
 	return sqldriver.RowsAffected(1), c.double.take(query, args).err

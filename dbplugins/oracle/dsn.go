@@ -1,14 +1,12 @@
 package oracle
 
 import (
-	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 
 	go_ora "github.com/sijms/go-ora/v2"
@@ -43,31 +41,28 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	if name == "" && c.Name != "" {
 		name, variable = c.Name, xEnv.DatabaseName
 	}
-	address := strings.TrimSuffix(strings.TrimPrefix(cmp.Or(c.Host, "localhost"), "["), "]")
+	at, addressErr := address(c)
 	params, tlsErr := tlsParams(c)
 	missing := driver.Missing(map[xEnv.EnvKey]string{
 		xEnv.DatabaseUser: c.User, xEnv.DatabasePass: c.Pass, variable: name,
 	})
-	if err := errors.Join(missing, checkAddress(address, c.Port), checkService(name, variable), tlsErr); err != nil {
+	if err := errors.Join(missing, addressErr, checkService(name, variable), tlsErr); err != nil {
 		return "", err
 	}
 	params.Set(locationParam, "UTC")
 	params.Set(timeoutParam, "0")
 	u := url.URL{
-		Scheme: "oracle", User: url.UserPassword(c.User, c.Pass), Path: "/" + name, RawQuery: params.Encode(),
-		Host: net.JoinHostPort(address, strconv.Itoa(cmp.Or(c.Port, defaultPort))),
+		Scheme: "oracle", User: url.UserPassword(c.User, c.Pass), Host: at, Path: "/" + name, RawQuery: params.Encode(),
 	}
 	return u.String(), nil
 }
 
-func checkAddress(address string, port int) error {
-	if port < 0 || port > 65535 {
-		return xEnv.Problem(xEnv.DatabasePort, strconv.Itoa(port), "is no port", "1 to 65535")
+func address(c driver.Config) (string, error) {
+	name, port, err := c.Address(defaultPort)
+	if err == nil && !host.MatchString(name) {
+		err = xEnv.Problem(xEnv.DatabaseHost, name, "is no host", "a name or an address")
 	}
-	if !host.MatchString(address) {
-		return xEnv.Problem(xEnv.DatabaseHost, address, "is no host", "a name or an address")
-	}
-	return nil
+	return net.JoinHostPort(name, port), err
 }
 
 func checkService(name string, variable xEnv.EnvKey) error {
@@ -94,8 +89,11 @@ func tlsParams(c driver.Config) (url.Values, error) {
 	return params, err
 }
 
-// errDSN quotes nothing of a string that may hold a password.
-var errDSN = errors.New("oracle: the connection string does not parse: want oracle://user:password@host:port/service?NAME=value")
+// errDSN quotes nothing of the string: where a password is not escaped, any part of it may be a piece of that, even the name
+// of a parameter.
+var errDSN = errors.New("oracle: the connection string does not parse: want " +
+	"oracle://user:password@host:port/service?NAME=value, with the parameters that go-ora has, " +
+	"and with %3F for a ? in the password, %40 for a @")
 
 // parse reads a DSN, ours or one of the application's own, and returns what the library is to be given.
 func parse(dsn string) (clean string, config *tls.Config, err error) {
@@ -115,12 +113,9 @@ func parse(dsn string) (clean string, config *tls.Config, err error) {
 	u.RawQuery = params.Encode()
 	clean = u.String()
 	parts, err := go_ora.ParseConfig(clean)
-	var broken *url.Error
 	switch {
-	case errors.As(err, &broken):
-		return "", nil, errDSN
 	case err != nil:
-		return "", nil, fmt.Errorf("oracle: connection string: %w", err)
+		return "", nil, errDSN
 	case !parts.SSL && ca != "":
 		return "", nil, fmt.Errorf("oracle: the connection string has %q, which is only used with SSL=true", caParam)
 	case parts.SSL && parts.Wallet == nil:

@@ -111,8 +111,9 @@ func TestForeignDSN(t *testing.T) {
 		{name: "a descriptor", dsn: go_ora.BuildJDBC("u", "p", "(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=h)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=s)))", nil)},
 		{name: "another scheme", dsn: "postgres://u:hunter2@h/s", want: "does not parse"},
 		{name: "no URL", dsn: "oracle://u:hun%ter2@h:1521/s", want: "does not parse"},
-		{name: "no port", dsn: "oracle://u:hunter2@h/s", want: "connection string"},
-		{name: "an unknown parameter", dsn: "oracle://u:hunter2@h:1521/s?PORT=1", want: "unknown URL option: PORT"},
+		{name: "no port", dsn: "oracle://u:hunter2@h/s", want: "does not parse"},
+		{name: "an unknown parameter", dsn: "oracle://u:hunter2@h:1521/s?PORT=1", want: "does not parse"},
+		{name: "a password with a question mark", dsn: "oracle://user:12?hunter2=3@h:1521/s", want: "does not parse"},
 		{name: "an authority that is not used", dsn: "oracle://u:hunter2@h:1521/s?TLS+CA=x.pem", want: "only used with SSL=true"},
 		{name: "an authority that is not there", dsn: "oracle://u:hunter2@h:1521/s?SSL=true&TLS+CA=no-such.pem", want: "DATABASE_TLS_CA"},
 	} {
@@ -129,9 +130,9 @@ func TestForeignDSN(t *testing.T) {
 }
 
 func TestAdviceOnWhatIsIgnored(t *testing.T) {
-	got := oracle.Driver{}.Advice(driver.Config{Host: "h", TLS: driver.TLSDisable, LibDir: "/opt/instantclient"})
-	if len(got) != 1 || got[0] != "DATABASE_LIB_DIR is ignored: go-ora needs no client library" {
-		t.Errorf("Advice = %q", got)
+	got := oracle.Driver{}.Advice(driver.Config{Host: "h", TLS: driver.TLSDisable, ServiceName: "s", LibDir: "/opt/instantclient"})
+	if len(got) != 1 || !strings.Contains(got[0], "DATABASE_LIB_DIR") {
+		t.Errorf("Advice = %q, want one line about the library's folder", got)
 	}
 	if got := (oracle.Driver{}).Advice(driver.Config{Host: "db.example"}); len(got) != 1 || !strings.Contains(got[0], "not encrypted") {
 		t.Errorf("Advice = %q, want one line about plain text", got)

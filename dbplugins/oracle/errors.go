@@ -51,10 +51,11 @@ var kinds = map[int]driver.ErrorKind{
 	1489:  driver.TooLong,
 	12899: driver.TooLong,
 	22835: driver.TooLong, // a CLOB for a VARCHAR2
-	910:   driver.TooLong,
 	1426:  driver.OutOfRange,
 	1438:  driver.OutOfRange,
 	1455:  driver.OutOfRange,
+	1476:  driver.OutOfRange, // a division by zero
+	1839:  driver.OutOfRange, // 30 February
 	1841:  driver.OutOfRange,
 	1843:  driver.OutOfRange,
 	1847:  driver.OutOfRange,
@@ -70,6 +71,7 @@ var kinds = map[int]driver.ErrorKind{
 	6502:  driver.Malformed,
 	29275: driver.Malformed,
 	60:    driver.Deadlock,
+	4020:  driver.Deadlock,
 	8177:  driver.Deadlock,
 	54:    driver.LockTimeout,
 	4021:  driver.LockTimeout,
@@ -80,16 +82,21 @@ var kinds = map[int]driver.ErrorKind{
 	1045:  driver.Authentication,
 	28000: driver.Authentication,
 	28001: driver.Authentication,
-	28:    driver.Connection, // the session was killed
+	1031:  driver.Authentication, // no privilege
+	41900: driver.Authentication, // the same in 23ai
+	28:    driver.Connection,     // the session was killed
 	31:    driver.Connection,
 	1012:  driver.Connection,
+	1014:  driver.Connection,
 	1033:  driver.Connection, // starting or stopping
 	1034:  driver.Connection,
 	1089:  driver.Connection,
 	1090:  driver.Connection,
 	1092:  driver.Connection,
 	1109:  driver.Connection, // not open yet
+	2391:  driver.Connection, // too many sessions of the user
 	2396:  driver.Connection, // idle for too long
+	2399:  driver.Connection, // connected for too long
 	3113:  driver.Connection,
 	3114:  driver.Connection,
 	3135:  driver.Connection,
@@ -98,7 +105,6 @@ var kinds = map[int]driver.ErrorKind{
 	28547: driver.Connection,
 	16000: driver.ReadOnly,
 	1456:  driver.ReadOnly,
-	1031:  driver.Syntax, // no privilege
 	1756:  driver.Syntax,
 	1789:  driver.Syntax,
 	1790:  driver.Syntax,

@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	sqldriver "database/sql/driver"
+	"time"
 
 	"gorm.io/gorm"
 )
@@ -11,6 +12,12 @@ import (
 // cut breaks the network below a connection.
 func Over(open func(ctx context.Context, cut func()) (sqldriver.Conn, error)) gorm.Dialector {
 	return &dialector{open: func(ctx context.Context, w *wire) (sqldriver.Conn, error) { return open(ctx, w.cut) }}
+}
+
+// Connector returns the connector of this package, with a limit for a login.
+func Connector(dsn string, limit time.Duration) (sqldriver.Connector, error) {
+	clean, config, err := parse(dsn)
+	return &connector{open: library(clean, config), limit: limit}, err
 }
 
 // What the tests look at from inside.

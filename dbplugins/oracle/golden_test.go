@@ -58,7 +58,7 @@ type (
 
 	// tag has what the database fills in.
 	tag struct {
-		ID     uint   `gorm:"comment:it's a number"`
+		ID     uint
 		Level  string `gorm:"unique"` // a reserved word
 		Active bool   `gorm:"default:true"`
 		Rank   int16  `gorm:"default:7"`
@@ -75,6 +75,27 @@ type (
 		Bio  string `gorm:"type:text"`
 	}
 
+	// sample has the types that gorm maps by itself, preset has defaults.
+	sample struct {
+		xModels.BaseEntity
+		Active  bool    `gorm:"not null"`
+		Ratio   float64 `gorm:"not null"`
+		Tiny    int8    `gorm:"not null"`
+		Middle  int32   `gorm:"not null"`
+		Natural uint64  `gorm:"not null"`
+		Word    uint32  `gorm:"not null"`
+		MaybeAt *time.Time
+		MaybeOn *bool
+		Data    []byte
+	}
+
+	preset struct {
+		xModels.BaseEntity
+		Name    string `gorm:"size:20;not null;default:nobody"`
+		Score   int    `gorm:"not null;default:7"`
+		Enabled *bool  `gorm:"not null;default:true"`
+	}
+
 	noteAfter struct {
 		xModels.BaseEntityWithSoftDelete
 		Text   string  `gorm:"size:400;not null"`
@@ -88,12 +109,6 @@ type (
 		More map[string]any `gorm:"serializer:json;size:99"`
 	}
 
-	authorAfter struct {
-		xModels.BaseEntity
-		Email string `gorm:"size:99;not null;default:x"`
-		Age   *int
-	}
-
 	bookAfter struct {
 		xModels.BaseEntity
 		Title    string                 `gorm:"size:100"`
@@ -101,14 +116,12 @@ type (
 	}
 )
 
-func (authorAfter) TableName() string { return "app_authors" }
-
 func (noteAfter) TableName() string { return "app_notes" }
 
 func (bookAfter) TableName() string { return "app_books" }
 
 func entities() []any {
-	return []any{&author{}, &book{}, &note{}, &account{}, &event{}, &tag{}, &owner{}, &document{}}
+	return []any{&author{}, &book{}, &note{}, &account{}, &event{}, &tag{}, &owner{}, &document{}, &sample{}, &preset{}}
 }
 
 // quietContext carries a quiet log.
@@ -145,6 +158,11 @@ func TestStatementsAreThoseThatWereReviewed(t *testing.T) {
 		{name: "preload", steps: []step{preloading()}, script: []answer{{
 			pattern: `FROM "APP_AUTHORS"`, columns: []string{"ID", "NAME"}, types: []string{"NUMBER:0", "NCHAR"},
 			rows: [][]sqlValue{{"7", "x"}, {"8", "y"}},
+		}}},
+		{name: "suite", steps: suites()},
+		{name: "keyset", steps: []step{keyset()}, script: []answer{{
+			pattern: `FROM "APP_EVENTS"`, columns: []string{"ID", "AT", "KIND"}, types: []string{"NUMBER:0", "TimeStampTZ_DTY", "NCHAR"},
+			rows: [][]sqlValue{{"7", at, "x"}, {"8", at, "y"}},
 		}}},
 		{name: "lock", steps: locks()},
 		{name: "change", steps: changes()},

@@ -8,13 +8,12 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/migrator"
 	"gorm.io/gorm/schema"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// BuildIndexOptions implements migrator.BuildIndexOptionsInterface. An index is of whole values, in the order of the session.
+// BuildIndexOptions implements migrator.BuildIndexOptionsInterface. An index is of whole values, in the session's order.
 func (tables) BuildIndexOptions(opts []schema.IndexOption, stmt *gorm.Statement) []any {
 	parts := make([]any, len(opts))
 	for i, opt := range opts {
@@ -75,37 +74,4 @@ func (m tables) DropIndex(value any, name string) error {
 	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
 		return m.fresh().Exec("DROP INDEX ?", clause.Column{Name: indexName(stmt, name)}).Error
 	})
-}
-
-// RenameIndex implements gorm.Migrator.
-func (m tables) RenameIndex(_ any, from, to string) error {
-	return m.fresh().Exec("ALTER INDEX ? RENAME TO ?", clause.Column{Name: from}, clause.Column{Name: to}).Error
-}
-
-// GetIndexes implements gorm.Migrator.
-func (m tables) GetIndexes(value any) ([]gorm.Index, error) {
-	var indexes []gorm.Index
-	err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
-		var found []struct{ Name, Uniqueness, ColumnName, IndexKind string }
-		owner, table := split(stmt.Table)
-		err := m.DB.Raw(`SELECT i.index_name AS name, i.uniqueness, c.column_name,
-(SELECT MAX(k.constraint_type) FROM all_constraints k WHERE k.owner = i.table_owner AND k.table_name = i.table_name
-AND k.index_name = i.index_name AND k.constraint_type = 'P') AS index_kind
-FROM all_indexes i JOIN all_ind_columns c ON c.index_owner = i.owner AND c.index_name = i.index_name
-WHERE i.table_`+ofOwner+` AND i.table_name = ? ORDER BY i.index_name, c.column_position`, owner, table).Scan(&found).Error
-		for _, f := range found {
-			name := lowered(f.Name)
-			if n := len(indexes); n > 0 && indexes[n-1].Name() == name {
-				last := indexes[n-1].(*migrator.Index) //nolint:forcetypeassert // it was made here
-				last.ColumnList = append(last.ColumnList, lowered(f.ColumnName))
-				continue
-			}
-			index := &migrator.Index{TableName: stmt.Table, NameValue: name, ColumnList: []string{lowered(f.ColumnName)}}
-			index.UniqueValue.Bool, index.UniqueValue.Valid = f.Uniqueness == "UNIQUE", true
-			index.PrimaryKeyValue.Bool, index.PrimaryKeyValue.Valid = f.IndexKind == "P", true
-			indexes = append(indexes, index)
-		}
-		return err
-	})
-	return indexes, err
 }

@@ -1,12 +1,15 @@
 package oracle
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // longestList is how many items IN takes (ORA-01795).
 const longestList = 1000
 
-// splitLists turns a list of more than a thousand binds into several: x IN (...) OR x IN (...), and NOT IN with AND. It works
-// on the text that is sent, so it does not matter how that was made. The binds keep their order.
+// splitLists turns a list of more than a thousand binds behind a column into several: x IN (...) OR x IN (...), and NOT IN
+// with AND. It works on the text that is sent, so it does not matter how that was made. The binds keep their order.
 func splitLists(query string) string {
 	if !strings.Contains(query, ":1001") {
 		return query // the shortest way to see that there is no such list
@@ -67,11 +70,11 @@ func (l *lists) rewrite(in, end int) {
 		last = skipSpace(l.out, last-1, -1)
 	}
 	first := operand(l.out, last)
-	left := strings.Join(l.out[max(first, 0):last+1], "")
-	if first < 0 || strings.Contains(left, ":") || strings.Contains(left, "'") {
-		l.out = append(l.out, l.tokens[in:end+1]...) // it cannot be written twice
+	if first < 0 {
+		l.out = append(l.out, l.tokens[in:end+1]...)
 		return
 	}
+	left := strings.Join(l.out[first:last+1], "")
 	l.out = append(l.out[:first], "(")
 	items := 0
 	for _, token := range l.tokens[in+1 : end] {
@@ -92,53 +95,24 @@ func (l *lists) rewrite(in, end int) {
 	l.out = append(l.out, "))")
 }
 
-// operand returns where the operand begins that ends at last: a name with dots, or a call or an expression in parentheses. It
-// is negative where there is none.
+// operand returns where the operand begins that ends at last: a name, maybe with dots. It is negative where there is
+// something else: a call, a bind, a literal, an expression.
 func operand(tokens []string, last int) int {
 	i := last
-	if i >= 0 && tokens[i] == ")" {
-		if i = opening(tokens, i); i <= 0 || !isName(tokens[i-1]) || isKeyword(tokens[i-1]) {
-			return i
-		}
-		i--
-	}
 	if i < 0 || !isName(tokens[i]) {
 		return -1
 	}
 	for i >= 2 && tokens[i-1] == "." && isName(tokens[i-2]) {
 		i -= 2
 	}
-	return i
-}
-
-// opening returns where the parenthesis opens that closes at i, negative where it does not.
-func opening(tokens []string, i int) int {
-	for depth := 0; i >= 0; i-- {
-		switch tokens[i] {
-		case ")":
-			depth++
-		case "(":
-			depth--
-		}
-		if depth == 0 {
-			break
-		}
+	if before := skipSpace(tokens, i-1, -1); before >= 0 && tokens[before] != "(" && !isName(tokens[before]) {
+		return -1 // an operator
 	}
 	return i
 }
 
 func isName(token string) bool {
-	return token[0] == '"' || token[0] == '_' || strings.ToUpper(token) != strings.ToLower(token)
-}
-
-// isKeyword reports whether a word before a parenthesis is no function.
-func isKeyword(word string) bool {
-	switch strings.ToUpper(word) {
-	case "WHERE", "AND", "OR", "ON", "NOT", "WHEN", "HAVING":
-		return true
-	default:
-		return false
-	}
+	return token[0] == '"' || token[0] != '\'' && token[0] != ':' && strings.IndexFunc(token, unicode.IsLetter) == 0
 }
 
 // skipSpace returns the first token from i on, in steps, that is neither space nor a comment.

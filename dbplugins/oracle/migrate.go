@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sijms/go-ora/v2/network"
 	"gorm.io/gorm"
@@ -14,29 +15,51 @@ import (
 
 const (
 	lockTable = "plinth_migration_lock"
+	askLock   = "SELECT id FROM " + lockTable + " FOR UPDATE NOWAIT"
+
+	// askWait bounds the question whether the lock is still there.
+	askWait = 10 * time.Second
 
 	nameExists, noTable = 955, 942 // ORA-00955, ORA-00942
 )
 
-// Migrate implements driver.Migrator. The lock is a row lock on the one row of a small table, which needs no privilege that a
-// migration does not need too, and is let go where the process dies.
+// Migrate implements driver.Migrator. The lock is a row lock on the one row of a small table, which needs no privilege that
+// a migration does not need too, and is let go where the process dies.
 //
 // Every change of the schema commits, and would let go of a lock of its own session. So the lock has a session beside the
-// pool, and run gets another one, of the pool, which is closed afterwards.
-func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) (err error) {
+// pool, and run gets another one, of the pool, which is closed afterwards. The session of the lock has nothing to do
+// meanwhile, and may be ended for that: the lock is asked for again when run has returned, and is an error where it is lost,
+// because another process may have run the same.
+func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	d, ok := db.Dialector.(*dialector)
 	if !ok {
 		return fmt.Errorf("oracle: the dialector is a %T, not this package's", db.Dialector)
 	}
 	beside := sql.OpenDB(d.connector)
 	beside.SetMaxOpenConns(1)
-	defer func() { err = errors.Join(err, beside.Close()) }()
+	defer func() { _ = beside.Close() }() // what run has done is done
 	tx, err := lock(ctx, beside)
 	if err != nil {
 		return d.Translate(err)
 	}
 	defer func() { _ = tx.Rollback() }() // or the end of the session
-	return driver.Alone(ctx, db, func(tx *gorm.DB, _ *sql.Conn) error { return run(tx) })
+	err = driver.Alone(ctx, db, func(tx *gorm.DB, _ *sql.Conn) error { return run(tx) })
+	if err != nil {
+		return err
+	}
+	if err := held(ctx, tx); err != nil {
+		return fmt.Errorf("oracle: the migration has run, but its lock was lost meanwhile, "+
+			"and another process may have run it too: %w", d.Translate(err))
+	}
+	return nil
+}
+
+// held returns why the lock is not held any more. The end of ctx is no reason.
+func held(ctx context.Context, tx *sql.Tx) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWait)
+	defer cancel()
+	var id int
+	return tx.QueryRowContext(ctx, askLock).Scan(&id)
 }
 
 // lock returns a transaction that holds the lock.
@@ -59,7 +82,7 @@ func tryLock(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
 			return nil, err
 		}
 		var id int
-		err = tx.QueryRowContext(ctx, "SELECT id FROM "+lockTable+" FOR UPDATE NOWAIT").Scan(&id)
+		err = tx.QueryRowContext(ctx, askLock).Scan(&id)
 		if err == nil {
 			return tx, nil
 		}

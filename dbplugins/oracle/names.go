@@ -8,8 +8,8 @@ import (
 // nameParts are the parts of a name: quoted ones, and what stands between the dots.
 var nameParts = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|[^.]+")
 
-// raised returns a name as the catalog has it: a quoted one as it is, one without an upper-case letter in upper case, as if it
-// stood unquoted in SQL. A name with both, such as gorm's alias Author__name, keeps its case.
+// raised returns a name as the catalog has it: a quoted one as it is, one without an upper-case letter in upper case, as if
+// it stood unquoted in SQL. A name with both, such as gorm's alias Author__name, keeps its case.
 func raised(name string) string {
 	if len(name) > 1 && (name[0] == '"' || name[0] == '`') && name[0] == name[len(name)-1] {
 		return clean(name[1 : len(name)-1])

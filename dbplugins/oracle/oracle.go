@@ -12,9 +12,9 @@
 //
 // # Statements
 //
-// What makes several rows, or returns what the database has filled in, is one PL/SQL block of ordinary INSERTs: it is undone
-// as a whole, takes one round trip, and a NULL or a large text in one row does not change the type of a column as it would
-// in a UNION ALL. ON CONFLICT is a MERGE for each row, or a handler of DUP_VAL_ON_INDEX where no column is named.
+// What makes several rows, or returns what the database has filled in, is a PL/SQL block of up to 100 ordinary INSERTs: it
+// is undone as a whole, takes one round trip, and a NULL or a large text in one row does not change the type of a column as
+// it would in a UNION ALL. ON CONFLICT is a MERGE for each row, or a handler of DUP_VAL_ON_INDEX where no column is named.
 //
 // # Connections
 //
@@ -54,14 +54,5 @@ func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn}
 // TransactionalDDL implements driver.Transactional: Oracle commits before and after each change of the schema.
 func (Driver) TransactionalDDL() bool { return false }
 
-// BatchSize implements driver.Batcher: each row is a statement of a block, which has to be compiled.
-func (Driver) BatchSize() int { return 100 }
-
 // Advice implements driver.Adviser.
-func (Driver) Advice(c driver.Config) []string {
-	lines := c.Advice()
-	if c.LibDir != "" {
-		lines = append(lines, xEnv.DatabaseLibDir.String()+" is ignored: go-ora needs no client library")
-	}
-	return lines
-}
+func (Driver) Advice(c driver.Config) []string { return c.Advice(xEnv.DatabaseServiceName) }

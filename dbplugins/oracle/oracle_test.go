@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	go_ora "github.com/sijms/go-ora/v2"
+	"github.com/sijms/go-ora/v2/network"
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
@@ -65,7 +68,7 @@ func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) e
 		parts.User, parts.Pass = `"`+name+`"`, strings.ReplaceAll(text, `"`, "'")+"Aa1"
 		db := admin(tb, dsn)
 		run(tb, db, `CREATE USER `+parts.User+` IDENTIFIED BY "`+parts.Pass+`"`, `GRANT CREATE SESSION TO `+parts.User)
-		tb.Cleanup(func() { run(tb, db, `DROP USER `+parts.User+` CASCADE`) })
+		tb.Cleanup(func() { dropUser(tb, db, parts.User) })
 		return parts, func(db *gorm.DB) error {
 			var got string
 			if err := db.Raw("SELECT SYS_CONTEXT('USERENV', 'SESSION_USER') FROM DUAL").Scan(&got).Error; err != nil {
@@ -75,6 +78,24 @@ func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) e
 				return fmt.Errorf("the user is %q, want %q", got, name)
 			}
 			return nil
+		}
+	}
+}
+
+// dropUser waits for the end of the user's last session, which the server may not have noticed yet (ORA-01940).
+func dropUser(tb testing.TB, db *sql.DB, name string) {
+	tb.Helper()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(10 * time.Second); ; <-again.C {
+		_, err := db.ExecContext(context.Background(), `DROP USER `+name+` CASCADE`)
+		if err == nil {
+			return
+		}
+		var refused *network.OracleError
+		if !errors.As(err, &refused) || refused.ErrCode != 1940 || time.Now().After(deadline) {
+			tb.Errorf("drop the user: %v", err)
+			return
 		}
 	}
 }

@@ -41,7 +41,7 @@ const (
 )
 
 func (c *conn) rows(ctx context.Context, query string, inner sqldriver.Rows) *rows {
-	r := &rows{Rows: inner, conn: c, ctx: ctx, query: query, end: c.watch(ctx)}
+	r := &rows{Rows: inner, conn: c, ctx: ctx, query: query, end: driver.CutAfter(ctx, breakWait, c.wire.cut)}
 	r.names = inner.Columns()
 	r.numbers = make([]numberKind, len(r.names))
 	for i, name := range r.names {
@@ -133,22 +133,6 @@ func (r *rows) ColumnTypeDatabaseTypeName(i int) string {
 		return t.ColumnTypeDatabaseTypeName(i)
 	}
 	return ""
-}
-
-// ColumnTypeLength implements driver.RowsColumnTypeLength.
-func (r *rows) ColumnTypeLength(i int) (int64, bool) {
-	if t, ok := r.Rows.(sqldriver.RowsColumnTypeLength); ok {
-		return t.ColumnTypeLength(i)
-	}
-	return 0, false
-}
-
-// ColumnTypeNullable implements driver.RowsColumnTypeNullable.
-func (r *rows) ColumnTypeNullable(i int) (nullable, ok bool) {
-	if t, ok := r.Rows.(sqldriver.RowsColumnTypeNullable); ok {
-		return t.ColumnTypeNullable(i)
-	}
-	return false, false
 }
 
 // ColumnTypePrecisionScale implements driver.RowsColumnTypePrecisionScale.

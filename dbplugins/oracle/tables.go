@@ -26,12 +26,6 @@ func (m tables) count(query string, args ...any) (n int64, err error) {
 	return n, err
 }
 
-// CurrentDatabase implements gorm.Migrator: it is the current schema.
-func (m tables) CurrentDatabase() (name string) {
-	_ = m.DB.Raw("SELECT SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') FROM DUAL").Row().Scan(&name)
-	return lowered(name)
-}
-
 // GetTables implements gorm.Migrator.
 func (m tables) GetTables() (names []string, err error) {
 	err = m.DB.Raw("SELECT table_name FROM user_tables WHERE dropped = 'NO' ORDER BY table_name").Scan(&names).Error
@@ -91,32 +85,12 @@ func (m tables) createTable(stmt *gorm.Statement) error {
 	if err := m.fresh().Exec(query, vars...).Error; err != nil {
 		return err
 	}
-	return m.afterCreate(stmt)
-}
-
-// afterCreate makes what cannot stand in CREATE TABLE.
-func (m tables) afterCreate(stmt *gorm.Statement) error {
-	for _, name := range stmt.Schema.DBNames {
-		if err := m.comment(stmt, stmt.Schema.FieldsByDBName[name]); err != nil {
-			return err
-		}
-	}
 	for _, index := range stmt.Schema.ParseIndexes() {
 		if err := m.createIndex(stmt, index); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// comment writes the comment of a column.
-func (m tables) comment(stmt *gorm.Statement, field *schema.Field) error {
-	if field.Comment == "" || field.IgnoreMigration {
-		return nil
-	}
-	text := "'" + strings.ReplaceAll(field.Comment, "'", "''") + "'" // it takes no bind
-	return m.fresh().Exec("COMMENT ON COLUMN ?.? IS ?", m.CurrentTable(stmt), clause.Column{Name: field.DBName},
-		clause.Expr{SQL: text, WithoutParentheses: true}).Error
 }
 
 // fresh returns a handle without the conditions of another statement.
@@ -186,16 +160,6 @@ func (m tables) DropTable(values ...any) error {
 	return nil
 }
 
-// DropView implements gorm.Migrator.
-func (m tables) DropView(name string) error {
-	owner, view := split(name)
-	n, err := m.count("all_views WHERE "+ofOwner+" AND view_name = ?", owner, view)
-	if err != nil || n == 0 {
-		return err
-	}
-	return m.fresh().Exec("DROP VIEW ?", clause.Table{Name: name}).Error
-}
-
 // HasConstraint implements gorm.Migrator.
 func (m tables) HasConstraint(value any, name string) bool {
 	var n int64
@@ -205,7 +169,8 @@ func (m tables) HasConstraint(value any, name string) bool {
 			name = c.GetName()
 		}
 		owner, table := split(table)
-		n, err = m.count("all_constraints WHERE "+ofOwner+" AND table_name = ? AND constraint_name = ?", owner, table, raised(name))
+		n, err = m.count("all_constraints WHERE "+ofOwner+" AND table_name = ? AND constraint_name = ?", owner, table,
+			raised(name))
 		return err
 	})
 	return n > 0

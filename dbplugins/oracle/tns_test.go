@@ -204,6 +204,34 @@ func TestOpenEndsWithItsContextWhereTheServerHangs(t *testing.T) {
 	}
 }
 
+// The pool opens connections of its own accord too, with a context that has no end.
+func TestLoginEndsWithoutAContextToEndIt(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	l := listen(t, "127.0.0.1:0", hang)
+	dsn, err := oracle.Driver{}.DSN(l.parts(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	connector, err := oracle.Connector(dsn, 100*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := connector.Connect(context.Background())
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if kindOfError(err) != driver.Connection || !strings.Contains(err.Error(), "login") || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Connect = %v, want a connection error that speaks of the login, and not of a context", err)
+		}
+	case <-time.After(3 * time.Second):
+		t.Error("Connect has not returned after 3 s")
+	}
+	l.stop()
+}
+
 // What is no listener is none later either, and go-ora would make room for as much as a length says.
 func TestAnotherProtocolEndsOpenAtOnce(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())

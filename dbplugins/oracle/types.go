@@ -94,18 +94,15 @@ func bytesType(size int) string {
 	return "BLOB"
 }
 
-// typeForm is a type in a tag: a name, maybe numbers, maybe more.
-var typeForm = regexp.MustCompile(`^([A-Z][A-Z0-9_ ]*?)\s*(?:\(\s*([0-9]+)\s*(?:,\s*(-?[0-9]+)\s*)?(?:CHAR|BYTE)?\s*\))?\s*(WITH TIME ZONE|WITHOUT TIME ZONE|UNSIGNED)?$`)
+// typeForm is a type in a tag: a name, maybe numbers, maybe what no type of Oracle has.
+var typeForm = regexp.MustCompile(
+	`^([A-Z][A-Z0-9 ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?(?:CHAR)?\s*\))?\s*(WITH TIME ZONE|UNSIGNED)?$`)
 
-// synonyms are the names that other databases have for a type, and the types that stand for others here too.
+// synonyms are the names of other databases for a type, and INTEGER, which is a NUMBER of 38 digits here.
 var synonyms = map[string]string{
-	"TEXT": "CLOB", "TINYTEXT": "CLOB", "MEDIUMTEXT": "CLOB", "LONGTEXT": "CLOB", "JSONB": "CLOB",
-	"BYTEA": "BLOB", "TINYBLOB": "BLOB", "MEDIUMBLOB": "BLOB", "LONGBLOB": "BLOB",
-	"BOOL": "NUMBER(1)", "BOOLEAN": "NUMBER(1)",
-	"TINYINT": "NUMBER(3)", "SMALLINT": "NUMBER(5)", "INT2": "NUMBER(5)", "MEDIUMINT": "NUMBER(10)", "INT": "NUMBER(10)",
-	"INTEGER": "NUMBER(10)", "INT4": "NUMBER(10)", "BIGINT": "NUMBER(19)", "INT8": "NUMBER(19)",
-	"DOUBLE": "BINARY_DOUBLE", "DOUBLE PRECISION": "BINARY_DOUBLE", "REAL": "BINARY_DOUBLE", "FLOAT4": "BINARY_DOUBLE",
-	"FLOAT8": "BINARY_DOUBLE", "UUID": "VARCHAR2(36 CHAR)",
+	"TEXT": "CLOB", "LONGTEXT": "CLOB", "BYTEA": "BLOB", "BOOL": "NUMBER(1)", "BOOLEAN": "NUMBER(1)",
+	"SMALLINT": "NUMBER(5)", "INT": "NUMBER(10)", "INTEGER": "NUMBER(10)", "BIGINT": "NUMBER(19)",
+	"DOUBLE": "BINARY_DOUBLE", "DOUBLE PRECISION": "BINARY_DOUBLE",
 }
 
 // translated returns the type of a field's own tag, with the names of other databases replaced. What it does not know is
@@ -121,23 +118,19 @@ func translated(tag string) string {
 		return known
 	}
 	switch name {
-	case "VARCHAR", "VARCHAR2", "CHARACTER VARYING", "STRING":
+	case "VARCHAR", "VARCHAR2":
 		return textType(n)
-	case "CHAR", "CHARACTER":
+	case "CHAR":
 		return fmt.Sprintf("CHAR(%d CHAR)", max(n, 1))
-	case "NVARCHAR", "NVARCHAR2":
-		return fmt.Sprintf("NVARCHAR2(%d)", cmp.Or(n, longestRaw))
-	case "DECIMAL", "NUMERIC", "DEC", "NUMBER":
+	case "DECIMAL", "NUMERIC", "NUMBER":
 		digits, _ := strconv.Atoi(scale)
 		if n == 0 {
 			return "NUMBER"
 		}
 		return numberType(n, digits)
-	case "FLOAT":
-		return "BINARY_DOUBLE"
 	case "DATETIME", "TIMESTAMP", "TIMESTAMPTZ":
 		return timeType(cmp.Or(size, "6"))
-	case "BINARY", "VARBINARY", "RAW":
+	case "RAW":
 		return bytesType(n)
 	default:
 		return tag
@@ -145,5 +138,6 @@ func translated(tag string) string {
 }
 
 // knownType fits the types that a migration can compare with those of the catalog.
-var knownType = regexp.MustCompile(`^(VARCHAR2\(\d+ CHAR\)|N?VARCHAR2\(\d+\)|CHAR\(\d+ CHAR\)|NUMBER(\(\d+(,-?\d+)?\))?|BINARY_DOUBLE|BINARY_FLOAT|` +
-	`CLOB|NCLOB|BLOB|DATE|RAW\(\d+\)|TIMESTAMP\(\d\)( WITH TIME ZONE)?)$`)
+var knownType = regexp.MustCompile(
+	`^(VARCHAR2\(\d+ CHAR\)|CHAR\(\d+ CHAR\)|NUMBER(\(\d+(,\d+)?\))?|BINARY_DOUBLE|CLOB|BLOB|RAW\(\d+\)|` +
+		`TIMESTAMP\(\d\) WITH TIME ZONE)$`)

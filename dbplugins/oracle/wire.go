@@ -8,11 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 )
-
-// dialTimeout bounds a dial whose context has no end.
-const dialTimeout = 30 * time.Second
 
 // wire is the network below one connection. The library keeps its own to itself, and waits for an answer that does not come;
 // whoever has the wire can end that.
@@ -26,7 +22,7 @@ type wire struct {
 
 // DialContext implements the library's dialer.
 func (w *wire) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	inner, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
+	inner, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
