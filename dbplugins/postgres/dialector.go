@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,14 +27,14 @@ func newDialector(dsn string) *dialector {
 
 // Initialize implements gorm.Dialector.
 func (d *dialector) Initialize(db *gorm.DB) error {
-	config, err := pgx.ParseConfig(d.dsn)
+	config, err := parse(d.dsn)
 	if err != nil {
 		return err
 	}
 	if _, chosen := config.RuntimeParams["client_encoding"]; !chosen {
 		config.RuntimeParams["client_encoding"] = "UTF8" // the database may have another
 	}
-	d.Conn = pool{stdlib.OpenDB(*config, stdlib.OptionAfterConnect(readUTC))}
+	d.Conn = pool{sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(readUTC))})}
 	return d.Dialector.Initialize(db)
 }
 

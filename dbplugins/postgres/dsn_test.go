@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
@@ -48,6 +51,11 @@ func TestDSN(t *testing.T) {
 			name:  "a name that begins with a slash",
 			parts: driver.Config{User: "u", Pass: "p", Name: "/n"},
 			want:  "postgres://u:p@localhost:5432/?connect_timeout=5&dbname=%2Fn&sslmode=disable&sslrootcert=&timezone=UTC",
+		},
+		{
+			name:  "a name with an at sign",
+			parts: driver.Config{User: "u", Pass: "p", Name: "n@x"},
+			want:  "postgres://u:p@localhost:5432/?connect_timeout=5&dbname=n%40x&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
 			name:  "IPv6",
@@ -125,6 +133,9 @@ func FuzzDSN(f *testing.F) {
 		if got.User != user || got.Password != pass || got.Database != name || got.Host != "localhost" || got.Port != 5432 {
 			t.Errorf("%q, %q, %q became %q, %q, %q at %s:%d", user, pass, name, got.User, got.Password, got.Database, got.Host, got.Port)
 		}
+		if (postgres.Driver{}).Describe(dsn) == "" {
+			t.Errorf("%q, %q, %q: the driver does not read its own DSN", user, pass, name)
+		}
 	})
 }
 
@@ -168,6 +179,12 @@ func TestDescribe(t *testing.T) {
 		{name: "IPv6", dsn: "postgres://u:secret@[::1]/n?sslmode=disable", want: "[::1]:5432/n"},
 		{name: "socket", dsn: "postgres://u:secret@/n?host=/run/pg", want: "/run/pg/.s.PGSQL.5432/n"},
 		{name: "a line break in the name", dsn: "postgres://u:secret@db/n%0Ax?sslmode=disable", want: "db:5432/n%0Ax"},
+		{name: "several hosts", dsn: "postgres://u:secret@db1,db2/n?sslmode=disable", want: "db1:5432/n"},
+		{name: "a raw # in the password", dsn: "postgres://u:sec#ret@db/n", want: ""},
+		{name: "a raw @ in the password", dsn: "postgres://u:sec@ret@db/n", want: ""},
+		{name: "a raw / in the password", dsn: "postgres://u:12/secret@db/n", want: ""},
+		{name: "a raw ? in the password", dsn: "postgres://u:12?secret@db/n", want: ""},
+		{name: "a raw @ and a raw /", dsn: "postgresql://u:sec@ret/x@db/n", want: ""},
 		{name: "does not parse", dsn: "postgres://u:sec%ret@db/n", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -178,7 +195,34 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func TestPlainTextToAnotherMachineIsWarnedOf(t *testing.T) {
+// FuzzUnescapedPassword looks for a password of which a piece is shown, or taken for a host.
+func FuzzUnescapedPassword(f *testing.F) {
+	for _, lead := range []string{"", "p", "12"} {
+		for _, sep := range []string{"@", "#", "/", "?", "@#", "#@", "@/", "@?", "/@", "?a=", ":", "%", "%4", "[", "]", " ", "\n", "\\", "`: ", ",", "&", ";"} {
+			f.Add(lead, sep, "")
+			f.Add(lead, sep, sep)
+		}
+	}
+	f.Fuzz(func(t *testing.T, lead, first, second string) {
+		dsn := "postgres://u:" + lead + first + "zq" + second + "zq@127.0.0.1:1/n?sslmode=disable"
+		where := (postgres.Driver{}).Describe(dsn)
+		db, err := gorm.Open(postgres.Driver{}.Dialector(dsn), &gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
+		if err == nil {
+			if where != "127.0.0.1:1/n" {
+				t.Errorf("%q leads to %q", dsn, where)
+			}
+			if err := xDB.Close(db); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		if strings.Contains(where+err.Error(), "zq") || driver.KindOf(err) != driver.UnknownDatabase {
+			t.Errorf("%q: at %q, error %q of kind %q", dsn, where, err, driver.KindOf(err))
+		}
+	})
+}
+
+func TestAdvice(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		parts driver.Config
@@ -188,6 +232,8 @@ func TestPlainTextToAnotherMachineIsWarnedOf(t *testing.T) {
 		{name: "chosen", parts: driver.Config{Host: "db.example.com", TLS: driver.TLSDisable}, want: 0},
 		{name: "a socket", parts: driver.Config{Host: "/run/postgresql"}, want: 0},
 		{name: "this machine", parts: driver.Config{}, want: 0},
+		{name: "the time zone is read", parts: driver.Config{Timezone: "UTC"}, want: 0},
+		{name: "the character set is not", parts: driver.Config{Charset: "latin1"}, want: 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := (postgres.Driver{}).Advice(tc.parts); len(got) != tc.want {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
@@ -33,7 +34,7 @@ var kinds = map[string]driver.ErrorKind{
 	"23503": driver.ForeignKey,
 	"23505": driver.Unique,
 	"23P01": driver.Unique, // exclusion violation: a row that must not stand beside another
-	"25001": driver.Syntax, // not possible within a transaction
+	"25":    driver.Syntax, // a statement that the state of the transaction does not allow, such as 25P02 (aborted)
 	"25006": driver.ReadOnly,
 	"25P03": driver.Connection, // idle in transaction for too long
 	"25P04": driver.Connection, // transaction took too long
@@ -46,7 +47,8 @@ var kinds = map[string]driver.ErrorKind{
 	"42501": driver.Authentication, // insufficient privilege
 	"44":    driver.Check,          // WITH CHECK OPTION of a view
 	"53":    driver.Connection,     // insufficient resources, such as 53300 (too many connections)
-	"54000": driver.TooLong,        // program limit, such as a value too long for an index
+	"54":    driver.Syntax,         // program limit exceeded, such as 54011 (too many columns)
+	"54000": driver.TooLong,        // such as a value too long for an index
 	"55P03": driver.LockTimeout,
 	"57014": driver.Canceled,
 	"57P01": driver.Connection,      // admin shutdown
@@ -71,6 +73,8 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 		return kinds[e.Code[:2]]
 	case errors.Is(err, pgconn.ErrConnClosed):
 		return driver.Connection
+	case ownText(err) != "":
+		return driver.Syntax
 	default:
 		if kind := encodingKind(err.Error()); kind != driver.Unknown {
 			return kind
@@ -88,8 +92,19 @@ func stale(err error) bool {
 	return errors.As(err, &e) && e.Code == "0A000" && e.Routine == "RevalidateCachedQuery"
 }
 
-// encodingKind is the kind of a value that the library could not send. It has no type for such an error, and the text quotes
-// the value.
+// ownText is the text of an error by which the library refuses a statement by itself, else "". It holds no value.
+func ownText(err error) string {
+	if text := err.Error(); strings.HasPrefix(text, "extended protocol limited to ") { // it has no type
+		return text
+	}
+	if errors.Is(err, pgx.ErrTxCommitRollback) { // a statement of the transaction had failed
+		return pgx.ErrTxCommitRollback.Error()
+	}
+	return ""
+}
+
+// encodingKind is the kind of a value that the library could not send. It has no type for such an error, and the text
+// quotes the value.
 func encodingKind(text string) driver.ErrorKind {
 	switch {
 	case !strings.HasPrefix(text, "failed to encode args["):
@@ -101,14 +116,19 @@ func encodingKind(text string) driver.ErrorKind {
 	}
 }
 
-// detail is what may be shown of an error beside its kind. The server's own text often quotes a value, and its Detail always.
+// detail is what may be shown of an error beside its kind. The server's own text often quotes a value, and its Detail
+// always.
 func detail(kind driver.ErrorKind, err error) string {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
-		if kind == driver.Connection {
-			return oneLine(err.Error())
+		switch kind {
+		case driver.Connection:
+			return connectText(err)
+		case driver.Syntax:
+			return ownText(err)
+		default:
+			return ""
 		}
-		return ""
 	}
 	switch kind {
 	case driver.Unique, driver.ForeignKey, driver.Check:
@@ -124,19 +144,15 @@ func detail(kind driver.ErrorKind, err error) string {
 	}
 }
 
-// oneLine puts the attempts at several addresses on one line.
-func oneLine(text string) string {
-	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ").Replace(text)
-}
-
 // quoted finds what the server quotes, plainName what of that cannot be a literal.
 var (
 	quoted    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"`) })
 	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"[\pL\pN_$.]+"$`) })
 )
 
-// syntaxDetail says what is wrong with a statement. The server repeats the piece at which it stopped, which may be a literal,
-// so that is told by its position; elsewhere it quotes names, which are left out where they look like something else.
+// syntaxDetail says what is wrong with a statement. The server repeats the piece at which it stopped, which may be a
+// literal, so that is told by its position; elsewhere it quotes names, which are left out where they look like something
+// else.
 func syntaxDetail(e *pgconn.PgError) string {
 	text := "syntax error"
 	if e.Code != "42601" {

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/gorm"
 
@@ -36,8 +38,8 @@ func TestErrorKinds(t *testing.T) {
 		{codes: "28000 28P01 42501", want: driver.Authentication},
 		{codes: "3D000 57P04", want: driver.UnknownDatabase},
 		{codes: "25006", want: driver.ReadOnly},
-		{codes: "42601 42P01 42703 42883 42P05 26000 3F000 0A000 08P01 25001", want: driver.Syntax},
-		{codes: "XX000 P0001 22023 55000 25P02 2 99999", want: driver.Unknown},
+		{codes: "42601 42P01 42703 42883 42P05 26000 3F000 0A000 08P01 25000 25001 25P01 25P02 54001 54011 54023", want: driver.Syntax},
+		{codes: "XX000 P0001 22023 55000 2 99999", want: driver.Unknown},
 	} {
 		for code := range strings.FieldsSeq(tc.codes) {
 			err := fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code})
@@ -59,6 +61,8 @@ func TestErrorKindsOutsideOfTheServer(t *testing.T) {
 		{name: "closed", err: fmt.Errorf("x: %w", pgconn.ErrConnClosed), want: driver.Connection},
 		{name: "refused", err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, want: driver.Connection},
 		{name: "cut off", err: io.ErrUnexpectedEOF, want: driver.Connection},
+		{name: "a commit of what had failed", err: fmt.Errorf("x: %w", pgx.ErrTxCommitRollback), want: driver.Syntax},
+		{name: "too many parameters", err: errors.New("extended protocol limited to 65535 parameters"), want: driver.Syntax},
 		{name: "anything else", err: errors.New("x"), want: driver.Unknown},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -130,11 +134,44 @@ func TestErrorTextsHoldNoValue(t *testing.T) {
 	}
 }
 
-func TestErrorOfTheNetworkIsOneLine(t *testing.T) {
-	d := postgres.Driver{}.Dialector("").(gorm.ErrorTranslator)
-	err := d.Translate(fmt.Errorf("failed to connect:\n\t[::1]:5432: refused\n\t127.0.0.1:5432: %w", syscall.ECONNREFUSED))
-	if got, want := err.Error(), "connection failed: failed to connect: [::1]:5432: refused; 127.0.0.1:5432: connection refused"; got != want {
-		t.Errorf("text = %q, want %q", got, want)
+// TestErrorsOfATransaction lets the library and the server say what each error is.
+func TestErrorsOfATransaction(t *testing.T) {
+	_, config := find(t)
+	db := open(t, xDB.Options{Parts: config})
+	for _, tc := range []struct {
+		name string
+		run  func(tx *gorm.DB) error
+		want string
+	}{
+		{
+			name: "aborted",
+			run: func(tx *gorm.DB) error {
+				tx.Exec("SELECT no_such_column")
+				return tx.Exec("SELECT 1").Error
+			},
+			want: "statement not understood: current transaction is aborted, commands ignored until end of transaction block",
+		},
+		{
+			name: "committed all the same",
+			run: func(tx *gorm.DB) error {
+				tx.Exec("SELECT no_such_column")
+				return nil
+			},
+			want: "statement not understood: commit unexpectedly resulted in rollback",
+		},
+		{
+			name: "too many parameters",
+			run: func(tx *gorm.DB) error {
+				return tx.Exec("SELECT 1 WHERE 1 IN ?", slices.Repeat([]int{1}, 1<<16)).Error
+			},
+			want: "statement not understood: extended protocol limited to 65535 parameters",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if err := db.Transaction(tc.run); driver.KindOf(err) != driver.Syntax || err.Error() != tc.want {
+				t.Errorf("error = %q of kind %q, want %q", err, driver.KindOf(err), tc.want)
+			}
+		})
 	}
 }
 
@@ -194,6 +231,8 @@ func TestDSNThatDoesNotParseEndsOpenAtOnce(t *testing.T) {
 		{name: "a CA file that is missing", dsn: "postgres://u:geheim1@localhost/n?sslmode=verify-full&sslrootcert=/no/such/file"},
 		{name: "an unknown mode", dsn: "postgres://u:geheim1@localhost/n?sslmode=on"},
 		{name: "a broken escape", dsn: "postgres://u:geheim1%zz@localhost/n"},
+		{name: "a raw @ and a raw #", dsn: "postgres://u:hun@geheim1#2@127.0.0.1:5432/x"},
+		{name: "a raw #, the rest a host", dsn: "postgres://u:p@geheim1:5432/x#1"},
 		{name: "no port", dsn: "host=localhost port=x user=u password=geheim1"},
 		{name: "a password among the parameters", dsn: "postgres://u@localhost/n?password=geheim1&sslmode=on"},
 	} {

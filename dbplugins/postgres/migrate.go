@@ -23,8 +23,8 @@ const (
 // Migrate implements driver.Migrator. The lock is one of the session and not of a transaction, so that a migration can do
 // what PostgreSQL refuses within one. It ends with the connection, which is closed afterwards: also where the process dies.
 //
-// Behind a pooler, such as PgBouncer, statements may go to one session after the other, and a lock would stay in one of them
-// for ever. There the migration is one transaction, and so is the lock.
+// Behind a pooler, such as PgBouncer, statements may go to one session after the other, and a lock would stay in one of
+// them for ever. There the migration is one transaction, and so is the lock.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return driver.Alone(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
 		direct, err := isDirect(ctx, conn)
@@ -59,7 +59,8 @@ func isDirect(ctx context.Context, conn *sql.Conn) (bool, error) {
 	return here == there, err
 }
 
-// inTransaction calls run in a transaction that holds the lock. Its statements end with ctx, the transaction itself does not.
+// inTransaction calls run in a transaction that holds the lock. Its statements end with ctx, the transaction itself does
+// not.
 func inTransaction(ctx context.Context, tx *gorm.DB, run func(tx *gorm.DB) error) error {
 	steady := tx.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(ctx)})
 	return steady.Transaction(func(tx *gorm.DB) error {

@@ -3,8 +3,8 @@
 //	import _ "github.com/plinthgo/plinth/dbplugins/postgres"
 //
 // It reads DATABASE_HOST (localhost; a path is the folder of a Unix socket), DATABASE_PORT (5432), DATABASE_USER,
-// DATABASE_PASS, DATABASE_NAME, DATABASE_TIMEZONE (UTC), DATABASE_TLS (disable) and DATABASE_TLS_CA. User and name have no
-// default.
+// DATABASE_PASS, DATABASE_NAME, DATABASE_TIMEZONE (UTC), DATABASE_TLS (disable) and DATABASE_TLS_CA. User and name have
+// no default.
 package postgres
 
 import (
@@ -69,7 +69,8 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	if c.Pass == "" {
 		q.Set("passfile", "")
 	}
-	if strings.HasPrefix(c.Name, "/") { // the library takes slashes off a path
+	// The library takes slashes off a path, and a raw @ in one could be the rest of a password: see whole.
+	if strings.HasPrefix(c.Name, "/") || strings.Contains(c.Name, "@") {
 		u.Path = "/"
 		q.Set("dbname", c.Name)
 	}
@@ -122,7 +123,7 @@ func checkHost(c driver.Config) error {
 
 // Describe implements driver.Describer: address and name of the database.
 func (Driver) Describe(dsn string) string {
-	c, err := pgconn.ParseConfig(dsn)
+	c, err := parse(dsn)
 	if err != nil {
 		return ""
 	}
@@ -131,7 +132,7 @@ func (Driver) Describe(dsn string) string {
 }
 
 // Advice implements driver.Adviser.
-func (Driver) Advice(c driver.Config) []string { return c.Advice() }
+func (Driver) Advice(c driver.Config) []string { return c.Advice(xEnv.DatabaseTimezone) }
 
 // BatchSize implements driver.Batcher.
 func (Driver) BatchSize() int { return batchSize }

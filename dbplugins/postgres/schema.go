@@ -20,7 +20,8 @@ func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
 }
 
 // migrator is gorm's, which compares how an entity and the server spell a type, and so would change some columns again at
-// every start: char(2) and character(2), numeric(10, 2) and numeric(10,2).
+// every start: char(2) and character(2), numeric(10, 2) and numeric(10,2). It also takes the quotes off a comment before it
+// compares that.
 type migrator struct{ gormpostgres.Migrator }
 
 // MigrateColumn implements gorm.Migrator.
@@ -29,8 +30,19 @@ func (m migrator) MigrateColumn(value any, field *schema.Field, column gorm.Colu
 	if server, ok := column.ColumnType(); ok && spelling(wanted) == server {
 		column = sameType{column, field, wanted}
 	}
+	if comment, ok := column.Comment(); ok && comment == field.Comment {
+		silent := *field
+		silent.Comment = ""
+		field, column = &silent, noComment{column}
+	}
 	return m.Migrator.MigrateColumn(value, field, column)
 }
+
+// noComment is a column whose comment is as it should be.
+type noComment struct{ columnType }
+
+// Comment implements gorm.ColumnType.
+func (noComment) Comment() (value string, ok bool) { return "", false }
 
 // columnType has another name than its method.
 type columnType = gorm.ColumnType
@@ -58,9 +70,13 @@ func (c sameType) Nullable() (nullable, ok bool) {
 	return nullable, ok && !c.field.AutoIncrement
 }
 
-// DefaultValue implements gorm.ColumnType. The server doubles the quotes in a text, and gorm hides what a column counts with.
+// DefaultValue implements gorm.ColumnType. The server doubles the quotes in a text, keeps a NULL where that has a length,
+// and gorm hides what a column counts with.
 func (c sameType) DefaultValue() (value string, ok bool) {
 	value, ok = c.columnType.DefaultValue()
+	if c.field.DefaultValueInterface == nil && strings.EqualFold(c.field.DefaultValue, "NULL") && value == "NULL" {
+		return "", false
+	}
 	if plain := strings.ReplaceAll(value, "''", "'"); plain == c.field.DefaultValue {
 		return plain, ok || c.field.AutoIncrement
 	}
@@ -71,7 +87,10 @@ func (c sameType) DefaultValue() (value string, ok bool) {
 var spellings = map[string]string{
 	"bit": "bit*", "varbit": "bit varying*", "bool": "boolean",
 	"char": "character*", "character": "character*", "bpchar": "character*", "varchar": "character varying*",
-	"decimal": "numeric*", "numeric": "numeric*",
+	"char varying": "character varying*", "nchar": "character*", "nchar varying": "character varying*",
+	"national char": "character*", "national char varying": "character varying*",
+	"national character": "character*", "national character varying": "character varying*",
+	"dec": "numeric*", "decimal": "numeric*", "numeric": "numeric*",
 	"int2": "smallint", "int4": "integer", "int": "integer", "int8": "bigint",
 	"smallserial": "smallint", "serial": "integer", "bigserial": "bigint",
 	"float4": "real", "float8": "double precision", "float": "double precision",

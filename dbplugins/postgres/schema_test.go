@@ -44,6 +44,17 @@ type everything struct {
 	Serial  int64  `gorm:"autoIncrement"`
 	Checked int    `gorm:"check:checked > 0"`
 	State   string `gorm:"type:varchar(10);default:'new';not null"`
+
+	NullText  *string    `gorm:"size:20;default:null"`
+	NullChar  *string    `gorm:"type:char(2);default:NULL"`
+	NullExact *string    `gorm:"type:numeric(8,2);default:null"`
+	NullTime  *time.Time `gorm:"precision:3;default:null"`
+	Dec       string     `gorm:"type:dec(8,2)"`
+	National  string     `gorm:"type:national character varying(5)"`
+	Nchar     string     `gorm:"type:nchar(3)"`
+	Age       int        `gorm:"comment:the age, it's 'old'"`
+	Quoted    int        `gorm:"comment:'all of it'"`
+	Double2   int        `gorm:"comment:say \\\"old\\\""`
 }
 
 // TableName implements schema.Tabler.
@@ -93,6 +104,8 @@ type (
 		Count   int16
 		Free    string `gorm:"default:it's"`
 		Numbers string `gorm:"type:numeric(5)"`
+		Note    string `gorm:"comment:it is 'old'"`
+		Null    string `gorm:"size:20;default:x"`
 	}
 
 	broad struct {
@@ -104,6 +117,8 @@ type (
 		Count   int64
 		Free    string `gorm:"default:that's"`
 		Numbers string `gorm:"type:numeric(6, 1)"`
+		Note    string `gorm:"comment:it is 'new'"`
+		Null    string `gorm:"size:20;default:null"`
 	}
 )
 
@@ -124,15 +139,22 @@ func TestMigrationChangesTypesThatDiffer(t *testing.T) {
 	err := db.Raw(`SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull, ', ' ORDER BY a.attnum)
 		FROM pg_attribute a WHERE a.attrelid = 'plinth_test_types'::regclass AND a.attnum > 0`).Scan(&got).Error
 	const want = "id bigint true, name character varying(128) true, code character(3) false, price numeric(12,4) false, " +
-		"at timestamp(6) with time zone false, count bigint false, free text false, numbers numeric(6,1) false"
+		"at timestamp(6) with time zone false, count bigint false, free text false, numbers numeric(6,1) false, note text false, null character varying(20) false"
 	if err != nil || got != want {
 		t.Errorf("columns = %s (%v), want %s", got, err, want)
 	}
 	var text string
+	if err := db.Raw("SELECT col_description('plinth_test_types'::regclass, 9)").Scan(&text).Error; err != nil || text != "it is 'new'" {
+		t.Errorf("comment = %q (%v), want the new one", text, err)
+	}
 	if err := db.Exec("INSERT INTO plinth_test_types (id, name) VALUES (1, 'x')").Error; err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Raw("SELECT free FROM plinth_test_types").Scan(&text).Error; err != nil || text != "that's" {
 		t.Errorf("default = %q (%v), want that's", text, err)
+	}
+	var null bool
+	if err := db.Raw(`SELECT "null" IS NULL FROM plinth_test_types`).Scan(&null).Error; err != nil || !null {
+		t.Errorf("default is null: %t (%v), want true", null, err)
 	}
 }

@@ -1,0 +1,122 @@
+package postgres
+
+import (
+	"context"
+	"crypto/x509"
+	sqldriver "database/sql/driver"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// connector is the library's with short errors.
+type connector struct{ sqldriver.Connector }
+
+// Connect implements driver.Connector.
+func (c connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err == nil {
+		return conn, nil
+	}
+	if kind := (Driver{}).ErrorKind(err); kind != driver.Unknown {
+		return nil, driver.Translate(kind, err, connectText(err))
+	}
+	return nil, &connectError{err}
+}
+
+// connectError is a failure that has no kind.
+type connectError struct{ cause error }
+
+// Error implements error.
+func (e *connectError) Error() string {
+	return driver.Connection.String() + ": " + connectText(e.cause)
+}
+
+// Unwrap returns the library's error.
+func (e *connectError) Unwrap() error { return e.cause }
+
+// connectText is what each address has answered, on one line.
+func connectText(err error) string {
+	var e *pgconn.ConnectError
+	var several interface{ Unwrap() []error }
+	texts := []string{err.Error()}
+	if errors.As(err, &e) {
+		attempts := []error{e.Unwrap()}
+		if errors.As(e, &several) {
+			attempts = several.Unwrap()
+		}
+		texts = nil
+		for _, attempt := range attempts {
+			if text := attemptText(attempt); !slices.Contains(texts, text) { // sslmode=prefer asks each address twice
+				texts = append(texts, text)
+			}
+		}
+	}
+	return strings.ReplaceAll(strings.Join(texts, "; "), "\n", " ")
+}
+
+// attemptText is the address and the cause. The library's form is "address (host): what it did: cause".
+func attemptText(err error) string {
+	var name *net.DNSError
+	if errors.As(err, &name) {
+		return name.Name + ": " + name.Err
+	}
+	address, rest, ok := strings.Cut(err.Error(), "): ")
+	if !ok {
+		return err.Error()
+	}
+	address, _, _ = strings.Cut(address, " (")
+	return address + ": " + cause(err, rest)
+}
+
+// cause is why a connection failed, and the variables to look at.
+func cause(err error, text string) string {
+	var (
+		answer    *pgconn.PgError
+		number    syscall.Errno
+		untrusted x509.UnknownAuthorityError
+		misnamed  x509.HostnameError
+	)
+	switch {
+	case errors.As(err, &answer):
+		return answer.Message + lookAt(variables[answer.Code]...)
+	case errors.As(err, &untrusted):
+		return untrusted.Error() + lookAt(xEnv.DatabaseTLSCA)
+	case errors.As(err, &misnamed):
+		return misnamed.Error() + lookAt(xEnv.DatabaseHost)
+	case errors.As(err, &number):
+		return number.Error()
+	case strings.HasSuffix(text, "server refused TLS connection"):
+		return text + lookAt(xEnv.DatabaseTLS)
+	default:
+		return strings.TrimSuffix(text, ": %!w(<nil>)") // the library's, of an error that it does not have
+	}
+}
+
+// variables are those that the server's answer to a new connection is about.
+var variables = map[string][]xEnv.EnvKey{
+	"22023": {xEnv.DatabaseTimezone}, // of the parts no other one is a parameter of the session
+	"28000": {xEnv.DatabaseUser, xEnv.DatabaseTLS},
+	"28P01": {xEnv.DatabaseUser, xEnv.DatabasePass},
+	"3D000": {xEnv.DatabaseName},
+	"42501": {xEnv.DatabaseUser, xEnv.DatabaseName},
+}
+
+// lookAt lists variables, and the one that may have been set in their place.
+func lookAt(keys ...xEnv.EnvKey) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = string(key)
+	}
+	return " (" + strings.Join(names, ", ") + " or " + string(xEnv.DatabaseDsn) + ")"
+}
