@@ -135,6 +135,7 @@ func TestAdviceSpeaksOfPlainTextAndOfCharacterSets(t *testing.T) {
 		{name: "local", parts: driver.Config{}},
 		{name: "remote", parts: driver.Config{Host: "db.internal"}, want: []xEnv.EnvKey{xEnv.DatabaseTLS}},
 		{name: "the default", parts: driver.Config{Charset: "utf8mb4"}},
+		{name: "what it does not read", parts: driver.Config{Timezone: "UTC"}, want: []xEnv.EnvKey{xEnv.DatabaseTimezone}},
 		{name: "another character set", parts: driver.Config{Charset: "latin1"}, want: []xEnv.EnvKey{xEnv.DatabaseCharset}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

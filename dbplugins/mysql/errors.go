@@ -153,7 +153,6 @@ var kinds = map[uint16]driver.ErrorKind{
 	4151: driver.Authentication, // MariaDB: the account is locked
 
 	1049: driver.UnknownDatabase,
-	1102: driver.UnknownDatabase,
 
 	1290: driver.ReadOnly,
 	1792: driver.ReadOnly,
@@ -164,6 +163,7 @@ var kinds = map[uint16]driver.ErrorKind{
 	1052: driver.Syntax,
 	1054: driver.Syntax,
 	1055: driver.Syntax, // ONLY_FULL_GROUP_BY
+	1059: driver.Syntax, // a name too long
 	1060: driver.Syntax,
 	1061: driver.Syntax,
 	1064: driver.Syntax,
@@ -171,6 +171,8 @@ var kinds = map[uint16]driver.ErrorKind{
 	1066: driver.Syntax,
 	1071: driver.Syntax, // a key too long
 	1091: driver.Syntax,
+	1102: driver.Syntax, // no name for a database
+	1103: driver.Syntax, // nor for a table
 	1115: driver.Syntax, // a character set
 	1118: driver.Syntax, // a row too large
 	1136: driver.Syntax,

@@ -59,6 +59,9 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 		{"syntax", 1064, "You have an error near '" + secret + "' at line 1", driver.Syntax, "error 1064"},
 		{"unknown column", 1054, "Unknown column 'colour' in 'where clause'", driver.Syntax, "colour"},
 		{"unknown table", 1146, "Table 'db.t' doesn't exist", driver.Syntax, "db.t"},
+		{"wrong table name", 1103, "Incorrect table name '" + secret + "'", driver.Syntax, "error 1103"},
+		{"wrong database name", 1102, "Incorrect database name '" + secret + "'", driver.Syntax, "error 1102"},
+		{"a name too long", 1059, "Identifier name '" + secret + "' is too long", driver.Syntax, "error 1059"},
 		{"unknown character set", 1115, "Unknown character set: 'x'", driver.Syntax, "the server does not know the character set (DATABASE_CHARSET)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

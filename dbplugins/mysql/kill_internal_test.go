@@ -13,7 +13,7 @@ import (
 func TestASessionOfAnotherServerIsNotEnded(t *testing.T) {
 	cfg, err := parse(dbtest.FindServer(t, Name).DSN)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal("PLINTH_TEST_MYSQL_DSN does not parse")
 	}
 	plain, err := gosql.NewConnector(cfg)
 	if err != nil {

@@ -39,7 +39,7 @@ func (Driver) BatchSize() int { return 500 }
 
 // Advice implements driver.Adviser.
 func (Driver) Advice(c driver.Config) []string {
-	lines := c.Advice()
+	lines := c.Advice(xEnv.DatabaseCharset)
 	if c.Charset != "" && c.Charset != defaultCharset {
 		lines = append(lines, xEnv.DatabaseCharset.String()+" is "+strconv.Quote(c.Charset)+
 			": texts are sent in UTF-8, of which only "+defaultCharset+" keeps every character")

@@ -1,9 +1,12 @@
 package mysql
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	gormmysql "gorm.io/driver/mysql"
@@ -22,11 +25,21 @@ func (d *dialector) DataTypeOf(field *schema.Field) string {
 		return fmt.Sprintf("decimal(%d,%d)", field.Precision, field.Scale) // as the server writes it
 	case field.DataType == schema.String && field.Size == 0 && field.TagSettings["UNIQUEINDEX"] != "":
 		return "varchar(191)"
-	case strings.HasPrefix(string(field.DataType), "numeric"):
-		return "decimal" + strings.TrimPrefix(string(field.DataType), "numeric") // again
 	default:
-		return d.Dialector.DataTypeOf(field)
+		return asWritten(d.Dialector.DataTypeOf(field))
 	}
+}
+
+// decimals are the ways to write a type of decimals, with digits or without.
+var decimals = regexp.MustCompile(`(?i)^(?:decimal|numeric|dec|fixed)\b(?:\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?`)
+
+// asWritten is a type in the words of the server, if it is one of decimals.
+func asWritten(name string) string {
+	digits := decimals.FindStringSubmatch(name)
+	if digits == nil {
+		return name
+	}
+	return fmt.Sprintf("decimal(%s,%s)", cmp.Or(digits[1], "10"), cmp.Or(digits[2], "0")) + name[len(digits[0]):]
 }
 
 // Migrator implements gorm.Dialector.
@@ -48,7 +61,7 @@ func (m migrator) GetTypeAliases(name string) []string {
 	switch {
 	case name == "double":
 		aliases = append(aliases, "real", "float8")
-	case name == "longtext" && strings.Contains(m.ServerVersion, "MariaDB"):
+	case name == "longtext" && m.isMariaDB():
 		aliases = append(aliases, "json") // a longtext with a check
 	}
 	return aliases
@@ -56,8 +69,10 @@ func (m migrator) GetTypeAliases(name string) []string {
 
 // MigrateColumn implements gorm.Migrator.
 func (m migrator) MigrateColumn(value any, field *schema.Field, column gorm.ColumnType) error {
-	return m.Migrator.MigrateColumn(value, field, sameDefault{column, field})
+	return m.Migrator.MigrateColumn(value, field, sameDefault{column, field, m.isMariaDB()})
 }
+
+func (m migrator) isMariaDB() bool { return strings.Contains(m.ServerVersion, "MariaDB") }
 
 // columnType has another name than its method.
 type columnType = gorm.ColumnType
@@ -66,7 +81,8 @@ type columnType = gorm.ColumnType
 type sameDefault struct {
 	columnType
 
-	field *schema.Field
+	field   *schema.Field
+	mariaDB bool
 }
 
 // DefaultValue implements gorm.ColumnType.
@@ -76,7 +92,7 @@ func (c sameDefault) DefaultValue() (text string, ok bool) {
 	switch {
 	case !ok:
 		return "", c.field.HasDefaultValue && want == "" && c.field.DefaultValueInterface == nil // gorm writes none for that
-	case c.sameNumber(text, want), sameTime(text, want):
+	case c.sameNumber(text, want), c.sameTime(text, want), c.mariaDB && strings.ReplaceAll(text, "''", "'") == want:
 		return want, true
 	default:
 		return text, true
@@ -93,14 +109,25 @@ func (c sameDefault) sameNumber(a, b string) bool {
 	return isX && isY && x.Cmp(y) == 0
 }
 
-// sameTime reports whether both are the time at which a row is written.
-func sameTime(a, b string) bool {
-	plain := func(s string) string {
-		s = strings.ToLower(s)
-		if rest, ok := strings.CutPrefix(s, "now("); ok {
-			s = "current_timestamp(" + rest
-		}
-		return strings.TrimSuffix(s, "()")
+// sameTime reports whether both are the time at which a row is written, with as many digits.
+func (c sameDefault) sameTime(a, b string) bool {
+	x, isX := c.digits(a)
+	y, isY := c.digits(b)
+	return isX && isY && x == y
+}
+
+var currentTime = regexp.MustCompile(`(?i)^(?:current_timestamp|now\(\)|(?:current_timestamp|now)\((\d?)\))$`)
+
+// digits returns those of the seconds in the current time. MariaDB takes those of the column where a default has none or
+// more, and writes them down; MySQL refuses such a default.
+func (c sameDefault) digits(text string) (n int64, ok bool) {
+	found := currentTime.FindStringSubmatch(text)
+	if found == nil {
+		return 0, false
 	}
-	return plain(a) == plain(b) && strings.HasPrefix(plain(a), "current_timestamp")
+	most, _, _ := c.DecimalSize()
+	if n, _ := strconv.ParseInt(found[1], 10, 64); n > 0 {
+		return min(n, most), true
+	}
+	return most, true
 }

@@ -13,6 +13,7 @@ import (
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
@@ -27,9 +28,15 @@ type odd struct {
 	Real     float64 `gorm:"type:real;default:0.5"`
 	Money    string  `gorm:"type:decimal(20,4);not null;default:0"`
 	Numeric  string  `gorm:"type:numeric(12,3);default:1.5"`
+	Whole    string  `gorm:"type:numeric"`
+	Dec      string  `gorm:"type:dec(8,2)"`
+	Eight    string  `gorm:"type:DECIMAL(8);default:3"`
+	Positive string  `gorm:"type:Fixed( 9, 3 ) unsigned;not null"`
 	Rounded  float64 `gorm:"precision:10;scale:2"`
 	Text     string  `gorm:"size:40;default:'a b'"`
 	NoText   string  `gorm:"size:40;default:"`
+	Quote    string  `gorm:"size:40;default:it's"`
+	Quotes   string  `gorm:"size:40;default:a''b'c"`
 	Long     string
 	Unique   string     `gorm:"uniqueIndex"`
 	Indexed  string     `gorm:"index"`
@@ -42,6 +49,17 @@ type odd struct {
 	Short    []byte `gorm:"size:16"`
 	Choice   string `gorm:"type:enum('a','b');default:'a'"`
 	Comment  string `gorm:"size:20;comment:it's a 'comment'"`
+}
+
+// unrounded has defaults of times that MySQL refuses and MariaDB completes.
+type unrounded struct {
+	ID     int64     `gorm:"primaryKey;autoIncrement"`
+	Plain  time.Time `gorm:"default:CURRENT_TIMESTAMP"`
+	Millis time.Time `gorm:"precision:3;default:now()"`
+	Typed  time.Time `gorm:"type:datetime(3);default:current_timestamp()"`
+	Finer  time.Time `gorm:"type:datetime;default:NOW(6)"`
+	Rough  time.Time `gorm:"default:CURRENT_TIMESTAMP(3)"`
+	None   time.Time `gorm:"default:NOW(0)"`
 }
 
 // lines collects what is logged.
@@ -93,16 +111,31 @@ func open(tb testing.TB, ctx context.Context, o xDB.Options) *gorm.DB {
 }
 
 func TestASecondMigrationChangesNoColumn(t *testing.T) {
-	log := &lines{}
-	db := open(t, logged(t, log), xDB.Options{Parts: found(t), AutoMigrate: []any{&odd{}}})
-	if n := log.count(`"sql":"CREATE TABLE`); n != 1 {
-		t.Fatalf("the first migration made %d tables, want 1", n)
-	}
-	if err := db.AutoMigrate(&odd{}); err != nil {
-		t.Fatal(err)
-	}
-	if n := log.count("ALTER TABLE"); n != 0 {
-		t.Errorf("the second migration ran %d × ALTER TABLE, want none:\n%s", n, &log.text)
+	for _, tc := range []struct {
+		name  string
+		model any
+		only  string // server that takes the model; "" is both
+	}{
+		{name: "both servers", model: &odd{}},
+		{name: "times of MariaDB", model: &unrounded{}, only: "MariaDB"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server := dbtest.FindServer(t, mysql.Name)
+			if name := version(t, admin(t, server.DSN)); !strings.HasPrefix(name, tc.only) {
+				t.Skip(name + " refuses the model")
+			}
+			log := &lines{}
+			db := open(t, logged(t, log), xDB.Options{Parts: parts(t, server.DSN), AutoMigrate: []any{tc.model}})
+			if n := log.count(`"sql":"CREATE TABLE`); n != 1 {
+				t.Fatalf("the first migration made %d tables, want 1", n)
+			}
+			if err := db.AutoMigrate(tc.model); err != nil {
+				t.Fatal(err)
+			}
+			if n := log.count("ALTER TABLE"); n != 0 {
+				t.Errorf("the second migration ran %d × ALTER TABLE, want none:\n%s", n, &log.text)
+			}
+		})
 	}
 }
 
@@ -112,6 +145,9 @@ type grown struct {
 	Five  int    `gorm:"default:6"`
 	Money string `gorm:"type:decimal(22,6);not null;default:0.5"`
 	Text  string `gorm:"size:80;default:'a c'"`
+	Quote string `gorm:"size:40;default:its"`
+	Dec   string `gorm:"type:dec(9,3)"`
+	Stamp string `gorm:"type:datetime(6);default:CURRENT_TIMESTAMP(6)"`
 	More  string `gorm:"size:20"`
 }
 
@@ -124,17 +160,17 @@ func TestAMigrationChangesWhatIsReallyAnotherColumn(t *testing.T) {
 	if err := db.AutoMigrate(&grown{}); err != nil {
 		t.Fatal(err)
 	}
-	if n := log.count("ALTER TABLE"); n != 4 {
-		t.Errorf("the migration ran %d × ALTER TABLE, want 4", n)
+	if n := log.count("ALTER TABLE"); n != 6 {
+		t.Errorf("the migration ran %d × ALTER TABLE, want 6", n)
 	}
-	if err := db.Exec("INSERT INTO own_odds (json) VALUES ('{}')").Error; err != nil {
+	if err := db.Exec("INSERT INTO own_odds (json, positive) VALUES ('{}', 1)").Error; err != nil {
 		t.Fatal(err)
 	}
 	var got grown
 	if err := db.First(&got).Error; err != nil {
 		t.Fatal(err)
 	}
-	if got.Five != 6 || got.Money != "0.500000" || got.Text != "a c" {
+	if got.Five != 6 || got.Money != "0.500000" || got.Text != "a c" || got.Quote != "its" {
 		t.Errorf("row = %+v, want the new defaults", got)
 	}
 }

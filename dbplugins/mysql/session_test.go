@@ -61,7 +61,9 @@ func TestASessionIsStrictAndInUTCHoweverItIsOpened(t *testing.T) {
 }
 
 func TestAParameterOfADSNWins(t *testing.T) {
-	dsn := dbtest.FindServer(t, mysql.Name).DSN + "?sql_mode=%27ANSI_QUOTES%27&time_zone=%27%2B05:00%27"
+	server := dbtest.FindServer(t, mysql.Name)
+	parsed(t, server.DSN)
+	dsn := server.DSN + "?sql_mode=%27ANSI_QUOTES%27&time_zone=%27%2B05:00%27"
 	db := open(t, logged(t, io.Discard), xDB.Options{DSN: xLog.Secret(dsn)})
 	var mode, zone string
 	if err := db.Raw("SELECT @@sql_mode, @@time_zone").Row().Scan(&mode, &zone); err != nil {

@@ -20,7 +20,7 @@ import (
 func parts(dsn string) driver.Config {
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		panic(err)
+		panic("PLINTH_TEST_POSTGRES_DSN, or the DSN of a private server, does not parse") // err would quote it
 	}
 	return driver.Config{
 		Host: c.Host, Port: int(c.Port), User: c.User, Pass: c.Password, Name: c.Database, TLS: driver.TLSDisable,

@@ -87,7 +87,10 @@ func TestExitCodeTellsWhatHappened(t *testing.T) {
 		{name: "a kind that is unknown", args: []string{"-only", "sybase", "true"}, want: 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			given := []string{"PLINTH_TEST_POSTGRES_DSN=x", "PLINTH_TEST_MYSQL_DSN=x", "PLINTH_TEST_REDIS_URL=x"}
+			given := []string{
+				"PLINTH_TEST_POSTGRES_DSN=postgres://127.0.0.1:1/x", "PLINTH_TEST_MYSQL_DSN=u@tcp(127.0.0.1:1)/x",
+				"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1",
+			}
 			out, err := program(t, given, tc.args...).CombinedOutput()
 			if got := exitCode(t, err); got != tc.want {
 				t.Errorf("exit code %d, want %d\n%s", got, tc.want, out)
@@ -119,7 +122,7 @@ func TestMissingServerIsALoudSkip(t *testing.T) {
 }
 
 func TestCommandKeepsItsStreams(t *testing.T) {
-	cmd := program(t, []string{"PLINTH_TEST_REDIS_URL=x"}, "-only", "redis", "cat")
+	cmd := program(t, []string{"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1"}, "-only", "redis", "cat")
 	cmd.Stdin = strings.NewReader("a text")
 	if out, err := cmd.Output(); err != nil || string(out) != "a text" {
 		t.Errorf("the command wrote %q, %v", out, err)
@@ -235,6 +238,7 @@ func TestSignalEndsCommandAndServers(t *testing.T) {
 		{name: "terminated, every kind", only: "postgres,mysql,redis", sig: syscall.SIGTERM},
 		{name: "interrupt", only: "redis", sig: syscall.SIGINT},
 		{name: "hang-up", only: "redis", sig: syscall.SIGHUP},
+		{name: "quit", only: "redis", sig: syscall.SIGQUIT},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			need(t, tc.only)

@@ -5,14 +5,15 @@
 //	devstack -missing
 //
 // KINDS are of postgres, mysql, redis, separated by commas. A server whose connection string is in the environment
-// (PLINTH_TEST_POSTGRES_DSN, PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL) is left as it is. Else a private one is started if
-// its binary is on the machine, and the command finds its connection string in the same variable. Else the kind is skipped,
-// and the table before the command says what to install.
+// (PLINTH_TEST_POSTGRES_DSN, PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL) is left as it is; the table before the command says
+// so where it does not answer. Else a private one is started if its binary is on the machine, and the command finds its
+// connection string in the same variable. Else the kind is skipped, and the table says what to install.
 //
 // Without a command devstack prints the variables for a shell, and stops the servers when it gets a signal. With -missing it
 // only prints the Debian packages of the kinds that would be skipped.
 //
-// The exit code is the command's; 1 when a server failed, 2 for wrong arguments, 127 when the command cannot be run.
+// The exit code is the command's; 1 when a server failed or a connection string does not parse, 2 for wrong arguments, 127
+// when the command cannot be run.
 package main
 
 import (

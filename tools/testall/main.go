@@ -9,7 +9,7 @@
 //
 // A suite says where it ran in a file of the folder PLINTH_TEST_REPORT; the closing table is made of these
 // files, not of what was meant to run. PLINTH_TEST_REQUIRE names backends, separated by commas, without
-// which the run fails; one whose server is missing fails it at the start.
+// which the run fails; an unknown one, and one whose server is missing or does not answer, fails it at the start.
 package main
 
 import (
@@ -42,6 +42,9 @@ func main() {
 }
 
 func run(signals *child.Signals, race bool, names []string) error {
+	if err := refused(required()); err != nil {
+		return err
+	}
 	root, err := workspace.Find()
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -24,6 +26,25 @@ func uses(module, kind string) bool {
 		return name == kind
 	}
 	return module != "core" && module != "tools"
+}
+
+// backends are the names that PLINTH_TEST_REQUIRE may hold.
+var backends = []string{"sqlite", "memory", "postgres", "mysql", "redis", "sqlserver", "oracle"}
+
+// refused returns an error where no run could have all of the required backends: a name is unknown, or a server that is never
+// started privately is not given.
+func refused(required []string) error {
+	var problems []error
+	for _, name := range required {
+		variable := "PLINTH_TEST_" + strings.ToUpper(name) + "_DSN"
+		switch {
+		case !slices.Contains(backends, name):
+			problems = append(problems, fmt.Errorf("PLINTH_TEST_REQUIRE: there is no backend %q, only %s", name, strings.Join(backends, ", ")))
+		case (name == "sqlserver" || name == "oracle") && os.Getenv(variable) == "":
+			problems = append(problems, fmt.Errorf("PLINTH_TEST_REQUIRE: %s is required: %s is not set", name, variable))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // required are the names in PLINTH_TEST_REQUIRE.

@@ -53,3 +53,39 @@ func TestRequiredServerThatIsMissingFailsBeforeTheTests(t *testing.T) {
 		t.Errorf("within = %v, the tests began: %v; want the package that is missing", err, began)
 	}
 }
+
+func TestBackendThatNoRunCanHaveIsRefusedAtOnce(t *testing.T) {
+	for _, tc := range []struct {
+		name, required, oracle string
+		want                   []string // in the error; nil: there is none
+	}{
+		{name: "nothing", required: ""},
+		{name: "all that need no server of their own", required: "sqlite, memory,postgres,mysql,redis"},
+		{name: "a server that is given", required: "oracle", oracle: "oracle://u:p@h/s"},
+		{name: "one that is not", required: "oracle", want: []string{"PLINTH_TEST_ORACLE_DSN is not set"}},
+		{name: "unknown names", required: "sqlite,postgresql,nonsense", want: []string{`"postgresql"`, `"nonsense"`, "postgres, mysql"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("PLINTH_TEST_REQUIRE", tc.required)
+			t.Setenv("PLINTH_TEST_ORACLE_DSN", tc.oracle)
+			err := refused(required())
+			if (err != nil) != (tc.want != nil) {
+				t.Fatalf("refused = %v, want %q", err, tc.want)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("refused = %v, want %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestRunBeginsWithTheLookAtWhatIsRequired(t *testing.T) {
+	t.Setenv("PLINTH_TEST_REQUIRE", "postgresql")
+	signals := child.Watch()
+	defer signals.Stop()
+	if err := run(signals, false, []string{"no such module"}); err == nil || !strings.Contains(err.Error(), `"postgresql"`) {
+		t.Errorf("run = %v, want that the backend is refused before anything else", err)
+	}
+}

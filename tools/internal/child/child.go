@@ -17,7 +17,7 @@ type Interrupted struct{ Signal syscall.Signal }
 // Error implements error.
 func (i Interrupted) Error() string { return fmt.Sprintf("ended by a signal: %v", i.Signal) }
 
-// Signals receives the signals of this process: interrupt, terminated, hang-up. The first ends its context and is passed on to
+// Signals receives the signals of this process: interrupt, terminated, hang-up, quit. The first ends its context and is passed on to
 // the command that runs; a second one kills that.
 type Signals struct {
 	ctx    context.Context
@@ -35,7 +35,7 @@ type Signals struct {
 func Watch() *Signals {
 	s := &Signals{caught: make(chan os.Signal, 8), second: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(sig) { // as nohup does
 			signal.Notify(s.caught, sig)
 		}

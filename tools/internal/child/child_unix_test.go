@@ -114,11 +114,11 @@ func TestExitCodeIsTheCommands(t *testing.T) {
 }
 
 func TestSignalIsPassedOnToTheWholeGroup(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			s := watch(t)
 			// The inner shell is a child of the command; a shell starts it with signals as they were.
-			script := `trap 'wait; exit 7' INT TERM HUP; sh -c 'trap "echo inner; exit" INT TERM HUP; echo ready; while :; do sleep 0.05; done'; wait`
+			script := `trap 'wait; exit 7' INT TERM HUP QUIT; sh -c 'trap "echo inner; exit" INT TERM HUP QUIT; echo ready; while :; do sleep 0.05; done'; wait`
 			out, wait := running(t, s, script)
 			raise(t, sig)
 			out.until("inner\n")

@@ -34,6 +34,8 @@ type Stack struct {
 type row struct {
 	kind    *server.Kind
 	given   string          // the connection string in the environment
+	address string          // of the server that is given
+	silent  bool            // that server does not answer
 	private *server.Server  // that was started
 	missing *server.Missing // why there is none
 }
@@ -41,8 +43,8 @@ type row struct {
 // Environment looks up a variable.
 type Environment func(name string) string
 
-// Start finds or starts a server of each kind. One that is not on the machine is no error: the table says so. Close has to be
-// called where the error is nil.
+// Start finds or starts a server of each kind. One that is not on the machine is no error, and neither is one that does not
+// answer: the table says so. A connection string that does not parse is one. Close has to be called without an error.
 func Start(ctx context.Context, env Environment, kinds []*server.Kind) (*Stack, error) {
 	group, err := server.NewGroup(ctx)
 	if err != nil {
@@ -55,6 +57,8 @@ func Start(ctx context.Context, env Environment, kinds []*server.Kind) (*Stack, 
 		s.rows[i] = row{kind: kind, given: env(dsnVariable(kind))}
 		if s.rows[i].given == "" {
 			all.Go(func() { problems[i] = s.rows[i].start(ctx, group) })
+		} else {
+			all.Go(func() { problems[i] = s.rows[i].dial(ctx) })
 		}
 	}
 	all.Wait()
@@ -134,12 +138,16 @@ func Packages(env Environment, kinds []*server.Kind) []string {
 	return packages
 }
 
-// Missing returns an error that names those of the required kinds that have no server.
+// Missing returns an error that names those of the required kinds that have no server, or one that does not answer.
 func (s *Stack) Missing(required []string) error {
 	var problems []error
 	for _, r := range s.rows {
-		if r.missing != nil && slices.Contains(required, r.kind.Name) {
+		switch {
+		case !slices.Contains(required, r.kind.Name):
+		case r.missing != nil:
 			problems = append(problems, fmt.Errorf("%s is required: %s is not set, and %w", r.kind.Name, dsnVariable(r.kind), r.missing))
+		case r.silent:
+			problems = append(problems, fmt.Errorf("%s is required: no answer from %s of %s", r.kind.Name, r.address, dsnVariable(r.kind)))
 		}
 	}
 	return errors.Join(problems...)

@@ -2,8 +2,6 @@ package devstack
 
 import (
 	"fmt"
-	"net/url"
-	"regexp"
 	"strings"
 	"text/tabwriter"
 )
@@ -24,7 +22,11 @@ func (s *Stack) Table() string {
 			if source := s.given(variable(r.kind, "SOURCE")); source != "" {
 				from += ", " + source
 			}
-			fmt.Fprintf(w, "%s\t%s\t\t%s\n", r.kind.Name, from, address(r.given))
+			answer := ""
+			if r.silent {
+				answer = "*** NO ANSWER ***"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.kind.Name, from, answer, r.address)
 		}
 	}
 	_ = w.Flush()
@@ -32,17 +34,4 @@ func (s *Stack) Table() string {
 		fmt.Fprintf(&b, "%s is not set: tests do not check certificates. Set it to those of the servers that were given.\n", caVariable)
 	}
 	return b.String()
-}
-
-var inParentheses = regexp.MustCompile(`@\w*\(([^()@]*)\)/`)
-
-// address takes host and port out of a connection string; where it cannot it says nothing, since the rest holds a password.
-func address(dsn string) string {
-	if u, err := url.Parse(dsn); err == nil && u.Host != "" && !strings.Contains(u.Path+u.RawQuery+u.Fragment, "@") {
-		return u.Host
-	}
-	if found := inParentheses.FindAllStringSubmatch(dsn, -1); found != nil {
-		return found[len(found)-1][1]
-	}
-	return "as given"
 }

@@ -1,0 +1,50 @@
+package mysql_test
+
+import (
+	"io"
+	"math"
+	"testing"
+
+	"gorm.io/gorm/clause"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+)
+
+// counter is a row that there can be once.
+type counter struct {
+	ID    int64  `gorm:"primaryKey;autoIncrement"`
+	Name  string `gorm:"size:20;uniqueIndex"`
+	Count uint64
+}
+
+func TestDoNothingOnAConflictFillsInTheKeyOfTheRowThatIsThere(t *testing.T) {
+	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
+	first, second := counter{Name: "a", Count: 1}, counter{Name: "a", Count: 2}
+	if err := db.Create(&first).Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&second).Error; err != nil {
+		t.Fatal(err)
+	}
+	var kept counter
+	if err := db.First(&kept).Error; err != nil {
+		t.Fatal(err)
+	}
+	if second.ID != first.ID || kept.Count != 1 {
+		t.Errorf("key = %d, want %d; count = %d, want 1", second.ID, first.ID, kept.Count)
+	}
+}
+
+func TestTheLargestUint64IsKept(t *testing.T) {
+	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
+	if err := db.Create(&counter{Name: "most", Count: math.MaxUint64}).Error; err != nil {
+		t.Fatal(err)
+	}
+	var got counter
+	if err := db.Where("count = ?", uint64(math.MaxUint64)).First(&got).Error; err != nil {
+		t.Fatal(err)
+	}
+	if got.Count != math.MaxUint64 {
+		t.Errorf("count = %d", got.Count)
+	}
+}
