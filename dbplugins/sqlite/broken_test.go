@@ -147,6 +147,11 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			want:   "Errors/HaveTheSameCodeOnEveryDatabase",
 		},
 		{
+			name:   "errors of the library",
+			driver: broken{dialector: library},
+			want:   "Errors/AreTheSameWhateverRunsTheStatement",
+		},
+		{
 			name:   "foreign keys off",
 			driver: broken{dsn: replaced("foreign_keys(1)", "foreign_keys(0)")},
 			want:   "Errors/HaveTheSameCodeOnEveryDatabase",

@@ -195,6 +195,11 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 			want:   []string{"Values/NULByteIsKeptOrRefused"},
 		},
 		{
+			name:   "texts change their case",
+			tamper: tamper{arg: texts(strings.ToUpper)},
+			want:   []string{"Types/DefaultsAreFilledIn"},
+		},
+		{
 			name:   "broken characters are replaced",
 			tamper: tamper{arg: texts(func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") })},
 			want:   []string{"Values/BrokenUTF8IsKeptOrRefused"},

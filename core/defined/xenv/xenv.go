@@ -89,8 +89,13 @@ func read[T any](key EnvKey, def T, parse func(string) (T, bool)) T {
 	return def
 }
 
-// String returns the variable's value, or the table's default.
-func String(key EnvKey) string { return GetEnvString(key, Lookup(key).Default) }
+// String returns the variable's value, or the table's default. What is none of an enum's values is not taken.
+func String(key EnvKey) string {
+	v := Lookup(key)
+	return read(key, v.Default, func(text string) (string, bool) {
+		return text, v.Type != TypeEnum || v.Check(text) == nil
+	})
+}
 
 // Bool returns the variable's value, or the table's default.
 func Bool(key EnvKey) bool { return tabled(key, parseBool) }

@@ -151,8 +151,12 @@ func TestProblemHidesSecrets(t *testing.T) {
 func TestReadersOfTheTableTakeNothingThatValidateReports(t *testing.T) {
 	for key, text := range map[xEnv.EnvKey]string{
 		xEnv.NoSqlMemoryShardCount: "-1", xEnv.Port: "70000", xEnv.DatabaseConnectTimeout: "2h", xEnv.MaxBodyBytes: "-5",
+		xEnv.DatabaseTLS: "prefer",
 	} {
 		t.Setenv(key.String(), text)
+	}
+	if got := xEnv.String(xEnv.DatabaseTLS); got != "disable" {
+		t.Errorf("TLS = %q, want the default", got)
 	}
 	if got := xEnv.Int(xEnv.NoSqlMemoryShardCount); got != 32 {
 		t.Errorf("shards = %d, want the default", got)

@@ -48,7 +48,12 @@ func readEnv(o *xDB.Options) {
 
 // given returns a value without the variable's default, which every driver knows: what nobody has chosen may be worth a
 // warning, and what somebody has chosen for nothing too.
-func given(key xEnv.EnvKey) string { return xEnv.GetEnvString(key, "") }
+func given(key xEnv.EnvKey) string {
+	if _, set := xEnv.GetEnv(key); !set {
+		return ""
+	}
+	return xEnv.String(key)
+}
 
 // number sets dst to the variable's value, where it is set.
 func number[N int | time.Duration](dst *N, key xEnv.EnvKey, read func(xEnv.EnvKey) N) {
