@@ -9,6 +9,8 @@ import (
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/migrator"
 	"gorm.io/gorm/schema"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // FullDataTypeOf is the type of a column with its default, which has to stand before NOT NULL.
@@ -39,19 +41,10 @@ func (m tables) HasColumn(value any, name string) bool {
 	_ = m.RunWithValue(value, func(stmt *gorm.Statement) (err error) {
 		owner, table := split(stmt.Table)
 		n, err = m.count("all_tab_columns WHERE "+ofOwner+" AND table_name = ? AND column_name = ?", owner, table,
-			raised(columnName(stmt, name)))
+			raised(driver.ColumnName(stmt, name)))
 		return err
 	})
 	return n > 0
-}
-
-func columnName(stmt *gorm.Statement, name string) string {
-	if stmt.Schema != nil {
-		if field := stmt.Schema.LookUpField(name); field != nil {
-			return field.DBName
-		}
-	}
-	return name
 }
 
 // field calls do with a field of value.

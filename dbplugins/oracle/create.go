@@ -9,6 +9,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
 	"gorm.io/gorm/clause"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // defaultValue stands in the values of a row for what the database fills in.
@@ -138,7 +140,7 @@ func (in *insertion) readConflict() error {
 		return errTargetWhere
 	}
 	for _, c := range conflict.Columns {
-		in.targets = append(in.targets, in.columnName(c.Name))
+		in.targets = append(in.targets, driver.ColumnName(in.Statement, c.Name))
 	}
 	if len(in.targets) == 0 && !conflict.DoNothing && in.Schema != nil {
 		for _, field := range in.Schema.PrimaryFields {
@@ -149,19 +151,6 @@ func (in *insertion) readConflict() error {
 		return errNoTarget
 	}
 	return nil
-}
-
-// columnName returns the name of a column that may be given by its field.
-func (in *insertion) columnName(name string) string {
-	if in.Schema != nil {
-		if name == clause.PrimaryKey && in.Schema.PrioritizedPrimaryField != nil {
-			return in.Schema.PrioritizedPrimaryField.DBName
-		}
-		if field := in.Schema.LookUpField(name); field != nil {
-			return field.DBName
-		}
-	}
-	return name
 }
 
 // next returns what inserts the rows that the statement has not taken, nil where it has taken all.

@@ -7,6 +7,8 @@ import (
 	go_ora "github.com/sijms/go-ora/v2"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // out is a place for what the database fills in for one field of one row.
@@ -65,7 +67,7 @@ func (r row) returned() []*schema.Field {
 
 func (r row) asks(returning clause.Returning, name string) bool {
 	for _, c := range returning.Columns {
-		if c.Name == "*" || r.columnName(c.Name) == name {
+		if c.Name == "*" || driver.ColumnName(r.Statement, c.Name) == name {
 			return true
 		}
 	}

@@ -6,6 +6,8 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // excluded is what gorm calls the rows that are to be inserted.
@@ -52,7 +54,7 @@ func conflictTargets(stmt *gorm.Statement, on clause.OnConflict) (targets [][]st
 	if len(on.Columns) > 0 {
 		var target []string
 		for _, column := range on.Columns {
-			target = append(target, columnName(stmt, column.Name))
+			target = append(target, driver.ColumnName(stmt, column.Name))
 		}
 		return append(targets, target)
 	}
@@ -81,17 +83,4 @@ func conflictTargets(stmt *gorm.Statement, on clause.OnConflict) (targets [][]st
 	}
 	slices.SortFunc(targets, slices.Compare)
 	return targets
-}
-
-// columnName returns the name in the database.
-func columnName(stmt *gorm.Statement, name string) string {
-	if s := stmt.Schema; s != nil {
-		if name == clause.PrimaryKey && s.PrioritizedPrimaryField != nil {
-			return s.PrioritizedPrimaryField.DBName
-		}
-		if field := s.LookUpField(name); field != nil {
-			return field.DBName
-		}
-	}
-	return name
 }
