@@ -59,7 +59,7 @@ func setAddress(cfg *gosql.Config, c driver.Config) error {
 	return err
 }
 
-// setCharset also lets the library put the parameters into the statement, which saves two of three round trips. That is
+// setCharset also lets the library put the parameters into the statement, which saves a round trip and a packet. That is
 // safe in UTF-8, where no byte of a character can be taken for a quote or a backslash.
 func setCharset(cfg *gosql.Config, name string) error {
 	name = cmp.Or(name, defaultCharset)

@@ -34,7 +34,7 @@ func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn}
 // TransactionalDDL implements driver.Transactional: both servers commit before and after each change of the schema.
 func (Driver) TransactionalDDL() bool { return false }
 
-// BatchSize implements driver.Batcher: more rows are no faster, and a statement has to fit into max_allowed_packet.
+// BatchSize implements driver.Batcher: a statement has to fit into max_allowed_packet.
 func (Driver) BatchSize() int { return 500 }
 
 // Advice implements driver.Adviser.
