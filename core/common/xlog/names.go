@@ -21,6 +21,7 @@ const (
 	NamedHTTP  = "HTTP"  // HTTP, the access log
 	NamedDATA  = "DATA"  // the database
 	NamedCACHE = "CACHE" // the cache
+	NamedLEASE = "LEASE" // locks and leases
 	NamedIDGEN = "IDGEN" // ids
 	NamedVALID = "VALID" // validation
 	NamedUTIL  = "UTIL"  // utilities

@@ -38,6 +38,12 @@ type fileLeaser struct {
 	now    func() time.Time
 }
 
+// WithClock implements Clocked.
+func (l fileLeaser) WithClock(now func() time.Time) Leaser {
+	l.now = now
+	return l
+}
+
 // scans is how often all slots are tried: another process that searches holds a lock for a moment.
 const scans = 3
 

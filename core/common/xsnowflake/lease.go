@@ -19,6 +19,13 @@ type Leaser interface {
 	Lease(ctx context.Context, first, count int) (Lease, error)
 }
 
+// Clocked is what a Leaser also implements when it looks at the time: the node hands it its own clock, so that ValidUntil and
+// NotBefore mean the same to both.
+type Clocked interface {
+	// WithClock returns the Leaser with another clock.
+	WithClock(now func() time.Time) Leaser
+}
+
 // Lease is the exclusive use of a node number. ValidUntil and Record may be called while Renew runs, which
 // must not keep them waiting; otherwise the node calls one method at a time.
 //
@@ -46,7 +53,8 @@ type Recorder interface {
 	NotBefore() time.Time
 	// Record keeps the promise that this holder uses no time at or after until. The node calls it before
 	// it makes ids with a later time, a few seconds ahead, on the goroutine that asked for the id: a lease
-	// over the network does better to record ValidUntil when it renews, and to do nothing here. The error is an ErrLeaseLost where the slot is
-	// no longer the holder's.
+	// over the network does better to record ValidUntil when it renews, and to do nothing here. The last
+	// call, before Release, may bring the promise forward. The error is an ErrLeaseLost where the slot is no
+	// longer the holder's.
 	Record(until time.Time) error
 }

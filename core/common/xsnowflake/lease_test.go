@@ -24,6 +24,9 @@ type shop struct {
 	holder   map[int]*expiring
 	floor    time.Time // NotBefore of the next lease
 	stuck    chan struct{}
+	ttl      time.Duration // 0: the constant
+	failures int           // so many renewals fail
+	recorded time.Time     // the last high-water mark
 }
 
 func (s *shop) Lease(_ context.Context, first, count int) (xSnowflake.Lease, error) {
@@ -36,7 +39,10 @@ func (s *shop) Lease(_ context.Context, first, count int) (xSnowflake.Lease, err
 		s.holder = map[int]*expiring{}
 	}
 	s.leases++
-	l := &expiring{shop: s, slot: first + s.next%count, until: time.Now().Add(ttl), floor: s.floor}
+	if s.ttl == 0 {
+		s.ttl = ttl
+	}
+	l := &expiring{shop: s, slot: first + s.next%count, until: time.Now().Add(s.ttl), floor: s.floor}
 	s.holder[l.slot] = l
 	return l, nil
 }
@@ -69,8 +75,14 @@ func (l *expiring) ValidUntil() time.Time {
 	return l.until
 }
 
-func (l *expiring) NotBefore() time.Time   { return l.floor }
-func (l *expiring) Record(time.Time) error { return nil }
+func (l *expiring) NotBefore() time.Time { return l.floor }
+
+func (l *expiring) Record(until time.Time) error {
+	l.shop.mu.Lock()
+	defer l.shop.mu.Unlock()
+	l.shop.recorded = until
+	return nil
+}
 
 func (l *expiring) Renew(ctx context.Context) error {
 	l.shop.mu.Lock()
@@ -79,10 +91,15 @@ func (l *expiring) Renew(ctx context.Context) error {
 		<-stuck
 		l.shop.mu.Lock()
 	}
+	if l.shop.failures > 0 {
+		l.shop.failures--
+		l.shop.mu.Unlock()
+		return errors.New("no answer once")
+	}
 	broken, owner := l.shop.broken, l.shop.holder[l.slot] == l
 	if !broken && owner {
 		l.shop.renewals++
-		l.until = time.Now().Add(ttl)
+		l.until = time.Now().Add(l.shop.ttl)
 	}
 	l.shop.mu.Unlock()
 	switch {

@@ -39,13 +39,15 @@ type Node struct {
 	recordAhead int64 // for how many milliseconds a record of the high-water mark is good
 	tenure      atomic.Pointer[tenure]
 
-	leaser               Leaser
 	firstSlot, slotCount int
 
-	change sync.Mutex // held while the tenure changes
-	closed bool
-	stop   context.CancelFunc // ends the renewal
-	done   chan struct{}      // closed when the renewal has ended; nil where there is none
+	life context.Context    // ends with Close
+	kill context.CancelFunc // of life
+
+	using   sync.Mutex // held by UseLeaser and Close, before change
+	change  sync.Mutex // held while the tenure changes
+	closed  bool
+	renewal *renewal // nil where the lease of the tenure needs none
 }
 
 // Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it is ignored.
@@ -133,17 +135,13 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) 
 		}
 		at := int64(word >> n.pack.seqBits) //nolint:gosec // at most 42 bits
 		if at >= t.limit.Load() || mono >= t.deadline.Load() {
-			if err = n.prolong(context.Background(), t, at, mono); err != nil {
-				return 0, 0, 0, err
-			}
+			err = n.prolong(context.Background(), t, at, mono)
 		}
-		if at > ms {
-			if err = n.wait(at); err != nil {
-				return 0, 0, 0, err
-			}
+		if err == nil && at > ms {
+			err = n.wait(at)
 		}
 		if n.tenure.Load() == t {
-			return word, got, t.bits, nil
+			return word, got, t.bits, err
 		}
 	}
 }
@@ -155,7 +153,7 @@ func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.pack.seqBits & 63
 // nobody else looks after it. The caller then finds that the tenure has changed.
 func (n *Node) prolong(ctx context.Context, t *tenure, ms, mono int64) error {
 	err := n.extend(t, ms, mono)
-	if errors.Is(err, ErrLeaseLost) && n.leaser != nil && n.done == nil {
+	if errors.Is(err, ErrLeaseLost) && t.lease != nil && !t.expires {
 		return n.replace(ctx, t)
 	}
 	return err
@@ -189,17 +187,23 @@ func (n *Node) Layout() Layout { return n.layout }
 // DatacenterID returns the number of the node's datacenter.
 func (n *Node) DatacenterID() int { return n.slot() >> n.pack.nodeBits }
 
-// NodeID returns the node's number in its datacenter. It changes only where a lease was lost.
+// NodeID returns the node's number in its datacenter. It changes only where a lease was lost, and with UseLeaser.
 func (n *Node) NodeID() int { return n.slot() & (1<<n.pack.nodeBits - 1) }
 
 // Source says for people where the node's number is from: a lease, whose holders are apart on this host only where it is one
 // through a file, or whoever made the node.
 func (n *Node) Source() string {
-	switch l := n.leaser.(type) {
+	t := n.tenure.Load()
+	if t == nil {
+		return "nowhere: the node is closed"
+	}
+	switch l := t.leaser.(type) {
 	case nil:
 		return "a number that was given"
 	case fileLeaser:
 		return "a lease in " + l.dir + ", for this host only"
+	case fmt.Stringer:
+		return l.String()
 	default:
 		return "a lease"
 	}
@@ -230,21 +234,19 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 
 // Close gives the node's number back. Ids are refused from then on; a second Close does nothing.
 func (n *Node) Close() error {
+	n.kill() // who asks for a number meanwhile gives up
+	n.using.Lock()
+	defer n.using.Unlock()
 	n.change.Lock()
-	if n.closed {
-		n.change.Unlock()
+	done := n.closed
+	n.closed = true
+	r := n.renewal
+	n.change.Unlock()
+	if done {
 		return nil
 	}
-	n.closed = true
-	n.change.Unlock()
-
-	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
-	defer cancel()
-	if n.done != nil {
-		n.stop()
-		<-n.done
-	}
+	r.end()
 	n.change.Lock()
 	defer n.change.Unlock()
-	return n.end(ctx, n.tenure.Swap(nil))
+	return n.end(n.tenure.Swap(nil))
 }

@@ -107,30 +107,25 @@ func newNode(ctx context.Context, opts []Option) (*Node, error) {
 	}
 	p := c.layout.packing()
 	n := &Node{
-		layout: c.layout, pack: p, leaser: c.leaser,
+		layout: c.layout, pack: p,
 		clock: newClock(c.clock, time.UnixMilli(c.layout.Epoch), time.Duration(p.end)*time.Millisecond, c.maxBackward),
 		mask:  1<<p.seqBits - 1, ahead: c.maxBackward.Milliseconds(),
 		recordAhead: min(recordAhead, c.maxBackward).Milliseconds(),
 		sequences:   make([]sequence, p.genes()),
 	}
+	n.life, n.kill = context.WithCancel(context.WithoutCancel(ctx))
 	t, err := n.firstTenure(ctx, c)
 	if err != nil {
+		n.kill()
 		return nil, err
 	}
-	n.tenure.Store(t)
-	if t.lease != nil && !t.lease.ValidUntil().IsZero() {
-		var renewCtx context.Context
-		renewCtx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
-		n.done = make(chan struct{})
-		go n.renew(renewCtx)
-	}
+	n.install(t) //nolint:contextcheck // a renewal ends with the node
 	return n, nil
 }
 
 // firstTenure uses the numbers of c, or leases one.
 func (n *Node) firstTenure(ctx context.Context, c config) (*tenure, error) {
 	if c.node.set {
-		n.leaser = nil
 		if _, _, err := n.clock.now(); err != nil {
 			return nil, err
 		}
@@ -141,14 +136,10 @@ func (n *Node) firstTenure(ctx context.Context, c config) (*tenure, error) {
 		n.slotCount = 1 << n.pack.nodeBits
 		n.firstSlot = c.datacenter.value << n.pack.nodeBits
 	}
-	if n.leaser == nil {
-		n.leaser = FileLeaser("")
+	if c.leaser == nil {
+		c.leaser = FileLeaser("")
 	}
-	if l, ok := n.leaser.(fileLeaser); ok {
-		l.now = n.clock.time
-		n.leaser = l
-	}
-	return n.leaseTenure(ctx)
+	return n.leaseTenure(ctx, c.leaser)
 }
 
 // validate reports everything that is wrong.

@@ -114,7 +114,7 @@ func TestCancellationIsTheParents(t *testing.T) {
 func TestReservedKeys(t *testing.T) {
 	for _, k := range []xCtx.ContextKey{
 		xCtx.RequestKey, xCtx.UserStartTimeKey, xCtx.RegNodeKey, xCtx.DatabaseKey, xCtx.CacheManagerKey,
-		xCtx.RedisClientKey, xCtx.SnowflakeNodeKey, xCtx.ErrorCodeKey, xCtx.ErrorMessageKey,
+		xCtx.RedisClientKey, xCtx.LeasesKey, xCtx.SnowflakeNodeKey, xCtx.ErrorCodeKey, xCtx.ErrorMessageKey,
 	} {
 		if !k.IsReserved() {
 			t.Errorf("%s is not reserved", k)

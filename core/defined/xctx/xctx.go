@@ -23,6 +23,8 @@ const (
 	CacheManagerKey ContextKey = "plinth_cache"
 	// RedisClientKey holds the Redis client; only the Redis backend sets it.
 	RedisClientKey ContextKey = "plinth_redis"
+	// LeasesKey holds the locks and leases.
+	LeasesKey ContextKey = "plinth_leases"
 	// SnowflakeNodeKey holds the node that generates ids.
 	SnowflakeNodeKey ContextKey = "plinth_snowflake"
 	// EmailClientKey holds the mail client.
@@ -45,7 +47,7 @@ func (k ContextKey) IsExec() bool { return k == Exec }
 // reserved are the keys that only the framework registers.
 var reserved = map[ContextKey]struct{}{
 	RequestKey: {}, UserStartTimeKey: {}, RegNodeKey: {}, DatabaseKey: {}, CacheManagerKey: {}, RedisClientKey: {},
-	SnowflakeNodeKey: {}, ErrorCodeKey: {}, ErrorMessageKey: {},
+	LeasesKey: {}, SnowflakeNodeKey: {}, ErrorCodeKey: {}, ErrorMessageKey: {},
 }
 
 // IsReserved reports whether only the framework may register a node under the key.

@@ -63,6 +63,15 @@ const (
 // The cache.
 const (
 	NoSqlDriver           EnvKey = "NOSQL_DRIVER"
+	NoSqlURL              EnvKey = "NOSQL_URL"
+	NoSqlMode             EnvKey = "NOSQL_MODE"
+	NoSqlMaster           EnvKey = "NOSQL_MASTER"
+	NoSqlSentinelUser     EnvKey = "NOSQL_SENTINEL_USER"
+	NoSqlSentinelPass     EnvKey = "NOSQL_SENTINEL_PASS" //nolint:gosec // the name of a variable, no secret
+	NoSqlTLS              EnvKey = "NOSQL_TLS"
+	NoSqlTLSCA            EnvKey = "NOSQL_TLS_CA"
+	NoSqlNearMaxEntries   EnvKey = "NOSQL_NEAR_MAX_ENTRIES"
+	NoSqlNearTTL          EnvKey = "NOSQL_NEAR_TTL"
 	NoSqlHost             EnvKey = "NOSQL_HOST"
 	NoSqlPort             EnvKey = "NOSQL_PORT"
 	NoSqlUser             EnvKey = "NOSQL_USER"
@@ -81,6 +90,8 @@ const (
 	SnowflakeDatacenterID EnvKey = "SNOWFLAKE_DATACENTER_ID"
 	SnowflakeNodeID       EnvKey = "SNOWFLAKE_NODE_ID"
 	SnowflakeLeaseDir     EnvKey = "SNOWFLAKE_LEASE_DIR"
+	SnowflakeLeaseTTL     EnvKey = "SNOWFLAKE_LEASE_TTL"
+	LeaseBackend          EnvKey = "LEASE_BACKEND"
 )
 
 // gRPC.

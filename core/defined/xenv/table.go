@@ -11,6 +11,7 @@ const (
 	maxCount   = math.MaxInt32
 	oneDay     = int64(24 * time.Hour)
 	oneHour    = int64(time.Hour)
+	shortLease = int64(3 * time.Second)
 	manyYears  = int64(100 * 365 * 24 * time.Hour)
 	oneGiB     = 1 << 30
 	smallBytes = 1 << 10
@@ -86,7 +87,14 @@ var table = []Var{
 	{Key: DatabaseSlowThreshold, Group: groupDB, Type: TypeDuration, Default: "200ms", Max: oneHour, Unit: time.Millisecond, Meaning: "Statements that take longer are logged; 0 logs none."},
 
 	{Key: NoSqlDriver, Group: groupCache, Default: "none", Meaning: "Backend: redis, memory, another that is imported, or none."},
-	{Key: NoSqlHost, Group: groupCache, Default: "localhost", Reader: "redis", Meaning: "Host of the server."},
+	{Key: NoSqlURL, Group: groupCache, Secret: true, Reader: "redis", Meaning: "One URL in place of host, port, user, password, database, mode and master."},
+	{Key: NoSqlMode, Group: groupCache, Type: TypeEnum, Default: "single", Values: []string{"single", "sentinel", "cluster"}, Reader: "redis", Meaning: "How the servers at the host belong together."},
+	{Key: NoSqlMaster, Group: groupCache, Reader: "redis", Meaning: "Name under which the sentinels know the servers."},
+	{Key: NoSqlSentinelUser, Group: groupCache, Reader: "redis", Meaning: "User for the sentinels themselves."},
+	{Key: NoSqlSentinelPass, Group: groupCache, Secret: true, Reader: "redis", Meaning: "Password for the sentinels themselves."},
+	{Key: NoSqlTLS, Group: groupCache, Type: TypeEnum, Default: "disable", Values: []string{"disable", "require", "verify-full"}, Reader: "redis", Meaning: "Encryption of the connection; verify-full also checks the certificate."},
+	{Key: NoSqlTLSCA, Group: groupCache, Reader: "redis", Meaning: "PEM file of the certificates that sign the server's, for verify-full; by default those of the system."},
+	{Key: NoSqlHost, Group: groupCache, Default: "localhost", Reader: "redis", Meaning: "Host of the server; of sentinels or a cluster several, separated by commas, each with its port where it differs."},
 	{Key: NoSqlPort, Group: groupCache, Type: TypeInt, Default: "6379", Max: maxPort, Reader: "redis", Meaning: "Port of the server."},
 	{Key: NoSqlUser, Group: groupCache, Reader: "redis", Meaning: "User of the access control list."},
 	{Key: NoSqlPass, Group: groupCache, Secret: true, Reader: "redis", Meaning: "Password."},
@@ -94,6 +102,8 @@ var table = []Var{
 	{Key: NoSqlPoolSize, Group: groupCache, Type: TypeInt, Default: "10", Min: 1, Max: maxCount, Reader: "redis", Meaning: "Connections of the pool at most."},
 	{Key: NoSqlPrefix, Group: groupCache, Meaning: "Prefix of every key."},
 	{Key: NoSqlConnectTimeout, Group: groupCache, Type: TypeDuration, Default: "30s", Max: oneHour, Meaning: "How long the start waits for a backend that is not there yet; 0 tries once."},
+	{Key: NoSqlNearMaxEntries, Group: groupCache, Type: TypeInt, Default: "0", Max: maxCount, Reader: "redis", Meaning: "Entries at most of a near cache in the process, which the server keeps up to date; 0 is none."},
+	{Key: NoSqlNearTTL, Group: groupCache, Type: TypeDuration, Default: "1m", Min: 1, Max: oneHour, Reader: "redis", Meaning: "Life of an entry of the near cache at most."},
 	{Key: NoSqlMemoryDefaultTTL, Group: groupCache, Type: TypeDuration, Default: "0", Max: manyYears, Unit: time.Second, Reader: "memory", Meaning: "Life of an entry that is set without one; 0 is for ever."},
 	{Key: NoSqlMemoryMaxEntries, Group: groupCache, Type: TypeInt, Default: "100000", Min: 1, Max: maxCount, Reader: "memory", Meaning: "Entries at most, in all."},
 	{Key: NoSqlMemoryShardCount, Group: groupCache, Type: TypeInt, Default: "32", Min: 1, Max: maxShards, Reader: "memory", Meaning: "Number of locks among which hash, set and list updates are spread."},
@@ -101,6 +111,8 @@ var table = []Var{
 	{Key: SnowflakeDatacenterID, Group: groupIDs, Type: TypeInt, Words: idNumbers, Meaning: "Datacenter number of the id node, within the layout; found by itself where neither number is set."},
 	{Key: SnowflakeNodeID, Group: groupIDs, Type: TypeInt, Words: idNumbers, Meaning: "Number of the id node, within the layout; found by itself where neither number is set."},
 	{Key: SnowflakeLeaseDir, Group: groupIDs, Meaning: "Folder of the files that lease node numbers on one host; by default a folder of the system's temporary one."},
+	{Key: SnowflakeLeaseTTL, Group: groupIDs, Type: TypeDuration, Default: "30s", Min: shortLease, Max: oneHour, Meaning: "How long a leased node number is reserved after each renewal, in the database or the cache server."},
+	{Key: LeaseBackend, Group: groupIDs, Type: TypeEnum, Default: "auto", Values: []string{"auto", "database", "cache", "none"}, Meaning: "What keeps locks and leases, node numbers among them; auto is the database, or the cache where only that is on a server."},
 
 	{Key: GrpcPort, Group: groupGrpc, Type: TypeInt, Default: "1119", Max: maxPort, Reader: "grpcx", Meaning: "gRPC listen port; 0 takes a free one."},
 	{Key: GrpcReflection, Group: groupGrpc, Type: TypeEnum, Default: "false", Values: []string{"true", "false"}, Reader: "grpcx", Meaning: "gRPC server reflection."},

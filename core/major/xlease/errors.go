@@ -1,0 +1,19 @@
+package xlease
+
+import "errors"
+
+// The errors that a caller may want to tell apart, with errors.Is.
+var (
+	// ErrHeld reports that somebody else holds the name, or all of its slots.
+	ErrHeld = errors.New("xlease: held by another")
+	// ErrLost reports that the lease has ended, or may have: it was not renewed in time, or somebody else has it.
+	ErrLost = errors.New("xlease: the lease is lost")
+	// ErrReleased reports the use of a lease after Release.
+	ErrReleased = errors.New("xlease: the lease was released")
+	// ErrClosed reports a request after Close.
+	ErrClosed = errors.New("xlease: closed")
+	// ErrOption reports a name, a TTL or a number of slots that makes no sense.
+	ErrOption = errors.New("xlease: wrong option")
+	// ErrUnsupported reports a backend that keeps no leases.
+	ErrUnsupported = errors.New("xlease: the backend keeps no leases")
+)

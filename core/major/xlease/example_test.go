@@ -1,0 +1,65 @@
+package xlease_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+)
+
+func ExampleLeases_Lease() {
+	ctx := context.Background()
+	leases := xLease.New(xLease.InProcess(nil)) // a service takes xLease.MustGetLeases(ctx)
+	defer func() { _ = leases.Close() }()
+
+	lease, err := leases.Lease(ctx, "nightly-report", 30*time.Second)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = leases.Lease(ctx, "nightly-report", 30*time.Second)
+	fmt.Println("another replica is at it:", errors.Is(err, xLease.ErrHeld))
+
+	if err := lease.Err(); err == nil { // right before what must not happen twice
+		fmt.Println("the report is sent")
+	}
+	fmt.Println(lease.Release(ctx))
+	// Output:
+	// another replica is at it: true
+	// the report is sent
+	// <nil>
+}
+
+func ExampleLeases_Do() {
+	leases := xLease.New(xLease.InProcess(nil))
+	defer func() { _ = leases.Close() }()
+
+	err := leases.Do(context.Background(), "rebuild-index", time.Minute, func(ctx context.Context, lease *xLease.Lease) error {
+		// ctx ends when the lease is lost.
+		fmt.Println("rebuilding, with a token:", lease.Token() > 0)
+		return ctx.Err()
+	}, xLease.WithWait())
+	fmt.Println(err)
+	// Output:
+	// rebuilding, with a token: true
+	// <nil>
+}
+
+func ExampleWithSlots() {
+	ctx := context.Background()
+	leases := xLease.New(xLease.InProcess(nil))
+	defer func() { _ = leases.Close() }()
+
+	// Three exports at a time, in the whole cluster.
+	for range 4 {
+		_, err := leases.Lease(ctx, "export", time.Minute, xLease.WithSlots(3))
+		fmt.Println(err)
+	}
+	// Output:
+	// <nil>
+	// <nil>
+	// <nil>
+	// xlease: held by another: "export"
+}

@@ -1,0 +1,224 @@
+package xlease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/plinthgo/plinth/core/major/xlease/driver"
+)
+
+// Lease is the exclusive use of a name, or of one of its slots. It is safe for concurrent use.
+type Lease struct {
+	leases *Leases
+	h      driver.Holding // but for the mark
+	age    time.Duration
+	before int64
+	mark   atomic.Int64
+
+	call     sync.Mutex // held during a call to the backend
+	released bool       // the backend was told; guarded by call
+
+	mu    sync.Mutex // guards what follows; never held during a call
+	until deadline
+	why   error // nil as long as the lease lasts
+	alarm *time.Timer
+	done  chan struct{}
+
+	stop    context.CancelFunc // ends the renewal
+	stopped chan struct{}      // closed when it has ended
+}
+
+// deadline is a moment by both clocks: the monotonic one stands still while a machine is suspended.
+type deadline struct{ at, wall time.Time }
+
+func deadlineAt(t time.Time) deadline { return deadline{at: t, wall: t.Round(0)} }
+
+func (d deadline) passed() bool {
+	now := time.Now()
+	return !now.Before(d.at) || !now.Round(0).Before(d.wall)
+}
+
+func newLease(l *Leases, h driver.Holding, g driver.Grant, asked time.Time) *Lease {
+	lease := &Lease{
+		leases: l, h: h, age: g.Age, before: g.Mark, until: deadlineAt(asked.Add(Validity(h.TTL))),
+		done: make(chan struct{}), stop: func() {}, stopped: make(chan struct{}),
+	}
+	lease.mark.Store(h.Mark)
+	return lease
+}
+
+// begin starts the alarm, and the renewal unless that is the caller's.
+func (l *Lease) begin(manual bool) { //nolint:revive // flag-parameter: what the caller asked for
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.alarm = time.AfterFunc(time.Until(l.until.at), l.ring)
+	if manual {
+		close(l.stopped)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	go l.renew(ctx)
+}
+
+// Name returns what is leased.
+func (l *Lease) Name() string { return l.h.Name }
+
+// Slot returns the number of the slot; 0 for a name that has one only.
+func (l *Lease) Slot() int { return l.h.Slot }
+
+// Token returns the fencing token: a number that is larger than that of every earlier holder of the slot.
+func (l *Lease) Token() int64 { return l.h.Token }
+
+// Mark returns what the holder before has left in the slot; 0 where there was none.
+func (l *Lease) Mark() int64 { return l.before }
+
+// Age returns how long, when the lease was taken, the backend had records of the name without a gap: less than the TTL means
+// that it may have forgotten a holder, unless it is durable.
+func (l *Lease) Age() time.Duration { return l.age }
+
+// Until returns when the holder stops to rely on the lease, unless it is renewed before.
+func (l *Lease) Until() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.until.at
+}
+
+// Done is closed when the lease has ended: lost or released. While the process is stopped, or the machine suspended, nothing
+// is closed: Err is what tells who has just woken up.
+func (l *Lease) Done() <-chan struct{} { return l.done }
+
+// Err returns nil as long as the lease can be relied on, then ErrLost, or ErrReleased after Release. It looks at the clocks.
+// What it has returned once, it returns for ever.
+func (l *Lease) Err() error {
+	l.ring()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.why
+}
+
+// ring ends the lease where its time is over. The alarm may go off just when it was renewed.
+func (l *Lease) ring() {
+	l.mu.Lock()
+	over := l.why == nil && l.until.passed()
+	l.mu.Unlock()
+	if over {
+		l.lose("it was not renewed in time")
+	}
+}
+
+// Bind returns a child of ctx that ends, with the cause ErrLost or ErrReleased, when the lease has ended.
+func (l *Lease) Bind(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if err := l.Err(); err != nil {
+		cancel(err)
+	}
+	go func() {
+		select {
+		case <-l.done:
+			cancel(l.Err())
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// SetMark changes what the next holder gets to see, for a lease that was asked for WithMark. It is written with the next
+// renewal where it is larger than what is there, and with the release in any case.
+func (l *Lease) SetMark(mark int64) { l.mark.Store(mark) }
+
+// Renew lets the lease last for its TTL from now on. The error is ErrLost where somebody else holds it, or where its time was
+// over before the answer came; any other one leaves the lease as it is.
+func (l *Lease) Renew(ctx context.Context) error {
+	if err := l.Err(); err != nil {
+		return err // without waiting for a call that hangs
+	}
+	l.call.Lock()
+	defer l.call.Unlock()
+	if err := l.Err(); err != nil {
+		return err
+	}
+	asked := time.Now()
+	held, err := l.leases.backend.Renew(ctx, l.holding())
+	if err != nil {
+		return fmt.Errorf("xlease: renew %q: %w", l.h.Name, err)
+	}
+	if !held {
+		l.lose("somebody else holds it")
+		return ErrLost
+	}
+	if !l.extend(deadlineAt(asked.Add(Validity(l.h.TTL)))) {
+		l.lose("the answer to its renewal came too late")
+	}
+	return l.Err()
+}
+
+// extend sets the end, unless the lease has ended by now.
+func (l *Lease) extend(until deadline) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why != nil || l.until.passed() {
+		return false
+	}
+	l.until = until
+	l.alarm.Reset(time.Until(until.at))
+	return true
+}
+
+// holding is what the backend is told of the lease.
+func (l *Lease) holding() driver.Holding {
+	h := l.h
+	h.Mark = l.mark.Load()
+	return h
+}
+
+// lose ends the lease without the holder's wish.
+func (l *Lease) lose(reason string) {
+	if l.end(ErrLost) {
+		l.leases.log.Slog().Warn("lease lost", slog.String("lease", l.h.Name), slog.Int("slot", l.h.Slot),
+			slog.String("reason", reason))
+	}
+}
+
+// end closes Done and reports whether it was open.
+func (l *Lease) end(why error) bool {
+	l.mu.Lock()
+	if l.why != nil {
+		l.mu.Unlock()
+		return false
+	}
+	l.why = why
+	close(l.done)
+	l.alarm.Stop()
+	l.stop()
+	l.mu.Unlock()
+	l.leases.forget(l)
+	return true
+}
+
+// Release gives the name back; a second Release does nothing. The error is ErrLost where the lease had ended before: what was
+// done under it may not have been done alone. Where the backend does not answer, the record ends by itself.
+func (l *Lease) Release(ctx context.Context) error {
+	lost := errors.Is(l.Err(), ErrLost)
+	l.end(ErrReleased)
+	<-l.stopped
+	l.call.Lock()
+	defer l.call.Unlock()
+	if l.released {
+		return nil
+	}
+	l.released = true
+	held, err := l.leases.backend.Release(ctx, l.holding())
+	switch {
+	case lost, err == nil && !held:
+		return fmt.Errorf("%w: %q", ErrLost, l.h.Name)
+	case err != nil:
+		return fmt.Errorf("xlease: release %q: %w", l.h.Name, err)
+	}
+	return nil
+}

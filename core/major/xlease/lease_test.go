@@ -1,0 +1,322 @@
+package xlease_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+)
+
+func TestARenewalKeepsTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		lease := take(t, l, "job")
+		for range 3600 {
+			<-time.After(time.Second)
+			held(t, lease, nil)
+			if _, err := l.Lease(t.Context(), "job", ttl); !errors.Is(err, xLease.ErrHeld) {
+				t.Fatalf("a second holder got %v, want ErrHeld", err)
+			}
+		}
+		if n := s.renewed(); n < 530 || n > 550 {
+			t.Errorf("%d renewals in an hour, want one every third of two thirds of the TTL, which are 540", n)
+		}
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		held(t, lease, xLease.ErrReleased)
+	})
+}
+
+// The end is counted from before the last request that was answered: at 20/3 s there was a renewal, then there is none.
+func TestALeaseIsLostWhenTwoThirdsOfItsTTLAreOverAndNeverLater(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		breaks func(s *shaky)
+	}{
+		{name: "no connection", breaks: func(s *shaky) { s.down = true }},
+		{name: "no answer", breaks: func(s *shaky) { s.hang = true }},
+		{name: "late answers", breaks: func(s *shaky) { s.late = time.Hour }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := capture(t)
+				l, s := newLeases(t)
+				lease := take(t, l, "job")
+				<-time.After(7 * time.Second)
+				if n := s.renewed(); n != 1 {
+					t.Fatalf("%d renewals, want 1", n)
+				}
+				want := time.Now().Add(20*time.Second - 7*time.Second + 20*time.Second/3)
+				if d := lease.Until().Sub(want).Abs(); d > time.Microsecond {
+					t.Fatalf("Until = %v, want %v", lease.Until(), want)
+				}
+				s.set(tc.breaks)
+				<-time.After(time.Until(lease.Until()) - time.Nanosecond)
+				held(t, lease, nil)
+				<-time.After(time.Nanosecond)
+				synctest.Wait()
+				held(t, lease, xLease.ErrLost)
+				if err := lease.Renew(t.Context()); !errors.Is(err, xLease.ErrLost) {
+					t.Errorf("Renew = %v, want ErrLost", err)
+				}
+				if text := out.String(); strings.Count(text, "lease lost") != 1 || !strings.Contains(text, `"lease":"job"`) {
+					t.Errorf("log = %s, want one line of the loss", text)
+				}
+				s.set(func(s *shaky) { s.down, s.hang, s.late = false, false, 0 })
+				<-time.After(2 * time.Hour) // the late answers come
+				held(t, lease, xLease.ErrLost)
+				if l.Open() != 0 {
+					t.Errorf("%d leases are open, want the lost one forgotten", l.Open())
+				}
+			})
+		})
+	}
+}
+
+func TestABackendThatFailsForAWhileIsAskedAgainEverSooner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		lease := take(t, l, "job")
+		s.set(func(s *shaky) { s.down = true })
+		<-time.After(19900 * time.Millisecond)
+		if n := s.renewed(); n < 5 || n > 50 {
+			t.Errorf("%d attempts in two thirds of the TTL, want a few, and no storm", n)
+		}
+		held(t, lease, nil)
+		s.set(func(s *shaky) { s.down = false })
+		<-time.After(time.Minute)
+		held(t, lease, nil)
+	})
+}
+
+func TestALeaseThatSomebodyElseHasIsLostAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		lease := take(t, l, "job")
+		s.set(func(s *shaky) { s.stolen = true })
+		<-time.After(7 * time.Second) // the first renewal
+		held(t, lease, xLease.ErrLost)
+		if err := lease.Release(t.Context()); !errors.Is(err, xLease.ErrLost) {
+			t.Errorf("Release = %v, want ErrLost", err)
+		}
+	})
+}
+
+func TestReleaseTellsWhoWasNotAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		lease := take(t, l, "job")
+		s.set(func(s *shaky) { s.stolen = true })
+		if err := lease.Release(t.Context()); !errors.Is(err, xLease.ErrLost) {
+			t.Errorf("Release of a lease that somebody else has = %v, want ErrLost", err)
+		}
+	})
+}
+
+// Err looks at the clocks: a process that was stopped, or a machine that was suspended, has run no timer.
+func TestErrSaysWhatTheAlarmCouldNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := newLeases(t)
+		lease := take(t, l, "job", xLease.WithManualRenewal())
+		lease.Suspend(19 * time.Second)
+		held(t, lease, nil)
+		lease.Suspend(time.Second)
+		held(t, lease, xLease.ErrLost)
+		lease.Suspend(-time.Hour) // a clock that was set back heals nothing
+		held(t, lease, xLease.ErrLost)
+
+		lease = take(t, l, "another")
+		lease.Suspend(time.Hour)
+		if err := lease.Renew(t.Context()); !errors.Is(err, xLease.ErrLost) {
+			t.Errorf("Renew after a night's sleep = %v, want ErrLost", err)
+		}
+		held(t, lease, xLease.ErrLost)
+	})
+}
+
+func TestAManualLeaseIsTheCallersToRenew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		lease := take(t, l, "job", xLease.WithManualRenewal())
+		for range 10 {
+			<-time.After(19 * time.Second)
+			if err := lease.Renew(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if left := time.Until(lease.Until()); left != 20*time.Second {
+				t.Fatalf("a renewed lease lasts for %v, want 20s", left)
+			}
+		}
+		if n := s.renewed(); n != 10 {
+			t.Errorf("%d renewals, want the caller's 10", n)
+		}
+		s.set(func(s *shaky) { s.down = true })
+		if err := lease.Renew(t.Context()); !errors.Is(err, errDown) || !strings.Contains(err.Error(), `"job"`) {
+			t.Errorf("Renew = %v, want the backend's error, with the name", err)
+		}
+		held(t, lease, nil)
+		<-time.After(20 * time.Second)
+		synctest.Wait()
+		held(t, lease, xLease.ErrLost)
+	})
+}
+
+func TestAnAnswerThatComesTooLateGivesNoLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		s.set(func(s *shaky) { s.late = 20 * time.Second })
+		if _, err := l.Lease(t.Context(), "job", ttl); !errors.Is(err, xLease.ErrLost) {
+			t.Errorf("Lease = %v, want ErrLost", err)
+		}
+		s.set(func(s *shaky) { s.late = 0 })
+		if l.Open() != 0 {
+			t.Errorf("%d leases are open, want none", l.Open())
+		}
+		if err := take(t, l, "job").Release(t.Context()); err != nil { // the late one was given back
+			t.Error(err)
+		}
+	})
+}
+
+func TestAnAttemptWithoutAnAnswerIsUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		s.set(func(s *shaky) { s.hang = true })
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := l.Lease(ctx, "job", ttl); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Lease = %v, want DeadlineExceeded", err)
+		}
+		if took := time.Since(start); took > 1200*time.Millisecond {
+			t.Errorf("it took %v, want the deadline of 1s and little more", took)
+		}
+		s.set(func(s *shaky) { s.hang = false })
+		lease := take(t, l, "job")
+		_ = lease.Release(t.Context())
+
+		// The mark of a marked name stays, whatever happened.
+		lease = take(t, l, "marked", xLease.WithMark(500, 0))
+		_ = lease.Release(t.Context())
+		s.set(func(s *shaky) { s.hang = true })
+		again, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if _, err := l.Lease(again, "marked", ttl, xLease.WithMark(100, 0)); err == nil {
+			t.Fatal("no error without an answer")
+		}
+		s.set(func(s *shaky) { s.hang = false })
+		<-time.After(ttl)
+		if lease := take(t, l, "marked", xLease.WithMark(0, 0)); lease.Mark() != 500 {
+			t.Errorf("Mark = %d, want 500 of the last holder", lease.Mark())
+		}
+	})
+}
+
+func TestASecondReleaseDoesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		lease := take(t, l, "job")
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := len(s.released()); n != 1 {
+			t.Errorf("%d releases at the backend, want 1", n)
+		}
+		next := take(t, l, "job")
+		if next.Token() <= lease.Token() {
+			t.Errorf("token %d follows %d", next.Token(), lease.Token())
+		}
+		if err := lease.Renew(t.Context()); !errors.Is(err, xLease.ErrReleased) {
+			t.Errorf("Renew after Release = %v, want ErrReleased", err)
+		}
+		held(t, next, nil)
+
+		s.set(func(s *shaky) { s.down = true })
+		if err := next.Release(t.Context()); !errors.Is(err, errDown) {
+			t.Errorf("Release = %v, want the backend's error", err)
+		}
+		held(t, next, xLease.ErrReleased)
+	})
+}
+
+func TestReleaseInterruptsARenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		lease := take(t, l, "job")
+		s.set(func(s *shaky) { s.hang = true })
+		<-time.After(7 * time.Second) // it hangs
+		s.set(func(s *shaky) { s.hang = false })
+		start := time.Now()
+		if err := lease.Release(t.Context()); err != nil || time.Since(start) != 0 {
+			t.Errorf("Release = %v after %v, want nil at once", err, time.Since(start))
+		}
+	})
+}
+
+func TestBindEndsWithTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		lease := take(t, l, "lost")
+		lost, cancel := lease.Bind(t.Context())
+		defer cancel()
+		s.set(func(s *shaky) { s.down = true })
+		<-time.After(21 * time.Second)
+		if <-lost.Done(); !errors.Is(context.Cause(lost), xLease.ErrLost) {
+			t.Errorf("cause = %v, want ErrLost", context.Cause(lost))
+		}
+		s.set(func(s *shaky) { s.down = false })
+
+		lease = take(t, l, "released")
+		released, cancel2 := lease.Bind(t.Context())
+		defer cancel2()
+		_ = lease.Release(t.Context())
+		if <-released.Done(); !errors.Is(context.Cause(released), xLease.ErrReleased) {
+			t.Errorf("cause = %v, want ErrReleased", context.Cause(released))
+		}
+		late, cancel3 := lease.Bind(t.Context())
+		defer cancel3()
+		if !errors.Is(context.Cause(late), xLease.ErrReleased) {
+			t.Errorf("cause of a lease that had ended = %v, want ErrReleased at once", context.Cause(late))
+		}
+
+		lease = take(t, l, "cancelled")
+		cancelled, cancel4 := lease.Bind(t.Context())
+		cancel4()
+		cancel4()
+		if <-cancelled.Done(); !errors.Is(context.Cause(cancelled), context.Canceled) {
+			t.Errorf("cause = %v, want Canceled", context.Cause(cancelled))
+		}
+		held(t, lease, nil)
+	})
+}
+
+func TestTheEndIsCountedFromTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		s.set(func(s *shaky) { s.late = 5 * time.Second })
+		lease := take(t, l, "job", xLease.WithManualRenewal())
+		if left := time.Until(lease.Until()); left != 15*time.Second {
+			t.Errorf("a lease lasts for %v after a late answer, want 15s", left)
+		}
+		<-time.After(5 * time.Second)
+		if err := lease.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if left := time.Until(lease.Until()); left != 15*time.Second {
+			t.Errorf("a lease lasts for %v after a late renewal, want 15s", left)
+		}
+		s.set(func(s *shaky) { s.late = 0 })
+	})
+}

@@ -1,0 +1,134 @@
+package leasetest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/core/major/xlease/driver"
+)
+
+var lockChecks = []check{
+	{"Lock/OneHolderAtATime", func(t *testing.T, e *env) {
+		take(t, e, e.ask(long))
+		for _, other := range []driver.Backend{e, e.h.Open(t)} {
+			g := refused(t, other, e.ask(long))
+			if g.Wait <= 0 || g.Wait > long {
+				t.Errorf("Wait = %s, want more than 0 and at most the TTL of %s", g.Wait, long)
+			}
+		}
+	}},
+	{"Lock/FreeAfterRelease", func(t *testing.T, e *env) {
+		_, h := take(t, e, e.ask(long))
+		other := e.h.Open(t)
+		release(t, other, h, true) // on whatever connection
+		take(t, other, e.ask(long))
+	}},
+	{"Lock/FreeAfterItsTTL", func(t *testing.T, e *env) {
+		asked := time.Now()
+		take(t, e, e.ask(brief))
+		await(t, e.h.Open(t), e.ask(long), asked.Add(brief))
+		refused(t, e, e.ask(long))
+	}},
+	{"Lock/ShortestTTL", func(t *testing.T, e *env) {
+		for range 5 {
+			asked := time.Now()
+			take(t, e, e.ask(50*time.Millisecond))
+			_, h := await(t, e, e.ask(long), asked.Add(50*time.Millisecond))
+			release(t, e, h, true)
+		}
+	}},
+	{"Lock/LongestTTL", func(t *testing.T, e *env) {
+		take(t, e, e.ask(24*time.Hour))
+		if g := refused(t, e, e.ask(long)); g.Wait > 24*time.Hour || g.Wait < 24*time.Hour-time.Minute {
+			t.Errorf("Wait = %s, want the TTL of 24h", g.Wait)
+		}
+	}},
+	{"Lock/WaitCountsDown", func(t *testing.T, e *env) {
+		take(t, e, e.ask(long))
+		before := refused(t, e, e.ask(long)).Wait
+		asked := time.Now()
+		pass(brief)
+		if after := refused(t, e, e.ask(long)).Wait; after > before-brief+tick || after < before-time.Since(asked)-patience {
+			t.Errorf("Wait = %s, and %s after %s", before, after, brief)
+		}
+	}},
+	{"Lock/SmallestHolderNames", func(t *testing.T, e *env) {
+		r := e.ask(long)
+		r.Holder = "A"
+		_, h := take(t, e, r)
+		other := h
+		other.Holder = "a"
+		renew(t, e, other, false)
+		release(t, e, other, false)
+		renew(t, e, h, true)
+		release(t, e, h, true)
+		r.Holder = strings.Repeat("Z", 40)
+		_, h = take(t, e, r)
+		renew(t, e, h, true)
+	}},
+	{"Token/GrowsFromHolderToHolder", func(t *testing.T, e *env) {
+		last := int64(0)
+		for i := range 50 {
+			b := driver.Backend(e)
+			if i%10 == 0 {
+				b = e.h.Open(t)
+			}
+			g, h := take(t, b, e.ask(long))
+			if g.Token <= last {
+				t.Fatalf("token %d follows %d", g.Token, last)
+			}
+			last = g.Token
+			renew(t, e, h, true)
+			release(t, e, h, true)
+		}
+	}},
+	{"Token/GrowsAfterTheTTL", func(t *testing.T, e *env) {
+		asked := time.Now()
+		first, _ := take(t, e, e.ask(brief))
+		next, _ := await(t, e, e.ask(brief), asked.Add(brief))
+		if next.Token <= first.Token {
+			t.Errorf("token %d follows %d", next.Token, first.Token)
+		}
+	}},
+	{"Token/IsATimeInMicroseconds", func(t *testing.T, e *env) {
+		g, _ := take(t, e, e.ask(long))
+		if d := time.Since(time.UnixMicro(g.Token)).Abs(); d > 24*time.Hour {
+			t.Errorf("token %d is the time %s, want about now", g.Token, time.UnixMicro(g.Token))
+		}
+	}},
+	{"Release/ByAFormerHolderChangesNothing", func(t *testing.T, e *env) {
+		asked := time.Now()
+		_, former := take(t, e, e.ask(brief))
+		_, h := await(t, e, e.ask(long), asked.Add(brief))
+		former.Mark = 99
+		release(t, e, former, false)
+		refused(t, e, e.ask(long))
+		renew(t, e, h, true)
+		release(t, e, h, true)
+		if g, _ := take(t, e, e.ask(long)); g.Mark != 0 {
+			t.Errorf("Mark = %d, which a former holder left", g.Mark)
+		}
+	}},
+	{"Release/Once", func(t *testing.T, e *env) {
+		_, h := take(t, e, e.ask(long))
+		release(t, e, h, true)
+		_, next := take(t, e, e.ask(long))
+		release(t, e, h, false)
+		renew(t, e, next, true)
+	}},
+	{"Release/OfAnUnknownName", func(t *testing.T, e *env) {
+		release(t, e, driver.Holding{Name: e.name, Holder: "nobody", TTL: long}, false)
+		take(t, e, e.ask(long))
+	}},
+	{"Release/NeedsTheHolderAlone", func(t *testing.T, e *env) {
+		_, h := take(t, e, e.ask(long))
+		release(t, e, driver.Holding{Name: h.Name, Slot: h.Slot, Holder: h.Holder, TTL: h.TTL}, true)
+		take(t, e, e.ask(long))
+	}},
+	{"Traits/NameAndScope", func(t *testing.T, e *env) {
+		if traits := e.Traits(); traits.Name == "" || traits.Scope > driver.Cluster || traits != e.h.Open(t).Traits() {
+			t.Errorf("Traits = %+v, want a name and a known scope, the same on each connection", traits)
+		}
+	}},
+}

@@ -1,0 +1,15 @@
+package leasetest_test
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
+)
+
+func TestMain(m *testing.M) {
+	leasetest.Child(dial)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { os.Exit(code) }))
+}

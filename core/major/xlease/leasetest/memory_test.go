@@ -1,0 +1,59 @@
+package leasetest_test
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"testing"
+
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease/driver"
+)
+
+// forgetful is InProcess, and forgets what it is told to forget.
+type forgetful struct {
+	driver.Backend
+
+	mu  sync.Mutex
+	era map[string]int
+}
+
+func newForgetful() *forgetful {
+	return &forgetful{Backend: xLease.InProcess(nil), era: map[string]int{}}
+}
+
+// Traits implements driver.Backend.
+func (*forgetful) Traits() driver.Traits {
+	return driver.Traits{Scope: driver.Host, Name: "forgetful"}
+}
+
+// Forget makes a name another one.
+func (f *forgetful) Forget(_ testing.TB, name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.era[name]++
+}
+
+func (f *forgetful) now(name string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return name + " " + strconv.Itoa(f.era[name])
+}
+
+// Acquire implements driver.Backend.
+func (f *forgetful) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
+	r.Name = f.now(r.Name)
+	return f.Backend.Acquire(ctx, r)
+}
+
+// Renew implements driver.Backend.
+func (f *forgetful) Renew(ctx context.Context, h driver.Holding) (bool, error) {
+	h.Name = f.now(h.Name)
+	return f.Backend.Renew(ctx, h)
+}
+
+// Release implements driver.Backend.
+func (f *forgetful) Release(ctx context.Context, h driver.Holding) (bool, error) {
+	h.Name = f.now(h.Name)
+	return f.Backend.Release(ctx, h)
+}

@@ -1,0 +1,25 @@
+package leasetest_test
+
+import (
+	"testing"
+
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
+)
+
+func TestNoTwoIDsAreEqualOnABackendThatNeverForgets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	t.Parallel()
+	leasetest.Nodes(t, leasetest.NodesHarness{Address: serve(t, xLease.InProcess(nil))})
+}
+
+func TestNoTwoIDsAreEqualOnABackendThatForgets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	t.Parallel()
+	b := newForgetful()
+	leasetest.Nodes(t, leasetest.NodesHarness{Address: serve(t, b), Forget: b.Forget, Each: 100_000})
+}

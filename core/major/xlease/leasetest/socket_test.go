@@ -1,0 +1,133 @@
+package leasetest_test
+
+import (
+	"context"
+	"net"
+	"net/rpc"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/major/xlease/driver"
+)
+
+// service is a backend for other processes.
+type service struct{ b driver.Backend }
+
+// Acquire is driver.Backend's.
+func (s service) Acquire(r driver.Request, g *driver.Grant) (err error) {
+	*g, err = s.b.Acquire(context.Background(), r)
+	return err
+}
+
+// Renew is driver.Backend's.
+func (s service) Renew(h driver.Holding, held *bool) (err error) {
+	*held, err = s.b.Renew(context.Background(), h)
+	return err
+}
+
+// Release is driver.Backend's.
+func (s service) Release(h driver.Holding, held *bool) (err error) {
+	*held, err = s.b.Release(context.Background(), h)
+	return err
+}
+
+// Traits is driver.Backend's.
+func (s service) Traits(_ struct{}, t *driver.Traits) error {
+	*t = s.b.Traits()
+	return nil
+}
+
+// serve serves b on a socket until the test ends.
+func serve(tb testing.TB, b driver.Backend) (address string) {
+	tb.Helper()
+	dir, err := os.MkdirTemp("", "lease") //nolint:usetesting // the path of a socket is short, and a test's folder is not
+	if err != nil {
+		tb.Fatal(err)
+	}
+	address = filepath.Join(dir, "s")
+	listener, err := (&net.ListenConfig{}).Listen(tb.Context(), "unix", address)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	server := rpc.NewServer()
+	if err := server.RegisterName("lease", service{b}); err != nil {
+		tb.Fatal(err)
+	}
+	var conns sync.WaitGroup
+	conns.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			conns.Go(func() { server.ServeConn(conn) })
+		}
+	})
+	tb.Cleanup(func() {
+		_ = listener.Close()
+		conns.Wait()
+		_ = os.RemoveAll(dir)
+	})
+	return address
+}
+
+// client is a backend in another process.
+type client struct {
+	rpc    *rpc.Client
+	traits driver.Traits
+}
+
+// dial connects to what serve serves.
+func dial(address string) (b driver.Backend, done func(), err error) {
+	c := &client{}
+	if c.rpc, err = rpc.Dial("unix", address); err != nil {
+		return nil, nil, err
+	}
+	done = func() { _ = c.rpc.Close() }
+	return c, done, c.call(context.Background(), "Traits", struct{}{}, &c.traits)
+}
+
+func (c *client) call(ctx context.Context, method string, args, reply any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	call := c.rpc.Go("lease."+method, args, reply, make(chan *rpc.Call, 1))
+	select {
+	case <-call.Done:
+		return call.Error
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Acquire implements driver.Backend.
+func (c *client) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
+	g := new(driver.Grant)
+	if err := c.call(ctx, "Acquire", r, g); err != nil {
+		return driver.Grant{}, err
+	}
+	return *g, nil
+}
+
+// Renew implements driver.Backend.
+func (c *client) Renew(ctx context.Context, h driver.Holding) (bool, error) {
+	held := new(bool)
+	if err := c.call(ctx, "Renew", h, held); err != nil {
+		return false, err
+	}
+	return *held, nil
+}
+
+// Release implements driver.Backend.
+func (c *client) Release(ctx context.Context, h driver.Holding) (bool, error) {
+	held := new(bool)
+	if err := c.call(ctx, "Release", h, held); err != nil {
+		return false, err
+	}
+	return *held, nil
+}
+
+// Traits implements driver.Backend.
+func (c *client) Traits() driver.Traits { return c.traits }

@@ -1,0 +1,132 @@
+package xlease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// NodeName is the name whose slots are the numbers of id nodes.
+const NodeName = "snowflake"
+
+// nodeSkew is what the wall clocks of two hosts may differ where the backend has forgotten who used which time.
+const nodeSkew = time.Second
+
+// NodeLeaser hands out the numbers of id nodes as slots of NodeName, each for ttl at a time. All who share the leases use one
+// TTL.
+//
+// Ids stay unique whatever the clocks of the hosts say: every holder leaves behind, before it makes ids, a time that they do
+// not reach, by its own clock, and the next one begins after it. Where the backend may have forgotten a holder, the first
+// ids carry a time after the last moment at which such a one could have made any, and the node waits for that; then the wall
+// clocks of the hosts may differ by a second.
+func NodeLeaser(leases *Leases, ttl time.Duration) xSnowflake.Leaser {
+	return nodeLeaser{leases: leases, ttl: ttl, now: time.Now}
+}
+
+type nodeLeaser struct {
+	leases *Leases
+	ttl    time.Duration
+	now    func() time.Time
+}
+
+// String says for people where numbers come from.
+func (n nodeLeaser) String() string { return "a lease in " + n.leases.String() }
+
+// WithClock implements xSnowflake.Clocked.
+func (n nodeLeaser) WithClock(now func() time.Time) xSnowflake.Leaser {
+	n.now = now
+	return n
+}
+
+// Lease implements xSnowflake.Leaser.
+func (n nodeLeaser) Lease(ctx context.Context, first, count int) (xSnowflake.Lease, error) {
+	asked := n.now()
+	mark := n.mark(asked)
+	lease, err := n.leases.Lease(ctx, NodeName, n.ttl, WithSlotRange(first, count), WithManualRenewal(), WithMark(mark, asked.UnixMilli()))
+	switch {
+	case errors.Is(err, ErrHeld):
+		return nil, fmt.Errorf("%w: all %d are held in %s (stop one, set %s and %s, or choose a layout with more)",
+			xSnowflake.ErrNoSlot, count, n.leases, xEnv.SnowflakeDatacenterID, xEnv.SnowflakeNodeID)
+	case err != nil:
+		return nil, err
+	}
+	l := &nodeLease{leaser: n, lease: lease, mark: max(mark, lease.Mark()), notBefore: time.UnixMilli(lease.Mark())}
+	l.used.Store(lease.Mark())
+	l.until.Store(n.until(asked))
+	if unknown := Validity(n.ttl) - lease.Age(); unknown > 0 && !n.leases.Traits().Durable {
+		// Who was forgotten renewed before the records of now began, which was Age before some moment between asked and now.
+		l.notBefore = time.UnixMilli(max(lease.Mark(), n.now().Add(unknown+nodeSkew).UnixMilli()))
+		n.leases.log.Notice(ctx, "no record of the id nodes so far: the first ids wait for those that may have been forgotten",
+			slog.Duration("wait", unknown))
+	}
+	return l, nil
+}
+
+// until is when a lease that was asked for or renewed at a time ends.
+func (n nodeLeaser) until(asked time.Time) *time.Time {
+	until := asked.Add(Validity(n.ttl))
+	return &until
+}
+
+// mark is a time, in milliseconds, that ids do not reach under a lease that was asked for or renewed at a time. It is later
+// than until, which node clocks round up.
+func (n nodeLeaser) mark(asked time.Time) int64 { return n.until(asked).Add(nodeSkew).UnixMilli() }
+
+// nodeLease is a Lease and a Recorder of xSnowflake.
+type nodeLease struct {
+	leaser    nodeLeaser
+	lease     *Lease
+	notBefore time.Time
+	mark      int64 // what the backend was told last; used by Renew alone
+
+	until atomic.Pointer[time.Time] // by the clock of the node; the backend has a later mark
+	used  atomic.Int64              // the time that ids do not reach, for the next holder
+}
+
+// Slot implements xSnowflake.Lease.
+func (l *nodeLease) Slot() int { return l.lease.Slot() }
+
+// ValidUntil implements xSnowflake.Lease.
+func (l *nodeLease) ValidUntil() time.Time { return *l.until.Load() }
+
+// Renew implements xSnowflake.Lease. The mark is at the backend before ValidUntil grows.
+func (l *nodeLease) Renew(ctx context.Context) error {
+	asked := l.leaser.now()
+	l.mark = max(l.mark, l.leaser.mark(asked))
+	l.lease.SetMark(l.mark)
+	err := l.lease.Renew(ctx)
+	if err == nil {
+		l.until.Store(l.leaser.until(asked))
+	}
+	return nodeError(err)
+}
+
+// Release implements xSnowflake.Lease.
+func (l *nodeLease) Release(ctx context.Context) error {
+	l.lease.SetMark(l.used.Load())
+	return nodeError(l.lease.Release(ctx))
+}
+
+// NotBefore implements xSnowflake.Recorder.
+func (l *nodeLease) NotBefore() time.Time { return l.notBefore }
+
+// Record implements xSnowflake.Recorder. What the backend has is later than any id, so there is nothing to write: the time
+// goes out with the release.
+func (l *nodeLease) Record(until time.Time) error {
+	l.used.Store(until.UnixMilli())
+	return nodeError(l.lease.Err())
+}
+
+// nodeError gives a loss the name that it has for nodes.
+func nodeError(err error) error {
+	if errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) {
+		return fmt.Errorf("%w: %w", xSnowflake.ErrLeaseLost, err)
+	}
+	return err
+}

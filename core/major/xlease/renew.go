@@ -1,0 +1,24 @@
+package xlease
+
+import (
+	"context"
+	"time"
+)
+
+// minPause keeps a failing backend from being asked without a pause.
+const minPause = 10 * time.Millisecond
+
+// renew renews after a third of the time that is left, so that a failure is followed by further attempts at ever shorter
+// intervals, until the lease has ended, which ends ctx.
+func (l *Lease) renew(ctx context.Context) {
+	defer close(l.stopped)
+	for {
+		third := max(time.Until(l.Until())/3, minPause)
+		if !sleep(ctx, third) {
+			return
+		}
+		attempt, cancel := context.WithTimeout(ctx, third)
+		_ = l.Renew(attempt) // where the lease lasts, the next attempt follows
+		cancel()
+	}
+}
