@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 )
 
 // tests closes the connections to the test command when it is done.
@@ -17,6 +19,7 @@ func (t tests) Run() int {
 }
 
 func TestMain(m *testing.M) {
+	leasetest.Child(openLeases)
 	// gorm's own, of a session that prepares its statements; it has no end.
 	goleak.VerifyTestMain(tests{m}, goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
 }

@@ -17,13 +17,14 @@ const Folder xEnv.EnvKey = "PLINTH_TEST_REPORT"
 
 // A Run describes one run of a suite on one backend.
 type Run struct {
-	Family  string `json:"family"`  // database or cache
-	Backend string `json:"backend"` // the driver's name
-	Source  string `json:"source"`  // where the server came from: in process, DSN, private server
-	Server  string `json:"server"`  // what the server says it is
-	Tests   int    `json:"tests"`   // top-level tests of the suite
-	Outcome string `json:"outcome"` // passed, failed or skipped; set by Record
-	Reason  string `json:"reason"`  // of a skip
+	Family  string   `json:"family"`          // database, cache, lease, or failover
+	Backend string   `json:"backend"`         // the driver's name
+	Source  string   `json:"source"`          // where the server came from: in process, DSN, private server
+	Server  string   `json:"server"`          // what the server says it is
+	Tests   int      `json:"tests"`           // top-level tests of the suite
+	Outcome string   `json:"outcome"`         // passed, failed or skipped; set by Record
+	Reason  string   `json:"reason"`          // of a skip
+	Notes   []string `json:"notes,omitempty"` // what was measured, a line each
 }
 
 // Record writes r when the test ends. The suite may fill in r until then.

@@ -4,11 +4,21 @@
 // starts private servers where there is none, and exports theirs; PLINTH_TEST_CONTROL is then the URL at which a test gets
 // further ones of its own, which it may stop and start again:
 //
-//	POST   /servers?kind=postgres   201 {"id": "3", "dsn": "postgres://..."}; 501 where none of the kind can be started
+//	POST   /servers?kind=postgres   201 {"id": "3", "dsn": "postgres://...", "version": "PostgreSQL 15.4"};
+//	                                501 where none of the kind can be started
 //	POST   /servers/3/stop          204, the server has ended in order
 //	POST   /servers/3/kill          204, it has ended at once
 //	POST   /servers/3/start         204, it answers at the same address
+//	POST   /servers/3/pause         204, its processes are halted; connections stay open
+//	POST   /servers/3/continue      204, they go on
 //	DELETE /servers/3               204, it and its data are gone
+//
+// The kinds redis-sentinel and redis-cluster are several servers that belong together. Their answer has also the nodes, and
+// what can be done to all can be done to one of them:
+//
+//	POST   /servers?kind=redis-sentinel   201 {"id": "4", "dsn": "...", "master": "mymaster", "password": "...",
+//	                                      "nodes": [{"name": "node-1", "address": "127.0.0.1:7001", "role": "master"}, ...]}
+//	POST   /servers/4/nodes/node-1/kill   204
 package testserver
 
 import (
@@ -53,11 +63,28 @@ func Find(kind string) (dsn, source string, ok bool) {
 	return dsn, source, ok
 }
 
-// Server is one that belongs to a single test.
+// Server is one that belongs to a single test, or several that belong together.
 type Server struct {
 	DSN string
+	// TLSDSN is like DSN where the server listens for TLS on a port of its own; else it is empty.
+	TLSDSN string
+	// Version is the product and its release.
+	Version string
+	// Master is the name under which sentinels know the servers, Nodes are those that belong together, and Password opens
+	// those which hold data.
+	Master, Password string
+	Nodes            []Node
 
-	url string
+	switches
+}
+
+// Node is one of the servers that belong together.
+type Node struct {
+	Name    string // as "node-1"
+	Address string // host and port
+	Role    string // at the start: master, replica or sentinel
+
+	switches
 }
 
 // Start starts a server of the kind, which ends with the test. ok is false where nothing here can start one.
@@ -67,7 +94,10 @@ func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	var answer struct{ ID, DSN string }
+	var answer struct {
+		ID, DSN, TLSDSN, Version, Master, Password string
+		Nodes                                      []Node
+	}
 	err := call(http.MethodPost, control+"/servers?kind="+url.QueryEscape(kind), http.StatusCreated, &answer)
 	if errors.Is(err, errNotHere) {
 		return nil, false
@@ -75,7 +105,14 @@ func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 	if err != nil {
 		tb.Fatalf("start a %s server: %v", kind, err)
 	}
-	s := &Server{DSN: answer.DSN, url: control + "/servers/" + url.PathEscape(answer.ID)}
+	s := &Server{
+		DSN: answer.DSN, TLSDSN: answer.TLSDSN, Version: answer.Version,
+		Master: answer.Master, Password: answer.Password, Nodes: answer.Nodes,
+		switches: switches{control + "/servers/" + url.PathEscape(answer.ID)},
+	}
+	for i := range s.Nodes {
+		s.Nodes[i].switches = switches{s.url + "/nodes/" + url.PathEscape(s.Nodes[i].Name)}
+	}
 	tb.Cleanup(func() {
 		if err := call(http.MethodDelete, s.url, http.StatusNoContent, nil); err != nil {
 			tb.Errorf("end the %s server: %v", kind, err)
@@ -84,16 +121,27 @@ func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 	return s, true
 }
 
+// switches are what can be done to a server or to a node.
+type switches struct{ url string }
+
+func (s switches) post(what string) error {
+	return call(http.MethodPost, s.url+"/"+what, http.StatusNoContent, nil)
+}
+
 // Stop ends the server in order, and returns when it is gone.
-func (s *Server) Stop() error { return call(http.MethodPost, s.url+"/stop", http.StatusNoContent, nil) }
+func (s switches) Stop() error { return s.post("stop") }
 
 // Kill ends the server at once.
-func (s *Server) Kill() error { return call(http.MethodPost, s.url+"/kill", http.StatusNoContent, nil) }
+func (s switches) Kill() error { return s.post("kill") }
 
 // Start starts the server again with its data and at its address, and returns when it answers.
-func (s *Server) Start() error {
-	return call(http.MethodPost, s.url+"/start", http.StatusNoContent, nil)
-}
+func (s switches) Start() error { return s.post("start") }
+
+// Pause halts the server: connections stay open, and nothing answers.
+func (s switches) Pause() error { return s.post("pause") }
+
+// Continue lets a paused server go on.
+func (s switches) Continue() error { return s.post("continue") }
 
 // errNotHere is the error of a kind of server that the test command cannot start.
 var errNotHere = errors.New("servers of this kind cannot be started here")
@@ -106,6 +154,7 @@ func call(method, target string, want int, answer any) error {
 	if err != nil {
 		return err
 	}
+	req.Close = true // no goroutine stays behind
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package testserver_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -24,10 +25,17 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method + " " + r.URL.RequestURI() {
 	case "POST /token/servers?kind=postgres":
 		w.WriteHeader(http.StatusCreated)
-		_, _ = w.Write([]byte(`{"id": "3", "dsn": "postgres://db/x"}`))
+		_, _ = w.Write([]byte(`{"id": "3", "dsn": "postgres://db/x", "tlsDSN": "tls://db/x"}`))
+	case "POST /token/servers?kind=redis-sentinel":
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write([]byte(`{"id": "3", "dsn": "x://y", "master": "mymaster", "nodes": [
+			{"name": "node-1", "address": "127.0.0.1:7001", "role": "master"},
+			{"name": "node-2", "address": "127.0.0.1:7002", "role": "replica"}]}`))
 	case "POST /token/servers/3/kill":
 		http.Error(w, "it does not end", http.StatusInternalServerError)
-	case "POST /token/servers/3/stop", "POST /token/servers/3/start", "DELETE /token/servers/3":
+	case "POST /token/servers/3/stop", "POST /token/servers/3/start", "DELETE /token/servers/3",
+		"POST /token/servers/3/pause", "POST /token/servers/3/continue",
+		"POST /token/servers/3/nodes/node-2/pause", "POST /token/servers/3/nodes/node-2/continue":
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		http.Error(w, "not on this machine", http.StatusNotImplemented)
@@ -47,18 +55,39 @@ func TestServerIsStartedStoppedAndEndsWithTheTest(t *testing.T) {
 	d := newDouble(t)
 	t.Run("test", func(t *testing.T) {
 		s, ok := testserver.Start(t, "postgres")
-		if !ok || s.DSN != "postgres://db/x" {
+		if !ok || s.DSN != "postgres://db/x" || s.TLSDSN != "tls://db/x" {
 			t.Fatalf("Start = %+v, %v", s, ok)
 		}
-		if err := s.Stop(); err != nil {
-			t.Errorf("Stop = %v", err)
-		}
-		if err := s.Start(); err != nil {
-			t.Errorf("Start = %v", err)
+		if err := errors.Join(s.Stop(), s.Start(), s.Pause(), s.Continue()); err != nil {
+			t.Error(err)
 		}
 	})
 	want := []string{
-		"POST /token/servers?kind=postgres", "POST /token/servers/3/stop", "POST /token/servers/3/start", "DELETE /token/servers/3",
+		"POST /token/servers?kind=postgres", "POST /token/servers/3/stop", "POST /token/servers/3/start",
+		"POST /token/servers/3/pause", "POST /token/servers/3/continue", "DELETE /token/servers/3",
+	}
+	if !slices.Equal(d.asked, want) {
+		t.Errorf("asked %q, want %q", d.asked, want)
+	}
+}
+
+func TestNodesAreSwitchedOneByOne(t *testing.T) {
+	d := newDouble(t)
+	t.Run("test", func(t *testing.T) {
+		s, ok := testserver.Start(t, "redis-sentinel")
+		if !ok || s.Master != "mymaster" || len(s.Nodes) != 2 {
+			t.Fatalf("Start = %+v, %v", s, ok)
+		}
+		if n := s.Nodes[1]; n.Name != "node-2" || n.Address != "127.0.0.1:7002" || n.Role != "replica" {
+			t.Errorf("node = %+v", n)
+		}
+		if err := errors.Join(s.Nodes[1].Pause(), s.Nodes[1].Continue(), s.Stop()); err != nil {
+			t.Error(err)
+		}
+	})
+	want := []string{
+		"POST /token/servers?kind=redis-sentinel", "POST /token/servers/3/nodes/node-2/pause",
+		"POST /token/servers/3/nodes/node-2/continue", "POST /token/servers/3/stop", "DELETE /token/servers/3",
 	}
 	if !slices.Equal(d.asked, want) {
 		t.Errorf("asked %q, want %q", d.asked, want)

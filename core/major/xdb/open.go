@@ -202,7 +202,7 @@ func transient(err error, kind driver.ErrorKind) bool {
 // finish adds what every database of Plinth has, finds the replicas, and brings the schema up to date.
 func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 	origin := &origin{target: t, log: o.Log}
-	plugins := []gorm.Plugin{lean{}, contextErrors{}, xModels.Plugin{}, origin}
+	plugins := []gorm.Plugin{lean{}, contextErrors{}, xModels.Plugin{}, origin, newLeaseKeeper(ctx, origin)}
 	var copies *replicas
 	if len(t.replicas) > 0 {
 		copies = newReplicas(t.replicas, o)
@@ -218,19 +218,30 @@ func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 			return err
 		}
 	}
-	return t.bringUp(WithPrimary(ctx), db, origin, o)
+	return t.bringUp(WithPrimary(ctx), db, origin, o, t.migrations)
+}
+
+// BringUp does what Open does last, for who has opened db without it and has had to do something else before: it applies
+// o.AutoMigrate and o.Migrations, and runs o.Prepare. The rest of o, except for Log, stands with Open.
+func BringUp(ctx context.Context, db *gorm.DB, o Options) error {
+	origin := originOf(db)
+	files, err := origin.target.registry.readMigrations(origin.target, o.Migrations)
+	if err != nil {
+		return err
+	}
+	return origin.target.bringUp(WithPrimary(ctx), db, origin, o.withDefaults(), files)
 }
 
 // bringUp migrates and prepares.
-func (t *target) bringUp(ctx context.Context, db *gorm.DB, origin *origin, o Options) error {
+func (t *target) bringUp(ctx context.Context, db *gorm.DB, origin *origin, o Options, files []migration) error {
 	if len(o.AutoMigrate) > 0 {
 		run := func(tx *gorm.DB) error { return tx.AutoMigrate(o.AutoMigrate...) }
 		if err := t.migrate(ctx, db, o.Log, run); err != nil {
 			return t.schemaError("migrate", err)
 		}
 	}
-	if len(t.migrations) > 0 {
-		if err := origin.migrateFiles(ctx, db, t.migrations); err != nil {
+	if len(files) > 0 {
+		if err := origin.migrateFiles(ctx, db, files); err != nil {
 			return err
 		}
 	}

@@ -144,6 +144,19 @@ func (r *Registry) Describe(o Options) string {
 // Describe is Registry.Describe of the default registry.
 func Describe(o Options) string { return defaultRegistry.Describe(o) }
 
+// KeepsLeases reports whether the driver of o has what Leases needs.
+func (r *Registry) KeepsLeases(o Options) bool {
+	t, err := r.find(o)
+	if err != nil {
+		return false
+	}
+	_, ok := t.driver.(driver.Clock)
+	return ok
+}
+
+// KeepsLeases is Registry.KeepsLeases of the default registry.
+func KeepsLeases(o Options) bool { return defaultRegistry.KeepsLeases(o) }
+
 // resolve finds the driver and the connection string of o.
 func (r *Registry) resolve(o Options) (*target, error) {
 	var problems []error

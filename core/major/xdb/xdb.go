@@ -84,16 +84,20 @@ func ping(ctx context.Context, db *gorm.DB) error {
 	return nil
 }
 
-// Close closes the pool of db and those of its replicas; what is under way is waited for. A nil db is closed already.
+// Close releases the leases, and closes the pool of db and those of its replicas; what is under way is waited for. A nil db
+// is closed already.
 func Close(db *gorm.DB) error {
 	if db == nil {
 		return nil
 	}
-	var err error
-	if r, ok := db.Plugins[replicasName].(*replicas); ok {
-		err = r.close()
+	var errs []error
+	if k, ok := db.Plugins[leasesName].(*leaseKeeper); ok {
+		errs = append(errs, k.close())
 	}
-	return errors.Join(err, closePool(db))
+	if r, ok := db.Plugins[replicasName].(*replicas); ok {
+		errs = append(errs, r.close())
+	}
+	return errors.Join(append(errs, closePool(db))...)
 }
 
 func closePool(db *gorm.DB) error {

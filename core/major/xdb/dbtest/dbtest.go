@@ -105,7 +105,7 @@ type testCase struct {
 // cases is the whole suite.
 var cases = slices.Concat(
 	openCases, schemaCases, migrationCases, errorCases, txCases, dataCases, valueCases, typeCases, writeCases, queryCases,
-	lockCases, loadCases, logCases, tlsCases, outageCases,
+	lockCases, leaseCases, loadCases, logCases, tlsCases, outageCases,
 )
 
 // Run runs every case as a subtest of t.

@@ -229,11 +229,11 @@ func testSilence(tb testing.TB, s *suite) {
 	s.needServer(tb)
 	r := beginRelay(tb, s.Config(tb), "127.0.0.1:0")
 	o := s.options(tb, &note{})
-	o.Parts = r.inFrontOf(tb, o.Parts)
+	o.Parts = inFrontOf(tb, r, o.Parts)
 	db := s.openWith(tb, o)
 	check(tb, create(db, "before"), "create")
 
-	r.silence()
+	r.Silence()
 	for what, do := range map[string]func(ctx context.Context) error{
 		"First":  func(ctx context.Context) error { return db.WithContext(ctx).First(&note{}).Error },
 		"Create": func(ctx context.Context) error { return create(db.WithContext(ctx), "maybe") },
@@ -252,7 +252,7 @@ func testSilence(tb testing.TB, s *suite) {
 			return do(ctx)
 		})
 	}
-	r.speak()
+	r.Speak()
 	s.wantRecovery(tb, db)
 	check(tb, db.Where("text = ?", "before").First(&note{}).Error, "read what was written before")
 }

@@ -51,6 +51,5 @@ func PrivateOutage(tb testing.TB, name string, parse func(dsn string) driver.Con
 func CutOff(tb testing.TB, parts driver.Config) Outage {
 	tb.Helper()
 	r := beginRelay(tb, parts, "127.0.0.1:0")
-	address := r.address()
-	return Outage{Config: r.inFrontOf(tb, parts), Stop: r.stop, Start: func() error { return r.start(address) }}
+	return Outage{Config: inFrontOf(tb, r, parts), Stop: r.Stop, Start: r.Start}
 }

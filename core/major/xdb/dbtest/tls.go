@@ -101,7 +101,7 @@ func testTLSHost(tb testing.TB, s *suite) {
 		tb.Skip("127.0.0.2 is an address of this machine on Linux only")
 	}
 	r := beginRelay(tb, o.Parts, "127.0.0.2:0")
-	o.Parts = r.inFrontOf(tb, o.Parts)
+	o.Parts = inFrontOf(tb, r, o.Parts)
 	s.refuses(tb, "another address", o)
 
 	o.Parts.TLS, o.Parts.TLSCA = driver.TLSRequire, "" // the way itself is open

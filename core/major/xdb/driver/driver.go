@@ -3,7 +3,7 @@
 //
 // A driver gives its name, the DSN made of the parts, a gorm dialector and its error table. What all
 // databases share (pool, retry at the start, prefix, log of slow statements, migration, error codes) is
-// written once, in xdb. What only some can do is an optional interface: Adviser, Batcher, Describer,
+// written once, in xdb. What only some can do is an optional interface: Adviser, Batcher, Clock, Describer,
 // Migrator, Transactional.
 package driver
 

@@ -1,0 +1,184 @@
+package testserver_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/plinthgo/plinth/core/internal/testserver"
+)
+
+const local = "127.0.0.1:0"
+
+// echo is a server that sends back what it gets.
+func echo(t *testing.T) (address string) {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			done.Go(func() {
+				_, _ = io.Copy(conn, conn)
+				_ = conn.Close()
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		done.Wait()
+	})
+	return listener.Addr().String()
+}
+
+func dial(address string) (net.Conn, error) {
+	return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp", address)
+}
+
+// answers reports whether what is written to conn comes back.
+func answers(t *testing.T, conn net.Conn) bool {
+	t.Helper()
+	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		return false
+	}
+	got := make([]byte, 4)
+	if _, err := conn.Write([]byte("ping")); err != nil {
+		return false
+	}
+	_, err := io.ReadFull(conn, got)
+	return err == nil && string(got) == "ping"
+}
+
+func reach(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := dial(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if !answers(t, conn) {
+		t.Fatal("nothing comes back")
+	}
+	return conn
+}
+
+func TestStoppedRelayBreaksRefusesAndHeals(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	t.Run("outage", func(t *testing.T) {
+		server := echo(t)
+		r := testserver.BeginRelay(t, server, local)
+		at := r.Address()
+		open := []net.Conn{reach(t, at), reach(t, at)}
+		for range 2 {
+			if err := r.Stop(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, conn := range open {
+			if answers(t, conn) {
+				t.Error("a connection has outlived the cut")
+			}
+		}
+		if conn, err := dial(at); err == nil {
+			t.Errorf("connected to %v during the cut", conn.RemoteAddr())
+		}
+		reach(t, server) // which has noticed nothing
+		if err := r.Start(); err != nil {
+			t.Fatal(err)
+		}
+		reach(t, at)
+	})
+}
+
+func TestRelayToAServerThatIsGoneClosesItsClients(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	t.Run("outage", func(t *testing.T) {
+		conn, err := dial(testserver.BeginRelay(t, "127.0.0.1:1", local).Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		if answers(t, conn) {
+			t.Error("an answer of a server that is not there")
+		}
+	})
+}
+
+// wantSilence complains where conn is broken, or something comes back.
+func wantSilence(t *testing.T, conn net.Conn) {
+	t.Helper()
+	if _, err := conn.Write([]byte("lost")); err != nil {
+		t.Fatalf("the connection is broken, not silent: %v", err)
+	}
+	if err := conn.SetDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	var timeout net.Error
+	if _, err := conn.Read(make([]byte, 4)); !errors.As(err, &timeout) || !timeout.Timeout() {
+		t.Fatalf("read = %v, want a timeout", err)
+	}
+}
+
+func TestSilentRelayLetsNothingThroughUntilItSpeaks(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	t.Run("silence", func(t *testing.T) {
+		r := testserver.BeginRelay(t, echo(t), local)
+		old := reach(t, r.Address())
+		for range 2 {
+			r.Silence()
+			fresh, err := dial(r.Address())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = fresh.Close() }()
+			wantSilence(t, old)
+			wantSilence(t, fresh)
+			r.Speak()
+			r.Speak()
+			late := make([]byte, 4)
+			if err := old.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(old, late); err != nil || string(late) != "lost" {
+				t.Fatalf("after the silence = %q, %v", late, err)
+			}
+		}
+		r.Silence() // the end of the test ends it
+	})
+}
+
+func TestSilentRelayCanBeStopped(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	t.Run("silence", func(t *testing.T) {
+		r := testserver.BeginRelay(t, echo(t), local)
+		conn := reach(t, r.Address())
+		r.Silence()
+		wantSilence(t, conn)
+		if err := r.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		var timeout net.Error
+		if n, err := conn.Read(make([]byte, 4)); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
+			t.Errorf("read = %d, %v; want a broken connection", n, err)
+		}
+		if err := r.Start(); err != nil {
+			t.Fatal(err)
+		}
+		reach(t, r.Address())
+	})
+}

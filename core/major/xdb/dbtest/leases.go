@@ -1,0 +1,348 @@
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+)
+
+// What a lease is, package leasetest defines. These are the demands on a database that keeps some.
+var leaseCases = []testCase{
+	{"Lease/TimesAreThoseOfTheWorld", testLeaseClock},
+	{"Lease/OneOfTwoWins", testLeaseRace},
+	{"Lease/SlotsHaveOneHolder", testLeaseSlots},
+	{"Lease/NamesAreExact", testLeaseNames},
+	{"Lease/TableIsMadeOnceAndHasThePrefix", testLeaseTable},
+	{"Lease/RowThatWasRemovedComesBack", testLeaseRow},
+	{"Lease/OldRowsGo", testLeaseSweep},
+	{"Lease/NoTransactionHoldsIt", testLeaseTransaction},
+	{"Lease/DeadlineEndsTheWaitForAConnection", testLeaseDeadline},
+	{"Lease/StatementsAreNotLogged", testLeaseLog},
+	{"Lease/PreparedStatements", testLeasePrepared},
+	{"Lease/CloseReleases", testLeaseClose},
+	{"Lease/OutageLongerThanTheTTLLoses", testLeaseOutage},
+}
+
+const leaseTTL = time.Minute
+
+// openLeases opens a database that keeps leases, and drops their table at the end of the case. Of a driver without a clock
+// it demands the error for that, and ends the case.
+func (s *suite) openLeases(tb testing.TB, change ...func(*xDB.Options)) *gorm.DB {
+	o := s.options(tb)
+	for _, c := range change {
+		c(&o)
+	}
+	db := s.openWith(tb, o)
+	if _, ok := s.Driver.(driver.Clock); !ok {
+		if _, err := xDB.Leases(db); !errors.Is(err, xLease.ErrUnsupported) || !strings.Contains(err.Error(), s.Driver.Name()) {
+			tb.Errorf("Leases without a clock = %v, want %v and the name of the driver", err, xLease.ErrUnsupported)
+		}
+		tb.Skip("the driver has no clock")
+	}
+	tb.Cleanup(func() {
+		late := db.WithContext(context.WithoutCancel(s.ctx))
+		if table := s.prefix + "plinth_leases"; late.Migrator().HasTable(table) {
+			check(tb, late.Migrator().DropTable(table), "drop the table of leases")
+		}
+	})
+	return db
+}
+
+// sameParts leads to one database.
+func sameParts(c driver.Config) func(*xDB.Options) { return func(o *xDB.Options) { o.Parts = c } }
+
+// backend returns what keeps the leases of db.
+func backend(tb testing.TB, db *gorm.DB) lease.Backend {
+	b, err := xDB.LeaseBackend(db)
+	check(tb, err, "leases")
+	return b
+}
+
+// lock asks for the one slot of a name.
+func lock(name string) lease.Request {
+	return lease.Request{Name: name, Count: 1, Holder: rand.Text(), TTL: leaseTTL}
+}
+
+// held is the record of a request that was granted.
+func held(r lease.Request, g lease.Grant) lease.Holding {
+	return lease.Holding{Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token, TTL: r.TTL, Mark: max(g.Mark, r.Mark)}
+}
+
+// take takes a name that must be free.
+func (s *suite) take(tb testing.TB, b lease.Backend, r lease.Request) lease.Holding {
+	g, err := b.Acquire(s.ctx, r)
+	check(tb, err, "acquire")
+	if !g.OK {
+		tb.Fatalf("%s is held for %s, want it free", r.Name, g.Wait)
+	}
+	return held(r, g)
+}
+
+func testLeaseClock(tb testing.TB, s *suite) {
+	b := backend(tb, s.openLeases(tb))
+	r := lock("clock")
+	h := s.take(tb, b, r)
+	if off := time.Since(time.UnixMicro(h.Token)).Abs(); off > 5*time.Second {
+		tb.Errorf("the token is %s away from this process's clock", off)
+	}
+	g, err := b.Acquire(s.ctx, lock("clock"))
+	check(tb, err, "acquire")
+	if g.OK || g.Wait > leaseTTL || g.Wait < leaseTTL-5*time.Second {
+		tb.Errorf("the second one = %+v, want a wait of a little less than %s", g, leaseTTL)
+	}
+}
+
+func testLeaseRace(tb testing.TB, s *suite) {
+	parts := sameParts(s.Config(tb))
+	both := []lease.Backend{backend(tb, s.openLeases(tb, parts)), nil}
+	if both[1] = both[0]; !s.differs(DiffPrivate) {
+		both[1] = backend(tb, s.openLeases(tb, parts))
+	}
+	const rounds = 500
+	var last int64
+	var winners [2]int
+	for round := range rounds {
+		name := "race"
+		if round%2 == 0 {
+			name = fmt.Sprint("race:", round) // which has no row yet
+		}
+		var won [2]lease.Holding
+		check(tb, firstOf(inParallel(2, func(i int) error {
+			r := lock(name)
+			g, err := both[i].Acquire(s.ctx, r)
+			if g.OK {
+				won[i] = held(r, g)
+			}
+			return err
+		})), "acquire")
+		i := 0
+		if won[1].Name != "" {
+			i = 1
+		}
+		if won[i].Name == "" || won[1-i].Name != "" {
+			tb.Fatalf("round %d: %+v and %+v, want one of them", round, won[0], won[1])
+		}
+		if won[i].Name == "race" {
+			if won[i].Token <= last {
+				tb.Errorf("round %d: token %d after %d", round, won[i].Token, last)
+			}
+			last = won[i].Token
+		}
+		winners[i]++
+		ok, err := both[i].Release(s.ctx, won[i])
+		if err != nil || !ok {
+			tb.Fatalf("release = %t, %v", ok, err)
+		}
+	}
+	tb.Logf("winners of %d races: %v", rounds, winners)
+}
+
+func testLeaseSlots(tb testing.TB, s *suite) { RaceForLeases(tb, backend(tb, s.openLeases(tb))) }
+
+func testLeaseNames(tb testing.TB, s *suite) {
+	b := backend(tb, s.openLeases(tb))
+	var all strings.Builder
+	for c := '!'; c <= '~'; c++ {
+		all.WriteRune(c)
+	}
+	names := []string{"Job", "job", "JOB", all.String(), strings.Repeat("x", 200), strings.Repeat("x", 199), "a_b", "a%b", "?", "@x", "{id}", "'"}
+	for _, name := range names {
+		h := s.take(tb, b, lock(name))
+		if ok, err := b.Renew(s.ctx, h); err != nil || !ok {
+			tb.Errorf("renew %q = %t, %v", name, ok, err)
+		}
+	}
+	for _, name := range names {
+		if g, err := b.Acquire(s.ctx, lock(name)); err != nil || g.OK {
+			tb.Errorf("%q was given out twice (%v)", name, err)
+		}
+	}
+}
+
+func testLeaseTable(tb testing.TB, s *suite) {
+	parts := sameParts(s.Config(tb))
+	dbs := []*gorm.DB{s.openLeases(tb, parts)}
+	for range 7 {
+		if !s.differs(DiffPrivate) {
+			dbs = append(dbs, s.openLeases(tb, parts))
+		}
+	}
+	check(tb, firstOf(inParallel(4*len(dbs), func(i int) error {
+		leases, err := xDB.Leases(dbs[i%len(dbs)])
+		if err == nil && leases == nil {
+			err = errors.New("neither leases nor an error")
+		}
+		return err
+	})), "leases of several processes at once")
+	if !s.hasTable(dbs[0], "plinth_leases") {
+		tb.Errorf("there is no table %splinth_leases", s.prefix)
+	}
+	one, err := xDB.Leases(dbs[0])
+	check(tb, err, "leases")
+	other, err := xDB.Leases(dbs[0].Session(&gorm.Session{NewDB: true}))
+	check(tb, err, "leases")
+	if one != other {
+		tb.Error("a database has two *xLease.Leases")
+	}
+	if t := one.Traits(); t.Name != s.Driver.Name() || !t.Durable || (t.Scope == lease.Process) != s.differs(DiffPrivate) {
+		tb.Errorf("traits = %+v", t)
+	}
+}
+
+// leaseRow is a part of the table of leases, as an operator sees it.
+type leaseRow struct {
+	ID      string
+	Slot    int64
+	Name    string
+	Slots   int64
+	Holder  string
+	Token   int64
+	Mark    int64
+	SinceUS int64 `gorm:"column:since_us"`
+	UntilUS int64 `gorm:"column:until_us"`
+}
+
+// rows are those of the table of leases.
+func (s *suite) rows(db *gorm.DB) *gorm.DB { return db.Table(s.prefix + "plinth_leases") }
+
+func testLeaseRow(tb testing.TB, s *suite) {
+	db := s.openLeases(tb)
+	b := backend(tb, db)
+	h := s.take(tb, b, lock("row"))
+	h.Mark = 7
+	var row leaseRow
+	check(tb, s.rows(db).Where("name = ?", "row").Take(&row).Error, "read")
+	if row.Holder != fmt.Sprintf("%x", h.Holder) || row.Token != h.Token || row.Slots != 1 {
+		tb.Errorf("the row is %+v, want %+v", row, h)
+	}
+	check(tb, s.rows(db).Where("name = ?", "row").Delete(&leaseRow{}).Error, "delete")
+	if ok, err := b.Renew(s.ctx, h); err != nil || !ok {
+		tb.Errorf("renew without a row = %t, %v; want it to come back", ok, err)
+	}
+	row = leaseRow{}
+	check(tb, s.rows(db).Where("name = ?", "row").Take(&row).Error, "read")
+	if row.Holder != fmt.Sprintf("%x", h.Holder) || row.Token != h.Token || row.Mark != 7 {
+		tb.Errorf("the row that came back is %+v, want %+v", row, h)
+	}
+	check(tb, s.rows(db).Where("name = ?", "row").Delete(&leaseRow{}).Error, "delete")
+	s.take(tb, b, lock("row"))
+	if ok, err := b.Renew(s.ctx, h); err != nil || ok {
+		tb.Errorf("renew = %t, %v where somebody else has come between; want false", ok, err)
+	}
+	if ok, err := b.Release(s.ctx, h); err != nil || ok {
+		tb.Errorf("release = %t, %v where somebody else has come between; want false", ok, err)
+	}
+}
+
+// testLeaseSweep makes rows that ended three days ago, and one that ended an hour ago. The first request has the old ones
+// removed that may be.
+func testLeaseSweep(tb testing.TB, s *suite) {
+	db := s.openLeases(tb)
+	b := backend(tb, db)
+	old, recent := time.Now().Add(-72*time.Hour).UnixMicro(), time.Now().Add(-time.Hour).UnixMicro()
+	rows := make([]leaseRow, 0, 1203)
+	for i := range 1200 {
+		name := fmt.Sprint("order:", i)
+		rows = append(rows, leaseRow{ID: fmt.Sprintf("9%063d", i), Name: name, Slots: 1, Holder: "-", Token: 1, UntilUS: old})
+	}
+	rows = append(rows,
+		leaseRow{ID: "0a", Name: "recent", Slots: 1, Holder: "-", UntilUS: recent},
+		leaseRow{ID: "0b", Name: "many", Slots: 5, Holder: "-", UntilUS: old},
+		leaseRow{ID: "0b", Slot: 3, Name: "many", Slots: 5, Holder: "-", UntilUS: old},
+		leaseRow{ID: "0c", Name: "unknown", Holder: "-", UntilUS: old},
+	)
+	check(tb, s.rows(db).CreateInBatches(rows, 100).Error, "create")
+	s.take(tb, b, lock("any"))
+	var left int64
+	for try := 0; ; try++ {
+		check(tb, s.rows(db).Where("name LIKE ?", "order:%").Count(&left).Error, "count")
+		if left <= 200 || try == 500 {
+			break
+		}
+		pause(10 * time.Millisecond)
+	}
+	if left != 200 {
+		tb.Errorf("old rows = %d of 1200, want the 200 that are more than one sweep removes", left)
+	}
+	var kept int64
+	check(tb, s.rows(db).Where("name NOT LIKE ?", "order:%").Count(&kept).Error, "count")
+	if kept != 5 {
+		tb.Errorf("other rows = %d, want 5: nobody may forget them yet", kept)
+	}
+}
+
+func testLeaseLog(tb testing.TB, s *suite) {
+	db := s.openLeases(tb, func(o *xDB.Options) { o.SlowThreshold = time.Nanosecond })
+	b := backend(tb, db)
+	s.log.Reset()
+	h := s.take(tb, b, lock("quiet"))
+	for range 3 {
+		_, err := b.Renew(s.ctx, h)
+		check(tb, err, "renew")
+	}
+	_, err := b.Release(s.ctx, h)
+	check(tb, err, "release")
+	if got := s.log.String(); got != "" {
+		tb.Errorf("the log has\n%s", got)
+	}
+	check(tb, s.rows(db).Where("name = ?", "quiet").Take(&leaseRow{}).Error, "read")
+	if s.log.count("slow statement", "plinth_leases") == 0 {
+		tb.Error("the application's own statement is not logged either")
+	}
+}
+
+func testLeasePrepared(tb testing.TB, s *suite) {
+	b := backend(tb, s.openLeases(tb, func(o *xDB.Options) { o.Gorm = func(c *gorm.Config) { c.PrepareStmt = true } }))
+	for round := range 3 {
+		h := s.take(tb, b, lock("prepared"))
+		if g, err := b.Acquire(s.ctx, lock("prepared")); err != nil || g.OK {
+			tb.Errorf("round %d: a second one = %+v, %v", round, g, err)
+		}
+		renewed, renewErr := b.Renew(s.ctx, h)
+		released, releaseErr := b.Release(s.ctx, h)
+		if err := errors.Join(renewErr, releaseErr); err != nil || !renewed || !released {
+			tb.Errorf("round %d: renewed %t, released %t, %v", round, renewed, released, err)
+		}
+	}
+}
+
+func testLeaseClose(tb testing.TB, s *suite) {
+	parts := sameParts(s.Config(tb))
+	again := s.openLeases(tb, parts)
+	o := s.options(tb)
+	parts(&o)
+	first, err := s.registry.Open(s.ctx, o)
+	check(tb, err, "open")
+	defer func() { check(tb, xDB.Close(first), "close again") }()
+	leases, err := xDB.Leases(first)
+	check(tb, err, "leases")
+	mine, err := leases.Lease(s.ctx, "closed", leaseTTL)
+	check(tb, err, "lease")
+	other := backend(tb, again)
+	if g, err := other.Acquire(s.ctx, lock("closed")); err != nil || g.OK != s.differs(DiffPrivate) {
+		tb.Errorf("a second one = %+v, %v", g, err)
+	}
+	check(tb, xDB.Close(first), "close")
+	select {
+	case <-mine.Done():
+	default:
+		tb.Error("the lease has not ended with the database")
+	}
+	if !s.differs(DiffPrivate) {
+		s.take(tb, other, lock("closed"))
+	}
+	if _, err := xDB.Leases(first); !errors.Is(err, xLease.ErrClosed) {
+		tb.Errorf("Leases after Close = %v, want %v", err, xLease.ErrClosed)
+	}
+}

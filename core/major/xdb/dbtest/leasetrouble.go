@@ -1,0 +1,111 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+)
+
+func testLeaseTransaction(tb testing.TB, s *suite) {
+	db := s.openLeases(tb)
+	b := backend(tb, db)
+	if s.differs(DiffNoServer) {
+		tb.Skip("there is one that writes at a time, so nobody can write beside a transaction")
+	}
+	undone := errors.New("undone")
+	r := lock("tx")
+	err := db.Transaction(func(tx *gorm.DB) error {
+		inside, err := xDB.LeaseBackend(tx)
+		if err != nil {
+			return err
+		}
+		s.take(tb, inside, r)
+		ctx, cancel := context.WithTimeout(s.ctx, recoversWithin) // it would wait for the transaction
+		defer cancel()
+		if g, err := b.Acquire(ctx, lock("tx")); err != nil || g.OK {
+			tb.Errorf("a second one = %+v, %v while the transaction is open; want it held", g, err)
+		}
+		return undone
+	})
+	if !errors.Is(err, undone) {
+		tb.Fatalf("transaction: %v", err)
+	}
+	if g, err := b.Acquire(s.ctx, lock("tx")); err != nil || g.OK {
+		tb.Errorf("a second one = %+v, %v after the transaction was undone; want it held", g, err)
+	}
+}
+
+func testLeaseDeadline(tb testing.TB, s *suite) {
+	db := s.openLeases(tb, func(o *xDB.Options) { o.MaxOpenConns = 1 })
+	b := backend(tb, db)
+	r := lock("one")
+	h := s.take(tb, b, r)
+	tx := db.Begin() // has the only connection
+	check(tb, tx.Error, "begin")
+	for what, call := range map[string]func(ctx context.Context) error{
+		"acquire": func(ctx context.Context) error { _, err := b.Acquire(ctx, lock("other")); return err },
+		"renew":   func(ctx context.Context) error { _, err := b.Renew(ctx, h); return err },
+		"release": func(ctx context.Context) error { _, err := b.Release(ctx, h); return err },
+	} {
+		promptly(tb, what, context.DeadlineExceeded, func() error {
+			ctx, cancel := context.WithTimeout(s.ctx, soon)
+			defer cancel()
+			return call(ctx)
+		})
+	}
+	check(tb, tx.Rollback().Error, "roll back")
+	if ok, err := b.Renew(s.ctx, h); err != nil || !ok {
+		tb.Errorf("renew = %t, %v afterwards", ok, err)
+	}
+}
+
+// testLeaseOutage keeps the server away until the lease is lost, and for its holder that is so in time.
+func testLeaseOutage(tb testing.TB, s *suite) {
+	s.needServer(tb)
+	outage := s.Outage(tb)
+	db := s.openLeases(tb, func(o *xDB.Options) { o.Parts = outage.Config })
+	leases, err := xDB.Leases(db)
+	check(tb, err, "leases")
+	const ttl = 3 * time.Second
+	mine, err := leases.Lease(s.ctx, "outage", ttl)
+	check(tb, err, "lease")
+	var stopped atomic.Bool
+	defer func() {
+		if stopped.Load() {
+			check(tb, outage.Start(), "start the server")
+		}
+	}()
+	stopped.Store(true)
+	at := time.Now()
+	check(tb, outage.Stop(), "stop the server")
+	select {
+	case <-mine.Done():
+		if took := time.Since(at); took > ttl || !errors.Is(mine.Err(), xLease.ErrLost) {
+			tb.Errorf("after %s: %v, want %v within %s", took, mine.Err(), xLease.ErrLost, ttl)
+		}
+	case <-time.After(2 * ttl):
+		tb.Error("the lease goes on without a server")
+	}
+	check(tb, outage.Start(), "start the server")
+	stopped.Store(false)
+	ctx, cancel := context.WithTimeout(s.ctx, ttl+recoversWithin)
+	defer cancel()
+	for {
+		next, err := leases.Lease(ctx, "outage", ttl, xLease.WithWait())
+		if err == nil {
+			check(tb, next.Release(s.ctx), "release")
+			return
+		}
+		if ctx.Err() != nil {
+			tb.Fatalf("lease after the outage: %v", err)
+		}
+		pause(100 * time.Millisecond)
+	}
+}

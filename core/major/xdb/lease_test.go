@@ -1,0 +1,56 @@
+package xdb_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/utils/tests"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+)
+
+func TestLeasesWithoutAClockSayWhy(t *testing.T) {
+	plain, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DisableAutomaticPing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{}
+	named, err := registryOf(f).Open(t.Context(), xDB.Options{Driver: "fake", DSN: "fake://u:hunter2@h/n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := registryOf(f).Open(t.Context(), xDB.Options{Dialector: f.Dialector("")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name string
+		db   *gorm.DB
+		want string
+	}{
+		{name: "a database of gorm's", db: plain, want: "this dummy database was not opened by xDB.Open"},
+		{name: "a driver without a clock", db: named, want: "the driver fake has no clock"},
+		{name: "a dialector", db: given, want: "opened by a Dialector"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := xDB.Leases(tc.db)
+			_, backendErr := xDB.LeaseBackend(tc.db)
+			for _, err := range []error{err, backendErr} {
+				if !errors.Is(err, xLease.ErrUnsupported) || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("error = %v, want %v and %q", err, xLease.ErrUnsupported, tc.want)
+				}
+			}
+		})
+	}
+	for _, db := range []*gorm.DB{named, given} {
+		if err := xDB.Close(db); err != nil {
+			t.Error(err)
+		}
+		if _, err := xDB.Leases(db); !errors.Is(err, xLease.ErrClosed) {
+			t.Errorf("after Close: %v, want %v", err, xLease.ErrClosed)
+		}
+	}
+}

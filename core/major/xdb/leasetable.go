@@ -1,0 +1,96 @@
+package xdb
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/schema"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+const leasesTable = "plinth_leases"
+
+// leaseRow is a row of the table of leases: one slot of one name. Times are microseconds since 1970 by the database's clock.
+type leaseRow struct {
+	ID      string `gorm:"column:id;primaryKey;size:64;not null"` // of leaseID
+	Slot    int64  `gorm:"column:slot;primaryKey;autoIncrement:false;not null"`
+	Name    string `gorm:"column:name;size:200;not null"`  // for people
+	Slots   int64  `gorm:"column:slots;not null"`          // how many the name has; 0: unknown
+	Holder  string `gorm:"column:holder;size:80;not null"` // of leaseHolder, or leaseReleased
+	Token   int64  `gorm:"column:token;not null"`
+	Mark    int64  `gorm:"column:mark;not null"`
+	SinceUS int64  `gorm:"column:since_us;not null"` // when the row was made
+	UntilUS int64  `gorm:"column:until_us;not null"`
+}
+
+// TableName implements schema.TablerWithNamer: the prefix stands before it too.
+func (leaseRow) TableName(namer schema.Namer) string { return namer.TableName(leasesTable) }
+
+// leaseID is a name as the table's key: many databases take "Job" and "job" for the same text, but none does so with digits.
+func leaseID(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:])
+}
+
+// leaseHolder is a holder as the table has it, for the same reason.
+func leaseHolder(holder string) string { return hex.EncodeToString([]byte(holder)) }
+
+// setUp creates the table where it is missing, and looks whether it is as it has to be.
+func (b *leaseBackend) setUp(ctx context.Context) error {
+	db := b.db.WithContext(ctx)
+	if !db.Migrator().HasTable(&leaseRow{}) {
+		if err := ping(ctx, db); err != nil { // gorm takes a database that does not answer for one without the table
+			return b.failed(ctx, "", err)
+		}
+		if err := b.create(ctx); err != nil {
+			return b.failed(ctx, fmt.Sprintf("the table %s is missing and could not be created; create it with %q: ",
+				b.sql.table, b.definition()), err)
+		}
+	}
+	_, err := b.look(ctx, "-", 0, 1)
+	if b.target.kindOf(err) == driver.Syntax { // it has other columns
+		return fmt.Errorf("%w; the table %s is made with %q", err, b.sql.table, b.definition())
+	}
+	return err
+}
+
+// create creates the table under the lock of migrations, as several processes may want to do so at the same moment.
+func (b *leaseBackend) create(ctx context.Context) error {
+	return b.target.migrate(ctx, b.db, b.log, func(tx *gorm.DB) error {
+		if tx.Migrator().HasTable(&leaseRow{}) {
+			return nil
+		}
+		return tx.Migrator().CreateTable(&leaseRow{})
+	})
+}
+
+// definition returns the statement that creates the table.
+func (b *leaseBackend) definition() string {
+	var told statements
+	dry := b.db.Session(&gorm.Session{NewDB: true, DryRun: true, Logger: &told})
+	_ = dry.Migrator().CreateTable(&leaseRow{}) // nothing is sent
+	return strings.Join(told.all, "; ")
+}
+
+// statements is a logger that keeps the statements.
+type statements struct {
+	logger.Interface
+
+	all []string
+}
+
+// LogMode implements logger.Interface.
+func (s *statements) LogMode(logger.LogLevel) logger.Interface { return s }
+
+// Trace implements logger.Interface.
+func (s *statements) Trace(_ context.Context, _ time.Time, statement func() (sql string, rows int64), _ error) {
+	sql, _ := statement()
+	s.all = append(s.all, sql)
+}

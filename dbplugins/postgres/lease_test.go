@@ -1,0 +1,252 @@
+package postgres_test
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
+	"github.com/plinthgo/plinth/dbplugins/postgres"
+)
+
+func TestMain(m *testing.M) {
+	leasetest.Child(openLeases)
+	os.Exit(m.Run())
+}
+
+// openLeases opens the leases of a database in another process.
+func openLeases(dsn string) (b lease.Backend, done func(), err error) {
+	db, err := xDB.Open(context.Background(), xDB.Options{Driver: postgres.Name, DSN: xSecret(dsn), MaxOpenConns: 2})
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err = xDB.LeaseBackend(db)
+	return b, func() { _ = xDB.Close(db) }, err
+}
+
+// TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives out.
+func TestLeasesOfIDNodes(t *testing.T) {
+	server, _ := find(t)
+	dsn, err := postgres.Driver{}.DSN(newDatabase(t, server, "", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leasetest.Nodes(t, leasetest.NodesHarness{Address: dsn, Source: server.Source, Server: version(t, admin(t, server.DSN))})
+}
+
+// TestLeases runs the definition of leases.
+func TestLeases(t *testing.T) {
+	server, _ := find(t)
+	config := newDatabase(t, server, "", "")
+	db := open(t, xDB.Options{Parts: config})
+	leasetest.Run(t, leasetest.Harness{
+		Open: func(tb testing.TB) lease.Backend {
+			tb.Helper()
+			b, err := xDB.LeaseBackend(open(tb, xDB.Options{Parts: config, MaxOpenConns: 3}))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return b
+		},
+		Forget: func(tb testing.TB, name string) {
+			tb.Helper()
+			if err := db.Exec("DELETE FROM plinth_leases WHERE name = ?", name).Error; err != nil {
+				tb.Error(err)
+			}
+		},
+		Source: server.Source, Server: version(t, admin(t, server.DSN)),
+	})
+}
+
+// clockOff is how far the server's clock is from ours.
+func clockOff(tb testing.TB, db *gorm.DB) time.Duration {
+	tb.Helper()
+	var now int64
+	if err := db.Raw("SELECT " + postgres.Driver{}.NowMicros()).Row().Scan(&now); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Since(time.UnixMicro(now))
+}
+
+func TestClockIsThatOfTheWorldInEveryZone(t *testing.T) {
+	_, config := find(t)
+	for _, zone := range []string{"", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"} {
+		t.Run(zone, func(t *testing.T) {
+			config.Timezone = zone
+			if off := clockOff(t, open(t, xDB.Options{Parts: config})); off.Abs() > 5*time.Second {
+				t.Errorf("the clock is %s away", off)
+			}
+		})
+	}
+}
+
+func TestClockGoesOnWithinATransaction(t *testing.T) {
+	_, config := find(t)
+	err := open(t, xDB.Options{Parts: config}).Transaction(func(tx *gorm.DB) error {
+		before := clockOff(t, tx)
+		if err := tx.Exec("SELECT pg_sleep(0.5)").Error; err != nil {
+			return err
+		}
+		if after := clockOff(t, tx); after-before > 400*time.Millisecond {
+			t.Errorf("the clock stood still for %s", after-before)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
+	server, _ := find(t)
+	config := newDatabase(t, server, "", "")
+	mine := parts(server.DSN)
+	mine.Name = config.Name
+	owner := open(t, xDB.Options{Parts: mine})
+	role := "plain" + rand.Text()
+	conn := admin(t, server.DSN)
+	do(t, conn, "CREATE ROLE "+quote(role)+" LOGIN PASSWORD 'secret-plain'")
+	t.Cleanup(func() { do(t, conn, "DROP ROLE "+quote(role)) })
+	for _, s := range []string{"CREATE SCHEMA app", "GRANT USAGE ON SCHEMA app TO " + quote(role)} {
+		if err := owner.Exec(s).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if err := owner.WithContext(context.WithoutCancel(t.Context())).Exec("DROP OWNED BY " + quote(role)).Error; err != nil {
+			t.Error(err)
+		}
+	})
+	config.User, config.Pass = role, "secret-plain"
+	db := open(t, xDB.Options{Parts: config, TablePrefix: "app.x_"})
+	_, err := xDB.Leases(db)
+	if err == nil || driver.KindOf(err) != driver.Authentication || !strings.Contains(err.Error(), "app.x_plinth_leases") {
+		t.Fatalf("leases without a table and without the right to create it: %v", err)
+	}
+	for _, s := range []string{statementIn(t, err), "GRANT SELECT, INSERT, UPDATE, DELETE ON app.x_plinth_leases TO " + quote(role)} {
+		if err := owner.Exec(s).Error; err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	leases, err := xDB.Leases(db)
+	if err != nil {
+		t.Fatalf("leases with a table of an operator's: %v", err)
+	}
+	err = leases.Do(t.Context(), "job", time.Minute, func(ctx context.Context, l *xLease.Lease) error { return l.Renew(ctx) })
+	if err != nil {
+		t.Error(err)
+	}
+	if err := owner.Exec("ALTER TABLE app.x_plinth_leases DROP COLUMN since_us").Error; err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, xDB.Options{Parts: config, TablePrefix: "app.x_"})
+	if _, err := xDB.Leases(again); err == nil || !strings.Contains(statementIn(t, err), `"since_us" bigint`) {
+		t.Errorf("leases with a table that lacks a column: %v", err)
+	}
+}
+
+// statementIn is the statement that an error quotes.
+func statementIn(tb testing.TB, err error) string {
+	tb.Helper()
+	_, text, _ := strings.Cut(err.Error(), ` with "`)
+	quoted, unquoteErr := strconv.QuotedPrefix(`"` + text)
+	if unquoteErr != nil {
+		tb.Fatalf("no statement in %v", err)
+	}
+	statement, unquoteErr := strconv.Unquote(quoted)
+	if unquoteErr != nil {
+		tb.Fatal(unquoteErr)
+	}
+	return statement
+}
+
+func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
+	server, _ := find(t)
+	config := newDatabase(t, server, "", "")
+	mine := parts(server.DSN)
+	mine.Name = config.Name
+	db := open(t, xDB.Options{Parts: config})
+	leases, err := xDB.Leases(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := leases.Lease(t.Context(), "job", 6*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := l.Until()
+	blocker := open(t, xDB.Options{Parts: mine}).Begin()
+	if err := blocker.Exec("UPDATE plinth_leases SET mark = mark WHERE name = 'job'").Error; err != nil {
+		t.Fatal(err)
+	}
+	conn := admin(t, server.DSN)
+	within(t, 3*time.Second, "a renewal that was killed", func() bool {
+		return ask[int](t, conn, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+			WHERE datname = $1 AND query LIKE 'UPDATE%plinth_leases%' AND wait_event_type = 'Lock'`, config.Name) > 0
+	})
+	if err := blocker.Rollback().Error; err != nil {
+		t.Fatal(err)
+	}
+	within(t, 4*time.Second, "another renewal", func() bool { return l.Until().After(before) })
+	if err := l.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// within waits until a condition holds.
+func within(tb testing.TB, d time.Duration, what string, holds func() bool) {
+	tb.Helper()
+	late := time.After(d)
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for !holds() {
+		select {
+		case <-again.C:
+		case <-late:
+			tb.Fatalf("not within %s: %s", d, what)
+		}
+	}
+}
+
+// TestLeasesAreExclusiveAtEveryIsolation lets processes of which PostgreSQL gives some up race for few slots.
+func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
+	server, _ := find(t)
+	for _, level := range []string{"read committed", "repeatable read", "serializable"} {
+		t.Run(level, func(t *testing.T) {
+			config := newDatabase(t, server, "", "")
+			dsn, err := postgres.Driver{}.DSN(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dsn += "&default_transaction_isolation=" + strings.ReplaceAll(level, " ", "%20")
+			db := open(t, xDB.Options{DSN: xSecret(dsn)})
+			if got := isolation(t, db); got != level {
+				t.Fatalf("isolation = %q", got)
+			}
+			b, err := xDB.LeaseBackend(db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dbtest.RaceForLeases(t, b)
+		})
+	}
+}
+
+func isolation(tb testing.TB, db *gorm.DB) (level string) {
+	tb.Helper()
+	if err := db.Raw("SHOW transaction_isolation").Scan(&level).Error; err != nil {
+		tb.Fatal(err)
+	}
+	return level
+}

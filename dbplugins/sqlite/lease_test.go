@@ -1,0 +1,235 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// openAt opens the database of a path, and closes it at the end of the test.
+func openAt(tb testing.TB, path string) *gorm.DB {
+	tb.Helper()
+	db, err := xDB.Open(tb.Context(), xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := xDB.Close(db); err != nil {
+			tb.Error(err)
+		}
+	})
+	return db
+}
+
+// TestLeases runs the definition of leases.
+func TestLeases(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	db := openAt(t, path)
+	leasetest.Run(t, leasetest.Harness{
+		Open: func(tb testing.TB) lease.Backend {
+			tb.Helper()
+			b, err := xDB.LeaseBackend(openAt(tb, path))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return b
+		},
+		Forget: func(tb testing.TB, name string) {
+			tb.Helper()
+			if err := db.Exec("DELETE FROM plinth_leases WHERE name = ?", name).Error; err != nil {
+				tb.Error(err)
+			}
+			<-time.After(2 * time.Millisecond) // the clock is in whole milliseconds, and what is forgotten leaves no token
+		},
+		Source: "in process, a file", Server: "SQLite " + version(),
+	})
+}
+
+func TestLeasesReachAsFarAsTheFile(t *testing.T) {
+	for _, tc := range []struct {
+		name, path string
+		want       lease.Scope
+	}{
+		{name: "a file", path: filepath.Join(t.TempDir(), "test.db"), want: lease.Host},
+		{name: "memory", path: ":memory:", want: lease.Process},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			leases, err := xDB.Leases(openAt(t, tc.path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := leases.Traits(); got != (lease.Traits{Scope: tc.want, Durable: true, Name: sqlite.Name}) {
+				t.Errorf("traits = %+v, want the scope %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestClockIsThatOfTheWorld(t *testing.T) {
+	db := openAt(t, ":memory:")
+	for range 100 {
+		var now int64
+		before := time.Now().Truncate(time.Millisecond)
+		if err := db.Raw("SELECT " + sqlite.Driver{}.NowMicros()).Row().Scan(&now); err != nil {
+			t.Fatal(err)
+		}
+		if at := time.UnixMicro(now); at.Before(before) || at.After(time.Now()) {
+			t.Fatalf("the clock says %s, want from %s to %s", at, before, time.Now())
+		}
+	}
+}
+
+// TestLeasesAreThoseOfThePrimary gives the database a replica that has not even the table.
+func TestLeasesAreThoseOfThePrimary(t *testing.T) {
+	dir := t.TempDir()
+	replica, err := sqlite.Driver{}.DSN(driver.Config{Path: filepath.Join(dir, "replica.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, xDB.Options{Parts: driver.Config{Path: filepath.Join(dir, "test.db")}, Replicas: []xLog.Secret{xLog.Secret(replica)}})
+	b, err := xDB.LeaseBackend(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := lease.Request{Name: "slot", Count: 1, Holder: "one", TTL: time.Minute}
+	g, err := b.Acquire(t.Context(), r)
+	if err != nil || !g.OK {
+		t.Fatalf("acquire = %+v, %v", g, err)
+	}
+	if g, err = b.Acquire(t.Context(), r); err != nil || g.OK {
+		t.Errorf("a second one = %+v, %v; want it held", g, err)
+	}
+	if held, err := b.Release(t.Context(), lease.Holding{Name: "slot", Holder: "one", TTL: time.Minute}); err != nil || !held {
+		t.Errorf("release = %t, %v", held, err)
+	}
+}
+
+// TestWhatIsLeftWhileASlotIsTakenIsSeen lets the last holder, whose time is over, leave a mark between the look at its slot
+// and the statement that takes it.
+func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	last, err := xDB.LeaseBackend(openAt(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := lease.Request{Name: "slot", Count: 2, Holder: "last", TTL: time.Millisecond, Mark: 5, Past: 5}
+	g, err := last.Acquire(t.Context(), r)
+	if err != nil || !g.OK {
+		t.Fatalf("acquire = %+v, %v", g, err)
+	}
+	<-time.After(10 * time.Millisecond)
+	var once sync.Once
+	var registry xDB.Registry
+	registry.Register(tampering(tamper{query: func(query string) string {
+		if strings.HasPrefix(query, "UPDATE") {
+			once.Do(func() {
+				held, err := last.Release(t.Context(), lease.Holding{Name: r.Name, Holder: r.Holder, Token: g.Token, Mark: 77})
+				if err != nil || !held {
+					t.Errorf("release = %t, %v", held, err)
+				}
+			})
+		}
+		return query
+	}}))
+	db, err := registry.Open(t.Context(), xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = xDB.Close(db) }()
+	next, err := xDB.LeaseBackend(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := next.Acquire(t.Context(), lease.Request{Name: "slot", Count: 1, Holder: "next", TTL: time.Minute, Mark: 6})
+	if err != nil || !got.OK || got.Mark != 77 {
+		t.Errorf("acquire = %+v, %v; want the mark 77", got, err)
+	}
+}
+
+// fast is the driver with a clock that is an hour fast.
+type fast struct{ sqlite.Driver }
+
+func (f fast) NowMicros() string { return "(3600000000 + " + f.Driver.NowMicros() + ")" }
+
+// leaseWithout leaves a condition of the statements of leases out.
+func leaseWithout(conditions ...string) func(string) string {
+	return func(query string) string {
+		if !strings.Contains(query, "plinth_leases") {
+			return query
+		}
+		for _, c := range conditions {
+			instead := "AND 1 = 1"
+			if strings.Contains(c, "?") {
+				instead = "AND ? IS NOT NULL"
+			}
+			query = strings.ReplaceAll(query, c, instead)
+		}
+		return query
+	}
+}
+
+func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
+	now := sqlite.Driver{}.NowMicros()
+	for _, tc := range []struct {
+		name   string
+		driver driver.Driver
+		want   []string
+	}{
+		{name: "nothing", driver: tampering(tamper{})},
+		{name: "a clock that is fast", driver: fast{}, want: []string{"Lease/TimesAreThoseOfTheWorld"}},
+		{
+			name:   "what others do meanwhile is not seen",
+			driver: tampering(tamper{query: leaseWithout("AND `token` = ?", "AND `mark` = ?", "AND `until_us` <= "+now)}),
+			want:   []string{"Lease/OneOfTwoWins", "Lease/SlotsHaveOneHolder"},
+		},
+		{
+			name:   "a renewal does not look who has it",
+			driver: tampering(tamper{query: leaseWithout("AND `holder` = ?")}),
+			want:   []string{"Lease/RowThatWasRemovedComesBack"},
+		},
+		{
+			name:   "a sweep that removes what still holds",
+			driver: tampering(tamper{query: leaseWithout("AND `slot` = 0", "AND `until_us` < "+now+" - ?")}),
+			want:   []string{"Lease/OldRowsGo"},
+		},
+		{
+			name: "names that are too much alike",
+			driver: tampering(tamper{arg: func(arg any) any {
+				if id, ok := arg.(string); ok && len(id) == 64 {
+					return id[:1]
+				}
+				return arg
+			}}),
+			want: []string{"Lease/NamesAreExact"},
+		},
+		{
+			name:   "no prefix",
+			driver: broken{dialector: func(dsn string) gorm.Dialector { return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}} }},
+			want:   []string{"Lease/TableIsMadeOnceAndHasThePrefix"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := harness()
+			h.Driver = tc.driver
+			if len(tc.want) > 0 {
+				wantFailures(t, h, tc.want)
+				return
+			}
+			for name, complaints := range dbtest.Failures(t, h, "Lease/NamesAreExact", "Lease/SlotsHaveOneHolder", "Lease/OldRowsGo") {
+				t.Errorf("%s: %q", name, complaints)
+			}
+		})
+	}
+}

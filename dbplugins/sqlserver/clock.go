@@ -1,0 +1,18 @@
+package sqlserver
+
+import (
+	"gorm.io/gorm"
+
+	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+)
+
+// NowMicros implements driver.Clock.
+func (Driver) NowMicros() string {
+	return "DATEDIFF_BIG(MICROSECOND, '19700101', SYSUTCDATETIME())"
+}
+
+// Dual implements driver.Clock.
+func (Driver) Dual() string { return "" }
+
+// Scope implements driver.Clock.
+func (Driver) Scope(*gorm.DB) lease.Scope { return lease.Cluster }

@@ -1,0 +1,115 @@
+package sqlserver_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
+)
+
+// leaseServer answers the statements of leases in turn.
+type leaseServer struct {
+	looks   [][]any  // rows of the next look
+	affects []uint64 // of the next writes; then it is 1
+}
+
+func (l *leaseServer) answer(r tdsdouble.Request) (tdsdouble.Reply, bool) {
+	switch {
+	case strings.HasPrefix(r.SQL, "SELECT c.now_us"):
+		row := []any{int64(1000), nil, nil, nil, nil, nil, nil, nil} // no row but the time
+		if len(l.looks) > 0 {
+			row, l.looks = l.looks[0], l.looks[1:]
+		}
+		return tdsdouble.Reply{Columns: []tdsdouble.Column{
+			tdsdouble.BigInt("now_us"), tdsdouble.BigInt("slot"), tdsdouble.BigInt("slots"), tdsdouble.NVarChar("holder"),
+			tdsdouble.BigInt("token"), tdsdouble.BigInt("mark"), tdsdouble.BigInt("since_us"), tdsdouble.BigInt("until_us"),
+		}, Rows: [][]any{row}}, true
+	case strings.HasPrefix(r.SQL, `SELECT "id" FROM "app_plinth_leases"`):
+		return tdsdouble.Reply{Columns: []tdsdouble.Column{tdsdouble.NVarChar("id")}, Rows: [][]any{{"old"}, {"older"}}}, true
+	case strings.HasPrefix(r.SQL, "UPDATE") && len(l.affects) > 0:
+		n := l.affects[0]
+		l.affects = l.affects[1:]
+		return tdsdouble.Reply{Affected: n}, true
+	default:
+		return tdsdouble.Reply{}, false
+	}
+}
+
+func TestStatementsOfLeases(t *testing.T) {
+	l := &leaseServer{
+		looks: [][]any{
+			nil, nil, // of the set-up, and of a name without a row
+			{int64(5000), int64(1), int64(3), "somebody", int64(4000), int64(7), int64(100), int64(4500)}, // ended
+			{int64(6000), int64(0), int64(1), "somebody", int64(4000), int64(7), int64(100), int64(9000)}, // held
+			{int64(7000), int64(0), int64(1), "somebody", int64(4000), int64(7), int64(100), int64(9000)}, // after a renewal
+			{int64(8000), nil, nil, nil, nil, nil, nil, nil},                                              // removed
+		},
+		affects: []uint64{1, 0, 0, 1},
+	}
+	empty := []any{int64(1000), nil, nil, nil, nil, nil, nil, nil}
+	l.looks[0], l.looks[1] = empty, empty
+	s := answering(t, l.answer)
+	db, _ := open(t, s, xDB.Options{TablePrefix: "app_"})
+	s.Reset()
+	b, err := xDB.LeaseBackend(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.WithoutCancel(t.Context())
+	one := lease.Request{Name: "job", Count: 1, Holder: "HOLDER", TTL: time.Minute, Mark: 5}
+	got, err := b.Acquire(ctx, one)
+	if want := (lease.Grant{OK: true, Token: 1000}); err != nil || got != want {
+		t.Errorf("acquire without a row = %+v, %v; want %+v", got, err, want)
+	}
+	eventually(t, "the sweep", func() bool {
+		return strings.Contains(fmt.Sprint(s.Requests()), `DELETE FROM "app_plinth_leases"`)
+	})
+	many := lease.Request{Name: "nodes", First: 1, Count: 1, Begin: 1, Holder: "HOLDER", TTL: time.Minute}
+	got, err = b.Acquire(ctx, many)
+	want := lease.Grant{OK: true, Slot: 1, Token: 5000, Mark: 7, Age: 4900 * time.Microsecond}
+	if err != nil || got != want {
+		t.Errorf("acquire what has ended = %+v, %v; want %+v", got, err, want)
+	}
+	if got, err = b.Acquire(ctx, one); err != nil || got.OK || got.Wait != 3*time.Millisecond {
+		t.Errorf("acquire what is held = %+v, %v", got, err)
+	}
+	h := lease.Holding{Name: "job", Holder: "HOLDER", Token: 1000, TTL: time.Minute, Mark: 9}
+	for _, want := range []bool{false, true} { // somebody else has it; its row was removed
+		if held, err := b.Renew(ctx, h); err != nil || held != want {
+			t.Errorf("renew = %t, %v; want %t", held, err, want)
+		}
+	}
+	if held, err := b.Release(ctx, h); err != nil || !held {
+		t.Errorf("release = %t, %v", held, err)
+	}
+	var text strings.Builder
+	for _, r := range asked(s) {
+		text.WriteString(written(r, map[int64]int{}))
+	}
+	compareLeases(t, text.String())
+}
+
+// compareLeases compares with testdata/lease.golden.
+func compareLeases(t *testing.T, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "lease.golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("statements differ from %s; with -update it is written anew:\n%s", file, got)
+	}
+}
