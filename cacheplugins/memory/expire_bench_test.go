@@ -16,6 +16,7 @@ const million = 1_000_000
 
 // crowd is a cache of a million entries and what the single calls of one reader and one writer took.
 type crowd struct {
+	manager       *xCache.Manager
 	cache         *xCache.KeyCache[string, account]
 	keys          []string
 	reads, writes []time.Duration
@@ -23,7 +24,8 @@ type crowd struct {
 
 func newCrowd(b *testing.B, c driver.Config) *crowd {
 	b.Helper()
-	w := &crowd{cache: xCache.KeyCacheOf[string, account](open(b, c)), keys: make([]string, million)}
+	m := open(b, c)
+	w := &crowd{manager: m, cache: xCache.KeyCacheOf[string, account](m), keys: make([]string, million)}
 	for i := range w.keys {
 		w.keys[i] = "user:" + strconv.Itoa(i)
 	}
@@ -100,6 +102,31 @@ func benchExpire(b *testing.B, bound int) {
 // machine adds, which has fewer processors than there is to do.
 func benchBusy(b *testing.B) {
 	b.Helper()
+	benchBeside(b, func(_ *xCache.Manager, last time.Time) {
+		for time.Now().Before(last) { // busy
+		}
+	})
+}
+
+// benchScan walks through all keys meanwhile, again and again. Its numbers are to be held against those of benchBusy.
+func benchScan(b *testing.B) {
+	b.Helper()
+	walks := 0
+	benchBeside(b, func(m *xCache.Manager, last time.Time) {
+		scanner, _ := m.Store().(driver.Scanner)
+		for time.Now().Before(last) {
+			if err := scanner.Scan(b.Context(), "user:", func([]string) bool { return true }); err != nil {
+				b.Error(err)
+			}
+			walks++
+		}
+	})
+	b.ReportMetric(float64(walks), "walks")
+}
+
+// benchBeside reads and writes on a cache of a million entries while beside runs.
+func benchBeside(b *testing.B, beside func(m *xCache.Manager, last time.Time)) {
+	b.Helper()
 	w := newCrowd(b, entries(million+million/32))
 	for _, key := range w.keys {
 		if err := w.set(b.Context(), key, time.Hour); err != nil {
@@ -108,9 +135,6 @@ func benchBusy(b *testing.B) {
 	}
 	for b.Loop() {
 		last := time.Now().Add(3 * time.Second)
-		w.run(b, last, million/32, func() {
-			for time.Now().Before(last) { // busy
-			}
-		})
+		w.run(b, last, million/32, func() { beside(w.manager, last) })
 	}
 }

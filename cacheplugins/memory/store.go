@@ -11,9 +11,11 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
-// store implements driver.Store and driver.ObjectStore.
+// store implements driver.Store, driver.ObjectStore, driver.Scanner and driver.Leaser.
 //
 // Every write of a key runs under the key's shard, so it may look first and write then. What the engine
 // holds is an object of the caller's, driver.Bytes, or a collection of this package, each with its deadline.
@@ -31,6 +33,8 @@ type store struct {
 	// hides its key while the engine holds one entry too many, and lets the engine evict.
 	room   sync.RWMutex
 	hidden atomic.Pointer[string]
+
+	leases leasedriver.Backend
 
 	tasks   tasks
 	sweeper sync.WaitGroup
@@ -52,7 +56,8 @@ const maxTable = 1 << 20
 func newStore(c driver.Config) (*store, error) {
 	s := &store{
 		ttl: c.Memory.DefaultTTL, max: c.Memory.MaxEntries, clock: newClock(c.Now),
-		seed: maphash.MakeSeed(), shards: make([]shard, c.Memory.ShardCount), stop: make(chan struct{}),
+		seed: maphash.MakeSeed(), shards: make([]shard, c.Memory.ShardCount), leases: xLease.InProcess(c.Now),
+		stop: make(chan struct{}),
 	}
 	s.expiry = newExpiry(len(s.shards), s.clock.seen)
 	engine, err := otter.New(&otter.Options[string, entry]{
@@ -173,7 +178,7 @@ func (s *store) DefaultTTL() time.Duration { return s.ttl }
 func (s *store) Describe() string { return fmt.Sprintf("memory, %d entries at most", s.max) }
 
 // Ping implements driver.Store.
-func (s *store) Ping(context.Context) error { return s.err() }
+func (s *store) Ping(ctx context.Context) error { return s.ready(ctx) }
 
 // Close implements driver.Store. It waits for the sweeper and the engine's goroutines.
 func (s *store) Close() error {

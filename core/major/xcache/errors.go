@@ -26,6 +26,11 @@ var (
 	// ErrEncode reports a value or a key that cannot be encoded. Nothing was written.
 	ErrEncode = errors.New("cannot encode the value")
 
+	// ErrUnsupported reports what the backend, or the type of a view's keys, cannot do.
+	ErrUnsupported = errors.New("not supported")
+
+	errClearAll = fmt.Errorf("%w: Clear of a view without a prefix would empty the whole database; give it or the manager one", ErrOption)
+
 	errManyConditions = fmt.Errorf("%w: NX and XX have one outcome for each key, and SetMany reports none", ErrOption)
 
 	errLoadConditions = fmt.Errorf("%w: GetOrLoad writes what is not there, so NX and XX have no place", ErrOption)

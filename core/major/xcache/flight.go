@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -138,13 +139,22 @@ func (f *flights) forget(k flightKey, fl *flight) {
 // spoil is called before a write or a removal of key: what a load in progress brings is older than the
 // write, so it goes to those who wait but not into the cache.
 func (f *flights) spoil(key string) {
+	f.spoilAll(func(k string) bool { return k == key })
+}
+
+// spoilPrefix is spoil for all keys that begin with prefix.
+func (f *flights) spoilPrefix(prefix string) {
+	f.spoilAll(func(k string) bool { return strings.HasPrefix(k, prefix) })
+}
+
+func (f *flights) spoilAll(match func(key string) bool) {
 	if f.running.Load() == 0 {
 		return
 	}
 	var hit []*flight
 	f.mu.Lock()
 	for k, fl := range f.loads {
-		if k.key == key {
+		if match(k.key) {
 			hit = append(hit, fl)
 			f.forget(k, fl)
 		}

@@ -11,12 +11,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// KeyCache holds one value under each key. It is safe for concurrent use and costs little to make.
+// KeyCache holds one value under each key. It is safe for concurrent use and costs little to make. Where
+// the manager has a near cache, Get, GetMany and GetOrLoad ask it first.
 type KeyCache[K comparable, V any] struct {
 	view
 	key     text[K]
 	val     values[V]
 	objects driver.ObjectStore // nil where values of V are kept as bytes
+	near    *near              // nil where every read goes to the store
+	whole   bool               // a value may be kept undecoded
 	lends   bool               // what find returns is the cache's own
 	find    func(ctx context.Context, key K) (v *V, ok bool, err error)
 	typ     reflect.Type
@@ -26,11 +29,15 @@ type KeyCache[K comparable, V any] struct {
 // string, no integer, and has no text of its own.
 func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K, V] {
 	c := &KeyCache[K, V]{view: newView(m, opts), key: newText[K]("key"), val: newValues[V](m), typ: reflect.TypeFor[V]()}
-	if c.immutable || c.val.plain {
+	c.whole = c.immutable || c.val.plain
+	if c.whole {
 		c.objects = m.objects
 	}
-	c.lends = c.objects != nil && !c.immutable
 	c.find = c.read
+	if m.near != nil && !c.noNear {
+		c.near, c.find = m.near, c.readNear
+	}
+	c.lends = c.whole && !c.immutable && (c.objects != nil || c.near != nil)
 	return c
 }
 
@@ -56,6 +63,10 @@ func (c *KeyCache[K, V]) read(ctx context.Context, key K) (*V, bool, error) {
 }
 
 func (c *KeyCache[K, V]) get(ctx context.Context, key K) (*V, bool, error) {
+	if c.near != nil {
+		v, ok, _, err := c.getNear(ctx, key)
+		return v, ok, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
@@ -78,28 +89,9 @@ func (c *KeyCache[K, V]) decoded(data []byte) (*V, bool, error) {
 	return v, err == nil, err
 }
 
-// getObject is get from a store in the process. The key is built in a buffer, since the store does not
-// keep it.
+// getObject is get from a store in the process.
 func (c *KeyCache[K, V]) getObject(ctx context.Context, key K) (*V, bool, error) {
-	var o driver.Object
-	var ok bool
-	var err error
-	if c.key.direct && c.prefix == "" {
-		o, ok, err = c.objects.GetObject(ctx, asString(key))
-	} else {
-		b, _ := buffers.Get().(*[]byte)
-		k := append((*b)[:0], c.prefix...)
-		if k, err = c.key.append(k, key); err == nil {
-			name := unsafe.String(unsafe.SliceData(k), len(k)) //nolint:gosec // the store does not keep it
-			o, ok, err = c.objects.GetObject(ctx, name)
-		} else {
-			err = keyError(err)
-		}
-		if cap(k) <= maxBuffer {
-			*b = k
-		}
-		buffers.Put(b)
-	}
+	o, ok, err := c.object(ctx, c.objects, key)
 	if err != nil || !ok {
 		return nil, false, err
 	}
@@ -111,6 +103,26 @@ func (c *KeyCache[K, V]) getObject(ctx context.Context, key K) (*V, bool, error)
 		return nil, false, err
 	}
 	return c.decoded(data)
+}
+
+// object asks a store in the process. The key is built in a buffer, since the store does not keep it.
+func (c *KeyCache[K, V]) object(ctx context.Context, store driver.ObjectStore, key K) (o driver.Object, ok bool, err error) {
+	if c.key.direct && c.prefix == "" {
+		return store.GetObject(ctx, asString(key))
+	}
+	b, _ := buffers.Get().(*[]byte)
+	k := append((*b)[:0], c.prefix...)
+	if k, err = c.key.append(k, key); err == nil {
+		name := unsafe.String(unsafe.SliceData(k), len(k)) //nolint:gosec // the store does not keep it
+		o, ok, err = store.GetObject(ctx, name)
+	} else {
+		err = keyError(err)
+	}
+	if cap(k) <= maxBuffer {
+		*b = k
+	}
+	buffers.Put(b)
+	return o, ok, err
 }
 
 // maxBuffer is the largest key whose buffer is kept for the next.
@@ -152,7 +164,9 @@ func (c *KeyCache[K, V]) put(ctx context.Context, key string, value *V, w driver
 	if err != nil {
 		return false, err
 	}
-	return c.m.store.Set(ctx, key, data, w)
+	stored, err := c.m.store.Set(ctx, key, data, w)
+	c.m.near.drop(ctx, key)
+	return stored, err
 }
 
 // Exists reports whether the key holds a value of any kind.
@@ -186,7 +200,12 @@ func (c *KeyCache[K, V]) DeleteMany(ctx context.Context, keys []K) (removed int,
 func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error) {
 	op := c.begin(OpRead)
 	out := make(map[K]V, len(keys))
-	err := c.getMany(ctx, keys, out)
+	var err error
+	if c.near != nil {
+		op.near, err = c.getManyNear(ctx, keys, out)
+	} else {
+		err = c.getMany(ctx, keys, out)
+	}
 	if err != nil {
 		out = nil
 	}
@@ -275,6 +294,9 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 	}
 	if c.m.batcher != nil {
 		err = c.m.batcher.SetMany(ctx, batch)
+		for i := range batch {
+			c.m.near.drop(ctx, batch[i].Key)
+		}
 	}
 	w.done(err == nil)
 	return err

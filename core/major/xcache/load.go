@@ -26,11 +26,11 @@ type Loader[V any] func(ctx context.Context) (*V, error)
 // value that cannot be decoded is loaded anew.
 func (c *KeyCache[K, V]) GetOrLoad(ctx context.Context, key K, load Loader[V], opts ...Option) (*V, bool, error) {
 	w, err := c.resolve(opts)
-	if err != nil {
-		return nil, false, fail(string(OpLoad), err)
+	if err == nil && w.If != driver.Always {
+		err = errLoadConditions
 	}
-	if w.If != driver.Always {
-		return nil, false, fail(string(OpLoad), errLoadConditions)
+	if err != nil {
+		return nil, false, c.begin(OpLoad).end(ctx, Failed, err)
 	}
 	v, ok, replace, err := c.lookup(ctx, key)
 	if ok || err != nil {

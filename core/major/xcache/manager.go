@@ -13,6 +13,15 @@
 // long as it was told to: WithTTL(0) is for ever, a write slides the life of a hash, set or list, and
 // removing something never does. An empty collection does not exist. Package cachetest says the rest.
 //
+// # Near cache
+//
+// In front of a server a manager may keep copies of values in the process (Options.Near, WithNear), which the server
+// keeps up to date. Get, GetMany and GetOrLoad of a KeyCache ask them first; a hit is no round trip and no decoding.
+// A process always reads what it has written. What others write shows when the server's message arrives; where the
+// connection dies without a word, within driver.Invalidator.Staleness (2 s for Redis), and in any case within the near
+// cache's TTL. A copy does not outlive its key where the store is a driver.TTLReader, as Redis is. WithoutNear makes a
+// view that always asks the server.
+//
 // # Errors
 //
 // What goes wrong in the backend comes back as an *Error and is xError.CacheError to a client, unless
@@ -37,6 +46,7 @@ type Manager struct {
 	store    driver.Store
 	objects  driver.ObjectStore // nil where the store keeps bytes only
 	batcher  driver.Batcher     // nil where the store has no batches
+	near     *near              // nil where there is no near cache
 	prefix   string
 	ttl      time.Duration
 	jitter   float64
@@ -45,6 +55,7 @@ type Manager struct {
 	metrics  Metrics
 	failOpen bool
 	flights  flights
+	leases   managerLeases
 }
 
 // ManagerOption sets up a Manager.
@@ -58,6 +69,10 @@ type managerConfig struct {
 	codec    Codec
 	metrics  Metrics
 	failOpen bool
+
+	near    driver.Store
+	nearTTL time.Duration
+	nearSet bool
 }
 
 // WithPrefix puts prefix before every key.
@@ -103,6 +118,9 @@ func New(store driver.Store, opts ...ManagerOption) (*Manager, error) {
 	}
 	m.objects, _ = store.(driver.ObjectStore)
 	m.batcher, _ = store.(driver.Batcher)
+	if err := m.watchNear(&c); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 
@@ -123,6 +141,7 @@ func (c *managerConfig) apply(opts []ManagerOption) error {
 	if c.codec == nil {
 		problems = append(problems, errors.New("xcache: the codec is nil"))
 	}
+	problems = append(problems, c.checkNear())
 	return errors.Join(problems...)
 }
 
@@ -139,10 +158,17 @@ func (m *Manager) Values() map[xCtx.ContextKey]any {
 
 // String describes the backend in one line, without a secret.
 func (m *Manager) String() string {
-	if d, ok := m.store.(driver.Describer); ok {
+	if m.near == nil {
+		return describe(m.store)
+	}
+	return fmt.Sprintf("%s; near cache: %s, for %s at most", describe(m.store), describe(m.near.store), m.near.ttl)
+}
+
+func describe(store driver.Store) string {
+	if d, ok := store.(driver.Describer); ok {
 		return d.Describe()
 	}
-	return fmt.Sprintf("%T", m.store)
+	return fmt.Sprintf("%T", store)
 }
 
 // Waiting returns how many callers of GetOrLoad wait for a load just now, for a gauge.
@@ -151,8 +177,10 @@ func (m *Manager) Waiting() int { return m.flights.waiting() }
 // CheckHealth asks the backend for an answer.
 func (m *Manager) CheckHealth(ctx context.Context) error { return fail("ping", m.store.Ping(ctx)) }
 
-// Close closes the store. Later calls fail; a second Close does nothing.
-func (m *Manager) Close() error { return fail("close", m.store.Close()) }
+// Close releases the leases, and closes the near cache and the store. Later calls fail; a second Close does nothing.
+func (m *Manager) Close() error {
+	return fail("close", errors.Join(m.leases.close(), m.near.close(), m.store.Close()))
+}
 
 // GetManager returns the manager that the application's context carries.
 func GetManager(ctx context.Context) (*Manager, *xError.Error) {

@@ -23,6 +23,8 @@ type Event struct {
 	Op      Op
 	Outcome Outcome
 	Latency time.Duration
+	// Near says that a hit came out of the near cache, without the backend.
+	Near bool
 	// Err is nil unless Outcome is Failed.
 	Err error
 }
@@ -40,7 +42,9 @@ const (
 	OpRead   Op = "read"   // several fields, members or elements
 	OpRemove Op = "remove" // fields, members or elements
 	OpPop    Op = "pop"
-	OpLoad   Op = "load" // one run of a loader
+	OpLoad   Op = "load"  // one run of a loader
+	OpScan   Op = "scan"  // one walk through keys
+	OpClear  Op = "clear" // of a view
 )
 
 // Outcome says how an operation ended.

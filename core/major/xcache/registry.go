@@ -38,6 +38,9 @@ type Options struct {
 	Config driver.Config
 	// ConnectTimeout bounds how long Open waits for a backend that is not there yet; 0 tries once.
 	ConnectTimeout time.Duration
+	// Near describes a near cache in front of a server that tells of keys that change; nil is none. A backend in the
+	// process needs none, and does without.
+	Near *NearOptions
 	// Manager are the options of the manager.
 	Manager []ManagerOption
 	// Log gets a line for each attempt that failed. Nil is the log named CACHE.
@@ -83,7 +86,7 @@ func (r *Registry) lookup(name string) (driver.Driver, error) {
 // Check returns every problem of o that can be known without a connection, joined.
 func (r *Registry) Check(o Options) error {
 	c := managerConfig{codec: JSON}
-	problems := []error{c.apply(o.Manager)}
+	problems := []error{c.apply(o.Manager), r.checkNear(o)}
 	if o.ConnectTimeout < 0 {
 		problems = append(problems, fmt.Errorf("xcache: connect timeout %s is negative", o.ConnectTimeout))
 	}
@@ -115,7 +118,7 @@ func (r *Registry) Open(ctx context.Context, o Options) (*Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("xcache: open %s: %w", o.Driver, err)
 	}
-	m, err := New(store, o.Manager...)
+	m, err := r.manage(ctx, o, store)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

@@ -23,10 +23,13 @@ func WithViewTTL(ttl time.Duration) ViewOption { return func(v *view) { v.ttl = 
 // WithNegativeTTL lets GetOrLoad remember for ttl that the loader found nothing. Delete forgets it.
 func WithNegativeTTL(ttl time.Duration) ViewOption { return func(v *view) { v.negative = ttl } }
 
-// WithImmutable promises that nobody changes a value that was set or got. A store in the process then
-// shares values instead of copying them: a Get of any type costs no decoding and no allocation. Other
-// stores do as ever.
+// WithImmutable promises that nobody changes a value that was set or got. A store in the process, also a
+// near cache, then shares values instead of copying them: a Get of any type costs no decoding and no
+// allocation. Other stores do as ever.
 func WithImmutable() ViewOption { return func(v *view) { v.immutable = true } }
+
+// WithoutNear lets a view of keys always ask the server, for what may not be stale at all.
+func WithoutNear() ViewOption { return func(v *view) { v.noNear = true } }
 
 // view is what all typed views share. It does not change once made.
 type view struct {
@@ -36,6 +39,7 @@ type view struct {
 	ttl       time.Duration
 	negative  time.Duration
 	immutable bool
+	noNear    bool
 }
 
 // newView panics on what only a programmer can mend.
@@ -58,6 +62,7 @@ type op struct {
 	view  *view
 	kind  Op
 	start time.Time
+	near  bool // the near cache had it
 }
 
 // begin starts the clock of a call where somebody watches.
@@ -89,7 +94,7 @@ func (o op) report(ctx context.Context, outcome Outcome, err error) error {
 		}
 	}
 	if m := o.view.m.metrics; m != nil {
-		m.Observe(ctx, Event{View: o.view.name, Op: o.kind, Outcome: outcome, Latency: time.Since(o.start), Err: err})
+		m.Observe(ctx, Event{View: o.view.name, Op: o.kind, Outcome: outcome, Latency: time.Since(o.start), Near: o.near && err == nil, Err: err})
 	}
 	return err
 }
@@ -131,6 +136,7 @@ func deleteKeys[K comparable](ctx context.Context, v *view, t *text[K], keys []K
 		}
 		if err == nil {
 			removed, err = v.m.store.Delete(ctx, append(names, marks...)...)
+			v.m.near.drop(ctx, names...)
 		}
 	}
 	return removed, op.end(ctx, wrote(removed > 0), err)

@@ -32,11 +32,25 @@ type Harness struct {
 	// is the zero Config.
 	Config func(tb testing.TB) driver.Config
 
+	// Manager returns options for each manager that the suite opens, such as a near cache. Nil is none.
+	Manager func(tb testing.TB) []xCache.ManagerOption
+
 	// Bad lists, by a name, settings that Driver.Check must refuse.
 	Bad map[string]driver.Config
 
 	// FakeClock says that the store follows driver.Config.Now, so that the suite need not wait.
 	FakeClock bool
+
+	// Outage returns a backend whose server the suite may stop and start again, see PrivateOutage. Nil, as for a store in
+	// the process, leaves the checks of outages out.
+	Outage func(tb testing.TB) Outage
+
+	// FailsWithin is the most that a call without a deadline takes to fail where the server is gone, or silent; 0 is 5 s.
+	FailsWithin time.Duration
+
+	// RoundTrips counts the requests that store sends while run runs, for the checks that an operation is one. Nil leaves
+	// these out.
+	RoundTrips func(store driver.Store, run func()) int
 
 	// Source says where the backend of Config came from, and Server what it says it is, for the table that ends the
 	// project's test run: "in process" and "otter 2.4". Without a source the run is not reported.
@@ -55,7 +69,10 @@ type check struct {
 
 // checks is the whole definition, in the order of the files.
 func checks() []check {
-	return slices.Concat(keyChecks, hashChecks, setChecks, listChecks, expiryChecks, edgeChecks, loadChecks, concurrencyChecks)
+	return slices.Concat(
+		keyChecks, hashChecks, setChecks, listChecks, expiryChecks, edgeChecks, methodChecks, loadChecks, concurrencyChecks,
+		batchChecks, scanChecks, leaseChecks, outageChecks,
+	)
 }
 
 // Checks returns the names of all checks, for Harness.Lawful.
@@ -126,14 +143,28 @@ func newEnv(t *testing.T, h Harness) *env {
 		e.unit, e.clock = time.Minute, &clock{now: time.Now()}
 	}
 	e.m = e.open(t)
+	t.Cleanup(func() { // a server that is shared should not fill up; where the store is no driver.Scanner it may
+		_, _ = xCache.KeyCacheOf[string, int](e.m).Clear(context.WithoutCancel(t.Context()))
+	})
 	return e
 }
 
 // open opens a store and its manager; they are closed at the end.
 func (e *env) open(t *testing.T, opts ...xCache.ManagerOption) *xCache.Manager {
 	t.Helper()
-	m, err := xCache.New(e.store(t), append([]xCache.ManagerOption{xCache.WithPrefix(e.prefix)}, opts...)...)
+	return e.manage(t, e.store(t), opts...)
+}
+
+// manage makes the manager of a store.
+func (e *env) manage(t *testing.T, store driver.Store, opts ...xCache.ManagerOption) *xCache.Manager {
+	t.Helper()
+	all := append([]xCache.ManagerOption{xCache.WithPrefix(e.prefix)}, opts...)
+	if e.h.Manager != nil {
+		all = append(all, e.h.Manager(t)...)
+	}
+	m, err := xCache.New(store, all...)
 	must(t, err)
+	t.Cleanup(func() { must(t, m.Close()) })
 	return m
 }
 

@@ -13,6 +13,8 @@ import (
 var concurrencyChecks = []check{
 	{"Concurrency/OneNXOfManyTakesEffect", testConcurrentNX},
 	{"Concurrency/NoUpdateIsLost", testConcurrentUpdates},
+	{"Concurrency/UpdatesKeepOrSlideAsTold", testConcurrentLives},
+	{"Concurrency/ANewKeyIsNeverWithoutItsLife", testConcurrentBirth},
 	{"Concurrency/EachElementIsPoppedOnce", testConcurrentPop},
 	{"Concurrency/AnOverwriteNeverShowsAGap", testConcurrentOverwrite},
 	{"Concurrency/HashesAreReadWhole", testConcurrentHash},
@@ -39,18 +41,33 @@ func (e *errorOf) must(t *testing.T) {
 
 func testConcurrentNX(t *testing.T, e *env) {
 	var errs errorOf
-	for round := range 20 {
-		var stored atomic.Int32
+	for round := range 5 {
+		var stored [4]atomic.Int32
 		key := fmt.Sprint("k", round)
-		together(callers, func(i int) {
-			ok := false
-			errs.add(e.users().Set(t.Context(), key, &user{ID: int64(i)}, xCache.WithNX(), xCache.WithStored(&ok)))
-			if ok {
-				stored.Add(1)
+		together(100, func(i int) {
+			var ok [4]bool
+			nx := func(n int) []xCache.Option {
+				return []xCache.Option{xCache.WithNX(), xCache.WithTTL(100 * e.unit), xCache.WithStored(&ok[n])}
+			}
+			errs.add(e.users().Set(t.Context(), key, &user{ID: int64(i)}, nx(0)...))
+			errs.add(e.counts().SetAll(t.Context(), key+"h", map[string]int{"a": i, "b": i}, nx(1)...))
+			_, err := e.words().Add(t.Context(), key+"s", []string{fmt.Sprint(i)}, nx(2)...)
+			errs.add(err)
+			_, err = e.letters().Append(t.Context(), key+"l", []string{fmt.Sprint(i)}, nx(3)...)
+			errs.add(err)
+			for n := range ok {
+				if ok[n] {
+					stored[n].Add(1)
+				}
 			}
 		})
 		errs.must(t)
-		want(t, "writes that took effect", stored.Load(), 1)
+		for n, view := range []string{"a value", "a hash", "a set", "a list"} {
+			want(t, "writes of "+view+" that took effect", stored[n].Load(), 1)
+		}
+		for _, k := range []string{"", "h", "s", "l"} {
+			wantTTL(t, e.users(), key+k, 90*e.unit, 100*e.unit)
+		}
 	}
 }
 
@@ -76,6 +93,89 @@ func testConcurrentUpdates(t *testing.T, e *env) {
 	n, err = e.letters().Len(t.Context(), "l")
 	must(t, err)
 	want(t, "elements", n, callers*20)
+}
+
+// testConcurrentLives: whatever the order of the writes, one that keeps the life changes none, and one that slides it
+// leaves that of one of the writes.
+func testConcurrentLives(t *testing.T, e *env) {
+	var errs errorOf
+	for name, update := range e.updates() {
+		update(t, "keep "+name, xCache.WithTTL(100*e.unit))
+		update(t, "slide "+name, xCache.WithTTL(100*e.unit))
+	}
+	together(callers, func(i int) {
+		for range 10 {
+			keep := []xCache.Option{xCache.WithNoSlide(), xCache.WithTTL(500 * e.unit)}
+			slide := []xCache.Option{xCache.WithTTL(200 * e.unit)}
+			for kind, opts := range map[string][]xCache.Option{"keep": keep, "slide": slide} {
+				errs.add(e.counts().Set(t.Context(), kind+" HashSet", fmt.Sprint(i), ptr(1), opts...))
+				_, err := e.words().Add(t.Context(), kind+" SetAdd", []string{fmt.Sprint(i)}, opts...)
+				errs.add(err)
+				_, err = e.letters().Append(t.Context(), kind+" ListAppend", []string{"x"}, opts...)
+				errs.add(err)
+			}
+		}
+	})
+	errs.must(t)
+	for _, name := range []string{"HashSet", "SetAdd", "ListAppend"} {
+		wantTTL(t, e.users(), "keep "+name, 80*e.unit, 100*e.unit)
+		wantTTL(t, e.users(), "slide "+name, 180*e.unit, 200*e.unit)
+	}
+	all, err := e.counts().GetAll(t.Context(), "keep HashSet")
+	must(t, err)
+	want(t, "fields", len(all), callers+1)
+	n, err := e.letters().Len(t.Context(), "keep ListAppend")
+	must(t, err)
+	want(t, "elements", n, callers*10+1)
+}
+
+// testConcurrentBirth looks at keys while they are made with a life: nobody may find one that lives for ever, which is
+// what a process that ends between two commands would leave.
+func testConcurrentBirth(t *testing.T, e *env) {
+	var errs errorOf
+	var immortal, seen atomic.Int32
+	writes := []func(key string) error{
+		func(key string) error {
+			return e.users().Set(t.Context(), key, &user{}, xCache.WithKeepTTL(), xCache.WithTTL(100*e.unit))
+		},
+		func(key string) error {
+			return e.counts().Set(t.Context(), key, "f", ptr(1), xCache.WithTTL(100*e.unit))
+		},
+		func(key string) error {
+			_, err := e.words().Add(t.Context(), key, []string{"a"}, xCache.WithNoSlide(), xCache.WithTTL(100*e.unit))
+			return err
+		},
+		func(key string) error {
+			_, err := e.letters().Append(t.Context(), key, []string{"a"}, xCache.WithNX(), xCache.WithTTL(100*e.unit))
+			return err
+		},
+	}
+	together(callers, func(i int) {
+		for round := range 100 {
+			key := fmt.Sprint("k", round%len(writes))
+			if i%2 == 0 {
+				errs.add(writes[round%len(writes)](key))
+				errs.add(e.users().Delete(t.Context(), key))
+				continue
+			}
+			ttl, ok, err := e.users().TTL(t.Context(), key)
+			errs.add(err)
+			if ok && ttl == 0 {
+				immortal.Add(1)
+			}
+			if ok {
+				seen.Add(1)
+			}
+		}
+	})
+	errs.must(t)
+	want(t, "looks at a key that lives for ever", immortal.Load(), 0)
+	for i, write := range writes {
+		key := fmt.Sprint("k", i)
+		must(t, write(key))
+		wantTTL(t, e.users(), key, 90*e.unit, 100*e.unit)
+	}
+	t.Logf("%d looks found a key", seen.Load())
 }
 
 func testConcurrentPop(t *testing.T, e *env) {
@@ -146,7 +246,7 @@ func testConcurrentHash(t *testing.T, e *env) {
 			}
 			all, err := c.GetAll(t.Context(), "h")
 			errs.add(err)
-			if err == nil && all["a"] != all["b"] {
+			if err == nil && (len(all) != 2 || all["a"] != all["b"]) {
 				torn.Add(1)
 			}
 			maps.DeleteFunc(all, func(string, int) bool { return true }) // it is the caller's own
@@ -193,7 +293,10 @@ func testConcurrentAll(t *testing.T, e *env) {
 		}
 	})
 	for i := range 5 {
-		must(t, e.users().Delete(t.Context(), fmt.Sprint("k", i)))
+		key := fmt.Sprint("k", i)
+		must(t, e.users().Delete(t.Context(), key))
+		fill(t, e.m, key, list)
+		want(t, "content", content(t, e.m, key, list), contents[list])
 	}
 	must(t, e.m.CheckHealth(t.Context()))
 }

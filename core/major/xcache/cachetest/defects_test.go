@@ -4,154 +4,37 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
 )
 
-// broken is a right store in which some operations are replaced by wrong ones.
-type broken struct {
-	*mapstore.Store
-
-	set     func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error)
-	del     func(ctx context.Context, keys []string) (int, error)
-	exists  func(ctx context.Context, key string) (bool, error)
-	hashGet func(ctx context.Context, key, field string) ([]byte, bool, error)
-	hashSet func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error)
-	hashRem func(ctx context.Context, key string, fields []string) (int, error)
-	setAdd  func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error)
-	push    func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error)
-	rng     func(ctx context.Context, key string, start, stop int) ([][]byte, error)
-	index   func(ctx context.Context, key string, index int) ([]byte, bool, error)
-	pop     func(ctx context.Context, key string, end driver.End) ([]byte, bool, error)
-	listRem func(ctx context.Context, key string, count int, value []byte) (int, error)
-	many    func(ctx context.Context, keys []string) ([][]byte, error)
-	end     func() error
-}
-
-func (b *broken) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
-	if b.set != nil {
-		return b.set(ctx, key, value, w)
+// defects are faults that were seen in caches, one each.
+var defects = func() map[string]defect {
+	all := map[string]defect{}
+	for _, some := range []map[string]defect{storeDefects, methodDefects, walkDefects, outageDefects} {
+		maps.Copy(all, some)
 	}
-	return b.Store.Set(ctx, key, value, w)
-}
+	return all
+}()
 
-func (b *broken) SetMany(ctx context.Context, items []driver.Item) error {
-	for _, i := range items {
-		if _, err := b.Set(ctx, i.Key, i.Value, i.Write); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *broken) Delete(ctx context.Context, keys ...string) (int, error) {
-	if b.del != nil {
-		return b.del(ctx, keys)
-	}
-	return b.Store.Delete(ctx, keys...)
-}
-
-func (b *broken) Exists(ctx context.Context, key string) (bool, error) {
-	if b.exists != nil {
-		return b.exists(ctx, key)
-	}
-	return b.Store.Exists(ctx, key)
-}
-
-func (b *broken) HashGet(ctx context.Context, key, field string) ([]byte, bool, error) {
-	if b.hashGet != nil {
-		return b.hashGet(ctx, key, field)
-	}
-	return b.Store.HashGet(ctx, key, field)
-}
-
-func (b *broken) HashSet(
-	ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write,
-) (bool, error) {
-	if b.hashSet != nil {
-		return b.hashSet(ctx, key, set, remove, w)
-	}
-	return b.Store.HashSet(ctx, key, set, remove, w)
-}
-
-func (b *broken) HashRemove(ctx context.Context, key string, fields ...string) (int, error) {
-	if b.hashRem != nil {
-		return b.hashRem(ctx, key, fields)
-	}
-	return b.Store.HashRemove(ctx, key, fields...)
-}
-
-func (b *broken) SetAdd(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
-	if b.setAdd != nil {
-		return b.setAdd(ctx, key, members, w)
-	}
-	return b.Store.SetAdd(ctx, key, members, w)
-}
-
-func (b *broken) ListPush(
-	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
-) (int, bool, error) {
-	if b.push != nil {
-		return b.push(ctx, key, end, values, w)
-	}
-	return b.Store.ListPush(ctx, key, end, values, w)
-}
-
-func (b *broken) ListRange(ctx context.Context, key string, start, stop int) ([][]byte, error) {
-	if b.rng != nil {
-		return b.rng(ctx, key, start, stop)
-	}
-	return b.Store.ListRange(ctx, key, start, stop)
-}
-
-func (b *broken) ListIndex(ctx context.Context, key string, index int) ([]byte, bool, error) {
-	if b.index != nil {
-		return b.index(ctx, key, index)
-	}
-	return b.Store.ListIndex(ctx, key, index)
-}
-
-func (b *broken) ListPop(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
-	if b.pop != nil {
-		return b.pop(ctx, key, end)
-	}
-	return b.Store.ListPop(ctx, key, end)
-}
-
-func (b *broken) ListRemove(ctx context.Context, key string, count int, value []byte) (int, error) {
-	if b.listRem != nil {
-		return b.listRem(ctx, key, count, value)
-	}
-	return b.Store.ListRemove(ctx, key, count, value)
-}
-
-func (b *broken) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
-	if b.many != nil {
-		return b.many(ctx, keys)
-	}
-	return b.Store.GetMany(ctx, keys)
-}
-
-func (b *broken) Close() error {
-	if b.end != nil {
-		return b.end()
-	}
-	return b.Store.Close()
-}
-
-// defect breaks a store, and names the check that must find out.
+// defect breaks a store, and names the checks, separated by commas, that must find out.
 type defect struct {
 	breaks func(b *broken)
 	found  string
 }
 
-// defects are faults that were seen in caches, one each.
-var defects = map[string]defect{
+// remote reports whether the defect is one of stores on a server.
+func (d defect) remote() bool {
+	return strings.Contains(d.found, "Outage/") || strings.Contains(d.found, "OneRoundTrip")
+}
+
+// storeDefects are faults of single operations.
+var storeDefects = map[string]defect{
 	"NX is ignored": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			w.If = driver.Always
@@ -372,5 +255,5 @@ var defects = map[string]defect{
 	}, "Load/AbsenceIsRememberedWhereAsked"},
 	"Close closes nothing": {func(b *broken) {
 		b.end = func() error { return nil }
-	}, "Edge/Closed"},
+	}, "Method/IsRefusedAfterClose, Edge/Health"},
 }

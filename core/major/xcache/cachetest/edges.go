@@ -3,11 +3,13 @@ package cachetest
 import (
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 var edgeChecks = []check{
@@ -18,7 +20,6 @@ var edgeChecks = []check{
 	{"Edge/PrefixOnEveryKeyAndOnNoValue", testPrefix},
 	{"Edge/RefusedValues", testRefused},
 	{"Edge/Health", testHealth},
-	{"Edge/Closed", testClosed},
 }
 
 // odd are keys that a protocol or a pattern could trip over.
@@ -51,9 +52,15 @@ func testEmptyKey(t *testing.T, e *env) {
 	wantValue(t, users, "", user{ID: 1})
 	must(t, users.Delete(t.Context(), ""))
 	wantGone(t, users, "")
-	_, err = xCache.SetCacheOf[string, int](m).Add(t.Context(), "", []int{1}, xCache.WithTTL(time.Minute))
-	must(t, err)
-	must(t, users.Delete(t.Context(), ""))
+	for _, k := range kinds {
+		fill(t, m, "", k)
+		if got := content(t, m, "", k); got != contents[k] {
+			t.Errorf("the %s under the empty key = %s, want %s", k, got, contents[k])
+		}
+		n, err := users.DeleteMany(t.Context(), []string{""})
+		must(t, err)
+		want(t, "removed", n, 1)
+	}
 }
 
 const megabyte = 1 << 20
@@ -132,9 +139,26 @@ func testPrefix(t *testing.T, e *env) {
 	if len(list) != 1 || string(list[0]) != "value" {
 		t.Errorf("the store's list holds %q, want the value", list)
 	}
-	n, err := texts.DeleteMany(t.Context(), []string{"k", "m1", "m2", "h", "s", "l"})
+	for _, key := range []string{"p1", "p2"} {
+		_, err := store.Set(t.Context(), full(key), []byte("value"), driver.Write{})
+		must(t, err)
+	}
+	many, err := texts.GetMany(t.Context(), []string{"p1", "k", "p2"})
+	must(t, err)
+	want(t, "values of GetMany", len(many), 3)
+	n, err := texts.DeleteMany(t.Context(), []string{"k", "m1", "p1", "h", "s", "l"})
 	must(t, err)
 	want(t, "removed", n, 6)
+	for key, left := range map[string]bool{"k": false, "p1": false, "h": false, "s": false, "l": false, "m2": true, "p2": true} {
+		ok, err := store.Exists(t.Context(), full(key))
+		must(t, err)
+		want(t, "the whole key of "+key+" exists", ok, left)
+	}
+	if s, ok := store.(driver.Scanner); ok { // and there is nothing else
+		if got := scanned(t, s, e.prefix); len(got) != 2 {
+			t.Errorf("the store's keys = %q, want those of m2 and p2", slices.Collect(maps.Keys(got)))
+		}
+	}
 }
 
 // testRefused: what cannot be encoded is refused, also by a store that would not have needed to.
@@ -151,31 +175,13 @@ func testRefused(t *testing.T, e *env) {
 }
 
 func testHealth(t *testing.T, e *env) {
-	must(t, e.m.CheckHealth(t.Context()))
-	if e.m.String() == "" {
+	m := e.open(t)
+	must(t, m.CheckHealth(t.Context()))
+	if m.String() == "" {
 		t.Error("String is empty")
 	}
-}
-
-func testClosed(t *testing.T, e *env) {
-	store := e.store(t)
-	m, err := xCache.New(store, xCache.WithPrefix(e.prefix))
-	must(t, err)
-	users := xCache.KeyCacheOf[string, user](m)
-	must(t, users.Set(t.Context(), "k", &user{}, xCache.WithTTL(time.Second)))
 	must(t, m.Close())
-	must(t, m.Close())
-	_, ok, getErr := users.Get(t.Context(), "k")
-	want(t, "found after Close", ok, false)
-	_, rangeErr := xCache.ListCacheOf[string, int](m).Range(t.Context(), "l", 0, -1)
-	_, addErr := xCache.SetCacheOf[string, int](m).Add(t.Context(), "s", []int{1})
-	for name, err := range map[string]error{
-		"Get": getErr, "Range": rangeErr, "Add": addErr,
-		"Set": users.Set(t.Context(), "k", &user{}), "Delete": users.Delete(t.Context(), "k"),
-		"CheckHealth": m.CheckHealth(t.Context()),
-	} {
-		if err == nil {
-			t.Errorf("%s after Close gave no error", name)
-		}
+	if err := m.CheckHealth(t.Context()); !errors.Is(err, xCache.ErrClosed) {
+		t.Errorf("CheckHealth after Close = %v, want ErrClosed", err)
 	}
 }

@@ -2,6 +2,8 @@ package cachetest
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -67,10 +69,24 @@ func testExpiryNegative(t *testing.T, e *env) {
 		t.Errorf("Set with a negative TTL = %v, want ErrOption", err)
 	}
 	wantValue(t, e.users(), "a", user{ID: 1})
-	if _, err := e.letters().Append(t.Context(), "l", []string{"a"}, xCache.WithTTL(-time.Hour)); !errors.Is(err, xCache.ErrOption) {
-		t.Errorf("Append with a negative TTL = %v, want ErrOption", err)
+	negative := xCache.WithTTL(-time.Hour)
+	_, addErr := e.words().Add(t.Context(), "s", []string{"a"}, negative)
+	_, appendErr := e.letters().Append(t.Context(), "l", []string{"a"}, negative)
+	_, prependErr := e.letters().Prepend(t.Context(), "l", []string{"a"}, negative)
+	for name, err := range map[string]error{
+		"SetMany":      e.users().SetMany(t.Context(), map[string]user{"b": {}}, negative),
+		"Hash.Set":     e.counts().Set(t.Context(), "h", "f", ptr(1), negative),
+		"SetAll":       e.counts().SetAll(t.Context(), "h", map[string]int{"f": 1}, negative),
+		"SetAllStruct": e.counts().SetAllStruct(t.Context(), "h", &profile{}, negative),
+		"Add":          addErr, "Append": appendErr, "Prepend": prependErr,
+	} {
+		if !errors.Is(err, xCache.ErrOption) {
+			t.Errorf("%s with a negative TTL = %v, want ErrOption", name, err)
+		}
 	}
-	wantGone(t, e.letters(), "l")
+	for _, key := range []string{"b", "h", "s", "l"} {
+		wantGone(t, e.users(), key)
+	}
 }
 
 func testExpiryMillisecond(t *testing.T, e *env) {
@@ -78,9 +94,19 @@ func testExpiryMillisecond(t *testing.T, e *env) {
 	for name, ttl := range map[string]time.Duration{"ms": time.Millisecond, "ns": 1} {
 		must(t, users.Set(t.Context(), name, &user{}, xCache.WithTTL(ttl)))
 	}
+	must(t, users.SetMany(t.Context(), map[string]user{"many": {}}, xCache.WithTTL(time.Millisecond)))
+	for name, update := range e.updates() {
+		update(t, name, xCache.WithTTL(time.Millisecond))
+	}
+	must(t, users.Set(t.Context(), "stays", &user{ID: 1}, xCache.WithTTL(100*e.unit)))
 	e.pass(e.unit)
-	wantGone(t, users, "ms")
-	wantGone(t, users, "ns")
+	for _, name := range []string{"ms", "ns", "many"} {
+		wantGone(t, users, name)
+	}
+	for name := range e.updates() {
+		wantGone(t, users, name)
+	}
+	wantValue(t, users, "stays", user{ID: 1})
 }
 
 func testExpiryYears(t *testing.T, e *env) {
@@ -91,8 +117,21 @@ func testExpiryYears(t *testing.T, e *env) {
 		wantTTL(t, users, name, ttl-time.Hour, ttl)
 		wantValue(t, users, name, user{ID: 1})
 	}
-	must(t, users.Set(t.Context(), "max", &user{ID: 1}, xCache.WithTTL(1<<63-1)))
-	wantValue(t, users, "max", user{ID: 1})
+	must(t, users.Set(t.Context(), "max", &user{ID: 1}, xCache.WithTTL(math.MaxInt64)))
+	must(t, users.Set(t.Context(), "max", &user{ID: 2}, xCache.WithKeepTTL(), xCache.WithTTL(math.MaxInt64)))
+	must(t, users.SetMany(t.Context(), map[string]user{"many": {ID: 2}}, xCache.WithTTL(math.MaxInt64)))
+	wantValue(t, users, "max", user{ID: 2})
+	wantValue(t, users, "many", user{ID: 2})
+	for name, update := range e.updates() {
+		for _, opts := range [][]xCache.Option{{}, {xCache.WithNoSlide()}} {
+			key := fmt.Sprint(name, len(opts))
+			wantTTL(t, update(t, key, append(opts, xCache.WithTTL(100*year))...), key, 99*year, 100*year)
+			update(t, key, xCache.WithTTL(math.MaxInt64))
+			ok, err := users.Exists(t.Context(), key)
+			must(t, err)
+			want(t, name+" with the longest life exists", ok, true)
+		}
+	}
 }
 
 func testExpiryDefaults(t *testing.T, e *env) {

@@ -130,6 +130,7 @@ func testHashMissing(t *testing.T, e *env) {
 	must(t, err)
 	want(t, "removed from a missing key", n, 0)
 	wantGone(t, c, "none")
+	wantHash(t, c, "h", map[string]int{"a": 1})
 }
 
 func testHashConditions(t *testing.T, e *env) {

@@ -84,6 +84,8 @@ func testKeyMissing(t *testing.T, e *env) {
 	}
 	must(t, e.users().Delete(t.Context(), "none"))
 	wantGone(t, e.users(), "none")
+	must(t, e.users().Set(t.Context(), "some", &user{ID: 1}))
+	wantValue(t, e.users(), "some", user{ID: 1})
 }
 
 func testKeyExistsDelete(t *testing.T, e *env) {

@@ -179,6 +179,9 @@ func testListMissing(t *testing.T, e *env) {
 	must(t, err)
 	want(t, "removed from a missing key", n, 0)
 	wantGone(t, c, "none")
+	_, err = c.Append(t.Context(), "none", []string{"a"})
+	must(t, err)
+	wantElements(t, c, "none", "a")
 }
 
 func testListConditions(t *testing.T, e *env) {

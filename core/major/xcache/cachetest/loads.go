@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	xCache "github.com/plinthgo/plinth/core/major/xcache"
 )
@@ -16,7 +17,9 @@ var loadChecks = []check{
 	{"Load/AThousandMissesAreOneLoad", testLoadThousand},
 	{"Load/ErrorsReachAllWhoWait", testLoadError},
 	{"Load/APanicReachesAllWhoWait", testLoadPanic},
+	{"Load/ALoaderThatEndsItsGoroutineEndsNobodyElse", testLoadGoexit},
 	{"Load/ACancelledCallerCancelsNobodyElse", testLoadCancelled},
+	{"Load/ADeadlineEndsTheWait", testLoadDeadline},
 	{"Load/NobodyWaitsNobodyLoads", testLoadAbandoned},
 	{"Load/AbsenceIsRememberedWhereAsked", testLoadNegative},
 	{"Load/AWriteDuringTheLoadWins", testLoadOvertaken},
@@ -125,6 +128,7 @@ func testLoadError(t *testing.T, e *env) {
 	if !ok || got.ID != 1 {
 		t.Errorf("GetOrLoad after a failure = %v, %t; want a new load", got, ok)
 	}
+	wantValue(t, e.users(), "k", user{ID: 1})
 }
 
 func testLoadPanic(t *testing.T, e *env) {
@@ -146,6 +150,57 @@ func testLoadPanic(t *testing.T, e *env) {
 	}
 	want(t, "loads", loads.Load(), 1)
 	wantGone(t, e.users(), "k")
+	e.loadsAnew(t)
+}
+
+// loadsAnew fails the test where a key whose load has failed is not loaded again.
+func (e *env) loadsAnew(t *testing.T) {
+	t.Helper()
+	got := present[user](t)(e.users().GetOrLoad(t.Context(), "k", func(context.Context) (*user, error) { return &user{ID: 7}, nil }))
+	want(t, "ID of the next load", got.ID, 7)
+	wantValue(t, e.users(), "k", user{ID: 7})
+}
+
+func testLoadGoexit(t *testing.T, e *env) {
+	call := func(load xCache.Loader[user]) error {
+		_, _, err := e.users().GetOrLoad(t.Context(), "k", load)
+		return err
+	}
+	errs := e.waiting(10, call, func(context.Context) (*user, error) {
+		runtime.Goexit()
+		return nil, nil
+	})
+	for range 10 {
+		var p *xCache.PanicError
+		if err := <-errs; !errors.As(err, &p) || p.Value != nil {
+			t.Errorf("GetOrLoad = %v, want a PanicError without a value", err)
+		}
+	}
+	wantGone(t, e.users(), "k")
+	e.loadsAnew(t)
+}
+
+// testLoadDeadline lets a loader take longer than its callers have time.
+func testLoadDeadline(t *testing.T, e *env) {
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, ok, err := e.users().GetOrLoad(ctx, "k", func(ctx context.Context) (*user, error) {
+		_, limited := ctx.Deadline()
+		if limited {
+			return nil, errors.New("the loader has the deadline of one caller")
+		}
+		<-ctx.Done() // since nobody waits any more
+		ended <- ctx.Err()
+		return nil, ctx.Err()
+	})
+	if ok || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("GetOrLoad = %t, %v; want the context's error", ok, err)
+	}
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the loader's context ended with %v, want Canceled", err)
+	}
+	e.loadsAnew(t)
 }
 
 func testLoadCancelled(t *testing.T, e *env) {
@@ -197,6 +252,7 @@ func testLoadAbandoned(t *testing.T, e *env) {
 		t.Errorf("the loader's context ended with %v, want Canceled", err)
 	}
 	wantGone(t, e.users(), "k")
+	e.loadsAnew(t)
 }
 
 func testLoadNegative(t *testing.T, e *env) {

@@ -72,6 +72,9 @@ func testSetMissing(t *testing.T, e *env) {
 	must(t, err)
 	want(t, "removed from a missing key", n, 0)
 	wantGone(t, c, "none")
+	_, err = c.Add(t.Context(), "none", []string{"a"})
+	must(t, err)
+	wantMembers(t, c, "none", "a")
 }
 
 func testSetConditions(t *testing.T, e *env) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // The errors that every backend gives for the same reasons.
@@ -39,7 +40,8 @@ type Driver interface {
 // Config holds the settings of all drivers; each reads its own.
 type Config struct {
 	// URL replaces the parts below where a driver knows a form for it.
-	URL      string
+	URL string
+	// Host is one name or address, or several with or without ports, separated by commas, where Mode wants several.
 	Host     string
 	Port     int
 	User     string
@@ -47,12 +49,32 @@ type Config struct {
 	Database int
 	PoolSize int
 
+	// Mode says how the servers at Host belong together: ModeSingle, ModeSentinel or ModeCluster; "" is ModeSingle.
+	Mode string
+	// Master is the name under which the sentinels know the servers.
+	Master string
+	// SentinelUser and SentinelPass are for the sentinels themselves.
+	SentinelUser, SentinelPass string
+
+	// TLS is one of the modes of NOSQL_TLS, and TLSCA a PEM file with the certificates that sign the servers'.
+	TLS, TLSCA string
+
 	// Memory are the settings of stores in the process.
 	Memory Memory
 
 	// Now is the clock of a store in the process, for tests. Nil is the real time.
 	Now func() time.Time
 }
+
+// The values of Config.Mode and NOSQL_MODE.
+const (
+	// ModeSingle is one server. It is the default.
+	ModeSingle = "single"
+	// ModeSentinel is a server with replicas, of which the sentinels at Host know which one is written to.
+	ModeSentinel = "sentinel"
+	// ModeCluster is a cluster that spreads the keys over its servers; those at Host know the others.
+	ModeCluster = "cluster"
+)
 
 // Memory are the settings of a store in the process.
 type Memory struct {
@@ -76,8 +98,7 @@ type Store interface {
 	Lists
 	// Ping asks the backend for an answer.
 	Ping(ctx context.Context) error
-	// Close ends the store; a second Close does nothing. Later calls fail, with ErrClosed where the
-	// backend has no error of its own.
+	// Close ends the store; a second Close does nothing. Later calls fail with ErrClosed.
 	Close() error
 }
 
@@ -167,6 +188,51 @@ type ObjectStore interface {
 type Object interface {
 	// Encode returns the value's bytes, or ErrWrongType where the object is no plain value.
 	Encode() ([]byte, error)
+}
+
+// Scanner is an optional ability of a store: it walks through its keys without keeping anyone else waiting.
+type Scanner interface {
+	// Scan calls page with keys of any kind that begin with prefix, which is no pattern, some at a time, until page returns
+	// false. A key that exists all the while is among them at least once; one that comes or goes meanwhile may be. page runs
+	// in the caller's goroutine, under no lock, and may use the store.
+	Scan(ctx context.Context, prefix string, page func(keys []string) bool) error
+}
+
+// Leaser is an optional ability of a store: it keeps the records of leases, under keys that begin with prefix.
+type Leaser interface {
+	LeaseBackend(prefix string) leasedriver.Backend
+}
+
+// Invalidator is an optional ability of a store on a server: it tells of keys that anyone changes, so that a copy of them in
+// the process can be dropped.
+type Invalidator interface {
+	// Watch begins to tell w of keys under prefix, which is no pattern, and goes on until ctx ends or the store is closed;
+	// then the goroutines that it has started have ended, or end soon. It returns once it has begun, which need not mean
+	// that it is connected. A connection that breaks is made anew, for as long as it takes.
+	Watch(ctx context.Context, prefix string, w Watcher) error
+	// Staleness is how long, at most, Watch takes to notice that its connection is dead.
+	Staleness() time.Duration
+}
+
+// Watcher is told of changed keys. Its methods are called one at a time, and do not block.
+type Watcher interface {
+	// Connected says that every change from now on is told.
+	Connected()
+	// Disconnected says that changes may go untold, also those of the last moments.
+	Disconnected()
+	// Invalidate names keys that were written, removed or have expired; nil is all keys.
+	Invalidate(keys []string)
+}
+
+// TTLReader is an optional ability of a store on a server: it reads values and what is left of their lives in one round trip,
+// so that a copy in the process need not outlive its key.
+type TTLReader interface {
+	// GetTTL is Keys.Get and Keys.TTL: ttl is 0 for ever, and positive even where less than a millisecond is left. Where the
+	// key is written in between, ttl may be that of the other value.
+	GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error)
+	// GetManyTTL is GetTTL for many keys, as Batcher.GetMany is Keys.Get: the values and their lives are in the order of keys,
+	// and what has no value has no life to speak of.
+	GetManyTTL(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration, err error)
 }
 
 // Defaults is an optional ability of a store: it has a default time to live of its own, for managers

@@ -30,18 +30,26 @@ type Config struct {
 type Option func(*Config)
 
 // FromEnv takes the settings from the NOSQL_* variables. They are read when Build runs the option, that is
-// after .env is loaded. Where NOSQL_DRIVER is not set, or is "none", there is no cache.
+// after .env is loaded. Where NOSQL_DRIVER is not set, or is "none", there is no cache. NOSQL_URL wins over the parts
+// of an address, and NOSQL_NEAR_MAX_ENTRIES over 0 asks for a near cache.
 func FromEnv() Option {
 	return func(c *Config) {
 		c.options.Driver = xEnv.String(xEnv.NoSqlDriver)
 		c.options.ConnectTimeout = xEnv.Duration(xEnv.NoSqlConnectTimeout)
 		c.options.Config = driver.Config{
-			Host:     xEnv.String(xEnv.NoSqlHost),
-			Port:     xEnv.Int(xEnv.NoSqlPort),
-			User:     xEnv.String(xEnv.NoSqlUser),
-			Pass:     xEnv.String(xEnv.NoSqlPass),
-			Database: xEnv.Int(xEnv.NoSqlDatabase),
-			PoolSize: xEnv.Int(xEnv.NoSqlPoolSize),
+			URL:          xEnv.String(xEnv.NoSqlURL),
+			Host:         xEnv.String(xEnv.NoSqlHost),
+			Port:         xEnv.Int(xEnv.NoSqlPort),
+			User:         xEnv.String(xEnv.NoSqlUser),
+			Pass:         xEnv.String(xEnv.NoSqlPass),
+			Database:     xEnv.Int(xEnv.NoSqlDatabase),
+			PoolSize:     xEnv.Int(xEnv.NoSqlPoolSize),
+			Mode:         given(xEnv.NoSqlMode),
+			Master:       xEnv.String(xEnv.NoSqlMaster),
+			SentinelUser: xEnv.String(xEnv.NoSqlSentinelUser),
+			SentinelPass: xEnv.String(xEnv.NoSqlSentinelPass),
+			TLS:          given(xEnv.NoSqlTLS),
+			TLSCA:        xEnv.String(xEnv.NoSqlTLSCA),
 			Memory: driver.Memory{
 				DefaultTTL: xEnv.Duration(xEnv.NoSqlMemoryDefaultTTL),
 				MaxEntries: xEnv.Int(xEnv.NoSqlMemoryMaxEntries),
@@ -49,10 +57,20 @@ func FromEnv() Option {
 			},
 			Now: c.options.Config.Now,
 		}
+		c.near(xEnv.Int(xEnv.NoSqlNearMaxEntries), xEnv.Duration(xEnv.NoSqlNearTTL))
 		if prefix := xEnv.String(xEnv.NoSqlPrefix); prefix != "" {
 			c.manager(xCache.WithPrefix(prefix))
 		}
 	}
+}
+
+// given returns a value without the variable's default, which every driver knows: what somebody has chosen for nothing
+// may be worth an error, and what nobody has chosen is not.
+func given(key xEnv.EnvKey) string {
+	if _, set := xEnv.GetEnv(key); !set {
+		return ""
+	}
+	return xEnv.String(key)
 }
 
 // WithDriver selects the backend.
@@ -86,6 +104,13 @@ func WithMaxEntries(n int) Option {
 	return WithConfig(func(c *driver.Config) { c.Memory.MaxEntries = n })
 }
 
+// WithNear keeps copies of up to maxEntries values in the process, each for ttl at most, where the backend is a server
+// that tells of keys that change; 0 entries are no near cache. A backend in the process does without. The copies are
+// held by the "memory" backend, which the application imports too.
+func WithNear(maxEntries int, ttl time.Duration) Option {
+	return func(c *Config) { c.near(maxEntries, ttl) }
+}
+
 // WithConnectTimeout bounds how long the start waits for a backend that is not there yet; 0 tries once.
 func WithConnectTimeout(d time.Duration) Option {
 	return func(c *Config) { c.options.ConnectTimeout = d }
@@ -106,6 +131,14 @@ func withManager(o xCache.ManagerOption) Option { return func(c *Config) { c.man
 
 // manager adds an option of the manager.
 func (c *Config) manager(o xCache.ManagerOption) { c.options.Manager = append(c.options.Manager, o) }
+
+// near describes a near cache, or none.
+func (c *Config) near(maxEntries int, ttl time.Duration) {
+	c.options.Near = nil
+	if maxEntries != 0 {
+		c.options.Near = &xCache.NearOptions{MaxEntries: maxEntries, TTL: ttl}
+	}
+}
 
 // Build runs the options. It fails only where an option is nil; Check knows the other problems.
 func Build(opts ...Option) (*Config, error) {

@@ -170,3 +170,66 @@ func ExampleBuild() {
 	fmt.Println(c.Enabled(), err)
 	// Output: false <nil>
 }
+
+func TestTheVariablesOfAServerAreReadOnlyWhereTheyAreSet(t *testing.T) {
+	registry, got, _ := setup(t, "redis", nil)
+	t.Setenv(string(xEnv.NoSqlDriver), "redis")
+	if _, err := build(t, xOptCache.FromEnv(), registry).Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got.URL != "" || got.Mode != "" || got.Master != "" || got.SentinelUser != "" || got.SentinelPass != "" || got.TLS != "" || got.TLSCA != "" {
+		t.Errorf("settings = %+v, want none that nobody has chosen", *got)
+	}
+	for key, value := range map[xEnv.EnvKey]string{
+		xEnv.NoSqlURL: "redis://cache.example", xEnv.NoSqlMode: "sentinel", xEnv.NoSqlMaster: "main", xEnv.NoSqlSentinelUser: "watch",
+		xEnv.NoSqlSentinelPass: "secret", xEnv.NoSqlTLS: "verify-full", xEnv.NoSqlTLSCA: "ca.pem",
+	} {
+		t.Setenv(string(key), value)
+	}
+	if _, err := build(t, xOptCache.FromEnv(), registry).Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got.URL != "redis://cache.example" || got.Mode != driver.ModeSentinel || got.Master != "main" || got.SentinelUser != "watch" ||
+		got.SentinelPass != "secret" || got.TLS != "verify-full" || got.TLSCA != "ca.pem" {
+		t.Errorf("settings = %+v, want those of the environment", *got)
+	}
+}
+
+// A store without driver.Invalidator refuses a near cache at Open: so the test sees who asks for one.
+func TestANearCacheIsAskedForByAnOptionOrAVariable(t *testing.T) {
+	registry := func() xOptCache.Option {
+		r := &xCache.Registry{}
+		for _, name := range []string{"redis", "memory"} {
+			r.Register(fake{name: name, got: &driver.Config{}, opened: new(bool)})
+		}
+		return xOptCache.WithRegistry(r)
+	}
+	for _, tc := range []struct {
+		name    string
+		entries string
+		ttl     string
+		option  xOptCache.Option
+		want    string // in the error of Check or Open
+	}{
+		{"nothing", "", "", nil, ""},
+		{"no entries", "0", "5s", nil, ""},
+		{"a variable", "10", "", nil, "near cache"},
+		{"an option", "", "", xOptCache.WithNear(10, time.Second), "near cache"},
+		{"an option without a life", "", "", xOptCache.WithNear(10, 0), "near cache: TTL 0s"},
+		{"an option against a variable", "10", "", xOptCache.WithNear(0, 0), ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(string(xEnv.NoSqlDriver), "redis")
+			t.Setenv(string(xEnv.NoSqlNearMaxEntries), tc.entries)
+			t.Setenv(string(xEnv.NoSqlNearTTL), tc.ttl)
+			opts := []xOptCache.Option{registry(), xOptCache.FromEnv()}
+			if tc.option != nil {
+				opts = append(opts, tc.option)
+			}
+			_, err := build(t, opts...).Open(t.Context())
+			if (tc.want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("Open = %v, want %q", err, tc.want)
+			}
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // Driver opens stores. The zero value is ready to use.
@@ -22,12 +23,13 @@ func (Driver) Check(driver.Config) error { return nil }
 // Open implements driver.Driver.
 func (Driver) Open(_ context.Context, c driver.Config) (driver.Store, error) { return New(c.Now), nil }
 
-// Store implements driver.Store and driver.Batcher.
+// Store implements driver.Store, driver.Batcher, driver.Scanner and driver.Leaser.
 type Store struct {
 	now func() time.Time
 
 	mu      sync.Mutex
 	entries map[string]*entry
+	leases  map[string]leasedriver.Backend // by prefix
 	closed  bool
 }
 
@@ -54,7 +56,7 @@ func New(now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{now: now, entries: map[string]*entry{}}
+	return &Store{now: now, entries: map[string]*entry{}, leases: map[string]leasedriver.Backend{}}
 }
 
 // live returns the entry of key, or nil.
@@ -153,18 +155,24 @@ func (s *Store) Delete(ctx context.Context, keys ...string) (removed int, err er
 func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.live(key) != nil, s.usable(ctx)
+	if err := s.usable(ctx); err != nil {
+		return false, err
+	}
+	return s.live(key) != nil, nil
 }
 
 // TTL implements driver.Keys.
 func (s *Store) TTL(ctx context.Context, key string) (time.Duration, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return 0, false, err
+	}
 	e := s.live(key)
 	if e == nil || e.expiry.IsZero() {
-		return 0, e != nil, s.usable(ctx)
+		return 0, e != nil, nil
 	}
-	return e.expiry.Sub(s.now()), true, s.usable(ctx)
+	return e.expiry.Sub(s.now()), true, nil
 }
 
 // GetMany implements driver.Batcher.

@@ -1,0 +1,45 @@
+package memory
+
+import (
+	"context"
+
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+)
+
+// LeaseBackend implements driver.Leaser. The records are beside the entries: nothing evicts them, and they do not count
+// among NOSQL_MEMORY_MAX_ENTRIES.
+func (s *store) LeaseBackend(prefix string) leasedriver.Backend {
+	return leases{Backend: s.leases, store: s, prefix: prefix}
+}
+
+// leases are those of a store whose names begin with prefix. They end with the store, but may be given back later.
+type leases struct {
+	leasedriver.Backend
+
+	store  *store
+	prefix string
+}
+
+// Acquire implements leasedriver.Backend.
+func (l leases) Acquire(ctx context.Context, r leasedriver.Request) (leasedriver.Grant, error) {
+	if err := l.store.err(); err != nil {
+		return leasedriver.Grant{}, err
+	}
+	r.Name = l.prefix + r.Name
+	return l.Backend.Acquire(ctx, r)
+}
+
+// Renew implements leasedriver.Backend.
+func (l leases) Renew(ctx context.Context, h leasedriver.Holding) (bool, error) {
+	if err := l.store.err(); err != nil {
+		return false, err
+	}
+	h.Name = l.prefix + h.Name
+	return l.Backend.Renew(ctx, h)
+}
+
+// Release implements leasedriver.Backend.
+func (l leases) Release(ctx context.Context, h leasedriver.Holding) (bool, error) {
+	h.Name = l.prefix + h.Name
+	return l.Backend.Release(ctx, h)
+}

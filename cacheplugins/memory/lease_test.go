@@ -1,0 +1,46 @@
+package memory_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
+)
+
+func TestLeases(t *testing.T) {
+	s := openStore(t, driver.Config{})
+	leasetest.Run(t, leasetest.Harness{
+		Open:   func(testing.TB) leasedriver.Backend { return s.(driver.Leaser).LeaseBackend("app:") },
+		Source: "in process", Server: "a map",
+	})
+}
+
+func TestLeasesAreNoEntries(t *testing.T) {
+	m := open(t, entries(1))
+	for i := range 20 { // far more than the bound
+		if _, err := m.Lease(t.Context(), "job-"+strconv.Itoa(i), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := 1
+	c := xCache.KeyCacheOf[string, int](m)
+	for i := range 20 {
+		if err := c.Set(t.Context(), strconv.Itoa(i), &one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 20 {
+		if lease, err := m.Lease(t.Context(), "job-"+strconv.Itoa(i), time.Minute); err == nil {
+			t.Fatalf("%s was evicted", lease.Name())
+		}
+	}
+	for key, err := range m.Keys(t.Context(), "") {
+		if err != nil || len(key) > 2 {
+			t.Errorf("key %q, %v; want entries only", key, err)
+		}
+	}
+}

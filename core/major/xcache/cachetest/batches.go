@@ -1,0 +1,181 @@
+package cachetest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+var batchChecks = []check{
+	{"Batch/NoneOneAndThousands", testBatchSizes},
+	{"Batch/DuplicatesMissingAndOtherKinds", testBatchMixed},
+	{"Batch/EmptyIsNotMissing", testBatchEmpty},
+	{"Batch/OneLifeForAll", testBatchLife},
+	{"Batch/EachItemHasALifeOfItsOwn", testBatchLives},
+	{"Batch/OneRoundTrip", testBatchTrips},
+	{"Call/OneRoundTrip", testCallTrips},
+}
+
+func testBatchSizes(t *testing.T, e *env) {
+	c := xCache.KeyCacheOf[int, string](e.m)
+	must(t, c.Set(t.Context(), -1, ptr("stays")))
+	for _, n := range []int{0, 1, 1000, 5000} {
+		in, keys := map[int]string{}, make([]int, n)
+		for i := range n {
+			in[i], keys[i] = fmt.Sprint("value ", i), i
+		}
+		must(t, c.SetMany(t.Context(), in))
+		got, err := c.GetMany(t.Context(), keys)
+		must(t, err)
+		if !maps.Equal(got, in) {
+			t.Errorf("GetMany of %d keys = %d values, or others than were set", n, len(got))
+		}
+		removed, err := c.DeleteMany(t.Context(), keys)
+		must(t, err)
+		want(t, fmt.Sprintf("removed of %d", n), removed, n)
+		got, err = c.GetMany(t.Context(), keys)
+		must(t, err)
+		want(t, "values after DeleteMany", len(got), 0)
+	}
+	left, err := c.GetMany(t.Context(), []int{-1})
+	must(t, err)
+	want(t, "the key beside", left[-1], "stays")
+}
+
+func testBatchMixed(t *testing.T, e *env) {
+	users := e.users()
+	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 1}, "b": {ID: 2}}))
+	for _, k := range []kind{hash, set, list} {
+		fill(t, e.m, string(k), k)
+	}
+	keys := []string{"none", "a", "hash", "a", "set", "b", "list", "none", "a"}
+	got, err := users.GetMany(t.Context(), keys)
+	must(t, err)
+	if !maps.Equal(got, map[string]user{"a": {ID: 1}, "b": {ID: 2}}) {
+		t.Errorf("GetMany = %v, want a and b alone", got)
+	}
+	must(t, users.SetMany(t.Context(), map[string]user{"hash": {ID: 3}, "c": {ID: 4}})) // as Set does
+	wantValue(t, users, "hash", user{ID: 3})
+	wantValue(t, users, "c", user{ID: 4})
+	n, err := users.DeleteMany(t.Context(), keys)
+	must(t, err)
+	want(t, "removed", n, 5)
+	wantValue(t, users, "c", user{ID: 4})
+}
+
+func testBatchEmpty(t *testing.T, e *env) {
+	texts, data := xCache.KeyCacheOf[string, string](e.m), xCache.KeyCacheOf[string, []byte](e.m)
+	must(t, texts.SetMany(t.Context(), map[string]string{"empty": "", "full": "x"}))
+	got, err := texts.GetMany(t.Context(), []string{"empty", "none", "full"})
+	must(t, err)
+	if !maps.Equal(got, map[string]string{"empty": "", "full": "x"}) {
+		t.Errorf("GetMany = %q, want the empty value too", got)
+	}
+	must(t, data.SetMany(t.Context(), map[string][]byte{"none at all": {}, "nil": nil}))
+	bytes, err := data.GetMany(t.Context(), []string{"none at all", "nil", "missing"})
+	must(t, err)
+	want(t, "empty byte slices of GetMany", len(bytes), 2)
+	if b, ok := e.m.Store().(driver.Batcher); ok {
+		raw, err := b.GetMany(t.Context(), []string{e.prefix + "empty", e.prefix + "none"})
+		must(t, err)
+		if len(raw) != 2 || raw[0] == nil || raw[1] != nil {
+			t.Errorf("the store's GetMany = %#v, want an empty value that is not nil, and nil", raw)
+		}
+	}
+}
+
+func testBatchLife(t *testing.T, e *env) {
+	users := e.users()
+	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 1}, "b": {ID: 1}}, xCache.WithTTL(20*e.unit)))
+	wantTTL(t, users, "a", 18*e.unit, 20*e.unit)
+	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 2}, "new": {ID: 2}}, xCache.WithKeepTTL(), xCache.WithTTL(10*e.unit)))
+	wantTTL(t, users, "a", 18*e.unit, 20*e.unit)
+	wantTTL(t, users, "new", 8*e.unit, 10*e.unit)
+	wantValue(t, users, "a", user{ID: 2})
+	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 3}, "b": {ID: 3}}))
+	wantTTL(t, users, "a", 0, 0)
+	wantTTL(t, users, "b", 0, 0)
+}
+
+// testBatchLives writes below the views, whose items differ by the jitter only.
+func testBatchLives(t *testing.T, e *env) {
+	b, ok := e.m.Store().(driver.Batcher)
+	if !ok {
+		t.Skip("the store has no batches of its own")
+	}
+	texts := xCache.KeyCacheOf[string, string](e.m)
+	must(t, texts.Set(t.Context(), "kept", ptr("old"), xCache.WithTTL(40*e.unit)))
+	must(t, texts.Set(t.Context(), "reset", ptr("old"), xCache.WithTTL(40*e.unit)))
+	item := func(key string, w driver.Write) driver.Item {
+		return driver.Item{Key: e.prefix + key, Value: []byte("new"), Write: w}
+	}
+	must(t, b.SetMany(t.Context(), []driver.Item{
+		item("short", driver.Write{TTL: 5 * e.unit}),
+		item("ever", driver.Write{}),
+		item("kept", driver.Write{Keep: true, TTL: 10 * e.unit}),
+		item("long", driver.Write{TTL: 20 * e.unit}),
+		item("made", driver.Write{Keep: true, TTL: 10 * e.unit}),
+		item("reset", driver.Write{}),
+	}))
+	for _, life := range []struct {
+		key         string
+		above, most time.Duration
+	}{
+		{"short", 3 * e.unit, 5 * e.unit},
+		{"ever", 0, 0},
+		{"kept", 38 * e.unit, 40 * e.unit},
+		{"long", 18 * e.unit, 20 * e.unit},
+		{"made", 8 * e.unit, 10 * e.unit},
+		{"reset", 0, 0},
+	} {
+		wantTTL(t, texts, life.key, life.above, life.most)
+		wantValue(t, texts, life.key, "new")
+	}
+}
+
+// trips counts the round trips of call, which has been made once before.
+func (e *env) trips(t *testing.T, call func() error) int {
+	t.Helper()
+	if e.h.RoundTrips == nil {
+		t.Skip("the harness does not count round trips")
+	}
+	err := errors.New("RoundTrips did not call")
+	n := e.h.RoundTrips(e.m.Store(), func() { err = call() })
+	must(t, err)
+	return n
+}
+
+func testBatchTrips(t *testing.T, e *env) {
+	c := xCache.KeyCacheOf[int, int](e.m)
+	in, keys := map[int]int{}, []int{}
+	for i := range 100 {
+		in[i], keys = i, append(keys, i)
+	}
+	for name, batch := range map[string]func() error{
+		"SetMany":    func() error { return c.SetMany(t.Context(), in) },
+		"GetMany":    func() error { _, err := c.GetMany(t.Context(), keys); return err },
+		"DeleteMany": func() error { _, err := c.DeleteMany(t.Context(), keys); return err },
+		"KeepTTL":    func() error { return c.SetMany(t.Context(), in, xCache.WithKeepTTL(), xCache.WithTTL(time.Minute)) },
+	} {
+		must(t, batch())
+		want(t, "round trips of "+name, e.trips(t, batch), 1)
+	}
+}
+
+// testCallTrips: condition, value and life travel together.
+func testCallTrips(t *testing.T, e *env) {
+	for _, c := range calls(e.m) {
+		if c.many {
+			continue
+		}
+		fillAll(t, e.m)
+		must(t, c.run(t.Context(), c.key()))
+		fillAll(t, e.m)
+		want(t, "round trips of "+c.name, e.trips(t, func() error { return c.run(t.Context(), c.key()) }), 1)
+	}
+}

@@ -1,0 +1,197 @@
+package cachetest_test
+
+import (
+	"context"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+)
+
+// broken is a right store in which some operations are replaced by wrong ones.
+type broken struct {
+	*mapstore.Store
+
+	set     func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error)
+	del     func(ctx context.Context, keys []string) (int, error)
+	exists  func(ctx context.Context, key string) (bool, error)
+	hashGet func(ctx context.Context, key, field string) ([]byte, bool, error)
+	hashSet func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error)
+	hashRem func(ctx context.Context, key string, fields []string) (int, error)
+	setAdd  func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error)
+	push    func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error)
+	rng     func(ctx context.Context, key string, start, stop int) ([][]byte, error)
+	index   func(ctx context.Context, key string, index int) ([]byte, bool, error)
+	pop     func(ctx context.Context, key string, end driver.End) ([]byte, bool, error)
+	listRem func(ctx context.Context, key string, count int, value []byte) (int, error)
+	many    func(ctx context.Context, keys []string) ([][]byte, error)
+	setMany func(ctx context.Context, items []driver.Item) error
+	ping    func(ctx context.Context) error
+	count   func(ctx context.Context, key string) (int, error)
+	members func(ctx context.Context, key string) ([][]byte, error)
+	scan    func(ctx context.Context, prefix string, page func(keys []string) bool) error
+	leases  func(prefix string) leasedriver.Backend
+	end     func() error
+
+	// What follows is of remote stores: outage replaces the way to the server, loops and twice add ways.
+	outage       func(ctx context.Context, r *remote) error
+	loops, twice bool
+}
+
+// newBroken returns a store with the defect of the flag, or a right one.
+func newBroken(c driver.Config) *broken {
+	b := &broken{Store: mapstore.New(c.Now)}
+	if d, ok := defects[*defectFlag]; ok {
+		d.breaks(b)
+	}
+	return b
+}
+
+func (b *broken) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+	if b.set != nil {
+		return b.set(ctx, key, value, w)
+	}
+	return b.Store.Set(ctx, key, value, w)
+}
+
+func (b *broken) SetMany(ctx context.Context, items []driver.Item) error {
+	if b.setMany != nil {
+		return b.setMany(ctx, items)
+	}
+	for _, i := range items {
+		if _, err := b.Set(ctx, i.Key, i.Value, i.Write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *broken) Delete(ctx context.Context, keys ...string) (int, error) {
+	if b.del != nil {
+		return b.del(ctx, keys)
+	}
+	return b.Store.Delete(ctx, keys...)
+}
+
+func (b *broken) Exists(ctx context.Context, key string) (bool, error) {
+	if b.exists != nil {
+		return b.exists(ctx, key)
+	}
+	return b.Store.Exists(ctx, key)
+}
+
+func (b *broken) HashGet(ctx context.Context, key, field string) ([]byte, bool, error) {
+	if b.hashGet != nil {
+		return b.hashGet(ctx, key, field)
+	}
+	return b.Store.HashGet(ctx, key, field)
+}
+
+func (b *broken) HashSet(
+	ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write,
+) (bool, error) {
+	if b.hashSet != nil {
+		return b.hashSet(ctx, key, set, remove, w)
+	}
+	return b.Store.HashSet(ctx, key, set, remove, w)
+}
+
+func (b *broken) HashRemove(ctx context.Context, key string, fields ...string) (int, error) {
+	if b.hashRem != nil {
+		return b.hashRem(ctx, key, fields)
+	}
+	return b.Store.HashRemove(ctx, key, fields...)
+}
+
+func (b *broken) SetAdd(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+	if b.setAdd != nil {
+		return b.setAdd(ctx, key, members, w)
+	}
+	return b.Store.SetAdd(ctx, key, members, w)
+}
+
+func (b *broken) ListPush(
+	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
+) (int, bool, error) {
+	if b.push != nil {
+		return b.push(ctx, key, end, values, w)
+	}
+	return b.Store.ListPush(ctx, key, end, values, w)
+}
+
+func (b *broken) ListRange(ctx context.Context, key string, start, stop int) ([][]byte, error) {
+	if b.rng != nil {
+		return b.rng(ctx, key, start, stop)
+	}
+	return b.Store.ListRange(ctx, key, start, stop)
+}
+
+func (b *broken) ListIndex(ctx context.Context, key string, index int) ([]byte, bool, error) {
+	if b.index != nil {
+		return b.index(ctx, key, index)
+	}
+	return b.Store.ListIndex(ctx, key, index)
+}
+
+func (b *broken) ListPop(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
+	if b.pop != nil {
+		return b.pop(ctx, key, end)
+	}
+	return b.Store.ListPop(ctx, key, end)
+}
+
+func (b *broken) ListRemove(ctx context.Context, key string, count int, value []byte) (int, error) {
+	if b.listRem != nil {
+		return b.listRem(ctx, key, count, value)
+	}
+	return b.Store.ListRemove(ctx, key, count, value)
+}
+
+func (b *broken) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
+	if b.many != nil {
+		return b.many(ctx, keys)
+	}
+	return b.Store.GetMany(ctx, keys)
+}
+
+func (b *broken) Ping(ctx context.Context) error {
+	if b.ping != nil {
+		return b.ping(ctx)
+	}
+	return b.Store.Ping(ctx)
+}
+
+func (b *broken) SetCount(ctx context.Context, key string) (int, error) {
+	if b.count != nil {
+		return b.count(ctx, key)
+	}
+	return b.Store.SetCount(ctx, key)
+}
+
+func (b *broken) SetMembers(ctx context.Context, key string) ([][]byte, error) {
+	if b.members != nil {
+		return b.members(ctx, key)
+	}
+	return b.Store.SetMembers(ctx, key)
+}
+
+func (b *broken) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
+	if b.scan != nil {
+		return b.scan(ctx, prefix, page)
+	}
+	return b.Store.Scan(ctx, prefix, page)
+}
+
+func (b *broken) LeaseBackend(prefix string) leasedriver.Backend {
+	if b.leases != nil {
+		return b.leases(prefix)
+	}
+	return b.Store.LeaseBackend(prefix)
+}
+
+func (b *broken) Close() error {
+	if b.end != nil {
+		return b.end()
+	}
+	return b.Store.Close()
+}

@@ -1,0 +1,174 @@
+package cachetest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// methodDefects are faults that show where methods meet what they are not for, each other, or many keys.
+var methodDefects = map[string]defect{
+	"a batch ends after 4096 keys": {func(b *broken) {
+		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
+			out, err := b.Store.GetMany(ctx, keys)
+			if len(out) > 4096 {
+				clear(out[4096:])
+			}
+			return out, err
+		}
+	}, "Batch/NoneOneAndThousands"},
+	"a batch with another kind fails": {func(b *broken) {
+		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
+			for _, key := range keys {
+				if _, _, err := b.Get(ctx, key); err != nil {
+					return nil, err
+				}
+			}
+			return b.Store.GetMany(ctx, keys)
+		}
+	}, "Batch/DuplicatesMissingAndOtherKinds, Key/Many"},
+	"equal keys count twice": {func(b *broken) {
+		b.del = func(ctx context.Context, keys []string) (int, error) {
+			n := 0
+			for _, key := range keys {
+				if ok, _ := b.Store.Exists(ctx, key); ok {
+					n++
+				}
+			}
+			_, err := b.Store.Delete(ctx, keys...)
+			return n, err
+		}
+	}, "Batch/DuplicatesMissingAndOtherKinds"},
+	"an empty value is nil": {func(b *broken) {
+		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
+			out, err := b.Store.GetMany(ctx, keys)
+			for i := range out {
+				if len(out[i]) == 0 {
+					out[i] = nil
+				}
+			}
+			return out, err
+		}
+	}, "Batch/EmptyIsNotMissing"},
+	"a batch never keeps": {func(b *broken) {
+		b.setMany = func(ctx context.Context, items []driver.Item) error {
+			for _, i := range items {
+				i.Write.Keep = false
+				if _, err := b.Store.Set(ctx, i.Key, i.Value, i.Write); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}, "Batch/OneLifeForAll, Batch/EachItemHasALifeOfItsOwn"},
+	"a batch has the life of its first": {func(b *broken) {
+		b.setMany = func(ctx context.Context, items []driver.Item) error {
+			for _, i := range items {
+				if _, err := b.Store.Set(ctx, i.Key, i.Value, items[0].Write); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}, "Batch/EachItemHasALifeOfItsOwn"},
+	"a batch is a loop":            {func(b *broken) { b.loops = true }, "Batch/OneRoundTrip"},
+	"an update is two round trips": {func(b *broken) { b.twice = true }, "Call/OneRoundTrip"},
+	"the ping ignores its context": {func(b *broken) {
+		b.ping = func(ctx context.Context) error { return b.Store.Ping(context.WithoutCancel(ctx)) }
+	}, "Method/EndsWithItsContext"},
+	"the ping answers after the end": {func(b *broken) {
+		b.ping = func(ctx context.Context) error { return ctx.Err() }
+	}, "Edge/Health, Method/IsRefusedAfterClose"},
+	"a closed set is empty": {func(b *broken) {
+		b.count = func(ctx context.Context, key string) (int, error) {
+			n, err := b.Store.SetCount(ctx, key)
+			if errors.Is(err, driver.ErrClosed) {
+				err = nil
+			}
+			return n, err
+		}
+	}, "Method/IsRefusedAfterClose"},
+	"another kind has no members": {func(b *broken) {
+		b.count = func(ctx context.Context, key string) (int, error) {
+			n, err := b.Store.SetCount(ctx, key)
+			if errors.Is(err, driver.ErrWrongType) {
+				err = nil
+			}
+			return n, err
+		}
+	}, "Method/RefusesEveryOtherKind"},
+	"members end at a NUL": {func(b *broken) {
+		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+			for i := range members {
+				members[i], _, _ = bytes.Cut(members[i], []byte{0})
+			}
+			return b.Store.SetAdd(ctx, key, members, w)
+		}
+	}, "Method/TakesOddNames"},
+	"reading a set makes it": {func(b *broken) {
+		b.members = func(ctx context.Context, key string) ([][]byte, error) {
+			out, err := b.Store.SetMembers(ctx, key)
+			if err == nil && len(out) == 0 {
+				_, _ = b.Store.Set(ctx, key, nil, driver.Write{})
+			}
+			return out, err
+		}
+	}, "Method/TakesWhatIsMissing"},
+	"an empty key is refused": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			if key == "" {
+				return false, errors.New("no key")
+			}
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Edge/EmptyKey"},
+	"a long life overflows": {func(b *broken) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+			w.TTL = min(w.TTL, 1<<31*time.Millisecond)
+			return b.Store.HashSet(ctx, key, set, remove, w)
+		}
+	}, "Expiry/Years"},
+	"a short life of a set is none": {func(b *broken) {
+		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+			w.TTL = w.TTL.Truncate(time.Second)
+			return b.Store.SetAdd(ctx, key, members, w)
+		}
+	}, "Expiry/OneMillisecond"},
+	"a push that keeps moves the list": {func(b *broken) {
+		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
+			old, err := b.Store.ListRange(ctx, key, 0, -1)
+			ttl, ok, _ := b.TTL(ctx, key)
+			if !ok || !w.Keep || err != nil {
+				return b.Store.ListPush(ctx, key, end, values, w)
+			}
+			_, _ = b.Store.Delete(ctx, key)
+			runtime.Gosched()
+			return b.Store.ListPush(ctx, key, end, append(old, values...), driver.Write{TTL: ttl})
+		}
+	}, "Concurrency/UpdatesKeepOrSlideAsTold"},
+	"the life comes after the value": {func(b *broken) {
+		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
+			length, stored, err := b.Store.ListPush(ctx, key, end, values, driver.Write{Keep: w.Keep, If: w.If})
+			for range 10 {
+				runtime.Gosched()
+			}
+			if stored && !w.Keep {
+				_, _, err = b.Store.ListPush(ctx, key, end, nil, driver.Write{TTL: w.TTL})
+			}
+			return length, stored, err
+		}
+	}, "Concurrency/ANewKeyIsNeverWithoutItsLife"},
+	"what is written if absent is lost": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			if w.If == driver.IfAbsent {
+				ok, err := b.Store.Exists(ctx, key)
+				return !ok, err
+			}
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Load/ALoaderThatEndsItsGoroutineEndsNobodyElse, Load/ADeadlineEndsTheWait"},
+}

@@ -1,0 +1,91 @@
+package cachetest_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// outageDefects are faults of the way to a server.
+var outageDefects = map[string]defect{
+	"an outage looks like a miss": {func(b *broken) {
+		b.outage = func(ctx context.Context, r *remote) error {
+			_ = r.ask(ctx)
+			return ctx.Err()
+		}
+	}, "Outage/EveryMethodFailsInTime, Outage/ComesBackUnderLoad, Outage/NetworkBreaksAndHeals"},
+	"an outage looks like the end of the context": {func(b *broken) {
+		b.outage = func(ctx context.Context, r *remote) error {
+			if r.ask(ctx) != nil {
+				return context.DeadlineExceeded
+			}
+			return nil
+		}
+	}, "Outage/EveryMethodFailsInTime"},
+	"an outage is waited for": {func(b *broken) {
+		b.outage = func(ctx context.Context, r *remote) error {
+			for end := time.Now().Add(5 * time.Second); ; {
+				err := r.ask(ctx)
+				if err == nil || ctx.Err() != nil || time.Now().After(end) {
+					return err
+				}
+				<-time.After(50 * time.Millisecond)
+			}
+		}
+	}, "Outage/EveryMethodFailsInTime, Outage/AConnectionCutInTheMiddle"},
+	"an outage is a wrong kind": {func(b *broken) {
+		b.outage = func(ctx context.Context, r *remote) error {
+			if r.ask(ctx) != nil {
+				return driver.ErrWrongType
+			}
+			return nil
+		}
+	}, "Outage/GetOrLoadGoesOnWhereAllowed"},
+	"a deadline is ignored": {func(b *broken) {
+		b.outage = func(ctx context.Context, r *remote) error {
+			own, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+			defer cancel()
+			for {
+				if err := r.ask(own); err == nil || own.Err() != nil {
+					return plain(ctx, err)
+				}
+				<-time.After(50 * time.Millisecond)
+			}
+		}
+	}, "Outage/ASilentServerHoldsNobody, Outage/EveryMethodFailsInTime"},
+	"a store gives up for good": {func(b *broken) {
+		gone := make(chan struct{}, 1)
+		b.outage = func(ctx context.Context, r *remote) error {
+			if len(gone) > 0 {
+				return errors.New("no server, and there will be none")
+			}
+			err := r.ask(ctx)
+			if err != nil && ctx.Err() == nil {
+				select {
+				case gone <- struct{}{}:
+				default:
+				}
+			}
+			return err
+		}
+	}, "Outage/ComesBackUnderLoad, Outage/NetworkBreaksAndHeals"},
+	"a broken connection is waited on": {func(b *broken) {
+		b.outage = func(ctx context.Context, r *remote) error {
+			conn, err := net.DialTimeout("tcp", r.address, time.Second)
+			if err != nil {
+				return plain(ctx, err)
+			}
+			defer func() { _ = conn.Close() }()
+			own, cancel := context.WithTimeout(ctx, 8*time.Second)
+			defer cancel()
+			if _, err := r.exchange(own, conn); err != nil {
+				<-own.Done()
+				return plain(ctx, err)
+			}
+			return nil
+		}
+	}, "Outage/AConnectionCutInTheMiddle"},
+}

@@ -1,0 +1,143 @@
+package cachetest_test
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+)
+
+// pick walks with the keys that pass.
+func (b *broken) pick(pass func(ctx context.Context, key string) bool) {
+	b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
+		return b.Store.Scan(ctx, prefix, func(keys []string) bool {
+			return page(slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !pass(ctx, key) }))
+		})
+	}
+}
+
+// names returns the keys under prefix in order.
+func (b *broken) names(ctx context.Context, prefix string) (all []string) {
+	_ = b.Store.Scan(ctx, prefix, func(keys []string) bool { all = append(all, keys...); return true })
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// walkDefects are faults of walks and of leases.
+var walkDefects = map[string]defect{
+	"a walk finds plain values only": {func(b *broken) {
+		b.pick(func(ctx context.Context, key string) bool {
+			_, ok, _ := b.Get(ctx, key)
+			return ok
+		})
+	}, "Scan/EveryKeyUnderThePrefixOnce, Clear/RemovesTheViewsKeysAndNoOthers"},
+	"a prefix is a pattern": {func(b *broken) {
+		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
+			keys := slices.DeleteFunc(b.names(ctx, ""), func(key string) bool {
+				ok, _ := path.Match(prefix+"*", key)
+				return !ok && !strings.HasPrefix(key, prefix)
+			})
+			page(keys)
+			return ctx.Err()
+		}
+	}, "Scan/APrefixIsNoPattern, Clear/RemovesTheViewsKeysAndNoOthers"},
+	"a walk ends too early": {func(b *broken) {
+		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
+			pages := 0
+			return b.Store.Scan(ctx, prefix, func(keys []string) bool {
+				pages++
+				return page(keys) && pages < 90
+			})
+		}
+	}, "Scan/TenThousandKeys"},
+	"a walk counts keys": {func(b *broken) {
+		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
+			for at := 0; ; at += 100 {
+				keys := b.names(ctx, prefix)
+				if at >= len(keys) {
+					return ctx.Err()
+				}
+				if !page(keys[at:min(at+100, len(keys))]) {
+					return nil
+				}
+			}
+		}
+	}, "Scan/KeysThatComeAndGo, Scan/ThePageMayUseTheStore"},
+	"a walk gives what has expired": {func(b *broken) {
+		var mu sync.Mutex
+		ever := map[string]bool{}
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			ever[key] = true
+			return b.Store.Set(ctx, key, value, w)
+		}
+		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
+			var keys []string
+			mu.Lock()
+			for key := range ever {
+				if strings.HasPrefix(key, prefix) {
+					keys = append(keys, key)
+				}
+			}
+			mu.Unlock()
+			page(keys)
+			return ctx.Err()
+		}
+	}, "Scan/WhatHasExpiredIsGone"},
+	"a walk does not stop": {func(b *broken) {
+		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
+			return b.Store.Scan(ctx, prefix, func(keys []string) bool { page(keys); return true })
+		}
+	}, "Scan/StopsWhenTold"},
+	"a walk ignores its context": {func(b *broken) {
+		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
+			return b.Store.Scan(context.WithoutCancel(ctx), prefix, page)
+		}
+	}, "Scan/EndsWithItsContext"},
+	"a walk mends its keys": {func(b *broken) {
+		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
+			return b.Store.Scan(ctx, prefix, func(keys []string) bool {
+				keys = slices.Clone(keys)
+				for i := range keys {
+					keys[i] = strings.ToValidUTF8(keys[i], "?")
+				}
+				return page(keys)
+			})
+		}
+	}, "Scan/KeysAreReadBack"},
+	"a walk locks the store": {func(b *broken) {
+		walking := false
+		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
+			walking = true
+			defer func() { walking = false }()
+			return b.Store.Scan(ctx, prefix, page)
+		}
+		b.del = func(ctx context.Context, keys []string) (int, error) {
+			if walking {
+				return 0, errors.New("locked")
+			}
+			return b.Store.Delete(ctx, keys...)
+		}
+	}, "Scan/ThePageMayUseTheStore, Clear/Thousands"},
+	"a walk hides what ends in a word": {func(b *broken) {
+		b.pick(func(_ context.Context, key string) bool { return !strings.HasSuffix(key, "absent") })
+	}, "Clear/ForgetsAbsenceAndLeavesLeases"},
+	"a few keys of many are deleted": {func(b *broken) {
+		b.del = func(ctx context.Context, keys []string) (int, error) {
+			return b.Store.Delete(ctx, keys[:min(len(keys), 50)]...)
+		}
+	}, "Clear/Thousands, Batch/NoneOneAndThousands"},
+	"everybody has leases of his own": {func(b *broken) {
+		b.leases = func(string) leasedriver.Backend { return xLease.InProcess(nil) }
+	}, "Lease/ExcludesAnotherManagerAndEndsWithIts"},
+	"leases have no prefix": {func(b *broken) {
+		b.leases = func(string) leasedriver.Backend { return b.Store.LeaseBackend("") }
+	}, "Lease/NamesAreUnderThePrefix"},
+}

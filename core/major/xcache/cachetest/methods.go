@@ -1,0 +1,182 @@
+package cachetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+)
+
+// These checks go through every method of every view.
+var methodChecks = []check{
+	{"Method/EndsWithItsContext", testMethodContext},
+	{"Method/IsRefusedAfterClose", testMethodClosed},
+	{"Method/RefusesEveryOtherKind", testMethodKinds},
+	{"Method/TakesOddNames", testMethodNames},
+	{"Method/TakesWhatIsMissing", testMethodMissing},
+}
+
+func testMethodContext(t *testing.T, e *env) {
+	fillAll(t, e.m)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	for _, c := range calls(e.m) {
+		for _, ctx := range []context.Context{canceled, late} {
+			err := c.run(ctx, c.key())
+			if !errors.Is(err, ctx.Err()) {
+				t.Errorf("%s = %v, want %v", c.name, err, ctx.Err())
+			}
+			if xError.From(err).GetErrorCode() == xError.CacheError {
+				t.Errorf("%s: the end of a context must not be a CacheError", c.name)
+			}
+		}
+	}
+	for _, k := range kinds { // and nothing was done
+		if got := content(t, e.m, string(k), k); got != contents[k] {
+			t.Errorf("the %s = %s, want %s", k, got, contents[k])
+		}
+	}
+}
+
+// contents is what fill leaves, as content shows it.
+var contents = map[kind]string{
+	plain: "{1  0}", hash: "map[age:1 id:2]", set: "[a b]", list: "[a b a]",
+}
+
+func testMethodClosed(t *testing.T, e *env) {
+	m := e.open(t)
+	fillAll(t, m)
+	for _, k := range kinds {
+		if got := content(t, m, string(k), k); got != contents[k] {
+			t.Errorf("the %s = %s, want %s", k, got, contents[k])
+		}
+	}
+	all := calls(m)
+	must(t, m.Close())
+	must(t, m.Close())
+	for _, c := range all {
+		if err := c.run(t.Context(), c.key()); !errors.Is(err, xCache.ErrClosed) {
+			t.Errorf("%s after Close = %v, want ErrClosed", c.name, err)
+		}
+	}
+	_, ok, err := xCache.KeyCacheOf[string, user](m).Get(t.Context(), "plain")
+	if ok || !errors.Is(err, xCache.ErrClosed) {
+		t.Errorf("Get after Close = %t, %v; want ErrClosed", ok, err)
+	}
+}
+
+// testMethodKinds meets each method with each kind that it is not for.
+func testMethodKinds(t *testing.T, e *env) {
+	for _, k := range kinds {
+		key := "is a " + string(k)
+		fill(t, e.m, key, k)
+		for _, c := range calls(e.m) {
+			if c.on == anyKind || c.on == k {
+				continue
+			}
+			err := c.run(t.Context(), key)
+			if !errors.Is(err, xCache.ErrWrongType) || xError.From(err).GetErrorCode() != xError.CacheError {
+				t.Errorf("%s on a %s = %v, want ErrWrongType and a CacheError", c.name, k, err)
+			}
+		}
+		if got := content(t, e.m, key, k); got != contents[k] {
+			t.Errorf("the %s = %s after calls that it refused, want %s", k, got, contents[k])
+		}
+		_, ok, err := e.users().TTL(t.Context(), key)
+		must(t, err)
+		want(t, "TTL of any kind found", ok, true)
+		wantTTL(t, e.users(), key, 0, 0)
+		ok, err = e.users().Exists(t.Context(), key)
+		must(t, err)
+		want(t, "Exists of any kind", ok, true)
+	}
+}
+
+// testMethodNames uses odd texts as keys, fields, members, elements and values of all views, and takes one after the
+// other away: none takes another with it.
+func testMethodNames(t *testing.T, e *env) {
+	hashes := xCache.HashCacheOf[string, string, string, struct{}](e.m, xCache.WithKeyPrefix("h:"))
+	sets := xCache.SetCacheOf[string, string](e.m, xCache.WithKeyPrefix("s:"))
+	lists := xCache.ListCacheOf[string, string](e.m, xCache.WithKeyPrefix("l:"))
+	names := append(slices.Clone(odd), "")
+	for _, name := range names {
+		for _, inner := range names {
+			must(t, hashes.Set(t.Context(), name, inner, &inner))
+		}
+		_, err := sets.Add(t.Context(), name, names)
+		must(t, err)
+		_, err = lists.Append(t.Context(), name, names)
+		must(t, err)
+	}
+	sorted := slices.Sorted(slices.Values(names))
+	for i, name := range names {
+		all, err := hashes.GetAll(t.Context(), name)
+		must(t, err)
+		for _, inner := range names {
+			want(t, fmt.Sprintf("the field %q of %q", inner, name), all[inner], inner)
+		}
+		want(t, "fields", len(all), len(names))
+		members, err := sets.Members(t.Context(), name)
+		must(t, err)
+		slices.Sort(members)
+		wantList(t, fmt.Sprintf("members of %q", name), members, sorted)
+		elements, err := lists.Range(t.Context(), name, 0, -1)
+		must(t, err)
+		wantList(t, fmt.Sprintf("elements of %q", name), elements, names)
+
+		for j, inner := range names {
+			n, err := hashes.Remove(t.Context(), name, inner)
+			must(t, err)
+			want(t, "removed fields", n, 1)
+			n, err = sets.Remove(t.Context(), name, inner)
+			must(t, err)
+			want(t, "removed members", n, 1)
+			n, err = lists.Remove(t.Context(), name, 0, inner)
+			must(t, err)
+			want(t, "removed elements", n, 1)
+			if j == i {
+				break
+			}
+		}
+		count, err := sets.Count(t.Context(), name)
+		must(t, err)
+		want(t, fmt.Sprintf("members of %q that are left", name), count, len(names)-i-1)
+		must(t, lists.Delete(t.Context(), name))
+		for _, rest := range names[i+1:] {
+			n, err := lists.Len(t.Context(), rest)
+			must(t, err)
+			want(t, fmt.Sprintf("elements of %q after %q is gone", rest, name), n, len(names))
+		}
+	}
+}
+
+// testMethodMissing: nothing there is no error for any method, and reads make nothing.
+func testMethodMissing(t *testing.T, e *env) {
+	for _, c := range calls(e.m) {
+		key := "missing for " + c.name
+		if err := c.run(t.Context(), key); err != nil {
+			t.Errorf("%s of a missing key = %v, want no error", c.name, err)
+		}
+		ok, err := e.users().Exists(t.Context(), key)
+		must(t, err)
+		if makes := makesKey[c.name]; ok != makes {
+			t.Errorf("%s of a missing key: the key exists = %t, want %t", c.name, ok, makes)
+		}
+	}
+}
+
+// makesKey are the calls after which a key exists.
+var makesKey = map[string]bool{
+	"Key.Set": true, "Key.Set of references": true, "Key.Set TTL": true, "Key.Set NX TTL": true, "Key.Set KeepTTL TTL": true,
+	"Key.SetMany": true, "Key.SetMany KeepTTL TTL": true, "Key.GetOrLoad": true,
+	"Hash.Set": true, "Hash.Set TTL": true, "Hash.Set NX TTL": true, "Hash.Set NoSlide TTL": true, "Hash.SetAll": true,
+	"Hash.SetAllStruct": true, "Set.Add": true, "Set.Add TTL": true, "Set.Add NoSlide TTL": true,
+	"List.Prepend": true, "List.Append": true, "List.Append TTL": true, "List.Append NoSlide TTL": true,
+}

@@ -1,0 +1,358 @@
+package cachetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/internal/testserver"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+var outageChecks = []check{
+	{"Outage/EveryMethodFailsInTime", testOutage},
+	{"Outage/GetOrLoadGoesOnWhereAllowed", testOutageOpen},
+	{"Outage/ComesBackUnderLoad", testOutageLoad},
+	{"Outage/NetworkBreaksAndHeals", testOutageNetwork},
+	{"Outage/AConnectionCutInTheMiddle", testOutageCut},
+	{"Outage/ASilentServerHoldsNobody", testOutageSilence},
+}
+
+const (
+	// patience is the deadline that calls are given.
+	patience = 500 * time.Millisecond
+	// slack is what a call may take beyond it, on a machine that has other things to do. A call that ignores its
+	// deadline takes longer.
+	slack = time.Second
+	// failsWithin is Harness.FailsWithin where that says nothing.
+	failsWithin = 5 * time.Second
+	// recoversWithin is the most that a store takes to work again.
+	recoversWithin = 5 * time.Second
+)
+
+// outage returns the harness's, or ends the check.
+func (e *env) outage(t *testing.T) Outage {
+	t.Helper()
+	if e.h.Outage == nil {
+		t.Skip("the harness has no Outage")
+	}
+	if e.h.FailsWithin == 0 {
+		e.h.FailsWithin = failsWithin
+	}
+	return e.h.Outage(t)
+}
+
+// on opens a manager on other settings than the harness's.
+func (e *env) on(t *testing.T, c driver.Config, opts ...xCache.ManagerOption) *xCache.Manager {
+	t.Helper()
+	store, err := e.h.Driver.Open(t.Context(), c)
+	must(t, err)
+	t.Cleanup(func() { must(t, store.Close()) })
+	return e.manage(t, store, opts...)
+}
+
+// result is how a call went.
+type result struct {
+	call
+	err   error
+	took  time.Duration
+	ended bool // the context had, or would the next moment: a driver may see that a little earlier
+}
+
+// try makes one call.
+func try(ctx context.Context, c call) result {
+	start := time.Now()
+	err := c.run(ctx, c.key())
+	at, limited := ctx.Deadline()
+	return result{call: c, err: err, took: time.Since(start), ended: ctx.Err() != nil || limited && time.Until(at) < 10*time.Millisecond}
+}
+
+// problem says what is wrong with a call that had no backend, or "".
+func (o result) problem(e *env, most time.Duration) string {
+	ofContext := errors.Is(o.err, context.DeadlineExceeded) || errors.Is(o.err, context.Canceled)
+	switch {
+	case o.took > most:
+		return fmt.Sprintf("took %s, want %s at most (%v)", o.took, most, o.err)
+	case o.err == nil:
+		return "has no error"
+	case strings.Contains(o.err.Error(), e.prefix):
+		return fmt.Sprintf("says the key: %v", o.err)
+	case ofContext && !o.ended:
+		return fmt.Sprintf("has the error of a context that has not ended: %v", o.err)
+	case ofContext || o.outside:
+		return ""
+	case xError.From(o.err).GetErrorCode() != xError.CacheError:
+		return fmt.Sprintf("has the code %v, want CacheError: %v", xError.From(o.err).GetErrorCode(), o.err)
+	}
+	return ""
+}
+
+// all makes all calls at the same time, each with a deadline of its own; 0 is none.
+func all(t *testing.T, m *xCache.Manager, deadline time.Duration) []result {
+	t.Helper()
+	list := calls(m)
+	out := make([]result, len(list))
+	together(len(list), func(i int) {
+		ctx, cancel := t.Context(), func() {}
+		if deadline > 0 {
+			ctx, cancel = context.WithTimeout(ctx, deadline)
+		}
+		defer cancel()
+		out[i] = try(ctx, list[i])
+	})
+	return out
+}
+
+// wantDown fails the test where a call does what it should not without a backend.
+func (e *env) wantDown(t *testing.T, when string, got []result, most time.Duration) {
+	t.Helper()
+	for _, o := range got {
+		if p := o.problem(e, most); p != "" {
+			t.Errorf("%s: %s %s", when, o.name, p)
+		}
+	}
+}
+
+// wantRecovery uses the same manager until all of it works.
+func (e *env) wantRecovery(t *testing.T, m *xCache.Manager) {
+	t.Helper()
+	deadline := time.Now().Add(recoversWithin)
+	for again := time.NewTicker(50 * time.Millisecond); ; {
+		var err error
+		for _, o := range all(t, m, 2*patience) {
+			if o.err != nil {
+				err = fmt.Errorf("%s: %w", o.name, o.err)
+			}
+		}
+		if err == nil {
+			again.Stop()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the store does not work %s after the server was back: %v", recoversWithin, err)
+		}
+		<-again.C
+	}
+}
+
+func testOutage(t *testing.T, e *env) {
+	o := e.outage(t)
+	m := e.on(t, o.Config)
+	fillAll(t, m)
+	must(t, o.Stop())
+	e.wantDown(t, "with a deadline", all(t, m, patience), patience+slack)
+	e.wantDown(t, "with a deadline, again", all(t, m, patience), patience+slack)
+	e.wantDown(t, "without a deadline", all(t, m, 0), e.h.FailsWithin+slack)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	start := time.Now()
+	store, err := e.h.Driver.Open(ctx, o.Config)
+	if err == nil { // some connect with the first call only
+		err = errors.Join(store.Ping(ctx), store.Close())
+	}
+	if took := time.Since(start); err == nil || errors.Is(err, driver.ErrConfig) || took > patience+slack {
+		t.Errorf("Open and Ping = %v after %s; want an error that may pass, in time", err, took)
+	}
+	must(t, o.Start())
+	e.wantRecovery(t, m)
+}
+
+func testOutageOpen(t *testing.T, e *env) {
+	o := e.outage(t)
+	open, strict := e.on(t, o.Config, xCache.WithFailOpen()), e.on(t, o.Config)
+	users := xCache.KeyCacheOf[string, user](open, xCache.WithNegativeTTL(time.Minute))
+	must(t, users.Set(t.Context(), "k", &user{ID: 1}))
+	must(t, o.Stop())
+	loads := 0
+	load := func(context.Context) (*user, error) {
+		loads++
+		return &user{ID: 2}, nil
+	}
+	start := time.Now()
+	got, ok, err := users.GetOrLoad(t.Context(), "k", load)
+	if most := 4 * e.h.FailsWithin; time.Since(start) > most {
+		t.Errorf("GetOrLoad took %s, want %s at most", time.Since(start), most)
+	}
+	if err != nil || !ok || got.ID != 2 || loads != 1 {
+		t.Errorf("GetOrLoad that may go on = %v, %t, %v after %d loads; want what one load brings", got, ok, err, loads)
+	}
+	if _, _, err := users.Get(t.Context(), "k"); xError.From(err).GetErrorCode() != xError.CacheError {
+		t.Errorf("Get = %v, want a CacheError as ever", err)
+	}
+	_, ok, err = xCache.KeyCacheOf[string, user](strict).GetOrLoad(t.Context(), "k", load)
+	if ok || xError.From(err).GetErrorCode() != xError.CacheError || loads != 1 {
+		t.Errorf("GetOrLoad that may not go on = %t, %v after %d loads; want a CacheError and no load", ok, err, loads)
+	}
+	must(t, o.Start())
+	e.wantRecovery(t, open)
+}
+
+func testOutageLoad(t *testing.T, e *env) { e.survives(t, e.outage(t)) }
+
+func testOutageNetwork(t *testing.T, e *env) { e.survives(t, CutOff(t, e.outage(t).Config)) }
+
+// survives lets an outage begin and end while the store is used. Nothing is opened anew.
+func (e *env) survives(t *testing.T, o Outage) {
+	t.Helper()
+	m := e.on(t, o.Config)
+	fillAll(t, m)
+	u := startUse(t, e, m)
+	defer u.end()
+	pause(200 * time.Millisecond)
+	for range 2 {
+		u.down(true)
+		must(t, o.Stop())
+		pause(300 * time.Millisecond)
+		must(t, o.Start())
+		e.wantRecovery(t, m)
+		u.down(false)
+		pause(200 * time.Millisecond)
+	}
+	u.end()
+	u.report(t)
+}
+
+// pause waits for something that cannot be asked for.
+func pause(d time.Duration) { <-time.After(d) }
+
+// use are goroutines that call everything again and again, come what may.
+type use struct {
+	once    sync.Once
+	stop    chan struct{}
+	running sync.WaitGroup
+
+	mu       sync.Mutex
+	outage   bool
+	failed   int
+	problems map[string]bool
+}
+
+// useRest is how long each goroutine rests between two calls.
+const useRest = 2 * time.Millisecond
+
+func startUse(t *testing.T, e *env, m *xCache.Manager) *use {
+	u := &use{stop: make(chan struct{}), problems: map[string]bool{}}
+	list := calls(m)
+	for w := range callers {
+		u.running.Go(func() {
+			again := time.NewTicker(useRest)
+			defer again.Stop()
+			for i := w; ; i++ {
+				select {
+				case <-u.stop:
+					return
+				case <-again.C:
+					u.call(t.Context(), e, list[i%len(list)])
+				}
+			}
+		})
+	}
+	return u
+}
+
+// call makes one call and notes what is wrong with it.
+func (u *use) call(ctx context.Context, e *env, c call) {
+	before := u.isDown()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	o := try(ctx, c)
+	after := u.isDown()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case o.err == nil && o.took <= patience+slack:
+		return
+	case o.err != nil && !before && !after:
+		u.problems[fmt.Sprintf("%s failed while the server was there: %v", c.name, o.err)] = true
+		return
+	}
+	u.failed++
+	if p := o.problem(e, patience+slack); p != "" { //nolint:contextcheck // what xError logs is not of the call
+		u.problems[c.name+" "+p] = true
+	}
+}
+
+func (u *use) down(outage bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.outage = outage
+}
+
+func (u *use) isDown() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.outage
+}
+
+func (u *use) end() {
+	u.once.Do(func() { close(u.stop) })
+	u.running.Wait()
+}
+
+func (u *use) report(t *testing.T) {
+	t.Helper()
+	if u.failed == 0 {
+		t.Error("nobody noticed the outage")
+	}
+	shown := 0
+	for p := range u.problems {
+		if shown++; shown > 5 {
+			t.Errorf("and %d more", len(u.problems)-shown+1)
+			break
+		}
+		t.Error(p)
+	}
+}
+
+// beginSilence opens a manager behind a network that lets nothing through any more, as a firewall does or a host without
+// power.
+func (e *env) beginSilence(t *testing.T) (*xCache.Manager, *testserver.Relay) {
+	t.Helper()
+	r, config := beginRelay(t, e.outage(t).Config)
+	m := e.on(t, config)
+	fillAll(t, m)
+	all(t, m, 0) // connections stand, scripts are known
+	fillAll(t, m)
+	r.Silence()
+	return m, r
+}
+
+// testOutageCut breaks the connections on which calls wait for their answers.
+func testOutageCut(t *testing.T, e *env) {
+	m, r := e.beginSilence(t)
+	done := make(chan []result, 1)
+	go func() { done <- all(t, m, 20*e.h.FailsWithin) }()
+	pause(300 * time.Millisecond) // they are under way
+	must(t, r.Stop())
+	e.wantDown(t, "cut", <-done, e.h.FailsWithin+slack)
+	must(t, r.Start())
+	e.wantRecovery(t, m)
+}
+
+func testOutageSilence(t *testing.T, e *env) {
+	m, r := e.beginSilence(t)
+	for _, when := range []string{"silent", "silent, again"} {
+		got := all(t, m, patience)
+		e.wantDown(t, when, got, patience+slack)
+		for _, o := range got {
+			if o.err != nil && !errors.Is(o.err, context.DeadlineExceeded) {
+				t.Errorf("%s: %s = %v, want the context's error", when, o.name, o.err)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	canceled := make(chan result, 1)
+	go func() { canceled <- try(ctx, calls(m)[0]) }()
+	pause(100 * time.Millisecond)
+	cancel()
+	e.wantDown(t, "cancelled", []result{<-canceled}, 100*time.Millisecond+slack)
+	e.wantDown(t, "silent, without a deadline", all(t, m, 0), e.h.FailsWithin+slack)
+	r.Speak()
+	e.wantRecovery(t, m)
+}

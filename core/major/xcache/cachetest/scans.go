@@ -1,0 +1,376 @@
+package cachetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+var scanChecks = []check{
+	{"Scan/EveryKeyUnderThePrefixOnce", testScanKinds},
+	{"Scan/APrefixIsNoPattern", testScanPatterns},
+	{"Scan/TenThousandKeys", testScanMany},
+	{"Scan/KeysThatComeAndGo", testScanChurn},
+	{"Scan/WhatHasExpiredIsGone", testScanExpired},
+	{"Scan/StopsWhenTold", testScanStops},
+	{"Scan/EndsWithItsContext", testScanContext},
+	{"Scan/KeysAreReadBack", testScanTypes},
+	{"Scan/ThePageMayUseTheStore", testScanNested},
+	{"Clear/RemovesTheViewsKeysAndNoOthers", testClear},
+	{"Clear/Thousands", testClearMany},
+	{"Clear/ForgetsAbsenceAndLeavesLeases", testClearMarks},
+}
+
+// scanner returns the store's, or ends the check: then the views must say so.
+func (e *env) scanner(t *testing.T) driver.Scanner {
+	t.Helper()
+	s, ok := e.m.Store().(driver.Scanner)
+	if !ok {
+		if err := walk(e.m.Keys(t.Context(), "")); !errors.Is(err, xCache.ErrUnsupported) {
+			t.Errorf("Keys = %v, want ErrUnsupported", err)
+		}
+		t.Skip("the store is no driver.Scanner")
+	}
+	return s
+}
+
+// wantKeys fails the test where a walk does not give the keys, each once.
+func wantKeys[K interface{ ~string | ~int | ~int64 }](t testing.TB, what string, keys iter.Seq2[K, error], expected ...K) {
+	t.Helper()
+	var got []K
+	for key, err := range keys {
+		must(t, err)
+		got = append(got, key)
+	}
+	slices.Sort(got)
+	slices.Sort(expected)
+	if !slices.Equal(got, expected) {
+		t.Errorf("%s = %d keys %.200q, want %d %.200q", what, len(got), fmt.Sprint(got), len(expected), fmt.Sprint(expected))
+	}
+}
+
+// scanned returns what the store itself gives for a whole prefix: each key at least once, in any order.
+func scanned(t testing.TB, s driver.Scanner, prefix string) map[string]bool {
+	t.Helper()
+	keys := map[string]bool{}
+	must(t, s.Scan(t.Context(), prefix, func(page []string) bool {
+		for _, key := range page {
+			keys[key] = true
+		}
+		return true
+	}))
+	return keys
+}
+
+func testScanKinds(t *testing.T, e *env) {
+	s := e.scanner(t)
+	for _, k := range kinds {
+		fill(t, e.m, "in:"+string(k), k)
+		fill(t, e.m, "out:"+string(k), k)
+	}
+	fill(t, e.m, "in", plain)
+	fill(t, e.m, "in:", plain)
+	expected := []string{"", "hash", "list", "plain", "set"}
+	in := xCache.WithKeyPrefix("in:")
+	wantKeys(t, "Keys of the key view", xCache.KeyCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the hash view", xCache.HashCacheOf[string, string, int, struct{}](e.m, in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the set view", xCache.SetCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the list view", xCache.ListCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the manager", e.m.Keys(t.Context(), "in:s"), "in:set")
+	wantKeys(t, "Keys of another prefix", e.m.Keys(t.Context(), "none"))
+	raw := scanned(t, s, e.prefix+"in:")
+	if want := 5; len(raw) != want || !raw[e.prefix+"in:hash"] {
+		t.Errorf("the store's Scan = %q, want the %d whole keys", slices.Collect(maps.Keys(raw)), want)
+	}
+	wantKeys(t, "Keys of the manager", e.m.Keys(t.Context(), ""), "in", "in:", "in:hash", "in:list", "in:plain", "in:set",
+		"out:hash", "out:list", "out:plain", "out:set")
+}
+
+func testScanPatterns(t *testing.T, e *env) {
+	s := e.scanner(t)
+	prefixes := []string{"*", "a*b:", "a?b:", "[ab]:", "[^a]:", "[a-z]", `\`, `a\*:`, `\\`, "a\nb:", "\x00:", "\xff\xfe", "{tag}:", "%", "_", "a.b", "^", "漢", "(", "a|b"}
+	decoys := []string{"axb:1", "aab:1", "a:1", "b:1", "x1", "a*", `*b:`, "aXXb:1", "tag:1", "axb", "(1"}
+	for _, prefix := range append(slices.Clone(prefixes), decoys...) {
+		fill(t, e.m, prefix+"1", plain)
+		fill(t, e.m, prefix+"*", plain)
+	}
+	for _, prefix := range prefixes {
+		for key := range scanned(t, s, e.prefix+prefix) {
+			if !strings.HasPrefix(key, e.prefix+prefix) {
+				t.Errorf("the store's Scan of %q gives %q", prefix, key[len(e.prefix):])
+			}
+		}
+		var expected []string
+		for _, other := range append(slices.Clone(prefixes), decoys...) {
+			for _, key := range []string{other + "1", other + "*"} {
+				if strings.HasPrefix(key, prefix) {
+					expected = append(expected, key[len(prefix):])
+				}
+			}
+		}
+		slices.Sort(expected)
+		c := xCache.KeyCacheOf[string, user](e.m, xCache.WithKeyPrefix(prefix))
+		wantKeys(t, fmt.Sprintf("Keys of the prefix %q", prefix), c.Keys(t.Context()), slices.Compact(expected)...)
+	}
+}
+
+func testScanMany(t *testing.T, e *env) {
+	e.scanner(t)
+	c := xCache.KeyCacheOf[int, int](e.m, xCache.WithKeyPrefix("n:"))
+	many, expected := map[int]int{}, make([]int, 10_000)
+	for i := range expected {
+		many[i], expected[i] = i, i
+	}
+	must(t, c.SetMany(t.Context(), many))
+	fill(t, e.m, "m:1", plain)
+	wantKeys(t, "Keys", c.Keys(t.Context()), expected...)
+	n, err := c.DeleteMany(t.Context(), expected)
+	must(t, err)
+	want(t, "removed", n, len(expected))
+}
+
+func testScanChurn(t *testing.T, e *env) {
+	e.scanner(t)
+	stays := xCache.KeyCacheOf[int, int](e.m, xCache.WithKeyPrefix("stays:"))
+	many := map[int]int{}
+	for i := range 2000 {
+		many[i] = i
+	}
+	must(t, stays.SetMany(t.Context(), many))
+	var errs errorOf
+	stop := make(chan struct{})
+	churned := make(chan struct{})
+	go func() {
+		defer close(churned)
+		comes := xCache.KeyCacheOf[int, int](e.m, xCache.WithKeyPrefix("comes:"))
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			errs.add(comes.Set(t.Context(), i%5000, &i))
+			errs.add(comes.Delete(t.Context(), (i+2500)%5000))
+			errs.add(stays.Set(t.Context(), i%2000, &i)) // written again, it is there all the while
+		}
+	}()
+	for range 3 {
+		found := map[string]int{}
+		for key, err := range e.m.Keys(t.Context(), "") {
+			errs.add(err)
+			found[key]++
+		}
+		for i := range many {
+			if n := found[fmt.Sprint("stays:", i)]; n != 1 {
+				t.Errorf("a key that was there all the while was given %d times", n)
+				break
+			}
+		}
+	}
+	close(stop)
+	<-churned
+	errs.must(t)
+}
+
+func testScanExpired(t *testing.T, e *env) {
+	s := e.scanner(t)
+	must(t, e.users().Set(t.Context(), "short", &user{}, xCache.WithTTL(e.unit)))
+	must(t, e.users().Set(t.Context(), "long", &user{}, xCache.WithTTL(100*e.unit)))
+	wantKeys(t, "Keys", e.m.Keys(t.Context(), ""), "long", "short")
+	e.pass(2 * e.unit)
+	wantKeys(t, "Keys after the end of one", e.m.Keys(t.Context(), ""), "long")
+	if raw := scanned(t, s, e.prefix); len(raw) != 1 {
+		t.Errorf("the store's Scan gives %d keys, want 1", len(raw))
+	}
+}
+
+func testScanStops(t *testing.T, e *env) {
+	s := e.scanner(t)
+	many := map[int]int{}
+	for i := range 5000 {
+		many[i] = i
+	}
+	c := xCache.KeyCacheOf[int, int](e.m)
+	must(t, c.SetMany(t.Context(), many))
+	pages := 0
+	must(t, s.Scan(t.Context(), e.prefix, func([]string) bool {
+		pages++
+		return false
+	}))
+	want(t, "pages of a walk that was to stop at the first", pages, 1)
+	n := 0
+	for _, err := range c.Keys(t.Context()) {
+		must(t, err)
+		if n++; n == 10 {
+			break
+		}
+	}
+	want(t, "keys until the break", n, 10)
+	got, err := c.GetMany(t.Context(), []int{1, 2})
+	must(t, err)
+	want(t, "values after a walk that was stopped", len(got), 2)
+}
+
+func testScanContext(t *testing.T, e *env) {
+	s := e.scanner(t)
+	many := map[int]int{}
+	for i := range 5000 {
+		many[i] = i
+	}
+	c := xCache.KeyCacheOf[int, int](e.m)
+	must(t, c.SetMany(t.Context(), many))
+	ctx, cancel := context.WithCancel(t.Context())
+	pages := 0
+	err := s.Scan(ctx, e.prefix, func([]string) bool {
+		pages++
+		cancel()
+		return true
+	})
+	if pages != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("the store's Scan = %v after %d pages, want the context's error after the first", err, pages)
+	}
+	if err := walk(c.Keys(ctx)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Keys = %v, want the context's error", err)
+	}
+	late, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	if _, err := xCache.KeyCacheOf[int, int](e.m).Clear(late); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Clear = %v, want the context's error", err)
+	}
+	got, err := c.GetMany(t.Context(), []int{1, 4999})
+	must(t, err)
+	want(t, "values after a Clear that did not begin", len(got), 2)
+}
+
+func testScanTypes(t *testing.T, e *env) {
+	e.scanner(t)
+	numbers := xCache.SetCacheOf[int, int](e.m, xCache.WithKeyPrefix("n:"))
+	ids := xCache.ListCacheOf[xSnowflake.SnowflakeID, int](e.m, xCache.WithKeyPrefix("id:"))
+	for _, n := range []int{-5, 0, 1 << 40} {
+		_, err := numbers.Add(t.Context(), n, []int{1})
+		must(t, err)
+		_, err = ids.Append(t.Context(), xSnowflake.SnowflakeID(n+6), []int{1})
+		must(t, err)
+	}
+	wantKeys(t, "Keys of numbers", numbers.Keys(t.Context()), -5, 0, 1<<40)
+	wantKeys(t, "Keys of ids", ids.Keys(t.Context()), 1, 6, 1<<40+6)
+	odds := xCache.KeyCacheOf[string, string](e.m, xCache.WithKeyPrefix("odd:"))
+	for _, key := range odd {
+		must(t, odds.Set(t.Context(), key, ptr("v")))
+	}
+	wantKeys(t, "Keys of odd texts", odds.Keys(t.Context()), odd...)
+	errs := 0
+	for _, err := range xCache.KeyCacheOf[int, int](e.m, xCache.WithKeyPrefix("odd:")).Keys(t.Context()) {
+		if !errors.Is(err, xCache.ErrDecode) {
+			t.Errorf("a key of another type = %v, want ErrDecode", err)
+		}
+		errs++
+	}
+	want(t, "keys of another type", errs, len(odd))
+}
+
+// testScanNested calls the store from within the walk, as Clear does.
+func testScanNested(t *testing.T, e *env) {
+	e.scanner(t)
+	c := xCache.KeyCacheOf[int, int](e.m)
+	for i := range 300 {
+		must(t, c.Set(t.Context(), i, &i))
+	}
+	n := 0
+	for key, err := range c.Keys(t.Context()) {
+		must(t, err)
+		got := present[int](t)(c.Get(t.Context(), key))
+		want(t, "value within the walk", *got, key)
+		must(t, c.Delete(t.Context(), key))
+		n++
+	}
+	want(t, "keys", n, 300)
+	wantKeys(t, "Keys afterwards", c.Keys(t.Context()))
+}
+
+func testClear(t *testing.T, e *env) {
+	e.scanner(t)
+	for _, prefix := range []string{"a:", "b:", "a*", "a?", "[ab]:"} {
+		for _, k := range kinds {
+			fill(t, e.m, prefix+string(k), k)
+		}
+	}
+	n, err := xCache.KeyCacheOf[string, int](e.m, xCache.WithKeyPrefix("a*")).Clear(t.Context())
+	must(t, err)
+	want(t, "removed", n, 4)
+	n, err = xCache.HashCacheOf[string, string, int, struct{}](e.m, xCache.WithKeyPrefix("[ab]:")).Clear(t.Context())
+	must(t, err)
+	want(t, "removed", n, 4)
+	n, err = xCache.SetCacheOf[string, int](e.m, xCache.WithKeyPrefix("a?")).Clear(t.Context())
+	must(t, err)
+	want(t, "removed", n, 4)
+	wantKeys(t, "keys that are left", e.m.Keys(t.Context(), ""), "a:plain", "a:hash", "a:set", "a:list", "b:plain", "b:hash", "b:set", "b:list")
+	n, err = xCache.ListCacheOf[string, int](e.m).Clear(t.Context())
+	must(t, err)
+	want(t, "removed", n, 8)
+	n, err = xCache.ListCacheOf[string, int](e.m).Clear(t.Context())
+	must(t, err)
+	want(t, "removed of nothing", n, 0)
+}
+
+func testClearMany(t *testing.T, e *env) {
+	e.scanner(t)
+	c := xCache.KeyCacheOf[int, int](e.m, xCache.WithKeyPrefix("n:"))
+	many := map[int]int{}
+	for i := range 5000 {
+		many[i] = i
+	}
+	must(t, c.SetMany(t.Context(), many))
+	fill(t, e.m, "beside", set)
+	n, err := c.Clear(t.Context())
+	must(t, err)
+	want(t, "removed", n, len(many))
+	wantKeys(t, "keys that are left", e.m.Keys(t.Context(), ""), "beside")
+}
+
+func testClearMarks(t *testing.T, e *env) {
+	s := e.scanner(t)
+	c := xCache.KeyCacheOf[string, user](e.m, xCache.WithNegativeTTL(100*e.unit))
+	loads := 0
+	nothing := func(context.Context) (*user, error) { //nolint:unparam // a loader that finds nothing
+		loads++
+		return nil, nil
+	}
+	ask := func(expected int) {
+		t.Helper()
+		_, _, err := c.GetOrLoad(t.Context(), "k", nothing)
+		must(t, err)
+		want(t, "loads", loads, expected)
+	}
+	ask(1)
+	ask(1)
+	lease, err := e.lease(t, e.m)
+	must(t, err)
+	wantKeys(t, "Keys", e.m.Keys(t.Context(), ""))
+	n, err := c.Clear(t.Context())
+	must(t, err)
+	want(t, "removed", n, 0)
+	ask(2)
+	if lease == nil {
+		return
+	}
+	if _, err := e.lease(t, e.m); err == nil {
+		t.Error("Clear has given the lease away")
+	}
+	must(t, lease.Release(t.Context()))
+	for key := range scanned(t, s, "") { // whatever is kept of it is under the prefix
+		if strings.Contains(key, e.leaseName()) && !strings.HasPrefix(key, e.prefix) {
+			t.Errorf("a lease is kept under %q", key)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package xcache_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+)
+
+func ExampleKeyCache_Set() {
+	ctx := context.Background()
+	users := xCache.KeyCacheOf[int64, User](exampleManager())
+	stored := false
+
+	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xCache.WithTTL(time.Hour))
+	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Bob"}, xCache.WithKeepTTL())                        // the hour goes on
+	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Eve"}, xCache.WithNX(), xCache.WithStored(&stored)) // it is there
+	user, found, err := users.Get(ctx, 7)
+	fmt.Println(user.Name, found, stored, err)
+	// Output: Bob true false <nil>
+}
+
+func ExampleKeyCache_GetMany() {
+	ctx := context.Background()
+	users := xCache.KeyCacheOf[int64, User](exampleManager())
+
+	_ = users.SetMany(ctx, map[int64]User{7: {ID: 7, Name: "Ada"}, 8: {ID: 8, Name: "Bob"}}, xCache.WithTTL(time.Hour))
+	found, err := users.GetMany(ctx, []int64{7, 8, 9})
+	removed, _ := users.DeleteMany(ctx, []int64{7, 9})
+	fmt.Println(slices.Sorted(maps.Keys(found)), removed, err)
+	// Output: [7 8] 1 <nil>
+}
+
+func ExampleKeyCache_Keys() {
+	ctx := context.Background()
+	users := xCache.KeyCacheOf[int64, User](exampleManager(), xCache.WithKeyPrefix("user:"))
+	_ = users.SetMany(ctx, map[int64]User{7: {ID: 7}, 8: {ID: 8}})
+
+	sum := int64(0)
+	for id, err := range users.Keys(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		sum += id
+	}
+	removed, err := users.Clear(ctx)
+	fmt.Println(sum, removed, err)
+	// Output: 15 2 <nil>
+}
+
+func ExampleManager_Keys() {
+	ctx := context.Background()
+	cache := exampleManager()
+	_ = xCache.KeyCacheOf[int64, User](cache, xCache.WithKeyPrefix("user:")).Set(ctx, 7, &User{ID: 7})
+	_, _ = xCache.SetCacheOf[string, int64](cache, xCache.WithKeyPrefix("online:")).Add(ctx, "room", []int64{7})
+
+	for key, err := range cache.Keys(ctx, "user:") {
+		fmt.Println(key, err)
+	}
+	// Output: user:7 <nil>
+}
+
+func ExampleManager_Lease() {
+	ctx := context.Background()
+	cache := exampleManager()
+
+	lease, err := cache.Lease(ctx, "nightly-report", 30*time.Second)
+	if err != nil {
+		fmt.Println(err) // xLease.ErrHeld: another replica is at it
+		return
+	}
+	defer lease.Release(ctx) //nolint:errcheck // the record ends by itself
+	fmt.Println(lease.Name(), lease.Err())
+	// Output: nightly-report <nil>
+}
+
+func ExampleHashCache_Set() {
+	ctx := context.Background()
+	stock := xCache.HashCacheOf[string, string, int, struct{}](exampleManager(), xCache.WithViewTTL(time.Hour))
+
+	apples, pears := 3, 5
+	_ = stock.Set(ctx, "shop", "apples", &apples)
+	_ = stock.Set(ctx, "shop", "pears", &pears, xCache.WithNX()) // the field is not there yet
+	all, err := stock.GetAll(ctx, "shop")
+	fmt.Println(all["apples"], all["pears"], err)
+
+	removed, _ := stock.Remove(ctx, "shop", "apples", "plums")
+	_, found, err := stock.Get(ctx, "shop", "apples")
+	fmt.Println(removed, found, err)
+	// Output:
+	// 3 5 <nil>
+	// 1 false <nil>
+}
+
+func ExampleSetCache_Add() {
+	ctx := context.Background()
+	online := xCache.SetCacheOf[string, int64](exampleManager(), xCache.WithViewTTL(time.Hour))
+
+	added, _ := online.Add(ctx, "room", []int64{7, 8, 7})
+	in, _ := online.IsMember(ctx, "room", 8)
+	left, _ := online.Remove(ctx, "room", 7, 9)
+	count, err := online.Count(ctx, "room")
+	fmt.Println(added, in, left, count, err)
+	// Output: 2 true 1 1 <nil>
+}
+
+func ExampleListCache_Append() {
+	ctx := context.Background()
+	jobs := xCache.ListCacheOf[string, string](exampleManager())
+
+	_, _ = jobs.Append(ctx, "mail", []string{"a", "b", "c"})
+	length, _ := jobs.Prepend(ctx, "mail", []string{"urgent"})
+	first, found, err := jobs.Pop(ctx, "mail")
+	fmt.Println(length, *first, found, err)
+	// Output: 4 urgent true <nil>
+}
+
+func ExampleListCache_Range() {
+	ctx := context.Background()
+	recent := xCache.ListCacheOf[int64, string](exampleManager())
+	_, _ = recent.Append(ctx, 7, []string{"a", "b", "a", "c", "a"})
+
+	last, _ := recent.Range(ctx, 7, -2, -1)
+	removed, _ := recent.Remove(ctx, 7, -2, "a") // the last two of them
+	rest, err := recent.Range(ctx, 7, 0, -1)
+	fmt.Println(last, removed, rest, err)
+	// Output: [c a] 2 [a b c] <nil>
+}
+
+func ExampleNewCounters() {
+	ctx := context.Background()
+	send := func(name, view string, n uint64) { fmt.Println(name, view, n) } // as a metrics library does
+	counters := xCache.NewCounters()
+	cache, err := xCache.New(exampleManager().Store(), xCache.WithMetrics(counters))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	users := xCache.KeyCacheOf[int64, User](cache, xCache.WithName("user"))
+	_, _, _ = users.Get(ctx, 7)
+	_ = users.Set(ctx, 7, &User{ID: 7})
+	_, _, _ = users.Get(ctx, 7)
+
+	for _, v := range counters.Snapshot() {
+		send("cache_hits_total", v.View, v.Hits)
+		send("cache_misses_total", v.View, v.Misses)
+		send("cache_errors_total", v.View, v.Errors)
+	}
+	// Output:
+	// cache_hits_total user 1
+	// cache_misses_total user 1
+	// cache_errors_total user 0
+}

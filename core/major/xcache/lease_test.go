@@ -1,0 +1,59 @@
+package xcache_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+)
+
+func TestLeasesOfOneStoreAndPrefixExcludeEachOther(t *testing.T) {
+	store := mapstore.New(nil)
+	a := managerOf(t, store, xCache.WithPrefix("a:"))
+	again := managerOf(t, store, xCache.WithPrefix("a:"))
+	other := managerOf(t, store, xCache.WithPrefix("b:"))
+	for _, m := range []*xCache.Manager{a, other} {
+		lease, err := m.Lease(t.Context(), "job", time.Minute)
+		check(t, err)
+		defer func() { check(t, lease.Release(t.Context())) }()
+	}
+	if _, err := again.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xLease.ErrHeld) {
+		t.Errorf("Lease = %v, want ErrHeld", err)
+	}
+}
+
+func TestAManagerHasOneSetOfLeasesThatEndsWithIt(t *testing.T) {
+	m := newManager(t)
+	leases, err := m.Leases()
+	check(t, err)
+	if again, _ := m.Leases(); again != leases {
+		t.Error("Leases made others")
+	}
+	lease, err := m.Lease(t.Context(), "job", time.Minute)
+	check(t, err)
+	check(t, m.Close())
+	<-lease.Done()
+	if err := lease.Err(); !errors.Is(err, xLease.ErrReleased) {
+		t.Errorf("the lease ended with %v, want ErrReleased", err)
+	}
+	if _, err := leases.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xLease.ErrClosed) {
+		t.Errorf("Lease after Close = %v, want ErrClosed", err)
+	}
+	if _, err := m.Leases(); !errors.Is(err, xCache.ErrClosed) {
+		t.Errorf("Leases after Close = %v, want ErrClosed", err)
+	}
+	check(t, m.Close())
+}
+
+func TestAStoreWithoutLeasesSaysSo(t *testing.T) {
+	m := managerOf(t, single{mapstore.New(nil)})
+	if _, err := m.Leases(); !errors.Is(err, xLease.ErrUnsupported) {
+		t.Errorf("Leases = %v, want ErrUnsupported", err)
+	}
+	if _, err := m.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xLease.ErrUnsupported) {
+		t.Errorf("Lease = %v, want ErrUnsupported", err)
+	}
+}

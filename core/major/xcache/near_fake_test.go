@@ -1,0 +1,171 @@
+package xcache_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+)
+
+// fakeServer is a store that tells of changes when the test says so, and lets the test in between its steps.
+type fakeServer struct {
+	*mapstore.Store
+
+	watcher  driver.Watcher
+	prefix   string
+	watching context.Context //nolint:containedctx // what Watch was given
+	watchErr error
+	trips    atomic.Int64
+	afterGet func(key string) // between the read and its answer
+	afterSet func() error     // the answer of a write that has happened
+}
+
+func newServer() *fakeServer { return &fakeServer{Store: mapstore.New(nil)} }
+
+func (s *fakeServer) Watch(ctx context.Context, prefix string, w driver.Watcher) error {
+	s.watcher, s.prefix, s.watching = w, prefix, ctx
+	return s.watchErr
+}
+
+func (*fakeServer) Staleness() time.Duration { return time.Second }
+
+func (s *fakeServer) Get(ctx context.Context, key string) ([]byte, bool, error) {
+	s.trips.Add(1)
+	value, ok, err := s.Store.Get(ctx, key)
+	if s.afterGet != nil {
+		s.afterGet(key)
+	}
+	return value, ok, err
+}
+
+func (s *fakeServer) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
+	s.trips.Add(1)
+	return s.Store.GetMany(ctx, keys)
+}
+
+func (s *fakeServer) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+	s.trips.Add(1)
+	stored, err := s.Store.Set(ctx, key, value, w)
+	if s.afterSet != nil {
+		return false, s.afterSet()
+	}
+	return stored, err
+}
+
+// lifeServer is a fakeServer that tells lives with values.
+type lifeServer struct{ *fakeServer }
+
+func (s lifeServer) GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error) {
+	value, ok, err = s.Get(ctx, key)
+	if err != nil || !ok {
+		return nil, 0, false, err
+	}
+	ttl, ok, err = s.TTL(ctx, key)
+	return value, ttl, ok, err
+}
+
+func (s lifeServer) GetManyTTL(ctx context.Context, keys []string) ([][]byte, []time.Duration, error) {
+	values, err := s.GetMany(ctx, keys)
+	ttls := make([]time.Duration, len(keys))
+	for i, key := range keys {
+		ttls[i], _, _ = s.TTL(ctx, key)
+	}
+	return values, ttls, err
+}
+
+// copies is a store in the process, as a near cache needs one.
+type copies struct {
+	*mapstore.Store
+
+	mu        sync.RWMutex
+	objects   map[string]driver.Object
+	life      time.Duration // of the last copy
+	beforeSet func()
+	fail      error
+	closed    bool
+}
+
+func newCopies() *copies {
+	return &copies{Store: mapstore.New(nil), objects: map[string]driver.Object{}}
+}
+
+func (c *copies) GetObject(_ context.Context, key string) (driver.Object, bool, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	o, ok := c.objects[key]
+	return o, ok, nil
+}
+
+func (c *copies) SetObject(_ context.Context, key string, o driver.Object, w driver.Write) (bool, error) {
+	if c.beforeSet != nil {
+		c.beforeSet()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.objects[key], c.life = o, w.TTL
+	return true, nil
+}
+
+func (c *copies) Delete(_ context.Context, keys ...string) (int, error) {
+	if c.fail != nil {
+		return 0, c.fail
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, key := range keys {
+		delete(c.objects, key)
+	}
+	return len(keys), nil
+}
+
+func (c *copies) Close() error {
+	c.closed = true
+	return nil
+}
+
+const nearTTL = time.Minute
+
+// nearly returns a manager with a near cache, whose watch is up.
+func nearly(tb testing.TB, s *fakeServer, opts ...xCache.ManagerOption) (*xCache.Manager, *copies) {
+	tb.Helper()
+	return nearlyOf(tb, s, s, opts...)
+}
+
+// nearlyOf is nearly for a store around s.
+func nearlyOf(tb testing.TB, store driver.Store, s *fakeServer, opts ...xCache.ManagerOption) (*xCache.Manager, *copies) {
+	tb.Helper()
+	c := newCopies()
+	m := managerOf(tb, store, append(opts, xCache.WithNear(c, nearTTL))...)
+	s.watcher.Connected()
+	tb.Cleanup(func() { _ = m.Close() })
+	return m, c
+}
+
+// write changes a key as another process does, without a word.
+func (s *fakeServer) write(tb testing.TB, key, value string) {
+	tb.Helper()
+	if _, err := s.Store.Set(tb.Context(), key, []byte(value), driver.Write{}); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// sees fails the test where the view reads another value; "" is none.
+func sees(tb testing.TB, what string, c *xCache.KeyCache[string, string], key, want string) {
+	tb.Helper()
+	got := ""
+	v, ok, err := c.Get(tb.Context(), key)
+	if err != nil {
+		tb.Fatalf("%s: %v", what, err)
+	}
+	if ok {
+		got = *v
+	}
+	if got != want {
+		tb.Errorf("%s: Get = %q, want %q", what, got, want)
+	}
+}

@@ -1,0 +1,169 @@
+package xcache_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+)
+
+// opens is a driver that gives a store, and notes the settings.
+type opens struct {
+	name  string
+	store driver.Store
+	err   error
+	got   *driver.Config
+}
+
+func (o opens) Name() string { return o.name }
+
+func (o opens) Check(c driver.Config) error {
+	if c.Memory.MaxEntries < 0 {
+		return errors.New("a negative bound")
+	}
+	return nil
+}
+
+func (o opens) Open(_ context.Context, c driver.Config) (driver.Store, error) {
+	if o.got != nil {
+		*o.got = c
+	}
+	return o.store, o.err
+}
+
+// nearRegistry holds a server and a store for the copies.
+func nearRegistry(server, memory opens) *xCache.Registry {
+	var r xCache.Registry
+	server.name, memory.name = "server", "memory"
+	r.Register(server)
+	r.Register(memory)
+	return &r
+}
+
+func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
+	s, near := newServer(), newCopies()
+	var got driver.Config
+	r := nearRegistry(opens{store: s}, opens{store: near, got: &got})
+	m, err := r.Open(t.Context(), xCache.Options{
+		Driver: "server", Near: &xCache.NearOptions{MaxEntries: 7, TTL: time.Second}, Manager: []xCache.ManagerOption{xCache.WithPrefix("p:")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Memory.MaxEntries != 7 || s.prefix != "p:" {
+		t.Errorf("bound %d and watched prefix %q, want 7 and the manager's", got.Memory.MaxEntries, s.prefix)
+	}
+	s.watcher.Connected()
+	c := xCache.KeyCacheOf[string, string](m)
+	s.write(t, "p:k", "one")
+	sees(t, "the first read", c, "k", "one")
+	sees(t, "a hit", c, "k", "one")
+	if s.trips.Load() != 1 || near.life > time.Second {
+		t.Errorf("%d round trips and a copy for %s, want 1 and a second at most", s.trips.Load(), near.life)
+	}
+	if err := m.Close(); err != nil || !near.closed {
+		t.Errorf("Close = %v, near closed = %t", err, near.closed)
+	}
+}
+
+// A service starts on a backend in the process and moves to a server by a variable: the near cache's must not hinder it.
+func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
+	own, near := newCopies(), newCopies()
+	m, err := nearRegistry(opens{store: own}, opens{store: near}).Open(t.Context(),
+		xCache.Options{Driver: "server", Near: &xCache.NearOptions{TTL: time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(m.String(), "near") {
+		t.Errorf("String = %q, want no near cache", m)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
+	err := registryOf(mapstore.Driver{}).Check(xCache.Options{Driver: "map", Near: &xCache.NearOptions{}})
+	if !errors.Is(err, xCache.ErrUnknownDriver) {
+		t.Errorf("Check = %v, want ErrUnknownDriver", err)
+	}
+	for _, want := range []string{"near cache", `"memory"`, `import _ "github.com/plinthgo/plinth/cacheplugins/memory"`, "TTL 0s is not positive"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Check = %v, want %q in it", err, want)
+		}
+	}
+	r := nearRegistry(opens{}, opens{})
+	err = r.Check(xCache.Options{Driver: "server", Near: &xCache.NearOptions{MaxEntries: -1, TTL: 1}})
+	if err == nil || !strings.Contains(err.Error(), "near cache: configure memory: a negative bound") {
+		t.Errorf("Check = %v, want the driver's problem", err)
+	}
+	if err := r.Check(xCache.Options{Driver: "server", Near: &xCache.NearOptions{TTL: 1}}); err != nil {
+		t.Errorf("Check = %v, want nil", err)
+	}
+}
+
+// closing notes that it was closed.
+type closing struct {
+	driver.Store
+	closed *bool
+}
+
+func (c closing) Close() error {
+	*c.closed = true
+	return c.Store.Close()
+}
+
+func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
+	refused := errors.New("no CLIENT TRACKING")
+	for _, tc := range []struct {
+		name  string
+		store func(s *fakeServer) driver.Store
+		near  opens
+		want  error
+	}{
+		{"a server that tells nothing", func(s *fakeServer) driver.Store { return s.Store }, opens{store: newCopies()}, driver.ErrConfig},
+		{"a server that refuses", func(s *fakeServer) driver.Store { s.watchErr = refused; return s }, opens{store: newCopies()}, refused},
+		{"copies that do not open", func(s *fakeServer) driver.Store { return s }, opens{err: refused}, refused},
+		{"copies in bytes", func(s *fakeServer) driver.Store { return s }, opens{store: mapstore.New(nil)}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var closed bool
+			s := newServer()
+			store := tc.store(s)
+			server := opens{store: closing{store, &closed}}
+			if i, ok := store.(driver.Invalidator); ok {
+				server.store = watched{server.store, i}
+			}
+			_, err := nearRegistry(server, tc.near).Open(t.Context(), xCache.Options{Driver: "server", Near: &xCache.NearOptions{TTL: 1}})
+			if err == nil || (tc.want != nil && !errors.Is(err, tc.want)) || !strings.Contains(err.Error(), "near cache") {
+				t.Errorf("Open = %v, want %v", err, tc.want)
+			}
+			if near, ok := tc.near.store.(*copies); ok && !near.closed {
+				t.Error("the store of the copies is still open")
+			}
+			if !closed {
+				t.Error("the server's store is still open")
+			}
+			if s.watching != nil && s.watching.Err() == nil {
+				t.Error("the watch goes on")
+			}
+		})
+	}
+}
+
+func TestNewRefusesANearCacheThatMakesNoSense(t *testing.T) {
+	_, err := xCache.New(newServer(), xCache.WithNear(mapstore.New(nil), 0))
+	for _, want := range []string{"does not keep objects", "TTL 0s"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("New = %v, want %q in it", err, want)
+		}
+	}
+	if _, err := xCache.New(newServer(), xCache.WithNear(nil, time.Second)); err == nil {
+		t.Error("New accepted a near cache without a store")
+	}
+}

@@ -1,0 +1,205 @@
+package xcache_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+const (
+	stressKeys    = 8 // few, so that all meet on them
+	stressReaders = 4
+	stressTime    = 600 * time.Millisecond
+)
+
+// stress is a server whose keys hold numbers that only grow, each key written by one goroutine. It tells of them later, in
+// order, and loses its watcher from time to time.
+type stress struct {
+	*fakeServer
+
+	// floor is what a read that begins now must see at least, by key.
+	floor   [stressKeys]atomic.Int64
+	written [stressKeys]atomic.Int64
+	reads   atomic.Int64
+
+	mu      sync.Mutex // held while a change is queued, and while the watch goes down or comes up
+	up      bool
+	queue   chan change
+	pending sync.WaitGroup
+}
+
+type change struct {
+	keys    []string
+	floor   [stressKeys]int64 // once the watcher knows
+	connect bool
+}
+
+// tell queues the word of a change, which is lost while the watch is down.
+func (s *stress) tell(keys []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.up {
+		s.send(change{keys: keys})
+	}
+}
+
+// send queues c, with what has been written before it.
+func (s *stress) send(c change) {
+	for i := range c.floor {
+		if c.keys == nil || c.keys[0] == stressKey(i) {
+			c.floor[i] = s.written[i].Load()
+		}
+	}
+	s.pending.Add(1)
+	s.queue <- c
+}
+
+// deliver is the goroutine that calls the watcher.
+func (s *stress) deliver() {
+	for c := range s.queue {
+		if rand.N(4) == 0 {
+			runtime.Gosched()
+		}
+		if c.connect {
+			s.watcher.Disconnected()
+			s.watcher.Connected()
+		} else {
+			s.watcher.Invalidate(c.keys)
+		}
+		for i, n := range c.floor {
+			raise(&s.floor[i], n)
+		}
+		s.pending.Done()
+	}
+}
+
+// raise sets v to n where that is more.
+func raise(v *atomic.Int64, n int64) {
+	for old := v.Load(); old < n && !v.CompareAndSwap(old, n); old = v.Load() {
+	}
+}
+
+func stressKey(i int) string { return "k" + strconv.Itoa(i) }
+
+// write writes the next number of a key, in this process through c, or as another one. Only its own writer calls it.
+func (s *stress) write(t *testing.T, c *xCache.KeyCache[string, int64], i int) {
+	n := s.written[i].Load() + 1
+	key := stressKey(i)
+	if c == nil {
+		_, err := s.Store.Set(t.Context(), key, strconv.AppendInt(nil, n, 10), driver.Write{})
+		s.written[i].Store(n)
+		if err != nil {
+			t.Error(err)
+		}
+		s.tell([]string{key})
+		return
+	}
+	if err := c.Set(t.Context(), key, &n); err != nil {
+		t.Error(err)
+	}
+	s.written[i].Store(n)
+	raise(&s.floor[i], n) // it reads its own write at once
+	s.tell([]string{key})
+	s.read(t, c, i)
+}
+
+// read reads a key and fails the test where the number is older than it may be.
+func (s *stress) read(t *testing.T, c *xCache.KeyCache[string, int64], i int) {
+	floor := s.floor[i].Load()
+	v, ok, err := c.Get(t.Context(), stressKey(i))
+	if err != nil || !ok {
+		t.Errorf("Get = %t, %v", ok, err)
+		return
+	}
+	s.check(t, i, *v, floor)
+}
+
+// readAll is read for all keys.
+func (s *stress) readAll(t *testing.T, c *xCache.KeyCache[string, int64]) {
+	var floor [stressKeys]int64
+	var keys []string
+	for i := range floor {
+		floor[i] = s.floor[i].Load()
+		keys = append(keys, stressKey(i))
+	}
+	got, err := c.GetMany(t.Context(), keys)
+	if err != nil || len(got) != stressKeys {
+		t.Errorf("GetMany = %v, %v", got, err)
+		return
+	}
+	for i := range floor {
+		s.check(t, i, got[stressKey(i)], floor[i])
+	}
+}
+
+func (s *stress) check(t *testing.T, i int, got, floor int64) {
+	if got < floor {
+		t.Errorf("key %d: read %d, when %d had been told or written here", i, got, floor)
+	}
+	s.reads.Add(1)
+	runtime.Gosched()
+}
+
+// Many read and write, here and in another process. No read may see what is older than the newest value that the
+// watcher has been told of, or than the newest that was written here.
+func TestNoReadIsOlderThanWhatIsKnown(t *testing.T) {
+	s := &stress{fakeServer: newServer(), up: true, queue: make(chan change, 64)}
+	s.afterGet = func(string) { runtime.Gosched() }
+	m, _ := nearly(t, s.fakeServer)
+	c := xCache.KeyCacheOf[string, int64](m)
+	for i := range stressKeys {
+		s.write(t, c, i) // nobody delivers yet, and the queue has room
+	}
+	go s.deliver()
+
+	ctx, cancel := context.WithTimeout(t.Context(), stressTime)
+	defer cancel()
+	var all sync.WaitGroup
+	loop := func(step func(i int)) {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				step(rand.N(stressKeys))
+			}
+		})
+	}
+	for range stressReaders {
+		loop(func(i int) { s.read(t, c, i) })
+		loop(func(int) { s.readAll(t, c) })
+	}
+	loop(func(i int) { s.write(t, c, i/2*2) })     // the even keys are written here
+	loop(func(i int) { s.write(t, nil, i/2*2+1) }) // and the odd ones elsewhere
+	loop(func(i int) {
+		for range 100 {
+			runtime.Gosched()
+		}
+		s.outage(i%2 == 0)
+	})
+	all.Wait()
+	s.pending.Wait()
+	close(s.queue)
+	reads, trips := s.reads.Load(), s.trips.Load()
+	t.Logf("%d reads, %d round trips", reads, trips)
+	if trips > reads {
+		t.Error("no hit at all, so this test shows nothing")
+	}
+}
+
+// outage loses changes for a moment. Then comes a new watch, or the word that all keys may have changed.
+func (s *stress) outage(connect bool) {
+	s.mu.Lock()
+	s.up = false
+	s.mu.Unlock()
+	runtime.Gosched()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.up = true
+	s.send(change{connect: connect})
+}

@@ -1,0 +1,252 @@
+package xcache
+
+import (
+	"context"
+	"encoding"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// clearBatch is how many keys Clear removes in one call of the backend at most.
+const clearBatch = 1000
+
+// Keys walks through the keys that begin with the manager's prefix and prefix, which is no pattern, and gives each
+// once, in no order and without the manager's prefix. Keys of all kinds and all views are among them; what this
+// package keeps beside them is not: the records of leases, and what GetOrLoad remembers as absent.
+//
+// The backend is not held up, and other callers are not. So the walk is no snapshot: a key that exists all the while
+// is in it, one that comes or goes meanwhile may be. It remembers what it has given, which for very many keys is
+// memory. The first error ends it: ErrUnsupported where the backend has no such walk.
+func (m *Manager) Keys(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		v := view{m: m}
+		for key, err := range v.keys(ctx, m.prefix+prefix) {
+			if err == nil {
+				key = key[len(m.prefix):]
+			}
+			if !yield(key, err) {
+				return
+			}
+		}
+	}
+}
+
+// Keys walks through the keys of the view: what begins with its prefixes, whatever kind of value it holds. The rest
+// is as in Manager.Keys.
+//
+// A key there that is the text of no K comes with ErrDecode, and the walk goes on; it belongs to another view. A K
+// that says its text and cannot read it back, such as one with String alone, has no walk: the first and only error is
+// ErrUnsupported.
+func (c *KeyCache[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
+	return keysOf(ctx, &c.view, &c.key)
+}
+
+// Keys is KeyCache.Keys.
+func (c *HashCache[K, F, V, S]) Keys(ctx context.Context) iter.Seq2[K, error] {
+	return keysOf(ctx, &c.view, &c.key)
+}
+
+// Keys is KeyCache.Keys.
+func (c *SetCache[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
+	return keysOf(ctx, &c.view, &c.key)
+}
+
+// Keys is KeyCache.Keys.
+func (c *ListCache[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
+	return keysOf(ctx, &c.view, &c.key)
+}
+
+// Clear removes every key that begins with the view's prefixes, of whatever kind and view, and counts those that
+// existed. Without WithKeyPrefix these are all keys of the manager; where the manager has no prefix either, Clear
+// refuses with ErrOption, since it would empty the whole database. Leases stay.
+//
+// It walks as Keys does and removes a thousand keys at a time: a key that is written meanwhile may stay or go. A load
+// that has begun before goes to those who wait for it, but not into the cache. After an error some keys are gone.
+func (c *KeyCache[K, V]) Clear(ctx context.Context) (removed int, err error) { return c.clear(ctx) }
+
+// Clear is KeyCache.Clear.
+func (c *HashCache[K, F, V, S]) Clear(ctx context.Context) (removed int, err error) {
+	return c.clear(ctx)
+}
+
+// Clear is KeyCache.Clear.
+func (c *SetCache[K, V]) Clear(ctx context.Context) (removed int, err error) { return c.clear(ctx) }
+
+// Clear is KeyCache.Clear.
+func (c *ListCache[K, V]) Clear(ctx context.Context) (removed int, err error) { return c.clear(ctx) }
+
+// keysOf is view.keys with the keys read back.
+func keysOf[K comparable](ctx context.Context, v *view, t *text[K]) iter.Seq2[K, error] {
+	return func(yield func(K, error) bool) {
+		var none K
+		parse := newParser[K]()
+		if parse == nil {
+			err := fmt.Errorf("%w: a key of type %T cannot be read back from its text", ErrUnsupported, none)
+			yield(none, v.begin(OpScan).end(ctx, Failed, err))
+			return
+		}
+		for name, err := range v.keys(ctx, v.prefix) {
+			key := none
+			if err == nil {
+				key, err = readBack(t, parse, name[len(v.prefix):])
+			}
+			if !yield(key, err) {
+				return
+			}
+		}
+	}
+}
+
+// readBack returns the K whose text is s.
+func readBack[K comparable](t *text[K], parse func(string) (K, error), s string) (K, error) {
+	var none K
+	key, err := parse(s)
+	if err != nil {
+		return none, fail(string(OpScan), fmt.Errorf("%w: a key as %T: %w", ErrDecode, none, redact(err)))
+	}
+	if again, err := t.of("", key); err != nil || again != s {
+		return none, fail(string(OpScan), fmt.Errorf("%w: a key as %T: another spelling of it", ErrDecode, none))
+	}
+	return key, nil
+}
+
+// newParser returns the reverse of newText, or nil where T has none.
+func newParser[T comparable]() func(string) (T, error) {
+	typ := reflect.TypeFor[T]()
+	var zero T
+	_, reads := any(&zero).(encoding.TextUnmarshaler)
+	switch any(zero).(type) {
+	case encoding.TextAppender, encoding.TextMarshaler:
+		if !reads {
+			return nil
+		}
+		return func(s string) (v T, err error) {
+			err = any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // *T was seen to be one
+			return v, err
+		}
+	case fmt.Stringer:
+		return nil
+	}
+	f := plainForm(typ)
+	return func(s string) (v T, err error) {
+		err = decode(nil, f, []byte(s), reflect.ValueOf(&v).Elem())
+		return v, err
+	}
+}
+
+// plainForm is the form of a type that is a string or an integer.
+func plainForm(t reflect.Type) form {
+	switch {
+	case isInt(t.Kind()):
+		return formInt
+	case isUint(t.Kind()):
+		return formUint
+	default:
+		return formString
+	}
+}
+
+// keys gives whole keys that begin with prefix, each once.
+func (v *view) keys(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		op := v.begin(OpScan)
+		given := map[string]struct{}{}
+		stopped := false
+		err := v.m.walk(ctx, prefix, func(page []string) bool {
+			for _, key := range page {
+				if _, twice := given[key]; twice || v.m.owns(key) {
+					continue
+				}
+				given[key] = struct{}{}
+				if stopped = !yield(key, nil); stopped {
+					return false
+				}
+			}
+			return true
+		})
+		if err = op.end(ctx, found(len(given) > 0), err); err != nil && !stopped {
+			yield("", err)
+		}
+	}
+}
+
+// walk calls page with whole keys that begin with prefix, those of this package too, until it returns false or ctx ends.
+func (m *Manager) walk(ctx context.Context, prefix string, page func(keys []string) bool) error {
+	s, ok := m.store.(driver.Scanner)
+	if !ok {
+		return fmt.Errorf("%w: %s does not walk through its keys", ErrUnsupported, m)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	stopped := false
+	err := s.Scan(ctx, prefix, func(keys []string) bool {
+		stopped = stopped || !page(keys)
+		return !stopped && ctx.Err() == nil
+	})
+	if err == nil && !stopped {
+		err = ctx.Err()
+	}
+	return err
+}
+
+// owns reports whether a whole key is one that this package made for itself.
+func (m *Manager) owns(key string) bool {
+	return strings.HasSuffix(key, absent) || strings.Contains(key[len(m.prefix):], leaseMark)
+}
+
+// clear is Clear of the views.
+func (v *view) clear(ctx context.Context) (removed int, err error) {
+	op := v.begin(OpClear)
+	removed, err = v.m.clear(ctx, v.prefix)
+	return removed, op.end(ctx, wrote(removed > 0), err)
+}
+
+func (m *Manager) clear(ctx context.Context, prefix string) (removed int, err error) {
+	if prefix == "" {
+		return 0, errClearAll
+	}
+	m.flights.spoilPrefix(prefix)
+	walked := m.walk(ctx, prefix, func(page []string) bool {
+		var n int
+		n, err = m.removePage(ctx, page)
+		removed += n
+		return err == nil
+	})
+	if err == nil {
+		err = walked
+	}
+	return removed, err
+}
+
+// removePage removes keys that a walk has found, counts them, and leaves those of leases.
+func (m *Manager) removePage(ctx context.Context, page []string) (removed int, err error) {
+	var keys, marks []string
+	for _, key := range page {
+		switch {
+		case strings.HasSuffix(key, absent):
+			marks = append(marks, key)
+		case !m.owns(key):
+			keys = append(keys, key)
+		}
+	}
+	for part := range slices.Chunk(marks, clearBatch) {
+		if _, err := m.store.Delete(ctx, part...); err != nil {
+			return removed, err
+		}
+	}
+	for part := range slices.Chunk(keys, clearBatch) {
+		n, err := m.store.Delete(ctx, part...)
+		m.near.drop(ctx, part...)
+		removed += n
+		if err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}

@@ -1,0 +1,292 @@
+package xcache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+)
+
+// collect returns the keys of a walk, sorted, and its errors.
+func collect[K interface{ ~string | ~int64 | ~int }](walk iter.Seq2[K, error]) (keys []K, errs []error) {
+	for key, err := range walk {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys, errs
+}
+
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func TestKeysGivesEachKeyOnceWithoutThePrefix(t *testing.T) {
+	store := mapstore.New(nil)
+	m := managerOf(t, store, xCache.WithPrefix("app:"))
+	numbers := xCache.KeyCacheOf[int, string](m, xCache.WithKeyPrefix("n:"))
+	var want []int
+	for i := range 1000 { // pages of the store overlap
+		check(t, numbers.Set(t.Context(), i, ptr("v")))
+		want = append(want, i)
+	}
+	check(t, xCache.KeyCacheOf[string, string](managerOf(t, store, xCache.WithPrefix("other:n:"))).Set(t.Context(), "x", ptr("v")))
+	_, err := xCache.SetCacheOf[string, int](m, xCache.WithKeyPrefix("s:")).Add(t.Context(), "set", []int{1})
+	check(t, err)
+
+	got, errs := collect(numbers.Keys(t.Context()))
+	if !slices.Equal(got, want) || errs != nil {
+		t.Errorf("Keys of the view = %d keys, %v; want 0 to 999", len(got), errs)
+	}
+	texts, errs := collect(m.Keys(t.Context(), "s:"))
+	if !slices.Equal(texts, []string{"s:set"}) || errs != nil {
+		t.Errorf("Keys of the manager = %v, %v; want s:set", texts, errs)
+	}
+	if texts, errs = collect(m.Keys(t.Context(), "")); len(texts) != 1001 || errs != nil {
+		t.Errorf("Keys of the manager = %d keys, %v; want 1001", len(texts), errs)
+	}
+}
+
+func TestKeysLeavesOutWhatTheCacheKeepsForItself(t *testing.T) {
+	m := newManager(t, xCache.WithPrefix("app:"))
+	c := xCache.KeyCacheOf[string, int](m, xCache.WithNegativeTTL(time.Minute))
+	_, _, err := c.GetOrLoad(t.Context(), "none", func(context.Context) (*int, error) { return nil, nil })
+	check(t, err)
+	check(t, c.Set(t.Context(), "k", ptr(1)))
+	_, err = m.Store().Set(t.Context(), "app:\x00lease\x00job", []byte("record"), driver.Write{})
+	check(t, err)
+	for name, walk := range map[string]iter.Seq2[string, error]{"view": c.Keys(t.Context()), "manager": m.Keys(t.Context(), "")} {
+		if got, errs := collect(walk); !slices.Equal(got, []string{"k"}) || errs != nil {
+			t.Errorf("%s: Keys = %q, %v; want k", name, got, errs)
+		}
+	}
+}
+
+// tier is a key that says its text and cannot read it; code one that can do both.
+type (
+	tier int
+	code struct{ n int }
+)
+
+func (l tier) String() string { return fmt.Sprint("tier ", int(l)) }
+
+func (c code) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "code-%d", c.n), nil }
+
+func (c *code) UnmarshalText(text []byte) error {
+	_, err := fmt.Sscanf(string(text), "code-%d", &c.n)
+	return err
+}
+
+func TestKeysAreReadBackAsTheirType(t *testing.T) {
+	m := newManager(t)
+	ids := xCache.SetCacheOf[xSnowflake.SnowflakeID, int](m, xCache.WithKeyPrefix("id:"))
+	_, err := ids.Add(t.Context(), 1<<60, []int{1})
+	check(t, err)
+	if got, errs := collect(ids.Keys(t.Context())); !slices.Equal(got, []xSnowflake.SnowflakeID{1 << 60}) || errs != nil {
+		t.Errorf("Keys = %v, %v; want the id", got, errs)
+	}
+	codes := xCache.ListCacheOf[code, int](m, xCache.WithKeyPrefix("c:"))
+	_, err = codes.Append(t.Context(), code{7}, []int{1})
+	check(t, err)
+	if got := maps.Collect(codes.Keys(t.Context())); !maps.Equal(got, map[code]error{{7}: nil}) {
+		t.Errorf("Keys = %v, want code 7", got)
+	}
+	_, errs := collect(xCache.KeyCacheOf[tier, int](m).Keys(t.Context()))
+	if len(errs) != 1 || !errors.Is(errs[0], xCache.ErrUnsupported) {
+		t.Errorf("errors of a type that cannot read its text = %v, want one ErrUnsupported", errs)
+	}
+}
+
+func TestAKeyOfAnotherTypeIsAnErrorAndTheWalkGoesOn(t *testing.T) {
+	m := newManager(t)
+	texts := xCache.KeyCacheOf[string, int](m)
+	for _, key := range []string{"1", "2", "03", "+4", "five"} {
+		check(t, texts.Set(t.Context(), key, ptr(1)))
+	}
+	got, errs := collect(xCache.KeyCacheOf[int, int](m).Keys(t.Context()))
+	if !slices.Equal(got, []int{1, 2}) || len(errs) != 3 {
+		t.Errorf("Keys = %v with %d errors, want 1 and 2 with three", got, len(errs))
+	}
+	for _, err := range errs {
+		var e *xCache.Error
+		if !errors.Is(err, xCache.ErrDecode) || !errors.As(err, &e) {
+			t.Errorf("error = %v, want ErrDecode", err)
+		}
+	}
+}
+
+func TestKeysEndsWithTheLoopAndWithItsContext(t *testing.T) {
+	var events recorder
+	m := newManager(t, xCache.WithMetrics(&events))
+	c := xCache.KeyCacheOf[int, int](m)
+	for i := range 500 {
+		check(t, c.Set(t.Context(), i, &i))
+	}
+	n := 0
+	for _, err := range c.Keys(t.Context()) {
+		check(t, err)
+		if n++; n == 3 {
+			break
+		}
+	}
+	if n != 3 {
+		t.Errorf("the loop ran %d times, want 3", n)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last error
+	n = 0
+	for _, err := range c.Keys(ctx) {
+		cancel()
+		n++
+		last = err
+	}
+	if !errors.Is(last, context.Canceled) || n > 200 {
+		t.Errorf("the walk ended after %d keys with %v, want Canceled soon", n, last)
+	}
+	want := []string{"scan hit", "scan failed"}
+	var got []string
+	for _, e := range events.events {
+		if e.Op == xCache.OpScan {
+			got = append(got, fmt.Sprint(e.Op, " ", e.Outcome))
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("events = %q, want %q", got, want)
+	}
+}
+
+func TestClearRemovesTheKeysOfTheViewOnly(t *testing.T) {
+	m := newManager(t, xCache.WithPrefix("app:"))
+	c := xCache.KeyCacheOf[int, int](m, xCache.WithKeyPrefix("n:"), xCache.WithNegativeTTL(time.Hour))
+	for i := range 2500 {
+		check(t, c.Set(t.Context(), i, &i))
+	}
+	loads := 0
+	none := func(context.Context) (*int, error) { loads++; return nil, nil }
+	_, _, err := c.GetOrLoad(t.Context(), -1, none)
+	check(t, err)
+	other := xCache.KeyCacheOf[string, int](m)
+	check(t, other.Set(t.Context(), "n", ptr(1)))
+
+	n, err := c.Clear(t.Context())
+	if n != 2500 || err != nil {
+		t.Errorf("Clear = %d, %v; want 2500", n, err)
+	}
+	if got, _ := collect(m.Keys(t.Context(), "")); !slices.Equal(got, []string{"n"}) {
+		t.Errorf("keys that are left = %v, want n", got)
+	}
+	if n, err = c.Clear(t.Context()); n != 0 || err != nil {
+		t.Errorf("a second Clear = %d, %v; want 0", n, err)
+	}
+	if _, _, err = c.GetOrLoad(t.Context(), -1, none); err != nil || loads != 2 {
+		t.Errorf("%d loads, %v; want Clear to forget that there was nothing", loads, err)
+	}
+}
+
+func TestClearLeavesLeases(t *testing.T) {
+	store := mapstore.New(nil)
+	m := managerOf(t, store, xCache.WithPrefix("app:"))
+	for _, key := range []string{"app:\x00lease\x00job", "app:inner:\x00lease\x00job"} { // also those of a manager below
+		_, err := store.Set(t.Context(), key, []byte("record"), driver.Write{})
+		check(t, err)
+	}
+	n, err := xCache.KeyCacheOf[string, int](m).Clear(t.Context())
+	if n != 0 || err != nil {
+		t.Errorf("Clear = %d, %v; want nothing removed", n, err)
+	}
+	if ok, _ := store.Exists(t.Context(), "app:\x00lease\x00job"); !ok {
+		t.Error("the record of a lease is gone")
+	}
+}
+
+func TestClearOfAWholeDatabaseIsRefused(t *testing.T) {
+	c := xCache.HashCacheOf[string, string, int, struct{}](newManager(t))
+	check(t, c.Set(t.Context(), "h", "f", ptr(1)))
+	if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, xCache.ErrOption) {
+		t.Errorf("Clear = %d, %v; want ErrOption", n, err)
+	}
+	if ok, _ := c.Exists(t.Context(), "h", "f"); !ok {
+		t.Error("the hash is gone")
+	}
+}
+
+func TestClearWinsOverALoadThatBeganBefore(t *testing.T) {
+	c := xCache.KeyCacheOf[string, int](newManager(t), xCache.WithKeyPrefix("n:"))
+	got, ok, err := c.GetOrLoad(t.Context(), "k", func(ctx context.Context) (*int, error) {
+		_, err := c.Clear(ctx)
+		return ptr(1), err
+	})
+	if err != nil || !ok || *got != 1 {
+		t.Errorf("GetOrLoad = %v, %t, %v; want what was loaded", got, ok, err)
+	}
+	if _, ok, _ = c.Get(t.Context(), "k"); ok {
+		t.Error("the old load is in the cache")
+	}
+}
+
+func TestAStoreWithoutAWalkSaysSo(t *testing.T) {
+	m := managerOf(t, single{mapstore.New(nil)}, xCache.WithPrefix("app:"))
+	c := xCache.KeyCacheOf[string, int](m)
+	if _, errs := collect(c.Keys(t.Context())); len(errs) != 1 || !errors.Is(errs[0], xCache.ErrUnsupported) {
+		t.Errorf("errors of Keys = %v, want ErrUnsupported", errs)
+	}
+	if _, err := c.Clear(t.Context()); !errors.Is(err, xCache.ErrUnsupported) {
+		t.Errorf("Clear = %v, want ErrUnsupported", err)
+	}
+}
+
+// stuck is a store that cannot delete.
+type stuck struct{ *mapstore.Store }
+
+var errStuck = errors.New("stuck")
+
+func (stuck) Delete(context.Context, ...string) (int, error) { return 0, errStuck }
+
+func TestClearReportsWhatFailed(t *testing.T) {
+	c := xCache.KeyCacheOf[string, int](managerOf(t, stuck{mapstore.New(nil)}), xCache.WithKeyPrefix("n:"))
+	check(t, c.Set(t.Context(), "k", ptr(1)))
+	if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, errStuck) {
+		t.Errorf("Clear = %d, %v; want the backend's error", n, err)
+	}
+}
+
+// deaf is a store whose walk does not look at its context.
+type deaf struct{ *mapstore.Store }
+
+func (s deaf) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
+	return s.Store.Scan(context.WithoutCancel(ctx), prefix, page)
+}
+
+func TestAWalkEndsWithItsContextWhateverTheStoreDoes(t *testing.T) {
+	c := xCache.KeyCacheOf[int, int](managerOf(t, deaf{mapstore.New(nil)}), xCache.WithKeyPrefix("n:"))
+	for i := range 500 {
+		check(t, c.Set(t.Context(), i, &i))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := 0
+	var last error
+	for _, last = range c.Keys(ctx) {
+		cancel()
+		n++
+	}
+	if !errors.Is(last, context.Canceled) || n > 200 {
+		t.Errorf("the walk ended after %d keys with %v, want Canceled soon", n, last)
+	}
+}
