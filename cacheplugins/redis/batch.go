@@ -1,0 +1,226 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// A batch is cut into round trips of at most these sizes, so that the server comes to its other clients in between, and does
+// not pile up answers.
+const (
+	batchKeys  = 1000
+	batchBytes = 4 << 20 // of the values that SetMany writes, unless one alone is larger
+)
+
+// pipeline sends commands in one round trip, in a cluster in one to each server. Each has its own outcome afterwards. Where
+// there was no connection, the client's error may be that of none; then all get it.
+func (s *store) pipeline(ctx context.Context, cmds ...redis.Cmder) {
+	pipe := s.client.Pipeline()
+	_ = pipe.BatchProcess(ctx, cmds...) // it only takes them in
+	err := s.within(ctx, func(ctx context.Context) error {
+		_, err := pipe.Exec(ctx)
+		return err
+	})
+	if err != nil && !slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return cmd.Err() != nil }) {
+		for _, cmd := range cmds {
+			cmd.SetErr(err)
+		}
+	}
+}
+
+// Delete implements driver.Keys. The server frees the memory in the background.
+func (s *store) Delete(ctx context.Context, keys ...string) (removed int, err error) {
+	for part := range slices.Chunk(keys, batchKeys) {
+		n, err := s.unlink(ctx, part)
+		removed += n
+		if err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+func (s *store) unlink(ctx context.Context, keys []string) (removed int, err error) {
+	if !s.options.IsClusterMode || len(keys) == 1 {
+		return s.count(ctx, appendNames(append(make([]any, 0, 1+len(keys)), "unlink"), keys)...)
+	}
+	cmds := make([]redis.Cmder, len(keys))
+	for i, key := range keys {
+		cmds[i] = redis.NewIntCmd(ctx, "unlink", key)
+	}
+	s.pipeline(ctx, cmds...)
+	for _, cmd := range cmds {
+		if err := cmd.Err(); err != nil {
+			return removed, s.failed(ctx, err)
+		}
+		removed += int(cmd.(*redis.IntCmd).Val()) //nolint:forcetypeassert // made above
+	}
+	return removed, nil
+}
+
+// GetMany implements driver.Batcher.
+func (s *store) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
+	values, _, err := s.getMany(ctx, keys, false)
+	return values, err
+}
+
+// GetManyTTL implements driver.TTLReader.
+func (s *store) GetManyTTL(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration, err error) {
+	return s.getMany(ctx, keys, true)
+}
+
+// GetTTL implements driver.TTLReader.
+func (s *store) GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error) {
+	get, life := redis.NewStringCmd(ctx, "get", key), redis.NewIntCmd(ctx, "pttl", key)
+	s.pipeline(ctx, get, life)
+	value, ok, err = s.textOf(ctx, get, get.Err())
+	if err != nil || !ok {
+		return nil, 0, false, err
+	}
+	if ttl, err = s.remaining(ctx, life); err != nil {
+		return nil, 0, false, err
+	}
+	return value, ttl, true, nil
+}
+
+// remaining is the life of a key that had a value a moment ago.
+func (s *store) remaining(ctx context.Context, cmd *redis.IntCmd) (time.Duration, error) {
+	if err := cmd.Err(); err != nil {
+		return 0, s.failed(ctx, err)
+	}
+	ttl, ok := lifeOf(cmd.Val())
+	if !ok {
+		ttl = 1 // it has just ended
+	}
+	return ttl, nil
+}
+
+func (s *store) getMany(ctx context.Context, keys []string, lives bool) ([][]byte, []time.Duration, error) {
+	values := make([][]byte, 0, len(keys))
+	var ttls []time.Duration
+	for part := range slices.Chunk(keys, batchKeys) {
+		b := s.read(ctx, part, lives)
+		got, err := b.values(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		values = append(values, got...)
+		for i, cmd := range b.lives {
+			var ttl time.Duration
+			if got[i] != nil {
+				if ttl, err = s.remaining(ctx, cmd); err != nil {
+					return nil, nil, err
+				}
+			}
+			ttls = append(ttls, ttl)
+		}
+	}
+	return values, ttls, ctx.Err()
+}
+
+// reading is one round trip of getMany: one MGET, or a GET of each key where they may be on several servers.
+type reading struct {
+	ctx   context.Context //nolint:containedctx // of one call
+	all   *redis.SliceCmd
+	each  []*redis.StringCmd
+	lives []*redis.IntCmd
+}
+
+func (s *store) read(ctx context.Context, keys []string, lives bool) *reading { //nolint:revive // flag-parameter: see getMany
+	r := &reading{ctx: ctx}
+	if !s.options.IsClusterMode {
+		r.all = redis.NewSliceCmd(ctx, appendNames(append(make([]any, 0, 1+len(keys)), "mget"), keys)...)
+		if !lives {
+			r.all.SetErr(s.do(ctx, r.all))
+			return r
+		}
+	}
+	cmds := make([]redis.Cmder, 0, 2*len(keys))
+	if r.all != nil {
+		cmds = append(cmds, r.all)
+	}
+	for _, key := range keys {
+		if r.all == nil {
+			cmd := redis.NewStringCmd(ctx, "get", key)
+			r.each, cmds = append(r.each, cmd), append(cmds, cmd)
+		}
+		if lives {
+			cmd := redis.NewIntCmd(ctx, "pttl", key)
+			r.lives, cmds = append(r.lives, cmd), append(cmds, cmd)
+		}
+	}
+	s.pipeline(ctx, cmds...)
+	return r
+}
+
+// values returns what was read, nil for what is no plain value.
+func (r *reading) values(s *store) ([][]byte, error) {
+	if r.all != nil {
+		if err := r.all.Err(); err != nil {
+			return nil, s.failed(r.ctx, err)
+		}
+		out := make([][]byte, len(r.all.Val()))
+		for i, v := range r.all.Val() {
+			if text, ok := v.(string); ok {
+				out[i] = bytesOf(text)
+			}
+		}
+		return out, nil
+	}
+	out := make([][]byte, len(r.each))
+	for i, cmd := range r.each {
+		value, _, err := s.textOf(r.ctx, cmd, cmd.Err())
+		if err != nil && !errors.Is(err, driver.ErrWrongType) {
+			return nil, err
+		}
+		out[i] = value
+	}
+	return out, nil
+}
+
+// SetMany implements driver.Batcher.
+func (s *store) SetMany(ctx context.Context, items []driver.Item) error {
+	for len(items) > 0 {
+		n, size := 0, 0
+		for n < len(items) && n < batchKeys && (n == 0 || size+len(items[n].Value) <= batchBytes) {
+			size += len(items[n].Value)
+			n++
+		}
+		if err := s.write(ctx, items[:n]); err != nil {
+			return err
+		}
+		items = items[n:]
+	}
+	return ctx.Err()
+}
+
+// write is one round trip of SetMany. A script that the server does not know yet takes another.
+func (s *store) write(ctx context.Context, items []driver.Item) error {
+	cmds := make([]redis.Cmder, len(items))
+	for i, item := range items {
+		item.Write.If = driver.Always
+		words, one := new(setWords).fill(item.Key, item.Value, item.Write)
+		if one {
+			cmds[i] = redis.NewStatusCmd(ctx, words...)
+		} else {
+			cmds[i] = redis.NewCmd(ctx, "evalsha", setKeeping.Hash(), 1, item.Key, item.Value, millis(item.Write.TTL))
+		}
+	}
+	s.pipeline(ctx, cmds...)
+	for i, cmd := range cmds {
+		err := cmd.Err()
+		if redis.HasErrorPrefix(err, "NOSCRIPT") {
+			_, err = s.Set(ctx, items[i].Key, items[i].Value, items[i].Write)
+		}
+		if err != nil {
+			return s.failed(ctx, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package redis_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/plinthgo/plinth/cacheplugins/redis"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+type account struct {
+	ID   int64
+	Name string
+}
+
+// sides are the typed view and the client without anything around it, on one server.
+type sides struct {
+	view *xCache.KeyCache[string, account]
+	bare *goredis.Client
+}
+
+func newSides(tb testing.TB) *sides {
+	tb.Helper()
+	address, _ := server(tb)
+	o, err := goredis.ParseURL(address)
+	if err != nil {
+		tb.Fatal("the server's URL does not parse")
+	}
+	o.ContextTimeoutEnabled, o.PoolSize = true, 10
+	bare := goredis.NewClient(o)
+	tb.Cleanup(func() { _ = bare.Close() })
+	store, err := redis.Driver{}.Open(tb.Context(), driver.Config{URL: address})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	m, err := xCache.New(store, xCache.WithPrefix("bench:"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = m.Close() })
+	return &sides{view: xCache.KeyCacheOf[string, account](m), bare: bare}
+}
+
+func (s *sides) calls() map[string]func(ctx context.Context) error {
+	value := account{ID: 1, Name: "Ada"}
+	key := strings.Clone("bench:k") // no constant, which costs nothing
+	return map[string]func(ctx context.Context) error{
+		"get": func(ctx context.Context) error {
+			_, _, err := s.view.Get(ctx, "k")
+			return err
+		},
+		"bare get": func(ctx context.Context) error {
+			data, err := s.bare.Get(ctx, key).Bytes()
+			if err != nil {
+				return err
+			}
+			v := new(account)
+			return json.Unmarshal(data, v)
+		},
+		"set": func(ctx context.Context) error { return s.view.Set(ctx, "k", &value, xCache.WithTTL(time.Hour)) },
+		"bare set": func(ctx context.Context) error {
+			data, err := json.Marshal(&value)
+			if err != nil {
+				return err
+			}
+			return s.bare.Set(ctx, key, data, time.Hour).Err()
+		},
+	}
+}
+
+// A typed call may allocate once more than the client and the codec: for the whole key.
+func TestATypedCallAllocatesLittle(t *testing.T) {
+	calls := newSides(t).calls()
+	for _, name := range []string{"set", "get"} {
+		count := func(call func(context.Context) error) float64 {
+			return testing.AllocsPerRun(200, func() {
+				if err := call(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+		ours, bare := count(calls[name]), count(calls["bare "+name])
+		t.Logf("%s: %v allocations, %v without the view", name, ours, bare)
+		if ours > bare+1 {
+			t.Errorf("%s: %v allocations, want one more than the %v without the view", name, ours, bare)
+		}
+	}
+}
+
+func BenchmarkTyped(b *testing.B) {
+	calls := newSides(b).calls()
+	for _, name := range []string{"set", "bare set", "get", "bare get"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetParallelism(8)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if err := calls[name](b.Context()); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package redis
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// maxCalls bounds the calls that can be cancelled at the same time; further ones end at their deadlines. It is a power of 2.
+const maxCalls = 1 << 12
+
+// calls are those under way, for connections to find the one that they serve: the client tells a connection the deadline of
+// its call and nothing else. So each call has a deadline of its own, whose last digits are the number of its slot.
+type calls struct {
+	last  atomic.Uint32
+	slots [maxCalls]atomic.Pointer[call]
+}
+
+// call is the context of one call: the caller's, with the deadline that also names it.
+type call struct {
+	context.Context
+	name     int64                 // the deadline, in nanoseconds since 1970
+	patience time.Time             // until then connections need not look whether it is cancelled
+	slot     *atomic.Pointer[call] // nil where the call has none
+}
+
+// Deadline implements context.Context.
+func (c *call) Deadline() (time.Time, bool) { return c.deadline(), true }
+
+func (c *call) deadline() time.Time { return time.Unix(0, c.name) }
+
+// begin makes c the call of ctx. end must follow.
+func (all *calls) begin(ctx context.Context, c *call) {
+	now := time.Now()
+	c.Context, c.name = ctx, now.Add(callTimeout).UnixNano()
+	if own, ok := ctx.Deadline(); ok {
+		c.name = min(c.name, own.UnixNano())
+	}
+	if ctx.Done() == nil {
+		return
+	}
+	c.patience = now.Add(patience)
+	const tries = 8
+	for range tries {
+		n := all.last.Add(1) % maxCalls
+		c.name = c.name&^(maxCalls-1) | int64(n)
+		if slot := &all.slots[n]; slot.CompareAndSwap(nil, c) {
+			c.slot = slot
+			return
+		}
+	}
+}
+
+// end frees the slot.
+func (c *call) end() {
+	if c.slot != nil {
+		c.slot.Store(nil)
+	}
+}
+
+// find returns the call with a deadline, or nil.
+func (all *calls) find(deadline time.Time) *call {
+	name := deadline.UnixNano()
+	if c := all.slots[name&(maxCalls-1)].Load(); c != nil && c.name == name {
+		return c
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// open opens a store, which is closed at the end.
+func open(tb testing.TB, c driver.Config) driver.Store {
+	tb.Helper()
+	s, err := redis.Driver{}.Open(tb.Context(), c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("Close = %v", err)
+		}
+	})
+	return s
+}
+
+// everyCall are calls of each kind: one command, a script, a batch.
+func everyCall(s driver.Store) map[string]func(ctx context.Context) error {
+	return map[string]func(ctx context.Context) error{
+		"Get": func(ctx context.Context) error {
+			_, _, err := s.Get(ctx, "call:k")
+			return err
+		},
+		"Set": func(ctx context.Context) error {
+			_, err := s.Set(ctx, "call:k", make([]byte, 24<<20), driver.Write{TTL: time.Minute}) // more than a socket takes in
+			return err
+		},
+		"SetAdd": func(ctx context.Context) error {
+			_, _, err := s.SetAdd(ctx, "call:s", [][]byte{{1}}, driver.Write{TTL: time.Minute})
+			return err
+		},
+		"GetMany": func(ctx context.Context) error {
+			_, err := s.(driver.Batcher).GetMany(ctx, []string{"call:k", "call:l"})
+			return err
+		},
+		"SetMany": func(ctx context.Context) error {
+			return s.(driver.Batcher).SetMany(ctx, []driver.Item{{Key: "call:m", Write: driver.Write{TTL: time.Minute}}})
+		},
+		"Scan": func(ctx context.Context) error {
+			return s.(driver.Scanner).Scan(ctx, "call:none", func([]string) bool { return true })
+		},
+		"Ping": s.Ping,
+	}
+}
+
+// soon is how long the end of a call may take on a busy machine.
+const soon = 500 * time.Millisecond
+
+func TestACallEndsAtItsDeadline(t *testing.T) {
+	address, _ := server(t)
+	for name := range everyCall(unused{}) {
+		t.Run(name, func(t *testing.T) {
+			way, through := newRelay(t, address)
+			s := open(t, driver.Config{URL: through})
+			way.swallow()
+			const limit = 100 * time.Millisecond
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			start := time.Now()
+			err := everyCall(s)[name](ctx)
+			if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took < limit/2 || took > limit+soon {
+				t.Errorf("the call ended with %v after %s, want the context's error after %s", err, took, limit)
+			}
+			way.pass()
+			if err := everyCall(s)[name](t.Context()); err != nil {
+				t.Errorf("the call after it: %v", err)
+			}
+		})
+	}
+}
+
+func TestACallEndsWhenItIsCancelled(t *testing.T) {
+	address, _ := server(t)
+	for name := range everyCall(unused{}) {
+		t.Run(name, func(t *testing.T) {
+			way, through := newRelay(t, address)
+			s := open(t, driver.Config{URL: through})
+			way.swallow()
+			ctx, cancel := context.WithCancel(t.Context())
+			timer := time.AfterFunc(100*time.Millisecond, cancel)
+			defer timer.Stop()
+			start := time.Now()
+			err := everyCall(s)[name](ctx)
+			if took := time.Since(start); !errors.Is(err, context.Canceled) || took > 100*time.Millisecond+soon {
+				t.Errorf("the call ended with %v after %s, want the context's error after 100 ms", err, took)
+			}
+			way.pass()
+			if err := everyCall(s)[name](t.Context()); err != nil {
+				t.Errorf("the call after it: %v", err)
+			}
+		})
+	}
+}
+
+func TestACallWithoutADeadlineEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for 5 s")
+	}
+	address, _ := server(t)
+	way, through := newRelay(t, address)
+	s := open(t, driver.Config{URL: through})
+	way.swallow()
+	start := time.Now()
+	_, _, err := s.Get(context.Background(), "call:k")
+	took := time.Since(start)
+	if err == nil || took > 5*time.Second+soon {
+		t.Fatalf("Get = %v after %s, want an error after 5 s", err, took)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "in time") {
+		t.Errorf("Get = %v, want an error that is none of the context", err)
+	}
+}
+
+func TestACallEndsInTheMiddleOfItsAnswer(t *testing.T) {
+	f := newFake(t, func(f *fake, words []string) string {
+		if words[0] == "get" {
+			return "$100\r\nabc" + pause + "def" + pause + "ghi" + pause
+		}
+		return old(f, words)
+	})
+	s := open(t, driver.Config{Host: f.address()})
+	ctx, cancel := context.WithCancel(t.Context())
+	timer := time.AfterFunc(6*pauses, cancel)
+	defer timer.Stop()
+	start := time.Now()
+	if _, _, err := s.Get(ctx, "k"); !errors.Is(err, context.Canceled) || time.Since(start) > 6*pauses+soon {
+		t.Errorf("Get = %v after %s, want the context's error after %s", err, time.Since(start), 6*pauses)
+	}
+}
+
+// A reply that comes in pieces, each later than the one before, is one answer.
+func TestASlowAnswerIsNoFailure(t *testing.T) {
+	address, _ := server(t)
+	way, through := newRelay(t, address)
+	s := open(t, driver.Config{URL: through})
+	value := []byte(strings.Repeat("v", 3<<20))
+	if _, err := s.Set(t.Context(), "call:slow", value, driver.Write{TTL: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		tick := time.NewTicker(15 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			way.swallow()
+			select {
+			case <-tick.C:
+				way.pass()
+			case <-stop:
+				return
+			}
+		}
+	}()
+	got, ok, err := s.Get(t.Context(), "call:slow")
+	if err != nil || !ok || string(got) != string(value) {
+		t.Errorf("Get = %d bytes, %t, %v; want the value", len(got), ok, err)
+	}
+}
+
+// unused is a store of which only the names of calls are wanted.
+type unused struct{ driver.Store }
+
+// Ping implements driver.Store.
+func (unused) Ping(context.Context) error { return nil }

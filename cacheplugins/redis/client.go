@@ -1,0 +1,61 @@
+package redis
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+var (
+	errNoClient = errors.New("redis: the context carries no client; start the application with xOption.WithCache and NOSQL_DRIVER=redis")
+	errCluster  = errors.New("redis: a cluster has another kind of client; take it with GetUniversal")
+)
+
+// GetUniversal returns the client under the cache, whatever the mode. Its keys are the server's: NOSQL_PREFIX is not before
+// them. The cache closes it.
+//
+// The client ends calls at the deadline of their context, or after 5 seconds, and sends a command once. On a cluster it sends
+// each command to one server: one that is about all servers, or about keys on several, is the caller's to spread.
+func GetUniversal(ctx context.Context) (redis.UniversalClient, *xError.Error) {
+	if ctx != nil {
+		if c, ok := ctx.Value(xCtx.RedisClientKey).(redis.UniversalClient); ok {
+			return c, nil
+		}
+	}
+	return nil, xError.Wrap(xError.CacheError, "", errNoClient)
+}
+
+// MustGetUniversal is GetUniversal for an application that has a Redis: it panics where there is none.
+func MustGetUniversal(ctx context.Context) redis.UniversalClient {
+	c, err := GetUniversal(ctx)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// GetRDB is GetUniversal for one server, or servers behind Sentinel. The client of a cluster is of another type: that is an
+// error, which says so.
+func GetRDB(ctx context.Context) (*redis.Client, *xError.Error) {
+	c, err := GetUniversal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if one, ok := c.(*redis.Client); ok {
+		return one, nil
+	}
+	return nil, xError.Wrap(xError.CacheError, "", errCluster)
+}
+
+// MustGetRDB is GetRDB for an application that has a Redis which is no cluster: it panics otherwise.
+func MustGetRDB(ctx context.Context) *redis.Client {
+	c, err := GetRDB(ctx)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}

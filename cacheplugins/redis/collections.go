@@ -1,0 +1,149 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// HashGet implements driver.Hashes.
+func (s *store) HashGet(ctx context.Context, key, field string) (value []byte, ok bool, err error) {
+	return s.value(ctx, "hget", key, field)
+}
+
+// HashGetAll implements driver.Hashes.
+func (s *store) HashGetAll(ctx context.Context, key string) ([]driver.Field, error) {
+	cmd := redis.NewMapStringStringCmd(ctx, "hgetall", key)
+	if err := s.do(ctx, cmd); err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	fields := make([]driver.Field, 0, len(cmd.Val()))
+	for name, value := range cmd.Val() {
+		fields = append(fields, driver.Field{Name: name, Value: bytesOf(value)})
+	}
+	return fields, nil
+}
+
+// HashSet implements driver.Hashes.
+func (s *store) HashSet(
+	ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write,
+) (stored bool, err error) {
+	if simple(w) && len(set) > 0 && len(remove) == 0 {
+		_, err := s.count(ctx, appendFields([]any{"hset", key}, set)...)
+		return err == nil, err
+	}
+	words := append(rules(w, 1+2*len(set)+len(remove)), len(set))
+	words = appendNames(appendFields(words, set), remove)
+	n, err := s.run(ctx, hashWrite, key, words...)
+	return n > 0, err
+}
+
+func appendFields(words []any, fields []driver.Field) []any {
+	for _, f := range fields {
+		words = append(words, f.Name, f.Value)
+	}
+	return words
+}
+
+func appendNames(words []any, names []string) []any {
+	for _, name := range names {
+		words = append(words, name)
+	}
+	return words
+}
+
+// HashExists implements driver.Hashes.
+func (s *store) HashExists(ctx context.Context, key, field string) (bool, error) {
+	n, err := s.count(ctx, "hexists", key, field)
+	return n > 0, err
+}
+
+// HashRemove implements driver.Hashes.
+func (s *store) HashRemove(ctx context.Context, key string, fields ...string) (removed int, err error) {
+	if len(fields) == 0 {
+		return 0, ctx.Err()
+	}
+	return s.count(ctx, appendNames([]any{"hdel", key}, fields)...)
+}
+
+// SetAdd implements driver.Sets.
+func (s *store) SetAdd(ctx context.Context, key string, members [][]byte, w driver.Write) (added int, stored bool, err error) {
+	return s.update(ctx, "sadd", setAdd, key, members, w)
+}
+
+// SetMembers implements driver.Sets.
+func (s *store) SetMembers(ctx context.Context, key string) ([][]byte, error) {
+	return s.list(ctx, "smembers", key)
+}
+
+// SetContains implements driver.Sets.
+func (s *store) SetContains(ctx context.Context, key string, member []byte) (bool, error) {
+	n, err := s.count(ctx, "sismember", key, member)
+	return n > 0, err
+}
+
+// SetCount implements driver.Sets.
+func (s *store) SetCount(ctx context.Context, key string) (int, error) {
+	return s.count(ctx, "scard", key)
+}
+
+// SetRemove implements driver.Sets.
+func (s *store) SetRemove(ctx context.Context, key string, members ...[]byte) (removed int, err error) {
+	if len(members) == 0 {
+		return 0, ctx.Err()
+	}
+	return s.count(ctx, appendAll([]any{"srem", key}, members)...)
+}
+
+// ListPush implements driver.Lists.
+func (s *store) ListPush(
+	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
+) (length int, stored bool, err error) {
+	if end == driver.Head {
+		return s.update(ctx, "lpush", pushHead, key, values, w)
+	}
+	return s.update(ctx, "rpush", pushTail, key, values, w)
+}
+
+// ListRange implements driver.Lists.
+func (s *store) ListRange(ctx context.Context, key string, start, stop int) ([][]byte, error) {
+	return s.list(ctx, "lrange", key, start, stop)
+}
+
+// ListIndex implements driver.Lists.
+func (s *store) ListIndex(ctx context.Context, key string, index int) (value []byte, ok bool, err error) {
+	return s.value(ctx, "lindex", key, index)
+}
+
+// ListLen implements driver.Lists.
+func (s *store) ListLen(ctx context.Context, key string) (int, error) {
+	return s.count(ctx, "llen", key)
+}
+
+// ListPop implements driver.Lists.
+func (s *store) ListPop(ctx context.Context, key string, end driver.End) (value []byte, ok bool, err error) {
+	if end == driver.Head {
+		return s.value(ctx, "lpop", key)
+	}
+	return s.value(ctx, "rpop", key)
+}
+
+// ListRemove implements driver.Lists.
+func (s *store) ListRemove(ctx context.Context, key string, count int, value []byte) (removed int, err error) {
+	return s.count(ctx, "lrem", key, count, value)
+}
+
+// list sends a command whose answer is several texts.
+func (s *store) list(ctx context.Context, words ...any) ([][]byte, error) {
+	cmd := redis.NewStringSliceCmd(ctx, words...)
+	if err := s.do(ctx, cmd); err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	out := make([][]byte, len(cmd.Val()))
+	for i, text := range cmd.Val() {
+		out[i] = bytesOf(text)
+	}
+	return out, nil
+}

@@ -1,0 +1,83 @@
+package redis_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/plinthgo/plinth/cacheplugins/redis"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+func TestConformance(t *testing.T) {
+	address, source := server(t)
+	cachetest.Run(t, cachetest.Harness{
+		Driver: redis.Driver{},
+		Config: func(tb testing.TB) driver.Config { return parts(tb, address) },
+		Source: source,
+		Server: version(t, client(t, address)),
+		Bad: map[string]driver.Config{
+			"a URL of another scheme": {URL: "http://localhost"},
+			"a mode that is none":     {Mode: "ring"},
+			"no master":               {Mode: driver.ModeSentinel},
+			"two hosts":               {Host: "a,b"},
+			"a database of a cluster": {Mode: driver.ModeCluster, Database: 1},
+			"a TLS mode that is none": {TLS: "on"},
+		},
+		Outage: func(tb testing.TB) cachetest.Outage {
+			return cachetest.PrivateOutage(tb, "redis", func(url string) driver.Config { return parts(tb, url) }, parts(tb, address))
+		},
+		RoundTrips: roundTrips,
+	})
+}
+
+// Several servers that belong together are used by their URL.
+func TestConformanceOfSeveralServers(t *testing.T) {
+	for _, kind := range []string{"redis-sentinel", "redis-cluster"} {
+		t.Run(kind, func(t *testing.T) {
+			s := cachetest.StartServers(t, kind)
+			cachetest.Run(t, cachetest.Harness{
+				Driver: redis.Driver{}, Config: func(testing.TB) driver.Config { return driver.Config{URL: s.URL} }, RoundTrips: roundTrips,
+			})
+		})
+	}
+}
+
+// clientOf returns the client under a store.
+func clientOf(s driver.Store) goredis.UniversalClient {
+	return s.(driver.Provider).Values()[xCtx.RedisClientKey].(goredis.UniversalClient)
+}
+
+// roundTrips counts what the client sends.
+func roundTrips(s driver.Store, run func()) int {
+	c := &counter{}
+	clientOf(s).AddHook(c)
+	run()
+	return int(c.sent.Load())
+}
+
+// counter is a hook that counts.
+type counter struct{ sent atomic.Int32 }
+
+// DialHook implements the client's Hook.
+func (*counter) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+
+// ProcessHook implements the client's Hook.
+func (c *counter) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error {
+		c.sent.Add(1)
+		return next(ctx, cmd)
+	}
+}
+
+// ProcessPipelineHook implements the client's Hook.
+func (c *counter) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []goredis.Cmder) error {
+		c.sent.Add(1)
+		return next(ctx, cmds)
+	}
+}

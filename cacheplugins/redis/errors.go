@@ -1,0 +1,172 @@
+package redis
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// clockSlack is how much earlier than the context a connection may see the same deadline.
+const clockSlack = time.Millisecond
+
+// failed returns the error of a call, whose context is ctx: the context's where it has ended, or one of package driver, or
+// one with the text of the client's.
+func (s *store) failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if hidden := (*lost)(nil); errors.As(err, &hidden) {
+		err = hidden.cause
+	}
+	if wrongType(err) {
+		return driver.ErrWrongType
+	}
+	if s.closed.Load() || errors.Is(err, redis.ErrClosed) {
+		return driver.ErrClosed
+	}
+	if ended := end(ctx, err); ended != nil {
+		return ended
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return &failure{text: textOf(err)} // not of the caller's context: those of dialing, and the errors of package net for it
+	}
+	return &failure{text: textOf(err), cause: err}
+}
+
+// end returns the context's error where a call has failed because of it: not where a server has answered.
+func end(ctx context.Context, err error) error {
+	var answer redis.Error
+	if errors.As(err, &answer) {
+		return nil
+	}
+	if at, ok := ctx.Deadline(); ok && timedOut(err) && time.Until(at) <= clockSlack {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
+// failure is an error of the server or of the way to it, without the words of a command.
+type failure struct {
+	text  string
+	cause error
+}
+
+// Error implements error.
+func (e *failure) Error() string { return e.text }
+
+// Unwrap returns the client's error.
+func (e *failure) Unwrap() error { return e.cause }
+
+// missing reports whether the server has answered that there is nothing. An error that only wraps such an answer is another
+// one: sentinels give it where they do not know the master.
+func missing(err error) bool { return err == redis.Nil } //nolint:errorlint // see above
+
+// wrongType reports whether the server has answered that the key holds another kind of value. Within the error of a script
+// the word is not the first.
+func wrongType(err error) bool {
+	var answer redis.Error
+	return errors.As(err, &answer) && strings.Contains(answer.Error(), "WRONGTYPE")
+}
+
+func timedOut(err error) bool {
+	var n net.Error
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &n) && n.Timeout()
+}
+
+// textOf is an error on one line. Where a server does not know a command it repeats the words, which are keys and values.
+func textOf(err error) string {
+	text, _, _ := strings.Cut(err.Error(), ", with args beginning with")
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "redis: "), "\n", "; ")
+	if timedOut(err) {
+		text = "no answer in time: " + text
+	}
+	return text
+}
+
+// opened returns the error of Open for one of the first call. It wraps driver.ErrConfig where waiting does not help, and then
+// names the variables to look at.
+func (s *store) opened(err error) error {
+	keys := s.blame(err)
+	if keys == nil {
+		return err
+	}
+	keys = slices.Clone(keys)
+	for i, key := range keys {
+		if s.set.URL != "" && replaced[key] {
+			keys[i] = xEnv.NoSqlURL
+		}
+	}
+	keys = slices.Compact(keys)
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = key.String()
+	}
+	return fmt.Errorf("%w: %w (%s)", driver.ErrConfig, err, strings.Join(names, ", "))
+}
+
+// answers are the beginnings of errors that a server goes on giving, and what they are about.
+var answers = []struct {
+	text string
+	keys []xEnv.EnvKey
+}{
+	{"WRONGPASS", []xEnv.EnvKey{xEnv.NoSqlUser, xEnv.NoSqlPass}},
+	{"NOAUTH", []xEnv.EnvKey{xEnv.NoSqlUser, xEnv.NoSqlPass}},
+	{"ERR invalid password", []xEnv.EnvKey{xEnv.NoSqlPass}},
+	{"ERR AUTH", []xEnv.EnvKey{xEnv.NoSqlPass}}, // there is no password
+	{"NOPERM", []xEnv.EnvKey{xEnv.NoSqlUser}},
+	{"DENIED", []xEnv.EnvKey{xEnv.NoSqlPass}}, // a server without a password speaks to its own machine only
+	{"ERR DB index", []xEnv.EnvKey{xEnv.NoSqlDatabase}},
+	{"ERR invalid DB index", []xEnv.EnvKey{xEnv.NoSqlDatabase}},
+	{"ERR SELECT", []xEnv.EnvKey{xEnv.NoSqlDatabase}}, // not allowed in a cluster
+	{"ERR This instance has cluster support disabled", []xEnv.EnvKey{xEnv.NoSqlMode}},
+	{"ERR unknown command", []xEnv.EnvKey{xEnv.NoSqlMode}}, // of sentinels, or of a server that is none
+}
+
+// blame returns the variables that an error is about, nil where it may pass.
+func (s *store) blame(err error) []xEnv.EnvKey {
+	var (
+		answer    redis.Error
+		record    tls.RecordHeaderError
+		alert     tls.AlertError
+		untrusted *tls.CertificateVerificationError
+		misnamed  x509.HostnameError
+	)
+	switch {
+	case errors.As(err, &misnamed):
+		return []xEnv.EnvKey{xEnv.NoSqlTLS, xEnv.NoSqlHost}
+	case errors.As(err, &untrusted):
+		return []xEnv.EnvKey{xEnv.NoSqlTLS, xEnv.NoSqlTLSCA}
+	case errors.As(err, &record), errors.As(err, &alert):
+		return []xEnv.EnvKey{xEnv.NoSqlTLS}
+	case !errors.As(err, &answer):
+		return nil
+	case answer == redis.Nil:
+		return []xEnv.EnvKey{xEnv.NoSqlMaster}
+	}
+	for _, a := range answers {
+		if strings.HasPrefix(answer.Error(), a.text) {
+			return s.ofSentinel(err, a.keys)
+		}
+	}
+	return nil
+}
+
+// ofSentinel returns the variables for the sentinels where the answer was one of theirs.
+func (s *store) ofSentinel(err error, keys []xEnv.EnvKey) []xEnv.EnvKey {
+	if !strings.Contains(err.Error(), "sentinel") || !slices.Contains(keys, xEnv.NoSqlPass) {
+		return keys
+	}
+	return []xEnv.EnvKey{xEnv.NoSqlSentinelUser, xEnv.NoSqlSentinelPass}
+}

@@ -1,0 +1,235 @@
+package redis_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+)
+
+// shard is a hash tag with the slot of keys that have it, and the master of the slot.
+type shard struct {
+	tag   string
+	slot  int
+	owner string
+}
+
+// shards returns tags whose slots all of the masters share.
+func shards(t *testing.T, c *goredis.Client) []shard {
+	t.Helper()
+	ranges, err := c.ClusterSlots(t.Context()).Result() //nolint:staticcheck // CLUSTER SHARDS began with Redis 7
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]shard, 48)
+	for i := range all {
+		tag := "{" + strconv.Itoa(i) + "}"
+		slot, err := c.ClusterKeySlot(t.Context(), tag).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = shard{tag: tag, slot: int(slot)}
+		for _, r := range ranges {
+			if r.Start <= all[i].slot && all[i].slot <= r.End {
+				all[i].owner = r.Nodes[0].Addr
+			}
+		}
+	}
+	return all
+}
+
+func (s shard) key(worker, i int) string { return s.tag + plainName(worker, i) }
+
+// of returns the shards that a master has, or all others.
+func of(all []shard, owner string, has bool) []shard {
+	return slices.DeleteFunc(slices.Clone(all), func(s shard) bool { return (s.owner == owner) != has })
+}
+
+// spread names keys that go round the shards.
+func spread(shards []shard) func(worker, i int) string {
+	return func(worker, i int) string { return shards[i%len(shards)].key(worker, i) }
+}
+
+func TestClusterReplacesAKilledMaster(t *testing.T) {
+	s := cachetest.StartServers(t, "redis-cluster")
+	m := openServers(t, s.URL)
+	victim := master(t, s)
+	all := shards(t, direct(t, s, victim))
+	hit := beginWrites(m, 4, spread(of(all, victim.Address, true)))
+	other := beginWrites(m, 4, spread(of(all, victim.Address, false)))
+	pass(time.Second)
+	if err := s.Kill(victim.Name); err != nil {
+		t.Fatal(err)
+	}
+	killed := time.Now()
+	back := hit.everybody(killed, 30*time.Second) && other.everybody(killed, 30*time.Second)
+	pass(500 * time.Millisecond)
+	hit.end()
+	other.end()
+	if !back {
+		t.Fatalf("30 s after the end of a master there is no other: %v", hit.problem)
+	}
+	for _, w := range []struct {
+		name string
+		*ledger
+	}{{"its slots", hit}, {"the other slots", other}} {
+		w.bounded(t)
+		lost := w.lost(t, m)
+		onlyThen(t, lost, killed)
+		s.Note("master killed, keys of %s: %s; %d of %d acknowledged writes lost", w.name, w.ledger, len(lost), len(w.acked))
+	}
+}
+
+func TestSlotsMoveUnderLoadWithoutALoss(t *testing.T) {
+	s := cachetest.StartServers(t, "redis-cluster")
+	m := openServers(t, s.URL)
+	masters := slices.DeleteFunc(slices.Clone(s.Nodes), func(n cachetest.Node) bool { return n.Role != "master" })
+	all := shards(t, direct(t, s, masters[0]))
+	moved := of(all, masters[0].Address, true)
+	hashes := xCache.HashCacheOf[string, string, int, struct{}](m)
+	name := spread(moved)
+	w := beginWrites(m, 4, name)
+	calls := beginLoad(2, func(ctx context.Context, worker, i int) error {
+		return hashes.Set(ctx, moved[i%len(moved)].tag+"hash", strconv.Itoa(worker), &i, xCache.WithTTL(time.Minute))
+	})
+	reads := beginLoad(2, func(ctx context.Context, worker, i int) error { return w.reread(ctx, name(worker, i/2)) })
+	pass(500 * time.Millisecond)
+	began := time.Now()
+	for _, sh := range moved {
+		move(t, s, masters, sh.slot)
+	}
+	took := time.Since(began)
+	pass(500 * time.Millisecond)
+	for _, l := range []*load{w.load, calls, reads} {
+		l.end()
+		l.bounded(t)
+		if l.failed > 0 {
+			t.Errorf("%d of %d calls failed while slots moved: %v", l.failed, l.calls, l.problem)
+		}
+	}
+	lost := w.lost(t, m)
+	if len(lost) > 0 {
+		t.Error("acknowledged writes are lost")
+	}
+	s.Note("%d slots moved in %s under load: %d of %d calls failed, %d of %d acknowledged writes lost",
+		len(moved), round(took), w.failed+calls.failed+reads.failed, w.calls+calls.calls+reads.calls, len(lost), len(w.acked))
+	scanned(t, m, w)
+}
+
+// reread reads a key and reports where it is missing though its write was acknowledged.
+func (w *ledger) reread(ctx context.Context, key string) error {
+	w.mu.Lock()
+	_, acked := w.acked[key]
+	w.mu.Unlock()
+	_, ok, err := w.keys.Get(ctx, key)
+	if err == nil && acked && !ok {
+		err = fmt.Errorf("%s is missing", key)
+	}
+	return err
+}
+
+// scanned fails the test unless a walk over the cluster finds every key that was written.
+func scanned(t *testing.T, m *xCache.Manager, w *ledger) {
+	t.Helper()
+	found := map[string]bool{}
+	for key, err := range m.Keys(t.Context(), "{") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[key] = true
+	}
+	for name := range w.acked {
+		if !found[name] {
+			t.Fatalf("the walk found %d keys, and not %s", len(found), name)
+		}
+	}
+}
+
+// move gives a slot of the first master to the second one, key by key, as redis-cli does.
+// https://redis.io/docs/latest/commands/cluster-setslot/
+func move(t *testing.T, s *cachetest.Servers, masters []cachetest.Node, slot int) {
+	t.Helper()
+	ctx := t.Context()
+	from, to := direct(t, s, masters[0]), direct(t, s, masters[1])
+	ids := make([]string, 2)
+	for i, c := range []*goredis.Client{from, to} {
+		id, err := c.ClusterMyID(ctx).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[i] = id
+	}
+	do := func(c *goredis.Client, args ...any) {
+		t.Helper()
+		if err := c.Do(ctx, args...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(to, "cluster", "setslot", slot, "importing", ids[0])
+	do(from, "cluster", "setslot", slot, "migrating", ids[1])
+	host, port, _ := strings.Cut(masters[1].Address, ":")
+	for {
+		keys, err := from.ClusterGetKeysInSlot(ctx, slot, 20).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(keys) == 0 {
+			break
+		}
+		args := []any{"migrate", host, port, "", 0, 5000, "auth", s.Password, "keys"}
+		for _, key := range keys {
+			args = append(args, key)
+		}
+		do(from, args...)
+	}
+	for _, n := range []int{1, 0, 2} { // the new owner first
+		do(direct(t, s, masters[n]), "cluster", "setslot", slot, "node", ids[1])
+	}
+}
+
+func TestBatchesReachEverySlot(t *testing.T) {
+	s := cachetest.StartServers(t, "redis-cluster")
+	m := openServers(t, s.URL)
+	keys := xCache.KeyCacheOf[int, int](m)
+	items, all := map[int]int{}, make([]int, 1000)
+	for i := range all {
+		items[i], all[i] = 2*i, i
+	}
+	if err := keys.SetMany(t.Context(), items); err != nil {
+		t.Fatal(err)
+	}
+	got, err := keys.GetMany(t.Context(), slices.Concat(all, []int{-1}))
+	if err != nil || len(got) != len(items) || got[999] != 1998 {
+		t.Errorf("GetMany = %d items, %v; want %d", len(got), err, len(items))
+	}
+	walked := 0
+	for _, err := range keys.Keys(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		walked++
+	}
+	if walked < len(items) {
+		t.Errorf("the walk found %d keys, want %d", walked, len(items))
+	}
+	if n, err := keys.DeleteMany(t.Context(), all); err != nil || n != len(all) {
+		t.Errorf("DeleteMany = %d, %v; want %d", n, err, len(all))
+	}
+	empty := 0
+	for _, n := range s.Nodes {
+		if size, err := direct(t, s, n).DBSize(t.Context()).Result(); err == nil && size == 0 {
+			empty++
+		}
+	}
+	if empty == 0 {
+		t.Error("after DeleteMany no node is empty")
+	}
+}

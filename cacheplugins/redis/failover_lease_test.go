@@ -1,0 +1,159 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+)
+
+// holders are the leases of one name that their owners rely on.
+type holders struct {
+	mu       sync.Mutex
+	leases   []*xLease.Lease
+	problems []string
+	token    int64
+	taken    []time.Time // when each was taken
+	lost     int
+}
+
+func (h *holders) add(l *xLease.Lease) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l.Token() <= h.token {
+		h.problems = append(h.problems, "a token is not larger than the one before")
+	}
+	h.token = l.Token()
+	h.leases = append(h.leases, l)
+	h.taken = append(h.taken, time.Now())
+}
+
+func (h *holders) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.taken)
+}
+
+func (h *holders) remove(l *xLease.Lease) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.leases = slices.DeleteFunc(h.leases, func(other *xLease.Lease) bool { return other == l })
+	if errors.Is(l.Err(), xLease.ErrLost) {
+		h.lost++
+	}
+}
+
+// check looks twice: leases that are good both times were so at once.
+func (h *holders) check() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	good := slices.Clone(h.leases)
+	for range 2 {
+		good = slices.DeleteFunc(good, func(l *xLease.Lease) bool { return l.Err() != nil })
+	}
+	if len(good) > 1 {
+		h.problems = append(h.problems, "two leases are good at once")
+	}
+}
+
+// contend takes the lease again and again, for a while each time, and for longer while keep is set.
+func (h *holders) contend(ctx context.Context, m *xCache.Manager, ttl time.Duration, keep *atomic.Bool) {
+	for ctx.Err() == nil {
+		lease, err := m.Lease(ctx, "job", ttl, xLease.WithWait())
+		if err != nil {
+			pass(10 * time.Millisecond)
+			continue
+		}
+		h.add(lease)
+		enough := time.After(150 * time.Millisecond)
+		for holding := true; holding; {
+			select {
+			case <-lease.Done():
+				holding = false
+			case <-ctx.Done():
+				holding = false
+			case <-enough:
+				holding = keep.Load()
+				enough = time.After(10 * time.Millisecond)
+			case <-time.After(time.Millisecond):
+			}
+			h.check()
+		}
+		h.remove(lease)
+		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
+		_ = lease.Release(own) // it may be lost, and the server away
+		cancel()
+	}
+}
+
+func TestLeaseHasOneHolderAcrossAFailover(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		ttl  time.Duration
+	}{
+		{name: "shorter than the failover", ttl: time.Second},
+		{name: "longer than the failover", ttl: 12 * time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := cachetest.StartServers(t, "redis-sentinel")
+			old := master(t, s)
+			ctx, stop := context.WithCancel(t.Context())
+			var all sync.WaitGroup
+			var keep atomic.Bool
+			h := &holders{}
+			for range 4 {
+				m := openServers(t, s.URL) // as a process of its own has it
+				all.Go(func() { h.contend(ctx, m, tc.ttl, &keep) })
+			}
+			m := openServers(t, s.URL)
+			pass(time.Second)
+			keep.Store(true)
+			pass(200 * time.Millisecond)
+			inSync(t, s, old)
+			before := h.count() // nobody takes it now
+			if err := s.Kill(old.Name); err != nil {
+				t.Fatal(err)
+			}
+			killed := time.Now()
+			l := beginLoad(1, mixed(m))
+			back := l.everybody(killed, 20*time.Second)
+			l.end()
+			keep.Store(false)
+			pass(tc.ttl/4 + time.Second)
+			stop()
+			all.Wait()
+			if !back {
+				t.Fatalf("20 s after the end of the master there is no other: %v", l.problem)
+			}
+			for _, p := range slices.Compact(h.problems) {
+				t.Error(p)
+			}
+			next := h.taken[min(before, len(h.taken)-1)].Sub(killed)
+			s.Note("lease of %s, master killed while it is held: %d times two holders; %d lost, taken anew %s after the kill; %d holders in all",
+				tc.ttl, len(h.problems), h.lost, round(next), len(h.taken))
+			if len(h.taken) == before {
+				t.Error("nobody took the lease after the failover")
+			}
+		})
+	}
+}
+
+// inSync returns when the replicas have all that the master had when it was called.
+func inSync(t *testing.T, s *cachetest.Servers, n cachetest.Node) {
+	t.Helper()
+	conn := direct(t, s, n).Conn()
+	defer func() { _ = conn.Close() }()
+	if err := conn.Set(t.Context(), "sync", "1", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if have, err := conn.Do(t.Context(), "wait", 2, 5000).Int(); err != nil || have != 2 {
+		t.Fatalf("%d replicas have what the master has, %v; want 2", have, err)
+	}
+}

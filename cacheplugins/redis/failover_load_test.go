@@ -1,0 +1,186 @@
+package redis_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+)
+
+const (
+	// deadline is that of each call under load, and slack what a call may take beyond it on a busy machine.
+	deadline = 500 * time.Millisecond
+	slack    = 500 * time.Millisecond
+)
+
+// pass lets time pass under load.
+func pass(d time.Duration) { <-time.After(d) }
+
+func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+
+// load is goroutines that call without a pause until end, and what came of it.
+type load struct {
+	stop context.CancelFunc
+	all  sync.WaitGroup
+
+	mu            sync.Mutex
+	calls, failed int
+	slowest       time.Duration
+	last          time.Time     // when a call succeeded
+	gap           time.Duration // the longest time without one
+	began         []time.Time   // of each goroutine's last success
+	back          time.Time     // when everybody had succeeded
+	problem       error         // of the last call that failed
+}
+
+func beginLoad(goroutines int, call func(ctx context.Context, worker, i int) error) *load {
+	ctx, stop := context.WithCancel(context.Background())
+	l := &load{stop: stop, last: time.Now(), began: make([]time.Time, goroutines)}
+	for worker := range goroutines {
+		l.all.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				l.once(ctx, worker, func(ctx context.Context) error { return call(ctx, worker, i) })
+			}
+		})
+	}
+	return l
+}
+
+// once calls under a deadline; the end of ctx does not end the call.
+func (l *load) once(ctx context.Context, worker int, call func(ctx context.Context) error) {
+	began := time.Now()
+	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
+	defer cancel()
+	err := call(own)
+	l.note(worker, began, err)
+	if err != nil {
+		pass(2 * time.Millisecond)
+	}
+}
+
+func (l *load) note(worker int, began time.Time, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	l.calls++
+	l.slowest = max(l.slowest, now.Sub(began))
+	if err != nil {
+		l.failed++
+		l.problem = err
+		return
+	}
+	l.gap = max(l.gap, now.Sub(l.last))
+	l.last, l.began[worker] = now, began
+}
+
+// everybody waits until each goroutine has succeeded with a call that began after since, and reports whether that was in time.
+func (l *load) everybody(since time.Time, most time.Duration) bool {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(most)
+	for {
+		select {
+		case <-late:
+			return false
+		case <-tick.C:
+		}
+		l.mu.Lock()
+		behind := slices.ContainsFunc(l.began, func(began time.Time) bool { return !began.After(since) })
+		if !behind {
+			l.back = time.Now()
+		}
+		l.mu.Unlock()
+		if !behind {
+			return true
+		}
+	}
+}
+
+// end ends the load. What it has found may then be read.
+func (l *load) end() {
+	l.stop()
+	l.all.Wait()
+}
+
+// bounded fails the test where a call took longer than it may.
+func (l *load) bounded(t *testing.T) {
+	t.Helper()
+	if l.slowest > deadline+slack {
+		t.Errorf("the slowest call took %s, with a deadline of %s", l.slowest, deadline)
+	}
+}
+
+func (l *load) String() string {
+	return fmt.Sprintf("%s without service, %d of %d calls failed, the slowest took %s", round(l.gap), l.failed, l.calls, round(l.slowest))
+}
+
+// ledger is a load of writes to keys that are all different, and remembers which were acknowledged.
+type ledger struct {
+	*load
+	keys *xCache.KeyCache[string, int]
+
+	mu    sync.Mutex
+	acked map[string]time.Time
+}
+
+func beginWrites(m *xCache.Manager, goroutines int, name func(worker, i int) string) *ledger {
+	w := &ledger{keys: xCache.KeyCacheOf[string, int](m), acked: map[string]time.Time{}}
+	w.load = beginLoad(goroutines, func(ctx context.Context, worker, i int) error {
+		key := name(worker, i)
+		err := w.keys.Set(ctx, key, &i)
+		if err == nil {
+			w.mu.Lock()
+			w.acked[key] = time.Now()
+			w.mu.Unlock()
+		}
+		return err
+	})
+	return w
+}
+
+// plainName is for beginWrites.
+func plainName(worker, i int) string { return "w" + strconv.Itoa(worker) + ":" + strconv.Itoa(i) }
+
+// lost returns those of the acknowledged writes that m does not find, with the time of the acknowledgement.
+func (w *ledger) lost(t *testing.T, m *xCache.Manager) map[string]time.Time {
+	t.Helper()
+	keys := xCache.KeyCacheOf[string, int](m)
+	lost := map[string]time.Time{}
+	for batch := range slices.Chunk(names(w.acked), 500) {
+		found, err := keys.GetMany(t.Context(), batch)
+		if err != nil {
+			t.Fatalf("GetMany = %v", err)
+		}
+		for _, name := range batch {
+			if _, ok := found[name]; !ok {
+				lost[name] = w.acked[name]
+			}
+		}
+	}
+	return lost
+}
+
+func names(m map[string]time.Time) []string {
+	all := make([]string, 0, len(m))
+	for name := range m {
+		all = append(all, name)
+	}
+	return all
+}
+
+// onlyThen fails the test where a lost write was acknowledged long before the master went away: the replicas must have had it.
+// Nor may one be lost that was acknowledged later, by the next master.
+func onlyThen(t *testing.T, lost map[string]time.Time, gone time.Time) {
+	t.Helper()
+	for name, acked := range lost {
+		if acked.Before(gone.Add(-lag)) || acked.After(gone.Add(slack)) {
+			t.Errorf("%s is lost, which was acknowledged %s after the master was gone", name, acked.Sub(gone))
+			return
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	_ "github.com/plinthgo/plinth/cacheplugins/redis"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// openServers opens servers as an application does: by their URL.
+func openServers(t *testing.T, url string) *xCache.Manager {
+	t.Helper()
+	m, err := xCache.Open(t.Context(), xCache.Options{
+		Driver: "redis", Config: driver.Config{URL: url, PoolSize: 16}, ConnectTimeout: 10 * time.Second,
+		Manager: []xCache.ManagerOption{xCache.WithPrefix("failover:")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	})
+	return m
+}
+
+// mixed returns calls of every kind of view, each of which must succeed where the server answers.
+func mixed(m *xCache.Manager) func(ctx context.Context, worker, i int) error {
+	keys := xCache.KeyCacheOf[string, int](m)
+	hashes := xCache.HashCacheOf[string, string, int, struct{}](m)
+	lists := xCache.ListCacheOf[string, int](m)
+	return func(ctx context.Context, worker, i int) (err error) {
+		name := strconv.Itoa(worker)
+		switch i % 6 {
+		case 0:
+			return keys.Set(ctx, "key:"+name, &i)
+		case 1:
+			_, _, err = keys.Get(ctx, "key:"+name)
+		case 2:
+			return hashes.Set(ctx, "hash:"+name, "field", &i, xCache.WithTTL(time.Minute))
+		case 3:
+			_, err = hashes.GetAll(ctx, "hash:"+name)
+		case 4:
+			_, err = lists.Append(ctx, "list:"+name, []int{i}, xCache.WithTTL(time.Minute))
+		default:
+			_, _, err = lists.Pop(ctx, "list:"+name)
+		}
+		return err
+	}
+}
+
+func TestKilledServerUnderLoad(t *testing.T) {
+	s := cachetest.StartServers(t, "redis")
+	m := openServers(t, s.URL)
+	l := beginLoad(8, mixed(m))
+	pass(time.Second)
+	if err := s.Kill(""); err != nil {
+		t.Fatal(err)
+	}
+	pass(1500 * time.Millisecond)
+	if err := s.Start(""); err != nil {
+		t.Fatal(err)
+	}
+	up := time.Now()
+	back := l.everybody(up, 5*time.Second)
+	pass(500 * time.Millisecond)
+	l.end()
+	if !back {
+		t.Error("5 s after the start of the server not every goroutine has succeeded")
+	}
+	l.bounded(t)
+	if l.failed == 0 {
+		t.Error("no call failed, though the server was away")
+	}
+	s.Note("killed and started again under 8 goroutines: %s; all of them succeed %s after the start", l, round(l.back.Sub(up)))
+}
+
+func TestHaltedServerUnderLoad(t *testing.T) {
+	s := cachetest.StartServers(t, "redis")
+	l := beginLoad(8, mixed(openServers(t, s.URL)))
+	pass(500 * time.Millisecond)
+	err := s.Pause("")
+	pass(1500 * time.Millisecond)
+	err = errors.Join(err, s.Continue(""))
+	up := time.Now()
+	back := l.everybody(up, 5*time.Second)
+	l.end()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !back {
+		t.Error("5 s after the server has gone on not every goroutine has succeeded")
+	}
+	l.bounded(t)
+	s.Note("halted for 1.5 s under 8 goroutines: %s; all of them succeed %s later", l, round(l.back.Sub(up)))
+}

@@ -1,0 +1,157 @@
+package redis_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fake is a server of one kind or another that tells what it was sent. It is for what a real one does not do: to lose an
+// answer, to be old.
+type fake struct {
+	listener net.Listener
+	answer   func(words []string) string // "" closes the connection
+
+	mu   sync.Mutex
+	sent []string
+}
+
+// pause is a part of an answer that is no text, but pauses.
+const (
+	pause  = "\x00pause\x00"
+	pauses = 30 * time.Millisecond
+)
+
+// newFake starts a server.
+func newFake(tb testing.TB, answer func(f *fake, words []string) string) *fake {
+	tb.Helper()
+	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	f := &fake{listener: l}
+	f.answer = func(words []string) string { return answer(f, words) }
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var conns []net.Conn
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			conns = append(conns, c)
+			mu.Unlock()
+			all.Go(func() { f.serve(c) })
+		}
+	})
+	tb.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		for _, c := range conns {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+	return f
+}
+
+func (f *fake) address() string { return f.listener.Addr().String() }
+
+func (f *fake) serve(c net.Conn) {
+	defer func() { _ = c.Close() }()
+	in := bufio.NewReader(c)
+	for {
+		words, err := readWords(in)
+		if err != nil {
+			return
+		}
+		f.mu.Lock()
+		f.sent = append(f.sent, strings.Join(words, " "))
+		f.mu.Unlock()
+		answer := f.answer(words)
+		if answer == "" {
+			return
+		}
+		for part := range strings.SplitSeq(answer+"\r\n", pause) {
+			if _, err := io.WriteString(c, part); err != nil {
+				return
+			}
+			if strings.Contains(answer, pause) {
+				<-time.After(pauses)
+			}
+		}
+	}
+}
+
+// readWords reads one command: *2, then $3 and a word twice.
+func readWords(in *bufio.Reader) ([]string, error) {
+	number := func(mark byte) (int, error) {
+		line, err := in.ReadString('\n')
+		if err != nil || line[0] != mark {
+			return 0, fmt.Errorf("%q: %w", line, err)
+		}
+		return strconv.Atoi(strings.TrimSpace(line[1:]))
+	}
+	n, err := number('*')
+	if err != nil {
+		return nil, err
+	}
+	words := make([]string, n)
+	for i := range words {
+		size, err := number('$')
+		if err != nil {
+			return nil, err
+		}
+		word := make([]byte, size+2)
+		if _, err := io.ReadFull(in, word); err != nil {
+			return nil, err
+		}
+		words[i] = string(word[:size])
+	}
+	return words, nil
+}
+
+// commands are what the server was sent, one line each.
+func (f *fake) commands() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]string(nil), f.sent...)
+}
+
+// count is how many commands began with a word.
+func (f *fake) count(word string) int {
+	n := 0
+	for _, line := range f.commands() {
+		if first, _, _ := strings.Cut(line, " "); first == word {
+			n++
+		}
+	}
+	return n
+}
+
+// old is a server before version 6: it does not know HELLO, and repeats what it does not know.
+func old(_ *fake, words []string) string {
+	switch words[0] {
+	case "ping":
+		return "+PONG"
+	case "auth", "select":
+		return "+OK"
+	default:
+		return "-ERR unknown command `" + words[0] + "`, with args beginning with: `" + strings.Join(words[1:], "`, `") + "`"
+	}
+}
+
+// slots is a cluster of one server.
+func (f *fake) slots() string {
+	host, port, _ := net.SplitHostPort(f.address())
+	return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$%d\r\n%s\r\n:%s\r\n$2\r\nid", len(host), host, port)
+}

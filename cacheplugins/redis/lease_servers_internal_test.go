@@ -1,0 +1,93 @@
+package redis
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// testURL is the variable with the URL of the server that all tests share.
+const testURL xEnv.EnvKey = "PLINTH_TEST_REDIS_URL"
+
+func serverURL(tb testing.TB) string {
+	tb.Helper()
+	address, ok := xEnv.GetEnv(testURL)
+	if !ok {
+		tb.Skip(testURL.String() + " is not set")
+	}
+	return address
+}
+
+// node is the name of the one at an address.
+func node(tb testing.TB, s *cachetest.Servers, address string) string {
+	tb.Helper()
+	for _, n := range s.Nodes {
+		if n.Address == address {
+			return n.Name
+		}
+	}
+	tb.Fatalf("no node has the address %s", address)
+	return ""
+}
+
+// done ends the test with an error.
+func done(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// openStore returns a store on the servers of a URL, which ends with the test and leaves no connection of a watch behind.
+func openStore(tb testing.TB, address string) *store {
+	tb.Helper()
+	opened, err := Driver{}.Open(context.Background(), driver.Config{URL: address})
+	done(tb, err)
+	s, ok := opened.(*store)
+	if !ok {
+		tb.Fatalf("the store is a %T", opened)
+	}
+	var open atomic.Int32
+	dial := s.options.Dialer
+	s.options.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		open.Add(1)
+		return &countedConn{Conn: conn, closed: sync.OnceFunc(func() { open.Add(-1) })}, nil
+	}
+	tb.Cleanup(func() {
+		done(tb, s.Close())
+		if n := open.Load(); n != 0 {
+			tb.Errorf("%d connections of watches are left", n)
+		}
+	})
+	return s
+}
+
+type countedConn struct {
+	net.Conn
+	closed func()
+}
+
+func (c *countedConn) Close() error {
+	c.closed()
+	return c.Conn.Close()
+}
+
+// as returns the URL for another user.
+func as(tb testing.TB, address, user string) string {
+	tb.Helper()
+	u, err := url.Parse(address)
+	done(tb, err)
+	u.User = url.UserPassword(user, "secret")
+	return u.String()
+}

@@ -1,0 +1,103 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/plinthgo/plinth/cacheplugins/redis"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
+)
+
+// leases is the prefix of their keys.
+const leases = "leases:"
+
+// openLeases opens the backend by a URL, also in the processes of leasetest.
+func openLeases(address string) (b lease.Backend, done func(), err error) {
+	s, err := redis.Driver{}.Open(context.Background(), driver.Config{URL: address})
+	if err != nil {
+		return nil, nil, err
+	}
+	l, ok := s.(driver.Leaser)
+	if !ok {
+		return nil, nil, errors.Join(errors.New("the store keeps no leases"), s.Close())
+	}
+	return l.LeaseBackend(leases), func() { _ = s.Close() }, nil
+}
+
+// client is one of the servers of a URL, below the store.
+func client(tb testing.TB, address string) goredis.UniversalClient {
+	tb.Helper()
+	s, err := redis.Driver{}.Open(context.Background(), driver.Config{URL: address})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = s.Close() })
+	return s.(driver.Provider).Values()[xCtx.RedisClientKey].(goredis.UniversalClient)
+}
+
+// forget lets the servers lose a name.
+func forget(c goredis.UniversalClient) func(tb testing.TB, name string) {
+	return func(tb testing.TB, name string) {
+		tb.Helper()
+		if err := c.Del(context.Background(), leases+name).Err(); err != nil {
+			tb.Error(err)
+		}
+	}
+}
+
+// version is what the server says that it is.
+func version(tb testing.TB, c goredis.UniversalClient) string {
+	tb.Helper()
+	info, err := c.Info(tb.Context(), "server").Result()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, after, _ := strings.Cut(info, "redis_version:")
+	number, _, _ := strings.Cut(after, "\r\n")
+	return "Redis " + number
+}
+
+// runLeases runs the definition of leases.
+func runLeases(t *testing.T, address, source, kind string) {
+	t.Helper()
+	c := client(t, address)
+	leasetest.Run(t, leasetest.Harness{
+		Open: func(tb testing.TB) lease.Backend {
+			tb.Helper()
+			b, done, err := openLeases(address)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			tb.Cleanup(done)
+			return b
+		},
+		Forget: forget(c), Source: source, Server: version(t, c) + kind,
+	})
+}
+
+func TestLeases(t *testing.T) {
+	address, source := server(t)
+	runLeases(t, address, source, "")
+}
+
+func TestLeasesWithSentinels(t *testing.T) {
+	runLeases(t, cachetest.StartServers(t, "redis-sentinel").URL, "private server", ", sentinels")
+}
+
+func TestLeasesInACluster(t *testing.T) {
+	runLeases(t, cachetest.StartServers(t, "redis-cluster").URL, "private server", ", cluster")
+}
+
+func TestNodes(t *testing.T) {
+	address := cachetest.StartServers(t, "redis").URL
+	c := client(t, address)
+	leasetest.Nodes(t, leasetest.NodesHarness{Address: address, Forget: forget(c), Source: "private server", Server: version(t, c)})
+}

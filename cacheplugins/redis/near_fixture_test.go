@@ -1,0 +1,208 @@
+package redis_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/plinthgo/plinth/cacheplugins/redis"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// copies is a store in the process for the copies of a near cache, which needs no more of a store. An application has the
+// memory backend for it.
+type copies struct {
+	driver.Store
+
+	mu      sync.RWMutex
+	objects map[string]mortal
+	hits    atomic.Int64 // of all reads, the stale ones too
+}
+
+type mortal struct {
+	driver.Object
+
+	end time.Time
+}
+
+func (c *copies) GetObject(_ context.Context, key string) (driver.Object, bool, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	m, ok := c.objects[key]
+	if !ok || !time.Now().Before(m.end) {
+		return nil, false, nil
+	}
+	c.hits.Add(1)
+	return m.Object, true, nil
+}
+
+func (c *copies) SetObject(_ context.Context, key string, o driver.Object, w driver.Write) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.objects[key] = mortal{o, time.Now().Add(w.TTL)}
+	return true, nil
+}
+
+func (c *copies) Delete(_ context.Context, keys ...string) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, key := range keys {
+		delete(c.objects, key)
+	}
+	return 0, nil
+}
+
+func (*copies) Close() error { return nil }
+
+func newCopies() *copies { return &copies{objects: map[string]mortal{}} }
+
+// process is what one process has of a server: a manager with a near cache, and a view of numbers.
+type process struct {
+	*xCache.KeyCache[string, int]
+
+	m         *xCache.Manager
+	client    *goredis.Client
+	copies    *copies
+	near      atomic.Int64 // reads that the near cache answered
+	staleness time.Duration
+}
+
+// openNear returns a process whose watch is up.
+func openNear(tb testing.TB, url, prefix string) *process {
+	tb.Helper()
+	store, err := redis.Driver{}.Open(tb.Context(), driver.Config{URL: url, PoolSize: 16})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p := &process{copies: newCopies()}
+	count := xCache.MetricsFunc(func(_ context.Context, e xCache.Event) {
+		if e.Near {
+			p.near.Add(1)
+		}
+	})
+	p.m, err = xCache.New(store, xCache.WithPrefix(prefix), xCache.WithNear(p.copies, time.Minute), xCache.WithMetrics(count))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := p.m.Close(); err != nil {
+			tb.Errorf("Close = %v", err)
+		}
+	})
+	p.KeyCache = xCache.KeyCacheOf[string, int](p.m)
+	p.client, _ = p.m.Values()[xCtx.RedisClientKey].(*goredis.Client)
+	i, _ := store.(driver.Invalidator)
+	p.staleness = i.Staleness()
+	p.warm(tb, "first")
+	return p
+}
+
+// value reads a number; 0 is none.
+func (p *process) value(tb testing.TB, key string) int {
+	tb.Helper()
+	v, ok, err := p.Get(tb.Context(), key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if !ok {
+		return 0
+	}
+	return *v
+}
+
+// warm reads until the near cache answers, which it does once the watch is up.
+func (p *process) warm(tb testing.TB, key string) {
+	tb.Helper()
+	one := 1
+	if err := p.Set(tb.Context(), key, &one, xCache.WithNX(), xCache.WithTTL(time.Hour)); err != nil {
+		tb.Fatal(err)
+	}
+	before := p.near.Load()
+	until(tb, 10*time.Second, "a hit of the near cache", func() bool {
+		p.value(tb, key)
+		return p.near.Load() > before
+	})
+}
+
+// until waits for what must become true, and returns how long that took.
+func until(tb testing.TB, within time.Duration, what string, done func() bool) time.Duration {
+	tb.Helper()
+	began := time.Now()
+	for !done() {
+		if time.Since(began) > within {
+			tb.Fatalf("no %s within %s", what, within)
+		}
+		<-time.After(100 * time.Microsecond)
+	}
+	return time.Since(began)
+}
+
+// history is the numbers that a key held, which only grow, and when each was known to be there.
+type history struct {
+	mu    sync.Mutex
+	since []time.Time
+}
+
+// add notes the next number after write has written it.
+func (h *history) add(write func(n int) error) error {
+	h.mu.Lock()
+	n := len(h.since) + 1
+	h.mu.Unlock()
+	if err := write(n); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.since = append(h.since, time.Now())
+	return nil
+}
+
+// lag is how old n was at a time: how long before it the next number was there.
+func (h *history) lag(n int, at time.Time) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if n >= len(h.since) {
+		return 0
+	}
+	return max(at.Sub(h.since[n]), 0)
+}
+
+func (h *history) last() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.since)
+}
+
+// lags collects how old reads were.
+type lags struct {
+	mu  sync.Mutex
+	all []time.Duration
+}
+
+func (l *lags) add(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, d)
+}
+
+// String is the number of reads, of those that were old, and the worst.
+func (l *lags) String() string {
+	slices.Sort(l.all)
+	fresh, _ := slices.BinarySearch(l.all, 1)
+	return strconv.Itoa(len(l.all)) + " reads, " + strconv.Itoa(len(l.all)-fresh) + " of them old, the oldest by " + l.worst().String()
+}
+
+func (l *lags) worst() time.Duration {
+	if len(l.all) == 0 {
+		return 0
+	}
+	return slices.Max(l.all)
+}

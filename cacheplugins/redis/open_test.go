@@ -1,0 +1,317 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// passwords are such as people have.
+var passwords = []string{"a b", `"`, "'", "p@ss", "a/b", "50%", "a;b", "a#b", "密码", "a\nb", "a\\b", "zq?x", ">zq", " zq ", "\x00zq\xff"}
+
+// newUser makes a user of the server who may do everything else than some commands.
+func newUser(tb testing.TB, address, name, password string, rules ...any) {
+	tb.Helper()
+	admin := clientOf(open(tb, driver.Config{URL: address}))
+	words := append([]any{"acl", "setuser", name, "reset", "on", ">" + password, "~*", "&*", "+@all"}, rules...)
+	if err := admin.Do(tb.Context(), words...).Err(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = admin.Do(context.Background(), "acl", "deluser", name).Err() })
+}
+
+func TestPasswordsAndUsersOfAnyCharacters(t *testing.T) {
+	address, _ := server(t)
+	for i, password := range passwords {
+		name := "plinth-test-ü:@" + string(rune('a'+i))
+		newUser(t, address, name, password)
+		c := parts(t, address)
+		c.User, c.Pass = name, password
+		who, err := clientOf(open(t, c)).Do(t.Context(), "acl", "whoami").Text()
+		if err != nil || who != name {
+			t.Errorf("with the password %q the user is %q, %v", password, who, err)
+		}
+		c.Pass = "zqzq" + password
+		wantFinal(t, c, "NOSQL_USER, NOSQL_PASS")
+	}
+}
+
+// wantFinal fails the test where Open has another error than one of ErrConfig that names variables and no password.
+func wantFinal(tb testing.TB, c driver.Config, names string) {
+	tb.Helper()
+	s, err := redis.Driver{}.Open(tb.Context(), c)
+	if err == nil {
+		_ = s.Close()
+		tb.Errorf("Open has no error, want one about %s", names)
+		return
+	}
+	if !errors.Is(err, driver.ErrConfig) || !strings.Contains(err.Error(), "("+names+")") {
+		tb.Errorf("Open = %v, want ErrConfig about %s", err, names)
+	}
+	if c.Pass != "" && strings.Contains(err.Error(), c.Pass) || strings.Contains(err.Error(), "\n") {
+		tb.Errorf("the error %q has the password, or more than a line", err)
+	}
+}
+
+func TestWhatWaitingDoesNotMendIsFinal(t *testing.T) {
+	address, _ := server(t)
+	newUser(t, address, "plinth-test-no-ping", "secret-zq", "-ping")
+	for _, tc := range []struct {
+		name   string
+		change func(c *driver.Config)
+		want   string
+	}{
+		{name: "a wrong password", change: func(c *driver.Config) { c.Pass = "wrong-zq" }, want: "NOSQL_USER, NOSQL_PASS"},
+		{name: "no password", change: func(c *driver.Config) { c.Pass = "" }, want: "NOSQL_USER, NOSQL_PASS"},
+		{name: "no password and a database", change: func(c *driver.Config) { c.Pass, c.Database = "", 1 }, want: "NOSQL_USER, NOSQL_PASS"},
+		{name: "an unknown user", change: func(c *driver.Config) { c.User = "plinth-test-nobody" }, want: "NOSQL_USER, NOSQL_PASS"},
+		{name: "a user who may not", change: func(c *driver.Config) { c.User, c.Pass = "plinth-test-no-ping", "secret-zq" }, want: "NOSQL_USER"},
+		{name: "no such database", change: func(c *driver.Config) { c.Database = 99999 }, want: "NOSQL_DATABASE"},
+		{name: "no cluster", change: func(c *driver.Config) { c.Mode = driver.ModeCluster }, want: "NOSQL_MODE"},
+		{name: "no sentinel", change: func(c *driver.Config) { c.Mode, c.Master, c.SentinelPass = driver.ModeSentinel, "m", c.Pass }, want: "NOSQL_MODE"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := parts(t, address)
+			tc.change(&c)
+			wantFinal(t, c, tc.want)
+		})
+	}
+	wantFinal(t, driver.Config{URL: strings.Replace(address, "@", "zq@", 1)}, "NOSQL_URL")
+}
+
+func TestWhatSentinelsRefuseIsFinal(t *testing.T) {
+	for answer, want := range map[string]string{
+		"*-1":                              "NOSQL_MASTER", // they do not know it
+		"-NOAUTH Authentication required.": "NOSQL_SENTINEL_USER, NOSQL_SENTINEL_PASS",
+	} {
+		f := newFake(t, func(f *fake, words []string) string {
+			if words[0] == "sentinel" {
+				return answer
+			}
+			return old(f, words)
+		})
+		wantFinal(t, driver.Config{Mode: driver.ModeSentinel, Host: f.address(), Master: "m"}, want)
+	}
+}
+
+// An answer of the sentinels that there is no such master is none about a key.
+func TestAMasterThatIsForgottenIsNoMiss(t *testing.T) {
+	known := true
+	var mu sync.Mutex
+	var f *fake
+	f = newFake(t, func(_ *fake, words []string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		host, port, _ := net.SplitHostPort(f.address())
+		switch {
+		case words[0] == "sentinel" && words[1] == "get-master-addr-by-name" && known:
+			return fmt.Sprintf("*2\r\n$%d\r\n%s\r\n$%d\r\n%s", len(host), host, len(port), port)
+		case words[0] == "sentinel":
+			return "*-1"
+		case words[0] == "get": // the connection ends, and a new one needs the sentinels
+			known = false
+			return ""
+		default:
+			return old(f, words)
+		}
+	})
+	s := open(t, driver.Config{Mode: driver.ModeSentinel, Host: f.address(), Master: "m"})
+	for range 3 {
+		if _, ok, err := s.Get(t.Context(), "k"); err == nil || ok {
+			t.Errorf("Get = %t, %v; want an error", ok, err)
+		}
+	}
+}
+
+func TestAServerThatIsNotThereMayCome(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	for name, c := range map[string]driver.Config{
+		"single":         {Host: address},
+		"sentinel":       {Host: address, Mode: driver.ModeSentinel, Master: "m"},
+		"cluster":        {Host: address, Mode: driver.ModeCluster},
+		"an old answer":  {Host: newFake(t, func(*fake, []string) string { return "-LOADING Redis is loading the dataset in memory" }).address()},
+		"a full server":  {Host: newFake(t, func(*fake, []string) string { return "-ERR max number of clients reached" }).address()},
+		"a lost replica": {Host: newFake(t, func(*fake, []string) string { return "-MASTERDOWN Link with MASTER is down" }).address()},
+		"nothing at all": {Host: newFake(t, func(*fake, []string) string { return "" }).address()},
+	} {
+		start := time.Now()
+		s, err := redis.Driver{}.Open(t.Context(), c)
+		if err == nil {
+			_ = s.Close()
+		}
+		if err == nil || errors.Is(err, driver.ErrConfig) || time.Since(start) > 2*time.Second {
+			t.Errorf("%s: Open = %v after %s, want an error that may pass, at once", name, err, time.Since(start))
+		}
+	}
+}
+
+func TestOpenEndsWithItsContext(t *testing.T) {
+	address, _ := server(t)
+	way, through := newRelay(t, address)
+	way.swallow()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := redis.Driver{}.Open(ctx, driver.Config{URL: through})
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrConfig) || time.Since(start) > 100*time.Millisecond+soon {
+		t.Errorf("Open = %v after %s, want the context's error after 100 ms", err, time.Since(start))
+	}
+}
+
+// commands are those that the documentation says a user needs.
+const needed = `+hello +auth +ping +select +get +set +mget +unlink +exists +pttl +pexpire +persist +type +evalsha +eval +scan
++hget +hgetall +hset +hexists +hdel +sadd +smembers +sismember +scard +srem
++lpush +rpush +lrange +lindex +llen +lpop +rpop +lrem +cluster|slots`
+
+func TestAUserNeedsTheCommandsOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../docs/content/base-go/redis.md")
+	if err != nil || !strings.Contains(string(page), needed) {
+		t.Errorf("the page (%v) does not list the same commands", err)
+	}
+	address, _ := server(t)
+	_, prefix := fresh(t)
+	rules := []any{"-@all"}
+	for rule := range strings.FieldsSeq(needed) {
+		rules = append(rules, rule)
+	}
+	newUser(t, address, "plinth-test-frugal", "secret-zq", rules...)
+	c := parts(t, address)
+	c.User, c.Pass, c.Database = "plinth-test-frugal", "secret-zq", 1
+	s := open(t, c)
+	t.Cleanup(func() { _, _ = s.Delete(context.Background(), prefix+"p", prefix+"q") })
+	calls := scripted(s, prefix)
+	maps.Copy(calls, everyCall(s))
+	maps.Copy(calls, plainCalls(s, prefix))
+	for name, call := range calls {
+		if err := call(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// plainCalls are those that are one command.
+func plainCalls(s driver.Store, prefix string) map[string]func(ctx context.Context) error {
+	keep := driver.Write{Keep: true}
+	void := func(_ any, err error) error { return err }
+	void2 := func(_, _ any, err error) error { return err }
+	return map[string]func(ctx context.Context) error{
+		"Delete":       func(ctx context.Context) error { return void(s.Delete(ctx, prefix+"k", prefix+"h")) },
+		"Exists":       func(ctx context.Context) error { return void(s.Exists(ctx, prefix+"k")) },
+		"TTL":          func(ctx context.Context) error { return void2(s.TTL(ctx, prefix+"k")) },
+		"HashGet":      func(ctx context.Context) error { return void2(s.HashGet(ctx, prefix+"h", "f")) },
+		"HashGetAll":   func(ctx context.Context) error { return void(s.HashGetAll(ctx, prefix+"h")) },
+		"HashExists":   func(ctx context.Context) error { return void(s.HashExists(ctx, prefix+"h", "f")) },
+		"HashRemove":   func(ctx context.Context) error { return void(s.HashRemove(ctx, prefix+"h", "f")) },
+		"SetMembers":   func(ctx context.Context) error { return void(s.SetMembers(ctx, prefix+"s")) },
+		"SetContains":  func(ctx context.Context) error { return void(s.SetContains(ctx, prefix+"s", nil)) },
+		"SetCount":     func(ctx context.Context) error { return void(s.SetCount(ctx, prefix+"s")) },
+		"SetRemove":    func(ctx context.Context) error { return void(s.SetRemove(ctx, prefix+"s", nil)) },
+		"ListRange":    func(ctx context.Context) error { return void(s.ListRange(ctx, prefix+"l", 0, -1)) },
+		"ListIndex":    func(ctx context.Context) error { return void2(s.ListIndex(ctx, prefix+"l", 0)) },
+		"ListLen":      func(ctx context.Context) error { return void(s.ListLen(ctx, prefix+"l")) },
+		"ListPop head": func(ctx context.Context) error { return void2(s.ListPop(ctx, prefix+"p", driver.Head)) },
+		"ListPop tail": func(ctx context.Context) error { return void2(s.ListPop(ctx, prefix+"p", driver.Tail)) },
+		"ListRemove":   func(ctx context.Context) error { return void(s.ListRemove(ctx, prefix+"l", 0, nil)) },
+		"ListPush": func(ctx context.Context) error {
+			return void2(s.ListPush(ctx, prefix+"p", driver.Tail, [][]byte{{1}}, keep))
+		},
+		"ListPush tail": func(ctx context.Context) error {
+			return void2(s.ListPush(ctx, prefix+"q", driver.Tail, [][]byte{{1}}, brief))
+		},
+		"PERSIST": func(ctx context.Context) error {
+			return void2(s.ListPush(ctx, prefix+"q", driver.Tail, [][]byte{{1}}, driver.Write{}))
+		},
+		"GetTTL": func(ctx context.Context) error {
+			_, _, _, err := s.(driver.TTLReader).GetTTL(ctx, prefix+"k")
+			return err
+		},
+	}
+}
+
+// What a new connection sends is what every server knows.
+func TestAConnectionSendsNoSurprises(t *testing.T) {
+	f := newFake(t, old)
+	s := open(t, driver.Config{Host: f.address(), User: "u", Pass: "p", Database: 3})
+	want := []string{"hello 3 auth u p", "auth u p", "select 3", "ping"}
+	if got := f.commands(); !slices.Equal(got, want) {
+		t.Errorf("the server was sent %q, want %q", got, want)
+	}
+	_, err := s.Set(t.Context(), "key-zq", []byte("value-zq"), driver.Write{})
+	if err == nil || strings.Contains(err.Error(), "zq") || !strings.Contains(err.Error(), "unknown command") {
+		t.Errorf("Set = %v, want an error without the key and the value", err)
+	}
+}
+
+func TestACommandWhoseAnswerIsLostIsSentOnce(t *testing.T) {
+	for _, mode := range []string{driver.ModeSingle, driver.ModeCluster} {
+		for name, call := range map[string]func(ctx context.Context, s driver.Store) error{
+			"evalsha": func(ctx context.Context, s driver.Store) error {
+				_, _, err := s.ListPush(ctx, "k", driver.Head, [][]byte{{1}}, driver.Write{})
+				return err
+			},
+			"lpop": func(ctx context.Context, s driver.Store) error {
+				_, _, err := s.ListPop(ctx, "k", driver.Head)
+				return err
+			},
+			"lpush": func(ctx context.Context, s driver.Store) error {
+				_, _, err := s.ListPush(ctx, "k", driver.Head, [][]byte{{1}}, driver.Write{Keep: true})
+				return err
+			},
+		} {
+			f := newFake(t, func(f *fake, words []string) string {
+				switch {
+				case words[0] == name:
+					return ""
+				case words[0] == "cluster" && words[1] == "slots":
+					return f.slots()
+				default:
+					return old(f, words)
+				}
+			})
+			s := open(t, driver.Config{Mode: mode, Host: f.address()})
+			err := call(t.Context(), s)
+			if err == nil || f.count(name) != 1 {
+				t.Errorf("%s, %s: %v, and the server was sent %d, want an error and 1", mode, name, err, f.count(name))
+			}
+		}
+	}
+}
+
+// A server that has moved the key has not done anything.
+func TestARefusedCommandFollowsItsKey(t *testing.T) {
+	refused := 0
+	f := newFake(t, func(f *fake, words []string) string {
+		switch {
+		case words[0] == "lpop" && refused == 0:
+			refused++
+			return "-MOVED 1 " + f.address()
+		case words[0] == "lpop":
+			return "$1\r\nv"
+		case words[0] == "cluster" && words[1] == "slots":
+			return f.slots()
+		default:
+			return old(f, words)
+		}
+	})
+	s := open(t, driver.Config{Mode: driver.ModeCluster, Host: f.address()})
+	value, ok, err := s.ListPop(t.Context(), "k", driver.Head)
+	if err != nil || !ok || string(value) != "v" {
+		t.Errorf("ListPop = %q, %t, %v; want v", value, ok, err)
+	}
+}

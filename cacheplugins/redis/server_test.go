@@ -1,0 +1,31 @@
+package redis_test
+
+import (
+	"net/url"
+	"strconv"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// server returns the URL of the server for tests and where it comes from, or skips.
+func server(tb testing.TB) (address, source string) {
+	tb.Helper()
+	return cachetest.Server(tb, "redis")
+}
+
+// parts are the settings of a URL one by one.
+func parts(tb testing.TB, address string) driver.Config {
+	tb.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		tb.Fatal("the server's URL does not parse")
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		tb.Fatal("the server's URL has no port")
+	}
+	pass, _ := u.User.Password()
+	return driver.Config{Host: u.Hostname(), Port: port, User: u.User.Username(), Pass: pass}
+}

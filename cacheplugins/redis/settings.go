@@ -1,0 +1,193 @@
+package redis
+
+import (
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+const (
+	serverPort   = 6379
+	sentinelPort = 26379
+	maxPort      = 65535
+
+	defaultPoolSize = 10
+	maxPoolSize     = maxPort // of connections from one address to one server
+)
+
+// settings are a Config without a problem.
+type settings struct {
+	driver.Config
+	addresses []string // with their ports; of a single server it may be the path of a socket
+	tlsMode   string
+	tls       *tls.Config // nil where nothing is encrypted
+}
+
+// checker collects the problems of a Config.
+type checker struct {
+	settings
+	fromURL  bool
+	problems []error
+}
+
+// parse returns the settings of c, or all its problems.
+func parse(c driver.Config) (*settings, error) {
+	k := checker{settings: settings{Config: c}, fromURL: c.URL != ""}
+	parts := true
+	if k.fromURL {
+		var err error
+		if k.Config, err = readURL(c); err != nil {
+			k.problems = append(k.problems, err)
+			parts = false // there are none
+		}
+	}
+	if parts {
+		k.checkMode()
+		k.checkNumbers()
+		k.checkUsers()
+		k.checkAddresses()
+	}
+	k.checkTLS()
+	if n := k.PoolSize; n < 0 || n > maxPoolSize {
+		k.problem(xEnv.NoSqlPoolSize, strconv.Itoa(n), "is no size of a pool", "1 to "+strconv.Itoa(maxPoolSize))
+	}
+	if err := errors.Join(k.problems...); err != nil {
+		return nil, err
+	}
+	return &k.settings, nil
+}
+
+// replaced are the variables in whose place a URL stands.
+var replaced = map[xEnv.EnvKey]bool{
+	xEnv.NoSqlHost: true, xEnv.NoSqlPort: true, xEnv.NoSqlUser: true, xEnv.NoSqlPass: true, xEnv.NoSqlDatabase: true,
+	xEnv.NoSqlMode: true, xEnv.NoSqlMaster: true,
+}
+
+// problem notes what is wrong with a variable, or with the part of the URL that replaces it.
+func (k *checker) problem(key xEnv.EnvKey, value, problem, accepted string) {
+	if k.fromURL && replaced[key] {
+		key, problem = xEnv.NoSqlURL, "has a part that "+problem+" ("+string(key)+")"
+	}
+	k.problems = append(k.problems, xEnv.Problem(key, value, problem, accepted))
+}
+
+func (k *checker) checkMode() {
+	k.Mode = cmp.Or(k.Mode, driver.ModeSingle)
+	switch k.Mode {
+	case driver.ModeSingle, driver.ModeSentinel, driver.ModeCluster:
+	default:
+		k.problem(xEnv.NoSqlMode, k.Mode, "is no mode", strings.Join([]string{driver.ModeSingle, driver.ModeSentinel, driver.ModeCluster}, ", "))
+		return
+	}
+	if k.Mode == driver.ModeSentinel {
+		if k.Master == "" {
+			k.problem(xEnv.NoSqlMaster, "", "is not set", "the name under which the sentinels know the servers")
+		}
+		return
+	}
+	for _, part := range []struct {
+		key   xEnv.EnvKey
+		value string
+	}{
+		{xEnv.NoSqlMaster, k.Master},
+		{xEnv.NoSqlSentinelUser, k.SentinelUser},
+		{xEnv.NoSqlSentinelPass, k.SentinelPass},
+	} {
+		if part.value != "" {
+			k.problem(part.key, part.value, "is only used where "+string(xEnv.NoSqlMode)+" is "+driver.ModeSentinel, "")
+		}
+	}
+}
+
+func (k *checker) checkNumbers() {
+	if k.Port < 0 || k.Port > maxPort {
+		k.problem(xEnv.NoSqlPort, strconv.Itoa(k.Port), "is no port", "1 to "+strconv.Itoa(maxPort))
+	}
+	switch {
+	case k.Database < 0:
+		k.problem(xEnv.NoSqlDatabase, strconv.Itoa(k.Database), "is no database", "0 and more")
+	case k.Database > 0 && k.Mode == driver.ModeCluster:
+		k.problem(xEnv.NoSqlDatabase, strconv.Itoa(k.Database), "is not possible in a cluster", "0")
+	}
+}
+
+// checkUsers refuses a user without a password: the client would not tell the server of it, and would be someone else.
+func (k *checker) checkUsers() {
+	if k.User != "" && k.Pass == "" {
+		k.problem(xEnv.NoSqlPass, "", "is not set, though there is a user", "")
+	}
+	if k.SentinelUser != "" && k.SentinelPass == "" {
+		k.problem(xEnv.NoSqlSentinelPass, "", "is not set, though there is a user", "")
+	}
+}
+
+func (k *checker) checkAddresses() {
+	host := cmp.Or(strings.TrimSpace(k.Host), "localhost")
+	if socket(host) {
+		if k.Mode != driver.ModeSingle {
+			k.problem(xEnv.NoSqlHost, host, "is a Unix socket, which is one server", "")
+		}
+		k.addresses = []string{host}
+		return
+	}
+	port := cmp.Or(k.Port, serverPort)
+	if k.Mode == driver.ModeSentinel {
+		port = cmp.Or(k.Port, sentinelPort)
+	}
+	for item := range strings.SplitSeq(host, ",") {
+		item = strings.TrimSpace(item)
+		address, ok := addressOf(item, strconv.Itoa(port))
+		if !ok {
+			if strings.Contains(item, "@") {
+				item = "" // it may be a URL with a password
+			}
+			k.problem(xEnv.NoSqlHost, item, "is no host", "a name or an address, also with a port, and several of them with commas between")
+		}
+		k.addresses = append(k.addresses, address)
+	}
+	if k.Mode == driver.ModeSingle && len(k.addresses) > 1 {
+		k.problem(xEnv.NoSqlHost, host, "is more than one host", "one, unless "+string(xEnv.NoSqlMode)+" is "+driver.ModeSentinel+" or "+driver.ModeCluster)
+	}
+}
+
+// socket reports whether a host is the path of a Unix socket.
+func socket(host string) bool { return strings.HasPrefix(host, "/") }
+
+// addressOf returns a host with its port, or with the default one.
+func addressOf(text, port string) (address string, ok bool) {
+	host := text
+	if _, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")); err == nil {
+		host = strings.Trim(text, "[]")
+	} else if h, p, err := net.SplitHostPort(text); err == nil {
+		host, port = h, p
+		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 {
+			return "", false
+		}
+	}
+	if _, err := netip.ParseAddr(host); err != nil && (host == "" || strings.ContainsAny(host, `:@/?#%[]\ `+"\t\r\n\x00")) {
+		return "", false
+	}
+	return net.JoinHostPort(host, port), true
+}
+
+func (k *checker) checkTLS() {
+	mode, err := k.TLSMode()
+	if err != nil {
+		k.problems = append(k.problems, err)
+		return
+	}
+	if mode != driver.TLSDisable && socket(k.Host) {
+		k.problem(xEnv.NoSqlTLS, mode, "is not possible through a Unix socket", driver.TLSDisable)
+	}
+	k.tlsMode = mode
+	if k.tls, err = driver.TLSConfig(mode, k.TLSCA, ""); err != nil {
+		k.problems = append(k.problems, err)
+	}
+}

@@ -1,0 +1,83 @@
+package redis_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+func TestCheckNamesEveryProblem(t *testing.T) {
+	noPEM := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(noPEM, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name   string
+		config driver.Config
+		want   []string // the beginnings of the lines
+	}{
+		{name: "nothing is set"},
+		{name: "one server", config: driver.Config{Host: "db", Port: 6380, User: "u", Pass: "p", Database: 3, PoolSize: 1}},
+		{name: "a port behind the host", config: driver.Config{Host: "db:1", Port: 6379}},
+		{name: "IPv6", config: driver.Config{Host: "::1"}},
+		{name: "IPv6 in brackets", config: driver.Config{Host: "[::1]:7000"}},
+		{name: "a socket", config: driver.Config{Host: "/run/redis.sock"}},
+		{name: "sentinels", config: driver.Config{Mode: "sentinel", Host: "a, b:1,[::1]", Master: "m", SentinelUser: "u", SentinelPass: "p"}},
+		{name: "a cluster", config: driver.Config{Mode: "cluster", Host: "a"}},
+		{name: "verified", config: driver.Config{TLS: "verify-full"}},
+		{
+			name:   "everything at once",
+			config: driver.Config{Mode: "cluster", Host: "a,,b c", Port: 70000, Database: 1, Master: "m", SentinelPass: "p", User: "u", TLS: "on", PoolSize: -1},
+			want: []string{
+				`NOSQL_MASTER: "m" is only used where NOSQL_MODE is sentinel`, "NOSQL_SENTINEL_PASS: the value is only used",
+				`NOSQL_PORT: "70000" is no port (accepted: 1 to 65535)`, `NOSQL_DATABASE: "1" is not possible in a cluster`,
+				"NOSQL_PASS: is not set, though there is a user", "NOSQL_HOST: is no host", `NOSQL_HOST: "b c" is no host`,
+				`NOSQL_TLS: "on" is no mode`, `NOSQL_POOL_SIZE: "-1" is no size`,
+			},
+		},
+		{name: "a mode that is none", config: driver.Config{Mode: "ring"}, want: []string{`NOSQL_MODE: "ring" is no mode (accepted: single, sentinel, cluster)`}},
+		{name: "no master", config: driver.Config{Mode: "sentinel"}, want: []string{"NOSQL_MASTER: is not set"}},
+		{name: "two servers", config: driver.Config{Host: "a,b"}, want: []string{`NOSQL_HOST: "a,b" is more than one host`}},
+		{name: "a socket of a cluster", config: driver.Config{Mode: "cluster", Host: "/s"}, want: []string{`NOSQL_HOST: "/s" is a Unix socket`}},
+		{name: "TLS through a socket", config: driver.Config{Host: "/s", TLS: "require"}, want: []string{`NOSQL_TLS: "require" is not possible`}},
+		{name: "bad ports", config: driver.Config{Mode: "cluster", Host: "a:0,b:x,c:70000,d:"}, want: []string{
+			`NOSQL_HOST: "a:0"`, `NOSQL_HOST: "b:x"`, `NOSQL_HOST: "c:70000"`, `NOSQL_HOST: "d:"`,
+		}},
+		{name: "a URL in the place of the host", config: driver.Config{Host: "redis://:hunter2@h"}, want: []string{"NOSQL_HOST: is no host"}},
+		{name: "a negative database", config: driver.Config{Database: -1}, want: []string{`NOSQL_DATABASE: "-1"`}},
+		{name: "no PEM", config: driver.Config{TLS: "verify-full", TLSCA: noPEM}, want: []string{"NOSQL_TLS_CA: "}},
+		{name: "a CA that nothing reads", config: driver.Config{TLS: "require", TLSCA: noPEM}, want: []string{"NOSQL_TLS_CA: "}},
+		{name: "a URL with bad parts", config: driver.Config{URL: "redis+sentinel://u@h:0/", TLS: "on"}, want: []string{
+			"NOSQL_URL: has a part that is not set (NOSQL_MASTER)", "NOSQL_URL: has a part that is not set, though", "NOSQL_URL: the value has a part that is no host",
+			"NOSQL_TLS: ",
+		}},
+		{name: "a URL replaces the parts", config: driver.Config{URL: "redis://h", Host: "@", Port: -1, Mode: "ring", Database: -1, Master: "m", User: "u"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := redis.Driver{}.Check(tc.config)
+			var lines []string
+			if err != nil {
+				lines = strings.Split(err.Error(), "\n")
+			}
+			if len(lines) != len(tc.want) {
+				t.Fatalf("Check = %q, want %d lines", lines, len(tc.want))
+			}
+			for i, line := range lines {
+				if !strings.HasPrefix(line, tc.want[i]) || strings.Contains(line, "hunter2") {
+					t.Errorf("line %d = %q, want %q", i, line, tc.want[i])
+				}
+			}
+		})
+	}
+}
+
+func TestOpenRefusesWhatCheckRefuses(t *testing.T) {
+	if _, err := (redis.Driver{}).Open(t.Context(), driver.Config{Host: "a,b"}); !errors.Is(err, driver.ErrConfig) {
+		t.Errorf("Open = %v, want ErrConfig", err)
+	}
+}

@@ -1,0 +1,151 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// store implements the interfaces of package driver over one client.
+type store struct {
+	client  redis.UniversalClient
+	options *redis.UniversalOptions
+	set     *settings
+	calls   *calls
+	watches watches
+	closed  atomic.Bool
+}
+
+var _ interface {
+	driver.Store
+	driver.Batcher
+	driver.Scanner
+	driver.TTLReader
+	driver.Leaser
+	driver.Invalidator
+	driver.Provider
+	driver.Describer
+} = (*store)(nil)
+
+func newStore(set *settings) *store {
+	s := &store{set: set, calls: &calls{}}
+	s.options = set.options(s.calls)
+	s.client = connect(s.options)
+	return s
+}
+
+// do sends one command. Its error is the client's; failed makes ours of it.
+func (s *store) do(ctx context.Context, cmd redis.Cmder) error { return s.send(ctx, &call{}, cmd) }
+
+// send is do for a call that is part of something larger.
+func (s *store) send(ctx context.Context, c *call, cmd redis.Cmder) error {
+	ctx, cancel := s.begin(ctx, c)
+	err := s.client.Process(ctx, cmd)
+	cancel()
+	c.end()
+	return err
+}
+
+// within runs calls of the client under a context that ends them.
+func (s *store) within(ctx context.Context, do func(context.Context) error) error {
+	c := &call{}
+	ctx, cancel := s.begin(ctx, c)
+	defer c.end()
+	defer cancel()
+	return do(ctx)
+}
+
+// begin makes c the call of ctx, and returns the context for the client.
+func (s *store) begin(ctx context.Context, c *call) (context.Context, context.CancelFunc) {
+	s.calls.begin(ctx, c)
+	if !s.options.IsClusterMode {
+		return c, func() {}
+	}
+	if own, ok := ctx.Deadline(); ok && own.Before(c.deadline().Add(clockSlack)) {
+		return c, func() {}
+	}
+	return context.WithDeadline(c, c.deadline()) // the client may go from one server to the next, and wait for each
+}
+
+// count sends a command whose answer is a number.
+func (s *store) count(ctx context.Context, args ...any) (int, error) {
+	cmd := redis.NewIntCmd(ctx, args...)
+	err := s.do(ctx, cmd)
+	return int(cmd.Val()), s.failed(ctx, err)
+}
+
+// value sends a command whose answer is a text or nothing.
+func (s *store) value(ctx context.Context, args ...any) ([]byte, bool, error) {
+	cmd := redis.NewStringCmd(ctx, args...)
+	return s.textOf(ctx, cmd, s.do(ctx, cmd))
+}
+
+func (s *store) textOf(ctx context.Context, cmd *redis.StringCmd, err error) ([]byte, bool, error) {
+	switch {
+	case err == nil:
+		return bytesOf(cmd.Val()), true, nil
+	case missing(err):
+		return nil, false, nil
+	default:
+		return nil, false, s.failed(ctx, err)
+	}
+}
+
+// Ping implements driver.Store. Of several servers one is asked.
+func (s *store) Ping(ctx context.Context) error {
+	return s.failed(ctx, s.do(ctx, redis.NewStatusCmd(ctx, "ping")))
+}
+
+// ask is the first call.
+func (s *store) ask(ctx context.Context) error {
+	err := s.do(ctx, redis.NewStatusCmd(ctx, "ping"))
+	if err == nil {
+		return nil
+	}
+	return s.opened(s.failed(ctx, err))
+}
+
+// Close implements driver.Store.
+func (s *store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	s.watches.close()
+	if err := s.client.Close(); !errors.Is(err, net.ErrClosed) { // a connection may have broken before
+		return err
+	}
+	return nil
+}
+
+// Values implements driver.Provider.
+func (s *store) Values() map[xCtx.ContextKey]any {
+	return map[xCtx.ContextKey]any{xCtx.RedisClientKey: s.client}
+}
+
+// Describe implements driver.Describer.
+func (s *store) Describe() string {
+	var b strings.Builder
+	b.WriteString("redis ")
+	if s.set.Mode != driver.ModeSingle {
+		b.WriteString(s.set.Mode + " ")
+	}
+	if s.set.Master != "" {
+		fmt.Fprintf(&b, "%q at ", s.set.Master)
+	}
+	b.WriteString(strings.Join(s.set.addresses, ","))
+	if s.set.Database > 0 {
+		fmt.Fprintf(&b, ", database %d", s.set.Database)
+	}
+	if s.set.tls != nil {
+		b.WriteString(", TLS " + s.set.tlsMode)
+	}
+	return b.String()
+}

@@ -1,0 +1,149 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// servers knows which ones are written to.
+type servers interface {
+	// masters returns the addresses of those that a watch has to be connected to.
+	masters(ctx context.Context) ([]string, error)
+	// check returns an error where the feeds do not come from all masters, or nobody knows.
+	check(ctx context.Context, feeds []*feed) error
+	// close frees what it has.
+	close()
+}
+
+func serversOf(s *store) servers {
+	if c, ok := s.client.(*redis.ClusterClient); ok {
+		return clusterServers{c}
+	}
+	if s.options.MasterName != "" {
+		return newSentinelServers(s.options)
+	}
+	return singleServer(s.options.Addrs[0])
+}
+
+// singleServer is the address of the only one.
+type singleServer string
+
+func (s singleServer) masters(context.Context) ([]string, error) { return []string{string(s)}, nil }
+func (singleServer) check(context.Context, []*feed) error        { return nil }
+func (singleServer) close()                                      {}
+
+// sentinelServers are those that sentinels watch.
+type sentinelServers struct {
+	name      string
+	sentinels []*redis.SentinelClient
+}
+
+func newSentinelServers(o *redis.UniversalOptions) *sentinelServers {
+	s := &sentinelServers{name: o.MasterName}
+	for _, address := range o.Addrs {
+		s.sentinels = append(s.sentinels, redis.NewSentinelClient(&redis.Options{
+			Addr: address, Username: o.SentinelUsername, Password: o.SentinelPassword, Dialer: o.Dialer, TLSConfig: o.TLSConfig,
+			Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true,
+			PoolSize: 1, MaxRetries: -1, DialerRetries: 1, DialTimeout: beat / 2, ReadTimeout: beat / 2, WriteTimeout: beat / 2,
+		}))
+	}
+	return s
+}
+
+// masters asks all sentinels. One that was cut off may still name the master from before, so they have to agree.
+func (s *sentinelServers) masters(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, beat/2)
+	defer cancel()
+	var mu sync.Mutex
+	named := map[string]bool{}
+	err := together(len(s.sentinels), func(i int) error {
+		answer, err := s.sentinels[i].GetMasterAddrByName(ctx, s.name).Result()
+		if err != nil {
+			return fmt.Errorf("a sentinel names no master: %w", err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		named[net.JoinHostPort(answer[0], answer[1])] = true
+		return nil
+	})
+	switch masters := slices.Collect(maps.Keys(named)); len(masters) {
+	case 1:
+		return masters, nil
+	case 0:
+		return nil, err
+	default:
+		return nil, fmt.Errorf("the sentinels disagree about the master: %v", masters)
+	}
+}
+
+func (s *sentinelServers) check(ctx context.Context, feeds []*feed) error {
+	masters, err := s.masters(ctx)
+	if err == nil && masters[0] != feeds[0].address {
+		err = errOthers
+	}
+	return err
+}
+
+func (s *sentinelServers) close() {
+	for _, sentinel := range s.sentinels {
+		_ = sentinel.Close()
+	}
+}
+
+// errOthers is the error of feeds that do not come from the masters.
+var errOthers = errors.New("the masters are others")
+
+// clusterServers are those of a cluster.
+type clusterServers struct{ client *redis.ClusterClient }
+
+func (c clusterServers) masters(ctx context.Context) ([]string, error) {
+	var mu sync.Mutex
+	var addresses []string
+	err := c.client.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		addresses = append(addresses, master.Options().Addr)
+		return nil
+	})
+	if err == nil && len(addresses) == 0 {
+		err = errors.New("the cluster has no master")
+	}
+	return addresses, err
+}
+
+// check asks every master who they are, so that one that is none any more, or was cut off, does not pass.
+func (clusterServers) check(ctx context.Context, feeds []*feed) error {
+	nodes := make([]string, len(feeds))
+	views := make([][]redis.ClusterSlot, len(feeds))
+	err := together(len(feeds), func(i int) (err error) {
+		nodes[i] = feeds[i].node
+		views[i], err = feeds[i].control.ClusterSlots(ctx).Result() //nolint:staticcheck // its successor takes Redis 7
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(nodes)
+	for _, view := range views {
+		var masters []string
+		for _, slots := range view {
+			if len(slots.Nodes) > 0 { // the first is the master
+				masters = append(masters, slots.Nodes[0].ID)
+			}
+		}
+		slices.Sort(masters)
+		if !slices.Equal(slices.Compact(masters), nodes) {
+			return errOthers
+		}
+	}
+	return nil
+}
+
+func (clusterServers) close() {}

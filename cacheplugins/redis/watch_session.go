@@ -1,0 +1,121 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// watch tells one watcher of the keys under a prefix.
+type watch struct {
+	prefix  string
+	w       driver.Watcher
+	options redis.UniversalOptions
+	servers servers
+}
+
+// session is a watch as long as none of its connections breaks and the masters stay the same.
+type session struct {
+	feeds []*feed
+}
+
+// open connects to all masters.
+func (v *watch) open(ctx context.Context) (*session, error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	addresses, err := v.servers.masters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{feeds: make([]*feed, len(addresses))}
+	err = together(len(addresses), func(i int) (err error) {
+		s.feeds[i], err = v.dial(ctx, addresses[i])
+		return err
+	})
+	if err == nil {
+		err = v.servers.check(ctx, s.feeds)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// follow passes on what the servers tell, until one of them is silent, the masters are others, or ctx ends.
+func (v *watch) follow(ctx context.Context, s *session) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var told sync.Mutex // held during a call to the watcher
+	tell := func(keys []string) {
+		told.Lock()
+		defer told.Unlock()
+		if ctx.Err() == nil {
+			v.w.Invalidate(keys)
+		}
+	}
+	v.w.Connected()
+	var parts sync.WaitGroup
+	part := func(do func()) {
+		parts.Go(func() {
+			defer stop()
+			do()
+		})
+	}
+	for _, f := range s.feeds {
+		part(func() { f.read(ctx, tell) })
+		part(func() { f.beat(ctx) })
+	}
+	part(func() { v.guard(ctx, s.feeds) })
+	<-ctx.Done()
+	told.Lock()
+	v.w.Disconnected()
+	told.Unlock()
+	s.close()
+	parts.Wait()
+}
+
+// guard returns when the masters are not those of the feeds any more, or nobody says who they are.
+func (v *watch) guard(ctx context.Context, feeds []*feed) {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		limited, cancel := context.WithTimeout(ctx, beat)
+		err := v.servers.check(limited, feeds)
+		cancel()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// close ends the connections. A nil session has none.
+func (s *session) close() {
+	if s == nil {
+		return
+	}
+	for _, f := range s.feeds {
+		f.close()
+	}
+}
+
+// together calls do for 0 to n-1 at once and returns one of the errors.
+func together(n int, do func(i int) error) error {
+	problems := make([]error, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { problems[i] = do(i) })
+	}
+	all.Wait()
+	return cmp.Or(problems...)
+}
