@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -132,7 +133,8 @@ func TestCommandKeepsItsStreams(t *testing.T) {
 // stack is a devstack that runs.
 type stack struct {
 	cmd       *exec.Cmd
-	addresses []string // of its servers
+	addresses []string // of its servers, and of the control
+	encrypted []string // of those ports that not every build of a server has
 	folder    string
 	done      chan error
 }
@@ -188,7 +190,11 @@ func (s *stack) note(t *testing.T, line string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.addresses = append(s.addresses, u.Host)
+		if u.Scheme == "rediss" {
+			s.encrypted = append(s.encrypted, u.Host)
+		} else {
+			s.addresses = append(s.addresses, u.Host)
+		}
 	}
 }
 
@@ -208,7 +214,7 @@ func (s *stack) wait(t *testing.T) error {
 func (s *stack) open(t *testing.T) []string {
 	t.Helper()
 	var open []string
-	for _, address := range s.addresses {
+	for _, address := range slices.Concat(s.addresses, s.encrypted) {
 		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address)
 		if err == nil {
 			_ = conn.Close()
@@ -243,7 +249,7 @@ func TestSignalEndsCommandAndServers(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			need(t, tc.only)
 			s := begin(t, tc.only, "env; exec sleep 600")
-			if open := s.open(t); len(open) != len(s.addresses) {
+			if open := s.open(t); len(open) != len(s.addresses)+len(s.encrypted) {
 				t.Fatalf("open are %q of %q", open, s.addresses)
 			}
 			if err := s.cmd.Process.Signal(tc.sig); err != nil {
@@ -282,7 +288,7 @@ func TestSecondSignalEndsACommandThatRefuses(t *testing.T) {
 func TestWithoutACommandTheServersRunUntilASignal(t *testing.T) {
 	need(t, "redis")
 	s := begin(t, "redis", "")
-	if open := s.open(t); len(open) != len(s.addresses) {
+	if open := s.open(t); len(open) != len(s.addresses)+len(s.encrypted) {
 		t.Errorf("open are %q of %q", open, s.addresses)
 	}
 	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {

@@ -7,7 +7,8 @@
 // KINDS are of postgres, mysql, redis, separated by commas. A server whose connection string is in the environment
 // (PLINTH_TEST_POSTGRES_DSN, PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL) is left as it is; the table before the command says
 // so where it does not answer. Else a private one is started if its binary is on the machine, and the command finds its
-// connection string in the same variable. Else the kind is skipped, and the table says what to install.
+// connection string in the same variable; that of a Redis over TLS is in PLINTH_TEST_REDIS_TLS_URL. Else the kind is skipped,
+// and the table says what to install.
 //
 // Without a command devstack prints the variables for a shell, and stops the servers when it gets a signal. With -missing it
 // only prints the Debian packages of the kinds that would be skipped.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -13,13 +14,24 @@ import (
 
 // ran is what one run of a suite says of itself.
 type ran struct {
-	Family  string `json:"family"`  // database or cache
-	Backend string `json:"backend"` // the driver's name
-	Source  string `json:"source"`  // where the server came from
-	Server  string `json:"server"`  // what the server says it is
-	Tests   int    `json:"tests"`
-	Outcome string `json:"outcome"` // passed, failed or skipped
-	Reason  string `json:"reason"`  // of a skip
+	Family  string   `json:"family"`  // database, cache, lease or failover
+	Backend string   `json:"backend"` // the driver's name
+	Source  string   `json:"source"`  // where the server came from
+	Server  string   `json:"server"`  // what the server says it is
+	Tests   int      `json:"tests"`
+	Outcome string   `json:"outcome"` // passed, failed or skipped
+	Reason  string   `json:"reason"`  // of a skip
+	Notes   []string `json:"notes"`   // what was measured
+}
+
+// families are those of the table, in its order.
+var families = []string{"database", "cache", "lease", "failover"}
+
+// same reports whether both are the same but for what is counted.
+func (r *ran) same(other *ran) bool {
+	a, b := *r, *other
+	a.Tests, a.Notes, b.Tests, b.Notes = 0, nil, 0, nil
+	return reflect.DeepEqual(a, b)
 }
 
 // read collects the reports in dir.
@@ -40,10 +52,26 @@ func read(dir string) ([]ran, error) {
 		}
 		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b ran) int {
-		return cmp.Or(-cmp.Compare(a.Family, b.Family), cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Source, b.Source))
+	slices.SortStableFunc(all, func(a, b ran) int {
+		return cmp.Or(cmp.Compare(slices.Index(families, a.Family), slices.Index(families, b.Family)),
+			cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Server, b.Server),
+			cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Reason, b.Reason))
 	})
-	return all, nil
+	return merge(all), nil
+}
+
+// merge makes one row of those that only differ in what is counted.
+func merge(sorted []ran) []ran {
+	var rows []ran
+	for _, r := range sorted {
+		if last := len(rows) - 1; last >= 0 && rows[last].same(&r) {
+			rows[last].Tests += r.Tests
+			rows[last].Notes = append(rows[last].Notes, r.Notes...)
+		} else {
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }
 
 // table shows the reports to people.
@@ -62,14 +90,32 @@ func table(all []ran) string {
 		fmt.Fprintln(w, "no suite ran")
 	}
 	_ = w.Flush()
+	b.WriteString(notes(all))
 	return b.String()
 }
 
-// missing returns an error that names the required backends on which no suite has run.
+// notes shows what was measured, below the table.
+func notes(all []ran) string {
+	var b strings.Builder
+	for _, r := range all {
+		for i, note := range r.Notes {
+			if i == 0 {
+				fmt.Fprintf(&b, "\n%s, %s:\n", r.Family, r.Backend)
+			}
+			fmt.Fprintf(&b, "  %s\n", note)
+		}
+	}
+	return b.String()
+}
+
+// missing returns an error that names the required backends on which no conformance suite has run: that of databases, or
+// that of caches.
 func missing(all []ran, required []string) error {
 	var absent []string
 	for _, name := range required {
-		there := slices.ContainsFunc(all, func(r ran) bool { return r.Backend == name && r.Outcome != "skipped" })
+		there := slices.ContainsFunc(all, func(r ran) bool {
+			return r.Backend == name && r.Outcome != "skipped" && (r.Family == "database" || r.Family == "cache")
+		})
 		if !there {
 			absent = append(absent, name)
 		}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,6 +28,7 @@ const (
 	onSQLite = `{"family":"database","backend":"sqlite","source":"in process","server":"SQLite 3","tests":7,"outcome":"passed"}`
 	onMemory = `{"family":"cache","backend":"memory","source":"in process","tests":3,"outcome":"passed"}`
 	noRedis  = `{"family":"cache","backend":"redis","tests":3,"outcome":"skipped","reason":"no server"}`
+	failover = `{"family":"failover","backend":"redis","source":"private server","tests":1,"outcome":"passed","notes":["back in %s"]}`
 )
 
 func TestTableShowsDatabasesFirstAndSkipsLoudly(t *testing.T) {
@@ -39,8 +42,28 @@ func TestTableShowsDatabasesFirstAndSkipsLoudly(t *testing.T) {
 	}
 }
 
+func TestFailoversAreOneRowWithNotesBelowTheTable(t *testing.T) {
+	lease := strings.Replace(onSQLite, "database", "lease", 1)
+	got := table(reports(t, fmt.Sprintf(failover, "2s"), lease, fmt.Sprintf(failover, "3s"), onMemory, onSQLite))
+	rows, notes, _ := strings.Cut(got, "\n\n")
+	var families []string
+	for line := range strings.Lines(rows) {
+		families = append(families, strings.Fields(line)[0])
+	}
+	if want := []string{"FAMILY", "database", "cache", "lease", "failover"}; !slices.Equal(families, want) {
+		t.Errorf("families = %q, want %q", families, want)
+	}
+	if words := strings.Fields(rows); !slices.Equal(words[len(words)-2:], []string{"2", "passed"}) {
+		t.Errorf("the last row is that of one test:\n%s", got)
+	}
+	if want := "failover, redis:\n  back in 2s\n  back in 3s\n"; notes != want {
+		t.Errorf("notes = %q, want %q", notes, want)
+	}
+}
+
 func TestRequiredBackendThatDidNotRunFails(t *testing.T) {
-	all := reports(t, onMemory, noRedis, onSQLite)
+	lease := strings.Replace(strings.Replace(onSQLite, "database", "lease", 1), "sqlite", "mysql", 1)
+	all := reports(t, onMemory, noRedis, onSQLite, fmt.Sprintf(failover, "2s"), lease)
 	for _, tc := range []struct {
 		name     string
 		required string

@@ -22,9 +22,27 @@ type control struct {
 	http  *http.Server
 	done  chan error
 
-	mu      sync.Mutex
-	count   int
-	servers map[string]*server.Server
+	mu    sync.Mutex
+	count int
+	units map[string]unit
+}
+
+// unit is what a test gets: a server or a deployment of several.
+type unit interface {
+	subject
+	DSN() string
+	TLSDSN() string
+	Version() string
+	Delete(ctx context.Context) error
+}
+
+// subject is what a test does something to: a unit or one of its nodes.
+type subject interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+	Kill(ctx context.Context) error
+	Pause(ctx context.Context) error
+	Continue(ctx context.Context) error
 }
 
 // serve listens on this machine only.
@@ -33,68 +51,149 @@ func serve(ctx context.Context, stack *Stack) (*control, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &control{stack: stack, servers: map[string]*server.Server{}, done: make(chan error, 1)}
+	c := &control{stack: stack, units: map[string]unit{}, done: make(chan error, 1)}
 	token := "/" + rand.Text()
 	c.url = "http://" + listener.Addr().String() + token
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+token+"/servers", c.create)
-	for pattern, do := range map[string]func(*server.Server, context.Context) error{
-		"DELETE " + token + "/servers/{id}":     (*server.Server).Delete,
-		"POST " + token + "/servers/{id}/start": (*server.Server).Start,
-		"POST " + token + "/servers/{id}/stop":  (*server.Server).Stop,
-		"POST " + token + "/servers/{id}/kill":  (*server.Server).Kill,
+	mux.HandleFunc("DELETE "+token+"/servers/{id}", c.remove)
+	for name, do := range map[string]func(subject, context.Context) error{
+		"start": subject.Start, "stop": subject.Stop, "kill": subject.Kill, "pause": subject.Pause, "continue": subject.Continue,
 	} {
-		mux.HandleFunc(pattern, c.on(do))
+		mux.HandleFunc("POST "+token+"/servers/{id}/"+name, c.on(do))
+		mux.HandleFunc("POST "+token+"/servers/{id}/nodes/{node}/"+name, c.on(do))
 	}
 	c.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { c.done <- c.http.Serve(listener) }()
 	return c, nil
 }
 
-// create answers a request for a new server. There are only those kinds of which one runs: where the environment gives a
-// server, tests that need one of their own must not get another product.
+// create answers a request for a new server or deployment.
 func (c *control) create(w http.ResponseWriter, r *http.Request) {
-	name := r.URL.Query().Get("kind")
-	i := slices.IndexFunc(c.stack.rows, func(r row) bool { return r.kind.Name == name && r.private != nil })
-	if i < 0 {
-		http.Error(w, "no server of this kind was started here", http.StatusNotImplemented)
-		return
-	}
-	started, err := c.stack.group.Start(r.Context(), c.stack.rows[i].kind)
-	if err != nil {
+	started, err := c.start(r.Context(), r.URL.Query().Get("kind"))
+	switch {
+	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	case started == nil:
+		http.Error(w, "no server of this kind was started here", http.StatusNotImplemented)
 		return
 	}
 	c.mu.Lock()
 	c.count++
 	id := strconv.Itoa(c.count)
-	c.servers[id] = started
+	c.units[id] = started
 	c.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
-	_ = json.NewEncoder(w).Encode(map[string]string{"id": id, "dsn": started.DSN()})
+	_ = json.NewEncoder(w).Encode(describe(id, started)) //nolint:gosec // the test that asked needs the password
+}
+
+// start returns nil for a kind that there is not. There are only those of which one runs: where the environment gives a
+// server, tests that need one of their own must not get another product.
+func (c *control) start(ctx context.Context, name string) (unit, error) {
+	runs := func(k *server.Kind) bool {
+		return slices.ContainsFunc(c.stack.rows, func(r row) bool { return r.kind == k && r.private != nil })
+	}
+	if k, ok := server.ByName(name); ok && runs(k) {
+		s, err := c.stack.group.Start(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	if t, ok := server.TopologyByName(name); ok && runs(t.Kind) {
+		d, err := c.stack.group.Deploy(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		return d, nil
+	}
+	return nil, nil //nolint:nilnil // see above
+}
+
+// answer describes a unit.
+type answer struct {
+	ID       string `json:"id"`
+	DSN      string `json:"dsn"`
+	TLSDSN   string `json:"tlsDSN,omitempty"`
+	Version  string `json:"version"`
+	Master   string `json:"master,omitempty"`
+	Password string `json:"password,omitempty"` // of the nodes, for who asks one of them
+	Nodes    []node `json:"nodes,omitempty"`
+}
+
+type node struct {
+	Name    string      `json:"name"`
+	Address string      `json:"address"`
+	Role    server.Role `json:"role"`
+}
+
+func describe(id string, u unit) answer {
+	a := answer{ID: id, DSN: u.DSN(), TLSDSN: u.TLSDSN(), Version: u.Version()}
+	if d, ok := u.(*server.Deployment); ok {
+		a.Master, a.Password = d.Master, d.Password()
+		for _, n := range d.Nodes() {
+			a.Nodes = append(a.Nodes, node{Name: n.Name, Address: n.Address(), Role: n.Role})
+		}
+	}
+	return a
+}
+
+// find returns the subject of a request, or nil.
+func (c *control) find(r *http.Request) subject {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u, ok := c.units[r.PathValue("id")]
+	name := r.PathValue("node")
+	if !ok {
+		return nil
+	}
+	if name == "" {
+		return u
+	}
+	if d, ok := u.(*server.Deployment); ok {
+		for _, n := range d.Nodes() {
+			if n.Name == name {
+				return n
+			}
+		}
+	}
+	return nil
 }
 
 // on answers a request that does something with one server.
-func (c *control) on(do func(*server.Server, context.Context) error) http.HandlerFunc {
+func (c *control) on(do func(subject, context.Context) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id := r.PathValue("id")
-		c.mu.Lock()
-		s, ok := c.servers[id]
-		if r.Method == http.MethodDelete {
-			delete(c.servers, id)
-		}
-		c.mu.Unlock()
-		if !ok {
+		s := c.find(r)
+		if s == nil {
 			http.Error(w, "there is no such server", http.StatusNotFound)
 			return
 		}
-		if err := do(s, r.Context()); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.WriteHeader(http.StatusNoContent)
+		done(w, do(s, r.Context()))
 	}
+}
+
+// remove answers a request to end a unit for good.
+func (c *control) remove(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	c.mu.Lock()
+	u, ok := c.units[id]
+	delete(c.units, id)
+	c.mu.Unlock()
+	if !ok {
+		http.Error(w, "there is no such server", http.StatusNotFound)
+		return
+	}
+	done(w, u.Delete(r.Context()))
+}
+
+func done(w http.ResponseWriter, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (c *control) close() error {

@@ -141,6 +141,11 @@ func TestPrivateServerIsExported(t *testing.T) {
 	if err != nil || !strings.HasPrefix(u.Host, "127.0.0.1:") || u.Path != "/0" {
 		t.Errorf("URL of host %q, path %q, %v", u.Host, u.Path, err)
 	}
+	if encrypted := exported(s, "PLINTH_TEST_REDIS_TLS_URL"); encrypted == "" {
+		t.Log("redis-server was built without TLS")
+	} else if tls, err := url.Parse(encrypted); err != nil || tls.Scheme != "rediss" || tls.Host == u.Host || !connects(t, tls.Host) {
+		t.Errorf("the URL for TLS has the scheme %q, the host %q, %v", tls.Scheme, tls.Host, err)
+	}
 	if got := exported(s, "PLINTH_TEST_REDIS_SOURCE"); got != "private server" {
 		t.Errorf("source = %q", got)
 	}
@@ -258,7 +263,18 @@ func TestControlRunsServersOfOneTest(t *testing.T) {
 			for _, step := range []struct {
 				do   string
 				want bool
-			}{{"kill", false}, {"start", true}, {"stop", false}, {"start", true}, {"start", true}, {"kill", false}, {"start", true}} {
+			}{
+				{"kill", false},
+				{"start", true},
+				{"stop", false},
+				{"start", true},
+				{"start", true},
+				{"pause", true}, // the system answers, not the server
+				{"kill", false},
+				{"start", true},
+				{"pause", true},
+				{"continue", true},
+			} {
 				ask(t, http.MethodPost, one+"/"+step.do, http.StatusNoContent)
 				if got := connects(t, u.Host); got != step.want {
 					t.Errorf("after %s: connects = %v, want %v", step.do, got, step.want)
@@ -273,6 +289,52 @@ func TestControlRunsServersOfOneTest(t *testing.T) {
 	}
 }
 
+func TestControlSwitchesTheNodesOfADeployment(t *testing.T) {
+	need(t, "redis")
+	control := exported(start(t, "redis", nil), "PLINTH_TEST_CONTROL")
+	var created struct {
+		ID, DSN, Version, Master, Password string
+		Nodes                              []struct{ Name, Address, Role string }
+	}
+	answer := ask(t, http.MethodPost, control+"/servers?kind=redis-sentinel", http.StatusCreated)
+	if err := json.Unmarshal([]byte(answer), &created); err != nil {
+		t.Fatal(err)
+	}
+	var roles []string
+	for _, n := range created.Nodes {
+		roles = append(roles, n.Role)
+	}
+	if want := []string{"master", "replica", "replica", "sentinel", "sentinel", "sentinel"}; !slices.Equal(roles, want) {
+		t.Fatalf("roles = %q, want %q", roles, want)
+	}
+	if created.Master != "mymaster" || created.Password == "" || !strings.Contains(created.DSN, created.Nodes[3].Address) {
+		t.Errorf("the master is %q; want mymaster, a password, and a connection string with the sentinels", created.Master)
+	}
+	if !strings.HasPrefix(created.Version, "Redis ") || !strings.HasSuffix(created.Version, ", 6 nodes") {
+		t.Errorf("version = %q", created.Version)
+	}
+	one, last := control+"/servers/"+created.ID, created.Nodes[5]
+	for _, step := range []struct {
+		do   string
+		want bool
+	}{{"kill", false}, {"start", true}, {"pause", true}, {"continue", true}, {"stop", false}} {
+		ask(t, http.MethodPost, one+"/nodes/"+last.Name+"/"+step.do, http.StatusNoContent)
+		if got := connects(t, last.Address); got != step.want {
+			t.Errorf("after %s: connects = %v, want %v", step.do, got, step.want)
+		}
+		if !connects(t, created.Nodes[4].Address) {
+			t.Errorf("after %s of another node this one is gone", step.do)
+		}
+	}
+	ask(t, http.MethodPost, one+"/nodes/node-7/kill", http.StatusNotFound)
+	ask(t, http.MethodPost, one+"/kill", http.StatusNoContent)
+	for _, n := range created.Nodes {
+		if connects(t, n.Address) {
+			t.Errorf("%s answers after the end of all", n.Name)
+		}
+	}
+}
+
 func TestControlRefuses(t *testing.T) {
 	need(t, "redis")
 	s := start(t, "mysql,redis", map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"})
@@ -284,6 +346,7 @@ func TestControlRefuses(t *testing.T) {
 		{name: "another token", target: control + "x/servers?kind=redis", want: http.StatusNotFound},
 		{name: "a kind that there is not", target: control + "/servers?kind=sybase", want: http.StatusNotImplemented},
 		{name: "a kind that the environment gives", target: control + "/servers?kind=mysql", want: http.StatusNotImplemented},
+		{name: "what no node does", target: control + "/servers/7/nodes/node-1/explode", want: http.StatusNotFound},
 		{name: "a server that there is not", target: control + "/servers/7/stop", want: http.StatusNotFound},
 	} {
 		t.Run(tc.name, func(t *testing.T) { ask(t, http.MethodPost, tc.target, tc.want) })

@@ -105,6 +105,9 @@ func (s *Stack) Env() []string {
 	for _, r := range s.rows {
 		if r.private != nil {
 			env = append(env, dsnVariable(r.kind)+"="+r.private.DSN(), variable(r.kind, "SOURCE")+"="+Private)
+			if dsn := r.private.TLSDSN(); dsn != "" {
+				env = append(env, variable(r.kind, "TLS_URL")+"="+dsn)
+			}
 		}
 	}
 	if s.private() && s.trusted() {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -63,9 +64,6 @@ func NewGroup(ctx context.Context) (*Group, error) {
 		ports: map[int]bool{}, alive: map[*Server]bool{},
 	}
 	g.done, g.end = context.WithCancel(ctx)
-	for _, k := range Kinds() {
-		g.templates[k] = &template{}
-	}
 	// Servers run as other users and must get at their folders.
 	err = errors.Join(os.WriteFile(g.CA(), pems.authority, 0o600), os.Chmod(dir, 0o711)) //nolint:gosec // see above
 	if err != nil {
@@ -84,11 +82,17 @@ func (g *Group) Start(ctx context.Context, kind *Kind) (*Server, error) {
 		return nil, err
 	}
 	defer leave()
+	return g.start(ctx, kind, func(*site) {})
+}
+
+// start starts a server whose site was changed.
+func (g *Group) start(ctx context.Context, kind *Kind, change func(*site)) (*Server, error) {
 	model, version, err := g.prepare(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{group: g, kind: kind, version: version, site: *model}
+	change(&s.site)
 	if s.site.dir, err = g.folder(kind, g.number()); err != nil {
 		return nil, err
 	}
@@ -123,7 +127,7 @@ func (g *Group) enter(ctx context.Context) (inner context.Context, leave func(),
 
 // prepare makes the template of a kind, once.
 func (g *Group) prepare(ctx context.Context, kind *Kind) (model *site, version string, err error) {
-	t := g.templates[kind]
+	t := g.template(kind)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.site != nil {
@@ -148,6 +152,15 @@ func (g *Group) prepare(ctx context.Context, kind *Kind) (model *site, version s
 	}
 	t.site, t.version = s, kind.product(out)
 	return t.site, t.version, nil
+}
+
+func (g *Group) template(kind *Kind) *template {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.templates[kind] == nil {
+		g.templates[kind] = &template{}
+	}
+	return g.templates[kind]
 }
 
 // number counts servers.
@@ -191,30 +204,39 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// port returns one that is free now and was not given out before. It is below those that systems give to outgoing
-// connections, so that a server that is started again still finds it free.
-func (g *Group) port(ctx context.Context) (int, error) {
-	const from, to = 15000, 32000
+// port returns one that is free now and was not given out before, with its second one where that is wanted. They are below
+// those that systems give to outgoing connections, so that a server that is started again still finds them free.
+func (g *Group) port(ctx context.Context, second bool) (int, error) { //nolint:revive // flag-parameter: as the kind has it
+	from, to := 15000, 32000
+	wanted := []int{0}
+	if second {
+		to -= secondPort
+		wanted = append(wanted, secondPort)
+	}
 	for range 200 {
-		n, err := rand.Int(rand.Reader, big.NewInt(to-from))
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(to-from)))
 		if err != nil {
 			return 0, err
 		}
 		port := from + int(n.Int64())
-		g.mu.Lock()
-		taken := g.ports[port]
-		g.ports[port] = true
-		g.mu.Unlock()
-		if taken {
-			continue
+		if !slices.ContainsFunc(wanted, func(further int) bool { return !g.take(ctx, port+further) }) {
+			return port, nil
 		}
-		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
-		if err != nil {
-			continue
-		}
-		return port, listener.Close()
 	}
 	return 0, errors.New("found no free port")
+}
+
+// take reports whether the port is free and was not given out before, and gives it out.
+func (g *Group) take(ctx context.Context, port int) bool {
+	g.mu.Lock()
+	taken := g.ports[port]
+	g.ports[port] = true
+	g.mu.Unlock()
+	if taken {
+		return false
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+	return err == nil && listener.Close() == nil
 }
 
 // Close ends every server and removes all that they have left, also when ctx has ended.

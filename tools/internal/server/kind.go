@@ -25,6 +25,7 @@ type Kind struct {
 	users      []string       // that the server may run as when this process is root, best first
 	marker     string         // in the log when the server is ready
 	stop, drop syscall.Signal // to end in order, and without care for the data
+	second     bool           // it also listens on its second port
 	engine
 }
 
@@ -46,10 +47,23 @@ type engine interface {
 	discard(ctx context.Context, s *site)
 }
 
+// configurer is an engine whose servers have a file of settings, which they may change while they run.
+type configurer interface {
+	// configure writes the file, when the port is known and the server has never run.
+	configure(s *site) error
+}
+
+// encrypter is an engine whose servers listen for TLS on a port of its own.
+type encrypter interface {
+	// tlsDSN is like dsn, over TLS; empty where the server cannot.
+	tlsDSN(s *site) string
+}
+
 // programs are the binaries of one kind.
 type programs struct {
 	server string
 	setup  string // makes a data folder; empty where the server needs none or does it itself
+	tls    bool   // the server was built with TLS, where some are not
 }
 
 // site is where one server lives.
@@ -59,9 +73,18 @@ type site struct {
 	port     int
 	password string
 	users    []string
+	settings []string // beyond those of the kind
+	secrets  []string // in them
 }
 
 func (s *site) address() string { return net.JoinHostPort(loopback, strconv.Itoa(s.port)) }
+
+// secondPort is the distance between a server's two ports: what a Redis Cluster has for its bus.
+const secondPort = 10000
+
+func (s *site) secondAddress() string {
+	return net.JoinHostPort(loopback, strconv.Itoa(s.port+secondPort))
+}
 
 // data is the folder of the data.
 func (s *site) data() string { return filepath.Join(s.dir, "data") }
@@ -81,17 +104,19 @@ func (s *site) write(name, text string) (path string, err error) {
 	return path, own(path, s.users)
 }
 
-// masked removes the password from an error.
+// masked removes the passwords from an error.
 func (s *site) masked(err error) error {
-	if err == nil || !strings.Contains(err.Error(), s.password) {
-		return err
+	for _, secret := range append([]string{s.password}, s.secrets...) {
+		if err != nil && strings.Contains(err.Error(), secret) {
+			err = errors.New(strings.ReplaceAll(err.Error(), secret, "***"))
+		}
 	}
-	return errors.New(strings.ReplaceAll(err.Error(), s.password, "***"))
+	return err
 }
 
 const loopback = "127.0.0.1"
 
-// Kinds are the kinds that can be started, in the order of tables.
+// Kinds are the kinds of which each run has a server, in the order of tables.
 func Kinds() []*Kind { return []*Kind{postgresKind, mysqlKind, redisKind} }
 
 // ByName returns the kind with that name.

@@ -73,6 +73,16 @@ func (p *process) wait(most time.Duration) error {
 	}
 }
 
+// pause halts the process and its children.
+func (p *process) pause() error { return haltAll(p.cmd.Process.Pid) }
+
+// resume undoes pause. A process that was not paused does not notice.
+func (p *process) resume() {
+	if p.runs() {
+		resumeAll(p.cmd.Process.Pid)
+	}
+}
+
 // kill ends the process and its children at once. A server's children may be in process groups of their own.
 func (p *process) kill() error {
 	killAll(p.cmd.Process.Pid)

@@ -65,6 +65,24 @@ func own(dir string, users []string) error {
 	})
 }
 
+// haltAll stops a process and its children until resumeAll. The parent is the first, so that it starts no further ones.
+func haltAll(pid int) error {
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for _, child := range children(pid) {
+		_ = syscall.Kill(child, syscall.SIGSTOP) // it may have ended
+	}
+	return nil
+}
+
+func resumeAll(pid int) {
+	for _, child := range children(pid) {
+		_ = syscall.Kill(child, syscall.SIGCONT)
+	}
+	_ = syscall.Kill(pid, syscall.SIGCONT)
+}
+
 // killAll ends a process, its group and its children. The parent is halted first, so that it starts no further ones.
 func killAll(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGSTOP)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,6 +16,7 @@ var redisKind = &Kind{
 	Name: "redis", Package: "redis-server", users: []string{"redis", "nobody"},
 	marker: "eady to accept connections", // releases differ in the first letter
 	stop:   syscall.SIGTERM, drop: syscall.SIGKILL,
+	second: true, // for TLS
 	engine: redis{},
 }
 
@@ -27,14 +29,35 @@ func (redis) find() (programs, error) {
 
 func (redis) product(version string) string { return "Redis " + release(version) }
 
-func (redis) prepare(context.Context, *site) error { return nil }
+// prepare finds out whether the server knows TLS. It reads its settings in order and names the first that it does not know.
+func (redis) prepare(ctx context.Context, s *site) error {
+	const unknown = "no-such-setting"
+	_, err := runAs(ctx, s.users, s.dir, "tls-port 0\n"+unknown+" 0\n", []string{s.server, "-"})
+	if err == nil {
+		return fmt.Errorf("the server accepts the setting %s", unknown)
+	}
+	s.tls = strings.Contains(err.Error(), unknown)
+	return nil
+}
 
-// command gives the settings on the standard input: the password is in nobody's list of processes.
-func (redis) command(s *site) (args []string, input string) {
-	return []string{"-"}, strings.Join([]string{
+// common are the settings of every server that holds data. One that ends keeps nothing.
+func (redis) common(s *site) []string {
+	return []string{
 		"port " + strconv.Itoa(s.port), "bind " + loopback, "requirepass " + s.password, "dir " + s.dir,
 		`save ""`, "appendonly no", "daemonize no",
-	}, "\n") + "\n"
+	}
+}
+
+// command gives the settings on the standard input: the password is in nobody's list of processes.
+func (r redis) command(s *site) (args []string, input string) {
+	settings := r.common(s)
+	if s.tls {
+		settings = append(settings,
+			"tls-port "+strconv.Itoa(s.port+secondPort), "tls-auth-clients no",
+			"tls-ca-cert-file "+filepath.Join(s.dir, authorityFile), "tls-cert-file "+filepath.Join(s.dir, certificateFile),
+			"tls-key-file "+filepath.Join(s.dir, keyFile))
+	}
+	return []string{"-"}, strings.Join(settings, "\n") + "\n"
 }
 
 // probe sends AUTH and PING.
@@ -55,8 +78,17 @@ func (redis) probe(conn net.Conn, s *site) error {
 	return nil
 }
 
-func (redis) dsn(s *site) string {
-	return (&url.URL{Scheme: "redis", User: url.UserPassword("", s.password), Host: s.address(), Path: "/0"}).String()
+func (redis) dsn(s *site) string { return redisURL("redis", s.address(), s.password) }
+
+func (redis) tlsDSN(s *site) string {
+	if !s.tls {
+		return ""
+	}
+	return redisURL("rediss", s.secondAddress(), s.password)
+}
+
+func redisURL(scheme, address, password string) string {
+	return (&url.URL{Scheme: scheme, User: url.UserPassword("", password), Host: address, Path: "/0"}).String()
 }
 
 func (redis) discard(context.Context, *site) {}

@@ -45,16 +45,31 @@ func (s *Server) DSN() string {
 	return s.kind.dsn(&s.site)
 }
 
+// TLSDSN is like DSN for a server that listens for TLS on a port of its own, else empty.
+func (s *Server) TLSDSN() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.kind.engine.(encrypter); ok {
+		return e.tlsDSN(&s.site)
+	}
+	return ""
+}
+
 // open starts the server for the first time: a port that another process has taken meanwhile is changed.
 func (s *Server) open(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for attempt := 1; ; attempt++ {
-		port, err := s.group.port(ctx)
+		port, err := s.group.port(ctx, s.kind.second)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.kind.Name, err)
 		}
 		s.site.port = port
+		if c, ok := s.kind.engine.(configurer); ok {
+			if err := c.configure(&s.site); err != nil {
+				return fmt.Errorf("%s: %w", s.kind.Name, err)
+			}
+		}
 		if err = s.launch(ctx); err == nil || attempt == 5 || !errors.Is(err, errInUse) {
 			return err
 		}
@@ -82,6 +97,7 @@ func (s *Server) Stop(context.Context) error {
 		return nil
 	}
 	defer func() { s.process = nil }()
+	s.process.resume()
 	if err := s.process.end(s.kind.stop, patience/2); err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", s.kind.Name, err), s.process.kill())
 	}
@@ -99,6 +115,26 @@ func (s *Server) Kill(context.Context) error {
 	return s.process.kill()
 }
 
+// Pause halts the server and all of its processes: connections stay open, and nothing answers. It does not heed ctx.
+func (s *Server) Pause(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil || !s.process.runs() {
+		return fmt.Errorf("%s: the server does not run", s.kind.Name)
+	}
+	return s.process.pause()
+}
+
+// Continue lets a server go on that was paused; others do so anyway. It does not heed ctx.
+func (s *Server) Continue(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		s.process.resume()
+	}
+	return nil
+}
+
 // Delete ends the server, without care for its data, and removes its folder, also when ctx has ended.
 func (s *Server) Delete(ctx context.Context) error {
 	s.mu.Lock()
@@ -109,6 +145,7 @@ func (s *Server) Delete(ctx context.Context) error {
 	s.deleted = true
 	var problem error
 	if s.process != nil {
+		s.process.resume()
 		if err := s.process.end(s.kind.drop, 5*time.Second); err != nil {
 			problem = s.process.kill()
 		}

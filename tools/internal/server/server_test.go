@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -252,5 +253,87 @@ func TestOnlyTheServersUserReadsItsFolder(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(folder, "password")); err == nil {
 			t.Errorf("the file with the password is left, %d bytes", len(bytes.TrimSpace(text)))
 		}
+	}
+}
+
+// answersWithin reports whether a server answers a new connection in time, with its greeting or to its first message.
+func answersWithin(t *testing.T, s *server.Server, most time.Duration) bool {
+	t.Helper()
+	conn := dial(t, s.Address())
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(most)); err != nil {
+		t.Fatal(err)
+	}
+	switch s.Kind().Name {
+	case "postgres":
+		_, _ = io.WriteString(conn, startup())
+	case "redis":
+		_, _ = io.WriteString(conn, "PING\r\n")
+	}
+	_, err := io.ReadFull(conn, make([]byte, 1))
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a read ends with %v", err)
+	}
+	return err == nil
+}
+
+func TestPausedServerKeepsConnectionsAndAnswersNothing(t *testing.T) {
+	for _, kind := range server.Kinds() {
+		t.Run(kind.Name, func(t *testing.T) {
+			s := start(t, newGroup(t), kind.Name)
+			if err := s.Pause(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if answersWithin(t, s, 300*time.Millisecond) {
+				t.Error("a paused server answers")
+			}
+			for range 2 { // a second one does nothing
+				if err := s.Continue(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !answersWithin(t, s, 20*time.Second) {
+				t.Error("a server does not answer after Continue")
+			}
+			for _, way := range []struct {
+				name string
+				end  func(context.Context) error
+			}{{"Stop", s.Stop}, {"Kill", s.Kill}} {
+				if err := errors.Join(s.Pause(t.Context()), way.end(t.Context())); err != nil {
+					t.Fatalf("%s of a paused server = %v", way.name, err)
+				}
+				if !refuses(t, s.Address()) {
+					t.Errorf("the port is open after %s", way.name)
+				}
+				if err := s.Pause(t.Context()); err == nil {
+					t.Error("a server was paused that does not run")
+				}
+				if err := s.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestRedisHasASecondPortForTLS(t *testing.T) {
+	g := newGroup(t)
+	s := start(t, g, "redis")
+	if s.TLSDSN() == "" {
+		t.Skip("redis-server was built without TLS")
+	}
+	u, err := url.Parse(s.TLSDSN())
+	if err != nil || u.Scheme != "rediss" || u.Host == s.Address() {
+		t.Fatalf("URL of scheme %q, host %q, %v", u.Scheme, u.Host, err)
+	}
+	pem, err := os.ReadFile(g.CA())
+	roots := x509.NewCertPool()
+	if err != nil || !roots.AppendCertsFromPEM(pem) {
+		t.Fatalf("CA: %v", err)
+	}
+	conn := tls.Client(dial(t, u.Host), &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12})
+	password, _ := u.User.Password()
+	if got := first(t, conn, "AUTH "+password+"\r\nACL SETUSER app on nopass ~app:* +@all\r\n", 10); got != "+OK\r\n+OK\r\n" {
+		t.Errorf("the answers are %q", got)
 	}
 }
