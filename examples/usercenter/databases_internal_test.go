@@ -55,6 +55,8 @@ var conversation = []step{
 	{"/api/v1/user", person("java")},
 	{"/api/v1/user", person("java")},
 	{"/api/v1/user/", nil},
+	{"/api/v1/user/", nil}, // from the cache
+	{"/api/v1/user/1", nil},
 	{"/api/v1/user/1", nil},
 	{"/api/v1/user/ada", nil},
 	{"/api/v1/nothing", nil},
@@ -103,6 +105,12 @@ func converse(t *testing.T, env ...string) []string {
 // environment says with variables where a database is, and cleans it up at the end.
 func environment(t *testing.T, name string, parts driver.Config) []string {
 	t.Helper()
+	return variables(name, parts, tablePrefix(t, name, parts))
+}
+
+// tablePrefix returns a prefix of the test's own, whose tables are dropped at the end.
+func tablePrefix(t *testing.T, name string, parts driver.Config) string {
+	t.Helper()
 	prefix := fmt.Sprintf("uc%d_", time.Now().UnixNano()%1e9)
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
@@ -111,13 +119,17 @@ func environment(t *testing.T, name string, parts driver.Config) []string {
 			t.Error(err)
 			return
 		}
-		if err := db.Migrator().DropTable(prefix+"users", prefix+"plinth_migrations"); err != nil {
+		if err := db.Migrator().DropTable(prefix+"users", prefix+"plinth_migrations", prefix+"plinth_leases"); err != nil {
 			t.Error(err)
 		}
 		if err := xDB.Close(db); err != nil {
 			t.Error(err)
 		}
 	})
+	return prefix
+}
+
+func variables(name string, parts driver.Config, prefix string) []string {
 	env := make([]string, 0, 7)
 	for key, value := range map[xEnv.EnvKey]string{
 		xEnv.DatabaseDriver: name, xEnv.DatabaseHost: parts.Host, xEnv.DatabasePort: strconv.Itoa(parts.Port),
@@ -172,12 +184,16 @@ func TestServiceAnswersTheSameOnEveryDatabase(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			server := dbtest.FindServer(t, tc.name)
-			got := converse(t, environment(t, tc.name, tc.parts(t, server.DSN))...)
-			for i, s := range conversation {
-				if got[i] != want[i] {
-					t.Errorf("%s %v:\n got %s\nwant %s", s.path, s.body, got[i], want[i])
-				}
-			}
+			compare(t, converse(t, environment(t, tc.name, tc.parts(t, server.DSN))...), want)
 		})
+	}
+}
+
+func compare(t *testing.T, got, want []string) {
+	t.Helper()
+	for i, s := range conversation {
+		if got[i] != want[i] {
+			t.Errorf("%s %v:\n got %s\nwant %s", s.path, s.body, got[i], want[i])
+		}
 	}
 }

@@ -41,6 +41,14 @@ type process struct {
 	lines chan string
 	out   bytes.Buffer // complete when lines is closed
 	url   string
+	ids   idNode
+}
+
+// idNode is what the log says about the id node.
+type idNode struct {
+	Msg              string
+	Datacenter, Node int
+	Source           string
 }
 
 // launch starts the service in dir with nothing but these variables, and a free port.
@@ -71,8 +79,18 @@ func launch(t *testing.T, dir string, env ...string) *process {
 func (p *process) ready() *process {
 	p.t.Helper()
 	for text := range p.lines {
-		var line struct{ Msg, Address string }
-		if json.Unmarshal([]byte(text), &line) == nil && line.Msg == "ready" {
+		var line struct {
+			idNode
+
+			Address string
+		}
+		if json.Unmarshal([]byte(text), &line) != nil {
+			continue
+		}
+		switch line.Msg {
+		case "id node":
+			p.ids = line.idNode
+		case "ready":
 			p.url = line.Address
 			return p
 		}
@@ -203,14 +221,14 @@ func TestStopUnderLoadLosesNoRequest(t *testing.T) {
 
 func TestBackendThatIsNotImportedIsNamedWithItsImport(t *testing.T) {
 	t.Parallel()
-	p := launch(t, t.TempDir(), "DATABASE_DRIVER=oracle", "DATABASE_PASS=s3cret", "NOSQL_DRIVER=redis", "LOG_DIR=none")
+	p := launch(t, t.TempDir(), "DATABASE_DRIVER=oracle", "DATABASE_PASS=s3cret", "NOSQL_DRIVER=memcached", "LOG_DIR=none")
 	if code := p.exit(); code != 1 {
 		t.Errorf("exit code = %d, want 1", code)
 	}
 	out := p.out.String()
 	for _, want := range []string{
 		"github.com/plinthgo/plinth/dbplugins/oracle", "go get", "imported: mysql, postgres, sqlite",
-		"github.com/plinthgo/plinth/cacheplugins/redis", "imported: memory",
+		`\"memcached\" (imported: memory, redis)`,
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("output\n%s\nlacks %q", out, want)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +16,8 @@ import (
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
 )
 
@@ -236,6 +240,32 @@ func TestPingIsOneField(t *testing.T) {
 	}
 }
 
+func TestLeasesOfATestAreTakenWithinATransactionToo(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, options()...)
+	leases := xLease.MustGetLeases(app.Context())
+	err := xDB.Transaction(app.Context(), func(ctx context.Context) error {
+		if err := xDB.MustGetDB(ctx).Create(&entity.User{Username: "ada"}).Error; err != nil {
+			return err
+		}
+		return leases.Do(ctx, "job", time.Minute, func(context.Context, *xLease.Lease) error { return nil })
+	})
+	if err != nil || leases.Traits().Scope != driver.Process {
+		t.Errorf("leases of %s = %v", leases, err)
+	}
+}
+
+func TestPartsStartInTheirOrder(t *testing.T) {
+	t.Parallel()
+	var order []any
+	for _, line := range plinthtest.New(t, options()...).LogsOf("started") {
+		order = append(order, line.Attrs["part"])
+	}
+	if want := []any{"database", "cache", "leases", "snowflake", "database schema"}; !slices.Equal(order, want) {
+		t.Errorf("order = %v, want %v", order, want)
+	}
+}
+
 func TestReadinessListsDatabaseAndCache(t *testing.T) {
 	t.Parallel()
 	r := plinthtest.New(t, options()...).Request(http.MethodGet, "/readyz", nil)
@@ -246,7 +276,7 @@ func TestReadinessListsDatabaseAndCache(t *testing.T) {
 		}
 	}
 	r.JSON(&got)
-	if r.Status() != http.StatusOK || len(got.Nodes) != 3 || got.Nodes[1].Name != "database" || got.Nodes[2].Name != "cache" {
-		t.Errorf("/readyz = %d %s, want id node, database and cache", r.Status(), r.Body())
+	if r.Status() != http.StatusOK || len(got.Nodes) != 3 || got.Nodes[0].Name != "database" || got.Nodes[1].Name != "cache" {
+		t.Errorf("/readyz = %d %s, want database, cache and id node", r.Status(), r.Body())
 	}
 }

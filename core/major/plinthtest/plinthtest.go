@@ -26,7 +26,9 @@ import (
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
 	xMain "github.com/plinthgo/plinth/core/major/xmain"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
 	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
@@ -50,7 +52,8 @@ type App struct {
 //
 // Where the options have a database it is replaced by one in memory, of the driver "sqlite"; a cache is replaced by one
 // in memory, of the driver "memory". The test imports both plugins. Everything else of these options holds, such as the
-// entities to migrate. No .env is read. Nodes, hooks, health and routes run as ever.
+// entities to migrate. No .env is read. Nodes, hooks, health and routes run as ever. Locks and leases are those of the
+// process, where database or cache would have kept them.
 func New(tb testing.TB, opts ...xOption.Option) *App {
 	tb.Helper()
 	return start(tb, append(opts, inMemory))
@@ -70,6 +73,18 @@ func inMemory(p *xOption.Plan) {
 	if p.Has(xCtx.CacheManagerKey) {
 		xOption.WithCache(xOptCache.WithDriver("memory"))(p)
 	}
+	if len(p.Leases) == 0 && (p.Has(xCtx.DatabaseKey) || p.Has(xCtx.CacheManagerKey)) {
+		xOption.WithLeases(ownLeases)(p)
+	}
+}
+
+// ownLeases are leases of this process. A database in memory has one writer at a time: a lease that is taken within a
+// transaction, which no server minds, would wait for the end of that.
+func ownLeases(context.Context) (*xLease.Leases, error) {
+	if xEnv.String(xEnv.LeaseBackend) == "none" {
+		return nil, nil //nolint:nilnil // there are to be none
+	}
+	return xLease.New(xLease.InProcess(nil)), nil
 }
 
 // nodes numbers the id nodes of the process, so that applications that share a database make different ids.

@@ -5,6 +5,7 @@ import (
 
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
 	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 )
 
@@ -45,6 +46,7 @@ func cachePhase(p *Plan) Phase {
 		},
 		Values:   func(value any) map[xCtx.ContextKey]any { return manager(value).Values() },
 		Describe: func(value any) string { return manager(value).String() },
+		Leases:   func(_ context.Context, value any) (*xLease.Leases, error) { return manager(value).Leases() },
 	}
 }
 

@@ -9,11 +9,12 @@ import (
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
 	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
 
-// WithDatabase opens a database, migrates it and prepares it, before the cache and the application's nodes. It takes part
-// in the readiness and is closed after them.
+// WithDatabase opens a database before the cache and the application's nodes. When there are ids, it is migrated and
+// prepared, still before these nodes. It takes part in the readiness and is closed after them.
 //
 // Given more than once, its options add up as if they had been given to one: a part of an application may bring its own
 // entities, and a test may replace the connection.
@@ -22,6 +23,7 @@ func WithDatabase(opts ...xOptDatabase.Option) Option {
 		p.Database = append(p.Database, opts...)
 		if phase := databasePhase(p); !p.Has(phase.Key) {
 			WithPhase(phase)(p)
+			WithPhase(schemaPhase(p))(p)
 		}
 	}
 }
@@ -53,7 +55,10 @@ func databasePhase(p *Plan) Phase {
 			if p.NeedDatabase && !c.Enabled() {
 				return missingDatabase()
 			}
-			return c.Check(ctx)
+			if err := c.Check(ctx); err != nil {
+				return err
+			}
+			return checkLeases(p, c)
 		},
 		Start: func(ctx context.Context) (any, error) {
 			c, err := config()
@@ -62,7 +67,9 @@ func databasePhase(p *Plan) Phase {
 			}
 			return c.Open(ctx)
 		},
-		Close:  func(_ context.Context, value any) error { return xDB.Close(database(value)) },
+		Close: func(_ context.Context, value any) error {
+			return xDB.Close(database(value))
+		},
 		Health: func(ctx context.Context, value any) error { return xDB.CheckHealth(ctx, database(value)) },
 		Describe: func(any) string {
 			c, err := config()
@@ -71,7 +78,40 @@ func databasePhase(p *Plan) Phase {
 			}
 			return c.Describe()
 		},
+		Leases: func(ctx context.Context, value any) (*xLease.Leases, error) {
+			return xDB.Leases(database(value).WithContext(ctx)) //nolint:contextcheck // the database has it
+		},
 	}
+}
+
+// schemaPhase migrates and prepares the database, which may need ids and the cache for it.
+func schemaPhase(p *Plan) Phase {
+	config := func() (*xOptDatabase.Config, error) { return xOptDatabase.Build(p.Database...) }
+	return Phase{
+		Name: "database schema",
+		Key:  xCtx.Exec,
+		Rank: RankSchema,
+		Enabled: func() bool {
+			c, err := config()
+			return err == nil && c.HasSchema()
+		},
+		Start: func(ctx context.Context) (any, error) {
+			c, err := config()
+			if err != nil {
+				return nil, err
+			}
+			return nil, c.BringUp(ctx, database(ctx.Value(xCtx.DatabaseKey)))
+		},
+	}
+}
+
+// checkLeases reports a driver that is to keep the leases and cannot.
+func checkLeases(p *Plan, c *xOptDatabase.Config) error {
+	wanted := xEnv.String(xEnv.LeaseBackend)
+	if len(p.Leases) > 0 || wanted != "database" || !c.Enabled() || c.KeepsLeases() {
+		return nil
+	}
+	return xEnv.Problem(xEnv.LeaseBackend, wanted, "cannot be: the driver of the database keeps no leases", "auto, cache or none")
 }
 
 // missingDatabase is the problem of an application that needs a database.

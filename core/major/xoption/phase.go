@@ -6,22 +6,27 @@ import (
 	"slices"
 
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
 )
 
 // Rank orders the phases of a start.
 type Rank int
 
-// The ranks of the framework's own phases; the application's nodes come after all phases.
+// The ranks of the framework's own phases; the application's nodes come after all phases. A phase that makes ids has one
+// above RankSnowflake, a phase that needs the tables one above RankSchema.
 const (
-	RankDatabase Rank = 100
-	RankCache    Rank = 200
+	RankDatabase  Rank = 100 // opened, not yet migrated
+	RankCache     Rank = 200
+	RankLeases    Rank = 300
+	RankSnowflake Rank = 400
+	RankSchema    Rank = 500 // the database is migrated and prepared
 )
 
 // Phase is a part of the framework that starts before the application's nodes.
 type Phase struct {
 	// Name is the word for it in logs and in the readiness answer.
 	Name string
-	// Key is where its value is found.
+	// Key is where its value is found; xCtx.Exec is for a phase without one, and may stand more than once.
 	Key xCtx.ContextKey
 	// Rank orders the phases; those of one rank start in the order of their options.
 	Rank Rank
@@ -39,12 +44,15 @@ type Phase struct {
 	Health func(ctx context.Context, value any) error
 	// Describe is one line for people, without a secret. It may be nil.
 	Describe func(value any) string
+	// Leases returns the leases that the value keeps. The error wraps xLease.ErrUnsupported where it keeps none. Name is then
+	// what LEASE_BACKEND calls it. nil is a phase that never keeps any.
+	Leases func(ctx context.Context, value any) (*xLease.Leases, error)
 }
 
 // WithPhase adds a phase; a second one with the same key is reported as a problem.
 func WithPhase(phase Phase) Option {
 	return func(p *Plan) {
-		if p.Has(phase.Key) {
+		if !phase.Key.IsExec() && p.Has(phase.Key) {
 			p.Problem(fmt.Errorf("xoption: %s is configured twice", phase.Name))
 			return
 		}

@@ -28,6 +28,7 @@ import (
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
 	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
@@ -59,11 +60,13 @@ type Plan struct {
 	// LogConfig changes what the environment says about logs.
 	LogConfig []func(*xLog.Config)
 
+	// Leases makes the application's leases, whatever LEASE_BACKEND says; of several the last.
+	Leases []func(ctx context.Context) (*xLease.Leases, error)
 	// Snowflake are the options of the id node; none is a node numbered by the environment or by a lease.
 	Snowflake []xSnowflake.Option
 	// Phases are the parts that start before the application's nodes.
 	Phases []Phase
-	// Database and Cache are the options of the two phases that WithDatabase and WithCache add.
+	// Database and Cache are the options of the phases that WithDatabase and WithCache add.
 	Database []xOptDatabase.Option
 	Cache    []xOptCache.Option
 	// NeedDatabase makes it a problem that no database is configured.
@@ -155,9 +158,23 @@ func WithEnvDefaults(defaults map[xEnv.EnvKey]string) Option {
 	}
 }
 
-// WithSnowflake makes the id node from these options instead of from the environment. Give it to Register.
+// WithSnowflake makes the id node from these options instead of from the environment. Where they give no number, it is leased
+// as it would be without them. Give it to Register.
 func WithSnowflake(opts ...xSnowflake.Option) Option {
 	return func(p *Plan) { p.Snowflake = append(p.Snowflake, opts...) }
+}
+
+// WithLeases makes the application's leases, whatever LEASE_BACKEND says: such as xLease.New(xLease.InProcess(nil)), which
+// decides in this process alone. It runs when database and cache are open, and the application closes what it returns. The
+// last one wins. Give it to Register.
+func WithLeases(open func(ctx context.Context) (*xLease.Leases, error)) Option {
+	return func(p *Plan) {
+		if open == nil {
+			p.Problem(errors.New("xoption: WithLeases: the function is nil"))
+			return
+		}
+		p.Leases = append(p.Leases, open)
+	}
 }
 
 // WithDebug turns the debug mode on or off, whatever PLINTH_DEBUG says.

@@ -3,28 +3,33 @@ package xoption_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"gorm.io/gorm"
+	"gorm.io/gorm/utils/tests"
 
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
 	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
 
-// check runs the check of the only phase.
+// check runs the check of the only phase that has one.
 func check(t *testing.T, p *xOption.Plan) error {
 	t.Helper()
-	if len(p.Phases) != 1 {
-		t.Fatalf("%d phases, want one", len(p.Phases))
+	checks := slices.DeleteFunc(slices.Clone(p.Phases), func(phase xOption.Phase) bool { return phase.Check == nil })
+	if len(checks) != 1 {
+		t.Fatalf("%d phases with a check, want one", len(checks))
 	}
-	return p.Phases[0].Check(t.Context())
+	return checks[0].Check(t.Context())
 }
 
 func TestOptionsOfADatabaseAddUpAndTheLaterWins(t *testing.T) {
@@ -59,6 +64,9 @@ func TestDriverNoneStartsNothing(t *testing.T) {
 	for _, phase := range p.Phases {
 		if phase.Enabled() {
 			t.Errorf("%s is enabled", phase.Name)
+		}
+		if phase.Check == nil {
+			continue
 		}
 		if err := phase.Check(t.Context()); err != nil {
 			t.Errorf("%s: Check = %v, want nil", phase.Name, err)
@@ -95,13 +103,46 @@ func TestPhaseTwiceOrWithoutStartIsAProblem(t *testing.T) {
 	if len(p.Phases) != 1 || !p.Has("mine") || p.Has("e") {
 		t.Errorf("phases = %v, want mine once", p.Phases)
 	}
+	phase.Key = xCtx.Exec
+	p = xOption.New(xOption.WithPhase(phase), xOption.WithPhase(phase))
+	if err := p.Problems(); err != nil || len(p.Phases) != 2 {
+		t.Errorf("two phases without a value = %d, %v; want both", len(p.Phases), err)
+	}
+}
+
+func TestSchemaIsAPhaseOfItsOwnWhereThereIsOne(t *testing.T) {
+	p := xOption.New(xOption.WithDatabase(xOptDatabase.WithDriver("d", "dsn")))
+	open, schema := p.Phases[0], p.Phases[1]
+	if open.Rank != xOption.RankDatabase || schema.Rank != xOption.RankSchema || !open.Enabled() || schema.Enabled() {
+		t.Errorf("phases = %s %d, %s %d; want a database and nothing to migrate", open.Name, open.Rank, schema.Name, schema.Rank)
+	}
+	xOption.WithDatabase(xOptDatabase.WithPrepare(func(*gorm.DB) error { return nil }))(p)
+	if !schema.Enabled() || len(p.Phases) != 2 {
+		t.Errorf("the schema of a database with a Prepare function starts: %t, %d phases; want true, 2", schema.Enabled(), len(p.Phases))
+	}
+}
+
+func TestDriverThatIsToKeepTheLeasesAndCannotIsAProblem(t *testing.T) {
+	database := xOption.WithDatabase(xOptDatabase.WithDialector(tests.DummyDialector{}))
+	t.Setenv("LEASE_BACKEND", "database")
+	if err := check(t, xOption.New(database)); err == nil || !strings.HasPrefix(err.Error(), `LEASE_BACKEND: "database" cannot be`) {
+		t.Errorf("Check = %v, want the variable named", err)
+	}
+	inProcess := xOption.WithLeases(func(context.Context) (*xLease.Leases, error) { return xLease.New(xLease.InProcess(nil)), nil })
+	if err := check(t, xOption.New(database, inProcess)); err != nil {
+		t.Errorf("Check with leases of the application's own = %v, want nil", err)
+	}
+	t.Setenv("LEASE_BACKEND", "auto")
+	if err := check(t, xOption.New(database)); err != nil {
+		t.Errorf("Check = %v, want nil", err)
+	}
 }
 
 func TestNilFunctionsAreProblems(t *testing.T) {
 	p := xOption.New(xOption.WithRoute(nil), xOption.WithEngine(nil), xOption.WithServe(nil), xOption.WithServer(nil),
-		xOption.WithLogConfig(nil), xOption.WithLogger(nil), xOption.WithListener(nil))
-	if n := strings.Count(p.Problems().Error(), "is nil"); n != 7 {
-		t.Errorf("Problems = %v, want 7", p.Problems())
+		xOption.WithLogConfig(nil), xOption.WithLogger(nil), xOption.WithListener(nil), xOption.WithLeases(nil))
+	if n := strings.Count(p.Problems().Error(), "is nil"); n != 8 {
+		t.Errorf("Problems = %v, want 8", p.Problems())
 	}
 }
 

@@ -119,3 +119,13 @@ func linesWith(out *buffer, text string) int {
 	}
 	return n
 }
+
+// detail is what a part of the framework says about itself.
+func detail(reg *xReg.Reg, name string) string {
+	for _, part := range reg.Parts() {
+		if part.Name == name {
+			return part.Detail
+		}
+	}
+	return ""
+}

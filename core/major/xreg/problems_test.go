@@ -124,7 +124,7 @@ func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T
 	if s := reg.Settings(); s.Address != "127.0.0.1:4711" || seen != "4711" {
 		t.Errorf("address = %s, phase saw %s; want the file's port and the environment's host", s.Address, seen)
 	}
-	if d := reg.Parts()[0].Detail; d != "datacenter 1, node 5" {
+	if d := detail(reg, "snowflake"); d != "datacenter 1, node 5" {
 		t.Errorf("id node = %s, want the file's numbers", d)
 	}
 }

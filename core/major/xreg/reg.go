@@ -1,5 +1,5 @@
-// Package xreg starts an application: environment, logs, id node, database, cache, the application's nodes, engine,
-// routes. Import it as xReg.
+// Package xreg starts an application: environment, logs, database, cache, leases, id node, the database's schema, the
+// application's nodes, engine, routes. Import it as xReg.
 //
 //	reg := xReg.Register(ctx, nodes, xOption.WithRoute(routes))
 //	xMain.Runner(reg, log, nil)
@@ -90,7 +90,7 @@ func New(ctx context.Context, nodes []xRegNode.RegNodeList, opts ...xOption.Opti
 // begin is New; report sees the errors while the log is still open.
 func begin(ctx context.Context, nodes []xRegNode.RegNodeList, opts []xOption.Option, report func(context.Context, error)) (*Reg, error) {
 	r := &Reg{parent: ctx, life: xHook.New(), nodes: &xRegNode.Nodes{}}
-	r.plan = xOption.New(xOption.WithNodes(nodes...), snowflakePhase(), xOption.WithOptions(opts...))
+	r.plan = xOption.New(xOption.WithNodes(nodes...), leasesPhase, snowflakePhase, xOption.WithOptions(opts...))
 	app, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	app = xHook.NewContext(xRegNode.NewContext(app, r.nodes), r.life)
 	if r.plan.Logger != nil {
@@ -126,7 +126,7 @@ func (r *Reg) firstPlan() error {
 // progress says how much of a plan has been carried out.
 type progress struct {
 	envFiles, envDefaults, snowflake, logConfig int
-	phases, database, cache                     int
+	phases, database, cache, leases             int
 	nodes, mappers, engine, routes, setUp       int
 	noEnvFile                                   bool
 	logger                                      *xLog.Engine
@@ -135,14 +135,15 @@ type progress struct {
 
 func progressOf(p *xOption.Plan) progress {
 	return progress{
-		envFiles: len(p.EnvFiles), envDefaults: len(p.EnvDefaults), database: len(p.Database), cache: len(p.Cache), snowflake: len(p.Snowflake), logConfig: len(p.LogConfig), phases: len(p.Phases),
+		envFiles: len(p.EnvFiles), envDefaults: len(p.EnvDefaults), snowflake: len(p.Snowflake), logConfig: len(p.LogConfig),
+		phases: len(p.Phases), database: len(p.Database), cache: len(p.Cache), leases: len(p.Leases),
 		nodes: len(p.Nodes), mappers: len(p.Mappers), engine: len(p.Engine), routes: len(p.Routes), setUp: len(p.SetUp),
 		noEnvFile: p.NoEnvFile, logger: p.Logger, health: p.Health,
 	}
 }
 
 // Apply carries out more options, as if they had been given to New, except that what they open comes after the nodes
-// that have started already. Options about environment files, the id node and WithLogger come too late and are errors.
+// that have started already. Options about environment files, leases, the id node and WithLogger come too late and are errors.
 // When it fails, what it opened is closed again.
 func (r *Reg) Apply(opts ...xOption.Option) error {
 	r.mu.Lock()
@@ -150,11 +151,12 @@ func (r *Reg) Apply(opts ...xOption.Option) error {
 	if r.closed {
 		return errClosed
 	}
-	before := *r.plan
+	before, parts := *r.plan, slices.Clone(r.parts)
 	xOption.WithOptions(opts...)(r.plan)
 	err := r.carryOut(progressOf(&before), nil)
 	if err != nil {
-		*r.plan = before
+		*r.plan, r.parts = before, parts
+		r.describeNode()
 		r.settings = settings(r.plan)
 		r.publish()
 	}
@@ -178,7 +180,7 @@ func (r *Reg) carryOut(done progress, problems error) error {
 		r.unmap = append(r.unmap, xError.RegisterApplicationMapper(mappers...))
 	}
 	mark := len(r.opened)
-	err = r.start(steps(r.plan, done.phases, done.nodes))
+	err = r.start(r.steps(done, done.nodes))
 	if err == nil {
 		err = xHook.Guard(func() error { return r.build(done) })
 		logPanic(r.Init.Ctx, "routes", err)
@@ -204,7 +206,7 @@ func (r *Reg) setUp(list []func(context.Context) error) error {
 // check returns everything that is wrong with the settings of what is not done yet.
 func (r *Reg) check(done progress) error {
 	errs := []error{r.plan.Problems(), xEnv.Validate(), late(r.plan, done)}
-	for _, s := range steps(r.plan, done.phases, len(r.plan.Nodes)) {
+	for _, s := range r.steps(done, len(r.plan.Nodes)) {
 		if s.Check == nil {
 			continue
 		}
@@ -236,6 +238,7 @@ func late(p *xOption.Plan, done progress) error {
 		{"WithEnvDefaults", now.envDefaults != done.envDefaults},
 		{"WithDatabase, once more,", done.database > 0 && now.database != done.database},
 		{"WithCache, once more,", done.cache > 0 && now.cache != done.cache},
+		{"WithLeases", now.leases != done.leases},
 		{"WithSnowflake", now.snowflake != done.snowflake},
 		{"WithLogger", now.logger != done.logger},
 	} {

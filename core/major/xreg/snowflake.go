@@ -7,42 +7,59 @@ import (
 	"log/slog"
 	"strconv"
 
+	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
 )
 
-// snowflakePhase starts the id node, before everything else.
-func snowflakePhase() xOption.Option {
-	return func(p *xOption.Plan) {
-		xOption.WithPhase(xOption.Phase{
-			Name:  "snowflake",
-			Key:   xCtx.SnowflakeNodeKey,
-			Check: func(context.Context) error { return checkSnowflake(p) },
-			Start: func(ctx context.Context) (any, error) { return startSnowflake(ctx, p.Snowflake) },
-			Describe: func(value any) string {
-				n, ok := value.(*xSnowflake.Node)
-				if !ok {
-					return ""
-				}
-				return fmt.Sprintf("datacenter %d, node %d", n.DatacenterID(), n.NodeID())
-			},
-		})(p)
-	}
+const snowflakeName = "snowflake"
+
+// snowflakePhase starts the id node, which may lease its number.
+func snowflakePhase(p *xOption.Plan) {
+	xOption.WithPhase(xOption.Phase{
+		Name:  snowflakeName,
+		Key:   xCtx.SnowflakeNodeKey,
+		Rank:  xOption.RankSnowflake,
+		Check: func(context.Context) error { return checkSnowflake(p) },
+		Start: func(ctx context.Context) (any, error) { return startSnowflake(ctx, p.Snowflake) },
+		Health: func(ctx context.Context, value any) error {
+			if err := idNode(value).CheckHealth(ctx); err != nil {
+				return xError.Wrap(xError.ServiceUnavailable, "", err) // as for who asks it for an id
+			}
+			return nil
+		},
+		Describe: func(value any) string { return describeNode(idNode(value)) },
+	})(p)
+}
+
+// idNode returns the value that the phase has started with.
+func idNode(value any) *xSnowflake.Node {
+	return value.(*xSnowflake.Node) //nolint:forcetypeassert // it is what Start returned
+}
+
+func describeNode(n *xSnowflake.Node) string {
+	return fmt.Sprintf("datacenter %d, node %d", n.DatacenterID(), n.NodeID())
 }
 
 // startSnowflake makes the id node and says in the log which number it has and why: two with one number make the same ids.
 func startSnowflake(ctx context.Context, opts []xSnowflake.Option) (*xSnowflake.Node, error) {
+	var base []xSnowflake.Option
+	if leaser := nodeLeaser(ctx); leaser != nil {
+		base = append(base, xSnowflake.WithLeaser(leaser))
+	}
 	if len(opts) > 0 {
-		n, err := xSnowflake.NewNode(opts...) //nolint:contextcheck // it takes none
+		n, err := xSnowflake.NewNode(append(base, opts...)...) //nolint:contextcheck // it takes none
 		if err != nil {
 			return nil, err
 		}
 		logSnowflake(ctx, n, "xOption.WithSnowflake: "+n.Source())
 		return n, nil
 	}
-	n, err := xSnowflake.FromEnv(ctx)
+	n, err := xSnowflake.FromEnv(ctx, base...)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +69,16 @@ func startSnowflake(ctx context.Context, opts []xSnowflake.Option) (*xSnowflake.
 	}
 	logSnowflake(ctx, n, source)
 	return n, nil
+}
+
+// nodeLeaser leases numbers of id nodes with the application's leases, where these decide between all who could make ids;
+// else it is nil, and a file on this host does.
+func nodeLeaser(ctx context.Context) xSnowflake.Leaser {
+	leases, _ := ctx.Value(xCtx.LeasesKey).(*xLease.Leases)
+	if leases == nil || leases.Traits().Scope < driver.Cluster {
+		return nil
+	}
+	return xLease.NodeLeaser(leases, xEnv.Duration(xEnv.SnowflakeLeaseTTL))
 }
 
 func logSnowflake(ctx context.Context, n *xSnowflake.Node, source string) {

@@ -40,10 +40,14 @@ type opened struct {
 	close xHook.Func
 }
 
-// steps returns what a plan starts, from the phases and nodes with these indexes on, in order.
-func steps(p *xOption.Plan, fromPhase, fromNode int) []step {
+// steps returns what the plan starts beyond done, with the nodes from this index on, in order.
+func (r *Reg) steps(done progress, fromNode int) []step {
+	p := r.plan
 	var list []step
-	phases := slices.Clone(p.Phases[fromPhase:])
+	phases := slices.Clone(p.Phases[done.phases:])
+	if done.phases > 0 {
+		phases = append(phases, r.lateLeases(phases))
+	}
 	slices.SortStableFunc(phases, func(a, b xOption.Phase) int { return int(a.Rank - b.Rank) })
 	for _, phase := range phases {
 		if phase.Enabled != nil && !phase.Enabled() {
@@ -88,11 +92,21 @@ func (r *Reg) startOne(s step) error {
 	if s.Describe != nil {
 		detail = s.Describe(value)
 	}
-	if !s.node {
-		r.parts = append(r.parts, Part{Name: s.Name, Detail: detail})
+	if !s.node && !s.Key.IsExec() {
+		r.setPart(s.Name, detail)
 	}
 	initLog.Debug(ctx, "started", slog.String("part", s.Name), slog.String("detail", detail), slog.Duration("took", time.Since(began)))
 	return nil
+}
+
+// setPart says what a part of the framework is now.
+func (r *Reg) setPart(name, detail string) {
+	part := Part{Name: name, Detail: detail}
+	if i := slices.IndexFunc(r.parts, func(p Part) bool { return p.Name == name }); i >= 0 {
+		r.parts[i] = part
+		return
+	}
+	r.parts = append(r.parts, part)
 }
 
 // keep stores the value of a step and notes how it is closed and checked.

@@ -245,9 +245,8 @@ func TestValuesOfAPhaseAreFoundUnderTheirKeys(t *testing.T) {
 	if got := reg.Init.Ctx.Value(xCtx.RedisClientKey); got != "client" {
 		t.Errorf("RedisClientKey = %v, want client", got)
 	}
-	parts := reg.Parts()
-	if last := parts[len(parts)-1]; last != (xReg.Part{Name: "cache", Detail: "the manager"}) {
-		t.Errorf("parts = %v, want the cache last", parts)
+	if got := detail(reg, "cache"); got != "the manager" {
+		t.Errorf("parts = %v, want the cache with its description", reg.Parts())
 	}
 }
 

@@ -89,16 +89,37 @@ func (c *Config) Check(context.Context) error {
 	return errors.Join(problems, xDB.Check(c.Options()))
 }
 
-// Open connects, migrates and runs the Prepare functions, in this order; where one of them fails, nothing
-// stays open. The caller closes the database with xDB.Close. It is nil where none is configured.
+// Open connects. BringUp is to follow: it migrates. The caller closes the database with xDB.Close. It is nil where none is
+// configured.
 func (c *Config) Open(ctx context.Context) (*gorm.DB, error) {
 	if err := errors.Join(c.problems...); err != nil || !c.Enabled() {
 		return nil, err
 	}
+	o := c.Options()
+	o.AutoMigrate, o.Migrations, o.Prepare = nil, nil, nil
 	if c.registry != nil {
-		return c.registry.Open(ctx, c.Options())
+		return c.registry.Open(ctx, o)
 	}
-	return xDB.Open(ctx, c.Options())
+	return xDB.Open(ctx, o)
+}
+
+// HasSchema reports whether there is anything for BringUp to do.
+func (c *Config) HasSchema() bool {
+	o := c.Options()
+	return c.Enabled() && len(o.AutoMigrate)+len(o.Migrations)+len(o.Prepare) > 0
+}
+
+// BringUp migrates what Open has opened, first the entities, then the SQL files, and runs the Prepare functions.
+func (c *Config) BringUp(ctx context.Context, db *gorm.DB) error {
+	return xDB.BringUp(ctx, db, c.Options())
+}
+
+// KeepsLeases reports whether the driver can keep leases: see xDB.Leases.
+func (c *Config) KeepsLeases() bool {
+	if c.registry != nil {
+		return c.registry.KeepsLeases(c.Options())
+	}
+	return xDB.KeepsLeases(c.Options())
 }
 
 // Describe says in one line where the database is, without a secret; "none" where none is configured.

@@ -271,6 +271,56 @@ func TestWithRegistryFindsItsOwnDrivers(t *testing.T) {
 	}
 }
 
+// plain is a driver that can do nothing by the way.
+type plain struct{}
+
+func (plain) Name() string { return "plain" }
+
+func (plain) DSN(driver.Config) (string, error) { return "", nil }
+
+func (plain) Dialector(string) gorm.Dialector { return dialector{} }
+
+func (plain) ErrorKind(error) driver.ErrorKind { return driver.Unknown }
+
+// clocked is one whose database keeps leases.
+type clocked struct {
+	plain
+	driver.Clock
+}
+
+func (clocked) Name() string { return "clocked" }
+
+func TestKeepsLeasesWhereTheDriverHasAClock(t *testing.T) {
+	clearEnv(t)
+	var r xDB.Registry
+	r.Register(plain{})
+	r.Register(clocked{})
+	for name, want := range map[string]bool{"plain": false, "clocked": true, "unknown": false} {
+		if got := build(t, xOptDatabase.WithRegistry(&r), xOptDatabase.WithDriver(name, "dsn")).KeepsLeases(); got != want {
+			t.Errorf("KeepsLeases of %s = %t, want %t", name, got, want)
+		}
+	}
+	if build(t, xOptDatabase.WithDialector(dialector{})).KeepsLeases() {
+		t.Error("a dialector keeps leases")
+	}
+}
+
+func TestBringUpRunsWhatThereIs(t *testing.T) {
+	clearEnv(t)
+	prepared := 0
+	c := build(t, xOptDatabase.WithDialector(tests.DummyDialector{}), xOptDatabase.WithPrepare(func(*gorm.DB) error { prepared++; return nil }))
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DisableAutomaticPing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.BringUp(t.Context(), db); err != nil || prepared != 1 || !c.HasSchema() {
+		t.Errorf("BringUp = %v, prepared %d times; want once", err, prepared)
+	}
+	if build(t, xOptDatabase.WithDialector(tests.DummyDialector{})).HasSchema() {
+		t.Error("a database without entities, files and functions has a schema to bring up")
+	}
+}
+
 func ExampleBuild() {
 	type user struct{ ID int64 }
 	config, err := xOptDatabase.Build(

@@ -1,0 +1,121 @@
+package xreg_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+)
+
+var errDown = errors.New("the server does not answer")
+
+// keeper is a database or a cache that keeps leases.
+type keeper struct {
+	driver.Backend
+
+	name  string
+	scope driver.Scope
+	log   *[]string
+	down  atomic.Bool
+	err   error
+	ends  func() // called when it is closed
+
+	leases *xLease.Leases
+}
+
+func newKeeper(name string, scope driver.Scope) *keeper {
+	k := &keeper{Backend: xLease.InProcess(nil), name: name, scope: scope, log: new([]string)}
+	k.leases = xLease.New(k)
+	return k
+}
+
+func (k *keeper) Traits() driver.Traits {
+	return driver.Traits{Scope: k.scope, Durable: true, Name: "the " + k.name}
+}
+
+func (k *keeper) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
+	if k.down.Load() {
+		return driver.Grant{}, errDown
+	}
+	return k.Backend.Acquire(ctx, r)
+}
+
+func (k *keeper) Renew(ctx context.Context, h driver.Holding) (bool, error) {
+	if k.down.Load() {
+		return false, errDown
+	}
+	return k.Backend.Renew(ctx, h)
+}
+
+func (k *keeper) Release(ctx context.Context, h driver.Holding) (bool, error) {
+	*k.log = append(*k.log, "release in "+k.name)
+	return k.Backend.Release(ctx, h)
+}
+
+// phase opens it under its key.
+func (k *keeper) phase() xOption.Option {
+	p := xOption.Phase{
+		Name: k.name, Key: xCtx.DatabaseKey, Rank: xOption.RankDatabase,
+		Start: func(context.Context) (any, error) { return k, nil },
+		Close: func(context.Context, any) error {
+			*k.log = append(*k.log, "close "+k.name)
+			if k.ends != nil {
+				k.ends()
+			}
+			return k.leases.Close() //nolint:contextcheck // it takes none
+		},
+		Leases: func(_ context.Context, value any) (*xLease.Leases, error) {
+			if value != k {
+				return nil, fmt.Errorf("leases of %v", value) //nolint:err113 // a test's
+			}
+			return k.leases, k.err
+		},
+	}
+	if k.name == "cache" {
+		p.Key, p.Rank = xCtx.CacheManagerKey, xOption.RankCache
+	}
+	return xOption.WithPhase(p)
+}
+
+// unnumbered leaves the number of the id node to a lease.
+func unnumbered(t *testing.T) (xOption.Option, *buffer) {
+	t.Helper()
+	t.Setenv("SNOWFLAKE_LEASE_DIR", t.TempDir())
+	base, out := alone(t)
+	return xOption.WithOptions(base, func(p *xOption.Plan) { p.Snowflake = nil }), out
+}
+
+// startUnnumbered starts an application that is closed with the test, and leases its number.
+func startUnnumbered(t *testing.T, opts ...xOption.Option) (*xReg.Reg, *buffer) {
+	t.Helper()
+	base, out := unnumbered(t)
+	reg, err := xReg.New(t.Context(), nil, append([]xOption.Option{base}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := reg.Close(context.Background()); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	})
+	return reg, out
+}
+
+// source is where the log says that the number of the id node is from.
+func source(out *buffer) string {
+	found := ""
+	for line := range strings.Lines(out.String()) {
+		if _, rest, ok := strings.Cut(line, `"source":"`); ok {
+			found, _, _ = strings.Cut(rest, `"`)
+		}
+	}
+	return found
+}

@@ -1,0 +1,340 @@
+package xreg_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+)
+
+func TestLeasesAreThoseThatDecideBetweenMost(t *testing.T) {
+	for _, tc := range []struct {
+		name, backend string
+		database      driver.Scope
+		cache         driver.Scope
+		want          string
+	}{
+		{name: "two servers", backend: "auto", database: driver.Cluster, cache: driver.Cluster, want: "database"},
+		{name: "database file, cache server", backend: "auto", database: driver.Host, cache: driver.Cluster, want: "cache"},
+		{name: "database file, cache in the process", backend: "auto", database: driver.Host, cache: driver.Process, want: "database"},
+		{name: "database server, cache in the process", backend: "auto", database: driver.Cluster, cache: driver.Process, want: "database"},
+		{name: "cache that was chosen", backend: "cache", database: driver.Cluster, cache: driver.Process, want: "cache"},
+		{name: "database that was chosen", backend: "database", database: driver.Host, cache: driver.Cluster, want: "database"},
+		{name: "none", backend: "none", database: driver.Cluster, cache: driver.Cluster},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("LEASE_BACKEND", tc.backend)
+			database, cache := newKeeper("database", tc.database), newKeeper("cache", tc.cache)
+			reg, out := begin(t, nil, cache.phase(), database.phase())
+			got, err := xLease.GetLeases(reg.Init.Ctx)
+			if tc.want == "" {
+				if err == nil || detail(reg, "leases") != "" {
+					t.Errorf("leases = %v, want none", got)
+				}
+				return
+			}
+			want := map[string]*keeper{"database": database, "cache": cache}[tc.want]
+			if err != nil || got != want.leases {
+				t.Fatalf("leases = %v, %v; want those of the %s", got, err, tc.want)
+			}
+			if d := detail(reg, "leases"); d != want.leases.String() {
+				t.Errorf("part = %q, want %q", d, want.leases)
+			}
+			if line := fmt.Sprintf(`"backend":"the %s","between":"all of one %s"`, tc.want, want.scope); linesWith(out, line) != 1 {
+				t.Errorf("log\n%s\nwant once %s", out, line)
+			}
+		})
+	}
+}
+
+func TestBackendThatKeepsNoLeasesIsPassedOverUnlessItWasChosen(t *testing.T) {
+	none := newKeeper("database", driver.Cluster)
+	none.err = fmt.Errorf("%w: the driver x", xLease.ErrUnsupported)
+	reg, _ := begin(t, nil, none.phase())
+	if got, err := xLease.GetLeases(reg.Init.Ctx); err == nil || detail(reg, "leases") != "none" {
+		t.Errorf("leases = %v, want none", got)
+	}
+	cache := newKeeper("cache", driver.Process)
+	reg, _ = begin(t, nil, none.phase(), cache.phase())
+	if got := xLease.MustGetLeases(reg.Init.Ctx); got != cache.leases {
+		t.Errorf("leases = %v, want the cache's", got)
+	}
+	t.Setenv("LEASE_BACKEND", "database")
+	base, _ := alone(t)
+	got := problems(t, base, none.phase(), cache.phase())
+	if len(got) != 1 || !strings.Contains(got[0], "LEASE_BACKEND=database") || !strings.Contains(got[0], "the driver x") {
+		t.Errorf("problems = %q, want the variable and the driver", got)
+	}
+}
+
+func TestDatabaseThatMayNotKeepLeasesFailsTheStartAndSaysWhatToDo(t *testing.T) {
+	for _, backend := range []string{"auto", "database"} {
+		t.Setenv("LEASE_BACKEND", backend)
+		base, _ := unnumbered(t)
+		database, cache := newKeeper("database", driver.Cluster), newKeeper("cache", driver.Cluster)
+		database.err = errors.New(`the table plinth_leases is missing and could not be created; create it with "CREATE TABLE": denied`)
+		got := problems(t, base, database.phase(), cache.phase())
+		if len(got) != 1 {
+			t.Fatalf("problems = %q, want one", got)
+		}
+		for _, want := range []string{"CREATE TABLE", "LEASE_BACKEND=" + backend, "accepted instead: cache, or none with a SNOWFLAKE_NODE_ID for each replica"} {
+			if !strings.Contains(got[0], want) {
+				t.Errorf("problem = %s, want %q in it", got[0], want)
+			}
+		}
+		if !slices.Equal(*database.log, []string{"close database"}) || !slices.Equal(*cache.log, []string{"close cache"}) {
+			t.Errorf("closed %v and %v, want both", *database.log, *cache.log)
+		}
+	}
+}
+
+func TestBackendOfTheLeasesThatIsNotThereIsReportedBeforeAnythingIsOpened(t *testing.T) {
+	opened := false
+	other := xOption.WithPhase(xOption.Phase{Name: "p", Key: "p", Start: func(context.Context) (any, error) { opened = true; return nil, nil }})
+	switchedOff := xOption.WithPhase(xOption.Phase{
+		Name: "database", Key: xCtx.DatabaseKey, Enabled: func() bool { return false },
+		Start:  func(context.Context) (any, error) { return nil, nil },
+		Leases: func(context.Context, any) (*xLease.Leases, error) { return nil, nil },
+	})
+	base, _ := alone(t)
+	for _, tc := range []struct {
+		name, backend string
+		opts          []xOption.Option
+		want          string
+	}{
+		{name: "no database", backend: "database", want: "xOption.WithDatabase, and set DATABASE_DRIVER (accepted: auto or none)"},
+		{name: "database that is switched off", backend: "database", opts: []xOption.Option{switchedOff}, want: "DATABASE_DRIVER"},
+		{name: "no cache", backend: "cache", opts: []xOption.Option{switchedOff}, want: "xOption.WithCache, and set NOSQL_DRIVER"},
+		{name: "no backend", backend: "redis", want: "accepted: auto, database, cache, none"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("LEASE_BACKEND", tc.backend)
+			got := problems(t, append(tc.opts, base, other)...)
+			if len(got) != 1 || !strings.HasPrefix(got[0], `LEASE_BACKEND: "`+tc.backend+`"`) || !strings.Contains(got[0], tc.want) || opened {
+				t.Errorf("problems = %q, opened %t; want one with %q", got, opened, tc.want)
+			}
+		})
+	}
+	t.Setenv("LEASE_BACKEND", "database")
+	own := xLease.New(xLease.InProcess(nil))
+	reg, _ := begin(t, nil, xOption.WithLeases(func(context.Context) (*xLease.Leases, error) { return own, nil }))
+	if got := xLease.MustGetLeases(reg.Init.Ctx); got != own {
+		t.Errorf("leases = %v, want those of the option", got)
+	}
+	if err := reg.Apply(xOption.WithLeases(func(context.Context) (*xLease.Leases, error) { return own, nil })); err == nil ||
+		!strings.Contains(err.Error(), "WithLeases must be given to Register") {
+		t.Errorf("Apply = %v, want it to be too late", err)
+	}
+}
+
+func TestIDNodeLeasesItsNumberWhereTheLeasesAreThoseOfACluster(t *testing.T) {
+	layout := xOption.WithSnowflake(xSnowflake.WithLayout(xSnowflake.LayoutWide))
+	for _, tc := range []struct {
+		name  string
+		scope driver.Scope
+		env   [2]string
+		opts  []xOption.Option
+		want  string
+	}{
+		{name: "cluster", scope: driver.Cluster, want: "a lease in the database, between all of one cluster"},
+		{name: "host", scope: driver.Host, want: "for this host only"},
+		{name: "process", scope: driver.Process, want: "for this host only"},
+		{name: "number", scope: driver.Cluster, env: [2]string{"SNOWFLAKE_NODE_ID", "3"}, want: "SNOWFLAKE_NODE_ID"},
+		{name: "no leases", scope: driver.Cluster, env: [2]string{"LEASE_BACKEND", "none"}, want: "for this host only"},
+		{name: "other layout", scope: driver.Cluster, opts: []xOption.Option{layout}, want: "xOption.WithSnowflake: a lease in the database"},
+		{name: "datacenter", scope: driver.Cluster, env: [2]string{"SNOWFLAKE_DATACENTER_ID", "5"}, want: "a lease in the database"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.env[0] != "" {
+				t.Setenv(tc.env[0], tc.env[1])
+			}
+			reg, out := startUnnumbered(t, append(tc.opts, newKeeper("database", tc.scope).phase())...)
+			if got := source(out); !strings.Contains(got, tc.want) {
+				t.Errorf("source = %q, want %q", got, tc.want)
+			}
+			if d := detail(reg, "snowflake"); tc.name == "datacenter" && !strings.HasPrefix(d, "datacenter 5, ") {
+				t.Errorf("id node = %s, want one of datacenter 5", d)
+			}
+		})
+	}
+}
+
+func TestIDNodeGivesItsNumberBackBeforeTheDatabaseIsClosed(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		database := newKeeper("database", driver.Cluster)
+		base, _ := unnumbered(t)
+		opts := []xOption.Option{base}
+		if !late {
+			opts = append(opts, database.phase())
+		}
+		reg, err := xReg.New(t.Context(), nil, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if late {
+			if err := reg.Apply(database.phase()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		node, _ := xSnowflake.GetNode(reg.Init.Ctx)
+		database.ends = func() {
+			if _, err := node.Generate(); !errors.Is(err, xSnowflake.ErrClosed) {
+				t.Errorf("late %t: an id when the database is closed = %v, want ErrClosed", late, err)
+			}
+		}
+		if err := reg.Close(t.Context()); err != nil {
+			t.Errorf("late %t: Close = %v", late, err)
+		}
+		if want := []string{"release in database", "close database"}; !slices.Equal(*database.log, want) {
+			t.Errorf("late %t: order = %v, want %v", late, *database.log, want)
+		}
+	}
+}
+
+func TestLeasesThatComeWithTheRunnersOptionsTakeTheIDNodeAlong(t *testing.T) {
+	cache, database := newKeeper("cache", driver.Process), newKeeper("database", driver.Cluster)
+	reg, out := startUnnumbered(t, cache.phase())
+	if got := source(out); !strings.Contains(got, "for this host only") {
+		t.Fatalf("source = %q, want a file", got)
+	}
+	before := xSnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
+	seen := ""
+	schema := xOption.WithPhase(xOption.Phase{
+		Name: "schema", Key: xCtx.Exec, Rank: xOption.RankSchema,
+		Start: func(context.Context) (any, error) { seen = source(out); return nil, nil },
+	})
+	if err := reg.Apply(schema, database.phase()); err != nil {
+		t.Fatal(err)
+	}
+	if want := "a lease in the database, between all of one cluster"; source(out) != want || seen != want {
+		t.Errorf("source = %q, in the schema phase %q; want %q", source(out), seen, want)
+	}
+	if got := xLease.MustGetLeases(reg.Init.Ctx); got != database.leases || detail(reg, "leases") != database.leases.String() {
+		t.Errorf("leases = %v, part %q; want the database's", got, detail(reg, "leases"))
+	}
+	node, _ := xSnowflake.GetNode(reg.Init.Ctx)
+	if want := fmt.Sprintf("datacenter %d, node %d", node.DatacenterID(), node.NodeID()); detail(reg, "snowflake") != want {
+		t.Errorf("part = %q, want %q", detail(reg, "snowflake"), want)
+	}
+	if after := xSnowflake.MustGenerateSnowflakeID(reg.Init.Ctx); after == before {
+		t.Errorf("id %d came twice", after)
+	}
+	if n := len(reg.Parts()); n != 4 {
+		t.Errorf("parts = %v, want cache, leases, id node, database", reg.Parts())
+	}
+}
+
+func TestLeasesThatComeLaterChangeNothingWhereTheyAreNotBetter(t *testing.T) {
+	for _, tc := range []struct {
+		name, node  string
+		first, late driver.Scope
+		kept        bool
+	}{
+		{name: "cluster already", first: driver.Cluster, late: driver.Cluster, kept: true},
+		{name: "smaller", first: driver.Cluster, late: driver.Host, kept: true},
+		{name: "between more, for a node with a number", node: "3", first: driver.Process, late: driver.Cluster},
+		{name: "between more of this host", first: driver.Process, late: driver.Host},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("SNOWFLAKE_NODE_ID", tc.node)
+			cache, database := newKeeper("cache", tc.first), newKeeper("database", tc.late)
+			reg, out := startUnnumbered(t, cache.phase())
+			before := source(out)
+			if err := reg.Apply(database.phase()); err != nil {
+				t.Fatal(err)
+			}
+			if source(out) != before || linesWith(out, `"id node"`) != 1 {
+				t.Errorf("source = %q, want it to stay %q", source(out), before)
+			}
+			if kept := xLease.MustGetLeases(reg.Init.Ctx) == cache.leases; kept != tc.kept {
+				t.Errorf("leases of the cache are kept: %t, want %t", kept, tc.kept)
+			}
+		})
+	}
+}
+
+func TestRunnersOptionsThatFailLeaveLeasesAndIDNodeAsTheyWere(t *testing.T) {
+	cache, database := newKeeper("cache", driver.Process), newKeeper("database", driver.Cluster)
+	reg, _ := startUnnumbered(t, cache.phase())
+	boom := errors.New("boom")
+	fails := xOption.WithPhase(xOption.Phase{
+		Name: "schema", Key: xCtx.Exec, Rank: xOption.RankSchema,
+		Start: func(context.Context) (any, error) { return nil, boom },
+	})
+	if err := reg.Apply(database.phase(), fails); !errors.Is(err, boom) {
+		t.Fatalf("Apply = %v, want boom", err)
+	}
+	if want := []string{"release in database", "close database"}; !slices.Equal(*database.log, want) {
+		t.Errorf("order = %v, want %v", *database.log, want)
+	}
+	node, _ := xSnowflake.GetNode(reg.Init.Ctx)
+	if !strings.Contains(node.Source(), "for this host only") || xLease.MustGetLeases(reg.Init.Ctx) != cache.leases {
+		t.Errorf("number from %s, leases of %v; want those of before", node.Source(), xLease.MustGetLeases(reg.Init.Ctx))
+	}
+	if want := fmt.Sprintf("datacenter %d, node %d", node.DatacenterID(), node.NodeID()); detail(reg, "snowflake") != want || detail(reg, "leases") != cache.leases.String() {
+		t.Errorf("parts = %v, want %q and the cache's leases", reg.Parts(), want)
+	}
+	if _, err := node.Generate(); err != nil {
+		t.Errorf("Generate = %v", err)
+	}
+
+	database = newKeeper("database", driver.Cluster)
+	database.down.Store(true)
+	if err := reg.Apply(database.phase()); !errors.Is(err, errDown) || xLease.MustGetLeases(reg.Init.Ctx) != cache.leases {
+		t.Errorf("Apply with a server that is down = %v, want its error and the leases of before", err)
+	}
+}
+
+func TestReadinessFailsWithoutALeaseOnTheNumberAndRecovers(t *testing.T) {
+	t.Setenv("SNOWFLAKE_LEASE_TTL", "3s")
+	t.Setenv("SNOWFLAKE_LEASE_DIR", t.TempDir())
+	base, _ := unnumbered(t)
+	synctest.Test(t, func(t *testing.T) {
+		<-time.After(27 * 366 * 24 * time.Hour) // to where ids begin
+		database := newKeeper("database", driver.Cluster)
+		reg, err := xReg.New(t.Context(), nil, base, database.phase(), xOption.WithHealth())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := reg.Life().Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ready := func(want int, label string) {
+			t.Helper()
+			w := get(reg, "GET", "/readyz")
+			got := decode[answer](t, w)
+			if w.Code != want || len(got.Nodes) != 1 || got.Nodes[0].Name != "snowflake" || got.Nodes[0].Error != label {
+				t.Errorf("/readyz = %d %s, want %d with %q", w.Code, w.Body, want, label)
+			}
+		}
+		<-time.After(10 * time.Second) // renewed several times
+		ready(http.StatusOK, "")
+		database.down.Store(true)
+		<-time.After(3 * time.Second)
+		ready(http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+		if _, err := xSnowflake.GenerateSnowflakeID(reg.Init.Ctx); err == nil || err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
+			t.Errorf("id without a lease = %v, want SERVICE_UNAVAILABLE", err)
+		}
+		database.down.Store(false)
+		<-time.After(3 * time.Second)
+		ready(http.StatusOK, "")
+		if _, err := xSnowflake.GenerateSnowflakeID(reg.Init.Ctx); err != nil {
+			t.Errorf("id after the recovery = %v", err)
+		}
+		if err := reg.Close(context.Background()); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	})
+}

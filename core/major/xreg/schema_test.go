@@ -1,0 +1,114 @@
+package xreg_test
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"slices"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/utils/tests"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+)
+
+// quiet is a database that connects, and notes when its pool is closed.
+type quiet struct {
+	tests.DummyDialector
+
+	log *[]string
+}
+
+func (q quiet) Initialize(db *gorm.DB) error {
+	*q.log = append(*q.log, "open database")
+	db.ConnPool = sql.OpenDB(q)
+	return nil
+}
+
+func (q quiet) Connect(context.Context) (sqldriver.Conn, error) { return quietConn{log: q.log}, nil }
+
+func (quiet) Driver() sqldriver.Driver { return nil }
+
+type quietConn struct {
+	sqldriver.Conn
+
+	log *[]string
+}
+
+func (c quietConn) Close() error {
+	*c.log = append(*c.log, "close database")
+	return nil
+}
+
+// migrated is a database whose only change is a Prepare function, which notes what it sees.
+func migrated(log *[]string, err error) xOption.Option {
+	return xOption.WithDatabase(xOptDatabase.WithDialector(quiet{log: log}), xOptDatabase.WithPrepare(
+		func(ctx context.Context, _ *gorm.DB) error {
+			*log = append(*log, "prepare")
+			_, noIDs := xSnowflake.GenerateSnowflakeID(ctx)
+			_, noDatabase := xDB.GetDB(ctx)
+			_, noLeases := xLease.GetLeases(ctx)
+			if noIDs != nil || noDatabase != nil || noLeases != nil || ctx.Value(xCtx.CacheManagerKey) == nil {
+				*log = append(*log, "too early")
+			}
+			return err
+		}))
+}
+
+func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		var log []string
+		cache := newKeeper("cache", driver.Cluster)
+		cache.log = &log
+		base, _ := unnumbered(t)
+		node := xRegNode.RegNodeList{Key: xCtx.Exec, Node: func(context.Context) (any, error) { log = append(log, "node"); return nil, nil }}
+		opts := []xOption.Option{migrated(&log, nil), cache.phase(), xOption.WithNodes(node)}
+		first, rest := opts, []xOption.Option(nil)
+		if late {
+			first, rest = nil, opts
+		}
+		reg, err := xReg.New(t.Context(), nil, append([]xOption.Option{base}, first...)...)
+		if err == nil {
+			err = reg.Apply(rest...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := reg.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		want := []string{"open database", "prepare", "node", "release in cache", "close cache", "close database"}
+		if !slices.Equal(log, want) {
+			t.Errorf("late %t: order = %v, want %v", late, log, want)
+		}
+		if detail(reg, "database") != "dummy" || len(reg.Parts()) != 4 {
+			t.Errorf("late %t: parts = %v, want database, cache, leases and id node", late, reg.Parts())
+		}
+	}
+}
+
+func TestMigrationThatFailsClosesAllThatIsOpenInReverse(t *testing.T) {
+	boom := errors.New("boom")
+	var log []string
+	cache := newKeeper("cache", driver.Cluster)
+	cache.log = &log
+	base, _ := unnumbered(t)
+	if _, err := xReg.New(t.Context(), nil, base, migrated(&log, boom), cache.phase()); !errors.Is(err, boom) ||
+		err.Error() != "database schema: xdb: prepare function 1: boom" {
+		t.Errorf("New = %v, want boom", err)
+	}
+	want := []string{"open database", "prepare", "release in cache", "close cache", "close database"}
+	if !slices.Equal(log, want) {
+		t.Errorf("order = %v, want %v", log, want)
+	}
+}

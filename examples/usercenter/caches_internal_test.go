@@ -1,0 +1,59 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// redis says with variables that the cache is the Redis server for tests, under a prefix that is cleaned up at the end. As
+// there is nothing under it, the first start waits for part of the TTL.
+func redis(t *testing.T) []string {
+	t.Helper()
+	const variable xEnv.EnvKey = "PLINTH_TEST_REDIS_URL"
+	url, ok := xEnv.GetEnv(variable)
+	if !ok {
+		t.Skip(variable.String() + " is not set; `make test` starts the servers whose binaries it finds on the machine")
+	}
+	prefix := fmt.Sprintf("uc%d:", time.Now().UnixNano()%1e9)
+	t.Cleanup(func() {
+		if err := remove(context.WithoutCancel(t.Context()), url, prefix); err != nil {
+			t.Error(err)
+		}
+	})
+	return []string{
+		xEnv.NoSqlDriver.String() + "=redis", xEnv.NoSqlURL.String() + "=" + url, xEnv.NoSqlPrefix.String() + "=" + prefix,
+		xEnv.SnowflakeLeaseTTL.String() + "=3s",
+	}
+}
+
+// remove removes the keys with a prefix, those of leases too.
+func remove(ctx context.Context, url, prefix string) error {
+	m, err := xCache.Open(ctx, xCache.Options{Driver: "redis", Config: driver.Config{URL: url, PoolSize: 1}})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.Close() }() //nolint:contextcheck // it takes none
+	var keys []string
+	err = m.Store().(driver.Scanner).Scan(ctx, prefix, func(page []string) bool {
+		keys = append(keys, page...)
+		return true
+	})
+	if err == nil && len(keys) > 0 {
+		_, err = m.Store().Delete(ctx, keys...)
+	}
+	return err
+}
+
+func TestServiceAnswersTheSameOnEveryCache(t *testing.T) {
+	t.Parallel()
+	env := redis(t)
+	compare(t, converse(t, env...), converse(t))
+}

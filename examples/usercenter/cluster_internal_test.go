@@ -1,0 +1,185 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+)
+
+// replicas are processes of the service that share what their environment names.
+type replicas struct {
+	t   *testing.T
+	env []string
+
+	mu  sync.Mutex
+	ids map[string]string // and who has made them
+}
+
+// launch starts a replica in a folder of its own, where no file tells of the others.
+func (r *replicas) launch() *process {
+	r.t.Helper()
+	return launch(r.t, r.t.TempDir(), append(r.env, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none")...)
+}
+
+// registerMany lets all processes register users at the same time, and notes ids that come twice.
+func (r *replicas) registerMany(round string, processes ...*process) {
+	r.t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	var clients sync.WaitGroup
+	for i, p := range processes {
+		for k := range 4 {
+			clients.Go(func() {
+				name := fmt.Sprintf("%s-%d-%d", round, i, k)
+				status, text, err := send(r.t.Context(), client, p.url+register, person(name))
+				var made struct{ Data struct{ ID string } }
+				if err != nil || status != http.StatusOK || json.Unmarshal([]byte(text), &made) != nil || made.Data.ID == "" {
+					r.t.Errorf("register %s = %d %s %v", name, status, text, err)
+					return
+				}
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				if other, twice := r.ids[made.Data.ID]; twice {
+					r.t.Errorf("%s and %s both have the id %s", name, other, made.Data.ID)
+				}
+				r.ids[made.Data.ID] = name
+			})
+		}
+	}
+	clients.Wait()
+}
+
+// distinct looks whether the numbers of the processes differ and are from the source.
+func distinct(t *testing.T, source string, processes ...*process) {
+	t.Helper()
+	taken := map[int]bool{}
+	for _, p := range processes {
+		number := p.ids.Datacenter*8 + p.ids.Node
+		if taken[number] || !strings.HasPrefix(p.ids.Source, source) {
+			t.Errorf("id node %+v, want a number of its own from %s", p.ids, source)
+		}
+		taken[number] = true
+	}
+}
+
+func TestReplicasWithoutNumbersMakeDifferentIDs(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, source string
+		env          func(t *testing.T) []string
+	}{
+		{name: "postgres", source: "a lease in postgres", env: func(t *testing.T) []string {
+			t.Helper()
+			return environment(t, "postgres", postgresParts(t, dbtest.FindServer(t, "postgres").DSN))
+		}},
+		{name: "redis", source: "a lease in redis", env: redis}, // each with a database file of its own
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := &replicas{t: t, env: tc.env(t), ids: map[string]string{}}
+			a, b, c := r.launch(), r.launch(), r.launch()
+			a.ready()
+			b.ready()
+			c.ready()
+			distinct(t, tc.source, a, b, c)
+			r.registerMany("first", a, b, c)
+
+			if err := b.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			b.exit()
+			b = r.launch().ready() // while the number of the killed one is still reserved
+			distinct(t, tc.source, a, b, c)
+			r.registerMany("second", a, b, c)
+			for _, p := range []*process{a, b, c} {
+				if code := p.stop(); code != 0 {
+					t.Errorf("exit code = %d:\n%s", code, p.out.String())
+				}
+			}
+		})
+	}
+}
+
+func TestDatabaseOfTheRunnersOptionsTakesTheIDNodeAlong(t *testing.T) {
+	t.Parallel()
+	server := dbtest.FindServer(t, "postgres")
+	prefix := tablePrefix(t, "postgres", postgresParts(t, server.DSN))
+	quiet, err := xLog.New(xLog.Config{Writer: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), xOption.WithLogger(quiet))
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, _ := xSnowflake.GetNode(reg.Init.Ctx)
+	source := func(*gorm.DB) error {
+		if !strings.HasPrefix(node.Source(), "a lease in postgres") {
+			t.Errorf("number from %s when the database is prepared, want it from there", node.Source())
+		}
+		return nil
+	}
+	if !strings.HasSuffix(node.Source(), "for this host only") {
+		t.Errorf("number from %s, want a file where there is no database", node.Source())
+	}
+	if err := reg.Apply(xOption.WithDatabase(
+		xOptDatabase.WithDriver("postgres", server.DSN), xOptDatabase.WithTablePrefix(prefix), xOptDatabase.WithPrepare(source),
+	)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := node.Generate(); err != nil {
+		t.Error(err)
+	}
+	if err := reg.Close(t.Context()); err != nil {
+		t.Errorf("Close = %v", err)
+	}
+}
+
+func TestRoleThatMayNotCreateTablesIsToldTheStatement(t *testing.T) {
+	t.Parallel()
+	parts := postgresParts(t, dbtest.FindServer(t, "postgres").DSN)
+	prefix := tablePrefix(t, "postgres", parts)
+	db, err := xDB.Open(t.Context(), xDB.Options{Driver: "postgres", Parts: parts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Exec("DROP ROLE IF EXISTS " + prefix + "role").Error; err != nil {
+			t.Error(err)
+		}
+		if err := xDB.Close(db); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := db.Exec("CREATE ROLE " + prefix + "role LOGIN PASSWORD 's3cret'").Error; err != nil {
+		t.Fatal(err)
+	}
+	parts.User, parts.Pass = prefix+"role", "s3cret"
+	for _, tc := range []struct{ backend, want string }{
+		{backend: "auto", want: `start failed: leases: xdb: leases: the table ` + prefix + `plinth_leases is missing and could not be created; create it with`},
+		{backend: "none", want: "start failed: database schema: xdb: migrate"},
+	} {
+		p := launch(t, t.TempDir(), append(variables("postgres", parts, prefix), "LEASE_BACKEND="+tc.backend, "LOG_DIR=none")...)
+		if code := p.exit(); code != 1 || !strings.Contains(p.out.String(), tc.want) || strings.Contains(p.out.String(), "s3cret") {
+			t.Errorf("LEASE_BACKEND=%s: exit code = %d, want 1 and %q:\n%s", tc.backend, code, tc.want, p.out.String())
+		}
+		if advised := strings.Contains(p.out.String(), "accepted instead: cache, or none"); advised != (tc.backend == "auto") {
+			t.Errorf("LEASE_BACKEND=%s: advised %t", tc.backend, advised)
+		}
+	}
+}
