@@ -11,12 +11,14 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/plinthgo/plinth/cacheplugins/memory v0.1.0
+	github.com/plinthgo/plinth/cacheplugins/redis v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	github.com/plinthgo/plinth/dbplugins/mysql v0.1.0
 	github.com/plinthgo/plinth/dbplugins/oracle v0.1.0
 	github.com/plinthgo/plinth/dbplugins/postgres v0.1.0
 	github.com/plinthgo/plinth/dbplugins/sqlite v0.1.0
 	github.com/plinthgo/plinth/dbplugins/sqlserver v0.1.0
+	github.com/redis/go-redis/v9 v9.18.0
 	github.com/rs/zerolog v1.35.1
 	golang.org/x/mod v0.38.0
 	gorm.io/gorm v1.31.2
@@ -28,7 +30,9 @@ require (
 	github.com/bytedance/gopkg v0.1.3 // indirect
 	github.com/bytedance/sonic v1.15.0 // indirect
 	github.com/bytedance/sonic/loader v0.5.0 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect
+	github.com/dgryski/go-rendezvous v0.0.0-20200823014737-9f7001d12a5f // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/gabriel-vasile/mimetype v1.4.15 // indirect
 	github.com/gin-contrib/sse v1.1.0 // indirect
@@ -65,6 +69,7 @@ require (
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
 	github.com/ugorji/go/codec v1.3.1 // indirect
 	go.mongodb.org/mongo-driver/v2 v2.5.0 // indirect
+	go.uber.org/atomic v1.11.0 // indirect
 	golang.org/x/arch v0.22.0 // indirect
 	golang.org/x/crypto v0.55.0 // indirect
 	golang.org/x/net v0.58.0 // indirect

@@ -17,6 +17,9 @@ var groups = []struct {
 	{"bind", bindings, nil},
 	{"ids", ids, idClaims},
 	{"cache", caches, nil},
+	{"redis", redises, func() []claim {
+		return []claim{{name: "CPU of a typed call on Redis (target 1.05)", show: redisCPU}}
+	}},
 	{"log", logs, nil},
 	{"sql", sqls, nil},
 }

@@ -180,15 +180,19 @@ func overLoopback(h http.Handler) func(*testing.B) {
 
 // loopbackCPU is the CPU time of a request, client included, ours against bare gin's.
 func loopbackCPU() (string, error) {
-	spent := func(c func(*testing.B)) time.Duration {
+	all := requests()
+	return fmt.Sprintf("%.2f of bare gin's", cpuRatio(all[len(all)-1])), nil
+}
+
+// cpuRatio is the CPU time of an operation, ours over the peer's.
+func cpuRatio(c comparison) float64 {
+	spent := func(side func(*testing.B)) time.Duration {
 		before := cpu()
-		r := testing.Benchmark(c)
+		r := testing.Benchmark(side)
 		return (cpu() - before) / time.Duration(max(r.N, 1))
 	}
-	all := requests()
-	c := all[len(all)-1]
 	bare, ours := spent(c.theirs), spent(c.ours)
-	return fmt.Sprintf("%.2f of bare gin's", float64(ours)/float64(bare)), nil
+	return float64(ours) / float64(bare)
 }
 
 // sink is a response writer that costs nothing itself.

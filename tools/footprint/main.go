@@ -42,6 +42,7 @@ var programs = []struct{ folder, shows, library string }{
 	{"gin", "gin alone: one route", ""},
 	{"core", "`core`: one route, with ids, logs, errors, health and shutdown", ""},
 	{"memory", "`core` and `cacheplugins/memory`", "github.com/maypok86/otter/v2"},
+	{"redis", "`core` and `cacheplugins/redis`", "github.com/redis/go-redis/v9"},
 	{"ginsqlite", "gin, gorm and glebarez/sqlite, without Plinth", "modernc.org/sqlite"},
 	{"sqlite", "`core` and `dbplugins/sqlite`", "modernc.org/sqlite"},
 	{"postgres", "`core` and `dbplugins/postgres`", "github.com/jackc/pgx/v5"},

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	goredis "github.com/redis/go-redis/v9"
+
+	_ "github.com/plinthgo/plinth/cacheplugins/redis"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/tools/internal/server"
+)
+
+// batch is the number of keys of one GetMany.
+const batch = 100
+
+// redisCaches are the two sides of the comparisons on a Redis.
+type redisCaches struct {
+	bare  *goredis.Client
+	typed *xCache.KeyCache[string, account]
+	near  *xCache.KeyCache[string, account]
+	keys  []string
+}
+
+// redises compare the typed view with the client under it, on one server on this machine. Without one there is nothing to
+// compare.
+func redises() []comparison {
+	ctx := context.Background()
+	address, err := redisURL(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchmark: redis is left out:", err)
+		return nil
+	}
+	c := openRedis(ctx, address)
+	one := c.keys[0]
+	value := account{ID: 1, Name: "Ada"}
+	engine := otter.Must(&otter.Options[string, account]{MaximumSize: 2 * batch, ExpiryCalculator: otter.ExpiryWriting[string, account](time.Hour)})
+	engine.Set(one, value)
+	return []comparison{
+		{
+			name: "typed get", peer: "go-redis and encoding/json", target: 1.05, allocs: -1,
+			ours: each(func() error { return got(c.typed.Get(ctx, one)) }), theirs: each(func() error { return c.bareGet(ctx, one) }),
+		},
+		{
+			name: "typed set", peer: "go-redis and encoding/json", target: 1.05, allocs: -1,
+			ours:   each(func() error { return c.typed.Set(ctx, one, &value, xCache.WithTTL(time.Hour)) }),
+			theirs: each(func() error { return c.bareSet(ctx, one, value) }),
+		},
+		{
+			name: "GetMany of 100", peer: "MGET and encoding/json", target: 1.15, allocs: -1,
+			ours: each(func() error { return c.getMany(ctx) }), theirs: each(func() error { return c.bareMany(ctx) }),
+		},
+		{
+			name: "GetMany of 100", peer: "100 gets", allocs: -1,
+			ours: each(func() error { return c.getMany(ctx) }), theirs: each(func() error { return c.getEach(ctx) }),
+		},
+		{
+			name: "get from the near cache", peer: "otter", allocs: 1,
+			ours: each(func() error { return got(c.near.Get(ctx, one)) }),
+			theirs: each(func() error {
+				v, ok := engine.GetIfPresent(one)
+				return got(&v, ok, nil)
+			}),
+		},
+		{
+			name: "get from the near cache", peer: "go-redis and encoding/json", allocs: 1,
+			ours: each(func() error { return got(c.near.Get(ctx, one)) }), theirs: each(func() error { return c.bareGet(ctx, one) }),
+		},
+	}
+}
+
+// redisURL returns the server that the environment gives, or starts a private one.
+func redisURL(ctx context.Context) (string, error) {
+	if address := os.Getenv("PLINTH_TEST_REDIS_URL"); address != "" {
+		return address, nil
+	}
+	kind, _ := server.ByName("redis")
+	group, err := server.NewGroup(ctx)
+	if err != nil {
+		return "", err
+	}
+	atExit(func() { _ = group.Close(ctx) })
+	s, err := group.Start(ctx, kind)
+	if err != nil {
+		return "", err
+	}
+	return s.DSN(), nil
+}
+
+// openRedis opens both sides and writes the keys.
+func openRedis(ctx context.Context, address string) *redisCaches {
+	bare := goredis.NewClient(must(goredis.ParseURL(address)))
+	atExit(func() { _ = bare.Close() })
+	open := func(near *xCache.NearOptions) *xCache.Manager {
+		m := must(xCache.Open(ctx, xCache.Options{Driver: "redis", Config: driver.Config{URL: address}, Near: near}))
+		atExit(func() { _ = m.Close() })
+		return m
+	}
+	c := &redisCaches{
+		bare:  bare,
+		typed: xCache.KeyCacheOf[string, account](open(nil)),
+		near:  xCache.KeyCacheOf[string, account](open(&xCache.NearOptions{MaxEntries: 2 * batch, TTL: time.Hour})),
+	}
+	for i := range batch {
+		key := "plinth-benchmark:" + strconv.Itoa(i)
+		c.keys = append(c.keys, key)
+		if err := c.typed.Set(ctx, key, &account{ID: int64(i), Name: "Ada"}, xCache.WithTTL(time.Hour)); err != nil {
+			panic(err)
+		}
+	}
+	return c
+}
+
+func (c *redisCaches) bareGet(ctx context.Context, key string) error {
+	data, err := c.bare.Get(ctx, key).Bytes()
+	if err != nil {
+		return err
+	}
+	var v account
+	err = json.Unmarshal(data, &v)
+	return firstError(err, got(&v, true, nil))
+}
+
+func (c *redisCaches) bareSet(ctx context.Context, key string, v account) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return c.bare.Set(ctx, key, data, time.Hour).Err()
+}
+
+func (c *redisCaches) bareMany(ctx context.Context) error {
+	values, err := c.bare.MGet(ctx, c.keys...).Result()
+	if err != nil {
+		return err
+	}
+	out := make(map[string]account, len(values))
+	for i, value := range values {
+		text, _ := value.(string)
+		var v account
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			return err
+		}
+		out[c.keys[i]] = v
+	}
+	return complete(out)
+}
+
+func (c *redisCaches) getMany(ctx context.Context) error {
+	out, err := c.typed.GetMany(ctx, c.keys)
+	return firstError(err, complete(out))
+}
+
+func (c *redisCaches) getEach(ctx context.Context) error {
+	for _, key := range c.keys {
+		if err := got(c.typed.Get(ctx, key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func complete(values map[string]account) error {
+	if len(values) != batch {
+		return fmt.Errorf("%d values of %d", len(values), batch)
+	}
+	return nil
+}
+
+// got is nil for what a read returns when it has found the value.
+func got(v *account, ok bool, err error) error { //nolint:revive // flag-parameter: what a read returns
+	if err == nil && (!ok || v.Name == "") {
+		return fmt.Errorf("no value: %v, %t", v, ok)
+	}
+	return err
+}
+
+func each(call func() error) func(*testing.B) {
+	return func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := call(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// redisCPU is the processor time of a typed get of this process, ours against the client's.
+func redisCPU() (string, error) {
+	all := redises()
+	if len(all) == 0 {
+		return "left out", nil
+	}
+	get, set := all[0], all[1]
+	return fmt.Sprintf("get %.2f, set %.2f of go-redis and encoding/json", cpuRatio(get), cpuRatio(set)), nil
+}
