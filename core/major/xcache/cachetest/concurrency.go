@@ -150,15 +150,20 @@ func testConcurrentBirth(t *testing.T, e *env) {
 			return err
 		},
 	}
+	var writing atomic.Int32
+	writing.Store(callers / 2)
 	together(callers, func(i int) {
-		for round := range 100 {
-			key := fmt.Sprint("k", round%len(writes))
-			if i%2 == 0 {
+		if i%2 == 0 {
+			defer writing.Add(-1)
+			for round := range 100 {
+				key := fmt.Sprint("k", round%len(writes))
 				errs.add(writes[round%len(writes)](key))
 				errs.add(e.users().Delete(t.Context(), key))
-				continue
 			}
-			ttl, ok, err := e.users().TTL(t.Context(), key)
+			return
+		}
+		for round := 0; writing.Load() > 0; round++ {
+			ttl, ok, err := e.users().TTL(t.Context(), fmt.Sprint("k", round%len(writes)))
 			errs.add(err)
 			if ok && ttl == 0 {
 				immortal.Add(1)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"runtime"
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
@@ -146,16 +145,15 @@ var methodDefects = map[string]defect{
 				return b.Store.ListPush(ctx, key, end, values, w)
 			}
 			_, _ = b.Store.Delete(ctx, key)
-			runtime.Gosched()
+			<-time.After(time.Millisecond)
+			_, _ = b.Store.Delete(ctx, key)
 			return b.Store.ListPush(ctx, key, end, append(old, values...), driver.Write{TTL: ttl})
 		}
 	}, "Concurrency/UpdatesKeepOrSlideAsTold"},
 	"the life comes after the value": {func(b *broken) {
 		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
 			length, stored, err := b.Store.ListPush(ctx, key, end, values, driver.Write{Keep: w.Keep, If: w.If})
-			for range 10 {
-				runtime.Gosched()
-			}
+			<-time.After(time.Millisecond)
 			if stored && !w.Keep {
 				_, _, err = b.Store.ListPush(ctx, key, end, nil, driver.Write{TTL: w.TTL})
 			}
