@@ -267,10 +267,15 @@ func (t *tx) Commit() error {
 	return err
 }
 
-// Rollback implements driver.Tx.
+// Rollback implements driver.Tx. SQLite ends a transaction by itself after some errors, such as an interrupt in a write
+// (sqlite.org/lang_transaction.html, section 3), and there is nothing left to roll back.
 func (t *tx) Rollback() error {
 	defer t.end()
-	return t.inner.Rollback()
+	err := t.inner.Rollback()
+	if err != nil && strings.Contains(err.Error(), "no transaction is active") {
+		return nil
+	}
+	return err
 }
 
 func (t *tx) end() {

@@ -293,6 +293,30 @@ func TestAStatementEndsWhoseContextEndedBeforeItBegan(t *testing.T) {
 	}
 }
 
+// SQLite ends a transaction by itself after some errors, such as an interrupt in a write. What follows must not hide them.
+func TestRollbackOfATransactionThatSQLiteHasEndedIsNoError(t *testing.T) {
+	db := open(t, file(t))
+	if err := db.Exec("CREATE TABLE once (id INTEGER PRIMARY KEY)").Error; err != nil {
+		t.Fatal(err)
+	}
+	tx := db.Begin()
+	first := tx.Exec("INSERT INTO once VALUES (1)").Error
+	second := tx.Session(&gorm.Session{}).Exec("INSERT OR ROLLBACK INTO once VALUES (1)").Error
+	if first != nil || second == nil {
+		t.Fatalf("inserts = %v, %v; want the second refused", first, second)
+	}
+	pool, ok := tx.Statement.ConnPool.(gorm.TxCommitter)
+	if !ok {
+		t.Fatalf("the connection is a %T", tx.Statement.ConnPool)
+	}
+	if err := pool.Rollback(); err != nil {
+		t.Errorf("Rollback = %v, want nil", err)
+	}
+	if err := db.Exec("INSERT INTO once VALUES (1)").Error; err != nil {
+		t.Errorf("the next write = %v, want nil", err)
+	}
+}
+
 func TestCloseLeavesNothing(t *testing.T) {
 	for _, path := range []string{":memory:", filepath.Join(t.TempDir(), "test.db")} {
 		before := goleak.IgnoreCurrent()

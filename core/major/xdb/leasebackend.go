@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
+	"math/rand/v2"
 	"time"
 
 	"gorm.io/gorm"
@@ -17,8 +19,11 @@ const (
 	// leaseReleased is the holder of a slot that was given back, and no leaseHolder.
 	leaseReleased = "-"
 
-	// leaseTries bounds how often one call looks again because others were faster. Each time one of them has got on.
-	leaseTries = 100
+	// leaseTries bounds how often one call looks again because others were faster. In between it waits a random time of at
+	// most leasePause, which doubles up to leaseLongPause.
+	leaseTries     = 100
+	leasePause     = time.Millisecond
+	leaseLongPause = 32 * time.Millisecond
 )
 
 var errLeaseRaces = errors.New("others were faster every time")
@@ -49,7 +54,7 @@ func (b *leaseBackend) Traits() lease.Traits { return b.traits }
 // Acquire implements driver.Backend of package xlease.
 func (b *leaseBackend) Acquire(ctx context.Context, r lease.Request) (lease.Grant, error) {
 	id := leaseID(r.Name)
-	for range leaseTries {
+	for range leaseAttempts(ctx) {
 		seen, err := b.look(ctx, id, r.First, r.Count)
 		if err != nil {
 			return lease.Grant{}, err
@@ -84,7 +89,7 @@ func (b *leaseBackend) take(ctx context.Context, id string, r lease.Request, g l
 // Renew implements driver.Backend of package xlease.
 func (b *leaseBackend) Renew(ctx context.Context, h lease.Holding) (bool, error) {
 	id, holder := leaseID(h.Name), leaseHolder(h.Holder)
-	for range leaseTries {
+	for range leaseAttempts(ctx) {
 		result, err := b.write(ctx, b.sql.renew, h.TTL.Microseconds(), h.Mark, h.Mark, id, h.Slot, holder)
 		if err != nil || result == leaseWritten {
 			return err == nil, err
@@ -108,13 +113,31 @@ func (b *leaseBackend) Renew(ctx context.Context, h lease.Holding) (bool, error)
 
 // Release implements driver.Backend of package xlease.
 func (b *leaseBackend) Release(ctx context.Context, h lease.Holding) (bool, error) {
-	for range leaseTries {
+	for range leaseAttempts(ctx) {
 		result, err := b.write(ctx, b.sql.release, leaseReleased, h.Mark, leaseID(h.Name), h.Slot, leaseHolder(h.Holder))
 		if err != nil || result != leaseGaveWay {
 			return err == nil && result == leaseWritten, err
 		}
 	}
 	return false, b.failed(ctx, "", errLeaseRaces)
+}
+
+// leaseAttempts are those of one call. Two that give way to each other would do so for ever if they did not wait.
+func leaseAttempts(ctx context.Context) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		pause := leasePause
+		for i := range leaseTries {
+			if i > 0 {
+				if !sleep(ctx, rand.N(pause)) { //nolint:gosec // a spread is no secret
+					return
+				}
+				pause = min(2*pause, leaseLongPause)
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // leaseResult is what became of a statement.
@@ -143,7 +166,7 @@ func (b *leaseBackend) write(ctx context.Context, sql string, args ...any) (leas
 
 // look reads the slots of a name, and the time. A database may give up what only reads, too.
 func (b *leaseBackend) look(ctx context.Context, id string, first, count int) (view leaseView, err error) {
-	for range leaseTries {
+	for range leaseAttempts(ctx) {
 		view, err = b.read(ctx, id, first, count)
 		if b.target.kindOf(err) != driver.Deadlock || ctx.Err() != nil {
 			break
