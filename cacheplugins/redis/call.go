@@ -31,11 +31,12 @@ func (c *call) deadline() time.Time { return time.Unix(0, c.name) }
 
 // begin makes c the call of ctx. end must follow.
 func (all *calls) begin(ctx context.Context, c *call) {
-	now := time.Now()
-	c.Context, c.name = ctx, now.Add(callTimeout).UnixNano()
-	if own, ok := ctx.Deadline(); ok {
-		c.name = min(c.name, own.UnixNano())
+	now, left := time.Now(), callTimeout
+	own, bounded := ctx.Deadline()
+	if bounded {
+		left = min(left, time.Until(own)) // by the monotonic clock, as ctx itself; and own may be beyond what nanoseconds hold
 	}
+	c.Context, c.name = ctx, now.Add(left).UnixNano()
 	if ctx.Done() == nil {
 		return
 	}
@@ -44,6 +45,9 @@ func (all *calls) begin(ctx context.Context, c *call) {
 	for range tries {
 		n := all.last.Add(1) % maxCalls
 		c.name = c.name&^(maxCalls-1) | int64(n)
+		if bounded && c.deadline().Equal(own) {
+			continue // a call of somebody else under the same context would have the same name
+		}
 		if slot := &all.slots[n]; slot.CompareAndSwap(nil, c) {
 			c.slot = slot
 			return

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"slices"
@@ -69,6 +70,19 @@ func (e *failure) Error() string { return e.text }
 // Unwrap returns the client's error.
 func (e *failure) Unwrap() error { return e.cause }
 
+// passing are the answers of a server that cannot serve just now.
+var passing = []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "BUSY", "ERR max number of clients"}
+
+// Is reports whether the error is driver.ErrUnavailable: every one that is no answer of a server, and those that pass.
+func (e *failure) Is(target error) bool {
+	if target != driver.ErrUnavailable {
+		return false
+	}
+	var answer redis.Error
+	return !errors.As(e.cause, &answer) ||
+		slices.ContainsFunc(passing, func(begin string) bool { return strings.HasPrefix(answer.Error(), begin) })
+}
+
 // missing reports whether the server has answered that there is nothing. An error that only wraps such an answer is another
 // one: sentinels give it where they do not know the master.
 func missing(err error) bool { return err == redis.Nil } //nolint:errorlint // see above
@@ -100,7 +114,7 @@ func textOf(err error) string {
 func (s *store) opened(err error) error {
 	keys := s.blame(err)
 	if keys == nil {
-		return err
+		return s.unreached(err)
 	}
 	keys = slices.Clone(keys)
 	for i, key := range keys {
@@ -114,6 +128,19 @@ func (s *store) opened(err error) error {
 		names[i] = key.String()
 	}
 	return fmt.Errorf("%w: %w (%s)", driver.ErrConfig, err, strings.Join(names, ", "))
+}
+
+// unreached returns an error that may pass, with the addresses where it does not say them.
+func (s *store) unreached(err error) error {
+	if errors.Is(err, io.EOF) && s.set.tls == nil {
+		err = fmt.Errorf("%w: the server has closed the connection, as one does that wants TLS (%s)", err, xEnv.NoSqlTLS)
+	}
+	for _, address := range s.set.addresses {
+		if strings.Contains(err.Error(), address) {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: %w", strings.Join(s.set.addresses, ", "), err)
 }
 
 // answers are the beginnings of errors that a server goes on giving, and what they are about.

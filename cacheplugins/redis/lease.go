@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -45,9 +48,18 @@ func (l *leases) Acquire(ctx context.Context, r leasedriver.Request) (grant leas
 		})
 	})
 	if err != nil {
-		return leasedriver.Grant{}, l.store.failed(ctx, err)
+		return leasedriver.Grant{}, refused(l.store.failed(ctx, err))
 	}
 	return grant, nil
+}
+
+// refused says what a user lacks.
+func refused(err error) error {
+	var answer redis.Error
+	if !errors.As(err, &answer) || !strings.Contains(answer.Error(), "NOPERM") && !strings.Contains(answer.Error(), "can't run this command") {
+		return err
+	}
+	return fmt.Errorf("%w: locks and leases want a user (%s) with the rights %s: %w", driver.ErrConfig, xEnv.NoSqlUser, leaseRights, err)
 }
 
 // acquire takes a slot and makes sure that a replica knows of it, where there is one.
@@ -158,11 +170,11 @@ func (l *leases) server(ctx context.Context, key string) (*redis.Client, error) 
 // Renew implements the driver's Backend.
 func (l *leases) Renew(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
 	n, err := l.store.run(ctx, leaseRenew, l.prefix+h.Name, h.Slot, h.Holder, h.TTL.Milliseconds(), h.Token, h.Mark)
-	return n == 1, err
+	return n == 1, refused(err)
 }
 
 // Release implements the driver's Backend.
 func (l *leases) Release(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
 	n, err := l.store.run(ctx, leaseRelease, l.prefix+h.Name, h.Slot, h.Holder, h.Mark)
-	return n == 1, err
+	return n == 1, refused(err)
 }

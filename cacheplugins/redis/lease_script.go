@@ -2,8 +2,12 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
+// leaseRights are what the scripts and the client send.
+const leaseRights = "+eval +evalsha +time +info +wait +hget +hmget +hset +hsetnx +hexists +exists +persist +pttl +pexpire"
+
 // The records of a name are one hash. A field with the number of a slot holds its record, as four words: the holder, the
-// end, the token and the mark. "since" is when the hash was made, and "many" is there where the name has several slots.
+// end, the token and the mark. "since" is when the records began, "run" the run of the server then, and "many" is there
+// where the name has several slots.
 //
 // Times are microseconds of the server's clock, which a Lua number holds exactly until the year 2255. Marks may be any
 // int64, which a Lua number does not hold, and stay text. What goes out as text is written by num, since Lua would write
@@ -14,6 +18,8 @@ const leaseCommon = `
 local key = KEYS[1]
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
+
+local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 
 local function num(n) return string.format('%.0f', n) end
 
@@ -37,9 +43,13 @@ local function less(a, b)
 end
 
 -- keep remembers since when there are records, and lets the hash outlive the end of a record: by a while where the name has
--- one slot, for good where it has several.
+-- one slot, for good where it has several. A server that is not the one which wrote here last, or not the same run of it,
+-- may have lost what came after: it has read a snapshot, or a log whose end was not on the disk, or was a replica that lagged.
+-- So the records begin anew then.
 local function keep(till, many)
-  redis.call('HSETNX', key, 'since', num(now))
+  if not run or redis.call('HGET', key, 'run') ~= run then
+    redis.call('HSET', key, 'run', run or '?', 'since', num(now))
+  end
   if many then redis.call('HSETNX', key, 'many', '1') end
   if redis.call('HEXISTS', key, 'many') == 1 then
     redis.call('PERSIST', key)
@@ -51,7 +61,7 @@ end
 `
 
 // leaseAcquire gets first, count, begin, holder, TTL, mark and past. It returns the wait where no slot is free; else the
-// slot, the token, the mark before, the age and the number of replicas that have a link, 0 where the user may not know.
+// slot, the token, the mark before, the age and the number of replicas that have a link.
 //
 //nolint:dupword // see above
 var leaseAcquire = redis.NewScript(leaseCommon + `
@@ -89,10 +99,8 @@ local till = now + ARGV[5] * 1000
 write(slot, {holder = ARGV[4], till = till, token = token, mark = less(mark, ARGV[6]) and ARGV[6] or mark})
 keep(till, count > 1)
 local age = math.max(0, now - redis.call('HGET', key, 'since'))
-local links, info = 0, redis.pcall('INFO', 'replication')
-if type(info) == 'string' then
-  for _ in string.gmatch(info, 'state=online') do links = links + 1 end
-end
+local links = 0
+for _ in string.gmatch(redis.call('INFO', 'replication'), 'state=online') do links = links + 1 end
 return {num(slot), num(token), mark, num(age), num(links)}
 `)
 

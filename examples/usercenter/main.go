@@ -49,7 +49,7 @@ func options() []xOption.Option {
 			xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{}), xOptDatabase.WithMigrations(migration.Files),
 		),
 		withDataDir,
-		xOption.WithCache(xOptCache.FromEnv()),
+		xOption.WithCache(xOptCache.FromEnv(), xOptCache.WithFailOpen()), // the database knows what the cache has lost
 		xOption.WithRoute(route.Register),
 		xOption.WithHealth(),
 	}

@@ -66,7 +66,7 @@ func WithLeaser(l Leaser) Option { return func(c *config) { c.leaser = l } }
 //
 // Every wrong option is reported at once. Without a number the errors of the Leaser come back too; one
 // that expires is renewed by a goroutine that Close ends.
-func NewNode(opts ...Option) (*Node, error) { return newNode(context.Background(), opts) }
+func NewNode(opts ...Option) (*Node, error) { return NewNodeContext(context.Background(), opts...) }
 
 // FromEnv returns a node with the number in SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or one leased
 // through a file in SNOWFLAKE_LEASE_DIR where they are not set. See WithDatacenterID and WithNodeID for
@@ -94,10 +94,12 @@ func FromEnv(ctx context.Context, opts ...Option) (*Node, error) {
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("xsnowflake: %w", errors.Join(problems...))
 	}
-	return newNode(ctx, all)
+	return NewNodeContext(ctx, all...)
 }
 
-func newNode(ctx context.Context, opts []Option) (*Node, error) {
+// NewNodeContext is NewNode, with a context that bounds how long taking a lease, and the wait before it can be used, may
+// last. The node does not end with ctx.
+func NewNodeContext(ctx context.Context, opts ...Option) (*Node, error) {
 	c := config{layout: layoutDefault, maxBackward: DefaultMaxBackward}
 	for _, o := range opts {
 		o(&c)

@@ -14,6 +14,10 @@ import (
 // killed leaves a mark up to this far in the future, so a node never uses more than what it rides out.
 const recordAhead = 3 * time.Second
 
+// markSlack is how far beyond the end of a lease a mark may be without a wrong clock: a Leaser may add a second for hosts
+// whose clocks differ, and its answer may take a while.
+const markSlack = 2 * time.Second
+
 // tenure is the time in which a node uses one slot.
 //
 // No two tenures of a slot, in whatever processes, share a time, and so no two ids are equal:
@@ -124,7 +128,7 @@ func (n *Node) start(ctx context.Context, t *tenure) error {
 func (n *Node) awaitStart(ctx context.Context, t *tenure) error {
 	span := t.lease.ValidUntil().Sub(n.clock.time())
 	behind := time.Duration(n.clock.maxBehind)
-	bound, most := min(behind, span/2), span+behind
+	bound, most := min(behind, span/2), span+max(behind, markSlack)
 	for end := time.Now().Add(2 * most); ; {
 		wait := n.timeOf(t.from).Sub(n.clock.time().Round(0)) - bound
 		if wait <= 0 || wait > most || time.Now().After(end) {

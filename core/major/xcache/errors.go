@@ -16,6 +16,9 @@ var (
 	ErrWrongType = driver.ErrWrongType
 	// ErrClosed reports a call after Close.
 	ErrClosed = driver.ErrClosed
+	// ErrUnavailable reports a backend that cannot be reached, or cannot serve just now. It is xError.ServiceUnavailable to a
+	// client.
+	ErrUnavailable = driver.ErrUnavailable
 	// ErrNil reports a nil value in a write. Nothing was written.
 	ErrNil = errors.New("the value is nil")
 	// ErrOption reports options that make no sense: a negative TTL, or NX and XX together. Nothing was
@@ -85,11 +88,16 @@ func (e *PanicError) Unwrap() error {
 // registerMapper tells xError about the cache's errors, once an application has a cache.
 var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
 
-// mapError gives CacheError to what this package reports, and leaves the end of a context, which may be
+// mapError gives CacheError, or ServiceUnavailable, to what this package reports, and leaves the end of a context, which may be
 // the cause of it, to the mappers of the standard library.
 func mapError(err error) *xError.ErrorCode {
-	var e *Error
-	if !errors.As(err, &e) || errors.Is(e, context.Canceled) || errors.Is(e, context.DeadlineExceeded) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	if errors.Is(err, driver.ErrUnavailable) { // also what a lease says of its backend
+		return xError.ServiceUnavailable
+	}
+	if e := (*Error)(nil); !errors.As(err, &e) {
 		return nil
 	}
 	return xError.CacheError

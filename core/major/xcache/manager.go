@@ -24,8 +24,8 @@
 //
 // # Errors
 //
-// What goes wrong in the backend comes back as an *Error and is xError.CacheError to a client, unless
-// the context ended: then it is the context's error. Errors name the operation, never a key or a value.
+// What goes wrong in the backend comes back as an *Error. To a client it is xError.CacheError, or ServiceUnavailable where
+// the backend does not answer, unless the context ended: then it is the context's error. Errors name the operation, never a key or a value.
 package xcache
 
 import (

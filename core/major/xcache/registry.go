@@ -122,6 +122,7 @@ func (r *Registry) Open(ctx context.Context, o Options) (*Manager, error) {
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
+	o.Log.Info(ctx, "cache opened", slog.String("driver", o.Driver), slog.String("at", m.String()))
 	return m, nil
 }
 

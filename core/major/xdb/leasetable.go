@@ -50,13 +50,13 @@ func (b *leaseBackend) setUp(ctx context.Context) error {
 			return b.failed(ctx, "", err)
 		}
 		if err := b.create(ctx); err != nil {
-			return b.failed(ctx, fmt.Sprintf("the table %s is missing and could not be created; create it with %q: ",
+			return b.failed(ctx, fmt.Sprintf("the table %s is missing and could not be created; create it with %s; ",
 				b.sql.table, b.definition()), err)
 		}
 	}
 	_, err := b.look(ctx, "-", 0, 1)
 	if b.target.kindOf(err) == driver.Syntax { // it has other columns
-		return fmt.Errorf("%w; the table %s is made with %q", err, b.sql.table, b.definition())
+		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, b.definition())
 	}
 	return err
 }

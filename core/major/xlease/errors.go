@@ -1,6 +1,12 @@
 package xlease
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"sync"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
 
 // The errors that a caller may want to tell apart, with errors.Is.
 var (
@@ -17,3 +23,24 @@ var (
 	// ErrUnsupported reports a backend that keeps no leases.
 	ErrUnsupported = errors.New("xlease: the backend keeps no leases")
 )
+
+// registerMapper tells xError about the errors of leases, once a program has some.
+var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+
+// mapError leaves the end of a context, and what a backend says, to their own mappers.
+func mapError(err error) *xError.ErrorCode {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return nil
+	case errors.Is(err, ErrHeld):
+		return xError.LockConflict
+	case errors.Is(err, ErrLost), errors.Is(err, ErrClosed):
+		return xError.ServiceUnavailable
+	case errors.Is(err, ErrOption), errors.Is(err, ErrReleased):
+		return xError.DeveloperError
+	case errors.Is(err, ErrUnsupported):
+		return xError.ConfigError
+	default:
+		return nil
+	}
+}

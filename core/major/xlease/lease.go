@@ -20,8 +20,8 @@ type Lease struct {
 	before int64
 	mark   atomic.Int64
 
-	call     sync.Mutex // held during a call to the backend
-	released bool       // the backend was told; guarded by call
+	call     chan struct{} // full during a call to the backend, see enter
+	released bool          // the backend was told; guarded by call
 
 	mu    sync.Mutex // guards what follows; never held during a call
 	until deadline
@@ -46,7 +46,7 @@ func (d deadline) passed() bool {
 func newLease(l *Leases, h driver.Holding, g driver.Grant, asked time.Time) *Lease {
 	lease := &Lease{
 		leases: l, h: h, age: g.Age, before: g.Mark, until: deadlineAt(asked.Add(Validity(h.TTL))),
-		done: make(chan struct{}), stop: func() {}, stopped: make(chan struct{}),
+		call: make(chan struct{}, 1), done: make(chan struct{}), stop: func() {}, stopped: make(chan struct{}),
 	}
 	lease.mark.Store(h.Mark)
 	return lease
@@ -138,8 +138,10 @@ func (l *Lease) Renew(ctx context.Context) error {
 	if err := l.Err(); err != nil {
 		return err // without waiting for a call that hangs
 	}
-	l.call.Lock()
-	defer l.call.Unlock()
+	if err := l.enter(ctx); err != nil {
+		return fmt.Errorf("xlease: renew %q: %w", l.h.Name, err)
+	}
+	defer l.leave()
 	if err := l.Err(); err != nil {
 		return err
 	}
@@ -157,6 +159,23 @@ func (l *Lease) Renew(ctx context.Context) error {
 	}
 	return l.Err()
 }
+
+// enter waits, as long as ctx runs, for the end of another call to the backend. leave follows.
+func (l *Lease) enter(ctx context.Context) error {
+	select {
+	case l.call <- struct{}{}: // also where ctx has ended: the backend says so
+		return nil
+	default:
+	}
+	select {
+	case l.call <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (l *Lease) leave() { <-l.call }
 
 // extend sets the end, unless the lease has ended by now.
 func (l *Lease) extend(until deadline) bool {
@@ -202,13 +221,19 @@ func (l *Lease) end(why error) bool {
 }
 
 // Release gives the name back; a second Release does nothing. The error is ErrLost where the lease had ended before: what was
-// done under it may not have been done alone. Where the backend does not answer, the record ends by itself.
+// done under it may not have been done alone. Where the backend does not answer, or a Renew of the caller's does not end
+// before ctx, the record ends by itself.
 func (l *Lease) Release(ctx context.Context) error {
 	lost := errors.Is(l.Err(), ErrLost)
 	l.end(ErrReleased)
-	<-l.stopped
-	l.call.Lock()
-	defer l.call.Unlock()
+	<-l.stopped // its context has ended
+	if err := l.enter(ctx); err != nil {
+		if lost {
+			return fmt.Errorf("%w: %q", ErrLost, l.h.Name)
+		}
+		return fmt.Errorf("xlease: release %q: %w", l.h.Name, err)
+	}
+	defer l.leave()
 	if l.released {
 		return nil
 	}

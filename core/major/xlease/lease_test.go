@@ -181,6 +181,16 @@ func TestAnAnswerThatComesTooLateGivesNoLease(t *testing.T) {
 		if err := take(t, l, "job").Release(t.Context()); err != nil { // the late one was given back
 			t.Error(err)
 		}
+
+		_ = take(t, l, "marked", xLease.WithMark(500, 0)).Release(t.Context())
+		s.set(func(s *shaky) { s.late = 20 * time.Second })
+		if _, err := l.Lease(t.Context(), "marked", ttl, xLease.WithMark(900, 0)); !errors.Is(err, xLease.ErrLost) {
+			t.Errorf("Lease = %v, want ErrLost", err)
+		}
+		s.set(func(s *shaky) { s.late = 0 })
+		if mark := take(t, l, "marked", xLease.WithMark(0, 0)).Mark(); mark != 500 {
+			t.Errorf("Mark = %d, want 500 of the last holder, since nothing was done under the late one", mark)
+		}
 	})
 }
 
@@ -261,6 +271,39 @@ func TestReleaseInterruptsARenewal(t *testing.T) {
 		start := time.Now()
 		if err := lease.Release(t.Context()); err != nil || time.Since(start) != 0 {
 			t.Errorf("Release = %v after %v, want nil at once", err, time.Since(start))
+		}
+	})
+}
+
+// The caller's own renewal has a context of its own, so a release waits for its end, and no longer than its own context.
+func TestACallThatHangsHoldsUpNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLeases(t)
+		lease := take(t, l, "job", xLease.WithManualRenewal())
+		s.set(func(s *shaky) { s.hang = true })
+		var calls sync.WaitGroup
+		calls.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+			defer cancel()
+			_ = lease.Renew(ctx)
+		})
+		synctest.Wait()
+		start := time.Now()
+		for _, call := range []func(context.Context) error{lease.Renew, lease.Release} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `"job"`) {
+				t.Errorf("a second call = %v, want DeadlineExceeded, with the name", err)
+			}
+			cancel()
+		}
+		if took := time.Since(start); took != 2*time.Second {
+			t.Errorf("two calls with a second each took %v", took)
+		}
+		held(t, lease, xLease.ErrReleased)
+		calls.Wait()
+		s.set(func(s *shaky) { s.hang = false })
+		if err := lease.Release(t.Context()); err != nil || len(s.released()) != 1 {
+			t.Errorf("Release = %v with %d at the backend, want it made up for", err, len(s.released()))
 		}
 	})
 }

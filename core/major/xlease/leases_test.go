@@ -291,6 +291,21 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 			t.Errorf("Close = %v after %v, want DeadlineExceeded after 5s", err, time.Since(start))
 		}
 	})
+	synctest.Test(t, func(t *testing.T) { // nor for a renewal of the caller's
+		l, s := newLeases(t)
+		lease := take(t, l, "job", xLease.WithManualRenewal())
+		s.set(func(s *shaky) { s.hang = true })
+		var renewal sync.WaitGroup
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		renewal.Go(func() { _ = lease.Renew(ctx) })
+		synctest.Wait()
+		start := time.Now()
+		if err := l.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 5*time.Second {
+			t.Errorf("Close beside a renewal = %v after %v, want DeadlineExceeded after 5s", err, time.Since(start))
+		}
+		cancel()
+		renewal.Wait()
+	})
 }
 
 func TestLeasesSayWhereTheyAreKept(t *testing.T) {

@@ -63,8 +63,9 @@ func (n nodeLeaser) Lease(ctx context.Context, first, count int) (xSnowflake.Lea
 		// Who was forgotten renewed before the records of now began, which was Age before some moment between asked and now.
 		l.notBefore = time.UnixMilli(max(lease.Mark(), n.now().Add(unknown+nodeSkew).UnixMilli()))
 		n.leases.log.Notice(ctx, "no record of the id nodes so far: the first ids wait for those that may have been forgotten",
-			slog.Duration("wait", unknown))
+			slog.Duration("at_most", unknown+nodeSkew))
 	}
+	n.leases.log.Info(ctx, "number of the id node leased", slog.Int("slot", lease.Slot()), slog.String("in", n.leases.String()))
 	return l, nil
 }
 

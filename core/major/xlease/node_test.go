@@ -172,6 +172,30 @@ func TestWhereAHolderMayBeForgottenTheFirstIDsWaitForIt(t *testing.T) {
 	}
 }
 
+func TestTheFirstStartWaitsWhateverTheNodeRidesOut(t *testing.T) {
+	for _, tc := range []struct{ rides, late, wait time.Duration }{
+		{rides: 10 * time.Millisecond, wait: 21*time.Second - 10*time.Millisecond},
+		{rides: 450 * time.Millisecond, wait: 21*time.Second - 450*time.Millisecond},
+		{rides: time.Second, wait: 20 * time.Second},
+		{rides: 10 * time.Millisecond, late: 500 * time.Millisecond, wait: 21500*time.Millisecond - 10*time.Millisecond},
+		{rides: time.Hour, wait: 11 * time.Second}, // half of what the lease lasts
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, s := newLeases(t)
+			s.traits, s.late = &driver.Traits{Scope: driver.Cluster, Name: "fake"}, tc.late
+			start := time.Now()
+			time.AfterFunc(tc.late, func() { s.set(func(s *shaky) { s.late = 0 }) })
+			n := newNode(t, l, xSnowflake.WithMaxBackward(tc.rides))
+			if took := time.Since(start); took != tc.wait {
+				t.Errorf("the start of a node that rides out %v took %v, want %v", tc.rides, took, tc.wait)
+			}
+			if id := n.MustGenerate(); timeOf(id).Before(start.Add(21 * time.Second)) {
+				t.Errorf("the first id is of %v after the start, in the time of one who was forgotten", timeOf(id).Sub(start))
+			}
+		})
+	}
+}
+
 // A late answer: the records began meanwhile, and so the wait is counted from the answer.
 func TestAnOldAnswerCountsFromItsArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

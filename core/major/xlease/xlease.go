@@ -82,6 +82,7 @@ func New(b driver.Backend, opts ...Option) *Leases {
 	if b == nil {
 		panic("xlease: leases without a backend")
 	}
+	registerMapper()
 	l := &Leases{backend: b, log: xLog.WithName(xLog.NamedLEASE), open: map[*Lease]struct{}{}}
 	for _, o := range opts {
 		o(l)
@@ -215,6 +216,7 @@ func (l *Leases) try(ctx context.Context, r request) (*Lease, time.Duration, err
 	h := driver.Holding{Name: r.Name, Slot: grant.Slot, Holder: r.Holder, Token: grant.Token, TTL: r.TTL, Mark: max(grant.Mark, r.Mark)}
 	lease := newLease(l, h, grant, asked)
 	if err := l.keep(lease, r.manual); err != nil { //nolint:contextcheck // the lease outlives the request for it
+		h.Mark = grant.Mark // nothing was done under it
 		_, release := l.backend.Release(ctx, h)
 		return nil, 0, errors.Join(fmt.Errorf("%w: %q", err, r.Name), release)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xLease "github.com/plinthgo/plinth/core/major/xlease"
@@ -27,6 +28,7 @@ type keeper struct {
 	down  atomic.Bool
 	err   error
 	ends  func() // called when it is closed
+	hangs func() // called in the place of an answer, which does not come until the context ends
 
 	leases *xLease.Leases
 }
@@ -44,6 +46,15 @@ func (k *keeper) Traits() driver.Traits {
 func (k *keeper) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
 	if k.down.Load() {
 		return driver.Grant{}, errDown
+	}
+	if k.hangs != nil {
+		k.hangs()
+		select {
+		case <-ctx.Done():
+			return driver.Grant{}, ctx.Err()
+		case <-time.After(5 * time.Second):
+			return driver.Grant{}, errDown
+		}
 	}
 	return k.Backend.Acquire(ctx, r)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
@@ -90,10 +91,14 @@ func checkLeases(p *xOption.Plan) error {
 		return nil
 	}
 	remedy := map[string]string{
-		"database": "the application opens none: give Register xOption.WithDatabase, and set " + xEnv.DatabaseDriver.String(),
-		"cache":    "the application opens none: give Register xOption.WithCache, and set " + xEnv.NoSqlDriver.String(),
+		"database": "needs a database, and the application opens none: give Register xOption.WithDatabase and set " + xEnv.DatabaseDriver.String(),
+		"cache":    "needs a cache, and the application opens none: give Register xOption.WithCache and set " + xEnv.NoSqlDriver.String(),
 	}
-	return xEnv.Problem(xEnv.LeaseBackend, backend, "cannot be, as "+remedy[backend], leaseAuto+" or "+leaseNone)
+	accepted := []string{leaseAuto, leaseNone}
+	for _, k := range keepers(p.Phases) {
+		accepted = append(accepted, k.Name)
+	}
+	return xEnv.Problem(xEnv.LeaseBackend, backend, remedy[backend], "here "+strings.Join(accepted, ", "))
 }
 
 // openLeases returns the leases of the backend that the environment names. Of several it takes the one that decides between

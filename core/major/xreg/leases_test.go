@@ -114,9 +114,9 @@ func TestBackendOfTheLeasesThatIsNotThereIsReportedBeforeAnythingIsOpened(t *tes
 		opts          []xOption.Option
 		want          string
 	}{
-		{name: "no database", backend: "database", want: "xOption.WithDatabase, and set DATABASE_DRIVER (accepted: auto or none)"},
+		{name: "no database", backend: "database", want: "xOption.WithDatabase and set DATABASE_DRIVER (accepted: here auto, none)"},
 		{name: "database that is switched off", backend: "database", opts: []xOption.Option{switchedOff}, want: "DATABASE_DRIVER"},
-		{name: "no cache", backend: "cache", opts: []xOption.Option{switchedOff}, want: "xOption.WithCache, and set NOSQL_DRIVER"},
+		{name: "no cache", backend: "cache", opts: []xOption.Option{switchedOff}, want: "xOption.WithCache and set NOSQL_DRIVER"},
 		{name: "no backend", backend: "redis", want: "accepted: auto, database, cache, none"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -168,6 +168,26 @@ func TestIDNodeLeasesItsNumberWhereTheLeasesAreThoseOfACluster(t *testing.T) {
 				t.Errorf("id node = %s, want one of datacenter 5", d)
 			}
 		})
+	}
+}
+
+func TestEndOfTheContextEndsTheWaitForTheNumberOfTheIDNode(t *testing.T) {
+	for _, opts := range [][]xOption.Option{nil, {xOption.WithSnowflake(xSnowflake.WithLayout(xSnowflake.LayoutWide))}} {
+		base, _ := unnumbered(t)
+		database := newKeeper("database", driver.Cluster)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cause := errors.New("enough")
+		database.hangs = func() { cancel(cause) }
+		reg, err := xReg.New(ctx, nil, append([]xOption.Option{base, database.phase()}, opts...)...)
+		if err == nil {
+			_ = reg.Close(t.Context())
+		}
+		if !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
+			t.Errorf("New with %d options = %v, want the end of the context", len(opts), err)
+		}
+		if last := (*database.log)[len(*database.log)-1]; last != "close database" {
+			t.Errorf("New with %d options: order = %v, want the database closed", len(opts), *database.log)
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func startSnowflake(ctx context.Context, opts []xSnowflake.Option) (*xSnowflake.
 		base = append(base, xSnowflake.WithLeaser(leaser))
 	}
 	if len(opts) > 0 {
-		n, err := xSnowflake.NewNode(append(base, opts...)...) //nolint:contextcheck // it takes none
+		n, err := xSnowflake.NewNodeContext(ctx, append(base, opts...)...)
 		if err != nil {
 			return nil, err
 		}

@@ -41,6 +41,30 @@ var storeDefects = map[string]defect{
 			return b.Store.Set(ctx, key, value, w)
 		}
 	}, "Key/NXWritesOnlyWhatIsAbsent"},
+	"NX is lost where a life is kept": {func(b *broken) {
+		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+			if w.Keep && w.TTL > 0 {
+				w.If = driver.Always
+			}
+			return b.Store.Set(ctx, key, value, w)
+		}
+	}, "Key/NXWritesOnlyWhatIsAbsent"},
+	"only the first thousand of many members are written": {func(b *broken) {
+		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+			return b.Store.SetAdd(ctx, key, members[:min(len(members), 1000)], w)
+		}
+	}, "Edge/LargeUpdates"},
+	"of many elements only the last are counted": {func(b *broken) {
+		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
+			n, stored, err := b.Store.ListPush(ctx, key, end, values, w)
+			return min(n, 1000), stored, err
+		}
+	}, "Edge/LargeUpdates"},
+	"of many fields only the first thousand are written": {func(b *broken) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+			return b.Store.HashSet(ctx, key, set[:min(len(set), 1000)], remove, w)
+		}
+	}, "Edge/LargeUpdates"},
 	"the outcome of XX is invisible": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			_, err := b.Store.Set(ctx, key, value, w)

@@ -17,6 +17,7 @@ var edgeChecks = []check{
 	{"Edge/EmptyKey", testEmptyKey},
 	{"Edge/LargeKey", testLargeKey},
 	{"Edge/LargeValues", testLargeValues},
+	{"Edge/LargeUpdates", testLargeUpdates},
 	{"Edge/PrefixOnEveryKeyAndOnNoValue", testPrefix},
 	{"Edge/RefusedValues", testRefused},
 	{"Edge/Health", testHealth},

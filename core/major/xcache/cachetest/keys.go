@@ -111,6 +111,12 @@ func testKeyNX(t *testing.T, e *env) {
 	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xCache.WithNX(), xCache.WithStored(&stored)))
 	want(t, "stored where there was something", stored, false)
 	wantValue(t, users, "a", user{ID: 1})
+	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithTTL(e.unit), xCache.WithStored(&stored)))
+	want(t, "stored where there was something, with a life to keep", stored, false)
+	wantValue(t, users, "a", user{ID: 1})
+	must(t, users.Set(t.Context(), "new", &user{ID: 2}, xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithTTL(e.unit), xCache.WithStored(&stored)))
+	want(t, "stored where there was nothing, with a life to keep", stored, true)
+	wantTTL(t, users, "new", 0, e.unit)
 	must(t, users.Set(t.Context(), "b", &user{ID: 3}, xCache.WithStored(&stored)))
 	want(t, "stored without a condition", stored, true)
 }

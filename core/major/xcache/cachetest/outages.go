@@ -87,8 +87,8 @@ func (o result) problem(e *env, most time.Duration) string {
 		return fmt.Sprintf("has the error of a context that has not ended: %v", o.err)
 	case ofContext || o.outside:
 		return ""
-	case xError.From(o.err).GetErrorCode() != xError.CacheError:
-		return fmt.Sprintf("has the code %v, want CacheError: %v", xError.From(o.err).GetErrorCode(), o.err)
+	case xError.From(o.err).GetErrorCode() != xError.ServiceUnavailable:
+		return fmt.Sprintf("has the code %v, want ServiceUnavailable: %v", xError.From(o.err).GetErrorCode(), o.err)
 	}
 	return ""
 }
@@ -182,12 +182,12 @@ func testOutageOpen(t *testing.T, e *env) {
 	if err != nil || !ok || got.ID != 2 || loads != 1 {
 		t.Errorf("GetOrLoad that may go on = %v, %t, %v after %d loads; want what one load brings", got, ok, err, loads)
 	}
-	if _, _, err := users.Get(t.Context(), "k"); xError.From(err).GetErrorCode() != xError.CacheError {
-		t.Errorf("Get = %v, want a CacheError as ever", err)
+	if _, _, err := users.Get(t.Context(), "k"); xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
+		t.Errorf("Get = %v, want ServiceUnavailable as ever", err)
 	}
 	_, ok, err = xCache.KeyCacheOf[string, user](strict).GetOrLoad(t.Context(), "k", load)
-	if ok || xError.From(err).GetErrorCode() != xError.CacheError || loads != 1 {
-		t.Errorf("GetOrLoad that may not go on = %t, %v after %d loads; want a CacheError and no load", ok, err, loads)
+	if ok || xError.From(err).GetErrorCode() != xError.ServiceUnavailable || loads != 1 {
+		t.Errorf("GetOrLoad that may not go on = %t, %v after %d loads; want ServiceUnavailable and no load", ok, err, loads)
 	}
 	must(t, o.Start())
 	e.wantRecovery(t, open)

@@ -114,7 +114,7 @@ func plain(ctx context.Context, err error) error {
 	case limited && time.Until(at) < time.Millisecond: // a connection has seen it a little earlier
 		return context.DeadlineExceeded
 	default:
-		return fmt.Errorf("no server: %s", err.Error()) // net's own pass for those of a context
+		return fmt.Errorf("%w: no server: %s", driver.ErrUnavailable, err.Error()) // net's own pass for those of a context
 	}
 }
 

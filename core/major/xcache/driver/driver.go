@@ -21,6 +21,8 @@ var (
 	ErrWrongType = errors.New("the key holds another kind of value")
 	// ErrClosed reports a call after Close.
 	ErrClosed = errors.New("the cache is closed")
+	// ErrUnavailable marks an error of a backend that cannot be reached, or cannot serve just now: it may pass.
+	ErrUnavailable = errors.New("the cache is not available")
 	// ErrConfig marks an error of Open that waiting cannot mend, such as a wrong password.
 	ErrConfig = errors.New("wrong setting")
 )

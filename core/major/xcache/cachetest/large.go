@@ -1,0 +1,55 @@
+package cachetest
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+)
+
+// many is more than what languages of scripts, and protocols, take as the words of one call.
+const many = 2500
+
+// testLargeUpdates makes updates of many members, fields and elements, which are one step all the same.
+func testLargeUpdates(t *testing.T, e *env) {
+	texts := make([]string, many)
+	fields := make(map[string]string, many)
+	for i := range texts {
+		texts[i] = strconv.Itoa(i)
+		fields[texts[i]] = texts[i]
+	}
+	life := xCache.WithTTL(100 * e.unit)
+
+	set := xCache.SetCacheOf[string, string](e.m)
+	n, err := set.Add(t.Context(), "set", texts, life)
+	must(t, err)
+	want(t, "members added", n, many)
+	n, err = set.Add(t.Context(), "set", append(slices.Clone(texts), "another"), life)
+	must(t, err)
+	want(t, "members added to those", n, 1)
+	n, err = set.Count(t.Context(), "set")
+	must(t, err)
+	want(t, "members", n, many+1)
+
+	hash := xCache.HashCacheOf[string, string, string, struct{}](e.m)
+	stored := false
+	must(t, hash.SetAll(t.Context(), "hash", fields, life, xCache.WithNX(), xCache.WithStored(&stored)))
+	want(t, "fields stored", stored, true)
+	must(t, hash.SetAll(t.Context(), "hash", fields, life, xCache.WithNX(), xCache.WithStored(&stored)))
+	want(t, "fields stored again", stored, false)
+	all, err := hash.GetAll(t.Context(), "hash")
+	must(t, err)
+	want(t, "fields", len(all), many)
+
+	list := xCache.ListCacheOf[string, string](e.m)
+	n, err = list.Append(t.Context(), "list", texts, life)
+	must(t, err)
+	want(t, "elements appended", n, many)
+	got, err := list.Range(t.Context(), "list", 0, -1)
+	must(t, err)
+	wantList(t, "elements", got, texts)
+	n, err = list.Prepend(t.Context(), "list", texts, life)
+	must(t, err)
+	want(t, "elements with those before", n, 2*many)
+}
