@@ -5,6 +5,9 @@ import (
 	"math"
 	"testing"
 	"time"
+	"unsafe"
+
+	"github.com/redis/go-redis/v9"
 )
 
 func TestACallUnderAFarDeadlineIsBoundedAllTheSame(t *testing.T) {
@@ -45,5 +48,43 @@ func TestACallIsNeverNamedByTheDeadlineOfItsContext(t *testing.T) {
 		}
 		c.end()
 		cancel()
+	}
+}
+
+// until is a context with a deadline of any kind.
+type until struct {
+	context.Context
+	at time.Time
+}
+
+// Deadline implements context.Context.
+func (u until) Deadline() (time.Time, bool) { return u.at, true }
+
+// beforeAStep is a time as it was taken before the wall clock went two hours ahead: only its monotonic reading is still right.
+func beforeAStep(tb testing.TB, in time.Duration) time.Time {
+	tb.Helper()
+	at := time.Now().Add(in)
+	*(*uint64)(unsafe.Pointer(&at)) -= 2 * 3600 << 30 //nolint:gosec // the seconds of the wall clock are above 30 bits
+	if left := time.Until(at); left < in-time.Second || left > in || time.Until(at.Round(0)) > in-time.Hour {
+		tb.Skip("package time keeps its readings in another way")
+	}
+	return at
+}
+
+func TestACallOutlivesAStepOfTheWallClock(t *testing.T) {
+	for in, want := range map[time.Duration]time.Duration{2 * time.Second: 2 * time.Second, time.Hour: callTimeout} {
+		parent, stop := context.WithCancel(t.Context())
+		s, c := &store{calls: &calls{}, options: &redis.UniversalOptions{IsClusterMode: true}}, &call{}
+		ctx, cancel := s.begin(until{parent, beforeAStep(t, in)}, c)
+		at, _ := ctx.Deadline()
+		if left := time.Until(at); left < want-time.Second || left > want+clockSlack {
+			t.Errorf("a call of a context with %s has %s, want %s", in, left, want)
+		}
+		if bounded := ctx != context.Context(c); bounded != (in > callTimeout) {
+			t.Errorf("a call of a context with %s ends between servers = %t", in, bounded)
+		}
+		cancel()
+		c.end()
+		stop()
 	}
 }

@@ -3,6 +3,7 @@ package redis_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,22 @@ func TestACallEndsAtItsDeadline(t *testing.T) {
 				t.Errorf("the call after it: %v", err)
 			}
 		})
+	}
+}
+
+func TestACallWithAFarDeadline(t *testing.T) {
+	address, _ := server(t)
+	s := open(t, driver.Config{URL: address})
+	for name, at := range map[string]time.Time{
+		"an hour": time.Now().Add(time.Hour), "a Duration": time.Now().Add(math.MaxInt64), "the last year": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC),
+	} {
+		ctx, cancel := context.WithDeadline(t.Context(), at)
+		for call, run := range everyCall(s) {
+			if err := run(ctx); err != nil {
+				t.Errorf("%s until %s: %v", call, name, err)
+			}
+		}
+		cancel()
 	}
 }
 

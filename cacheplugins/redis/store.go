@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -69,7 +70,7 @@ func (s *store) begin(ctx context.Context, c *call) (context.Context, context.Ca
 	if !s.options.IsClusterMode {
 		return c, func() {}
 	}
-	if own, ok := ctx.Deadline(); ok && own.Before(c.deadline().Add(clockSlack)) {
+	if own, ok := ctx.Deadline(); ok && time.Until(own) <= callTimeout {
 		return c, func() {}
 	}
 	return context.WithDeadline(c, c.deadline()) // the client may go from one server to the next, and wait for each

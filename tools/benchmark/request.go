@@ -184,15 +184,22 @@ func loopbackCPU() (string, error) {
 	return fmt.Sprintf("%.2f of bare gin's", cpuRatio(all[len(all)-1])), nil
 }
 
-// cpuRatio is the CPU time of an operation, ours over the peer's.
+// cpuRounds is odd, so that one of them is in the middle.
+const cpuRounds = 15
+
+// cpuRatio is the CPU time of an operation, ours over the peer's: the median of rounds in which the two run in turn.
 func cpuRatio(c comparison) float64 {
-	spent := func(side func(*testing.B)) time.Duration {
+	spent := func(side func(*testing.B)) float64 {
 		before := cpu()
 		r := testing.Benchmark(side)
-		return (cpu() - before) / time.Duration(max(r.N, 1))
+		return float64(cpu()-before) / float64(max(r.N, 1))
 	}
-	bare, ours := spent(c.theirs), spent(c.ours)
-	return float64(ours) / float64(bare)
+	ratios := make([]float64, cpuRounds)
+	for i := range ratios {
+		theirs := spent(c.theirs)
+		ratios[i] = spent(c.ours) / theirs
+	}
+	return median(ratios)
 }
 
 // sink is a response writer that costs nothing itself.

@@ -70,8 +70,8 @@ type check struct {
 // checks is the whole definition, in the order of the files.
 func checks() []check {
 	return slices.Concat(
-		keyChecks, hashChecks, setChecks, listChecks, expiryChecks, edgeChecks, methodChecks, loadChecks, concurrencyChecks,
-		batchChecks, scanChecks, leaseChecks, outageChecks,
+		keyChecks, hashChecks, setChecks, listChecks, expiryChecks, conditionChecks, edgeChecks, methodChecks,
+		loadChecks, concurrencyChecks, batchChecks, scanChecks, leaseChecks, outageChecks,
 	)
 }
 

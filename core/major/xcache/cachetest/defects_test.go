@@ -16,7 +16,7 @@ import (
 // defects are faults that were seen in caches, one each.
 var defects = func() map[string]defect {
 	all := map[string]defect{}
-	for _, some := range []map[string]defect{storeDefects, methodDefects, walkDefects, outageDefects} {
+	for _, some := range []map[string]defect{storeDefects, methodDefects, updateDefects, walkDefects, outageDefects} {
 		maps.Copy(all, some)
 	}
 	return all
