@@ -64,7 +64,7 @@ func (u until) Deadline() (time.Time, bool) { return u.at, true }
 func beforeAStep(tb testing.TB, in time.Duration) time.Time {
 	tb.Helper()
 	at := time.Now().Add(in)
-	*(*uint64)(unsafe.Pointer(&at)) -= 2 * 3600 << 30 //nolint:gosec // the seconds of the wall clock are above 30 bits
+	*(*uint64)(unsafe.Pointer(&at)) -= 2 * 3600 << 30 // the seconds of the wall clock are above 30 bits
 	if left := time.Until(at); left < in-time.Second || left > in || time.Until(at.Round(0)) > in-time.Hour {
 		tb.Skip("package time keeps its readings in another way")
 	}

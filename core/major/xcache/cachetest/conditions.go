@@ -1,0 +1,96 @@
+package cachetest
+
+import (
+	"testing"
+
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+)
+
+// A condition is one whatever else the write says: of a key that is not written to, nothing changes.
+var conditionChecks = []check{
+	{"Condition/NXThatKeepsTheLife", testNXKeeps},
+	{"Condition/XXThatKeepsTheLife", testXXKeeps},
+	{"Condition/FieldsThatKeepTheLife", testFieldsKeep},
+}
+
+// writer is one write of a text, whose other content may stay.
+type writer struct {
+	name  string
+	view  hasTTL
+	write func(key, text string, opts ...xCache.Option) error
+	want  func(key string, texts ...string)
+}
+
+func (e *env) writers(t *testing.T) []writer {
+	t.Helper()
+	texts, hash := xCache.KeyCacheOf[string, string](e.m), xCache.HashCacheOf[string, string, string, struct{}](e.m)
+	set, list := e.words(), e.letters()
+	members := func(key string, texts ...string) { t.Helper(); wantMembers(t, set, key, texts...) }
+	elements := func(key string, texts ...string) { t.Helper(); wantElements(t, list, key, texts...) }
+	return []writer{
+		{"Set", texts, func(key, text string, opts ...xCache.Option) error {
+			return texts.Set(t.Context(), key, &text, opts...)
+		}, func(key string, all ...string) { t.Helper(); wantValue(t, texts, key, all[len(all)-1]) }},
+		{"HashSet", hash, func(key, text string, opts ...xCache.Option) error {
+			return hash.Set(t.Context(), key, "f", &text, opts...)
+		}, func(key string, all ...string) {
+			t.Helper()
+			want(t, "the field", *present[string](t)(hash.Get(t.Context(), key, "f")), all[len(all)-1])
+		}},
+		{"SetAdd", set, func(key, text string, opts ...xCache.Option) error {
+			_, err := set.Add(t.Context(), key, []string{text}, opts...)
+			return err
+		}, members},
+		{"ListAppend", list, func(key, text string, opts ...xCache.Option) error {
+			_, err := list.Append(t.Context(), key, []string{text}, opts...)
+			return err
+		}, elements},
+	}
+}
+
+func testNXKeeps(t *testing.T, e *env) {
+	for _, w := range e.writers(t) {
+		stored := true
+		must(t, w.write(w.name, "a", xCache.WithTTL(20*e.unit)))
+		for _, more := range [][]xCache.Option{{}, {xCache.WithTTL(5 * e.unit)}} {
+			opts := append(more, xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithStored(&stored))
+			must(t, w.write(w.name, "b", opts...))
+			want(t, w.name+" to a key that exists stored", stored, false)
+			w.want(w.name, "a")
+			wantTTL(t, w.view, w.name, 17*e.unit, 20*e.unit)
+		}
+		key := w.name + " anew"
+		must(t, w.write(key, "b", xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithTTL(10*e.unit), xCache.WithStored(&stored)))
+		want(t, w.name+" to a missing key stored", stored, true)
+		w.want(key, "b")
+		wantTTL(t, w.view, key, 8*e.unit, 10*e.unit)
+	}
+}
+
+func testXXKeeps(t *testing.T, e *env) {
+	for _, w := range e.writers(t) {
+		stored := true
+		opts := []xCache.Option{xCache.WithXX(), xCache.WithKeepTTL(), xCache.WithTTL(5 * e.unit), xCache.WithStored(&stored)}
+		must(t, w.write(w.name, "b", opts...))
+		want(t, w.name+" to a missing key stored", stored, false)
+		wantGone(t, w.view, w.name)
+		must(t, w.write(w.name, "a", xCache.WithTTL(20*e.unit)))
+		must(t, w.write(w.name, "b", opts...))
+		want(t, w.name+" to a key that exists stored", stored, true)
+		w.want(w.name, "a", "b")
+		wantTTL(t, w.view, w.name, 17*e.unit, 20*e.unit)
+	}
+}
+
+// testFieldsKeep: the condition is about the fields, the life of the key.
+func testFieldsKeep(t *testing.T, e *env) {
+	c, stored := e.counts(), false
+	must(t, c.Set(t.Context(), "h", "a", ptr(1), xCache.WithTTL(20*e.unit)))
+	opts := []xCache.Option{xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithTTL(5 * e.unit), xCache.WithStored(&stored)}
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 2, "c": 3}, opts...))
+	want(t, "missing fields of a hash that exists stored", stored, true)
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"c": 9, "d": 9}, opts...))
+	want(t, "fields of which one exists stored", stored, false)
+	wantHash(t, c, "h", map[string]int{"a": 1, "b": 2, "c": 3})
+	wantTTL(t, c, "h", 17*e.unit, 20*e.unit)
+}
