@@ -1,0 +1,75 @@
+package redis
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+)
+
+func TestUserWithTheRightsTakesLeasesAndOneWithoutIsToldThem(t *testing.T) {
+	s := openStore(t, serverURL(t))
+	prefix := leasePrefix(t, s)
+	limited := func(rights string) leasedriver.Backend {
+		name := "user-" + rand.Text()
+		rules := []any{"acl", "setuser", name, "on", ">secret", "~" + prefix + "*", "+ping"}
+		for right := range strings.FieldsSeq(rights) {
+			rules = append(rules, right)
+		}
+		if err := s.client.Do(t.Context(), rules...).Err(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.client.Do(context.Background(), "acl", "deluser", name).Err() })
+		return openStore(t, as(t, serverURL(t), name)).LeaseBackend(prefix)
+	}
+	b := limited(leaseRights)
+	r := request("limited", time.Minute)
+	h := holding(r, take(t, b, r))
+	ok, err := b.Renew(t.Context(), h)
+	held(t, "Renew", ok, err, true)
+	ok, err = b.Release(t.Context(), h)
+	held(t, "Release", ok, err, true)
+	for _, lacking := range []string{"+evalsha", "+info", "+hset"} {
+		b := limited(strings.Replace(leaseRights+" ", lacking+" ", "", 1))
+		if _, err := b.Acquire(t.Context(), r); !errors.Is(err, driver.ErrConfig) || !strings.Contains(err.Error(), lacking) {
+			t.Errorf("without %s: %v, want one that names it", lacking, err)
+		}
+	}
+}
+
+// A server that starts again from a snapshot looks as if it knew all, and does not know who came after it.
+func TestRecordsBeginAnewWhereTheServerIsAnotherRun(t *testing.T) {
+	servers := cachetest.StartServers(t, "redis")
+	s := openStore(t, servers.URL)
+	b := s.LeaseBackend("records:")
+	r := request("numbers", time.Minute)
+	r.Count = 8
+	take(t, b, r)
+	if g := take(t, b, again(r)); g.Age == 0 {
+		t.Error("age = 0 while the server runs")
+	}
+	if err := s.client.Save(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	done(t, servers.Kill(""))
+	done(t, servers.Start(""))
+	eventually(t, 10*time.Second, func() error { return s.Ping(t.Context()) })
+	if n := s.client.Exists(t.Context(), "records:numbers").Val(); n != 1 {
+		t.Fatal("the server has not read its snapshot, which is what this test is about")
+	}
+	if g := take(t, b, again(r)); g.Age != 0 {
+		t.Errorf("age = %s after a restart, want 0", g.Age)
+	}
+}
+
+// again is another attempt.
+func again(r leasedriver.Request) leasedriver.Request {
+	r.Holder = rand.Text()
+	return r
+}
