@@ -55,12 +55,26 @@ func (a *AccessLine) Level() slog.Level {
 // It is the one line that every request pays for, and its members are known, so it is put together here
 // and not by zerolog: in the same form, at a third of the time.
 func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
-	level := a.Level()
+	if line := l.open(ctx, a.Level(), `,"`+keyMsg+`":"request"`, a.Start, a.Duration); line.buf != nil {
+		line.close(a.append(line.bytes, line.took))
+	}
+}
+
+// memberLine is a line that is put together by hand.
+type memberLine struct {
+	engine *Engine
+	buf    *[]byte
+	bytes  []byte
+	took   time.Duration
+}
+
+// open begins a line with its head; message is a member in JSON. The line is zero where the level is disabled.
+func (l *LogNamedLogger) open(ctx context.Context, level slog.Level, message string, start time.Time, took time.Duration) memberLine {
 	e := l.target(ctx)
 	if !e.Enabled(level) {
-		return
+		return memberLine{}
 	}
-	now, took := a.end(e)
+	now, took := end(e, start, took)
 	buf := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool's New
 	b := append((*buf)[:0], '{')
 	if !now.IsZero() {
@@ -68,29 +82,34 @@ func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
 	}
 	b = append(append(b, `"`+keyLevel+`":"`...), levelText(level)...)
 	b = append(append(b, '"'), l.nameMember()...)
-	b = append(b, `,"`+keyMsg+`":"request"`...)
+	b = append(b, message...)
 	b = appendMember(b, `,"`+keyRequestID+`":`, requestID(ctx))
-	b = append(a.append(b, took), "}\n"...)
-	*buf = b
-	_, _ = e.sink.WriteLevel(zerolog.NoLevel, b) // a sink does not fail
-	release(buf)
+	return memberLine{engine: e, buf: buf, bytes: b, took: took}
 }
 
-// end returns the time of the line and the duration.
+// close writes the line.
+func (l *memberLine) close(b []byte) {
+	b = append(b, "}\n"...)
+	*l.buf = b
+	_, _ = l.engine.sink.WriteLevel(zerolog.NoLevel, b) // a sink does not fail
+	release(l.buf)
+}
+
+// end returns the time of the line and the duration, which is took where there is no start.
 //
 // A short request's end is its start and what the monotonic clock says: that is half of reading both
 // clocks, and the same unless somebody sets the other clock meanwhile.
-func (a *AccessLine) end(e *Engine) (now time.Time, took time.Duration) {
-	if a.Start.IsZero() {
-		return e.clock(), a.Duration
+func end(e *Engine, start time.Time, took time.Duration) (now time.Time, duration time.Duration) {
+	if start.IsZero() {
+		return e.clock(), took
 	}
 	if e.realClock {
-		if took = time.Since(a.Start); took >= 0 && took < time.Second {
-			return a.Start.Add(took), took
+		if took = time.Since(start); took >= 0 && took < time.Second {
+			return start.Add(took), took
 		}
 	}
 	now = e.clock()
-	return now, now.Sub(a.Start)
+	return now, now.Sub(start)
 }
 
 // append appends the members that the request has.

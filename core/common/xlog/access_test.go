@@ -3,6 +3,7 @@ package xlog_test
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,5 +58,31 @@ func TestAnAccessLineHasTheTimeAtWhichTheRequestEnded(t *testing.T) {
 				t.Errorf("duration_ms = %v, want %v", got["duration_ms"], want)
 			}
 		})
+	}
+}
+
+func TestACallLineLooksLikeEveryOtherLine(t *testing.T) {
+	for _, text := range []string{"/pkg.Service/Method", "", `/"\`, "/\x00\n\x1b[31m", "/汉字", "/\xff"} {
+		e, rec := newEngine(t)
+		log := e.WithName(xLog.NamedGRPC, text)
+		request := xCtx.NewRequest(t.Context(), nil)
+		request.SetID(text)
+		log.Call(request, &xLog.CallLine{
+			Method: text, Stream: text, Status: text, Level: slog.LevelWarn, ClientIP: netip.MustParseAddr("192.0.2.1"),
+			Source: text, Received: 1, Sent: 2, ErrorCode: 40400, ErrorMessage: text,
+		})
+		got := rec.one(t)
+		attrs := []slog.Attr{
+			slog.String("method", text), slog.String("stream", text), slog.String("status", text), slog.Duration("duration_ms", 0),
+			slog.Int("received", 1), slog.Int("sent", 2), slog.String("client_ip", "192.0.2.1"), slog.String("source", text),
+			slog.Int("error_code", 40400), slog.String("error_message", text),
+		}
+		if text == "" {
+			attrs = []slog.Attr{attrs[0], attrs[2], attrs[3], attrs[6], attrs[8]}
+		}
+		log.Warn(request, "call", attrs...)
+		if want := rec.one(t); got != want {
+			t.Errorf("line\n%swant\n%s", got, want)
+		}
 	}
 }

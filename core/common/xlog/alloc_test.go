@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,12 @@ func TestALineAllocatesNothing(t *testing.T) {
 			log.Access(ctx, &xLog.AccessLine{
 				Method: benchMethod, Path: benchPath, Route: "/api/v1/user/:id", Status: 500, Bytes: benchBytes, Duration: time.Second,
 				ClientIP: "192.0.2.1", UserAgent: "curl/8.5.0", ErrorCode: 50000, ErrorMessage: "gone",
+			})
+		}},
+		{name: "call", call: func() {
+			log.Call(ctx, &xLog.CallLine{
+				Method: "/pkg.Service/Method", Stream: "bidi", Status: "NOT_FOUND", Level: slog.LevelWarn, Start: noon,
+				ClientIP: netip.AddrFrom4([4]byte{192, 0, 2, 1}), Source: "shop", Received: 3, Sent: 4, ErrorCode: 40400, ErrorMessage: "gone",
 			})
 		}},
 		{name: "disabled", call: func() { log.Debug(ctx, benchMsg, slog.Int("status", 200), slog.String("k", "v")) }},
