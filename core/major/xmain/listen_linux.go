@@ -6,7 +6,13 @@ import (
 	"syscall"
 )
 
-// pending accepts what waits in the queue of l and, in the same breath, makes the kernel refuse new connections.
+// nothing is a filter of packets that lets none through (classic BPF: return 0).
+var nothing = []syscall.SockFilter{{Code: syscall.BPF_RET | syscall.BPF_K}}
+
+// pending accepts what waits in the queue of l and makes the kernel refuse new connections.
+//
+// A connection that comes between the last look at the queue and the refusal would be reset, and its request lost. So the
+// kernel first ignores packets of new connections: their clients send them again a second later, and are refused then.
 func pending(l net.Listener) []net.Conn {
 	s, ok := l.(syscall.Conn)
 	if !ok {
@@ -18,6 +24,7 @@ func pending(l net.Listener) []net.Conn {
 	}
 	var fds []int
 	err = raw.Control(func(fd uintptr) {
+		_ = syscall.AttachLsf(int(fd), nothing) //nolint:staticcheck // SA1019: x/net/bpf assembles what is one instruction here; without the filter it is as said above
 		for {
 			c, _, err := syscall.Accept4(int(fd), syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC)
 			if err == syscall.EINTR || err == syscall.ECONNABORTED {
