@@ -29,7 +29,7 @@ type layer struct {
 var layers = []layer{
 	{folder: "defined", rank: 0, deny: []string{outside}},
 	{folder: "internal", rank: 0, deny: []string{"github.com/gin-gonic", "gorm.io"}},
-	{folder: "common", rank: 1, deny: []string{"github.com/gin-gonic", "gorm.io"}},
+	{folder: "common", rank: 1, deny: []string{"github.com/gin-gonic", "gorm.io", "google.golang.org/grpc"}},
 	{folder: "major", rank: 2, deny: []string{"gorm.io/driver", "github.com/glebarez", "github.com/sijms", "github.com/redis", "google.golang.org/grpc"}},
 }
 
@@ -103,6 +103,7 @@ func TestLayersRefuseABreach(t *testing.T) {
 		{name: "names import common", from: "defined", path: module + "common/xlog", want: true},
 		{name: "common imports the web engine", from: "common", path: "github.com/gin-gonic/gin", want: true},
 		{name: "common imports the ORM", from: "common", path: "gorm.io/gorm", want: true},
+		{name: "common imports gRPC", from: "common", path: "google.golang.org/grpc/status", want: true},
 		{name: "common imports major", from: "common", path: module + "major/xreg", want: true},
 		{name: "major imports common", from: "major", path: module + "common/xlog", want: false},
 		{name: "major imports the ORM", from: "major", path: "gorm.io/gorm", want: false},

@@ -71,11 +71,14 @@ func CalcOverheadTime(ctx context.Context) int64 {
 // IsDebugMode reports whether the environment (PLINTH_DEBUG) asks for debug mode.
 func IsDebugMode() bool { return xEnv.GetEnvBool(xEnv.Debug, false) }
 
-// IsDebug reports whether the application that serves the request is in debug mode. Outside a request
-// it is IsDebugMode.
+// IsDebug reports whether the application that serves the request is in debug mode. Outside a request it is the
+// application's that ctx belongs to, and where it belongs to none IsDebugMode.
 func IsDebug(ctx context.Context) bool {
 	if r := xCtx.RequestFrom(ctx); r != nil {
 		return r.Debug()
+	}
+	if on, ok := value(ctx, xCtx.DebugKey).(bool); ok {
+		return on
 	}
 	return IsDebugMode()
 }

@@ -144,9 +144,10 @@ func TestOverheadIsCountedInMicroseconds(t *testing.T) {
 	})
 }
 
-func TestDebugIsTheRequestsElseTheEnvironments(t *testing.T) {
+func TestDebugIsTheRequestsElseTheApplicationsElseTheEnvironments(t *testing.T) {
+	app := func(on any) context.Context { return context.WithValue(t.Context(), xCtx.DebugKey, on) }
 	request := func(on bool) context.Context {
-		r := xCtx.NewRequest(t.Context(), nil)
+		r := xCtx.NewRequest(t.Context(), app(!on))
 		r.SetDebug(on)
 		return context.WithValue(r, key, 1)
 	}
@@ -157,6 +158,9 @@ func TestDebugIsTheRequestsElseTheEnvironments(t *testing.T) {
 	}{
 		{"true", request(false), true, false},
 		{"false", request(true), false, true},
+		{"true", app(false), true, false},
+		{"false", context.WithValue(app(true), key, 1), false, true},
+		{"true", app("of another type"), true, true},
 		{"true", t.Context(), true, true},
 		{"", t.Context(), false, false},
 		{"perhaps", nil, false, false},

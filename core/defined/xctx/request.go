@@ -65,11 +65,34 @@ func RequestFrom(ctx context.Context) *Request {
 	return r
 }
 
+// SetBase gives the request the context of the application, as Begin does, for a server whose interceptors learn of it
+// only after the request has begun.
+func (r *Request) SetBase(base context.Context) { r.base = base }
+
 // ID returns the request id, or "" where the request has none.
 func (r *Request) ID() string { return r.header[0] }
 
 // SetID sets the request id. The caller has validated it.
 func (r *Request) SetID(id string) { r.header[0] = id }
+
+// maxIDLen is the length up to which a client's request id is taken.
+const maxIDLen = 64
+
+// ValidID reports whether a request id that a client sent may be taken: 1 to 64 characters of [A-Za-z0-9._-], which
+// can forge neither a header nor a line of a log.
+func ValidID(id string) bool {
+	if len(id) == 0 || len(id) > maxIDLen {
+		return false
+	}
+	for i := range len(id) {
+		switch b := id[i]; {
+		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9', b == '.', b == '_', b == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 // GenerateID gives the request a random UUID, version 4, without a further allocation. It is called once.
 //

@@ -3,6 +3,7 @@ package xctx_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,10 +112,41 @@ func TestCancellationIsTheParents(t *testing.T) {
 	}
 }
 
+func TestValidIDForgesNothing(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		id   string
+		want bool
+	}{
+		{name: "empty", id: "", want: false},
+		{name: "UUID", id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", want: true},
+		{name: "every kind of character", id: "aZ09._-", want: true},
+		{name: "64 characters", id: strings.Repeat("a", 64), want: true},
+		{name: "65 characters", id: strings.Repeat("a", 65), want: false},
+		{name: "line break", id: "a\nb", want: false},
+		{name: "beyond ASCII", id: "é", want: false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := xCtx.ValidID(tc.id); got != tc.want {
+				t.Errorf("ValidID(%q) = %t, want %t", tc.id, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestBaseMayBeSetAfterTheBegin(t *testing.T) {
+	r := xCtx.NewRequest(t.Context(), nil)
+	r.SetBase(context.WithValue(t.Context(), key("app"), "base"))
+	if got := r.Value(key("app")); got != "base" {
+		t.Errorf("Value = %v, want that of the base", got)
+	}
+}
+
 func TestReservedKeys(t *testing.T) {
 	for _, k := range []xCtx.ContextKey{
 		xCtx.RequestKey, xCtx.UserStartTimeKey, xCtx.RegNodeKey, xCtx.DatabaseKey, xCtx.CacheManagerKey,
 		xCtx.RedisClientKey, xCtx.LeasesKey, xCtx.SnowflakeNodeKey, xCtx.ErrorCodeKey, xCtx.ErrorMessageKey,
+		xCtx.DebugKey,
 	} {
 		if !k.IsReserved() {
 			t.Errorf("%s is not reserved", k)

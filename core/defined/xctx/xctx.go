@@ -17,6 +17,8 @@ const (
 	UserStartTimeKey ContextKey = "plinth_start_time"
 	// RegNodeKey holds the collection of initialized nodes.
 	RegNodeKey ContextKey = "plinth_nodes"
+	// DebugKey holds whether the application is in debug mode, a bool.
+	DebugKey ContextKey = "plinth_debug"
 	// DatabaseKey holds the *gorm.DB.
 	DatabaseKey ContextKey = "plinth_database"
 	// CacheManagerKey holds the cache manager.
@@ -46,7 +48,7 @@ func (k ContextKey) IsExec() bool { return k == Exec }
 
 // reserved are the keys that only the framework registers.
 var reserved = map[ContextKey]struct{}{
-	RequestKey: {}, UserStartTimeKey: {}, RegNodeKey: {}, DatabaseKey: {}, CacheManagerKey: {}, RedisClientKey: {},
+	RequestKey: {}, UserStartTimeKey: {}, RegNodeKey: {}, DebugKey: {}, DatabaseKey: {}, CacheManagerKey: {}, RedisClientKey: {},
 	LeasesKey: {}, SnowflakeNodeKey: {}, ErrorCodeKey: {}, ErrorMessageKey: {},
 }
 

@@ -138,6 +138,9 @@ func (a *App) stop() {
 	if err := a.reg.Life().Drain(ctx); err != nil {
 		a.tb.Errorf("plinthtest: %v", err)
 	}
+	if err := a.reg.Life().Shutdown(ctx); err != nil {
+		a.tb.Errorf("plinthtest: %v", err)
+	}
 	if a.server != nil {
 		a.server.Close()
 	}

@@ -83,29 +83,12 @@ func (s *server) begin(c *gin.Context) *exchange {
 // identify gives the request its id: the client's where that is allowed and valid, else a new one.
 func (s *server) identify(ex *exchange) {
 	if s.enableInput {
-		if sent := ex.c.Request.Header[string(xHttp.RequestUUID)]; len(sent) > 0 && validID(sent[0]) {
+		if sent := ex.c.Request.Header[string(xHttp.RequestUUID)]; len(sent) > 0 && xCtx.ValidID(sent[0]) {
 			ex.request.SetID(sent[0])
 			return
 		}
 	}
 	ex.request.GenerateID()
-}
-
-// maxIDLen is the length up to which a client's request id is taken.
-const maxIDLen = 64
-
-func validID(id string) bool {
-	if len(id) == 0 || len(id) > maxIDLen {
-		return false
-	}
-	for i := range len(id) {
-		switch b := id[i]; {
-		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9', b == '.', b == '_', b == '-':
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // close ends the exchange. It removes the temporary files of a form: net/http does so for its own copy

@@ -7,7 +7,7 @@ type State uint8
 
 // The stages of a life.
 const (
-	// StateStarting lasts until the ready hooks have run.
+	// StateStarting lasts until the ready hooks have run and every hold is released.
 	StateStarting State = iota
 	// StateReady is the normal state.
 	StateReady
@@ -50,8 +50,16 @@ func (l *Lifecycle) advance(to State) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.advanceLocked(to)
+}
+
+// advanceLocked is advance for who holds the lock.
+func (l *Lifecycle) advanceLocked(to State) {
 	if to <= l.state {
 		return
+	}
+	if to == StateReady {
+		close(l.readied)
 	}
 	if l.state < StateDraining && to >= StateDraining {
 		close(l.draining)
@@ -65,6 +73,14 @@ func (l *Lifecycle) Draining() <-chan struct{} {
 		return nil
 	}
 	return l.draining
+}
+
+// Readied is the package function Readied for this life.
+func (l *Lifecycle) Readied() <-chan struct{} {
+	if l == nil {
+		return nil
+	}
+	return l.readied
 }
 
 // errFailed stands for a failure without an error.

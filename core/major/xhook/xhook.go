@@ -6,6 +6,9 @@
 //	xHook.AddHealth(ctx, "mailer", mailer.Ping)
 //
 // The context is the application's, or one derived from it. Everything here is safe for concurrent use.
+//
+// A life begins with start hooks, tasks, holds and ready hooks. It ends in this order: drain hooks; shutdown hooks and the
+// requests in flight, all at the same time; tasks; stop hooks.
 package xhook
 
 import (
@@ -25,13 +28,14 @@ type hook struct {
 	run  Func
 }
 
-// phase is one of the four moments at which hooks run.
+// phase is one of the five moments at which hooks run.
 type phase uint8
 
 const (
 	phaseStart phase = iota
 	phaseReady
 	phaseDrain
+	phaseShutdown
 	phaseStop
 	phases
 )
@@ -43,16 +47,21 @@ type Lifecycle struct {
 	hooks  [phases][]hook
 	done   [phases]bool
 	checks []*check
+	holds  []*hold // of the readiness, in the order in which they were taken
 	state  State
 	err    error
 
+	added    chan struct{} // has a value after a shutdown hook was added
+	readied  chan struct{}
 	draining chan struct{}
 	failed   chan struct{}
 }
 
 // New returns a life that is starting.
 func New() *Lifecycle {
-	return &Lifecycle{draining: make(chan struct{}), failed: make(chan struct{})}
+	return &Lifecycle{
+		added: make(chan struct{}, 1), readied: make(chan struct{}), draining: make(chan struct{}), failed: make(chan struct{}),
+	}
 }
 
 // contextKey finds the Lifecycle in a context.
@@ -79,13 +88,24 @@ func From(ctx context.Context) *Lifecycle {
 // has passed.
 func OnStart(ctx context.Context, name string, fn Func) bool { return From(ctx).OnStart(name, fn) }
 
-// OnReady runs fn when the service listens and its tasks run, before it reports ready. The first error ends
-// the service. The result is that of OnStart.
+// OnReady runs fn when the service listens, its tasks run and every hold of HoldReady is released, before it
+// reports ready. The first error ends the service. The result is that of OnStart.
 func OnReady(ctx context.Context, name string, fn Func) bool { return From(ctx).OnReady(name, fn) }
 
 // OnDrain runs fn when the stop begins: the service no longer reports ready and still serves. All hooks
 // run, whatever their errors. The result is that of OnStart.
 func OnDrain(ctx context.Context, name string, fn Func) bool { return From(ctx).OnDrain(name, fn) }
+
+// OnShutdown runs fn when the service stops accepting, after the drain delay. It is for whoever serves something beside
+// the HTTP server: fn stops accepting too and finishes what it has in flight. All shutdown hooks run at the same time, while
+// the HTTP server finishes its requests, also where the service never became ready; their errors are joined.
+//
+// The context of fn ends when requests are cut off: then fn cuts off too. Nobody waits for it any longer: what has not
+// returned at that moment is an error and is left behind, and the tasks' context ends. So where fn needs time to cut off, its
+// task is what waits for that. The result is that of OnStart.
+func OnShutdown(ctx context.Context, name string, fn Func) bool {
+	return From(ctx).OnShutdown(name, fn)
+}
 
 // OnStop runs fn after the last request and the last task have ended, before the nodes are closed. Hooks run
 // in reverse order, all of them, whatever their errors. The result is that of OnStart.
@@ -99,6 +119,10 @@ func Fail(ctx context.Context, err error) bool { return From(ctx).Fail(err) }
 // until it is cut off. It is nil where ctx belongs to no application.
 func Draining(ctx context.Context) <-chan struct{} { return From(ctx).Draining() }
 
+// Readied returns a channel that is closed when the service becomes ready, which a start that fails or is stopped never
+// does. It is nil where ctx belongs to no application.
+func Readied(ctx context.Context) <-chan struct{} { return From(ctx).Readied() }
+
 // OnStart is the package function OnStart for this life.
 func (l *Lifecycle) OnStart(name string, fn Func) bool { return l.add(phaseStart, name, fn) }
 
@@ -107,6 +131,9 @@ func (l *Lifecycle) OnReady(name string, fn Func) bool { return l.add(phaseReady
 
 // OnDrain is the package function OnDrain for this life.
 func (l *Lifecycle) OnDrain(name string, fn Func) bool { return l.add(phaseDrain, name, fn) }
+
+// OnShutdown is the package function OnShutdown for this life.
+func (l *Lifecycle) OnShutdown(name string, fn Func) bool { return l.add(phaseShutdown, name, fn) }
 
 // OnStop is the package function OnStop for this life.
 func (l *Lifecycle) OnStop(name string, fn Func) bool { return l.add(phaseStop, name, fn) }
@@ -121,6 +148,12 @@ func (l *Lifecycle) add(p phase, name string, fn Func) bool {
 		return false
 	}
 	l.hooks[p] = append(l.hooks[p], hook{name: name, run: fn})
+	if p == phaseShutdown {
+		select {
+		case l.added <- struct{}{}:
+		default:
+		}
+	}
 	return true
 }
 
@@ -142,18 +175,9 @@ func (l *Lifecycle) take(p phase) (hook, bool) {
 	return h, true
 }
 
-// Start runs the start hooks until the first error. It and its three siblings are for whoever runs the
+// Start runs the start hooks until the first error. It and its siblings are for whoever runs the
 // application; a hook that a running hook adds to the same phase runs too.
 func (l *Lifecycle) Start(ctx context.Context) error { return l.untilError(ctx, phaseStart, "start") }
-
-// Ready runs the ready hooks until the first error; without one the state becomes StateReady.
-func (l *Lifecycle) Ready(ctx context.Context) error {
-	if err := l.untilError(ctx, phaseReady, "ready"); err != nil {
-		return err
-	}
-	l.advance(StateReady)
-	return nil
-}
 
 // BeginDrain sets StateDraining, from which on the service does not report ready.
 func (l *Lifecycle) BeginDrain() { l.advance(StateDraining) }

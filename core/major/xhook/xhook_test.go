@@ -206,7 +206,7 @@ func TestContextWithoutALifeSaysThatNothingWillRun(t *testing.T) {
 	ctx := t.Context()
 	for name, got := range map[string]bool{
 		"OnStart": xHook.OnStart(ctx, "a", fn), "OnReady": xHook.OnReady(ctx, "a", fn),
-		"OnDrain": xHook.OnDrain(ctx, "a", fn), "OnStop": xHook.OnStop(ctx, "a", fn),
+		"OnDrain": xHook.OnDrain(ctx, "a", fn), "OnShutdown": xHook.OnShutdown(ctx, "a", fn), "OnStop": xHook.OnStop(ctx, "a", fn),
 		"AddHealth": xHook.AddHealth(ctx, "a", fn), "Fail": xHook.Fail(ctx, errors.New("x")),
 	} {
 		if got {
@@ -215,10 +215,10 @@ func TestContextWithoutALifeSaysThatNothingWillRun(t *testing.T) {
 	}
 	var l *xHook.Lifecycle
 	l.BeginDrain()
-	if l.Start(ctx) != nil || l.Ready(ctx) != nil || l.Drain(ctx) != nil || l.Stop(ctx) != nil || l.Err() != nil {
+	if l.Start(ctx) != nil || l.Ready(ctx) != nil || l.Drain(ctx) != nil || l.Shutdown(ctx) != nil || l.Stop(ctx) != nil || l.Err() != nil {
 		t.Error("a nil life ran something")
 	}
-	if l.State() != xHook.StateStarting || l.Check(ctx) != nil || l.Failed() != nil || xHook.Draining(ctx) != nil {
+	if l.State() != xHook.StateStarting || l.Check(ctx) != nil || l.Failed() != nil || xHook.Draining(ctx) != nil || xHook.Readied(ctx) != nil {
 		t.Error("a nil life holds something")
 	}
 	if xHook.From(nil) != nil { //nolint:staticcheck // a nil context is what the line is about

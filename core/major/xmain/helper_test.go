@@ -132,7 +132,7 @@ func (s *service) start(tasks ...xMain.Task) *service {
 	s.Life().OnReady("test", func(context.Context) error { close(ready); return nil })
 	s.run(tasks...)
 	wait(s.t, ready, "ready")
-	s.until(http.StatusOK, "/readyz") // the hook runs just before
+	s.untilReadyz(http.StatusOK) // the hook runs just before
 	return s
 }
 
@@ -163,15 +163,15 @@ func (s *service) result() error {
 	}
 }
 
-// until asks until the status is want.
-func (s *service) until(want int, path string) {
+// untilReadyz asks for the readiness until the status is want.
+func (s *service) untilReadyz(want int) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if status, _, err := s.get(path); err == nil && status == want {
+		if status, _, err := s.get("/readyz"); err == nil && status == want {
 			return
 		}
 	}
-	s.t.Fatalf("%s never answered %d", path, want)
+	s.t.Fatalf("/readyz never answered %d", want)
 }
 
 // get asks over a connection of its own.

@@ -27,6 +27,7 @@ func TestLifeGoesThroughItsStagesInOrder(t *testing.T) {
 	s.Life().OnStart("a", note("start"))
 	s.Life().OnReady("a", note("ready"))
 	s.Life().OnDrain("a", note("drain"))
+	s.Life().OnShutdown("a", note("shutdown"))
 	s.Life().OnStop("a", note("stop"))
 	began := make(chan struct{})
 	s.Life().OnReady("wait", func(context.Context) error { <-began; return nil })
@@ -38,7 +39,7 @@ func TestLifeGoesThroughItsStagesInOrder(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if want := "start, ready, drain, task, stop, close node"; tr.String() != want {
+	if want := "start, ready, drain, shutdown, task, stop, close node"; tr.String() != want {
 		t.Errorf("order = %s, want %s", tr, want)
 	}
 	if _, _, err := s.get("/ok"); err == nil {
@@ -141,9 +142,9 @@ func TestReadinessIsNoUntilTheReadyHooksHaveRun(t *testing.T) {
 	})
 	s.run()
 	wait(t, listening, "the listener")
-	s.until(http.StatusServiceUnavailable, "/readyz")
+	s.untilReadyz(http.StatusServiceUnavailable)
 	close(release)
-	s.until(http.StatusOK, "/readyz")
+	s.untilReadyz(http.StatusOK)
 	if err := s.stop(); err != nil {
 		t.Error(err)
 	}

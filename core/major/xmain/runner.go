@@ -30,6 +30,9 @@ type runner struct {
 	wanted context.Context //nolint:containedctx // the application's; it ends when a signal or a caller wants the stop
 	want   context.CancelCauseFunc
 
+	patience context.Context //nolint:containedctx // the base of what waits for requests; a second signal ends it
+	giveUp   context.CancelCauseFunc
+
 	requests       context.Context //nolint:containedctx // the base of every request's context
 	cancelRequests context.CancelCauseFunc
 	flight         *flight // requests that are being answered, also those whose connection was hijacked
@@ -53,6 +56,7 @@ func newRunner(reg *xReg.Reg, log *xLog.LogNamedLogger, tasks []Task) *runner {
 	}
 	r.wanted, r.want = context.WithCancelCause(r.app)
 	r.requests, r.cancelRequests = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
+	r.patience, r.giveUp = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
 	return r
 }
 
@@ -61,6 +65,7 @@ func (r *runner) live(opts []xOption.Option) error {
 	began := time.Now()
 	err := r.start(opts, began)
 	if r.wanted.Err() != nil && (errors.Is(err, context.Cause(r.wanted)) || errors.Is(err, context.Canceled)) {
+		r.log.Notice(r.app, "start given up", slog.String("reason", err.Error()))
 		err = nil // what the stop interrupts has not failed
 	}
 	reason := "the start failed"
@@ -103,10 +108,11 @@ func (r *runner) start(opts []xOption.Option, began time.Time) error {
 	}
 	routes := routes(r.reg.Serve) // the first request changes what they are read from
 	r.serve(l)
-	for _, task := range r.tasks {
-		r.run(task)
-	}
+	r.runTasks()
 	if err := r.life.Ready(r.wanted); err != nil {
+		if errors.Is(err, r.life.Err()) {
+			return err // whoever failed has logged its stack
+		}
 		return r.stacked(err)
 	}
 	if r.wanted.Err() != nil {
@@ -148,10 +154,25 @@ func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
 	r.handler.ServeHTTP(w, req)
 }
 
-// run starts a task. Its panic ends the service.
-func (r *runner) run(task Task) {
+// runTasks starts the tasks and returns when each of their goroutines has begun.
+//
+// So a task whose first statement is xHook.HoldReady is in time, but for the few instructions between: the scheduler may
+// stop the goroutine there, though the ready hooks run meanwhile. Where that is too little, a start hook or a node takes
+// the hold for the task.
+func (r *runner) runTasks() {
+	var begun sync.WaitGroup
+	begun.Add(len(r.tasks))
+	for _, task := range r.tasks {
+		r.run(task, begun.Done)
+	}
+	begun.Wait()
+}
+
+// run starts a task and calls begun right before it. The task's panic ends the service.
+func (r *runner) run(task Task, begun func()) {
 	r.running.Go(func() {
 		err := xHook.Guard(func() error {
+			begun()
 			task(r.app)
 			return nil
 		})
@@ -162,11 +183,13 @@ func (r *runner) run(task Task) {
 	})
 }
 
-// stacked logs the stack of a panic, which its error does not hold.
+// stacked logs the stacks of panics, which their errors do not hold.
 func (r *runner) stacked(err error) error {
-	var p *xHook.PanicError
-	if errors.As(err, &p) {
-		r.log.Error(r.app, "panic", slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
+	for _, problem := range xReg.Problems(err) {
+		var p *xHook.PanicError
+		if errors.As(problem, &p) {
+			r.log.Error(r.app, "panic", slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
+		}
 	}
 	return err
 }

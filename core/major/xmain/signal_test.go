@@ -4,6 +4,7 @@ package xmain_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -128,6 +129,28 @@ func TestSecondSignalBetweenRegisterAndRunnerEndsAtOnce(t *testing.T) {
 	p := play(t, "two signals between")
 	if code, _ := p.exit(); code != 143 || !strings.Contains(p.output(), "second signal") {
 		t.Errorf("exit code = %d, want 143 and a word about it:\n%s", code, p.output())
+	}
+}
+
+func TestSecondSignalEndsTheContextOfShutdownHooks(t *testing.T) {
+	s := prepare(t, nil)
+	entered, cause := make(chan struct{}), make(chan error, 1)
+	s.Life().OnShutdown("a", func(ctx context.Context) error {
+		close(entered)
+		<-ctx.Done()
+		cause <- context.Cause(ctx)
+		return nil
+	})
+	s.start()
+	kill(1)
+	wait(t, entered, "the shutdown hook")
+	kill(1)
+	var second *xMain.SignalError
+	if err := s.result(); !errors.As(err, &second) {
+		t.Errorf("RunContext = %v, want a *SignalError", err)
+	}
+	if err := <-cause; err == nil || !strings.Contains(err.Error(), "second signal") {
+		t.Errorf("cause = %v, want the second signal", err)
 	}
 }
 

@@ -27,14 +27,14 @@ func cut(why error) error {
 
 // stop takes the application from serving to closed, apart from the log, and returns what went wrong.
 //
-// Requests have the shutdown timeout but for its reserve; of that, tasks have half. So a stream that
+// Requests and shutdown hooks have the shutdown timeout but for its reserve; of that, tasks have half. So a stream that
 // never ends cannot keep the nodes from being closed.
 func (r *runner) stop() error {
 	s := r.reg.Settings()
 	reserve := s.Reserve()
 	end := time.Now().Add(s.ShutdownTimeout)
 	base := context.WithoutCancel(r.app)
-	forRequests, cancel := context.WithDeadlineCause(base, end.Add(-reserve), errTime)
+	forRequests, cancel := context.WithDeadlineCause(r.patience, end.Add(-reserve), errTime)
 	defer cancel()
 	forTasks, cancel := context.WithDeadlineCause(base, end.Add(-reserve/2), errTime)
 	defer cancel()
@@ -67,10 +67,18 @@ func (*runner) linger(ctx context.Context, d time.Duration) {
 	}
 }
 
-// land stops accepting and waits for the requests in flight. When ctx ends, their contexts are cancelled and their
-// connections closed; grace is how long their handlers then have to return.
+// land runs the shutdown hooks and finishes the requests in flight, both at the same time, until ctx ends.
 func (r *runner) land(ctx, grace context.Context) error {
 	defer r.cancelRequests(nil)
+	hooks := make(chan error, 1)
+	go func() { hooks <- r.stacked(r.life.Shutdown(ctx)) }()
+	err := r.finish(ctx, grace)
+	return errors.Join(err, <-hooks)
+}
+
+// finish stops accepting and waits for the requests in flight. When ctx ends, their contexts are cancelled and their
+// connections closed; grace is how long their handlers then have to return.
+func (r *runner) finish(ctx, grace context.Context) error {
 	server := r.server.Load()
 	if server == nil {
 		return r.unserved()
@@ -88,9 +96,9 @@ func (r *runner) land(ctx, grace context.Context) error {
 	closeErr := server.Close()
 	r.flight.wait(grace)
 	if left > 0 {
-		return fmt.Errorf("xmain: %d requests were cut off: %w", left, errTime)
+		return fmt.Errorf("xmain: %d requests were cut off: %w", left, context.Cause(ctx))
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = nil // connections without a request
 	}
 	return errors.Join(err, closeErr)
@@ -126,6 +134,7 @@ func (r *runner) await(ctx context.Context) error {
 func (r *runner) abandon() {
 	r.log.Warn(r.app, "second signal: ending at once", slog.Int64("requests", r.flight.n.Load()))
 	r.cancelRequests(cut(errAbandoned))
+	r.giveUp(errAbandoned)
 	r.reg.Cancel()
 	if server := r.server.Load(); server != nil {
 		_ = server.Close()

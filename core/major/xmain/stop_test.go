@@ -145,6 +145,7 @@ func TestWhatDoesNotEndIsBoundedByTheTimeout(t *testing.T) {
 	}{
 		{name: "task", tasks: []xMain.Task{func(context.Context, ...any) { <-release }}, want: "tasks are still running"},
 		{name: "drain hook", hooks: func(l *xHook.Lifecycle) { l.OnDrain("stubborn", stubborn) }, want: `drain hook "stubborn": still running`},
+		{name: "shutdown hook", hooks: func(l *xHook.Lifecycle) { l.OnShutdown("stubborn", stubborn) }, want: `shutdown hook "stubborn": still running`},
 		{name: "stop hook", hooks: func(l *xHook.Lifecycle) { l.OnStop("stubborn", stubborn) }, want: `stop hook "stubborn": still running`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -163,7 +164,7 @@ func TestWhatDoesNotEndIsBoundedByTheTimeout(t *testing.T) {
 			}
 		})
 	}
-	if tr.String() != "close task, close drain hook" { // a stop hook that hangs takes all the time that is left
+	if tr.String() != "close task, close drain hook, close shutdown hook" { // a stop hook that hangs takes all the time that is left
 		t.Logf("closed: %s", tr)
 	}
 }

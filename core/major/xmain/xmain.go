@@ -5,13 +5,14 @@
 //		xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil, worker)
 //	}
 //
-// The start: start hooks, listen, tasks, ready hooks; then the service reports ready.
+// The start: start hooks, listen, tasks; when every hold of xHook.HoldReady is released, ready hooks; then the service
+// reports ready.
 //
 // The stop begins with SIGTERM, SIGINT, a failure, or the end of the context that Register was given, also where they come
-// before the service is ready: the service
-// reports not ready and still serves for the drain delay; it stops accepting and finishes the requests that are in
-// flight; the tasks' context ends and they are awaited; stop hooks run and nodes are closed, both in reverse order;
-// the log is closed last. The shutdown timeout bounds all of it. A second signal ends the program at once.
+// before the service is ready: drain hooks run, and the service reports not ready and still serves for the drain delay; it
+// stops accepting and finishes the requests that are in flight, while the shutdown hooks finish what other servers have in
+// flight; the tasks' context ends and they are awaited; stop hooks run and nodes are closed, both in reverse order; the log
+// is closed last. The shutdown timeout bounds all of it. A second signal ends the program at once.
 package xmain
 
 import (
@@ -27,6 +28,9 @@ import (
 
 // Task runs beside the server, from the moment the service listens until ctx ends; ctx is the application's. A task that
 // returns is done. One that panics, or calls xHook.Fail, ends the service in order with an error.
+//
+// A task that is a server of its own takes xHook.HoldReady as its first statement and releases it when it listens, and
+// finishes its requests in xHook.OnShutdown: only after that does ctx end.
 //
 // The Runner passes nothing in extra: it is there for callers of a task's own.
 type Task = func(ctx context.Context, extra ...any)

@@ -22,6 +22,7 @@ import (
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xHook "github.com/plinthgo/plinth/core/major/xhook"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
@@ -68,8 +69,9 @@ type public struct {
 	parts    []Part
 }
 
-// publish makes the plan's settings, and what has started, public.
+// publish makes the plan's settings, and what has started, public. The debug mode goes to the application's context too.
 func (r *Reg) publish() {
+	r.nodes.Set(xCtx.DebugKey, r.settings.Debug)
 	r.public.Store(&public{settings: r.settings, server: slices.Clone(r.plan.Server), parts: slices.Clone(r.parts)})
 }
 
@@ -298,8 +300,8 @@ func (r *Reg) Cause() error { return context.Cause(r.parent) }
 // Cancel ends the application's context. Close does so too.
 func (r *Reg) Cancel() { r.cancel(context.Canceled) }
 
-// Close ends the application's context, runs the stop hooks that have not run yet, closes the nodes in reverse order and
-// the log last. ctx bounds it. The second call does nothing.
+// Close runs the shutdown hooks that have not run yet, ends the application's context, runs the stop hooks, closes the nodes
+// in reverse order and the log last. ctx bounds it. The second call does nothing.
 func (r *Reg) Close(ctx context.Context) error {
 	err := r.CloseNodes(ctx)
 	if r.watch != nil {
@@ -318,8 +320,13 @@ func (r *Reg) CloseNodes(ctx context.Context) error {
 		return nil
 	}
 	r.closed = true
+	err := r.life.Shutdown(ctx)
 	r.Cancel()
-	err := errors.Join(r.life.Stop(ctx), r.closeFrom(ctx, 0))
+	err = errors.Join(err, r.life.Stop(ctx))
+	for _, problem := range Problems(err) {
+		logPanic(r.Init.Ctx, "hook", problem) //nolint:contextcheck // the log of the application
+	}
+	err = errors.Join(err, r.closeFrom(ctx, 0))
 	for _, remove := range r.unmap {
 		remove()
 	}

@@ -109,8 +109,8 @@ func TestNodeSeesWhatCameBeforeIt(t *testing.T) {
 	if v := reg.Init.Ctx.Value(xCtx.Exec); v != nil {
 		t.Errorf("value of an Exec node = %v, want none", v)
 	}
-	if nodes := xRegNode.From(reg.Init.Ctx); nodes == nil || nodes.Len() != 3 {
-		t.Errorf("nodes = %v, want the three with keys", nodes)
+	if nodes := xRegNode.From(reg.Init.Ctx); nodes == nil || nodes.Len() != 4 {
+		t.Errorf("nodes = %v, want the two with keys, the id node and the debug mode", nodes)
 	}
 }
 

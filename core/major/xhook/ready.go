@@ -1,0 +1,127 @@
+package xhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// errStopping is why a stop ends the wait for holds.
+var errStopping = errors.New("the stop has begun")
+
+// hold is one reason not to report ready yet.
+type hold struct {
+	name     string
+	released chan struct{}
+}
+
+// HoldReady keeps the service from reporting ready until release is called. It is for a task that must listen first, or
+// be warm: the task takes its hold before anything else and releases it when it is. The name tells people who holds.
+//
+// held is false where ctx belongs to no application, and where the service is ready already or stops. release is never nil
+// and may be called any number of times, from any goroutine. A task that cannot go on calls Fail, which ends the wait.
+func HoldReady(ctx context.Context, name string) (release func(), held bool) {
+	return From(ctx).HoldReady(name)
+}
+
+// HoldReady is the package function HoldReady for this life.
+func (l *Lifecycle) HoldReady(name string) (release func(), held bool) {
+	if l == nil {
+		return func() {}, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state != StateStarting {
+		return func() {}, false
+	}
+	h := &hold{name: name, released: make(chan struct{})}
+	l.holds = append(l.holds, h)
+	return sync.OnceFunc(func() { l.release(h) }), true
+}
+
+// release removes h, which is held.
+func (l *Lifecycle) release(h *hold) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.holds = slices.DeleteFunc(l.holds, func(o *hold) bool { return o == h })
+	close(h.released)
+}
+
+// Ready waits until every hold is released, runs the ready hooks until the first error, and waits for the holds that were
+// taken meanwhile; then the state becomes StateReady.
+//
+// A failure, before or meanwhile, is the error that Ready returns. When ctx ends during a wait, or the stop begins, the error
+// names the holds that are open. In all these cases the state does not become StateReady.
+func (l *Lifecycle) Ready(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	if err := l.awaitHolds(ctx); err != nil {
+		return err
+	}
+	if err := l.untilError(ctx, phaseReady, "ready"); err != nil {
+		return err
+	}
+	for {
+		if err := l.awaitHolds(ctx); err != nil {
+			return err
+		}
+		if l.settle() {
+			return nil
+		}
+	}
+}
+
+// settle makes the state StateReady, unless there is a hold or a failure again.
+func (l *Lifecycle) settle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil || len(l.holds) > 0 {
+		return false
+	}
+	l.advanceLocked(StateReady)
+	return true
+}
+
+// awaitHolds returns when no hold is open, or with the reason why the wait is in vain. A failure goes before all else.
+func (l *Lifecycle) awaitHolds(ctx context.Context) error {
+	var why error
+	for {
+		open, failure := l.openHolds()
+		switch {
+		case failure != nil:
+			return failure
+		case len(open) == 0:
+			return nil
+		case why != nil:
+			return fmt.Errorf("not ready: held by %s: %w", names(open), why)
+		}
+		select {
+		case <-open[0].released:
+		case <-l.failed:
+		case <-l.draining:
+			why = errStopping
+		case <-ctx.Done():
+			why = context.Cause(ctx)
+		}
+	}
+}
+
+func (l *Lifecycle) openHolds() (open []*hold, failure error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.holds), l.err
+}
+
+// names quotes the names of holds.
+func names(holds []*hold) string {
+	list := make([]string, 0, len(holds))
+	for _, h := range holds {
+		list = append(list, strconv.Quote(h.name))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,127 @@
+package xhook_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+)
+
+func TestShutdownHooksRunAllAtTheSameTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := xHook.New()
+		ctx := xHook.NewContext(t.Context(), l)
+		one, two := make(chan struct{}), make(chan struct{})
+		meet := func(mine, other chan struct{}) xHook.Func {
+			return func(context.Context) error {
+				close(mine)
+				<-other
+				return nil
+			}
+		}
+		if !xHook.OnShutdown(ctx, "one", meet(one, two)) || !xHook.OnShutdown(ctx, "two", meet(two, one)) {
+			t.Fatal("OnShutdown = false before the shutdown")
+		}
+		if err := l.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		if l.OnShutdown("late", func(context.Context) error { return nil }) {
+			t.Error("OnShutdown = true after the shutdown")
+		}
+		if err := l.Shutdown(ctx); err != nil {
+			t.Errorf("second Shutdown = %v, want nothing to run", err)
+		}
+	})
+}
+
+func TestShutdownHookThatIgnoresItsContextIsLeftBehindAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		l := xHook.New()
+		var log []string
+		l.OnShutdown("stubborn", func(context.Context) error { <-release; return nil })
+		l.OnShutdown("polite", func(ctx context.Context) error {
+			<-ctx.Done()
+			return note(&log, "polite", nil)(ctx)
+		})
+		end := errors.New("the time is up")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, end)
+		defer cancel()
+		start := time.Now()
+		err := l.Shutdown(ctx)
+		if !errors.Is(err, end) || !strings.Contains(err.Error(), `shutdown hook "stubborn": still running`) {
+			t.Errorf("Shutdown = %v, want the stubborn hook named", err)
+		}
+		if got := time.Since(start); got != time.Second {
+			t.Errorf("Shutdown took %s, want 1s", got)
+		}
+	})
+}
+
+func TestErrorsOfAllShutdownHooksAreJoined(t *testing.T) {
+	one, cause := errors.New("one"), errors.New("cause")
+	l := xHook.New()
+	l.OnShutdown("a", func(context.Context) error { return one })
+	l.OnShutdown("b", func(context.Context) error { panic(cause) })
+	l.OnShutdown("c", func(context.Context) error { return nil })
+	err := l.Shutdown(t.Context())
+	var p *xHook.PanicError
+	if !errors.Is(err, one) || !errors.Is(err, cause) || !errors.As(err, &p) || len(p.Stack) == 0 {
+		t.Errorf("Shutdown = %v, want both errors and the stack of the panic", err)
+	}
+	for _, name := range []string{`shutdown hook "a": one`, `shutdown hook "b": panic: cause`} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("Shutdown = %v, want %s", err, name)
+		}
+	}
+}
+
+func TestShutdownHookAddedDuringTheShutdownRunsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := xHook.New()
+		l.OnShutdown("outer", func(context.Context) error {
+			ran := make(chan struct{})
+			if !l.OnShutdown("inner", func(context.Context) error { close(ran); return nil }) {
+				t.Error("OnShutdown = false while a shutdown hook runs")
+			}
+			<-ran // so it does not wait for the end of the outer one
+			return nil
+		})
+		if err := l.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestShutdownOfALifeThatNeverWasReadyRunsItsHooks(t *testing.T) {
+	l := xHook.New()
+	var log []string
+	l.OnShutdown("a", note(&log, "a", nil))
+	if err := l.Shutdown(t.Context()); err != nil || len(log) != 1 {
+		t.Errorf("Shutdown = %v, ran %v; want the hook", err, log)
+	}
+	if l.State() != xHook.StateDraining {
+		t.Errorf("state = %s, want draining: it must not become ready any more", l.State())
+	}
+}
+
+func ExampleOnShutdown() {
+	// A task that serves something of its own finishes what is in flight together with the HTTP server.
+	serve := func(ctx context.Context) {
+		xHook.OnShutdown(ctx, "grpc", func(context.Context) error {
+			fmt.Println("calls are finished")
+			return nil
+		})
+	}
+
+	l := xHook.New() // in a program, xReg does this and xMain the rest
+	serve(xHook.NewContext(context.Background(), l))
+	_ = l.Shutdown(context.Background())
+	// Output: calls are finished
+}

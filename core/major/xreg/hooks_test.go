@@ -1,0 +1,50 @@
+package xreg_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+)
+
+func TestCloseRunsShutdownHooksBeforeTheTasksEndAndStopHooksAfter(t *testing.T) {
+	var log []string
+	reg, _ := begin(t, nil)
+	reg.Life().OnStop("a", func(context.Context) error {
+		<-reg.Init.Ctx.Done()
+		log = append(log, "stop")
+		return nil
+	})
+	reg.Life().OnShutdown("a", func(context.Context) error {
+		if reg.Init.Ctx.Err() == nil {
+			log = append(log, "shutdown")
+		}
+		return nil
+	})
+	if err := reg.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(log, " "); got != "shutdown stop" {
+		t.Errorf("order = %q, want shutdown with a living context, then stop", got)
+	}
+}
+
+func TestPanicsOfHooksInTheCloseAreLoggedWithTheirStacks(t *testing.T) {
+	base, out := alone(t)
+	boom := errors.New("boom")
+	_, err := xReg.New(t.Context(), []xRegNode.RegNodeList{{Key: "n", Node: func(ctx context.Context) (any, error) {
+		xHook.OnShutdown(ctx, "a", func(context.Context) error { panic("in shutdown") })
+		xHook.OnStop(ctx, "a", func(context.Context) error { panic("in stop") })
+		return nil, boom
+	}}}, base)
+	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "in shutdown") || !strings.Contains(err.Error(), "in stop") {
+		t.Errorf("New = %v, want all three problems", err)
+	}
+	if n := strings.Count(out.String(), "hooks_test.go"); n < 2 {
+		t.Errorf("log\n%s\nwant a stack for both panics", out)
+	}
+}
