@@ -4,14 +4,22 @@
 MODULES := $(shell cat modules.txt)
 BIN     := $(CURDIR)/bin
 LINT    := $(BIN)/golangci-lint
-LINT_AT := v2.15.0
+BUF     := $(BIN)/buf
+
+# Tools that are built into bin. Whoever changes a version here gets the tool built again by the next command.
+LINT_AT               := v2.15.0
+BUF_AT                := v1.73.0
+PROTOC_GEN_GO_AT      := v1.36.11
+PROTOC_GEN_GO_GRPC_AT := v1.6.2
+
+PROTO_TOOLS := $(BUF) $(BIN)/protoc-gen-go $(BIN)/protoc-gen-go-grpc
 
 # A developer's own go.work, GOFLAGS or backend must not change what these commands mean.
 unexport GOFLAGS
 export GOWORK := $(CURDIR)/go.work
 
 .DEFAULT_GOAL := help
-.PHONY: help run test devstack check lint fmt generate tidy verify bench footprint footprint-table clean-tree ci
+.PHONY: help run test devstack check lint fmt proto generate tidy verify bench footprint footprint-table clean-tree ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,11 +43,18 @@ check: ## the fast loop: format, vet, layers and core's unit tests
 lint: $(LINT) ## run the linters over every module
 	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && $(LINT) run -c $(CURDIR)/.golangci.yml ./...) || exit 1; done
 
-fmt: $(LINT) ## format the code
+fmt: $(LINT) $(BUF) ## format the code and the protocol buffers
 	@$(LINT) fmt -c .golangci.yml
+	@$(BUF) format --write
 
-generate: ## write what is made from tables: .env.example and the list of variables
+proto: $(PROTO_TOOLS) ## check the protocol buffers: format, lint, and that the code made of them is current
+	@$(BUF) format --diff --exit-code || { echo "run make fmt"; exit 1; }
+	@$(BUF) lint
+	@cd tools && go run ./protogen -check
+
+generate: $(PROTO_TOOLS) ## write what is made: .env.example, the list of variables, the code of protocol buffers
 	@cd tools && go run ./envdoc
+	@cd tools && go run ./protogen
 
 tidy: ## go mod tidy in every module
 	@cd tools && go run ./modules tidy
@@ -61,11 +76,31 @@ clean-tree: ## fail when a command has changed the tree
 
 ci: ## all that must hold before a change lands
 	@cd tools && go run ./envdoc -check
+	@$(MAKE) --no-print-directory proto
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory footprint
 	@$(MAKE) --no-print-directory verify
 	@$(MAKE) --no-print-directory test
 
-$(LINT):
-	@echo "building golangci-lint $(LINT_AT)"
-	@GOWORK=off GOBIN=$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_AT)
+$(LINT): $(BIN)/.golangci-lint@$(LINT_AT)
+	$(call install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_AT))
+
+$(BUF): $(BIN)/.buf@$(BUF_AT)
+	$(call install,github.com/bufbuild/buf/cmd/buf@$(BUF_AT))
+
+$(BIN)/protoc-gen-go: $(BIN)/.protoc-gen-go@$(PROTOC_GEN_GO_AT)
+	$(call install,google.golang.org/protobuf/cmd/protoc-gen-go@$(PROTOC_GEN_GO_AT))
+
+$(BIN)/protoc-gen-go-grpc: $(BIN)/.protoc-gen-go-grpc@$(PROTOC_GEN_GO_GRPC_AT)
+	$(call install,google.golang.org/grpc/cmd/protoc-gen-go-grpc@$(PROTOC_GEN_GO_GRPC_AT))
+
+# The go command may leave a binary that is current as it is; the time has to be later than the stamp's all the same.
+define install
+@echo "building $(1)"
+@GOWORK=off GOBIN=$(BIN) go install $(1)
+@touch $@
+endef
+
+# A stamp carries the version that a tool was asked for in its name, so that another version is a file that is missing.
+$(BIN)/.%:
+	@mkdir -p $(BIN) && rm -f $(firstword $(subst @, ,$@))@* && touch $@

@@ -2,7 +2,7 @@
 // published: they resolve one another through a module proxy that is built from the tree.
 //
 //	modules proxy DIR      build the proxy in DIR
-//	modules tidy           go mod tidy in every module
+//	modules tidy [NAME]    go mod tidy in every module, or in those named
 //	modules verify [NAME]  build, vet and test every module, or those named, outside the workspace and
 //	                       each in an empty module cache
 //
@@ -42,16 +42,19 @@ func run(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 2 && args[0] == "proxy":
 		return publish(ctx, args[1], modules)
-	case len(args) == 1 && args[0] == "tidy":
-		return within(ctx, modules, func(s *sandbox) error { return s.tidy(ctx, modules) })
-	case len(args) >= 1 && args[0] == "verify":
+	case len(args) >= 1 && (args[0] == "tidy" || args[0] == "verify"):
 		chosen, err := workspace.Choose(modules, args[1:])
 		if err != nil {
 			return err
 		}
-		return within(ctx, modules, func(s *sandbox) error { return s.verify(ctx, root, chosen) })
+		return within(ctx, modules, func(s *sandbox) error {
+			if args[0] == "tidy" {
+				return s.tidy(ctx, chosen)
+			}
+			return s.verify(ctx, root, chosen)
+		})
 	}
-	return errors.New("usage: modules proxy DIR | tidy | verify [NAME...]")
+	return errors.New("usage: modules proxy DIR | tidy [NAME...] | verify [NAME...]")
 }
 
 // publish puts every module into the proxy at dir.

@@ -66,7 +66,7 @@ func (s *sandbox) do(ctx context.Context, folder, cache string, args ...string) 
 	return nil
 }
 
-// tidy runs go mod tidy in every module of the working tree and leaves out the siblings' hashes, which
+// tidy runs go mod tidy in the modules and leaves out the siblings' hashes, which
 // change with every commit.
 func (s *sandbox) tidy(ctx context.Context, modules []workspace.Module) error {
 	for _, m := range modules {

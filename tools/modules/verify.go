@@ -63,7 +63,7 @@ func rules(m workspace.Module) error {
 // workspace made up for.
 func (s *sandbox) prove(ctx context.Context, copied string, m workspace.Module) error {
 	folder := filepath.Join(copied, filepath.FromSlash(m.Name))
-	cache := filepath.Join(s.dir, "caches", filepath.FromSlash(m.Name))
+	cache := filepath.Join(s.dir, "caches", cacheName(m))
 	for _, args := range [][]string{{"build", "./..."}, {"vet", "./..."}, {"test", "./..."}} {
 		if err := s.do(ctx, folder, cache, args...); err != nil {
 			return err
@@ -74,6 +74,9 @@ func (s *sandbox) prove(ctx context.Context, copied string, m workspace.Module) 
 	}
 	return s.do(ctx, folder, cache, "mod", "tidy", "-diff")
 }
+
+// cacheName is one folder's name, so that no module's cache lies inside that of a module around it.
+func cacheName(m workspace.Module) string { return strings.ReplaceAll(m.Name, "/", "+") }
 
 // unchanged refuses a go.mod or go.sum that the go command had to complete; the siblings' hashes are
 // never kept.

@@ -64,3 +64,10 @@ func TestChooseRefusesAnUnknownModule(t *testing.T) {
 		t.Error("an unknown module was accepted")
 	}
 }
+
+func TestCacheOfAModuleIsOutsideThatOfTheModuleAroundIt(t *testing.T) {
+	outer, inner := cacheName(workspace.Module{Name: "a"}), cacheName(workspace.Module{Name: "a/b"})
+	if strings.ContainsAny(outer+inner, `/\`) || outer == inner {
+		t.Errorf("caches = %q, %q; want two folders side by side", outer, inner)
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/mod/module"
@@ -53,7 +52,7 @@ func Add(ctx context.Context, dir string, m workspace.Module, version string) er
 
 // pack writes the module's zip.
 func pack(ctx context.Context, name string, id module.Version, dir string) error {
-	files, err := own(ctx, dir)
+	files, err := candidates(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -68,34 +67,17 @@ func pack(ctx context.Context, name string, id module.Version, dir string) error
 	return out.Close()
 }
 
-// own returns the files of the module in dir, without those of modules nested in it.
-func own(ctx context.Context, dir string) ([]modzip.File, error) {
+// candidates returns the files below dir; those of modules nested in it are left out by the packer.
+func candidates(ctx context.Context, dir string) ([]modzip.File, error) {
 	names, err := workspace.Files(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	var nested []string
-	for _, name := range names {
-		if folder, ok := strings.CutSuffix(name, "/go.mod"); ok {
-			nested = append(nested, folder+"/")
-		}
-	}
-	var files []modzip.File
-	for _, name := range names {
-		if !within(name, nested) {
-			files = append(files, file{dir: dir, name: name})
-		}
+	files := make([]modzip.File, len(names))
+	for i, name := range names {
+		files[i] = file{dir: dir, name: name}
 	}
 	return files, nil
-}
-
-func within(name string, folders []string) bool {
-	for _, folder := range folders {
-		if strings.HasPrefix(name, folder) {
-			return true
-		}
-	}
-	return false
 }
 
 // file is one file of a module; it implements zip.File.

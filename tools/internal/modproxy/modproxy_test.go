@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/mod/modfile"
@@ -19,7 +20,7 @@ func tree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"modules.txt":        "lib\n",
+		"modules.txt":        "lib\nlib/nested\n",
 		"lib/go.mod":         "module github.com/plinthgo/plinth/lib\n\ngo 1.25.0\n",
 		"lib/lib.go":         "package lib\n",
 		"lib/LICENSE":        "Apache License\n",
@@ -27,6 +28,7 @@ func tree(t *testing.T) string {
 		"lib/ignored.txt":    "x\n",
 		"lib/nested/go.mod":  "module github.com/plinthgo/plinth/lib/nested\n\ngo 1.25.0\n",
 		"lib/nested/code.go": "package nested\n",
+		"lib/nested/LICENSE": "Apache License\n",
 	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
@@ -43,15 +45,7 @@ func tree(t *testing.T) string {
 }
 
 func TestZipHoldsWhatTheModuleOwns(t *testing.T) {
-	root, proxy := tree(t), t.TempDir()
-	modules, err := workspace.Modules(root)
-	if err != nil || len(modules) != 1 {
-		t.Fatalf("Modules = %v, %v; want one", modules, err)
-	}
-	if err := modproxy.Add(t.Context(), proxy, modules[0], "v0.1.0"); err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Join(proxy, "github.com", "plinthgo", "plinth", "lib", "@v")
+	folder := filepath.Join(published(t), "github.com", "plinthgo", "plinth", "lib", "@v")
 	for name, want := range map[string]string{
 		"list":        "v0.1.0\n",
 		"v0.1.0.mod":  "module github.com/plinthgo/plinth/lib\n\ngo 1.25.0\n",
@@ -61,20 +55,85 @@ func TestZipHoldsWhatTheModuleOwns(t *testing.T) {
 			t.Errorf("%s = %q, %v; want %q", name, got, err, want)
 		}
 	}
-	archive, err := zip.OpenReader(filepath.Join(folder, "v0.1.0.zip"))
+	const prefix = "github.com/plinthgo/plinth/lib@v0.1.0/"
+	want := []string{prefix + ".gitignore", prefix + "LICENSE", prefix + "go.mod", prefix + "lib.go"}
+	if got := packed(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
+		t.Errorf("files = %q, want %q", got, want)
+	}
+}
+
+func TestModuleInsideAnotherHasItsOwnZip(t *testing.T) {
+	folder := filepath.Join(published(t), "github.com", "plinthgo", "plinth", "lib", "nested", "@v")
+	const prefix = "github.com/plinthgo/plinth/lib/nested@v0.1.0/"
+	want := []string{prefix + "LICENSE", prefix + "code.go", prefix + "go.mod"}
+	if got := packed(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
+		t.Errorf("files = %q, want %q", got, want)
+	}
+}
+
+// TestPackageIsFoundInTheInnerModule lets the go command look for both packages: it refuses one that two modules hold.
+func TestPackageIsFoundInTheInnerModule(t *testing.T) {
+	proxy, app := published(t), t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/app\n\ngo 1.25.0\n",
+		"app.go": "package app\n\nimport (\n\t_ \"github.com/plinthgo/plinth/lib\"\n\t_ \"github.com/plinthgo/plinth/lib/nested\"\n)\n",
+	} {
+		if err := os.WriteFile(filepath.Join(app, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir = app
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-modcacherw", "GOSUMDB=off",
+			"GOPROXY=file://"+filepath.ToSlash(proxy), "GOMODCACHE="+filepath.Join(t.TempDir(), "cache"))
+		var problem strings.Builder
+		cmd.Stderr = &problem
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, problem.String())
+		}
+		return string(out)
+	}
+	command("mod", "tidy")
+	const lib = "github.com/plinthgo/plinth/lib"
+	want := lib + " " + lib + "\n" + lib + "/nested " + lib + "/nested\n"
+	if got := command("list", "-f", "{{.ImportPath}} {{.Module.Path}}", lib, lib+"/nested"); got != want {
+		t.Errorf("packages and modules =\n%s\nwant\n%s", got, want)
+	}
+}
+
+// published makes a proxy that has every module of the tree.
+func published(t *testing.T) string {
+	t.Helper()
+	root, proxy := tree(t), t.TempDir()
+	modules, err := workspace.Modules(root)
+	if err != nil || len(modules) != 2 {
+		t.Fatalf("Modules = %v, %v; want two", modules, err)
+	}
+	for _, m := range modules {
+		if err := modproxy.Add(t.Context(), proxy, m, "v0.1.0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return proxy
+}
+
+// packed lists the files of a zip, sorted.
+func packed(t *testing.T, name string) []string {
+	t.Helper()
+	archive, err := zip.OpenReader(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = archive.Close() }()
-	var got []string
+	var names []string
 	for _, f := range archive.File {
-		got = append(got, f.Name)
+		names = append(names, f.Name)
 	}
-	const prefix = "github.com/plinthgo/plinth/lib@v0.1.0/"
-	want := []string{prefix + ".gitignore", prefix + "LICENSE", prefix + "go.mod", prefix + "lib.go"}
-	if slices.Sort(got); !slices.Equal(got, want) {
-		t.Errorf("files = %q, want %q", got, want)
-	}
+	slices.Sort(names)
+	return names
 }
 
 func TestBadVersionIsRefused(t *testing.T) {

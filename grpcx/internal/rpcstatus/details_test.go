@@ -1,0 +1,223 @@
+package rpcstatus_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
+	"github.com/plinthgo/plinth/grpcx/internal/testproto"
+)
+
+func TestDataIsTheSecondDetail(t *testing.T) {
+	quiet(t)
+	failures := []xValid.FieldError{{Field: "items[2].price", Tag: "min-Len8", Message: "too short"}}
+	bad, ok := detail(t, failures).(*errdetails.BadRequest)
+	if v := bad.GetFieldViolations(); !ok || len(v) != 1 || v[0].GetField() != "items[2].price" ||
+		v[0].GetReason() != "MIN_LEN8" || v[0].GetDescription() != "too short" {
+		t.Errorf("detail of failures = %v", bad)
+	}
+	value, ok := detail(t, map[string]any{"left": 3}).(*structpb.Value)
+	if !ok || value.GetStructValue().GetFields()["left"].GetNumberValue() != 3 {
+		t.Errorf("detail of data = %v", value)
+	}
+	for name, data := range map[string]any{
+		"none": nil, "a function": func() {}, "a channel": make(chan int), "a loop": loop(),
+		"too large": strings.Repeat("x", 2561), "too large as numbers": make([]int, 1000),
+	} {
+		if got := detail(t, data); got != nil {
+			t.Errorf("%s: detail = %v, want none", name, got)
+		}
+	}
+}
+
+// loop returns data that JSON cannot write.
+func loop() any {
+	m := map[string]any{}
+	m["m"] = m
+	return m
+}
+
+// detail returns the detail with data, or nil. The envelope is always there.
+func detail(t *testing.T, data any) any {
+	t.Helper()
+	err := rpcstatus.Of(t.Context(), xError.WrapData(xError.ParameterError, "", nil, data))
+	envelope(t, err)
+	if details := status.Convert(err).Details(); len(details) > 1 {
+		return details[1]
+	}
+	return nil
+}
+
+func TestFailuresAreAsManyAsThereIsRoomFor(t *testing.T) {
+	quiet(t)
+	var failures []xValid.FieldError
+	for range 100 {
+		failures = append(failures, xValid.FieldError{Field: "field", Tag: "required", Message: strings.Repeat("x", 100)})
+	}
+	bad, _ := detail(t, failures).(*errdetails.BadRequest)
+	if n := len(bad.GetFieldViolations()); n < 15 || n >= 25 {
+		t.Errorf("%d violations, want as many as 2.5 KiB hold", n)
+	}
+	if bad, ok := detail(t, []xValid.FieldError{}).(*errdetails.BadRequest); !ok || len(bad.GetFieldViolations()) != 0 {
+		t.Errorf("no failures = %v, want an empty list", bad)
+	}
+}
+
+func TestTextsAreUTF8CutAtARune(t *testing.T) {
+	quiet(t)
+	for _, tc := range []struct {
+		name string
+		text string
+		want string
+	}{
+		{name: "invalid", text: "a\xffb", want: "a\uFFFDb"},
+		{name: "at the bound", text: strings.Repeat("x", 512), want: strings.Repeat("x", 512)},
+		{name: "over it", text: strings.Repeat("x", 513), want: strings.Repeat("x", 512)},
+		{name: "a rune across it", text: strings.Repeat("x", 511) + "é", want: strings.Repeat("x", 511)},
+		{name: "runes of three bytes", text: strings.Repeat("码", 300), want: strings.Repeat("码", 170)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := rpcstatus.Of(t.Context(), xError.New(xError.NotExist, xError.ErrMessage(tc.text)))
+			b := envelope(t, err)
+			if b.GetErrorMessage() != tc.want || !utf8.ValidString(status.Convert(err).Message()) {
+				t.Errorf("message = %q, want %q", b.GetErrorMessage(), tc.want)
+			}
+		})
+	}
+}
+
+func TestRequestIDAndLabelAreTextsToo(t *testing.T) {
+	quiet(t)
+	ctx := context.WithValue(t.Context(), xCtx.RequestKey, "id\xff"+strings.Repeat("x", 5000))
+	long := xError.RemoteCode(40499, strings.Repeat("L", 5000), strings.Repeat("m", 5000))
+	b := envelope(t, rpcstatus.Of(ctx, xError.New(long, "")))
+	for name, text := range map[string]string{"context": b.GetContext(), "output": b.GetOutput(), "message": b.GetMessage()} {
+		if len(text) == 0 || len(text) > 512 || !utf8.ValidString(text) {
+			t.Errorf("%s has %d bytes, want 1 to 512 of UTF-8", name, len(text))
+		}
+	}
+}
+
+// handler fails with an error.
+type handler struct {
+	testproto.UnimplementedTestServiceServer
+	fail func() error
+}
+
+func (h handler) Unary(ctx context.Context, _ *testproto.TestRequest) (*testproto.TestResponse, error) {
+	if err := grpc.SetTrailer(ctx, metadata.Pairs("x_request_uuid", strings.Repeat("x", 64))); err != nil { // as Trace does
+		return nil, err
+	}
+	return nil, h.fail()
+}
+
+// call returns the error of a call to a real server whose handler fails like that.
+func call(t *testing.T, fail func() error, options ...grpc.DialOption) error {
+	t.Helper()
+	listener := bufconn.Listen(1 << 16)
+	server := grpc.NewServer()
+	testproto.RegisterTestServiceServer(server, handler{fail: fail})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+	conn, err := grpc.NewClient("passthrough:///bufconn", options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = testproto.NewTestServiceClient(conn).Unary(t.Context(), &testproto.TestRequest{})
+	if e := conn.Close(); e != nil {
+		t.Error(e)
+	}
+	server.Stop()
+	if e := <-served; e != nil {
+		t.Error(e)
+	}
+	return err
+}
+
+func TestTheWorstStatusFitsIntoAHeaderOf8KiB(t *testing.T) {
+	quiet(t)
+	for name, filler := range map[string]string{"of ASCII": "x", "percent": "%", "of Chinese": "码", "invalid": "\xff", "quotes": `"<`} {
+		text := strings.Repeat(filler, 5000)
+		code := xError.RemoteCode(40499, text, text)
+		var failures []xValid.FieldError
+		for range 100 {
+			failures = append(failures, xValid.FieldError{Field: text, Tag: text, Message: text}, xValid.FieldError{Field: "f"})
+		}
+		for kind, data := range map[string]any{
+			"failures": failures, "small failures": make([]xValid.FieldError, 2000), "text": strings.Repeat(filler, 2500/len(filler)),
+			"text that JSON escapes": strings.Repeat(filler, 800/len(filler)), "numbers": make([]int, 230), "map": map[string]string{text[:400]: text[:400]},
+		} {
+			t.Run(name+" with "+kind, func(t *testing.T) {
+				ctx := context.WithValue(t.Context(), xCtx.RequestKey, text)
+				fail := func() error {
+					return rpcstatus.Of(ctx, xError.WrapData(code, xError.ErrMessage(text), nil, data))
+				}
+				err := call(t, fail, grpc.WithMaxHeaderListSize(8<<10))
+				if got := status.Code(err); got != codes.NotFound {
+					t.Fatalf("error = %.200v, want what the server sent", err)
+				}
+				envelope(t, err)
+			})
+		}
+	}
+}
+
+func TestOnTheWayAndBackNothingIsLost(t *testing.T) {
+	quiet(t)
+	failures := []xValid.FieldError{{Field: "name", Tag: "min_len", Message: "too short"}}
+	for _, tc := range []struct {
+		name string
+		sent *xError.Error
+		want any // the data
+	}{
+		{name: "code alone", sent: xError.New(xError.NotExist, ""), want: nil},
+		{name: "message", sent: xError.New(xError.TooManyRequests, "in a minute"), want: nil},
+		{name: "failures", sent: xError.WrapData(xError.ParameterError, "2 fields", nil, failures), want: failures},
+		{name: "map", sent: xError.WrapData(xError.Conflict, "", nil, map[string]any{"a": []int{1, 2}}), want: map[string]any{"a": []any{1.0, 2.0}}},
+		{name: "text", sent: xError.WrapData(xError.Conflict, "", nil, "text"), want: "text"},
+		{name: "several values", sent: xError.WrapData(xError.Conflict, "", nil, 1, "two"), want: []any{1.0, "two"}},
+		{name: "unknown code", sent: xError.New(xError.RemoteCode(40988, "OTHERS_OWN", "their text"), "more"), want: nil},
+		{name: "unknown error", sent: xError.From(errors.New("secret")), want: nil},
+		{name: "cancelled", sent: xError.From(context.Canceled), want: nil},
+		{name: "out of time", sent: xError.From(context.DeadlineExceeded), want: nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := call(t, func() error { return rpcstatus.Of(context.Background(), tc.sent) })
+			got := rpcstatus.From(err)
+			sent, code := tc.sent.GetErrorCode(), got.GetErrorCode()
+			if code.GetCode() != sent.GetCode() || code.GetOutput() != sent.GetOutput() || code.GetMessage() != sent.GetMessage() {
+				t.Errorf("code = %d %s %q, want %d %s %q", code.GetCode(), code, code.GetMessage(), sent.GetCode(), sent, sent.GetMessage())
+			}
+			if got.GetErrorMessage() != tc.sent.GetErrorMessage() || !cmp.Equal(got.GetData(), tc.want) {
+				t.Errorf("got %q %v, want %q %v", got.GetErrorMessage(), got.GetData(), tc.sent.GetErrorMessage(), tc.want)
+			}
+			if status.Code(got) != rpcstatus.Code(tc.sent) || strings.Contains(got.Error(), "secret") {
+				t.Errorf("got %v, want the status as the cause", got)
+			}
+			for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
+				if errors.Is(got, ended) != errors.Is(tc.sent, ended) {
+					t.Errorf("errors.Is(%v) = %t", ended, errors.Is(got, ended))
+				}
+			}
+		})
+	}
+}

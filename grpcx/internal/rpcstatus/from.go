@@ -1,0 +1,129 @@
+package rpcstatus
+
+import (
+	"context"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+)
+
+// plain says which code stands for a status without an envelope, as another framework sends it.
+var plain = map[codes.Code]*xError.ErrorCode{
+	codes.Canceled:           xError.Canceled,
+	codes.Unknown:            xError.RemoteError,
+	codes.InvalidArgument:    xError.ParameterError,
+	codes.DeadlineExceeded:   xError.UpstreamTimeout,
+	codes.NotFound:           xError.NotFound,
+	codes.AlreadyExists:      xError.Existed,
+	codes.PermissionDenied:   xError.PermissionDenied,
+	codes.ResourceExhausted:  xError.TooManyRequests,
+	codes.FailedPrecondition: xError.UnprocessableEntity,
+	codes.Aborted:            xError.Conflict,
+	codes.OutOfRange:         xError.RangeError,
+	codes.Unimplemented:      xError.UnsupportedOp,
+	codes.Internal:           xError.RemoteError,
+	codes.Unavailable:        xError.ServiceUnavailable,
+	codes.DataLoss:           xError.RemoteError,
+	codes.Unauthenticated:    xError.Unauthorized,
+}
+
+// From returns the error that a status stands for, or nil where err is nil.
+//
+// A status with an envelope gives the number, the label, the messages and the data that the server sent; one without
+// gives the code that its own stands for, and its text, which was not written for our clients, stays in the cause. The
+// cause is err, so status.Code still works; where the status says that the context has ended, the cause is the
+// context's error too.
+func From(err error) *xError.Error {
+	if absent(err) {
+		return nil
+	}
+	if _, known := find[*xError.Error](err); known {
+		return xError.From(err)
+	}
+	c, ok := find[carrier](err)
+	if !ok || !isFailure(c) {
+		return xError.From(err)
+	}
+	st := c.GRPCStatus()
+	cause := causeOf(st.Code(), err)
+	b, data := read(st)
+	if b.GetOutput() == "" {
+		return xError.WrapData(plainCode(st.Code()), "", cause, data...)
+	}
+	code := xError.RemoteCode(number(b.GetCode()), b.GetOutput(), b.GetMessage())
+	return xError.WrapData(code, xError.ErrMessage(b.GetErrorMessage()), cause, data...)
+}
+
+func plainCode(code codes.Code) *xError.ErrorCode {
+	if c := plain[code]; c != nil {
+		return c
+	}
+	return xError.RemoteError // a number that gRPC does not define
+}
+
+// The numbers that an error code can have.
+const minNumber, maxNumber = 40000, 59999
+
+// number returns the number of a remote code; one that no code can have is that of an unknown error.
+func number(n uint64) int {
+	if n < minNumber || n > maxNumber {
+		return xError.RemoteError.GetCode()
+	}
+	return int(n)
+}
+
+// ended is a status which says that the context has ended.
+type ended struct {
+	error
+	context error
+}
+
+// Unwrap returns the status and the context's error.
+func (e *ended) Unwrap() []error { return []error{e.error, e.context} }
+
+func causeOf(code codes.Code, err error) error {
+	switch code {
+	case codes.Canceled:
+		return &ended{error: err, context: context.Canceled}
+	case codes.DeadlineExceeded:
+		return &ended{error: err, context: context.DeadlineExceeded}
+	default:
+		return err
+	}
+}
+
+// read returns the envelope of a status, nil where it has none, and its data, of which there is at most one.
+func read(st *status.Status) (b *xGrpcGenerate.BaseResponse, data []any) {
+	for _, detail := range st.Details() {
+		switch d := detail.(type) {
+		case *xGrpcGenerate.BaseResponse:
+			if b == nil {
+				b = d
+			}
+		case *errdetails.BadRequest:
+			if data == nil {
+				data = []any{failuresOf(d)}
+			}
+		case *structpb.Value:
+			if data == nil {
+				data = []any{d.AsInterface()}
+			}
+		}
+	}
+	return b, data
+}
+
+func failuresOf(bad *errdetails.BadRequest) []xValid.FieldError {
+	list := make([]xValid.FieldError, 0, len(bad.GetFieldViolations()))
+	for _, v := range bad.GetFieldViolations() {
+		list = append(list, xValid.FieldError{Field: v.GetField(), Tag: strings.ToLower(v.GetReason()), Message: v.GetDescription()})
+	}
+	return list
+}

@@ -1,0 +1,180 @@
+// Package rpcstatus turns errors into gRPC statuses and back. Server and client share it, so that the two ways cannot
+// drift apart.
+//
+// A status carries the envelope, an xBase.BaseResponse, as its first detail; after it stands what an error's data says:
+// a google.rpc.BadRequest for the failures of a validation, else a google.protobuf.Value.
+//
+// Statuses travel in a header, of which some clients take no more than 8 KiB. So texts are cut at 512 bytes, request id and
+// label at 128, and data beyond 2.5 KiB is left out.
+package rpcstatus
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"reflect"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+)
+
+// logger takes what the client is not told.
+var logger = xLog.WithName(xLog.NamedGRPC)
+
+// byStatus is the specification's table; any other HTTP status is codes.Unknown.
+var byStatus = map[int]codes.Code{
+	http.StatusBadRequest:            codes.InvalidArgument,
+	http.StatusUnauthorized:          codes.Unauthenticated,
+	http.StatusForbidden:             codes.PermissionDenied,
+	http.StatusNotFound:              codes.NotFound,
+	http.StatusMethodNotAllowed:      codes.Unimplemented,
+	http.StatusNotAcceptable:         codes.FailedPrecondition,
+	http.StatusRequestTimeout:        codes.DeadlineExceeded,
+	http.StatusConflict:              codes.Aborted,
+	http.StatusGone:                  codes.NotFound,
+	http.StatusRequestEntityTooLarge: codes.ResourceExhausted,
+	http.StatusUnsupportedMediaType:  codes.InvalidArgument,
+	http.StatusUnprocessableEntity:   codes.FailedPrecondition,
+	http.StatusTooManyRequests:       codes.ResourceExhausted,
+	http.StatusInternalServerError:   codes.Internal,
+	http.StatusBadGateway:            codes.Unavailable,
+	http.StatusServiceUnavailable:    codes.Unavailable,
+	http.StatusGatewayTimeout:        codes.DeadlineExceeded,
+}
+
+// Code returns the gRPC code of an error.
+//
+// A context that was cancelled keeps its code, although the catalogue counts it among the bad requests. One that ran out
+// of time is a timeout in the catalogue too.
+func Code(e *xError.Error) codes.Code {
+	if e.GetErrorCode() == xError.Canceled && errors.Is(e, context.Canceled) {
+		return codes.Canceled
+	}
+	if code, ok := byStatus[e.GetErrorCode().Status()]; ok {
+		return code
+	}
+	return codes.Unknown
+}
+
+// carrier is an error that is a gRPC status.
+type carrier interface {
+	error
+	GRPCStatus() *status.Status
+}
+
+// Error is an error on its way to the client: a status for gRPC, and still the xError for the interceptors outside.
+type Error struct {
+	status *status.Status
+	err    *xError.Error
+}
+
+// Error returns what the client is told, since grpc-go takes the text of an error around a status for the client's.
+func (e *Error) Error() string { return e.status.Err().Error() }
+
+// GRPCStatus returns the status.
+func (e *Error) GRPCStatus() *status.Status { return e.status }
+
+// Unwrap returns the *xError.Error.
+func (e *Error) Unwrap() error { return e.err }
+
+// Failure returns what the access log says of an error: number and message of its code, or 0 for a plain status.
+func Failure(err error) (code int, message string) {
+	var e *xError.Error
+	if !errors.As(err, &e) {
+		return 0, ""
+	}
+	if message = string(e.GetErrorMessage()); message == "" {
+		message = e.GetErrorCode().GetMessage()
+	}
+	return e.GetErrorCode().GetCode(), message
+}
+
+// Of returns the error as a gRPC status, or nil where err is nil or a nil pointer.
+//
+// An error that is a status itself passes unchanged. An *xError.Error in the tree is mapped. A status in the tree comes
+// back without the text around it. For anything else xError.From knows the code: that of a mapped foreign error, or
+// SERVER_INTERNAL_ERROR; its text stays inside the process. What the client is not told is logged, once.
+func Of(ctx context.Context, err error) error {
+	if absent(err) {
+		return nil
+	}
+	if own, ok := err.(carrier); ok && isFailure(own) { //nolint:errorlint // the error itself, not one inside it
+		return err
+	}
+	first, known := find[*xError.Error](err)
+	if sent, ok := find[*Error](err); ok && sent.err == first {
+		return sent // ours with a text around it, and logged
+	}
+	_, coded := find[*xError.ErrorCode](err)
+	if inner, ok := find[carrier](err); ok && !known && !coded && isFailure(inner) {
+		return inner
+	}
+	e := xError.From(err) //nolint:contextcheck // it has none
+	write(ctx, e)
+	return New(ctx, e)
+}
+
+// New returns e as a gRPC status. It logs nothing: the caller has.
+func New(ctx context.Context, e *xError.Error) error {
+	return &Error{status: statusOf(ctx, e), err: e}
+}
+
+// find returns the first error of type T in the tree of err. Unlike errors.As it passes over nil pointers, which must
+// neither hide what stands beside them nor be called.
+func find[T error](err error) (found T, ok bool) {
+	if absent(err) {
+		return found, false
+	}
+	if found, ok = err.(T); ok { //nolint:errorlint // walks the tree itself
+		return found, true
+	}
+	if a, is := err.(interface{ As(target any) bool }); is && a.As(&found) && !absent(found) {
+		return found, true
+	}
+	switch w := err.(type) { //nolint:errorlint // walks the tree itself
+	case interface{ Unwrap() error }:
+		return find[T](w.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, branch := range w.Unwrap() {
+			if found, ok = find[T](branch); ok {
+				return found, true
+			}
+		}
+	}
+	return found, false
+}
+
+// isFailure reports whether the status of c can end a failed call: not where there is none, and not OK.
+func isFailure(c carrier) bool {
+	st := c.GRPCStatus()
+	return st != nil && st.Code() != codes.OK
+}
+
+// absent reports whether err is nil, or a nil pointer in the clothes of an error, which says nothing.
+func absent(err error) bool {
+	if err == nil {
+		return true
+	}
+	v := reflect.ValueOf(err)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// write keeps in the log what the client is not told.
+func write(ctx context.Context, e *xError.Error) {
+	if e.Logged() {
+		return
+	}
+	code := e.GetErrorCode()
+	attrs := [...]slog.Attr{
+		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.Any("error", e),
+	}
+	if code.Status() >= http.StatusInternalServerError {
+		logger.Error(ctx, "the call failed", attrs[:]...)
+		return
+	}
+	logger.Debug(ctx, "the call was refused", attrs[:]...)
+}

@@ -1,0 +1,67 @@
+package middleware_test
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+)
+
+// verify stands for the application's own check.
+func verify(_ context.Context, id xSnowflake.SnowflakeID, secret string) *xError.Error {
+	if id != 1024 || secret != "cs_7" {
+		return xError.New(xError.Unauthorized, "")
+	}
+	return nil
+}
+
+// authenticate lets only known applications call.
+func authenticate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	id, missing := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.MetadataAppAccessID)
+	if missing != nil {
+		return nil, missing
+	}
+	application, err := xSnowflake.ParseSnowflakeID(id)
+	if err != nil {
+		return nil, xError.Wrap(xError.ValidationError, "app_access_id is no id", err)
+	}
+	secret, missing := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.MetadataAppSecretKey)
+	if missing != nil {
+		return nil, missing
+	}
+	if refused := verify(ctx, application, secret); refused != nil {
+		return nil, refused
+	}
+	return next(ctx, request)
+}
+
+func ExampleUseUnary() {
+	xGrpcMiddle.UseUnary(pb.TestService_ServiceDesc, authenticate)
+
+	call := func(pairs ...string) {
+		ctx := metadata.NewIncomingContext(context.Background(), metadata.Pairs(pairs...))
+		chain := xGrpcMiddle.Default.Unary("plinth.grpcx.testproto.TestService")
+		response, err := chain(ctx, "request", nil, func(context.Context, any) (any, error) { return "response", nil })
+		fmt.Println(response, err)
+	}
+	call()
+	call("app_access_id", "1024", "app_secret_key", "cs_6")
+	call("app_access_id", "1024", "app_secret_key", "cs_7")
+	// Output:
+	// <nil> NOT_EXIST: the metadata of the call has no value under "app_access_id"
+	// <nil> UNAUTHORIZED
+	// response <nil>
+}
+
+func ExampleExtractServiceName() {
+	fmt.Println(xGrpcMiddle.ExtractServiceName("/shop.v1.Orders/Place"))
+	// Output: shop.v1.Orders
+}

@@ -1,0 +1,137 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// echoServer answers with the text of the request.
+type echoServer struct {
+	pb.UnimplementedTestServiceServer
+}
+
+func (echoServer) Unary(_ context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+	return &pb.TestResponse{Text: request.GetText()}, nil
+}
+
+func (echoServer) BidiStream(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+	for {
+		request, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := stream.Send(&pb.TestResponse{Text: request.GetText()}); err != nil {
+			return err
+		}
+	}
+}
+
+// serve starts a server that runs the middlewares of r, and returns a client of it.
+func serve(t *testing.T, r *xGrpcMiddle.Registry) pb.TestServiceClient {
+	t.Helper()
+	server := grpc.NewServer(
+		grpc.UnaryInterceptor(func(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			if m := r.Unary(xGrpcMiddle.ExtractServiceName(info.FullMethod)); m != nil {
+				return m(ctx, request, info, next)
+			}
+			return next(ctx, request)
+		}),
+		grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+			if m := r.Stream(xGrpcMiddle.ExtractServiceName(info.FullMethod)); m != nil {
+				return m(srv, stream, info, next)
+			}
+			return next(srv, stream)
+		}),
+	)
+	pb.RegisterTestServiceServer(server, echoServer{})
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	client, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+		server.Stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return pb.NewTestServiceClient(client)
+}
+
+func TestAServerRunsTheMiddlewaresOfAService(t *testing.T) {
+	var trace []string
+	var r xGrpcMiddle.Registry
+	client := serve(t, &r)
+	call := func() (string, error) {
+		response, err := client.Unary(t.Context(), &pb.TestRequest{Text: "hello"})
+		return response.GetText(), err
+	}
+	if got, err := call(); got != "hello" || err != nil {
+		t.Errorf("without middlewares = %q, %v", got, err)
+	}
+	r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace))
+	if got, err := call(); got != "hello" || err != nil {
+		t.Errorf("with middlewares = %q, %v", got, err)
+	}
+	r.UseUnary(&pb.TestService_ServiceDesc, func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+		return nil, status.Error(codes.PermissionDenied, "no")
+	})
+	if got, err := call(); got != "" || status.Code(err) != codes.PermissionDenied {
+		t.Errorf("with a middleware that refuses = %q, %v", got, err)
+	}
+	twice := []string{"A-in", "B-in", "B-out", "A-out"}
+	if diff := cmp.Diff(append(twice, twice...), trace); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
+func TestAServerRunsTheMiddlewaresOfAStream(t *testing.T) {
+	var trace []string
+	var r xGrpcMiddle.Registry
+	r.UseStream(&pb.TestService_ServiceDesc, namedStream("A", &trace), namedStream("B", &trace))
+	stream, err := serve(t, &r).BidiStream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Send(&pb.TestRequest{Text: "hello"}); err != nil {
+		t.Fatal(err)
+	}
+	if response, err := stream.Recv(); response.GetText() != "hello" || err != nil {
+		t.Errorf("answer = %v, %v", response, err)
+	}
+	if err := stream.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+		t.Errorf("end = %v, want EOF", err)
+	}
+	if diff := cmp.Diff([]string{"A-in", "B-in", "B-out", "A-out"}, trace); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}

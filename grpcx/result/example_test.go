@@ -1,0 +1,37 @@
+package result_test
+
+import (
+	"context"
+	"fmt"
+
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcResult "github.com/plinthgo/plinth/grpcx/result"
+)
+
+// handler answers the calls of a service.
+type handler struct {
+	pb.UnimplementedTestServiceServer
+}
+
+func (handler) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+	response := xGrpcResult.SuccessWith[*pb.TestResponse](ctx, "greeted")
+	response.Text = "hello, " + request.GetText()
+	return response, nil
+}
+
+func ExampleSuccessWith() {
+	response, err := handler{}.Unary(context.Background(), &pb.TestRequest{Text: "Ada"})
+	b := response.GetBaseResponse()
+	fmt.Println(b.GetOutput(), b.GetCode(), b.GetMessage(), response.GetText(), err)
+	// Output: Success 200 greeted hello, Ada <nil>
+}
+
+func ExampleSuccess() {
+	ctx := context.Background()
+	response := &pb.TestResponse{
+		BaseResponse: xGrpcResult.Success(ctx, "greeted"),
+		Text:         "hello",
+	}
+	fmt.Println(response.GetBaseResponse().GetMessage(), response.GetText())
+	// Output: greeted hello
+}

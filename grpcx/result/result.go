@@ -1,0 +1,53 @@
+// Package result makes the responses of successful calls. Import it as xGrpcResult.
+//
+// A handler that fails returns an error instead; see xError.
+package result
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/internal/envelope"
+)
+
+// Success returns the envelope of a success: the request id, "Success", 200 and the message.
+func Success(ctx context.Context, message string) *xGrpcGenerate.BaseResponse {
+	return &xGrpcGenerate.BaseResponse{
+		Context: xCtxUtil.GetRequestKey(ctx),
+		Output:  xBase.OutputSuccess,
+		Code:    xBase.CodeSuccess,
+		Message: message,
+	}
+}
+
+// SuccessWith returns a new response of the type T with the envelope of Success in its field base_response; the handler
+// sets the rest.
+//
+// T is a pointer to a generated message that has the field, in the open or the opaque API. Any other T panics: the
+// first call finds the mistake, whatever the request. It is safe for concurrent use.
+func SuccessWith[T any](ctx context.Context, message string) T {
+	t := reflect.TypeFor[T]()
+	field := envelope.Of(t)
+	if field == nil || t == reflect.TypeFor[*xGrpcGenerate.BaseResponse]() {
+		panic(unfit(t))
+	}
+	response, _ := reflect.TypeAssert[T](reflect.New(t.Elem()))
+	if !field.Set(response, Success(ctx, message)) {
+		panic(unfit(t))
+	}
+	return response
+}
+
+// unfit says what T must be.
+func unfit(t reflect.Type) string {
+	text := fmt.Sprintf("xgrpcresult: SuccessWith[%s]: the type must be a pointer to a generated message with the field %s of type %s",
+		t, envelope.Name, envelope.TypeName)
+	if t == reflect.TypeFor[*xGrpcGenerate.BaseResponse]() {
+		text += "; for the envelope alone use Success"
+	}
+	return text
+}

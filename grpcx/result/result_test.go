@@ -1,0 +1,134 @@
+package result_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcResult "github.com/plinthgo/plinth/grpcx/result"
+)
+
+// call returns the context of a call.
+func call(ctx context.Context) context.Context {
+	r := xCtx.NewRequest(ctx, nil)
+	r.SetID("6f9619ff")
+	return r
+}
+
+var want = &xGrpcGenerate.BaseResponse{Context: "6f9619ff", Output: "Success", Code: 200, Message: "done"}
+
+func TestSuccessIsTheEnvelopeOfASuccess(t *testing.T) {
+	if diff := cmp.Diff(want, xGrpcResult.Success(call(t.Context()), "done"), protocmp.Transform()); diff != "" {
+		t.Errorf("envelope (-want +got):\n%s", diff)
+	}
+}
+
+func TestSuccessOutsideOfACallHasNoID(t *testing.T) {
+	for _, ctx := range []context.Context{nil, t.Context()} {
+		got := xGrpcResult.Success(ctx, "done")
+		if got.GetContext() != "" || got.GetCode() != 200 || got.ErrorMessage != nil || got.Overhead != nil {
+			t.Errorf("envelope = %v", got)
+		}
+	}
+}
+
+func TestSuccessWithFillsTheEnvelopeOfAResponse(t *testing.T) {
+	ctx := call(t.Context())
+	for _, tc := range []struct {
+		name string
+		got  interface {
+			GetBaseResponse() *xGrpcGenerate.BaseResponse
+		}
+	}{
+		{"open", xGrpcResult.SuccessWith[*pb.TestResponse](ctx, "done")},
+		{"open, optional", xGrpcResult.SuccessWith[*pb.OptionalEnvelope](ctx, "done")},
+		{"open, in a oneof", xGrpcResult.SuccessWith[*pb.OneofType](ctx, "done")},
+		{"hybrid", xGrpcResult.SuccessWith[*pb.HybridResponse](ctx, "done")},
+		{"opaque", xGrpcResult.SuccessWith[*pb.OpaqueResponse](ctx, "done")},
+		{"opaque, in a oneof", xGrpcResult.SuccessWith[*pb.OpaqueOneof](ctx, "done")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if diff := cmp.Diff(want, tc.got.GetBaseResponse(), protocmp.Transform()); diff != "" {
+				t.Errorf("envelope (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEveryResponseIsNew(t *testing.T) {
+	var wg sync.WaitGroup
+	responses := make([]*pb.TestResponse, 8)
+	for i := range responses {
+		wg.Go(func() {
+			responses[i] = xGrpcResult.SuccessWith[*pb.TestResponse](t.Context(), fmt.Sprint(i))
+		})
+	}
+	wg.Wait()
+	for i, r := range responses {
+		if got := r.GetBaseResponse().GetMessage(); got != fmt.Sprint(i) {
+			t.Errorf("message of response %d = %q", i, got)
+		}
+	}
+}
+
+// enveloped is no message, although it has the Go field.
+type enveloped struct {
+	BaseResponse *xGrpcGenerate.BaseResponse
+}
+
+// panicOf returns the text with which SuccessWith refuses T.
+func panicOf[T any](ctx context.Context) (text string) {
+	defer func() { text, _ = recover().(string) }()
+	xGrpcResult.SuccessWith[T](ctx, "done")
+	return ""
+}
+
+func TestATypeThatDoesNotFitPanicsAndSaysWhatItMustBe(t *testing.T) {
+	ctx := t.Context()
+	for _, tc := range []struct{ name, got, want string }{
+		{"struct", panicOf[pb.TestResponse](ctx), "testproto.TestResponse"},
+		{"interface", panicOf[proto.Message](ctx), "protoreflect.ProtoMessage"},
+		{"any", panicOf[any](ctx), "interface {}"},
+		{"text", panicOf[string](ctx), "string"},
+		{"pointer to a pointer", panicOf[**pb.TestResponse](ctx), "**testproto.TestResponse"},
+		{"no message", panicOf[*enveloped](ctx), "*result_test.enveloped"},
+		{"no field", panicOf[*pb.WithoutEnvelope](ctx), "*testproto.WithoutEnvelope"},
+		{"no field, opaque", panicOf[*pb.OpaqueWithout](ctx), "*testproto.OpaqueWithout"},
+		{"another type", panicOf[*pb.OtherType](ctx), "*testproto.OtherType"},
+		{"scalar", panicOf[*pb.ScalarType](ctx), "*testproto.ScalarType"},
+		{"list", panicOf[*pb.RepeatedType](ctx), "*testproto.RepeatedType"},
+		{"map", panicOf[*pb.MapType](ctx), "*testproto.MapType"},
+		{"dynamic", panicOf[*dynamicpb.Message](ctx), "*dynamicpb.Message"},
+		{"the envelope", panicOf[*xGrpcGenerate.BaseResponse](ctx), "*generate.BaseResponse"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			want := "xgrpcresult: SuccessWith[" + tc.want + "]: the type must be a pointer to a generated message with the field base_response of type xBase.BaseResponse"
+			if !strings.HasPrefix(tc.got, want) {
+				t.Errorf("panic = %q, want %q", tc.got, want)
+			}
+		})
+	}
+	if got := panicOf[*xGrpcGenerate.BaseResponse](ctx); !strings.HasSuffix(got, "use Success") {
+		t.Errorf("panic for the envelope = %q, want it to name Success", got)
+	}
+}
+
+func TestSuccessWithAllocatesTheResponseAndItsEnvelope(t *testing.T) {
+	ctx := call(t.Context())
+	if got := testing.AllocsPerRun(1000, func() { _ = xGrpcResult.SuccessWith[*pb.TestResponse](ctx, "done") }); got != 2 {
+		t.Errorf("allocations = %v, want 2", got)
+	}
+	if got := testing.AllocsPerRun(1000, func() { _ = xGrpcResult.SuccessWith[*pb.OpaqueResponse](ctx, "done") }); got != 2 {
+		t.Errorf("allocations of an opaque response = %v, want 2", got)
+	}
+}

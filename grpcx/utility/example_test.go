@@ -1,0 +1,44 @@
+package utility_test
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/grpc/metadata"
+
+	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+)
+
+func ExampleExtractMetadata() {
+	const tenant xGrpcConst.Metadata = "shop_tenant"
+
+	handle := func(ctx context.Context) error {
+		id, err := xGrpcUtil.ExtractMetadata(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		fmt.Println("tenant", id, "called by", xGrpcUtil.Source(ctx))
+		return nil
+	}
+
+	ctx := metadata.NewIncomingContext(context.Background(), metadata.Pairs("shop-tenant", "7", "x_request_source", "orders"))
+	fmt.Println(handle(ctx))
+	fmt.Println(handle(context.Background()))
+	// Output:
+	// tenant 7 called by orders
+	// <nil>
+	// NOT_EXIST: the metadata of the call has no value under "shop_tenant"
+}
+
+// A client names the application that calls.
+func Example_client() {
+	ctx := metadata.AppendToOutgoingContext(context.Background(),
+		xGrpcConst.MetadataAppAccessID.String(), "1024",
+		xGrpcConst.MetadataAppSecretKey.String(), "cs_7",
+	)
+
+	sent, _ := metadata.FromOutgoingContext(ctx)
+	fmt.Println(len(sent))
+	// Output: 2
+}

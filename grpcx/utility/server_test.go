@@ -1,0 +1,69 @@
+package utility_test
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// reader answers with the value under the key that the request names.
+type reader struct {
+	pb.UnimplementedTestServiceServer
+}
+
+func (reader) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+	value, err := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.Metadata(request.GetText()))
+	if err != nil {
+		return nil, err
+	}
+	return &pb.TestResponse{Text: value}, nil
+}
+
+func TestMetadataIsReadFromTheWire(t *testing.T) {
+	server := grpc.NewServer()
+	pb.RegisterTestServiceServer(server, reader{})
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	connection, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := connection.Close(); err != nil {
+			t.Error(err)
+		}
+		server.Stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	client := pb.NewTestServiceClient(connection)
+	for _, tc := range []struct{ name, sent, want string }{
+		{"underscores", "app_secret_key", "cs_7"},
+		{"dashes", "app-secret-key", "cs_7"},
+		{"nothing", "another", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			ctx := metadata.AppendToOutgoingContext(t.Context(), tc.sent, "", tc.sent, "cs_7")
+			response, err := client.Unary(ctx, &pb.TestRequest{Text: xGrpcConst.MetadataAppSecretKey.String()})
+			if response.GetText() != tc.want || (err != nil) != (tc.want == "") {
+				t.Errorf("answer = %q, %v, want %q", response.GetText(), err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package utility_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/metadata"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+)
+
+// incoming returns the context of a call with the metadata.
+func incoming(ctx context.Context, pairs ...string) context.Context {
+	return metadata.NewIncomingContext(ctx, metadata.Pairs(pairs...))
+}
+
+func TestTheFirstValueThatIsNotBlankIsReturnedAsSent(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		pairs []string
+		want  string
+	}{
+		{"one", []string{"app_access_id", "7"}, "7"},
+		{"several", []string{"app_access_id", "7", "app_access_id", "8"}, "7"},
+		{"after blank ones", []string{"app_access_id", "", "app_access_id", " \t", "app_access_id", "7"}, "7"},
+		{"with spaces around", []string{"app_access_id", " 7 "}, " 7 "},
+		{"with dashes", []string{"app-access-id", "7"}, "7"},
+		{"in capitals", []string{"App-Access-ID", "7"}, "7"},
+		{"in both spellings", []string{"app-access-id", "8", "app_access_id", "7"}, "7"},
+		{"blank in the first spelling", []string{"app_access_id", " ", "app-access-id", "8"}, "8"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := xGrpcUtil.ExtractMetadata(incoming(t.Context(), tc.pairs...), xGrpcConst.MetadataAppAccessID)
+			if got != tc.want || err != nil {
+				t.Errorf("ExtractMetadata = %q, %v, want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAMissingValueIsNotExistAndNamesTheKey(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		ctx  context.Context
+	}{
+		{"no context", nil},
+		{"no metadata", t.Context()},
+		{"other keys", incoming(t.Context(), "app_access_id", "7", "authorization", "hunter2")},
+		{"blank values", incoming(t.Context(), "app_secret_key", "", "app_secret_key", " \t ", "app-secret-key", "\u00a0")},
+		{"outgoing metadata", metadata.AppendToOutgoingContext(t.Context(), "app_secret_key", "hunter2")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := xGrpcUtil.ExtractMetadata(tc.ctx, xGrpcConst.MetadataAppSecretKey)
+			if got != "" || !errors.Is(err, xError.NotExist) {
+				t.Fatalf("ExtractMetadata = %q, %v, want NotExist", got, err)
+			}
+			if want := `the metadata of the call has no value under "app_secret_key"`; err.GetErrorMessage().String() != want {
+				t.Errorf("message = %q, want %q", err.GetErrorMessage(), want)
+			}
+			if text := fmt.Sprintf("%v %v", err, err.GetData()); strings.Contains(text, "hunter2") {
+				t.Errorf("the error tells a value: %s", text)
+			}
+		})
+	}
+}
+
+func TestAKeyOfTheApplicationIsRead(t *testing.T) {
+	const tenant xGrpcConst.Metadata = "shop_tenant"
+	if got, err := xGrpcUtil.ExtractMetadata(incoming(t.Context(), "shop-tenant", "7"), tenant); got != "7" || err != nil {
+		t.Errorf("ExtractMetadata = %q, %v", got, err)
+	}
+}
+
+func TestAKeyThatIsSpelledWithDashesIsRead(t *testing.T) {
+	ctx := incoming(t.Context(), "accept-language", "zh")
+	if got, err := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.MetadataAcceptLanguage); got != "zh" || err != nil {
+		t.Errorf("ExtractMetadata = %q, %v", got, err)
+	}
+	if _, err := xGrpcUtil.ExtractMetadata(t.Context(), xGrpcConst.MetadataAcceptLanguage); !errors.Is(err, xError.NotExist) {
+		t.Errorf("error = %v, want NotExist", err)
+	}
+}
+
+func TestSourceIsWhatTheClientSays(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		ctx  context.Context
+		want string
+	}{
+		{"no context", nil, ""},
+		{"no metadata", t.Context(), ""},
+		{"said", incoming(t.Context(), "x_request_source", "orders"), "orders"},
+		{"said with dashes", incoming(t.Context(), "x-request-source", "orders"), "orders"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := xGrpcUtil.Source(tc.ctx); got != tc.want {
+				t.Errorf("Source = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRequestUUIDIsTheIDOfTheCall(t *testing.T) {
+	call := xCtx.NewRequest(incoming(t.Context(), "x_request_uuid", "not valid"), nil)
+	call.SetID("valid")
+	derived, cancel := context.WithCancel(call)
+	defer cancel()
+	if got := xGrpcUtil.RequestUUID(derived); got != "valid" {
+		t.Errorf("RequestUUID = %q, want that of the call", got)
+	}
+	if got := xGrpcUtil.RequestUUID(incoming(t.Context(), "x_request_uuid", "unchecked")); got != "" {
+		t.Errorf("RequestUUID outside of a call = %q, want none", got)
+	}
+	if got := xGrpcUtil.RequestUUID(nil); got != "" { //nolint:staticcheck // a nil context is allowed
+		t.Errorf("RequestUUID of no context = %q", got)
+	}
+}
+
+func TestMetadataIsReadThroughTheContextOfACall(t *testing.T) {
+	call := xCtx.NewRequest(incoming(t.Context(), "app_access_id", "7"), context.Background())
+	if got, err := xGrpcUtil.ExtractMetadata(call, xGrpcConst.MetadataAppAccessID); got != "7" || err != nil {
+		t.Errorf("ExtractMetadata = %q, %v", got, err)
+	}
+}

@@ -1,0 +1,40 @@
+package validation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+)
+
+// BookingRequest stands for a generated message.
+type BookingRequest struct{ Room, From, Until int }
+
+// Validate is written by hand, beside the generated code.
+func (r *BookingRequest) Validate() error {
+	if r.Until <= r.From {
+		return errors.New("the end is not after the start")
+	}
+	return nil
+}
+
+func ExampleMethods() {
+	err := xGrpcValid.Methods(context.Background(), &BookingRequest{Room: 1, From: 9, Until: 8})
+	fmt.Println(err)
+	// Output: PARAMETER_ERROR: the end is not after the start: validation: the request was refused: as a whole (invalid)
+}
+
+func ExampleRefuse() {
+	openRooms := func(ctx context.Context, request any) error {
+		if r, ok := request.(*BookingRequest); ok && r.Room > 12 {
+			return xGrpcValid.Refuse(ctx, []xValid.FieldError{{Field: "room", Tag: "open", Message: "room must be at most 12"}}, nil)
+		}
+		return nil
+	}
+	check := xGrpcValid.Join(xGrpcValid.Methods, openRooms)
+	err := check(context.Background(), &BookingRequest{Room: 13, From: 8, Until: 9})
+	fmt.Println(err)
+	// Output: PARAMETER_ERROR: room must be at most 12: validation: the request was refused: room (open)
+}

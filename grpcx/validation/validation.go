@@ -1,0 +1,191 @@
+// Package validation says what is wrong with the request of a gRPC call, in the form in which HTTP does: one list
+// of fields, whichever library found the faults. Import it as xGrpcValid.
+//
+// Everything is safe for concurrent use.
+package validation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+)
+
+// Check judges a request; nil is no objection. What a client shall know is best built by Refuse. An error of
+// another kind is answered like one of the handler: without its text where nobody knows it.
+//
+// A Check is called for many requests at a time, and does not change them.
+type Check = func(ctx context.Context, request any) error
+
+// Methods is the Check that asks the request itself: its ValidateAll() error, or else its Validate() error. A
+// request with neither passes, and so does a nil pointer, whose methods are not called; no such request comes over
+// the wire.
+//
+// These methods are written for the caller. An error that lists fields (protoc-gen-validate, validator/v10 and
+// xValid) becomes that list, an *xError.Error or a gRPC status stays what it is, and an error that the registry of
+// foreign errors knows has its code and keeps its text inside. Of any other error the caller sees the text.
+func Methods(ctx context.Context, request any) error {
+	var err error
+	switch r := request.(type) {
+	case interface{ ValidateAll() error }:
+		if isNil(request) {
+			return nil
+		}
+		err = r.ValidateAll()
+	case interface{ Validate() error }:
+		if isNil(request) {
+			return nil
+		}
+		err = r.Validate()
+	}
+	if isNil(err) {
+		return nil
+	}
+	return objection(ctx, err)
+}
+
+// Join returns a Check that runs checks in order and stops at the first objection. A typed nil, such as a nil
+// *xError.Error, is none. A nil Check is a panic here, and not at the first call.
+func Join(checks ...Check) Check {
+	if i := slices.IndexFunc(checks, func(c Check) bool { return c == nil }); i >= 0 {
+		panic(fmt.Sprintf("validation: check %d of %d is nil", i+1, len(checks)))
+	}
+	checks = slices.Clone(checks)
+	return func(ctx context.Context, request any) error {
+		for _, check := range checks {
+			if err := check(ctx, request); !isNil(err) {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// objection makes of an error from a method of the request what the caller may see.
+func objection(ctx context.Context, err error) error {
+	var (
+		known *xError.Error
+		code  *xError.ErrorCode
+		rule  *xValid.RuleError
+	)
+	switch {
+	case errors.As(err, &known), errors.As(err, &code), errors.As(err, &rule):
+		return xError.From(err) //nolint:contextcheck // it takes none
+	case isStatus(err):
+		return err
+	}
+	if list := xValid.Failures(ctx, err); len(list) > 0 {
+		return Refuse(ctx, list, err)
+	}
+	if lists(err) {
+		return Refuse(ctx, findings(ctx, err), err)
+	}
+	if e := xError.From(err); e.GetErrorCode() != xError.ServerInternalError { //nolint:contextcheck // it takes none
+		return e
+	}
+	return Refuse(ctx, []xValid.FieldError{{Tag: TagInvalid, Message: err.Error()}}, err)
+}
+
+// isStatus reports whether err is a gRPC status that says that a call failed. status.FromError would ask every other
+// error for its text, which may be long.
+func isStatus(err error) bool {
+	var s interface{ GRPCStatus() *status.Status }
+	return errors.As(err, &s) && s.GRPCStatus().Code() != codes.OK
+}
+
+// isNil reports whether v is nil or holds a nil pointer, slice, map, function or channel.
+func isNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Func, reflect.Chan:
+		return r.IsNil()
+	default:
+		return false
+	}
+}
+
+// Refuse returns the error of a request that is not valid: xError.ParameterError with the list as its data, at most
+// xValid.MaxFailures long, and the first failure as its message. A failure without a field is one of the request as a
+// whole.
+//
+// The cause may be nil. It is found by errors.As and its kin, but its text, which may repeat what the client sent, is
+// not part of the error's own: that has fields and rules only, and may be logged.
+func Refuse(ctx context.Context, list []xValid.FieldError, cause error) *xError.Error {
+	if isNil(cause) {
+		cause = nil
+	}
+	list = slices.Clone(list[:min(len(list), xValid.MaxFailures)])
+	for i := range list {
+		if list[i].Message == "" {
+			list[i].Message = textValue.in(ctx)
+		}
+	}
+	why := &refusal{list: list, cause: cause}
+	if len(list) == 0 {
+		return xError.Wrap(xError.ParameterError, xError.ErrMessage(textRequest.in(ctx)), why)
+	}
+	return xError.WrapData(xError.ParameterError, summary(list[0]), why, list)
+}
+
+// summary says one failure in one text. Many messages begin with the field's name anyway.
+func summary(f xValid.FieldError) xError.ErrMessage {
+	name := f.Field[strings.LastIndexByte(f.Field, '.')+1:]
+	if name == "" || strings.HasPrefix(f.Message, name) {
+		return xError.ErrMessage(f.Message)
+	}
+	return xError.ErrMessage(f.Field + ": " + f.Message)
+}
+
+// phrase is a text in English and in Chinese.
+type phrase [2]string
+
+var (
+	textRequest = phrase{"the request is not valid", "请求参数无效"}
+	textValue   = phrase{"the value is not valid", "值无效"}
+)
+
+// in returns the text in the language of the call.
+func (p phrase) in(ctx context.Context) string {
+	if xError.Language(ctx) == xError.Chinese {
+		return p[1]
+	}
+	return p[0]
+}
+
+// refusal is why a request was refused, in a form that may be logged.
+type refusal struct {
+	list  []xValid.FieldError
+	cause error
+}
+
+// Error implements error.
+func (r *refusal) Error() string {
+	var b strings.Builder
+	b.WriteString("validation: the request was refused")
+	for i, f := range r.list {
+		if i == 0 {
+			b.WriteString(": ")
+		} else {
+			b.WriteString(", ")
+		}
+		b.WriteString(cmp.Or(f.Field, "as a whole"))
+		b.WriteString(" (")
+		b.WriteString(f.Tag)
+		b.WriteByte(')')
+	}
+	return b.String()
+}
+
+// Unwrap returns the error of the library that validated.
+func (r *refusal) Unwrap() error { return r.cause }

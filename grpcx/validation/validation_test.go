@@ -1,0 +1,269 @@
+package validation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+)
+
+// answer is a request whose Validate has this result.
+type answer struct{ err error }
+
+func (a *answer) Validate() error { return a.err }
+
+// both is a request with both methods, as protoc-gen-validate writes them.
+type both struct{ all, first error }
+
+func (b *both) ValidateAll() error { return b.all }
+func (b *both) Validate() error    { return b.first }
+
+// refused returns the objection to a request, an *xError.Error of the code.
+func refused(t *testing.T, request any, code *xError.ErrorCode) *xError.Error {
+	t.Helper()
+	err := xGrpcValid.Methods(t.Context(), request)
+	e, ok := err.(*xError.Error) //nolint:errorlint // the error itself is wanted
+	if !ok {
+		t.Fatalf("got %T %v, want an *xError.Error", err, err)
+	}
+	if e.GetErrorCode() != code {
+		t.Fatalf("got the code %v, want %v", e.GetErrorCode(), code)
+	}
+	return e
+}
+
+// list returns the failures that are told to the client.
+func list(t *testing.T, e *xError.Error) []xValid.FieldError {
+	t.Helper()
+	l, ok := e.GetData().([]xValid.FieldError)
+	if !ok {
+		t.Fatalf("got the data %T, want []xValid.FieldError", e.GetData())
+	}
+	return l
+}
+
+func TestARequestWithoutAnObjectionPasses(t *testing.T) {
+	tests := []struct {
+		name    string
+		request any
+	}{
+		{"nil", nil},
+		{"no method", &struct{}{}},
+		{"a text", "hello"},
+		{"valid", &answer{}},
+		{"valid in all", &both{first: errors.New("not asked")}},
+		{"nil pointer", (*answer)(nil)},
+		{"nil pointer with ValidateAll", (*both)(nil)},
+		{"typed nil error", &answer{err: (*userError)(nil)}},
+		{"typed nil xError", &answer{err: (*xError.Error)(nil)}},
+		{"typed nil list", &answer{err: userErrors(nil)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := xGrpcValid.Methods(t.Context(), tt.request); err != nil {
+				t.Errorf("got %v, want no objection", err)
+			}
+		})
+	}
+}
+
+func TestValidateAllIsAskedBeforeValidate(t *testing.T) {
+	request := &both{all: errors.New("all of it"), first: errors.New("the first")}
+	if got := refused(t, request, xError.ParameterError).GetErrorMessage(); got != "all of it" {
+		t.Errorf("got %q, want what ValidateAll says", got)
+	}
+}
+
+func TestAnErrorOfAnyOtherKindSaysItsText(t *testing.T) {
+	cause := errors.New("the end is before the start")
+	e := refused(t, &answer{err: cause}, xError.ParameterError)
+	want := []xValid.FieldError{{Tag: "invalid", Message: "the end is before the start"}}
+	if diff := cmp.Diff(want, list(t, e)); diff != "" {
+		t.Errorf("data (-want +got):\n%s", diff)
+	}
+	if e.GetErrorMessage() != "the end is before the start" {
+		t.Errorf("got the message %q", e.GetErrorMessage())
+	}
+	if !errors.Is(e, cause) {
+		t.Error("the cause is lost")
+	}
+}
+
+func TestAnErrorWithACodeStaysWhatItIs(t *testing.T) {
+	known := xError.New(xError.NotExist, "no such order")
+	if got := xGrpcValid.Methods(t.Context(), &answer{err: known}); got != error(known) { //nolint:errorlint // the same error
+		t.Errorf("got %v, want the same error", got)
+	}
+	wrapped := fmt.Errorf("order: %w", known)
+	if got := refused(t, &answer{err: wrapped}, xError.NotExist).GetErrorMessage(); got != "no such order" {
+		t.Errorf("got the message %q", got)
+	}
+	_ = refused(t, &answer{err: xError.NotExist}, xError.NotExist)
+}
+
+func TestAStatusStaysWhatItIs(t *testing.T) {
+	denied := status.Error(codes.PermissionDenied, "not yours")
+	if got := xGrpcValid.Methods(t.Context(), &answer{err: denied}); got != denied { //nolint:errorlint // the same error
+		t.Errorf("got %v, want the status", got)
+	}
+}
+
+func TestAForeignErrorThatIsKnownKeepsItsTextInside(t *testing.T) {
+	_, parse := strconv.Atoi("hunter2")
+	for _, err := range []error{parse, fmt.Errorf("age: %w", parse), context.DeadlineExceeded} {
+		e := refused(t, &answer{err: err}, xError.From(err).GetErrorCode())
+		if strings.Contains(string(e.GetErrorMessage()), "hunter2") || e.GetData() != nil {
+			t.Errorf("%v: the client sees %q and %v", err, e.GetErrorMessage(), e.GetData())
+		}
+	}
+}
+
+type signUp struct {
+	Name string   `json:"name" binding:"min=3"`
+	Tags []string `json:"tags" binding:"dive,max=2"`
+}
+
+func (s *signUp) Validate() error { return xValid.Validate(context.Background(), s) }
+
+func TestTheListIsThatOfHTTP(t *testing.T) {
+	request := &signUp{Name: "x", Tags: []string{"a", "abc"}}
+	want := xValid.BindError(t.Context(), xValid.Body, xValid.Validate(t.Context(), request))
+	got := refused(t, request, xError.ParameterError)
+	if diff := cmp.Diff(list(t, want), list(t, got)); diff != "" {
+		t.Errorf("data (-HTTP +gRPC):\n%s", diff)
+	}
+	if got.GetErrorMessage() != want.GetErrorMessage() {
+		t.Errorf("got the message %q, want that of HTTP, %q", got.GetErrorMessage(), want.GetErrorMessage())
+	}
+}
+
+type misruled struct {
+	Name string `binding:"no_such_rule"`
+}
+
+func (m *misruled) Validate() error { return xValid.Validate(context.Background(), m) }
+
+func TestAWrongRuleIsTheServersFault(t *testing.T) {
+	if e := refused(t, &misruled{}, xError.ServerInternalError); e.GetErrorMessage() != "" {
+		t.Errorf("the client sees %q", e.GetErrorMessage())
+	}
+}
+
+func TestAPanicOfValidateIsAPanic(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("the panic was swallowed")
+		}
+	}()
+	_ = xGrpcValid.Methods(t.Context(), panics{})
+}
+
+type panics struct{}
+
+func (panics) Validate() error { panic("no") }
+
+func TestRefuseTellsNoMoreThanTheLimit(t *testing.T) {
+	long := slices.Repeat([]xValid.FieldError{{Field: "a", Tag: "t", Message: "m"}}, xValid.MaxFailures+1)
+	e := xGrpcValid.Refuse(t.Context(), long, nil)
+	if got := len(list(t, e)); got != xValid.MaxFailures {
+		t.Errorf("got %d failures, want %d", got, xValid.MaxFailures)
+	}
+}
+
+func TestRefuseKeepsAListOfItsOwn(t *testing.T) {
+	given := []xValid.FieldError{{Field: "a", Tag: "t", Message: "m"}}
+	e := xGrpcValid.Refuse(t.Context(), given, nil)
+	given[0].Message = "changed"
+	if got := list(t, e)[0].Message; got != "m" {
+		t.Errorf("got %q, want what was given", got)
+	}
+}
+
+func TestRefuseSummarizesTheFirstFailure(t *testing.T) {
+	chinese := xCtx.NewRequest(t.Context(), nil)
+	chinese.SetAcceptLanguage("zh-CN")
+	tests := []struct {
+		name string
+		ctx  context.Context
+		list []xValid.FieldError
+		want xError.ErrMessage
+	}{
+		{"with the field", t.Context(), []xValid.FieldError{{Field: "user.name", Message: "too short"}}, "user.name: too short"},
+		{"not twice", t.Context(), []xValid.FieldError{{Field: "user.name", Message: "name is too short"}}, "name is too short"},
+		{"the request as a whole", t.Context(), []xValid.FieldError{{Message: "the end is before the start"}}, "the end is before the start"},
+		{"without a message", t.Context(), []xValid.FieldError{{Field: "name"}}, "name: the value is not valid"},
+		{"without a list", t.Context(), nil, "the request is not valid"},
+		{"without a message, in Chinese", chinese, []xValid.FieldError{{Field: "name"}}, "name: 值无效"},
+		{"without a list, in Chinese", chinese, nil, "请求参数无效"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := xGrpcValid.Refuse(tt.ctx, tt.list, nil).GetErrorMessage(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestTheErrorsTextHasFieldsAndRulesOnly(t *testing.T) {
+	cause := errors.New(`"hunter2" is too short`)
+	e := xGrpcValid.Refuse(t.Context(), []xValid.FieldError{
+		{Field: "password", Tag: "min", Message: "too short"}, {Field: "name", Tag: "required", Message: "missing"},
+	}, cause)
+	if !errors.Is(e, cause) {
+		t.Error("the cause is lost")
+	}
+	const want = "PARAMETER_ERROR: password: too short: validation: the request was refused: password (min), name (required)"
+	if e.Error() != want {
+		t.Errorf("got  %s\nwant %s", e.Error(), want)
+	}
+}
+
+func TestJoinStopsAtTheFirstObjection(t *testing.T) {
+	var asked []string
+	says := func(name string, err error) xGrpcValid.Check {
+		return func(context.Context, any) error { asked = append(asked, name); return err }
+	}
+	first := xGrpcValid.Refuse(t.Context(), nil, nil)
+	check := xGrpcValid.Join(says("a", nil), says("b", (*xError.Error)(nil)), says("c", first), says("d", nil))
+	if got := check(t.Context(), nil); got != error(first) { //nolint:errorlint // the same error
+		t.Errorf("got %v, want that of c", got)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	if err := xGrpcValid.Join()(t.Context(), nil); err != nil {
+		t.Errorf("no checks: got %v", err)
+	}
+}
+
+func TestJoinRefusesANilCheckAtOnce(t *testing.T) {
+	defer func() {
+		if p := recover(); p != "validation: check 2 of 2 is nil" {
+			t.Errorf("got the panic %v", p)
+		}
+	}()
+	xGrpcValid.Join(xGrpcValid.Methods, nil)
+}
+
+func TestAPassingRequestCostsNoAllocation(t *testing.T) {
+	ctx := t.Context()
+	check := xGrpcValid.Join(xGrpcValid.Methods)
+	for name, request := range map[string]any{"no method": &struct{ A int }{1}, "Validate": &answer{}, "ValidateAll": &both{}} {
+		if n := testing.AllocsPerRun(100, func() { _ = check(ctx, request) }); n != 0 {
+			t.Errorf("%s: got %v allocations, want 0", name, n)
+		}
+	}
+}
