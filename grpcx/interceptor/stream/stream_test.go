@@ -1,0 +1,209 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	xGrpcIStream "github.com/plinthgo/plinth/grpcx/interceptor/stream"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+)
+
+// middleware is what the one middleware of the default registry does; registering is for ever.
+var middleware atomic.Pointer[grpc.StreamServerInterceptor]
+
+func TestMain(m *testing.M) {
+	xGrpcMiddle.UseStream(pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		if does := middleware.Load(); does != nil {
+			return (*does)(srv, ss, info, next)
+		}
+		return next(srv, ss)
+	})
+	goleak.VerifyTestMain(m)
+}
+
+// use makes m the middleware until the test ends.
+func use(t *testing.T, m grpc.StreamServerInterceptor) {
+	t.Helper()
+	middleware.Store(&m)
+	t.Cleanup(func() { middleware.Store(nil) })
+}
+
+// documented is the chain as the page has it.
+func documented(app context.Context, log *xLog.LogNamedLogger, checks ...xGrpcValid.Check) []grpc.StreamServerInterceptor {
+	return []grpc.StreamServerInterceptor{
+		xGrpcIStream.Trace(), xGrpcIStream.InitContext(app), xGrpcIStream.AccessLog(log), xGrpcIStream.Recover(),
+		xGrpcIStream.Middleware(), xGrpcIStream.Validate(checks...),
+	}
+}
+
+type handler = func(grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error
+
+// answer is what a client got from a stream.
+type answer struct {
+	texts   []string
+	trailer metadata.MD
+	err     error
+}
+
+// ask serves a handler behind a chain and opens one stream, with one message.
+func ask(t *testing.T, chain []grpc.StreamServerInterceptor, h handler, pairs ...string) *answer {
+	t.Helper()
+	client := pb.NewTestServiceClient(calltest.Serve(t, &calltest.Service{OnBidi: h}, grpc.ChainStreamInterceptor(chain...)))
+	stream, err := client.BidiStream(metadata.AppendToOutgoingContext(t.Context(), pairs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(stream.Send(&pb.TestRequest{Text: "hello"}), stream.CloseSend()); err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	a := &answer{}
+	for {
+		response, err := stream.Recv()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				a.err = err
+			}
+			a.trailer = stream.Trailer()
+			return a
+		}
+		a.texts = append(a.texts, response.GetText())
+	}
+}
+
+func detail(err error) *xGrpcGenerate.BaseResponse {
+	for _, d := range status.Convert(err).Details() {
+		if b, ok := d.(*xGrpcGenerate.BaseResponse); ok {
+			return b
+		}
+	}
+	return nil
+}
+
+// afterOne sends one message and ends as end does.
+func afterOne(end func() error) handler {
+	return func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+		if _, err := stream.Recv(); err != nil {
+			return err
+		}
+		if err := stream.Send(&pb.TestResponse{Text: "first"}); err != nil {
+			return err
+		}
+		return end()
+	}
+}
+
+func TestDocumentedChainAnswers(t *testing.T) {
+	app := context.WithValue(t.Context(), xCtx.RegNodeKey, "nodes")
+	for _, tc := range []struct {
+		name   string
+		end    func() error
+		refuse error
+		texts  string
+		code   codes.Code
+		output string
+	}{
+		{name: "success", end: func() error { return nil }, texts: "first"},
+		{name: "error", end: func() error { return xError.New(xError.NotFound, "") }, texts: "first", code: codes.NotFound, output: "NOT_FOUND"},
+		{name: "panic after the first message", end: func() error { panic("secret") }, texts: "first", code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
+		{name: "refused", refuse: xError.New(xError.Forbidden, ""), code: codes.PermissionDenied, output: "FORBIDDEN"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			log := calltest.Record(t)
+			var steps []string
+			use(t, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+				if ss.Context().Value(xCtx.RegNodeKey) == "nodes" {
+					steps = append(steps, "middleware")
+				}
+				return next(srv, ss)
+			})
+			check := func(context.Context, any) error {
+				steps = append(steps, "check")
+				return tc.refuse
+			}
+			a := ask(t, documented(app, nil, check), afterOne(tc.end), "x_request_uuid", "abc") //nolint:contextcheck // it takes that of the test
+			if status.Code(a.err) != tc.code || strings.Join(a.texts, " ") != tc.texts || detail(a.err).GetOutput() != tc.output {
+				t.Errorf("got %q, %v", a.texts, a.err)
+			}
+			if a.err != nil && (detail(a.err).GetContext() != "abc" || strings.Contains(a.err.Error(), "secret")) {
+				t.Errorf("err = %v, detail %v", a.err, detail(a.err))
+			}
+			if got := a.trailer.Get("x_request_uuid"); len(got) != 1 || got[0] != "abc" || strings.Join(steps, " ") != "middleware check" {
+				t.Errorf("trailer = %v, steps = %q", a.trailer, steps)
+			}
+			if line := log.Only("call"); line["request_id"] != "abc" || line["stream"] != "bidi" || line["received"] != 1.0 {
+				t.Errorf("line = %v", line)
+			}
+		})
+	}
+}
+
+func TestEachInterceptorWorksAlone(t *testing.T) {
+	fails := afterOne(func() error { return xError.New(xError.NotFound, "") })
+	fine := afterOne(func() error { return nil })
+	var seen any
+	looks := func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+		seen = stream.Context().Value(xCtx.RegNodeKey)
+		return nil
+	}
+	refuses := func(context.Context, any) error { return xError.New(xError.Forbidden, "") }
+	app := context.WithValue(t.Context(), xCtx.RegNodeKey, "nodes")
+	hasID := func(a *answer, _ *calltest.Log) bool { return len(a.trailer.Get("x_request_uuid")) == 1 }
+	for _, tc := range []struct {
+		name  string
+		part  grpc.StreamServerInterceptor
+		h     handler
+		code  codes.Code
+		holds func(a *answer, log *calltest.Log) bool
+	}{
+		{name: "Trace", part: xGrpcIStream.Trace(), h: fine, holds: hasID},
+		{name: "Trace of an error", part: xGrpcIStream.Trace(), h: fails, code: codes.NotFound, holds: hasID},
+		{name: "InitContext", part: xGrpcIStream.InitContext(app), h: looks, holds: func(*answer, *calltest.Log) bool { return seen == "nodes" }},
+		{name: "InitContext of an error", part: xGrpcIStream.InitContext(app), h: fails, code: codes.NotFound},
+		{name: "AccessLog", part: xGrpcIStream.AccessLog(nil), h: fine, holds: func(_ *answer, log *calltest.Log) bool {
+			line := log.Only("call")
+			return line["status"] == "OK" && line["sent"] == 1.0
+		}},
+		{name: "AccessLog of an error", part: xGrpcIStream.AccessLog(nil), h: fails, code: codes.NotFound, holds: func(_ *answer, log *calltest.Log) bool {
+			return log.Only("call")["status"] == "NOT_FOUND"
+		}},
+		{name: "Recover", part: xGrpcIStream.Recover(), h: afterOne(func() error { panic("secret") }), code: codes.Internal, holds: func(a *answer, log *calltest.Log) bool {
+			return log.Only("panic")["panic"] == "secret" && strings.Join(a.texts, " ") == "first"
+		}},
+		{name: "Middleware", part: xGrpcIStream.Middleware(), h: fine, holds: func(a *answer, _ *calltest.Log) bool {
+			return strings.Join(a.texts, " ") == "of-the-middleware first"
+		}},
+		{name: "Middleware of an error", part: xGrpcIStream.Middleware(), h: fails, code: codes.NotFound},
+		{name: "Validate", part: xGrpcIStream.Validate(refuses), h: fine, code: codes.PermissionDenied},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			log := calltest.Record(t)
+			use(t, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+				if err := ss.SendMsg(&pb.TestResponse{Text: "of-the-middleware"}); err != nil {
+					return err
+				}
+				return next(srv, ss)
+			})
+			a := ask(t, []grpc.StreamServerInterceptor{tc.part}, tc.h)
+			if status.Code(a.err) != tc.code || tc.holds != nil && !tc.holds(a, log) {
+				t.Errorf("got %q, %v, %v, log:\n%s", a.texts, a.trailer, a.err, log)
+			}
+		})
+	}
+}

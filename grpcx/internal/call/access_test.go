@@ -1,0 +1,190 @@
+package call_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+)
+
+func TestEachCallHasOneLine(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		err     error
+		status  string
+		level   string
+		code    any
+		message any
+	}{
+		{name: "OK", status: "OK", level: "info"},
+		{name: "not found", err: xError.New(xError.NotFound, "no such user"), status: "NOT_FOUND", level: "warn", code: 40400.0, message: "no such user"},
+		{name: "unknown", err: errors.New(secret), status: "INTERNAL", level: "error", code: 50000.0, message: "Something went wrong on our side"},
+		{name: "a plain status", err: status.Error(codes.Unavailable, secret), status: "UNAVAILABLE", level: "error"},
+		{name: "a code that gRPC does not define", err: status.Error(99, secret), status: "OTHER", level: "warn"},
+		{name: "cancelled", err: context.Canceled, status: "CANCELLED", level: "warn", code: any(float64(xError.Canceled.GetCode()))},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+				f.does(func(context.Context) error { return tc.err })
+				do(with(f.Context(), "x-request-source", "shop"))
+				line := f.log.Only("call")
+				if line["status"] != tc.status || line["level"] != tc.level || line["name"] != "GRPC" || line["source"] != "shop" || line["client_ip"] != "127.0.0.1" {
+					f.Errorf("line = %v, want %s at level %s", line, tc.status, tc.level)
+				}
+				if line["error_code"] != tc.code || tc.message != nil && line["error_message"] != tc.message {
+					f.Errorf("line = %v, want code %v and %v", line, tc.code, tc.message)
+				}
+				if took, ok := line["duration_ms"].(float64); !ok || took <= 0 {
+					f.Errorf("duration_ms = %v", line["duration_ms"])
+				}
+			})
+		})
+	}
+}
+
+func TestLineOfAStreamCountsItsMessages(t *testing.T) {
+	methods := []struct {
+		name           string
+		call           func(f *fixture) error
+		method, stream string
+		received, sent any
+	}{
+		{name: "unary", method: unaryMethod, call: func(f *fixture) error { return unaryOf(f.Context(), f.client).err }},
+		{
+			name: "server", method: pb.TestService_ServerStream_FullMethodName, stream: "server", received: 1.0, sent: 3.0,
+			call: func(f *fixture) error {
+				stream, err := f.client.ServerStream(f.Context(), &pb.TestRequest{})
+				return errors.Join(err, drain(stream.Recv))
+			},
+		},
+		{
+			name: "client", method: pb.TestService_ClientStream_FullMethodName, stream: "client", received: 2.0, sent: 1.0,
+			call: func(f *fixture) error {
+				stream, err := f.client.ClientStream(f.Context())
+				err = errors.Join(err, stream.Send(&pb.TestRequest{}), stream.Send(&pb.TestRequest{}))
+				_, last := stream.CloseAndRecv()
+				return errors.Join(err, last)
+			},
+		},
+		{
+			name: "bidi", method: bidiMethod, stream: "bidi", received: 2.0, sent: 3.0,
+			call: func(f *fixture) error {
+				stream, err := f.client.BidiStream(f.Context())
+				return errors.Join(err, stream.Send(&pb.TestRequest{}), stream.Send(&pb.TestRequest{}), stream.CloseSend(), drain(stream.Recv))
+			},
+		},
+	}
+	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
+		three := func(send func(*pb.TestResponse) error) error {
+			return errors.Join(send(&pb.TestResponse{}), send(&pb.TestResponse{}), send(&pb.TestResponse{}))
+		}
+		f.service.OnServer = func(_ *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse]) error {
+			return three(stream.Send)
+		}
+		f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+			return errors.Join(drain(stream.Recv), stream.SendAndClose(&pb.TestResponse{}))
+		}
+		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+			return errors.Join(drain(stream.Recv), three(stream.Send))
+		}
+		for _, m := range methods {
+			f.Run(m.name, func(t *testing.T) {
+				inner := &fixture{T: t, log: calltest.Record(t), service: f.service, client: f.client}
+				if err := m.call(inner); err != nil {
+					t.Fatal(err)
+				}
+				line := inner.log.Only("call")
+				stream, _ := line["stream"].(string)
+				if line["method"] != m.method || stream != m.stream || line["received"] != m.received || line["sent"] != m.sent || line["status"] != "OK" {
+					t.Errorf("line = %v, want %+v", line, m)
+				}
+			})
+		}
+	})
+}
+
+// drain reads to the end.
+func drain[M any](receive func() (*M, error)) error {
+	for {
+		if _, err := receive(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func TestSuccessfulHealthChecksAreQuiet(t *testing.T) {
+	for _, form := range forms {
+		t.Run(form.name, func(t *testing.T) {
+			server := grpc.NewServer(form.options(call.Config{}, between{})...)
+			healthpb.RegisterHealthServer(server, health.NewServer())
+			client := healthpb.NewHealthClient(calltest.Start(t, server))
+			log := calltest.Record(t)
+			if _, err := client.Check(t.Context(), &healthpb.HealthCheckRequest{}); err != nil {
+				t.Fatal(err)
+			}
+			if line := log.Only("call"); line["level"] != "debug" {
+				t.Errorf("line = %v, want level debug", line)
+			}
+			log = calltest.Record(t)
+			if _, err := client.Check(t.Context(), &healthpb.HealthCheckRequest{Service: "unknown"}); status.Code(err) != codes.NotFound {
+				t.Fatal(err)
+			}
+			if line := log.Only("call"); line["level"] != "warn" {
+				t.Errorf("line = %v, want level warn", line)
+			}
+		})
+	}
+}
+
+// TestLineOfAPanicThatNobodyRecovers: the panic goes on, and the line is there.
+func TestLineOfAPanicThatNobodyRecovers(t *testing.T) {
+	log := calltest.Record(t)
+	chain := call.Unary(call.Access, call.Config{})
+	defer func() {
+		if recover() != secret {
+			t.Error("the panic did not go on")
+		}
+		if line := log.Only("call"); line["status"] != "INTERNAL" || line["error_message"] != "the handler did not return" {
+			t.Errorf("line = %v", line)
+		}
+	}()
+	_, _ = chain(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod}, func(context.Context, any) (any, error) { panic(secret) })
+}
+
+func TestFlightCountsTheCallsOfEitherKindOnce(t *testing.T) {
+	flight := new(call.Flight)
+	var seen []int64
+	inAllForms(t, call.Config{Flight: flight}, between{}, func(f *fixture) {
+		for _, kind := range kinds {
+			seen = nil
+			f.does(func(context.Context) error {
+				seen = append(seen, flight.Unary.Load(), flight.Streams.Load())
+				return nil
+			})
+			if a := kind.call(f.Context(), f); a.err != nil {
+				f.Fatal(a.err)
+			}
+			if f.Name() == t.Name()+"/fused" && seen[0]+seen[1] != 1 {
+				f.Errorf("%s: in flight = %v, want one", kind.name, seen)
+			}
+			f.does(func(context.Context) error { panic(secret) })
+			kind.call(f.Context(), f)
+		}
+	})
+	if u, s := flight.Unary.Load(), flight.Streams.Load(); u != 0 || s != 0 {
+		t.Errorf("left in flight = %d and %d", u, s)
+	}
+}

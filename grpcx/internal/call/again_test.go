@@ -1,0 +1,223 @@
+package call_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+)
+
+// counted returns a registry whose middlewares count their calls.
+func counted() (*xGrpcMiddle.Registry, *atomic.Int64) {
+	var n atomic.Int64
+	r := new(xGrpcMiddle.Registry)
+	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		n.Add(1)
+		return next(ctx, req)
+	})
+	r.UseStream(&pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		n.Add(1)
+		return next(srv, ss)
+	})
+	return r, &n
+}
+
+func TestPartThatIsMountedTwiceDoesNothing(t *testing.T) {
+	registry, runs := counted()
+	first := context.WithValue(t.Context(), xCtx.RegNodeKey, "first")
+	second := context.WithValue(context.WithValue(t.Context(), xCtx.RegNodeKey, "second"), xCtx.DebugKey, true)
+	c, again := call.Config{App: first, Registry: registry}, call.Config{App: second, Registry: registry}
+	var unary []grpc.UnaryServerInterceptor
+	var stream []grpc.StreamServerInterceptor
+	for _, p := range order {
+		unary, stream = append(unary, call.Unary(p, c), call.Unary(p, again)), append(stream, call.Stream(p, c), call.Stream(p, again))
+	}
+	unary, stream = append(unary, call.Unary(all, again)), append(stream, call.Stream(all, again))
+	log, service := calltest.Record(t), &calltest.Service{}
+	client := pb.NewTestServiceClient(calltest.Serve(t, service, grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)))
+	f := &fixture{T: t, log: log, service: service, client: client}
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			runs.Store(0)
+			inner := &fixture{T: t, log: calltest.Record(t), service: service, client: client}
+			var node any
+			f.does(func(ctx context.Context) error {
+				node = ctx.Value(xCtx.RegNodeKey)
+				return nil
+			})
+			a := kind.call(t.Context(), inner)
+			if a.err != nil || runs.Load() != 1 || node != "first" || a.responses[0].GetBaseResponse().GetOverhead() != 0 {
+				t.Errorf("err = %v, middlewares ran %d times, node = %v, response %v", a.err, runs.Load(), node, a.responses)
+			}
+			if id := a.id(t); inner.log.Only("call")["request_id"] != id {
+				t.Errorf("id = %s, log:\n%s", id, inner.log)
+			}
+			f.does(func(context.Context) error { panic(secret) })
+			panicked := &fixture{T: t, log: calltest.Record(t), service: service, client: client}
+			panicked.isInternal(kind.call(t.Context(), panicked), secret)
+		})
+	}
+}
+
+// authenticated is a registry whose middleware refuses every second call, and counts them.
+func authenticated() (*xGrpcMiddle.Registry, *atomic.Int64) {
+	var n atomic.Int64
+	r := new(xGrpcMiddle.Registry)
+	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		if n.Add(1)%2 == 0 {
+			return nil, xError.New(xError.Unauthorized, "")
+		}
+		return next(ctx, req)
+	})
+	return r, &n
+}
+
+func TestInterceptorMayCallTheNextOneTwice(t *testing.T) {
+	registry, asked := authenticated()
+	var errs []error
+	retry := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		first, err := next(ctx, req)
+		errs = append(errs, err)
+		_, err = next(ctx, req)
+		errs = append(errs, err)
+		return first, nil
+	}
+	inAllForms(t, call.Config{Registry: registry}, between{unary: []grpc.UnaryServerInterceptor{retry}}, func(f *fixture) {
+		errs = nil
+		asked.Store(0)
+		var handled int
+		f.does(func(context.Context) error {
+			handled++
+			return nil
+		})
+		a := unaryOf(f.Context(), f.client)
+		if a.err != nil || asked.Load() != 2 || handled != 1 || len(errs) != 2 || errs[0] != nil || !errors.Is(errs[1], xError.Unauthorized) {
+			f.Errorf("err = %v, authentication ran %d times, the handler %d, errors %v", a.err, asked.Load(), handled, errs)
+		}
+		if a.responses[0].GetBaseResponse().GetContext() != a.id(f.T) {
+			f.Errorf("response = %v", a.responses[0])
+		}
+		f.log.Only("call")
+	})
+}
+
+// hedge calls the next one twice at the same time and waits for both.
+func hedge(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	var both sync.WaitGroup
+	var responses [2]any
+	var errs [2]error
+	for i := range responses {
+		both.Go(func() { responses[i], errs[i] = next(ctx, req) })
+	}
+	both.Wait()
+	for i, err := range errs {
+		if err == nil {
+			return responses[i], nil
+		}
+	}
+	return nil, errors.Join(errs[:]...)
+}
+
+func TestInterceptorMayCallTheNextOneTwiceAtTheSameTime(t *testing.T) {
+	registry, asked := authenticated()
+	inAllForms(t, call.Config{Registry: registry}, between{unary: []grpc.UnaryServerInterceptor{hedge}}, func(f *fixture) {
+		asked.Store(0)
+		var handled atomic.Int64
+		f.does(func(context.Context) error {
+			handled.Add(1)
+			return nil
+		})
+		a := unaryOf(f.Context(), f.client)
+		if a.err != nil || asked.Load() != 2 || handled.Load() != 1 || a.responses[0].GetBaseResponse().GetContext() != a.id(f.T) {
+			f.Errorf("got %v, %v; authentication ran %d times, the handler %d", a.responses, a.err, asked.Load(), handled.Load())
+		}
+	})
+}
+
+// TestAttemptsAtTheSameTimeShareTheirID has the id given inside the interceptor that hedges, where the call has begun
+// outside it.
+func TestAttemptsAtTheSameTimeShareTheirID(t *testing.T) {
+	log, service := calltest.Record(t), &calltest.Service{}
+	var ids sync.Map
+	service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
+		ids.Store(ctx.Value(xCtx.RequestKey), ctx.Value(xCtx.RegNodeKey))
+		return &pb.TestResponse{}, nil
+	}
+	app := context.WithValue(t.Context(), xCtx.RegNodeKey, "node")
+	client := pb.NewTestServiceClient(calltest.Serve(t, service, grpc.ChainUnaryInterceptor(
+		call.Unary(call.Access, call.Config{}), hedge, call.Unary(all, call.Config{App: app}),
+	)))
+	response, err := client.Unary(t.Context(), &pb.TestRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := log.Only("call")["request_id"]
+	if node, ok := ids.Load(id); !ok || node != "node" || response.GetBaseResponse().GetContext() != id {
+		t.Errorf("response = %v, id of the log = %v", response, id)
+	}
+	n := 0
+	ids.Range(func(any, any) bool { n++; return true })
+	if n != 1 {
+		t.Errorf("%d ids, want 1", n)
+	}
+}
+
+// TestCallInsideACallIsOneOfItsOwn calls another method through the same interceptors, with the context of the call
+// around it, as a server does that serves itself in the same process.
+func TestCallInsideACallIsOneOfItsOwn(t *testing.T) {
+	registry, runs := counted()
+	chain := call.Unary(all, call.Config{Registry: registry})
+	inAllForms(t, call.Config{Registry: registry}, between{}, func(f *fixture) {
+		runs.Store(0)
+		var outer, inner string
+		f.does(func(ctx context.Context) error {
+			outer, _ = ctx.Value(xCtx.RequestKey).(string)
+			own := incoming(ctx, "x_request_uuid", "of-the-inner-call")
+			info := &grpc.UnaryServerInfo{FullMethod: pb.TestService_UnarySafe_FullMethodName}
+			response, err := chain(own, &pb.TestRequest{}, info, func(ctx context.Context, _ any) (any, error) {
+				inner, _ = ctx.Value(xCtx.RequestKey).(string)
+				return &pb.TestResponse{}, nil
+			})
+			if err != nil || response.(*pb.TestResponse).GetBaseResponse().GetContext() != "of-the-inner-call" {
+				f.Errorf("the inner call = %v, %v", response, err)
+			}
+			return nil
+		})
+		a := unaryOf(f.Context(), f.client)
+		if a.err != nil || a.id(f.T) != outer || inner != "of-the-inner-call" || runs.Load() != 2 {
+			f.Errorf("err = %v, ids %s, %s and %s, middlewares ran %d times", a.err, a.id(f.T), outer, inner, runs.Load())
+		}
+		if lines := f.log.Lines("call"); len(lines) != 2 || lines[0]["method"] != pb.TestService_UnarySafe_FullMethodName || lines[1]["request_id"] != outer {
+			f.Errorf("lines = %v", lines)
+		}
+	})
+}
+
+// TestCallInsideACallLeavesItsTrailerAlone has no server between the two: the transport is that of the outer call.
+func TestCallInsideACallLeavesItsTrailerAlone(t *testing.T) {
+	chain := call.Unary(all, call.Config{})
+	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
+		f.does(func(ctx context.Context) error {
+			info := &grpc.UnaryServerInfo{FullMethod: pb.TestService_UnarySafe_FullMethodName}
+			_, err := chain(ctx, &pb.TestRequest{}, info, func(context.Context, any) (any, error) { return &pb.TestResponse{}, nil })
+			return err
+		})
+		a := unaryOf(f.Context(), f.client)
+		if a.err != nil || a.id(f.T) != a.responses[0].GetBaseResponse().GetContext() {
+			f.Errorf("got %v, %v, trailer %v", a.responses, a.err, a.trailer)
+		}
+		if lines := f.log.Lines("call"); len(lines) != 2 {
+			f.Errorf("lines = %v, want one of each call", lines)
+		}
+	})
+}

@@ -1,0 +1,109 @@
+//go:build !race
+
+package call_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcResult "github.com/plinthgo/plinth/grpcx/result"
+)
+
+func engineAt(tb testing.TB, level slog.Level) *xLog.Engine {
+	tb.Helper()
+	e, err := xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON, Level: level})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}
+
+// chains are the fused chain in its cases.
+var chains = []struct {
+	name  string
+	level slog.Level
+	pairs []string
+	want  float64
+}{
+	{name: "no line", level: slog.LevelError, want: 3},
+	{name: "a line", level: slog.LevelInfo, want: 3},
+	{name: "the caller's id", level: slog.LevelInfo, pairs: []string{"x_request_uuid", "abc"}, want: 3},
+	{name: "the caller's id, dashed", level: slog.LevelInfo, pairs: []string{"x-request-uuid", "abc", "x_request_source", "shop", "accept-language", "en"}, want: 3},
+}
+
+// once returns a call of the fused chain, without a server.
+func once(tb testing.TB, level slog.Level, pairs []string) func() {
+	tb.Helper()
+	info := &grpc.UnaryServerInfo{FullMethod: unaryMethod}
+	response := &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{}}
+	handler := func(ctx context.Context, _ any) (any, error) { return response, ctx.Err() }
+	chain := call.Unary(all, call.Config{App: context.Background(), Log: engineAt(tb, level).WithName(xLog.NamedGRPC)})
+	ctx, request := incoming(tb.Context(), pairs...), any(&pb.TestRequest{})
+	return func() {
+		if _, err := chain(ctx, request, info, handler); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// TestChainAllocatesTheCallAndItsTrailer: the call is one allocation, the trailer a map, which is two.
+func TestChainAllocatesTheCallAndItsTrailer(t *testing.T) {
+	for _, tc := range chains {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := testing.AllocsPerRun(1000, once(t, tc.level, tc.pairs)); got > tc.want {
+				t.Errorf("allocations = %v, want at most %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func BenchmarkChain(b *testing.B) {
+	for _, tc := range chains {
+		b.Run(tc.name, func(b *testing.B) {
+			do := once(b, tc.level, tc.pairs)
+			b.ReportAllocs()
+			for b.Loop() {
+				do()
+			}
+		})
+	}
+}
+
+// BenchmarkResponse is what an answer costs: made by hand, made by SuccessWith, and completed by the chain's last part,
+// which here pays for the call's beginning too.
+func BenchmarkResponse(b *testing.B) {
+	ctx := incoming(b.Context())
+	complete := call.Unary(call.Respond, call.Config{})
+	info := &grpc.UnaryServerInfo{FullMethod: unaryMethod}
+	var response *pb.TestResponse
+	for _, tc := range []struct {
+		name string
+		make func()
+	}{
+		{name: "by hand", make: func() {
+			response = &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{Output: "Success", Code: 200, Message: "done"}}
+		}},
+		{name: "SuccessWith", make: func() { response = xGrpcResult.SuccessWith[*pb.TestResponse](ctx, "done") }},
+		{name: "completed", make: func() {
+			_, _ = complete(ctx, nil, info, func(context.Context, any) (any, error) { return response, nil })
+		}},
+		{name: "nothing to complete", make: func() {
+			_, _ = complete(ctx, nil, info, func(context.Context, any) (any, error) { return info, nil })
+		}},
+	} {
+		b.Run(tc.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				tc.make()
+			}
+		})
+	}
+}

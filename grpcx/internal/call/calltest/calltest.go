@@ -1,0 +1,184 @@
+// Package calltest serves the test service on a real listener and keeps what is logged meanwhile, for the tests of the
+// interceptors. No program links it.
+package calltest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+)
+
+// Service answers with what its functions say; where one is nil it echoes.
+type Service struct {
+	pb.UnimplementedTestServiceServer
+
+	OnUnary  func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error)
+	OnServer func(request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse]) error
+	OnClient func(stream grpc.ClientStreamingServer[pb.TestRequest, pb.TestResponse]) error
+	OnBidi   func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error
+}
+
+// Unary implements pb.TestServiceServer.
+func (s *Service) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+	if s.OnUnary != nil {
+		return s.OnUnary(ctx, request)
+	}
+	return &pb.TestResponse{Text: request.GetText()}, nil
+}
+
+// ServerStream implements pb.TestServiceServer.
+func (s *Service) ServerStream(request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse]) error {
+	if s.OnServer != nil {
+		return s.OnServer(request, stream)
+	}
+	return stream.Send(&pb.TestResponse{Text: request.GetText()})
+}
+
+// ClientStream implements pb.TestServiceServer.
+func (s *Service) ClientStream(stream grpc.ClientStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+	if s.OnClient != nil {
+		return s.OnClient(stream)
+	}
+	request, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	return stream.SendAndClose(&pb.TestResponse{Text: request.GetText()})
+}
+
+// BidiStream implements pb.TestServiceServer.
+func (s *Service) BidiStream(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+	if s.OnBidi != nil {
+		return s.OnBidi(stream)
+	}
+	request, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	return stream.Send(&pb.TestResponse{Text: request.GetText()})
+}
+
+// Serve serves the service on a loopback listener until the test ends, and returns a connection of a plain client.
+func Serve(tb testing.TB, service pb.TestServiceServer, options ...grpc.ServerOption) *grpc.ClientConn {
+	tb.Helper()
+	server := grpc.NewServer(options...)
+	pb.RegisterTestServiceServer(server, service)
+	return Start(tb, server)
+}
+
+// Start is Serve for a server that has its services.
+func Start(tb testing.TB, server *grpc.Server) *grpc.ClientConn {
+	tb.Helper()
+	listener, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			tb.Error(err)
+		}
+		server.Stop()
+		if err := <-served; err != nil {
+			tb.Error(err)
+		}
+	})
+	return conn
+}
+
+// Log is what was written to a log.
+type Log struct {
+	tb      testing.TB
+	mu      sync.Mutex
+	text    bytes.Buffer
+	written *sync.Cond
+}
+
+// Record makes the log of the test the default one, at level DEBUG, until the test ends. Such tests do not run in
+// parallel.
+func Record(tb testing.TB) *Log {
+	tb.Helper()
+	l, engine := NewLog(tb)
+	tb.Cleanup(xLog.SetDefault(engine))
+	return l
+}
+
+// NewLog returns a log and the engine that writes it.
+func NewLog(tb testing.TB) (*Log, *xLog.Engine) {
+	tb.Helper()
+	l := &Log{tb: tb}
+	l.written = sync.NewCond(&l.mu)
+	engine, err := xLog.New(xLog.Config{Writer: l, Format: xLog.FormatJSON, Level: -4})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return l, engine
+}
+
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.written.Broadcast()
+	return l.text.Write(p)
+}
+
+// String returns everything.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Lines returns the lines with a message, as encoding/json reads them.
+func (l *Log) Lines(message string) []map[string]any {
+	l.tb.Helper()
+	var lines []map[string]any
+	for row := range strings.Lines(l.String()) {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(row), &line); err != nil {
+			l.tb.Fatalf("%q is no line: %v", row, err)
+		}
+		if line["msg"] == message {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Only returns the one line with a message.
+func (l *Log) Only(message string) map[string]any {
+	l.tb.Helper()
+	lines := l.Lines(message)
+	if len(lines) != 1 {
+		l.tb.Fatalf("%d lines %q, want 1:\n%s", len(lines), message, l)
+	}
+	return lines[0]
+}
+
+// Await waits for the first line with a message, which the server may write after the client has its answer.
+func (l *Log) Await(message string) map[string]any {
+	l.tb.Helper()
+	mark := `"msg":"` + message + `"`
+	l.mu.Lock()
+	for !strings.Contains(l.text.String(), mark) {
+		l.written.Wait()
+	}
+	l.mu.Unlock()
+	return l.Only(message)
+}

@@ -1,0 +1,94 @@
+package call_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+)
+
+func TestCallSeesWhatTheApplicationsContextCarries(t *testing.T) {
+	log, engine := calltest.NewLog(t)
+	nodes, database := &struct{ int }{1}, &struct{ string }{"database"}
+	app := xLog.NewContext(t.Context(), engine)
+	app = context.WithValue(context.WithValue(app, xCtx.RegNodeKey, nodes), xCtx.DatabaseKey, database)
+	app, over := context.WithCancel(app)
+	over() // its end is not that of the calls
+	inAllKinds(t, call.Config{App: app}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.does(func(ctx context.Context) error {
+			if got, err := xCtxUtil.Get[*struct{ string }](ctx, xCtx.DatabaseKey); got != database || err != nil {
+				f.Errorf("database = %v, %v", got, err)
+			}
+			if ctx.Value(xCtx.RegNodeKey) != nodes || ctx.Err() != nil {
+				f.Errorf("nodes = %v, end = %v", ctx.Value(xCtx.RegNodeKey), ctx.Err())
+			}
+			xLog.Info(ctx, "from "+f.Name(), slog.Int("k", 1))
+			return nil
+		})
+		if a := do(f.Context()); a.err != nil || log.Only("from " + f.Name())["request_id"] != a.id(f.T) {
+			f.Errorf("err = %v, log:\n%s", a.err, log)
+		}
+		if got := f.log.String(); got != "" {
+			f.Errorf("lines in the default log: %s", got)
+		}
+	})
+}
+
+func TestCancellationIsTheCallsOwn(t *testing.T) {
+	inAllKinds(t, call.Config{App: context.Background()}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		ctx, cancel := context.WithCancel(f.Context())
+		f.does(func(ctx context.Context) error {
+			cancel()
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		if a := do(ctx); status.Code(a.err) != codes.Canceled {
+			f.Errorf("err = %v, want Canceled", a.err)
+		}
+		if line := f.log.Await("call"); line["status"] != "CANCELLED" || line["level"] != "warn" {
+			f.Errorf("line = %v, want CANCELLED at level warn", line)
+		}
+	})
+}
+
+func TestWithoutAnApplicationTheCallIsServedAllTheSame(t *testing.T) {
+	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.does(func(ctx context.Context) error {
+			if v := ctx.Value(xCtx.RegNodeKey); v != nil {
+				f.Errorf("nodes = %v", v)
+			}
+			return nil
+		})
+		if a := do(f.Context()); a.err != nil {
+			f.Error(a.err)
+		}
+	})
+}
+
+// TestContextOfACallOutlivesIt keeps calls from sharing anything: a goroutine that a handler has started may still read.
+func TestContextOfACallOutlivesIt(t *testing.T) {
+	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		var kept []context.Context
+		f.does(func(ctx context.Context) error {
+			kept = append(kept, ctx)
+			return nil
+		})
+		ids := []string{do(f.Context()).id(f.T), do(f.Context()).id(f.T)}
+		for i, ctx := range kept {
+			if got := xCtxUtil.GetRequestKey(ctx); got != ids[i] {
+				f.Errorf("id = %s, want %s", got, ids[i])
+			}
+		}
+		if ids[0] == ids[1] {
+			f.Errorf("both ids are %s", ids[0])
+		}
+	})
+}

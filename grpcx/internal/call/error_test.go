@@ -1,0 +1,213 @@
+package call_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+)
+
+// ownStatus is a status with a detail of the application's.
+func ownStatus(t *testing.T) *status.Status {
+	t.Helper()
+	s, err := status.New(codes.OutOfRange, "own text").WithDetails(&errdetails.RetryInfo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// failures are errors and what becomes of them, whoever returns them.
+func failures(t *testing.T) []failure {
+	t.Helper()
+	own := ownStatus(t)
+	return []failure{
+		{name: "of the catalogue", err: xError.New(xError.NotFound, "no such user"), code: codes.NotFound, output: "NOT_FOUND", text: "no such user"},
+		{name: "wrapped", err: fmt.Errorf("%s: %w", secret, xError.New(xError.Unauthorized, "")), code: codes.Unauthenticated, output: "UNAUTHORIZED"},
+		{name: "with a cause", err: xError.Wrap(xError.Existed, "taken", errors.New(secret)), code: codes.InvalidArgument, output: "EXISTED", text: "taken"},
+		{name: "unknown", err: errors.New(secret), code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
+		{name: "cancelled", err: context.Canceled, code: codes.Canceled},
+		{name: "out of time", err: fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), code: codes.DeadlineExceeded},
+		{name: "own status", err: own.Err(), code: codes.OutOfRange, own: own},
+		{name: "own status, wrapped", err: fmt.Errorf("%s: %w", secret, own.Err()), code: codes.OutOfRange, own: own},
+	}
+}
+
+type failure struct {
+	name   string
+	err    error
+	code   codes.Code
+	output string
+	text   string
+	own    *status.Status
+}
+
+// check compares what a client got with what the failure shall become.
+func (w *failure) check(t *testing.T, a *answer) {
+	t.Helper()
+	got := status.Convert(a.err)
+	if got.Code() != w.code {
+		t.Fatalf("got %v, want %v", a.err, w.code)
+	}
+	if w.own != nil {
+		if !proto.Equal(got.Proto(), w.own.Proto()) {
+			t.Errorf("got %v, want the own status as it is", got.Proto())
+		}
+		return
+	}
+	b := envelopeOf(t, a.err)
+	if w.output != "" && b.GetOutput() != w.output || b.GetErrorMessage() != w.text || b.GetContext() != a.id(t) {
+		t.Errorf("envelope = %v, want %s and %q", b, w.output, w.text)
+	}
+	wire, err := proto.Marshal(got.Proto())
+	if err != nil || strings.Contains(string(wire), secret) {
+		t.Errorf("the wire says the secret: %q, %v", wire, err)
+	}
+}
+
+func TestErrorOfAHandlerIsMapped(t *testing.T) {
+	for _, tc := range failures(t) {
+		t.Run(tc.name, func(t *testing.T) {
+			inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+				f.does(func(context.Context) error { return tc.err })
+				tc.check(f.T, do(f.Context()))
+			})
+		})
+	}
+}
+
+func TestErrorOfAMiddlewareIsMapped(t *testing.T) {
+	for _, tc := range failures(t) {
+		t.Run(tc.name, func(t *testing.T) {
+			r := new(xGrpcMiddle.Registry)
+			r.UseUnary(&pb.TestService_ServiceDesc, failsUnary(tc.err))
+			r.UseStream(&pb.TestService_ServiceDesc, failsStream(tc.err))
+			inAllKinds(t, call.Config{Registry: r}, between{}, func(f *fixture, do func(context.Context) *answer) {
+				tc.check(f.T, do(f.Context()))
+			})
+		})
+	}
+}
+
+func TestErrorOfAnInterceptorInBetweenIsMapped(t *testing.T) {
+	for _, tc := range failures(t) {
+		t.Run(tc.name, func(t *testing.T) {
+			app := between{
+				unary:  []grpc.UnaryServerInterceptor{failsUnary(tc.err)},
+				stream: []grpc.StreamServerInterceptor{failsStream(tc.err)},
+			}
+			inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *answer) {
+				tc.check(f.T, do(f.Context()))
+			})
+		})
+	}
+}
+
+func failsUnary(err error) grpc.UnaryServerInterceptor {
+	return func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) { return nil, err }
+}
+
+func failsStream(err error) grpc.StreamServerInterceptor {
+	return func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error { return err }
+}
+
+func TestInterceptorInBetweenSeesTheErrorItself(t *testing.T) {
+	var seen []error
+	app := between{
+		unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			resp, err := next(ctx, req)
+			seen = append(seen, err)
+			return resp, err
+		}},
+		stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+			err := next(srv, ss)
+			seen = append(seen, err)
+			return err
+		}},
+	}
+	inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *answer) {
+		seen = nil
+		f.does(func(context.Context) error { return xError.New(xError.NotFound, "") })
+		do(f.Context())
+		if len(seen) != 1 || !errors.Is(seen[0], xError.NotFound) || status.Code(seen[0]) != codes.NotFound {
+			f.Errorf("seen = %v, want one that is NotFound in both ways", seen)
+		}
+	})
+}
+
+// TestErrorIsLoggedOnce wraps the error of the handler, as an interceptor of the application may.
+func TestErrorIsLoggedOnce(t *testing.T) {
+	app := between{
+		unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			resp, err := next(ctx, req)
+			return resp, fmt.Errorf("in between: %w", err)
+		}},
+		stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+			return fmt.Errorf("in between: %w", next(srv, ss))
+		}},
+	}
+	inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *answer) {
+		f.does(func(context.Context) error { return errors.New(secret) })
+		if a := do(f.Context()); status.Code(a.err) != codes.Internal || strings.Contains(a.err.Error(), "between") {
+			f.Errorf("err = %v", a.err)
+		}
+		if line := f.log.Only("the call failed"); !strings.Contains(fmt.Sprint(line["error"]), secret) {
+			f.Errorf("line = %v, want what the client is not told", line)
+		}
+	})
+}
+
+func TestErrorTakesTheResponsesPlace(t *testing.T) {
+	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
+		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+			return &pb.TestResponse{Text: "both"}, xError.New(xError.Existed, "")
+		}
+		if a := unaryOf(f.Context(), f.client); envelopeOf(f.T, a.err).GetOutput() != "EXISTED" {
+			f.Errorf("err = %v, want EXISTED", a.err)
+		}
+	})
+}
+
+func TestNilErrorOfATypeIsNone(t *testing.T) {
+	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+			var none *xError.Error
+			return &pb.TestResponse{Text: "fine"}, none
+		}
+		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+			var none *xError.Error
+			if err := stream.Send(&pb.TestResponse{Text: "fine"}); err != nil {
+				return err
+			}
+			return none
+		}
+		if a := do(f.Context()); a.err != nil || a.responses[0].GetText() != "fine" {
+			f.Errorf("got %v, %v", a.responses, a.err)
+		}
+		if line := f.log.Only("call"); line["status"] != "OK" {
+			f.Errorf("line = %v, want OK", line)
+		}
+	})
+}
+
+func TestNeitherResponseNorErrorIsADevelopersError(t *testing.T) {
+	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
+		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) { return nil, nil } //nolint:nilnil // on purpose
+		a := unaryOf(f.Context(), f.client)
+		if a.err == nil || envelopeOf(f.T, a.err).GetOutput() != "DEVELOPER_ERROR" {
+			f.Errorf("err = %v, want DEVELOPER_ERROR", a.err)
+		}
+	})
+}

@@ -1,0 +1,4 @@
+package call
+
+// Incoming is incoming, for the tests.
+var Incoming = incoming

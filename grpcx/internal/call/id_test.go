@@ -1,0 +1,121 @@
+package call_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/metadata"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+)
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+
+func TestIDIsTheCallersWhereItIsValid(t *testing.T) {
+	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		for _, tc := range []struct {
+			name  string
+			pairs []string
+			want  string // "" for a new one
+		}{
+			{name: "none"},
+			{name: "underscores", pairs: []string{"x_request_uuid", "abc.DEF-1_2"}, want: "abc.DEF-1_2"},
+			{name: "dashes", pairs: []string{"x-request-uuid", "dashed"}, want: "dashed"},
+			{name: "both", pairs: []string{"x-request-uuid", "dashed", "x_request_uuid", "own"}, want: "own"},
+			{name: "two values", pairs: []string{"x_request_uuid", "first", "x_request_uuid", "second"}, want: "first"},
+			{name: "the longest", pairs: []string{"x_request_uuid", strings.Repeat("a", 64)}, want: strings.Repeat("a", 64)},
+			{name: "too long", pairs: []string{"x_request_uuid", strings.Repeat("a", 65)}},
+			{name: "empty", pairs: []string{"x_request_uuid", ""}},
+			{name: "a space", pairs: []string{"x_request_uuid", "a b"}},
+			{name: "a quote", pairs: []string{"x_request_uuid", `a"b`}},
+		} {
+			f.Run(tc.name, func(t *testing.T) {
+				a := do(with(t.Context(), tc.pairs...))
+				id := a.id(t)
+				if a.err != nil || tc.want != "" && id != tc.want || tc.want == "" && !uuid.MatchString(id) {
+					t.Errorf("id = %q, err = %v, want %q", id, a.err, tc.want)
+				}
+			})
+		}
+	})
+}
+
+func TestIDAndStartAreInTheContextTrailerAndLog(t *testing.T) {
+	boom := errors.New("boom")
+	for _, tc := range []struct {
+		name string
+		do   func() error
+	}{
+		{name: "success", do: func() error { return nil }},
+		{name: "error", do: func() error { return boom }},
+		{name: "panic", do: func() error { panic("boom") }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+				var id string
+				var start time.Time
+				before := time.Now()
+				f.does(func(ctx context.Context) error {
+					id, _ = ctx.Value(xCtx.RequestKey).(string)
+					start, _ = ctx.Value(xCtx.UserStartTimeKey).(time.Time)
+					return tc.do()
+				})
+				a := do(f.Context())
+				if !uuid.MatchString(id) || a.id(f.T) != id {
+					f.Errorf("id = %q in the context, %q in the trailer", id, a.id(f.T))
+				}
+				if start.Before(before) || start.After(time.Now()) {
+					f.Errorf("start = %v, want after %v", start, before)
+				}
+				if a.err != nil && envelopeOf(f.T, a.err).GetContext() != id {
+					f.Errorf("envelope = %v, want the id %s", envelopeOf(f.T, a.err), id)
+				}
+				if got := f.log.Only("call")["request_id"]; got != id {
+					f.Errorf("id of the log = %v, want %s", got, id)
+				}
+				for row := range strings.Lines(f.log.String()) {
+					if !strings.Contains(row, id) {
+						f.Errorf("a line without the id: %s", row)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestResponseCarriesTheID(t *testing.T) {
+	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
+		a := unaryOf(with(f.Context(), "x_request_uuid", "abc"), f.client)
+		if a.err != nil || a.responses[0].GetBaseResponse().GetContext() != "abc" {
+			f.Errorf("got %v, %v", a.responses, a.err)
+		}
+	})
+}
+
+func TestLanguageOfTheCallIsThatOfTheError(t *testing.T) {
+	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.does(func(context.Context) error { return xError.New(xError.NotFound, "") })
+		english, chinese := do(f.Context()), do(with(f.Context(), "accept-language", "zh-CN,zh;q=0.9"))
+		if a, b := envelopeOf(f.T, english.err).GetMessage(), envelopeOf(f.T, chinese.err).GetMessage(); a == b || a == "" || b == "" {
+			f.Errorf("messages = %q and %q, want one of each language", a, b)
+		}
+	})
+}
+
+// TestMetadataIsReadWhereItLies holds what incoming knows of package metadata: with the fallback alone, a hit would
+// cost a copy of everything.
+func TestMetadataIsReadWhereItLies(t *testing.T) {
+	ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs("k", "v"))
+	if n := testing.AllocsPerRun(100, func() { call.Incoming(ctx) }); n != 0 || call.Incoming(ctx).Get("k")[0] != "v" {
+		t.Errorf("allocations = %v, metadata = %v", n, call.Incoming(ctx))
+	}
+	if md := call.Incoming(t.Context()); md != nil {
+		t.Errorf("without metadata = %v", md)
+	}
+}

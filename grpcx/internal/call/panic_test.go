@@ -1,0 +1,190 @@
+package call_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+)
+
+const secret = "swordfish"
+
+// isInternal checks the answer to a panic: Internal, an id, one line, and nothing of text on the wire.
+func (f *fixture) isInternal(a *answer, text string) {
+	f.Helper()
+	if status.Code(a.err) != codes.Internal {
+		f.Fatalf("err = %v, want Internal", a.err)
+	}
+	b := envelopeOf(f.T, a.err)
+	if b.GetOutput() != "SERVER_INTERNAL_ERROR" || b.GetContext() != a.id(f.T) {
+		f.Errorf("envelope = %v", b)
+	}
+	wire, err := proto.Marshal(status.Convert(a.err).Proto())
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, inside := range []string{secret, text, "goroutine", ".go:"} {
+		if strings.Contains(string(wire), inside) {
+			f.Errorf("the wire says %q: %q", inside, wire)
+		}
+	}
+	line := f.log.Only("panic")
+	stack, _ := line["stack"].(string)
+	value, _ := line["panic"].(string)
+	method, _ := line["method"].(string)
+	if !strings.Contains(value, text) || !strings.HasPrefix(method, "/plinth.grpcx.testproto.TestService/") || !strings.Contains(stack, "_test.go:") {
+		f.Errorf("line = %v, want %q, the method and the stack", line, text)
+	}
+	if line := f.log.Only("call"); line["status"] != "INTERNAL" || line["level"] != "error" {
+		f.Errorf("line = %v, want INTERNAL at level error", line)
+	}
+}
+
+// panics are the ways to panic, and what the log says of them.
+var panics = []struct {
+	name string
+	do   func()
+	want string
+}{
+	{name: "text", do: func() { panic(secret) }, want: secret},
+	{name: "error", do: func() { panic(errors.New(secret)) }, want: secret},
+	{name: "nil", do: func() { panic(nil) }, want: "panic called with nil argument"},
+	{name: "runtime error", do: func() { clear(make([]int, 1)[len(secret):]) }, want: "slice bounds out of range"},
+	{name: "nil pointer", do: func() { _ = *(*int)(nil) }, want: "nil pointer dereference"},
+}
+
+func TestPanicInAHandlerIsInternalWithAnID(t *testing.T) {
+	for _, tc := range panics {
+		t.Run(tc.name, func(t *testing.T) {
+			inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+				f.does(func(context.Context) error {
+					tc.do()
+					return nil
+				})
+				f.isInternal(do(f.Context()), tc.want)
+			})
+		})
+	}
+}
+
+func TestPanicOfNothingIsInternalUnderTheOldRuleToo(t *testing.T) {
+	t.Setenv("GODEBUG", "panicnil=1")
+	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.does(func(context.Context) error { panic(nil) })
+		f.isInternal(do(f.Context()), "panic(nil)")
+	})
+}
+
+func TestPanicAfterTheFirstMessageEndsTheStream(t *testing.T) {
+	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
+		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+			if err := stream.Send(&pb.TestResponse{Text: "first"}); err != nil {
+				return err
+			}
+			panic(secret)
+		}
+		a := bidiOf(f.Context(), f.T, f.client)
+		if len(a.responses) != 1 || a.responses[0].GetText() != "first" {
+			f.Errorf("responses = %v, want the first", a.responses)
+		}
+		f.isInternal(a, secret)
+	})
+}
+
+func TestPanicInAMiddlewareIsInternal(t *testing.T) {
+	r := new(xGrpcMiddle.Registry)
+	r.UseUnary(&pb.TestService_ServiceDesc, func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+		panic(secret)
+	})
+	r.UseStream(&pb.TestService_ServiceDesc, func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
+		panic(secret)
+	})
+	inAllKinds(t, call.Config{Registry: r}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.isInternal(do(f.Context()), secret)
+	})
+}
+
+func TestPanicInACheckIsInternal(t *testing.T) {
+	check := func(context.Context, any) error { panic(secret) }
+	inAllKinds(t, call.Config{Checks: []func(context.Context, any) error{check}}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.isInternal(do(f.Context()), secret)
+	})
+}
+
+// trap is an error whose methods panic, as those of one that wraps nil do.
+type trap struct{}
+
+func (trap) Error() string { panic(secret) }
+func (trap) Unwrap() error { panic(secret) }
+
+func TestErrorWhoseMethodsPanicDoesNotEndTheProcess(t *testing.T) {
+	r := new(xGrpcMiddle.Registry)
+	r.UseUnary(&pb.TestService_ServiceDesc, func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+		return nil, trap{}
+	})
+	r.UseStream(&pb.TestService_ServiceDesc, func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
+		return trap{}
+	})
+	inAllKinds(t, call.Config{Registry: r}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		if a := do(f.Context()); status.Code(a.err) != codes.Internal || strings.Contains(a.err.Error(), secret) || a.id(f.T) == "" {
+			f.Errorf("err = %v, want Internal and no more", a.err)
+		}
+	})
+}
+
+// TestRecoverGuardsAGoroutineOfItsOwn mounts a second Recover inside an interceptor that starts goroutines.
+func TestRecoverGuardsAGoroutineOfItsOwn(t *testing.T) {
+	elsewhere := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			resp, err = next(ctx, req)
+		}()
+		<-done
+		return resp, err
+	}
+	again := call.Unary(call.Recover, call.Config{})
+	inAllForms(t, call.Config{}, between{unary: []grpc.UnaryServerInterceptor{elsewhere, again}}, func(f *fixture) {
+		f.does(func(context.Context) error { panic(secret) })
+		f.isInternal(unaryOf(f.Context(), f.client), secret)
+	})
+}
+
+// TestGoexitInAHandlerIsLoggedAndNotAnswered: grpc-go has no goroutine left that could answer, so the client waits until
+// its own deadline.
+func TestGoexitInAHandlerIsLoggedAndNotAnswered(t *testing.T) {
+	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.does(func(context.Context) error {
+			runtime.Goexit()
+			return nil
+		})
+		ctx, cancel := context.WithCancel(f.Context())
+		defer cancel()
+		got := make(chan *answer)
+		go func() { got <- do(ctx) }()
+		if line := f.log.Await("call"); line["status"] != "INTERNAL" {
+			f.Errorf("line = %v", line)
+		}
+		if line := f.log.Only("panic"); line["panic"] != "runtime.Goexit, or panic(nil)" {
+			f.Errorf("line = %v", line)
+		}
+		cancel()
+		if a := <-got; status.Code(a.err) != codes.Canceled {
+			f.Errorf("err = %v, want Canceled", a.err)
+		}
+		f.does(func(context.Context) error { return nil })
+		if a := do(f.Context()); a.err != nil {
+			f.Errorf("the next call: %v", a.err)
+		}
+	})
+}

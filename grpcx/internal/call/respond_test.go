@@ -1,0 +1,128 @@
+package call_test
+
+import (
+	"context"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+)
+
+// served calls the whole chain, without a server, with a handler that returns response: the service's own methods
+// return one type only.
+func served(t *testing.T, response any) (any, error) {
+	t.Helper()
+	chain := call.Unary(all, call.Config{})
+	ctx := incoming(t.Context(), "x_request_uuid", "abc")
+	return chain(ctx, &pb.TestRequest{}, &grpc.UnaryServerInfo{FullMethod: unaryMethod}, func(context.Context, any) (any, error) { return response, nil })
+}
+
+func TestEnvelopeIsCompleted(t *testing.T) {
+	success := &xGrpcGenerate.BaseResponse{Context: "abc", Output: "Success", Code: 200}
+	own := &xGrpcGenerate.BaseResponse{Context: "forged", Output: "Accepted", Code: 202, Message: "later", ErrorMessage: proto.String("x")}
+	for _, tc := range []struct {
+		name     string
+		response proto.Message
+		want     proto.Message
+	}{
+		{name: "left out", response: &pb.TestResponse{Text: "x"}, want: &pb.TestResponse{Text: "x", BaseResponse: success}},
+		{name: "empty", response: &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{}}, want: &pb.TestResponse{BaseResponse: success}},
+		{
+			name: "own", response: &pb.TestResponse{BaseResponse: own},
+			want: &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{
+				Context: "abc", Output: "Accepted", Code: 202, Message: "later", ErrorMessage: proto.String("x"),
+			}},
+		},
+		{name: "the envelope itself", response: &xGrpcGenerate.BaseResponse{Message: "m"}, want: &xGrpcGenerate.BaseResponse{
+			Context: "abc", Output: "Success", Code: 200, Message: "m",
+		}},
+		{name: "no field", response: &pb.WithoutEnvelope{Text: "x"}, want: &pb.WithoutEnvelope{Text: "x"}},
+		{name: "a field of another type", response: &pb.ScalarType{BaseResponse: "x"}, want: &pb.ScalarType{BaseResponse: "x"}},
+		{
+			name: "another member of its oneof", response: &pb.OneofType{Result: &pb.OneofType_Text{Text: "x"}},
+			want: &pb.OneofType{Result: &pb.OneofType_Text{Text: "x"}},
+		},
+		{name: "dynamic", response: dynamic(t, &pb.TestResponse{Text: "x"}), want: &pb.TestResponse{Text: "x", BaseResponse: success}},
+		{
+			name: "dynamic, its own", response: dynamic(t, &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{Message: "m"}}),
+			want: &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{Context: "abc", Output: "Success", Code: 200, Message: "m"}},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := served(t, tc.response)
+			if err != nil || !same(t, got.(proto.Message), tc.want) {
+				t.Errorf("got %v, %v, want %v", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func dynamic(t *testing.T, m proto.Message) proto.Message {
+	t.Helper()
+	d := dynamicpb.NewMessage(m.ProtoReflect().Descriptor())
+	data, err := proto.Marshal(m)
+	if err == nil {
+		err = proto.Unmarshal(data, d)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The envelope as dynamicpb has it: not of the generated type.
+	if fd := d.Descriptor().Fields().ByName("base_response"); d.Has(fd) {
+		if _, generated := d.Get(fd).Message().Interface().(*xGrpcGenerate.BaseResponse); generated {
+			t.Fatal("the envelope is a generated one")
+		}
+	}
+	return d
+}
+
+// same compares two messages whatever implements them.
+func same(t *testing.T, a, b proto.Message) bool {
+	t.Helper()
+	plain := func(m proto.Message) []byte {
+		data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	d := b.ProtoReflect().New().Interface()
+	if err := proto.Unmarshal(plain(a), d); err != nil {
+		t.Fatal(err)
+	}
+	return proto.Equal(d, b)
+}
+
+func TestNoResponseOfAnyKindIsAnError(t *testing.T) {
+	for name, response := range map[string]any{"nil": nil, "a nil response": (*pb.TestResponse)(nil), "a nil envelope": (*xGrpcGenerate.BaseResponse)(nil)} {
+		t.Run(name, func(t *testing.T) {
+			got, err := served(t, response)
+			if got != nil || err == nil || envelopeOf(t, err).GetOutput() != xError.DeveloperError.GetOutput() {
+				t.Errorf("got %v, %v, want DEVELOPER_ERROR", got, err)
+			}
+		})
+	}
+}
+
+func TestOverheadIsThereInDebugModeOnly(t *testing.T) {
+	for _, debug := range []bool{false, true} {
+		app := context.WithValue(t.Context(), xCtx.DebugKey, debug) // as xReg sets it
+		inAllForms(t, call.Config{App: app}, between{}, func(f *fixture) {
+			b := unaryOf(f.Context(), f.client).responses[0].GetBaseResponse()
+			if (b.GetOverhead() > 0) != debug || (b.Overhead != nil) != debug {
+				f.Errorf("debug %t: envelope = %v", debug, b)
+			}
+			f.does(func(context.Context) error { return xError.New(xError.NotFound, "") })
+			if b := envelopeOf(f.T, unaryOf(f.Context(), f.client).err); (b.Overhead != nil) != debug {
+				f.Errorf("debug %t: envelope of an error = %v", debug, b)
+			}
+		})
+	}
+}

@@ -1,0 +1,103 @@
+package call
+
+import (
+	"context"
+	"reflect"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/internal/envelope"
+	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+)
+
+// Unary returns the parts as an interceptor for unary calls.
+func Unary(parts Part, c Config) grpc.UnaryServerInterceptor { return newServer(parts, c).unary }
+
+func (s *server) unary(outer context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+	t, ctx := s.enter(outer, info)
+	if t.parts == 0 {
+		return next(outer, req)
+	}
+	if t.parts&Trace != 0 && !t.call.borrowed {
+		// It fails only without a transport, as in a test of a single interceptor; the call itself is fine.
+		_ = grpc.SetTrailer(outer, t.call.trailer())
+	}
+	defer func() {
+		if !t.returned && t.parts&Recover != 0 {
+			err = t.panicked(ctx, info.FullMethod, recover())
+		}
+		if err != nil {
+			resp = nil
+		}
+		t.leave(ctx, info.FullMethod, nil, err)
+	}()
+	resp, err = t.serve(ctx, req, info, next)
+	err = rpcstatus.Of(ctx, err) // it calls methods of the error, which may panic
+	t.returned = true
+	return resp, err
+}
+
+// serve runs the chain of the service, where it has one, and the handler.
+func (t *turn) serve(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if t.parts&Middleware != 0 {
+		if chain := t.Registry.Unary(xGrpcMiddle.ExtractServiceName(info.FullMethod)); chain != nil {
+			inner := *t // the chain may call its next one at any time
+			return chain(ctx, req, info, func(ctx context.Context, req any) (any, error) { return inner.handle(ctx, req, next) })
+		}
+	}
+	return t.handle(ctx, req, next)
+}
+
+// handle checks the request, calls the handler and completes its response.
+func (t *turn) handle(ctx context.Context, req any, next grpc.UnaryHandler) (any, error) {
+	if t.parts&Validate != 0 {
+		if err := t.check(ctx, req); err != nil {
+			return nil, rpcstatus.Of(ctx, err)
+		}
+	}
+	resp, err := next(ctx, req)
+	if t.parts&Respond == 0 {
+		return resp, err
+	}
+	return t.respond(ctx, resp, err)
+}
+
+// respond turns an error into its status and completes a response.
+func (t *turn) respond(ctx context.Context, resp any, err error) (any, error) {
+	if err = rpcstatus.Of(ctx, err); err != nil {
+		return nil, err
+	}
+	v := reflect.ValueOf(resp)
+	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		if err = ctx.Err(); err == nil { // else it gave up because the call was over
+			err = xError.New(xError.DeveloperError, "the handler gave neither a response nor an error")
+		}
+		return nil, rpcstatus.Of(ctx, err)
+	}
+	if field := envelope.Of(v.Type()); field != nil {
+		t.fill(field, resp)
+	}
+	return resp, nil
+}
+
+// fill completes the envelope of a response; one that the handler left out says success.
+func (t *turn) fill(field *envelope.Field, resp any) {
+	b := field.Get(resp)
+	if b == nil {
+		b = &xGrpcGenerate.BaseResponse{}
+	}
+	if b.GetOutput() == "" && b.GetCode() == 0 {
+		b.Output, b.Code = xBase.OutputSuccess, xBase.CodeSuccess
+	}
+	r := &t.call.request
+	b.Context = r.ID()
+	if r.Debug() {
+		b.Overhead = proto.Int64(overhead(r))
+	}
+	field.Set(resp, b) // of some messages b is a copy
+}

@@ -1,0 +1,217 @@
+package call_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+)
+
+// refuses objects to the requests with a text.
+func refuses(text string) xGrpcValid.Check {
+	return func(ctx context.Context, request any) error {
+		if r, ok := request.(*pb.TestRequest); ok && r.GetText() == text {
+			return xGrpcValid.Refuse(ctx, []xValid.FieldError{{Field: "text", Tag: "allowed", Message: "text is not allowed"}}, nil)
+		}
+		return nil
+	}
+}
+
+// isRefusal checks that err names the field.
+func isRefusal(t *testing.T, err error) {
+	t.Helper()
+	s := status.Convert(err)
+	if s.Code() != codes.InvalidArgument || envelopeOf(t, err).GetOutput() != "PARAMETER_ERROR" {
+		t.Fatalf("err = %v, want PARAMETER_ERROR", err)
+	}
+	for _, d := range s.Details() {
+		if bad, ok := d.(*errdetails.BadRequest); ok && len(bad.GetFieldViolations()) == 1 && bad.GetFieldViolations()[0].GetField() == "text" {
+			return
+		}
+	}
+	t.Errorf("details = %v, want the violation of text", s.Details())
+}
+
+func TestRequestIsRefusedAfterTheMiddlewareAndBeforeTheHandler(t *testing.T) {
+	var steps []string
+	r := new(xGrpcMiddle.Registry)
+	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		steps = append(steps, "middleware")
+		return next(context.WithValue(ctx, userKey{}, "ada"), req)
+	})
+	r.UseStream(&pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		steps = append(steps, "middleware")
+		return next(srv, withContext{ss, context.WithValue(ss.Context(), userKey{}, "ada")})
+	})
+	note := func(name string) xGrpcValid.Check {
+		return func(ctx context.Context, _ any) error {
+			user, _ := ctx.Value(userKey{}).(string)
+			steps = append(steps, name+" of "+user)
+			return nil
+		}
+	}
+	typedNil := func(context.Context, any) error {
+		var none *xError.Error
+		return none
+	}
+	checks := []xGrpcValid.Check{note("first"), typedNil, refuses("hello"), note("last")}
+	inAllKinds(t, call.Config{Registry: r, Checks: checks[:3:3]}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		steps = nil
+		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+			steps = append(steps, "handler")
+			return &pb.TestResponse{}, nil
+		}
+		a := do(f.Context())
+		isRefusal(f.T, a.err)
+		if want := []string{"middleware", "first of ada"}; !slices.Equal(steps[:2], want) || slices.Contains(steps, "handler") {
+			f.Errorf("steps = %q, want %q", steps, want)
+		}
+	})
+	inAllKinds(t, call.Config{Registry: r, Checks: append(slices.Clone(checks[:2]), checks[3])}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		steps = nil
+		f.does(func(context.Context) error { return nil })
+		if a := do(f.Context()); a.err != nil || !slices.Equal(slices.Compact(steps)[:3], []string{"middleware", "first of ada", "last of ada"}) {
+			f.Errorf("err = %v, steps = %q", a.err, steps)
+		}
+	})
+}
+
+type userKey struct{}
+
+// withContext is a stream with another context, as an authenticating middleware makes it.
+type withContext struct {
+	grpc.ServerStream
+	ctx context.Context //nolint:containedctx // grpc's streams hold theirs
+}
+
+func (w withContext) Context() context.Context { return w.ctx }
+
+func TestOnlyRequestOfAServerStreamIsChecked(t *testing.T) {
+	inAllForms(t, call.Config{Checks: []xGrpcValid.Check{refuses("bad")}}, between{}, func(f *fixture) {
+		called := false
+		f.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error {
+			called = true
+			return nil
+		}
+		stream, err := f.client.ServerStream(f.Context(), &pb.TestRequest{Text: "bad"})
+		if err != nil {
+			f.Fatal(err)
+		}
+		_, err = stream.Recv()
+		isRefusal(f.T, err)
+		if called {
+			f.Error("the handler was called")
+		}
+	})
+}
+
+func TestSecondMessageOfAClientStreamIsChecked(t *testing.T) {
+	inAllForms(t, call.Config{Checks: []xGrpcValid.Check{refuses("bad")}}, between{}, func(f *fixture) {
+		var got []string
+		f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+			for {
+				request, err := stream.Recv()
+				if err != nil {
+					return err
+				}
+				got = append(got, request.GetText())
+			}
+		}
+		stream, err := f.client.ClientStream(f.Context())
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, text := range []string{"good", "bad"} {
+			if err := stream.Send(&pb.TestRequest{Text: text}); err != nil && !errors.Is(err, io.EOF) {
+				f.Fatal(err)
+			}
+		}
+		_, err = stream.CloseAndRecv()
+		isRefusal(f.T, err)
+		if !slices.Equal(got, []string{"good"}) {
+			f.Errorf("messages = %q, want the good one", got)
+		}
+		if line := f.log.Only("call"); line["received"] != 2.0 || line["status"] != "INVALID_ARGUMENT" {
+			f.Errorf("line = %v", line)
+		}
+	})
+}
+
+// strict is a request with a method Validate, as a generator writes it.
+type strict struct{ *pb.TestRequest }
+
+// Validate objects to "bad" and panics at "panic".
+func (s *strict) Validate() error {
+	switch s.GetText() {
+	case "bad":
+		return errors.New("text: bad is not allowed")
+	case "panic":
+		panic(secret)
+	default:
+		return nil
+	}
+}
+
+const strictMethod = "/test.Strict/Unary"
+
+// strictService is what protoc-gen-go-grpc would generate for it.
+var strictService = grpc.ServiceDesc{ServiceName: "test.Strict", HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
+	MethodName: "Unary",
+	Handler: func(srv any, ctx context.Context, decode func(any) error, chain grpc.UnaryServerInterceptor) (any, error) {
+		in := &strict{TestRequest: new(pb.TestRequest)}
+		if err := decode(in); err != nil {
+			return nil, err
+		}
+		return chain(ctx, in, &grpc.UnaryServerInfo{Server: srv, FullMethod: strictMethod}, func(context.Context, any) (any, error) {
+			return &pb.TestResponse{Text: in.GetText()}, nil
+		})
+	},
+}}}
+
+func TestRequestIsAskedItself(t *testing.T) {
+	for _, form := range forms {
+		t.Run(form.name, func(t *testing.T) {
+			log := calltest.Record(t)
+			server := grpc.NewServer(form.options(call.Config{Checks: []xGrpcValid.Check{func(context.Context, any) error {
+				return xError.New(xError.Forbidden, "")
+			}}}, between{})...)
+			server.RegisterService(&strictService, nil)
+			conn := calltest.Start(t, server)
+			ask := func(text string) error {
+				return conn.Invoke(t.Context(), strictMethod, &pb.TestRequest{Text: text}, new(pb.TestResponse))
+			}
+			if err := ask("bad"); status.Code(err) != codes.InvalidArgument || envelopeOf(t, err).GetOutput() != "PARAMETER_ERROR" {
+				t.Errorf("bad = %v, want PARAMETER_ERROR, before the checks", err)
+			}
+			if err := ask("good"); status.Code(err) != codes.PermissionDenied {
+				t.Errorf("good = %v, want what the check says", err)
+			}
+			if err := ask("panic"); status.Code(err) != codes.Internal || log.Only("panic")["panic"] != secret {
+				t.Errorf("panic = %v, want Internal", err)
+			}
+		})
+	}
+}
+
+func TestNilCheckIsRefusedAtOnce(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	call.Unary(call.Validate, call.Config{Checks: []xGrpcValid.Check{nil}})
+}
