@@ -1,0 +1,116 @@
+package client_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+)
+
+// nothing is the rest of a call that costs nothing.
+func nothing(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+	return nil
+}
+
+// bounded returns the context of a request as a server has it: with id, language and deadline.
+func bounded(tb testing.TB) context.Context {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Hour)
+	tb.Cleanup(cancel)
+	return incoming(ctx, "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", "zh-CN,zh;q=0.9")
+}
+
+// TestACallAllocatesWhatMetadataCosts has a bound for each kind of context. Adding to the outgoing metadata costs four:
+// the copy of the pairs, the list of such copies, what holds both, and the context around it. A timeout costs four
+// more: its context, its timer, what the timer calls and what cancels it. An id costs three: the id, its place in a
+// context, and that context. Metadata of the caller's own is copied by grpc before anybody can look at it: five for
+// a single pair.
+func TestACallAllocatesWhatMetadataCosts(t *testing.T) {
+	unary, _ := xGrpcClient.Interceptors("orders")
+	within := bounded(t)
+	for _, tc := range []struct {
+		name string
+		ctx  context.Context
+		want float64
+	}{
+		{name: "within a request", ctx: within, want: 4},
+		{name: "within a request without a deadline", ctx: incoming(t.Context(), "id", "zh"), want: 8},
+		{name: "outside", ctx: t.Context(), want: 11},
+		{name: "with metadata", ctx: metadata.AppendToOutgoingContext(within, "other", "a"), want: 9},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := testing.AllocsPerRun(200, func() {
+				if err := unary(tc.ctx, "/pkg.Service/Method", nil, nil, nil, nothing); err != nil {
+					t.Error(err)
+				}
+			})
+			if !raceEnabled && got > tc.want {
+				t.Errorf("allocations = %v, want at most %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// BenchmarkUnary compares the interceptor with the call that it surrounds.
+func BenchmarkUnary(b *testing.B) {
+	unary, _ := xGrpcClient.Interceptors("orders")
+	within := bounded(b)
+	own := metadata.AppendToOutgoingContext(within, "other", "a")
+	run := func(name string, ctx context.Context, call func(context.Context) error) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := call(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	through := func(ctx context.Context) error {
+		return unary(ctx, "/pkg.Service/Method", nil, nil, nil, nothing)
+	}
+	run("bare", within, func(ctx context.Context) error { return nothing(ctx, "/pkg.Service/Method", nil, nil, nil) })
+	run("metadata alone", within, func(ctx context.Context) error {
+		ctx = metadata.AppendToOutgoingContext(ctx, "x_request_uuid", "id", "x_request_source", "orders", "accept-language", "zh")
+		return nothing(ctx, "/pkg.Service/Method", nil, nil, nil)
+	})
+	run("within a request", within, through)
+	run("with metadata", own, through)
+	run("outside", b.Context(), through)
+}
+
+// BenchmarkStream is BenchmarkUnary for the opening of a stream.
+func BenchmarkStream(b *testing.B) {
+	_, stream := xGrpcClient.Interceptors("orders")
+	within := bounded(b)
+	open := func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+		return nil, nil
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := stream(within, nil, nil, "/pkg.Service/Method", open); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCall is a whole call to a server on the loopback, with and without this package.
+func BenchmarkCall(b *testing.B) {
+	quiet(b)
+	address, _ := serve(b, &service{unary: func(context.Context, *request) (*response, error) { return &response{}, nil }}, loopback)
+	for name, client := range map[string]client{"plinth": dial(b, address), "grpc": bare(b, address)} {
+		b.Run(name, func(b *testing.B) {
+			ctx := bounded(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := client.Unary(ctx, &request{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

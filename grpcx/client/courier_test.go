@@ -1,0 +1,215 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/internal/testproto"
+)
+
+func TestACallCarriesIDSourceAndLanguage(t *testing.T) {
+	ctx := func(t *testing.T, pairs ...string) context.Context {
+		t.Helper()
+		return metadata.AppendToOutgoingContext(incoming(t.Context(), "id-1", "zh,en;q=0.5"), pairs...)
+	}
+	for _, tc := range []struct {
+		name  string
+		ctx   context.Context
+		key   string
+		other string // a spelling that must not be there
+		want  []string
+	}{
+		{name: "id", ctx: ctx(t), key: "x_request_uuid", want: []string{"id-1"}},
+		{name: "source", ctx: ctx(t), key: "x_request_source", want: []string{"orders"}},
+		{name: "language", ctx: ctx(t), key: "accept-language", want: []string{"zh,en;q=0.5"}},
+		{name: "the caller's id", ctx: ctx(t, "x_request_uuid", "own"), key: "x_request_uuid", want: []string{"own"}},
+		{name: "the caller's id with dashes", ctx: ctx(t, "X-Request-UUID", "own"), key: "x-request-uuid", other: "x_request_uuid", want: []string{"own"}},
+		{name: "the caller's source", ctx: ctx(t, "x_request_source", "own"), key: "x_request_source", want: []string{"own"}},
+		{name: "the caller's source with dashes", ctx: ctx(t, "x-request-source", "own"), key: "x-request-source", other: "x_request_source", want: []string{"own"}},
+		{name: "the caller's language", ctx: ctx(t, "accept-language", "fr"), key: "accept-language", want: []string{"fr"}},
+		{name: "the caller's other values", ctx: ctx(t, "other", "a", "other", "b"), key: "other", want: []string{"a", "b"}},
+		{name: "id beside the caller's values", ctx: ctx(t, "other", "a"), key: "x_request_uuid", want: []string{"id-1"}},
+		{name: "id as a value of the context", ctx: context.WithValue(t.Context(), xCtx.RequestKey, "id-2"), key: "x_request_uuid", want: []string{"id-2"}},
+		{name: "no language", ctx: t.Context(), key: "accept-language", want: nil},
+		{name: "a language that gRPC cannot send", ctx: incoming(t.Context(), "id", "zh\xff"), key: "accept-language", want: nil},
+		{name: "languages beyond the bound", ctx: incoming(t.Context(), "id", "zh,"+strings.Repeat("x", 250)+",en,fr"), key: "accept-language", want: []string{"zh," + strings.Repeat("x", 250) + ",en"}},
+		{name: "a language beyond the bound", ctx: incoming(t.Context(), "id", strings.Repeat("x", 10_000)), key: "accept-language", want: nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			client, calls := inspect(t, xGrpcClient.WithSource("orders"))
+			_, err := client.Unary(tc.ctx, &request{})
+			must(t, err)
+			stream, err := client.BidiStream(tc.ctx)
+			must(t, err)
+			_, _ = stream.Recv()
+			for _, kind := range []string{"unary", "stream"} {
+				got := (<-calls).metadata
+				if !slices.Equal(got.Get(tc.key), tc.want) || tc.other != "" && got.Get(tc.other) != nil {
+					t.Errorf("%s: %s = %q, want %q; %v", kind, tc.key, got.Get(tc.key), tc.want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestTheSourceIsTheApplicationsNameOrNone(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		app     string
+		options []xGrpcClient.Option
+		want    string
+	}{
+		{name: "the application", app: "shop", want: "shop"},
+		{name: "an option", app: "shop", options: []xGrpcClient.Option{xGrpcClient.WithSource("orders")}, want: "orders"},
+		{name: "switched off", app: "shop", options: []xGrpcClient.Option{xGrpcClient.WithSource("")}, want: ""},
+		{name: "nameless", want: ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("APP_NAME", tc.app)
+			client, calls := inspect(t, tc.options...)
+			_, err := client.Unary(t.Context(), &request{})
+			must(t, err)
+			got := (<-calls).metadata
+			if source := strings.Join(got.Get("x_request_source"), "|"); source != tc.want {
+				t.Errorf("source = %q, want %q", source, tc.want)
+			}
+			if agent := got.Get("user-agent")[0]; agent != strings.TrimSpace(tc.want+" grpc-go/"+grpc.Version) {
+				t.Errorf("user agent = %q", agent)
+			}
+		})
+	}
+}
+
+func TestACallOutsideARequestGetsAnIDThatItsErrorNames(t *testing.T) {
+	quiet(t)
+	var inner string
+	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) { return nil, errBusy }}, loopback)
+	client := dial(t, address, xGrpcClient.WithDialOptions(grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			inner = xCtxUtil.GetRequestKey(ctx)
+			return next(ctx, method, req, reply, cc, opts...)
+		})))
+	for name, ctx := range map[string]context.Context{"none": t.Context(), "one that servers refuse": incoming(t.Context(), "a b", "")} {
+		var trailer metadata.MD
+		_, err := client.Unary(ctx, &request{}, grpc.Trailer(&trailer))
+		id := trailer.Get("x_request_uuid")
+		if err == nil || len(id) != 1 || len(id[0]) != 36 || !strings.Contains(err.Error(), testproto.TestService_Unary_FullMethodName+" as request "+id[0]) {
+			t.Errorf("%s: id = %q, error %v: want it named", name, id, err)
+		}
+		if name == "none" && inner != id[0] {
+			t.Errorf("an inner interceptor sees %q, want %q", inner, id[0])
+		}
+	}
+	if _, err := client.Unary(incoming(t.Context(), "id-1", ""), &request{}); strings.Contains(err.Error(), "as request") {
+		t.Errorf("error = %v, which repeats what the caller's log has anyway", err)
+	}
+}
+
+func TestAUnaryCallWithoutADeadlineGetsOne(t *testing.T) {
+	client, calls := inspect(t)
+	_, err := client.Unary(t.Context(), &request{})
+	must(t, err)
+	if !(<-calls).bounded {
+		t.Error("a unary call has no deadline")
+	}
+	stream, err := client.BidiStream(t.Context())
+	must(t, err)
+	_, _ = stream.Recv()
+	if (<-calls).bounded {
+		t.Error("a stream has a deadline that nobody asked for")
+	}
+	client, calls = inspect(t, xGrpcClient.WithTimeout(0))
+	_, err = client.Unary(t.Context(), &request{})
+	must(t, err)
+	if (<-calls).bounded {
+		t.Error("WithTimeout(0) gives a deadline")
+	}
+}
+
+func TestTheTimeoutIsForContextsWithoutADeadlineOnly(t *testing.T) {
+	address, _ := serve(t, &service{unary: func(ctx context.Context, r *request) (*response, error) {
+		if r.GetText() == "wait" {
+			<-ctx.Done()
+		}
+		return &response{}, ctx.Err()
+	}}, loopback)
+	client := dial(t, address, xGrpcClient.WithTimeout(20*time.Millisecond))
+	if _, err := client.Unary(t.Context(), &request{Text: "wait"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v, want DeadlineExceeded", err)
+	}
+	client = dial(t, address, xGrpcClient.WithTimeout(time.Nanosecond))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := client.Unary(ctx, &request{}); err != nil {
+		t.Errorf("error = %v, want the context's own deadline to hold", err)
+	}
+}
+
+// TestAChainOfServicesSharesIDLanguageDeadlineAndCancel has a service first, which calls middle, which calls last.
+func TestAChainOfServicesSharesIDLanguageDeadlineAndCancel(t *testing.T) {
+	quiet(t)
+	type arrival struct {
+		id, source, language string
+		deadline             time.Time
+	}
+	arrivals := make(chan arrival, 3)
+	ended := make(chan error, 1)
+	arrive := func(ctx context.Context) {
+		md, _ := metadata.FromIncomingContext(ctx)
+		deadline, _ := ctx.Deadline()
+		arrivals <- arrival{
+			id: xCtxUtil.GetRequestKey(ctx), source: strings.Join(md.Get("x_request_source"), "|"),
+			language: xCtx.RequestFrom(ctx).AcceptLanguage(), deadline: deadline,
+		}
+	}
+	lastAddress, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+		arrive(ctx)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return nil, ctx.Err()
+	}}, loopback)
+	forward := func(next testproto.TestServiceClient) unaryOf {
+		return func(ctx context.Context, r *request) (*response, error) {
+			arrive(ctx)
+			return next.Unary(ctx, r)
+		}
+	}
+	middleAddress, _ := serve(t, &service{unary: forward(dial(t, lastAddress, xGrpcClient.WithSource("middle")))}, loopback)
+	firstAddress, _ := serve(t, &service{unary: forward(dial(t, middleAddress, xGrpcClient.WithSource("first")))}, loopback)
+	client := dial(t, firstAddress, xGrpcClient.WithSource("edge"))
+
+	ctx, cancel := context.WithTimeout(incoming(t.Context(), "id-1", "zh"), 5*time.Minute)
+	defer cancel()
+	want, _ := ctx.Deadline()
+	failed := make(chan error, 1)
+	go func() {
+		_, err := client.Unary(ctx, &request{})
+		failed <- err
+	}()
+	for _, source := range []string{"edge", "first", "middle"} {
+		got := <-arrivals
+		if got.id != "id-1" || got.source != source || got.language != "zh" {
+			t.Errorf("a service sees %+v, want id-1, zh and %s", got, source)
+		}
+		if off := got.deadline.Sub(want).Abs(); off > 5*time.Second { // it travels as the time that is left
+			t.Errorf("the deadline is off by %v at the call from %s", off, source)
+		}
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the last service ended with %v, want Canceled", err)
+	}
+	if err := <-failed; !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want Canceled", err)
+	}
+}

@@ -1,0 +1,100 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+)
+
+func ExampleDial() {
+	ctx, target, stop := users() // a server
+	defer stop()
+
+	conn, err := xGrpcClient.Dial(target, xGrpcClient.WithSource("orders"), xGrpcClient.WithPlaintext())
+	if err != nil {
+		fmt.Println(err) // every problem at once
+		return
+	}
+	defer func() { _ = conn.Close() }()
+
+	reply, err := testproto.NewTestServiceClient(conn).UnarySafe(ctx, &testproto.TestRequest{Text: "ada"})
+	fmt.Println(reply.GetText(), err)
+	// Output: hello ada, from orders <nil>
+}
+
+func ExampleDial_errors() {
+	ctx, target, stop := users()
+	defer stop()
+	conn, err := xGrpcClient.Dial(target, xGrpcClient.WithPlaintext())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+
+	_, err = testproto.NewTestServiceClient(conn).UnarySafe(ctx, &testproto.TestRequest{})
+	fmt.Println(errors.Is(err, xError.NotExist), status.Code(err) == codes.InvalidArgument)
+	var e *xError.Error
+	if errors.As(err, &e) {
+		fmt.Println(e.GetErrorCode().GetOutput(), e.GetErrorMessage())
+	}
+	// Output:
+	// true true
+	// NOT_EXIST nobody has this name
+}
+
+func ExampleWithRetry() {
+	_, err := xGrpcClient.DialOptions(
+		xGrpcClient.WithIdempotent("/billing.Invoices/Close", "catalogue.Products"),
+		xGrpcClient.WithRetry(5, 50*time.Millisecond, 2*time.Second),
+	)
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+func ExampleWithApplication() {
+	_, err := xGrpcClient.Dial("users:1119", xGrpcClient.WithApplication("183402938112004", "cs_secret"), xGrpcClient.WithPlaintext())
+	fmt.Println(err)
+	// Output: xgrpcclient: WithApplication would send its secret readable by all: choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development
+}
+
+func ExampleWithDialOptions() {
+	conn, err := xGrpcClient.Dial("users:1119", xGrpcClient.WithDialOptions(
+		grpc.WithUserAgent("orders/2.1"),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(16<<20)),
+	))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(conn.Target(), conn.Close())
+	// Output: users:1119 <nil>
+}
+
+func ExampleFromError() {
+	err := status.Error(codes.NotFound, "no such user") // of a client that Dial did not make
+	e := xGrpcClient.FromError(err)
+	fmt.Println(e.GetErrorCode().GetOutput(), errors.Is(e, xError.NotFound))
+	// Output: NOT_FOUND true
+}
+
+// users starts a server that greets, and returns the context for a call to it.
+func users() (ctx context.Context, target string, stop func()) {
+	target, stop = start(&service{unary: func(ctx context.Context, r *request) (*response, error) {
+		if r.GetText() == "" {
+			return nil, xError.New(xError.NotExist, "nobody has this name")
+		}
+		return &response{Text: "hello " + r.GetText() + ", from " + xGrpcUtil.Source(ctx)}, nil
+	}})
+	return incoming(context.Background(), "id-1", "en"), target, stop
+}

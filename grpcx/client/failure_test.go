@@ -1,0 +1,178 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
+)
+
+func TestAFailedCallIsAnXErrorAndAStatus(t *testing.T) {
+	quiet(t)
+	failures := []xValid.FieldError{{Field: "name", Tag: "required", Message: "is missing"}}
+	for _, tc := range []struct {
+		name string
+		fail error
+		code codes.Code
+		is   error
+		data any
+	}{
+		{name: "code", fail: xError.New(xError.NotExist, "user 7"), code: codes.InvalidArgument, is: xError.NotExist},
+		{name: "data", fail: xError.WrapData(xError.ParameterError, "", nil, failures), code: codes.InvalidArgument, is: xError.ParameterError, data: failures},
+		{name: "plain status", fail: status.Error(codes.NotFound, "gone"), code: codes.NotFound, is: xError.NotFound},
+		{name: "cancelled", fail: context.Canceled, code: codes.Canceled, is: context.Canceled},
+		{name: "out of time", fail: context.DeadlineExceeded, code: codes.DeadlineExceeded, is: context.DeadlineExceeded},
+		{name: "unknown", fail: errors.New("secret"), code: codes.Internal, is: xError.ServerInternalError},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			address, _ := serve(t, &service{
+				unary: func(context.Context, *request) (*response, error) { return nil, tc.fail },
+				bidi:  func(stream *bidi) error { return rpcstatus.Of((*stream).Context(), tc.fail) },
+			}, loopback)
+			client := dial(t, address)
+			_, unary := client.Unary(t.Context(), &request{})
+			stream, err := client.BidiStream(t.Context())
+			must(t, err)
+			_, received := stream.Recv()
+			for kind, err := range map[string]error{"unary": unary, "stream": received} {
+				var e *xError.Error
+				st, ok := status.FromError(err)
+				if !errors.As(err, &e) || !ok || st.Code() != tc.code || status.Code(err) != tc.code || !errors.Is(err, tc.is) {
+					t.Errorf("%s: error = %v, want %v and %v", kind, err, tc.code, tc.is)
+				}
+				if !cmp.Equal(e.GetData(), tc.data) || strings.Contains(err.Error(), "secret") {
+					t.Errorf("%s: data = %v, want %v; %v", kind, e.GetData(), tc.data, err)
+				}
+			}
+		})
+	}
+}
+
+func TestSuccessIsANilError(t *testing.T) {
+	client, _ := inspect(t)
+	if _, err := client.Unary(t.Context(), &request{}); err != nil {
+		t.Errorf("error = %#v, want nil", err)
+	}
+	stream, err := client.BidiStream(t.Context())
+	if err != nil {
+		t.Fatalf("error = %#v, want nil", err)
+	}
+	if err := stream.Send(&request{}); err != nil {
+		t.Errorf("Send = %#v, want nil", err)
+	}
+	if err := stream.CloseSend(); err != nil {
+		t.Errorf("CloseSend = %#v, want nil", err)
+	}
+	if _, err := stream.Header(); err != nil {
+		t.Errorf("Header = %#v, want nil", err)
+	}
+	if _, err := stream.Recv(); err != io.EOF { //nolint:errorlint // the very value is what loops compare with
+		t.Errorf("Recv at the end = %#v, want io.EOF itself", err)
+	}
+	unary, _ := xGrpcClient.Interceptors("")
+	err = unary(t.Context(), "/a/b", nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+		var none *xError.Error
+		return none // the trap
+	})
+	if err != nil {
+		t.Errorf("error of a nil pointer = %#v, want nil", err)
+	}
+}
+
+func TestSendAfterTheEndIsEOFAndRecvSaysWhy(t *testing.T) {
+	quiet(t)
+	address, _ := serve(t, &service{bidi: func(*bidi) error { return status.Error(codes.PermissionDenied, "no") }}, loopback)
+	client := dial(t, address)
+	stream, err := client.BidiStream(t.Context())
+	must(t, err)
+	for err == nil {
+		err = stream.Send(&request{})
+	}
+	if err != io.EOF { //nolint:errorlint // the very value is what loops compare with
+		t.Errorf("Send = %#v, want io.EOF itself", err)
+	}
+	if _, err := stream.Recv(); !errors.Is(err, xError.PermissionDenied) || status.Code(err) != codes.PermissionDenied {
+		t.Errorf("Recv = %v, want PERMISSION_DENIED", err)
+	}
+}
+
+func TestEveryMethodOfAStreamFailsWithAnXError(t *testing.T) {
+	address, _ := serve(t, &service{bidi: func(stream *bidi) error {
+		<-(*stream).Context().Done()
+		return nil
+	}}, loopback)
+	client := dial(t, address)
+	ctx, cancel := context.WithCancel(t.Context())
+	stream, err := client.BidiStream(ctx)
+	must(t, err)
+	cancel()
+	_, received := stream.Recv()
+	var sent error // of a message that cannot be written: that of a stream which has ended is io.EOF
+	other, err := client.BidiStream(t.Context())
+	must(t, err)
+	sent = other.SendMsg("no message")
+	_, opened := client.BidiStream(ctx)
+	for name, err := range map[string]error{"RecvMsg": received, "NewStream": opened} {
+		var e *xError.Error
+		if !errors.As(err, &e) || !errors.Is(err, xError.Canceled) || !errors.Is(err, context.Canceled) || status.Code(err) != codes.Canceled {
+			t.Errorf("%s = %v, want CANCELED", name, err)
+		}
+	}
+	if !errors.Is(sent, xError.RemoteError) || status.Code(sent) != codes.Internal {
+		t.Errorf("SendMsg = %v, want an xError", sent)
+	}
+	want := errors.New("not closed")
+	_, interceptor := xGrpcClient.Interceptors("")
+	odd, err := interceptor(t.Context(), nil, nil, "/a/b", func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+		return broken{err: want}, nil
+	})
+	must(t, err)
+	_, header := odd.Header()
+	for name, err := range map[string]error{"Header": header, "CloseSend": odd.CloseSend()} {
+		var e *xError.Error
+		if !errors.As(err, &e) || !errors.Is(err, want) {
+			t.Errorf("%s = %v, want an xError", name, err)
+		}
+	}
+}
+
+// broken is a stream of an inner interceptor that fails where those of grpc do not.
+type broken struct {
+	grpc.ClientStream
+	err error
+}
+
+func (b broken) CloseSend() error { return b.err }
+
+func (b broken) Header() (metadata.MD, error) { return nil, b.err }
+
+func TestAServerThatIsNotThereIsUnavailable(t *testing.T) {
+	address, kill := serve(t, &service{}, loopback)
+	kill()
+	_, err := dial(t, address).Unary(t.Context(), &request{})
+	if !errors.Is(err, xError.ServiceUnavailable) || status.Code(err) != codes.Unavailable {
+		t.Errorf("error = %v, want SERVICE_UNAVAILABLE", err)
+	}
+}
+
+func TestFromErrorReadsWhatForeignClientsReturn(t *testing.T) {
+	if got := xGrpcClient.FromError(nil); got != nil {
+		t.Errorf("FromError(nil) = %v", got)
+	}
+	err := status.Error(codes.ResourceExhausted, "slow down")
+	if got := xGrpcClient.FromError(err); !errors.Is(got, xError.TooManyRequests) || !errors.Is(got, err) {
+		t.Errorf("FromError = %v, want TOO_MANY_REQUESTS around the status", got)
+	}
+}

@@ -1,0 +1,225 @@
+package client_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+
+	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/internal/testproto"
+)
+
+func TestEveryProblemIsReportedAtOnce(t *testing.T) {
+	conn, err := xGrpcClient.Dial(" ", nil,
+		xGrpcClient.WithSource("名"), xGrpcClient.WithTimeout(-1), xGrpcClient.WithTLS(nil), xGrpcClient.WithPlaintext(),
+		xGrpcClient.WithApplication("", "hunter2\n"), xGrpcClient.WithRetry(1, 0, -1), xGrpcClient.WithIdempotent("a b", "/pkg.Service"),
+		xGrpcClient.WithLoadBalancing("fairest"), xGrpcClient.WithDialOptions(grpc.EmptyDialOption{}, nil))
+	if conn != nil || err == nil {
+		t.Fatalf("Dial = %v, %v; want an error", conn, err)
+	}
+	for _, want := range []string{
+		"target is empty", "option 1 is nil", "WithSource", "WithTimeout", "WithTLS: the configuration is nil", "choose one",
+		"access id is empty", "secret key has characters", "WithPlaintextSecrets", "1 attempts", "first wait", "longest wait",
+		`"a b"`, `"/pkg.Service"`, `"fairest"`, "WithDialOptions: option 2 is nil",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error does not say %q", want)
+		}
+	}
+	for line := range strings.Lines(err.Error()) {
+		if !strings.HasPrefix(line, "xgrpcclient: ") {
+			t.Errorf("line %q does not name the package", line)
+		}
+	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("error = %v, which tells the secret", err)
+	}
+}
+
+func TestTargetsAreAddresses(t *testing.T) {
+	for _, tc := range []struct {
+		target string
+		want   string // of the error
+	}{
+		{target: "users:1119"},
+		{target: "dns:///users:1119"},
+		{target: "unix:///run/users.sock"},
+		{target: "", want: "empty"},
+		{target: "http://user:hunter2@users:1119", want: "URL"},
+		{target: "https://users", want: "URL"},
+	} {
+		conn, err := xGrpcClient.Dial(tc.target)
+		if tc.want == "" {
+			must(t, err)
+			must(t, conn.Close())
+		} else if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("Dial(%q) = %v, want %q", tc.target, err, tc.want)
+		}
+	}
+}
+
+func TestNamesOfIdempotentMethods(t *testing.T) {
+	const service = "plinth.grpcx.testproto.TestService"
+	for _, tc := range []struct {
+		name   string
+		wantOK bool
+	}{
+		{name: "/pkg.Service/Method", wantOK: true},
+		{name: "pkg.Service", wantOK: true},
+		{name: "Service", wantOK: true},
+		{name: service, wantOK: true},
+		{name: "/" + service + "/Unary", wantOK: true},
+		{name: "/" + service + "/Unery", wantOK: false},
+		{name: "plinth.grpcx.testproto.TestRequest", wantOK: false},
+		{name: "", wantOK: false},
+		{name: "/", wantOK: false},
+		{name: "pkg.Service/Method", wantOK: false},
+		{name: "pkg.Service/", wantOK: false},
+		{name: "/pkg.Service", wantOK: false},
+		{name: "/pkg.Service/", wantOK: false},
+		{name: "/pkg.Service/Method/", wantOK: false},
+		{name: "//Method", wantOK: false},
+		{name: "/pkg..Service/Method", wantOK: false},
+		{name: "pkg.*", wantOK: false},
+	} {
+		_, err := xGrpcClient.DialOptions(xGrpcClient.WithIdempotent(tc.name))
+		if (err == nil) != tc.wantOK {
+			t.Errorf("WithIdempotent(%q) = %v, want it accepted: %t", tc.name, err, tc.wantOK)
+		}
+	}
+}
+
+func TestTheApplicationsNameMustTravel(t *testing.T) {
+	t.Setenv("APP_NAME", "订单")
+	if _, err := xGrpcClient.DialOptions(); err == nil || !strings.Contains(err.Error(), "WithSource") {
+		t.Errorf("error = %v, want it to say WithSource", err)
+	}
+	if _, err := xGrpcClient.DialOptions(xGrpcClient.WithSource("orders")); err != nil {
+		t.Errorf("error = %v with a source that can travel", err)
+	}
+}
+
+func TestTheUsersOwnDialOptionsWin(t *testing.T) {
+	var order []string
+	note := func(name string) grpc.UnaryClientInterceptor {
+		return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			order = append(order, name)
+			return next(ctx, method, req, reply, cc, opts...)
+		}
+	}
+	client, calls := inspect(t, xGrpcClient.WithDialOptions(grpc.WithUserAgent("mine")), xGrpcClient.WithDialOptions(
+		grpc.WithChainUnaryInterceptor(note("inside")), grpc.WithUnaryInterceptor(note("outside"))))
+	_, err := client.Unary(t.Context(), &request{})
+	must(t, err)
+	if agent := (<-calls).metadata.Get("user-agent"); !strings.HasPrefix(agent[0], "mine ") {
+		t.Errorf("user agent = %q, want mine", agent)
+	}
+	if got := strings.Join(order, " "); got != "outside inside" {
+		t.Errorf("interceptors ran as %s", got)
+	}
+}
+
+func TestDialOptionsServeAConnectionOfTheUsersMaking(t *testing.T) {
+	_, calls := inspect(t)
+	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+		calls <- look(ctx)
+		return &response{}, nil
+	}}, loopback)
+	options, err := xGrpcClient.DialOptions(xGrpcClient.WithPlaintext(), xGrpcClient.WithSource("orders"))
+	must(t, err)
+	conn, err := grpc.NewClient("passthrough:///anywhere", append(options, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	}))...)
+	must(t, err)
+	_, err = testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
+	must(t, errors.Join(err, conn.Close()))
+	if got := (<-calls).metadata.Get("x_request_source"); len(got) != 1 || got[0] != "orders" {
+		t.Errorf("source = %q, want orders", got)
+	}
+}
+
+func TestTLSIsTheDefault(t *testing.T) {
+	creds, roots := certificate(t)
+	secure := make(chan bool, 1)
+	answer := &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+		p, _ := peer.FromContext(ctx)
+		secure <- p.AuthInfo != nil
+		return &response{}, nil
+	}}
+	encrypted, _ := serve(t, answer, loopback, grpc.Creds(creds))
+	plain, _ := serve(t, answer, loopback)
+	for _, tc := range []struct {
+		name    string
+		address string
+		option  xGrpcClient.Option
+		want    string // of the error
+	}{
+		{name: "a server without TLS", address: plain, option: xGrpcClient.WithSource(""), want: "handshake"},
+		{name: "an authority that the system does not know", address: encrypted, option: xGrpcClient.WithSource(""), want: "certificate"},
+		{name: "an authority of one's own", address: encrypted, option: xGrpcClient.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13})},
+		{name: "by the user's own bundle", address: plain, option: xGrpcClient.WithDialOptions(grpc.WithTransportCredentials(nil), grpc.WithCredentialsBundle(insecure.NewBundle()))},
+		{name: "by the user's own option", address: plain, option: xGrpcClient.WithDialOptions(grpc.WithTransportCredentials(insecure.NewCredentials()))},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			conn, err := xGrpcClient.Dial(tc.address, tc.option)
+			must(t, err)
+			_, err = testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
+			must(t, conn.Close())
+			if tc.want == "" {
+				must(t, err)
+				if got := <-secure; got != (tc.address == encrypted) {
+					t.Errorf("encrypted = %t", got)
+				}
+			} else if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAnAnswerIsBoundedAsInGRPC(t *testing.T) {
+	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
+		return &response{Text: strings.Repeat("x", 4<<20)}, nil
+	}}, loopback)
+	if _, err := dial(t, address).Unary(t.Context(), &request{}); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("error = %.200v, want RESOURCE_EXHAUSTED", err)
+	}
+	larger := xGrpcClient.WithDialOptions(grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(5 << 20)))
+	if _, err := dial(t, address, larger).Unary(t.Context(), &request{}); err != nil {
+		t.Errorf("error = %.200v with a larger bound", err)
+	}
+}
+
+func TestCallsAreSpreadOverAllAddresses(t *testing.T) {
+	var addresses []string
+	reached := make(chan int, 64)
+	for i := range 2 {
+		address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
+			reached <- i
+			return &response{}, nil
+		}}, loopback)
+		addresses = append(addresses, address)
+	}
+	conn, err := xGrpcClient.Dial("list:///two", xGrpcClient.WithPlaintext(), xGrpcClient.WithLoadBalancing("round_robin"),
+		xGrpcClient.WithDialOptions(grpc.WithResolvers(list(addresses))))
+	must(t, err)
+	client := testproto.NewTestServiceClient(conn)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for seen := map[int]bool{}; len(seen) < 2; { // the second connects a little later
+		_, err := client.Unary(ctx, &request{})
+		must(t, err)
+		seen[<-reached] = true
+	}
+	must(t, conn.Close())
+}

@@ -1,0 +1,226 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
+	"google.golang.org/grpc/status"
+
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+)
+
+// busy is a server that fails the first calls, and keeps the id of each.
+func busy(t *testing.T, failures int, fail error) (address string, ids func() []string) {
+	t.Helper()
+	quiet(t)
+	calls := make(chan string, 32)
+	answer := func(ctx context.Context) error {
+		calls <- xCtxUtil.GetRequestKey(ctx)
+		if len(calls) <= failures {
+			return fail
+		}
+		return nil
+	}
+	address, _ = serve(t, &service{
+		unary: func(ctx context.Context, _ *request) (*response, error) {
+			if err := answer(ctx); err != nil {
+				return nil, err
+			}
+			return &response{}, nil
+		},
+		bidi: func(stream *bidi) error { return answer((*stream).Context()) },
+	}, loopback)
+	return address, func() (list []string) {
+		for len(calls) > 0 {
+			list = append(list, <-calls)
+		}
+		return list
+	}
+}
+
+type call func(context.Context, client) error
+
+func unsafely(ctx context.Context, c client) error {
+	_, err := c.Unary(ctx, &request{})
+	return err
+}
+
+func safely(ctx context.Context, c client) error {
+	_, err := c.UnarySafe(ctx, &request{})
+	return err
+}
+
+func idempotently(ctx context.Context, c client) error {
+	_, err := c.UnaryIdempotent(ctx, &request{})
+	return err
+}
+
+var (
+	quick   = xGrpcClient.WithRetry(4, time.Millisecond, 2*time.Millisecond)
+	theRest = []xGrpcClient.Option{quick}
+)
+
+func with(options ...xGrpcClient.Option) []xGrpcClient.Option {
+	return append(slices.Clip(theRest), options...)
+}
+
+func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
+	const name = "plinth.grpcx.testproto.TestService"
+	unavailable := status.Error(codes.Unavailable, "not now")
+	for _, tc := range []struct {
+		name     string
+		call     call
+		fail     error
+		options  []xGrpcClient.Option
+		failures int
+		want     int // calls
+		wantOK   bool
+	}{
+		{name: "without side effects", call: safely, fail: unavailable, options: theRest, failures: 2, want: 3, wantOK: true},
+		{name: "idempotent", call: idempotently, fail: unavailable, options: theRest, failures: 2, want: 3, wantOK: true},
+		{name: "an error of ours", call: safely, fail: errBusy, options: theRest, failures: 2, want: 3, wantOK: true},
+		{name: "neither", call: unsafely, fail: unavailable, options: theRest, failures: 2, want: 1},
+		{name: "named", call: unsafely, fail: unavailable, options: with(xGrpcClient.WithIdempotent("/" + name + "/Unary")), failures: 2, want: 3, wantOK: true},
+		{name: "of a named service", call: unsafely, fail: unavailable, options: with(xGrpcClient.WithIdempotent(name, name)), failures: 2, want: 3, wantOK: true},
+		{name: "another is named", call: unsafely, fail: unavailable, options: with(xGrpcClient.WithIdempotent("other.Service", "/"+name+"/UnarySafe")), failures: 2, want: 1},
+		{name: "too often", call: safely, fail: unavailable, options: theRest, failures: 9, want: 4},
+		{name: "more attempts than grpc's own bound", call: safely, fail: unavailable, options: with(xGrpcClient.WithRetry(8, time.Millisecond, time.Millisecond)), failures: 7, want: 8, wantOK: true},
+		{name: "switched off", call: safely, fail: unavailable, options: with(xGrpcClient.WithoutRetry()), failures: 2, want: 1},
+		{name: "another code", call: safely, fail: status.Error(codes.ResourceExhausted, "slow down"), options: theRest, failures: 2, want: 1},
+		{name: "aborted", call: safely, fail: status.Error(codes.Aborted, "again"), options: theRest, failures: 2, want: 1},
+		{name: "the user's own service config", call: safely, fail: unavailable, options: with(xGrpcClient.WithDialOptions(grpc.WithDefaultServiceConfig(`{}`))), failures: 2, want: 1},
+		{name: "with load balancing", call: safely, fail: unavailable, options: with(xGrpcClient.WithLoadBalancing("round_robin")), failures: 2, want: 3, wantOK: true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			address, ids := busy(t, tc.failures, tc.fail)
+			err := tc.call(t.Context(), dial(t, address, tc.options...))
+			got := ids()
+			if len(got) != tc.want || (err == nil) != tc.wantOK {
+				t.Errorf("%d calls and error %v, want %d", len(got), err, tc.want)
+			}
+			if len(slices.Compact(got)) != 1 {
+				t.Errorf("the attempts have the ids %q, want one", got)
+			}
+		})
+	}
+}
+
+func TestAStreamOfANamedServiceIsOpenedAgain(t *testing.T) {
+	address, ids := busy(t, 2, errBusy)
+	stream, err := dial(t, address, with(xGrpcClient.WithIdempotent("plinth.grpcx.testproto.TestService"))...).BidiStream(t.Context())
+	must(t, err)
+	_, err = stream.Recv()
+	if n := len(ids()); n != 3 || err == nil || errors.Is(err, xError.ServiceUnavailable) {
+		t.Errorf("%d streams and %v, want 3 and the end", n, err)
+	}
+}
+
+func TestAServerThatWantsNoMoreAttemptsGetsNone(t *testing.T) {
+	quiet(t)
+	var calls atomic.Int32
+	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+		calls.Add(1)
+		return nil, errors.Join(errBusy, grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1")))
+	}}, loopback)
+	err := safely(t.Context(), dial(t, address, quick))
+	if n := calls.Load(); n != 1 || !errors.Is(err, xError.ServiceUnavailable) {
+		t.Errorf("%d calls and %v, want one", n, err)
+	}
+}
+
+func TestAServiceThatIsDownForLongGetsEachCallOnce(t *testing.T) {
+	quiet(t)
+	var calls atomic.Int32
+	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
+		calls.Add(1)
+		return nil, errBusy
+	}}, loopback)
+	client := dial(t, address, quick)
+	for range 30 {
+		_ = safely(t.Context(), client)
+	}
+	before := calls.Swap(0)
+	for range 10 {
+		_ = safely(t.Context(), client)
+	}
+	if n := calls.Load(); n != 10 || before < 40 {
+		t.Errorf("10 calls made %d attempts after %d, want one each", n, before)
+	}
+}
+
+func TestTheDeadlineBoundsAllAttempts(t *testing.T) {
+	address, ids := busy(t, 9, errBusy)
+	start := time.Now()
+	client := dial(t, address, xGrpcClient.WithRetry(4, time.Hour, time.Hour), xGrpcClient.WithTimeout(50*time.Millisecond))
+	err := safely(t.Context(), client)
+	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || status.Code(err) != codes.DeadlineExceeded || took > 20*time.Second {
+		t.Errorf("error = %v after %v, want the deadline", err, took)
+	}
+	if n := len(ids()); n != 1 {
+		t.Errorf("%d calls, want one before the deadline", n)
+	}
+}
+
+// attempts tells of each attempt when it begins.
+type attempts chan struct{}
+
+func (a attempts) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
+func (a attempts) HandleRPC(_ context.Context, s stats.RPCStats) {
+	if _, begins := s.(*stats.Begin); begins {
+		a <- struct{}{}
+	}
+}
+
+func (a attempts) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+
+func (a attempts) HandleConn(context.Context, stats.ConnStats) {}
+
+func TestASafeCallOutlivesTheRestartOfItsServer(t *testing.T) {
+	begun := make(attempts, 64)
+	entered := make(chan string, 8)
+	first := &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+		entered <- xCtxUtil.GetRequestKey(ctx)
+		<-ctx.Done() // until the server is killed
+		return nil, ctx.Err()
+	}}
+	quiet(t)
+	address, kill := serve(t, first, loopback)
+	client := dial(t, address, xGrpcClient.WithRetry(20, 50*time.Millisecond, 200*time.Millisecond),
+		xGrpcClient.WithDialOptions(grpc.WithStatsHandler(begun)))
+	safe, unsafe := make(chan error, 1), make(chan error, 1)
+	go func() { safe <- safely(t.Context(), client) }()
+	id := <-entered
+	go func() { unsafe <- unsafely(t.Context(), client) }()
+	<-entered
+	kill()
+	if err := <-unsafe; !errors.Is(err, xError.ServiceUnavailable) {
+		t.Errorf("the unsafe call ended with %v, want SERVICE_UNAVAILABLE", err)
+	}
+	for range 4 { // the first two of the calls, and two that found no server
+		<-begun
+	}
+	serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+		entered <- xCtxUtil.GetRequestKey(ctx)
+		return &response{}, nil
+	}}, address)
+	if err := <-safe; err != nil {
+		t.Errorf("the safe call ended with %v, want success on the server that came back", err)
+	}
+	if again := <-entered; again != id {
+		t.Errorf("id = %q, want that of the first attempt, %q", again, id)
+	}
+	if len(entered) != 0 {
+		t.Error("the unsafe call was made again")
+	}
+}

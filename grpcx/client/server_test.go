@@ -1,0 +1,177 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	xGrpcIStream "github.com/plinthgo/plinth/grpcx/interceptor/stream"
+	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
+	"github.com/plinthgo/plinth/grpcx/internal/testproto"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type (
+	request  = testproto.TestRequest
+	response = testproto.TestResponse
+	client   = testproto.TestServiceClient
+	unaryOf  func(context.Context, *request) (*response, error)
+	bidi     = grpc.BidiStreamingServer[request, response]
+)
+
+// service answers every unary method with one function, and every stream with another.
+type service struct {
+	testproto.UnimplementedTestServiceServer
+	unary unaryOf
+	bidi  func(stream *bidi) error
+}
+
+func (s *service) Unary(ctx context.Context, r *request) (*response, error) { return s.unary(ctx, r) }
+
+func (s *service) UnarySafe(ctx context.Context, r *request) (*response, error) {
+	return s.unary(ctx, r)
+}
+
+func (s *service) UnaryIdempotent(ctx context.Context, r *request) (*response, error) {
+	return s.unary(ctx, r)
+}
+
+func (s *service) BidiStream(stream bidi) error { return s.bidi(&stream) }
+
+// serve starts a server at an address and returns where it listens, and how to kill it at once.
+func serve(tb testing.TB, s *service, address string, options ...grpc.ServerOption) (_ string, kill func()) {
+	tb.Helper()
+	at, stop, err := listen(tb.Context(), s, address, options...)
+	must(tb, err)
+	kill = func() {
+		if err := stop(); err != nil {
+			tb.Error(err)
+		}
+	}
+	tb.Cleanup(kill)
+	return at, kill
+}
+
+// start is serve for examples, which have no test.
+func start(s *service) (address string, stop func()) {
+	at, end, err := listen(context.Background(), s, loopback)
+	if err != nil {
+		panic(err)
+	}
+	return at, func() { _ = end() }
+}
+
+func listen(ctx context.Context, s *service, address string, options ...grpc.ServerOption) (_ string, stop func() error, _ error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return "", nil, err
+	}
+	options = append(options,
+		grpc.ChainUnaryInterceptor(xGrpcIUnary.Trace(), xGrpcIUnary.ResponseBuilder()),
+		grpc.ChainStreamInterceptor(xGrpcIStream.Trace(), xGrpcIStream.Recover()))
+	server := grpc.NewServer(options...)
+	testproto.RegisterTestServiceServer(server, s)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	stop = sync.OnceValue(func() error {
+		server.Stop()
+		if err := <-served; !errors.Is(err, grpc.ErrServerStopped) { // before it began
+			return err
+		}
+		return nil
+	})
+	return listener.Addr().String(), stop, nil
+}
+
+const loopback = "127.0.0.1:0"
+
+// dial returns a client without TLS, unless the options say otherwise.
+func dial(tb testing.TB, address string, options ...xGrpcClient.Option) testproto.TestServiceClient {
+	tb.Helper()
+	conn, err := xGrpcClient.Dial(address, append([]xGrpcClient.Option{xGrpcClient.WithPlaintext()}, options...)...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = conn.Close() })
+	return testproto.NewTestServiceClient(conn)
+}
+
+// bare returns a client of grpc-go alone.
+func bare(tb testing.TB, address string) client {
+	tb.Helper()
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	must(tb, err)
+	tb.Cleanup(func() { _ = conn.Close() })
+	return testproto.NewTestServiceClient(conn)
+}
+
+// inspect returns a client of a server that keeps the metadata and the deadline of each call.
+func inspect(t *testing.T, options ...xGrpcClient.Option) (testproto.TestServiceClient, chan seen) {
+	t.Helper()
+	calls := make(chan seen, 8)
+	address, _ := serve(t, &service{
+		unary: func(ctx context.Context, _ *request) (*response, error) {
+			calls <- look(ctx)
+			return &response{}, nil
+		},
+		bidi: func(stream *bidi) error {
+			calls <- look((*stream).Context())
+			return nil
+		},
+	}, loopback)
+	return dial(t, address, options...), calls
+}
+
+// seen is what a server sees of a call.
+type seen struct {
+	metadata metadata.MD
+	bounded  bool // has a deadline
+}
+
+func look(ctx context.Context) seen {
+	md, _ := metadata.FromIncomingContext(ctx)
+	_, bounded := ctx.Deadline()
+	return seen{metadata: md, bounded: bounded}
+}
+
+// incoming returns the context of a request with an id and a language.
+func incoming(ctx context.Context, id, language string) *xCtx.Request {
+	r := xCtx.NewRequest(ctx, nil)
+	r.SetID(id)
+	r.SetAcceptLanguage(language)
+	return r
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// quiet keeps the log of the servers out of the test's output.
+func quiet(tb testing.TB) {
+	tb.Helper()
+	e, err := xLog.New(xLog.Config{Writer: discard{}})
+	must(tb, err)
+	tb.Cleanup(xLog.SetDefault(e))
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+var errBusy = xError.New(xError.ServiceUnavailable, "not now")
