@@ -60,6 +60,19 @@ func DialOptions(options ...Option) ([]grpc.DialOption, error) {
 // failure: ask for it first.
 func FromError(err error) *xError.Error { return rpcstatus.From(err) }
 
+// RequestID returns the id under which a failed call was made, for a report to whoever runs the service: that of the
+// service's answer, or the one that Dial's connection gave to a call without. It is "" where err tells of none.
+func RequestID(err error) string {
+	if id := rpcstatus.RequestID(err); id != "" {
+		return id
+	}
+	var f *failed
+	if errors.As(err, &f) {
+		return f.id
+	}
+	return ""
+}
+
 func checkTarget(target string) error {
 	switch {
 	case strings.TrimSpace(target) == "":

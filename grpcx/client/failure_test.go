@@ -167,6 +167,27 @@ func TestAServerThatIsNotThereIsUnavailable(t *testing.T) {
 	}
 }
 
+func TestARequestIDIsFoundInTheErrorOfACall(t *testing.T) {
+	quiet(t)
+	address, _ := serve(t, &service{
+		unary: func(ctx context.Context, _ *request) (*response, error) {
+			return nil, rpcstatus.Of(ctx, xError.New(xError.NotExist, ""))
+		},
+	}, loopback)
+	const id = "3f1c-of-a-user"
+	_, answered := dial(t, address).Unary(metadata.AppendToOutgoingContext(t.Context(), "x_request_uuid", id), &request{})
+	if got := xGrpcClient.RequestID(answered); got != id {
+		t.Errorf("RequestID = %q, want %q of the service's answer", got, id)
+	}
+	_, unanswered := dial(t, "127.0.0.1:1").Unary(t.Context(), &request{})
+	if got := xGrpcClient.RequestID(unanswered); got == "" || !strings.Contains(unanswered.Error(), got) {
+		t.Errorf("RequestID = %q, want the one in %v", got, unanswered)
+	}
+	if got := xGrpcClient.RequestID(errors.New("of another kind")); got != "" {
+		t.Errorf("RequestID = %q, want none", got)
+	}
+}
+
 func TestFromErrorReadsWhatForeignClientsReturn(t *testing.T) {
 	if got := xGrpcClient.FromError(nil); got != nil {
 		t.Errorf("FromError(nil) = %v", got)

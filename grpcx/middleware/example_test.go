@@ -65,3 +65,21 @@ func ExampleExtractServiceName() {
 	fmt.Println(xGrpcMiddle.ExtractServiceName("/shop.v1.Orders/Place"))
 	// Output: shop.v1.Orders
 }
+
+// admit lets in who names a tenant.
+func admit(ctx context.Context) (context.Context, error) {
+	if _, missing := xGrpcUtil.ExtractMetadata(ctx, "shop_tenant"); missing != nil {
+		return nil, missing
+	}
+	return ctx, nil
+}
+
+func ExampleGuard() {
+	unary, stream := xGrpcMiddle.Guard(admit)
+	xGrpcMiddle.UseUnary(pb.TestService_ServiceDesc, unary)
+	xGrpcMiddle.UseStream(pb.TestService_ServiceDesc, stream)
+
+	_, err := unary(context.Background(), "request", nil, func(context.Context, any) (any, error) { return "response", nil })
+	fmt.Println(err)
+	// Output: NOT_EXIST: the metadata of the call has no value under "shop_tenant"
+}

@@ -243,6 +243,29 @@ func TestTaskHoldsReadinessUntilItReleases(t *testing.T) {
 	}
 }
 
+func TestATaskThatIsSlowToBeginIsInTimeForItsHold(t *testing.T) {
+	s := prepare(t, nil)
+	s.run(func(ctx context.Context, _ ...any) {
+		<-time.After(50 * time.Millisecond) // as a machine without a processor to spare makes it
+		if _, held := xHook.HoldReady(ctx, "beside"); !held {
+			t.Error("HoldReady = false, want a hold")
+		}
+		xHook.Fail(ctx, errors.New("seen"))
+	})
+	_ = s.result()
+}
+
+func TestATaskThatAsksForNothingDelaysReadinessBriefly(t *testing.T) {
+	s := prepare(t, nil)
+	end := make(chan struct{})
+	s.run(func(context.Context, ...any) { <-end })
+	wait(t, s.Life().Readied(), "readiness")
+	close(end)
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFailureWhileReadinessIsHeldEndsTheStart(t *testing.T) {
 	cause := errors.New("port in use")
 	s := prepare(t, nil, xOption.WithDrainDelay(15*time.Second)) // which a service that never was ready does not wait for

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"reflect"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -152,35 +150,6 @@ func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
 		w.Header()["Connection"] = closing
 	}
 	r.handler.ServeHTTP(w, req)
-}
-
-// runTasks starts the tasks and returns when each of their goroutines has begun.
-//
-// So a task whose first statement is xHook.HoldReady is in time, but for the few instructions between: the scheduler may
-// stop the goroutine there, though the ready hooks run meanwhile. Where that is too little, a start hook or a node takes
-// the hold for the task.
-func (r *runner) runTasks() {
-	var begun sync.WaitGroup
-	begun.Add(len(r.tasks))
-	for _, task := range r.tasks {
-		r.run(task, begun.Done)
-	}
-	begun.Wait()
-}
-
-// run starts a task and calls begun right before it. The task's panic ends the service.
-func (r *runner) run(task Task, begun func()) {
-	r.running.Go(func() {
-		err := xHook.Guard(func() error {
-			begun()
-			task(r.app)
-			return nil
-		})
-		if err != nil {
-			name := runtime.FuncForPC(reflect.ValueOf(task).Pointer()).Name()
-			r.life.Fail(r.stacked(fmt.Errorf("xmain: task %s: %w", name, err)))
-		}
-	})
 }
 
 // stacked logs the stacks of panics, which their errors do not hold.

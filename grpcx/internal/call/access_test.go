@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
@@ -32,7 +33,7 @@ func TestEachCallHasOneLine(t *testing.T) {
 		{name: "unknown", err: errors.New(secret), status: "INTERNAL", level: "error", code: 50000.0, message: "Something went wrong on our side"},
 		{name: "a plain status", err: status.Error(codes.Unavailable, secret), status: "UNAVAILABLE", level: "error"},
 		{name: "a code that gRPC does not define", err: status.Error(99, secret), status: "OTHER", level: "warn"},
-		{name: "cancelled", err: context.Canceled, status: "CANCELLED", level: "warn", code: any(float64(xError.Canceled.GetCode()))},
+		{name: "cancelled", err: context.Canceled, status: "CANCELLED", level: "info", code: any(float64(xError.Canceled.GetCode()))},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
@@ -51,6 +52,21 @@ func TestEachCallHasOneLine(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestUnavailableIsNoFailureWhileTheApplicationStops(t *testing.T) {
+	life := xHook.New()
+	app := xHook.NewContext(t.Context(), life)
+	inAllKinds(t, call.Config{App: app}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.does(func(context.Context) error {
+			life.BeginDrain()
+			return xError.New(xError.ServiceUnavailable, "the service is stopping")
+		})
+		do(f.Context())
+		if line := f.log.Only("call"); line["status"] != "UNAVAILABLE" || line["level"] != "info" {
+			f.Errorf("line = %v, want UNAVAILABLE at level info", line)
+		}
+	})
 }
 
 func TestLineOfAStreamCountsItsMessages(t *testing.T) {

@@ -9,6 +9,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -53,7 +54,8 @@ type Config struct {
 	App context.Context
 	// Log takes the lines of Access. It is the logger GRPC where nil.
 	Log *xLog.LogNamedLogger
-	// Registry holds the chains of Middleware. It is the default one where nil.
+	// Registry holds the chains of Middleware. Where nil it is that of the outermost interceptor of the call, and where that
+	// has none the default one: so a Middleware that an application lists itself runs the chains of the server.
 	Registry *xGrpcMiddle.Registry
 	// Checks are those of Validate, after the request's own.
 	Checks []xGrpcValid.Check
@@ -75,9 +77,6 @@ func newServer(parts Part, c Config) *server {
 	if s.Log == nil {
 		s.Log = xLog.WithName(xLog.NamedGRPC)
 	}
-	if s.Registry == nil {
-		s.Registry = xGrpcMiddle.Default
-	}
 	return s
 }
 
@@ -86,6 +85,8 @@ type state struct {
 	request xCtx.Request
 	origin  layer
 	info    any // of grpc: its address is the call's identity
+
+	registry *xGrpcMiddle.Registry // of the interceptor that has begun the call; it may be nil
 
 	preparing sync.Mutex
 	prepared  Part // what the request has been given; once, for its readers take no lock
@@ -143,7 +144,7 @@ func (s *server) enter(ctx context.Context, info any) (turn, context.Context) {
 
 // begin begins a call; around is a layer of the call around it, or nil.
 func (s *server) begin(ctx context.Context, around *layer, info any) (turn, context.Context) {
-	c := &state{info: info}
+	c := &state{info: info, registry: s.Registry}
 	c.origin = layer{Context: ctx, call: c, parts: s.parts}
 	c.request.Begin(&c.origin, nil)
 	c.request.SetDebug(s.debug)
@@ -179,6 +180,11 @@ func (t *turn) prepareOnce(ctx context.Context) {
 	defer c.preparing.Unlock()
 	t.prepare(ctx, t.parts&^c.prepared)
 	c.prepared |= t.parts
+}
+
+// chains returns the registry of the service middleware.
+func (t *turn) chains() *xGrpcMiddle.Registry {
+	return cmp.Or(t.Registry, t.call.registry, xGrpcMiddle.Default)
 }
 
 func (t *turn) count() {

@@ -53,8 +53,8 @@ func TestCancellationIsTheCallsOwn(t *testing.T) {
 		if a := do(ctx); status.Code(a.err) != codes.Canceled {
 			f.Errorf("err = %v, want Canceled", a.err)
 		}
-		if line := f.log.Await("call"); line["status"] != "CANCELLED" || line["level"] != "warn" {
-			f.Errorf("line = %v, want CANCELLED at level warn", line)
+		if line := f.log.Await("call"); line["status"] != "CANCELLED" || line["level"] != "info" {
+			f.Errorf("line = %v, want CANCELLED at level info", line)
 		}
 	})
 }

@@ -56,8 +56,11 @@ func (t *turn) access(ctx context.Context, method string, st *stream, err error)
 		code = codes.Internal
 	}
 	at := level(code)
-	if code == codes.OK && quiet(method) {
+	switch {
+	case code == codes.OK && quiet(method):
 		at = slog.LevelDebug
+	case code == codes.Unavailable && rpcstatus.Stopping(ctx):
+		at = slog.LevelInfo
 	}
 	if !t.Log.Enabled(ctx, at) {
 		return
@@ -89,10 +92,11 @@ var names = [...]string{
 	codes.DataLoss: "DATA_LOSS", codes.Unauthenticated: "UNAUTHENTICATED", codes.Unauthenticated + 1: "OTHER",
 }
 
-// level is that of a call's line: ERROR where the service failed, WARN where it refused.
+// level is that of a call's line: ERROR where the service failed, WARN where it refused. A client that no longer wants the
+// answer is the ordinary end of many a stream; so is UNAVAILABLE while the application stops.
 func level(code codes.Code) slog.Level {
 	switch code {
-	case codes.OK:
+	case codes.OK, codes.Canceled:
 		return slog.LevelInfo
 	case codes.Unknown, codes.Internal, codes.Unavailable, codes.DataLoss:
 		return slog.LevelError

@@ -91,7 +91,7 @@ func (t *turn) serveStream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 		}
 	}
 	if t.parts&Middleware != 0 {
-		if chain := t.Registry.Stream(xGrpcMiddle.ExtractServiceName(info.FullMethod)); chain != nil {
+		if chain := t.chains().Stream(xGrpcMiddle.ExtractServiceName(info.FullMethod)); chain != nil {
 			return chain(srv, ss, info, handle)
 		}
 	}

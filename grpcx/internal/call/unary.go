@@ -45,7 +45,7 @@ func (s *server) unary(outer context.Context, req any, info *grpc.UnaryServerInf
 // serve runs the chain of the service, where it has one, and the handler.
 func (t *turn) serve(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if t.parts&Middleware != 0 {
-		if chain := t.Registry.Unary(xGrpcMiddle.ExtractServiceName(info.FullMethod)); chain != nil {
+		if chain := t.chains().Unary(xGrpcMiddle.ExtractServiceName(info.FullMethod)); chain != nil {
 			inner := *t // the chain may call its next one at any time
 			return chain(ctx, req, info, func(ctx context.Context, req any) (any, error) { return inner.handle(ctx, req, next) })
 		}

@@ -61,6 +61,16 @@ func From(err error) *xError.Error {
 	return xError.WrapData(code, xError.ErrMessage(b.GetErrorMessage()), cause, data...)
 }
 
+// RequestID returns the request id in the envelope of the status in err's tree, or "".
+func RequestID(err error) string {
+	c, ok := find[carrier](err)
+	if !ok || !isFailure(c) {
+		return ""
+	}
+	b, _ := read(c.GRPCStatus())
+	return b.GetContext()
+}
+
 func plainCode(code codes.Code) *xError.ErrorCode {
 	if c := plain[code]; c != nil {
 		return c

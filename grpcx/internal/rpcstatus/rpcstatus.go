@@ -20,6 +20,7 @@ import (
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // logger takes what the client is not told.
@@ -172,9 +173,20 @@ func write(ctx context.Context, e *xError.Error) {
 	attrs := [...]slog.Attr{
 		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.Any("error", e),
 	}
-	if code.Status() >= http.StatusInternalServerError {
+	if code.Status() >= http.StatusInternalServerError && (code.Status() != http.StatusServiceUnavailable || !Stopping(ctx)) {
 		logger.Error(ctx, "the call failed", attrs[:]...)
 		return
 	}
 	logger.Debug(ctx, "the call was refused", attrs[:]...)
+}
+
+// Stopping reports whether the application of the call has begun its stop, when it is no failure that a service is not
+// available.
+func Stopping(ctx context.Context) bool {
+	select {
+	case <-xHook.Draining(ctx):
+		return true
+	default:
+		return false
+	}
 }

@@ -1,0 +1,160 @@
+package runner
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	grpchealth "google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+)
+
+// refreshEvery is how often the nodes are asked while somebody watches their health.
+const refreshEvery = 5 * time.Second
+
+// health is the health service of grpc.health.v1. It says of the server, and of each of its services, what the readiness
+// of the application says.
+type health struct {
+	*grpchealth.Server
+	life     *xHook.Lifecycle
+	services []string
+
+	looks    atomic.Int64
+	mu       sync.Mutex
+	last     int64 // look that was kept
+	watchers atomic.Int64
+	stopping context.Context //nolint:containedctx // ends the watches, which would hold up the graceful stop
+	end      context.CancelFunc
+}
+
+// newHealth adds the health service to the server, unless the application has registered one of its own.
+func newHealth(ctx context.Context, server *grpc.Server) *health {
+	h := &health{Server: grpchealth.NewServer(), life: xHook.From(ctx), services: []string{""}}
+	h.stopping, h.end = context.WithCancel(context.WithoutCancel(ctx))
+	for service := range server.GetServiceInfo() {
+		h.services = append(h.services, service)
+	}
+	healthpb.RegisterHealthServer(missing{server}, h)
+	h.set(h.status(ctx))
+	return h
+}
+
+// Check implements grpc.health.v1: it asks now.
+func (h *health) Check(ctx context.Context, req *healthpb.HealthCheckRequest) (*healthpb.HealthCheckResponse, error) {
+	h.refresh(ctx)
+	return h.Server.Check(ctx, req)
+}
+
+// List implements grpc.health.v1: it asks now.
+func (h *health) List(ctx context.Context, req *healthpb.HealthListRequest) (*healthpb.HealthListResponse, error) {
+	h.refresh(ctx)
+	return h.Server.List(ctx, req)
+}
+
+// Watch implements grpc.health.v1. It ends when the server stops.
+func (h *health) Watch(req *healthpb.HealthCheckRequest, stream grpc.ServerStreamingServer[healthpb.HealthCheckResponse]) error {
+	h.watchers.Add(1)
+	defer h.watchers.Add(-1)
+	h.refresh(stream.Context())
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer context.AfterFunc(h.stopping, cancel)()
+	err := h.Server.Watch(req, watch{ServerStreamingServer: stream, ctx: ctx})
+	if h.stopping.Err() != nil {
+		return status.Error(codes.Unavailable, "the server is stopping")
+	}
+	return err
+}
+
+// watch is a stream whose context also ends with the server.
+type watch struct {
+	grpc.ServerStreamingServer[healthpb.HealthCheckResponse]
+	ctx context.Context //nolint:containedctx // grpc's streams hold theirs
+}
+
+// Context implements grpc.ServerStream.
+func (w watch) Context() context.Context { return w.ctx }
+
+// follow keeps watchers up to date until ctx ends; the function that it returns waits for that.
+func (h *health) follow(ctx context.Context) (wait func()) {
+	var following sync.WaitGroup
+	following.Go(func() { h.look(ctx) })
+	following.Go(func() { // not held up by a look, which may take as long as a check
+		select {
+		case <-h.life.Draining():
+			h.Shutdown()
+		case <-ctx.Done():
+		}
+	})
+	return following.Wait
+}
+
+// look looks at the readiness when the service becomes ready, and as long as somebody watches, until ctx ends.
+func (h *health) look(ctx context.Context) {
+	ticker := time.NewTicker(refreshEvery)
+	defer ticker.Stop()
+	readied := h.life.Readied()
+	for {
+		select {
+		case <-readied:
+			readied = nil
+			h.refresh(ctx)
+		case <-ticker.C:
+			if h.watchers.Load() > 0 {
+				h.refresh(ctx)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// stop says no from now on, and ends the watches.
+func (h *health) stop() {
+	h.Shutdown()
+	h.end()
+}
+
+// refresh looks at the application's readiness. When ctx ends meanwhile it is not the application that is unwell. Of looks
+// at the same time the one that began last counts.
+func (h *health) refresh(ctx context.Context) {
+	look := h.looks.Add(1)
+	now := h.status(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if look > h.last {
+		h.last = look
+		h.set(now)
+	}
+}
+
+// status is what the application's readiness says. Outside an application there is nothing that could be unwell.
+func (h *health) status(ctx context.Context) healthpb.HealthCheckResponse_ServingStatus {
+	if h.life == nil {
+		return healthpb.HealthCheckResponse_SERVING
+	}
+	if h.life.State() != xHook.StateReady {
+		return healthpb.HealthCheckResponse_NOT_SERVING
+	}
+	for _, node := range h.life.Check(ctx) {
+		if !node.OK {
+			return healthpb.HealthCheckResponse_NOT_SERVING
+		}
+	}
+	return healthpb.HealthCheckResponse_SERVING
+}
+
+func (h *health) set(now healthpb.HealthCheckResponse_ServingStatus) {
+	for _, service := range h.services {
+		h.SetServingStatus(service, now)
+	}
+}

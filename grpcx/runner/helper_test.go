@@ -1,0 +1,254 @@
+package runner_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+// programKey names the program that this test binary plays instead of running tests.
+const programKey xEnv.EnvKey = "XGRPCRUNNER_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if name, play := xEnv.GetEnv(programKey); play {
+		programs[name]()
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// patience bounds every wait of these tests; what they wait for takes milliseconds.
+const patience = 20 * time.Second
+
+// serviceName is the full name of the service that the tests serve.
+var serviceName = pb.TestService_ServiceDesc.ServiceName
+
+// fixture is what an application of these tests is made of.
+type fixture struct {
+	nodes   []xRegNode.RegNodeList
+	options []xOption.Option
+	runner  []xGrpcRunner.Option
+	byEnv   bool // the address is that of the environment, not a free one
+}
+
+// app is an application that serves the test service beside HTTP.
+type app struct {
+	*xReg.Reg
+	t       *testing.T
+	log     *calltest.Log
+	service *calltest.Service
+	url     string // of HTTP
+	address string // of gRPC
+	task    xMain.Task
+	cancel  context.CancelFunc
+	done    chan struct{}
+	err     error // when done is closed
+}
+
+// listen opens a free port, which is closed with the test if nobody does so earlier.
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// prepare makes an application that shares nothing with another one.
+func prepare(t *testing.T, f fixture) *app {
+	t.Helper()
+	a := &app{t: t, service: &calltest.Service{}, cancel: func() {}, done: make(chan struct{})}
+	l := listen(t)
+	a.url = "http://" + l.Addr().String()
+	var engine *xLog.Engine
+	a.log, engine = calltest.NewLog(t)
+	options := []xOption.Option{
+		xOption.WithoutEnvFile(), xOption.WithLogger(engine), xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
+		xOption.WithListener(l), xOption.WithHealth(), xOption.WithDrainDelay(0),
+	}
+	reg, err := xReg.New(t.Context(), f.nodes, append(options, f.options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Reg = reg
+	with := []xGrpcRunner.Option{xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+		pb.RegisterTestServiceServer(r, a.service)
+	})}
+	if !f.byEnv {
+		g := listen(t)
+		a.address = g.Addr().String()
+		with = append(with, xGrpcRunner.WithListener(g))
+	}
+	a.task = xGrpcRunner.New(slices.Concat(with, f.runner)...)
+	return a
+}
+
+// run serves in the background; the end of the test stops what the test has not.
+func (a *app) run(tasks ...xMain.Task) *app {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(a.t.Context()))
+	a.cancel = cancel
+	go func() {
+		defer close(a.done)
+		a.err = xMain.RunContext(ctx, a.Reg, nil, nil, append(tasks, a.task)...)
+	}()
+	a.t.Cleanup(func() {
+		cancel()
+		wait(a.t, a.done, "the end of the application")
+	})
+	return a
+}
+
+// start is run, and waits until the application is ready.
+func (a *app) start() *app {
+	a.t.Helper()
+	a.run()
+	select {
+	case <-a.Life().Readied():
+	case <-a.done:
+		a.t.Fatalf("the start failed: %v\n%s", a.err, a.log)
+	case <-time.After(patience):
+		a.t.Fatalf("never ready:\n%s", a.log)
+	}
+	if a.address == "" {
+		a.address, _ = a.log.Only("serving gRPC")["address"].(string)
+	}
+	return a
+}
+
+// stop begins the stop and returns what RunContext does.
+func (a *app) stop() error {
+	a.t.Helper()
+	a.cancel()
+	return a.result()
+}
+
+// result waits for RunContext.
+func (a *app) result() error {
+	a.t.Helper()
+	wait(a.t, a.done, "the end of the application")
+	return a.err
+}
+
+// conn returns a connection that is closed with the test.
+func (a *app) conn(options ...grpc.DialOption) *grpc.ClientConn {
+	a.t.Helper()
+	return dial(a.t, a.address, options...)
+}
+
+// client returns a client on a connection of its own.
+func (a *app) client(options ...grpc.DialOption) pb.TestServiceClient {
+	a.t.Helper()
+	return pb.NewTestServiceClient(a.conn(options...))
+}
+
+// readyz returns what HTTP's readiness says.
+func (a *app) readyz() (code int, state string) {
+	a.t.Helper()
+	code, body, err := get(a.t, a.url+"/readyz")
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var answer struct{ Status string }
+	if err := json.Unmarshal(body, &answer); err != nil {
+		a.t.Fatalf("%s: %v", body, err)
+	}
+	return code, answer.Status
+}
+
+// get asks over a connection of its own.
+func get(t *testing.T, url string) (code int, body []byte, err error) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return 0, nil, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	body, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, body, errors.Join(err, resp.Body.Close())
+}
+
+// dial returns a connection to an address, closed with the test.
+func dial(t *testing.T, address string, options ...grpc.DialOption) *grpc.ClientConn {
+	t.Helper()
+	plain := []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	conn, err := grpc.NewClient(address, append(plain, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// wait waits for a channel to be closed.
+func wait(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(patience):
+		t.Fatalf("waited for %s in vain", what)
+	}
+}
+
+// unary makes a unary call in the background and returns its error.
+func unary(ctx context.Context, client pb.TestServiceClient, text string) <-chan error {
+	got := make(chan error, 1)
+	go func() {
+		_, err := client.Unary(ctx, &pb.TestRequest{Text: text}, grpc.WaitForReady(true))
+		got <- err
+	}()
+	return got
+}
+
+// call makes a unary call that must succeed.
+func call(t *testing.T, client pb.TestServiceClient, text string) *pb.TestResponse {
+	t.Helper()
+	resp, err := client.Unary(t.Context(), &pb.TestRequest{Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
+// refused waits until new connections to an address are refused.
+func refused(t *testing.T, address string) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		conn, err := (&net.Dialer{Deadline: end}).DialContext(t.Context(), "tcp", address)
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return
+		}
+		if err == nil {
+			_ = conn.Close()
+		}
+	}
+	t.Fatalf("%s still accepts connections", address)
+}

@@ -1,0 +1,302 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	xGrpcIStream "github.com/plinthgo/plinth/grpcx/interceptor/stream"
+	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+)
+
+// notes is what happened, in order.
+type notes struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (n *notes) add(what string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, what)
+}
+
+func (n *notes) String() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return strings.Join(n.list, " ")
+}
+
+// unary is an interceptor that notes its way in and out, and whether the call has its id.
+func (n *notes) unary(name string) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		n.add(name + "-in")
+		defer n.add(name + "-out")
+		return next(ctx, req)
+	}
+}
+
+func (n *notes) stream(name string) grpc.StreamServerInterceptor {
+	return func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		n.add(name + "-in")
+		defer n.add(name + "-out")
+		return next(srv, ss)
+	}
+}
+
+// chain is a registry with two middlewares of either kind for the test service.
+func (n *notes) chain() *xGrpcMiddle.Registry {
+	r := &xGrpcMiddle.Registry{}
+	r.UseUnary(&pb.TestService_ServiceDesc, n.unary("m1"), n.unary("m2"))
+	r.UseStream(&pb.TestService_ServiceDesc, n.stream("m1"), n.stream("m2"))
+	return r
+}
+
+func TestInterceptorsMiddlewaresChecksAndHandlerRunLikeAnOnion(t *testing.T) {
+	n := &notes{}
+	a := prepare(t, fixture{runner: []xGrpcRunner.Option{
+		xGrpcRunner.WithMiddleware(n.chain()),
+		xGrpcRunner.WithUnaryInterceptors(n.unary("a"), n.unary("b")), xGrpcRunner.WithUnaryInterceptors(n.unary("c")),
+		xGrpcRunner.WithStreamInterceptors(n.stream("a"), n.stream("b")), xGrpcRunner.WithStreamInterceptors(n.stream("c")),
+		xGrpcRunner.WithValidation(func(context.Context, any) error { n.add("check1"); return nil }),
+		xGrpcRunner.WithValidation(func(context.Context, any) error { n.add("check2"); return nil }),
+	}})
+	a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+		n.add("handler")
+		return &pb.TestResponse{}, nil
+	}
+	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error {
+		n.add("handler")
+		return nil
+	}
+	a.start()
+	const want = "a-in b-in c-in m1-in m2-in check1 check2 handler m2-out m1-out c-out b-out a-out"
+	call(t, a.client(), "hello")
+	if n.String() != want {
+		t.Errorf("unary order = %s\nwant %s", n, want)
+	}
+	n.list = nil
+	stream, err := a.client().ServerStream(t.Context(), &pb.TestRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	if n.String() != want {
+		t.Errorf("stream order = %s\nwant %s", n, want)
+	}
+}
+
+func TestAMiddlewareThatIsListedRunsTheGivenRegistry(t *testing.T) {
+	n := &notes{}
+	a := prepare(t, fixture{runner: []xGrpcRunner.Option{
+		xGrpcRunner.WithMiddleware(n.chain()),
+		xGrpcRunner.WithUnaryInterceptors(xGrpcIUnary.Middleware()), xGrpcRunner.WithStreamInterceptors(xGrpcIStream.Middleware()),
+	}})
+	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error { return nil }
+	a.start()
+	const want = "m1-in m2-in m2-out m1-out"
+	call(t, a.client(), "hello")
+	if n.String() != want {
+		t.Errorf("unary order = %s, want %s", n, want)
+	}
+	n.list = nil
+	stream, err := a.client().ServerStream(t.Context(), &pb.TestRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	if n.String() != want {
+		t.Errorf("stream order = %s, want %s", n, want)
+	}
+}
+
+// byDefault takes the notes of the chain in the default registry, which stays there; nil takes none.
+var byDefault atomic.Pointer[notes]
+
+var chainByDefault = sync.OnceFunc(func() {
+	quiet := &notes{}
+	taker := func() *notes {
+		if n := byDefault.Load(); n != nil {
+			return n
+		}
+		return quiet
+	}
+	xGrpcMiddle.UseUnary(&pb.TestService_ServiceDesc,
+		func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			return taker().unary("m")(ctx, req, info, next)
+		})
+	xGrpcMiddle.UseStream(&pb.TestService_ServiceDesc,
+		func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+			return taker().stream("m")(srv, ss, info, next)
+		})
+})
+
+// behaviour is what a client and the log see of a call of each kind.
+type behaviour struct {
+	Echo, Fail, Panic, Invalid, Nothing, StreamPanic string
+	Order                                            string
+}
+
+// observe calls in every way.
+func observe(t *testing.T, runner func(app context.Context) []xGrpcRunner.Option) behaviour {
+	t.Helper()
+	n := &notes{}
+	chainByDefault()
+	byDefault.Store(n)
+	defer byDefault.Store(nil)
+	// The interceptors of the specification's list want the application's context, which is there before the task is made.
+	var a *app
+	late := func(app context.Context) []xGrpcRunner.Option {
+		return append(runner(app),
+			xGrpcRunner.WithValidation(func(ctx context.Context, request any) error {
+				if request.(*pb.TestRequest).GetText() == "invalid" {
+					return xGrpcValid.Refuse(ctx, []xValid.FieldError{{Field: "text", Tag: "valid", Message: "is wrong"}}, nil)
+				}
+				return nil
+			}))
+	}
+	a = prepare(t, fixture{nodes: []xRegNode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return "the node", nil }}}})
+	l := listen(t)
+	a.address = l.Addr().String()
+	a.service.OnUnary = func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+		switch request.GetText() {
+		case "fail":
+			return nil, xError.New(xError.ResourceNotFound, "no such thing")
+		case "panic":
+			panic("oh")
+		case "nothing":
+			return nil, nil //nolint:nilnil // a mistake that is answered
+		}
+		value, _ := ctx.Value(xCtx.ContextKey("node")).(string)
+		return &pb.TestResponse{Text: value}, nil
+	}
+	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error { panic("oh") }
+	a.task = xGrpcRunner.New(append(late(a.Init.Ctx), xGrpcRunner.WithListener(l),
+		xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { pb.RegisterTestServiceServer(r, a.service) }))...)
+	a.start()
+	client := a.client()
+	const id = "request-1"
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "x_request_uuid", id)
+	see := func(text string) string {
+		var trailer metadata.MD
+		answer, err := client.Unary(ctx, &pb.TestRequest{Text: text}, grpc.Trailer(&trailer))
+		return describe(t, answer, err) + strings.Join(trailer.Get("x_request_uuid"), ",")
+	}
+	b := behaviour{Echo: see("echo"), Fail: see("fail"), Panic: see("panic"), Invalid: see("invalid"), Nothing: see("nothing")}
+	stream, err := client.ServerStream(ctx, &pb.TestRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = stream.Recv()
+	b.StreamPanic = describe(t, nil, err) + strings.Join(stream.Trailer().Get("x_request_uuid"), ",")
+	b.Order = n.String()
+	if err := a.stop(); err != nil {
+		t.Error(err)
+	}
+	for what, want := range map[string]int{"call": 6, "panic": 2} {
+		if got := len(a.log.Lines(what)); got != want {
+			t.Errorf("%d lines %q, want %d:\n%s", got, what, want, a.log)
+		}
+	}
+	return b
+}
+
+// describe writes what a client gets, details included.
+func describe(t *testing.T, answer *pb.TestResponse, err error) string {
+	t.Helper()
+	var out strings.Builder
+	for _, m := range append([]proto.Message{answer}, status.Convert(err).Proto()) {
+		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = out.Write(text)
+		out.WriteString("|")
+	}
+	return status.Code(err).String() + out.String()
+}
+
+func TestSpecificationsListOfInterceptorsIsTheSameAsNone(t *testing.T) {
+	none := observe(t, func(context.Context) []xGrpcRunner.Option { return nil })
+	for _, want := range []struct{ got, prefix string }{
+		{none.Echo, codes.OK.String()},
+		{none.Fail, codes.NotFound.String()},
+		{none.Panic, codes.Internal.String()},
+		{none.Invalid, codes.InvalidArgument.String()},
+		{none.StreamPanic, codes.Internal.String()},
+	} {
+		if !strings.HasPrefix(want.got, want.prefix) || !strings.HasSuffix(want.got, "request-1") {
+			t.Errorf("call = %q, want %s and the id", want.got, want.prefix)
+		}
+	}
+	if !strings.Contains(none.Echo, "the node") {
+		t.Errorf("answer = %q, want the value of a node", none.Echo)
+	}
+	listed := observe(t, func(app context.Context) []xGrpcRunner.Option {
+		return []xGrpcRunner.Option{
+			xGrpcRunner.WithUnaryInterceptors(
+				xGrpcIUnary.InitContext(app), xGrpcIUnary.Recover(), xGrpcIUnary.Middleware(), xGrpcIUnary.ResponseBuilder()),
+			xGrpcRunner.WithStreamInterceptors(
+				xGrpcIStream.InitContext(app), xGrpcIStream.Recover(), xGrpcIStream.Middleware()),
+		}
+	})
+	if diff := cmp.Diff(none, listed); diff != "" {
+		t.Errorf("with the list it differs (-without +with):\n%s", diff)
+	}
+	if want := strings.TrimSuffix(strings.Repeat("m-in m-out ", 6), " "); none.Order != want {
+		t.Errorf("order = %s, want %s", none.Order, want)
+	}
+}
+
+func TestHandlerKnowsApplicationAndRequest(t *testing.T) {
+	a := prepare(t, fixture{nodes: []xRegNode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return 42, nil }}}})
+	var value any
+	var id string
+	a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
+		value, id = ctx.Value(xCtx.ContextKey("node")), xCtxUtil.GetRequestKey(ctx)
+		return &pb.TestResponse{}, nil
+	}
+	a.start()
+	answer := call(t, a.client(), "hello")
+	if value != 42 || id == "" || answer.GetBaseResponse().GetContext() != id {
+		t.Errorf("node = %v, id = %q, answered %q; want 42 and the same id", value, id, answer.GetBaseResponse().GetContext())
+	}
+}
+
+func TestLinesCarryTheNameOfTheLoggerThatIsGiven(t *testing.T) {
+	a := prepare(t, fixture{runner: []xGrpcRunner.Option{xGrpcRunner.WithLogger(xLog.WithName("ORDERS"))}}).start()
+	call(t, a.client(), "hello")
+	if err := a.stop(); err != nil {
+		t.Error(err)
+	}
+	names := []any{a.log.Only("serving gRPC")["name"], a.log.Only("call")["name"]}
+	if !slices.Equal(names, []any{"ORDERS", "ORDERS"}) {
+		t.Errorf("names = %v, want that of the logger", names)
+	}
+}

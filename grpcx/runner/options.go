@@ -1,0 +1,187 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+)
+
+// DefaultGracefulStopTimeout is how long calls in flight may take at the stop where nothing else is said.
+const DefaultGracefulStopTimeout = 30 * time.Second
+
+// Option configures the server.
+type Option func(*config)
+
+type config struct {
+	log         *xLog.LogNamedLogger
+	stopTimeout time.Duration
+	register    []func(context.Context, grpc.ServiceRegistrar)
+	unary       []grpc.UnaryServerInterceptor
+	stream      []grpc.StreamServerInterceptor
+	server      []grpc.ServerOption
+	listener    net.Listener
+	checks      []xGrpcValid.Check
+	registry    *xGrpcMiddle.Registry
+	faults      []error
+}
+
+func newConfig(options []Option) *config {
+	c := &config{log: xLog.WithName(xLog.NamedGRPC), stopTimeout: DefaultGracefulStopTimeout, registry: xGrpcMiddle.Default}
+	for _, option := range options {
+		if option != nil {
+			option(c)
+		}
+	}
+	return c
+}
+
+// WithLogger has the server's lines, those of the access log among them, written by log. The default is the logger GRPC.
+func WithLogger(log *xLog.LogNamedLogger) Option {
+	return func(c *config) {
+		if c.refuse("WithLogger", log == nil, "the logger is nil") {
+			return
+		}
+		c.log = log
+	}
+}
+
+// WithGracefulStopTimeout bounds how long calls in flight may take at the stop. The application's shutdown timeout bounds
+// it too. The default is DefaultGracefulStopTimeout.
+func WithGracefulStopTimeout(d time.Duration) Option {
+	return func(c *config) {
+		if c.refuse("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is no duration above 0", d)) {
+			return
+		}
+		c.stopTimeout = d
+	}
+}
+
+// WithRegisterService adds services to the server before it serves. The context is the application's. It may be given
+// several times.
+func WithRegisterService(register func(ctx context.Context, registrar grpc.ServiceRegistrar)) Option {
+	return func(c *config) {
+		if c.refuse("WithRegisterService", register == nil, "the function is nil") {
+			return
+		}
+		c.register = append(c.register, register)
+	}
+}
+
+// WithUnaryInterceptors adds interceptors for unary calls, outermost first. They stand inside Trace, InitContext,
+// AccessLog and Recover, and outside Middleware, Validate and ResponseBuilder; those that are named here as well keep
+// the place that they are given here. It may be given several times.
+func WithUnaryInterceptors(interceptors ...grpc.UnaryServerInterceptor) Option {
+	return func(c *config) {
+		for i, one := range interceptors {
+			c.refuse("WithUnaryInterceptors", one == nil, fmt.Sprintf("interceptor %d is nil", i+1))
+		}
+		c.unary = append(c.unary, interceptors...)
+	}
+}
+
+// WithStreamInterceptors is WithUnaryInterceptors for streams.
+func WithStreamInterceptors(interceptors ...grpc.StreamServerInterceptor) Option {
+	return func(c *config) {
+		for i, one := range interceptors {
+			c.refuse("WithStreamInterceptors", one == nil, fmt.Sprintf("interceptor %d is nil", i+1))
+		}
+		c.stream = append(c.stream, interceptors...)
+	}
+}
+
+// WithServerOptions adds options of grpc-go, such as credentials for TLS. They come last and replace the runner's limits.
+func WithServerOptions(options ...grpc.ServerOption) Option {
+	return func(c *config) {
+		for i, one := range options {
+			c.refuse("WithServerOptions", one == nil, fmt.Sprintf("option %d is nil", i+1))
+		}
+		c.server = append(c.server, options...)
+	}
+}
+
+// WithListener serves an open listener instead of PLINTH_HOST and GRPC_PORT. The server closes it, also
+// where the start fails.
+func WithListener(l net.Listener) Option {
+	return func(c *config) {
+		if c.refuse("WithListener", l == nil, "the listener is nil") {
+			return
+		}
+		c.listener = l
+	}
+}
+
+// WithValidation adds checks of requests, after the requests' own methods, such as those of the module protovalidate. It
+// may be given several times.
+func WithValidation(checks ...xGrpcValid.Check) Option {
+	return func(c *config) {
+		for i, check := range checks {
+			c.refuse("WithValidation", check == nil, fmt.Sprintf("check %d is nil", i+1))
+		}
+		c.checks = append(c.checks, checks...)
+	}
+}
+
+// WithMiddleware takes the middlewares of services from a registry of its own instead of xGrpcMiddle.Default.
+func WithMiddleware(registry *xGrpcMiddle.Registry) Option {
+	return func(c *config) {
+		if c.refuse("WithMiddleware", registry == nil, "the registry is nil") {
+			return
+		}
+		c.registry = registry
+	}
+}
+
+// refuse notes what is wrong with an option, for the start to report, and returns whether something is.
+func (c *config) refuse(option string, wrong bool, problem string) bool { //nolint:revive // flag-parameter: a condition
+	if wrong {
+		c.faults = append(c.faults, fmt.Errorf("xgrpcrunner: %s: %s", option, problem))
+	}
+	return wrong
+}
+
+// check returns everything that is wrong with the configuration.
+func (c *config) check() error { return errors.Join(c.faults...) }
+
+// The server's limits. Each can be replaced by WithServerOptions.
+const (
+	maxMessageBytes = 4 << 20
+	maxStreams      = 1000     // of one connection at the same time
+	maxHeaderBytes  = 64 << 10 // of a call's metadata
+	handshakeTime   = 20 * time.Second
+
+	// A connection that has carried no call for maxIdle is closed. One that is maxAge old is given no more calls, so that
+	// clients spread over servers that have come since; grpc-go varies it by a tenth. Its calls may go on as long as they
+	// take, since a stream may be endless by design.
+	maxIdle = 15 * time.Minute
+	maxAge  = 30 * time.Minute
+
+	// A silent connection is asked for a sign of life after pingAfter, and closed where none comes within pingTimeout.
+	// A client that asks more often than every minPing is cut off.
+	pingAfter   = time.Minute
+	pingTimeout = 20 * time.Second
+	minPing     = 5 * time.Second // half of the least that grpc-go's clients can be set to
+)
+
+func limits() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(maxMessageBytes),
+		grpc.MaxSendMsgSize(maxMessageBytes),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxHeaderListSize(maxHeaderBytes),
+		grpc.ConnectionTimeout(handshakeTime),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionIdle: maxIdle, MaxConnectionAge: maxAge, Time: pingAfter, Timeout: pingTimeout,
+		}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
+		grpc.WaitForHandlers(true),
+	}
+}

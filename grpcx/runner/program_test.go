@@ -1,0 +1,256 @@
+//go:build unix
+
+package runner_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"google.golang.org/grpc"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+// gracefulKey sets the timeout of the graceful stop of a program.
+const gracefulKey xEnv.EnvKey = "XGRPCRUNNER_TEST_GRACEFUL"
+
+// programs are the main functions that this test binary can play.
+var programs = map[string]func(){
+	"serve": func() { serveProgram() },
+	"slow registration": func() {
+		serveProgram(xGrpcRunner.WithRegisterService(func(ctx context.Context, _ grpc.ServiceRegistrar) {
+			xLog.Info(ctx, "registering")
+			<-ctx.Done()
+		}))
+	},
+}
+
+// said is a node that says in the log that it was closed.
+type said struct{}
+
+// Close implements the close of a node.
+func (said) Close() { xLog.Info(context.Background(), "node closed") }
+
+// serveProgram is the main function of the programs.
+func serveProgram(options ...xGrpcRunner.Option) {
+	nodes := []xRegNode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return said{}, nil }}}
+	reg := xReg.Register(context.Background(), nodes, xOption.WithHealth(), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/slow", func(c *gin.Context) {
+			xLog.Info(c, "entered")
+			finish(c)
+			xResult.Success(c, "slow")
+		})
+	}))
+	service := &calltest.Service{OnUnary: behave, OnServer: stream}
+	xMain.Runner(reg, nil, nil, xGrpcRunner.New(append(options,
+		xGrpcRunner.WithGracefulStopTimeout(xEnv.GetEnvDuration(gracefulKey, xGrpcRunner.DefaultGracefulStopTimeout)),
+		xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { pb.RegisterTestServiceServer(r, service) }),
+	)...))
+}
+
+// finish returns well after the stop has begun.
+func finish(ctx context.Context) {
+	<-xHook.Draining(ctx)
+	<-time.After(400 * time.Millisecond)
+}
+
+// behave does what the request says.
+func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+	if text := request.GetText(); text != "work" {
+		xLog.Info(ctx, "entered")
+		defer xLog.Info(ctx, "left")
+	}
+	switch request.GetText() {
+	case "work":
+		<-time.After(3 * time.Millisecond)
+	case "slow":
+		finish(ctx)
+	case "patient":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "deaf":
+		select {}
+	}
+	return &pb.TestResponse{Text: request.GetText()}, nil
+}
+
+// stream sends one message, and then does what the request says.
+func stream(request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse]) error {
+	ctx := stream.Context()
+	if err := stream.Send(&pb.TestResponse{}); err != nil {
+		return err
+	}
+	if request.GetText() == "draining" {
+		<-xHook.Draining(ctx)
+		return stream.Send(&pb.TestResponse{Text: "goodbye"})
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// process is a program that runs.
+type process struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	lines   chan string
+	address string // of gRPC
+	url     string // of HTTP
+
+	mu  sync.Mutex
+	out strings.Builder
+}
+
+// play starts a program with an environment of its own.
+func play(t *testing.T, name string, env ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan string, 100000)}
+	p.cmd.Dir = t.TempDir()
+	p.cmd.Env = append([]string{
+		programKey.String() + "=" + name, "PATH=" + p.cmd.Dir, "HOME=" + p.cmd.Dir, "TMPDIR=" + p.cmd.Dir,
+		"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "GRPC_PORT=0", "LOG_DIR=none", "PLINTH_DRAIN_DELAY=0s",
+	}, env...)
+	pipe, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Stderr = p.cmd.Stdout
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.lines)
+		for scan := bufio.NewScanner(pipe); scan.Scan(); {
+			p.mu.Lock()
+			p.out.WriteString(scan.Text() + "\n")
+			p.mu.Unlock()
+			p.lines <- scan.Text()
+		}
+	}()
+	return p
+}
+
+// ready waits until the program serves both, in whatever order it says so: see Task in xMain.
+func (p *process) ready() *process {
+	p.t.Helper()
+	for p.address == "" || p.url == "" {
+		line := p.line("serving gRPC", "ready")
+		where, _ := line["address"].(string)
+		if line["msg"] == "ready" {
+			p.url = where
+		} else {
+			p.address = where
+		}
+	}
+	return p
+}
+
+// output returns what the program has written.
+func (p *process) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+// line waits for a line of the log with one of these messages.
+func (p *process) line(messages ...string) map[string]any {
+	p.t.Helper()
+	timeout := time.After(patience)
+	for {
+		select {
+		case text, ok := <-p.lines:
+			var line map[string]any
+			if json.Unmarshal([]byte(text), &line) == nil && slices.Contains(messages, fmt.Sprint(line["msg"])) {
+				return line
+			}
+			if !ok {
+				p.t.Fatalf("ended without a line %q:\n%s", messages, p.output())
+			}
+		case <-timeout:
+			p.t.Fatalf("no line %q in\n%s", messages, p.output())
+		}
+	}
+}
+
+// terminate begins the stop.
+func (p *process) terminate() {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// exits waits for the end, which must come within a time and with a code.
+func (p *process) exits(code int, within time.Duration) {
+	p.t.Helper()
+	began := time.Now()
+	for range p.lines { // until the pipe is closed
+	}
+	err := p.cmd.Wait()
+	if e := (*exec.ExitError)(nil); err != nil && !errors.As(err, &e) {
+		p.t.Fatal(err)
+	}
+	if got, took := p.cmd.ProcessState.ExitCode(), time.Since(began); got != code || took > within {
+		p.t.Errorf("exit code = %d after %s, want %d within %s:\n%s", got, took, code, within, p.output())
+	}
+}
+
+// order reports whether the output holds these texts one after the other.
+func (p *process) order(texts ...string) {
+	p.t.Helper()
+	rest := p.output()
+	for _, text := range texts {
+		_, after, found := strings.Cut(rest, text)
+		if !found {
+			p.t.Errorf("%q is missing or too early in\n%s", text, p.output())
+			return
+		}
+		rest = after
+	}
+}
+
+// once reports whether the output holds a text exactly once.
+func (p *process) once(text string) {
+	p.t.Helper()
+	if n := strings.Count(p.output(), text); n != 1 {
+		p.t.Errorf("%q is there %d times, want once:\n%s", text, n, p.output())
+	}
+}
+
+func (p *process) client() pb.TestServiceClient {
+	return pb.NewTestServiceClient(dial(p.t, p.address))
+}
+
+// opened opens a stream and waits for its first message.
+func (p *process) opened(text string) grpc.ServerStreamingClient[pb.TestResponse] {
+	p.t.Helper()
+	stream, err := p.client().ServerStream(p.t.Context(), &pb.TestRequest{Text: text})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return stream
+}

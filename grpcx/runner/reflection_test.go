@@ -1,0 +1,203 @@
+package runner_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/reflection"
+	reflectpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+// curl knows nothing of a server but what reflection tells it.
+type curl struct {
+	t      *testing.T
+	conn   *grpc.ClientConn
+	stream grpc.BidiStreamingClient[reflectpb.ServerReflectionRequest, reflectpb.ServerReflectionResponse]
+}
+
+func newCurl(t *testing.T, conn *grpc.ClientConn) *curl {
+	t.Helper()
+	stream, err := reflectpb.NewServerReflectionClient(conn).ServerReflectionInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &curl{t: t, conn: conn, stream: stream}
+}
+
+func (c *curl) ask(request *reflectpb.ServerReflectionRequest) (*reflectpb.ServerReflectionResponse, error) {
+	if err := c.stream.Send(request); err != nil {
+		_, err = c.stream.Recv() // which has the status
+		return nil, err
+	}
+	return c.stream.Recv()
+}
+
+// services lists the services.
+func (c *curl) services() ([]string, error) {
+	answer, err := c.ask(&reflectpb.ServerReflectionRequest{MessageRequest: &reflectpb.ServerReflectionRequest_ListServices{}})
+	var names []string
+	for _, service := range answer.GetListServicesResponse().GetService() {
+		names = append(names, service.GetName())
+	}
+	return names, err
+}
+
+// method finds a method, with the files that describe it.
+func (c *curl) method(service, name string) protoreflect.MethodDescriptor {
+	c.t.Helper()
+	answer, err := c.ask(&reflectpb.ServerReflectionRequest{
+		MessageRequest: &reflectpb.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service},
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	set := &descriptorpb.FileDescriptorSet{}
+	for _, text := range answer.GetFileDescriptorResponse().GetFileDescriptorProto() {
+		file := &descriptorpb.FileDescriptorProto{}
+		if err := proto.Unmarshal(text, file); err != nil {
+			c.t.Fatal(err)
+		}
+		set.File = append(set.File, file)
+	}
+	files, err := protodesc.NewFiles(set)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	d, err := files.FindDescriptorByName(protoreflect.FullName(service))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return d.(protoreflect.ServiceDescriptor).Methods().ByName(protoreflect.Name(name))
+}
+
+// call calls a unary method with one text field.
+func (c *curl) call(m protoreflect.MethodDescriptor, text string, options ...grpc.CallOption) (*dynamicpb.Message, error) {
+	request, answer := dynamicpb.NewMessage(m.Input()), dynamicpb.NewMessage(m.Output())
+	request.Set(m.Input().Fields().ByName("text"), protoreflect.ValueOfString(text))
+	path := "/" + string(m.Parent().FullName()) + "/" + string(m.Name())
+	return answer, c.conn.Invoke(c.t.Context(), path, request, answer, options...)
+}
+
+// sees calls Unary as a client that has found it through reflection, once in vain.
+func sees(t *testing.T, conn *grpc.ClientConn) {
+	t.Helper()
+	c := newCurl(t, conn)
+	names, err := c.services()
+	if err != nil || !slices.Contains(names, serviceName) || !slices.Contains(names, "grpc.health.v1.Health") {
+		t.Fatalf("services = %v, %v; want %s and the health service", names, err, serviceName)
+	}
+	unary := c.method(serviceName, "Unary")
+	var trailer metadata.MD
+	answer, err := c.call(unary, "hello", grpc.Trailer(&trailer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := answer.Get(unary.Output().Fields().ByName("text")).String(); got != "hello" {
+		t.Errorf("text = %q, want hello", got)
+	}
+	envelope := answer.Get(unary.Output().Fields().ByName("base_response")).Message()
+	id := envelope.Get(envelope.Descriptor().Fields().ByName("context")).String()
+	if ids := trailer.Get("x_request_uuid"); len(ids) != 1 || id == "" || ids[0] != id {
+		t.Errorf("trailer = %v, want the id %q of the envelope", ids, id)
+	}
+
+	trailer = nil
+	_, err = c.call(unary, "fail", grpc.Trailer(&trailer))
+	s := status.Convert(err)
+	if s.Code() != codes.NotFound || len(s.Details()) == 0 || len(trailer.Get("x_request_uuid")) != 1 {
+		t.Fatalf("error = %v, trailer = %v; want NotFound with details and the id", err, trailer)
+	}
+	detail, _ := s.Details()[0].(proto.Message)
+	if name := detail.ProtoReflect().Descriptor().FullName(); name != "xBase.BaseResponse" {
+		t.Errorf("first detail = %s, want the envelope", name)
+	}
+}
+
+// failing answers "fail" with an error.
+func failing(_ context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+	if request.GetText() == "fail" {
+		return nil, xError.New(xError.ResourceNotFound, "no such thing")
+	}
+	return &pb.TestResponse{Text: request.GetText()}, nil
+}
+
+func TestClientThatKnowsReflectionOnlyCalls(t *testing.T) {
+	t.Setenv(xEnv.GrpcReflection.String(), "true")
+	a := prepare(t, fixture{})
+	a.service.OnUnary = failing
+	a.start()
+	sees(t, a.conn())
+	if a.log.Only("serving gRPC")["reflection"] != true {
+		t.Errorf("log:\n%s\nwant it to say that there is reflection", a.log)
+	}
+}
+
+func TestReflectionOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
+	t.Setenv(xEnv.GrpcReflection.String(), "true")
+	for _, tc := range []struct {
+		name     string
+		register func(reflection.GRPCServer)
+	}{{"both versions", reflection.Register}, {"v1 only", reflection.RegisterV1}} {
+		t.Run(tc.name, func(t *testing.T) {
+			a := prepare(t, fixture{runner: []xGrpcRunner.Option{
+				xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+					tc.register(r.(reflection.GRPCServer))
+				}),
+			}})
+			a.service.OnUnary = failing
+			a.start()
+			sees(t, a.conn())
+		})
+	}
+}
+
+// unreflected reports what is wrong with a server that should have no reflection.
+func unreflected(t *testing.T, conn *grpc.ClientConn) {
+	t.Helper()
+	if names, err := newCurl(t, conn).services(); status.Code(err) != codes.Unimplemented {
+		t.Errorf("services = %v, %v; want UNIMPLEMENTED", names, err)
+	}
+}
+
+func TestThereIsNoReflectionUnlessAskedFor(t *testing.T) {
+	for _, value := range []string{"", "false"} {
+		t.Run("value "+value, func(t *testing.T) {
+			t.Setenv(xEnv.GrpcReflection.String(), value)
+			unreflected(t, prepare(t, fixture{}).start().conn())
+		})
+	}
+}
+
+func TestReflectionIsAskedForWithTrueOnly(t *testing.T) {
+	for _, value := range []string{"TRUE", "True", "1", "yes", " true"} {
+		t.Run(value, func(t *testing.T) {
+			t.Setenv(xEnv.GrpcReflection.String(), value)
+			// An application does not start with such a value.
+			_, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), xOption.WithSnowflake(xSnowflake.WithNodeID(1)))
+			if err == nil || !strings.Contains(err.Error(), "GRPC_REFLECTION") || !strings.Contains(err.Error(), "true, false") {
+				t.Errorf("New = %v, want the variable and what it accepts", err)
+			}
+			// Outside of one there is no reflection.
+			unreflected(t, dial(t, serve(t).address))
+		})
+	}
+}

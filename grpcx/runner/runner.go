@@ -1,0 +1,177 @@
+// Package runner serves gRPC beside HTTP, as a task of xMain.Runner. Import it as xGrpcRunner.
+//
+//	xMain.Runner(reg, log, nil, xGrpcRunner.New(
+//		xGrpcRunner.WithRegisterService(func(ctx context.Context, registrar grpc.ServiceRegistrar) {
+//			pb.RegisterUserServiceServer(registrar, user.NewService(ctx))
+//		}),
+//	))
+//
+// It listens on PLINTH_HOST and GRPC_PORT before the application reports ready; a port in use fails the start. Every call
+// goes through the interceptors of xGrpcIUnary and xGrpcIStream, which the runner mounts by itself: Trace, InitContext,
+// AccessLog and Recover outside, Middleware, Validate and ResponseBuilder inside those of the application.
+//
+// The health service (grpc.health.v1) follows the application's readiness. Reflection is there where GRPC_REFLECTION is
+// "true".
+//
+// At the stop the health service says no at once; after the drain delay the server takes no new calls and finishes those
+// that are in flight, as the HTTP server does at the same time. What is left when the timeout of the graceful stop has run
+// out, or the application's own, is cut off: a stream with a warning, since it may be endless by design, a unary call with
+// an error.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/reflection"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+)
+
+// name is that of the runner among hooks, holds and errors.
+const name = "gRPC"
+
+// New returns a task for xMain.Runner that serves gRPC until the application stops.
+//
+// What goes wrong ends the application with an error. Outside an application, where nobody would hear of it, the error is
+// logged: use Serve there.
+func New(options ...Option) func(ctx context.Context, extra ...any) {
+	c := newConfig(options)
+	return func(ctx context.Context, _ ...any) {
+		release, _ := xHook.HoldReady(ctx, name)
+		defer release() // after a failure has been told
+		broken := func(err error) { xHook.Fail(ctx, err) }
+		if err := c.serve(ctx, release, broken); err != nil && !xHook.Fail(ctx, err) {
+			c.log.Error(ctx, "the gRPC server failed", slog.Any("error", err))
+		}
+	}
+}
+
+// Serve serves gRPC until ctx ends and the calls in flight have been answered, and returns what went wrong. The start's
+// problems are reported all at once.
+func Serve(ctx context.Context, options ...Option) error {
+	return newConfig(options).serve(ctx, func() {}, func(error) {})
+}
+
+// serve is one life of a server; it calls listening when clients can connect, and broken when they no longer can although
+// nobody wants the stop.
+func (c *config) serve(ctx context.Context, listening func(), broken func(error)) error {
+	s, err := c.build(ctx)
+	if err != nil {
+		return errors.Join(err, c.discard())
+	}
+	if ctx.Err() != nil { // also where the stop came while services were registered
+		s.grpc.Stop()
+		return c.discard()
+	}
+	l, err := c.listen(ctx)
+	if err != nil {
+		s.grpc.Stop()
+		return err
+	}
+	c.log.Notice(ctx, "serving gRPC", slog.String("address", l.Addr().String()),
+		slog.Int("services", s.own), slog.Bool("reflection", reflected()))
+	return s.live(ctx, l, listening, broken)
+}
+
+// discard closes a listener that no server has got.
+func (c *config) discard() error {
+	if c.listener == nil {
+		return nil
+	}
+	return c.listener.Close()
+}
+
+// build makes the server with all of its services.
+func (c *config) build(ctx context.Context) (*server, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	s := &server{config: c, stopped: make(chan struct{})}
+	err := xHook.Guard(func() error { return s.assemble(ctx) })
+	if err == nil {
+		return s, nil
+	}
+	if s.grpc != nil {
+		s.grpc.Stop()
+	}
+	var p *xHook.PanicError
+	if errors.As(err, &p) {
+		c.log.Error(ctx, "panic", slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
+	}
+	return nil, fmt.Errorf("xgrpcrunner: registering services: %w", err)
+}
+
+// assemble may panic, as what the application gives does.
+func (s *server) assemble(ctx context.Context) error {
+	s.grpc = grpc.NewServer(s.serverOptions(ctx, &s.flight)...)
+	r := &registrar{Server: s.grpc}
+	for _, register := range s.register {
+		register(ctx, r)
+	}
+	if err := r.problems(); err != nil {
+		return err
+	}
+	s.own = len(s.grpc.GetServiceInfo())
+	s.health = newHealth(ctx, s.grpc)
+	if reflected() {
+		reflection.Register(missing{s.grpc})
+	}
+	return nil
+}
+
+// reflected reports whether the environment asks for reflection, which shows to anyone what the services are.
+func reflected() bool {
+	text, _ := xEnv.GetEnv(xEnv.GrpcReflection)
+	return text == "true"
+}
+
+// listen opens the address of the server.
+func (c *config) listen(ctx context.Context) (net.Listener, error) {
+	if c.listener != nil {
+		return c.listener, nil
+	}
+	if text, set := xEnv.GetEnv(xEnv.GrpcPort); set { // in an application it has been checked
+		if err := xEnv.Lookup(xEnv.GrpcPort).Check(text); err != nil {
+			return nil, fmt.Errorf("xgrpcrunner: %w", err)
+		}
+	}
+	address := net.JoinHostPort(xEnv.String(xEnv.Host), strconv.Itoa(xEnv.Int(xEnv.GrpcPort)))
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("xgrpcrunner: %s and %s: cannot listen on %s: %w", xEnv.Host, xEnv.GrpcPort, address, err)
+	}
+	return l, nil
+}
+
+// serverOptions returns the limits, the interceptors and what the application adds, which comes last and therefore wins.
+func (c *config) serverOptions(ctx context.Context, flight *call.Flight) []grpc.ServerOption {
+	base := call.Config{App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks, Flight: flight}
+	options := limits()
+	if len(c.unary) == 0 {
+		options = append(options, grpc.ChainUnaryInterceptor(call.Unary(call.Outer|call.Inner, base)))
+	} else {
+		options = append(options, grpc.ChainUnaryInterceptor(call.Unary(call.Outer, base)),
+			grpc.ChainUnaryInterceptor(c.unary...), grpc.ChainUnaryInterceptor(call.Unary(call.Inner, inner(base))))
+	}
+	if len(c.stream) == 0 {
+		options = append(options, grpc.ChainStreamInterceptor(call.Stream(call.Outer|call.Inner, base)))
+	} else {
+		options = append(options, grpc.ChainStreamInterceptor(call.Stream(call.Outer, base)),
+			grpc.ChainStreamInterceptor(c.stream...), grpc.ChainStreamInterceptor(call.Stream(call.Inner, inner(base))))
+	}
+	return append(options, c.server...)
+}
+
+// inner is the configuration of the parts inside the application's interceptors, which count no call a second time.
+func inner(c call.Config) call.Config {
+	c.Flight = nil
+	return c
+}

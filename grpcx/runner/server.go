@@ -1,0 +1,129 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/grpcx/internal/call"
+)
+
+// server is one gRPC server and its end.
+type server struct {
+	*config
+	grpc   *grpc.Server
+	health *health
+	flight call.Flight
+
+	arrivals *arrivals
+	own      int // services of the application
+
+	once    sync.Once
+	stopped chan struct{} // closed when the stop is complete
+	err     error         // of the stop
+}
+
+// live serves l until ctx ends, or until the application's stop comes to its servers, which is earlier.
+func (s *server) live(ctx context.Context, l net.Listener, listening func(), broken func(error)) error {
+	s.arrivals = newArrivals(l)
+	served := make(chan error, 1)
+	go func() { served <- s.grpc.Serve(s.arrivals) }()
+	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
+	defer s.health.follow(following)()
+	defer unfollow()
+	xHook.OnShutdown(ctx, name, s.stop)
+	listening()
+
+	var err error
+	select {
+	case err = <-served:
+		if err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			err = fmt.Errorf("xgrpcrunner: serve: %w", err)
+			broken(err) // now, and not after the stop
+		}
+	case <-s.stopped:
+	case <-ctx.Done():
+	}
+	failure := s.stop(context.WithoutCancel(ctx))
+	if err == nil {
+		return failure // itself: so the application sees that it is what the shutdown hook has told already
+	}
+	return errors.Join(err, failure)
+}
+
+// stop finishes what is in flight, once; whoever calls it again waits for the same outcome. ctx bounds it beside the
+// timeout of the graceful stop.
+func (s *server) stop(ctx context.Context) error {
+	s.once.Do(func() {
+		s.err = s.finish(ctx)
+		close(s.stopped)
+	})
+	return s.err
+}
+
+const (
+	// maxMargin bounds the part of the application's time that is kept for cutting off what has not finished: a tenth.
+	maxMargin = time.Second
+	// lastGrace is how long handlers have to return after they were cut off, where the application sets no end.
+	lastGrace = 5 * time.Second
+)
+
+// finish is the graceful stop, and the other one where that takes too long.
+func (s *server) finish(ctx context.Context) error {
+	graceful, cancel := context.WithTimeout(ctx, s.stopTimeout)
+	defer cancel()
+	if end, ok := ctx.Deadline(); ok {
+		margin := min(time.Until(end)/10, maxMargin)
+		graceful, cancel = context.WithDeadline(graceful, end.Add(-margin))
+		defer cancel()
+	}
+	s.health.stop()
+	defer time.AfterFunc(maxArrival, s.arrivals.dismiss).Stop()
+	done := make(chan struct{})
+	go func() {
+		s.grpc.GracefulStop()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-graceful.Done():
+		return s.cut(ctx, done)
+	}
+}
+
+// cut closes the connections of what has not finished, which ends the contexts of its handlers, and waits for these.
+func (s *server) cut(ctx context.Context, done <-chan struct{}) error {
+	unary, streams := s.flight.Unary.Load(), s.flight.Streams.Load()
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, lastGrace)
+		defer cancel()
+	}
+	var err error
+	if unary > 0 {
+		err = fmt.Errorf("xgrpcrunner: %d unary calls were cut off: the time for the graceful stop has run out", unary)
+	}
+	if streams > 0 {
+		s.log.Warn(ctx, "streams were cut off", slog.Int64("streams", streams))
+	}
+	s.arrivals.dismiss()
+	go s.grpc.Stop() // waits for the same as GracefulStop
+	select {
+	case <-done:
+		return err
+	case <-ctx.Done():
+		left := s.flight.Unary.Load() + s.flight.Streams.Load()
+		if left == 0 {
+			return err
+		}
+		return errors.Join(err, fmt.Errorf("xgrpcrunner: %d handlers go on after the end of their context", left))
+	}
+}

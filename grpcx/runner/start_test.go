@@ -1,0 +1,242 @@
+package runner_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+// freePort returns the number of a port that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l := listen(t)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+func TestListensOnTheHostAndThePortOfTheEnvironment(t *testing.T) {
+	port := freePort(t)
+	t.Setenv(xEnv.Host.String(), "127.0.0.1")
+	t.Setenv(xEnv.GrpcPort.String(), port)
+	a := prepare(t, fixture{byEnv: true}).start()
+	if a.address != "127.0.0.1:"+port {
+		t.Errorf("address = %s, want port %s", a.address, port)
+	}
+	if got := call(t, a.client(), "hello").GetText(); got != "hello" {
+		t.Errorf("answer = %q, want hello", got)
+	}
+	if err := a.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPort0TakesAFreePort(t *testing.T) {
+	t.Setenv(xEnv.Host.String(), "127.0.0.1")
+	t.Setenv(xEnv.GrpcPort.String(), "0")
+	a := prepare(t, fixture{byEnv: true}).start()
+	if strings.HasSuffix(a.address, ":0") || !strings.HasPrefix(a.address, "127.0.0.1:") {
+		t.Errorf("address = %s, want the port that was taken", a.address)
+	}
+	call(t, a.client(), "hello")
+}
+
+func TestDefaultPortIs1119(t *testing.T) {
+	const address = "127.0.0.1:1119"
+	if l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address); err != nil {
+		t.Skipf("somebody else has the port: %v", err)
+	} else if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(xEnv.Host.String(), "127.0.0.1")
+	t.Setenv(xEnv.GrpcPort.String(), "")
+	a := prepare(t, fixture{byEnv: true}).start()
+	if a.address != address {
+		t.Errorf("address = %s, want %s", a.address, address)
+	}
+}
+
+func TestPortInUseFailsTheStartBeforeTheServiceIsReady(t *testing.T) {
+	_, port, _ := net.SplitHostPort(listen(t).Addr().String())
+	t.Setenv(xEnv.Host.String(), "127.0.0.1")
+	t.Setenv(xEnv.GrpcPort.String(), port)
+	registering, goOn := make(chan struct{}), make(chan struct{})
+	a := prepare(t, fixture{byEnv: true, runner: []xGrpcRunner.Option{
+		xGrpcRunner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) {
+			close(registering)
+			<-goOn
+		}),
+	}})
+	a.Life().OnReady("test", func(context.Context) error { t.Error("the ready hooks ran"); return nil })
+	a.run()
+	wait(t, registering, "the registration")
+	if code, state := a.readyz(); code != http.StatusServiceUnavailable || state != "starting" {
+		t.Errorf("/readyz = %d, %s before gRPC listens; want 503, starting", code, state)
+	}
+	close(goOn)
+	err := a.result()
+	if err == nil || !strings.Contains(err.Error(), "GRPC_PORT") || !strings.Contains(err.Error(), "127.0.0.1:"+port) {
+		t.Errorf("RunContext = %v, want GRPC_PORT and the address named", err)
+	}
+	if err != nil && strings.Count(err.Error(), "cannot listen") != 1 {
+		t.Errorf("RunContext = %v, want the problem once", err)
+	}
+	select {
+	case <-a.Life().Readied():
+		t.Error("the service was ready")
+	default:
+	}
+}
+
+func TestWrongOptionsAreReportedAllAtOnce(t *testing.T) {
+	l := listen(t)
+	err := xGrpcRunner.Serve(t.Context(), nil,
+		xGrpcRunner.WithLogger(nil), xGrpcRunner.WithGracefulStopTimeout(0), xGrpcRunner.WithGracefulStopTimeout(-time.Second),
+		xGrpcRunner.WithRegisterService(nil), xGrpcRunner.WithUnaryInterceptors(nil), xGrpcRunner.WithStreamInterceptors(nil),
+		xGrpcRunner.WithListener(nil), xGrpcRunner.WithValidation(nil), xGrpcRunner.WithMiddleware(nil),
+		xGrpcRunner.WithServerOptions(grpc.EmptyServerOption{}, nil), xGrpcRunner.WithListener(l),
+	)
+	if err == nil {
+		t.Fatal("Serve = nil, want an error")
+	}
+	for _, want := range []string{
+		"xgrpcrunner: WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s", "WithGracefulStopTimeout: -1s",
+		"WithRegisterService: the function is nil", "WithUnaryInterceptors: interceptor 1 is nil",
+		"WithStreamInterceptors: interceptor 1 is nil", "WithListener: the listener is nil", "WithValidation: check 1 is nil",
+		"WithMiddleware: the registry is nil", "WithServerOptions: option 2 is nil",
+	} {
+		if strings.Count(err.Error(), want) != 1 {
+			t.Errorf("Serve = %v, want %q once", err, want)
+		}
+	}
+	refused(t, l.Addr().String())
+}
+
+func TestWrongOptionFailsTheApplication(t *testing.T) {
+	a := prepare(t, fixture{runner: []xGrpcRunner.Option{xGrpcRunner.WithGracefulStopTimeout(0)}}).run()
+	if err := a.result(); err == nil || !strings.Contains(err.Error(), "WithGracefulStopTimeout") {
+		t.Errorf("RunContext = %v, want the option named", err)
+	}
+	refused(t, a.address)
+}
+
+func TestFaultyRegistrationIsAnError(t *testing.T) {
+	desc := pb.TestService_ServiceDesc
+	for _, tc := range []struct {
+		name     string
+		register func(grpc.ServiceRegistrar)
+		want     string
+	}{
+		{
+			name:     "twice",
+			register: func(r grpc.ServiceRegistrar) { r.RegisterService(&desc, &calltest.Service{}) },
+			want:     "the service " + serviceName + " is registered twice",
+		},
+		{
+			name: "wrong type",
+			register: func(r grpc.ServiceRegistrar) {
+				r.RegisterService(&healthpb.Health_ServiceDesc, &calltest.Service{})
+			},
+			want: "grpc.health.v1.Health: *calltest.Service does not implement grpc_health_v1.HealthServer",
+		},
+		{
+			name:     "no description",
+			register: func(r grpc.ServiceRegistrar) { r.RegisterService(nil, &calltest.Service{}) },
+			want:     "a service has no description",
+		},
+		{
+			name: "no handler type",
+			register: func(r grpc.ServiceRegistrar) {
+				r.RegisterService(&grpc.ServiceDesc{ServiceName: "bare"}, &calltest.Service{})
+			},
+			want: "the service bare: its description names no type",
+		},
+		{
+			name:     "panic",
+			register: func(grpc.ServiceRegistrar) { panic("no database") },
+			want:     "panic: no database",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a := prepare(t, fixture{runner: []xGrpcRunner.Option{
+				xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { tc.register(r) }),
+			}}).run()
+			err := a.result()
+			if err == nil || !strings.Contains(err.Error(), "xgrpcrunner: registering services: ") ||
+				strings.Count(err.Error(), tc.want) != 1 {
+				t.Errorf("RunContext = %v, want %q once", err, tc.want)
+			}
+			refused(t, a.address)
+		})
+	}
+}
+
+func TestAllFaultyRegistrationsAreReported(t *testing.T) {
+	desc := pb.TestService_ServiceDesc
+	twice := func(_ context.Context, r grpc.ServiceRegistrar) {
+		r.RegisterService(&desc, &calltest.Service{})
+		r.RegisterService(nil, nil)
+	}
+	a := prepare(t, fixture{runner: []xGrpcRunner.Option{xGrpcRunner.WithRegisterService(twice)}}).run()
+	err := a.result()
+	for _, want := range []string{"registered twice", "no description"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("RunContext = %v, want %q", err, want)
+		}
+	}
+}
+
+func TestPanicOfARegistrationIsLoggedWithItsStack(t *testing.T) {
+	a := prepare(t, fixture{runner: []xGrpcRunner.Option{
+		xGrpcRunner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) { panic("no database") }),
+	}}).run()
+	if err := a.result(); err == nil {
+		t.Fatal("RunContext = nil, want an error")
+	}
+	line := a.log.Only("panic")
+	if stack, _ := line["stack"].(string); line["panic"] != "no database" || !strings.Contains(stack, "start_test.go") {
+		t.Errorf("line = %v, want the panic and its stack", line)
+	}
+}
+
+func TestServerOptionThatPanicsIsAnError(t *testing.T) {
+	// grpc-go panics where an interceptor is set twice.
+	first := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		return next(ctx, req)
+	}
+	err := xGrpcRunner.Serve(t.Context(), xGrpcRunner.WithListener(listen(t)),
+		xGrpcRunner.WithServerOptions(grpc.UnaryInterceptor(first), grpc.UnaryInterceptor(first)))
+	if err == nil || !strings.Contains(err.Error(), "already set") {
+		t.Errorf("Serve = %v, want grpc-go's words", err)
+	}
+}
+
+func TestTasksThatServeTwiceFailOverOnePort(t *testing.T) {
+	t.Setenv(xEnv.Host.String(), "127.0.0.1")
+	t.Setenv(xEnv.GrpcPort.String(), freePort(t))
+	a := prepare(t, fixture{byEnv: true})
+	a.run(xGrpcRunner.New())
+	if err := a.result(); err == nil || !strings.Contains(err.Error(), "GRPC_PORT") {
+		t.Errorf("RunContext = %v, want GRPC_PORT named", err)
+	}
+	if a.Life().State() != xHook.StateStopped {
+		t.Errorf("state = %s, want stopped", a.Life().State())
+	}
+}
