@@ -11,6 +11,9 @@ require (
 	github.com/plinthgo/plinth/dbplugins/mysql v0.1.0
 	github.com/plinthgo/plinth/dbplugins/postgres v0.1.0
 	github.com/plinthgo/plinth/dbplugins/sqlite v0.1.0
+	github.com/plinthgo/plinth/grpcx v0.1.0
+	google.golang.org/grpc v1.82.1
+	google.golang.org/protobuf v1.36.11
 	gorm.io/gorm v1.31.2
 )
 
@@ -68,7 +71,7 @@ require (
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
-	google.golang.org/protobuf v1.36.10 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260414002931-afd174a4e478 // indirect
 	gorm.io/driver/mysql v1.6.0 // indirect
 	gorm.io/driver/postgres v1.6.3 // indirect
 	modernc.org/libc v1.74.1 // indirect

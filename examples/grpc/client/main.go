@@ -1,0 +1,127 @@
+// Command client shows the user service from the other side: it registers a user, gets it, registers it again to see an
+// error, and watches the changes for a moment.
+//
+// The application that calls is the one in APP_ACCESS_ID and APP_SECRET_KEY. The secret is no flag, since everybody on a
+// machine can read the arguments of its processes.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/examples/grpc/userv1"
+	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+)
+
+const (
+	accessID  xEnv.EnvKey = "APP_ACCESS_ID"
+	secretKey xEnv.EnvKey = "APP_SECRET_KEY" //nolint:gosec // the name of a variable, no secret
+)
+
+func main() {
+	address := flag.String("address", "localhost:1119", "host and port of the service")
+	name := flag.String("user", "guest-"+xUtil.Generate().Digits(8), "name of the user to register")
+	encrypted := flag.Bool("tls", false, "connect with TLS, which the sample service has not")
+	moment := flag.Duration("watch", time.Second, "how long to watch")
+	flag.Parse()
+	if err := run(context.Background(), *address, *name, *encrypted, *moment); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "client:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, address, name string, encrypted bool, moment time.Duration) error { //nolint:revive // flag-parameter: it is one
+	options := []xGrpcClient.Option{
+		xGrpcClient.WithApplication(xEnv.GetEnvString(accessID, ""), xEnv.GetEnvString(secretKey, "")),
+		xGrpcClient.WithSource("sample-client"),
+	}
+	if !encrypted {
+		options = append(options, xGrpcClient.WithPlaintext(), xGrpcClient.WithPlaintextSecrets())
+	}
+	conn, err := xGrpcClient.Dial(address, options...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	return tour(ctx, userv1.NewUserServiceClient(conn), os.Stdout, name, moment)
+}
+
+// tour makes the calls and prints what comes back.
+func tour(ctx context.Context, users userv1.UserServiceClient, out io.Writer, name string, moment time.Duration) error {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	changes, err := users.Watch(watching, &userv1.WatchRequest{})
+	if err != nil {
+		return err
+	}
+	if _, err := changes.Header(); err != nil { // from here on no change is missed
+		return err
+	}
+
+	request := &userv1.RegisterRequest{Username: name, Email: name + "@example.org", Password: xUtil.Generate().Alphanumeric(16)}
+	made, err := users.Register(ctx, request)
+	if err != nil {
+		return err
+	}
+	printf(out, "registered  %d %s (request %s)\n", made.GetUser().GetId(), made.GetUser().GetUsername(), made.GetBaseResponse().GetContext())
+
+	found, err := users.Get(ctx, &userv1.GetRequest{Id: made.GetUser().GetId()})
+	if err != nil {
+		return err
+	}
+	printf(out, "found       %s, %s\n", found.GetUser().GetEmail(), found.GetUser().GetCreatedAt().AsTime().Format(time.RFC3339))
+
+	var trailer metadata.MD
+	if _, err := users.Register(ctx, request, grpc.Trailer(&trailer)); err != nil {
+		printf(out, "refused     %s (request %s)\n", describe(err), first(trailer.Get(xGrpcConst.TrailerRequestUUID.String())))
+	}
+
+	time.AfterFunc(moment, stop)
+	return watch(changes, out)
+}
+
+// describe says what an *xError.Error knows of a failure; every error of a connection from Dial is one.
+func describe(err error) string {
+	var e *xError.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	code := e.GetErrorCode()
+	return fmt.Sprintf("%d %s: %s, %s over gRPC", code.GetCode(), code.GetOutput(), e.GetErrorMessage(), status.Code(err))
+}
+
+// watch prints the changes until the watch is ended from here.
+func watch(changes grpc.ServerStreamingClient[userv1.WatchResponse], out io.Writer) error {
+	for {
+		change, err := changes.Recv()
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		printf(out, "watched     %s\n", change.GetUser().GetUsername())
+	}
+}
+
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}
+
+func printf(out io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }

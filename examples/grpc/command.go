@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/examples/grpc/internal/logic"
+)
+
+var errUsage = errors.New("usage: grpc [app create NAME]")
+
+// command does what the arguments say, on the database of the service, which may run meanwhile.
+func command(ctx context.Context, args []string, out io.Writer) (err error) {
+	if len(args) != 3 || args[0] != "app" || args[1] != "create" {
+		return errUsage
+	}
+	reg, err := xReg.New(ctx, nil, append(options(), xOption.WithLogConfig(quiet))...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, reg.Close(ctx)) }()
+	app, secret, err := logic.CreateApp(reg.Init.Ctx, args[2]) //nolint:contextcheck // the application's, made with ctx
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "APP_ACCESS_ID=%s\nAPP_SECRET_KEY=%s\n", app.ID, secret)
+	return err
+}
+
+// quiet leaves the standard output to the result.
+func quiet(c *xLog.Config) {
+	c.Writer, c.Dir, c.Level = os.Stderr, "", slog.LevelWarn
+}

@@ -1,0 +1,371 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
+	"github.com/plinthgo/plinth/examples/grpc/internal/logic"
+	"github.com/plinthgo/plinth/examples/grpc/userv1"
+	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+const (
+	register = "/api/v1/user/register"
+	password = "correct horse"
+)
+
+// both is the whole application in memory, with both transports and one application that may call.
+type both struct {
+	*plinthtest.App
+
+	t        *testing.T
+	listener *bufconn.Listener
+	id       xSnowflake.SnowflakeID
+	secret   string
+}
+
+func start(t *testing.T) *both {
+	t.Helper()
+	s := &both{t: t, App: plinthtest.New(t, options()...), listener: bufconn.Listen(1 << 20)}
+	s.Go(xGrpcRunner.New(append(grpcOptions(), xGrpcRunner.WithListener(s.listener))...))
+	app, secret, err := logic.CreateApp(s.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.id, s.secret = app.ID, secret
+	return s
+}
+
+// dial returns a connection without credentials, unless options say otherwise.
+func (s *both) dial(options ...xGrpcClient.Option) *grpc.ClientConn {
+	s.t.Helper()
+	dial := func(ctx context.Context, _ string) (net.Conn, error) { return s.listener.DialContext(ctx) }
+	conn, err := xGrpcClient.Dial("passthrough:///memory", append(options, xGrpcClient.WithPlaintext(),
+		xGrpcClient.WithPlaintextSecrets(), xGrpcClient.WithDialOptions(grpc.WithContextDialer(dial)))...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// users is the service for a client that may call.
+func (s *both) users() userv1.UserServiceClient {
+	s.t.Helper()
+	return userv1.NewUserServiceClient(s.dial(xGrpcClient.WithApplication(s.id.String(), s.secret)))
+}
+
+func person(name string) *userv1.RegisterRequest {
+	return &userv1.RegisterRequest{Username: name, Email: name + "@example.org", Password: password}
+}
+
+func body(r *userv1.RegisterRequest) gin.H {
+	return gin.H{"username": r.GetUsername(), "email": r.GetEmail(), "password": r.GetPassword()}
+}
+
+// soon returns a context in which a stream that should have ended, or said something, fails.
+func soon(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// user is what a client sees of one over HTTP.
+type user struct {
+	ID        xSnowflake.SnowflakeID `json:"id"`
+	Username  string                 `json:"username"`
+	Email     string                 `json:"email"`
+	CreatedAt string                 `json:"created_at"`
+}
+
+func TestAUserOfOneTransportIsFoundOverTheOther(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	users := s.users()
+	made, err := users.Register(t.Context(), person("Ada"))
+	if err != nil || made.GetBaseResponse().GetOutput() != "Success" || made.GetBaseResponse().GetCode() != 200 {
+		t.Fatalf("Register = %v, %v", made, err)
+	}
+	var seen user
+	r := s.Request(http.MethodGet, fmt.Sprintf("/api/v1/user/%d", made.GetUser().GetId()), nil)
+	if r.Into(&seen); r.Status() != http.StatusOK || seen.Username != "ada" || seen.Email != "ada@example.org" {
+		t.Errorf("GET = %d %s", r.Status(), r.Body())
+	}
+	if seen.ID.Gene() != xSnowflake.GeneUser {
+		t.Errorf("id %s has the gene %s", seen.ID, seen.ID.Gene())
+	}
+
+	r = s.Request(http.MethodPost, register, body(person("eve")))
+	if r.Into(&seen); r.Status() != http.StatusOK {
+		t.Fatalf("POST = %d %s", r.Status(), r.Body())
+	}
+	found, err := users.Get(t.Context(), &userv1.GetRequest{Id: int64(seen.ID)})
+	if err != nil || found.GetUser().GetUsername() != "eve" || found.GetUser().GetCreatedAt().AsTime().IsZero() {
+		t.Errorf("Get = %v, %v", found, err)
+	}
+}
+
+func TestAnErrorIsTheSameOverBothTransports(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	users := s.users()
+	s.Request(http.MethodPost, register, body(person("ada")))
+	unreadable := person("eve")
+	unreadable.Username = "e\u0000e"
+	for _, tc := range []struct {
+		name  string
+		call  func(opts ...grpc.CallOption) error
+		reply *plinthtest.Response
+		code  *xError.ErrorCode
+		rpc   codes.Code
+	}{
+		{
+			name: "duplicate",
+			call: func(opts ...grpc.CallOption) error {
+				_, err := users.Register(t.Context(), person("ada"), opts...)
+				return err
+			},
+			reply: s.Request(http.MethodPost, register, body(person("ada"))),
+			code:  xError.DuplicateEntry, rpc: codes.Aborted,
+		},
+		{
+			name: "no such user",
+			call: func(opts ...grpc.CallOption) error {
+				_, err := users.Get(t.Context(), &userv1.GetRequest{Id: 1}, opts...)
+				return err
+			},
+			reply: s.Request(http.MethodGet, "/api/v1/user/1", nil),
+			code:  xError.ResourceNotFound, rpc: codes.NotFound,
+		},
+		{
+			name: "unreadable",
+			call: func(opts ...grpc.CallOption) error {
+				_, err := users.Register(t.Context(), unreadable, opts...)
+				return err
+			},
+			reply: s.Request(http.MethodPost, register, body(unreadable)),
+			code:  xError.ParameterError, rpc: codes.InvalidArgument,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var trailer metadata.MD
+			err := tc.call(grpc.Trailer(&trailer))
+			e := xError.From(err)
+			got := e.GetErrorCode()
+			if got != tc.code || status.Code(err) != tc.rpc {
+				t.Fatalf("error = %v, want %s and %s", err, tc.code.GetOutput(), tc.rpc)
+			}
+			want := tc.reply.Envelope()
+			if tc.reply.Status() != tc.code.Status() || got.GetCode() != tc.reply.Code() || got.GetOutput() != tc.reply.Output() ||
+				got.GetMessage() != tc.reply.Message() || e.GetErrorMessage().String() != tc.reply.ErrorMessage() {
+				t.Errorf("error = %v, want as over HTTP: %d %+v", err, tc.reply.Status(), want)
+			}
+			if id := trailer.Get(xGrpcConst.TrailerRequestUUID.String()); len(id) != 1 || !xUtil.Valid().UUID(id[0]) {
+				t.Errorf("trailer = %v, want a request id", trailer)
+			}
+		})
+	}
+}
+
+func TestTheRequestIDOfTheClientComesBackInTheTrailer(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	users := s.users()
+	id := xUtil.UUID().V4()
+	ctx := metadata.AppendToOutgoingContext(t.Context(), xGrpcConst.MetadataRequestUUID.String(), id)
+	var trailer metadata.MD
+	made, err := users.Register(ctx, person("ada"), grpc.Trailer(&trailer))
+	if got := trailer.Get(xGrpcConst.TrailerRequestUUID.String()); err != nil || !slices.Equal(got, []string{id}) {
+		t.Errorf("trailer = %v, %v, want %s", trailer, err, id)
+	}
+	if got := made.GetBaseResponse().GetContext(); got != id {
+		t.Errorf("context = %q, want %s", got, id)
+	}
+}
+
+func TestBoundsOfARegistration(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	users := s.users()
+	for i, tc := range []struct {
+		name                      string
+		username, email, password string
+		fields                    []string
+	}{
+		{name: "shortest", username: "abc", password: "secret"},
+		{name: "longest", username: strings.Repeat("ü", 32), password: strings.Repeat("ü", 256)},
+		{name: "name too short", username: "ab", password: "secret", fields: []string{"username:min"}},
+		{name: "name too long", username: strings.Repeat("a", 33), password: "secret", fields: []string{"username:max"}},
+		{name: "password too short", username: "abcd", password: "12345", fields: []string{"password:min"}},
+		{name: "password too long", username: "abcd", password: strings.Repeat("x", 257), fields: []string{"password:max"}},
+		{name: "no address", username: "abcd", email: "nobody", password: "secret", fields: []string{"email:email"}},
+		{name: "nothing", email: "nobody", fields: []string{"username:required", "email:email", "password:required"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if tc.email == "" {
+				tc.email = fmt.Sprintf("n%d@example.org", i)
+			}
+			request := &userv1.RegisterRequest{Username: tc.username, Email: tc.email, Password: tc.password}
+			_, err := users.Register(t.Context(), request)
+			if tc.fields == nil {
+				if err != nil {
+					t.Errorf("Register = %v", err)
+				}
+				return
+			}
+			if status.Code(err) != codes.InvalidArgument || xError.From(err).GetErrorCode() != xError.ParameterError {
+				t.Errorf("error = %v, want PARAMETER_ERROR", err)
+			}
+			overGRPC, _ := xError.From(err).GetData().([]xValid.FieldError)
+			if got := fields(overGRPC); !slices.Equal(got, tc.fields) {
+				t.Errorf("fields = %q, want %q", got, tc.fields)
+			}
+			var overHTTP []xValid.FieldError
+			s.Request(http.MethodPost, register, body(request)).Into(&overHTTP)
+			if !slices.Equal(overGRPC, overHTTP) {
+				t.Errorf("fields = %v, over HTTP %v", overGRPC, overHTTP)
+			}
+		})
+	}
+}
+
+func fields(list []xValid.FieldError) []string {
+	texts := make([]string, len(list))
+	for i, f := range list {
+		texts[i] = f.Field + ":" + f.Tag
+	}
+	return texts
+}
+
+func TestAnIDThatNobodyCanHaveIsRefused(t *testing.T) {
+	t.Parallel()
+	users := start(t).users()
+	for _, id := range []int64{0, -1} {
+		_, err := users.Get(t.Context(), &userv1.GetRequest{Id: id})
+		list, _ := xError.From(err).GetData().([]xValid.FieldError)
+		if got := fields(list); !slices.Equal(got, []string{"id:gt"}) {
+			t.Errorf("Get(%d) = %v", id, err)
+		}
+	}
+}
+
+func TestWatchTellsOfUsersOfBothTransports(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	users := s.users()
+	changes, err := users.Watch(soon(t), &userv1.WatchRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := changes.Header(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := users.Register(t.Context(), person("ada")); err != nil {
+		t.Fatal(err)
+	}
+	s.Request(http.MethodPost, register, body(person("eve")))
+	for _, want := range []string{"ada", "eve"} {
+		if change, err := changes.Recv(); err != nil || change.GetUser().GetUsername() != want {
+			t.Errorf("change = %v, %v, want %s", change, err, want)
+		}
+	}
+}
+
+func TestImportLeavesOutWhoIsThere(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	users := s.users()
+	s.Request(http.MethodPost, register, body(person("ada")))
+	stream, err := users.Import(soon(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ada", "eve", "bob", "eve"} {
+		if err := stream.Send(&userv1.ImportRequest{User: person(name)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := stream.CloseAndRecv()
+	if err != nil || got.GetImported() != 2 || got.GetKnown() != 2 || got.GetBaseResponse().GetCode() != 200 {
+		t.Errorf("Import = %v, %v, want 2 and 2", got, err)
+	}
+}
+
+func TestImportEndsAtAUserWhoIsNotValid(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	stream, err := s.users().Import(soon(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []*userv1.RegisterRequest{person("ada"), person("e"), nil} {
+		if err := stream.Send(&userv1.ImportRequest{User: one}); err != nil && err != io.EOF { //nolint:errorlint // grpc's sign
+			t.Fatal(err)
+		}
+	}
+	_, err = stream.CloseAndRecv()
+	list, _ := xError.From(err).GetData().([]xValid.FieldError)
+	if got := fields(list); !slices.Equal(got, []string{"user.username:min"}) {
+		t.Errorf("error = %v, want a failure of user.username", err)
+	}
+	var n int64
+	if err := xDB.MustGetDB(s.Context()).Model(&entity.User{}).Count(&n).Error; err != nil || n != 1 {
+		t.Errorf("%d users, %v, want the one before", n, err)
+	}
+}
+
+func TestOnlyOneOfManyRegistrationsAtOnceSucceeds(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	users := s.users()
+	const many = 16
+	outputs := make([]string, many)
+	var wg sync.WaitGroup
+	for i := range many {
+		wg.Go(func() {
+			if i%2 == 0 {
+				outputs[i] = s.Request(http.MethodPost, register, body(person("ada"))).Output()
+				return
+			}
+			outputs[i] = "Success"
+			if _, err := users.Register(t.Context(), person("ada")); err != nil {
+				outputs[i] = xError.From(err).GetErrorCode().GetOutput()
+			}
+		})
+	}
+	wg.Wait()
+	count := map[string]int{}
+	for _, o := range outputs {
+		count[o]++
+	}
+	if count["Success"] != 1 || count["DUPLICATE_ENTRY"] != many-1 {
+		t.Errorf("answers = %v, want one Success and %d DUPLICATE_ENTRY", count, many-1)
+	}
+}

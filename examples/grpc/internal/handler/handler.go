@@ -1,0 +1,51 @@
+// Package handler serves the users over HTTP: it binds, calls the logic and answers.
+package handler
+
+import (
+	"context"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/examples/grpc/internal/logic"
+	"github.com/plinthgo/plinth/examples/grpc/internal/rule"
+)
+
+// Route registers the routes.
+func Route(_ context.Context, engine *gin.Engine) {
+	user := engine.Group("/api/v1/user")
+	user.POST("/register", Register)
+	user.GET("/:id", Get)
+}
+
+// Register answers POST /api/v1/user/register with the new user.
+func Register(c *gin.Context) {
+	request := xBind.Bind(c, &rule.Registration{}).Data()
+	if request == nil {
+		return
+	}
+	user, err := logic.Register(c.Request.Context(), *request)
+	if err != nil {
+		_ = c.Error(err)
+		return
+	}
+	xResult.SuccessHasData(c, "registered", user)
+}
+
+// Get answers GET /api/v1/user/{id} with the user.
+func Get(c *gin.Context) {
+	id, err := xSnowflake.ParseSnowflakeID(c.Param("id"))
+	if err != nil || id.IsZero() {
+		_ = c.Error(xError.Wrap(xError.ParameterError, "the id is not one of a user", err))
+		return
+	}
+	user, err := logic.Find(c.Request.Context(), id)
+	if err != nil {
+		_ = c.Error(err)
+		return
+	}
+	xResult.SuccessHasData(c, "found", user)
+}

@@ -1,0 +1,72 @@
+// Package logic holds the rules of the application. It knows neither HTTP nor gRPC: its errors carry the codes that answer
+// either.
+package logic
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"unicode"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
+	"github.com/plinthgo/plinth/examples/grpc/internal/feed"
+	"github.com/plinthgo/plinth/examples/grpc/internal/repository"
+	"github.com/plinthgo/plinth/examples/grpc/internal/rule"
+)
+
+var log = xLog.WithName(xLog.NamedLOGC, "user")
+
+// errTaken answers a name or an address that somebody has: 409 over HTTP, ABORTED over gRPC.
+var errTaken = xError.New(xError.DuplicateEntry, "the username or the e-mail address is taken")
+
+// errUnreadable answers a name or an address that people could not tell from another.
+var errUnreadable = xError.New(xError.ParameterError, "the username or the e-mail address has outer spaces or a character that cannot be printed")
+
+// readable reports whether a text is one that people can read back.
+func readable(text string) bool {
+	return text == strings.TrimSpace(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// Register makes a new user and tells those who watch. The unique indexes decide who comes first; looking before only
+// spares the hash. Case tells neither names nor addresses apart.
+func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
+	if !readable(r.Username) || !readable(r.Email) {
+		return nil, errUnreadable
+	}
+	user := &entity.User{Username: strings.ToLower(r.Username), Email: strings.ToLower(r.Email)}
+	taken, err := repository.Taken(ctx, user.Username, user.Email)
+	if err != nil {
+		return nil, err
+	}
+	if taken {
+		return nil, errTaken
+	}
+	if user.Password, err = xUtil.Password().EncryptString(r.Password); err != nil {
+		return nil, err
+	}
+	if err := repository.Create(ctx, user); err != nil {
+		if errors.Is(err, gorm.ErrDuplicatedKey) {
+			return nil, errTaken
+		}
+		return nil, err
+	}
+	log.Info(ctx, "user registered", slog.Any("user", user.ID))
+	feed.From(ctx).Publish(user)
+	return user, nil
+}
+
+// Find returns the user with this id.
+func Find(ctx context.Context, id xSnowflake.SnowflakeID) (*entity.User, error) {
+	user, err := repository.ByID[entity.User](ctx, id)
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, xError.New(xError.ResourceNotFound, "there is no such user")
+	}
+	return user, err
+}

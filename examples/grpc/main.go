@@ -1,0 +1,97 @@
+// Command grpc keeps users over HTTP and gRPC, from one process and one logic.
+//
+//	grpc                     serve both
+//	grpc app create NAME     make an application that may call, and print its id and its secret, once
+//
+// It runs without any configuration: everything is in a SQLite file under .data. The environment, or a .env file, chooses
+// another backend that plugins.go imports.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
+	"github.com/plinthgo/plinth/examples/grpc/internal/feed"
+	"github.com/plinthgo/plinth/examples/grpc/internal/handler"
+	"github.com/plinthgo/plinth/examples/grpc/internal/service"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+// dataFile is the database where nobody says otherwise.
+var dataFile = filepath.Join(".data", "users.db")
+
+func main() {
+	if len(os.Args) > 1 {
+		err := command(context.Background(), os.Args[1:], os.Stdout)
+		if err != nil {
+			_, _ = fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(exitCode(err))
+	}
+	reg := xReg.Register(context.Background(), nil, options()...)
+	xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil, xGrpcRunner.New(grpcOptions()...))
+}
+
+func exitCode(err error) int {
+	switch {
+	case errors.Is(err, errUsage):
+		return 2
+	case err != nil:
+		return 1
+	}
+	return 0
+}
+
+// options describe the application and its HTTP side; its tests start the same.
+func options() []xOption.Option {
+	return []xOption.Option{
+		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{
+			xEnv.AppName:        "users",
+			xEnv.DatabaseDriver: "sqlite",
+			xEnv.DatabasePath:   dataFile,
+		}),
+		xOption.WithRequiredDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{}, &entity.App{})),
+		withDataDir,
+		xOption.WithNodes(xRegNode.RegNodeList{Key: feed.Key, Node: feed.Start}),
+		xOption.WithRoute(handler.Route),
+		xOption.WithHealth(),
+	}
+}
+
+// grpcOptions describe the gRPC side.
+func grpcOptions() []xGrpcRunner.Option {
+	return []xGrpcRunner.Option{
+		xGrpcRunner.WithRegisterService(service.Register),
+		xGrpcRunner.WithGracefulStopTimeout(30 * time.Second),
+	}
+}
+
+// withDataDir makes the folder of the database file where that file is used. It is a set-up because only then .env and
+// defaults have been read.
+func withDataDir(p *xOption.Plan) {
+	xOption.WithSetUp(func(context.Context) error {
+		config, err := xOptDatabase.Build(p.Database...)
+		if err != nil {
+			return nil //nolint:nilerr // the check of the database reports it
+		}
+		if o := config.Options(); o.Driver != "sqlite" || o.DSN != "" || o.Parts.Path != dataFile {
+			return nil
+		}
+		if err := os.MkdirAll(filepath.Dir(dataFile), 0o700); err != nil {
+			return fmt.Errorf("folder of the database file: %w", err)
+		}
+		return nil
+	})(p)
+}

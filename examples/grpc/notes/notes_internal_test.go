@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/examples/grpc/notes/notesv1"
+	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+func TestNotesOverBothTransports(t *testing.T) {
+	app := plinthtest.New(t, options()...)
+	listener := bufconn.Listen(1 << 20)
+	app.Go(xGrpcRunner.New(xGrpcRunner.WithRegisterService(services), xGrpcRunner.WithListener(listener)))
+	const secret = "cs_test"
+	shop := App{Digest: xUtil.Encryption().SHA256(secret)}
+	if err := xDB.MustGetDB(app.Context()).Create(&shop).Error; err != nil {
+		t.Fatal(err)
+	}
+	dial := func(id, key string) notesv1.NoteServiceClient {
+		conn, err := xGrpcClient.Dial("passthrough:///memory", xGrpcClient.WithApplication(id, key),
+			xGrpcClient.WithPlaintext(), xGrpcClient.WithPlaintextSecrets(),
+			xGrpcClient.WithDialOptions(grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+				return listener.DialContext(ctx)
+			})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return notesv1.NewNoteServiceClient(conn)
+	}
+	notes := dial(shop.ID.String(), secret)
+
+	added, err := notes.Add(t.Context(), &notesv1.AddRequest{Text: "buy milk"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var note Note
+	app.Request(http.MethodGet, fmt.Sprintf("/notes/%d", added.GetId()), nil).Into(&note)
+	found, err := notes.Get(t.Context(), &notesv1.GetRequest{Id: int64(note.ID)})
+	if err != nil || note.Text != "buy milk" || found.GetText() != note.Text {
+		t.Errorf("note = %+v, Get = %v, %v", note, found, err)
+	}
+
+	_, err = notes.Get(t.Context(), &notesv1.GetRequest{Id: 1})
+	r := app.Request(http.MethodGet, "/notes/1", nil)
+	if !isCode(err, xError.ResourceNotFound) || r.Code() != xError.ResourceNotFound.GetCode() {
+		t.Errorf("Get = %v, GET = %s", err, r.Body())
+	}
+	_, err = notes.Add(t.Context(), &notesv1.AddRequest{})
+	list, _ := xError.From(err).GetData().([]xValid.FieldError)
+	if len(list) != 1 || list[0].Field != "text" {
+		t.Errorf("Add without a text = %v, want a failure of text", err)
+	}
+	for _, stranger := range []notesv1.NoteServiceClient{dial("1", secret), dial(shop.ID.String(), "cs_other")} {
+		if _, err := stranger.Get(t.Context(), &notesv1.GetRequest{Id: 1}); status.Code(err) != codes.Unauthenticated {
+			t.Errorf("Get of a stranger = %v", err)
+		}
+	}
+	if _, err := dial("shop", secret).Get(t.Context(), &notesv1.GetRequest{Id: 1}); !isCode(err, xError.ValidationError) {
+		t.Errorf("Get with an id that is none = %v", err)
+	}
+}
+
+func isCode(err error, code *xError.ErrorCode) bool { return xError.From(err).GetErrorCode() == code }
