@@ -9,6 +9,7 @@ require (
 	github.com/go-playground/universal-translator v0.18.1
 	github.com/go-playground/validator/v10 v10.30.4
 	github.com/google/uuid v1.6.0
+	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.4
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/plinthgo/plinth/cacheplugins/memory v0.1.0
 	github.com/plinthgo/plinth/cacheplugins/redis v0.1.0
@@ -18,9 +19,11 @@ require (
 	github.com/plinthgo/plinth/dbplugins/postgres v0.1.0
 	github.com/plinthgo/plinth/dbplugins/sqlite v0.1.0
 	github.com/plinthgo/plinth/dbplugins/sqlserver v0.1.0
+	github.com/plinthgo/plinth/grpcx v0.1.0
 	github.com/redis/go-redis/v9 v9.18.0
 	github.com/rs/zerolog v1.35.1
 	golang.org/x/mod v0.38.0
+	google.golang.org/grpc v1.82.1
 	gorm.io/gorm v1.31.2
 )
 
@@ -76,7 +79,8 @@ require (
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
-	google.golang.org/protobuf v1.36.10 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260414002931-afd174a4e478 // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
 	gorm.io/driver/mysql v1.6.0 // indirect
 	gorm.io/driver/postgres v1.6.3 // indirect
 	gorm.io/driver/sqlserver v1.6.3 // indirect

@@ -21,6 +21,7 @@ var groups = []struct {
 		return []claim{{name: "CPU of a typed call on Redis (target 1.05)", show: redisCPU}}
 	}},
 	{"log", logs, nil},
+	{"grpc", grpcs, grpcClaims},
 	{"sql", sqls, nil},
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -61,5 +62,20 @@ func TestTableIsPutBetweenItsMarks(t *testing.T) {
 	}
 	if err := put(file, "new\n"); err == nil {
 		t.Error("a file without marks was accepted")
+	}
+}
+
+func TestProgramIsComparedWithItsPeer(t *testing.T) {
+	sizes := map[string]measured{"gin": {bytes: 14_000_000}, "core": {bytes: 16_000_000}, "baregrpc": {bytes: 10_000_000}}
+	text := table(sizes)
+	for _, want := range []string{"| 16.0 MB | +2.0 MB |", "| 10.0 MB | +0.0 MB |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("table has no %q:\n%s", want, text)
+		}
+	}
+	for _, p := range programs {
+		if !slices.ContainsFunc(programs, func(other program) bool { return other.folder == p.peer }) {
+			t.Errorf("the peer of %s is no program: %q", p.folder, p.peer)
+		}
 	}
 }

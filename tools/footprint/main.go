@@ -1,5 +1,5 @@
 // Footprint builds the smallest program of each module and prints its size and the number of modules
-// that it links, with plain gin beside it.
+// that it links, with plain gin beside it, and grpc-go alone beside grpcx.
 //
 //	footprint          print the table
 //	footprint -check   and fail where core is over its budget, or a program links a driver that it does not import
@@ -36,19 +36,26 @@ const (
 	end   = "<!-- /footprint -->\n"
 )
 
-// programs are the folders below hello, in the order of the table, what each shows, and the library of a backend that it
-// may link.
-var programs = []struct{ folder, shows, library string }{
-	{"gin", "gin alone: one route", ""},
-	{"core", "`core`: one route, with ids, logs, errors, health and shutdown", ""},
-	{"memory", "`core` and `cacheplugins/memory`", "github.com/maypok86/otter/v2"},
-	{"redis", "`core` and `cacheplugins/redis`", "github.com/redis/go-redis/v9"},
-	{"ginsqlite", "gin, gorm and glebarez/sqlite, without Plinth", "modernc.org/sqlite"},
-	{"sqlite", "`core` and `dbplugins/sqlite`", "modernc.org/sqlite"},
-	{"postgres", "`core` and `dbplugins/postgres`", "github.com/jackc/pgx/v5"},
-	{"mysql", "`core` and `dbplugins/mysql`", "github.com/go-sql-driver/mysql"},
-	{"sqlserver", "`core` and `dbplugins/sqlserver`", "github.com/microsoft/go-mssqldb"},
-	{"oracle", "`core` and `dbplugins/oracle`", "github.com/sijms/go-ora/v2"},
+// A program is a folder below hello, what it shows, the one whose size it is compared with, and the library of a backend,
+// or of gRPC, that no other may link.
+type program struct{ folder, shows, peer, library string }
+
+// programs are in the order of the table.
+var programs = []program{
+	{"gin", "gin alone: one route", "gin", ""},
+	{"core", "`core`: one route, with ids, logs, errors, health and shutdown", "gin", ""},
+	{"memory", "`core` and `cacheplugins/memory`", "gin", "github.com/maypok86/otter/v2"},
+	{"redis", "`core` and `cacheplugins/redis`", "gin", "github.com/redis/go-redis/v9"},
+	{"ginsqlite", "gin, gorm and glebarez/sqlite, without Plinth", "gin", "modernc.org/sqlite"},
+	{"sqlite", "`core` and `dbplugins/sqlite`", "gin", "modernc.org/sqlite"},
+	{"postgres", "`core` and `dbplugins/postgres`", "gin", "github.com/jackc/pgx/v5"},
+	{"mysql", "`core` and `dbplugins/mysql`", "gin", "github.com/go-sql-driver/mysql"},
+	{"sqlserver", "`core` and `dbplugins/sqlserver`", "gin", "github.com/microsoft/go-mssqldb"},
+	{"oracle", "`core` and `dbplugins/oracle`", "gin", "github.com/sijms/go-ora/v2"},
+	{"gingrpc", "gin and grpc-go, without Plinth", "gin", "google.golang.org/grpc"},
+	{"coregrpc", "`core` and `grpcx`", "gin", "google.golang.org/grpc"},
+	{"baregrpc", "grpc-go alone: its health service", "baregrpc", "google.golang.org/grpc"},
+	{"grpc", "`grpcx` without HTTP: health, reflection, ids, logs, errors, shutdown", "baregrpc", "google.golang.org/grpc"},
 }
 
 // measured is what one program costs.
@@ -125,11 +132,10 @@ func build(ctx context.Context, root, folder, binary string) (measured, error) {
 // table is the result in Markdown.
 func table(sizes map[string]measured) string {
 	var b strings.Builder
-	gin := sizes["gin"]
-	b.WriteString("| Program | Size | Over gin | Linked modules |\n|---|---|---|---|\n")
+	b.WriteString("| Program | Size | Over gin, or grpc-go alone | Linked modules |\n|---|---|---|---|\n")
 	for _, p := range programs {
 		m := sizes[p.folder]
-		fmt.Fprintf(&b, "| %s | %.1f MB | %+.1f MB | %d |\n", p.shows, mb(m.bytes), mb(m.bytes-gin.bytes), m.modules)
+		fmt.Fprintf(&b, "| %s | %.1f MB | %+.1f MB | %d |\n", p.shows, mb(m.bytes), mb(m.bytes-sizes[p.peer].bytes), m.modules)
 	}
 	fmt.Fprintf(&b, "\nStripped, without cgo, %s, %s/%s.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return b.String()

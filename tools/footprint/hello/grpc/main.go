@@ -1,0 +1,19 @@
+// Program grpc is a gRPC service on grpcx without HTTP: interceptors, health, reflection and shutdown.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := xGrpcRunner.Serve(ctx); err != nil {
+		panic(err)
+	}
+}
