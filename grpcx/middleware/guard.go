@@ -21,19 +21,27 @@ func Guard(before func(ctx context.Context) (context.Context, error)) (grpc.Unar
 	if before == nil {
 		panic("xgrpcmiddle: Guard: the function is nil")
 	}
-	unary := func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-		ctx, err := before(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return next(ctx, request)
+	g := guard{before: before}
+	return g.unary, g.stream
+}
+
+// guard is a Guard's function as a middleware of either kind.
+type guard struct {
+	before func(context.Context) (context.Context, error)
+}
+
+func (g guard) unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	ctx, err := g.before(ctx)
+	if err != nil {
+		return nil, err
 	}
-	stream := func(service any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-		ctx, err := before(ss.Context())
-		if err != nil {
-			return err
-		}
-		return next(service, xGrpcUtil.WithContext(ss, ctx))
+	return next(ctx, request)
+}
+
+func (g guard) stream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	ctx, err := g.before(stream.Context())
+	if err != nil {
+		return err
 	}
-	return unary, stream
+	return next(service, xGrpcUtil.WithContext(stream, ctx))
 }
