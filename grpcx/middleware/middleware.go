@@ -52,7 +52,7 @@ type Registry struct {
 // UseUnary appends middlewares to those of the service's unary methods, the outermost first.
 //
 // It is called before the server serves, usually where the service is registered, and may be called while serving. It
-// panics where service is nil or has no name, or where a middleware is nil.
+// panics where service is nil, has no name or one with a slash, or where a middleware is nil.
 func (r *Registry) UseUnary(service *grpc.ServiceDesc, chain ...grpc.UnaryServerInterceptor) {
 	r.unary.use(nameOf("UseUnary", service, nils(chain)), chain, nestUnary)
 }
@@ -115,6 +115,8 @@ func nameOf(caller string, service *grpc.ServiceDesc, faulty int) string {
 		panic(fmt.Sprintf("xgrpcmiddle: %s: the service is nil: give the generated description, such as pb.UserService_ServiceDesc", caller))
 	case service.ServiceName == "":
 		panic(fmt.Sprintf("xgrpcmiddle: %s: the service has no name: give the generated description, such as pb.UserService_ServiceDesc", caller))
+	case ExtractServiceName("/"+service.ServiceName+"/Method") != service.ServiceName:
+		panic(fmt.Sprintf("xgrpcmiddle: %s: the name %q holds a slash, so no call would find its middleware: give the generated description", caller, service.ServiceName))
 	case faulty > 0:
 		panic(fmt.Sprintf("xgrpcmiddle: %s: middleware %d of service %s is nil: give a function or leave it out", caller, faulty, service.ServiceName))
 	default:

@@ -276,6 +276,7 @@ func TestAWrongRegistrationPanicsAndSaysWhatToMend(t *testing.T) {
 		{"no service", func() { xGrpcMiddle.UseUnary((*grpc.ServiceDesc)(nil), through) }, "UseUnary: the service is nil: give the generated description"},
 		{"no service, stream", func() { new(xGrpcMiddle.Registry).UseStream(nil) }, "UseStream: the service is nil: give the generated description"},
 		{"no name", func() { xGrpcMiddle.UseUnary(nameless) }, "UseUnary: the service has no name: give the generated description"},
+		{"slash", func() { xGrpcMiddle.UseUnary(grpc.ServiceDesc{ServiceName: "a/b"}, through) }, `UseUnary: the name "a/b" holds a slash`},
 		{"no name, stream", func() { xGrpcMiddle.UseStream(&nameless, streamThrough) }, "UseStream: the service has no name: give the generated description"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

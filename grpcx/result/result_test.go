@@ -81,9 +81,15 @@ func TestEveryResponseIsNew(t *testing.T) {
 	}
 }
 
-// enveloped is no message, although it has the Go field.
+// enveloped is no message, and has the Go field.
 type enveloped struct {
 	BaseResponse *xGrpcGenerate.BaseResponse
+}
+
+func TestAStructThatIsNoMessageIsFilledToo(t *testing.T) {
+	if got := xGrpcResult.SuccessWith[*enveloped](t.Context(), "done").BaseResponse; got.GetMessage() != "done" || got.GetCode() != 200 {
+		t.Errorf("envelope = %v, want that of a success", got)
+	}
 }
 
 // panicOf returns the text with which SuccessWith refuses T.
@@ -101,7 +107,7 @@ func TestATypeThatDoesNotFitPanicsAndSaysWhatItMustBe(t *testing.T) {
 		{"any", panicOf[any](ctx), "interface {}"},
 		{"text", panicOf[string](ctx), "string"},
 		{"pointer to a pointer", panicOf[**pb.TestResponse](ctx), "**testproto.TestResponse"},
-		{"no message", panicOf[*enveloped](ctx), "*result_test.enveloped"},
+		{"no message, no field", panicOf[*struct{ Text string }](ctx), "*struct { Text string }"},
 		{"no field", panicOf[*pb.WithoutEnvelope](ctx), "*testproto.WithoutEnvelope"},
 		{"no field, opaque", panicOf[*pb.OpaqueWithout](ctx), "*testproto.OpaqueWithout"},
 		{"another type", panicOf[*pb.OtherType](ctx), "*testproto.OtherType"},

@@ -37,6 +37,7 @@ type AccessLine struct {
 const (
 	maxPath      = 2048
 	maxUserAgent = 256
+	maxMessage   = 512 // of an error, which may repeat what a client sent
 )
 
 // Level returns the level of the line: Error for a status from 500 on, Warn from 400 on, else Info.
@@ -124,7 +125,7 @@ func (a *AccessLine) append(b []byte, took time.Duration) []byte {
 	if a.ErrorCode != 0 {
 		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(a.ErrorCode), 10)
 	}
-	b = appendMember(b, `,"error_message":`, a.ErrorMessage)
+	b = appendMember(b, `,"error_message":`, cut(a.ErrorMessage, maxMessage))
 	return appendMember(b, `,"user_agent":`, cut(a.UserAgent, maxUserAgent))
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
@@ -83,6 +85,19 @@ func TestACallLineLooksLikeEveryOtherLine(t *testing.T) {
 		log.Warn(request, "call", attrs...)
 		if want := rec.one(t); got != want {
 			t.Errorf("line\n%swant\n%s", got, want)
+		}
+	}
+}
+
+func TestTheMessageOfAnErrorIsCut(t *testing.T) {
+	e, rec := newEngine(t)
+	long := strings.Repeat("é", 1<<20)
+	e.WithName("").Call(t.Context(), &xLog.CallLine{ErrorMessage: long})
+	call := rec.one(t)
+	e.WithName("").Access(t.Context(), &xLog.AccessLine{Status: 400, ErrorMessage: long})
+	for _, line := range []string{call, rec.one(t)} {
+		if len(line) > 1024 || !utf8.ValidString(line) {
+			t.Errorf("line of %d bytes, want its message cut between characters", len(line))
 		}
 	}
 }

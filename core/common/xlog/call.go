@@ -59,5 +59,5 @@ func (c *CallLine) append(b []byte, took time.Duration) []byte {
 	if c.ErrorCode != 0 {
 		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(c.ErrorCode), 10)
 	}
-	return appendMember(b, `,"error_message":`, c.ErrorMessage)
+	return appendMember(b, `,"error_message":`, cut(c.ErrorMessage, maxMessage))
 }

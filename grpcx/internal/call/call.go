@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
 
@@ -41,11 +42,13 @@ const (
 	Validate
 	// Respond completes the response of a unary call.
 	Respond
+	// Answer refuses to take no response for one, whoever stands inside.
+	Answer
 
 	// Outer are the parts that stand outside an application's interceptors.
-	Outer = Trace | Context | Access | Recover
-	// Inner are those that stand inside them.
-	Inner = Middleware | Validate | Respond
+	Outer = Trace | Context | Access | Recover | Answer
+	// Inner are those that stand inside them. There is a Recover too, for the goroutines of those in between.
+	Inner = Recover | Middleware | Validate | Respond | Answer
 )
 
 // Config is what the parts need. The zero value is ready to use.
@@ -89,8 +92,9 @@ type state struct {
 	registry *xGrpcMiddle.Registry // of the interceptor that has begun the call; it may be nil
 
 	preparing sync.Mutex
-	prepared  Part // what the request has been given; once, for its readers take no lock
-	borrowed  bool // the transport is that of a call around this one, and so is its trailer
+	prepared  Part        // what the request has been given; once, for its readers take no lock
+	exited    atomic.Bool // it is logged that the goroutine has ended without a panic
+	borrowed  bool        // the transport is that of a call around this one, and so is its trailer
 }
 
 // layer is the context of a call from one interceptor inwards.

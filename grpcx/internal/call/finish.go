@@ -29,9 +29,11 @@ const exited = "runtime.Goexit, or panic(nil)"
 func (t *turn) panicked(ctx context.Context, method string, v any) error {
 	text := exited
 	if v != nil {
-		text = fmt.Sprint(v)
+		text = rpcstatus.Cut(fmt.Sprint(v))
 	}
-	t.Log.Error(ctx, "panic", slog.String("method", method), slog.String("panic", text), slog.String("stack", string(debug.Stack())))
+	if v != nil || !t.call.exited.Swap(true) { // each Recover on its way sees the goroutine end
+		t.Log.Error(ctx, "panic", slog.String("method", method), slog.String("panic", text), slog.String("stack", string(debug.Stack())))
+	}
 	return rpcstatus.New(ctx, xError.New(xError.ServerInternalError, ""))
 }
 

@@ -27,7 +27,7 @@ const (
 )
 
 // order are the parts as they are documented.
-var order = []call.Part{call.Trace, call.Context, call.Access, call.Recover, call.Middleware, call.Validate, call.Respond}
+var order = []call.Part{call.Trace, call.Context, call.Access, call.Recover, call.Middleware | call.Answer, call.Validate, call.Respond}
 
 // between are interceptors of an application, of either kind.
 type between struct {

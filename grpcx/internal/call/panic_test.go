@@ -85,6 +85,16 @@ func TestPanicOfNothingIsInternalUnderTheOldRuleToo(t *testing.T) {
 	})
 }
 
+func TestWhatIsPanickedWithIsCutInTheLog(t *testing.T) {
+	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.does(func(context.Context) error { panic(strings.Repeat("é", 1<<20)) })
+		do(f.Context())
+		if text, _ := f.log.Only("panic")["panic"].(string); len(text) < 1024 || len(text) > 8192 {
+			f.Errorf("the log has %d bytes of what a client may have sent", len(text))
+		}
+	})
+}
+
 func TestPanicAfterTheFirstMessageEndsTheStream(t *testing.T) {
 	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
 		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {

@@ -13,6 +13,7 @@ import (
 	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 // served calls the whole chain, without a server, with a handler that returns response: the service's own methods
@@ -106,6 +107,32 @@ func TestNoResponseOfAnyKindIsAnError(t *testing.T) {
 			got, err := served(t, response)
 			if got != nil || err == nil || envelopeOf(t, err).GetOutput() != xError.DeveloperError.GetOutput() {
 				t.Errorf("got %v, %v, want DEVELOPER_ERROR", got, err)
+			}
+		})
+	}
+}
+
+func TestNothingFromAMiddlewareOrAnInterceptorIsAnErrorToo(t *testing.T) {
+	for name, response := range map[string]any{"nil": nil, "a nil response": (*pb.TestResponse)(nil)} {
+		silent := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) { //nolint:unparam // its type
+			return response, nil
+		}
+		t.Run("middleware, "+name, func(t *testing.T) {
+			registry := &xGrpcMiddle.Registry{}
+			registry.UseUnary(&pb.TestService_ServiceDesc, silent)
+			inAllForms(t, call.Config{Registry: registry}, between{}, func(f *fixture) {
+				if err := unaryOf(f.Context(), f.client).err; envelopeOf(f.T, err).GetOutput() != xError.DeveloperError.GetOutput() {
+					f.Errorf("err = %v, want DEVELOPER_ERROR", err)
+				}
+			})
+		})
+		t.Run("interceptor, "+name, func(t *testing.T) {
+			chain := call.Unary(call.Outer, call.Config{})
+			_, err := chain(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod}, func(ctx context.Context, req any) (any, error) {
+				return silent(ctx, req, nil, nil)
+			})
+			if envelopeOf(t, err).GetOutput() != xError.DeveloperError.GetOutput() {
+				t.Errorf("err = %v, want DEVELOPER_ERROR", err)
 			}
 		})
 	}

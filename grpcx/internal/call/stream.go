@@ -13,7 +13,7 @@ import (
 
 // Stream returns the parts as an interceptor for streams. A stream has no response to complete.
 func Stream(parts Part, c Config) grpc.StreamServerInterceptor {
-	return newServer(parts&^Respond, c).stream
+	return newServer(parts&^(Respond|Answer), c).stream
 }
 
 // stream is a call's stream from one interceptor inwards.

@@ -37,7 +37,9 @@ func (s *server) unary(outer context.Context, req any, info *grpc.UnaryServerInf
 		t.leave(ctx, info.FullMethod, nil, err)
 	}()
 	resp, err = t.serve(ctx, req, info, next)
-	err = rpcstatus.Of(ctx, err) // it calls methods of the error, which may panic
+	if err = rpcstatus.Of(ctx, err); err == nil && t.parts&Answer != 0 { // it calls methods of the error, which may panic
+		err = answered(ctx, resp)
+	}
 	t.returned = true
 	return resp, err
 }
@@ -72,17 +74,26 @@ func (t *turn) respond(ctx context.Context, resp any, err error) (any, error) {
 	if err = rpcstatus.Of(ctx, err); err != nil {
 		return nil, err
 	}
-	v := reflect.ValueOf(resp)
-	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		if err = ctx.Err(); err == nil { // else it gave up because the call was over
-			err = xError.New(xError.DeveloperError, "the handler gave neither a response nor an error")
-		}
-		return nil, rpcstatus.Of(ctx, err)
+	if err = answered(ctx, resp); err != nil {
+		return nil, err
 	}
-	if field := envelope.Of(v.Type()); field != nil {
+	if field := envelope.Of(reflect.TypeOf(resp)); field != nil {
 		t.fill(field, resp)
 	}
 	return resp, nil
+}
+
+// answered returns the status of a call that has neither a response nor an error; a nil pointer is none.
+func answered(ctx context.Context, resp any) error {
+	v := reflect.ValueOf(resp)
+	if v.IsValid() && (v.Kind() != reflect.Pointer || !v.IsNil()) {
+		return nil
+	}
+	err := ctx.Err()
+	if err == nil { // else it gave up because the call was over
+		err = xError.New(xError.DeveloperError, "there is neither a response nor an error")
+	}
+	return rpcstatus.Of(ctx, err)
 }
 
 // fill completes the envelope of a response; one that the handler left out says success.

@@ -19,6 +19,8 @@ import (
 const (
 	// Name is the name of the field.
 	Name = "base_response"
+	// goName is its name in a struct that is no generated message.
+	goName = "BaseResponse"
 	// TypeName is the full name of the field's type.
 	TypeName = "xBase.BaseResponse"
 )
@@ -53,7 +55,8 @@ type Field struct {
 }
 
 // Of returns the Field of a type of messages, nil where it has none: *xGrpcGenerate.BaseResponse, which is its own
-// envelope, and pointers to structs that are messages with a field base_response.
+// envelope, pointers to structs that are messages with a field base_response, and those to other structs with a field
+// BaseResponse.
 func Of(t reflect.Type) *Field {
 	if t == nil {
 		return nil
@@ -68,7 +71,13 @@ func Of(t reflect.Type) *Field {
 
 // find is Of without the memory.
 func find(t reflect.Type) *Field {
-	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct || !t.Implements(messageType) {
+	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		return nil
+	}
+	if !t.Implements(messageType) { // for another codec than that of protocol buffers
+		if f, ok := t.Elem().FieldByName(goName); ok && f.Type == envelopeType && len(f.Index) == 1 {
+			return &Field{owner: t, way: wayStruct, index: f.Index[0]}
+		}
 		return nil
 	}
 	if t == envelopeType {

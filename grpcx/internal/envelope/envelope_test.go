@@ -152,6 +152,22 @@ func TestAnEnvelopeIsItsOwn(t *testing.T) {
 	}
 }
 
+// plain is no message, and has the field all the same.
+type plain struct {
+	BaseResponse *xGrpcGenerate.BaseResponse
+}
+
+func TestAStructThatIsNoMessageMayHaveTheField(t *testing.T) {
+	f := envelope.Of(reflect.TypeFor[*plain]())
+	if f == nil {
+		t.Fatal("there is no field")
+	}
+	response, want := &plain{}, &xGrpcGenerate.BaseResponse{Message: "done"}
+	if !f.Set(response, want) || response.BaseResponse != want || f.Get(response) != want {
+		t.Errorf("response = %+v, want the envelope", response)
+	}
+}
+
 func TestOtherTypesHaveNoField(t *testing.T) {
 	var none proto.Message
 	for _, tc := range []struct {
@@ -169,7 +185,8 @@ func TestOtherTypesHaveNoField(t *testing.T) {
 		{"pointer to pointer", reflect.TypeFor[**pb.TestResponse]()},
 		{"interface", reflect.TypeOf(&none).Elem()},
 		{"pointer to an interface", reflect.TypeOf(&none)},
-		{"no message", reflect.TypeFor[*struct{ BaseResponse *xGrpcGenerate.BaseResponse }]()},
+		{"no message, another type", reflect.TypeFor[*struct{ BaseResponse string }]()},
+		{"no message, embedded", reflect.TypeFor[*struct{ plain }]()},
 		{"text", reflect.TypeFor[string]()},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

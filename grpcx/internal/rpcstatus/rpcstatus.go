@@ -170,15 +170,22 @@ func write(ctx context.Context, e *xError.Error) {
 		return
 	}
 	code := e.GetErrorCode()
-	attrs := [...]slog.Attr{
-		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.Any("error", e),
-	}
+	level, message := slog.LevelDebug, "the call was refused"
 	if code.Status() >= http.StatusInternalServerError && (code.Status() != http.StatusServiceUnavailable || !Stopping(ctx)) {
-		logger.Error(ctx, "the call failed", attrs[:]...)
+		level, message = slog.LevelError, "the call failed"
+	}
+	if !logger.Enabled(ctx, level) {
 		return
 	}
-	logger.Debug(ctx, "the call was refused", attrs[:]...)
+	logger.Log(ctx, level, message,
+		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.String("error", Cut(e.Error())))
 }
+
+// maxLogged bounds a text in the log, in bytes: a client may have sent most of it.
+const maxLogged = 4096
+
+// Cut returns as much of a text as the log takes.
+func Cut(text string) string { return cut(text, maxLogged) }
 
 // Stopping reports whether the application of the call has begun its stop, when it is no failure that a service is not
 // available.

@@ -341,3 +341,11 @@ func quiet(tb testing.TB) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+func TestALongErrorIsCutInTheLog(t *testing.T) {
+	lines := capture(t)
+	_ = rpcstatus.Of(t.Context(), errors.New(strings.Repeat("é", 1<<20)))
+	if got := lines.Len(); got < 1024 || got > 8192 {
+		t.Errorf("the line has %d bytes", got)
+	}
+}
