@@ -70,7 +70,7 @@ func options() []xOption.Option {
 	}
 }
 
-// grpcOptions describe the gRPC side.
+// grpcOptions describe the gRPC side. PLINTH_SHUTDOWN_TIMEOUT bounds the graceful stop as well, and is shorter by default.
 func grpcOptions() []xGrpcRunner.Option {
 	return []xGrpcRunner.Option{
 		xGrpcRunner.WithRegisterService(service.Register),

@@ -52,8 +52,11 @@ func AccessLog(log *xLog.LogNamedLogger) grpc.UnaryServerInterceptor {
 // calls runtime.Goexit is logged in the same way, but nobody can answer its caller, who waits for his own deadline.
 func Recover() grpc.UnaryServerInterceptor { return call.Unary(call.Recover, call.Config{}) }
 
-// Middleware runs the chain that xGrpcMiddle.UseUnary has registered for the call's service.
-func Middleware() grpc.UnaryServerInterceptor { return call.Unary(call.Middleware, call.Config{}) }
+// Middleware runs the chain that xGrpcMiddle.UseUnary has registered for the call's service. One that returns neither a
+// response nor an error has not let the call in: that is DEVELOPER_ERROR.
+func Middleware() grpc.UnaryServerInterceptor {
+	return call.Unary(call.Middleware|call.Answer, call.Config{})
+}
 
 // Validate refuses a request whose method Validate, or ValidateAll, returns an error, and then one to which a check
 // objects. The answer is PARAMETER_ERROR with one violation for each field (google.rpc.BadRequest).
@@ -71,4 +74,6 @@ func Validate(checks ...xGrpcValid.Check) grpc.UnaryServerInterceptor {
 // handler's own status unchanged; the context's errors with their codes; a foreign error that a mapper knows by the code
 // that it is given; any other as Internal without its text, which is logged. Neither a response nor an error is
 // DEVELOPER_ERROR, and nil pointers are neither.
-func ResponseBuilder() grpc.UnaryServerInterceptor { return call.Unary(call.Respond, call.Config{}) }
+func ResponseBuilder() grpc.UnaryServerInterceptor {
+	return call.Unary(call.Respond, call.Config{})
+}

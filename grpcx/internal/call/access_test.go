@@ -31,8 +31,8 @@ func TestEachCallHasOneLine(t *testing.T) {
 		{name: "OK", status: "OK", level: "info"},
 		{name: "not found", err: xError.New(xError.NotFound, "no such user"), status: "NOT_FOUND", level: "warn", code: 40400.0, message: "no such user"},
 		{name: "unknown", err: errors.New(secret), status: "INTERNAL", level: "error", code: 50000.0, message: "Something went wrong on our side"},
-		{name: "a plain status", err: status.Error(codes.Unavailable, secret), status: "UNAVAILABLE", level: "error"},
-		{name: "a code that gRPC does not define", err: status.Error(99, secret), status: "OTHER", level: "warn"},
+		{name: "a plain status", err: status.Error(codes.Unavailable, secret), status: "UNAVAILABLE", level: "error", message: secret},
+		{name: "a code that gRPC does not define", err: status.Error(99, secret), status: "OTHER", level: "warn", message: secret},
 		{name: "cancelled", err: context.Canceled, status: "CANCELLED", level: "info", code: any(float64(xError.Canceled.GetCode()))},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

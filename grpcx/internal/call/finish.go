@@ -18,6 +18,7 @@ import (
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/internal/meta"
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
@@ -69,7 +70,7 @@ func (t *turn) access(ctx context.Context, method string, st *stream, err error)
 	}
 	line := xLog.CallLine{
 		Method: method, Status: names[min(code, codes.Unauthenticated+1)], Level: at, Start: t.call.request.Start(),
-		ClientIP: address(ctx), Source: either(incoming(ctx), requestSource),
+		ClientIP: address(ctx), Source: meta.First(meta.Incoming(ctx), requestSource),
 	}
 	switch {
 	case unanswered:

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc/metadata"
-
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
@@ -106,16 +104,4 @@ func TestLanguageOfTheCallIsThatOfTheError(t *testing.T) {
 			f.Errorf("messages = %q and %q, want one of each language", a, b)
 		}
 	})
-}
-
-// TestMetadataIsReadWhereItLies holds what incoming knows of package metadata: with the fallback alone, a hit would
-// cost a copy of everything.
-func TestMetadataIsReadWhereItLies(t *testing.T) {
-	ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs("k", "v"))
-	if n := testing.AllocsPerRun(100, func() { call.Incoming(ctx) }); n != 0 || call.Incoming(ctx).Get("k")[0] != "v" {
-		t.Errorf("allocations = %v, metadata = %v", n, call.Incoming(ctx))
-	}
-	if md := call.Incoming(t.Context()); md != nil {
-		t.Errorf("without metadata = %v", md)
-	}
 }

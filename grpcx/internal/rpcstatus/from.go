@@ -55,7 +55,7 @@ func From(err error) *xError.Error {
 	cause := causeOf(st.Code(), err)
 	b, data := read(st)
 	if b.GetOutput() == "" {
-		return xError.WrapData(plainCode(st.Code()), "", cause, data...)
+		return xError.WrapData(plainCode(st), "", cause, data...)
 	}
 	code := xError.RemoteCode(number(b.GetCode()), b.GetOutput(), b.GetMessage())
 	return xError.WrapData(code, xError.ErrMessage(b.GetErrorMessage()), cause, data...)
@@ -71,11 +71,15 @@ func RequestID(err error) string {
 	return b.GetContext()
 }
 
-func plainCode(code codes.Code) *xError.ErrorCode {
-	if c := plain[code]; c != nil {
-		return c
+// ofTheLibrary is how grpc-go begins the texts of failures that are its own, such as of a message above its limit.
+const ofTheLibrary = "grpc: "
+
+func plainCode(st *status.Status) *xError.ErrorCode {
+	c := plain[st.Code()]
+	if c == nil || c == xError.TooManyRequests && strings.HasPrefix(st.Message(), ofTheLibrary) {
+		return xError.RemoteError // a number that gRPC does not define, or a failure that no patience heals
 	}
-	return xError.RemoteError // a number that gRPC does not define
+	return c
 }
 
 // The numbers that an error code can have.

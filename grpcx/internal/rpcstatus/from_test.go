@@ -150,3 +150,10 @@ func envelopeOfAny(t *testing.T, err error) {
 		t.Errorf("envelope = %v, want a label", b)
 	}
 }
+
+func TestALimitOfTheLibraryIsNotImpatience(t *testing.T) {
+	err := status.Error(codes.ResourceExhausted, "grpc: received message larger than max (5000005 vs. 4194304)")
+	if got := rpcstatus.From(err); got.GetErrorCode() != xError.RemoteError {
+		t.Errorf("From = %v, want REMOTE_ERROR: to wait does not help", got)
+	}
+}

@@ -82,11 +82,12 @@ func (e *Error) GRPCStatus() *status.Status { return e.status }
 // Unwrap returns the *xError.Error.
 func (e *Error) Unwrap() error { return e.err }
 
-// Failure returns what the access log says of an error: number and message of its code, or 0 for a plain status.
+// Failure returns what the access log says of an error: number and message of its code; of a plain status there is no
+// number, and the message is its own.
 func Failure(err error) (code int, message string) {
-	var e *xError.Error
-	if !errors.As(err, &e) {
-		return 0, ""
+	e, ok := find[*xError.Error](err)
+	if !ok {
+		return 0, status.Convert(err).Message()
 	}
 	if message = string(e.GetErrorMessage()); message == "" {
 		message = e.GetErrorCode().GetMessage()

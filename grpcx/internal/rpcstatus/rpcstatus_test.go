@@ -292,7 +292,7 @@ func TestFailureSaysWhatTheAccessLogNeeds(t *testing.T) {
 		want string
 	}{
 		{name: "none", err: nil, code: 0, want: ""},
-		{name: "plain status", err: status.Error(codes.NotFound, "x"), code: 0, want: ""},
+		{name: "plain status", err: status.Error(codes.NotFound, "x"), code: 0, want: "x"},
 		{name: "with a message", err: rpcstatus.Of(t.Context(), xError.New(xError.NotExist, "user 7")), code: 40000, want: "user 7"},
 		{name: "without", err: rpcstatus.Of(t.Context(), xError.New(xError.NotExist, "")), code: 40000, want: xError.NotExist.GetMessage()},
 	} {

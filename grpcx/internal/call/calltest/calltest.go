@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -171,12 +172,23 @@ func (l *Log) Only(message string) map[string]any {
 	return lines[0]
 }
 
+// maxWait is how long Await waits for a line that does not come.
+const maxWait = 10 * time.Second
+
 // Await waits for the first line with a message, which the server may write after the client has its answer.
 func (l *Log) Await(message string) map[string]any {
 	l.tb.Helper()
 	mark := `"msg":"` + message + `"`
+	late := false
+	timer := time.AfterFunc(maxWait, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		late = true
+		l.written.Broadcast()
+	})
+	defer timer.Stop()
 	l.mu.Lock()
-	for !strings.Contains(l.text.String(), mark) {
+	for !late && !strings.Contains(l.text.String(), mark) {
 		l.written.Wait()
 	}
 	l.mu.Unlock()

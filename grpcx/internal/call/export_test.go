@@ -1,4 +1,0 @@
-package call
-
-// Incoming is incoming, for the tests.
-var Incoming = incoming
