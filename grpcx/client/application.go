@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
 // application shows to a server which application calls. It implements credentials.PerRPCCredentials.
@@ -26,7 +27,7 @@ func newApplication(id *identity, plaintext bool) *application {
 // GetRequestMetadata returns what goes along with a call: nothing where the caller shows another application.
 func (a *application) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
 	if own, ok := metadata.FromOutgoingContext(ctx); ok &&
-		(holds(own, xGrpcConst.MetadataAppAccessID) || holds(own, xGrpcConst.MetadataAppSecretKey)) {
+		(meta.Holds(own, keyAccessID) || meta.Holds(own, keySecret)) {
 		return nil, nil
 	}
 	return a.pairs, nil

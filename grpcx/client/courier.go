@@ -12,6 +12,7 @@ import (
 	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
 // maxLanguages bounds the Accept-Language that goes along, in bytes. A user's browser may send any length, and the next
@@ -55,13 +56,13 @@ func (c *courier) load(ctx context.Context) (_ context.Context, id string) {
 	own, _ := metadata.FromOutgoingContext(ctx)
 	var room [6]string
 	pairs := room[:0]
-	if text := languages(ctx); text != "" && !holds(own, xGrpcConst.MetadataAcceptLanguage) {
+	if text := languages(ctx); text != "" && !meta.Holds(own, keyLanguage) {
 		pairs = append(pairs, xGrpcConst.MetadataAcceptLanguage.String(), text)
 	}
-	if c.source != "" && !holds(own, xGrpcConst.MetadataRequestSource) {
+	if c.source != "" && !meta.Holds(own, keySource) {
 		pairs = append(pairs, xGrpcConst.MetadataRequestSource.String(), c.source)
 	}
-	if !holds(own, xGrpcConst.MetadataRequestUUID) {
+	if !meta.Holds(own, keyID) {
 		known := xCtxUtil.GetRequestKey(ctx)
 		if !xCtx.ValidID(known) { // servers take no other
 			id = newID()
@@ -76,13 +77,14 @@ func (c *courier) load(ctx context.Context) (_ context.Context, id string) {
 	return ctx, id
 }
 
-// holds reports whether md has the key, in either spelling. Its keys are lower case.
-func holds(md metadata.MD, key xGrpcConst.Metadata) bool {
-	if len(md) == 0 {
-		return false
-	}
-	return len(md[key.String()]) > 0 || len(md[key.Dashed()]) > 0
-}
+// The keys that a caller may have put into the outgoing metadata himself.
+var (
+	keyLanguage = meta.Spell(xGrpcConst.MetadataAcceptLanguage)
+	keySource   = meta.Spell(xGrpcConst.MetadataRequestSource)
+	keyID       = meta.Spell(xGrpcConst.MetadataRequestUUID)
+	keyAccessID = meta.Spell(xGrpcConst.MetadataAppAccessID)
+	keySecret   = meta.Spell(xGrpcConst.MetadataAppSecretKey)
+)
 
 func newID() string {
 	var r xCtx.Request

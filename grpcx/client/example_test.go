@@ -88,11 +88,44 @@ func ExampleFromError() {
 	// Output: NOT_FOUND true
 }
 
+// An error of a service behind means something to the service that called, and seldom to the client of that one.
+func ExampleDial_wrap() {
+	ctx, target, stop := users()
+	defer stop()
+	conn, err := xGrpcClient.Dial(target, xGrpcClient.WithPlaintext())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	users := testproto.NewTestServiceClient(conn)
+
+	handle := func(ctx context.Context) error {
+		if _, err := users.UnarySafe(ctx, &testproto.TestRequest{Text: "root"}); err != nil {
+			return xError.Wrap(xError.RemoteError, "the users cannot be asked", err)
+		}
+		return nil
+	}
+
+	err = handle(ctx)
+	var e *xError.Error
+	if errors.As(err, &e) { // what the client is told
+		fmt.Println(e.GetErrorCode().GetOutput(), e.GetErrorMessage())
+	}
+	fmt.Println(errors.Is(err, xError.Unauthorized)) // what the log has
+	// Output:
+	// REMOTE_ERROR the users cannot be asked
+	// true
+}
+
 // users starts a server that greets, and returns the context for a call to it.
 func users() (ctx context.Context, target string, stop func()) {
 	target, stop = start(&service{unary: func(ctx context.Context, r *request) (*response, error) {
 		if r.GetText() == "" {
 			return nil, xError.New(xError.NotExist, "nobody has this name")
+		}
+		if r.GetText() == "root" {
+			return nil, xError.New(xError.Unauthorized, "the application's secret is wrong")
 		}
 		return &response{Text: "hello " + r.GetText() + ", from " + xGrpcUtil.Source(ctx)}, nil
 	}})

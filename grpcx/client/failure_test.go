@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -157,6 +158,51 @@ type broken struct {
 func (b broken) CloseSend() error { return b.err }
 
 func (b broken) Header() (metadata.MD, error) { return nil, b.err }
+
+// TestAnErrorOfTheNextServiceKeepsItsCodeUnlessItIsWrapped: the credentials that were wrong are this service's own, and
+// its client shall not think that they are his.
+func TestAnErrorOfTheNextServiceKeepsItsCodeUnlessItIsWrapped(t *testing.T) {
+	quiet(t)
+	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
+		return nil, xError.New(xError.Unauthorized, "the secret is wrong")
+	}}, loopback)
+	next := dial(t, address)
+	for _, tc := range []struct {
+		name string
+		wrap func(error) error
+		code codes.Code
+		is   *xError.ErrorCode
+		text string
+	}{
+		{
+			name: "as it is", wrap: func(err error) error { return err },
+			code: codes.Unauthenticated, is: xError.Unauthorized, text: "the secret is wrong",
+		},
+		{
+			name: "with a text", wrap: func(err error) error { return fmt.Errorf("users: %w", err) },
+			code: codes.Unauthenticated, is: xError.Unauthorized, text: "the secret is wrong",
+		},
+		{
+			name: "with a code", wrap: func(err error) error { return xError.Wrap(xError.RemoteError, "no users", err) },
+			code: codes.Internal, is: xError.RemoteError, text: "no users",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			between, _ := serve(t, &service{unary: func(ctx context.Context, r *request) (*response, error) {
+				_, err := next.Unary(ctx, r)
+				return nil, tc.wrap(err)
+			}}, loopback)
+			_, err := dial(t, between).Unary(t.Context(), &request{})
+			var e *xError.Error
+			if !errors.As(err, &e) || status.Code(err) != tc.code || !errors.Is(err, tc.is) || e.GetErrorMessage().String() != tc.text {
+				t.Errorf("error = %v, want %v and %q", err, tc.code, tc.text)
+			}
+			if tc.is == xError.RemoteError && (errors.Is(err, xError.Unauthorized) || strings.Contains(err.Error(), "secret")) {
+				t.Errorf("error = %v, which tells of the service behind", err)
+			}
+		})
+	}
+}
 
 func TestAServerThatIsNotThereIsUnavailable(t *testing.T) {
 	address, kill := serve(t, &service{}, loopback)

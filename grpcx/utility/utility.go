@@ -7,54 +7,38 @@ package utility
 import (
 	"context"
 	"fmt"
-	"strings"
-
-	"google.golang.org/grpc/metadata"
 
 	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
 // ExtractMetadata returns the first value that the client sent under key and that is not blank, exactly as it was sent.
 //
-// The spelling with dashes is read after the key's own. Blank is what has nothing but white space in it. Where no value
-// is left the error is NotExist, whose message names the key; values never appear in it.
+// Capitals in the key do not matter. The spelling with dashes is read after the key's own. Blank is what has nothing but
+// white space in it. Where no value is left the error is NotExist, whose message names the key; values never appear in
+// it.
 func ExtractMetadata(ctx context.Context, key xGrpcConst.Metadata) (string, *xError.Error) {
-	if value := first(ctx, key); value != "" {
+	if value := first(ctx, meta.Spell(key)); value != "" {
 		return value, nil
 	}
 	return "", xError.New(xError.NotExist, xError.ErrMessage(fmt.Sprintf("the metadata of the call has no value under %q", key.String())))
 }
 
 // Source returns the name of the service that calls, or "". The client says it, so it proves nothing.
-func Source(ctx context.Context) string { return first(ctx, xGrpcConst.MetadataRequestSource) }
+func Source(ctx context.Context) string { return first(ctx, requestSource) }
+
+var requestSource = meta.Spell(xGrpcConst.MetadataRequestSource)
 
 // RequestUUID returns the request id of the call, or "" outside of calls. It is the client's where that was valid, else
 // the server's; the client reads it in the trailer.
 func RequestUUID(ctx context.Context) string { return xCtxUtil.GetRequestKey(ctx) }
 
-// first returns the first value under key, in either spelling, that is not blank, or "".
-func first(ctx context.Context, key xGrpcConst.Metadata) string {
+// first is meta.First of what came with the call.
+func first(ctx context.Context, key meta.Spellings) string {
 	if ctx == nil {
 		return ""
 	}
-	if value := present(metadata.ValueFromIncomingContext(ctx, key.String())); value != "" {
-		return value
-	}
-	dashed := key.Dashed()
-	if dashed == key.String() {
-		return ""
-	}
-	return present(metadata.ValueFromIncomingContext(ctx, dashed))
-}
-
-// present returns the first value that is not blank, or "".
-func present(values []string) string {
-	for _, v := range values {
-		if strings.TrimSpace(v) != "" {
-			return v
-		}
-	}
-	return ""
+	return meta.First(meta.Incoming(ctx), key)
 }

@@ -77,6 +77,28 @@ func TestAKeyOfTheApplicationIsRead(t *testing.T) {
 	}
 }
 
+func TestCapitalsInAKeyDoNotMatter(t *testing.T) {
+	for _, key := range []xGrpcConst.Metadata{"X-Tenant", "x-tenant", "X_Tenant"} {
+		got, err := xGrpcUtil.ExtractMetadata(incoming(t.Context(), "x-tenant", "7"), key)
+		if got != "7" || err != nil {
+			t.Errorf("ExtractMetadata of %s = %q, %v", key, got, err)
+		}
+	}
+}
+
+func TestAReadCostsNoCopy(t *testing.T) {
+	const tenant xGrpcConst.Metadata = "tenant"
+	ctx := incoming(t.Context(), "tenant", "7", "x-request-source", "orders")
+	n := testing.AllocsPerRun(100, func() {
+		if _, err := xGrpcUtil.ExtractMetadata(ctx, tenant); err != nil || xGrpcUtil.Source(ctx) != "orders" {
+			t.Error("not found")
+		}
+	})
+	if n != 0 {
+		t.Errorf("allocations = %v, want 0", n)
+	}
+}
+
 func TestAKeyThatIsSpelledWithDashesIsRead(t *testing.T) {
 	ctx := incoming(t.Context(), "accept-language", "zh")
 	if got, err := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.MetadataAcceptLanguage); got != "zh" || err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xValid "github.com/plinthgo/plinth/core/common/xvalid"
 	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
 )
@@ -23,7 +24,13 @@ func (r *BookingRequest) Validate() error {
 func ExampleMethods() {
 	err := xGrpcValid.Methods(context.Background(), &BookingRequest{Room: 1, From: 9, Until: 8})
 	fmt.Println(err)
-	// Output: PARAMETER_ERROR: the end is not after the start: validation: the request was refused: as a whole (invalid)
+	var e *xError.Error
+	if errors.As(err, &e) {
+		fmt.Println(e.GetData()) // what the caller sees, but no log
+	}
+	// Output:
+	// PARAMETER_ERROR: the request is not valid: xgrpcvalid: the request was refused: as a whole (invalid)
+	// [{ invalid the end is not after the start}]
 }
 
 func ExampleRefuse() {
@@ -36,5 +43,5 @@ func ExampleRefuse() {
 	check := xGrpcValid.Join(xGrpcValid.Methods, openRooms)
 	err := check(context.Background(), &BookingRequest{Room: 13, From: 8, Until: 9})
 	fmt.Println(err)
-	// Output: PARAMETER_ERROR: room must be at most 12: validation: the request was refused: room (open)
+	// Output: PARAMETER_ERROR: room must be at most 12: xgrpcvalid: the request was refused: room (open)
 }

@@ -52,17 +52,19 @@ func lists(err error) bool {
 	return !isNil(err) && (errors.As(err, &multi) || errors.As(err, &field))
 }
 
-// findings returns what err says of fields, at most xValid.MaxFailures.
-func findings(ctx context.Context, err error) []xValid.FieldError {
-	f := finder{language: xError.Language(ctx)}
+// findings returns what err says of fields, at most xValid.MaxFailures, and the index of the first that names one and
+// the rule that it breaks, or noHead. Any other text may be of any source.
+func findings(ctx context.Context, err error) (list []xValid.FieldError, head int) {
+	f := finder{language: xError.Language(ctx), head: noHead}
 	f.add(err, "", 0) //nolint:contextcheck // xError.From takes none
-	return f.list
+	return f.list, f.head
 }
 
 // finder walks through the errors of nested messages.
 type finder struct {
 	language string
 	list     []xValid.FieldError
+	head     int
 }
 
 // add adds what err says of the message at path.
@@ -110,15 +112,20 @@ func (f *finder) addField(e fieldError, path string, depth int) {
 			}
 		}
 	}
+	if f.head == noHead {
+		f.head = len(f.list)
+	}
 	field = maskLast(field, generated && keyed.Key())
 	f.list = append(f.list, xValid.FieldError{Field: under(path, field), Tag: TagInvalid, Message: e.Reason()})
 }
 
-// addText adds an error that names no field, but came with others that do.
+// addText adds an error that names no field, but came with others that do. Its text is for the caller alone.
 func (f *finder) addText(err error, path string) {
-	text := err.Error()
+	var text string
 	if code := xError.From(err).GetErrorCode(); code != xError.ServerInternalError {
 		text = code.Message(f.language)
+	} else {
+		text = bounded(err.Error())
 	}
 	f.list = append(f.list, xValid.FieldError{Field: path, Tag: TagInvalid, Message: text})
 }

@@ -12,9 +12,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xValid "github.com/plinthgo/plinth/core/common/xvalid"
@@ -26,38 +28,55 @@ import (
 // A Check is called for many requests at a time, and does not change them.
 type Check = func(ctx context.Context, request any) error
 
-// Methods is the Check that asks the request itself: its ValidateAll() error, or else its Validate() error. A
-// request with neither passes, and so does a nil pointer, whose methods are not called; no such request comes over
-// the wire.
+// wholeList is the size in bytes up to which all failures of a message are sought; in a larger one the first is, where
+// the message has a method for that. ValidateAll keeps every failure that it finds, in some 170 bytes each, and a bad
+// element may take two on the wire.
+const wholeList = 64 << 10
+
+// maxText bounds the text of an unknown error, and the message of a refusal, in bytes. A status holds no more of either.
+const maxText = 512
+
+// Methods is the Check that asks the request itself: its ValidateAll() error, or else its Validate() error. Of a
+// message above 64 KiB that has both the second is asked, which stops at the first failure. A request with neither
+// passes, and so does a nil pointer, whose methods are not called; no such request comes over the wire.
 //
 // These methods are written for the caller. An error that lists fields (protoc-gen-validate, validator/v10 and
 // xValid) becomes that list, an *xError.Error or a gRPC status stays what it is, and an error that the registry of
-// foreign errors knows has its code and keeps its text inside. Of any other error the caller sees the text.
+// foreign errors knows has its code and keeps its text inside. Of any other error the caller sees the text, up to 512
+// bytes of it, as a failure in the list; it may repeat what the client sent, so it is no part of the message and not
+// logged.
 func Methods(ctx context.Context, request any) error {
-	var err error
-	switch r := request.(type) {
-	case interface{ ValidateAll() error }:
-		if isNil(request) {
-			return nil
-		}
-		err = r.ValidateAll()
-	case interface{ Validate() error }:
-		if isNil(request) {
-			return nil
-		}
-		err = r.Validate()
-	}
+	err := ask(request)
 	if isNil(err) {
 		return nil
 	}
 	return objection(ctx, err)
 }
 
+// ask calls the method of the request that suits it, where it has one.
+func ask(request any) error {
+	all, hasAll := request.(interface{ ValidateAll() error })
+	first, hasFirst := request.(interface{ Validate() error })
+	switch {
+	case !hasAll && !hasFirst, isNil(request):
+		return nil
+	case hasAll && (!hasFirst || !isLarge(request)):
+		return all.ValidateAll()
+	default:
+		return first.Validate()
+	}
+}
+
+func isLarge(request any) bool {
+	m, ok := request.(proto.Message)
+	return ok && proto.Size(m) > wholeList
+}
+
 // Join returns a Check that runs checks in order and stops at the first objection. A typed nil, such as a nil
 // *xError.Error, is none. A nil Check is a panic here, and not at the first call.
 func Join(checks ...Check) Check {
 	if i := slices.IndexFunc(checks, func(c Check) bool { return c == nil }); i >= 0 {
-		panic(fmt.Sprintf("validation: check %d of %d is nil", i+1, len(checks)))
+		panic(fmt.Sprintf("xgrpcvalid: check %d of %d is nil", i+1, len(checks)))
 	}
 	checks = slices.Clone(checks)
 	return func(ctx context.Context, request any) error {
@@ -87,12 +106,13 @@ func objection(ctx context.Context, err error) error {
 		return Refuse(ctx, list, err)
 	}
 	if lists(err) {
-		return Refuse(ctx, findings(ctx, err), err)
+		list, head := findings(ctx, err)
+		return refuse(ctx, list, head, err)
 	}
 	if e := xError.From(err); e.GetErrorCode() != xError.ServerInternalError { //nolint:contextcheck // it takes none
 		return e
 	}
-	return Refuse(ctx, []xValid.FieldError{{Tag: TagInvalid, Message: err.Error()}}, err)
+	return refuse(ctx, []xValid.FieldError{{Tag: TagInvalid, Message: bounded(err.Error())}}, noHead, err)
 }
 
 // isStatus reports whether err is a gRPC status that says that a call failed. status.FromError would ask every other
@@ -116,12 +136,22 @@ func isNil(v any) bool {
 }
 
 // Refuse returns the error of a request that is not valid: xError.ParameterError with the list as its data, at most
-// xValid.MaxFailures long, and the first failure as its message. A failure without a field is one of the request as a
-// whole.
+// xValid.MaxFailures long, and the first failure as its message, up to 512 bytes of it. A failure without a field is one
+// of the request as a whole.
+//
+// The message may be logged, so the text of the first failure says which rule is broken and never what the client sent.
 //
 // The cause may be nil. It is found by errors.As and its kin, but its text, which may repeat what the client sent, is
 // not part of the error's own: that has fields and rules only, and may be logged.
 func Refuse(ctx context.Context, list []xValid.FieldError, cause error) *xError.Error {
+	return refuse(ctx, list, 0, cause)
+}
+
+// noHead is the head of a list in which no text may be logged.
+const noHead = -1
+
+// refuse is Refuse with the index of the failure that becomes the message, or noHead.
+func refuse(ctx context.Context, list []xValid.FieldError, head int, cause error) *xError.Error {
 	if isNil(cause) {
 		cause = nil
 	}
@@ -132,19 +162,35 @@ func Refuse(ctx context.Context, list []xValid.FieldError, cause error) *xError.
 		}
 	}
 	why := &refusal{list: list, cause: cause}
+	message := textRequest.in(ctx)
 	if len(list) == 0 {
-		return xError.Wrap(xError.ParameterError, xError.ErrMessage(textRequest.in(ctx)), why)
+		return xError.Wrap(xError.ParameterError, xError.ErrMessage(message), why)
 	}
-	return xError.WrapData(xError.ParameterError, summary(list[0]), why, list)
+	if head != noHead {
+		message = summary(list[head])
+	}
+	return xError.WrapData(xError.ParameterError, xError.ErrMessage(message), why, list)
 }
 
 // summary says one failure in one text. Many messages begin with the field's name anyway.
-func summary(f xValid.FieldError) xError.ErrMessage {
+func summary(f xValid.FieldError) string {
 	name := f.Field[strings.LastIndexByte(f.Field, '.')+1:]
 	if name == "" || strings.HasPrefix(f.Message, name) {
-		return xError.ErrMessage(f.Message)
+		return bounded(f.Message)
 	}
-	return xError.ErrMessage(f.Field + ": " + f.Message)
+	return bounded(f.Field + ": " + f.Message)
+}
+
+// bounded returns as many whole runes of s as maxText bytes hold.
+func bounded(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	end := maxText
+	for end > maxText-utf8.UTFMax+1 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return strings.Clone(s[:end])
 }
 
 // phrase is a text in English and in Chinese.
@@ -172,7 +218,7 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string {
 	var b strings.Builder
-	b.WriteString("validation: the request was refused")
+	b.WriteString("xgrpcvalid: the request was refused")
 	for i, f := range r.list {
 		if i == 0 {
 			b.WriteString(": ")

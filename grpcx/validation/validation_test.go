@@ -81,7 +81,7 @@ func TestARequestWithoutAnObjectionPasses(t *testing.T) {
 
 func TestValidateAllIsAskedBeforeValidate(t *testing.T) {
 	request := &both{all: errors.New("all of it"), first: errors.New("the first")}
-	if got := refused(t, request, xError.ParameterError).GetErrorMessage(); got != "all of it" {
+	if got := list(t, refused(t, request, xError.ParameterError))[0].Message; got != "all of it" {
 		t.Errorf("got %q, want what ValidateAll says", got)
 	}
 }
@@ -92,9 +92,6 @@ func TestAnErrorOfAnyOtherKindSaysItsText(t *testing.T) {
 	want := []xValid.FieldError{{Tag: "invalid", Message: "the end is before the start"}}
 	if diff := cmp.Diff(want, list(t, e)); diff != "" {
 		t.Errorf("data (-want +got):\n%s", diff)
-	}
-	if e.GetErrorMessage() != "the end is before the start" {
-		t.Errorf("got the message %q", e.GetErrorMessage())
 	}
 	if !errors.Is(e, cause) {
 		t.Error("the cause is lost")
@@ -203,6 +200,7 @@ func TestRefuseSummarizesTheFirstFailure(t *testing.T) {
 		{"with the field", t.Context(), []xValid.FieldError{{Field: "user.name", Message: "too short"}}, "user.name: too short"},
 		{"not twice", t.Context(), []xValid.FieldError{{Field: "user.name", Message: "name is too short"}}, "name is too short"},
 		{"the request as a whole", t.Context(), []xValid.FieldError{{Message: "the end is before the start"}}, "the end is before the start"},
+		{"a long message", t.Context(), []xValid.FieldError{{Field: "name", Message: strings.Repeat("ä", 5000)}}, xError.ErrMessage("name: " + strings.Repeat("ä", 253))},
 		{"without a message", t.Context(), []xValid.FieldError{{Field: "name"}}, "name: the value is not valid"},
 		{"without a list", t.Context(), nil, "the request is not valid"},
 		{"without a message, in Chinese", chinese, []xValid.FieldError{{Field: "name"}}, "name: 值无效"},
@@ -225,7 +223,7 @@ func TestTheErrorsTextHasFieldsAndRulesOnly(t *testing.T) {
 	if !errors.Is(e, cause) {
 		t.Error("the cause is lost")
 	}
-	const want = "PARAMETER_ERROR: password: too short: validation: the request was refused: password (min), name (required)"
+	const want = "PARAMETER_ERROR: password: too short: xgrpcvalid: the request was refused: password (min), name (required)"
 	if e.Error() != want {
 		t.Errorf("got  %s\nwant %s", e.Error(), want)
 	}
@@ -251,7 +249,7 @@ func TestJoinStopsAtTheFirstObjection(t *testing.T) {
 
 func TestJoinRefusesANilCheckAtOnce(t *testing.T) {
 	defer func() {
-		if p := recover(); p != "validation: check 2 of 2 is nil" {
+		if p := recover(); p != "xgrpcvalid: check 2 of 2 is nil" {
 			t.Errorf("got the panic %v", p)
 		}
 	}()

@@ -59,7 +59,7 @@ func Middleware() grpc.UnaryServerInterceptor {
 }
 
 // Validate refuses a request whose method Validate, or ValidateAll, returns an error, and then one to which a check
-// objects. The answer is PARAMETER_ERROR with one violation for each field (google.rpc.BadRequest).
+// objects. The answer is PARAMETER_ERROR with one violation for each field (google.rpc.BadRequest). See xGrpcValid.Methods.
 func Validate(checks ...xGrpcValid.Check) grpc.UnaryServerInterceptor {
 	return call.Unary(call.Validate, call.Config{Checks: checks})
 }
