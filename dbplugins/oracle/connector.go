@@ -53,7 +53,7 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, c.limit, errLogin)
 	defer cancel()
 	err := n.do(limited, func() error {
-		inner, err := c.open(limited, n.wire)
+		inner, err := c.login(limited, n.wire)
 		if err != nil {
 			return err
 		}
@@ -69,6 +69,14 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 		return nil, err
 	}
 	return n, nil
+}
+
+// login opens a connection, which the end of ctx cuts. The library has no context to watch meanwhile: what it does when
+// that ends, it does in another goroutine without a lock.
+func (c *connector) login(ctx context.Context, w *wire) (sqldriver.Conn, error) {
+	w.caller = ctx
+	defer context.AfterFunc(ctx, w.cut)()
+	return c.open(context.WithoutCancel(ctx), w)
 }
 
 // Driver implements driver.Connector.

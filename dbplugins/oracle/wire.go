@@ -13,6 +13,8 @@ import (
 // wire is the network below one connection. The library keeps its own to itself, and waits for an answer that does not come;
 // whoever has the wire can end that.
 type wire struct {
+	caller context.Context //nolint:containedctx // of the login, whose end ends a dial; set before the library has the wire
+
 	mu   sync.Mutex
 	conn net.Conn
 	gone bool
@@ -22,6 +24,12 @@ type wire struct {
 
 // DialContext implements the library's dialer.
 func (w *wire) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	if w.caller != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(w.caller, cancel)() //nolint:contextcheck // the caller's, which the library does not get
+	}
 	inner, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
