@@ -1,16 +1,19 @@
 package runner
 
 import (
+	"maps"
 	"net"
+	"slices"
 	"sync"
+	"syscall"
 	"time"
 )
 
 // maxArrival bounds how long a connection that was just accepted is given for its handshake once the stop has begun.
 const maxArrival = time.Second
 
-// arrivals is a listener that knows which of its TCP connections have not shaken hands yet. At the stop grpc-go waits for
-// these before all else, also for one that never says a word, and cuts off nothing meanwhile.
+// arrivals is a listener that knows which of its connections have not shaken hands yet. At the stop grpc-go waits for these
+// before all else, also for one that never says a word, and cuts off nothing meanwhile.
 type arrivals struct {
 	net.Listener
 
@@ -26,29 +29,40 @@ func newArrivals(l net.Listener) *arrivals {
 // Accept implements net.Listener.
 func (a *arrivals) Accept() (net.Conn, error) {
 	conn, err := a.Listener.Accept()
-	tcp, ok := conn.(*net.TCPConn)
-	if err != nil || !ok {
-		return conn, err
+	if err != nil {
+		return nil, err
 	}
-	setUserTimeout(tcp, pingTimeout)
-	c := &arrival{TCPConn: tcp, at: a}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		setUserTimeout(tcp, pingTimeout)
+	}
+	c := &arrival{Conn: conn, at: a}
+	if !a.expect(c) {
+		_ = conn.Close() // of which the handshake hears
+	}
+	if file, ok := conn.(syscall.Conn); ok {
+		return &socket{arrival: c, file: file}, nil
+	}
+	return c, nil
+}
+
+// expect notes a connection, and returns whether it may still shake hands.
+func (a *arrivals) expect(c *arrival) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.dismissed {
-		_ = tcp.Close() // of which the handshake hears
-		return c, nil
+	if !a.dismissed {
+		a.arriving[c] = struct{}{}
 	}
-	a.arriving[c] = struct{}{}
-	return c, nil
+	return !a.dismissed
 }
 
 // dismiss closes the connections that have not shaken hands.
 func (a *arrivals) dismiss() {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.dismissed = true
-	for c := range a.arriving {
-		_ = c.TCPConn.Close()
+	left := slices.Collect(maps.Keys(a.arriving))
+	a.mu.Unlock()
+	for _, c := range left {
+		_ = c.Conn.Close()
 	}
 }
 
@@ -58,9 +72,9 @@ func (a *arrivals) arrived(c *arrival) {
 	delete(a.arriving, c)
 }
 
-// arrival is one connection.
+// arrival is one connection, of whatever kind.
 type arrival struct {
-	*net.TCPConn
+	net.Conn
 	at *arrivals
 }
 
@@ -69,11 +83,23 @@ func (c *arrival) SetDeadline(t time.Time) error {
 	if t.IsZero() {
 		c.at.arrived(c)
 	}
-	return c.TCPConn.SetDeadline(t)
+	return c.Conn.SetDeadline(t)
 }
 
 // Close implements net.Conn.
 func (c *arrival) Close() error {
 	c.at.arrived(c)
-	return c.TCPConn.Close()
+	return c.Conn.Close()
 }
+
+// NetConn returns the connection itself, as that of a tls.Conn does, for credentials that know its type.
+func (c *arrival) NetConn() net.Conn { return c.Conn }
+
+// socket is an arrival with a file descriptor, which credentials ask for the peer, and channelz for its options.
+type socket struct {
+	*arrival
+	file syscall.Conn
+}
+
+// SyscallConn implements syscall.Conn.
+func (s *socket) SyscallConn() (syscall.RawConn, error) { return s.file.SyscallConn() }

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	grpchealth "google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/status"
 
 	xHook "github.com/plinthgo/plinth/core/major/xhook"
 )
@@ -23,20 +21,22 @@ const refreshEvery = 5 * time.Second
 type health struct {
 	*grpchealth.Server
 	life     *xHook.Lifecycle
+	stopping context.Context //nolint:containedctx // ends the watches, which would hold up the graceful stop
 	services []string
+	listed   bool // whoever asks is told the names of the services
 
 	looks    atomic.Int64
 	mu       sync.Mutex
 	last     int64 // look that was kept
 	watchers atomic.Int64
-	stopping context.Context //nolint:containedctx // ends the watches, which would hold up the graceful stop
-	end      context.CancelFunc
 }
 
-// newHealth adds the health service to the server, unless the application has registered one of its own.
-func newHealth(ctx context.Context, server *grpc.Server) *health {
-	h := &health{Server: grpchealth.NewServer(), life: xHook.From(ctx), services: []string{""}}
-	h.stopping, h.end = context.WithCancel(context.WithoutCancel(ctx))
+// newHealth adds the health service to the server, unless the application has registered one of its own. Its watches end
+// with stopping.
+func newHealth(ctx, stopping context.Context, server *grpc.Server) *health {
+	h := &health{
+		Server: grpchealth.NewServer(), life: xHook.From(ctx), stopping: stopping, services: []string{""}, listed: reflected(),
+	}
 	for service := range server.GetServiceInfo() {
 		h.services = append(h.services, service)
 	}
@@ -51,10 +51,17 @@ func (h *health) Check(ctx context.Context, req *healthpb.HealthCheckRequest) (*
 	return h.Server.Check(ctx, req)
 }
 
-// List implements grpc.health.v1: it asks now.
+// List implements grpc.health.v1: it asks now. Without reflection nobody is told which services there are.
 func (h *health) List(ctx context.Context, req *healthpb.HealthListRequest) (*healthpb.HealthListResponse, error) {
 	h.refresh(ctx)
-	return h.Server.List(ctx, req)
+	if h.listed {
+		return h.Server.List(ctx, req)
+	}
+	whole, err := h.Server.Check(ctx, &healthpb.HealthCheckRequest{})
+	if err != nil {
+		return nil, err
+	}
+	return &healthpb.HealthListResponse{Statuses: map[string]*healthpb.HealthCheckResponse{"": whole}}, nil
 }
 
 // Watch implements grpc.health.v1. It ends when the server stops.
@@ -67,7 +74,7 @@ func (h *health) Watch(req *healthpb.HealthCheckRequest, stream grpc.ServerStrea
 	defer context.AfterFunc(h.stopping, cancel)()
 	err := h.Server.Watch(req, watch{ServerStreamingServer: stream, ctx: ctx})
 	if h.stopping.Err() != nil {
-		return status.Error(codes.Unavailable, "the server is stopping")
+		return errStopping
 	}
 	return err
 }
@@ -113,12 +120,6 @@ func (h *health) look(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// stop says no from now on, and ends the watches.
-func (h *health) stop() {
-	h.Shutdown()
-	h.end()
 }
 
 // refresh looks at the application's readiness. When ctx ends meanwhile it is not the application that is unwell. Of looks

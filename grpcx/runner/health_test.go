@@ -3,7 +3,9 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xHook "github.com/plinthgo/plinth/core/major/xhook"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
@@ -47,8 +50,8 @@ func checkAll(t *testing.T, conn *grpc.ClientConn, want healthpb.HealthCheckResp
 		}
 	}
 	answer, err := healthpb.NewHealthClient(conn).List(t.Context(), &healthpb.HealthListRequest{})
-	if err != nil || len(answer.GetStatuses()) != 2 || answer.GetStatuses()[serviceName].GetStatus() != want {
-		t.Errorf("list = %v, %v; want both %s", answer, err, want)
+	if err != nil || answer.GetStatuses()[""].GetStatus() != want {
+		t.Errorf("list = %v, %v; want %s", answer, err, want)
 	}
 }
 
@@ -152,7 +155,7 @@ func TestHealthOfAnUnknownServiceIsNotFound(t *testing.T) {
 }
 
 func TestHealthSaysNoDuringTheDrainDelayWhileCallsAreServed(t *testing.T) {
-	a := prepare(t, fixture{options: []xOption.Option{xOption.WithDrainDelay(300 * time.Millisecond)}}).start()
+	a := prepare(t, fixture{options: []xOption.Option{xOption.WithDrainDelay(2 * time.Second)}}).start()
 	conn := a.conn()
 	w := watch(t, conn, "")
 	w.next(serving)
@@ -166,6 +169,30 @@ func TestHealthSaysNoDuringTheDrainDelayWhileCallsAreServed(t *testing.T) {
 		t.Error(err)
 	}
 	w.ends(codes.Unavailable)
+}
+
+func TestListOfHealthNamesServicesOnlyWithReflection(t *testing.T) {
+	for _, tc := range []struct {
+		reflection string
+		want       []string
+	}{
+		{reflection: "false", want: []string{""}},
+		{reflection: "true", want: []string{"", serviceName}},
+	} {
+		t.Run(tc.reflection, func(t *testing.T) {
+			calltest.Record(t)
+			t.Setenv(xEnv.GrpcReflection.String(), tc.reflection)
+			conn := dial(t, serve(t).address)
+			answer, err := healthpb.NewHealthClient(conn).List(t.Context(), &healthpb.HealthListRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := slices.Sorted(maps.Keys(answer.GetStatuses())); !slices.Equal(got, tc.want) {
+				t.Errorf("names = %q, want %q", got, tc.want)
+			}
+			checkAll(t, conn, serving) // who knows a name may ask for it
+		})
+	}
 }
 
 func TestHealthServiceOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
@@ -256,12 +283,13 @@ func TestCheckThatItsCallerGivesUpMakesNobodyUnwell(t *testing.T) {
 		w := watch(b.T, b.conn, "")
 		w.next(serving)
 		hangs.Store(true)
-		ctx, cancel := context.WithTimeout(b.Context(), time.Second)
-		defer cancel()
+		ctx, cancel := context.WithCancel(b.Context()) // no deadline, which the server would know and answer at
+		defer time.AfterFunc(time.Second, cancel).Stop()
 		_, err := healthpb.NewHealthClient(b.conn).Check(ctx, &healthpb.HealthCheckRequest{})
-		if status.Code(err) != codes.DeadlineExceeded {
-			b.Errorf("check = %v, want the caller's deadline", err)
+		if status.Code(err) != codes.Canceled {
+			b.Errorf("check = %v, want what its caller gave up", err)
 		}
+		synctest.Wait() // the server has heard of it
 		hangs.Store(false)
 		time.AfterFunc(20*time.Second, b.stop)
 		began := time.Now()

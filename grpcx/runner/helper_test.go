@@ -43,6 +43,10 @@ func TestMain(m *testing.M) {
 // patience bounds every wait of these tests; what they wait for takes milliseconds.
 const patience = 20 * time.Second
 
+// soon bounds a stop that nothing holds up. It is far above what that takes on a busy machine, and far below what would
+// bound it otherwise: 20 s for a handshake, 30 s for the graceful stop.
+const soon = 10 * time.Second
+
 // serviceName is the full name of the service that the tests serve.
 var serviceName = pb.TestService_ServiceDesc.ServiceName
 

@@ -192,7 +192,7 @@ func TestOldConnectionIsReplacedAndItsCallsGoOn(t *testing.T) {
 			t.Errorf("the connection was replaced after %s, want 30m and a tenth", got)
 		}
 		call(t, client, "over the next connection")
-		<-time.After(2 * time.Hour)
+		<-time.After(2 * time.Hour) // of the bubble: what is claimed is that nothing ends the stream
 		close(goOn)
 		if answer, err := stream.Recv(); err != nil || answer.GetText() != "still here" {
 			t.Errorf("old stream = %v, %v; want its last message", answer, err)

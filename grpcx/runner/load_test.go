@@ -74,7 +74,7 @@ func TestCallsUnderLoadAreAnsweredOrNeverBegan(t *testing.T) {
 			wait(t, l.enough, "calls")
 			p.terminate()
 			clients.Wait()
-			p.exits(0, 5*time.Second)
+			p.exits(0)
 			for _, failure := range l.failures {
 				if strings.HasPrefix(failure, "not even") {
 					t.Error(failure)
@@ -137,13 +137,13 @@ func TestRollingRestartLosesNoCall(t *testing.T) {
 	}
 	wait(t, l.enough, "calls")
 	first.terminate()
-	first.exits(0, 5*time.Second)
+	first.exits(0)
 	third := play(t, "serve").ready()
 	servers.UpdateState(addresses(second, third))
 	third.line("call") // it has its share
 	before := l.ok.Load()
 	second.terminate()
-	second.exits(0, 5*time.Second)
+	second.exits(0)
 	for end := time.Now().Add(patience); l.ok.Load() < before+200 && time.Now().Before(end); {
 		third.line("call")
 	}
@@ -153,7 +153,7 @@ func TestRollingRestartLosesNoCall(t *testing.T) {
 		t.Errorf("%d of %d calls were lost, the first: %s", len(l.failures), l.ok.Load(), l.failures[0])
 	}
 	third.terminate()
-	third.exits(0, 5*time.Second)
+	third.exits(0)
 	var handled int64
 	for _, p := range []*process{first, second, third} {
 		n := int64(strings.Count(p.output(), `"msg":"call"`))

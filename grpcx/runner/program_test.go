@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -55,6 +56,7 @@ func (said) Close() { xLog.Info(context.Background(), "node closed") }
 
 // serveProgram is the main function of the programs.
 func serveProgram(options ...xGrpcRunner.Option) {
+	go listenToInput()
 	nodes := []xRegNode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return said{}, nil }}}
 	reg := xReg.Register(context.Background(), nodes, xOption.WithHealth(), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/slow", func(c *gin.Context) {
@@ -70,10 +72,19 @@ func serveProgram(options ...xGrpcRunner.Option) {
 	)...))
 }
 
-// finish returns well after the stop has begun.
+// told is closed when the test says that what waits may go on: it closes the program's input.
+var told = make(chan struct{})
+
+// listenToInput closes told.
+func listenToInput() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	close(told)
+}
+
+// finish returns when the test says so, after the stop has begun.
 func finish(ctx context.Context) {
 	<-xHook.Draining(ctx)
-	<-time.After(400 * time.Millisecond)
+	<-told
 }
 
 // behave does what the request says.
@@ -84,7 +95,7 @@ func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, err
 	}
 	switch request.GetText() {
 	case "work":
-		<-time.After(3 * time.Millisecond)
+		<-time.After(3 * time.Millisecond) // the pace of the load, so that the stop finds calls in flight; nothing is waited for
 	case "slow":
 		finish(ctx)
 	case "patient":
@@ -114,6 +125,7 @@ func stream(request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestRe
 type process struct {
 	t       *testing.T
 	cmd     *exec.Cmd
+	input   io.Closer
 	lines   chan string
 	address string // of gRPC
 	url     string // of HTTP
@@ -133,6 +145,9 @@ func play(t *testing.T, name string, env ...string) *process {
 	}, env...)
 	pipe, err := p.cmd.StdoutPipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if p.input, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	p.cmd.Stderr = p.cmd.Stdout
@@ -201,8 +216,16 @@ func (p *process) terminate() {
 	}
 }
 
-// exits waits for the end, which must come within a time and with a code.
-func (p *process) exits(code int, within time.Duration) {
+// goOn lets what waits for the test go on.
+func (p *process) goOn() {
+	p.t.Helper()
+	if err := p.input.Close(); err != nil {
+		p.t.Error(err)
+	}
+}
+
+// exits waits for the end, which must come soon and with a code.
+func (p *process) exits(code int) {
 	p.t.Helper()
 	began := time.Now()
 	for range p.lines { // until the pipe is closed
@@ -211,8 +234,8 @@ func (p *process) exits(code int, within time.Duration) {
 	if e := (*exec.ExitError)(nil); err != nil && !errors.As(err, &e) {
 		p.t.Fatal(err)
 	}
-	if got, took := p.cmd.ProcessState.ExitCode(), time.Since(began); got != code || took > within {
-		p.t.Errorf("exit code = %d after %s, want %d within %s:\n%s", got, took, code, within, p.output())
+	if got, took := p.cmd.ProcessState.ExitCode(), time.Since(began); got != code || took > soon {
+		p.t.Errorf("exit code = %d after %s, want %d within %s:\n%s", got, took, code, soon, p.output())
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -23,6 +25,7 @@ import (
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
 	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
 )
@@ -199,5 +202,34 @@ func TestReflectionIsAskedForWithTrueOnly(t *testing.T) {
 			// Outside of one there is no reflection.
 			unreflected(t, dial(t, serve(t).address))
 		})
+	}
+}
+
+func TestReflectionDoesNotHoldUpTheStop(t *testing.T) {
+	t.Setenv(xEnv.GrpcReflection.String(), "true")
+	log := calltest.Record(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		conn, done := inMemory(t, ctx, &calltest.Service{})
+		c := newCurl(t, conn)
+		if _, err := c.services(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // the server waits for the next question
+		began := time.Now()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("the stop took %s, want none", took)
+		}
+		if answer, err := c.stream.Recv(); status.Code(err) != codes.Unavailable {
+			t.Errorf("stream = %v, %v; want the end with UNAVAILABLE", answer, err)
+		}
+		_ = conn.Close()
+	})
+	if line := log.Only("call"); line["status"] != "UNAVAILABLE" || line["received"] != 1.0 {
+		t.Errorf("line = %v, want one question and UNAVAILABLE", line)
 	}
 }

@@ -15,8 +15,8 @@
 //
 // At the stop the health service says no at once; after the drain delay the server takes no new calls and finishes those
 // that are in flight, as the HTTP server does at the same time. What is left when the timeout of the graceful stop has run
-// out, or the application's own, is cut off: a stream with a warning, since it may be endless by design, a unary call with
-// an error.
+// out, or the application's own, is cut off with a warning, and for unary calls, which are not endless by design, with an
+// error.
 package runner
 
 import (
@@ -95,6 +95,7 @@ func (c *config) build(ctx context.Context) (*server, error) {
 		return nil, err
 	}
 	s := &server{config: c, stopped: make(chan struct{})}
+	s.stopping, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	err := xHook.Guard(func() error { return s.assemble(ctx) })
 	if err == nil {
 		return s, nil
@@ -111,7 +112,7 @@ func (c *config) build(ctx context.Context) (*server, error) {
 
 // assemble may panic, as what the application gives does.
 func (s *server) assemble(ctx context.Context) error {
-	s.grpc = grpc.NewServer(s.serverOptions(ctx, &s.flight)...)
+	s.grpc = grpc.NewServer(s.serverOptions(ctx)...)
 	r := &registrar{Server: s.grpc}
 	for _, register := range s.register {
 		register(ctx, r)
@@ -119,8 +120,10 @@ func (s *server) assemble(ctx context.Context) error {
 	if err := r.problems(); err != nil {
 		return err
 	}
-	s.own = len(s.grpc.GetServiceInfo())
-	s.health = newHealth(ctx, s.grpc)
+	services := s.grpc.GetServiceInfo()
+	s.own = len(services)
+	s.warnOfOpenMethods(ctx, services)
+	s.health = newHealth(ctx, s.stopping, s.grpc)
 	if reflected() {
 		reflection.Register(missing{s.grpc})
 	}
@@ -152,9 +155,13 @@ func (c *config) listen(ctx context.Context) (net.Listener, error) {
 }
 
 // serverOptions returns the limits, the interceptors and what the application adds, which comes last and therefore wins.
-func (c *config) serverOptions(ctx context.Context, flight *call.Flight) []grpc.ServerOption {
-	base := call.Config{App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks, Flight: flight}
-	options := limits()
+func (s *server) serverOptions(ctx context.Context) []grpc.ServerOption {
+	c := s.config
+	base := call.Config{App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks, Flight: &s.flight}
+	options := append(limits(), grpc.UnknownServiceHandler(unknown))
+	if reflected() {
+		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping))) //nolint:contextcheck // that of the server's end
+	}
 	if len(c.unary) == 0 {
 		options = append(options, grpc.ChainUnaryInterceptor(call.Unary(call.Outer|call.Inner, base)))
 	} else {

@@ -39,10 +39,12 @@ func serve(t *testing.T, options ...xGrpcRunner.Option) *alone {
 	s := &alone{t: t, address: l.Addr().String(), service: &calltest.Service{}, done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	s.cancel = cancel
-	options = append(options, xGrpcRunner.WithListener(l),
+	options = append([]xGrpcRunner.Option{
+		xGrpcRunner.WithListener(l),
 		xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
 			pb.RegisterTestServiceServer(r, s.service)
-		}))
+		}),
+	}, options...)
 	go func() { s.done <- xGrpcRunner.Serve(ctx, options...) }()
 	t.Cleanup(func() {
 		if s.cancel != nil {
@@ -248,5 +250,35 @@ func TestServeCutsOffWhatOutlastsTheDefaultOf30Seconds(t *testing.T) {
 	})
 	if line := log.Only("call"); line["status"] != "CANCELLED" {
 		t.Errorf("line = %v, want the call's", line)
+	}
+}
+
+func TestCallWhoseMessageNeverComesIsCutOffWithAWarning(t *testing.T) {
+	log := calltest.Record(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		conn, done := inMemory(t, ctx, &calltest.Service{})
+		// As a stream the client sends the headers only.
+		stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true}, pb.TestService_Unary_FullMethodName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		began := time.Now()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Serve = %v, want nil: no handler had the call", err)
+		}
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("the stop took %s, want 5s", took)
+		}
+		if err := stream.RecvMsg(&pb.TestResponse{}); err == nil {
+			t.Error("call = OK, want it cut off")
+		}
+		_ = conn.Close()
+	})
+	line := log.Only("what has not finished is cut off")
+	if line["level"] != "warn" || line["unary"] != 0.0 || line["streams"] != 0.0 {
+		t.Errorf("line = %v, want a warning with the numbers", line)
 	}
 }

@@ -22,6 +22,9 @@ type server struct {
 	health *health
 	flight call.Flight
 
+	stopping context.Context //nolint:containedctx // ends the streams of health and reflection
+	end      context.CancelFunc
+
 	arrivals *arrivals
 	own      int // services of the application
 
@@ -71,6 +74,9 @@ func (s *server) stop(ctx context.Context) error {
 const (
 	// maxMargin bounds the part of the application's time that is kept for cutting off what has not finished: a tenth.
 	maxMargin = time.Second
+	// maxDeserted bounds the graceful stop while no handler has a call: what holds it up then is a message that does not
+	// come, or an answer that nobody takes, as long as its client likes.
+	maxDeserted = 5 * time.Second
 	// lastGrace is how long handlers have to return after they were cut off, where the application sets no end.
 	lastGrace = 5 * time.Second
 )
@@ -84,19 +90,39 @@ func (s *server) finish(ctx context.Context) error {
 		graceful, cancel = context.WithDeadline(graceful, end.Add(-margin))
 		defer cancel()
 	}
-	s.health.stop()
+	s.health.Shutdown()
+	s.end()
 	defer time.AfterFunc(maxArrival, s.arrivals.dismiss).Stop()
 	done := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()
 		close(done)
 	}()
-	select {
-	case <-done:
+	if s.outlast(graceful, done) {
 		return nil
-	case <-graceful.Done():
-		return s.cut(ctx, done)
 	}
+	return s.cut(ctx, done)
+}
+
+// outlast waits for done, and returns false where ctx ends first, or where no handler has had a call for maxDeserted.
+func (s *server) outlast(ctx context.Context, done <-chan struct{}) bool {
+	const looks = 10
+	ticker := time.NewTicker(maxDeserted / looks)
+	defer ticker.Stop()
+	for deserted := 0; deserted < looks; {
+		select {
+		case <-done:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-ticker.C:
+			deserted++
+			if s.flight.Unary.Load()+s.flight.Streams.Load() > 0 {
+				deserted = 0
+			}
+		}
+	}
+	return false
 }
 
 // cut closes the connections of what has not finished, which ends the contexts of its handlers, and waits for these.
@@ -111,11 +137,12 @@ func (s *server) cut(ctx context.Context, done <-chan struct{}) error {
 	if unary > 0 {
 		err = fmt.Errorf("xgrpcrunner: %d unary calls were cut off: the time for the graceful stop has run out", unary)
 	}
-	if streams > 0 {
-		s.log.Warn(ctx, "streams were cut off", slog.Int64("streams", streams))
-	}
-	s.arrivals.dismiss()
-	go s.grpc.Stop() // waits for the same as GracefulStop
+	// Also where no handler is left: a call whose message has not come is known to the connection only.
+	s.log.Warn(ctx, "what has not finished is cut off", slog.Int64("unary", unary), slog.Int64("streams", streams))
+	go func() {
+		s.arrivals.dismiss()
+		s.grpc.Stop() // waits for the same as GracefulStop
+	}()
 	select {
 	case <-done:
 		return err

@@ -25,7 +25,7 @@ func TestDeadPeersAreNoticedByTheKernelToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	raw, err := conn.(*arrival).SyscallConn()
+	raw, err := conn.(syscall.Conn).SyscallConn()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,67 @@
+package runner_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
+	const warning = "a service has middlewares for one kind of its methods only"
+	n := &notes{}
+	service := pb.TestService_ServiceDesc
+	unaryOnly, streamsOnly := service, service
+	unaryOnly.Streams, streamsOnly.Methods = nil, nil
+	for _, tc := range []struct {
+		name          string
+		served        *grpc.ServiceDesc
+		unary, stream bool
+		open, use     string
+	}{
+		{name: "none", served: &service},
+		{name: "both", served: &service, unary: true, stream: true},
+		{name: "unary only", served: &service, unary: true, open: "streams", use: "UseStream"},
+		{name: "streams only", served: &service, stream: true, open: "unary methods", use: "UseUnary"},
+		{name: "unary only, and no streams to protect", served: &unaryOnly, unary: true},
+		{name: "streams only, and no unary methods to protect", served: &streamsOnly, stream: true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			log := calltest.Record(t)
+			r := &xGrpcMiddle.Registry{}
+			if tc.unary {
+				r.UseUnary(&service, n.unary("m"))
+			}
+			if tc.stream {
+				r.UseStream(&service, n.stream("m"))
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			err := xGrpcRunner.Serve(ctx, xGrpcRunner.WithListener(listen(t)), xGrpcRunner.WithMiddleware(r),
+				xGrpcRunner.WithRegisterService(func(_ context.Context, registrar grpc.ServiceRegistrar) {
+					registrar.RegisterService(tc.served, &calltest.Service{})
+					cancel() // the warning is of the start
+				}))
+			if err != nil {
+				t.Error(err)
+			}
+			if tc.open == "" {
+				if lines := log.Lines(warning); len(lines) != 0 {
+					t.Errorf("lines = %v, want none", lines)
+				}
+				return
+			}
+			line := log.Only(warning)
+			use, _ := line["use"].(string)
+			if line["level"] != "warn" || line["service"] != serviceName || line["open"] != tc.open ||
+				!strings.Contains(use, tc.use) || !strings.Contains(use, "xGrpcMiddle.Guard") {
+				t.Errorf("line = %v, want %s open and %s", line, tc.open, tc.use)
+			}
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package runner_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+// invoke calls a method by its name, and returns the trailer.
+func invoke(t *testing.T, conn *grpc.ClientConn, method string) (metadata.MD, error) {
+	t.Helper()
+	var trailer metadata.MD
+	err := conn.Invoke(t.Context(), method, &pb.TestRequest{Text: "hello"}, &pb.TestResponse{}, grpc.Trailer(&trailer))
+	return trailer, err
+}
+
+func TestUnknownMethodIsUnimplementedWithIDEnvelopeAndLine(t *testing.T) {
+	for _, tc := range []struct{ name, method, want string }{
+		{name: "service", method: "/no.Service/Method", want: "there is no method /no.Service/Method"},
+		{name: "method", method: "/" + serviceName + "/Missing", want: "there is no method /" + serviceName + "/Missing"},
+		{name: "long", method: "/no.Service/" + strings.Repeat("x", 10<<10), want: "there is no method /no.Service/xxx"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			log := calltest.Record(t)
+			s := serve(t, xGrpcRunner.WithMiddleware(&xGrpcMiddle.Registry{}))
+			trailer, err := invoke(t, dial(t, s.address), tc.method)
+			if err := s.stop(); err != nil {
+				t.Error(err)
+			}
+			st := status.Convert(err)
+			if st.Code() != codes.Unimplemented || !strings.Contains(st.Message(), tc.want) || len(st.Message()) > 1<<10 {
+				t.Errorf("status = %v, want UNIMPLEMENTED, %s", st, tc.want)
+			}
+			id := log.Only("call")["request_id"]
+			if ids := trailer.Get("x_request_uuid"); len(ids) != 1 || ids[0] != id {
+				t.Errorf("trailer = %v, want the id %v of the line", trailer, id)
+			}
+			if len(st.Details()) == 0 {
+				t.Fatal("no details, want the envelope")
+			}
+			envelope, _ := st.Details()[0].(*xGrpcGenerate.BaseResponse)
+			if envelope.GetContext() != id || int(envelope.GetCode()) != xError.MethodNotAllowed.GetCode() {
+				t.Errorf("envelope = %v, want the id %v and the code of METHOD_NOT_ALLOWED", envelope, id)
+			}
+			if line := log.Only("call"); line["status"] != "UNIMPLEMENTED" || line["level"] != "warn" {
+				t.Errorf("line = %v, want UNIMPLEMENTED, warn", line)
+			}
+		})
+	}
+}
+
+func TestUnknownMethodOfAServiceRunsItsMiddlewareAndNoHandler(t *testing.T) {
+	calltest.Record(t)
+	n := &notes{}
+	s := serve(t, xGrpcRunner.WithMiddleware(n.chain()))
+	s.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+		n.add("handler")
+		return &pb.TestResponse{}, nil
+	}
+	s.service.OnBidi = func(grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error { n.add("handler"); return nil }
+	conn := dial(t, s.address)
+	if _, err := invoke(t, conn, "/"+serviceName+"/Missing"); status.Code(err) != codes.Unimplemented {
+		t.Errorf("unknown method = %v, want UNIMPLEMENTED", err)
+	}
+	if _, err := invoke(t, conn, "/no.Service/Missing"); status.Code(err) != codes.Unimplemented {
+		t.Errorf("unknown service = %v, want UNIMPLEMENTED", err)
+	}
+	if want := "m1-in m2-in m2-out m1-out"; n.String() != want {
+		t.Errorf("order = %s, want %s", n, want)
+	}
+}
+
+func TestCallerWhoIsRefusedDoesNotLearnWhichMethodsThereAre(t *testing.T) {
+	calltest.Record(t)
+	unary, stream := xGrpcMiddle.Guard(func(ctx context.Context) (context.Context, error) {
+		return ctx, xError.New(xError.Unauthorized, "")
+	})
+	r := &xGrpcMiddle.Registry{}
+	r.UseUnary(&pb.TestService_ServiceDesc, unary)
+	r.UseStream(&pb.TestService_ServiceDesc, stream)
+	conn := dial(t, serve(t, xGrpcRunner.WithMiddleware(r)).address)
+	var texts []string
+	for _, method := range []string{"Unary", "Missing"} {
+		_, err := invoke(t, conn, "/"+serviceName+"/"+method)
+		texts = append(texts, status.Code(err).String()+" "+status.Convert(err).Message())
+	}
+	if len(slices.Compact(texts)) != 1 || !strings.HasPrefix(texts[0], codes.Unauthenticated.String()) {
+		t.Errorf("answers = %q, want the same refusal", texts)
+	}
+}
+
+func TestUnknownServiceHandlerOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
+	s := limited(t, grpc.UnknownServiceHandler(func(_ any, ss grpc.ServerStream) error {
+		return ss.SendMsg(&pb.TestResponse{Text: "mine"})
+	}))
+	answer := &pb.TestResponse{}
+	if err := dial(t, s.address).Invoke(t.Context(), "/no.Service/Method", &pb.TestRequest{}, answer); err != nil || answer.GetText() != "mine" {
+		t.Errorf("answer = %v, %v; want the application's", answer, err)
+	}
+}
