@@ -70,8 +70,11 @@ func (e *failure) Error() string { return e.text }
 // Unwrap returns the client's error.
 func (e *failure) Unwrap() error { return e.cause }
 
-// passing are the answers of a server that cannot serve just now.
-var passing = []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "BUSY", "ERR max number of clients"}
+// passing are the answers of a server that cannot serve just now. Where slots have just moved, servers of a cluster may
+// send a client to and fro (MOVED, ASK) until all have heard of it.
+var passing = []string{
+	"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK", "NOREPLICAS", "BUSY", "ERR max number of clients",
+}
 
 // Is reports whether the error is driver.ErrUnavailable: every one that is no answer of a server, and those that pass.
 func (e *failure) Is(target error) bool {

@@ -345,7 +345,17 @@ func TestLeasesFollowACluster(t *testing.T) {
 	replaceMasters(t, s, server)
 	for i := range 30 { // the client does not know yet where they belong to
 		r := request(fmt.Sprintf("later-%d", i), time.Minute)
-		holdings[r.Name] = holding(r, take(t, b, r))
+		eventually(t, 10*time.Second, func() error { // nor do, for a moment, all servers
+			g, err := b.Acquire(t.Context(), r)
+			if redis.HasErrorPrefix(err, "MOVED ") {
+				return err
+			}
+			if err != nil || !g.OK {
+				t.Fatalf("Acquire = %+v, %v, want a grant", g, err)
+			}
+			holdings[r.Name] = holding(r, g)
+			return nil
+		})
 	}
 	owner, err := cluster.MasterForKey(t.Context(), "lease:name-0")
 	if err != nil {
