@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
 )
@@ -62,26 +61,7 @@ func serve(t *testing.T, r *xGrpcMiddle.Registry) pb.TestServiceClient {
 		}),
 	)
 	pb.RegisterTestServiceServer(server, echoServer{})
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	client, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
-		server.Stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
-	return pb.NewTestServiceClient(client)
+	return pb.NewTestServiceClient(calltest.Start(t, server))
 }
 
 func TestAServerRunsTheMiddlewaresOfAService(t *testing.T) {

@@ -2,15 +2,13 @@ package utility_test
 
 import (
 	"context"
-	"net"
 	"testing"
 
 	"go.uber.org/goleak"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
 	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
 )
@@ -31,28 +29,7 @@ func (reader) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestRespo
 }
 
 func TestMetadataIsReadFromTheWire(t *testing.T) {
-	server := grpc.NewServer()
-	pb.RegisterTestServiceServer(server, reader{})
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	connection, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := connection.Close(); err != nil {
-			t.Error(err)
-		}
-		server.Stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
-	client := pb.NewTestServiceClient(connection)
+	client := pb.NewTestServiceClient(calltest.Serve(t, reader{}))
 	for _, tc := range []struct{ name, sent, want string }{
 		{"underscores", "app_secret_key", "cs_7"},
 		{"dashes", "app-secret-key", "cs_7"},
