@@ -293,6 +293,28 @@ func TestACommandWhoseAnswerIsLostIsSentOnce(t *testing.T) {
 	}
 }
 
+// Where slots have just moved, servers may send a client to and fro for a moment.
+func TestServersThatDisagreeAreUnavailable(t *testing.T) {
+	for _, answer := range []string{"MOVED", "ASK"} {
+		f := newFake(t, func(f *fake, words []string) string {
+			switch {
+			case words[0] == "lpop":
+				return "-" + answer + " 1 " + f.address()
+			case words[0] == "asking":
+				return "+OK"
+			case words[0] == "cluster" && words[1] == "slots":
+				return f.slots()
+			default:
+				return old(f, words)
+			}
+		})
+		s := open(t, driver.Config{Mode: driver.ModeCluster, Host: f.address()})
+		if _, _, err := s.ListPop(t.Context(), "k", driver.Head); !errors.Is(err, driver.ErrUnavailable) {
+			t.Errorf("%s: ListPop = %v, want ErrUnavailable", answer, err)
+		}
+	}
+}
+
 // A server that has moved the key has not done anything.
 func TestARefusedCommandFollowsItsKey(t *testing.T) {
 	refused := 0
