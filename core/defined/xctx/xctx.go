@@ -31,6 +31,8 @@ const (
 	SnowflakeNodeKey ContextKey = "plinth_snowflake"
 	// EmailClientKey holds the mail client.
 	EmailClientKey ContextKey = "plinth_email"
+	// JobQueueKey holds the queue of durable jobs.
+	JobQueueKey ContextKey = "plinth_jobs"
 	// ErrorCodeKey holds the number of the error that answered the request, an int.
 	ErrorCodeKey ContextKey = "plinth_error_code"
 	// ErrorMessageKey holds the message of the error that answered the request, a string.
@@ -54,7 +56,7 @@ var reserved = map[ContextKey]struct{}{
 
 // IsReserved reports whether only the framework may register a node under the key.
 //
-// EmailClientKey is not reserved: its client is an ordinary node that the application lists.
+// EmailClientKey and JobQueueKey are not reserved: the mail client and the queue are ordinary nodes that the application lists.
 func (k ContextKey) IsReserved() bool {
 	_, ok := reserved[k]
 	return ok

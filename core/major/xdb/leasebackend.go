@@ -31,8 +31,7 @@ var errLeaseRaces = errors.New("others were faster every time")
 // leaseBackend keeps leases in a table. What it knows it has read in the same call: who decides is a statement that changes
 // a row only as long as it is what was read.
 type leaseBackend struct {
-	target  *target
-	log     logLines
+	origin  *origin
 	db      *gorm.DB
 	sql     leaseSQL
 	traits  lease.Traits
@@ -40,8 +39,8 @@ type leaseBackend struct {
 }
 
 func newLeaseBackend(k *leaseKeeper, clock driver.Clock) (*leaseBackend, error) {
-	b := &leaseBackend{target: k.origin.target, log: k.origin.log, db: k.silent()}
-	b.traits = lease.Traits{Scope: clock.Scope(k.db), Durable: true, Name: b.target.name}
+	b := &leaseBackend{origin: k.origin, db: k.silent()}
+	b.traits = lease.Traits{Scope: clock.Scope(k.db), Durable: true, Name: b.origin.target.name}
 	b.sweeper = &leaseSweeper{life: k.life, backend: b}
 	var err error
 	b.sql, err = newLeaseSQL(b.db, clock)
@@ -158,7 +157,7 @@ func (b *leaseBackend) write(ctx context.Context, sql string, args ...any) (leas
 	if tx.Error == nil {
 		return leaseWritten, nil
 	}
-	if kind := b.target.kindOf(tx.Error); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
+	if kind := b.origin.target.kindOf(tx.Error); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
 		return leaseGaveWay, nil
 	}
 	return leaseUnchanged, b.failed(ctx, "", tx.Error)
@@ -168,7 +167,7 @@ func (b *leaseBackend) write(ctx context.Context, sql string, args ...any) (leas
 func (b *leaseBackend) look(ctx context.Context, id string, first, count int) (view leaseView, err error) {
 	for range leaseAttempts(ctx) {
 		view, err = b.read(ctx, id, first, count)
-		if b.target.kindOf(err) != driver.Deadlock || ctx.Err() != nil {
+		if b.origin.target.kindOf(err) != driver.Deadlock || ctx.Err() != nil {
 			break
 		}
 	}
@@ -195,7 +194,7 @@ func (b *leaseBackend) read(ctx context.Context, id string, first, count int) (l
 
 // failed returns an error with what it is about, without a secret. Where ctx has ended, that is in it.
 func (b *leaseBackend) failed(ctx context.Context, what string, err error) error {
-	err = b.target.secrets.scrub(err, b.target.kindOf(err))
+	err = b.origin.target.secrets.scrub(err, b.origin.target.kindOf(err))
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		return fmt.Errorf("xdb: leases: %s%w: %w", what, ended, err)
 	}

@@ -5,11 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
-	"time"
 
-	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
@@ -44,53 +40,12 @@ func leaseHolder(holder string) string { return hex.EncodeToString([]byte(holder
 
 // setUp creates the table where it is missing, and looks whether it is as it has to be.
 func (b *leaseBackend) setUp(ctx context.Context) error {
-	db := b.db.WithContext(ctx)
-	if !db.Migrator().HasTable(&leaseRow{}) {
-		if err := ping(ctx, db); err != nil { // gorm takes a database that does not answer for one without the table
-			return b.failed(ctx, "", err)
-		}
-		if err := b.create(ctx); err != nil {
-			return b.failed(ctx, fmt.Sprintf("the table %s is missing and could not be created; create it with %s; ",
-				b.sql.table, b.definition()), err)
-		}
+	if err := b.origin.createTable(ctx, b.db, &leaseRow{}); err != nil {
+		return b.failed(ctx, "", err)
 	}
 	_, err := b.look(ctx, "-", 0, 1)
-	if b.target.kindOf(err) == driver.Syntax { // it has other columns
-		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, b.definition())
+	if b.origin.target.kindOf(err) == driver.Syntax { // it has other columns
+		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, definition(b.db, &leaseRow{}))
 	}
 	return err
-}
-
-// create creates the table under the lock of migrations, as several processes may want to do so at the same moment.
-func (b *leaseBackend) create(ctx context.Context) error {
-	return b.target.migrate(ctx, b.db, b.log, func(tx *gorm.DB) error {
-		if tx.Migrator().HasTable(&leaseRow{}) {
-			return nil
-		}
-		return tx.Migrator().CreateTable(&leaseRow{})
-	})
-}
-
-// definition returns the statement that creates the table.
-func (b *leaseBackend) definition() string {
-	var told statements
-	dry := b.db.Session(&gorm.Session{NewDB: true, DryRun: true, Logger: &told})
-	_ = dry.Migrator().CreateTable(&leaseRow{}) // nothing is sent
-	return strings.Join(told.all, "; ")
-}
-
-// statements is a logger that keeps the statements.
-type statements struct {
-	logger.Interface
-
-	all []string
-}
-
-// LogMode implements logger.Interface.
-func (s *statements) LogMode(logger.LogLevel) logger.Interface { return s }
-
-// Trace implements logger.Interface.
-func (s *statements) Trace(_ context.Context, _ time.Time, statement func() (sql string, rows int64), _ error) {
-	sql, _ := statement()
-	s.all = append(s.all, sql)
 }

@@ -65,9 +65,32 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 	if xerr != nil {
 		return xerr
 	}
-	return db.Transaction(func(tx *gorm.DB) error {
-		return fn(context.WithValue(ctx, xCtx.DatabaseKey, tx))
+	var transaction *xCtx.Transaction
+	err := db.Transaction(func(tx *gorm.DB) error {
+		var inner context.Context
+		inner, transaction = xCtx.BeginTransaction(ctx, tx)
+		return fn(inner)
 	}, opts...)
+	if err == nil {
+		transaction.Committed()
+	}
+	return err
+}
+
+// OnCommit runs fn when the transaction that ctx is in has committed: after the outermost Transaction, before that returns.
+// Where it is rolled back fn never runs, and outside of a transaction it runs at once. It is for what must not happen for
+// nothing, such as telling others; what must not get lost either is a durable job. The result is false, and fn does not run, in
+// a transaction of NewContext.
+func OnCommit(ctx context.Context, fn func()) bool { return xCtx.OnCommit(xHttp.Context(ctx), fn) }
+
+// NewContext returns a context in which GetDB finds db, such as a transaction that was begun with gorm's own methods: what is
+// called with that context takes part in it.
+func NewContext(ctx context.Context, db *gorm.DB) context.Context {
+	ctx = xHttp.Context(ctx)
+	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
+		return xCtx.JoinTransaction(ctx, db)
+	}
+	return context.WithValue(xCtx.WithoutTransaction(ctx), xCtx.DatabaseKey, db)
 }
 
 // CheckHealth asks the server for an answer. A replica that is down does not make it fail: the server answers the reads.

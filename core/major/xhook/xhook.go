@@ -50,6 +50,7 @@ type Lifecycle struct {
 	holds  []*hold // of the readiness, in the order in which they were taken
 	state  State
 	err    error
+	values map[any]func() any // of Value
 
 	added    chan struct{} // has a value after a shutdown hook was added
 	readied  chan struct{}

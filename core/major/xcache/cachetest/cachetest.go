@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/core/internal/testreport"
+	"github.com/plinthgo/plinth/core/major/testreport"
 	xCache "github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/internal/testreport"
 	"github.com/plinthgo/plinth/core/internal/testserver"
+	"github.com/plinthgo/plinth/core/major/testreport"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 )
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/internal/testreport"
 	"github.com/plinthgo/plinth/core/internal/testserver"
+	"github.com/plinthgo/plinth/core/major/testreport"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 

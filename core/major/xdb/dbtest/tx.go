@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"gorm.io/gorm"
@@ -19,6 +20,9 @@ var txCases = []testCase{
 	{"Transaction/NestedFailureKeepsTheOuter", testNested},
 	{"Transaction/OuterFailureTakesTheNested", testNestedOuter},
 	{"Transaction/TravelsWithTheContext", testContextTx},
+	{"Transaction/OnCommitRunsAfterIt", testOnCommit},
+	{"Transaction/OfGormTravelsWithNewContext", testNewContext},
+	{"CreateTable/OnceForAllWhoAsk", testCreateTable},
 }
 
 var errBoom = errors.New("boom")
@@ -147,4 +151,71 @@ func testContextTx(tb testing.TB, s *suite) {
 		return nil
 	}), "transaction")
 	wantNotes(tb, db, "b")
+}
+
+func testOnCommit(tb testing.TB, s *suite) {
+	db := s.open(tb, &note{})
+	ctx := context.WithValue(s.ctx, xCtx.DatabaseKey, db)
+	var seen []int64
+	look := func() {
+		var n int64
+		check(tb, db.Model(&note{}).Count(&n).Error, "count from outside")
+		seen = append(seen, n)
+	}
+	check(tb, xDB.Transaction(ctx, func(ctx context.Context) error {
+		xDB.OnCommit(ctx, look)
+		check(tb, create(xDB.MustGetDB(ctx), "a"), "create")
+		_ = xDB.Transaction(ctx, func(ctx context.Context) error {
+			xDB.OnCommit(ctx, func() { tb.Error("OnCommit ran for a savepoint that was undone") })
+			return errBoom
+		})
+		return nil
+	}), "transaction")
+	_ = xDB.Transaction(ctx, func(ctx context.Context) error {
+		xDB.OnCommit(ctx, func() { tb.Error("OnCommit ran for a transaction that was undone") })
+		return errBoom
+	})
+	if !slices.Equal(seen, []int64{1}) {
+		tb.Errorf("OnCommit saw %v rows, want [1]: once, after the commit", seen)
+	}
+}
+
+func testNewContext(tb testing.TB, s *suite) {
+	db := s.open(tb, &note{})
+	err := db.Transaction(func(tx *gorm.DB) error {
+		ctx := xDB.NewContext(s.ctx, tx)
+		if xDB.OnCommit(ctx, func() { tb.Error("it ran") }) {
+			tb.Error("OnCommit promises what nobody tells of")
+		}
+		return errors.Join(create(xDB.MustGetDB(ctx), "a"), errBoom)
+	})
+	if !errors.Is(err, errBoom) {
+		tb.Errorf("Transaction = %v, want the callback's error", err)
+	}
+	wantNotes(tb, db)
+}
+
+// made is a table that only CreateTable makes.
+type made struct {
+	ID   int64  `gorm:"primaryKey;autoIncrement:false"`
+	Name string `gorm:"size:20;index"`
+}
+
+func testCreateTable(tb testing.TB, s *suite) {
+	db := s.open(tb)
+	tb.Cleanup(func() { check(tb, db.WithContext(context.WithoutCancel(s.ctx)).Migrator().DropTable(&made{}), "drop the table") })
+	errs := make(chan error, 4)
+	for range cap(errs) {
+		go func() { errs <- xDB.CreateTable(s.ctx, db, &made{}) }()
+	}
+	for range cap(errs) {
+		check(tb, <-errs, "CreateTable")
+	}
+	check(tb, db.Create(&made{ID: 1, Name: "kept"}).Error, "create")
+	check(tb, xDB.CreateTable(s.ctx, db, &made{}), "CreateTable of what is there")
+	var n int64
+	check(tb, db.Model(&made{}).Where("name = ?", "kept").Count(&n).Error, "count")
+	if n != 1 {
+		tb.Errorf("%d rows are left, want 1", n)
+	}
 }

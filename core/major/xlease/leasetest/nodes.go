@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/core/internal/testreport"
+	"github.com/plinthgo/plinth/core/major/testreport"
 	xLease "github.com/plinthgo/plinth/core/major/xlease"
 )
 

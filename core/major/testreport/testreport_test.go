@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/internal/testreport"
+	"github.com/plinthgo/plinth/core/major/testreport"
 )
 
 func TestARunIsWrittenWhenItsTestEnds(t *testing.T) {

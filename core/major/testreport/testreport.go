@@ -1,4 +1,4 @@
-// Package testreport lets a conformance suite say on which backend it really ran.
+// Package testreport lets a suite say on which backend it really ran.
 //
 // Each run writes one JSON file into the folder that PLINTH_TEST_REPORT names; the project's test
 // command makes its closing table of these files. Without the variable nothing is written.
@@ -17,8 +17,8 @@ const Folder xEnv.EnvKey = "PLINTH_TEST_REPORT"
 
 // A Run describes one run of a suite on one backend.
 type Run struct {
-	Family  string   `json:"family"`          // database, cache, lease, or failover
-	Backend string   `json:"backend"`         // the driver's name
+	Family  string   `json:"family"`          // database, cache, mail, lease or failover
+	Backend string   `json:"backend"`         // the name of the driver or of the kind of server
 	Source  string   `json:"source"`          // where the server came from: in process, DSN, private server
 	Server  string   `json:"server"`          // what the server says it is
 	Tests   int      `json:"tests"`           // top-level tests of the suite
