@@ -90,7 +90,7 @@ func TestExitCodeTellsWhatHappened(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			given := []string{
 				"PLINTH_TEST_POSTGRES_DSN=postgres://127.0.0.1:1/x", "PLINTH_TEST_MYSQL_DSN=u@tcp(127.0.0.1:1)/x",
-				"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1",
+				"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1", "PLINTH_TEST_SMTP_URL=smtp://127.0.0.1:1",
 			}
 			out, err := program(t, given, tc.args...).CombinedOutput()
 			if got := exitCode(t, err); got != tc.want {
@@ -241,7 +241,8 @@ func TestSignalEndsCommandAndServers(t *testing.T) {
 		only string
 		sig  syscall.Signal
 	}{
-		{name: "terminated, every kind", only: "postgres,mysql,redis", sig: syscall.SIGTERM},
+		{name: "terminated, databases and a cache", only: "postgres,mysql,redis", sig: syscall.SIGTERM},
+		{name: "terminated, a mail server", only: "postfix", sig: syscall.SIGTERM},
 		{name: "interrupt", only: "redis", sig: syscall.SIGINT},
 		{name: "hang-up", only: "redis", sig: syscall.SIGHUP},
 		{name: "quit", only: "redis", sig: syscall.SIGQUIT},
@@ -304,23 +305,27 @@ func TestServersEndWithADevstackThatIsKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the system cannot tell a process that its parent has died")
 	}
-	need(t, "postgres,mysql,redis")
-	s := begin(t, "postgres,mysql,redis", "env; echo; exec sleep 5")
-	if err := s.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
+	for _, only := range []string{"postgres,mysql,redis", "postfix"} {
+		t.Run(only, func(t *testing.T) {
+			need(t, only)
+			s := begin(t, only, "env; echo; exec sleep 5")
+			if err := s.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = s.wait(t)
+			tick := time.NewTicker(50 * time.Millisecond)
+			defer tick.Stop()
+			for limit := time.After(20 * time.Second); len(s.open(t)) > 0; {
+				select {
+				case <-tick.C:
+				case <-limit:
+					t.Fatalf("servers still run at %q", s.open(t))
+				}
+			}
+			if out, err := program(t, nil, "-only", "redis", "true").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			s.nothing(t) // the next devstack has removed the folder
+		})
 	}
-	_ = s.wait(t)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.After(20 * time.Second); len(s.open(t)) > 0; {
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("servers still run at %q", s.open(t))
-		}
-	}
-	if out, err := program(t, nil, "-only", "redis", "true").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	s.nothing(t) // the next devstack has removed the folder
 }

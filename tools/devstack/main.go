@@ -1,14 +1,14 @@
-// Devstack runs a command with database and cache servers for its tests.
+// Devstack runs a command with database, cache and mail servers for its tests.
 //
 //	devstack [-only KINDS] [-without KINDS] [--] COMMAND [ARGUMENT...]
 //	devstack [-only KINDS] [-without KINDS]
 //	devstack -missing
 //
-// KINDS are of postgres, mysql, redis, separated by commas. A server whose connection string is in the environment
-// (PLINTH_TEST_POSTGRES_DSN, PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL) is left as it is; the table before the command says
-// so where it does not answer. Else a private one is started if its binary is on the machine, and the command finds its
+// KINDS are of postgres, mysql, redis, postfix, separated by commas. A server whose connection string is in the environment
+// (PLINTH_TEST_POSTGRES_DSN, PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL, PLINTH_TEST_SMTP_URL) is left as it is; the table
+// before the command says so where it does not answer. Else a private one is started if its binary is on the machine, and the command finds its
 // connection string in the same variable; that of a Redis over TLS is in PLINTH_TEST_REDIS_TLS_URL. Else the kind is skipped,
-// and the table says what to install.
+// and the table says what to install. Only root can start a Postfix.
 //
 // Without a command devstack prints the variables for a shell, and stops the servers when it gets a signal. With -missing it
 // only prints the Debian packages of the kinds that would be skipped.

@@ -14,7 +14,7 @@ import (
 
 // ran is what one run of a suite says of itself.
 type ran struct {
-	Family  string   `json:"family"`  // database, cache, lease or failover
+	Family  string   `json:"family"`  // database, cache, mail, lease or failover
 	Backend string   `json:"backend"` // the driver's name
 	Source  string   `json:"source"`  // where the server came from
 	Server  string   `json:"server"`  // what the server says it is
@@ -25,7 +25,7 @@ type ran struct {
 }
 
 // families are those of the table, in its order.
-var families = []string{"database", "cache", "lease", "failover"}
+var families = []string{"database", "cache", "mail", "lease", "failover"}
 
 // same reports whether both are the same but for what is counted.
 func (r *ran) same(other *ran) bool {
@@ -108,13 +108,15 @@ func notes(all []ran) string {
 	return b.String()
 }
 
-// missing returns an error that names the required backends on which no conformance suite has run: that of databases, or
-// that of caches.
+// conformance are the families whose suites show that a backend is usable: that of a lease or a failover does not.
+var conformance = []string{"database", "cache", "mail"}
+
+// missing returns an error that names the required backends on which no conformance suite has run.
 func missing(all []ran, required []string) error {
 	var absent []string
 	for _, name := range required {
 		there := slices.ContainsFunc(all, func(r ran) bool {
-			return r.Backend == name && r.Outcome != "skipped" && (r.Family == "database" || r.Family == "cache")
+			return r.Backend == name && r.Outcome != "skipped" && slices.Contains(conformance, r.Family)
 		})
 		if !there {
 			absent = append(absent, name)

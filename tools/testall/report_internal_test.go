@@ -25,16 +25,18 @@ func reports(t *testing.T, texts ...string) []ran {
 }
 
 const (
-	onSQLite = `{"family":"database","backend":"sqlite","source":"in process","server":"SQLite 3","tests":7,"outcome":"passed"}`
-	onMemory = `{"family":"cache","backend":"memory","source":"in process","tests":3,"outcome":"passed"}`
-	noRedis  = `{"family":"cache","backend":"redis","tests":3,"outcome":"skipped","reason":"no server"}`
-	failover = `{"family":"failover","backend":"redis","source":"private server","tests":1,"outcome":"passed","notes":["back in %s"]}`
+	onSQLite  = `{"family":"database","backend":"sqlite","source":"in process","server":"SQLite 3","tests":7,"outcome":"passed"}`
+	onMemory  = `{"family":"cache","backend":"memory","source":"in process","tests":3,"outcome":"passed"}`
+	noRedis   = `{"family":"cache","backend":"redis","tests":3,"outcome":"skipped","reason":"no server"}`
+	onPostfix = `{"family":"mail","backend":"postfix","source":"private server","server":"Postfix 3","tests":4,"outcome":"passed"}`
+	failover  = `{"family":"failover","backend":"redis","source":"private server","tests":1,"outcome":"passed","notes":["back in %s"]}`
 )
 
 func TestTableShowsDatabasesFirstAndSkipsLoudly(t *testing.T) {
-	got := table(reports(t, onMemory, noRedis, onSQLite))
+	got := table(reports(t, onPostfix, onMemory, noRedis, onSQLite))
 	lines := strings.Split(strings.TrimSpace(got), "\n")
-	if len(lines) != 4 || !strings.HasPrefix(lines[1], "database") || !strings.Contains(lines[3], "SKIPPED: no server") {
+	if len(lines) != 5 || !strings.HasPrefix(lines[1], "database") || !strings.Contains(lines[3], "SKIPPED: no server") ||
+		!strings.HasPrefix(lines[4], "mail") {
 		t.Errorf("table =\n%s", got)
 	}
 	if empty := table(nil); !strings.Contains(empty, "no suite ran") {
@@ -63,14 +65,14 @@ func TestFailoversAreOneRowWithNotesBelowTheTable(t *testing.T) {
 
 func TestRequiredBackendThatDidNotRunFails(t *testing.T) {
 	lease := strings.Replace(strings.Replace(onSQLite, "database", "lease", 1), "sqlite", "mysql", 1)
-	all := reports(t, onMemory, noRedis, onSQLite, fmt.Sprintf(failover, "2s"), lease)
+	all := reports(t, onMemory, noRedis, onSQLite, onPostfix, fmt.Sprintf(failover, "2s"), lease)
 	for _, tc := range []struct {
 		name     string
 		required string
 		want     string
 	}{
 		{name: "nothing is required", required: "", want: ""},
-		{name: "all ran", required: "sqlite, memory", want: ""},
+		{name: "all ran", required: "sqlite, memory, postfix", want: ""},
 		{name: "one was skipped", required: "sqlite,redis", want: "redis"},
 		{name: "two are absent", required: "postgres,mysql", want: "postgres, mysql"},
 	} {

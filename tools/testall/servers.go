@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
@@ -12,24 +11,39 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// servers returns the kinds that the tests of the modules can use: a plugin's that of its name, other modules' all, except for
-// the two that know no server.
+// uses are the kinds of server that the tests of each module can use.
+var uses = map[string][]string{
+	"asyncx":              {"postgres", "mysql"},
+	"asyncx/asynq":        {"redis"},
+	"asyncx/river":        {"postgres"},
+	"cacheplugins/memory": nil,
+	"cacheplugins/redis":  {"redis"},
+	"core":                nil,
+	"cronx":               {"postgres", "mysql", "redis"},
+	"dbplugins/mysql":     {"mysql"},
+	"dbplugins/oracle":    nil,
+	"dbplugins/postgres":  {"postgres"},
+	"dbplugins/sqlite":    nil,
+	"dbplugins/sqlserver": nil,
+	"examples":            {"postgres", "mysql", "redis"},
+	"grpcx":               nil,
+	"grpcx/protovalidate": nil,
+	"notifyx":             {"postfix"},
+	"tools":               nil,
+}
+
+// servers returns the kinds that the tests of the modules can use. A module that uses does not name gets all.
 func servers(modules []workspace.Module) []*server.Kind {
 	return slices.DeleteFunc(server.Kinds(), func(k *server.Kind) bool {
-		return !slices.ContainsFunc(modules, func(m workspace.Module) bool { return uses(m.Name, k.Name) })
+		return !slices.ContainsFunc(modules, func(m workspace.Module) bool {
+			kinds, known := uses[m.Name]
+			return !known || slices.Contains(kinds, k.Name)
+		})
 	})
 }
 
-func uses(module, kind string) bool {
-	family, name := path.Split(module)
-	if family == "dbplugins/" || family == "cacheplugins/" {
-		return name == kind
-	}
-	return module != "core" && module != "tools"
-}
-
 // backends are the names that PLINTH_TEST_REQUIRE may hold.
-var backends = []string{"sqlite", "memory", "postgres", "mysql", "redis", "sqlserver", "oracle"}
+var backends = []string{"sqlite", "memory", "postgres", "mysql", "redis", "postfix", "sqlserver", "oracle"}
 
 // refused returns an error where no run could have all of the required backends: a name is unknown, or a server that is never
 // started privately is not given.

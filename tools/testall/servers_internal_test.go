@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,9 +16,12 @@ func TestOnlyServersThatTheModulesCanUseAreStarted(t *testing.T) {
 		modules string
 		want    []string
 	}{
-		{name: "modules that know no server", modules: "core tools dbplugins/sqlite cacheplugins/memory dbplugins/oracle", want: nil},
+		{name: "modules that know no server", modules: "core tools grpcx dbplugins/sqlite cacheplugins/memory dbplugins/oracle", want: nil},
 		{name: "plugins", modules: "core dbplugins/mysql cacheplugins/redis", want: []string{"mysql", "redis"}},
 		{name: "an application", modules: "core examples", want: []string{"postgres", "mysql", "redis"}},
+		{name: "messages", modules: "notifyx", want: []string{"postfix"}},
+		{name: "engines of jobs", modules: "asyncx/river asyncx/asynq", want: []string{"postgres", "redis"}},
+		{name: "a module that is new", modules: "nonsense", want: []string{"postgres", "mysql", "redis", "postfix"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var modules []workspace.Module
@@ -32,6 +36,27 @@ func TestOnlyServersThatTheModulesCanUseAreStarted(t *testing.T) {
 				t.Errorf("servers = %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestServersOfEveryModuleAreKnown(t *testing.T) {
+	root, err := workspace.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := workspace.Modules(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := maps.Clone(uses)
+	for _, m := range modules {
+		if _, known := uses[m.Name]; !known {
+			t.Errorf("uses lacks the module %s", m.Name)
+		}
+		delete(left, m.Name)
+	}
+	for name := range left {
+		t.Errorf("uses names %s, which is no module", name)
 	}
 }
 
@@ -60,7 +85,7 @@ func TestBackendThatNoRunCanHaveIsRefusedAtOnce(t *testing.T) {
 		want                   []string // in the error; nil: there is none
 	}{
 		{name: "nothing", required: ""},
-		{name: "all that need no server of their own", required: "sqlite, memory,postgres,mysql,redis"},
+		{name: "all that need no server of their own", required: "sqlite, memory,postgres,mysql,redis,postfix"},
 		{name: "a server that is given", required: "oracle", oracle: "oracle://u:p@h/s"},
 		{name: "one that is not", required: "oracle", want: []string{"PLINTH_TEST_ORACLE_DSN is not set"}},
 		{name: "unknown names", required: "sqlite,postgresql,nonsense", want: []string{`"postgresql"`, `"nonsense"`, "postgres, mysql"}},

@@ -62,12 +62,16 @@ func TestServersOfTheEnvironmentAreLeftAlone(t *testing.T) {
 	s := start(t, "", map[string]string{
 		"PLINTH_TEST_POSTGRES_DSN": "postgres://app:s3cret@db.example:5433/x", "PLINTH_TEST_POSTGRES_SOURCE": "container",
 		"PLINTH_TEST_MYSQL_DSN": "app:s3cret@tcp(sql.example:3307)/x", "PLINTH_TEST_REDIS_URL": "redis://:s3cret@cache.example/0",
+		"PLINTH_TEST_SMTP_URL": "smtp://app:s3cret@mail.example", "PLINTH_TEST_SMTP_SOURCE": "our relay",
 	})
 	if env := s.Env(); len(env) > 0 {
 		t.Errorf("Env = %q, want nothing", env)
 	}
 	table := s.Table()
-	for _, want := range []string{"PLINTH_TEST_POSTGRES_DSN, container", "db.example:5433", "sql.example:3307", "cache.example"} {
+	for _, want := range []string{
+		"PLINTH_TEST_POSTGRES_DSN, container", "db.example:5433", "sql.example:3307", "cache.example",
+		"PLINTH_TEST_SMTP_URL, our relay", "mail.example:25",
+	} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table lacks %q:\n%s", want, table)
 		}
@@ -89,6 +93,7 @@ func TestConnectionStringThatDoesNotParseIsAnErrorWithoutItsText(t *testing.T) {
 			"u:s3cret@db/y", "u:s3cret@tcp(db:1", "s3cret", "u:p@tcp(db)/x@tcp(s3cret", "u:p@udp(s3cret)/x",
 		}},
 		{kind: "redis", variable: "PLINTH_TEST_REDIS_URL", dsns: []string{"s3cret", "redis://:s3cret/x@db", "http://:s3cret@db/0", "redis://:s3cret@"}},
+		{kind: "postfix", variable: "PLINTH_TEST_SMTP_URL", dsns: []string{"s3cret:25", "smtp://?ca=s3cret", "http://u:s3cret@mail/"}},
 	} {
 		kinds, err := devstack.Choose(tc.kind, "")
 		if err != nil {
@@ -116,9 +121,10 @@ func TestGivenServerThatDoesNotAnswerIsLoud(t *testing.T) {
 		"PLINTH_TEST_POSTGRES_DSN": "postgres://u:s3cret@127.0.0.1:1/x",
 		"PLINTH_TEST_MYSQL_DSN":    "u:s3c)/@tcp(s3cret@tcp(" + listener.Addr().String() + ")/x?tls=true",
 		"PLINTH_TEST_REDIS_URL":    "redis://:s3cret@" + listener.Addr().String() + "/0",
+		"PLINTH_TEST_SMTP_URL":     "smtp://u:s3cret@127.0.0.1:1?maildir=/x",
 	})
 	lines := strings.Split(s.Table(), "\n")
-	for i, want := range []bool{false, true, false, false} {
+	for i, want := range []bool{false, true, false, false, true} {
 		if got := strings.Contains(lines[i], "NO ANSWER"); got != want {
 			t.Errorf("line %d says that there is no answer: %v, want %v:\n%s", i, got, want, lines[i])
 		}
@@ -187,9 +193,9 @@ func TestChoose(t *testing.T) {
 		name, only, without string
 		want                []string
 	}{
-		{name: "all", want: []string{"postgres", "mysql", "redis"}},
+		{name: "all", want: []string{"postgres", "mysql", "redis", "postfix"}},
 		{name: "some", only: "redis, postgres", want: []string{"redis", "postgres"}},
-		{name: "all but one", without: "mysql", want: []string{"postgres", "redis"}},
+		{name: "all but one", without: "mysql", want: []string{"postgres", "redis", "postfix"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			kinds, err := devstack.Choose(tc.only, tc.without)

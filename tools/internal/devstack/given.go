@@ -33,6 +33,8 @@ func place(kind, dsn string) (network, address, want string) {
 		return placeOfMySQL(dsn)
 	case "redis":
 		return placeOfURL(dsn, "redis://:PASSWORD@HOST:PORT/0", "6379", "redis", "rediss")
+	case "postfix":
+		return placeOfURL(dsn, "smtp://HOST:PORT?maildir=FOLDER&ca=FILE", "25", "smtp")
 	default:
 		return placeOfURL(dsn, "postgres://USER:PASSWORD@HOST:PORT/DATABASE", "5432", "postgres", "postgresql")
 	}

@@ -130,11 +130,13 @@ func (s *Stack) trusted() bool {
 	return s.given(caVariable) != "" || !slices.ContainsFunc(s.rows, func(r row) bool { return r.given != "" })
 }
 
-// Packages returns the Debian packages of those kinds that have no server, neither in the environment nor on the machine.
+// Packages returns the Debian packages of those kinds that have no server, neither in the environment nor on the machine, and
+// would have one with the package.
 func Packages(env Environment, kinds []*server.Kind) []string {
 	var packages []string
 	for _, k := range kinds {
-		if env(dsnVariable(k)) == "" && k.Look() != nil {
+		missing := (*server.Missing)(nil)
+		if env(dsnVariable(k)) == "" && errors.As(k.Look(), &missing) && !missing.Root {
 			packages = append(packages, k.Package)
 		}
 	}
@@ -167,14 +169,20 @@ func (s *Stack) Close(ctx context.Context) error {
 
 // dsnVariable is the one that holds the kind's connection string.
 func dsnVariable(kind *server.Kind) string {
-	if kind.Name == "redis" {
+	switch kind.Name {
+	case "redis", "postfix":
 		return variable(kind, "URL")
+	default:
+		return variable(kind, "DSN")
 	}
-	return variable(kind, "DSN")
 }
 
 func variable(kind *server.Kind, what string) string {
-	return "PLINTH_TEST_" + strings.ToUpper(kind.Name) + "_" + what
+	name := kind.Name
+	if name == "postfix" {
+		name = "smtp" // any mail server may be given
+	}
+	return "PLINTH_TEST_" + strings.ToUpper(name) + "_" + what
 }
 
 // Shell returns assignments of env that a shell can read.

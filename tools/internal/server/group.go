@@ -146,7 +146,11 @@ func (g *Group) prepare(ctx context.Context, kind *Kind) (model *site, version s
 		kind.discard(context.WithoutCancel(ctx), s)
 		return nil, "", fmt.Errorf("%s: make the data folder: %w", kind.Name, errors.Join(err, os.RemoveAll(dir)))
 	}
-	out, err := runAs(ctx, kind.users, dir, "", []string{found.server, "--version"})
+	ask := found.version
+	if ask == nil {
+		ask = []string{found.server, "--version"}
+	}
+	out, err := runAs(ctx, kind.users, dir, "", ask)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", kind.Name, err)
 	}

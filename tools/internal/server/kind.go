@@ -1,5 +1,5 @@
-// Package server starts private database and cache servers for tests: each in a temporary folder, on a free port of
-// 127.0.0.1, with a random password and a certificate. Nothing of it stays when its Group is closed.
+// Package server starts private database, cache and mail servers for tests: each in a temporary folder, on a free port of
+// 127.0.0.1, with a random password, where it asks for one, and a certificate. Nothing of it stays when its Group is closed.
 //
 // The binaries have to be on the machine; nothing is downloaded. Linux and macOS only.
 package server
@@ -22,7 +22,7 @@ type Kind struct {
 	Name    string // in variables and requests, as "postgres"
 	Package string // of Debian, with the server
 
-	users      []string       // that the server may run as when this process is root, best first
+	users      []string       // that the server may run as when this process is root, best first; none: it needs root
 	marker     string         // in the log when the server is ready
 	stop, drop syscall.Signal // to end in order, and without care for the data
 	second     bool           // it also listens on its second port
@@ -33,7 +33,7 @@ type Kind struct {
 type engine interface {
 	// find looks for the binaries. The error says what is missing.
 	find() (programs, error)
-	// product is how the server calls itself, made of the output of its --version.
+	// product is how the server calls itself, made of what the command says that tells its version.
 	product(version string) string
 	// prepare makes the data folder of s.
 	prepare(ctx context.Context, s *site) error
@@ -64,6 +64,9 @@ type programs struct {
 	server string
 	setup  string // makes a data folder; empty where the server needs none or does it itself
 	tls    bool   // the server was built with TLS, where some are not
+
+	main    string   // what the server becomes, where it is a shell that prepares it
+	version []string // the command that tells it, where that is not the server with --version
 }
 
 // site is where one server lives.
@@ -117,7 +120,7 @@ func (s *site) masked(err error) error {
 const loopback = "127.0.0.1"
 
 // Kinds are the kinds of which each run has a server, in the order of tables.
-func Kinds() []*Kind { return []*Kind{postgresKind, mysqlKind, redisKind} }
+func Kinds() []*Kind { return []*Kind{postgresKind, mysqlKind, redisKind, postfixKind} }
 
 // ByName returns the kind with that name.
 func ByName(name string) (kind *Kind, ok bool) {
@@ -132,12 +135,16 @@ func ByName(name string) (kind *Kind, ok bool) {
 type Missing struct {
 	Kind    *Kind
 	Problem string
+	Root    bool // only root could start it, whatever is installed
 }
 
 // Error implements error.
 func (m *Missing) Error() string {
-	if !supported {
+	switch {
+	case !supported:
 		return "private servers are started on Linux and macOS only"
+	case m.Root:
+		return "only root can start a private " + m.Kind.Name
 	}
 	return fmt.Sprintf("%s; on Debian or Ubuntu: apt-get install %s", m.Problem, m.Kind.Package)
 }
@@ -151,6 +158,9 @@ func (k *Kind) Look() error {
 func (k *Kind) look() (programs, error) {
 	if !supported {
 		return programs{}, &Missing{Kind: k}
+	}
+	if len(k.users) == 0 && os.Geteuid() != 0 {
+		return programs{}, &Missing{Kind: k, Root: true}
 	}
 	found, err := k.find()
 	if err != nil {

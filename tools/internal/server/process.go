@@ -17,7 +17,8 @@ type process struct {
 }
 
 // start starts cmd. The process and all that descends from it inherit a pipe, whose end says that the last one has ended;
-// their ids would not tell, as nobody may be there to reap those that have lost their parent.
+// their ids would not tell, as nobody may be there to reap those that have lost their parent. A server that closes the pipe
+// leaves all of its processes in its group.
 func start(cmd *exec.Cmd) (*process, error) {
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -38,10 +39,21 @@ func start(cmd *exec.Cmd) (*process, error) {
 			return
 		}
 		_ = cmd.Wait()
+		disband(cmd.Process.Pid)
 		_, _ = io.Copy(io.Discard, reader)
 		close(p.gone)
 	}()
 	return p, <-started
+}
+
+// disband ends what is left of the group of a server that has ended, and waits for it.
+func disband(group int) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for grouped(group) {
+		terminate(group)
+		<-tick.C
+	}
 }
 
 // runs reports whether any of its processes is left.

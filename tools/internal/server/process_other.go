@@ -21,4 +21,8 @@ func resumeAll(int) {}
 
 func killAll(int) {}
 
+func terminate(int) {}
+
+func grouped(int) bool { return false }
+
 func lock(*os.File) error { return nil }

@@ -16,12 +16,13 @@ import (
 // supported says that private servers can be started on this system.
 const supported = true
 
-// confine gives cmd a process group of its own, so that a signal of the terminal does not reach it, and the rights of the
-// first of users that exists where this process is root. Where the system can, it gets the signal when this process dies.
+// confine gives cmd a session and with it a process group of its own, so that a signal of the terminal does not reach it, and
+// the rights of the first of users that exists where this process is root; without users it keeps those of root. Where the
+// system can, it gets the signal when this process dies.
 func confine(cmd *exec.Cmd, users []string, death syscall.Signal) error {
-	attributes := &syscall.SysProcAttr{Setpgid: true}
+	attributes := &syscall.SysProcAttr{Setsid: true}
 	inherit(attributes, death)
-	if os.Geteuid() == 0 {
+	if os.Geteuid() == 0 && len(users) > 0 {
 		uid, gid, err := identity(users)
 		if err != nil {
 			return err
@@ -50,7 +51,7 @@ func identity(users []string) (uid, gid int, err error) {
 
 // own gives a folder and all in it to the user that the server runs as.
 func own(dir string, users []string) error {
-	if os.Geteuid() != 0 {
+	if os.Geteuid() != 0 || len(users) == 0 {
 		return nil
 	}
 	uid, gid, err := identity(users)
@@ -92,6 +93,9 @@ func killAll(pid int) {
 	_ = syscall.Kill(-pid, syscall.SIGKILL)
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
+
+// terminate asks a process group to end.
+func terminate(group int) { _ = syscall.Kill(-group, syscall.SIGTERM) }
 
 // lock takes a lock on a file, or fails where another process has it. It ends with the process.
 func lock(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }

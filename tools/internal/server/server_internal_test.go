@@ -200,6 +200,7 @@ func TestProductIsReadFromTheVersion(t *testing.T) {
 		{name: "MariaDB", kind: mysqlKind, text: "mariadbd  Ver 10.11.6-MariaDB-0 for linux", want: "MariaDB 10.11.6"},
 		{name: "MySQL", kind: mysqlKind, text: "/opt/mysql-9/mysqld  Ver 8.0.39-0ubuntu0 for Linux", want: "MySQL 8.0.39"},
 		{name: "Redis", kind: redisKind, text: "Redis server v=7.0.15 sha=0", want: "Redis 7.0.15"},
+		{name: "Postfix", kind: postfixKind, text: "mail_version = 3.7.11\n", want: "Postfix 3.7.11"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.kind.product(tc.text); got != tc.want {

@@ -109,6 +109,10 @@ func answers(t *testing.T, s *server.Server) net.Conn {
 		if got := first(t, conn, "PING\r\n", 7); got != "-NOAUTH" {
 			t.Errorf("the answer to a PING without a password is %q", got)
 		}
+	case "postfix":
+		if got := first(t, conn, "", 4); got != "220 " {
+			t.Errorf("the greeting begins with %q", got)
+		}
 	}
 	return conn
 }
