@@ -1,0 +1,419 @@
+package asyncx_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"go.uber.org/goleak"
+
+	xAsync "github.com/plinthgo/plinth/asyncx"
+	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// errWork is what work fails with.
+var errWork = errors.New("the work failed")
+
+// application returns the life and the context of an application, whose lines go to the buffer.
+func application(t *testing.T) (context.Context, *xHook.Lifecycle, *lines) {
+	t.Helper()
+	out := &lines{}
+	engine, err := xLog.New(xLog.Config{Writer: out, Format: xLog.FormatJSON, Level: slog.LevelDebug})
+	if err != nil {
+		t.Fatal(err)
+	}
+	life := xHook.New()
+	return xHook.NewContext(xLog.NewContext(context.Background(), engine), life), life, out
+}
+
+// lines is what was logged.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// stop stops the application within a time.
+func stop(life *xHook.Lifecycle, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	return life.Stop(ctx)
+}
+
+type tenantKey struct{}
+
+func TestAsyncHasTheValuesOfTheRequestWithoutItsEnd(t *testing.T) {
+	app, life, _ := application(t)
+	request := xCtx.NewRequest(context.WithValue(app, tenantKey{}, "acme"), nil)
+	request.SetID("request-7")
+	ctx, cancel := context.WithCancel(request)
+	began, ended := make(chan struct{}), make(chan struct{})
+	h := xAsync.Async(ctx, func(ctx context.Context) {
+		close(began)
+		<-ended
+		if ctx.Err() != nil {
+			t.Errorf("the context ended with the request: %v", context.Cause(ctx))
+		}
+		if got := ctx.Value(tenantKey{}); got != "acme" {
+			t.Errorf("tenant = %v, want acme", got)
+		}
+		if got := ctx.Value(xCtx.RequestKey); got != "request-7" {
+			t.Errorf("request id = %v, want request-7", got)
+		}
+	})
+	<-began
+	cancel()
+	close(ended)
+	if err := h.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := stop(life, time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAsyncSeesTheDatabaseOutsideOfTheTransaction(t *testing.T) {
+	ctx := context.WithValue(t.Context(), xCtx.DatabaseKey, "pool")
+	tx, _ := xCtx.BeginTransaction(ctx, "transaction")
+	h := xAsync.Async(tx, func(ctx context.Context) {
+		if got := ctx.Value(xCtx.DatabaseKey); got != "pool" {
+			t.Errorf("database = %v, want the pool", got)
+		}
+		if xCtx.InTransaction(ctx) {
+			t.Error("the work is in the transaction")
+		}
+	})
+	if err := h.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAsyncRefusesAContextOfGin(t *testing.T) {
+	gin.SetMode(gin.TestMode)
+	for _, tc := range []struct {
+		name string
+		ctx  func(c *gin.Context) context.Context
+		want bool
+	}{
+		{name: "itself", ctx: func(c *gin.Context) context.Context { return c }, want: true},
+		{name: "derived", ctx: func(c *gin.Context) context.Context { return context.WithValue(c, tenantKey{}, "acme") }, want: true},
+		{name: "copied", ctx: func(c *gin.Context) context.Context { return c.Copy() }, want: true},
+		{name: "the request's", ctx: func(c *gin.Context) context.Context { return c.Request.Context() }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			engine := gin.New()
+			engine.GET("/", func(c *gin.Context) {
+				defer func() {
+					p := recover()
+					if (p != nil) != tc.want {
+						t.Errorf("panic = %v, want one: %t", p, tc.want)
+					}
+					if tc.want && !strings.Contains(fmt.Sprint(p), "c.Request.Context()") {
+						t.Errorf("panic = %v, want it to say what to use", p)
+					}
+				}()
+				h := xAsync.Async(tc.ctx(c), func(context.Context) {})
+				_ = h.Wait(t.Context())
+			})
+			engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+		})
+	}
+}
+
+func TestAsyncRefusesWhatMakesNoSense(t *testing.T) {
+	for name, call := range map[string]func(){
+		"no function":        func() { xAsync.Async(t.Context(), nil) },
+		"no failing one":     func() { xAsync.AsyncErr(t.Context(), nil) },
+		"timeout of nothing": func() { xAsync.Async(t.Context(), func(context.Context) {}, xAsync.WithTimeout(0)) },
+		"no attempts":        func() { xAsync.Async(t.Context(), func(context.Context) {}, xAsync.WithRetry(0, nil)) },
+		"no logger":          func() { xAsync.Async(t.Context(), func(context.Context) {}, xAsync.WithLogger(nil)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			call()
+		})
+	}
+}
+
+func TestPanicIsReportedWithItsStackAndEndsTheWorkOnly(t *testing.T) {
+	app, life, out := application(t)
+	request := xCtx.NewRequest(app, nil)
+	request.SetID("request-8")
+	h := xAsync.Async(request, panics, xAsync.WithName("broken"))
+	var p *xHook.PanicError
+	if err := h.Wait(t.Context()); !errors.As(err, &p) || p.Value != "out of cheese" {
+		t.Errorf("err = %v, want the panic", err)
+	}
+	for _, want := range []string{`"work":"broken"`, "out of cheese", "request-8", "asyncx_test.panics"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the log has no %s:\n%s", want, out)
+		}
+	}
+	if err := stop(life, time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
+func panics(context.Context) { panic("out of cheese") }
+
+func TestWorkIsNamedByItsFunction(t *testing.T) {
+	h := xAsync.Async(t.Context(), panics)
+	_ = h.Wait(t.Context())
+	if want := "github.com/plinthgo/plinth/asyncx_test.panics"; h.Name() != want {
+		t.Errorf("name = %s, want %s", h.Name(), want)
+	}
+}
+
+func TestRetryWaitsAsThePolicySaysUntilItSucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, life, _ := application(t)
+		began := time.Now()
+		var at []time.Duration
+		h := xAsync.AsyncErr(app, func(context.Context) error {
+			at = append(at, time.Since(began))
+			switch len(at) {
+			case 1:
+				return errWork
+			case 2:
+				panic("once")
+			default:
+				return nil
+			}
+		}, xAsync.WithRetry(5, xBackoff.Schedule(time.Second, time.Minute)))
+		if err := h.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got, want := fmt.Sprint(at), fmt.Sprint([]time.Duration{0, time.Second, time.Second + time.Minute}); got != want {
+			t.Errorf("attempts at %s, want %s", got, want)
+		}
+		if err := stop(life, time.Minute); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRetryEndsWithTheLastError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		h := xAsync.AsyncErr(t.Context(), func(context.Context) error {
+			attempts++
+			return fmt.Errorf("attempt %d: %w", attempts, errWork)
+		}, xAsync.WithRetry(3, nil))
+		if err := h.Wait(t.Context()); !errors.Is(err, errWork) || !strings.Contains(err.Error(), "attempt 3") {
+			t.Errorf("err = %v, want that of attempt 3", err)
+		}
+	})
+}
+
+func TestTimeoutEndsEachAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		h := xAsync.AsyncErr(t.Context(), func(ctx context.Context) error {
+			attempts++
+			<-ctx.Done()
+			return ctx.Err()
+		}, xAsync.WithTimeout(time.Second), xAsync.WithRetry(2, xBackoff.Constant(0)))
+		if err := h.Wait(t.Context()); !errors.Is(err, xAsync.ErrTimeout) || attempts != 2 {
+			t.Errorf("err = %v after %d attempts, want ErrTimeout after 2", err, attempts)
+		}
+	})
+}
+
+func TestCancelEndsTheWaitForTheNextAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		h := xAsync.AsyncErr(t.Context(), func(context.Context) error { return errWork }, xAsync.WithRetry(2, xBackoff.Constant(time.Hour)))
+		synctest.Wait()
+		h.Cancel()
+		if err := h.Wait(t.Context()); !errors.Is(err, xAsync.ErrCanceled) {
+			t.Errorf("err = %v, want ErrCanceled", err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
+
+func TestPoolBoundsWhatRunsAndWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, life, _ := application(t)
+		if _, err := xAsync.Init(xAsync.WithConcurrency(2), xAsync.WithQueueSize(3))(app); err != nil {
+			t.Fatal(err)
+		}
+		var running atomic.Int32
+		release := make(chan struct{})
+		var handles []*xAsync.Handle
+		for range 6 {
+			handles = append(handles, xAsync.Async(app, func(context.Context) {
+				running.Add(1)
+				<-release
+			}))
+		}
+		if err := handles[5].Wait(t.Context()); !errors.Is(err, xAsync.ErrFull) {
+			t.Errorf("err = %v, want ErrFull", err)
+		}
+		synctest.Wait()
+		if got := running.Load(); got != 2 {
+			t.Errorf("%d run at the same time, want 2", got)
+		}
+		close(release)
+		for _, h := range handles[:5] {
+			if err := h.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := stop(life, time.Minute); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestInitComesBeforeTheFirstWork(t *testing.T) {
+	app, life, _ := application(t)
+	_ = xAsync.Async(app, func(context.Context) {}).Wait(t.Context())
+	if _, err := xAsync.Init(xAsync.WithConcurrency(2))(app); err == nil {
+		t.Error("no error")
+	}
+	if _, err := xAsync.Init(xAsync.WithConcurrency(0))(app); !errors.Is(err, xAsync.ErrOption) {
+		t.Errorf("err = %v, want ErrOption", err)
+	}
+	if _, err := xAsync.Init()(t.Context()); err == nil {
+		t.Error("no error outside an application")
+	}
+	if err := stop(life, time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStopAwaitsWorkAndWhatThatBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, life, _ := application(t)
+		var order []string
+		xAsync.Async(app, func(ctx context.Context) {
+			<-time.After(time.Second)
+			order = append(order, "first")
+			xAsync.AsyncErr(ctx, func(context.Context) error {
+				<-time.After(time.Second)
+				order = append(order, "second")
+				if len(order) == 2 {
+					return errWork // and so it waits for another attempt
+				}
+				return nil
+			}, xAsync.WithRetry(2, xBackoff.Constant(time.Second)))
+		})
+		began := time.Now()
+		if err := stop(life, time.Minute); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != 4*time.Second || len(order) != 3 {
+			t.Errorf("the stop took %s and did %v, want 4s for three attempts", took, order)
+		}
+		if err := xAsync.Async(app, func(context.Context) { t.Error("it ran") }).Wait(t.Context()); !errors.Is(err, xAsync.ErrStopped) {
+			t.Errorf("err = %v, want ErrStopped", err)
+		}
+	})
+}
+
+func TestStopCutsOffInTimeAndNamesWhat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, life, _ := application(t)
+		if _, err := xAsync.Init(xAsync.WithConcurrency(1))(app); err != nil {
+			t.Fatal(err)
+		}
+		obedient := xAsync.AsyncErr(app, func(ctx context.Context) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}, xAsync.WithName("obedient"))
+		queued := xAsync.Async(app, func(context.Context) { t.Error("it began") }, xAsync.WithName("queued"))
+		began := time.Now()
+		err := stop(life, 10*time.Second)
+		if took := time.Since(began); took != 9*time.Second {
+			t.Errorf("the stop took %s, want 9s", took)
+		}
+		if !errors.Is(err, xAsync.ErrStopped) || !strings.Contains(err.Error(), "cut off: obedient, queued") {
+			t.Errorf("err = %v, want the names of what was cut off", err)
+		}
+		for _, h := range []*xAsync.Handle{obedient, queued} {
+			if err := h.Wait(t.Context()); !errors.Is(err, xAsync.ErrStopped) {
+				t.Errorf("%s: err = %v, want ErrStopped", h.Name(), err)
+			}
+		}
+	})
+}
+
+func TestStopLeavesBehindWhatDoesNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, life, _ := application(t)
+		release := make(chan struct{})
+		h := xAsync.Async(app, func(context.Context) { <-release }, xAsync.WithName("deaf"))
+		err := stop(life, 10*time.Second)
+		if err == nil || !strings.Contains(err.Error(), "deaf") {
+			t.Errorf("err = %v, want the name of what was left behind", err)
+		}
+		close(release)
+		_ = h.Wait(t.Context())
+	})
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	release := make(chan struct{})
+	h := xAsync.Async(t.Context(), func(context.Context) { <-release })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := h.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v, want context.Canceled", err)
+	}
+	close(release)
+	<-h.Done()
+}
+
+func TestManyAtOnceAllRun(t *testing.T) {
+	app, life, _ := application(t)
+	var ran atomic.Int32
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			for range 100 {
+				xAsync.Async(app, func(context.Context) { ran.Add(1) })
+			}
+		})
+	}
+	all.Wait()
+	if err := stop(life, time.Minute); err != nil {
+		t.Error(err)
+	}
+	if got := ran.Load(); got != 5000 {
+		t.Errorf("%d ran, want 5000", got)
+	}
+}

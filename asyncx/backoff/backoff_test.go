@@ -1,0 +1,106 @@
+package backoff_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+)
+
+func TestWaitsAreThoseOfThePolicy(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		policy  xBackoff.Policy
+		attempt int
+		want    time.Duration
+	}{
+		{name: "exponential, first", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: 1, want: time.Second},
+		{name: "exponential, second", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: 2, want: 2 * time.Second},
+		{name: "exponential, tenth", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: 10, want: 512 * time.Second},
+		{name: "exponential, at most", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: 13, want: time.Hour},
+		{name: "exponential, no attempt", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: 0, want: time.Second},
+		{name: "exponential, below", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: math.MinInt, want: time.Second},
+		{name: "exponential, very many", policy: xBackoff.Exponential(time.Second, math.MaxInt64), attempt: math.MaxInt, want: math.MaxInt64},
+		{name: "exponential, nothing very often", policy: xBackoff.Exponential(0, time.Hour), attempt: 5000, want: 0},
+		{name: "exponential, less than nothing", policy: xBackoff.Exponential(-time.Second, time.Hour), attempt: 3, want: 0},
+		{name: "exponential, at most less than the first", policy: xBackoff.Exponential(time.Hour, time.Second), attempt: 1, want: time.Second},
+		{name: "exponential, at most less than nothing", policy: xBackoff.Exponential(time.Hour, -time.Second), attempt: 1, want: 0},
+		{name: "constant", policy: xBackoff.Constant(time.Minute), attempt: 100, want: time.Minute},
+		{name: "constant, less than nothing", policy: xBackoff.Constant(-time.Minute), attempt: 1, want: 0},
+		{name: "schedule, first", policy: xBackoff.Schedule(time.Second, time.Minute), attempt: 1, want: time.Second},
+		{name: "schedule, last", policy: xBackoff.Schedule(time.Second, time.Minute), attempt: 2, want: time.Minute},
+		{name: "schedule, after the last", policy: xBackoff.Schedule(time.Second, time.Minute), attempt: math.MaxInt, want: time.Minute},
+		{name: "schedule, no attempt", policy: xBackoff.Schedule(time.Second, time.Minute), attempt: -1, want: time.Second},
+		{name: "schedule, less than nothing", policy: xBackoff.Schedule(-time.Second), attempt: 1, want: 0},
+		{name: "schedule, empty", policy: xBackoff.Schedule(), attempt: 1, want: 0},
+		{name: "no jitter", policy: xBackoff.Jitter(xBackoff.Constant(time.Minute), 0), attempt: 1, want: time.Minute},
+		{name: "jitter below 0", policy: xBackoff.Jitter(xBackoff.Constant(time.Minute), -1), attempt: 1, want: time.Minute},
+		{name: "jitter that is no number", policy: xBackoff.Jitter(xBackoff.Constant(time.Minute), math.NaN()), attempt: 1, want: time.Minute},
+		{name: "jitter of less than nothing", policy: xBackoff.Jitter(func(int) time.Duration { return -1 }, 1), attempt: 1, want: 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := tc.policy(tc.attempt); got != tc.want {
+				t.Errorf("wait = %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestJitterSpreadsEvenlyAroundTheWait(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		fraction  float64
+		low, high time.Duration
+	}{
+		{name: "a fifth", fraction: 0.2, low: 48 * time.Second, high: 72 * time.Second},
+		{name: "all of it", fraction: 1, low: 0, high: 2 * time.Minute},
+		{name: "more than all", fraction: 5, low: 0, high: 2 * time.Minute},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := xBackoff.Jitter(xBackoff.Constant(time.Minute), tc.fraction)
+			width := tc.high - tc.low
+			var lower, upper int
+			for range 10_000 {
+				switch wait := p(1); {
+				case wait < tc.low || wait > tc.high:
+					t.Fatalf("wait = %s, want %s to %s", wait, tc.low, tc.high)
+				case wait < tc.low+width/4:
+					lower++
+				case wait > tc.high-width/4:
+					upper++
+				}
+			}
+			if lower < 2000 || upper < 2000 {
+				t.Errorf("%d and %d of 10000 waits are in the outer quarters, want about 2500", lower, upper)
+			}
+		})
+	}
+}
+
+func TestJitterOfTheLongestWaitDoesNotOverflow(t *testing.T) {
+	p := xBackoff.Jitter(xBackoff.Constant(math.MaxInt64), 1)
+	for range 1000 {
+		if wait := p(1); wait < 0 {
+			t.Fatalf("wait = %s", wait)
+		}
+	}
+}
+
+func TestTheDefaultGrowsFromASecondToAnHour(t *testing.T) {
+	p := xBackoff.Default()
+	for attempt, want := range map[int]time.Duration{1: time.Second, 5: 16 * time.Second, 13: time.Hour, 1000: time.Hour} {
+		if got := p(attempt); got < want*8/10 || got > want*12/10 {
+			t.Errorf("the wait after attempt %d is %s, want %s and a fifth", attempt, got, want)
+		}
+	}
+}
+
+func TestAScheduleIsNotChangedFromOutside(t *testing.T) {
+	waits := []time.Duration{time.Second, time.Minute}
+	p := xBackoff.Schedule(waits...)
+	waits[0] = time.Hour
+	if got := p(1); got != time.Second {
+		t.Errorf("wait = %s, want 1s", got)
+	}
+}

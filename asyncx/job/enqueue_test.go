@@ -1,0 +1,317 @@
+package job_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/internal/memory"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+)
+
+var plain = xJob.NewKind[note]("plain")
+
+func TestAJobIsStoredAsItsKindSays(t *testing.T) {
+	bubble(t, func(t *testing.T, b *bench) {
+		k := xJob.NewKind[note]("note", xJob.WithPriority(xJob.PriorityHigh), xJob.WithMaxAttempts(3), nil)
+		ids, err := k.EnqueueMany(b.ctx, []note{{N: 1}, {N: 2}})
+		if err != nil || len(ids) != 2 || ids[0] >= ids[1] {
+			t.Fatalf("EnqueueMany = %v, %v; want two ids in their order", ids, err)
+		}
+		r := b.get(t, ids[1])
+		if r.Kind != "note" || k.Name() != "note" || string(r.Args) != `{"text":"","n":2}` || r.Priority != 1 || r.MaxAttempts != 3 || r.Delay != 0 {
+			t.Errorf("record = %+v", r)
+		}
+		id := enqueue(t, b, k, note{}, xJob.WithJobPriority(xJob.PriorityLow), xJob.WithJobMaxAttempts(9), xJob.WithDelay(time.Hour), nil)
+		if r := b.get(t, id); r.Priority != 4 || r.MaxAttempts != 9 || r.Delay != time.Hour {
+			t.Errorf("priority, attempts, delay = %d, %d, %s; want 4, 9, 1h", r.Priority, r.MaxAttempts, r.Delay)
+		}
+		for _, tc := range []struct {
+			name    string
+			options []xJob.EnqueueOption
+			want    time.Duration
+		}{
+			{name: "a time to come", options: []xJob.EnqueueOption{xJob.WithRunAt(time.Now().Add(time.Minute))}, want: time.Minute},
+			{name: "a time that has passed", options: []xJob.EnqueueOption{xJob.WithRunAt(time.Now().Add(-time.Minute))}},
+			{name: "no time last", options: []xJob.EnqueueOption{xJob.WithDelay(time.Hour), xJob.WithRunAt(time.Time{})}},
+			{name: "a delay last", options: []xJob.EnqueueOption{xJob.WithRunAt(time.Now().Add(time.Hour)), xJob.WithDelay(time.Second)}, want: time.Second},
+			{name: "a time last", options: []xJob.EnqueueOption{xJob.WithDelay(time.Hour), xJob.WithRunAt(time.Now().Add(time.Second))}, want: time.Second},
+		} {
+			if r := b.get(t, enqueue(t, b, k, note{}, tc.options...)); r.Delay != tc.want {
+				t.Errorf("%s: the delay is %s, want %s", tc.name, r.Delay, tc.want)
+			}
+		}
+	})
+}
+
+func TestNoArgumentsAreNoJobs(t *testing.T) {
+	b := newBench(t)
+	if ids, err := plain.EnqueueMany(b.ctx, nil); len(ids) != 0 || err != nil {
+		t.Errorf("EnqueueMany of nothing = %v, %v", ids, err)
+	}
+}
+
+func TestAnOptionThatMakesNoSenseStoresNothing(t *testing.T) {
+	b := newBench(t)
+	for _, option := range []xJob.EnqueueOption{
+		xJob.WithJobPriority(0), xJob.WithJobPriority(5), xJob.WithJobMaxAttempts(0), xJob.WithDelay(-1),
+	} {
+		if _, err := plain.Enqueue(b.ctx, note{}, option); !errors.Is(err, xJob.ErrOption) {
+			t.Errorf("Enqueue = %v, want %v", err, xJob.ErrOption)
+		}
+	}
+	b.empty(t)
+}
+
+// empty fails the test where jobs wait.
+func (b *bench) empty(t *testing.T) {
+	t.Helper()
+	if list, err := b.queue.List(b.ctx, xJob.Query{State: xJob.StateWaiting}); len(list) != 0 || err != nil {
+		t.Errorf("%d jobs wait, %v; want none", len(list), err)
+	}
+}
+
+// refusing does not encode, and says why.
+type refusing struct{}
+
+// MarshalJSON implements json.Marshaler.
+func (refusing) MarshalJSON() ([]byte, error) { return nil, errors.New("not " + secret) }
+
+// wrongs does not decode, and says why.
+type wrongs struct{}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (*wrongs) UnmarshalJSON([]byte) error { return errors.New("not " + secret) }
+
+func TestArgumentsThatDoNotEncodeAreRefusedWithoutTheirValues(t *testing.T) {
+	b := newBench(t)
+	number, channel, own := xJob.NewKind[float64]("number"), xJob.NewKind[chan int]("channel"), xJob.NewKind[refusing]("own")
+	big := xJob.NewKind[string]("big")
+	for _, tc := range []struct {
+		name    string
+		enqueue func() (string, error)
+		want    string
+	}{
+		{
+			name: "a value", enqueue: func() (string, error) { return number.Enqueue(b.ctx, math.Inf(1)) },
+			want: "xjob: kind number: wrong arguments: a value of float64 has no JSON",
+		},
+		{
+			name: "a type", enqueue: func() (string, error) { return channel.Enqueue(b.ctx, nil) },
+			want: "xjob: kind channel: wrong arguments: chan int has no JSON",
+		},
+		{
+			name: "its own method", enqueue: func() (string, error) { return own.Enqueue(b.ctx, refusing{}) },
+			want: "xjob: kind own: wrong arguments: job_test.refusing does not encode",
+		},
+		{
+			name: "too large", enqueue: func() (string, error) { return big.Enqueue(b.ctx, strings.Repeat("x", xJob.MaxArgs-1)) },
+			want: "xjob: kind big: wrong arguments: 1048577 bytes are more than 1048576",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := tc.enqueue(); !errors.Is(err, xJob.ErrArgs) || err.Error() != tc.want {
+				t.Errorf("Enqueue = %v, want %s", err, tc.want)
+			}
+		})
+	}
+	if _, err := big.Enqueue(b.ctx, strings.Repeat("x", xJob.MaxArgs-2)); err != nil {
+		t.Errorf("Enqueue of the most that is allowed = %v", err)
+	}
+	if _, err := number.EnqueueMany(b.ctx, []float64{1, math.NaN()}); err == nil {
+		t.Error("a batch with one that does not encode was stored")
+	}
+}
+
+func TestArgumentsThatDoNotDecodeLetTheJobDieWithoutTheirValues(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		args any
+		do   xJob.Handler
+		want string
+	}{
+		{
+			name: "another type", args: map[string]any{"n": secret}, do: handle[note]("args"),
+			want: `xjob: kind args: wrong arguments: a JSON string at "n" is no int`,
+		},
+		{
+			name: "a number that is too large", args: map[string]any{"n": json.Number("123456789012345678901234567890")}, do: handle[note]("args"),
+			want: `xjob: kind args: wrong arguments: a JSON number at "n" is no int`,
+		},
+		{
+			name: "its own method", args: secret, do: handle[wrongs]("args"),
+			want: "xjob: kind args: wrong arguments: they do not decode",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, b *bench) {
+				id := enqueue(t, b, xJob.NewKind[any]("args"), tc.args)
+				l := b.work(t, xJob.WithHandlers(tc.do))
+				pass(time.Minute)
+				if r := b.get(t, id); r.State != xJob.StateDead || r.Error != tc.want || r.Attempt != 1 {
+					t.Errorf("state, attempt, error = %s, %d, %q; want dead, 1, %q", r.State, r.Attempt, r.Error, tc.want)
+				}
+				l.ends(t)
+				if s := b.log.String(); strings.Contains(s, secret) || strings.Contains(s, "12345678901") {
+					t.Errorf("the log shows the arguments:\n%s", s)
+				}
+			})
+		})
+	}
+}
+
+// handle returns a handler that does nothing.
+func handle[T any](name string) xJob.Handler {
+	return xJob.NewKind[T](name).Handle(func(context.Context, T) error { return nil })
+}
+
+func TestWithoutAQueueTheErrorNamesTheNode(t *testing.T) {
+	_, err := plain.Enqueue(t.Context(), note{})
+	if code := xError.From(err).GetErrorCode(); code != xError.ConfigError {
+		t.Errorf("code = %v, want %v", code, xError.ConfigError)
+	}
+	if !strings.Contains(err.Error(), "xJob.Init(xOutbox.Open())") || !strings.Contains(err.Error(), "xCtx.JobQueueKey") {
+		t.Errorf("Enqueue = %v, want the node to list", err)
+	}
+	defer func() {
+		if err, _ := recover().(error); err == nil || !strings.Contains(err.Error(), "xJob.Init") {
+			t.Errorf("MustGetQueue panics with %v, want the node to list", err)
+		}
+	}()
+	xJob.MustGetQueue(t.Context())
+}
+
+func TestAnEngineWithoutTransactionsRefusesAJobWithinOne(t *testing.T) {
+	b := onStore(t, memory.NewWithoutTransactions())
+	err := memory.Transaction(b.ctx, func(ctx context.Context) error {
+		_, err := plain.Enqueue(ctx, note{})
+		return err
+	})
+	if !errors.Is(err, xJob.ErrTransaction) || !strings.Contains(err.Error(), "enqueue plain") {
+		t.Errorf("Enqueue in a transaction = %v, want %v", err, xJob.ErrTransaction)
+	}
+	b.empty(t)
+	err = memory.Transaction(b.ctx, func(ctx context.Context) error {
+		_, err := plain.Enqueue(ctx, note{}, xJob.OutsideTransaction())
+		return errors.Join(err, errBoom)
+	})
+	if !errors.Is(err, errBoom) || errors.Is(err, xJob.ErrTransaction) {
+		t.Errorf("the transaction = %v, want %v only", err, errBoom)
+	}
+	if list, err := b.queue.List(b.ctx, xJob.Query{State: xJob.StateWaiting}); len(list) != 1 || err != nil {
+		t.Errorf("%d jobs wait, %v; want the one outside of the transaction", len(list), err)
+	}
+	committed := false
+	err = memory.Transaction(b.ctx, func(ctx context.Context) error {
+		xDB.OnCommit(ctx, func() {
+			_, err := plain.Enqueue(b.ctx, note{})
+			committed = err == nil
+		})
+		return nil
+	})
+	if err != nil || !committed {
+		t.Errorf("the transaction = %v, stored after its commit %t", err, committed)
+	}
+}
+
+func TestAJobIsPartOfTheTransactionAroundIt(t *testing.T) {
+	b := newBench(t)
+	err := memory.Transaction(b.ctx, func(ctx context.Context) error {
+		_, err := plain.Enqueue(ctx, note{})
+		return errors.Join(err, errBoom)
+	})
+	if !errors.Is(err, errBoom) {
+		t.Errorf("the transaction = %v, want %v", err, errBoom)
+	}
+	b.empty(t)
+}
+
+func TestTheRequestGoesOnInItsJobs(t *testing.T) {
+	const id = "req-0123456789"
+	for _, tc := range []struct {
+		name, language, want string
+	}{
+		{name: "a language", language: "de-CH, de;q=0.9", want: "de-CH, de;q=0.9"},
+		{name: "none", language: "", want: ""},
+		{name: "one that is too long", language: strings.Repeat("d", 201), want: ""},
+		{name: "one that no database stores", language: "de\xff", want: ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, b *bench) {
+				request := xCtx.NewRequest(b.ctx, nil)
+				request.SetID(id)
+				request.SetAcceptLanguage(tc.language)
+				c, _ := gin.CreateTestContext(httptest.NewRecorder())
+				c.Request = httptest.NewRequestWithContext(request, http.MethodPost, "/", http.NoBody)
+				k, next := xJob.NewKind[note]("first"), xJob.NewKind[note]("next")
+				if _, err := k.Enqueue(c, note{}); err != nil {
+					t.Fatalf("Enqueue with a *gin.Context: %v", err)
+				}
+				var ids, languages []string
+				see := func(ctx context.Context) {
+					r := xCtx.RequestFrom(ctx)
+					ids, languages = append(ids, r.ID()), append(languages, r.AcceptLanguage())
+				}
+				l := b.work(t, xJob.WithHandlers(
+					k.Handle(func(ctx context.Context, _ note) error {
+						see(ctx)
+						_, err := next.Enqueue(ctx, note{})
+						return err
+					}),
+					next.Handle(func(ctx context.Context, _ note) error { see(ctx); return nil })))
+				pass(time.Minute)
+				l.ends(t)
+				if len(ids) != 2 || ids[0] != id || ids[1] != id || languages[0] != tc.want || languages[1] != tc.want {
+					t.Errorf("ids, languages = %q, %q; want %q and %q, also in the job of the job", ids, languages, id, tc.want)
+				}
+				done := b.log.of(t, "job done")
+				if len(done) != 2 || done[0]["request_id"] != id || done[1]["request_id"] != id {
+					t.Errorf("lines = %v, want two with the request's id", done)
+				}
+			})
+		})
+	}
+}
+
+func TestAJobOfNoRequestHasAnIDOfItsOwn(t *testing.T) {
+	bubble(t, func(t *testing.T, b *bench) {
+		k := xJob.NewKind[note]("note")
+		enqueue(t, b, k, note{})
+		var id string
+		l := b.work(t, xJob.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+			id = xCtx.RequestFrom(ctx).ID()
+			return nil
+		})))
+		pass(time.Minute)
+		l.ends(t)
+		if lines := b.log.of(t, "job done"); !xCtx.ValidID(id) || len(lines) != 1 || lines[0]["request_id"] != id {
+			t.Errorf("the id is %q and the lines %v", id, lines)
+		}
+	})
+}
+
+func TestErrorsOfTheEngineAreKept(t *testing.T) {
+	b := newBench(t)
+	b.store.SetDown(true)
+	if _, err := plain.Enqueue(b.ctx, note{}); !errors.Is(err, memory.ErrAway) || !strings.HasPrefix(err.Error(), "xjob: enqueue plain: ") {
+		t.Errorf("Enqueue = %v", err)
+	}
+	if err := b.queue.CheckHealth(b.ctx); !errors.Is(err, memory.ErrAway) {
+		t.Errorf("CheckHealth = %v, want %v", err, memory.ErrAway)
+	}
+	b.store.SetDown(false)
+	if err := b.queue.CheckHealth(b.ctx); err != nil {
+		t.Errorf("CheckHealth = %v, want nil", err)
+	}
+}

@@ -1,0 +1,158 @@
+package job_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/internal/memory"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// note is what most tests give as arguments.
+type note struct {
+	Text string `json:"text"`
+	N    int    `json:"n"`
+}
+
+// secret is what must not be seen outside of the arguments.
+const secret = "hunter2-of-the-arguments"
+
+// recorder keeps the log.
+type recorder struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (r *recorder) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+// String returns the whole log.
+func (r *recorder) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+// of returns the lines with the message.
+func (r *recorder) of(t *testing.T, message string) []map[string]any {
+	t.Helper()
+	var lines []map[string]any
+	for row := range strings.Lines(r.String()) {
+		line := map[string]any{}
+		if err := json.Unmarshal([]byte(row), &line); err != nil {
+			t.Fatalf("%q is no line: %v", row, err)
+		}
+		if line["msg"] == message {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// bench is a queue on a test double, and the log of its workers.
+type bench struct {
+	store  *memory.Store
+	engine *memory.Engine
+	queue  *xJob.Queue
+	ctx    context.Context
+	log    *recorder
+	logger *xLog.LogNamedLogger
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	return onStore(t, memory.New())
+}
+
+func onStore(t *testing.T, m *memory.Store) *bench {
+	t.Helper()
+	b := &bench{store: m, engine: m.Connect(), log: &recorder{}}
+	b.queue = xJob.NewQueue(b.engine)
+	b.ctx = context.WithValue(t.Context(), xCtx.JobQueueKey, b.queue)
+	engine, err := xLog.New(xLog.Config{Writer: b.log, Format: xLog.FormatJSON, Level: -4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.logger = engine.WithName("TASK")
+	return b
+}
+
+// life is a worker that works.
+type life struct {
+	stop context.CancelFunc
+	done chan error
+}
+
+// work starts a worker; it stops when the test ends.
+func (b *bench) work(t *testing.T, options ...xJob.Option) *life {
+	t.Helper()
+	l := &life{done: make(chan error, 1)}
+	var ctx context.Context
+	ctx, l.stop = context.WithCancel(b.ctx)
+	go func() { l.done <- xJob.Work(ctx, append([]xJob.Option{xJob.WithLogger(b.logger)}, options...)...) }()
+	t.Cleanup(l.stop)
+	return l
+}
+
+// ends stops a worker and waits for it.
+func (l *life) ends(t *testing.T) {
+	t.Helper()
+	l.stop()
+	if err := <-l.done; err != nil {
+		t.Errorf("Work = %v, want nil", err)
+	}
+}
+
+// bubble runs a test with a clock of its own.
+func bubble(t *testing.T, run func(t *testing.T, b *bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { run(t, newBench(t)) })
+}
+
+// pass lets time go by.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// enqueue stores a job.
+func enqueue[T any](t *testing.T, b *bench, k *xJob.Kind[T], args T, options ...xJob.EnqueueOption) (id string) {
+	t.Helper()
+	id, err := k.Enqueue(b.ctx, args, options...)
+	if err != nil {
+		t.Fatalf("Enqueue: %v", err)
+	}
+	return id
+}
+
+// get returns a job that must be there.
+func (b *bench) get(t *testing.T, id string) xJob.Record {
+	t.Helper()
+	r, err := b.queue.Get(b.ctx, id)
+	if err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	return r
+}
+
+// onStoreOf returns another replica of the same store.
+func onStoreOf(t *testing.T, b *bench) *bench {
+	t.Helper()
+	return onStore(t, b.store)
+}

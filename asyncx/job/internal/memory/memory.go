@@ -1,0 +1,326 @@
+// Package memory is a test double: an engine that keeps jobs in the process, with the time of the process. It passes jobtest.
+package memory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// ErrAway is what calls end with that do not arrive.
+var ErrAway = errors.New("memory: the store does not answer")
+
+// TakeOver is the time after which a worker is taken for dead.
+const TakeOver = 400 * time.Millisecond
+
+// Store keeps jobs.
+type Store struct {
+	mu    sync.Mutex
+	jobs  map[string]*entry
+	down  bool
+	loner bool
+}
+
+// entry is a job in a Store.
+type entry struct {
+	driver.Record
+	holder int // counts the claims
+	until  time.Time
+}
+
+// New returns an empty store, whose engines take part in transactions of Transaction.
+func New() *Store { return &Store{jobs: map[string]*entry{}} }
+
+// NewWithoutTransactions returns an empty store, whose engines take part in no transaction.
+func NewWithoutTransactions() *Store { return &Store{jobs: map[string]*entry{}, loner: true} }
+
+// Connect returns an engine on the store.
+func (m *Store) Connect() *Engine { return &Engine{m: m} }
+
+// SetDown takes the store away from all engines, or brings it back.
+func (m *Store) SetDown(down bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.down = down
+}
+
+// Forget removes a job whatever its state, for an engine that is broken on purpose.
+func (m *Store) Forget(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.jobs, id)
+}
+
+// Transaction runs fn in a transaction of a store, or in a savepoint of one: jobs are stored at its commit.
+func Transaction(ctx context.Context, fn func(ctx context.Context) error) error {
+	ctx, tx := xCtx.BeginTransaction(ctx, nil)
+	if err := fn(ctx); err != nil {
+		return err
+	}
+	tx.Committed()
+	return nil
+}
+
+// Engine implements driver.Engine.
+type Engine struct {
+	m              *Store
+	closed, absent bool // guarded by m.mu
+}
+
+// SetAway cuts the engine off from its store, or brings it back.
+func (r *Engine) SetAway(away bool) {
+	r.m.mu.Lock()
+	defer r.m.mu.Unlock()
+	r.absent = away
+}
+
+// call does something with the store.
+func (r *Engine) call(ctx context.Context, do func(m *Store) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.m.mu.Lock()
+	defer r.m.mu.Unlock()
+	switch {
+	case r.closed:
+		return driver.ErrClosed
+	case r.absent, r.m.down:
+		return ErrAway
+	}
+	return do(r.m)
+}
+
+// Traits implements driver.Engine.
+func (r *Engine) Traits() driver.Traits {
+	return driver.Traits{Name: "memory (a test double)", Transactional: !r.m.loner, TakeOver: TakeOver}
+}
+
+// Insert implements driver.Engine.
+func (r *Engine) Insert(ctx context.Context, jobs []driver.Job) error {
+	return r.call(ctx, func(m *Store) error {
+		seen := map[string]bool{}
+		for _, j := range jobs {
+			if seen[j.ID] || m.jobs[j.ID] != nil {
+				return errors.New("memory: the id is there already")
+			}
+			seen[j.ID] = true
+		}
+		if m.loner || !xCtx.InTransaction(ctx) {
+			m.add(jobs)
+			return nil
+		}
+		xCtx.OnCommit(ctx, func() {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.add(jobs)
+		})
+		return nil
+	})
+}
+
+func (m *Store) add(jobs []driver.Job) {
+	now := time.Now()
+	for _, j := range jobs {
+		j.Args, j.Meta = slices.Clone(j.Args), maps.Clone(j.Meta)
+		m.jobs[j.ID] = &entry{Record: driver.Record{Job: j, State: driver.Waiting, CreatedAt: now, RunAt: now.Add(j.Delay)}}
+	}
+}
+
+// claim takes the first job whose turn it is.
+func (r *Engine) claim(ctx context.Context, kinds []string) (e *entry, a driver.Attempt, holder int, err error) {
+	err = r.call(ctx, func(m *Store) error {
+		now := time.Now()
+		var ready []*entry
+		for _, e := range m.jobs {
+			waits := e.State == driver.Waiting && !e.RunAt.After(now)
+			if slices.Contains(kinds, e.Kind) && (waits || e.State == driver.Running && e.until.Before(now)) {
+				ready = append(ready, e)
+			}
+		}
+		if len(ready) == 0 {
+			return nil
+		}
+		e = slices.MinFunc(ready, func(a, b *entry) int {
+			return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.ID, b.ID))
+		})
+		e.State, e.until, e.RunAt = driver.Running, now.Add(TakeOver), now
+		e.Attempt++
+		e.holder++
+		a, holder = driver.Attempt{Job: e.Job, Number: e.Attempt, CreatedAt: e.CreatedAt}, e.holder
+		return nil
+	})
+	return e, a, holder, err
+}
+
+// Work implements driver.Engine.
+func (r *Engine) Work(ctx context.Context, w driver.Work) error {
+	if err := r.call(context.WithoutCancel(ctx), func(*Store) error { return nil }); errors.Is(err, driver.ErrClosed) {
+		return err
+	}
+	var attempts sync.WaitGroup
+	defer attempts.Wait()
+	slots := make(chan struct{}, w.Concurrency)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case slots <- struct{}{}:
+		}
+		e, a, holder, err := r.claim(ctx, w.Kinds)
+		if err != nil && ctx.Err() == nil {
+			w.Failed(ctx, "claim", err)
+		}
+		if e != nil {
+			attempts.Go(func() {
+				defer func() { <-slots }()
+				r.attempt(ctx, w, e, a, holder)
+			})
+			continue
+		}
+		<-slots
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(w.Poll):
+		}
+	}
+}
+
+// attempt runs one, holds on to its job meanwhile, and settles it.
+func (r *Engine) attempt(ctx context.Context, w driver.Work, e *entry, a driver.Attempt, holder int) {
+	ctx, lose := context.WithCancel(context.WithoutCancel(ctx))
+	defer lose()
+	var beats sync.WaitGroup
+	defer beats.Wait()
+	ended := make(chan struct{})
+	defer close(ended)
+	beats.Go(func() { //nolint:contextcheck // a renewal is no part of the attempt
+		until := time.Now().Add(TakeOver)
+		for time.Now().Before(until) {
+			select {
+			case <-ended:
+				return
+			case <-time.After(TakeOver / 8):
+			}
+			held := true
+			if err := r.hold(e, holder, func() { e.until = time.Now().Add(TakeOver) }, &held); err == nil && held {
+				until = time.Now().Add(TakeOver)
+			}
+			if !held {
+				break
+			}
+		}
+		lose()
+	})
+	o := w.Run(ctx, a)
+	for tries := 0; ; tries++ {
+		held := true
+		err := r.hold(e, holder, func() { r.m.settle(e, o) }, &held) //nolint:contextcheck // also when ctx has ended
+		if err == nil {
+			return
+		}
+		w.Failed(ctx, "settle", err)
+		if tries == 20 {
+			return
+		}
+		<-time.After(TakeOver / 8)
+	}
+}
+
+// hold does something where the job is still the holder's.
+func (r *Engine) hold(e *entry, holder int, do func(), held *bool) error {
+	return r.call(context.Background(), func(m *Store) error {
+		*held = m.jobs[e.ID] == e && e.State == driver.Running && e.holder == holder
+		if *held {
+			do()
+		}
+		return nil
+	})
+}
+
+func (m *Store) settle(e *entry, o driver.Outcome) {
+	e.State, e.RunAt, e.Error = driver.Waiting, time.Now().Add(o.Wait), o.Error
+	switch o.Verdict {
+	case driver.Succeed:
+		delete(m.jobs, e.ID)
+	case driver.Bury:
+		e.State = driver.Dead
+	case driver.Return:
+		e.Attempt--
+	case driver.Retry:
+	}
+}
+
+// find does something with a job.
+func (r *Engine) find(ctx context.Context, id string, do func(e *entry) error) error {
+	return r.call(ctx, func(m *Store) error {
+		if m.jobs[id] == nil {
+			return driver.ErrNotFound
+		}
+		return do(m.jobs[id])
+	})
+}
+
+// Get implements driver.Engine.
+func (r *Engine) Get(ctx context.Context, id string) (record driver.Record, err error) {
+	err = r.find(ctx, id, func(e *entry) error {
+		record = e.Record
+		return nil
+	})
+	return record, err
+}
+
+// List implements driver.Engine.
+func (r *Engine) List(ctx context.Context, q driver.Query) (page []driver.Record, err error) {
+	err = r.call(ctx, func(m *Store) error {
+		for _, id := range slices.Sorted(maps.Keys(m.jobs)) {
+			if e := m.jobs[id]; id > q.After && e.State == q.State && (q.Kind == "" || e.Kind == q.Kind) && len(page) < q.Limit {
+				page = append(page, e.Record)
+			}
+		}
+		return nil
+	})
+	return page, err
+}
+
+// Replay implements driver.Engine.
+func (r *Engine) Replay(ctx context.Context, id string) error {
+	return r.find(ctx, id, func(e *entry) error {
+		if e.State != driver.Dead {
+			return driver.ErrState
+		}
+		e.State, e.Attempt, e.RunAt = driver.Waiting, 0, time.Now()
+		return nil
+	})
+}
+
+// Delete implements driver.Engine.
+func (r *Engine) Delete(ctx context.Context, id string) error {
+	return r.find(ctx, id, func(e *entry) error {
+		if e.State == driver.Running {
+			return driver.ErrState
+		}
+		delete(r.m.jobs, id)
+		return nil
+	})
+}
+
+// Ping implements driver.Engine.
+func (r *Engine) Ping(ctx context.Context) error {
+	return r.call(ctx, func(*Store) error { return nil })
+}
+
+// Close implements driver.Engine.
+func (r *Engine) Close() error {
+	r.m.mu.Lock()
+	defer r.m.mu.Unlock()
+	r.closed = true
+	return nil
+}

@@ -1,0 +1,228 @@
+package jobtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+)
+
+const (
+	// poll is how often workers look for jobs.
+	poll = 50 * time.Millisecond
+	// kind is the kind of job that most checks use.
+	kind = "jobtest.kind"
+)
+
+// env is what one check works with: a store, and a first replica on it.
+type env struct {
+	replica
+	h     Harness
+	store Store
+	notes *notes
+}
+
+func newEnv(t *testing.T, h Harness, n *notes) *env {
+	t.Helper()
+	e := &env{h: h, store: h.Open(t), notes: n}
+	e.replica = e.connect(t)
+	return e
+}
+
+// replica is a Replica in a test.
+type replica struct {
+	driver.Engine
+	Replica
+	ctx context.Context //nolint:containedctx // what Replica.Context is
+	e   *env
+}
+
+// Traits is the engine's.
+func (r *replica) Traits() driver.Traits { return r.Replica.Engine.Traits() }
+
+// connect opens a replica; it is closed when the test ends, after its workers.
+func (e *env) connect(t *testing.T) replica {
+	t.Helper()
+	r := replica{Replica: e.store.Connect(t), e: e}
+	r.Engine, r.ctx = r.Replica.Engine, r.Context
+	if r.ctx == nil {
+		r.ctx = t.Context()
+	}
+	r.ctx = context.WithoutCancel(r.ctx) // cleanups use it too
+	engine := r.Engine
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil && !errors.Is(err, driver.ErrClosed) {
+			t.Logf("Close: %v", err)
+		}
+	})
+	return r
+}
+
+// job returns a job of the check's kind.
+func job(change ...func(j *driver.Job)) driver.Job {
+	j := driver.Job{ID: xUtil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3, MaxAttempts: 10}
+	for _, c := range change {
+		c(&j)
+	}
+	return j
+}
+
+// jobs returns n jobs, whose arguments are their numbers from 0 on.
+func jobs(n int, change ...func(j *driver.Job)) []driver.Job {
+	all := make([]driver.Job, n)
+	for i := range all {
+		all[i] = job(append([]func(j *driver.Job){func(j *driver.Job) { j.Args = []byte(strconv.Itoa(i)) }}, change...)...)
+	}
+	return all
+}
+
+func delay(d time.Duration) func(j *driver.Job) { return func(j *driver.Job) { j.Delay = d } }
+
+func ofKind(name string) func(j *driver.Job) { return func(j *driver.Job) { j.Kind = name } }
+
+func priority(p int) func(j *driver.Job) { return func(j *driver.Job) { j.Priority = p } }
+
+// insert stores jobs.
+func (r *replica) insert(t *testing.T, jobs ...driver.Job) {
+	t.Helper()
+	if err := r.Insert(r.ctx, jobs); err != nil {
+		t.Fatalf("Insert: %v", err)
+	}
+}
+
+// get returns a job that must be there.
+func (r *replica) get(t *testing.T, id string) driver.Record {
+	t.Helper()
+	record, err := r.Get(r.ctx, id)
+	if err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	return record
+}
+
+// wantState fails the test where a job is not in the state.
+func (r *replica) wantState(t *testing.T, id string, want driver.State) driver.Record {
+	t.Helper()
+	record := r.get(t, id)
+	if record.State != want {
+		t.Errorf("the state is %q, want %q", record.State, want)
+	}
+	return record
+}
+
+// awaitState waits until a job is in the state.
+func (r *replica) awaitState(t *testing.T, id string, want driver.State) driver.Record {
+	t.Helper()
+	var record driver.Record
+	r.eventually(t, "the job is "+string(want), func() bool {
+		record = r.get(t, id)
+		return record.State == want
+	})
+	return record
+}
+
+// awaitDone waits until a job has succeeded, whether the engine forgets it or not.
+func (r *replica) awaitDone(t *testing.T, id string) {
+	t.Helper()
+	r.eventually(t, "the job is done", func() bool {
+		record, err := r.Get(r.ctx, id)
+		if err != nil && !errors.Is(err, driver.ErrNotFound) {
+			t.Fatalf("Get: %v", err)
+		}
+		return err != nil || record.State == driver.Done
+	})
+}
+
+func (r *replica) eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for begin := time.Now(); !ok(); pass(10 * time.Millisecond) {
+		if time.Since(begin) > r.e.h.Patience {
+			t.Fatalf("after %s it is not so that %s", r.e.h.Patience, what)
+		}
+	}
+}
+
+// is fails the test where err is not the wanted one.
+func is(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s = %v, want %v", what, err, want)
+	}
+}
+
+// pass lets real time go by.
+func pass(d time.Duration) { <-time.After(d) }
+
+// sameJSON reports whether two texts are the same JSON value; an engine may store it in its own format.
+func sameJSON(a, b []byte) bool {
+	if string(a) == string(b) {
+		return true
+	}
+	x, errX := decode(a)
+	y, errY := decode(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+// decode keeps every digit of a number.
+func decode(data []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+// ids returns the ids of jobs.
+func ids(jobs []driver.Job) []string {
+	all := make([]string, len(jobs))
+	for i, j := range jobs {
+		all[i] = j.ID
+	}
+	return all
+}
+
+// tally counts the attempts at each job.
+type tally struct {
+	mu   sync.Mutex
+	seen map[string][]int
+	all  int
+}
+
+func (c *tally) add(a driver.Attempt) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = map[string][]int{}
+	}
+	c.seen[a.ID] = append(c.seen[a.ID], a.Number)
+	c.all++
+}
+
+func (c *tally) total() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all
+}
+
+// wantOnce fails the test where not each of the jobs was tried once, with number 1.
+func (c *tally) wantOnce(t *testing.T, ids []string) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.seen) != len(ids) {
+		t.Errorf("%d jobs ran, want %d", len(c.seen), len(ids))
+	}
+	for _, id := range ids {
+		if !slices.Equal(c.seen[id], []int{1}) {
+			t.Errorf("the job %s had the attempts %v, want the first only", id, c.seen[id])
+		}
+	}
+}

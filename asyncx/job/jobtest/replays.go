@@ -1,0 +1,156 @@
+package jobtest
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+// dead returns a job that is dead, and the worker that let it die.
+func dead(t *testing.T, e *env) (driver.Job, *worker) {
+	t.Helper()
+	j := job(func(j *driver.Job) { j.Args, j.Meta = []byte(`{"a":1}`), map[string]string{"k": "v"} })
+	e.insert(t, j)
+	w := e.work(t)
+	w.nextOf(t, j.ID, 1).finish(retry(0))
+	w.nextOf(t, j.ID, 2).finish(bury("no good"))
+	e.awaitState(t, j.ID, driver.Dead)
+	return j, w
+}
+
+// replay replays a job that is dead.
+func (r *replica) replay(t *testing.T, id string) {
+	t.Helper()
+	if err := r.Replay(r.ctx, id); err != nil {
+		t.Fatalf("Replay: %v", err)
+	}
+}
+
+// remove deletes a job that may be deleted.
+func (r *replica) remove(t *testing.T, id string) {
+	t.Helper()
+	if err := r.Delete(r.ctx, id); err != nil {
+		t.Fatalf("Delete: %v", err)
+	}
+	r.wantNone(t, id)
+	is(t, "the second Delete", r.Delete(r.ctx, id), driver.ErrNotFound)
+}
+
+var replayChecks = []check{
+	{"Replay/RunsADeadJobFromItsFirstAttemptOn", func(t *testing.T, e *env) {
+		j, w := dead(t, e)
+		for range 2 {
+			e.replay(t, j.ID)
+			a := w.nextOf(t, j.ID, 1)
+			sameJob(t, "the replayed attempt", a.Job, j)
+			a.finish(retry(0))
+			w.nextOf(t, j.ID, 2).finish(bury("no good again"))
+			if r := e.awaitState(t, j.ID, driver.Dead); r.Attempt != 2 || r.Error != "no good again" {
+				t.Errorf("attempt, error = %d, %q; want 2, no good again", r.Attempt, r.Error)
+			}
+		}
+		e.replay(t, j.ID)
+		w.nextOf(t, j.ID, 1).ok()
+		e.awaitDone(t, j.ID)
+		w.quiet(t, "which has succeeded")
+	}},
+	{"Replay/LetsTheJobWait", func(t *testing.T, e *env) {
+		j, w := dead(t, e)
+		w.stop(t)
+		e.replay(t, j.ID)
+		r := e.wantState(t, j.ID, driver.Waiting)
+		sameJob(t, "the replayed record", r.Job, j)
+		if r.Attempt != 0 {
+			t.Errorf("attempt = %d, want 0", r.Attempt)
+		}
+		wantIDs(t, "the list of dead jobs", e.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
+		wantIDs(t, "the list of waiting jobs", e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), []string{j.ID})
+	}},
+	{"Replay/OnlyOfADeadJob", func(t *testing.T, e *env) {
+		j := job(delay(time.Hour))
+		e.insert(t, j)
+		is(t, "Replay of a job with a delay", e.Replay(e.ctx, j.ID), driver.ErrState)
+		e.remove(t, j.ID)
+		j = job()
+		e.insert(t, j)
+		is(t, "Replay of a waiting job", e.Replay(e.ctx, j.ID), driver.ErrState)
+		w := e.work(t)
+		a := w.nextOf(t, j.ID, 1)
+		is(t, "Replay of a running job", e.Replay(e.ctx, j.ID), driver.ErrState)
+		a.ok()
+		e.awaitDone(t, j.ID)
+		if err := e.Replay(e.ctx, j.ID); !errors.Is(err, driver.ErrState) && !errors.Is(err, driver.ErrNotFound) {
+			t.Errorf("Replay of a job that is done = %v, want %v or %v", err, driver.ErrState, driver.ErrNotFound)
+		}
+		w.quiet(t, "which has succeeded")
+	}},
+	{"Replay/ManyAtOnceAreOne", func(t *testing.T, e *env) {
+		j, w := dead(t, e)
+		peer := e.connect(t)
+		errs := make([]error, 8)
+		var wg sync.WaitGroup
+		for i := range errs {
+			r := []*replica{&e.replica, &peer}[i%2]
+			wg.Go(func() { errs[i] = r.Replay(r.ctx, j.ID) })
+		}
+		wg.Wait()
+		done := 0
+		for _, err := range errs {
+			if err == nil {
+				done++
+				continue
+			}
+			is(t, "Replay of a replayed job", err, driver.ErrState)
+		}
+		if done != 1 {
+			t.Errorf("%d of the replays had success, want 1: %v", done, errs)
+		}
+		w.nextOf(t, j.ID, 1).ok()
+		w.quiet(t, "which was replayed once")
+	}},
+	{"Delete/AWaitingJobNeverRuns", func(t *testing.T, e *env) {
+		now, later, last := job(), job(delay(300*time.Millisecond)), job(priority(4))
+		e.insert(t, now, later, last)
+		e.remove(t, now.ID)
+		e.remove(t, later.ID)
+		w := e.work(t)
+		w.nextOf(t, last.ID, 1).ok()
+		w.quiet(t, "which was deleted")
+	}},
+	{"Delete/AJobThatWaitsForARetryNeverRuns", func(t *testing.T, e *env) {
+		j := job()
+		e.insert(t, j)
+		w := e.work(t)
+		w.next(t).finish(retry(2 * time.Second))
+		e.awaitState(t, j.ID, driver.Waiting)
+		e.remove(t, j.ID)
+		pass(2 * time.Second)
+		w.quiet(t, "which was deleted")
+	}},
+	{"Delete/ADeadJobIsGone", func(t *testing.T, e *env) {
+		j, w := dead(t, e)
+		e.remove(t, j.ID)
+		is(t, "Replay of a deleted job", e.Replay(e.ctx, j.ID), driver.ErrNotFound)
+		wantIDs(t, "the list of dead jobs", e.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
+		w.quiet(t, "which was deleted")
+	}},
+	{"Delete/NotOfARunningJob", func(t *testing.T, e *env) {
+		j := job()
+		e.insert(t, j)
+		w := e.work(t)
+		a := w.nextOf(t, j.ID, 1)
+		is(t, "Delete of a running job", e.Delete(e.ctx, j.ID), driver.ErrState)
+		if a.ctx.Err() != nil {
+			t.Error("the context of the attempt has ended")
+		}
+		a.finish(retry(0))
+		w.nextOf(t, j.ID, 2).ok()
+		e.awaitDone(t, j.ID)
+		if err := e.Delete(e.ctx, j.ID); !errors.Is(err, driver.ErrState) && !errors.Is(err, driver.ErrNotFound) {
+			t.Errorf("Delete of a job that is done = %v, want %v or %v", err, driver.ErrState, driver.ErrNotFound)
+		}
+	}},
+}

@@ -1,0 +1,35 @@
+package jobtest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/major/testreport"
+)
+
+// notes are what was measured, a line each.
+type notes struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (n *notes) addf(format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.all = append(n.all, fmt.Sprintf(format, args...))
+}
+
+// record writes a report of the run when the test ends.
+func record(t *testing.T, h Harness, n *notes) {
+	t.Helper()
+	replica := h.Open(t).Connect(t)
+	run := &testreport.Run{
+		Family: "jobs", Backend: replica.Engine.Traits().Name, Source: h.Source, Server: h.Server, Tests: len(checks()) - len(h.Lawful),
+	}
+	if err := replica.Engine.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	testreport.Record(t, run)
+	t.Cleanup(func() { run.Notes = n.all }) // before it is written: the last cleanup comes first
+}

@@ -1,0 +1,175 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+func TestNewKindPanicsWhereItMakesNoSense(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		make func()
+		want string
+	}{
+		{name: "no name", make: func() { xJob.NewKind[note]("") }, want: "1 to 100 characters"},
+		{name: "a capital", make: func() { xJob.NewKind[note]("Note") }, want: "1 to 100 characters"},
+		{name: "a space", make: func() { xJob.NewKind[note]("a b") }, want: "1 to 100 characters"},
+		{name: "a dot first", make: func() { xJob.NewKind[note](".a") }, want: "1 to 100 characters"},
+		{name: "a line end", make: func() { xJob.NewKind[note]("a\n") }, want: "1 to 100 characters"},
+		{name: "a long name", make: func() { xJob.NewKind[note](strings.Repeat("a", 101)) }, want: "1 to 100 characters"},
+		{name: "priority 0", make: func() { xJob.NewKind[note]("a", xJob.WithPriority(0)) }, want: "0 is no priority"},
+		{name: "priority 5", make: func() { xJob.NewKind[note]("a", xJob.WithPriority(5)) }, want: "5 is no priority"},
+		{name: "no attempts", make: func() { xJob.NewKind[note]("a", xJob.WithMaxAttempts(0)) }, want: "0 attempts"},
+		{name: "no time", make: func() { xJob.NewKind[note]("a", xJob.WithTimeout(0)) }, want: "a timeout of 0s"},
+		{name: "no backoff", make: func() { xJob.NewKind[note]("a", xJob.WithBackoff(nil)) }, want: "the backoff is nil"},
+		{name: "no handler", make: func() { xJob.NewKind[note]("a").Handle(nil) }, want: "the handler is nil"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			defer func() {
+				if err, _ := recover().(error); err == nil || !strings.HasPrefix(err.Error(), "xjob: kind ") || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("the panic is %v, want %s", err, tc.want)
+				}
+			}()
+			tc.make()
+		})
+	}
+	xJob.NewKind[note](strings.Repeat("a", 100))
+	xJob.NewKind[note]("0.a_b-c")
+}
+
+func TestEveryWrongOptionOfAWorkerIsReported(t *testing.T) {
+	k := xJob.NewKind[note]("twice")
+	h := k.Handle(func(context.Context, note) error { return nil })
+	b := newBench(t)
+	err := xJob.Work(b.ctx, nil, xJob.WithHandlers(h, h, xJob.Handler{}), xJob.WithQueue(nil), xJob.WithConcurrency(0),
+		xJob.WithPollInterval(0), xJob.WithGracefulStopTimeout(-time.Second), xJob.WithLogger(nil))
+	if !errors.Is(err, xJob.ErrOption) {
+		t.Fatalf("Work = %v, want %v", err, xJob.ErrOption)
+	}
+	for _, want := range []string{
+		"the kind twice has two handlers", "a handler comes from Handle", "the queue is nil", "WithConcurrency: 0", "WithPollInterval: 0s",
+		"WithGracefulStopTimeout: -1s", "the logger is nil",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("Work = %v, want %q in it", err, want)
+		}
+	}
+	if err := xJob.Work(b.ctx); !errors.Is(err, xJob.ErrOption) || !strings.Contains(err.Error(), "give WithHandlers") {
+		t.Errorf("Work without handlers = %v", err)
+	}
+	if err := xJob.Work(t.Context(), xJob.WithHandlers(h)); xError.From(err).GetErrorCode() != xError.ConfigError {
+		t.Errorf("Work without a queue = %v, want the node to list", err)
+	}
+}
+
+func TestAWorkerThatCannotBeginSaysSo(t *testing.T) {
+	b := newBench(t)
+	if err := b.queue.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := xJob.Work(b.ctx, xJob.WithHandlers(handle[note]("note")), xJob.WithLogger(b.logger)); !errors.Is(err, xJob.ErrClosed) {
+		t.Errorf("Work = %v, want %v", err, xJob.ErrClosed)
+	}
+	xJob.New(xJob.WithHandlers(handle[note]("note")), xJob.WithLogger(b.logger))(b.ctx) // in no application
+	if lines := b.log.of(t, "the worker failed"); len(lines) != 1 || !strings.Contains(lines[0]["error"].(string), "closed") {
+		t.Errorf("lines = %v, want the failure", lines)
+	}
+}
+
+func TestAWorkerOfAnotherQueueTakesThat(t *testing.T) {
+	bubble(t, func(t *testing.T, b *bench) {
+		other := newBench(t)
+		k := xJob.NewKind[note]("note")
+		enqueue(t, other, k, note{})
+		ran := false
+		b.work(t, xJob.WithQueue(other.queue), xJob.WithHandlers(k.Handle(func(context.Context, note) error { ran = true; return nil })))
+		pass(time.Minute)
+		if !ran {
+			t.Error("the job of the given queue did not run")
+		}
+	})
+}
+
+func TestADeadJobIsListedReplayedAndDeleted(t *testing.T) {
+	bubble(t, func(t *testing.T, b *bench) {
+		k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(1))
+		id, other := enqueue(t, b, k, note{N: 1}), enqueue(t, b, k, note{N: 2})
+		broken := true
+		b.work(t, xJob.WithHandlers(k.Handle(func(context.Context, note) error {
+			if broken {
+				return errBoom
+			}
+			return nil
+		})))
+		pass(time.Minute)
+		dead, err := b.queue.List(b.ctx, xJob.Query{State: xJob.StateDead, Kind: "note"})
+		if err != nil || len(dead) != 2 || dead[0].ID != id || dead[0].Error != "boom" {
+			t.Fatalf("List = %v, %v; want the two dead ones", dead, err)
+		}
+		broken = false
+		if err := b.queue.Replay(b.ctx, id); err != nil {
+			t.Fatalf("Replay: %v", err)
+		}
+		if err := b.queue.Replay(b.ctx, id); !errors.Is(err, xJob.ErrState) {
+			t.Errorf("the second Replay = %v, want %v", err, xJob.ErrState)
+		}
+		pass(time.Minute)
+		if _, err := b.queue.Get(b.ctx, id); !errors.Is(err, xJob.ErrNotFound) {
+			t.Errorf("Get of what has succeeded = %v, want %v", err, xJob.ErrNotFound)
+		}
+		if err := b.queue.Delete(b.ctx, other); err != nil {
+			t.Errorf("Delete: %v", err)
+		}
+		if err := b.queue.Delete(b.ctx, other); !errors.Is(err, xJob.ErrNotFound) || !strings.HasPrefix(err.Error(), "xjob: delete: ") {
+			t.Errorf("the second Delete = %v, want %v", err, xJob.ErrNotFound)
+		}
+	})
+}
+
+func TestAListIsOfAState(t *testing.T) {
+	b := newBench(t)
+	if _, err := b.queue.List(b.ctx, xJob.Query{}); !errors.Is(err, xJob.ErrOption) {
+		t.Errorf("List of no state = %v, want %v", err, xJob.ErrOption)
+	}
+	for range 101 {
+		enqueue(t, b, plain, note{})
+	}
+	if list, err := b.queue.List(b.ctx, xJob.Query{State: xJob.StateWaiting}); len(list) != 100 || err != nil {
+		t.Errorf("a page has %d, %v; want 100", len(list), err)
+	}
+	if b.queue.String() != b.queue.Traits().Name {
+		t.Errorf("String = %q, want the engine's name", b.queue)
+	}
+}
+
+func TestAllDeadJobsAreReplayed(t *testing.T) {
+	bubble(t, func(t *testing.T, b *bench) {
+		k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(1))
+		if _, err := k.EnqueueMany(b.ctx, make([]note, 250)); err != nil {
+			t.Fatal(err)
+		}
+		broken, done := true, 0
+		b.work(t, xJob.WithConcurrency(1), xJob.WithHandlers(k.Handle(func(context.Context, note) error {
+			if broken {
+				return errBoom
+			}
+			done++
+			return nil
+		})))
+		pass(time.Hour)
+		broken = false
+		if err := replayAll(b.ctx, "note"); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Hour)
+		if done != 250 {
+			t.Errorf("%d jobs were done, want 250", done)
+		}
+	})
+}

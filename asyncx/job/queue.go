@@ -1,0 +1,126 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+// Opener opens an engine; ctx is the application's, with its database and cache. Each engine's package has one.
+type Opener func(ctx context.Context) (driver.Engine, error)
+
+// Record is a job and what has become of it.
+type Record = driver.Record
+
+// State is where a job stands.
+type State = driver.State
+
+// The states.
+const (
+	// StateWaiting is a job whose time has come or will come.
+	StateWaiting = driver.Waiting
+	// StateRunning is a job that a worker is at.
+	StateRunning = driver.Running
+	// StateDead is a job that is not tried again by itself.
+	StateDead = driver.Dead
+	// StateDone is a job that has succeeded. Engines forget those, at once or later.
+	StateDone = driver.Done
+)
+
+// Query chooses records.
+type Query = driver.Query
+
+// Queue stores jobs and tells of them. It is safe for concurrent use.
+type Queue struct{ engine driver.Engine }
+
+// NewQueue returns a queue on an open engine.
+func NewQueue(engine driver.Engine) *Queue { return &Queue{engine} }
+
+// Init returns a node that opens the queue, for the key xCtx.JobQueueKey. The queue is closed with the application.
+func Init(open Opener) func(ctx context.Context) (any, error) {
+	return func(ctx context.Context) (any, error) {
+		if open == nil {
+			return nil, fmt.Errorf("xjob: %w: the engine is nil", ErrOption)
+		}
+		engine, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return NewQueue(engine), nil
+	}
+}
+
+// GetQueue returns the queue of the application. Where ctx carries none, the error is a ConfigError.
+func GetQueue(ctx context.Context) (*Queue, *xError.Error) {
+	q, err := xCtxUtil.Get[*Queue](xHttp.Context(ctx), xCtx.JobQueueKey)
+	if err != nil {
+		return nil, xError.Wrap(xError.ConfigError, "there is no queue of jobs", fmt.Errorf(
+			"list the node {Key: xCtx.JobQueueKey, Node: xJob.Init(xOutbox.Open())}, or one with another engine: %w", err))
+	}
+	return q, nil
+}
+
+// MustGetQueue is GetQueue for an application that has a queue: it panics where there is none.
+func MustGetQueue(ctx context.Context) *Queue {
+	q, err := GetQueue(ctx)
+	if err != nil {
+		panic(err)
+	}
+	return q
+}
+
+// String names the engine, for people.
+func (q *Queue) String() string { return q.engine.Traits().Name }
+
+// Traits says what the engine promises.
+func (q *Queue) Traits() driver.Traits { return q.engine.Traits() }
+
+// Get returns a job. The error is ErrNotFound where there is none with the id, also because it is done and forgotten.
+func (q *Queue) Get(ctx context.Context, id string) (Record, error) {
+	r, err := q.engine.Get(xHttp.Context(ctx), id)
+	return r, failed("get", err)
+}
+
+// List returns a page of jobs, the oldest first. Where Limit is 0 a page has 100. A Query without a State is refused with
+// ErrOption.
+func (q *Queue) List(ctx context.Context, query Query) ([]Record, error) {
+	switch query.State {
+	case StateWaiting, StateRunning, StateDead, StateDone:
+	default:
+		return nil, fmt.Errorf("xjob: list: %w: %q is no state", ErrOption, query.State)
+	}
+	if query.Limit < 1 {
+		query.Limit = 100
+	}
+	records, err := q.engine.List(xHttp.Context(ctx), query)
+	return records, failed("list", err)
+}
+
+// Replay lets a dead job run again, at once and from its first attempt on, with the id that it has. The error is ErrState where
+// it is not dead.
+func (q *Queue) Replay(ctx context.Context, id string) error {
+	return failed("replay", q.engine.Replay(xHttp.Context(ctx), id))
+}
+
+// Delete removes a job that waits or is dead. The error is ErrState where it is running or done.
+func (q *Queue) Delete(ctx context.Context, id string) error {
+	return failed("delete", q.engine.Delete(xHttp.Context(ctx), id))
+}
+
+// CheckHealth implements xHook.HealthChecker: jobs can be stored where it gives no error.
+func (q *Queue) CheckHealth(ctx context.Context) error { return failed("ping", q.engine.Ping(ctx)) }
+
+// Close closes the engine.
+func (q *Queue) Close() error { return failed("close", q.engine.Close()) }
+
+func failed(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("xjob: %s: %w", what, err)
+}

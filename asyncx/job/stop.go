@@ -1,0 +1,104 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+)
+
+const (
+	// cutOffGrace is how long handlers have to return once the stop does not wait any longer.
+	cutOffGrace = time.Second
+	// leftWait is how long a job waits whose handler has not even returned then: it runs until the process ends.
+	leftWait = 10 * time.Second
+)
+
+var (
+	// errStopping is the cause of a context that ended because the stop does not wait any longer.
+	errStopping = errors.New("xjob: the worker stops")
+	// errLeft stands for the error of a handler that was left behind.
+	errLeft = errors.New("xjob: the handler does not return")
+)
+
+// stopping is how a worker stops.
+type stopping struct {
+	patience time.Duration // of the stop with jobs that run
+	once     sync.Once
+	cut      context.Context //nolint:containedctx // ends when the stop does not wait any longer
+	cutOff   context.CancelCauseFunc
+	left     chan struct{} // closed when handlers that have not returned since then are left behind
+	over     chan struct{} // closed when the work has ended
+	ended    func()        // is to be called then
+}
+
+// newWorker returns a worker and the context whose end lets it take no more jobs.
+func newWorker(ctx context.Context, c *config) (w *worker, taking context.Context) {
+	w = &worker{config: c}
+	w.patience, w.left, w.over = c.stopTimeout, make(chan struct{}), make(chan struct{})
+	w.cut, w.cutOff = context.WithCancelCause(context.WithoutCancel(ctx))
+	taking, stop := context.WithCancel(ctx)
+	xHook.OnShutdown(ctx, "jobs", func(limit context.Context) error {
+		stop()
+		w.end(limit)
+		select {
+		case <-w.over:
+		case <-limit.Done():
+		}
+		return nil
+	})
+	forget := context.AfterFunc(ctx, func() { w.end(context.WithoutCancel(ctx)) })
+	w.ended = func() {
+		forget()
+		close(w.over)
+		stop()
+		w.cutOff(nil)
+	}
+	return w, taking
+}
+
+// end waits for the jobs that run for as long as the stop may: until the timeout, and so that they have time to return before
+// limit ends.
+func (s *stopping) end(limit context.Context) {
+	s.once.Do(func() {
+		patience, grace := s.patience, cutOffGrace
+		if deadline, ok := limit.Deadline(); ok {
+			rest := time.Until(deadline)
+			grace = min(grace, rest/4)
+			patience = min(patience, rest-2*grace) // the last part is for the engine
+		}
+		if s.overWithin(limit, patience) {
+			return
+		}
+		s.cutOff(errStopping)
+		if s.overWithin(context.WithoutCancel(limit), grace) {
+			return
+		}
+		close(s.left)
+	})
+}
+
+// overWithin reports whether the work ends before d is over, and before limit ends.
+func (s *stopping) overWithin(limit context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-s.over:
+		return true
+	case <-timer.C:
+	case <-limit.Done():
+	}
+	return false
+}
+
+// cutWith returns a context that ends with ctx, and when the stop does not wait any longer.
+func (s *stopping) cutWith(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.cut, func() { cancel(context.Cause(s.cut)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}

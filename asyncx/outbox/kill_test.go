@@ -1,0 +1,298 @@
+//go:build unix
+
+package outbox_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	job "github.com/plinthgo/plinth/asyncx/job/driver"
+	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+)
+
+// killTakeOver is short, so that the jobs of the dead are soon taken over.
+const killTakeOver = 300 * time.Millisecond
+
+// process returns a child that has not been started.
+func (p place) process(tb testing.TB, do task) (*exec.Cmd, *bytes.Buffer) {
+	tb.Helper()
+	dsn, dsnErr := drivers[p.driver].DSN(p.parts)
+	do.Driver, do.DSN = p.driver, dsn
+	text, err := json.Marshal(do)
+	if err := errors.Join(dsnErr, err); err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(tb.Context()), os.Args[0])
+	cmd.Env = append(os.Environ(), childKey.String()+"="+string(text))
+	var lines bytes.Buffer
+	cmd.Stderr = &lines
+	return cmd, &lines
+}
+
+// killed reports whether a process has ended by SIGKILL.
+func killed(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// application is what a process of the application has, in the test's own.
+func (p place) application(tb testing.TB, takeOver time.Duration) (context.Context, *gorm.DB, *xJob.Queue) {
+	tb.Helper()
+	o := p.options()
+	o.AutoMigrate = []any{&order{}, &effect{}}
+	db := open(tb, o)
+	ctx, e := engine(tb, db, xOutbox.WithTakeOver(takeOver))
+	queue := xJob.NewQueue(e)
+	return context.WithValue(ctx, xCtx.JobQueueKey, queue), db, queue
+}
+
+func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
+	for _, tc := range []struct {
+		name          string
+		on            func(tb testing.TB) place
+		lanes, rounds int
+	}{
+		{name: "a file", on: onFile, lanes: 8, rounds: 25},
+		{name: "PostgreSQL", on: onPostgres, lanes: 2, rounds: len(steps)},
+		{name: "MySQL", on: onMySQL, lanes: 1, rounds: len(steps)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			start, found := time.Now(), make([]ledger, tc.lanes)
+			t.Run("lanes", func(t *testing.T) {
+				for lane := range tc.lanes {
+					t.Run(fmt.Sprint(lane), func(t *testing.T) {
+						t.Parallel()
+						found[lane] = kill(t, tc.on(t), lane*tc.rounds, tc.rounds)
+					})
+				}
+			})
+			var sum ledger
+			for _, l := range found {
+				sum.orders, sum.attempts, sum.repeated = sum.orders+l.orders, sum.attempts+l.attempts, sum.repeated+l.repeated
+			}
+			if sum.orders == 0 {
+				return // the server is missing
+			}
+			t.Logf("%d processes killed in %s: %d orders, %d attempts that did their work, %d jobs that did it more than once",
+				tc.lanes*tc.rounds, time.Since(start).Round(time.Millisecond), sum.orders, sum.attempts, sum.repeated)
+		})
+	}
+}
+
+// kill lets one process after the other die on one database, each at its step and with what the ones before have left, and
+// checks what is there when the last jobs are done.
+func kill(t *testing.T, p place, first, rounds int) ledger {
+	t.Helper()
+	ctx, db, queue := p.application(t, killTakeOver)
+	for round := range rounds {
+		step := steps[(first+round)%len(steps)]
+		cmd, lines := p.process(t, task{Role: "die", TakeOver: killTakeOver, Step: step, First: 10 * round})
+		if err := cmd.Run(); !killed(err) {
+			t.Fatalf("the process that was to die %s ended with %v\n%s", step, err, lines)
+		}
+	}
+	working, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var done sync.WaitGroup
+	done.Go(func() {
+		err := xJob.Work(working, xJob.WithPollInterval(20*time.Millisecond), xJob.WithHandlers(
+			ship.Handle(func(ctx context.Context, args shipArgs) error { return note(ctx, args, true) })))
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "no job is left", func() bool { return count(t, ctx, queue) == 0 })
+	cancel()
+	done.Wait()
+	return check(t, db)
+}
+
+// count returns how many jobs there are.
+func count(tb testing.TB, ctx context.Context, queue *xJob.Queue) (n int) {
+	tb.Helper()
+	for _, state := range []job.State{job.Waiting, job.Running, job.Dead} {
+		records, err := queue.List(ctx, job.Query{State: state, Limit: 1})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		n += len(records)
+	}
+	return n
+}
+
+// eventually waits until something is so.
+func eventually(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	late := time.After(30 * time.Second)
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for !ok() {
+		select {
+		case <-again.C:
+		case <-late:
+			tb.Fatalf("after 30 s it is not so that %s", what)
+		}
+	}
+}
+
+// ledger is what was found.
+type ledger struct{ orders, attempts, repeated int }
+
+// check compares the orders with what was done for them.
+func check(t *testing.T, db *gorm.DB) ledger {
+	t.Helper()
+	var orders []order
+	var effects []effect
+	if err := errors.Join(db.Find(&orders).Error, db.Order("attempt").Find(&effects).Error); err != nil {
+		t.Fatal(err)
+	}
+	l := ledger{orders: len(orders), attempts: len(effects)}
+	byOrder := map[int64][]effect{}
+	for _, e := range effects {
+		byOrder[e.OrderID] = append(byOrder[e.OrderID], e)
+	}
+	for _, o := range orders {
+		did := byOrder[o.ID]
+		delete(byOrder, o.ID)
+		if !slices.ContainsFunc(did, func(e effect) bool { return e.Ended }) {
+			t.Errorf("the job of order %d is lost", o.ID)
+			continue
+		}
+		times := 0
+		for _, e := range did {
+			if e.JobID != did[0].JobID {
+				t.Errorf("order %d has the jobs %s and %s", o.ID, did[0].JobID, e.JobID)
+			}
+			if e.Ended {
+				times++
+			}
+		}
+		if times > 1 {
+			l.repeated++
+		}
+	}
+	for id := range byOrder {
+		t.Errorf("a job ran for order %d, which was never committed", id)
+	}
+	return l
+}
+
+func TestAJobThatKillsItsProcessIsDeadAfterItsAttempts(t *testing.T) {
+	p := onFile(t)
+	ctx, _, queue := p.application(t, killTakeOver)
+	id, err := poison.Enqueue(ctx, shipArgs{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for attempt := range 3 {
+		cmd, lines := p.process(t, task{Role: "poison", TakeOver: killTakeOver})
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Run(); !killed(err) {
+			t.Fatalf("attempt %d: the process ended with %v\n%s", attempt+1, err, lines)
+		}
+		_ = in.Close()
+		r, err := queue.Get(ctx, id)
+		if err != nil || r.State != job.Running || r.Attempt != attempt+1 {
+			t.Errorf("after process %d: %v, attempt %d, %v", attempt+1, r.State, r.Attempt, err)
+		}
+	}
+	cmd, lines := p.process(t, task{Role: "poison", TakeOver: killTakeOver})
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the job is dead", func() bool {
+		r, err := queue.Get(ctx, id)
+		return err == nil && r.State == job.Dead && r.Error != ""
+	})
+	_ = in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the fourth process, which only buried the job: %v\n%s", err, lines)
+	}
+}
+
+func TestThreeProcessesDoEachJobOnce(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		on   func(tb testing.TB) place
+	}{{"a file", onFile}, {"PostgreSQL", onPostgres}, {"MySQL", onMySQL}} {
+		t.Run(tc.name, func(t *testing.T) {
+			share(t, tc.on(t), 2000)
+		})
+	}
+}
+
+func share(t *testing.T, p place, n int) {
+	t.Helper()
+	ctx, db, queue := p.application(t, xOutbox.DefaultTakeOver)
+	args := make([]shipArgs, n)
+	for i := range args {
+		args[i].Order = int64(i)
+	}
+	if _, err := ship.EnqueueMany(ctx, args); err != nil {
+		t.Fatal(err)
+	}
+	var stops []func()
+	start := time.Now()
+	for range 3 {
+		cmd, lines := p.process(t, task{Role: "drain", TakeOver: xOutbox.DefaultTakeOver})
+		in, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		stops = append(stops, func() {
+			_ = in.Close()
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v\n%s", err, lines)
+			}
+		})
+	}
+	eventually(t, "no job is left", func() bool { return count(t, ctx, queue) == 0 })
+	took := time.Since(start)
+	for _, stop := range stops {
+		stop()
+	}
+	var effects []effect
+	if err := db.WithContext(xDB.WithPrimary(ctx)).Find(&effects).Error; err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int64]int{}
+	for _, e := range effects {
+		seen[e.OrderID]++
+		if e.Attempt != 1 || seen[e.OrderID] > 1 {
+			t.Errorf("order %d: attempt %d, %d times", e.OrderID, e.Attempt, seen[e.OrderID])
+		}
+	}
+	if len(effects) != n {
+		t.Errorf("%d effects, want %d", len(effects), n)
+	}
+	t.Logf("%d jobs by three processes in %s, with their start", n, took.Round(time.Millisecond))
+}

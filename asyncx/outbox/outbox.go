@@ -1,0 +1,181 @@
+// Package outbox keeps durable jobs in a table of the application's own database. Import it as xOutbox.
+//
+//	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xOutbox.Open())}}
+//
+// It works on every database of xDB whose driver has a clock: SQLite, PostgreSQL, MySQL and MariaDB, SQL Server, Oracle. The
+// table is plinth_jobs, behind the prefix of the database, and is created where it is missing.
+//
+// A worker takes jobs under a lease that it renews while they run. Where it dies, or loses the database for longer than the
+// lease, others take them over: see WithTakeOver. Every time is one of the database's clock, so that those of the replicas do
+// not matter.
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+// DefaultTakeOver is how long after the death of its worker a job is given to another one.
+const DefaultTakeOver = 30 * time.Second
+
+// The bounds of WithTakeOver.
+const (
+	minTakeOver = 200 * time.Millisecond
+	maxTakeOver = time.Hour
+)
+
+// ErrTaken is the cause of an attempt's context that ended because the job may be another worker's by now: the lease could not
+// be renewed in time. What becomes of the attempt does not count then.
+var ErrTaken = errors.New("xoutbox: the job may be another worker's")
+
+// Option configures the engine.
+type Option func(*config)
+
+type config struct {
+	takeOver time.Duration
+	db       *gorm.DB
+	faults   []error
+}
+
+// WithTakeOver says how long after the death of its worker a job is given to another one, at most: 200 ms to 1 h. The default is
+// DefaultTakeOver. A worker writes to the database about three times in that time while it has jobs. Give all replicas the same.
+func WithTakeOver(d time.Duration) Option {
+	return func(c *config) {
+		if d < minTakeOver || d > maxTakeOver {
+			c.faults = append(c.faults, fmt.Errorf("xoutbox: %w: WithTakeOver: %s is not in %s to %s", xJob.ErrOption, d, minTakeOver, maxTakeOver))
+		}
+		c.takeOver = d
+	}
+}
+
+// WithDB gives the database, instead of the application's. xDB.Open has opened it, and the caller closes it. A job is part of
+// a transaction of this database only; one that is stored within a transaction of another database is refused.
+func WithDB(db *gorm.DB) Option {
+	return func(c *config) {
+		if db == nil {
+			c.faults = append(c.faults, fmt.Errorf("xoutbox: %w: WithDB: the database is nil", xJob.ErrOption))
+		}
+		c.db = db
+	}
+}
+
+// Open returns what opens the engine on the application's database, for xJob.Init. It creates the table plinth_jobs where that
+// is missing, and needs the right to do so only then. The error is xDB.ErrUnsupported where the database has no clock.
+func Open(options ...Option) xJob.Opener {
+	return func(ctx context.Context) (driver.Engine, error) {
+		c := config{takeOver: DefaultTakeOver}
+		for _, option := range options {
+			if option != nil {
+				option(&c)
+			}
+		}
+		if err := errors.Join(c.faults...); err != nil {
+			return nil, err
+		}
+		ctx = xCtx.WithoutTransaction(xHttp.Context(ctx))
+		if c.db == nil {
+			db, err := xDB.GetDB(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("xoutbox: the application has no database: give xOption.WithDatabase, or WithDB: %w", err)
+			}
+			c.db = db
+		}
+		return newEngine(ctx, c)
+	}
+}
+
+// engine implements driver.Engine.
+type engine struct {
+	db       *gorm.DB // silent: jobs every second are no news, and what fails is returned
+	sql      statements
+	takeOver time.Duration
+
+	mu     sync.Mutex
+	closed bool
+	wakes  []chan struct{} // of the workers of this process
+}
+
+func newEngine(ctx context.Context, c config) (*engine, error) {
+	clock, err := xDB.Clock(c.db)
+	if err != nil {
+		return nil, fmt.Errorf("xoutbox: %w", err)
+	}
+	e := &engine{db: silent(c.db), takeOver: c.takeOver}
+	if e.sql, err = newStatements(e.db, clock); err != nil {
+		return nil, err
+	}
+	return e, e.setUp(xDB.WithPrimary(ctx))
+}
+
+func silent(db *gorm.DB) *gorm.DB {
+	return db.Session(&gorm.Session{NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard})
+}
+
+// Traits implements driver.Engine.
+func (e *engine) Traits() driver.Traits {
+	return driver.Traits{Name: "outbox on " + e.db.Name(), Transactional: true, TakeOver: e.takeOver}
+}
+
+// Ping implements driver.Engine.
+func (e *engine) Ping(ctx context.Context) error {
+	if err := e.open(); err != nil {
+		return err
+	}
+	return xDB.CheckHealth(ctx, e.db)
+}
+
+// Close implements driver.Engine. The database stays open.
+func (e *engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	return nil
+}
+
+// open returns the error of a call after Close.
+func (e *engine) open() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return fmt.Errorf("xoutbox: %w", driver.ErrClosed)
+	}
+	return nil
+}
+
+// listen returns a channel that is filled when this process has stored jobs, until leave is called.
+func (e *engine) listen() (wake <-chan struct{}, leave func()) {
+	c := make(chan struct{}, 1)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.wakes = append(e.wakes, c)
+	return c, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.wakes = slices.DeleteFunc(e.wakes, func(other chan struct{}) bool { return other == c })
+	}
+}
+
+// wake tells the workers of this process of new jobs.
+func (e *engine) wake() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range e.wakes {
+		select {
+		case c <- struct{}{}:
+		default: // it has not looked since the last one
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/utils/tests"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	job "github.com/plinthgo/plinth/asyncx/job/driver"
+	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// inMemory opens a database of the test's own.
+func inMemory(tb testing.TB, change ...func(o *xDB.Options)) *gorm.DB {
+	tb.Helper()
+	o := xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: ":memory:"}}
+	for _, c := range change {
+		c(&o)
+	}
+	return open(tb, o)
+}
+
+func TestOpenSaysWhatIsMissing(t *testing.T) {
+	plain, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DisableAutomaticPing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := inMemory(t)
+	if err := wrong.Exec("CREATE TABLE plinth_jobs (id text)").Error; err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name    string
+		options []xOutbox.Option
+		is      error
+		want    string
+	}{
+		{name: "no database", want: "the application has no database: give xOption.WithDatabase, or WithDB"},
+		{name: "a nil database", options: []xOutbox.Option{xOutbox.WithDB(nil)}, is: xJob.ErrOption, want: "the database is nil"},
+		{name: "no clock", options: []xOutbox.Option{xOutbox.WithDB(plain)}, is: xDB.ErrUnsupported, want: "dummy database was not opened"},
+		{name: "too short", options: []xOutbox.Option{xOutbox.WithTakeOver(time.Millisecond)}, is: xJob.ErrOption, want: "1ms is not in 200ms to 1h"},
+		{name: "too long", options: []xOutbox.Option{xOutbox.WithTakeOver(2 * time.Hour)}, is: xJob.ErrOption, want: "2h0m0s is not in"},
+		{name: "another table", options: []xOutbox.Option{xOutbox.WithDB(wrong)}, want: "the table plinth_jobs is another one than the jobs need"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e, err := xOutbox.Open(tc.options...)(quiet(t))
+			if err == nil || !strings.Contains(err.Error(), tc.want) || tc.is != nil && !errors.Is(err, tc.is) {
+				t.Errorf("Open = %v, %v; want an error with %q", e, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheTableHasThePrefixAndIsCreatedOnce(t *testing.T) {
+	db := inMemory(t, func(o *xDB.Options) { o.TablePrefix = "app_" })
+	ctx, first := engine(t, db)
+	if err := first.Insert(ctx, some(1)); err != nil {
+		t.Fatal(err)
+	}
+	_, second := engine(t, db)
+	page, err := second.List(ctx, job.Query{State: job.Waiting, Limit: 9})
+	if err != nil || len(page) != 1 || !db.Migrator().HasTable("app_plinth_jobs") || db.Migrator().HasTable("plinth_jobs") {
+		t.Errorf("page of %d, %v", len(page), err)
+	}
+	if got := first.Traits(); got.Name != "outbox on sqlite" || !got.Transactional || got.TakeOver != xOutbox.DefaultTakeOver {
+		t.Errorf("Traits = %+v", got)
+	}
+}
+
+func TestATransactionOfAnotherDatabaseIsRefused(t *testing.T) {
+	mine := inMemory(t)
+	ctx, e := engine(t, mine, xOutbox.WithDB(inMemory(t)))
+	err := xDB.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, some(1)) })
+	if !errors.Is(err, xJob.ErrTransaction) {
+		t.Errorf("Insert = %v, want %v", err, xJob.ErrTransaction)
+	}
+	if err := e.Insert(ctx, some(1)); err != nil {
+		t.Errorf("Insert outside of the transaction = %v", err)
+	}
+}
+
+// TestAJobOfATransactionByHandIsPartOfIt takes one that was begun with gorm's own methods.
+func TestAJobOfATransactionByHandIsPartOfIt(t *testing.T) {
+	ctx, e := engine(t, inMemory(t))
+	db := xDB.MustGetDB(ctx)
+	for _, tc := range []struct {
+		name string
+		end  func(tx *gorm.DB) *gorm.DB
+		want int
+	}{
+		{name: "rolled back", end: (*gorm.DB).Rollback, want: 0},
+		{name: "committed", end: (*gorm.DB).Commit, want: 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tx := db.Begin()
+			if err := errors.Join(e.Insert(xDB.NewContext(ctx, tx), some(1)), tc.end(tx).Error); err != nil {
+				t.Fatal(err)
+			}
+			page, err := e.List(ctx, job.Query{State: job.Waiting, Limit: 9})
+			if err != nil || len(page) != tc.want {
+				t.Errorf("%d jobs, %v; want %d", len(page), err, tc.want)
+			}
+		})
+	}
+}
+
+// lines is a logger of gorm's that writes everything down, with the parameters.
+type lines struct {
+	logger.Interface
+
+	mu  sync.Mutex
+	all []string
+}
+
+// LogMode implements logger.Interface.
+func (l *lines) LogMode(logger.LogLevel) logger.Interface { return l }
+
+// Trace implements logger.Interface.
+func (l *lines) Trace(_ context.Context, _ time.Time, statement func() (sql string, rows int64), _ error) {
+	sql, _ := statement()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, sql)
+}
+
+func TestArgumentsAreInNoLogAndNoError(t *testing.T) {
+	const secret = "hunter2"
+	l := &lines{}
+	c := &cut{}
+	db := inMemory(t, func(o *xDB.Options) { o.Gorm = func(c *gorm.Config) { c.Logger = l } })
+	if err := db.Use(c); err != nil {
+		t.Fatal(err)
+	}
+	ctx, e := engine(t, db)
+	jobs := some(2, func(j *job.Job) { j.Args = []byte(`{"password":"` + secret + `"}`) })
+	jobs[1].ID = jobs[0].ID
+	duplicate := e.Insert(ctx, jobs)
+	if !errors.Is(duplicate, gorm.ErrDuplicatedKey) {
+		t.Errorf("Insert of one id twice = %v", duplicate)
+	}
+	stored := e.Insert(ctx, jobs[:1])
+	inTransaction := xDB.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, jobs[:1]) })
+	broken := db.Exec("UPDATE plinth_jobs SET meta = ?", secret).Error
+	_, unreadable := e.Get(ctx, jobs[0].ID)
+	c.off.Store(true)
+	away := e.Insert(ctx, jobs[:1])
+	if err := errors.Join(stored, broken); err != nil || inTransaction == nil || unreadable == nil || away == nil {
+		t.Fatal(err, inTransaction, unreadable, away)
+	}
+	for _, err := range []error{duplicate, inTransaction, unreadable, away} {
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the error %q holds the arguments", err)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found := slices.DeleteFunc(l.all, func(line string) bool { return strings.HasPrefix(line, "UPDATE plinth_jobs SET meta") })
+	if all := strings.Join(found, "\n"); strings.Contains(all, secret) {
+		t.Errorf("the log holds the arguments:\n%s", all)
+	}
+}
+
+func TestAJobOfThisProcessIsRunWithoutAPoll(t *testing.T) {
+	ctx, e := engine(t, inMemory(t))
+	working, cancel := context.WithCancel(ctx)
+	ran := make(chan string, 9)
+	var work sync.WaitGroup
+	work.Go(func() {
+		err := e.Work(working, job.Work{
+			Kinds: []string{"test"}, Concurrency: 1, Poll: time.Hour,
+			Run: func(_ context.Context, a job.Attempt) job.Outcome { ran <- a.ID; return job.Outcome{} },
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	late := time.After(20 * time.Second)
+	for _, insert := range []func(jobs []job.Job) error{
+		func(jobs []job.Job) error { return e.Insert(ctx, jobs) },
+		func(jobs []job.Job) error {
+			return xDB.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, jobs) })
+		},
+	} {
+		jobs := some(1)
+		if err := insert(jobs); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case id := <-ran:
+			if id != jobs[0].ID {
+				t.Errorf("%s ran, want %s", id, jobs[0].ID)
+			}
+		case <-late:
+			t.Fatal("the job waits for the poll")
+		}
+	}
+	cancel()
+	work.Wait()
+}
+
+func TestAnIdleWorkerCostsOneStatementAPoll(t *testing.T) {
+	db := inMemory(t)
+	c := &counter{}
+	if err := db.Use(c); err != nil {
+		t.Fatal(err)
+	}
+	ctx, e := engine(t, db)
+	c.all.Store(0)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := e.Work(ctx, job.Work{Kinds: []string{"test"}, Concurrency: 3, Poll: 100 * time.Millisecond}); err != nil {
+		t.Error(err)
+	}
+	if n := c.all.Load(); n > 45 { // the shortest pause is half a poll
+		t.Errorf("%d statements in 20 polls", n)
+	}
+}
+
+func TestManyKindsAreAskedForInPieces(t *testing.T) {
+	ctx, e := engine(t, inMemory(t))
+	kinds := make([]string, 2500)
+	for i := range kinds {
+		kinds[i] = "kind" + strings.Repeat("x", i%7) + time.Duration(i).String()
+	}
+	kinds[2400] = "test"
+	if err := e.Insert(ctx, some(3)); err != nil {
+		t.Fatal(err)
+	}
+	working, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ran := 0
+	err := e.Work(working, job.Work{
+		Kinds: kinds, Concurrency: 1, Poll: time.Second,
+		Run: func(context.Context, job.Attempt) job.Outcome {
+			if ran++; ran == 3 {
+				cancel()
+			}
+			return job.Outcome{}
+		},
+	})
+	if err != nil || ran != 3 {
+		t.Errorf("%d ran, %v", ran, err)
+	}
+}
+
+func TestAnOutageIsToldOnce(t *testing.T) {
+	db, c := inMemory(t), &cut{}
+	if err := db.Use(c); err != nil {
+		t.Fatal(err)
+	}
+	ctx, e := engine(t, db)
+	c.off.Store(true)
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var told []string
+	err := e.Work(ctx, job.Work{
+		Kinds: []string{"test"}, Concurrency: 1, Poll: 10 * time.Millisecond,
+		Failed: func(_ context.Context, what string, err error) { told = append(told, what+": "+err.Error()) },
+	})
+	if err != nil || len(told) != 1 || !strings.Contains(told[0], "claim: xoutbox: look for jobs: connection failed") {
+		t.Errorf("told %q, %v; want one outage", told, err)
+	}
+}

@@ -1,0 +1,194 @@
+package outbox_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"gorm.io/gorm"
+
+	job "github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/asyncx/job/jobtest"
+	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/mysql"
+	"github.com/plinthgo/plinth/dbplugins/postgres"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// place is a database of the test's own.
+type place struct {
+	driver          string
+	parts           driver.Config
+	source, version string
+}
+
+// drivers are those of the places.
+var drivers = map[string]driver.Driver{sqlite.Name: sqlite.Driver{}, postgres.Name: postgres.Driver{}, mysql.Name: mysql.Driver{}}
+
+// options are those with which the place is opened.
+func (p place) options() xDB.Options { return xDB.Options{Driver: p.driver, Parts: p.parts} }
+
+// quiet returns a context whose lines go nowhere.
+func quiet(tb testing.TB) context.Context {
+	tb.Helper()
+	engine, err := xLog.New(xLog.Config{Level: slog.LevelError, Writer: io.Discard})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = engine.Close() })
+	return xLog.NewContext(context.WithoutCancel(tb.Context()), engine)
+}
+
+// open opens a database until the test ends.
+func open(tb testing.TB, o xDB.Options) *gorm.DB {
+	tb.Helper()
+	db, err := xDB.Open(quiet(tb), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := xDB.Close(db); err != nil {
+			tb.Error(err)
+		}
+	})
+	return db
+}
+
+// within returns a context that carries the database.
+func within(tb testing.TB, db *gorm.DB) context.Context {
+	tb.Helper()
+	return context.WithValue(quiet(tb), xCtx.DatabaseKey, db)
+}
+
+// engine opens an engine on a database until the test ends.
+func engine(tb testing.TB, db *gorm.DB, options ...xOutbox.Option) (context.Context, job.Engine) {
+	tb.Helper()
+	ctx := within(tb, db)
+	e, err := xOutbox.Open(options...)(ctx)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return ctx, e
+}
+
+// onFile is a database in a file.
+func onFile(tb testing.TB) place {
+	tb.Helper()
+	return place{driver: sqlite.Name, parts: driver.Config{Path: filepath.Join(tb.TempDir(), "jobs.db")}, source: "file"}
+}
+
+// onPostgres is a database on the test server, or a skip.
+func onPostgres(tb testing.TB) place {
+	tb.Helper()
+	server := dbtest.FindServer(tb, postgres.Name)
+	u, err := url.Parse(server.DSN)
+	if err != nil || u.Host == "" {
+		tb.Fatal("PLINTH_TEST_POSTGRES_DSN is no URL") // err would quote it
+	}
+	port, _ := strconv.Atoi(u.Port())
+	pass, _ := u.User.Password()
+	return onServer(tb, server, postgres.Name, driver.Config{
+		Host: u.Hostname(), Port: port, User: u.User.Username(), Pass: pass, Name: strings.TrimPrefix(u.Path, "/"), TLS: driver.TLSDisable,
+	}, "SHOW server_version")
+}
+
+var mysqlDSN = regexp.MustCompile(`^(.*?):(.*)@tcp\((.*?)\)/([^?]*)`)
+
+// onMySQL is a database on the test server, or a skip.
+func onMySQL(tb testing.TB) place {
+	tb.Helper()
+	server := dbtest.FindServer(tb, mysql.Name)
+	m := mysqlDSN.FindStringSubmatch(server.DSN)
+	if m == nil {
+		tb.Fatal("PLINTH_TEST_MYSQL_DSN is of no known form")
+	}
+	host, text, err := net.SplitHostPort(m[3])
+	if err != nil {
+		tb.Fatal(err)
+	}
+	port, _ := strconv.Atoi(text)
+	return onServer(tb, server, mysql.Name, driver.Config{Host: host, Port: port, User: m[1], Pass: m[2], Name: m[4], TLS: driver.TLSDisable},
+		"SELECT VERSION()")
+}
+
+// onServer creates a database of the test's own.
+func onServer(tb testing.TB, server dbtest.Server, name string, parts driver.Config, version string) place {
+	tb.Helper()
+	p := place{driver: name, parts: parts, source: server.Source}
+	admin := open(tb, p.options())
+	if err := admin.Raw(version).Row().Scan(&p.version); err != nil {
+		tb.Fatal(err)
+	}
+	p.parts.Name = "plinth_jobs_" + strings.ToLower(rand.Text()[:10])
+	if err := admin.Exec("CREATE DATABASE " + p.parts.Name).Error; err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		drop := "DROP DATABASE " + p.parts.Name
+		if name == postgres.Name {
+			drop += " WITH (FORCE)"
+		}
+		if err := admin.Exec(drop).Error; err != nil {
+			tb.Error(err)
+		}
+	})
+	return p
+}
+
+var errCut = errors.New("cut off by the test")
+
+// cut lets every statement fail while the replica is cut off, as if the server did not answer.
+type cut struct{ off atomic.Bool }
+
+// Name implements gorm.Plugin.
+func (*cut) Name() string { return "test:cut" }
+
+// Initialize implements gorm.Plugin.
+func (c *cut) Initialize(db *gorm.DB) error {
+	before := func(tx *gorm.DB) {
+		if c.off.Load() {
+			_ = tx.AddError(driver.Translate(driver.Connection, errCut, errCut.Error()))
+		}
+	}
+	cb := db.Callback()
+	return errors.Join(
+		cb.Create().Before("*").Register(c.Name(), before), cb.Query().Before("*").Register(c.Name(), before),
+		cb.Update().Before("*").Register(c.Name(), before), cb.Delete().Before("*").Register(c.Name(), before),
+		cb.Row().Before("*").Register(c.Name(), before), cb.Raw().Before("*").Register(c.Name(), before),
+	)
+}
+
+// replica opens the place once more.
+func (p place) replica(tb testing.TB, options ...xOutbox.Option) jobtest.Replica {
+	tb.Helper()
+	db := open(tb, p.options())
+	c := &cut{}
+	if err := db.Use(c); err != nil {
+		tb.Fatal(err)
+	}
+	ctx, e := engine(tb, db, options...)
+	return jobtest.Replica{
+		Engine: e, Context: ctx,
+		Vanish: func(testing.TB) { c.off.Store(true) }, Return: func(testing.TB) { c.off.Store(false) },
+	}
+}

@@ -1,0 +1,155 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+// settleRows is how many successes one statement writes down.
+const settleRows = 100
+
+// settle writes down the end of an attempt. Where the database is away it tries again for as long as the lease lasts, so that a
+// job is not repeated for a blip; after that somebody repeats it.
+func (w *worker) settle(a *attempt, o driver.Outcome) {
+	ctx := context.WithoutCancel(a.ctx)
+	for pause := outagePause; ; pause = min(2*pause, longestPause) {
+		found, err := w.settleOnce(ctx, a, o)
+		if err == nil {
+			w.outages.result(ctx, "settle", nil)
+			if !found && pause == outagePause { // else the lost answer may have been that it was
+				w.outages.tell(ctx, "settle", fmt.Errorf("%w: the end of attempt %d at %s does not count", ErrTaken, a.Attempt, a.ID))
+			}
+			return
+		}
+		w.outages.result(ctx, "settle", fmt.Errorf("xoutbox: settle: %w", err))
+		if w.gone(a) || !sleep(a.ctx, pause/2+jitter(pause/2)) && w.gone(a) {
+			return
+		}
+	}
+}
+
+// gone reports whether an attempt has lost its job, or may have.
+func (w *worker) gone(a *attempt) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return a.lost || a.over()
+}
+
+// settleOnce tries. It finds the job only as long as nobody else has claimed it, which is what makes a late end harmless.
+func (w *worker) settleOnce(ctx context.Context, a *attempt, o driver.Outcome) (found bool, err error) {
+	ids, wait := []string{a.ID}, max(o.Wait, 0).Microseconds()
+	switch o.Verdict {
+	case driver.Retry:
+		return w.write(ctx, w.sql.retry, wait, wait, nullable(o.Error), ids, a.token)
+	case driver.Bury:
+		return w.write(ctx, w.sql.bury, nullable(o.Error), ids, a.token)
+	case driver.Return:
+		return w.write(ctx, w.sql.giveBack, wait, wait, ids, a.token)
+	default:
+		s := &success{attempt: a, result: make(chan settled, 1)}
+		w.settler.done <- s
+		r := <-s.result
+		return r.found, r.err
+	}
+}
+
+// nullable is a text as every database keeps it: Oracle takes an empty one for NULL.
+func nullable(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// write runs a statement, and reports whether it has changed anything.
+func (w *worker) write(ctx context.Context, statement string, args ...any) (found bool, err error) {
+	n, err := w.count(ctx, statement, args...)
+	return n > 0, err
+}
+
+func (w *worker) count(ctx context.Context, statement string, args ...any) (n int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, w.patience)
+	defer cancel()
+	err = again(ctx, func() error {
+		tx := w.session(ctx).Exec(statement, args...)
+		n = tx.RowsAffected
+		return tx.Error
+	})
+	return n, err
+}
+
+// settler writes down the successes that are there, with one statement, while the next ones gather.
+type settler struct{ done chan *success }
+
+// success is an attempt that has done its job.
+type success struct {
+	*attempt
+	result chan settled
+}
+
+// settled is what became of a success.
+type settled struct {
+	found bool
+	err   error
+}
+
+// settleSuccesses writes down what attempts have done until ctx ends, which is after all of them.
+func (w *worker) settleSuccesses(ctx context.Context) {
+	for {
+		select {
+		case s := <-w.settler.done:
+			w.succeed(ctx, w.settler.gather(s))
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// gather returns the first one and those that are there too.
+func (s *settler) gather(first *success) []*success {
+	all := []*success{first}
+	for len(all) < settleRows {
+		select {
+		case next := <-s.done:
+			all = append(all, next)
+		default:
+			return all
+		}
+	}
+	return all
+}
+
+// succeed deletes the jobs of a group. One that has lost its job goes by itself: in the group it could end the attempt
+// that this worker has begun since.
+func (w *worker) succeed(ctx context.Context, all []*success) {
+	var group []*success
+	for _, s := range all {
+		if w.gone(s.attempt) {
+			w.delete(ctx, []*success{s})
+			continue
+		}
+		group = append(group, s)
+	}
+	if len(group) > 0 {
+		w.delete(ctx, group)
+	}
+}
+
+func (w *worker) delete(ctx context.Context, group []*success) {
+	attempts := make([]*attempt, len(group))
+	for i, s := range group {
+		attempts[i] = s.attempt
+	}
+	ids, tokens := names(attempts)
+	n, err := w.count(ctx, w.sql.succeed, ids, tokens)
+	if err == nil && n < int64(len(group)) && len(group) > 1 {
+		err = fmt.Errorf("%w: %d of %d ends do not count", ErrTaken, int64(len(group))-n, len(group))
+		w.outages.tell(ctx, "settle", err)
+		n, err = 1, nil
+	}
+	for _, s := range group {
+		s.result <- settled{found: n > 0, err: err}
+	}
+}

@@ -1,0 +1,111 @@
+//go:build unix
+
+package outbox_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	job "github.com/plinthgo/plinth/asyncx/job/driver"
+	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+)
+
+// stopTakeOver lets a busy machine renew a lease before the process is stopped.
+const stopTakeOver = 2 * time.Second
+
+// TestAWorkerThatWasStoppedTooLongHasLostItsJob stops a process for longer than its lease, as a virtual machine may be.
+func TestAWorkerThatWasStoppedTooLongHasLostItsJob(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		deaf  bool // the handler does not look at its context, and ends with a line
+		ended string
+	}{
+		{name: "the context ends", ended: "ended by xoutbox: the job may be another worker's"},
+		{name: "the handler does not look at its context", deaf: true, ended: "ended by the line"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			stopped(t, tc.deaf, tc.ended)
+		})
+	}
+}
+
+func stopped(t *testing.T, deaf bool, ended string) { //nolint:revive // flag-parameter: of the table
+	t.Helper()
+	p := onFile(t)
+	ctx, _, queue := p.application(t, stopTakeOver)
+	id, err := ship.Enqueue(ctx, shipArgs{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, _ := p.process(t, task{Role: "hold", TakeOver: stopTakeOver, Deaf: deaf})
+	in, inErr := cmd.StdinPipe()
+	out, outErr := cmd.StdoutPipe()
+	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	wantLine(t, lines, "begun")
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	begun, finish := make(chan job.Attempt, 9), make(chan struct{})
+	other := p.replica(t, xOutbox.WithTakeOver(stopTakeOver))
+	working, cancel := context.WithCancel(other.Context)
+	var work sync.WaitGroup
+	work.Go(func() {
+		err := other.Engine.Work(working, job.Work{
+			Kinds: []string{ship.Name()}, Concurrency: 1, Poll: 20 * time.Millisecond,
+			Run: func(_ context.Context, a job.Attempt) job.Outcome {
+				begun <- a
+				<-finish
+				return job.Outcome{}
+			},
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if a := <-begun; a.ID != id || a.Number != 2 {
+		t.Errorf("attempt %d at %s, want 2 at %s", a.Number, a.ID, id)
+	}
+	if deaf {
+		_, err = io.WriteString(in, "end\n")
+	}
+	if err := errors.Join(err, cmd.Process.Signal(syscall.SIGCONT)); err != nil {
+		t.Fatal(err)
+	}
+	wantLine(t, lines, ended)
+	wantLine(t, lines, "settle xoutbox: the job may be another worker's")
+	if r, err := queue.Get(ctx, id); err != nil || r.State != job.Running || r.Attempt != 2 {
+		t.Errorf("after the late success: %v, attempt %d, %v", r.State, r.Attempt, err)
+	}
+	close(finish)
+	eventually(t, "the job is done", func() bool {
+		_, err := queue.Get(ctx, id)
+		return errors.Is(err, job.ErrNotFound)
+	})
+	cancel()
+	work.Wait()
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func wantLine(tb testing.TB, lines *bufio.Scanner, want string) {
+	tb.Helper()
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), want) {
+		tb.Fatalf("the process says %q, want %q", lines.Text(), want)
+	}
+}

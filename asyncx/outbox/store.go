@@ -1,0 +1,248 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+// What one INSERT holds at most: SQL Server has 2100 parameters, MySQL a limit for the length of a statement, and the library for
+// SQLite looks up each parameter among all.
+const (
+	insertRows  = 25
+	insertBytes = 2 << 20
+)
+
+// handle returns the transaction that ctx is in, or else the database.
+func (e *engine) handle(ctx context.Context) (db *gorm.DB, inTransaction bool, err error) {
+	if err := e.open(); err != nil {
+		return nil, false, err
+	}
+	tx, xerr := xDB.GetDB(ctx)
+	if xerr != nil {
+		return e.db.WithContext(xDB.WithPrimary(ctx)), false, nil //nolint:nilerr // WithDB has given one
+	}
+	if _, ok := tx.Statement.ConnPool.(gorm.TxCommitter); !ok {
+		return e.db.WithContext(xDB.WithPrimary(ctx)), false, nil
+	}
+	if tx.Dialector != e.db.Dialector {
+		return nil, false, fmt.Errorf("xoutbox: %w: it is of another database than the jobs", xJob.ErrTransaction)
+	}
+	return silent(tx).WithContext(xDB.WithPrimary(ctx)), true, nil
+}
+
+// Insert implements driver.Engine.
+func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
+	ctx = xHttp.Context(ctx)
+	db, inTransaction, err := e.handle(ctx)
+	if err != nil || len(jobs) == 0 {
+		return err
+	}
+	batches, err := batchesOf(jobs)
+	if err != nil {
+		return err
+	}
+	switch {
+	case inTransaction:
+		err = insert(db, batches)
+	case len(batches) == 1:
+		err = again(ctx, func() error { return insert(db, batches) })
+	default:
+		err = again(ctx, func() error {
+			return db.Transaction(func(tx *gorm.DB) error { return insert(tx, batches) })
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("xoutbox: insert: %w", err)
+	}
+	xCtx.OnCommit(ctx, e.wake) // where it refuses, the workers find the jobs by themselves
+	return nil
+}
+
+func insert(db *gorm.DB, batches [][]row) error {
+	for _, batch := range batches {
+		if err := db.Session(&gorm.Session{}).Create(&batch).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batchesOf returns the rows of jobs, those of one statement together.
+func batchesOf(jobs []driver.Job) ([][]row, error) {
+	var batches [][]row
+	var batch []row
+	size := 0
+	for _, j := range jobs {
+		r, err := rowOf(j)
+		if err != nil {
+			return nil, err
+		}
+		if len(batch) == insertRows || size+len(r.Args) > insertBytes && len(batch) > 0 {
+			batches, batch, size = append(batches, batch), nil, 0
+		}
+		batch, size = append(batch, r), size+len(r.Args)
+	}
+	return append(batches, batch), nil
+}
+
+func rowOf(j driver.Job) (row, error) {
+	meta, err := json.Marshal(j.Meta)
+	if err != nil {
+		return row{}, fmt.Errorf("xoutbox: meta of a job: %w", err)
+	}
+	due := fromNow(j.Delay.Microseconds())
+	return row{
+		ID: j.ID, Kind: j.Kind, State: string(driver.Waiting), Priority: int64(j.Priority), DueUS: due, RunAtUS: due,
+		MaxAttempts: int64(j.MaxAttempts), Meta: string(meta), Args: string(j.Args),
+	}, nil
+}
+
+// Get implements driver.Engine.
+func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
+	ctx = xHttp.Context(ctx)
+	db, inTransaction, err := e.handle(ctx)
+	if err != nil {
+		return driver.Record{}, err
+	}
+	var records []driver.Record
+	err = patiently(ctx, inTransaction, func() (err error) {
+		records, err = scan(db.Raw(e.sql.get, id))
+		return err
+	})
+	switch {
+	case err != nil:
+		return driver.Record{}, fmt.Errorf("xoutbox: get: %w", err)
+	case len(records) == 0:
+		return driver.Record{}, fmt.Errorf("xoutbox: %w", driver.ErrNotFound)
+	default:
+		return records[0], nil
+	}
+}
+
+// List implements driver.Engine.
+func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, error) {
+	ctx = xHttp.Context(ctx)
+	db, inTransaction, err := e.handle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if q.After == "" {
+		q.After = "-" // Oracle takes an empty text for NULL; every id is above this
+	}
+	var records []driver.Record
+	err = patiently(ctx, inTransaction, func() (err error) {
+		page := db.Model(&row{}).Select(e.sql.columns).Where(e.sql.listed, string(q.State), q.After)
+		if q.Kind != "" {
+			page = page.Where(e.sql.ofKind, q.Kind)
+		}
+		records, err = scan(page.Order(e.sql.id).Limit(max(q.Limit, 1)))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("xoutbox: list: %w", err)
+	}
+	return records, nil
+}
+
+// Replay implements driver.Engine.
+func (e *engine) Replay(ctx context.Context, id string) error {
+	if err := e.change(ctx, "replay", e.sql.replay, id); err != nil {
+		return err
+	}
+	xCtx.OnCommit(xHttp.Context(ctx), e.wake)
+	return nil
+}
+
+// Delete implements driver.Engine.
+func (e *engine) Delete(ctx context.Context, id string) error {
+	return e.change(ctx, "delete", e.sql.remove, id)
+}
+
+// change runs a statement that changes a job only in some states.
+func (e *engine) change(ctx context.Context, what, statement, id string) error {
+	ctx = xHttp.Context(ctx)
+	db, inTransaction, err := e.handle(ctx)
+	if err != nil {
+		return err
+	}
+	var changed int64
+	err = patiently(ctx, inTransaction, func() error {
+		tx := db.Exec(statement, id)
+		changed = tx.RowsAffected
+		return tx.Error
+	})
+	if err != nil {
+		return fmt.Errorf("xoutbox: %s: %w", what, err)
+	}
+	if changed > 0 {
+		return nil
+	}
+	r, err := e.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("xoutbox: %s: %w: it is %s", what, driver.ErrState, r.State)
+}
+
+// patiently is again, but for a transaction: what the database has given up of that is the caller's to repeat.
+func patiently(ctx context.Context, inTransaction bool, do func() error) error { //nolint:revive // flag-parameter: the condition is the point
+	if inTransaction {
+		return do()
+	}
+	return again(ctx, do)
+}
+
+// scan reads records.
+func scan(statement *gorm.DB) (records []driver.Record, err error) {
+	err = query(statement, func(rows *sql.Rows) error {
+		var r driver.Record
+		var runAt, created int64
+		var failure sql.NullString
+		var meta, args string
+		if err := rows.Scan(&r.ID, &r.Kind, &r.State, &r.Priority, &runAt, &created, &r.Attempt, &r.MaxAttempts,
+			&failure, &meta, &args); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(meta), &r.Meta); err != nil {
+			return err
+		}
+		r.RunAt, r.CreatedAt = time.UnixMicro(runAt).UTC(), time.UnixMicro(created).UTC()
+		r.Error, r.Args = failure.String, []byte(args)
+		records = append(records, r)
+		return nil
+	})
+	return records, err
+}
+
+var errRow = errors.New("a row of the table is not as this version has written it")
+
+// query reads the rows of a statement, each with read. Its error holds no value of a row.
+func query(statement *gorm.DB, read func(rows *sql.Rows) error) error {
+	rows, err := statement.Rows()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // the error is that of Err
+	for rows.Next() {
+		if err := read(rows); err != nil && rows.Err() == nil {
+			return errRow
+		}
+	}
+	err = rows.Err()
+	if t, ok := statement.Dialector.(gorm.ErrorTranslator); ok && err != nil {
+		err = t.Translate(err)
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+package outbox_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/asyncx/job/jobtest"
+	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// takeOver is short, so that the checks of dead workers are, and long enough for a busy machine.
+const takeOver = 3 * time.Second
+
+func TestJobsInAFile(t *testing.T) {
+	jobtest.Run(t, jobtest.Harness{
+		Open: func(tb testing.TB) jobtest.Store {
+			tb.Helper()
+			p := onFile(tb)
+			return jobtest.Store{Connect: func(tb testing.TB) jobtest.Replica {
+				tb.Helper()
+				return p.replica(tb, xOutbox.WithTakeOver(takeOver))
+			}}
+		},
+		Source: "file", Server: "SQLite",
+	})
+}
+
+func TestJobsInMemory(t *testing.T) {
+	jobtest.Run(t, jobtest.Harness{
+		Open: func(tb testing.TB) jobtest.Store {
+			tb.Helper()
+			db := open(tb, xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: ":memory:"}})
+			return jobtest.Store{Connect: func(tb testing.TB) jobtest.Replica {
+				tb.Helper()
+				// Readers keep writers waiting here, and with the race detector they are slow.
+				ctx, e := engine(tb, db, xOutbox.WithTakeOver(3*takeOver))
+				return jobtest.Replica{Engine: e, Context: ctx}
+			}}
+		},
+	})
+}
+
+func TestJobsOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	suiteOn(t, onPostgres)
+}
+
+func TestJobsOnMySQL(t *testing.T) {
+	t.Parallel()
+	suiteOn(t, onMySQL)
+}
+
+// suiteOn runs the definition on a server, with the network between that and the replicas in the test's hands.
+func suiteOn(t *testing.T, on func(tb testing.TB) place) {
+	t.Helper()
+	first := on(t)
+	jobtest.Run(t, jobtest.Harness{
+		Open: func(tb testing.TB) jobtest.Store {
+			tb.Helper()
+			p := on(tb)
+			outage := dbtest.CutOff(tb, p.parts)
+			p.parts = outage.Config
+			do := func(what func() error) func(tb testing.TB) {
+				return func(tb testing.TB) {
+					tb.Helper()
+					if err := what(); err != nil {
+						tb.Fatal(err)
+					}
+				}
+			}
+			return jobtest.Store{
+				Connect: func(tb testing.TB) jobtest.Replica {
+					tb.Helper()
+					return p.replica(tb, xOutbox.WithTakeOver(takeOver))
+				},
+				Stop: do(outage.Stop), Start: do(outage.Start),
+			}
+		},
+		Source: first.source, Server: first.version,
+	})
+}

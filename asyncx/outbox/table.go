@@ -1,0 +1,138 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	database "github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// never is the due time of a job that nobody may take.
+const never = int64(1) << 61
+
+// row is a job in the table. Times are microseconds since 1970 by the database's clock.
+//
+// One column says for all states when a worker may take the job: due_us is the time for which it waits, the end of the lease
+// under which it runs, or never. The first index is therefore all that a claim needs, and the second serves the lists.
+type row struct {
+	ID          string  `gorm:"column:id;primaryKey;size:36;not null;index:,composite:due,priority:3;index:,composite:state,priority:2"`
+	Kind        string  `gorm:"column:kind;size:100;not null;index:,composite:due,priority:4"`
+	State       string  `gorm:"column:state;size:10;not null;index:,composite:state,priority:1"`
+	Priority    int64   `gorm:"column:priority;not null;index:,composite:due,priority:1"`
+	DueUS       fromNow `gorm:"column:due_us;not null;index:,composite:due,priority:2"`
+	RunAtUS     fromNow `gorm:"column:run_at_us;not null"`
+	CreatedUS   fromNow `gorm:"column:created_us;not null"`
+	Attempt     int64   `gorm:"column:attempt;not null"`
+	MaxAttempts int64   `gorm:"column:max_attempts;not null"`
+	Holder      *string `gorm:"column:holder;size:26"` // the token of the claim under which it runs
+	Error       *string `gorm:"column:error;size:2000"`
+	Meta        string  `gorm:"column:meta;size:4000;not null"`    // JSON
+	Args        string  `gorm:"column:args;size:1048576;not null"` // JSON
+}
+
+// TableName implements schema.TablerWithNamer: the prefix stands before it too.
+func (row) TableName(namer schema.Namer) string { return namer.TableName("plinth_jobs") }
+
+// fromNow is a time to write: that of the database when the statement runs, and so many microseconds.
+type fromNow int64
+
+// GormValue implements gorm.Valuer.
+func (t fromNow) GormValue(_ context.Context, db *gorm.DB) clause.Expr {
+	clock, err := xDB.Clock(db)
+	if err != nil {
+		_ = db.AddError(err)
+		return clause.Expr{SQL: "NULL"}
+	}
+	return clause.Expr{SQL: clock.NowMicros() + " + ?", Vars: []any{int64(t)}, WithoutParentheses: true}
+}
+
+// statements are written once, with the names of one database. Each compares and makes times by itself.
+type statements struct {
+	table                 string // for people
+	look, take, read      string
+	renew, whose, succeed string
+	retry, bury, giveBack string
+	get, replay, remove   string
+	due, kinds, order, id string // pieces of the candidates' statement
+	listed, ofKind        string // pieces of the list's
+	columns               string
+}
+
+// columns are what a record is read from.
+var columns = []string{"id", "kind", "state", "priority", "run_at_us", "created_us", "attempt", "max_attempts", "error", "meta", "args"}
+
+func newStatements(db *gorm.DB, clock database.Clock) (statements, error) {
+	stmt := &gorm.Statement{DB: db}
+	if err := stmt.Parse(&row{}); err != nil {
+		return statements{}, fmt.Errorf("xoutbox: %w", err)
+	}
+	names := []string{"{now}", clock.NowMicros(), "{dual}", clock.Dual(), "{table}", stmt.Quote(stmt.Schema.Table)}
+	for _, field := range stmt.Schema.DBNames {
+		names = append(names, "{"+field+"}", stmt.Quote(field))
+	}
+	names = append(names, "{never}", fmt.Sprint(never),
+		"{waiting}", text(driver.Waiting), "{running}", text(driver.Running), "{dead}", text(driver.Dead))
+	write := strings.NewReplacer(names...).Replace
+	s := statements{table: stmt.Schema.Table, columns: write("{" + strings.Join(columns, "}, {") + "}")}
+	s.writeClaims(write)
+	s.writeOutcomes(write)
+	s.get = write("SELECT " + s.columns + " FROM {table} WHERE {id} = ?")
+	s.listed, s.ofKind = write("{state} = ? AND {id} > ?"), write("{kind} = ?")
+	s.replay = write("UPDATE {table} SET {state} = {waiting}, {attempt} = 0, {due_us} = {now}, {run_at_us} = {now} " +
+		"WHERE {id} = ? AND {state} = {dead}")
+	s.remove = write("DELETE FROM {table} WHERE {id} = ? AND {state} IN ({waiting}, {dead})")
+	return s, nil
+}
+
+// text is a state as a literal.
+func text(s driver.State) string { return "'" + string(s) + "'" }
+
+func (s *statements) writeClaims(write func(string) string) {
+	first := make([]string, 0, priorities)
+	for p := driver.MinPriority; p <= driver.MaxPriority; p++ {
+		first = append(first, fmt.Sprintf("(SELECT MIN({due_us}) FROM {table} WHERE {priority} = %d) AS first_%d", p, p))
+	}
+	s.look = write("SELECT {now} AS now_us, " + strings.Join(first, ", ") + "{dual}")
+	s.id, s.order = write("{id}"), write("{due_us}, {id}")
+	s.due, s.kinds = write("{priority} = ? AND {due_us} <= ?"), write("{kind} IN ?")
+	s.take = write("UPDATE {table} SET {state} = {running}, {holder} = ?, {attempt} = {attempt} + 1, {run_at_us} = {now}, " +
+		"{due_us} = {now} + ? WHERE {id} IN ? AND {due_us} <= {now}")
+	s.read = write("SELECT " + s.columns + " FROM {table} WHERE {id} IN ? AND {holder} = ?")
+	s.renew = write("UPDATE {table} SET {due_us} = {now} + ? WHERE {id} IN ? AND {holder} IN ?")
+	s.whose = write("SELECT {id}, {holder} FROM {table} WHERE {id} IN ?")
+}
+
+func (s *statements) writeOutcomes(write func(string) string) {
+	const again = "UPDATE {table} SET {state} = {waiting}, {holder} = NULL, {due_us} = {now} + ?, {run_at_us} = {now} + ?, "
+	s.succeed = write("DELETE FROM {table} WHERE {id} IN ? AND {holder} IN ?")
+	s.retry = write(again + "{error} = ? WHERE {id} IN ? AND {holder} = ?")
+	s.giveBack = write(again + "{attempt} = {attempt} - 1 WHERE {id} IN ? AND {holder} = ?")
+	s.bury = write("UPDATE {table} SET {state} = {dead}, {holder} = NULL, {due_us} = {never}, {error} = ? WHERE {id} IN ? AND {holder} = ?")
+}
+
+// setUp creates the table where it is missing, and looks whether it is as it has to be.
+func (e *engine) setUp(ctx context.Context) error {
+	if err := xDB.CreateTable(ctx, e.db, &row{}); err != nil {
+		return fmt.Errorf("xoutbox: %w", err)
+	}
+	_, _, err := e.look(ctx)
+	if err == nil {
+		_, err = e.Get(ctx, "-")
+	}
+	switch {
+	case errors.Is(err, driver.ErrNotFound):
+		return nil
+	case database.KindOf(err) == database.Syntax:
+		return fmt.Errorf("xoutbox: the table %s is another one than the jobs need: %w", e.sql.table, err)
+	default:
+		return err
+	}
+}

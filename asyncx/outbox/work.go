@@ -1,0 +1,164 @@
+package outbox
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+const (
+	// crowded bounds the pause after a claim of which others have taken everything.
+	crowded = 10 * time.Millisecond
+	// A statement may take a third of a lease, within these bounds.
+	shortest, longest = time.Second, 10 * time.Second
+	// soonest is the shortest wait for a job that becomes due: the clock of SQLite has milliseconds.
+	soonest = 2 * time.Millisecond
+)
+
+// worker is a call of Work.
+type worker struct {
+	*engine
+	driver.Work
+
+	wakes    <-chan struct{}
+	lease    time.Duration // how long the table keeps a claim
+	patience time.Duration // how long a statement may take
+	outages  *outages
+	settler  settler
+
+	// What follows is the claiming goroutine's.
+	wide  int    // how many times more candidates it looks at than it wants
+	doubt *claim // one whose answer was lost; nil: none
+
+	mu    sync.Mutex
+	held  map[*attempt]struct{}
+	freed chan struct{} // is filled when a slot becomes free
+}
+
+// Work implements driver.Engine.
+func (e *engine) Work(ctx context.Context, work driver.Work) error {
+	if err := e.open(); err != nil {
+		return err
+	}
+	// A tenth of the time is left for the one who takes over.
+	lease := e.takeOver - e.takeOver/10
+	w := &worker{
+		engine: e, Work: work, lease: lease, patience: min(max(lease/3, shortest), longest), wide: 1,
+		outages: &outages{failed: work.Failed, told: map[string]time.Time{}},
+		settler: settler{done: make(chan *success)},
+		held:    map[*attempt]struct{}{}, freed: make(chan struct{}, 1),
+	}
+	var leave func()
+	w.wakes, leave = e.listen()
+	defer leave()
+	var keeping, running sync.WaitGroup
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	keeping.Go(func() { w.keep(life) })
+	keeping.Go(func() { w.settleSuccesses(life) })
+	w.loop(ctx, &running)
+	running.Wait()
+	end()
+	keeping.Wait()
+	return nil
+}
+
+// loop claims jobs and begins them until ctx ends.
+func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
+	life := context.WithoutCancel(ctx)
+	pause := outagePause
+	for {
+		n := w.room(ctx)
+		if n == 0 {
+			break
+		}
+		h, err := w.interruptible(ctx, n)
+		if ctx.Err() == nil {
+			w.outages.result(ctx, "claim", err)
+		}
+		if err != nil {
+			if !sleep(ctx, pause/2+jitter(pause/2)) {
+				break
+			}
+			pause = min(2*pause, longestPause)
+			continue
+		}
+		pause = outagePause
+		if len(h.records) > 0 && (ctx.Err() != nil || time.Since(h.since) >= w.lease) { // the process was stopped meanwhile
+			w.giveBack(life, h.claim)
+			continue
+		}
+		for _, a := range w.hold(life, h) {
+			running.Go(func() { w.attempt(a) }) //nolint:contextcheck // an attempt has its own
+		}
+		w.rest(ctx, h)
+	}
+	if w.doubt != nil {
+		w.giveBack(life, *w.doubt)
+	}
+}
+
+// interruptible claims, and lets what is under way when ctx ends have a moment more: its answer would be lost.
+func (w *worker) interruptible(ctx context.Context, n int) (haul, error) {
+	claiming, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		if sleep(claiming, time.Second) {
+			cancel()
+		}
+	})()
+	return w.claim(claiming, n)
+}
+
+// room waits until there is something to claim for, and returns for how many jobs: 0 where ctx has ended.
+func (w *worker) room(ctx context.Context) int {
+	for ctx.Err() == nil {
+		w.mu.Lock()
+		n := w.Concurrency - len(w.held)
+		w.mu.Unlock()
+		if n > 0 {
+			return n
+		}
+		select {
+		case <-w.freed:
+		case <-ctx.Done():
+		}
+	}
+	return 0
+}
+
+// rest waits until it is worth to look again.
+func (w *worker) rest(ctx context.Context, h haul) {
+	wait := w.Poll/2 + jitter(w.Poll)
+	switch {
+	case h.contended && len(h.records) == 0:
+		wait = jitter(crowded)
+	case h.more:
+		return
+	case h.wait < wait: // replicas do not come all at once
+		wait = min(h.wait+soonest+jitter(min(w.Poll, crowded)), wait)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.wakes:
+	case <-ctx.Done():
+	}
+}
+
+// attempt makes an attempt and settles it.
+func (w *worker) attempt(a *attempt) {
+	o := w.Run(a.ctx, driver.Attempt{Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt})
+	w.settle(a, o)
+	a.end(nil)
+	w.mu.Lock()
+	delete(w.held, a)
+	w.mu.Unlock()
+	select {
+	case w.freed <- struct{}{}:
+	default:
+	}
+}
