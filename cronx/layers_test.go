@@ -1,0 +1,36 @@
+package cronx_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const repository = "github.com/plinthgo/plinth/"
+
+// TestNoPackageReachesTheWebEngineTheORMOrAPlugin asks the go command for all that each package links, directly or not; tests
+// may import more.
+func TestNoPackageReachesTheWebEngineTheORMOrAPlugin(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
+	var problem strings.Builder
+	cmd.Stderr = &problem
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, problem.String())
+	}
+	listed := 0
+	for line := range strings.Lines(string(out)) {
+		reached := strings.Fields(line)
+		listed++
+		for _, path := range reached[1:] {
+			rest, ours := strings.CutPrefix(path, repository)
+			folder, _, _ := strings.Cut(rest, "/")
+			if strings.HasPrefix(path, "github.com/gin-gonic/") || strings.HasPrefix(path, "gorm.io/") || ours && folder != "core" && folder != "cronx" {
+				t.Errorf("%s reaches %s", reached[0], path)
+			}
+		}
+	}
+	if listed < 3 {
+		t.Errorf("go list named %d packages, want at least 3", listed)
+	}
+}

@@ -1,0 +1,346 @@
+package runner_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/plinthgo/plinth/cacheplugins/redis"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	xCron "github.com/plinthgo/plinth/cronx"
+	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	_ "github.com/plinthgo/plinth/dbplugins/mysql"
+	_ "github.com/plinthgo/plinth/dbplugins/postgres"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// replicaKey has a replica, as JSON, where this test binary plays one instead of running tests.
+const replicaKey xEnv.EnvKey = "XCRONRUNNER_TEST_REPLICA"
+
+// replica is one process of a cluster.
+type replica struct {
+	Kind, Address, Prefix string
+	Skew                  time.Duration // of its clock
+}
+
+// Each replica has clusterJobs jobs, of which every other one may overlap. Each is due every clusterPeriod seconds, so that a
+// busy machine has time to end a run before the next one, and as many are due each second.
+const (
+	clusterJobs   = 40
+	clusterPeriod = 4
+	ticksASecond  = clusterJobs / clusterPeriod
+)
+
+// playReplica runs jobs until standard input ends.
+func playReplica(text string) (code int) {
+	var r replica
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		panic(err)
+	}
+	if err := r.play(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func (r replica) play() error {
+	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: os.Stderr, Level: slog.LevelWarn})
+	if err != nil {
+		return err
+	}
+	defer xLog.SetDefault(engine)()
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	ledger, err := r.open(ctx)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return nil // it was told to stop while it started
+	case err != nil:
+		return err
+	}
+	var jobs []*xCron.Job
+	for i := range clusterJobs {
+		options := []xCron.JobOption{xCron.WithName(fmt.Sprintf("job-%d", i)), xCron.WithSingleRun()}
+		if i%2 == 0 {
+			options = append(options, xCron.WithOverlap())
+		}
+		jobs = append(jobs, xCron.NewJob(fmt.Sprintf("%d/%d * * * * *", i%clusterPeriod, clusterPeriod), func(ctx context.Context) error {
+			tick, _ := xCron.TickFrom(ctx)
+			return ledger.write(ctx, fmt.Sprintf("%s@%d", tick.Name, tick.Time.Unix()))
+		}, options...))
+	}
+	return errors.Join(xCronRunner.Serve(ctx, xCronRunner.WithRegister(jobs...), xCronRunner.WithLeases(ledger.leases),
+		xCronRunner.WithNow(skewed(r.Skew))), ledger.close())
+}
+
+// ledger is what the backend keeps: leases, and a list of all runs.
+type ledger struct {
+	leases *xLease.Leases
+	write  func(ctx context.Context, run string) error
+	read   func(ctx context.Context) ([]string, error)
+	drop   func(ctx context.Context) error
+	close  func() error
+}
+
+func (r replica) open(ctx context.Context) (*ledger, error) {
+	if r.Kind == "redis" {
+		return r.openCache(ctx)
+	}
+	return r.openDatabase(ctx)
+}
+
+func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
+	options := xDB.Options{Driver: r.Kind, DSN: xLog.Secret(r.Address), TablePrefix: r.Prefix, MaxOpenConns: 5, SlowThreshold: time.Minute}
+	if r.Kind == "sqlite" {
+		options.DSN, options.Parts.Path, options.MaxOpenConns = "", r.Address, 2
+	}
+	db, err := xDB.Open(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	leases, err := xDB.Leases(db) //nolint:contextcheck // its own is that of the database
+	if err != nil {
+		return nil, errors.Join(err, xDB.Close(db))
+	}
+	table := r.Prefix + "runs"
+	return &ledger{
+		leases: leases,
+		write: func(ctx context.Context, run string) error {
+			return db.WithContext(ctx).Exec("INSERT INTO "+table+" (run) VALUES (?)", run).Error
+		},
+		read: func(ctx context.Context) (list []string, err error) {
+			return list, db.WithContext(ctx).Raw("SELECT run FROM " + table).Scan(&list).Error
+		},
+		drop: func(ctx context.Context) error {
+			db := db.WithContext(ctx)
+			return errors.Join(db.Exec("DROP TABLE "+table).Error, db.Exec("DROP TABLE "+r.Prefix+"plinth_leases").Error)
+		},
+		close: func() error { return xDB.Close(db) },
+	}, db.WithContext(ctx).Exec("CREATE TABLE IF NOT EXISTS " + table + " (run VARCHAR(60) NOT NULL)").Error
+}
+
+func (r replica) openCache(ctx context.Context) (*ledger, error) {
+	m, err := xCache.Open(ctx, xCache.Options{Driver: "redis", Config: cachedriver.Config{URL: r.Address}, Manager: []xCache.ManagerOption{xCache.WithPrefix(r.Prefix)}})
+	if err != nil {
+		return nil, err
+	}
+	leases, err := m.Leases()
+	if err != nil {
+		return nil, errors.Join(err, m.Close()) //nolint:contextcheck // it takes none
+	}
+	key := r.Prefix + "runs"
+	var n atomic.Int64
+	return &ledger{
+		leases: leases,
+		write: func(ctx context.Context, run string) error {
+			field := cachedriver.Field{Name: fmt.Sprintf("%s %d %d", run, os.Getpid(), n.Add(1))}
+			_, err := m.Store().HashSet(ctx, key, []cachedriver.Field{field}, nil, cachedriver.Write{})
+			return err
+		},
+		read: func(ctx context.Context) (list []string, err error) {
+			fields, err := m.Store().HashGetAll(ctx, key)
+			for _, field := range fields {
+				run, _, _ := strings.Cut(field.Name, " ")
+				list = append(list, run)
+			}
+			return list, err
+		},
+		drop: func(ctx context.Context) error {
+			_, err := m.Store().Delete(ctx, key) // leases end by themselves
+			return err
+		},
+		close: m.Close,
+	}, nil
+}
+
+// onEachBackend runs a test on a database file and on every server that the environment names, all at the same time.
+func onEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
+	t.Helper()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, kind := range []string{"sqlite", "postgres", "mysql", "redis"} {
+		wg.Go(func() {
+			t.Run(kind, func(t *testing.T) {
+				r := find(t, kind)
+				l, err := r.open(t.Context()) // one process makes the tables
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = l.close()
+				test(t, r)
+			})
+		})
+	}
+}
+
+// find returns a replica without a clock, or skips the test where there is no server of the kind.
+func find(t *testing.T, kind string) replica {
+	t.Helper()
+	r := replica{Kind: kind, Prefix: fmt.Sprintf("cron%d_", rand.Uint32())}
+	form := "_DSN"
+	switch kind {
+	case "sqlite":
+		r.Address = filepath.Join(t.TempDir(), "cron.db")
+		return r
+	case "redis":
+		form = "_URL"
+	}
+	variable := xEnv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
+	var ok bool
+	if r.Address, ok = xEnv.GetEnv(variable); !ok {
+		t.Skip(variable.String() + " is not set; `make test` starts the servers whose binaries it finds on the machine")
+	}
+	return r
+}
+
+// settle waits until there are as many runs of the ticks between two seconds as there are to be, which on a busy machine takes
+// a while.
+func (r replica) settle(t *testing.T, want int, from, to int64) {
+	t.Helper()
+	l, err := r.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.close() }()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); until(time.Now().Add(200 * time.Millisecond)) {
+		list, err := l.read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, run := range list {
+			_, second, _ := strings.Cut(run, "@")
+			if at, err := strconv.ParseInt(second, 10, 64); err == nil && from <= at && at < to {
+				got++
+			}
+		}
+		if got >= want {
+			return
+		}
+	}
+}
+
+// runs opens the ledger, and returns what was run how often.
+func (r replica) runs(t *testing.T) map[string]int {
+	t.Helper()
+	l, err := r.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.close() }()
+	list, err := l.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, run := range list {
+		counts[run]++
+	}
+	if err := l.drop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	return counts
+}
+
+// until waits for a moment.
+func until(at time.Time) { <-time.After(time.Until(at)) }
+
+// TestFiveReplicasRunEachTickOnce has processes with clocks of their own that come and go: 20 s with 10 ticks each, so 200 ticks.
+func TestFiveReplicasRunEachTickOnce(t *testing.T) { onEachBackend(t, fiveReplicas) }
+
+func fiveReplicas(t *testing.T, r replica) {
+	t.Helper()
+	const seconds = 20
+	with := func(skew time.Duration) replica {
+		r.Skew = skew
+		return r
+	}
+	first := with(0).start(t)
+	all := []*process{with(-3 * time.Second).start(t)}
+	from := time.Now().Add(4 * time.Second).Truncate(time.Second)
+	for i, skew := range []time.Duration{3 * time.Second, 1500 * time.Millisecond, -2200 * time.Millisecond} {
+		until(from.Add(time.Duration(3*i+1) * time.Second))
+		all = append(all, with(skew).start(t))
+	}
+	until(from.Add(11500 * time.Millisecond))
+	first.stop(t)
+	all = append(all, with(-time.Second).start(t))
+	until(from.Add((seconds + 4) * time.Second))
+	r.settle(t, ticksASecond*seconds, from.Unix(), from.Unix()+seconds)
+	stopAll(t, all)
+	told := said(append(all, first))
+	counts := r.runs(t)
+	total := 0
+	for job := range clusterJobs {
+		for at := from.Unix(); at < from.Unix()+seconds; at++ {
+			if at%clusterPeriod != int64(job%clusterPeriod) {
+				continue
+			}
+			run := fmt.Sprintf("job-%d@%d", job, at)
+			total += counts[run]
+			if counts[run] != 1 {
+				t.Errorf("%s has %d runs, want 1; the replicas say %q", run, counts[run], told[run])
+			}
+		}
+	}
+	t.Logf("%d ticks, %d runs", ticksASecond*seconds, total)
+}
+
+// TestKilledReplicasRunNoTickTwice has processes that die at any moment and are replaced.
+func TestKilledReplicasRunNoTickTwice(t *testing.T) { onEachBackend(t, killedReplicas) }
+
+func killedReplicas(t *testing.T, r replica) {
+	t.Helper()
+	var all []*process
+	start := func() {
+		r.Skew = time.Duration(rand.Int64N(int64(4*time.Second))) - 2*time.Second
+		all = append(all, r.start(t))
+	}
+	from := time.Now()
+	for range 5 {
+		start()
+	}
+	const deaths = 8
+	for i := range deaths {
+		until(from.Add(2*time.Second + time.Duration(i)*700*time.Millisecond))
+		at := rand.IntN(len(all))
+		all[at].kill()
+		all = slices.Delete(all, at, at+1)
+		start()
+	}
+	until(time.Now().Add(time.Second))
+	stopAll(t, all)
+	ticks := ticksASecond * int(time.Since(from)/time.Second+5)
+	counts := r.runs(t)
+	for run, n := range counts {
+		if n != 1 {
+			t.Errorf("%s has %d runs, want at most 1", run, n)
+		}
+	}
+	if len(counts) > ticks || len(counts) < ticksASecond {
+		t.Errorf("%d runs, want at most %d, and not next to none", len(counts), ticks)
+	}
+	t.Logf("%d processes killed; at most %d ticks, %d runs", deaths, ticks, len(counts))
+}

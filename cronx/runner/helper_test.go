@@ -1,0 +1,186 @@
+package runner_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+)
+
+func TestMain(m *testing.M) {
+	if text, play := xEnv.GetEnv(replicaKey); play {
+		os.Exit(playReplica(text))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// lines is a log that can be read.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// with returns the lines that have a message.
+func (l *lines) with(message string) []map[string]any {
+	var found []map[string]any
+	scan := bufio.NewScanner(strings.NewReader(l.String()))
+	scan.Buffer(nil, 1<<20)
+	for scan.Scan() {
+		var line map[string]any
+		if err := json.Unmarshal(scan.Bytes(), &line); err == nil && strings.Contains(scan.Text(), `"`+message) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// capture returns what the log says until the test ends.
+func capture(t *testing.T) *lines {
+	t.Helper()
+	out := &lines{}
+	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: out, Level: slog.LevelDebug})
+	if err != nil {
+		t.Fatal(err)
+	}
+	restore := xLog.SetDefault(engine)
+	t.Cleanup(func() {
+		restore()
+		_ = engine.Close()
+	})
+	return out
+}
+
+// service is a runner that a test has started.
+type service struct {
+	t      *testing.T
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error // when done is closed
+}
+
+// serve runs jobs until the test ends, or stop.
+func serve(t *testing.T, ctx context.Context, options ...xCronRunner.Option) *service {
+	t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	s := &service{t: t, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		s.err = xCronRunner.Serve(ctx, options...)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-s.done
+	})
+	return s
+}
+
+// stop ends the runner and returns its error.
+func (s *service) stop() error {
+	s.t.Helper()
+	s.cancel()
+	<-s.done
+	return s.err
+}
+
+// cluster is a backend that is said to decide between all who reach it.
+type cluster struct {
+	driver.Backend
+
+	mu    sync.Mutex
+	fail  func(call string) error // what becomes of a call, and
+	after func(call string) error // of its answer; either may be nil
+}
+
+func newCluster() *cluster { return &cluster{Backend: xLease.InProcess(nil)} }
+
+// leases returns leases of the cluster for one more replica.
+func (c *cluster) leases(t *testing.T) *xLease.Leases {
+	t.Helper()
+	l := xLease.New(c)
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func (c *cluster) set(change func(c *cluster)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(c)
+}
+
+func (c *cluster) ask(call string, later bool) error { //nolint:revive // flag-parameter: before or after
+	c.mu.Lock()
+	hook := c.fail
+	if later {
+		hook = c.after
+	}
+	c.mu.Unlock()
+	if hook == nil {
+		return nil
+	}
+	return hook(call)
+}
+
+func (*cluster) Traits() driver.Traits {
+	return driver.Traits{Scope: driver.Cluster, Durable: true, Name: "fake"}
+}
+
+func (c *cluster) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
+	if err := c.ask("acquire "+r.Name, false); err != nil {
+		return driver.Grant{}, err
+	}
+	g, err := c.Backend.Acquire(ctx, r)
+	if lost := c.ask("acquire "+r.Name, true); lost != nil {
+		return driver.Grant{}, lost
+	}
+	return g, err
+}
+
+func (c *cluster) Renew(ctx context.Context, h driver.Holding) (bool, error) {
+	if err := c.ask("renew "+h.Name, false); err != nil {
+		return false, err
+	}
+	return c.Backend.Renew(ctx, h)
+}
+
+func (c *cluster) Release(ctx context.Context, h driver.Holding) (bool, error) {
+	if err := c.ask("release "+h.Name, false); err != nil {
+		return false, err
+	}
+	held, err := c.Backend.Release(ctx, h)
+	if lost := c.ask("release "+h.Name, true); lost != nil {
+		return false, lost
+	}
+	return held, err
+}
+
+// pass lets time go by.
+func pass(d time.Duration) { <-time.After(d) }
+
+// skewed is a clock that is off.
+func skewed(by time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(by) } }

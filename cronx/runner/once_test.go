@@ -1,0 +1,345 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	xCron "github.com/plinthgo/plinth/cronx"
+	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+)
+
+// tally counts runs by their ticks.
+type tally struct {
+	mu   sync.Mutex
+	runs map[int64]int
+}
+
+func (y *tally) add(ctx context.Context) {
+	tick, _ := xCron.TickFrom(ctx)
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.runs == nil {
+		y.runs = map[int64]int{}
+	}
+	y.runs[tick.Time.Unix()]++
+}
+
+// check fails the test unless the ticks of every second from one moment on, to before another, have one run each.
+func (y *tally) check(t *testing.T, from, to time.Time, step time.Duration) {
+	t.Helper()
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for at := from; at.Before(to); at = at.Add(step) {
+		if n := y.runs[at.Unix()]; n != 1 {
+			t.Errorf("the tick %s has %d runs, want 1", at.Format(time.TimeOnly), n)
+		}
+	}
+}
+
+// never fails the test where a tick has more than one run.
+func (y *tally) never(t *testing.T) {
+	t.Helper()
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for at, runs := range y.runs {
+		if runs != 1 {
+			t.Errorf("%d runs at %d", runs, at)
+		}
+	}
+}
+
+func (y *tally) total() (n int) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for _, runs := range y.runs {
+		n += runs
+	}
+	return n
+}
+
+// single is a job that runs once in a cluster.
+func single(spec string, fn func(ctx context.Context), options ...xCron.JobOption) *xCron.Job {
+	return xCron.NewJob(spec, fn, append(options, xCron.WithName("single"), xCron.WithSingleRun())...)
+}
+
+// TestReplicasWithClocksOfTheirOwnRunEachTickOnce has replicas come and go, whose clocks are up to 20 s apart.
+func TestReplicasWithClocksOfTheirOwnRunEachTickOnce(t *testing.T) {
+	for _, overlap := range []bool{false, true} {
+		t.Run(fmt.Sprint("overlap ", overlap), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				capture(t)
+				c := newCluster()
+				var y tally
+				var options []xCron.JobOption
+				if overlap {
+					options = append(options, xCron.WithOverlap())
+				}
+				begin := func(skew time.Duration) *service {
+					return serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithNow(skewed(skew)),
+						xCronRunner.WithRegister(single("* * * * * *", func(ctx context.Context) {
+							y.add(ctx)
+							pass(10 * time.Millisecond)
+						}, options...)))
+				}
+				first := begin(0)
+				pass(5 * time.Second)
+				begin(-15 * time.Second)
+				pass(5*time.Second + 300*time.Millisecond)
+				ahead := begin(4 * time.Second)
+				begin(-1700 * time.Millisecond)
+				pass(10 * time.Second)
+				if err := first.stop(); err != nil {
+					t.Error(err)
+				}
+				begin(900 * time.Millisecond)
+				pass(10 * time.Second)
+				if err := ahead.stop(); err != nil {
+					t.Error(err)
+				}
+				pass(30 * time.Second)
+				y.check(t, bubble.Add(time.Second), bubble.Add(60*time.Second), time.Second)
+			})
+		})
+	}
+}
+
+func TestALongRunIsAloneInTheClusterAndEachSkippedTickIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := capture(t)
+		c := newCluster()
+		var now, most, runs atomic.Int64
+		for range 5 {
+			serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(
+				single("*/10 * * * * *", func(context.Context) {
+					runs.Add(1)
+					most.Store(max(most.Load(), now.Add(1)))
+					pass(55 * time.Second) // longer than the TTL of its lease
+					now.Add(-1)
+				})))
+		}
+		pass(2*time.Minute + 5*time.Second)
+		if most.Load() != 1 || runs.Load() != 2 || len(out.with("tick skipped")) != 10 {
+			t.Errorf("%d at a time, %d runs, %d skipped, want 1, 2, 10", most.Load(), runs.Load(), len(out.with("tick skipped")))
+		}
+		pass(time.Minute)
+	})
+}
+
+func TestALostLeaseEndsTheContextOfTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := capture(t)
+		c := newCluster()
+		causes := make(chan error, 1)
+		serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithLeaseTTL(15*time.Second), xCronRunner.WithRegister(
+			single("@every 1m", func(ctx context.Context) {
+				c.set(func(c *cluster) { c.fail = func(string) error { return errors.New("down") } })
+				<-ctx.Done()
+				causes <- context.Cause(ctx)
+				c.set(func(c *cluster) { c.fail = nil })
+			})))
+		pass(80 * time.Second)
+		if cause := <-causes; !errors.Is(cause, xLease.ErrLost) || len(out.with("run ended after its lease was lost")) != 1 {
+			t.Errorf("cause = %v, log = %s, want ErrLost and a warning", cause, out)
+		}
+	})
+}
+
+func TestATickIsNotRunWhereNobodyAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := capture(t)
+		c := newCluster()
+		c.fail = func(string) error { return errors.New("the backend is down") }
+		var y tally
+		for range 3 {
+			serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(single("@every 1m", y.add)))
+		}
+		pass(95 * time.Second)
+		found := out.with("tick not run: no answer")
+		if y.total() != 0 || len(found) != 3 || found[0]["level"] != "warn" || !strings.Contains(out.String(), "the backend is down") {
+			t.Errorf("%d runs, log = %s, want none, and a warning of each replica", y.total(), out)
+		}
+		pass(20 * time.Second) // the backend is back shortly after the next tick
+		go func() {
+			pass(15 * time.Second)
+			c.set(func(c *cluster) { c.fail = nil })
+		}()
+		pass(30 * time.Second)
+		y.check(t, bubble.Add(2*time.Minute), bubble.Add(2*time.Minute+time.Second), time.Second)
+		if y.total() != 1 {
+			t.Errorf("%d runs, want 1, which came late", y.total())
+		}
+	})
+}
+
+// TestNoTickIsRunTwiceWhateverAnswerIsLost loses answers of every kind.
+func TestNoTickIsRunTwiceWhateverAnswerIsLost(t *testing.T) {
+	for _, call := range []string{"acquire plinth.cron/", "release plinth.cron/", "acquire plinth.cron.run/", "release plinth.cron.run/"} {
+		t.Run(call, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := capture(t)
+				c := newCluster()
+				var n atomic.Int64
+				c.after = func(done string) error {
+					if strings.HasPrefix(done, call) && n.Add(1)%3 == 0 {
+						return errors.New("connection reset")
+					}
+					return nil
+				}
+				var y tally
+				for range 3 {
+					serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(single("@every 45s", y.add)))
+				}
+				pass(time.Hour)
+				y.never(t)
+				if total := y.total(); total > 80 || total < 20 {
+					t.Errorf("%d runs of 80 ticks", total)
+				}
+				told := map[any]bool{}
+				for _, line := range out.with("tick not run") {
+					told[line["tick"]] = true
+				}
+				y.mu.Lock()
+				defer y.mu.Unlock()
+				for at := bubble.Add(45 * time.Second); at.Before(bubble.Add(59 * time.Minute)); at = at.Add(45 * time.Second) {
+					if y.runs[at.Unix()] == 0 && !told[at.In(time.Local).Format(time.RFC3339)] {
+						t.Errorf("%s was not run, and nobody said so", at)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAReplicaThatStopsLeavesTheTickToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		capture(t)
+		c := newCluster()
+		var y tally
+		asked := make(chan struct{}, 100)
+		c.fail = func(string) error {
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+			<-time.After(50 * time.Millisecond)
+			return nil
+		}
+		var all []*service
+		for range 2 {
+			all = append(all, serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(single("@every 1m", y.add))))
+		}
+		<-asked // the tick is there, and who takes it is being asked
+		if err := all[0].stop(); err != nil {
+			t.Error(err)
+		}
+		pass(90 * time.Second)
+		if y.total() != 2 {
+			t.Errorf("%d runs of two ticks, want 2", y.total())
+		}
+	})
+}
+
+// dead takes a lease as a replica that then dies.
+func dead(t *testing.T, c *cluster, name string, ttl time.Duration, options ...xLease.LeaseOption) {
+	t.Helper()
+	l := xLease.New(c) // which nobody closes
+	if _, err := l.Lease(t.Context(), name, ttl, append(options, xLease.WithManualRenewal())...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAReplicaThatDiesWhileItTakesATickHoldsItUpForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		capture(t)
+		c := newCluster()
+		began := make(chan time.Time, 9)
+		for range 3 {
+			serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(
+				single("@every 1m", func(context.Context) { began <- time.Now() })))
+		}
+		pass(time.Minute - time.Millisecond)
+		dead(t, c, "plinth.cron/single", 15*time.Second, xLease.WithMark(0, 0))
+		pass(50 * time.Second)
+		if len(began) != 1 {
+			t.Fatalf("%d runs, want 1", len(began))
+		}
+		if late := (<-began).Sub(bubble.Add(time.Minute)); late > 16*time.Second {
+			t.Errorf("the tick was run after %s, want at most 15 s and a bit", late)
+		}
+	})
+}
+
+func TestAReplicaThatDiesDuringARunHoldsUpTheNextOnesAsLongAsItsLeaseLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := capture(t)
+		c := newCluster()
+		var y tally
+		for range 3 {
+			serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(single("*/10 * * * * *", y.add)))
+		}
+		pass(5 * time.Second)
+		dead(t, c, "plinth.cron.run/single", 30*time.Second)
+		pass(56 * time.Second)
+		y.check(t, bubble.Add(40*time.Second), bubble.Add(61*time.Second), 10*time.Second)
+		if skipped := out.with("tick skipped"); len(skipped) != 3 || y.total() != 3 {
+			t.Errorf("%d skipped, %d runs, want 3 and 3", len(skipped), y.total())
+		}
+	})
+}
+
+// TestClocksThatAreFarOffRunNothingTwice has a replica whose clock is that of no other.
+func TestClocksThatAreFarOffRunNothingTwice(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		skew time.Duration
+		log  string
+	}{
+		{name: "a minute behind", skew: -time.Minute, log: ""},
+		{name: "an hour behind", skew: -time.Hour, log: ""},
+		{name: "20 s ahead: it waits", skew: 20 * time.Second, log: ""},
+		{name: "an hour ahead", skew: time.Hour + time.Second, log: "tick not run: by the clock"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := capture(t)
+				c := newCluster()
+				var y tally
+				for _, skew := range []time.Duration{0, tc.skew} {
+					serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithNow(skewed(skew)),
+						xCronRunner.WithRegister(single("0 * * * * *", y.add)))
+				}
+				pass(10*time.Minute + 30*time.Second)
+				y.check(t, bubble.Add(time.Minute), bubble.Add(10*time.Minute), time.Minute)
+				y.never(t)
+				if !strings.Contains(out.String(), tc.log) {
+					t.Errorf("log = %s, want %q", out, tc.log)
+				}
+			})
+		})
+	}
+}
+
+func TestAClusterWhoseClockIsFarFromTheBackendsSaysSo(t *testing.T) {
+	for name, skew := range map[string]time.Duration{"behind": -70 * time.Second, "ahead": 70 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := capture(t)
+				var y tally
+				serve(t, t.Context(), xCronRunner.WithLeases(newCluster().leases(t)), xCronRunner.WithNow(skewed(skew)),
+					xCronRunner.WithRegister(single("0 * * * * *", y.add)))
+				pass(5 * time.Minute)
+				if y.total() != 0 || len(out.with("tick not run: by the clock")) < 4 {
+					t.Errorf("%d runs, log = %s, want none and warnings", y.total(), out)
+				}
+			})
+		})
+	}
+}

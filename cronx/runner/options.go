@@ -1,0 +1,116 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	xCron "github.com/plinthgo/plinth/cronx"
+)
+
+// What holds where nothing else is said.
+const (
+	// DefaultGracefulStopTimeout is how long runs may take at the stop.
+	DefaultGracefulStopTimeout = 30 * time.Second
+	// DefaultLeaseTTL is how long a replica that has died keeps others from running a job which does not overlap.
+	DefaultLeaseTTL = 30 * time.Second
+)
+
+// ErrOption is what a wrong option of the runner is.
+var ErrOption = errors.New("xcronrunner: wrong option")
+
+// Option configures the runner.
+type Option func(*config)
+
+type config struct {
+	log         *xLog.LogNamedLogger
+	zone        *time.Location
+	stopTimeout time.Duration
+	jobs        []*xCron.Job
+	leases      *xLease.Leases
+	leaseTTL    time.Duration
+	oneProcess  bool
+	now         func() time.Time
+	faults      []error
+}
+
+func newConfig(options []Option) *config {
+	c := &config{
+		log: xLog.WithName(xLog.NamedCRON), zone: time.Local, stopTimeout: DefaultGracefulStopTimeout, leaseTTL: DefaultLeaseTTL,
+		now: time.Now,
+	}
+	for _, option := range options {
+		if option != nil {
+			option(c)
+		}
+	}
+	return c
+}
+
+// WithRegister adds jobs. It may be given several times.
+func WithRegister(jobs ...*xCron.Job) Option {
+	return func(c *config) { c.jobs = append(c.jobs, jobs...) }
+}
+
+// WithLocation reads the specs of jobs without a time zone of their own in zone. The default is the local one, which TZ
+// names; replicas of a cluster should have one zone.
+func WithLocation(zone *time.Location) Option {
+	return func(c *config) {
+		if !c.refuse("WithLocation", zone == nil, "the location is nil") {
+			c.zone = zone
+		}
+	}
+}
+
+// WithLogger has the runner's lines written by log. The default is the logger CRON.
+func WithLogger(log *xLog.LogNamedLogger) Option {
+	return func(c *config) {
+		if !c.refuse("WithLogger", log == nil, "the logger is nil") {
+			c.log = log
+		}
+	}
+}
+
+// WithGracefulStopTimeout bounds how long runs that go on may take at the stop; then their contexts end. The application's
+// shutdown timeout bounds it too. The default is DefaultGracefulStopTimeout.
+func WithGracefulStopTimeout(d time.Duration) Option {
+	return func(c *config) {
+		if !c.refuse("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is no duration above 0", d)) {
+			c.stopTimeout = d
+		}
+	}
+}
+
+// WithLeases decides single runs with leases instead of the application's, such as those of xDB.Leases. Whoever gives them
+// closes them, after the runner has ended.
+func WithLeases(leases *xLease.Leases) Option {
+	return func(c *config) {
+		if !c.refuse("WithLeases", leases == nil, "the leases are nil") {
+			c.leases = leases
+		}
+	}
+}
+
+// WithLeaseTTL is for jobs of xCron.WithSingleRun that do not overlap: a replica that has died keeps the others from running
+// them for so long. A run is cut off where the backend does not answer for two thirds of it. The default is DefaultLeaseTTL.
+func WithLeaseTTL(d time.Duration) Option {
+	return func(c *config) {
+		if !c.refuse("WithLeaseTTL", d < time.Second || d > xLease.MaxTTL, fmt.Sprintf("%s (accepted: 1s to %s)", d, xLease.MaxTTL)) {
+			c.leaseTTL = d
+		}
+	}
+}
+
+// WithOneProcess says that the application is one process and no cluster, in development or by design. Then single runs need
+// no backend: this process decides.
+func WithOneProcess() Option { return func(c *config) { c.oneProcess = true } }
+
+// refuse notes what is wrong with an option, for the start to report, and returns whether something is.
+func (c *config) refuse(option string, wrong bool, problem string) bool { //nolint:revive // flag-parameter: a condition
+	if wrong {
+		c.faults = append(c.faults, fmt.Errorf("%w: %s: %s", ErrOption, option, problem))
+	}
+	return wrong
+}

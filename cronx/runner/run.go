@@ -1,0 +1,71 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	xCron "github.com/plinthgo/plinth/cronx"
+)
+
+// The causes with which the context of a run ends.
+var (
+	// ErrStopped says that the time of the graceful stop has run out.
+	ErrStopped = errors.New("xcronrunner: the time for the graceful stop has run out")
+	// ErrTimeout says that the time of xCron.WithTimeout has run out.
+	ErrTimeout = errors.New("xcronrunner: the run's time has run out")
+)
+
+// run runs a tick in this goroutine. ctx has the application's values.
+func (s *scheduler) run(ctx context.Context, e *entry, at time.Time) {
+	request := xCtx.NewRequest(xCron.NewContext(ctx, xCron.Tick{Name: e.name, Time: at}), nil)
+	request.GenerateID()
+	ctx = request //nolint:contextcheck // it is ctx with an id
+	if d := e.job.Timeout(); d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrTimeout)
+		defer cancel()
+	}
+	defer s.enter(e)()
+	s.log.Debug(ctx, "run begins", e.attrs(at)...)
+	began := time.Now()
+	err := xHook.Guard(func() error { return e.job.Run(ctx) })
+	s.report(ctx, e, at, time.Since(began), err)
+}
+
+// report writes the line that tells how a run has ended.
+func (s *scheduler) report(ctx context.Context, e *entry, at time.Time, took time.Duration, err error) {
+	attrs := e.attrs(at, slog.Duration("took", took))
+	cause := context.Cause(ctx)
+	var p *xHook.PanicError
+	switch {
+	case errors.As(err, &p):
+		s.log.Error(ctx, "run panicked", append(attrs, slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))...)
+	case err != nil:
+		s.log.Error(ctx, "run failed", append(attrs, slog.Any("error", err))...)
+	case errors.Is(cause, xLease.ErrLost):
+		s.log.Warn(ctx, "run ended after its lease was lost: another replica may have run beside it", attrs...)
+	case cause != nil:
+		s.log.Warn(ctx, "run ended after its context had", append(attrs, slog.Any("cause", cause))...)
+	default:
+		s.log.Info(ctx, "run ended", attrs...)
+	}
+}
+
+// enter counts a run that goes on, until the function that it returns is called.
+func (s *scheduler) enter(e *entry) func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.under[e]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.under[e]--; s.under[e] == 0 {
+			delete(s.under, e)
+		}
+	}
+}

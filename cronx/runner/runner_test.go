@@ -1,0 +1,307 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xCron "github.com/plinthgo/plinth/cronx"
+	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+)
+
+// key is one of the application's own.
+type key struct{}
+
+// bubble is when time begins in a bubble of synctest.
+var bubble = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func TestEveryTickIsRunAtItsTimeWithAContextOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := capture(t)
+		var mu sync.Mutex
+		ids := map[string]bool{}
+		var ticks []xCron.Tick
+		job := xCron.NewJob("*/20 * * * * *", func(ctx context.Context) {
+			tick, ok := xCron.TickFrom(ctx)
+			if !ok || !tick.Time.Equal(time.Now()) || tick.Name != "poll" {
+				t.Errorf("tick = %v, %v at %s", tick, ok, time.Now())
+			}
+			if ctx.Value(key{}) != "database" {
+				t.Error("the application's values are not there")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			ids[xCtxUtil.GetRequestKey(ctx)] = true
+			ticks = append(ticks, tick)
+		}, xCron.WithName("poll"))
+		s := serve(t, context.WithValue(t.Context(), key{}, "database"), xCronRunner.WithRegister(job))
+		pass(61 * time.Second)
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		if len(ticks) != 3 || len(ids) != 3 || ids[""] {
+			t.Errorf("%d ticks with the ids %v, want 3 of each", len(ticks), ids)
+		}
+		for i, tick := range ticks {
+			if want := bubble.Add(time.Duration(i+1) * 20 * time.Second); !tick.Time.Equal(want) {
+				t.Errorf("tick %d at %s, want %s", i, tick.Time, want)
+			}
+		}
+		ended := out.with("run ended")
+		if len(ended) != 3 || len(out.with("run begins")) != 3 || !ids[fmt.Sprint(ended[0]["request_id"])] {
+			t.Errorf("log = %s, want a beginning and an end of each run, with the run's id", out)
+		}
+	})
+}
+
+func TestRunsOverlapOnlyWhereAsked(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		options []xCron.JobOption
+		most    int64
+		runs    int64
+		skipped int
+	}{
+		{name: "by default they do not", most: 1, runs: 2, skipped: 4},
+		{name: "asked for", options: []xCron.JobOption{xCron.WithOverlap()}, most: 3, runs: 6},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := capture(t)
+				var now, most, runs atomic.Int64
+				job := xCron.NewJob("*/10 * * * * *", func(context.Context) {
+					runs.Add(1)
+					most.Store(max(most.Load(), now.Add(1)))
+					pass(25 * time.Second)
+					now.Add(-1)
+				}, tc.options...)
+				s := serve(t, t.Context(), xCronRunner.WithRegister(job))
+				pass(65 * time.Second)
+				if err := s.stop(); err != nil {
+					t.Error(err)
+				}
+				if most.Load() != tc.most || runs.Load() != tc.runs || len(out.with("tick skipped")) != tc.skipped {
+					t.Errorf("%d at a time, %d runs, %d skipped, want %d, %d, %d",
+						most.Load(), runs.Load(), len(out.with("tick skipped")), tc.most, tc.runs, tc.skipped)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatGoesWrongInARunIsReportedAndTheNextOneComes(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		job  func(n int64) error
+		log  string
+		with string
+	}{
+		{name: "an error", job: func(int64) error { return errors.New("no paper") }, log: "run failed", with: "no paper"},
+		{name: "a panic", job: func(int64) error { panic("out of ink") }, log: "run panicked", with: "runner_test.go"},
+		{name: "a panic with an error", job: func(int64) error { panic(errors.New("jam")) }, log: "run panicked", with: "jam"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := capture(t)
+				var n atomic.Int64
+				serve(t, t.Context(), xCronRunner.WithRegister(xCron.NewJob("@every 10s", func(context.Context) error {
+					return tc.job(n.Add(1))
+				}, xCron.WithName("print"))))
+				pass(21 * time.Second)
+				found := out.with(tc.log)
+				if n.Load() != 2 || len(found) != 2 || found[0]["level"] != "error" || !strings.Contains(out.String(), tc.with) {
+					t.Errorf("%d runs, log = %s, want two lines %q with %q", n.Load(), out, tc.log, tc.with)
+				}
+			})
+		})
+	}
+}
+
+func TestARunEndsWithItsTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := capture(t)
+		causes := make(chan error, 1)
+		serve(t, t.Context(), xCronRunner.WithRegister(xCron.NewJob("@every 1m", func(ctx context.Context) {
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+		}, xCron.WithTimeout(5*time.Second))))
+		pass(66 * time.Second)
+		if cause := <-causes; !errors.Is(cause, xCronRunner.ErrTimeout) || len(out.with("run ended after its context had")) != 1 {
+			t.Errorf("cause = %v, log = %s, want ErrTimeout and a warning", cause, out)
+		}
+	})
+}
+
+func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		job  func(ctx context.Context) // begins 10 s before the stop
+		took time.Duration
+		err  string
+		log  string
+	}{
+		{name: "nothing is going on", job: func(context.Context) {}},
+		{name: "a run that ends", job: func(ctx context.Context) {
+			pass(30 * time.Second)
+			if ctx.Err() != nil {
+				panic("its context has ended")
+			}
+		}, took: 20 * time.Second, log: "run ended"},
+		{name: "a run that ends when it has to", job: func(ctx context.Context) {
+			<-ctx.Done()
+			if !errors.Is(context.Cause(ctx), xCronRunner.ErrStopped) {
+				panic(context.Cause(ctx))
+			}
+		}, took: 40 * time.Second, log: "runs that have not ended are cut off"},
+		{
+			name: "a run that does not listen", job: func(context.Context) { pass(time.Hour) }, took: 45 * time.Second,
+			err: "xcronrunner: left behind, going on after the end of their context: deaf",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := capture(t)
+				var runs atomic.Int64
+				s := serve(t, t.Context(), xCronRunner.WithGracefulStopTimeout(40*time.Second), xCronRunner.WithRegister(
+					xCron.NewJob("@every 10s", func(ctx context.Context) {
+						runs.Add(1)
+						tc.job(ctx)
+					}, xCron.WithName("deaf")),
+				))
+				pass(20*time.Second - time.Millisecond)
+				began := time.Now()
+				err := s.stop()
+				took := time.Since(began).Truncate(time.Second)
+				if took != tc.took || (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
+					t.Errorf("the stop took %s and said %v, want %s and %q", took, err, tc.took, tc.err)
+				}
+				if runs.Load() != 1 || !strings.Contains(out.String(), tc.log) || strings.Contains(out.String(), "panicked") {
+					t.Errorf("%d runs, log = %s, want one and %q", runs.Load(), out, tc.log)
+				}
+				pass(2 * time.Hour)
+			})
+		})
+	}
+}
+
+// TestClocksThatJump moves the wall clock under a job that is due every minute.
+func TestClocksThatJump(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		by    time.Duration // 30 s after a tick
+		ticks string        // those of the next three minutes
+		log   string
+		count int
+	}{
+		{name: "forward, past three ticks", by: 3*time.Minute + 10*time.Second, ticks: "00:14 00:15 00:16", log: "ticks missed", count: 3},
+		{name: "forward, to shortly after a tick", by: 45 * time.Second, ticks: "00:11 00:12 00:13 00:14"},
+		{name: "back by less than an hour: no tick is run again", by: -2 * time.Minute, ticks: "00:11"},
+		{name: "back by years: a clock that was wrong", by: -2 * 365 * 24 * time.Hour, ticks: "00:11 00:12 00:13", log: "the clock was set back"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := capture(t)
+				var jump atomic.Int64
+				var mu sync.Mutex
+				var ticks []string
+				serve(t, t.Context(), xCronRunner.WithLocation(time.UTC),
+					xCronRunner.WithNow(func() time.Time { return time.Now().UTC().Add(time.Duration(jump.Load())) }),
+					xCronRunner.WithRegister(xCron.NewJob("* * * * *", func(ctx context.Context) {
+						mu.Lock()
+						defer mu.Unlock()
+						tick, _ := xCron.TickFrom(ctx)
+						ticks = append(ticks, tick.Time.Format("15:04"))
+					})))
+				pass(10*time.Minute + 30*time.Second)
+				mu.Lock()
+				ticks = nil
+				mu.Unlock()
+				jump.Store(int64(tc.by))
+				pass(3*time.Minute + 15*time.Second)
+				mu.Lock()
+				defer mu.Unlock()
+				if got := strings.Join(ticks, " "); got != tc.ticks {
+					t.Errorf("ticks = %s, want %s", got, tc.ticks)
+				}
+				found := out.with("ticks missed")
+				if tc.count == 0 && len(found) != 0 || tc.count > 0 && (len(found) != 1 || found[0]["count"] != float64(tc.count)) {
+					t.Errorf("log = %v, want %d missed", found, tc.count)
+				}
+				if !strings.Contains(out.String(), tc.log) {
+					t.Errorf("log = %s, want %q", out, tc.log)
+				}
+			})
+		})
+	}
+}
+
+func TestALongSuspensionIsCountedWithoutEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := capture(t)
+		var jump, runs atomic.Int64
+		serve(t, t.Context(), xCronRunner.WithNow(func() time.Time { return time.Now().Add(time.Duration(jump.Load())) }),
+			xCronRunner.WithRegister(xCron.NewJob("@every 1s", func(context.Context) { runs.Add(1) }, xCron.WithOverlap())))
+		pass(1500 * time.Millisecond)
+		jump.Store(int64(365 * 24 * time.Hour))
+		pass(time.Second)
+		found := out.with("ticks missed")
+		if len(found) != 1 || found[0]["count"] != float64(100_000) || runs.Load() != 31 {
+			t.Errorf("missed = %v, %d runs, want 100000, and 31: one before, and those of the last 30 s", found, runs.Load())
+		}
+	})
+}
+
+func TestAJobIsDueInItsTimeZoneAcrossChangesOfTheClock(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name string
+		spec string
+		from time.Time
+		want string
+	}{
+		{
+			name: "spring", spec: "30 2 * * *", from: time.Date(2026, 3, 28, 0, 0, 0, 0, berlin),
+			want: "28 02:30 CET, 29 03:00 CEST, 30 02:30 CEST",
+		},
+		{
+			name: "autumn", spec: "30 2 * * *", from: time.Date(2026, 10, 24, 0, 0, 0, 0, berlin),
+			want: "24 02:30 CEST, 25 02:30 CEST, 26 02:30 CET",
+		},
+		{
+			name: "its own zone", spec: "CRON_TZ=America/New_York 30 2 * * *", from: time.Date(2026, 3, 7, 12, 0, 0, 0, berlin),
+			want: "08 03:00 EDT, 09 02:30 EDT, 10 02:30 EDT",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				capture(t)
+				var mu sync.Mutex
+				var ticks []string
+				off := time.Until(tc.from)
+				serve(t, t.Context(), xCronRunner.WithLocation(berlin), xCronRunner.WithNow(skewed(off)),
+					xCronRunner.WithRegister(xCron.NewJob(tc.spec, func(ctx context.Context) {
+						mu.Lock()
+						defer mu.Unlock()
+						tick, _ := xCron.TickFrom(ctx)
+						ticks = append(ticks, tick.Time.Format("02 15:04 MST"))
+					})))
+				pass(70 * time.Hour)
+				mu.Lock()
+				defer mu.Unlock()
+				if got := strings.Join(ticks, ", "); got != tc.want {
+					t.Errorf("ticks = %s, want %s", got, tc.want)
+				}
+			})
+		})
+	}
+}

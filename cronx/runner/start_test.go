@@ -1,0 +1,200 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xCron "github.com/plinthgo/plinth/cronx"
+	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+)
+
+func nothing(context.Context) {}
+
+func TestEverythingWrongIsReportedAtOnce(t *testing.T) {
+	err := xCronRunner.Serve(t.Context(),
+		xCronRunner.WithLocation(nil), xCronRunner.WithLogger(nil), xCronRunner.WithGracefulStopTimeout(0), xCronRunner.WithLeases(nil),
+		xCronRunner.WithLeaseTTL(time.Millisecond), nil,
+		xCronRunner.WithRegister(
+			xCron.NewJob("0 25 * * *", nothing, xCron.WithName("late")),
+			xCron.NewJob("0 0 30 2 *", nothing, xCron.WithName("never")),
+			xCron.NewJob("@daily", nothing, xCron.WithName("twice")),
+			xCron.NewJob("@hourly", nothing, xCron.WithName("twice")),
+			xCron.NewJob("@daily", nothing, xCron.WithSingleRun()),
+			nil,
+		))
+	if !errors.Is(err, xCron.ErrJob) || !errors.Is(err, xCronRunner.ErrOption) {
+		t.Errorf("error = %v, want ErrJob and ErrOption", err)
+	}
+	for _, want := range []string{
+		"WithLocation: the location is nil", "WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s is no duration above 0",
+		"WithLeases: the leases are nil", "WithLeaseTTL: 1ms (accepted: 1s to 24h0m0s)",
+		`"late": the spec "0 25 * * *": field 2 (hour) "25"`, `"never": the spec "0 0 30 2 *": there is no such date`,
+		`"twice": another job has this name`, "WithSingleRun needs WithName", "wrong job: it is nil", "has no leases that could decide",
+	} {
+		if !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("error = %v\nwant %q in it", err, want)
+		}
+	}
+}
+
+func TestOneFunctionMayBeRegisteredTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := capture(t)
+		serve(t, t.Context(), xCronRunner.WithRegister(xCron.NewJob("@daily", nothing), xCron.NewJob("@hourly", nothing)))
+		synctest.Wait()
+		if text := out.String(); !strings.Contains(text, `"runner_test.nothing"`) || !strings.Contains(text, `"runner_test.nothing#2"`) {
+			t.Errorf("log = %s, want both, told apart", text)
+		}
+	})
+}
+
+func TestASingleRunIsRefusedWhereNobodyDecides(t *testing.T) {
+	register := xCronRunner.WithRegister(single("@every 1m", nothing))
+	own := xLease.New(xLease.InProcess(nil))
+	defer func() { _ = own.Close() }()
+	for _, tc := range []struct {
+		name string
+		ctx  context.Context
+		opts []xCronRunner.Option
+		want string
+	}{
+		{name: "no leases", ctx: t.Context(), want: "the application has no leases that could decide where"},
+		{name: "the application's, of one process", ctx: context.WithValue(t.Context(), xCtx.LeasesKey, own), want: "the leases are those of memory, between all of one process"},
+		{name: "given, of one process", ctx: t.Context(), opts: []xCronRunner.Option{xCronRunner.WithLeases(own)}, want: "the leases are those of memory"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := xCronRunner.Serve(tc.ctx, append(tc.opts, register)...)
+			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "xOption.WithDatabase") {
+				t.Errorf("Serve = %v, want %q and what to do", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestOneProcessNeedsNoBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := capture(t)
+		var y tally
+		s := serve(t, t.Context(), xCronRunner.WithOneProcess(), xCronRunner.WithRegister(single("@every 1m", y.add)))
+		pass(3*time.Minute + time.Second)
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		y.check(t, bubble.Add(time.Minute), bubble.Add(4*time.Minute), time.Minute)
+		if !strings.Contains(out.String(), "between all of one process") {
+			t.Errorf("log = %s, want it to say between whom is decided", out)
+		}
+	})
+}
+
+func TestASingleRunTakesTheLeasesOfTheApplication(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		capture(t)
+		var y tally
+		ctx := context.WithValue(t.Context(), xCtx.LeasesKey, newCluster().leases(t))
+		for range 2 {
+			serve(t, ctx, xCronRunner.WithRegister(single("@every 1m", y.add)))
+		}
+		pass(2*time.Minute + time.Second)
+		y.check(t, bubble.Add(time.Minute), bubble.Add(3*time.Minute), time.Minute)
+	})
+}
+
+// application makes one that serves nothing but its tasks.
+func application(t *testing.T, options ...xOption.Option) *xReg.Reg {
+	t.Helper()
+	reg, err := xReg.New(t.Context(), nil, append(options, xOption.WithoutEnvFile(), xOption.WithAddress("127.0.0.1:0"), xOption.WithDrainDelay(0),
+		xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
+		xOption.WithLogConfig(func(c *xLog.Config) { c.Writer, c.Dir = io.Discard, "" }))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reg
+}
+
+func TestAWrongJobEndsTheApplicationBeforeItIsReady(t *testing.T) {
+	reg := application(t)
+	err := xMain.RunContext(t.Context(), reg, nil, nil, xCronRunner.New(
+		xCronRunner.WithRegister(xCron.NewJob("* *", nothing))))
+	if !errors.Is(err, xCron.ErrJob) || reg.Life().State() == xHook.StateReady {
+		t.Errorf("Run = %v, want ErrJob", err)
+	}
+}
+
+func TestTheApplicationsStopWaitsForARun(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var ended, began atomic.Int64
+	err := xMain.RunContext(ctx, application(t), nil, nil, xCronRunner.New(xCronRunner.WithRegister(
+		xCron.NewJob("* * * * * *", func(ctx context.Context) {
+			began.Add(1)
+			stop() // as SIGTERM would
+			<-xHook.Draining(ctx)
+			<-time.After(1200 * time.Millisecond) // past the next tick
+			if ctx.Err() == nil {
+				ended.Add(1)
+			}
+		}, xCron.WithOverlap()))))
+	if err != nil || began.Load() != 1 || ended.Load() != 1 {
+		t.Errorf("Run = %v, %d runs, %d of them with a context that lasted, want 1 and 1", err, began.Load(), ended.Load())
+	}
+}
+
+func TestTheApplicationsTimeBoundsTheStop(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		deaf bool
+		want string
+	}{
+		{name: "a run that ends when it has to"},
+		{name: "a run that does not listen", deaf: true, want: "left behind, going on after the end of their context: long"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			end, causes := make(chan struct{}), make(chan error, 1)
+			began := make(chan time.Time, 1)
+			err := xMain.RunContext(ctx, application(t, xOption.WithShutdownTimeout(1500*time.Millisecond)), nil, nil, xCronRunner.New(
+				xCronRunner.WithRegister(xCron.NewJob("* * * * * *", func(ctx context.Context) {
+					began <- time.Now()
+					stop()
+					<-ctx.Done()
+					causes <- context.Cause(ctx)
+					if tc.deaf {
+						<-end
+					}
+				}, xCron.WithName("long")))))
+			took := time.Since(<-began)
+			close(end)
+			if cause := <-causes; !errors.Is(cause, xCronRunner.ErrStopped) || took > 10*time.Second {
+				t.Errorf("cause = %v after %s, want ErrStopped", cause, took)
+			}
+			if (err == nil) != (tc.want == "") || !strings.Contains(fmt.Sprint(err), tc.want) && err != nil {
+				t.Errorf("Run = %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestOutsideOfAnApplicationAWrongJobIsLogged(t *testing.T) {
+	out := capture(t)
+	xCronRunner.New(xCronRunner.WithRegister(xCron.NewJob("* *", nothing)))(t.Context())
+	if !strings.Contains(out.String(), "it has 2 fields") {
+		t.Errorf("log = %s, want the problem", out)
+	}
+}
