@@ -1,0 +1,168 @@
+package notifyx_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+	xNotify "github.com/plinthgo/plinth/notifyx"
+)
+
+// user is what a sign-up stores.
+type user struct {
+	ID   int
+	Mail string
+}
+
+// signUp stores a user and the welcome mail, both or neither.
+func signUp(ctx context.Context, u *user) error {
+	return xDB.Transaction(ctx, func(ctx context.Context) error {
+		if err := xDB.MustGetDB(ctx).Create(u).Error; err != nil {
+			return err
+		}
+		_, err := xNotify.SendAsync(ctx, &xNotify.Message{
+			Type: xNotify.TypeEmail, To: []string{u.Mail},
+			Template: "welcome", Variables: map[string]any{"name": "Ann"},
+		})
+		return err
+	})
+}
+
+// application returns the context of one with a database and a queue on SQLite.
+func application(t *testing.T) context.Context {
+	t.Helper()
+	db, err := xDB.Open(t.Context(), xDB.Options{
+		Driver: "sqlite", Parts: driver.Config{Path: filepath.Join(t.TempDir(), "app.db")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if pool, err := db.DB(); err == nil {
+			_ = pool.Close()
+		}
+	})
+	if err := db.AutoMigrate(&user{}); err != nil {
+		t.Fatal(err)
+	}
+	nodes := &xRegNode.Nodes{}
+	nodes.Set(xCtx.DatabaseKey, db)
+	ctx := xRegNode.NewContext(t.Context(), nodes)
+	queue, err := xJob.Init(xOutbox.Open())(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes.Set(xCtx.JobQueueKey, queue)
+	t.Cleanup(func() { _ = xJob.MustGetQueue(ctx).Close() })
+	return ctx
+}
+
+// flaky fails for a while.
+type flaky struct {
+	sender
+	fails int
+	done  chan struct{}
+	once  sync.Once
+}
+
+// Send implements xNotify.Sender.
+func (f *flaky) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+	r, _ := f.sender.Send(ctx, m)
+	if f.count() <= f.fails {
+		return r, soon{errDown}
+	}
+	f.once.Do(func() { close(f.done) })
+	return r, nil
+}
+
+// soon is an error that need not wait for long.
+type soon struct{ error }
+
+func (soon) RetryAfter() time.Duration { return 10 * time.Millisecond }
+
+func TestAMessageIsKeptWithItsTransactionAndEveryTryHasItsID(t *testing.T) {
+	ctx := application(t)
+	errUndo := errors.New("undo")
+	err := xDB.Transaction(ctx, func(ctx context.Context) error {
+		if err := signUp(ctx, &user{Mail: "gone@example.com"}); err != nil {
+			return err
+		}
+		return errUndo
+	})
+	if !errors.Is(err, errUndo) {
+		t.Fatal(err)
+	}
+	if err := signUp(ctx, &user{Mail: "ann@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+
+	s := &flaky{fails: 2, done: make(chan struct{})}
+	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s), xNotify.WithTemplates(templates(t, map[string]string{
+		"welcome.en.subject": "Welcome, ${name}", "welcome.en.txt": "Hello ${name}",
+	})))
+	work, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- xJob.Work(work, xJob.WithHandlers(r.Handler()), xJob.WithPollInterval(20*time.Millisecond))
+	}()
+	select {
+	case <-s.done:
+	case <-time.After(30 * time.Second):
+		t.Error("the message was not sent")
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if s.count() != 3 {
+		t.Fatalf("%d tries, want 3", s.count())
+	}
+	for _, m := range s.got {
+		if m.ID == "" || m.ID != s.got[0].ID || m.To[0] != "ann@example.com" || m.Subject != "Welcome, Ann" {
+			t.Errorf("sent %+v, want the same message of the committed transaction at each try", m)
+		}
+	}
+}
+
+func TestAPermanentFailureIsDeadAtOnceAndCanBeReplayed(t *testing.T) {
+	ctx := application(t)
+	if err := signUp(ctx, &user{Mail: "ann@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	tried := make(chan struct{}, 10)
+	s := &sender{err: xNotify.Permanent(errDown), do: func(*xNotify.Message) { tried <- struct{}{} }}
+	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s), xNotify.WithTemplates(templates(t, map[string]string{"welcome.txt": "${name}"})))
+	queue := xJob.MustGetQueue(ctx)
+	for range 2 {
+		work, stop := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() {
+			ended <- xJob.Work(work, xJob.WithHandlers(r.Handler()), xJob.WithPollInterval(20*time.Millisecond))
+		}()
+		<-tried
+		stop()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		dead, err := queue.List(ctx, xJob.Query{State: xJob.StateDead, Kind: xNotify.JobKind})
+		if err != nil || len(dead) != 1 || dead[0].Attempt != 1 {
+			t.Fatalf("dead = %+v, %v; want the message after one attempt", dead, err)
+		}
+		if err := queue.Replay(ctx, dead[0].ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.got[0].ID != s.got[1].ID {
+		t.Errorf("ids = %q and %q, want the same", s.got[0].ID, s.got[1].ID)
+	}
+}

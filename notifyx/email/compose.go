@@ -1,0 +1,203 @@
+package email
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"mime"
+	"net/textproto"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wneessen/go-mail"
+)
+
+// maxHeader bounds the value of a header field, so that no line is longer than 998 bytes (RFC 5322, 2.1.1).
+const maxHeader = 900
+
+// composed is a message as it is sent: every try and every connection sends the same bytes.
+type composed struct {
+	*envelope
+	id      string // the Message-ID
+	content []byte
+}
+
+// compose checks m and writes it. All problems come back at once, as an ErrMessage.
+func (c *EmailClient) compose(ctx context.Context, m *Message) (*composed, error) {
+	if m == nil {
+		return nil, refuse(errors.New("it is nil"))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, ended(ctx, "")
+	}
+	envelope, problems := c.config.newEnvelope(m)
+	body, err := c.body(ctx, m)
+	problems = append(problems, err, checkBody(body), checkHeaders(m.Headers))
+	files, err := c.files(m)
+	if err := errors.Join(append(problems, err)...); err != nil {
+		return nil, refuse(err)
+	}
+	out := &composed{envelope: envelope, id: messageID(m.ID, envelope.from.Address)}
+	msg := out.newMsg(body, m.Headers)
+	for _, f := range files {
+		f.addTo(msg)
+	}
+	var content bytes.Buffer
+	if _, err := msg.WriteTo(&content); err != nil {
+		return nil, refuse(err)
+	}
+	out.content = content.Bytes()
+	if len(out.content) > c.config.MaxSize {
+		return nil, refuse(c.config.tooLarge())
+	}
+	return out, nil
+}
+
+func (c Config) tooLarge() error {
+	return fmt.Errorf("it is larger than the %d bytes of Config.MaxSize", c.MaxSize)
+}
+
+// newMsg returns the message without its files.
+func (e *composed) newMsg(body content, headers map[string]string) *mail.Msg {
+	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	msg.SetMessageIDWithValue(e.id)
+	msg.SetAddrHeaderFromMailAddress(mail.HeaderFrom, e.from)
+	if len(e.to) > 0 {
+		msg.SetAddrHeaderFromMailAddress(mail.HeaderTo, e.to...)
+	}
+	if len(e.cc) > 0 {
+		msg.SetAddrHeaderFromMailAddress(mail.HeaderCc, e.cc...)
+	}
+	msg.SetAddrHeaderFromMailAddress(mail.HeaderReplyTo, e.replyTo...)
+	msg.Subject(headerText(body.subject))
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		msg.SetGenHeader(mail.Header(textproto.CanonicalMIMEHeaderKey(name)), headerText(headers[name]))
+	}
+	msg.SetBodyString(mail.TypeTextPlain, body.text)
+	if body.html != "" { // the last alternative is the one that a reader prefers
+		msg.AddAlternativeString(mail.TypeTextHTML, body.html)
+	}
+	return msg
+}
+
+// content is what a reader sees.
+type content struct{ subject, text, html string }
+
+// body returns the message's own content, or that of its template.
+func (c *EmailClient) body(ctx context.Context, m *Message) (content, error) {
+	out := content{subject: m.Subject, text: m.Text, html: m.HTML}
+	if m.Template != "" {
+		if m.Text != "" || m.HTML != "" {
+			return out, errors.New("it has a Template and content of its own")
+		}
+		var err error
+		if out, err = c.render(ctx, m); err != nil {
+			return out, err
+		}
+	}
+	if out.text == "" && out.html != "" {
+		out.text = plainText(out.html)
+	}
+	if out.text == "" && out.html == "" {
+		return out, errors.New("it has no content: set Text, HTML or Template")
+	}
+	return out, nil
+}
+
+func checkBody(body content) error {
+	var problems []error
+	if err := checkValue(body.subject); err != nil {
+		problems = append(problems, fmt.Errorf("the subject %w", err))
+	}
+	if strings.TrimSpace(body.subject) == "" {
+		problems = append(problems, errors.New("it has no subject"))
+	}
+	for name, text := range map[string]string{"Text": body.text, "HTML": body.html} {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			problems = append(problems, fmt.Errorf("%s is no text in UTF-8", name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// owned are the header fields that other fields of Message make, or the servers on the way.
+var owned = []string{
+	"From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Subject", "Date", "Message-Id", "Mime-Version", "Return-Path", "Received",
+	"Dkim-Signature", "Authentication-Results", "Delivered-To", "Envelope-To",
+}
+
+// checkHeaders checks the fields of Message.Headers.
+func checkHeaders(headers map[string]string) error {
+	var problems []error
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		key := textproto.CanonicalMIMEHeaderKey(name)
+		switch {
+		case !isToken(name):
+			problems = append(problems, fmt.Errorf("%.64q is no name of a header field", name))
+		case slices.Contains(owned, key), strings.HasPrefix(key, "Content-"), strings.HasPrefix(key, "Resent-"),
+			strings.HasPrefix(key, "Arc-"):
+			problems = append(problems, fmt.Errorf("the header field %s cannot be set by hand", key))
+		case seen[key]:
+			problems = append(problems, fmt.Errorf("the header field %s is there twice", key))
+		}
+		seen[key] = true
+		if err := checkValue(headers[name]); err != nil {
+			problems = append(problems, fmt.Errorf("the header field %.64q %w", name, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// checkValue checks the text of a header field. The error does not hold it.
+func checkValue(text string) error {
+	switch {
+	case strings.ContainsFunc(text, unprintable), !utf8.ValidString(text):
+		return errors.New("has a line break, another control character or bytes that are no UTF-8")
+	case len(text) > maxHeader:
+		return fmt.Errorf("is longer than %d bytes", maxHeader)
+	}
+	return nil
+}
+
+// headerText returns the text of a header field. One that looks encoded is encoded, so that it arrives as it is.
+func headerText(text string) string {
+	text = oneSpace(text)
+	if !hasEncodedWord(text) {
+		return text
+	}
+	var words []string
+	const most = 39 // bytes of text in a word of 75 (RFC 2047, 2), whatever its last character
+	for len(text) > 0 {
+		n := min(most, len(text))
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n++
+		}
+		words = append(words, "=?UTF-8?B?"+base64.StdEncoding.EncodeToString([]byte(text[:n]))+"?=")
+		text = text[n:]
+	}
+	return strings.Join(words, " ")
+}
+
+// hasEncodedWord reports text that means something else once it is decoded, such as =?utf-8?q?=0D=0A?=.
+func hasEncodedWord(text string) bool {
+	if !strings.Contains(text, "=?") {
+		return false
+	}
+	decoded, err := new(mime.WordDecoder).DecodeHeader(text)
+	return err != nil || decoded != text
+}
+
+// oneSpace makes one space of several, of which a folded header field could make a line of nothing but spaces.
+func oneSpace(text string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(text, " "), func(word string) bool { return word == "" }), " ")
+}
+
+// isToken reports whether s can name a header field (RFC 5322, 2.2, without what needs care).
+func isToken(s string) bool {
+	return s != "" && len(s) <= 76 && !strings.ContainsFunc(s, func(r rune) bool { return r != '-' && r != '_' && !alphanumeric(r) })
+}

@@ -1,0 +1,287 @@
+package email
+
+import (
+	"cmp"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/mail"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// The values of Config.TLS and of EMAIL_TLS.
+const (
+	// TLSNone sends in plain text. A login is then only allowed on the same machine.
+	TLSNone = "none"
+	// TLSStartTLS begins in plain text and encrypts with STARTTLS before anything else is said; a server without it is refused.
+	TLSStartTLS = "starttls"
+	// TLSImplicit encrypts from the first byte, usually at port 465.
+	TLSImplicit = "tls"
+)
+
+// The defaults of Config.
+const (
+	defaultDialTimeout    = 10 * time.Second
+	defaultCommandTimeout = 30 * time.Second
+	defaultDataTimeout    = 2 * time.Minute
+	defaultIdleTimeout    = 30 * time.Second
+	defaultConnections    = 4
+	defaultPerConnection  = 100
+	defaultTries          = 3
+	defaultRecipients     = 100
+	defaultSize           = 25 << 20
+)
+
+// Config says how mail is sent. Host, Port and From are needed, all else has a default where it is zero.
+//
+// However it is printed, Pass is masked.
+type Config struct {
+	Host     string
+	Port     int
+	User     string // "" is no login
+	Pass     string
+	From     string // the sender's address, also of the envelope
+	FromName string
+	TLS      string // TLSNone, TLSStartTLS or TLSImplicit; "" is TLSStartTLS
+
+	// RootCAs are the certificates that are trusted; nil is those of the system.
+	RootCAs *x509.CertPool
+	// LocalName is what the client calls itself in EHLO; "" is the name of the machine.
+	LocalName string
+	// Language is that of templates, where neither the message nor the request has one; "" is "en".
+	Language string
+
+	// DialTimeout bounds connecting, and the handshake of TLSImplicit; 0 is 10 s.
+	DialTimeout time.Duration
+	// CommandTimeout bounds the greeting and the answer to each command; 0 is 30 s.
+	CommandTimeout time.Duration
+	// DataTimeout bounds a message's content up to the server's answer; 0 is 2 min.
+	DataTimeout time.Duration
+	// IdleTimeout is how long a connection waits for the next message; 0 is 30 s.
+	IdleTimeout time.Duration
+
+	// Connections is how many are open at the same time; 0 is 4.
+	Connections int
+	// PerConnection is how many messages a connection carries before it is replaced; 0 is 100.
+	PerConnection int
+	// Tries is how often a message is tried that the server refuses for the moment (4xx); 0 is 3.
+	Tries int
+	// Backoff is the wait between tries; nil is 500 ms, then twice as long each time, at most 30 s, spread by a fifth.
+	Backoff xBackoff.Policy
+	// MaxRecipients bounds To, Cc and Bcc together; 0 is 100, which every server takes (RFC 5321).
+	MaxRecipients int
+	// MaxSize bounds a message as it is sent, in bytes; 0 is 25 MiB. Attachments grow by a third.
+	MaxSize int
+	// PartialDelivery sends to the recipients that the server takes where it refuses others. By default nobody gets the message.
+	PartialDelivery bool
+}
+
+// ConfigFromEnv returns what EMAIL_* say. The error has one line for each variable that is missing or wrong.
+func ConfigFromEnv() (Config, error) {
+	c := Config{
+		Host: xEnv.String(xEnv.EmailHost), Port: xEnv.Int(xEnv.EmailPort), User: xEnv.String(xEnv.EmailUser),
+		Pass: xEnv.String(xEnv.EmailPass), From: xEnv.String(xEnv.EmailFrom), FromName: xEnv.String(xEnv.EmailFromName),
+		TLS: xEnv.String(xEnv.EmailTLS),
+	}
+	var problems []error
+	for _, key := range []xEnv.EnvKey{xEnv.EmailPort, xEnv.EmailTLS} {
+		if text, set := xEnv.GetEnv(key); set { // else the reader has taken the default
+			problems = append(problems, xEnv.Lookup(key).Check(text))
+		}
+	}
+	if err := errors.Join(append(problems, c.check())...); err != nil {
+		return Config{}, fmt.Errorf("xemail: %w", err)
+	}
+	return c, nil
+}
+
+// String returns the parts that are set, the password masked.
+func (c Config) String() string {
+	var b strings.Builder
+	for _, part := range []struct{ name, value string }{
+		{"host", c.Host},
+		{"port", strconv.Itoa(c.Port)},
+		{"user", c.User},
+		{"pass", masked(c.Pass)},
+		{"from", c.From},
+		{"from_name", c.FromName},
+		{"tls", c.TLS},
+	} {
+		if part.value == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%s=%q", part.name, part.value)
+	}
+	return "{" + b.String() + "}"
+}
+
+// Format implements fmt.Formatter, so that no verb prints the password.
+func (c Config) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, c.String()) }
+
+// LogValue implements slog.LogValuer.
+func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalText implements encoding.TextMarshaler, so that JSON holds no password either.
+func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+func masked(secret string) string {
+	if secret == "" {
+		return ""
+	}
+	return "***"
+}
+
+// withDefaults fills in what is zero.
+func (c Config) withDefaults() Config {
+	c.TLS = cmp.Or(c.TLS, TLSStartTLS)
+	c.Host = strings.TrimSuffix(strings.TrimPrefix(c.Host, "["), "]")
+	c.Language = cmp.Or(c.Language, "en")
+	c.DialTimeout = cmp.Or(c.DialTimeout, defaultDialTimeout)
+	c.CommandTimeout = cmp.Or(c.CommandTimeout, defaultCommandTimeout)
+	c.DataTimeout = cmp.Or(c.DataTimeout, defaultDataTimeout)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, defaultIdleTimeout)
+	c.Connections = cmp.Or(c.Connections, defaultConnections)
+	c.PerConnection = cmp.Or(c.PerConnection, defaultPerConnection)
+	c.Tries = cmp.Or(c.Tries, defaultTries)
+	c.MaxRecipients = cmp.Or(c.MaxRecipients, defaultRecipients)
+	c.MaxSize = cmp.Or(c.MaxSize, defaultSize)
+	if c.LocalName == "" {
+		c.LocalName = machineName()
+	}
+	if c.Backoff == nil {
+		c.Backoff = xBackoff.Jitter(xBackoff.Exponential(500*time.Millisecond, 30*time.Second), 0.2)
+	}
+	return c
+}
+
+// machineName is the host's own name where EHLO can carry it.
+func machineName() string {
+	name, err := os.Hostname()
+	if err != nil || !isHostName(name) {
+		return "localhost"
+	}
+	return name
+}
+
+// isHostName reports whether EHLO can carry s: a domain name, or an address literal.
+func isHostName(s string) bool {
+	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]:", r)
+	})
+}
+
+// check returns every problem, each with the variable that it comes from.
+func (c Config) check() error {
+	problems := []error{c.checkServer(), c.checkLogin(), c.checkSender()}
+	for _, bound := range []struct {
+		name  string
+		value int64
+	}{
+		{"DialTimeout", int64(c.DialTimeout)},
+		{"CommandTimeout", int64(c.CommandTimeout)},
+		{"DataTimeout", int64(c.DataTimeout)},
+		{"IdleTimeout", int64(c.IdleTimeout)},
+		{"Connections", int64(c.Connections)},
+		{"PerConnection", int64(c.PerConnection)},
+		{"Tries", int64(c.Tries)},
+		{"MaxRecipients", int64(c.MaxRecipients)},
+		{"MaxSize", int64(c.MaxSize)},
+	} {
+		if bound.value < 0 {
+			problems = append(problems, fmt.Errorf("configuration: %s is negative", bound.name))
+		}
+	}
+	if c.LocalName != "" && !isHostName(c.LocalName) {
+		problems = append(problems, errors.New("configuration: LocalName is no name of a host"))
+	}
+	return errors.Join(problems...)
+}
+
+func (c Config) checkServer() error {
+	var problems []error
+	if c.Host == "" || strings.ContainsFunc(c.Host, unprintable) || strings.ContainsAny(c.Host, " /@") {
+		problem := "is no name of a host"
+		if c.Host == "" {
+			problem = "is missing"
+		}
+		problems = append(problems, xEnv.Problem(xEnv.EmailHost, c.Host, problem, "the name or the address of the mail server"))
+	}
+	if c.Port < 1 || c.Port > math.MaxUint16 {
+		problems = append(problems, xEnv.Problem(xEnv.EmailPort, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
+	}
+	if modes := []string{"", TLSNone, TLSStartTLS, TLSImplicit}; !slices.Contains(modes, c.TLS) {
+		problems = append(problems, xEnv.Problem(xEnv.EmailTLS, c.TLS, "is not one of the values", strings.Join(modes[1:], ", ")))
+	}
+	return errors.Join(problems...)
+}
+
+func (c Config) checkLogin() error {
+	var problems []error
+	if c.User != "" && c.Pass == "" {
+		problems = append(problems, xEnv.Problem(xEnv.EmailPass, "", "is missing, although "+string(xEnv.EmailUser)+" is set", ""))
+	}
+	if c.User == "" && c.Pass != "" {
+		problems = append(problems, xEnv.Problem(xEnv.EmailUser, "", "is missing, although "+string(xEnv.EmailPass)+" is set", ""))
+	}
+	if c.TLS == TLSNone && c.User != "" && !isLoopback(c.Host) {
+		problems = append(problems, xEnv.Problem(xEnv.EmailTLS, c.TLS, "would send the password in plain text to another machine",
+			TLSStartTLS+" or "+TLSImplicit+", or no "+string(xEnv.EmailUser)))
+	}
+	for key, value := range map[xEnv.EnvKey]string{xEnv.EmailUser: c.User, xEnv.EmailPass: c.Pass} {
+		if strings.ContainsAny(value, "\r\n\x00") {
+			problems = append(problems, xEnv.Problem(key, "", "has a line break or a zero byte in it", ""))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (c Config) checkSender() error {
+	if c.From == "" {
+		return xEnv.Problem(xEnv.EmailFrom, "", "is missing", "the address of the sender")
+	}
+	var problems []error
+	from, err := parseAddress(c.From)
+	switch {
+	case err != nil:
+		problems = append(problems, xEnv.Problem(xEnv.EmailFrom, c.From, err.Error(), "the address of the sender"))
+	case from.Name != "" && c.FromName != "":
+		problems = append(problems, xEnv.Problem(xEnv.EmailFrom, c.From, "has a name, and so has "+string(xEnv.EmailFromName), ""))
+	}
+	if err := checkName(c.FromName); err != nil {
+		problems = append(problems, xEnv.Problem(xEnv.EmailFromName, c.FromName, err.Error(), ""))
+	}
+	return errors.Join(problems...)
+}
+
+// sender returns the checked configuration's From and FromName.
+func (c Config) sender() *mail.Address {
+	from, err := parseAddress(c.From)
+	if err != nil {
+		return &mail.Address{} // check has refused it
+	}
+	from.Name = cmp.Or(from.Name, oneSpace(c.FromName))
+	return from
+}
+
+// isLoopback reports whether a host is this machine, whatever its resolver says.
+func isLoopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,170 @@
+package email_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xEmail "github.com/plinthgo/plinth/notifyx/email"
+)
+
+func sprint(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// setenv sets all variables of mail; those that are not named are empty.
+func setenv(t *testing.T, values map[string]string) {
+	t.Helper()
+	for _, key := range []string{"HOST", "PORT", "USER", "PASS", "FROM", "FROM_NAME", "TLS"} {
+		t.Setenv("EMAIL_"+key, values["EMAIL_"+key])
+	}
+}
+
+func TestTheNodeReportsEveryProblemWithItsVariable(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		env  map[string]string
+		want []string
+	}{
+		{"nothing is set", nil, []string{"EMAIL_HOST: is missing", "EMAIL_FROM: is missing"}},
+		{
+			"everything is wrong",
+			map[string]string{
+				"EMAIL_HOST": "mail example", "EMAIL_PORT": "70000", "EMAIL_PASS": password, "EMAIL_FROM": "a@b, c@d",
+				"EMAIL_FROM_NAME": "x\ny", "EMAIL_TLS": "ssl",
+			},
+			[]string{"EMAIL_HOST:", "EMAIL_PORT:", "EMAIL_USER: is missing", "EMAIL_FROM:", "EMAIL_FROM_NAME:", "EMAIL_TLS:"},
+		},
+		{
+			"a user without a password",
+			map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u"},
+			[]string{"EMAIL_PASS: is missing"},
+		},
+		{
+			"a password in plain text",
+			map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u", "EMAIL_PASS": password, "EMAIL_TLS": "none"},
+			[]string{"EMAIL_TLS: \"none\" would send the password in plain text"},
+		},
+		{
+			"a password with a line break",
+			map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u", "EMAIL_PASS": password + "\n"},
+			[]string{"EMAIL_PASS: has a line break"},
+		},
+		{
+			"a port that is none",
+			map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_PORT": "smtp"},
+			[]string{"EMAIL_PORT: \"smtp\" is not an integer"},
+		},
+		{
+			"two names",
+			map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "N <a@b.example>", "EMAIL_FROM_NAME": "M"},
+			[]string{"EMAIL_FROM:"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			setenv(t, tc.env)
+			_, err := xEmail.InitClient(t.Context())
+			if err == nil || strings.Contains(err.Error(), password) {
+				t.Fatalf("InitClient = %v", err)
+			}
+			if got := strings.Count(err.Error(), "\n") + 1; got != len(tc.want) {
+				t.Errorf("%d lines, want %d:\n%v", got, len(tc.want), err)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error lacks %q:\n%v", want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestTheNodeStartsWithoutAServer(t *testing.T) {
+	setenv(t, map[string]string{"EMAIL_HOST": "mail.invalid", "EMAIL_FROM": "a@b.example"})
+	value, err := xEmail.InitClient(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, ok := value.(*xEmail.EmailClient)
+	if !ok {
+		t.Fatalf("the node is a %T", value)
+	}
+	if _, takesPart := value.(interface{ CheckHealth() error }); takesPart {
+		t.Error("the node takes part in the readiness")
+	}
+	if text := client.String(); !strings.Contains(text, `port="587" from="a@b.example" tls="starttls"`) {
+		t.Errorf("client = %s", text)
+	}
+	if err := client.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheNodeReadsTheEnvironment(t *testing.T) {
+	s := startServer(t, nil)
+	setenv(t, map[string]string{
+		"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": fmt.Sprint(s.port), "EMAIL_FROM": "a@b.example", "EMAIL_FROM_NAME": "名", "EMAIL_TLS": "none",
+	})
+	value, err := xEmail.InitClient(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := value.(*xEmail.EmailClient)
+	if err := client.Send(t.Context(), hello()); err != nil {
+		t.Error(err)
+	}
+	if err := client.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	header, _ := parse(t, s.got()[0].data)
+	if from, _ := header.Text("From"); from != "名 <a@b.example>" {
+		t.Errorf("From = %q", from)
+	}
+}
+
+func TestTheClientIsFoundInTheContext(t *testing.T) {
+	client := newClient(t, config(1))
+	ctx := contextWith(t.Context(), xCtx.EmailClientKey, client)
+	if got, err := xEmail.GetClient(ctx); err != nil || got != client || xEmail.MustGetClient(ctx) != client {
+		t.Errorf("GetClient = %v, %v", got, err)
+	}
+	if _, err := xEmail.GetClient(t.Context()); err == nil {
+		t.Error("GetClient found one where there is none")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("MustGetClient did not panic")
+		}
+	}()
+	xEmail.MustGetClient(t.Context())
+}
+
+func TestNothingPrintsThePassword(t *testing.T) {
+	c := config(25)
+	client := newClient(t, c)
+	data, err := json.Marshal(map[string]any{"config": c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", slog.Any("config", c), slog.Any("client", client))
+	for _, text := range []string{
+		sprint("%v %+v %#v %s %q %x", c, c, c, c, c, c), sprint("%v %s", client, client), string(data), log.String(),
+	} {
+		if strings.Contains(text, password) || strings.Contains(text, sprint("%x", password)) {
+			t.Errorf("printed as %s", text)
+		}
+	}
+}
+
+func TestNegativeBoundsAreRefused(t *testing.T) {
+	c := config(25)
+	c.Tries, c.DialTimeout, c.MaxSize, c.LocalName = -1, -1, -1, "a b"
+	_, err := xEmail.New(c)
+	for _, want := range []string{"Tries", "DialTimeout", "MaxSize", "LocalName"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error lacks %s: %v", want, err)
+		}
+	}
+}

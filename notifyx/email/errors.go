@@ -1,0 +1,306 @@
+package email
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/textproto"
+	"slices"
+	"strings"
+	"sync"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xNotify "github.com/plinthgo/plinth/notifyx"
+)
+
+// The errors that a caller may want to tell apart, with errors.Is. Of these only ErrMessage is also an xNotify.ErrPermanent, and not for a
+// template that does not exist.
+var (
+	// ErrMessage reports a message that cannot be sent: wrong addresses, forged header fields, no content, too large.
+	ErrMessage = errors.New("xemail: the message cannot be sent")
+	// ErrTLS reports that the connection could not be encrypted as it must be. Nothing was sent over it, also no login.
+	ErrTLS = errors.New("xemail: no encrypted connection")
+	// ErrAuth reports that the server did not accept the login.
+	ErrAuth = errors.New("xemail: the login failed")
+	// ErrTimeout reports a server that took too long, or a context that ended first.
+	ErrTimeout = errors.New("xemail: out of time")
+	// ErrConnection reports a connection that could not be made, that broke, or whose other side does not speak SMTP.
+	ErrConnection = errors.New("xemail: the connection failed")
+	// ErrUncertain reports that a message was sent completely and no answer came: the server may have accepted it.
+	ErrUncertain = errors.New("xemail: the message may have been accepted")
+	// ErrClosed reports the use of a client after Close, or a message that was cut off by it.
+	ErrClosed = errors.New("xemail: the client is closed")
+)
+
+// The steps of a connection and of a message, as SMTPError has them.
+const (
+	stepConnect  = "connect"
+	stepGreeting = "greeting"
+	stepHello    = "EHLO"
+	stepStartTLS = "STARTTLS"
+	stepTLS      = "TLS handshake"
+	stepAuth     = "AUTH"
+	stepReset    = "RSET"
+	stepNoop     = "NOOP"
+	stepMail     = "MAIL"
+	stepRcpt     = "RCPT"
+	stepData     = "DATA"
+	stepContent  = "content"
+)
+
+// SMTPError is the answer of a server that refuses. Its text, which may hold addresses, is in ServerText and not in Error.
+type SMTPError struct {
+	// Step is the command that was refused, "greeting", or "content" for the message itself.
+	Step string
+	// Code is the reply code, such as 550.
+	Code int
+	// EnhancedCode is the status code of RFC 3463, such as "5.1.1", or "".
+	EnhancedCode string
+
+	text string
+}
+
+// Error has the codes and the step.
+func (e *SMTPError) Error() string {
+	return "xemail: the server answered " + e.status() + " to " + e.Step
+}
+
+func (e *SMTPError) status() string {
+	return strings.TrimSpace(fmt.Sprint(e.Code) + " " + e.EnhancedCode)
+}
+
+// Temporary reports whether trying again may help.
+func (e *SMTPError) Temporary() bool { return e.Code >= 400 && e.Code < 500 }
+
+// ServerText returns what the server wrote, "" at AUTH. It may hold addresses and links, and is written by somebody else.
+func (e *SMTPError) ServerText() string { return e.text }
+
+// Is reports what the answer means: ErrAuth, ErrTLS, or xNotify.ErrPermanent for a message that the server will never take. A
+// login that is refused is not permanent, for the message can be sent once the configuration is mended.
+func (e *SMTPError) Is(target error) bool {
+	switch target {
+	case ErrAuth:
+		return e.isLogin()
+	case ErrTLS:
+		return e.Step == stepStartTLS
+	case xNotify.ErrPermanent:
+		return e.Code >= 500 && !e.isLogin() && e.isAboutMessage()
+	default:
+		return false
+	}
+}
+
+// isLogin reports an answer about who sends (RFC 4954, 6), also where it comes at MAIL.
+func (e *SMTPError) isLogin() bool {
+	return e.Step == stepAuth || slices.Contains([]int{530, 534, 535, 538}, e.Code)
+}
+
+func (e *SMTPError) isAboutMessage() bool {
+	return slices.Contains([]string{stepMail, stepRcpt, stepData, stepContent}, e.Step)
+}
+
+// newSMTPError takes the enhanced code out of the text.
+func newSMTPError(step string, reply *textproto.Error) *SMTPError {
+	e := &SMTPError{Step: step, Code: reply.Code}
+	if step != stepAuth { // the text of a login could hold the password
+		e.text = reply.Msg
+	}
+	first, _, _ := strings.Cut(reply.Msg, " ")
+	if isEnhanced(first) {
+		e.EnhancedCode = first
+	}
+	return e
+}
+
+// isEnhanced reports whether s is a status code: class "." subject "." detail.
+func isEnhanced(s string) bool {
+	parts := strings.Split(s, ".")
+	if len(parts) != 3 || parts[0] != "4" && parts[0] != "5" {
+		return false
+	}
+	for _, p := range parts {
+		if p == "" || len(p) > 3 || strings.ContainsFunc(p, func(r rune) bool { return r < '0' || r > '9' }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Refusal is one recipient that the server refused.
+type Refusal struct {
+	Address string
+	Err     *SMTPError
+}
+
+// RecipientsError reports the recipients that the server refused. Its text has no address.
+type RecipientsError struct {
+	// Refused are the recipients that were refused, each with the server's answer.
+	Refused []Refusal
+	// Accepted are those that the server would have taken, or has: see Delivered.
+	Accepted []string
+	// Delivered says whether those in Accepted got the message, which needs Config.PartialDelivery.
+	Delivered bool
+}
+
+// Error has the numbers and the codes.
+func (e *RecipientsError) Error() string {
+	var codes []string
+	for i, r := range e.Refused {
+		if i == 3 {
+			codes = append(codes, "…")
+			break
+		}
+		codes = append(codes, r.Err.status())
+	}
+	outcome := "nobody got the message"
+	if e.Delivered {
+		outcome = "the others got the message"
+	}
+	return fmt.Sprintf("xemail: the server refused %d of %d recipients (%s): %s",
+		len(e.Refused), len(e.Refused)+len(e.Accepted), strings.Join(codes, ", "), outcome)
+}
+
+// Temporary reports whether trying again may help: all refusals are for the moment, and nobody would get the message twice.
+func (e *RecipientsError) Temporary() bool {
+	for _, r := range e.Refused {
+		if !r.Err.Temporary() {
+			return false
+		}
+	}
+	return !e.Delivered
+}
+
+// Is reports xNotify.ErrPermanent where trying again is useless, or would send the message twice to those who have it.
+func (e *RecipientsError) Is(target error) bool {
+	return target == xNotify.ErrPermanent && !e.Temporary()
+}
+
+// Unwrap returns the servers' answers.
+func (e *RecipientsError) Unwrap() []error {
+	out := make([]error, len(e.Refused))
+	for i, r := range e.Refused {
+		out[i] = r.Err
+	}
+	return out
+}
+
+// MessageError says which message of a Send of several was not sent.
+type MessageError struct {
+	// Index is its place among the messages, from 0.
+	Index int
+	// ID is its ID.
+	ID string
+	// Err is what Send returns for it alone.
+	Err error
+}
+
+// Error has the place and the cause.
+func (e *MessageError) Error() string { return fmt.Sprintf("message %d: %v", e.Index+1, e.Err) }
+
+// Unwrap returns Err.
+func (e *MessageError) Unwrap() error { return e.Err }
+
+// failure is an error with what it counts as.
+type failure struct {
+	kinds []error
+	step  string
+	cause error
+}
+
+// fail returns kind, the step at which it happened and its cause, which may be nil.
+func fail(kind error, step string, cause error) *failure {
+	return &failure{kinds: []error{kind}, step: step, cause: cause}
+}
+
+func (f *failure) Error() string {
+	text := f.kinds[0].Error()
+	if f.step != "" {
+		text += ": " + f.step
+	}
+	if f.cause != nil {
+		text += ": " + strings.TrimPrefix(f.cause.Error(), "xemail: ")
+	}
+	return text
+}
+
+func (f *failure) Unwrap() []error {
+	if f.cause == nil {
+		return f.kinds
+	}
+	return append(slices.Clip(f.kinds), f.cause)
+}
+
+// refuse returns the ErrMessage for what is wrong with a message, which is one of xNotify as well. A template is a part of the
+// service: its errors are their own, and one that is not there may be there in a later version.
+func refuse(cause error) error {
+	f := fail(ErrMessage, "", cause)
+	switch {
+	case errors.Is(cause, xNotify.ErrNoTemplate):
+	case errors.Is(cause, xNotify.ErrTemplate):
+		f.kinds = append(f.kinds, xNotify.ErrPermanent)
+	default:
+		f.kinds = append(f.kinds, xNotify.ErrMessage, xNotify.ErrPermanent)
+	}
+	return f
+}
+
+// ended returns the error for a context that has ended at a step.
+func ended(ctx context.Context, step string) *failure {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, ErrClosed) {
+		return fail(ErrClosed, step, nil)
+	}
+	f := fail(ErrTimeout, step, cause)
+	if err := ctx.Err(); !errors.Is(cause, err) {
+		f.kinds = append(f.kinds, err)
+	}
+	return f
+}
+
+// registerMapper tells xError about the errors of mail, once a program has a client.
+var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+
+// mapError says what a client of the service learns: that mail failed, and whether trying again may help.
+func mapError(err error) *xError.ErrorCode {
+	var reply interface {
+		error
+		Temporary() bool
+	}
+	switch {
+	case errors.Is(err, ErrMessage):
+		return mapMessage(err)
+	case errors.Is(err, ErrAuth), errors.Is(err, ErrTLS), errors.Is(err, ErrUncertain):
+		return xError.EmailError // before the reasons that they may have
+	case errors.Is(err, ErrClosed), errors.Is(err, ErrConnection):
+		return xError.ServiceUnavailable
+	case errors.Is(err, context.Canceled):
+		return nil // the caller's own end has its own code
+	case errors.Is(err, ErrTimeout):
+		return xError.ServiceUnavailable
+	case isReply(err) && errors.As(err, &reply) && reply.Temporary():
+		return xError.ServiceUnavailable
+	case isReply(err):
+		return xError.EmailError
+	default:
+		return nil
+	}
+}
+
+// mapMessage tells a message that a client may have made wrong from a template that the service has.
+func mapMessage(err error) *xError.ErrorCode {
+	switch {
+	case errors.Is(err, xNotify.ErrNoTemplate):
+		return xError.ConfigError
+	case errors.Is(err, xNotify.ErrTemplate):
+		return xError.ServerInternalError
+	default:
+		return xError.ParameterError
+	}
+}
+
+// isReply reports whether err is a server's answer.
+func isReply(err error) bool {
+	var one *SMTPError
+	var several *RecipientsError
+	return errors.As(err, &one) || errors.As(err, &several)
+}

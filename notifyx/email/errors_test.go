@@ -1,0 +1,91 @@
+package email_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xNotify "github.com/plinthgo/plinth/notifyx"
+	xEmail "github.com/plinthgo/plinth/notifyx/email"
+)
+
+func TestEachErrorHasItsCode(t *testing.T) {
+	closed, err := xEmail.New(config(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	against := func(c *crude) error {
+		conf := config(startCrude(t, c).port)
+		if c.stall != "" {
+			conf.CommandTimeout = 2 * time.Second
+		}
+		return newClient(t, conf).Send(t.Context(), hello())
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	noVariables := newClient(t, config(1)).Send(t.Context(), fromTemplate("welcome", "en", nil))
+	for _, tc := range []struct {
+		name      string
+		err       error
+		is        error
+		permanent bool
+		want      *xError.ErrorCode
+	}{
+		{"a wrong message", newClient(t, config(1)).Send(t.Context(), hello("x")), xEmail.ErrMessage, true, xError.ParameterError},
+		{"a template without its variables", noVariables, xEmail.ErrMessage, true, xError.ServerInternalError},
+		{"no STARTTLS", against(&crude{answers: map[string]string{"EHLO": "250 crude"}}), xEmail.ErrTLS, false, xError.EmailError},
+		{"a handshake that ends", against(&crude{drop: "tls"}), xEmail.ErrTLS, false, xError.EmailError},
+		{"a login", against(&crude{answers: map[string]string{"AUTH": "535 no"}}), xEmail.ErrAuth, false, xError.EmailError},
+		{"a drop", against(&crude{drop: "MAIL"}), xEmail.ErrConnection, false, xError.ServiceUnavailable},
+		{"a stall", against(&crude{stall: "MAIL"}), xEmail.ErrTimeout, false, xError.ServiceUnavailable},
+		{"no answer to the content", against(&crude{drop: "content"}), xEmail.ErrUncertain, false, xError.EmailError},
+		{"a greeting that refuses", against(&crude{answers: map[string]string{"greeting": "554 no"}}), nil, false, xError.EmailError},
+		{"a greeting that refuses for now", against(&crude{answers: map[string]string{"greeting": "421 no"}}), nil, false, xError.ServiceUnavailable},
+		{"a closed client", closed.Send(t.Context(), hello()), xEmail.ErrClosed, false, xError.ServiceUnavailable},
+		{"the caller's end", newClient(t, config(1)).Send(canceled, hello()), context.Canceled, false, xError.Canceled},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.err == nil || tc.is != nil && !errors.Is(tc.err, tc.is) || errors.Is(tc.err, xNotify.ErrPermanent) != tc.permanent {
+				t.Errorf("error = %v, want %v, permanent %t", tc.err, tc.is, tc.permanent)
+			}
+			if got := xError.From(tc.err).GetErrorCode(); got != tc.want {
+				t.Errorf("code = %s, want %s", got.GetOutput(), tc.want.GetOutput())
+			}
+			if text := tc.err.Error(); !strings.HasPrefix(text, "xemail: ") || strings.Count(text, "xemail: ") != 1 {
+				t.Errorf("error = %q, want the prefix once", text)
+			}
+		})
+	}
+}
+
+func TestAServerThatCannotBeUsedIsNotAskedForEachMessage(t *testing.T) {
+	s := startCrude(t, &crude{answers: map[string]string{"AUTH": "535 no"}})
+	err := newClient(t, config(s.port)).Send(t.Context(), hello(), hello(), hello())
+	if !errors.Is(err, xEmail.ErrAuth) || strings.Count(err.Error(), "message ") != 3 || s.connections() != 1 {
+		t.Errorf("Send = %v over %d connections, want three errors over one", err, s.connections())
+	}
+}
+
+func TestPlainTextToAnotherMachineIsAWarning(t *testing.T) {
+	for host, want := range map[string]bool{"mail.example.com": true, "localhost": false} {
+		setenv(t, map[string]string{"EMAIL_HOST": host, "EMAIL_FROM": "a@b.example", "EMAIL_TLS": "none"})
+		log, engine := capture(t)
+		value, err := xEmail.InitClient(xLog.NewContext(t.Context(), engine))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := value.(*xEmail.EmailClient).Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := strings.Contains(log.String(), `"warn"`) && strings.Contains(log.String(), "EMAIL_TLS"); got != want {
+			t.Errorf("%s: logged %q, want a warning: %t", host, log, want)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package email_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xNotify "github.com/plinthgo/plinth/notifyx"
+	xEmail "github.com/plinthgo/plinth/notifyx/email"
+)
+
+// smtpURL names a Postfix: smtp://HOST:PORT?maildir=FOLDER&ca=FILE.
+const smtpURL = xEnv.EnvKey("PLINTH_TEST_SMTP_URL")
+
+// postfix returns the configuration for a real Postfix and the folder where its mail arrives.
+func postfix(t *testing.T) (c xEmail.Config, maildir string) {
+	t.Helper()
+	text, set := xEnv.GetEnv(smtpURL)
+	if !set {
+		t.Skipf("set %s=smtp://HOST:PORT?maildir=FOLDER&ca=FILE to test against a Postfix that delivers to FOLDER/new", smtpURL)
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatalf("%s: %v", smtpURL, err)
+	}
+	c = config(0)
+	c.Host, c.User, c.Pass = u.Hostname(), "", ""
+	if c.Port, err = strconv.Atoi(u.Port()); err != nil {
+		t.Fatalf("%s has no port", smtpURL)
+	}
+	c.TLS = xEmail.TLSNone
+	if file := u.Query().Get("ca"); file != "" {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.TLS, c.RootCAs = xEmail.TLSStartTLS, x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			t.Fatalf("%s has no certificate", file)
+		}
+	}
+	return c, u.Query().Get("maildir")
+}
+
+// delivered waits for the message with a Message-ID.
+func delivered(t *testing.T, maildir, id string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		files, err := filepath.Glob(filepath.Join(maildir, "new", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if data, err := os.ReadFile(f); err == nil && bytes.Contains(data, []byte(id)) {
+				return data
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("no message with %s in %s", id, maildir)
+		}
+	}
+}
+
+func TestPostfixDeliversEveryPart(t *testing.T) {
+	c, maildir := postfix(t)
+	client := newClient(t, c)
+	id := strconv.FormatInt(time.Now().UnixNano(), 36)
+	m := &xEmail.Message{
+		ID: id, To: []string{xEmail.Address("王小明", "user@example.com")}, Bcc: []string{"hidden@example.com"}, Subject: "您的订单 " + id,
+		Text: "您好\n.\n..dot", HTML: `<p>您好</p><img src="cid:logo">`,
+		Inlines:     []xEmail.File{{Name: "logo.png", ContentID: "logo", Content: []byte{0x89, 'P', 'N', 'G'}}},
+		Attachments: []xEmail.File{{Name: "发票.pdf", Content: bytes.Repeat([]byte("pdf"), 100_000)}},
+	}
+	for range 2 { // a repeat over the same connection
+		if err := client.Send(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := delivered(t, maildir, id)
+	header, root := parse(t, data)
+	if subject, err := header.Text("Subject"); err != nil || subject != m.Subject {
+		t.Errorf("Subject = %q, %v", subject, err)
+	}
+	if head, _, _ := strings.Cut(string(data), "\nContent-Type"); strings.Contains(strings.ToLower(head), "\nbcc:") {
+		t.Errorf("Bcc is shown:\n%s", head)
+	}
+	var kinds []string
+	var visit func(p part)
+	visit = func(p part) {
+		kinds = append(kinds, p.Type)
+		for _, sub := range p.Parts {
+			visit(sub)
+		}
+	}
+	visit(root)
+	want := []string{
+		"multipart/mixed", "multipart/related", "multipart/alternative", "text/plain", "text/html", "image/png", "application/pdf",
+	}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Fatalf("parts (-want +got):\n%s", diff)
+	}
+	if got := strings.ReplaceAll(root.Parts[0].Parts[0].Parts[0].Body, "\r\n", "\n"); got != m.Text {
+		t.Errorf("text = %q", got)
+	}
+	if last := root.Parts[1]; last.FileName != "发票.pdf" || last.Body != string(m.Attachments[0].Content) {
+		t.Errorf("attachment %q has %d bytes", last.FileName, len(last.Body))
+	}
+}
+
+func TestPostfixWithACertificateOfAnotherAuthorityGetsNothing(t *testing.T) {
+	c, _ := postfix(t)
+	if c.TLS != xEmail.TLSStartTLS {
+		t.Skipf("set ca=FILE in %s to test the certificate", smtpURL)
+	}
+	c.RootCAs = testCA().pool
+	if err := newClient(t, c).Send(t.Context(), hello()); !errors.Is(err, xEmail.ErrTLS) {
+		t.Errorf("Send = %v, want ErrTLS", err)
+	}
+}
+
+func TestPostfixRefusesARecipient(t *testing.T) {
+	c, _ := postfix(t)
+	c.Tries = 2
+	client := newClient(t, c)
+	for address, want := range map[string]struct {
+		code      int
+		enhanced  string
+		permanent bool
+	}{
+		"reject5@example.com": {550, "5.1.1", true},
+		"reject4@example.com": {450, "4.2.1", false},
+	} {
+		err := client.Send(t.Context(), hello("user@example.com", address))
+		if err == nil {
+			t.Skipf("this server takes mail for %s: use the Postfix of the development stack", address)
+		}
+		var which *xEmail.RecipientsError
+		if !errors.As(err, &which) || len(which.Refused) != 1 || which.Refused[0].Address != address {
+			t.Fatalf("Send = %v, want a RecipientsError about %s", err, address)
+		}
+		got := which.Refused[0].Err
+		if got.Code != want.code || got.EnhancedCode != want.enhanced || errors.Is(err, xNotify.ErrPermanent) != want.permanent {
+			t.Errorf("%s: %v with %q", address, err, got.EnhancedCode)
+		}
+	}
+	if err := client.Send(t.Context(), hello()); err != nil {
+		t.Errorf("the next message: %v", err)
+	}
+}

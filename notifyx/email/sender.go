@@ -1,0 +1,42 @@
+package email
+
+import (
+	"context"
+	"errors"
+
+	xNotify "github.com/plinthgo/plinth/notifyx"
+)
+
+// sender is a client as the sender of xNotify's messages.
+type sender struct{ client *EmailClient }
+
+// NewSender returns the sender of the type xNotify.TypeEmail over a client, which stays the caller's to close:
+//
+//	xNotify.WithSender(xNotify.TypeEmail, xEmail.NewSender(client))
+//
+// All recipients of a message see one another. A template that the router does not have is the client's.
+func NewSender(client *EmailClient) xNotify.TemplateSender { return sender{client} }
+
+// Send implements xNotify.Sender.
+func (s sender) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+	err := s.send(ctx, m)
+	return xNotify.NewResult(m, err), err
+}
+
+func (s sender) send(ctx context.Context, m *xNotify.Message) error {
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	if m.Type != xNotify.TypeEmail {
+		return xNotify.InvalidMessage(errors.New("type: is not EMAIL"))
+	}
+	return s.client.Send(ctx, &Message{
+		ID: m.ID, To: m.To, Subject: m.Subject, Text: m.Content, HTML: m.HTML,
+		Template: m.Template, Variables: m.Variables, Language: m.Language,
+	})
+}
+
+// HasTemplate implements xNotify.TemplateSender.
+func (s sender) HasTemplate(name string) bool {
+	return s.client.own.Has(name) || s.client.builtin.Has(name)
+}

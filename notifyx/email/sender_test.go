@@ -1,0 +1,116 @@
+package email_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	xNotify "github.com/plinthgo/plinth/notifyx"
+	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/notifyx/notifytest"
+)
+
+// mailbox is a real SMTP server as the suite wants a receiver.
+type mailbox struct {
+	*server
+
+	t     *testing.T
+	mu    sync.Mutex
+	mode  notifytest.Mode
+	ended chan struct{}
+}
+
+func (*mailbox) Recipient(i int) string { return fmt.Sprintf("reader%d@example.com", i) }
+
+func (b *mailbox) Answer(m notifytest.Mode) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mode = m
+}
+
+func (b *mailbox) answer(int) error {
+	b.mu.Lock()
+	mode := b.mode
+	b.mu.Unlock()
+	switch mode {
+	case notifytest.FailTemporarily:
+		return reply(451, 4, 3, 0)
+	case notifytest.FailPermanently:
+		return reply(550, 5, 7, 1)
+	case notifytest.Hang:
+		<-b.ended
+	default:
+	}
+	return nil
+}
+
+func (b *mailbox) Arrived() []notifytest.Arrival {
+	var all []notifytest.Arrival
+	for _, m := range b.got() {
+		header, root := parse(b.t, m.data)
+		subject, err := header.Text("Subject")
+		if err != nil {
+			b.t.Error(err)
+		}
+		all = append(all, notifytest.Arrival{Mark: header.Get("Message-Id"), To: m.to, Subject: subject, Content: root.Body})
+	}
+	return all
+}
+
+// closable is a sender that is closed with its client.
+type closable struct {
+	xNotify.Sender
+	client *xEmail.EmailClient
+}
+
+func (c closable) Close(ctx context.Context) error { return c.client.Close(ctx) }
+
+func TestTheSenderConforms(t *testing.T) {
+	notifytest.Run(t, notifytest.Harness{Type: xNotify.TypeEmail, Open: func(tb testing.TB) (xNotify.Sender, notifytest.Receiver) {
+		t, ok := tb.(*testing.T)
+		if !ok {
+			tb.Fatal("the suite runs in tests")
+		}
+		b := &mailbox{t: t, ended: make(chan struct{})}
+		b.server = startServer(t, func(s *server) { s.mail = b.answer })
+		t.Cleanup(func() { close(b.ended) })
+		c := config(b.port)
+		c.Backoff = func(int) time.Duration { return time.Millisecond }
+		client := newClient(t, c)
+		return closable{xEmail.NewSender(client), client}, b
+	}})
+}
+
+func TestTheRouterLeavesTheClientsTemplatesToIt(t *testing.T) {
+	client, s := connect(t, nil)
+	router, err := xNotify.New(xNotify.WithSender(xNotify.TypeEmail, xEmail.NewSender(client)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &xNotify.Message{
+		ID: "u-1", Type: xNotify.TypeEmail, To: []string{"user@example.com"}, Template: "welcome", Language: "zh", Variables: variables(),
+	}
+	if _, err := router.Send(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	header, root := parse(t, s.got()[0].data)
+	if subject, _ := header.Text("Subject"); subject != "欢迎使用 Shop & Co" || len(root.Parts) != 2 {
+		t.Errorf("subject %q with %d parts", subject, len(root.Parts))
+	}
+	m.Template = "none"
+	if _, err := router.Send(t.Context(), m); !errors.Is(err, xNotify.ErrNoTemplate) {
+		t.Errorf("a template that is not there: %v", err)
+	}
+}
+
+func TestTheSenderTakesMailOnly(t *testing.T) {
+	client := newClient(t, config(1))
+	m := &xNotify.Message{Type: xNotify.TypeSMS, To: []string{"user@example.com"}, Subject: "s", Content: "c"}
+	if _, err := xEmail.NewSender(client).Send(t.Context(), m); !errors.Is(err, xNotify.ErrMessage) || !strings.Contains(err.Error(), "EMAIL") {
+		t.Errorf("Send = %v, want ErrMessage", err)
+	}
+}

@@ -1,0 +1,157 @@
+package email_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	xNotify "github.com/plinthgo/plinth/notifyx"
+	xEmail "github.com/plinthgo/plinth/notifyx/email"
+)
+
+// stages are the steps at which a server may go silent, and whether the message was complete by then.
+var stages = []struct {
+	name     string
+	step     string
+	implicit bool
+	complete bool
+}{
+	{name: "before the greeting", step: "greeting"},
+	{name: "at EHLO", step: "EHLO"},
+	{name: "at STARTTLS", step: "STAR"},
+	{name: "in the handshake", step: "tls"},
+	{name: "in the handshake at once", step: "tls", implicit: true},
+	{name: "at the second EHLO", step: "EHLO2"},
+	{name: "at AUTH", step: "AUTH"},
+	{name: "at MAIL", step: "MAIL"},
+	{name: "at RCPT", step: "RCPT"},
+	{name: "at DATA", step: "DATA"},
+	{name: "in the content", step: "mid", complete: true},
+	{name: "after the content", step: "content", complete: true},
+}
+
+func stageConfig(port int, implicit bool) xEmail.Config { //nolint:revive // flag-parameter: one column of the table
+	c := config(port)
+	if implicit {
+		c.TLS = xEmail.TLSImplicit
+	}
+	return c
+}
+
+func TestASilentServerIsLeftInTime(t *testing.T) {
+	t.Parallel()
+	for _, tc := range stages {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := startCrude(t, &crude{stall: tc.step, implicit: tc.implicit})
+			c := stageConfig(s.port, tc.implicit)
+			c.DialTimeout, c.CommandTimeout, c.DataTimeout = time.Second, time.Second, time.Second
+			start := time.Now()
+			err := newClient(t, c).Send(t.Context(), hello())
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("Send took %v", took)
+			}
+			if !errors.Is(err, xEmail.ErrTimeout) || errors.Is(err, xNotify.ErrPermanent) {
+				t.Errorf("Send = %v, want ErrTimeout", err)
+			}
+			if got := errors.Is(err, xEmail.ErrUncertain); got != tc.complete {
+				t.Errorf("ErrUncertain is %t, want %t: %v", got, tc.complete, err)
+			}
+			if s.connections() != 1 {
+				t.Errorf("%d connections, want 1", s.connections())
+			}
+		})
+	}
+}
+
+func TestASilentServerIsLeftWithTheContext(t *testing.T) {
+	t.Parallel()
+	for _, tc := range stages {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := startCrude(t, &crude{stall: tc.step, implicit: tc.implicit})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			start := time.Now()
+			err := newClient(t, stageConfig(s.port, tc.implicit)).Send(ctx, hello())
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("Send took %v", took)
+			}
+			if !errors.Is(err, xEmail.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Send = %v, want ErrTimeout and DeadlineExceeded", err)
+			}
+			if got := errors.Is(err, xEmail.ErrUncertain); got != tc.complete {
+				t.Errorf("ErrUncertain is %t, want %t: %v", got, tc.complete, err)
+			}
+		})
+	}
+}
+
+func TestTheContentThatNobodyReadsIsCertain(t *testing.T) {
+	s := startCrude(t, &crude{unread: true})
+	m := hello()
+	m.Attachments = []xEmail.File{{Name: "large", Content: make([]byte, 15<<20)}}
+	c := config(s.port)
+	c.DataTimeout = time.Second
+	err := newClient(t, c).Send(t.Context(), m)
+	if !errors.Is(err, xEmail.ErrTimeout) || errors.Is(err, xEmail.ErrUncertain) {
+		t.Errorf("Send = %v, want ErrTimeout and not ErrUncertain: the end of the message was never sent", err)
+	}
+}
+
+func TestACanceledContextSendsNothing(t *testing.T) {
+	client, s := connect(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := client.Send(ctx, hello()); !errors.Is(err, context.Canceled) {
+		t.Errorf("Send = %v, want Canceled", err)
+	}
+	if sessions, _, _ := s.counts(); sessions != 0 {
+		t.Errorf("%d connections", sessions)
+	}
+}
+
+func TestAServerThatDropsTheConnectionGetsOneFreshStart(t *testing.T) {
+	for _, step := range []string{"MAIL", "RCPT", "DATA"} {
+		t.Run(step+", once", func(t *testing.T) {
+			s := startCrude(t, &crude{drop: step, once: true})
+			if err := newClient(t, config(s.port)).Send(t.Context(), hello()); err != nil || s.connections() != 2 {
+				t.Errorf("Send = %v over %d connections, want 2", err, s.connections())
+			}
+		})
+		t.Run(step+", always", func(t *testing.T) {
+			s := startCrude(t, &crude{drop: step})
+			err := newClient(t, config(s.port)).Send(t.Context(), hello())
+			if !errors.Is(err, xEmail.ErrConnection) || errors.Is(err, xEmail.ErrUncertain) || s.connections() != 2 {
+				t.Errorf("Send = %v over %d connections, want ErrConnection over 2", err, s.connections())
+			}
+		})
+	}
+	t.Run("in a large message", func(t *testing.T) {
+		s := startCrude(t, &crude{drop: "mid", once: true})
+		m := hello()
+		m.Attachments = []xEmail.File{{Name: "large", Content: make([]byte, 15<<20)}}
+		if err := newClient(t, config(s.port)).Send(t.Context(), m); err != nil || s.connections() != 2 {
+			t.Errorf("Send = %v over %d connections, want 2", err, s.connections())
+		}
+	})
+}
+
+func TestAServerThatDropsTheConnectionAfterTheMessageIsUncertain(t *testing.T) {
+	for _, answer := range []string{"", "garbage secret@example.com", "354 go on"} {
+		c := &crude{answers: map[string]string{"content": answer}}
+		if answer == "" {
+			c = &crude{drop: "content"}
+		}
+		s := startCrude(t, c)
+		err := newClient(t, config(s.port)).Send(t.Context(), hello())
+		if !errors.Is(err, xEmail.ErrUncertain) || errors.Is(err, xNotify.ErrPermanent) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: Send = %v, want ErrUncertain and not ErrPermanent", answer, err)
+		}
+		if s.connections() != 1 {
+			t.Errorf("%q: %d connections: the message was sent again", answer, s.connections())
+		}
+	}
+}

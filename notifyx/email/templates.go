@@ -1,0 +1,59 @@
+package email
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xNotify "github.com/plinthgo/plinth/notifyx"
+)
+
+// The templates that every client has, in English and Chinese.
+const (
+	// TemplateWelcome greets a new user.
+	TemplateWelcome = "welcome"
+	// TemplateVerification holds a code that proves an address.
+	TemplateVerification = "verification"
+	// TemplatePasswordReset holds the link that sets a new password.
+	TemplatePasswordReset = "password_reset"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// builtinTemplates are compiled once for all clients, which only read them.
+var builtinTemplates = sync.OnceValues(func() (*xNotify.Templates, error) {
+	t := xNotify.NewTemplates()
+	return t, t.AddFS(templateFiles, "templates/*")
+})
+
+// AddTemplateFS adds the templates in the files that match pattern, see xNotify.Templates.AddFS for their names. A template
+// that has the name of a built-in one replaces it, in all languages.
+func (c *EmailClient) AddTemplateFS(fsys fs.FS, pattern string) error {
+	if err := c.own.AddFS(fsys, pattern); err != nil {
+		return fmt.Errorf("xemail: %w", err)
+	}
+	return nil
+}
+
+// render returns what the message's template makes of its variables. The language is the message's, the request's, or
+// Config.Language.
+func (c *EmailClient) render(ctx context.Context, m *Message) (content, error) {
+	templates := c.builtin
+	if c.own.Has(m.Template) {
+		templates = c.own
+	}
+	asked := ""
+	if request := xCtx.RequestFrom(ctx); request != nil {
+		asked = request.AcceptLanguage()
+	}
+	r, err := templates.Render(m.Template, cmp.Or(m.Language, asked, c.config.Language), m.Variables)
+	if err != nil {
+		return content{}, err
+	}
+	return content{subject: cmp.Or(m.Subject, r.Subject), text: r.Text, html: r.HTML}, nil
+}

@@ -1,0 +1,198 @@
+package email_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xNotify "github.com/plinthgo/plinth/notifyx"
+	xEmail "github.com/plinthgo/plinth/notifyx/email"
+)
+
+// variables of all built-in templates.
+func variables() map[string]any {
+	return map[string]any{
+		"app_name": "Shop & Co", "user_name": "<b>Ann</b>", "action_url": "https://example.com/go?a=1&b=2", "code": "482 913",
+		"expires_in": "15 minutes", "support_email": "help@example.com",
+	}
+}
+
+// needs are the variables that each built-in template names.
+var needs = map[string][]string{
+	xEmail.TemplateWelcome:       {"app_name", "user_name", "action_url", "support_email"},
+	xEmail.TemplateVerification:  {"app_name", "user_name", "code", "expires_in", "support_email"},
+	xEmail.TemplatePasswordReset: {"app_name", "user_name", "action_url", "expires_in", "support_email"},
+}
+
+func fromTemplate(name, language string, values map[string]any) *xEmail.Message {
+	return &xEmail.Message{To: []string{"user@example.com"}, Template: name, Language: language, Variables: values}
+}
+
+func TestTheBuiltInTemplatesAreComplete(t *testing.T) {
+	for name, list := range needs {
+		for language, word := range map[string]string{"en": "Hello", "zh": "您好", "zh-CN": "您好", "fr": "Hello", "": "Hello"} {
+			t.Run(name+" in "+language, func(t *testing.T) {
+				header, root := parse(t, sent(t, fromTemplate(name, language, variables())).data)
+				subject, _ := header.Text("Subject")
+				if !strings.Contains(subject, "Shop & Co") || root.Type != "multipart/alternative" || len(root.Parts) != 2 {
+					t.Fatalf("subject %q, parts %+v", subject, root)
+				}
+				text, page := root.Parts[0].Body, root.Parts[1].Body
+				if !strings.Contains(text, word) || !strings.Contains(page, word) {
+					t.Errorf("the language is another one:\n%s", text)
+				}
+				if !strings.Contains(text, "<b>Ann</b>") || !strings.Contains(page, "&lt;b&gt;Ann&lt;/b&gt;") || strings.Contains(page, "<b>Ann") {
+					t.Error("user_name is not written as text")
+				}
+				if slices.Contains(list, "action_url") &&
+					(!strings.Contains(text, "https://example.com/go?a=1&b=2") || !strings.Contains(page, `href="https://example.com/go?a=1&amp;b=2"`)) {
+					t.Error("action_url is missing")
+				}
+				if slices.Contains(list, "code") && (!strings.Contains(text, "482 913") || !strings.Contains(page, "482 913")) {
+					t.Error("code is missing")
+				}
+			})
+		}
+	}
+}
+
+func TestTheBuiltInTemplatesLoadNothingAndSuitSmallAndDarkScreens(t *testing.T) {
+	for name := range needs {
+		_, root := parse(t, sent(t, fromTemplate(name, "zh", variables())).data)
+		page := root.Parts[1].Body
+		for _, forbidden := range []string{"<img", "<script", "<link", "url(", "@import", "src="} {
+			if strings.Contains(page, forbidden) {
+				t.Errorf("%s has %q", name, forbidden)
+			}
+		}
+		for _, want := range []string{"prefers-color-scheme: dark", `name="color-scheme"`, "max-width: 620px", `role="presentation"`, `lang="zh-CN"`} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s lacks %q", name, want)
+			}
+		}
+	}
+}
+
+func TestEachVariableOfABuiltInTemplateIsNeeded(t *testing.T) {
+	client := newClient(t, config(1))
+	for name, list := range needs {
+		err := client.Send(t.Context(), fromTemplate(name, "en", nil))
+		var missing *xNotify.MissingVariablesError
+		if !errors.As(err, &missing) || !errors.Is(err, xEmail.ErrMessage) || !errors.Is(err, xNotify.ErrPermanent) {
+			t.Fatalf("%s: %v, want a MissingVariablesError", name, err)
+		}
+		if got, want := slices.Sorted(slices.Values(missing.Variables)), slices.Sorted(slices.Values(list)); !slices.Equal(got, want) {
+			t.Errorf("%s needs %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestALinkThatRunsCodeIsTakenOut(t *testing.T) {
+	for _, link := range []string{"javascript:alert(1)", "JavaScript:alert(1)", " javascript:x", "data:text/html,x", "vbscript:x"} {
+		values := variables()
+		values["action_url"] = link
+		for name, list := range needs {
+			if !slices.Contains(list, "action_url") {
+				continue
+			}
+			_, root := parse(t, sent(t, fromTemplate(name, "en", values)).data)
+			if strings.Contains(strings.ToLower(root.Parts[1].Body), `href="`+strings.ToLower(strings.TrimSpace(link))[:4]) {
+				t.Errorf("%s links to %q", name, link)
+			}
+		}
+	}
+}
+
+func TestAVariableCannotForgeTheSubject(t *testing.T) {
+	client := newClient(t, config(1))
+	values := variables()
+	values["app_name"] = "Shop\r\nBcc: evil@example.com"
+	err := client.Send(t.Context(), fromTemplate("welcome", "en", values))
+	if !errors.Is(err, xEmail.ErrMessage) || strings.Contains(err.Error(), "evil") {
+		t.Errorf("Send = %v, want ErrMessage", err)
+	}
+}
+
+func TestAVariableIsNoTemplate(t *testing.T) {
+	values := variables()
+	values["user_name"] = "${code} {{.code}} ${app_name}"
+	_, root := parse(t, sent(t, fromTemplate("verification", "en", values)).data)
+	if !strings.Contains(root.Parts[0].Body, "Hello ${code} {{.code}} ${app_name},") {
+		t.Errorf("text:\n%s", root.Parts[0].Body)
+	}
+}
+
+func TestOwnTemplatesGoBeforeTheBuiltInOnes(t *testing.T) {
+	client, s := connect(t, nil)
+	files := fstest.MapFS{
+		"mail/welcome.subject":   {Data: []byte("Hi ${name}\n")},
+		"mail/welcome.html.tmpl": {Data: []byte("<p>Hi {{.name}}</p>")},
+		"mail/invoice.en.txt":    {Data: []byte("Invoice ${number}")},
+	}
+	if err := client.AddTemplateFS(files, "mail/*"); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Send(t.Context(), fromTemplate("welcome", "zh", map[string]any{"name": "Ann"})); err != nil {
+		t.Fatal(err)
+	}
+	header, root := parse(t, s.got()[0].data)
+	if header.Get("Subject") != "Hi Ann" || root.Parts[0].Body != "Hi Ann" || root.Parts[1].Body != "<p>Hi Ann</p>" {
+		t.Errorf("subject %q, parts %+v", header.Get("Subject"), root.Parts)
+	}
+	m := fromTemplate("invoice", "", map[string]any{"number": 7})
+	m.Subject = "Your invoice"
+	if err := client.Send(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	if header, root := parse(t, s.got()[1].data); header.Get("Subject") != "Your invoice" || strings.TrimSpace(root.Body) != "Invoice 7" {
+		t.Errorf("subject %q, %+v", header.Get("Subject"), root)
+	}
+	if err := newClient(t, config(s.port)).Send(t.Context(), fromTemplate("welcome", "en", variables())); err != nil {
+		t.Errorf("another client has lost the built-in template: %v", err)
+	}
+}
+
+func TestATemplateSpeaksTheRequestsLanguage(t *testing.T) {
+	s := startServer(t, nil)
+	c := config(s.port)
+	c.Language = "zh"
+	client := newClient(t, c)
+	request := xCtx.NewRequest(t.Context(), nil)
+	request.SetAcceptLanguage("fr, en;q=0.5, zh;q=0.1")
+	for _, tc := range []struct {
+		ctx      context.Context
+		language string
+	}{{t.Context(), ""}, {request, ""}, {request, "zh"}} {
+		if err := client.Send(tc.ctx, fromTemplate("welcome", tc.language, variables())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var subjects []string
+	for _, m := range s.got() {
+		header, _ := parse(t, m.data)
+		subject, _ := header.Text("Subject")
+		subjects = append(subjects, subject)
+	}
+	if want := []string{"欢迎使用 Shop & Co", "Welcome to Shop & Co", "欢迎使用 Shop & Co"}; !slices.Equal(subjects, want) {
+		t.Errorf("subjects = %q, want %q", subjects, want)
+	}
+}
+
+func TestATemplateThatIsNotThereIsNotPermanent(t *testing.T) {
+	client := newClient(t, config(1))
+	err := client.Send(t.Context(), fromTemplate("none", "en", nil))
+	if !errors.Is(err, xNotify.ErrNoTemplate) || !errors.Is(err, xEmail.ErrMessage) || errors.Is(err, xNotify.ErrPermanent) {
+		t.Errorf("Send = %v, want ErrNoTemplate and not ErrPermanent", err)
+	}
+	if code := xError.From(err).GetErrorCode(); code != xError.ConfigError {
+		t.Errorf("code = %s", code.GetOutput())
+	}
+	if err := client.AddTemplateFS(fstest.MapFS{"a.txt": {Data: []byte("${")}}, "*"); !errors.Is(err, xNotify.ErrTemplate) {
+		t.Errorf("AddTemplateFS = %v, want ErrTemplate", err)
+	}
+}

@@ -1,0 +1,97 @@
+package notifyx
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+// The errors that a caller may want to tell apart, with errors.Is.
+var (
+	// ErrMessage reports a message that is not valid. It is an ErrPermanent.
+	ErrMessage = errors.New("xnotify: the message is not valid")
+	// ErrTemplate reports a template that is malformed, missing, or cannot be filled in. But for ErrNoTemplate it is an
+	// ErrPermanent.
+	ErrTemplate = errors.New("xnotify: template")
+	// ErrNoTemplate reports a name that no template has. It is an ErrTemplate, and not an ErrPermanent: another replica,
+	// of a later version, may have the template.
+	ErrNoTemplate error = &templateError{what: "no such template", absent: true}
+	// ErrNoSender reports a type without a sender. It is not an ErrPermanent: another replica may have one.
+	ErrNoSender = errors.New("xnotify: no sender")
+	// ErrNoQueue reports a SendAsync in an application that keeps no durable jobs.
+	ErrNoQueue = errors.New("xnotify: no queue of jobs")
+	// ErrPermanent reports a failure that trying again cannot mend.
+	ErrPermanent = errors.New("xnotify: permanent failure")
+)
+
+// permanentError is an error that is an ErrPermanent too.
+type permanentError struct{ err error }
+
+// Error implements error.
+func (e *permanentError) Error() string { return e.err.Error() }
+
+// Unwrap returns what Permanent was given.
+func (e *permanentError) Unwrap() error { return e.err }
+
+// Is makes the error an ErrPermanent.
+func (e *permanentError) Is(target error) bool { return target == ErrPermanent }
+
+// Permanent returns an error with which a sender says that trying again is useless. A nil err is nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	registerMapper()
+	return &permanentError{err}
+}
+
+// messageError is an ErrMessage.
+type messageError struct{ problems []error }
+
+// Error has one problem after the other.
+func (e *messageError) Error() string {
+	texts := make([]string, len(e.problems))
+	for i, p := range e.problems {
+		texts[i] = p.Error()
+	}
+	return ErrMessage.Error() + ": " + strings.Join(texts, "; ")
+}
+
+// Is makes the error an ErrMessage and an ErrPermanent.
+func (e *messageError) Is(target error) bool { return target == ErrMessage || target == ErrPermanent }
+
+// Unwrap returns the problems.
+func (e *messageError) Unwrap() []error { return e.problems }
+
+// InvalidMessage returns an ErrMessage with what is wrong with a message, or nil where nothing is. The problems show no
+// values: they may end in a log.
+func InvalidMessage(problems ...error) error {
+	registerMapper()
+	problems = slices.DeleteFunc(slices.Clone(problems), func(err error) bool { return err == nil })
+	if len(problems) == 0 {
+		return nil
+	}
+	return &messageError{problems}
+}
+
+// registerMapper tells xError about these errors, once a program has some.
+var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+
+func mapError(err error) *xError.ErrorCode {
+	var failed *sendError
+	switch {
+	case errors.As(err, &failed):
+		return failed.code()
+	case errors.Is(err, ErrMessage):
+		return xError.ParameterError
+	case errors.Is(err, ErrNoSender), errors.Is(err, ErrNoQueue), errors.Is(err, ErrNoTemplate):
+		return xError.ConfigError
+	case errors.Is(err, ErrTemplate):
+		return xError.ServerInternalError
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,108 @@
+package notifyx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing/fstest"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xNotify "github.com/plinthgo/plinth/notifyx"
+)
+
+func ExampleTemplates() {
+	files := fstest.MapFS{ // a service embeds them: //go:embed templates
+		"templates/welcome.en.subject": {Data: []byte("Welcome, ${user.name}")},
+		"templates/welcome.en.html":    {Data: []byte(`<a href="https://example.com/?u=${user.id}">${user.name}</a>`)},
+		"templates/welcome.zh.subject": {Data: []byte("欢迎，${user.name}")},
+		"templates/welcome.txt.tmpl":   {Data: []byte("{{range .steps}}- {{.}}\n{{end}}")},
+	}
+	templates := xNotify.NewTemplates()
+	if err := templates.AddFS(files, "templates/*"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, err := templates.Render("welcome", "en-GB,zh;q=0.5", map[string]any{
+		"user": map[string]any{"name": "Ann & Bob", "id": 17}, "steps": []string{"confirm", "enjoy"},
+	})
+	fmt.Println(text.Subject, err)
+	fmt.Println(text.HTML)
+	fmt.Print(text.Text)
+
+	_, err = templates.Render("welcome", "zh", nil)
+	fmt.Println(err)
+	// Output:
+	// Welcome, Ann & Bob <nil>
+	// <a href="https://example.com/?u=17">Ann &amp; Bob</a>
+	// - confirm
+	// - enjoy
+	// xnotify: template "welcome": missing variables: user.name, steps
+}
+
+func ExampleExpand() {
+	text, err := xNotify.Expand("Your code is ${code}; $${ is no variable", map[string]any{"code": "{{.Secret}}"})
+	fmt.Println(text, err)
+	html, err := xNotify.ExpandHTML(`<a href="${link}">${link}</a>`, map[string]any{"link": "javascript:alert(1)"})
+	fmt.Println(html, err)
+	// Output:
+	// Your code is {{.Secret}}; ${ is no variable <nil>
+	// <a href="#ZgotmplZ">javascript:alert(1)</a> <nil>
+}
+
+// texts is a sender over a provider of text messages.
+type texts struct{}
+
+// Send implements xNotify.Sender.
+func (texts) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+	err := m.Validate()
+	if err == nil {
+		err = deliver(ctx, m.ID, m.To, m.Content)
+	}
+	return xNotify.NewResult(m, err), err
+}
+
+// deliver stands for the provider's interface.
+func deliver(_ context.Context, _ string, to []string, _ string) error {
+	if to[0] == "+490" {
+		return xNotify.Permanent(errors.New("no such number"))
+	}
+	return nil
+}
+
+// withoutLog keeps the lines of the log out of the output.
+func withoutLog(ctx context.Context) context.Context {
+	engine, err := xLog.New(xLog.Config{Writer: io.Discard})
+	if err != nil {
+		panic(err)
+	}
+	return xLog.NewContext(ctx, engine)
+}
+
+func ExampleNew() {
+	router, err := xNotify.New(xNotify.WithSender(xNotify.TypeSMS, texts{}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := withoutLog(context.Background())
+	result, err := router.Send(ctx, &xNotify.Message{Type: xNotify.TypeSMS, To: []string{"+4912345"}, Content: "Hello"})
+	fmt.Println(result.Success, result.ErrorCode, err)
+
+	result, err = router.Send(ctx, &xNotify.Message{Type: xNotify.TypeSMS, To: []string{"+490"}, Content: "Hello"})
+	fmt.Println(result.Success, result.ErrorCode, err, errors.Is(err, xNotify.ErrPermanent))
+
+	_, err = router.Send(ctx, &xNotify.Message{Type: xNotify.TypeEmail, To: []string{"ann@example.com"}, Content: "Hello"})
+	fmt.Println(err)
+	// Output:
+	// true 0 <nil>
+	// false 50024 xnotify: send SMS: no such number true
+	// xnotify: no sender is registered for the type EMAIL: give the router xNotify.WithSender("EMAIL", sender)
+}
+
+func ExampleMessage_Validate() {
+	m := &xNotify.Message{Type: xNotify.TypeEmail, To: []string{"ann@example.com\r\nBcc: eve@example.com"}, Priority: 9}
+	fmt.Println(m.Validate())
+	// Output:
+	// xnotify: the message is not valid: priority: 1 to 4, or 0 for the default; to: recipient 1 has a line break, another control character, or is not UTF-8; content: neither content nor a template
+}

@@ -1,0 +1,158 @@
+package notifyx
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// Type says how a message is sent. An application registers its own with WithSender: 1 to 32 of A-Z, 0-9 and _, the first a
+// letter.
+type Type string
+
+// The types that are known.
+const (
+	TypeEmail   Type = "EMAIL"
+	TypeWebhook Type = "WEBHOOK"
+	// TypeSMS has no sender until an application registers one.
+	TypeSMS Type = "SMS"
+)
+
+// Priority says which of the messages that wait come first. Zero is PriorityDefault.
+type Priority int
+
+// The priorities. Each is the durable job's priority of the same number.
+const (
+	PriorityHigh    Priority = 1
+	PriorityRaised  Priority = 2
+	PriorityDefault Priority = 3
+	PriorityLow     Priority = 4
+)
+
+// Bounds of a message.
+const (
+	MaxRecipients = 1000
+	maxRecipient  = 2048 // bytes: a URL may be one
+	maxSubject    = 998  // bytes: what RFC 5322 allows a line
+)
+
+// Message is what is sent. As JSON it is the argument of a durable job.
+type Message struct {
+	// ID names the message, the same at each try: 1 to 64 of A-Z, a-z, 0-9 and ._-. Where it is empty it becomes a UUID.
+	ID string `json:"id,omitempty"`
+	// To has the recipients in the form of the type: addresses, URLs, numbers.
+	To []string `json:"to"`
+	// Subject is one line. Beside a Template it is used where the template has no subject.
+	Subject string `json:"subject,omitempty"`
+	// Content is plain text, or what the type calls its payload. HTML is the same in HTML, for types that have a use for it.
+	Content string `json:"content,omitempty"`
+	HTML    string `json:"html,omitempty"`
+	// Template names the template that takes the place of Content and HTML, and Variables fill it in; see Templates.
+	Template  string         `json:"template,omitempty"`
+	Variables map[string]any `json:"variables,omitempty"`
+	Type      Type           `json:"type"`
+	Priority  Priority       `json:"priority,omitempty"`
+	// Language is a BCP 47 tag, or the value of an Accept-Language header. Where it is empty it is the request's.
+	Language string `json:"language,omitempty"`
+}
+
+// UnmarshalJSON keeps the digits of integers in Variables, which become int64 or uint64 instead of float64.
+func (m *Message) UnmarshalJSON(text []byte) error {
+	type plain Message
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	next := plain(*m)
+	if err := d.Decode(&next); err != nil {
+		return err
+	}
+	if next.Variables != nil {
+		next.Variables, _ = toNative(next.Variables).(map[string]any)
+	}
+	*m = Message(next)
+	return nil
+}
+
+// Validate reports everything that is wrong with the message at once, as an ErrMessage without values. What a recipient
+// looks like is for the sender to check.
+func (m *Message) Validate() error {
+	if m == nil {
+		return InvalidMessage(errors.New("the message is nil"))
+	}
+	var p problems
+	p.add(m.ID != "" && !xCtx.ValidID(m.ID), "id: 1 to 64 of A-Z, a-z, 0-9 and ._-")
+	p.add(m.Type == "", "type: is missing")
+	p.add(m.Type != "" && !m.Type.valid(), "type: 1 to 32 of A-Z, 0-9 and _, the first a letter")
+	p.add(m.Priority < 0 || m.Priority > PriorityLow, "priority: 1 to 4, or 0 for the default")
+	p.add(len(m.Language) > maxLanguage || strings.ContainsFunc(m.Language, notPrintable),
+		fmt.Sprintf("language: at most %d printable ASCII characters", maxLanguage))
+	m.checkRecipients(&p)
+	m.checkContent(&p)
+	return InvalidMessage(p...)
+}
+
+func (m *Message) checkRecipients(p *problems) {
+	p.add(len(m.To) == 0, "to: no recipient")
+	p.add(len(m.To) > MaxRecipients, fmt.Sprintf("to: more than %d recipients", MaxRecipients))
+	for i, to := range m.To {
+		if i == MaxRecipients {
+			return
+		}
+		p.add(strings.TrimSpace(to) == "", fmt.Sprintf("to: recipient %d is empty", i+1))
+		p.add(len(to) > maxRecipient, fmt.Sprintf("to: recipient %d is longer than %d bytes", i+1, maxRecipient))
+		p.add(!utf8.ValidString(to) || strings.ContainsFunc(to, breaksLine),
+			fmt.Sprintf("to: recipient %d has a line break, another control character, or is not UTF-8", i+1))
+	}
+}
+
+func (m *Message) checkContent(p *problems) {
+	p.add(!utf8.ValidString(m.Subject) || strings.ContainsFunc(m.Subject, breaksLine),
+		"subject: has a line break, another control character, or is not UTF-8")
+	p.add(len(m.Subject) > maxSubject, fmt.Sprintf("subject: longer than %d bytes", maxSubject))
+	p.add(!utf8.ValidString(m.Content), "content: is not UTF-8")
+	p.add(len(m.Content) > maxOutput, fmt.Sprintf("content: longer than %d bytes", maxOutput))
+	p.add(!utf8.ValidString(m.HTML), "html: is not UTF-8")
+	p.add(len(m.HTML) > maxOutput, fmt.Sprintf("html: longer than %d bytes", maxOutput))
+	p.add(m.Template != "" && !validName(m.Template), "template: 1 to 100 of A-Z, a-z, 0-9, _ and -")
+	p.add(m.Template != "" && (m.Content != "" || m.HTML != ""), "template: there is content beside it")
+	p.add(m.Template == "" && m.Content == "" && m.HTML == "", "content: neither content nor a template")
+	if _, err := newVariables(m.Variables); err != nil {
+		p.add(true, "variables: "+err.Error())
+	}
+}
+
+// problems are found one by one.
+type problems []error
+
+func (p *problems) add(wrong bool, text string) { //nolint:revive // flag-parameter: the condition of the line
+	if wrong {
+		*p = append(*p, errors.New(text))
+	}
+}
+
+func (t Type) valid() bool {
+	return len(t) >= 1 && len(t) <= 32 && t[0] >= 'A' && t[0] <= 'Z' &&
+		!strings.ContainsFunc(string(t), func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' })
+}
+
+func notPrintable(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }
+
+// code returns what a failure of the type is to a client.
+func (t Type) code() *xError.ErrorCode {
+	switch t {
+	case TypeEmail:
+		return xError.EmailError
+	case TypeWebhook:
+		return xError.WebhookError
+	case TypeSMS:
+		return xError.SmsError
+	default:
+		return xError.ThirdPartyError
+	}
+}

@@ -1,0 +1,126 @@
+package notifyx_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xNotify "github.com/plinthgo/plinth/notifyx"
+)
+
+func TestValidateReportsEveryProblemAtOnceAndNoValue(t *testing.T) {
+	many := make([]string, xNotify.MaxRecipients+1)
+	for i := range many {
+		many[i] = "SECRET"
+	}
+	for _, tc := range []struct {
+		name string
+		m    *xNotify.Message
+		want []string
+	}{
+		{"nil", nil, []string{"the message is nil"}},
+		{"zero", &xNotify.Message{}, []string{"type: is missing", "to: no recipient", "content: neither content nor a template"}},
+		{
+			"everything", &xNotify.Message{
+				ID: "SECRET id", Type: "secret", Priority: 5, Language: "SECRET\n", To: []string{" ", "SECRET\r\nBcc: x", strings.Repeat("SECRET", 400)},
+				Subject: "SECRET\nBcc: x", Content: "SECRET\xff", HTML: "SECRET\xff", Template: "SECRET/..", Variables: map[string]any{"f": func() {}},
+			},
+			[]string{
+				"id: 1 to 64", "type: 1 to 32", "priority: 1 to 4", "language: at most 256", "recipient 1 is empty", "recipient 2 has a line break",
+				"recipient 3 is longer", "subject: has a line break", "content: is not UTF-8", "html: is not UTF-8", "template: 1 to 100",
+				"template: there is content", `variables: variable "f" of type func() cannot`,
+			},
+		},
+		{"many", message(func(m *xNotify.Message) { m.To = many }), []string{"to: more than 1000"}},
+		{"long", message(func(m *xNotify.Message) {
+			m.Subject, m.Content, m.HTML = strings.Repeat("S", 999), strings.Repeat("S", 1<<20+1), strings.Repeat("S", 1<<20+1)
+			m.Language = strings.Repeat("S", 257)
+		}), []string{"subject: longer than 998", "content: longer than 1048576", "html: longer than 1048576", "language: at most"}},
+		{"negative", message(func(m *xNotify.Message) { m.Priority = -1 }), []string{"priority: 1 to 4"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := tc.m.Validate()
+			quiet(t, err, "SECRET", xNotify.ErrMessage, xNotify.ErrPermanent)
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error = %v, want %q in it", err, want)
+				}
+			}
+			if n := strings.Count(err.Error(), "; ") + 1; n != len(tc.want) {
+				t.Errorf("error = %v, want %d problems", err, len(tc.want))
+			}
+			if code := xError.From(err).GetErrorCode(); code != xError.ParameterError {
+				t.Errorf("code = %v, want PARAMETER_ERROR", code)
+			}
+		})
+	}
+}
+
+func TestValidateAcceptsWhatIsRight(t *testing.T) {
+	for _, m := range []*xNotify.Message{
+		message(),
+		{Type: "WECHAT_2", To: []string{"李"}, Template: "welcome-2", ID: "order.17_a-b", Priority: xNotify.PriorityLow, Language: "zh-CN,en;q=0.8"},
+		{Type: xNotify.TypeWebhook, To: []string{"https://example.com/hook"}, Content: "{\n}"},
+		{Type: xNotify.TypeSMS, To: []string{"+4912345"}, HTML: "<p>", Variables: map[string]any{"a": nil}},
+	} {
+		if err := m.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAMessageSurvivesItsJSON(t *testing.T) {
+	m := message(func(m *xNotify.Message) {
+		m.ID, m.HTML, m.Template, m.Priority, m.Language = "a", "<p>", "welcome", xNotify.PriorityHigh, "zh"
+		m.Variables = map[string]any{"id": int64(9007199254740993), "big": uint64(18446744073709551615), "f": 1.5, "in": map[string]any{"n": int64(1)}}
+	})
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got xNotify.Message
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(m, &got); diff != "" {
+		t.Error(diff)
+	}
+	for _, key := range []string{`"id":`, `"to":`, `"subject":`, `"content":`, `"html":`, `"template":`, `"variables":`, `"type":"EMAIL"`, `"priority":1`, `"language":`} {
+		if !strings.Contains(string(text), key) {
+			t.Errorf("%s lacks %s", text, key)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"to":1}`), &got); err == nil {
+		t.Error("a wrong type was accepted")
+	}
+}
+
+func TestAResultIsFilledAlikeOnSuccessAndFailure(t *testing.T) {
+	m := message(func(m *xNotify.Message) { m.ID = "m1" })
+	good, bad := xNotify.NewResult(m, nil), xNotify.NewResult(m, xNotify.InvalidMessage(errors.New("SECRET")))
+	if !good.Success || good.ErrorCode != 0 || good.ID != "m1" || good.Message == "" || good.Time.IsZero() {
+		t.Errorf("result = %+v", good)
+	}
+	if bad.Success || bad.ErrorCode != 40011 || bad.ID != "m1" || bad.Message == "" || bad.Time.IsZero() || strings.Contains(bad.Message, "SECRET") {
+		t.Errorf("result = %+v", bad)
+	}
+	text, err := json.Marshal(xNotify.Result{})
+	if want := `{"success":false,"message":"","time":"0001-01-01T00:00:00Z","error_code":0,"id":""}`; err != nil || string(text) != want {
+		t.Errorf("JSON = %s, want %s", text, want)
+	}
+}
+
+func TestPermanentKeepsTheError(t *testing.T) {
+	if xNotify.Permanent(nil) != nil || xNotify.InvalidMessage(nil, nil) != nil {
+		t.Error("nothing became an error")
+	}
+	err := xNotify.Permanent(errDown)
+	quiet(t, err, "", xNotify.ErrPermanent, errDown)
+	if err.Error() != errDown.Error() {
+		t.Errorf("error = %v, want the text unchanged", err)
+	}
+}

@@ -1,0 +1,38 @@
+package notifyx
+
+import (
+	"context"
+
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+// RouterKey is the key under which an application lists the node of InitRouter.
+const RouterKey xCtx.ContextKey = "plinth_notify_router"
+
+// InitRouter returns a node that makes the router, for the key RouterKey.
+func InitRouter(opts ...Option) func(ctx context.Context) (any, error) {
+	return func(ctx context.Context) (any, error) {
+		r, err := newRouter(ctx, append([]Option{func(c *config) { c.node = true }}, opts...))
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+}
+
+// GetRouter returns the router of the application. Where ctx carries none, the error is a ConfigError.
+func GetRouter(ctx context.Context) (*Router, *xError.Error) {
+	return xCtxUtil.Get[*Router](xHttp.Context(ctx), RouterKey)
+}
+
+// MustGetRouter is GetRouter for an application that has a router: it panics where there is none.
+func MustGetRouter(ctx context.Context) *Router {
+	r, err := GetRouter(ctx)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}

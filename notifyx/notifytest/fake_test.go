@@ -1,0 +1,153 @@
+package notifytest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/notifytest"
+)
+
+// post is a receiver in memory.
+type post struct {
+	mu      sync.Mutex
+	mode    notifytest.Mode
+	arrived []notifytest.Arrival
+}
+
+func (*post) Recipient(i int) string { return fmt.Sprintf("reader-%d@example.com", i) }
+
+func (p *post) Answer(m notifytest.Mode) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mode = m
+}
+
+func (p *post) Arrived() []notifytest.Arrival {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.arrived)
+}
+
+var (
+	errBusy   = errors.New("busy")
+	errNever  = errors.New("never")
+	errClosed = errors.New("closed")
+)
+
+func (p *post) take(ctx context.Context, a notifytest.Arrival) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch p.mode {
+	case notifytest.FailTemporarily:
+		return errBusy
+	case notifytest.FailPermanently:
+		return errNever
+	case notifytest.Hang:
+		p.mu.Unlock()
+		<-ctx.Done()
+		p.mu.Lock()
+		return ctx.Err()
+	default:
+		p.arrived = append(p.arrived, a)
+		return nil
+	}
+}
+
+// courier is a sender whose steps a defect may replace.
+type courier struct {
+	post *post
+
+	mu     sync.Mutex
+	closed bool
+
+	validate func(m *xNotify.Message) error
+	mark     func(m *xNotify.Message) string
+	before   func(ctx context.Context, m *xNotify.Message) (context.Context, error)
+	arrival  func(a *notifytest.Arrival)
+	after    func(m *xNotify.Message, err error) error
+	result   func(r *xNotify.Result)
+	closing  func(times int) error
+	times    int
+}
+
+func newCourier() *courier {
+	return &courier{
+		post:     &post{},
+		validate: (*xNotify.Message).Validate,
+		mark:     func(m *xNotify.Message) string { return m.ID },
+		before:   func(ctx context.Context, _ *xNotify.Message) (context.Context, error) { return ctx, ctx.Err() },
+		arrival:  func(*notifytest.Arrival) {},
+		after: func(_ *xNotify.Message, err error) error {
+			if errors.Is(err, errNever) {
+				return xNotify.Permanent(err)
+			}
+			return err
+		},
+		result:  func(*xNotify.Result) {},
+		closing: func(int) error { return nil },
+	}
+}
+
+// Send implements xNotify.Sender.
+func (c *courier) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+	err := c.send(ctx, m)
+	r := xNotify.NewResult(m, err)
+	c.result(&r)
+	return r, err
+}
+
+func (c *courier) send(ctx context.Context, m *xNotify.Message) error {
+	if err := c.validate(m); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	closed := c.closed
+	c.mu.Unlock()
+	if closed {
+		return errClosed
+	}
+	ctx, err := c.before(ctx, m)
+	if err != nil {
+		return err
+	}
+	a := notifytest.Arrival{Mark: c.mark(m), To: slices.Clone(m.To), Subject: m.Subject, Content: m.Content}
+	c.arrival(&a)
+	return c.after(m, c.post.take(ctx, a))
+}
+
+// Close lets nothing more out.
+func (c *courier) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	c.times++
+	return c.closing(c.times)
+}
+
+// lax accepts what validate would refuse for one reason.
+func lax(reason string) func(c *courier) {
+	return func(c *courier) {
+		c.validate = func(m *xNotify.Message) error {
+			err := m.Validate()
+			if err != nil && strings.HasPrefix(strings.TrimPrefix(err.Error(), xNotify.ErrMessage.Error()+": "), reason) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// harness opens couriers that are broken in the same way.
+func harness(breaks func(c *courier)) notifytest.Harness {
+	return notifytest.Harness{Type: "PIGEON", Open: func(testing.TB) (xNotify.Sender, notifytest.Receiver) {
+		c := newCourier()
+		breaks(c)
+		return c, c.post
+	}}
+}

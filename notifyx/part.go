@@ -1,0 +1,251 @@
+package notifyx
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	htmltemplate "html/template"
+	"io"
+	"strings"
+	texttemplate "text/template"
+	"unicode/utf8"
+)
+
+// part is a compiled text. It is safe for concurrent use.
+type part interface {
+	render(v *variables) (string, error)
+}
+
+// compile reads a part. The error is an ErrTemplate that names the place.
+func compile(f *partFile) (part, error) {
+	if err := f.check(); err != nil {
+		return nil, &templateError{where: f.origin, what: err.Error()}
+	}
+	text := f.text
+	if f.part == PartSubject {
+		text = strings.TrimSpace(text) // the line end of the file
+	}
+	if f.syntax == SyntaxGo {
+		return compileGo(f, text)
+	}
+	pieces, err := parsePieces(text)
+	if err != nil {
+		return nil, placed(f.origin, err.Error())
+	}
+	if f.part == PartHTML {
+		return compileHTML(f, pieces)
+	}
+	return plainPart(pieces), nil
+}
+
+// check finds what is wrong with a part before it is read.
+func (f *partFile) check() error {
+	var problems []error
+	if !validName(f.name) {
+		problems = append(problems, errors.New("a template's name is 1 to 100 of A-Z, a-z, 0-9, _ and -"))
+	}
+	switch f.part {
+	case PartSubject, PartText, PartHTML:
+	default:
+		problems = append(problems, fmt.Errorf("%q is no part: they are subject, txt and html", string(f.part)))
+	}
+	if f.syntax != SyntaxVariables && f.syntax != SyntaxGo {
+		problems = append(problems, fmt.Errorf("%d is no syntax", int(f.syntax)))
+	}
+	if len(f.text) > maxTemplate {
+		problems = append(problems, fmt.Errorf("the text is longer than %d bytes", maxTemplate))
+	}
+	if !utf8.ValidString(f.text) || strings.ContainsRune(f.text, 0) {
+		problems = append(problems, errors.New("the text is not valid UTF-8, or has a NUL"))
+	}
+	return errors.Join(problems...)
+}
+
+// plainPart is a text with ${name} whose output is not escaped.
+type plainPart []piece
+
+func (p plainPart) render(v *variables) (string, error) {
+	values, err := collect(p, v)
+	if err != nil {
+		return "", err
+	}
+	var out limited
+	for _, piece := range p {
+		text := piece.literal
+		if piece.path != "" {
+			text = fmt.Sprint(values[piece.path])
+		}
+		if _, err := io.WriteString(&out, text); err != nil {
+			return "", err
+		}
+	}
+	return out.String(), nil
+}
+
+// collect returns the value of each path, or an error that names every one that is missing.
+func collect(pieces []piece, v *variables) (map[string]any, error) {
+	values := map[string]any{}
+	missing := &MissingVariablesError{}
+	var problems []error
+	for _, p := range pieces {
+		if p.path == "" || values[p.path] != nil {
+			continue
+		}
+		value, found, err := v.get(p.path)
+		switch {
+		case !found:
+			missing.add(p.path)
+		case err != nil:
+			problems = append(problems, err)
+		default:
+			values[p.path] = value
+		}
+	}
+	if len(missing.Variables) > 0 {
+		return nil, missing
+	}
+	return values, errors.Join(problems...)
+}
+
+// htmlPart is a text with ${name} as an html/template, which escapes by context.
+type htmlPart struct {
+	pieces []piece
+	t      *htmltemplate.Template
+}
+
+// The delimiters of the template that is made of ${name}. No text has a NUL, so none can hold them, and "{{" is a text.
+const leftDelim, rightDelim = "\x00{", "}\x00"
+
+func compileHTML(f *partFile, pieces []piece) (part, error) {
+	var text strings.Builder
+	for _, p := range pieces {
+		if p.path == "" {
+			text.WriteString(p.literal)
+			continue
+		}
+		fmt.Fprintf(&text, "%sindex . %q%s", leftDelim, p.path, rightDelim)
+	}
+	t, err := htmltemplate.New(f.origin).Delims(leftDelim, rightDelim).Parse(text.String())
+	if err == nil {
+		err = escapeNow(t)
+	}
+	if err != nil {
+		return nil, placed(f.origin, reason(err, f.origin))
+	}
+	return htmlPart{pieces: pieces, t: t}, nil
+}
+
+func (p htmlPart) render(v *variables) (string, error) {
+	values, err := collect(p.pieces, v)
+	if err != nil {
+		return "", err
+	}
+	var out limited
+	if err := p.t.Execute(&out, values); err != nil {
+		return "", explain(err)
+	}
+	return out.String(), nil
+}
+
+// escapeNow makes html/template look for the contexts, which it does at the first execution.
+func escapeNow(t *htmltemplate.Template) error {
+	err := t.Execute(refuse{}, nil)
+	if e := (*htmltemplate.Error)(nil); errors.As(err, &e) {
+		return e
+	}
+	return nil // it went as far as a value or a text
+}
+
+// refuse is a writer that fails.
+type refuse struct{}
+
+// Write implements io.Writer.
+func (refuse) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// limited keeps what is written, up to maxOutput.
+type limited struct{ strings.Builder }
+
+// Write implements io.Writer.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > maxOutput {
+		return 0, errTooLong
+	}
+	return l.Builder.Write(p)
+}
+
+// WriteString implements io.StringWriter.
+func (l *limited) WriteString(s string) (int, error) {
+	if l.Len()+len(s) > maxOutput {
+		return 0, errTooLong
+	}
+	return l.Builder.WriteString(s)
+}
+
+// goPart is a Go template of either kind.
+type goPart struct {
+	t interface {
+		Execute(w io.Writer, data any) error
+	}
+}
+
+func compileGo(f *partFile, text string) (part, error) {
+	var p goPart
+	var err error
+	if f.part == PartHTML {
+		p.t, err = parseGoHTML(f.origin, text)
+	} else {
+		p.t, err = parseGoText(f.origin, text)
+	}
+	if err != nil {
+		return nil, placed(f.origin, reason(err, f.origin))
+	}
+	return p, nil
+}
+
+func parseGoHTML(origin, text string) (*htmltemplate.Template, error) {
+	t, err := htmltemplate.New(origin).Funcs(htmltemplate.FuncMap{printed: toPrint}).Option("missingkey=error").Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	trees := trees{}
+	for _, each := range t.Templates() {
+		trees.add(each.Name(), each.Tree)
+	}
+	if err := trees.prepare(); err != nil {
+		return nil, err
+	}
+	return t, escapeNow(t)
+}
+
+func parseGoText(origin, text string) (*texttemplate.Template, error) {
+	t, err := texttemplate.New(origin).Funcs(texttemplate.FuncMap{printed: toPrint}).Option("missingkey=error").Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	trees := trees{}
+	for _, each := range t.Templates() {
+		trees.add(each.Name(), each.Tree)
+	}
+	return t, trees.prepare()
+}
+
+func (p goPart) render(v *variables) (string, error) {
+	var out limited
+	if err := p.t.Execute(&out, v.values()); err != nil {
+		return "", explain(err)
+	}
+	return out.String(), nil
+}
+
+// toPrint is the last function of each action that prints. It refuses what would be "<no value>", and writes a float64
+// without an exponent.
+func toPrint(expression string, value any) (any, error) {
+	switch v := value.(type) {
+	case nil:
+		return nil, &MissingVariablesError{Variables: []string{strings.TrimPrefix(expression, ".")}}
+	case float64:
+		return json.Number(decimal(v)), nil
+	default:
+		return value, nil
+	}
+}

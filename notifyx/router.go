@@ -1,0 +1,219 @@
+package notifyx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+// Router gives each message to the sender of its type. It is safe for concurrent use.
+type Router struct {
+	senders   map[Type]Sender
+	templates *Templates
+	log       *xLog.LogNamedLogger
+}
+
+// New returns a router. Everything that is wrong with the options is reported at once. The senders stay the caller's, who
+// closes them.
+func New(opts ...Option) (*Router, error) {
+	return newRouter(context.Background(), opts)
+}
+
+func newRouter(ctx context.Context, opts []Option) (*Router, error) {
+	registerMapper()
+	c := config{ctx: ctx, router: Router{senders: map[Type]Sender{}, log: xLog.WithName(xLog.NamedNOTI)}}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&c)
+		}
+	}
+	if err := errors.Join(c.faults...); err != nil {
+		return nil, err
+	}
+	return &c.router, nil
+}
+
+// Send sends a message now, to the sender of its type, and fills in its template before that. The language is the
+// message's, else the request's. The message is not changed; where it has no ID the result has the one that it got.
+//
+// The errors are those of Message.Validate and Templates.Render, ErrNoSender, and the sender's. None shows a recipient. A
+// sender that panics is an error, and its stack is in the log.
+func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
+	ctx = xHttp.Context(ctx)
+	start := time.Now()
+	c := prepared(ctx, m)
+	result, err := r.send(ctx, c)
+	err = masked(err, c)
+	result = complete(result, c, err)
+	r.tell(ctx, c, result, time.Since(start))
+	return result, err
+}
+
+// prepared returns a copy of the message with an ID, a priority and a language.
+func prepared(ctx context.Context, m *Message) *Message {
+	if m == nil {
+		return nil
+	}
+	c := *m
+	if c.ID == "" {
+		c.ID = xUtil.UUID().V7()
+	}
+	if c.Priority == 0 {
+		c.Priority = PriorityDefault
+	}
+	if request := xCtx.RequestFrom(ctx); c.Language == "" && request != nil {
+		if header := trimLanguage(request.AcceptLanguage()); !strings.ContainsFunc(header, notPrintable) {
+			c.Language = header
+		}
+	}
+	return &c
+}
+
+func (r *Router) send(ctx context.Context, m *Message) (Result, error) {
+	if err := m.Validate(); err != nil {
+		return Result{}, err
+	}
+	sender := r.senders[m.Type]
+	if sender == nil {
+		return Result{}, noSender(m.Type)
+	}
+	if err := r.fill(m, sender); err != nil {
+		return Result{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{}, &sendError{m.Type, err}
+	}
+	result, err := r.call(ctx, sender, m)
+	if err == nil && !result.Success {
+		err = errors.New("it says that it failed, and not why")
+	}
+	if err != nil {
+		return result, &sendError{m.Type, err}
+	}
+	return result, nil
+}
+
+func noSender(t Type) error {
+	hint := ""
+	if t == TypeSMS {
+		hint = "; Plinth has none for text messages: implement xNotify.Sender over your provider"
+	}
+	return fmt.Errorf("%w is registered for the type %s: give the router xNotify.WithSender(%q, sender)%s", ErrNoSender, t, string(t), hint)
+}
+
+// fill puts the template's parts into the message, unless the sender has the template.
+func (r *Router) fill(m *Message, sender Sender) error {
+	if m.Template == "" {
+		return nil
+	}
+	if r.templates == nil || !r.templates.Has(m.Template) {
+		if own, ok := sender.(TemplateSender); ok && own.HasTemplate(m.Template) {
+			return nil
+		}
+		return fmt.Errorf("%w: %q", ErrNoTemplate, m.Template)
+	}
+	text, err := r.templates.Render(m.Template, m.Language, m.Variables)
+	if err != nil {
+		return err
+	}
+	if text.Subject != "" {
+		m.Subject = text.Subject
+	}
+	m.Content, m.HTML, m.Template, m.Variables = text.Text, text.HTML, "", nil
+	return m.Validate()
+}
+
+// call survives a panic of the sender. What was given to panic may be a content, so only its type goes further.
+func (r *Router) call(ctx context.Context, sender Sender, m *Message) (result Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("it panicked with a %T", v)
+			r.log.Error(ctx, "sender panicked", slog.String("id", m.ID), slog.String("type", string(m.Type)),
+				slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	copied := *m
+	return sender.Send(ctx, &copied)
+}
+
+// complete fills what a sender has left out, and corrects what contradicts the error.
+func complete(r Result, m *Message, err error) Result {
+	full := NewResult(m, err)
+	if r.Time.IsZero() {
+		r.Time = full.Time
+	}
+	if err != nil || r.Message == "" {
+		r.Message = full.Message
+	}
+	r.Success, r.ErrorCode, r.ID = full.Success, full.ErrorCode, full.ID
+	return r
+}
+
+// tell writes the line of a message, which has neither recipients nor contents.
+func (r *Router) tell(ctx context.Context, m *Message, result Result, took time.Duration) {
+	attrs := []slog.Attr{slog.String("id", loggable(result.ID)), slog.String("outcome", outcome(result)), slog.Duration("took", took)}
+	if m != nil {
+		attrs = append(attrs, slog.String("type", loggableType(m.Type)), slog.Int("priority", int(m.Priority)))
+	}
+	if result.Success {
+		r.log.Info(ctx, "message", attrs...)
+		return
+	}
+	r.log.Warn(ctx, "message", append(attrs, slog.Int("error_code", result.ErrorCode))...)
+}
+
+func outcome(r Result) string {
+	if r.Success {
+		return "sent"
+	}
+	return "failed"
+}
+
+// loggable returns an id that is one: the message may be invalid, and hold anything there.
+func loggable(id string) string {
+	if xCtx.ValidID(id) {
+		return id
+	}
+	return ""
+}
+
+func loggableType(t Type) string {
+	if t.valid() {
+		return string(t)
+	}
+	return ""
+}
+
+// Handler returns what does the jobs of SendAsync, for xJob.WithHandlers. An ErrPermanent makes a job dead at once, an error
+// with RetryAfter waits for as long as that says, and any other for the backoff of jobs.
+func (r *Router) Handler() xJob.Handler {
+	return messages.Handle(func(ctx context.Context, m Message) error {
+		_, err := r.Send(ctx, &m)
+		return verdict(err)
+	})
+}
+
+// maxRetryAfter bounds what a receiver may ask for.
+const maxRetryAfter = 24 * time.Hour
+
+func verdict(err error) error {
+	var later RetryAfterer
+	switch {
+	case errors.Is(err, ErrPermanent):
+		return xJob.Dead(err)
+	case errors.As(err, &later) && later.RetryAfter() > 0:
+		return xJob.RetryAfter(err, min(later.RetryAfter(), maxRetryAfter))
+	default:
+		return err
+	}
+}

@@ -1,0 +1,252 @@
+package notifyx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	xNotify "github.com/plinthgo/plinth/notifyx"
+)
+
+func TestARouterGivesAMessageToTheSenderOfItsType(t *testing.T) {
+	mail, hook := &sender{}, &sender{}
+	r := router(t, xNotify.WithSender(xNotify.TypeEmail, mail), xNotify.WithSender(xNotify.TypeWebhook, hook))
+	m := message()
+	result, err := r.Send(t.Context(), m)
+	if err != nil || !result.Success || result.ErrorCode != 0 || result.ID == "" || result.Time.IsZero() {
+		t.Fatalf("Send = %+v, %v", result, err)
+	}
+	got := mail.last(t)
+	if got.ID != result.ID || got.Priority != xNotify.PriorityDefault || got.Content != m.Content || hook.count() != 0 {
+		t.Errorf("the sender got %+v", got)
+	}
+	if m.ID != "" || m.Priority != 0 {
+		t.Error("the caller's message was changed")
+	}
+	if _, err = r.Send(t.Context(), message(func(m *xNotify.Message) { m.ID = "mine" })); err != nil || mail.last(t).ID != "mine" {
+		t.Errorf("ID = %q, %v; want the caller's", mail.last(t).ID, err)
+	}
+}
+
+func TestATypeWithoutASenderSaysHowToRegisterOne(t *testing.T) {
+	r := router(t, xNotify.WithSender(xNotify.TypeEmail, &sender{}))
+	result, err := r.Send(t.Context(), message(func(m *xNotify.Message) { m.Type = xNotify.TypeSMS }))
+	quiet(t, err, "ann@", xNotify.ErrNoSender)
+	want := `xnotify: no sender is registered for the type SMS: give the router xNotify.WithSender("SMS", sender); ` +
+		`Plinth has none for text messages: implement xNotify.Sender over your provider`
+	if err.Error() != want {
+		t.Errorf("error = %v, want %s", err, want)
+	}
+	if errors.Is(err, xNotify.ErrPermanent) || result.Success || result.ErrorCode != xError.ConfigError.GetCode() || result.ID == "" {
+		t.Errorf("result = %+v of %v, want a configuration error that may be mended", result, err)
+	}
+}
+
+func TestAnInvalidMessageReachesNoSender(t *testing.T) {
+	s := &sender{}
+	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s))
+	for _, m := range []*xNotify.Message{nil, {}, message(func(m *xNotify.Message) { m.Subject = "a\r\nBcc: x" })} {
+		result, err := r.Send(t.Context(), m)
+		quiet(t, err, "", xNotify.ErrMessage)
+		if result.Success || result.ErrorCode != 40011 || result.Time.IsZero() {
+			t.Errorf("result = %+v", result)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	result, err := r.Send(ctx, message())
+	quiet(t, err, "", context.Canceled)
+	if s.count() != 0 || result.ErrorCode != xError.Canceled.GetCode() {
+		t.Errorf("%d messages were sent, and the code is %d", s.count(), result.ErrorCode)
+	}
+}
+
+func TestARouterFillsInTheTemplate(t *testing.T) {
+	all := templates(t, map[string]string{
+		"welcome.en.subject": "Hi ${name}", "welcome.en.txt": "Hello", "welcome.en.html": "<p>${name}</p>",
+		"welcome.zh.subject": "你好 ${name}", "welcome.zh.txt": "你好", "bare.txt": "x", "empty.subject": "x",
+	})
+	s, own := &sender{}, &provider{}
+	own.own = "SMS_001"
+	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s), xNotify.WithSender(xNotify.TypeSMS, own), xNotify.WithTemplates(all))
+	welcome := func(m *xNotify.Message) {
+		m.Content, m.Template, m.Variables = "", "welcome", map[string]any{"name": "<Ann>"}
+	}
+	request := xCtx.NewRequest(t.Context(), nil)
+	request.SetAcceptLanguage("zh-CN")
+	for _, tc := range []struct {
+		name   string
+		ctx    context.Context
+		change func(m *xNotify.Message)
+		want   string
+	}{
+		{"English", t.Context(), func(*xNotify.Message) {}, "Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>"},
+		{"request's", request, func(*xNotify.Message) {}, "你好 <Ann>|你好|"},
+		{"message's", request, func(m *xNotify.Message) { m.Language = "en" }, "Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>"},
+		{"own subject", t.Context(), func(m *xNotify.Message) { m.Template = "bare" }, "Hi|x|"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := r.Send(tc.ctx, message(welcome, tc.change)); err != nil {
+				t.Fatal(err)
+			}
+			got := s.last(t)
+			if text := got.Subject + "|" + got.Content + "|" + got.HTML; text != tc.want || got.Template != "" || got.Variables != nil {
+				t.Errorf("sent %+v, want %s", got, tc.want)
+			}
+		})
+	}
+	before := s.count()
+	_, err := r.Send(t.Context(), message(welcome, func(m *xNotify.Message) { m.Variables = nil }))
+	quiet(t, err, "", xNotify.ErrTemplate, xNotify.ErrPermanent)
+	result, err := r.Send(t.Context(), message(welcome, func(m *xNotify.Message) { m.Template = "other" }))
+	quiet(t, err, "", xNotify.ErrNoTemplate)
+	if result.ErrorCode != xError.ConfigError.GetCode() {
+		t.Errorf("code = %d", result.ErrorCode)
+	}
+	_, err = r.Send(t.Context(), message(welcome, func(m *xNotify.Message) { m.Template = "empty" }))
+	quiet(t, err, "", xNotify.ErrMessage)
+	if s.count() != before {
+		t.Error("a message without its template was sent")
+	}
+	sms := message(welcome, func(m *xNotify.Message) { m.Type, m.Template = xNotify.TypeSMS, "SMS_001" })
+	if _, err := r.Send(t.Context(), sms); err != nil || own.last(t).Template != "SMS_001" || own.last(t).Variables["name"] != "<Ann>" {
+		t.Errorf("the provider got %+v, %v; want its template as it is", own.last(t), err)
+	}
+}
+
+func TestAFailureHasACodeForTheClient(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		kind xNotify.Type
+		err  error
+		want *xError.ErrorCode
+	}{
+		{"mail", xNotify.TypeEmail, errDown, xError.EmailError},
+		{"webhook", xNotify.TypeWebhook, xNotify.Permanent(errDown), xError.WebhookError},
+		{"text message", xNotify.TypeSMS, errDown, xError.SmsError},
+		{"another", "WECHAT", errDown, xError.ThirdPartyError},
+		{"out of time", xNotify.TypeEmail, context.DeadlineExceeded, xError.Timeout},
+		{"the sender's own", xNotify.TypeEmail, xError.Wrap(xError.RateLimited, "", errDown), xError.RateLimited},
+		{"invalid for the sender", xNotify.TypeEmail, xNotify.InvalidMessage(errDown), xError.ParameterError},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := &sender{err: tc.err}
+			r := router(t, xNotify.WithSender(tc.kind, s))
+			result, err := r.Send(t.Context(), message(func(m *xNotify.Message) { m.Type = tc.kind }))
+			quiet(t, err, "", tc.err)
+			if code := xError.From(err).GetErrorCode(); code != tc.want || result.ErrorCode != tc.want.GetCode() || result.Success {
+				t.Errorf("code = %v, result = %+v; want %v", code, result, tc.want)
+			}
+			if errors.Is(err, xNotify.ErrPermanent) != errors.Is(tc.err, xNotify.ErrPermanent) {
+				t.Errorf("%v lost whether it is permanent", err)
+			}
+		})
+	}
+}
+
+func TestAResultThatContradictsTheErrorIsCorrected(t *testing.T) {
+	s := &sender{lies: true}
+	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s))
+	result, err := r.Send(t.Context(), message())
+	if err == nil || result.Success || result.ID == "another" || result.ErrorCode != xError.EmailError.GetCode() {
+		t.Errorf("Send = %+v, %v; want a failure, since the result says one", result, err)
+	}
+}
+
+func TestAPanicOfASenderIsAnErrorWithItsStackInTheLog(t *testing.T) {
+	ctx, log := capture(t)
+	r := router(t, xNotify.WithSender(xNotify.TypeEmail, &sender{do: func(*xNotify.Message) { panic("SECRET") }}))
+	result, err := r.Send(ctx, message())
+	if err == nil || result.Success || result.ErrorCode != xError.EmailError.GetCode() {
+		t.Fatalf("Send = %+v, %v", result, err)
+	}
+	quiet(t, err, "SECRET")
+	if text := log.String(); !strings.Contains(text, "sender panicked") || !strings.Contains(text, "fake_test.go") || strings.Contains(text, "SECRET") {
+		t.Errorf("log = %s, want the stack and not the value", text)
+	}
+}
+
+func TestTheLogHasNeitherRecipientsNorContents(t *testing.T) {
+	ctx, log := capture(t)
+	s := &sender{}
+	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s), xNotify.WithLogger(xLog.WithName("MINE")), xNotify.WithLogger(nil))
+	m := message(func(m *xNotify.Message) {
+		m.ID, m.To = "m1", []string{"Ann <Ann.SECRET@example.com>"}
+		m.Subject, m.Content, m.HTML = "SECRET", "SECRET", "SECRET"
+	})
+	for _, s.err = range []error{nil, errors.New("550 no such user <ann.secret@EXAMPLE.com>, ann.SECRET@example.com")} {
+		_, err := r.Send(ctx, m)
+		if err != nil && (strings.Contains(strings.ToLower(err.Error()), "secret") || strings.Count(err.Error(), "***") != 2) {
+			t.Errorf("error = %v, want the recipient masked", err)
+		}
+	}
+	_, _ = r.Send(ctx, message(func(m *xNotify.Message) { m.ID, m.Type = "SECRET id", "SECRET type" }))
+	text := log.String()
+	if strings.Contains(strings.ToLower(text), "secret") || strings.Contains(text, "example.com") {
+		t.Errorf("log = %s", text)
+	}
+	for _, want := range []string{`"id":"m1"`, `"type":"EMAIL"`, `"outcome":"sent"`, `"outcome":"failed"`, `"took"`, `"name":"MINE"`, `"error_code":50025`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("log = %s, want %s", text, want)
+		}
+	}
+}
+
+func TestNewReportsEveryWrongOptionAtOnce(t *testing.T) {
+	var none *sender
+	_, err := xNotify.New(
+		xNotify.WithSender("mail", &sender{}), xNotify.WithSender(xNotify.TypeEmail, none), xNotify.WithSender(xNotify.TypeSMS, nil),
+		xNotify.WithSender("A", &sender{}), xNotify.WithSender("A", &sender{}), xNotify.WithTemplates(nil), nil,
+		xNotify.WithSenderFrom("B", nil), xNotify.WithSenderFrom("B", func(context.Context) (xNotify.Sender, error) { return &sender{}, nil }),
+	)
+	if err == nil {
+		t.Fatal("wrong options were accepted")
+	}
+	for _, want := range []string{
+		`"mail" is no type`, `the sender for "EMAIL" is nil`, `the sender for "SMS" is nil`, `"A" has two senders`, "the templates are nil",
+		`the function for "B" is nil`, "use InitRouter",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v, want %s", err, want)
+		}
+	}
+}
+
+func TestANodeMakesTheRouter(t *testing.T) {
+	nodes := &xRegNode.Nodes{}
+	nodes.Set("mailer", &sender{})
+	ctx := xRegNode.NewContext(t.Context(), nodes)
+	if _, err := xNotify.GetRouter(ctx); err == nil || err.GetErrorCode() != xError.ConfigError {
+		t.Errorf("GetRouter = %v, want a ConfigError", err)
+	}
+	fromNode := xNotify.WithSenderFrom(xNotify.TypeEmail, func(ctx context.Context) (xNotify.Sender, error) {
+		s, ok := ctx.Value(xCtx.ContextKey("mailer")).(*sender)
+		if !ok {
+			return nil, errDown
+		}
+		return s, nil
+	})
+	value, err := xNotify.InitRouter(fromNode)(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes.Set(xNotify.RouterKey, value)
+	if result, err := xNotify.MustGetRouter(ctx).Send(ctx, message()); err != nil || !result.Success {
+		t.Errorf("Send = %+v, %v", result, err)
+	}
+	if _, err := xNotify.InitRouter(fromNode)(t.Context()); !errors.Is(err, errDown) || !strings.Contains(fmt.Sprint(err), "EMAIL") {
+		t.Errorf("error = %v, want that of the sender's maker", err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("MustGetRouter did not panic")
+		}
+	}()
+	xNotify.MustGetRouter(t.Context())
+}

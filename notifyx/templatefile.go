@@ -1,0 +1,87 @@
+package notifyx
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+const (
+	// maxTemplate bounds the text of one part, and maxVariables the JSON of all variables.
+	maxTemplate, maxVariables = 1 << 20, 1 << 20
+	// maxOutput bounds a rendered part.
+	maxOutput = 1 << 20
+)
+
+// readFiles reads the files of a pattern. The errors of all are joined.
+func readFiles(fsys fs.FS, pattern string) ([]partFile, error) {
+	paths, err := fs.Glob(fsys, pattern)
+	if err != nil {
+		return nil, &templateError{where: fmt.Sprintf("pattern %q", pattern), what: err.Error(), cause: err}
+	}
+	var files []partFile
+	var problems []error
+	for _, p := range paths {
+		info, err := fs.Stat(fsys, p)
+		if err == nil && info.IsDir() {
+			continue
+		}
+		f, err := readFile(fsys, p)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		files = append(files, f)
+	}
+	if len(files) == 0 && len(problems) == 0 {
+		return nil, &templateError{where: fmt.Sprintf("pattern %q", pattern), what: "no file matches"}
+	}
+	return files, errors.Join(problems...)
+}
+
+func readFile(fsys fs.FS, name string) (partFile, error) {
+	f, err := parseFileName(name)
+	if err != nil {
+		return f, err
+	}
+	file, err := fsys.Open(name)
+	if err != nil {
+		return f, &templateError{where: name, what: err.Error(), cause: err}
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, maxTemplate+1)) // compile refuses what is longer
+	if err != nil {
+		return f, &templateError{where: name, what: err.Error(), cause: err}
+	}
+	f.text = string(text)
+	return f, nil
+}
+
+// parseFileName reads NAME[.LANGUAGE].PART[.tmpl].
+func parseFileName(name string) (f partFile, err error) {
+	base, isGo := strings.CutSuffix(path.Base(name), ".tmpl")
+	words := strings.Split(base, ".")
+	if len(words) < 2 || len(words) > 3 {
+		return f, &templateError{where: name, what: "a file is named NAME[.LANGUAGE].(subject|txt|html)[.tmpl]"}
+	}
+	f = partFile{origin: name, name: words[0], part: Part(words[len(words)-1])}
+	if isGo {
+		f.syntax = SyntaxGo
+	}
+	if len(words) == 3 {
+		if f.tag, err = parseTag(words[1]); words[1] == "" || err != nil {
+			return f, &templateError{where: name, what: fmt.Sprintf("%q is no BCP 47 language tag", words[1])}
+		}
+	}
+	return f, nil
+}
+
+// validName reports whether a text may name a template: 1 to 100 of [A-Za-z0-9_-].
+func validName(name string) bool {
+	return len(name) >= 1 && len(name) <= 100 && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
+}

@@ -1,0 +1,216 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+// The headers of a webhook.
+const (
+	HeaderID        xHttp.Header = "Webhook-Id"
+	HeaderTimestamp xHttp.Header = "Webhook-Timestamp"
+	HeaderSignature xHttp.Header = "Webhook-Signature"
+)
+
+// Endpoint is a receiver. It prints as its id only, since a URL may hold a token, and headers do.
+type Endpoint struct {
+	// ID names the receiver within the application. Circuits are kept by it; it is in log lines.
+	ID string
+	// URL is where events go; see Client.CheckURL.
+	URL string
+	// Secrets sign, all of them: during a rotation the old and the new one.
+	Secrets []Secret
+	// Header is sent along, such as an Authorization that the receiver asks for.
+	Header http.Header
+}
+
+// Format writes the id whatever the verb.
+func (e Endpoint) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "endpoint "+strconv.Quote(e.ID))
+}
+
+// LogValue returns the id.
+func (e Endpoint) LogValue() slog.Value { return slog.StringValue(e.ID) }
+
+// Event is what happened. Its body is {"type", "timestamp", "data"}, as the specification has it, or Body as it is.
+type Event struct {
+	// ID stays the same over all attempts, so that a receiver knows a repeat. "" takes a new one.
+	ID string
+	// Type says what happened, in words separated by full stops: "user.created".
+	Type string
+	// Timestamp is when it happened; now, where it is zero. The signature has the time of the attempt.
+	Timestamp time.Time
+	// Data is encoded as JSON.
+	Data any
+	// Body is sent instead of Type, Timestamp and Data where it is not nil. It is JSON.
+	Body []byte
+}
+
+// Result is an attempt that reached the receiver, whatever it answered.
+type Result struct {
+	// ID is the event's.
+	ID string
+	// Status is the HTTP status of the answer, or 0 without one.
+	Status int
+	// Duration is how long the attempt took.
+	Duration time.Duration
+}
+
+// Client sends webhooks, one attempt each. It is safe for concurrent use.
+type Client struct {
+	config    config
+	guard     guard
+	transport *http.Transport
+	circuits  *circuits
+}
+
+// New returns a client. The error, ErrOption, tells everything that is wrong.
+func New(opts ...Option) (*Client, error) {
+	c := &Client{config: defaults()}
+	for _, o := range opts {
+		o(&c.config)
+	}
+	if err := c.config.check(); err != nil {
+		return nil, err
+	}
+	registerMapper()
+	c.guard = guard{allowed: slices.Clone(c.config.allowed)}
+	c.transport = newTransport(&c.config, c.guard)
+	c.circuits = newCircuits(&c.config)
+	return c, nil
+}
+
+// Close closes the connections that are idle. The client can be used on.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Send makes one attempt. It succeeds where the receiver answers 2xx, with an answer within the limits and in time. The
+// errors are those of this package; RetryAfter tells how long to wait. The end of ctx is told by its own cause.
+//
+// Nothing of the answer but its status and Retry-After is kept.
+func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, error) {
+	ctx = xHttp.Context(ctx)
+	if event.ID == "" {
+		event.ID = NewID()
+	}
+	result := Result{ID: event.ID}
+	req, err := c.request(to, event)
+	if err != nil {
+		return result, err
+	}
+	if len(req.body) > warnPayload {
+		c.config.log.Warn(ctx, "webhook payload is large", slog.String("endpoint", to.ID), slog.String("webhook_id", event.ID),
+			slog.Int("bytes", len(req.body)))
+	}
+	answered, err := c.circuits.do(to.ID, func() (Result, error) { return c.exchange(ctx, req) })
+	result.Status, result.Duration = answered.Status, answered.Duration
+	return result, err
+}
+
+// request checks everything that can be checked without the network.
+func (c *Client) request(to Endpoint, event Event) (*request, error) {
+	u, err := c.parseURL(to.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := to.check(); err != nil {
+		return nil, err
+	}
+	body, err := event.encode(c.config.now())
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkPayload(body); err != nil {
+		return nil, err
+	}
+	return c.sign(u, to, event.ID, body), nil
+}
+
+func (c *Client) checkPayload(body []byte) error {
+	if len(body) > c.config.maxPayload {
+		return fmt.Errorf("%w: %d bytes (accepted: %d)", ErrPayloadTooLarge, len(body), c.config.maxPayload)
+	}
+	return nil
+}
+
+func (e Endpoint) check() error {
+	if e.ID == "" {
+		return fmt.Errorf("%w: it has no id", ErrEndpoint)
+	}
+	if len(e.Secrets) == 0 || slices.ContainsFunc(e.Secrets, Secret.IsZero) {
+		return fmt.Errorf("%w: it has no secret, or an empty one", ErrEndpoint)
+	}
+	for name, values := range e.Header {
+		if isReserved(name) || !validHeaderName(name) || slices.ContainsFunc(values, func(v string) bool { return !validValue(v) }) {
+			return fmt.Errorf("%w: it cannot set the header %q", ErrEndpoint, name)
+		}
+	}
+	return nil
+}
+
+// encode returns the body, with the time now where the event has none.
+func (e Event) encode(now time.Time) ([]byte, error) {
+	if !validID(e.ID) {
+		return nil, fmt.Errorf("%w: the id (accepted: 1 to %d printable ASCII characters without spaces and full stops)", ErrEvent, maxID)
+	}
+	if e.Body != nil {
+		return e.Body, nil
+	}
+	if e.Type == "" {
+		return nil, fmt.Errorf("%w: it has no type", ErrEvent)
+	}
+	if e.Timestamp.IsZero() {
+		e.Timestamp = now
+	}
+	body, err := json.Marshal(struct {
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Data      any       `json:"data"`
+	}{e.Type, e.Timestamp.UTC(), e.Data})
+	if err != nil {
+		return nil, fmt.Errorf("%w: the data of type %T cannot be encoded", ErrEvent, e.Data) // the cause may hold values
+	}
+	return body, nil
+}
+
+// isReserved reports whether a header is set by the client, belongs to the connection, or would make the exchange another.
+func isReserved(name string) bool {
+	name = http.CanonicalHeaderKey(name)
+	return strings.HasPrefix(name, "Webhook-") || strings.HasPrefix(name, "Proxy-") || slices.Contains(reserved, name)
+}
+
+var reserved = []string{
+	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie", "Expect", "Host",
+	"Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent",
+}
+
+// validHeaderName reports whether name is a token (RFC 9110, section 5.6.2).
+func validHeaderName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// validValue reports whether a header's value has no control characters.
+func validValue(value string) bool {
+	for i := range len(value) {
+		if value[i] < ' ' && value[i] != '\t' || value[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,187 @@
+package webhook_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+)
+
+// childMark is the first argument of a process that delivers until it is killed.
+const childMark = "webhook-child"
+
+var rounds = flag.Int("rounds", 200, "how often a process that delivers is killed")
+
+// crashing returns the dispatcher of TestAKilledProcessLosesNoEvent. An attempt that is killed is used up, so there are many.
+func crashing(url string) (*xWebhook.Dispatcher, error) {
+	c, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithAllowLoopback(), xWebhook.WithoutBreaker())
+	if err != nil {
+		return nil, err
+	}
+	return xWebhook.NewDispatcher(only(url), c, xWebhook.WithSchedule(xBackoff.Constant(20*time.Millisecond), 100_000))
+}
+
+// child delivers until it is killed.
+func child(path, url string) {
+	err := func() error {
+		ctx, stop, err := service(path)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		d, err := crashing(url)
+		if err != nil {
+			return err
+		}
+		return xJob.Work(ctx, xJob.WithHandlers(d.Handler()), xJob.WithPollInterval(10*time.Millisecond))
+	}()
+	_, _ = fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// ledger is a receiver that remembers what came under each id.
+type ledger struct {
+	mu       sync.Mutex
+	bodies   map[string]string
+	attempts map[string]int
+	answered map[string]int
+	faults   []string
+	wanted   string        // the step that somebody waits for
+	reached  chan struct{} // closed then
+}
+
+// ServeHTTP implements http.Handler. Every third request is refused.
+func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.at("arrived")
+	body, err := io.ReadAll(r.Body)
+	id := r.Header.Get("Webhook-Id")
+	l.mu.Lock()
+	l.attempts[id]++
+	if known, ok := l.bodies[id]; ok && known != string(body) {
+		l.faults = append(l.faults, fmt.Sprintf("%s came as %s and as %s", id, known, body))
+	}
+	l.bodies[id] = string(body)
+	refuse := err != nil || l.attempts[id] == 1 && len(l.bodies)%3 == 0
+	l.mu.Unlock()
+	l.at("read")
+	if refuse {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	} else {
+		w.WriteHeader(http.StatusNoContent)
+		l.mu.Lock()
+		l.answered[id]++
+		l.mu.Unlock()
+	}
+	l.at("answered")
+}
+
+// want returns what is closed when the next request is at the step.
+func (l *ledger) want(step string) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wanted, l.reached = step, make(chan struct{})
+	if step == "start" {
+		close(l.reached)
+	}
+	return l.reached
+}
+
+func (l *ledger) at(step string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.wanted == step {
+		close(l.reached)
+		l.wanted = ""
+	}
+}
+
+func TestAKilledProcessLosesNoEvent(t *testing.T) {
+	l := &ledger{bodies: map[string]string{}, attempts: map[string]int{}, answered: map[string]int{}}
+	s := serve(t, l.ServeHTTP)
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	ctx, stop, err := service(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	d, err := crashing(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []string{"start", "arrived", "read", "answered"}
+	var ids []string
+	for round := range *rounds {
+		id, err := d.Enqueue(ctx, "shop", "round", round)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+		killAt(t, l, path, s.URL, steps[round%len(steps)])
+	}
+	deliver(t, ctx, d)
+	await(t, "every event was delivered", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return len(l.answered) == len(ids)
+	})
+	await(t, "nothing waits", func() bool {
+		waiting, err := xJob.MustGetQueue(ctx).List(ctx, xJob.Query{State: xJob.StateWaiting})
+		running, err2 := xJob.MustGetQueue(ctx).List(ctx, xJob.Query{State: xJob.StateRunning})
+		return err == nil && err2 == nil && len(waiting)+len(running) == 0
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	repeats := 0
+	for _, id := range ids {
+		if l.answered[id] == 0 {
+			t.Errorf("%s was lost", id)
+		}
+		repeats += l.attempts[id] - 1
+	}
+	if len(l.bodies) != len(ids) {
+		t.Errorf("%d ids came, want %d", len(l.bodies), len(ids))
+	}
+	for _, f := range l.faults {
+		t.Error(f)
+	}
+	if dead, err := d.Dead(ctx, xWebhook.DeadQuery{}); err != nil || len(dead) != 0 {
+		t.Errorf("dead letters: %+v, %v", dead, err)
+	}
+	t.Logf("%d kills, %d events, %d attempts that were repeats", *rounds, len(ids), repeats)
+}
+
+// killAt starts a process that delivers and kills it when a request is at the step, or a moment later.
+func killAt(t *testing.T, l *ledger, path, url, step string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], childMark, path, url)
+	reached := l.want(step)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-reached:
+	case <-ctx.Done():
+		t.Fatalf("the process did not come to %q", step)
+	}
+	moment := time.NewTimer(rand.N(5 * time.Millisecond))
+	defer moment.Stop()
+	<-moment.C
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+}

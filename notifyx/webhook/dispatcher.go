@@ -1,0 +1,206 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+)
+
+// JobKind is the name of the jobs of a Dispatcher, unless WithJobKind gives another.
+const JobKind = "plinth.webhook"
+
+// MaxAttempts is how often an event is sent by the schedule of Schedule.
+const MaxAttempts = 10
+
+// Schedule is how long a Dispatcher waits after each attempt that failed: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h,
+// 24 h, each spread by a tenth. The tenth attempt is about four days after the first.
+func Schedule() xBackoff.Policy {
+	return xBackoff.Jitter(xBackoff.Schedule(5*time.Second, 5*time.Minute, 30*time.Minute, 2*time.Hour, 5*time.Hour,
+		10*time.Hour, 14*time.Hour, 20*time.Hour, 24*time.Hour), 0.1)
+}
+
+// OnGone is told of a receiver that has answered 410, so that the application disables it. It may be told several times. While
+// it returns an error, the event stays and is sent again by the schedule.
+type OnGone func(ctx context.Context, endpointID string) error
+
+// DispatcherOption changes a Dispatcher.
+type DispatcherOption func(*Dispatcher)
+
+// WithSchedule replaces the schedule, and how often an event is sent.
+func WithSchedule(p xBackoff.Policy, attempts int) DispatcherOption {
+	return func(d *Dispatcher) { d.schedule, d.attempts = p, attempts }
+}
+
+// WithOnGone says who disables receivers that are gone.
+func WithOnGone(fn OnGone) DispatcherOption { return func(d *Dispatcher) { d.onGone = fn } }
+
+// WithJobKind names the kind of jobs, for an application with several dispatchers.
+func WithJobKind(name string) DispatcherOption { return func(d *Dispatcher) { d.kindName = name } }
+
+// Dispatcher delivers events as durable jobs. It is safe for concurrent use.
+type Dispatcher struct {
+	endpoints Endpoints
+	client    *Client
+	schedule  xBackoff.Policy
+	attempts  int
+	onGone    OnGone
+	kindName  string
+	kind      *xJob.Kind[delivery]
+}
+
+// delivery is what is stored: no URL and no secret.
+type delivery struct {
+	ID        string          `json:"id"`
+	Endpoint  string          `json:"endpoint"`
+	Type      string          `json:"type"`
+	Timestamp time.Time       `json:"timestamp"`
+	Data      json.RawMessage `json:"data"`
+}
+
+func (d delivery) event() Event {
+	return Event{ID: d.ID, Type: d.Type, Timestamp: d.Timestamp, Data: d.Data}
+}
+
+// lookUpTimeout is what an attempt may take beyond the client's timeout, for Endpoints and OnGone.
+const lookUpTimeout = 15 * time.Second
+
+// NewDispatcher returns a dispatcher. The error is an ErrOption.
+func NewDispatcher(endpoints Endpoints, client *Client, opts ...DispatcherOption) (d *Dispatcher, err error) {
+	d = &Dispatcher{endpoints: endpoints, client: client, schedule: Schedule(), attempts: MaxAttempts, kindName: JobKind}
+	for _, o := range opts {
+		o(d)
+	}
+	if endpoints == nil || client == nil {
+		return nil, fmt.Errorf("%w: a dispatcher needs endpoints and a client", ErrOption)
+	}
+	guarded := xHook.Guard(func() error { // NewKind takes its arguments for constants
+		d.kind = xJob.NewKind[delivery](d.kindName, xJob.WithMaxAttempts(d.attempts), xJob.WithBackoff(d.schedule),
+			xJob.WithTimeout(client.config.timeout+lookUpTimeout))
+		return nil
+	})
+	if guarded != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOption, guarded)
+	}
+	return d, nil
+}
+
+// EventOption changes one event of a Dispatcher.
+type EventOption func(*stored)
+
+type stored struct {
+	id   string
+	at   time.Time
+	jobs []xJob.EnqueueOption
+}
+
+// WithID gives the event's id, for an event that may be stored twice: 1 to 200 printable ASCII characters without spaces and
+// full stops.
+func WithID(id string) EventOption { return func(s *stored) { s.id = id } }
+
+// WithTimestamp says when the event happened, instead of now.
+func WithTimestamp(at time.Time) EventOption { return func(s *stored) { s.at = at } }
+
+// WithJob passes options on to the durable job, such as a delay.
+func WithJob(opts ...xJob.EnqueueOption) EventOption {
+	return func(s *stored) { s.jobs = append(s.jobs, opts...) }
+}
+
+// Enqueue stores an event for one receiver and returns its id, which every attempt has. In a transaction of xDB it is part of
+// it. Data is encoded now. What is wrong with the event is told now: ErrEvent, ErrPayloadTooLarge; what is wrong with the
+// receiver, at the delivery.
+func (d *Dispatcher) Enqueue(ctx context.Context, endpointID, eventType string, data any, opts ...EventOption) (id string, err error) {
+	return d.EnqueueAll(ctx, []string{endpointID}, eventType, data, opts...)
+}
+
+// EnqueueAll stores an event for each of the receivers, all or none. They get it under the same id, and independently of each
+// other.
+func (d *Dispatcher) EnqueueAll(ctx context.Context, endpointIDs []string, eventType string, data any, opts ...EventOption) (id string, err error) {
+	s := stored{}
+	for _, o := range opts {
+		o(&s)
+	}
+	if s.id == "" {
+		s.id = NewID()
+	}
+	if s.at.IsZero() {
+		s.at = d.client.config.now()
+	}
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return "", fmt.Errorf("%w: the data of type %T cannot be encoded", ErrEvent, data)
+	}
+	all := make([]delivery, 0, len(endpointIDs))
+	for _, to := range endpointIDs {
+		if to == "" {
+			return "", fmt.Errorf("%w: the id is empty", ErrUnknownEndpoint)
+		}
+		all = append(all, delivery{ID: s.id, Endpoint: to, Type: eventType, Timestamp: s.at.UTC(), Data: encoded})
+	}
+	if len(all) == 0 {
+		return s.id, nil
+	}
+	body, err := all[0].event().encode(s.at)
+	if err != nil {
+		return "", err
+	}
+	if err := d.client.checkPayload(body); err != nil {
+		return "", err
+	}
+	if _, err := d.kind.EnqueueMany(ctx, all, s.jobs...); err != nil {
+		return "", fmt.Errorf("xwebhook: store the event: %w", err)
+	}
+	return s.id, nil
+}
+
+// Handler delivers what was stored, for xJob.WithHandlers.
+//
+// An event is done when the receiver answers 2xx. It is dead at once where the receiver is unknown, its URL is not allowed,
+// its address is blocked, or it answers 410, of which OnGone is told. While the circuit is open the event waits, without using
+// up an attempt. Everything else is tried again by the schedule, or after Retry-After where that is later.
+func (d *Dispatcher) Handler() xJob.Handler { return d.kind.Handle(d.deliver) }
+
+func (d *Dispatcher) deliver(ctx context.Context, stored delivery) error {
+	to, err := find(ctx, d.endpoints, stored.Endpoint)
+	if err == nil {
+		_, err = d.client.Send(ctx, to, stored.event())
+	}
+	return d.verdict(ctx, stored, err)
+}
+
+func (d *Dispatcher) verdict(ctx context.Context, stored delivery, err error) error {
+	wait, later := RetryAfter(err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrCircuitOpen):
+		return xJob.Snooze(wait + rand.N(wait/5+1)) //nolint:gosec // G404: a spread is no secret
+	case errors.Is(err, ErrGone):
+		return d.gone(ctx, stored, err)
+	case isPermanent(err):
+		return xJob.Dead(err)
+	case later:
+		info, _ := xJob.InfoFrom(ctx)
+		return xJob.RetryAfter(err, max(wait, d.schedule(info.Attempt)))
+	default:
+		return err
+	}
+}
+
+func (d *Dispatcher) gone(ctx context.Context, stored delivery, err error) error {
+	d.client.config.log.Warn(ctx, "webhook receiver is gone", slog.String("endpoint", stored.Endpoint), slog.String("webhook_id", stored.ID))
+	if d.onGone == nil {
+		return xJob.Dead(err)
+	}
+	if told := d.onGone(ctx, stored.Endpoint); told != nil {
+		return fmt.Errorf("%w, and was not disabled: %w", err, told)
+	}
+	return xJob.Dead(err)
+}

@@ -1,0 +1,387 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+)
+
+// dispatcher returns one that must be right.
+func dispatcher(t *testing.T, endpoints xWebhook.Endpoints, c *xWebhook.Client, opts ...xWebhook.DispatcherOption) *xWebhook.Dispatcher {
+	t.Helper()
+	d, err := xWebhook.NewDispatcher(endpoints, c, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// only are endpoints with the receiver "shop".
+func only(url string) xWebhook.StaticEndpoints {
+	return xWebhook.StaticEndpoints{"shop": endpoint(url)}
+}
+
+func TestTheScheduleIsTheSpecifications(t *testing.T) {
+	want := []time.Duration{
+		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	}
+	if len(want) != xWebhook.MaxAttempts-1 {
+		t.Fatalf("%d waits for %d attempts", len(want), xWebhook.MaxAttempts)
+	}
+	policy := xWebhook.Schedule()
+	spread := map[time.Duration]bool{}
+	for i, w := range want {
+		for range 100 {
+			got := policy(i + 1)
+			if float64(got) < 0.9*float64(w) || float64(got) > 1.1*float64(w) {
+				t.Errorf("after attempt %d: %s, want about %s", i+1, got, w)
+			}
+			spread[got] = true
+		}
+	}
+	if len(spread) < 100 {
+		t.Errorf("only %d different waits", len(spread))
+	}
+}
+
+func TestADeliveryThatFailsKeepsItsIDAndBodyAndGetsANewSignature(t *testing.T) {
+	got := make(chan received, 1)
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		record(got)(&failingWriter{w}, r)
+	})
+	clock := time.Unix(1_700_000_000, 0)
+	c := newClient(t, xWebhook.WithClock(func() time.Time { return clock }), xWebhook.WithoutBreaker())
+	d := dispatcher(t, only(s.URL), c)
+	ctx, e := newEngine(t)
+	id, err := d.Enqueue(ctx, "shop", "order.paid", map[string]any{"order": 17, "note": "<ok>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.work(t, ctx, d.Handler())
+	var body []byte
+	for n := 1; n <= xWebhook.MaxAttempts; n++ {
+		o := e.attempt(t)
+		r := <-got
+		if r.header.Get("Webhook-Id") != id {
+			t.Errorf("attempt %d: id %q, want %q", n, r.header.Get("Webhook-Id"), id)
+		}
+		if body == nil {
+			body = r.body
+		}
+		if !bytes.Equal(r.body, body) || !bytes.Contains(body, []byte(`"timestamp":"2023-11-14T22:13:20Z"`)) {
+			t.Errorf("attempt %d: body %s, want that of the first", n, r.body)
+		}
+		v, err := xWebhook.NewVerifier([]xWebhook.Secret{xWebhook.MustParseSecret(vector)}, xWebhook.WithVerifierClock(func() time.Time { return clock }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Verify(r.header, r.body); err != nil {
+			t.Errorf("attempt %d: %v", n, err)
+		}
+		want := driver.Retry
+		if n == xWebhook.MaxAttempts {
+			want = driver.Bury
+		}
+		if o.Verdict != want {
+			t.Errorf("attempt %d: %+v", n, o)
+		}
+		if wait := []time.Duration{5 * time.Second, 5 * time.Minute}; n <= 2 && (o.Wait < wait[n-1]*9/10 || o.Wait > wait[n-1]*11/10) {
+			t.Errorf("attempt %d: waits %s", n, o.Wait)
+		}
+		clock = clock.Add(time.Hour)
+	}
+}
+
+// failingWriter answers 500 whatever is written.
+type failingWriter struct{ http.ResponseWriter }
+
+// Write implements http.ResponseWriter.
+func (w *failingWriter) Write([]byte) (int, error) {
+	w.WriteHeader(http.StatusInternalServerError)
+	return 0, nil
+}
+
+func TestWhatBecomesOfADelivery(t *testing.T) {
+	answer := func(status int, header ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			if len(header) == 2 {
+				w.Header().Set(header[0], header[1])
+			}
+			w.WriteHeader(status)
+		}
+	}
+	fail := func(err error) xWebhook.Endpoints {
+		return xWebhook.EndpointsFunc(func(context.Context, string) (xWebhook.Endpoint, error) { return xWebhook.Endpoint{}, err })
+	}
+	at := func(url string) xWebhook.Endpoints { return only(url) }
+	for _, c := range []struct {
+		name        string
+		handler     http.HandlerFunc
+		endpoints   xWebhook.Endpoints
+		want        driver.Verdict
+		least, most time.Duration
+	}{
+		{name: "200", handler: answer(200), want: driver.Succeed},
+		{name: "204", handler: answer(204), want: driver.Succeed},
+		{name: "410", handler: answer(410), want: driver.Bury},
+		{name: "400", handler: answer(400), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
+		{name: "500", handler: answer(500), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
+		{name: "a redirect", handler: answer(302, "Location", "http://169.254.169.254/"), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
+		{name: "429 for a minute", handler: answer(429, "Retry-After", "60"), want: driver.Retry, least: time.Minute, most: time.Minute},
+		{name: "429 for less than the schedule", handler: answer(429, "Retry-After", "1"), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
+		{name: "503 for a year", handler: answer(503, "Retry-After", "31536000"), want: driver.Retry, least: 24 * time.Hour, most: 24 * time.Hour},
+		{name: "nobody there", endpoints: at("http://127.0.0.1:1/"), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
+		{name: "a blocked address", endpoints: at("http://10.0.0.1/"), want: driver.Bury},
+		{name: "a wrong URL", endpoints: at("ftp://example.com/"), want: driver.Bury},
+		{name: "an unknown receiver", endpoints: xWebhook.StaticEndpoints{}, want: driver.Bury},
+		{name: "no secret", endpoints: xWebhook.StaticEndpoints{"shop": {URL: "http://127.0.0.1:1/"}}, want: driver.Bury},
+		{name: "endpoints that cannot be read", endpoints: fail(errors.New("database down")), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := capture(t)
+			endpoints := c.endpoints
+			if c.handler != nil {
+				endpoints = only(serve(t, c.handler).URL)
+			}
+			d := dispatcher(t, endpoints, newClient(t))
+			ctx, e := newEngine(t)
+			if _, err := d.Enqueue(ctx, "shop", "a", "payload-token"); err != nil {
+				t.Fatal(err)
+			}
+			e.work(t, ctx, d.Handler())
+			o := e.attempt(t)
+			if o.Verdict != c.want || o.Wait < c.least || o.Wait > c.most {
+				t.Errorf("outcome = %+v, want verdict %d and a wait of %s to %s", o, c.want, c.least, c.most)
+			}
+			for _, leak := range []string{"payload-token", "http://", "MfKQ9r8"} {
+				if strings.Contains(o.Error+out.String(), leak) {
+					t.Errorf("%q is in the error or in the log: %s\n%s", leak, o.Error, out)
+				}
+			}
+		})
+	}
+}
+
+func TestAnOpenCircuitUsesUpNoAttempt(t *testing.T) {
+	var hits atomic.Int32
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		hits.Add(1)
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	d := dispatcher(t, only(s.URL), newClient(t, xWebhook.WithBreaker(xWebhook.Breaker{Failures: 2})))
+	ctx, e := newEngine(t)
+	if _, err := d.Enqueue(ctx, "shop", "a", 1); err != nil {
+		t.Fatal(err)
+	}
+	e.work(t, ctx, d.Handler())
+	e.attempt(t)
+	e.attempt(t)
+	for range 5 {
+		if o := e.attempt(t); o.Verdict != driver.Return || o.Wait < 50*time.Second || o.Wait > 72*time.Second {
+			t.Errorf("outcome = %+v, want Return for about a minute", o)
+		}
+	}
+	if n := hits.Load(); n != 2 {
+		t.Errorf("%d requests, want 2", n)
+	}
+}
+
+func TestAReceiverThatIsGoneIsTold(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
+	var told []string
+	failures := 1
+	d := dispatcher(t, only(s.URL), newClient(t), xWebhook.WithOnGone(func(_ context.Context, id string) error {
+		told = append(told, id)
+		if failures--; failures >= 0 {
+			return errors.New("database down")
+		}
+		return nil
+	}))
+	ctx, e := newEngine(t)
+	if _, err := d.Enqueue(ctx, "shop", "a", 1); err != nil {
+		t.Fatal(err)
+	}
+	e.work(t, ctx, d.Handler())
+	if o := e.attempt(t); o.Verdict != driver.Retry {
+		t.Errorf("it could not be disabled: %+v, want Retry", o)
+	}
+	if o := e.attempt(t); o.Verdict != driver.Bury {
+		t.Errorf("it was disabled: %+v, want Bury", o)
+	}
+	if len(told) != 2 || told[0] != "shop" {
+		t.Errorf("told of %v", told)
+	}
+}
+
+func TestAJobHoldsNeitherURLNorSecretAndARotationHoldsForRepeats(t *testing.T) {
+	got := make(chan received, 2)
+	s := serve(t, record(got))
+	newer := xWebhook.NewSecret()
+	current := endpoint("http://127.0.0.1:1/url-token")
+	d := dispatcher(t, xWebhook.EndpointsFunc(func(context.Context, string) (xWebhook.Endpoint, error) { return current, nil }), newClient(t))
+	ctx, e := newEngine(t)
+	if _, err := d.Enqueue(ctx, "shop", "a", 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range e.jobs {
+		if text := string(r.Args); strings.Contains(text, "url-token") || strings.Contains(text, "whsec") || strings.Contains(text, "MfKQ9r8") {
+			t.Errorf("args = %s", text)
+		}
+	}
+	e.work(t, ctx, d.Handler())
+	e.attempt(t)
+	current.URL, current.Secrets = s.URL, []xWebhook.Secret{newer}
+	if o := e.attempt(t); o.Verdict != driver.Succeed {
+		t.Fatalf("outcome = %+v", o)
+	}
+	r := <-got
+	if _, err := verifier(t, newer).Verify(r.header, r.body); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEnqueueTellsWhatIsWrongWithTheEvent(t *testing.T) {
+	d := dispatcher(t, xWebhook.StaticEndpoints{}, newClient(t, xWebhook.WithMaxPayload(200)))
+	ctx, e := newEngine(t)
+	for _, c := range []struct {
+		name, endpoint, kind string
+		data                 any
+		opts                 []xWebhook.EventOption
+		want                 error
+	}{
+		{"no type", "shop", "", 1, nil, xWebhook.ErrEvent},
+		{"no receiver", "", "a", 1, nil, xWebhook.ErrUnknownEndpoint},
+		{"data that is no JSON", "shop", "a", math.Inf(1), nil, xWebhook.ErrEvent},
+		{"a wrong id", "shop", "a", 1, []xWebhook.EventOption{xWebhook.WithID("a.b")}, xWebhook.ErrEvent},
+		{"too large", "shop", "a", strings.Repeat("a", 200), nil, xWebhook.ErrPayloadTooLarge},
+		{"a wrong job", "shop", "a", 1, []xWebhook.EventOption{xWebhook.WithJob(xJob.WithDelay(-1))}, xJob.ErrOption},
+	} {
+		if _, err := d.Enqueue(ctx, c.endpoint, c.kind, c.data, c.opts...); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	if len(e.jobs) != 0 {
+		t.Errorf("%d jobs were stored", len(e.jobs))
+	}
+	if _, err := d.Enqueue(t.Context(), "shop", "a", 1); err == nil {
+		t.Error("no error without a queue")
+	}
+}
+
+func TestEventOptions(t *testing.T) {
+	d := dispatcher(t, xWebhook.StaticEndpoints{}, newClient(t))
+	ctx, e := newEngine(t)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
+	id, err := d.EnqueueAll(ctx, []string{"a", "b"}, "order.paid", nil, xWebhook.WithID("order-17"), xWebhook.WithTimestamp(at),
+		xWebhook.WithJob(xJob.WithJobPriority(xJob.PriorityHigh)))
+	if err != nil || id != "order-17" || len(e.jobs) != 2 {
+		t.Fatalf("%q, %v, %d jobs", id, err, len(e.jobs))
+	}
+	for _, r := range e.jobs {
+		var args map[string]any
+		if err := json.Unmarshal(r.Args, &args); err != nil {
+			t.Fatal(err)
+		}
+		if args["id"] != "order-17" || args["timestamp"] != "2026-01-02T02:04:05Z" || r.Priority != 1 || r.Kind != xWebhook.JobKind {
+			t.Errorf("job = %+v, args %v", r, args)
+		}
+	}
+}
+
+func TestDeadLettersAreListedAndReplayedUnderTheSameID(t *testing.T) {
+	var status atomic.Int32
+	status.Store(http.StatusGone)
+	ids := make(chan string, 2)
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		ids <- r.Header.Get("Webhook-Id")
+		w.WriteHeader(int(status.Load()))
+	})
+	d := dispatcher(t, only(s.URL), newClient(t))
+	ctx, e := newEngine(t)
+	id, err := d.Enqueue(ctx, "shop", "order.paid", map[string]int{"order": 17})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.work(t, ctx, d.Handler())
+	e.attempt(t)
+	letters, err := d.Dead(ctx, xWebhook.DeadQuery{})
+	if err != nil || len(letters) != 1 {
+		t.Fatalf("Dead = %+v, %v", letters, err)
+	}
+	l := letters[0]
+	if l.ID != id || l.Endpoint != "shop" || l.Type != "order.paid" || string(l.Data) != `{"order":17}` || l.Attempts != 1 ||
+		!strings.Contains(l.Error, "410") || l.StoredAt.IsZero() || l.Timestamp.IsZero() {
+		t.Errorf("letter = %+v", l)
+	}
+	if rest, err := d.Dead(ctx, xWebhook.DeadQuery{After: l.Job}); err != nil || len(rest) != 0 {
+		t.Errorf("the page after it = %+v, %v", rest, err)
+	}
+	status.Store(http.StatusOK)
+	if err := d.Replay(ctx, l.Job); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Replay(ctx, l.Job); !errors.Is(err, xJob.ErrState) {
+		t.Errorf("a second Replay: %v, want ErrState", err)
+	}
+	if o := e.attempt(t); o.Verdict != driver.Succeed {
+		t.Errorf("outcome = %+v", o)
+	}
+	if first, second := <-ids, <-ids; first != id || second != id {
+		t.Errorf("ids %q and %q, want %q", first, second, id)
+	}
+}
+
+func TestReplayLeavesOtherJobsAlone(t *testing.T) {
+	d := dispatcher(t, xWebhook.StaticEndpoints{}, newClient(t))
+	ctx, e := newEngine(t)
+	e.jobs["other"] = &driver.Record{Job: driver.Job{ID: "other", Kind: "another"}, State: driver.Dead}
+	for _, id := range []string{"other", "nothing"} {
+		if err := d.Replay(ctx, id); !errors.Is(err, xJob.ErrNotFound) {
+			t.Errorf("%s: %v, want ErrNotFound", id, err)
+		}
+	}
+	if letters, err := d.Dead(ctx, xWebhook.DeadQuery{}); err != nil || len(letters) != 0 {
+		t.Errorf("Dead = %v, %v", letters, err)
+	}
+	for _, call := range []func() error{
+		func() error { return d.Replay(t.Context(), "x") },
+		func() error { _, err := d.Dead(t.Context(), xWebhook.DeadQuery{}); return err },
+	} {
+		if call() == nil {
+			t.Error("no error without a queue")
+		}
+	}
+}
+
+func TestADispatcherThatMakesNoSenseIsAnError(t *testing.T) {
+	c := newClient(t)
+	for name, f := range map[string]func() (*xWebhook.Dispatcher, error){
+		"no endpoints": func() (*xWebhook.Dispatcher, error) { return xWebhook.NewDispatcher(nil, c) },
+		"no client":    func() (*xWebhook.Dispatcher, error) { return xWebhook.NewDispatcher(xWebhook.StaticEndpoints{}, nil) },
+		"a wrong kind": func() (*xWebhook.Dispatcher, error) {
+			return xWebhook.NewDispatcher(xWebhook.StaticEndpoints{}, c, xWebhook.WithJobKind("A B"))
+		},
+		"no attempts": func() (*xWebhook.Dispatcher, error) {
+			return xWebhook.NewDispatcher(xWebhook.StaticEndpoints{}, c, xWebhook.WithSchedule(xBackoff.Default(), 0))
+		},
+		"no schedule": func() (*xWebhook.Dispatcher, error) {
+			return xWebhook.NewDispatcher(xWebhook.StaticEndpoints{}, c, xWebhook.WithSchedule(nil, 1))
+		},
+	} {
+		if _, err := f(); !errors.Is(err, xWebhook.ErrOption) {
+			t.Errorf("%s: %v, want ErrOption", name, err)
+		}
+	}
+}

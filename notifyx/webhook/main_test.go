@@ -1,0 +1,120 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"go.uber.org/goleak"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == childMark {
+		child(os.Args[2], os.Args[3])
+	}
+	gin.SetMode(gin.TestMode)
+	goleak.VerifyTestMain(m)
+}
+
+// vector is the secret of the specification's example.
+const vector = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+// newClient returns a client that may send to this host.
+func newClient(t *testing.T, opts ...xWebhook.Option) *xWebhook.Client {
+	t.Helper()
+	opts = append([]xWebhook.Option{xWebhook.WithHTTP(), xWebhook.WithAllowLoopback()}, opts...)
+	c, err := xWebhook.New(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// endpoint returns a receiver with the secret of the specification's example.
+func endpoint(url string) xWebhook.Endpoint {
+	return xWebhook.Endpoint{ID: "shop", URL: url, Secrets: []xWebhook.Secret{xWebhook.MustParseSecret(vector)}}
+}
+
+// serve starts a receiver.
+func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// listen starts a server that does to each connection what serve does; its context ends with the test.
+func listen(t *testing.T, serve func(ctx context.Context, conn net.Conn)) (url string) {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() {
+				defer func() { _ = conn.Close() }()
+				defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+				serve(ctx, conn)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		_ = l.Close()
+		all.Wait()
+	})
+	return "http://" + l.Addr().String()
+}
+
+// lines collects what is logged.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+// String returns what was logged.
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// capture returns what the log says until the test ends.
+func capture(t *testing.T) *lines {
+	t.Helper()
+	out := &lines{}
+	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	restore := xLog.SetDefault(engine)
+	t.Cleanup(func() {
+		restore()
+		_ = engine.Close()
+	})
+	return out
+}

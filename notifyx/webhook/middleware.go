@@ -1,0 +1,157 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+// First remembers an id and reports whether it was new, in one step, such as SET NX of a cache with a TTL above twice the
+// tolerance. It is called after the signature was verified.
+type First func(ctx context.Context, id string) (bool, error)
+
+// Forget takes back what First has remembered.
+type Forget func(ctx context.Context, id string) error
+
+// MiddlewareOption changes Middleware.
+type MiddlewareOption func(*middleware)
+
+type middleware struct {
+	verifier *Verifier
+	first    First
+	forget   Forget
+	log      *xLog.LogNamedLogger
+}
+
+// forgetTimeout bounds Forget, which runs although the client may be gone.
+const forgetTimeout = 5 * time.Second
+
+// WithSeen answers a webhook whose id was seen before with 200, without the handler: its sender has missed an answer.
+//
+// Where the handler fails (an error in c.Errors, another answer than 2xx, none, or a panic), the id is forgotten, so that a
+// repeat reaches the handler again. Two things are lost: what the handler had to do when the process dies in it, and when it
+// fails after the sender has given up waiting and was told 200 for a repeat. A handler for which this matters stores the id
+// in the transaction of its own work instead.
+//
+// An error of first refuses the request, and so the sender tries again. It panics where a function is nil.
+func WithSeen(first First, forget Forget) MiddlewareOption {
+	if first == nil || forget == nil {
+		panic("xwebhook: WithSeen needs both functions")
+	}
+	return func(m *middleware) { m.first, m.forget = first, forget }
+}
+
+// Middleware lets requests pass that v verifies. It reads the body, up to the limit, and puts it back for the handler;
+// DeliveryFrom has the id. Everything else is answered with 401 SIGNATURE_INVALID, whatever is wrong with it, or with 413
+// PAYLOAD_TOO_LARGE. It panics without a verifier.
+func Middleware(v *Verifier, opts ...MiddlewareOption) gin.HandlerFunc {
+	if v == nil {
+		panic("xwebhook: Middleware needs a verifier")
+	}
+	m := &middleware{verifier: v, log: xLog.WithName(xLog.NamedMIDE)}
+	for _, o := range opts {
+		o(m)
+	}
+	return m.handle
+}
+
+func (m *middleware) handle(c *gin.Context) {
+	d, err := m.receive(c)
+	if err != nil {
+		refuse(c, err)
+		return
+	}
+	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), deliveryKey{}, d))
+	if m.first == nil {
+		c.Next()
+		return
+	}
+	switch first, err := m.first(c.Request.Context(), d.ID); {
+	case err != nil:
+		refuse(c, fmt.Errorf("xwebhook: remember the id: %w", err))
+	case first:
+		m.next(c, d)
+	default:
+		c.Abort()
+		xResult.Success(c, "received before")
+	}
+}
+
+// next runs the handler, and forgets the id unless it succeeds.
+func (m *middleware) next(c *gin.Context, d Delivery) {
+	done := false
+	defer func() {
+		if done {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), forgetTimeout)
+		defer cancel()
+		if err := m.forget(ctx, d.ID); err != nil {
+			m.log.Error(ctx, "webhook id not forgotten: repeats will not reach the handler",
+				slog.String("webhook_id", d.ID), slog.Any("error", err))
+		}
+	}()
+	c.Next()
+	done = succeeded(c)
+}
+
+// succeeded reports whether a handler has answered 2xx. 200 without a body is where gin starts.
+func succeeded(c *gin.Context) bool {
+	status := c.Writer.Status()
+	return len(c.Errors) == 0 && status >= http.StatusOK && status < http.StatusMultipleChoices &&
+		(status != http.StatusOK || c.Writer.Written())
+}
+
+// receive reads and verifies the request. The headers are looked at first: who has none that could be right is not read.
+func (m *middleware) receive(c *gin.Context) (Delivery, error) {
+	h, err := m.verifier.head(c.Request.Header)
+	if err != nil {
+		return Delivery{}, err
+	}
+	limit := int64(m.verifier.maxBody)
+	if c.Request.ContentLength > limit {
+		return Delivery{}, fmt.Errorf("%w: more than %d bytes", ErrBodyTooLarge, limit)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, limit))
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		return Delivery{}, fmt.Errorf("%w: more than %d bytes", ErrBodyTooLarge, limit)
+	case err != nil:
+		return Delivery{}, xError.Wrap(xError.BodyError, "", err)
+	}
+	d, err := m.verifier.verify(h, body)
+	if err != nil {
+		return Delivery{}, err
+	}
+	_ = c.Request.Body.Close() // it was read to its end
+	c.Request.Body = io.NopCloser(bytes.NewReader(body))
+	c.Request.ContentLength = int64(len(body))
+	return d, nil
+}
+
+// refuse answers with the code of the error, see mapError, and stops.
+func refuse(c *gin.Context, err error) {
+	c.Abort()
+	xResult.Fail(c, err)
+}
+
+type deliveryKey struct{}
+
+// DeliveryFrom returns what Middleware has verified. ctx is the *gin.Context, its request's context, or one derived from it.
+func DeliveryFrom(ctx context.Context) (Delivery, bool) {
+	d, ok := xHttp.Context(ctx).Value(deliveryKey{}).(Delivery)
+	return d, ok
+}

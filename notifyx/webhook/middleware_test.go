@@ -1,0 +1,279 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+)
+
+// receiver returns an engine that has the middleware and the handler at /hook.
+func receiver(t *testing.T, secret xWebhook.Secret, handler gin.HandlerFunc, opts ...xWebhook.MiddlewareOption) *gin.Engine {
+	t.Helper()
+	v, err := xWebhook.NewVerifier([]xWebhook.Secret{secret}, xWebhook.WithMaxBody(1000),
+		xWebhook.WithVerifierClock(func() time.Time { return now }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := gin.New()
+	engine.Use(xMiddle.ResponseMiddleware)
+	engine.POST("/hook", xWebhook.Middleware(v, opts...), handler)
+	return engine
+}
+
+// post sends one request to the engine.
+func post(engine http.Handler, header http.Header, body io.Reader) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/hook", body)
+	r.Header = header
+	w := httptest.NewRecorder()
+	engine.ServeHTTP(w, r)
+	return w
+}
+
+func TestTheHandlerGetsTheVerifiedBodyAndDelivery(t *testing.T) {
+	secret := xWebhook.NewSecret()
+	const body = `{"type":"a"}`
+	called := false
+	engine := receiver(t, secret, func(c *gin.Context) {
+		called = true
+		got, err := io.ReadAll(c.Request.Body)
+		if err != nil || string(got) != body || c.Request.ContentLength != int64(len(body)) {
+			t.Errorf("body %q, length %d, %v", got, c.Request.ContentLength, err)
+		}
+		for _, ctx := range []context.Context{c, c.Request.Context()} {
+			if d, ok := xWebhook.DeliveryFrom(ctx); !ok || d.ID != "msg_1" || !d.Timestamp.Equal(now) {
+				t.Errorf("DeliveryFrom = %+v, %v", d, ok)
+			}
+		}
+		xResult.Success(c, "ok")
+	})
+	// A reader without a known length, as of a chunked request.
+	if w := post(engine, headers("msg_1", now, body, secret), io.MultiReader(strings.NewReader(body))); w.Code != http.StatusOK || !called {
+		t.Errorf("status %d, called %v, %s", w.Code, called, w.Body)
+	}
+	if _, ok := xWebhook.DeliveryFrom(t.Context()); ok {
+		t.Error("a context without a delivery has one")
+	}
+}
+
+func TestAllRefusalsLookAlike(t *testing.T) {
+	out := capture(t)
+	secret := xWebhook.NewSecret()
+	const body = `{"type":"a"}`
+	engine := receiver(t, secret, func(*gin.Context) { t.Error("the handler was called") })
+	answers := map[string]bool{}
+	for name, h := range map[string]http.Header{
+		"nothing":        {},
+		"wrong id":       headers("a.b", now, body, secret),
+		"too old":        headers("msg_1", now.Add(-time.Hour), body, secret),
+		"another secret": headers("msg_1", now, body, xWebhook.NewSecret()),
+		"another body":   headers("msg_1", now, body+" ", secret),
+	} {
+		w := post(engine, h, strings.NewReader(body))
+		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "SIGNATURE_INVALID") {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+		text := w.Body.String()
+		for _, field := range []string{"context", "overhead"} { // the id and the time of the request
+			if i := strings.Index(text, `"`+field+`"`); i >= 0 {
+				end := strings.IndexAny(text[i:], ",}")
+				text = text[:i] + text[i+end:]
+			}
+		}
+		answers[text] = true
+	}
+	if len(answers) != 1 {
+		t.Errorf("the answers differ: %v", answers)
+	}
+	if strings.Contains(out.String(), secret.Reveal()) {
+		t.Error("the log shows the secret")
+	}
+}
+
+// watched tells whether it was read.
+type watched struct {
+	io.Reader
+	read bool
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	w.read = true
+	return w.Reader.Read(p)
+}
+
+func TestABodyIsReadWithinTheLimitAndNotBeforeTheHeadersFit(t *testing.T) {
+	secret := xWebhook.NewSecret()
+	engine := receiver(t, secret, func(c *gin.Context) { xResult.Success(c, "ok") })
+	long := strings.Repeat("a", 1001)
+	for name, body := range map[string]io.Reader{"length known": strings.NewReader(long), "length unknown": io.MultiReader(strings.NewReader(long))} {
+		w := post(engine, headers("msg_1", now, long, secret), body)
+		if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), "PAYLOAD_TOO_LARGE") {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	if w := post(engine, headers("msg_1", now, long[:1000], secret), strings.NewReader(long[:1000])); w.Code != http.StatusOK {
+		t.Errorf("at the limit: %d %s", w.Code, w.Body)
+	}
+	body := &watched{Reader: strings.NewReader("{}")}
+	if w := post(engine, http.Header{}, body); w.Code != http.StatusUnauthorized || body.read {
+		t.Errorf("without headers: %d, read %v", w.Code, body.read)
+	}
+}
+
+func TestABodyThatBreaksOffIsABadRequest(t *testing.T) {
+	secret := xWebhook.NewSecret()
+	engine := receiver(t, secret, func(*gin.Context) { t.Error("the handler was called") })
+	broken := io.MultiReader(strings.NewReader("{"), failing{})
+	if w := post(engine, headers("msg_1", now, "{", secret), broken); w.Code != http.StatusBadRequest {
+		t.Errorf("status %d %s", w.Code, w.Body)
+	}
+}
+
+// failing is a body that breaks off.
+type failing struct{}
+
+// Read implements io.Reader.
+func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// ids remembers ids as a cache does.
+type ids struct {
+	mu   sync.Mutex
+	seen map[string]bool
+	err  error
+}
+
+func (i *ids) first(_ context.Context, id string) (bool, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	known := i.seen[id]
+	i.seen[id] = true
+	return !known, i.err
+}
+
+func (i *ids) forget(ctx context.Context, id string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.seen, id)
+	return ctx.Err()
+}
+
+func TestARepeatIsAnsweredWithoutTheHandlerUnlessTheHandlerFailed(t *testing.T) {
+	secret := xWebhook.NewSecret()
+	for _, h := range []struct {
+		name    string
+		handler gin.HandlerFunc
+		again   bool
+	}{
+		{"200 with a body", func(c *gin.Context) { xResult.Success(c, "ok") }, false},
+		{"204", func(c *gin.Context) { c.Status(http.StatusNoContent) }, false},
+		{"202", func(c *gin.Context) { c.AbortWithStatus(http.StatusAccepted) }, false},
+		{"an error", func(c *gin.Context) { _ = c.Error(errors.New("no")) }, true},
+		{"an answer of failure", func(c *gin.Context) { xResult.Fail(c, errors.New("no")) }, true},
+		{"503", func(c *gin.Context) { c.Status(http.StatusServiceUnavailable) }, true},
+		{"302", func(c *gin.Context) { c.Redirect(http.StatusFound, "/") }, true},
+		{"no answer", func(*gin.Context) {}, true},
+		{"a panic", func(*gin.Context) { panic("no") }, true},
+	} {
+		t.Run(h.name, func(t *testing.T) {
+			capture(t)
+			calls := 0
+			memory := &ids{seen: map[string]bool{}}
+			engine := receiver(t, secret, func(c *gin.Context) {
+				calls++
+				h.handler(c)
+			}, xWebhook.WithSeen(memory.first, memory.forget))
+			request := func() (code int) {
+				defer func() {
+					if recover() != nil {
+						code = http.StatusInternalServerError
+					}
+				}()
+				return post(engine, headers("msg_1", now, "{}", secret), strings.NewReader("{}")).Code
+			}
+			first, second := request(), request()
+			if again := calls == 2; again != h.again {
+				t.Errorf("the handler was called %d times", calls)
+			}
+			if !h.again && second != http.StatusOK {
+				t.Errorf("the repeat: %d, want 200", second)
+			}
+			if h.again && second != first {
+				t.Errorf("the repeat: %d, want %d", second, first)
+			}
+		})
+	}
+}
+
+func TestAForgedRequestIsNotRemembered(t *testing.T) {
+	secret := xWebhook.NewSecret()
+	memory := &ids{seen: map[string]bool{}}
+	engine := receiver(t, secret, func(c *gin.Context) { xResult.Success(c, "ok") }, xWebhook.WithSeen(memory.first, memory.forget))
+	post(engine, headers("msg_1", now, "{}", xWebhook.NewSecret()), strings.NewReader("{}"))
+	if len(memory.seen) != 0 {
+		t.Errorf("remembered %v", memory.seen)
+	}
+}
+
+func TestAMemoryThatFailsRefusesTheRequest(t *testing.T) {
+	capture(t)
+	secret := xWebhook.NewSecret()
+	memory := &ids{seen: map[string]bool{}, err: errors.New("cache down")}
+	engine := receiver(t, secret, func(*gin.Context) { t.Error("the handler was called") }, xWebhook.WithSeen(memory.first, memory.forget))
+	w := post(engine, headers("msg_1", now, "{}", secret), strings.NewReader("{}"))
+	if w.Code != http.StatusInternalServerError || bytes.Contains(w.Body.Bytes(), []byte("cache down")) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+func TestAMiddlewareThatVerifiesNothingIsAPanic(t *testing.T) {
+	for name, f := range map[string]func(){
+		"no verifier": func() { xWebhook.Middleware(nil) },
+		"no first":    func() { xWebhook.WithSeen(nil, (&ids{}).forget) },
+		"no forget":   func() { xWebhook.WithSeen((&ids{}).first, nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func TestWhatTheClientSendsTheMiddlewareAccepts(t *testing.T) {
+	secret := xWebhook.NewSecret()
+	v, err := xWebhook.NewVerifier([]xWebhook.Secret{secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := gin.New()
+	got := make(chan string, 1)
+	engine.POST("/hook", xWebhook.Middleware(v), func(c *gin.Context) {
+		d, _ := xWebhook.DeliveryFrom(c)
+		got <- d.ID
+		xResult.Success(c, "ok")
+	})
+	s := httptest.NewServer(engine)
+	t.Cleanup(s.Close)
+	to := endpoint(s.URL + "/hook")
+	to.Secrets = []xWebhook.Secret{xWebhook.NewSecret(), secret}
+	result, err := newClient(t).Send(t.Context(), to, xWebhook.Event{Type: "a", Data: map[string]string{"k": "v"}})
+	if err != nil || <-got != result.ID {
+		t.Errorf("%+v, %v", result, err)
+	}
+}

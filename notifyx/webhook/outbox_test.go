@@ -1,0 +1,163 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+)
+
+// service returns the context of an application with jobs in the SQLite database at path.
+func service(path string) (ctx context.Context, stop func(), err error) {
+	log, err := xLog.New(xLog.Config{Level: slog.LevelError, Writer: io.Discard})
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx = xLog.NewContext(context.Background(), log)
+	db, err := xDB.Open(ctx, xDB.Options{Driver: "sqlite", Parts: driver.Config{Path: path}})
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx = context.WithValue(ctx, xCtx.DatabaseKey, db)
+	engine, err := xOutbox.Open(xOutbox.WithTakeOver(500 * time.Millisecond))(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, xDB.Close(db))
+	}
+	ctx = context.WithValue(ctx, xCtx.JobQueueKey, xJob.NewQueue(engine))
+	return ctx, func() { _, _, _ = engine.Close(), xDB.Close(db), log.Close() }, nil
+}
+
+// newService is service until the test ends.
+func newService(t *testing.T) context.Context {
+	t.Helper()
+	ctx, stop, err := service(filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return ctx
+}
+
+// deliver runs a worker until the test ends.
+func deliver(t *testing.T, ctx context.Context, d *xWebhook.Dispatcher) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- xJob.Work(ctx, xJob.WithHandlers(d.Handler()), xJob.WithPollInterval(20*time.Millisecond))
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// await polls until done.
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.NewTimer(time.Minute)
+	defer limit.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+func TestAnEventLivesAndDiesWithTheTransaction(t *testing.T) {
+	got := make(chan received, 2)
+	s := serve(t, record(got))
+	d := dispatcher(t, only(s.URL), newClient(t))
+	ctx := newService(t)
+	rolledBack := errors.New("rolled back")
+	store := func(note string, end error) error {
+		return xDB.Transaction(ctx, func(ctx context.Context) error {
+			if _, err := d.Enqueue(ctx, "shop", "order.paid", note); err != nil {
+				return err
+			}
+			return end
+		})
+	}
+	if err := store("never", rolledBack); !errors.Is(err, rolledBack) {
+		t.Fatal(err)
+	}
+	if err := store("committed", nil); err != nil {
+		t.Fatal(err)
+	}
+	deliver(t, ctx, d)
+	if r := <-got; !strings.Contains(string(r.body), "committed") {
+		t.Errorf("body = %s", r.body)
+	}
+	await(t, "nothing waits", func() bool {
+		for _, state := range []xJob.State{xJob.StateWaiting, xJob.StateRunning} {
+			if all, err := xJob.MustGetQueue(ctx).List(ctx, xJob.Query{State: state}); err != nil || len(all) > 0 {
+				return false
+			}
+		}
+		return true
+	})
+	if len(got) != 0 {
+		t.Error("the event that was rolled back was sent")
+	}
+}
+
+func TestAnEventThatFailsToTheEndIsADeadLetterThatCanBeReplayed(t *testing.T) {
+	var status, hits atomic.Int32
+	status.Store(http.StatusBadGateway)
+	ids := make(chan string, 10)
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		hits.Add(1)
+		ids <- r.Header.Get("Webhook-Id")
+		w.WriteHeader(int(status.Load()))
+	})
+	d := dispatcher(t, only(s.URL), newClient(t), xWebhook.WithSchedule(xBackoff.Constant(10*time.Millisecond), 3))
+	ctx := newService(t)
+	id, err := d.Enqueue(ctx, "shop", "order.paid", 17)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deliver(t, ctx, d)
+	var letters []xWebhook.Letter
+	await(t, "a dead letter", func() bool {
+		letters, err = d.Dead(ctx, xWebhook.DeadQuery{})
+		return err != nil || len(letters) == 1
+	})
+	if err != nil || hits.Load() != 3 || letters[0].Attempts != 3 || letters[0].ID != id || string(letters[0].Data) != "17" {
+		t.Fatalf("%v, %d requests, %+v", err, hits.Load(), letters)
+	}
+	status.Store(http.StatusOK)
+	if err := d.Replay(ctx, letters[0].Job); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the replay", func() bool { return hits.Load() == 4 })
+	for range 4 {
+		if got := <-ids; got != id {
+			t.Errorf("id %q, want %q", got, id)
+		}
+	}
+	if letters, err := d.Dead(ctx, xWebhook.DeadQuery{}); err != nil || len(letters) != 0 {
+		t.Errorf("Dead = %+v, %v", letters, err)
+	}
+}

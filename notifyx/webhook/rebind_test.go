@@ -1,0 +1,133 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+)
+
+// nameServer answers questions for IPv4 addresses: to the n-th, from 0 on, what answer returns. For IPv6 there is nothing.
+func nameServer(t *testing.T, answer func(n int) [][4]byte) *net.Resolver {
+	t.Helper()
+	conn, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		asked := 0
+		buf := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var question dnsmessage.Message
+			if question.Unpack(buf[:n]) != nil {
+				continue
+			}
+			reply := dnsmessage.Message{
+				Header:    dnsmessage.Header{ID: question.ID, Response: true, Authoritative: true, RecursionAvailable: true},
+				Questions: question.Questions,
+			}
+			if q := question.Questions[0]; q.Type == dnsmessage.TypeA {
+				for _, a := range answer(asked) {
+					reply.Answers = append(reply.Answers, dnsmessage.Resource{
+						Header: dnsmessage.ResourceHeader{Name: q.Name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET},
+						Body:   &dnsmessage.AResource{A: a},
+					})
+				}
+				asked++
+			}
+			if packed, err := reply.Pack(); err == nil {
+				_, _ = conn.WriteTo(packed, from)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = conn.Close()
+		<-done
+	})
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+func TestANameThatTurnsPrivateIsBlockedAtTheConnection(t *testing.T) {
+	var reached atomic.Int32
+	url := listen(t, func(_ context.Context, _ net.Conn) { reached.Add(1) })
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
+	resolver := nameServer(t, func(n int) [][4]byte {
+		if n == 0 {
+			return [][4]byte{{8, 8, 8, 8}}
+		}
+		return [][4]byte{{127, 0, 0, 1}}
+	})
+	c, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithResolver(resolver))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	hook := "http://rebind.example.com:" + port + "/"
+	if err := c.CheckURL(hook); err != nil {
+		t.Fatal(err)
+	}
+	// Whoever checks the name by itself sees the public address, and then connects to another one.
+	first, err := resolver.LookupHost(t.Context(), "rebind.example.com")
+	if err != nil || first[0] != "8.8.8.8" {
+		t.Fatalf("the first look-up = %v, %v", first, err)
+	}
+	if _, err = c.Send(t.Context(), endpoint(hook), xWebhook.Event{Type: "a"}); !errors.Is(err, xWebhook.ErrBlockedAddress) {
+		t.Errorf("error %v, want ErrBlockedAddress", err)
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("%d connections were made", n)
+	}
+}
+
+func TestEveryAddressOfANameIsChecked(t *testing.T) {
+	var reached atomic.Int32
+	url := listen(t, func(_ context.Context, _ net.Conn) { reached.Add(1) })
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
+	c, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithResolver(nameServer(t, func(int) [][4]byte {
+		return [][4]byte{{10, 0, 0, 1}, {127, 0, 0, 1}, {169, 254, 169, 254}}
+	})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Send(t.Context(), endpoint("http://many.example.com:"+port+"/"), xWebhook.Event{Type: "a"})
+	if !errors.Is(err, xWebhook.ErrBlockedAddress) {
+		t.Errorf("error %v, want ErrBlockedAddress", err)
+	}
+	if strings.Count(err.Error(), "xwebhook") != 1 {
+		t.Errorf("the error %q has its prefix more than once", err)
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("%d connections were made", n)
+	}
+}
+
+func TestANameThatIsNotThereIsAConnectionError(t *testing.T) {
+	c, err := xWebhook.New(xWebhook.WithResolver(nameServer(t, func(int) [][4]byte { return nil })))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Send(t.Context(), endpoint("https://nobody.example.com/hook-token"), xWebhook.Event{Type: "a"})
+	if !errors.Is(err, xWebhook.ErrConnection) || strings.Contains(err.Error(), "token") {
+		t.Errorf("error %v, want ErrConnection without the URL", err)
+	}
+	var dns *net.DNSError
+	if !errors.As(err, &dns) {
+		t.Errorf("the cause of %v is not found", err)
+	}
+}

@@ -1,0 +1,163 @@
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The lengths of a secret in bytes, before it is encoded.
+const (
+	MinSecretBytes = 24
+	MaxSecretBytes = 64
+)
+
+const (
+	secretPrefix  = "whsec_"
+	secretBytes   = 32
+	masked        = "***"
+	signVersion   = "v1"
+	signSeparator = ","
+)
+
+// Secret is the key that sender and receiver of a webhook share. It prints as "***" with fmt, log/slog and
+// encoding/json, also as a field of another value. The zero value is no secret; it signs and verifies nothing.
+type Secret struct {
+	key **[]byte // fmt cannot call methods of an unexported field, and then follows one pointer
+}
+
+func newKey(key []byte) Secret {
+	p := &key
+	return Secret{key: &p}
+}
+
+// NewSecret returns a random secret of 32 bytes.
+func NewSecret() Secret {
+	key := make([]byte, secretBytes)
+	_, _ = rand.Read(key) // never fails
+	return newKey(key)
+}
+
+// ParseSecret reads "whsec_" and the base64 of 24 to 64 bytes. The error, ErrSecret, does not show the text.
+func ParseSecret(text string) (Secret, error) {
+	encoded, ok := strings.CutPrefix(text, secretPrefix)
+	if !ok {
+		return Secret{}, fmt.Errorf("%w: it does not begin with %s", ErrSecret, secretPrefix)
+	}
+	key, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	if err != nil || strings.ContainsAny(encoded, "\r\n") {
+		return Secret{}, fmt.Errorf("%w: it is not base64", ErrSecret)
+	}
+	if len(key) < MinSecretBytes || len(key) > MaxSecretBytes {
+		return Secret{}, fmt.Errorf("%w: it has %d bytes (accepted: %d to %d)", ErrSecret, len(key), MinSecretBytes, MaxSecretBytes)
+	}
+	return newKey(key), nil
+}
+
+// MustParseSecret is ParseSecret for secrets that cannot be wrong, such as those of tests. It panics otherwise.
+func MustParseSecret(text string) Secret {
+	s, err := ParseSecret(text)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Reveal returns the secret in the form that ParseSecret reads, to be stored or to be shown to the receiver once.
+func (s Secret) Reveal() string {
+	if s.IsZero() {
+		return ""
+	}
+	return secretPrefix + base64.StdEncoding.EncodeToString(**s.key)
+}
+
+// IsZero reports whether there is no secret.
+func (s Secret) IsZero() bool { return s.key == nil }
+
+// String returns the mask, or "" without a secret.
+func (s Secret) String() string {
+	if s.IsZero() {
+		return ""
+	}
+	return masked
+}
+
+// GoString returns the mask; fmt uses it for %#v.
+func (s Secret) GoString() string { return `webhook.Secret("` + s.String() + `")` }
+
+// Format writes the mask whatever the verb.
+func (s Secret) Format(f fmt.State, verb rune) {
+	text := s.String()
+	switch {
+	case verb == 'v' && f.Flag('#'):
+		text = s.GoString()
+	case verb == 'q':
+		text = strconv.Quote(text)
+	}
+	_, _ = io.WriteString(f, text) // as fmt itself: the state keeps the writer's error
+}
+
+// MarshalText returns the mask: a secret is stored with Reveal, on purpose.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is ParseSecret.
+func (s *Secret) UnmarshalText(text []byte) error {
+	parsed, err := ParseSecret(string(text))
+	if err == nil {
+		*s = parsed
+	}
+	return err
+}
+
+// LogValue returns the mask.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// Sign returns the signature of one attempt, "v1," and the base64 of an HMAC-SHA256 over id, timestamp (in whole
+// seconds) and body. Several signatures in one header are separated by a space; Client does it by itself.
+//
+// Without a secret it returns "".
+func Sign(secret Secret, id string, timestamp time.Time, body []byte) string {
+	if secret.IsZero() {
+		return ""
+	}
+	mac := secret.mac(id, strconv.FormatInt(timestamp.Unix(), 10), body)
+	return signVersion + signSeparator + base64.StdEncoding.EncodeToString(mac)
+}
+
+func (s Secret) mac(id, seconds string, body []byte) []byte {
+	h := hmac.New(sha256.New, **s.key)
+	_, _ = io.WriteString(h, id+"."+seconds+".") // a hash never fails
+	_, _ = h.Write(body)
+	return h.Sum(nil)
+}
+
+// signAll returns the value of the signature header.
+func signAll(secrets []Secret, id string, timestamp time.Time, body []byte) string {
+	all := make([]string, len(secrets))
+	for i, s := range secrets {
+		all[i] = Sign(s, id, timestamp, body)
+	}
+	return strings.Join(all, " ")
+}
+
+// NewID returns a new id of an event.
+func NewID() string { return "msg_" + rand.Text() }
+
+const maxID = 200 // bytes
+
+// validID reports whether an id can be signed without doubt: a full stop would let a part of the body pass for the timestamp.
+func validID(id string) bool {
+	for i := range len(id) {
+		if id[i] <= ' ' || id[i] > '~' || id[i] == '.' {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxID
+}

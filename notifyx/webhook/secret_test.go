@@ -1,0 +1,163 @@
+package webhook_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+)
+
+func TestSignMatchesTheVectorOfTheSpecification(t *testing.T) {
+	got := xWebhook.Sign(xWebhook.MustParseSecret(vector), "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0),
+		[]byte(`{"test": 2432232314}`))
+	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
+		t.Errorf("Sign = %q, want %q", got, want)
+	}
+}
+
+func TestTheReferenceLibraryVerifiesWhatWeSign(t *testing.T) {
+	for n := xWebhook.MinSecretBytes; n <= xWebhook.MaxSecretBytes; n++ {
+		text := "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(n)}, n))
+		reference, err := standardwebhooks.NewWebhook(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, body, id := time.Now(), []byte(`{"n":1}`), xWebhook.NewID()
+		header := http.Header{}
+		header.Set("webhook-id", id)
+		header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
+		header.Set("webhook-signature", xWebhook.Sign(xWebhook.MustParseSecret(text), id, now, body))
+		if err := reference.Verify(body, header); err != nil {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+func TestWeVerifyWhatTheReferenceLibrarySigns(t *testing.T) {
+	secret := xWebhook.NewSecret()
+	reference, err := standardwebhooks.NewWebhook(secret.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, body := time.Now(), []byte("not even JSON \x00\xff")
+	signature, err := reference.Sign("msg_1", now, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := http.Header{}
+	header.Set("webhook-id", "msg_1")
+	header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
+	header.Set("webhook-signature", signature)
+	d, err := verifier(t, secret).Verify(header, body)
+	if err != nil || d.ID != "msg_1" || d.Timestamp.Unix() != now.Unix() {
+		t.Errorf("Verify = %+v, %v, want the delivery", d, err)
+	}
+}
+
+func TestParseSecretRefusesWhatIsNoneAndDoesNotShowIt(t *testing.T) {
+	encode := func(n int) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{'K'}, n)) }
+	for _, c := range []struct {
+		name, text string
+		want       error
+	}{
+		{"24 bytes", "whsec_" + encode(24), nil},
+		{"64 bytes", "whsec_" + encode(64), nil},
+		{"23 bytes", "whsec_" + encode(23), xWebhook.ErrSecret},
+		{"65 bytes", "whsec_" + encode(65), xWebhook.ErrSecret},
+		{"no prefix", encode(32), xWebhook.ErrSecret},
+		{"no padding", "whsec_" + strings.TrimRight(encode(32), "="), xWebhook.ErrSecret},
+		{"line break", "whsec_" + encode(24) + "\n", xWebhook.ErrSecret},
+		{"URL alphabet", "whsec_" + strings.Repeat("-_", 16), xWebhook.ErrSecret},
+		{"nothing", "", xWebhook.ErrSecret},
+	} {
+		s, err := xWebhook.ParseSecret(c.text)
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "S0tL") {
+			t.Errorf("%s: the error %q shows the secret", c.name, err)
+		}
+		if err == nil && s.Reveal() != c.text {
+			t.Errorf("%s: Reveal = %q, want what was parsed", c.name, s.Reveal())
+		}
+	}
+}
+
+// holder has a secret where fmt cannot call its methods.
+type holder struct {
+	Open   xWebhook.Secret
+	hidden xWebhook.Secret
+}
+
+func TestASecretIsMaskedHoweverItIsPrinted(t *testing.T) {
+	s := xWebhook.MustParseSecret(vector)
+	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(vector, "whsec_"))
+	var out strings.Builder
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%b", "%T"} {
+		for _, value := range []any{s, &s, []xWebhook.Secret{s}, holder{s, s}, &holder{s, s}, endpoint("https://example.com/hook-token")} {
+			fmt.Fprintf(&out, verb+"\n", value)
+		}
+	}
+	e := endpoint("https://example.com/hook-token")
+	e.Header = http.Header{"Authorization": {"hook-token"}}
+	log := slog.New(slog.NewTextHandler(&out, nil))
+	log.Info("text", "secret", s, "holder", holder{s, s}, "endpoint", e)
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("json", "secret", s, "holder", holder{s, s}, "endpoint", e)
+	data, err := json.Marshal(map[string]any{"a": s, "b": holder{s, s}, "c": e.Secrets})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Write(data)
+	for _, leak := range []string{"MfKQ9r8", string(key), hex.EncodeToString(key[:4]), strings.ToUpper(hex.EncodeToString(key[:4])), fmt.Sprintf("%d %d %d", key[0], key[1], key[2]), "hook-token"} {
+		if strings.Contains(out.String(), leak) {
+			i := strings.Index(out.String(), leak)
+			t.Errorf("the output shows %q: %s", leak, out.String()[max(i-200, 0):i+20])
+		}
+	}
+	if !strings.Contains(out.String(), "***") {
+		t.Error("there is no mask")
+	}
+	if got := fmt.Sprintf("%v|%q|%#v", xWebhook.Secret{}, xWebhook.Secret{}, xWebhook.Secret{}); got != `|""|webhook.Secret("")` {
+		t.Errorf("no secret prints as %q", got)
+	}
+}
+
+func TestASecretIsReadFromJSON(t *testing.T) {
+	var got struct{ Secret xWebhook.Secret }
+	if err := json.Unmarshal([]byte(`{"secret":"`+vector+`"}`), &got); err != nil || got.Secret.Reveal() != vector {
+		t.Errorf("got %q, %v", got.Secret.Reveal(), err)
+	}
+	if err := json.Unmarshal([]byte(`{"secret":"whsec_short"}`), &got); !errors.Is(err, xWebhook.ErrSecret) {
+		t.Errorf("error %v, want ErrSecret", err)
+	}
+}
+
+func TestNewSecretsAndIDsDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for range 100 {
+		seen[xWebhook.NewSecret().Reveal()], seen[xWebhook.NewID()] = true, true
+	}
+	if len(seen) != 200 {
+		t.Errorf("%d of 200 differ", len(seen))
+	}
+	if _, err := xWebhook.ParseSecret(xWebhook.NewSecret().Reveal()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoSecretSignsNothing(t *testing.T) {
+	if got := xWebhook.Sign(xWebhook.Secret{}, "msg_1", time.Now(), nil); got != "" {
+		t.Errorf("Sign = %q, want nothing", got)
+	}
+}

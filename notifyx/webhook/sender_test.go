@@ -1,0 +1,240 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/notifytest"
+	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+)
+
+// payload is the body of an event.
+type payload struct {
+	Type string
+	Data json.RawMessage
+}
+
+// hooks is a server with ten receivers.
+type hooks struct {
+	mu      sync.Mutex
+	mode    notifytest.Mode
+	arrived []notifytest.Arrival
+}
+
+// ServeHTTP implements http.Handler.
+func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch h.mode {
+	case notifytest.FailTemporarily:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case notifytest.FailPermanently:
+		w.WriteHeader(http.StatusGone)
+	case notifytest.Hang:
+		h.mu.Unlock()
+		<-r.Context().Done()
+		h.mu.Lock()
+	case notifytest.Accept:
+		h.keep(strings.TrimPrefix(r.URL.Path, "/"), r.Header.Get("Webhook-Id"), body)
+	}
+}
+
+func (h *hooks) keep(to, mark string, body []byte) {
+	var p payload
+	if err := json.Unmarshal(body, &p); err != nil {
+		panic(err)
+	}
+	h.arrived = append(h.arrived, notifytest.Arrival{Mark: mark, To: []string{to}, Subject: p.Type, Content: string(p.Data)})
+}
+
+// Recipient implements notifytest.Receiver.
+func (h *hooks) Recipient(i int) string { return fmt.Sprintf("receiver-%d", i) }
+
+// Answer implements notifytest.Receiver.
+func (h *hooks) Answer(m notifytest.Mode) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mode = m
+}
+
+// Arrived implements notifytest.Receiver.
+func (h *hooks) Arrived() []notifytest.Arrival {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]notifytest.Arrival(nil), h.arrived...)
+}
+
+func (h *hooks) endpoints(url string) xWebhook.StaticEndpoints {
+	all := xWebhook.StaticEndpoints{}
+	for i := range 10 {
+		all[h.Recipient(i)] = endpoint(url + "/" + h.Recipient(i))
+	}
+	return all
+}
+
+// quoted makes a content of a text.
+func quoted(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func TestTheSenderConforms(t *testing.T) {
+	notifytest.Run(t, notifytest.Harness{
+		Type: xNotify.TypeWebhook, Content: quoted,
+		Open: func(tb testing.TB) (xNotify.Sender, notifytest.Receiver) {
+			tb.Helper()
+			h := &hooks{}
+			s := serve(tb.(*testing.T), h.ServeHTTP)
+			c := newClient(tb.(*testing.T))
+			return xWebhook.NewSender(h.endpoints(s.URL), c), h
+		},
+	})
+}
+
+// stored is a queue as a receiver: what is in it has arrived.
+type stored struct {
+	hooks
+	*engine
+}
+
+// Arrived implements notifytest.Receiver.
+func (s *stored) Arrived() []notifytest.Arrival {
+	all := []notifytest.Arrival{}
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) { // the ids of jobs grow
+		r := s.jobs[id]
+		var args struct {
+			ID, Endpoint string
+			payload
+		}
+		if err := json.Unmarshal(r.Args, &args); err != nil {
+			panic(err)
+		}
+		all = append(all, notifytest.Arrival{Mark: args.ID, To: []string{args.Endpoint}, Subject: args.Type, Content: string(args.Data)})
+	}
+	return all
+}
+
+// inQueue gives each message the context of a queue.
+type inQueue struct {
+	xNotify.Sender
+	engine *engine
+}
+
+// Send implements xNotify.Sender.
+func (s inQueue) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+	return s.Sender.Send(withQueue(ctx, s.engine), m)
+}
+
+func TestTheSenderThatStoresConforms(t *testing.T) {
+	notifytest.Run(t, notifytest.Harness{
+		Type: xNotify.TypeWebhook, Content: quoted,
+		Lawful: map[string]string{
+			"Failure/Permanent": "a queue that refuses is down; what is permanent shows at the delivery",
+		},
+		Open: func(tb testing.TB) (xNotify.Sender, notifytest.Receiver) {
+			tb.Helper()
+			t := tb.(*testing.T)
+			_, e := newEngine(t)
+			r := &stored{engine: e}
+			e.refuse = func(ctx context.Context) error {
+				r.hooks.mu.Lock()
+				mode := r.mode
+				r.hooks.mu.Unlock()
+				switch mode {
+				case notifytest.FailTemporarily, notifytest.FailPermanently:
+					return errors.New("database down")
+				case notifytest.Hang:
+					<-ctx.Done()
+					return ctx.Err()
+				default:
+					return nil
+				}
+			}
+			return inQueue{dispatcher(t, r.endpoints("http://127.0.0.1:1"), newClient(t)).Sender(), e}, r
+		},
+	})
+}
+
+func TestAMessageThatIsNoEventIsRefused(t *testing.T) {
+	d := dispatcher(t, xWebhook.StaticEndpoints{}, newClient(t))
+	for name, change := range map[string]func(m *xNotify.Message){
+		"no subject": func(m *xNotify.Message) { m.Subject = "" },
+		"no JSON":    func(m *xNotify.Message) { m.Content = "Hello" },
+		"HTML":       func(m *xNotify.Message) { m.HTML = "<p>" },
+	} {
+		m := &xNotify.Message{Type: xNotify.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"}
+		change(m)
+		for _, s := range []xNotify.Sender{d.Sender(), xWebhook.NewSender(xWebhook.StaticEndpoints{}, newClient(t))} {
+			if r, err := s.Send(t.Context(), m); !errors.Is(err, xNotify.ErrMessage) || r.Success {
+				t.Errorf("%s: %+v, %v, want ErrMessage", name, r, err)
+			}
+		}
+	}
+}
+
+func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
+	down := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "77")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	gone := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
+	s := xWebhook.NewSender(xWebhook.StaticEndpoints{"down": endpoint(down.URL), "gone": endpoint(gone.URL)}, newClient(t))
+	for _, c := range []struct {
+		name string
+		to   []string
+		want bool
+	}{
+		{"gone", []string{"gone"}, true},
+		{"gone and unknown", []string{"gone", "unknown"}, true},
+		{"down", []string{"down"}, false},
+		{"gone and down", []string{"gone", "down"}, false},
+	} {
+		_, err := s.Send(t.Context(), &xNotify.Message{Type: xNotify.TypeWebhook, To: c.to, Subject: "a", Content: "1"})
+		if err == nil || errors.Is(err, xNotify.ErrPermanent) != c.want {
+			t.Errorf("%s: %v, permanent want %v", c.name, err, c.want)
+		}
+		var later xNotify.RetryAfterer
+		if !c.want && (!errors.As(err, &later) || later.RetryAfter().Seconds() != 77) {
+			t.Errorf("%s: %v does not say when to try again", c.name, err)
+		}
+	}
+}
+
+func TestFullStopsInAMessagesIDBecomeTildes(t *testing.T) {
+	got := make(chan received, 1)
+	s := serve(t, record(got))
+	sender := xWebhook.NewSender(only(s.URL), newClient(t))
+	m := &xNotify.Message{ID: "order.17_paid-1", Type: xNotify.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"}
+	r, err := sender.Send(t.Context(), m)
+	if err != nil || r.ID != m.ID {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if id := (<-got).header.Get("Webhook-Id"); id != "order~17_paid-1" {
+		t.Errorf("Webhook-Id = %q", id)
+	}
+}
+
+func TestASenderWithoutReceiversIsAPanic(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	xWebhook.NewSender(nil, nil)
+}
