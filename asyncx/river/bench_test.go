@@ -1,0 +1,56 @@
+package river_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+	xRiver "github.com/plinthgo/plinth/asyncx/river"
+)
+
+// BenchmarkJobs compares the engines on one PostgreSQL: jobs that do nothing, by one worker of 20; and the storing of one.
+func BenchmarkJobs(b *testing.B) {
+	_, c := find(b)
+	for name, open := range map[string]xJob.Opener{"river": xRiver.Open(), "outbox": xOutbox.Open()} {
+		for _, workers := range []int{10, 100} {
+			b.Run(fmt.Sprintf("%s/work%d", name, workers), func(b *testing.B) {
+				ctx, _ := application(b, newDatabase(b, c))
+				engine, err := open(ctx)
+				must(b, err)
+				jobs, _ := newJobs(quickKind, b.N)
+				for len(jobs) > 0 {
+					n := min(len(jobs), 1000)
+					must(b, engine.Insert(ctx, jobs[:n]))
+					jobs = jobs[n:]
+				}
+				ctx, cancel := context.WithCancel(ctx)
+				var done atomic.Int64
+				w := work(func(context.Context, driver.Attempt) driver.Outcome {
+					if done.Add(1) == int64(b.N) {
+						cancel()
+					}
+					return driver.Outcome{}
+				}, quickKind)
+				w.Concurrency, w.Poll = workers, time.Second
+				b.ResetTimer()
+				must(b, engine.Work(ctx, w))
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+			})
+		}
+		b.Run(name+"/store", func(b *testing.B) {
+			ctx, _ := application(b, newDatabase(b, c))
+			engine, err := open(ctx)
+			must(b, err)
+			jobs, _ := newJobs(quickKind, b.N)
+			b.ResetTimer()
+			for i := range jobs {
+				must(b, engine.Insert(ctx, jobs[i:i+1]))
+			}
+		})
+	}
+}

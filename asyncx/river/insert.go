@@ -1,0 +1,94 @@
+package river
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+// insertRow is a job as the INSERT reads it.
+type insertRow struct {
+	ID          string          `json:"id"`
+	Kind        string          `json:"kind"`
+	Args        json.RawMessage `json:"args"`
+	Priority    int             `json:"priority"`
+	MaxAttempts int             `json:"max_attempts"`
+	Metadata    metadata        `json:"metadata"`
+	Delay       int64           `json:"delay"` // microseconds
+}
+
+// metadata is what goes with a job beside what River has columns for. The id is there for people.
+type metadata struct {
+	ID   string            `json:"plinth_id"`
+	Meta map[string]string `json:"plinth_meta,omitempty"`
+}
+
+// Insert implements driver.Engine. One statement stores all jobs: River's client wants a transaction of pgx, and the
+// application's is one of database/sql.
+func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
+	db, err := e.handle(ctx)
+	if err != nil || len(jobs) == 0 {
+		return err
+	}
+	rows := make([]insertRow, len(jobs))
+	for i, j := range jobs {
+		id, err := uuid.Parse(j.ID)
+		if err != nil {
+			return fmt.Errorf("xriver: insert: the id %.40q is no UUID", j.ID)
+		}
+		rows[i] = insertRow{
+			ID: hexOf(id), Kind: j.Kind, Args: storedArgs(j.Args), Priority: j.Priority, MaxAttempts: min(j.MaxAttempts, math.MaxInt16),
+			Metadata: metadata{ID: j.ID, Meta: j.Meta}, Delay: j.Delay.Microseconds(),
+		}
+	}
+	data, err := json.Marshal(rows)
+	if err != nil {
+		return errors.New("xriver: insert: the arguments are no JSON") // err may quote them
+	}
+	if err := db.Exec(e.sql.insert, string(data)).Error; err != nil {
+		return fmt.Errorf("xriver: insert: %w", err)
+	}
+	return nil
+}
+
+func hexOf(id uuid.UUID) string { return strings.ReplaceAll(id.String(), "-", "") }
+
+// wrapped holds arguments as text that PostgreSQL's jsonb does not take as they are.
+type wrapped struct {
+	JSON *string `json:"plinth_json"`
+}
+
+// storedArgs returns the arguments for the column: as they are, unless they hold what jsonb refuses, which is NUL and half
+// of a surrogate pair, or look wrapped.
+func storedArgs(args []byte) []byte {
+	lower := bytes.ToLower(args)
+	if !bytes.Contains(lower, []byte(`\u0000`)) && !bytes.Contains(lower, []byte(`\ud`)) && !bytes.Contains(args, []byte("plinth_json")) {
+		return args
+	}
+	text := string(args)
+	data, err := json.Marshal(wrapped{&text})
+	if err != nil {
+		return args
+	}
+	return data
+}
+
+// givenArgs undoes storedArgs.
+func givenArgs(stored []byte) []byte {
+	if !bytes.Contains(stored, []byte("plinth_json")) {
+		return stored
+	}
+	var w wrapped
+	if json.Unmarshal(stored, &w) != nil || w.JSON == nil {
+		return stored
+	}
+	return []byte(*w.JSON)
+}

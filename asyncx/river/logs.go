@@ -1,0 +1,44 @@
+package river
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+)
+
+// logHandler passes on what River logs: its errors, which are about the server, to the worker, and its warnings to the log. What
+// becomes of jobs is logged by package job.
+type logHandler struct {
+	failed func(ctx context.Context, what string, err error)
+	attrs  []slog.Attr
+}
+
+// Enabled implements slog.Handler.
+func (*logHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+// Handle implements slog.Handler.
+func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level < slog.LevelError {
+		return xLog.NewHandler(xLog.NamedTASK).WithAttrs(h.attrs).Handle(ctx, r)
+	}
+	text := "no reason given"
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "err" || a.Key == "error" {
+			text = a.Value.String()
+		}
+		return true
+	})
+	h.failed(ctx, r.Message, errors.New(text))
+	return nil
+}
+
+// WithAttrs implements slog.Handler.
+func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &logHandler{h.failed, append(slices.Clip(h.attrs), attrs...)}
+}
+
+// WithGroup implements slog.Handler. River uses none.
+func (h *logHandler) WithGroup(string) slog.Handler { return h }

@@ -1,0 +1,131 @@
+package river_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xRiver "github.com/plinthgo/plinth/asyncx/river"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/postgres"
+)
+
+// takeOver is that of the tests.
+const takeOver = 6 * time.Second
+
+func TestMain(m *testing.M) {
+	child()
+	goleak.VerifyTestMain(m)
+}
+
+// parts turns the DSN of a test server into parts.
+func parts(dsn string) dbdriver.Config {
+	c, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		panic("PLINTH_TEST_POSTGRES_DSN, or the DSN of a private server, does not parse") // err would quote it
+	}
+	return dbdriver.Config{
+		Host: c.Host, Port: int(c.Port), User: c.User, Pass: c.Password, Name: c.Database, TLS: dbdriver.TLSDisable,
+	}
+}
+
+// find returns the test server, or skips the test.
+func find(tb testing.TB) (dbtest.Server, dbdriver.Config) {
+	tb.Helper()
+	server := dbtest.FindServer(tb, postgres.Name)
+	return server, parts(server.DSN)
+}
+
+// admin connects without xDB.
+func admin(tb testing.TB, c dbdriver.Config) *pgx.Conn {
+	tb.Helper()
+	dsn, err := postgres.Driver{}.DSN(c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	conn, err := pgx.Connect(tb.Context(), dsn)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = conn.Close(context.WithoutCancel(tb.Context())) })
+	return conn
+}
+
+func do(tb testing.TB, conn *pgx.Conn, statements ...string) {
+	tb.Helper()
+	for _, s := range statements {
+		if _, err := conn.Exec(context.WithoutCancel(tb.Context()), s); err != nil {
+			tb.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func ask[T any](tb testing.TB, conn *pgx.Conn, query string, args ...any) (value T) {
+	tb.Helper()
+	if err := conn.QueryRow(context.WithoutCancel(tb.Context()), query, args...).Scan(&value); err != nil {
+		tb.Fatalf("%s: %v", query, err)
+	}
+	return value
+}
+
+// newDatabase creates a database that is dropped when the test ends.
+func newDatabase(tb testing.TB, c dbdriver.Config) dbdriver.Config {
+	tb.Helper()
+	conn := admin(tb, c)
+	c.Name = fmt.Sprintf("xriver%d_%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))
+	do(tb, conn, "CREATE DATABASE "+c.Name)
+	tb.Cleanup(func() { do(tb, conn, "DROP DATABASE "+c.Name+" WITH (FORCE)") })
+	return c
+}
+
+// application returns a context with a database, as an application's.
+func application(tb testing.TB, c dbdriver.Config) (context.Context, *gorm.DB) {
+	tb.Helper()
+	db, err := xDB.Open(tb.Context(), xDB.Options{Driver: postgres.Name, Parts: c, MaxOpenConns: 6})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := xDB.Close(db); err != nil {
+			tb.Error(err)
+		}
+	})
+	return context.WithValue(tb.Context(), xCtx.DatabaseKey, db), db
+}
+
+// replica opens an engine on a database.
+func replica(tb testing.TB, c dbdriver.Config, options ...xRiver.Option) (driver.Engine, context.Context) {
+	tb.Helper()
+	ctx, _ := application(tb, c)
+	engine, err := xRiver.Open(append([]xRiver.Option{xRiver.WithTakeOver(takeOver)}, options...)...)(ctx)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return engine, ctx
+}
+
+// fresh returns a replica on a new database.
+func fresh(tb testing.TB, options ...xRiver.Option) (driver.Engine, context.Context) {
+	tb.Helper()
+	_, c := find(tb)
+	return replica(tb, newDatabase(tb, c), options...)
+}
+
+// version is what the server says it is.
+func version(tb testing.TB, conn *pgx.Conn) string {
+	tb.Helper()
+	text, _, _ := strings.Cut(ask[string](tb, conn, "SHOW server_version"), " ")
+	return "PostgreSQL " + text
+}

@@ -1,0 +1,128 @@
+package river_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	xRiver "github.com/plinthgo/plinth/asyncx/river"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+func TestOpenRefusesAnotherDatabaseAndNamesWhatWorks(t *testing.T) {
+	db, err := xDB.Open(t.Context(), xDB.Options{Driver: "sqlite", Parts: dbdriver.Config{Path: filepath.Join(t.TempDir(), "x.db")}})
+	must(t, err)
+	t.Cleanup(func() { must(t, xDB.Close(db)) })
+	_, err = xRiver.Open()(context.WithValue(t.Context(), xCtx.DatabaseKey, db))
+	if !errors.Is(err, xRiver.ErrNotPostgres) || !strings.Contains(err.Error(), "sqlite") || !strings.Contains(err.Error(), "xOutbox.Open") {
+		t.Errorf("Open on SQLite = %v", err)
+	}
+}
+
+func TestOpenWithoutADatabaseNamesTheOption(t *testing.T) {
+	_, err := xRiver.Open()(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "xOption.WithDatabase") {
+		t.Errorf("Open without a database = %v", err)
+	}
+}
+
+func TestOpenTellsOfEveryWrongOption(t *testing.T) {
+	_, err := xRiver.Open(xRiver.WithTakeOver(time.Second), xRiver.WithRetention(0), xRiver.WithSchema("a b"), xRiver.WithDB(nil))(t.Context())
+	for _, want := range []string{"WithTakeOver", "WithRetention", "WithSchema", "WithDB"} {
+		if !errors.Is(err, xJob.ErrOption) || !strings.Contains(err.Error(), want) {
+			t.Errorf("Open = %v, want an error of %s", err, want)
+		}
+	}
+}
+
+func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
+	_, c := find(t)
+	c = newDatabase(t, c)
+	const replicas = 6
+	errs := make([]error, replicas)
+	var wg sync.WaitGroup
+	begin := make(chan struct{})
+	for i := range replicas {
+		ctx, _ := application(t, c)
+		wg.Go(func() {
+			<-begin
+			_, errs[i] = xRiver.Open(xRiver.WithSchema("jobs"))(ctx)
+		})
+	}
+	close(begin)
+	wg.Wait()
+	must(t, errors.Join(errs...))
+	if n := ask[int](t, admin(t, c), "SELECT count(*) FROM jobs.river_migration"); n != 7 {
+		t.Errorf("%d migrations are applied, want 7", n)
+	}
+}
+
+// plain returns a user without rights on a new database, and the one who owns it.
+func plain(t *testing.T) (user, owner dbdriver.Config) {
+	t.Helper()
+	_, c := find(t)
+	owner = newDatabase(t, c)
+	user = owner
+	user.User, user.Pass = owner.Name+"_plain", "secret-plain"
+	conn := admin(t, c)
+	do(t, conn, "CREATE ROLE "+user.User+" LOGIN PASSWORD 'secret-plain'")
+	t.Cleanup(func() { do(t, conn, "DROP ROLE "+user.User) })
+	inside := admin(t, owner)
+	do(t, inside, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+	t.Cleanup(func() { do(t, inside, "DROP OWNED BY "+user.User) })
+	return user, owner
+}
+
+func TestAUserWithoutTheRightToCreateTablesIsToldWhatToDo(t *testing.T) {
+	user, owner := plain(t)
+	ctx, _ := application(t, user)
+	_, err := xRiver.Open()(ctx)
+	if err == nil || !strings.Contains(err.Error(), "grant CREATE") || !strings.Contains(err.Error(), "WithoutMigration") {
+		t.Fatalf("Open = %v", err)
+	}
+	_, err = xRiver.Open(xRiver.WithoutMigration())(ctx)
+	if err == nil || !strings.Contains(err.Error(), "River's tables are not up to date") {
+		t.Fatalf("Open without tables = %v", err)
+	}
+	replica(t, owner) // migrates
+	conn := admin(t, owner)
+	do(t, conn, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+user.User,
+		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "+user.User)
+	for _, options := range [][]xRiver.Option{nil, {xRiver.WithoutMigration()}} {
+		engine, ctx := replica(t, user, options...)
+		jobs, ids := newJobs(quickKind, 1)
+		must(t, engine.Insert(ctx, jobs))
+		finish(t, engine, ctx, ids)
+	}
+}
+
+func TestErrorsHoldNoPassword(t *testing.T) {
+	user, owner := plain(t)
+	replica(t, owner)
+	conn := admin(t, owner)
+	do(t, conn, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+user.User)
+	ctx, db := application(t, user)
+	engine, err := xRiver.Open()(ctx)
+	must(t, err)
+	jobs, _ := newJobs(quickKind, 1)
+	errs := []error{engine.Insert(ctx, jobs)}
+	do(t, conn, "ALTER ROLE "+user.User+" NOLOGIN")
+	errs = append(errs, engine.Work(ctx, work(nil, quickKind)))
+	pool, err := db.DB()
+	must(t, err)
+	pool.SetMaxIdleConns(0)
+	errs = append(errs, engine.Work(ctx, work(nil, quickKind)), engine.Ping(ctx))
+	for i, err := range errs {
+		if err == nil || strings.Contains(err.Error(), "secret-plain") {
+			t.Errorf("error %d = %v, want one without a password", i, err)
+		}
+	}
+}

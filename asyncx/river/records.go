@@ -1,0 +1,173 @@
+package river
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+// stateOf is the state for one of River's.
+func stateOf(river string) driver.State {
+	switch river {
+	case "running":
+		return driver.Running
+	case "completed":
+		return driver.Done
+	case "cancelled", "discarded":
+		return driver.Dead
+	default:
+		return driver.Waiting
+	}
+}
+
+// Get implements driver.Engine.
+func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
+	db, err := e.handle(ctx)
+	if err != nil {
+		return driver.Record{}, err
+	}
+	key, err := parse(ctx, "get", id)
+	if err != nil {
+		return driver.Record{}, err
+	}
+	records, err := read(db.Raw(e.sql.get, key))
+	switch {
+	case err != nil:
+		return driver.Record{}, fmt.Errorf("xriver: get: %w", err)
+	case len(records) == 0:
+		return driver.Record{}, fmt.Errorf("xriver: get: %w", driver.ErrNotFound)
+	}
+	return records[0], nil
+}
+
+// List implements driver.Engine.
+func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, error) {
+	db, err := e.handle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in, ok := states[q.State]
+	if !ok {
+		return nil, fmt.Errorf("xriver: list: %q is no state", q.State)
+	}
+	query, args := e.sql.list+" AND state IN ("+in+")", []any{}
+	if q.Kind != "" {
+		query, args = query+" AND kind = ?", append(args, q.Kind)
+	}
+	if q.After != "" {
+		after, err := uuid.Parse(q.After)
+		if err != nil {
+			return nil, fmt.Errorf("xriver: list: after: %w", driver.ErrNotFound)
+		}
+		query, args = query+" AND unique_key > decode(?, 'hex')", append(args, hexOf(after))
+	}
+	records, err := read(db.Raw(query+" ORDER BY unique_key LIMIT ?", append(args, q.Limit)...))
+	if err != nil {
+		return nil, fmt.Errorf("xriver: list: %w", err)
+	}
+	return records, nil
+}
+
+// Replay implements driver.Engine. The errors of earlier attempts stay with the job.
+func (e *engine) Replay(ctx context.Context, id string) error {
+	return e.change(ctx, "replay", id, func(db *gorm.DB, key string) (n int64, err error) {
+		err = db.Raw(e.sql.replay, key).Row().Scan(new(any), &n)
+		return n, err
+	})
+}
+
+// Delete implements driver.Engine.
+func (e *engine) Delete(ctx context.Context, id string) error {
+	return e.change(ctx, "delete", id, func(db *gorm.DB, key string) (int64, error) {
+		tx := db.Exec(e.sql.remove, key)
+		return tx.RowsAffected, tx.Error
+	})
+}
+
+// change does something with a job that is in a state for that.
+func (e *engine) change(ctx context.Context, what, id string, do func(db *gorm.DB, key string) (int64, error)) error {
+	db, err := e.handle(ctx)
+	if err != nil {
+		return err
+	}
+	key, err := parse(ctx, what, id)
+	if err != nil {
+		return err
+	}
+	n, err := do(db, key)
+	if err != nil {
+		return fmt.Errorf("xriver: %s: %w", what, err)
+	}
+	if n > 0 {
+		return nil
+	}
+	records, err := read(db.Raw(e.sql.get, key))
+	switch {
+	case err != nil:
+		return fmt.Errorf("xriver: %s: %w", what, err)
+	case len(records) == 0:
+		return fmt.Errorf("xriver: %s: %w", what, driver.ErrNotFound)
+	}
+	return fmt.Errorf("xriver: %s: %w: it is %s", what, driver.ErrState, records[0].State)
+}
+
+// parse returns the key for an id. There is no job with an id that is no UUID.
+func parse(ctx context.Context, what, id string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", fmt.Errorf("xriver: %s: %w", what, err)
+	}
+	key, err := uuid.Parse(id)
+	if err != nil {
+		return "", fmt.Errorf("xriver: %s: %w", what, driver.ErrNotFound)
+	}
+	return hexOf(key), nil
+}
+
+func read(query *gorm.DB) ([]driver.Record, error) {
+	rows, err := query.Rows()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // the error is that of Err
+	var records []driver.Record
+	for rows.Next() {
+		r, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	return records, rows.Err()
+}
+
+// scan reads the columns of record.
+func scan(rows *sql.Rows) (r driver.Record, err error) {
+	var args, data []byte
+	var state string
+	err = rows.Scan(&r.ID, &r.Kind, &args, &r.Priority, &r.MaxAttempts, &data, &state, &r.Attempt, &r.CreatedAt, &r.RunAt, &r.Error)
+	if err != nil {
+		return r, err
+	}
+	r.State = stateOf(state)
+	return r, complete(&r.Job, args, data)
+}
+
+// complete fills in what of a job is not as its columns are.
+func complete(j *driver.Job, args, data []byte) error {
+	id, err := uuid.Parse(j.ID)
+	if err != nil {
+		return fmt.Errorf("a unique key of the queue is no UUID: %w", err)
+	}
+	var m metadata
+	if err := json.Unmarshal(data, &m); err != nil {
+		return fmt.Errorf("the metadata of the job %s: %w", id, err)
+	}
+	j.ID, j.Args, j.Meta = id.String(), givenArgs(args), m.Meta
+	return nil
+}

@@ -1,0 +1,111 @@
+package river
+
+import (
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+// The states of River, in terms of ours.
+var states = map[driver.State]string{
+	driver.Waiting: "'available', 'scheduled', 'retryable', 'pending'",
+	driver.Running: "'running'",
+	driver.Dead:    "'cancelled', 'discarded'",
+	driver.Done:    "'completed'",
+}
+
+// statements are those that go beside River's own, with the names of one schema. The id of a job is River's unique key of it: an
+// index of 16 bytes finds it, keeps their order, and refuses a second one.
+type statements struct {
+	schema string // of the functions and channels; "" is the first one of the search path
+
+	insert, get, list, replay, remove string // for gorm
+	fetch, owned, renew, rescue       string // for pgx
+}
+
+const (
+	// record are the columns of a record.
+	record = "encode(unique_key, 'hex'), kind, args, priority, max_attempts, metadata, state::text, attempt, created_at, " +
+		"CASE WHEN state IN (" + "{waiting}" + ") THEN scheduled_at ELSE coalesce(attempted_at, scheduled_at) END, " +
+		"coalesce(errors[array_upper(errors, 1)] ->> 'error', '')"
+
+	// keyed lets the index of unique keys serve: it is a partial one.
+	keyed = "unique_key IS NOT NULL AND unique_states IS NOT NULL AND {schema}river_job_state_in_bitmask(unique_states, state) " +
+		"AND queue = '" + Queue + "' AND octet_length(unique_key) = 16"
+
+	// mine is that a claim holds: the job runs, in that attempt, at that client.
+	mine = "j.state = 'running' AND j.attempt = w.attempt AND j.attempted_by[array_upper(j.attempted_by, 1)] = $3"
+
+	// notify tells River's clients of jobs, once the transaction has committed.
+	notify = "SELECT pg_notify(concat(coalesce(nullif('{name}', ''), current_schema()), '.river_insert'), '{\"queue\": \"" + Queue + "\"}')"
+)
+
+// insertRows is the INSERT of jobs that come as one JSON text. River lets its leader wake the jobs that wait for longer than
+// 5 s; what waits for less is found by its time.
+const insertRows = `INSERT INTO {schema}river_job
+	(unique_key, unique_states, kind, args, priority, max_attempts, metadata, queue, state, created_at, scheduled_at)
+SELECT decode(n.id, 'hex'), B'11111111', n.kind, coalesce(n.args, 'null'), n.priority, n.max_attempts, n.metadata, '` + Queue + `',
+	(CASE WHEN n.delay > 5000000 THEN 'scheduled' ELSE 'available' END)::{schema}river_job_state,
+	statement_timestamp(), statement_timestamp() + n.delay * interval '1 microsecond'
+FROM json_to_recordset(?::json) AS n(id text, kind text, args jsonb, priority smallint, max_attempts smallint, metadata jsonb, delay bigint)`
+
+// fetchJobs is River's own, for some kinds only and not for jobs that this client is still at.
+const fetchJobs = `WITH found AS (
+	SELECT id FROM {schema}river_job
+	WHERE state = 'available' AND queue = $1 AND scheduled_at <= now() AND kind = ANY($2) AND id <> ALL($3)
+		AND octet_length(unique_key) = 16
+	ORDER BY priority, scheduled_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
+)
+UPDATE {schema}river_job j
+SET state = 'running', attempt = j.attempt + 1, attempted_at = now(),
+	attempted_by = array_append(j.attempted_by[greatest(array_upper(j.attempted_by, 1) - $5 + 2, 1):], $6)
+FROM found WHERE j.id = found.id
+RETURNING j.id, encode(j.unique_key, 'hex'), j.kind, j.args, j.priority, j.max_attempts, j.metadata, j.attempt, j.created_at, j.scheduled_at`
+
+// ownedJobs locks those of some jobs that are still this client's, and tells the time.
+const ownedJobs = `SELECT coalesce(array_agg(o.id), '{}'), clock_timestamp() FROM (
+	SELECT j.id FROM {schema}river_job j JOIN unnest($1::bigint[], $2::int[]) AS w(id, attempt) ON j.id = w.id
+	WHERE ` + mine + ` ORDER BY j.id FOR UPDATE OF j
+) o`
+
+// renewJobs says that this client is at its jobs.
+const renewJobs = `WITH o AS (
+	SELECT j.id FROM {schema}river_job j JOIN unnest($1::bigint[], $2::int[]) AS w(id, attempt) ON j.id = w.id
+	WHERE ` + mine + ` ORDER BY j.id FOR UPDATE OF j
+)
+UPDATE {schema}river_job j SET attempted_at = clock_timestamp() FROM o WHERE j.id = o.id RETURNING j.id`
+
+// rescueJobs lets jobs wait whose client has said nothing for too long; one that was cancelled from outside is dead.
+const rescueJobs = `WITH o AS (
+	SELECT id FROM {schema}river_job
+	WHERE state = 'running' AND queue = $1 AND attempted_at < clock_timestamp() - $2::bigint * interval '1 microsecond'
+	ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED
+)
+UPDATE {schema}river_job j SET
+	state = (CASE WHEN j.metadata ? 'cancel_attempted_at' THEN 'cancelled' ELSE 'available' END)::{schema}river_job_state,
+	finalized_at = CASE WHEN j.metadata ? 'cancel_attempted_at' THEN clock_timestamp() END,
+	scheduled_at = clock_timestamp(),
+	errors = array_append(j.errors, jsonb_build_object('at', clock_timestamp(), 'attempt', j.attempt, 'trace', '', 'error', $3::text))
+FROM o WHERE j.id = o.id`
+
+func newStatements(schema string) statements {
+	prefix := ""
+	if schema != "" {
+		prefix = pgx.Identifier{schema}.Sanitize() + "."
+	}
+	write := strings.NewReplacer("{schema}", prefix, "{name}", schema, "{waiting}", states[driver.Waiting], "{dead}", states[driver.Dead]).Replace
+	one := write(keyed) + " AND unique_key = decode(?, 'hex')"
+	return statements{
+		schema: schema,
+		insert: write("WITH stored AS (" + insertRows + ") " + notify),
+		get:    write("SELECT "+record+" FROM {schema}river_job WHERE ") + one,
+		list:   write("SELECT " + record + " FROM {schema}river_job WHERE " + keyed),
+		replay: write("WITH again AS (UPDATE {schema}river_job SET state = 'available', attempt = 0, finalized_at = NULL, "+
+			"scheduled_at = clock_timestamp(), metadata = metadata - 'cancel_attempted_at' WHERE state IN ({dead}) AND ") + one +
+			write(" RETURNING id) "+notify+", (SELECT count(*) FROM again)"),
+		remove: write("DELETE FROM {schema}river_job WHERE state NOT IN ('running', 'completed') AND ") + one,
+		fetch:  write(fetchJobs), owned: write(ownedJobs), renew: write(renewJobs), rescue: write(rescueJobs),
+	}
+}

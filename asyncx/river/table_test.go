@@ -1,0 +1,237 @@
+package river_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xRiver "github.com/plinthgo/plinth/asyncx/river"
+	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/postgres"
+)
+
+// riverClient is River's own, such as its web interface has.
+func riverClient(t *testing.T, c dbdriver.Config, schema string) *river.Client[pgx.Tx] {
+	t.Helper()
+	dsn, err := postgres.Driver{}.DSN(c)
+	must(t, err)
+	pool, err := pgxpool.New(t.Context(), dsn)
+	must(t, err)
+	t.Cleanup(pool.Close)
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: schema})
+	must(t, err)
+	return client
+}
+
+// running takes a job with the outcomes, and returns what tells of its attempts and what stops the work.
+func running(t *testing.T, engine driver.Engine, ctx context.Context, run func(ctx context.Context, a driver.Attempt) driver.Outcome) { //nolint:revive // context-as-argument: the engine's
+	t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- engine.Work(ctx, work(run, quickKind)) }()
+	t.Cleanup(func() {
+		cancel()
+		must(t, <-ended)
+	})
+}
+
+// await waits for a job to be in a state.
+func await(t *testing.T, engine driver.Engine, ctx context.Context, id string, state driver.State) driver.Record { //nolint:revive // context-as-argument: the engine's
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		r, err := engine.Get(ctx, id)
+		must(t, err)
+		if r.State == state {
+			return r
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-late:
+			t.Fatalf("the job is %s, want %s", r.State, state)
+		}
+	}
+}
+
+func TestRiversOwnToolsSeeTheJobs(t *testing.T) {
+	t.Parallel()
+	_, c := find(t)
+	c = newDatabase(t, c)
+	engine, ctx := replica(t, c, xRiver.WithSchema("jobs"))
+	jobs, _ := newJobs(quickKind, 1)
+	jobs[0].Args, jobs[0].MaxAttempts = []byte(`{"user_id": 7}`), 2
+	must(t, engine.Insert(ctx, jobs))
+	client := riverClient(t, c, "jobs")
+	list, err := client.JobList(ctx, river.NewJobListParams().Kinds(quickKind).Queues(xRiver.Queue))
+	must(t, err)
+	if len(list.Jobs) != 1 {
+		t.Fatalf("River lists %d jobs, want 1", len(list.Jobs))
+	}
+	row := list.Jobs[0]
+	if string(row.EncodedArgs) != `{"user_id": 7}` || row.MaxAttempts != 2 || !strings.Contains(string(row.Metadata), jobs[0].ID) {
+		t.Errorf("River shows the arguments %s, %d attempts, the metadata %s", row.EncodedArgs, row.MaxAttempts, row.Metadata)
+	}
+
+	numbers := make(chan int, 10)
+	running(t, engine, ctx, func(_ context.Context, a driver.Attempt) driver.Outcome {
+		numbers <- a.Number
+		if a.Number < a.MaxAttempts {
+			return driver.Outcome{Verdict: driver.Retry, Error: "no"}
+		}
+		return driver.Outcome{Verdict: driver.Bury, Error: "no"}
+	})
+	await(t, engine, ctx, jobs[0].ID, driver.Dead)
+	_, err = client.JobRetry(ctx, row.ID)
+	must(t, err)
+	for want := range 3 {
+		if got := <-numbers; got != want+1 {
+			t.Errorf("attempt %d, want %d", got, want+1)
+		}
+	}
+	if r := await(t, engine, ctx, jobs[0].ID, driver.Dead); r.MaxAttempts != 3 {
+		t.Errorf("after River's retry of a dead job it has %d attempts, want one more, 3", r.MaxAttempts)
+	}
+}
+
+func TestAJobThatPeopleCancelInRiverIsDeadAndCanBeReplayed(t *testing.T) {
+	t.Parallel()
+	_, c := find(t)
+	c = newDatabase(t, c)
+	engine, ctx := replica(t, c)
+	jobs, _ := newJobs(quickKind, 1)
+	must(t, engine.Insert(ctx, jobs))
+	began, causes := make(chan int, 10), make(chan error, 10)
+	running(t, engine, ctx, func(ctx context.Context, a driver.Attempt) driver.Outcome {
+		if began <- a.Number; len(causes) > 0 {
+			return driver.Outcome{}
+		}
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return driver.Outcome{Verdict: driver.Retry, Error: "it has ended"}
+	})
+	<-began
+	client := riverClient(t, c, "")
+	list, err := client.JobList(ctx, river.NewJobListParams().States(rivertype.JobStateRunning))
+	must(t, err)
+	_, err = client.JobCancel(ctx, list.Jobs[0].ID)
+	must(t, err)
+	await(t, engine, ctx, jobs[0].ID, driver.Dead)
+	if len(causes) != 1 || !errors.Is(<-causes, xRiver.ErrTaken) {
+		t.Errorf("the context of the attempt did not end with %v", xRiver.ErrTaken)
+	}
+	causes <- nil
+	must(t, engine.Replay(ctx, jobs[0].ID))
+	if n := <-began; n != 1 {
+		t.Errorf("attempt %d after the replay, want 1", n)
+	}
+	await(t, engine, ctx, jobs[0].ID, driver.Done)
+}
+
+func TestAJobIsFoundByAnIndex(t *testing.T) {
+	t.Parallel()
+	_, c := find(t)
+	c = newDatabase(t, c)
+	engine, ctx := replica(t, c)
+	jobs, ids := newJobs(quickKind, 3000)
+	must(t, engine.Insert(ctx, jobs))
+	conn := admin(t, c)
+	do(t, conn, "ANALYZE river_job")
+	query := strings.Replace(xRiver.LookUp(engine), "?", "'"+strings.ReplaceAll(ids[0], "-", "")+"'", 1)
+	if plan := ask[string](t, conn, "EXPLAIN (FORMAT JSON) "+query); !strings.Contains(plan, "river_job_unique_idx") {
+		t.Errorf("the plan of a lookup is %s", plan)
+	}
+}
+
+func TestAWorkerOpensAFewConnectionsOfItsOwnWhileItWorks(t *testing.T) {
+	t.Parallel()
+	_, c := find(t)
+	c = newDatabase(t, c)
+	engine, ctx := replica(t, c)
+	conn := admin(t, c)
+	connections := func() int {
+		return ask[int](t, conn, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	}
+	before := connections()
+	jobs, ids := newJobs(quickKind, 1000)
+	must(t, engine.Insert(ctx, jobs))
+	most := 0
+	left := map[string]int{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		left = finish(t, engine, ctx, ids)
+	}()
+	for over := false; !over; {
+		most = max(most, connections())
+		select {
+		case <-done:
+			over = true
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	if more := most - before; more < 1 || more > 8 {
+		t.Errorf("the worker opened %d connections at %d jobs, want 1 to 8", more, len(left))
+	}
+	t.Logf("%d connections before, at most %d while working", before, most)
+	late := time.After(5 * time.Second)
+	for connections() > before {
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-late:
+			t.Fatalf("%d connections are left, there were %d", connections(), before)
+		}
+	}
+}
+
+func TestALongDelayIsAtMostFiveSecondsLate(t *testing.T) {
+	t.Parallel()
+	engine, ctx := fresh(t)
+	jobs, _ := newJobs(quickKind, 1)
+	jobs[0].Delay = 5500 * time.Millisecond
+	must(t, engine.Insert(ctx, jobs))
+	stored := time.Now()
+	ran := make(chan time.Time, 1)
+	running(t, engine, ctx, func(context.Context, driver.Attempt) driver.Outcome {
+		ran <- time.Now()
+		return driver.Outcome{}
+	})
+	if late := (<-ran).Sub(stored) - jobs[0].Delay; late < -100*time.Millisecond || late > 6*time.Second {
+		t.Errorf("the job was %s late", late)
+	}
+}
+
+func TestWhatIsDoneIsForgottenAfterTheRetention(t *testing.T) {
+	t.Parallel()
+	engine, ctx := fresh(t, xRiver.WithRetention(time.Second))
+	jobs, _ := newJobs(quickKind, 2)
+	must(t, engine.Insert(ctx, jobs))
+	running(t, engine, ctx, func(_ context.Context, a driver.Attempt) driver.Outcome {
+		if a.ID == jobs[1].ID {
+			return driver.Outcome{Verdict: driver.Bury, Error: "no"}
+		}
+		return driver.Outcome{}
+	})
+	late := time.After(time.Minute)
+	for {
+		_, err := engine.Get(ctx, jobs[0].ID)
+		if errors.Is(err, driver.ErrNotFound) {
+			break
+		}
+		must(t, err)
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-late:
+			t.Fatal("the job is still there")
+		}
+	}
+	await(t, engine, ctx, jobs[1].ID, driver.Dead)
+}

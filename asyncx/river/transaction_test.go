@@ -1,0 +1,91 @@
+package river_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xRiver "github.com/plinthgo/plinth/asyncx/river"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+)
+
+type user struct {
+	ID   int64
+	Name string
+}
+
+type welcomeArgs struct{ Name string }
+
+var welcome = xJob.NewKind[welcomeArgs]("user.welcome")
+
+// signUp stores a user and a job for her.
+func signUp(ctx context.Context, name string) error {
+	return xDB.Transaction(ctx, func(ctx context.Context) error {
+		if err := xDB.MustGetDB(ctx).Create(&user{Name: name}).Error; err != nil {
+			return err
+		}
+		_, err := welcome.Enqueue(ctx, welcomeArgs{Name: name})
+		return err
+	})
+}
+
+func TestAJobIsStoredWithTheRowThatItBelongsTo(t *testing.T) {
+	engine, ctx := fresh(t)
+	must(t, xDB.MustGetDB(ctx).AutoMigrate(&user{}))
+	ctx = context.WithValue(ctx, xCtx.JobQueueKey, xJob.NewQueue(engine))
+	undo := errors.New("undo")
+
+	must(t, signUp(ctx, "committed"))
+	err := xDB.Transaction(ctx, func(ctx context.Context) error { return errors.Join(signUp(ctx, "rolled back"), undo) })
+	if !errors.Is(err, undo) {
+		t.Fatal(err)
+	}
+	must(t, xDB.Transaction(ctx, func(ctx context.Context) error {
+		err := xDB.Transaction(ctx, func(ctx context.Context) error { return errors.Join(signUp(ctx, "savepoint rolled back"), undo) })
+		if !errors.Is(err, undo) {
+			t.Error(err)
+		}
+		return signUp(ctx, "after the savepoint")
+	}))
+
+	var rows []string
+	must(t, xDB.MustGetDB(ctx).Model(&user{}).Order("id").Pluck("name", &rows).Error)
+	want := []string{"committed", "after the savepoint"}
+	got := make(chan string, 10)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	must(t, xJob.Work(ctx, xJob.WithConcurrency(1), xJob.WithHandlers(welcome.Handle(func(_ context.Context, args welcomeArgs) error {
+		if got <- args.Name; len(got) == len(want) {
+			cancel()
+		}
+		return nil
+	}))))
+	for i, name := range want {
+		if rows[i] != name || <-got != name || len(rows) != len(want) {
+			t.Errorf("the users are %v, want %v, and a job for each", rows, want)
+		}
+	}
+	waiting, err := engine.List(context.WithoutCancel(ctx), driver.Query{State: driver.Waiting, Limit: 10})
+	if err != nil || len(waiting) != 0 {
+		t.Errorf("%d jobs wait, error %v; want none", len(waiting), err)
+	}
+}
+
+func TestAJobInATransactionOfAnotherDatabaseIsRefused(t *testing.T) {
+	_, c := find(t)
+	_, db := application(t, newDatabase(t, c))
+	engine, err := xRiver.Open(xRiver.WithDB(db))(t.Context())
+	must(t, err)
+	other, _ := application(t, c)
+	err = xDB.Transaction(other, func(ctx context.Context) error {
+		jobs, _ := newJobs(quickKind, 1)
+		return engine.Insert(ctx, jobs)
+	})
+	if !errors.Is(err, xJob.ErrTransaction) {
+		t.Errorf("Insert = %v, want %v", err, xJob.ErrTransaction)
+	}
+}

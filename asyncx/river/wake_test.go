@@ -1,0 +1,105 @@
+package river_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xRiver "github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+)
+
+// workOn takes jobs with a poll interval until the test ends, and returns when attempts began.
+func workOn(t *testing.T, engine driver.Engine, ctx context.Context, poll time.Duration) <-chan driver.Attempt { //nolint:revive // context-as-argument: the engine's
+	t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	began, ended := make(chan driver.Attempt, 100), make(chan error, 1)
+	w := work(func(_ context.Context, a driver.Attempt) driver.Outcome {
+		if began <- a; a.Number == 1 && a.MaxAttempts == 1 {
+			return driver.Outcome{Verdict: driver.Bury, Error: "no"}
+		}
+		return driver.Outcome{}
+	}, quickKind)
+	w.Poll = poll
+	go func() { ended <- engine.Work(ctx, w) }()
+	t.Cleanup(func() {
+		cancel()
+		must(t, <-ended)
+	})
+	return began
+}
+
+// within waits for an attempt.
+func within(t *testing.T, began <-chan driver.Attempt, d time.Duration, id string) {
+	t.Helper()
+	select {
+	case a := <-began:
+		if a.ID != id {
+			t.Fatalf("the job %s runs, want %s", a.ID, id)
+		}
+	case <-time.After(d):
+		t.Fatalf("no job runs within %s", d)
+	}
+}
+
+func TestAJobWakesTheWorkersOfOtherProcesses(t *testing.T) {
+	t.Parallel()
+	_, c := find(t)
+	c = newDatabase(t, c)
+	worker, ctx := replica(t, c, xRiver.WithSchema("jobs"))
+	sender, senderCtx := replica(t, c, xRiver.WithSchema("jobs"))
+	began := workOn(t, worker, ctx, time.Hour)
+	for range 3 {
+		jobs, ids := newJobs(quickKind, 1)
+		jobs[0].MaxAttempts = 1
+		must(t, sender.Insert(senderCtx, jobs))
+		within(t, began, 5*time.Second, ids[0])
+		await(t, sender, senderCtx, ids[0], driver.Dead)
+		must(t, sender.Replay(senderCtx, ids[0]))
+		within(t, began, 5*time.Second, ids[0])
+	}
+}
+
+func TestLongDelaysEndAfterTheDeathOfTheLeader(t *testing.T) {
+	t.Parallel()
+	_, c := find(t)
+	c = newDatabase(t, c)
+	network := dbtest.CutOff(t, c)
+	first, firstCtx := replica(t, network.Config)
+	second, ctx := replica(t, c)
+	conn := admin(t, c)
+	workOn(t, first, firstCtx, time.Second)
+	late := time.After(20 * time.Second)
+	for ask[int](t, conn, "SELECT count(*) FROM river_leader") == 0 {
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-late:
+			t.Fatal("nobody leads")
+		}
+	}
+	began := workOn(t, second, ctx, time.Second)
+	must(t, network.Stop())
+	jobs, ids := newJobs(quickKind, 1)
+	jobs[0].Delay = 6 * time.Second
+	must(t, second.Insert(ctx, jobs))
+	stored := time.Now()
+	within(t, began, 40*time.Second, ids[0])
+	t.Logf("%s late", (time.Since(stored) - jobs[0].Delay).Round(100*time.Millisecond))
+	must(t, network.Start())
+}
+
+func TestArgumentsThatLookWrappedTravel(t *testing.T) {
+	t.Parallel()
+	engine, ctx := fresh(t)
+	for _, args := range []string{`{"plinth_json": "1"}`, `"plinth_json"`, `{"a":"\u0000","plinth_json":{}}`, `"\uD800"`} {
+		jobs, ids := newJobs(quickKind, 1)
+		jobs[0].Args = []byte(args)
+		must(t, engine.Insert(ctx, jobs))
+		r, err := engine.Get(ctx, ids[0])
+		must(t, err)
+		if string(r.Args) != args {
+			t.Errorf("the arguments %s are %s", args, r.Args)
+		}
+	}
+}
