@@ -5,14 +5,16 @@ import (
 	"sync"
 )
 
-// Transaction is what a context knows of the database transaction that it is in. Package xdb begins it; whoever only has to
-// know of one asks InTransaction, WithoutTransaction or OnCommit, and need not know the database.
+// Transaction is what a context knows of the database transaction that it is in. Package xdb begins and ends it; whoever only
+// has to know of one asks InTransaction, WithoutTransaction or OnCommit, and need not know the database.
 type Transaction struct {
 	outer   *Transaction // of which this one is a savepoint; nil: none
 	outside any          // what DatabaseKey holds outside of all of them
 	managed bool
 
 	mu    sync.Mutex
+	ended bool
+	kept  bool // it has ended, and not by a rollback
 	after []func()
 }
 
@@ -20,7 +22,7 @@ type Transaction struct {
 type transactionKey struct{}
 
 // BeginTransaction returns a context in which DatabaseKey holds db, the handle of a transaction, or of a savepoint where ctx
-// is in a transaction already. The caller tells of the outcome with Committed; where it is rolled back there is nothing to tell.
+// is in a transaction already. The caller tells of the outcome with Committed or RolledBack.
 func BeginTransaction(ctx context.Context, db any) (context.Context, *Transaction) {
 	return begin(ctx, db, true)
 }
@@ -46,21 +48,51 @@ func transactionOf(ctx context.Context) *Transaction {
 	return t
 }
 
-// Committed runs what OnCommit has left, in that order, in the caller's goroutine. A savepoint passes it on to what it is
-// a savepoint of.
+// RolledBack ends the transaction: what OnCommit has left never runs.
+func (t *Transaction) RolledBack() { t.end(false) }
+
+// Committed ends the transaction. What OnCommit has left runs now, in its order and in the caller's goroutine; a savepoint passes
+// it on to what it is a savepoint of. A panic in the midst of it does not keep the rest from running, and is passed on then.
 func (t *Transaction) Committed() {
-	t.mu.Lock()
-	after := t.after
-	t.after = nil
-	t.mu.Unlock()
-	if t.outer != nil {
-		t.outer.mu.Lock()
-		defer t.outer.mu.Unlock()
-		t.outer.after = append(t.outer.after, after...)
+	after := t.end(true)
+	if t.outer == nil {
+		runAll(after)
 		return
 	}
 	for _, fn := range after {
-		fn()
+		t.outer.onCommit(fn)
+	}
+}
+
+func (t *Transaction) end(kept bool) (after []func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	after, t.after = t.after, nil
+	t.ended, t.kept = true, kept
+	return after
+}
+
+// runAll runs the functions, each of them also where one before it panics.
+func runAll(all []func()) {
+	if len(all) == 0 {
+		return
+	}
+	defer runAll(all[1:])
+	all[0]()
+}
+
+// onCommit keeps fn for the commit; it returns false where there will be none that anybody tells of.
+func (t *Transaction) onCommit(fn func()) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case !t.managed:
+		return false
+	case !t.ended:
+		t.after = append(t.after, fn)
+		return true
+	default:
+		return t.kept && t.outer != nil && t.outer.onCommit(fn)
 	}
 }
 
@@ -77,19 +109,15 @@ func WithoutTransaction(ctx context.Context) context.Context {
 	return context.WithValue(context.WithValue(ctx, DatabaseKey, t.outside), transactionKey{}, (*Transaction)(nil))
 }
 
-// OnCommit runs fn once the transaction that ctx is in has committed, and never where it is rolled back. Outside of one it runs
-// fn at once. The result is false, and fn never runs, where nobody will tell whether the transaction commits.
-func OnCommit(ctx context.Context, fn func()) bool {
+// OnCommit runs fn once the transaction that ctx is in has committed, and never where it is rolled back. The context of fn is ctx
+// outside of the transaction. Where ctx is in none, fn runs at once. The result is false, and fn never runs, where the transaction
+// has ended already, and where nobody will tell whether it commits.
+func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
+	outside := WithoutTransaction(ctx)
 	t := transactionOf(ctx)
 	if t == nil {
-		fn()
+		fn(outside)
 		return true
 	}
-	if !t.managed {
-		return false
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.after = append(t.after, fn)
-	return true
+	return t.onCommit(func() { fn(outside) })
 }

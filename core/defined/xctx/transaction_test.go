@@ -10,7 +10,7 @@ import (
 
 func TestOnCommitRunsAfterTheOutermostTransaction(t *testing.T) {
 	var got []string
-	note := func(s string) func() { return func() { got = append(got, s) } }
+	note := func(s string) func(context.Context) { return func(context.Context) { got = append(got, s) } }
 	ctx := context.WithValue(t.Context(), xCtx.DatabaseKey, "pool")
 
 	outer, transaction := xCtx.BeginTransaction(ctx, "tx")
@@ -18,9 +18,10 @@ func TestOnCommitRunsAfterTheOutermostTransaction(t *testing.T) {
 	kept, savepoint := xCtx.BeginTransaction(outer, "savepoint")
 	xCtx.OnCommit(kept, note("second"))
 	savepoint.Committed()
-	undone, _ := xCtx.BeginTransaction(outer, "another")
+	undone, back := xCtx.BeginTransaction(outer, "another")
 	xCtx.OnCommit(undone, note("never"))
-	xCtx.OnCommit(outer, note("third"))
+	back.RolledBack()
+	xCtx.OnCommit(kept, note("third")) // of a savepoint that is released already
 	if got != nil {
 		t.Errorf("ran %v before the commit", got)
 	}
@@ -32,7 +33,7 @@ func TestOnCommitRunsAfterTheOutermostTransaction(t *testing.T) {
 
 func TestOnCommitOutsideOfATransactionRunsAtOnce(t *testing.T) {
 	ran := false
-	if !xCtx.OnCommit(t.Context(), func() { ran = true }) || !ran {
+	if !xCtx.OnCommit(t.Context(), func(context.Context) { ran = true }) || !ran {
 		t.Errorf("ran = %t", ran)
 	}
 }
@@ -41,7 +42,7 @@ func TestOnCommitRefusesWhatNobodyTellsOf(t *testing.T) {
 	joined := xCtx.JoinTransaction(t.Context(), "tx")
 	inner, transaction := xCtx.BeginTransaction(joined, "savepoint")
 	for _, ctx := range []context.Context{joined, inner} {
-		if xCtx.OnCommit(ctx, func() { t.Error("it ran") }) {
+		if xCtx.OnCommit(ctx, func(context.Context) { t.Error("it ran") }) {
 			t.Error("OnCommit promised to run")
 		}
 	}
@@ -72,4 +73,44 @@ func TestWithoutTransactionFindsThePool(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestOnCommitRefusesWhatHasEnded(t *testing.T) {
+	for name, end := range map[string]func(*xCtx.Transaction){
+		"a commit": (*xCtx.Transaction).Committed, "a rollback": (*xCtx.Transaction).RolledBack,
+	} {
+		ctx, transaction := xCtx.BeginTransaction(t.Context(), "tx")
+		end(transaction)
+		if xCtx.OnCommit(ctx, func(context.Context) { t.Error("it ran") }) {
+			t.Errorf("OnCommit promised to run after %s", name)
+		}
+	}
+}
+
+func TestOnCommitIsOutsideOfTheTransaction(t *testing.T) {
+	ctx, transaction := xCtx.BeginTransaction(context.WithValue(t.Context(), xCtx.DatabaseKey, "pool"), "tx")
+	ran := false
+	xCtx.OnCommit(ctx, func(ctx context.Context) {
+		ran = true
+		if got := ctx.Value(xCtx.DatabaseKey); got != "pool" || xCtx.InTransaction(ctx) {
+			t.Errorf("DatabaseKey holds %v, in a transaction: %t", got, xCtx.InTransaction(ctx))
+		}
+	})
+	transaction.Committed()
+	if !ran {
+		t.Error("it did not run")
+	}
+}
+
+func TestPanicOnCommitKeepsNothingElseFromRunning(t *testing.T) {
+	ctx, transaction := xCtx.BeginTransaction(t.Context(), "tx")
+	ran := false
+	xCtx.OnCommit(ctx, func(context.Context) { panic("first") })
+	xCtx.OnCommit(ctx, func(context.Context) { ran = true })
+	defer func() {
+		if p := recover(); p != "first" || !ran {
+			t.Errorf("panic = %v, the second one ran: %t", p, ran)
+		}
+	}()
+	transaction.Committed()
 }

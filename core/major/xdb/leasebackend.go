@@ -72,7 +72,7 @@ func (b *leaseBackend) Acquire(ctx context.Context, r lease.Request) (lease.Gran
 			return grant, nil
 		}
 	}
-	return lease.Grant{}, b.failed(ctx, "", errLeaseRaces)
+	return lease.Grant{}, b.failed(ctx, errLeaseRaces)
 }
 
 // take writes the holder of a slot whose row is still as it was seen; nil: as long as it has none.
@@ -107,7 +107,7 @@ func (b *leaseBackend) Renew(ctx context.Context, h lease.Holding) (bool, error)
 			return false, nil
 		}
 	}
-	return false, b.failed(ctx, "", errLeaseRaces)
+	return false, b.failed(ctx, errLeaseRaces)
 }
 
 // Release implements driver.Backend of package xlease.
@@ -118,7 +118,7 @@ func (b *leaseBackend) Release(ctx context.Context, h lease.Holding) (bool, erro
 			return err == nil && result == leaseWritten, err
 		}
 	}
-	return false, b.failed(ctx, "", errLeaseRaces)
+	return false, b.failed(ctx, errLeaseRaces)
 }
 
 // leaseAttempts are those of one call. Two that give way to each other would do so for ever if they did not wait.
@@ -160,7 +160,7 @@ func (b *leaseBackend) write(ctx context.Context, sql string, args ...any) (leas
 	if kind := b.origin.target.kindOf(tx.Error); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
 		return leaseGaveWay, nil
 	}
-	return leaseUnchanged, b.failed(ctx, "", tx.Error)
+	return leaseUnchanged, b.failed(ctx, tx.Error)
 }
 
 // look reads the slots of a name, and the time. A database may give up what only reads, too.
@@ -178,27 +178,27 @@ func (b *leaseBackend) read(ctx context.Context, id string, first, count int) (l
 	view := leaseView{rows: map[int]*leaseSeen{}}
 	rows, err := b.db.WithContext(WithPrimary(ctx)).Raw(b.sql.look, id, first, first+count).Rows()
 	if err != nil {
-		return view, b.failed(ctx, "", err)
+		return view, b.failed(ctx, err)
 	}
 	defer func() { _ = rows.Close() }() // the error is that of Err
 	for rows.Next() {
 		if err := view.scan(rows); err != nil {
-			return view, b.failed(ctx, "", err)
+			return view, b.failed(ctx, err)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return view, b.failed(ctx, "", err)
+		return view, b.failed(ctx, err)
 	}
 	return view, nil
 }
 
-// failed returns an error with what it is about, without a secret. Where ctx has ended, that is in it.
-func (b *leaseBackend) failed(ctx context.Context, what string, err error) error {
+// failed returns an error without a secret. Where ctx has ended, that is in it.
+func (b *leaseBackend) failed(ctx context.Context, err error) error {
 	err = b.origin.target.secrets.scrub(err, b.origin.target.kindOf(err))
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-		return fmt.Errorf("xdb: leases: %s%w: %w", what, ended, err)
+		return fmt.Errorf("xdb: leases: %w: %w", ended, err)
 	}
-	return fmt.Errorf("xdb: leases: %s%w", what, err)
+	return fmt.Errorf("xdb: leases: %w", err)
 }
 
 // leaseSeen is what a row said when it was read.

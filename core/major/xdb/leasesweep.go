@@ -75,11 +75,11 @@ func (b *leaseBackend) sweep(ctx context.Context) (found int, err error) {
 	var ids []string
 	err = db.Model(&leaseRow{}).Where(b.sql.ended, kept).Order("id").Limit(leaseSweepRows).Pluck("id", &ids).Error
 	if err != nil {
-		return 0, b.failed(ctx, "", err)
+		return 0, b.failed(ctx, err)
 	}
 	for chunk := range slices.Chunk(ids, leaseSweepChunk) {
 		if err := db.Session(&gorm.Session{NewDB: true}).Exec(b.sql.sweep, chunk, kept).Error; err != nil {
-			return 0, b.failed(ctx, "", err)
+			return 0, b.failed(ctx, err)
 		}
 	}
 	return len(ids), nil

@@ -41,7 +41,7 @@ func leaseHolder(holder string) string { return hex.EncodeToString([]byte(holder
 // setUp creates the table where it is missing, and looks whether it is as it has to be.
 func (b *leaseBackend) setUp(ctx context.Context) error {
 	if err := b.origin.createTable(ctx, b.db, &leaseRow{}); err != nil {
-		return b.failed(ctx, "", err)
+		return b.failed(ctx, err)
 	}
 	_, err := b.look(ctx, "-", 0, 1)
 	if b.origin.target.kindOf(err) == driver.Syntax { // it has other columns

@@ -66,22 +66,34 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 		return xerr
 	}
 	var transaction *xCtx.Transaction
+	committed := false
+	defer func() {
+		switch {
+		case transaction == nil: // it has not begun
+		case committed:
+			transaction.Committed()
+		default: // also by a panic
+			transaction.RolledBack()
+		}
+	}()
 	err := db.Transaction(func(tx *gorm.DB) error {
 		var inner context.Context
 		inner, transaction = xCtx.BeginTransaction(ctx, tx)
 		return fn(inner)
 	}, opts...)
-	if err == nil {
-		transaction.Committed()
-	}
+	committed = err == nil
 	return err
 }
 
-// OnCommit runs fn when the transaction that ctx is in has committed: after the outermost Transaction, before that returns.
-// Where it is rolled back fn never runs, and outside of a transaction it runs at once. It is for what must not happen for
-// nothing, such as telling others; what must not get lost either is a durable job. The result is false, and fn does not run, in
-// a transaction of NewContext.
-func OnCommit(ctx context.Context, fn func()) bool { return xCtx.OnCommit(xHttp.Context(ctx), fn) }
+// OnCommit runs fn when the transaction that ctx is in has committed: after the outermost Transaction, before that returns. The
+// context of fn is ctx outside of the transaction. Where it is rolled back fn never runs, and outside of a transaction it runs at
+// once. It is for what must not happen for nothing, such as telling others; what must not get lost either is a durable job.
+//
+// The result is false, and fn does not run, in a transaction of NewContext, and in one that has ended. A panic of fn comes out
+// of Transaction although the commit is done.
+func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
+	return xCtx.OnCommit(xHttp.Context(ctx), fn)
+}
 
 // NewContext returns a context in which GetDB finds db, such as a transaction that was begun with gorm's own methods: what is
 // called with that context takes part in it.

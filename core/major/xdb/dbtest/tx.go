@@ -157,24 +157,35 @@ func testOnCommit(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	ctx := context.WithValue(s.ctx, xCtx.DatabaseKey, db)
 	var seen []int64
-	look := func() {
+	look := func(ctx context.Context) {
 		var n int64
-		check(tb, db.Model(&note{}).Count(&n).Error, "count from outside")
+		check(tb, xDB.MustGetDB(ctx).Model(&note{}).Count(&n).Error, "count from outside")
 		seen = append(seen, n)
 	}
 	check(tb, xDB.Transaction(ctx, func(ctx context.Context) error {
 		xDB.OnCommit(ctx, look)
 		check(tb, create(xDB.MustGetDB(ctx), "a"), "create")
 		_ = xDB.Transaction(ctx, func(ctx context.Context) error {
-			xDB.OnCommit(ctx, func() { tb.Error("OnCommit ran for a savepoint that was undone") })
+			xDB.OnCommit(ctx, func(context.Context) { tb.Error("OnCommit ran for a savepoint that was undone") })
 			return errBoom
 		})
 		return nil
 	}), "transaction")
 	_ = xDB.Transaction(ctx, func(ctx context.Context) error {
-		xDB.OnCommit(ctx, func() { tb.Error("OnCommit ran for a transaction that was undone") })
+		xDB.OnCommit(ctx, func(context.Context) { tb.Error("OnCommit ran for a transaction that was undone") })
 		return errBoom
 	})
+	ended := make(chan context.Context, 1)
+	func() {
+		defer func() { _ = recover() }()
+		_ = xDB.Transaction(ctx, func(ctx context.Context) error {
+			ended <- ctx
+			panic("in the midst")
+		})
+	}()
+	if xDB.OnCommit(<-ended, func(context.Context) { tb.Error("OnCommit ran for a transaction that has panicked") }) {
+		tb.Error("OnCommit promises to run for a transaction that has ended")
+	}
 	if !slices.Equal(seen, []int64{1}) {
 		tb.Errorf("OnCommit saw %v rows, want [1]: once, after the commit", seen)
 	}
@@ -184,7 +195,7 @@ func testNewContext(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	err := db.Transaction(func(tx *gorm.DB) error {
 		ctx := xDB.NewContext(s.ctx, tx)
-		if xDB.OnCommit(ctx, func() { tb.Error("it ran") }) {
+		if xDB.OnCommit(ctx, func(context.Context) { tb.Error("it ran") }) {
 			tb.Error("OnCommit promises what nobody tells of")
 		}
 		return errors.Join(create(xDB.MustGetDB(ctx), "a"), errBoom)
@@ -193,6 +204,13 @@ func testNewContext(tb testing.TB, s *suite) {
 		tb.Errorf("Transaction = %v, want the callback's error", err)
 	}
 	wantNotes(tb, db)
+	check(tb, xDB.Transaction(context.WithValue(s.ctx, xCtx.DatabaseKey, db), func(ctx context.Context) error {
+		other := xDB.NewContext(ctx, db) // the database itself, so outside
+		if xCtx.InTransaction(other) {
+			tb.Error("NewContext of a database is in the transaction")
+		}
+		return nil
+	}), "transaction")
 }
 
 // made is a table that only CreateTable makes.
@@ -203,7 +221,9 @@ type made struct {
 
 func testCreateTable(tb testing.TB, s *suite) {
 	db := s.open(tb)
-	tb.Cleanup(func() { check(tb, db.WithContext(context.WithoutCancel(s.ctx)).Migrator().DropTable(&made{}), "drop the table") })
+	tb.Cleanup(func() {
+		check(tb, db.WithContext(context.WithoutCancel(s.ctx)).Migrator().DropTable(&made{}), "drop the table")
+	})
 	errs := make(chan error, 4)
 	for range cap(errs) {
 		go func() { errs <- xDB.CreateTable(s.ctx, db, &made{}) }()
