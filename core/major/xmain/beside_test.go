@@ -21,6 +21,7 @@ import (
 type beside struct {
 	listener         net.Listener
 	entered, release chan struct{} // of its one slow request
+	answered         func()        // nil: nobody wants to know
 }
 
 func newBeside(t *testing.T) *beside {
@@ -39,6 +40,9 @@ func (b *beside) serve(ctx context.Context, _ ...any) {
 	server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(b.entered)
 		<-b.release
+		if b.answered != nil {
+			b.answered()
+		}
 	})}
 	if !xHook.OnShutdown(ctx, "beside", func(ctx context.Context) error {
 		if err := server.Shutdown(ctx); err != nil {
@@ -58,13 +62,13 @@ func (b *beside) serve(ctx context.Context, _ ...any) {
 func TestSecondServerFinishesItsRequestsWithTheFirst(t *testing.T) {
 	tr := &trace{}
 	s, b := prepare(t, node(tr, "node")), newBeside(t)
+	b.answered = func() { tr.add("answer") }
 	s.start(b.serve)
 	got := make(chan error, 1)
 	go func() {
 		other := *s
 		other.url = "http://" + b.listener.Addr().String()
 		_, _, err := other.get("/slow")
-		tr.add("answer")
 		got <- err
 	}()
 	wait(t, b.entered, "the request")
