@@ -3,6 +3,7 @@ package xdb
 import (
 	"context"
 	"errors"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -41,7 +42,7 @@ func (contextErrors) after(db *gorm.DB) {
 	if db.Error == nil || db.Statement.Context == nil {
 		return
 	}
-	ended := db.Statement.Context.Err()
+	ended := endOf(db.Statement.Context)
 	if ended == nil || errors.Is(db.Error, ended) {
 		return
 	}
@@ -52,6 +53,14 @@ func (contextErrors) after(db *gorm.DB) {
 		}
 	default: // the database has answered: the statement was too early to be stopped
 	}
+}
+
+// endOf returns why ctx has ended, or nil. A connection has a timer of its own for the deadline, which may be the faster one.
+func endOf(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
 }
 
 // contextError is the end of a context, with what the library said of it.
