@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -358,8 +359,8 @@ func TestStopCutsOffInTimeAndNamesWhat(t *testing.T) {
 		queued := xAsync.Async(app, func(context.Context) { t.Error("it began") }, xAsync.WithName("queued"))
 		began := time.Now()
 		err := stop(life, 10*time.Second)
-		if took := time.Since(began); took != 9*time.Second {
-			t.Errorf("the stop took %s, want 9s", took)
+		if took := time.Since(began); took != 8*time.Second {
+			t.Errorf("the stop took %s, want 8s", took)
 		}
 		if !errors.Is(err, xAsync.ErrStopped) || !strings.Contains(err.Error(), "cut off: obedient, queued") {
 			t.Errorf("err = %v, want the names of what was cut off", err)
@@ -415,5 +416,75 @@ func TestManyAtOnceAllRun(t *testing.T) {
 	}
 	if got := ran.Load(); got != 5000 {
 		t.Errorf("%d ran, want 5000", got)
+	}
+}
+
+func TestWorkThatExitsItsGoroutineFailsAndKeepsNoPlace(t *testing.T) {
+	app, life, _ := application(t)
+	if _, err := xAsync.Init(xAsync.WithConcurrency(1))(app); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := xAsync.Async(app, func(context.Context) { runtime.Goexit() }).Wait(t.Context()); err == nil {
+			t.Error("no error")
+		}
+	}
+	if err := xAsync.Async(app, func(context.Context) {}).Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := stop(life, time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPolicyThatPanicsEndsTheWork(t *testing.T) {
+	app, life, out := application(t)
+	h := xAsync.AsyncErr(app, func(context.Context) error { return errWork },
+		xAsync.WithRetry(2, func(int) time.Duration { panic("no wait") }))
+	if err := h.Wait(t.Context()); !errors.Is(err, errWork) {
+		t.Errorf("err = %v, want that of the work", err)
+	}
+	if !strings.Contains(out.String(), "no wait") {
+		t.Errorf("the log does not tell of the policy:\n%s", out)
+	}
+	if err := stop(life, time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestErrorSaysWhyTheContextEnded(t *testing.T) {
+	began := make(chan struct{})
+	h := xAsync.AsyncErr(t.Context(), func(ctx context.Context) error {
+		close(began)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	<-began
+	h.Cancel()
+	if err := h.Wait(t.Context()); !errors.Is(err, xAsync.ErrCanceled) || !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v, want ErrCanceled and what the work returned", err)
+	}
+}
+
+func TestWorkThatHasEndedIsForgotten(t *testing.T) {
+	app, life, _ := application(t)
+	var collected atomic.Int32
+	const many = 50
+	for range many {
+		func() {
+			kept := new([1 << 16]byte)
+			runtime.AddCleanup(kept, func(struct{}) { collected.Add(1) }, struct{}{})
+			<-xAsync.Async(app, func(context.Context) { kept[0] = 1 }).Done()
+		}()
+	}
+	for end := time.Now().Add(10 * time.Second); collected.Load() < many-5 && time.Now().Before(end); {
+		runtime.GC()
+		runtime.Gosched()
+	}
+	if got := collected.Load(); got < many-5 {
+		t.Errorf("the memory of %d of %d pieces of work was given back", got, many)
+	}
+	if err := stop(life, time.Minute); err != nil {
+		t.Error(err)
 	}
 }

@@ -64,6 +64,9 @@ func (h *Handle) refuse(err error) {
 	h.finish(err)
 }
 
+// errExited stands for the error of work whose goroutine has ended without returning.
+var errExited = errors.New("xasync: the work has called runtime.Goexit")
+
 // attempt makes an attempt, the first being 1, and gives the next one to submit when its time has come.
 func (h *Handle) attempt(number int, submit func(run func())) {
 	if err := h.cause(); err != nil {
@@ -72,8 +75,13 @@ func (h *Handle) attempt(number int, submit func(run func())) {
 	}
 	h.begun = true
 	start := time.Now()
-	err := h.run()
-	took := time.Since(start)
+	err := errExited
+	defer func() { h.settle(number, time.Since(start), err, submit) }() // also where run does not return
+	err = h.run()
+}
+
+// settle ends the work after an attempt, or lets it wait for the next one.
+func (h *Handle) settle(number int, took time.Duration, err error, submit func(run func())) {
 	if err == nil {
 		h.log.Debug(h.ctx, "background work done", slog.String("work", h.name), slog.Duration("took", took))
 		h.finish(nil)
@@ -84,12 +92,22 @@ func (h *Handle) attempt(number int, submit func(run func())) {
 	if errors.As(err, &p) {
 		attrs = append(attrs, slog.String("stack", string(p.Stack)))
 	}
-	if number >= h.attempts || h.cause() != nil {
+	var wait time.Duration
+	last := number >= h.attempts || h.cause() != nil
+	if !last {
+		policy := xHook.Guard(func() error {
+			wait = max(h.backoff(number), 0)
+			return nil
+		})
+		if policy != nil {
+			last, attrs = true, append(attrs, slog.String("backoff", policy.Error()))
+		}
+	}
+	if last {
 		h.tell("background work failed", attrs...)
 		h.finish(err)
 		return
 	}
-	wait := max(h.backoff(number), 0)
 	h.log.Warn(h.ctx, "background work failed, and is tried again", append(attrs, slog.Duration("wait", wait))...)
 	h.after(wait, func() { submit(func() { h.attempt(number+1, submit) }) })
 }
@@ -134,7 +152,7 @@ func (h *Handle) after(wait time.Duration, next func()) {
 	}()
 }
 
-// run calls the function once.
+// run calls the function once. An error that comes from the end of its context says why that ended.
 func (h *Handle) run() error {
 	ctx := h.ctx
 	if h.timeout > 0 {
@@ -143,8 +161,8 @@ func (h *Handle) run() error {
 		defer cancel()
 	}
 	err := xHook.Guard(func() error { return h.fn(ctx) })
-	if err != nil && errors.Is(context.Cause(ctx), ErrTimeout) && !errors.Is(err, ErrTimeout) {
-		return fmt.Errorf("%w: %w", ErrTimeout, err)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", cause, err)
 	}
 	return err
 }

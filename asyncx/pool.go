@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/alitto/pond/v2"
 
@@ -20,13 +19,7 @@ const (
 	DefaultQueueSize   = 10_000
 )
 
-const (
-	hookName = "background work"
-
-	// cutOffGrace is how long before the end of the stop the contexts of what still runs end, so that it can return; at most
-	// a quarter of the time that the stop has.
-	cutOffGrace = time.Second
-)
+const hookName = "background work"
 
 // PoolOption changes the pool of an application.
 type PoolOption func(*poolConfig)
@@ -46,7 +39,9 @@ func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
 		c := poolConfig{DefaultConcurrency, DefaultQueueSize}
 		for _, option := range options {
-			option(&c)
+			if option != nil {
+				option(&c)
+			}
 		}
 		if c.concurrency < 1 || c.queue < 0 {
 			return nil, fmt.Errorf("%w: a pool of %d with a queue of %d", ErrOption, c.concurrency, c.queue)
@@ -147,39 +142,18 @@ func (p *pool) wait() <-chan struct{} {
 
 // stop is the hook: it waits for everything, and shortly before ctx ends it ends what is left.
 func (p *pool) stop(ctx context.Context) error {
-	idle := p.wait()
-	grace := cutOffGrace
-	if deadline, ok := ctx.Deadline(); ok {
-		grace = min(cutOffGrace, time.Until(deadline)/4)
-	}
-	if waitFor(ctx, idle, grace) {
+	var cut []string
+	ending := xHook.Finish(ctx, 0, p.wait(), func() {
+		cut = p.names()
+		p.cutOff(ErrStopped)
+	})
+	switch ending {
+	case xHook.Finished:
 		return nil
-	}
-	cut := p.names()
-	p.cutOff(ErrStopped)
-	if waitFor(ctx, idle, grace/4) { // whoever called the hook does not hear what it returns after the end of ctx
+	case xHook.CutOff:
 		return fmt.Errorf("%w: cut off: %s", ErrStopped, list(cut))
-	}
-	return fmt.Errorf("%w: left behind: %s", ErrStopped, list(p.names()))
-}
-
-// waitFor waits until done is closed, which it reports, or ctx ends; where ctx has a deadline, until that long before.
-func waitFor(ctx context.Context, done <-chan struct{}, before time.Duration) bool {
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-before))
-		defer cancel()
-	}
-	select {
-	case <-done:
-		return true
-	case <-ctx.Done():
-	}
-	select {
-	case <-done:
-		return true
 	default:
-		return false
+		return fmt.Errorf("%w: cut off: %s; left behind: %s", ErrStopped, list(cut), list(p.names()))
 	}
 }
 

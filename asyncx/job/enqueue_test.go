@@ -214,8 +214,8 @@ func TestAnEngineWithoutTransactionsRefusesAJobWithinOne(t *testing.T) {
 	}
 	committed := false
 	err = memory.Transaction(b.ctx, func(ctx context.Context) error {
-		xDB.OnCommit(ctx, func() {
-			_, err := plain.Enqueue(b.ctx, note{})
+		xDB.OnCommit(ctx, func(ctx context.Context) {
+			_, err := plain.Enqueue(ctx, note{})
 			committed = err == nil
 		})
 		return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 )
 
@@ -47,11 +48,12 @@ func newConfig(options []Option) *config {
 func WithHandlers(handlers ...Handler) Option {
 	return func(c *config) {
 		for _, h := range handlers {
-			if h.kind == nil {
-				c.refuse(true, "WithHandlers: a handler comes from Handle of a kind")
-				continue
-			}
-			if !c.refuse(c.handlers[h.kind.name] != nil, "WithHandlers: the kind "+h.kind.name+" has two handlers") {
+			switch {
+			case h.kind == nil:
+				c.fault("WithHandlers: a handler comes from Handle of a kind")
+			case c.handlers[h.kind.name] != nil:
+				c.fault("WithHandlers: the kind " + h.kind.name + " has two handlers")
+			default:
 				c.handlers[h.kind.name] = &h
 			}
 		}
@@ -61,18 +63,20 @@ func WithHandlers(handlers ...Handler) Option {
 // WithQueue gives the queue, instead of the one that the context carries.
 func WithQueue(q *Queue) Option {
 	return func(c *config) {
-		if !c.refuse(q == nil, "WithQueue: the queue is nil") {
-			c.queue = q
+		if q == nil {
+			c.fault("WithQueue: the queue is nil")
 		}
+		c.queue = q
 	}
 }
 
 // WithConcurrency says how many jobs run at the same time in this process. The default is DefaultConcurrency.
 func WithConcurrency(n int) Option {
 	return func(c *config) {
-		if !c.refuse(n < 1, fmt.Sprintf("WithConcurrency: %d is not at least 1", n)) {
-			c.concurrency = n
+		if n < 1 {
+			c.fault(fmt.Sprintf("WithConcurrency: %d is not at least 1", n))
 		}
+		c.concurrency = n
 	}
 }
 
@@ -80,9 +84,10 @@ func WithConcurrency(n int) Option {
 // process has stored. The default is DefaultPollInterval.
 func WithPollInterval(d time.Duration) Option {
 	return func(c *config) {
-		if !c.refuse(d <= 0, fmt.Sprintf("WithPollInterval: %s is no duration above 0", d)) {
-			c.poll = d
+		if d <= 0 {
+			c.fault(fmt.Sprintf("WithPollInterval: %s is no duration above 0", d))
 		}
+		c.poll = d
 	}
 }
 
@@ -90,43 +95,43 @@ func WithPollInterval(d time.Duration) Option {
 // The default is DefaultGracefulStopTimeout.
 func WithGracefulStopTimeout(d time.Duration) Option {
 	return func(c *config) {
-		if !c.refuse(d <= 0, fmt.Sprintf("WithGracefulStopTimeout: %s is no duration above 0", d)) {
-			c.stopTimeout = d
+		if d <= 0 {
+			c.fault(fmt.Sprintf("WithGracefulStopTimeout: %s is no duration above 0", d))
 		}
+		c.stopTimeout = d
 	}
 }
 
 // WithLogger has the worker's lines written by log. The default is the logger TASK.
 func WithLogger(log *xLog.LogNamedLogger) Option {
 	return func(c *config) {
-		if !c.refuse(log == nil, "WithLogger: the logger is nil") {
-			c.log = log
+		if log == nil {
+			c.fault("WithLogger: the logger is nil")
+			return
 		}
+		c.log = log
 	}
 }
 
-// refuse notes a fault where there is one, and returns whether there is.
-func (c *config) refuse(wrong bool, what string) bool { //nolint:revive // flag-parameter: the condition is the point
-	if wrong {
-		c.faults = append(c.faults, fmt.Errorf("xjob: %w: %s", ErrOption, what))
-	}
-	return wrong
+// fault notes a problem of the options.
+func (c *config) fault(what string) {
+	c.faults = append(c.faults, fmt.Errorf("xjob: %w: %s", ErrOption, what))
 }
 
-// check returns every problem of the options, and finds the queue.
-func (c *config) check(ctx context.Context) error {
+// check finds the queue, and returns every problem of the options.
+func (c *config) check(ctx context.Context) (*Queue, error) {
 	faults := slices.Clone(c.faults)
 	if len(c.handlers) == 0 && len(faults) == 0 {
 		faults = append(faults, fmt.Errorf("xjob: %w: there is no handler: give WithHandlers", ErrOption))
 	}
-	if c.queue == nil {
-		q, err := GetQueue(ctx)
-		if err != nil {
+	q := c.queue
+	if q == nil {
+		var err *xError.Error
+		if q, err = GetQueue(ctx); err != nil {
 			faults = append(faults, err)
 		}
-		c.queue = q
 	}
-	return errors.Join(faults...)
+	return q, errors.Join(faults...)
 }
 
 func (c *config) kinds() []string {
@@ -144,5 +149,5 @@ func (c *config) longest() time.Duration {
 	for _, h := range c.handlers {
 		longest = max(longest, h.kind.timeout)
 	}
-	return longest + cutOffGrace
+	return longest + lateGrace
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
@@ -34,6 +35,9 @@ const (
 
 // Query chooses records.
 type Query = driver.Query
+
+// validID is what an id looks like: a UUID, in lower case. A database may refuse other text, and end a transaction with it.
+var validID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // Queue stores jobs and tells of them. It is safe for concurrent use.
 type Queue struct{ engine driver.Engine }
@@ -82,17 +86,26 @@ func (q *Queue) Traits() driver.Traits { return q.engine.Traits() }
 
 // Get returns a job. The error is ErrNotFound where there is none with the id, also because it is done and forgotten.
 func (q *Queue) Get(ctx context.Context, id string) (Record, error) {
+	if !validID.MatchString(id) {
+		return Record{}, failed("get", ErrNotFound)
+	}
 	r, err := q.engine.Get(xHttp.Context(ctx), id)
 	return r, failed("get", err)
 }
 
-// List returns a page of jobs, the oldest first. Where Limit is 0 a page has 100. A Query without a State is refused with
-// ErrOption.
+// List returns a page of jobs, the oldest first. Where Limit is 0 a page has 100. The error is ErrOption where the State is none,
+// Kind is no name of a kind, or After no id.
 func (q *Queue) List(ctx context.Context, query Query) ([]Record, error) {
 	switch query.State {
 	case StateWaiting, StateRunning, StateDead, StateDone:
 	default:
 		return nil, fmt.Errorf("xjob: list: %w: %q is no state", ErrOption, query.State)
+	}
+	if query.Kind != "" && !validName.MatchString(query.Kind) {
+		return nil, fmt.Errorf("xjob: list: %w: %.120q is no name of a kind", ErrOption, query.Kind)
+	}
+	if query.After != "" && !validID.MatchString(query.After) {
+		return nil, fmt.Errorf("xjob: list: %w: after %.120q, which is no id", ErrOption, query.After)
 	}
 	if query.Limit < 1 {
 		query.Limit = 100
@@ -104,11 +117,17 @@ func (q *Queue) List(ctx context.Context, query Query) ([]Record, error) {
 // Replay lets a dead job run again, at once and from its first attempt on, with the id that it has. The error is ErrState where
 // it is not dead.
 func (q *Queue) Replay(ctx context.Context, id string) error {
+	if !validID.MatchString(id) {
+		return failed("replay", ErrNotFound)
+	}
 	return failed("replay", q.engine.Replay(xHttp.Context(ctx), id))
 }
 
 // Delete removes a job that waits or is dead. The error is ErrState where it is running or done.
 func (q *Queue) Delete(ctx context.Context, id string) error {
+	if !validID.MatchString(id) {
+		return failed("delete", ErrNotFound)
+	}
 	return failed("delete", q.engine.Delete(xHttp.Context(ctx), id))
 }
 

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// cutOffGrace is how long handlers have to return once the stop does not wait any longer.
-	cutOffGrace = time.Second
-	// leftWait is how long a job waits whose handler has not even returned then: it runs until the process ends.
+	// lateGrace is how long a handler has to return after the timeout of its kind, before the log tells of it.
+	lateGrace = time.Second
+	// leftWait is how long a job waits whose handler was left behind: that runs until the process ends.
 	leftWait = 10 * time.Second
 )
 
@@ -59,38 +59,13 @@ func newWorker(ctx context.Context, c *config) (w *worker, taking context.Contex
 	return w, taking
 }
 
-// end waits for the jobs that run for as long as the stop may: until the timeout, and so that they have time to return before
-// limit ends.
+// end waits for the jobs that run, tells them to end when limit or the timeout says so, and leaves behind what does not.
 func (s *stopping) end(limit context.Context) {
 	s.once.Do(func() {
-		patience, grace := s.patience, cutOffGrace
-		if deadline, ok := limit.Deadline(); ok {
-			rest := time.Until(deadline)
-			grace = min(grace, rest/4)
-			patience = min(patience, rest-2*grace) // the last part is for the engine
+		if xHook.Finish(limit, s.patience, s.over, func() { s.cutOff(errStopping) }) == xHook.LeftBehind {
+			close(s.left)
 		}
-		if s.overWithin(limit, patience) {
-			return
-		}
-		s.cutOff(errStopping)
-		if s.overWithin(context.WithoutCancel(limit), grace) {
-			return
-		}
-		close(s.left)
 	})
-}
-
-// overWithin reports whether the work ends before d is over, and before limit ends.
-func (s *stopping) overWithin(limit context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-s.over:
-		return true
-	case <-timer.C:
-	case <-limit.Done():
-	}
-	return false
 }
 
 // cutWith returns a context that ends with ctx, and when the stop does not wait any longer.

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -205,9 +204,12 @@ func TestAPanicIsLoggedWithItsStackWhichTheRecordDoesNotHave(t *testing.T) {
 		id := enqueue(t, b, k, note{})
 		b.work(t, xJob.WithHandlers(k.Handle(func(context.Context, note) error { return panics() })))
 		pass(time.Minute)
-		lines := b.log.of(t, "job panicked")
-		if len(lines) != 1 || lines[0]["panic"] != "oh no" || !strings.Contains(fmt.Sprint(lines[0]["stack"]), "job_test.panics") {
+		lines := b.log.of(t, "job dead")
+		if len(lines) != 1 || lines[0]["error"] != "panic: oh no" || !strings.Contains(fmt.Sprint(lines[0]["stack"]), "job_test.panics") {
 			t.Errorf("lines = %v, want the panic with its stack", lines)
+		}
+		if n := strings.Count(b.log.String(), "oh no"); n != 1 {
+			t.Errorf("%d lines tell of the panic, want 1:\n%s", n, b.log)
 		}
 		if r := b.get(t, id); strings.Contains(r.Error, "goroutine") || r.Error != "panic: oh no" {
 			t.Errorf("the record has the error %q, want no stack", r.Error)
@@ -253,7 +255,7 @@ func TestAJobWhoseWorkersDieIsDeadAfterItsAttempts(t *testing.T) {
 		}))
 		for range 2 {
 			l := b.work(t, hang)
-			synctest.Wait()
+			pass(5 * time.Second) // the second attempt waits
 			b.engine.SetAway(true)
 			pass(time.Minute)
 			l.ends(t)

@@ -19,6 +19,9 @@ import (
 // maxError bounds the error that is kept with a job, in bytes.
 const maxError = 2000
 
+// workerDied is what is kept with a job whose attempt ended with its worker.
+const workerDied = "the last attempt ended with the death of its worker"
+
 // failedEvery is how often, at most, the log tells of an outage.
 const failedEvery = 10 * time.Second
 
@@ -46,18 +49,19 @@ func Work(ctx context.Context, options ...Option) error { return newConfig(optio
 
 // work is one life of a worker.
 func (c *config) work(ctx context.Context) error {
-	if err := c.check(ctx); err != nil {
+	queue, err := c.check(ctx)
+	if err != nil {
 		return err
 	}
 	w, taking := newWorker(ctx, c)
 	defer w.ended()
-	c.log.Notice(ctx, "working", slog.String("engine", c.queue.String()), slog.Int("kinds", len(c.handlers)),
+	c.log.Notice(ctx, "working", slog.String("engine", queue.String()), slog.Int("kinds", len(c.handlers)),
 		slog.Int("concurrency", c.concurrency))
-	err := c.queue.engine.Work(taking, driver.Work{
-		Kinds: c.kinds(), Concurrency: c.concurrency, Poll: c.poll, Longest: c.longest(), Run: w.run, Failed: w.failed,
+	err = queue.engine.Work(taking, driver.Work{
+		Kinds: c.kinds(), Concurrency: c.concurrency, Poll: c.poll, Longest: c.longest(), Run: w.run, Failed: w.failed, Lost: w.lost,
 	})
 	if err != nil {
-		return fmt.Errorf("xjob: work on %s: %w", c.queue, err)
+		return fmt.Errorf("xjob: work on %s: %w", queue, err)
 	}
 	return nil
 }
@@ -86,10 +90,19 @@ func (w *worker) failed(ctx context.Context, what string, err error) {
 	w.log.Warn(ctx, "the queue does not answer", slog.String("operation", what), slog.Any("error", err), slog.Int("unreported", quiet))
 }
 
+// lost tells of an outcome that did not count.
+func (w *worker) lost(ctx context.Context, a driver.Attempt, err error) {
+	w.log.Warn(request(ctx, a), "job lost: its outcome does not count", append(attrsOf(a), slog.Any("cause", err))...)
+}
+
+func attrsOf(a driver.Attempt) []slog.Attr {
+	return []slog.Attr{slog.String("kind", a.Kind), slog.String("id", a.ID), slog.Int("attempt", a.Number)}
+}
+
 // run makes an attempt and says what is to become of the job.
 func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
 	ctx = request(ctx, a)
-	attrs := []slog.Attr{slog.String("kind", a.Kind), slog.String("id", a.ID), slog.Int("attempt", a.Number)}
+	attrs := attrsOf(a)
 	err := xHook.Guard(func() error {
 		o = w.try(ctx, a, attrs)
 		return nil
@@ -111,7 +124,10 @@ func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) d
 	}
 	if a.Number > a.MaxAttempts {
 		w.log.Error(ctx, "job dead: its workers died", attrs...)
-		return driver.Outcome{Verdict: driver.Bury, Error: "the last attempt ended with the death of its worker"}
+		return driver.Outcome{Verdict: driver.Bury, Error: workerDied}
+	}
+	if a.Died {
+		return w.pause(ctx, h, a)
 	}
 	attempt, cancel := w.cutWith(ctx)
 	defer cancel()
@@ -127,6 +143,15 @@ func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) d
 	return o
 }
 
+// pause lets a job wait whose worker died: it may be what killed that, or have been beside what did. The waits are spread as far
+// as they may be, so that such jobs do not come together again.
+func (w *worker) pause(ctx context.Context, h *Handler, a driver.Attempt) driver.Outcome {
+	a.Number-- // this one is not made
+	wait := xBackoff.Jitter(h.kind.backoff, 1)(a.Number)
+	w.log.Warn(ctx, "job waits: its worker died", append(attrsOf(a), slog.Duration("wait", wait))...)
+	return driver.Outcome{Verdict: driver.Return, Wait: wait, Error: workerDied}
+}
+
 // await runs the handler until it returns or is left behind.
 func (w *worker) await(ctx context.Context, h *Handler, a driver.Attempt, attrs []slog.Attr) error {
 	done := make(chan error, 1)
@@ -135,7 +160,7 @@ func (w *worker) await(ctx context.Context, h *Handler, a driver.Attempt, attrs 
 		defer func() { done <- err }()
 		err = h.attempt(ctx, a.Args)
 	}()
-	late := time.NewTimer(h.kind.timeout + cutOffGrace)
+	late := time.NewTimer(h.kind.timeout + lateGrace)
 	defer late.Stop()
 	for {
 		select {
@@ -177,9 +202,11 @@ func (*worker) verdict(ctx context.Context, h *Handler, a driver.Attempt, err er
 // tell writes the line of an attempt.
 func (w *worker) tell(ctx context.Context, o driver.Outcome, err error, attrs []slog.Attr) {
 	attrs = slices.Clone(attrs)
+	failed := slog.LevelWarn
 	var p *xHook.PanicError
 	if errors.As(err, &p) {
-		w.log.Error(ctx, "job panicked", append(slices.Clone(attrs), slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))...)
+		failed = slog.LevelError
+		attrs = append(attrs, slog.String("stack", string(p.Stack)))
 	}
 	switch o.Verdict {
 	case driver.Succeed:
@@ -193,7 +220,7 @@ func (w *worker) tell(ctx context.Context, o driver.Outcome, err error, attrs []
 		}
 		w.log.Info(ctx, "job put back", append(attrs, slog.Duration("wait", o.Wait))...)
 	case driver.Retry:
-		w.log.Warn(ctx, "job failed", append(attrs, slog.Duration("wait", o.Wait), slog.Any("error", err))...)
+		w.log.Log(ctx, failed, "job failed", append(attrs, slog.Duration("wait", o.Wait), slog.Any("error", err))...)
 	}
 }
 

@@ -287,5 +287,6 @@ func (do *task) hold(ctx context.Context, engine job.Engine) error {
 			return job.Outcome{Verdict: job.Succeed}
 		},
 		Failed: func(_ context.Context, what string, err error) { say(what, err) },
+		Lost:   func(_ context.Context, a job.Attempt, err error) { say("lost attempt", a.Number, err) },
 	})
 }

@@ -19,8 +19,8 @@ import (
 const (
 	// claimRows is how many jobs one claim takes at most.
 	claimRows = 100
-	// widest bounds how many more candidates a claim looks at than it wants.
-	widest = 16
+	// maxFactor bounds how many times more candidates a claim looks at than it wants.
+	maxFactor = 16
 	// kindsChunk is how many kinds stand in one list: Oracle has a limit of 1000.
 	kindsChunk = 1000
 )
@@ -60,26 +60,50 @@ func (e *engine) look(ctx context.Context) (v view, wait time.Duration, err erro
 	return v, time.Duration(min(next-v.now, time.Hour.Microseconds())) * time.Microsecond, nil
 }
 
-// candidates returns the ids of jobs that are due, in the order of their turn: a few more than n where wide is above 1.
-func (w *worker) candidates(ctx context.Context, v view, n, wide int) ([][]string, error) {
-	var found [][]string
+// nextAfter returns the time until the next job is due, also of the priorities whose first job is due already: that one may
+// be of a kind that nobody here handles. wait is that of the other priorities.
+func (w *worker) nextAfter(ctx context.Context, v view, wait time.Duration) (time.Duration, error) {
+	for i, first := range v.first {
+		if first > v.now {
+			continue
+		}
+		var next sql.NullInt64
+		err := again(ctx, func() error {
+			return query(w.session(ctx).Raw(w.sql.next, driver.MinPriority+i, v.now), func(rows *sql.Rows) error { return rows.Scan(&next) })
+		})
+		if err != nil {
+			return 0, fmt.Errorf("xoutbox: look for jobs: %w", err)
+		}
+		if next.Valid {
+			wait = min(wait, time.Duration(min(next.Int64-v.now, time.Hour.Microseconds()))*time.Microsecond)
+		}
+	}
+	return wait, nil
+}
+
+// candidate is a job that is due.
+type candidate struct{ ID, State string }
+
+// candidates returns jobs that are due, by priority and in the order of their turn: up to factor times as many as n.
+func (w *worker) candidates(ctx context.Context, v view, n, factor int) ([][]candidate, error) {
+	var found [][]candidate
 	for i, first := range v.first {
 		if first > v.now || n <= 0 {
 			continue
 		}
-		var ids []string
+		var ready []candidate
 		for kinds := range slices.Chunk(w.Kinds, kindsChunk) {
-			var some []string
+			var some []candidate
 			err := w.session(ctx).Model(&row{}).Where(w.sql.due, driver.MinPriority+i, v.now).Where(w.sql.kinds, kinds).
-				Order(w.sql.order).Limit(n*wide).Pluck("id", &some).Error
+				Order(w.sql.order).Limit(n * factor).Find(&some).Error
 			if err != nil {
 				return nil, fmt.Errorf("xoutbox: look for jobs: %w", err)
 			}
-			ids = append(ids, some...)
+			ready = append(ready, some...)
 		}
-		if len(ids) > 0 {
-			found = append(found, ids)
-			n -= len(ids)
+		if len(ready) > 0 {
+			found = append(found, ready)
+			n -= len(ready)
 		}
 	}
 	return found, nil
@@ -87,15 +111,15 @@ func (w *worker) candidates(ctx context.Context, v view, n, wide int) ([][]strin
 
 // choose takes n of the candidates. Workers that take the same first ones get in each other's way, so where they do, each takes
 // any of more: but of a higher priority before a lower one.
-func choose(found [][]string, n, wide int) []string {
-	var chosen []string
-	for _, ids := range found {
+func choose(found [][]candidate, n, factor int) []candidate {
+	var chosen []candidate
+	for _, ready := range found {
 		want := n - len(chosen)
-		if len(ids) > want && wide > 1 {
-			ids = slices.Clone(ids)
-			mathrand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] }) //nolint:gosec // a spread is no secret
+		if len(ready) > want && factor > 1 {
+			ready = slices.Clone(ready)
+			mathrand.Shuffle(len(ready), func(i, j int) { ready[i], ready[j] = ready[j], ready[i] }) //nolint:gosec // a spread is no secret
 		}
-		chosen = append(chosen, ids[:min(want, len(ids))]...)
+		chosen = append(chosen, ready[:min(want, len(ready))]...)
 	}
 	return chosen
 }
@@ -104,11 +128,21 @@ func choose(found [][]string, n, wide int) []string {
 type claim struct {
 	token string
 	ids   []string
-	since time.Time // before the statement: the lease begins then or later
+	died  map[string]bool // those whose last worker died
+	since time.Time       // before the statement: the lease begins then or later
 }
 
-// haul is what a claim has brought.
-type haul struct {
+func newClaim(chosen []candidate) claim {
+	c := claim{token: rand.Text(), died: map[string]bool{}, since: time.Now()}
+	for _, one := range chosen {
+		c.ids = append(c.ids, one.ID)
+		c.died[one.ID] = one.State == string(driver.Running)
+	}
+	return c
+}
+
+// batch is what a claim has brought.
+type batch struct {
 	claim
 	records   []driver.Record
 	more      bool          // there may be others
@@ -117,7 +151,7 @@ type haul struct {
 }
 
 // claim takes at most n jobs.
-func (w *worker) claim(ctx context.Context, n int) (haul, error) {
+func (w *worker) claim(ctx context.Context, n int) (batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.patience)
 	defer cancel()
 	if w.doubt != nil {
@@ -125,33 +159,38 @@ func (w *worker) claim(ctx context.Context, n int) (haul, error) {
 	}
 	v, wait, err := w.look(xDB.WithPrimary(ctx))
 	if err != nil {
-		return haul{}, err
+		return batch{}, err
 	}
 	n = min(n, claimRows)
-	found, err := w.candidates(ctx, v, n, w.wide)
+	found, err := w.candidates(ctx, v, n, w.factor)
 	if err != nil {
-		return haul{}, err
+		return batch{}, err
 	}
-	ids := choose(found, n, w.wide)
-	if len(ids) == 0 {
-		return haul{wait: wait}, nil
+	chosen := choose(found, n, w.factor)
+	if len(chosen) < n {
+		if wait, err = w.nextAfter(ctx, v, wait); err != nil {
+			return batch{}, err
+		}
 	}
-	c := claim{token: rand.Text(), ids: ids, since: time.Now()}
+	if len(chosen) == 0 {
+		return batch{wait: wait}, nil
+	}
+	c := newClaim(chosen)
 	taken, err := w.take(ctx, c)
 	if err != nil {
-		return haul{}, err
+		return batch{}, err
 	}
-	h := haul{claim: c, wait: wait, more: len(ids) == n || taken < len(ids), contended: taken < len(ids)}
-	w.widen(h.contended)
+	b := batch{claim: c, wait: wait, more: len(chosen) == n || taken < len(chosen), contended: taken < len(chosen)}
+	w.adapt(b.contended)
 	if taken == 0 {
-		return h, nil
+		return b, nil
 	}
 	w.doubt = &c
-	if h.records, err = w.read(ctx, c); err != nil {
-		return haul{}, err
+	if b.records, err = w.read(ctx, c); err != nil {
+		return batch{}, err
 	}
 	w.doubt = nil
-	return h, nil
+	return b, nil
 }
 
 // take marks the jobs of a claim, where they are still due. Where the answer is lost, it may have done so.
@@ -174,13 +213,13 @@ func (w *worker) take(ctx context.Context, c claim) (taken int, err error) {
 	return taken, nil
 }
 
-// widen lets workers that got in each other's way look further, and those that did not come closer again.
-func (w *worker) widen(contended bool) { //nolint:revive // flag-parameter: the condition is the point
+// adapt lets workers that got in each other's way look at more candidates, and those that did not at fewer again.
+func (w *worker) adapt(contended bool) { //nolint:revive // flag-parameter: the condition is the point
 	if contended {
-		w.wide = min(2*w.wide, widest)
+		w.factor = min(2*w.factor, maxFactor)
 		return
 	}
-	w.wide = max(w.wide-1, 1)
+	w.factor = max(w.factor-1, 1)
 }
 
 // read returns the jobs of a claim in the order in which they were claimed.
@@ -203,19 +242,19 @@ func (w *worker) read(ctx context.Context, c claim) ([]driver.Record, error) {
 
 // settleDoubt finds out what became of a claim whose answer was lost. Where that takes too long, the jobs are given back, since
 // nobody has begun them.
-func (w *worker) settleDoubt(ctx context.Context) (haul, error) {
-	h := haul{claim: *w.doubt, more: true}
+func (w *worker) settleDoubt(ctx context.Context) (batch, error) {
+	b := batch{claim: *w.doubt, more: true}
 	var err error
-	if time.Since(h.since) < w.lease {
-		h.records, err = w.read(ctx, h.claim)
+	if time.Since(b.since) < w.lease {
+		b.records, err = w.read(ctx, b.claim)
 	} else {
-		err = again(ctx, func() error { return w.session(ctx).Exec(w.sql.giveBack, 0, 0, h.ids, h.token).Error })
+		err = again(ctx, func() error { return w.session(ctx).Exec(w.sql.giveBack, 0, 0, b.ids, b.token).Error })
 	}
 	if err != nil {
-		return haul{}, err
+		return batch{}, err
 	}
 	w.doubt = nil
-	return h, nil
+	return b, nil
 }
 
 // giveBack lets jobs that nobody has begun wait again, as if they had not been claimed.
@@ -225,7 +264,9 @@ func (w *worker) giveBack(ctx context.Context, c claim) {
 	err := again(ctx, func() error {
 		return w.session(ctx).Exec(w.sql.giveBack, 0, 0, c.ids, c.token).Error
 	})
-	w.outages.result(ctx, "give back", err) // where it fails, others take them over
+	if err != nil { // others take them over
+		w.failed(ctx, "give back", err)
+	}
 }
 
 // session returns the handle for a statement.

@@ -19,12 +19,18 @@ type attempt struct {
 	driver.Record
 
 	token string
+	died  bool            // the last worker of the job
 	ctx   context.Context //nolint:containedctx // that of the attempt
 	end   context.CancelCauseFunc
 
 	// What follows is guarded by the worker's mutex.
 	until time.Time // by both clocks: one of them stands still while the machine sleeps
 	lost  bool
+}
+
+// begun is the attempt as it is told to others.
+func (a *attempt) begun() driver.Attempt {
+	return driver.Attempt{Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt, Died: a.died}
 }
 
 // over reports whether the lease has ended, by the monotonic clock or by that on the wall.
@@ -34,17 +40,17 @@ func (a *attempt) over() bool {
 }
 
 // hold notes what was claimed. An attempt of this worker at the same job has lost it.
-func (w *worker) hold(ctx context.Context, h haul) []*attempt {
+func (w *worker) hold(ctx context.Context, b batch) []*attempt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	claimed := make([]*attempt, 0, len(h.records))
-	for _, r := range h.records {
+	claimed := make([]*attempt, 0, len(b.records))
+	for _, r := range b.records {
 		for other := range w.held {
 			if other.ID == r.ID {
 				other.lose()
 			}
 		}
-		a := &attempt{Record: r, token: h.token, until: h.since.Add(w.lease)}
+		a := &attempt{Record: r, token: b.token, died: b.died[r.ID], until: b.since.Add(w.lease)}
 		a.ctx, a.end = context.WithCancelCause(ctx) //nolint:fatcontext // one for each
 		claimed = append(claimed, a)
 	}
@@ -86,11 +92,10 @@ func (w *worker) renew(ctx context.Context) time.Duration {
 		}
 	}
 	if err == nil {
-		w.outages.result(ctx, "renew", nil)
 		return w.lease / 3
 	}
 	if !errors.Is(ctx.Err(), context.Canceled) { // the end of Work is no outage
-		w.outages.result(ctx, "renew", fmt.Errorf("xoutbox: renew: %w", err))
+		w.failed(ctx, "renew", fmt.Errorf("xoutbox: renew: %w", err))
 	}
 	return w.expire(all)
 }

@@ -66,6 +66,9 @@ func (p place) application(tb testing.TB, takeOver time.Duration) (context.Conte
 }
 
 func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while; without -short it runs")
+	}
 	for _, tc := range []struct {
 		name          string
 		on            func(tb testing.TB) place

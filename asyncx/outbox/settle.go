@@ -17,13 +17,15 @@ func (w *worker) settle(a *attempt, o driver.Outcome) {
 	for pause := outagePause; ; pause = min(2*pause, longestPause) {
 		found, err := w.settleOnce(ctx, a, o)
 		if err == nil {
-			w.outages.result(ctx, "settle", nil)
-			if !found && pause == outagePause { // else the lost answer may have been that it was
-				w.outages.tell(ctx, "settle", fmt.Errorf("%w: the end of attempt %d at %s does not count", ErrTaken, a.Attempt, a.ID))
+			switch {
+			case found && (o.Verdict == driver.Retry || o.Verdict == driver.Return):
+				w.wake() // the job is due before the next poll, maybe
+			case !found && pause == outagePause: // else the lost answer may have been that it was
+				w.lost(a, ErrTaken)
 			}
 			return
 		}
-		w.outages.result(ctx, "settle", fmt.Errorf("xoutbox: settle: %w", err))
+		w.failed(ctx, "settle", fmt.Errorf("xoutbox: settle: %w", err))
 		if w.gone(a) || !sleep(a.ctx, pause/2+jitter(pause/2)) && w.gone(a) {
 			return
 		}
@@ -145,9 +147,12 @@ func (w *worker) delete(ctx context.Context, group []*success) {
 	ids, tokens := names(attempts)
 	n, err := w.count(ctx, w.sql.succeed, ids, tokens)
 	if err == nil && n < int64(len(group)) && len(group) > 1 {
-		err = fmt.Errorf("%w: %d of %d ends do not count", ErrTaken, int64(len(group))-n, len(group))
-		w.outages.tell(ctx, "settle", err)
-		n, err = 1, nil
+		// Which of them nobody can tell: those that count are gone, and so is what another worker has done meanwhile.
+		for _, s := range group {
+			w.lost(s.attempt, fmt.Errorf("%w, or one of the %d jobs whose ends were written with this one's is: %d of them do not count",
+				ErrTaken, len(group), int64(len(group))-n))
+		}
+		n = 1
 	}
 	for _, s := range group {
 		s.result <- settled{found: n > 0, err: err}

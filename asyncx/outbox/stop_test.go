@@ -84,7 +84,7 @@ func stopped(t *testing.T, deaf bool, ended string) { //nolint:revive // flag-pa
 		t.Fatal(err)
 	}
 	wantLine(t, lines, ended)
-	wantLine(t, lines, "settle xoutbox: the job may be another worker's")
+	wantLine(t, lines, "lost attempt 1 xoutbox: the job may be another worker's")
 	if r, err := queue.Get(ctx, id); err != nil || r.State != job.Running || r.Attempt != 2 {
 		t.Errorf("after the late success: %v, attempt %d, %v", r.State, r.Attempt, err)
 	}

@@ -66,7 +66,7 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	if err != nil {
 		return fmt.Errorf("xoutbox: insert: %w", err)
 	}
-	xCtx.OnCommit(ctx, e.wake) // where it refuses, the workers find the jobs by themselves
+	xCtx.OnCommit(ctx, func(context.Context) { e.wake() }) // where it refuses, the workers find the jobs by themselves
 	return nil
 }
 
@@ -161,7 +161,7 @@ func (e *engine) Replay(ctx context.Context, id string) error {
 	if err := e.change(ctx, "replay", e.sql.replay, id); err != nil {
 		return err
 	}
-	xCtx.OnCommit(xHttp.Context(ctx), e.wake)
+	xCtx.OnCommit(xHttp.Context(ctx), func(context.Context) { e.wake() })
 	return nil
 }
 

@@ -6,10 +6,7 @@ import (
 
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
 	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
-	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // takeOver is short, so that the checks of dead workers are, and long enough for a busy machine.
@@ -26,21 +23,6 @@ func TestJobsInAFile(t *testing.T) {
 			}}
 		},
 		Source: "file", Server: "SQLite",
-	})
-}
-
-func TestJobsInMemory(t *testing.T) {
-	jobtest.Run(t, jobtest.Harness{
-		Open: func(tb testing.TB) jobtest.Store {
-			tb.Helper()
-			db := open(tb, xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: ":memory:"}})
-			return jobtest.Store{Connect: func(tb testing.TB) jobtest.Replica {
-				tb.Helper()
-				// Readers keep writers waiting here, and with the race detector they are slow.
-				ctx, e := engine(tb, db, xOutbox.WithTakeOver(3*takeOver))
-				return jobtest.Replica{Engine: e, Context: ctx}
-			}}
-		},
 	})
 }
 

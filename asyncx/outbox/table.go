@@ -21,7 +21,7 @@ const never = int64(1) << 61
 // row is a job in the table. Times are microseconds since 1970 by the database's clock.
 //
 // One column says for all states when a worker may take the job: due_us is the time for which it waits, the end of the lease
-// under which it runs, or never. The first index is therefore all that a claim needs, and the second serves the lists.
+// under which it runs, or never. The first index therefore finds all that a claim needs, and the second serves the lists.
 type row struct {
 	ID          string  `gorm:"column:id;primaryKey;size:36;not null;index:,composite:due,priority:3;index:,composite:state,priority:2"`
 	Kind        string  `gorm:"column:kind;size:100;not null;index:,composite:due,priority:4"`
@@ -57,7 +57,8 @@ func (t fromNow) GormValue(_ context.Context, db *gorm.DB) clause.Expr {
 // statements are written once, with the names of one database. Each compares and makes times by itself.
 type statements struct {
 	table                 string // for people
-	look, take, read      string
+	look, next            string
+	take, read            string
 	renew, whose, succeed string
 	retry, bury, giveBack string
 	get, replay, remove   string
@@ -101,6 +102,7 @@ func (s *statements) writeClaims(write func(string) string) {
 		first = append(first, fmt.Sprintf("(SELECT MIN({due_us}) FROM {table} WHERE {priority} = %d) AS first_%d", p, p))
 	}
 	s.look = write("SELECT {now} AS now_us, " + strings.Join(first, ", ") + "{dual}")
+	s.next = write("SELECT MIN({due_us}) AS next_us FROM {table} WHERE {priority} = ? AND {due_us} > ?")
 	s.id, s.order = write("{id}"), write("{due_us}, {id}")
 	s.due, s.kinds = write("{priority} = ? AND {due_us} <= ?"), write("{kind} IN ?")
 	s.take = write("UPDATE {table} SET {state} = {running}, {holder} = ?, {attempt} = {attempt} + 1, {run_at_us} = {now}, " +

@@ -25,12 +25,11 @@ type worker struct {
 	wakes    <-chan struct{}
 	lease    time.Duration // how long the table keeps a claim
 	patience time.Duration // how long a statement may take
-	outages  *outages
 	settler  settler
 
 	// What follows is the claiming goroutine's.
-	wide  int    // how many times more candidates it looks at than it wants
-	doubt *claim // one whose answer was lost; nil: none
+	factor int    // how many times more candidates it looks at than it wants
+	doubt  *claim // one whose answer was lost; nil: none
 
 	mu    sync.Mutex
 	held  map[*attempt]struct{}
@@ -45,8 +44,7 @@ func (e *engine) Work(ctx context.Context, work driver.Work) error {
 	// A tenth of the time is left for the one who takes over.
 	lease := e.takeOver - e.takeOver/10
 	w := &worker{
-		engine: e, Work: work, lease: lease, patience: min(max(lease/3, shortest), longest), wide: 1,
-		outages: &outages{failed: work.Failed, told: map[string]time.Time{}},
+		engine: e, Work: work, lease: lease, patience: min(max(lease/3, shortest), longest), factor: 1,
 		settler: settler{done: make(chan *success)},
 		held:    map[*attempt]struct{}{}, freed: make(chan struct{}, 1),
 	}
@@ -74,9 +72,9 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 		if n == 0 {
 			break
 		}
-		h, err := w.interruptible(ctx, n)
-		if ctx.Err() == nil {
-			w.outages.result(ctx, "claim", err)
+		b, err := w.interruptible(ctx, n)
+		if err != nil && ctx.Err() == nil {
+			w.failed(ctx, "claim", err)
 		}
 		if err != nil {
 			if !sleep(ctx, pause/2+jitter(pause/2)) {
@@ -86,14 +84,14 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 			continue
 		}
 		pause = outagePause
-		if len(h.records) > 0 && (ctx.Err() != nil || time.Since(h.since) >= w.lease) { // the process was stopped meanwhile
-			w.giveBack(life, h.claim)
+		if len(b.records) > 0 && (ctx.Err() != nil || time.Since(b.since) >= w.lease) { // the process was stopped meanwhile
+			w.giveBack(life, b.claim)
 			continue
 		}
-		for _, a := range w.hold(life, h) {
+		for _, a := range w.hold(life, b) {
 			running.Go(func() { w.attempt(a) }) //nolint:contextcheck // an attempt has its own
 		}
-		w.rest(ctx, h)
+		w.rest(ctx, b)
 	}
 	if w.doubt != nil {
 		w.giveBack(life, *w.doubt)
@@ -101,7 +99,7 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 }
 
 // interruptible claims, and lets what is under way when ctx ends have a moment more: its answer would be lost.
-func (w *worker) interruptible(ctx context.Context, n int) (haul, error) {
+func (w *worker) interruptible(ctx context.Context, n int) (batch, error) {
 	claiming, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
@@ -130,15 +128,15 @@ func (w *worker) room(ctx context.Context) int {
 }
 
 // rest waits until it is worth to look again.
-func (w *worker) rest(ctx context.Context, h haul) {
+func (w *worker) rest(ctx context.Context, b batch) {
 	wait := w.Poll/2 + jitter(w.Poll)
 	switch {
-	case h.contended && len(h.records) == 0:
+	case b.contended && len(b.records) == 0:
 		wait = jitter(crowded)
-	case h.more:
+	case b.more:
 		return
-	case h.wait < wait: // replicas do not come all at once
-		wait = min(h.wait+soonest+jitter(min(w.Poll, crowded)), wait)
+	case b.wait < wait: // replicas do not come all at once
+		wait = min(b.wait+soonest+jitter(min(w.Poll, crowded)), wait)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -149,9 +147,23 @@ func (w *worker) rest(ctx context.Context, h haul) {
 	}
 }
 
+// failed tells of what goes wrong with the database.
+func (w *worker) failed(ctx context.Context, what string, err error) {
+	if w.Failed != nil {
+		w.Failed(ctx, what, err)
+	}
+}
+
+// lost tells of an outcome that does not count.
+func (w *worker) lost(a *attempt, err error) {
+	if w.Lost != nil {
+		w.Lost(a.ctx, a.begun(), err)
+	}
+}
+
 // attempt makes an attempt and settles it.
 func (w *worker) attempt(a *attempt) {
-	o := w.Run(a.ctx, driver.Attempt{Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt})
+	o := w.Run(a.ctx, a.begun())
 	w.settle(a, o)
 	a.end(nil)
 	w.mu.Lock()

@@ -81,7 +81,7 @@ func (p *pilot) JobGetAvailable(
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	begin := time.Now()
-	rows, err := p.pool.Query(ctx, p.sql.fetch, params.Queue, p.kinds, p.ids(), params.MaxToLock, maxClients, p.client)
+	rows, err := p.pool.Query(ctx, p.sql.fetch, params.Queue, p.kinds, p.ids(), params.MaxToLock, maxClients, p.client, diedText)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,8 @@ func (p *pilot) take(row pgx.CollectableRow, at time.Time) (*claim, error) {
 	}
 	c := &claim{renewed: at, row: r}
 	var args []byte
-	err := row.Scan(&r.ID, &c.ID, &c.Kind, &args, &c.Priority, &c.MaxAttempts, &r.Metadata, &c.Number, &c.CreatedAt, &r.ScheduledAt)
+	err := row.Scan(&r.ID, &c.ID, &c.Kind, &args, &c.Priority, &c.MaxAttempts, &r.Metadata, &c.Number, &c.CreatedAt, &r.ScheduledAt,
+		&c.Died)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,9 @@ type config struct {
 // DefaultTakeOver. A worker writes to the database six times in that time while it has jobs. Give all replicas the same.
 func WithTakeOver(d time.Duration) Option {
 	return func(c *config) {
-		c.refuse(d < minTakeOver || d > maxTakeOver, "WithTakeOver: %s is not in %s to %s", d, minTakeOver, maxTakeOver)
+		if d < minTakeOver || d > maxTakeOver {
+			c.fault("WithTakeOver: %s is not in %s to %s", d, minTakeOver, maxTakeOver)
+		}
 		c.takeOver = d
 	}
 }
@@ -77,7 +79,9 @@ func WithTakeOver(d time.Duration) Option {
 // kept until they are replayed or deleted.
 func WithRetention(d time.Duration) Option {
 	return func(c *config) {
-		c.refuse(d < time.Second, "WithRetention: %s is less than a second", d)
+		if d < time.Second {
+			c.fault("WithRetention: %s is less than a second", d)
+		}
 		c.retention = d
 	}
 }
@@ -86,7 +90,9 @@ func WithRetention(d time.Duration) Option {
 // The default is the first one in the search path of the database's user.
 func WithSchema(name string) Option {
 	return func(c *config) {
-		c.refuse(!validSchema.MatchString(name), "WithSchema: %q is not 1 to 46 letters, digits and underscores, a letter first", name)
+		if !validSchema.MatchString(name) {
+			c.fault("WithSchema: %q is not 1 to 46 letters, digits and underscores, a letter first", name)
+		}
 		c.schema = name
 	}
 }
@@ -98,16 +104,16 @@ func WithoutMigration() Option { return func(c *config) { c.asIs = true } }
 // transaction of this database only; one that is stored within a transaction of another database is refused.
 func WithDB(db *gorm.DB) Option {
 	return func(c *config) {
-		c.refuse(db == nil, "WithDB: the database is nil")
+		if db == nil {
+			c.fault("WithDB: the database is nil")
+		}
 		c.db = db
 	}
 }
 
-// refuse notes a fault where there is one.
-func (c *config) refuse(wrong bool, format string, args ...any) { //nolint:revive // flag-parameter: the condition is the point
-	if wrong {
-		c.faults = append(c.faults, fmt.Errorf("xriver: %w: %s", xJob.ErrOption, fmt.Sprintf(format, args...)))
-	}
+// fault notes a problem of the options.
+func (c *config) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Errorf("xriver: %w: %s", xJob.ErrOption, fmt.Sprintf(format, args...)))
 }
 
 // Open returns what opens the engine on the application's PostgreSQL database, for xJob.Init. It brings River's tables up to date,

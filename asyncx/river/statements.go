@@ -51,7 +51,8 @@ SELECT decode(n.id, 'hex'), B'11111111', n.kind, coalesce(n.args, 'null'), n.pri
 	statement_timestamp(), statement_timestamp() + n.delay * interval '1 microsecond'
 FROM json_to_recordset(?::json) AS n(id text, kind text, args jsonb, priority smallint, max_attempts smallint, metadata jsonb, delay bigint)`
 
-// fetchJobs is River's own, for some kinds only and not for jobs that this client is still at.
+// fetchJobs is River's own, for some kinds only and not for jobs that this client is still at. It tells too whether the worker of the
+// last attempt died: then the job waits since it was rescued, and was not put back meanwhile.
 const fetchJobs = `WITH found AS (
 	SELECT id FROM {schema}river_job
 	WHERE state = 'available' AND queue = $1 AND scheduled_at <= now() AND kind = ANY($2) AND id <> ALL($3)
@@ -62,7 +63,9 @@ UPDATE {schema}river_job j
 SET state = 'running', attempt = j.attempt + 1, attempted_at = now(),
 	attempted_by = array_append(j.attempted_by[greatest(array_upper(j.attempted_by, 1) - $5 + 2, 1):], $6)
 FROM found WHERE j.id = found.id
-RETURNING j.id, encode(j.unique_key, 'hex'), j.kind, j.args, j.priority, j.max_attempts, j.metadata, j.attempt, j.created_at, j.scheduled_at`
+RETURNING j.id, encode(j.unique_key, 'hex'), j.kind, j.args, j.priority, j.max_attempts, j.metadata, j.attempt, j.created_at, j.scheduled_at,
+	coalesce(CASE WHEN j.errors[array_upper(j.errors, 1)] ->> 'error' = $7
+		THEN (j.errors[array_upper(j.errors, 1)] ->> 'at')::timestamptz = j.scheduled_at END, false)`
 
 // ownedJobs locks those of some jobs that are still this client's, and tells the time.
 const ownedJobs = `SELECT coalesce(array_agg(o.id), '{}'), clock_timestamp() FROM (
@@ -86,8 +89,8 @@ const rescueJobs = `WITH o AS (
 UPDATE {schema}river_job j SET
 	state = (CASE WHEN j.metadata ? 'cancel_attempted_at' THEN 'cancelled' ELSE 'available' END)::{schema}river_job_state,
 	finalized_at = CASE WHEN j.metadata ? 'cancel_attempted_at' THEN clock_timestamp() END,
-	scheduled_at = clock_timestamp(),
-	errors = array_append(j.errors, jsonb_build_object('at', clock_timestamp(), 'attempt', j.attempt, 'trace', '', 'error', $3::text))
+	scheduled_at = statement_timestamp(),
+	errors = array_append(j.errors, jsonb_build_object('at', statement_timestamp(), 'attempt', j.attempt, 'trace', '', 'error', $3::text))
 FROM o WHERE j.id = o.id`
 
 func newStatements(schema string) statements {

@@ -79,6 +79,8 @@ type Attempt struct {
 	Number int
 	// CreatedAt is when the job was stored.
 	CreatedAt time.Time
+	// Died says that the attempt before ended with the death of its worker. It is said once: not any more after a Return.
+	Died bool
 }
 
 // Verdict is what is to become of a job after an attempt.
@@ -120,6 +122,9 @@ type Work struct {
 	Run func(ctx context.Context, a Attempt) Outcome
 	// Failed is told of what goes wrong between the engine and its server. It does not block.
 	Failed func(ctx context.Context, what string, err error)
+	// Lost is told of an outcome that did not count, or may not have, because the job is another worker's by now. It does not
+	// block. Nil is nobody. An engine that cannot tell does not call it.
+	Lost func(ctx context.Context, a Attempt, err error)
 }
 
 // Query chooses records.
@@ -128,7 +133,7 @@ type Query struct {
 	State State
 	// Kind is the kind that they are of; "" is all.
 	Kind string
-	// After is the id of the last record of the page before; "" begins.
+	// After is the id of the last record of the page before, a UUID; "" begins.
 	After string
 	// Limit is the length of a page, at least 1.
 	Limit int
@@ -154,7 +159,7 @@ type Engine interface {
 	// server are told to w.Failed, and ridden out; an error means that it could not begin. It may be called again, also while
 	// another call of it goes on.
 	Work(ctx context.Context, w Work) error
-	// Get returns a job. Any text may be asked for: what is no id is ErrNotFound.
+	// Get returns a job. Package job asks it, and Replay and Delete, for UUIDs only.
 	Get(ctx context.Context, id string) (Record, error)
 	// List returns a page of records in the order of their ids, which is that of their making.
 	List(ctx context.Context, q Query) ([]Record, error)

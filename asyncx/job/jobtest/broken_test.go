@@ -103,3 +103,23 @@ func numbered(change func(a *driver.Attempt)) func(b *broken) {
 		return run(ctx, a)
 	})
 }
+
+// listed changes the pages.
+func listed(change func(page []driver.Record) []driver.Record) func(b *broken) {
+	return func(b *broken) {
+		b.list = func(ctx context.Context, q driver.Query) ([]driver.Record, error) {
+			page, err := b.right.List(ctx, q)
+			return change(page), err
+		}
+	}
+}
+
+// worked changes what a worker asks for.
+func worked(change func(w *driver.Work)) func(b *broken) {
+	return func(b *broken) {
+		b.work = func(ctx context.Context, w driver.Work) error {
+			change(&w)
+			return b.right.Work(ctx, w)
+		}
+	}
+}

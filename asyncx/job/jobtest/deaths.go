@@ -66,6 +66,25 @@ var deathChecks = []check{
 		peer.awaitDone(t, j.ID)
 		w.quiet(t, "which has succeeded")
 	})},
+	{"Death/ATakeOverIsToldOnce", mortal(func(t *testing.T, e *env) {
+		j := job()
+		peer := e.connect(t)
+		peer.insert(t, j)
+		lost := e.work(t).nextOf(t, j.ID, 1)
+		e.Vanish(t)
+		w := peer.work(t)
+		first := w.nextOf(t, j.ID, 2)
+		first.finish(giveBack(0))
+		second := w.nextOf(t, j.ID, 2)
+		second.finish(retry(0))
+		third := w.nextOf(t, j.ID, 3)
+		third.ok()
+		if lost.Died || !first.Died || second.Died || third.Died {
+			t.Errorf("Died = %t at first, %t after the death, %t once that was given back, %t after a failure; want the second one only",
+				lost.Died, first.Died, second.Died, third.Died)
+		}
+		peer.awaitDone(t, j.ID)
+	})},
 	{"Death/EachDeathUsesUpAnAttempt", mortal(func(t *testing.T, e *env) {
 		j := job(func(j *driver.Job) { j.MaxAttempts = 1 }) // who ends it is the worker
 		e.insert(t, j)

@@ -82,12 +82,13 @@ var storeDefects = map[string]defect{
 			return r, err
 		}
 	}, []string{"Store/GetTellsOfAJobsLife", "Death/AnotherWorkerTakesOver"}},
-	"ids are UUIDs": {func(b *broken) {
+	"the unknown is nothing": {func(b *broken) {
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {
-			if len(id) != 36 {
-				return driver.Record{}, errBroken
+			r, err := b.right.Get(ctx, id)
+			if errors.Is(err, driver.ErrNotFound) {
+				err = nil
 			}
-			return b.right.Get(ctx, id)
+			return r, err
 		}
 	}, []string{"Store/AnUnknownJobIsNotFound"}},
 	"backwards": {listed(func(page []driver.Record) []driver.Record {
@@ -143,16 +144,6 @@ var storeDefects = map[string]defect{
 		"Transaction/AJobIsThereFromTheCommitOn", "Transaction/AJobThatIsRolledBackNeverRuns",
 		"Transaction/AJobOfASavepointThatIsRolledBackNeverRuns", "Transaction/AJobOfASavepointEndsWithTheTransaction",
 	}},
-}
-
-// listed changes the pages.
-func listed(change func(page []driver.Record) []driver.Record) func(b *broken) {
-	return func(b *broken) {
-		b.list = func(ctx context.Context, q driver.Query) ([]driver.Record, error) {
-			page, err := b.right.List(ctx, q)
-			return change(page), err
-		}
-	}
 }
 
 // defects of the order and of outcomes.
@@ -267,16 +258,6 @@ var orderDefects = map[string]defect{
 	}, []string{"Delete/AWaitingJobNeverRuns", "Delete/AJobThatWaitsForARetryNeverRuns", "Delete/ADeadJobIsGone"}},
 }
 
-// worked changes what a worker asks for.
-func worked(change func(w *driver.Work)) func(b *broken) {
-	return func(b *broken) {
-		b.work = func(ctx context.Context, w driver.Work) error {
-			change(&w)
-			return b.right.Work(ctx, w)
-		}
-	}
-}
-
 // once lets an engine work once.
 func once(b *broken) {
 	var worked atomic.Bool
@@ -293,6 +274,8 @@ var workerDefects = map[string]defect{
 	"always the first attempt": {numbered(func(a *driver.Attempt) { a.Number = 1 }), []string{
 		"Death/AnotherWorkerTakesOver", "Death/EachDeathUsesUpAnAttempt", "Death/AllJobsOfADeadWorkerAreTakenOver",
 	}},
+	"deaths are secret": {numbered(func(a *driver.Attempt) { a.Died = false }), []string{"Death/ATakeOverIsToldOnce"}},
+	"dead for ever":     {numbered(func(a *driver.Attempt) { a.Died = a.Number > 1 }), []string{"Death/ATakeOverIsToldOnce"}},
 	"no sign of life": {ran(func(b *broken, _, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
 		if a.Number == 1 {
 			b.right.SetAway(true)
@@ -362,6 +345,14 @@ var workerDefects = map[string]defect{
 	}), []string{"Stop/AnAttemptsContextHasTheValuesOfWork", "Death/AnotherWorkerTakesOver"}},
 	"no name":   {func(b *broken) { b.traits.Name = "" }, []string{"Calls/TraitsAreWhole"}},
 	"no answer": {func(b *broken) { b.ping = func(context.Context) error { return errBroken } }, []string{"Calls/PingAnswers"}},
+	"blind in a transaction": {func(b *broken) {
+		b.get = func(ctx context.Context, id string) (driver.Record, error) {
+			if xCtx.InTransaction(ctx) {
+				return driver.Record{}, errBroken
+			}
+			return b.right.Get(ctx, id)
+		}
+	}, []string{"Store/WhatIsNoIDIsNotFound"}},
 	"contexts are nothing": {func(b *broken) {
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {
 			return b.right.Get(context.WithoutCancel(ctx), id)

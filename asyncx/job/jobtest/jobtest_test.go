@@ -46,6 +46,9 @@ func harness(wrap func(m *memory.Store, e *memory.Engine) driver.Engine) jobtest
 func right(_ *memory.Store, e *memory.Engine) driver.Engine { return e }
 
 func TestTheMemoryPasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while; without -short it runs")
+	}
 	jobtest.Run(t, harness(right))
 }
 
@@ -131,6 +134,9 @@ func play(t *testing.T, args ...string) (out string, err error) {
 }
 
 func TestEveryDefectIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while; without -short it runs")
+	}
 	all := defects()
 	outs := make(map[string]string, len(all))
 	var mu sync.Mutex

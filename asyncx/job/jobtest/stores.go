@@ -1,11 +1,13 @@
 package jobtest
 
 import (
+	"context"
 	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	xJob "github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	xUtil "github.com/plinthgo/plinth/core/common/xutil"
 )
@@ -161,12 +163,45 @@ var storeChecks = []check{
 		e.awaitDone(t, j.ID)
 	}},
 	{"Store/AnUnknownJobIsNotFound", func(t *testing.T, e *env) {
-		for _, id := range []string{xUtil.UUID().V7(), "nonsense", "", "'; --"} {
+		for _, id := range []string{xUtil.UUID().V7(), uuidOf("0"), uuidOf("f")} {
 			e.wantNone(t, id)
 			is(t, "Replay of an unknown job", e.Replay(e.ctx, id), driver.ErrNotFound)
 			is(t, "Delete of an unknown job", e.Delete(e.ctx, id), driver.ErrNotFound)
 		}
 	}},
+	{"Store/WhatIsNoIDIsNotFound", func(t *testing.T, e *env) {
+		j := job(delay(time.Hour))
+		e.insert(t, j)
+		within := func(fn func(ctx context.Context) error) error { return fn(e.ctx) }
+		if e.Traits().Transactional { // one that an error ends
+			within = func(fn func(ctx context.Context) error) error { return e.h.Transaction(e.ctx, fn) }
+		}
+		err := within(func(ctx context.Context) error {
+			q := xJob.NewQueue(e.Engine) // it is who knows
+			for _, id := range []string{"nonsense", "", "'; --", "\x00", "\xff", j.ID + "\x00", j.ID + "\n", strings.ToUpper(j.ID), "{" + j.ID + "}"} {
+				_, err := q.Get(ctx, id)
+				is(t, "Get of what is no id", err, driver.ErrNotFound)
+				is(t, "Replay of what is no id", q.Replay(ctx, id), driver.ErrNotFound)
+				is(t, "Delete of what is no id", q.Delete(ctx, id), driver.ErrNotFound)
+			}
+			for _, wrong := range []driver.Query{{Kind: "\x00"}, {Kind: "\xff"}, {Kind: "A"}, {After: "\x00"}, {After: "\xff"}, {After: "-"}} {
+				wrong.State = driver.Waiting
+				_, err := q.List(ctx, wrong)
+				is(t, "List of what makes no sense", err, xJob.ErrOption)
+			}
+			_, err := q.Get(ctx, j.ID)
+			return err
+		})
+		if err != nil {
+			t.Errorf("Get of the job, after that = %v", err)
+		}
+	}},
+}
+
+// uuidOf is a UUID of one digit.
+func uuidOf(digit string) string {
+	r := func(n int) string { return strings.Repeat(digit, n) }
+	return strings.Join([]string{r(8), r(4), r(4), r(4), r(12)}, "-")
 }
 
 // wantNone fails the test where one of the jobs is there.

@@ -116,11 +116,14 @@ func (r *Engine) Insert(ctx context.Context, jobs []driver.Job) error {
 			m.add(jobs)
 			return nil
 		}
-		xCtx.OnCommit(ctx, func() {
+		stored := xCtx.OnCommit(ctx, func(context.Context) {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.add(jobs)
 		})
+		if !stored {
+			return errors.New("memory: the transaction has ended")
+		}
 		return nil
 	})
 }
@@ -150,10 +153,11 @@ func (r *Engine) claim(ctx context.Context, kinds []string) (e *entry, a driver.
 		e = slices.MinFunc(ready, func(a, b *entry) int {
 			return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.ID, b.ID))
 		})
+		died := e.State == driver.Running
 		e.State, e.until, e.RunAt = driver.Running, now.Add(TakeOver), now
 		e.Attempt++
 		e.holder++
-		a, holder = driver.Attempt{Job: e.Job, Number: e.Attempt, CreatedAt: e.CreatedAt}, e.holder
+		a, holder = driver.Attempt{Job: e.Job, Number: e.Attempt, CreatedAt: e.CreatedAt, Died: died}, e.holder
 		return nil
 	})
 	return e, a, holder, err
@@ -219,10 +223,17 @@ func (r *Engine) attempt(ctx context.Context, w driver.Work, e *entry, a driver.
 		}
 		lose()
 	})
-	o := w.Run(ctx, a)
+	r.end(ctx, w, e, a, holder, w.Run(ctx, a))
+}
+
+// end settles an attempt, and tries for a while where the store is away.
+func (r *Engine) end(ctx context.Context, w driver.Work, e *entry, a driver.Attempt, holder int, o driver.Outcome) {
 	for tries := 0; ; tries++ {
 		held := true
 		err := r.hold(e, holder, func() { r.m.settle(e, o) }, &held) //nolint:contextcheck // also when ctx has ended
+		if err == nil && !held && w.Lost != nil {
+			w.Lost(ctx, a, errors.New("memory: the job is another worker's"))
+		}
 		if err == nil {
 			return
 		}

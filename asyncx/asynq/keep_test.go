@@ -1,0 +1,182 @@
+package asynq_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	goredis "github.com/redis/go-redis/v9"
+
+	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+// asynq itself would keep 9999 of them, and none that died 90 days ago.
+func TestAllDeadJobsAreKept(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, client := p.open(t)
+	queue := p.queue + ":" + testKind + ":3"
+	archived := "asynq:{" + queue + "}:archived"
+	const many = 10_500
+	old := time.Now().AddDate(0, 0, -400)
+	for begin := 0; begin < many; begin += 500 {
+		_, err := client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+			for i := begin; i < begin+500; i++ {
+				id := fmt.Sprintf("0-%d", i)
+				pipe.ZAdd(ctx, archived, goredis.Z{Score: float64(old.Unix() + int64(i)), Member: id})
+				pipe.HSet(ctx, "asynq:{"+queue+"}:t:"+id, "state", "archived", "msg", "")
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := some(1)[0]
+	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
+		t.Fatal(err)
+	}
+	work(t, ctx, e, driver.Work{
+		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond, Failed: noFailure(t),
+		Run: func(context.Context, driver.Attempt) driver.Outcome {
+			return driver.Outcome{Verdict: driver.Bury, Error: "no good"}
+		},
+	})
+	until(t, "the job is dead", func() bool {
+		r, err := e.Get(ctx, j.ID)
+		return err == nil && r.State == driver.Dead
+	})
+	if n := client.ZCard(ctx, archived).Val(); n != many+1 {
+		t.Errorf("%d dead jobs are kept, want %d", n, many+1)
+	}
+	if client.Exists(ctx, "asynq:{"+queue+"}:t:0-0").Val() != 1 {
+		t.Error("the oldest dead job is gone")
+	}
+	info, err := asynq.NewInspectorFromRedisClient(client).GetTaskInfo(queue, j.ID)
+	if err != nil || info.State != asynq.TaskStateArchived || info.LastErr != "no good" {
+		t.Errorf("asynq's own tools give %+v, %v; want an archived task with its error", info, err)
+	}
+}
+
+func TestRetentionKeepsWhatIsDone(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, _ := p.open(t, xAsynq.WithRetention(time.Hour))
+	j := some(1)[0]
+	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
+		t.Fatal(err)
+	}
+	w, begun := collect(testKind)
+	stop := work(t, ctx, e, w)
+	next(t, begun)
+	stop()
+	r, err := e.Get(ctx, j.ID)
+	if err != nil || r.State != driver.Done || r.Attempt != 1 {
+		t.Errorf("Get = %s with attempt %d, %v; want done with 1", r.State, r.Attempt, err)
+	}
+	if records, err := e.List(ctx, driver.Query{State: driver.Done, Limit: 10}); err != nil || len(records) != 1 {
+		t.Errorf("List = %d records, %v; want 1", len(records), err)
+	}
+	if err := e.Delete(ctx, j.ID); !errors.Is(err, driver.ErrState) {
+		t.Errorf("Delete = %v, want %v", err, driver.ErrState)
+	}
+	if err := e.Replay(ctx, j.ID); !errors.Is(err, driver.ErrState) {
+		t.Errorf("Replay = %v, want %v", err, driver.ErrState)
+	}
+}
+
+func TestAReturnKeepsTheErrorOfTheAttemptBefore(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, _ := p.open(t)
+	j := some(1)[0]
+	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
+		t.Fatal(err)
+	}
+	outcomes := make(chan driver.Outcome, 2)
+	outcomes <- driver.Outcome{Verdict: driver.Retry, Error: "not this time"}
+	outcomes <- driver.Outcome{Verdict: driver.Return, Wait: time.Hour, Error: "not yet"}
+	stop := work(t, ctx, e, driver.Work{
+		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond, Failed: noFailure(t),
+		Run: func(context.Context, driver.Attempt) driver.Outcome { return <-outcomes },
+	})
+	until(t, "both attempts are over", func() bool {
+		r, err := e.Get(ctx, j.ID)
+		return err == nil && time.Until(r.RunAt) > time.Minute
+	})
+	stop()
+	if r, err := e.Get(ctx, j.ID); err != nil || r.Attempt != 1 || r.Error != "not this time" {
+		t.Errorf("attempt, error = %d, %q (%v); want 1, not this time", r.Attempt, r.Error, err)
+	}
+}
+
+func TestAReplayedJobHasNoErrorAndKeepsItsTime(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, _ := p.open(t)
+	j := some(1)[0]
+	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
+		t.Fatal(err)
+	}
+	created, err := e.Get(ctx, j.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := work(t, ctx, e, driver.Work{
+		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond, Failed: noFailure(t),
+		Run: func(context.Context, driver.Attempt) driver.Outcome {
+			return driver.Outcome{Verdict: driver.Bury, Error: "no good"}
+		},
+	})
+	until(t, "the job is dead", func() bool {
+		r, err := e.Get(ctx, j.ID)
+		return err == nil && r.State == driver.Dead
+	})
+	stop()
+	if err := e.Replay(ctx, j.ID); err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Get(ctx, j.ID)
+	if err != nil || r.State != driver.Waiting || r.Error != "" || !r.CreatedAt.Equal(created.CreatedAt) {
+		t.Errorf("the replayed job is %s with error %q, of %s (%v); want waiting, none, %s", r.State, r.Error, r.CreatedAt, err, created.CreatedAt)
+	}
+}
+
+func TestACancelInAsynqsToolsEndsTheAttempt(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, client := p.open(t)
+	j := some(1)[0]
+	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
+		t.Fatal(err)
+	}
+	causes, numbers := make(chan error, 1), make(chan int, 10)
+	work(t, ctx, e, driver.Work{
+		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond, Failed: noFailure(t),
+		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
+			numbers <- a.Number
+			if a.Number == 1 {
+				<-ctx.Done()
+				causes <- context.Cause(ctx)
+			}
+			return driver.Outcome{}
+		},
+	})
+	<-numbers
+	until(t, "the attempt ends", func() bool { // it may not listen yet
+		if err := asynq.NewInspectorFromRedisClient(client).CancelProcessing(j.ID); err != nil {
+			t.Fatal(err)
+		}
+		return len(causes) > 0
+	})
+	if cause := <-causes; !errors.Is(cause, xAsynq.ErrTaken) {
+		t.Errorf("the cause is %v, want %v", cause, xAsynq.ErrTaken)
+	}
+	if n := <-numbers; n != 2 {
+		t.Errorf("the next attempt has number %d, want 2", n)
+	}
+}

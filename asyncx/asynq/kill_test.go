@@ -1,0 +1,202 @@
+package asynq_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// childKey tells the test's own binary that it is a worker which is going to be killed.
+const childKey xEnv.EnvKey = "PLINTH_TEST_ASYNQ_CHILD"
+
+// task is what a child is told.
+type task struct {
+	Host, User, Pass, Queue string
+	Port                    int
+}
+
+const (
+	heldKind, quickKind = "test.held", "test.quick"
+	heldEach            = 10 // slots of a child
+)
+
+// child is a worker that never ends an attempt at a held job, and ends one at a quick job at once.
+func child() bool {
+	text, ok := xEnv.GetEnv(childKey)
+	if !ok {
+		return false
+	}
+	var do task
+	if err := json.Unmarshal([]byte(text), &do); err != nil {
+		panic(err)
+	}
+	client := goredis.NewClient(&goredis.Options{Addr: fmt.Sprintf("%s:%d", do.Host, do.Port), Username: do.User, Password: do.Pass})
+	ctx := context.Background()
+	e, err := xAsynq.Open(xAsynq.WithClient(client), xAsynq.WithQueue(do.Queue))(ctx)
+	if err != nil {
+		panic(err)
+	}
+	err = e.Work(ctx, driver.Work{
+		Kinds: []string{heldKind, quickKind}, Concurrency: heldEach, Poll: 50 * time.Millisecond,
+		Failed: func(_ context.Context, what string, err error) { println(what, err.Error()) },
+		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
+			if a.Kind == heldKind {
+				client.Incr(ctx, do.Queue+":held")
+				<-ctx.Done()
+			}
+			client.HIncrBy(ctx, do.Queue+":effects", a.ID, 1)
+			return driver.Outcome{}
+		},
+	})
+	panic(err)
+}
+
+// process starts a child.
+func (p place) process(t *testing.T) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(task{Host: p.config.Host, Port: p.config.Port, User: p.config.User, Pass: p.config.Pass, Queue: p.queue})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childKey.String()+"="+string(text))
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+// survivors note the attempts after the deaths.
+type survivors struct {
+	mu      sync.Mutex
+	numbers map[string]int
+}
+
+func (s *survivors) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.numbers)
+}
+
+// TestNothingIsLostWhenProcessesAreKilled waits as long as asynq really takes, two minutes at most.
+func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, client := p.open(t)
+	held, quick := some(40, ofKind(heldKind)), some(2000, ofKind(quickKind), func(j *driver.Job) { j.Priority = 4 })
+	t.Cleanup(func() { client.Del(ctx, p.queue+":held", p.queue+":effects") })
+	var children []*exec.Cmd
+	for range 3 {
+		children = append(children, p.process(t))
+	}
+	if err := e.Insert(ctx, quick); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "quick jobs are done", func() bool { return client.HLen(ctx, p.queue+":effects").Val() > 300 })
+	if err := e.Insert(ctx, held); err != nil {
+		t.Fatal(err)
+	}
+	// The held ones have the better priority, so that the slots fill with them while others are still being settled.
+	until(t, "some jobs are held", func() bool { n, _ := client.Get(ctx, p.queue+":held").Int(); return n >= 2*heldEach })
+	for _, c := range children {
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	died := time.Now()
+	for _, c := range children {
+		_ = c.Wait() // it was killed
+	}
+	running, err := e.List(ctx, driver.Query{State: driver.Running, Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := survivors{numbers: map[string]int{}}
+	work(t, ctx, e, driver.Work{
+		Kinds: []string{heldKind, quickKind}, Concurrency: 20, Poll: 50 * time.Millisecond, Failed: noFailure(t),
+		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
+			s.mu.Lock()
+			s.numbers[a.ID] = a.Number
+			s.mu.Unlock()
+			client.HIncrBy(ctx, p.queue+":effects", a.ID, 1)
+			return driver.Outcome{}
+		},
+	})
+	everything := int64(len(held) + len(quick))
+	for begin := time.Now(); client.HLen(ctx, p.queue+":effects").Val() < everything || !p.empty(ctx, t, client); pass(100 * time.Millisecond) {
+		if time.Since(begin) > e.Traits().TakeOver+10*time.Second {
+			t.Fatalf("%d of %d jobs are done", client.HLen(ctx, p.queue+":effects").Val(), everything)
+		}
+	}
+	t.Logf("%d jobs of the dead were taken over within %s, %d jobs ran after the deaths", len(running), time.Since(died), s.count())
+	if len(running) < 2*heldEach {
+		t.Errorf("%d jobs ran when their workers died, want at least %d", len(running), 2*heldEach)
+	}
+	for _, r := range running {
+		if s.numbers[r.ID] != 2 {
+			t.Errorf("a job whose worker died had the attempt %d then, want 2", s.numbers[r.ID])
+		}
+	}
+}
+
+// empty reports whether no job is left.
+func (p place) empty(ctx context.Context, t *testing.T, client goredis.UniversalClient) bool {
+	t.Helper()
+	for _, queue := range p.queues(ctx, t, client) {
+		for _, part := range []string{"pending", "active", "lease", "retry", "archived"} {
+			if client.Exists(ctx, "asynq:{"+queue+"}:"+part).Val() > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// TestALivingWorkerKeepsALongJob lets an attempt take longer than the lease and the time that asynq adds to it, after which another
+// worker looks for dead ones as it begins.
+func TestALivingWorkerKeepsALongJob(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, _ := p.open(t)
+	peerCtx, peer, _ := p.open(t)
+	j := some(1)[0]
+	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
+		t.Fatal(err)
+	}
+	begun, end := make(chan context.Context, 1), make(chan struct{})
+	work(t, ctx, e, driver.Work{
+		Kinds: []string{testKind}, Concurrency: 1, Poll: time.Second, Failed: noFailure(t),
+		Run: func(ctx context.Context, _ driver.Attempt) driver.Outcome {
+			begun <- ctx
+			<-end
+			return driver.Outcome{}
+		},
+	})
+	attempt := <-begun
+	pass(65 * time.Second)
+	work(t, peerCtx, peer, driver.Work{
+		Kinds: []string{testKind}, Concurrency: 1, Poll: time.Second, Failed: noFailure(t),
+		Run: func(context.Context, driver.Attempt) driver.Outcome {
+			t.Error("another worker has been given the job")
+			return driver.Outcome{}
+		},
+	})
+	pass(3 * time.Second)
+	if attempt.Err() != nil {
+		t.Error("the context of the attempt has ended")
+	}
+	close(end)
+	until(t, "the job is done", func() bool { return gone(ctx, e, j.ID) })
+}

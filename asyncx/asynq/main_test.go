@@ -1,0 +1,27 @@
+package asynq_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if child() {
+		return
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "24"); err != nil { // most of the checks wait for something to be due
+		panic(err)
+	}
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			println(err.Error())
+			code = 1
+		}
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,105 @@
+package asynq
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+// allQueues is the set in which asynq notes the names of its queues.
+const allQueues = "asynq:queues"
+
+// The parts of asynq's keys after that of the queue.
+const (
+	taskPart      = "t:"
+	pendingPart   = "pending"
+	scheduledPart = "scheduled"
+	retryPart     = "retry"
+	activePart    = "active"
+	archivedPart  = "archived"
+	completedPart = "completed"
+	pausedPart    = "paused"
+	leasePart     = "lease"
+)
+
+// key returns asynq's name for a part of a queue.
+func key(queue, part string) string { return "asynq:{" + queue + "}:" + part }
+
+func taskKey(queue, id string) string { return key(queue, taskPart) + id }
+
+// names knows the queues of this engine.
+type names struct{ prefix string }
+
+func (n names) queue(kind string, priority int) string {
+	return n.prefix + kind + ":" + strconv.Itoa(priority)
+}
+
+// parse undoes queue; ok is false for a queue of others. There is no colon in a kind.
+func (n names) parse(queue string) (kind string, priority int, ok bool) {
+	rest, ours := strings.CutPrefix(queue, n.prefix)
+	kind, digit, found := strings.Cut(rest, ":")
+	priority, err := strconv.Atoi(digit)
+	ok = ours && found && kind != "" && err == nil && priority >= driver.MinPriority && priority <= driver.MaxPriority
+	return kind, priority, ok
+}
+
+// The headers of a task.
+const (
+	headerMaxAttempts = "max_attempts"
+	headerCreated     = "created" // nanoseconds since 1970
+	headerRunAt       = "run_at"  // likewise
+	headerMeta        = "meta."   // and the key
+)
+
+func headersOf(j *driver.Job, created time.Time) map[string]string {
+	h := map[string]string{
+		headerMaxAttempts: strconv.Itoa(j.MaxAttempts),
+		headerCreated:     strconv.FormatInt(created.UnixNano(), 10),
+		headerRunAt:       strconv.FormatInt(created.Add(j.Delay).UnixNano(), 10),
+	}
+	for k, v := range j.Meta {
+		h[headerMeta+k] = v
+	}
+	return h
+}
+
+// replayed returns the headers of a job that runs at once.
+func replayed(headers map[string]string, now time.Time) map[string]string {
+	h := maps.Clone(headers)
+	if h == nil {
+		h = map[string]string{}
+	}
+	h[headerRunAt] = strconv.FormatInt(now.UnixNano(), 10)
+	return h
+}
+
+// jobOf returns the job of a task. One that another program has put into the queue has no headers.
+func (n names) jobOf(id, queue, kind string, args []byte, headers map[string]string) driver.Job {
+	j := driver.Job{ID: id, Kind: kind, Args: args, MaxAttempts: xJob.DefaultMaxAttempts}
+	_, j.Priority, _ = n.parse(queue)
+	if attempts, err := strconv.Atoi(headers[headerMaxAttempts]); err == nil {
+		j.MaxAttempts = attempts
+	}
+	for k, v := range headers {
+		if name, ok := strings.CutPrefix(k, headerMeta); ok {
+			if j.Meta == nil {
+				j.Meta = map[string]string{}
+			}
+			j.Meta[name] = v
+		}
+	}
+	return j
+}
+
+// timeOf returns a time of the headers, or the zero one.
+func timeOf(headers map[string]string, name string) time.Time {
+	nanos, err := strconv.ParseInt(headers[name], 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(0, nanos)
+}

@@ -1,0 +1,129 @@
+package asynq
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+// The names of asynq's keys are taken from what it would send.
+func TestKeysAreThoseOfAsynq(t *testing.T) {
+	r := &recorder{}
+	client := asynq.NewClientFromRedisClient(r)
+	task := asynq.NewTask("kind", nil)
+	if _, err := client.Enqueue(task, asynq.Queue("q:kind:1"), asynq.TaskID("id")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Enqueue(task, asynq.Queue("q:kind:1"), asynq.TaskID("id"), asynq.ProcessIn(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{
+		{taskKey("q:kind:1", "id"), key("q:kind:1", pendingPart)},
+		{taskKey("q:kind:1", "id"), key("q:kind:1", scheduledPart)},
+	}
+	for i, s := range r.scripts {
+		if s.keys[0] != want[i][0] || s.keys[1] != want[i][1] {
+			t.Errorf("asynq's keys are %v, want %v", s.keys, want[i])
+		}
+	}
+}
+
+func TestNamesOfQueues(t *testing.T) {
+	n := names{"shop:"}
+	for _, tc := range []struct {
+		name, queue, wantKind string
+		wantPriority          int
+		want                  bool
+	}{
+		{name: "ours", queue: n.queue("user.welcome", 2), wantKind: "user.welcome", wantPriority: 2, want: true},
+		{name: "another service", queue: "shop2:user.welcome:2"},
+		{name: "a longer name", queue: "shop:eu:user.welcome:2"},
+		{name: "no priority", queue: "shop:user.welcome"},
+		{name: "an unknown priority", queue: "shop:user.welcome:5"},
+		{name: "no kind", queue: "shop::2"},
+		{name: "the name alone", queue: "shop:"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			kind, priority, ok := n.parse(tc.queue)
+			if ok != tc.want || ok && (kind != tc.wantKind || priority != tc.wantPriority) {
+				t.Errorf("parse = %q, %d, %t; want %q, %d, %t", kind, priority, ok, tc.wantKind, tc.wantPriority, tc.want)
+			}
+		})
+	}
+}
+
+func TestATaskOfAnotherProgramHasTheDefaults(t *testing.T) {
+	n := names{"shop:"}
+	j := n.jobOf("id", "shop:kind:2", "kind", []byte("1"), nil)
+	if j.Priority != 2 || j.MaxAttempts != xJob.DefaultMaxAttempts || j.Meta != nil {
+		t.Errorf("job = %+v, want priority 2, the default attempts and no meta", j)
+	}
+}
+
+// An asynq that takes jobs in another way would take them in another order, and at the pace of lookPause.
+func TestWorkFailsWhereAsynqIsNotTheOneThatItKnows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &link{looked: make(chan struct{})}
+		if err := l.awaitLook(t.Context()); !errors.Is(err, errUnknown) {
+			t.Errorf("awaitLook = %v, want %v", err, errUnknown)
+		}
+		close(l.looked)
+		if err := l.awaitLook(t.Context()); err != nil {
+			t.Errorf("awaitLook = %v after a look, want nil", err)
+		}
+	})
+}
+
+func TestAnUnknownWayToArchiveIsTold(t *testing.T) {
+	var told []error
+	l := &link{worker: &worker{Work: driver.Work{Failed: func(_ context.Context, _ string, err error) { told = append(told, err) }}}}
+	args := []any{"id", "message", int64(1), "cutoff", "most", int64(2), int64(3)}
+	for range 2 {
+		if got := l.archiving(t.Context(), args); got[3] != "cutoff" || got[4] != "most" {
+			t.Errorf("the arguments are %v, want them as they were", got)
+		}
+	}
+	if len(told) != 1 || !errors.Is(told[0], errArchive) {
+		t.Errorf("Failed was told of %v, want of %v once", told, errArchive)
+	}
+}
+
+func TestTimesAreNeverEarly(t *testing.T) {
+	for range 1000 {
+		now := time.Now()
+		for _, wait := range []time.Duration{1, time.Millisecond, 999 * time.Millisecond, time.Second, 90 * time.Minute} {
+			if at := time.Unix(due(now, wait).Unix(), 0); at.Before(now.Add(wait)) || at.Sub(now.Add(wait)) >= time.Second {
+				t.Errorf("a job with a delay of %s may run %s after it", wait, at.Sub(now.Add(wait)))
+			}
+			d := waitOf(0, &verdict{driver.Outcome{Verdict: driver.Retry, Wait: wait}}, nil)
+			if at := time.Unix(now.Add(d).Unix(), 0); at.Before(now.Add(wait)) || at.Sub(now.Add(wait)) >= time.Second {
+				t.Errorf("a retry after %s may run %s after it", wait, at.Sub(now.Add(wait)))
+			}
+		}
+	}
+}
+
+func TestLinesAboutJobsAreNoFailures(t *testing.T) {
+	told := 0
+	l := &logger{ctx: t.Context(), failed: func(context.Context, string, error) { told++ }}
+	l.Debug("x")
+	l.Info("x")
+	l.Warn("Retry exhausted for task id=1")
+	l.Warn("recoverer: could not retry lease expired task: redis eval error: NOT FOUND")
+	if told != 0 {
+		t.Errorf("Failed was called %d times, want 0", told)
+	}
+	l.Warn("Could not remove task id=1 err: dial")
+	l.Error("Dequeue error: dial")
+	l.Fatal("x")
+	if told != 3 {
+		t.Errorf("Failed was called %d times, want 3", told)
+	}
+}

@@ -1,0 +1,136 @@
+package asynq_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+func TestOpenWithoutRedisNamesTheWays(t *testing.T) {
+	_, err := xAsynq.Open()(t.Context())
+	if err == nil {
+		t.Fatal("Open = nil without a client")
+	}
+	for _, want := range []string{"xOption.WithCache", "NOSQL_DRIVER=redis", "cacheplugins/redis", "WithClient"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %q, want it to name %s", err, want)
+		}
+	}
+}
+
+func TestAllWrongOptionsAreToldAtOnce(t *testing.T) {
+	_, err := xAsynq.Open(xAsynq.WithClient(nil), xAsynq.WithQueue("a{b}"), xAsynq.WithRetention(time.Millisecond))(t.Context())
+	if !errors.Is(err, xJob.ErrOption) {
+		t.Fatalf("Open = %v, want %v", err, xJob.ErrOption)
+	}
+	for _, want := range []string{"WithClient", `WithQueue: "a{b}"`, "WithRetention: 1ms"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %q, want it to name %s", err, want)
+		}
+	}
+}
+
+func TestOpenFailsWhereNothingAnswersAndTellsNoPassword(t *testing.T) {
+	client := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:1", Password: "s3cret", DialerRetries: 1})
+	defer func() { _ = client.Close() }()
+	_, err := xAsynq.Open(xAsynq.WithClient(client))(t.Context())
+	if err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("Open = %v, want an error without the password", err)
+	}
+	c := onRedis(t).config
+	wrong := goredis.NewClient(&goredis.Options{Addr: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)), Username: "nobody", Password: "s3cret"})
+	defer func() { _ = wrong.Close() }()
+	_, err = xAsynq.Open(xAsynq.WithClient(wrong))(t.Context())
+	if err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("Open = %v, want an error without the password", err)
+	}
+}
+
+func TestTheQueueIsNamedAfterThePrefixOrTheApplication(t *testing.T) {
+	p := onRedis(t)
+	for _, tc := range []struct{ name, prefix, app, want string }{
+		{name: "a prefix", prefix: p.queue + "-prefix:", app: "x", want: p.queue + "-prefix:" + testKind + ":3"},
+		{name: "an application", app: p.queue + " app", want: p.queue + "-app:" + testKind + ":3"},
+		{name: "braces", prefix: p.queue + "{b}", want: p.queue + "-b-:" + testKind + ":3"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(string(xEnv.NoSqlPrefix), tc.prefix)
+			t.Setenv(string(xEnv.AppName), tc.app)
+			ctx, client := p.app(t)
+			e, err := xAsynq.Open()(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := some(1)
+			if err := e.Insert(ctx, j); err != nil {
+				t.Fatal(err)
+			}
+			if !client.SIsMember(ctx, "asynq:queues", tc.want).Val() {
+				t.Errorf("the queues are %v, want %s among them", client.SMembers(ctx, "asynq:queues").Val(), tc.want)
+			}
+			if err := e.Delete(ctx, j[0].ID); err != nil {
+				t.Error(err)
+			}
+			client.SRem(ctx, "asynq:queues", tc.want)
+		})
+	}
+}
+
+func TestServicesWithOtherQueuesDoNotSeeTheJobs(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, _ := p.open(t)
+	inner := p
+	inner.queue += ":" + testKind // as close as names get
+	for _, other := range []place{onRedis(t), inner} {
+		otherCtx, o, _ := other.open(t)
+		j := some(1)[0]
+		if err := o.Insert(otherCtx, []driver.Job{j}); err != nil {
+			t.Fatal(err)
+		}
+		w, begun := collect(testKind)
+		stop := work(t, ctx, e, w)
+		none(t, begun, "which is another service's")
+		stop()
+		if !gone(ctx, e, j.ID) {
+			t.Error("Get gives a job of another service")
+		}
+		records, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10})
+		if err != nil || len(records) > 0 {
+			t.Errorf("List = %d records, %v; want none", len(records), err)
+		}
+		if err := o.Delete(otherCtx, j.ID); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestEnqueueWithinATransactionOfTheDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, _ := p.open(t)
+	k := xJob.NewKind[string](testKind)
+	ctx = context.WithValue(ctx, xCtx.JobQueueKey, xJob.NewQueue(e))
+	tx, transaction := xCtx.BeginTransaction(ctx, "a database")
+	if _, err := k.Enqueue(tx, "x"); !errors.Is(err, xJob.ErrTransaction) {
+		t.Errorf("Enqueue = %v, want %v", err, xJob.ErrTransaction)
+	}
+	var inside error
+	xCtx.OnCommit(tx, func(ctx context.Context) { _, inside = k.Enqueue(ctx, "y") })
+	transaction.Committed()
+	if records, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10}); err != nil || inside != nil || len(records) != 1 {
+		t.Errorf("after the commit %d jobs wait (%v, %v), want 1", len(records), err, inside)
+	}
+}

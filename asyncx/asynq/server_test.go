@@ -1,0 +1,223 @@
+package asynq_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/asyncx/job/jobtest"
+	"github.com/plinthgo/plinth/cacheplugins/redis"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	cache "github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// place is a queue of the test's own on a server.
+type place struct {
+	config cache.Config
+	source string
+	queue  string
+}
+
+// onRedis is a place on the test server, or a skip.
+func onRedis(tb testing.TB) place {
+	tb.Helper()
+	address, source := cachetest.Server(tb, redis.Name)
+	return on(tb, parts(tb, address), source)
+}
+
+// on is a place on a server, empty also afterwards.
+func on(tb testing.TB, config cache.Config, source string) place {
+	tb.Helper()
+	p := place{config, source, "test-" + strings.ToLower(rand.Text()[:12])}
+	tb.Cleanup(func() { p.clean(tb) })
+	return p
+}
+
+// parts are the settings of a URL one by one.
+func parts(tb testing.TB, address string) cache.Config {
+	tb.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		tb.Fatal("the server's URL does not parse")
+	}
+	host, text, err := net.SplitHostPort(u.Host)
+	port, err2 := strconv.Atoi(text)
+	if errors.Join(err, err2) != nil {
+		tb.Fatal("the server's URL has no host and port")
+	}
+	pass, _ := u.User.Password()
+	return cache.Config{Host: host, Port: port, User: u.User.Username(), Pass: pass}
+}
+
+// quiet returns a context whose lines go nowhere.
+func quiet(tb testing.TB) context.Context {
+	tb.Helper()
+	log, err := xLog.New(xLog.Config{Level: slog.LevelError, Writer: io.Discard})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = log.Close() })
+	return xLog.NewContext(context.WithoutCancel(tb.Context()), log)
+}
+
+// app returns the context of an application with the place's Redis as its cache, until the test ends.
+func (p place) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
+	tb.Helper()
+	ctx := quiet(tb)
+	m, err := xCache.Open(ctx, xCache.Options{Driver: redis.Name, Config: p.config})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	for k, v := range m.Values() {
+		ctx = context.WithValue(ctx, k, v) //nolint:fatcontext // a few values
+	}
+	client, ok := ctx.Value(xCtx.RedisClientKey).(goredis.UniversalClient)
+	if !ok {
+		tb.Fatal("the cache has no client")
+	}
+	return ctx, client
+}
+
+// open opens an engine until the test ends.
+func (p place) open(tb testing.TB, options ...xAsynq.Option) (context.Context, driver.Engine, goredis.UniversalClient) {
+	tb.Helper()
+	ctx, client := p.app(tb)
+	e, err := xAsynq.Open(append([]xAsynq.Option{xAsynq.WithQueue(p.queue)}, options...)...)(ctx)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return ctx, e, client
+}
+
+// clean removes the place's keys.
+func (p place) clean(tb testing.TB) {
+	tb.Helper()
+	if p.config.URL != "" {
+		return // a cluster of the test's own
+	}
+	ctx, client := p.app(tb)
+	iter := client.Scan(ctx, 0, "asynq:{"+p.queue+":*", 1000).Iterator()
+	var keys []string
+	for iter.Next(ctx) {
+		keys = append(keys, iter.Val())
+	}
+	for some := range slices.Chunk(keys, 1000) {
+		client.Del(ctx, some...)
+	}
+	for _, queue := range p.queues(ctx, tb, client) {
+		client.SRem(ctx, "asynq:queues", queue)
+	}
+	if err := iter.Err(); err != nil {
+		tb.Error(err)
+	}
+}
+
+// queues returns asynq's queues of the place.
+func (p place) queues(ctx context.Context, tb testing.TB, client goredis.UniversalClient) []string {
+	tb.Helper()
+	all, err := client.SMembers(ctx, "asynq:queues").Result()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var ours []string
+	for _, queue := range all {
+		if strings.HasPrefix(queue, p.queue+":") {
+			ours = append(ours, queue)
+		}
+	}
+	return ours
+}
+
+var errCut = errors.New("cut off by the test")
+
+// cut lets every command fail while the replica is cut off, as if the server did not answer.
+type cut struct{ off atomic.Bool }
+
+// DialHook implements redis.Hook.
+func (*cut) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (c *cut) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error {
+		if c.off.Load() {
+			cmd.SetErr(errCut)
+			return errCut
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (c *cut) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []goredis.Cmder) error {
+		if c.off.Load() {
+			for _, cmd := range cmds {
+				cmd.SetErr(errCut)
+			}
+			return errCut
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// replica is one more process on the place. One that vanishes has died two minutes ago, as far as its leases tell: else each
+// of the checks would take that long.
+func (p place) replica(tb testing.TB) jobtest.Replica {
+	tb.Helper()
+	ctx, e, client := p.open(tb)
+	_, admin := p.app(tb)
+	c := &cut{}
+	client.AddHook(c)
+	return jobtest.Replica{
+		Engine: e, Context: ctx,
+		Vanish: func(tb testing.TB) {
+			tb.Helper()
+			c.off.Store(true)
+			p.expire(ctx, tb, admin)
+		},
+		Return: func(testing.TB) { c.off.Store(false) },
+	}
+}
+
+// expire lets the leases of all jobs that run end two minutes ago.
+func (p place) expire(ctx context.Context, tb testing.TB, client goredis.UniversalClient) {
+	tb.Helper()
+	for _, queue := range p.queues(ctx, tb, client) {
+		lease := "asynq:{" + queue + "}:lease"
+		ids, err := client.ZRange(ctx, lease, 0, -1).Result()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, id := range ids {
+			if err := client.ZIncrBy(ctx, lease, -120, id).Err(); err != nil {
+				tb.Fatal(err)
+			}
+		}
+	}
+}

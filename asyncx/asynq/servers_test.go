@@ -1,0 +1,83 @@
+package asynq_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/asyncx/job/jobtest"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	cache "github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+func TestJobsAreAsDurableAsTheirRedis(t *testing.T) {
+	t.Parallel()
+	servers := cachetest.StartServers(t, "redis")
+	p := on(t, parts(t, servers.URL), "private server")
+	ctx, e, client := p.open(t)
+	w, begun := collect(testKind)
+	work(t, ctx, e, w)
+	kept, lost := some(1, ofKind("kind.later"))[0], some(1, ofKind("kind.later"))[0]
+	if err := e.Insert(ctx, []driver.Job{kept}); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Save(ctx).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Insert(ctx, []driver.Job{lost}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(servers.Kill(""), servers.Start("")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "jobs can be stored again", func() bool { return e.Insert(ctx, some(1)) == nil })
+	next(t, begun) // the worker has survived the restart, and the loss of all scripts
+	if r, err := e.Get(ctx, kept.ID); err != nil || r.State != driver.Waiting {
+		t.Errorf("Get of the job that was saved = %s, %v; want waiting", r.State, err)
+	}
+	if _, err := e.Get(ctx, lost.ID); !errors.Is(err, driver.ErrNotFound) {
+		t.Errorf("Get of the job that Redis had not saved = %v, want %v", err, driver.ErrNotFound)
+	}
+}
+
+func TestJobsOnACluster(t *testing.T) {
+	t.Parallel()
+	servers := cachetest.StartServers(t, "redis-cluster")
+	jobtest.Run(t, jobtest.Harness{
+		Open: func(tb testing.TB) jobtest.Store {
+			tb.Helper()
+			p := on(tb, cache.Config{URL: servers.URL}, "private servers")
+			return jobtest.Store{Connect: func(tb testing.TB) jobtest.Replica {
+				tb.Helper()
+				ctx, e, _ := p.open(tb)
+				return jobtest.Replica{Engine: e, Context: ctx}
+			}}
+		},
+		Slack: slack, Source: "private servers", Server: "Redis Cluster", Lawful: tooLong,
+	})
+}
+
+// TestABatchAcrossServersIsTakenBack shows what is left of all or none where a batch is on several servers.
+func TestABatchAcrossServersIsTakenBack(t *testing.T) {
+	t.Parallel()
+	servers := cachetest.StartServers(t, "redis-cluster")
+	p := on(t, cache.Config{URL: servers.URL}, "private servers")
+	ctx, e, _ := p.open(t)
+	there := some(1, ofKind("kind.z"), func(j *driver.Job) { j.Delay = time.Hour })[0]
+	if err := e.Insert(ctx, []driver.Job{there}); err != nil {
+		t.Fatal(err)
+	}
+	batch := append(some(2, ofKind("kind.a")), there)
+	if err := e.Insert(ctx, batch); err == nil {
+		t.Error("Insert = nil for an id that is there already")
+	}
+	for _, j := range batch[:2] {
+		if !gone(ctx, e, j.ID) {
+			t.Error("a job of the batch that was refused is there")
+		}
+	}
+	if _, err := e.Get(ctx, there.ID); err != nil {
+		t.Errorf("Get of the job that was there = %v", err)
+	}
+}

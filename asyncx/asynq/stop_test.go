@@ -1,0 +1,36 @@
+package asynq_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+func TestAStopSettlesWhatHasJustEnded(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, _ := p.open(t)
+	for range 50 {
+		j := some(1)
+		if err := e.Insert(ctx, j); err != nil {
+			t.Fatal(err)
+		}
+		begun, end := make(chan struct{}), make(chan struct{})
+		stop := work(t, ctx, e, driver.Work{
+			Kinds: []string{testKind}, Concurrency: 1, Poll: time.Second, Failed: noFailure(t),
+			Run: func(context.Context, driver.Attempt) driver.Outcome {
+				close(begun)
+				<-end
+				return driver.Outcome{}
+			},
+		})
+		<-begun
+		close(end)
+		stop()
+		if !gone(ctx, e, j[0].ID) {
+			t.Fatal("the job is still there after the stop")
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package asynq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+// changes is how often a change is tried that others disturb.
+const changes = 20
+
+var errBusy = errors.New("others change the job at the same time")
+
+// never is the deadline of all attempts: asynq wants one, and package job is who ends them.
+var never = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// batch is the jobs of an Insert that share a transaction of Redis.
+type batch struct {
+	places  []place
+	queues  []any    // their names
+	tasks   []string // their keys
+	scripts []script
+}
+
+// Insert implements driver.Engine. The jobs are one transaction of Redis; in a cluster those of each kind and priority are, since
+// they are on one server.
+func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
+	if err := e.open(ctx); err != nil || len(jobs) == 0 {
+		return err
+	}
+	batches, err := e.batches(jobs)
+	if err != nil {
+		return err
+	}
+	for i, b := range batches {
+		if err := e.insert(ctx, b); err != nil {
+			for _, stored := range batches[:i] {
+				e.takeBack(ctx, stored)
+			}
+			return failed(ctx, "insert", err)
+		}
+	}
+	e.wake()
+	return nil
+}
+
+// batches lets asynq encode the jobs.
+func (e *engine) batches(jobs []driver.Job) ([]*batch, error) {
+	_, whole := e.client.(*redis.Client) // one server has all keys
+	var all []*batch
+	of := map[string]*batch{}
+	seen := map[string]bool{}
+	now := time.Now()
+	for i := range jobs {
+		j := &jobs[i]
+		if seen[j.ID] {
+			return nil, fmt.Errorf("xasynq: insert: the id %.40q is there twice", j.ID)
+		}
+		seen[j.ID] = true
+		queue := e.names.queue(j.Kind, j.Priority)
+		s, err := e.storing(j.ID, queue, j.Kind, j.Args, headersOf(j, now), due(now, j.Delay))
+		if err != nil {
+			return nil, err
+		}
+		group := queue
+		if whole {
+			group = ""
+		}
+		b := of[group]
+		if b == nil {
+			b = &batch{}
+			of[group], all = b, append(all, b)
+		}
+		b.places, b.scripts = append(b.places, place{j.ID, queue}), append(b.scripts, s)
+		b.tasks = append(b.tasks, taskKey(queue, j.ID))
+		if !slices.Contains(b.queues, any(queue)) {
+			b.queues = append(b.queues, queue)
+		}
+	}
+	return all, nil
+}
+
+// due returns when a job may run, or the zero time for at once. asynq counts in seconds and drops what is below.
+func due(now time.Time, delay time.Duration) time.Time {
+	if delay <= 0 {
+		return time.Time{}
+	}
+	return now.Add(delay + time.Second - 1).Truncate(time.Second)
+}
+
+// storing returns the script that stores a task.
+func (e *engine) storing(id, queue, kind string, args []byte, headers map[string]string, at time.Time) (script, error) {
+	options := []asynq.Option{
+		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(math.MaxInt32), asynq.Deadline(never), asynq.Retention(e.retention),
+	}
+	if !at.IsZero() {
+		options = append(options, asynq.ProcessAt(at))
+	}
+	r := &recorder{}
+	if _, err := asynq.NewClientFromRedisClient(r).Enqueue(asynq.NewTaskWithHeaders(kind, args, headers), options...); err != nil {
+		return script{}, fmt.Errorf("xasynq: encode the job %.40q: %w", id, err)
+	}
+	if len(r.scripts) != 1 {
+		return script{}, errUnknown
+	}
+	return r.scripts[0], nil
+}
+
+// insert stores a batch where none of it is there.
+func (e *engine) insert(ctx context.Context, b *batch) error {
+	_, whole := e.client.(*redis.Client)
+	if !whole { // the set is on another server than the queue
+		if err := e.client.SAdd(ctx, allQueues, b.queues...).Err(); err != nil {
+			return err
+		}
+	}
+	return e.watch(ctx, func(tx *redis.Tx) error {
+		there, err := tx.Exists(ctx, b.tasks...).Result()
+		if err != nil {
+			return err
+		}
+		if there > 0 {
+			return fmt.Errorf("%d of the ids are there already", there)
+		}
+		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
+			if whole {
+				p.SAdd(ctx, allQueues, b.queues...)
+			}
+			send(ctx, p, b.scripts)
+			return nil
+		})
+		return err
+	}, b.tasks...)
+}
+
+func send(ctx context.Context, p redis.Pipeliner, scripts []script) {
+	for _, s := range scripts {
+		p.Eval(ctx, s.source, s.keys, s.args...)
+	}
+}
+
+// takeBack deletes what has been stored of an Insert that failed on another server of the cluster. It can come too late.
+func (e *engine) takeBack(ctx context.Context, b *batch) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	for _, p := range b.places {
+		_ = e.inspector(ctx).DeleteTask(p.queue, p.id) // the caller gets the first error
+	}
+}
+
+// watch runs fn until the keys do not change meanwhile.
+func (e *engine) watch(ctx context.Context, fn func(tx *redis.Tx) error, keys ...string) error {
+	for range changes {
+		if err := e.client.Watch(ctx, fn, keys...); !errors.Is(err, redis.TxFailedErr) {
+			return err
+		}
+	}
+	return errBusy
+}
+
+// Replay implements driver.Engine. The task is deleted and stored anew, in one transaction of Redis: asynq's own way keeps the
+// number of its attempts.
+func (e *engine) Replay(ctx context.Context, id string) error {
+	err := e.change(ctx, id, func(info *asynq.TaskInfo) ([]script, error) {
+		if info.State != asynq.TaskStateArchived {
+			return nil, driver.ErrState
+		}
+		deleting, err := deleting(info)
+		if err != nil {
+			return nil, err
+		}
+		storing, err := e.storing(id, info.Queue, info.Type, info.Payload, replayed(info.Headers, time.Now()), time.Time{})
+		return []script{deleting, storing}, err
+	})
+	if err == nil {
+		e.wake()
+	}
+	return failed(ctx, "replay", err)
+}
+
+// Delete implements driver.Engine.
+func (e *engine) Delete(ctx context.Context, id string) error {
+	return failed(ctx, "delete", e.change(ctx, id, func(info *asynq.TaskInfo) ([]script, error) {
+		if s := stateOf(info.State); s != driver.Waiting && s != driver.Dead {
+			return nil, driver.ErrState
+		}
+		deleting, err := deleting(info)
+		return []script{deleting}, err
+	}))
+}
+
+// deleting returns the script that deletes a task.
+func deleting(info *asynq.TaskInfo) (script, error) {
+	r := &recorder{}
+	if err := asynq.NewInspectorFromRedisClient(r).DeleteTask(info.Queue, info.ID); err != nil {
+		return script{}, err
+	}
+	if len(r.scripts) != 1 {
+		return script{}, errUnknown
+	}
+	return r.scripts[0], nil
+}
+
+// change runs the scripts that fn wants for a job, where it is then still as fn has seen it.
+func (e *engine) change(ctx context.Context, id string, fn func(info *asynq.TaskInfo) ([]script, error)) error {
+	if err := e.open(ctx); err != nil {
+		return err
+	}
+	queue, err := e.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	return e.watch(ctx, func(tx *redis.Tx) error {
+		info, err := e.info(ctx, queue, id)
+		if err != nil {
+			return err
+		}
+		scripts, err := fn(info)
+		if err != nil {
+			return err
+		}
+		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
+			send(ctx, p, scripts)
+			return nil
+		})
+		return err
+	}, taskKey(queue, id))
+}

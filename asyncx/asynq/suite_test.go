@@ -1,0 +1,70 @@
+package asynq_test
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/asyncx/job/jobtest"
+	"github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+)
+
+const (
+	// slack is asynq's second, which it rounds up to, and the time of a look.
+	slack = 1200 * time.Millisecond
+	// patience is longer than the minute in which asynq looks once for leases that are over.
+	patience = 90 * time.Second
+)
+
+// tooLong are checks that wait for asynq's own time of taking over.
+var tooLong = map[string]string{
+	"Death/ALivingWorkerKeepsALongJob": "the check would take four minutes, twice the time in which asynq gives a job to another worker; " +
+		"TestALivingWorkerKeepsALongJob watches one for longer than its lease",
+}
+
+func TestJobsOnRedis(t *testing.T) {
+	t.Parallel()
+	address, source := cachetest.Server(t, redis.Name)
+	jobtest.Run(t, jobtest.Harness{
+		Open: func(tb testing.TB) jobtest.Store {
+			tb.Helper()
+			outage := cachetest.CutOff(tb, parts(tb, address))
+			p := on(tb, parts(tb, address), source)
+			p.config = outage.Config
+			do := func(what func() error) func(tb testing.TB) {
+				return func(tb testing.TB) {
+					tb.Helper()
+					if err := what(); err != nil {
+						tb.Fatal(err)
+					}
+				}
+			}
+			return jobtest.Store{
+				Connect: func(tb testing.TB) jobtest.Replica {
+					tb.Helper()
+					return p.replica(tb)
+				},
+				Stop: do(outage.Stop), Start: do(outage.Start),
+			}
+		},
+		Slack: slack, Patience: patience, Source: source, Server: version(t), Lawful: tooLong,
+	})
+}
+
+var versionLine = regexp.MustCompile(`redis_version:(\S+)`)
+
+// version is what the server says it is.
+func version(t *testing.T) string {
+	t.Helper()
+	ctx, client := onRedis(t).app(t)
+	info, err := client.Info(ctx, "server").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := versionLine.FindStringSubmatch(info)
+	if m == nil {
+		t.Fatal("the server does not tell its version")
+	}
+	return "Redis " + m[1]
+}

@@ -1,0 +1,195 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+func TestAJobWhoseWorkerDiedWaitsBeforeItIsTriedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, b *bench) {
+		k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(2), xJob.WithBackoff(xBackoff.Schedule(time.Hour, 24*time.Hour)))
+		var all []string
+		for range 5 {
+			all = append(all, enqueue(t, b, k, note{}))
+		}
+		var mu sync.Mutex
+		var begun []int
+		handle := func(ctx context.Context, _ note) error {
+			info, _ := xJob.InfoFrom(ctx)
+			mu.Lock()
+			begun = append(begun, info.Attempt)
+			mu.Unlock()
+			if info.Attempt == 1 {
+				<-ctx.Done()
+			}
+			return nil
+		}
+		l := b.work(t, xJob.WithHandlers(k.Handle(handle)))
+		pass(time.Second)
+		b.engine.SetAway(true)
+		other := onStoreOf(t, b)
+		other.work(t, xJob.WithHandlers(k.Handle(handle)))
+		pass(10 * time.Second)
+		waits := map[time.Duration]bool{}
+		for _, id := range all {
+			r := other.get(t, id)
+			if r.State != xJob.StateWaiting || r.Attempt != 1 {
+				t.Errorf("state, attempt = %s, %d; want it to wait with the one attempt that it has had", r.State, r.Attempt)
+			}
+			wait := time.Until(r.RunAt).Round(time.Minute)
+			if waits[wait] = true; wait < -time.Minute || wait > 2*time.Hour {
+				t.Errorf("a job waits for %s, want up to twice the backoff of 1h", wait)
+			}
+		}
+		if len(waits) == 1 {
+			t.Errorf("all jobs wait for %v, want them apart", waits)
+		}
+		if lines := other.log.of(t, "job waits: its worker died"); len(lines) != 5 || lines[0]["attempt"] != 1.0 {
+			t.Errorf("lines = %v, want one for each job", lines)
+		}
+		pass(3 * time.Hour)
+		if len(begun) != 10 || begun[9] != 2 {
+			t.Errorf("attempts %v were made, want the first and the second of each", begun)
+		}
+		l.ends(t)
+	})
+}
+
+// TestAJobThatKillsItsProcessDoesNotTakeOthersWithIt has six slow jobs beside one that dies.
+func TestAJobThatKillsItsProcessDoesNotTakeOthersWithIt(t *testing.T) {
+	bubble(t, func(t *testing.T, b *bench) {
+		slow, poison := xJob.NewKind[note]("slow"), xJob.NewKind[note]("poison")
+		var innocent []string
+		for range 6 {
+			innocent = append(innocent, enqueue(t, b, slow, note{}))
+		}
+		id := enqueue(t, b, poison, note{})
+		watcher := onStoreOf(t, b)
+		for deaths := 0; ; deaths++ {
+			r := onStoreOf(t, b)
+			died := make(chan struct{}, 9)
+			l := r.work(t, xJob.WithHandlers(
+				slow.Handle(func(ctx context.Context, _ note) error {
+					select {
+					case <-time.After(5 * time.Second):
+					case <-ctx.Done():
+					}
+					return ctx.Err()
+				}),
+				poison.Handle(func(ctx context.Context, _ note) error {
+					<-time.After(time.Second)
+					r.engine.SetAway(true)
+					died <- struct{}{}
+					<-ctx.Done()
+					return ctx.Err()
+				}),
+			))
+			dead := false
+			for !dead && len(died) == 0 {
+				pass(10 * time.Second)
+				dead = watcher.get(t, id).State == xJob.StateDead
+			}
+			l.ends(t)
+			if !dead {
+				continue
+			}
+			if deaths != xJob.DefaultMaxAttempts {
+				t.Errorf("%d processes died, want %d", deaths, xJob.DefaultMaxAttempts)
+			}
+			break
+		}
+		for _, id := range innocent {
+			if r, err := watcher.queue.Get(b.ctx, id); !errors.Is(err, xJob.ErrNotFound) {
+				t.Errorf("a job beside it is %s after %d attempts, want it done", r.State, r.Attempt)
+			}
+		}
+	})
+}
+
+// spy is an engine that shows what its worker was given.
+type spy struct {
+	driver.Engine
+	given driver.Work
+	do    func(ctx context.Context, w driver.Work)
+}
+
+// Work implements driver.Engine.
+func (s *spy) Work(ctx context.Context, w driver.Work) error {
+	s.given = w
+	if s.do != nil {
+		s.do(ctx, w)
+	}
+	return nil
+}
+
+func TestAnEngineIsToldTheLongestAttemptWithTimeToReturn(t *testing.T) {
+	b := newBench(t)
+	s := &spy{Engine: b.engine}
+	err := xJob.Work(b.ctx, xJob.WithQueue(xJob.NewQueue(s)), xJob.WithLogger(b.logger), xJob.WithHandlers(
+		xJob.NewKind[note]("short", xJob.WithTimeout(time.Second)).Handle(func(context.Context, note) error { return nil }),
+		xJob.NewKind[note]("long", xJob.WithTimeout(time.Hour)).Handle(func(context.Context, note) error { return nil }),
+	))
+	if want := time.Hour + time.Second; err != nil || s.given.Longest != want {
+		t.Errorf("Longest = %s, %v; want %s", s.given.Longest, err, want)
+	}
+}
+
+func TestAnOutcomeThatDoesNotCountIsToldEachTime(t *testing.T) {
+	b := newBench(t)
+	s := &spy{Engine: b.engine, do: func(ctx context.Context, w driver.Work) {
+		w.Failed(ctx, "claim", errBoom)
+		for n := range 3 {
+			w.Lost(ctx, driver.Attempt{Job: driver.Job{ID: "an id", Kind: "note"}, Number: n + 1}, errBoom)
+		}
+	}}
+	if err := xJob.Work(b.ctx, xJob.WithQueue(xJob.NewQueue(s)), xJob.WithLogger(b.logger), xJob.WithHandlers(handle[note]("note"))); err != nil {
+		t.Fatal(err)
+	}
+	lines := b.log.of(t, "job lost: its outcome does not count")
+	if len(lines) != 3 || lines[2]["kind"] != "note" || lines[2]["id"] != "an id" || lines[2]["attempt"] != 3.0 || lines[2]["cause"] != "boom" {
+		t.Errorf("lines = %v, want three with their jobs", lines)
+	}
+}
+
+func TestATaskTakesTheQueueOfEachApplication(t *testing.T) {
+	var ran []string
+	k := xJob.NewKind[note]("note")
+	task := xJob.New(xJob.WithHandlers(k.Handle(func(_ context.Context, n note) error { ran = append(ran, n.Text); return nil })))
+	for _, name := range []string{"first", "second"} {
+		bubble(t, func(t *testing.T, b *bench) {
+			enqueue(t, b, k, note{Text: name})
+			ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+			defer cancel()
+			task(ctx)
+		})
+	}
+	if len(ran) != 2 || ran[1] != "second" {
+		t.Errorf("%v ran, want the jobs of both", ran)
+	}
+}
+
+func TestWhatIsNoIDIsNotFoundBeforeTheEngineIsAsked(t *testing.T) {
+	b := newBench(t)
+	b.store.SetDown(true) // whoever asks it gets another error
+	for _, id := range []string{"", "\x00", "\xff", "nonsense", "0192F0C1-7B1E-7D5E-9C1A-3C6F5E0A1B2C", "0192f0c1-7b1e-7d5e-9c1a-3c6f5e0a1b2c\n"} {
+		_, err := b.queue.Get(b.ctx, id)
+		for what, err := range map[string]error{"Get": err, "Replay": b.queue.Replay(b.ctx, id), "Delete": b.queue.Delete(b.ctx, id)} {
+			if !errors.Is(err, xJob.ErrNotFound) {
+				t.Errorf("%s(%q) = %v, want %v", what, id, err, xJob.ErrNotFound)
+			}
+		}
+	}
+	for _, q := range []xJob.Query{{Kind: "\x00"}, {Kind: "Note"}, {After: "\xff"}, {After: "nonsense"}} {
+		q.State = xJob.StateWaiting
+		if _, err := b.queue.List(b.ctx, q); !errors.Is(err, xJob.ErrOption) {
+			t.Errorf("List(%+v) = %v, want %v", q, err, xJob.ErrOption)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+//go:build unix
+
+package outbox_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	job "github.com/plinthgo/plinth/asyncx/job/driver"
+)
+
+// longPoll is the poll interval of workers that must not wait for it.
+const longPoll = time.Hour
+
+// busy begins to work on a new database; it ends with the test.
+func busy(t *testing.T, kinds []string, run func(a job.Attempt) job.Outcome) (ctx context.Context, e job.Engine) {
+	t.Helper()
+	ctx, e = engine(t, inMemory(t))
+	working, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() {
+		err := e.Work(working, job.Work{
+			Kinds: kinds, Concurrency: 3, Poll: longPoll,
+			Run: func(_ context.Context, a job.Attempt) job.Outcome { return run(a) },
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		work.Wait()
+	})
+	return ctx, e
+}
+
+func TestWhatIsPutBackDoesNotWaitForThePoll(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name    string
+		outcome job.Outcome
+	}{
+		{name: "a retry", outcome: job.Outcome{Verdict: job.Retry, Wait: 20 * time.Millisecond}},
+		{name: "a retry at once", outcome: job.Outcome{Verdict: job.Retry}},
+		{name: "a return", outcome: job.Outcome{Verdict: job.Return, Wait: 20 * time.Millisecond}},
+		{name: "a return at once", outcome: job.Outcome{Verdict: job.Return}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			const attempts = 5
+			begun := make(chan time.Time, attempts)
+			ctx, e := busy(t, []string{"test"}, func(job.Attempt) job.Outcome {
+				if begun <- time.Now(); len(begun) == attempts {
+					return job.Outcome{}
+				}
+				return tc.outcome
+			})
+			// Nobody here handles the first one of the priority, which is due all the time.
+			strange := some(1, func(j *job.Job) { j.Kind = "other" })
+			if err := e.Insert(ctx, append(strange, some(1)...)); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "all attempts are made", func() bool { return len(begun) == attempts })
+			first := <-begun
+			for range attempts - 1 {
+				next := <-begun
+				if after := next.Sub(first); after < tc.outcome.Wait-2*time.Millisecond || after > 2*time.Second {
+					t.Errorf("the next attempt came after %s, want %s", after, tc.outcome.Wait)
+				}
+				first = next
+			}
+		})
+	}
+}
+
+func TestADelayDoesNotWaitForThePollBehindAJobThatNobodyHandles(t *testing.T) {
+	t.Parallel()
+	ran := make(chan string, 9)
+	ctx, e := busy(t, []string{"test"}, func(a job.Attempt) job.Outcome {
+		ran <- a.ID
+		return job.Outcome{}
+	})
+	strange := some(1, func(j *job.Job) { j.Kind = "other" })
+	now, late := some(1), some(2, func(j *job.Job) { j.Delay = 300 * time.Millisecond })
+	if err := e.Insert(ctx, append(append(strange, now...), late...)); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	eventually(t, "all jobs ran", func() bool { return len(ran) == 3 })
+	if took := time.Since(begin); took < 290*time.Millisecond || took > 3*time.Second {
+		t.Errorf("they took %s, want the delay of 300ms", took)
+	}
+}
