@@ -178,6 +178,9 @@ func (r replica) openCache(ctx context.Context) (*ledger, error) {
 // onEachBackend runs a test on a database file and on every server that the environment names, all at the same time.
 func onEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes half a minute; without -short it runs")
+	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for _, kind := range []string{"sqlite", "postgres", "mysql", "redis"} {

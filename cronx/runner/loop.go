@@ -33,6 +33,12 @@ type entry struct {
 	busy     atomic.Bool // a run goes on, for a job that neither overlaps nor asks other replicas
 }
 
+// tick is one of a job.
+type tick struct {
+	entry *entry
+	at    time.Time
+}
+
 // scheduler is one life of the jobs.
 type scheduler struct {
 	*config
@@ -50,7 +56,8 @@ type scheduler struct {
 
 	running sync.WaitGroup
 	mu      sync.Mutex
-	under   map[*entry]int // how many runs of a job go on
+	under   map[tick]int // what is run, or was taken to be run
+	lost    map[tick]int // of these, what the stop has cut off
 
 	once    sync.Once
 	stopped chan struct{} // closed when the stop is complete
@@ -59,7 +66,7 @@ type scheduler struct {
 
 func newScheduler(ctx context.Context, c *config) *scheduler {
 	s := &scheduler{
-		config: c, app: context.WithoutCancel(ctx), looped: make(chan struct{}), stopped: make(chan struct{}), under: map[*entry]int{},
+		config: c, app: context.WithoutCancel(ctx), looped: make(chan struct{}), stopped: make(chan struct{}), under: map[tick]int{},
 	}
 	s.quit, s.end = context.WithCancel(s.app)
 	s.runs, s.cut = context.WithCancelCause(s.app)

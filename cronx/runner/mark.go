@@ -15,7 +15,7 @@ const (
 
 // take returns the mark after the tick at a second is taken. It is elsewhere where somebody has it, and offTime where it lies
 // before what is known.
-func (m mark) take(second int64) (next mark, f fate) {
+func (m mark) take(second int64) (next mark, o outcome) {
 	if m == 0 {
 		return mark(second << window), taken
 	}

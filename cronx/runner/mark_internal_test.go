@@ -23,8 +23,8 @@ func TestEachSecondIsTakenOnceInWhateverOrder(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			var m mark
 			for i, second := range tc.order {
-				next, f := m.take(first + second)
-				ok := f == taken
+				next, o := m.take(first + second)
+				ok := o == taken
 				if ok != tc.want[i] {
 					t.Errorf("step %d, second %d: %v, want %v", i, second, ok, tc.want[i])
 				}
@@ -46,7 +46,7 @@ func TestNoSecondIsTakenTwiceAndNoneNearTheLatestIsRefused(t *testing.T) {
 		known := map[int64]bool{latest: true}
 		for range 500 {
 			second := latest + rand.Int64N(80) - 45
-			next, f := m.take(second)
+			next, o := m.take(second)
 			want := taken
 			switch {
 			case second < latest-window:
@@ -54,10 +54,10 @@ func TestNoSecondIsTakenTwiceAndNoneNearTheLatestIsRefused(t *testing.T) {
 			case known[second]:
 				want = elsewhere
 			}
-			if f != want {
-				t.Fatalf("%d, %d before the latest: %d, want %d", second, latest-second, f, want)
+			if o != want {
+				t.Fatalf("%d, %d before the latest: %d, want %d", second, latest-second, o, want)
 			}
-			if f == taken {
+			if o == taken {
 				known[second], m = true, next
 				latest = max(latest, second)
 			}

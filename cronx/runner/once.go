@@ -34,16 +34,16 @@ const (
 	maxPause = 250 * time.Millisecond
 )
 
-// fate is what becomes of a tick.
-type fate uint8
+// outcome is what becomes of a tick.
+type outcome uint8
 
 const (
-	unknown   fate = iota // ask again
-	taken                 // by this process
-	elsewhere             // by another
-	early                 // it is due soon, by the backend's clock
-	offTime               // it was due long ago, or is due much later
-	stopping              // the stop has begun
+	unknown   outcome = iota // ask again
+	taken                    // by this process
+	elsewhere                // by another
+	early                    // it is due soon, by the backend's clock
+	offTime                  // it was due long ago, or is due much later
+	stopping                 // the stop has begun
 )
 
 // runOnce runs a tick unless another replica does.
@@ -75,23 +75,23 @@ func (s *scheduler) runOnce(e *entry, at time.Time) {
 func (s *scheduler) take(e *entry, at time.Time) bool {
 	end := time.NewTimer(patience)
 	defer end.Stop()
-	doubt := false // an attempt may have taken it without knowing
+	unanswered := false // an attempt may have taken it without knowing
 	for pause := minPause; ; pause = min(pause*2, maxPause) {
-		f, off, err := s.tryTake(e, at)
-		switch f {
+		o, off, err := s.tryTake(e, at)
+		switch o {
 		case unknown:
-			doubt = doubt || errors.Is(err, errUnanswered)
+			unanswered = unanswered || errors.Is(err, errUnanswered)
 		case early:
 			end.Reset(off + patience)
 			pause = 2 * off // of which at least a half
 		case taken, elsewhere, offTime, stopping:
-			s.tell(e, at, f, off, doubt)
-			return f == taken
+			s.tell(e, at, o, off, unanswered)
+			return o == taken
 		}
 		select {
 		case <-time.After(spread(pause)):
 		case <-s.quit.Done():
-			s.tell(e, at, stopping, off, doubt)
+			s.tell(e, at, stopping, off, unanswered)
 			return false
 		case <-end.C:
 			s.log.Warn(s.app, "tick not run: no answer about who runs it", e.attrs(at, slog.Any("error", err))...)
@@ -101,14 +101,14 @@ func (s *scheduler) take(e *entry, at time.Time) bool {
 }
 
 // tell tells why a tick is not run here, where that is no good news.
-func (s *scheduler) tell(e *entry, at time.Time, f fate, ahead time.Duration, doubt bool) {
+func (s *scheduler) tell(e *entry, at time.Time, o outcome, ahead time.Duration, unanswered bool) {
 	switch {
-	case f == offTime:
+	case o == offTime:
 		s.log.Warn(s.app, "tick not run: by the clock of what keeps the leases it was due too long ago, or is due much later",
 			e.attrs(at, slog.Duration("ahead", ahead))...)
-	case f == stopping:
+	case o == stopping:
 		s.log.Warn(s.app, "tick not run: the stop has begun before it was taken; another replica may run it", e.attrs(at)...)
-	case f == elsewhere && doubt:
+	case o == elsewhere && unanswered:
 		s.log.Warn(s.app, "tick not run: an attempt to take it got no answer, and it is taken now", e.attrs(at)...)
 	}
 }
@@ -123,7 +123,7 @@ var errUnanswered = errors.New("xcronrunner: the backend did not confirm that th
 
 // tryTake asks the backend once. ahead is how far the tick is away by the backend's clock. What is under way is brought to its
 // end also where the stop begins: others could not know what became of the tick.
-func (s *scheduler) tryTake(e *entry, at time.Time) (_ fate, ahead time.Duration, err error) {
+func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(s.app, callTime)
 	lease, err := s.leases.Lease(ctx, takeName+e.name, takeTTL, xLease.WithMark(0, 0), xLease.WithManualRenewal())
 	cancel()
@@ -131,28 +131,29 @@ func (s *scheduler) tryTake(e *entry, at time.Time) (_ fate, ahead time.Duration
 		return unknown, 0, err
 	}
 	ahead = at.Sub(time.UnixMicro(lease.Token())) // tokens are the backend's time
-	next, f := mark(lease.Mark()).take(at.Unix())
+	next, o := mark(lease.Mark()).take(at.Unix())
 	switch {
-	case f != taken:
+	case o != taken:
 	case s.quit.Err() != nil:
-		f = stopping
+		o = stopping
 	case -ahead > maxOverdue || ahead-maxEarly > patience:
-		f = offTime
+		o = offTime
 	case ahead > maxEarly:
-		f, ahead = early, ahead-maxEarly
+		o, ahead = early, ahead-maxEarly
 	default:
 		lease.SetMark(int64(next))
 	}
 	ctx, cancel = context.WithTimeout(s.app, callTime)
 	defer cancel()
-	if err = lease.Release(ctx); err != nil && f == taken {
+	if err = lease.Release(ctx); err != nil && o == taken {
 		return unknown, 0, errors.Join(errUnanswered, err)
 	}
-	return f, ahead, nil
+	return o, ahead, nil
 }
 
 // leaseRun returns the lease under which the tick's run is alone, or nil where another run goes on.
 func (s *scheduler) leaseRun(e *entry, at time.Time) *xLease.Lease {
+	defer s.enter(e, at)()
 	ctx, cancel := context.WithTimeout(s.runs, patience)
 	defer cancel()
 	began := time.Now()

@@ -58,28 +58,34 @@ func WithRegister(jobs ...*xCron.Job) Option {
 // names; replicas of a cluster should have one zone.
 func WithLocation(zone *time.Location) Option {
 	return func(c *config) {
-		if !c.refuse("WithLocation", zone == nil, "the location is nil") {
-			c.zone = zone
+		if zone == nil {
+			c.fault("WithLocation", "the location is nil")
+			return
 		}
+		c.zone = zone
 	}
 }
 
 // WithLogger has the runner's lines written by log. The default is the logger CRON.
 func WithLogger(log *xLog.LogNamedLogger) Option {
 	return func(c *config) {
-		if !c.refuse("WithLogger", log == nil, "the logger is nil") {
-			c.log = log
+		if log == nil {
+			c.fault("WithLogger", "the logger is nil")
+			return
 		}
+		c.log = log
 	}
 }
 
-// WithGracefulStopTimeout bounds how long runs that go on may take at the stop; then their contexts end. The application's
-// shutdown timeout bounds it too. The default is DefaultGracefulStopTimeout.
+// WithGracefulStopTimeout bounds how long runs that go on may take at the stop; then their contexts end, and the stop is an
+// error that names them. The application's shutdown timeout bounds it too. The default is DefaultGracefulStopTimeout.
 func WithGracefulStopTimeout(d time.Duration) Option {
 	return func(c *config) {
-		if !c.refuse("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is no duration above 0", d)) {
-			c.stopTimeout = d
+		if d <= 0 {
+			c.fault("WithGracefulStopTimeout", fmt.Sprintf("%s is no duration above 0", d))
+			return
 		}
+		c.stopTimeout = d
 	}
 }
 
@@ -87,9 +93,11 @@ func WithGracefulStopTimeout(d time.Duration) Option {
 // closes them, after the runner has ended.
 func WithLeases(leases *xLease.Leases) Option {
 	return func(c *config) {
-		if !c.refuse("WithLeases", leases == nil, "the leases are nil") {
-			c.leases = leases
+		if leases == nil {
+			c.fault("WithLeases", "the leases are nil")
+			return
 		}
+		c.leases = leases
 	}
 }
 
@@ -97,9 +105,11 @@ func WithLeases(leases *xLease.Leases) Option {
 // them for so long. A run is cut off where the backend does not answer for two thirds of it. The default is DefaultLeaseTTL.
 func WithLeaseTTL(d time.Duration) Option {
 	return func(c *config) {
-		if !c.refuse("WithLeaseTTL", d < time.Second || d > xLease.MaxTTL, fmt.Sprintf("%s (accepted: 1s to %s)", d, xLease.MaxTTL)) {
-			c.leaseTTL = d
+		if d < time.Second || d > xLease.MaxTTL {
+			c.fault("WithLeaseTTL", fmt.Sprintf("%s (accepted: 1s to %s)", d, xLease.MaxTTL))
+			return
 		}
+		c.leaseTTL = d
 	}
 }
 
@@ -107,10 +117,7 @@ func WithLeaseTTL(d time.Duration) Option {
 // no backend: this process decides.
 func WithOneProcess() Option { return func(c *config) { c.oneProcess = true } }
 
-// refuse notes what is wrong with an option, for the start to report, and returns whether something is.
-func (c *config) refuse(option string, wrong bool, problem string) bool { //nolint:revive // flag-parameter: a condition
-	if wrong {
-		c.faults = append(c.faults, fmt.Errorf("%w: %s: %s", ErrOption, option, problem))
-	}
-	return wrong
+// fault notes what is wrong with an option, for the start to report.
+func (c *config) fault(option, problem string) {
+	c.faults = append(c.faults, fmt.Errorf("%w: %s: %s", ErrOption, option, problem))
 }

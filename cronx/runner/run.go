@@ -14,7 +14,7 @@ import (
 
 // The causes with which the context of a run ends.
 var (
-	// ErrStopped says that the time of the graceful stop has run out.
+	// ErrStopped says that the time of the graceful stop has run out. The error of such a stop wraps it.
 	ErrStopped = errors.New("xcronrunner: the time for the graceful stop has run out")
 	// ErrTimeout says that the time of xCron.WithTimeout has run out.
 	ErrTimeout = errors.New("xcronrunner: the run's time has run out")
@@ -30,7 +30,7 @@ func (s *scheduler) run(ctx context.Context, e *entry, at time.Time) {
 		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrTimeout)
 		defer cancel()
 	}
-	defer s.enter(e)()
+	defer s.enter(e, at)()
 	s.log.Debug(ctx, "run begins", e.attrs(at)...)
 	began := time.Now()
 	err := xHook.Guard(func() error { return e.job.Run(ctx) })
@@ -53,19 +53,5 @@ func (s *scheduler) report(ctx context.Context, e *entry, at time.Time, took tim
 		s.log.Warn(ctx, "run ended after its context had", append(attrs, slog.Any("cause", cause))...)
 	default:
 		s.log.Info(ctx, "run ended", attrs...)
-	}
-}
-
-// enter counts a run that goes on, until the function that it returns is called.
-func (s *scheduler) enter(e *entry) func() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.under[e]++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.under[e]--; s.under[e] == 0 {
-			delete(s.under, e)
-		}
 	}
 }

@@ -7,12 +7,12 @@
 //		),
 //	))
 //
-// Every tick has one fate: it is run; it is skipped, since an earlier run goes on; it is missed, since the process stood still
+// Every tick has one outcome: it is run; it is skipped, since an earlier run goes on; it is missed, since the process stood still
 // for more than 30 s after it; or, for a job of xCron.WithSingleRun, another replica has taken it. Nothing is made up for.
 //
 // When the stop begins no run begins any more. Those that go on are waited for, until the timeout of the graceful stop or the
-// application's own; then their contexts end with the cause ErrStopped, and what goes on after that is left behind with an
-// error that names it.
+// application's own; then their contexts end with the cause ErrStopped, and an error names what was cut off so, and what goes
+// on nevertheless.
 package runner
 
 import (
@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -71,7 +72,10 @@ func (c *config) serve(ctx context.Context, started func()) error {
 // build checks the jobs, and reports everything that is wrong.
 func (c *config) build(ctx context.Context) (*scheduler, error) {
 	s := newScheduler(ctx, c)
-	problems := append([]error(nil), c.faults...)
+	problems := slices.Clone(c.faults)
+	if len(c.jobs) == 0 {
+		problems = append(problems, fmt.Errorf("%w: there is no job: give WithRegister", ErrOption))
+	}
 	names := map[string]int{}
 	for _, job := range c.jobs {
 		schedule, err := job.Schedule(c.zone)

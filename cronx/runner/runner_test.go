@@ -139,6 +139,9 @@ func TestARunEndsWithItsTimeout(t *testing.T) {
 	})
 }
 
+// stopped is how the error of a stop begins that has cut off a run.
+const stopped = "xcronrunner: the time for the graceful stop has run out: "
+
 func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -159,10 +162,10 @@ func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 			if !errors.Is(context.Cause(ctx), xCronRunner.ErrStopped) {
 				panic(context.Cause(ctx))
 			}
-		}, took: 40 * time.Second, log: "runs that have not ended are cut off"},
+		}, took: 40 * time.Second, err: stopped + "cut off: deaf", log: "runs that have not ended are cut off"},
 		{
-			name: "a run that does not listen", job: func(context.Context) { pass(time.Hour) }, took: 45 * time.Second,
-			err: "xcronrunner: left behind, going on after the end of their context: deaf",
+			name: "a run that does not listen", job: func(context.Context) { pass(time.Hour) }, took: 41 * time.Second,
+			err: stopped + "cut off: deaf; left behind: deaf",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -182,6 +185,9 @@ func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 				if took != tc.took || (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
 					t.Errorf("the stop took %s and said %v, want %s and %q", took, err, tc.took, tc.err)
 				}
+				if err != nil && !errors.Is(err, xCronRunner.ErrStopped) {
+					t.Errorf("error = %v, want ErrStopped", err)
+				}
 				if runs.Load() != 1 || !strings.Contains(out.String(), tc.log) || strings.Contains(out.String(), "panicked") {
 					t.Errorf("%d runs, log = %s, want one and %q", runs.Load(), out, tc.log)
 				}
@@ -189,6 +195,24 @@ func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheErrorOfTheStopNamesWhatWasCutOffAndWhatWasLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		capture(t)
+		end := make(chan struct{})
+		s := serve(t, t.Context(), xCronRunner.WithGracefulStopTimeout(15*time.Second), xCronRunner.WithRegister(
+			xCron.NewJob("@every 10s", func(ctx context.Context) { <-ctx.Done() }, xCron.WithName("mail"), xCron.WithOverlap()),
+			xCron.NewJob("@every 20s", func(context.Context) { <-end }, xCron.WithName("deaf")),
+			xCron.NewJob("@every 20s", func(context.Context) { pass(10 * time.Second) }, xCron.WithName("quick")),
+		))
+		pass(25 * time.Second)
+		const want = stopped + "cut off: deaf, mail (2 runs); left behind: deaf"
+		if err := s.stop(); err == nil || err.Error() != want {
+			t.Errorf("the stop said %v, want %q", err, want)
+		}
+		close(end)
+	})
 }
 
 // TestClocksThatJump moves the wall clock under a job that is due every minute.

@@ -52,6 +52,28 @@ func TestEverythingWrongIsReportedAtOnce(t *testing.T) {
 	}
 }
 
+func TestARunnerWithoutJobsIsRefused(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		opts []xCronRunner.Option
+		want string
+	}{
+		{name: "no option"},
+		{name: "no job registered", opts: []xCronRunner.Option{xCronRunner.WithRegister()}},
+		{name: "beside what else is wrong", opts: []xCronRunner.Option{xCronRunner.WithLocation(nil)}, want: "the location is nil"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			err := xCronRunner.Serve(ctx, tc.opts...)
+			if !errors.Is(err, xCronRunner.ErrOption) || !strings.Contains(err.Error(), "there is no job: give WithRegister") ||
+				!strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Serve = %v, want ErrOption that names WithRegister, and %q", err, tc.want)
+			}
+		})
+	}
+}
+
 func TestOneFunctionMayBeRegisteredTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
@@ -161,8 +183,8 @@ func TestTheApplicationsTimeBoundsTheStop(t *testing.T) {
 		deaf bool
 		want string
 	}{
-		{name: "a run that ends when it has to"},
-		{name: "a run that does not listen", deaf: true, want: "left behind, going on after the end of their context: long"},
+		{name: "a run that ends when it has to", want: stopped + "cut off: long"},
+		{name: "a run that does not listen", deaf: true, want: stopped + "cut off: long; left behind: long"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
@@ -184,7 +206,7 @@ func TestTheApplicationsTimeBoundsTheStop(t *testing.T) {
 			if cause := <-causes; !errors.Is(cause, xCronRunner.ErrStopped) || took > 10*time.Second {
 				t.Errorf("cause = %v after %s, want ErrStopped", cause, took)
 			}
-			if (err == nil) != (tc.want == "") || !strings.Contains(fmt.Sprint(err), tc.want) && err != nil {
+			if !errors.Is(err, xCronRunner.ErrStopped) || !strings.HasSuffix(err.Error(), tc.want) {
 				t.Errorf("Run = %v, want %q", err, tc.want)
 			}
 		})

@@ -4,16 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
-)
 
-const (
-	// maxMargin bounds the part of the application's time that is kept for cutting off what has not finished: a tenth.
-	maxMargin = time.Second
-	// lastGrace is how long runs have to return after they were cut off, where the application sets no end.
-	lastGrace = 5 * time.Second
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // stop waits for what runs, once; whoever calls it again waits for the same outcome. ctx bounds it beside the timeout of the
@@ -35,43 +31,68 @@ func (s *scheduler) finish(ctx context.Context) error {
 		s.running.Wait()
 		close(done)
 	}()
-	graceful, cancel := context.WithTimeout(ctx, s.stopTimeout)
-	defer cancel()
-	if end, ok := ctx.Deadline(); ok {
-		graceful, cancel = context.WithDeadline(graceful, end.Add(-min(time.Until(end)/10, maxMargin)))
-	} else {
-		ctx, cancel = context.WithTimeout(ctx, s.stopTimeout+lastGrace)
+	ending := xHook.Finish(ctx, s.stopTimeout, done, func() { s.cutRuns(ctx) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var problems []string
+	if len(s.lost) > 0 {
+		problems = append(problems, "cut off: "+names(s.lost))
 	}
-	defer cancel()
-	select {
-	case <-done:
+	switch {
+	case ending != xHook.LeftBehind:
+	case len(s.under) > 0:
+		problems = append(problems, "left behind: "+names(s.under))
+	default:
+		problems = append(problems, "left behind: a call to the backend")
+	}
+	if problems == nil {
 		return nil
-	case <-graceful.Done():
 	}
-	if names := s.names(); names != "" {
-		s.log.Warn(ctx, "runs that have not ended are cut off", slog.String("jobs", names))
-	}
+	return fmt.Errorf("%w: %s", ErrStopped, strings.Join(problems, "; "))
+}
+
+// cutRuns ends the contexts of all runs.
+func (s *scheduler) cutRuns(ctx context.Context) {
+	s.mu.Lock()
+	s.lost = maps.Clone(s.under)
 	s.cut(ErrStopped)
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("xcronrunner: left behind, going on after the end of their context: %s", s.names())
+	text := names(s.lost)
+	s.mu.Unlock()
+	if text != "" {
+		s.log.Warn(ctx, "runs that have not ended are cut off", slog.String("jobs", text))
 	}
 }
 
-// names lists the jobs that run.
-func (s *scheduler) names() string {
+// enter counts a tick among what is run until the function that it returns is called.
+func (s *scheduler) enter(e *entry, at time.Time) func() {
+	key := tick{e, at}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var list []string
-	for e, n := range s.under {
-		text := e.name
-		if n > 1 {
-			text = fmt.Sprintf("%s (%d runs)", text, n)
-		}
-		list = append(list, text)
+	s.under[key]++
+	if s.lost != nil { // it was taken when the contexts had ended
+		s.lost[key] = max(s.lost[key], s.under[key])
 	}
-	slices.Sort(list)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.under[key]--; s.under[key] == 0 {
+			delete(s.under, key)
+		}
+	}
+}
+
+// names lists the jobs of ticks.
+func names(ticks map[tick]int) string {
+	runs := map[string]int{}
+	for t, n := range ticks {
+		runs[t.entry.name] += n
+	}
+	list := make([]string, 0, len(runs))
+	for _, name := range slices.Sorted(maps.Keys(runs)) {
+		if n := runs[name]; n > 1 {
+			name = fmt.Sprintf("%s (%d runs)", name, n)
+		}
+		list = append(list, name)
+	}
 	return strings.Join(list, ", ")
 }

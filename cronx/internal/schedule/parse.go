@@ -3,8 +3,10 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/netresearch/go-cron"
 )
@@ -20,8 +22,8 @@ const (
 // MaxEvery is the longest distance of @every.
 const MaxEvery = 366 * 24 * time.Hour
 
-// parser reads five fields, or six that begin with seconds. Where both days are restricted either is enough, as crontab(5)
-// says.
+// parser reads five fields, or six that begin with seconds. Where both days are restricted either is enough; newSchedule says
+// where they are.
 var parser = cron.MustNewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow |
 	cron.Descriptor | cron.Extended | cron.DowOrDom).WithMaxSearchYears(searchYears)
 
@@ -51,26 +53,32 @@ func Parse(spec string, zone *time.Location) (*Schedule, error) {
 		every, err := parseEvery(strings.TrimSpace(distance))
 		return &Schedule{every: every, zone: zone}, err
 	}
+	starred := false
 	if !strings.HasPrefix(rest, "@") {
-		if err := checkFields(strings.Fields(rest)); err != nil {
+		fields := strings.Fields(rest)
+		if err := checkFields(fields); err != nil {
 			return nil, err
 		}
+		starred = strings.ContainsAny(fields[len(fields)-3]+fields[len(fields)-1], "*?")
 	}
 	parsed, err := parser.Parse(rest)
 	if err != nil {
 		return nil, err
 	}
-	return newSchedule(parsed, zone)
+	return newSchedule(parsed, zone, starred)
 }
 
-// newSchedule puts what the library has read onto the calendar without zones.
-func newSchedule(parsed cron.Schedule, zone *time.Location) (*Schedule, error) {
+// newSchedule puts what the library has read onto the calendar without zones. starred says that a field of days contains a
+// star, also one with a step: then it does not count as restricted, as in crontab(5), and both days have to fit. The library
+// holds */2 for a restriction.
+func newSchedule(parsed cron.Schedule, zone *time.Location, starred bool) (*Schedule, error) {
 	fields, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
 		return nil, fmt.Errorf("it is a %T", parsed)
 	}
 	spec := *fields
 	spec.Location = time.UTC
+	spec.DowOrDom = !starred
 	const allHours = 1<<24 - 1
 	s := &Schedule{spec: &spec, zone: zone, daily: spec.Hour&allHours != allHours}
 	if s.spec.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
@@ -81,7 +89,10 @@ func newSchedule(parsed cron.Schedule, zone *time.Location) (*Schedule, error) {
 
 // ownZone splits the zone off that a spec may begin with; nil where there is none.
 func ownZone(spec string) (zone *time.Location, rest string, err error) {
-	first, rest, _ := strings.Cut(spec, " ")
+	first, rest := spec, ""
+	if end := strings.IndexFunc(spec, unicode.IsSpace); end >= 0 {
+		first, rest = spec[:end], spec[end:]
+	}
 	name, ok := strings.CutPrefix(first, "CRON_TZ=")
 	if !ok {
 		name, ok = strings.CutPrefix(first, "TZ=")
@@ -115,7 +126,7 @@ func parseEvery(text string) (time.Duration, error) {
 // checkFields names the field that is wrong, which the library's errors do not.
 func checkFields(fields []string) error {
 	if len(fields) != len(names) && len(fields) != len(names)-1 {
-		return fmt.Errorf("it has %d fields (accepted: 5, from minute to day of week, or 6, which begin with second)", len(fields))
+		return fmt.Errorf("it has %s (accepted: 5, from minute to day of week, or 6, which begin with second)", count(len(fields)))
 	}
 	skipped := len(names) - len(fields)
 	for i, field := range fields {
@@ -124,6 +135,13 @@ func checkFields(fields []string) error {
 		}
 	}
 	return nil
+}
+
+func count(fields int) string {
+	if fields == 1 {
+		return "1 field"
+	}
+	return fmt.Sprintf("%d fields", fields)
 }
 
 // checkField looks at one field by itself, also for what the library reads as something else.
@@ -140,5 +158,13 @@ func checkField(place int, field string) error {
 	copy(alone, plain)
 	alone[place] = field
 	_, err := parser.Parse(strings.Join(alone, " "))
-	return err
+	var wrong *strconv.NumError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case wrong.Num == "":
+		return errors.New("a number is missing")
+	default:
+		return fmt.Errorf("%q is no number that is accepted here", wrong.Num)
+	}
 }

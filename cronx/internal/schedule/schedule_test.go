@@ -139,6 +139,14 @@ func TestSpecsMeanWhatTheyDoInCrontab(t *testing.T) {
 		{name: "five fields", spec: "30 4 1,15 * *", want: "2026-01-01T04:30:00Z 2026-01-15T04:30:00Z 2026-02-01T04:30:00Z"},
 		{name: "six fields", spec: "15 30 4 * * *", want: "2026-01-01T04:30:15Z 2026-01-02T04:30:15Z"},
 		{name: "either day is enough", spec: "0 0 13 * fri", want: "2026-01-02T00:00:00Z 2026-01-09T00:00:00Z 2026-01-13T00:00:00Z"},
+		{name: "a day field with a star does not restrict: both days", spec: "0 0 */2 * MON", want: "2026-01-05T00:00:00Z 2026-01-19T00:00:00Z 2026-02-09T00:00:00Z"},
+		{name: "a star with a step of one", spec: "0 0 */1 * 1", want: "2026-01-05T00:00:00Z 2026-01-12T00:00:00Z"},
+		{name: "a star with a step among weekdays", spec: "0 0 1-7 * */3", want: "2026-01-03T00:00:00Z 2026-01-04T00:00:00Z 2026-01-07T00:00:00Z 2026-02-01T00:00:00Z"},
+		{name: "a star in a list", spec: "0 0 13,* * FRI", want: "2026-01-02T00:00:00Z 2026-01-09T00:00:00Z 2026-01-16T00:00:00Z"},
+		{name: "a star with a step, of six fields", spec: "0 0 0 */2 * MON", want: "2026-01-05T00:00:00Z 2026-01-19T00:00:00Z"},
+		{name: "a range with a step restricts", spec: "0 0 1-31/2 * MON", want: "2026-01-03T00:00:00Z 2026-01-05T00:00:00Z 2026-01-07T00:00:00Z 2026-01-09T00:00:00Z 2026-01-11T00:00:00Z 2026-01-12T00:00:00Z"},
+		{name: "a star in another field says nothing of days", spec: "0 */12 13 * FRI", want: "2026-01-02T00:00:00Z 2026-01-02T12:00:00Z 2026-01-09T00:00:00Z"},
+		{name: "the last day, if a Saturday", spec: "0 0 */30,L * SAT", want: "2026-01-31T00:00:00Z 2026-02-28T00:00:00Z"},
 		{name: "names", spec: "0 9 * mar MON-WED", want: "2026-03-02T09:00:00Z 2026-03-03T09:00:00Z 2026-03-04T09:00:00Z 2026-03-09T09:00:00Z"},
 		{name: "7 is Sunday", spec: "0 0 * * 7", want: "2026-01-04T00:00:00Z 2026-01-11T00:00:00Z"},
 		{name: "steps", spec: "5-20/5 0 * * *", want: "2026-01-01T00:05:00Z 2026-01-01T00:10:00Z 2026-01-01T00:15:00Z 2026-01-01T00:20:00Z 2026-01-02T00:05:00Z"},
@@ -148,6 +156,7 @@ func TestSpecsMeanWhatTheyDoInCrontab(t *testing.T) {
 		{name: "a leap day", spec: "0 0 29 2 *", want: "2028-02-29T00:00:00Z 2032-02-29T00:00:00Z"},
 		{name: "yearly", spec: "@yearly", want: "2027-01-01T00:00:00Z"},
 		{name: "a zone of its own", spec: "CRON_TZ=Asia/Tokyo  0 3 * * *", want: "2026-01-02T03:00:00+09:00"},
+		{name: "a zone and a tab", spec: "CRON_TZ=Asia/Tokyo\t0 3 * * *", want: "2026-01-02T03:00:00+09:00"},
 		{name: "every 45 seconds, from 1970 on", spec: "@every 45s", want: "2026-01-01T00:00:45Z 2026-01-01T00:01:30Z"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -212,7 +221,16 @@ func TestAWrongSpecIsToldWithItsField(t *testing.T) {
 		{name: "day", spec: "0 0 0 * *", want: `field 3 (day of month) "0"`},
 		{name: "step of nothing", spec: "*/0 * * * *", want: `field 1 (minute) "*/0"`},
 		{name: "step over the end", spec: "*/90 * * * *", want: `field 1 (minute) "*/90"`},
-		{name: "negative", spec: "-5 * * * *", want: `field 1 (minute) "-5"`},
+		{name: "negative", spec: "-5 * * * *", want: `field 1 (minute) "-5": a number is missing`},
+		{name: "range without an end", spec: "1- * * * *", want: `field 1 (minute) "1-": a number is missing`},
+		{name: "step without a number", spec: "*/x * * * *", want: `field 1 (minute) "*/x": "x" is no number that is accepted here`},
+		{name: "huge", spec: "99999999999999999999 * * * *", want: `field 1 (minute) "99999999999999999999": "99999999999999999999" is no number that is accepted`},
+		{name: "word among minutes", spec: "now * * * *", want: `"now" is no number that is accepted here`},
+		{name: "last day less what", spec: "0 0 L-x * *", want: `field 3 (day of month) "L-x": "x" is no number that is accepted here`},
+		{name: "nearest to what", spec: "0 0 xW * *", want: `field 3 (day of month) "xW"`},
+		{name: "which Friday", spec: "0 0 * * FRI#x", want: `field 5 (day of week) "FRI#x"`},
+		{name: "number alone", spec: "-1", want: "it has 1 field "},
+		{name: "zone of a tab", spec: "CRON_TZ=Europe/Atlantis\t30 2 * * *", want: `its time zone "Europe/Atlantis": unknown time zone`},
 		{name: "empty entry", spec: "1,,2 * * * *", want: `field 1 (minute) "1,,2": a list has an empty entry`},
 		{name: "comma alone", spec: ", * * * *", want: `field 1 (minute) ",": a list has an empty entry`},
 		{name: "star and more", spec: "*-5 * * * *", want: `field 1 (minute) "*-5": "*" is followed by "-5"`},
@@ -232,7 +250,7 @@ func TestAWrongSpecIsToldWithItsField(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, err := schedule.Parse(tc.spec, time.UTC)
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
+			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "strconv") {
 				t.Errorf("Parse = %v, %v, want %q in the error", s, err, tc.want)
 			}
 		})
