@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -61,6 +62,8 @@ type Message struct {
 	Priority  Priority       `json:"priority,omitempty"`
 	// Language is a BCP 47 tag, or the value of an Accept-Language header. Where it is empty it is the request's.
 	Language string `json:"language,omitempty"`
+	// CreatedAt is the same at each try, as the ID is. Where it is zero it becomes the time of Send or SendAsync.
+	CreatedAt time.Time `json:"created_at,omitzero"`
 }
 
 // UnmarshalJSON keeps the digits of integers in Variables, which become int64 or uint64 instead of float64.

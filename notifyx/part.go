@@ -203,7 +203,7 @@ func compileGo(f *partFile, text string) (part, error) {
 }
 
 func parseGoHTML(origin, text string) (*htmltemplate.Template, error) {
-	t, err := htmltemplate.New(origin).Funcs(htmltemplate.FuncMap{printed: toPrint}).Option("missingkey=error").Parse(text)
+	t, err := htmltemplate.New(origin).Funcs(htmltemplate.FuncMap(functions)).Option("missingkey=error").Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func parseGoHTML(origin, text string) (*htmltemplate.Template, error) {
 }
 
 func parseGoText(origin, text string) (*texttemplate.Template, error) {
-	t, err := texttemplate.New(origin).Funcs(texttemplate.FuncMap{printed: toPrint}).Option("missingkey=error").Parse(text)
+	t, err := texttemplate.New(origin).Funcs(texttemplate.FuncMap(functions)).Option("missingkey=error").Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -235,6 +235,46 @@ func (p goPart) render(v *variables) (string, error) {
 		return "", explain(err)
 	}
 	return out.String(), nil
+}
+
+// functions are what Go templates have beside those of the library, or instead of them.
+var functions = map[string]any{printed: toPrint, "index": index}
+
+// index is that of text/template for what variables are made of: maps and lists. A key that is not there is a missing variable.
+func index(item any, keys ...any) (any, error) {
+	for _, key := range keys {
+		switch c := item.(type) {
+		case map[string]any:
+			name, ok := key.(string)
+			if !ok {
+				return nil, errors.New("index: a name is a string")
+			}
+			if item = c[name]; item == nil {
+				return nil, &MissingVariablesError{Variables: []string{name}}
+			}
+		case []any:
+			i, ok := toInt(key)
+			if !ok || i < 0 || i >= len(c) {
+				return nil, errors.New("index: there is no such element")
+			}
+			item = c[i]
+		default:
+			return nil, errors.New("index: neither a list nor a map")
+		}
+	}
+	return item, nil
+}
+
+// toInt returns the value of an integer of the types that templates and variables have.
+func toInt(v any) (int, bool) {
+	switch n := v.(type) {
+	case int:
+		return n, true
+	case int64:
+		return int(n), int64(int(n)) == n
+	default:
+		return 0, false
+	}
 }
 
 // toPrint is the last function of each action that prints. It refuses what would be "<no value>", and writes a float64

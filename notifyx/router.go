@@ -59,7 +59,7 @@ func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
 	return result, err
 }
 
-// prepared returns a copy of the message with an ID, a priority and a language.
+// prepared returns a copy of the message with an ID, a time, a priority and a language.
 func prepared(ctx context.Context, m *Message) *Message {
 	if m == nil {
 		return nil
@@ -67,6 +67,9 @@ func prepared(ctx context.Context, m *Message) *Message {
 	c := *m
 	if c.ID == "" {
 		c.ID = xUtil.UUID().V7()
+	}
+	if c.CreatedAt.IsZero() {
+		c.CreatedAt = time.Now().UTC().Truncate(time.Microsecond)
 	}
 	if c.Priority == 0 {
 		c.Priority = PriorityDefault

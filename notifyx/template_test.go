@@ -175,8 +175,8 @@ func TestAGoTemplateThatWouldPrintNothingNamesTheVariable(t *testing.T) {
 		{"nested field", "{{.user.name}}", "user.name"},
 		{"missing object", "{{.other.name}}", "other"},
 		{"nil", "{{.nil}}", "nil"},
-		{"index", `{{index . "name"}}`, `index . "name"`},
-		{"escaped", `{{index . "name" | html}}`, `index . "name" | html`},
+		{"index", `{{index . "name"}}`, `name`},
+		{"escaped", `{{index . "name" | html}}`, `name`},
 		{"argument", `{{printf "%s" .name}}`, "name"},
 		{"within a block", `{{range .list}}{{.name}}{{end}}`, "name"},
 		{"within a template", `{{define "x"}}{{.name}}{{end}}{{template "x" .}}`, "name"},
@@ -361,4 +361,45 @@ func FuzzExpand(f *testing.F) {
 			t.Fatalf("ExpandHTML(%q) = %q, with the value's own tag", again, html)
 		}
 	})
+}
+
+func TestIndexOfWhatIsMissingIsAnError(t *testing.T) {
+	variables := map[string]any{"m": map[string]any{"a": "x", "none": nil}, "l": []any{"first"}}
+	for _, text := range []string{
+		`{{printf "%v" (index . "zz")}}`, `{{print (index .m "zz") "y"}}`, `{{html (index .m "zz")}}`, `{{index .m "none"}}`,
+		`{{index .l 1}}`, `{{index .l -1}}`, `{{index .m 1}}`, `{{index .l "a"}}`, `{{index "text" 0}}`,
+	} {
+		for _, part := range []xNotify.Part{xNotify.PartText, xNotify.PartHTML} {
+			templates := xNotify.NewTemplates()
+			if err := templates.Add("t", "", part, text, xNotify.SyntaxGo); err != nil {
+				continue // html/template refuses its own escapers in the midst
+			}
+			if r, err := templates.Render("t", "", variables); err == nil {
+				t.Errorf("%s gives %q", text, r.Text+r.HTML)
+			}
+		}
+	}
+	templates := xNotify.NewTemplates()
+	if err := templates.Add("t", "", xNotify.PartText, `{{index .m "a"}} {{index .l 0}} {{index . "m" "a"}}`, xNotify.SyntaxGo); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := templates.Render("t", "", variables); err != nil || r.Text != "x first x" {
+		t.Errorf("Render = %q, %v", r.Text, err)
+	}
+}
+
+func TestManyNestedDefinitionsAreLookedAtOnce(t *testing.T) {
+	var text strings.Builder
+	const depth = 200
+	for i := range depth {
+		fmt.Fprintf(&text, `{{define "t%d"}}{{template "t%d" .}}{{template "t%d" .}}{{end}}`, i, i+1, i+1)
+	}
+	fmt.Fprintf(&text, `{{define "t%d"}}.{{end}}{{if false}}{{template "t0" .}}{{end}}ok`, depth)
+	templates := xNotify.NewTemplates()
+	if err := templates.Add("t", "", xNotify.PartText, text.String(), xNotify.SyntaxGo); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := templates.Render("t", "", nil); err != nil || r.Text != "ok" {
+		t.Errorf("Render = %q, %v", r.Text, err)
+	}
 }

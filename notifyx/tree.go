@@ -19,6 +19,8 @@ type trees map[string]*tree
 type tree struct {
 	root  *parse.ListNode
 	calls []string // the templates that it runs
+
+	followed bool // nothing that it runs leads back to it
 }
 
 func (ts trees) add(name string, t *parse.Tree) {
@@ -40,6 +42,7 @@ func (ts trees) prepare() error {
 	return nil
 }
 
+// follow looks at what a template runs, once for each template.
 func (ts trees) follow(name string, path []string) error {
 	t := ts[name]
 	switch {
@@ -47,6 +50,8 @@ func (ts trees) follow(name string, path []string) error {
 		return fmt.Errorf("template %q runs %q, which is not defined", path[len(path)-1], name)
 	case slices.Contains(path, name):
 		return fmt.Errorf("template %q runs itself", name)
+	case t.followed:
+		return nil
 	}
 	path = append(path, name)
 	for _, call := range t.calls {
@@ -54,6 +59,7 @@ func (ts trees) follow(name string, path []string) error {
 			return err
 		}
 	}
+	t.followed = true
 	return nil
 }
 

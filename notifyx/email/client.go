@@ -19,7 +19,7 @@ var emailLog = xLog.WithName(xLog.NamedEMAIL)
 
 // EmailClient sends mail over a few connections that it keeps for the next message. It is safe for concurrent use.
 type EmailClient struct { //nolint:revive // exported: the specification's name
-	config  Config
+	config  *Config            // behind a pointer: what prints a client, or what holds one, prints no password
 	own     *xNotify.Templates // go before builtin
 	builtin *xNotify.Templates
 
@@ -64,7 +64,7 @@ func New(config Config) (*EmailClient, error) {
 	registerMapper()
 	config = config.withDefaults()
 	c := &EmailClient{
-		config: config, own: xNotify.NewTemplates(), builtin: builtin,
+		config: &config, own: xNotify.NewTemplates(), builtin: builtin,
 		slots: make(chan struct{}, config.Connections), stopping: make(chan struct{}), drained: make(chan struct{}),
 	}
 	c.base, c.cutOff = context.WithCancelCause(context.Background())
@@ -103,7 +103,7 @@ func (c *EmailClient) Ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.ping(c.config)
+	err = s.ping(*c.config)
 	c.release(s, err == nil)
 	if !errors.Is(err, errDropped) {
 		return err
@@ -111,7 +111,7 @@ func (c *EmailClient) Ping(ctx context.Context) error {
 	if s, err = c.acquire(ctx, true); err != nil { // it had waited too long
 		return err
 	}
-	err = s.ping(c.config)
+	err = s.ping(*c.config)
 	c.release(s, err == nil)
 	return err
 }

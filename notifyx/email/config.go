@@ -45,7 +45,8 @@ const (
 
 // Config says how mail is sent. Host, Port and From are needed, all else has a default where it is zero.
 //
-// However it is printed, Pass is masked.
+// However it is printed, by itself or as an exported field, Pass is masked. fmt calls no method of what stands in an
+// unexported field, so a program that keeps a Config in one shows the password when it prints that with %v: keep the client.
 type Config struct {
 	Host     string
 	Port     int
@@ -277,9 +278,9 @@ func (c Config) sender() *mail.Address {
 	return from
 }
 
-// isLoopback reports whether a host is this machine, whatever its resolver says.
+// isLoopback reports whether a host is this machine. Before a login in plain text the connection is asked too.
 func isLoopback(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+	if host == "localhost" {
 		return true
 	}
 	ip := net.ParseIP(strings.Trim(host, "[]"))

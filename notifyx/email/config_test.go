@@ -149,8 +149,17 @@ func TestNothingPrintsThePassword(t *testing.T) {
 	}
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", slog.Any("config", c), slog.Any("client", client))
+	sender := xEmail.NewSender(client)
+	holder := struct {
+		Config xEmail.Config
+		client *xEmail.EmailClient
+		sender any
+	}{Config: c, client: client, sender: sender}
+	verbs := strings.Join([]string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"}, " ")
 	for _, text := range []string{
-		sprint("%v %+v %#v %s %q %x", c, c, c, c, c, c), sprint("%v %s", client, client), string(data), log.String(),
+		sprint(verbs, c, c, c, c, c, c, c), sprint(verbs, client, client, client, client, client, client, client), string(data), log.String(),
+		sprint(verbs, sender, sender, sender, sender, sender, sender, sender),
+		sprint(verbs, holder, holder, holder, holder, holder, holder, holder),
 	} {
 		if strings.Contains(text, password) || strings.Contains(text, sprint("%x", password)) {
 			t.Errorf("printed as %s", text)

@@ -84,6 +84,12 @@ func (g *guard) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// local reports whether the other side is this machine.
+func (g *guard) local() bool {
+	tcp, ok := g.RemoteAddr().(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
 // sent reports whether every write has been handed over completely.
 func (g *guard) sent() bool {
 	g.mu.Lock()

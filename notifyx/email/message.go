@@ -22,7 +22,7 @@ type Message struct {
 	// ReplyTo is where answers go; none is From.
 	ReplyTo []string
 
-	// Subject is the subject; "" is that of the template.
+	// Subject is the subject, where no template has one.
 	Subject string
 	// Text and HTML are the content. Text is made from HTML where it is "".
 	Text, HTML string

@@ -98,6 +98,14 @@ func TestTextIsMadeFromHTML(t *testing.T) {
 	}
 }
 
+func TestTextIsMadeFromHTMLWithoutAnEndOfTheHead(t *testing.T) {
+	page := "<html><head><title>T</title><style>p{}</style><body><p>Hello"
+	_, root := parse(t, sent(t, &xEmail.Message{To: []string{"user@example.com"}, Subject: "s", HTML: page}).data)
+	if len(root.Parts) != 2 || root.Parts[0].Body != "Hello" {
+		t.Errorf("parts are %+v, want the text Hello", root.Parts)
+	}
+}
+
 func TestBccIsInNoHeader(t *testing.T) {
 	got := sent(t, &xEmail.Message{
 		To: []string{"a@example.com"}, Cc: []string{"b@example.com"}, Bcc: []string{"Hidden <c@example.org>", "a@example.com"},

@@ -104,7 +104,7 @@ func (c *EmailClient) attempt(ctx context.Context, m *composed, fresh bool) (rea
 	if err != nil {
 		return false, err
 	}
-	keep, err := s.deliver(c.config, m)
+	keep, err := s.deliver(*c.config, m)
 	c.release(s, keep)
 	return true, err
 }

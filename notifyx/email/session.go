@@ -44,7 +44,7 @@ func (c *EmailClient) open(ctx context.Context) (*session, error) {
 	}
 	s := &session{conn: &guard{Conn: raw}}
 	s.conn.bind(ctx)
-	if err := s.greet(ctx, c.config); err != nil {
+	if err := s.greet(ctx, *c.config); err != nil {
 		s.cut()
 		return nil, err
 	}

@@ -55,5 +55,5 @@ func (c *EmailClient) render(ctx context.Context, m *Message) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	return content{subject: cmp.Or(m.Subject, r.Subject), text: r.Text, html: r.HTML}, nil
+	return content{subject: cmp.Or(r.Subject, m.Subject), text: r.Text, html: r.HTML}, nil
 }

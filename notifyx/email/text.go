@@ -119,7 +119,7 @@ func attribute(t html.Token, name string) string {
 }
 
 func isHidden(a atom.Atom) bool {
-	return a == atom.Head || a == atom.Style || a == atom.Script || a == atom.Title || a == atom.Template
+	return a == atom.Style || a == atom.Script || a == atom.Title || a == atom.Template
 }
 
 func isBlock(a atom.Atom) bool {

@@ -22,7 +22,9 @@ const (
 	HeaderSignature xHttp.Header = "Webhook-Signature"
 )
 
-// Endpoint is a receiver. It prints as its id only, since a URL may hold a token, and headers do.
+// Endpoint is a receiver. It prints as its id only, since a URL may hold a token, and headers do: with fmt, log/slog and
+// encoding/json, by itself and as an exported field or an element of something else. Where fmt cannot call its methods, it
+// prints everything but the secrets: an unexported field keeps the id instead.
 type Endpoint struct {
 	// ID names the receiver within the application. Circuits are kept by it; it is in log lines.
 	ID string
@@ -38,6 +40,9 @@ type Endpoint struct {
 func (e Endpoint) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "endpoint "+strconv.Quote(e.ID))
 }
+
+// MarshalText returns the id.
+func (e Endpoint) MarshalText() ([]byte, error) { return []byte(e.ID), nil }
 
 // LogValue returns the id.
 func (e Endpoint) LogValue() slog.Value { return slog.StringValue(e.ID) }
@@ -66,7 +71,7 @@ type Result struct {
 	Duration time.Duration
 }
 
-// Client sends webhooks, one attempt each. It is safe for concurrent use.
+// Client sends webhooks, one attempt each. It is safe for concurrent use. New makes it; every call of another is an ErrOption.
 type Client struct {
 	config    config
 	guard     guard
@@ -74,11 +79,13 @@ type Client struct {
 	circuits  *circuits
 }
 
-// New returns a client. The error, ErrOption, tells everything that is wrong.
+// New returns a client. The error, ErrOption, tells everything that is wrong. An option that is nil is ignored.
 func New(opts ...Option) (*Client, error) {
 	c := &Client{config: defaults()}
 	for _, o := range opts {
-		o(&c.config)
+		if o != nil {
+			o(&c.config)
+		}
 	}
 	if err := c.config.check(); err != nil {
 		return nil, err
@@ -90,8 +97,20 @@ func New(opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// Close closes the connections that are idle. The client can be used on.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
+// Close lets go of what no attempt uses. The client can be used on.
+func (c *Client) Close() {
+	if c.check() == nil {
+		c.transport.CloseIdleConnections()
+	}
+}
+
+// check returns an error for a client that New has not made.
+func (c *Client) check() error {
+	if c == nil || c.transport == nil {
+		return fmt.Errorf("%w: a client that New has not made", ErrOption)
+	}
+	return nil
+}
 
 // Send makes one attempt. It succeeds where the receiver answers 2xx, with an answer within the limits and in time. The
 // errors are those of this package; RetryAfter tells how long to wait. The end of ctx is told by its own cause.
@@ -103,6 +122,9 @@ func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, er
 		event.ID = NewID()
 	}
 	result := Result{ID: event.ID}
+	if err := c.check(); err != nil {
+		return result, err
+	}
 	req, err := c.request(to, event)
 	if err != nil {
 		return result, err

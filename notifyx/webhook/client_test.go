@@ -66,8 +66,8 @@ func TestSendIsAsTheSpecificationHasIt(t *testing.T) {
 		t.Errorf("Result = %+v", result)
 	}
 	r := <-got
-	if r.method != http.MethodPost || r.proto != "HTTP/2.0" {
-		t.Errorf("%s over %s, want POST over HTTP/2", r.method, r.proto)
+	if r.method != http.MethodPost || r.proto != "HTTP/1.1" {
+		t.Errorf("%s over %s, want POST over HTTP/1.1", r.method, r.proto)
 	}
 	if want := `{"type":"user.created","timestamp":"2026-01-01T19:04:05.006Z","data":{"id":1}}`; string(r.body) != want {
 		t.Errorf("body = %s, want %s", r.body, want)
@@ -79,7 +79,7 @@ func TestSendIsAsTheSpecificationHasIt(t *testing.T) {
 	if err := reference.Verify(r.body, r.header); err != nil {
 		t.Error(err)
 	}
-	want := []string{"Authorization", "Content-Length", "Content-Type", "User-Agent", "Webhook-Id", "Webhook-Signature", "Webhook-Timestamp"}
+	want := []string{"Authorization", "Connection", "Content-Length", "Content-Type", "User-Agent", "Webhook-Id", "Webhook-Signature", "Webhook-Timestamp"}
 	if names := slices.Sorted(maps.Keys(r.header)); !slices.Equal(names, want) {
 		t.Errorf("headers = %v, want %v", names, want)
 	}

@@ -122,6 +122,9 @@ func TestAKilledProcessLosesNoEvent(t *testing.T) {
 	}
 	steps := []string{"start", "arrived", "read", "answered"}
 	var ids []string
+	if testing.Short() {
+		*rounds = min(*rounds, 15)
+	}
 	for round := range *rounds {
 		id, err := d.Enqueue(ctx, "shop", "round", round)
 		if err != nil {

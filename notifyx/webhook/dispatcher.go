@@ -21,7 +21,7 @@ const JobKind = "plinth.webhook"
 const MaxAttempts = 10
 
 // Schedule is how long a Dispatcher waits after each attempt that failed: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h,
-// 24 h, each spread by a tenth. The tenth attempt is about four days after the first.
+// 24 h, each spread by a tenth. The tenth attempt is about 76 hours after the first.
 func Schedule() xBackoff.Policy {
 	return xBackoff.Jitter(xBackoff.Schedule(5*time.Second, 5*time.Minute, 30*time.Minute, 2*time.Hour, 5*time.Hour,
 		10*time.Hour, 14*time.Hour, 20*time.Hour, 24*time.Hour), 0.1)
@@ -47,7 +47,7 @@ func WithJobKind(name string) DispatcherOption { return func(d *Dispatcher) { d.
 
 // Dispatcher delivers events as durable jobs. It is safe for concurrent use.
 type Dispatcher struct {
-	endpoints Endpoints
+	endpoints EndpointsFunc
 	client    *Client
 	schedule  xBackoff.Policy
 	attempts  int
@@ -72,13 +72,15 @@ func (d delivery) event() Event {
 // lookUpTimeout is what an attempt may take beyond the client's timeout, for Endpoints and OnGone.
 const lookUpTimeout = 15 * time.Second
 
-// NewDispatcher returns a dispatcher. The error is an ErrOption.
+// NewDispatcher returns a dispatcher. The error is an ErrOption. An option that is nil is ignored.
 func NewDispatcher(endpoints Endpoints, client *Client, opts ...DispatcherOption) (d *Dispatcher, err error) {
-	d = &Dispatcher{endpoints: endpoints, client: client, schedule: Schedule(), attempts: MaxAttempts, kindName: JobKind}
+	d = &Dispatcher{endpoints: hidden(endpoints), client: client, schedule: Schedule(), attempts: MaxAttempts, kindName: JobKind}
 	for _, o := range opts {
-		o(d)
+		if o != nil {
+			o(d)
+		}
 	}
-	if endpoints == nil || client == nil {
+	if d.endpoints == nil || client.check() != nil {
 		return nil, fmt.Errorf("%w: a dispatcher needs endpoints and a client", ErrOption)
 	}
 	guarded := xHook.Guard(func() error { // NewKind takes its arguments for constants
@@ -125,7 +127,9 @@ func (d *Dispatcher) Enqueue(ctx context.Context, endpointID, eventType string, 
 func (d *Dispatcher) EnqueueAll(ctx context.Context, endpointIDs []string, eventType string, data any, opts ...EventOption) (id string, err error) {
 	s := stored{}
 	for _, o := range opts {
-		o(&s)
+		if o != nil {
+			o(&s)
+		}
 	}
 	if s.id == "" {
 		s.id = NewID()
@@ -163,8 +167,9 @@ func (d *Dispatcher) EnqueueAll(ctx context.Context, endpointIDs []string, event
 // Handler delivers what was stored, for xJob.WithHandlers.
 //
 // An event is done when the receiver answers 2xx. It is dead at once where the receiver is unknown, its URL is not allowed,
-// its address is blocked, or it answers 410, of which OnGone is told. While the circuit is open the event waits, without using
-// up an attempt. Everything else is tried again by the schedule, or after Retry-After where that is later.
+// its address is blocked, or it answers 410, of which OnGone is told. Everything else is tried again by the schedule, or when
+// Retry-After says so or the circuit may be closed, where that is later. An attempt that an open circuit has kept back counts:
+// the events of a receiver that is dead for good end too.
 func (d *Dispatcher) Handler() xJob.Handler { return d.kind.Handle(d.deliver) }
 
 func (d *Dispatcher) deliver(ctx context.Context, stored delivery) error {
@@ -180,14 +185,15 @@ func (d *Dispatcher) verdict(ctx context.Context, stored delivery, err error) er
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, ErrCircuitOpen):
-		return xJob.Snooze(wait + rand.N(wait/5+1)) //nolint:gosec // G404: a spread is no secret
 	case errors.Is(err, ErrGone):
 		return d.gone(ctx, stored, err)
 	case isPermanent(err):
 		return xJob.Dead(err)
 	case later:
 		info, _ := xJob.InfoFrom(ctx)
+		if errors.Is(err, ErrCircuitOpen) { // all events of the receiver have the same wait
+			wait += rand.N(wait/5 + 1) //nolint:gosec // G404: a spread is no secret
+		}
 		return xJob.RetryAfter(err, max(wait, d.schedule(info.Attempt)))
 	default:
 		return err

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
 	xJob "github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
@@ -174,7 +173,7 @@ func TestWhatBecomesOfADelivery(t *testing.T) {
 	}
 }
 
-func TestAnOpenCircuitUsesUpNoAttempt(t *testing.T) {
+func TestAnOpenCircuitCountsAsAnAttemptAndWaitsByTheSchedule(t *testing.T) {
 	var hits atomic.Int32
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		hits.Add(1)
@@ -186,15 +185,31 @@ func TestAnOpenCircuitUsesUpNoAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.work(t, ctx, d.Handler())
-	e.attempt(t)
-	e.attempt(t)
-	for range 5 {
-		if o := e.attempt(t); o.Verdict != driver.Return || o.Wait < 50*time.Second || o.Wait > 72*time.Second {
-			t.Errorf("outcome = %+v, want Return for about a minute", o)
+	var total time.Duration // from the first attempt to the tenth
+	for n, wait := range []time.Duration{
+		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	} {
+		o := e.attempt(t)
+		if o.Verdict != driver.Retry || o.Wait < wait*9/10 || o.Wait > wait*11/10 {
+			t.Errorf("attempt %d: %+v, want Retry after about %s", n+1, o, wait)
 		}
+		total += o.Wait
+	}
+	if o := e.attempt(t); o.Verdict != driver.Bury || !strings.Contains(o.Error, "circuit is open") {
+		t.Errorf("attempt 10: %+v, want Bury", o)
+	}
+	if total < 68*time.Hour || total > 84*time.Hour {
+		t.Errorf("the tenth attempt comes %s after the first, want about 76 h", total)
 	}
 	if n := hits.Load(); n != 2 {
 		t.Errorf("%d requests, want 2", n)
+	}
+	// The circuit is open for longer than the schedule waits after a first attempt.
+	if _, err := d.Enqueue(ctx, "shop", "a", 1); err != nil {
+		t.Fatal(err)
+	}
+	if o := e.attempt(t); o.Verdict != driver.Retry || o.Wait < 40*time.Second || o.Wait > 72*time.Second {
+		t.Errorf("the first attempt of another event: %+v, want Retry for about a minute", o)
 	}
 }
 
@@ -361,27 +376,6 @@ func TestReplayLeavesOtherJobsAlone(t *testing.T) {
 	} {
 		if call() == nil {
 			t.Error("no error without a queue")
-		}
-	}
-}
-
-func TestADispatcherThatMakesNoSenseIsAnError(t *testing.T) {
-	c := newClient(t)
-	for name, f := range map[string]func() (*xWebhook.Dispatcher, error){
-		"no endpoints": func() (*xWebhook.Dispatcher, error) { return xWebhook.NewDispatcher(nil, c) },
-		"no client":    func() (*xWebhook.Dispatcher, error) { return xWebhook.NewDispatcher(xWebhook.StaticEndpoints{}, nil) },
-		"a wrong kind": func() (*xWebhook.Dispatcher, error) {
-			return xWebhook.NewDispatcher(xWebhook.StaticEndpoints{}, c, xWebhook.WithJobKind("A B"))
-		},
-		"no attempts": func() (*xWebhook.Dispatcher, error) {
-			return xWebhook.NewDispatcher(xWebhook.StaticEndpoints{}, c, xWebhook.WithSchedule(xBackoff.Default(), 0))
-		},
-		"no schedule": func() (*xWebhook.Dispatcher, error) {
-			return xWebhook.NewDispatcher(xWebhook.StaticEndpoints{}, c, xWebhook.WithSchedule(nil, 1))
-		},
-	} {
-		if _, err := f(); !errors.Is(err, xWebhook.ErrOption) {
-			t.Errorf("%s: %v, want ErrOption", name, err)
 		}
 	}
 }

@@ -182,6 +182,15 @@ func ExampleDispatcher() {
 	}
 	_ = run
 
+	// With a worker of its own, so that slow receivers hold up no other job:
+	others := []xJob.Handler{}
+	apart := func(reg *xReg.Reg) {
+		xMain.Runner(reg, nil, nil,
+			xJob.New(xJob.WithHandlers(hooks.Handler()), xJob.WithConcurrency(50)),
+			xJob.New(xJob.WithHandlers(others...)))
+	}
+	_ = apart
+
 	// For those who look after it:
 	replayAll := func(ctx context.Context) error {
 		letters, err := hooks.Dead(ctx, xWebhook.DeadQuery{Limit: 50})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -16,29 +17,6 @@ import (
 
 	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
 )
-
-const (
-	maxIdle     = 100
-	idleTimeout = 30 * time.Second
-	keepAlive   = 15 * time.Second
-)
-
-// newTransport returns what makes one exchange, without a proxy and decompression. A bare transport knows no redirects and no
-// cookies. Dial and handshake have the timeout of the whole exchange: net/http goes on with them after the request that asked
-// for them is over.
-func newTransport(c *config, g guard) *http.Transport {
-	dialer := &net.Dialer{Timeout: c.timeout, KeepAlive: keepAlive, Resolver: c.resolver, ControlContext: g.control}
-	return &http.Transport{
-		DialContext:            dialer.DialContext,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.roots},
-		TLSHandshakeTimeout:    c.timeout,
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: int64(c.maxHeader),
-		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           maxIdle,
-		IdleConnTimeout:        idleTimeout,
-	}
-}
 
 // request is one attempt, signed.
 type request struct {
@@ -108,7 +86,7 @@ func (c *Client) roundTrip(ctx context.Context, r *request) (int, error) {
 	return res.StatusCode, status
 }
 
-// drain reads the body within the limit, so that the connection can be used again.
+// drain reads the body within the limit: an answer that is too long, or breaks off, is none.
 func (c *Client) drain(res *http.Response) error {
 	limit := int64(c.config.maxResponse)
 	if res.ContentLength > limit {
@@ -146,9 +124,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-const maxErrorText = 300 // bytes
-
-// connectionError keeps of an error what the receiver has not written: net/http quotes malformed answers.
+// connectionError keeps of an error what the receiver has not written: net/http quotes malformed answers, crypto/x509 the names
+// of certificates.
 func connectionError(err error) error {
 	var (
 		blocked     *addressError
@@ -164,9 +141,9 @@ func connectionError(err error) error {
 	case errors.As(err, &dns):
 		return fmt.Errorf("%w: %w", ErrConnection, &cause{text: "the name cannot be looked up", err: dns})
 	case errors.As(err, &certificate):
-		return fmt.Errorf("%w: %w", ErrConnection, newCause(certificate))
+		return fmt.Errorf("%w: %w", ErrConnection, &cause{text: certificateText(certificate), err: certificate})
 	case errors.As(err, &op):
-		return fmt.Errorf("%w: %w", ErrConnection, newCause(op))
+		return fmt.Errorf("%w: %w", ErrConnection, op)
 	case errors.As(err, &record), errors.As(err, &alert):
 		return fmt.Errorf("%w: the TLS handshake failed", ErrConnection)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -176,18 +153,29 @@ func connectionError(err error) error {
 	}
 }
 
-// cause is an error whose text was cut.
+// certificateText says what is wrong with a certificate, and nothing that stands in it.
+func certificateText(err error) string {
+	var (
+		name      x509.HostnameError
+		authority x509.UnknownAuthorityError
+		invalid   x509.CertificateInvalidError
+	)
+	switch {
+	case errors.As(err, &name):
+		return "the certificate is for another name"
+	case errors.As(err, &authority):
+		return "the certificate is of an unknown authority"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate is expired or not valid yet"
+	default:
+		return "the certificate is not valid"
+	}
+}
+
+// cause is an error with a text of this package. The error itself is found with errors.As only.
 type cause struct {
 	text string
 	err  error
-}
-
-func newCause(err error) *cause {
-	text := err.Error()
-	if len(text) > maxErrorText {
-		text = strings.ToValidUTF8(text[:maxErrorText], "") + "..."
-	}
-	return &cause{text: text, err: err}
 }
 
 func (c *cause) Error() string { return c.text }

@@ -76,7 +76,7 @@ func (e *addressError) Unwrap() error { return ErrBlockedAddress }
 // check returns an error for an address that is not public and not allowed.
 func (g guard) check(addr netip.Addr) error {
 	if g.blocks(addr) {
-		return &addressError{what: addr.String()}
+		return &addressError{what: addr.WithZone("").String()} // a zone is any text
 	}
 	return nil
 }

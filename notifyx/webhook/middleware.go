@@ -40,8 +40,9 @@ const forgetTimeout = 5 * time.Second
 
 // WithSeen answers a webhook whose id was seen before with 200, without the handler: its sender has missed an answer.
 //
-// Where the handler fails (an error in c.Errors, another answer than 2xx, none, or a panic), the id is forgotten, so that a
-// repeat reaches the handler again. Two things are lost: what the handler had to do when the process dies in it, and when it
+// Where the handler fails (an error in c.Errors, another status than 2xx, neither a status nor a body, or a panic), the id is
+// forgotten, so that a repeat reaches the handler again. c.Status(200) without a body is success here, and is sent as it is.
+// A handler that sets nothing is one that forgot to answer: xMiddle.ResponseMiddleware tells the sender DEVELOPER_ERROR. Two things are lost: what the handler had to do when the process dies in it, and when it
 // fails after the sender has given up waiting and was told 200 for a repeat. A handler for which this matters stores the id
 // in the transaction of its own work instead.
 //
@@ -55,14 +56,16 @@ func WithSeen(first First, forget Forget) MiddlewareOption {
 
 // Middleware lets requests pass that v verifies. It reads the body, up to the limit, and puts it back for the handler;
 // DeliveryFrom has the id. Everything else is answered with 401 SIGNATURE_INVALID, whatever is wrong with it, or with 413
-// PAYLOAD_TOO_LARGE. It panics without a verifier.
+// PAYLOAD_TOO_LARGE. It panics without a verifier. An option that is nil is ignored.
 func Middleware(v *Verifier, opts ...MiddlewareOption) gin.HandlerFunc {
 	if v == nil {
 		panic("xwebhook: Middleware needs a verifier")
 	}
 	m := &middleware{verifier: v, log: xLog.WithName(xLog.NamedMIDE)}
 	for _, o := range opts {
-		o(m)
+		if o != nil {
+			o(m)
+		}
 	}
 	return m.handle
 }
@@ -103,15 +106,35 @@ func (m *middleware) next(c *gin.Context, d Delivery) {
 				slog.String("webhook_id", d.ID), slog.Any("error", err))
 		}
 	}()
+	w := &statusWriter{ResponseWriter: c.Writer}
+	c.Writer = w
 	c.Next()
-	done = succeeded(c)
+	if done = w.succeeded() && len(c.Errors) == 0; done && !w.Written() {
+		w.WriteHeaderNow() // what is remembered was answered: ResponseMiddleware takes an unwritten 200 for none
+	}
+	c.Writer = w.ResponseWriter
 }
 
-// succeeded reports whether a handler has answered 2xx. 200 without a body is where gin starts.
-func succeeded(c *gin.Context) bool {
-	status := c.Writer.Status()
-	return len(c.Errors) == 0 && status >= http.StatusOK && status < http.StatusMultipleChoices &&
-		(status != http.StatusOK || c.Writer.Written())
+// statusWriter notes that a handler has set a status: 200 is also where gin starts.
+type statusWriter struct {
+	gin.ResponseWriter
+
+	set bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(code int) {
+	w.set = true
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap lets http.ResponseController find the server's writer.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// succeeded reports whether the handler has answered 2xx.
+func (w *statusWriter) succeeded() bool {
+	status := w.Status()
+	return (w.set || w.Written()) && status >= http.StatusOK && status < http.StatusMultipleChoices
 }
 
 // receive reads and verifies the request. The headers are looked at first: who has none that could be right is not read.

@@ -178,6 +178,7 @@ func TestARepeatIsAnsweredWithoutTheHandlerUnlessTheHandlerFailed(t *testing.T) 
 		again   bool
 	}{
 		{"200 with a body", func(c *gin.Context) { xResult.Success(c, "ok") }, false},
+		{"200 without a body", func(c *gin.Context) { c.Status(http.StatusOK) }, false},
 		{"204", func(c *gin.Context) { c.Status(http.StatusNoContent) }, false},
 		{"202", func(c *gin.Context) { c.AbortWithStatus(http.StatusAccepted) }, false},
 		{"an error", func(c *gin.Context) { _ = c.Error(errors.New("no")) }, true},

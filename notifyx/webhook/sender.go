@@ -5,32 +5,55 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math/rand/v2"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
 	xNotify "github.com/plinthgo/plinth/notifyx"
 )
 
-// NewSender returns a sender of messages of the type WEBHOOK that sends at once, to each receiver one after the other. To has
-// the ids of endpoints, Subject the type of the event, Content its data as JSON.
+// sendersAtOnce is how many receivers of one message are sent to at the same time.
+const sendersAtOnce = 32
+
+// lateError ends the attempts for which the other receivers of the message left no time. It is an ErrTimeout.
+type lateError struct{}
+
+// Error implements error.
+func (lateError) Error() string { return "the other receivers left no time" }
+
+// Is finds ErrTimeout.
+func (lateError) Is(target error) bool { return target == ErrTimeout }
+
+// NewSender returns a sender of messages of the type WEBHOOK that sends at once. To has the ids of endpoints, Subject the type of
+// the event, Content its data as JSON. The event's timestamp is the message's CreatedAt.
 //
-// Where one of several receivers fails, the error is permanent only if all failures are. A repeat goes to all of them again,
-// under the same id. A Dispatcher's Sender tries each by itself.
+// Up to 32 receivers are sent to at the same time, in a random order. Whoever is not among the first 32 must be done within
+// one timeout of the client from the beginning; the others have it for themselves.
 //
-// It panics without endpoints or without a client.
+// Where one of several receivers fails, the error is permanent only if all failures are, and says the longest wait that any
+// asks for. A repeat goes to all of them again, under the same id. A Dispatcher's Sender tries each by itself.
+//
+// It panics without endpoints or without a client that New has made.
 func NewSender(endpoints Endpoints, client *Client) xNotify.Sender {
-	if endpoints == nil || client == nil {
+	s := &sender{endpoints: hidden(endpoints), client: client}
+	if s.endpoints == nil || client.check() != nil {
 		panic("xwebhook: NewSender needs endpoints and a client")
 	}
-	return &sender{endpoints: endpoints, client: client}
+	return s
 }
 
 // Sender returns a sender of messages of the type WEBHOOK that stores them as Enqueue does, for each receiver by itself. To
-// has the ids of endpoints, Subject the type of the event, Content its data as JSON. A message counts as sent once it is
-// stored.
+// has the ids of endpoints, Subject the type of the event, Content its data as JSON. The event's timestamp is the message's
+// CreatedAt. A message counts as sent once it is stored.
 func (d *Dispatcher) Sender() xNotify.Sender { return storing{d} }
 
 type sender struct {
-	endpoints Endpoints
+	endpoints EndpointsFunc
 	client    *Client
 }
 
@@ -40,15 +63,52 @@ func (s *sender) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, 
 	if err != nil {
 		return failed(m, err)
 	}
-	var all failures
-	for _, id := range m.To {
-		to, err := find(ctx, s.endpoints, id)
-		if err == nil {
-			_, err = s.client.Send(ctx, to, event)
-		}
-		all.add(err)
+	ctx = xHttp.Context(ctx)
+	all, cancel := context.WithTimeoutCause(ctx, s.client.config.timeout, lateError{})
+	defer cancel()
+	var (
+		results = make([]error, len(m.To))
+		order   = rand.Perm(len(m.To)) //nolint:gosec // G404: an order is no secret; nobody is always the last
+		next    atomic.Int64
+		workers sync.WaitGroup
+	)
+	for range min(sendersAtOnce, len(m.To)) {
+		workers.Go(func() {
+			for n := next.Add(1); int(n) <= len(order); n = next.Add(1) {
+				i, attempt := order[n-1], all
+				if n <= sendersAtOnce {
+					attempt = ctx // the client's timeout is all theirs, so that their circuits learn of it
+				}
+				results[i] = s.guarded(ctx, func() error { return s.send(all, attempt, m.To[i], event) })
+			}
+		})
 	}
-	return failed(m, all.join())
+	workers.Wait()
+	return failed(m, join(results))
+}
+
+// guarded turns a panic of the application's Endpoints into an error. Its value may hold anything.
+func (s *sender) guarded(ctx context.Context, send func() error) error {
+	err := xHook.Guard(send)
+	var panicked *xHook.PanicError
+	if !errors.As(err, &panicked) {
+		return err
+	}
+	s.client.config.log.Error(ctx, "sending a webhook panicked", slog.String("panic", fmt.Sprintf("%T", panicked.Value)),
+		slog.String("stack", string(panicked.Stack)))
+	return errors.New("xwebhook: sending panicked")
+}
+
+// send makes the attempt of one receiver, which is looked up within the time of all.
+func (s *sender) send(all, attempt context.Context, id string, event Event) error {
+	if all.Err() != nil {
+		return fmt.Errorf("%w: %w", errGaveUp, context.Cause(all))
+	}
+	to, err := find(all, s.endpoints, id)
+	if err == nil {
+		_, err = s.client.Send(attempt, to, event)
+	}
+	return err
 }
 
 type storing struct{ d *Dispatcher }
@@ -59,7 +119,7 @@ func (s storing) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, 
 	if err != nil {
 		return failed(m, err)
 	}
-	_, err = s.d.EnqueueAll(ctx, m.To, event.Type, event.Data, WithID(event.ID))
+	_, err = s.d.EnqueueAll(ctx, m.To, event.Type, event.Data, WithID(event.ID), WithTimestamp(event.Timestamp))
 	return failed(m, err)
 }
 
@@ -78,6 +138,9 @@ func fromMessage(m *xNotify.Message) (Event, error) {
 		return Event{}, err
 	}
 	var problems []error
+	if m.Type != xNotify.TypeWebhook {
+		problems = append(problems, errors.New("type: is not WEBHOOK"))
+	}
 	if m.Subject == "" {
 		problems = append(problems, errors.New("subject: is missing; it is the type of the event"))
 	}
@@ -94,32 +157,46 @@ func fromMessage(m *xNotify.Message) (Event, error) {
 	if id == "" {
 		id = NewID()
 	}
-	return Event{ID: id, Type: m.Subject, Data: json.RawMessage(m.Content)}, nil
+	return Event{ID: id, Type: m.Subject, Timestamp: m.CreatedAt, Data: json.RawMessage(m.Content)}, nil
 }
 
-// failures are those of the receivers of one message. Of permanent ones among others only the number is kept, so that they do
+// join is the error of the receivers of one message. Of permanent ones among others only the number is kept, so that they do
 // not make all of them permanent.
-type failures struct {
-	temporary, permanent []error
+func join(results []error) error {
+	var (
+		temporary, permanent []error
+		wait                 time.Duration
+	)
+	for _, err := range results {
+		switch {
+		case err == nil:
+		case isPermanent(err):
+			permanent = append(permanent, err)
+		default:
+			temporary = append(temporary, err)
+			later, _ := RetryAfter(err)
+			wait = max(wait, later)
+		}
+	}
+	if len(temporary) == 0 {
+		return errors.Join(permanent...)
+	}
+	err := errors.Join(temporary...)
+	if len(permanent) > 0 {
+		err = fmt.Errorf("%w (and %d receivers refuse for good)", err, len(permanent))
+	}
+	return &laterError{error: err, wait: wait}
 }
 
-func (f *failures) add(err error) {
-	switch {
-	case err == nil:
-	case isPermanent(err):
-		f.permanent = append(f.permanent, err)
-	default:
-		f.temporary = append(f.temporary, err)
-	}
+// laterError says the longest wait of several errors; errors.As would find the first.
+type laterError struct {
+	error
+
+	wait time.Duration
 }
 
-func (f *failures) join() error {
-	if len(f.temporary) == 0 {
-		return errors.Join(f.permanent...)
-	}
-	err := errors.Join(f.temporary...)
-	if len(f.permanent) > 0 {
-		err = fmt.Errorf("%w (and %d receivers refuse for good)", err, len(f.permanent))
-	}
-	return err
-}
+// Unwrap returns the errors.
+func (e *laterError) Unwrap() error { return e.error }
+
+// RetryAfter implements xNotify.RetryAfterer.
+func (e *laterError) RetryAfter() time.Duration { return e.wait }

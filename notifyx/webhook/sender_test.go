@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	xNotify "github.com/plinthgo/plinth/notifyx"
 	"github.com/plinthgo/plinth/notifyx/notifytest"
@@ -212,6 +213,39 @@ func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
 		var later xNotify.RetryAfterer
 		if !c.want && (!errors.As(err, &later) || later.RetryAfter().Seconds() != 77) {
 			t.Errorf("%s: %v does not say when to try again", c.name, err)
+		}
+	}
+}
+
+func TestARepeatOfAMessageHasTheSameBody(t *testing.T) {
+	got := make(chan received, 2)
+	clock := time.Unix(1_700_000_000, 0)
+	c := newClient(t, xWebhook.WithClock(func() time.Time { clock = clock.Add(time.Hour); return clock }))
+	m := &xNotify.Message{
+		ID: "order-17", Type: xNotify.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1",
+		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.FixedZone("", 3600)),
+	}
+	const want = `{"type":"a","timestamp":"2026-01-02T02:04:05.6Z","data":1}`
+	to := only(serve(t, record(got)).URL)
+	s := xWebhook.NewSender(to, c)
+	for range 2 {
+		if _, err := s.Send(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		if r := <-got; string(r.body) != want || r.header.Get("Webhook-Id") != m.ID {
+			t.Errorf("%s: %s, want %s", r.header.Get("Webhook-Id"), r.body, want)
+		}
+	}
+	d := dispatcher(t, to, c)
+	ctx, e := newEngine(t)
+	e.work(t, ctx, d.Handler())
+	for range 2 { // as a notify job that is repeated after it has stored the event
+		if _, err := d.Sender().Send(ctx, m); err != nil {
+			t.Fatal(err)
+		}
+		e.attempt(t)
+		if r := <-got; string(r.body) != want || r.header.Get("Webhook-Id") != m.ID {
+			t.Errorf("stored: %s: %s, want %s", r.header.Get("Webhook-Id"), r.body, want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 const maxURL = 2048 // bytes
@@ -17,6 +18,9 @@ const maxURL = 2048 // bytes
 //
 // The error is ErrURL, or ErrBlockedAddress for an address that is written out.
 func (c *Client) CheckURL(text string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	_, err := c.parseURL(text)
 	return err
 }
@@ -26,13 +30,16 @@ func (c *Client) parseURL(text string) (*url.URL, error) {
 	if len(text) > maxURL {
 		return nil, fmt.Errorf("%w: it is longer than %d bytes", ErrURL, maxURL)
 	}
+	if strings.ContainsFunc(text, breaksLine) {
+		return nil, fmt.Errorf("%w: it has a space or a control character", ErrURL)
+	}
 	u, err := url.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%w: it cannot be read", ErrURL)
 	}
 	var problems []error
 	wrong := func(problem string) { problems = append(problems, fmt.Errorf("%w: %s", ErrURL, problem)) }
-	if u.Scheme != "https" && (u.Scheme != "http" || !c.config.http) {
+	if !c.schemeAllowed(u.Scheme) {
 		wrong("the scheme is not " + c.config.schemes())
 	}
 	if u.User != nil {
@@ -51,6 +58,13 @@ func (c *Client) parseURL(text string) (*url.URL, error) {
 	}
 	return u, errors.Join(problems...)
 }
+
+func (c *Client) schemeAllowed(scheme string) bool {
+	return scheme == "https" || scheme == "http" && c.config.http
+}
+
+// breaksLine reports whether a character has no place in a request line; url.Parse lets some pass in a query.
+func breaksLine(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 func (c *Client) portAllowed(u *url.URL) bool {
 	port := uint64(443)

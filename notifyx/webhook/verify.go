@@ -53,7 +53,9 @@ func WithVerifierClock(now func() time.Time) VerifierOption { return func(v *Ver
 func NewVerifier(secrets []Secret, opts ...VerifierOption) (*Verifier, error) {
 	v := &Verifier{secrets: slices.Clone(secrets), tolerance: defaultTolerance, maxBody: defaultMaxBody, now: time.Now}
 	for _, o := range opts {
-		o(v)
+		if o != nil {
+			o(v)
+		}
 	}
 	var problems []error
 	if len(secrets) == 0 || slices.ContainsFunc(secrets, Secret.IsZero) {

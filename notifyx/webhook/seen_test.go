@@ -1,0 +1,113 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+)
+
+// requestOf returns a request of a context, and where its answer goes.
+func requestOf(ctx context.Context, header http.Header, body string) (*httptest.ResponseRecorder, *http.Request) {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/hook", strings.NewReader(body))
+	r.Header = header
+	return httptest.NewRecorder(), r
+}
+
+// bare is receiver without the answers to errors.
+func bare(t *testing.T, secret xWebhook.Secret, handler gin.HandlerFunc, opts ...xWebhook.MiddlewareOption) *gin.Engine {
+	t.Helper()
+	v, err := xWebhook.NewVerifier([]xWebhook.Secret{secret}, xWebhook.WithVerifierClock(func() time.Time { return now }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := gin.New()
+	engine.POST("/hook", xWebhook.Middleware(v, opts...), handler)
+	return engine
+}
+
+func TestTheIDIsForgottenAlthoughTheClientHasGone(t *testing.T) {
+	secret := xWebhook.NewSecret()
+	forgotten := make(chan error, 1)
+	var leave context.CancelFunc
+	engine := receiver(t, secret, func(c *gin.Context) {
+		leave()
+		xResult.Fail(c, errors.New("no"))
+	}, xWebhook.WithSeen(
+		func(context.Context, string) (bool, error) { return true, nil },
+		func(ctx context.Context, _ string) error {
+			forgotten <- ctx.Err()
+			return nil
+		}))
+	var ctx context.Context
+	ctx, leave = context.WithCancel(t.Context())
+	defer leave()
+	w, r := requestOf(ctx, headers("msg_1", now, "{}", secret), "{}")
+	engine.ServeHTTP(w, r)
+	select {
+	case err := <-forgotten:
+		if err != nil {
+			t.Errorf("the context of forget: %v, want it to live on", err)
+		}
+	default:
+		t.Error("the id was not forgotten")
+	}
+}
+
+func TestTheMiddlewareAnswersAnEmpty200OnlyWhereTheHandlerSaidSo(t *testing.T) {
+	capture(t)
+	secret := xWebhook.NewSecret()
+	for _, h := range []struct {
+		name    string
+		handler gin.HandlerFunc
+		first   int
+		calls   int
+	}{
+		{"200 without a body", func(c *gin.Context) { c.Status(http.StatusOK) }, http.StatusOK, 1},
+		{"nothing set", func(*gin.Context) {}, http.StatusBadRequest, 3},
+		{"200 and an error", func(c *gin.Context) { c.Status(http.StatusOK); _ = c.Error(errors.New("no")) }, http.StatusInternalServerError, 3},
+	} {
+		calls, memory := 0, &ids{seen: map[string]bool{}}
+		engine := receiver(t, secret, func(c *gin.Context) {
+			calls++
+			h.handler(c)
+		}, xWebhook.WithSeen(memory.first, memory.forget))
+		for n := range 3 {
+			w, r := requestOf(t.Context(), headers("msg_1", now, "{}", secret), "{}")
+			engine.ServeHTTP(w, r)
+			if n == 0 && w.Code != h.first {
+				t.Errorf("%s: %d, want %d", h.name, w.Code, h.first)
+			}
+		}
+		if calls != h.calls {
+			t.Errorf("%s: %d calls, want %d", h.name, calls, h.calls)
+		}
+	}
+}
+
+func TestAnEmpty200InBareGinIsRemembered(t *testing.T) {
+	secret := xWebhook.NewSecret()
+	memory, calls := &ids{seen: map[string]bool{}}, 0
+	engine := bare(t, secret, func(c *gin.Context) {
+		calls++
+		c.Status(http.StatusOK)
+	}, xWebhook.WithSeen(memory.first, memory.forget))
+	for range 3 {
+		w, r := requestOf(t.Context(), headers("msg_1", now, "{}", secret), "{}")
+		engine.ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			t.Errorf("status %d", w.Code)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("%d calls, want 1", calls)
+	}
+}
