@@ -1,0 +1,30 @@
+// Package handler binds requests, calls the logic and answers.
+package handler
+
+import (
+	"github.com/gin-gonic/gin"
+
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/examples/notifications/internal/logic"
+)
+
+// SignUpRequest is what a new user sends. The upper bounds are those of the columns.
+type SignUpRequest struct {
+	Username string `binding:"required,min=3,max=32,alphanum" json:"username"`
+	Email    string `binding:"required,email,max=128"         json:"email"`
+}
+
+// SignUp answers POST /api/v1/signup with the new user.
+func SignUp(c *gin.Context) {
+	request := xBind.Bind(c, &SignUpRequest{}).Data()
+	if request == nil {
+		return
+	}
+	user, err := logic.SignUp(c.Request.Context(), request.Username, request.Email)
+	if err != nil {
+		_ = c.Error(err)
+		return
+	}
+	xResult.SuccessHasData(c, "signed up", user)
+}

@@ -1,0 +1,42 @@
+// Package logic holds the rules of the application. It knows no HTTP: its errors carry the codes that answer a request.
+package logic
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/examples/notifications/internal/entity"
+	"github.com/plinthgo/plinth/examples/notifications/internal/notify"
+	"github.com/plinthgo/plinth/examples/notifications/internal/repository"
+)
+
+var log = xLog.WithName(xLog.NamedLOGC, "user")
+
+// SignUp stores a user, the welcome mail and the webhook, all or none: where the name is taken, nothing leaves.
+func SignUp(ctx context.Context, username, email string) (*entity.User, error) {
+	user := &entity.User{Username: username, Email: strings.ToLower(email)}
+	err := xDB.Transaction(ctx, func(ctx context.Context) error {
+		if err := repository.Create(ctx, user); err != nil {
+			return err
+		}
+		if err := notify.Welcome(ctx, user); err != nil {
+			return err
+		}
+		return notify.UserCreated(ctx, user)
+	})
+	if errors.Is(err, gorm.ErrDuplicatedKey) {
+		return nil, xError.New(xError.Existed, "the username or the e-mail address is taken")
+	}
+	if err != nil {
+		return nil, err
+	}
+	log.Info(ctx, "user signed up", slog.Any("user", user.ID))
+	return user, nil
+}

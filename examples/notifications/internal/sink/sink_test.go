@@ -1,0 +1,92 @@
+package sink_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/emersion/go-smtp"
+
+	"github.com/plinthgo/plinth/examples/notifications/internal/sink"
+	xNotify "github.com/plinthgo/plinth/notifyx"
+	xEmail "github.com/plinthgo/plinth/notifyx/email"
+)
+
+// open returns a client of a server that hands on what it gets, and then answers err.
+func open(t *testing.T, err error) (*xEmail.EmailClient, <-chan sink.Mail) {
+	t.Helper()
+	mails := make(chan sink.Mail, 10)
+	server, failed := sink.Listen(t.Context(), func(m sink.Mail) error { mails <- m; return err })
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	client, failed := xEmail.New(xEmail.Config{Host: server.Host(), Port: server.Port(), From: "hello@example.org", TLS: xEmail.TLSNone})
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(client.Close(t.Context()), server.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return client, mails
+}
+
+func TestTextOfAMailIsFound(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		mail xEmail.Message
+		want string
+	}{
+		{name: "text alone", mail: xEmail.Message{Text: "a = b\nc\n"}, want: "a = b\nc\n"},
+		{name: "beside HTML", mail: xEmail.Message{Text: "你好\n", HTML: "<p>你好</p>"}, want: "你好\n"},
+		{
+			name: "beside a file",
+			mail: xEmail.Message{Text: "see there\n", HTML: "<p>x</p>", Attachments: []xEmail.File{{Name: "a.txt", Content: []byte("other")}}},
+			want: "see there\n",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			client, mails := open(t, nil)
+			tc.mail.To, tc.mail.Subject = []string{"ada@example.org"}, "你好, Ada"
+			if err := client.Send(t.Context(), &tc.mail); err != nil {
+				t.Fatal(err)
+			}
+			if m := <-mails; m.Text != tc.want || m.Subject != "你好, Ada" || len(m.To) != 1 || m.To[0] != "ada@example.org" || m.ID == "" {
+				t.Errorf("mail = %+v, want the text %q", m, tc.want)
+			}
+		})
+	}
+}
+
+func TestMailIsRefusedForGood(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, to string }{
+		{name: "no such mailbox", to: "eve@" + sink.Refused},
+		{name: "whoever receives does not take it", to: "eve@example.org"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			client, _ := open(t, &smtp.SMTPError{Code: 554, Message: "no"})
+			err := client.Send(t.Context(), &xEmail.Message{To: []string{tc.to}, Subject: "a", Text: "b"})
+			if !errors.Is(err, xNotify.ErrPermanent) {
+				t.Errorf("Send = %v, want a permanent error", err)
+			}
+		})
+	}
+}
+
+// Right after Listen the server may not have begun to serve.
+func TestServerThatWasJustStartedCanBeClosed(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		server, err := sink.Listen(t.Context(), func(sink.Mail) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
