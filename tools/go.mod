@@ -3,6 +3,7 @@ module github.com/plinthgo/plinth/tools
 go 1.25.0
 
 require (
+	github.com/alitto/pond/v2 v2.7.1
 	github.com/gin-gonic/gin v1.12.0
 	github.com/glebarez/sqlite v1.11.0
 	github.com/go-playground/locales v0.14.1
@@ -22,9 +23,28 @@ require (
 	github.com/plinthgo/plinth/grpcx v0.1.0
 	github.com/redis/go-redis/v9 v9.18.0
 	github.com/rs/zerolog v1.35.1
-	golang.org/x/mod v0.38.0
+	golang.org/x/mod v0.40.0
 	google.golang.org/grpc v1.82.1
 	gorm.io/gorm v1.31.2
+)
+
+require (
+	github.com/hibiken/asynq v0.26.0 // indirect
+	github.com/netresearch/go-cron v0.9.1 // indirect
+	github.com/riverqueue/river v0.44.1 // indirect
+	github.com/riverqueue/river/riverdriver v0.44.1 // indirect
+	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.44.1 // indirect
+	github.com/riverqueue/river/rivershared v0.44.1 // indirect
+	github.com/riverqueue/river/rivertype v0.44.1 // indirect
+	github.com/robfig/cron/v3 v3.0.1 // indirect
+	github.com/sony/gobreaker/v2 v2.4.0 // indirect
+	github.com/spf13/cast v1.10.0 // indirect
+	github.com/tidwall/gjson v1.19.0 // indirect
+	github.com/tidwall/match v1.2.0 // indirect
+	github.com/tidwall/pretty v1.2.1 // indirect
+	github.com/tidwall/sjson v1.2.5 // indirect
+	github.com/wneessen/go-mail v0.7.3 // indirect
+	golang.org/x/time v0.14.0 // indirect
 )
 
 require (
@@ -64,6 +84,11 @@ require (
 	github.com/modern-go/reflect2 v1.0.2 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
 	github.com/pelletier/go-toml/v2 v2.2.4 // indirect
+	github.com/plinthgo/plinth/asyncx v0.1.0
+	github.com/plinthgo/plinth/asyncx/asynq v0.1.0
+	github.com/plinthgo/plinth/asyncx/river v0.1.0
+	github.com/plinthgo/plinth/cronx v0.1.0
+	github.com/plinthgo/plinth/notifyx v0.1.0
 	github.com/quic-go/qpack v0.6.0 // indirect
 	github.com/quic-go/quic-go v0.59.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect

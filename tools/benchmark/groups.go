@@ -23,6 +23,8 @@ var groups = []struct {
 	{"log", logs, nil},
 	{"grpc", grpcs, grpcClaims},
 	{"sql", sqls, nil},
+	{"async", asyncs, nil},
+	{"jobs", jobs, nil},
 }
 
 // cleanups run before the program ends, the last one first.

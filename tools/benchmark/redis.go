@@ -33,7 +33,7 @@ type redisCaches struct {
 // compare.
 func redises() []comparison {
 	ctx := context.Background()
-	address, err := redisURL(ctx)
+	address, err := serverOf(ctx, "redis", "PLINTH_TEST_REDIS_URL")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark: redis is left out:", err)
 		return nil
@@ -76,12 +76,12 @@ func redises() []comparison {
 	}
 }
 
-// redisURL returns the server that the environment gives, or starts a private one.
-func redisURL(ctx context.Context) (string, error) {
-	if address := os.Getenv("PLINTH_TEST_REDIS_URL"); address != "" {
-		return address, nil
+// serverOf returns the server of a kind that the variable names, or starts a private one.
+func serverOf(ctx context.Context, name, variable string) (dsn string, err error) {
+	if dsn := os.Getenv(variable); dsn != "" {
+		return dsn, nil
 	}
-	kind, _ := server.ByName("redis")
+	kind, _ := server.ByName(name)
 	group, err := server.NewGroup(ctx)
 	if err != nil {
 		return "", err

@@ -13,6 +13,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -22,6 +23,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/plinthgo/plinth/tools/internal/child"
@@ -88,27 +90,47 @@ func testAll(signals *child.Signals, modules []workspace.Module, env, args []str
 	defer func() { _ = os.RemoveAll(reports) }()
 	env = slices.Concat(os.Environ(), env, []string{"PLINTH_TEST_REPORT=" + reports})
 	start := time.Now()
-	var problems []error
-	for _, m := range modules {
-		fmt.Fprintf(os.Stdout, "--- %s\n", m.Name)
-		if err := test(signals, m, env, args); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", m.Name, err))
-		}
-		if err := signals.Err(); err != nil {
-			return errors.Join(append(problems, err)...)
-		}
+	problems := inLanes(modules, func(m workspace.Module) error { return test(signals, m, env, args) })
+	if err := signals.Err(); err != nil {
+		return errors.Join(problems, err)
 	}
 	ran, err := read(reports)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stdout, "\n%s\n%s in all\n", table(ran), time.Since(start).Round(time.Second))
-	return errors.Join(append(problems, missing(ran, required()))...)
+	return errors.Join(problems, missing(ran, required()))
+}
+
+// lanes is how many modules are tested at the same time, one package of each: the packages of one module are of very different
+// lengths, and much of a test is waiting for a server or for time to pass.
+const lanes = 2
+
+// inLanes calls do for every module, and returns the errors with the names of the modules, in the order of these.
+func inLanes(modules []workspace.Module, do func(m workspace.Module) error) error {
+	problems := make([]error, len(modules))
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range lanes {
+		all.Go(func() {
+			for i := range next {
+				if err := do(modules[i]); err != nil {
+					problems[i] = fmt.Errorf("%s: %w", modules[i].Name, err)
+				}
+			}
+		})
+	}
+	for i := range modules {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	return errors.Join(problems...)
 }
 
 // arguments returns those of the go command.
 func arguments(ctx context.Context, race bool) []string {
-	args := []string{"test", "-count=1"}
+	args := []string{"test", "-count=1", "-p=1"}
 	switch {
 	case race && raceDetector(ctx):
 		return append(args, "-race")
@@ -118,17 +140,23 @@ func arguments(ctx context.Context, race bool) []string {
 	return args
 }
 
-// test runs one module's tests.
+// test runs one module's tests, and shows what they say when they have ended. After a signal it does nothing.
 func test(signals *child.Signals, m workspace.Module, env, args []string) error {
+	if signals.Context().Err() != nil {
+		return nil //nolint:nilerr // the caller has it
+	}
+	_, _ = os.Stdout.WriteString("... " + m.Name + "\n")
+	start := time.Now()
 	cmd := signals.Command("go", append(slices.Clone(args), "./...")...)
 	cmd.Dir, cmd.Env = m.Dir, env
-	out := &quiet{}
-	cmd.Stdout, cmd.Stderr = out, out
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
 	code, err := signals.Run(cmd)
-	out.flush()
 	if err == nil && code != 0 {
 		err = fmt.Errorf("exit status %d", code)
 	}
+	text := fmt.Sprintf("--- %s, %s\n%s", m.Name, time.Since(start).Round(time.Second), quiet(out.String()))
+	_, _ = os.Stdout.WriteString(text) // in one piece, as others write too
 	return err
 }
 
@@ -148,20 +176,13 @@ func raceDetector(ctx context.Context) bool {
 	return cmd.Run() == nil
 }
 
-// quiet prints a test run without the packages that have no tests.
-type quiet struct{ rest string }
-
-// Write implements io.Writer.
-func (q *quiet) Write(p []byte) (int, error) {
-	text := q.rest + string(p)
-	end := strings.LastIndexByte(text, '\n') + 1
-	q.rest = text[end:]
-	for line := range strings.Lines(text[:end]) {
+// quiet returns the output of a test run without the packages that have no tests.
+func quiet(output string) string {
+	var b strings.Builder
+	for line := range strings.Lines(output) {
 		if !strings.Contains(line, "[no test files]") {
-			_, _ = os.Stdout.WriteString(line)
+			b.WriteString(line)
 		}
 	}
-	return len(p), nil
+	return b.String()
 }
-
-func (q *quiet) flush() { _, _ = os.Stdout.WriteString(q.rest) }

@@ -18,7 +18,7 @@ type Interrupted struct{ Signal syscall.Signal }
 func (i Interrupted) Error() string { return fmt.Sprintf("ended by a signal: %v", i.Signal) }
 
 // Signals receives the signals of this process: interrupt, terminated, hang-up, quit. The first ends its context and is passed on to
-// the command that runs; a second one kills that.
+// the commands that run; a second one kills those.
 type Signals struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -27,7 +27,7 @@ type Signals struct {
 
 	mu      sync.Mutex
 	first   syscall.Signal // 0: none yet
-	shared  bool           // the command that runs gets interrupts from the terminal
+	shared  int            // how many commands run that get interrupts from the terminal
 	pending bool           // it got one
 }
 
@@ -72,7 +72,7 @@ func (s *Signals) receive(sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.shared && sig == syscall.SIGINT:
+	case s.shared > 0 && sig == syscall.SIGINT:
 		s.pending = true
 	case s.first == 0:
 		s.first = sig
@@ -90,12 +90,12 @@ func (s *Signals) receive(sig syscall.Signal) {
 // the command has ended it counts here.
 func (s *Signals) share() (end func()) {
 	s.mu.Lock()
-	s.shared = true
+	s.shared++
 	s.mu.Unlock()
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.shared = false
+		s.shared--
 		if s.pending && s.first == 0 {
 			s.first = syscall.SIGINT
 			s.cancel(Interrupted{s.first})
@@ -108,7 +108,7 @@ func (s *Signals) Command(name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(s.ctx, name, args...)
 }
 
-// Run runs a command of Command and returns its exit code, which is 128 and the signal's number where a signal has ended it.
+// Run runs a command of Command, several at the same time if need be, and returns its exit code, which is 128 and the signal's number where a signal has ended it.
 // The error is that of a command that could not be started.
 //
 // The command gets a process group of its own, to which signals are passed on, except at a terminal: there it must stay in

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alitto/pond/v2"
+	"gorm.io/gorm"
+
+	xAsync "github.com/plinthgo/plinth/asyncx"
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+	xRiver "github.com/plinthgo/plinth/asyncx/river"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	_ "github.com/plinthgo/plinth/dbplugins/postgres"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// asyncs compare work in the background with what it is made of.
+func asyncs() []comparison {
+	life := xHook.New()
+	ctx, cancel := context.WithCancel(xHook.NewContext(context.Background(), life))
+	atExit(cancel)
+	ours := each(func() error { return xAsync.Async(ctx, func(context.Context) {}).Wait(ctx) })
+	pool := pond.NewPool(xAsync.DefaultConcurrency)
+	return []comparison{
+		{
+			name: "work in the background, awaited", peer: "pond", allocs: -1,
+			ours: ours, theirs: each(func() error { return pool.Submit(func() {}).Wait() }),
+		},
+		{
+			name: "work in the background, awaited", peer: "go and a channel", allocs: -1,
+			ours: ours, theirs: each(func() error {
+				done := make(chan struct{})
+				go close(done)
+				<-done
+				return nil
+			}),
+		},
+	}
+}
+
+// batchOfJobs is how many jobs are stored together and done.
+const batchOfJobs = 200
+
+// jobs compare the storing of a job with an insert of a row of its size, and the outbox with River on one PostgreSQL, where there
+// is one.
+func jobs() []comparison {
+	dir := must(os.MkdirTemp("", "plinth-benchmark-"))
+	atExit(func() { _ = os.RemoveAll(dir) })
+	file := openJobs(xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: filepath.Join(dir, "jobs.db")}})
+	stored := file.queue(xOutbox.Open())
+	all := []comparison{{
+		name: "store a job on SQLite", peer: "insert of a row through gorm", allocs: -1,
+		ours: each(func() error {
+			_, err := pinged.Enqueue(stored, "somebody")
+			return err
+		}),
+		theirs: file.insert(),
+	}}
+	dsn, err := serverOf(context.Background(), "postgres", "PLINTH_TEST_POSTGRES_DSN")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchmark: jobs on PostgreSQL are left out:", err)
+		return all
+	}
+	db := openJobs(xDB.Options{Driver: "postgres", DSN: xLog.Secret(dsn)})
+	return append(all, comparison{
+		name: fmt.Sprintf("%d jobs stored and done on PostgreSQL, 10 at a time", batchOfJobs), peer: "River", allocs: -1,
+		ours: db.work(xOutbox.Open()), theirs: db.work(xRiver.Open()),
+	})
+}
+
+var pinged = xJob.NewKind[string]("benchmark.pinged")
+
+// jobsDatabase is a database for jobs.
+type jobsDatabase struct {
+	ctx context.Context //nolint:containedctx // carries the database
+	db  *gorm.DB
+}
+
+func openJobs(o xDB.Options) jobsDatabase {
+	db := must(xDB.Open(context.Background(), o))
+	atExit(func() { _ = xDB.Close(db) })
+	return jobsDatabase{context.WithValue(context.Background(), xCtx.DatabaseKey, db), db}
+}
+
+// queue returns a context with a queue.
+func (d jobsDatabase) queue(open xJob.Opener) context.Context {
+	return context.WithValue(d.ctx, xCtx.JobQueueKey, xJob.NewQueue(must(open(d.ctx))))
+}
+
+// note is a row that holds about what a job does.
+type note struct {
+	ID    string `gorm:"size:36;primaryKey"`
+	Kind  string `gorm:"size:100;index"`
+	Text  string `gorm:"size:1000"`
+	DueUS int64  `gorm:"index"`
+}
+
+func (d jobsDatabase) insert() func(*testing.B) {
+	if err := d.db.AutoMigrate(&note{}); err != nil {
+		panic(err)
+	}
+	n := 0
+	return each(func() error {
+		n++
+		return d.db.Create(&note{ID: fmt.Sprintf("%036d", n), Kind: "benchmark.pinged", Text: `"somebody"`, DueUS: time.Now().UnixMicro()}).Error
+	})
+}
+
+// work stores jobs and waits until they are done, by a worker that runs for as long as it is measured.
+func (d jobsDatabase) work(open xJob.Opener) func(*testing.B) {
+	return func(b *testing.B) {
+		b.Helper()
+		ctx, cancel := context.WithCancel(d.queue(open))
+		var done sync.WaitGroup
+		ended := make(chan error, 1)
+		handler := pinged.Handle(func(context.Context, string) error {
+			done.Done()
+			return nil
+		})
+		quiet := must(xLog.New(xLog.Config{Level: slog.LevelError + 1, Writer: os.Stderr, Format: xLog.FormatJSON}))
+		go func() { ended <- xJob.Work(xLog.NewContext(ctx, quiet), xJob.WithHandlers(handler)) }()
+		args := make([]string, batchOfJobs)
+		for b.Loop() {
+			done.Add(batchOfJobs)
+			if _, err := pinged.EnqueueMany(ctx, args); err != nil {
+				b.Fatal(err)
+			}
+			done.Wait()
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+// Program river is program postgres with durable jobs in River.
+package main
+
+import (
+	"context"
+
+	"github.com/gin-gonic/gin"
+
+	xJob "github.com/plinthgo/plinth/asyncx/job"
+	xRiver "github.com/plinthgo/plinth/asyncx/river"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	_ "github.com/plinthgo/plinth/dbplugins/postgres"
+)
+
+var pinged = xJob.NewKind[string]("pinged")
+
+func main() {
+	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xRiver.Open())}}
+	reg := xReg.Register(context.Background(), nodes, xOption.WithDatabase(xOptDatabase.FromEnv()), xOption.WithRoute(routes), xOption.WithHealth())
+	xMain.Runner(reg, nil, nil, xJob.New(xJob.WithHandlers(pinged.Handle(func(ctx context.Context, by string) error {
+		xLog.Info(ctx, "pinged by "+by)
+		return nil
+	}))))
+}
+
+func routes(_ context.Context, engine *gin.Engine) {
+	engine.GET("/ping", func(c *gin.Context) {
+		id, err := pinged.Enqueue(c.Request.Context(), "somebody")
+		if err != nil {
+			_ = c.Error(err)
+			return
+		}
+		xResult.SuccessHasData(c, "pong", id)
+	})
+}
