@@ -86,6 +86,7 @@ func TestSendAsyncStoresTheMessageAsAJob(t *testing.T) {
 	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s), xNotify.WithTemplates(templates(t, map[string]string{
 		"welcome.en.txt": "no", "welcome.zh.txt": "编号 ${id}",
 	})))
+	var created time.Time
 	for range 3 {
 		if o := work(t, ctx, e, r); o.Verdict != driver.Succeed {
 			t.Fatalf("outcome = %+v", o)
@@ -93,6 +94,10 @@ func TestSendAsyncStoresTheMessageAsAJob(t *testing.T) {
 		if got := s.last(t); got.ID != id || got.Content != "编号 9007199254740993" {
 			t.Errorf("sent %+v, want the id %s at every try, in the request's language", got, id)
 		}
+		if got := s.last(t).CreatedAt; got.IsZero() || !created.IsZero() && got != created {
+			t.Errorf("CreatedAt = %v, want %v at every try", got, created)
+		}
+		created = s.last(t).CreatedAt
 	}
 }
 

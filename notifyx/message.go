@@ -50,7 +50,7 @@ type Message struct {
 	ID string `json:"id,omitempty"`
 	// To has the recipients in the form of the type: addresses, URLs, numbers.
 	To []string `json:"to"`
-	// Subject is one line. Beside a Template it is used where the template has no subject.
+	// Subject is one line. A template's subject goes before it, whoever has the template.
 	Subject string `json:"subject,omitempty"`
 	// Content is plain text, or what the type calls its payload. HTML is the same in HTML, for types that have a use for it.
 	Content string `json:"content,omitempty"`
@@ -62,7 +62,8 @@ type Message struct {
 	Priority  Priority       `json:"priority,omitempty"`
 	// Language is a BCP 47 tag, or the value of an Accept-Language header. Where it is empty it is the request's.
 	Language string `json:"language,omitempty"`
-	// CreatedAt is the same at each try, as the ID is. Where it is zero it becomes the time of Send or SendAsync.
+	// CreatedAt is the same at each try, as the ID is, in UTC and whole microseconds. Where it is zero it becomes the time of
+	// Send or SendAsync.
 	CreatedAt time.Time `json:"created_at,omitzero"`
 }
 
@@ -95,6 +96,7 @@ func (m *Message) Validate() error {
 	p.add(m.Priority < 0 || m.Priority > PriorityLow, "priority: 1 to 4, or 0 for the default")
 	p.add(len(m.Language) > maxLanguage || strings.ContainsFunc(m.Language, notPrintable),
 		fmt.Sprintf("language: at most %d printable ASCII characters", maxLanguage))
+	p.add(m.CreatedAt.Year() < 0 || m.CreatedAt.Year() > 9999, "created_at: the year is not one of 0 to 9999")
 	m.checkRecipients(&p)
 	m.checkContent(&p)
 	return InvalidMessage(p...)

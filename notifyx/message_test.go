@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -40,6 +41,10 @@ func TestValidateReportsEveryProblemAtOnceAndNoValue(t *testing.T) {
 			m.Subject, m.Content, m.HTML = strings.Repeat("S", 999), strings.Repeat("S", 1<<20+1), strings.Repeat("S", 1<<20+1)
 			m.Language = strings.Repeat("S", 257)
 		}), []string{"subject: longer than 998", "content: longer than 1048576", "html: longer than 1048576", "language: at most"}},
+		{"year", message(func(m *xNotify.Message) { m.CreatedAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }), []string{"created_at: the year"}},
+		{"panicking", message(func(m *xNotify.Message) { m.Variables = map[string]any{"x": panicking{}} }), []string{
+			`variables: variable "x" of type notifyx_test.panicking cannot`,
+		}},
 		{"negative", message(func(m *xNotify.Message) { m.Priority = -1 }), []string{"priority: 1 to 4"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -60,6 +65,11 @@ func TestValidateReportsEveryProblemAtOnceAndNoValue(t *testing.T) {
 	}
 }
 
+// panicking is a variable that cannot be written.
+type panicking struct{}
+
+func (panicking) MarshalJSON() ([]byte, error) { panic("SECRET") }
+
 func TestValidateAcceptsWhatIsRight(t *testing.T) {
 	for _, m := range []*xNotify.Message{
 		message(),
@@ -76,6 +86,7 @@ func TestValidateAcceptsWhatIsRight(t *testing.T) {
 func TestAMessageSurvivesItsJSON(t *testing.T) {
 	m := message(func(m *xNotify.Message) {
 		m.ID, m.HTML, m.Template, m.Priority, m.Language = "a", "<p>", "welcome", xNotify.PriorityHigh, "zh"
+		m.CreatedAt = time.Date(2026, 2, 3, 4, 5, 6, 7000, time.UTC)
 		m.Variables = map[string]any{"id": int64(9007199254740993), "big": uint64(18446744073709551615), "f": 1.5, "in": map[string]any{"n": int64(1)}}
 	})
 	text, err := json.Marshal(m)
@@ -89,10 +100,13 @@ func TestAMessageSurvivesItsJSON(t *testing.T) {
 	if diff := cmp.Diff(m, &got); diff != "" {
 		t.Error(diff)
 	}
-	for _, key := range []string{`"id":`, `"to":`, `"subject":`, `"content":`, `"html":`, `"template":`, `"variables":`, `"type":"EMAIL"`, `"priority":1`, `"language":`} {
+	for _, key := range []string{`"id":`, `"to":`, `"subject":`, `"content":`, `"html":`, `"template":`, `"variables":`, `"type":"EMAIL"`, `"priority":1`, `"language":`, `"created_at":"2026-02-03T04:05:06.000007Z"`} {
 		if !strings.Contains(string(text), key) {
 			t.Errorf("%s lacks %s", text, key)
 		}
+	}
+	if text, err := json.Marshal(message()); err != nil || strings.Contains(string(text), "created_at") {
+		t.Errorf("JSON = %s, %v; want no created_at where it is zero", text, err)
 	}
 	if err := json.Unmarshal([]byte(`{"to":1}`), &got); err == nil {
 		t.Error("a wrong type was accepted")

@@ -1,11 +1,11 @@
 package notifyx
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	htmltemplate "html/template"
 	"io"
+	"regexp"
 	"strings"
 	texttemplate "text/template"
 	"unicode/utf8"
@@ -16,12 +16,18 @@ type part interface {
 	render(v *variables) (string, error)
 }
 
+// srcdoc is an attribute that html/template escapes as any other, although its value is read as HTML once more.
+var srcdoc = regexp.MustCompile(`(?i)\bsrcdoc\s*=`)
+
 // compile reads a part. The error is an ErrTemplate that names the place.
 func compile(f *partFile) (part, error) {
 	if err := f.check(); err != nil {
 		return nil, &templateError{where: f.origin, what: err.Error()}
 	}
 	text := f.text
+	if at := srcdoc.FindStringIndex(text); f.part == PartHTML && at != nil {
+		return nil, placed(f.origin, position(text, at[0])+": srcdoc is a document within an attribute, whose values nothing escapes")
+	}
 	if f.part == PartSubject {
 		text = strings.TrimSpace(text) // the line end of the file
 	}
@@ -235,57 +241,4 @@ func (p goPart) render(v *variables) (string, error) {
 		return "", explain(err)
 	}
 	return out.String(), nil
-}
-
-// functions are what Go templates have beside those of the library, or instead of them.
-var functions = map[string]any{printed: toPrint, "index": index}
-
-// index is that of text/template for what variables are made of: maps and lists. A key that is not there is a missing variable.
-func index(item any, keys ...any) (any, error) {
-	for _, key := range keys {
-		switch c := item.(type) {
-		case map[string]any:
-			name, ok := key.(string)
-			if !ok {
-				return nil, errors.New("index: a name is a string")
-			}
-			if item = c[name]; item == nil {
-				return nil, &MissingVariablesError{Variables: []string{name}}
-			}
-		case []any:
-			i, ok := toInt(key)
-			if !ok || i < 0 || i >= len(c) {
-				return nil, errors.New("index: there is no such element")
-			}
-			item = c[i]
-		default:
-			return nil, errors.New("index: neither a list nor a map")
-		}
-	}
-	return item, nil
-}
-
-// toInt returns the value of an integer of the types that templates and variables have.
-func toInt(v any) (int, bool) {
-	switch n := v.(type) {
-	case int:
-		return n, true
-	case int64:
-		return int(n), int64(int(n)) == n
-	default:
-		return 0, false
-	}
-}
-
-// toPrint is the last function of each action that prints. It refuses what would be "<no value>", and writes a float64
-// without an exponent.
-func toPrint(expression string, value any) (any, error) {
-	switch v := value.(type) {
-	case nil:
-		return nil, &MissingVariablesError{Variables: []string{strings.TrimPrefix(expression, ".")}}
-	case float64:
-		return json.Number(decimal(v)), nil
-	default:
-		return value, nil
-	}
 }

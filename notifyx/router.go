@@ -69,8 +69,9 @@ func prepared(ctx context.Context, m *Message) *Message {
 		c.ID = xUtil.UUID().V7()
 	}
 	if c.CreatedAt.IsZero() {
-		c.CreatedAt = time.Now().UTC().Truncate(time.Microsecond)
+		c.CreatedAt = time.Now()
 	}
+	c.CreatedAt = c.CreatedAt.UTC().Truncate(time.Microsecond)
 	if c.Priority == 0 {
 		c.Priority = PriorityDefault
 	}

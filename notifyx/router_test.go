@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
@@ -26,7 +27,10 @@ func TestARouterGivesAMessageToTheSenderOfItsType(t *testing.T) {
 	if got.ID != result.ID || got.Priority != xNotify.PriorityDefault || got.Content != m.Content || hook.count() != 0 {
 		t.Errorf("the sender got %+v", got)
 	}
-	if m.ID != "" || m.Priority != 0 {
+	if got.CreatedAt.IsZero() || got.CreatedAt.Location() != time.UTC || got.CreatedAt.Nanosecond()%1000 != 0 {
+		t.Errorf("CreatedAt = %v, want now in UTC and whole microseconds", got.CreatedAt)
+	}
+	if m.ID != "" || m.Priority != 0 || !m.CreatedAt.IsZero() {
 		t.Error("the caller's message was changed")
 	}
 	if _, err = r.Send(t.Context(), message(func(m *xNotify.Message) { m.ID = "mine" })); err != nil || mail.last(t).ID != "mine" {

@@ -42,6 +42,8 @@ type Rendered struct {
 // Variables are data, and never run as a template. They are taken as JSON has them: a struct's fields under the names of
 // their tags, a time as RFC 3339 text, a template.HTML as a string that is escaped like any other. So a message that was
 // stored in between reads the same. A nil is a variable that is missing.
+//
+// The zero value is empty, as that of NewTemplates.
 type Templates struct {
 	mu   sync.RWMutex
 	sets map[string]*templateSet
@@ -50,7 +52,7 @@ type Templates struct {
 // NewTemplates returns an empty set of templates.
 func NewTemplates() *Templates {
 	registerMapper()
-	return &Templates{sets: map[string]*templateSet{}}
+	return &Templates{}
 }
 
 // templateSet is all parts of one name. It is never changed, so that rendering needs no lock.
@@ -127,6 +129,9 @@ func (t *Templates) add(files []partFile) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.sets == nil {
+		t.sets = map[string]*templateSet{}
+	}
 	next := map[string]*templateSet{}
 	for i := range files {
 		f := &files[i]

@@ -3,6 +3,7 @@ package notifyx
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,7 +37,7 @@ func newVariables(values map[string]any) (*variables, error) {
 
 // toPlain takes a value through JSON. The error of an encoder may show the value, so it is not passed on.
 func toPlain(value any) (plain any, size int, err error) {
-	text, err := json.Marshal(value)
+	text, err := marshal(value)
 	if err != nil {
 		return nil, 0, fmt.Errorf("of type %T cannot be written as JSON", value)
 	}
@@ -47,6 +48,16 @@ func toPlain(value any) (plain any, size int, err error) {
 	}
 	plain, err = withoutNil(plain)
 	return plain, len(text), err
+}
+
+// marshal survives a MarshalJSON that panics.
+func marshal(value any) (text []byte, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("MarshalJSON panicked")
+		}
+	}()
+	return json.Marshal(value)
 }
 
 // withoutNil takes the nils out of maps. A list cannot do without an element.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 
@@ -82,7 +83,15 @@ func MustGetClient(ctx context.Context) *EmailClient {
 }
 
 // String describes the client without its password.
-func (c *EmailClient) String() string { return "xemail.EmailClient" + c.config.String() }
+func (c *EmailClient) String() string {
+	if c == nil || c.config == nil {
+		return "xemail.EmailClient{}"
+	}
+	return "xemail.EmailClient" + c.config.String()
+}
+
+// Format implements fmt.Formatter, so that no verb prints the fields.
+func (c *EmailClient) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, c.String()) }
 
 // LogValue implements slog.LogValuer.
 func (c *EmailClient) LogValue() slog.Value { return slog.StringValue(c.String()) }

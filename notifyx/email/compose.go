@@ -2,8 +2,11 @@ package email
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +14,7 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/wneessen/go-mail"
@@ -43,6 +47,10 @@ func (c *EmailClient) compose(ctx context.Context, m *Message) (*composed, error
 	}
 	out := &composed{envelope: envelope, id: messageID(m.ID, envelope.from.Address)}
 	msg := out.newMsg(body, m.Headers)
+	msg.SetDateWithValue(cmp.Or(m.Date, time.Now()))
+	if len(files) == 0 { // else there are parts within parts, which need a boundary each
+		msg.SetBoundary(out.boundary(body))
+	}
 	for _, f := range files {
 		f.addTo(msg)
 	}
@@ -82,6 +90,12 @@ func (e *composed) newMsg(body content, headers map[string]string) *mail.Msg {
 		msg.AddAlternativeString(mail.TypeTextHTML, body.html)
 	}
 	return msg
+}
+
+// boundary returns what separates text and HTML. Neither can hold a hash of itself.
+func (e *composed) boundary(body content) string {
+	sum := sha256.Sum256([]byte(e.id + "\x00" + body.text + "\x00" + body.html))
+	return hex.EncodeToString(sum[:30])
 }
 
 // content is what a reader sees.

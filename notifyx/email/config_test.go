@@ -154,11 +154,14 @@ func TestNothingPrintsThePassword(t *testing.T) {
 		Config xEmail.Config
 		client *xEmail.EmailClient
 		sender any
+		nested struct{ client *xEmail.EmailClient }
 	}{Config: c, client: client, sender: sender}
+	holder.nested.client = client
 	verbs := strings.Join([]string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"}, " ")
 	for _, text := range []string{
 		sprint(verbs, c, c, c, c, c, c, c), sprint(verbs, client, client, client, client, client, client, client), string(data), log.String(),
 		sprint(verbs, sender, sender, sender, sender, sender, sender, sender),
+		sprint(verbs, &holder, &holder, &holder, &holder, &holder, &holder, &holder),
 		sprint(verbs, holder, holder, holder, holder, holder, holder, holder),
 	} {
 		if strings.Contains(text, password) || strings.Contains(text, sprint("%x", password)) {

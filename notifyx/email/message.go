@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"time"
 )
 
 // Message is one mail. Send leaves it as it is, so that it may be sent again.
@@ -15,6 +16,9 @@ type Message struct {
 	// ID makes the Message-ID: the same ID of the same sender gives the same one, so that a repeat can be recognized.
 	// "" gives a new one with each Send.
 	ID string
+	// Date is that of the header; zero is the time of Send. The same ID, Date and content give the same bytes, but for the
+	// boundaries of a message with files.
+	Date time.Time
 	// From is the sender, also of the envelope; "" is Config.From.
 	From string
 	// To, Cc and Bcc are the recipients. Bcc is in no header.

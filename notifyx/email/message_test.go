@@ -99,10 +99,14 @@ func TestTextIsMadeFromHTML(t *testing.T) {
 }
 
 func TestTextIsMadeFromHTMLWithoutAnEndOfTheHead(t *testing.T) {
-	page := "<html><head><title>T</title><style>p{}</style><body><p>Hello"
-	_, root := parse(t, sent(t, &xEmail.Message{To: []string{"user@example.com"}, Subject: "s", HTML: page}).data)
-	if len(root.Parts) != 2 || root.Parts[0].Body != "Hello" {
-		t.Errorf("parts are %+v, want the text Hello", root.Parts)
+	for _, page := range []string{
+		"<html><head><title>T</title><style>p{}</style><body><p>Hello", "<head><p>Hello", "<head><title>T</title>Hello", "<head>Hello",
+		"<head><meta charset=utf-8><script>x()</script><template><p>x</p></template></head>Hello",
+	} {
+		_, root := parse(t, sent(t, &xEmail.Message{To: []string{"user@example.com"}, Subject: "s", HTML: page}).data)
+		if len(root.Parts) != 2 || root.Parts[0].Body != "Hello" {
+			t.Errorf("%s: parts are %+v, want the text Hello", page, root.Parts)
+		}
 	}
 }
 

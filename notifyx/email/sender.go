@@ -3,6 +3,9 @@ package email
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"log/slog"
 
 	xNotify "github.com/plinthgo/plinth/notifyx"
 )
@@ -14,8 +17,23 @@ type sender struct{ client *EmailClient }
 //
 //	xNotify.WithSender(xNotify.TypeEmail, xEmail.NewSender(client))
 //
-// All recipients of a message see one another. A template that the router does not have is the client's.
-func NewSender(client *EmailClient) xNotify.TemplateSender { return sender{client} }
+// All recipients of a message see one another. A template that the router does not have is the client's. Of a nil client it
+// returns nil, which xNotify.New refuses.
+func NewSender(client *EmailClient) xNotify.TemplateSender {
+	if client == nil {
+		return nil
+	}
+	return sender{client}
+}
+
+// String describes the sender without the client's password.
+func (s sender) String() string { return "xemail.Sender(" + s.client.String() + ")" }
+
+// Format implements fmt.Formatter, so that no verb prints the client's fields.
+func (s sender) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+// LogValue implements slog.LogValuer.
+func (s sender) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Send implements xNotify.Sender.
 func (s sender) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
@@ -31,7 +49,7 @@ func (s sender) send(ctx context.Context, m *xNotify.Message) error {
 		return xNotify.InvalidMessage(errors.New("type: is not EMAIL"))
 	}
 	return s.client.Send(ctx, &Message{
-		ID: m.ID, To: m.To, Subject: m.Subject, Text: m.Content, HTML: m.HTML,
+		ID: m.ID, Date: m.CreatedAt, To: m.To, Subject: m.Subject, Text: m.Content, HTML: m.HTML,
 		Template: m.Template, Variables: m.Variables, Language: m.Language,
 	})
 }

@@ -1,6 +1,7 @@
 package email_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -104,6 +105,36 @@ func TestTheRouterLeavesTheClientsTemplatesToIt(t *testing.T) {
 	m.Template = "none"
 	if _, err := router.Send(t.Context(), m); !errors.Is(err, xNotify.ErrNoTemplate) {
 		t.Errorf("a template that is not there: %v", err)
+	}
+}
+
+func TestARepeatOfAStoredMessageIsTheSameBytes(t *testing.T) {
+	client, s := connect(t, nil)
+	router, err := xNotify.New(xNotify.WithSender(xNotify.TypeEmail, xEmail.NewSender(client)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &xNotify.Message{
+		ID: "u-1", CreatedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), Type: xNotify.TypeEmail, To: []string{"user@example.com"},
+		Template: "welcome", Variables: variables(),
+	}
+	for range 2 {
+		if _, err := router.Send(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := s.got()
+	if !bytes.Equal(got[0].data, got[1].data) {
+		t.Errorf("the repeat is another one:\n%s\n%s", got[0].data, got[1].data)
+	}
+	if header, _ := parse(t, got[0].data); header.Get("Date") != "Tue, 03 Feb 2026 04:05:06 +0000" {
+		t.Errorf("Date = %q", header.Get("Date"))
+	}
+}
+
+func TestASenderNeedsAClient(t *testing.T) {
+	if _, err := xNotify.New(xNotify.WithSender(xNotify.TypeEmail, xEmail.NewSender(nil))); err == nil || !strings.Contains(err.Error(), "nil") {
+		t.Errorf("New = %v, want an error", err)
 	}
 }
 

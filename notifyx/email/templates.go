@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"sync"
 
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
@@ -55,5 +57,27 @@ func (c *EmailClient) render(ctx context.Context, m *Message) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
+	if templates == c.builtin {
+		if err := checkAction(m); err != nil {
+			return content{}, err
+		}
+	}
 	return content{subject: cmp.Or(r.Subject, m.Subject), text: r.Text, html: r.HTML}, nil
+}
+
+// checkAction refuses a link of a built-in template that is no web address: their text prints it as it is.
+func checkAction(m *Message) error {
+	if m.Template == TemplateVerification {
+		return nil // it has none
+	}
+	const name = "action_url"
+	text, err := xNotify.Expand("${"+name+"}", map[string]any{name: m.Variables[name]})
+	if err != nil {
+		return err
+	}
+	link, err := url.Parse(text)
+	if err != nil || link.Host == "" || link.Scheme != "http" && link.Scheme != "https" {
+		return errors.New("the variable " + name + " is no address that begins with http:// or https://")
+	}
+	return nil
 }

@@ -117,7 +117,7 @@ func TestPlainTextIsSentOnlyWhereItIsAskedFor(t *testing.T) {
 	if err := newClient(t, c).Send(t.Context(), hello()); err != nil || s.logins != 1 {
 		t.Errorf("Send = %v with %d logins: want one, on the same machine", err, s.logins)
 	}
-	for _, host := range []string{"mail.example.com", "10.0.0.1", "localhost.example.com", "0.0.0.0"} {
+	for _, host := range []string{"mail.example.com", "10.0.0.1", "localhost.example.com", "mail.localhost", "0.0.0.0"} {
 		c.Host = host
 		if _, err := xEmail.New(c); err == nil || !strings.Contains(err.Error(), "EMAIL_TLS") {
 			t.Errorf("New for %s = %v, want one that names EMAIL_TLS", host, err)

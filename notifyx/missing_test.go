@@ -1,0 +1,94 @@
+package notifyx_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	xNotify "github.com/plinthgo/plinth/notifyx"
+)
+
+func TestIndexOfWhatIsMissingIsAnError(t *testing.T) {
+	variables := map[string]any{"m": map[string]any{"a": "x", "none": nil}, "l": []any{"first"}}
+	for _, text := range []string{
+		`{{printf "%v" (index . "zz")}}`, `{{print (index .m "zz") "y"}}`, `{{html (index .m "zz")}}`, `{{index .m "none"}}`,
+		`{{printf "%v" nil}}`, `{{js (index . "zz")}}`,
+		`{{define "x"}}{{printf "%v" .}}{{end}}{{template "x"}}`, `{{define "x"}}{{print "a" .}}{{end}}{{template "x"}}`,
+		`{{define "x"}}{{println .}}{{end}}{{template "x"}}`, `{{define "x"}}{{html .}}{{end}}{{template "x"}}`,
+		`{{define "x"}}{{js .}}{{end}}{{template "x"}}`, `{{define "x"}}{{urlquery .}}{{end}}{{template "x"}}`,
+		`{{define "x"}}{{.}}{{end}}{{template "x"}}`, `{{define "x"}}{{. | html}}{{end}}{{template "x"}}`,
+		`{{index .l 1}}`, `{{index .l -1}}`, `{{index .m 1}}`, `{{index .l "a"}}`, `{{index "text" 0}}`,
+	} {
+		for _, part := range []xNotify.Part{xNotify.PartText, xNotify.PartHTML} {
+			templates := xNotify.NewTemplates()
+			if err := templates.Add("t", "", part, text, xNotify.SyntaxGo); err != nil {
+				continue // html/template refuses its own escapers in the midst
+			}
+			if r, err := templates.Render("t", "", variables); err == nil {
+				t.Errorf("%s gives %q", text, r.Text+r.HTML)
+			}
+		}
+	}
+	templates := xNotify.NewTemplates()
+	if err := templates.Add("t", "", xNotify.PartText, `{{index .m "a"}} {{index .l 0}} {{index . "m" "a"}}`, xNotify.SyntaxGo); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := templates.Render("t", "", variables); err != nil || r.Text != "x first x" {
+		t.Errorf("Render = %q, %v", r.Text, err)
+	}
+}
+
+func TestManyNestedDefinitionsAreLookedAtOnce(t *testing.T) {
+	var text strings.Builder
+	const depth = 200
+	for i := range depth {
+		fmt.Fprintf(&text, `{{define "t%d"}}{{template "t%d" .}}{{template "t%d" .}}{{end}}`, i, i+1, i+1)
+	}
+	fmt.Fprintf(&text, `{{define "t%d"}}.{{end}}{{if false}}{{template "t0" .}}{{end}}ok`, depth)
+	templates := xNotify.NewTemplates()
+	if err := templates.Add("t", "", xNotify.PartText, text.String(), xNotify.SyntaxGo); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := templates.Render("t", "", nil); err != nil || r.Text != "ok" {
+		t.Errorf("Render = %q, %v", r.Text, err)
+	}
+}
+
+func TestTheFunctionsThatPrintDoSo(t *testing.T) {
+	templates := xNotify.NewTemplates()
+	text := `{{print .a 1}} {{printf "%s-%d" .a .n}} {{println .a}}{{html .a}} {{js .a}} {{urlquery .a}} {{.a | html}}`
+	if err := templates.Add("t", "", xNotify.PartText, text, xNotify.SyntaxGo); err != nil {
+		t.Fatal(err)
+	}
+	r, err := templates.Render("t", "", map[string]any{"a": "<a b>", "n": 2})
+	if want := "<a b>1 <a b>-2 <a b>\n&lt;a b&gt; \\u003Ca b\\u003E %3Ca+b%3E &lt;a b&gt;"; err != nil || r.Text != want {
+		t.Errorf("Render = %q, %v; want %q", r.Text, err, want)
+	}
+}
+
+func TestTheZeroTemplatesAreEmpty(t *testing.T) {
+	var templates xNotify.Templates
+	if _, err := templates.Render("t", "", nil); !errors.Is(err, xNotify.ErrNoTemplate) || templates.Has("t") {
+		t.Errorf("Render = %v, want ErrNoTemplate", err)
+	}
+	if err := templates.Add("t", "", xNotify.PartText, "x", xNotify.SyntaxVariables); err != nil || !templates.Has("t") {
+		t.Errorf("Add = %v", err)
+	}
+}
+
+func TestADocumentWithinAnAttributeIsRefused(t *testing.T) {
+	for _, text := range []string{"<iframe srcdoc='${x}'></iframe>", `<IFRAME SrcDoc = "${x}"></IFRAME>`, `<iframe srcdoc="{{.x}}"></iframe>`} {
+		for _, syntax := range []xNotify.Syntax{xNotify.SyntaxVariables, xNotify.SyntaxGo} {
+			if err := xNotify.NewTemplates().Add("t", "", xNotify.PartHTML, text, syntax); !errors.Is(err, xNotify.ErrTemplate) {
+				t.Errorf("Add(%s) = %v, want ErrTemplate", text, err)
+			}
+		}
+	}
+	if _, err := xNotify.ExpandHTML("<iframe srcdoc='${x}'></iframe>", map[string]any{"x": "<script>"}); !errors.Is(err, xNotify.ErrTemplate) {
+		t.Errorf("ExpandHTML = %v, want ErrTemplate", err)
+	}
+	if _, err := xNotify.ExpandHTML("<p>srcdoc</p>", nil); err != nil {
+		t.Error(err)
+	}
+}
