@@ -23,7 +23,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/plinthgo/plinth/tools/internal/child"
@@ -90,7 +89,7 @@ func testAll(signals *child.Signals, modules []workspace.Module, env, args []str
 	defer func() { _ = os.RemoveAll(reports) }()
 	env = slices.Concat(os.Environ(), env, []string{"PLINTH_TEST_REPORT=" + reports})
 	start := time.Now()
-	problems := inLanes(modules, func(m workspace.Module) error { return test(signals, m, env, args) })
+	problems := workspace.InLanes(modules, func(m workspace.Module) error { return test(signals, m, env, args) })
 	if err := signals.Err(); err != nil {
 		return errors.Join(problems, err)
 	}
@@ -102,35 +101,9 @@ func testAll(signals *child.Signals, modules []workspace.Module, env, args []str
 	return errors.Join(problems, missing(ran, required()))
 }
 
-// lanes is how many modules are tested at the same time, one package of each: the packages of one module are of very different
-// lengths, and much of a test is waiting for a server or for time to pass.
-const lanes = 2
-
-// inLanes calls do for every module, and returns the errors with the names of the modules, in the order of these.
-func inLanes(modules []workspace.Module, do func(m workspace.Module) error) error {
-	problems := make([]error, len(modules))
-	next := make(chan int)
-	var all sync.WaitGroup
-	for range lanes {
-		all.Go(func() {
-			for i := range next {
-				if err := do(modules[i]); err != nil {
-					problems[i] = fmt.Errorf("%s: %w", modules[i].Name, err)
-				}
-			}
-		})
-	}
-	for i := range modules {
-		next <- i
-	}
-	close(next)
-	all.Wait()
-	return errors.Join(problems...)
-}
-
 // arguments returns those of the go command.
 func arguments(ctx context.Context, race bool) []string {
-	args := []string{"test", "-count=1", "-p=1"}
+	args := []string{"test", "-count=1", "-p=1"} // one package of each module, since two modules are tested at a time
 	switch {
 	case race && raceDetector(ctx):
 		return append(args, "-race")
