@@ -3,6 +3,7 @@ package river_test
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -27,6 +28,10 @@ const takeOver = 6 * time.Second
 
 func TestMain(m *testing.M) {
 	child()
+	flag.Parse()
+	if err := flag.Set("test.parallel", "6"); err != nil { // most of the checks wait for something to be due
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 
