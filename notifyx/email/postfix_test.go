@@ -1,10 +1,12 @@
 package email_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/x509"
 	"errors"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/testreport"
 	xNotify "github.com/plinthgo/plinth/notifyx"
 	xEmail "github.com/plinthgo/plinth/notifyx/email"
 )
@@ -26,8 +29,11 @@ const smtpURL = xEnv.EnvKey("PLINTH_TEST_SMTP_URL")
 // postfix returns the configuration for a real Postfix and the folder where its mail arrives.
 func postfix(t *testing.T) (c xEmail.Config, maildir string) {
 	t.Helper()
+	run := &testreport.Run{Family: "mail", Backend: "postfix", Source: "nothing", Tests: 1}
+	testreport.Record(t, run)
 	text, set := xEnv.GetEnv(smtpURL)
 	if !set {
+		run.Reason = smtpURL.String() + " is not set"
 		t.Skipf("set %s=smtp://HOST:PORT?maildir=FOLDER&ca=FILE to test against a Postfix that delivers to FOLDER/new", smtpURL)
 	}
 	u, err := url.Parse(text)
@@ -39,6 +45,7 @@ func postfix(t *testing.T) (c xEmail.Config, maildir string) {
 	if c.Port, err = strconv.Atoi(u.Port()); err != nil {
 		t.Fatalf("%s has no port", smtpURL)
 	}
+	run.Source, run.Server = xEnv.GetEnvString("PLINTH_TEST_SMTP_SOURCE", smtpURL.String()), banner(t, u.Host)
 	c.TLS = xEmail.TLSNone
 	if file := u.Query().Get("ca"); file != "" {
 		pem, err := os.ReadFile(file)
@@ -51,6 +58,22 @@ func postfix(t *testing.T) (c xEmail.Config, maildir string) {
 		}
 	}
 	return c, u.Query().Get("maildir")
+}
+
+// banner returns what the server calls itself: the end of its greeting.
+func banner(t *testing.T, address string) string {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	greeting, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, name, _ := strings.Cut(strings.TrimSpace(greeting), " ESMTP ")
+	return name
 }
 
 // delivered waits for the message with a Message-ID.
