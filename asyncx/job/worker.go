@@ -143,11 +143,11 @@ func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) d
 	return o
 }
 
-// pause lets a job wait whose worker died: it may be what killed that, or have been beside what did. The waits are spread as far
-// as they may be, so that such jobs do not come together again.
+// pause lets a job wait whose worker died: it may be what killed that, or have been beside what did. The waits are spread by half
+// of what they are, so that such jobs do not come together again.
 func (w *worker) pause(ctx context.Context, h *Handler, a driver.Attempt) driver.Outcome {
 	a.Number-- // this one is not made
-	wait := xBackoff.Jitter(h.kind.backoff, 1)(a.Number)
+	wait := xBackoff.Jitter(h.kind.backoff, 0.5)(a.Number)
 	w.log.Warn(ctx, "job waits: its worker died", append(attrsOf(a), slog.Duration("wait", wait))...)
 	return driver.Outcome{Verdict: driver.Return, Wait: wait, Error: workerDied}
 }
