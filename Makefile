@@ -19,7 +19,7 @@ unexport GOFLAGS
 export GOWORK := $(CURDIR)/go.work
 
 .DEFAULT_GOAL := help
-.PHONY: help run test devstack check lint fmt proto generate tidy verify bench footprint footprint-table clean-tree ci
+.PHONY: help run test devstack check lint fmt proto generate tidy verify bench footprint footprint-table docs docs-check diagrams clean-tree ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ check: ## the fast loop: format, vet, layers and core's unit tests
 	@cd core && go vet ./... && go test ./...
 
 lint: $(LINT) ## run the linters over every module
-	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && $(LINT) run -c $(CURDIR)/.golangci.yml ./...) || exit 1; done
+	@$(LINT) run $(foreach m,$(MODULES),./$(m)/...)
 
 fmt: $(LINT) $(BUF) ## format the code and the protocol buffers
 	@$(LINT) fmt -c .golangci.yml
@@ -71,11 +71,22 @@ footprint: ## print size and modules of each module's smallest program, and chec
 footprint-table: ## write the table of footprints into README.md
 	@cd tools && go run ./footprint -write
 
+docs: ## show the documentation of this working tree on http://127.0.0.1:8080; the browser follows each change
+	@cd docs && go build -o $(BIN)/plinth-docs ./cmd/plinth-docs
+	@exec $(BIN)/plinth-docs serve --dir docs/content
+
+docs-check: ## report broken links, code that has drifted, pages that no order names, and the rest that can be wrong with a page
+	@cd docs && go run ./cmd/plinth-docs check
+
+diagrams: ## render the diagrams of the documentation, with npm and Chromium
+	@cd docs && go run ./internal/diagrams
+
 clean-tree: ## fail when a command has changed the tree
 	@test -z "$$(git status --porcelain)" || { git status --short; echo "the tree is not clean"; exit 1; }
 
 ci: ## all that must hold before a change lands
 	@cd tools && go run ./envdoc -check
+	@$(MAKE) --no-print-directory docs-check
 	@$(MAKE) --no-print-directory proto
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory footprint

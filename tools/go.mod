@@ -20,6 +20,7 @@ require (
 	github.com/plinthgo/plinth/dbplugins/postgres v0.1.0
 	github.com/plinthgo/plinth/dbplugins/sqlite v0.1.0
 	github.com/plinthgo/plinth/dbplugins/sqlserver v0.1.0
+	github.com/plinthgo/plinth/docs v0.1.0
 	github.com/plinthgo/plinth/grpcx v0.1.0
 	github.com/redis/go-redis/v9 v9.18.0
 	github.com/rs/zerolog v1.35.1
@@ -29,7 +30,12 @@ require (
 )
 
 require (
+	github.com/alecthomas/chroma/v2 v2.27.0 // indirect
+	github.com/dlclark/regexp2/v2 v2.2.1 // indirect
+	github.com/fsnotify/fsnotify v1.10.1 // indirect
+	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/hibiken/asynq v0.26.0 // indirect
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // indirect
 	github.com/netresearch/go-cron v0.9.1 // indirect
 	github.com/riverqueue/river v0.44.1 // indirect
 	github.com/riverqueue/river/riverdriver v0.44.1 // indirect
@@ -37,6 +43,8 @@ require (
 	github.com/riverqueue/river/rivershared v0.44.1 // indirect
 	github.com/riverqueue/river/rivertype v0.44.1 // indirect
 	github.com/robfig/cron/v3 v3.0.1 // indirect
+	github.com/segmentio/asm v1.1.3 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/sony/gobreaker/v2 v2.4.0 // indirect
 	github.com/spf13/cast v1.10.0 // indirect
 	github.com/tidwall/gjson v1.19.0 // indirect
@@ -44,7 +52,11 @@ require (
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
 	github.com/wneessen/go-mail v0.7.3 // indirect
-	golang.org/x/time v0.14.0 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+	github.com/yuin/goldmark v1.8.7 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/time v0.15.0 // indirect
 )
 
 require (

@@ -73,7 +73,8 @@ func Example() {
 		fmt.Println("welcome", user.Name)
 		return nil
 	}
-	fmt.Println(xMain.RunContext(ctx, reg, nil, nil, xJob.New(xJob.WithHandlers(Welcome.Handle(sendWelcome)))))
+	err = xMain.RunContext(ctx, reg, nil, nil, xJob.New(xJob.WithHandlers(Welcome.Handle(sendWelcome))))
+	fmt.Println(err)
 	// Output:
 	// welcome Ann
 	// <nil>

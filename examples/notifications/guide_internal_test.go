@@ -12,15 +12,16 @@ import (
 
 const guide = "../../docs/content/guide/notifications.md"
 
-// TestGuideQuotesCompiledCode finds every block of Go and every template on the page in a file here. Space does not count.
-func TestGuideQuotesCompiledCode(t *testing.T) {
+// TestGuideQuotesTheTemplates finds every template on the page in a file here. Space does not count; the check of the
+// documentation finds the code.
+func TestGuideQuotesTheTemplates(t *testing.T) {
 	page, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sources []string
 	err = filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !slices.Contains([]string{".go", ".txt", ".subject"}, filepath.Ext(path)) {
+		if err != nil || !slices.Contains([]string{".txt", ".subject"}, filepath.Ext(path)) {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -30,9 +31,9 @@ func TestGuideQuotesCompiledCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)```(?:go|text)\n(.*?)```").FindAllStringSubmatch(string(page), -1)
-	if len(found) < 8 {
-		t.Errorf("%d blocks, want every step of the way", len(found))
+	found := regexp.MustCompile("(?s)```text\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	if len(found) == 0 {
+		t.Error("the page shows no template")
 	}
 	for _, block := range found {
 		code := squeeze(block[1])

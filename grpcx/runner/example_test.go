@@ -15,6 +15,7 @@ import (
 	xMain "github.com/plinthgo/plinth/core/major/xmain"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
 	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
@@ -23,10 +24,18 @@ import (
 // newService stands for the application's own service.
 func newService(context.Context) pb.TestServiceServer { return &calltest.Service{} }
 
+// main is a whole program; the examples below end by themselves.
+func main() {
+	reg := xReg.Register(context.Background(), nil, xOption.WithHealth())
+	xMain.Runner(reg, nil, nil, xGrpcRunner.New(xGrpcRunner.WithRegisterService(register)))
+}
+
 // register adds the application's services.
 func register(ctx context.Context, registrar grpc.ServiceRegistrar) {
 	pb.RegisterTestServiceServer(registrar, newService(ctx))
 }
+
+var _ = main
 
 func ExampleNew() {
 	ctx, stop := context.WithCancel(context.Background())
@@ -66,6 +75,14 @@ func ExampleNew() {
 	// SERVING <nil>
 	// hello Success <nil>
 	// <nil>
+}
+
+func ExampleWithUnaryInterceptors() {
+	ctx, stop := context.WithCancel(context.Background())
+	stop() // a program ends it when it has been told to stop
+	fmt.Println(xGrpcRunner.Serve(ctx, xGrpcRunner.WithRegisterService(register), xGrpcRunner.WithUnaryInterceptors(
+		xGrpcIUnary.InitContext(ctx), xGrpcIUnary.Recover(), xGrpcIUnary.Middleware(), xGrpcIUnary.ResponseBuilder())))
+	// Output: <nil>
 }
 
 func ExampleServe() {

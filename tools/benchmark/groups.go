@@ -25,6 +25,7 @@ var groups = []struct {
 	{"sql", sqls, nil},
 	{"async", asyncs, nil},
 	{"jobs", jobs, nil},
+	{"docs", func() []comparison { return nil }, docsClaims},
 }
 
 // cleanups run before the program ends, the last one first.

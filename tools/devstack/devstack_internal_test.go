@@ -122,6 +122,18 @@ func TestMissingServerIsALoudSkip(t *testing.T) {
 	}
 }
 
+func TestMissingProgramsAreNamedUnlessKindsAreChosen(t *testing.T) {
+	env := []string{"PATH=" + t.TempDir()}
+	all, err := program(t, env, "-missing").Output()
+	if err != nil || !strings.HasSuffix(string(all), "nodejs npm chromium fonts-noto-cjk\n") {
+		t.Errorf("-missing wrote %q, %v; want npm and the browser at its end", all, err)
+	}
+	chosen, err := program(t, env, "-only", "redis", "-missing").Output()
+	if err != nil || strings.Contains(string(chosen), "npm") {
+		t.Errorf("-only redis -missing wrote %q, %v", chosen, err)
+	}
+}
+
 func TestCommandKeepsItsStreams(t *testing.T) {
 	cmd := program(t, []string{"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1"}, "-only", "redis", "cat")
 	cmd.Stdin = strings.NewReader("a text")

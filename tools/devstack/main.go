@@ -11,7 +11,8 @@
 // and the table says what to install. Only root can start a Postfix.
 //
 // Without a command devstack prints the variables for a shell, and stops the servers when it gets a signal. With -missing it
-// only prints the Debian packages of the kinds that would be skipped.
+// only prints the Debian packages of the kinds that would be skipped, and, unless -only chooses kinds, of the other programs
+// that tests start: npm and a browser.
 //
 // The exit code is the command's; 1 when a server failed or a connection string does not parse, 2 for wrong arguments, 127
 // when the command cannot be run.
@@ -26,6 +27,7 @@ import (
 
 	"github.com/plinthgo/plinth/tools/internal/child"
 	"github.com/plinthgo/plinth/tools/internal/devstack"
+	"github.com/plinthgo/plinth/tools/internal/programs"
 	"github.com/plinthgo/plinth/tools/internal/server"
 )
 
@@ -35,7 +37,7 @@ func run(args []string) int {
 	flags := flag.NewFlagSet("devstack", flag.ContinueOnError)
 	only := flags.String("only", "", "the `kinds` of server to have, separated by commas; all by default")
 	without := flags.String("without", "", "the `kinds` of server not to have")
-	missing := flags.Bool("missing", false, "only print the Debian packages of the servers that are missing")
+	missing := flags.Bool("missing", false, "only print the Debian packages of what is missing for the tests")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
@@ -46,7 +48,11 @@ func run(args []string) int {
 		return failed(2, err)
 	}
 	if *missing {
-		fmt.Fprintln(os.Stdout, strings.Join(devstack.Packages(os.Getenv, kinds), " "))
+		packages := devstack.Packages(os.Getenv, kinds)
+		if *only == "" {
+			packages = append(packages, programs.Packages()...)
+		}
+		fmt.Fprintln(os.Stdout, strings.Join(packages, " "))
 		return 0
 	}
 	signals := child.Watch()

@@ -71,6 +71,7 @@ var programs = []program{
 	{"cron", "`core` and `cronx`", "gin", []string{"github.com/netresearch/go-cron"}},
 	{"email", "`core` and `notifyx/email`", "gin", []string{"github.com/wneessen/go-mail"}},
 	{"webhook", "`core` and `notifyx/webhook`", "gin", []string{"github.com/sony/gobreaker/v2"}},
+	{"docs", "`core` and `docs`: the documentation beside a service", "gin", []string{"github.com/modelcontextprotocol/go-sdk", "github.com/alecthomas/chroma/v2"}},
 	{"gingrpc", "gin and grpc-go, without Plinth", "gin", []string{grpcLibrary}},
 	{"coregrpc", "`core` and `grpcx`", "gin", []string{grpcLibrary}},
 	{"baregrpc", "grpc-go alone: its health service", "baregrpc", []string{grpcLibrary}},

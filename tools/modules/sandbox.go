@@ -56,7 +56,9 @@ func (s *sandbox) do(ctx context.Context, folder, cache string, args ...string) 
 	cmd.Env = append(os.Environ(),
 		"GOWORK=off", "GOTOOLCHAIN=local", "GOPROXY="+s.proxies, "GOMODCACHE="+cache,
 		"GONOSUMDB="+workspace.Root+"/*", "GOVCS=*:off",
-		// -trimpath lets the build cache serve every module cache alike.
+		// -trimpath lets the build cache serve every module cache alike; without cgo what the footprint's programs were built
+		// from is in it.
+		"CGO_ENABLED=0",
 		"GOFLAGS=-mod=mod -modcacherw -trimpath",
 	)
 	out, err := cmd.CombinedOutput()

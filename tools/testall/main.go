@@ -9,7 +9,7 @@
 //
 // A suite says where it ran in a file of the folder PLINTH_TEST_REPORT; the closing table is made of these
 // files, not of what was meant to run. PLINTH_TEST_REQUIRE names backends, separated by commas, without
-// which the run fails; an unknown one, and one whose server is missing or does not answer, fails it at the start.
+// which the run fails; an unknown one, and one whose server or program is missing or does not answer, fails it at the start.
 package main
 
 import (
@@ -55,6 +55,9 @@ func run(signals *child.Signals, race bool, names []string) error {
 		return err
 	}
 	if modules, err = workspace.Choose(modules, names); err != nil {
+		return err
+	}
+	if err := absent(modules, required()); err != nil {
 		return err
 	}
 	return within(signals, modules, func(env []string) error {

@@ -14,7 +14,7 @@ import (
 
 // ran is what one run of a suite says of itself.
 type ran struct {
-	Family  string   `json:"family"`  // database, cache, jobs, mail, lease or failover
+	Family  string   `json:"family"`  // one of families
 	Backend string   `json:"backend"` // the driver's name
 	Source  string   `json:"source"`  // where the server came from
 	Server  string   `json:"server"`  // what the server says it is
@@ -25,7 +25,7 @@ type ran struct {
 }
 
 // families are those of the table, in its order.
-var families = []string{"database", "cache", "jobs", "mail", "lease", "failover"}
+var families = []string{"database", "cache", "jobs", "mail", "lease", "failover", "documentation"}
 
 // same reports whether both are the same but for what is counted.
 func (r *ran) same(other *ran) bool {
@@ -109,7 +109,7 @@ func notes(all []ran) string {
 }
 
 // conformance are the families whose suites show that a backend is usable: that of a lease or a failover does not.
-var conformance = []string{"database", "cache", "mail"}
+var conformance = []string{"database", "cache", "mail", "documentation"}
 
 // missing returns an error that names the required backends on which no conformance suite has run.
 func missing(all []ran, required []string) error {

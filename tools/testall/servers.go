@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plinthgo/plinth/tools/internal/programs"
 	"github.com/plinthgo/plinth/tools/internal/server"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// uses are the kinds of server that the tests of each module can use.
+// uses are the kinds of server, and the other programs, that the tests of each module can use.
 var uses = map[string][]string{
 	"asyncx":              {"postgres", "mysql"},
 	"asyncx/asynq":        {"redis"},
@@ -25,6 +26,7 @@ var uses = map[string][]string{
 	"dbplugins/postgres":  {"postgres"},
 	"dbplugins/sqlite":    nil,
 	"dbplugins/sqlserver": nil,
+	"docs":                {"node", "chromium"},
 	"examples":            {"postgres", "mysql", "redis"},
 	"grpcx":               nil,
 	"grpcx/protovalidate": nil,
@@ -42,8 +44,23 @@ func servers(modules []workspace.Module) []*server.Kind {
 	})
 }
 
+// absent returns an error where a required program that the tests of the modules use is not on the machine.
+func absent(modules []workspace.Module, required []string) error {
+	var problems []error
+	for _, p := range programs.All() {
+		used := slices.ContainsFunc(modules, func(m workspace.Module) bool { return slices.Contains(uses[m.Name], p.Name) })
+		if !used || !slices.Contains(required, p.Name) {
+			continue
+		}
+		if err := p.Look(); err != nil {
+			problems = append(problems, fmt.Errorf("PLINTH_TEST_REQUIRE: %s is required: %w", p.Name, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
 // backends are the names that PLINTH_TEST_REQUIRE may hold.
-var backends = []string{"sqlite", "memory", "postgres", "mysql", "redis", "postfix", "sqlserver", "oracle"}
+var backends = []string{"sqlite", "memory", "postgres", "mysql", "redis", "postfix", "sqlserver", "oracle", "node", "chromium"}
 
 // refused returns an error where no run could have all of the required backends: a name is unknown, or a server that is never
 // started privately is not given.

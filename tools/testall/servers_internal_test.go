@@ -19,6 +19,7 @@ func TestOnlyServersThatTheModulesCanUseAreStarted(t *testing.T) {
 		{name: "modules that know no server", modules: "core tools grpcx dbplugins/sqlite cacheplugins/memory dbplugins/oracle", want: nil},
 		{name: "plugins", modules: "core dbplugins/mysql cacheplugins/redis", want: []string{"mysql", "redis"}},
 		{name: "an application", modules: "core examples", want: []string{"postgres", "mysql", "redis"}},
+		{name: "pages", modules: "docs", want: nil},
 		{name: "messages", modules: "notifyx", want: []string{"postfix"}},
 		{name: "engines of jobs", modules: "asyncx/river asyncx/asynq", want: []string{"postgres", "redis"}},
 		{name: "a module that is new", modules: "nonsense", want: []string{"postgres", "mysql", "redis", "postfix"}},
@@ -79,13 +80,40 @@ func TestRequiredServerThatIsMissingFailsBeforeTheTests(t *testing.T) {
 	}
 }
 
+func TestRequiredProgramThatIsMissingFailsBeforeTheTests(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	docs, core := []workspace.Module{{Name: "docs"}}, []workspace.Module{{Name: "core"}}
+	for _, tc := range []struct {
+		name     string
+		modules  []workspace.Module
+		required []string
+		want     []string // in the error; nil: there is none
+	}{
+		{name: "nothing is required", modules: docs},
+		{name: "no module uses it", modules: core, required: []string{"node"}},
+		{name: "both", modules: docs, required: []string{"chromium", "node"}, want: []string{"apt-get install nodejs npm", "apt-get install chromium"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := absent(tc.modules, tc.required)
+			if (err != nil) != (tc.want != nil) {
+				t.Fatalf("absent = %v, want %q", err, tc.want)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("absent = %v, want %q", err, want)
+				}
+			}
+		})
+	}
+}
+
 func TestBackendThatNoRunCanHaveIsRefusedAtOnce(t *testing.T) {
 	for _, tc := range []struct {
 		name, required, oracle string
 		want                   []string // in the error; nil: there is none
 	}{
 		{name: "nothing", required: ""},
-		{name: "all that need no server of their own", required: "sqlite, memory,postgres,mysql,redis,postfix"},
+		{name: "all that need no server of their own", required: "sqlite, memory,postgres,mysql,redis,postfix,node,chromium"},
 		{name: "a server that is given", required: "oracle", oracle: "oracle://u:p@h/s"},
 		{name: "one that is not", required: "oracle", want: []string{"PLINTH_TEST_ORACLE_DSN is not set"}},
 		{name: "unknown names", required: "sqlite,postgresql,nonsense", want: []string{`"postgresql"`, `"nonsense"`, "postgres, mysql"}},

@@ -45,13 +45,6 @@ func harness(wrap func(m *memory.Store, e *memory.Engine) driver.Engine) jobtest
 
 func right(_ *memory.Store, e *memory.Engine) driver.Engine { return e }
 
-func TestTheMemoryPasses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a while; without -short it runs")
-	}
-	jobtest.Run(t, harness(right))
-}
-
 func TestARunIsReported(t *testing.T) {
 	if *lawfulFlag != "" {
 		t.Skip("another test")

@@ -17,7 +17,7 @@ const Folder xEnv.EnvKey = "PLINTH_TEST_REPORT"
 
 // A Run describes one run of a suite on one backend.
 type Run struct {
-	Family  string   `json:"family"`          // database, cache, jobs, mail, lease or failover
+	Family  string   `json:"family"`          // database, cache, jobs, mail, lease, failover or documentation
 	Backend string   `json:"backend"`         // the name of the driver or of the kind of server
 	Source  string   `json:"source"`          // where the server came from: in process, DSN, private server
 	Server  string   `json:"server"`          // what the server says it is

@@ -68,3 +68,19 @@ func ExampleUse() {
 	fmt.Println(w.Body)
 	// Output: admin is not a known field
 }
+
+func ExampleDisallowUnknownFields() {
+	engine := gin.New()
+	engine.POST("/user", func(c *gin.Context) {
+		request := xBind.Bind(c, &registerRequest{}, xBind.DisallowUnknownFields(), xBind.WithMaxBytes(16<<10)).Data()
+		if request == nil {
+			c.String(http.StatusBadRequest, "%s", xError.From(c.Errors.Last().Err).GetErrorMessage())
+		}
+	})
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/user", strings.NewReader(`{"role":"admin"}`))
+	r.Header.Set("Content-Type", "application/json")
+	engine.ServeHTTP(w, r)
+	fmt.Println(w.Body)
+	// Output: role is not a known field
+}

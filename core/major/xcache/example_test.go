@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xCache "github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
 )
@@ -16,13 +17,13 @@ type User struct {
 	Name string `json:"name"`
 }
 
-// exampleManager stands for xCache.MustGetManager(ctx).
-func exampleManager() *xCache.Manager {
+// application returns the context that an application with a cache has.
+func application() context.Context {
 	m, err := xCache.New(mapstore.New(nil), xCache.WithPrefix("app:"))
 	if err != nil {
 		panic(err)
 	}
-	return m
+	return context.WithValue(context.Background(), xCtx.CacheManagerKey, m)
 }
 
 func ExampleNew() {
@@ -37,8 +38,8 @@ func ExampleNew() {
 }
 
 func ExampleKeyCacheOf() {
-	ctx := context.Background()
-	users := xCache.KeyCacheOf[int64, User](exampleManager(), xCache.WithName("user"), xCache.WithKeyPrefix("user:"))
+	ctx := application()
+	users := xCache.KeyCacheOf[int64, User](xCache.MustGetManager(ctx), xCache.WithName("user"), xCache.WithKeyPrefix("user:"))
 
 	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xCache.WithTTL(10*time.Minute))
 	user, found, err := users.Get(ctx, 7)
@@ -51,8 +52,8 @@ func ExampleKeyCacheOf() {
 }
 
 func ExampleWithStored() {
-	ctx := context.Background()
-	locks := xCache.KeyCacheOf[string, string](exampleManager())
+	ctx := application()
+	locks := xCache.KeyCacheOf[string, string](xCache.MustGetManager(ctx))
 	me := "worker-1"
 
 	for range 2 {
@@ -66,8 +67,8 @@ func ExampleWithStored() {
 }
 
 func ExampleKeyCache_GetOrLoad() {
-	ctx := context.Background()
-	users := xCache.KeyCacheOf[int64, User](exampleManager(), xCache.WithNegativeTTL(time.Minute))
+	ctx := application()
+	users := xCache.KeyCacheOf[int64, User](xCache.MustGetManager(ctx), xCache.WithNegativeTTL(time.Minute))
 	load := func(context.Context) (*User, error) {
 		fmt.Println("asking the database")
 		return &User{ID: 7, Name: "Ada"}, nil
@@ -88,8 +89,8 @@ func ExampleHashCacheOf() {
 		Theme string  `cache:"theme,omitempty"`
 		Agent *string `cache:"agent"`
 	}
-	ctx := context.Background()
-	sessions := xCache.HashCacheOf[string, string, string, Session](exampleManager(), xCache.WithViewTTL(time.Hour))
+	ctx := application()
+	sessions := xCache.HashCacheOf[string, string, string, Session](xCache.MustGetManager(ctx), xCache.WithViewTTL(time.Hour))
 
 	_ = sessions.SetAllStruct(ctx, "s1", &Session{User: 7, Theme: "dark"})
 	theme := "light"
@@ -100,8 +101,8 @@ func ExampleHashCacheOf() {
 }
 
 func ExampleSetCacheOf() {
-	ctx := context.Background()
-	online := xCache.SetCacheOf[string, int64](exampleManager())
+	ctx := application()
+	online := xCache.SetCacheOf[string, int64](xCache.MustGetManager(ctx))
 
 	added, _ := online.Add(ctx, "room", []int64{7, 8, 7})
 	members, err := online.Members(ctx, "room")
@@ -111,8 +112,8 @@ func ExampleSetCacheOf() {
 }
 
 func ExampleListCacheOf() {
-	ctx := context.Background()
-	recent := xCache.ListCacheOf[int64, string](exampleManager())
+	ctx := application()
+	recent := xCache.ListCacheOf[int64, string](xCache.MustGetManager(ctx))
 
 	_, _ = recent.Append(ctx, 7, []string{"a", "b", "c"})
 	last, err := recent.Range(ctx, 7, -2, -1)

@@ -1,7 +1,6 @@
 package xcache_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,8 +10,8 @@ import (
 )
 
 func ExampleKeyCache_Set() {
-	ctx := context.Background()
-	users := xCache.KeyCacheOf[int64, User](exampleManager())
+	ctx := application()
+	users := xCache.KeyCacheOf[int64, User](xCache.MustGetManager(ctx))
 	stored := false
 
 	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xCache.WithTTL(time.Hour))
@@ -24,8 +23,8 @@ func ExampleKeyCache_Set() {
 }
 
 func ExampleKeyCache_GetMany() {
-	ctx := context.Background()
-	users := xCache.KeyCacheOf[int64, User](exampleManager())
+	ctx := application()
+	users := xCache.KeyCacheOf[int64, User](xCache.MustGetManager(ctx))
 
 	_ = users.SetMany(ctx, map[int64]User{7: {ID: 7, Name: "Ada"}, 8: {ID: 8, Name: "Bob"}}, xCache.WithTTL(time.Hour))
 	found, err := users.GetMany(ctx, []int64{7, 8, 9})
@@ -35,8 +34,8 @@ func ExampleKeyCache_GetMany() {
 }
 
 func ExampleKeyCache_Keys() {
-	ctx := context.Background()
-	users := xCache.KeyCacheOf[int64, User](exampleManager(), xCache.WithKeyPrefix("user:"))
+	ctx := application()
+	users := xCache.KeyCacheOf[int64, User](xCache.MustGetManager(ctx), xCache.WithKeyPrefix("user:"))
 	_ = users.SetMany(ctx, map[int64]User{7: {ID: 7}, 8: {ID: 8}})
 
 	sum := int64(0)
@@ -53,8 +52,8 @@ func ExampleKeyCache_Keys() {
 }
 
 func ExampleManager_Keys() {
-	ctx := context.Background()
-	cache := exampleManager()
+	ctx := application()
+	cache := xCache.MustGetManager(ctx)
 	_ = xCache.KeyCacheOf[int64, User](cache, xCache.WithKeyPrefix("user:")).Set(ctx, 7, &User{ID: 7})
 	_, _ = xCache.SetCacheOf[string, int64](cache, xCache.WithKeyPrefix("online:")).Add(ctx, "room", []int64{7})
 
@@ -65,8 +64,8 @@ func ExampleManager_Keys() {
 }
 
 func ExampleManager_Lease() {
-	ctx := context.Background()
-	cache := exampleManager()
+	ctx := application()
+	cache := xCache.MustGetManager(ctx)
 
 	lease, err := cache.Lease(ctx, "nightly-report", 30*time.Second)
 	if err != nil {
@@ -79,8 +78,8 @@ func ExampleManager_Lease() {
 }
 
 func ExampleHashCache_Set() {
-	ctx := context.Background()
-	stock := xCache.HashCacheOf[string, string, int, struct{}](exampleManager(), xCache.WithViewTTL(time.Hour))
+	ctx := application()
+	stock := xCache.HashCacheOf[string, string, int, struct{}](xCache.MustGetManager(ctx), xCache.WithViewTTL(time.Hour))
 
 	apples, pears := 3, 5
 	_ = stock.Set(ctx, "shop", "apples", &apples)
@@ -97,8 +96,8 @@ func ExampleHashCache_Set() {
 }
 
 func ExampleSetCache_Add() {
-	ctx := context.Background()
-	online := xCache.SetCacheOf[string, int64](exampleManager(), xCache.WithViewTTL(time.Hour))
+	ctx := application()
+	online := xCache.SetCacheOf[string, int64](xCache.MustGetManager(ctx), xCache.WithViewTTL(time.Hour))
 
 	added, _ := online.Add(ctx, "room", []int64{7, 8, 7})
 	in, _ := online.IsMember(ctx, "room", 8)
@@ -109,8 +108,8 @@ func ExampleSetCache_Add() {
 }
 
 func ExampleListCache_Append() {
-	ctx := context.Background()
-	jobs := xCache.ListCacheOf[string, string](exampleManager())
+	ctx := application()
+	jobs := xCache.ListCacheOf[string, string](xCache.MustGetManager(ctx))
 
 	_, _ = jobs.Append(ctx, "mail", []string{"a", "b", "c"})
 	length, _ := jobs.Prepend(ctx, "mail", []string{"urgent"})
@@ -120,8 +119,8 @@ func ExampleListCache_Append() {
 }
 
 func ExampleListCache_Range() {
-	ctx := context.Background()
-	recent := xCache.ListCacheOf[int64, string](exampleManager())
+	ctx := application()
+	recent := xCache.ListCacheOf[int64, string](xCache.MustGetManager(ctx))
 	_, _ = recent.Append(ctx, 7, []string{"a", "b", "a", "c", "a"})
 
 	last, _ := recent.Range(ctx, 7, -2, -1)
@@ -132,10 +131,10 @@ func ExampleListCache_Range() {
 }
 
 func ExampleNewCounters() {
-	ctx := context.Background()
+	ctx := application()
 	send := func(name, view string, n uint64) { fmt.Println(name, view, n) } // as a metrics library does
 	counters := xCache.NewCounters()
-	cache, err := xCache.New(exampleManager().Store(), xCache.WithMetrics(counters))
+	cache, err := xCache.New(xCache.MustGetManager(ctx).Store(), xCache.WithMetrics(counters))
 	if err != nil {
 		fmt.Println(err)
 		return

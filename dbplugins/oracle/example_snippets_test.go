@@ -1,0 +1,3 @@
+package oracle_test
+
+import _ "github.com/plinthgo/plinth/dbplugins/oracle"

@@ -1,0 +1,3 @@
+package sqlserver_test
+
+import _ "github.com/plinthgo/plinth/dbplugins/sqlserver"

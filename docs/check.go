@@ -1,0 +1,22 @@
+package docs
+
+import (
+	"io/fs"
+
+	"github.com/plinthgo/plinth/docs/internal/check"
+	"github.com/plinthgo/plinth/docs/internal/site"
+)
+
+// Check returns what is wrong with the content, a line each that says where and what to do; none where all is well. With the
+// working tree of the repository it compares the pages with the code; nil leaves that out.
+func (s *Site) Check(repository fs.FS) ([]string, error) {
+	findings, err := check.Run(check.Config{Library: s.now.Load().library, Repository: repository, HasDiagram: site.HasDiagram})
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]string, len(findings))
+	for i, f := range findings {
+		lines[i] = f.String()
+	}
+	return lines, nil
+}

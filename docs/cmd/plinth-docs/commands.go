@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	xDocs "github.com/plinthgo/plinth/docs"
+)
+
+// stdio speaks the protocol over standard input and output. What is logged goes to standard error.
+func stdio(ctx context.Context, c *call) error {
+	if err := c.noArguments(); err != nil {
+		return err
+	}
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	site, err := c.site()
+	if err != nil {
+		return err
+	}
+	return site.ServeStdio(ctx)
+}
+
+// build writes the site as static files.
+func build(_ context.Context, c *call) error {
+	if c.flags.NArg() != 1 {
+		return fmt.Errorf("%w: build takes one folder", errUsage)
+	}
+	site, err := c.site()
+	if err != nil {
+		return err
+	}
+	if err := site.Build(c.flags.Arg(0)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "written to %s\n", c.flags.Arg(0))
+	return err
+}
+
+func version(_ context.Context, c *call) error {
+	if err := c.noArguments(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(c.out, "plinth-docs", xDocs.Version())
+	return err
+}

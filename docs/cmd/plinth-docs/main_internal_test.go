@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTheCommandLine(t *testing.T) {
+	tests := []struct {
+		name      string
+		arguments []string
+		usage     bool
+		want      string // in the error, or where there is none in the output
+	}{
+		{"nothing", nil, true, "plinth-docs serve [--addr HOST:PORT]"},
+		{"help", []string{"--help"}, false, "plinth-docs build [--base-url URL] [--dir DIR] FOLDER"},
+		{"help of a command", []string{"serve", "--help"}, false, "--origin ORIGIN"},
+		{"an unknown command", []string{"sever"}, true, `there is no command "sever"`},
+		{"an unknown flag", []string{"mcp", "--addr", "x"}, true, "flag provided but not defined: -addr"},
+		{"build without a folder", []string{"build"}, true, "build takes one folder"},
+		{"an argument too many", []string{"serve", "now"}, true, `serve takes no argument, not "now"`},
+		{"a folder that is not there", []string{"serve", "--dir", "gone"}, false, `"gone" is not a folder`},
+		{"no address", []string{"serve", "--addr", "8080"}, false, `"8080" is not host:port`},
+		{"an origin that is none", []string{"serve", "--origin", "example.org"}, false, "want scheme://host or scheme://host:port"},
+		{"version", []string{"version"}, false, "plinth-docs "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			err := run(t.Context(), tt.arguments, &out)
+			text := out.String()
+			if err != nil {
+				text = err.Error()
+			}
+			if errors.Is(err, errUsage) != tt.usage || !strings.Contains(text, tt.want) {
+				t.Errorf("run = %v, output %q; want usage %t and %q", err, out.String(), tt.usage, tt.want)
+			}
+		})
+	}
+}
+
+func TestTheAddressOfTheSiteIsThatOfItsListener(t *testing.T) {
+	for addr, want := range map[string]string{
+		"127.0.0.1:8080": "http://127.0.0.1:8080", "docs.example.org:80": "http://docs.example.org:80", "[::1]:8080": "http://[::1]:8080",
+		":8080": "", "0.0.0.0:8080": "", "[::]:8080": "", "127.0.0.1:0": "", "8080": "",
+	} {
+		if got := reachedAt(addr); got != want {
+			t.Errorf("reachedAt(%q) = %q, want %q", addr, got, want)
+		}
+	}
+}
+
+func TestBuildSaysWhereItHasWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "site")
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"build", dir}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "written to " + dir + "\n"; out.String() != want {
+		t.Errorf("output = %q, want %q", out.String(), want)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "docs", "guide", "quick-start.md")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCheckFailsWhereSomethingIsWrong(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "guide"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	page := "---\ntitle: Start\ndescription: Too short.\n---\n\n[gone](gone.md)\n"
+	if err := os.WriteFile(filepath.Join(dir, "guide", "start.md"), []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err := run(t.Context(), []string{"check", "--dir", dir}, &out)
+	if err == nil || !strings.Contains(err.Error(), "to mend") || !strings.Contains(out.String(), `guide/start.md:6: link "gone.md": there is no such page`) {
+		t.Errorf("check = %v, output %q", err, out.String())
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/gin-gonic/gin"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xDocs "github.com/plinthgo/plinth/docs"
+)
+
+// gcPercent is how much the heap grows before it is collected.
+const gcPercent = 40
+
+// serve shows the site over HTTP, as any service on this base: with request ids, an access log, /healthz, and a stop that
+// finishes what is in flight.
+func serve(ctx context.Context, c *call) error {
+	if err := c.noArguments(); err != nil {
+		return err
+	}
+	if c.baseURL == "" {
+		c.baseURL = reachedAt(c.addr)
+	}
+	site, err := c.site()
+	if err != nil {
+		return err
+	}
+	reg, err := xReg.New(context.WithoutCancel(ctx), nil, options(site, c)...)
+	if err != nil {
+		return err
+	}
+	task := func(ctx context.Context, _ ...any) {
+		holdLittle() // not before: it takes a part of the start
+		watch(ctx, site)
+	}
+	return xMain.Run(reg, xLog.WithName(xLog.NamedMAIN), nil, task) //nolint:contextcheck // reg has the context
+}
+
+// reachedAt is the address of a site that listens there, or empty where it listens on more than one.
+func reachedAt(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err != nil || host == "" || port == "0" || ip != nil && ip.IsUnspecified() {
+		return ""
+	}
+	return "http://" + addr
+}
+
+// holdLittle gives back what reading and indexing took, which is several times of what serving does, and collects earlier from
+// then on: a page is made once, so there is little to collect. GOGC decides where it is set.
+func holdLittle() {
+	if _, set := xEnv.GetEnv("GOGC"); !set {
+		debug.SetGCPercent(gcPercent)
+	}
+	debug.FreeOSMemory()
+}
+
+// options describe the service.
+func options(site *xDocs.Site, c *call) []xOption.Option {
+	opts := []xOption.Option{
+		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{
+			xEnv.AppName: "plinth-docs", xEnv.LogDir: "none",
+			xEnv.SnowflakeDatacenterID: "0", xEnv.SnowflakeNodeID: "0", // no id is made: none has to be leased
+		}),
+		xOption.WithoutEnvFile(), // the folder it starts in may be that of another service
+		xOption.WithAddress(c.addr),
+		xOption.WithHealth(),
+		xOption.WithServer(func(s *http.Server) { s.RegisterOnShutdown(func() { _ = site.Close() }) }),
+		xOption.WithRoute(func(_ context.Context, engine *gin.Engine) { mount(engine, site) }),
+	}
+	if c.dir != "" {
+		opts = append(opts, xOption.WithDrainDelay(0)) // somebody writes at it, and no balancer stands before it
+	}
+	return opts
+}
+
+// mount gives the site every address that the engine has no route for.
+func mount(engine *gin.Engine, site http.Handler) {
+	engine.NoRoute(func(c *gin.Context) {
+		c.Status(http.StatusOK) // gin has set 404
+		site.ServeHTTP(c.Writer, c.Request)
+	})
+}
+
+// watch follows the changes of a folder, and keeps serving where that is not possible.
+func watch(ctx context.Context, site *xDocs.Site) {
+	if err := site.Watch(ctx); err != nil {
+		xLog.Warn(ctx, err.Error())
+	}
+}

@@ -1,0 +1,312 @@
+package docs_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"go.uber.org/goleak"
+
+	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/docs/internal/doctest"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock")) // it ends by itself
+}
+
+func open(t *testing.T, opts ...xDocs.Option) *xDocs.Site {
+	t.Helper()
+	site, err := xDocs.New(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site
+}
+
+func TestEachAddressAnswers(t *testing.T) {
+	site := open(t)
+	tests := []struct {
+		name, path, accept string
+		status             int
+		kind, want         string
+	}{
+		{"home", "/", "text/html", 200, "text/html; charset=utf-8", "Plinth"},
+		{"a page", "/docs/guide/quick-start", "text/html", 200, "text/html; charset=utf-8", "<h1"},
+		{"a page as Markdown by its suffix", "/docs/guide/quick-start.md", "", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
+		{"a page as Markdown by Accept", "/docs/guide/quick-start", "text/markdown", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
+		{"a page as Markdown for models", "/llms.mdx/docs/guide/quick-start", "", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
+		{"headings stay", "/llms.mdx/docs/guide/quick-start", "", 200, "text/markdown; charset=utf-8", "\n## 1. A service\n"},
+		{"with a suffix too", "/llms.mdx/docs/guide/quick-start.md", "", 200, "text/markdown; charset=utf-8", "# Quick start"},
+		{"a page in Chinese", "/llms.mdx/docs/guide/quick-start.zh", "", 200, "text/markdown; charset=utf-8", "(/docs/guide/quick-start.zh)"},
+		{"an unknown page as Markdown", "/llms.mdx/docs/guide/gone", "", 404, "text/plain; charset=utf-8", "/llms.txt lists"},
+		{"another prefix", "/llms.mdx/guide/quick-start", "", 404, "text/plain; charset=utf-8", ""},
+		{"a name that goes up", "/llms.mdx/docs/../../go.mod", "", 404, "text/plain; charset=utf-8", ""},
+		{"an unknown page by its suffix", "/docs/guide/gone.md", "", 404, "text/plain; charset=utf-8", ""},
+		{"no page", "/docs/", "text/html", 302, "text/html; charset=utf-8", `href="/docs/guide"`},
+		{"an unknown page", "/docs/guide/gone", "text/html", 404, "text/html; charset=utf-8", ""},
+		{"the index", "/llms.txt", "", 200, "text/plain; charset=utf-8", "# Plinth\n\n> "},
+		{"everything", "/llms-full.txt", "", 200, "text/plain; charset=utf-8", "\n\n# xError (/docs/base-go/xerror)\n\n"},
+		{"no changes where no folder is shown", "/api/reload", "", 404, "text/plain; charset=utf-8", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := doctest.Get(t, site, tt.path, "Accept", tt.accept)
+			if w.Code != tt.status || w.Header().Get("Content-Type") != tt.kind || !strings.Contains(w.Body.String(), tt.want) {
+				t.Errorf("answer = %d %s %.200q, want %d %s with %q", w.Code, w.Header().Get("Content-Type"), w.Body, tt.status, tt.kind, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadingIsTheOnlyMethod(t *testing.T) {
+	site := open(t)
+	for _, path := range []string{"/", "/docs/guide/quick-start", "/llms.txt", "/search"} {
+		w := httptest.NewRecorder()
+		site.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader("x")))
+		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s = %d, Allow %q", path, w.Code, w.Header().Get("Allow"))
+		}
+	}
+}
+
+func TestEventsAreReadOnly(t *testing.T) {
+	w := doctest.Do(t, open(t, xDocs.WithFolder(folder(t))), http.MethodPost, "/api/reload")
+	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodGet {
+		t.Errorf("answer = %d, Allow %q", w.Code, w.Header().Get("Allow"))
+	}
+}
+
+func TestNoTypeIsGuessed(t *testing.T) {
+	site := open(t)
+	for _, path := range []string{"/", "/docs/guide/quick-start.md", "/llms.txt", "/llms.mdx/docs/guide/gone", "/docs/guide/gone"} {
+		if got := doctest.Get(t, site, path).Header().Get("X-Content-Type-Options"); got != "nosniff" {
+			t.Errorf("X-Content-Type-Options of %s = %q", path, got)
+		}
+	}
+}
+
+func TestWhatDependsOnAcceptSaysSo(t *testing.T) {
+	site := open(t)
+	for _, accept := range []string{"text/html", "text/markdown"} {
+		if vary := doctest.Get(t, site, "/docs/guide/quick-start", "Accept", accept).Header().Values("Vary"); !slices.Contains(vary, "Accept") {
+			t.Errorf("Vary of %s = %q", accept, vary)
+		}
+	}
+}
+
+func TestEverythingWrongWithTheOptionsIsReported(t *testing.T) {
+	_, err := xDocs.New(
+		xDocs.WithBaseURL("https://user:pass@example.org"), xDocs.WithOrigins("example.org"), xDocs.WithContent(nil), xDocs.WithFolder("gone"),
+	)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"WithBaseURL", "WithOrigins", "WithContent", `WithFolder: "gone" is not a folder`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v, want it to name %s", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "pass") {
+		t.Errorf("the error shows a password: %v", err)
+	}
+	for _, base := range []string{"", "docs.example.org", "ftp://docs.example.org", "http://:8080", "https://docs.example.org/docs", "https://docs.example.org?x"} {
+		if _, err := xDocs.New(xDocs.WithBaseURL(base)); err == nil {
+			t.Errorf("the base %q was accepted", base)
+		}
+	}
+	if _, err := xDocs.New(xDocs.WithContent(fstest.MapFS{})); err == nil {
+		t.Error("an empty content was accepted")
+	}
+}
+
+func TestBuildWritesWhatTheServerShows(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sites", "site")
+	site := open(t, xDocs.WithBaseURL("https://docs.example.org"))
+	for range 2 { // the second replaces the first
+		if err := site.Build(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, path := range map[string]string{
+		"llms.txt": "/llms.txt", "llms-full.txt": "/llms-full.txt", "docs/guide/quick-start.md": "/docs/guide/quick-start.md",
+		"llms.mdx/docs/guide/quick-start": "/llms.mdx/docs/guide/quick-start", "llms.mdx/docs/guide/index.md": "/llms.mdx/docs/guide",
+	} {
+		file, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if served := doctest.Get(t, site, path).Body.String(); err != nil || string(file) != served {
+			t.Errorf("%s has %d bytes (%v), %s %d", name, len(file), err, path, len(served))
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(entries) != 1 {
+		t.Errorf("beside the folder lie %v, %v", entries, err)
+	}
+}
+
+func TestBuildTakesTheEmptyFolderOneIsIn(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := open(t).Build("."); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "index.html")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBuildStaysOutOfTheContent(t *testing.T) {
+	dir := folder(t)
+	err := open(t, xDocs.WithFolder(dir)).Build(filepath.Join(dir, "site"))
+	if err == nil || !strings.Contains(err.Error(), "lies in the content") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestBuildFollowsALink(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	site := open(t)
+	if err := site.Build(link); err == nil || !strings.Contains(err.Error(), "leads nowhere") {
+		t.Errorf("error = %v for a link that leads nowhere", err)
+	}
+	if err := os.Mkdir(target, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := site.Build(link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(target, "index.html")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNothingOutsideTheFolderIsShown(t *testing.T) {
+	dir := folder(t)
+	secret := filepath.Join(t.TempDir(), "secret.md")
+	write(t, filepath.Dir(secret), "secret.md", "---\ntitle: Secret\n---\n\ntop secret\n")
+	if err := os.Symlink(secret, filepath.Join(dir, "guide", "linked.md")); err != nil {
+		t.Fatal(err)
+	}
+	if got := doctest.Get(t, open(t, xDocs.WithFolder(dir)), "/docs/guide/linked.md"); got.Code != http.StatusNotFound {
+		t.Errorf("answer = %d %s", got.Code, got.Body)
+	}
+}
+
+func TestBuildLeavesAFolderOfOthersAlone(t *testing.T) {
+	dir := t.TempDir()
+	kept := filepath.Join(dir, "thesis.txt")
+	if err := os.WriteFile(kept, []byte("years"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := open(t).Build(dir)
+	if err == nil || !strings.Contains(err.Error(), "give another folder") {
+		t.Errorf("error = %v", err)
+	}
+	if text, err := os.ReadFile(kept); err != nil || string(text) != "years" {
+		t.Errorf("the file is %q, %v", text, err)
+	}
+}
+
+// folder is a documentation that a test can change.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, "guide/order.yaml", "title: Guide\ndescription: How to.\npages: [start]\n")
+	write(t, dir, "guide/start.md", "---\ntitle: Start\ndescription: First steps.\n---\n\nBefore.\n")
+	return dir
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAChangeOfTheFolderIsShownAndTold(t *testing.T) {
+	dir := folder(t)
+	site := open(t, xDocs.WithFolder(dir))
+	server := httptest.NewServer(site)
+	defer server.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		if err := site.Watch(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	defer watching.Wait()
+	defer stop()
+
+	for _, change := range []struct{ name, file, text, path, want string }{
+		{"a file", "guide/start.md", "---\ntitle: Start\ndescription: First steps.\n---\n\nAfter.\n", "/docs/guide/start.md", "After."},
+		{"a new folder", "guide/more/deep.md", "---\ntitle: Deep\ndescription: Far down.\n---\n\nFirst.\n", "/docs/guide/more/deep.md", "First."},
+		{"a file in it", "guide/more/deep.md", "---\ntitle: Deep\ndescription: Far down.\n---\n\nSecond.\n", "/docs/guide/more/deep.md", "Second."},
+	} {
+		t.Run(change.name, func(t *testing.T) {
+			told := follow(t, server.URL)
+			write(t, dir, change.file, change.text)
+			for !strings.Contains(doctest.Get(t, site, change.path).Body.String(), change.want) {
+				<-told // which may be of a step on the way
+				told = follow(t, server.URL)
+			}
+		})
+	}
+}
+
+// follow returns a channel that is closed at the next change that the site tells of.
+func follow(t *testing.T, url string) <-chan struct{} {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/reload", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r) //nolint:bodyclose // closed below, when the event has come
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		text, _ := io.ReadAll(response.Body) // ends with the event, or with the test
+		if err := response.Body.Close(); err == nil && t.Context().Err() == nil && !strings.Contains(string(text), "data: changed") {
+			t.Errorf("events = %q", text)
+		}
+	}()
+	return told
+}
+
+func TestTheSitesOwnNameIsKnownBehindAProxy(t *testing.T) {
+	site := open(t, xDocs.WithBaseURL("https://docs.example.org"))
+	server := httptest.NewServer(site) // on a loopback address, as behind a proxy on the same machine
+	defer server.Close()
+	for host, want := range map[string]int{"docs.example.org": http.StatusOK, "evil.example.org": http.StatusForbidden} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/api/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		r.Header.Set("Content-Type", "application/json")
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := response.Body.Close(); err != nil || response.StatusCode != want {
+			t.Errorf("answer to %s = %s, %v; want %d", host, response.Status, err, want)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package check
+
+import (
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/plinthgo/plinth/docs/internal/markup"
+	"github.com/plinthgo/plinth/docs/internal/page"
+)
+
+// Lengths of a description in characters: less says nothing, more is cut by those who show it. Chinese says more in less.
+const (
+	shortest   = 40
+	shortestZh = 15
+	longest    = 180
+)
+
+func (r *report) sector(s *page.Sector) {
+	if s.Description == "" {
+		r.add(s.Name+"/order.yaml", 0, "the sector has no description")
+	}
+}
+
+// page checks what stands about a page, and its translation.
+func (r *report) page(p *page.Page) {
+	if !p.Listed {
+		r.add(p.File, 0, "no order.yaml names the page: add it to that of its folder")
+	}
+	if strings.ContainsAny(p.Title, "[]\n") {
+		r.add(p.File, 0, "the title has a bracket or a line break, which a list of links cannot hold")
+	}
+	least := shortest
+	if p.Language == page.Chinese {
+		least = shortestZh
+	}
+	switch n := utf8.RuneCountInString(p.Description); {
+	case n == 0:
+		r.add(p.File, 0, "the front matter has no description")
+	case n < least || n > longest || strings.Contains(p.Description, "\n"):
+		r.add(p.File, 0, "the description has %d characters: want one line of %d to %d", n, least, longest)
+	}
+	for _, s := range p.Sections {
+		if s.Level == 1 {
+			r.add(p.File, 0, "heading %q has level 1, which is the title's", s.Heading)
+		}
+	}
+	if p.Language == page.Chinese {
+		r.twin(p)
+	}
+}
+
+// twin compares a translation with its page.
+func (r *report) twin(p *page.Page) {
+	if p.Twin == nil {
+		r.add(p.File, 0, "there is no English page beside it")
+		return
+	}
+	if have, want := headings(p), headings(p.Twin); have != want {
+		r.add(p.File, 0, "it has %d headings, the English page %d: translate what has changed", have, want)
+	}
+}
+
+func headings(p *page.Page) int { return len(p.Sections) - 1 }
+
+// links checks the links to other pages.
+func (r *report) links(p *page.Page) {
+	for _, link := range markup.Links([]byte(p.Source())) {
+		target, anchor, ok := r.config.Library.Target(p, link)
+		switch {
+		case !ok && !strings.Contains(link, "://") && !strings.HasPrefix(link, "mailto:"):
+			r.add(p.File, r.line(p, link), "link %q: want a page relative to this one, with .md, or a whole address", link)
+		case !ok:
+			r.sourceLink(p, link)
+		case target == nil:
+			r.add(p.File, r.line(p, link), "link %q: there is no such page", link)
+		case anchor != "" && !target.HasAnchor(anchor):
+			r.add(p.File, r.line(p, link), "link %q: %s has no such heading", link, target.File)
+		}
+	}
+}
+
+// line finds a link in a page's file; the first time it stands there.
+func (*report) line(p *page.Page, link string) int {
+	before, _, found := strings.Cut(p.Source(), "("+link)
+	if !found {
+		return 0
+	}
+	return p.Line(1 + strings.Count(before, "\n"))
+}
+
+// fences checks what needs no repository: that diagrams were rendered.
+func (r *report) fences(p *page.Page) {
+	for _, f := range markup.Fences([]byte(p.Source())) {
+		if f.Language == "mermaid" && r.config.HasDiagram != nil && !r.config.HasDiagram(f.Code) {
+			r.add(p.File, p.Line(f.Line), "the diagram was not rendered: run make diagrams")
+		}
+	}
+}
+
+// relative is a path within the content as one of the repository.
+func relative(file string) string { return path.Join("docs/content", file) }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ending is that of a picture in a theme.
+func ending(t theme) string { return "." + t.name + ".svg" }
+
+// pictures returns the file names of the pictures in dir.
+func pictures(dir string) ([]string, error) {
+	var names []string
+	for _, t := range themes() {
+		paths, err := filepath.Glob(filepath.Join(dir, "*"+ending(t)))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			names = append(names, filepath.Base(path))
+		}
+	}
+	return names, nil
+}
+
+// compare returns the sources that lack a picture, and the pictures that lack a source, both sorted by name.
+func compare(sources map[string]source, have []string) (missing []source, left []string) {
+	wanted := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		complete := true
+		for _, t := range themes() {
+			wanted[name+ending(t)] = true
+			complete = complete && slices.Contains(have, name+ending(t))
+		}
+		if !complete {
+			missing = append(missing, sources[name])
+		}
+	}
+	left = slices.DeleteFunc(slices.Clone(have), func(name string) bool { return wanted[name] })
+	slices.Sort(left)
+	return missing, left
+}
+
+// report returns an error for each thing that is not in order.
+func report[T any](problem string, things []T) error {
+	var problems []error
+	for _, thing := range things {
+		problems = append(problems, fmt.Errorf("%v %s: run make diagrams", thing, problem))
+	}
+	return errors.Join(problems...)
+}
+
+// String says where the source is, and of what kind.
+func (s source) String() string {
+	kind, _, _ := strings.Cut(s.code, "\n")
+	return fmt.Sprintf("%s: the diagram %s (%s)", s.file, s.name(), kind)
+}
+
+func remove(dir string, names []string) error {
+	var problems []error
+	for _, name := range names {
+		problems = append(problems, os.Remove(filepath.Join(dir, name)))
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,65 @@
+// Package doctest is what the tests of several packages need: documentations to read, and requests for what is served.
+package doctest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"testing/fstest"
+
+	"github.com/plinthgo/plinth/docs/internal/page"
+)
+
+// Files is a file system of texts by name.
+func Files(texts map[string]string) fstest.MapFS {
+	files := fstest.MapFS{}
+	for name, text := range texts {
+		files[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return files
+}
+
+// Page is the text of a page, with a title and a description made of it.
+func Page(title, body string) string {
+	return fmt.Sprintf("---\ntitle: %s\ndescription: About %s.\n---\n\n%s\n", title, title, body)
+}
+
+// Library loads a documentation of texts by name.
+func Library(tb testing.TB, texts map[string]string) *page.Library {
+	tb.Helper()
+	l, err := page.Load(Files(texts))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return l
+}
+
+// RealLibrary loads the content of this module, for a test of a package right below internal.
+func RealLibrary(tb testing.TB) *page.Library {
+	tb.Helper()
+	l, err := page.Load(os.DirFS("../../content"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return l
+}
+
+// Get asks a handler for an address, with headers as names each before its value.
+func Get(tb testing.TB, h http.Handler, url string, header ...string) *httptest.ResponseRecorder {
+	tb.Helper()
+	return Do(tb, h, http.MethodGet, url, header...)
+}
+
+// Do is Get with another method.
+func Do(tb testing.TB, h http.Handler, method, url string, header ...string) *httptest.ResponseRecorder {
+	tb.Helper()
+	r := httptest.NewRequestWithContext(tb.Context(), method, url, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}

@@ -1,0 +1,73 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/docs/internal/e2e/node"
+)
+
+// suite is the conformance suite's program.
+var suite = []string{"@modelcontextprotocol", "conformance", "dist", "index.js"}
+
+// finish runs a command to its end and returns what it wrote.
+func finish(t *testing.T, command *exec.Cmd) (out string, err error) {
+	t.Helper()
+	var b bytes.Buffer
+	command.Stdout, command.Stderr = &b, &b
+	err = command.Run()
+	return b.String(), err
+}
+
+// passed matches a scenario that passed, in the list at the end.
+var passed = regexp.MustCompile(`(?m)^✓ .*$`)
+
+// expected is the file of the scenarios that need a session, which this server does not have.
+var expected = filepath.Join("testdata", "expected-failures.yml")
+
+func TestConformance(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		args []string
+		want int // scenarios that the requirements count, without those that are expected to fail
+	}{
+		{name: "2026-07-28", args: []string{"--requirements", "2026-07-28"}, want: 37},
+		{name: "2025-11-25", args: []string{"--requirements", "2025-11-25", "--expected-failures", expected}, want: 25},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			programs, r := needNode(t)
+			s := start(t, binary(t, conformance))
+			out, err := conform(t, programs, append([]string{"--url", s.endpoint(), "-o", t.TempDir()}, tc.args...)...)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, summary(out))
+			}
+			got := len(passed.FindAllString(out, -1))
+			if got < tc.want {
+				t.Errorf("%d scenarios passed, want %d\n%s", got, tc.want, summary(out))
+			}
+			note(r, "conformance %s: %d scenarios passed, none failed that should not", tc.name, got)
+		})
+	}
+}
+
+// conform runs the suite against a server.
+func conform(t *testing.T, programs *node.Programs, args ...string) (out string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	return finish(t, programs.Command(ctx, append([]string{programs.Path(suite...), "server"}, args...)...))
+}
+
+// summary is the end of what the suite writes.
+func summary(out string) string {
+	if i := strings.LastIndex(out, "=== SUMMARY"); i >= 0 {
+		return out[i:]
+	}
+	return out[max(0, len(out)-4000):]
+}

@@ -1,0 +1,83 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/testreport"
+	"github.com/plinthgo/plinth/docs/internal/e2e/chrome"
+	"github.com/plinthgo/plinth/docs/internal/e2e/node"
+)
+
+// required holds the names of what may not be missing.
+const required xEnv.EnvKey = "PLINTH_TEST_REQUIRE"
+
+// Backends, as the closing table and PLINTH_TEST_REQUIRE call them.
+const (
+	onNode     = "node"
+	onChromium = "chromium"
+)
+
+// report records one test that runs on a backend.
+func report(t *testing.T, backend string) *testreport.Run {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts servers and browsers")
+	}
+	r := &testreport.Run{Family: "documentation", Backend: backend, Tests: 1}
+	testreport.Record(t, r)
+	return r
+}
+
+// absent skips the test for want of a backend, or fails it where the backend is required.
+func absent(t *testing.T, r *testreport.Run, err error) {
+	t.Helper()
+	names, _ := xEnv.GetEnv(required)
+	if slices.Contains(strings.FieldsFunc(names, func(c rune) bool { return c == ',' || c == ' ' }), r.Backend) {
+		t.Fatalf("%s is required: %v", r.Backend, err)
+	}
+	r.Reason = err.Error()
+	t.Skip("SKIPPED: " + err.Error())
+}
+
+// packages are what the lock file names.
+var packages = sync.OnceValues(func() (programs *node.Programs, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	return node.Install(ctx, "npm")
+})
+
+// needNode returns the programs of the npm registry, and the report of the test.
+func needNode(t *testing.T) (*node.Programs, *testreport.Run) {
+	t.Helper()
+	r := report(t, onNode)
+	programs, err := packages()
+	if err != nil {
+		absent(t, r, err)
+	}
+	r.Source, r.Server = "npm", "Node.js "+programs.Version()
+	return programs, r
+}
+
+// needChromium returns the report of a test that needs a browser.
+func needChromium(t *testing.T) *testreport.Run {
+	t.Helper()
+	r := report(t, onChromium)
+	version, err := chrome.Version(t.Context())
+	if err != nil {
+		absent(t, r, err)
+	}
+	r.Source, r.Server = "installed", version
+	return r
+}
+
+// note adds a line to what the closing table shows.
+func note(r *testreport.Run, format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,148 @@
+// Package node installs programs for Node.js, and Node.js itself, from the npm registry: once for each lock file, into the
+// user's cache.
+//
+// The folder of a package names them in package.json and package-lock.json. No script of an installed package is run.
+package node
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// ErrMissing is the cause where npm is not on the machine.
+var ErrMissing = errors.New("npm is missing; on Debian or Ubuntu: apt-get install npm")
+
+// cacheName is the folder in the user's cache.
+const cacheName = "plinth-docs-e2e"
+
+// look returns nil where Install can work, and an error whose cause is ErrMissing where it cannot.
+func look() error {
+	if _, err := exec.LookPath("npm"); err != nil {
+		return fmt.Errorf("node: %w", ErrMissing)
+	}
+	return nil
+}
+
+// Programs are what one lock file names, installed.
+type Programs struct {
+	dir     string
+	version string
+}
+
+// Install installs what the lock file in dir names, unless that was done before. Processes that do so at the same time do not
+// harm one another. ctx ends the download.
+func Install(ctx context.Context, dir string) (*Programs, error) {
+	if err := look(); err != nil {
+		return nil, err
+	}
+	home, err := home(dir)
+	if err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	p := &Programs{dir: home}
+	if _, err := os.Stat(home); err != nil {
+		if err := install(ctx, dir, home); err != nil {
+			return nil, fmt.Errorf("node: %w", err)
+		}
+	}
+	out, err := p.Command(ctx, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("node: run what is in %s: %w", home, err)
+	}
+	p.version = strings.TrimSpace(string(out))
+	return p, nil
+}
+
+// files are what an installation is made of.
+func files() []string { return []string{".npmrc", "package-lock.json", "package.json"} }
+
+// home is the folder for what dir names: another for each lock file and kind of machine.
+func home(dir string) (string, error) {
+	sum := sha256.New()
+	_, _ = fmt.Fprintln(sum, runtime.GOOS, runtime.GOARCH)
+	for _, name := range files() {
+		data, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a folder of the repository
+		if err != nil {
+			return "", err
+		}
+		_, _ = sum.Write(data)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cache, cacheName, hex.EncodeToString(sum.Sum(nil)[:8])), nil
+}
+
+// install fills a folder beside home and then gives it that name, so that what has the name is whole.
+func install(ctx context.Context, dir, home string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(home), 0o750); err != nil {
+		return err
+	}
+	fresh, err := os.MkdirTemp(filepath.Dir(home), "new-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(fresh)) }()
+	for _, name := range files() {
+		data, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a folder of the repository
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(fresh, name), data, 0o600); err != nil { //nolint:gosec // a folder that was made above
+			return err
+		}
+	}
+	cmd := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+	cmd.Dir = fresh
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm ci: %w\n%s", err, out)
+	}
+	if err := os.Rename(fresh, home); err != nil && !isFolder(home) { // another process was faster
+		return err
+	}
+	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Version is that of Node.js, as v22.23.3.
+func (p *Programs) Version() string { return p.version }
+
+// Modules is the folder with the packages.
+func (p *Programs) Modules() string { return filepath.Join(p.dir, "node_modules") }
+
+// Path returns the path of a file in a package.
+func (p *Programs) Path(elem ...string) string {
+	return filepath.Join(append([]string{p.Modules()}, elem...)...)
+}
+
+// Command runs Node.js with these arguments, the first of which is a script. Programs that it starts find the same Node.js.
+func (p *Programs) Command(ctx context.Context, args ...string) *exec.Cmd {
+	bin := p.Path(".bin")
+	name := filepath.Join(bin, "node")
+	if _, err := os.Stat(name); err != nil {
+		name = "node" // of the machine, for which the registry has none
+	}
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // a program from the lock file
+	env := slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "PATH=") })
+	for _, s := range os.Environ() {
+		if path, ok := strings.CutPrefix(s, "PATH="); ok {
+			env = append(env, "PATH="+bin+string(os.PathListSeparator)+path)
+		}
+	}
+	cmd.Env = env
+	return cmd
+}

@@ -1,0 +1,134 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long a server may take to start or to stop.
+const patience = 20 * time.Second
+
+// server is the program as it serves.
+type server struct {
+	base string // of its addresses, without a slash at the end
+	cmd  *exec.Cmd
+	log  *bytes.Buffer // complete when done is closed
+	done chan struct{}
+	err  error // of the process, when done is closed
+
+	terminate func() // sends the signal to stop, once
+}
+
+// start starts the program, which ends with the test.
+func start(t *testing.T, program string) *server {
+	t.Helper()
+	var s *server
+	for range 3 { // another process may take the port meanwhile
+		s = launch(t, program, freeAddress(t))
+		if s.ready() {
+			t.Cleanup(func() { s.stop(t) })
+			return s
+		}
+		s.kill()
+	}
+	t.Fatalf("the program did not start: %v\n%s", s.err, s.log)
+	return nil
+}
+
+// freeAddress is one at which nothing listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func launch(t *testing.T, program, address string) *server {
+	t.Helper()
+	s := &server{base: "http://" + address, log: &bytes.Buffer{}, done: make(chan struct{})}
+	s.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), program, "serve", "--addr", address)
+	s.cmd.Env = append(os.Environ(), "PLINTH_DRAIN_DELAY=0s")
+	s.cmd.Dir = t.TempDir()
+	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.terminate = sync.OnceFunc(func() { _ = s.cmd.Process.Signal(syscall.SIGTERM) })
+	go func() {
+		s.err = s.cmd.Wait()
+		close(s.done)
+	}()
+	return s
+}
+
+// ready waits until the server answers, and reports whether it does.
+func (s *server) ready() bool {
+	tick, limit := time.NewTicker(10*time.Millisecond), time.After(patience)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if s.healthy() {
+				return true
+			}
+		case <-s.done:
+			return false
+		case <-limit:
+			return false
+		}
+	}
+}
+
+func (s *server) healthy() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
+}
+
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	<-s.done
+}
+
+// stop asks the server to stop, unless it was asked, and fails the test unless it does so in order.
+func (s *server) stop(t *testing.T) {
+	t.Helper()
+	s.terminate()
+	select {
+	case <-s.done:
+	case <-time.After(patience):
+		s.kill()
+		t.Errorf("the server did not stop\n%s", s.log)
+		return
+	}
+	if s.err != nil || strings.Contains(s.log.String(), "panic") {
+		t.Errorf("the server ended with %v\n%s", s.err, s.log)
+	}
+}
+
+// url returns the address of a path.
+func (s *server) url(path string) string { return s.base + path }
+
+// endpoint is that of the protocol.
+func (s *server) endpoint() string { return s.url("/api/mcp") }

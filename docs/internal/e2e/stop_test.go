@@ -1,0 +1,71 @@
+package e2e_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestStopFinishesWhatIsInFlight sends half of a request, then the signal to stop, then the other half.
+func TestStopFinishesWhatIsInFlight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	s := start(t, binary(t, production))
+	address := strings.TrimPrefix(s.base, "http://")
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sector","arguments":{}}}`
+	write := func(text string) {
+		if _, err := conn.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(fmt.Sprintf("POST /api/mcp HTTP/1.1\r\nHost: %s\r\n"+
+		"Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
+		"MCP-Protocol-Version: 2025-11-25\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", address, len(body)))
+	reader := bufio.NewReader(conn)
+	if line, err := reader.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") { // the handler reads the body now
+		t.Fatalf("the server says %q, %v", line, err)
+	}
+	if _, err := reader.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	write(body[:20])
+	s.terminate()
+	s.refuses(t)
+	write(body[20:])
+	answer, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatalf("the request was broken off: %v", err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("answer = %s, want that the request is finished", answer.Status)
+	}
+	s.stop(t)
+}
+
+// refuses waits until the server takes no connection any more.
+func (s *server) refuses(t *testing.T) {
+	t.Helper()
+	tick, limit := time.NewTicker(10*time.Millisecond), time.After(patience)
+	defer tick.Stop()
+	for s.healthy() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatal("the server still takes connections")
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package markup
+
+import (
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/util"
+)
+
+// fence renders a block of code, or a diagram.
+func (r *nodes) fence(w util.BufWriter, source []byte, node ast.Node) {
+	language, code := "", lines(node, source)
+	if block, ok := node.(*ast.FencedCodeBlock); ok {
+		language = string(block.Language(source))
+	}
+	if language == "mermaid" && r.figure(w, source, node, code) {
+		return
+	}
+	_, _ = w.WriteString(`<div class="code"`)
+	if language != "" {
+		_, _ = w.WriteString(` data-lang="` + escape(language) + `"`)
+	}
+	_, _ = w.WriteString("><pre><code>")
+	highlight(w, language, strings.TrimRight(code, "\n"))
+	_, _ = w.WriteString("</code></pre></div>\n")
+}
+
+// highlight writes code with its tokens marked, or as it is where the language is unknown. Neighbours of one class are one
+// token, to keep pages small, and blanks join what stands before them.
+func highlight(w util.BufWriter, language, code string) {
+	tokens := tokenise(language, code)
+	for len(tokens) > 0 {
+		class := classOf(tokens[0].Type)
+		var text strings.Builder
+		for i := 0; len(tokens) > 0 && (i == 0 || joins(tokens[0], class)); i++ {
+			text.WriteString(tokens[0].Value)
+			tokens = tokens[1:]
+		}
+		if class == "" || text.Len() == 0 {
+			_, _ = w.WriteString(escape(text.String()))
+		} else {
+			_, _ = w.WriteString(`<b class="` + class + `">` + escape(text.String()) + "</b>")
+		}
+	}
+}
+
+func joins(t chroma.Token, class string) bool {
+	return strings.TrimSpace(t.Value) == "" || classOf(t.Type) == class
+}
+
+// tokenise returns one token of no kind for code of a language that is unknown.
+func tokenise(language, code string) []chroma.Token {
+	whole := []chroma.Token{{Type: chroma.Text, Value: code}}
+	lexer := lexers.Get(language)
+	if language == "" || lexer == nil {
+		return whole
+	}
+	tokens, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root", EnsureLF: true}, code)
+	if err != nil {
+		return whole
+	}
+	list := tokens.Tokens()
+	for i := len(list) - 1; i >= 0; i-- { // the line's end that some lexers want is not part of the code
+		if list[i].Value != "" {
+			list[i].Value = strings.TrimSuffix(list[i].Value, "\n")
+			break
+		}
+	}
+	return list
+}
+
+// classOf returns the class of a kind of token, one letter to keep pages small, or nothing for text without a colour:
+// k keyword, t type, f function, s string, m number or constant, c comment, p property, v variable, i inserted, d deleted.
+func classOf(t chroma.TokenType) string {
+	for _, kind := range []chroma.TokenType{t, t.SubCategory(), t.Category()} {
+		if class, ok := tokenClass(kind); ok {
+			return class
+		}
+	}
+	return ""
+}
+
+func tokenClass(t chroma.TokenType) (class string, ok bool) {
+	switch t {
+	case chroma.Comment:
+		return "c", true
+	case chroma.KeywordType, chroma.NameClass:
+		return "t", true
+	case chroma.KeywordConstant, chroma.LiteralNumber, chroma.NameConstant:
+		return "m", true
+	case chroma.Keyword, chroma.OperatorWord, chroma.NameDecorator:
+		return "k", true
+	case chroma.NameFunction, chroma.NameBuiltin:
+		return "f", true
+	case chroma.NameTag, chroma.NameAttribute, chroma.NameProperty:
+		return "p", true
+	case chroma.NameVariable:
+		return "v", true
+	case chroma.LiteralString:
+		return "s", true
+	case chroma.GenericInserted:
+		return "i", true
+	case chroma.GenericDeleted:
+		return "d", true
+	default:
+		return "", false
+	}
+}

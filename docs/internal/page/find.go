@@ -1,0 +1,140 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// nearest is how many suggestions there are at most.
+const nearest = 3
+
+// Find returns a page of a sector, or nil. The path may begin with /docs/<sector> or <sector>, and have or lack slashes at its
+// ends, the suffix .md and an anchor.
+func (l *Library) Find(sector, path string) *Page {
+	s := l.Sector(sector)
+	if s == nil {
+		return nil
+	}
+	path = clean(path)
+	if p := s.page(path); p != nil {
+		return p
+	}
+	for _, prefix := range []string{"/docs/" + sector, "/" + sector} {
+		if rest, ok := strings.CutPrefix(path, prefix); ok && (rest == "" || rest[0] == '/') {
+			return s.page(cmp.Or(rest, "/"))
+		}
+	}
+	return nil
+}
+
+// clean returns a path with one slash before it and none after, without an anchor, a query, or .md.
+func clean(path string) string {
+	if i := strings.IndexAny(path, "#?"); i >= 0 {
+		path = path[:i]
+	}
+	path = strings.Trim(strings.TrimSpace(path), "/")
+	path = strings.TrimSuffix(path, ".md")
+	if path == "index" {
+		path = ""
+	}
+	return "/" + strings.TrimSuffix(path, "/index")
+}
+
+func (s *Sector) page(path string) *Page {
+	for _, p := range s.Pages {
+		if p.Path == path {
+			return p
+		}
+	}
+	return nil
+}
+
+// NearestSector returns the names of sectors that look most like name, the best first.
+func (l *Library) NearestSector(name string) []string {
+	names := make([]string, len(l.sectors))
+	for i, s := range l.sectors {
+		names[i] = s.Name
+	}
+	return best(names, func(n string) int { return distance(strings.ToLower(name), n) })
+}
+
+// NearestPage returns the pages whose path or title looks most like path, the best first: those of the sector, after pages of
+// other sectors that have the very name. With a sector that is unknown or empty it looks at all of them.
+func (l *Library) NearestPage(sector, path string) []*Page {
+	want := strings.ToLower(strings.Trim(clean(path), "/"))
+	if _, after, ok := strings.Cut(want, "docs/"); ok {
+		want = after
+	}
+	if first, after, ok := strings.Cut(want, "/"); ok && l.Sector(first) != nil {
+		want = after
+	}
+	score := func(p *Page) int { return likeness(want, p) }
+	s := l.Sector(sector)
+	if s == nil {
+		return best(l.pages, score)
+	}
+	var namesakes []*Page
+	for _, p := range l.pages {
+		if p.Sector != s && p.Path != "/" && strings.EqualFold(p.Path, "/"+want) {
+			namesakes = append(namesakes, p)
+		}
+	}
+	found := append(namesakes, best(s.Pages, score)...)
+	return found[:min(nearest, len(found))]
+}
+
+// likeness is small for a page that is likely meant.
+func likeness(want string, p *Page) int {
+	path := strings.ToLower(strings.Trim(p.Path, "/"))
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	d := min(distance(want, path), distance(want[strings.LastIndexByte(want, '/')+1:], name), distance(want, strings.ToLower(p.Title)))
+	if want != "" && (strings.Contains(path, want) || name != "" && strings.Contains(want, name)) {
+		d = min(d, 1)
+	}
+	return d
+}
+
+// best returns up to nearest items with the smallest scores, in their order where scores are equal.
+func best[T any](items []T, score func(T) int) []T {
+	type scored struct {
+		item  T
+		score int
+	}
+	all := make([]scored, len(items))
+	for i, item := range items {
+		all[i] = scored{item, score(item)}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+	found := make([]T, 0, nearest)
+	for _, s := range all[:min(nearest, len(all))] {
+		found = append(found, s.item)
+	}
+	return found
+}
+
+// maxCompared bounds what a caller can make distance work on.
+const maxCompared = 100
+
+// distance is the number of characters to insert, delete or replace to make one text the other (Levenshtein).
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	x, y = x[:min(len(x), maxCompared)], y[:min(len(y), maxCompared)]
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range y {
+			change := diagonal
+			if x[i] != y[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(y)]
+}

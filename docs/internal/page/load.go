@@ -1,0 +1,263 @@
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/plinthgo/plinth/docs/internal/markup"
+)
+
+// firstSector is shown before the others, which stand in the order of their names.
+const firstSector = "guide"
+
+// Load reads the documentation. It returns all problems that keep it from being shown at once; what is merely wrong with a page
+// is for the checks to find.
+func Load(fsys fs.FS) (*Library, error) {
+	l := &loader{fsys: fsys, library: &Library{files: map[string]*Page{}}}
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, fmt.Errorf("docs: read the content: %w", err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
+			l.sector(entry.Name())
+		}
+	}
+	if len(l.library.sectors) == 0 && len(l.problems) == 0 {
+		l.problems = append(l.problems, errors.New("there is no sector: a folder with pages"))
+	}
+	if err := errors.Join(l.problems...); err != nil {
+		return nil, fmt.Errorf("docs: read the content: %w", err)
+	}
+	l.finish()
+	return l.library, nil
+}
+
+type loader struct {
+	fsys     fs.FS
+	library  *Library
+	problems []error
+}
+
+func (l *loader) fail(err error) { l.problems = append(l.problems, err) }
+
+// sector reads a folder of the content's root.
+func (l *loader) sector(name string) {
+	o, err := readOrder(l.fsys, name)
+	if err != nil {
+		l.fail(err)
+		return
+	}
+	s := &Sector{Name: name, Title: cmp.Or(o.Title, name), Description: o.Description, DescriptionZh: o.DescriptionZh}
+	s.TitleZh = cmp.Or(o.TitleZh, s.Title)
+	root := l.folder(s, name, o)
+	s.Tree = root.Children
+	if root.Page != nil {
+		s.Tree = append([]*Node{{Title: root.Page.Title, TitleZh: titleZh(root.Page), Page: root.Page}}, s.Tree...)
+	}
+	if len(s.Pages) > 0 {
+		l.library.sectors = append(l.library.sectors, s)
+	}
+}
+
+// folder reads a folder's pages in their order: its index, those that the order names, and the rest by name.
+func (l *loader) folder(s *Sector, dir string, o order) *Node {
+	node := &Node{Title: cmp.Or(o.Title, path.Base(dir))}
+	node.TitleZh = cmp.Or(o.TitleZh, node.Title)
+	rest := l.names(dir)
+	if rest["index"] {
+		node.Page = l.page(s, path.Join(dir, "index"), true)
+		delete(rest, "index")
+	}
+	groups := o.Groups
+	if len(groups) == 0 {
+		groups = []group{{Pages: o.Pages}}
+	}
+	for _, g := range groups {
+		children := l.listed(s, dir, g.Pages, rest)
+		if g.Title == "" {
+			node.Children = append(node.Children, children...)
+			continue
+		}
+		node.Children = append(node.Children, &Node{Title: g.Title, TitleZh: cmp.Or(g.TitleZh, g.Title), Children: children})
+	}
+	for _, name := range slices.Sorted(maps.Keys(rest)) {
+		if child := l.child(s, dir, name, false); child != nil {
+			node.Children = append(node.Children, child)
+		}
+	}
+	return node
+}
+
+// listed reads the pages that an order names, and takes them out of rest.
+func (l *loader) listed(s *Sector, dir string, names []string, rest map[string]bool) []*Node {
+	var nodes []*Node
+	for _, name := range names {
+		if !rest[name] {
+			l.library.faults = append(l.library.faults, Fault{path.Join(dir, orderFile), fmt.Sprintf("it names %q, which is not there or named twice", name)})
+			continue
+		}
+		delete(rest, name)
+		if child := l.child(s, dir, name, true); child != nil {
+			nodes = append(nodes, child)
+		}
+	}
+	return nodes
+}
+
+// child reads what a name in a folder stands for: a page, or with a slash at its end a folder.
+func (l *loader) child(s *Sector, dir, name string, listed bool) *Node {
+	sub, isFolder := strings.CutSuffix(name, "/")
+	if !isFolder {
+		p := l.page(s, path.Join(dir, name), listed)
+		if p == nil {
+			return nil
+		}
+		return &Node{Title: p.Title, TitleZh: titleZh(p), Page: p}
+	}
+	dir = path.Join(dir, sub)
+	o, err := readOrder(l.fsys, dir)
+	if err != nil {
+		l.fail(err)
+		return nil
+	}
+	return l.folder(s, dir, o)
+}
+
+// names are the pages and sub-folders of a folder, these with a slash. A translation alone counts as a page.
+func (l *loader) names(dir string) map[string]bool {
+	names := map[string]bool{}
+	entries, err := fs.ReadDir(l.fsys, dir)
+	if err != nil {
+		l.fail(err)
+		return names
+	}
+	for _, e := range entries {
+		name, isPage := strings.CutSuffix(e.Name(), ".md")
+		switch {
+		case strings.HasPrefix(name, "."):
+		case e.IsDir():
+			names[name+"/"] = true
+		case isPage && e.Type().IsRegular():
+			names[name] = true
+		}
+	}
+	for name := range names {
+		if base, ok := strings.CutSuffix(name, chineseSuffix); ok && names[base] {
+			delete(names, name)
+		}
+	}
+	return names
+}
+
+// chineseSuffix ends the name of a page in Chinese, before .md.
+const chineseSuffix = ".zh"
+
+// page reads a page and its translation, and returns the page.
+func (l *loader) page(s *Sector, name string, listed bool) *Page {
+	p := l.read(s, name, listed)
+	if p == nil || p.Language == Chinese {
+		return p
+	}
+	if _, err := fs.Stat(l.fsys, name+chineseSuffix+".md"); err != nil {
+		return p
+	}
+	if twin := l.read(s, name+chineseSuffix, listed); twin != nil {
+		p.Twin, twin.Twin = twin, p
+	}
+	return p
+}
+
+// read reads one file.
+func (l *loader) read(s *Sector, name string, listed bool) *Page {
+	file := name + ".md"
+	data, err := fs.ReadFile(l.fsys, file)
+	if err != nil {
+		l.fail(err)
+		return nil
+	}
+	front, body, err := split(data)
+	if err != nil {
+		l.fail(fmt.Errorf("%s: %w", file, err))
+		return nil
+	}
+	p := &Page{
+		Sector: s, File: file, Language: English, Title: front.Title, Description: front.Description,
+		Body: string(body), fsys: l.fsys, Listed: listed,
+		Path: clean(strings.TrimPrefix(name, s.Name)), offset: bytes.Count(data, []byte("\n")) - bytes.Count(body, []byte("\n")),
+	}
+	if strings.HasSuffix(name, chineseSuffix) {
+		p.Language = Chinese
+	}
+	s.Pages = append(s.Pages, p)
+	l.library.files[file] = p
+	return p
+}
+
+// titleZh is the title in the tree of a Chinese page.
+func titleZh(p *Page) string {
+	if p.Twin != nil {
+		return p.Twin.Title
+	}
+	return p.Title
+}
+
+// finish connects the pages with one another.
+func (l *loader) finish() {
+	slices.SortStableFunc(l.library.sectors, func(a, b *Sector) int {
+		if (a.Name == firstSector) != (b.Name == firstSector) {
+			return map[bool]int{true: -1, false: 1}[a.Name == firstSector]
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	for _, s := range l.library.sectors {
+		last := map[string]*Page{}
+		for _, p := range s.Pages {
+			if before := last[p.Language]; before != nil {
+				p.Prev, before.Next = before, p
+			}
+			last[p.Language] = p
+		}
+		l.library.pages = append(l.library.pages, s.Pages...)
+	}
+	l.compare()
+	l.parse()
+}
+
+// parse takes the pages apart, on all processors: it is most of the time that reading takes.
+func (l *loader) parse() {
+	var workers sync.WaitGroup
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := next.Add(1); int(i) <= len(l.library.pages); i = next.Add(1) {
+				p := l.library.pages[i-1]
+				p.Sections = markup.Sections([]byte(p.Body))
+				p.Body = resolve(l.library, p)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// compare finds pages that have one address, of which only the first is shown.
+func (l *loader) compare() {
+	first := map[string]*Page{}
+	for _, p := range l.library.pages {
+		if other := first[p.URL()]; other != nil {
+			l.library.faults = append(l.library.faults, Fault{p.File, "its address " + p.URL() + " is that of " + other.File + " too"})
+			continue
+		}
+		first[p.URL()] = p
+	}
+}

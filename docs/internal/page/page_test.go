@@ -1,0 +1,221 @@
+package page_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plinthgo/plinth/docs/internal/doctest"
+	"github.com/plinthgo/plinth/docs/internal/page"
+)
+
+// content is a documentation with what a real one has: an index, a folder, groups, translations, a page that no order names.
+func content() map[string]string {
+	return map[string]string{
+		"guide/order.yaml":           "title: Guide\ntitle_zh: 指南\ndescription: How to.\npages: [start, decisions/]\n",
+		"guide/index.md":             doctest.Page("Overview", "See [start](start.md)."),
+		"guide/start.md":             doctest.Page("Quick start", "Before.\n\n## First step\n\n[xDB](../base-go/xdb.md#open) and `[x](y.md)`.\n\n```md\n[in code](../base-go/xdb.md)\n```\n\n[here](#first-step)"),
+		"guide/start.zh.md":          doctest.Page("快速开始", "## 第一步\n\n[错误](../base-go/xerror.md)"),
+		"guide/decisions/order.yaml": "title: Decisions\npages: [names]\n",
+		"guide/decisions/names.md":   doctest.Page("Names", "Up: [start](../start.md#first-step), [code](../../../core/x.go), [web](https://example.org/a.md)."),
+		"guide/zzz.md":               doctest.Page("Orphan", "Nobody names it."),
+		"base-go/order.yaml":         "title: Go library\ngroups:\n  - title: Data\n    title_zh: 数据\n    pages: [xdb]\n  - title: Rest\n    pages: [xerror]\n",
+		"base-go/xdb.md":             doctest.Page("xDB", "## Open\n\nIt opens.\n\n## Open\n\nAgain."),
+		"base-go/xerror.md":          doctest.Page("xError", "Errors."),
+	}
+}
+
+func load(t *testing.T) *page.Library {
+	t.Helper()
+	return doctest.Library(t, content())
+}
+
+func TestPagesComeInTheAuthoredOrder(t *testing.T) {
+	var got []string
+	for _, p := range load(t).Pages() {
+		got = append(got, p.URL())
+	}
+	want := []string{
+		"/docs/guide", "/docs/guide/start", "/docs/guide/start.zh", "/docs/guide/decisions/names", "/docs/guide/zzz",
+		"/docs/base-go/xdb", "/docs/base-go/xerror",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
+func TestTreeHasFoldersGroupsAndTitlesInBothLanguages(t *testing.T) {
+	var got []string
+	var walk func(nodes []*page.Node, depth int)
+	walk = func(nodes []*page.Node, depth int) {
+		for _, n := range nodes {
+			got = append(got, strings.Repeat(" ", depth)+n.Title+"|"+n.TitleZh)
+			walk(n.Children, depth+1)
+		}
+	}
+	for _, s := range load(t).Sectors() {
+		got = append(got, s.Name+": "+s.Title+"|"+s.TitleZh)
+		walk(s.Tree, 1)
+	}
+	want := []string{
+		"guide: Guide|指南", " Overview|Overview", " Quick start|快速开始", " Decisions|Decisions", "  Names|Names", " Orphan|Orphan",
+		"base-go: Go library|Go library", " Data|数据", "  xDB|xDB", " Rest|Rest", "  xError|xError",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tree (-want +got):\n%s", diff)
+	}
+}
+
+func TestLinksBecomeAddressesOfTheSite(t *testing.T) {
+	l := load(t)
+	tests := []struct{ name, sector, path, want string }{
+		{"to another sector", "guide", "/start", "[xDB](/docs/base-go/xdb#open) and `[x](y.md)`."},
+		{"not in code", "guide", "/start", "\n[in code](../base-go/xdb.md)\n"},
+		{"within the page", "guide", "/start", "[here](#first-step)"},
+		{"from a folder", "guide", "/decisions/names", "[start](/docs/guide/start#first-step), [code](../../../core/x.go), [web](https://example.org/a.md)."},
+		{"from the index", "guide", "/", "See [start](/docs/guide/start)."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if body := l.Find(tt.sector, tt.path).Body; !strings.Contains(body, tt.want) {
+				t.Errorf("body = %q, want it to hold %q", body, tt.want)
+			}
+		})
+	}
+}
+
+func TestMarkdownBeginsWithTitleAndAddress(t *testing.T) {
+	got := load(t).Find("guide", "decisions/names").Markdown()
+	if want := "# Names (/docs/guide/decisions/names)\n\nUp: "; !strings.HasPrefix(got, want) {
+		t.Errorf("Markdown = %q, want it to begin with %q", got, want)
+	}
+}
+
+func TestFindTakesAPathInAnyOfItsForms(t *testing.T) {
+	l := load(t)
+	for _, path := range []string{
+		"/decisions/names", "decisions/names", "decisions/names/", "/docs/guide/decisions/names", "docs/guide/decisions/names.md",
+		"guide/decisions/names", "/decisions/names.md#why", "decisions/names?x=1", " /decisions/names ",
+	} {
+		if p := l.Find("guide", path); p == nil || p.Path != "/decisions/names" {
+			t.Errorf("Find(%q) = %v", path, p)
+		}
+	}
+	for _, path := range []string{"", "/", "index", "index.md", "/docs/guide", "/docs/guide/", "docs/guide/index.md"} {
+		if p := l.Find("guide", path); p == nil || p.Path != "/" {
+			t.Errorf("Find(%q) = %v, want the index", path, p)
+		}
+	}
+	for _, path := range []string{"names", "/docs/base-go/xdb", "../guide/start", "start.zh.zh", "/docs/guidestart"} {
+		if p := l.Find("guide", path); p != nil {
+			t.Errorf("Find(%q) = %s, want none", path, p.URL())
+		}
+	}
+	if p := l.Find("nowhere", "/start"); p != nil {
+		t.Errorf("a page of an unknown sector: %s", p.URL())
+	}
+	if p := l.Find("guide", "/start.zh.md"); p == nil || p.Language != page.Chinese || p.Twin != l.Find("guide", "start") {
+		t.Errorf("the translation is %+v", p)
+	}
+}
+
+func TestNeighboursStayWithinSectorAndLanguage(t *testing.T) {
+	l := load(t)
+	start := l.Find("guide", "start")
+	if start.Prev.Path != "/" || start.Next.Path != "/decisions/names" {
+		t.Errorf("neighbours = %s, %s", start.Prev.Path, start.Next.Path)
+	}
+	if zh := start.Twin; zh.Prev != nil || zh.Next != nil {
+		t.Errorf("the only Chinese page has neighbours: %v, %v", zh.Prev, zh.Next)
+	}
+	if p := l.Find("guide", "zzz"); p.Listed || p.Next != nil {
+		t.Errorf("the page that no order names = %+v", p)
+	}
+}
+
+func TestTheNearestIsSuggested(t *testing.T) {
+	l := load(t)
+	if got := l.NearestSector("basego"); got[0] != "base-go" {
+		t.Errorf("sectors = %q", got)
+	}
+	tests := []struct{ name, sector, path, want string }{
+		{"a slip", "base-go", "xdbb", "/docs/base-go/xdb"},
+		{"with a prefix", "base-go", "/docs/base-go/xeror", "/docs/base-go/xerror"},
+		{"a part of the path", "guide", "names", "/docs/guide/decisions/names"},
+		{"the title", "guide", "quick-start", "/docs/guide/start"},
+		{"a page of another sector", "guide", "xdb", "/docs/base-go/xdb"},
+		{"no sector", "", "xerrors", "/docs/base-go/xerror"},
+		{"very long", "guide", strings.Repeat("数", 5000), "/docs/guide"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := l.NearestPage(tt.sector, tt.path); len(got) == 0 || got[0].URL() != tt.want {
+				t.Errorf("nearest = %v, want %s", got[0].URL(), tt.want)
+			}
+		})
+	}
+}
+
+func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
+	files := content()
+	files["guide/start.md"] = "no front matter"
+	files["base-go/xdb.md"] = "---\ndescription: x\n---\n"
+	files["base-go/xerror.md"] = "---\ntitle: x\nauthor: y\n---\n"
+	files["guide/decisions/order.yaml"] = "page: [names]\n"
+	_, err := page.Load(doctest.Files(files))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		"guide/start.md: it does not begin with front matter", "base-go/xdb.md: front matter: there is no title",
+		"base-go/xerror.md: front matter:", "guide/decisions/order.yaml: yaml:",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v\nwant it to hold %q", err, want)
+		}
+	}
+	if _, err := page.Load(doctest.Files(nil)); err == nil {
+		t.Error("an empty folder was taken for a documentation")
+	}
+}
+
+func TestAnOrderThatNamesNothingIsNoReasonToShowNothing(t *testing.T) {
+	files := content()
+	files["guide/decisions/order.yaml"] = "pages: [names, absent, names]\n"
+	l := doctest.Library(t, files)
+	want := []page.Fault{
+		{File: "guide/decisions/order.yaml", Text: `it names "absent", which is not there or named twice`},
+		{File: "guide/decisions/order.yaml", Text: `it names "names", which is not there or named twice`},
+	}
+	if diff := cmp.Diff(want, l.Faults()); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+	if l.Find("guide", "decisions/names") == nil {
+		t.Error("the page that is there is not shown")
+	}
+}
+
+func TestTwoPagesOfOneAddressAreAFault(t *testing.T) {
+	files := content()
+	files["guide/decisions.md"] = doctest.Page("A", "One.")
+	files["guide/decisions/index.md"] = doctest.Page("B", "Another.")
+	l := doctest.Library(t, files)
+	want := []page.Fault{{File: "guide/decisions.md", Text: "its address /docs/guide/decisions is that of guide/decisions/index.md too"}}
+	if diff := cmp.Diff(want, l.Faults()); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
+
+func TestALineOfThePageIsFoundInItsFile(t *testing.T) {
+	p := load(t).Find("guide", "start")
+	if got := p.Line(1); got != 6 {
+		t.Errorf("Line(1) = %d, want 6: four lines of front matter and an empty one", got)
+	}
+}
+
+func TestTheContentOfThisModuleLoads(t *testing.T) {
+	if n := len(doctest.RealLibrary(t).Pages()); n < 80 {
+		t.Errorf("%d pages", n)
+	}
+}

@@ -1,0 +1,176 @@
+package search_test
+
+import (
+	"cmp"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/docs/internal/page"
+	"github.com/plinthgo/plinth/docs/internal/search"
+)
+
+const (
+	depth = 10
+	// leastGain is a little below what is reached; a change that costs more has to say why.
+	leastGain = 0.835
+	// leastQueries keeps the set from being emptied to make the test pass.
+	leastQueries = 60
+)
+
+// A judged query has grades for pages and for sections of pages.
+type judged struct {
+	text   string
+	grades map[string]float64
+}
+
+func TestQueriesFindThePagesThatAnswerThem(t *testing.T) {
+	library := content(t)
+	queries := judgements(t, library)
+	index := search.New(library)
+	if len(queries) < leastQueries {
+		t.Fatalf("%d queries, want %d at least", len(queries), leastQueries)
+	}
+	type scored struct {
+		judged
+		gain float64
+		hits []search.Hit
+	}
+	var all []scored
+	sum := 0.0
+	for _, q := range queries {
+		result, err := index.Search(search.Query{Text: q.text, Limit: depth})
+		if err != nil {
+			t.Fatalf("search %q: %v", q.text, err)
+		}
+		gain := q.gain(result.Hits)
+		sum += gain
+		all = append(all, scored{q, gain, result.Hits})
+	}
+	mean := sum / float64(len(all))
+	t.Logf("mean nDCG@%d of %d queries: %.3f", depth, len(all), mean)
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(a.gain, b.gain) })
+	for _, s := range all[:5] {
+		t.Logf("%.3f %s, found %s", s.gain, s.text, names(s.hits))
+	}
+	if mean < leastGain {
+		t.Errorf("mean nDCG@%d is %.3f, want %.3f at least", depth, mean, leastGain)
+	}
+}
+
+// gain is the normalized discounted cumulative gain of hits. A page counts for its best grade once, and a section where it is
+// graded itself.
+func (q judged) gain(hits []search.Hit) float64 {
+	left := map[string]float64{}
+	ideal := []float64{}
+	for key, grade := range q.grades {
+		left[key] = grade
+		ideal = append(ideal, grade)
+	}
+	slices.SortFunc(ideal, func(a, b float64) int { return cmp.Compare(b, a) })
+	got := 0.0
+	for i, h := range hits {
+		key := q.meant(left, h)
+		got += discounted(left[key], i)
+		delete(left, key)
+	}
+	best := 0.0
+	for i, grade := range ideal[:min(len(ideal), depth)] {
+		best += discounted(grade, i)
+	}
+	return got / best
+}
+
+// meant returns the graded section or page that a hit is, or "".
+func (q judged) meant(left map[string]float64, h search.Hit) string {
+	name := name(h.Page)
+	if key := name + "#" + h.Anchor; left[key] > 0 {
+		return key
+	}
+	if left[name] > 0 {
+		return name
+	}
+	if h.Page.Language == page.Chinese { // whose anchors are other ones
+		for key := range left {
+			if strings.HasPrefix(key, name+"#") {
+				return key
+			}
+		}
+	}
+	return ""
+}
+
+func discounted(grade float64, rank int) float64 {
+	return (math.Exp2(grade) - 1) / math.Log2(float64(rank)+2)
+}
+
+// name is a page in the file of queries; a translation has that of its page.
+func name(p *page.Page) string {
+	return p.Sector.Name + strings.TrimSuffix(strings.TrimSuffix(p.Path, ".zh"), "/")
+}
+
+func names(hits []search.Hit) string {
+	found := make([]string, len(hits))
+	for i, h := range hits {
+		found[i] = strings.TrimSuffix(strings.TrimPrefix(h.Page.URL()+"#"+h.Anchor, "/docs/"), "#")
+	}
+	return strings.Join(found, " ")
+}
+
+func content(tb testing.TB) *page.Library {
+	tb.Helper()
+	library, err := page.Load(os.DirFS("../../content"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return library
+}
+
+// judgements reads the file of queries, and fails for pages and sections that do not exist.
+func judgements(tb testing.TB, library *page.Library) []judged {
+	tb.Helper()
+	data, err := os.ReadFile("testdata/queries.txt")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []judged
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		text, list, ok := strings.Cut(line, "|")
+		q := judged{strings.TrimSpace(text), map[string]float64{}}
+		for item := range strings.FieldsSeq(list) {
+			key, grade, _ := strings.Cut(item, "=")
+			n, err := strconv.ParseFloat(grade, 64)
+			if err != nil || n < 1 || n > 3 {
+				tb.Errorf("%q: grade of %s: got %q, want 1 to 3", q.text, key, grade)
+			}
+			q.grades[key] = n
+			exists(tb, library, q.text, key)
+		}
+		if !ok || len(q.grades) == 0 {
+			tb.Errorf("%q: no page", line)
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
+func exists(tb testing.TB, library *page.Library, query, key string) {
+	tb.Helper()
+	file, anchor, hasAnchor := strings.Cut(key, "#")
+	sector, path, _ := strings.Cut(file, "/")
+	p := library.Find(sector, path)
+	if p == nil {
+		tb.Errorf("%q: there is no page %s", query, file)
+		return
+	}
+	if hasAnchor && !p.HasAnchor(anchor) {
+		tb.Errorf("%q: %s has no section %s", query, file, anchor)
+	}
+}

@@ -1,0 +1,107 @@
+// Package search finds sections of the documentation, in English and in Chinese.
+//
+// An entry is a section of a page: a heading with its anchor and what follows it up to the next heading. Entries are ranked by
+// BM25 over several fields (BM25F): the title, the path and the description of the page, the heading, and the text. The index
+// is built once from a library and is small enough (a few MB) to lie in memory.
+//
+// Words. Letters are compared in lower case and without diacritics, plurals as singulars. An identifier is found as a whole,
+// however it is written (NOSQL_DRIVER, NoSqlDriver), and by its pieces (driver). Texts without blanks, such as Chinese ones,
+// are found by pairs of neighbouring characters. The last word of a query also stands for the words that begin with it, so
+// that a reader can be shown results while typing.
+//
+// Ranking. Entries that hold all words of the query come before those that hold some; words such as "how" and "the" do not
+// count beside others. Words that stand next to one another as in the query are worth more. Of one page, three entries come
+// before those of other pages at most; the rest follow behind them all. Equal entries keep the authored order.
+//
+// Languages. A query with Chinese characters prefers pages in Chinese, and finds English ones too, through a short glossary.
+// Any other query prefers English pages, and leaves out translations of them.
+package search
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/plinthgo/plinth/docs/internal/page"
+)
+
+// Bounds of a search.
+const (
+	MaxBytes     = 512 // of a query; the rest is not read
+	MaxWords     = 32  // of a query; the rest is not read
+	DefaultLimit = 20
+	MaxLimit     = 100
+)
+
+// perPage is how many entries of a page come before those of other pages.
+const perPage = 3
+
+// ErrEmpty says that a query has no word to search for.
+var ErrEmpty = errors.New(`search: the query has no word: send one or more, such as "cache" or "graceful stop"`)
+
+// A Query says what is searched, and where. Only Text is required.
+type Query struct {
+	Text   string // beyond MaxBytes or MaxWords it is not read
+	Sector string // name of a sector; empty for all
+	Path   string // of a page, such as /quick-start, with its translation, or of the pages below it; empty for all
+	Limit  int    // of hits; 0 for DefaultLimit, at most MaxLimit
+	Offset int    // hits to skip
+}
+
+// A Result is one slice of what was found.
+type Result struct {
+	Total       int      // hits without limit and offset
+	Hits        []Hit    // never nil
+	Suggestions []string // queries to try instead, the best first, when the documentation lacks a word; never nil
+}
+
+// A Hit is a section.
+type Hit struct {
+	Page    *page.Page
+	Heading string // empty for what stands before the first heading
+	Anchor  string // without the #; empty like the heading
+	Excerpt string // plain text in one line, about 160 characters, with … where it is cut
+	Score   float64
+}
+
+// Search returns the sections that fit a query best. A sector or path that does not exist has no hits. The only error is
+// ErrEmpty.
+func (ix *Index) Search(q Query) (Result, error) {
+	s, _ := ix.scratch.Get().(*scratch)
+	defer ix.scratch.Put(s)
+	if !s.parse(q.Text) {
+		return Result{}, ErrEmpty
+	}
+	s.score()
+	order := s.rank(newFilter(q, s.dense))
+	result := Result{Total: len(order), Hits: []Hit{}, Suggestions: s.suggestions()}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	from := min(max(q.Offset, 0), len(order))
+	order = order[from:min(from+min(limit, MaxLimit), len(order))]
+	if len(order) > 0 {
+		result.Hits = slices.Grow(result.Hits, len(order))
+	}
+	for _, k := range order {
+		e := &ix.entries[k.entry()]
+		result.Hits = append(result.Hits, Hit{
+			Page: e.page, Heading: e.heading, Anchor: e.anchor, Excerpt: s.excerpt(k.entry()), Score: float64(k.score()),
+		})
+	}
+	return result, nil
+}
+
+// shorten cuts a query to its bound, between characters.
+func shorten(text string) string {
+	if len(text) > MaxBytes {
+		n := MaxBytes
+		for n > MaxBytes-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = text[:n]
+	}
+	return strings.ToValidUTF8(text, " ")
+}

@@ -1,0 +1,98 @@
+package search_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/docs/internal/search"
+)
+
+func TestFormsOfAWordHaveOneStem(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		words string
+		want  string
+	}{
+		{"of a verb", "validate validated validating validation validator valid", "valid"},
+		{"with a doubled letter", "stop stopped stopping", "stop"},
+		{"with two letters of its own", "call called calling", "call"},
+		{"without its e", "write writing", "writ"},
+		{"with a y", "retry retried retrying", "retri"},
+		{"of an adverb", "graceful gracefully", "graceful"},
+		{"of a noun", "connect connection connector", "connect"},
+		{"short", "red sing core", "red sing core"},
+		{"with digits", "sha256ed v2", "sha256ed v2"},
+		{"without English letters", "迁移 über", "迁移 über"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for word := range strings.FieldsSeq(test.words) {
+				if s := search.Stem(word); !slices.Contains(got, s) {
+					got = append(got, s)
+				}
+			}
+			if got := strings.Join(got, " "); got != test.want {
+				t.Errorf("stems of %q: got %q, want %q", test.words, got, test.want)
+			}
+		})
+	}
+}
+
+func TestFormsAndSynonymsAreFound(t *testing.T) {
+	files := map[string]string{
+		"a/check": "Checks\nValidation of input.\nNothing else.",
+		"a/hold":  "Holding\nA lease for one.\nNothing else.",
+		"a/pause": "Pausing\nIt is stopped here.\nNothing else.",
+		"a/wordy": "Other\nA page.\nIt is exclusive and locked up.",
+	}
+	ix := search.New(library(t, files))
+	for _, test := range []struct {
+		name string
+		text string
+		want string
+	}{
+		{"another form", "validates", "a/check"},
+		{"a form with a doubled letter", "stopping now", "a/pause"},
+		{"a synonym of two words", "distributed locks", "a/hold"},
+		{"a synonym within a question", "how do I get a distributed lock here", "a/hold"},
+		{"not half of a synonym", "distributed", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got, _, _ := strings.Cut(strings.Join(found(t, ix, test.text), " "), " "); got != test.want {
+				t.Errorf("%q: got %q, want %q first", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+func TestSynonymsStandForWordsOfTheDocumentation(t *testing.T) {
+	if unknown := search.New(content(t)).UnknownSynonyms(); len(unknown) > 0 {
+		t.Errorf("synonyms that find nothing: %q", unknown)
+	}
+}
+
+// The misspellings are made here until one is in no page, so that a page that tells of one does no harm.
+func TestTwoMisspeltWordsOfTheDocumentationAreBothCorrected(t *testing.T) {
+	ix := search.New(content(t))
+	for _, words := range [][2]string{{"database", "migration"}, {"snowflake", "number"}, {"graceful", "handler"}} {
+		query := misspelt(t, ix, words[0]) + " " + misspelt(t, ix, words[1])
+		result := find(t, ix, search.Query{Text: query})
+		if want := words[0] + " " + words[1]; len(result.Suggestions) == 0 || !strings.EqualFold(result.Suggestions[0], want) {
+			t.Errorf("%q: got %q, want %q first", query, result.Suggestions, want)
+		}
+	}
+}
+
+// misspelt swaps two neighbours of a word, from its end on, so that no page has the result.
+func misspelt(t *testing.T, ix *search.Index, word string) string {
+	t.Helper()
+	for i := len(word) - 2; i > 1; i-- {
+		swapped := word[:i] + word[i+1:i+2] + word[i:i+1] + word[i+2:]
+		if swapped != word && find(t, ix, search.Query{Text: swapped}).Total == 0 {
+			return swapped
+		}
+	}
+	t.Fatalf("each misspelling of %q is in a page", word)
+	return ""
+}

@@ -1,0 +1,114 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// A parameter is an argument that a tool takes: a text, or a number where max is set.
+type parameter struct {
+	name        string
+	description string
+	required    bool
+	hint        string // what to do where it is missing
+	max         int    // a number from 1
+	standard    int    // the number where it is absent
+}
+
+type parameters []parameter
+
+// arguments are those of one call. An argument that is absent is "" or its standard number.
+type arguments struct {
+	texts   map[string]string
+	numbers map[string]int
+}
+
+// schema is what a client is told. It bans null and members that are not known; parse takes null all the same.
+func (ps parameters) schema() *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
+	for _, p := range ps {
+		member := &jsonschema.Schema{Type: "string", Description: p.description}
+		if p.max > 0 {
+			member.Type = "integer"
+			member.Minimum, member.Maximum = jsonschema.Ptr(1.0), jsonschema.Ptr(float64(p.max))
+			member.Default = json.RawMessage(fmt.Sprint(p.standard))
+		}
+		if p.required {
+			s.Required = append(s.Required, p.name)
+		}
+		if s.Properties == nil {
+			s.Properties = map[string]*jsonschema.Schema{}
+		}
+		s.Properties[p.name] = member
+		s.PropertyOrder = append(s.PropertyOrder, p.name)
+	}
+	return s
+}
+
+// parse returns all problems of a call's arguments at once.
+func (ps parameters) parse(tool string, input json.RawMessage) (arguments, error) {
+	args := arguments{texts: map[string]string{}, numbers: map[string]int{}}
+	var members map[string]json.RawMessage
+	if len(input) > 0 {
+		if err := json.Unmarshal(input, &members); err != nil {
+			return args, fmt.Errorf("the arguments of %s must be an object; %s", tool, ps.usage(tool))
+		}
+	}
+	var problems []error
+	for _, p := range ps {
+		problems = append(problems, args.take(p, members[p.name]))
+		delete(members, p.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		problems = append(problems, fmt.Errorf("%s has no argument %q; %s", tool, name, ps.usage(tool)))
+	}
+	return args, errors.Join(problems...)
+}
+
+// take keeps the value of one argument, which is nil where the argument is absent.
+func (a arguments) take(p parameter, value json.RawMessage) error {
+	if absent := len(value) == 0 || bytes.Equal(value, []byte("null")); p.max > 0 {
+		a.numbers[p.name] = p.standard
+		if absent {
+			return nil
+		}
+		var n int
+		if err := json.Unmarshal(value, &n); err != nil || n < 1 || n > p.max {
+			return fmt.Errorf("argument %q must be a number from 1 to %d", p.name, p.max)
+		}
+		a.numbers[p.name] = n
+		return nil
+	} else if !absent {
+		var text string
+		if err := json.Unmarshal(value, &text); err != nil {
+			return fmt.Errorf("argument %q must be a string", p.name)
+		}
+		a.texts[p.name] = strings.TrimSpace(text)
+	}
+	if p.required && a.texts[p.name] == "" {
+		return fmt.Errorf("argument %q is required: %s", p.name, p.hint)
+	}
+	return nil
+}
+
+// usage says what a tool takes.
+func (ps parameters) usage(tool string) string {
+	if len(ps) == 0 {
+		return tool + " takes none"
+	}
+	names := make([]string, len(ps))
+	for i, p := range ps {
+		names[i] = p.name
+		if p.required {
+			names[i] += " (required)"
+		}
+	}
+	return tool + " takes " + strings.Join(names, ", ")
+}

@@ -1,0 +1,98 @@
+package tool_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/docs/internal/tool"
+)
+
+func TestMistakesSayWhatToDo(t *testing.T) {
+	client := connect(t, config(t))
+	for _, tc := range []struct {
+		name, tool, arguments string
+		want                  []string
+	}{
+		{name: "no sector", tool: "list", arguments: `{}`, want: []string{`argument "sector" is required`, "guide, base-go"}},
+		{name: "null sector", tool: "list", arguments: `{"sector":null}`, want: []string{`argument "sector" is required`}},
+		{name: "blank sector", tool: "list", arguments: `{"sector":" "}`, want: []string{`argument "sector" is required`}},
+		{name: "no arguments", tool: "list", arguments: `null`, want: []string{`argument "sector" is required`}},
+		{name: "an array", tool: "list", arguments: `[1]`, want: []string{"must be an object", "list takes sector (required), search"}},
+		{name: "a number", tool: "list", arguments: `{"sector":5}`, want: []string{`argument "sector" must be a string`}},
+		{name: "unknown sector", tool: "list", arguments: `{"sector":"giude"}`, want: []string{`no sector "giude"`, `nearest is "guide"`, "call sector"}},
+		{name: "unknown argument", tool: "list", arguments: `{"sector":"guide","query":"x"}`, want: []string{`list has no argument "query"`, "list takes sector (required), search"}},
+		{name: "argument of none", tool: "sector", arguments: `{"a":1}`, want: []string{`sector has no argument "a"`, "takes none"}},
+		{name: "two mistakes", tool: "search", arguments: `{"sector":1,"x":2}`, want: []string{`"query" is required`, `"sector" must be a string`, `"x"`}},
+		{name: "no path", tool: "detail", arguments: `{"sector":"guide"}`, want: []string{`argument "path" is required`, "call list"}},
+		{name: "unknown page", tool: "detail", arguments: `{"sector":"guide","path":"/quikstart"}`, want: []string{`sector "guide" has no page "/quikstart"`, `"/quick-start" (Quick start)`, "call list"}},
+		{name: "another sector", tool: "detail", arguments: `{"sector":"guide","path":"/docs/base-go/xdb"}`, want: []string{`sector "base-go" and path "/xdb"`}},
+		{name: "another sector without docs", tool: "detail", arguments: `{"sector":"guide","path":"base-go/xdb"}`, want: []string{`sector "base-go" and path "/xdb"`}},
+		{name: "unknown sector in the path", tool: "detail", arguments: `{"sector":"guide","path":"/docs/java/x"}`, want: []string{`no sector "java"`}},
+		{name: "another site", tool: "detail", arguments: `{"sector":"guide","path":"https://evil.example/docs/guide/quick-start"}`, want: []string{"not an address of this documentation", base + "/docs"}},
+		{name: "traversal", tool: "detail", arguments: `{"sector":"guide","path":"../../../etc/passwd"}`, want: []string{"has no page"}},
+		{name: "encoded traversal", tool: "detail", arguments: `{"sector":"guide","path":"%2e%2e%2f%2e%2e%2fetc/passwd"}`, want: []string{"has no page"}},
+		{name: "empty query", tool: "search", arguments: `{"query":""}`, want: []string{`argument "query" is required`, "call list"}},
+		{name: "query without a word", tool: "search", arguments: `{"query":"?!"}`, want: []string{`argument "query" has no word`}},
+		{name: "search of an unknown sector", tool: "search", arguments: `{"query":"x","sector":"base_go"}`, want: []string{`nearest is "base-go"`}},
+		{name: "search of an unknown page", tool: "search", arguments: `{"query":"x","path":"/xdbb"}`, want: []string{`no sector has a page "/xdbb"`, `"/xdb" of sector "base-go"`}},
+		{name: "limit of none", tool: "search", arguments: `{"query":"x","limit":0}`, want: []string{`"limit" must be a number from 1 to 100`}},
+		{name: "limit of a text", tool: "search", arguments: `{"query":"x","limit":"5"}`, want: []string{`"limit" must be a number from 1 to 100`}},
+		{name: "foreign cursor", tool: "search", arguments: `{"query":"x","cursor":"MS4wMDAwMDAwMA"}`, want: []string{`"cursor" is not one`}},
+		{name: "broken cursor", tool: "search", arguments: `{"query":"x","cursor":"%%%"}`, want: []string{`"cursor" is not one`}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			result, text := call(t, client, tc.tool, tc.arguments)
+			if !result.IsError || result.StructuredContent != nil {
+				t.Fatalf("it is no error: %s", text)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("the text lacks %q: %s", want, text)
+				}
+			}
+		})
+	}
+}
+
+func TestPathsAreTolerant(t *testing.T) {
+	below := config(t)
+	below.BaseURL = "https://example.org/plinth"
+	for _, tc := range []struct {
+		name   string
+		config tool.Config
+		path   string
+		want   string
+	}{
+		{name: "bare", path: "quick-start", want: "/quick-start"},
+		{name: "slashes", path: "//quick-start/", want: "/quick-start"},
+		{name: "file", path: "quick-start.md", want: "/quick-start"},
+		{name: "anchor", path: "/quick-start#install-it", want: "/quick-start"},
+		{name: "query", path: "/quick-start?x=1", want: "/quick-start"},
+		{name: "capitals", path: "/Quick-Start", want: "/quick-start"},
+		{name: "sector before it", path: "guide/quick-start", want: "/quick-start"},
+		{name: "docs before it", path: "/docs/guide/quick-start", want: "/quick-start"},
+		{name: "docs before it, no slash", path: "docs/guide/quick-start.md#x", want: "/quick-start"},
+		{name: "address", path: base + "/docs/guide/quick-start#install-it", want: "/quick-start"},
+		{name: "address of the Markdown", path: base + "/llms.mdx/docs/guide/quick-start", want: "/quick-start"},
+		{name: "resource", path: "docs:///guide/quick-start", want: "/quick-start"},
+		{name: "resource of a sector", path: "docs:///guide", want: "/"},
+		{name: "encoded", path: "/decisions%2Fnames", want: "/decisions/names"},
+		{name: "index", path: "/", want: "/"},
+		{name: "index by name", path: "index.md", want: "/"},
+		{name: "sector alone", path: "/docs/guide", want: "/"},
+		{name: "translation", path: "/quick-start.zh", want: "/quick-start.zh"},
+		{name: "site below a path", config: below, path: "https://example.org/plinth/docs/guide/quick-start", want: "/quick-start"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.config.Library == nil {
+				tc.config = config(t)
+			}
+			result, text := call(t, connect(t, tc.config), "detail", fmt.Sprintf(`{"sector":"guide","path":%q}`, tc.path))
+			got, _ := result.StructuredContent.(object)
+			if result.IsError || got["path"] != tc.want {
+				t.Errorf("path is %v, want %s: %s", got["path"], tc.want, text)
+			}
+		})
+	}
+}

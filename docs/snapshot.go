@@ -1,0 +1,88 @@
+package docs
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plinthgo/plinth/docs/internal/llms"
+	"github.com/plinthgo/plinth/docs/internal/page"
+	"github.com/plinthgo/plinth/docs/internal/search"
+	"github.com/plinthgo/plinth/docs/internal/site"
+	"github.com/plinthgo/plinth/docs/internal/tool"
+)
+
+// A snapshot is one reading of the content, in all its forms.
+type snapshot struct {
+	library *page.Library
+	pages   *site.Site
+	texts   *llms.Texts
+	server  *mcp.Server
+}
+
+func newSnapshot(c *config) (*snapshot, error) {
+	library, err := page.Load(c.content)
+	if err != nil {
+		return nil, err
+	}
+	index := search.New(library)
+	pages, err := site.New(site.Config{
+		Library: library, Index: index, BaseURL: c.baseURL, EditURL: c.editURL, Version: Version(), Live: c.folder != "",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &snapshot{
+		library: library, pages: pages, texts: llms.New(library),
+		server: newServer(tool.Config{Library: library, Index: index, BaseURL: c.baseURL, Version: Version()}),
+	}, nil
+}
+
+// ServeHTTP answers everything that one reading decides.
+func (s *snapshot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "this address is read with GET", http.StatusMethodNotAllowed)
+		return
+	}
+	path := r.URL.Path
+	switch {
+	case path == "/llms.txt":
+		s.texts.ServeIndex(w, r)
+	case path == "/llms-full.txt":
+		s.texts.ServeFull(w, r)
+	case strings.HasPrefix(path, llms.Prefix+"/"):
+		s.serveText(w, r, llms.ByURL(s.library, strings.TrimPrefix(path, llms.Prefix)))
+	case path == "/docs", path == "/docs/":
+		http.Redirect(w, r, "/docs/"+s.library.Sectors()[0].Name, http.StatusFound)
+	case strings.HasPrefix(path, "/docs/"):
+		s.serveDocument(w, r)
+	default:
+		s.pages.ServeHTTP(w, r)
+	}
+}
+
+// serveDocument answers with a page, as Markdown where the address ends in .md or the client prefers it.
+func (s *snapshot) serveDocument(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, ".md") {
+		s.serveText(w, r, llms.ByURL(s.library, r.URL.Path))
+		return
+	}
+	w.Header().Add("Vary", "Accept")
+	if llms.PrefersMarkdown(r.Header.Values("Accept")) {
+		s.serveText(w, r, llms.ByURL(s.library, r.URL.Path))
+		return
+	}
+	s.pages.ServeHTTP(w, r)
+}
+
+// serveText answers with a page as Markdown, or with 404 where there is none.
+func (s *snapshot) serveText(w http.ResponseWriter, r *http.Request, p *page.Page) {
+	if p == nil {
+		http.Error(w, "there is no such page: /llms.txt lists all of them", http.StatusNotFound)
+		return
+	}
+	s.texts.ServePage(w, r, p)
+}

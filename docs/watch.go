@@ -1,0 +1,140 @@
+package docs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// settle is how long a folder has to be quiet before it is read: an editor writes a file in several steps.
+const settle = 100 * time.Millisecond
+
+// again is how long it takes until a folder that is gone is looked for once more.
+const again = 2 * time.Second
+
+// Watch reads the folder of WithFolder again whenever it changes, and tells the browsers that show it, until ctx ends. Content
+// that cannot be read is logged, and what was shown before stays. It returns at once where there is no folder.
+func (s *Site) Watch(ctx context.Context) error {
+	if s.config.folder == "" {
+		return nil
+	}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("docs: watch %s: %w", s.config.folder, err)
+	}
+	defer func() { _ = watcher.Close() }()
+	if err := watchAll(watcher, s.config.folder); err != nil {
+		return fmt.Errorf("docs: watch %s: %w", s.config.folder, err)
+	}
+	if err := s.read(); err == nil { // what has changed since New
+		s.changes.announce()
+	}
+	quiet := time.NewTimer(settle)
+	quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-watcher.Events:
+			quiet.Reset(settle)
+		case err := <-watcher.Errors:
+			slog.WarnContext(ctx, "watching the documentation", slog.Any("error", err))
+			quiet.Reset(settle)
+		case <-quiet.C:
+			if !s.reload(ctx, watcher) {
+				quiet.Reset(again)
+			}
+		}
+	}
+}
+
+// reload shows what the folder holds now. Folders that are new are watched from here on. It is false where the folder cannot be
+// watched, because it is gone.
+func (s *Site) reload(ctx context.Context, watcher *fsnotify.Watcher) bool {
+	if err := watchAll(watcher, s.config.folder); err != nil {
+		slog.WarnContext(ctx, "the folder of the documentation cannot be watched", slog.Any("error", err))
+		return false
+	}
+	if err := s.read(); err != nil {
+		slog.WarnContext(ctx, "the documentation cannot be read; what was shown before stays", slog.Any("error", err))
+		return true
+	}
+	slog.InfoContext(ctx, "the documentation has changed", slog.Int("pages", len(s.now.Load().library.Pages())))
+	s.changes.announce()
+	return true
+}
+
+// watchAll watches a folder and those in it. Watching one twice does nothing.
+func watchAll(watcher *fsnotify.Watcher, dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return watcher.Add(path)
+	})
+}
+
+// changes tells those who wait of a change.
+type changes struct {
+	mu     sync.Mutex
+	next   chan struct{} // closed at the next change
+	closed chan struct{} // closed at the end
+	end    sync.Once
+}
+
+func newChanges() *changes {
+	return &changes{next: make(chan struct{}), closed: make(chan struct{})}
+}
+
+func (c *changes) announce() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.next)
+	c.next = make(chan struct{})
+}
+
+func (c *changes) wait() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.next
+}
+
+// Close ends what waits for a change of the folder, so that a server can stop. The site goes on answering.
+func (s *Site) Close() error {
+	s.changes.end.Do(func() { close(s.changes.closed) })
+	return nil
+}
+
+// serveChanges sends a server-sent event when the folder has changed. Where none is watched there is no such address.
+func (s *Site) serveChanges(w http.ResponseWriter, r *http.Request) {
+	if s.config.folder == "" {
+		http.NotFound(w, r)
+		return
+	}
+	if r.Method != http.MethodGet {
+		w.Header().Set("Allow", http.MethodGet)
+		http.Error(w, "this address is read with GET", http.StatusMethodNotAllowed)
+		return
+	}
+	changed := s.changes.wait()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	flusher := http.NewResponseController(w)
+	if _, err := io.WriteString(w, "retry: 500\n\n"); err != nil || flusher.Flush() != nil {
+		return
+	}
+	select {
+	case <-changed:
+		_, _ = io.WriteString(w, "data: changed\n\n") // an error is the reader's going away
+	case <-s.changes.closed:
+	case <-r.Context().Done():
+	}
+}

@@ -1,0 +1,86 @@
+package snippets_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+func TestJavaProfileIsThatOfTheApplicationOrOfARoute(t *testing.T) {
+	t.Parallel()
+	find := func(c *gin.Context) { xResult.SuccessHasData(c, "found", gin.H{"name": "Ada"}) }
+	byApplication := plinthtest.New(t,
+		xOption.WithProfile(xBase.ProfileJava),
+		xOption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.GET("/user/:id", find) }),
+	)
+	byRoute := plinthtest.New(t, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		legacy := engine.Group("/api/v1", xMiddle.UseProfile(xBase.ProfileJava)) //nolint:contextcheck // it takes none
+		legacy.GET("/user/:id", find)
+		engine.GET("/api/v2/user/:id", find)
+	}))
+	for _, tc := range []struct {
+		name string
+		app  *plinthtest.App
+		path string
+		want bool
+	}{
+		{name: "application", app: byApplication, path: "/user/7", want: true},
+		{name: "application, no route", app: byApplication, path: "/nothing", want: true},
+		{name: "route", app: byRoute, path: "/api/v1/user/7", want: true},
+		{name: "other route", app: byRoute, path: "/api/v2/user/7", want: false},
+		{name: "no route", app: byRoute, path: "/api/v1/nothing", want: false},
+	} {
+		body := tc.app.Request(http.MethodGet, tc.path, nil).Body()
+		if got := strings.Contains(body, `"errorMessage":null,"duration":`); got != tc.want {
+			t.Errorf("%s: Java profile = %t in %s, want %t", tc.name, got, body, tc.want)
+		}
+	}
+}
+
+func TestJavaBodyIsReadByTheEnvelope(t *testing.T) {
+	t.Parallel()
+	read := func(body []byte) (string, error) {
+		var user struct{ Name string }
+		envelope := xBase.BaseResponse{Data: &user}
+		if err := json.Unmarshal(body, &envelope); err != nil {
+			return "", err
+		}
+		if envelope.Code != xBase.CodeSuccess {
+			return "", xError.New(xError.RemoteError, xError.ErrMessage(envelope.Output))
+		}
+		return user.Name, nil
+	}
+	name, err := read([]byte(`{"context":"7","output":"Success","code":200,"message":"found","errorMessage":null,"duration":3,"data":{"name":"Ada"}}`))
+	if name != "Ada" || err != nil {
+		t.Errorf("read = %q, %v", name, err)
+	}
+	if _, err := read([]byte(`{"context":"7","output":"NotExist","code":40000,"message":"no","errorMessage":null,"duration":3,"data":null}`)); err == nil {
+		t.Error("an error was read as a success")
+	}
+}
+
+func TestJavaPageHasTheFieldsOfPageDTO(t *testing.T) {
+	t.Parallel()
+	list := func(c *gin.Context) {
+		page := xModels.NewPage(2, 2, 5, []string{"ada", "bob"})
+		xResult.SuccessHasData(c, "found", page.DTO())
+	}
+	app := plinthtest.New(t, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.GET("/user", list) }))
+	var got json.RawMessage
+	app.Request(http.MethodGet, "/user", nil).Into(&got)
+	if want := `{"records":["ada","bob"],"total":5,"size":2,"current":2}`; string(got) != want {
+		t.Errorf("data = %s, want %s", got, want)
+	}
+}

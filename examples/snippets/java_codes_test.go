@@ -1,0 +1,83 @@
+package snippets_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+var bodyInvalid = xError.MustErrorCode(40093, "BODY_INVALID", "The body contradicts itself", "请求体自相矛盾")
+
+func TestJavaCodeOfTheSameNameIsTakenForAnApplicationsOwn(t *testing.T) {
+	t.Parallel()
+	if number, label := xError.JavaCode(bodyInvalid); number != 40009 || label != "BodyInvalid" {
+		t.Errorf("JavaCode = %d %s, want 40009 BodyInvalid", number, label)
+	}
+}
+
+// javaRow is a row of the table of codes: number and label there, and the codes that become it.
+var javaRow = regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| (\\d+) \\| `([A-Za-z]+)` \\| (.*) \\|$")
+
+// javaOwn are the details that applications may take; other tests of the package do.
+const javaOwn = 70
+
+func TestJavaCodesOnThePageAreThoseOfTheLibrary(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/content/base-java/error-codes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{}
+	for _, code := range xError.Codes() {
+		if detail := code.GetCode() % 100; detail >= javaOwn && detail < 99 {
+			continue
+		}
+		number, label := xError.JavaCode(code)
+		key := fmt.Sprintf("%d %s", number, label)
+		want[key] = append(want[key], fmt.Sprintf("`%s` %d", code.GetOutput(), code.GetCode()))
+	}
+	rows := javaRow.FindAllStringSubmatch(string(page), -1)
+	if len(rows) != 58 {
+		t.Errorf("the page has %d codes, want 58", len(rows))
+	}
+	for _, row := range rows {
+		key := row[2] + " " + row[3]
+		listed := strings.Split(row[4], ", ")
+		if row[4] == "–" {
+			listed = nil
+		}
+		slices.Sort(listed)
+		slices.Sort(want[key])
+		if !slices.Equal(listed, want[key]) {
+			t.Errorf("%s: the page has %v, want %v", key, listed, want[key])
+		}
+		delete(want, key)
+	}
+	if len(want) > 0 {
+		t.Errorf("the page lacks %v", want)
+	}
+}
+
+func TestJavaBusinessErrorCarriesCodeMessageAndData(t *testing.T) {
+	t.Parallel()
+	errNoRow := errors.New("no row")
+	find := func(id int64) error {
+		if id <= 0 {
+			return xError.New(xError.ParameterError, "the id is missing")
+		}
+		return xError.WrapData(xError.NotExist, "there is no such user", errNoRow, id)
+	}
+	var e *xError.Error
+	if err := find(0); !errors.Is(err, xError.ParameterError) {
+		t.Errorf("find(0) = %v", err)
+	}
+	if err := find(7); !errors.As(err, &e) || !errors.Is(err, errNoRow) || e.GetData() != int64(7) {
+		t.Errorf("find(7) = %v", err)
+	}
+}

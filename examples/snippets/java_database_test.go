@@ -1,0 +1,75 @@
+package snippets_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+func TestJavaEntitiesHaveVersionAndMark(t *testing.T) {
+	t.Parallel()
+	type Account struct {
+		xModels.BaseEntityWithSoftDelete
+		Owner   string          `gorm:"size:64;not null" json:"owner"`
+		Balance int64           `json:"balance"`
+		Version xModels.Version `json:"version"`
+	}
+	files := fstest.MapFS{"0001_owner.sql": {Data: []byte("CREATE INDEX ${prefix}accounts_owner ON ${prefix}accounts (owner);")}}
+	app := plinthtest.New(t, xOption.WithProfile(xBase.ProfileJava), xOption.WithDatabase(
+		xOptDatabase.FromEnv(),
+		xOptDatabase.WithAutoMigrate(&Account{}),
+		xOptDatabase.WithMigrations(files),
+	), xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		engine.POST("/late", func(c *gin.Context) { _ = c.Error(xModels.ErrOptimisticLock) })
+	}))
+	db := xDB.MustGetDB(app.Context())
+	account := Account{Owner: "Ada", Balance: 10}
+	if err := db.Create(&account).Error; err != nil || account.ID.IsZero() || account.Version != 1 {
+		t.Fatalf("Create = %v, %+v", err, account)
+	}
+	late := account
+	if err := db.Model(&account).Update("balance", 20).Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Model(&late).Update("balance", 30).Error; !errors.Is(err, xModels.ErrOptimisticLock) {
+		t.Errorf("Update = %v", err)
+	}
+	if r := app.Request(http.MethodPost, "/late", nil); r.Status() != http.StatusConflict || r.Code() != 40018 {
+		t.Errorf("late = %d %s", r.Status(), r.Body())
+	}
+	if err := db.Delete(&account).Error; err != nil {
+		t.Fatal(err)
+	}
+	var left int64
+	if err := db.Model(&Account{}).Count(&left).Error; err != nil || left != 0 {
+		t.Errorf("%d rows are left, %v", left, err)
+	}
+}
+
+func TestJavaTableKeepsItsColumns(t *testing.T) {
+	t.Parallel()
+	type Order struct {
+		ID         xSnowflake.SnowflakeID `gorm:"column:order_id;primaryKey;autoIncrement:false" json:"id"`
+		CreateTime time.Time              `gorm:"autoCreateTime"                                 json:"createTime"`
+		UpdateTime time.Time              `gorm:"autoUpdateTime"                                 json:"updateTime"`
+	}
+	app := plinthtest.New(t, xOption.WithDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&Order{})))
+	order := Order{}
+	if err := xDB.MustGetDB(app.Context()).Create(&order).Error; err != nil || order.ID.IsZero() || order.CreateTime.IsZero() {
+		t.Errorf("Create = %v, %+v", err, order)
+	}
+}

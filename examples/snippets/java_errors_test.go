@@ -1,0 +1,139 @@
+package snippets_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"gorm.io/gorm"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+)
+
+func TestJavaExceptionsHaveTheseCodes(t *testing.T) {
+	_, number := strconv.Atoi("x")
+	_, missing := os.Open("/there/is/no/such/file")
+	kind := func(k driver.ErrorKind) error { return driver.Translate(k, errors.New("secret"), "") }
+	for _, tc := range []struct {
+		name string
+		err  error
+		want int
+	}{
+		{name: "illegal argument", err: number, want: 40002},
+		{name: "missing file", err: missing, want: 40000},
+		{name: "permission", err: fs.ErrPermission, want: 40302},
+		{name: "timeout", err: context.DeadlineExceeded, want: 40801},
+		{name: "canceled", err: context.Canceled, want: 40018},
+		{name: "other file error", err: &fs.PathError{Op: "read", Err: fs.ErrInvalid}, want: 50004},
+		{name: "unsupported", err: errors.ErrUnsupported, want: 40023},
+		{name: "unknown", err: errors.New("secret"), want: 50001},
+		{name: "no row", err: gorm.ErrRecordNotFound, want: 40403},
+		{name: "no row of database/sql", err: sql.ErrNoRows, want: 40403},
+		{name: "unique", err: kind(driver.Unique), want: 40001},
+		{name: "foreign key", err: kind(driver.ForeignKey), want: 40018},
+		{name: "check", err: kind(driver.Check), want: 40018},
+		{name: "not null", err: kind(driver.NotNull), want: 40003},
+		{name: "too long", err: kind(driver.TooLong), want: 40002},
+		{name: "out of range", err: kind(driver.OutOfRange), want: 40002},
+		{name: "malformed", err: kind(driver.Malformed), want: 40004},
+		{name: "deadlock", err: kind(driver.Deadlock), want: 40018},
+		{name: "lock timeout", err: kind(driver.LockTimeout), want: 40018},
+		{name: "connection", err: kind(driver.Connection), want: 50301},
+		{name: "syntax", err: kind(driver.Syntax), want: 50002},
+	} {
+		if got, _ := xError.JavaCode(xError.From(tc.err).GetErrorCode()); got != tc.want {
+			t.Errorf("%s: Java code %d, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
+// It changes the mappers of the process, so it is not parallel.
+func TestJavaHabitsCanBeMapped(t *testing.T) {
+	mappers := xOption.WithErrorMapper(
+		xError.MapIs(fs.ErrNotExist, xError.NotExist),
+		xError.MapIs(fs.ErrPermission, xError.Unauthorized),
+		xError.MapAs[*fs.PathError](xError.OperationFailed),
+	)
+	app := plinthtest.New(t, xOption.WithProfile(xBase.ProfileJava), mappers, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		engine.GET("/read", func(c *gin.Context) { _ = c.Error(&fs.PathError{Op: "read", Err: fs.ErrInvalid}) })
+	}))
+	if r := app.Request(http.MethodGet, "/read", nil); r.Status() != http.StatusBadRequest || r.Code() != 40018 {
+		t.Errorf("read = %d %s", r.Status(), r.Body())
+	}
+}
+
+func TestJavaValidationCanBeAParameterError(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, xOption.WithProfile(xBase.ProfileJava), xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		engine.POST("/user", func(c *gin.Context) {
+			var request struct {
+				Name string `binding:"required" json:"name"`
+			}
+			if xValid.HandleValidationError(c, c.ShouldBindJSON(&request), xValid.Query) {
+				return
+			}
+			c.Status(http.StatusNoContent)
+		})
+	}))
+	for _, tc := range []struct {
+		name, body string
+		status     int
+		want       int
+	}{
+		{name: "failed rule", body: `{}`, status: http.StatusBadRequest, want: 40002},
+		{name: "wrong type", body: `{"name":7}`, status: http.StatusBadRequest, want: 40006},
+		{name: "no JSON", body: `{`, status: http.StatusBadRequest, want: 40007},
+		{name: "no body", body: ``, status: http.StatusBadRequest, want: 40008},
+	} {
+		if r := app.Request(http.MethodPost, "/user", tc.body); r.Status() != tc.status || r.Code() != tc.want {
+			t.Errorf("%s = %d %s, want %d", tc.name, r.Status(), r.Body(), tc.want)
+		}
+	}
+}
+
+func TestJavaBindingErrorsHaveTheseCodes(t *testing.T) {
+	t.Parallel()
+	type form struct {
+		Page int `binding:"required" form:"page" header:"X-Page" json:"page" uri:"page"`
+	}
+	binders := map[string]func(*xBind.Binder[form]) *form{
+		"/body": (*xBind.Binder[form]).Data, "/query": (*xBind.Binder[form]).Query, "/header": (*xBind.Binder[form]).Header,
+	}
+	app := plinthtest.New(t, xOption.WithProfile(xBase.ProfileJava), xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		for path, bind := range binders {
+			engine.POST(path, func(c *gin.Context) {
+				if bind(xBind.Bind(c, &form{})) != nil {
+					c.Status(http.StatusNoContent)
+				}
+			})
+		}
+	}))
+	for _, tc := range []struct {
+		name, path, body string
+		want             int
+	}{
+		{name: "unreadable body", path: "/body", body: "{", want: 40007},
+		{name: "no body", path: "/body", want: 40008},
+		{name: "type in a body", path: "/body", body: `{"page":"x"}`, want: 40011},
+		{name: "failed validation", path: "/body", body: `{}`, want: 40007},
+		{name: "missing parameter", path: "/query", want: 40002},
+		{name: "type of a parameter", path: "/query?page=x", want: 40006},
+		{name: "missing header", path: "/header", want: 40012},
+	} {
+		if r := app.Request(http.MethodPost, tc.path, tc.body); r.Status() != http.StatusBadRequest || r.Code() != tc.want {
+			t.Errorf("%s = %d %s, want %d", tc.name, r.Status(), r.Body(), tc.want)
+		}
+	}
+}

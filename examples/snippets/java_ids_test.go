@@ -1,0 +1,98 @@
+package snippets_test
+
+import (
+	"testing"
+	"time"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+)
+
+// javaLayout is the layout of the Java service's ids.
+func javaLayout() xSnowflake.Layout {
+	layout := xSnowflake.LayoutJava
+	layout.Epoch = 1577836800000 // that of the Java service, in Unix milliseconds
+	return layout
+}
+
+func TestJavaIDsAreMadeAndTakenApart(t *testing.T) {
+	t.Parallel()
+	node, err := xSnowflake.NewNode(
+		xSnowflake.WithLayout(javaLayout()), xSnowflake.WithDatacenterID(31), xSnowflake.WithNodeID(7),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := node.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	id, err := node.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := javaLayout().Parse(id)
+	if info.DatacenterID != 31 || info.NodeID != 7 || time.Since(info.Time) > time.Minute {
+		t.Errorf("Parse = %+v", info)
+	}
+	id, err = node.Generate(xSnowflake.GeneUser)
+	if info := javaLayout().Parse(id); err != nil || info.Gene != 0 || info.NodeID != 7 {
+		t.Errorf("Generate(GeneUser) = %+v, %v, want an id without the gene", info, err)
+	}
+}
+
+func TestJavaGeneIsVerified(t *testing.T) {
+	t.Parallel()
+	node, err := xSnowflake.NewNode(
+		xSnowflake.WithLayout(xSnowflake.LayoutJavaGene), xSnowflake.WithDatacenterID(1), xSnowflake.WithNodeID(2),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := node.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	id, err := node.Generate(xSnowflake.KeyGene("customer-42"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := xSnowflake.LayoutJavaGene.Parse(id)
+	if !info.VerifyKey("customer-42") || info.VerifyKey("customer-43") {
+		t.Errorf("the gene %d is not that of the key", info.Gene)
+	}
+}
+
+func TestJavaNameBasedUUIDIsTheSame(t *testing.T) {
+	t.Parallel()
+	id := xUtil.UUID().FromBytes([]byte("hello")) // UUID.nameUUIDFromBytes
+	if want := "5d41402a-bc4b-3a76-b971-9d911017c592"; id != want {
+		t.Errorf("FromBytes = %s, want %s", id, want)
+	}
+}
+
+func TestJavaReplicasLeaseNodesOfTheirDatacenter(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	taken := map[int]bool{}
+	for range 2 {
+		node, err := xSnowflake.NewNode(
+			xSnowflake.WithLayout(javaLayout()), xSnowflake.WithDatacenterID(31), xSnowflake.WithLeaser(xSnowflake.FileLeaser(dir)),
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := node.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		info := javaLayout().Parse(node.MustGenerate())
+		if info.DatacenterID != 31 || taken[info.NodeID] {
+			t.Errorf("Parse = %+v, want another node of datacenter 31 than %v", info, taken)
+		}
+		taken[info.NodeID] = true
+	}
+}

@@ -1,0 +1,3 @@
+package snippets_test
+
+import _ "github.com/plinthgo/plinth/cacheplugins/memory"

@@ -1,0 +1,52 @@
+package snippets_test
+
+import (
+	"context"
+	"testing"
+
+	"gorm.io/gorm"
+
+	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+)
+
+// SeatTaken is a code of the application.
+var SeatTaken = xError.MustErrorCode(40970, "SEAT_TAKEN", "The seat is taken", "座位已被占用")
+
+func TestApplicationsOwnCodeHasTheStatusOfItsNumber(t *testing.T) {
+	t.Parallel()
+	if SeatTaken.Status() != 409 {
+		t.Errorf("status = %d, want 409", SeatTaken.Status())
+	}
+}
+
+// searchIndex stands for what finds things beside the database.
+type searchIndex struct{ db *gorm.DB }
+
+func TestNodesAreStartedInOrderWithTheDatabase(t *testing.T) {
+	t.Parallel()
+	warm := false
+	openSearch := func(_ context.Context, db *gorm.DB) (any, error) { return &searchIndex{db: db}, nil }
+	warmUp := func(ctx context.Context) (any, error) {
+		index, err := xCtxUtil.Get[*searchIndex](ctx, "search")
+		if err != nil {
+			return nil, err
+		}
+		warm = index.db != nil
+		return nil, nil
+	}
+	nodes := []xRegNode.RegNodeList{
+		{Key: "search", Node: func(ctx context.Context) (any, error) { return openSearch(ctx, xDB.MustGetDB(ctx)) }},
+		{Key: xCtx.Exec, Node: warmUp}, // runs, and keeps nothing
+	}
+	plinthtest.New(t, xOption.WithDatabase(xOptDatabase.FromEnv()), xOption.WithNodes(nodes...))
+	if !warm {
+		t.Error("the second node did not find the first with its database")
+	}
+}

@@ -1,0 +1,6 @@
+package snippets_test
+
+import (
+	_ "github.com/plinthgo/plinth/cacheplugins/memory"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+)

@@ -1,0 +1,35 @@
+package snippets_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+)
+
+func TestXDBLeasesRunTheWork(t *testing.T) {
+	t.Parallel()
+	ctx := plinthtest.New(t, xOption.WithDatabase(xOptDatabase.FromEnv())).Context()
+	ran := false
+	report := func(ctx context.Context) error {
+		ran = true
+		return ctx.Err()
+	}
+	once := func() error {
+		leases, err := xDB.Leases(xDB.MustGetDB(ctx)) //nolint:contextcheck // leases live as long as the database
+		if err != nil {
+			return err
+		}
+		return leases.Do(ctx, "nightly-report", 30*time.Second, func(ctx context.Context, _ *xLease.Lease) error {
+			return report(ctx) // ctx ends where the lease is lost
+		})
+	}
+	if err := once(); err != nil || !ran {
+		t.Errorf("ran = %t, err = %v, want a report", ran, err)
+	}
+}

@@ -1,0 +1,126 @@
+package snippets_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
+)
+
+func startMailer(ctx context.Context) (any, error) { //nolint:unparam // a node
+	mailer := newMailer()
+	xHook.OnStop(ctx, "mailer", mailer.Flush)
+	xHook.AddHealth(ctx, "mailer", mailer.Ping)
+	return mailer, nil
+}
+
+// xhookMailer stands for what a service starts and has to end.
+type xhookMailer struct{}
+
+func newMailer() *xhookMailer { return &xhookMailer{} }
+
+// Flush sends what is left.
+func (*xhookMailer) Flush(context.Context) error {
+	fmt.Println("mails are sent") //nolint:forbidigo // the example prints it
+	return nil
+}
+
+// Ping asks the server.
+func (*xhookMailer) Ping(context.Context) error { return nil }
+
+func Example_xhook() {
+	l := xHook.New() // in a program, xReg does this and xMain the rest
+	ctx := xHook.NewContext(context.Background(), l)
+	if _, err := startMailer(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, health := range l.Check(ctx) {
+		fmt.Println(health.Name, health.Err)
+	}
+	_ = l.Stop(ctx)
+	// Output:
+	// mailer <nil>
+	// mails are sent
+}
+
+const adminAddress = "127.0.0.1:0"
+
+func newAdminServer() *http.Server { return &http.Server{ReadHeaderTimeout: time.Second} }
+
+func serveAdmin(ctx context.Context, _ ...any) {
+	release, _ := xHook.HoldReady(ctx, "admin server")
+	defer release()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", adminAddress)
+	if err != nil {
+		xHook.Fail(ctx, err)
+		return
+	}
+	server := newAdminServer()
+	if !xHook.OnShutdown(ctx, "admin server", server.Shutdown) {
+		_ = listener.Close() // the stop came first: nobody would end the server
+		return
+	}
+	release()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		xHook.Fail(ctx, err)
+	}
+}
+
+func TestSecondServerEndsWithTheService(t *testing.T) {
+	t.Parallel()
+	l := xHook.New()
+	ctx := xHook.NewContext(t.Context(), l)
+	early, _ := xHook.HoldReady(ctx, "the task that is about to start")
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		early()
+		serveAdmin(ctx)
+	}()
+	if err := l.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	<-served
+	if err := l.Err(); err != nil {
+		t.Errorf("the second server failed: %v", err)
+	}
+}
+
+func xhookStream(c *gin.Context, events <-chan string, send func(event string)) {
+	for {
+		select {
+		case event := <-events:
+			send(event)
+		case <-xHook.Draining(c):
+			return
+		}
+	}
+}
+
+func TestStreamEndsWhenTheServiceDrains(t *testing.T) {
+	t.Parallel()
+	events := make(chan string, 1)
+	events <- "first"
+	app := plinthtest.New(t)
+	app.Engine().GET("/events", func(c *gin.Context) {
+		xhookStream(c, events, func(event string) {
+			c.String(http.StatusOK, event)
+			xHook.From(c).BeginDrain()
+		})
+	})
+	if r := app.Request(http.MethodGet, "/events", nil); r.Body() != "first" {
+		t.Errorf("answer = %q, want the one event", r.Body())
+	}
+}

@@ -1,0 +1,130 @@
+package snippets_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// xleaseContext returns a context with the leases of this process.
+func xleaseContext(t *testing.T) (context.Context, *xLease.Leases) {
+	t.Helper()
+	leases := xLease.New(xLease.InProcess(nil))
+	t.Cleanup(func() { _ = leases.Close() })
+	return context.WithValue(xhelperQuiet(), xCtx.LeasesKey, leases), leases
+}
+
+// sendReport sends the report unless another replica is at it.
+func sendReport(ctx context.Context, send func(ctx context.Context) error) error {
+	leases := xLease.MustGetLeases(ctx)
+
+	err := leases.Do(ctx, "nightly-report", 30*time.Second, func(ctx context.Context, _ *xLease.Lease) error {
+		return send(ctx) // ctx ends when the lease is lost
+	})
+	if errors.Is(err, xLease.ErrHeld) {
+		return nil // another replica is at it
+	}
+	return err
+}
+
+// holdReport does something as the only one.
+func holdReport(ctx context.Context, leases *xLease.Leases, work func() error) error {
+	lease, err := leases.Lease(ctx, "nightly-report", 30*time.Second)
+	if err != nil {
+		return err
+	}
+	defer lease.Release(ctx) //nolint:errcheck // the record ends by itself
+
+	return work()
+}
+
+func TestReportIsSentByOne(t *testing.T) {
+	t.Parallel()
+	ctx, leases := xleaseContext(t)
+	sent := 0
+	send := func(ctx context.Context) error {
+		sent++
+		return ctx.Err()
+	}
+	if err := sendReport(ctx, send); err != nil || sent != 1 {
+		t.Errorf("sendReport = %v, sent %d times; want once", err, sent)
+	}
+	err := holdReport(ctx, leases, func() error { return sendReport(ctx, send) })
+	if err != nil || sent != 1 {
+		t.Errorf("while another holds the lease: %v, sent %d times; want nothing", err, sent)
+	}
+	if err := sendReport(ctx, send); err != nil || sent != 2 {
+		t.Errorf("after the release: %v, sent %d times; want twice", err, sent)
+	}
+}
+
+func TestThreeExportsHaveSlots(t *testing.T) {
+	t.Parallel()
+	ctx, leases := xleaseContext(t)
+	taken := map[int]bool{}
+	for range 3 {
+		lease, err := leases.Lease(ctx, "export", time.Minute, xLease.WithSlots(3), xLease.WithWait())
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken[lease.Slot()] = true
+	}
+	if !taken[0] || !taken[1] || !taken[2] {
+		t.Errorf("slots = %v, want 0, 1 and 2", taken)
+	}
+}
+
+// setPosition writes how far a stream was read, for the latest holder only.
+func setPosition(ctx context.Context, db *gorm.DB, lease *xLease.Lease, stream string, offset int64) error {
+	// positions has a column token that begins with 0.
+	result := db.WithContext(ctx).Exec(
+		"UPDATE positions SET offset_at = ?, token = ? WHERE stream = ? AND token <= ?",
+		offset, lease.Token(), stream, lease.Token())
+	if result.Error == nil && result.RowsAffected == 0 {
+		return xLease.ErrLost // somebody with a later token has written
+	}
+	return result.Error
+}
+
+func TestTokenKeepsALateHolderOut(t *testing.T) {
+	t.Parallel()
+	ctx, leases := xleaseContext(t)
+	db, err := xDB.Open(ctx, xDB.Options{Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = xDB.Close(db) }()
+	for _, statement := range []string{
+		"CREATE TABLE positions (stream TEXT, offset_at INTEGER, token INTEGER)", "INSERT INTO positions VALUES ('orders', 0, 0)",
+	} {
+		if err := db.Exec(statement).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	var held []*xLease.Lease
+	for range 2 {
+		lease, err := leases.Lease(ctx, "orders", time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, lease)
+		if err := lease.Release(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := setPosition(ctx, db, held[1], "orders", 7); err != nil {
+		t.Errorf("the second holder: %v", err)
+	}
+	if err := setPosition(ctx, db, held[0], "orders", 5); !errors.Is(err, xLease.ErrLost) {
+		t.Errorf("the first holder: %v, want ErrLost", err)
+	}
+}

@@ -1,0 +1,98 @@
+package snippets_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+)
+
+// UserService is the logic of users.
+type UserService struct{}
+
+var log = xLog.WithName(xLog.NamedSERV)
+
+func (s *UserService) Register(ctx context.Context, name, password string) {
+	log.Info(ctx, "user registered", slog.String("user", name), slog.String("password", password))
+}
+
+// xlogUsers stands for a repository.
+type xlogUsers struct{}
+
+// Find finds nobody.
+func (xlogUsers) Find(context.Context, int64) error { return errors.New("nobody") }
+
+func xlogFind(ctx context.Context, repo xlogUsers, id int64, header http.Header) error {
+	err := xLog.WithName(xLog.NamedREPO).Trace(ctx, "User.Find", func(ctx context.Context) error {
+		return repo.Find(ctx, id)
+	}, slog.Any("headers", header))
+	return err
+}
+
+func xlogAccess(ctx context.Context, took time.Duration, agent string) {
+	log.Access(ctx, &xLog.AccessLine{
+		Method: "GET", Path: "/api/v1/user/1", Route: "/api/v1/user/:id", Status: 200, Bytes: 512,
+		Duration: took, ClientIP: "192.0.2.1", UserAgent: agent,
+	})
+}
+
+func TestLinesAreWrittenAsThePageSays(t *testing.T) {
+	t.Parallel()
+	var buffer bytes.Buffer
+	engine, err := xLog.New(xLog.Config{Writer: &buffer, Format: xLog.FormatJSON})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := xLog.NewContext(t.Context(), engine) // every logger writes there with this context
+
+	new(UserService).Register(ctx, "ann", "hunter2")
+	if err := xlogFind(ctx, xlogUsers{}, 7, http.Header{"Authorization": {"Bearer abc"}}); err == nil {
+		t.Error("somebody was found")
+	}
+	xlogAccess(ctx, 1250*time.Microsecond, "curl")
+	for _, want := range []string{
+		`"name":"SERV","msg":"user registered","user":"ann","password":"***"}`,
+		`"call":"User.Find","outcome":"error"`, `"headers":{"Authorization":"***"}`,
+		`"msg":"request","method":"GET","path":"/api/v1/user/1","route":"/api/v1/user/:id","status":200`,
+	} {
+		if !strings.Contains(buffer.String(), want) {
+			t.Errorf("the log has no %s:\n%s", want, &buffer)
+		}
+	}
+}
+
+// xlogEngine is what a program without xReg does at its start.
+func xlogEngine(run func(engine *xLog.Engine) error) error {
+	config, err := xLog.ConfigFromEnv()
+	if err != nil {
+		return err
+	}
+	engine, err := xLog.New(config)
+	if err != nil {
+		return err
+	}
+	restore := xLog.SetDefault(engine)
+	defer restore()
+	defer engine.Close() //nolint:errcheck // nobody would read it
+
+	return run(engine)
+}
+
+func TestEngineIsMadeFromTheEnvironment(t *testing.T) {
+	t.Setenv("LOG_DIR", "none")
+	t.Setenv("LOG_LEVEL", "error")
+	if err := xlogEngine(func(engine *xLog.Engine) error {
+		if log.Enabled(t.Context(), slog.LevelWarn) || !log.Enabled(t.Context(), slog.LevelError) {
+			t.Errorf("the level of %v is not that of the environment", engine)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,87 @@
+package snippets_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+// xmiddleRoles stands for the roles of an application's users.
+type xmiddleRoles struct{}
+
+// Of returns those of the user of a request.
+func (xmiddleRoles) Of(context.Context) xmiddleRoles { return xmiddleRoles{} }
+
+// Has knows one permission.
+func (xmiddleRoles) Has(permission string) bool { return permission == "user:account:read" }
+
+func xmiddlePolicy(engine *gin.Engine) error {
+	policy, err := xMiddle.CORS(xMiddle.CORSConfig{
+		AllowOrigins:     []string{"https://app.example.com", "https://*.preview.example.com"},
+		AllowCredentials: true,
+		MaxAge:           10 * time.Minute,
+	})
+	if err != nil {
+		return err
+	}
+	engine.Use(policy)
+	return nil
+}
+
+func xmiddleRoutes(engine *gin.Engine) {
+	roles := xmiddleRoles{}
+	remove := func(c *gin.Context) { xResult.Success(c, "removed") }
+
+	check := func(ctx context.Context, permission string) (bool, error) {
+		return roles.Of(ctx).Has(permission), nil
+	}
+	engine.DELETE("/user/:id", xMiddle.RequirePermission(check, "user:account:delete"), remove)
+
+	java := engine.Group("/legacy", xMiddle.UseProfile(xBase.ProfileJava))
+	java.GET("/user", func(c *gin.Context) { xResult.Success(c, "found") })
+}
+
+func TestMiddlewareIsMounted(t *testing.T) {
+	t.Parallel()
+	origin := plinthtest.WithHeader("Origin", "https://pr-7.preview.example.com")
+	app := plinthtest.New(t, xOption.WithEngine(func(engine *gin.Engine) {
+		if err := xmiddlePolicy(engine); err != nil {
+			t.Error(err)
+		}
+		xmiddleRoutes(engine)
+	}))
+	r := app.Request(http.MethodDelete, "/user/7", nil, origin)
+	if got := r.Header().Get("Access-Control-Allow-Origin"); r.Status() != http.StatusForbidden || got == "" {
+		t.Errorf("without the permission: %d, allowed origin %q", r.Status(), got)
+	}
+	if r := app.Request(http.MethodGet, "/legacy/user", nil); !strings.Contains(r.Body(), `"duration"`) {
+		t.Errorf("profile of the Java library: %s", r.Body())
+	}
+}
+
+func TestMiddlewareWithoutParametersIsAHandler(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, xOption.WithEngine(func(engine *gin.Engine) {
+		engine.Use(xMiddle.ResponseMiddleware, xMiddle.ReleaseAllCors, xMiddle.AllowOption)
+		engine.GET("/", func(c *gin.Context) { _ = c.Error(errors.New("unknown")) })
+	}))
+	origin := plinthtest.WithHeader("Origin", "https://example.com")
+	r := app.Request(http.MethodGet, "/", nil, origin)
+	if got := r.Header().Get("Access-Control-Allow-Origin"); got != "*" || r.Status() != http.StatusInternalServerError {
+		t.Errorf("got %d, allowed origin %q", r.Status(), got)
+	}
+	if r := app.Request(http.MethodOptions, "/", nil); r.Status() != http.StatusNoContent || r.Header().Get("Allow") == "" {
+		t.Errorf("OPTIONS = %d, Allow %q", r.Status(), r.Header().Get("Allow"))
+	}
+}

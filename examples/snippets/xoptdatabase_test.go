@@ -1,0 +1,80 @@
+package snippets_test
+
+import (
+	"context"
+	"io/fs"
+	"testing"
+	"testing/fstest"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+func xoptdatabaseOption(migrations fs.FS, createRoles func(ctx context.Context, db *gorm.DB) error) xOption.Option {
+	type User struct {
+		xModels.BaseEntity
+		Name string
+	}
+	type Role struct {
+		xModels.BaseEntity
+		Name string
+	}
+	return xOption.WithDatabase(
+		xOptDatabase.FromEnv(),
+		xOptDatabase.WithAutoMigrate(&User{}, &Role{}),
+		xOptDatabase.WithMigrations(migrations),
+		xOptDatabase.WithPrepare(createRoles),
+	)
+}
+
+func TestDatabaseIsMigratedAndPrepared(t *testing.T) {
+	t.Parallel()
+	migrations := fstest.MapFS{
+		"0001_names_are_unique.sql": {Data: []byte("CREATE UNIQUE INDEX idx_roles_name ON roles (name);")},
+	}
+	app := plinthtest.New(t, xoptdatabaseOption(migrations, func(_ context.Context, db *gorm.DB) error {
+		return db.Exec("INSERT INTO roles (id, name, created_at, updated_at) VALUES (1, 'admin', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)").Error
+	}))
+	var n int64
+	if err := xDB.MustGetDB(app.Context()).Table("roles").Count(&n).Error; err != nil || n != 1 {
+		t.Errorf("%d roles, %v; want the one that was prepared", n, err)
+	}
+}
+
+func xoptdatabaseOpen(ctx context.Context, use func(db *gorm.DB) error) error {
+	type City struct {
+		ID   int64
+		Name string
+	}
+	config, err := xOptDatabase.Build(
+		xOptDatabase.WithDriver("sqlite", ":memory:"),
+		xOptDatabase.WithAutoMigrate(&City{}),
+	)
+	if err != nil {
+		return err
+	}
+	db, err := config.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer xDB.Close(db) //nolint:errcheck // nothing is left to write
+	if err := config.BringUp(ctx, db); err != nil {
+		return err
+	}
+	return use(db)
+}
+
+func TestDatabaseIsOpenedWithoutAnApplication(t *testing.T) {
+	t.Parallel()
+	if err := xoptdatabaseOpen(xhelperQuiet(), func(db *gorm.DB) error {
+		return db.Exec("INSERT INTO cities (name) VALUES ('Berlin')").Error
+	}); err != nil {
+		t.Error(err)
+	}
+}

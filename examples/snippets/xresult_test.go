@@ -1,0 +1,81 @@
+package snippets_test
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+func findUser(ctx context.Context, id string) (string, error) {
+	if id != "7" {
+		return "", xError.NewError(ctx, xError.UserNotFound, "no such user", false)
+	}
+	return "Ada", nil
+}
+
+func xresultRoutes(engine *gin.Engine) {
+	engine.GET("/user/:id", func(c *gin.Context) {
+		user, err := findUser(c, c.Param("id"))
+		if err != nil {
+			_ = c.Error(err) // answered by the middleware
+			return
+		}
+		xResult.SuccessHasData(c, "found", user)
+	})
+}
+
+func TestHandlerAnswersOnce(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, xOption.WithEngine(xresultRoutes))
+	if r := app.Request(http.MethodGet, "/user/7", nil); r.Status() != http.StatusOK || r.Message() != "found" {
+		t.Errorf("answer = %d %s", r.Status(), r.Body())
+	}
+	if r := app.Request(http.MethodGet, "/user/8", nil); r.Status() != http.StatusUnauthorized {
+		t.Errorf("answer = %d %s", r.Status(), r.Body())
+	}
+}
+
+func xresultStream(c *gin.Context) {
+	type Row struct {
+		Name string `json:"name"`
+	}
+	scan := func(rows *sql.Rows) (row Row, err error) { return row, rows.Scan(&row.Name) }
+	rows, err := xDB.MustGetDB(c).Raw("SELECT 'Ada' UNION ALL SELECT 'Bob'").Rows() //nolint:rowserrcheck // it is, at the end of the stream
+	if err != nil {
+		_ = c.Error(err)
+		return
+	}
+	defer func() { _ = rows.Close() }()
+	xResult.Stream(c, func(yield func(Row, error) bool) {
+		for rows.Next() {
+			row, err := scan(rows)
+			if !yield(row, err) {
+				return // the client has gone, or err has ended the stream
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Row{}, err)
+		}
+	})
+}
+
+func TestRowsAreStreamed(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, xOption.WithDatabase(xOptDatabase.FromEnv()), xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		engine.GET("/users", xresultStream)
+	}))
+	if r := app.Request(http.MethodGet, "/users", nil); r.Body() != "{\"name\":\"Ada\"}\n{\"name\":\"Bob\"}\n" {
+		t.Errorf("answer = %d %s", r.Status(), r.Body())
+	}
+}

@@ -1,0 +1,74 @@
+package notifyx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/notifytest"
+)
+
+func TestConformance(t *testing.T) {
+	notifytest.Run(t, notifytest.Harness{Type: xNotify.TypeSMS, Open: open})
+}
+
+func open(testing.TB) (xNotify.Sender, notifytest.Receiver) {
+	c := &carrier{}
+	return c, c
+}
+
+// carrier is a sender and what it sends to.
+type carrier struct {
+	mu      sync.Mutex
+	mode    notifytest.Mode
+	arrived []notifytest.Arrival
+}
+
+// Send implements xNotify.Sender.
+func (c *carrier) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+	err := m.Validate()
+	if err == nil {
+		err = c.take(ctx, m)
+	}
+	return xNotify.NewResult(m, err), err
+}
+
+func (c *carrier) take(ctx context.Context, m *xNotify.Message) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.mode {
+	case notifytest.FailTemporarily:
+		return errors.New("too many messages")
+	case notifytest.FailPermanently:
+		return xNotify.Permanent(errors.New("no such number"))
+	case notifytest.Hang:
+		<-ctx.Done()
+	case notifytest.Accept:
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.arrived = append(c.arrived, notifytest.Arrival{Mark: m.ID, To: slices.Clone(m.To), Subject: m.Subject, Content: m.Content})
+	return nil
+}
+
+// Recipient implements notifytest.Receiver.
+func (*carrier) Recipient(i int) string { return fmt.Sprintf("+49123450%d", i) }
+
+// Answer implements notifytest.Receiver.
+func (c *carrier) Answer(m notifytest.Mode) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mode = m
+}
+
+// Arrived implements notifytest.Receiver.
+func (c *carrier) Arrived() []notifytest.Arrival {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.arrived)
+}
