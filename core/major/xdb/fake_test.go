@@ -30,10 +30,11 @@ type fake struct {
 	rows    func() sqldriver.Rows
 	kind    func(error) driver.ErrorKind
 
-	mu       sync.Mutex
-	attempts int
-	open     int
-	prepared int
+	mu          sync.Mutex
+	attempts    int
+	initialized int // dialectors
+	open        int
+	prepared    int
 }
 
 func (f *fake) Name() string {
@@ -82,6 +83,9 @@ type fakeDialector struct {
 func (d *fakeDialector) Name() string { return d.fake.Name() }
 
 func (d *fakeDialector) Initialize(db *gorm.DB) error {
+	d.fake.mu.Lock()
+	d.fake.initialized++
+	d.fake.mu.Unlock()
 	callbacks.RegisterDefaultCallbacks(db, &callbacks.Config{})
 	db.ConnPool = sql.OpenDB(d)
 	return nil

@@ -76,6 +76,9 @@ func (t *target) label() string {
 func (t *target) connect(ctx context.Context, o Options) (*gorm.DB, error) {
 	start := time.Now()
 	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, min(2*wait, longWait) {
+		if ctx.Err() != nil { // an attempt would begin beside the caller, who does not wait for it
+			return nil, context.Cause(ctx)
+		}
 		db, err := t.attempt(ctx, o)
 		if err == nil {
 			o.Log.Info(ctx, "database connected", slog.String("driver", t.name), slog.String("at", t.where),

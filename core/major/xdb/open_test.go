@@ -126,6 +126,23 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	})
 }
 
+func TestOpenBeginsNothingAfterTheEndOfItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, _ := logged(t)
+		cause := errors.New("the start was given up")
+		ctx, cancel := context.WithCancelCause(parent)
+		cancel(cause)
+		f := &fake{}
+		if _, err := registryOf(f).Open(ctx, xDB.Options{Driver: "fake"}); !errors.Is(err, cause) {
+			t.Errorf("error = %v, want the cause", err)
+		}
+		synctest.Wait() // for an attempt that was left behind
+		if f.initialized != 0 {
+			t.Error("a dialector was initialized: one of a file would make it after Open has returned")
+		}
+	})
+}
+
 func TestOpenLeavesNothingOpenWhereItFails(t *testing.T) {
 	boom := errors.New("boom")
 	prepare := []xDB.Prepare{func(_ context.Context, db *gorm.DB) error { return errors.Join(boom, db.Exec("x").Error) }}
