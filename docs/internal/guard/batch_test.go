@@ -15,7 +15,7 @@ func TestABatchIsBounded(t *testing.T) {
 		_, _ = io.Copy(w, r.Body)
 	}))
 	for messages, want := range map[int]int{1: http.StatusOK, 16: http.StatusOK, 17: http.StatusBadRequest} {
-		body := "[" + strings.TrimSuffix(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, messages), ",") + "]"
+		body := "[" + strings.TrimSuffix(strings.Repeat(`{"jsonrpc":"2.0","method":"ping"},`, messages), ",") + "]"
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/api/mcp", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()

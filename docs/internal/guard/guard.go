@@ -16,7 +16,8 @@
 //	a body that is not there after Config.ReadTimeout               408  -32600, the connection is closed
 //	a body that breaks off                                          400  -32600
 //	a body that is empty, not UTF-8 or not one JSON value           400  -32700
-//	a batch of more than 16 messages                                400  -32600
+//	a batch of more than 16 messages, or of two with the same id    400  -32600
+//	an id that is a fraction, or a number above 2^53-1              400  -32600
 //
 // What the SDK refuses with plain text gets the same form: -32600 in general, -32022 with data.supported for a version of the
 // protocol that is unknown, -32603 for a status of 500 and above. An unknown method is -32601, in the older versions of the
@@ -36,6 +37,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"github.com/plinthgo/plinth/docs/internal/rpc"
 )
 
 const (
@@ -94,12 +97,12 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.early(w, r) {
 		return
 	}
-	body, no := g.read(w, r)
+	body, message, no := g.read(w, r)
 	if no != nil {
 		no.write(w)
 		return
 	}
-	out.message = body
+	out.message = message
 	g.next.ServeHTTP(out, complete(r, body))
 	out.finish()
 }
@@ -141,7 +144,7 @@ func (g *guard) rescue(out *response, r *http.Request) {
 	if out.begun {
 		panic(http.ErrAbortHandler)
 	}
-	failed := refuse(http.StatusInternalServerError, codeInternal, "internal error")
-	failed.ID = parseMessage(out.message).id()
+	failed := refuse(http.StatusInternalServerError, rpc.InternalError, "internal error")
+	failed.ID = out.message.Answerable()
 	failed.write(out.ResponseWriter)
 }

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/plinthgo/plinth/docs/internal/rpc"
 )
 
 // Validate returns all problems of c at once.
@@ -54,11 +56,11 @@ func (g *guard) admit(out http.Header, r *http.Request) *refusal {
 	if len(values) > 0 {
 		o, ok := parseOrigin(values[0])
 		if !ok || len(values) > 1 || !g.allowed(o, r) {
-			return refuse(http.StatusForbidden, codeInvalidRequest, "origin not allowed")
+			return refuse(http.StatusForbidden, rpc.InvalidRequest, "origin not allowed")
 		}
 	}
 	if arrivedOnLoopback(r) && !isLoopback(r.Host) && !g.isConfigured(r.Host) {
-		return refuse(http.StatusForbidden, codeInvalidRequest, "host not allowed: at a loopback address the Host header must be a loopback name")
+		return refuse(http.StatusForbidden, rpc.InvalidRequest, "host not allowed: at a loopback address the Host header must be a loopback name")
 	}
 	if len(values) > 0 {
 		out.Set("Access-Control-Allow-Origin", values[0])

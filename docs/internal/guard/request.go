@@ -2,7 +2,6 @@ package guard
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/plinthgo/plinth/docs/internal/rpc"
 )
 
 const (
@@ -23,18 +23,18 @@ const (
 // accept checks what the header says of the request, before the body is read.
 func accept(r *http.Request) *refusal {
 	if r.Method != http.MethodPost {
-		no := refuse(http.StatusMethodNotAllowed, codeInvalidRequest, "method "+r.Method+" not allowed: send messages with POST")
+		no := refuse(http.StatusMethodNotAllowed, rpc.InvalidRequest, "method "+r.Method+" not allowed: send messages with POST")
 		no.allow = allow
 		return no
 	}
 	if !acceptsJSON(r.Header.Values("Accept")) {
-		return refuse(http.StatusNotAcceptable, codeInvalidRequest, "the Accept header excludes "+typeJSON)
+		return refuse(http.StatusNotAcceptable, rpc.InvalidRequest, "the Accept header excludes "+typeJSON)
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != typeJSON {
-		return refuse(http.StatusUnsupportedMediaType, codeInvalidRequest, "the Content-Type must be "+typeJSON)
+		return refuse(http.StatusUnsupportedMediaType, rpc.InvalidRequest, "the Content-Type must be "+typeJSON)
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return refuse(http.StatusUnsupportedMediaType, codeInvalidRequest, "the body must have no Content-Encoding")
+		return refuse(http.StatusUnsupportedMediaType, rpc.InvalidRequest, "the body must have no Content-Encoding")
 	}
 	return nil
 }
@@ -70,8 +70,24 @@ func complete(r *http.Request, body []byte) *http.Request {
 	return whole
 }
 
-// read returns the body of a request, which is one JSON value.
-func (g *guard) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
+// read returns the body of a request, which is one JSON value, and the message in it, which is zero for a batch.
+func (g *guard) read(w http.ResponseWriter, r *http.Request) (body []byte, m rpc.Message, no *refusal) {
+	body, no = g.receive(w, r)
+	if no != nil {
+		return nil, m, no
+	}
+	messages, batch, wrong := rpc.Read(body)
+	if wrong != nil {
+		return nil, m, &refusal{status: http.StatusBadRequest, Answer: *wrong}
+	}
+	if !batch {
+		m = messages[0]
+	}
+	return body, m, nil
+}
+
+// receive returns the body of a request.
+func (g *guard) receive(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 	if r.ContentLength > g.maxBody {
 		return nil, g.tooLarge()
 	}
@@ -83,62 +99,17 @@ func (g *guard) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	case errors.As(err, &large):
 		return nil, g.tooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		no := refuse(http.StatusRequestTimeout, codeInvalidRequest, "the body did not arrive in time")
+		no := refuse(http.StatusRequestTimeout, rpc.InvalidRequest, "the body did not arrive in time")
 		no.disconnect = true
 		return nil, no
 	case err != nil:
-		return nil, refuse(http.StatusBadRequest, codeInvalidRequest, "the body broke off")
+		return nil, refuse(http.StatusBadRequest, rpc.InvalidRequest, "the body broke off")
 	}
-	return body, check(body)
+	return body, nil
 }
 
 func (g *guard) tooLarge() *refusal {
-	no := refuse(http.StatusRequestEntityTooLarge, codeInvalidRequest, fmt.Sprintf("the body exceeds %d bytes", g.maxBody))
+	no := refuse(http.StatusRequestEntityTooLarge, rpc.InvalidRequest, fmt.Sprintf("the body exceeds %d bytes", g.maxBody))
 	no.disconnect = true
 	return no
-}
-
-// check refuses what is not one JSON value. The SDK would overlook bytes that follow the first.
-func check(body []byte) *refusal {
-	switch {
-	case len(body) == 0:
-		return refuse(http.StatusBadRequest, codeParse, "parse error: the body is empty")
-	case !utf8.Valid(body):
-		return refuse(http.StatusBadRequest, codeParse, "parse error: the body is not UTF-8")
-	}
-	var value json.RawMessage
-	if err := json.Unmarshal(body, &value); err != nil {
-		return refuse(http.StatusBadRequest, codeParse, "parse error: "+err.Error())
-	}
-	var batch []json.RawMessage
-	if json.Unmarshal(body, &batch) == nil && len(batch) > maxBatch {
-		return refuse(http.StatusBadRequest, codeInvalidRequest, fmt.Sprintf("a batch holds %d messages at most", maxBatch))
-	}
-	return nil
-}
-
-// maxBatch bounds the messages of a batch, each of which may ask for a whole page.
-const maxBatch = 16
-
-// A message is what the guard needs of a JSON-RPC message.
-type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-}
-
-// parseMessage returns the zero message for what is no JSON object.
-func parseMessage(body []byte) message {
-	var m message
-	if err := json.Unmarshal(body, &m); err != nil {
-		return message{ID: m.ID}
-	}
-	return m
-}
-
-// id is the message's id where it is of a type that the protocol has: a string or a number.
-func (m message) id() json.RawMessage {
-	if len(m.ID) == 0 || m.ID[0] != '"' && m.ID[0] != '-' && (m.ID[0] < '0' || m.ID[0] > '9') {
-		return nil
-	}
-	return m.ID
 }

@@ -7,14 +7,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-)
 
-// Error codes of JSON-RPC 2.0.
-const (
-	codeParse          = -32700
-	codeInvalidRequest = -32600
-	codeMethodNotFound = -32601
-	codeInternal       = -32603
+	"github.com/plinthgo/plinth/docs/internal/rpc"
 )
 
 // A refusal is a JSON-RPC error as an HTTP answer.
@@ -23,19 +17,11 @@ type refusal struct {
 	allow      string // the header, with 405
 	disconnect bool   // part of the request is still to come
 
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id,omitempty"`
-	Error   rpcError        `json:"error"`
-}
-
-type rpcError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Data    any    `json:"data,omitempty"`
+	rpc.Answer
 }
 
 func refuse(status, code int, text string) *refusal {
-	return &refusal{status: status, Version: "2.0", Error: rpcError{Code: code, Message: text}}
+	return &refusal{status: status, Answer: rpc.Refuse(code, text)}
 }
 
 func (no *refusal) write(w http.ResponseWriter) {
@@ -51,7 +37,7 @@ func (no *refusal) write(w http.ResponseWriter) {
 	if no.disconnect {
 		h.Set("Connection", "close")
 	}
-	body, err := json.Marshal(no)
+	body, err := json.Marshal(no.Answer)
 	if err != nil { // an id that was read from JSON can be written
 		body = nil
 	}
@@ -67,7 +53,7 @@ const maxText = 1 << 10
 type response struct {
 	http.ResponseWriter
 	header  http.Header // of the request
-	message []byte      // the body of the request
+	message rpc.Message // of the request
 	begun   bool        // something was passed on
 	held    int         // the status that is held back, or 0
 	text    []byte
@@ -128,13 +114,13 @@ func (w *response) finish() {
 	if w.held == 0 {
 		return
 	}
-	m := parseMessage(w.message)
+	m := w.message
 	text := strings.TrimPrefix(strings.TrimSpace(string(w.text)), "Bad Request: ")
-	no := refuse(w.held, codeInvalidRequest, text)
-	no.ID = m.id()
+	no := refuse(w.held, rpc.InvalidRequest, text)
+	no.ID = m.Answerable()
 	switch {
 	case w.held >= http.StatusInternalServerError:
-		no.Error.Code = codeInternal
+		no.Error.Code = rpc.InternalError
 	case strings.HasPrefix(text, unknownVersion):
 		no.Error.Code = mcp.CodeUnsupportedProtocolVersion
 		no.Error.Data = mcp.UnsupportedProtocolVersionData{
@@ -147,7 +133,7 @@ func (w *response) finish() {
 		w.ResponseWriter.WriteHeader(http.StatusAccepted)
 		return
 	case strings.HasPrefix(text, unknownMethod):
-		no.Error.Code = codeMethodNotFound
+		no.Error.Code = rpc.MethodNotFound
 		no.Error.Message = "method not found" + strings.TrimSuffix(strings.TrimPrefix(text, unknownMethod), " unsupported")
 		if no.ID != nil {
 			no.status = http.StatusOK

@@ -1,6 +1,8 @@
 package tool_test
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -13,6 +15,25 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/tool"
 )
 
+// A recorder keeps the body of the latest answer.
+type recorder struct {
+	http.RoundTripper
+
+	last []byte
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := r.RoundTripper.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	r.last, err = io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	response.Body = io.NopCloser(bytes.NewReader(r.last))
+	return response, err
+}
+
 func TestClientsOfEveryVersionCallAllToolsOverHTTP(t *testing.T) {
 	server := tool.New(config(t))
 	endpoint := httptest.NewServer(guard.New(guard.Config{}, mcp.NewStreamableHTTPHandler(
@@ -20,13 +41,14 @@ func TestClientsOfEveryVersionCallAllToolsOverHTTP(t *testing.T) {
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, PropagateRequestCancellation: true},
 	)))
 	t.Cleanup(endpoint.Close)
+	wire := &recorder{RoundTripper: endpoint.Client().Transport}
 	arguments := map[string]string{
 		"sector": `{}`, "list": `{"sector":"guide"}`, "detail": `{"sector":"guide","path":"/quick-start.zh"}`, "search": `{"query":"缓存"}`,
 	}
 	for _, version := range mcp.SupportedProtocolVersions() {
 		t.Run(version, func(t *testing.T) {
 			client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
-				&mcp.StreamableClientTransport{Endpoint: endpoint.URL, HTTPClient: endpoint.Client(), MaxRetries: -1},
+				&mcp.StreamableClientTransport{Endpoint: endpoint.URL, HTTPClient: &http.Client{Transport: wire}, MaxRetries: -1},
 				&mcp.ClientSessionOptions{ProtocolVersion: version})
 			if err != nil {
 				t.Fatal(err)
@@ -48,6 +70,10 @@ func TestClientsOfEveryVersionCallAllToolsOverHTTP(t *testing.T) {
 			slices.Sort(names)
 			if diff := cmp.Diff([]string{"detail", "list", "search", "sector"}, names); diff != "" {
 				t.Errorf("tools (-want +got):\n%s", diff)
+			}
+			call(t, client, "sector", `{}`)
+			if got, want := bytes.Count(wire.last, []byte(`"resultType":"complete"`)), map[bool]int{true: 1}[version >= "2026-07-28"]; got != want {
+				t.Errorf("the result has its type %d times, want %d: %s", got, want, wire.last)
 			}
 			if _, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "docs:///guide/nothing"}); err == nil {
 				t.Error("a resource that does not exist is read")
