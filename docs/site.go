@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plinthgo/plinth/docs/internal/guard"
+	"github.com/plinthgo/plinth/docs/internal/stdio"
 )
 
 // maxMessage bounds a message of the protocol, in bytes.
@@ -69,10 +71,11 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ServeStdio speaks the Model Context Protocol over standard input and output, until the client closes its end or ctx ends.
+// ServeStdio speaks the Model Context Protocol over standard input and output, until the client closes its end and has every
+// answer, or ctx ends.
 // Nothing else may write to standard output meanwhile.
 func (s *Site) ServeStdio(ctx context.Context) error {
-	if err := s.now.Load().server.Run(ctx, &mcp.StdioTransport{}); err != nil && ctx.Err() == nil {
+	if err := s.now.Load().server.Run(ctx, stdio.New(os.Stdin, os.Stdout)); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("docs: serve standard input: %w", err)
 	}
 	return nil

@@ -24,7 +24,7 @@
 // protocol with status 200 like any other error of a call; an unknown notification is accepted with 202 and ignored.
 //
 // An origin is allowed that is the server's own (its host and port are those of the Host header), that is configured, or that
-// is on a loopback address where the request is to one. Headers that proxies add are not believed: where a proxy changes the
+// is http or https on a loopback address where the request is to one. Headers that proxies add are not believed: where a proxy changes the
 // Host header, the public origin has to be configured. A Host header at a loopback address must be a loopback name or
 // address, or the host of a configured origin; the SDK's own check, which knows no configured origins, can then be switched off.
 //

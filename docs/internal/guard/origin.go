@@ -38,6 +38,8 @@ func parseOrigin(s string) (origin, bool) {
 	return origin{Scheme: u.Scheme, Host: withoutDefaultPort(u.Host, u.Scheme)}, true
 }
 
+func (o origin) isWeb() bool { return o.Scheme == "http" || o.Scheme == "https" }
+
 func withoutDefaultPort(host, scheme string) string {
 	host = strings.ToLower(host)
 	switch scheme {
@@ -70,7 +72,7 @@ func (g *guard) admit(out http.Header, r *http.Request) *refusal {
 }
 
 func (g *guard) allowed(o origin, r *http.Request) bool {
-	return g.origins[o.String()] || isOwn(o, r) || isLoopback(o.Host) && isLoopback(r.Host) && !arrivedElsewhere(r)
+	return g.origins[o.String()] || isOwn(o, r) || o.isWeb() && isLoopback(o.Host) && isLoopback(r.Host) && !arrivedElsewhere(r)
 }
 
 // isConfigured reports whether a Host header names the host of a configured origin.
@@ -81,7 +83,7 @@ func (g *guard) isConfigured(host string) bool {
 // isOwn reports whether a page of this server sent the request. Where TLS ends is unknown, so that http and https are
 // the same here, except that a page without TLS does not speak for a server with it.
 func isOwn(o origin, r *http.Request) bool {
-	if o.Scheme != "https" && (o.Scheme != "http" || r.TLS != nil) {
+	if !o.isWeb() || o.Scheme == "http" && r.TLS != nil {
 		return false
 	}
 	return o.Host == withoutDefaultPort(r.Host, o.Scheme)

@@ -62,6 +62,7 @@ func TestOriginAndHostDecideWhoIsServed(t *testing.T) {
 		{name: "loopback to a public address by a loopback name", at: public, url: "http://localhost/", origin: []string{"http://localhost:3000"}, want: 403},
 		{name: "loopback to loopback", at: local, url: "http://localhost:8080/", origin: []string{"http://127.0.0.1:3000"}, want: 200},
 		{name: "loopback of IPv6", at: local, url: "http://[::1]:8080/", origin: []string{"http://[::1]:3000"}, want: 200},
+		{name: "loopback by another scheme", at: local, url: "http://localhost:8080/", origin: []string{"ftp://127.0.0.1:3000"}, want: 403},
 		{name: "a name that begins like loopback", at: local, url: "http://localhost:8080/", origin: []string{"http://localhost.evil.example"}, want: 403},
 		{name: "rebinding", at: local, url: "http://evil.example:8080/", want: 403},
 		{name: "rebinding with its own origin", at: local, url: "http://evil.example:8080/", origin: []string{"http://evil.example:8080"}, want: 403},

@@ -76,12 +76,12 @@ func (g *guard) read(w http.ResponseWriter, r *http.Request) (body []byte, m rpc
 	if no != nil {
 		return nil, m, no
 	}
-	messages, batch, wrong := rpc.Read(body)
+	b, wrong := rpc.Read(body)
 	if wrong != nil {
 		return nil, m, &refusal{status: http.StatusBadRequest, Answer: *wrong}
 	}
-	if !batch {
-		m = messages[0]
+	if !b.Batch {
+		m = b.Messages[0]
 	}
 	return body, m, nil
 }

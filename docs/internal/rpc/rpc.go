@@ -19,6 +19,7 @@ const (
 	ParseError     = -32700
 	InvalidRequest = -32600
 	MethodNotFound = -32601
+	InvalidParams  = -32602
 	InternalError  = -32603
 )
 
@@ -47,63 +48,74 @@ func Refuse(code int, text string) Answer {
 	return Answer{Version: "2.0", Error: Error{Code: code, Message: text}}
 }
 
-// A Message is a request, a notification, which has no ID, or an answer, which has no Method.
+// A Body is one message, or a batch.
+type Body struct {
+	Messages []Message // one, or those of the batch
+	Batch    bool
+}
+
+// A Message is a request, a notification, which has no ID, or an answer, which has no Method. What is no object has neither.
 type Message struct {
+	Text   json.RawMessage `json:"-"`
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 }
 
-// Read returns the messages of a text, and whether they are a batch. What is no object is the zero Message. The answer is not
-// nil where the text must not go any further.
-func Read(text []byte) (messages []Message, batch bool, no *Answer) {
-	texts, batch, err := split(text)
+// Read returns the messages of a text. The answer is not nil where the text must not go any further.
+func Read(text []byte) (Body, *Answer) {
+	b, err := split(text)
 	if err != nil {
-		return nil, false, ptr(Refuse(ParseError, "parse error: "+err.Error()))
+		return Body{}, ptr(Refuse(ParseError, "parse error: "+err.Error()))
 	}
-	if len(texts) > maxBatch {
-		return nil, true, ptr(Refuse(InvalidRequest, fmt.Sprintf("a batch holds %d messages at most", maxBatch)))
+	if len(b.Messages) > maxBatch {
+		return Body{}, ptr(Refuse(InvalidRequest, fmt.Sprintf("a batch holds %d messages at most", maxBatch)))
 	}
 	seen := map[string]bool{}
-	for _, text := range texts {
-		m := parse(text)
+	for _, m := range b.Messages {
 		if no := m.check(); no != nil {
-			return nil, batch, no
+			return Body{}, no
 		}
 		if key, ok := m.Key(); ok && m.Method != "" {
 			if seen[key] {
-				return nil, batch, ptr(Refuse(InvalidRequest, "two messages of the batch have the same id"))
+				return Body{}, ptr(Refuse(InvalidRequest, "two messages of the batch have the same id"))
 			}
 			seen[key] = true
 		}
-		messages = append(messages, m)
 	}
-	return messages, batch, nil
+	return b, nil
 }
 
-// split returns the texts of the messages of a text.
-func split(text []byte) (messages []json.RawMessage, batch bool, err error) {
+func split(text []byte) (Body, error) {
 	switch {
 	case len(text) == 0:
-		return nil, false, errors.New("the message is empty")
+		return Body{}, errors.New("the message is empty")
 	case !utf8.Valid(text):
-		return nil, false, errors.New("the message is not UTF-8")
+		return Body{}, errors.New("the message is not UTF-8")
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(text, &whole); err != nil { // which tells of bytes behind the value, too
-		return nil, false, err
+		return Body{}, err
 	}
 	if !bytes.HasPrefix(whole, []byte("[")) {
-		return []json.RawMessage{whole}, false, nil
+		return Body{Messages: []Message{parse(whole)}}, nil
 	}
-	return messages, true, json.Unmarshal(whole, &messages)
+	var texts []json.RawMessage
+	if err := json.Unmarshal(whole, &texts); err != nil {
+		return Body{}, err
+	}
+	b := Body{Batch: true}
+	for _, text := range texts {
+		b.Messages = append(b.Messages, parse(text))
+	}
+	return b, nil
 }
 
-// parse returns the zero message for what is no JSON object.
-func parse(text []byte) Message {
+func parse(text json.RawMessage) Message {
 	var m Message
 	if err := json.Unmarshal(text, &m); err != nil {
-		return Message{ID: m.ID}
+		m = Message{ID: m.ID}
 	}
+	m.Text = text
 	return m
 }
 
@@ -112,7 +124,7 @@ func (m Message) check() *Answer {
 	if m.Method == "" || len(m.ID) == 0 || m.ID[0] != '-' && (m.ID[0] < '0' || m.ID[0] > '9') {
 		return nil
 	}
-	if n, err := strconv.ParseInt(string(m.ID), 10, 64); err != nil || n > maxNumber || n < -maxNumber {
+	if n, err := strconv.ParseInt(string(m.ID), 10, 64); err != nil || n > maxNumber || n < -maxNumber || strconv.FormatInt(n, 10) != string(m.ID) {
 		return ptr(Refuse(InvalidRequest, "the id must be a string, or an integer between -(2^53-1) and 2^53-1"))
 	}
 	return nil

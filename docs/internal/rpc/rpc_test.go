@@ -22,6 +22,7 @@ func TestReadRefusesWhatWouldComeBackChanged(t *testing.T) {
 		{message("9007199254740991"), 0},
 		{message("9007199254740992"), rpc.InvalidRequest},
 		{message("-9007199254740992"), rpc.InvalidRequest},
+		{message("-0"), rpc.InvalidRequest},
 		{message("1.5"), rpc.InvalidRequest},
 		{message("1.0"), rpc.InvalidRequest},
 		{message("1e3"), rpc.InvalidRequest},
@@ -39,7 +40,7 @@ func TestReadRefusesWhatWouldComeBackChanged(t *testing.T) {
 		{"[]", 0},
 		{"[5]", 0},
 	} {
-		_, _, no := rpc.Read([]byte(tc.text))
+		_, no := rpc.Read([]byte(tc.text))
 		if got := code(no); got != tc.want {
 			t.Errorf("Read(%s) refuses with %d, want %d", tc.text, got, tc.want)
 		}
@@ -54,12 +55,12 @@ func code(no *rpc.Answer) int {
 }
 
 func TestReadTellsMessagesApart(t *testing.T) {
-	messages, batch, no := rpc.Read([]byte(` [{"id":1,"method":"a"},{"method":"b"},{"id":"x","result":{}},{"id":null,"method":"c"},5]`))
-	if no != nil || !batch {
-		t.Fatalf("batch = %t, refused with %v", batch, no)
+	body, no := rpc.Read([]byte(` [{"id":1,"method":"a"},{"method":"b"},{"id":"x","result":{}},{"id":null,"method":"c"},5]`))
+	if no != nil || !body.Batch {
+		t.Fatalf("batch = %t, refused with %v", body.Batch, no)
 	}
 	var got []string
-	for _, m := range messages {
+	for _, m := range body.Messages {
 		key, ok := m.Key()
 		got = append(got, m.Method+" "+key+" "+strconv.FormatBool(ok))
 	}

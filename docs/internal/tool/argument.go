@@ -6,11 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
+
+// maxLength bounds the texts of arguments, in characters, since what is wrong with one is told with the text.
+const maxLength = 1000
 
 // A parameter is an argument that a tool takes: a text, or a number where max is set.
 type parameter struct {
@@ -67,34 +72,48 @@ func (ps parameters) parse(tool string, input json.RawMessage) (arguments, error
 		delete(members, p.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		problems = append(problems, fmt.Errorf("%s has no argument %q; %s", tool, name, ps.usage(tool)))
+		problems = append(problems, fmt.Errorf("%s has no argument %q; %s", tool, cut(name), ps.usage(tool)))
 	}
 	return args, errors.Join(problems...)
 }
 
 // take keeps the value of one argument, which is nil where the argument is absent.
 func (a arguments) take(p parameter, value json.RawMessage) error {
-	if absent := len(value) == 0 || bytes.Equal(value, []byte("null")); p.max > 0 {
+	absent := len(value) == 0 || bytes.Equal(value, []byte("null"))
+	switch {
+	case p.max > 0 && absent:
 		a.numbers[p.name] = p.standard
-		if absent {
-			return nil
+	case p.max > 0:
+		return a.takeNumber(p, value)
+	case !absent:
+		if err := a.takeText(p, value); err != nil {
+			return err
 		}
-		var n int
-		if err := json.Unmarshal(value, &n); err != nil || n < 1 || n > p.max {
-			return fmt.Errorf("argument %q must be a number from 1 to %d", p.name, p.max)
-		}
-		a.numbers[p.name] = n
-		return nil
-	} else if !absent {
-		var text string
-		if err := json.Unmarshal(value, &text); err != nil {
-			return fmt.Errorf("argument %q must be a string", p.name)
-		}
-		a.texts[p.name] = strings.TrimSpace(text)
 	}
 	if p.required && a.texts[p.name] == "" {
 		return fmt.Errorf("argument %q is required: %s", p.name, p.hint)
 	}
+	return nil
+}
+
+func (a arguments) takeNumber(p parameter, value json.RawMessage) error {
+	var n float64 // 2.0 is an integer too (JSON Schema, validation, section 6.1.1)
+	if err := json.Unmarshal(value, &n); err != nil || n != math.Trunc(n) || n < 1 || n > float64(p.max) {
+		return fmt.Errorf("argument %q must be an integer from 1 to %d", p.name, p.max)
+	}
+	a.numbers[p.name] = int(n)
+	return nil
+}
+
+func (a arguments) takeText(p parameter, value json.RawMessage) error {
+	var text string
+	if err := json.Unmarshal(value, &text); err != nil {
+		return fmt.Errorf("argument %q must be a string", p.name)
+	}
+	if n := utf8.RuneCountInString(text); n > maxLength {
+		return fmt.Errorf("argument %q has %d characters, and %d at most", p.name, n, maxLength)
+	}
+	a.texts[p.name] = strings.TrimSpace(text)
 	return nil
 }
 
@@ -111,4 +130,13 @@ func (ps parameters) usage(tool string) string {
 		}
 	}
 	return tool + " takes " + strings.Join(names, ", ")
+}
+
+// cut shortens what is repeated of a call.
+func cut(text string) string {
+	const length = 200
+	if runes := []rune(text); len(runes) > length {
+		return string(runes[:length]) + "…"
+	}
+	return text
 }

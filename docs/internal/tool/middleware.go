@@ -2,8 +2,10 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -43,5 +45,29 @@ func refuseUndeclared(o *mcp.ServerOptions) mcp.Middleware {
 			}
 			return next(ctx, method, r)
 		}
+	}
+}
+
+// suggest says which tools and prompts there are where one is called that there is not.
+func (d *docs) suggest(next mcp.MethodHandler) mcp.MethodHandler {
+	var tools []string
+	for _, t := range d.tools() {
+		tools = append(tools, t.name)
+	}
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, r)
+		var wire *jsonrpc.Error
+		if !errors.As(err, &wire) {
+			return result, err
+		}
+		more := *wire
+		more.Message = cut(more.Message)
+		switch {
+		case strings.HasPrefix(wire.Message, "unknown tool "):
+			more.Message += "; the tools are " + strings.Join(tools, ", ")
+		case strings.HasPrefix(wire.Message, "unknown prompt "):
+			more.Message += "; the prompt is " + promptName
+		}
+		return nil, &more
 	}
 }

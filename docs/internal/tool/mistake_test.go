@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/plinthgo/plinth/docs/internal/tool"
 )
 
@@ -36,8 +38,11 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		{name: "query without a word", tool: "search", arguments: `{"query":"?!"}`, want: []string{`argument "query" has no word`}},
 		{name: "search of an unknown sector", tool: "search", arguments: `{"query":"x","sector":"base_go"}`, want: []string{`nearest is "base-go"`}},
 		{name: "search of an unknown page", tool: "search", arguments: `{"query":"x","path":"/xdbb"}`, want: []string{`no sector has a page "/xdbb"`, `"/xdb" of sector "base-go"`}},
-		{name: "limit of none", tool: "search", arguments: `{"query":"x","limit":0}`, want: []string{`"limit" must be a number from 1 to 100`}},
-		{name: "limit of a text", tool: "search", arguments: `{"query":"x","limit":"5"}`, want: []string{`"limit" must be a number from 1 to 100`}},
+		{name: "limit of none", tool: "search", arguments: `{"query":"x","limit":0}`, want: []string{`"limit" must be an integer from 1 to 100`}},
+		{name: "limit of a text", tool: "search", arguments: `{"query":"x","limit":"5"}`, want: []string{`"limit" must be an integer from 1 to 100`}},
+		{name: "half a limit", tool: "search", arguments: `{"query":"x","limit":2.5}`, want: []string{`"limit" must be an integer from 1 to 100`}},
+		{name: "huge limit", tool: "search", arguments: `{"query":"x","limit":1e300}`, want: []string{`"limit" must be an integer from 1 to 100`}},
+		{name: "long path", tool: "detail", arguments: `{"sector":"guide","path":"` + strings.Repeat("ä", 1001) + `"}`, want: []string{`"path" has 1001 characters, and 1000 at most`}},
 		{name: "foreign cursor", tool: "search", arguments: `{"query":"x","cursor":"MS4wMDAwMDAwMA"}`, want: []string{`"cursor" is not one`}},
 		{name: "broken cursor", tool: "search", arguments: `{"query":"x","cursor":"%%%"}`, want: []string{`"cursor" is not one`}},
 	} {
@@ -52,6 +57,35 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestWhatIsRepeatedOfACallIsCut(t *testing.T) {
+	client := connect(t, config(t))
+	long := strings.Repeat("ä", 100_000)
+	_, text := call(t, client, "sector", `{"`+long+`":1}`)
+	_, unknown := client.CallTool(t.Context(), &mcp.CallToolParams{Name: long})
+	for _, text := range []string{text, fmt.Sprint(unknown)} {
+		if len(text) > 1000 || !strings.Contains(text, "ä…") {
+			t.Errorf("%d bytes: %.300s", len(text), text)
+		}
+	}
+}
+
+func TestALimitMayBeWrittenAsAFraction(t *testing.T) {
+	if result, text := call(t, connect(t, config(t)), "search", `{"query":"xdb","limit":2.0}`); result.IsError {
+		t.Error(text)
+	}
+}
+
+func TestUnknownNamesAreAnsweredWithTheKnownOnes(t *testing.T) {
+	client := connect(t, config(t))
+	_, noTool := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "serch"})
+	_, noPrompt := client.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "aks"})
+	for err, want := range map[error]string{noTool: "the tools are sector, list, detail, search", noPrompt: "the prompt is ask"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q in it", err, want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,10 +13,12 @@ import (
 // promptHits is how many results of a search the prompt begins with.
 const promptHits = 5
 
+const promptName = "ask"
+
 // addPrompt offers a question with what a search for it finds, which spares the model its first call.
 func (d *docs) addPrompt(server *mcp.Server) {
 	server.AddPrompt(&mcp.Prompt{
-		Name: "ask", Title: "Ask the documentation", Description: "Answers a question about Plinth from its documentation, with addresses of the pages.",
+		Name: promptName, Title: "Ask the documentation", Description: "Answers a question about Plinth from its documentation, with addresses of the pages.",
 		Arguments: []*mcp.PromptArgument{
 			{Name: "question", Title: "Question", Description: "What you want to know, in English or Chinese.", Required: true},
 			{Name: "sector", Title: "Sector", Description: "Look in this sector only. One of: " + d.names() + "."},
@@ -33,6 +36,9 @@ func (d *docs) addPrompt(server *mcp.Server) {
 }
 
 func (d *docs) ask(question, sector string) (string, error) {
+	if question == "" {
+		return "", errors.New(`prompt ask: argument "question" is required: send what you want to know`)
+	}
 	result, err := d.search(arguments{
 		texts: map[string]string{"query": question, "sector": sector}, numbers: map[string]int{"limit": promptHits},
 	})

@@ -121,7 +121,7 @@ func TestPromptBeginsWithWhatASearchFinds(t *testing.T) {
 	for _, arguments := range []map[string]string{nil, {"question": " "}, {"question": "x", "sector": "nothing"}} {
 		_, err := client.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "ask", Arguments: arguments})
 		var wire *jsonrpc.Error
-		if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInvalidParams {
+		if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInvalidParams || strings.Contains(wire.Message, "query") {
 			t.Errorf("%v: error is %v, want code %d", arguments, err, jsonrpc.CodeInvalidParams)
 		}
 	}

@@ -83,7 +83,7 @@ func New(c Config) *mcp.Server {
 		Name: "plinth-docs", Title: "Plinth documentation", Version: cmp.Or(c.Version, "dev"), WebsiteURL: d.base,
 		Description: "Guides and reference of Plinth, glue around gin, gorm and grpc-go for Go services.",
 	}, options)
-	server.AddReceivingMiddleware(lean, rescue(c.Logger), refuseUndeclared(options))
+	server.AddReceivingMiddleware(lean, rescue(c.Logger), d.suggest, refuseUndeclared(options))
 	for _, t := range d.tools() {
 		t.addTo(server)
 	}

@@ -1,0 +1,243 @@
+package stdio_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"github.com/plinthgo/plinth/docs/internal/stdio"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A dialog is a session with a server that has one tool, which takes as many seconds as it is told.
+type dialog struct {
+	t     *testing.T
+	in    *io.PipeWriter
+	out   *bufio.Reader
+	ended chan error
+}
+
+// within runs do in a dialog and fails where the session does not end afterwards.
+func within(t *testing.T, version string, do func(*dialog)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		in, client := io.Pipe()
+		answers, out := io.Pipe()
+		d := &dialog{t: t, in: client, out: bufio.NewReader(answers), ended: make(chan error, 1)}
+		go func() {
+			err := server().Run(t.Context(), stdio.New(in, out))
+			_ = out.Close()
+			d.ended <- err
+		}()
+		d.say(`{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"` + version +
+			`","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+		d.hear("first ok")
+		d.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		do(d)
+		_ = client.Close()
+		if rest, err := io.ReadAll(d.out); err != nil || len(rest) > 0 {
+			t.Errorf("at the end: %q, %v", rest, err)
+		}
+		if err := <-d.ended; err != nil {
+			t.Errorf("the session ended with %v", err)
+		}
+	})
+}
+
+func server() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	s.AddTool(&mcp.Tool{Name: "slow", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var arguments struct{ Seconds int }
+			if err := json.Unmarshal(r.Params.Arguments, &arguments); err != nil {
+				return nil, err
+			}
+			select {
+			case <-time.After(time.Duration(arguments.Seconds) * time.Second):
+			case <-ctx.Done():
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{}}, ctx.Err()
+		})
+	return s
+}
+
+func (d *dialog) say(lines ...string) {
+	d.t.Helper()
+	if _, err := io.WriteString(d.in, strings.Join(lines, "\n")+"\n"); err != nil {
+		d.t.Error(err)
+	}
+}
+
+// hear wants one line: the id and the code of each answer in it, or "ok".
+func (d *dialog) hear(want string) {
+	d.t.Helper()
+	line, err := d.out.ReadString('\n')
+	if err != nil {
+		d.t.Fatalf("want %s: %v", want, err)
+	}
+	if diff := cmp.Diff(want, summary(d.t, line)); diff != "" {
+		d.t.Errorf("answer (-want +got):\n%s\n%s", diff, line)
+	}
+}
+
+func summary(t *testing.T, line string) string {
+	t.Helper()
+	type answer struct {
+		ID    any
+		Error *struct{ Code json.Number }
+	}
+	var answers []answer
+	if !strings.HasPrefix(line, "[") {
+		line = "[" + line + "]"
+	}
+	if err := json.Unmarshal([]byte(line), &answers); err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+	var words []string
+	for _, a := range answers {
+		id, err := json.Marshal(a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words = append(words, strings.Trim(string(id), `"`))
+		if a.Error == nil {
+			words = append(words, "ok")
+		} else {
+			words = append(words, a.Error.Code.String())
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func slow(id string, seconds int) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"slow","arguments":{"seconds":` + strconv.Itoa(seconds) + `}}}`
+}
+
+func ping(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}` }
+
+func TestASessionOutlivesWhatIsNoMessage(t *testing.T) {
+	long := `"` + strings.Repeat("x", 1<<20) + `"`
+	for _, tc := range []struct{ name, line, want string }{
+		{"no JSON", "garbage", "null -32700"},
+		{"half of a message", `{"jsonrpc":"2.0",`, "null -32700"},
+		{"two messages", ping("1") + ping("2"), "null -32700"},
+		{"not UTF-8", "\"\xff\"", "null -32700"},
+		{"a number", "5", "null -32600"},
+		{"no version", `{"id":1,"method":"ping"}`, "1 -32600"},
+		{"another version", `{"jsonrpc":"1.0","id":"a","method":"ping"}`, "a -32600"},
+		{"neither call nor answer", `{"jsonrpc":"2.0"}`, "null -32600"},
+		{"a method that is a number", `{"jsonrpc":"2.0","id":1,"method":5}`, "1 -32600"},
+		{"an id that is a fraction", ping("1.5"), "null -32600"},
+		{"an id that is an object", ping("{}"), "null -32600"},
+		{"a line that is too long", long, "null -32600"},
+		{"a batch", "[" + ping("1") + "]", "null -32600"},
+		{"an empty line", "\r\n\n  ", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			within(t, "2025-11-25", func(d *dialog) {
+				go d.say(tc.line, ping("7"))
+				if tc.want != "" {
+					d.hear(tc.want)
+				}
+				d.hear("7 ok")
+			})
+		})
+	}
+}
+
+func TestAnswersAreWrittenAfterTheEndOfInput(t *testing.T) {
+	within(t, "2025-11-25", func(d *dialog) {
+		d.say(slow("1", 1), slow(`"\u0061"`, 2))
+		_ = d.in.Close()
+		d.hear("1 ok")
+		d.hear("a ok")
+	})
+}
+
+func TestALineNeedsNoEnd(t *testing.T) {
+	within(t, "2025-11-25", func(d *dialog) {
+		if _, err := io.WriteString(d.in, ping("1")); err != nil {
+			t.Fatal(err)
+		}
+		_ = d.in.Close()
+		d.hear("1 ok")
+	})
+}
+
+func TestAnIDMayBeUsedAgainWhenItIsAnswered(t *testing.T) {
+	within(t, "2025-11-25", func(d *dialog) {
+		d.say(slow("1", 1), ping("1"))
+		d.hear("null -32600")
+		d.hear("1 ok")
+		d.say(ping("1"))
+		d.hear("1 ok")
+	})
+}
+
+func TestOldVersionsHaveBatches(t *testing.T) {
+	within(t, "2025-03-26", func(d *dialog) {
+		d.say("["+ping("1")+","+slow("2", 1)+"]", "[]", "[5]", "["+ping("3")+","+ping("3")+"]", "["+slow("2", 1)+"]")
+		d.hear("null -32600")
+		d.hear("null -32600")
+		d.hear("null -32600")
+		d.hear("null -32600")
+		d.hear("1 ok 2 ok")
+	})
+}
+
+// stuck is a server's end of a session in which one request is never answered.
+func stuck(t *testing.T) mcp.Connection {
+	t.Helper()
+	in, client := io.Pipe()
+	c, err := stdio.New(in, io.Discard).Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = io.WriteString(client, ping("1")+"\n")
+		_ = client.Close()
+	}()
+	if _, err := c.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestTheEndWaitsForAnAnswerTenSecondsAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := stuck(t)
+		began := time.Now()
+		if _, err := c.Read(t.Context()); err == nil {
+			t.Error("there is another message")
+		}
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("the end came after %s", took)
+		}
+		_ = c.Close()
+	})
+}
+
+func TestClosingEndsTheWaitForAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := stuck(t)
+		began := time.Now()
+		time.AfterFunc(time.Second, func() { _ = c.Close() })
+		if _, err := c.Read(t.Context()); err == nil {
+			t.Error("there is another message")
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("the end came after %s", took)
+		}
+	})
+}
