@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/plinthgo/plinth/docs/internal/llms"
+	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
 // marker lies in a folder that Build has written, and may replace.
@@ -107,7 +109,7 @@ func (s *snapshot) write(dir string) error {
 	}
 	for _, p := range s.library.Pages() {
 		files[p.URL()+".md"] = p.Markdown()
-		files[textFile(p.URL(), p.Path)] = p.Markdown()
+		files[textFile(p)] = p.Markdown()
 	}
 	for name, text := range files {
 		if err := writeFile(dir, name, []byte(text)); err != nil {
@@ -125,12 +127,14 @@ func (s *snapshot) write(dir string) error {
 	return nil
 }
 
-// textFile is the file of a page below llms.mdx. The address of a sector's index is a folder's too, so its text lies in there.
-func textFile(url, path string) string {
-	if path == "/" {
-		url += "/index.md"
+// textFile is the file of a page below llms.mdx. Where its address is a folder's too, its text lies in there.
+func textFile(p *page.Page) string {
+	name := strings.TrimPrefix(llms.Prefix, "/") + p.URL()
+	below := func(other *page.Page) bool { return strings.HasPrefix(other.URL(), p.URL()+"/") }
+	if p.Path == "/" || slices.ContainsFunc(p.Sector.Pages, below) {
+		name += "/index.md"
 	}
-	return strings.TrimPrefix(llms.Prefix, "/") + url
+	return name
 }
 
 func writeFile(dir, name string, body []byte) error {

@@ -3,6 +3,7 @@ package docs_test
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -42,6 +43,9 @@ func TestEachAddressAnswers(t *testing.T) {
 		{"home", "/", "text/html", 200, "text/html; charset=utf-8", "Plinth"},
 		{"a page", "/docs/guide/quick-start", "text/html", 200, "text/html; charset=utf-8", "<h1"},
 		{"a page as Markdown by its suffix", "/docs/guide/quick-start.md", "", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
+		{"a page as Markdown by its other suffix", "/docs/guide/quick-start.mdx", "", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
+		{"with both", "/docs/guide.mdx", "text/markdown", 200, "text/markdown; charset=utf-8", "(/docs/guide)\n\n"},
+		{"the icon", "/favicon.ico", "", 301, "text/html; charset=utf-8", `href="/favicon.svg"`},
 		{"a page as Markdown by Accept", "/docs/guide/quick-start", "text/markdown", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
 		{"a page as Markdown for models", "/llms.mdx/docs/guide/quick-start", "", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
 		{"headings stay", "/llms.mdx/docs/guide/quick-start", "", 200, "text/markdown; charset=utf-8", "\n## 1. A service\n"},
@@ -50,6 +54,8 @@ func TestEachAddressAnswers(t *testing.T) {
 		{"an unknown page as Markdown", "/llms.mdx/docs/guide/gone", "", 404, "text/plain; charset=utf-8", "/llms.txt lists"},
 		{"another prefix", "/llms.mdx/guide/quick-start", "", 404, "text/plain; charset=utf-8", ""},
 		{"a name that goes up", "/llms.mdx/docs/../../go.mod", "", 404, "text/plain; charset=utf-8", ""},
+		{"no page, in Chinese", "/docs?lang=zh", "text/html", 302, "text/html; charset=utf-8", `href="/docs/guide?lang=zh"`},
+		{"an unknown page by its other suffix", "/docs/guide/gone.mdx", "", 404, "text/plain; charset=utf-8", ""},
 		{"an unknown page by its suffix", "/docs/guide/gone.md", "", 404, "text/plain; charset=utf-8", ""},
 		{"no page", "/docs/", "text/html", 302, "text/html; charset=utf-8", `href="/docs/guide"`},
 		{"an unknown page", "/docs/guide/gone", "text/html", 404, "text/html; charset=utf-8", ""},
@@ -118,13 +124,32 @@ func TestEverythingWrongWithTheOptionsIsReported(t *testing.T) {
 	if strings.Contains(err.Error(), "pass") {
 		t.Errorf("the error shows a password: %v", err)
 	}
-	for _, base := range []string{"", "docs.example.org", "ftp://docs.example.org", "http://:8080", "https://docs.example.org/docs", "https://docs.example.org?x"} {
-		if _, err := xDocs.New(xDocs.WithBaseURL(base)); err == nil {
-			t.Errorf("the base %q was accepted", base)
-		}
-	}
 	if _, err := xDocs.New(xDocs.WithContent(fstest.MapFS{})); err == nil {
 		t.Error("an empty content was accepted")
+	}
+}
+
+func TestTheBaseIsTheAddressOfAHost(t *testing.T) {
+	content := xDocs.WithFolder(folder(t))
+	for _, base := range []string{
+		"https://docs.example.org", "http://docs.example.org/", "http://localhost:8080", "https://127.0.0.1:1", "http://[::1]", "http://[2001:db8::1]:65535",
+		"https://xn--bcher-kva.example", "https://Docs-1.Example.ORG",
+	} {
+		if _, err := xDocs.New(content, xDocs.WithBaseURL(base)); err != nil {
+			t.Errorf("the base %q: %v", base, err)
+		}
+	}
+	for _, base := range []string{
+		"", "docs.example.org", "ftp://docs.example.org", "http://:8080", "https://docs.example.org/docs", "https://docs.example.org?x",
+		"https://docs.example.org#x", "https://user@docs.example.org", "https://docs.example.org//", "//docs.example.org",
+		"https://h<script>", `https://h"onload=x`, "https://h'x", "https://h x", "https://h%20x", "https://h;x", "https://h,x", "https://h&x", "https://h\nx",
+		"https://-", "https://.", "https://bücher.example", "https://h_x",
+		"https://h:", "https://h:0", "https://h:65536", "https://h:http", "https://h:-1", "https://h:1:2", "https://h:99999999999999999999",
+		"https://[", "https://[]", "https://[::1", "https://[::g]", "https://[127.0.0.1]", "https://[fe80::1%25eth0]", "https://[::1]x", "https://::1",
+	} {
+		if _, err := xDocs.New(content, xDocs.WithBaseURL(base)); err == nil || !strings.Contains(err.Error(), "WithBaseURL") {
+			t.Errorf("the base %q: error = %v", base, err)
+		}
 	}
 }
 
@@ -158,6 +183,59 @@ func TestBuildTakesTheEmptyFolderOneIsIn(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "index.html")); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestBuildWritesPagesBelowAPage(t *testing.T) {
+	dir := folder(t)
+	for _, name := range []string{"more/index", "more/index.zh", "more/deep", "start/again"} {
+		write(t, dir, "guide/"+name+".md", "---\ntitle: "+name+"\ndescription: Far down.\n---\n\nText.\n")
+	}
+	built := filepath.Join(t.TempDir(), "site")
+	site := open(t, xDocs.WithFolder(dir))
+	if err := site.Build(built); err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{
+		"llms.mdx/docs/guide/more/index.md": "/llms.mdx/docs/guide/more", "llms.mdx/docs/guide/more/deep": "/llms.mdx/docs/guide/more/deep",
+		"llms.mdx/docs/guide/more/index.zh": "/llms.mdx/docs/guide/more/index.zh", "llms.mdx/docs/guide/start/index.md": "/llms.mdx/docs/guide/start",
+		"docs/guide/start.md": "/docs/guide/start.md", "docs/guide/more.md": "/docs/guide/more.md",
+	} {
+		if file, err := os.ReadFile(filepath.Join(built, filepath.FromSlash(name))); err != nil || string(file) != doctest.Get(t, site, path).Body.String() {
+			t.Errorf("%s = %q, %v", name, file, err)
+		}
+	}
+}
+
+func TestBuildLeavesOutWhatHasNoAddress(t *testing.T) {
+	dir := folder(t)
+	names := []string{"index.html.md", "start.md.md", "a#b.md", "a?b.md", "a%20b.md", `a"b.md`, "a b.md", "a\nb.md"}
+	for _, name := range names {
+		write(t, dir, "guide/"+name, "---\ntitle: Odd\ndescription: Oddly named.\n---\n\nText.\n")
+	}
+	before := slog.Default()
+	defer slog.SetDefault(before)
+	var log strings.Builder
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	site := open(t, xDocs.WithFolder(dir))
+	if err := site.Build(filepath.Join(t.TempDir(), "site")); err != nil {
+		t.Fatal(err)
+	}
+	if told := strings.Count(log.String(), "the page is left out; rename it: "); told != len(names) {
+		t.Errorf("the log tells of %d:\n%s", told, log.String())
+	}
+	findings, err := site.Check(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range findings {
+		if strings.Contains(f, ": the page is left out; rename it: ") {
+			found++
+		}
+	}
+	if found != len(names) {
+		t.Errorf("findings = %q", findings)
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
+	"net/netip"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/plinthgo/plinth/docs/internal/guard"
@@ -69,13 +71,29 @@ func WithFolder(dir string) Option {
 // canonical link. Behind a proxy that keeps the Host header it also tells the protocol's endpoint its own name.
 func WithBaseURL(base string) Option {
 	return func(c *config) {
-		u, err := url.Parse(base)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.TrimSuffix(base, "/") != u.Scheme+"://"+u.Host {
-			c.problem("WithBaseURL: want http(s)://HOST[:PORT] and nothing more")
+		scheme, host, _ := strings.Cut(strings.TrimSuffix(base, "/"), "://")
+		if scheme != "http" && scheme != "https" || !isAuthority(host) {
+			c.problem("WithBaseURL: want http(s)://HOST[:PORT] and nothing more, HOST of letters, digits, - and . or [IPv6]")
 			return
 		}
-		c.baseURL = u.Scheme + "://" + u.Host
+		c.baseURL = scheme + "://" + host
 	}
+}
+
+// authority is a name or an IPv4 address, or an IPv6 address in brackets, and a port if any. It stands in pages and in headers
+// as it is, so it has no character that means something there.
+var authority = regexp.MustCompile(`^(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[([0-9A-Fa-f:.]+)\])(?::([0-9]+))?$`)
+
+func isAuthority(s string) bool {
+	m := authority.FindStringSubmatch(s)
+	if m == nil {
+		return false
+	}
+	if ip, err := netip.ParseAddr(m[1]); m[1] != "" && (err != nil || !ip.Is6()) {
+		return false
+	}
+	port, err := strconv.ParseUint(m[2], 10, 16)
+	return m[2] == "" || err == nil && port > 0
 }
 
 // WithOrigins allows scripts of other origins, such as https://inspector.example.org, to call the endpoint of the protocol. The

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -56,7 +57,8 @@ func (s *snapshot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(path, llms.Prefix+"/"):
 		s.serveText(w, r, llms.ByURL(s.library, strings.TrimPrefix(path, llms.Prefix)))
 	case path == "/docs", path == "/docs/":
-		http.Redirect(w, r, "/docs/"+s.library.Sectors()[0].Name, http.StatusFound)
+		first := url.URL{Path: "/docs/" + s.library.Sectors()[0].Name, RawQuery: r.URL.RawQuery}
+		http.Redirect(w, r, first.String(), http.StatusFound)
 	case strings.HasPrefix(path, "/docs/"):
 		s.serveDocument(w, r)
 	default:
@@ -64,9 +66,9 @@ func (s *snapshot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveDocument answers with a page, as Markdown where the address ends in .md or the client prefers it.
+// serveDocument answers with a page, as Markdown where the address ends in .md or .mdx or the client prefers it.
 func (s *snapshot) serveDocument(w http.ResponseWriter, r *http.Request) {
-	if strings.HasSuffix(r.URL.Path, ".md") {
+	if strings.HasSuffix(r.URL.Path, ".md") || strings.HasSuffix(r.URL.Path, ".mdx") {
 		s.serveText(w, r, llms.ByURL(s.library, r.URL.Path))
 		return
 	}

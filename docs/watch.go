@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -85,26 +86,29 @@ func watchAll(watcher *fsnotify.Watcher, dir string) error {
 // changes tells those who wait of a change.
 type changes struct {
 	mu     sync.Mutex
+	latest int64         // time of the latest change in ns, in which no two processes agree
 	next   chan struct{} // closed at the next change
 	closed chan struct{} // closed at the end
 	end    sync.Once
 }
 
 func newChanges() *changes {
-	return &changes{next: make(chan struct{}), closed: make(chan struct{})}
+	return &changes{latest: time.Now().UnixNano(), next: make(chan struct{}), closed: make(chan struct{})}
 }
 
 func (c *changes) announce() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.latest = max(c.latest+1, time.Now().UnixNano())
 	close(c.next)
 	c.next = make(chan struct{})
 }
 
-func (c *changes) wait() <-chan struct{} {
+// wait returns the number of the latest change, and what is closed at the next one.
+func (c *changes) wait() (latest string, next <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.next
+	return strconv.FormatInt(c.latest, 10), c.next
 }
 
 // Close ends what waits for a change of the folder, so that a server can stop. The site goes on answering.
@@ -113,7 +117,8 @@ func (s *Site) Close() error {
 	return nil
 }
 
-// serveChanges sends a server-sent event when the folder has changed. Where none is watched there is no such address.
+// serveChanges sends a server-sent event when the folder has changed, or has changed since the event that the browser names when it
+// comes back. Where none is watched there is no such address.
 func (s *Site) serveChanges(w http.ResponseWriter, r *http.Request) {
 	if s.config.folder == "" {
 		http.NotFound(w, r)
@@ -124,17 +129,25 @@ func (s *Site) serveChanges(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this address is read with GET", http.StatusMethodNotAllowed)
 		return
 	}
-	changed := s.changes.wait()
+	latest, next := s.changes.wait()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	flusher := http.NewResponseController(w)
-	if _, err := io.WriteString(w, "retry: 500\n\n"); err != nil || flusher.Flush() != nil {
+	known := r.Header.Get("Last-Event-ID")
+	if known != "" && known != latest {
+		_, _ = io.WriteString(w, changed(latest)) // an error is the reader's going away
+		return
+	}
+	// An event without data is not shown to the page, but its id is kept.
+	if _, err := io.WriteString(w, "retry: 500\nid: "+latest+"\n\n"); err != nil || http.NewResponseController(w).Flush() != nil {
 		return
 	}
 	select {
-	case <-changed:
-		_, _ = io.WriteString(w, "data: changed\n\n") // an error is the reader's going away
+	case <-next:
+		latest, _ = s.changes.wait()
+		_, _ = io.WriteString(w, changed(latest))
 	case <-s.changes.closed:
 	case <-r.Context().Done():
 	}
 }
+
+func changed(latest string) string { return "id: " + latest + "\ndata: changed\n\n" }

@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	xDocs "github.com/plinthgo/plinth/docs"
 )
 
 func TestTheCommandLine(t *testing.T) {
@@ -24,7 +28,8 @@ func TestTheCommandLine(t *testing.T) {
 		{"build without a folder", []string{"build"}, true, "build takes one folder"},
 		{"an argument too many", []string{"serve", "now"}, true, `serve takes no argument, not "now"`},
 		{"a folder that is not there", []string{"serve", "--dir", "gone"}, false, `"gone" is not a folder`},
-		{"no address", []string{"serve", "--addr", "8080"}, false, `"8080" is not host:port`},
+		{"no address", []string{"serve", "--addr", "8080"}, false, `--addr "8080": want HOST:PORT, such as 127.0.0.1:8080`},
+		{"an address that is not here", []string{"serve", "--addr", "192.0.2.1:8080"}, false, `--addr "192.0.2.1:8080": `},
 		{"an origin that is none", []string{"serve", "--origin", "example.org"}, false, "want scheme://host or scheme://host:port"},
 		{"version", []string{"version"}, false, "plinth-docs "},
 	}
@@ -46,10 +51,35 @@ func TestTheCommandLine(t *testing.T) {
 func TestTheAddressOfTheSiteIsThatOfItsListener(t *testing.T) {
 	for addr, want := range map[string]string{
 		"127.0.0.1:8080": "http://127.0.0.1:8080", "docs.example.org:80": "http://docs.example.org:80", "[::1]:8080": "http://[::1]:8080",
-		":8080": "", "0.0.0.0:8080": "", "[::]:8080": "", "127.0.0.1:0": "", "8080": "",
+		"localhost:http": "http://localhost:80", "localhost:+080": "http://localhost:80",
+		":8080": "", "0.0.0.0:8080": "", "[::]:8080": "", "[::ffff:0.0.0.0]:8080": "", "127.0.0.1:0": "", "[fe80::1%lo]:8080": "", "docs_server:8080": "",
 	} {
-		if got := reachedAt(addr); got != want {
-			t.Errorf("reachedAt(%q) = %q, want %q", addr, got, want)
+		host, port, err := readAddr(t.Context(), addr)
+		if err != nil {
+			t.Errorf("%s: %v", addr, err)
+			continue
+		}
+		got := reachedAt(host, port)
+		if got != want {
+			t.Errorf("%s is reached at %q, want %q", addr, got, want)
+		}
+		if got == "" {
+			continue
+		}
+		if _, err := xDocs.New(xDocs.WithBaseURL(got)); err != nil {
+			t.Errorf("%s: %v", addr, err)
+		}
+	}
+}
+
+func TestAnAddressThatIsNoneIsNamedByItsFlag(t *testing.T) {
+	for _, addr := range []string{
+		"", ":", "nonsense", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:nonsense", "::1:80", "[::1]",
+		"http://127.0.0.1:8080", "h<script>:8080", "a b:80", "[::g]:80", "127.0.0.1:80/docs", "127.0.0.1:80:90",
+	} {
+		err := run(t.Context(), []string{"serve", "--addr", addr}, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--addr %q: want HOST:PORT, such as 127.0.0.1:8080", addr)) || strings.Contains(err.Error(), "WithBaseURL") {
+			t.Errorf("%q: error = %v", addr, err)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"runtime/debug"
 
@@ -25,8 +24,12 @@ func serve(ctx context.Context, c *call) error {
 	if err := c.noArguments(); err != nil {
 		return err
 	}
+	host, port, err := readAddr(ctx, c.addr)
+	if err != nil {
+		return err
+	}
 	if c.baseURL == "" {
-		c.baseURL = reachedAt(c.addr)
+		c.baseURL = reachedAt(host, port)
 	}
 	site, err := c.site()
 	if err != nil {
@@ -40,16 +43,7 @@ func serve(ctx context.Context, c *call) error {
 		holdLittle() // not before: it takes a part of the start
 		watch(ctx, site)
 	}
-	return xMain.Run(reg, xLog.WithName(xLog.NamedMAIN), nil, task) //nolint:contextcheck // reg has the context
-}
-
-// reachedAt is the address of a site that listens there, or empty where it listens on more than one.
-func reachedAt(addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	if ip := net.ParseIP(host); err != nil || host == "" || port == "0" || ip != nil && ip.IsUnspecified() {
-		return ""
-	}
-	return "http://" + addr
+	return blame(c.addr, xMain.Run(reg, xLog.WithName(xLog.NamedMAIN), nil, task)) //nolint:contextcheck // reg has the context
 }
 
 // holdLittle gives back what reading and indexing took, which is several times of what serving does, and collects earlier from

@@ -3,7 +3,10 @@ package blob_test
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -94,6 +97,64 @@ func TestAPartOfABodyIsSent(t *testing.T) {
 			t.Errorf("%s: answer = %d %q", form, w.Code, w.Body)
 		}
 	}
+}
+
+func TestACompressedBodyHasALength(t *testing.T) {
+	var noise strings.Builder // whose compressed form is longer than what the server counts by itself
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 1 << 10 {
+		fmt.Fprintf(&noise, "%016x", random.Uint64())
+	}
+	tests := []struct {
+		name, method, header, value string
+		want                        int
+	}{
+		{"all of it", http.MethodGet, "", "", http.StatusOK},
+		{"the header only", http.MethodHead, "", "", http.StatusOK},
+		{"a part", http.MethodGet, "Range", "bytes=4-7", http.StatusPartialContent},
+		{"the header of a part", http.MethodHead, "Range", "bytes=4-7", http.StatusPartialContent},
+		{"two parts", http.MethodGet, "Range", "bytes=4-7,9-9", http.StatusPartialContent},
+		{"more than there is", http.MethodGet, "Range", "bytes=0-,0-", http.StatusOK},
+		{"a part that is not there", http.MethodGet, "Range", "bytes=99999-", http.StatusRequestedRangeNotSatisfiable},
+		{"known", http.MethodGet, "If-None-Match", "*", http.StatusNotModified},
+		{"another one wanted", http.MethodGet, "If-Match", `"x"`, http.StatusPreconditionFailed},
+	}
+	for form, b := range forms(noise.String()) {
+		server := httptest.NewServer(b)
+		t.Cleanup(server.Close)
+		for _, tt := range tests {
+			t.Run(form+", "+tt.name, func(t *testing.T) {
+				status, length, sent := exchange(t, tt.method, server.URL, "Accept-Encoding", "gzip", tt.header, tt.value)
+				if status != tt.want || length < 0 || tt.method != http.MethodHead && length != sent {
+					t.Errorf("answer = %d with %d bytes of %d, want %d", status, sent, length, tt.want)
+				}
+			})
+		}
+	}
+}
+
+// exchange sends a request over a connection. It returns the length that the answer says, -1 where it says none, and that which
+// its body has as it is sent.
+func exchange(t *testing.T, method, url string, header ...string) (status int, length, sent int64) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] != "" {
+			r.Header.Set(header[i], header[i+1])
+		}
+	}
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err = io.Copy(io.Discard, response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.ContentLength, sent
 }
 
 func TestHeadHasTheHeaderOnly(t *testing.T) {

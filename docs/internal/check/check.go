@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
@@ -25,10 +26,14 @@ type Finding struct {
 
 // String is the finding as compilers print theirs.
 func (f Finding) String() string {
-	if f.Line == 0 {
-		return f.File + ": " + f.Text
+	file := f.File
+	if quoted := strconv.Quote(file); quoted != `"`+file+`"` {
+		file = quoted // whoever prints a control character lets it act on the terminal
 	}
-	return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Text)
+	if f.Line == 0 {
+		return file + ": " + f.Text
+	}
+	return fmt.Sprintf("%s:%d: %s", file, f.Line, f.Text)
 }
 
 // Config says what is checked.

@@ -82,6 +82,8 @@ func TestEachKindOfFaultIsFoundWhereItIs(t *testing.T) {
 		{"a translation that lags behind", "guide/start.zh.md", doc("说明这一页讲什么以及读者能得到什么。", ""), "guide/start.zh.md: it has 0 headings, the English page 1: translate what has changed"},
 		{"a sector without a description", "guide/order.yaml", "pages: [start, other]", "guide/order.yaml: the sector has no description"},
 		{"an order of what is not there", "guide/order.yaml", "description: How to.\npages: [start, other, gone]", `guide/order.yaml: it names "gone", which is not there or named twice`},
+		{"a name that is no address", "guide/a#b.md", doc(description, ""), `guide/a#b.md: the page is left out; rename it: "a#b" has '#', but a name has letters, digits, '-', '_' and '.' only`},
+		{"a name that acts on a terminal", "guide/a\x1bb.md", doc(description, ""), `"guide/a\x1bb.md": the page is left out; rename it: "a\x1bb" has '\x1b', but a name has letters, digits, '-', '_' and '.' only`},
 		{"a diagram", "guide/other.md", doc(description, "## Two\n\n```mermaid\nflowchart LR\n```\n"), "guide/other.md:9: the diagram was not rendered: run make diagrams"},
 		{"other code", "guide/other.md", doc(description, "## Two\n\n```go\nGreet(\"Eve\")\n```\n"), "guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets"},
 		{"half a token", "guide/other.md", doc(description, "## Two\n\n```go\nreet(\"Bob\")\n```\n"), "guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets"},

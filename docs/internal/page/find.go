@@ -10,8 +10,9 @@ import (
 const nearest = 3
 
 // Find returns a page of a sector, or nil. The path may begin with /docs/<sector> or <sector>, and have or lack slashes at its
-// ends, the suffix .md and an anchor.
+// ends, a suffix of Markdown and an anchor.
 func (l *Library) Find(sector, path string) *Page {
+	sector = withoutSuffix(sector)
 	s := l.Sector(sector)
 	if s == nil {
 		return nil
@@ -28,17 +29,25 @@ func (l *Library) Find(sector, path string) *Page {
 	return nil
 }
 
-// clean returns a path with one slash before it and none after, without an anchor, a query, or .md.
+// clean returns a path with one slash before it and none after, without an anchor, a query, or a suffix of Markdown.
 func clean(path string) string {
 	if i := strings.IndexAny(path, "#?"); i >= 0 {
 		path = path[:i]
 	}
 	path = strings.Trim(strings.TrimSpace(path), "/")
-	path = strings.TrimSuffix(path, ".md")
+	path = withoutSuffix(path)
 	if path == "index" {
 		path = ""
 	}
 	return "/" + strings.TrimSuffix(path, "/index")
+}
+
+// withoutSuffix returns a name without the suffix of Markdown, in either of its spellings.
+func withoutSuffix(name string) string {
+	if stem, ok := strings.CutSuffix(name, ".mdx"); ok {
+		return stem
+	}
+	return strings.TrimSuffix(name, ".md")
 }
 
 func (s *Sector) page(path string) *Page {

@@ -34,7 +34,10 @@ func Load(fsys fs.FS) (*Library, error) {
 		}
 	}
 	if len(l.library.sectors) == 0 && len(l.problems) == 0 {
-		l.problems = append(l.problems, errors.New("there is no sector: a folder with pages"))
+		l.fail(errors.New("there is no sector: a folder with pages"))
+		for _, f := range l.library.faults { // they may be why
+			l.fail(fmt.Errorf("%q: %s", f.File, f.Text))
+		}
 	}
 	if err := errors.Join(l.problems...); err != nil {
 		return nil, fmt.Errorf("docs: read the content: %w", err)
@@ -115,7 +118,8 @@ func (l *loader) listed(s *Sector, dir string, names []string, rest map[string]b
 	return nodes
 }
 
-// child reads what a name in a folder stands for: a page, or with a slash at its end a folder.
+// child reads what a name in a folder stands for: a page, or with a slash at its end a folder. It is nil where there is nothing
+// to show.
 func (l *loader) child(s *Sector, dir, name string, listed bool) *Node {
 	sub, isFolder := strings.CutSuffix(name, "/")
 	if !isFolder {
@@ -131,7 +135,11 @@ func (l *loader) child(s *Sector, dir, name string, listed bool) *Node {
 		l.fail(err)
 		return nil
 	}
-	return l.folder(s, dir, o)
+	node := l.folder(s, dir, o)
+	if node.Page == nil && len(node.Children) == 0 {
+		return nil // it leads nowhere
+	}
+	return node
 }
 
 // names are the pages and sub-folders of a folder, these with a slash. A translation alone counts as a page.
@@ -147,7 +155,7 @@ func (l *loader) names(dir string) map[string]bool {
 		switch {
 		case strings.HasPrefix(name, "."):
 		case e.IsDir():
-			names[name+"/"] = true
+			names[e.Name()+"/"] = true
 		case isPage && e.Type().IsRegular():
 			names[name] = true
 		}
@@ -181,6 +189,10 @@ func (l *loader) page(s *Sector, name string, listed bool) *Page {
 // read reads one file.
 func (l *loader) read(s *Sector, name string, listed bool) *Page {
 	file := name + ".md"
+	if why := unfit(file); why != "" {
+		l.library.faults = append(l.library.faults, Fault{file, "the page is left out; rename it: " + why})
+		return nil
+	}
 	data, err := fs.ReadFile(l.fsys, file)
 	if err != nil {
 		l.fail(err)
@@ -259,5 +271,10 @@ func (l *loader) compare() {
 			continue
 		}
 		first[p.URL()] = p
+	}
+	again := func(p *Page) bool { return first[p.URL()] != p }
+	l.library.pages = slices.DeleteFunc(l.library.pages, again)
+	for _, s := range l.library.sectors {
+		s.Pages = slices.DeleteFunc(s.Pages, again)
 	}
 }

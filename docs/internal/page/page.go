@@ -10,7 +10,8 @@
 //	pages: [quick-start, decisions/]      # or groups: [{title, title_zh, pages}]
 //
 // A page is a Markdown file with front matter (title, description). Its translation into Chinese lies beside it, with the
-// suffix .zh.md, and is not named in order.yaml.
+// suffix .zh.md, and is not named in order.yaml. The name of a page is its address: it has letters, digits, '-', '_' and '.'
+// only, as those of its folders, and ends in nothing that the site makes of a page, such as .html.
 package page
 
 import (
@@ -34,7 +35,7 @@ type Library struct {
 	faults  []Fault
 }
 
-// A Fault is what is wrong with an order, and does not keep the documentation from being shown.
+// A Fault is what is wrong with an order or a file's name, and does not keep the documentation from being shown.
 type Fault struct{ File, Text string }
 
 // A Sector is a part of the documentation with a folder of its own.
@@ -114,7 +115,7 @@ func (l *Library) Sectors() []*Sector { return l.sectors }
 // Pages returns all pages in the authored order.
 func (l *Library) Pages() []*Page { return l.pages }
 
-// Faults returns what is wrong with the orders of folders.
+// Faults returns what is wrong with the orders of folders, and with the names of files.
 func (l *Library) Faults() []Fault { return l.faults }
 
 // Sector returns the sector of a name, or nil.

@@ -97,6 +97,7 @@ func TestFindTakesAPathInAnyOfItsForms(t *testing.T) {
 	for _, path := range []string{
 		"/decisions/names", "decisions/names", "decisions/names/", "/docs/guide/decisions/names", "docs/guide/decisions/names.md",
 		"guide/decisions/names", "/decisions/names.md#why", "decisions/names?x=1", " /decisions/names ",
+		"decisions/names.mdx", "/docs/guide/decisions/names.mdx#why",
 	} {
 		if p := l.Find("guide", path); p == nil || p.Path != "/decisions/names" {
 			t.Errorf("Find(%q) = %v", path, p)
@@ -111,6 +112,14 @@ func TestFindTakesAPathInAnyOfItsForms(t *testing.T) {
 		if p := l.Find("guide", path); p != nil {
 			t.Errorf("Find(%q) = %s, want none", path, p.URL())
 		}
+	}
+	for _, sector := range []string{"guide.md", "guide.mdx"} {
+		if p := l.Find(sector, ""); p == nil || p.URL() != "/docs/guide" {
+			t.Errorf("Find of sector %q = %v, want the index", sector, p)
+		}
+	}
+	if p := l.Find("guide", "start.md.mdx"); p != nil {
+		t.Errorf("two endings: %s", p.URL())
 	}
 	if p := l.Find("nowhere", "/start"); p != nil {
 		t.Errorf("a page of an unknown sector: %s", p.URL())
@@ -204,6 +213,73 @@ func TestTwoPagesOfOneAddressAreAFault(t *testing.T) {
 	want := []page.Fault{{File: "guide/decisions.md", Text: "its address /docs/guide/decisions is that of guide/decisions/index.md too"}}
 	if diff := cmp.Diff(want, l.Faults()); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+	if got, want := len(l.Pages()), len(load(t).Pages())+1; got != want || l.Find("guide", "decisions").Title != "B" {
+		t.Errorf("%d pages, want %d, of which the first is shown", got, want)
+	}
+}
+
+func TestAFileWhoseNameIsNoAddressIsLeftOut(t *testing.T) {
+	const characters = ", but a name has letters, digits, '-', '_' and '.' only"
+	tests := []struct{ name, file, want string }{
+		{"an anchor", "guide/a#b.md", `"a#b" has '#'` + characters},
+		{"a query", "guide/a?b.md", `"a?b" has '?'` + characters},
+		{"an escape", "guide/a%20b.md", `"a%20b" has '%'` + characters},
+		{"a quotation mark", `guide/a"b.md`, `"a\"b" has '"'` + characters},
+		{"a backslash", `guide/a\b.md`, `"a\\b" has '\\'` + characters},
+		{"a blank", "guide/a b.md", `"a b" has ' '` + characters},
+		{"a control character", "guide/a\x1bb.md", `"a\x1bb" has '\x1b'` + characters},
+		{"a line break", "guide/a\nb.md", `"a\nb" has '\n'` + characters},
+		{"a direction", "guide/a\u202eb.md", `"a\u202eb" has '\u202e'` + characters},
+		{"no UTF-8", "guide/a\xffb.md", `"a\xffb" has '�'` + characters},
+		{"the file of a page", "guide/index.html.md", `"index.html" ends in .html, as files that the site makes`},
+		{"such a file in capitals", "guide/Index.HTML.md", `"Index.HTML" ends in .html, as files that the site makes`},
+		{"the text of a page", "guide/start.md.md", `"start.md" ends in .md, as files that the site makes`},
+		{"another ending of texts", "guide/start.mdx.md", `"start.mdx" ends in .mdx, as files that the site makes`},
+		{"a folder", "guide/a b/c.md", `"a b" has ' '` + characters},
+		{"a folder in the place of a text", "guide/other.md/c.md", `"other.md" ends in .md, as files that the site makes`},
+		{"a sector", "a b/c.md", `"a b" has ' '` + characters},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			files := content()
+			pages := len(doctest.Library(t, files).Pages())
+			files[tt.file] = doctest.Page("A", "One.")
+			l := doctest.Library(t, files)
+			want := []page.Fault{{File: tt.file, Text: "the page is left out; rename it: " + tt.want}}
+			if diff := cmp.Diff(want, l.Faults()); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+			if len(l.Pages()) != pages || l.File(tt.file) != nil {
+				t.Errorf("%d pages, want %d", len(l.Pages()), pages)
+			}
+		})
+	}
+}
+
+func TestANameMayHaveLettersOfAnyLanguage(t *testing.T) {
+	files := content()
+	for _, name := range []string{"缓存", "Größe_2", "v1.2-rc.1", "हिन्दी"} {
+		files["guide/"+name+".md"] = doctest.Page(name, "One.")
+		l := doctest.Library(t, files)
+		if len(l.Faults()) > 0 || l.Find("guide", name) == nil {
+			t.Errorf("%s: faults = %v", name, l.Faults())
+		}
+	}
+}
+
+func TestAFolderWithoutPagesIsNotShown(t *testing.T) {
+	files := content()
+	files["guide/a b/c.md"] = doctest.Page("A", "One.")
+	if got, want := len(doctest.Library(t, files).Sector("guide").Tree), len(load(t).Sector("guide").Tree); got != want {
+		t.Errorf("%d entries, want %d", got, want)
+	}
+}
+
+func TestWhereEveryPageIsLeftOutTheReasonIsSaid(t *testing.T) {
+	_, err := page.Load(doctest.Files(map[string]string{"guide/a\nb.md": doctest.Page("A", "One.")}))
+	if err == nil || !strings.Contains(err.Error(), "there is no sector") || !strings.Contains(err.Error(), `"guide/a\nb.md": the page is left out; rename it: `) {
+		t.Errorf("error = %v", err)
 	}
 }
 

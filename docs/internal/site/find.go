@@ -15,6 +15,9 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
+// maxQuery is how many characters of a query are searched for and shown again: about as many as search.MaxWords words have.
+const maxQuery = 200
+
 // perSearchPage is how many results a page of them has.
 const perSearchPage = 20
 
@@ -63,7 +66,7 @@ func (s *Site) serveSearch(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Site) renderSearch(f form, language, query string, number int) ([]byte, error) {
-	query = strings.TrimSpace(strings.ToValidUTF8(query, ""))
+	query = shorten(strings.TrimSpace(strings.ToValidUTF8(query, "")))
 	v := s.frame(f, language)
 	v.Title, v.Description, v.Hidden = v.W.Search, v.W.SearchHint, true
 	if query != "" {
@@ -77,6 +80,18 @@ func (s *Site) renderSearch(f form, language, query string, number int) ([]byte,
 	v.Sectors = s.sectorLinks(nil, language)
 	v.Body = s.find(language, query, number)
 	return s.execute("search", v)
+}
+
+// shorten cuts a query after maxQuery characters, and marks it as cut.
+func shorten(query string) string {
+	count := 0
+	for i := range query {
+		if count == maxQuery {
+			return query[:i] + "…"
+		}
+		count++
+	}
+	return query
 }
 
 func (s *Site) find(language, query string, number int) searchBody {

@@ -3,8 +3,10 @@ package site_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -36,6 +38,27 @@ func TestSearchPageWorksByItself(t *testing.T) {
 	}
 	if w := doctest.Get(t, s, "/search?q=%ff%fe&page=999999999999999999999"); w.Code != http.StatusOK {
 		t.Errorf("bytes that are no text: %d", w.Code)
+	}
+}
+
+func TestWhatIsShownAgainOfARequestIsShort(t *testing.T) {
+	const most = 32 << 10 // bytes; the request has more
+	s := newSite(t)
+	for _, letter := range []string{"k", "水"} {
+		long := url.QueryEscape(strings.Repeat(letter, 100<<10))
+		for _, address := range []string{"/search?q=" + long, "/search?lang=zh&page=2&q=" + long, "/api/search?query=" + long, "/docs/guide/" + long, "/" + long} {
+			text := doctest.Get(t, s, address).Body.String()
+			if strings.Contains(text, strings.Repeat(letter, 201)) || len(text) > most || !utf8.ValidString(text) {
+				t.Errorf("%.20s: %d bytes", address, len(text))
+			}
+		}
+		text := body(t, s, "/search?q="+long)
+		if want := `value="` + strings.Repeat(letter, 200) + `…"`; !strings.Contains(text, want) {
+			t.Errorf("the query is not shown with a mark where it is cut:\n%s", text)
+		}
+		if want := strings.Repeat(letter, 200); !strings.Contains(body(t, s, "/search?q="+url.QueryEscape(want)), `value="`+want+`"`) {
+			t.Errorf("a query of 200 characters is not shown as it is")
+		}
 	}
 }
 

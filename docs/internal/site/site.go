@@ -68,9 +68,12 @@ func newSite(c Config, files fs.FS) (*Site, error) {
 	return s, nil
 }
 
+// iconPath is the address of the icon that stays when the icon changes.
+const iconPath = "/favicon.svg"
+
 func (s *Site) addFiles() {
 	maps.Copy(s.files, s.assets.files)
-	s.files["/favicon.svg"] = s.assets.named("favicon.svg", blob.Revalidate)
+	s.files[iconPath] = s.assets.named("favicon.svg", blob.Revalidate)
 	s.files["/robots.txt"] = lazily("text/plain; charset=utf-8", blob.Revalidate, s.robots())
 	if s.config.BaseURL != "" {
 		s.files["/sitemap.xml"] = lazily("application/xml; charset=utf-8", blob.Revalidate, s.sitemap())
@@ -102,6 +105,9 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveSearch(w, r)
 	case path == "/api/search":
 		s.serveSearchAPI(w, r)
+	case path == "/favicon.ico": // where browsers look that have not read a page
+		w.Header().Set("Cache-Control", "public, max-age=86400")
+		redirect(w, r, iconPath)
 	case s.files[path] != nil:
 		if strings.HasSuffix(path, ".svg") {
 			protectPicture(w.Header())
@@ -118,15 +124,23 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Site) serveOther(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimRight(r.URL.Path, "/")
 	if s.pages[path] != nil {
-		http.Redirect(w, r, path, http.StatusMovedPermanently) //nolint:gosec // one of the pages' own addresses
+		redirect(w, r, path)
 		return
 	}
 	if rest, ok := strings.CutPrefix(path, "/docs/"); ok {
 		sector, below, _ := strings.Cut(rest, "/")
 		if p := s.config.Library.Find(sector, "/"+below); p != nil {
-			http.Redirect(w, r, p.URL(), http.StatusMovedPermanently) //nolint:gosec // likewise
+			redirect(w, r, p.URL())
 			return
 		}
 	}
 	s.serveNotFound(w, r)
+}
+
+// redirect leads to an address of the site's own, for ever, with what was asked of it.
+func redirect(w http.ResponseWriter, r *http.Request, path string) {
+	if r.URL.RawQuery != "" {
+		path += "?" + r.URL.RawQuery
+	}
+	http.Redirect(w, r, path, http.StatusMovedPermanently) //nolint:gosec // never a path as it was received
 }

@@ -158,7 +158,19 @@ func TestAddressesOfAnotherFormLeadToThePage(t *testing.T) {
 		{"slash at the end", "/docs/guide/start/", "/docs/guide/start"},
 		{"sector with a slash", "/docs/guide/", "/docs/guide"},
 		{"as in a static form", "/docs/guide/more/deep/index", "/docs/guide/more/deep"},
+		{"a query", "/docs/guide/start/?lang=zh&q=a%2fb", "/docs/guide/start?lang=zh&q=a%2fb"},
+		{"a query at another form", "/docs/guide/more/deep/index?lang=zh", "/docs/guide/more/deep?lang=zh"},
+		{"an empty query", "/docs/guide/?", "/docs/guide"},
+		{"an address in the query", "/zh/?//evil.example/", "/zh?//evil.example/"},
+		{"lines in the query", "/zh/?a%0d%0aSet-Cookie:b", "/zh?a%0d%0aSet-Cookie:b"},
 		{"another host in the path", "//example.com/docs/guide/start/", ""},
+		{"another host", "//evil.example/", ""},
+		{"another host with a query", "//evil.example/?a", ""},
+		{"another host behind a backslash", `/\evil.example/`, ""},
+		{"another host behind an escaped one", "/%5cevil.example/", ""},
+		{"another host below docs", "/docs//evil.example/", ""},
+		{"another host behind an escaped slash", "/%2fevil.example/", ""},
+		{"another host of a known path", "//zh/", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -188,6 +200,13 @@ func TestMissingPageNamesTheNearest(t *testing.T) {
 	}
 	if text := doctest.Get(t, s, "/docs/guide/stat.zh").Body.String(); !strings.Contains(text, `<html lang="zh">`) || !strings.Contains(text, "找不到页面") {
 		t.Errorf("a missing Chinese page is not answered in Chinese:\n%s", text)
+	}
+}
+
+func TestTheIconIsFoundWhereBrowsersLookForOne(t *testing.T) {
+	w := doctest.Get(t, newSite(t), "/favicon.ico")
+	if w.Code != http.StatusMovedPermanently || w.Header().Get("Location") != "/favicon.svg" || w.Header().Get("Cache-Control") != "public, max-age=86400" {
+		t.Errorf("answer = %d %v", w.Code, w.Header())
 	}
 }
 
