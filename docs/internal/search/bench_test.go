@@ -39,7 +39,7 @@ func BenchmarkSearch(b *testing.B) {
 // BenchmarkQueries asks the committed queries in turn: the time of one operation is their mean.
 func BenchmarkQueries(b *testing.B) {
 	library := content(b)
-	index, queries := search.New(library), judgements(b, library)
+	index, queries := search.New(library), judgements(b, library, "queries.txt")
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if _, err := index.Search(search.Query{Text: queries[i%len(queries)].text}); err != nil {

@@ -310,7 +310,7 @@ func TestLongQueryIsBounded(t *testing.T) {
 func TestOrderIsTheSameEachTime(t *testing.T) {
 	library := content(t)
 	one, other := search.New(library), search.New(library)
-	for _, q := range judgements(t, library) {
+	for _, q := range judgements(t, library, "queries.txt") {
 		want := find(t, one, search.Query{Text: q.text})
 		for _, ix := range []*search.Index{one, other} {
 			if diff := cmp.Diff(names(want.Hits), names(find(t, ix, search.Query{Text: q.text}).Hits)); diff != "" {
@@ -331,7 +331,7 @@ func TestEqualEntriesKeepTheAuthoredOrder(t *testing.T) {
 
 func TestIndexMayBeSearchedByManyAtOnce(t *testing.T) {
 	library := content(t)
-	ix, queries := search.New(library), judgements(t, library)
+	ix, queries := search.New(library), judgements(t, library, "queries.txt")
 	want := make([]string, len(queries))
 	for i, q := range queries {
 		want[i] = names(find(t, ix, search.Query{Text: q.text}).Hits)
