@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -64,20 +63,9 @@ func (s *sandbox) do(ctx context.Context, folder, cache string, args ...string) 
 	)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("go %s: %w\n%s%s", strings.Join(args, " "), err, out, failed(out))
+		return fmt.Errorf("go %s: %w\n%s%s", strings.Join(args, " "), err, out, workspace.Failed(out))
 	}
 	return nil
-}
-
-// failed repeats which tests failed, behind the output, since what a test prints can be long.
-func failed(out []byte) string {
-	var b strings.Builder
-	for line := range bytes.Lines(out) {
-		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("--- FAIL: ")) {
-			b.Write(line)
-		}
-	}
-	return b.String()
 }
 
 // tidy runs go mod tidy in the modules and leaves out the siblings' hashes, which

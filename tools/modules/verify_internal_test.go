@@ -71,10 +71,3 @@ func TestCacheOfAModuleIsOutsideThatOfTheModuleAroundIt(t *testing.T) {
 		t.Errorf("caches = %q, %q; want two folders side by side", outer, inner)
 	}
 }
-
-func TestTestsThatFailedAreRepeatedAtTheEnd(t *testing.T) {
-	const out = "=== RUN TestA\n--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/b (0.00s)\n{\"msg\":\"--- FAIL: no\"}\nFAIL\n"
-	if got, want := failed([]byte(out)), "--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/b (0.00s)\n"; got != want {
-		t.Errorf("failed = %q, want %q", got, want)
-	}
-}

@@ -129,7 +129,7 @@ func test(signals *child.Signals, m workspace.Module, env, args []string) error 
 	cmd.Stdout, cmd.Stderr = &out, &out
 	code, err := signals.Run(cmd)
 	if err == nil && code != 0 {
-		err = fmt.Errorf("exit status %d", code)
+		err = fmt.Errorf("exit status %d\n%s", code, workspace.Failed(out.Bytes()))
 	}
 	text := fmt.Sprintf("--- %s, %s\n%s", m.Name, time.Since(start).Round(time.Second), quiet(out.String()))
 	_, _ = os.Stdout.WriteString(text) // in one piece, as others write too
