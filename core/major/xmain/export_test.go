@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"net"
+
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
 )
 
 // SetExit replaces the end of the process and returns a function that puts it back.
@@ -24,4 +26,13 @@ func SetTerminal(w io.Writer) (restore func()) {
 func Wrap(l net.Listener) (wrapped net.Listener, refuse func(context.Context)) {
 	w := newListener(l)
 	return w, w.refuse
+}
+
+// Listen returns the listener of a service at an address, and what makes it refuse new connections.
+func Listen(ctx context.Context, addr string) (l net.Listener, refuse func(context.Context), err error) {
+	own, err := listen(ctx, xReg.Settings{Address: addr})
+	if err != nil {
+		return nil, nil, err
+	}
+	return own, own.refuse, nil
 }

@@ -14,7 +14,9 @@ func listen(ctx context.Context, s xReg.Settings) (*listener, error) {
 	if s.Listener != nil {
 		return newListener(s.Listener), nil
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Address)
+	var c net.ListenConfig
+	c.SetMultipathTCP(false) // which Go has on by default, and in which pending cannot keep the promise of a listener
+	l, err := c.Listen(ctx, "tcp", s.Address)
 	if err != nil {
 		return nil, fmt.Errorf("xmain: PLINTH_HOST and PLINTH_PORT: cannot listen on %s: %w", s.Address, err)
 	}
