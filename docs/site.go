@@ -9,12 +9,16 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plinthgo/plinth/docs/internal/guard"
 	"github.com/plinthgo/plinth/docs/internal/stdio"
 )
+
+// hurry is how long a session may take to end when it is told to.
+const hurry = time.Second
 
 // maxMessage bounds a message of the protocol, in bytes.
 const maxMessage = 1 << 20
@@ -76,11 +80,19 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // ServeStdio speaks the Model Context Protocol over standard input and output, until the client closes its end and has every
-// answer, or ctx ends.
-// Nothing else may write to standard output meanwhile.
+// answer, or ctx ends, which is no error. It returns what ended the session otherwise, such as a client that went away. Nothing
+// else may use standard input and output meanwhile.
 func (s *Site) ServeStdio(ctx context.Context) error {
-	if err := s.now.Load().server.Run(ctx, stdio.New(os.Stdin, os.Stdout)); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("docs: serve standard input: %w", err)
+	late := make(chan struct{}) // a client that does not read its answers holds up who writes them
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(hurry, func() { close(late) }) })()
+	ended := make(chan error, 1)
+	go func() { ended <- s.now.Load().server.Run(ctx, stdio.New(os.Stdin, os.Stdout)) }()
+	select {
+	case err := <-ended:
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("docs: serve standard input: %w", err)
+		}
+	case <-late:
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/plinthgo/plinth/docs/internal/rpc"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 const (
@@ -56,15 +56,13 @@ type Config struct {
 	// ReadTimeout is how long a client may take to send the body; 0 means 10 s. While the body is read it takes the place of the
 	// server's own deadline.
 	ReadTimeout time.Duration
-	// Logger is told of panics; nil means slog.Default.
-	Logger *slog.Logger
 }
 
 // New returns a handler that passes to next what it does not answer itself. To next the body is whole and in memory, and
 // the Accept header names both types of the protocol.
 func New(c Config, next http.Handler) http.Handler {
 	g := &guard{
-		next: next, origins: map[string]bool{}, hosts: map[string]bool{}, logger: c.Logger, maxBody: c.MaxBody, readTimeout: c.ReadTimeout,
+		next: next, origins: map[string]bool{}, hosts: map[string]bool{}, maxBody: c.MaxBody, readTimeout: c.ReadTimeout,
 	}
 	for _, s := range c.Origins {
 		if o, ok := parseOrigin(s); ok {
@@ -84,7 +82,6 @@ func New(c Config, next http.Handler) http.Handler {
 type guard struct {
 	next           http.Handler
 	origins, hosts map[string]bool // as origin.String and origin.Host
-	logger         *slog.Logger
 	maxBody        int64
 	readTimeout    time.Duration
 }
@@ -135,16 +132,12 @@ func (g *guard) rescue(out *response, r *http.Request) {
 	if fault == http.ErrAbortHandler { //nolint:errorlint // net/http compares the value of a panic in the same way
 		panic(fault)
 	}
-	logger := g.logger
-	if logger == nil {
-		logger = slog.Default()
-	}
-	logger.ErrorContext(r.Context(), "panic behind the tool endpoint",
+	slog.ErrorContext(r.Context(), "panic behind the tool endpoint",
 		"panic", fault, "request_id", out.Header().Get(requestIDHeader), "stack", string(debug.Stack()))
 	if out.begun {
 		panic(http.ErrAbortHandler)
 	}
-	failed := refuse(http.StatusInternalServerError, rpc.InternalError, "internal error")
+	failed := refuse(http.StatusInternalServerError, jsonrpc.CodeInternalError, "internal error")
 	failed.ID = out.message.Answerable()
 	failed.write(out.ResponseWriter)
 }

@@ -18,7 +18,10 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/guard"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	goleak.VerifyTestMain(m)
+}
 
 // endpoint is the SDK's handler with one tool.
 func endpoint() http.Handler {
@@ -35,9 +38,6 @@ func endpoint() http.Handler {
 // serve returns the address of a server on a loopback address.
 func serve(t *testing.T, c guard.Config, next http.Handler) string {
 	t.Helper()
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
 	s := httptest.NewServer(guard.New(c, next))
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()

@@ -7,9 +7,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 
-	"github.com/plinthgo/plinth/docs/internal/rpc"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // Validate returns all problems of c at once.
@@ -32,7 +33,10 @@ func (o origin) String() string { return o.Scheme + "://" + o.Host }
 // parseOrigin reads an origin. The word "null", which stands for one that is kept secret, is none.
 func parseOrigin(s string) (origin, bool) {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme == "" || u.Hostname() == "" || !strings.EqualFold(s, u.Scheme+"://"+u.Host) {
+	if err != nil || u.Scheme == "" || u.Hostname() == "" || !strings.EqualFold(s, u.Scheme+"://"+u.Host) || strings.HasSuffix(u.Host, ":") {
+		return origin{}, false
+	}
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || port == 0) {
 		return origin{}, false
 	}
 	return origin{Scheme: u.Scheme, Host: withoutDefaultPort(u.Host, u.Scheme)}, true
@@ -58,11 +62,11 @@ func (g *guard) admit(out http.Header, r *http.Request) *refusal {
 	if len(values) > 0 {
 		o, ok := parseOrigin(values[0])
 		if !ok || len(values) > 1 || !g.allowed(o, r) {
-			return refuse(http.StatusForbidden, rpc.InvalidRequest, "origin not allowed")
+			return refuse(http.StatusForbidden, jsonrpc.CodeInvalidRequest, "origin not allowed")
 		}
 	}
 	if arrivedOnLoopback(r) && !isLoopback(r.Host) && !g.isConfigured(r.Host) {
-		return refuse(http.StatusForbidden, rpc.InvalidRequest, "host not allowed: at a loopback address the Host header must be a loopback name")
+		return refuse(http.StatusForbidden, jsonrpc.CodeInvalidRequest, "host not allowed: at a loopback address the Host header must be a loopback name")
 	}
 	if len(values) > 0 {
 		out.Set("Access-Control-Allow-Origin", values[0])

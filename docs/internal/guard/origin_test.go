@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -155,13 +156,17 @@ func TestAllowedOriginCanReadErrors(t *testing.T) {
 }
 
 func TestValidateNamesEveryBadOrigin(t *testing.T) {
-	err := guard.Config{Origins: []string{"https://ok.example.com", "null", "*", "https://a.example.com/", "example.com", "https://u@b.example.com"}}.Validate()
+	bad := []string{
+		"null", "*", "https://a.example.com/", "example.com", "https://u@b.example.com", "https://c.example.com:", "https://d.example.com:0",
+		"https://e.example.com:65536",
+	}
+	err := guard.Config{Origins: append([]string{"https://ok.example.com", "http://ok.example.com:65535"}, bad...)}.Validate()
 	if err == nil {
 		t.Fatal("there is no error")
 	}
-	for _, bad := range []string{`"null"`, `"*"`, `"https://a.example.com/"`, `"example.com"`, `"https://u@b.example.com"`} {
-		if !strings.Contains(err.Error(), bad) {
-			t.Errorf("the error does not name %s: %v", bad, err)
+	for _, origin := range bad {
+		if !strings.Contains(err.Error(), strconv.Quote(origin)) {
+			t.Errorf("the error does not name %s: %v", origin, err)
 		}
 	}
 	if strings.Contains(err.Error(), "ok.example.com") {

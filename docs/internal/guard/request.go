@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"github.com/plinthgo/plinth/docs/internal/rpc"
 )
 
@@ -23,18 +25,18 @@ const (
 // accept checks what the header says of the request, before the body is read.
 func accept(r *http.Request) *refusal {
 	if r.Method != http.MethodPost {
-		no := refuse(http.StatusMethodNotAllowed, rpc.InvalidRequest, "method "+r.Method+" not allowed: send messages with POST")
+		no := refuse(http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "method "+r.Method+" not allowed: send messages with POST")
 		no.allow = allow
 		return no
 	}
 	if !acceptsJSON(r.Header.Values("Accept")) {
-		return refuse(http.StatusNotAcceptable, rpc.InvalidRequest, "the Accept header excludes "+typeJSON)
+		return refuse(http.StatusNotAcceptable, jsonrpc.CodeInvalidRequest, "the Accept header excludes "+typeJSON)
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != typeJSON {
-		return refuse(http.StatusUnsupportedMediaType, rpc.InvalidRequest, "the Content-Type must be "+typeJSON)
+		return refuse(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest, "the Content-Type must be "+typeJSON)
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return refuse(http.StatusUnsupportedMediaType, rpc.InvalidRequest, "the body must have no Content-Encoding")
+		return refuse(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest, "the body must have no Content-Encoding")
 	}
 	return nil
 }
@@ -99,17 +101,17 @@ func (g *guard) receive(w http.ResponseWriter, r *http.Request) ([]byte, *refusa
 	case errors.As(err, &large):
 		return nil, g.tooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		no := refuse(http.StatusRequestTimeout, rpc.InvalidRequest, "the body did not arrive in time")
+		no := refuse(http.StatusRequestTimeout, jsonrpc.CodeInvalidRequest, "the body did not arrive in time")
 		no.disconnect = true
 		return nil, no
 	case err != nil:
-		return nil, refuse(http.StatusBadRequest, rpc.InvalidRequest, "the body broke off")
+		return nil, refuse(http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "the body broke off")
 	}
 	return body, nil
 }
 
 func (g *guard) tooLarge() *refusal {
-	no := refuse(http.StatusRequestEntityTooLarge, rpc.InvalidRequest, fmt.Sprintf("the body exceeds %d bytes", g.maxBody))
+	no := refuse(http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest, fmt.Sprintf("the body exceeds %d bytes", g.maxBody))
 	no.disconnect = true
 	return no
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plinthgo/plinth/docs/internal/rpc"
@@ -119,11 +120,11 @@ func (w *response) finish() {
 	}
 	m := w.message
 	text := strings.TrimPrefix(strings.TrimSpace(string(w.text)), "Bad Request: ")
-	no := refuse(w.held, rpc.InvalidRequest, text)
+	no := refuse(w.held, jsonrpc.CodeInvalidRequest, text)
 	no.ID = m.Answerable()
 	switch {
 	case w.held >= http.StatusInternalServerError:
-		no.Error.Code = rpc.InternalError
+		no.Error.Code = jsonrpc.CodeInternalError
 	case strings.HasPrefix(text, unknownVersion):
 		no.Error.Code = mcp.CodeUnsupportedProtocolVersion
 		no.Error.Data = mcp.UnsupportedProtocolVersionData{
@@ -136,7 +137,7 @@ func (w *response) finish() {
 		w.ResponseWriter.WriteHeader(http.StatusAccepted)
 		return
 	case strings.HasPrefix(text, unknownMethod):
-		no.Error.Code = rpc.MethodNotFound
+		no.Error.Code = jsonrpc.CodeMethodNotFound
 		no.Error.Message = "method not found" + strings.TrimSuffix(strings.TrimPrefix(text, unknownMethod), " unsupported")
 		if no.ID != nil {
 			no.status = http.StatusOK

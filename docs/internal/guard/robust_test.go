@@ -84,7 +84,10 @@ func TestDeadlineOfTheBodyEndsWithIt(t *testing.T) {
 
 func TestPanicIsLoggedAndAnswered(t *testing.T) {
 	var log bytes.Buffer
-	url := serve(t, guard.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	before := slog.Default()
+	defer slog.SetDefault(before)
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	url := serve(t, guard.Config{}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		panic("secret")
 	}))
 	res := call{body: listTools, header: map[string]string{"X-Request-UUID": "id-1"}}.do(t, url)
@@ -102,7 +105,7 @@ func TestPanicIsLoggedAndAnswered(t *testing.T) {
 }
 
 func TestPanicWithinAnAnswerCutsTheConnection(t *testing.T) {
-	s := httptest.NewUnstartedServer(guard.New(guard.Config{Logger: slog.New(slog.DiscardHandler)}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s := httptest.NewUnstartedServer(guard.New(guard.Config{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "begun")
 		_ = http.NewResponseController(w).Flush()
 		panic("late")
@@ -200,7 +203,7 @@ func FuzzBody(f *testing.F) {
 			f.Add(s, version)
 		}
 	}
-	h := guard.New(guard.Config{Logger: slog.New(slog.DiscardHandler)}, endpoint())
+	h := guard.New(guard.Config{}, endpoint())
 	f.Fuzz(func(t *testing.T, body, version string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // decoding is how the SDK tells that the members of a request have other types than it wants: with the whole of what was sent,
@@ -13,37 +15,55 @@ import (
 var decoding = regexp.MustCompile(
 	`(?s)^handling '([^']*)': (?:invalid params: )?unmarshaling .* into Go (?:struct field \w+\.\w+\.([\w.]+)|value) of type (.+)$`)
 
-// maxAnswer bounds what Plain reads: an error is short, but for what it repeats.
-const maxAnswer = 2 << 20
+// mark is a part of every such answer. In a text it cannot stand, where quotation marks are escaped.
+const mark = `,"message":"handling '`
 
-// Plain returns an answer as it is, unless it tells of types of the SDK: then with a text for those who wrote the request.
+// Plain returns an answer, or a batch of them, as it is, unless it tells of types of the SDK: then with a text for those who wrote
+// the request.
 func Plain(answer []byte) []byte {
-	// The members come in the order of the SDK, with the error behind the id.
-	if len(answer) > maxAnswer || !bytes.Contains(answer[:min(len(answer), 1<<10)], []byte(`,"message":"handling '`)) {
+	if !bytes.Contains(answer, []byte(mark)) {
 		return answer
 	}
+	rewrite := plainOne
+	if bytes.HasPrefix(answer, []byte("[")) {
+		rewrite = plainBatch
+	}
+	plain, ok := rewrite(answer)
+	if !ok {
+		return answer
+	}
+	return append(plain, answer[len(bytes.TrimRight(answer, "\n")):]...)
+}
+
+func plainBatch(answer []byte) (text []byte, ok bool) {
+	var answers []json.RawMessage
+	if err := json.Unmarshal(answer, &answers); err != nil {
+		return nil, false
+	}
+	for i, a := range answers {
+		answers[i] = Plain(a)
+	}
+	text, err := json.Marshal(answers)
+	return text, err == nil
+}
+
+func plainOne(answer []byte) (text []byte, ok bool) {
 	var a Answer
 	if err := json.Unmarshal(answer, &a); err != nil {
-		return answer
+		return nil, false
 	}
 	found := decoding.FindStringSubmatch(a.Error.Message)
 	if found == nil {
-		return answer
+		return nil, false
 	}
-	a.Error.Code = InvalidParams // which is 0 with initialize
 	what := "they"
 	if found[2] != "" {
 		what = `"` + found[2] + `"`
 	}
+	a.Error.Code = jsonrpc.CodeInvalidParams // which is 0 with initialize
 	a.Error.Message = fmt.Sprintf("invalid params of %s: %s must be %s", found[1], what, noun(found[3]))
 	text, err := json.Marshal(a)
-	if err != nil {
-		return answer
-	}
-	if bytes.HasSuffix(answer, []byte("\n")) {
-		text = append(text, '\n')
-	}
-	return text
+	return text, err == nil
 }
 
 // noun is what JSON calls a value of a Go type.

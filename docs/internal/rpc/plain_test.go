@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -48,6 +49,21 @@ func TestPlainTellsWhatIsWrongWithParams(t *testing.T) {
 		got := string(rpc.Plain(answer(t, tc.method, tc.params)))
 		if want := `{"jsonrpc":"2.0","id":"x","error":{"code":-32602,"message":"` + tc.want + `"}}`; strings.TrimSpace(got) != want {
 			t.Errorf("%s %.100s:\n…%s\nwant\n%s", tc.method, tc.params, got[max(0, len(got)-300):], want)
+		}
+	}
+}
+
+func TestPlainReadsLongIDsAndBatches(t *testing.T) {
+	one := bytes.TrimSpace(answer(t, "tools/call", `{"name":5}`))
+	long := bytes.Replace(one, []byte(`"x"`), []byte(`"`+strings.Repeat("x", 5000)+`"`), 1)
+	ok := `{"jsonrpc":"2.0","id":1,"result":{}}`
+	for _, text := range []string{string(long) + "\n", "[" + ok + "," + string(one) + "]\n"} {
+		got := string(rpc.Plain([]byte(text)))
+		if strings.Contains(got, "mcp.") || !strings.Contains(got, `\"name\" must be a string`) || !strings.HasSuffix(got, "\n") {
+			t.Errorf("…%s", got[max(0, len(got)-300):])
+		}
+		if strings.HasPrefix(text, "[") && !strings.HasPrefix(got, "["+ok+",") {
+			t.Errorf("the other answer has changed: %s", got)
 		}
 	}
 }

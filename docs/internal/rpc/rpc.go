@@ -1,6 +1,7 @@
 // Package rpc reads JSON-RPC 2.0 messages as far as what stands in front of the protocol's SDK needs them, and writes errors.
 //
-// It refuses what the SDK would change without a word: the SDK keeps ids as 64-bit integers that were read as floating-point
+// It refuses what the SDK would end a session over stdio for, or answer with the names of its own types, and what it would change
+// without a word: the SDK keeps ids as 64-bit integers that were read as floating-point
 // numbers, so that 1.5 comes back as 1 and 9007199254740993 as 9007199254740992, and it answers one of two messages that
 // share an id within a batch.
 package rpc
@@ -12,15 +13,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
-)
 
-// Error codes of JSON-RPC 2.0.
-const (
-	ParseError     = -32700
-	InvalidRequest = -32600
-	MethodNotFound = -32601
-	InvalidParams  = -32602
-	InternalError  = -32603
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // maxBatch bounds the messages of a batch, each of which may ask for a whole page.
@@ -54,80 +48,87 @@ type Body struct {
 	Batch    bool
 }
 
-// A Message is a request, a notification, which has no ID, or an answer, which has no Method. What is no object has neither.
+// A Message is a request, a notification, which has no ID, or an answer, which has no Method.
 type Message struct {
-	Text   json.RawMessage `json:"-"`
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
+	ID     json.RawMessage
+	Method string
 }
 
-// Read returns the messages of a text. The answer is not nil where the text must not go any further.
+// Read returns the messages of a text. The answer is not nil where the text must not go any further; it has the id of the message
+// where there is only one, and its id is not what is wrong.
 func Read(text []byte) (Body, *Answer) {
-	b, err := split(text)
-	if err != nil {
-		return Body{}, ptr(Refuse(ParseError, "parse error: "+err.Error()))
+	texts, batch, err := split(text)
+	switch {
+	case err != nil:
+		return refuse(jsonrpc.CodeParseError, "parse error: "+err.Error())
+	case len(texts) == 0:
+		return refuse(jsonrpc.CodeInvalidRequest, "the batch holds no message")
+	case len(texts) > maxBatch:
+		return refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("a batch holds %d messages at most", maxBatch))
 	}
-	if len(b.Messages) > maxBatch {
-		return Body{}, ptr(Refuse(InvalidRequest, fmt.Sprintf("a batch holds %d messages at most", maxBatch)))
-	}
+	b := Body{Batch: batch}
 	seen := map[string]bool{}
-	for _, m := range b.Messages {
-		if no := m.check(); no != nil {
-			return Body{}, no
-		}
-		if key, ok := m.Key(); ok && m.Method != "" {
-			if seen[key] {
-				return Body{}, ptr(Refuse(InvalidRequest, "two messages of the batch have the same id"))
+	for _, text := range texts {
+		m := parse(text)
+		key, isCall := m.Call()
+		_, err := jsonrpc.DecodeMessage(text)
+		switch {
+		case isCall && !m.keepsID():
+			return refuse(jsonrpc.CodeInvalidRequest, "the id must be a string, or an integer between -(2^53-1) and 2^53-1")
+		case err != nil:
+			_, no := refuse(jsonrpc.CodeInvalidRequest, "the value is no message of JSON-RPC 2.0")
+			if !batch {
+				no.ID = m.Answerable()
 			}
-			seen[key] = true
+			return Body{}, no
+		case isCall && seen[key]:
+			return refuse(jsonrpc.CodeInvalidRequest, "two messages of the batch have the same id")
 		}
+		seen[key] = isCall
+		b.Messages = append(b.Messages, m)
 	}
 	return b, nil
 }
 
-func split(text []byte) (Body, error) {
+func refuse(code int, text string) (Body, *Answer) {
+	no := Refuse(code, text)
+	return Body{}, &no
+}
+
+// split returns the texts of the messages in a text.
+func split(text []byte) (messages []json.RawMessage, batch bool, err error) {
 	switch {
 	case len(text) == 0:
-		return Body{}, errors.New("the message is empty")
+		return nil, false, errors.New("the message is empty")
 	case !utf8.Valid(text):
-		return Body{}, errors.New("the message is not UTF-8")
+		return nil, false, errors.New("the message is not UTF-8")
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(text, &whole); err != nil { // which tells of bytes behind the value, too
-		return Body{}, err
+		return nil, false, err
 	}
 	if !bytes.HasPrefix(whole, []byte("[")) {
-		return Body{Messages: []Message{parse(whole)}}, nil
+		return []json.RawMessage{whole}, false, nil
 	}
-	var texts []json.RawMessage
-	if err := json.Unmarshal(whole, &texts); err != nil {
-		return Body{}, err
-	}
-	b := Body{Batch: true}
-	for _, text := range texts {
-		b.Messages = append(b.Messages, parse(text))
-	}
-	return b, nil
+	return messages, true, json.Unmarshal(whole, &messages)
 }
 
+// parse reads the names of members in their very case, as the SDK does. What is no object has none.
 func parse(text json.RawMessage) Message {
-	var m Message
-	if err := json.Unmarshal(text, &m); err != nil {
-		m = Message{ID: m.ID}
-	}
-	m.Text = text
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(text, &members)
+	m := Message{ID: members["id"]}
+	_ = json.Unmarshal(members["method"], &m.Method)
 	return m
 }
 
-// check refuses an id that would come back as another one.
-func (m Message) check() *Answer {
-	if m.Method == "" || len(m.ID) == 0 || m.ID[0] != '-' && (m.ID[0] < '0' || m.ID[0] > '9') {
-		return nil
+// keepsID reports whether the SDK gives the id back as it came.
+func (m Message) keepsID() bool {
+	if m.ID[0] == '"' {
+		return true
 	}
-	if n, err := strconv.ParseInt(string(m.ID), 10, 64); err != nil || n > maxNumber || n < -maxNumber || strconv.FormatInt(n, 10) != string(m.ID) {
-		return ptr(Refuse(InvalidRequest, "the id must be a string, or an integer between -(2^53-1) and 2^53-1"))
-	}
-	return nil
+	n, err := strconv.ParseInt(string(m.ID), 10, 64)
+	return err == nil && -maxNumber <= n && n <= maxNumber && strconv.FormatInt(n, 10) == string(m.ID)
 }
 
 // Answerable is the id where it is of a type that the protocol has, a string or a number, otherwise nil.
@@ -138,15 +139,18 @@ func (m Message) Answerable() json.RawMessage {
 	return m.ID
 }
 
+// Call reports whether the message is a request that is answered, and returns its key.
+func (m Message) Call() (key string, ok bool) {
+	key, ok = Key(m.Answerable())
+	return key, ok && m.Method != ""
+}
+
 // Key is the same text for ids that are the same however they are written.
-func (m Message) Key() (key string, ok bool) {
-	id := m.Answerable()
-	if id == nil || id[0] != '"' {
-		return string(id), id != nil
+func Key(id json.RawMessage) (key string, ok bool) {
+	if len(id) == 0 || id[0] != '"' {
+		return string(id), len(id) > 0
 	}
 	var text string
 	err := json.Unmarshal(id, &text)
 	return `"` + text, err == nil
 }
-
-func ptr(a Answer) *Answer { return &a }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"github.com/plinthgo/plinth/docs/internal/rpc"
 )
 
@@ -20,25 +22,28 @@ func TestReadRefusesWhatWouldComeBackChanged(t *testing.T) {
 		{message("0"), 0},
 		{message(`"1.5"`), 0},
 		{message("9007199254740991"), 0},
-		{message("9007199254740992"), rpc.InvalidRequest},
-		{message("-9007199254740992"), rpc.InvalidRequest},
-		{message("-0"), rpc.InvalidRequest},
-		{message("1.5"), rpc.InvalidRequest},
-		{message("1.0"), rpc.InvalidRequest},
-		{message("1e3"), rpc.InvalidRequest},
+		{message("9007199254740992"), jsonrpc.CodeInvalidRequest},
+		{message("-9007199254740992"), jsonrpc.CodeInvalidRequest},
+		{message("-0"), jsonrpc.CodeInvalidRequest},
+		{message("1.5"), jsonrpc.CodeInvalidRequest},
+		{message("1.0"), jsonrpc.CodeInvalidRequest},
+		{message("1e3"), jsonrpc.CodeInvalidRequest},
 		{"[" + message("1") + "," + message("2") + "," + message(`"1"`) + "]", 0},
-		{"[" + message("1") + "," + message("1") + "]", rpc.InvalidRequest},
-		{"[" + message(`"a"`) + "," + message(`"\u0061"`) + "]", rpc.InvalidRequest},
+		{"[" + message("1") + "," + message("1") + "]", jsonrpc.CodeInvalidRequest},
+		{"[" + message(`"a"`) + "," + message(`"\u0061"`) + "]", jsonrpc.CodeInvalidRequest},
 		{"[" + strings.Repeat(`{"jsonrpc":"2.0","method":"m"},`, 15) + message("1") + "]", 0},
-		{"[" + strings.Repeat(`{"jsonrpc":"2.0","method":"m"},`, 16) + message("1") + "]", rpc.InvalidRequest},
-		{"", rpc.ParseError},
-		{" ", rpc.ParseError},
-		{"{", rpc.ParseError},
-		{"{} {}", rpc.ParseError},
-		{"\"\xff\"", rpc.ParseError},
-		{"5", 0},
-		{"[]", 0},
-		{"[5]", 0},
+		{"[" + strings.Repeat(`{"jsonrpc":"2.0","method":"m"},`, 16) + message("1") + "]", jsonrpc.CodeInvalidRequest},
+		{"", jsonrpc.CodeParseError},
+		{" ", jsonrpc.CodeParseError},
+		{"{", jsonrpc.CodeParseError},
+		{"{} {}", jsonrpc.CodeParseError},
+		{"\"\xff\"", jsonrpc.CodeParseError},
+		{`{"jsonrpc":"2.0","id":1.5,"ID":7,"method":"ping"}`, jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"1.0","id":1,"method":"ping"}`, jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":1,"error":5}`, jsonrpc.CodeInvalidRequest},
+		{"5", jsonrpc.CodeInvalidRequest},
+		{"[]", jsonrpc.CodeInvalidRequest},
+		{"[5]", jsonrpc.CodeInvalidRequest},
 	} {
 		_, no := rpc.Read([]byte(tc.text))
 		if got := code(no); got != tc.want {
@@ -55,23 +60,37 @@ func code(no *rpc.Answer) int {
 }
 
 func TestReadTellsMessagesApart(t *testing.T) {
-	body, no := rpc.Read([]byte(` [{"id":1,"method":"a"},{"method":"b"},{"id":"x","result":{}},{"id":null,"method":"c"},5]`))
+	body, no := rpc.Read([]byte(` [{"jsonrpc":"2.0","id":1,"ID":2,"method":"a"},{"jsonrpc":"2.0","method":"b"},
+		{"jsonrpc":"2.0","id":"x","result":{}},{"jsonrpc":"2.0","id":null,"method":"c"},{"jsonrpc":"2.0","id":"\u0061","method":"d"}]`))
 	if no != nil || !body.Batch {
 		t.Fatalf("batch = %t, refused with %v", body.Batch, no)
 	}
 	var got []string
 	for _, m := range body.Messages {
-		key, ok := m.Key()
+		key, ok := m.Call()
 		got = append(got, m.Method+" "+key+" "+strconv.FormatBool(ok))
 	}
-	want := `a 1 true, b  false,  "x true, c  false,   false`
+	want := `a 1 true, b  false,  "x false, c  false, d "a true`
 	if strings.Join(got, ", ") != want {
 		t.Errorf("messages = %q, want %q", strings.Join(got, ", "), want)
 	}
 }
 
+func TestARefusalHasTheIDOfItsMessage(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"jsonrpc":"1.0","id":"x","method":"ping"}`:   `"x"`,
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:   "",
+		`[{"jsonrpc":"1.0","id":"x","method":"ping"}]`: "",
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:    "",
+	} {
+		if _, no := rpc.Read([]byte(text)); no == nil || string(no.ID) != want {
+			t.Errorf("%s is refused with %+v, want the id %q", text, no, want)
+		}
+	}
+}
+
 func TestAnAnswerToNoMessageHasNoID(t *testing.T) {
-	text, err := json.Marshal(rpc.Refuse(rpc.ParseError, "parse error"))
+	text, err := json.Marshal(rpc.Refuse(jsonrpc.CodeParseError, "parse error"))
 	if err != nil {
 		t.Fatal(err)
 	}

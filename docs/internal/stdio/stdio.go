@@ -6,7 +6,7 @@
 // Messages are lines (MCP, section stdio). The SDK takes a line that it cannot read for the end of the session, and at the end of
 // its input it drops the answers that it still works on. Here a line that is no message is answered with an error, without an id
 // where none could be read, and the session goes on; the end of input is passed on when every request is answered, or after
-// a grace of ten seconds.
+// a grace of ten seconds. A client that does not read its answers holds the session up until it ends.
 //
 //	a line that is empty                                  ignored
 //	a line that is not UTF-8 or not one JSON value        -32700
@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -55,10 +56,13 @@ type filter struct {
 	in   *bufio.Reader // of the goroutine that reads
 	rest []byte        // of the line that is being read
 
+	writing sync.Mutex // one line at a time; not mu, which a client that does not read must not hold up
+	out     io.Writer
+
 	mu       sync.Mutex
-	answered sync.Cond // open has become smaller, or the session is closed
-	out      io.Writer
-	open     map[string]bool // keys of the requests that are not answered
+	answered sync.Cond       // an answer was written, or the session is closed
+	open     map[string]bool // keys of the requests that are not answered; true for initialize
+	leaving  int             // answers that are being written
 	batches  bool            // the client speaks a version that has them
 
 	once   sync.Once
@@ -75,7 +79,7 @@ func (f reader) Read(p []byte) (int, error) {
 	for len(f.rest) == 0 {
 		line, err := f.line()
 		if errors.Is(err, errLong) {
-			f.answer(rpc.Refuse(rpc.InvalidRequest, err.Error()))
+			f.answer(rpc.Refuse(jsonrpc.CodeInvalidRequest, err.Error()))
 			continue
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -103,7 +107,7 @@ func (f reader) line() ([]byte, error) {
 	long := false
 	for {
 		part, err := f.in.ReadSlice('\n')
-		if long = long || len(line)+len(part) > maxLine; !long {
+		if long = long || len(line)+len(bytes.TrimRight(part, "\r\n")) > maxLine; !long {
 			line = append(line, part...)
 		}
 		switch {
@@ -121,82 +125,65 @@ func (f reader) line() ([]byte, error) {
 // admit returns the answer to a line that the SDK must not see, and otherwise takes note of its requests.
 func (f reader) admit(line []byte) *rpc.Answer {
 	b, no := rpc.Read(line)
-	if no != nil {
-		return no
-	}
-	if err := f.check(b); err != nil {
-		refused := rpc.Refuse(rpc.InvalidRequest, err.Error())
-		if !b.Batch {
-			refused.ID = b.Messages[0].Answerable()
-		}
-		return &refused
-	}
-	if err := f.note(b); err != nil { // the id is that of another answer
-		refused := rpc.Refuse(rpc.InvalidRequest, err.Error())
-		return &refused
-	}
-	return nil
-}
-
-// check tells what the SDK would end the session for.
-func (f reader) check(b rpc.Body) error {
-	switch {
-	case b.Batch && !f.batches:
-		return errors.New("this version of the protocol has no batches: send one message a line")
-	case len(b.Messages) == 0:
-		return errors.New("the batch holds no message")
-	}
-	for _, m := range b.Messages {
-		if _, err := jsonrpc.DecodeMessage(m.Text); err != nil {
-			return errors.New("the value is no message of JSON-RPC 2.0")
-		}
-		if m.Method == "initialize" {
-			f.learn(m)
-		}
-	}
-	return nil
-}
-
-// note keeps the ids of requests until they are answered.
-func (f reader) note(b rpc.Body) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var keys []string
-	for _, m := range b.Messages {
-		key, ok := m.Key()
-		if !ok || m.Method == "" {
-			continue
+	if no != nil {
+		if key, ok := rpc.Key(no.ID); ok && f.isOpen(key) {
+			no.ID = nil // that of another answer
 		}
-		if f.open[key] {
-			return errors.New("the id is that of a request which is not answered yet")
-		}
-		keys = append(keys, key)
+		return no
 	}
-	for _, key := range keys {
-		f.open[key] = true
+	if err := f.note(b); err != nil {
+		refused := rpc.Refuse(jsonrpc.CodeInvalidRequest, err.Error())
+		return &refused
 	}
 	return nil
 }
 
-// learn takes from the first request whether batches may follow.
-func (f reader) learn(m rpc.Message) {
-	var first struct {
-		Params struct {
-			Version string `json:"protocolVersion"`
-		} `json:"params"`
+// note keeps the ids of requests until they are answered. It is called with mu held, as isOpen.
+func (f *filter) note(b rpc.Body) error {
+	if b.Batch && !f.batches {
+		return errors.New("this version of the protocol has no batches: send one message a line")
 	}
-	if err := json.Unmarshal(m.Text, &first); err == nil {
-		f.batches = slices.Contains(withBatches, first.Params.Version)
+	calls := map[string]bool{}
+	for _, m := range b.Messages {
+		key, ok := m.Call()
+		if !ok {
+			continue
+		}
+		if f.isOpen(key) {
+			return errors.New("the id is that of a request which is not answered yet")
+		}
+		calls[key] = m.Method == "initialize"
+	}
+	maps.Copy(f.open, calls)
+	return nil
+}
+
+func (f *filter) isOpen(key string) bool {
+	_, open := f.open[key]
+	return open
+}
+
+// learn takes from the answer to initialize whether batches may follow.
+func (f *filter) learn(line []byte) {
+	var answer struct {
+		Result struct {
+			Version string `json:"protocolVersion"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(line, &answer); err == nil && answer.Result.Version != "" {
+		f.batches = slices.Contains(withBatches, answer.Result.Version)
 	}
 }
 
-// settle waits until every request is answered, or the session is closed.
+// settle waits until every answer is written, or the session is closed.
 func (f reader) settle() {
 	late := time.AfterFunc(grace, f.close)
 	defer late.Stop()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for len(f.open) > 0 {
+	for len(f.open) > 0 || f.leaving > 0 {
 		select {
 		case <-f.closed:
 			return
@@ -212,29 +199,43 @@ func (f *filter) answer(a rpc.Answer) {
 	if err != nil { // an id that was read from JSON can be written
 		return
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.writing.Lock()
+	defer f.writing.Unlock()
 	_, _ = f.out.Write(append(line, '\n')) // the SDK notices a reader that has gone
 }
 
 // Write implements io.Writer. The SDK writes whole lines.
 func (f writer) Write(line []byte) (int, error) {
-	b, no := rpc.Read(bytes.TrimSpace(line))
+	f.answers(line)
+	f.writing.Lock()
+	_, err := f.out.Write(rpc.Plain(line))
+	f.writing.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, err := f.out.Write(rpc.Plain(line))
-	if no == nil {
-		for _, m := range b.Messages {
-			if key, ok := m.Key(); ok && m.Method == "" {
-				delete(f.open, key)
-			}
-		}
-	}
+	f.leaving--
 	f.answered.Broadcast()
 	if err != nil {
 		return 0, err //nolint:wrapcheck // as it is
 	}
 	return len(line), nil
+}
+
+// answers frees the ids that a line answers, before the client reads it and uses them again.
+func (f writer) answers(line []byte) {
+	b, _ := rpc.Read(bytes.TrimSpace(line))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.leaving++
+	for _, m := range b.Messages {
+		key, ok := rpc.Key(m.Answerable())
+		if !ok || m.Method != "" {
+			continue
+		}
+		if f.open[key] {
+			f.learn(line)
+		}
+		delete(f.open, key)
+	}
 }
 
 // close wakes who waits for answers.

@@ -185,6 +185,49 @@ func TestAnIDMayBeUsedAgainWhenItIsAnswered(t *testing.T) {
 	})
 }
 
+func TestTheAnswerToARequestIsTheOnlyOneWithItsID(t *testing.T) {
+	within(t, "2025-11-25", func(d *dialog) {
+		d.say(slow("1", 1), `{"jsonrpc":"2.0","id":1,"method":5}`)
+		d.hear("null -32600")
+		d.hear("1 ok")
+	})
+}
+
+func TestASecondInitializeChangesNothing(t *testing.T) {
+	within(t, "2025-11-25", func(d *dialog) {
+		d.say(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+		d.hear("2 0") // the SDK's code
+		d.say("["+ping("3")+"]", ping("4"))
+		d.hear("null -32600")
+		d.hear("4 ok")
+	})
+}
+
+func TestAMessageMayHaveTheWholeLength(t *testing.T) {
+	const length = 1 << 20
+	message := strings.Replace(ping("1"), `"ping"`, `"ping","params":{"_meta":{"x":"`, 1)
+	message = strings.TrimSuffix(message, "}")
+	message += strings.Repeat("x", length-len(message)-len(`"}}}`)) + `"}}}`
+	within(t, "2025-11-25", func(d *dialog) {
+		go d.say(message)
+		d.hear("1 ok")
+		go d.say(message + " ")
+		d.hear("null -32600")
+	})
+}
+
+func TestAnIDIsReadInItsVeryCase(t *testing.T) {
+	began := time.Now()
+	within(t, "2025-11-25", func(d *dialog) {
+		d.say(`{"jsonrpc":"2.0","id":9,"ID":10,"method":"ping"}`)
+		d.hear("9 ok")
+		_ = d.in.Close()
+	})
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the end took %s", took)
+	}
+}
+
 func TestOldVersionsHaveBatches(t *testing.T) {
 	within(t, "2025-03-26", func(d *dialog) {
 		d.say("["+ping("1")+","+slow("2", 1)+"]", "[]", "[5]", "["+ping("3")+","+ping("3")+"]", "["+slow("2", 1)+"]")

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -71,10 +72,24 @@ func (ps parameters) parse(tool string, input json.RawMessage) (arguments, error
 		problems = append(problems, args.take(p, members[p.name]))
 		delete(members, p.name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		problems = append(problems, fmt.Errorf("%s has no argument %q; %s", tool, cut(name), ps.usage(tool)))
+	return args, errors.Join(append(problems, ps.unknown(tool, slices.Sorted(maps.Keys(members))))...)
+}
+
+// unknown names the first of the arguments that a tool does not take.
+func (ps parameters) unknown(tool string, names []string) error {
+	const most = 5
+	if len(names) == 0 {
+		return nil
 	}
-	return args, errors.Join(problems...)
+	var quoted []string
+	for _, name := range names[:min(len(names), most)] {
+		quoted = append(quoted, strconv.Quote(cut(name)))
+	}
+	text := strings.Join(quoted, ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Errorf("%s has no argument %s; %s", tool, text, ps.usage(tool))
 }
 
 // take keeps the value of one argument, which is nil where the argument is absent.

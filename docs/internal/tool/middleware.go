@@ -12,20 +12,15 @@ import (
 )
 
 // rescue answers a call that panics. The SDK runs calls on goroutines of its own, where a panic would end the program.
-func rescue(logger *slog.Logger) mcp.Middleware {
-	if logger == nil {
-		logger = slog.Default()
-	}
-	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
-			defer func() {
-				if fault := recover(); fault != nil {
-					logger.ErrorContext(ctx, "panic in the tool server", "method", method, "panic", fault, "stack", string(debug.Stack()))
-					result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
-				}
-			}()
-			return next(ctx, method, r)
-		}
+func rescue(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			if fault := recover(); fault != nil {
+				slog.ErrorContext(ctx, "panic in the tool server", "method", method, "panic", fault, "stack", string(debug.Stack()))
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+			}
+		}()
+		return next(ctx, method, r)
 	}
 }
 

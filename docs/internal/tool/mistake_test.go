@@ -24,6 +24,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		{name: "a number", tool: "list", arguments: `{"sector":5}`, want: []string{`argument "sector" must be a string`}},
 		{name: "unknown sector", tool: "list", arguments: `{"sector":"giude"}`, want: []string{`no sector "giude"`, `nearest is "guide"`, "call sector"}},
 		{name: "unknown argument", tool: "list", arguments: `{"sector":"guide","query":"x"}`, want: []string{`list has no argument "query"`, "list takes sector (required), search"}},
+		{name: "many unknown arguments", tool: "sector", arguments: `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`, want: []string{`sector has no argument "a", "b", "c", "d", "e" and 2 more; sector takes none`}},
 		{name: "argument of none", tool: "sector", arguments: `{"a":1}`, want: []string{`sector has no argument "a"`, "takes none"}},
 		{name: "two mistakes", tool: "search", arguments: `{"sector":1,"x":2}`, want: []string{`"query" is required`, `"sector" must be a string`, `"x"`}},
 		{name: "no path", tool: "detail", arguments: `{"sector":"guide"}`, want: []string{`argument "path" is required`, "call list"}},

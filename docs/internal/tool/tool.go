@@ -27,7 +27,6 @@ package tool
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"net/url"
 	"strings"
 	"time"
@@ -45,8 +44,6 @@ type Config struct {
 	// BaseURL is the address of the site, as https://docs.example.com. Without it, addresses begin with /docs.
 	BaseURL string
 	Version string // of the documentation
-	// Logger is told of panics; nil means slog.Default.
-	Logger *slog.Logger
 	// Options, where set, is given the server's options and returns those to use: for what is to be added to the server later.
 	Options func(*mcp.ServerOptions) *mcp.ServerOptions
 }
@@ -83,7 +80,7 @@ func New(c Config) *mcp.Server {
 		Name: "plinth-docs", Title: "Plinth documentation", Version: cmp.Or(c.Version, "dev"), WebsiteURL: d.base,
 		Description: "Guides and reference of Plinth, glue around gin, gorm and grpc-go for Go services.",
 	}, options)
-	server.AddReceivingMiddleware(lean, rescue(c.Logger), d.suggest, refuseUndeclared(options))
+	server.AddReceivingMiddleware(lean, rescue, d.suggest, refuseUndeclared(options))
 	for _, t := range d.tools() {
 		t.addTo(server)
 	}

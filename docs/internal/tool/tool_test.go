@@ -20,7 +20,10 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/tool"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	goleak.VerifyTestMain(m)
+}
 
 const base = "https://docs.example.com"
 
@@ -42,7 +45,7 @@ func library(tb testing.TB) *page.Library {
 func config(tb testing.TB) tool.Config {
 	tb.Helper()
 	l := library(tb)
-	return tool.Config{Library: l, Index: search.New(l), BaseURL: base + "/", Version: "1.2.3", Logger: slog.New(slog.DiscardHandler)}
+	return tool.Config{Library: l, Index: search.New(l), BaseURL: base + "/", Version: "1.2.3"}
 }
 
 // connect returns a client of a server over memory, with the newest version of the protocol.
@@ -302,10 +305,12 @@ func TestManyClientsAtOnce(t *testing.T) {
 				return
 			}
 			defer func() { _ = client.Close() }()
-			for _, name := range []string{"sector", "list", "detail", "search"} {
-				_, err := client.CallTool(context.WithoutCancel(t.Context()), &mcp.CallToolParams{Name: name, Arguments: object{}})
-				if err != nil {
-					t.Error(err)
+			for name, arguments := range map[string]object{
+				"sector": {}, "list": {"sector": "guide"}, "detail": {"sector": "guide", "path": "/quick-start"}, "search": {"query": "database"},
+			} {
+				result, err := client.CallTool(context.WithoutCancel(t.Context()), &mcp.CallToolParams{Name: name, Arguments: arguments})
+				if err != nil || result.IsError {
+					t.Errorf("%s: %+v, %v", name, result, err)
 				}
 			}
 		})
