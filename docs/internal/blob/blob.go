@@ -10,9 +10,10 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/plinthgo/plinth/docs/internal/accept"
 )
 
 // Values of Cache-Control.
@@ -117,16 +118,12 @@ func (b *Blob) header(w http.ResponseWriter, r *http.Request) []byte {
 // acceptsGzip reads Accept-Encoding: gzip, or any coding, with a weight other than 0.
 func acceptsGzip(values []string) bool {
 	accepted := false
-	for item := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		coding, parameters, _ := strings.Cut(strings.TrimSpace(item), ";")
-		weight, isWeight := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(parameters), " ", ""), "q=")
-		q, err := strconv.ParseFloat(weight, 64)
-		wanted := !isWeight || err == nil && q > 0
-		switch strings.ToLower(strings.TrimSpace(coding)) {
+	for coding, q := range accept.Items(values) {
+		switch coding {
 		case "gzip", "x-gzip":
-			return wanted
+			return q > 0
 		case "*":
-			accepted = wanted
+			accepted = q > 0
 		}
 	}
 	return accepted

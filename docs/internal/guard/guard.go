@@ -110,7 +110,7 @@ func (g *guard) early(w http.ResponseWriter, r *http.Request) bool {
 	if no := g.admit(w.Header(), r); no != nil {
 		answer = no.write
 	} else if r.Method != http.MethodOptions {
-		no := accept(r)
+		no := refuseHeader(r)
 		if no == nil {
 			return false
 		}

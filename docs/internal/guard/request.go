@@ -8,12 +8,12 @@ import (
 	"mime"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/plinthgo/plinth/docs/internal/accept"
 	"github.com/plinthgo/plinth/docs/internal/rpc"
 )
 
@@ -22,8 +22,8 @@ const (
 	typeStream = "text/event-stream"
 )
 
-// accept checks what the header says of the request, before the body is read.
-func accept(r *http.Request) *refusal {
+// refuseHeader checks what the header says of the request, before the body is read.
+func refuseHeader(r *http.Request) *refusal {
 	if r.Method != http.MethodPost {
 		no := refuse(http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "method "+r.Method+" not allowed: send messages with POST")
 		no.allow = allow
@@ -43,20 +43,16 @@ func accept(r *http.Request) *refusal {
 
 // acceptsJSON reports whether an Accept header (RFC 9110, section 12.5.1) admits JSON. One that is missing or empty does.
 func acceptsJSON(values []string) bool {
-	header := strings.Join(values, ",")
-	if strings.TrimSpace(header) == "" {
+	if strings.TrimSpace(strings.Join(values, "")) == "" {
 		return true
 	}
 	specificity, accepted := 0, false
-	for item := range strings.SplitSeq(header, ",") {
-		name, params, err := mime.ParseMediaType(item)
+	for name, q := range accept.Items(values) {
 		rank := map[string]int{"*/*": 1, "application/*": 2, typeJSON: 3}[name]
-		if err != nil || rank < specificity || rank == 0 {
+		if rank < specificity || rank == 0 {
 			continue
 		}
-		q, err := strconv.ParseFloat(params["q"], 64)
-		yes := err != nil || q > 0
-		accepted = yes || rank == specificity && accepted
+		accepted = q > 0 || rank == specificity && accepted
 		specificity = rank
 	}
 	return accepted
