@@ -3,6 +3,7 @@ package docs
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,16 +21,15 @@ const readable = 0o755
 
 // Build writes the whole site as static files into dir, which a server of files can show at the root of a host: pages, texts,
 // and an index that the search of the pages uses. It makes the folder, replaces one that it has written before, and refuses any
-// other that is not empty. A failed build leaves what was there.
+// other that is not empty, or lies in the content. A failed build leaves what was there. Faults of the content are logged. It
+// may be called beside any other method, and once at a time for a folder.
 func (s *Site) Build(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return fmt.Errorf("docs: build: %w", err)
 	}
-	if target, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = target // what a link leads to is replaced, not the link
-	} else if _, err := os.Lstat(dir); err == nil {
-		return fmt.Errorf("docs: build: %s leads nowhere: give another folder", dir)
+	if dir, err = resolve(dir); err != nil {
+		return fmt.Errorf("docs: build: %w", err)
 	}
 	if err := errors.Join(replaceable(dir), s.outside(dir)); err != nil {
 		return err
@@ -49,6 +49,20 @@ func (s *Site) Build(dir string) error {
 		return fmt.Errorf("docs: build: %w", errors.Join(err, os.RemoveAll(made)))
 	}
 	return nil
+}
+
+// resolve follows the links in a path, of which the last part or more may not be there yet. What a link leads to is replaced, not the
+// link.
+func resolve(dir string) (string, error) {
+	target, err := filepath.EvalSymlinks(dir)
+	if !errors.Is(err, os.ErrNotExist) {
+		return target, err
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return "", fmt.Errorf("%s leads nowhere: give another folder", dir)
+	}
+	parent, err := resolve(filepath.Dir(dir))
+	return filepath.Join(parent, filepath.Base(dir)), err
 }
 
 // outside refuses a folder within that of the content, whose pages it would become.
@@ -102,6 +116,9 @@ func replaceable(dir string) error {
 
 // write puts every file of the static form into a folder.
 func (s *snapshot) write(dir string) error {
+	for _, f := range s.library.Faults() {
+		slog.Warn("fault of the documentation", slog.String("file", f.File), slog.String("fault", f.Text)) //nolint:sloglint // there is no context
+	}
 	files := map[string]string{
 		marker:          "written by plinth-docs build; the next build replaces this folder\n",
 		"llms.txt":      llms.Index(s.library),

@@ -247,6 +247,17 @@ func TestBuildStaysOutOfTheContent(t *testing.T) {
 	}
 }
 
+func TestBuildStaysOutOfTheContentBehindALink(t *testing.T) {
+	dir, alias := folder(t), filepath.Join(t.TempDir(), "alias")
+	if err := os.Symlink(dir, alias); err != nil {
+		t.Fatal(err)
+	}
+	err := open(t, xDocs.WithFolder(dir)).Build(filepath.Join(alias, "new", "site"))
+	if err == nil || !strings.Contains(err.Error(), "lies in the content") {
+		t.Errorf("error = %v", err)
+	}
+}
+
 func TestBuildFollowsALink(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
@@ -320,15 +331,7 @@ func TestAChangeOfTheFolderIsShownAndTold(t *testing.T) {
 	site := open(t, xDocs.WithFolder(dir))
 	server := httptest.NewServer(site)
 	defer server.Close()
-	ctx, stop := context.WithCancel(t.Context())
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		if err := site.Watch(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	defer watching.Wait()
-	defer stop()
+	defer watch(t, site)()
 
 	for _, change := range []struct{ name, file, text, path, want string }{
 		{"a file", "guide/start.md", "---\ntitle: Start\ndescription: First steps.\n---\n\nAfter.\n", "/docs/guide/start.md", "After."},
@@ -343,6 +346,22 @@ func TestAChangeOfTheFolderIsShownAndTold(t *testing.T) {
 				told = follow(t, server.URL)
 			}
 		})
+	}
+}
+
+// watch has a site watch its folder until the function that it returns is called.
+func watch(t *testing.T, site *xDocs.Site) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		if err := site.Watch(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return func() {
+		cancel()
+		watching.Wait()
 	}
 }
 

@@ -3,7 +3,6 @@ package docs
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
 	"runtime/debug"
@@ -59,9 +58,6 @@ func (s *Site) read() error {
 	next, err := newSnapshot(s.config)
 	if err != nil {
 		return err
-	}
-	for _, f := range next.library.Faults() {
-		slog.Warn("fault of the documentation", slog.String("file", f.File), slog.String("fault", f.Text)) //nolint:sloglint // there is no context
 	}
 	s.now.Store(next)
 	return nil

@@ -8,21 +8,29 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
 // settle is how long a folder has to be quiet before it is read: an editor writes a file in several steps.
 const settle = 100 * time.Millisecond
 
+// patience is how long a change may have to wait for quiet.
+const patience = time.Second
+
 // again is how long it takes until a folder that is gone is looked for once more.
 const again = 2 * time.Second
 
 // Watch reads the folder of WithFolder again whenever it changes, and tells the browsers that show it, until ctx ends. Content
-// that cannot be read is logged, and what was shown before stays. It returns at once where there is no folder.
+// that cannot be read is logged, and what was shown before stays; faults that are new are logged too. It returns at once where there
+// is no folder, and an error where the folder cannot be watched at the beginning. One call at a time, beside any other method.
 func (s *Site) Watch(ctx context.Context) error {
 	if s.config.folder == "" {
 		return nil
@@ -35,49 +43,67 @@ func (s *Site) Watch(ctx context.Context) error {
 	if err := watchAll(watcher, s.config.folder); err != nil {
 		return fmt.Errorf("docs: watch %s: %w", s.config.folder, err)
 	}
-	if err := s.read(); err == nil { // what has changed since New
-		s.changes.announce()
-	}
+	faults := s.update(ctx, nil) // what has changed since New
 	quiet := time.NewTimer(settle)
 	quiet.Stop()
+	var latest time.Time // at which a change is read that was seen
+	changed := func() {
+		if latest.IsZero() {
+			latest = time.Now().Add(patience)
+		}
+		quiet.Reset(min(settle, time.Until(latest)))
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-watcher.Events:
-			quiet.Reset(settle)
+			changed()
 		case err := <-watcher.Errors:
 			slog.WarnContext(ctx, "watching the documentation", slog.Any("error", err))
-			quiet.Reset(settle)
+			changed()
 		case <-quiet.C:
-			if !s.reload(ctx, watcher) {
+			latest = time.Time{}
+			if err := watchAll(watcher, s.config.folder); err != nil { // it is gone
+				slog.WarnContext(ctx, "the folder of the documentation cannot be watched", slog.Any("error", err))
 				quiet.Reset(again)
+				continue
 			}
+			faults = s.update(ctx, faults)
 		}
 	}
 }
 
-// reload shows what the folder holds now. Folders that are new are watched from here on. It is false where the folder cannot be
-// watched, because it is gone.
-func (s *Site) reload(ctx context.Context, watcher *fsnotify.Watcher) bool {
-	if err := watchAll(watcher, s.config.folder); err != nil {
-		slog.WarnContext(ctx, "the folder of the documentation cannot be watched", slog.Any("error", err))
-		return false
-	}
+// update shows what the folder holds now, and tells of its faults but for those that are known.
+func (s *Site) update(ctx context.Context, known []page.Fault) (faults []page.Fault) {
 	if err := s.read(); err != nil {
 		slog.WarnContext(ctx, "the documentation cannot be read; what was shown before stays", slog.Any("error", err))
-		return true
+		return known
 	}
-	slog.InfoContext(ctx, "the documentation has changed", slog.Int("pages", len(s.now.Load().library.Pages())))
 	s.changes.announce()
-	return true
+	library := s.now.Load().library
+	slog.InfoContext(ctx, "the documentation was read", slog.Int("pages", len(library.Pages())))
+	for _, f := range library.Faults() {
+		if !slices.Contains(known, f) {
+			slog.WarnContext(ctx, "fault of the documentation", slog.String("file", f.File), slog.String("fault", f.Text))
+		}
+	}
+	return library.Faults()
 }
 
-// watchAll watches a folder and those in it. Watching one twice does nothing.
+// watchAll watches a folder and those in it, but for hidden ones, which are not read. Watching one twice does nothing, and those
+// that are new are watched from then on.
 func watchAll(watcher *fsnotify.Watcher, dir string) error {
+	dir, err := filepath.EvalSymlinks(dir) // WalkDir does not follow its root
+	if err != nil {
+		return err
+	}
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() {
+		switch {
+		case err != nil || !entry.IsDir():
 			return err
+		case path != dir && strings.HasPrefix(entry.Name(), "."):
+			return filepath.SkipDir
 		}
 		return watcher.Add(path)
 	})

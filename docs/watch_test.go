@@ -2,14 +2,20 @@ package docs_test
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/docs/internal/doctest"
 )
 
 // events is what a browser is sent within a second when it comes with the id of an event.
@@ -40,4 +46,69 @@ func TestABrowserThatComesBackIsToldWhatItMissed(t *testing.T) {
 			t.Errorf("events = %q, want %q", got, want)
 		}
 	})
+}
+
+// shows waits until a page of the site has a text.
+func shows(t *testing.T, site http.Handler, path, want string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+		if strings.Contains(doctest.Get(t, site, path).Body.String(), want) {
+			return
+		}
+	}
+	t.Fatalf("%s does not show %q", path, want)
+}
+
+const changedPage = "---\ntitle: Start\ndescription: First steps.\n---\n\nAfter.\n"
+
+func TestAFolderBehindALinkIsWatched(t *testing.T) {
+	dir, link := folder(t), filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	site := open(t, xDocs.WithFolder(link))
+	defer watch(t, site)()
+	shows(t, site, "/docs/guide/start.md", "Before.")
+	write(t, dir, "guide/more.md", "---\ntitle: More\ndescription: Further steps.\n---\n\nFirst.\n")
+	shows(t, site, "/docs/guide/more.md", "First.") // which Watch can have read when it began
+	write(t, dir, "guide/start.md", changedPage)
+	shows(t, site, "/docs/guide/start.md", "After.")
+}
+
+func TestAFolderThatIsNeverQuietIsRead(t *testing.T) {
+	dir := folder(t)
+	site := open(t, xDocs.WithFolder(dir))
+	defer watch(t, site)()
+	noise, done := time.NewTicker(20*time.Millisecond), make(chan struct{})
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for {
+			select {
+			case <-noise.C:
+				write(t, dir, "guide/x.log", time.Now().String())
+			case <-done:
+				return
+			}
+		}
+	})
+	defer writing.Wait()
+	defer close(done)
+	<-time.After(300 * time.Millisecond) // Watch has begun, and seen noise
+	write(t, dir, "guide/start.md", changedPage)
+	shows(t, site, "/docs/guide/start.md", "After.")
+}
+
+func TestContentThatIsBrokenWhenWatchBeginsIsLogged(t *testing.T) {
+	dir := folder(t)
+	site := open(t, xDocs.WithFolder(dir))
+	write(t, dir, "guide/start.md", "no front matter")
+	before := slog.Default()
+	defer slog.SetDefault(before)
+	var log strings.Builder
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := site.Watch(ended); err != nil || !strings.Contains(log.String(), "cannot be read; what was shown before stays") {
+		t.Errorf("error = %v, log:\n%s", err, log.String())
+	}
 }

@@ -61,14 +61,14 @@ func (t *Texts) ServePage(w http.ResponseWriter, r *http.Request, p *page.Page) 
 	t.pages[p]().ServeHTTP(w, r)
 }
 
-// ByURL returns the page of an address on the site, with or without .md and a slash at its end, or nil.
+// ByURL returns the page of an address on the site, with or without a suffix of Markdown and a slash at its end, or nil.
 func ByURL(l *page.Library, url string) *page.Page {
 	rest, ok := strings.CutPrefix(url, "/docs/")
 	if !ok {
 		return nil
 	}
 	sector, path, _ := strings.Cut(rest, "/")
-	return l.Find(strings.TrimSuffix(sector, ".md"), path)
+	return l.Find(sector, path)
 }
 
 // Index is the list of all pages in the form of llms.txt: title, summary, one list a sector in the authored order.

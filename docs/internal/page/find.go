@@ -12,7 +12,6 @@ const nearest = 3
 // Find returns a page of a sector, or nil. The path may begin with /docs/<sector> or <sector>, and have or lack slashes at its
 // ends, a suffix of Markdown and an anchor.
 func (l *Library) Find(sector, path string) *Page {
-	sector = withoutSuffix(sector)
 	s := l.Sector(sector)
 	if s == nil {
 		return nil

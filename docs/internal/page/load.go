@@ -23,7 +23,7 @@ const firstSector = "guide"
 // Load reads the documentation. It returns all problems that keep it from being shown at once; what is merely wrong with a page
 // is for the checks to find.
 func Load(fsys fs.FS) (*Library, error) {
-	l := &loader{fsys: fsys, library: &Library{files: map[string]*Page{}}}
+	l := &loader{fsys: fsys, library: &Library{files: map[string]*Page{}}, first: map[string]*Page{}, translated: map[string]bool{}}
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, fmt.Errorf("docs: read the content: %w", err)
@@ -50,6 +50,9 @@ type loader struct {
 	fsys     fs.FS
 	library  *Library
 	problems []error
+
+	first      map[string]*Page // by address
+	translated map[string]bool  // files, without .md, that have a translation
 }
 
 func (l *loader) fail(err error) { l.problems = append(l.problems, err) }
@@ -142,7 +145,7 @@ func (l *loader) child(s *Sector, dir, name string, listed bool) *Node {
 	return node
 }
 
-// names are the pages and sub-folders of a folder, these with a slash. A translation alone counts as a page.
+// names are the pages and sub-folders of a folder, these with a slash. A translation alone counts as a page; of others it takes note.
 func (l *loader) names(dir string) map[string]bool {
 	names := map[string]bool{}
 	entries, err := fs.ReadDir(l.fsys, dir)
@@ -162,6 +165,7 @@ func (l *loader) names(dir string) map[string]bool {
 	}
 	for name := range names {
 		if base, ok := strings.CutSuffix(name, chineseSuffix); ok && names[base] {
+			l.translated[path.Join(dir, base)] = true
 			delete(names, name)
 		}
 	}
@@ -177,7 +181,7 @@ func (l *loader) page(s *Sector, name string, listed bool) *Page {
 	if p == nil || p.Language == Chinese {
 		return p
 	}
-	if _, err := fs.Stat(l.fsys, name+chineseSuffix+".md"); err != nil {
+	if !l.translated[name] {
 		return p
 	}
 	if twin := l.read(s, name+chineseSuffix, listed); twin != nil {
@@ -211,6 +215,11 @@ func (l *loader) read(s *Sector, name string, listed bool) *Page {
 	if strings.HasSuffix(name, chineseSuffix) {
 		p.Language = Chinese
 	}
+	if other := l.first[p.URL()]; other != nil {
+		l.library.faults = append(l.library.faults, Fault{file, "the page is left out: its address " + p.URL() + " is that of " + other.File + " too"})
+		return nil
+	}
+	l.first[p.URL()] = p
 	s.Pages = append(s.Pages, p)
 	l.library.files[file] = p
 	return p
@@ -242,7 +251,6 @@ func (l *loader) finish() {
 		}
 		l.library.pages = append(l.library.pages, s.Pages...)
 	}
-	l.compare()
 	l.parse()
 }
 
@@ -260,21 +268,4 @@ func (l *loader) parse() {
 		})
 	}
 	workers.Wait()
-}
-
-// compare finds pages that have one address, of which only the first is shown.
-func (l *loader) compare() {
-	first := map[string]*Page{}
-	for _, p := range l.library.pages {
-		if other := first[p.URL()]; other != nil {
-			l.library.faults = append(l.library.faults, Fault{p.File, "its address " + p.URL() + " is that of " + other.File + " too"})
-			continue
-		}
-		first[p.URL()] = p
-	}
-	again := func(p *Page) bool { return first[p.URL()] != p }
-	l.library.pages = slices.DeleteFunc(l.library.pages, again)
-	for _, s := range l.library.sectors {
-		s.Pages = slices.DeleteFunc(s.Pages, again)
-	}
 }

@@ -118,8 +118,9 @@ func (l *Library) Pages() []*Page { return l.pages }
 // Faults returns what is wrong with the orders of folders, and with the names of files.
 func (l *Library) Faults() []Fault { return l.faults }
 
-// Sector returns the sector of a name, or nil.
+// Sector returns the sector of a name, which may have a suffix of Markdown, or nil.
 func (l *Library) Sector(name string) *Sector {
+	name = withoutSuffix(name)
 	for _, s := range l.sectors {
 		if s.Name == name {
 			return s

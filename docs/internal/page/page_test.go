@@ -1,8 +1,10 @@
 package page_test
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -210,12 +212,33 @@ func TestTwoPagesOfOneAddressAreAFault(t *testing.T) {
 	files["guide/decisions.md"] = doctest.Page("A", "One.")
 	files["guide/decisions/index.md"] = doctest.Page("B", "Another.")
 	l := doctest.Library(t, files)
-	want := []page.Fault{{File: "guide/decisions.md", Text: "its address /docs/guide/decisions is that of guide/decisions/index.md too"}}
+	want := []page.Fault{{File: "guide/decisions.md", Text: "the page is left out: its address /docs/guide/decisions is that of guide/decisions/index.md too"}}
 	if diff := cmp.Diff(want, l.Faults()); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
 	if got, want := len(l.Pages()), len(load(t).Pages())+1; got != want || l.Find("guide", "decisions").Title != "B" {
 		t.Errorf("%d pages, want %d, of which the first is shown", got, want)
+	}
+	for _, p := range l.Pages() {
+		if p.Prev == p || p.Next == p || p.Next != nil && p.Next.Title == "A" || p.Prev != nil && p.Prev.Title == "A" {
+			t.Errorf("%s leads to the page that is left out, or to itself", p.URL())
+		}
+	}
+	if l.File("guide/decisions.md") != nil || len(l.Sector("guide").Tree) != len(load(t).Sector("guide").Tree) {
+		t.Error("the page that is left out is a file of the library, or in the tree")
+	}
+}
+
+func TestATranslationIsARegularFile(t *testing.T) {
+	files := doctest.Files(content())
+	files["guide/start.zh.md"] = &fstest.MapFile{Data: []byte("zzz.md"), Mode: fs.ModeSymlink}
+	files["guide/zzz.zh.md/deep.txt"] = &fstest.MapFile{}
+	l, err := page.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := l.Find("guide", "start"); p == nil || p.Twin != nil {
+		t.Errorf("start = %+v, want it without a translation", p)
 	}
 }
 
@@ -231,7 +254,10 @@ func TestAFileWhoseNameIsNoAddressIsLeftOut(t *testing.T) {
 		{"a control character", "guide/a\x1bb.md", `"a\x1bb" has '\x1b'` + characters},
 		{"a line break", "guide/a\nb.md", `"a\nb" has '\n'` + characters},
 		{"a direction", "guide/a\u202eb.md", `"a\u202eb" has '\u202e'` + characters},
-		{"no UTF-8", "guide/a\xffb.md", `"a\xffb" has '�'` + characters},
+		{"a letter that nobody sees", "guide/a\u3164b.md", "\"a\u3164b\" has " + `'\u3164'` + characters},
+		{"a variation", "guide/a\ufe0fb.md", "\"a\ufe0fb\" has " + `'\ufe0f'` + characters},
+		{"a folder called index", "guide/index/deep.md", `a folder has the name "index", which is that of its page`},
+		{"no UTF-8", "guide/a\xffb.md", `"a\xffb" has '\ufffd'` + characters},
 		{"the file of a page", "guide/index.html.md", `"index.html" ends in .html, as files that the site makes`},
 		{"such a file in capitals", "guide/Index.HTML.md", `"Index.HTML" ends in .html, as files that the site makes`},
 		{"the text of a page", "guide/start.md.md", `"start.md" ends in .md, as files that the site makes`},

@@ -116,6 +116,7 @@ func TestPathsAreTolerant(t *testing.T) {
 		{name: "index", path: "/", want: "/"},
 		{name: "index by name", path: "index.md", want: "/"},
 		{name: "sector alone", path: "/docs/guide", want: "/"},
+		{name: "file of a sector", path: "/docs/guide.mdx", want: "/"},
 		{name: "translation", path: "/quick-start.zh", want: "/quick-start.zh"},
 		{name: "site below a path", config: below, path: "https://example.org/plinth/docs/guide/quick-start", want: "/quick-start"},
 	} {

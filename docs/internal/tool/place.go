@@ -69,7 +69,7 @@ func (d *docs) split(path string) (sector, rest string, err error) {
 	path = strings.TrimPrefix(path, "/llms.mdx")
 	if after, ok := strings.CutPrefix(path, "/docs/"); ok {
 		sector, rest, _ = strings.Cut(after, "/")
-		return strings.TrimSuffix(sector, ".md"), "/" + rest, nil
+		return sector, "/" + rest, nil
 	}
 	return "", path, nil
 }
