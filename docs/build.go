@@ -21,8 +21,9 @@ const readable = 0o755
 
 // Build writes the whole site as static files into dir, which a server of files can show at the root of a host: pages, texts,
 // and an index that the search of the pages uses. It makes the folder, replaces one that it has written before, and refuses any
-// other that is not empty, or lies in the content. A failed build leaves what was there. Faults of the content are logged. It
-// may be called beside any other method, and once at a time for a folder.
+// other that is not empty, or lies in the content. The error says why a folder is refused, or which file could not be written; a
+// failed build leaves what was there. Faults of the content are logged. It may be called beside any other method such as
+// ServeHTTP, and once at a time for a folder.
 func (s *Site) Build(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -51,8 +52,8 @@ func (s *Site) Build(dir string) error {
 	return nil
 }
 
-// resolve follows the links in a path, of which the last part or more may not be there yet. What a link leads to is replaced, not the
-// link.
+// resolve follows the links in a path, of which the last part or more may not be there yet. What a link leads to is replaced,
+// not the link.
 func resolve(dir string) (string, error) {
 	target, err := filepath.EvalSymlinks(dir)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -117,7 +118,8 @@ func replaceable(dir string) error {
 // write puts every file of the static form into a folder.
 func (s *snapshot) write(dir string) error {
 	for _, f := range s.library.Faults() {
-		slog.Warn("fault of the documentation", slog.String("file", f.File), slog.String("fault", f.Text)) //nolint:sloglint // there is no context
+		//nolint:sloglint // there is no context
+		slog.Warn("fault of the documentation", slog.String("file", f.File), slog.String("fault", f.Text))
 	}
 	files := map[string]string{
 		marker:          "written by plinth-docs build; the next build replaces this folder\n",

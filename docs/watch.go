@@ -29,8 +29,9 @@ const patience = time.Second
 const again = 2 * time.Second
 
 // Watch reads the folder of WithFolder again whenever it changes, and tells the browsers that show it, until ctx ends. Content
-// that cannot be read is logged, and what was shown before stays; faults that are new are logged too. It returns at once where there
-// is no folder, and an error where the folder cannot be watched at the beginning. One call at a time, beside any other method.
+// that cannot be read is logged, and what was shown before stays; faults that are new are logged too. It returns at once where
+// there is no folder, and an error where the folder cannot be watched at the beginning; that ctx ends is none. It may run beside
+// any other method such as ServeHTTP, once at a time.
 func (s *Site) Watch(ctx context.Context) error {
 	if s.config.folder == "" {
 		return nil
@@ -143,8 +144,8 @@ func (s *Site) Close() error {
 	return nil
 }
 
-// serveChanges sends a server-sent event when the folder has changed, or has changed since the event that the browser names when it
-// comes back. Where none is watched there is no such address.
+// serveChanges sends a server-sent event when the folder has changed, or has changed since the event that the browser names when
+// it comes back. Where none is watched there is no such address.
 func (s *Site) serveChanges(w http.ResponseWriter, r *http.Request) {
 	if s.config.folder == "" {
 		http.NotFound(w, r)

@@ -79,7 +79,7 @@ func TestAFolderThatIsNeverQuietIsRead(t *testing.T) {
 	dir := folder(t)
 	site := open(t, xDocs.WithFolder(dir))
 	defer watch(t, site)()
-	noise, done := time.NewTicker(20*time.Millisecond), make(chan struct{})
+	noise, done := time.NewTicker(2*time.Millisecond), make(chan struct{})
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for {
@@ -93,6 +93,7 @@ func TestAFolderThatIsNeverQuietIsRead(t *testing.T) {
 	})
 	defer writing.Wait()
 	defer close(done)
+	defer noise.Stop()
 	<-time.After(300 * time.Millisecond) // Watch has begun, and seen noise
 	write(t, dir, "guide/start.md", changedPage)
 	shows(t, site, "/docs/guide/start.md", "After.")
@@ -111,4 +112,56 @@ func TestContentThatIsBrokenWhenWatchBeginsIsLogged(t *testing.T) {
 	if err := site.Watch(ended); err != nil || !strings.Contains(log.String(), "cannot be read; what was shown before stays") {
 		t.Errorf("error = %v, log:\n%s", err, log.String())
 	}
+}
+
+func TestAFaultIsLoggedOnce(t *testing.T) {
+	dir := folder(t)
+	write(t, dir, "guide/a b.md", changedPage)
+	before := slog.Default()
+	defer slog.SetDefault(before)
+	var log strings.Builder // read when nothing is watched any more
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	site := open(t, xDocs.WithFolder(dir))
+	if _, err := site.Check(nil); err != nil || log.Len() > 0 {
+		t.Errorf("error = %v, log of New and Check:\n%s", err, log.String())
+	}
+	stop := watch(t, site)
+	write(t, dir, "guide/start.md", changedPage)
+	shows(t, site, "/docs/guide/start.md", "After.") // Watch has begun
+	write(t, dir, "guide/c d.md", changedPage)
+	write(t, dir, "guide/start.md", strings.Replace(changedPage, "After", "Later", 1))
+	shows(t, site, "/docs/guide/start.md", "Later.")
+	stop()
+	for _, name := range []string{"a b", "c d"} {
+		if told := strings.Count(log.String(), `file="guide/`+name+`.md"`); told != 1 {
+			t.Errorf("%q is told of %d times, want once:\n%s", name, told, log.String())
+		}
+	}
+}
+
+func TestAHiddenFolderIsNotWatched(t *testing.T) {
+	dir := folder(t)
+	write(t, dir, ".git/HEAD", "one")
+	site := open(t, xDocs.WithFolder(dir))
+	defer watch(t, site)()
+	write(t, dir, "guide/start.md", changedPage)
+	shows(t, site, "/docs/guide/start.md", "After.") // Watch has begun
+	latest := quiet(t, site)
+	write(t, dir, ".git/HEAD", "two")
+	if got := events(t, site, latest); strings.Contains(got, "changed") {
+		t.Errorf("events = %q for a change in a hidden folder", got)
+	}
+}
+
+// quiet waits until a second goes by without a change, and returns the id of the latest one.
+func quiet(t *testing.T, site http.Handler) string {
+	t.Helper()
+	id := regexp.MustCompile(`(?m)^id: (\d+)\n\n\z`)
+	for range 20 {
+		if found := id.FindStringSubmatch(events(t, site, "")); found != nil {
+			return found[1]
+		}
+	}
+	t.Fatal("the folder is never quiet")
+	return ""
 }

@@ -110,7 +110,8 @@ func (l *loader) listed(s *Sector, dir string, names []string, rest map[string]b
 	var nodes []*Node
 	for _, name := range names {
 		if !rest[name] {
-			l.library.faults = append(l.library.faults, Fault{path.Join(dir, orderFile), fmt.Sprintf("it names %q, which is not there or named twice", name)})
+			text := fmt.Sprintf("it names %q, which is not there or named twice", name)
+			l.library.faults = append(l.library.faults, Fault{path.Join(dir, orderFile), text})
 			continue
 		}
 		delete(rest, name)
@@ -145,7 +146,8 @@ func (l *loader) child(s *Sector, dir, name string, listed bool) *Node {
 	return node
 }
 
-// names are the pages and sub-folders of a folder, these with a slash. A translation alone counts as a page; of others it takes note.
+// names are the pages and sub-folders of a folder, these with a slash. A translation alone counts as a page; of others it takes
+// note.
 func (l *loader) names(dir string) map[string]bool {
 	names := map[string]bool{}
 	entries, err := fs.ReadDir(l.fsys, dir)
@@ -163,7 +165,7 @@ func (l *loader) names(dir string) map[string]bool {
 			names[name] = true
 		}
 	}
-	for name := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) { // a.zh is taken before a.zh.zh, which is no translation then
 		if base, ok := strings.CutSuffix(name, chineseSuffix); ok && names[base] {
 			l.translated[path.Join(dir, base)] = true
 			delete(names, name)
@@ -216,7 +218,8 @@ func (l *loader) read(s *Sector, name string, listed bool) *Page {
 		p.Language = Chinese
 	}
 	if other := l.first[p.URL()]; other != nil {
-		l.library.faults = append(l.library.faults, Fault{file, "the page is left out: its address " + p.URL() + " is that of " + other.File + " too"})
+		text := "the page is left out: its address " + p.URL() + " is that of " + other.File + " too"
+		l.library.faults = append(l.library.faults, Fault{file, text})
 		return nil
 	}
 	l.first[p.URL()] = p

@@ -242,6 +242,17 @@ func TestATranslationIsARegularFile(t *testing.T) {
 	}
 }
 
+func TestATranslationOfATranslationIsAPageEachTime(t *testing.T) {
+	files := content()
+	files["guide/start.zh.zh.md"] = doctest.Page("Odd", "Twice.")
+	for range 50 { // the order of a map differs
+		l := doctest.Library(t, files)
+		if p := l.Find("guide", "start.zh.zh"); p == nil || p.Twin != nil || l.Find("guide", "start").Twin == nil {
+			t.Fatalf("page = %+v, want one without a twin", p)
+		}
+	}
+}
+
 func TestAFileWhoseNameIsNoAddressIsLeftOut(t *testing.T) {
 	const characters = ", but a name has letters, digits, '-', '_' and '.' only"
 	tests := []struct{ name, file, want string }{
