@@ -35,7 +35,7 @@ func withDocumentation(base string) (xOption.Option, error) {
 		return nil, err
 	}
 	return xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		for _, path := range []string{"/docs/*page", "/llms.txt", "/llms-full.txt", "/llms.mdx/*page", "/assets/*file", "/search", "/api/search", "/api/mcp"} {
+		for _, path := range []string{"/docs", "/docs/*page", "/zh", "/llms.txt", "/llms-full.txt", "/llms.mdx/*page", "/assets/*file", "/search", "/api/search", "/api/mcp"} {
 			engine.Any(path, gin.WrapH(site))
 		}
 	}), nil

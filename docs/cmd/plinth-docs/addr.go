@@ -23,7 +23,7 @@ func readAddr(ctx context.Context, addr string) (host string, port int, err erro
 			return host, port, nil
 		}
 	}
-	return "", 0, fmt.Errorf("--addr %q: want HOST:PORT, such as 127.0.0.1:8080, or :8080 for every address of this machine", addr)
+	return "", 0, fmt.Errorf("%w: --addr %q: want HOST:PORT, such as 127.0.0.1:8080, or :8080 for every address of this machine", errUsage, addr)
 }
 
 func isHost(host string) bool {

@@ -18,7 +18,7 @@ const description = "A description that is as long as it has to be, and no longe
 // sound is a documentation in which nothing is wrong.
 func sound() map[string]string {
 	return map[string]string{
-		"guide/order.yaml":  "title: Guide\ndescription: How to.\npages: [start, other]\n",
+		"guide/order.yaml":  "title: Guide\ndescription: How to find what is wrong with a page of the documentation.\npages: [start, other]\n",
 		"guide/start.md":    doc(description, "`github.com/plinthgo/plinth/core/good`\n\n## One\n\n[two](other.md#two)\n\n```go\nGreet(\"Ada\") // says hello\n```\n"),
 		"guide/start.zh.md": doc("说明这一页讲什么以及读者能得到什么。", "## 一\n"),
 		"guide/other.md":    doc(description, "## Two\n\n[up](#two), [file](https://github.com/plinthgo/plinth/blob/main/core/good/good.go#L1)\n"),
@@ -81,7 +81,10 @@ func TestEachKindOfFaultIsFoundWhereItIs(t *testing.T) {
 		{"a translation without its page", "guide/more.zh.md", doc("说明这一页讲什么以及读者能得到什么。", ""), "guide/more.zh.md: there is no English page beside it"},
 		{"a translation that lags behind", "guide/start.zh.md", doc("说明这一页讲什么以及读者能得到什么。", ""), "guide/start.zh.md: it has 0 headings, the English page 1: translate what has changed"},
 		{"a sector without a description", "guide/order.yaml", "pages: [start, other]", "guide/order.yaml: the sector has no description"},
-		{"an order of what is not there", "guide/order.yaml", "description: How to.\npages: [start, other, gone]", `guide/order.yaml: it names "gone", which is not there or named twice`},
+		{"a short description of a sector", "guide/order.yaml", "description: x\npages: [start, other]", "guide/order.yaml: the description has 1 characters: want one line of 40 to 180"},
+		{"other code in a fence of capitals", "guide/other.md", doc(description, "## Two\n\n```Go\nGreet(\"Eve\")\n```\n"), "guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets"},
+		{"other code by another name of the language", "guide/other.md", doc(description, "## Two\n\n```golang\nGreet(\"Eve\")\n```\n"), "guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets"},
+		{"an order of what is not there", "guide/order.yaml", "description: How to find what is wrong with a page of the documentation.\npages: [start, other, gone]", `guide/order.yaml: it names "gone", which is not there or named twice`},
 		{"a name that is no address", "guide/a#b.md", doc(description, ""), `guide/a#b.md: the page is left out; rename it: "a#b" has '#', but a name has letters, digits, '-', '_' and '.' only`},
 		{"a name that acts on a terminal", "guide/a\x1bb.md", doc(description, ""), `"guide/a\x1bb.md": the page is left out; rename it: "a\x1bb" has '\x1b', but a name has letters, digits, '-', '_' and '.' only`},
 		{"a diagram", "guide/other.md", doc(description, "## Two\n\n```mermaid\nflowchart LR\n```\n"), "guide/other.md:9: the diagram was not rendered: run make diagrams"},

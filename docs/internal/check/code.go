@@ -17,7 +17,7 @@ const separator = "\x00"
 
 // quotable are the languages of blocks that have to stand in the repository, with the suffix of their files. Protocol buffers
 // have the tokens of Go.
-var quotable = map[string]string{"go": ".go", "proto": ".proto"}
+var quotable = map[string]string{"go": ".go", "golang": ".go", "proto": ".proto"}
 
 // code is what the pages may quote.
 type code struct {

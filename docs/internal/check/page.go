@@ -17,8 +17,21 @@ const (
 )
 
 func (r *report) sector(s *page.Sector) {
+	file := s.Name + "/order.yaml"
 	if s.Description == "" {
-		r.add(s.Name+"/order.yaml", 0, "the sector has no description")
+		r.add(file, 0, "the sector has no description")
+		return
+	}
+	r.description(file, s.Description, shortest)
+	if s.DescriptionZh != "" {
+		r.description(file, s.DescriptionZh, shortestZh)
+	}
+}
+
+// description checks the length of one that is there.
+func (r *report) description(file, text string, least int) {
+	if n := utf8.RuneCountInString(text); n < least || n > longest || strings.Contains(text, "\n") {
+		r.add(file, 0, "the description has %d characters: want one line of %d to %d", n, least, longest)
 	}
 }
 
@@ -34,11 +47,10 @@ func (r *report) page(p *page.Page) {
 	if p.Language == page.Chinese {
 		least = shortestZh
 	}
-	switch n := utf8.RuneCountInString(p.Description); {
-	case n == 0:
+	if p.Description == "" {
 		r.add(p.File, 0, "the front matter has no description")
-	case n < least || n > longest || strings.Contains(p.Description, "\n"):
-		r.add(p.File, 0, "the description has %d characters: want one line of %d to %d", n, least, longest)
+	} else {
+		r.description(p.File, p.Description, least)
 	}
 	for _, s := range p.Sections {
 		if s.Level == 1 {

@@ -51,10 +51,11 @@ func (r *report) sourceLink(p *page.Page, link string) {
 // quotations checks that every block of code that can be quoted stands in the repository.
 func (r *report) quotations(file, source string, line func(int) int, code *code) {
 	for _, f := range markup.Fences([]byte(source)) {
-		if quotable[f.Language] == "" {
+		language := strings.ToLower(f.Language)
+		if quotable[language] == "" {
 			continue
 		}
-		if why := code.quotes(f.Language, f.Code); why != "" {
+		if why := code.quotes(language, f.Code); why != "" {
 			r.add(file, line(f.Line), "%s", why)
 		}
 	}

@@ -33,7 +33,8 @@ func (o origin) String() string { return o.Scheme + "://" + o.Host }
 // parseOrigin reads an origin. The word "null", which stands for one that is kept secret, is none.
 func parseOrigin(s string) (origin, bool) {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme == "" || u.Hostname() == "" || !strings.EqualFold(s, u.Scheme+"://"+u.Host) || strings.HasSuffix(u.Host, ":") {
+	if err != nil || u.Scheme == "" || u.Hostname() == "" || !strings.EqualFold(s, u.Scheme+"://"+u.Host) || strings.HasSuffix(u.Host, ":") ||
+		strings.Contains(u.Host, "*") {
 		return origin{}, false
 	}
 	if port, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || port == 0) {

@@ -158,7 +158,7 @@ func TestAllowedOriginCanReadErrors(t *testing.T) {
 func TestValidateNamesEveryBadOrigin(t *testing.T) {
 	bad := []string{
 		"null", "*", "https://a.example.com/", "example.com", "https://u@b.example.com", "https://c.example.com:", "https://d.example.com:0",
-		"https://e.example.com:65536",
+		"https://e.example.com:65536", "https://*.example.com",
 	}
 	err := guard.Config{Origins: append([]string{"https://ok.example.com", "http://ok.example.com:65535"}, bad...)}.Validate()
 	if err == nil {
