@@ -64,7 +64,13 @@ func (l *Library) NearestSector(name string) []string {
 	for i, s := range l.sectors {
 		names[i] = s.Name
 	}
-	return best(names, func(n string) int { return distance(strings.ToLower(name), n) })
+	want := strings.ToLower(name)
+	return best(names, func(n string) int {
+		if slices.Contains(strings.Split(n, "-"), want) { // "java" is base-java
+			return 0
+		}
+		return distance(want, n)
+	})
 }
 
 // NearestPage returns the pages whose path or title looks most like path, the best first: those of the sector, after pages of

@@ -147,6 +147,9 @@ func TestNeighboursStayWithinSectorAndLanguage(t *testing.T) {
 
 func TestTheNearestIsSuggested(t *testing.T) {
 	l := load(t)
+	if got := l.NearestSector("Go"); got[0] != "base-go" {
+		t.Errorf("nearest of Go = %v", got)
+	}
 	if got := l.NearestSector("basego"); got[0] != "base-go" {
 		t.Errorf("sectors = %q", got)
 	}
