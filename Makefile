@@ -57,10 +57,10 @@ generate: $(PROTO_TOOLS) ## write what is made: .env.example, the list of variab
 	@cd tools && go run ./protogen
 
 tidy: ## go mod tidy in every module
-	@cd tools && go run ./modules tidy
+	@cd tools && go run ./release tidy
 
 verify: ## build, vet and test every module outside the workspace, in an empty module cache
-	@cd tools && go run ./modules verify
+	@cd tools && go run ./release verify
 
 bench: ## print speed and memory as ratios to peers in the same run
 	@cd tools && go run ./benchmark

@@ -1,20 +1,29 @@
-// Package modproxy builds a file-system module proxy from the working tree, so that the modules of
+// Package modproxy builds a file-system module proxy from the working tree and from its tags, so that the modules of
 // this repository can resolve one another before they are published.
 //
 // The layout is that of the GOPROXY protocol (https://go.dev/ref/mod#goproxy-protocol); each zip holds
-// what the public proxy would pack.
+// what the public proxy would pack, so its hash is the one that go.sum will have.
 package modproxy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+	"golang.org/x/mod/sumdb/dirhash"
 	modzip "golang.org/x/mod/zip"
 
 	"github.com/plinthgo/plinth/tools/internal/workspace"
@@ -22,7 +31,80 @@ import (
 
 // Add publishes the module's working tree as version into the proxy at dir.
 func Add(ctx context.Context, dir string, m workspace.Module, version string) error {
+	mod, err := os.ReadFile(filepath.Join(m.Dir, "go.mod"))
+	if err != nil {
+		return err
+	}
+	return add(dir, module.Version{Path: m.Path(), Version: version}, mod, func(w io.Writer) error {
+		return Pack(ctx, w, m, version)
+	})
+}
+
+// AddTag publishes the module as its tag in the repository at root has it, which need not be checked out.
+func AddTag(ctx context.Context, dir, root string, m workspace.Module, version string) error {
+	mod, err := FileAt(ctx, root, m.Tag(version), path.Join(m.Name, "go.mod"))
+	if err != nil {
+		return err
+	}
+	return add(dir, module.Version{Path: m.Path(), Version: version}, mod, func(w io.Writer) error {
+		return PackTag(w, root, m, version)
+	})
+}
+
+// Pack writes the zip of the module's working tree.
+func Pack(ctx context.Context, w io.Writer, m workspace.Module, version string) error {
+	files, err := candidates(ctx, m.Dir)
+	if err != nil {
+		return err
+	}
 	id := module.Version{Path: m.Path(), Version: version}
+	if err := modzip.Create(w, id, files); err != nil {
+		return fmt.Errorf("pack %s: %w", id, err)
+	}
+	return nil
+}
+
+// PackTag writes the zip of the module as its tag has it.
+func PackTag(w io.Writer, root string, m workspace.Module, version string) error {
+	id := module.Version{Path: m.Path(), Version: version}
+	if err := modzip.CreateFromVCS(w, id, root, m.Tag(version), m.Name); err != nil {
+		return fmt.Errorf("pack %s: %w", id, err)
+	}
+	return nil
+}
+
+// Hash returns the h1 hash of a zip that pack writes, as go.sum has it.
+func Hash(pack func(io.Writer) error) (string, error) {
+	file, err := os.CreateTemp("", "plinth-*.zip")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	if err := errors.Join(pack(file), file.Close()); err != nil {
+		return "", err
+	}
+	return dirhash.HashZip(file.Name(), dirhash.Hash1)
+}
+
+// HashMod returns the h1 hash of a go.mod, as go.sum has it.
+func HashMod(text []byte) (string, error) {
+	return dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil })
+}
+
+// FileAt returns a file of a revision; the name is relative to the root, with slashes.
+func FileAt(ctx context.Context, root, revision, name string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", "-C", root, "show", revision+":"+name)
+	var problem bytes.Buffer
+	cmd.Stderr = &problem
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("read %s of %s: %w: %s", name, revision, err, strings.TrimSpace(problem.String()))
+	}
+	return out, nil
+}
+
+// add puts one version into the proxy at dir.
+func add(dir string, id module.Version, mod []byte, pack func(io.Writer) error) error {
 	if err := module.Check(id.Path, id.Version); err != nil {
 		return err
 	}
@@ -34,37 +116,34 @@ func Add(ctx context.Context, dir string, m workspace.Module, version string) er
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
-	mod, err := os.ReadFile(filepath.Join(m.Dir, "go.mod"))
+	info, err := json.Marshal(map[string]any{"Version": id.Version, "Time": time.Unix(0, 0).UTC()})
 	if err != nil {
 		return err
 	}
-	info, err := json.Marshal(map[string]any{"Version": version, "Time": time.Unix(0, 0).UTC()})
-	if err != nil {
-		return err
-	}
-	for name, data := range map[string][]byte{version + ".mod": mod, version + ".info": info, "list": []byte(version + "\n")} {
+	for name, data := range map[string][]byte{id.Version + ".mod": mod, id.Version + ".info": info} {
 		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
 			return err
 		}
 	}
-	return pack(ctx, filepath.Join(folder, version+".zip"), id, m.Dir)
+	if err := enlist(filepath.Join(folder, "list"), id.Version); err != nil {
+		return err
+	}
+	out, err := os.Create(filepath.Join(folder, id.Version+".zip"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(pack(out), out.Close())
 }
 
-// pack writes the module's zip.
-func pack(ctx context.Context, name string, id module.Version, dir string) error {
-	files, err := candidates(ctx, dir)
-	if err != nil {
+// enlist adds the version to the list of those that the proxy has.
+func enlist(name, version string) error {
+	data, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	out, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	if err := modzip.Create(out, id, files); err != nil {
-		_ = out.Close()
-		return fmt.Errorf("pack %s: %w", id, err)
-	}
-	return out.Close()
+	versions := append(strings.Fields(string(data)), version)
+	slices.SortFunc(versions, semver.Compare)
+	return os.WriteFile(name, []byte(strings.Join(slices.Compact(versions), "\n")+"\n"), 0o600)
 }
 
 // candidates returns the files below dir; those of modules nested in it are left out by the packer.

@@ -2,6 +2,7 @@ package modproxy_test
 
 import (
 	"archive/zip"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,7 @@ func tree(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"modules.txt":        "lib\nlib/nested\n",
+		"go.work":            "go 1.25.0\n",
 		"lib/go.mod":         "module github.com/plinthgo/plinth/lib\n\ngo 1.25.0\n",
 		"lib/lib.go":         "package lib\n",
 		"lib/LICENSE":        "Apache License\n",
@@ -118,6 +120,55 @@ func published(t *testing.T) string {
 		}
 	}
 	return proxy
+}
+
+func TestProxyHasEveryVersionThatWasAdded(t *testing.T) {
+	root, proxy := tree(t), t.TempDir()
+	git(t, root, "add", ".")
+	git(t, root, "commit", "-qm", "first")
+	git(t, root, "tag", "lib/v0.1.0")
+	if err := os.WriteFile(filepath.Join(root, "lib", "lib.go"), []byte("package lib\n\nconst New = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	modules, err := workspace.Modules(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := modules[0]
+	if err := modproxy.Add(t.Context(), proxy, lib, "v0.2.0"); err != nil {
+		t.Fatal(err)
+	}
+	if err := modproxy.AddTag(t.Context(), proxy, root, lib, "v0.1.0"); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(proxy, "github.com", "plinthgo", "plinth", "lib", "@v")
+	if got, err := os.ReadFile(filepath.Join(folder, "list")); err != nil || string(got) != "v0.1.0\nv0.2.0\n" {
+		t.Errorf("list = %q, %v", got, err)
+	}
+	tag, err := modproxy.Hash(func(w io.Writer) error { return modproxy.PackTag(w, root, lib, "v0.1.0") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := modproxy.Hash(func(w io.Writer) error { return modproxy.Pack(t.Context(), w, lib, "v0.1.0") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tag == tree {
+		t.Error("a changed file did not change the hash of the zip")
+	}
+	git(t, root, "checkout", "-q", "--", "lib/lib.go")
+	if same, err := modproxy.Hash(func(w io.Writer) error { return modproxy.Pack(t.Context(), w, lib, "v0.1.0") }); err != nil || same != tag {
+		t.Errorf("hash of the tree = %s, %v; want that of its tag, %s", same, err, tag)
+	}
+}
+
+// git runs git in the repository.
+func git(t *testing.T, root string, args ...string) {
+	t.Helper()
+	args = append([]string{"-C", root, "-c", "user.name=t", "-c", "user.email=t@example.org"}, args...)
+	if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
 }
 
 // packed lists the files of a zip, sorted.

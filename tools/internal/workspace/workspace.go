@@ -13,26 +13,43 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 )
 
 // Root is the import path of the repository's root folder.
 const Root = "github.com/plinthgo/plinth"
 
-// NextVersion is the version under which the modules of the working tree require one another.
-const NextVersion = "v0.1.0"
-
-// list is the one list of modules.
-const list = "modules.txt"
+const (
+	// list is the one list of modules.
+	list = "modules.txt"
+	// work says, in its replaces, under which version the working tree answers for each module.
+	work = "go.work"
+)
 
 // A Module is one module of the working tree.
 type Module struct {
-	Name string // folder, relative to the root, with slashes
-	Dir  string // absolute folder
-	File *modfile.File
+	Name    string // folder, relative to the root, with slashes
+	Dir     string // absolute folder
+	Version string // that under which the modules of the tree may require it, by go.work; "" where it is never released
+	File    *modfile.File
 }
 
 // Path returns the module's import path.
 func (m Module) Path() string { return m.File.Module.Mod.Path }
+
+// Released reports whether the module is one that is published.
+func (m Module) Released() bool { return m.Version != "" }
+
+// Siblings returns what the module requires of this repository.
+func (m Module) Siblings() []module.Version {
+	var siblings []module.Version
+	for _, r := range m.File.Require {
+		if strings.HasPrefix(r.Mod.Path, Root+"/") {
+			siblings = append(siblings, r.Mod)
+		}
+	}
+	return siblings
+}
 
 // Find returns the root of the working tree that holds the current folder.
 func Find() (string, error) {
@@ -52,9 +69,13 @@ func Find() (string, error) {
 	}
 }
 
-// Modules reads the list of modules and each one's go.mod.
+// Modules reads the list of modules, each one's go.mod, and its version from go.work.
 func Modules(root string) ([]Module, error) {
 	data, err := os.ReadFile(filepath.Join(root, list))
+	if err != nil {
+		return nil, err
+	}
+	versions, err := versions(root)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +91,33 @@ func Modules(root string) ([]Module, error) {
 		if err != nil {
 			return nil, err
 		}
-		modules = append(modules, Module{Name: name, Dir: dir, File: parsed})
+		modules = append(modules, Module{Name: name, Dir: dir, Version: versions[parsed.Module.Mod.Path], File: parsed})
 	}
 	return modules, nil
+}
+
+// versions reads the replaces of go.work: import path to version.
+func versions(root string) (map[string]string, error) {
+	name := filepath.Join(root, work)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := modfile.ParseWork(name, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	versions := map[string]string{}
+	for _, r := range file.Replace {
+		if !strings.HasPrefix(r.Old.Path, Root+"/") {
+			continue
+		}
+		if have := versions[r.Old.Path]; have != "" && have != r.Old.Version {
+			return nil, fmt.Errorf("%s replaces %s at %s and at %s: the tree answers for one version", work, r.Old.Path, have, r.Old.Version)
+		}
+		versions[r.Old.Path] = r.Old.Version
+	}
+	return versions, nil
 }
 
 // Choose returns the modules with those names, or all where there are no names.

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/plinthgo/plinth/tools/internal/sandbox"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
@@ -16,14 +17,14 @@ import (
 const goVersion = "1.25.0"
 
 // verify proves every module on its own.
-func (s *sandbox) verify(ctx context.Context, root string, modules []workspace.Module) error {
-	copied := filepath.Join(s.dir, "src")
+func verify(ctx context.Context, s *sandbox.Sandbox, root string, modules []workspace.Module) error {
+	copied := s.Path("src")
 	if err := copyTree(ctx, root, copied); err != nil {
 		return err
 	}
 	return workspace.InLanes(modules, func(m workspace.Module) error {
 		start := time.Now()
-		err := errors.Join(rules(m), s.prove(ctx, copied, m))
+		err := errors.Join(rules(m, modules), prove(ctx, s, copied, m))
 		word := "ok"
 		if err != nil {
 			word = "FAIL"
@@ -34,7 +35,7 @@ func (s *sandbox) verify(ctx context.Context, root string, modules []workspace.M
 }
 
 // rules are what the files of a module must say.
-func rules(m workspace.Module) error {
+func rules(m workspace.Module, all []workspace.Module) error {
 	var problems []error
 	if m.File.Go == nil || m.File.Go.Version != goVersion {
 		problems = append(problems, errors.New("go.mod does not state go "+goVersion))
@@ -45,13 +46,15 @@ func rules(m workspace.Module) error {
 	if len(m.File.Replace) > 0 {
 		problems = append(problems, errors.New("go.mod has a replace"))
 	}
-	for _, r := range m.File.Require {
-		if strings.HasPrefix(r.Mod.Path, workspace.Root+"/") && r.Mod.Version != workspace.NextVersion {
-			problems = append(problems, fmt.Errorf("go.mod requires %s, not %s", r.Mod, workspace.NextVersion))
+	for _, sibling := range m.Siblings() {
+		for _, have := range all {
+			if have.Path() == sibling.Path && have.Version != sibling.Version {
+				problems = append(problems, fmt.Errorf("go.mod requires %s, not %s", sibling, have.Version))
+			}
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(m.Dir, "LICENSE"))
-	if err != nil || !strings.Contains(string(text), "Apache License") {
+	if err != nil || !bytes.Contains(text, []byte("Apache License")) {
 		problems = append(problems, errors.New("no Apache LICENSE"))
 	}
 	return errors.Join(problems...)
@@ -59,11 +62,11 @@ func rules(m workspace.Module) error {
 
 // prove builds, vets and tests the module's copy in an empty module cache, and refuses what only the
 // workspace made up for.
-func (s *sandbox) prove(ctx context.Context, copied string, m workspace.Module) error {
+func prove(ctx context.Context, s *sandbox.Sandbox, copied string, m workspace.Module) error {
 	folder := filepath.Join(copied, filepath.FromSlash(m.Name))
-	cache := filepath.Join(s.dir, "caches", cacheName(m))
+	cache := s.Cache(m.Name)
 	for _, args := range [][]string{{"build", "./..."}, {"vet", "./..."}, {"test", "-short", "./..."}} {
-		if err := s.do(ctx, folder, cache, args...); err != nil {
+		if err := s.Go(ctx, folder, cache, args...); err != nil {
 			return err
 		}
 	}
@@ -71,11 +74,8 @@ func (s *sandbox) prove(ctx context.Context, copied string, m workspace.Module) 
 		return err
 	}
 	// Not with -diff, which also shows the siblings' hashes: go.sum does not have them.
-	return errors.Join(s.do(ctx, folder, cache, "mod", "tidy"), unchanged(m.Dir, folder))
+	return errors.Join(s.Go(ctx, folder, cache, "mod", "tidy"), unchanged(m.Dir, folder))
 }
-
-// cacheName is one folder's name, so that no module's cache lies inside that of a module around it.
-func cacheName(m workspace.Module) string { return strings.ReplaceAll(m.Name, "/", "+") }
 
 // unchanged refuses a go.mod or go.sum that the go command had to complete; the siblings' hashes are
 // never kept.

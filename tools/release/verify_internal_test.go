@@ -35,7 +35,7 @@ func TestRulesNameEveryBreach(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := rules(workspace.Module{Name: "x", Dir: dir, File: file})
+			got := rules(workspace.Module{Name: "x", Dir: dir, File: file}, []workspace.Module{core(t)})
 			if (got != nil) != (len(tc.want) > 0) {
 				t.Fatalf("rules = %v, want %q", got, tc.want)
 			}
@@ -46,6 +46,16 @@ func TestRulesNameEveryBreach(t *testing.T) {
 			}
 		})
 	}
+}
+
+// core is a module that the tree answers for as v0.1.0.
+func core(t *testing.T) workspace.Module {
+	t.Helper()
+	file, err := modfile.Parse("go.mod", []byte("module github.com/plinthgo/plinth/core\n\ngo 1.25.0\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return workspace.Module{Name: "core", Version: "v0.1.0", File: file}
 }
 
 func TestStrangersLeavesOutSiblings(t *testing.T) {
@@ -62,12 +72,5 @@ func TestChooseRefusesAnUnknownModule(t *testing.T) {
 	}
 	if _, err := workspace.Choose(modules, []string{"nowhere"}); err == nil {
 		t.Error("an unknown module was accepted")
-	}
-}
-
-func TestCacheOfAModuleIsOutsideThatOfTheModuleAroundIt(t *testing.T) {
-	outer, inner := cacheName(workspace.Module{Name: "a"}), cacheName(workspace.Module{Name: "a/b"})
-	if strings.ContainsAny(outer+inner, `/\`) || outer == inner {
-		t.Errorf("caches = %q, %q; want two folders side by side", outer, inner)
 	}
 }
