@@ -37,6 +37,9 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return "memory" }
 
+// InterfaceVersion implements driver.Versioned.
+func (Driver) InterfaceVersion() int { return 1 }
+
 // Check implements driver.Driver.
 func (Driver) Check(c driver.Config) error {
 	var problems []error

@@ -47,6 +47,9 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
+// InterfaceVersion implements driver.Versioned.
+func (Driver) InterfaceVersion() int { return 1 }
+
 // Check implements driver.Driver.
 func (Driver) Check(c driver.Config) error {
 	_, err := parse(c)

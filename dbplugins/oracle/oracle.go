@@ -48,6 +48,9 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
+// InterfaceVersion implements driver.Versioned.
+func (Driver) InterfaceVersion() int { return 1 }
+
 // Dialector implements driver.Driver.
 func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn} }
 

@@ -46,6 +46,9 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
+// InterfaceVersion implements driver.Versioned.
+func (Driver) InterfaceVersion() int { return 1 }
+
 // DSN implements driver.Driver. The URL names whatever the library would otherwise take from PGPASSWORD, .pgpass and their
 // like: the parts are the whole truth about who connects to what.
 func (Driver) DSN(c driver.Config) (string, error) {

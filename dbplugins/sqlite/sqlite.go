@@ -45,6 +45,9 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
+// InterfaceVersion implements driver.Versioned.
+func (Driver) InterfaceVersion() int { return 1 }
+
 // DSN implements driver.Driver. Any character may stand in the path.
 func (Driver) DSN(c driver.Config) (string, error) {
 	if err := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabasePath: c.Path}); err != nil {

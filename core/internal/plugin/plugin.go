@@ -23,6 +23,10 @@ type Family struct {
 	Own []string
 	// Unknown is the error of a name that nobody has registered.
 	Unknown error
+	// Interface is the version of the interface that drivers of the family implement.
+	Interface int
+	// Mismatch is the error of a driver that was written for another version of it.
+	Mismatch error
 }
 
 // Set holds the drivers of one family. The zero value is empty and ready to use, and safe for concurrent
@@ -69,13 +73,13 @@ func (s *Set[D]) All() []D {
 }
 
 // Find returns the driver called name. The error wraps Family.Unknown, names the drivers that are there,
-// and says which line to add for one of the project's own.
+// and says which line to add for one of the project's own; or it wraps Family.Mismatch, and says which command to run.
 func (s *Set[D]) Find(f Family, name string) (D, error) {
 	s.mu.RLock()
 	d, ok := s.drivers[name]
 	s.mu.RUnlock()
 	if ok {
-		return d, nil
+		return d, f.fits(d)
 	}
 	have := "none"
 	if names := s.Names(); len(names) > 0 {

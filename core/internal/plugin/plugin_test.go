@@ -11,7 +11,11 @@ import (
 
 var errUnknown = errors.New("unsupported driver")
 
-var family = plugin.Family{Package: "xfoo", Root: "example.com/fooplugins/", Own: []string{"a", "b"}, Unknown: errUnknown}
+var errMismatch = errors.New("driver and core do not fit")
+
+var family = plugin.Family{
+	Package: "xfoo", Root: "example.com/fooplugins/", Own: []string{"a", "b"}, Unknown: errUnknown, Interface: 1, Mismatch: errMismatch,
+}
 
 type named string
 
@@ -66,5 +70,58 @@ func TestAddPanicsOnAMistake(t *testing.T) {
 			}()
 			s.Add(family, named(tc.name))
 		}()
+	}
+}
+
+// written is a driver that says for which interface it was written.
+type written struct {
+	named
+
+	version int
+}
+
+func (w written) InterfaceVersion() int { return w.version }
+
+func TestDriverForAnotherInterfaceNamesBothVersionsAndTheCommand(t *testing.T) {
+	const here = "github.com/plinthgo/plinth/core/internal/plugin_test"
+	at := func(version int) plugin.Family {
+		f := family
+		f.Interface = version
+		return f
+	}
+	for _, tc := range []struct {
+		name   string
+		driver plugin.Named
+		family plugin.Family
+		want   []string // in the error; none: it fits
+	}{
+		{name: "the same", driver: written{"x", 2}, family: at(2)},
+		{name: "one that does not say, and the first", driver: named("x"), family: at(1)},
+		{
+			name: "one that does not say, and a later one", driver: named("x"), family: at(2),
+			want: []string{`"x" of ` + here, "written for version 1", "core has version 2", "`go get " + here + "@latest`"},
+		},
+		{
+			name: "an older one", driver: &written{"x", 2}, family: at(3),
+			want: []string{`"x" of ` + here, "written for version 2", "core has version 3", "`go get " + here + "@latest`"},
+		},
+		{
+			name: "a newer one", driver: written{"x", 3}, family: at(2),
+			want: []string{"written for version 3", "core has version 2", "`go get github.com/plinthgo/plinth/core@latest`"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var s plugin.Set[plugin.Named]
+			s.Add(tc.family, tc.driver)
+			_, err := s.Find(tc.family, "x")
+			if got := errors.Is(err, errMismatch); got != (len(tc.want) > 0) {
+				t.Fatalf("Find = %v, want a mismatch: %t", err, len(tc.want) > 0)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("Find = %v, want %q in it", err, want)
+				}
+			}
+		})
 	}
 }

@@ -14,14 +14,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// ErrUnknownDriver reports that no imported plugin has the wanted name.
-var ErrUnknownDriver = errors.New("unsupported cache driver")
+var (
+	// ErrUnknownDriver reports that no imported plugin has the wanted name.
+	ErrUnknownDriver = errors.New("unsupported cache driver")
+	// ErrInterface reports that the backend was written for another version of the driver interface.
+	ErrInterface = errors.New("cache driver and core do not fit")
+)
 
 var family = plugin.Family{
 	Package: "xcache",
 	Root:    "github.com/plinthgo/plinth/cacheplugins/",
 	Own:     []string{"memory", "redis"},
 	Unknown: ErrUnknownDriver,
+
+	Interface: driver.InterfaceVersion,
+	Mismatch:  ErrInterface,
 }
 
 const (

@@ -175,3 +175,16 @@ func TestWhereOpenFailsNothingStaysOpen(t *testing.T) {
 		t.Errorf("Open = %v, closed = %t; want an error and a closed store", err, store.closed)
 	}
 }
+
+// old is a backend that was written for another interface.
+type old struct{ opens }
+
+func (old) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
+
+func TestOpenRefusesABackendOfAnotherInterface(t *testing.T) {
+	var r xCache.Registry
+	r.Register(old{opens{name: "old"}})
+	if _, err := r.Open(t.Context(), xCache.Options{Driver: "old"}); !errors.Is(err, xCache.ErrInterface) || !strings.Contains(err.Error(), "go get ") {
+		t.Errorf("Open = %v, want ErrInterface and what to run", err)
+	}
+}

@@ -7,14 +7,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// ErrUnknownDriver reports that no registered driver has the wanted name.
-var ErrUnknownDriver = errors.New("unsupported database driver")
+var (
+	// ErrUnknownDriver reports that no registered driver has the wanted name.
+	ErrUnknownDriver = errors.New("unsupported database driver")
+	// ErrInterface reports that the driver was written for another version of the driver interface.
+	ErrInterface = errors.New("database driver and core do not fit")
+)
 
 var family = plugin.Family{
 	Package: "xdb",
 	Root:    "github.com/plinthgo/plinth/dbplugins/",
 	Own:     []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"},
 	Unknown: ErrUnknownDriver,
+
+	Interface: driver.InterfaceVersion,
+	Mismatch:  ErrInterface,
 }
 
 // Registry finds drivers by name. The zero value is empty and ready to use.

@@ -65,6 +65,28 @@ func TestRegisterPanics(t *testing.T) {
 	}
 }
 
+// old is a driver that was written for another interface.
+type old struct{ fake }
+
+func (*old) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
+
+func TestOpenRefusesADriverOfAnotherInterface(t *testing.T) {
+	var r xDB.Registry
+	r.Register(&old{})
+	db, err := r.Open(t.Context(), xDB.Options{Driver: "fake"})
+	if db != nil || !errors.Is(err, xDB.ErrInterface) {
+		t.Fatalf("Open = %v, %v; want ErrInterface", db, err)
+	}
+	if err := r.Check(xDB.Options{Driver: "fake"}); !errors.Is(err, xDB.ErrInterface) {
+		t.Errorf("Check = %v, want ErrInterface before anything is opened", err)
+	}
+	for _, want := range []string{"version 0", "version 1", "go get "} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v, want %q in it", err, want)
+		}
+	}
+}
+
 type nameless struct{ *fake }
 
 func (nameless) Name() string { return "" }

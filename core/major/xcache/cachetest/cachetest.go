@@ -108,6 +108,15 @@ func Run(t *testing.T, h Harness) {
 			t.Errorf("Name = %q, want one in lower case", h.Driver.Name())
 		}
 	})
+	t.Run("Driver/InterfaceVersion", func(t *testing.T) {
+		v, ok := h.Driver.(driver.Versioned)
+		if !ok {
+			t.Fatal("the driver does not implement driver.Versioned")
+		}
+		if got := v.InterfaceVersion(); got != driver.InterfaceVersion {
+			t.Errorf("InterfaceVersion = %d, want %d: see what has changed in package driver", got, driver.InterfaceVersion)
+		}
+	})
 	for name, c := range h.Bad {
 		t.Run("Driver/refuses/"+name, func(t *testing.T) {
 			if h.Driver.Check(c) == nil {

@@ -40,6 +40,9 @@ type remoteDriver struct{ brokenDriver }
 // Name implements driver.Driver.
 func (remoteDriver) Name() string { return "remote" }
 
+// InterfaceVersion implements driver.Versioned.
+func (remoteDriver) InterfaceVersion() int { return 1 }
+
 // Open implements driver.Driver.
 func (remoteDriver) Open(ctx context.Context, c driver.Config) (driver.Store, error) {
 	if *defectFlag == nothingAtAll {

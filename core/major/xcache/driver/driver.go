@@ -27,6 +27,16 @@ var (
 	ErrConfig = errors.New("wrong setting")
 )
 
+// InterfaceVersion counts the changes of this package after which a backend that still compiles might do the wrong thing.
+const InterfaceVersion = 1
+
+// Versioned is implemented by a Driver that says for which InterfaceVersion it was written: with the number itself, since the
+// constant is whatever the program was built with. A driver that does not say was written for version 1. Any other version than
+// this package's ends the start, with an error that names both.
+type Versioned interface {
+	InterfaceVersion() int
+}
+
 // Driver opens stores of one kind. It must be safe for concurrent use.
 type Driver interface {
 	// Name is the value of NOSQL_DRIVER that selects the driver.

@@ -8,9 +8,11 @@ import (
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 var openCases = []testCase{
+	{"Open/SaysForWhichInterfaceItWasWritten", testInterface},
 	{"Open/PingsAndCloses", testOpen},
 	{"Open/RefusesBadParts", testBadParts},
 	{"Open/EndsAtOnceWhereWaitingDoesNotHelp", testUnusable},
@@ -24,6 +26,16 @@ var openCases = []testCase{
 var awkward = []string{
 	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b", "a&b=c", "a;b=c", "a=b",
 	"a{b}c", "a+b", "x host=evil", "x&_pragma=query_only(1)", "密码", "пароль", "🔑", "a$b`c!", "a|b~c^d", "a,b(c)",
+}
+
+func testInterface(tb testing.TB, s *suite) {
+	v, ok := s.Driver.(driver.Versioned)
+	if !ok {
+		tb.Fatal("the driver does not implement driver.Versioned")
+	}
+	if got := v.InterfaceVersion(); got != driver.InterfaceVersion {
+		tb.Errorf("InterfaceVersion = %d, want %d: see what has changed in package driver", got, driver.InterfaceVersion)
+	}
 }
 
 func testOpen(tb testing.TB, s *suite) {

@@ -4,7 +4,7 @@
 // A driver gives its name, the DSN made of the parts, a gorm dialector and its error table. What all
 // databases share (pool, retry at the start, prefix, log of slow statements, migration, error codes) is
 // written once, in xdb. What only some can do is an optional interface: Adviser, Batcher, Clock, Describer,
-// Migrator, Transactional.
+// Migrator, Transactional, Versioned.
 package driver
 
 import (
@@ -12,6 +12,16 @@ import (
 
 	"gorm.io/gorm"
 )
+
+// InterfaceVersion counts the changes of this package after which a driver that still compiles might do the wrong thing.
+const InterfaceVersion = 1
+
+// Versioned is implemented by a driver that says for which InterfaceVersion it was written: with the number itself, since the
+// constant is whatever the program was built with. A driver that does not say was written for version 1. Any other version than
+// this package's ends the start, with an error that names both.
+type Versioned interface {
+	InterfaceVersion() int
+}
 
 // Driver opens one kind of database. Its methods are called from any goroutine, and none of them connects:
 // that begins when gorm initializes the dialector.

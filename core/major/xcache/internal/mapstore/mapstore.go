@@ -17,6 +17,9 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return "map" }
 
+// InterfaceVersion implements driver.Versioned.
+func (Driver) InterfaceVersion() int { return 1 }
+
 // Check implements driver.Driver.
 func (Driver) Check(driver.Config) error { return nil }
 
