@@ -144,7 +144,7 @@ type engine struct {
 
 // Traits implements driver.Engine.
 func (*engine) Traits() driver.Traits {
-	return driver.Traits{Name: "asynq on redis", TakeOver: takeOver}
+	return driver.Traits{Interface: 1, Name: "asynq on redis", TakeOver: takeOver}
 }
 
 // Ping implements driver.Engine.

@@ -169,6 +169,31 @@ func TestAnEngineThatDoesNotOpenFailsTheStart(t *testing.T) {
 	}
 }
 
+// future is an engine that was written for an interface that is not there yet.
+type future struct{ *memory.Engine }
+
+func (f future) Traits() driver.Traits {
+	traits := f.Engine.Traits()
+	traits.Interface = driver.InterfaceVersion + 1
+	return traits
+}
+
+func TestAnEngineOfAnotherInterfaceIsRefusedAndClosed(t *testing.T) {
+	engine := future{memory.New().Connect()}
+	_, err := xJob.Init(func(context.Context) (driver.Engine, error) { return engine, nil })(t.Context())
+	if !errors.Is(err, xJob.ErrInterface) {
+		t.Fatalf("Init = %v, want ErrInterface", err)
+	}
+	for _, want := range []string{"version 2", "version 1", "`go get github.com/plinthgo/plinth/asyncx@latest`"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("Init = %v, want %q in it", err, want)
+		}
+	}
+	if err := engine.Ping(t.Context()); !errors.Is(err, driver.ErrClosed) {
+		t.Errorf("Ping = %v, want ErrClosed", err)
+	}
+}
+
 func TestAnOutageOfTheEngineIsOneOfTheHealth(t *testing.T) {
 	a := newApp(t)
 	defer func() { _ = a.reg.Close(context.WithoutCancel(t.Context())) }()

@@ -1,8 +1,11 @@
 package job
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
@@ -55,8 +58,31 @@ func Init(open Opener) func(ctx context.Context) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := fits(engine); err != nil {
+			return nil, errors.Join(err, engine.Close())
+		}
 		return NewQueue(engine), nil
 	}
+}
+
+// fits refuses an engine that was written for another version of the interface. The older side has to follow.
+func fits(engine driver.Engine) error {
+	traits := engine.Traits()
+	written := cmp.Or(traits.Interface, 1)
+	if written == driver.InterfaceVersion {
+		return nil
+	}
+	const ours = "github.com/plinthgo/plinth/asyncx"
+	t := reflect.TypeOf(engine)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	behind := t.PkgPath()
+	if written > driver.InterfaceVersion {
+		behind = ours
+	}
+	return fmt.Errorf("xjob: %w: %q of %s was written for version %d of the interface, and %s has version %d: run `go get %s@latest`",
+		ErrInterface, traits.Name, t.PkgPath(), written, ours, driver.InterfaceVersion, behind)
 }
 
 // GetQueue returns the queue of the application. Where ctx carries none, the error is a ConfigError.

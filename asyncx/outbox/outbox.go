@@ -126,7 +126,7 @@ func silent(db *gorm.DB) *gorm.DB {
 
 // Traits implements driver.Engine.
 func (e *engine) Traits() driver.Traits {
-	return driver.Traits{Name: "outbox on " + e.db.Name(), Transactional: true, TakeOver: e.takeOver}
+	return driver.Traits{Interface: 1, Name: "outbox on " + e.db.Name(), Transactional: true, TakeOver: e.takeOver}
 }
 
 // Ping implements driver.Engine.

@@ -164,7 +164,7 @@ func silent(db *gorm.DB) *gorm.DB {
 
 // Traits implements driver.Engine.
 func (e *engine) Traits() driver.Traits {
-	return driver.Traits{Name: "river on postgres", Transactional: true, TakeOver: e.takeOver}
+	return driver.Traits{Interface: 1, Name: "river on postgres", Transactional: true, TakeOver: e.takeOver}
 }
 
 // Ping implements driver.Engine.

@@ -139,8 +139,14 @@ type Query struct {
 	Limit int
 }
 
+// InterfaceVersion counts the changes of this package after which an engine that still compiles might do the wrong thing.
+const InterfaceVersion = 1
+
 // Traits say what an engine promises.
 type Traits struct {
+	// Interface is the InterfaceVersion for which the engine was written: the number itself, since the constant is whatever the
+	// program was built with. 0 is 1. Any other version than this package's ends the start.
+	Interface int
 	// Name is for people, such as "outbox on postgres".
 	Name string
 	// Transactional says that Insert takes part in the database transaction that its context carries.

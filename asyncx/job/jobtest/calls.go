@@ -41,6 +41,9 @@ var callChecks = []check{
 		if traits := e.Traits(); traits.Name == "" || traits.TakeOver <= 0 {
 			t.Errorf("Traits = %+v, want a name and a time of taking over", traits)
 		}
+		if got := e.Traits().Interface; got != driver.InterfaceVersion {
+			t.Errorf("Traits.Interface = %d, want %d: see what has changed in package driver", got, driver.InterfaceVersion)
+		}
 	}},
 	{"Calls/PingAnswers", func(t *testing.T, e *env) {
 		if err := e.Ping(e.ctx); err != nil {

@@ -344,6 +344,7 @@ var workerDefects = map[string]defect{
 		return run(context.Background(), a)
 	}), []string{"Stop/AnAttemptsContextHasTheValuesOfWork", "Death/AnotherWorkerTakesOver"}},
 	"no name":   {func(b *broken) { b.traits.Name = "" }, []string{"Calls/TraitsAreWhole"}},
+	"of old":    {func(b *broken) { b.traits.Interface = driver.InterfaceVersion - 1 }, []string{"Calls/TraitsAreWhole"}},
 	"no answer": {func(b *broken) { b.ping = func(context.Context) error { return errBroken } }, []string{"Calls/PingAnswers"}},
 	"blind in a transaction": {func(b *broken) {
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {

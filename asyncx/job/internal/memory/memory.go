@@ -99,7 +99,7 @@ func (r *Engine) call(ctx context.Context, do func(m *Store) error) error {
 
 // Traits implements driver.Engine.
 func (r *Engine) Traits() driver.Traits {
-	return driver.Traits{Name: "memory (a test double)", Transactional: !r.m.loner, TakeOver: TakeOver}
+	return driver.Traits{Interface: 1, Name: "memory (a test double)", Transactional: !r.m.loner, TakeOver: TakeOver}
 }
 
 // Insert implements driver.Engine.
