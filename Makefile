@@ -19,7 +19,7 @@ unexport GOFLAGS
 export GOWORK := $(CURDIR)/go.work
 
 .DEFAULT_GOAL := help
-.PHONY: help run test devstack check lint fmt proto generate tidy verify bench footprint footprint-table docs docs-check diagrams clean-tree ci
+.PHONY: help run test devstack check lint fmt proto generate tidy verify bench bench-docs footprint docs docs-check diagrams clean-tree ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,14 +62,14 @@ tidy: ## go mod tidy in every module
 verify: ## build, vet and test every module outside the workspace, in an empty module cache
 	@cd tools && go run ./release verify
 
-bench: ## print speed and memory as ratios to peers in the same run
-	@cd tools && go run ./benchmark
+bench: ## print speed, memory and footprint as ratios to peers in the same run
+	@cd tools/benchmark && go run .
+
+bench-docs: ## the same, and write the tables into the documentation and README.md
+	@cd tools/benchmark && go run . -write
 
 footprint: ## print size and modules of each module's smallest program, and check the budget
 	@cd tools && go run ./footprint -check
-
-footprint-table: ## write the table of footprints into README.md
-	@cd tools && go run ./footprint -write
 
 docs: ## show the documentation of this working tree on http://127.0.0.1:8080; the browser follows each change
 	@cd docs && go build -o $(BIN)/plinth-docs ./cmd/plinth-docs

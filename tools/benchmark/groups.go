@@ -5,12 +5,19 @@ import (
 	"slices"
 )
 
+// The groups that are not in the table of ratios: one has a table of its own, the other has only claims.
+const (
+	peersGroup = "peers"
+	docsGroup  = "docs"
+)
+
 // groups are the areas of which something is claimed. Each is set up only when it is run.
 var groups = []struct {
 	name        string
 	comparisons func() []comparison
 	claims      func() []claim
 }{
+	{peersGroup, peers, nil},
 	{"request", requests, func() []claim {
 		return []claim{{name: "CPU of a request over loopback, client included (target 1.20)", show: loopbackCPU}}
 	}},
@@ -25,7 +32,7 @@ var groups = []struct {
 	{"sql", sqls, nil},
 	{"async", asyncs, nil},
 	{"jobs", jobs, nil},
-	{"docs", func() []comparison { return nil }, docsClaims},
+	{docsGroup, func() []comparison { return nil }, docsClaims},
 }
 
 // cleanups run before the program ends, the last one first.

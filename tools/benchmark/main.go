@@ -2,8 +2,9 @@
 // the same run, and prints the ratios.
 //
 //	benchmark                 everything
-//	benchmark -run request    the groups whose name matches
+//	benchmark -run request    the groups whose name matches; footprint is one of them
 //	benchmark -rounds 9       more rounds
+//	benchmark -write          and put each table of which every group was run into the documentation
 //
 // Ours and the peer run in turn, round after round, and the ratio is the median of the rounds', so that
 // a machine whose speed drifts still gives one answer. Absolute times hold for the machine at hand.
@@ -11,6 +12,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -22,6 +24,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/plinthgo/plinth/tools/internal/footprint"
+	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
 // liveHeap is that of a small service, in bytes. With less, the collector would run all the time and be what is
@@ -50,54 +55,108 @@ type figure struct {
 	oursAllocs     int64
 	theirsAllocs   int64
 	ratio, low, hi float64 // median, least and greatest ratio of a round
+	cpu            float64 // median ratio of the CPU time of an operation, whoever spends it in this process
+}
+
+// line is a comparison with what it gave.
+type line struct {
+	group string
+	comparison
+	figure
 }
 
 func main() {
 	testing.Init()
 	gin.SetMode(gin.ReleaseMode)
+	var p plan
 	only := flag.String("run", ".", "groups to run, a regular expression")
-	rounds := flag.Int("rounds", 5, "rounds of each comparison")
-	length := flag.String("time", "300ms", "length of one measurement")
+	flag.IntVar(&p.rounds, "rounds", 5, "rounds of each comparison")
+	flag.StringVar(&p.length, "time", "300ms", "length of one measurement")
+	flag.BoolVar(&p.write, "write", false, "put the tables into the documentation")
 	flag.Parse()
 	defer cleanUp()
-	if err := run(os.Stdout, *only, *rounds, *length); err != nil {
+	if err := p.run(os.Stdout, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
 		cleanUp()
 		os.Exit(1) //nolint:gocritic // cleaned up
 	}
 }
 
-func run(out io.Writer, only string, rounds int, length string) error {
+// plan is what a run of the program does.
+type plan struct {
+	rounds int
+	length string
+	write  bool
+}
+
+// machine is what the figures hold for.
+func (p plan) machine() string {
+	return fmt.Sprintf("%s, %s/%s, %d processors, %d rounds of %s", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		runtime.GOMAXPROCS(0), p.rounds, p.length)
+}
+
+func (p plan) run(out io.Writer, only string) error {
 	match, err := regexp.Compile(only)
 	if err != nil {
 		return err
 	}
-	if err := flag.Set("test.benchtime", length); err != nil {
+	if err := flag.Set("test.benchtime", p.length); err != nil {
+		return err
+	}
+	root, err := workspace.Find()
+	if err != nil {
 		return err
 	}
 	heap := make([]byte, liveHeap)
 	defer runtime.KeepAlive(heap)
-	fmt.Fprintf(out, "%s, %s/%s, %d processors, %d rounds of %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), rounds, length)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "GROUP\tWHAT\tOURS\tPEER\tRATIO\tTARGET\tALLOCS\tBUDGET")
-	var later []claim
+	fmt.Fprintf(out, "%s\n\n", p.machine())
+	lines, claims := p.compare(match)
+	if err := show(out, lines, claims); err != nil {
+		return err
+	}
+	var sizes footprint.Sizes
+	if match.MatchString("footprint") {
+		if sizes, err = footprint.Measure(context.Background(), root); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\n%s", sizes.Table())
+	}
+	if !p.write {
+		return nil
+	}
+	return p.document(root, lines, sizes)
+}
+
+// compare runs the groups whose names match.
+func (p plan) compare(match *regexp.Regexp) (lines []line, claims []claim) {
 	for _, g := range groups {
 		if !match.MatchString(g.name) {
 			continue
 		}
 		for _, c := range g.comparisons() {
-			f := measure(c, rounds)
-			fmt.Fprintf(w, "%s\t%s\t%.0f ns\t%s %.0f ns\t%.2f (%.2f–%.2f)\t%s\t%d vs %d\t%s\n", g.name, c.name, f.ours, c.peer, f.theirs,
-				f.ratio, f.low, f.hi, verdict(c.target, f.ratio), f.oursAllocs, f.theirsAllocs, budget(c.allocs, f.oursAllocs))
+			lines = append(lines, line{g.name, c, measure(c, p.rounds)})
 		}
 		if g.claims != nil {
-			later = append(later, g.claims()...)
+			claims = append(claims, g.claims()...)
 		}
+	}
+	return lines, claims
+}
+
+// show prints the lines as a table, and then what the claims have measured.
+func show(out io.Writer, lines []line, claims []claim) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if len(lines) > 0 {
+		fmt.Fprintln(w, "GROUP\tWHAT\tOURS\tPEER\tRATIO\tTARGET\tCPU\tALLOCS\tBUDGET")
+	}
+	for _, l := range lines {
+		fmt.Fprintf(w, "%s\t%s\t%.0f ns\t%s %.0f ns\t%.2f (%.2f–%.2f)\t%s\t%.2f\t%d vs %d\t%s\n", l.group, l.name, l.figure.ours, l.peer,
+			l.figure.theirs, l.ratio, l.low, l.hi, verdict(l.target, l.ratio), l.cpu, l.oursAllocs, l.theirsAllocs, budget(l.allocs, l.oursAllocs))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for _, c := range later {
+	for _, c := range claims {
 		text, err := c.show()
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
@@ -110,16 +169,24 @@ func run(out io.Writer, only string, rounds int, length string) error {
 // measure runs the two sides in turn.
 func measure(c comparison, rounds int) figure {
 	var f figure
-	var ours, theirs, ratios []float64
+	var ours, theirs, ratios, cpus []float64
 	for range rounds {
-		t, o := testing.Benchmark(c.theirs), testing.Benchmark(c.ours)
+		t, theirCPU := timed(c.theirs)
+		o, ourCPU := timed(c.ours)
 		ours, theirs = append(ours, perOp(o)), append(theirs, perOp(t))
-		ratios = append(ratios, perOp(o)/perOp(t))
+		ratios, cpus = append(ratios, perOp(o)/perOp(t)), append(cpus, ourCPU/theirCPU)
 		f.oursAllocs, f.theirsAllocs = o.AllocsPerOp(), t.AllocsPerOp()
 	}
-	f.ours, f.theirs, f.ratio = median(ours), median(theirs), median(ratios)
+	f.ours, f.theirs, f.ratio, f.cpu = median(ours), median(theirs), median(ratios), median(cpus)
 	f.low, f.hi = slices.Min(ratios), slices.Max(ratios)
 	return f
+}
+
+// timed runs one side, and returns the CPU time of an operation too.
+func timed(side func(*testing.B)) (r testing.BenchmarkResult, nanoseconds float64) {
+	before := cpu()
+	r = testing.Benchmark(side)
+	return r, float64(cpu()-before) / float64(max(r.N, 1))
 }
 
 func perOp(r testing.BenchmarkResult) float64 { return float64(r.T.Nanoseconds()) / float64(r.N) }

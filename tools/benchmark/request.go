@@ -42,23 +42,30 @@ func someone() user {
 // requests compare the full stack with what one writes by hand, and with gin that does nothing but
 // answer.
 func requests() []comparison {
-	plinth := plinthEngine(func(e *gin.Engine) {
-		e.GET("/user/:id", func(c *gin.Context) { xResult.SuccessHasData(c, "found", someone()) })
-	})
-	hand := handWritten(func(e *gin.Engine) {
-		e.GET("/user/:id", func(c *gin.Context) {
-			c.JSON(http.StatusOK, handEnvelope{Context: c.GetString("request_id"), Output: "Success", Code: http.StatusOK, Message: "found", Data: someone()})
-		})
-	})
-	bare := gin.New()
-	bare.GET("/user/:id", func(c *gin.Context) {
-		c.JSON(http.StatusOK, handEnvelope{Output: "Success", Code: http.StatusOK, Message: "found", Data: someone()})
-	})
+	plinth, hand, bare := plinthUsers(), handWritten(ginUsers), gin.New()
+	ginUsers(bare)
 	return []comparison{
 		{name: "full stack", peer: "gin by hand", target: 0.45, allocs: 4, ours: gets(plinth), theirs: gets(hand)},
 		{name: "full stack", peer: "bare gin", target: 1.25, allocs: 4, ours: gets(plinth), theirs: gets(bare)},
 		{name: "full stack over a connection", peer: "bare gin", target: 1.20, allocs: -1, ours: overLoopback(plinth), theirs: overLoopback(bare)},
 	}
+}
+
+// plinthUsers answers with the full stack.
+func plinthUsers() http.Handler {
+	return plinthEngine(func(e *gin.Engine) {
+		e.GET("/user/:id", func(c *gin.Context) { xResult.SuccessHasData(c, "found", someone()) })
+	})
+}
+
+// ginUsers answers with gin and an envelope by hand.
+func ginUsers(e *gin.Engine) {
+	e.GET("/user/:id", func(c *gin.Context) { c.JSON(http.StatusOK, found(c.GetString("request_id"))) })
+}
+
+// found is what every framework answers with.
+func found(id string) handEnvelope {
+	return handEnvelope{Context: id, Output: "Success", Code: http.StatusOK, Message: "found", Data: someone()}
 }
 
 // plinthEngine is an engine with the request middleware as xReg installs it.
@@ -153,27 +160,33 @@ func overLoopback(h http.Handler) func(*testing.B) {
 	return func(b *testing.B) {
 		server := httptest.NewServer(h)
 		defer server.Close()
-		conn, err := new(net.Dialer).DialContext(b.Context(), "tcp", server.Listener.Addr().String())
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }()
-		request := []byte("GET /user/7 HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\n\r\n")
-		response := make([]byte, 4<<10)
+		asks(b, server.Listener.Addr().String())
+	}
+}
+
+// asks sends requests over one connection to a server.
+func asks(b *testing.B, address string) {
+	b.Helper()
+	conn, err := new(net.Dialer).DialContext(b.Context(), "tcp", address)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	request := []byte("GET /user/7 HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\n\r\n")
+	response := make([]byte, 4<<10)
+	if _, err := conn.Write(request); err != nil {
+		b.Fatal(err)
+	}
+	size, err := conn.Read(response)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
 		if _, err := conn.Write(request); err != nil {
 			b.Fatal(err)
 		}
-		size, err := conn.Read(response)
-		if err != nil {
+		if _, err := io.ReadFull(conn, response[:size]); err != nil {
 			b.Fatal(err)
-		}
-		for b.Loop() {
-			if _, err := conn.Write(request); err != nil {
-				b.Fatal(err)
-			}
-			if _, err := io.ReadFull(conn, response[:size]); err != nil {
-				b.Fatal(err)
-			}
 		}
 	}
 }
@@ -189,15 +202,11 @@ const cpuRounds = 15
 
 // cpuRatio is the CPU time of an operation, ours over the peer's: the median of rounds in which the two run in turn.
 func cpuRatio(c comparison) float64 {
-	spent := func(side func(*testing.B)) float64 {
-		before := cpu()
-		r := testing.Benchmark(side)
-		return float64(cpu()-before) / float64(max(r.N, 1))
-	}
 	ratios := make([]float64, cpuRounds)
 	for i := range ratios {
-		theirs := spent(c.theirs)
-		ratios[i] = spent(c.ours) / theirs
+		_, theirs := timed(c.theirs)
+		_, ours := timed(c.ours)
+		ratios[i] = ours / theirs
 	}
 	return median(ratios)
 }

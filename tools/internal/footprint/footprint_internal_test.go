@@ -1,11 +1,11 @@
-package main
+package footprint
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
 func TestBudget(t *testing.T) {
@@ -29,7 +29,7 @@ func TestBudget(t *testing.T) {
 }
 
 func TestProgramThatLinksAnotherBackendIsRefused(t *testing.T) {
-	sizes := map[string]measured{}
+	sizes := Sizes{}
 	for _, p := range programs {
 		sizes[p.folder] = measured{links: append([]string{"gorm.io/gorm"}, p.libraries...)}
 	}
@@ -46,28 +46,9 @@ func TestProgramThatLinksAnotherBackendIsRefused(t *testing.T) {
 	}
 }
 
-func TestTableIsPutBetweenItsMarks(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "README.md")
-	if err := os.WriteFile(file, []byte("a\n"+begin+"old\n"+end+"b\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := put(file, "new\n"); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(file); err != nil || string(got) != "a\n"+begin+"new\n"+end+"b\n" {
-		t.Errorf("file = %q, %v", got, err)
-	}
-	if err := os.WriteFile(file, []byte("no marks\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := put(file, "new\n"); err == nil {
-		t.Error("a file without marks was accepted")
-	}
-}
-
 func TestProgramIsComparedWithItsPeer(t *testing.T) {
-	sizes := map[string]measured{"gin": {bytes: 14_000_000}, "core": {bytes: 16_000_000}, "baregrpc": {bytes: 10_000_000}}
-	text := table(sizes)
+	sizes := Sizes{"gin": {bytes: 14_000_000}, "core": {bytes: 16_000_000}, "baregrpc": {bytes: 10_000_000}}
+	text := sizes.Table()
 	for _, want := range []string{"| 16.0 MB | +2.0 MB |", "| 10.0 MB | +0.0 MB |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("table has no %q:\n%s", want, text)
@@ -76,6 +57,44 @@ func TestProgramIsComparedWithItsPeer(t *testing.T) {
 	for _, p := range programs {
 		if !slices.ContainsFunc(programs, func(other program) bool { return other.folder == p.peer }) {
 			t.Errorf("the peer of %s is no program: %q", p.folder, p.peer)
+		}
+	}
+}
+
+func TestModuleWeighsWhatItAddsToTheProgramWithoutIt(t *testing.T) {
+	sizes := Sizes{
+		"gin": {bytes: 14_000_000, modules: 19}, "core": {bytes: 16_000_000, modules: 29}, "memory": {bytes: 16_900_000, modules: 30},
+	}
+	text := sizes.Modules()
+	for _, want := range []string{"| 2.0 MB, 10 modules over gin |", "| `cacheplugins/memory` | the cache in the process | 0.9 MB, 1 module |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("table has no %q:\n%s", want, text)
+		}
+	}
+	known := func(folder string) bool {
+		return slices.ContainsFunc(programs, func(p program) bool { return p.folder == folder })
+	}
+	for _, m := range modules {
+		for _, w := range m.weights {
+			if !known(w.program) || !known(w.without) {
+				t.Errorf("%s is weighed by programs that are not there: %+v", m.name, w)
+			}
+		}
+	}
+}
+
+func TestEveryReleasedModuleHasARow(t *testing.T) {
+	root, err := workspace.Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	all, err := workspace.Modules(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if has := slices.ContainsFunc(modules, func(row module) bool { return row.name == m.Name }); has != m.Released() {
+			t.Errorf("%s has a row: %t, want %t", m.Name, has, m.Released())
 		}
 	}
 }

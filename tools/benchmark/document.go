@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/plinthgo/plinth/tools/internal/footprint"
+	"github.com/plinthgo/plinth/tools/internal/marks"
+)
+
+// document puts the tables into the documentation: each of which every group was run.
+func (p plan) document(root string, lines []line, sizes footprint.Sizes) error {
+	page := filepath.Join(root, "docs", "content", "guide", "performance.md")
+	compared := slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.group == peersGroup })
+	if len(compared) < len(lines) {
+		against := slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.group != peersGroup })
+		if err := marks.Put(page, "peers", peerTable(against)+"\n"+p.machine()+".\n"); err != nil {
+			return err
+		}
+	}
+	if missing := notRun(compared); len(missing) > 0 {
+		fmt.Fprintln(os.Stderr, "benchmark: the table of ratios stays as it is, without", strings.Join(missing, ", "))
+	} else if err := marks.Put(page, "ratios", ratioTable(compared)+"\n"+p.machine()+".\n"); err != nil {
+		return err
+	}
+	if sizes == nil {
+		return nil
+	}
+	if err := marks.Put(page, "footprint", sizes.Table()); err != nil {
+		return err
+	}
+	return marks.Put(filepath.Join(root, "README.md"), "footprint", sizes.Modules())
+}
+
+// notRun names the groups of the table of ratios that have no line.
+func notRun(lines []line) (missing []string) {
+	for _, g := range groups {
+		has := slices.ContainsFunc(lines, func(l line) bool { return l.group == g.name })
+		if g.name != peersGroup && g.name != docsGroup && !has {
+			missing = append(missing, g.name)
+		}
+	}
+	return missing
+}
+
+// peerTable is our stack beside each framework, in Markdown. The two lines of a framework become one row.
+func peerTable(lines []line) string {
+	var b strings.Builder
+	b.WriteString("| Framework | Bare: time, CPU, allocations | With id, recovery and access log: time, CPU, allocations |\n|---|---|---|\n")
+	for pair := range slices.Chunk(lines, 2) {
+		name, _, _ := strings.Cut(pair[0].peer, ",")
+		fmt.Fprintf(&b, "| %s |", name)
+		for _, l := range pair {
+			fmt.Fprintf(&b, " %.2f, %.2f, %d against %d |", l.ratio, l.cpu, l.oursAllocs, l.theirsAllocs)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// ratioTable is every other comparison, in Markdown.
+func ratioTable(lines []line) string {
+	var b strings.Builder
+	b.WriteString("| | What | Ours | Peer | Ratio | Target | Allocations |\n|---|---|---|---|---|---|---|\n")
+	for _, l := range lines {
+		target := ""
+		if l.target > 0 {
+			target = fmt.Sprintf("%.2f", l.target)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s, %s | %.2f | %s | %d against %d |\n", l.group, l.name, took(l.figure.ours), l.peer, took(l.figure.theirs),
+			l.ratio, target, l.oursAllocs, l.theirsAllocs)
+	}
+	return b.String()
+}
+
+// took writes nanoseconds with three digits or more.
+func took(ns float64) string {
+	switch {
+	case ns < 1e4:
+		return fmt.Sprintf("%.0f ns", ns)
+	case ns < 1e7:
+		return fmt.Sprintf("%.1f µs", ns/1e3)
+	default:
+		return fmt.Sprintf("%.1f ms", ns/1e6)
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+)
+
+// A framework answers GET /user/{id} with the envelope and the user, as ours does: bare, or with what its users mount for the work
+// that our stack does: an id of the request, recovery from panics, and a line of the access log, to the writer. Where it has a
+// middleware of its own for a part, that is taken. Bare is without a writer.
+type framework struct {
+	name  string
+	serve func(l net.Listener, log io.Writer) (stop func())
+}
+
+// frameworks are in the order of the table.
+var frameworks = []framework{
+	{"gin", serveGin},
+	{"echo", serveEcho},
+	{"fiber", serveFiber},
+	{"hertz", serveHertz},
+	{"kratos", serveKratos},
+	{"go-zero", serveGoZero},
+}
+
+// peers compare our full stack with each framework, over one connection.
+func peers() []comparison {
+	var all []comparison
+	ours := over(servePlinth, discard{})
+	for _, f := range frameworks {
+		all = append(all,
+			comparison{name: "full stack", peer: f.name + ", bare", allocs: -1, ours: ours, theirs: over(f.serve, nil)},
+			comparison{name: "full stack", peer: f.name + " with id, recovery, log", allocs: -1, ours: ours, theirs: over(f.serve, discard{})},
+		)
+	}
+	return all
+}
+
+// over asks a server of its own over one connection.
+func over(serve func(net.Listener, io.Writer) func(), log io.Writer) func(*testing.B) {
+	return func(b *testing.B) {
+		l := listen(b.Context())
+		stop := serve(l, log)
+		defer stop()
+		asks(b, l.Addr().String())
+	}
+}
+
+func listen(ctx context.Context) net.Listener {
+	return must(new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"))
+}
+
+// serveHandler serves with net/http, as gin and echo do.
+func serveHandler(l net.Listener, h http.Handler) (stop func()) {
+	server := &http.Server{Handler: h} //nolint:gosec // the one client is ours
+	return running(func() error { return server.Serve(l) }, server.Close)
+}
+
+// running starts a server; stop ends it and waits for it.
+func running(serve, end func() error) (stop func()) {
+	done := make(chan error, 1)
+	go func() { done <- serve() }()
+	return func() {
+		err := end()
+		if err := errors.Join(err, <-done); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			panic(err)
+		}
+	}
+}
+
+func servePlinth(l net.Listener, _ io.Writer) (stop func()) { return serveHandler(l, plinthUsers()) }
+
+func serveGin(l net.Listener, log io.Writer) (stop func()) {
+	if log != nil {
+		return serveHandler(l, handWritten(ginUsers))
+	}
+	bare := gin.New()
+	ginUsers(bare)
+	return serveHandler(l, bare)
+}
+
+// discard writes to nowhere, and no library takes it for io.Discard, of which it knows that nothing has to be formatted.
+type discard struct{}
+
+// Write implements io.Writer.
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

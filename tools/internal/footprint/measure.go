@@ -1,0 +1,60 @@
+package footprint
+
+import (
+	"context"
+	"debug/buildinfo"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Sizes are the programs as they were measured, by folder.
+type Sizes map[string]measured
+
+// measured is what one program costs.
+type measured struct {
+	bytes   int64
+	modules int
+	links   []string // the paths of the modules
+}
+
+// Measure builds every program of the repository at root.
+func Measure(ctx context.Context, root string) (Sizes, error) {
+	dir, err := os.MkdirTemp("", "plinth-footprint-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	sizes := Sizes{}
+	for _, p := range programs {
+		m, err := build(ctx, root, p.folder, filepath.Join(dir, p.folder))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.folder, err)
+		}
+		sizes[p.folder] = m
+	}
+	return sizes, nil
+}
+
+func build(ctx context.Context, root, folder, binary string) (measured, error) {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./footprint/hello/"+folder)
+	cmd.Dir = filepath.Join(root, "tools")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return measured{}, fmt.Errorf("%w\n%s", err, out)
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		return measured{}, err
+	}
+	linked, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return measured{}, err
+	}
+	m := measured{bytes: info.Size(), modules: len(linked.Deps)}
+	for _, dep := range linked.Deps {
+		m.links = append(m.links, dep.Path)
+	}
+	return m, nil
+}

@@ -1,0 +1,39 @@
+package marks_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/plinthgo/plinth/tools/internal/marks"
+)
+
+func TestTextIsPutBetweenItsMarks(t *testing.T) {
+	const begin, end, other = "<!-- a: written by x -->\n", "<!-- /a -->\n", "<!-- b: written by y -->\nkept\n<!-- /b -->\n"
+	for _, tc := range []struct{ name, file, want string }{
+		{name: "between", file: "1\n" + begin + "old\n" + end + other, want: "1\n" + begin + "new\n" + end + other},
+		{name: "empty before", file: begin + end, want: begin + "new\n" + end},
+		{name: "no marks", file: other},
+		{name: "no end", file: begin},
+		{name: "the end first", file: end + begin},
+		{name: "twice", file: begin + end + begin + end},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "page.md")
+			if err := os.WriteFile(name, []byte(tc.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := marks.Put(name, "a", "new\n")
+			if (err == nil) != (tc.want != "") {
+				t.Fatalf("Put = %v, want an error: %t", err, tc.want == "")
+			}
+			want := tc.want
+			if err != nil {
+				want = tc.file // as it was
+			}
+			if got, err := os.ReadFile(name); err != nil || string(got) != want {
+				t.Errorf("file = %q, %v; want %q", got, err, want)
+			}
+		})
+	}
+}
