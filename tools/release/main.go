@@ -1,9 +1,16 @@
 // Release proves that the modules of the working tree can be used, and publishes them.
 //
-//	release proxy DIR      build a module proxy of the working tree in DIR
-//	release tidy [NAME]    go mod tidy in every module, or in those named
-//	release verify [NAME]  build, vet and test every module, or those named, outside the workspace and
-//	                       each in an empty module cache
+//	release plan [MODULE...]        say what has to be released, at which versions, and why
+//	release skew [MODULE...]        try released and new versions together
+//	release prepare                 make the commit that is released
+//	release tag                     give that commit the tags, of all modules or of none
+//	release notes MODULE [VERSION]  print what the changelog says of a version
+//	release proxy DIR               build a module proxy of the working tree in DIR
+//	release tidy [MODULE...]        go mod tidy in every module, or in those named
+//	release verify [MODULE...]      build, vet and test every module, or those named, outside the workspace and
+//	                                each in an empty module cache
+//
+// It exits with 0 where it did what was asked, 1 where that failed, and 2 where the command line makes no sense.
 package main
 
 import (
@@ -13,46 +20,101 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/spf13/cobra"
+
 	"github.com/plinthgo/plinth/tools/internal/modproxy"
 	"github.com/plinthgo/plinth/tools/internal/sandbox"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
+// errUsage is a command line that makes no sense.
+var errUsage = errors.New("see release --help")
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "release:", err)
-		stop()
-		os.Exit(1) //nolint:gocritic // stop was called
-	}
+	code := run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code) //nolint:gocritic // stop was called
 }
 
-func run(ctx context.Context, args []string) error {
-	root, err := workspace.Find()
-	if err != nil {
-		return err
+// run runs the command line and returns the exit code.
+func run(ctx context.Context, args []string) int {
+	started := false
+	root := commands() //nolint:contextcheck // each command has the context of its own run
+	root.SetArgs(args)
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
 	}
-	modules, err := workspace.Modules(root)
-	if err != nil {
-		return err
+	fmt.Fprintln(os.Stderr, "release:", err)
+	if !started || errors.Is(err, errUsage) {
+		return 2
 	}
-	switch {
-	case len(args) == 2 && args[0] == "proxy":
-		return publish(ctx, args[1], modules)
-	case len(args) >= 1 && (args[0] == "tidy" || args[0] == "verify"):
-		chosen, err := workspace.Choose(modules, args[1:])
-		if err != nil {
-			return err
-		}
-		return within(ctx, modules, func(s *sandbox.Sandbox) error {
-			if args[0] == "tidy" {
-				return tidy(ctx, s, chosen)
-			}
-			return verify(ctx, s, root, chosen)
-		})
+	return 1
+}
+
+func commands() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "release",
+		Short:         "Prove that the modules of the working tree can be used, and publish them",
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
-	return errors.New("usage: release proxy DIR | tidy [NAME...] | verify [NAME...]")
+	root.AddCommand(planCommand(), prepareCommand(), skewCommand(), tagCommand(), notesCommand(),
+		&cobra.Command{
+			Use:   "proxy DIR",
+			Short: "Build a module proxy of the working tree in DIR",
+			Args:  cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				_, modules, _, err := find(nil)
+				if err != nil {
+					return err
+				}
+				return publish(cmd.Context(), args[0], modules)
+			},
+		},
+		&cobra.Command{
+			Use:   "tidy [MODULE...]",
+			Short: "Run go mod tidy in every module, or in those named",
+			RunE: func(cmd *cobra.Command, args []string) error {
+				root, modules, chosen, err := find(args)
+				if err != nil {
+					return err
+				}
+				return tidy(cmd.Context(), root, modules, chosen)
+			},
+		},
+		&cobra.Command{
+			Use:   "verify [MODULE...]",
+			Short: "Build, vet and test every module, or those named, outside the workspace",
+			RunE: func(cmd *cobra.Command, args []string) error {
+				root, modules, chosen, err := find(args)
+				if err != nil {
+					return err
+				}
+				return within(cmd.Context(), modules, func(s *sandbox.Sandbox) error {
+					return verify(cmd.Context(), s, root, chosen)
+				})
+			},
+		},
+	)
+	return root
+}
+
+// find returns the root of the repository, its modules, and those with the names, or all where there are none.
+func find(names []string) (root string, modules, chosen []workspace.Module, err error) {
+	if root, err = workspace.Find(); err != nil {
+		return "", nil, nil, err
+	}
+	if modules, err = workspace.Modules(root); err != nil {
+		return "", nil, nil, err
+	}
+	if chosen, err = workspace.Choose(modules, names); err != nil {
+		return "", nil, nil, fmt.Errorf("%w: %w", err, errUsage)
+	}
+	return root, modules, chosen, nil
 }
 
 // publish puts every module that is released into the proxy at dir.

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 )
 
 // Root is the import path of the repository's root folder.
@@ -30,7 +31,7 @@ const (
 type Module struct {
 	Name    string // folder, relative to the root, with slashes
 	Dir     string // absolute folder
-	Version string // that under which the modules of the tree may require it, by go.work; "" where it is never released
+	Version string // that for which the tree answers, the newest of go.work's replaces; "" where it is never released
 	File    *modfile.File
 }
 
@@ -96,7 +97,8 @@ func Modules(root string) ([]Module, error) {
 	return modules, nil
 }
 
-// versions reads the replaces of go.work: import path to version.
+// versions reads the replaces of go.work: import path to version. Where there are several of a module, the tree answers for the
+// newest; the others are what modules still require that need not follow.
 func versions(root string) (map[string]string, error) {
 	name := filepath.Join(root, work)
 	text, err := os.ReadFile(name)
@@ -109,13 +111,9 @@ func versions(root string) (map[string]string, error) {
 	}
 	versions := map[string]string{}
 	for _, r := range file.Replace {
-		if !strings.HasPrefix(r.Old.Path, Root+"/") {
-			continue
+		if strings.HasPrefix(r.Old.Path, Root+"/") && semver.Compare(r.Old.Version, versions[r.Old.Path]) > 0 {
+			versions[r.Old.Path] = r.Old.Version
 		}
-		if have := versions[r.Old.Path]; have != "" && have != r.Old.Version {
-			return nil, fmt.Errorf("%s replaces %s at %s and at %s: the tree answers for one version", work, r.Old.Path, have, r.Old.Version)
-		}
-		versions[r.Old.Path] = r.Old.Version
 	}
 	return versions, nil
 }

@@ -1,0 +1,97 @@
+// Package api tells what has changed in the exported declarations of a module.
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/exp/apidiff"
+
+	"github.com/plinthgo/plinth/tools/internal/sandbox"
+)
+
+// A Module is the API of a module: its packages, but for programs and those below a folder called internal.
+type Module struct {
+	Path     string
+	Packages []*types.Package // of which only exported declarations count
+}
+
+// listed is what the go command says of a package.
+type listed struct {
+	ImportPath, Name, Export string
+	DepOnly                  bool
+}
+
+// Load compiles the packages of the module in the folder and reads what they export, for the machine's own system and without
+// build tags.
+func Load(ctx context.Context, s *sandbox.Sandbox, folder, cache, path string) (Module, error) {
+	out, err := s.Output(ctx, folder, cache, "list", "-export", "-deps", "-json=ImportPath,Name,Export,DepOnly", "./...")
+	if err != nil {
+		return Module{}, err
+	}
+	exports := map[string]string{}
+	var own []string
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return Module{}, fmt.Errorf("go list: %w", err)
+		}
+		exports[p.ImportPath] = p.Export
+		if !p.DepOnly && p.Name != "main" && !hidden(p.ImportPath) {
+			own = append(own, p.ImportPath)
+		}
+	}
+	read := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("package %s has no export data", path)
+		}
+		return os.Open(exports[path])
+	})
+	m := Module{Path: path}
+	for _, name := range own {
+		p, err := read.Import(name)
+		if err != nil {
+			return Module{}, err
+		}
+		m.Packages = append(m.Packages, p)
+	}
+	return m, nil
+}
+
+// hidden reports whether others cannot import the package.
+func hidden(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
+
+// A Diff is what has changed, a sentence each.
+type Diff struct {
+	Breaking []string `json:"breaking,omitempty"`
+	Added    []string `json:"added,omitempty"`
+}
+
+// Compare tells what the new API breaks and adds.
+func Compare(old, now Module) Diff {
+	report := apidiff.ModuleChanges(&apidiff.Module{Path: old.Path, Packages: old.Packages}, &apidiff.Module{Path: now.Path, Packages: now.Packages})
+	var d Diff
+	for _, c := range report.Changes {
+		message := strings.ReplaceAll(c.Message, old.Path+"/", "")
+		if c.Compatible {
+			d.Added = append(d.Added, message)
+		} else {
+			d.Breaking = append(d.Breaking, message)
+		}
+	}
+	slices.Sort(d.Breaking)
+	slices.Sort(d.Added)
+	return d
+}

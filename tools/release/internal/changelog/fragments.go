@@ -1,0 +1,67 @@
+// Package changelog keeps what users are told of a release: a fragment for each change until the release, and after it a
+// section of CHANGELOG.md for each version of a module.
+package changelog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Folder holds the fragments: .changes/core/any-name.md is one of the module core.
+const Folder = ".changes"
+
+// Fragments is what is told of a module's changes since its last release.
+type Fragments struct {
+	Files []string // relative to the root, with slashes, sorted
+	Notes string   // their text, which is lists
+}
+
+// Read reads the fragments of the modules with those names. A file that is of no module, and a text that is no list, are
+// errors.
+func Read(root string, modules []string) (map[string]Fragments, error) {
+	found := map[string]Fragments{}
+	tree := os.DirFS(root)
+	var problems []error
+	err := fs.WalkDir(tree, Folder, func(file string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(tree, file)
+		if err != nil {
+			return err
+		}
+		module := strings.TrimPrefix(path.Dir(file), Folder+"/")
+		if problem := check(file, string(text), slices.Contains(modules, module)); problem != nil {
+			problems = append(problems, problem)
+			return nil
+		}
+		f := found[module]
+		f.Files = append(f.Files, file)
+		f.Notes += strings.Trim(string(text), "\n") + "\n"
+		found[module] = f
+		return nil
+	})
+	return found, errors.Join(append(problems, err)...)
+}
+
+func check(file, text string, known bool) error {
+	switch {
+	case path.Ext(file) != ".md":
+		return fmt.Errorf("%s: a fragment is a .md file", file)
+	case !known:
+		return fmt.Errorf("%s: its folder is of no module that is released", file)
+	case !strings.HasPrefix(text, "- "):
+		return fmt.Errorf("%s: a fragment is a list, and begins with \"- \"", file)
+	case strings.Contains(text, "\n## "):
+		return fmt.Errorf("%s: a heading would begin the notes of another release", file)
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/plinthgo/plinth/tools/internal/modproxy"
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/release/internal/api"
+	"github.com/plinthgo/plinth/tools/release/internal/git"
+	"github.com/plinthgo/plinth/tools/release/internal/skew"
+	"github.com/plinthgo/plinth/tools/release/internal/stage"
+)
+
+// builder goes through the modules, each after those that it requires, so that a module meets its siblings as they will be
+// published.
+type builder struct {
+	Options
+
+	stage  *stage.Stage
+	skew   skew.Runner
+	rows   map[string]*Module  // by import path
+	newest stage.Siblings      // of each module: its next version, or the newest tag
+	moved  map[string][]string // of each module: the driver packages whose interface has moved
+}
+
+func build(ctx context.Context, root string, o Options) (p *Plan, err error) {
+	modules, err := workspace.Modules(root)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := workspace.Choose(modules, o.Modules)
+	if err != nil {
+		return nil, err
+	}
+	sorted, err := workspace.InOrder(modules)
+	if err != nil {
+		return nil, err
+	}
+	s, err := stage.Open(ctx, root, modules)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	b := &builder{Options: o, stage: s, rows: map[string]*Module{}, newest: stage.Siblings{}, moved: map[string][]string{}}
+	b.skew = skew.Runner{Stage: s, Report: b.report}
+	for _, m := range sorted {
+		if !needed(m, chosen, modules) {
+			continue
+		}
+		if err := b.module(ctx, m); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+	}
+	return b.finish(ctx, root, modules, chosen)
+}
+
+// needed reports whether the module is one of the chosen, or one that they require, be it through others.
+func needed(m workspace.Module, chosen, all []workspace.Module) bool {
+	for _, c := range chosen {
+		if c.Name == m.Name {
+			return true
+		}
+		var siblings []workspace.Module
+		for _, s := range c.Siblings() {
+			i := slices.IndexFunc(all, func(m workspace.Module) bool { return m.Path() == s.Path })
+			if i >= 0 {
+				siblings = append(siblings, all[i])
+			}
+		}
+		if needed(m, siblings, all) {
+			return true
+		}
+	}
+	return false
+}
+
+// report tells how a trial went.
+func (b *builder) report(r skew.Run) {
+	word := "ok"
+	if !r.OK {
+		word = "FAILS"
+	}
+	b.Log("%s (%s) with %s: %s", r.Module, r.Version, strings.Join(r.With, ", "), word)
+	if !r.OK {
+		b.Log("%s", r.Output)
+	}
+}
+
+// module decides about one module, whose siblings are decided.
+func (b *builder) module(ctx context.Context, m workspace.Module) error {
+	row := &Module{Name: m.Name, State: Unchanged, Released: b.stage.Latest(m)}
+	b.rows[m.Path()] = row
+	if !m.Released() {
+		row.State = Unreleased
+		b.raise(row, m, b.newest, "it is never released, and takes the newest")
+		return nil
+	}
+	if err := b.untagged(row, m); err != nil {
+		return err
+	}
+	if err := b.compare(ctx, row, m); err != nil {
+		return err
+	}
+	if err := b.siblings(ctx, row, m); err != nil {
+		return err
+	}
+	b.decide(row, m)
+	if row.Next == "" {
+		b.newest[m.Path()] = row.Released
+		return b.stage.PublishTag(ctx, m, row.Released)
+	}
+	b.newest[m.Path()] = row.Next
+	return b.publish(ctx, row, m)
+}
+
+// publish puts the next version into the proxy, for the modules that require this one.
+func (b *builder) publish(ctx context.Context, row *Module, m workspace.Module) error {
+	mod, err := os.ReadFile(filepath.Join(m.Dir, "go.mod"))
+	if err != nil {
+		return err
+	}
+	if mod, err = stage.Raise(mod, row.Raised()); err != nil {
+		return err
+	}
+	return modproxy.AddWith(ctx, b.stage.Proxy(), m, row.Next, modproxy.Overlay{"go.mod": mod})
+}
+
+// Raised returns the versions to which the module's requirements are raised.
+func (m *Module) Raised() stage.Siblings {
+	to := stage.Siblings{}
+	for _, r := range m.Raises {
+		to[workspace.Root+"/"+r.Module] = r.To
+	}
+	return to
+}
+
+// compare finds out whether the module has changed since its newest tag, and what that means for its API.
+func (b *builder) compare(ctx context.Context, row *Module, m workspace.Module) error {
+	if row.Released == "" {
+		row.State = First
+		return nil
+	}
+	tag, err := modproxy.Hash(func(w io.Writer) error { return modproxy.PackTag(w, b.stage.Root, m, row.Released) })
+	if err != nil {
+		return err
+	}
+	tree, err := modproxy.Hash(func(w io.Writer) error { return modproxy.Pack(ctx, w, m, row.Released) })
+	if err != nil {
+		return err
+	}
+	if tag == tree {
+		if b.wanted(row, m) {
+			row.State = Changed
+		}
+		return nil
+	}
+	row.State = Changed
+	row.Reasons = append(row.Reasons, "its zip is not that of "+row.Released)
+	b.Log("%s has changed since %s: comparing the API", m.Name, row.Released)
+	old, err := b.load(ctx, m, row.Released)
+	if err != nil {
+		return fmt.Errorf("the API of %s: %w", row.Released, err)
+	}
+	now, err := b.load(ctx, m, skew.Tree)
+	if err != nil {
+		return fmt.Errorf("the API of the tree: %w", err)
+	}
+	row.API = api.Compare(old, now)
+	b.moved[m.Path()] = api.Moved(old, now)
+	return nil
+}
+
+// load reads the API of a tag, or that of the tree with the newest siblings.
+func (b *builder) load(ctx context.Context, m workspace.Module, version string) (loaded api.Module, err error) {
+	folder := ""
+	if version == skew.Tree {
+		folder, err = b.stage.LayTree(ctx, m, b.newest)
+	} else {
+		folder, err = b.stage.LayTag(ctx, m, version, nil)
+	}
+	if err != nil {
+		return api.Module{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Dir(folder))) }()
+	return api.Load(ctx, b.stage.Sandbox, folder, b.stage.Cache("skew"), m.Path())
+}
+
+// finish adds what is known only when all modules are decided.
+func (b *builder) finish(ctx context.Context, root string, modules, chosen []workspace.Module) (*Plan, error) {
+	if err := b.notes(root, modules); err != nil {
+		return nil, err
+	}
+	repo := git.Repo{Root: root}
+	head, err := repo.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Commit: head, Clean: repo.Clean(ctx) == nil, Modules: []Module{}, Skew: b.skew.Runs, Skipped: b.SkipSkew}
+	for _, m := range chosen {
+		p.Modules = append(p.Modules, *b.rows[m.Path()])
+	}
+	if p.Skew == nil {
+		p.Skew = []skew.Run{}
+	}
+	return p, nil
+}

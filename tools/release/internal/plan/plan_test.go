@@ -1,0 +1,336 @@
+package plan_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/tools/release/internal/api"
+	"github.com/plinthgo/plinth/tools/release/internal/plan"
+	"github.com/plinthgo/plinth/tools/release/internal/repotest"
+	"github.com/plinthgo/plinth/tools/release/internal/skew"
+)
+
+// published is a repository whose modules have tags; core and the driver are at the version.
+func published(t *testing.T, version string) *repotest.Repo {
+	t.Helper()
+	r := repotest.New(t)
+	for _, name := range []string{"core", "sqlite"} {
+		r.Replace("go.work", "/"+name+" v0.1.0", "/"+name+" "+version)
+	}
+	for _, name := range []string{"examples", "grpcx", "grpcx/validate", "sqlite"} {
+		r.Replace(name+"/go.mod", "/core v0.1.0", "/core "+version)
+	}
+	r.Replace("examples/go.mod", "/sqlite v0.1.0", "/sqlite "+version)
+	r.Git("rm", "-rq", ".changes")
+	r.Commit("released")
+	for _, tag := range []string{"core/" + version, "sqlite/" + version, "grpcx/v0.1.0", "grpcx/validate/v0.1.0"} {
+		r.Git("tag", "-a", "-m", tag, tag)
+	}
+	return r
+}
+
+func planned(t *testing.T, r *repotest.Repo, o plan.Options) *plan.Plan {
+	t.Helper()
+	p, err := plan.Make(t.Context(), r.Root, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func row(t *testing.T, p *plan.Plan, name string) plan.Module {
+	t.Helper()
+	i := slices.IndexFunc(p.Modules, func(m plan.Module) bool { return m.Name == name })
+	if i < 0 {
+		t.Fatalf("the plan lacks %s", name)
+	}
+	return p.Modules[i]
+}
+
+// summary is a plan in a line: what is released, in the order of the modules.
+func summary(p *plan.Plan) string {
+	var parts []string
+	for _, m := range p.Modules {
+		if m.Next != "" {
+			parts = append(parts, strings.TrimSpace(m.Name+" "+string(m.State)+" "+m.Next))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func TestFirstReleaseTakesTheVersionsOfGoWork(t *testing.T) {
+	p := planned(t, repotest.New(t), plan.Options{})
+	const want = "core first v0.1.0, grpcx first v0.1.0, grpcx/validate first v0.1.0, sqlite first v0.1.0"
+	if got := summary(p); got != want {
+		t.Errorf("plan = %s\nwant   %s", got, want)
+	}
+	if len(p.Skew) != 0 || !p.Clean || len(p.Problems()) != 0 {
+		t.Errorf("skew %v, clean %t, problems %q; want none, true, none", p.Skew, p.Clean, p.Problems())
+	}
+	if got, want := row(t, p, "sqlite").Notes, "- The driver,\n  in pure Go.\n"; got != want {
+		t.Errorf("notes = %q, want %q", got, want)
+	}
+}
+
+func TestBumpFollowsTheAPI(t *testing.T) {
+	for _, version := range []string{"v0.1.0", "v1.2.3"} {
+		r := published(t, version)
+		base := r.Git("rev-parse", "HEAD")
+		for _, tc := range []struct {
+			name   string
+			change func()
+			want   map[string]string // the plan, by the version that is published
+		}{
+			{
+				name: "nothing", change: func() { r.Write("README.md", "x") },
+				want: map[string]string{"v0.1.0": "", "v1.2.3": ""},
+			},
+			{
+				name: "a body", change: func() { r.Replace("core/core.go", "func Spare() {}", "func Spare() { println() }") },
+				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
+			},
+			{
+				name: "what is internal", change: func() { r.Replace("core/internal/deep/deep.go", "Deep", "Deeper") },
+				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
+			},
+			{
+				name: "a test", change: func() { r.Replace("core/core_test.go", "TestNothing", "TestAll") },
+				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
+			},
+			{
+				name: "a program", change: func() { r.Write("core/cmd/hello/main.go", "package main\n\nfunc main() {}\n") },
+				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
+			},
+			{
+				name: "one more function", change: func() { r.Write("core/more.go", "package core\n\nfunc More() {}\n") },
+				want: map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "minor v1.3.0"},
+			},
+			{
+				name: "one more package", change: func() { r.Write("core/more/more.go", "package more\n") },
+				want: map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "minor v1.3.0"},
+			},
+			{
+				name: "another signature", change: func() { r.Replace("core/core.go", "Spare()", "Spare(int)") },
+				want: map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "major  another import path"},
+			},
+			{
+				name: "a package that is gone", change: func() { r.Git("rm", "-q", "core/old/old.go") },
+				want: map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "major  another import path"},
+			},
+			{
+				name: "a version of go.work", change: func() { r.Replace("go.work", "/core "+version, "/core v1.9.0") },
+				want: map[string]string{"v0.1.0": "patch v1.9.0", "v1.2.3": "patch v1.9.0"},
+			},
+			{
+				name: "a prerelease by go.work", change: func() {
+					r.Replace("go.work", "/core "+version, "/core v1.9.0-rc.1")
+					r.Write("core/more.go", "package core\n\nfunc More() {}\n")
+				},
+				want: map[string]string{"v0.1.0": "minor v1.9.0-rc.1", "v1.2.3": "minor v1.9.0-rc.1"},
+			},
+		} {
+			t.Run(version+" "+tc.name, func(t *testing.T) {
+				tc.change()
+				r.Write(".changes/core/change.md", "- A change.\n")
+				core := row(t, planned(t, r, plan.Options{SkipSkew: true}), "core")
+				got := string(core.Bump) + " " + core.Next
+				if strings.Contains(core.Problem, "another import path") {
+					got += " another import path"
+				}
+				if got = strings.TrimRight(got, " "); got != tc.want[version] {
+					t.Errorf("core = %q, want %q; API %v, problem %q", got, tc.want[version], core.API, core.Problem)
+				}
+			})
+			r.Git("reset", "-q", "--hard", base)
+			r.Git("clean", "-fdq")
+		}
+	}
+}
+
+func TestModuleInsideAnotherIsReleasedAlone(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Change("grpcx/validate", "grpcx/validate/more.go", "package validate\n\nfunc More() {}\n")
+	if got, want := summary(planned(t, r, plan.Options{})), "grpcx/validate changed v0.2.0"; got != want {
+		t.Errorf("plan = %s, want %s", got, want)
+	}
+}
+
+func TestDependentThatNeedNotFollowKeepsItsRequirement(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
+	p := planned(t, r, plan.Options{})
+	if got, want := summary(p), "core changed v0.2.0"; got != want {
+		t.Errorf("plan = %s, want %s", got, want)
+	}
+	want := plan.Require{Module: "core", From: "v0.1.0", To: "v0.2.0", Reason: "v0.1.0 builds, and its tests pass, with the new version"}
+	if got := row(t, p, "sqlite").Keeps; len(got) != 1 || got[0] != want {
+		t.Errorf("keeps = %v, want %v", got, want)
+	}
+	if got := row(t, p, "examples").Raises; len(got) != 1 || got[0].To != "v0.2.0" {
+		t.Errorf("examples raises = %v, want core v0.2.0", got)
+	}
+	if len(p.Skew) != 3 { // grpcx, grpcx/validate and sqlite, each as released
+		t.Errorf("skew = %v, want three trials", p.Skew)
+	}
+}
+
+func TestTrialThatSaysNothingIsNotTakenForASuccess(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Write("sqlite/server_test.go", "package sqlite\n\nimport \"testing\"\n\nfunc TestServer(t *testing.T) { t.Fatal(\"no server\") }\n")
+	r.Commit("x")
+	r.Git("tag", "-f", "sqlite/v0.1.0")
+	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
+	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
+	sqlite := row(t, p, "sqlite")
+	if got := row(t, p, "core").Breaks; len(got) != 0 || sqlite.Next != "" {
+		t.Errorf("core breaks %q, sqlite %s; want none", got, sqlite.Next)
+	}
+	if len(sqlite.Keeps) != 1 || !strings.HasSuffix(sqlite.Keeps[0].Reason, "so the trial says nothing") {
+		t.Errorf("keeps = %+v", sqlite.Keeps)
+	}
+}
+
+func TestDependentThatNewSiblingBreaksFollows(t *testing.T) {
+	for _, tc := range []struct{ name, old, now string }{
+		{name: "it does not build", old: `func Hello() string { return "hello" }`, now: `func Hello(name string) string { return name }`},
+		{name: "its tests fail", old: `return "hello"`, now: `return "good day"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := published(t, "v0.1.0")
+			r.Replace("core/core.go", tc.old, tc.now)
+			r.Write(".changes/core/change.md", "- Says it otherwise.\n")
+			r.Replace("sqlite/sqlite_test.go", `!= "hello"`, `== ""`)
+			if strings.Contains(tc.now, "name") {
+				for _, file := range []string{"sqlite/sqlite.go", "grpcx/grpcx.go", "grpcx/validate/validate.go"} {
+					r.Replace(file, "core.Hello()", `core.Hello("hello")`)
+				}
+			}
+			for _, name := range []string{"sqlite", "grpcx", "grpcx/validate"} {
+				r.Write(".changes/"+name+"/change.md", "- Follows.\n")
+			}
+			r.Commit("break")
+			p := planned(t, r, plan.Options{})
+			core, sqlite := row(t, p, "core"), row(t, p, "sqlite")
+			if !slices.Contains(core.Breaks, "sqlite v0.1.0") || !strings.Contains(core.Notes, "- Does not work with sqlite v0.1.0: take v0.1.1 or later.\n") {
+				t.Errorf("core breaks %q, notes %q", core.Breaks, core.Notes)
+			}
+			if len(sqlite.Raises) != 1 || sqlite.Raises[0].To != core.Next || sqlite.Next != "v0.1.1" {
+				t.Errorf("sqlite = %+v, want v0.1.1 that requires core %s", sqlite, core.Next)
+			}
+		})
+	}
+}
+
+func TestUnchangedDependentFollowsTheDriverInterface(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Replace("core/driver/driver.go", "InterfaceVersion = 1", "InterfaceVersion = 2")
+	r.Write(".changes/core/change.md", "- A new interface.\n")
+	r.Commit("move")
+	p := planned(t, r, plan.Options{})
+	if got, want := summary(p), "core changed v0.2.0, sqlite follows v0.1.1"; got != want {
+		t.Errorf("plan = %s, want %s", got, want)
+	}
+	sqlite := row(t, p, "sqlite")
+	if len(sqlite.Reasons) != 1 || sqlite.Reasons[0] != "the driver interface of core/driver has moved in v0.2.0" || len(p.Problems()) != 0 {
+		t.Errorf("reasons = %q, problems = %q", sqlite.Reasons, p.Problems())
+	}
+	if want := "- Requires core v0.2.0.\n"; sqlite.Notes != want {
+		t.Errorf("notes = %q, want %q", sqlite.Notes, want)
+	}
+}
+
+func TestRequirementIsRaisedWhereTheTreeNeedsIt(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
+	r.Change("sqlite", "sqlite/more.go", "package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc more() { core.More() }\n\nvar _ = more\n")
+	r.Change("grpcx", "grpcx/more.go", "package grpcx\n\nfunc More() {}\n")
+	p := planned(t, r, plan.Options{})
+	if got, want := summary(p), "core changed v0.2.0, grpcx changed v0.2.0, sqlite changed v0.1.1"; got != want {
+		t.Errorf("plan = %s, want %s", got, want)
+	}
+	want := plan.Require{Module: "core", From: "v0.1.0", To: "v0.2.0", Reason: "the tree fails with core v0.1.0"}
+	if got := row(t, p, "sqlite").Raises; len(got) != 1 || got[0] != want {
+		t.Errorf("sqlite raises = %v, want %v", got, want)
+	}
+	if got := row(t, p, "grpcx"); len(got.Raises) != 0 || len(got.Keeps) != 1 {
+		t.Errorf("grpcx raises %v, keeps %v; want none, core", got.Raises, got.Keeps)
+	}
+}
+
+func TestChangeWithoutFragmentIsReported(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Write("core/more.go", "package core\n")
+	r.Write(".changes/nowhere/x.md", "- x\n")
+	if _, err := plan.Make(t.Context(), r.Root, plan.Options{SkipSkew: true}); err == nil || !strings.Contains(err.Error(), ".changes/nowhere/x.md") {
+		t.Errorf("Make = %v, want the fragment of no module", err)
+	}
+	r.Git("clean", "-fdq", ".changes")
+	p := planned(t, r, plan.Options{SkipSkew: true})
+	if got := p.Problems(); len(got) != 1 || !strings.Contains(got[0], "core: nothing says what has changed: write .changes/core/") || p.Clean {
+		t.Errorf("problems = %q, clean %t", got, p.Clean)
+	}
+}
+
+func TestRequirementWithoutTagIsRefused(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.7.0")
+	if _, err := plan.Make(t.Context(), r.Root, plan.Options{}); err == nil || !strings.Contains(err.Error(), "sqlite: it requires github.com/plinthgo/plinth/core@v0.7.0, which has no tag") {
+		t.Errorf("Make = %v", err)
+	}
+}
+
+func TestPlanOfOneModuleLeavesTheOthersOut(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
+	p := planned(t, r, plan.Options{Modules: []string{"sqlite"}})
+	if len(p.Modules) != 1 || len(p.Skew) != 1 || p.Skew[0].Module != "sqlite" || !p.Skew[0].OK || p.Skew[0].Version != "v0.1.0" {
+		t.Errorf("modules %v, skew %v; want sqlite alone", p.Modules, p.Skew)
+	}
+}
+
+func TestToolsTakeTheNewestWhenTheyAreReleased(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Write("modules.txt", r.Read("modules.txt")+"tools\n")
+	r.Replace("go.work", "use (", "use (\n\t./tools")
+	r.Replace("go.work", "replace (", "replace (\n\tgithub.com/plinthgo/plinth/tools v0.1.0 => ./tools")
+	r.Write("tools/go.mod", "module github.com/plinthgo/plinth/tools\n\ngo 1.25.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n")
+	r.Write("tools/main.go", "package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc main() { println(core.Hello()) }\n")
+	r.Commit("tools")
+	r.Git("tag", "tools/v0.1.0")
+	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
+	p := planned(t, r, plan.Options{SkipSkew: true})
+	if got := row(t, p, "tools"); got.Next != "" || len(got.Raises) != 0 {
+		t.Errorf("tools = %+v, want nothing to do", got)
+	}
+	r.Change("tools", "tools/more.go", "package main\n")
+	p = planned(t, r, plan.Options{SkipSkew: true})
+	if got := row(t, p, "tools"); got.Next != "v0.1.1" || len(got.Raises) != 1 || got.Raises[0].To != "v0.2.0" {
+		t.Errorf("tools = %+v, want v0.1.1 that requires core v0.2.0", got)
+	}
+}
+
+func TestJSONHasTheFieldsThatThePageNames(t *testing.T) {
+	p := plan.Plan{
+		Commit: "abc",
+		Modules: []plan.Module{{
+			Name: "core", State: plan.Changed, Released: "v0.1.0", Next: "v0.2.0", Bump: plan.Minor, Reasons: []string{"r"},
+			API:    api.Diff{Breaking: []string{"b"}, Added: []string{"a"}},
+			Raises: []plan.Require{{Module: "x", From: "v0.1.0", To: "v0.2.0", Reason: "y"}}, Keeps: []plan.Require{{}},
+			Breaks: []string{"sqlite v0.1.0"}, Notes: "- n\n", Fragments: []string{"f"}, Problem: "p",
+		}},
+		Skew: []skew.Run{{Module: "m", Version: "tree", With: []string{"core v0.2.0"}, Output: "o"}}, Skipped: true,
+	}
+	var b strings.Builder
+	if err := p.JSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(b.String()), "")
+	const want = `{"commit":"abc","clean":false,"modules":[{"module":"core","state":"changed","released":"v0.1.0","next":"v0.2.0",` +
+		`"bump":"minor","reasons":["r"],"api":{"breaking":["b"],"added":["a"]},"raises":[{"module":"x","from":"v0.1.0","to":"v0.2.0","reason":"y"}],` +
+		`"keeps":[{"module":"","from":"","to":"","reason":""}],"breaks":["sqlitev0.1.0"],"notes":"-n\n","fragments":["f"],"problem":"p"}],` +
+		`"skew":[{"module":"m","version":"tree","with":["corev0.2.0"],"ok":false,"output":"o"}],"skew_skipped":true}`
+	if got != want {
+		t.Errorf("JSON =\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+)
+
+// decide gives the module its next version, where it needs one.
+func (b *builder) decide(row *Module, m workspace.Module) {
+	if row.State == First {
+		row.Next = m.Version
+		row.Reasons = append(row.Reasons, "it has no tag; go.work says "+m.Version)
+		return
+	}
+	if row.State == Unchanged && len(row.Raises) > 0 {
+		row.State = Follows
+	}
+	if row.State == Unchanged {
+		return
+	}
+	row.Bump = bump(row)
+	for _, r := range row.Raises {
+		row.Reasons = append(row.Reasons, r.Reason)
+	}
+	next := after(row.Released, row.Bump)
+	switch {
+	case b.wanted(row, m) && semver.Compare(release(m.Version), next) >= 0:
+		row.Next = m.Version
+		row.Reasons = append(row.Reasons, "go.work says "+m.Version)
+	case row.Bump == Major:
+		row.Problem = fmt.Sprintf("what %s promised is broken: the next major version is a module with another import path, %s/%s",
+			row.Released, m.Path(), semver.Major(next))
+	default:
+		row.Next = next
+	}
+}
+
+// wanted reports whether go.work names a version that is not published yet.
+func (b *builder) wanted(row *Module, m workspace.Module) bool {
+	return semver.Compare(m.Version, row.Released) > 0 && !b.stage.Tagged(m, m.Version)
+}
+
+// release returns the version that a prerelease is before.
+func release(version string) string {
+	return strings.TrimSuffix(version, semver.Prerelease(version)+semver.Build(version))
+}
+
+// bump is what the change of the API asks for. Before v1 a minor version may break.
+func bump(row *Module) Bump {
+	switch {
+	case len(row.API.Breaking) > 0 && semver.Major(row.Released) != "v0":
+		return Major
+	case len(row.API.Breaking)+len(row.API.Added) > 0:
+		return Minor
+	}
+	return Patch
+}
+
+// after returns the version that follows.
+func after(version string, b Bump) string {
+	var n [3]int
+	for i, part := range strings.Split(strings.TrimPrefix(release(version), "v"), ".") {
+		n[i], _ = strconv.Atoi(part)
+	}
+	switch {
+	case b == Major:
+		n = [3]int{n[0] + 1, 0, 0}
+	case b == Minor:
+		n = [3]int{n[0], n[1] + 1, 0}
+	case semver.Prerelease(version) == "": // a prerelease is followed by the version that it is before
+		n[2]++
+	}
+	return fmt.Sprintf("v%d.%d.%d", n[0], n[1], n[2])
+}

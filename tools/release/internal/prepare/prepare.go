@@ -1,0 +1,69 @@
+// Package prepare makes the commit that is released: versions, requirements, the siblings' hashes and the changelog, all in
+// one. The hashes are those that a public proxy will compute of the tags, because the zips are packed alike.
+package prepare
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/plinthgo/plinth/tools/release/internal/git"
+	"github.com/plinthgo/plinth/tools/release/internal/plan"
+)
+
+// Options say how to prepare a release.
+type Options struct {
+	Date   string // of the changelog's sections, 2026-01-31
+	DryRun bool
+	Log    func(format string, args ...any) // is told what happens; may be nil
+}
+
+// A Result is a release that is prepared.
+type Result struct {
+	Plan   *plan.Plan
+	Commit string // "" where there was nothing to do
+	Stat   string // the files that it changes
+}
+
+// Run prepares what the plan of the repository at root asks for. Where the tree says so already, it does nothing. An error
+// leaves the tree as it was: it is touched last, and by git alone.
+func Run(ctx context.Context, root string, o Options) (*Result, error) {
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
+	repo := git.Repo{Root: root}
+	if err := repo.Clean(ctx); err != nil {
+		return nil, err
+	}
+	p, err := plan.Make(ctx, root, plan.Options{Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	if problems := p.Problems(); len(problems) > 0 {
+		return nil, errors.New(strings.Join(problems, "\n"))
+	}
+	r := release{root: root, plan: p, log: o.Log, files: map[string][]byte{}}
+	if err := r.write(ctx, o.Date); err != nil {
+		return nil, err
+	}
+	result := &Result{Plan: p}
+	if len(r.files) == 0 {
+		return result, nil
+	}
+	if err := result.commit(ctx, repo, r); err != nil || o.DryRun {
+		return result, err
+	}
+	if err := p.Still(ctx, repo); err != nil {
+		return result, err
+	}
+	return result, repo.Advance(ctx, result.Commit)
+}
+
+// commit makes the commit, to which nothing leads yet.
+func (result *Result) commit(ctx context.Context, repo git.Repo, r release) (err error) {
+	if result.Commit, err = repo.Commit(ctx, r.files, r.message()); err != nil {
+		return err
+	}
+	result.Stat, err = repo.Run(ctx, "diff", "--stat=120", "HEAD", result.Commit)
+	return err
+}

@@ -1,0 +1,291 @@
+package prepare_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/module"
+
+	"github.com/plinthgo/plinth/tools/internal/modproxy"
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/release/internal/prepare"
+	"github.com/plinthgo/plinth/tools/release/internal/repotest"
+	"github.com/plinthgo/plinth/tools/release/internal/stage"
+	"github.com/plinthgo/plinth/tools/release/internal/sums"
+	"github.com/plinthgo/plinth/tools/release/internal/tag"
+)
+
+const date = "2026-01-31"
+
+func release(t *testing.T, r *repotest.Repo) string {
+	t.Helper()
+	result, err := prepare.Run(t.Context(), r.Root, prepare.Options{Date: date})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Commit
+}
+
+func publish(t *testing.T, r *repotest.Repo) {
+	t.Helper()
+	if _, err := tag.Run(t.Context(), r.Root, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFirstReleaseIsOneCommitAndTheSecondTimeNothing(t *testing.T) {
+	r := repotest.New(t)
+	before := r.Git("rev-parse", "HEAD")
+	commit := release(t, r)
+	if got := r.Git("rev-parse", "HEAD"); got != commit || r.Git("rev-parse", "HEAD^") != before {
+		t.Errorf("HEAD = %s, want %s on top of %s", got, commit, before)
+	}
+	if status := r.Git("status", "--porcelain"); status != "" {
+		t.Errorf("the tree is not clean:\n%s", status)
+	}
+	const changed = ".changes/core/first.md\n.changes/grpcx/first.md\n.changes/grpcx/validate/first.md\n.changes/sqlite/first.md\n" +
+		"CHANGELOG.md\nexamples/go.sum\ngrpcx/go.sum\ngrpcx/validate/go.sum\nsqlite/go.sum"
+	if got := r.Git("diff", "--name-only", "HEAD^"); got != changed {
+		t.Errorf("changed\n%s\nwant\n%s", got, changed)
+	}
+	const log = "# Changelog\n\nWhat is not released yet stands in .changes.\n\n## core v0.1.0 - 2026-01-31\n\n- The base.\n\n" +
+		"## grpcx v0.1.0 - 2026-01-31\n\n- Calls.\n\n## grpcx/validate v0.1.0 - 2026-01-31\n\n- Checks of calls.\n\n" +
+		"## sqlite v0.1.0 - 2026-01-31\n\n- The driver,\n  in pure Go.\n"
+	if got := r.Read("CHANGELOG.md"); got != log {
+		t.Errorf("changelog =\n%s\nwant\n%s", got, log)
+	}
+	if again := release(t, r); again != "" {
+		t.Errorf("the second time made commit %s:\n%s", again, r.Git("show", again))
+	}
+	publish(t, r)
+	if again := release(t, r); again != "" {
+		t.Errorf("after the tags it made commit %s:\n%s", again, r.Git("show", again))
+	}
+}
+
+func TestReleaseOfWhatHasChangedAndWhatFollows(t *testing.T) {
+	r := repotest.New(t)
+	release(t, r)
+	publish(t, r)
+	r.Replace("core/driver/driver.go", "InterfaceVersion = 1", "InterfaceVersion = 2")
+	r.Write(".changes/core/interface.md", "- Drivers say more.\n")
+	r.Commit("move the interface")
+	release(t, r)
+	for _, want := range []string{
+		"plinth/core v0.1.0 => ./core\n", "plinth/core v0.2.0 => ./core\n", "plinth/sqlite v0.1.1 => ./sqlite\n", "plinth/grpcx v0.1.0 => ./grpcx\n",
+	} {
+		if !strings.Contains(r.Read("go.work"), want) {
+			t.Errorf("go.work lacks %q:\n%s", want, r.Read("go.work"))
+		}
+	}
+	for file, want := range map[string]string{
+		"sqlite/go.mod": "plinth/core v0.2.0\n", "grpcx/go.mod": "plinth/core v0.1.0\n", "examples/go.mod": "plinth/sqlite v0.1.1\n",
+		"sqlite/go.sum": "plinth/core v0.2.0 h1:", "examples/go.sum": "plinth/sqlite v0.1.1 h1:",
+	} {
+		if !strings.Contains(r.Read(file), want) {
+			t.Errorf("%s lacks %q:\n%s", file, want, r.Read(file))
+		}
+	}
+	const section = "## core v0.2.0 - 2026-01-31\n\n- Drivers say more.\n- Does not work with sqlite v0.1.0: take v0.1.1 or later.\n\n" +
+		"## sqlite v0.1.1 - 2026-01-31\n\n- Requires core v0.2.0.\n\n## core v0.1.0"
+	if got := r.Read("CHANGELOG.md"); !strings.Contains(got, section) {
+		t.Errorf("changelog =\n%s\nwant in it\n%s", got, section)
+	}
+	if got, want := r.Git("log", "-1", "--format=%s"), "Release core v0.2.0, sqlite v0.1.1"; got != want {
+		t.Errorf("subject = %q, want %q", got, want)
+	}
+	if again := release(t, r); again != "" {
+		t.Errorf("the second time made commit %s:\n%s", again, r.Git("show", again))
+	}
+	publish(t, r)
+	if got, want := r.Git("tag", "--points-at", "HEAD"), "core/v0.2.0\nsqlite/v0.1.1"; got != want {
+		t.Errorf("tags = %q, want %q", got, want)
+	}
+	obtain(t, r)
+}
+
+// TestStrangerObtainsWhatTheHashesPromise lets the go command compare every hash that prepare wrote with the zips of the tags.
+func TestStrangerObtainsWhatTheHashesPromise(t *testing.T) {
+	r := repotest.New(t)
+	release(t, r)
+	publish(t, r)
+	obtain(t, r)
+	lines := sums.Ours([]byte(r.Read("grpcx/validate/go.sum")))
+	r.Replace("grpcx/validate/go.sum", lines[0].Hash, lines[1].Hash)
+	r.Commit("another hash")
+	r.Git("tag", "--force", "grpcx/validate/v0.1.0")
+	s, proxy := tags(t, r)
+	if err := build(t, r, s, proxy, "grpcx/validate"); err == nil || !strings.Contains(err.Error(), "SECURITY ERROR") {
+		t.Errorf("build with another hash = %v, want a refusal", err)
+	}
+}
+
+// obtain builds and tests every tagged module, and the examples as their consumer, with a proxy that has nothing but tags,
+// and with go.sum files that the go command may not complete.
+func obtain(t *testing.T, r *repotest.Repo) {
+	t.Helper()
+	s, proxy := tags(t, r)
+	for _, m := range s.Modules {
+		if err := build(t, r, s, proxy, m.Name); err != nil {
+			t.Errorf("%s: %v", m.Name, err)
+		}
+	}
+}
+
+// tags makes a proxy of all tags.
+func tags(t *testing.T, r *repotest.Repo) (*stage.Stage, string) {
+	t.Helper()
+	modules, err := workspace.Modules(r.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := stage.Open(t.Context(), r.Root, modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	proxy := t.TempDir()
+	for _, m := range modules {
+		for _, version := range s.Tags[m.Name] {
+			if err := modproxy.AddTag(t.Context(), proxy, r.Root, m, version); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return s, proxy
+}
+
+// build obtains the module's newest tag, or copies one that has none, and runs the go command in it.
+func build(t *testing.T, r *repotest.Repo, s *stage.Stage, proxy, name string) error {
+	t.Helper()
+	folder := filepath.Join(r.Root, name)
+	for _, m := range s.Modules {
+		if m.Name != name || !m.Released() {
+			continue
+		}
+		folder = filepath.Join(t.TempDir(), "zip")
+		zip := filepath.Join(proxy, filepath.FromSlash(m.Path()), "@v", s.Latest(m)+".zip")
+		file, err := os.ReadFile(zip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := module.Version{Path: m.Path(), Version: s.Latest(m)}
+		if err := s.Unpack(folder, id, func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"build", "-o", os.DevNull, "./..."}, {"vet", "./..."}, {"test", "./..."}, {"mod", "verify"}} {
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir = folder
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOPROXY=file://"+proxy, "GOVCS=*:off", "GOFLAGS=-mod=readonly -modcacherw",
+			"GOMODCACHE="+filepath.Join(t.TempDir(), "cache"), "GONOSUMDB="+workspace.Root+"/*")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("go %v: %w\n%s", args, err, out)
+		}
+	}
+	return nil
+}
+
+func TestHashesChangeWithTheCommitThatIsReleased(t *testing.T) {
+	r := repotest.New(t)
+	release(t, r)
+	was := sums.Ours([]byte(r.Read("sqlite/go.sum")))
+	r.Replace("core/core.go", "func Spare() {}", "func Spare() { println() }")
+	r.Write(".changes/core/late.md", "- Later.\n")
+	r.Commit("meanwhile")
+	if release(t, r) == "" {
+		t.Fatal("no commit, want one with other hashes")
+	}
+	if now := sums.Ours([]byte(r.Read("sqlite/go.sum"))); len(was) != 2 || len(now) != 2 || was[0] == now[0] {
+		t.Errorf("hashes = %v, before %v", now, was)
+	}
+	if got, want := r.Read("CHANGELOG.md"), "\n- The base.\n- Later.\n\n## grpcx v0.1.0"; !strings.Contains(got, want) {
+		t.Errorf("changelog =\n%s\nwant in it %q", got, want)
+	}
+	publish(t, r)
+	obtain(t, r)
+}
+
+func TestFailureLeavesTheTree(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		spoil func(t *testing.T, r *repotest.Repo)
+		want  string
+	}{
+		{
+			name: "nothing is told of a change", want: "nothing says what has changed",
+			spoil: func(_ *testing.T, r *repotest.Repo) { r.Git("rm", "-q", ".changes/core/first.md"); r.Commit("x") },
+		},
+		{
+			name: "the tree is not clean", want: "not clean",
+			spoil: func(_ *testing.T, r *repotest.Repo) { r.Write("core/new.go", "package core\n") },
+		},
+		{
+			name: "a module that cannot be tidied", want: "validate: go mod tidy",
+			spoil: func(_ *testing.T, r *repotest.Repo) {
+				r.Write("grpcx/validate/bad.go", "package validate\n\nimport _ \"github.com/plinthgo/plinth/core/nowhere\"\n")
+				r.Commit("x")
+			},
+		},
+		{
+			name: "modules that require one another", want: "core -> sqlite -> core",
+			spoil: func(_ *testing.T, r *repotest.Repo) {
+				r.Write("core/go.mod", r.Read("core/go.mod")+"\nrequire github.com/plinthgo/plinth/sqlite v0.1.0\n")
+				r.Commit("x")
+			},
+		},
+		{
+			name: "a committer without a name", want: "git commit-tree",
+			spoil: func(t *testing.T, _ *repotest.Repo) { t.Helper(); t.Setenv("GIT_COMMITTER_NAME", " ") },
+		},
+		{
+			name: "no changelog", want: "CHANGELOG.md",
+			spoil: func(_ *testing.T, r *repotest.Repo) { r.Git("rm", "-q", "CHANGELOG.md"); r.Commit("x") },
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := repotest.New(t)
+			tc.spoil(t, r)
+			before := r.State()
+			_, err := prepare.Run(t.Context(), r.Root, prepare.Options{Date: date})
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Run = %v, want %q in it", err, tc.want)
+			}
+			if after := r.State(); after != before {
+				t.Errorf("left\n%s\nbefore it was\n%s", after, before)
+			}
+		})
+	}
+}
+
+func TestInterruptedPrepareLeavesTheTree(t *testing.T) {
+	r := repotest.New(t)
+	before := r.State()
+	ctx, stop := context.WithCancel(t.Context())
+	_, err := prepare.Run(ctx, r.Root, prepare.Options{Date: date, Log: func(format string, _ ...any) {
+		if strings.Contains(format, "hashing") {
+			stop()
+		}
+	}})
+	if err == nil || r.State() != before {
+		t.Errorf("Run = %v, left\n%s\nbefore it was\n%s", err, r.State(), before)
+	}
+}
+
+func TestDryRunLeavesTheTreeAndSaysWhatWouldChange(t *testing.T) {
+	r := repotest.New(t)
+	before := r.State()
+	result, err := prepare.Run(t.Context(), r.Root, prepare.Options{Date: date, DryRun: true})
+	if err != nil || !strings.Contains(result.Stat, "sqlite/go.sum") || result.Commit == "" {
+		t.Errorf("Run = %+v, %v", result, err)
+	}
+	if after := r.State(); after != before {
+		t.Errorf("left\n%s\nbefore it was\n%s", after, before)
+	}
+}

@@ -1,0 +1,202 @@
+// Package stage lays one module out in a folder of its own, as its tag or the working tree has it, with the versions of its
+// siblings that are asked for: what a stranger would hold who combines these versions.
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+
+	"github.com/plinthgo/plinth/tools/internal/modproxy"
+	"github.com/plinthgo/plinth/tools/internal/sandbox"
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/release/internal/sums"
+)
+
+// Siblings maps the import paths of modules of this repository to versions.
+type Siblings map[string]string
+
+// A Stage has a sandbox, and the tags of the repository at a root folder.
+type Stage struct {
+	*sandbox.Sandbox
+
+	Root    string
+	Modules []workspace.Module
+	Tags    map[string][]string // by module name, the oldest first
+
+	published map[string]bool
+}
+
+// Open makes a stage in a new sandbox; Close it afterwards.
+func Open(ctx context.Context, root string, modules []workspace.Module) (*Stage, error) {
+	tags, err := workspace.Tags(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	s, err := sandbox.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Stage{Sandbox: s, Root: root, Modules: modules, Tags: tags, published: map[string]bool{}}, nil
+}
+
+// Latest returns the newest version of the module that has a tag, or "".
+func (s *Stage) Latest(m workspace.Module) string {
+	_, major, _ := module.SplitPathVersion(m.Path())
+	versions := s.Tags[m.Name]
+	for _, v := range slices.Backward(versions) {
+		if module.CheckPathMajor(v, major) == nil {
+			return v
+		}
+	}
+	return ""
+}
+
+// Tagged reports whether the version of the module has a tag.
+func (s *Stage) Tagged(m workspace.Module, version string) bool {
+	return slices.Contains(s.Tags[m.Name], version)
+}
+
+// ByPath returns the module of the tree with that import path.
+func (s *Stage) ByPath(importPath string) (workspace.Module, bool) {
+	i := slices.IndexFunc(s.Modules, func(m workspace.Module) bool { return m.Path() == importPath })
+	if i < 0 {
+		return workspace.Module{}, false
+	}
+	return s.Modules[i], true
+}
+
+// PublishTag puts the tag of a version into the sandbox's proxy, with those that it requires. What has no tag is left out.
+func (s *Stage) PublishTag(ctx context.Context, m workspace.Module, version string) error {
+	tag := m.Tag(version)
+	if s.published[tag] || !s.Tagged(m, version) {
+		return nil
+	}
+	s.published[tag] = true
+	if err := modproxy.AddTag(ctx, s.Proxy(), s.Root, m, version); err != nil {
+		return err
+	}
+	file, err := s.FileAt(ctx, m, version)
+	if err != nil {
+		return err
+	}
+	m.File = file
+	return s.PublishRequired(ctx, m)
+}
+
+// PublishRequired puts the siblings' versions that the module's go.mod requires into the proxy, as their tags have them.
+func (s *Stage) PublishRequired(ctx context.Context, m workspace.Module) error {
+	for _, need := range m.Siblings() {
+		if sibling, ok := s.ByPath(need.Path); ok {
+			if err := s.PublishTag(ctx, sibling, need.Version); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// FileAt returns the go.mod of the module's tag.
+func (s *Stage) FileAt(ctx context.Context, m workspace.Module, version string) (*modfile.File, error) {
+	name := path.Join(m.Name, "go.mod")
+	text, err := modproxy.FileAt(ctx, s.Root, m.Tag(version), name)
+	if err != nil {
+		return nil, err
+	}
+	return modfile.Parse(name, text, nil)
+}
+
+// HashTag computes the hash that a line of go.sum has to have for a version that has a tag.
+func (s *Stage) HashTag(ctx context.Context, m workspace.Module, line sums.Line) (string, error) {
+	if !line.Mod {
+		return modproxy.Hash(func(w io.Writer) error { return modproxy.PackTag(w, s.Root, m, line.Version) })
+	}
+	text, err := modproxy.FileAt(ctx, s.Root, m.Tag(line.Version), path.Join(m.Name, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	return modproxy.HashMod(text)
+}
+
+// LayTag lays the module out as its tag has it, with siblings raised; the caller removes the folder.
+func (s *Stage) LayTag(ctx context.Context, m workspace.Module, version string, raise Siblings) (string, error) {
+	if err := s.PublishTag(ctx, m, version); err != nil {
+		return "", err
+	}
+	return s.lay(m, version, raise, func(w io.Writer) error { return modproxy.PackTag(w, s.Root, m, version) })
+}
+
+// LayTree lays the module out as the working tree has it, with siblings raised; the caller removes the folder.
+func (s *Stage) LayTree(ctx context.Context, m workspace.Module, raise Siblings) (string, error) {
+	if err := s.PublishRequired(ctx, m); err != nil {
+		return "", err
+	}
+	version := m.Version
+	if version == "" {
+		version = "v0.0.0"
+	}
+	return s.lay(m, version, raise, func(w io.Writer) error { return modproxy.Pack(ctx, w, m, version) })
+}
+
+func (s *Stage) lay(m workspace.Module, version string, raise Siblings, pack func(io.Writer) error) (string, error) {
+	above, err := os.MkdirTemp(s.Path(), "stage-")
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(above, filepath.Base(m.Dir))
+	if err := s.Unpack(folder, module.Version{Path: m.Path(), Version: version}, pack); err != nil {
+		return "", err
+	}
+	name := filepath.Join(folder, "go.mod")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	if text, err = Raise(text, raise); err != nil {
+		return "", fmt.Errorf("%s: %w", m.Name, err)
+	}
+	return folder, errors.Join(os.WriteFile(name, text, 0o600), forget(filepath.Join(folder, "go.sum")))
+}
+
+// forget takes the siblings' hashes out of a go.sum: here they are other zips of the same versions.
+func forget(name string) error {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, sums.Others(text), 0o600)
+}
+
+// Raise returns a go.mod whose requirements of those siblings are at least those versions. It adds none.
+func Raise(mod []byte, to Siblings) ([]byte, error) {
+	file, err := modfile.Parse("go.mod", mod, nil)
+	if err != nil {
+		return nil, err
+	}
+	raised := false
+	for _, r := range file.Require {
+		if version := to[r.Mod.Path]; semver.Compare(version, r.Mod.Version) > 0 {
+			raised = true
+			if err := file.AddRequire(r.Mod.Path, version); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !raised {
+		return mod, nil
+	}
+	return file.Format()
+}

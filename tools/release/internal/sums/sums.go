@@ -1,0 +1,76 @@
+// Package sums reads and writes the hashes of the repository's own modules in go.sum files.
+package sums
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+)
+
+// A Line is a line of a go.sum: the hash of a version's zip, or of its go.mod.
+type Line struct {
+	Path, Version string
+	Mod           bool // the hash is that of go.mod
+	Hash          string
+}
+
+// String returns the line as go.sum has it, with its end.
+func (l Line) String() string {
+	mod := ""
+	if l.Mod {
+		mod = "/go.mod"
+	}
+	return l.Path + " " + l.Version + mod + " " + l.Hash + "\n"
+}
+
+// Others returns the lines of a go.sum that are not about this repository's modules.
+func Others(text []byte) []byte {
+	var b bytes.Buffer
+	for line := range bytes.Lines(text) {
+		if _, ours := parse(line); !ours {
+			b.Write(line)
+		}
+	}
+	return b.Bytes()
+}
+
+// Ours returns the lines that are about this repository's modules.
+func Ours(text []byte) []Line {
+	var lines []Line
+	for line := range bytes.Lines(text) {
+		if l, ours := parse(line); ours {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// Settle replaces the hashes of this repository's modules by those that hash returns. Where it returns none, the line goes.
+func Settle(text []byte, hash func(Line) (string, error)) ([]byte, error) {
+	var b bytes.Buffer
+	for line := range bytes.Lines(text) {
+		l, ours := parse(line)
+		if !ours {
+			b.Write(line)
+			continue
+		}
+		h, err := hash(l)
+		if err != nil {
+			return nil, err
+		}
+		if l.Hash = h; h != "" {
+			b.WriteString(l.String())
+		}
+	}
+	return b.Bytes(), nil
+}
+
+func parse(line []byte) (Line, bool) {
+	fields := strings.Fields(string(line))
+	if len(fields) != 3 || !strings.HasPrefix(fields[0], workspace.Root+"/") {
+		return Line{}, false
+	}
+	version, mod := strings.CutSuffix(fields[1], "/go.mod")
+	return Line{Path: fields[0], Version: version, Mod: mod, Hash: fields[2]}, true
+}

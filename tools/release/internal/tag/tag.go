@@ -1,0 +1,108 @@
+// Package tag gives the commit that is released its tags: one for each module that has a new version, all or none.
+package tag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/release/internal/changelog"
+	"github.com/plinthgo/plinth/tools/release/internal/git"
+	"github.com/plinthgo/plinth/tools/release/internal/stage"
+)
+
+// Run tags the modules whose version in go.work has no tag yet, on HEAD, and returns the names of the tags. With a remote it
+// pushes them, and those that HEAD has already; a push that fails takes the new ones back.
+func Run(ctx context.Context, root, remote string) (names []string, err error) {
+	repo := git.Repo{Root: root}
+	if err := repo.Clean(ctx); err != nil {
+		return nil, err
+	}
+	modules, err := workspace.Modules(root)
+	if err != nil {
+		return nil, err
+	}
+	s, err := stage.Open(ctx, root, modules)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := prepared(ctx, s, repo); err != nil {
+		return nil, err
+	}
+	head, err := repo.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tags, err := missing(s)
+	if err != nil {
+		return nil, err
+	}
+	return publish(ctx, s, repo, head, remote, tags)
+}
+
+// publish makes the tags and, where there is a remote, pushes them.
+func publish(ctx context.Context, s *stage.Stage, repo git.Repo, head, remote string, tags []git.Tag) ([]string, error) {
+	if err := repo.CreateTags(ctx, head, tags); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, t := range tags {
+		names = append(names, t.Name)
+	}
+	if remote == "" {
+		return names, nil
+	}
+	before, err := here(ctx, s, repo, head)
+	if err == nil {
+		names = append(before, names...)
+		err = repo.PushTags(ctx, remote, names)
+	}
+	if err != nil {
+		return nil, errors.Join(err, repo.DeleteTags(context.WithoutCancel(ctx), tags))
+	}
+	return names, nil
+}
+
+// here returns the names of the tags that have led to HEAD before.
+func here(ctx context.Context, s *stage.Stage, repo git.Repo, head string) ([]string, error) {
+	var names []string
+	for _, m := range s.Modules {
+		if !m.Released() || !s.Tagged(m, m.Version) {
+			continue
+		}
+		name := m.Tag(m.Version)
+		commit, err := repo.CommitOf(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if commit == head {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// missing returns the tags to be made.
+func missing(s *stage.Stage) ([]git.Tag, error) {
+	text, err := os.ReadFile(filepath.Join(s.Root, changelog.File))
+	if err != nil {
+		return nil, err
+	}
+	var tags []git.Tag
+	for _, m := range s.Modules {
+		if !m.Released() || s.Tagged(m, m.Version) {
+			continue
+		}
+		notes, ok := changelog.Section(string(text), m.Name, m.Version)
+		if !ok {
+			return nil, fmt.Errorf("%s has no section for %s %s: run release prepare", changelog.File, m.Name, m.Version)
+		}
+		tags = append(tags, git.Tag{Name: m.Tag(m.Version), Message: m.Name + " " + m.Version + "\n\n" + strings.TrimSpace(notes)})
+	}
+	return tags, nil
+}

@@ -1,0 +1,129 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+
+	"github.com/plinthgo/plinth/tools/internal/modproxy"
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/release/internal/sums"
+)
+
+// released proves a module from the zip that would be published of its tree.
+func (v *verifier) released(ctx context.Context, m workspace.Module) error {
+	if err := v.rules(m); err != nil {
+		return err
+	}
+	folder := v.stage.Path("modules", strings.ReplaceAll(m.Name, "/", "+"), filepath.Base(m.Dir))
+	id := module.Version{Path: m.Path(), Version: v.planned[m.Path()]}
+	if err := v.stage.Unpack(folder, id, func(w io.Writer) error { return modproxy.Pack(ctx, w, m, id.Version) }); err != nil {
+		return err
+	}
+	if err := v.complete(ctx, m, folder); err != nil {
+		return err
+	}
+	return frozen(folder, func() error {
+		for _, args := range [][]string{{"build"}, {"vet"}, {"test", "-short"}} {
+			args = append(args, "-mod=readonly", "./...")
+			if err := v.stage.Go(ctx, folder, v.stage.Cache(shared), args...); err != nil {
+				return errors.Join(err, v.hint(m, args[0]))
+			}
+		}
+		return nil
+	})
+}
+
+// complete tidies the module, which adds the hashes of siblings that will be there when it is published. Anything else that is
+// missing or too much is an error.
+func (v *verifier) complete(ctx context.Context, m workspace.Module, folder string) error {
+	name := filepath.Join(folder, "go.sum")
+	text, err := read(folder, "go.sum")
+	if err != nil {
+		return err
+	}
+	if text != nil {
+		if text, err = sums.Settle(text, v.lasting); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := v.stage.Go(ctx, folder, v.stage.Cache(shared), "mod", "tidy"); err != nil {
+		return errors.Join(err, v.hint(m, "tidy"))
+	}
+	if err := unchanged(m.Dir, folder); err != nil {
+		return errors.Join(err, v.hint(m, "tidy"))
+	}
+	return nil
+}
+
+// lasting keeps the hash of a sibling's version that has a tag. That of one to be published changes with every commit.
+func (v *verifier) lasting(l sums.Line) (string, error) {
+	if sibling, ok := v.stage.ByPath(l.Path); ok && v.stage.Tagged(sibling, l.Version) {
+		return l.Hash, nil
+	}
+	return "", nil
+}
+
+// unchanged refuses a go.mod or go.sum that the go command had to mend; the siblings' hashes are left out.
+func unchanged(before, after string) error {
+	for _, name := range []string{"go.mod", "go.sum"} {
+		want, err := read(before, name)
+		if err != nil {
+			return err
+		}
+		have, err := read(after, name)
+		if err != nil {
+			return err
+		}
+		if want, have = sums.Others(want), sums.Others(have); !bytes.Equal(want, have) {
+			return fmt.Errorf("%s is not what go mod tidy makes of it: run make tidy\n%s", name, difference(want, have))
+		}
+	}
+	return nil
+}
+
+// difference shows the lines that are in one text only.
+func difference(before, after []byte) string {
+	var b strings.Builder
+	was, is := strings.Split(string(before), "\n"), strings.Split(string(after), "\n")
+	for _, line := range was {
+		if !slices.Contains(is, line) {
+			b.WriteString("  - " + strings.TrimSpace(line) + "\n")
+		}
+	}
+	for _, line := range is {
+		if !slices.Contains(was, line) {
+			b.WriteString("  + " + strings.TrimSpace(line) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// hint says what may be wrong with a module of which a step fails outside the workspace.
+func (v *verifier) hint(m workspace.Module, step string) error {
+	var hints []error
+	for _, need := range m.Siblings() {
+		if planned := v.planned[need.Path]; semver.Compare(planned, need.Version) > 0 {
+			sibling, _ := v.stage.ByPath(need.Path)
+			hints = append(hints, fmt.Errorf("hint: it was tried with %s %s, which it requires, and %[1]s has changed since: where it needs that "+
+				"change, name the next version of %[1]s in go.work and require it", sibling.Name, need.Version))
+		}
+	}
+	if step == "test" {
+		hints = append(hints, errors.New("hint: the tests ran in the module's own zip, which cannot be written to and has no file of another "+
+			"module or of the repository: move what they read into the module, or skip them with the reason"))
+	}
+	return errors.Join(hints...)
+}

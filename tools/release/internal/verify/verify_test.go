@@ -1,0 +1,257 @@
+package verify_test
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/tools/internal/sandbox"
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/release/internal/repotest"
+	"github.com/plinthgo/plinth/tools/release/internal/verify"
+)
+
+const limits = `
+platform: any
+libraries: { calls: github.com/plinthgo/plinth/grpcx }
+consumers:
+  - { name: core, modules: [core], program: hello/core, linked: 1 }
+  - { name: sqlite, modules: [core, sqlite], program: hello/sqlite, linked: 2 }
+  - { name: grpcx, modules: [grpcx], program: hello/grpcx, links: [calls] }
+  - { name: validate, modules: [grpcx, grpcx/validate], program: hello/validate, links: [calls] }
+`
+
+// repository makes one of which nothing is wrong, without tags.
+func repository(t *testing.T) *repotest.Repo {
+	t.Helper()
+	r := repotest.New(t)
+	for _, module := range []string{"core", "grpcx", "grpcx/validate", "sqlite", "examples"} {
+		r.Write(module+"/LICENSE", "Apache License\n")
+	}
+	r.Write("tools/release/consumers.yaml", limits)
+	r.Write("hello/core/main.go", program(`_ "github.com/plinthgo/plinth/core"`))
+	r.Write("hello/sqlite/main.go", program(`"github.com/plinthgo/plinth/hello/internal/greet"`, `_ "github.com/plinthgo/plinth/sqlite"`)+"\nvar _ = greet.Greet\n")
+	r.Write("hello/internal/greet/greet.go", "package greet\n\nimport \"github.com/plinthgo/plinth/core\"\n\nvar Greet = core.Hello()\n")
+	r.Write("hello/grpcx/main.go", program(`_ "github.com/plinthgo/plinth/grpcx"`))
+	r.Write("hello/validate/main.go", program(`_ "github.com/plinthgo/plinth/grpcx"`, `_ "github.com/plinthgo/plinth/grpcx/validate"`))
+	r.Commit("what verify needs")
+	return r
+}
+
+// program is one that imports these.
+func program(imports ...string) string {
+	return "package main\n\nimport (\n\t" + strings.Join(imports, "\n\t") + "\n)\n\nfunc main() {}\n"
+}
+
+// release gives every module of the repository its first tag.
+func release(r *repotest.Repo) {
+	r.Commit("first release")
+	for _, module := range []string{"core", "grpcx", "grpcx/validate", "sqlite"} {
+		r.Git("tag", module+"/v0.1.0")
+	}
+}
+
+// run verifies the modules with these names, or all.
+func run(t *testing.T, r *repotest.Repo, names ...string) (string, error) {
+	t.Helper()
+	modules, err := workspace.Modules(r.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := workspace.Choose(modules, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := sandbox.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := tree.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := tree.Publish(t.Context(), modules...); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err = verify.Run(t.Context(), verify.Options{Root: r.Root, Chosen: chosen, Tree: tree, Out: &out})
+	return out.String(), err
+}
+
+func TestGoodRepositoryPasses(t *testing.T) {
+	r := repository(t)
+	for _, state := range []string{"without tags", "tagged", "changed since"} {
+		switch state {
+		case "tagged":
+			release(r)
+		case "changed since":
+			r.Write("core/core_test.go", "package core_test\n")
+			r.Write("core/new.go", "package core\n\nconst New = 1\n")
+			r.Write("examples/new.go", "package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nconst _ = core.New\n")
+		}
+		out, err := run(t, r)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", state, err, out)
+		}
+		for _, want := range []string{"core ", "examples ", "program sqlite ", "all together "} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: nothing was said of %q:\n%s", state, want, out)
+			}
+		}
+	}
+}
+
+func TestSeededMistakeIsCaught(t *testing.T) {
+	const readOnly = "its tests write into its own folder"
+	writes := readOnly
+	if os.Getuid() != 0 {
+		writes = "permission denied"
+	}
+	for _, tc := range []struct {
+		name string
+		seed func(r *repotest.Repo)
+		want []string
+	}{
+		{"requirement of a sibling without a tag", func(r *repotest.Repo) {
+			r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.2.0")
+		}, []string{"requires github.com/plinthgo/plinth/core@v0.2.0, which has no tag", "require v0.1.0, or let go.work replace"}},
+		{"API that the required core lacks", func(r *repotest.Repo) {
+			release(r)
+			r.Write("core/new.go", "package core\n\nfunc New() string { return \"new\" }\n")
+			r.Replace("sqlite/sqlite.go", "core.Hello()", "core.New()")
+		}, []string{"undefined: core.New", "hint: it was tried with core v0.1.0", "name the next version of core in go.work"}},
+		{"package that the required core lacks", func(r *repotest.Repo) {
+			release(r)
+			r.Write("core/fresh/fresh.go", "package fresh\n")
+			r.Write("sqlite/fresh.go", "package sqlite\n\nimport _ \"github.com/plinthgo/plinth/core/fresh\"\n")
+		}, []string{"+ require github.com/plinthgo/plinth/core v0.1.1", "hint: it was tried with core v0.1.0"}},
+		{"replace that was left in", func(r *repotest.Repo) {
+			r.Write("sqlite/go.mod", r.Read("sqlite/go.mod")+"\nreplace github.com/plinthgo/plinth/core => ../core\n")
+		}, []string{"has a replace of github.com/plinthgo/plinth/core", "remove it"}},
+		{"file of another module in a test", func(r *repotest.Repo) {
+			r.Write("sqlite/other_test.go", reads("../core/core.go"))
+		}, []string{"stat ../core/core.go", "hint: the tests ran in the module's own zip", "move what they read into the module"}},
+		{"file of the repository in a test", func(r *repotest.Repo) {
+			r.Write("sqlite/other_test.go", reads("../modules.txt"))
+		}, []string{"stat ../modules.txt", "hint: the tests ran in the module's own zip"}},
+		{"test that writes into its module", func(r *repotest.Repo) {
+			r.Write("sqlite/write_test.go", doing("err := os.WriteFile(\"left.txt\", nil, 0o600)"))
+		}, []string{writes, "left.txt"}},
+		{"test that changes a file of its module", func(r *repotest.Repo) {
+			r.Write("sqlite/write_test.go", doing("err := os.WriteFile(\"sqlite.go\", nil, 0o600)"))
+		}, []string{writes, "sqlite.go"}},
+		{"go.mod with what nobody needs", func(r *repotest.Repo) {
+			r.Write("sqlite/go.mod", r.Read("sqlite/go.mod")+"\nrequire github.com/plinthgo/plinth/grpcx v0.1.0\n")
+		}, []string{"go.mod is not what go mod tidy makes of it: run make tidy", "grpcx v0.1.0"}},
+		{"import that go.mod does not have", func(r *repotest.Repo) {
+			r.Write("sqlite/more.go", "package sqlite\n\nimport _ \"github.com/plinthgo/plinth/grpcx\"\n")
+		}, []string{"go.mod is not what go mod tidy makes of it: run make tidy", "+ github.com/plinthgo/plinth/grpcx v0.1.0"}},
+		{"library that is forbidden", func(r *repotest.Repo) {
+			r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.1.0\n\nrequire github.com/plinthgo/plinth/grpcx v0.1.0")
+			r.Write("sqlite/more.go", "package sqlite\n\nimport _ \"github.com/plinthgo/plinth/grpcx\"\n")
+		}, []string{"it links github.com/plinthgo/plinth/grpcx, which is forbidden to who imports [core sqlite]", "it links 3 modules, and its budget"}},
+		{"toolchain", func(r *repotest.Repo) {
+			r.Replace("sqlite/go.mod", "go 1.25.0", "go 1.25.0\n\ntoolchain go1.26.0")
+		}, []string{"has a toolchain line", "remove it"}},
+		{"another Go", func(r *repotest.Repo) {
+			r.Replace("sqlite/go.mod", "go 1.25.0", "go 1.26.0")
+		}, []string{"does not state go 1.25.0: run go mod edit -go=1.25.0"}},
+		{"no licence", func(r *repotest.Repo) {
+			r.Write("sqlite/LICENSE", "mine\n")
+		}, []string{"no LICENSE with the Apache License"}},
+		{"program that needs cgo", func(r *repotest.Repo) {
+			r.Write("sqlite/cgo.go", "package sqlite\n\nimport \"C\"\n\nconst Native = true\n")
+			r.Replace("hello/sqlite/main.go", "_ \"github.com/plinthgo/plinth/sqlite\"", "\"github.com/plinthgo/plinth/sqlite\"")
+			r.Write("hello/sqlite/main.go", r.Read("hello/sqlite/main.go")+"\nvar _ = sqlite.Native\n")
+		}, []string{"undefined: sqlite.Native"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := repository(t)
+			tc.seed(r)
+			out, err := run(t, r, "sqlite")
+			if err == nil {
+				t.Fatalf("nothing was found:\n%s", out)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error has no %q:\n%v", want, err)
+				}
+			}
+		})
+	}
+}
+
+// reads is the file of a test that looks for another file.
+func reads(name string) string { return doing("_, err := os.Stat(\"" + name + "\")") }
+
+// doing is the file of a test that does something with files.
+func doing(statement string) string {
+	return "package sqlite\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestFiles(t *testing.T) {\n\tif " + statement + "; err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n"
+}
+
+func TestTestThatFails(t *testing.T) {
+	r := repository(t)
+	r.Replace("sqlite/sqlite_test.go", "!=", "==")
+	out, err := run(t, r, "sqlite")
+	if err == nil || !strings.Contains(err.Error(), "--- FAIL: TestName") {
+		t.Errorf("error = %v, want the name of the test\n%s", err, out)
+	}
+	if !strings.Contains(out, "FAIL") || !strings.Contains(out, "program sqlite                 ok") {
+		t.Errorf("output = %s, want the failure of the module, and that its program is fine", out)
+	}
+}
+
+func TestExamplesAreTriedWithTheTreeOfTheirSiblings(t *testing.T) {
+	r := repository(t)
+	release(r)
+	r.Replace("core/core.go", "func Hello()", "func Greet()")
+	_, err := run(t, r, "examples")
+	if err == nil || !strings.Contains(err.Error(), "undefined: core.Hello") {
+		t.Errorf("error = %v, want what core has no longer", err)
+	}
+}
+
+func TestSizeIsHeldToItsBudget(t *testing.T) {
+	r := repository(t)
+	r.Replace("tools/release/consumers.yaml", "platform: any", "platform: "+runtime.GOOS+"/"+runtime.GOARCH)
+	r.Replace("tools/release/consumers.yaml", "hello/sqlite,", "hello/sqlite, megabytes: 0.2,")
+	_, err := run(t, r, "sqlite")
+	if err == nil || !strings.Contains(err.Error(), "and its budget in tools/release/consumers.yaml is 0.2 MB") {
+		t.Errorf("error = %v, want the budget", err)
+	}
+}
+
+func TestLimitsAreOfModulesThatThereAre(t *testing.T) {
+	for _, tc := range []struct{ name, before, after, want string }{
+		{"module without a program", "  - { name: sqlite, modules: [core, sqlite], program: hello/sqlite, linked: 2 }\n", "", "no program uses sqlite"},
+		{"module that is not there", "[core, sqlite]", "[core, gone, sqlite]", `sqlite names "gone"`},
+		{"module that is never released", "[core, sqlite]", "[examples, sqlite]", `sqlite names "examples"`},
+		{"library that is not there", "[calls]", "[gone]", `grpcx links "gone"`},
+		{"field that is not there", "linked: 1", "linkd: 1", "linkd"},
+		{"program that is not there", "hello/sqlite", "hello/gone", "there is no program in"},
+		{"library that is not linked", "[core, sqlite], program: hello/sqlite", "[core, sqlite], program: hello/sqlite, links: [calls]", "it does not link"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := repository(t)
+			r.Replace("tools/release/consumers.yaml", tc.before, tc.after)
+			if _, err := run(t, r, "sqlite"); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want %q in it", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestCommandIsInstalled(t *testing.T) {
+	r := repository(t)
+	r.Write("tools/release/consumers.yaml", limits+"commands: [{ module: core, package: cmd/hello }]\n")
+	if out, err := run(t, r, "core"); err != nil || !strings.Contains(out, "install core/cmd/hello") {
+		t.Errorf("verify = %v\n%s", err, out)
+	}
+	r.Write("tools/release/consumers.yaml", limits+"commands: [{ module: core, package: cmd/gone }]\n")
+	if _, err := run(t, r, "core"); err == nil || !strings.Contains(err.Error(), "does not contain package") {
+		t.Errorf("verify = %v, want the package that is not there", err)
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plinthgo/plinth/tools/release/internal/changelog"
+	"github.com/plinthgo/plinth/tools/release/internal/plan"
+	"github.com/plinthgo/plinth/tools/release/internal/prepare"
+	"github.com/plinthgo/plinth/tools/release/internal/tag"
+)
+
+// progress returns a function that tells on w what happens.
+func progress(w io.Writer) func(string, ...any) {
+	return func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+}
+
+func planCommand() *cobra.Command {
+	asJSON, without := false, false
+	cmd := &cobra.Command{
+		Use:   "plan [MODULE...]",
+		Short: "Say which modules have to be released, at which versions, and why",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, _, _, err := find(args)
+			if err != nil {
+				return err
+			}
+			p, err := plan.Make(cmd.Context(), root, plan.Options{Modules: args, SkipSkew: without, Log: progress(cmd.ErrOrStderr())})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.JSON(cmd.OutOrStdout())
+			}
+			return showPlan(cmd.OutOrStdout(), p)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&without, "without-skew", false, "do not try released and new versions together: quick, and not what prepare does")
+	return cmd
+}
+
+func skewCommand() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "skew [MODULE...]",
+		Short: "Try released modules with new siblings, and new modules with the siblings that they require",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, _, _, err := find(args)
+			if err != nil {
+				return err
+			}
+			p, err := plan.Make(cmd.Context(), root, plan.Options{Modules: args, Log: progress(cmd.ErrOrStderr())})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), p.Skew)
+			}
+			return showSkew(cmd.OutOrStdout(), p)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func prepareCommand() *cobra.Command {
+	o := prepare.Options{}
+	cmd := &cobra.Command{
+		Use:   "prepare",
+		Short: "Make the commit that is released: versions, requirements, hashes and changelog",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := time.Parse(time.DateOnly, o.Date); err != nil {
+				return fmt.Errorf("--date %q is no date such as 2026-01-31: %w", o.Date, errUsage)
+			}
+			root, _, _, err := find(nil)
+			if err != nil {
+				return err
+			}
+			o.Log = progress(cmd.ErrOrStderr())
+			result, err := prepare.Run(cmd.Context(), root, o)
+			if err != nil {
+				return err
+			}
+			return showPrepared(cmd.OutOrStdout(), result, o.DryRun)
+		},
+	}
+	cmd.Flags().StringVar(&o.Date, "date", time.Now().UTC().Format(time.DateOnly), "date in the changelog")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what the commit would change, and leave the branch as it is")
+	return cmd
+}
+
+func tagCommand() *cobra.Command {
+	push, remote := false, ""
+	cmd := &cobra.Command{
+		Use:   "tag",
+		Short: "Tag the commit that prepare made, for all modules with a new version or for none",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root, _, _, err := find(nil)
+			if err != nil {
+				return err
+			}
+			to := remote
+			if !push {
+				to = ""
+			}
+			names, err := tag.Run(cmd.Context(), root, to)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				fmt.Fprintln(cmd.OutOrStdout(), name)
+			}
+			if len(names) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "nothing to tag: the version of every module has its tag")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&push, "push", false, "push the tags, all or none")
+	cmd.Flags().StringVar(&remote, "remote", "origin", "where to push")
+	return cmd
+}
+
+func notesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "notes MODULE [VERSION]",
+		Short: "Print what the changelog says of a module's version, by default that of go.work",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, _, chosen, err := find(args[:1])
+			if err != nil {
+				return err
+			}
+			version := chosen[0].Version
+			if len(args) > 1 {
+				version = args[1]
+			}
+			if version == "" {
+				return errors.New(chosen[0].Name + " is never released")
+			}
+			text, err := os.ReadFile(filepath.Join(root, changelog.File))
+			if err != nil {
+				return err
+			}
+			notes, ok := changelog.Section(string(text), chosen[0].Name, version)
+			if !ok {
+				return fmt.Errorf("%s has no section for %s %s", changelog.File, chosen[0].Name, version)
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), notes)
+			return err
+		},
+	}
+}

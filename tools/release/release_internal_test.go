@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/release/internal/repotest"
+)
+
+func TestExitCodeTellsAMistakeFromAFailure(t *testing.T) {
+	r := repotest.New(t)
+	t.Chdir(r.Root)
+	for _, tc := range []struct {
+		name string
+		args string
+		want int
+	}{
+		{name: "a plan", args: "plan --json", want: 0},
+		{name: "no trials", args: "skew", want: 0},
+		{name: "an unknown command", args: "publish", want: 2},
+		{name: "an unknown flag", args: "plan --now", want: 2},
+		{name: "too many arguments", args: "tag now", want: 2},
+		{name: "no argument", args: "notes", want: 2},
+		{name: "an unknown module", args: "plan nowhere", want: 2},
+		{name: "no date", args: "prepare --date tomorrow", want: 2},
+		{name: "no such section", args: "notes core v9.0.0", want: 1},
+		{name: "not prepared", args: "tag", want: 1},
+		{name: "prepared", args: "prepare", want: 0},
+		{name: "tagged", args: "tag", want: 0},
+		{name: "notes", args: "notes core", want: 0},
+		{name: "no remote", args: "tag --push", want: 1},
+	} {
+		if got := run(t.Context(), strings.Fields(tc.args)); got != tc.want {
+			t.Errorf("%s: exit code %d, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestTidyKeepsTheHashesOfTags lets tidy loose on a tree whose core has changed since its tag.
+func TestTidyKeepsTheHashesOfTags(t *testing.T) {
+	r := repotest.New(t)
+	t.Chdir(r.Root)
+	tidy := func() {
+		t.Helper()
+		if code := run(t.Context(), []string{"tidy"}); code != 0 {
+			t.Fatalf("exit code %d", code)
+		}
+	}
+	tidy()
+	if got := r.Read("sqlite/go.sum"); strings.Contains(got, workspace.Root) {
+		t.Errorf("go.sum has hashes of what has no tag:\n%s", got)
+	}
+	if status := r.Git("status", "--porcelain"); status != "" {
+		t.Errorf("tidy changed\n%s", status)
+	}
+	for _, command := range []string{"prepare", "tag"} {
+		if code := run(t.Context(), []string{command}); code != 0 {
+			t.Fatalf("%s: exit code %d", command, code)
+		}
+	}
+	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
+	tidy()
+	if status := r.Git("status", "--porcelain"); status != "" {
+		t.Errorf("tidy changed\n%s", r.Git("diff"))
+	}
+}
+
+func TestEveryModuleOfTheTreeHasAVersionOrIsNeverReleased(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the repository")
+	}
+	root, err := workspace.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := workspace.Modules(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := workspace.InOrder(modules); err != nil {
+		t.Error(err)
+	}
+	for _, m := range modules {
+		if m.Released() && !semver.IsValid(m.Version) {
+			t.Errorf("%s has version %q", m.Name, m.Version)
+		}
+	}
+	if _, err := os.Stat(root + "/CHANGELOG.md"); err != nil {
+		t.Error(err)
+	}
+}
