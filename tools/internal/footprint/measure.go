@@ -16,11 +16,12 @@ type Sizes map[string]measured
 type measured struct {
 	bytes   int64
 	modules int
-	links   []string // the paths of the modules
 }
 
 // Measure builds every program of the repository at root.
-func Measure(ctx context.Context, root string) (Sizes, error) {
+func Measure(ctx context.Context, root string) (Sizes, error) { return measure(ctx, root, programs) }
+
+func measure(ctx context.Context, root string, programs []program) (Sizes, error) {
 	dir, err := os.MkdirTemp("", "plinth-footprint-")
 	if err != nil {
 		return nil, err
@@ -52,9 +53,5 @@ func build(ctx context.Context, root, folder, binary string) (measured, error) {
 	if err != nil {
 		return measured{}, err
 	}
-	m := measured{bytes: info.Size(), modules: len(linked.Deps)}
-	for _, dep := range linked.Deps {
-		m.links = append(m.links, dep.Path)
-	}
-	return m, nil
+	return measured{bytes: info.Size(), modules: len(linked.Deps)}, nil
 }

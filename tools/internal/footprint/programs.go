@@ -2,50 +2,37 @@
 // gin beside it, and grpc-go alone beside grpcx.
 //
 // The programs stand below tools/footprint/hello. They are built without cgo, stripped and with trimmed paths, for the machine at
-// hand.
+// hand. Which libraries a program may link is not looked at here: `release verify` builds the same programs as strangers would.
 package footprint
 
-// A program is a folder below hello, what it shows, the one whose size it is compared with, and which of the libraries it links
-// that only those may which need them: of a backend, of gRPC, of an engine, of mail.
-type program struct {
-	folder, shows, peer string
-	libraries           []string
-}
-
-// The libraries that more than one program needs.
-const (
-	sqliteLibrary   = "modernc.org/sqlite"
-	postgresLibrary = "github.com/jackc/pgx/v5"
-	redisLibrary    = "github.com/redis/go-redis/v9"
-	grpcLibrary     = "google.golang.org/grpc"
-	poolLibrary     = "github.com/alitto/pond/v2"
-)
+// A program is a folder below hello, what it shows, and the one whose size it is compared with.
+type program struct{ folder, shows, peer string }
 
 // programs are in the order of the table.
 var programs = []program{
-	{"gin", "gin alone: one route", "gin", nil},
-	{"core", "`core`: one route, with ids, logs, errors, health and shutdown", "gin", nil},
-	{"memory", "`core` and `cacheplugins/memory`", "gin", []string{"github.com/maypok86/otter/v2"}},
-	{"redis", "`core` and `cacheplugins/redis`", "gin", []string{redisLibrary}},
-	{"ginsqlite", "gin, gorm and glebarez/sqlite, without Plinth", "gin", []string{sqliteLibrary}},
-	{"sqlite", "`core` and `dbplugins/sqlite`", "gin", []string{sqliteLibrary}},
-	{"postgres", "`core` and `dbplugins/postgres`", "gin", []string{postgresLibrary}},
-	{"mysql", "`core` and `dbplugins/mysql`", "gin", []string{"github.com/go-sql-driver/mysql"}},
-	{"sqlserver", "`core` and `dbplugins/sqlserver`", "gin", []string{"github.com/microsoft/go-mssqldb"}},
-	{"oracle", "`core` and `dbplugins/oracle`", "gin", []string{"github.com/sijms/go-ora/v2"}},
-	{"async", "`core` and `asyncx`: work in the background", "gin", []string{poolLibrary}},
-	{"jobs", "`core`, `dbplugins/sqlite` and `asyncx`: durable jobs in a table", "gin", []string{sqliteLibrary}},
-	{"river", "`core`, `dbplugins/postgres` and `asyncx/river`", "gin", []string{postgresLibrary, "github.com/riverqueue/river"}},
-	{"asynq", "`core`, `cacheplugins/redis` and `asyncx/asynq`", "gin", []string{redisLibrary, "github.com/hibiken/asynq"}},
-	{"cron", "`core` and `cronx`", "gin", []string{"github.com/netresearch/go-cron"}},
-	{"email", "`core` and `notifyx/email`", "gin", []string{"github.com/wneessen/go-mail"}},
-	{"webhook", "`core` and `notifyx/webhook`", "gin", []string{"github.com/sony/gobreaker/v2"}},
-	{"docs", "`core` and `docs`: the documentation beside a service", "gin", []string{"github.com/modelcontextprotocol/go-sdk", "github.com/alecthomas/chroma/v2"}},
-	{"gingrpc", "gin and grpc-go, without Plinth", "gin", []string{grpcLibrary}},
-	{"coregrpc", "`core` and `grpcx`", "gin", []string{grpcLibrary}},
-	{"protovalidate", "`core`, `grpcx` and `grpcx/protovalidate`", "gin", []string{grpcLibrary, "buf.build/go/protovalidate"}},
-	{"baregrpc", "grpc-go alone: its health service", "baregrpc", []string{grpcLibrary}},
-	{"grpc", "`grpcx` without HTTP: health, reflection, ids, logs, errors, shutdown", "baregrpc", []string{grpcLibrary}},
+	{"gin", "gin alone: one route", "gin"},
+	{"core", "`core`: one route, with ids, logs, errors, health and shutdown", "gin"},
+	{"memory", "`core` and `cacheplugins/memory`", "gin"},
+	{"redis", "`core` and `cacheplugins/redis`", "gin"},
+	{"ginsqlite", "gin, gorm and glebarez/sqlite, without Plinth", "gin"},
+	{"sqlite", "`core` and `dbplugins/sqlite`", "gin"},
+	{"postgres", "`core` and `dbplugins/postgres`", "gin"},
+	{"mysql", "`core` and `dbplugins/mysql`", "gin"},
+	{"sqlserver", "`core` and `dbplugins/sqlserver`", "gin"},
+	{"oracle", "`core` and `dbplugins/oracle`", "gin"},
+	{"async", "`core` and `asyncx`: work in the background", "gin"},
+	{"jobs", "`core`, `dbplugins/sqlite` and `asyncx`: durable jobs in a table", "gin"},
+	{"river", "`core`, `dbplugins/postgres` and `asyncx/river`", "gin"},
+	{"asynq", "`core`, `cacheplugins/redis` and `asyncx/asynq`", "gin"},
+	{"cron", "`core` and `cronx`", "gin"},
+	{"email", "`core` and `notifyx/email`", "gin"},
+	{"webhook", "`core` and `notifyx/webhook`", "gin"},
+	{"docs", "`core` and `docs`: the documentation beside a service", "gin"},
+	{"gingrpc", "gin and grpc-go, without Plinth", "gin"},
+	{"coregrpc", "`core` and `grpcx`", "gin"},
+	{"protovalidate", "`core`, `grpcx` and `grpcx/protovalidate`", "gin"},
+	{"baregrpc", "grpc-go alone: its health service", "baregrpc"},
+	{"grpc", "`grpcx` without HTTP: health, reflection, ids, logs, errors, shutdown", "baregrpc"},
 }
 
 // A weight is what a module adds to a program: that of the folder program over that of the folder without.
