@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/tools/internal/envtable"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
@@ -59,41 +59,11 @@ func compare(path, text string) error {
 
 // page is the documentation's list of variables.
 func page() string {
-	var b strings.Builder
-	b.WriteString("---\ntitle: Environment variables\ndescription: Every variable that Plinth reads, its default and what it accepts.\n---\n\n" +
+	return "---\ntitle: Environment variables\ndescription: Every variable that Plinth reads, its default and what it accepts.\n---\n\n" +
 		"A variable that is set to nothing counts as not set. A value that does not parse ends the start with a line that\n" +
 		"names the variable and what it accepts. `.env` in the working directory is read at the start and never overrides\n" +
 		"the real environment.\n\n" +
 		"In `.env` put a value with spaces, `#`, `$` or double quotes between single quotes, where it is taken as it stands. One\n" +
-		"that holds a single quote, or ends in a backslash, belongs into the real environment.\n")
-	group := ""
-	for _, v := range xEnv.Table() {
-		if v.Group != group {
-			group = v.Group
-			fmt.Fprintf(&b, "\n## %s\n\n| Variable | Default | Accepts | Meaning |\n|---|---|---|---|\n", group)
-		}
-		meaning := v.Meaning
-		if v.Reader != "" {
-			meaning += " Read by " + v.Reader + "."
-		}
-		if v.Secret {
-			meaning += " Secret: never shown."
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", v.Key, code(v.Default), orAny(v.Accepted()), meaning)
-	}
-	return b.String()
-}
-
-func code(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return "`" + s + "`"
-}
-
-func orAny(s string) string {
-	if s == "" {
-		return "any text"
-	}
-	return s
+		"that holds a single quote, or ends in a backslash, belongs into the real environment.\n" +
+		envtable.Markdown(xEnv.Table())
 }

@@ -1,0 +1,67 @@
+// Package envtable writes the table of environment variables for people who read Markdown.
+package envtable
+
+import (
+	"fmt"
+	"strings"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// Column is one more than the table has by itself, between what is accepted and the meaning.
+type Column struct {
+	Title string
+	Cell  func(v xEnv.Var) string
+}
+
+// Markdown returns one table for each group, below a heading of the second level.
+func Markdown(vars []xEnv.Var, further ...Column) string {
+	var b strings.Builder
+	group := ""
+	for _, v := range vars {
+		if v.Group != group {
+			group = v.Group
+			fmt.Fprintf(&b, "\n## %s\n\n%s", group, heading(further))
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | ", v.Key, Code(v.Default), orAny(v.Accepted()))
+		for _, c := range further {
+			fmt.Fprintf(&b, "%s | ", c.Cell(v))
+		}
+		fmt.Fprintf(&b, "%s |\n", meaning(v))
+	}
+	return b.String()
+}
+
+func heading(further []Column) string {
+	titles, rule := "| Variable | Default | Accepts |", "|---|---|---|"
+	for _, c := range further {
+		titles, rule = titles+" "+c.Title+" |", rule+"---|"
+	}
+	return titles + " Meaning |\n" + rule + "---|\n"
+}
+
+func meaning(v xEnv.Var) string {
+	text := v.Meaning
+	if v.Reader != "" {
+		text += " Read by " + v.Reader + "."
+	}
+	if v.Secret {
+		text += " Secret: never shown."
+	}
+	return text
+}
+
+// Code is a text as it stands in a cell, a dash where there is none.
+func Code(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
+}
+
+func orAny(s string) string {
+	if s == "" {
+		return "any text"
+	}
+	return s
+}

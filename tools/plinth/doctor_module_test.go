@@ -1,0 +1,185 @@
+package main_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const plinthRoot = "github.com/plinthgo/plinth/"
+
+func TestDoctorLooksAtTheModule(t *testing.T) {
+	const begin = "module example.com/shop\n\ngo 1.25.0\n\n"
+	for _, tc := range []struct {
+		name string
+		mod  string
+		env  []string
+		want finding
+	}{
+		{
+			"no core", begin, nil,
+			finding{"go.mod", "problem", "go.mod does not require github.com/plinthgo/plinth/core", "go get github.com/plinthgo/plinth/core@latest"},
+		},
+		{"no go.mod that parses", "modul example.com/shop\n", nil, finding{"go.mod", "problem", "go.mod:1", "correct go.mod"}},
+		{
+			"a Go that nobody has", "module example.com/shop\n\ngo 1.999.0\n\nrequire " + plinthRoot + "core v0.1.0\n",
+			[]string{"GOTOOLCHAIN=local"},
+			finding{"go", "problem", "is older than the go1.999.0 of go.mod", "install go1.999.0 or newer from https://go.dev/dl"},
+		},
+		{
+			"a folder in the place of a module", begin + "require " + plinthRoot + "core v0.1.0\nreplace " + plinthRoot + "core => ../core\n", nil,
+			finding{"go.mod", "warning", "go.mod takes " + plinthRoot + "core from ../core", "go mod edit -dropreplace=" + plinthRoot + "core"},
+		},
+		{
+			"versions", begin + "require " + plinthRoot + "core v0.1.0\nrequire " + plinthRoot + "cronx v0.2.0\n", nil,
+			finding{"go.mod", "ok", "core v0.1.0, cronx v0.2.0", ""},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, dir, map[string]string{"go.mod": tc.mod})
+			found, _ := diagnose(t, dir, tc.env)
+			expect(t, found, tc.want)
+		})
+	}
+}
+
+func TestDoctorWithoutAModuleSaysSo(t *testing.T) {
+	found, _ := diagnose(t, t.TempDir(), nil)
+	expect(t, found, finding{"go.mod", "problem", "there is no go.mod here or above", "plinth new"})
+}
+
+func TestDoctorFindsAPluginOfAnotherDriverInterface(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{
+		"shop/go.mod": "module example.com/shop\n\ngo 1.25.0\n\nrequire (\n\t" + plinthRoot + "core v0.1.0\n\t" + plinthRoot + "dbplugins/sqlite v0.1.0\n)\n\n" +
+			"replace (\n\t" + plinthRoot + "core => ../core\n\t" + plinthRoot + "dbplugins/sqlite => ../sqlite\n)\n",
+		"core/go.mod":                     "module " + plinthRoot + "core\n",
+		"core/major/xdb/driver/d.go":      "package driver\n\nconst InterfaceVersion = 2\n",
+		"sqlite/go.mod":                   "module " + plinthRoot + "dbplugins/sqlite\n",
+		"sqlite/sqlite.go":                "package sqlite\n\ntype Driver struct{}\n\nfunc (Driver) InterfaceVersion() int { return 1 }\n",
+		"sqlite/interface_test.go":        "package sqlite\n\nconst InterfaceVersion = 2\n",
+		"core/major/xcache/driver/d.go":   "package driver\n\nconst InterfaceVersion = 7\n",
+		"core/major/xdb/driver/d_test.go": "package driver\n",
+	})
+	want := finding{
+		"go.mod", "problem", "dbplugins/sqlite was written for version 1 of the driver interface, and core has version 2",
+		"go get " + plinthRoot + "core@latest " + plinthRoot + "dbplugins/sqlite@latest && go mod tidy",
+	}
+	found, _ := diagnose(t, dir+"/shop", []string{"GOWORK=off"})
+	expect(t, found, want)
+	put(t, dir, map[string]string{"sqlite/sqlite.go": "package sqlite\n\ntype Driver struct{}\n\nfunc (Driver) InterfaceVersion() int { return 2 }\n"})
+	found, _ = diagnose(t, dir+"/shop", []string{"GOWORK=off"})
+	if slices.ContainsFunc(found, func(f finding) bool { return strings.Contains(f.Detail, "driver interface") }) {
+		t.Errorf("two that fit: %+v", found)
+	}
+}
+
+func TestDoctorComparesDriversWithImports(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		imports []string
+		env     []string
+		want    finding
+	}{
+		{"imported and not set", []string{"dbplugins/sqlite"}, nil, finding{"drivers", "skipped", "DATABASE_DRIVER is not set (imported: sqlite)", ""}},
+		{"of a stranger", nil, []string{"DATABASE_DRIVER=cockroach"}, finding{"drivers", "skipped", "DATABASE_DRIVER=cockroach is no driver of this project", ""}},
+		{
+			"a near cache without memory",
+			[]string{"cacheplugins/redis"},
+			[]string{"NOSQL_DRIVER=redis", "NOSQL_NEAR_MAX_ENTRIES=10", "NOSQL_HOST=127.0.0.1", "NOSQL_PORT=1"},
+			finding{"drivers", "problem", "NOSQL_NEAR_MAX_ENTRIES asks for a near cache", "plinth add cache memory"},
+		},
+		{"memory", []string{"cacheplugins/memory"}, []string{"NOSQL_DRIVER=memory"}, finding{"cache", "ok", "memory", ""}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			found, _ := diagnose(t, service(t, tc.imports...), tc.env)
+			expect(t, found, tc.want)
+		})
+	}
+	dir := service(t, "dbplugins/sqlite")
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n\nrequire " + plinthRoot + "core v0.1.0\n"})
+	found, _ := diagnose(t, dir, []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=x.db"})
+	expect(t, found, finding{"drivers", "problem", "the code imports it, and go.mod does not require it", "go get " + plinthRoot + "dbplugins/sqlite"})
+}
+
+func TestDoctorSuggestsTheNameThatWasMeant(t *testing.T) {
+	for name, want := range map[string]string{
+		"DATABASE_PASSWORD": "did you mean DATABASE_PASS?", "DATABASE_URL": "did you mean DATABASE_DSN?", "PLINTH_PROT": "did you mean PLINTH_PORT?",
+		"NOSQL_HOTS": "did you mean NOSQL_HOST?", "PLINTH_SOMETHING_ELSE_AGAIN": "see plinth env",
+	} {
+		found, r := diagnose(t, service(t), []string{name + "=hunter2"})
+		expect(t, found, finding{"environment", "warning", "Plinth reads no variable " + name + " (in the environment)", want})
+		if r.code != 0 || strings.Contains(r.out, "hunter2") {
+			t.Errorf("exit code %d, a warning is no problem:\n%s", r.code, r.out)
+		}
+	}
+}
+
+func TestDoctorFindsSecretsThatGitKeeps(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	dir := service(t)
+	put(t, dir, map[string]string{".env": "EMAIL_PASS=hunter2\nAPP_NAME=x\n"})
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "--quiet")
+	found, _ := diagnose(t, dir, nil)
+	expect(t, found, finding{"environment", "ok", "", ""})
+	git("add", "-f", ".env")
+	found, r := diagnose(t, dir, nil)
+	expect(t, found, finding{"environment", "problem", "git tracks .env, which holds EMAIL_PASS", "git rm --cached .env"})
+	if strings.Contains(r.out, "hunter2") {
+		t.Errorf("the output holds the secret:\n%s", r.out)
+	}
+}
+
+func TestDoctorLooksAtPortsAndNodeNumbers(t *testing.T) {
+	port := closed(t)
+	for _, tc := range []struct {
+		name    string
+		imports []string
+		env     []string
+		want    finding
+	}{
+		{"free", nil, []string{"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=" + port}, finding{"ports", "ok", "127.0.0.1:" + port + " is free", ""}},
+		{"any", nil, []string{"PLINTH_PORT=0"}, finding{"ports", "ok", "PLINTH_PORT=0 takes a free port", ""}},
+		{"of another machine", nil, []string{"PLINTH_HOST=192.0.2.1"}, finding{"ports", "problem", "192.0.2.1 is no address of this machine", "set PLINTH_HOST"}},
+		{
+			"two at one",
+			[]string{"grpcx/runner"},
+			[]string{"PLINTH_PORT=" + port, "GRPC_PORT=" + port},
+			finding{"ports", "problem", "PLINTH_PORT and GRPC_PORT are both " + port, "set one of them to another port"},
+		},
+		{"no gRPC", nil, nil, finding{"ports", "skipped", "GRPC_PORT: the service imports no gRPC", ""}},
+		{"number out of range", nil, []string{"SNOWFLAKE_NODE_ID=8"}, finding{"node", "problem", `SNOWFLAKE_NODE_ID: "8" is out of range`, "set a number that is accepted"}},
+		{"datacenter out of range", nil, []string{"SNOWFLAKE_DATACENTER_ID=9"}, finding{"node", "problem", `SNOWFLAKE_DATACENTER_ID: "9" is out of range`, "set a number that is accepted"}},
+		{"fixed number", nil, []string{"SNOWFLAKE_NODE_ID=7"}, finding{"node", "ok", "SNOWFLAKE_NODE_ID=7 is fixed: every other replica needs another number", ""}},
+		{"leases without a keeper", nil, []string{"LEASE_BACKEND=database"}, finding{"node", "problem", "LEASE_BACKEND=database, and DATABASE_DRIVER is not set", "set DATABASE_DRIVER, or LEASE_BACKEND=auto"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			found, _ := diagnose(t, service(t, tc.imports...), tc.env)
+			expect(t, found, tc.want)
+		})
+	}
+	dir := service(t, "cacheplugins/redis")
+	put(t, dir, map[string]string{".env": "SNOWFLAKE_NODE_ID=1\nNOSQL_DRIVER=redis\nNOSQL_HOST=127.0.0.1\nNOSQL_PORT=1\n"})
+	found, _ := diagnose(t, dir, nil)
+	expect(t, found, finding{"node", "warning", "SNOWFLAKE_NODE_ID=1 stands in .env", "remove it: each replica then leases a number from the cache"})
+	put(t, dir, map[string]string{
+		".env":    "SNOWFLAKE_NODE_ID=900\n",
+		"main.go": "package main\n\nvar wide = xSnowflake.WithLayout(xSnowflake.LayoutWide)\n",
+	})
+	found, r := diagnose(t, dir, nil)
+	if r.code != 0 {
+		t.Errorf("a number of a wide layout: %+v", found)
+	}
+}

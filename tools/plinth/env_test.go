@@ -1,0 +1,82 @@
+package main_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEnvSaysWhereEachValueComesFrom(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{
+		"go.mod":              "module example.com/shop\n\ngo 1.25.0\n",
+		".env":                "PLINTH_PORT=8080\nAPP_NAME=file\nDATABASE_DRIVER=\n",
+		"internal/logic/x.go": "package logic\n",
+	})
+	env := []string{"APP_NAME=real"}
+	var got struct {
+		Variables []struct{ Name, Type, Group, Default, Value, Source, Meaning string }
+	}
+	decode(t, plinth(t, dir+"/internal/logic", env, "env", "--json").out, &got)
+	want := map[string][2]string{
+		"APP_NAME": {"real", "environment"}, "PLINTH_PORT": {"8080", ".env"}, "PLINTH_HOST": {"localhost", "default"},
+		"DATABASE_DRIVER": {"none", "default"}, "DATABASE_NAME": {"", "unset"},
+	}
+	for _, v := range got.Variables {
+		if w, ok := want[v.Name]; ok && (v.Value != w[0] || v.Source != w[1]) {
+			t.Errorf("%s = %q from %s, want %q from %s", v.Name, v.Value, v.Source, w[0], w[1])
+		}
+		if v.Type == "" || v.Group == "" || v.Meaning == "" {
+			t.Errorf("%+v is incomplete", v)
+		}
+		delete(want, v.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not listed: %v", want)
+	}
+}
+
+func TestEnvPrintsNoSecretInAnyForm(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n", ".env": "NOSQL_PASS=hunter2file\nNOSQL_URL=redis://:hunter2url@h\n"})
+	env := []string{"DATABASE_PASS=hunter2real", "DATABASE_DSN=postgres://u:hunter2dsn@h/d", "EMAIL_PASS=hunter2mail"}
+	for _, args := range [][]string{
+		{"env"},
+		{"env", "--json"},
+		{"env", "--set"},
+		{"env", "--check"},
+		{"env", "--format", "markdown"},
+		{"env", "--format", "dotenv"},
+		{"env", "--format", "schema"},
+		{"env", "--format", "schema", "--json"},
+		{"doctor", "--timeout", "5s"},
+		{"doctor", "--json"},
+	} {
+		got := plinth(t, dir, env, args...)
+		if text := got.out + got.err; strings.Contains(text, "hunter2") || !strings.Contains(text, "DATABASE_P") && args[0] == "env" {
+			t.Errorf("%v prints a secret, or nothing:\n%s", args, text)
+		}
+	}
+}
+
+func TestEnvWithoutATerminalIsOneRowALineInPlainText(t *testing.T) {
+	got := plinth(t, t.TempDir(), nil, "env", "--group", "ids")
+	lines := strings.Split(strings.TrimSpace(got.out), "\n")
+	if len(lines) != 6 || !strings.HasPrefix(lines[0], "VARIABLE ") || !strings.HasPrefix(lines[5], "LEASE_BACKEND ") {
+		t.Errorf("%d lines, want a header and 5 rows:\n%s", len(lines), got.out)
+	}
+	if strings.ContainsAny(got.out, "\x1b─│") {
+		t.Errorf("plain output has colour or a box:\n%q", got.out)
+	}
+}
+
+func TestEnvReportsLinesOfTheFileThatSayNothing(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n", ".env": "PLINTH_PORT=1\nhunter2 is my password\nAPP_NAME=x\n"})
+	got := plinth(t, dir, nil, "env", "--check", "--set")
+	if got.code != 3 || !strings.Contains(got.err, "line 2 is not NAME=value") || strings.Contains(got.out+got.err, "hunter2") {
+		t.Errorf("exit code %d, %q", got.code, got.err)
+	}
+	if !strings.Contains(got.out, "PLINTH_PORT") || !strings.Contains(got.out, "APP_NAME") {
+		t.Errorf("the other lines do not count:\n%s", got.out)
+	}
+}

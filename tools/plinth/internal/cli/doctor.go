@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plinthgo/plinth/tools/plinth/internal/doctor"
+	"github.com/plinthgo/plinth/tools/plinth/internal/service"
+	"github.com/plinthgo/plinth/tools/plinth/internal/term"
+)
+
+// defaultTimeout bounds each check of doctor.
+const defaultTimeout = 10 * time.Second
+
+func newDoctor(p *term.Printer) *cobra.Command {
+	timeout := defaultTimeout
+	c := &cobra.Command{
+		Use:     "doctor",
+		GroupID: groupCare,
+		Short:   "Find everything that is wrong with a service at once, each with its mend",
+		Long: "Look at the service in this folder: Go, go.mod, .env and every variable, drivers that are imported against those that\n" +
+			"are configured, ports, database, cache, clocks and node numbers. Everything that is wrong is said at once, each with\n" +
+			"its mend, and the exit code is then 3; a warning does not change it. Nothing is changed and nothing downloaded, and\n" +
+			"no secret is printed.",
+		Example:           "  plinth doctor\n  plinth doctor --json --timeout 3s",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if timeout <= 0 {
+				return usagef("--timeout %s: it must be more than 0", timeout)
+			}
+			return diagnose(c.Context(), p, timeout)
+		},
+	}
+	c.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "time for each check")
+	return c
+}
+
+func diagnose(ctx context.Context, p *term.Printer, timeout time.Duration) error {
+	s, err := service.Find(".")
+	if err != nil {
+		return err
+	}
+	if err := s.Enter(); err != nil {
+		return err
+	}
+	p.Step("looking at %s", s.Root)
+	found := doctor.Run(ctx, s, doctor.Options{Timeout: timeout, Step: func(running []string) {
+		p.Step("looking at %s", strings.Join(running, ", "))
+	}})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	count := map[doctor.Status]int{}
+	for _, f := range found {
+		count[f.Status]++
+	}
+	if p.JSON {
+		err = p.WriteJSON(report(s.Root, found, count))
+	} else {
+		showFindings(p, found)
+		p.Note("%s, %s, %d ok, %d skipped", plural(count[doctor.Problem], "problem"), plural(count[doctor.Warning], "warning"),
+			count[doctor.OK], count[doctor.Skipped])
+	}
+	if err == nil && count[doctor.Problem] > 0 {
+		return errFound
+	}
+	return err
+}
+
+// diagnosis is the result as JSON.
+type diagnosis struct {
+	Folder   string           `json:"folder"`
+	Findings []doctor.Finding `json:"findings"`
+	Problems int              `json:"problems"`
+	Warnings int              `json:"warnings"`
+	OK       int              `json:"ok"`
+	Skipped  int              `json:"skipped"`
+}
+
+func report(folder string, found []doctor.Finding, count map[doctor.Status]int) diagnosis {
+	return diagnosis{
+		Folder: folder, Findings: found,
+		Problems: count[doctor.Problem], Warnings: count[doctor.Warning], OK: count[doctor.OK], Skipped: count[doctor.Skipped],
+	}
+}
+
+// showFindings writes a line for each finding, and at a terminal another one for its mend.
+func showFindings(p *term.Printer, found []doctor.Finding) {
+	if !p.IsTerminal() {
+		rows := make([][]string, len(found))
+		for i, f := range found {
+			rows[i] = []string{string(f.Status), f.Check, f.Detail}
+			if f.Mend != "" {
+				rows[i][2] += " -> " + f.Mend
+			}
+		}
+		p.Table([]string{"STATUS", "CHECK", "FOUND -> MEND"}, rows)
+		return
+	}
+	marks := map[doctor.Status]string{
+		doctor.OK: p.Paint(term.Good, "✓"), doctor.Warning: p.Paint(term.Careful, "!"),
+		doctor.Problem: p.Paint(term.Bad, "✗"), doctor.Skipped: p.Paint(term.Faint, "-"),
+	}
+	const indent = 15 // mark, name of the check, and the spaces between
+	before := ""
+	for _, f := range found {
+		name := f.Check
+		if name == before {
+			name = ""
+		}
+		before = f.Check
+		tone := term.Plain
+		if f.Status == doctor.Skipped {
+			tone = term.Faint
+		}
+		p.Note("%s %-11s  %s", marks[f.Status], name, p.Wrap(indent, p.Paint(tone, f.Detail)))
+		if f.Mend != "" {
+			p.Note("%s%s", strings.Repeat(" ", indent), p.Wrap(indent, p.Paint(term.Strong, "→ ")+f.Mend))
+		}
+	}
+	p.Note("")
+}

@@ -1,0 +1,120 @@
+// Package cli holds the commands of the program.
+//
+// Each command is one function that returns a *cobra.Command and prints through the term.Printer it was given. What a
+// command does is in a package of its own; here stand its flags, its help and how its result is shown.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plinthgo/plinth/tools/plinth/internal/term"
+)
+
+// Groups of the help.
+const (
+	groupBegin = "begin"
+	groupCare  = "care"
+)
+
+// commands in the order of the help.
+var commands = []func(*term.Printer) *cobra.Command{
+	newNew, newAdd, newGen, newEnv, newDoctor, newMigrate, newDocs, newVersion,
+}
+
+// Run does what the arguments say and returns the exit code. What is wrong stands on the printer's Err, once.
+func Run(ctx context.Context, p *term.Printer, args []string) int {
+	root := newRoot(p)
+	began := markBegin(root)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	p.Clear()
+	if err != nil && !*began { // cobra refused it: a flag, an argument or a command that there is not
+		err = usageError{err}
+	}
+	err = orInterrupted(ctx, err)
+	code := codeOf(err)
+	if err != nil && !errors.Is(err, errFound) {
+		_, _ = fmt.Fprintf(p.Err, "plinth: %s\n", strings.TrimSpace(err.Error()))
+	}
+	if code == exitUsage {
+		_, _ = fmt.Fprintf(p.Err, "See %s --help\n", cmd.CommandPath())
+	}
+	return code
+}
+
+func newRoot(p *term.Printer) *cobra.Command {
+	var isJSON, noColor bool
+	root := &cobra.Command{
+		Use:   "plinth",
+		Short: "Begin a service on Plinth, extend it, and find what is wrong with it",
+		Long: "Begin a service on Plinth, extend it, and find what is wrong with it.\n\n" +
+			"People at a terminal see colour, progress and questions; everything else gets plain lines, or JSON with --json.\n\n" + exitHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			p.Configure(term.Wanted{JSON: isJSON, NoColor: noColor})
+		},
+	}
+	root.SetIn(p.In)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
+	root.PersistentFlags().BoolVar(&isJSON, "json", false, "print the result as JSON, and ask nothing")
+	root.PersistentFlags().BoolVar(&noColor, "no-color", false, "print without colour (so does NO_COLOR)")
+	root.AddGroup(
+		&cobra.Group{ID: groupBegin, Title: "Begin and extend a service:"},
+		&cobra.Group{ID: groupCare, Title: "Look after a service:"},
+	)
+	for _, command := range commands {
+		root.AddCommand(command(p))
+	}
+	cobra.EnableCommandSorting = false
+	return root
+}
+
+// markBegin returns what becomes true when a command begins its work, after cobra has accepted the command line.
+func markBegin(root *cobra.Command) *bool {
+	began := new(bool)
+	var mark func(*cobra.Command)
+	mark = func(c *cobra.Command) {
+		if run := c.RunE; run != nil {
+			c.RunE = func(cmd *cobra.Command, args []string) error {
+				*began = true
+				return run(cmd, args)
+			}
+		}
+		for _, child := range c.Commands() {
+			mark(child)
+		}
+	}
+	mark(root)
+	return began
+}
+
+// family makes c a command that only holds others, and refuses what is none of them.
+func family(c *cobra.Command, members ...*cobra.Command) *cobra.Command {
+	c.AddCommand(members...)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		names := make([]string, len(members))
+		for i, member := range members {
+			names[i] = member.Name()
+		}
+		if len(args) == 0 {
+			return usagef("%s needs one of: %s", cmd.CommandPath(), strings.Join(names, ", "))
+		}
+		return usagef("there is no %s %q, but: %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
+	}
+	return c
+}
+
+// oneOf completes a flag with these values.
+func oneOf(c *cobra.Command, flag string, values ...string) {
+	complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // a flag that the command does not have
+	}
+}

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+
+	"github.com/plinthgo/plinth/tools/plinth/internal/term"
+)
+
+// tidy runs go mod tidy in the folder of a service. Where that fails, what was written stays.
+func tidy(ctx context.Context, p *term.Printer, dir string) error {
+	p.Step("go mod tidy fetches the modules")
+	defer p.Clear()
+	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
+	cmd.Dir = dir
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("go mod tidy: %w; the files are written, run it again in %s\n%s", err, dir, tail(out.Bytes()))
+	}
+	return nil
+}
+
+// tail returns the last lines of an output.
+func tail(out []byte) []byte {
+	const most = 20
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	return bytes.Join(lines[max(0, len(lines)-most):], []byte("\n"))
+}

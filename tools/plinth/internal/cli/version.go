@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plinthgo/plinth/tools"
+	"github.com/plinthgo/plinth/tools/plinth/internal/service"
+	"github.com/plinthgo/plinth/tools/plinth/internal/term"
+)
+
+// builtFrom is what the program says of itself.
+type builtFrom struct {
+	Version string   `json:"version"`
+	Commit  string   `json:"commit,omitempty"`
+	Go      string   `json:"go"`
+	System  string   `json:"system"`
+	Modules []module `json:"modules"`
+}
+
+type module struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+}
+
+func newVersion(p *term.Printer) *cobra.Command {
+	return &cobra.Command{
+		Use:               "version",
+		Short:             "Print the version of this program and of the modules it knows",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			b, err := readBuild()
+			if err != nil {
+				return err
+			}
+			if p.JSON {
+				return p.WriteJSON(b)
+			}
+			p.Note("plinth %s", strings.TrimSpace(b.Version+" "+b.Commit))
+			p.Note("%s %s", b.Go, b.System)
+			for _, m := range b.Modules {
+				p.Note("%s %s", m.Path, m.Version)
+			}
+			return nil
+		},
+	}
+}
+
+// readBuild asks the program for itself. The modules are those that it was built with, and that plinth new writes.
+func readBuild() (builtFrom, error) {
+	b := builtFrom{Version: "(unknown)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" {
+			b.Version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				b.Commit = s.Value[:min(len(s.Value), 12)]
+			}
+		}
+	}
+	versions, err := tools.Versions()
+	for _, path := range slices.Sorted(maps.Keys(versions)) {
+		if strings.HasPrefix(path, service.Project) {
+			b.Modules = append(b.Modules, module{Path: path, Version: versions[path]})
+		}
+	}
+	return b, err
+}

@@ -1,0 +1,89 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+)
+
+// checkCache connects as the service will, once.
+func (p *patient) checkCache(ctx context.Context) []Finding {
+	name := xEnv.String(xEnv.NoSqlDriver)
+	if name == "" || name == none {
+		return []Finding{skipped("%s is not set", xEnv.NoSqlDriver)}
+	}
+	if key := p.wrong(xEnv.NoSqlPort, xEnv.NoSqlMode, xEnv.NoSqlTLS, xEnv.NoSqlDatabase); key != "" {
+		return []Finding{skipped("%s is wrong", key)}
+	}
+	if !slices.Contains(xCache.Drivers(), name) {
+		return []Finding{skipped("this program has no driver %q to connect with", name)}
+	}
+	config, err := xOptCache.Build(xOptCache.FromEnv(), xOptCache.WithConnectTimeout(0))
+	if err != nil {
+		return []Finding{problem(err.Error(), "")}
+	}
+	if lines := split(config.Check(ctx)); len(lines) > 0 {
+		found := make([]Finding, len(lines))
+		for i, line := range lines {
+			found[i] = problem(line, "plinth env --group cache lists what there is to set")
+		}
+		return found
+	}
+	return p.openCache(ctx, config)
+}
+
+func (p *patient) openCache(ctx context.Context, config *xOptCache.Config) []Finding {
+	ctx, log, err := listen(ctx)
+	if err != nil {
+		return []Finding{problem(err.Error(), "")}
+	}
+	m, err := config.Open(ctx)
+	if err != nil {
+		return append([]Finding{problem(once(err), mendCache(err))}, log.warnings()...)
+	}
+	defer func() { _ = m.Close() }() //nolint:contextcheck // it takes none
+	if client, is := m.Values()[xCtx.RedisClientKey].(redis.UniversalClient); is {
+		p.readTime(ctx, client)
+	}
+	return append([]Finding{ok("%s answers", m)}, log.warnings()...)
+}
+
+// mendCache says what to do about a backend that could not be opened. An error that waiting cannot mend names its variables.
+func mendCache(err error) string {
+	_, isURL := xEnv.GetEnv(xEnv.NoSqlURL)
+	switch {
+	case errors.Is(err, driver.ErrConfig):
+		return "correct the variables in parentheses"
+	case isURL:
+		return fmt.Sprintf("start the server, or correct %s", xEnv.NoSqlURL)
+	default:
+		return fmt.Sprintf("start the server, or correct %s and %s", xEnv.NoSqlHost, xEnv.NoSqlPort)
+	}
+}
+
+// readTime asks Redis for its time.
+func (p *patient) readTime(ctx context.Context, client redis.UniversalClient) {
+	before := p.now()
+	at, err := client.Time(ctx).Result()
+	if err == nil {
+		p.addClock("Redis", at, before)
+	}
+}
+
+// addClock keeps what a server has said of the time, asked at before by this machine's clock.
+func (p *patient) addClock(server string, at, before time.Time) {
+	after := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clocks = append(p.clocks, reading{server: server, ahead: at.Sub(before.Add(after.Sub(before) / 2)), unsure: after.Sub(before) / 2})
+}

@@ -1,0 +1,199 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// migrationFolder is where the recommended layout has the SQL files.
+const migrationFolder = "internal/migration"
+
+// checkDatabase connects as the service will, once.
+func (p *patient) checkDatabase(ctx context.Context) []Finding {
+	name := xEnv.String(xEnv.DatabaseDriver)
+	if name == "" || name == none {
+		return []Finding{skipped("%s is not set", xEnv.DatabaseDriver)}
+	}
+	if key := p.wrong(xEnv.DatabasePort, xEnv.DatabaseTLS); key != "" {
+		return []Finding{skipped("%s is wrong", key)}
+	}
+	if !slices.Contains(xDB.Drivers(), name) {
+		return []Finding{skipped("this program has no driver %q to connect with", name)}
+	}
+	config, err := xOptDatabase.Build(
+		xOptDatabase.FromEnv(), xOptDatabase.WithConnectTimeout(0), xOptDatabase.WithMaxOpenConns(2), xOptDatabase.WithSlowThreshold(0),
+	)
+	if err != nil {
+		return []Finding{problem(err.Error(), "")}
+	}
+	if lines := split(config.Check(ctx)); len(lines) > 0 {
+		found := make([]Finding, len(lines))
+		for i, line := range lines {
+			found[i] = problem(line, p.mendConfig(name))
+		}
+		return found
+	}
+	return p.connect(ctx, config.Options(), config.Describe())
+}
+
+// mendConfig says what to do where the parts of a connection make no sense.
+func (p *patient) mendConfig(name string) string {
+	if path := xEnv.String(xEnv.DatabasePath); name == sqlite.Name && path != "" {
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, os.ErrNotExist) {
+			return "mkdir -p " + filepath.Dir(path)
+		}
+	}
+	return "set it in .env or the environment; plinth env --group database lists what there is"
+}
+
+func (p *patient) connect(ctx context.Context, o xDB.Options, where string) []Finding {
+	if o.Driver == sqlite.Name {
+		file, found := sqliteFile(o)
+		if found != nil {
+			return []Finding{*found}
+		}
+		o = file
+	}
+	ctx, log, err := listen(ctx)
+	if err != nil {
+		return []Finding{problem(err.Error(), "")}
+	}
+	db, err := xDB.Open(ctx, o)
+	if err != nil {
+		return append([]Finding{problem(once(err), mendDatabase(o, err))}, log.warnings()...)
+	}
+	defer func() { _ = xDB.Close(db) }()
+	p.readClock(ctx, db)
+	found := append([]Finding{ok("%s answers", where)}, log.warnings()...)
+	return append(found, p.pending(ctx, db)...)
+}
+
+// once is the text of an error of one attempt, of which libraries say that it was the last.
+func once(err error) string {
+	return strings.Replace(err.Error(), "gave up at attempt 1: ", "", 1)
+}
+
+// sqliteFile returns options that open the file and never make it, or what there is to say about it without.
+func sqliteFile(o xDB.Options) (xDB.Options, *Finding) {
+	path := o.Parts.Path
+	if o.DSN != "" {
+		path = sqlite.Driver{}.Describe(o.DSN.Reveal())
+	}
+	if path == "" || strings.HasPrefix(path, ":memory:") {
+		found := ok("a database in memory, new at every start")
+		return o, &found
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		found := ok("%s is not there yet: the first start makes it", path)
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			found = problem(fmt.Sprintf("%s is in a folder that does not exist", path), "mkdir -p "+filepath.Dir(path))
+		}
+		return o, &found
+	}
+	dsn, err := sqlite.Driver{}.DSN(driver.Config{Path: path})
+	if err != nil {
+		found := problem(err.Error(), "correct "+xEnv.DatabasePath.String())
+		return o, &found
+	}
+	before, _, _ := strings.Cut(dsn, "?")
+	o.DSN = xLog.Secret(before + "?mode=rw&_pragma=busy_timeout(2000)")
+	return o, nil
+}
+
+// mendDatabase says what to do about a connection that failed.
+func mendDatabase(o xDB.Options, err error) string {
+	if o.DSN != "" && o.Driver != sqlite.Name {
+		return "correct " + xEnv.DatabaseDsn.String() + orStart(err)
+	}
+	switch kind := driver.KindOf(err); {
+	case kind != driver.Authentication && isTLS(err):
+		return fmt.Sprintf("correct %s and %s, or the server's certificate", xEnv.DatabaseTLS, xEnv.DatabaseTLSCA)
+	case kind == driver.Connection:
+		return fmt.Sprintf("start the server, or correct %s and %s", xEnv.DatabaseHost, xEnv.DatabasePort)
+	case kind == driver.Authentication:
+		return fmt.Sprintf("correct %s and %s", xEnv.DatabaseUser, xEnv.DatabasePass)
+	case kind == driver.UnknownDatabase:
+		return fmt.Sprintf("create the database, or correct %s", nameKey(o.Driver))
+	default:
+		return "plinth env --group database lists what there is to set"
+	}
+}
+
+func orStart(err error) string {
+	if driver.KindOf(err) == driver.Connection {
+		return ", or start the server"
+	}
+	return ""
+}
+
+// nameKey is the variable that names the database.
+func nameKey(driver string) xEnv.EnvKey {
+	switch driver {
+	case sqlite.Name:
+		return xEnv.DatabasePath
+	case "oracle":
+		return xEnv.DatabaseServiceName
+	default:
+		return xEnv.DatabaseName
+	}
+}
+
+// isTLS reports whether a connection failed at its encryption.
+func isTLS(err error) bool {
+	var (
+		record    tls.RecordHeaderError
+		alert     tls.AlertError
+		untrusted *tls.CertificateVerificationError
+		misnamed  x509.HostnameError
+		unknown   x509.UnknownAuthorityError
+	)
+	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &untrusted) || errors.As(err, &misnamed) ||
+		errors.As(err, &unknown) || strings.Contains(strings.ReplaceAll(err.Error(), xEnv.DatabaseTLS.String(), ""), "TLS")
+}
+
+// pending says which migrations of the recommended folder the database does not have.
+func (p *patient) pending(ctx context.Context, db *gorm.DB) []Finding {
+	files, err := filepath.Glob(filepath.Join(p.Root, filepath.FromSlash(migrationFolder), "*.sql"))
+	if err != nil || len(files) == 0 {
+		return nil
+	}
+	list, err := xDB.Migrations(ctx, db, os.DirFS(filepath.Join(p.Root, filepath.FromSlash(migrationFolder))))
+	if err != nil {
+		lines := split(err)
+		return []Finding{problem(strings.Join(lines, "; "), "correct the files in "+migrationFolder)}
+	}
+	waiting := 0
+	var found []Finding
+	for _, m := range list {
+		switch m.State {
+		case xDB.MigrationPending:
+			waiting++
+		case xDB.MigrationApplied, xDB.MigrationRunning, xDB.MigrationMissing:
+		default:
+			found = append(found, problem(fmt.Sprintf("migration %s is %s", m.Name, m.State), "plinth migrate status says more"))
+		}
+	}
+	if waiting > 0 {
+		found = append(found, warning(
+			fmt.Sprintf("%d of %d migrations in %s are pending", waiting, len(list), migrationFolder),
+			"plinth migrate up, or the next start where the service is given them",
+		))
+	}
+	return found
+}

@@ -1,0 +1,166 @@
+// Package doctor finds everything at once that keeps a service from starting, or from running well, each with its mend.
+//
+// It changes nothing: no file, no table and no key is made, and nothing is downloaded. What it says holds no secret.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
+	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // what a service may connect with
+	"github.com/plinthgo/plinth/tools/plinth/internal/service"
+)
+
+// Status says how serious a finding is.
+type Status string
+
+// The states of findings.
+const (
+	OK      Status = "ok"
+	Warning Status = "warning"
+	Problem Status = "problem"
+	Skipped Status = "skipped"
+)
+
+// Finding is what a check has to say: one thing, and how to mend it.
+type Finding struct {
+	Check  string `json:"check"`
+	Status Status `json:"status"`
+	Detail string `json:"detail"`
+	Mend   string `json:"mend,omitempty"`
+}
+
+// Options say how to look.
+type Options struct {
+	// Timeout bounds each check.
+	Timeout time.Duration
+	// Now is the clock of this machine; nil is time.Now.
+	Now func() time.Time
+	// Step is called with the name of what is still looked at. It may be nil.
+	Step func(running []string)
+}
+
+// patient is the service while it is looked at. Its methods are the checks.
+type patient struct {
+	*service.Service
+
+	imports    []string
+	importsErr error
+	now        func() time.Time
+
+	mu     sync.Mutex
+	clocks []reading // of servers
+}
+
+// check is one thing to look at.
+type check struct {
+	name string
+	run  func(ctx context.Context) []Finding
+}
+
+// Run looks at a service that was entered. The findings come in the order of the checks.
+func Run(ctx context.Context, s *service.Service, o Options) []Finding {
+	p := &patient{Service: s, now: o.Now}
+	if p.now == nil {
+		p.now = time.Now
+	}
+	p.imports, p.importsErr = s.Imports()
+	found := together(ctx, o, []check{
+		{"go", p.checkGo},
+		{"go.mod", p.checkModules},
+		{"environment", p.checkEnvironment},
+		{"drivers", p.checkDrivers},
+		{"ports", p.checkPorts},
+		{"database", p.checkDatabase},
+		{"cache", p.checkCache},
+	})
+	// The clocks of the servers are known only now.
+	return append(found, together(ctx, o, []check{{"clock", p.checkClock}, {"node", p.checkNode}})...)
+}
+
+// together runs checks side by side, each in its time.
+func together(ctx context.Context, o Options, checks []check) []Finding {
+	found := make([][]Finding, len(checks))
+	var mu sync.Mutex
+	running := make([]string, len(checks))
+	for i, c := range checks {
+		running[i] = c.name
+	}
+	var all sync.WaitGroup
+	for i, c := range checks {
+		all.Go(func() {
+			found[i] = inTime(ctx, c, o.Timeout)
+			mu.Lock()
+			defer mu.Unlock()
+			running = slices.DeleteFunc(running, func(name string) bool { return name == c.name })
+			if o.Step != nil && len(running) > 0 {
+				o.Step(running)
+			}
+		})
+	}
+	all.Wait()
+	return slices.Concat(found...)
+}
+
+// inTime runs a check, and leaves it behind where it does not end in time.
+func inTime(ctx context.Context, c check, limit time.Duration) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	done := make(chan []Finding, 1)
+	go func() { done <- c.run(ctx) }()
+	var found []Finding
+	select {
+	case found = <-done:
+	case <-ctx.Done():
+		found = []Finding{problem(fmt.Sprintf("no answer within %s", limit), "see what it waits for, or give it longer with --timeout")}
+	}
+	for i := range found {
+		if found[i].Check == "" {
+			found[i].Check = c.name
+		}
+	}
+	return found
+}
+
+func ok(format string, args ...any) Finding {
+	return Finding{Status: OK, Detail: fmt.Sprintf(format, args...)}
+}
+
+func skipped(format string, args ...any) Finding {
+	return Finding{Status: Skipped, Detail: fmt.Sprintf(format, args...)}
+}
+
+func warning(detail, mend string) Finding {
+	return Finding{Status: Warning, Detail: detail, Mend: mend}
+}
+
+func problem(detail, mend string) Finding {
+	return Finding{Status: Problem, Detail: detail, Mend: mend}
+}
+
+// advice collects what a library warns of while it connects.
+type advice struct {
+	mu    sync.Mutex
+	found []Finding
+}
+
+// listen returns a context whose log lines go to the advice.
+func listen(ctx context.Context) (context.Context, *advice, error) {
+	a := &advice{}
+	ctx, err := hush.Context(ctx, func(line string) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.found = append(a.found, warning(line, ""))
+	})
+	return ctx, a, err
+}
+
+func (a *advice) warnings() []Finding {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.found)
+}

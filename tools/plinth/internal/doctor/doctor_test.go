@@ -1,0 +1,104 @@
+package doctor_test
+
+import (
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/tools/plinth/internal/doctor"
+	"github.com/plinthgo/plinth/tools/plinth/internal/service"
+)
+
+// look runs doctor on an empty folder, with an environment that says nothing but env.
+func look(t *testing.T, now func() time.Time, env map[xEnv.EnvKey]string) []doctor.Finding {
+	t.Helper()
+	for _, v := range xEnv.Table() {
+		t.Setenv(v.Key.String(), env[v.Key])
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	s, err := service.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Enter(); err != nil {
+		t.Fatal(err)
+	}
+	return doctor.Run(t.Context(), s, doctor.Options{Timeout: 10 * time.Second, Now: now})
+}
+
+func has(found []doctor.Finding, check string, status doctor.Status, detail string) bool {
+	return slices.ContainsFunc(found, func(f doctor.Finding) bool {
+		return f.Check == check && f.Status == status && strings.Contains(f.Detail, detail) && (status == doctor.OK || f.Mend != "")
+	})
+}
+
+func TestAClockBeforeTheEpochOfIdsIsAProblem(t *testing.T) {
+	found := look(t, func() time.Time { return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) }, nil)
+	if !has(found, "clock", doctor.Problem, "2020-01-01") {
+		t.Errorf("findings = %+v", found)
+	}
+}
+
+func TestAClockThatIsNotThatOfRedisIsAWarning(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a server")
+	}
+	url, _ := cachetest.Server(t, "redis")
+	env := map[xEnv.EnvKey]string{xEnv.NoSqlDriver: "redis", xEnv.NoSqlURL: url}
+	for _, tc := range []struct {
+		name   string
+		offset time.Duration
+		status doctor.Status
+		want   string
+	}{
+		{name: "the same", status: doctor.OK, want: "within 1s of Redis"},
+		{name: "ahead", offset: time.Minute, status: doctor.Warning, want: "s ahead of that of Redis"},
+		{name: "behind", offset: -time.Minute, status: doctor.Warning, want: "s behind that of Redis"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			found := look(t, func() time.Time { return time.Now().Add(tc.offset) }, env)
+			if !has(found, "clock", tc.status, tc.want) || !has(found, "cache", doctor.OK, "") {
+				t.Errorf("findings = %+v", found)
+			}
+		})
+	}
+}
+
+func TestACheckEndsInItsTime(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	for _, v := range xEnv.Table() {
+		t.Setenv(v.Key.String(), "")
+	}
+	host, port, _ := net.SplitHostPort(silent.Addr().String())
+	for key, value := range map[xEnv.EnvKey]string{
+		xEnv.NoSqlDriver: "redis", xEnv.NoSqlHost: host, xEnv.NoSqlPort: port,
+		xEnv.DatabaseDriver: "postgres", xEnv.DatabaseHost: host, xEnv.DatabasePort: port, xEnv.DatabaseUser: "u", xEnv.DatabaseName: "d",
+	} {
+		t.Setenv(key.String(), value)
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	s, err := service.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	found := doctor.Run(t.Context(), s, doctor.Options{Timeout: 300 * time.Millisecond})
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("it took %s, with 300ms for each check", took)
+	}
+	for _, check := range []string{"database", "cache"} {
+		if !has(found, check, doctor.Problem, "") {
+			t.Errorf("%s: findings = %+v", check, found)
+		}
+	}
+}

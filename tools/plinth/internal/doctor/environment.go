@@ -1,0 +1,175 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/tools/plinth/internal/service"
+)
+
+// prefixes are those of names that belong to Plinth.
+var prefixes = []string{"PLINTH_", "DATABASE_", "NOSQL_", "SNOWFLAKE_"}
+
+// testPrefix is that of variables which only Plinth's own tests read.
+const testPrefix = "PLINTH_TEST_"
+
+// checkEnvironment looks at .env, at every value, and at names that nobody reads.
+func (p *patient) checkEnvironment(ctx context.Context) []Finding {
+	if p.FileErr != nil {
+		return []Finding{problem(p.FileErr.Error(), "make .env readable")}
+	}
+	var found []Finding
+	for _, n := range p.File.Bad {
+		found = append(found, problem(fmt.Sprintf(".env: line %d is not NAME=value", n), "correct the line; put a value with spaces or signs between single quotes"))
+	}
+	set := 0
+	for _, v := range xEnv.Table() {
+		text, origin := p.Value(v)
+		if origin != service.FromEnvironment && origin != service.FromFile {
+			continue
+		}
+		set++
+		if err := v.Check(text); err != nil {
+			found = append(found, problem(err.Error(), "change "+v.Key.String()+" in "+place(origin)))
+		}
+	}
+	found = append(found, p.unknownNames()...)
+	found = append(found, p.trackedSecrets(ctx)...)
+	if len(found) == 0 {
+		return []Finding{ok("%d variables are set, and every value is valid", set)}
+	}
+	return found
+}
+
+func place(o service.Origin) string {
+	if o == service.FromFile {
+		return ".env"
+	}
+	return "the environment"
+}
+
+// unknownNames reports names that look like ours and that nobody reads.
+func (p *patient) unknownNames() []Finding {
+	known := map[string]bool{}
+	for _, v := range xEnv.Table() {
+		known[v.Key.String()] = true
+	}
+	origins := map[string]service.Origin{}
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		origins[name] = service.FromEnvironment
+	}
+	for name := range p.File.Values {
+		origins[name] = service.FromFile
+	}
+	var found []Finding
+	for _, name := range slices.Sorted(maps.Keys(origins)) {
+		ours := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		if !ours || known[name] || strings.HasPrefix(name, testPrefix) {
+			continue
+		}
+		mend := "see plinth env for the names; ignore this where the application reads it"
+		if near := nearest(name); near != "" {
+			mend = fmt.Sprintf("did you mean %s?", near)
+		}
+		found = append(found, warning(fmt.Sprintf("Plinth reads no variable %s (in %s)", name, place(origins[name])), mend))
+	}
+	return found
+}
+
+// nearest returns the known name that is most like this one, "" where none is.
+func nearest(name string) string {
+	if name == "DATABASE_URL" { // what others call it
+		return xEnv.DatabaseDsn.String()
+	}
+	best, least := "", len(name)/4+1
+	for _, v := range xEnv.Table() {
+		known := v.Key.String()
+		d := distance(name, known)
+		if strings.HasPrefix(name, known) || strings.HasPrefix(known, name) { // DATABASE_PASSWORD
+			d = 1
+		}
+		if d < least {
+			best, least = known, d
+		}
+	}
+	return best
+}
+
+// distance is that of Levenshtein: how many letters to add, remove or change.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// trackedSecrets reports a .env with secrets that git keeps.
+func (p *patient) trackedSecrets(ctx context.Context) []Finding {
+	var secrets []string
+	for _, v := range xEnv.Table() {
+		if v.Secret && p.File.Values[v.Key.String()] != "" {
+			secrets = append(secrets, v.Key.String())
+		}
+	}
+	if len(secrets) == 0 {
+		return nil
+	}
+	if _, err := run(ctx, p.Root, nil, "git", "ls-files", "--error-unmatch", "--", ".env"); err != nil {
+		return nil // not tracked, no repository, or no git
+	}
+	return []Finding{problem(
+		"git tracks .env, which holds "+strings.Join(secrets, ", "),
+		"git rm --cached .env, name it in .gitignore, and change the secrets: the history keeps them",
+	)}
+}
+
+// wrong returns the first of the variables whose value is not accepted, so that nothing else is to be said about it.
+func (p *patient) wrong(keys ...xEnv.EnvKey) string {
+	for _, key := range keys {
+		if text, set := xEnv.GetEnv(key); set && xEnv.Lookup(key).Check(text) != nil {
+			return key.String()
+		}
+	}
+	return ""
+}
+
+// split returns the single lines of a joined error.
+func split(err error) []string {
+	if err == nil {
+		return nil
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) && err.Error() == errors.Join(joined.Unwrap()...).Error() {
+		var all []string
+		for _, e := range joined.Unwrap() {
+			all = append(all, split(e)...)
+		}
+		return all
+	}
+	return []string{err.Error()}
+}
+
+// isFromFile reports whether a variable has its value from .env.
+func (p *patient) isFromFile(key xEnv.EnvKey) bool {
+	_, origin := p.Value(xEnv.Lookup(key))
+	return origin == service.FromFile
+}

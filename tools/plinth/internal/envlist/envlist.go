@@ -1,0 +1,173 @@
+// Package envlist lists every variable that Plinth reads, with the value that a service would see and where it comes from.
+// No form of the list holds the value of a secret.
+package envlist
+
+import (
+	"slices"
+	"strings"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/tools/internal/envtable"
+	"github.com/plinthgo/plinth/tools/plinth/internal/service"
+)
+
+// mask stands in the place of a secret.
+const mask = "***"
+
+// Row is a variable as the service sees it.
+type Row struct {
+	Name     string         `json:"name"`
+	Group    string         `json:"group"`
+	Type     string         `json:"type"`
+	Default  string         `json:"default"`
+	Accepted string         `json:"accepted"`
+	Values   []string       `json:"values,omitempty"`
+	Meaning  string         `json:"meaning"`
+	Reader   string         `json:"reader"`
+	Secret   bool           `json:"secret"`
+	Value    string         `json:"value"`
+	Source   service.Origin `json:"source"`
+	Problem  string         `json:"problem,omitempty"`
+
+	v xEnv.Var
+}
+
+// IsSet reports whether somebody has given the variable a value.
+func (r Row) IsSet() bool {
+	return r.Source == service.FromEnvironment || r.Source == service.FromFile || r.Source == service.FromCode
+}
+
+// Filter chooses rows. The zero value chooses all.
+type Filter struct {
+	// Group is the name of a group, or a part of it, in any case.
+	Group string
+	// OnlySet leaves out what has its default.
+	OnlySet bool
+}
+
+// Read returns the rows that the filter chooses, in the order of the table.
+func Read(s *service.Service, f Filter) []Row {
+	var rows []Row
+	for _, v := range xEnv.Table() {
+		r := newRow(s, v)
+		if !strings.Contains(strings.ToLower(r.Group), strings.ToLower(f.Group)) || f.OnlySet && !r.IsSet() {
+			continue
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func newRow(s *service.Service, v xEnv.Var) Row {
+	value, source := s.Value(v)
+	r := Row{
+		Name: v.Key.String(), Group: v.Group, Type: v.Type.String(), Default: v.Default, Accepted: v.Accepted(),
+		Values: v.Values, Meaning: v.Meaning, Reader: v.Reader, Secret: v.Secret, Value: value, Source: source, v: v,
+	}
+	if r.IsSet() {
+		if err := v.Check(value); err != nil {
+			r.Problem = err.Error()
+		}
+	}
+	if v.Secret && value != "" {
+		r.Value = mask
+	}
+	return r
+}
+
+// Groups returns the names of the groups in the order of the table.
+func Groups() []string {
+	var names []string
+	for _, v := range xEnv.Table() {
+		if !slices.Contains(names, v.Group) {
+			names = append(names, v.Group)
+		}
+	}
+	return names
+}
+
+// Problems returns what is wrong with the values, a line each.
+func Problems(rows []Row) []string {
+	var lines []string
+	for _, r := range rows {
+		if r.Problem != "" {
+			lines = append(lines, r.Problem)
+		}
+	}
+	return lines
+}
+
+// Markdown returns the rows as one table a group.
+func Markdown(rows []Row) string {
+	byKey := map[xEnv.EnvKey]Row{}
+	vars := make([]xEnv.Var, len(rows))
+	for i, r := range rows {
+		byKey[r.v.Key], vars[i] = r, r.v
+	}
+	return strings.TrimPrefix(envtable.Markdown(
+		vars,
+		envtable.Column{Title: "Type", Cell: func(v xEnv.Var) string { return v.Type.String() }},
+		envtable.Column{Title: "Value", Cell: func(v xEnv.Var) string { return envtable.Code(byKey[v.Key].Value) }},
+		envtable.Column{Title: "From", Cell: func(v xEnv.Var) string { return string(byKey[v.Key].Source) }},
+	), "\n")
+}
+
+// Dotenv returns the rows as a .env file. It is .env.example with a line of its own for what is set; a secret stays a comment.
+func Dotenv(rows []Row) string {
+	byName := map[string]Row{}
+	groups := map[string]bool{}
+	for _, r := range rows {
+		byName[r.Name] = r
+		groups[r.Group] = true
+	}
+	var kept []string
+	for part := range strings.SplitSeq(strings.TrimSuffix(xEnv.Example(), "\n"), "\n\n") {
+		if heading, ok := strings.CutPrefix(part, "## "); ok {
+			if groups[strings.TrimSpace(heading)] {
+				kept = append(kept, part)
+			}
+			continue
+		}
+		text, last := cutLast(part)
+		name, _, isVariable := strings.Cut(strings.TrimPrefix(last, "# "), "=")
+		if r, ok := byName[name]; ok {
+			kept = append(kept, text+assignment(r, last))
+		} else if !isVariable {
+			kept = append(kept, part) // what stands above all
+		}
+	}
+	return strings.Join(kept, "\n\n") + "\n"
+}
+
+// cutLast divides a text before its last line.
+func cutLast(text string) (before, last string) {
+	i := strings.LastIndexByte(text, '\n') + 1
+	return text[:i], text[i:]
+}
+
+// assignment is the line that gives a variable its value, or commented is kept.
+func assignment(r Row, commented string) string {
+	switch {
+	case !r.IsSet():
+		return commented
+	case r.Secret:
+		return "# " + r.Name + "=" + mask
+	case strings.HasSuffix(r.Value, `\`):
+		return "# A .env file cannot hold a value that ends in a backslash.\n" + commented
+	default:
+		return r.Name + "=" + quote(r.Value)
+	}
+}
+
+// quote returns a value as a .env file holds it. What cannot stand in one in single quotes stands in double ones.
+func quote(value string) string {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:,@%+-[]*"
+	switch {
+	case strings.Trim(value, plain) == "":
+		return value
+	case !strings.ContainsAny(value, "'\n\r"):
+		return "'" + value + "'"
+	default:
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "$", `\$`).Replace(value) + `"`
+	}
+}

@@ -1,0 +1,145 @@
+package envlist_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/joho/godotenv"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/tools/plinth/internal/envlist"
+	"github.com/plinthgo/plinth/tools/plinth/internal/service"
+)
+
+// rows are what the list holds with this environment alone.
+func rows(t *testing.T, env map[xEnv.EnvKey]string) []envlist.Row {
+	t.Helper()
+	for _, v := range xEnv.Table() {
+		t.Setenv(v.Key.String(), env[v.Key])
+	}
+	s, err := service.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return envlist.Read(s, envlist.Filter{})
+}
+
+func TestWithoutAnEnvironmentTheDotenvFormIsTheExample(t *testing.T) {
+	if got := envlist.Dotenv(rows(t, nil)); got != xEnv.Example() {
+		t.Errorf("the forms differ:\n%s", got)
+	}
+}
+
+func TestWhatTheDotenvFormSaysReadsAsItWas(t *testing.T) {
+	for _, value := range []string{"plain", "a b", "it's", `back\slash`, "$HOME", "#1", `"quoted"`, "two\nlines", "中文", "a=b"} {
+		text := envlist.Dotenv(rows(t, map[xEnv.EnvKey]string{xEnv.AppName: value}))
+		got, err := godotenv.Unmarshal(text)
+		if err != nil || got["APP_NAME"] != value || len(got) != 1 {
+			t.Errorf("%q is written so that it reads as %q (%v)", value, got, err)
+		}
+	}
+}
+
+func TestTheDotenvFormLeavesOutWhatAFileCannotHold(t *testing.T) {
+	text := envlist.Dotenv(rows(t, map[xEnv.EnvKey]string{xEnv.AppName: `ends with \`}))
+	if got, err := godotenv.Unmarshal(text); err != nil || len(got) != 0 || !strings.Contains(text, "cannot hold") {
+		t.Errorf("it reads as %q (%v)", got, err)
+	}
+}
+
+func TestTheDotenvFormHoldsOnlyTheGroupsThatAreListed(t *testing.T) {
+	all := rows(t, nil)
+	text := envlist.Dotenv(slices.DeleteFunc(all, func(r envlist.Row) bool { return r.Group != "Mail" }))
+	if strings.Count(text, "## ") != 1 || !strings.Contains(text, "## Mail") || strings.Count(text, "=") != strings.Count(text, "EMAIL_") {
+		t.Errorf("text:\n%s", text)
+	}
+}
+
+func TestNoFormHoldsASecret(t *testing.T) {
+	env := map[xEnv.EnvKey]string{}
+	for _, v := range xEnv.Table() {
+		if v.Secret {
+			env[v.Key] = "hunter2"
+		}
+	}
+	all := rows(t, env)
+	schema, err := json.Marshal(envlist.SchemaOf(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, text := range map[string]string{
+		"Markdown": envlist.Markdown(all), "dotenv": envlist.Dotenv(all), "schema": string(schema), "JSON": string(list),
+	} {
+		if strings.Contains(text, "hunter2") {
+			t.Errorf("%s holds a secret", form)
+		}
+		if !strings.Contains(text, "DATABASE_PASS") {
+			t.Errorf("%s does not list a secret", form)
+		}
+	}
+}
+
+func TestMarkdownHasEveryVariableWithItsValue(t *testing.T) {
+	text := envlist.Markdown(rows(t, map[xEnv.EnvKey]string{xEnv.Port: "8080"}))
+	if !strings.Contains(text, "| `PLINTH_PORT` | `1118` | 0 to 65535 | int | `8080` | environment | HTTP listen port") {
+		t.Errorf("the row of PLINTH_PORT is wrong:\n%s", text)
+	}
+	for _, v := range xEnv.Table() {
+		if !strings.Contains(text, "| `"+v.Key.String()+"` |") {
+			t.Errorf("%s is not there", v.Key)
+		}
+	}
+}
+
+func TestTheSchemaTakesWhatTheServiceTakes(t *testing.T) {
+	text, err := json.Marshal(envlist.SchemaOf(rows(t, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []string{
+		"", "true", "TRUE", "T", "off", "Yes", "maybe", "0", "1", " 42 ", "+7", "-3", "4.2", "abc", "5s", "1m30s", "500ms", ".5h", "1h0m", "5", "s", "5 s",
+		"disable", "verify-full", "prefer", "plinth", "java", "info", "loud", "a,b",
+	}
+	for _, v := range xEnv.Table() {
+		for _, value := range values {
+			accepted := value == "" || v.Check(value) == nil
+			if err := v.Check(value); err != nil && strings.Contains(err.Error(), "out of range") {
+				continue // of a text the schema knows the form only
+			}
+			err := resolved.Validate(map[string]any{v.Key.String(): value})
+			if accepted != (err == nil) {
+				t.Errorf("%s=%q: accepted by the service: %v, by the schema: %v", v.Key, value, accepted, err)
+			}
+		}
+	}
+	for _, tc := range []struct {
+		name  string
+		value any
+		want  bool
+	}{
+		{"PLINTH_PORT", 8080.0, true},
+		{"PLINTH_PORT", 70000.0, false},
+		{"PLINTH_DEBUG", true, true},
+		{"PLINTH_HOST", true, false},
+		{"SOMETHING_ELSE", true, true},
+	} {
+		if err := resolved.Validate(map[string]any{tc.name: tc.value}); (err == nil) != tc.want {
+			t.Errorf("%s: %v: %v, want accepted = %v", tc.name, tc.value, err, tc.want)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+// Package migrate applies and lists the SQL files of a service against the database that its environment names.
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // what a service may connect with
+)
+
+// DefaultDir is where the recommended layout has the files.
+const DefaultDir = "internal/migration"
+
+// Row is a migration as people and programs read it.
+type Row struct {
+	Version    string     `json:"version"`
+	Name       string     `json:"name"`
+	File       string     `json:"file,omitempty"`
+	State      string     `json:"state"`
+	Done       int        `json:"done"`
+	Statements int        `json:"statements"`
+	AppliedAt  *time.Time `json:"applied_at"`
+	Error      string     `json:"error,omitempty"`
+}
+
+// IsApplied reports whether the database has all of it.
+func (r Row) IsApplied() bool { return r.State == string(xDB.MigrationApplied) }
+
+// Source is a folder of files and the database to which they belong.
+type Source struct {
+	files  fs.FS
+	config *xOptDatabase.Config
+}
+
+// Open reads the environment. Nothing is connected yet.
+func Open(ctx context.Context, dir string) (*Source, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no folder %s: name the one with the SQL files with --dir", dir)
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is no folder", dir)
+	}
+	s := &Source{files: os.DirFS(dir)}
+	if !hasSQL(s.files) {
+		return nil, fmt.Errorf("there is no .sql file in %s", dir)
+	}
+	if s.config, err = xOptDatabase.Build(xOptDatabase.FromEnv()); err != nil {
+		return nil, err
+	}
+	if !s.config.Enabled() {
+		return nil, fmt.Errorf("there is no database: set %s and what it needs in .env or the environment (plinth env --group database)", xEnv.DatabaseDriver)
+	}
+	return s, s.config.Check(ctx)
+}
+
+func hasSQL(files fs.FS) bool {
+	found := false
+	_ = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		found = found || err == nil && !d.IsDir() && strings.HasSuffix(path, ".sql")
+		return err
+	})
+	return found
+}
+
+// Where says which database it is, without a secret.
+func (s *Source) Where() string { return s.config.Describe() }
+
+// Status lists the migrations and changes nothing: a SQLite file that is not there is not made.
+func (s *Source) Status(ctx context.Context) ([]Row, error) {
+	o := s.config.Options()
+	if path := sqlitePath(o); path != "" {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			o.DSN, o.Parts.Path = "", ":memory:" // empty, as the file will be
+		}
+	}
+	db, err := xDB.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = xDB.Close(db) }()
+	return s.list(ctx, db)
+}
+
+// Up applies what is pending. It returns what it has applied, also where one failed, and everything as it is then.
+func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
+	db, err := xDB.Open(ctx, s.config.Options())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = xDB.Close(db) }()
+	before, err := s.list(ctx, db)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = xDB.Migrate(ctx, db, s.files)
+	all, listErr := s.list(context.WithoutCancel(ctx), db)
+	if err != nil && CountApplied(all) == 0 {
+		err = fmt.Errorf("%w (the service makes the tables of its entities, before its migrations: if one is missing, start it once)", err)
+	}
+	was := map[string]bool{}
+	for _, r := range before {
+		was[r.Name] = r.IsApplied()
+	}
+	for _, r := range all {
+		if r.IsApplied() && !was[r.Name] {
+			applied = append(applied, r)
+		}
+	}
+	return applied, all, errors.Join(err, listErr)
+}
+
+func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
+	list, err := xDB.Migrations(ctx, db, s.files)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Row, len(list))
+	for i, m := range list {
+		version, _, _ := strings.Cut(m.Name, "_")
+		rows[i] = Row{
+			Version: version, Name: m.Name, File: m.File, State: string(m.State), Done: m.Done, Statements: m.Statements, Error: m.Error,
+		}
+		if m.State == xDB.MigrationApplied && !m.FinishedAt.IsZero() {
+			rows[i].AppliedAt = &m.FinishedAt
+			rows[i].Done = m.Statements
+		}
+	}
+	return rows, nil
+}
+
+// sqlitePath is the file of a SQLite database, "" where it has none.
+func sqlitePath(o xDB.Options) string {
+	if o.Driver != sqlite.Name {
+		return ""
+	}
+	path := o.Parts.Path
+	if o.DSN != "" {
+		path = sqlite.Driver{}.Describe(o.DSN.Reveal())
+	}
+	if strings.HasPrefix(path, ":memory:") {
+		return ""
+	}
+	return filepath.Clean(path)
+}
+
+// IsMissing reports whether only the database knows it.
+func (r Row) IsMissing() bool { return r.State == string(xDB.MigrationMissing) }
+
+// CountApplied counts the rows that are applied.
+func CountApplied(rows []Row) int {
+	n := 0
+	for _, r := range rows {
+		if r.IsApplied() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,12 @@
+// Package plugins links every driver of the project, so that the program can connect to whatever a service is configured for.
+package plugins
+
+import (
+	_ "github.com/plinthgo/plinth/cacheplugins/memory"
+	_ "github.com/plinthgo/plinth/cacheplugins/redis"
+	_ "github.com/plinthgo/plinth/dbplugins/mysql"
+	_ "github.com/plinthgo/plinth/dbplugins/oracle"
+	_ "github.com/plinthgo/plinth/dbplugins/postgres"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlserver"
+)

@@ -1,0 +1,102 @@
+package scaffold
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
+)
+
+// EnvExample writes .env.example: first what the choices set, then everything else that the service reads.
+func EnvExample(s *Service) string {
+	var b strings.Builder
+	b.WriteString("# What the service reads from the environment")
+	if s.NeedsEnv() {
+		b.WriteString(". `make run` makes .env of it")
+	} else {
+		b.WriteString(": copy the lines that you change into .env")
+	}
+	b.WriteString(". The real environment always wins.\n\n")
+	set := s.LocalEnv()
+	for _, v := range xEnv.Table() {
+		if value, ok := valueOf(set, v.Key); ok {
+			fmt.Fprintf(&b, "# %s\n%s=%s\n", v.Meaning, v.Key, value)
+		}
+	}
+	b.WriteString(rest(s, set))
+	return strings.ReplaceAll(b.String(), "\n\n\n", "\n\n")
+}
+
+// rest are the variables that the choices leave alone, with their defaults.
+func rest(s *Service, set []catalog.Value) string {
+	var b strings.Builder
+	group := ""
+	for _, v := range xEnv.Table() {
+		if _, ok := valueOf(set, v.Key); ok || !s.reads(v) {
+			continue
+		}
+		if v.Group != group {
+			group = v.Group
+			fmt.Fprintf(&b, "\n## %s\n\n", group)
+		}
+		fmt.Fprintf(&b, "# %s\n", v.Meaning)
+		if len(v.Values) > 0 {
+			fmt.Fprintf(&b, "# Accepted: %s.\n", v.Accepted())
+		}
+		fmt.Fprintf(&b, "# %s=%s\n", v.Key, defaultOf(s, v))
+	}
+	return b.String()
+}
+
+// defaultOf returns what holds where nobody sets the variable.
+func defaultOf(s *Service, v xEnv.Var) string {
+	for _, d := range s.Defaults() {
+		if d.Key == v.Key.String() {
+			return d.Value.Value
+		}
+	}
+	return v.Default
+}
+
+func valueOf(values []catalog.Value, key xEnv.EnvKey) (string, bool) {
+	i := slices.IndexFunc(values, func(v catalog.Value) bool { return v.Key == key.String() })
+	if i < 0 {
+		return "", false
+	}
+	return values[i].Value, true
+}
+
+// reads reports whether anything in the service reads the variable.
+func (s *Service) reads(v xEnv.Var) bool {
+	switch {
+	case strings.HasPrefix(v.Key.String(), "DATABASE_"):
+		return readBy(v, s.DB)
+	case strings.HasPrefix(v.Key.String(), "NOSQL_"):
+		return readBy(v, s.Cache)
+	case v.Reader == "grpcx":
+		return s.GRPC
+	case v.Reader == "notifyx/email":
+		return s.Mail
+	}
+	return v.Reader == ""
+}
+
+// ofServers are the variables that say where a server is. A backend without a server has no use for them.
+var ofServers = []xEnv.EnvKey{
+	xEnv.DatabaseDsn, xEnv.DatabaseHost, xEnv.DatabasePort, xEnv.DatabaseUser, xEnv.DatabasePass, xEnv.DatabaseName,
+	xEnv.DatabaseConnectTimeout, xEnv.NoSqlConnectTimeout,
+}
+
+// readBy reports whether a backend, or the code around it, reads the variable.
+func readBy(v xEnv.Var, b *catalog.Backend) bool {
+	if b == nil || !b.Server() && slices.Contains(ofServers, v.Key) {
+		return false
+	}
+	if v.Key == xEnv.DatabaseLibDir { // which says itself that it is ignored
+		return false
+	}
+	readers := strings.FieldsFunc(strings.ReplaceAll(v.Reader, " and ", ","), func(r rune) bool { return r == ',' || r == ' ' })
+	return len(readers) == 0 || slices.Contains(readers, b.Name)
+}

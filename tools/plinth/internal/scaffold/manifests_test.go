@@ -1,0 +1,283 @@
+package scaffold_test
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
+)
+
+// manifests are the parts of the files that the tests look at.
+type manifests struct {
+	compose struct {
+		Services map[string]struct {
+			Environment     map[string]string
+			Volumes         []string
+			Healthcheck     struct{ Test any }
+			StopGracePeriod string         `yaml:"stop_grace_period"`
+			DependsOn       map[string]any `yaml:"depends_on"`
+		}
+		Volumes map[string]any
+	}
+	config     struct{ Data map[string]string }
+	deployment struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					TerminationGracePeriodSeconds int `yaml:"terminationGracePeriodSeconds"`
+					Containers                    []container
+				}
+			}
+		}
+	}
+	service struct {
+		Spec struct {
+			Ports []struct {
+				TargetPort string `yaml:"targetPort"`
+			}
+		}
+	}
+	kustomization struct{ Resources []string }
+	image         map[string]string
+	example       map[string]string // what .env.example sets
+}
+
+type container struct {
+	Env []struct {
+		Name, Value string
+		ValueFrom   struct {
+			SecretKeyRef struct{ Name, Key string } `yaml:"secretKeyRef"`
+		} `yaml:"valueFrom"`
+	}
+	Ports []struct {
+		Name          string
+		ContainerPort int `yaml:"containerPort"`
+	}
+	StartupProbe   probe `yaml:"startupProbe"`
+	LivenessProbe  probe `yaml:"livenessProbe"`
+	ReadinessProbe probe `yaml:"readinessProbe"`
+}
+
+type probe struct {
+	HTTPGet struct{ Path, Port string } `yaml:"httpGet"`
+}
+
+var (
+	imageVariable = regexp.MustCompile(`(?m)^(?:ENV| +) ?([A-Z_]+)=(\S*)`)
+	envLine       = regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`)
+)
+
+func read(t *testing.T, files scaffold.Files) *manifests {
+	t.Helper()
+	m := &manifests{image: map[string]string{}, example: map[string]string{}}
+	for file, into := range map[string]any{
+		"compose.yaml": &m.compose, "deploy/kubernetes/configmap.yaml": &m.config, "deploy/kubernetes/deployment.yaml": &m.deployment,
+		"deploy/kubernetes/service.yaml": &m.service, "deploy/kubernetes/kustomization.yaml": &m.kustomization,
+	} {
+		if err := yaml.Unmarshal(files[file], into); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
+	_, last, _ := strings.Cut(string(files["Dockerfile"]), "FROM gcr.io/distroless/static:nonroot")
+	for _, pair := range imageVariable.FindAllStringSubmatch(last, -1) {
+		m.image[pair[1]] = pair[2]
+	}
+	for _, pair := range envLine.FindAllStringSubmatch(string(files[".env.example"]), -1) {
+		m.example[pair[1]] = pair[2]
+	}
+	return m
+}
+
+func (m *manifests) container() container {
+	return m.deployment.Spec.Template.Spec.Containers[0]
+}
+
+// variables are what each file sets for the service.
+func (m *manifests) variables(service string) map[string]map[string]string {
+	direct := map[string]string{}
+	for _, v := range m.container().Env {
+		direct[v.Name] = v.Value
+	}
+	return map[string]map[string]string{
+		"configmap.yaml": m.config.Data, "deployment.yaml": direct, "compose.yaml": m.compose.Services[service].Environment,
+		"Dockerfile": m.image, ".env.example": m.example,
+	}
+}
+
+// everyManifest runs check for each combination.
+func everyManifest(t *testing.T, check func(w scaffold.Wanted, s *scaffold.Service, m *manifests) error) {
+	t.Helper()
+	for _, w := range combinations() {
+		s, files := rendered(t, w)
+		if err := check(w, s, read(t, files)); err != nil {
+			t.Errorf("%s: %v", name(w), err)
+		}
+	}
+}
+
+func TestManifestsSetOnlyVariablesThatAreRead(t *testing.T) {
+	known := []string{"GOMEMLIMIT", "GOMAXPROCS"}
+	for _, v := range xEnv.Table() {
+		known = append(known, v.Key.String())
+	}
+	everyManifest(t, func(_ scaffold.Wanted, s *scaffold.Service, m *manifests) error {
+		for where, set := range m.variables(s.Name) {
+			for variable, value := range set {
+				if !slices.Contains(known, variable) {
+					return fmt.Errorf("%s sets %s, which nothing reads", where, variable)
+				}
+				if xEnv.Lookup(xEnv.EnvKey(variable)).Secret && value != "" && !strings.HasPrefix(value, "${"+variable+":?") {
+					return fmt.Errorf("%s holds the value of %s", where, variable)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func TestValuesOfManifestsAreAccepted(t *testing.T) {
+	for _, w := range []scaffold.Wanted{everything("postgres", "redis"), everything("oracle", "memory"), everything("sqlite", "none")} {
+		s, files := rendered(t, w)
+		for where, set := range read(t, files).variables(s.Name) {
+			t.Run(name(w)+" "+where, func(t *testing.T) {
+				for variable, value := range set {
+					t.Setenv(variable, value)
+				}
+				if err := xEnv.Validate(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// Options that are not chosen leave nothing behind.
+func TestWhatIsNotChosenIsNowhere(t *testing.T) {
+	for _, w := range combinations() {
+		_, files := rendered(t, w)
+		for _, tc := range []struct {
+			chosen bool
+			words  string
+		}{
+			{w.Database != "none", `DATABASE_|gorm\.io|xDB|migration`},
+			{w.Cache != "none", `NOSQL_|xCache|cacheplugins`},
+			{w.GRPC, `(?i)grpc`},
+			{w.Async, `internal/task`},
+			{w.Cron, `(?i)xcron|internal/schedule`},
+			{w.Mail, `EMAIL_|mailpit|internal/notify|(?i)xemail`},
+			{w.Database == "sqlite", `/data/|\.db\b|VOLUME`},
+			{w.Cache == "redis", `redis:8|NOSQL_PASS|redis-password`},
+		} {
+			if tc.chosen {
+				continue
+			}
+			word := regexp.MustCompile(tc.words)
+			for _, file := range files.Paths() {
+				if path.Base(file) == ".env.example" { // whose texts name the backends that there are
+					continue
+				}
+				if found := word.Find(files[file]); found != nil {
+					t.Errorf("%s: %s says %q", name(w), file, found)
+				}
+			}
+		}
+	}
+}
+
+func TestProbesAskTheRoutesOfHealth(t *testing.T) {
+	var health xOption.Plan
+	xOption.WithHealth()(&health)
+	everyManifest(t, func(w scaffold.Wanted, s *scaffold.Service, m *manifests) error {
+		c := m.container()
+		for _, tc := range []struct {
+			probe probe
+			path  string
+		}{
+			{c.StartupProbe, health.Health.LivePath}, {c.LivenessProbe, health.Health.LivePath}, {c.ReadinessProbe, health.Health.ReadyPath},
+		} {
+			if tc.probe.HTTPGet.Path != tc.path || tc.probe.HTTPGet.Port != "http" {
+				return fmt.Errorf("probe = %+v, want %s", tc.probe, tc.path)
+			}
+		}
+		want := map[string]int{"http": xEnv.Int(xEnv.Port)}
+		if w.GRPC {
+			want["grpc"] = xEnv.Int(xEnv.GrpcPort)
+		}
+		got := map[string]int{}
+		for _, p := range c.Ports {
+			got[p.Name] = p.ContainerPort
+		}
+		if !maps.Equal(got, want) || len(m.service.Spec.Ports) != len(want) {
+			return fmt.Errorf("ports = %v, want %v; service %v", got, want, m.service.Spec.Ports)
+		}
+		check := fmt.Sprint(m.compose.Services[s.Name].Healthcheck.Test)
+		if !strings.Contains(check, fmt.Sprintf("http://127.0.0.1:%d%s", want["http"], health.Health.ReadyPath)) {
+			return fmt.Errorf("the check of Compose is %s", check)
+		}
+		return nil
+	})
+}
+
+func TestPlatformsWaitLongerThanAStopTakes(t *testing.T) {
+	everyManifest(t, func(_ scaffold.Wanted, s *scaffold.Service, m *manifests) error {
+		compose, err := time.ParseDuration(m.compose.Services[s.Name].StopGracePeriod)
+		cluster := time.Duration(m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second
+		if limit := xEnv.Duration(xEnv.ShutdownTimeout); err == nil && (compose <= limit || cluster <= limit) {
+			return fmt.Errorf("a stop of %s has %s and %s", limit, compose, cluster)
+		}
+		return err
+	})
+}
+
+func TestComposeKnowsWhatItNames(t *testing.T) {
+	everyManifest(t, func(_ scaffold.Wanted, s *scaffold.Service, m *manifests) error {
+		used := map[string]bool{}
+		for name, service := range m.compose.Services {
+			if service.Healthcheck.Test == nil {
+				return fmt.Errorf("%s has no check", name)
+			}
+			for _, v := range service.Volumes {
+				volume, _, _ := strings.Cut(v, ":")
+				used[volume] = true
+			}
+		}
+		if !slices.Equal(slices.Sorted(maps.Keys(used)), slices.Sorted(maps.Keys(m.compose.Volumes))) {
+			return fmt.Errorf("volumes = %v, used are %v", m.compose.Volumes, used)
+		}
+		for name := range m.compose.Services[s.Name].DependsOn {
+			if _, ok := m.compose.Services[name]; !ok {
+				return fmt.Errorf("it depends on %s, which is not there", name)
+			}
+		}
+		if len(m.compose.Services[s.Name].DependsOn) != len(m.compose.Services)-1 {
+			return fmt.Errorf("it waits for %v of %d", m.compose.Services[s.Name].DependsOn, len(m.compose.Services)-1)
+		}
+		return nil
+	})
+}
+
+func TestKustomizationNamesEveryManifest(t *testing.T) {
+	for _, w := range combinations() {
+		_, files := rendered(t, w)
+		var want []string
+		for _, file := range files.Paths() {
+			if path.Dir(file) == "deploy/kubernetes" && path.Base(file) != "kustomization.yaml" {
+				want = append(want, path.Base(file))
+			}
+		}
+		got := read(t, files).kustomization.Resources
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: resources = %q, want %q", name(w), got, want)
+		}
+	}
+}

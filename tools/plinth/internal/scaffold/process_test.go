@@ -1,0 +1,196 @@
+//go:build unix
+
+package scaffold_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// running is a built service that runs.
+type running struct {
+	t        *testing.T
+	cmd      *exec.Cmd
+	ended    chan struct{}
+	out      *bytes.Buffer
+	url, rpc string
+}
+
+// launch builds the service and runs it with the lines of .env.example as its .env.
+func (p *project) launch(env ...string) *running {
+	p.t.Helper()
+	p.goCommand("build", "-o", "service", ".")
+	if err := os.WriteFile(filepath.Join(p.dir, ".env"), []byte(p.read(".env.example")), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	httpPort, rpcPort := freePort(p.t), freePort(p.t)
+	cmd := p.command(append(env,
+		"PLINTH_PORT="+httpPort, "GRPC_PORT="+rpcPort, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none",
+	), filepath.Join(p.dir, "service"))
+	r := &running{
+		t: p.t, cmd: cmd, ended: make(chan struct{}), out: &bytes.Buffer{},
+		url: "http://127.0.0.1:" + httpPort, rpc: "127.0.0.1:" + rpcPort,
+	}
+	cmd.Stdout, cmd.Stderr = r.out, r.out
+	cmd.Cancel = func() error { return cmd.Process.Kill() }
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	go func() { _ = cmd.Wait(); close(r.ended) }()
+	p.t.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended })
+	r.awaitReady()
+	return r
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+func (r *running) awaitReady() {
+	r.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(30 * time.Second); ; {
+		if status, _ := r.request(http.MethodGet, "/readyz", ""); status == http.StatusOK {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-r.ended:
+			r.t.Fatalf("the service has ended:\n%s", r.out)
+		case <-late:
+			_ = r.cmd.Process.Kill()
+			<-r.ended
+			r.t.Fatalf("the service is not ready:\n%s", r.out)
+		}
+	}
+}
+
+// request returns the status 0 where nothing answers.
+func (r *running) request(method, path, body string) (int, string) {
+	r.t.Helper()
+	request, err := http.NewRequestWithContext(r.t.Context(), method, r.url+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(text)
+}
+
+// raw is a codec of gRPC for messages that are encoded already.
+type raw struct{}
+
+func (raw) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+
+func (raw) Unmarshal(data []byte, v any) error {
+	*v.(*[]byte) = data
+	return nil
+}
+
+func (raw) Name() string { return "proto" }
+
+// getNote calls NoteService.GetNote.
+func (r *running) getNote(id int64) (string, error) {
+	conn, err := grpc.NewClient(r.rpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close() }()
+	request, response := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(id)), []byte(nil)
+	err = conn.Invoke(r.t.Context(), "/note.v1.NoteService/GetNote", &request, &response, grpc.ForceCodec(raw{}))
+	return string(response), err
+}
+
+// converse creates a note over HTTP and reads it over both transports.
+func (r *running) converse() {
+	r.t.Helper()
+	status, text := r.request(http.MethodPost, "/api/v1/notes", `{"title":"Shopping","text":"milk, bread"}`)
+	var made struct{ Data struct{ ID string } }
+	if err := json.Unmarshal([]byte(text), &made); err != nil || status != http.StatusOK {
+		r.t.Fatalf("create = %d %s", status, text)
+	}
+	if status, text := r.request(http.MethodGet, "/api/v1/notes/"+made.Data.ID, ""); status != http.StatusOK || !strings.Contains(text, "milk, bread") {
+		r.t.Errorf("get = %d %s", status, text)
+	}
+	id, err := strconv.ParseInt(made.Data.ID, 10, 64)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if note, err := r.getNote(id); err != nil || !strings.Contains(note, "milk, bread") {
+		r.t.Errorf("get over gRPC = %q, %v", note, err)
+	}
+}
+
+// stop sends SIGTERM and returns the exit code.
+func (r *running) stop() int {
+	r.t.Helper()
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		r.t.Fatal(err)
+	}
+	select {
+	case <-r.ended:
+	case <-time.After(30 * time.Second):
+		r.t.Fatal("the service does not stop")
+	}
+	return r.cmd.ProcessState.ExitCode()
+}
+
+func TestServiceWithEverythingRunsOnSQLite(t *testing.T) {
+	p := write(t, everything("sqlite", "memory"))
+	r := p.launch()
+	r.converse()
+	if code := r.stop(); code != 0 || !strings.Contains(r.out.String(), "words counted") {
+		t.Errorf("exit code = %d, want 0 and the background work:\n%s", code, r.out)
+	}
+}
+
+// It runs on Redis, too, where there is one.
+func TestServiceWithEverythingRunsOnPostgres(t *testing.T) {
+	env, cache := newDatabase(t), "memory"
+	if url, ok := xEnv.GetEnv("PLINTH_TEST_REDIS_URL"); ok {
+		env, cache = append(env, "NOSQL_URL="+url, "NOSQL_PREFIX=new:"), "redis"
+	}
+	p := write(t, everything("postgres", cache))
+	p.goWith(append(env, "TEST_BACKENDS=1"), "test", "-count=1", "./...")
+	r := p.launch(env...)
+	r.converse()
+	if code := r.stop(); code != 0 {
+		t.Errorf("exit code = %d:\n%s", code, r.out)
+	}
+	if !strings.Contains(r.out.String(), `"backend":"postgres"`) {
+		t.Errorf("the leases are not those of the server:\n%s", r.out)
+	}
+}

@@ -1,0 +1,104 @@
+package scaffold_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/plinthgo/plinth/tools"
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
+	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
+)
+
+// repository returns the root of the repository, in which this module may not lie.
+func repository(t *testing.T) string {
+	t.Helper()
+	root, err := workspace.Find()
+	if err != nil {
+		t.Skipf("outside of the repository: %v", err)
+	}
+	return root
+}
+
+func TestEnvelopeIsThatOfTheModule(t *testing.T) {
+	want, err := os.ReadFile(filepath.Join(repository(t), "grpcx", "proto", "base.proto"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, files := rendered(t, everything("sqlite", "memory"))
+	if !bytes.Equal(files["third_party/grpcx/proto/base.proto"], want) {
+		t.Error("templates/proto/base.proto.tmpl is not grpcx/proto/base.proto: copy it")
+	}
+}
+
+// TestGeneratedCodeIsThatOfTheProto generates the code as the service's own configuration says, with the tools of `make
+// generate`.
+func TestGeneratedCodeIsThatOfTheProto(t *testing.T) {
+	bin := filepath.Join(repository(t), "bin")
+	for _, tool := range []string{"buf", "protoc-gen-go", "protoc-gen-go-grpc"} {
+		if _, err := os.Stat(filepath.Join(bin, tool)); err != nil {
+			t.Skipf("%s is not built: make generate", tool)
+		}
+	}
+	dir := written(t, everything("sqlite", "memory"))
+	config := filepath.Join(dir, "buf.gen.yaml")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugin := regexp.MustCompile(`\[go, run, \S+/(protoc-gen-[a-z-]+)@v[0-9.]+\]`)
+	if found := plugin.FindAll(text, -1); len(found) != 2 {
+		t.Fatalf("buf.gen.yaml runs %q", found)
+	}
+	if err := os.WriteFile(config, plugin.ReplaceAll(text, []byte(bin+"/$1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, filepath.Join(dir, "api"))
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "buf"), "generate")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("buf generate: %v\n%s", err, out)
+	}
+	for file, code := range tree(t, filepath.Join(dir, "api")) {
+		if code != before[file] {
+			t.Errorf("%s is out of date; the proto makes\n%s", file, code)
+		}
+	}
+}
+
+func TestToolsAreThoseOfTheRepository(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(repository(t), "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, err := tools.Versions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scaffold.Service{}
+	for name, got := range map[string]string{
+		"LINT_AT": s.LintVersion(), "BUF_AT": s.BufVersion(), "PROTOC_GEN_GO_GRPC_AT": s.ProtocGRPCVersion(),
+		"PROTOC_GEN_GO_AT": versions["google.golang.org/protobuf"],
+	} {
+		want := regexp.MustCompile(name + ` +:= (\S+)`).FindSubmatch(makefile)
+		if want == nil || got != string(want[1]) {
+			t.Errorf("%s = %s, the Makefile has %s", name, got, want)
+		}
+	}
+}
+
+func TestEveryPluginHasAVersion(t *testing.T) {
+	versions, err := tools.Versions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range append(catalog.Databases(), catalog.Caches()...) {
+		if versions[b.Module] == "" {
+			t.Errorf("go.mod of tools does not require %s", b.Module)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+// Package scaffold writes a service, and extends one that is there.
+//
+// Everything comes from the templates in this binary: nothing is fetched, and nothing is run.
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plinthgo/plinth/tools"
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
+)
+
+// Wanted says which service is to be written.
+type Wanted struct {
+	Module string
+	// Database and Cache are names of the catalog, or none.
+	Database, Cache         string
+	GRPC, Async, Cron, Mail bool
+}
+
+// Service is what the templates know of a service.
+type Service struct {
+	Module, Name            string
+	DB, Cache               *catalog.Backend // nil is none
+	GRPC, Async, Cron, Mail bool
+	versions                map[string]string
+}
+
+// NewService checks what is wanted. The error has everything that is wrong with it.
+func NewService(w Wanted) (*Service, error) {
+	database, databaseErr := choose("database", catalog.Databases(), w.Database)
+	cache, cacheErr := choose("cache", catalog.Caches(), w.Cache)
+	if err := errors.Join(CheckModule(w.Module), databaseErr, cacheErr); err != nil {
+		return nil, err
+	}
+	versions, err := tools.Versions()
+	if err != nil {
+		return nil, err
+	}
+	return &Service{
+		Module: w.Module, Name: ServiceName(w.Module), DB: database, Cache: cache,
+		GRPC: w.GRPC, Async: w.Async, Cron: w.Cron, Mail: w.Mail, versions: versions,
+	}, nil
+}
+
+// choose returns the backend of that name, or nil for none.
+func choose(kind string, backends []catalog.Backend, name string) (*catalog.Backend, error) {
+	if name == catalog.None {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	b, ok := catalog.Find(backends, name)
+	if !ok {
+		return nil, fmt.Errorf("there is no %s %q, but: %s, none", kind, name, strings.Join(catalog.Names(backends), ", "))
+	}
+	return &b, nil
+}
+
+// SQLite reports whether the database is a file.
+func (s *Service) SQLite() bool { return s.DB != nil && !s.DB.Server() }
+
+// Replicated reports whether several processes may serve the same notes.
+func (s *Service) Replicated() bool { return s.DB != nil && s.DB.Server() }
+
+// Servers reports whether the database or the cache is a server, which tests may be run on.
+func (s *Service) Servers() bool {
+	return s.DB != nil && s.DB.Server() || s.Cache != nil && s.Cache.Server()
+}
+
+// DurableJobs reports whether work is stored before it is done.
+func (s *Service) DurableJobs() bool { return s.DB != nil && (s.Async || s.Mail) }
+
+// MailJobs reports whether mail is stored before it is sent.
+func (s *Service) MailJobs() bool { return s.DB != nil && s.Mail }
+
+// HasTasks reports whether anything runs beside the HTTP server.
+func (s *Service) HasTasks() bool { return s.GRPC || s.Cron || s.DurableJobs() }
+
+// HasNodes reports whether the nodes fill a file of their own.
+func (s *Service) HasNodes() bool { return s.DurableJobs() || s.Mail }
+
+// SingleRun reports whether something decides among replicas who runs a job.
+func (s *Service) SingleRun() bool {
+	return s.DB != nil || s.Cache != nil && s.Cache.Server()
+}
+
+// Backends are what the service was given.
+func (s *Service) Backends() []catalog.Backend {
+	var list []catalog.Backend
+	for _, b := range []*catalog.Backend{s.DB, s.Cache} {
+		if b != nil {
+			list = append(list, *b)
+		}
+	}
+	if s.Mail {
+		list = append(list, catalog.Mailbox())
+	}
+	return list
+}
+
+// Plugins are the imports of plugins.go.
+func (s *Service) Plugins() []string {
+	var list []string
+	for _, b := range s.Backends() {
+		if b.Module != "" {
+			list = append(list, b.Module)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestPlugins are the imports of the tests, which need a database and a cache in memory.
+func (s *Service) TestPlugins() []string {
+	var list []string
+	if s.Cache != nil && s.Cache.Server() {
+		list = append(list, catalog.Caches()[0].Module)
+	}
+	if s.DB != nil && s.DB.Server() {
+		list = append(list, catalog.Databases()[0].Module)
+	}
+	return list
+}
+
+// Version returns the version of a module that this program was built with.
+func (s *Service) Version(path string) string { return s.versions[path] }
+
+// requirements are the modules that the service imports packages of.
+func (s *Service) requirements() []string {
+	list := append([]string{workspace.Root + "/core", "github.com/gin-gonic/gin"}, s.Plugins()...)
+	list = append(list, s.TestPlugins()...)
+	for _, extra := range []struct {
+		wanted bool
+		paths  []string
+	}{
+		{s.DB != nil, []string{"gorm.io/gorm"}},
+		{s.GRPC, []string{workspace.Root + "/grpcx", "google.golang.org/grpc", "google.golang.org/protobuf"}},
+		{s.Async || s.Mail, []string{workspace.Root + "/asyncx"}},
+		{s.Cron, []string{workspace.Root + "/cronx"}},
+		{s.Mail, []string{workspace.Root + "/notifyx"}},
+	} {
+		if extra.wanted {
+			list = append(list, extra.paths...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -1,0 +1,112 @@
+package scaffold_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
+)
+
+func TestServiceNameIsALabel(t *testing.T) {
+	for _, tc := range []struct{ name, module, want string }{
+		{name: "last element", module: "example.com/shop", want: "shop"},
+		{name: "capitals and dots", module: "example.com/My.Shop", want: "my-shop"},
+		{name: "major version", module: "example.com/shop/v2", want: "shop"},
+		{name: "one element", module: "shop", want: "shop"},
+		{name: "digits first", module: "example.com/2fast", want: "service-2fast"},
+		{name: "name of a container", module: "example.com/redis", want: "redis-service"},
+		{name: "long", module: "example.com/" + strings.Repeat("a", 80), want: strings.Repeat("a", 40)},
+		{name: "no letter", module: "example.com/_", want: "service"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := scaffold.ServiceName(tc.module); got != tc.want {
+				t.Errorf("name = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestWrongWishesAreToldAtOnce(t *testing.T) {
+	_, err := scaffold.NewService(scaffold.Wanted{Module: "no module", Database: "mongo", Cache: "memcached"})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		`"no module" is no module path, such as example.com/shop`,
+		`there is no database "mongo", but: sqlite, postgres, mysql, oracle, sqlserver, none`,
+		`there is no cache "memcached", but: memory, redis, none`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error\n%v\nlacks %s", err, want)
+		}
+	}
+}
+
+func TestModulesThatTheGoCommandWouldNotBuildAreRefused(t *testing.T) {
+	for _, tc := range []struct{ name, module, want string }{
+		{name: "nothing", want: "is empty"},
+		{name: "space", module: "a b", want: "is no module path"},
+		{name: "leading slash", module: "/shop", want: "is no module path"},
+		{name: "standard library", module: "net", want: "begins like a package of the standard library"},
+		{name: "below the standard library", module: "log/shop", want: "begins like a package of the standard library"},
+		{name: "version 1", module: "example.com/shop/v1", want: "ends in a version"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if err := scaffold.CheckModule(tc.module); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestWrongEntitiesAreToldAtOnce(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		entity string
+		fields []string
+		want   string
+	}{
+		{name: "lower case", entity: "order", fields: []string{"a:int"}, want: `"order" is no name of an entity`},
+		{name: "no letter", entity: "9", fields: []string{"a:int"}, want: "is no name of an entity"},
+		{name: "keyword", entity: "Type", fields: []string{"a:int"}, want: "is a word of Go or of the service"},
+		{name: "word of the service", entity: "Log", fields: []string{"a:int"}, want: "is a word of Go or of the service"},
+		{name: "no plural", entity: "Series", fields: []string{"a:int"}, want: "has no plural of its own"},
+		{name: "no field", entity: "Order", want: "needs a field"},
+		{name: "no type", entity: "Order", fields: []string{"total"}, want: `field "total": write name:type`},
+		{name: "unknown type", entity: "Order", fields: []string{"a:money"}, want: `there is no type "money", but: string, text, int, int64, float64, bool, time, id`},
+		{name: "no name", entity: "Order", fields: []string{"1a:int"}, want: `"1a" is no name`},
+		{name: "twice", entity: "Order", fields: []string{"a_b:int", "aB:int"}, want: "has one of that name"},
+		{name: "of every entity", entity: "Order", fields: []string{"created_at:time"}, want: "has one of that name"},
+		{name: "two problems", entity: "Order", fields: []string{"1a:int", "a:money"}, want: "is no name, such as total or paid_at\nfield"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if err := scaffold.CheckEntity(tc.entity, tc.fields); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestNamesOfAnEntity(t *testing.T) {
+	for _, tc := range []struct{ name, entity, file, route, table string }{
+		{name: "one word", entity: "Order", file: "order", route: "orders", table: "orders"},
+		{name: "two words", entity: "OrderItem", file: "order_item", route: "order-items", table: "order_items"},
+		{name: "irregular", entity: "Person", file: "person", route: "people", table: "people"},
+		{name: "y", entity: "Category", file: "category", route: "categories", table: "categories"},
+		{name: "ending that means a test", entity: "BloodTest", file: "blood_test_entity", route: "blood-tests", table: "blood_tests"},
+		{name: "ending that means a system", entity: "MyWindows", file: "", route: "", table: ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e, err := scaffold.NewEntity(&scaffold.Service{}, tc.entity, []string{"a:int"})
+			if tc.file == "" {
+				if err == nil {
+					t.Error("no error")
+				}
+				return
+			}
+			if err != nil || e.FileName() != tc.file || e.Route != tc.route || e.Table != tc.table {
+				t.Errorf("entity = %+v, %v", e, err)
+			}
+		})
+	}
+}

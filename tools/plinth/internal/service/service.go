@@ -1,0 +1,121 @@
+// Package service knows the service in whose folder the program was started: its module, its code and its environment.
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/mod/modfile"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/tools/plinth/internal/dotenv"
+)
+
+// Service is a folder with a go.mod, or one without where there is none above.
+type Service struct {
+	// Root is the folder of go.mod, else the one that was asked for.
+	Root string
+	// Module is what go.mod says, nil where there is none or it does not parse.
+	Module *modfile.File
+	// ModuleErr is why it does not parse.
+	ModuleErr error
+	// File is .env in Root.
+	File *dotenv.File
+	// FileErr is why it cannot be read.
+	FileErr error
+
+	fromFile map[xEnv.EnvKey]bool // variables that only the file gives a value
+	fromCode map[xEnv.EnvKey]bool // variables that only xOption.WithEnvDefaults does
+}
+
+// Find returns the service that the folder belongs to.
+func Find(dir string) (*Service, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{Root: dir, File: &dotenv.File{}}
+	for at := dir; ; at = filepath.Dir(at) {
+		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		if err == nil {
+			s.Root = at
+			s.Module, s.ModuleErr = modfile.Parse("go.mod", text, nil)
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	file, err := dotenv.Read(filepath.Join(s.Root, ".env"))
+	if s.FileErr = err; err == nil {
+		s.File = file
+	}
+	return s, nil
+}
+
+// HasModule reports whether there is a go.mod, be it one that parses or not.
+func (s *Service) HasModule() bool { return s.Module != nil || s.ModuleErr != nil }
+
+// Enter makes the program see what the service will: its folder is the working directory, .env is in the environment where that
+// does not say otherwise, and the defaults in its code where neither does.
+func (s *Service) Enter() error {
+	if err := os.Chdir(s.Root); err != nil {
+		return fmt.Errorf("enter the service's folder: %w", err)
+	}
+	s.fromFile = map[xEnv.EnvKey]bool{}
+	for name, value := range s.File.Values {
+		if _, set := os.LookupEnv(name); !set && value != "" {
+			s.fromFile[xEnv.EnvKey(name)] = true
+		}
+	}
+	if err := xEnv.Apply(s.File.Values); err != nil {
+		return err
+	}
+	defaults, err := s.Defaults()
+	if err != nil {
+		return fmt.Errorf("read the service's code: %w", err)
+	}
+	s.fromCode = map[xEnv.EnvKey]bool{}
+	texts := map[string]string{}
+	for key, value := range defaults {
+		if _, set := os.LookupEnv(key.String()); !set {
+			s.fromCode[key], texts[key.String()] = true, value
+		}
+	}
+	return xEnv.Apply(texts)
+}
+
+// Origin says where the value of a variable comes from.
+type Origin string
+
+// The origins of values.
+const (
+	FromEnvironment Origin = "environment"
+	FromFile        Origin = ".env"
+	FromCode        Origin = "code"
+	FromDefault     Origin = "default"
+	FromNowhere     Origin = "unset"
+)
+
+// Value returns a variable's value after Enter, and its origin.
+func (s *Service) Value(v xEnv.Var) (string, Origin) {
+	text, set := xEnv.GetEnv(v.Key)
+	switch {
+	case set && s.fromFile[v.Key]:
+		return text, FromFile
+	case set && s.fromCode[v.Key]:
+		return text, FromCode
+	case set:
+		return text, FromEnvironment
+	case v.Default != "":
+		return v.Default, FromDefault
+	default:
+		return "", FromNowhere
+	}
+}

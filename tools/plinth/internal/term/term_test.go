@@ -1,0 +1,80 @@
+package term_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/plinthgo/plinth/tools/plinth/internal/term"
+)
+
+// printer prints into files, as a program behind a pipe does.
+func printer(t *testing.T, w term.Wanted) (p *term.Printer, out, errs func() string) {
+	t.Helper()
+	open := func(name string) (*os.File, func() string) {
+		path := filepath.Join(t.TempDir(), name)
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		return f, func() string {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+	}
+	o, out := open("out")
+	e, errs := open("err")
+	p = term.New(nil, o, e)
+	p.Configure(w)
+	return p, out, errs
+}
+
+func TestThroughAPipeEverythingIsPlain(t *testing.T) {
+	p, out, errs := printer(t, term.Wanted{})
+	if p.Interactive || p.Colour || p.IsTerminal() {
+		t.Errorf("a file is taken for a terminal: %+v", p)
+	}
+	p.Step("waiting")
+	p.Done("written to %s", "x")
+	p.Note("%s", p.Paint(term.Bad, "a note"))
+	p.Warn("careful")
+	p.Table([]string{"NAME", "TEXT"}, [][]string{{"a", "one\ntwo"}, {"longer", "x\ty"}})
+	if want := "written to x\na note\nNAME    TEXT\na       one two\nlonger  x y\n"; out() != want {
+		t.Errorf("output = %q, want %q", out(), want)
+	}
+	if want := "warning: careful\n"; errs() != want {
+		t.Errorf("errors = %q, want %q", errs(), want)
+	}
+}
+
+func TestWithJSONTheResultIsOneDocument(t *testing.T) {
+	p, out, _ := printer(t, term.Wanted{JSON: true})
+	p.Done("done")
+	p.Note("a note")
+	if err := p.WriteJSON(map[string]string{"a": "<b>"}); err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]string
+	if err := json.Unmarshal([]byte(out()), &v); err != nil || v["a"] != "<b>" || bytes.Contains([]byte(out()), []byte(`\u003c`)) {
+		t.Errorf("output = %q, %v", out(), err)
+	}
+}
+
+func TestColourCanBeForced(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("CLICOLOR_FORCE", "1")
+	p, _, _ := printer(t, term.Wanted{})
+	if got, want := p.Paint(term.Good, "x"), "\x1b[32mx\x1b[0m"; got != want {
+		t.Errorf("painted = %q, want %q", got, want)
+	}
+	p.Configure(term.Wanted{NoColor: true})
+	if got := p.Paint(term.Good, "x"); got != "x" {
+		t.Errorf("with --no-color = %q", got)
+	}
+}

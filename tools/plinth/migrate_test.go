@@ -1,0 +1,164 @@
+package main_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	_ "github.com/plinthgo/plinth/dbplugins/postgres"
+)
+
+// files are two migrations that every database understands.
+var files = map[string]string{
+	"internal/migration/0001_users.sql":  "CREATE TABLE ${prefix}users (id INTEGER);\n",
+	"internal/migration/0002_orders.sql": "CREATE TABLE ${prefix}orders (id INTEGER);\nINSERT INTO ${prefix}orders VALUES (1);\n",
+}
+
+// migrations are what migrate prints as JSON.
+type migrations struct {
+	Applied, Migrations []struct {
+		Version, Name, State string
+		AppliedAt            string `json:"applied_at"`
+	}
+}
+
+// through plays a life of migrations: pending, applied, and nothing more to do.
+func through(t *testing.T, dir string, env []string) {
+	t.Helper()
+	put(t, dir, files)
+	status := plinth(t, dir, env, "migrate", "status")
+	if status.code != 0 || strings.Count(status.out, "pending  000") != 2 {
+		t.Errorf("status before: exit code %d\n%s%s", status.code, status.out, status.err)
+	}
+	if check := plinth(t, dir, env, "migrate", "status", "--check"); check.code != 3 || check.err != "" {
+		t.Errorf("status --check before: exit code %d, %q, want 3", check.code, check.err)
+	}
+	up := plinth(t, dir, env, "migrate", "up")
+	if up.code != 0 || !strings.HasPrefix(up.out, "applied 0001_users.sql\napplied 0002_orders.sql\nthe schema of ") || up.err != "" {
+		t.Fatalf("up: exit code %d\n%s%s", up.code, up.out, up.err)
+	}
+	var again migrations
+	decode(t, plinth(t, dir, env, "migrate", "up", "--json").out, &again)
+	if len(again.Applied) != 0 || len(again.Migrations) != 2 {
+		t.Errorf("up again: %+v, want nothing applied", again)
+	}
+	var after migrations
+	r := plinth(t, dir, env, "migrate", "status", "--check", "--json")
+	decode(t, r.out, &after)
+	if r.code != 0 || len(after.Migrations) != 2 {
+		t.Fatalf("status after: exit code %d, %+v", r.code, after)
+	}
+	for i, m := range after.Migrations {
+		if want := []string{"0001", "0002"}[i]; m.Version != want || m.State != "applied" || m.AppliedAt == "" {
+			t.Errorf("migration %d = %+v", i, m)
+		}
+	}
+}
+
+func TestMigrateOnSQLite(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n", ".env": "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n"})
+	put(t, dir, files)
+	if _ = plinth(t, dir, nil, "migrate", "status"); exists(filepath.Join(dir, "shop.db")) {
+		t.Error("status has made the database file")
+	}
+	through(t, dir, nil)
+	// From a folder below, and with the folder named from there.
+	sub := filepath.Join(dir, "internal")
+	for _, args := range [][]string{{"migrate", "status", "--check"}, {"migrate", "status", "--check", "--dir", "migration"}} {
+		if got := plinth(t, sub, nil, args...); got.code != 0 {
+			t.Errorf("%v from below: exit code %d, %s", args, got.code, got.err)
+		}
+	}
+}
+
+func TestMigrateOnPostgreSQL(t *testing.T) {
+	env, pass := postgres(t)
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n"})
+	env = append(env, "DATABASE_PASS="+pass, "DATABASE_PREFIX=plinth_cli_")
+	t.Cleanup(func() { drop(t, "plinth_cli_users", "plinth_cli_orders", "plinth_cli_plinth_migrations") })
+	through(t, dir, env)
+}
+
+// drop removes tables from the server of the tests.
+func drop(t *testing.T, tables ...string) {
+	t.Helper()
+	ctx := context.Background() // that of the test has ended
+	db, err := xDB.Open(ctx, xDB.Options{Driver: "postgres", DSN: xLog.Secret(dbtest.FindServer(t, "postgres").DSN)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = xDB.Close(db) }()
+	for _, table := range tables {
+		if err := db.Exec("DROP TABLE IF EXISTS " + table).Error; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestMigrateSaysWhichStatementFailed(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{
+		"go.mod": "module example.com/shop\n", ".env": "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
+		"internal/migration/0001_users.sql":  "CREATE TABLE users (id INTEGER);\n",
+		"internal/migration/0002_broken.sql": "-- a comment\nINSERT INTO gone VALUES (1);\n",
+	})
+	up := plinth(t, dir, nil, "migrate", "up")
+	if up.code != 1 || up.out != "applied 0001_users.sql\n" || !strings.HasPrefix(up.err, "plinth: ") ||
+		!strings.Contains(up.err, "0002_broken.sql:2") || strings.Count(up.err, "\n") != 1 {
+		t.Errorf("exit code %d\n%s%s", up.code, up.out, up.err)
+	}
+	status := plinth(t, dir, nil, "migrate", "status")
+	if !strings.Contains(status.out, "failed   0002") {
+		t.Errorf("status:\n%s", status.out)
+	}
+}
+
+func TestFirstMigrationThatFailsMayNeedATableOfAnEntity(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{
+		"go.mod": "module example.com/shop\n", ".env": "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
+		"internal/migration/0001_index.sql": "CREATE INDEX notes_text ON notes (text);\n",
+	})
+	up := plinth(t, dir, nil, "migrate", "up")
+	if up.code != 1 || !strings.Contains(up.err, "0001_index.sql:1") || !strings.Contains(up.err, "start it once") {
+		t.Errorf("exit code %d\n%s%s", up.code, up.out, up.err)
+	}
+}
+
+func TestMigrateNeedsFilesAndADatabase(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n", "empty/readme.txt": "none\n"})
+	for _, tc := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{name: "no folder", args: []string{"up"}, want: "plinth: there is no folder internal/migration: name the one with the SQL files with --dir\n"},
+		{name: "no file", args: []string{"status", "--dir", "empty"}, want: "plinth: there is no .sql file in " + filepath.Join(dir, "empty") + "\n"},
+		{name: "no folder either", args: []string{"up", "--dir", "go.mod"}, want: "plinth: " + filepath.Join(dir, "go.mod") + " is no folder\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := plinth(t, dir, nil, append([]string{"migrate"}, tc.args...)...)
+			if got.code != 1 || got.err != tc.want {
+				t.Errorf("exit code %d and %q, want 1 and %q", got.code, got.err, tc.want)
+			}
+		})
+	}
+	put(t, dir, files)
+	got := plinth(t, dir, nil, "migrate", "up")
+	if want := "plinth: there is no database: set DATABASE_DRIVER and what it needs"; got.code != 1 || !strings.HasPrefix(got.err, want) {
+		t.Errorf("without a database: exit code %d, %q", got.code, got.err)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,172 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// program is the path of the program, which TestMain builds.
+var program string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "plinth")
+	if err != nil {
+		panic(err)
+	}
+	program = filepath.Join(dir, "plinth.exe") // the name counts on one system, and is one on all
+	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", program, "github.com/plinthgo/plinth/tools/plinth").CombinedOutput()
+	if err != nil {
+		panic(fmt.Sprintf("build: %v\n%s", err, out))
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// result is what a run of the program has left.
+type result struct {
+	out, err string
+	code     int
+}
+
+// command prepares the program in a folder, with nothing of Plinth in the environment but what is given as NAME=value.
+func command(ctx context.Context, dir string, env []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = dir
+	known := map[string]bool{"CI": true, "NO_COLOR": true, "CLICOLOR": true, "CLICOLOR_FORCE": true}
+	for _, v := range xEnv.Table() {
+		known[v.Key.String()] = true
+	}
+	for _, pair := range os.Environ() {
+		if name, _, _ := strings.Cut(pair, "="); !known[name] {
+			cmd.Env = append(cmd.Env, pair)
+		}
+	}
+	cmd.Env = append(cmd.Env, env...)
+	return cmd
+}
+
+// plinth runs the program to its end.
+func plinth(t *testing.T, dir string, env []string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := command(ctx, dir, env, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{out: out.String(), err: errs.String(), code: cmd.ProcessState.ExitCode()}
+}
+
+// put writes files into a folder, by their names.
+func put(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// decode reads a result as JSON.
+func decode(t *testing.T, text string, v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		t.Fatalf("output is no JSON document: %v\n%s", err, text)
+	}
+}
+
+func TestExitCodesAndMessages(t *testing.T) {
+	dir := t.TempDir()
+	for _, tc := range []struct {
+		name string
+		env  []string
+		args []string
+		code int
+		want string // on standard error
+	}{
+		{name: "help", args: []string{"--help"}, code: 0},
+		{name: "no command", code: 0},
+		{name: "a command that there is not", args: []string{"dcotor"}, code: 2, want: "plinth: unknown command \"dcotor\" for \"plinth\"\n\nDid you mean this?\n\tdoctor\nSee plinth --help\n"},
+		{name: "a flag that there is not", args: []string{"env", "--bad"}, code: 2, want: "plinth: unknown flag: --bad\nSee plinth env --help\n"},
+		{name: "an argument too many", args: []string{"version", "x"}, code: 2, want: "plinth: unknown command \"x\" for \"plinth version\"\nSee plinth version --help\n"},
+		{name: "half a command", args: []string{"migrate"}, code: 2, want: "plinth: plinth migrate needs one of: up, status\nSee plinth migrate --help\n"},
+		{name: "half a command and a word", args: []string{"migrate", "down"}, code: 2, want: "plinth: there is no plinth migrate \"down\", but: up, status\nSee plinth migrate --help\n"},
+		{name: "a value that there is not", args: []string{"env", "--format", "xml"}, code: 2, want: "plinth: there is no format \"xml\", but: table, markdown, dotenv, schema\nSee plinth env --help\n"},
+		{name: "two forms", args: []string{"env", "--json", "--format", "dotenv"}, code: 2, want: "plinth: --json and --format dotenv are two forms\nSee plinth env --help\n"},
+		{name: "a failure", args: []string{"migrate", "up"}, code: 1, want: "plinth: there is no folder internal/migration: name the one with the SQL files with --dir\n"},
+		{name: "a wrong value", env: []string{"PLINTH_PORT=abc"}, args: []string{"env", "--check"}, code: 3, want: "problem: PLINTH_PORT: \"abc\" is not an integer (accepted: 0 to 65535)\n"},
+		{name: "a wrong value that nobody checks", env: []string{"PLINTH_PORT=abc"}, args: []string{"env"}, code: 0, want: "problem: PLINTH_PORT: \"abc\" is not an integer (accepted: 0 to 65535)\n"},
+		{name: "no wrong value", args: []string{"env", "--check"}, code: 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := plinth(t, dir, tc.env, tc.args...)
+			if got.code != tc.code || got.err != tc.want {
+				t.Errorf("exit code %d and %q, want %d and %q", got.code, got.err, tc.code, tc.want)
+			}
+		})
+	}
+}
+
+func TestHelpStatesTheExitCodes(t *testing.T) {
+	got := plinth(t, t.TempDir(), nil, "help")
+	for _, want := range []string{"0  done", "1  it failed", "2  the command line makes no sense", "3  it has checked, and found something wrong"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("the help does not say %q:\n%s", want, got.out)
+		}
+	}
+}
+
+func TestVersionNamesProgramGoAndModules(t *testing.T) {
+	dir := t.TempDir()
+	plain := plinth(t, dir, nil, "version")
+	if !strings.HasPrefix(plain.out, "plinth ") || !strings.Contains(plain.out, "github.com/plinthgo/plinth/core ") {
+		t.Errorf("version = %q", plain.out)
+	}
+	var v struct {
+		Version, Go string
+		Modules     []struct{ Path, Version string }
+	}
+	decode(t, plinth(t, dir, nil, "version", "--json").out, &v)
+	if v.Version == "" || !strings.HasPrefix(v.Go, "go1.") || len(v.Modules) == 0 {
+		t.Errorf("version --json = %+v", v)
+	}
+}
+
+func TestCompletionKnowsCommandsAndValues(t *testing.T) {
+	dir := t.TempDir()
+	for shell, want := range map[string]string{
+		"bash": "complete -o default", "zsh": "#compdef plinth", "fish": "complete -c plinth", "powershell": "Register-ArgumentCompleter",
+	} {
+		if got := plinth(t, dir, nil, "completion", shell); got.code != 0 || !strings.Contains(got.out, want) {
+			t.Errorf("completion %s: exit code %d, and no %q", shell, got.code, want)
+		}
+	}
+	for _, tc := range []struct{ typed, want string }{
+		{"doc", "doctor"}, {"env --format ", "dotenv"}, {"env --group ", "Database"}, {"migrate ", "status"},
+	} {
+		args := append([]string{"__complete"}, strings.Split(tc.typed, " ")...)
+		if got := plinth(t, dir, nil, args...); !strings.Contains(got.out, tc.want) {
+			t.Errorf("%q is completed with %q, want %q among it", tc.typed, got.out, tc.want)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// atTerminal runs the program at a pseudo terminal and returns what stands on it.
+func atTerminal(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	screen, tty, err := pty.Open()
+	if errors.Is(err, pty.ErrUnsupported) || errors.Is(err, os.ErrPermission) {
+		t.Skip("no pseudo terminal here: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = screen.Close() }()
+	if err := pty.Setsize(screen, &pty.Winsize{Rows: 50, Cols: 90}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := command(ctx, dir, append([]string{"TERM=xterm-256color"}, env...), args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = tty.Close()
+	var shown bytes.Buffer
+	_, _ = io.Copy(&shown, screen) // it ends with an error of the system, where the last writer has gone
+	_ = cmd.Wait()
+	return shown.String()
+}
+
+const colour = "\x1b[1m"
+
+func TestPeopleAtATerminalSeeColourAndNobodyElseDoes(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n"})
+	for _, args := range [][]string{{"env", "--group", "ids"}, {"doctor"}} {
+		for _, tc := range []struct {
+			name string
+			env  []string
+			flag string
+			want bool
+		}{
+			{name: "terminal", want: true},
+			{name: "NO_COLOR", env: []string{"NO_COLOR=1"}},
+			{name: "TERM is dumb", env: []string{"TERM=dumb"}},
+			{name: "CLICOLOR=0", env: []string{"CLICOLOR=0"}},
+			{name: "--no-color", flag: "--no-color"},
+			{name: "--json", flag: "--json"},
+		} {
+			t.Run(args[0]+" "+tc.name, func(t *testing.T) {
+				all := args
+				if tc.flag != "" {
+					all = append(slices.Clip(all), tc.flag)
+				}
+				got := atTerminal(t, dir, tc.env, all...)
+				if strings.Contains(got, colour) != tc.want {
+					t.Errorf("colour = %v, want %v:\n%q", !tc.want, tc.want, got)
+				}
+			})
+		}
+		if got := plinth(t, dir, nil, args...); strings.Contains(got.out+got.err, "\x1b") {
+			t.Errorf("%v through a pipe has escapes: %q", args, got.out+got.err)
+		}
+	}
+}
+
+func TestAtATerminalTablesKeepItsWidth(t *testing.T) {
+	got := atTerminal(t, t.TempDir(), []string{"NO_COLOR=1"}, "env", "--group", "ids")
+	for line := range strings.Lines(got) {
+		if n := len([]rune(strings.TrimRight(line, "\r\n"))); n > 90 {
+			t.Errorf("a line has %d columns: %q", n, line)
+		}
+	}
+	if !strings.Contains(got, "────") || !strings.Contains(got, "SNOWFLAKE_LEASE_TTL") {
+		t.Errorf("no table:\n%s", got)
+	}
+}
+
+func TestProgressIsShownOnlyAtATerminalThatIsNoCI(t *testing.T) {
+	dir := t.TempDir()
+	if got := atTerminal(t, dir, nil, "doctor"); !strings.Contains(got, "looking at") {
+		t.Errorf("no progress: %q", got)
+	}
+	if got := atTerminal(t, dir, []string{"CI=true"}, "doctor"); strings.Contains(got, "looking at") {
+		t.Errorf("progress in CI: %q", got)
+	}
+}
