@@ -22,7 +22,7 @@ func newDoctor(p *term.Printer) *cobra.Command {
 		GroupID: groupCare,
 		Short:   "Find everything that is wrong with a service at once, each with its mend",
 		Long: "Look at the service in this folder: Go, go.mod, .env and every variable, drivers that are imported against those that\n" +
-			"are configured, ports, database, cache, clocks and node numbers. Everything that is wrong is said at once, each with\n" +
+			"are configured, ports, database, cache, mail, clocks and node numbers. Everything that is wrong is said at once, each with\n" +
 			"its mend, and the exit code is then 3; a warning does not change it. Nothing is changed and nothing downloaded, and\n" +
 			"no secret is printed.",
 		Example:           "  plinth doctor\n  plinth doctor --json --timeout 3s",

@@ -77,6 +77,7 @@ func Run(ctx context.Context, s *service.Service, o Options) []Finding {
 		{"ports", p.checkPorts},
 		{"database", p.checkDatabase},
 		{"cache", p.checkCache},
+		{"mail", p.checkMail},
 	})
 	// The clocks of the servers are known only now.
 	return append(found, together(ctx, o, []check{{"clock", p.checkClock}, {"node", p.checkNode}})...)

@@ -2,7 +2,10 @@ package doctor_test
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +19,15 @@ import (
 // look runs doctor on an empty folder, with an environment that says nothing but env.
 func look(t *testing.T, now func() time.Time, env map[xEnv.EnvKey]string) []doctor.Finding {
 	t.Helper()
+	return lookAt(t, t.TempDir(), now, env)
+}
+
+// lookAt runs doctor on that folder.
+func lookAt(t *testing.T, dir string, now func() time.Time, env map[xEnv.EnvKey]string) []doctor.Finding {
+	t.Helper()
 	for _, v := range xEnv.Table() {
 		t.Setenv(v.Key.String(), env[v.Key])
 	}
-	dir := t.TempDir()
 	t.Chdir(dir)
 	s, err := service.Find(dir)
 	if err != nil {
@@ -100,5 +108,44 @@ func TestACheckEndsInItsTime(t *testing.T) {
 		if !has(found, check, doctor.Problem, "") {
 			t.Errorf("%s: findings = %+v", check, found)
 		}
+	}
+}
+
+func TestMailIsLookedAtWhereTheServiceSendsSome(t *testing.T) {
+	sends := t.TempDir()
+	code := "package main\n\nimport _ \"github.com/plinthgo/plinth/notifyx/email\"\n"
+	if err := os.WriteFile(filepath.Join(sends, "main.go"), []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	address := server.Addr().(*net.TCPAddr)
+	mail := func(port int) map[xEnv.EnvKey]string {
+		return map[xEnv.EnvKey]string{
+			xEnv.EmailHost: "127.0.0.1", xEnv.EmailPort: strconv.Itoa(port), xEnv.EmailFrom: "shop@example.org", xEnv.EmailTLS: "none",
+		}
+	}
+	for _, tc := range []struct {
+		name   string
+		env    map[xEnv.EnvKey]string
+		status doctor.Status
+		want   string
+	}{
+		{name: "nothing is set", status: doctor.Problem, want: "EMAIL_HOST: is missing"},
+		{name: "no sender", status: doctor.Problem, want: "EMAIL_FROM: is missing"},
+		{name: "no server", env: mail(1), status: doctor.Warning, want: "cannot be reached"},
+		{name: "a server", env: mail(address.Port), status: doctor.OK, want: "takes connections"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if found := lookAt(t, sends, nil, tc.env); !has(found, "mail", tc.status, tc.want) {
+				t.Errorf("findings = %+v", found)
+			}
+		})
+	}
+	if found := look(t, nil, nil); slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Check == "mail" }) {
+		t.Errorf("findings = %+v, want nothing on mail", found)
 	}
 }
