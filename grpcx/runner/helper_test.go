@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 		programs[name]()
 		os.Exit(0)
 	}
+	if err := os.Setenv(xEnv.LogDir.String(), "none"); err != nil { // the folder of the package is no place for logs
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 

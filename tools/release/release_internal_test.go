@@ -69,6 +69,26 @@ func TestTidyKeepsTheHashesOfTags(t *testing.T) {
 	}
 }
 
+// TestTidyTakesTheTagsThatAStrangerWillFind lets a driver use a package which only the tree of core has.
+func TestTidyTakesTheTagsThatAStrangerWillFind(t *testing.T) {
+	r := repotest.New(t)
+	t.Chdir(r.Root)
+	for _, command := range []string{"prepare", "tag"} {
+		if code := run(t.Context(), []string{command}); code != 0 {
+			t.Fatalf("%s: exit code %d", command, code)
+		}
+	}
+	r.Change("core", "core/fresh/fresh.go", "package fresh\n")
+	r.Change("sqlite", "sqlite/fresh.go", "package sqlite\n\nimport _ \"github.com/plinthgo/plinth/core/fresh\"\n")
+	before := r.Read("sqlite/go.mod")
+	if code := run(t.Context(), []string{"tidy", "sqlite"}); code != 1 || r.Read("sqlite/go.mod") != before {
+		t.Errorf("exit code %d, want 1 and nothing changed\n%s", code, r.Git("diff"))
+	}
+	if code := run(t.Context(), []string{"tidy", "examples"}); code != 0 {
+		t.Errorf("a module that is never released is tidied with the trees: exit code %d", code)
+	}
+}
+
 func TestEveryModuleOfTheTreeHasAVersionOrIsNeverReleased(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the repository")

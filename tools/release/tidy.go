@@ -15,16 +15,46 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
 
-// tidy runs go mod tidy in the modules. Their siblings answer with the working tree, so that a package which is not published
-// yet is found; the siblings' hashes are those of the tags. One that has no tag yet gets none: it changes with every commit.
-func tidy(ctx context.Context, root string, modules, chosen []workspace.Module) (err error) {
+// tidy runs go mod tidy in the modules. A module that is released is tidied with its siblings' tags, as those who require it
+// will find them; one that never is, and versions without a tag, with the working tree. The siblings' hashes are those of the tags.
+// A version that has no tag yet gets none: it changes with every commit.
+func tidy(ctx context.Context, root string, modules, chosen []workspace.Module) error {
+	released, others := split(chosen)
+	return errors.Join(
+		tidyWith(ctx, root, modules, released, func(s *stage.Stage, m workspace.Module) bool { return !s.Tagged(m, m.Version) }),
+		tidyWith(ctx, root, modules, others, func(*stage.Stage, workspace.Module) bool { return true }),
+	)
+}
+
+// split returns the modules that are released, and those that never are.
+func split(modules []workspace.Module) (released, others []workspace.Module) {
+	for _, m := range modules {
+		if m.Released() {
+			released = append(released, m)
+		} else {
+			others = append(others, m)
+		}
+	}
+	return released, others
+}
+
+// tidyWith tidies the chosen modules; tree says for which siblings the working tree answers, and not the tag.
+func tidyWith(ctx context.Context, root string, modules, chosen []workspace.Module, tree func(*stage.Stage, workspace.Module) bool) (err error) {
+	if len(chosen) == 0 {
+		return nil
+	}
 	s, err := stage.Open(ctx, root, modules)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	for _, m := range modules {
-		if err := s.Publish(ctx, m); err != nil {
+		if tree(s, m) {
+			err = s.Publish(ctx, m)
+		} else {
+			err = s.PublishTag(ctx, m, m.Version)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -101,6 +131,3 @@ func published(ctx context.Context, s *stage.Stage, l sums.Line) (string, error)
 	}
 	return s.HashTag(ctx, m, l)
 }
-
-// strangers returns the lines of a go.sum that are not of this repository's modules.
-func strangers(text string) string { return string(sums.Others([]byte(text))) }

@@ -31,7 +31,8 @@ var uses = map[string][]string{
 	"grpcx":               nil,
 	"grpcx/protovalidate": nil,
 	"notifyx":             {"postfix"},
-	"tools":               nil,
+	"tools":               {"postgres", "redis"},
+	"tools/benchmark":     nil,
 }
 
 // servers returns the kinds that the tests of the modules can use. A module that uses does not name gets all.

@@ -51,7 +51,7 @@ func (v *verifier) together(ctx context.Context) error {
 
 // public lists the packages of the modules that a program can import.
 func (v *verifier) public(ctx context.Context, folder string, modules []workspace.Module) ([]string, error) {
-	args := []string{"list", "-f", "{{if ne .Name \"main\"}}{{.ImportPath}}{{end}}"}
+	args := []string{"list", "-f", "{{if and .GoFiles (ne .Name \"main\")}}{{.ImportPath}}{{end}}"}
 	for _, m := range modules {
 		args = append(args, m.Path()+"/...")
 	}

@@ -83,7 +83,7 @@ func run(t *testing.T, r *repotest.Repo, names ...string) (string, error) {
 
 func TestGoodRepositoryPasses(t *testing.T) {
 	r := repository(t)
-	for _, state := range []string{"without tags", "tagged", "changed since"} {
+	for _, state := range []string{"without tags", "tagged", "changed since", "raised"} {
 		switch state {
 		case "tagged":
 			release(r)
@@ -91,6 +91,11 @@ func TestGoodRepositoryPasses(t *testing.T) {
 			r.Write("core/core_test.go", "package core_test\n")
 			r.Write("core/new.go", "package core\n\nconst New = 1\n")
 			r.Write("examples/new.go", "package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nconst _ = core.New\n")
+		case "raised":
+			r.Replace("go.work", "replace (", "replace (\n\tgithub.com/plinthgo/plinth/core v0.2.0 => ./core")
+			r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.2.0")
+			r.Replace("examples/go.mod", "core v0.1.0", "core v0.2.0")
+			r.Write("sqlite/new.go", "package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\nconst New = core.New\n")
 		}
 		out, err := run(t, r)
 		if err != nil {
@@ -253,5 +258,20 @@ func TestCommandIsInstalled(t *testing.T) {
 	r.Write("tools/release/consumers.yaml", limits+"commands: [{ module: core, package: cmd/gone }]\n")
 	if _, err := run(t, r, "core"); err == nil || !strings.Contains(err.Error(), "does not contain package") {
 		t.Errorf("verify = %v, want the package that is not there", err)
+	}
+}
+
+func TestOldestGoIsTried(t *testing.T) {
+	if strings.HasPrefix(runtime.Version(), "go1.25.") {
+		t.Skip("this is the oldest Go, which refuses what it does not know in every step")
+	}
+	r := repository(t)
+	r.Write("core/new.go", "package core\n\nimport \"errors\"\n\nvar As = errors.AsType[error]\n") // since Go 1.26
+	out, err := run(t, r)
+	if strings.Contains(out, "NOT BUILT WITH GO") {
+		t.Skip(out)
+	}
+	if err == nil || !strings.Contains(err.Error(), "with Go 1.25.0, the oldest that is supported") || !strings.Contains(err.Error(), "undefined: errors.AsType") {
+		t.Errorf("error = %v, want what Go 1.25 does not have", err)
 	}
 }

@@ -1,0 +1,262 @@
+//go:build unix
+
+package readme_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	_ "github.com/plinthgo/plinth/dbplugins/postgres"
+	"github.com/plinthgo/plinth/tools/internal/readme"
+	"github.com/plinthgo/plinth/tools/internal/sandbox"
+	"github.com/plinthgo/plinth/tools/internal/server"
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+)
+
+// onPostgres is how the line begins that starts the service on PostgreSQL. What follows up to the command is where the reader's
+// server is; the test's is elsewhere.
+const onPostgres = "DATABASE_DRIVER=postgres DATABASE_HOST=localhost DATABASE_USER=postgres DATABASE_PASS=secret DATABASE_NAME=postgres"
+
+// TestEverySnippetRuns does what README.md says, block after block, as a reader with an empty module cache would. Three things
+// are replaced, because they cannot run here as they are written: the address localhost:1118 by a free port, the PostgreSQL of
+// the reader by the one of this machine, and the clone from GitHub by one of this repository. The modules come from a proxy that
+// has the working tree, so @latest is that.
+func TestEverySnippetRuns(t *testing.T) {
+	root := repository(t)
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{t: t, root: root, env: stranger(t, root)}
+	for _, b := range readme.Blocks(string(text)) {
+		name := fmt.Sprintf("line %d %s", b.Line, b.Language)
+		if !t.Run(name, func(t *testing.T) { r.do(t, b) }) {
+			t.Fatalf("%s of README.md fails, and what comes after it was not tried", name)
+		}
+	}
+	if r.answers == 0 || r.programs == 0 {
+		t.Errorf("README.md has %d programs and %d answers", r.programs, r.answers)
+	}
+}
+
+// repository returns its root.
+func repository(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	root, err := workspace.Find()
+	if err != nil {
+		t.Skip("README.md is not there: ", err)
+	}
+	for _, program := range []string{"curl", "git", "make"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	return root
+}
+
+// stranger returns the environment of somebody who has nothing of this repository but a proxy.
+func stranger(t *testing.T, root string) []string {
+	t.Helper()
+	modules, err := workspace.Modules(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sandbox.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Publish(t.Context(), modules...); err != nil {
+		t.Fatal(err)
+	}
+	return readme.Stranger(s)
+}
+
+// reader follows the blocks in their order.
+type reader struct {
+	t        *testing.T
+	root     string
+	env      []string
+	session  *readme.Session
+	output   string // of the last commands
+	asked    string // the first request
+	answer   string // to that
+	programs int
+	answers  int
+}
+
+func (r *reader) do(t *testing.T, b readme.Block) {
+	switch b.Language {
+	case "sh":
+		r.commands(t, b.Text)
+	case "go":
+		r.program(t, b.Text)
+	case "json":
+		r.compare(t, b.Text)
+	default:
+		t.Fatalf("nobody knows how to try a block of %q", b.Language)
+	}
+}
+
+// commands runs a block. Each clone begins anew, in a folder and with the environment of somebody who works on the repository.
+func (r *reader) commands(t *testing.T, text string) {
+	switch {
+	case strings.Contains(text, "git clone"):
+		r.begin(t, os.Environ(), "https://"+workspace.Root, "--quiet "+r.root+" plinth")
+	case strings.Contains(text, "go mod init"):
+		r.begin(t, r.env)
+	case strings.Contains(text, onPostgres):
+		r.postgres(t, text)
+		return
+	}
+	r.run(t, text)
+	if strings.HasPrefix(text, "curl") && r.asked == "" {
+		r.asked, r.answer = text, r.output
+	}
+}
+
+func (r *reader) begin(t *testing.T, env []string, replace ...string) {
+	t.Helper()
+	session, err := readme.Begin(r.t.Context(), r.t.TempDir(), env, replace...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		if err := session.Stop(); err != nil {
+			r.t.Error(err)
+		}
+	})
+	r.session = session
+}
+
+func (r *reader) run(t *testing.T, text string) {
+	t.Helper()
+	out, err := r.session.Run(r.t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.output = out
+}
+
+// program writes a whole program, or adds a line to it.
+func (r *reader) program(t *testing.T, text string) {
+	name := filepath.Join(r.session.Dir(), "main.go")
+	if line, ok := strings.CutPrefix(text, "import "); ok {
+		before, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = strings.Replace(string(before), "import (\n", "import (\n\t"+line, 1)
+	} else if !strings.HasPrefix(text, "package main\n") {
+		t.Fatal("this is neither a program nor an import")
+	}
+	r.programs++
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *reader) compare(t *testing.T, text string) {
+	r.answers++
+	if got, want := readme.Normal(r.output), readme.Normal(text); got != want {
+		t.Errorf("the answer is not the one of README.md:\n%s\nthe README has, but for ids and times\n%s", strings.TrimSpace(r.output), want)
+	}
+}
+
+// postgres starts the service on a real server, and asks again what was asked before.
+func (r *reader) postgres(t *testing.T, text string) {
+	where := database(t)
+	r.run(t, strings.Replace(text, onPostgres, "DATABASE_DRIVER=postgres "+strings.Join(where, " "), 1))
+	t.Cleanup(func() {
+		if err := r.session.Stop(); err != nil { // before the database goes
+			t.Error(err)
+		}
+	})
+	if !strings.Contains(r.session.Log(), "postgres") {
+		t.Errorf("nothing in the log says PostgreSQL:\n%s", r.session.Log())
+	}
+	r.run(t, r.asked)
+	if got, want := readme.Normal(r.output), readme.Normal(r.answer); got != want {
+		t.Errorf("the answer on PostgreSQL is\n%s\nwant that on SQLite\n%s", got, want)
+	}
+}
+
+// database makes a database on the PostgreSQL of this machine, and says where it is. The test is skipped where there is none.
+func database(t *testing.T) []string {
+	t.Helper()
+	at, err := url.Parse(postgres(t))
+	if err != nil {
+		t.Fatal("the connection string of the server does not parse")
+	}
+	name := fmt.Sprintf("plinth_readme_%d", time.Now().UnixNano())
+	execute(t, at.String(), "CREATE DATABASE "+name)
+	t.Cleanup(func() { execute(t, at.String(), "DROP DATABASE "+name+" WITH (FORCE)") })
+	password, _ := at.User.Password()
+	return []string{
+		"DATABASE_HOST=" + at.Hostname(), "DATABASE_PORT=" + at.Port(), "DATABASE_USER=" + at.User.Username(),
+		"DATABASE_PASS='" + password + "'", "DATABASE_NAME=" + name,
+	}
+}
+
+// postgres returns the connection string of a server: the one that is given, or a private one.
+func postgres(t *testing.T) string {
+	t.Helper()
+	if dsn, ok := xEnv.GetEnv("PLINTH_TEST_POSTGRES_DSN"); ok {
+		return dsn
+	}
+	kind, _ := server.ByName("postgres")
+	if err := kind.Look(); err != nil {
+		if missing := (*server.Missing)(nil); errors.As(err, &missing) {
+			t.Skip("NOT TRIED ON POSTGRESQL: ", err)
+		}
+		t.Fatal(err)
+	}
+	group, err := server.NewGroup(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := group.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	s, err := group.Start(t.Context(), kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.DSN()
+}
+
+func execute(t *testing.T, dsn, statement string) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	db, err := xDB.Open(ctx, xDB.Options{Driver: "postgres", DSN: xLog.Secret(dsn)})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if err := db.WithContext(ctx).Exec(statement).Error; err != nil {
+		t.Errorf("%s: %v", strings.Fields(statement)[0], err)
+	}
+	if err := xDB.Close(db); err != nil {
+		t.Error(err)
+	}
+}

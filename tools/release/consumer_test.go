@@ -1,0 +1,199 @@
+//go:build unix
+
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+
+	"github.com/plinthgo/plinth/tools/internal/modproxy"
+	"github.com/plinthgo/plinth/tools/internal/readme"
+	"github.com/plinthgo/plinth/tools/internal/sandbox"
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+)
+
+// plugin is the one that the test requires and upgrades.
+const plugin = "dbplugins/sqlite"
+
+// TestStrangerStartsAServiceAndUpgradesOnePlugin begins with an empty folder, an empty module cache and a module proxy.
+func TestStrangerStartsAServiceAndUpgradesOnePlugin(t *testing.T) {
+	c := newConsumer(t)
+	core, sqlite := c.modules["core"], c.modules[plugin]
+	c.run("go mod init example.com/notes\ngo get " + core.Path() + "@" + core.Version + " " + sqlite.Path() + "@" + sqlite.Version)
+	c.write("main.go", readme.Program(c.blocks))
+	c.run("go mod tidy\nDATABASE_DRIVER=sqlite DATABASE_PATH=notes.db go run .")
+	c.ask()
+	before := c.required()
+	if before[core.Path()] != core.Version || before[sqlite.Path()] != sqlite.Version {
+		t.Fatalf("go.mod requires %v, want core %s and %s %s", before, core.Version, plugin, sqlite.Version)
+	}
+
+	c.publish("core", "")
+	c.publish(plugin, "this is the upgraded driver")
+	c.run("go get " + sqlite.Path() + "@" + next(sqlite))
+	after := c.required()
+	for path, version := range before {
+		if path == sqlite.Path() {
+			version = next(sqlite)
+		}
+		if after[path] != version {
+			t.Errorf("after the upgrade go.mod requires %s %q, want %s", path, after[path], version)
+		}
+	}
+	if len(after) != len(before) {
+		t.Errorf("after the upgrade go.mod requires %d modules, before %d", len(after), len(before))
+	}
+	c.run("DATABASE_DRIVER=sqlite DATABASE_PATH=notes.db go run .")
+	c.ask()
+	if !strings.Contains(c.session.Log(), "this is the upgraded driver") {
+		t.Errorf("the service was not built with the new driver:\n%s", c.session.Log())
+	}
+}
+
+// TestStrangerUpgradesAllModules runs the command of the page about upgrading.
+func TestStrangerUpgradesAllModules(t *testing.T) {
+	c := newConsumer(t)
+	core, sqlite := c.modules["core"], c.modules[plugin]
+	c.run("go mod init example.com/notes\ngo get " + core.Path() + "@" + core.Version + " " + sqlite.Path() + "@" + sqlite.Version)
+	c.write("main.go", readme.Program(c.blocks))
+	c.run("go mod tidy")
+	c.publish("core", "")
+	c.publish(plugin, "upgraded")
+	page := readme.Blocks(c.read("docs/content/guide/upgrading.md"))
+	outdated := slices.IndexFunc(page, func(b readme.Block) bool { return strings.HasPrefix(b.Text, "go list -m -u ") })
+	all := slices.IndexFunc(page, func(b readme.Block) bool { return strings.HasPrefix(b.Text, "go get $(") })
+	if outdated < 0 || all < 0 {
+		t.Fatal("the page has no command that lists, or none that raises all modules")
+	}
+	if out := c.run(page[outdated].Text); !strings.Contains(out, sqlite.Path()+" "+sqlite.Version+" ["+next(sqlite)+"]") {
+		t.Errorf("%s prints\n%s\nwant the new version of %s", page[outdated].Text, out, plugin)
+	}
+	c.run(page[all].Text)
+	for _, m := range []workspace.Module{core, sqlite} {
+		if got := c.required()[m.Path()]; got != next(m) {
+			t.Errorf("after the upgrade go.mod requires %s %q, want %s", m.Name, got, next(m))
+		}
+	}
+	c.run("go build .")
+}
+
+// next is a version of the module after that of the tree.
+func next(m workspace.Module) string { return semver.MajorMinor(m.Version) + ".999" }
+
+// publish publishes the next version of a module. Its package, if it has one in its own folder, says something when it starts.
+func (c *consumer) publish(name, said string) {
+	c.t.Helper()
+	over := modproxy.Overlay{}
+	if said != "" {
+		over["upgraded.go"] = []byte("package " + filepath.Base(name) + "\n\nfunc init() { println(\"" + said + "\") }\n")
+	}
+	c.must(modproxy.AddWith(c.t.Context(), c.sandbox.Proxy(), c.modules[name], next(c.modules[name]), over))
+}
+
+// consumer is somebody who has nothing of this repository but the proxy and README.md.
+type consumer struct {
+	t       *testing.T
+	root    string
+	sandbox *sandbox.Sandbox
+	modules map[string]workspace.Module
+	blocks  []readme.Block
+	session *readme.Session
+}
+
+func newConsumer(t *testing.T) *consumer {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	root, err := workspace.Find()
+	if err != nil {
+		t.Skip("there are no modules to publish: ", err)
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip(err)
+	}
+	modules, err := workspace.Modules(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &consumer{t: t, root: root, modules: map[string]workspace.Module{}}
+	c.blocks = readme.Blocks(c.read("README.md"))
+	for _, m := range modules {
+		c.modules[m.Name] = m
+	}
+	if c.sandbox, err = sandbox.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.must(c.sandbox.Close()) })
+	c.must(c.sandbox.Publish(t.Context(), modules...))
+	c.session, err = readme.Begin(t.Context(), t.TempDir(), readme.Stranger(c.sandbox))
+	c.must(err)
+	t.Cleanup(func() { c.must(c.session.Stop()) })
+	return c
+}
+
+func (c *consumer) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// read returns a file of the repository.
+func (c *consumer) read(name string) string {
+	c.t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.root, filepath.FromSlash(name)))
+	c.must(err)
+	return string(text)
+}
+
+func (c *consumer) run(block string) string {
+	c.t.Helper()
+	out, err := c.session.Run(c.t.Context(), block)
+	c.must(err)
+	return out
+}
+
+func (c *consumer) write(name, text string) {
+	c.t.Helper()
+	c.must(os.WriteFile(filepath.Join(c.session.Dir(), name), []byte(text), 0o600))
+}
+
+// ask sends the requests of README.md to the service, and compares the answers with those that stand there.
+func (c *consumer) ask() {
+	c.t.Helper()
+	asked := 0
+	for i, b := range c.blocks {
+		if !strings.HasPrefix(b.Text, "curl ") {
+			continue
+		}
+		asked++
+		if got, want := readme.Normal(c.run(b.Text)), readme.Normal(c.blocks[i+1].Text); got != want {
+			c.t.Errorf("the answer to line %d of README.md is\n%s\nwant\n%s", b.Line, got, want)
+		}
+	}
+	if asked == 0 {
+		c.t.Error("README.md sends no request")
+	}
+}
+
+// required returns what go.mod requires.
+func (c *consumer) required() map[string]string {
+	c.t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.session.Dir(), "go.mod"))
+	c.must(err)
+	file, err := modfile.Parse("go.mod", text, nil)
+	c.must(err)
+	all := map[string]string{}
+	for _, r := range file.Require {
+		all[r.Mod.Path] = r.Mod.Version
+	}
+	return all
+}
