@@ -47,7 +47,7 @@ func loadEnvFiles(p *xOption.Plan) error {
 			errs = append(errs, fmt.Errorf("xreg: environment file: %w", err))
 			continue
 		}
-		values, bad := parseEnv(string(text))
+		values, bad := ParseEnv(string(text))
 		for _, line := range bad {
 			errs = append(errs, fmt.Errorf("xreg: environment file: %s: line %d is not NAME=value", name, line))
 		}
@@ -56,8 +56,9 @@ func loadEnvFiles(p *xOption.Plan) error {
 	return errors.Join(errs...)
 }
 
-// parseEnv returns what a file says without its wrong lines, and the numbers of these.
-func parseEnv(text string) (values map[string]string, bad []int) {
+// ParseEnv returns what the text of a .env file says without its wrong lines, and the numbers of these, from 1; no more than 20
+// are looked for. It is how the start reads the file, for programs that look at a service from outside.
+func ParseEnv(text string) (values map[string]string, bad []int) {
 	const byteOrderMark = "\ufeff"
 	lines := strings.SplitAfter(strings.TrimPrefix(text, byteOrderMark), "\n")
 	for len(bad) < maxBadLines {

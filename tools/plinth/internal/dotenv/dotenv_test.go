@@ -4,13 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/tools/plinth/internal/dotenv"
 )
 
@@ -42,37 +37,6 @@ func TestReadSaysWhatTheFileSaysAndWhereItIsWrong(t *testing.T) {
 				if f.Values[name] != want {
 					t.Errorf("%s = %q, want %q", name, f.Values[name], want)
 				}
-			}
-		})
-	}
-}
-
-// The two readers are written separately: core's is its own affair. This holds them together.
-func TestReadFindsTheWrongLinesThatAStartFinds(t *testing.T) {
-	for _, tc := range texts {
-		t.Run(tc.name, func(t *testing.T) {
-			for _, name := range []string{"A_1", "B_1", "C_1", "D_1"} {
-				t.Setenv(name, "set") // so that the start sets none
-			}
-			t.Setenv(xEnv.LogDir.String(), "none")
-			t.Setenv(xEnv.SnowflakeNodeID.String(), "0")
-			path := write(t, tc.text)
-			reg, err := xReg.New(t.Context(), nil, xOption.WithEnvFile(path))
-			if reg != nil {
-				defer func() { _ = reg.Close(t.Context()) }()
-			}
-			var bad []int
-			for _, problem := range xReg.Problems(err) {
-				_, rest, found := strings.Cut(problem.Error(), ": line ")
-				number, _, _ := strings.Cut(rest, " ")
-				n, err := strconv.Atoi(number)
-				if !found || err != nil {
-					t.Fatalf("the start fails otherwise: %v", problem)
-				}
-				bad = append(bad, n)
-			}
-			if !slices.Equal(bad, tc.bad) {
-				t.Errorf("the start finds %v wrong, and Read %v", bad, tc.bad)
 			}
 		})
 	}
