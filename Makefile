@@ -12,6 +12,9 @@ BUF_AT                := v1.73.0
 PROTOC_GEN_GO_AT      := v1.36.11
 PROTOC_GEN_GO_GRPC_AT := v1.6.2
 
+# One way to build for all but the tests, and the one of verify: a run on a new machine then compiles each dependency once less.
+ALIKE := CGO_ENABLED=0 GOFLAGS=-trimpath
+
 PROTO_TOOLS := $(BUF) $(BIN)/protoc-gen-go $(BIN)/protoc-gen-go-grpc
 
 # A developer's own go.work, GOFLAGS or backend must not change what these commands mean.
@@ -41,7 +44,7 @@ check: ## the fast loop: format, vet, layers and core's unit tests
 	@cd core && go vet ./... && go test ./...
 
 lint: $(LINT) ## run the linters over every module
-	@$(LINT) run $(foreach m,$(MODULES),./$(m)/...)
+	@$(ALIKE) $(LINT) run $(foreach m,$(MODULES),./$(m)/...)
 
 fmt: $(LINT) $(BUF) ## format the code and the protocol buffers
 	@$(LINT) fmt -c .golangci.yml
@@ -50,7 +53,7 @@ fmt: $(LINT) $(BUF) ## format the code and the protocol buffers
 proto: $(PROTO_TOOLS) ## check the protocol buffers: format, lint, and that the code made of them is current
 	@$(BUF) format --diff --exit-code || { echo "run make fmt"; exit 1; }
 	@$(BUF) lint
-	@cd tools && go run ./protogen -check
+	@cd tools && $(ALIKE) go run ./protogen -check
 
 generate: $(PROTO_TOOLS) ## write what is made: .env.example, the list of variables, the code of protocol buffers
 	@cd tools && go run ./envdoc
@@ -60,7 +63,7 @@ tidy: ## go mod tidy in every module
 	@cd tools && go run ./release tidy
 
 verify: ## prove what strangers get: each module from its zip in an empty module cache, and programs that require it
-	@cd tools && go run ./release verify
+	@cd tools && $(ALIKE) go run ./release verify
 
 bench: ## print speed, memory and footprint as ratios to peers in the same run
 	@cd tools/benchmark && go run .
@@ -72,14 +75,14 @@ footprint: ## print size and modules of each module's smallest program
 	@cd tools && go run ./footprint
 
 footprint-check: ## fail where core costs more over gin than was promised
-	@cd tools && go run ./footprint -check
+	@cd tools && $(ALIKE) go run ./footprint -check
 
 docs: ## show the documentation of this working tree on http://127.0.0.1:8080; the browser follows each change
 	@cd docs && go build -o $(BIN)/plinth-docs ./cmd/plinth-docs
 	@exec $(BIN)/plinth-docs serve --dir docs/content
 
 docs-check: ## report broken links, code that has drifted, pages that no order names, and the rest that can be wrong with a page
-	@cd docs && go run ./cmd/plinth-docs check
+	@cd docs && $(ALIKE) go run ./cmd/plinth-docs check
 
 diagrams: ## render the diagrams of the documentation, with npm and Chromium
 	@cd docs && go run ./internal/diagrams
@@ -88,7 +91,7 @@ clean-tree: ## fail when a command has changed the tree
 	@test -z "$$(git status --porcelain)" || { git status --short; echo "the tree is not clean"; exit 1; }
 
 ci: ## all that must hold before a change lands
-	@cd tools && go run ./envdoc -check
+	@cd tools && $(ALIKE) go run ./envdoc -check
 	@$(MAKE) --no-print-directory docs-check
 	@$(MAKE) --no-print-directory proto
 	@$(MAKE) --no-print-directory lint

@@ -92,6 +92,8 @@ func testAll(signals *child.Signals, modules []workspace.Module, env, args []str
 	defer func() { _ = os.RemoveAll(reports) }()
 	env = slices.Concat(os.Environ(), env, []string{"PLINTH_TEST_REPORT=" + reports})
 	start := time.Now()
+	// The list ends with the modules that take longest; they begin, so that they do not run alone at the end.
+	slices.Reverse(modules)
 	problems := workspace.InLanes(modules, func(m workspace.Module) error { return test(signals, m, env, args) })
 	if err := signals.Err(); err != nil {
 		return errors.Join(problems, err)

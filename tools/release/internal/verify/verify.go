@@ -66,15 +66,15 @@ func Run(ctx context.Context, o Options) (err error) {
 // tasks lists what there is to verify.
 func (v *verifier) tasks() []task {
 	var tasks []task
-	for _, m := range v.Chosen {
+	if len(v.Chosen) == len(v.stage.Modules) { // takes longest, and should not run alone at the end
+		tasks = append(tasks, task{"all together", v.together})
+	}
+	for _, m := range slices.Backward(v.Chosen) {
 		prove := v.released
 		if !m.Released() {
 			prove = v.unreleased
 		}
 		tasks = append(tasks, task{m.Name, func(ctx context.Context) error { return prove(ctx, m) }})
-	}
-	if len(v.Chosen) == len(v.stage.Modules) {
-		tasks = append(tasks, task{"all together", v.together})
 	}
 	for _, c := range v.limits.Consumers {
 		if v.chose(c.last()) {
