@@ -18,6 +18,19 @@ type task struct {
 	run  func(context.Context) error
 }
 
+// lines writes one line at a time: tasks of both lanes tell how they went.
+type lines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
 // inLanes runs the tasks, tells how each went, and returns their errors in the order of the tasks.
 func inLanes(ctx context.Context, out io.Writer, tasks []task) error {
 	problems := make([]error, len(tasks))

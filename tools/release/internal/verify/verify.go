@@ -41,6 +41,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	o.Out = &lines{to: o.Out}
 	v := &verifier{Options: o, planned: map[string]string{}}
 	if v.limits, err = readLimits(o.Root, modules); err != nil {
 		return err
