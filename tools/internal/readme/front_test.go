@@ -3,24 +3,16 @@
 package readme_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	_ "github.com/plinthgo/plinth/dbplugins/postgres"
+	"github.com/plinthgo/plinth/tools/internal/pgtest"
 	"github.com/plinthgo/plinth/tools/internal/readme"
 	"github.com/plinthgo/plinth/tools/internal/sandbox"
-	"github.com/plinthgo/plinth/tools/internal/server"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
@@ -183,8 +175,12 @@ func (r *reader) compare(t *testing.T, text string) {
 
 // postgres starts the service on a real server, and asks again what was asked before.
 func (r *reader) postgres(t *testing.T, text string) {
-	where := database(t)
-	r.run(t, strings.Replace(text, onPostgres, "DATABASE_DRIVER=postgres "+strings.Join(where, " "), 1))
+	where := "DATABASE_DRIVER=postgres"
+	for _, variable := range pgtest.Database(t) {
+		name, value, _ := strings.Cut(variable, "=")
+		where += " " + name + "='" + value + "'"
+	}
+	r.run(t, strings.Replace(text, onPostgres, where, 1))
 	t.Cleanup(func() {
 		if err := r.session.Stop(); err != nil { // before the database goes
 			t.Error(err)
@@ -196,67 +192,5 @@ func (r *reader) postgres(t *testing.T, text string) {
 	r.run(t, r.asked)
 	if got, want := readme.Normal(r.output), readme.Normal(r.answer); got != want {
 		t.Errorf("the answer on PostgreSQL is\n%s\nwant that on SQLite\n%s", got, want)
-	}
-}
-
-// database makes a database on the PostgreSQL of this machine, and says where it is. The test is skipped where there is none.
-func database(t *testing.T) []string {
-	t.Helper()
-	at, err := url.Parse(postgres(t))
-	if err != nil {
-		t.Fatal("the connection string of the server does not parse")
-	}
-	name := fmt.Sprintf("plinth_readme_%d", time.Now().UnixNano())
-	execute(t, at.String(), "CREATE DATABASE "+name)
-	t.Cleanup(func() { execute(t, at.String(), "DROP DATABASE "+name+" WITH (FORCE)") })
-	password, _ := at.User.Password()
-	return []string{
-		"DATABASE_HOST=" + at.Hostname(), "DATABASE_PORT=" + at.Port(), "DATABASE_USER=" + at.User.Username(),
-		"DATABASE_PASS='" + password + "'", "DATABASE_NAME=" + name,
-	}
-}
-
-// postgres returns the connection string of a server: the one that is given, or a private one.
-func postgres(t *testing.T) string {
-	t.Helper()
-	if dsn, ok := xEnv.GetEnv("PLINTH_TEST_POSTGRES_DSN"); ok {
-		return dsn
-	}
-	kind, _ := server.ByName("postgres")
-	if err := kind.Look(); err != nil {
-		if missing := (*server.Missing)(nil); errors.As(err, &missing) {
-			t.Skip("NOT TRIED ON POSTGRESQL: ", err)
-		}
-		t.Fatal(err)
-	}
-	group, err := server.NewGroup(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := group.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	s, err := group.Start(t.Context(), kind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.DSN()
-}
-
-func execute(t *testing.T, dsn, statement string) {
-	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
-	db, err := xDB.Open(ctx, xDB.Options{Driver: "postgres", DSN: xLog.Secret(dsn)})
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	if err := db.WithContext(ctx).Exec(statement).Error; err != nil {
-		t.Errorf("%s: %v", strings.Fields(statement)[0], err)
-	}
-	if err := xDB.Close(db); err != nil {
-		t.Error(err)
 	}
 }

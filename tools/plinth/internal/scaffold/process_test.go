@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/tools/internal/pgtest"
 )
 
 // running is a built service that runs.
@@ -179,7 +180,10 @@ func TestServiceWithEverythingRunsOnSQLite(t *testing.T) {
 
 // It runs on Redis, too, where there is one.
 func TestServiceWithEverythingRunsOnPostgres(t *testing.T) {
-	env, cache := newDatabase(t), "memory"
+	if testing.Short() {
+		t.Skip("builds a whole service")
+	}
+	env, cache := pgtest.Database(t), "memory"
 	if url, ok := xEnv.GetEnv("PLINTH_TEST_REDIS_URL"); ok {
 		env, cache = append(env, "NOSQL_URL="+url, "NOSQL_PREFIX=new:"), "redis"
 	}

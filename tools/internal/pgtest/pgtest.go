@@ -1,0 +1,50 @@
+// Package pgtest gives a test a database of its own on the PostgreSQL that the tests run on.
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	_ "github.com/plinthgo/plinth/dbplugins/postgres" // makes and drops the database
+)
+
+// Database makes one, dropped when the test ends, and returns the variables that lead a service to it: NAME=value. Without a
+// server the test is skipped.
+func Database(tb testing.TB) []string {
+	tb.Helper()
+	server, err := url.Parse(dbtest.FindServer(tb, "postgres").DSN)
+	if err != nil {
+		tb.Fatal("the connection string of the server does not parse")
+	}
+	name := fmt.Sprintf("plinth_test_%d", time.Now().UnixNano())
+	execute(tb, server.String(), "CREATE DATABASE "+name)
+	tb.Cleanup(func() { execute(tb, server.String(), "DROP DATABASE "+name+" WITH (FORCE)") })
+	password, _ := server.User.Password()
+	return []string{
+		"DATABASE_HOST=" + server.Hostname(), "DATABASE_PORT=" + server.Port(), "DATABASE_USER=" + server.User.Username(),
+		"DATABASE_PASS=" + password, "DATABASE_NAME=" + name,
+	}
+}
+
+func execute(tb testing.TB, dsn, statement string) {
+	tb.Helper()
+	ctx := context.WithoutCancel(tb.Context())
+	db, err := xDB.Open(ctx, xDB.Options{Driver: "postgres", DSN: xLog.Secret(dsn)})
+	if err != nil {
+		tb.Error(err)
+		return
+	}
+	if err := db.WithContext(ctx).Exec(statement).Error; err != nil {
+		tb.Errorf("%s: %v", strings.Fields(statement)[0], err)
+	}
+	if err := xDB.Close(db); err != nil {
+		tb.Error(err)
+	}
+}
