@@ -188,7 +188,7 @@ func TestServiceWithEverythingRunsOnPostgres(t *testing.T) {
 		env, cache = append(env, "NOSQL_URL="+url, "NOSQL_PREFIX=new:"), "redis"
 	}
 	p := write(t, everything("postgres", cache))
-	p.goWith(append(env, "TEST_BACKENDS=1"), "test", "-count=1", "./...")
+	p.goWith(append(env, "TEST_BACKENDS=1"), "test", "-count=1", "-vet=off", "./...")
 	r := p.launch(env...)
 	r.converse()
 	if code := r.stop(); code != 0 {

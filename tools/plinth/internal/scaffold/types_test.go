@@ -48,10 +48,15 @@ func TestEveryCombinationTypeChecks(t *testing.T) {
 }
 
 func TestEveryCombinationIsFormatted(t *testing.T) {
+	seen := map[string]bool{} // most files are the same in many services
 	for _, w := range combinations() {
 		_, files := rendered(t, w)
 		for _, file := range files.Paths() {
 			text := files[file]
+			if seen[file+string(text)] {
+				continue
+			}
+			seen[file+string(text)] = true
 			if formatted, err := format.Source(text); path.Ext(file) == ".go" && (err != nil || !bytes.Equal(formatted, text)) {
 				t.Errorf("%s: %s is not formatted: %v", name(w), file, err)
 			}
@@ -69,16 +74,16 @@ var allFields = []string{
 
 // checker checks the types of services in memory.
 type checker struct {
-	set    *token.FileSet
-	others types.Importer
-	parsed map[string]*ast.File         // by path and text
-	leaves map[*ast.File]*types.Package // packages that are the same in every service, by their first file
+	set      *token.FileSet
+	others   types.Importer
+	parsed   map[string]*ast.File      // by path and text
+	packages map[string]*types.Package // by what they are made of: most are the same in many services
 }
 
 // newChecker compiles what the services import.
 func newChecker(t *testing.T, all []scaffold.Wanted) *checker {
 	t.Helper()
-	c := &checker{set: token.NewFileSet(), parsed: map[string]*ast.File{}, leaves: map[*ast.File]*types.Package{}}
+	c := &checker{set: token.NewFileSet(), parsed: map[string]*ast.File{}, packages: map[string]*types.Package{}}
 	wanted := map[string]bool{}
 	for _, w := range all {
 		_, files := rendered(t, w)
@@ -86,8 +91,12 @@ func newChecker(t *testing.T, all []scaffold.Wanted) *checker {
 			if path.Ext(file) != ".go" {
 				continue
 			}
-			for _, spec := range c.parse(t, file, files[file]).Imports {
-				if p, _ := strconv.Unquote(spec.Path.Value); !strings.HasPrefix(p, module+"/") {
+			tree, err := c.parse(file, files[file])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range imported(tree) {
+				if !own(p) {
 					wanted[p] = true
 				}
 			}
@@ -113,19 +122,30 @@ func newChecker(t *testing.T, all []scaffold.Wanted) *checker {
 	return c
 }
 
-func (c *checker) parse(t *testing.T, file string, text []byte) *ast.File {
-	t.Helper()
+func (c *checker) parse(file string, text []byte) (*ast.File, error) {
 	key := file + "\x00" + string(text)
 	if tree, ok := c.parsed[key]; ok {
-		return tree
+		return tree, nil
 	}
 	tree, err := parser.ParseFile(c.set, file, text, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		c.parsed[key] = tree
 	}
-	c.parsed[key] = tree
-	return tree
+	return tree, err
 }
+
+// imported are the packages that a file imports.
+func imported(tree *ast.File) []string {
+	var all []string
+	for _, spec := range tree.Imports {
+		p, _ := strconv.Unquote(spec.Path.Value)
+		all = append(all, p)
+	}
+	return all
+}
+
+// own reports whether a package is one of the service's.
+func own(p string) bool { return p == module || strings.HasPrefix(p, module+"/") }
 
 // check checks the packages of one service.
 func (c *checker) check(files scaffold.Files) error {
@@ -134,17 +154,15 @@ func (c *checker) check(files scaffold.Files) error {
 		if path.Ext(file) != ".go" {
 			continue
 		}
-		tree, ok := c.parsed[file+"\x00"+string(files[file])]
-		if !ok {
-			var err error
-			if tree, err = parser.ParseFile(c.set, file, files[file], parser.SkipObjectResolution); err != nil {
-				return err
-			}
+		tree, err := c.parse(file, files[file])
+		if err != nil {
+			return err
 		}
-		s.folders[path.Dir(file)] = append(s.folders[path.Dir(file)], tree)
+		folder := path.Join(module, path.Dir(file))
+		s.folders[folder] = append(s.folders[folder], tree)
 	}
 	for folder := range s.folders {
-		if _, err := s.Import(path.Join(module, folder)); err != nil {
+		if _, err := s.Import(folder); err != nil {
 			return err
 		}
 	}
@@ -155,35 +173,53 @@ func (c *checker) check(files scaffold.Files) error {
 type service struct {
 	*checker
 
-	folders map[string][]*ast.File
+	folders map[string][]*ast.File // by import path
 	done    map[string]*types.Package
 }
 
 // Import implements types.Importer.
 func (s *service) Import(p string) (*types.Package, error) {
-	if p != module && !strings.HasPrefix(p, module+"/") {
+	if !own(p) {
 		return s.others.Import(p)
 	}
 	if pkg, ok := s.done[p]; ok {
 		return pkg, nil
 	}
-	folder := strings.TrimPrefix(strings.TrimPrefix(p, module), "/")
-	if folder == "" {
-		folder = "."
-	}
-	trees, ok := s.folders[folder]
+	trees, ok := s.folders[p]
 	if !ok {
 		return nil, fmt.Errorf("the service has no package %s", p)
 	}
-	generated := folder == "api/notev1" // the same in every service that has it
-	if pkg, ok := s.leaves[trees[0]]; ok && generated {
-		return pkg, nil
+	made, err := s.madeOf(trees)
+	if err != nil {
+		return nil, err
 	}
-	config := types.Config{Importer: s, GoVersion: "go1.25"}
-	pkg, err := config.Check(p, s.set, trees, nil)
+	pkg, ok := s.packages[made]
+	if !ok {
+		config := types.Config{Importer: s, GoVersion: "go1.25"}
+		if pkg, err = config.Check(p, s.set, trees, nil); err != nil {
+			return nil, err
+		}
+		s.packages[made] = pkg
+	}
 	s.done[p] = pkg
-	if generated {
-		s.leaves[trees[0]] = pkg
+	return pkg, nil
+}
+
+// madeOf names the files and the packages of the service that a package is made of; both are kept once each.
+func (s *service) madeOf(trees []*ast.File) (string, error) {
+	var made strings.Builder
+	for _, tree := range trees {
+		fmt.Fprintf(&made, "%p ", tree)
+		for _, p := range imported(tree) {
+			if !own(p) {
+				continue
+			}
+			pkg, err := s.Import(p)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&made, "%p ", pkg)
+		}
 	}
-	return pkg, err
+	return made.String(), nil
 }
