@@ -27,8 +27,13 @@ import (
 
 	"github.com/plinthgo/plinth/tools/internal/child"
 	"github.com/plinthgo/plinth/tools/internal/devstack"
+	"github.com/plinthgo/plinth/tools/internal/lanes"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
+
+// together is how many modules are tested at the same time: two keep the processors of a small machine busy, and in a third the
+// modules whose tests mostly wait pass by.
+const together = 3
 
 func main() {
 	race := flag.Bool("race", false, "look for data races, where the machine has what that takes")
@@ -94,7 +99,7 @@ func testAll(signals *child.Signals, modules []workspace.Module, env, args []str
 	start := time.Now()
 	// The list ends with the modules that take longest; they begin, so that they do not run alone at the end.
 	slices.Reverse(modules)
-	problems := workspace.InLanes(modules, func(m workspace.Module) error { return test(signals, m, env, args) })
+	problems := lanes.Each(together, modules, func(m workspace.Module) error { return test(signals, m, env, args) })
 	if err := signals.Err(); err != nil {
 		return errors.Join(problems, err)
 	}
@@ -108,7 +113,7 @@ func testAll(signals *child.Signals, modules []workspace.Module, env, args []str
 
 // arguments returns those of the go command.
 func arguments(ctx context.Context, race bool) []string {
-	// One package of each module, since two modules are tested at a time; the linters vet, and to do it again for every
+	// One package of each module, since several modules are tested at a time; the linters vet, and to do it again for every
 	// dependency takes an eighth of a cold run.
 	args := []string{"test", "-count=1", "-p=1", "-vet=off"}
 	switch {
@@ -137,7 +142,10 @@ func test(signals *child.Signals, m workspace.Module, env, args []string) error 
 	}
 	text := fmt.Sprintf("--- %s, %s\n%s", m.Name, time.Since(start).Round(time.Second), quiet(out.String()))
 	_, _ = os.Stdout.WriteString(text) // in one piece, as others write too
-	return err
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	return nil
 }
 
 // raceDetector reports whether a test binary can be built with the race detector.

@@ -2,15 +2,14 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"time"
 )
 
-// lanes is how many tasks run together: much of one is waiting for a disk, a server or a linker.
-const lanes = 2
+// together is how many tasks run at the same time.
+const together = 2
 
 // A task is one thing to verify, with the name that it has in the output.
 type task struct {
@@ -31,29 +30,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// inLanes runs the tasks, tells how each went, and returns their errors in the order of the tasks.
-func inLanes(ctx context.Context, out io.Writer, tasks []task) error {
-	problems := make([]error, len(tasks))
-	next := make(chan int)
-	var all sync.WaitGroup
-	for range lanes {
-		all.Go(func() {
-			for i := range next {
-				if err := tell(ctx, out, tasks[i]); err != nil {
-					problems[i] = fmt.Errorf("%s: %w", tasks[i].name, err)
-				}
-			}
-		})
-	}
-	for i := range tasks {
-		next <- i
-	}
-	close(next)
-	all.Wait()
-	return errors.Join(problems...)
-}
-
-// tell runs one task and writes its line.
+// tell runs one task and writes its line. The error names the task.
 func tell(ctx context.Context, out io.Writer, t task) error {
 	start, word := time.Now(), "ok"
 	err := ctx.Err()
@@ -64,5 +41,8 @@ func tell(ctx context.Context, out io.Writer, t task) error {
 		word = "FAIL"
 	}
 	fmt.Fprintf(out, "%-30s %-4s %s\n", t.name, word, time.Since(start).Round(time.Second))
-	return err
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.name, err)
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/plinthgo/plinth/tools/internal/lanes"
 	"github.com/plinthgo/plinth/tools/internal/sandbox"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
@@ -61,7 +62,7 @@ func Run(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	return inLanes(ctx, v.Out, v.tasks())
+	return lanes.Each(together, v.tasks(), func(t task) error { return tell(ctx, v.Out, t) })
 }
 
 // tasks lists what there is to verify.
