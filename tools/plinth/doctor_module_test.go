@@ -99,9 +99,68 @@ func TestDoctorComparesDriversWithImports(t *testing.T) {
 		})
 	}
 	dir := service(t, "dbplugins/sqlite")
-	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n\nrequire " + plinthRoot + "core v0.1.0\n"})
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.25.0\n\nrequire " + plinthRoot + "core v0.1.0\n"})
 	found, _ := diagnose(t, dir, []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=x.db"})
 	expect(t, found, finding{"drivers", "problem", "the code imports it, and go.mod does not require it", "go get " + plinthRoot + "dbplugins/sqlite"})
+}
+
+// TestDoctorKnowsWhatIsLinked has modules that are there, and required, and imported by nobody, by a file that is not compiled, or
+// by another module.
+func TestDoctorKnowsWhatIsLinked(t *testing.T) {
+	dir := t.TempDir()
+	const mod = "module example.com/shop\n\ngo 1.25.0\n\nrequire (\n\t" + plinthRoot + "core v0.1.0\n\t" + plinthRoot + "dbplugins/sqlite v0.1.0 // indirect\n\texample.com/kit v0.1.0\n)\n\n" +
+		"replace (\n\t" + plinthRoot + "core => ../core\n\t" + plinthRoot + "dbplugins/sqlite => ../sqlite\n\texample.com/kit => ../kit\n)\n"
+	put(t, dir, map[string]string{
+		"shop/go.mod": mod, "shop/main.go": "package main\n\nfunc main() {}\n",
+		"core/go.mod":   "module " + plinthRoot + "core\n\ngo 1.25.0\n",
+		"sqlite/go.mod": "module " + plinthRoot + "dbplugins/sqlite\n\ngo 1.25.0\n", "sqlite/sqlite.go": "package sqlite\n",
+		"kit/go.mod": "module example.com/kit\n\ngo 1.25.0\n\nrequire " + plinthRoot + "dbplugins/sqlite v0.1.0\n",
+		"kit/kit.go": "package kit\n\nimport _ \"" + plinthRoot + "dbplugins/sqlite\"\n",
+	})
+	env := []string{"GOWORK=off", "DATABASE_DRIVER=sqlite", "DATABASE_PATH=x.db"}
+	missing := finding{"drivers", "problem", "DATABASE_DRIVER=sqlite, and nothing that the service links imports it", "plinth add db sqlite"}
+	found, _ := diagnose(t, dir+"/shop", env)
+	expect(t, found, missing)
+	put(t, dir, map[string]string{"shop/off.go": "//go:build never\n\npackage main\n\nimport _ \"" + plinthRoot + "dbplugins/sqlite\"\n"})
+	found, _ = diagnose(t, dir+"/shop", env)
+	expect(t, found, missing)
+	put(t, dir, map[string]string{"shop/main.go": "package main\n\nimport _ \"example.com/kit\"\n\nfunc main() {}\n"})
+	found, _ = diagnose(t, dir+"/shop", env)
+	expect(t, found, finding{"drivers", "ok", "DATABASE_DRIVER=sqlite, and the code imports it", ""})
+	put(t, dir, map[string]string{"shop/go.mod": strings.Replace(mod, "../kit", "../gone", 1)})
+	found, _ = diagnose(t, dir+"/shop", env)
+	expect(t, found, finding{"drivers", "warning", "not known", "go"})
+}
+
+func TestDoctorChecksTheDefaultsInTheCode(t *testing.T) {
+	dir := service(t, "cacheplugins/redis")
+	put(t, dir, map[string]string{"options.go": `package main
+
+import xOption "github.com/plinthgo/plinth/core/major/xoption"
+
+var o = xOption.WithEnvDefaults(map[string]string{
+	"PLINTH_DRAIN_DELAY": "5", "SNOWFLAKE_NODE_ID": "1", "LOG_DIR": dir(), "NOSQL_DRIVER": "redis", "NOSQL_HOST": "127.0.0.1", "NOSQL_PORT": "1",
+})
+`})
+	found, _ := diagnose(t, dir, nil)
+	expect(t, found, finding{"environment", "problem", `PLINTH_DRAIN_DELAY: "5" has no unit`, "change PLINTH_DRAIN_DELAY in the code"})
+	expect(t, found, finding{"environment", "skipped", "options.go:6 gives WithEnvDefaults a value for LOG_DIR that is computed", ""})
+	expect(t, found, finding{"node", "warning", "SNOWFLAKE_NODE_ID=1 stands in the code", "remove it: each replica then leases a number from the cache"})
+}
+
+func TestDoctorWarnsOfAConnectionThatNothingOpens(t *testing.T) {
+	for env, key := range map[string]string{
+		"DATABASE_DSN=postgres://u@h/d": "DATABASE_DRIVER", "DATABASE_HOST=h": "DATABASE_DRIVER", "NOSQL_URL=redis://h": "NOSQL_DRIVER",
+	} {
+		name, _, _ := strings.Cut(env, "=")
+		found, r := diagnose(t, service(t), []string{env})
+		expect(t, found, finding{"", "warning", name + " is set, and " + key + " is not: the service starts without", "set " + key + ", or remove " + name})
+		if r.code != 0 {
+			t.Errorf("exit code %d, a warning is no problem", r.code)
+		}
+	}
+	found, _ := diagnose(t, service(t), []string{"DATABASE_DSN=postgres://u@h/d", "DATABASE_DRIVER=none"})
+	expect(t, found, finding{"database", "skipped", "DATABASE_DRIVER is not set", ""})
 }
 
 func TestDoctorSuggestsTheNameThatWasMeant(t *testing.T) {

@@ -80,3 +80,38 @@ func TestEnvReportsLinesOfTheFileThatSayNothing(t *testing.T) {
 		t.Errorf("the other lines do not count:\n%s", got.out)
 	}
 }
+
+// TestNoFormOfAnAddressShowsItsPassword gives the connections to drivers that cannot connect, and to migrate.
+func TestNoFormOfAnAddressShowsItsPassword(t *testing.T) {
+	port := closed(t)
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n", "internal/migration/0001_a.sql": "CREATE TABLE a (id INTEGER);\n"})
+	for _, env := range [][]string{
+		{"DATABASE_DRIVER=postgres", "DATABASE_DSN=postgres://u:hunter2@127.0.0.1:" + port + "/d"},
+		{"DATABASE_DRIVER=postgres", "DATABASE_DSN=host=127.0.0.1 port=" + port + " user=u password=hunter2 dbname=d"},
+		{"DATABASE_DRIVER=postgres", "DATABASE_DSN=postgres://127.0.0.1:" + port + "/d?user=u&password=hunter2"},
+		{"DATABASE_DRIVER=postgres", "DATABASE_DSN=postgres://u:hunter2%@127.0.0.1:x/d"},
+		{"DATABASE_DRIVER=postgres", "DATABASE_HOST=postgres://u:hunter2@127.0.0.1:" + port, "DATABASE_USER=u", "DATABASE_NAME=d"},
+		{"DATABASE_DRIVER=mysql", "DATABASE_DSN=u:hunter2@tcp(127.0.0.1:" + port + ")/d"},
+		{"DATABASE_DRIVER=mysql", "DATABASE_DSN=u:hunter2@nonsense"},
+		{"DATABASE_DRIVER=sqlserver", "DATABASE_DSN=sqlserver://u:hunter2@127.0.0.1:" + port + "?database=d"},
+		{"DATABASE_DRIVER=sqlserver", "DATABASE_DSN=server=127.0.0.1;port=" + port + ";user id=u;password=hunter2"},
+		{"DATABASE_DRIVER=oracle", "DATABASE_DSN=oracle://u:hunter2@127.0.0.1:" + port + "/s"},
+		{"DATABASE_DRIVER=oracle", "DATABASE_DSN=oracle://u:hunter2%@x"},
+		{"NOSQL_DRIVER=redis", "NOSQL_URL=redis://u:hunter2@127.0.0.1:" + port + "/0"},
+		{"NOSQL_DRIVER=redis", "NOSQL_URL=redis://u:hunter2%@127.0.0.1"},
+		{"NOSQL_DRIVER=redis", "NOSQL_URL=tcp://:hunter2@127.0.0.1"},
+		{"NOSQL_DRIVER=redis", "NOSQL_HOST=redis://:hunter2@127.0.0.1"},
+	} {
+		env = append(env, "DATABASE_CONNECT_TIMEOUT=0s")
+		for _, args := range [][]string{{"env"}, {"env", "--format", "dotenv"}, {"doctor", "--timeout", "5s"}, {"migrate", "up"}} {
+			got := plinth(t, dir, env, args...)
+			if text := got.out + got.err; strings.Contains(text, "hunter2") {
+				t.Errorf("%v with %s shows the password:\n%s", args, env[1], text)
+			}
+			if args[0] == "doctor" && got.code != 3 {
+				t.Errorf("doctor with %s: exit code %d, want a problem\n%s", env[1], got.code, got.out)
+			}
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package main_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	_ "github.com/plinthgo/plinth/dbplugins/postgres"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // files are two migrations that every database understands.
@@ -68,12 +71,36 @@ func TestMigrateOnSQLite(t *testing.T) {
 		t.Error("status has made the database file")
 	}
 	through(t, dir, nil)
+	statusChangesNothing(t)
 	// From a folder below, and with the folder named from there.
 	sub := filepath.Join(dir, "internal")
 	for _, args := range [][]string{{"migrate", "status", "--check"}, {"migrate", "status", "--check", "--dir", "migration"}} {
 		if got := plinth(t, sub, nil, args...); got.code != 0 {
 			t.Errorf("%v from below: exit code %d, %s", args, got.code, got.err)
 		}
+	}
+}
+
+// statusChangesNothing looks at a file whose journal is no write-ahead log yet, which a service's connection would make of it.
+func statusChangesNothing(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n", ".env": "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n"})
+	put(t, dir, files)
+	path := filepath.Join(dir, "shop.db")
+	db, err := xDB.Open(t.Context(), xDB.Options{Driver: "sqlite", DSN: xLog.Secret("file:" + path)})
+	if err == nil {
+		err = errors.Join(db.Exec("CREATE TABLE t (id INTEGER)").Error, xDB.Close(db))
+	}
+	before, readErr := os.ReadFile(path)
+	if err := errors.Join(err, readErr); err != nil {
+		t.Fatal(err)
+	}
+	if got := plinth(t, dir, nil, "migrate", "status"); got.code != 0 || strings.Count(got.out, "pending  000") != 2 {
+		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("status has changed the file (%v)", err)
 	}
 }
 

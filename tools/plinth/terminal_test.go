@@ -49,14 +49,15 @@ func TestPeopleAtATerminalSeeColourAndNobodyElseDoes(t *testing.T) {
 	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n"})
 	for _, args := range [][]string{{"env", "--group", "ids"}, {"doctor"}} {
 		for _, tc := range []struct {
-			name string
-			env  []string
-			flag string
-			want bool
+			name  string
+			env   []string
+			flag  string
+			want  bool
+			plain bool
 		}{
 			{name: "terminal", want: true},
 			{name: "NO_COLOR", env: []string{"NO_COLOR=1"}},
-			{name: "TERM is dumb", env: []string{"TERM=dumb"}},
+			{name: "TERM is dumb", env: []string{"TERM=dumb"}, plain: true},
 			{name: "CLICOLOR=0", env: []string{"CLICOLOR=0"}},
 			{name: "--no-color", flag: "--no-color"},
 			{name: "--json", flag: "--json"},
@@ -69,6 +70,9 @@ func TestPeopleAtATerminalSeeColourAndNobodyElseDoes(t *testing.T) {
 				got := atTerminal(t, dir, tc.env, all...)
 				if strings.Contains(got, colour) != tc.want {
 					t.Errorf("colour = %v, want %v:\n%q", !tc.want, tc.want, got)
+				}
+				if tc.plain && strings.Contains(got, "\x1b") {
+					t.Errorf("the terminal is told to move:\n%q", got)
 				}
 			})
 		}

@@ -56,21 +56,21 @@ func loadEnvFiles(p *xOption.Plan) error {
 	return errors.Join(errs...)
 }
 
-// ParseEnv returns what the text of a .env file says without its wrong lines, and the numbers of these, from 1; no more than 20
-// are looked for. It is how the start reads the file, for programs that look at a service from outside.
+// ParseEnv returns what the text of a .env file says without its wrong lines, and the numbers of these, from 1. No more than 20
+// are looked for: where there are more, the first 20 are returned and no values. It is how the start reads the file, for programs
+// that look at a service from outside.
 func ParseEnv(text string) (values map[string]string, bad []int) {
 	const byteOrderMark = "\ufeff"
 	lines := strings.SplitAfter(strings.TrimPrefix(text, byteOrderMark), "\n")
-	for len(bad) < maxBadLines {
+	for {
 		values, ok := parseLines(lines)
-		if ok {
+		if ok || len(bad) == maxBadLines {
 			return values, bad
 		}
 		n := badLine(lines)
 		bad = append(bad, n)
 		lines[n-1] = "\n"
 	}
-	return nil, bad
 }
 
 // parseLines reads lines, and reports whether all of them name variables that can be set. The parser's own error is of no

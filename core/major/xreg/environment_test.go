@@ -59,6 +59,15 @@ func TestEveryProblemOfTheEnvFileIsReportedWithTheOthers(t *testing.T) {
 	}
 }
 
+func TestSomeWrongLinesLeaveTheOthersAndManyDoNot(t *testing.T) {
+	for n, want := range map[int]int{19: 1, 20: 1, 21: 0} {
+		values, bad := xReg.ParseEnv("LOG_DIR=none\n" + strings.Repeat("this is no line\n", n))
+		if len(values) != want || len(bad) != min(n, 20) {
+			t.Errorf("%d wrong lines: %v and %d of them, want %d values", n, values, len(bad), want)
+		}
+	}
+}
+
 func TestDrainDelayThatLeavesRequestsNoTimeIsAProblem(t *testing.T) {
 	base, _ := alone(t)
 	for _, tc := range []struct {

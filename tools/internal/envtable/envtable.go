@@ -51,12 +51,19 @@ func meaning(v xEnv.Var) string {
 	return text
 }
 
-// Code is a text as it stands in a cell, a dash where there is none.
+// Code is a text as it stands in a cell, a dash where there is none. A line break is a space there.
 func Code(s string) string {
 	if s == "" {
 		return "–"
 	}
-	return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 { // so that no backtick of the text meets the fence
+		s = " " + s + " "
+	}
+	return fence + strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ").Replace(s) + fence
 }
 
 func orAny(s string) string {

@@ -109,11 +109,11 @@ func Run(t *testing.T, h Harness) {
 		}
 	})
 	t.Run("Driver/InterfaceVersion", func(t *testing.T) {
-		v, ok := h.Driver.(driver.Versioned)
-		if !ok {
-			t.Fatal("the driver does not implement driver.Versioned")
+		got := 1 // of a driver that does not say
+		if v, ok := h.Driver.(driver.Versioned); ok {
+			got = v.InterfaceVersion()
 		}
-		if got := v.InterfaceVersion(); got != driver.InterfaceVersion {
+		if got != driver.InterfaceVersion {
 			t.Errorf("InterfaceVersion = %d, want %d: see what has changed in package driver", got, driver.InterfaceVersion)
 		}
 	})

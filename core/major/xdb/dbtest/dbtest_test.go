@@ -17,6 +17,7 @@ import (
 type deaf struct{}
 
 func (deaf) Name() string                      { return "deaf" }
+func (deaf) InterfaceVersion() int             { return 0 }
 func (deaf) DSN(driver.Config) (string, error) { return "deaf", nil }
 func (deaf) Dialector(string) gorm.Dialector   { return tests.DummyDialector{} }
 func (deaf) ErrorKind(error) driver.ErrorKind  { return driver.Unknown }

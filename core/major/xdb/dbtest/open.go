@@ -29,11 +29,11 @@ var awkward = []string{
 }
 
 func testInterface(tb testing.TB, s *suite) {
-	v, ok := s.Driver.(driver.Versioned)
-	if !ok {
-		tb.Fatal("the driver does not implement driver.Versioned")
+	got := 1 // of a driver that does not say
+	if v, ok := s.Driver.(driver.Versioned); ok {
+		got = v.InterfaceVersion()
 	}
-	if got := v.InterfaceVersion(); got != driver.InterfaceVersion {
+	if got != driver.InterfaceVersion {
 		tb.Errorf("InterfaceVersion = %d, want %d: see what has changed in package driver", got, driver.InterfaceVersion)
 	}
 }

@@ -44,10 +44,10 @@ func diagnose(ctx context.Context, p *term.Printer, timeout time.Duration) error
 	if err != nil {
 		return err
 	}
-	if err := s.Enter(); err != nil {
+	p.Step("looking at %s", s.Root)
+	if err := s.Enter(ctx); err != nil {
 		return err
 	}
-	p.Step("looking at %s", s.Root)
 	found := doctor.Run(ctx, s, doctor.Options{Timeout: timeout, Step: func(running []string) {
 		p.Step("looking at %s", strings.Join(running, ", "))
 	}})

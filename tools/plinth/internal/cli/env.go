@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -43,7 +44,7 @@ func newEnv(p *term.Printer) *cobra.Command {
 			"  plinth env --format schema > env.schema.json",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(*cobra.Command, []string) error { return call.run() },
+		RunE:              func(c *cobra.Command, _ []string) error { return call.run(c.Context()) },
 	}
 	forms := []string{formTable, formMarkdown, formDotenv, formSchema}
 	c.Flags().StringVar(&call.form, "format", formTable, "form of the list: "+strings.Join(forms, ", "))
@@ -55,8 +56,8 @@ func newEnv(p *term.Printer) *cobra.Command {
 	return c
 }
 
-func (c *envCall) run() error {
-	s, err := enter()
+func (c *envCall) run(ctx context.Context) error {
+	s, err := enter(ctx, c.p)
 	if err != nil {
 		return err
 	}
@@ -162,8 +163,9 @@ func orDash(s string) string {
 	return s
 }
 
-// enter returns the service of the working directory, with its .env in the environment.
-func enter() (*service.Service, error) {
+// enter returns the service of the working directory, with its .env and its own defaults in the environment. It warns of defaults
+// that it could not read.
+func enter(ctx context.Context, p *term.Printer) (*service.Service, error) {
 	s, err := service.Find(".")
 	if err != nil {
 		return nil, err
@@ -171,5 +173,14 @@ func enter() (*service.Service, error) {
 	if s.FileErr != nil {
 		return nil, s.FileErr
 	}
-	return s, s.Enter()
+	if err := s.Enter(ctx); err != nil {
+		return nil, err
+	}
+	if s.CodeErr != nil {
+		p.Warn("the defaults in the code are not known: %v", s.CodeErr)
+	}
+	for _, line := range s.Unclear {
+		p.Warn("%s", line)
+	}
+	return s, ctx.Err()
 }

@@ -66,7 +66,7 @@ func (c *migrateCall) run(ctx context.Context, do func(context.Context, *migrate
 		}
 		dir = abs
 	}
-	if _, err := enter(); err != nil {
+	if _, err := enter(ctx, c.p); err != nil {
 		return err
 	}
 	ctx, err := hush.Context(ctx, func(line string) { c.p.Warn("%s", line) })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
@@ -39,7 +40,7 @@ func Run(ctx context.Context, p *term.Printer, args []string) int {
 	err = orInterrupted(ctx, err)
 	code := codeOf(err)
 	if err != nil && !errors.Is(err, errFound) {
-		_, _ = fmt.Fprintf(p.Err, "plinth: %s\n", strings.TrimSpace(err.Error()))
+		_, _ = fmt.Fprintf(p.Err, "plinth: %s\n", hush.Mask(strings.TrimSpace(err.Error())))
 	}
 	if code == exitUsage {
 		_, _ = fmt.Fprintf(p.Err, "See %s --help\n", cmd.CommandPath())
@@ -73,7 +74,27 @@ func newRoot(p *term.Printer) *cobra.Command {
 		root.AddCommand(command(p))
 	}
 	cobra.EnableCommandSorting = false
+	strict(root)
 	return root
+}
+
+// strict makes the commands that cobra adds by itself refuse what they do not know.
+func strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(c *cobra.Command, args []string) error {
+				if found, rest, err := c.Root().Find(args); err != nil || found == nil || len(rest) > 0 {
+					return usagef("there is no command %q", strings.Join(args, " "))
+				}
+				return nil
+			}
+		case "completion":
+			family(c)
+		}
+	}
 }
 
 // markBegin returns what becomes true when a command begins its work, after cobra has accepted the command line.
@@ -98,10 +119,11 @@ func markBegin(root *cobra.Command) *bool {
 // family makes c a command that only holds others, and refuses what is none of them.
 func family(c *cobra.Command, members ...*cobra.Command) *cobra.Command {
 	c.AddCommand(members...)
+	c.Args = cobra.ArbitraryArgs // RunE says more of them
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		names := make([]string, len(members))
-		for i, member := range members {
-			names[i] = member.Name()
+		var names []string
+		for _, member := range cmd.Commands() {
+			names = append(names, member.Name())
 		}
 		if len(args) == 0 {
 			return usagef("%s needs one of: %s", cmd.CommandPath(), strings.Join(names, ", "))

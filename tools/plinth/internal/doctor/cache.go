@@ -16,11 +16,13 @@ import (
 	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 )
 
+const mendCacheConfig = "plinth env --group cache lists what there is to set"
+
 // checkCache connects as the service will, once.
 func (p *patient) checkCache(ctx context.Context) []Finding {
 	name := xEnv.String(xEnv.NoSqlDriver)
 	if name == "" || name == none {
-		return []Finding{skipped("%s is not set", xEnv.NoSqlDriver)}
+		return []Finding{p.withoutDriver(xEnv.NoSqlDriver, xEnv.NoSqlURL, xEnv.NoSqlHost)}
 	}
 	if key := p.wrong(xEnv.NoSqlPort, xEnv.NoSqlMode, xEnv.NoSqlTLS, xEnv.NoSqlDatabase); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
@@ -30,12 +32,12 @@ func (p *patient) checkCache(ctx context.Context) []Finding {
 	}
 	config, err := xOptCache.Build(xOptCache.FromEnv(), xOptCache.WithConnectTimeout(0))
 	if err != nil {
-		return []Finding{problem(err.Error(), "")}
+		return []Finding{problem(err.Error(), mendCacheConfig)}
 	}
 	if lines := split(config.Check(ctx)); len(lines) > 0 {
 		found := make([]Finding, len(lines))
 		for i, line := range lines {
-			found[i] = problem(line, "plinth env --group cache lists what there is to set")
+			found[i] = problem(line, mendCacheConfig)
 		}
 		return found
 	}
@@ -45,7 +47,7 @@ func (p *patient) checkCache(ctx context.Context) []Finding {
 func (p *patient) openCache(ctx context.Context, config *xOptCache.Config) []Finding {
 	ctx, log, err := listen(ctx)
 	if err != nil {
-		return []Finding{problem(err.Error(), "")}
+		return []Finding{problem(err.Error(), mendSelf)}
 	}
 	m, err := config.Open(ctx)
 	if err != nil {

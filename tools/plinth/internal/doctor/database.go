@@ -13,12 +13,12 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
+	"github.com/plinthgo/plinth/tools/plinth/internal/sqlitefile"
 )
 
 // migrationFolder is where the recommended layout has the SQL files.
@@ -28,7 +28,7 @@ const migrationFolder = "internal/migration"
 func (p *patient) checkDatabase(ctx context.Context) []Finding {
 	name := xEnv.String(xEnv.DatabaseDriver)
 	if name == "" || name == none {
-		return []Finding{skipped("%s is not set", xEnv.DatabaseDriver)}
+		return []Finding{p.withoutDriver(xEnv.DatabaseDriver, xEnv.DatabaseDsn, xEnv.DatabaseHost, xEnv.DatabaseName, xEnv.DatabasePath)}
 	}
 	if key := p.wrong(xEnv.DatabasePort, xEnv.DatabaseTLS); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
@@ -40,7 +40,7 @@ func (p *patient) checkDatabase(ctx context.Context) []Finding {
 		xOptDatabase.FromEnv(), xOptDatabase.WithConnectTimeout(0), xOptDatabase.WithMaxOpenConns(2), xOptDatabase.WithSlowThreshold(0),
 	)
 	if err != nil {
-		return []Finding{problem(err.Error(), "")}
+		return []Finding{problem(err.Error(), p.mendConfig(name))}
 	}
 	if lines := split(config.Check(ctx)); len(lines) > 0 {
 		found := make([]Finding, len(lines))
@@ -55,11 +55,23 @@ func (p *patient) checkDatabase(ctx context.Context) []Finding {
 // mendConfig says what to do where the parts of a connection make no sense.
 func (p *patient) mendConfig(name string) string {
 	if path := xEnv.String(xEnv.DatabasePath); name == sqlite.Name && path != "" {
-		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, os.ErrNotExist) {
+		if !sqlitefile.Exists(filepath.Dir(path)) {
 			return "mkdir -p " + filepath.Dir(path)
 		}
 	}
 	return "set it in .env or the environment; plinth env --group database lists what there is"
+}
+
+// withoutDriver speaks of a database or cache that no variable names, and warns where others say that one is meant.
+func (p *patient) withoutDriver(driver xEnv.EnvKey, others ...xEnv.EnvKey) Finding {
+	_, isSet := xEnv.GetEnv(driver)
+	for _, key := range others {
+		if _, other := xEnv.GetEnv(key); other && !isSet {
+			return warning(fmt.Sprintf("%s is set, and %s is not: the service starts without", key, driver),
+				fmt.Sprintf("set %s, or remove %s", driver, key))
+		}
+	}
+	return skipped("%s is not set", driver)
 }
 
 func (p *patient) connect(ctx context.Context, o xDB.Options, where string) []Finding {
@@ -72,7 +84,7 @@ func (p *patient) connect(ctx context.Context, o xDB.Options, where string) []Fi
 	}
 	ctx, log, err := listen(ctx)
 	if err != nil {
-		return []Finding{problem(err.Error(), "")}
+		return []Finding{problem(err.Error(), mendSelf)}
 	}
 	db, err := xDB.Open(ctx, o)
 	if err != nil {
@@ -91,29 +103,23 @@ func once(err error) string {
 
 // sqliteFile returns options that open the file and never make it, or what there is to say about it without.
 func sqliteFile(o xDB.Options) (xDB.Options, *Finding) {
-	path := o.Parts.Path
-	if o.DSN != "" {
-		path = sqlite.Driver{}.Describe(o.DSN.Reveal())
-	}
-	if path == "" || strings.HasPrefix(path, ":memory:") {
-		found := ok("a database in memory, new at every start")
-		return o, &found
-	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		found := ok("%s is not there yet: the first start makes it", path)
-		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			found = problem(fmt.Sprintf("%s is in a folder that does not exist", path), "mkdir -p "+filepath.Dir(path))
+	var found Finding
+	path := sqlitefile.Path(o)
+	switch {
+	case path == "":
+		found = ok("a database in memory, new at every start")
+	case sqlitefile.Exists(path):
+		opened, err := sqlitefile.Unchanged(o, path)
+		if err == nil {
+			return opened, nil
 		}
-		return o, &found
+		found = problem(err.Error(), "correct "+xEnv.DatabasePath.String())
+	case !sqlitefile.Exists(filepath.Dir(path)):
+		found = problem(fmt.Sprintf("%s is in a folder that does not exist", path), "mkdir -p "+filepath.Dir(path))
+	default:
+		found = ok("%s is not there yet: the first start makes it", path)
 	}
-	dsn, err := sqlite.Driver{}.DSN(driver.Config{Path: path})
-	if err != nil {
-		found := problem(err.Error(), "correct "+xEnv.DatabasePath.String())
-		return o, &found
-	}
-	before, _, _ := strings.Cut(dsn, "?")
-	o.DSN = xLog.Secret(before + "?mode=rw&_pragma=busy_timeout(2000)")
-	return o, nil
+	return o, &found
 }
 
 // mendDatabase says what to do about a connection that failed.

@@ -48,9 +48,7 @@ type Options struct {
 type patient struct {
 	*service.Service
 
-	imports    []string
-	importsErr error
-	now        func() time.Time
+	now func() time.Time
 
 	mu     sync.Mutex
 	clocks []reading // of servers
@@ -68,7 +66,6 @@ func Run(ctx context.Context, s *service.Service, o Options) []Finding {
 	if p.now == nil {
 		p.now = time.Now
 	}
-	p.imports, p.importsErr = s.Imports()
 	found := together(ctx, o, []check{
 		{"go", p.checkGo},
 		{"go.mod", p.checkModules},
@@ -80,7 +77,11 @@ func Run(ctx context.Context, s *service.Service, o Options) []Finding {
 		{"mail", p.checkMail},
 	})
 	// The clocks of the servers are known only now.
-	return append(found, together(ctx, o, []check{{"clock", p.checkClock}, {"node", p.checkNode}})...)
+	found = append(found, together(ctx, o, []check{{"clock", p.checkClock}, {"node", p.checkNode}})...)
+	for i := range found {
+		found[i].Detail = hush.Mask(found[i].Detail)
+	}
+	return found
 }
 
 // together runs checks side by side, each in its time.
@@ -142,6 +143,9 @@ func warning(detail, mend string) Finding {
 func problem(detail, mend string) Finding {
 	return Finding{Status: Problem, Detail: detail, Mend: mend}
 }
+
+// mendSelf is for what only a fault of this program can bring about.
+const mendSelf = "this is a fault of plinth: report it"
 
 // advice collects what a library warns of while it connects.
 type advice struct {

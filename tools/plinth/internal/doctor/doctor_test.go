@@ -33,7 +33,7 @@ func lookAt(t *testing.T, dir string, now func() time.Time, env map[xEnv.EnvKey]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Enter(); err != nil {
+	if err := s.Enter(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return doctor.Run(t.Context(), s, doctor.Options{Timeout: 10 * time.Second, Now: now})
@@ -113,9 +113,13 @@ func TestACheckEndsInItsTime(t *testing.T) {
 
 func TestMailIsLookedAtWhereTheServiceSendsSome(t *testing.T) {
 	sends := t.TempDir()
-	code := "package main\n\nimport _ \"github.com/plinthgo/plinth/notifyx/email\"\n"
-	if err := os.WriteFile(filepath.Join(sends, "main.go"), []byte(code), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"go.mod":  "module example.com/shop\n\ngo 1.25.0\n\nrequire github.com/plinthgo/plinth/notifyx v0.1.0\n",
+		"main.go": "package main\n\nimport _ \"github.com/plinthgo/plinth/notifyx/email\"\n\nfunc main() {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(sends, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	server, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

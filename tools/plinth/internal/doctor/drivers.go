@@ -20,14 +20,14 @@ func (p *patient) checkDrivers(context.Context) []Finding {
 	if !p.HasModule() {
 		return []Finding{skipped("there is no module whose imports could be read")}
 	}
-	if p.importsErr != nil {
-		return []Finding{problem(p.importsErr.Error(), "make the service's folder readable")}
+	if p.CodeErr != nil {
+		return []Finding{warning(fmt.Sprintf("what the service imports is not known: %v", p.CodeErr), "see what go list ./... says")}
 	}
 	found := []Finding{
 		p.checkDriver(xEnv.DatabaseDriver, service.DBPlugins, "db", xDB.Drivers()),
 		p.checkDriver(xEnv.NoSqlDriver, service.CachePlugins, "cache", xCache.Drivers()),
 	}
-	if xEnv.String(xEnv.NoSqlDriver) == "redis" && xEnv.Int(xEnv.NoSqlNearMaxEntries) > 0 && !p.imported(service.CachePlugins+"memory") {
+	if xEnv.String(xEnv.NoSqlDriver) == "redis" && xEnv.Int(xEnv.NoSqlNearMaxEntries) > 0 && !p.Links(service.CachePlugins+"memory") {
 		found = append(found, missingImport(fmt.Sprintf("%s asks for a near cache, which the memory backend holds", xEnv.NoSqlNearMaxEntries),
 			service.CachePlugins+"memory", "cache memory"))
 	}
@@ -38,19 +38,19 @@ func (p *patient) checkDrivers(context.Context) []Finding {
 func (p *patient) checkDriver(key xEnv.EnvKey, root, kind string, known []string) Finding {
 	name := xEnv.String(key)
 	path := root + name
-	version, indirect := p.Requires(path)
+	version := p.Requires(path)
 	isOwn := p.Module == nil || strings.HasPrefix(p.Module.Module.Mod.Path+"/", service.Project) // a workspace has it without
 	switch {
 	case name == "" || name == none:
 		return skipped("%s is not set%s", key, p.importedOf(root))
-	case p.imported(path) && version == "" && !isOwn:
+	case p.Links(path) && version == "" && !isOwn:
 		return problem(fmt.Sprintf("%s=%s: the code imports it, and go.mod does not require it", key, name), "go get "+path)
-	case p.imported(path):
+	case p.Links(path):
 		return ok("%s=%s, and the code imports it", key, name)
-	case indirect:
-		return ok("%s=%s, which another module imports", key, name)
+	case version != "" && !p.IsComplete():
+		return warning(fmt.Sprintf("%s=%s, and whether another module imports it is not known", key, name), "go mod download")
 	case slices.Contains(known, name):
-		return missingImport(fmt.Sprintf("%s=%s, and no Go file of the service imports it", key, name), path, kind+" "+name)
+		return missingImport(fmt.Sprintf("%s=%s, and nothing that the service links imports it", key, name), path, kind+" "+name)
 	default:
 		return skipped("%s=%s is no driver of this project: whether it is imported is not known", key, name)
 	}
@@ -60,13 +60,11 @@ func missingImport(detail, path, arguments string) Finding {
 	return problem(detail, fmt.Sprintf("plinth add %s, or add the line import _ %q and run go get %s", arguments, path, path))
 }
 
-func (p *patient) imported(path string) bool { return slices.Contains(p.imports, path) }
-
 // importedOf names the plugins of a family that the code imports.
 func (p *patient) importedOf(root string) string {
 	var names []string
-	for _, path := range p.imports {
-		if name, ok := strings.CutPrefix(path, root); ok && !strings.Contains(name, "/") {
+	for _, path := range p.Below(root) {
+		if name := strings.TrimPrefix(path, root); !strings.Contains(name, "/") {
 			names = append(names, name)
 		}
 	}

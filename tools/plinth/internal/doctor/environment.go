@@ -25,13 +25,16 @@ func (p *patient) checkEnvironment(ctx context.Context) []Finding {
 		return []Finding{problem(p.FileErr.Error(), "make .env readable")}
 	}
 	var found []Finding
+	for _, line := range p.Unclear {
+		found = append(found, skipped("%s", line))
+	}
 	for _, n := range p.File.Bad {
 		found = append(found, problem(fmt.Sprintf(".env: line %d is not NAME=value", n), "correct the line; put a value with spaces or signs between single quotes"))
 	}
 	set := 0
 	for _, v := range xEnv.Table() {
 		text, origin := p.Value(v)
-		if origin != service.FromEnvironment && origin != service.FromFile {
+		if origin == service.FromDefault || origin == service.FromNowhere {
 			continue
 		}
 		set++
@@ -41,17 +44,21 @@ func (p *patient) checkEnvironment(ctx context.Context) []Finding {
 	}
 	found = append(found, p.unknownNames()...)
 	found = append(found, p.trackedSecrets(ctx)...)
-	if len(found) == 0 {
-		return []Finding{ok("%d variables are set, and every value is valid", set)}
+	if !slices.ContainsFunc(found, func(f Finding) bool { return f.Status != Skipped }) {
+		return append([]Finding{ok("%d variables are set, and every value is valid", set)}, found...)
 	}
 	return found
 }
 
 func place(o service.Origin) string {
-	if o == service.FromFile {
+	switch o {
+	case service.FromFile:
 		return ".env"
+	case service.FromCode:
+		return "the code"
+	default:
+		return "the environment"
 	}
-	return "the environment"
 }
 
 // unknownNames reports names that look like ours and that nobody reads.
@@ -166,10 +173,4 @@ func split(err error) []string {
 		return all
 	}
 	return []string{err.Error()}
-}
-
-// isFromFile reports whether a variable has its value from .env.
-func (p *patient) isFromFile(key xEnv.EnvKey) bool {
-	_, origin := p.Value(xEnv.Lookup(key))
-	return origin == service.FromFile
 }

@@ -66,13 +66,12 @@ func (p *patient) checkModules(ctx context.Context) []Finding {
 	}
 	own := p.ownModules()
 	found := p.replaced()
-	if core, _ := p.Requires(service.Core); core == "" && p.Module.Module.Mod.Path != service.Core {
+	if p.Requires(service.Core) == "" && p.Module.Module.Mod.Path != service.Core {
 		return append(found, problem("go.mod does not require "+service.Core, "go get "+service.Core+"@latest"))
 	}
 	versions := make([]string, len(own))
 	for i, path := range own {
-		v, _ := p.Requires(path)
-		versions[i] = strings.TrimPrefix(path, service.Project) + " " + v
+		versions[i] = strings.TrimPrefix(path, service.Project) + " " + p.Requires(path)
 	}
 	found = append([]Finding{ok("%s", strings.Join(versions, ", "))}, found...)
 	return append(found, p.checkInterfaces(ctx, own)...)

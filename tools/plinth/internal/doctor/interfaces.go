@@ -62,7 +62,7 @@ func familyOf(path string) string {
 func (p *patient) folders(ctx context.Context, modules []string) (map[string]string, error) {
 	const line = "{{.Path}}\t{{.Dir}}"
 	args := append([]string{"list", "-m", "-f", line}, modules...)
-	out, err := run(ctx, p.Root, []string{"GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=readonly"}, "go", args...)
+	out, err := run(ctx, p.Root, p.GoEnv(), "go", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +74,12 @@ func (p *patient) folders(ctx context.Context, modules []string) (map[string]str
 	return folders, nil
 }
 
-// numberIn returns the number that a package gives to its constant or method InterfaceVersion, "" where it has none.
+// unsaid is the version of a driver that does not say one.
+const unsaid = "1"
+
+// numberIn returns the number that a package gives to its constant or method InterfaceVersion, "" where that is no plain number.
 func numberIn(dir string) string {
-	number := ""
+	number := unsaid
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return ""
@@ -90,7 +93,7 @@ func numberIn(dir string) string {
 			continue
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if found := numberOf(n); found != "" {
+			if found, ok := numberOf(n); ok {
 				number = found
 			}
 			return true
@@ -99,23 +102,23 @@ func numberIn(dir string) string {
 	return number
 }
 
-// numberOf returns the number where n is that constant, or that method with nothing but the number in it.
-func numberOf(n ast.Node) string {
+// numberOf reports whether n is that constant or method, and returns its number, "" where there is more to it.
+func numberOf(n ast.Node) (number string, ok bool) {
 	var value ast.Expr
 	switch n := n.(type) {
 	case *ast.ValueSpec:
 		if len(n.Names) == 1 && n.Names[0].Name == interfaceVersion && len(n.Values) == 1 {
-			value = n.Values[0]
+			value, ok = n.Values[0], true
 		}
 	case *ast.FuncDecl:
 		if n.Name.Name == interfaceVersion && n.Recv != nil {
-			value = onlyResult(n)
+			value, ok = onlyResult(n), true
 		}
 	}
 	if lit, ok := value.(*ast.BasicLit); ok && lit.Kind == token.INT {
-		return lit.Value
+		return lit.Value, ok
 	}
-	return ""
+	return "", ok
 }
 
 // onlyResult is what a method returns that does nothing else, or nil.

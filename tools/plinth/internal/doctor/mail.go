@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
@@ -16,7 +15,7 @@ import (
 // checkMail reads what a service that sends mail will read, and looks whether there is a server. It says nothing of a service
 // that sends none.
 func (p *patient) checkMail(ctx context.Context) []Finding {
-	if !slices.Contains(p.imports, service.Project+"notifyx/email") || p.wrong(xEnv.EmailPort, xEnv.EmailTLS) != "" {
+	if !p.Links(service.Project+"notifyx/email") || p.wrong(xEnv.EmailPort, xEnv.EmailTLS) != "" {
 		return nil
 	}
 	config, err := xEmail.ConfigFromEnv()

@@ -7,6 +7,7 @@ import (
 
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
 // checkNode looks at the number of the id node, which no two replicas may share.
@@ -54,8 +55,9 @@ func (p *patient) checkNumbers(ctx context.Context) []Finding {
 // fixedNumber is what there is to say about a number that was given.
 func (p *patient) fixedNumber() Finding {
 	id := xEnv.Int(xEnv.SnowflakeNodeID)
-	if p.isFromFile(xEnv.SnowflakeNodeID) && leaseKeeper() != "" {
-		return warning(fmt.Sprintf("%s=%d stands in .env: replicas that share the file make the same ids", xEnv.SnowflakeNodeID, id),
+	_, origin := p.Value(xEnv.Lookup(xEnv.SnowflakeNodeID))
+	if origin != service.FromEnvironment && leaseKeeper() != "" {
+		return warning(fmt.Sprintf("%s=%d stands in %s: replicas that share it make the same ids", xEnv.SnowflakeNodeID, id, place(origin)),
 			fmt.Sprintf("remove it: each replica then leases a number from the %s", leaseKeeper()))
 	}
 	return ok("%s=%d is fixed: every other replica needs another number", xEnv.SnowflakeNodeID, id)

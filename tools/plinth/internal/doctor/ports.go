@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
@@ -17,7 +15,7 @@ import (
 // checkPorts listens for a moment where the service will.
 func (p *patient) checkPorts(ctx context.Context) []Finding {
 	found := []Finding{p.checkPort(ctx, xEnv.Port)}
-	isGrpc := slices.ContainsFunc(p.imports, func(path string) bool { return strings.HasPrefix(path, service.Project+"grpcx/") })
+	isGrpc := len(p.Below(service.Project+"grpcx/")) > 0
 	switch {
 	case !isGrpc:
 		return append(found, skipped("%s: the service imports no gRPC", xEnv.GrpcPort))

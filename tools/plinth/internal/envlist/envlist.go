@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/tools/internal/envtable"
+	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
@@ -29,7 +31,8 @@ type Row struct {
 	Source   service.Origin `json:"source"`
 	Problem  string         `json:"problem,omitempty"`
 
-	v xEnv.Var
+	v      xEnv.Var
+	hidden bool // Value is not the value
 }
 
 // IsSet reports whether somebody has given the variable a value.
@@ -69,9 +72,13 @@ func newRow(s *service.Service, v xEnv.Var) Row {
 			r.Problem = err.Error()
 		}
 	}
-	if v.Secret && value != "" {
-		r.Value = mask
+	switch masked := hush.Mask(value); {
+	case v.Secret && value != "":
+		r.Value, r.hidden = mask, true
+	case masked != value: // an address in the place of a host, or the like
+		r.Value, r.hidden = masked, true
 	}
+	r.Problem = hush.Mask(r.Problem)
 	return r
 }
 
@@ -150,13 +157,14 @@ func assignment(r Row, commented string) string {
 	switch {
 	case !r.IsSet():
 		return commented
-	case r.Secret:
+	case r.hidden:
 		return "# " + r.Name + "=" + mask
-	case strings.HasSuffix(r.Value, `\`):
-		return "# A .env file cannot hold a value that ends in a backslash.\n" + commented
-	default:
-		return r.Name + "=" + quote(r.Value)
 	}
+	line := r.Name + "=" + quote(r.Value)
+	if values, _ := xReg.ParseEnv(line); values[r.Name] != r.Value {
+		return "# A .env file cannot hold the value, for its quotes or its backslash at the end.\n" + commented
+	}
+	return line
 }
 
 // quote returns a value as a .env file holds it. What cannot stand in one in single quotes stands in double ones.

@@ -34,7 +34,7 @@ func TestWithoutAnEnvironmentTheDotenvFormIsTheExample(t *testing.T) {
 }
 
 func TestWhatTheDotenvFormSaysReadsAsItWas(t *testing.T) {
-	for _, value := range []string{"plain", "a b", "it's", `back\slash`, "$HOME", "#1", `"quoted"`, "two\nlines", "中文", "a=b"} {
+	for _, value := range []string{"plain", "a b", "it's", `back\slash`, "$HOME", "#1", `"quoted"`, "two\nlines", "中文", "a=b", " ends ", `a\nb`, "a\tb", "$1 'x' y"} {
 		text := envlist.Dotenv(rows(t, map[xEnv.EnvKey]string{xEnv.AppName: value}))
 		got, err := godotenv.Unmarshal(text)
 		if err != nil || got["APP_NAME"] != value || len(got) != 1 {
@@ -44,9 +44,20 @@ func TestWhatTheDotenvFormSaysReadsAsItWas(t *testing.T) {
 }
 
 func TestTheDotenvFormLeavesOutWhatAFileCannotHold(t *testing.T) {
-	text := envlist.Dotenv(rows(t, map[xEnv.EnvKey]string{xEnv.AppName: `ends with \`}))
-	if got, err := godotenv.Unmarshal(text); err != nil || len(got) != 0 || !strings.Contains(text, "cannot hold") {
-		t.Errorf("it reads as %q (%v)", got, err)
+	for _, value := range []string{`ends with \`, `it's "x"`, "two\nlines\""} {
+		text := envlist.Dotenv(rows(t, map[xEnv.EnvKey]string{xEnv.AppName: value}))
+		if got, err := godotenv.Unmarshal(text); err != nil || len(got) != 0 || !strings.Contains(text, "cannot hold") {
+			t.Errorf("%q reads as %q (%v)", value, got, err)
+		}
+	}
+}
+
+func TestThePasswordOfAnAddressIsMaskedWhereverItStands(t *testing.T) {
+	all := rows(t, map[xEnv.EnvKey]string{xEnv.NoSqlHost: "redis://:hunter2@h:6379", xEnv.DatabaseHost: "postgres://u:hunter2@x@h/d?a=b", xEnv.AppName: "http://h:80/a"})
+	text := envlist.Dotenv(all) + envlist.Markdown(all) + strings.Join(envlist.Problems(all), "\n")
+	if strings.Contains(text, "hunter2") || !strings.Contains(text, "redis://:***@h:6379") || !strings.Contains(text, "postgres://u:***@h/d?a=b") ||
+		!strings.Contains(text, "# NOSQL_HOST=***") || !strings.Contains(text, "APP_NAME=http://h:80/a") {
+		t.Errorf("text:\n%s", text)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package hush keeps the log of the base from standard output, where the result of a command stands.
+// Package hush keeps from standard output what does not belong into the result of a command: the log of the base, and passwords.
 package hush
 
 import (
@@ -7,9 +7,17 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"regexp"
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 )
+
+// password finds one in an address, up to the last @ of the word: one that is not escaped may hold any sign, so that a path with
+// an @ behind a port is taken for one too.
+var password = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^\s:@/?#]*):\S*@`)
+
+// Mask returns a text without the passwords of the addresses in it, such as postgres://user:password@host.
+func Mask(text string) string { return password.ReplaceAllString(text, "$1:***@") }
 
 // warn is the level of the lines that are kept, as they spell it.
 const warn = "warn"

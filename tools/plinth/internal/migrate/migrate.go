@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,8 +15,8 @@ import (
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
 	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	"github.com/plinthgo/plinth/dbplugins/sqlite"
 	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // what a service may connect with
+	"github.com/plinthgo/plinth/tools/plinth/internal/sqlitefile"
 )
 
 // DefaultDir is where the recommended layout has the files.
@@ -80,12 +79,14 @@ func hasSQL(files fs.FS) bool {
 // Where says which database it is, without a secret.
 func (s *Source) Where() string { return s.config.Describe() }
 
-// Status lists the migrations and changes nothing: a SQLite file that is not there is not made.
-func (s *Source) Status(ctx context.Context) ([]Row, error) {
+// Status lists the migrations and changes nothing: a SQLite file that is not there is not made, and one that is stays as it is.
+func (s *Source) Status(ctx context.Context) (rows []Row, err error) {
 	o := s.config.Options()
-	if path := sqlitePath(o); path != "" {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if path := sqlitefile.Path(o); path != "" {
+		if !sqlitefile.Exists(path) {
 			o.DSN, o.Parts.Path = "", ":memory:" // empty, as the file will be
+		} else if o, err = sqlitefile.Unchanged(o, path); err != nil {
+			return nil, err
 		}
 	}
 	db, err := xDB.Open(ctx, o)
@@ -141,21 +142,6 @@ func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
 		}
 	}
 	return rows, nil
-}
-
-// sqlitePath is the file of a SQLite database, "" where it has none.
-func sqlitePath(o xDB.Options) string {
-	if o.Driver != sqlite.Name {
-		return ""
-	}
-	path := o.Parts.Path
-	if o.DSN != "" {
-		path = sqlite.Driver{}.Describe(o.DSN.Reveal())
-	}
-	if strings.HasPrefix(path, ":memory:") {
-		return ""
-	}
-	return filepath.Clean(path)
 }
 
 // IsMissing reports whether only the database knows it.

@@ -1,14 +1,17 @@
 package service
 
 import (
-	"go/parser"
-	"go/token"
-	"io/fs"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -20,72 +23,204 @@ const (
 	CachePlugins = Project + "cacheplugins/"
 )
 
-// Imports returns every path that the service's Go code imports, tests apart, sorted. Files that do not parse count as far
-// as they do.
-func (s *Service) Imports() ([]string, error) {
-	found := map[string]bool{}
-	err := s.walk(func(path string) {
-		file, _ := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if file == nil {
-			return
+// Package is a package that a program is made of, as go list names it.
+type Package struct {
+	ImportPath, Dir, Name string
+	GoFiles, CgoFiles     []string
+	Imports               []string
+	DepOnly               bool
+	Error                 *struct{ Err string }
+	Module                *struct {
+		Path, Version string
+		Main          bool
+	}
+}
+
+// Program is a main package of the service, with everything that it links. A module without any has one of all its packages.
+type Program struct {
+	// Folder is that of the package, from the root of the module.
+	Folder string
+	// Packages are in no order, the standard library among them.
+	Packages map[string]*Package
+}
+
+// Links reports whether a package is a part of one of the programs.
+func (s *Service) Links(path string) bool {
+	for _, p := range s.Programs {
+		if p.Packages[path] != nil {
+			return true
 		}
-		for _, spec := range file.Imports {
-			if name, err := strconv.Unquote(spec.Path.Value); err == nil {
+	}
+	return false
+}
+
+// Below returns the packages below a path that the programs link, sorted.
+func (s *Service) Below(path string) []string {
+	found := map[string]bool{}
+	for _, p := range s.Programs {
+		for name := range p.Packages {
+			if strings.HasPrefix(name, path) {
 				found[name] = true
 			}
 		}
-	})
-	return slices.Sorted(maps.Keys(found)), err
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
-// Mentions reports whether the service's Go code, tests apart, holds the word.
+// IsComplete reports whether everything that the programs link was found: not where a module is still to be downloaded.
+func (s *Service) IsComplete() bool {
+	for _, program := range s.Programs {
+		for _, p := range program.Packages {
+			if p.Error != nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Mentions reports whether the code of the service's own packages holds the word.
 func (s *Service) Mentions(word string) bool {
-	found := false
-	_ = s.walk(func(path string) {
-		if found {
+	for _, program := range s.Programs {
+		for _, p := range program.Packages {
+			if s.owns(p) && p.holds(word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// owns reports whether a package belongs to the module of the service.
+func (s *Service) owns(p *Package) bool {
+	return p != nil && p.Module != nil && p.Module.Main && s.Module != nil && p.Module.Path == s.Module.Module.Mod.Path
+}
+
+// files are those of the package that are compiled on this machine.
+func (p *Package) files() []string {
+	var all []string
+	for _, name := range slices.Concat(p.GoFiles, p.CgoFiles) {
+		all = append(all, filepath.Join(p.Dir, name))
+	}
+	return all
+}
+
+func (p *Package) holds(word string) bool {
+	for _, name := range p.files() {
+		if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// readPrograms asks the go command what the programs are made of: the one in the folder that was asked for, else those below it,
+// else those of the module. Nothing is built and nothing downloaded.
+func (s *Service) readPrograms(ctx context.Context) ([]Program, error) {
+	all, err := s.list(ctx, s.from)
+	if err != nil {
+		return nil, err
+	}
+	mains := mainsOf(all, s.from)
+	if len(mains) == 0 && s.from != s.Root {
+		if all, err = s.list(ctx, s.Root); err != nil {
+			return nil, err
+		}
+		mains = mainsOf(all, s.Root)
+	}
+	if len(mains) == 0 {
+		program := Program{Folder: ".", Packages: all}
+		return []Program{program}, nil
+	}
+	programs := make([]Program, len(mains))
+	for i, p := range mains {
+		programs[i] = Program{Folder: s.rel(p.Dir), Packages: linked(p, all)}
+	}
+	return programs, nil
+}
+
+// mainsOf are the programs among the packages: only the one in that folder, where it has one.
+func mainsOf(all map[string]*Package, folder string) (mains []*Package) {
+	for _, p := range all {
+		if p.Name != "main" || p.DepOnly {
+			continue
+		}
+		if p.Dir == folder {
+			return []*Package{p}
+		}
+		mains = append(mains, p)
+	}
+	return mains
+}
+
+// linked are the packages that one imports, and those that these import.
+func linked(root *Package, all map[string]*Package) map[string]*Package {
+	found := map[string]*Package{}
+	var add func(p *Package)
+	add = func(p *Package) {
+		if p == nil || found[p.ImportPath] != nil {
 			return
 		}
-		text, err := os.ReadFile(path)
-		found = err == nil && strings.Contains(string(text), word)
-	})
+		found[p.ImportPath] = p
+		for _, path := range p.Imports {
+			add(all[path])
+		}
+	}
+	add(root)
 	return found
 }
 
-// walk calls see with each Go file of the module.
-func (s *Service) walk(see func(path string)) error {
-	return filepath.WalkDir(s.Root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+// list returns the packages below a folder and what they import.
+func (s *Service) list(ctx context.Context, folder string) (map[string]*Package, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps",
+		"-json=ImportPath,Dir,Name,GoFiles,CgoFiles,Imports,DepOnly,Module,Error", "./...")
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), s.GoEnv()...)
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && len(exit.Stderr) > 0 {
+			err = errors.New(strings.TrimSpace(string(exit.Stderr)))
 		}
-		name := d.Name()
-		if d.IsDir() {
-			if path != s.Root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
-				name == "vendor" || name == "testdata" || name == "node_modules" || isModule(path)) {
-				return filepath.SkipDir
-			}
-			return nil
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	all := map[string]*Package{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := &Package{}
+		if err := d.Decode(p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
 		}
-		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
-			see(path)
-		}
-		return nil
-	})
+		all[p.ImportPath] = p
+	}
 }
 
-func isModule(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "go.mod"))
-	return err == nil
+// GoEnv is the environment in which the go command may look at the service: it changes nothing there, and downloads nothing.
+func (s *Service) GoEnv() []string {
+	mode := "-mod=readonly"
+	if _, err := os.Stat(filepath.Join(s.Root, "vendor", "modules.txt")); err == nil {
+		mode = "-mod=vendor"
+	}
+	return []string{"GOPROXY=off", "GOFLAGS=" + strings.TrimSpace(os.Getenv("GOFLAGS")+" "+mode)}
 }
 
-// Requires returns the version of a module that go.mod asks for, and whether it is there only for other modules.
-func (s *Service) Requires(path string) (version string, indirect bool) {
+// rel is a path from the root of the module, as people write it.
+func (s *Service) rel(path string) string {
+	if short, err := filepath.Rel(s.Root, path); err == nil {
+		return filepath.ToSlash(short)
+	}
+	return path
+}
+
+// Requires returns the version of a module that go.mod asks for, "" where it does not.
+func (s *Service) Requires(path string) string {
 	if s.Module == nil {
-		return "", false
+		return ""
 	}
 	for _, r := range s.Module.Require {
 		if r.Mod.Path == path {
-			return r.Mod.Version, r.Indirect
+			return r.Mod.Version
 		}
 	}
-	return "", false
+	return ""
 }

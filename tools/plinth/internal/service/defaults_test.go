@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,36 +17,147 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// defaultsOf returns those of a service with this code.
-func defaultsOf(t *testing.T, code string) map[xEnv.EnvKey]string {
+// entered is the service of these files, looked at from a folder of it, with an environment that says nothing.
+func entered(t *testing.T, from string, files map[string]string) *service.Service {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module example.com/shop\n", "main.go": "package main\n\n" + code} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	for _, v := range xEnv.Table() {
+		t.Setenv(v.Key.String(), "")
+		if err := os.Unsetenv(v.Key.String()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s, err := service.Find(dir)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := service.Find(filepath.Join(dir, filepath.FromSlash(from)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := s.Defaults()
-	if err != nil {
+	if err := s.Enter(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	return s
+}
+
+// defaultsOf are the variables that the code gives a value.
+func defaultsOf(s *service.Service) map[xEnv.EnvKey]string {
+	found := map[xEnv.EnvKey]string{}
+	for _, v := range xEnv.Table() {
+		if text, origin := s.Value(v); origin == service.FromCode {
+			found[v.Key] = text
+		}
 	}
 	return found
 }
 
-func TestDefaultsOfTheCodeAreFound(t *testing.T) {
-	got := defaultsOf(t, `var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{
-	xEnv.DatabaseDriver: "sqlite", xEnv.Port: "80", "NOSQL_DRIVER": "memory", xEnv.DatabasePath: file(), xEnv.Nothing: "x",
-})
+const (
+	goMod   = "module example.com/shop\n\ngo 1.25.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n"
+	imports = "import (\n\txEnv \"github.com/plinthgo/plinth/core/defined/xenv\"\n\txOption \"github.com/plinthgo/plinth/core/major/xoption\"\n)\n\n"
+)
 
-var p = Other(map[xEnv.EnvKey]string{xEnv.AppName: "shop"})
-`)
-	want := map[xEnv.EnvKey]string{xEnv.DatabaseDriver: "sqlite", xEnv.Port: "80", xEnv.NoSqlDriver: "memory"}
-	if !maps.Equal(got, want) {
-		t.Errorf("Defaults = %v, want %v", got, want)
+// program is a main package with this code.
+func program(code string) string { return "package main\n\n" + imports + "func main() {}\n\n" + code }
+
+func TestDefaultsOfTheCodeAreRead(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		code    string
+		want    map[xEnv.EnvKey]string
+		unclear []string
+	}{
+		{
+			name: "a map", code: `var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.DatabaseDriver: "sqlite", xEnv.Port: "80", "NOSQL_DRIVER": "memory"})`,
+			want: map[xEnv.EnvKey]string{xEnv.DatabaseDriver: "sqlite", xEnv.Port: "80", xEnv.NoSqlDriver: "memory"},
+		},
+		{
+			name: "constants", code: "const driver = \"sqlite\"\n\nconst key = xEnv.EnvKey(\"LOG_DIR\")\n\n" +
+				`var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.DatabaseDriver: driver, key: "a" + "b", xEnv.EnvKey("APP_NAME"): ("shop")})`,
+			want: map[xEnv.EnvKey]string{xEnv.DatabaseDriver: "sqlite", xEnv.LogDir: "ab", xEnv.AppName: "shop"},
+		},
+		{
+			name: "a variable", code: "var all = map[xEnv.EnvKey]string{xEnv.Port: \"80\"}\n\nfunc options() any { return xOption.WithEnvDefaults(all) }",
+			want: map[xEnv.EnvKey]string{xEnv.Port: "80"},
+		},
+		{
+			name: "a local variable", code: "func options() any {\n\tall := map[xEnv.EnvKey]string{xEnv.Port: \"80\"}\n\treturn xOption.WithEnvDefaults(all)\n}",
+			want: map[xEnv.EnvKey]string{xEnv.Port: "80"},
+		},
+		{
+			name: "a variable that is changed", code: "func options() any {\n\tall := map[xEnv.EnvKey]string{}\n\tall[xEnv.Port] = \"80\"\n\treturn xOption.WithEnvDefaults(all)\n}",
+			unclear: []string{"main.go:13 gives WithEnvDefaults a map that is made elsewhere"},
+		},
+		{
+			name: "what is computed", code: "var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{\n\txEnv.DatabasePath: file(), xEnv.Port: \"80\",\n\txEnv.Nothing: \"x\",\n})",
+			want: map[xEnv.EnvKey]string{xEnv.Port: "80"},
+			unclear: []string{
+				"main.go:11 gives WithEnvDefaults a value for DATABASE_PATH that is computed",
+				"main.go:12 gives WithEnvDefaults a variable that this program does not know",
+			},
+		},
+		{name: "another function", code: `var o = Other(map[xEnv.EnvKey]string{xEnv.AppName: "shop"})`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(tc.code)})
+			if got := defaultsOf(s); !maps.Equal(got, tc.want) || !slices.Equal(s.Unclear, tc.unclear) || s.CodeErr != nil {
+				t.Errorf("defaults = %v, unclear %q, %v\nwant %v and %q", got, s.Unclear, s.CodeErr, tc.want, tc.unclear)
+			}
+		})
+	}
+}
+
+func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
+	give := func(pairs string) string {
+		return program("var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{" + pairs + "})\n")
+	}
+	library := strings.Replace(give(`xEnv.LogDir: dir`), "package main", "package startup", 1)
+	files := map[string]string{
+		"go.mod":              goMod,
+		"cmd/api/main.go":     strings.Replace(give(`xEnv.Port: "80", xEnv.AppName: "shop"`), "import (", "import (\n\t_ \"example.com/shop/startup\"\n", 1),
+		"cmd/worker/main.go":  give(`xEnv.Port: "90", xEnv.AppName: "shop", xEnv.DatabaseDriver: "sqlite"`),
+		"startup/startup.go":  strings.Replace(library, "import (", "import (\n\t\"example.com/shop/config\"\n", 1) + "\nconst dir = config.Dir\n",
+		"config/config.go":    "package config\n\nconst Dir = \"logs\"\n",
+		"unused/unused.go":    strings.Replace(give(`xEnv.Host: "unused"`), "package main", "package unused", 1),
+		"other/go.mod":        "module example.com/other\n",
+		"other/main.go":       give(`xEnv.Host: "other"`),
+		"cmd/api/off.go":      "//go:build never\n\n" + give(`xEnv.Host: "off"`),
+		"cmd/api/api_test.go": give(`xEnv.Host: "test"`),
+	}
+	api := map[xEnv.EnvKey]string{xEnv.Port: "80", xEnv.AppName: "shop", xEnv.LogDir: "logs"}
+	worker := map[xEnv.EnvKey]string{xEnv.Port: "90", xEnv.AppName: "shop", xEnv.DatabaseDriver: "sqlite"}
+	for from, want := range map[string]map[xEnv.EnvKey]string{"cmd/api": api, "cmd/worker": worker} {
+		if got := defaultsOf(entered(t, from, files)); !maps.Equal(got, want) {
+			t.Errorf("from %s: %v, want %v", from, got, want)
+		}
+	}
+	s := entered(t, ".", files)
+	if got, want := defaultsOf(s), (map[xEnv.EnvKey]string{xEnv.AppName: "shop"}); !maps.Equal(got, want) || len(s.Unclear) != 3 ||
+		s.Unclear[2] != "PLINTH_PORT has a default of its own in each of cmd/api, cmd/worker: start this in the folder of one" {
+		t.Errorf("from the root: %v and %q, want what both say", got, s.Unclear)
+	}
+	if from := entered(t, "config", files); len(from.Programs) != 2 {
+		t.Errorf("from a folder without a program: %d programs, want those of the module", len(from.Programs))
+	}
+}
+
+func TestAFolderThatCannotBeReadStopsNothing(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(`var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.Port: "80"})`), "pgdata/x": ""})
+	if err := os.Chmod("pgdata", 0); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.Chmod("pgdata", 0o700) }()
+	if err := s.Enter(t.Context()); err != nil || s.CodeErr != nil || len(defaultsOf(s)) != 1 {
+		t.Errorf("%v, %v: %v", err, s.CodeErr, defaultsOf(s))
 	}
 }
 
@@ -59,24 +171,24 @@ func TestEveryConstantLeadsToItsVariable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
+	var pairs strings.Builder
+	want := map[xEnv.EnvKey]string{}
 	ast.Inspect(file, func(node ast.Node) bool {
-		spec, ok := node.(*ast.ValueSpec)
-		if !ok {
-			return true
-		}
-		n++
-		want, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := defaultsOf(t, "var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv."+spec.Names[0].Name+": \"x\"})\n")
-		if got[xEnv.EnvKey(want)] != "x" || len(got) != 1 {
-			t.Errorf("%s leads to %v, want %s", spec.Names[0].Name, got, want)
+		if spec, ok := node.(*ast.ValueSpec); ok {
+			key, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := spec.Names[0].Name
+			want[xEnv.EnvKey(key)] = name
+			pairs.WriteString("\txEnv." + name + ": " + strconv.Quote(name) + ",\n")
 		}
 		return true
 	})
-	if n < 50 || strings.Contains(root, "@") {
-		t.Errorf("only %d constants", n)
+	s := entered(t, ".", map[string]string{
+		"go.mod": goMod, "main.go": program("var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{\n" + pairs.String() + "})\n"),
+	})
+	if got := defaultsOf(s); !maps.Equal(got, want) || len(want) < 50 || len(s.Unclear) > 0 {
+		t.Errorf("defaults = %v, %q\nwant %v", got, s.Unclear, want)
 	}
 }

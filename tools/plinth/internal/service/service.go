@@ -2,6 +2,7 @@
 package service
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +27,14 @@ type Service struct {
 	File *dotenv.File
 	// FileErr is why it cannot be read.
 	FileErr error
+	// Programs are what the service's code makes, known after Enter.
+	Programs []Program
+	// CodeErr is why they are not known.
+	CodeErr error
+	// Unclear says which defaults in the code could not be read, a line each, known after Enter.
+	Unclear []string
 
+	from     string               // the folder that was asked for
 	fromFile map[xEnv.EnvKey]bool // variables that only the file gives a value
 	fromCode map[xEnv.EnvKey]bool // variables that only xOption.WithEnvDefaults does
 }
@@ -37,7 +45,10 @@ func Find(dir string) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{Root: dir, File: &dotenv.File{}}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil { // as the go command names folders
+		return nil, err
+	}
+	s := &Service{Root: dir, File: &dotenv.File{}, from: dir}
 	for at := dir; ; at = filepath.Dir(at) {
 		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
 		if err == nil {
@@ -63,10 +74,14 @@ func Find(dir string) (*Service, error) {
 func (s *Service) HasModule() bool { return s.Module != nil || s.ModuleErr != nil }
 
 // Enter makes the program see what the service will: its folder is the working directory, .env is in the environment where that
-// does not say otherwise, and the defaults in its code where neither does.
-func (s *Service) Enter() error {
+// does not say otherwise, and the defaults in its code where neither does. Code that cannot be read gives none: CodeErr and
+// Unclear say so.
+func (s *Service) Enter(ctx context.Context) error {
 	if err := os.Chdir(s.Root); err != nil {
 		return fmt.Errorf("enter the service's folder: %w", err)
+	}
+	if s.Module != nil {
+		s.Programs, s.CodeErr = s.readPrograms(ctx)
 	}
 	s.fromFile = map[xEnv.EnvKey]bool{}
 	for name, value := range s.File.Values {
@@ -77,13 +92,11 @@ func (s *Service) Enter() error {
 	if err := xEnv.Apply(s.File.Values); err != nil {
 		return err
 	}
-	defaults, err := s.Defaults()
-	if err != nil {
-		return fmt.Errorf("read the service's code: %w", err)
-	}
+	defaults := s.readDefaults()
+	s.Unclear = defaults.Unclear
 	s.fromCode = map[xEnv.EnvKey]bool{}
 	texts := map[string]string{}
-	for key, value := range defaults {
+	for key, value := range defaults.Values {
 		if _, set := os.LookupEnv(key.String()); !set {
 			s.fromCode[key], texts[key.String()] = true, value
 		}

@@ -3,7 +3,6 @@ package term
 import (
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/lipgloss/table"
@@ -56,15 +55,37 @@ func (p *Printer) Table(headers []string, rows [][]string) {
 		_, _ = io.WriteString(p.Out, p.drawTable(headers, rows)+"\n")
 		return
 	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	_, _ = io.WriteString(p.Out, plainTable(headers, rows))
+}
+
+// gap is the space between two columns.
+const gap = 2
+
+// plainTable has one row a line, and columns aligned with spaces. Colours, which somebody may have forced, take no room.
+func plainTable(headers []string, rows [][]string) string {
+	all := make([][]string, 0, len(rows)+1)
 	for _, row := range append([][]string{headers}, rows...) {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			cells[i] = strings.Join(strings.Fields(cell), " ") // neither a line break nor a tab
 		}
-		_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n")
+		all = append(all, cells)
 	}
-	_ = w.Flush()
+	widths := make([]int, len(headers))
+	for i := range headers {
+		widths[i] = columnWidth(i, all[0], all[1:])
+	}
+	var b strings.Builder
+	for _, row := range all {
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-lipgloss.Width(cell)+gap))
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 // leastWidth is the narrowest that the last column becomes; a terminal that has no room for it wraps by itself.
@@ -72,7 +93,6 @@ const leastWidth = 20
 
 // drawTable leaves every column as wide as it wants to be, and wraps the last one, which holds sentences, into the rest.
 func (p *Printer) drawTable(headers []string, rows [][]string) string {
-	const gap = 2
 	last, rest := len(headers)-1, p.width()
 	for i := range last {
 		rest -= columnWidth(i, headers, rows) + gap

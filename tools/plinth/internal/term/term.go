@@ -32,6 +32,7 @@ type Printer struct {
 	Colour bool
 
 	in, out, err *os.File
+	moves        bool               // the terminal can take a line back
 	style        *lipgloss.Renderer // of Out
 
 	mu    sync.Mutex
@@ -52,6 +53,7 @@ func New(in, out, err *os.File) *Printer {
 func (p *Printer) Configure(w Wanted) {
 	p.JSON = w.JSON
 	p.Interactive = !w.JSON && !isCI() && isTerminal(p.in) && isTerminal(p.err)
+	p.moves = !isDumb()
 	p.Colour = !w.JSON && !w.NoColor && takesColour(p.out)
 	p.style = lipgloss.NewRenderer(p.Out)
 	p.style.SetHasDarkBackground(true) // never asked of the terminal: no colour here depends on it
@@ -82,8 +84,13 @@ func takesColour(f *os.File) bool {
 	if v, _ := xEnv.GetEnv("CLICOLOR"); v == "0" {
 		return false
 	}
+	return !isDumb() && isTerminal(f)
+}
+
+// isDumb reports whether the terminal knows nothing but lines.
+func isDumb() bool {
 	v, _ := xEnv.GetEnv("TERM")
-	return v != "dumb" && isTerminal(f)
+	return v == "dumb"
 }
 
 // width is the number of columns of the terminal that Out is, or 0.
@@ -136,7 +143,7 @@ func (p *Printer) line(tone Tone, mark, format string, args []any) {
 
 // Step shows what is being done, on Err and only to somebody who sits there, until the next line of any kind.
 func (p *Printer) Step(format string, args ...any) {
-	if !p.Interactive {
+	if !p.moves || !p.Interactive {
 		return
 	}
 	text, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")

@@ -69,9 +69,14 @@ func TestWithJSONTheResultIsOneDocument(t *testing.T) {
 func TestColourCanBeForced(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	t.Setenv("CLICOLOR_FORCE", "1")
-	p, _, _ := printer(t, term.Wanted{})
-	if got, want := p.Paint(term.Good, "x"), "\x1b[32mx\x1b[0m"; got != want {
-		t.Errorf("painted = %q, want %q", got, want)
+	p, out, _ := printer(t, term.Wanted{})
+	green := "\x1b[32mx\x1b[0m"
+	if got := p.Paint(term.Good, "x"); got != green {
+		t.Errorf("painted = %q, want %q", got, green)
+	}
+	p.Table([]string{"A", "B"}, [][]string{{p.Paint(term.Good, "x"), "1"}, {"yyy", "2"}})
+	if got, want := out(), "A    B\n"+green+"    1\nyyy  2\n"; got != want {
+		t.Errorf("table = %q, want %q", got, want)
 	}
 	p.Configure(term.Wanted{NoColor: true})
 	if got := p.Paint(term.Good, "x"); got != "x" {

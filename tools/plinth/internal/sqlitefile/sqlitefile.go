@@ -1,0 +1,49 @@
+// Package sqlitefile looks at the file of a SQLite database without making or changing it: the service's own settings would turn
+// its journal into a write-ahead log.
+package sqlitefile
+
+import (
+	"os"
+	"strings"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/sqlite"
+)
+
+// Path returns the file of a database, "" where it has none: it is in memory, or not SQLite's.
+func Path(o xDB.Options) string {
+	if o.Driver != sqlite.Name {
+		return ""
+	}
+	path := o.Parts.Path
+	if o.DSN != "" {
+		dsn := o.DSN.Reveal()
+		if strings.Contains(dsn, "mode=memory") || strings.Contains(dsn, "vfs=memdb") {
+			return ""
+		}
+		path = sqlite.Driver{}.Describe(dsn)
+	}
+	if strings.HasPrefix(path, ":memory:") {
+		return ""
+	}
+	return path
+}
+
+// Exists reports whether the file is there. One that cannot be looked at is: opening it says why not.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return !os.IsNotExist(err)
+}
+
+// Unchanged returns options that open the file at path as it is.
+func Unchanged(o xDB.Options, path string) (xDB.Options, error) {
+	dsn, err := sqlite.Driver{}.DSN(driver.Config{Path: path})
+	if err != nil {
+		return o, err
+	}
+	file, _, _ := strings.Cut(dsn, "?")
+	o.DSN = xLog.Secret(file + "?mode=rw&_pragma=busy_timeout(2000)")
+	return o, nil
+}
