@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Interrupted is the error of work that a signal has ended.
@@ -101,6 +102,19 @@ func (s *Signals) share() (end func()) {
 			s.cancel(Interrupted{s.first})
 		}
 	}
+}
+
+// grace is how long a command of Group has to end after the interrupt.
+const grace = 10 * time.Second
+
+// Group is exec.CommandContext for a command that starts others, such as go test: the end of the context interrupts it with all of
+// them, and after 10 s it is killed. To run at a terminal it is not meant for: it has a process group of its own.
+func Group(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	separate(cmd)
+	cmd.Cancel = func() error { return send(cmd.Process, syscall.SIGINT, false) }
+	cmd.WaitDelay = grace
+	return cmd
 }
 
 // Command is exec.Command for Run.

@@ -3,7 +3,9 @@
 package child_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -149,5 +151,30 @@ func TestNothingStartsAfterASignal(t *testing.T) {
 	<-s.Context().Done()
 	if _, err := s.Run(s.Command("true")); err == nil {
 		t.Error("Run started a command")
+	}
+}
+
+func TestEndOfTheContextInterruptsTheWholeGroup(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cmd := child.Group(ctx, "sh", "-c", `trap 'wait; exit 7' INT; sh -c 'trap "echo inner; exit" INT; echo ready; while :; do sleep 0.05; done'; wait`)
+	from, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(from)
+	if !lines.Scan() || lines.Text() != "ready" {
+		t.Fatalf("the command says %q", lines.Text())
+	}
+	cancel()
+	if !lines.Scan() || lines.Text() != "inner" {
+		t.Errorf("the command's own command says %q, want that it was interrupted", lines.Text())
+	}
+	_ = cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != 7 {
+		t.Errorf("exit code %d, want 7", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/plinthgo/plinth/tools/internal/child"
 	"github.com/plinthgo/plinth/tools/internal/modproxy"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
@@ -87,7 +88,7 @@ func (s *Sandbox) Env(cache string) []string {
 
 // Go runs the go command in a folder, with that module cache. The error holds what it printed.
 func (s *Sandbox) Go(ctx context.Context, folder, cache string, args ...string) error {
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := child.Group(ctx, "go", args...)
 	cmd.Dir, cmd.Env = folder, s.Env(cache)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

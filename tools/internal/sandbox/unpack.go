@@ -8,13 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"golang.org/x/mod/module"
 	modzip "golang.org/x/mod/zip"
 
+	"github.com/plinthgo/plinth/tools/internal/child"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
@@ -42,7 +42,7 @@ func (s *Sandbox) Unpack(folder string, id module.Version, pack func(io.Writer) 
 
 // Output is Go that returns what the command printed on its standard output.
 func (s *Sandbox) Output(ctx context.Context, folder, cache string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := child.Group(ctx, "go", args...)
 	cmd.Dir, cmd.Env = folder, s.Env(cache)
 	var problem bytes.Buffer
 	cmd.Stderr = &problem

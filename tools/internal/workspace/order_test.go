@@ -24,6 +24,11 @@ func modules(t *testing.T, work string, requires ...string) []workspace.Module {
 		names = append(names, name)
 	}
 	files["modules.txt"] = strings.Join(names, "\n")
+	for _, name := range names {
+		if !strings.Contains(work, "/"+name+" v") && name != "examples" {
+			files["go.work"] += "replace " + workspace.Root + "/" + name + " v0.1.0 => ./" + name + "\n"
+		}
+	}
 	for name, text := range files {
 		file := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
@@ -59,8 +64,26 @@ func TestCycleIsNamed(t *testing.T) {
 
 func TestTreeAnswersForTheNewestVersionOfGoWork(t *testing.T) {
 	const work = "replace github.com/plinthgo/plinth/a v0.10.0 => ./a\nreplace github.com/plinthgo/plinth/a v0.9.0 => ./a\n"
-	found := modules(t, work, "a:", "b:")
+	found := modules(t, work, "a:", "examples:")
 	if found[0].Version != "v0.10.0" || found[1].Released() {
 		t.Errorf("versions = %q and %q, want v0.10.0 and none", found[0].Version, found[1].Version)
+	}
+}
+
+func TestModuleThatIsReleasedNeedsAVersion(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"modules.txt": "a\n", "go.work": "go 1.25.0\n\nreplace github.com/plinthgo/plinth/a => ./a\n", "a/go.mod": "module github.com/plinthgo/plinth/a\n",
+	} {
+		if err := os.MkdirAll(filepath.Join(root, "a"), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "a has no version in go.work: add the replace `github.com/plinthgo/plinth/a v0.1.0 => ./a`"
+	if _, err := workspace.Modules(root); err == nil || err.Error() != want {
+		t.Errorf("Modules = %v, want %s", err, want)
 	}
 }

@@ -3,8 +3,13 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,5 +40,39 @@ func Tags(ctx context.Context, root string) (map[string][]string, error) {
 	for _, versions := range tags {
 		slices.SortFunc(versions, semver.Compare)
 	}
+	if len(tags) == 0 {
+		return tags, published(ctx, root)
+	}
 	return tags, nil
+}
+
+// section begins what the changelog says of a version of a module.
+var section = regexp.MustCompile(`(?m)^## (\S+) v\d`)
+
+// published refuses a clone without the tags of what was released: everything would seem to be new. Only before the first tags does
+// the changelog tell of versions that have none, and of one for each module.
+func published(ctx context.Context, root string) error {
+	text, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	told, again := map[string]bool{}, false
+	for _, found := range section.FindAllSubmatch(text, -1) {
+		again = again || told[string(found[1])]
+		told[string(found[1])] = true
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	shallow, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "--is-shallow-repository").Output()
+	if err != nil {
+		return fmt.Errorf("git rev-parse: %w", err)
+	}
+	if again || strings.TrimSpace(string(shallow)) == "true" {
+		return errors.New("this clone lacks the tags of the versions that CHANGELOG.md has: git fetch --tags, and in a shallow one git fetch --unshallow --tags")
+	}
+	return nil
 }

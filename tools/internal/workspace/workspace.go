@@ -27,6 +27,9 @@ const (
 	work = "go.work"
 )
 
+// unreleased are the modules that are never published; every other one has a version in go.work.
+var unreleased = []string{"examples", "tools/benchmark"}
+
 // A Module is one module of the working tree.
 type Module struct {
 	Name    string // folder, relative to the root, with slashes
@@ -92,7 +95,11 @@ func Modules(root string) ([]Module, error) {
 		if err != nil {
 			return nil, err
 		}
-		modules = append(modules, Module{Name: name, Dir: dir, Version: versions[parsed.Module.Mod.Path], File: parsed})
+		importPath := parsed.Module.Mod.Path
+		if versions[importPath] == "" && !slices.Contains(unreleased, name) {
+			return nil, fmt.Errorf("%s has no version in %s: add the replace `%s v0.1.0 => ./%s`", name, work, importPath, name)
+		}
+		modules = append(modules, Module{Name: name, Dir: dir, Version: versions[importPath], File: parsed})
 	}
 	return modules, nil
 }

@@ -44,7 +44,7 @@ func (r Repo) Head(ctx context.Context) (string, error) { return r.Run(ctx, "rev
 
 // Clean refuses a tree that differs from its commit, and names the files.
 func (r Repo) Clean(ctx context.Context) error {
-	status, err := r.Run(ctx, "status", "--porcelain")
+	status, err := r.Run(ctx, "status", "--porcelain", "--untracked-files=all")
 	if err != nil {
 		return err
 	}

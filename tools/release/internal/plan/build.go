@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +26,9 @@ type builder struct {
 
 	stage  *stage.Stage
 	skew   skew.Runner
-	rows   map[string]*Module  // by import path
-	newest stage.Siblings      // of each module: its next version, or the newest tag
-	moved  map[string][]string // of each module: the driver packages whose interface has moved
+	rows   map[string]*Module           // by import path
+	newest stage.Siblings               // of each module: its next version, or the newest tag
+	moved  map[string]map[string]string // of each module: the driver packages whose interface has moved, and its new version
 }
 
 func build(ctx context.Context, root string, o Options) (p *Plan, err error) {
@@ -48,8 +49,8 @@ func build(ctx context.Context, root string, o Options) (p *Plan, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	b := &builder{Options: o, stage: s, rows: map[string]*Module{}, newest: stage.Siblings{}, moved: map[string][]string{}}
-	b.skew = skew.Runner{Stage: s, Report: b.report}
+	b := &builder{Options: o, stage: s, rows: map[string]*Module{}, newest: stage.Siblings{}, moved: map[string]map[string]string{}}
+	b.skew = skew.Runner{Stage: s, Report: b.report, Servers: hasServers(os.Environ())}
 	for _, m := range sorted {
 		if !needed(m, chosen, modules) {
 			continue
@@ -105,11 +106,17 @@ func (b *builder) module(ctx context.Context, m workspace.Module) error {
 	if err := b.untagged(row, m); err != nil {
 		return err
 	}
-	if err := b.compare(ctx, row, m); err != nil {
+	differs, err := b.compare(ctx, row, m)
+	if err != nil {
 		return err
 	}
 	if err := b.siblings(ctx, row, m); err != nil {
 		return err
+	}
+	if differs { // with the siblings that it will require
+		if err := b.surface(ctx, row, m); err != nil {
+			return err
+		}
 	}
 	b.decide(row, m)
 	if row.Next == "" {
@@ -141,34 +148,48 @@ func (m *Module) Raised() stage.Siblings {
 	return to
 }
 
-// compare finds out whether the module has changed since its newest tag, and what that means for its API.
-func (b *builder) compare(ctx context.Context, row *Module, m workspace.Module) error {
+// compare finds out whether the module has changed since its newest tag.
+func (b *builder) compare(ctx context.Context, row *Module, m workspace.Module) (differs bool, err error) {
 	if row.Released == "" {
 		row.State = First
-		return nil
+		return false, nil
 	}
 	tag, err := modproxy.Hash(func(w io.Writer) error { return modproxy.PackTag(w, b.stage.Root, m, row.Released) })
 	if err != nil {
-		return err
+		return false, err
 	}
 	tree, err := modproxy.Hash(func(w io.Writer) error { return modproxy.Pack(ctx, w, m, row.Released) })
 	if err != nil {
-		return err
+		return false, err
 	}
 	if tag == tree {
 		if b.wanted(row, m) {
 			row.State = Changed
 		}
-		return nil
+		return false, nil
 	}
 	row.State = Changed
 	row.Reasons = append(row.Reasons, "its zip is not that of "+row.Released)
-	b.Log("%s has changed since %s: comparing the API", m.Name, row.Released)
-	old, err := b.load(ctx, m, row.Released)
+	return true, nil
+}
+
+// surface compares the API with that of the last version that promised one: a prerelease promises nothing yet.
+func (b *builder) surface(ctx context.Context, row *Module, m workspace.Module) error {
+	since := cmp.Or(b.stage.Stable(m), row.Released)
+	b.Log("%s has changed since %s: comparing the API with that of %s", m.Name, row.Released, since)
+	old, err := b.load(ctx, m, since, nil)
 	if err != nil {
-		return fmt.Errorf("the API of %s: %w", row.Released, err)
+		return fmt.Errorf("the API of %s: %w", since, err)
 	}
-	now, err := b.load(ctx, m, skew.Tree)
+	raised := row.Raised()
+	now, err := b.load(ctx, m, skew.Tree, raised)
+	switch {
+	case err != nil && len(raised) > 0:
+		row.Problem = cmp.Or(row.Problem, "it does not build with what it has to require: mend it")
+		now, err = b.load(ctx, m, skew.Tree, nil)
+	case err != nil && b.SkipSkew: // nobody has found out which siblings it needs
+		now, err = b.load(ctx, m, skew.Tree, b.newest)
+	}
 	if err != nil {
 		return fmt.Errorf("the API of the tree: %w", err)
 	}
@@ -177,19 +198,27 @@ func (b *builder) compare(ctx context.Context, row *Module, m workspace.Module) 
 	return nil
 }
 
-// load reads the API of a tag, or that of the tree with the newest siblings.
-func (b *builder) load(ctx context.Context, m workspace.Module, version string) (loaded api.Module, err error) {
+// load reads the API of a tag, or that of the tree with siblings raised.
+func (b *builder) load(ctx context.Context, m workspace.Module, version string, raise stage.Siblings) (loaded api.Module, err error) {
 	folder := ""
 	if version == skew.Tree {
-		folder, err = b.stage.LayTree(ctx, m, b.newest)
+		folder, err = b.stage.LayTree(ctx, m, raise)
 	} else {
-		folder, err = b.stage.LayTag(ctx, m, version, nil)
+		folder, err = b.stage.LayTag(ctx, m, version, raise)
 	}
 	if err != nil {
 		return api.Module{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Dir(folder))) }()
 	return api.Load(ctx, b.stage.Sandbox, folder, b.stage.Cache("skew"), m.Path())
+}
+
+// hasServers reports whether the environment names servers for the tests, so that the trials can be made on them.
+func hasServers(env []string) bool {
+	return slices.ContainsFunc(env, func(pair string) bool {
+		name, value, _ := strings.Cut(pair, "=")
+		return strings.HasPrefix(name, "PLINTH_TEST_") && (strings.HasSuffix(name, "_DSN") || strings.HasSuffix(name, "_URL")) && value != ""
+	})
 }
 
 // finish adds what is known only when all modules are decided.

@@ -42,12 +42,22 @@ func (b *builder) notes(root string, modules []workspace.Module) error {
 	return nil
 }
 
+// newestOf returns the version of the module with that name.
+func (b *builder) newestOf(name string) string {
+	for path, row := range b.rows {
+		if row.Name == name {
+			return b.newest[path]
+		}
+	}
+	return ""
+}
+
 // told is what follows from the plan: whom the release breaks, and what it needs.
 func (b *builder) told(row *Module) string {
 	var notes strings.Builder
 	for _, what := range row.Breaks {
 		name, _, _ := strings.Cut(what, " ")
-		fmt.Fprintf(&notes, "- Does not work with %s: take %s or later.\n", what, b.newest[workspace.Root+"/"+name])
+		fmt.Fprintf(&notes, "- Does not work with %s: take %s or later.\n", what, b.newestOf(name))
 	}
 	for _, r := range row.Raises {
 		fmt.Fprintf(&notes, "- Requires %s %s.\n", r.Module, r.To)

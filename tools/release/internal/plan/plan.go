@@ -20,7 +20,7 @@ type State string
 const (
 	First      State = "first"      // it has no tag yet
 	Changed    State = "changed"    // its zip differs from that of its newest tag
-	Follows    State = "follows"    // it has not changed, and needs the new version of a sibling
+	Follows    State = "follows"    // it has not changed, and what it requires has to be raised
 	Unchanged  State = "unchanged"  // nothing has to be done
 	Unreleased State = "unreleased" // it is never published, and always takes its siblings' newest versions
 )

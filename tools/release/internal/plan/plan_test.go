@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,16 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/repotest"
 	"github.com/plinthgo/plinth/tools/release/internal/skew"
 )
+
+// TestMain takes the servers away, on which the trials would be made.
+func TestMain(m *testing.M) {
+	for _, pair := range os.Environ() {
+		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "PLINTH_TEST_") {
+			_ = os.Unsetenv(name)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 // published is a repository whose modules have tags; core and the driver are at the version.
 func published(t *testing.T, version string) *repotest.Repo {
@@ -163,7 +174,7 @@ func TestDependentThatNeedNotFollowKeepsItsRequirement(t *testing.T) {
 	if got, want := summary(p), "core changed v0.2.0"; got != want {
 		t.Errorf("plan = %s, want %s", got, want)
 	}
-	want := plan.Require{Module: "core", From: "v0.1.0", To: "v0.2.0", Reason: "v0.1.0 builds, and its tests pass, with the new version"}
+	want := plan.Require{Module: "core", From: "v0.1.0", To: "v0.2.0", Reason: "v0.1.0 builds, and its tests that need no server pass, with the new version"}
 	if got := row(t, p, "sqlite").Keeps; len(got) != 1 || got[0] != want {
 		t.Errorf("keeps = %v, want %v", got, want)
 	}
@@ -222,21 +233,120 @@ func TestDependentThatNewSiblingBreaksFollows(t *testing.T) {
 	}
 }
 
-func TestUnchangedDependentFollowsTheDriverInterface(t *testing.T) {
+// TestUnchangedDependentThatFailsHasToBeMended shows that a raised requirement is no mend: the code stays what has failed.
+func TestUnchangedDependentThatFailsHasToBeMended(t *testing.T) {
 	r := published(t, "v0.1.0")
-	r.Replace("core/driver/driver.go", "InterfaceVersion = 1", "InterfaceVersion = 2")
-	r.Write(".changes/core/change.md", "- A new interface.\n")
-	r.Commit("move")
-	p := planned(t, r, plan.Options{})
-	if got, want := summary(p), "core changed v0.2.0, sqlite follows v0.1.1"; got != want {
-		t.Errorf("plan = %s, want %s", got, want)
+	r.Replace("core/core.go", `func Hello() string { return "hello" }`, `func Hello(name string) string { return name }`)
+	r.Write(".changes/core/change.md", "- Says it otherwise.\n")
+	r.Commit("break")
+	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
+	const want = "sqlite: v0.1.0 fails with core v0.2.0, and so does the tree, which is the same: mend it"
+	if got := p.Problems(); len(got) != 1 || got[0] != want {
+		t.Errorf("problems = %q, want %q", got, want)
 	}
-	sqlite := row(t, p, "sqlite")
-	if len(sqlite.Reasons) != 1 || sqlite.Reasons[0] != "the driver interface of core/driver has moved in v0.2.0" || len(p.Problems()) != 0 {
-		t.Errorf("reasons = %q, problems = %q", sqlite.Reasons, p.Problems())
+	if got := row(t, p, "core").Breaks; len(got) != 1 || got[0] != "sqlite v0.1.0" {
+		t.Errorf("core breaks %q", got)
 	}
-	if want := "- Requires core v0.2.0.\n"; sqlite.Notes != want {
-		t.Errorf("notes = %q, want %q", sqlite.Notes, want)
+}
+
+func TestDriverHasToBeMendedForANewInterface(t *testing.T) {
+	for _, tc := range []struct{ name, now, then string }{
+		{name: "a driver", now: "func (Driver) InterfaceVersion() int { return 1 }", then: "func (Driver) InterfaceVersion() int { return 2 }"},
+		{name: "an engine", now: "func traits() driver.Traits { return driver.Traits{Interface: 1} }\n\nvar _ = traits", then: "func traits() driver.Traits { return driver.Traits{Interface: 2} }\n\nvar _ = traits"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := published(t, "v0.1.0")
+			r.Replace("core/driver/driver.go", "type Driver", "type Traits struct{ Interface int }\n\ntype Driver")
+			r.Replace("sqlite/sqlite.go", "func (Driver) InterfaceVersion() int { return 1 }", tc.now)
+			r.Commit("as it is")
+			r.Git("tag", "-f", "core/v0.1.0")
+			r.Git("tag", "-f", "sqlite/v0.1.0")
+			r.Replace("core/driver/driver.go", "InterfaceVersion = 1", "InterfaceVersion = 2")
+			r.Write(".changes/core/change.md", "- A new interface.\n")
+			r.Commit("move")
+			p := planned(t, r, plan.Options{})
+			const want = "sqlite: it was written for version 1 of the driver interface of core/driver, which is 2 in v0.2.0: mend it"
+			if got := p.Problems(); len(got) != 1 || got[0] != want {
+				t.Errorf("problems = %q, want %q", got, want)
+			}
+			r.Replace("sqlite/sqlite.go", tc.now, tc.then)
+			r.Write(".changes/sqlite/change.md", "- For the new interface.\n")
+			r.Commit("mend")
+			p = planned(t, r, plan.Options{})
+			if got, want := summary(p), "core changed v0.2.0, sqlite changed v0.1.1"; got != want || len(p.Problems()) > 0 {
+				t.Errorf("plan = %s, want %s; problems %q", got, want, p.Problems())
+			}
+			if got, want := row(t, p, "sqlite").Notes, "- For the new interface.\n- Requires core v0.2.0.\n"; got != want {
+				t.Errorf("notes = %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestAPIIsThatWithTheSiblingsThatAreRequired changes core so that the driver would not build with it, or would export less: who keeps
+// the old core meets neither.
+func TestAPIIsThatWithTheSiblingsThatAreRequired(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Write("core/base.go", "package core\n\ntype Base struct{}\n\nfunc (Base) Old() {}\n")
+	r.Write("sqlite/base.go", "package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\ntype Row struct{ core.Base }\n")
+	r.Commit("as it is")
+	r.Git("tag", "-f", "core/v0.1.0")
+	r.Git("tag", "-f", "sqlite/v0.1.0")
+	r.Replace("core/base.go", "Old()", "New()")
+	r.Write(".changes/core/change.md", "- Renames.\n")
+	r.Change("sqlite", "sqlite/README.md", "read me\n")
+	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
+	if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 || len(got.Keeps) != 1 {
+		t.Errorf("sqlite = %+v, want a patch that keeps core v0.1.0", got)
+	}
+	r.Replace("core/core.go", `func Hello() string { return "hello" }`, `func Hello(name string) string { return name }`)
+	r.Commit("break")
+	for skip, problem := range map[bool]string{true: "", false: "it does not build with what it has to require: mend it"} {
+		p = planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}, SkipSkew: skip})
+		if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 || got.Problem != problem {
+			t.Errorf("without trials %t: sqlite = %+v, want a patch and the problem %q", skip, got, problem)
+		}
+	}
+}
+
+func TestPrereleasesLeadToTheirVersion(t *testing.T) {
+	for _, tc := range []struct {
+		name           string
+		tags           []string
+		work           string
+		change         string
+		want, complain string
+	}{
+		{name: "the next one", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.2", change: "add", want: "v0.2.0-rc.2"},
+		{name: "the version itself", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0", change: "add", want: "v0.2.0"},
+		{name: "nothing said", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1", change: "add", want: "v0.2.0"},
+		{name: "a patch after it", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1", change: "mend", want: "v0.2.0"},
+		{name: "more than it leads to", tags: []string{"v0.1.0", "v0.1.1-rc.1"}, work: "v0.1.1-rc.2", change: "add", want: "v0.2.0"},
+		{name: "a first version one", tags: []string{"v0.9.0", "v1.0.0-rc.1"}, work: "v1.0.0-rc.2", change: "break", want: "v1.0.0-rc.2"},
+		{name: "nothing but prereleases", tags: []string{"v1.0.0-rc.1"}, work: "v1.0.0-rc.2", change: "break", want: "v1.0.0-rc.2"},
+		{name: "a second version one", tags: []string{"v1.0.0", "v1.1.0-rc.1"}, work: "v1.1.0-rc.2", change: "break", complain: "another import path"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := published(t, tc.tags[0])
+			for _, tag := range tc.tags[1:] {
+				r.Git("tag", "core/"+tag)
+			}
+			r.Replace("go.work", "/core "+tc.tags[0], "/core "+tc.work)
+			switch tc.change {
+			case "add":
+				r.Write("core/more.go", "package core\n\nfunc More() {}\n")
+			case "mend":
+				r.Replace("core/core.go", "func Spare() {}", "func Spare() { println() }")
+			case "break":
+				r.Replace("core/core.go", "Spare()", "Spare(int)")
+			}
+			r.Write(".changes/core/change.md", "- A change.\n")
+			r.Commit("change")
+			core := row(t, planned(t, r, plan.Options{Modules: []string{"core"}, SkipSkew: true}), "core")
+			if core.Next != tc.want || !strings.Contains(core.Problem, tc.complain) || tc.complain == "" && core.Problem != "" {
+				t.Errorf("core = %+v, want %s and the problem %q", core, tc.want, tc.complain)
+			}
+		})
 	}
 }
 

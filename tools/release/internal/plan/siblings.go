@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,6 +97,9 @@ func (b *builder) previous(ctx context.Context, row *Module, m workspace.Module)
 	for _, path := range broken {
 		b.breaks(path, row)
 		b.raise(row, m, stage.Siblings{path: next[path]}, fmt.Sprintf("%s fails with %s %s", row.Released, short(path), next[path]))
+		if row.State == Unchanged && row.Problem == "" { // the tree is what was tried
+			row.Problem = fmt.Sprintf("%s fails with %s %s, and so does the tree, which is the same: mend it", row.Released, short(path), next[path])
+		}
 	}
 	return nil
 }
@@ -119,24 +123,35 @@ func (b *builder) breaks(sibling string, row *Module) {
 	}
 }
 
-// interfaces lets a driver follow the interface that it implements. The trials alone would not always tell: a driver whose
-// server is missing skips its tests.
+// interfaces finds drivers that were written for another version of the interface than the next one of its package. The trials
+// alone would not always tell: a driver whose server is missing skips its tests.
 func (b *builder) interfaces(ctx context.Context, row *Module, m workspace.Module, next stage.Siblings) (err error) {
 	for path, version := range next {
-		if len(b.moved[path]) == 0 {
+		packages := slices.Sorted(maps.Keys(b.moved[path]))
+		if len(packages) == 0 {
 			continue
 		}
 		folder, err := b.stage.LayTag(ctx, m, row.Released, nil)
 		if err != nil {
 			return err
 		}
-		driven, err := api.Drives(folder, b.moved[path])
+		before, err := api.Written(folder, packages)
 		if err = errors.Join(err, os.RemoveAll(filepath.Dir(folder))); err != nil {
 			return err
 		}
-		for _, p := range driven {
-			b.breaks(path, row)
-			b.raise(row, m, stage.Siblings{path: version}, fmt.Sprintf("the driver interface of %s has moved in %s", short(p), version))
+		now, err := api.Written(m.Dir, packages)
+		if err != nil {
+			return err
+		}
+		for _, p := range packages {
+			to := b.moved[path][p]
+			if was, ok := before[p]; ok && was != to {
+				b.breaks(path, row)
+				b.raise(row, m, stage.Siblings{path: version}, fmt.Sprintf("the driver interface of %s has moved in %s", short(p), version))
+			}
+			if is, ok := now[p]; ok && is != to {
+				row.Problem = fmt.Sprintf("it was written for version %s of the driver interface of %s, which is %s in %s: mend it", is, short(p), to, version)
+			}
 		}
 	}
 	return nil
@@ -189,15 +204,19 @@ func (b *builder) why(row *Module, sibling string) string {
 	tried := func(r skew.Run) bool {
 		return r.OK && r.Version == row.Released && r.Module == row.Name && slices.Contains(r.With, with)
 	}
+	proof := " builds, and its tests that need no server pass, with the "
+	if b.skew.Servers {
+		proof = " builds, and its tests pass, with the "
+	}
 	switch {
 	case b.SkipSkew:
 		return "not tried"
 	case row.State != Unchanged:
-		return "the tree builds, and its tests pass, with the version that it requires"
+		return "the tree" + proof + "version that it requires"
 	case b.rows[sibling].Next == "":
 		return "it was tried when " + with + " was released"
 	case slices.ContainsFunc(b.skew.Runs, tried):
-		return row.Released + " builds, and its tests pass, with the new version"
+		return row.Released + proof + "new version"
 	}
 	return row.Released + " fails with the version that it requires too, so the trial says nothing"
 }

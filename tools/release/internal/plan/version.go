@@ -23,18 +23,22 @@ func (b *builder) decide(row *Module, m workspace.Module) {
 	if row.State == Unchanged {
 		return
 	}
-	row.Bump = bump(row)
+	since := b.stage.Stable(m)
+	row.Bump = bump(row, since)
 	for _, r := range row.Raises {
 		row.Reasons = append(row.Reasons, r.Reason)
 	}
-	next := after(row.Released, row.Bump)
+	next := after(since, row.Bump)
+	if before := release(row.Released); semver.Compare(next, before) < 0 { // what the prereleases lead to
+		next = before
+	}
 	switch {
 	case b.wanted(row, m) && semver.Compare(release(m.Version), next) >= 0:
 		row.Next = m.Version
 		row.Reasons = append(row.Reasons, "go.work says "+m.Version)
 	case row.Bump == Major:
 		row.Problem = fmt.Sprintf("what %s promised is broken: the next major version is a module with another import path, %s/%s",
-			row.Released, m.Path(), semver.Major(next))
+			since, m.Path(), semver.Major(next))
 	default:
 		row.Next = next
 	}
@@ -50,10 +54,13 @@ func release(version string) string {
 	return strings.TrimSuffix(version, semver.Prerelease(version)+semver.Build(version))
 }
 
-// bump is what the change of the API asks for. Before v1 a minor version may break.
-func bump(row *Module) Bump {
+// bump is what the change of the API since that version asks for. Before v1 a minor version may break, and where all versions
+// are prereleases nothing was promised.
+func bump(row *Module, since string) Bump {
 	switch {
-	case len(row.API.Breaking) > 0 && semver.Major(row.Released) != "v0":
+	case since == "":
+		return Patch
+	case len(row.API.Breaking) > 0 && semver.Major(since) != "v0":
 		return Major
 	case len(row.API.Breaking)+len(row.API.Added) > 0:
 		return Minor
@@ -61,18 +68,21 @@ func bump(row *Module) Bump {
 	return Patch
 }
 
-// after returns the version that follows.
+// after returns the version that follows, "" where there was none.
 func after(version string, b Bump) string {
+	if version == "" {
+		return ""
+	}
 	var n [3]int
 	for i, part := range strings.Split(strings.TrimPrefix(release(version), "v"), ".") {
 		n[i], _ = strconv.Atoi(part)
 	}
-	switch {
-	case b == Major:
+	switch b {
+	case Major:
 		n = [3]int{n[0] + 1, 0, 0}
-	case b == Minor:
+	case Minor:
 		n = [3]int{n[0], n[1] + 1, 0}
-	case semver.Prerelease(version) == "": // a prerelease is followed by the version that it is before
+	case Patch, None:
 		n[2]++
 	}
 	return fmt.Sprintf("v%d.%d.%d", n[0], n[1], n[2])

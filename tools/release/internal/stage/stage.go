@@ -62,6 +62,16 @@ func (s *Stage) Latest(m workspace.Module) string {
 	return ""
 }
 
+// Stable returns the newest version of the module that has a tag and is no prerelease, or "".
+func (s *Stage) Stable(m workspace.Module) string {
+	for _, v := range slices.Backward(s.Tags[m.Name]) {
+		if _, major, _ := module.SplitPathVersion(m.Path()); semver.Prerelease(v) == "" && module.CheckPathMajor(v, major) == nil {
+			return v
+		}
+	}
+	return ""
+}
+
 // Tagged reports whether the version of the module has a tag.
 func (s *Stage) Tagged(m workspace.Module, version string) bool {
 	return slices.Contains(s.Tags[m.Name], version)

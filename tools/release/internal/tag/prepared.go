@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/plinthgo/plinth/tools/internal/modproxy"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 	"github.com/plinthgo/plinth/tools/release/internal/git"
+	"github.com/plinthgo/plinth/tools/release/internal/plan"
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
@@ -38,6 +40,30 @@ func prepared(ctx context.Context, s *stage.Stage, repo git.Repo) error {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", m.Name, err))
 		}
+	}
+	return errors.Join(problems...)
+}
+
+// left refuses a tree of which the plan still has something to say: what was committed after prepare, and needs another version,
+// has notes of its own, or a problem.
+func left(p *plan.Plan, modules []workspace.Module) error {
+	var problems []error
+	for _, row := range p.Modules {
+		i := slices.IndexFunc(modules, func(m workspace.Module) bool { return m.Name == row.Name })
+		var what string
+		switch {
+		case row.Problem != "":
+			what = row.Problem
+		case row.Next != "" && row.Next != modules[i].Version:
+			what = fmt.Sprintf("the next version is %s, and go.work says %s", row.Next, modules[i].Version)
+		case len(row.Fragments) > 0:
+			what = "the changelog lacks " + strings.Join(row.Fragments, ", ")
+		case len(row.Raises) > 0:
+			what = fmt.Sprintf("it has to require %s %s", row.Raises[0].Module, row.Raises[0].To)
+		default:
+			continue
+		}
+		problems = append(problems, fmt.Errorf("%s: %s: this is not what release prepare has made", row.Name, what))
 	}
 	return errors.Join(problems...)
 }

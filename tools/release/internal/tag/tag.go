@@ -12,6 +12,7 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 	"github.com/plinthgo/plinth/tools/release/internal/changelog"
 	"github.com/plinthgo/plinth/tools/release/internal/git"
+	"github.com/plinthgo/plinth/tools/release/internal/plan"
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
@@ -34,15 +35,18 @@ func Run(ctx context.Context, root, remote string) (names []string, err error) {
 	if err := prepared(ctx, s, repo); err != nil {
 		return nil, err
 	}
-	head, err := repo.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
 	tags, err := missing(s)
 	if err != nil {
 		return nil, err
 	}
-	return publish(ctx, s, repo, head, remote, tags)
+	p, err := plan.Make(ctx, root, plan.Options{SkipSkew: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(left(p, modules), p.Still(ctx, repo)); err != nil {
+		return nil, err
+	}
+	return publish(ctx, s, repo, p.Commit, remote, tags)
 }
 
 // publish makes the tags and, where there is a remote, pushes them.

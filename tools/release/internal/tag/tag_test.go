@@ -65,6 +65,14 @@ func TestTagsAreMadeAllOrNone(t *testing.T) {
 			spoil: func(r *repotest.Repo) { r.Write("core/late.go", "package core\n"); r.Commit("late") },
 		},
 		{
+			name: "a module that no other requires has changed since", want: "sqlite: the changelog lacks .changes/sqlite/late.md",
+			spoil: func(r *repotest.Repo) {
+				r.Write("sqlite/late.go", "package sqlite\n")
+				r.Write(".changes/sqlite/late.md", "- Late.\n")
+				r.Commit("late")
+			},
+		},
+		{
 			name: "a hash is missing", want: "grpcx: go.sum lacks github.com/plinthgo/plinth/core@v0.1.0",
 			spoil: func(r *repotest.Repo) { r.Git("rm", "-q", "grpcx/go.sum"); r.Commit("x") },
 		},

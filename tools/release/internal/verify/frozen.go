@@ -12,18 +12,15 @@ import (
 
 // frozen calls do while the folder cannot be written to, and refuses one that has changed all the same: root may write
 // everywhere.
-func frozen(folder string, do func() error) (err error) {
+func frozen(folder string, do func() error) error {
 	before, err := hashes(folder)
 	if err != nil {
 		return err
 	}
-	if err := permit(folder, 0o555, 0o444); err != nil {
-		return err
+	if err = permit(folder, 0o555, 0o444); err == nil {
+		err = do()
 	}
-	err = do()
-	if err := permit(folder, 0o755, 0o644); err != nil {
-		return err
-	}
+	err = errors.Join(err, permit(folder, 0o755, 0o644)) // whatever happened, for else nobody could remove it
 	after, failed := hashes(folder)
 	if failed != nil {
 		return errors.Join(err, failed)

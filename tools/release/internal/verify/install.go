@@ -3,13 +3,14 @@ package verify
 import (
 	"context"
 	"fmt"
-	"os/exec"
+
+	"github.com/plinthgo/plinth/tools/internal/child"
 )
 
 // install does what the documentation tells those who want a command: go install, outside any module.
 func (v *verifier) install(ctx context.Context, c command) error {
 	m := v.module(c.Module)
-	cmd := exec.CommandContext(ctx, "go", "install", "-ldflags=-s -w", m.Path()+"/"+c.Package+"@"+v.planned[m.Path()])
+	cmd := child.Group(ctx, "go", "install", "-ldflags=-s -w", m.Path()+"/"+c.Package+"@"+v.planned[m.Path()])
 	cmd.Dir = v.stage.Path()
 	// There is no go.sum then: what the proxy has of other people was checked when it came there. A go.mod that lacks something must
 	// not be completed, as the sandbox would have it.

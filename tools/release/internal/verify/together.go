@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plinthgo/plinth/tools/internal/child"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
@@ -85,7 +86,7 @@ func (v *verifier) oldest(ctx context.Context, folder string, packages []string)
 		return nil
 	}
 	args := append([]string{"build", "-mod=readonly", "-gcflags=all=-N -l -dwarf=false"}, packages...)
-	cmd := exec.CommandContext(ctx, filepath.Join(root, "bin", "go"), args...)
+	cmd := child.Group(ctx, filepath.Join(root, "bin", "go"), args...)
 	cmd.Dir, cmd.Env = folder, append(v.stage.Env(v.stage.Cache(shared)), "GOROOT="+root)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("with Go %s, the oldest that is supported: %w\n%s", goVersion, err, out)
