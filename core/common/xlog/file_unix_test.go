@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// A named pipe that looks like an old file holds the compression in its open until somebody writes.
+// A named pipe that looks like the newest rotated file, with which the compression begins, holds it in its open until somebody writes.
 func TestRotationDoesNotWaitForACompression(t *testing.T) {
 	dir := t.TempDir()
-	pipe := filepath.Join(dir, "app-2020-01-01T00-00-00.000-time.log")
+	pipe := filepath.Join(dir, "app-2099-01-01T00-00-00.000-time.log")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skipf("no named pipes here: %v", err)
 	}

@@ -133,8 +133,11 @@ func exceptTests(name string) bool { return !isTest(name) }
 func (p *plan) goFiles(below string, wanted func(name string) bool) ([]*goFile, error) {
 	var files []*goFile
 	err := filepath.WalkDir(filepath.Join(p.root, filepath.FromSlash(below)), func(name string, d os.DirEntry, err error) error {
-		if err != nil {
+		if err != nil && (d == nil || !d.IsDir() || name == p.root) {
 			return err
+		}
+		if err != nil { // the files of a database, say
+			return filepath.SkipDir
 		}
 		if d.IsDir() {
 			if name != p.root && skipped(name, d.Name()) {
@@ -165,7 +168,7 @@ func (p *plan) goFiles(below string, wanted func(name string) bool) ([]*goFile, 
 
 // skipped reports whether a folder is none of the service's code.
 func skipped(dir, name string) bool {
-	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "vendor" || name == "testdata" {
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "vendor" || name == "testdata" || name == "node_modules" {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
