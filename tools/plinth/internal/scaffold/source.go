@@ -133,17 +133,11 @@ func exceptTests(name string) bool { return !isTest(name) }
 func (p *plan) goFiles(below string, wanted func(name string) bool) ([]*goFile, error) {
 	var files []*goFile
 	err := filepath.WalkDir(filepath.Join(p.root, filepath.FromSlash(below)), func(name string, d os.DirEntry, err error) error {
-		if err != nil && (d == nil || !d.IsDir() || name == p.root) {
+		if d != nil && d.IsDir() {
+			return p.enter(name, d, err)
+		}
+		if err != nil {
 			return err
-		}
-		if err != nil { // the files of a database, say
-			return filepath.SkipDir
-		}
-		if d.IsDir() {
-			if name != p.root && skipped(name, d.Name()) {
-				return filepath.SkipDir
-			}
-			return nil
 		}
 		if !strings.HasSuffix(name, ".go") || !wanted(name) {
 			return nil
@@ -164,6 +158,17 @@ func (p *plan) goFiles(below string, wanted func(name string) bool) ([]*goFile, 
 		return err
 	})
 	return files, err
+}
+
+// enter passes by a folder that is none of the service's code, or that cannot be read, as that of a database.
+func (p *plan) enter(name string, d os.DirEntry, err error) error {
+	switch {
+	case name == p.root:
+		return err
+	case err != nil || skipped(name, d.Name()):
+		return filepath.SkipDir
+	}
+	return nil
 }
 
 // skipped reports whether a folder is none of the service's code.
