@@ -32,7 +32,7 @@ run: ## start the sample service on SQLite and the in-memory cache
 	@exec $(BIN)/usercenter
 
 test: ## run every module's tests; ends with the backends that they really ran on
-	@cd tools && go build -o $(BIN)/testall ./testall
+	@cd tools && $(ALIKE) go build -o $(BIN)/testall ./testall
 	@exec $(BIN)/testall -race
 
 devstack: ## start private servers and print their addresses; CMD='go test ./...' runs a command with them
@@ -114,7 +114,7 @@ $(BIN)/protoc-gen-go-grpc: $(BIN)/.protoc-gen-go-grpc@$(PROTOC_GEN_GO_GRPC_AT)
 # The go command may leave a binary that is current as it is; the time has to be later than the stamp's all the same.
 define install
 @echo "building $(1)"
-@GOWORK=off GOBIN=$(BIN) go install $(1)
+@GOWORK=off GOBIN=$(BIN) $(ALIKE) go install -ldflags="-s -w" $(1)
 @touch $@
 endef
 

@@ -22,7 +22,7 @@ func tree(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"modules.txt":        "lib\nlib/nested\n",
-		"go.work":            "go 1.25.0\n",
+		"go.work":            "go 1.25.0\n\nreplace (\n\tgithub.com/plinthgo/plinth/lib v0.1.0 => ./lib\n\tgithub.com/plinthgo/plinth/lib/nested v0.1.0 => ./lib/nested\n)\n",
 		"lib/go.mod":         "module github.com/plinthgo/plinth/lib\n\ngo 1.25.0\n",
 		"lib/lib.go":         "package lib\n",
 		"lib/LICENSE":        "Apache License\n",
