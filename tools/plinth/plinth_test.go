@@ -44,7 +44,7 @@ type result struct {
 func command(ctx context.Context, dir string, env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
-	known := map[string]bool{"CI": true, "NO_COLOR": true, "CLICOLOR": true, "CLICOLOR_FORCE": true}
+	known := map[string]bool{"CI": true, "NO_COLOR": true, "CLICOLOR": true, "CLICOLOR_FORCE": true, "GOWORK": true}
 	for _, v := range xEnv.Table() {
 		known[v.Key.String()] = true
 	}

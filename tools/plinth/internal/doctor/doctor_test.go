@@ -28,6 +28,7 @@ func lookAt(t *testing.T, dir string, now func() time.Time, env map[xEnv.EnvKey]
 	for _, v := range xEnv.Table() {
 		t.Setenv(v.Key.String(), env[v.Key])
 	}
+	t.Setenv("GOWORK", "off") // that of this repository is set by its make
 	t.Chdir(dir)
 	s, err := service.Find(dir)
 	if err != nil {

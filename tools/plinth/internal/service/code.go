@@ -170,10 +170,13 @@ func linked(root *Package, all map[string]*Package) map[string]*Package {
 	return found
 }
 
+// everything names the packages of a folder and those below it.
+const everything = "./..."
+
 // list returns the packages below a folder and what they import.
 func (s *Service) list(ctx context.Context, folder string) (map[string]*Package, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps",
-		"-json=ImportPath,Dir,Name,GoFiles,CgoFiles,Imports,DepOnly,Module,Error", "./...")
+		"-json=ImportPath,Dir,Name,GoFiles,CgoFiles,Imports,DepOnly,Module,Error", everything)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), s.GoEnv()...)
 	out, err := cmd.Output()
 	if err != nil {
@@ -190,6 +193,9 @@ func (s *Service) list(ctx context.Context, folder string) (map[string]*Package,
 			return all, nil
 		} else if err != nil {
 			return nil, fmt.Errorf("go list: %w", err)
+		}
+		if p.ImportPath == everything && p.Error != nil { // such as a go.work without this module
+			return nil, fmt.Errorf("go list: %s", p.Error.Err)
 		}
 		all[p.ImportPath] = p
 	}

@@ -26,6 +26,7 @@ func entered(t *testing.T, from string, files map[string]string) *service.Servic
 			t.Fatal(err)
 		}
 	}
+	t.Setenv("GOWORK", "off") // that of this repository is set by its make
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for name, text := range files {
@@ -144,6 +145,20 @@ func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 	}
 	if from := entered(t, "config", files); len(from.Programs) != 2 {
 		t.Errorf("from a folder without a program: %d programs, want those of the module", len(from.Programs))
+	}
+}
+
+func TestCodeThatIsInNoWorkspaceIsNotKnown(t *testing.T) {
+	s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(""), "other/go.work": "go 1.25.0\n"})
+	t.Setenv("GOWORK", filepath.Join(s.Root, "other", "go.work"))
+	if err := s.Enter(t.Context()); err != nil || s.CodeErr == nil || !strings.Contains(s.CodeErr.Error(), "go.work") {
+		t.Errorf("%v, %v: want the go.work that lacks the module", err, s.CodeErr)
+	}
+}
+
+func TestFolderWithoutCodeIsNoFault(t *testing.T) {
+	if s := entered(t, "migration", map[string]string{"go.mod": goMod, "migration/0001.sql": ""}); s.CodeErr != nil || len(defaultsOf(s)) > 0 {
+		t.Errorf("%v, %v", s.CodeErr, defaultsOf(s))
 	}
 }
 
