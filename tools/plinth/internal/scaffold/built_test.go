@@ -12,13 +12,11 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-// few has each database, cache and extra with and without one another.
+// few has a file, a server and nothing for the database and the cache, and each extra with and without the others.
 var few = []scaffold.Wanted{
 	{Module: module, Database: "sqlite", Cache: "memory"},
 	{Module: module, Database: "postgres", Cache: "redis", GRPC: true, Mail: true},
 	{Module: module, Database: "mysql", Cache: "none", Async: true, Cron: true},
-	{Module: module, Database: "oracle", Cache: "memory", Cron: true, GRPC: true},
-	{Module: module, Database: "sqlserver", Cache: "redis", Async: true, Mail: true},
 	{Module: module, Database: "none", Cache: "none", GRPC: true, Async: true, Cron: true, Mail: true},
 }
 
