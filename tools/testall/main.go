@@ -39,9 +39,10 @@ const together = 3
 // not run alone at the end.
 var longest = []string{"tools", "cacheplugins/redis"}
 
-// measured is the module of the benchmarks. It is tested as verify builds it, without the race detector: six frameworks would have to
-// be compiled once more, for code that only measures.
-const measured = "tools/benchmark"
+// plain are the modules that a run of all tests as verify has built them, without the race detector: programs for developers, which
+// link every driver and six frameworks. To compile and link those once more takes longer than their tests. Whoever names such a module
+// gets the detector.
+var plain = []string{"tools", "tools/benchmark"}
 
 func main() {
 	race := flag.Bool("race", false, "look for data races, where the machine has what that takes")
@@ -73,9 +74,8 @@ func run(signals *child.Signals, race bool, names []string) error {
 	if err := absent(modules, required()); err != nil {
 		return err
 	}
-	return within(signals, modules, func(env []string) error {
-		return testAll(signals, modules, env, arguments(signals.Context(), race))
-	})
+	r := runner{signals: signals, args: arguments(signals.Context(), race), all: len(names) == 0}
+	return within(signals, modules, func(env []string) error { return r.testAll(modules, env) })
 }
 
 // within does something while the servers run that the modules can use. env is what tells the tests about them.
@@ -96,8 +96,15 @@ func within(signals *child.Signals, modules []workspace.Module, do func(env []st
 	return do(stack.Env())
 }
 
+// runner runs the tests of modules.
+type runner struct {
+	signals *child.Signals
+	args    []string // of the go command
+	all     bool     // no module was named
+}
+
 // testAll runs the tests of every module and says where they ran.
-func testAll(signals *child.Signals, modules []workspace.Module, env, args []string) error {
+func (r runner) testAll(modules []workspace.Module, env []string) error {
 	reports, err := os.MkdirTemp("", "plinth-tests-")
 	if err != nil {
 		return err
@@ -106,8 +113,8 @@ func testAll(signals *child.Signals, modules []workspace.Module, env, args []str
 	env = slices.Concat(os.Environ(), env, []string{"PLINTH_TEST_REPORT=" + reports})
 	start := time.Now()
 	slices.SortStableFunc(modules, func(a, b workspace.Module) int { return rank(a) - rank(b) })
-	problems := lanes.Each(together, modules, func(m workspace.Module) error { return test(signals, m, env, args) })
-	if err := signals.Err(); err != nil {
+	problems := lanes.Each(together, modules, func(m workspace.Module) error { return r.test(m, env) })
+	if err := r.signals.Err(); err != nil {
 		return errors.Join(problems, err)
 	}
 	ran, err := read(reports)
@@ -142,21 +149,22 @@ func arguments(ctx context.Context, race bool) []string {
 }
 
 // test runs one module's tests, and shows what they say when they have ended. After a signal it does nothing.
-func test(signals *child.Signals, m workspace.Module, env, args []string) error {
-	if signals.Context().Err() != nil {
+func (r runner) test(m workspace.Module, env []string) error {
+	if r.signals.Context().Err() != nil {
 		return nil //nolint:nilerr // the caller has it
 	}
 	_, _ = os.Stdout.WriteString("... " + m.Name + "\n")
 	start := time.Now()
-	if m.Name == measured {
+	args := r.args
+	if r.all && slices.Contains(plain, m.Name) {
 		args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.Contains(arg, "-race") })
 		env = append(slices.Clip(env), "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	}
-	cmd := signals.Command("go", append(slices.Clip(args), "./...")...)
+	cmd := r.signals.Command("go", append(slices.Clip(args), "./...")...)
 	cmd.Dir, cmd.Env = m.Dir, env
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	code, err := signals.Run(cmd)
+	code, err := r.signals.Run(cmd)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("exit status %d\n%s", code, workspace.Failed(out.Bytes()))
 	}
