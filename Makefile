@@ -13,7 +13,8 @@ PROTOC_GEN_GO_AT      := v1.36.11
 PROTOC_GEN_GO_GRPC_AT := v1.6.2
 
 # One way to build for all but the tests, and the one of verify: a run on a new machine then compiles each dependency once less.
-ALIKE := CGO_ENABLED=0 GOFLAGS=-trimpath
+# A compiler lives for seconds: to collect its garbage less often takes a seventh less time. The linters live long: 11 GB instead of 4.
+ALIKE := CGO_ENABLED=0 GOFLAGS=-trimpath GOGC=400
 
 PROTO_TOOLS := $(BUF) $(BIN)/protoc-gen-go $(BIN)/protoc-gen-go-grpc
 
@@ -28,7 +29,7 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start the sample service on SQLite and the in-memory cache
-	@cd examples && go build -o $(BIN)/usercenter ./usercenter
+	@cd examples && $(ALIKE) go build -o $(BIN)/usercenter ./usercenter
 	@exec $(BIN)/usercenter
 
 test: ## run every module's tests; ends with the backends that they really ran on
@@ -36,7 +37,7 @@ test: ## run every module's tests; ends with the backends that they really ran o
 	@exec $(BIN)/testall -race
 
 devstack: ## start private servers and print their addresses; CMD='go test ./...' runs a command with them
-	@cd tools && go build -o $(BIN)/devstack ./devstack
+	@cd tools && $(ALIKE) go build -o $(BIN)/devstack ./devstack
 	@exec $(BIN)/devstack $(if $(CMD),-- sh -c '$(subst ','\'',$(CMD))')
 
 check: ## the fast loop: format, vet, layers and core's unit tests
@@ -44,7 +45,7 @@ check: ## the fast loop: format, vet, layers and core's unit tests
 	@cd core && go vet ./... && go test ./...
 
 lint: $(LINT) ## run the linters over every module
-	@$(ALIKE) $(LINT) run $(foreach m,$(MODULES),./$(m)/...)
+	@$(ALIKE) GOGC=100 $(LINT) run $(foreach m,$(MODULES),./$(m)/...)
 
 fmt: $(LINT) $(BUF) ## format the code and the protocol buffers
 	@$(LINT) fmt -c .golangci.yml
@@ -78,7 +79,7 @@ footprint-check: ## fail where core costs more over gin than was promised
 	@cd tools && $(ALIKE) go run ./footprint -check
 
 docs: ## show the documentation of this working tree on http://127.0.0.1:8080; the browser follows each change
-	@cd docs && go build -o $(BIN)/plinth-docs ./cmd/plinth-docs
+	@cd docs && $(ALIKE) go build -o $(BIN)/plinth-docs ./cmd/plinth-docs
 	@exec $(BIN)/plinth-docs serve --dir docs/content
 
 docs-check: ## report broken links, code that has drifted, pages that no order names, and the rest that can be wrong with a page

@@ -35,9 +35,9 @@ import (
 // modules whose tests mostly wait pass by.
 const together = 3
 
-// longest are the modules that take longest: one compiles and links whole services, one waits for failovers. They begin, so that they do
-// not run alone at the end.
-var longest = []string{"tools", "cacheplugins/redis"}
+// longest are the modules that take longest: one compiles and links whole services, one waits for failovers, one is large, one reads
+// every page with a browser. They begin, so that they do not run alone at the end.
+var longest = []string{"tools", "cacheplugins/redis", "core", "docs"}
 
 // plain are the modules that a run of all tests as verify has built them, without the race detector: programs for developers, which
 // link every driver and six frameworks. To compile and link those once more takes longer than their tests. Whoever names such a module
@@ -74,7 +74,10 @@ func run(signals *child.Signals, race bool, names []string) error {
 	if err := absent(modules, required()); err != nil {
 		return err
 	}
-	r := runner{signals: signals, args: arguments(signals.Context(), race), all: len(names) == 0}
+	r := runner{signals: signals, args: arguments(signals.Context(), race), seldom: seldom(), all: len(names) == 0}
+	if r.seldom {
+		r.args = append(r.args, "-exec=env -u GOGC")
+	}
 	return within(signals, modules, func(env []string) error { return r.testAll(modules, env) })
 }
 
@@ -100,6 +103,7 @@ func within(signals *child.Signals, modules []workspace.Module, do func(env []st
 type runner struct {
 	signals *child.Signals
 	args    []string // of the go command
+	seldom  bool     // the compilers collect their garbage less often
 	all     bool     // no module was named
 }
 
@@ -111,6 +115,9 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 	}
 	defer func() { _ = os.RemoveAll(reports) }()
 	env = slices.Concat(os.Environ(), env, []string{"PLINTH_TEST_REPORT=" + reports})
+	if r.seldom {
+		env = append(env, "GOGC=400")
+	}
 	start := time.Now()
 	slices.SortStableFunc(modules, func(a, b workspace.Module) int { return rank(a) - rank(b) })
 	problems := lanes.Each(together, modules, func(m workspace.Module) error { return r.test(m, env) })
@@ -123,6 +130,13 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 	}
 	fmt.Fprintf(os.Stdout, "\n%s\n%s in all\n", table(ran), time.Since(start).Round(time.Second))
 	return errors.Join(problems, missing(ran, required()))
+}
+
+// seldom reports whether the compilers are to collect their garbage less often, as in the Makefile, and the tests as often as ever: where
+// GOGC is not set and there is the program that takes it away from the tests.
+func seldom() bool {
+	_, err := exec.LookPath("env")
+	return err == nil && os.Getenv("GOGC") == ""
 }
 
 // rank is the place of a module among the longest, which come before all others.
@@ -157,7 +171,9 @@ func (r runner) test(m workspace.Module, env []string) error {
 	start := time.Now()
 	args := r.args
 	if r.all && slices.Contains(plain, m.Name) {
-		args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.Contains(arg, "-race") })
+		args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
+			return strings.Contains(arg, "-race") || strings.HasPrefix(arg, "-exec") // their tests run the compilers
+		})
 		env = append(slices.Clip(env), "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	}
 	cmd := r.signals.Command("go", append(slices.Clip(args), "./...")...)
