@@ -2,21 +2,17 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/plinthgo/plinth/tools/internal/child"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
 // together makes a program that imports every public package of all modules, and starts it: what registers itself does so once.
-// Then the packages are built with the oldest Go.
+// Then the packages are held to the oldest Go.
 func (v *verifier) together(ctx context.Context) error {
 	modules := slices.DeleteFunc(slices.Clone(v.stage.Modules), func(m workspace.Module) bool { return !m.Released() })
 	folder, cache := v.stage.Path("consumers", "all"), v.stage.Cache(shared)
@@ -69,38 +65,4 @@ func importable(modules []workspace.Module, packages []string) []workspace.Modul
 	return slices.DeleteFunc(slices.Clone(modules), func(m workspace.Module) bool {
 		return !slices.ContainsFunc(packages, func(p string) bool { return p == m.Path() || strings.HasPrefix(p, m.Path()+"/") })
 	})
-}
-
-// oldest builds the packages with the oldest Go that is supported. The compiler does not optimize: what an older Go refuses, it
-// refuses before that, and it takes half the time. Nothing is linked, for the same reason.
-func (v *verifier) oldest(ctx context.Context, folder string, packages []string) error {
-	if runtime.Version() == "go"+goVersion {
-		return nil
-	}
-	root, err := toolchain(ctx)
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			return fmt.Errorf("the oldest Go that is supported: %w", err)
-		}
-		fmt.Fprintf(v.Out, "*** NOT BUILT WITH GO %s, WHICH IS PROMISED: it cannot be obtained: %v ***\n", goVersion, err)
-		return nil
-	}
-	args := append([]string{"build", "-mod=readonly", "-gcflags=all=-N -l -dwarf=false"}, packages...)
-	cmd := child.Group(ctx, filepath.Join(root, "bin", "go"), args...)
-	cmd.Dir, cmd.Env = folder, append(v.stage.Env(v.stage.Cache(shared)), "GOROOT="+root)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("with Go %s, the oldest that is supported: %w\n%s", goVersion, err, out)
-	}
-	return nil
-}
-
-// toolchain returns the root of the oldest Go, which comes through the module proxy into the shared module cache.
-func toolchain(ctx context.Context) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
-	cmd.Dir, cmd.Env = os.TempDir(), append(os.Environ(), "GOTOOLCHAIN=go"+goVersion, "GOWORK=off", "GOFLAGS=")
-	out, err := cmd.Output()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
-	}
-	return strings.TrimSpace(string(out)), err
 }

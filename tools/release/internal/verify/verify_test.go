@@ -268,7 +268,7 @@ func TestOldestGoIsTried(t *testing.T) {
 	r := repository(t)
 	r.Write("core/new.go", "package core\n\nimport \"errors\"\n\nvar As = errors.AsType[error]\n") // since Go 1.26
 	out, err := run(t, r)
-	if strings.Contains(out, "NOT BUILT WITH GO") {
+	if strings.Contains(out, "NOT TRIED WITH GO") {
 		t.Skip(out)
 	}
 	if err == nil || !strings.Contains(err.Error(), "with Go 1.25.0, the oldest that is supported") || !strings.Contains(err.Error(), "undefined: errors.AsType") {
