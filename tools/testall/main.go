@@ -74,10 +74,7 @@ func run(signals *child.Signals, race bool, names []string) error {
 	if err := absent(modules, required()); err != nil {
 		return err
 	}
-	r := runner{signals: signals, args: arguments(signals.Context(), race), seldom: seldom(), all: len(names) == 0}
-	if r.seldom {
-		r.args = append(r.args, "-exec=env -u GOGC")
-	}
+	r := runner{signals: signals, args: arguments(signals.Context(), race), all: len(names) == 0}
 	return within(signals, modules, func(env []string) error { return r.testAll(modules, env) })
 }
 
@@ -102,8 +99,7 @@ func within(signals *child.Signals, modules []workspace.Module, do func(env []st
 // runner runs the tests of modules.
 type runner struct {
 	signals *child.Signals
-	args    []string // of the go command
-	seldom  bool     // the compilers collect their garbage less often
+	args    []string // of go test, but for plain modules
 	all     bool     // no module was named
 }
 
@@ -115,9 +111,6 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 	}
 	defer func() { _ = os.RemoveAll(reports) }()
 	env = slices.Concat(os.Environ(), env, []string{"PLINTH_TEST_REPORT=" + reports})
-	if r.seldom {
-		env = append(env, "GOGC=400")
-	}
 	start := time.Now()
 	slices.SortStableFunc(modules, func(a, b workspace.Module) int { return rank(a) - rank(b) })
 	problems := lanes.Each(together, modules, func(m workspace.Module) error { return r.test(m, env) })
@@ -132,13 +125,6 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 	return errors.Join(problems, missing(ran, required()))
 }
 
-// seldom reports whether the compilers are to collect their garbage less often, as in the Makefile, and the tests as often as ever: where
-// GOGC is not set and there is the program that takes it away from the tests.
-func seldom() bool {
-	_, err := exec.LookPath("env")
-	return err == nil && os.Getenv("GOGC") == ""
-}
-
 // rank is the place of a module among the longest, which come before all others.
 func rank(m workspace.Module) int {
 	if i := slices.Index(longest, m.Name); i >= 0 {
@@ -147,15 +133,27 @@ func rank(m workspace.Module) int {
 	return len(longest)
 }
 
-// arguments returns those of the go command.
+// quick are the arguments of every go test: one package of each module at a time, since several modules are tested at a time; the
+// linters vet, and to do it again for every dependency takes an eighth of a cold run; nobody debugs these binaries, and to link them
+// without the data for that takes a third less time.
+var quick = []string{"test", "-count=1", "-p=1", "-vet=off", "-ldflags=-w"}
+
+// inner starts a test in the environment of its users: memory is collected as often as ever. What the test builds by itself, it
+// builds as the Makefile does, since that has been compiled before. A process that looks for data races waits a second at its end for
+// those of its last moment; a tenth of that will do.
+const inner = "env -u GOGC CGO_ENABLED=0 GOFLAGS=-trimpath GORACE=atexit_sleep_ms=100"
+
+// arguments returns those of go test.
 func arguments(ctx context.Context, race bool) []string {
-	// One package of each module, since several modules are tested at a time; the linters vet, and to do it again for every
-	// dependency takes an eighth of a cold run.
-	args := []string{"test", "-count=1", "-p=1", "-vet=off"}
+	args := slices.Clip(quick)
+	if _, err := exec.LookPath("env"); err == nil {
+		args = append(args, "-exec="+inner)
+	}
 	switch {
 	case race && raceDetector(ctx):
-		// SQLite translated from C runs on its own locks: what the detector sees there is a third of the time of such tests.
-		return append(args, "-race", "-gcflags=modernc.org/...=-race=false")
+		// Compiled without the data for debuggers either. SQLite translated from C runs on its own locks: what the detector sees there is
+		// a third of the time of such tests.
+		return append(args, "-race", "-gcflags=all=-dwarf=false", "-gcflags=modernc.org/...=-race=false -dwarf=false")
 	case race:
 		fmt.Fprintln(os.Stdout, "*** WITHOUT THE RACE DETECTOR: it takes cgo and a C compiler, which this machine lacks ***")
 	}
@@ -169,14 +167,11 @@ func (r runner) test(m workspace.Module, env []string) error {
 	}
 	_, _ = os.Stdout.WriteString("... " + m.Name + "\n")
 	start := time.Now()
-	args := r.args
+	args, env := slices.Clip(r.args), append(slices.Clip(env), "GOGC=400") // compilers live for seconds
 	if r.all && slices.Contains(plain, m.Name) {
-		args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
-			return strings.Contains(arg, "-race") || strings.HasPrefix(arg, "-exec") // their tests run the compilers
-		})
-		env = append(slices.Clip(env), "CGO_ENABLED=0", "GOFLAGS=-trimpath")
+		args, env = slices.Clip(quick), append(env, "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	}
-	cmd := r.signals.Command("go", append(slices.Clip(args), "./...")...)
+	cmd := r.signals.Command("go", append(args, "./...")...)
 	cmd.Dir, cmd.Env = m.Dir, env
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
