@@ -35,9 +35,12 @@ import (
 // modules whose tests mostly wait pass by.
 const together = 3
 
-// longest are the modules that take longest: one compiles and links whole services, one waits for failovers, one is large, one reads
-// every page with a browser. They begin, so that they do not run alone at the end.
-var longest = []string{"tools", "cacheplugins/redis", "core", "docs"}
+// longest are the modules that take longest, each more than a minute, the longest first. They begin, so that none of them runs alone at
+// the end.
+var longest = []string{
+	"tools", "cacheplugins/redis", "core", "docs", "asyncx", "cacheplugins/memory", "examples", "dbplugins/postgres", "asyncx/river",
+	"dbplugins/sqlite", "dbplugins/mysql", "asyncx/asynq", "notifyx", "grpcx",
+}
 
 // plain are the modules that a run of all tests as verify has built them, without the race detector: programs for developers, which
 // link every driver and six frameworks. To compile and link those once more takes longer than their tests. Whoever names such a module

@@ -12,7 +12,7 @@ func TestNoTwoIDsAreEqualOnABackendThatNeverForgets(t *testing.T) {
 		t.Skip("starts many processes")
 	}
 	t.Parallel()
-	leasetest.Nodes(t, leasetest.NodesHarness{Address: serve(t, xLease.InProcess(nil))})
+	leasetest.Nodes(t, leasetest.NodesHarness{Address: serve(t, xLease.InProcess(nil)), Each: 100_000})
 }
 
 func TestNoTwoIDsAreEqualOnABackendThatForgets(t *testing.T) {
