@@ -103,7 +103,7 @@ ci: ## all that must hold before a change lands
 $(LINT): $(BIN)/.golangci-lint@$(LINT_AT)
 	$(call install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_AT))
 
-$(BUF): $(BIN)/.buf@$(BUF_AT) # reads a few files in a second: to compile it without optimization takes less than to run it would save
+$(BUF): $(BIN)/.buf@$(BUF_AT) # it reads a few files: to optimize it takes longer than that
 	$(call install,github.com/bufbuild/buf/cmd/buf@$(BUF_AT),-gcflags="all=-N -l -dwarf=false")
 
 $(BIN)/protoc-gen-go: $(BIN)/.protoc-gen-go@$(PROTOC_GEN_GO_AT)

@@ -114,6 +114,10 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 	}
 	defer func() { _ = os.RemoveAll(reports) }()
 	env = slices.Concat(os.Environ(), env, []string{"PLINTH_TEST_REPORT=" + reports})
+	if os.Getenv("GORACE") == "" {
+		// At its end a process waits a second for races of its last moment, more than a hundred times: a tenth of that will do.
+		env = append(env, "GORACE=atexit_sleep_ms=100")
+	}
 	start := time.Now()
 	slices.SortStableFunc(modules, func(a, b workspace.Module) int { return rank(a) - rank(b) })
 	problems := lanes.Each(together, modules, func(m workspace.Module) error { return r.test(m, env) })
@@ -137,14 +141,12 @@ func rank(m workspace.Module) int {
 }
 
 // quick are the arguments of every go test: one package of each module at a time, since several modules are tested at a time; the
-// linters vet, and to do it again for every dependency takes an eighth of a cold run; nobody debugs these binaries, and to link them
-// without the data for that takes a third less time.
-var quick = []string{"test", "-count=1", "-p=1", "-vet=off", "-ldflags=-w"}
+// linters vet, and to do it again for every dependency takes an eighth of a cold run.
+var quick = []string{"test", "-count=1", "-p=1", "-vet=off"}
 
 // inner starts a test in the environment of its users: memory is collected as often as ever. What the test builds by itself, it
-// builds as the Makefile does, since that has been compiled before. A process that looks for data races waits a second at its end for
-// those of its last moment; a tenth of that will do.
-const inner = "env -u GOGC CGO_ENABLED=0 GOFLAGS=-trimpath GORACE=atexit_sleep_ms=100"
+// builds as the Makefile does, since that has been compiled before.
+const inner = "env -u GOGC CGO_ENABLED=0 GOFLAGS=-trimpath"
 
 // arguments returns those of go test.
 func arguments(ctx context.Context, race bool) []string {
@@ -154,8 +156,8 @@ func arguments(ctx context.Context, race bool) []string {
 	}
 	switch {
 	case race && raceDetector(ctx):
-		// Compiled without the data for debuggers either. SQLite translated from C runs on its own locks: what the detector sees there is
-		// a third of the time of such tests.
+		// Nobody debugs these binaries: to compile them without the data for that takes a ninth less time. SQLite translated from C runs on
+		// its own locks: what the detector sees there is a third of the time of such tests.
 		return append(args, "-race", "-gcflags=all=-dwarf=false", "-gcflags=modernc.org/...=-race=false -dwarf=false")
 	case race:
 		fmt.Fprintln(os.Stdout, "*** WITHOUT THE RACE DETECTOR: it takes cgo and a C compiler, which this machine lacks ***")

@@ -106,6 +106,7 @@ func (f *family) start(t *testing.T, r role) *process {
 		if left == 0 || !strings.Contains(err.Error(), xSnowflake.ErrLeaseLost.Error()) {
 			t.Fatalf("a process has no number: %v", err)
 		}
+		t.Logf("another process is started: %v", err)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 
 // oldest holds the packages, and all that they import, to the oldest Go that is supported: its go command has to accept the
 // modules and chooses the files, and these have to fit the language that each module states and that Go's standard library. Nothing is
-// compiled: what an older Go refuses, it refuses before that, and to build it all a second time takes ten times as long.
+// compiled: what an older Go refuses, it refuses before that, and to compile it all a second time takes several times as long.
 func (v *verifier) oldest(ctx context.Context, folder string, packages []string) error {
 	if runtime.Version() == "go"+goVersion {
 		return nil

@@ -33,8 +33,8 @@ func (v *verifier) released(ctx context.Context, m workspace.Module) error {
 		return err
 	}
 	return frozen(folder, func() error {
-		// The tests are not vetted once more, by the few checks that go test makes on its own, and are linked without what debuggers need.
-		for _, args := range [][]string{{"build"}, {"vet"}, {"test", "-short", "-vet=off", "-ldflags=-w"}} {
+		// The tests are not vetted once more, by the few checks that go test makes on its own.
+		for _, args := range [][]string{{"build"}, {"vet"}, {"test", "-short", "-vet=off"}} {
 			args = append(args, "-mod=readonly", "./...")
 			if err := v.stage.Go(ctx, folder, v.stage.Cache(shared), args...); err != nil {
 				return errors.Join(err, v.hint(m, args[0]))

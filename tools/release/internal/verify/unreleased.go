@@ -27,7 +27,7 @@ func (v *verifier) unreleased(ctx context.Context, m workspace.Module) error {
 			return err
 		}
 	}
-	for _, args := range [][]string{{"mod", "tidy"}, {"build", "./..."}, {"vet", "./..."}, {"test", "-short", "-vet=off", "-ldflags=-w", "./..."}} {
+	for _, args := range [][]string{{"mod", "tidy"}, {"build", "./..."}, {"vet", "./..."}, {"test", "-short", "-vet=off", "./..."}} {
 		if err := v.Tree.Go(ctx, folder, cache, args...); err != nil {
 			return err
 		}

@@ -266,7 +266,7 @@ func TestOldestGoIsTried(t *testing.T) {
 		t.Skip("this is the oldest Go, which refuses what it does not know in every step")
 	}
 	r := repository(t)
-	r.Write("core/new.go", "package core\n\nimport \"errors\"\n\nvar As = errors.AsType[error]\n") // since Go 1.26
+	r.Write("core/new.go", "package core\n\nimport \"errors\"\n\nfunc As(err error) { _, _ = errors.AsType[error](err) }\n") // since Go 1.26
 	out, err := run(t, r)
 	if strings.Contains(out, "NOT TRIED WITH GO") {
 		t.Skip(out)
