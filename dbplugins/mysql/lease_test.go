@@ -32,7 +32,7 @@ func openLeases(dsn string) (b lease.Backend, done func(), err error) {
 	return b, func() { _ = xDB.Close(db) }, err
 }
 
-// TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives out; those of PostgreSQL and Redis make a million.
+// TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives out.
 func TestLeasesOfIDNodes(t *testing.T) {
 	owner, config, _ := newDatabase(t)
 	dsn, err := mysql.Driver{}.DSN(config)
@@ -40,7 +40,7 @@ func TestLeasesOfIDNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := dbtest.FindServer(t, mysql.Name).Source
-	leasetest.Nodes(t, leasetest.NodesHarness{Address: dsn, Source: source, Server: version(t, owner), Each: 100_000})
+	leasetest.Nodes(t, leasetest.NodesHarness{Address: dsn, Source: source, Server: version(t, owner)})
 }
 
 // TestLeases runs the definition of leases.
