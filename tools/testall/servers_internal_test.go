@@ -40,7 +40,9 @@ func TestOnlyServersThatTheModulesCanUseAreStarted(t *testing.T) {
 	}
 }
 
-func TestServersOfEveryModuleAreKnown(t *testing.T) {
+// allModules are those of the repository.
+func allModules(t *testing.T) []workspace.Module {
+	t.Helper()
 	root, err := workspace.Find()
 	if err != nil {
 		t.Skip("the module is not in the repository, whose modules this is about: ", err)
@@ -49,8 +51,12 @@ func TestServersOfEveryModuleAreKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return modules
+}
+
+func TestServersOfEveryModuleAreKnown(t *testing.T) {
 	left := maps.Clone(uses)
-	for _, m := range modules {
+	for _, m := range allModules(t) {
 		if _, known := uses[m.Name]; !known {
 			t.Errorf("uses lacks the module %s", m.Name)
 		}

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+)
+
+func TestModulesThatAreTreatedApartExist(t *testing.T) {
+	modules := allModules(t)
+	for _, name := range slices.Concat(longest, plain) {
+		if !slices.ContainsFunc(modules, func(m workspace.Module) bool { return m.Name == name }) {
+			t.Errorf("%s is no module", name)
+		}
+	}
+}
