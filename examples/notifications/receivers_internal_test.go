@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -25,6 +26,7 @@ type mailbox struct {
 	gate
 
 	mails chan sink.Mail // what arrived, also what is then held or refused
+	kept  []sink.Mail    // what arrived for others while next waited
 	hold  chan struct{}  // what the server waits for before it answers; nil is nothing
 	env   []string
 }
@@ -57,15 +59,23 @@ func openMailbox(t *testing.T, hold chan struct{}) *mailbox {
 	return b
 }
 
-// next returns the next mail to an address.
+// next returns the next mail to an address. Mails to others are kept for the calls that ask for them: the mails of two
+// jobs arrive in any order.
 func (b *mailbox) next(t *testing.T, address string) sink.Mail {
 	t.Helper()
+	to := func(m sink.Mail) bool { return slices.Equal(m.To, []string{address}) }
+	if i := slices.IndexFunc(b.kept, to); i >= 0 {
+		m := b.kept[i]
+		b.kept = slices.Delete(b.kept, i, i+1)
+		return m
+	}
 	for late := time.After(20 * time.Second); ; {
 		select {
 		case m := <-b.mails:
-			if len(m.To) == 1 && m.To[0] == address {
+			if to(m) {
 				return m
 			}
+			b.kept = append(b.kept, m)
 		case <-late:
 			t.Fatalf("no mail to %s", address)
 		}
