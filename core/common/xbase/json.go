@@ -1,11 +1,13 @@
 package xbase
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -22,7 +24,8 @@ var errShort = errors.New("xbase: AppendJSON returned less than it was given")
 const hexDigits = "0123456789abcdef"
 
 // AppendString appends s to dst as a JSON string, with the escapes of encoding/json: what HTML and
-// JavaScript read as markup is escaped, and invalid UTF-8 becomes U+FFFD.
+// JavaScript read as markup is escaped. An invalid byte becomes the character U+FFFD, unescaped as in Go
+// 1.27 and later.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := len(dst)
@@ -79,7 +82,7 @@ func appendEscaped(dst []byte, s string) []byte {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			dst = append(dst, s[from:at]...)
-			dst = append(dst, `\ufffd`...)
+			dst = utf8.AppendRune(dst, utf8.RuneError)
 			from = at + size
 		case r == '\u2028' || r == '\u2029':
 			dst = append(dst, s[from:at]...)
@@ -142,7 +145,7 @@ func AppendValue(dst []byte, v any) ([]byte, error) {
 	return appendAny(dst, v)
 }
 
-// appendAny appends v as encoding/json encodes it.
+// appendAny appends v as encoding/json encodes it, in the same bytes on Go 1.26 and later.
 func appendAny(dst []byte, v any) ([]byte, error) {
 	e := encoders.Get().(*encoder) //nolint:forcetypeassert // the pool holds nothing else
 	e.out = dst
@@ -153,8 +156,19 @@ func appendAny(dst []byte, v any) ([]byte, error) {
 	if err != nil {
 		return dst, fmt.Errorf("xbase: encode data: %w", err)
 	}
-	return out[:len(out)-1], nil // the encoder ends each value with a newline
+	out = out[:len(out)-1] // the encoder ends each value with a newline
+	if text := out[len(dst):]; bytes.Contains(text, escapedReplacement) {
+		out = append(out[:len(dst)], replacement.Replace(string(text))...)
+	}
+	return out, nil
 }
+
+var (
+	escapedReplacement = []byte(`\ufffd`)
+
+	// replacement writes U+FFFD as itself. Before Go 1.27 encoding/json writes an escape for invalid UTF-8.
+	replacement = strings.NewReplacer(`\\`, `\\`, `\ufffd`, string(utf8.RuneError))
+)
 
 // AppendField appends key and then v to dst, or nothing when v encodes as null. The key is already
 // JSON: quoted, with its comma and its colon.

@@ -14,7 +14,7 @@ import (
 
 // plan says how to append the values of one type. It knows the plain types of which most payloads are
 // made: structs, lists and pointers of texts, numbers, truth values and times. The result is that of
-// encoding/json to the byte; whatever is not plain (own encodings, maps, embedded structs, interfaces) is
+// encoding/json of Go 1.27 to the byte; whatever is not plain (own encodings, maps, embedded structs, interfaces) is
 // left to it, as the value of a field or as a whole.
 type plan struct {
 	form   form

@@ -14,17 +14,25 @@ const (
 	ProfilePlinth Profile = iota
 	// ProfileJava is the shape of the Java library: null for what is absent, milliseconds.
 	ProfileJava
+	// ProfileJavaStrict is ProfileJava, with the code and status of the Java library also for
+	// the errors that ProfileJava reports more precisely. See xError.Error.Status.
+	ProfileJavaStrict
 )
 
-// ParseProfile reads a profile's name, "plinth" or "java".
+// IsJava reports whether the profile has the shape of the Java library.
+func (p Profile) IsJava() bool { return p == ProfileJava || p == ProfileJavaStrict }
+
+// ParseProfile reads a profile's name: "plinth", "java" or "java-strict".
 func ParseProfile(name string) (Profile, error) {
 	switch name {
 	case "plinth":
 		return ProfilePlinth, nil
 	case "java":
 		return ProfileJava, nil
+	case "java-strict":
+		return ProfileJavaStrict, nil
 	default:
-		return ProfilePlinth, fmt.Errorf("xbase: %q is no envelope profile (accepted: plinth, java)", name)
+		return ProfilePlinth, fmt.Errorf("xbase: %q is no envelope profile (accepted: plinth, java, java-strict)", name)
 	}
 }
 
@@ -35,6 +43,8 @@ func (p Profile) String() string {
 		return "plinth"
 	case ProfileJava:
 		return "java"
+	case ProfileJavaStrict:
+		return "java-strict"
 	default:
 		return fmt.Sprintf("Profile(%d)", uint8(p))
 	}

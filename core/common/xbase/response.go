@@ -65,7 +65,7 @@ func (r *BaseResponse) AppendJSON(dst []byte, p Profile) ([]byte, error) {
 	out = AppendString(out, r.Message)
 
 	var err error
-	if p == ProfileJava {
+	if p.IsJava() {
 		out, err = r.appendJava(out)
 	} else {
 		out, err = r.appendPlinth(out)

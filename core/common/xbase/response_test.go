@@ -103,7 +103,9 @@ func TestEnvelopeInBothProfiles(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			for profile, want := range map[xBase.Profile]string{xBase.ProfilePlinth: tc.plinth, xBase.ProfileJava: tc.java} {
+			for profile, want := range map[xBase.Profile]string{
+				xBase.ProfilePlinth: tc.plinth, xBase.ProfileJava: tc.java, xBase.ProfileJavaStrict: tc.java,
+			} {
 				got, err := tc.r.AppendJSON([]byte("before"), profile)
 				if err != nil {
 					t.Fatal(err)
@@ -223,13 +225,13 @@ func TestUnmarshalRefusesWhatIsNoEnvelope(t *testing.T) {
 }
 
 func TestParseProfile(t *testing.T) {
-	for _, p := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava} {
+	for _, p := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava, xBase.ProfileJavaStrict} {
 		if got, err := xBase.ParseProfile(p.String()); err != nil || got != p {
 			t.Errorf("ParseProfile(%q) = %v, %v", p, got, err)
 		}
 	}
 	for _, name := range []string{"", "Java", "xml"} {
-		if _, err := xBase.ParseProfile(name); err == nil || !strings.Contains(err.Error(), "plinth, java") {
+		if _, err := xBase.ParseProfile(name); err == nil || !strings.Contains(err.Error(), "plinth, java, java-strict") {
 			t.Errorf("ParseProfile(%q): error %v does not say what is accepted", name, err)
 		}
 	}

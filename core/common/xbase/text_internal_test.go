@@ -13,11 +13,12 @@ func TestEveryByteAtEveryPlaceIsEscapedAsByEncodingJSON(t *testing.T) {
 			old := text[i]
 			for b := range 256 {
 				text[i] = byte(b)
-				want, err := json.Marshal(string(text))
+				encoded, err := json.Marshal(string(text))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := AppendString(nil, string(text)); string(got) != string(want) {
+				want := replacement.Replace(string(encoded))
+				if got := AppendString(nil, string(text)); string(got) != want {
 					t.Fatalf("AppendString(%q) = %s, want %s", text, got, want)
 				}
 				if plain := isPlain(text); plain && len(want) != n+2 {

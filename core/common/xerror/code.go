@@ -25,6 +25,7 @@ const detailBase = 100
 type ErrorCode struct {
 	_      noCopy
 	number int
+	status int // of HTTP; 0 is number / detailBase
 	output string
 	en, zh string
 }
@@ -93,8 +94,12 @@ func (c *ErrorCode) Message(lang string) string {
 	return c.en
 }
 
-// Status returns the HTTP status, from 400 to 599.
+// Status returns the HTTP status, from 400 to 599. It is the number divided by 100, except that of
+// DeveloperError, which is 500: the number predates the rule that the client is not to blame.
 func (c *ErrorCode) Status() int {
+	if status := c.orInternal().status; status != 0 {
+		return status
+	}
 	if status := c.orInternal().number / detailBase; validStatus(status) {
 		return status
 	}

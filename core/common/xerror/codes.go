@@ -1,5 +1,7 @@
 package xerror
 
+import "net/http"
+
 // The catalogue. Each line is one code: number, label, and what the client reads in English and in
 // Chinese. Numbers and labels are part of the wire format: they are added, never changed.
 var (
@@ -29,7 +31,7 @@ var (
 	OperationFailed  = define(40021, "OPERATION_FAILED", "The operation failed", "操作失败")
 	OperationDenied  = define(40022, "OPERATION_DENIED", "The operation was denied", "操作被拒绝")
 	OperationInvalid = define(40023, "OPERATION_INVALID", "The operation is not valid here", "当前无法执行此操作")
-	DeveloperError   = define(40024, "DEVELOPER_ERROR", "The service does not handle this request correctly; please tell its developers", "服务未正确处理此请求，请联系开发者")
+	DeveloperError   = defineStatus(http.StatusInternalServerError, 40024, "DEVELOPER_ERROR", "The service does not handle this request correctly; please tell its developers", "服务未正确处理此请求，请联系开发者")
 	RepeatOperation  = define(40025, "REPEAT_OPERATION", "The operation has already been carried out", "请勿重复操作")
 	UnsupportedOp    = define(40026, "UNSUPPORTED_OPERATION", "The operation is not supported", "不支持此操作")
 
@@ -79,7 +81,7 @@ var (
 
 	// 401: the client has not shown who it is.
 
-	Unauthorized     = define(40100, "UNAUTHORIZED", "Please sign in first", "请先登录")
+	Unauthorized     = define(40100, "UNAUTHORIZED", "The request is not authenticated", "请求未通过身份认证")
 	LoginFailed      = define(40101, "LOGIN_FAILED", "Signing in failed", "登录失败")
 	TokenInvalid     = define(40102, "TOKEN_INVALID", "The token is not valid", "令牌无效")
 	TokenExpired     = define(40103, "TOKEN_EXPIRED", "The token has expired", "令牌已过期")
@@ -234,6 +236,6 @@ var (
 	ServiceOverload    = define(50303, "SERVICE_OVERLOAD", "The service is overloaded", "服务过载")
 	CircuitBreaker     = define(50304, "CIRCUIT_BREAKER", "The service is protecting itself; please try again later", "服务已熔断，请稍后重试")
 	ServiceDegraded    = define(50305, "SERVICE_DEGRADED", "The service is running in a reduced mode", "服务已降级")
-	GatewayTimeout     = define(50400, "GATEWAY_TIMEOUT", "The gateway waited too long", "网关超时")
+	GatewayTimeout     = define(50400, "GATEWAY_TIMEOUT", "The request could not be completed in time", "请求未能在规定时间内完成")
 	UpstreamTimeout    = define(50401, "UPSTREAM_TIMEOUT", "An upstream service took too long", "上游服务超时")
 )

@@ -1,6 +1,7 @@
 package xerror_test
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"unicode"
@@ -60,11 +61,21 @@ func TestCodesAreUniqueAndSorted(t *testing.T) {
 	}
 }
 
-func TestStatusIsTheFirstThreeDigits(t *testing.T) {
+func TestErrorCode_Status(t *testing.T) {
 	for _, c := range xError.Codes() {
-		if got, want := c.Status(), c.GetCode()/100; got != want || got < 400 || got > 599 {
-			t.Errorf("%d: status %d", c.GetCode(), got)
+		want := c.GetCode() / 100
+		if c == xError.DeveloperError {
+			want = 500
 		}
+		if got := c.Status(); got != want || got < 400 || got > 599 {
+			t.Errorf("%d: status %d, want %d", c.GetCode(), got, want)
+		}
+	}
+	if c := xError.DeveloperError; c.GetCode() != 40024 || c.Level() != slog.LevelError {
+		t.Errorf("DEVELOPER_ERROR: %d at %v, want 40024 at ERROR", c.GetCode(), c.Level())
+	}
+	if c := xError.RemoteCode(40024, "DEVELOPER_ERROR", ""); c.Status() != 500 {
+		t.Errorf("DEVELOPER_ERROR of another service: %d, want 500", c.Status())
 	}
 }
 

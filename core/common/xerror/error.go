@@ -25,8 +25,13 @@ type Error struct {
 
 	// wrapper says that cause is an error around another *Error, whose text therefore says it all.
 	wrapper bool
+	// mapped says that a mapper of the framework, of a driver or of the standard library has
+	// chosen the code, not the application.
+	mapped bool
 	// logged says that a line about it has been written.
 	logged bool
+	// atError says that the line was at ERROR.
+	atError bool
 }
 
 // New returns an error without a cause.
@@ -69,7 +74,7 @@ func NewErrorHasData(ctx context.Context, code *ErrorCode, message ErrMessage, t
 // NewInternalServerError returns a ServerInternalError and logs it at ERROR, once.
 func NewInternalServerError(ctx context.Context, message ErrMessage, cause error) *Error {
 	e := Wrap(ServerInternalError, message, cause)
-	e.logged = true
+	e.logged, e.atError = true, true
 	logError(ctx, e)
 	return e
 }
@@ -122,6 +127,9 @@ func (e *Error) GetErrorMessage() ErrMessage {
 
 // Logged reports whether the error was logged where it was made: whoever handles it need not do so again.
 func (e *Error) Logged() bool { return e != nil && e.logged }
+
+// LoggedAtError reports whether the error was logged at ERROR where it was made.
+func (e *Error) LoggedAtError() bool { return e != nil && e.atError }
 
 // GetData returns the payload for the client.
 func (e *Error) GetData() any {

@@ -1,9 +1,7 @@
 package xerror
 
 import (
-	"errors"
 	"fmt"
-	"io"
 )
 
 // From turns any error into an *Error.
@@ -16,25 +14,20 @@ import (
 // inside the process.
 func From(err error) *Error { return from(err, nil) }
 
-// FromBody is From for what came while a request body was read: there, and only there, io.EOF says
-// that the body is empty and io.ErrUnexpectedEOF that it ends too early. Elsewhere the same two values
-// also come from files, from other services and from databases, and say nothing about the client.
-func FromBody(err error) *Error { return from(err, bodyCode) }
-
-// from is From with one more mapper, asked last.
-func from(err error, last Mapper) *Error {
+// from is From with one more mapper, asked after the application's.
+func from(err error, extra Mapper) *Error {
 	if err = present(err); err == nil {
 		return nil
 	}
 	if e, ok := err.(*Error); ok { //nolint:errorlint // the error itself, not one inside it
 		return e
 	}
-	return classify(err, last)
+	return classify(err, extra)
 }
 
 // classify finds the code of an error that is no *Error. An error whose own methods panic, such as a
 // nil pointer of another package's type, is an unknown one and is not kept.
-func classify(err error, last Mapper) (result *Error) {
+func classify(err error, extra Mapper) (result *Error) {
 	defer func() {
 		if p := recover(); p != nil {
 			result = &Error{code: ServerInternalError, cause: fmt.Errorf("xerror: an error of type %T panicked: %v", err, p)}
@@ -42,41 +35,34 @@ func classify(err error, last Mapper) (result *Error) {
 	}()
 	e, code := find(err)
 	if e != nil {
-		return &Error{code: e.code, message: e.message, data: e.data, cause: err, wrapper: true, logged: e.logged}
+		return &Error{code: e.code, message: e.message, data: e.data, cause: err, wrapper: true, mapped: e.mapped, logged: e.logged, atError: e.atError}
 	}
 	if code != nil && err == error(code) { //nolint:errorlint // the code itself, which needs no cause
 		return &Error{code: code}
 	}
 	if code == nil {
-		code = codeOf(err)
+		code = applicationMappers.code(err)
 	}
-	if code == nil && last != nil {
-		code = last(err)
+	if code != nil {
+		return &Error{code: code, cause: err}
 	}
-	return &Error{code: code.orInternal(), cause: err}
+	return &Error{code: codeOf(err, extra).orInternal(), cause: err, mapped: true}
 }
 
-// codeOf asks the mappers; nil says that nobody knows err.
-func codeOf(err error) *ErrorCode {
-	if c := applicationMappers.code(err); c != nil {
+// codeOf asks all mappers but the application's; nil means that err is unknown.
+func codeOf(err error, extra Mapper) *ErrorCode {
+	if c := markedCode(err); c != nil {
 		return c
+	}
+	if extra != nil {
+		if c := extra(err); c != nil {
+			return c
+		}
 	}
 	if c := frameworkMappers.code(err); c != nil {
 		return c
 	}
 	return standardCode(err)
-}
-
-// bodyCode is the mapper of FromBody.
-func bodyCode(err error) *ErrorCode {
-	switch {
-	case errors.Is(err, io.EOF):
-		return BodyEmpty
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return BodyError
-	default:
-		return nil
-	}
 }
 
 // find returns the first *Error in the tree of err, or else its first *ErrorCode. Unlike errors.As it

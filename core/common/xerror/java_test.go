@@ -85,6 +85,7 @@ func TestJavaSynonymsNameCodesOfBothTables(t *testing.T) {
 
 func TestJavaCode(t *testing.T) {
 	sameNameOtherSide := xError.MustRegistered(50070, "PARAMETER_MISSING")
+	sameName := xError.MustRegistered(40071, "REQUEST_ERROR")
 	teapot := xError.MustRegistered(41870, "TEAPOT")
 	odd := xError.MustRegistered(50770, "ODD_SERVER")
 	for _, tc := range []struct {
@@ -104,7 +105,9 @@ func TestJavaCode(t *testing.T) {
 		{"general code of the status", xError.TokenExpired, 40101, "Unauthorized"},
 		{"general code near 409", xError.Conflict, 40018, "OperationFailed"},
 		{"general code near 410", xError.Gone, 40402, "NotFound"},
+		{"a 400 number with status 500", xError.DeveloperError, 50001, "ServerInternalError"},
 		{"general code near 504", xError.GatewayTimeout, 50201, "GatewayError"},
+		{"application, the name of a Java code", sameName, 40027, "RequestError"},
 		{"application", orderPaid, 40018, "OperationFailed"},
 		{"application, a name of the other side", sameNameOtherSide, 50001, "ServerInternalError"},
 		{"application, a status without any code", teapot, 40024, "BadRequest"},

@@ -28,6 +28,13 @@ func define(number int, output, en, zh string) *ErrorCode {
 	return c
 }
 
+// defineStatus is define for a code whose HTTP status is not part of its number.
+func defineStatus(status, number int, output, en, zh string) *ErrorCode {
+	c := define(number, output, en, zh)
+	c.status = status
+	return c
+}
+
 // index builds the maps, which nobody needs before the first lookup. The caller holds the lock.
 func (r *registry) index() {
 	if r.numbers != nil {

@@ -11,10 +11,10 @@ import (
 // Response returns the HTTP status and the envelope of the error: the code's own message in the
 // client's language, the developer's message beside it, and the data. The cause is no part of it.
 //
-// The status is the code's in either profile; in the Java profile number and label are those of
-// JavaCode. The handling time is filled in debug mode, and always in the Java profile.
+// The status is that of Status; in the Java profiles number and label are those of JavaCode. The
+// handling time is filled in debug mode, and always in the Java profiles.
 func (e *Error) Response(ctx context.Context, p xBase.Profile) (status int, r xBase.BaseResponse) {
-	code := e.GetErrorCode()
+	code := e.reported(p)
 	r = xBase.BaseResponse{
 		Context:      requestID(ctx),
 		Output:       code.GetOutput(),
@@ -23,10 +23,10 @@ func (e *Error) Response(ctx context.Context, p xBase.Profile) (status int, r xB
 		ErrorMessage: string(e.GetErrorMessage()),
 		Data:         e.GetData(),
 	}
-	if p == xBase.ProfileJava {
+	if p.IsJava() {
 		r.Code, r.Output = JavaCode(code)
 	}
-	if q := xCtx.RequestFrom(ctx); q != nil && (q.Debug() || p == xBase.ProfileJava) {
+	if q := xCtx.RequestFrom(ctx); q != nil && (q.Debug() || p.IsJava()) {
 		r.Overhead = max(1, time.Since(q.Start()).Microseconds()) // 0 would be none
 	}
 	return code.Status(), r

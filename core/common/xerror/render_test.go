@@ -153,7 +153,7 @@ func TestProblemDetails(t *testing.T) {
 		{
 			name: "escapes",
 			err:  xError.New(xError.NotFound, "<\"\u2028\xff"),
-			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"\u003c\"\u2028\ufffd","code":40400,"output":"NOT_FOUND","context":""}`,
+			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"\u003c\"\u2028�","code":40400,"output":"NOT_FOUND","context":""}`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -9,9 +9,11 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
+	"net/textproto"
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -79,6 +81,8 @@ var standardMappers = sync.OnceValue(func() []Mapper {
 		MapIs(io.ErrNoProgress, IoError),
 
 		MapIs(errors.ErrUnsupported, UnsupportedOp),
+
+		form, // last: what it knows by its text may hold one of the above
 	}
 })
 
@@ -100,6 +104,47 @@ func outgoing(err error) *ErrorCode {
 	}
 }
 
+// form maps the errors of parsing a query or a form. Most of them have no type and are known by their
+// text.
+func form(err error) *ErrorCode {
+	var (
+		escape   url.EscapeError
+		protocol textproto.ProtocolError
+	)
+	switch {
+	case errors.As(err, &escape):
+		return ParameterError
+	case errors.As(err, &protocol) && strings.HasPrefix(string(protocol), "malformed MIME header"):
+		return BodyError // not the other errors of net/textproto, which are a mail server's
+	default:
+		return formText(err)
+	}
+}
+
+// formText is form for the errors of net/url and mime/multipart that have no type.
+func formText(err error) *ErrorCode {
+	text := err.Error()
+	switch {
+	case text == "invalid semicolon separator in query", text == "number of URL query parameters exceeded limit":
+		return ParameterError
+	case strings.HasPrefix(text, "multipart: "):
+		return BodyError
+	}
+	switch w := err.(type) { //nolint:errorlint // walks the tree itself
+	case interface{ Unwrap() error }:
+		if inner := w.Unwrap(); inner != nil {
+			return formText(inner)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range w.Unwrap() {
+			if c := formText(inner); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
 // number maps the errors of strconv.
 func number(err error) *ErrorCode {
 	var e *strconv.NumError
@@ -113,24 +158,12 @@ func number(err error) *ErrorCode {
 	}
 }
 
-// timeout maps whatever says of itself that it ran out of time. A network operation says in what.
+// timeout maps every error that reports a timeout. The deadline was one of the service's own work;
+// FromBody knows the clients that are slow to send.
 func timeout(err error) *ErrorCode {
 	var t net.Error
-	if !errors.As(err, &t) || !t.Timeout() {
-		return nil
+	if errors.As(err, &t) && t.Timeout() {
+		return GatewayTimeout
 	}
-	var op *net.OpError
-	if !errors.As(err, &op) {
-		return Timeout
-	}
-	switch op.Op {
-	case "dial":
-		return ConnectTimeout
-	case "read":
-		return ReadTimeout
-	case "write":
-		return WriteTimeout
-	default:
-		return Timeout
-	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/textproto"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -71,9 +72,9 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 		err  error
 		want *xError.ErrorCode
 	}{
-		{"deadline", context.DeadlineExceeded, xError.Timeout},
+		{"deadline", context.DeadlineExceeded, xError.GatewayTimeout},
 		{"canceled", context.Canceled, xError.Canceled},
-		{"os deadline", os.ErrDeadlineExceeded, xError.Timeout},
+		{"os deadline", os.ErrDeadlineExceeded, xError.GatewayTimeout},
 
 		{"missing file", errOf(os.Open(filepath.Join(dir, "none"))), xError.NotExist},
 		{"file that exists", os.Mkdir(dir, 0o700), xError.Existed},
@@ -109,11 +110,11 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 
 		{"refused", opError("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED)), xError.ServiceUnavailable},
 		{"bare refused", syscall.ECONNREFUSED, xError.ServiceUnavailable},
-		{"dial timeout", opError("dial", timedOut{}), xError.ConnectTimeout},
-		{"read timeout", opError("read", os.ErrDeadlineExceeded), xError.ReadTimeout},
-		{"write timeout", opError("write", os.ErrDeadlineExceeded), xError.WriteTimeout},
-		{"other timeout", opError("accept", timedOut{}), xError.Timeout},
-		{"timeout without an operation", timedOut{}, xError.Timeout},
+		{"dial timeout", opError("dial", timedOut{}), xError.GatewayTimeout},
+		{"read timeout", opError("read", os.ErrDeadlineExceeded), xError.GatewayTimeout},
+		{"write timeout", opError("write", os.ErrDeadlineExceeded), xError.GatewayTimeout},
+		{"other timeout", opError("accept", timedOut{}), xError.GatewayTimeout},
+		{"timeout without an operation", timedOut{}, xError.GatewayTimeout},
 		{"reset", opError("read", syscall.ECONNRESET), xError.NetworkError},
 		{"bare reset", syscall.ECONNRESET, xError.NetworkError},
 		{"broken pipe", syscall.EPIPE, xError.NetworkError},
@@ -131,6 +132,14 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 		{"short write", io.ErrShortWrite, xError.IoError},
 		{"no progress", io.ErrNoProgress, xError.IoError},
 		{"unsupported", errors.ErrUnsupported, xError.UnsupportedOp},
+
+		{"broken escape", url.EscapeError("%zz"), xError.ParameterError},
+		{"part with a broken header", textproto.ProtocolError("malformed MIME header line: X: a\x00"), xError.BodyError},
+		{"mail server", textproto.ProtocolError("short response: "), xError.ServerInternalError},
+		{"semicolon", queryError("a;b"), xError.ParameterError},
+		{"too many parameters", queryError(strings.Repeat("a&", 10_001)), xError.ParameterError},
+		{"no form", partError("hello"), xError.BodyError},
+		{"form with a wrong boundary", fmt.Errorf("upload: %w", partError("--x\r\n\r\n--x-\r\n")), xError.BodyError},
 
 		{"end of file", io.EOF, xError.ServerInternalError},
 		{"unexpected end of file", io.ErrUnexpectedEOF, xError.ServerInternalError},
@@ -216,6 +225,9 @@ func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
 		{"short", short, xError.BodyError},
 		{"too large", tooLarge(), xError.PayloadTooLarge},
 		{"slow", opError("read", os.ErrDeadlineExceeded), xError.ReadTimeout},
+		{"reset", opError("read", syscall.ECONNRESET), xError.Canceled},
+		{"closed", net.ErrClosed, xError.Canceled},
+		{"past the request's deadline", context.DeadlineExceeded, xError.GatewayTimeout},
 		{"other", errSentinel, xError.ServerInternalError},
 		{"already decided", xError.Wrap(xError.ServerInternalError, "", io.EOF), xError.ServerInternalError},
 	} {
@@ -225,7 +237,43 @@ func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
 			}
 		})
 	}
+	for _, tc := range []struct {
+		err  error
+		want *xError.ErrorCode
+	}{
+		{io.ErrUnexpectedEOF, xError.BodyError},
+		{opError("read", os.ErrDeadlineExceeded), xError.ReadTimeout},
+		{opError("read", syscall.ECONNRESET), xError.Canceled},
+		{context.Canceled, xError.Canceled},
+		{tooLarge(), xError.PayloadTooLarge},
+		{errors.New("invalid byte in chunk length"), xError.BodyError},
+	} {
+		err := xError.MarkBody(tc.err)
+		if !errors.Is(err, tc.err) {
+			t.Errorf("%v is lost in the mark", tc.err)
+		}
+		for _, err := range []error{err, fmt.Errorf("multipart: NextPart: %w", err)} {
+			if got := xError.From(err).GetErrorCode(); got != tc.want {
+				t.Errorf("From(%v), marked = %v, want %v", err, got, tc.want)
+			}
+		}
+	}
+	if xError.MarkBody(nil) != nil || xError.MarkBody(io.EOF) != io.EOF { //nolint:errorlint // the value itself
+		t.Error("MarkBody changes nil or io.EOF")
+	}
 	if xError.FromBody(nil) != nil {
 		t.Error("FromBody(nil) is an error")
 	}
+}
+
+// queryError returns what net/url says of a query.
+func queryError(query string) error {
+	_, err := url.ParseQuery(query)
+	return err
+}
+
+// partError returns what mime/multipart says of a body with the boundary x.
+func partError(body string) error {
+	_, err := multipart.NewReader(strings.NewReader(body), "x").ReadForm(1 << 10)
+	return err
 }

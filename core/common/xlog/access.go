@@ -31,6 +31,8 @@ type AccessLine struct {
 	// ErrorCode and ErrorMessage are those of the error that answered the request.
 	ErrorCode    int
 	ErrorMessage string
+	// Reported means that the failure has a line of its own. This one is at Info then.
+	Reported bool
 }
 
 // What a client sends is cut here, at the border of a character: a header may be 64 KB long.
@@ -40,13 +42,11 @@ const (
 	maxMessage   = 512 // of an error, which may repeat what a client sent
 )
 
-// Level returns the level of the line: Error for a status from 500 on, Warn from 400 on, else Info.
+// Level returns the level of the line: Error for a status from 500 on, else Info. A status from 400 on is
+// a fault of the client, and the service works as it should. It is Info if the failure is reported.
 func (a *AccessLine) Level() slog.Level {
-	switch {
-	case a.Status >= http.StatusInternalServerError:
+	if a.Status >= http.StatusInternalServerError && !a.Reported {
 		return slog.LevelError
-	case a.Status >= http.StatusBadRequest:
-		return slog.LevelWarn
 	}
 	return slog.LevelInfo
 }

@@ -37,7 +37,7 @@ func TestAnAccessLineLooksLikeEveryOtherLine(t *testing.T) {
 			if text == "" {
 				attrs = []slog.Attr{attrs[0], attrs[1], attrs[3], attrs[4], attrs[5], attrs[7]}
 			}
-			log.Warn(ctx, "request", attrs...)
+			log.Info(ctx, "request", attrs...)
 			if want := rec.one(t); got != want {
 				t.Errorf("line\n%swant\n%s", got, want)
 			}

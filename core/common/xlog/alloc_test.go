@@ -5,6 +5,7 @@ package xlog_test
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/netip"
 	"strings"
@@ -67,5 +68,14 @@ func TestALineAllocatesNothing(t *testing.T) {
 				t.Errorf("allocations = %v, want 0", got)
 			}
 		})
+	}
+}
+
+func TestEngine_pipeAllocations(t *testing.T) {
+	e, r, _ := pipeEngine(t)
+	go func() { _, _ = io.Copy(io.Discard, r) }()
+	ctx, log := requestContext(t), e.WithName("N")
+	if got := testing.AllocsPerRun(1000, func() { logFive(ctx, log) }); got != 0 {
+		t.Errorf("allocations = %v, want 0", got)
 	}
 }

@@ -19,7 +19,7 @@ func TestAccessLineHoldsTheRequest(t *testing.T) {
 		Method: "POST", Path: "/u/1", Route: "/u/:id", Status: 404, Bytes: 12, Duration: 1234567 * time.Nanosecond,
 		ClientIP: "192.0.2.1", UserAgent: "curl", ErrorCode: 40400, ErrorMessage: "none",
 	})
-	want := `{"time":"2025-03-04T12:00:00.123Z","level":"warn","name":"HTTP","msg":"request","method":"POST","path":"/u/1",` +
+	want := `{"time":"2025-03-04T12:00:00.123Z","level":"info","name":"HTTP","msg":"request","method":"POST","path":"/u/1",` +
 		`"route":"/u/:id","status":404,"bytes":12,"duration_ms":1.234,"client_ip":"192.0.2.1","error_code":40400,` +
 		`"error_message":"none","user_agent":"curl"}` + "\n"
 	if got := rec.one(t); got != want {
@@ -33,7 +33,7 @@ func TestAccessLineHoldsTheRequest(t *testing.T) {
 
 func TestAccessLevelFollowsTheStatus(t *testing.T) {
 	for status, want := range map[int]slog.Level{
-		101: slog.LevelInfo, 200: slog.LevelInfo, 304: slog.LevelInfo, 400: slog.LevelWarn, 499: slog.LevelWarn,
+		101: slog.LevelInfo, 200: slog.LevelInfo, 304: slog.LevelInfo, 400: slog.LevelInfo, 499: slog.LevelInfo,
 		500: slog.LevelError, 599: slog.LevelError,
 	} {
 		if got := (&xLog.AccessLine{Status: status}).Level(); got != want {

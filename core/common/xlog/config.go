@@ -55,7 +55,9 @@ type Config struct {
 	Level slog.Level
 	// Format is the form of the lines on Writer.
 	Format Format
-	// Writer takes one Write for each line. It is os.Stdout where nil.
+	// Writer takes one Write for each line. It is os.Stdout where nil. If it is a file that may
+	// block, such as a pipe, a caller waits for it for a second at most; after that, lines are
+	// queued up to 1 MiB, and dropped and counted beyond. Any other Writer must not block.
 	Writer io.Writer
 	// NoColor switches colours off; so does the environment variable NO_COLOR.
 	NoColor bool

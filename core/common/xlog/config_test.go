@@ -20,7 +20,7 @@ func clearEnv(t *testing.T) {
 }
 
 func TestConfigFromEnv(t *testing.T) {
-	defaults := xLog.Config{Dir: ".logs", MaxSizeMB: 100, MaxAgeDays: 30, MaxBackups: 30, Compress: true}
+	defaults := xLog.Config{MaxSizeMB: 100, MaxAgeDays: 30, MaxBackups: 30, Compress: true}
 	with := func(change func(*xLog.Config)) xLog.Config {
 		c := defaults
 		change(&c)
@@ -84,7 +84,7 @@ func TestConfigFromEnvNamesEveryProblemAndFallsBack(t *testing.T) {
 			t.Errorf("%v does not name %s", err, k)
 		}
 	}
-	want := xLog.Config{Dir: ".logs", MaxSizeMB: 100, MaxAgeDays: 30, MaxBackups: 30, Compress: true}
+	want := xLog.Config{MaxSizeMB: 100, MaxAgeDays: 30, MaxBackups: 30, Compress: true}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("want - got +\n%s", diff)
 	}

@@ -1,6 +1,7 @@
 package xlog
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"sync/atomic"
@@ -39,7 +40,7 @@ func New(c Config) (*Engine, error) {
 	e.level.Set(c.Level)
 	e.mask.Store(newMaskSet(c.MaskKeys))
 	e.zero = zerolog.New(e.sink)
-	e.sink.warn = e.warnFile
+	e.sink.warn, e.sink.lost = e.warnFile, e.lostLines
 	if c.Dir == "" {
 		return e, nil
 	}
@@ -65,6 +66,17 @@ func (e *Engine) warnFile(err error) {
 	ln.begin("", e.clock(), slog.LevelWarn, encodeName(NamedLOGS), "log file cannot be written, lines go to the console only")
 	ln.event.Str("error", err.Error())
 	ln.event.Send()
+}
+
+// lostLines returns the line that reports how many lines the console has not got.
+func (e *Engine) lostLines(n int64) []byte {
+	var b bytes.Buffer
+	zero := zerolog.New(&b)
+	ln := line{event: zero.Log()} //nolint:zerologlint // sent below
+	ln.begin("", e.clock(), slog.LevelWarn, encodeName(NamedLOGS), "log lines dropped, the output was blocked")
+	ln.event.Int64("count", n)
+	ln.event.Send()
+	return b.Bytes()
 }
 
 // Enabled reports whether lines of this level are written.
@@ -97,7 +109,8 @@ func (e *Engine) AddMaskedKeys(keys ...string) {
 // Sync hands what was written to the file to the disk.
 func (e *Engine) Sync() error { return e.sink.sync() }
 
-// Close writes out and closes the log file, and waits for a compression that is under way. Lines that
+// Close writes out and closes the log file, and waits for a compression that is under way. For lines
+// that wait for an output which blocks, it waits for a second at most. Lines that
 // are logged later go to the console only. A second call does nothing. Config.Writer stays open.
 func (e *Engine) Close() error { return e.sink.close() }
 

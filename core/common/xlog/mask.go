@@ -21,9 +21,24 @@ var countWords = []string{
 	"max", "min", "total", "num", "used", "remaining", "prompt", "completion", "input", "output", "cached", "reasoning",
 }
 
-// lastWords mask every key whose last word is one of them, or its plural, the way AddMaskedKeys does: nobody
-// masks "spin" because of "pin".
-var lastWords = []string{"jwt", "otp", "cvv", "cvc", "dsn", "bearer"}
+// lastWords mask every key whose last word is one of them, or its plural, the way AddMaskedKeys does:
+// "pin" masks "card_pin" and "cardPin", not "spin".
+var lastWords = []string{
+	"jwt", "otp", "cvv", "cvc", "dsn", "bearer", "pass", "passcode", "pin", "pincode",
+	"cardnumber", "cardno", "creditcard", "securitycode",
+}
+
+// qualifiers may follow a last word, as in "pin_hash" and "otpCode".
+var qualifiers = []string{"code", "codes", "hash", "old", "new", "again", "confirm"}
+
+// qualifiersByEnd holds the qualifiers that end in a letter, by its code.
+var qualifiersByEnd = func() (set [32][]string) {
+	for _, q := range qualifiers {
+		c := codes[q[len(q)-1]]
+		set[c] = append(set[c], q)
+	}
+	return set
+}()
 
 // containsFrom is the length from which a key may hold a strong word with something on both sides.
 const containsFrom = 10
@@ -74,6 +89,10 @@ func (m *maskSet) with(keys []string) *maskSet {
 		if len(w) > 1 && !strings.HasSuffix(w, "s") {
 			out.addEnd(maskWord{text: w + "s", whole: true})
 		}
+	}
+	for _, q := range qualifiers {
+		n := len(q)
+		out.ends.add(q[n-2], q[n-1], q[n-3])
 	}
 	for _, k := range head {
 		out.starts.add(k[0], k[1], k[2])
@@ -131,14 +150,41 @@ func (m *maskSet) look(key string) bool {
 			return true
 		}
 	}
-	if m.endsHere(key) {
+	if m.endsHere(key) || m.isQualified(key) {
 		return true
 	}
 	if codes[key[len(key)-1]] != codeJoin {
 		return false
 	}
 	key = strings.TrimRight(key, separators+digits)
-	return key != "" && m.endsHere(key)
+	return key != "" && (m.endsHere(key) || m.isQualified(key))
+}
+
+// isQualified reports whether key ends in a whole word of the set and a qualifier.
+func (m *maskSet) isQualified(key string) bool {
+	for _, q := range qualifiersByEnd[codes[key[len(key)-1]]] {
+		if at, ok := cutEnd(key, q); ok && at > 0 && isWordStart(key, at) {
+			return m.endsWhole(key[:at])
+		}
+	}
+	return false
+}
+
+// endsWhole reports whether key ends in a whole word of the set, before separators.
+func (m *maskSet) endsWhole(key string) bool {
+	end := len(key)
+	for end > 0 && separates[key[end-1]] {
+		end--
+	}
+	if end == 0 {
+		return false
+	}
+	for _, w := range m.byEnd[codes[key[end-1]]] {
+		if at, ok := cutEnd(key[:end], w.text); ok && w.whole && isWordStart(key, at) {
+			return true
+		}
+	}
+	return false
 }
 
 func startsStrong(key string) bool {
@@ -202,12 +248,14 @@ func cutEnd(key, word string) (at int, ok bool) {
 }
 
 // isWordStart reports whether a word of key begins at index at: at the start, after a separator, or
-// with a capital after a small letter or a digit.
+// with a capital after a small letter or a digit, or before a small letter as in "DBPass".
 func isWordStart(key string, at int) bool {
-	return at == 0 || separates[key[at-1]] || isUpper(key[at]) && !isUpper(key[at-1])
+	return at == 0 || separates[key[at-1]] ||
+		isUpper(key[at]) && (!isUpper(key[at-1]) || at+1 < len(key) && isLower(key[at+1]))
 }
 
 func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
+func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
 
 func lower(b byte) byte {
 	if isUpper(b) {

@@ -18,10 +18,12 @@ type sink struct {
 	mu      sync.Mutex // one Write at a time on a writer that may need it; an *os.File does so itself
 	out     io.Writer
 	shared  bool      // out takes concurrent writes as they are
+	outlet  *outlet   // writes to out if that may block; else nil
 	console *terminal // nil: the console takes JSON
 	file    atomic.Pointer[logFile]
 	warned  atomic.Bool // the file's failure was reported, and it has not worked since
 	warn    func(error)
+	lost    func(lines int64) []byte // returns a line of JSON
 }
 
 func newSink(c Config) *sink {
@@ -31,6 +33,9 @@ func newSink(c Config) *sink {
 	}
 	f, isFile := s.out.(*os.File)
 	s.shared = isFile || s.out == io.Discard
+	if isFile && mayBlock(f) {
+		s.outlet = newOutlet(f, s.lostLines)
+	}
 	tty := isFile && isTerminal(f)
 	if c.Format == FormatConsole || c.Format == FormatAuto && tty {
 		s.console = newTerminal(tty && !c.NoColor && colorWanted())
@@ -94,7 +99,25 @@ func (s *sink) write(p []byte, f *logFile) {
 	}
 }
 
+// mayBlock reports whether a Write may wait for a reader: that of a regular file does not.
+func mayBlock(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && !info.Mode().IsRegular()
+}
+
+// lostLines returns the line that reports dropped lines, as the console shows it.
+func (s *sink) lostLines(n int64) []byte {
+	if s.console == nil {
+		return s.lost(n)
+	}
+	return s.console.appendLine(nil, s.lost(n))
+}
+
 func (s *sink) writeConsole(p []byte) {
+	if s.outlet != nil {
+		s.outlet.write(p)
+		return
+	}
 	if s.shared {
 		_, _ = s.out.Write(p) // there is nowhere else to say so
 		return
@@ -128,6 +151,9 @@ func (s *sink) sync() error {
 }
 
 func (s *sink) close() error {
+	if s.outlet != nil {
+		s.outlet.flush()
+	}
 	f := s.file.Swap(nil)
 	if f == nil {
 		return nil

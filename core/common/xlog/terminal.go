@@ -10,7 +10,8 @@ import (
 
 // terminal turns a line of JSON into one for people:
 //
-//	15:04:05.123 INFO   [SERV]  user registered                  user=42 took=1.25 #1f6d2c9a
+//	15:04:05.123 INFO   [SERV]  user registered                  user=42 took=1.25ms #1f6d2c9a
+//	15:04:05.456 INFO   [HTTP]  POST /notes 201 3.1ms #1f6d2c9a
 type terminal struct {
 	color bool
 }
@@ -23,7 +24,11 @@ const (
 	nameWidth    = 7
 	messageWidth = 32
 	shortID      = 8
+	idWidth      = len(" #") + shortID
+	lineWidth    = 80 // of a request
 )
+
+const clockForm = "15:04:05.000"
 
 // Colours, as parameters of the escape sequence "select graphic rendition" (ECMA-48).
 const (
@@ -62,7 +67,14 @@ func (t *terminal) appendLine(dst, line []byte) []byte {
 		}
 		attrs = flatten(attrs, key, value)
 	}
-	dst = t.appendHead(dst, parts, len(attrs) > 0 || parts[4] != "")
+	id := parts[4]
+	dst, width := t.appendHead(dst, parts)
+	if summary, ok := summarize(parts[3], attrs); ok {
+		dst = t.appendSummary(dst, summary, lineWidth-width-idWidth)
+		attrs = nil
+	} else {
+		dst = t.appendMessage(dst, parts, len(attrs) > 0 || id != "")
+	}
 	stack := ""
 	for _, a := range attrs {
 		if a.key == stackKey && strings.Contains(a.text(), "\n") {
@@ -71,30 +83,42 @@ func (t *terminal) appendLine(dst, line []byte) []byte {
 		}
 		dst = t.appendField(dst, a)
 	}
-	if id := parts[4]; id != "" {
+	if id != "" {
 		dst = t.paint(append(dst, ' '), dim, "#"+word(cut(id, shortID)))
 	}
 	return appendStack(append(dst, '\n'), stack)
 }
 
-// appendHead appends what stands before the attributes; padded says that something follows.
-func (t *terminal) appendHead(dst []byte, parts [5]string, padded bool) []byte { //nolint:revive // padded is the caller's knowledge
+// appendHead appends what precedes the message, and returns its width.
+func (t *terminal) appendHead(dst []byte, parts [5]string) ([]byte, int) {
+	width := max(len(parts[1]), levelWidth)
 	if at, err := time.Parse(time.RFC3339, parts[0]); err == nil {
-		dst = append(t.paint(dst, dim, at.Local().Format("15:04:05.000")), ' ')
+		dst = append(t.paint(dst, dim, at.Local().Format(clockForm)), ' ')
+		width += len(clockForm) + 1
 	}
 	level := parts[1]
-	kind, _, _ := strings.Cut(level, "+")
-	dst = pad(t.paint(dst, levelColors[kind], strings.ToUpper(level)), len(level), levelWidth)
+	dst = pad(t.paint(dst, levelColors[kindOf(level)], strings.ToUpper(level)), len(level), levelWidth)
 	if parts[2] != "" {
 		name := "[" + phrase(parts[2]) + "]"
 		dst = pad(t.paint(append(dst, ' '), cyan, name), columns(name), nameWidth)
+		width += 1 + max(columns(name), nameWidth)
 	}
-	msg := phrase(parts[3])
-	color := plainColor
-	if kind == "error" || kind == "panic" {
+	return append(dst, ' '), width + 1
+}
+
+// kindOf returns the name of a level without its offset.
+func kindOf(level string) string {
+	kind, _, _ := strings.Cut(level, "+")
+	return kind
+}
+
+// appendMessage appends the message; padded reports whether anything follows.
+func (t *terminal) appendMessage(dst []byte, parts [5]string, padded bool) []byte { //nolint:revive // padded is the caller's knowledge
+	msg, color := phrase(parts[3]), plainColor
+	if kind := kindOf(parts[1]); kind == "error" || kind == "panic" {
 		color = bold
 	}
-	dst = t.paint(append(dst, ' '), color, msg)
+	dst = t.paint(dst, color, msg)
 	if padded {
 		dst = pad(dst, columns(msg), messageWidth)
 	}
@@ -106,6 +130,9 @@ func (t *terminal) appendField(dst []byte, a field) []byte {
 	color := plainColor
 	if a.key == "error" || a.key == "err" || strings.HasSuffix(a.key, ".error") {
 		color = red
+	}
+	if a.isDuration() {
+		return t.paint(dst, color, a.duration())
 	}
 	return t.paint(dst, color, a.shown())
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
@@ -25,7 +26,7 @@ func TestTerminalShowsAlignedLines(t *testing.T) {
 			log: func(l *xLog.LogNamedLogger) {
 				l.Info(id, "user registered", slog.Int("user", 42), slog.Duration("took", 1250*time.Microsecond))
 			},
-			want: `INFO   [SERV]  user registered                  user=42 took=1.25 #1f6d2c9a`,
+			want: `INFO   [SERV]  user registered                  user=42 took=1.25ms #1f6d2c9a`,
 		},
 		{
 			name: "nothing but a message",
@@ -67,6 +68,81 @@ func TestTerminalShowsAlignedLines(t *testing.T) {
 				t.Errorf("got\n%q, want\n%q", lines, want)
 			}
 		})
+	}
+}
+
+func TestTerminal_ShowsARequestIn80Columns(t *testing.T) {
+	id := xCtx.NewRequest(t.Context(), nil)
+	id.SetID("1f6d2c9a-0000-4000-8000-000000000000")
+	long := "/api/v1/" + strings.Repeat("customers/", 20)
+	for _, tc := range []struct {
+		name string
+		line xLog.AccessLine
+		want string
+	}{
+		{
+			name: "method, path, status and time",
+			line: xLog.AccessLine{Method: "POST", Path: "/notes", Route: "/notes", Status: 201, Bytes: 57, Duration: 3120 * time.Microsecond, ClientIP: "192.0.2.1", UserAgent: "curl"},
+			want: `INFO   [HTTP]  POST /notes 201 3.12ms #1f6d2c9a`,
+		},
+		{
+			name: "the error follows",
+			line: xLog.AccessLine{Method: "GET", Path: "/notes/1", Status: 404, Duration: 120 * time.Microsecond, ErrorCode: 40400, ErrorMessage: "no such note"},
+			want: `INFO   [HTTP]  GET /notes/1 404 120µs 40400 no such note #1f6d2c9a`,
+		},
+		{
+			name: "a long path is cut",
+			line: xLog.AccessLine{Method: "DELETE", Path: long, Status: 500, Duration: 25 * time.Second, ErrorCode: 50000, ErrorMessage: "gone"},
+			want: `ERROR  [HTTP]  DELETE /api/v1/customers/customer… 500 25s #1f6d2c9a`,
+		},
+		{
+			name: "a path of wide characters is cut",
+			line: xLog.AccessLine{Method: "GET", Path: "/" + strings.Repeat("路", 100), Status: 200, Duration: 1500 * time.Millisecond},
+			want: `INFO   [HTTP]  GET /` + strings.Repeat("路", 13) + `… 200 1.5s #1f6d2c9a`,
+		},
+		{
+			name: "a long error message is cut",
+			line: xLog.AccessLine{Method: "PUT", Path: "/a", Status: 422, Duration: time.Hour, ErrorCode: 42200, ErrorMessage: strings.Repeat("abc", 100)},
+			want: `INFO   [HTTP]  PUT /a 422 1h0m0s 42200 abcabcabcabcabcab… #1f6d2c9a`,
+		},
+		{
+			name: "control characters are quoted",
+			line: xLog.AccessLine{Method: "GET", Path: "/\x1b[31m", Status: 200},
+			want: `INFO   [HTTP]  GET "/\x1b[31m" 200 0s #1f6d2c9a`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e, rec := newEngine(t, console)
+			e.WithName(xLog.NamedHTTP).Access(id, &tc.line)
+			_, got, _ := strings.Cut(strings.TrimSuffix(rec.one(t), "\n"), " ")
+			if got != tc.want {
+				t.Errorf("got\n%s, want\n%s", got, tc.want)
+			}
+			if width := len("15:04:05.123 ") + utf8.RuneCountInString(got) + strings.Count(got, "路"); width > 80 {
+				t.Errorf("the line has %d columns, want at most 80", width)
+			}
+		})
+	}
+}
+
+func TestTerminal_ShowsACall(t *testing.T) {
+	e, rec := newEngine(t, console)
+	e.WithName(xLog.NamedGRPC).Call(t.Context(), &xLog.CallLine{Method: "/shop.v1.Orders/Get", Status: "OK", Start: noon})
+	if got := rec.one(t); !strings.Contains(got, " [GRPC]  /shop.v1.Orders/Get OK ") || strings.Contains(got, "duration_ms") {
+		t.Errorf("line = %s", got)
+	}
+}
+
+func TestTerminal_ShowsDurationsWithAUnit(t *testing.T) {
+	e, rec := newEngine(t, console)
+	for d, want := range map[time.Duration]string{
+		0: "0s", 999: "999ns", 51677: "51.7µs", 1250 * time.Microsecond: "1.25ms", 127824938: "128ms", 1999 * time.Millisecond: "2s",
+		12345 * time.Millisecond: "12.3s", 75 * time.Second: "1m15s", -3 * time.Millisecond: "-3ms", 36 * time.Hour: "36h0m0s",
+	} {
+		e.WithName("").Info(t.Context(), "m", slog.Duration("took", d), slog.Group("g", slog.Duration("wait_ms", d)), slog.Int("n", 5))
+		if got := rec.one(t); !strings.HasSuffix(got, " took="+want+" g.wait_ms="+want+" n=5\n") {
+			t.Errorf("%d ns: %s, want %s", d, got, want)
+		}
 	}
 }
 

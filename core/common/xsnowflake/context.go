@@ -3,20 +3,42 @@ package xsnowflake
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-var errNoNode = errors.New("xsnowflake: the context has no id node")
+var errNoNode = errors.New("xsnowflake: neither the context nor the process has an id node")
 
-// GetNode returns the node that ctx carries under xCtx.SnowflakeNodeKey. Where there is none, the error is
-// a ConfigError.
+// processNode is the node for code without a context; see SetDefault.
+var processNode atomic.Pointer[Node]
+
+// SetDefault makes n the node of the process, for contexts that carry none, and returns a function that
+// removes it unless another one has replaced it. xReg.Register calls it; libraries must not.
+func SetDefault(n *Node) (remove func()) {
+	processNode.Store(n)
+	return func() { processNode.CompareAndSwap(n, nil) }
+}
+
+// NodeOf returns the node that ctx carries under xCtx.SnowflakeNodeKey, or nil.
+func NodeOf(ctx context.Context) *Node {
+	if ctx == nil {
+		return nil
+	}
+	n, _ := ctx.Value(xCtx.SnowflakeNodeKey).(*Node)
+	return n
+}
+
+// GetNode returns the node that ctx carries under xCtx.SnowflakeNodeKey, or else that of the process, which
+// an application has. If both are missing, the error is a ConfigError.
 func GetNode(ctx context.Context) (*Node, *xError.Error) {
-	if ctx != nil {
-		if n, ok := ctx.Value(xCtx.SnowflakeNodeKey).(*Node); ok && n != nil {
-			return n, nil
-		}
+	if n := NodeOf(ctx); n != nil {
+		return n, nil
+	}
+	if n := processNode.Load(); n != nil {
+		return n, nil
 	}
 	return nil, xError.Wrap(xError.ConfigError, "", errNoNode)
 }
@@ -35,14 +57,54 @@ func GenerateGeneSnowflakeID(ctx context.Context, gene Gene) (SnowflakeID, *xErr
 	if failure != nil {
 		return 0, failure
 	}
-	id, err := n.Generate(gene) //nolint:contextcheck // what it may wait for is bounded by the node
+	err := n.Lease(ctx)
+	var id SnowflakeID
+	if err == nil {
+		id, err = n.Generate(gene) //nolint:contextcheck // what it may wait for is bounded by the node
+	}
+	if err != nil {
+		return 0, coded(err)
+	}
+	return id, nil
+}
+
+// GenerateSnowflakeIDs fills dst with ids of one gene, in ascending order, with the node of ctx. The errors
+// are those of GenerateGeneSnowflakeID.
+func GenerateSnowflakeIDs(ctx context.Context, dst []SnowflakeID, gene Gene) *xError.Error {
+	n, failure := GetNode(ctx)
+	if failure != nil {
+		return failure
+	}
+	err := n.Lease(ctx)
+	if err == nil {
+		err = n.NextN(dst, gene) //nolint:contextcheck // what it may wait for is bounded by the node
+	}
+	if err != nil {
+		return coded(err)
+	}
+	return nil
+}
+
+// coded gives an error of a node its code.
+func coded(err error) *xError.Error {
+	if errors.Is(err, ErrGene) {
+		return xError.Wrap(xError.DeveloperError, "", err)
+	}
+	return xError.Wrap(xError.ServiceUnavailable, "", err)
+}
+
+// registerMapper gives the errors of a node their codes, once the process has a node.
+var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+
+func mapError(err error) *xError.ErrorCode {
 	switch {
-	case err == nil:
-		return id, nil
 	case errors.Is(err, ErrGene):
-		return 0, xError.Wrap(xError.DeveloperError, "", err)
+		return xError.DeveloperError
+	case errors.Is(err, ErrLeaseLost), errors.Is(err, ErrNoSlot), errors.Is(err, ErrClosed), errors.Is(err, ErrExhausted),
+		errors.Is(err, ErrClockBackward), errors.Is(err, ErrClockStopped):
+		return xError.ServiceUnavailable
 	default:
-		return 0, xError.Wrap(xError.ServiceUnavailable, "", err)
+		return nil
 	}
 }
 

@@ -18,3 +18,9 @@ const CatchUp = catchUp * time.Millisecond
 
 // RecordAhead is how far high-water marks are ahead.
 const RecordAhead = recordAhead
+
+// Nodes is how many nodes a layout tells apart.
+func Nodes(l Layout) int { p := l.packing(); return p.slots() }
+
+// End is the first time without an id.
+func End(l Layout) time.Time { return time.UnixMilli(l.Epoch + l.packing().end).UTC() }

@@ -285,3 +285,48 @@ func TestTheDefaultFolderIsSharedByTheUsersOfTheHost(t *testing.T) {
 		}
 	}
 }
+
+// Containers share no folder: each sees free numbers only, and chooses one at random.
+func TestFileLeaser_Containers(t *testing.T) {
+	const starts, replicas = 300, 8
+	for _, tc := range []struct {
+		layout   xSnowflake.Layout
+		from, to int // of starts in which two replicas have one number
+	}{
+		{layout: xSnowflake.LayoutDefault, from: 70, to: 155}, // 37 % are expected
+		{layout: xSnowflake.LayoutWide, from: 0, to: 30},      // 3 %
+	} {
+		t.Run(tc.layout.Name, func(t *testing.T) {
+			count := 1
+			for _, f := range tc.layout.Fields {
+				if f.Part == xSnowflake.PartDatacenter || f.Part == xSnowflake.PartNode {
+					count <<= f.Bits
+				}
+			}
+			folders := make([]xSnowflake.Leaser, replicas)
+			for i := range folders {
+				folders[i] = xSnowflake.FileLeaser(filepath.Join(t.TempDir(), "leases"))
+			}
+			collisions := 0
+			for range starts {
+				taken := map[int]bool{}
+				for _, folder := range folders {
+					lease, err := folder.Lease(t.Context(), 0, count)
+					if err != nil {
+						t.Fatal(err)
+					}
+					taken[lease.Slot()] = true
+					if err := lease.Release(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if len(taken) < replicas {
+					collisions++
+				}
+			}
+			if t.Logf("two of %d replicas have one number in %d of %d starts", replicas, collisions, starts); collisions < tc.from || collisions > tc.to {
+				t.Errorf("want %d to %d", tc.from, tc.to)
+			}
+		})
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Part names what a run of bits in an id holds.
@@ -74,6 +76,16 @@ var (
 		{PartTime, 41}, {PartNode, 4}, {PartGene, 8}, {PartDatacenter, 3}, {PartSequence, 8},
 	}}
 )
+
+// LayoutNamed returns the layout of Plinth with a name: default, wide, java or java-gene.
+func LayoutNamed(name string) (Layout, error) {
+	for _, l := range []Layout{LayoutDefault, LayoutWide, LayoutJava, LayoutJavaGene} {
+		if l.Name == name {
+			return l, nil
+		}
+	}
+	return Layout{}, xEnv.Problem(xEnv.SnowflakeLayout, name, "is no id layout", xEnv.Lookup(xEnv.SnowflakeLayout).Accepted())
+}
 
 // Info is an id taken apart.
 type Info struct {

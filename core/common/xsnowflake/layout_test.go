@@ -122,3 +122,49 @@ func ExampleLayout_Parse() {
 	fmt.Println(info.Time.Format(time.RFC3339), info.NodeID, info.DatacenterID, info.Sequence, info.VerifyKey("user:1"))
 	// Output: 2024-01-01T00:00:00Z 9 5 200 true
 }
+
+func TestLayoutNamed(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		nodes int
+		end   string
+	}{
+		{name: "default", nodes: 64, end: "2093-03-30"},
+		{name: "wide", nodes: 1024, end: "2093-03-30"},
+		{name: "java", nodes: 1024, end: "2093-03-30"},
+		{name: "java-gene", nodes: 128, end: "2058-05-27"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			l, err := xSnowflake.LayoutNamed(tc.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := xSnowflake.Nodes(l); n != tc.nodes {
+				t.Errorf("%d nodes, want %d", n, tc.nodes)
+			}
+			if got := xSnowflake.End(l).Format(time.DateOnly); got != tc.end {
+				t.Errorf("the layout ends on %s, want %s", got, tc.end)
+			}
+		})
+	}
+	if _, err := xSnowflake.LayoutNamed("huge"); err == nil || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT") {
+		t.Errorf("error = %v, want the variable in it", err)
+	}
+}
+
+func TestFromEnv_Layout(t *testing.T) {
+	t.Setenv("SNOWFLAKE_LAYOUT", "wide")
+	t.Setenv("SNOWFLAKE_NODE_ID", "1000")
+	n, err := xSnowflake.FromEnv(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = n.Close() }()
+	if info := xSnowflake.LayoutWide.Parse(n.MustGenerate()); n.Layout().Name != "wide" || info.NodeID != 1000 {
+		t.Errorf("layout %s, node %d; want wide and 1000", n.Layout().Name, info.NodeID)
+	}
+	t.Setenv("SNOWFLAKE_LAYOUT", "default")
+	if _, err := xSnowflake.FromEnv(t.Context()); err == nil {
+		t.Error("node 1000 of the default layout is no error")
+	}
+}

@@ -3,7 +3,10 @@ package xsnowflake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // ErrLeaseLost means that the node may no longer use its number. Where a Leaser gave the number, the node
@@ -24,6 +27,21 @@ type Leaser interface {
 type Clocked interface {
 	// WithClock returns the Leaser with another clock.
 	WithClock(now func() time.Time) Leaser
+}
+
+// Preparer is what a Leaser also implements if it can do something for the first lease before that: report a
+// mistake in its configuration, or let a time pass that the first holder would have to wait for. A node that
+// leases on first use calls it when it is made.
+type Preparer interface {
+	// Prepare takes no number. Its error is that of NewNode.
+	Prepare(ctx context.Context) error
+}
+
+// LayoutAware is what a Leaser also implements if its holders must agree on a layout: ids of two layouts may
+// be equal although their nodes have different numbers. The node passes its own.
+type LayoutAware interface {
+	// WithLayout returns the Leaser for nodes of a layout.
+	WithLayout(l Layout) Leaser
 }
 
 // Lease is the exclusive use of a node number. ValidUntil and Record may be called while Renew runs, which
@@ -57,4 +75,13 @@ type Recorder interface {
 	// call, before Release, may bring the promise forward. The error is an ErrLeaseLost where the slot is no
 	// longer the holder's.
 	Record(until time.Time) error
+}
+
+// MoreNodes is the hint for an error about count node numbers, all of which are taken: the layout with more,
+// or nothing if this is one.
+func MoreNodes(count int) string {
+	if p := LayoutWide.packing(); count < p.slots() {
+		return fmt.Sprintf(", or set %s=%s for all replicas, which has %d", xEnv.SnowflakeLayout, LayoutWide.Name, p.slots())
+	}
+	return ""
 }

@@ -48,6 +48,8 @@ type Node struct {
 	change  sync.Mutex // held while the tenure changes
 	closed  bool
 	renewal *renewal // nil where the lease of the tenure needs none
+
+	attempts sync.WaitGroup // at the number of a node that leases on first use
 }
 
 // Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it is ignored.
@@ -152,6 +154,9 @@ func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.pack.seqBits & 63
 // prolong makes the millisecond ms usable: by recording it, or by another slot where this one is lost and
 // nobody else looks after it. The caller then finds that the tenure has changed.
 func (n *Node) prolong(ctx context.Context, t *tenure, ms, mono int64) error {
+	if t.pending {
+		return n.leaseFirst(ctx, t)
+	}
 	err := n.extend(t, ms, mono)
 	if errors.Is(err, ErrLeaseLost) && t.lease != nil && !t.expires {
 		return n.replace(ctx, t)
@@ -184,6 +189,12 @@ func (n *Node) wait(ms int64) error {
 // Layout returns where the parts of the node's ids are.
 func (n *Node) Layout() Layout { return n.layout }
 
+// Leased reports whether the node has its number, given or leased.
+func (n *Node) Leased() bool {
+	t := n.tenure.Load()
+	return t != nil && !t.pending
+}
+
 // DatacenterID returns the number of the node's datacenter.
 func (n *Node) DatacenterID() int { return n.slot() >> n.pack.nodeBits }
 
@@ -209,6 +220,17 @@ func (n *Node) Source() string {
 	}
 }
 
+// HostLocal reports whether the number is leased through a file, whose locks only the processes of one host
+// or container see.
+func (n *Node) HostLocal() bool {
+	t := n.tenure.Load()
+	if t == nil {
+		return false
+	}
+	_, file := t.leaser.(fileLeaser)
+	return file
+}
+
 func (n *Node) slot() int {
 	if t := n.tenure.Load(); t != nil {
 		return t.slot
@@ -225,6 +247,9 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 	mono, now, err := n.clock.now()
 	if err != nil {
 		return err
+	}
+	if t.pending {
+		return n.checkPending(ctx, t)
 	}
 	if ms := now / int64(time.Millisecond); ms >= t.limit.Load() || mono >= t.deadline.Load() {
 		return n.prolong(ctx, t, ms, mono)
@@ -245,6 +270,7 @@ func (n *Node) Close() error {
 	if done {
 		return nil
 	}
+	n.attempts.Wait()
 	r.end()
 	n.change.Lock()
 	defer n.change.Unlock()

@@ -28,6 +28,7 @@ type config struct {
 	clock            func() time.Time
 	maxBackward      time.Duration
 	leaser           Leaser
+	lazy             bool
 }
 
 // number is one that may be absent.
@@ -62,20 +63,30 @@ func WithMaxBackward(d time.Duration) Option { return func(c *config) { c.maxBac
 // FileLeaser in its default folder.
 func WithLeaser(l Leaser) Option { return func(c *config) { c.leaser = l } }
 
+// WithLeaseOnFirstUse leases the node's number with the first id, so that a process that makes none takes
+// none. Callers that ask meanwhile share one attempt, which goes on if one of them stops waiting. Until
+// then DatacenterID and NodeID are 0. A number that was given is not leased.
+func WithLeaseOnFirstUse() Option { return func(c *config) { c.lazy = true } }
+
 // NewNode returns a node with the number that was given, or else one that it leases.
 //
 // Every wrong option is reported at once. Without a number the errors of the Leaser come back too; one
 // that expires is renewed by a goroutine that Close ends.
 func NewNode(opts ...Option) (*Node, error) { return NewNodeContext(context.Background(), opts...) }
 
-// FromEnv returns a node with the number in SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or one leased
-// through a file in SNOWFLAKE_LEASE_DIR where they are not set. See WithDatacenterID and WithNodeID for
+// FromEnv returns a node with the layout that SNOWFLAKE_LAYOUT names and the number in
+// SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or one leased through a file in SNOWFLAKE_LEASE_DIR where
+// they are not set. See WithDatacenterID and WithNodeID for
 // the case that only one is. The environment wins over opts, except over WithLeaser, which replaces the
 // lease through a file. ctx bounds how long taking the lease may last.
 func FromEnv(ctx context.Context, opts ...Option) (*Node, error) {
 	dir, _ := xEnv.GetEnv(xEnv.SnowflakeLeaseDir)
 	all := append([]Option{WithLeaser(FileLeaser(dir))}, opts...)
 	var problems []error
+	if name, ok := xEnv.GetEnv(xEnv.SnowflakeLayout); ok {
+		l, err := LayoutNamed(name)
+		all, problems = append(all, WithLayout(l)), append(problems, err)
+	}
 	for _, v := range []struct {
 		key  xEnv.EnvKey
 		with func(int) Option
@@ -91,8 +102,8 @@ func FromEnv(ctx context.Context, opts ...Option) (*Node, error) {
 		}
 		all = append(all, v.with(id))
 	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("xsnowflake: %w", errors.Join(problems...))
+	if err := errors.Join(problems...); err != nil {
+		return nil, fmt.Errorf("xsnowflake: %w", err)
 	}
 	return NewNodeContext(ctx, all...)
 }
@@ -107,6 +118,7 @@ func NewNodeContext(ctx context.Context, opts ...Option) (*Node, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
+	registerMapper()
 	p := c.layout.packing()
 	n := &Node{
 		layout: c.layout, pack: p,
@@ -140,6 +152,9 @@ func (n *Node) firstTenure(ctx context.Context, c config) (*tenure, error) {
 	}
 	if c.leaser == nil {
 		c.leaser = FileLeaser("")
+	}
+	if c.lazy {
+		return n.pendingTenure(ctx, c.leaser)
 	}
 	return n.leaseTenure(ctx, c.leaser)
 }

@@ -174,7 +174,7 @@ func TestTheSixtyFifthProcessSaysThatAllNumbersAreTaken(t *testing.T) {
 		t.Fatal("the 65th process got a number")
 	}
 	want := "xsnowflake: every node number is taken: 64 of 64 in " + dir +
-		" are in use by other processes (set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or stop one)"
+		" are in use by other processes (set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or stop one, or set SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024)"
 	if !strings.Contains(err.Error(), want) {
 		t.Errorf("error = %q, want %q", err, want)
 	}

@@ -39,6 +39,7 @@ type tenure struct {
 	leaser  Leaser // nil where the number is given
 	lease   Lease  // nil where the number is given
 	expires bool   // the lease needs renewal
+	pending bool   // the first id leases the number
 
 	limit    atomic.Int64 // the first millisecond it may not use
 	deadline atomic.Int64 // the monotonic reading from which on it may not be used
@@ -48,6 +49,8 @@ type tenure struct {
 	valid int64    // the millisecond at which the lease ends
 	mark  int64    // the millisecond up to which ids are recorded
 	ended bool     // the slot is given back
+
+	first *firstLease // of a pending tenure; guarded by change of the node
 }
 
 // newTenure prepares the use of a slot that was given.
@@ -60,14 +63,23 @@ func (n *Node) newTenure(slot int) *tenure {
 
 // leaseTenure takes a slot and prepares its use.
 func (n *Node) leaseTenure(ctx context.Context, from Leaser) (*tenure, error) {
-	if c, ok := from.(Clocked); ok {
-		from = c.WithClock(n.clock.time)
-	}
+	from = n.prepare(from)
 	lease, err := n.take(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	return n.settle(ctx, from, lease)
+}
+
+// prepare gives a leaser the clock and the layout of the node.
+func (n *Node) prepare(from Leaser) Leaser {
+	if c, ok := from.(Clocked); ok {
+		from = c.WithClock(n.clock.time)
+	}
+	if l, ok := from.(LayoutAware); ok {
+		from = l.WithLayout(n.layout)
+	}
+	return from
 }
 
 // take takes a slot.

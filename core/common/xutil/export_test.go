@@ -2,3 +2,18 @@ package xutil
 
 // RunningHashes is the number of password hashes that are being computed.
 func RunningHashes() int { return len(running) }
+
+// MaxWaitingHashes is the number of callers that may wait for a hash.
+var MaxWaitingHashes = cap(waiting)
+
+// OccupyHashes takes all places for hashes until release.
+func OccupyHashes() (release func()) {
+	for range cap(running) {
+		running <- struct{}{}
+	}
+	return func() {
+		for range cap(running) {
+			<-running
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package xutil
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
@@ -12,6 +13,8 @@ import (
 
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/bcrypt"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // The lengths of a password, in bytes. The upper one keeps a request from costing more than a login does.
@@ -20,25 +23,39 @@ const (
 	PasswordMaxBytes = 1024
 )
 
-// The errors of the password group. None of them says anything of the password or of the hash.
+// The errors of the password group. None of them contains a password or a hash.
 var (
-	ErrPasswordLength   = fmt.Errorf("xutil: a password has %d to %d bytes", PasswordMinBytes, PasswordMaxBytes)
+	// ErrPasswordLength is a VALIDATION_ERROR (400) that names the field password.
+	ErrPasswordLength = passwordLength()
+	// ErrPasswordBusy is SERVICE_UNAVAILABLE (503): too many callers wait for a hash.
+	ErrPasswordBusy     = xError.New(xError.ServiceUnavailable, "too many passwords are being hashed; try again later")
 	ErrPasswordMismatch = errors.New("xutil: the password does not match")
 	ErrPasswordHash     = errors.New("xutil: the password hash has an unknown or unsafe format")
 )
+
+func passwordLength() *xError.Error {
+	message := fmt.Sprintf("a password has %d to %d bytes", PasswordMinBytes, PasswordMaxBytes)
+	problem := struct { // as xValid.FieldError, whose package needs a validator
+		Field   string `json:"field"`
+		Tag     string `json:"tag"`
+		Message string `json:"message"`
+	}{"password", "length", message}
+	return xError.WrapData(xError.ValidationError, xError.ErrMessage(message), nil, []any{problem})
+}
 
 // Passwords hashes passwords and verifies them; get it with Password.
 type Passwords struct{}
 
 // Password returns the group that hashes and verifies passwords.
 //
-// A hash takes 19 MiB of memory for its duration, some tens of milliseconds. No more than GOMAXPROCS run
-// at a time in the process, further callers wait, so that many logins at once cannot exhaust the memory.
+// A hash takes 19 MiB of memory for some tens of milliseconds. At most GOMAXPROCS run
+// concurrently in the process, and 64 times as many callers wait. Further callers get
+// ErrPasswordBusy. A caller whose context ends stops waiting and gets the context's error.
 func Password() Passwords { return Passwords{} }
 
 // Encrypt is EncryptString with the hash as bytes.
-func (p Passwords) Encrypt(password string) ([]byte, error) {
-	hash, err := p.EncryptString(password)
+func (p Passwords) Encrypt(ctx context.Context, password string) ([]byte, error) {
+	hash, err := p.EncryptString(ctx, password)
 	if err != nil {
 		return nil, err
 	}
@@ -46,19 +63,23 @@ func (p Passwords) Encrypt(password string) ([]byte, error) {
 }
 
 // EncryptString hashes a password of 1 to 1024 bytes with argon2id and a random salt. The result is a PHC
-// string of 97 bytes. The error is ErrPasswordLength.
-func (Passwords) EncryptString(password string) (string, error) {
+// string of 97 bytes. The errors are ErrPasswordLength, ErrPasswordBusy and that of ctx.
+func (Passwords) EncryptString(ctx context.Context, password string) (string, error) {
 	if !goodLength(password) {
 		return "", ErrPasswordLength
 	}
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
-	return argonHash{argonParams: current, salt: salt, key: current.key(password, salt, keyBytes)}.String(), nil
+	key, err := current.key(ctx, password, salt, keyBytes)
+	if err != nil {
+		return "", err
+	}
+	return argonHash{argonParams: current, salt: salt, key: key}.String(), nil
 }
 
 // MustEncryptString is EncryptString for passwords that the program itself holds; it panics.
-func (p Passwords) MustEncryptString(password string) string {
-	hash, err := p.EncryptString(password)
+func (p Passwords) MustEncryptString(ctx context.Context, password string) string {
+	hash, err := p.EncryptString(ctx, password)
 	if err != nil {
 		panic(err)
 	}
@@ -66,28 +87,40 @@ func (p Passwords) MustEncryptString(password string) string {
 }
 
 // Verify compares a password with a hash, in a time that does not depend on where they differ. It knows
-// argon2id and bcrypt. The errors are ErrPasswordMismatch, ErrPasswordLength and ErrPasswordHash.
+// argon2id and bcrypt. The errors are ErrPasswordMismatch, ErrPasswordLength, ErrPasswordHash,
+// ErrPasswordBusy and that of ctx.
 //
 // Of a password longer than 72 bytes, bcrypt has only ever used the first 72.
-func (Passwords) Verify(password, hash string) error {
+func (Passwords) Verify(ctx context.Context, password, hash string) error {
 	if !goodLength(password) {
 		return ErrPasswordLength
 	}
 	if isBcrypt(hash) {
-		return verifyBcrypt(password, hash)
+		return verifyBcrypt(ctx, password, hash)
 	}
 	h, err := parseArgon(hash)
 	if err != nil {
 		return err
 	}
-	if subtle.ConstantTimeCompare(h.argonParams.key(password, h.salt, len(h.key)), h.key) != 1 {
+	key, err := h.argonParams.key(ctx, password, h.salt, len(h.key))
+	if err != nil {
+		return err
+	}
+	if subtle.ConstantTimeCompare(key, h.key) != 1 {
 		return ErrPasswordMismatch
 	}
 	return nil
 }
 
-// IsValid reports whether Verify finds no error.
-func (p Passwords) IsValid(password, hash string) bool { return p.Verify(password, hash) == nil }
+// IsValid reports whether a password matches a hash. A password of a wrong length does not. The
+// other errors of Verify say that the comparison was not made.
+func (p Passwords) IsValid(ctx context.Context, password, hash string) (bool, error) {
+	err := p.Verify(ctx, password, hash)
+	if errors.Is(err, ErrPasswordMismatch) || errors.Is(err, ErrPasswordLength) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 // NeedsRehash reports whether a hash is made otherwise, or with less work, than EncryptString makes it now.
 // Ask after a successful Verify, the one moment at which the password is at hand.
@@ -117,17 +150,50 @@ var costliest = argonParams{memory: 256 * 1024, time: 16, threads: 16}
 
 const maxBcryptCost = 18
 
-// running holds a place for each hash that is computed.
-var running = make(chan struct{}, runtime.GOMAXPROCS(0))
+// waitingPerProcessor bounds the wait of a caller to as many hashes.
+const waitingPerProcessor = 64
 
-func limited[T any](compute func() T) T {
-	running <- struct{}{}
+var (
+	// running contains one element for each hash that is computed.
+	running = make(chan struct{}, runtime.GOMAXPROCS(0))
+	// waiting contains one element for each caller that waits for running.
+	waiting = make(chan struct{}, waitingPerProcessor*runtime.GOMAXPROCS(0))
+)
+
+// limited calls compute when one of the places is free.
+func limited[T any](ctx context.Context, compute func() T) (result T, err error) {
+	if err := acquire(ctx); err != nil {
+		return result, err
+	}
 	defer func() { <-running }()
-	return compute()
+	return compute(), nil
 }
 
-func (p argonParams) key(password string, salt []byte, length int) []byte {
-	return limited(func() []byte {
+func acquire(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case running <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case waiting <- struct{}{}:
+	default:
+		return ErrPasswordBusy
+	}
+	defer func() { <-waiting }()
+	select {
+	case running <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p argonParams) key(ctx context.Context, password string, salt []byte, length int) ([]byte, error) {
+	return limited(ctx, func() []byte {
 		return argon2.IDKey([]byte(password), salt, p.time, p.memory, p.threads, uint32(length)) //nolint:gosec // at most 64
 	})
 }
@@ -190,15 +256,18 @@ func isBcrypt(hash string) bool {
 	return len(hash) > 4 && hash[0] == '$' && hash[1] == '2' && hash[3] == '$' && strings.ContainsRune("abxy", rune(hash[2]))
 }
 
-func verifyBcrypt(password, hash string) error {
+func verifyBcrypt(ctx context.Context, password, hash string) error {
 	if cost, err := bcrypt.Cost([]byte(hash)); err != nil || cost > maxBcryptCost {
 		return ErrPasswordHash
 	}
-	err := limited(func() error { return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) })
+	result, err := limited(ctx, func() error { return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) })
+	if err != nil {
+		return err
+	}
 	switch {
-	case err == nil:
+	case result == nil:
 		return nil
-	case errors.Is(err, bcrypt.ErrMismatchedHashAndPassword):
+	case errors.Is(result, bcrypt.ErrMismatchedHashAndPassword):
 		return ErrPasswordMismatch
 	default:
 		return ErrPasswordHash

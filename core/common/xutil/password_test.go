@@ -1,8 +1,11 @@
 package xutil_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -10,6 +13,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xUtil "github.com/plinthgo/plinth/core/common/xutil"
 )
 
@@ -25,18 +29,18 @@ func TestPasswordsOfOneToAThousandBytesVerify(t *testing.T) {
 		{name: "invalid UTF-8", password: "\xff\xfe"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			hash, err := p.EncryptString(tc.password)
+			hash, err := p.EncryptString(t.Context(), tc.password)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || len(hash) != 97 {
 				t.Errorf("hash = %q, want a PHC string", hash)
 			}
-			if err := p.Verify(tc.password, hash); err != nil {
+			if err := p.Verify(t.Context(), tc.password, hash); err != nil {
 				t.Errorf("Verify: %v", err)
 			}
 			for _, wrong := range []string{tc.password[:len(tc.password)-1] + "y", "other"} {
-				if err := p.Verify(wrong, hash); !errors.Is(err, xUtil.ErrPasswordMismatch) {
+				if err := p.Verify(t.Context(), wrong, hash); !errors.Is(err, xUtil.ErrPasswordMismatch) {
 					t.Errorf("Verify of another password = %v, want ErrPasswordMismatch", err)
 				}
 			}
@@ -48,22 +52,22 @@ func TestPasswordsOfOneToAThousandBytesVerify(t *testing.T) {
 }
 
 func TestTheSamePasswordHasTwoHashes(t *testing.T) {
-	a, _ := xUtil.Password().Encrypt("secret")
-	b := xUtil.Password().MustEncryptString("secret")
-	if string(a) == b || !xUtil.Password().IsValid("secret", string(a)) || !xUtil.Password().IsValid("secret", b) {
+	a, _ := xUtil.Password().Encrypt(t.Context(), "secret")
+	b := xUtil.Password().MustEncryptString(t.Context(), "secret")
+	if string(a) == b || !valid(t, "secret", string(a)) || !valid(t, "secret", b) {
 		t.Error("two hashes are equal, or do not verify")
 	}
 }
 
 func TestPasswordsOutsideTheLimitsAreErrors(t *testing.T) {
 	for _, password := range []string{"", strings.Repeat("p", 1025)} {
-		if _, err := xUtil.Password().EncryptString(password); !errors.Is(err, xUtil.ErrPasswordLength) {
+		if _, err := xUtil.Password().EncryptString(t.Context(), password); !errors.Is(err, xUtil.ErrPasswordLength) {
 			t.Errorf("EncryptString of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
-		if _, err := xUtil.Password().Encrypt(password); !errors.Is(err, xUtil.ErrPasswordLength) {
+		if _, err := xUtil.Password().Encrypt(t.Context(), password); !errors.Is(err, xUtil.ErrPasswordLength) {
 			t.Errorf("Encrypt of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
-		if err := xUtil.Password().Verify(password, "$2a$"); !errors.Is(err, xUtil.ErrPasswordLength) {
+		if err := xUtil.Password().Verify(t.Context(), password, "$2a$"); !errors.Is(err, xUtil.ErrPasswordLength) {
 			t.Errorf("Verify of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
 		func() {
@@ -72,7 +76,7 @@ func TestPasswordsOutsideTheLimitsAreErrors(t *testing.T) {
 					t.Errorf("MustEncryptString panicked with %v", err)
 				}
 			}()
-			xUtil.Password().MustEncryptString(password)
+			xUtil.Password().MustEncryptString(t.Context(), password)
 		}()
 	}
 }
@@ -80,7 +84,7 @@ func TestPasswordsOutsideTheLimitsAreErrors(t *testing.T) {
 // The first hash is of the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32.
 func TestHashesOfOthersVerify(t *testing.T) {
 	reference := "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
-	if err := xUtil.Password().Verify("password", reference); err != nil {
+	if err := xUtil.Password().Verify(t.Context(), "password", reference); err != nil {
 		t.Errorf("Verify of the reference hash: %v", err)
 	}
 	if !xUtil.Password().NeedsRehash(reference) {
@@ -92,10 +96,10 @@ func TestHashesOfOthersVerify(t *testing.T) {
 			t.Fatal(err)
 		}
 		hash := "$" + version + string(made[3:])
-		if err := xUtil.Password().Verify("password", hash); err != nil {
+		if err := xUtil.Password().Verify(t.Context(), "password", hash); err != nil {
 			t.Errorf("%s: Verify: %v", version, err)
 		}
-		if err := xUtil.Password().Verify("wrong", hash); !errors.Is(err, xUtil.ErrPasswordMismatch) {
+		if err := xUtil.Password().Verify(t.Context(), "wrong", hash); !errors.Is(err, xUtil.ErrPasswordMismatch) {
 			t.Errorf("%s: Verify of another = %v, want ErrPasswordMismatch", version, err)
 		}
 		if !xUtil.Password().NeedsRehash(hash) {
@@ -109,7 +113,7 @@ func TestBcryptUsesTheFirst72Bytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := xUtil.Password().Verify(strings.Repeat("p", 100), string(made)); err != nil {
+	if err := xUtil.Password().Verify(t.Context(), strings.Repeat("p", 100), string(made)); err != nil {
 		t.Errorf("Verify: %v", err)
 	}
 }
@@ -133,7 +137,7 @@ func TestHashesThatAreNoneOrTooCostlyAreErrorsWithoutTheirText(t *testing.T) {
 		"$argon2id$v=19$m=19456,t=2,p=1$" + salt + "$!!!!" + key,
 		"$argon2id$v=19$m=19456,t=2,p=1$" + salt + "$" + key + "$",
 	} {
-		err := xUtil.Password().Verify("hunter2", hash)
+		err := xUtil.Password().Verify(t.Context(), "hunter2", hash)
 		if !errors.Is(err, xUtil.ErrPasswordHash) {
 			t.Errorf("Verify(%q) = %v, want ErrPasswordHash", hash, err)
 		}
@@ -147,14 +151,14 @@ func TestHashesThatAreNoneOrTooCostlyAreErrorsWithoutTheirText(t *testing.T) {
 }
 
 func TestManyLoginsAtOnceUseBoundedMemory(t *testing.T) {
-	hash := xUtil.Password().MustEncryptString("secret")
+	hash := xUtil.Password().MustEncryptString(t.Context(), "secret")
 	var wg sync.WaitGroup
 	for range 8 * runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			if running := xUtil.RunningHashes(); running > runtime.GOMAXPROCS(0) {
 				t.Errorf("%d hashes at once, want at most %d", running, runtime.GOMAXPROCS(0))
 			}
-			if !xUtil.Password().IsValid("secret", hash) {
+			if !valid(t, "secret", hash) {
 				t.Error("the password does not match")
 			}
 		})
@@ -172,29 +176,76 @@ func FuzzVerify(f *testing.F) {
 		if xUtil.Password().NeedsRehash(hash) && len(hash) > 200 {
 			t.Skip("costly")
 		}
-		if xUtil.Password().IsValid("a password that nobody has", hash) {
+		if ok, _ := xUtil.Password().IsValid(t.Context(), "a password that nobody has", hash); ok {
 			t.Errorf("%q verifies", hash)
 		}
 	})
 }
 
 func BenchmarkVerify(b *testing.B) {
-	hash := xUtil.Password().MustEncryptString("secret")
+	hash := xUtil.Password().MustEncryptString(b.Context(), "secret")
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = xUtil.Password().Verify("secret", hash)
+		_ = xUtil.Password().Verify(b.Context(), "secret", hash)
 	}
 }
 
 func ExamplePassword() {
-	hash, err := xUtil.Password().EncryptString("correct horse")
+	ctx := context.Background()
+	hash, err := xUtil.Password().EncryptString(ctx, "correct horse")
 	fmt.Println(err)
-	fmt.Println(xUtil.Password().Verify("correct horse", hash))
-	fmt.Println(xUtil.Password().Verify("wrong horse", hash))
+	fmt.Println(xUtil.Password().Verify(ctx, "correct horse", hash))
+	fmt.Println(xUtil.Password().Verify(ctx, "wrong horse", hash))
 	fmt.Println(xUtil.Password().NeedsRehash(hash))
 	// Output:
 	// <nil>
 	// <nil>
 	// xutil: the password does not match
 	// false
+}
+
+func valid(t *testing.T, password, hash string) bool {
+	t.Helper()
+	ok, err := xUtil.Password().IsValid(t.Context(), password, hash)
+	if err != nil {
+		t.Error(err)
+	}
+	return ok
+}
+
+func TestErrPasswordLength_IsAValidationErrorOfTheField(t *testing.T) {
+	_, err := xUtil.Password().EncryptString(t.Context(), "")
+	e := xError.From(err)
+	if e.GetErrorCode().Status() != http.StatusBadRequest || !errors.Is(e, xError.ValidationError) {
+		t.Errorf("code = %v, want VALIDATION_ERROR with 400", e.GetErrorCode())
+	}
+	if data, err := json.Marshal(e.GetData()); err != nil || !strings.Contains(string(data), `"field":"password"`) {
+		t.Errorf("data = %s, %v; want the field password", data, err)
+	}
+}
+
+func TestPasswords_Verify_AbandonedCallersLeaveTheQueue(t *testing.T) {
+	hash := xUtil.Password().MustEncryptString(t.Context(), "secret")
+	release := xUtil.OccupyHashes()
+	ctx, cancel := context.WithCancel(t.Context())
+	errs := make(chan error, xUtil.MaxWaitingHashes+50)
+	for range cap(errs) {
+		go func() { errs <- xUtil.Password().Verify(ctx, "secret", hash) }()
+	}
+	busy := cap(errs) - xUtil.MaxWaitingHashes
+	for range busy {
+		if err := <-errs; !errors.Is(err, xUtil.ErrPasswordBusy) || xError.From(err).GetErrorCode().Status() != http.StatusServiceUnavailable {
+			t.Fatalf("caller beyond the queue: %v, want ErrPasswordBusy with 503", err)
+		}
+	}
+	cancel()
+	for range xUtil.MaxWaitingHashes {
+		if err := <-errs; !errors.Is(err, context.Canceled) {
+			t.Errorf("abandoned caller: %v, want context.Canceled", err)
+		}
+	}
+	release()
+	if err := xUtil.Password().Verify(t.Context(), "secret", hash); err != nil {
+		t.Errorf("next caller: %v", err)
+	}
 }

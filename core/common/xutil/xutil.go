@@ -11,7 +11,9 @@ import (
 )
 
 // Ptr returns a pointer to a copy of v.
-func Ptr[T any](v T) *T { return &v }
+//
+//go:fix inline
+func Ptr[T any](v T) *T { return new(v) }
 
 // Val returns what p points to, or the zero value where p is nil.
 func Val[T any](p *T) T {

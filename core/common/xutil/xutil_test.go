@@ -8,7 +8,8 @@ import (
 )
 
 func TestPtrAndVal(t *testing.T) {
-	p := xUtil.Ptr(7)
+	ptr := xUtil.Ptr[int]
+	p := ptr(7)
 	if *p != 7 || xUtil.Val(p) != 7 || xUtil.Val[string](nil) != "" {
 		t.Errorf("Ptr, Val = %d, %d, %q", *p, xUtil.Val(p), xUtil.Val[string](nil))
 	}
@@ -36,6 +37,6 @@ func TestToBool(t *testing.T) {
 }
 
 func Example() {
-	fmt.Println(xUtil.Val(xUtil.Ptr(3)), xUtil.ToBool("on"), xUtil.Contains([]int{1, 2}, 2))
+	fmt.Println(xUtil.Val(new(3)), xUtil.ToBool("on"), xUtil.Contains([]int{1, 2}, 2))
 	// Output: 3 true true
 }

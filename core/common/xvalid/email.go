@@ -6,12 +6,16 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
+// maxEmail is the longest address in octets that fits a path of SMTP with its angle brackets (RFC 5321,
+// section 4.5.3.1.3).
+const maxEmail = 254
+
 // quickEmail answers the validator's own email rule for the addresses that nearly everyone has, which
 // spares them a parser and a regular expression. The rest is asked of the rule itself.
 func quickEmail(rule *validator.Validate) validator.Func {
 	return func(fl validator.FieldLevel) bool {
 		s := fl.Field().String()
-		if strings.IndexByte(s, '@') < 0 {
+		if len(s) > maxEmail || strings.IndexByte(s, '@') < 0 {
 			return false
 		}
 		return isPlainEmail(s) || rule.Var(s, "email") == nil

@@ -117,41 +117,47 @@ func (e *engine) lock() bool {
 func (e *engine) validate(ctx context.Context, value any) error {
 	e.gate.RLock()
 	defer e.gate.RUnlock()
-	return e.walk(ctx, reflect.ValueOf(value), value)
+	return e.walk(ctx, reflect.ValueOf(value), value, 0)
 }
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// walk validates what is under v. value is v as an interface, or nil where it has not been made one yet.
-func (e *engine) walk(ctx context.Context, v reflect.Value, value any) error {
+// walk validates what is under v, at a depth. value is v as an interface, or nil where it has not been made one yet.
+func (e *engine) walk(ctx context.Context, v reflect.Value, value any, depth int) error {
+	if depth > maxNesting {
+		return tooDeep(v.Type())
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		if v.Type().ConvertibleTo(timeType) {
 			return nil
 		}
-		if value == nil {
-			value = addressed(v)
-		}
-		return e.structure(ctx, v.Type(), value)
+		return e.structure(ctx, v, value)
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return nil
 		}
-		if elem := v.Elem(); v.Kind() == reflect.Interface || elem.Kind() != reflect.Struct {
-			return e.walk(ctx, elem, nil)
-		}
-		if value == nil {
-			value = v.Interface()
-		}
-		return e.walk(ctx, v.Elem(), value)
+		return e.pointee(ctx, v, value, depth+1)
 	case reflect.Slice, reflect.Array:
 		if !holdsStructs(v.Type().Elem()) {
 			return nil
 		}
-		return e.elements(ctx, v)
+		return e.elements(ctx, v, depth+1)
 	default:
 		return nil
 	}
+}
+
+// pointee is walk for what a pointer or an interface refers to.
+func (e *engine) pointee(ctx context.Context, v reflect.Value, value any, depth int) error {
+	elem := v.Elem()
+	if v.Kind() == reflect.Interface || elem.Kind() != reflect.Struct {
+		return e.walk(ctx, elem, nil, depth)
+	}
+	if value == nil {
+		value = v.Interface()
+	}
+	return e.walk(ctx, elem, value, depth)
 }
 
 // addressed returns a struct as an interface, without a copy where that is possible.
@@ -169,10 +175,10 @@ func holdsStructs(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct || t.Kind() == reflect.Interface
 }
 
-func (e *engine) elements(ctx context.Context, v reflect.Value) error {
+func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error {
 	var failed SliceError
 	for i := range v.Len() {
-		err := e.walk(ctx, v.Index(i), nil)
+		err := e.walk(ctx, v.Index(i), nil, depth)
 		if err == nil {
 			continue
 		}
@@ -191,7 +197,14 @@ func (e *engine) elements(ctx context.Context, v reflect.Value) error {
 
 // structure validates one struct. The validator panics with a text, or lets reflect panic, where a rule
 // does not fit its field; every other panic comes from a rule of the application and goes on.
-func (e *engine) structure(ctx context.Context, t reflect.Type, value any) (err error) {
+func (e *engine) structure(ctx context.Context, v reflect.Value, value any) (err error) {
+	t := v.Type()
+	if exceeds(v, false, 0) {
+		return tooDeep(t)
+	}
+	if value == nil {
+		value = addressed(v)
+	}
 	defer func() {
 		switch p := recover().(type) {
 		case nil:

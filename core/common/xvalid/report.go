@@ -10,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-playground/validator/v10"
@@ -111,15 +112,22 @@ func readError(ctx context.Context, err error) *xError.Error {
 		return xError.Wrap(xError.PayloadTooLarge, say(ctx, textTooLarge, strconv.FormatInt(tooLarge.Limit, 10)), err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return xError.Wrap(xError.ReadTimeout, "", err)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded):
 		return xError.From(err) //nolint:contextcheck // it takes none
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return xError.Wrap(xError.BodyError, say(ctx, textTruncated), err)
 	case errors.Is(err, io.EOF):
 		return xError.Wrap(xError.BodyEmpty, say(ctx, textEmpty), err)
 	}
+	if e := xError.FromBody(err); e.GetErrorCode() == xError.Canceled { //nolint:contextcheck // it takes none
+		return e // the client has closed the connection
+	}
 	return nil
 }
+
+// quotedType begins the text of the error of encoding/json before Go 1.27 for a value of the wrong type
+// if the field has the string option. Later it is a *json.UnmarshalTypeError.
+const quotedType = "json: invalid use of ,string struct tag"
 
 // decodeError knows the errors of decoding. Their texts quote the input, so none of them becomes the
 // cause.
@@ -140,6 +148,8 @@ func decodeError(ctx context.Context, from Source, err error) *xError.Error {
 		return xError.Wrap(from.TypeCode(), say(ctx, textNumber), redacted(number.Func+": "+number.Err.Error()))
 	case errors.As(err, &clock):
 		return xError.Wrap(from.TypeCode(), say(ctx, textTime), redacted("a time that does not parse"))
+	case strings.HasPrefix(err.Error(), quotedType):
+		return xError.Wrap(from.TypeCode(), say(ctx, textUnreadable), redacted("a value of the wrong type for the string option"))
 	default:
 		code := xError.From(err).GetErrorCode() //nolint:contextcheck // it takes none
 		if code == xError.ServerInternalError {
@@ -156,6 +166,11 @@ func TypeFailure(ctx context.Context, field string, want reflect.Type) FieldErro
 		name = string(say(ctx, textThisBody))
 	}
 	return FieldError{Field: field, Tag: "type", Message: string(say(ctx, textType, name, wanted(ctx, want)))}
+}
+
+// TimeFailure is TypeFailure for a parameter that is a time with a time_format of gin; "" is RFC 3339.
+func TimeFailure(ctx context.Context, field, format string) FieldError {
+	return FieldError{Field: field, Tag: "type", Message: string(say(ctx, textType, leaf(field), wantedTime(ctx, format)))}
 }
 
 // TypeError returns an error for values of the wrong type, with the list of failures as its data.

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,12 +63,15 @@ func TestHandleValidationErrorReportsOnce(t *testing.T) {
 		{"half a body", io.ErrUnexpectedEOF, nil, xError.BodyError},
 		{"large body", &http.MaxBytesError{Limit: 5}, nil, xError.PayloadTooLarge},
 		{"slow body", os.ErrDeadlineExceeded, nil, xError.ReadTimeout},
+		{"closed connection", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, nil, xError.Canceled},
+		{"canceled", context.Canceled, nil, xError.Canceled},
 		{"syntax", decode(`{"age":`+secret, &small), nil, xError.BodyError},
 		{"range", decode(`{"age":987654321}`, &small), nil, xError.BodyType},
 		{"type", decode(`{"age":"`+secret+`"}`, &small), nil, xError.BodyType},
 		{"time", decode(`{"T":"`+secret+`"}`, &small), nil, xError.BodyType},
 		{"own type", decode(`{"R":"`+secret+`"}`, &small), nil, xError.BodyError},
-		{"quoted", decode(`{"Q":"`+secret+`"}`, &small), nil, xError.BodyError},
+		{"quoted", decode(`{"Q":"`+secret+`"}`, &small), nil, xError.BodyType},
+		{"quoted and no string", decode(`{"Q":987654321}`, &small), nil, xError.BodyType},
 		{"number", number, []xValid.Source{xValid.Query}, xError.ParameterType},
 		{"number in a header", number, []xValid.Source{xValid.Header}, xError.HeaderType},
 		{"clock", clock, []xValid.Source{xValid.Path}, xError.ParameterType},

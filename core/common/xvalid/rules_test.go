@@ -252,12 +252,26 @@ func FuzzPlainEmailIsAnEmail(f *testing.F) {
 		V string `binding:"email"`
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		want := rule.Var(s, "email") == nil
-		if xValid.IsPlainEmail(s) && !want {
+		address := rule.Var(s, "email") == nil
+		want := address && len(s) <= 254
+		if xValid.IsPlainEmail(s) && !address {
 			t.Errorf("%q is taken for a plain address, but is none", s)
 		}
 		if got := xValid.Validate(t.Context(), email{s}) == nil; got != want {
 			t.Errorf("email %q: got %v, want %v", s, got, want)
 		}
 	})
+}
+
+func TestValidate_emailLength(t *testing.T) {
+	type email struct {
+		V string `binding:"email"`
+	}
+	domain := "@" + strings.Repeat(strings.Repeat("d", 60)+".", 3) + "example.com"
+	for length, want := range map[int]bool{200: true, 254: true, 255: false, 320: false} {
+		address := strings.Repeat("a", length-len(domain)) + domain
+		if got := xValid.Validate(t.Context(), email{address}) == nil; got != want {
+			t.Errorf("an address of %d characters is valid: %t, want %t", length, got, want)
+		}
+	}
 }

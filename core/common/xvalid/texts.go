@@ -36,6 +36,8 @@ var (
 	wantList     = phrase{"a list", "列表"}
 	wantObject   = phrase{"an object", "对象"}
 	wantTime     = phrase{"a time (RFC 3339)", "时间（RFC 3339）"}
+	wantTimeLike = phrase{"a time such as {0}", "时间，例如 {0}"}
+	wantUnix     = phrase{"a Unix time in {0}", "以{0}为单位的 Unix 时间"}
 	wantDuration = phrase{"a duration such as 1m30s", "时长，例如 1m30s"}
 	wantID       = phrase{"a valid id", "有效的 ID"}
 	wantBytes    = phrase{"a Base64 string", "Base64 字符串"}
@@ -84,6 +86,25 @@ func wanted(ctx context.Context, t reflect.Type) string {
 	default:
 	}
 	return wantedKind(ctx, t)
+}
+
+// unixUnits are the values of time_format that stand for numbers.
+var unixUnits = map[string]phrase{
+	"unix":      {"seconds", "秒"},
+	"unixmilli": {"milliseconds", "毫秒"},
+	"unixmicro": {"microseconds", "微秒"},
+	"unixnano":  {"nanoseconds", "纳秒"},
+}
+
+// wantedTime describes the times of a time_format of gin.
+func wantedTime(ctx context.Context, format string) string {
+	if unit, ok := unixUnits[strings.ToLower(format)]; ok {
+		return string(say(ctx, wantUnix, string(say(ctx, unit))))
+	}
+	if format == "" || format == time.RFC3339 || format == time.RFC3339Nano {
+		return string(say(ctx, wantTime))
+	}
+	return string(say(ctx, wantTimeLike, format)) // a layout of Go is an example of itself
 }
 
 // wantedKind describes the values of a type by its kind.

@@ -32,6 +32,8 @@ type Request struct {
 
 	errorCode    int
 	errorMessage string
+	reported     bool
+	accessLog    bool
 }
 
 // requestKey finds the Request in a chain of contexts.
@@ -128,6 +130,19 @@ func (r *Request) SetDebug(on bool) { r.debug = on }
 
 // Fail records the error that answers the request, for the access log.
 func (r *Request) Fail(code int, message string) { r.errorCode, r.errorMessage = code, message }
+
+// SetAccessLog records that the request will have a line in the access log.
+func (r *Request) SetAccessLog() { r.accessLog = true }
+
+// HasAccessLog reports whether SetAccessLog was called.
+func (r *Request) HasAccessLog() bool { return r.accessLog }
+
+// Report records that the failure of the request has a line of its own in the log, so that others about it
+// are not at ERROR.
+func (r *Request) Report() { r.reported = true }
+
+// Reported reports whether Report was called.
+func (r *Request) Reported() bool { return r.reported }
 
 // Failure returns what Fail recorded; code is 0 where the request did not fail.
 func (r *Request) Failure() (code int, message string) { return r.errorCode, r.errorMessage }

@@ -2,20 +2,23 @@ package xenv
 
 // The application and its server.
 const (
-	Debug             EnvKey = "PLINTH_DEBUG"
-	Host              EnvKey = "PLINTH_HOST"
-	Port              EnvKey = "PLINTH_PORT"
-	Envelope          EnvKey = "PLINTH_ENVELOPE"
-	TrustedProxies    EnvKey = "PLINTH_TRUSTED_PROXIES"
-	ReadHeaderTimeout EnvKey = "PLINTH_READ_HEADER_TIMEOUT"
-	ReadTimeout       EnvKey = "PLINTH_READ_TIMEOUT"
-	IdleTimeout       EnvKey = "PLINTH_IDLE_TIMEOUT"
-	MaxHeaderBytes    EnvKey = "PLINTH_MAX_HEADER_BYTES"
-	MaxBodyBytes      EnvKey = "PLINTH_MAX_BODY_BYTES"
-	DrainDelay        EnvKey = "PLINTH_DRAIN_DELAY"
-	ShutdownTimeout   EnvKey = "PLINTH_SHUTDOWN_TIMEOUT"
-	AppName           EnvKey = "APP_NAME"
-	AppVersion        EnvKey = "APP_VERSION"
+	Debug                EnvKey = "PLINTH_DEBUG"
+	Host                 EnvKey = "PLINTH_HOST"
+	Port                 EnvKey = "PLINTH_PORT"
+	Envelope             EnvKey = "PLINTH_ENVELOPE"
+	TrustedProxies       EnvKey = "PLINTH_TRUSTED_PROXIES"
+	ReadHeaderTimeout    EnvKey = "PLINTH_READ_HEADER_TIMEOUT"
+	ReadTimeout          EnvKey = "PLINTH_READ_TIMEOUT"
+	WriteTimeout         EnvKey = "PLINTH_WRITE_TIMEOUT"
+	IdleTimeout          EnvKey = "PLINTH_IDLE_TIMEOUT"
+	RequestTimeout       EnvKey = "PLINTH_REQUEST_TIMEOUT"
+	MaxHeaderBytes       EnvKey = "PLINTH_MAX_HEADER_BYTES"
+	MaxBodyBytes         EnvKey = "PLINTH_MAX_BODY_BYTES"
+	MaxInflightBodyBytes EnvKey = "PLINTH_MAX_INFLIGHT_BODY_BYTES"
+	DrainDelay           EnvKey = "PLINTH_DRAIN_DELAY"
+	ShutdownTimeout      EnvKey = "PLINTH_SHUTDOWN_TIMEOUT"
+	AppName              EnvKey = "APP_NAME"
+	AppVersion           EnvKey = "APP_VERSION"
 )
 
 // The request context.
@@ -45,6 +48,7 @@ const (
 	DatabasePass            EnvKey = "DATABASE_PASS"
 	DatabaseName            EnvKey = "DATABASE_NAME"
 	DatabasePrefix          EnvKey = "DATABASE_PREFIX"
+	DatabaseSingularTables  EnvKey = "DATABASE_SINGULAR_TABLES"
 	DatabaseTimezone        EnvKey = "DATABASE_TIMEZONE"
 	DatabaseCharset         EnvKey = "DATABASE_CHARSET"
 	DatabasePath            EnvKey = "DATABASE_PATH"
@@ -57,6 +61,7 @@ const (
 	DatabaseConnMaxLifetime EnvKey = "DATABASE_CONN_MAX_LIFETIME"
 	DatabaseConnMaxIdleTime EnvKey = "DATABASE_CONN_MAX_IDLE_TIME"
 	DatabaseConnectTimeout  EnvKey = "DATABASE_CONNECT_TIMEOUT"
+	DatabaseAcquireTimeout  EnvKey = "DATABASE_ACQUIRE_TIMEOUT"
 	DatabaseSlowThreshold   EnvKey = "DATABASE_SLOW_THRESHOLD"
 )
 
@@ -89,6 +94,7 @@ const (
 const (
 	SnowflakeDatacenterID EnvKey = "SNOWFLAKE_DATACENTER_ID"
 	SnowflakeNodeID       EnvKey = "SNOWFLAKE_NODE_ID"
+	SnowflakeLayout       EnvKey = "SNOWFLAKE_LAYOUT"
 	SnowflakeLeaseDir     EnvKey = "SNOWFLAKE_LEASE_DIR"
 	SnowflakeLeaseTTL     EnvKey = "SNOWFLAKE_LEASE_TTL"
 	LeaseBackend          EnvKey = "LEASE_BACKEND"
@@ -96,8 +102,12 @@ const (
 
 // gRPC.
 const (
-	GrpcPort       EnvKey = "GRPC_PORT"
-	GrpcReflection EnvKey = "GRPC_REFLECTION"
+	GrpcPort                EnvKey = "GRPC_PORT"
+	GrpcReflection          EnvKey = "GRPC_REFLECTION"
+	GrpcMaxConnections      EnvKey = "GRPC_MAX_CONNECTIONS"
+	GrpcMaxStreams          EnvKey = "GRPC_MAX_STREAMS"
+	GrpcMaxInflightBytes    EnvKey = "GRPC_MAX_INFLIGHT_BYTES"
+	GrpcFirstMessageTimeout EnvKey = "GRPC_FIRST_MESSAGE_TIMEOUT"
 )
 
 // Mail.

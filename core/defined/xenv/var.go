@@ -57,7 +57,7 @@ func (v Var) Accepted() string {
 	}
 	switch v.Type {
 	case TypeBool:
-		return "true or false"
+		return "true, false, yes, no, on, off, 1 or 0"
 	case TypeInt:
 		if v.ranged() {
 			return fmt.Sprintf("%d to %d", v.Min, v.Max)
@@ -90,6 +90,9 @@ func (v Var) acceptedDuration() string {
 }
 
 func (v Var) ranged() bool { return v.Min != 0 || v.Max != 0 }
+
+// optional reports whether v is a row of the table that has no default, so that none means not set.
+func (v Var) optional() bool { return v.Group != "" && v.Default == "" }
 
 // Check returns the Problem of text, or nil.
 func (v Var) Check(text string) error {

@@ -1,8 +1,9 @@
 // Package xenv names every environment variable that Plinth reads, and reads them. Import it as xEnv.
 //
 // One table holds each variable's name, type, default, meaning and range; the readers, the check at
-// start, .env.example and the documentation are all made from it. A variable that is set to nothing
-// counts as not set.
+// start, .env.example and the documentation are all made from it. An empty value counts as not set:
+// it overrides neither .env nor a default. The value none overrides .env and counts as not set, for
+// each variable of the table that has no default.
 //
 // The functions may be called from any goroutine; SetEnv and Apply change the process's environment
 // and belong to the start of a program.
@@ -23,9 +24,16 @@ type EnvKey string
 // String returns the variable's name.
 func (k EnvKey) String() string { return string(k) }
 
-// GetEnv returns the variable's value and whether it is set to something.
+// none is the value that switches off what .env or the code sets.
+const none = "none"
+
+// GetEnv returns the variable's value and whether it is set. An empty value counts as not set, and so
+// does none if the table has the variable without a default.
 func GetEnv(key EnvKey) (string, bool) {
 	v := os.Getenv(string(key))
+	if v == none && Lookup(key).optional() {
+		return "", false
+	}
 	return v, v != ""
 }
 
@@ -37,14 +45,12 @@ func SetEnv(key EnvKey, value string) error {
 	return nil
 }
 
-// Apply sets the variables of a .env file that the real environment does not set.
-//
-// A variable that the environment sets to nothing stays so: that is how a deployment switches off
-// what the file says.
+// Apply sets the variables of a .env file that the real environment does not set. An empty value
+// counts as not set on both sides.
 func Apply(file map[string]string) error {
 	var problems []error
 	for name, value := range file {
-		if _, set := os.LookupEnv(name); set {
+		if value == "" || os.Getenv(name) != "" {
 			continue
 		}
 		problems = append(problems, SetEnv(EnvKey(name), value))
@@ -145,9 +151,9 @@ func Validate() error {
 //
 //	PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)
 //
-// The value of a secret variable is left out.
+// The value of a secret variable is left out, and credentials in any other are redacted.
 func Problem(key EnvKey, value, problem, accepted string) error {
-	shown := fmt.Sprintf("%q ", shorten(value))
+	shown := fmt.Sprintf("%q ", shorten(Redact(value)))
 	if Lookup(key).Secret {
 		shown = "the value "
 	}

@@ -123,7 +123,7 @@ func TestValidateReportsEveryProblemWithNameValueAndWhatIsAccepted(t *testing.T)
 	}
 	got := strings.Split(err.Error(), "\n")
 	want := []string{
-		`PLINTH_DEBUG: "perhaps" is not a boolean (accepted: true or false)`,
+		`PLINTH_DEBUG: "perhaps" is not a boolean (accepted: true, false, yes, no, on, off, 1 or 0)`,
 		`PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)`,
 		`PLINTH_DRAIN_DELAY: "5" has no unit (accepted: a duration such as 500ms, 5s or 1m30s, 0s to 1h0m0s)`,
 		`LOG_LEVEL: "loud" is not one of the values (accepted: debug, info, notice, warn, error)`,
@@ -176,23 +176,42 @@ func TestReadersOfTheTableTakeNothingThatValidateReports(t *testing.T) {
 	}
 }
 
-func TestApplyNeverOverridesTheEnvironment(t *testing.T) {
-	t.Setenv("PLINTH_TEST_SET", "real")
-	t.Setenv("PLINTH_TEST_EMPTY", "")
-	t.Setenv("PLINTH_TEST_FILE", "will be restored")
-	if err := xEnv.SetEnv("PLINTH_TEST_FILE", "file"); err != nil {
-		t.Fatal(err)
-	}
-	if err := xEnv.Apply(map[string]string{"PLINTH_TEST_SET": "file", "PLINTH_TEST_EMPTY": "file"}); err != nil {
-		t.Fatal(err)
-	}
-	for key, want := range map[xEnv.EnvKey]string{"PLINTH_TEST_SET": "real", "PLINTH_TEST_EMPTY": "", "PLINTH_TEST_FILE": "file"} {
-		if got, _ := xEnv.GetEnv(key); got != want {
-			t.Errorf("%s = %q, want %q", key, got, want)
-		}
+func TestApply(t *testing.T) {
+	const key = xEnv.EnvKey("PLINTH_TEST_APPLIED")
+	for _, tc := range []struct{ name, env, file, want string }{
+		{name: "a value of the environment wins", env: "real", file: "file", want: "real"},
+		{name: "none in the environment wins", env: "none", file: "file", want: "none"},
+		{name: "an empty value of the environment does not win", env: "", file: "file", want: "file"},
+		{name: "an empty value of the file sets nothing", env: "", file: "", want: ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(key.String(), tc.env)
+			if err := xEnv.Apply(map[string]string{key.String(): tc.file}); err != nil {
+				t.Fatal(err)
+			}
+			if got, set := xEnv.GetEnv(key); got != tc.want || set != (tc.want != "") {
+				t.Errorf("GetEnv = %q, %t, want %q", got, set, tc.want)
+			}
+		})
 	}
 	if err := xEnv.Apply(map[string]string{"": "x"}); err == nil || !strings.Contains(err.Error(), `""`) {
 		t.Errorf("a nameless variable: %v, want its name in quotes", err)
+	}
+}
+
+func TestGetEnv_NoneSwitchesOffWhatHasNoDefault(t *testing.T) {
+	for _, v := range xEnv.Table() {
+		t.Setenv(v.Key.String(), "none")
+		if _, set := xEnv.GetEnv(v.Key); set != (v.Default != "") {
+			t.Errorf("%s=none counts as set: %t, and the default is %q", v.Key, set, v.Default)
+		}
+	}
+	if got := xEnv.List(xEnv.TrustedProxies); len(got) != 0 {
+		t.Errorf("PLINTH_TRUSTED_PROXIES=none = %q, want no proxies", got)
+	}
+	t.Setenv("ORDERS_MODE", "none")
+	if got := xEnv.GetEnvString("ORDERS_MODE", "all"); got != "none" {
+		t.Errorf("ORDERS_MODE of the application = %q, want none", got)
 	}
 }
 

@@ -2,10 +2,12 @@ package testserver
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -40,9 +42,10 @@ func BeginRelay(tb testing.TB, to, at string) *Relay {
 	return r
 }
 
-// Start lets a relay that was stopped listen again at its address.
+// Start lets a relay that was stopped listen again at its address. While it was stopped, the system may have
+// given its port to a connection of another process, so it waits until the port is free.
 func (r *Relay) Start() error {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", r.at)
+	listener, err := listen(r.at, time.Now().Add(startTimeout))
 	if err != nil {
 		return err
 	}
@@ -60,6 +63,19 @@ func (r *Relay) Start() error {
 		}
 	})
 	return nil
+}
+
+// startTimeout bounds the wait of Start for its port.
+const startTimeout = 30 * time.Second
+
+func listen(address string, until time.Time) (net.Listener, error) {
+	for {
+		listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(until) {
+			return listener, err
+		}
+		<-time.After(100 * time.Millisecond)
+	}
 }
 
 // Address is where the relay listens, or has listened.

@@ -182,3 +182,18 @@ func TestSilentRelayCanBeStopped(t *testing.T) {
 		reach(t, r.Address())
 	})
 }
+
+func TestRelay_Start(t *testing.T) {
+	r := testserver.BeginRelay(t, "127.0.0.1:1", "127.0.0.1:0")
+	if err := r.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", r.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(300*time.Millisecond, func() { _ = other.Close() })
+	if err := r.Start(); err != nil {
+		t.Errorf("Start while another process holds the port = %v, want that it waits", err)
+	}
+}

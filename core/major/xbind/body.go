@@ -61,7 +61,7 @@ func readBody[T any](c *gin.Context, s Strictness, dst *T) bool {
 
 // checkHead accepts a body of JSON in UTF-8 without a content coding.
 func checkHead(r *http.Request, s *Strictness) *xError.Error {
-	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+	if isEmpty(r) {
 		return xError.New(xError.BodyEmpty, say(r.Context(), textEmpty, ""))
 	}
 	if s.AllowAnyContentType {
@@ -102,7 +102,7 @@ func (w *work) read(r *http.Request, limit int64) *xError.Error {
 	}
 	for {
 		if len(w.buf) == cap(w.buf) {
-			w.buf = append(w.buf, 0)[:len(w.buf)]
+			w.grow(r.ContentLength)
 		}
 		n, err := r.Body.Read(w.buf[len(w.buf):cap(w.buf)])
 		w.buf = w.buf[:len(w.buf)+n]
@@ -116,6 +116,17 @@ func (w *work) read(r *http.Request, limit int64) *xError.Error {
 			return xValid.BindError(r.Context(), xValid.Body, err)
 		}
 	}
+}
+
+// grow doubles the buffer, or gives it the declared length if less is left, with one byte more.
+func (w *work) grow(declared int64) {
+	size := 2 * cap(w.buf)
+	if declared >= int64(cap(w.buf)) && declared < int64(size) {
+		size = int(declared) + 1
+	}
+	buf := make([]byte, len(w.buf), size)
+	copy(buf, w.buf)
+	w.buf = buf
 }
 
 func tooLarge(ctx context.Context, limit int64) *xError.Error {

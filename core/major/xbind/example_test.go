@@ -1,8 +1,11 @@
 package xbind_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -83,4 +86,34 @@ func ExampleDisallowUnknownFields() {
 	engine.ServeHTTP(w, r)
 	fmt.Println(w.Body)
 	// Output: role is not a known field
+}
+
+type uploadRequest struct {
+	Title  string                  `form:"title"  binding:"required,max=100"`
+	Cover  *multipart.FileHeader   `form:"cover"  binding:"required"`
+	Photos []*multipart.FileHeader `form:"photos" binding:"max=10"`
+}
+
+func ExampleBinder_Form() {
+	engine := gin.New()
+	engine.POST("/album", func(c *gin.Context) {
+		request := xBind.Bind(c, &uploadRequest{}, xBind.WithMaxFileBytes(1<<20)).Form()
+		if request == nil {
+			return // the error has been reported
+		}
+		c.String(http.StatusOK, "%s: %s, %d bytes", request.Title, request.Cover.Filename, request.Cover.Size)
+	})
+
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	_ = form.WriteField("title", "Alps")
+	file, _ := form.CreateFormFile("cover", "../summit.jpg")
+	_, _ = io.WriteString(file, "image")
+	_ = form.Close()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/album", &body)
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	engine.ServeHTTP(w, r)
+	fmt.Println(w.Code, w.Body)
+	// Output: 200 Alps: summit.jpg, 5 bytes
 }

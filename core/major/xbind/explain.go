@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xValid "github.com/plinthgo/plinth/core/common/xvalid"
@@ -81,7 +82,7 @@ func explainDecode(ctx context.Context, data []byte, offset int, t reflect.Type,
 	)
 	switch {
 	case errors.As(err, &syntax):
-		at := strconv.FormatInt(int64(offset)+syntax.Offset, 10)
+		at := strconv.Itoa(offset + firstByte(data, int(syntax.Offset)))
 		return xError.New(xError.BodyError, say(ctx, textSyntax, at))
 	case errors.As(err, &typ):
 		field, ok := locate(data, t, int(typ.Offset)-1)
@@ -94,6 +95,15 @@ func explainDecode(ctx context.Context, data []byte, offset int, t reflect.Type,
 		return xValid.TypeError(ctx, xValid.Body, xValid.TypeFailure(ctx, field, typ))
 	}
 	return xError.Wrap(xError.BodyType, say(ctx, textUnreadable, ""), fmt.Errorf("xbind: cannot decode: %T", err))
+}
+
+// firstByte returns how many bytes precede the end of the first byte of the character that ends at an
+// offset. encoding/json counts the whole character since Go 1.27, and its first byte before that.
+func firstByte(data []byte, offset int) int {
+	for offset > 1 && offset <= len(data) && !utf8.RuneStart(data[offset-1]) {
+		offset--
+	}
+	return offset
 }
 
 // locate returns the path to the value at an offset.

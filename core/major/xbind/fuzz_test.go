@@ -40,8 +40,7 @@ type filled struct {
 	K     counted `json:"straße"`
 	L     counted `json:"ſk"` // folds to SK
 	Gone  counted `json:"-"`
-	Dash  counted `json:"-,"`   //nolint:staticcheck // legal and rare
-	Bad   counted `json:"a\"b"` //nolint:staticcheck // no name
+	Dash  counted `json:"-,"` //nolint:staticcheck // legal and rare
 	In    struct {
 		X counted `json:"x"`
 	} `json:"in"`
@@ -50,7 +49,7 @@ type filled struct {
 }
 
 func (f *filled) mostOften() int {
-	all := []counted{f.D, f.deeper.A, f.deeper.E, f.A, f.B, f.Lower, f.C, f.K, f.L, f.Gone, f.Dash, f.Bad}
+	all := []counted{f.D, f.deeper.A, f.deeper.E, f.A, f.B, f.Lower, f.C, f.K, f.L, f.Gone, f.Dash}
 	if f.beside != nil {
 		all = append(all, f.beside.E, f.F)
 	}

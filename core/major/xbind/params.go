@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/gin-gonic/gin/binding"
@@ -54,23 +55,22 @@ func parameters[T any](c *gin.Context, from xValid.Source, dst *T, values source
 	dst = orNew(dst)
 	given, err := values(c, reflect.TypeFor[T]())
 	if err == nil {
-		err = fillParameters(c.Request.Context(), from, dst, given)
+		err = fillParameters(c.Request.Context(), from, tags[from], dst, given)
 	}
 	if err != nil {
 		report(c, err)
 		return nil
 	}
-	if !valid(c, from, dst) {
+	if !valid(c, from, tags[from], dst) {
 		return nil
 	}
 	return dst
 }
 
-func fillParameters[T any](ctx context.Context, from xValid.Source, dst *T, values map[string][]string) *xError.Error {
+func fillParameters[T any](ctx context.Context, from xValid.Source, tag string, dst *T, values map[string][]string) *xError.Error {
 	if v := reflect.ValueOf(dst).Elem(); v.Kind() == reflect.Map && v.IsNil() {
 		v.Set(reflect.MakeMap(v.Type()))
 	}
-	tag := tags[from]
 	err := binding.MapFormWithTag(dst, values, tag)
 	if err == nil {
 		return nil
@@ -90,7 +90,7 @@ func refusedParameters[T any](ctx context.Context, tag string, values map[string
 		if !ok || binding.MapFormWithTag(new(T), map[string][]string{p.name: v}, tag) == nil {
 			continue
 		}
-		if list = append(list, xValid.TypeFailure(ctx, p.name, p.typ)); len(list) == xValid.MaxFailures {
+		if list = append(list, p.failure(ctx)); len(list) == xValid.MaxFailures {
 			break
 		}
 	}
@@ -99,9 +99,20 @@ func refusedParameters[T any](ctx context.Context, tag string, values map[string
 
 // parameter is a field that a request parameter can fill.
 type parameter struct {
-	name string
-	typ  reflect.Type // of one value
+	name   string
+	typ    reflect.Type // of one value
+	format string       // of a time
 }
+
+// failure says that the value cannot become the type of the field.
+func (p parameter) failure(ctx context.Context) xValid.FieldError {
+	if p.typ == timeType {
+		return xValid.TimeFailure(ctx, p.name, p.format)
+	}
+	return xValid.TypeFailure(ctx, p.name, p.typ)
+}
+
+var timeType = reflect.TypeFor[time.Time]()
 
 // parameterKey finds the parameters of a type by a tag.
 type parameterKey struct {
@@ -134,14 +145,14 @@ func appendParameters(list []parameter, t reflect.Type, tag string, above map[re
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
-		if name == "-" || !f.IsExported() && !f.Anonymous {
+		if name == "-" || !f.IsExported() && !f.Anonymous || oneOf(f.Type) == fileType.Elem() {
 			continue
 		}
 		if name == "" {
 			name = f.Name
 		}
 		if !f.Anonymous || indirect(f.Type).Kind() != reflect.Struct {
-			list = append(list, parameter{name: name, typ: oneOf(f.Type)})
+			list = append(list, parameter{name: name, typ: oneOf(f.Type), format: f.Tag.Get("time_format")})
 		}
 		list = appendParameters(list, f.Type, tag, above)
 	}

@@ -24,6 +24,8 @@ type search struct {
 	Words  []string               `form:"w" binding:"dive,max=5"`
 	IDs    []int8                 `form:"id"`
 	Since  time.Time              `form:"since" time_format:"2006-01-02"`
+	Until  time.Time              `form:"until"`
+	At     []time.Time            `form:"at" time_format:"unixMilli"`
 	Within time.Duration          `form:"within"`
 	Owner  xSnowflake.SnowflakeID `form:"owner"`
 	Deep   struct {
@@ -120,6 +122,9 @@ func TestRefusedParameters(t *testing.T) {
 		{"query type", query("page=" + secret), xError.ParameterType, "page must be an integer", "page:type"},
 		{"query types", query("page=x&size=5&id=1&id=300&since=" + secret + "&within=x&flag=perhaps"), xError.ParameterType, "page must be an integer", "page:type id:type since:type within:type flag:type"},
 		{"query type of an element", query("id=300"), xError.ParameterType, "id must be an integer from -128 to 127", "id:type"},
+		{"query time", query("since=" + secret), xError.ParameterType, "since must be a time such as 2006-01-02", "since:type"},
+		{"query time of the usual format", query("until=" + secret), xError.ParameterType, "until must be a time (RFC 3339)", "until:type"},
+		{"query time in a list", query("at=7&at=x"), xError.ParameterType, "at must be a Unix time in milliseconds", "at:type"},
 		{"query id", query("owner=-5"), xError.ParameterType, "owner must be a valid id", "owner:type"},
 		{"query malformed", query("page=%zz" + secret), xError.ParameterError, "malformed", ""},
 		{"path rule", uri("id", "0", "name", "a"), xError.ParameterError, "id must be a valid id", "id:snowflake"},

@@ -28,6 +28,8 @@ type Strictness struct {
 	AllowAnyContentType bool
 	// MaxBytes bounds the body. At 0 the limit of the server stands alone (PLINTH_MAX_BODY_BYTES).
 	MaxBytes int64
+	// MaxFileBytes bounds each file of a form. At 0 the limit of the whole body stands alone.
+	MaxFileBytes int64
 	// MaxDepth bounds the nesting of objects and lists. At 0 it is DefaultMaxDepth.
 	MaxDepth int
 }
@@ -56,6 +58,9 @@ type strictnessKey struct{}
 
 // inUse spares programs without Use the look into the context.
 var inUse atomic.Bool
+
+// WithMaxFileBytes bounds each file of a form.
+func WithMaxFileBytes(n int64) Option { return func(to *Strictness) { to.MaxFileBytes = n } }
 
 // Use sets the strictness of an engine, a group or a route: whatever is bound behind it. The innermost
 // wins.

@@ -23,6 +23,11 @@ var (
 	textDuplicate  = phrase{"{} occurs twice", "{}重复出现"}
 	textUnknown    = phrase{"{} is not a known field", "{}是未知字段"}
 	textQuery      = phrase{"the query string is malformed", "查询字符串格式错误"}
+	textForm       = phrase{"the body must be application/x-www-form-urlencoded in UTF-8 or multipart/form-data", "请求体必须是 UTF-8 编码的 application/x-www-form-urlencoded 或 multipart/form-data"}
+	textFormSyntax = phrase{"the form is malformed", "表单格式错误"}
+	textFormParts  = phrase{"the form has too many parts or headers", "表单的部分或标头过多"}
+	textFieldUTF8  = phrase{"{} is not valid UTF-8", "{}不是有效的 UTF-8"}
+	textFileSize   = phrase{"the file is larger than {} bytes", "文件超过 {} 字节"}
 	textUnreadable = phrase{"the body cannot be read as the expected type", "请求体不是预期的类型"}
 )
 

@@ -40,7 +40,18 @@ func Bind[T any](c *gin.Context, dst *T, opts ...Option) *Binder[T] {
 // Data binds the JSON body. A body can be read once.
 func (b *Binder[T]) Data() *T {
 	dst := orNew(b.dst)
-	if readBody(b.c, strictnessOf(b.c, b.opts), dst) && valid(b.c, xValid.Body, dst) {
+	if readBody(b.c, strictnessOf(b.c, b.opts), dst) && valid(b.c, xValid.Body, "", dst) {
+		return dst
+	}
+	return nil
+}
+
+// Form binds the form in the body by form tags: application/x-www-form-urlencoded, or
+// multipart/form-data with files, which fill fields of the types *multipart.FileHeader and
+// []*multipart.FileHeader. The names of the files are those of FileName. A body can be read once.
+func (b *Binder[T]) Form() *T {
+	dst := orNew(b.dst)
+	if readForm(b.c, strictnessOf(b.c, b.opts), dst) && valid(b.c, xValid.Body, formTag, dst) {
 		return dst
 	}
 	return nil
@@ -72,15 +83,15 @@ func report(c *gin.Context, err *xError.Error) bool {
 // tags are the struct tags that name a field in each part of a request.
 var tags = map[xValid.Source]string{xValid.Query: "form", xValid.Path: "uri", xValid.Header: "header"}
 
-// valid checks dst against its binding tags and reports what failed.
-func valid[T any](c *gin.Context, from xValid.Source, dst *T) bool {
+// valid checks dst against its binding tags and reports what failed, with the names of a tag; "" is json.
+func valid[T any](c *gin.Context, from xValid.Source, tag string, dst *T) bool {
 	err := xValid.Validate(c, dst)
 	switch {
 	case err == nil:
 		return true
-	case from == xValid.Body:
+	case tag == "":
 		return report(c, xValid.Error(c.Request.Context(), from.Code(), err))
 	default:
-		return report(c, xValid.ErrorNamed(c.Request.Context(), from.Code(), err, reflect.TypeFor[T](), tags[from]))
+		return report(c, xValid.ErrorNamed(c.Request.Context(), from.Code(), err, reflect.TypeFor[T](), tag))
 	}
 }

@@ -154,6 +154,7 @@ func TestRefusedBodies(t *testing.T) {
 		{"comma at the end", `{"name":"a",}`, xError.BodyError, "valid JSON at byte 13", ""},
 		{"space before the fault", `   {"name"}`, xError.BodyError, "valid JSON at byte 11", ""},
 		{"byte order mark", "\ufeff{}", xError.BodyError, "valid JSON at byte 1", ""},
+		{"letter for a digit", `{"page":1é}`, xError.BodyError, "valid JSON at byte 10", ""},
 		{"bad number", `{"page":01}`, xError.BodyError, "valid JSON at byte 10", ""},
 		{"control character", "{\"name\":\"a\nb\"}", xError.BodyError, "valid JSON", ""},
 		{"second value", `{"name":"a"}{"name":"b"}`, xError.BodyError, "goes on after its JSON value at byte 12", ""},

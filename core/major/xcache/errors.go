@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
@@ -88,13 +89,16 @@ func (e *PanicError) Unwrap() error {
 // registerMapper tells xError about the cache's errors, once an application has a cache.
 var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
 
-// mapError gives CacheError, or ServiceUnavailable, to what this package reports, and leaves the end of a context, which may be
-// the cause of it, to the mappers of the standard library.
+// mapError gives CacheError, ServiceUnavailable or GatewayTimeout to what this package reports, and leaves the end of a
+// context, which may be the cause of it, to the mappers of the standard library.
 func mapError(err error) *xError.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
 	if errors.Is(err, driver.ErrUnavailable) { // also what a lease says of its backend
+		if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
+			return xError.GatewayTimeout
+		}
 		return xError.ServiceUnavailable
 	}
 	if e := (*Error)(nil); !errors.As(err, &e) {

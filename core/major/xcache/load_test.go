@@ -35,7 +35,7 @@ func TestALoadThatOutlivesItsHandlerReadsTheRequestsOwnContext(t *testing.T) {
 			close(started)
 			<-release
 			after = [2]any{ctx.Value("handler"), ctx.Value(ctxKey("request"))}
-			return ptr("v"), nil
+			return new("v"), nil
 		})
 		left <- err
 	}()
@@ -93,11 +93,11 @@ func TestViewsOfOtherTypesLoadApart(t *testing.T) {
 	m := newManager(t)
 	texts, numbers := xCache.KeyCacheOf[string, string](m), xCache.KeyCacheOf[string, int](m)
 	text, ok, err := texts.GetOrLoad(t.Context(), "k", func(ctx context.Context) (*string, error) {
-		n, _, err := numbers.GetOrLoad(ctx, "k", func(context.Context) (*int, error) { return ptr(5), nil })
+		n, _, err := numbers.GetOrLoad(ctx, "k", func(context.Context) (*int, error) { return new(5), nil })
 		if err != nil || *n != 5 {
 			t.Errorf("the inner load = %v, %v; want 5", n, err)
 		}
-		return ptr("text"), nil
+		return new("text"), nil
 	})
 	if err != nil || !ok || *text != "text" {
 		t.Errorf("GetOrLoad = %v, %t, %v; want what was loaded", text, ok, err)

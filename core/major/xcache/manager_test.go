@@ -34,8 +34,6 @@ func managerOf(tb testing.TB, store driver.Store, opts ...xCache.ManagerOption) 
 	return m
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func TestManagerIsFoundInTheContext(t *testing.T) {
 	m := newManager(t)
 	ctx := context.WithValue(t.Context(), xCtx.CacheManagerKey, m)
@@ -107,7 +105,7 @@ func TestBackendErrorsAreCacheErrorsAndSayNoKey(t *testing.T) {
 
 func TestFailOpenLoadsWithoutTheBackend(t *testing.T) {
 	down := errors.New("connection reset")
-	load := func(context.Context) (*int, error) { return ptr(7), nil }
+	load := func(context.Context) (*int, error) { return new(7), nil }
 
 	strict := xCache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), down}))
 	if _, _, err := strict.GetOrLoad(t.Context(), "k", load); !errors.Is(err, down) {
@@ -162,10 +160,10 @@ func TestMetricsSeeEveryOperationByViewName(t *testing.T) {
 	c := xCache.KeyCacheOf[string, int](m, xCache.WithName("numbers"))
 	ctx := t.Context()
 	_, _, _ = c.Get(ctx, "k")
-	_ = c.Set(ctx, "k", ptr(1))
-	_ = c.Set(ctx, "k", ptr(1), xCache.WithNX())
+	_ = c.Set(ctx, "k", new(1))
+	_ = c.Set(ctx, "k", new(1), xCache.WithNX())
 	_, _, _ = c.Get(ctx, "k")
-	_, _, _ = c.GetOrLoad(ctx, "new", func(context.Context) (*int, error) { return ptr(2), nil })
+	_, _, _ = c.GetOrLoad(ctx, "new", func(context.Context) (*int, error) { return new(2), nil })
 	_, _, _ = c.GetOrLoad(ctx, "none", func(context.Context) (*int, error) { return nil, nil })
 	_, _, _ = c.GetOrLoad(ctx, "bad", func(context.Context) (*int, error) { return nil, errors.New("x") })
 	_ = c.Delete(ctx, "k")
@@ -293,7 +291,7 @@ func TestStoresGetWholeMillisecondsThatAreNeverNegative(t *testing.T) {
 	store := &lives{Store: mapstore.New(nil)}
 	c := xCache.KeyCacheOf[string, int](managerOf(t, store))
 	for _, ttl := range []time.Duration{1, time.Millisecond, time.Millisecond + 1, math.MaxInt64} {
-		if err := c.Set(t.Context(), "k", ptr(1), xCache.WithTTL(ttl)); err != nil {
+		if err := c.Set(t.Context(), "k", new(1), xCache.WithTTL(ttl)); err != nil {
 			t.Fatal(err)
 		}
 	}

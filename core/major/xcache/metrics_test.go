@@ -27,15 +27,15 @@ func operations(m *xCache.Manager) []operation {
 func keyOperations(m *xCache.Manager) []operation {
 	k := xCache.KeyCacheOf[string, int](m, xCache.WithName("v"), xCache.WithKeyPrefix("k:"))
 	all := xCache.KeyCacheOf[string, int](m, xCache.WithName("v"))
-	load := func(context.Context) (*int, error) { return ptr(1), nil }
+	load := func(context.Context) (*int, error) { return new(1), nil }
 	return []operation{
 		{"Get", func(ctx context.Context) { _, _, _ = k.Get(ctx, "a") }, "get hit"},
 		{"Get none", func(ctx context.Context) { _, _, _ = k.Get(ctx, "none") }, "get miss"},
 		{"Get list", func(ctx context.Context) { _, _, _ = all.Get(ctx, "list") }, "get failed"},
-		{"Set", func(ctx context.Context) { _ = k.Set(ctx, "b", ptr(1)) }, "set done"},
-		{"Set XX", func(ctx context.Context) { _ = k.Set(ctx, "none", ptr(1), xCache.WithXX()) }, "set skipped"},
+		{"Set", func(ctx context.Context) { _ = k.Set(ctx, "b", new(1)) }, "set done"},
+		{"Set XX", func(ctx context.Context) { _ = k.Set(ctx, "none", new(1), xCache.WithXX()) }, "set skipped"},
 		{"Set nil", func(ctx context.Context) { _ = k.Set(ctx, "b", nil) }, "set failed"},
-		{"Set option", func(ctx context.Context) { _ = k.Set(ctx, "b", ptr(1), xCache.WithTTL(-1)) }, "set failed"},
+		{"Set option", func(ctx context.Context) { _ = k.Set(ctx, "b", new(1), xCache.WithTTL(-1)) }, "set failed"},
 		{"Exists", func(ctx context.Context) { _, _ = k.Exists(ctx, "a") }, "exists hit"},
 		{"Exists none", func(ctx context.Context) { _, _ = k.Exists(ctx, "none") }, "exists miss"},
 		{"TTL", func(ctx context.Context) { _, _, _ = k.TTL(ctx, "a") }, "ttl hit"},
@@ -66,8 +66,8 @@ func hashOperations(m *xCache.Manager) []operation {
 		{"Hash.Get", func(ctx context.Context) { _, _, _ = h.Get(ctx, "hash", "F") }, "get hit"},
 		{"Hash.Get none", func(ctx context.Context) { _, _, _ = h.Get(ctx, "hash", "none") }, "get miss"},
 		{"Hash.Get list", func(ctx context.Context) { _, _, _ = h.Get(ctx, "list", "F") }, "get failed"},
-		{"Hash.Set", func(ctx context.Context) { _ = h.Set(ctx, "hash", "F", ptr(1)) }, "set done"},
-		{"Hash.Set NX", func(ctx context.Context) { _ = h.Set(ctx, "hash", "F", ptr(1), xCache.WithNX()) }, "set skipped"},
+		{"Hash.Set", func(ctx context.Context) { _ = h.Set(ctx, "hash", "F", new(1)) }, "set done"},
+		{"Hash.Set NX", func(ctx context.Context) { _ = h.Set(ctx, "hash", "F", new(1), xCache.WithNX()) }, "set skipped"},
 		{"Hash.Set nil", func(ctx context.Context) { _ = h.Set(ctx, "hash", "F", nil) }, "set failed"},
 		{"Hash.GetAll", func(ctx context.Context) { _, _ = h.GetAll(ctx, "hash") }, "read hit"},
 		{"Hash.GetAll none", func(ctx context.Context) { _, _ = h.GetAll(ctx, "none") }, "read miss"},

@@ -33,7 +33,7 @@ func TestACopyNeverOutlivesItsKey(t *testing.T) {
 			}
 			m, near := nearlyOf(t, store, s)
 			c := xCache.KeyCacheOf[string, int](m)
-			if err := c.Set(t.Context(), "k", ptr(1), xCache.WithTTL(tc.ttl)); err != nil {
+			if err := c.Set(t.Context(), "k", new(1), xCache.WithTTL(tc.ttl)); err != nil {
 				t.Fatal(err)
 			}
 			if many {
@@ -175,7 +175,7 @@ func TestAViewWithoutNearAsksTheServer(t *testing.T) {
 		sees(t, "the near view", near, "k", "one")
 		sees(t, "the view without", c, "k", value)
 	}
-	if err := c.Set(t.Context(), "k", ptr("three")); err != nil {
+	if err := c.Set(t.Context(), "k", new("three")); err != nil {
 		t.Fatal(err)
 	}
 	sees(t, "a write of the view without", near, "k", "three")

@@ -76,9 +76,9 @@ func TestAReadThatWasOvertakenIsNotKept(t *testing.T) {
 			s.watcher.Connected()
 			return nil
 		},
-		"Set": func(_ *fakeServer, c *xCache.KeyCache[string, string]) error { return c.Set(ctx, "k", ptr("two")) },
+		"Set": func(_ *fakeServer, c *xCache.KeyCache[string, string]) error { return c.Set(ctx, "k", new("two")) },
 		"Set, held back": func(_ *fakeServer, c *xCache.KeyCache[string, string]) error {
-			return c.Set(ctx, "k", ptr("three"), xCache.WithNX())
+			return c.Set(ctx, "k", new("three"), xCache.WithNX())
 		},
 		"SetMany": func(_ *fakeServer, c *xCache.KeyCache[string, string]) error {
 			return c.SetMany(ctx, map[string]string{"k": "two"})
@@ -139,7 +139,7 @@ func TestAReadThatARemovalOvertookIsNotKept(t *testing.T) {
 func TestAProcessReadsWhatItHasWritten(t *testing.T) {
 	ctx := t.Context()
 	for name, write := range map[string]func(c *xCache.KeyCache[string, string]) error{
-		"Set":     func(c *xCache.KeyCache[string, string]) error { return c.Set(ctx, "k", ptr("two")) },
+		"Set":     func(c *xCache.KeyCache[string, string]) error { return c.Set(ctx, "k", new("two")) },
 		"SetMany": func(c *xCache.KeyCache[string, string]) error { return c.SetMany(ctx, map[string]string{"k": "two"}) },
 	} {
 		s := newServer()
@@ -155,7 +155,7 @@ func TestAProcessReadsWhatItHasWritten(t *testing.T) {
 
 		lost := errors.New("connection reset")
 		s.afterSet = func() error { return lost }
-		if err := c.Set(ctx, "k", ptr("three")); !errors.Is(err, lost) {
+		if err := c.Set(ctx, "k", new("three")); !errors.Is(err, lost) {
 			t.Fatalf("Set = %v, want the server's error", err)
 		}
 		sees(t, "a write whose outcome is unknown", c, "k", "three")

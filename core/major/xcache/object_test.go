@@ -87,7 +87,7 @@ func TestOnlyWhatIsCopiedWholeAndPassesJSONWholeIsKeptUndecoded(t *testing.T) {
 		{"bytes", kept(t, []byte("a")), false},
 		{"slice", kept(t, []int{1}), false},
 		{"map", kept(t, map[string]int{}), false},
-		{"pointer", kept(t, ptr(1)), false},
+		{"pointer", kept(t, new(1)), false},
 		{"struct with a slice", kept(t, struct{ S []int }{}), false},
 		{"struct with an interface", kept(t, struct{ S any }{}), false},
 		{"time, which JSON cuts", kept(t, time.Now()), false},
@@ -147,7 +147,7 @@ func TestAnotherCodecIsUsedForAllButTextAndNumbers(t *testing.T) {
 	if data, _, _ := store.Get(t.Context(), "k"); json.Valid(data) {
 		t.Errorf("the store holds JSON: %s", data)
 	}
-	if err := xCache.KeyCacheOf[string, int](m).Set(t.Context(), "n", ptr(42)); err != nil {
+	if err := xCache.KeyCacheOf[string, int](m).Set(t.Context(), "n", new(42)); err != nil {
 		t.Fatal(err)
 	}
 	if data, _, _ := store.Get(t.Context(), "n"); string(data) != "42" {
@@ -157,7 +157,7 @@ func TestAnotherCodecIsUsedForAllButTextAndNumbers(t *testing.T) {
 
 func TestDecodingErrorsSayNoValue(t *testing.T) {
 	m := newManager(t)
-	if err := xCache.KeyCacheOf[string, string](m).Set(t.Context(), "k", ptr("hunter2")); err != nil {
+	if err := xCache.KeyCacheOf[string, string](m).Set(t.Context(), "k", new("hunter2")); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := xCache.KeyCacheOf[string, int](m).Get(t.Context(), "k")
@@ -165,7 +165,7 @@ func TestDecodingErrorsSayNoValue(t *testing.T) {
 		t.Errorf("Get = %v, want ErrDecode without the value", err)
 	}
 	got, ok, err := xCache.KeyCacheOf[string, int](m).GetOrLoad(t.Context(), "k",
-		func(context.Context) (*int, error) { return ptr(3), nil })
+		func(context.Context) (*int, error) { return new(3), nil })
 	if err != nil || !ok || *got != 3 {
 		t.Errorf("GetOrLoad over what cannot be decoded = %v, %t, %v; want a load", got, ok, err)
 	}

@@ -42,10 +42,10 @@ func TestKeysGivesEachKeyOnceWithoutThePrefix(t *testing.T) {
 	numbers := xCache.KeyCacheOf[int, string](m, xCache.WithKeyPrefix("n:"))
 	var want []int
 	for i := range 1000 { // pages of the store overlap
-		check(t, numbers.Set(t.Context(), i, ptr("v")))
+		check(t, numbers.Set(t.Context(), i, new("v")))
 		want = append(want, i)
 	}
-	check(t, xCache.KeyCacheOf[string, string](managerOf(t, store, xCache.WithPrefix("other:n:"))).Set(t.Context(), "x", ptr("v")))
+	check(t, xCache.KeyCacheOf[string, string](managerOf(t, store, xCache.WithPrefix("other:n:"))).Set(t.Context(), "x", new("v")))
 	_, err := xCache.SetCacheOf[string, int](m, xCache.WithKeyPrefix("s:")).Add(t.Context(), "set", []int{1})
 	check(t, err)
 
@@ -67,7 +67,7 @@ func TestKeysLeavesOutWhatTheCacheKeepsForItself(t *testing.T) {
 	c := xCache.KeyCacheOf[string, int](m, xCache.WithNegativeTTL(time.Minute))
 	_, _, err := c.GetOrLoad(t.Context(), "none", func(context.Context) (*int, error) { return nil, nil })
 	check(t, err)
-	check(t, c.Set(t.Context(), "k", ptr(1)))
+	check(t, c.Set(t.Context(), "k", new(1)))
 	_, err = m.Store().Set(t.Context(), "app:\x00lease\x00job", []byte("record"), driver.Write{})
 	check(t, err)
 	for name, walk := range map[string]iter.Seq2[string, error]{"view": c.Keys(t.Context()), "manager": m.Keys(t.Context(), "")} {
@@ -116,7 +116,7 @@ func TestAKeyOfAnotherTypeIsAnErrorAndTheWalkGoesOn(t *testing.T) {
 	m := newManager(t)
 	texts := xCache.KeyCacheOf[string, int](m)
 	for _, key := range []string{"1", "2", "03", "+4", "five"} {
-		check(t, texts.Set(t.Context(), key, ptr(1)))
+		check(t, texts.Set(t.Context(), key, new(1)))
 	}
 	got, errs := collect(xCache.KeyCacheOf[int, int](m).Keys(t.Context()))
 	if !slices.Equal(got, []int{1, 2}) || len(errs) != 3 {
@@ -182,7 +182,7 @@ func TestClearRemovesTheKeysOfTheViewOnly(t *testing.T) {
 	_, _, err := c.GetOrLoad(t.Context(), -1, none)
 	check(t, err)
 	other := xCache.KeyCacheOf[string, int](m)
-	check(t, other.Set(t.Context(), "n", ptr(1)))
+	check(t, other.Set(t.Context(), "n", new(1)))
 
 	n, err := c.Clear(t.Context())
 	if n != 2500 || err != nil {
@@ -217,7 +217,7 @@ func TestClearLeavesLeases(t *testing.T) {
 
 func TestClearOfAWholeDatabaseIsRefused(t *testing.T) {
 	c := xCache.HashCacheOf[string, string, int, struct{}](newManager(t))
-	check(t, c.Set(t.Context(), "h", "f", ptr(1)))
+	check(t, c.Set(t.Context(), "h", "f", new(1)))
 	if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, xCache.ErrOption) {
 		t.Errorf("Clear = %d, %v; want ErrOption", n, err)
 	}
@@ -230,7 +230,7 @@ func TestClearWinsOverALoadThatBeganBefore(t *testing.T) {
 	c := xCache.KeyCacheOf[string, int](newManager(t), xCache.WithKeyPrefix("n:"))
 	got, ok, err := c.GetOrLoad(t.Context(), "k", func(ctx context.Context) (*int, error) {
 		_, err := c.Clear(ctx)
-		return ptr(1), err
+		return new(1), err
 	})
 	if err != nil || !ok || *got != 1 {
 		t.Errorf("GetOrLoad = %v, %t, %v; want what was loaded", got, ok, err)
@@ -260,7 +260,7 @@ func (stuck) Delete(context.Context, ...string) (int, error) { return 0, errStuc
 
 func TestClearReportsWhatFailed(t *testing.T) {
 	c := xCache.KeyCacheOf[string, int](managerOf(t, stuck{mapstore.New(nil)}), xCache.WithKeyPrefix("n:"))
-	check(t, c.Set(t.Context(), "k", ptr(1)))
+	check(t, c.Set(t.Context(), "k", new(1)))
 	if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, errStuck) {
 		t.Errorf("Clear = %d, %v; want the backend's error", n, err)
 	}

@@ -26,12 +26,13 @@ var codes = map[driver.ErrorKind]*xError.ErrorCode{
 	driver.Malformed:       xError.DataInvalid,
 	driver.Deadlock:        xError.ConcurrencyError,
 	driver.LockTimeout:     xError.LockConflict,
-	driver.Canceled:        xError.Canceled,
+	driver.Canceled:        xError.GatewayTimeout, // the server's own limit: the error of an ended context comes first
 	driver.Connection:      xError.ServiceUnavailable,
 	driver.Authentication:  xError.ServiceUnavailable,
 	driver.UnknownDatabase: xError.ServiceUnavailable,
 	driver.ReadOnly:        xError.ServiceUnavailable,
 	driver.Syntax:          xError.DatabaseError,
+	driver.Full:            xError.StorageError,
 }
 
 // foreign are the errors of gorm and database/sql that have a code, in the order in which they are tried.

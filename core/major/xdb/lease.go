@@ -2,7 +2,6 @@ package xdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -15,8 +14,9 @@ import (
 	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
-// Leases returns the leases that the database keeps in its table plinth_leases: the same ones at each call, until Close,
-// which releases them. The first call creates the table where it is missing, and needs the right to do so only then.
+// Leases returns the leases that the database stores in its table plinth_leases: the same ones at each
+// call, until Close, which releases them. It sends nothing: the first lease, or Leases.Prepare, creates the
+// table if it is missing, and only then needs the right to do so.
 //
 // Their statements go to the primary, each by itself: never in a transaction that db may be, nor in one that is open for
 // longer than its statement. The error is xLease.ErrUnsupported where the driver has no clock for them, or where db was not
@@ -84,11 +84,11 @@ func leaseKeeperOf(db *gorm.DB) (*leaseKeeper, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("xdb: leases: %w", context.Cause(ctx))
 	}
-	return k, k.ready(ctx)
+	return k, k.ready()
 }
 
 // ready sets up what is not there yet. Nothing is kept of a failure, so that the next call tries again.
-func (k *leaseKeeper) ready(ctx context.Context) error {
+func (k *leaseKeeper) ready() error {
 	switch {
 	case k.closed:
 		return fmt.Errorf("xdb: leases: %w", xLease.ErrClosed)
@@ -105,12 +105,6 @@ func (k *leaseKeeper) ready(ctx context.Context) error {
 	}
 	b, err := newLeaseBackend(k, clock)
 	if err != nil {
-		return err
-	}
-	if err := b.setUp(WithPrimary(ctx)); err != nil {
-		if cause := context.Cause(ctx); errors.Is(cause, xLease.ErrClosed) {
-			return fmt.Errorf("xdb: leases: %w", cause)
-		}
 		return err
 	}
 	k.backend, k.leases = b, xLease.New(b)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"gorm.io/gorm"
@@ -36,10 +37,14 @@ type leaseBackend struct {
 	sql     leaseSQL
 	traits  lease.Traits
 	sweeper *leaseSweeper
+	life    context.Context //nolint:containedctx // ends with Close
+
+	turn chan struct{} // full during set-up
+	made atomic.Bool   // the table exists
 }
 
 func newLeaseBackend(k *leaseKeeper, clock driver.Clock) (*leaseBackend, error) {
-	b := &leaseBackend{origin: k.origin, db: k.silent()}
+	b := &leaseBackend{origin: k.origin, db: k.silent(), life: k.life, turn: make(chan struct{}, 1)}
 	b.traits = lease.Traits{Scope: clock.Scope(k.db), Durable: true, Name: b.origin.target.name}
 	b.sweeper = &leaseSweeper{life: k.life, backend: b}
 	var err error
@@ -52,6 +57,9 @@ func (b *leaseBackend) Traits() lease.Traits { return b.traits }
 
 // Acquire implements driver.Backend of package xlease.
 func (b *leaseBackend) Acquire(ctx context.Context, r lease.Request) (lease.Grant, error) {
+	if err := b.Prepare(ctx); err != nil {
+		return lease.Grant{}, err
+	}
 	id := leaseID(r.Name)
 	for range leaseAttempts(ctx) {
 		seen, err := b.look(ctx, id, r.First, r.Count)
@@ -87,6 +95,9 @@ func (b *leaseBackend) take(ctx context.Context, id string, r lease.Request, g l
 
 // Renew implements driver.Backend of package xlease.
 func (b *leaseBackend) Renew(ctx context.Context, h lease.Holding) (bool, error) {
+	if err := b.Prepare(ctx); err != nil {
+		return false, err
+	}
 	id, holder := leaseID(h.Name), leaseHolder(h.Holder)
 	for range leaseAttempts(ctx) {
 		result, err := b.write(ctx, b.sql.renew, h.TTL.Microseconds(), h.Mark, h.Mark, id, h.Slot, holder)

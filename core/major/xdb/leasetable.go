@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"gorm.io/gorm/schema"
 
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
 )
 
 const leasesTable = "plinth_leases"
@@ -38,10 +41,39 @@ func leaseID(name string) string {
 // leaseHolder is a holder as the table has it, for the same reason.
 func leaseHolder(holder string) string { return hex.EncodeToString([]byte(holder)) }
 
+// Prepare implements driver.Preparer of package xlease: it creates the table if it is missing, and checks
+// its columns. A failure is not remembered, so the next call tries again.
+func (b *leaseBackend) Prepare(ctx context.Context) error {
+	if b.made.Load() {
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(b.life, func() { cancel(xLease.ErrClosed) })() //nolint:contextcheck // it ends with the database
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-ctx.Done():
+		return fmt.Errorf("xdb: leases: %w", context.Cause(ctx))
+	}
+	if b.made.Load() {
+		return nil
+	}
+	if err := b.setUp(WithPrimary(ctx)); err != nil {
+		if cause := context.Cause(ctx); errors.Is(cause, xLease.ErrClosed) {
+			return fmt.Errorf("xdb: leases: %w", cause)
+		}
+		return err
+	}
+	b.made.Store(true)
+	return nil
+}
+
 // setUp creates the table where it is missing, and looks whether it is as it has to be.
 func (b *leaseBackend) setUp(ctx context.Context) error {
 	if err := b.origin.createTable(ctx, b.db, &leaseRow{}); err != nil {
-		return b.failed(ctx, err)
+		return fmt.Errorf("%w (accepted instead: %s=cache, or none with a %s for each replica)",
+			b.failed(ctx, err), xEnv.LeaseBackend, xEnv.SnowflakeNodeID)
 	}
 	_, err := b.look(ctx, "-", 0, 1)
 	if b.origin.target.kindOf(err) == driver.Syntax { // it has other columns

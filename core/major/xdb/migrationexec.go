@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
 )
 
 const (
@@ -84,12 +83,6 @@ func execute(tx *gorm.DB, sql string) error {
 
 // prefixOf returns the table prefix of a database.
 func prefixOf(db *gorm.DB) string {
-	switch namer := db.NamingStrategy.(type) {
-	case schema.NamingStrategy:
-		return namer.TablePrefix
-	case *schema.NamingStrategy:
-		return namer.TablePrefix
-	default:
-		return ""
-	}
+	naming, _ := namingOf(db)
+	return naming.TablePrefix
 }

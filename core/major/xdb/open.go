@@ -14,6 +14,7 @@ import (
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
 
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	xModels "github.com/plinthgo/plinth/core/major/xmodels"
 )
@@ -147,7 +148,7 @@ func (t *target) open(ctx context.Context, o Options) (*gorm.DB, error) {
 		TranslateError:         true,
 		DisableAutomaticPing:   true,
 		SkipDefaultTransaction: o.SkipDefaultTransaction,
-		NamingStrategy:         schema.NamingStrategy{TablePrefix: o.TablePrefix, IdentifierMaxLength: maxIdentifier},
+		NamingStrategy:         schema.NamingStrategy{TablePrefix: o.TablePrefix, SingularTable: o.SingularTables, IdentifierMaxLength: maxIdentifier},
 		NowFunc:                func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
 	}
 	if b, ok := t.driver.(driver.Batcher); ok {
@@ -181,7 +182,10 @@ func (t *target) setPool(ctx context.Context, db *gorm.DB, o Options) error {
 	pool.SetMaxIdleConns(max(o.MaxIdleConns, 0))
 	pool.SetConnMaxLifetime(max(o.ConnMaxLifetime, 0))
 	pool.SetConnMaxIdleTime(max(o.ConnMaxIdleTime, 0))
-	return pool.PingContext(ctx)
+	if err := pool.PingContext(ctx); err != nil {
+		return err
+	}
+	return boundPool(db, o.AcquireTimeout)
 }
 
 // kindOf asks the driver for the kind of an error.
@@ -205,7 +209,7 @@ func transient(err error, kind driver.ErrorKind) bool {
 // finish adds what every database of Plinth has, finds the replicas, and brings the schema up to date.
 func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 	origin := &origin{target: t, log: o.Log}
-	plugins := []gorm.Plugin{lean{}, contextErrors{}, xModels.Plugin{}, origin, newLeaseKeeper(ctx, origin)}
+	plugins := []gorm.Plugin{lean{}, contextErrors{}, xModels.Plugin{Node: func() *xSnowflake.Node { return xSnowflake.NodeOf(ctx) }}, origin, newLeaseKeeper(ctx, origin)}
 	var copies *replicas
 	if len(t.replicas) > 0 {
 		copies = newReplicas(t.replicas, o)
@@ -238,7 +242,12 @@ func BringUp(ctx context.Context, db *gorm.DB, o Options) error {
 // bringUp migrates and prepares.
 func (t *target) bringUp(ctx context.Context, db *gorm.DB, origin *origin, o Options, files []migration) error {
 	if len(o.AutoMigrate) > 0 {
-		run := func(tx *gorm.DB) error { return tx.AutoMigrate(o.AutoMigrate...) }
+		run := func(tx *gorm.DB) error {
+			if err := checkTableNames(tx, o.AutoMigrate); err != nil {
+				return err
+			}
+			return tx.AutoMigrate(o.AutoMigrate...)
+		}
 		if err := t.migrate(ctx, db, o.Log, run); err != nil {
 			return t.schemaError("migrate", err)
 		}

@@ -207,6 +207,15 @@ func TestOpenSetsTheConfiguration(t *testing.T) {
 	if got := db.NamingStrategy.TableName("User"); got != "app_users" {
 		t.Errorf("table = %q, want app_users", got)
 	}
+	o.SingularTables = true
+	singular, err := registryOf(&fake{}).Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = xDB.Close(singular) }()
+	if got := singular.NamingStrategy.TableName("User"); got != "app_user" {
+		t.Errorf("table = %q, want app_user", got)
+	}
 	long := db.NamingStrategy.IndexName(strings.Repeat("t", 50), strings.Repeat("c", 50))
 	if len(long) > 63 {
 		t.Errorf("the name of an index has %d bytes, want 63 at most", len(long))

@@ -25,6 +25,7 @@ const (
 	DefaultConnMaxLifetime = time.Hour
 	DefaultConnMaxIdleTime = 10 * time.Minute
 	DefaultConnectTimeout  = 30 * time.Second
+	DefaultAcquireTimeout  = 5 * time.Second
 	DefaultSlowThreshold   = 200 * time.Millisecond
 )
 
@@ -45,6 +46,8 @@ type Options struct {
 
 	// TablePrefix stands before the name of every table.
 	TablePrefix string
+	// SingularTables names tables in the singular: the model User has the table user instead of users.
+	SingularTables bool
 	// SkipDefaultTransaction leaves single writes without the transaction that gorm begins for each, on
 	// which hooks and associations rely.
 	SkipDefaultTransaction bool
@@ -58,6 +61,9 @@ type Options struct {
 
 	// ConnectTimeout is how long Open waits for a server that is not there yet; negative: it tries once.
 	ConnectTimeout time.Duration
+	// AcquireTimeout is how long a statement or a transaction waits for a connection if all are in use. The
+	// error is then a ServiceOverload. With PrepareStmt of gorm it concerns transactions only.
+	AcquireTimeout time.Duration
 	// SlowThreshold is the time from which on a statement is logged at WARN.
 	SlowThreshold time.Duration
 	// Log takes the lines; nil is the logger named DATA.
@@ -82,6 +88,7 @@ func (o Options) withDefaults() Options {
 	o.ConnMaxLifetime = cmp.Or(o.ConnMaxLifetime, DefaultConnMaxLifetime)
 	o.ConnMaxIdleTime = cmp.Or(o.ConnMaxIdleTime, DefaultConnMaxIdleTime)
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, DefaultConnectTimeout)
+	o.AcquireTimeout = cmp.Or(o.AcquireTimeout, DefaultAcquireTimeout)
 	o.SlowThreshold = cmp.Or(o.SlowThreshold, DefaultSlowThreshold)
 	if o.Log == nil {
 		o.Log = xLog.WithName(xLog.NamedDATA)

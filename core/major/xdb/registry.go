@@ -2,6 +2,7 @@ package xdb
 
 import (
 	"errors"
+	"io"
 
 	"github.com/plinthgo/plinth/core/internal/plugin"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
@@ -48,9 +49,14 @@ func (r *Registry) lookup(name string) (driver.Driver, error) { return r.drivers
 // kindOf asks every driver for the kind of an error that did not pass through gorm.
 func (r *Registry) kindOf(err error) driver.ErrorKind {
 	for _, d := range r.drivers.All() {
-		if k := d.ErrorKind(err); k != driver.Unknown {
+		if k := d.ErrorKind(err); k != driver.Unknown && !guessed(d, k, err) {
 			return k
 		}
 	}
 	return driver.Unknown
+}
+
+// guessed reports whether d takes any broken connection of the process for its database's.
+func guessed(d driver.Driver, k driver.ErrorKind, err error) bool {
+	return k == driver.Connection && driver.Network(err) == driver.Connection && d.ErrorKind(io.EOF) == driver.Connection
 }

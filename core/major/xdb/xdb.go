@@ -105,9 +105,6 @@ func NewContext(ctx context.Context, db *gorm.DB) context.Context {
 	return context.WithValue(xCtx.WithoutTransaction(ctx), xCtx.DatabaseKey, db)
 }
 
-// CheckHealth asks the server for an answer. A replica that is down does not make it fail: the server answers the reads.
-func CheckHealth(ctx context.Context, db *gorm.DB) error { return ping(ctx, db) }
-
 func ping(ctx context.Context, db *gorm.DB) error {
 	pool, err := db.DB()
 	if err != nil {

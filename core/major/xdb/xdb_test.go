@@ -6,9 +6,13 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/gin-gonic/gin"
@@ -149,8 +153,11 @@ func TestCodes(t *testing.T) {
 		{name: "too long", err: of(driver.TooLong), want: xError.DataTooLarge},
 		{name: "deadlock", err: of(driver.Deadlock), want: xError.ConcurrencyError},
 		{name: "lock timeout", err: of(driver.LockTimeout), want: xError.LockConflict},
+		{name: "interrupted by the server", err: of(driver.Canceled), want: xError.GatewayTimeout},
+		{name: "interrupted by the caller", err: errors.Join(context.Canceled, of(driver.Canceled)), want: xError.Canceled},
 		{name: "connection", err: of(driver.Connection), want: xError.ServiceUnavailable},
 		{name: "syntax", err: of(driver.Syntax), want: xError.DatabaseError},
+		{name: "full", err: of(driver.Full), want: xError.StorageError},
 		{name: "no record", err: fmt.Errorf("x: %w", gorm.ErrRecordNotFound), want: xError.RecordNotFound},
 		{name: "no rows", err: sql.ErrNoRows, want: xError.RecordNotFound},
 		{name: "bad connection", err: sqldriver.ErrBadConn, want: xError.ServiceUnavailable},
@@ -169,6 +176,37 @@ func TestCodes(t *testing.T) {
 		}
 	}
 }
+
+// A driver of a third party may classify every broken connection, as the first ones did.
+func TestCode_foreignNetwork(t *testing.T) {
+	registerClaims()
+	for _, err := range []error{
+		io.EOF, fmt.Errorf("read a file: %w", io.ErrUnexpectedEOF), net.ErrClosed, syscall.ECONNRESET, syscall.ECONNREFUSED,
+		&net.OpError{Op: "read", Err: syscall.ECONNRESET}, &net.DNSError{Name: "elsewhere"},
+	} {
+		if got := xDB.Code(err); got != nil {
+			t.Errorf("Code(%v) = %v, want nil", err, got)
+		}
+		if got := xDB.Code(driver.TranslateNetwork(err)); got != xError.ServiceUnavailable {
+			t.Errorf("Code(%v) of a database = %v, want %v", err, got, xError.ServiceUnavailable)
+		}
+	}
+	if got := xDB.Code(fmt.Errorf("x: %w", errOwn)); got != xError.ServiceUnavailable {
+		t.Errorf("Code of an error of the driver's own = %v, want %v", got, xError.ServiceUnavailable)
+	}
+}
+
+// registerClaims registers a driver once, also with -count.
+var registerClaims = sync.OnceFunc(func() {
+	xDB.Register(&fake{name: "claims", kind: func(err error) driver.ErrorKind {
+		if errors.Is(err, errOwn) {
+			return driver.Connection
+		}
+		return driver.Network(err)
+	}})
+})
+
+var errOwn = errors.New("claims: the server has closed the connection")
 
 func TestGetDBWithoutADatabase(t *testing.T) {
 	db, err := xDB.GetDB(t.Context())

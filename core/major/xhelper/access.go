@@ -16,8 +16,8 @@ const messageAborted = "the connection was aborted"
 func (r *run) access(aborted bool) {
 	line := xLog.AccessLine{
 		Method: r.http.Method, Path: r.path, Route: r.c.FullPath(),
-		Status: r.writer.Status(), Bytes: int64(max(0, r.writer.Size())),
-		Start: r.request.Start(), ClientIP: r.address(),
+		Status: r.writer.ResponseWriter.Status(), Bytes: int64(max(0, r.writer.Size())),
+		Start: r.request.Start(), ClientIP: r.address(), Reported: r.request.Reported(),
 	}
 	line.ErrorCode, line.ErrorMessage = r.request.Failure()
 	switch {

@@ -7,10 +7,14 @@
 package xhelper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -38,6 +42,16 @@ type Config struct {
 	MaxBodyBytes int64
 	// RouteMaxBodyBytes are other limits for single routes, by their pattern as it was registered.
 	RouteMaxBodyBytes map[string]int64
+	// MaxInflightBodyBytes is how many bytes of bodies the handlers of all requests may have read; a request
+	// beyond it fails with SERVICE_OVERLOAD. 0 is DefaultMaxInflightBodyBytes, a negative number no limit.
+	// Requests whose own limit is above it are not counted.
+	MaxInflightBodyBytes int64
+	// RequestTimeout is the time after which the context of a request ends; 0 is DefaultRequestTimeout, a
+	// negative duration no limit. Streams have no limit: see Stream.
+	RequestTimeout time.Duration
+	// RouteRequestTimeout are other timeouts for single routes, by their pattern as it was registered. In
+	// it, 0 and a negative duration are no limit.
+	RouteRequestTimeout map[string]time.Duration
 	// TrustProxies lets the access log take the client's address from gin's ClientIP. It is for
 	// engines with trusted proxies; without, the address of the connection is the only true one.
 	TrustProxies bool
@@ -62,12 +76,17 @@ func (c Config) Check() error {
 			}
 		}
 	}
-	for route := range c.RouteMaxBodyBytes {
-		if !strings.HasPrefix(route, "/") {
-			problems = append(problems, fmt.Errorf("xhelper: RouteMaxBodyBytes: route %q does not begin with a slash", route))
+	for _, list := range []struct {
+		name   string
+		routes iter.Seq[string]
+	}{{"RouteMaxBodyBytes", maps.Keys(c.RouteMaxBodyBytes)}, {"RouteRequestTimeout", maps.Keys(c.RouteRequestTimeout)}} {
+		for route := range list.routes {
+			if !strings.HasPrefix(route, "/") {
+				problems = append(problems, fmt.Errorf("xhelper: %s: route %q does not begin with a slash", list.name, route))
+			}
 		}
 	}
-	if c.Profile > xBase.ProfileJava {
+	if c.Profile > xBase.ProfileJavaStrict {
 		problems = append(problems, fmt.Errorf("xhelper: Profile: %s is none", c.Profile))
 	}
 	return errors.Join(problems...)
@@ -88,8 +107,8 @@ func AccessLog(c Config) gin.HandlerFunc { return mount(c, partAccess) }
 // client notices. http.ErrAbortHandler goes through.
 func PanicRecovery(c Config) gin.HandlerFunc { return mount(c, partRecovery) }
 
-// BodyLimit refuses bodies over the limit with PAYLOAD_TOO_LARGE: at once where the client declares
-// the length, else when a handler has read that much.
+// BodyLimit rejects bodies over the limit with PAYLOAD_TOO_LARGE: without running the handler if the client
+// declares the length, else when a handler has read that much. Middleware runs and sees the status.
 func BodyLimit(c Config) gin.HandlerFunc { return mount(c, partLimit) }
 
 // Respond answers for handlers that have not: with the last error in c.Errors, or with the envelope of
@@ -103,8 +122,10 @@ func mount(c Config, parts part) gin.HandlerFunc {
 	s := &server{
 		base: c.Base, enableInput: c.EnableInput, exclude: compile(c.ExcludeURLs), quiet: compile(c.QuietURLs),
 		maxBody: c.MaxBodyBytes, routeMaxBody: c.RouteMaxBodyBytes, trustProxies: c.TrustProxies,
+		timeout: cmp.Or(c.RequestTimeout, DefaultRequestTimeout), routeTimeout: c.RouteRequestTimeout,
 		debug: c.Debug, profile: uint8(c.Profile), log: c.Log, parts: parts,
 	}
+	s.bodies.max = cmp.Or(c.MaxInflightBodyBytes, DefaultMaxInflightBodyBytes)
 	if s.maxBody == 0 {
 		s.maxBody = DefaultMaxBodyBytes
 	}

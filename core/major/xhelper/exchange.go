@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -17,20 +18,26 @@ import (
 // exchange is one request and its response while the engine has them, in a single allocation. It is
 // never reused: the request's context, which is part of it, may outlive it.
 type exchange struct {
-	request xCtx.Request
-	http    http.Request
-	origin  origin
-	writer  writer
+	request  xCtx.Request
+	http     http.Request
+	origin   origin
+	deadline deadline
+	counted  countedBody
+	writer   writer
+	body     body
 
 	c        *gin.Context
 	path     string // as the client sent it; handlers may rewrite the URL
 	parts    part   // that are mounted already
+	refused  error  // why the handler does not run, or nil
 	encoded  bool   // by a middleware around this one, so that Content-Encoding is not ours to change
 	answered bool   // by respond
 	ended    atomic.Bool
+	stream   atomic.Bool // see markStream
 }
 
-// origin is the context that the server gave to the request, and leads back to the exchange.
+// origin is the context that the server gave to the request, maybe with a deadline, and leads back to
+// the exchange.
 type origin struct {
 	context.Context
 	exchange *exchange
@@ -60,9 +67,13 @@ func exchangeOf(c *gin.Context) *exchange {
 // begin makes the exchange of the request and puts its context and its writer into c.
 func (s *server) begin(c *gin.Context) *exchange {
 	ex := &exchange{c: c, path: c.Request.URL.Path}
-	ex.writer.ResponseWriter = c.Writer
+	ex.writer.ResponseWriter, ex.writer.exchange = c.Writer, ex
 	ex.origin = origin{Context: c.Request.Context(), exchange: ex}
 	ex.request.Begin(&ex.origin, s.base)
+	if timeout := s.timeoutOf(c); timeout > 0 {
+		ex.deadline.begin(ex.origin.Context, ex.request.Start().Add(timeout))
+		ex.origin.Context = &ex.deadline //nolint:fatcontext // once for each request
+	}
 	ex.request.SetDebug(s.debug)
 	ex.request.SetProfile(s.profile)
 	if language := c.Request.Header[string(xHttp.AcceptLanguage)]; len(language) > 0 {
@@ -77,6 +88,7 @@ func (s *server) begin(c *gin.Context) *exchange {
 	c.Writer = &ex.writer
 	ex.http = *c.Request.WithContext(&ex.request) // stays on the stack, so that ex is the only allocation
 	c.Request = &ex.http
+	ex.wrapBody()
 	return ex
 }
 
@@ -91,20 +103,31 @@ func (s *server) identify(ex *exchange) {
 	ex.request.GenerateID()
 }
 
+// timeoutOf returns the request timeout of the route; 0 and a negative one are none.
+func (s *server) timeoutOf(c *gin.Context) time.Duration {
+	if own, ok := s.routeTimeout[c.FullPath()]; ok {
+		return own
+	}
+	return s.timeout
+}
+
 // close ends the exchange. It removes the temporary files of a form: net/http does so for its own copy
 // of the request only.
 func (ex *exchange) close() {
 	ex.ended.Store(true)
+	ex.deadline.lift()
+	ex.counted.release()
 	if form := ex.c.Request.MultipartForm; form != nil {
 		_ = form.RemoveAll() // what is left lies in the temporary folder
 	}
 }
 
-// writer is gin's writer, but for two things: a status that no response can have becomes 500, and the
+// writer is gin's writer, but for three things: a status that no response can have becomes 500, the
 // header of a bare error status waits until the end of the request (c.AbortWithStatus would write it
-// at once), so that the envelope can still follow.
+// at once), so that the envelope can still follow, and Status knows the error that will be written.
 type writer struct {
 	gin.ResponseWriter
+	exchange *exchange
 	held     bool
 	hijacked bool
 }
@@ -127,10 +150,11 @@ func (w *writer) WriteHeader(code int) {
 
 // WriteHeaderNow writes the header, or notes that it is to be written.
 func (w *writer) WriteHeaderNow() {
-	if w.Status() >= http.StatusBadRequest && !w.ResponseWriter.Written() {
+	if w.ResponseWriter.Status() >= http.StatusBadRequest && !w.ResponseWriter.Written() {
 		w.held = true
 		return
 	}
+	w.starting()
 	w.ResponseWriter.WriteHeaderNow()
 }
 
@@ -148,7 +172,10 @@ func (w *writer) Size() int {
 // Hijack implements http.Hijacker.
 func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := w.ResponseWriter.Hijack()
-	w.hijacked = w.hijacked || err == nil
+	if err == nil {
+		w.hijacked = true
+		w.exchange.markStream()
+	}
 	return conn, rw, err
 }
 
@@ -158,9 +185,5 @@ func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // committed reports whether the response has really been started.
 func (w *writer) committed() bool { return w.ResponseWriter.Written() }
 
-// release takes back a held header, and reports whether there was one.
-func (w *writer) release() bool {
-	held := w.held
-	w.held = false
-	return held
-}
+// release takes back a held header.
+func (w *writer) release() { w.held = false }

@@ -34,6 +34,7 @@ func (r *run) recovered(v any) (abort bool) {
 // report writes the one line about a panic. A client that has closed its connection is no fault of
 // the service's, and needs no stack; another connection's failure is told apart by the request's context.
 func (r *run) report(v any) {
+	r.request.Report()
 	err, _ := v.(error)
 	broken := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 	if broken && r.c.Request.Context().Err() != nil {

@@ -28,20 +28,31 @@ func (r *run) respond() {
 		return
 	}
 	c.Writer = w // whatever a middleware put in its place has done its work
-	held := w.release()
-	status := w.Status()
+	status, err := r.outcome()
+	w.release()
+	if err != nil {
+		r.uncode()
+		xResult.FailStatus(c, status, err)
+	}
+}
+
+// outcome returns what respond answers if nothing else is written: an error, maybe with a status that the
+// handler has chosen, or a status alone if err is nil.
+func (ex *exchange) outcome() (status int, err error) {
+	c := ex.c
+	status = ex.writer.ResponseWriter.Status()
+	err = lastError(c)
 	switch {
 	case err != nil:
-		r.uncode()
-		fail(c, status, held, err)
+		return chosen(c, status, ex.writer.held, err)
+	case ex.refused != nil:
+		return 0, ex.refused
 	case status >= http.StatusBadRequest:
-		r.uncode()
-		xResult.FailStatus(c, status, xError.New(bareCode(c, status), ""))
-	case status != http.StatusOK || r.c.Request.Method == http.MethodHead:
-		// An answer without a body: 204, 303, 304 and the like.
+		return status, xError.New(bareCode(c, status), "")
+	case status != http.StatusOK || c.Request.Method == http.MethodHead:
+		return status, nil // a response without a body: 204, 303, 304 and the like
 	default:
-		r.uncode()
-		r.missing()
+		return 0, missing(c)
 	}
 }
 
@@ -53,14 +64,13 @@ func (r *run) uncode() {
 	}
 }
 
-// missing answers a request whose handlers wrote nothing and set nothing.
-func (r *run) missing() {
-	if err := r.c.Request.Context().Err(); err != nil {
-		xResult.Fail(r.c, err) // they gave up because the request was over
-		return
+// missing returns the error of a request whose handlers wrote nothing and set nothing.
+func missing(c *gin.Context) error {
+	if err := c.Request.Context().Err(); err != nil {
+		return err // they returned because the request was over
 	}
-	r.log.Warn(&r.request, "the handler gave no answer", slog.String("handler", r.c.HandlerName()))
-	xResult.Fail(r.c, xError.New(xError.DeveloperError, "the handler gave no answer"))
+	cause := errors.New("handler " + c.HandlerName())
+	return xError.Wrap(xError.DeveloperError, "the handler gave no answer", cause)
 }
 
 // lastError returns the last error in c.Errors, or nil. A nil *xError.Error is none.
@@ -73,15 +83,14 @@ func lastError(c *gin.Context) error {
 	return nil
 }
 
-// fail answers with err. A status that the handler has chosen for an error nobody knows, as in
-// c.AbortWithError(400, err), says more than SERVER_INTERNAL_ERROR.
-func fail(c *gin.Context, status int, held bool, err error) {
-	chosen := held || status >= http.StatusBadRequest && c.FullPath() != ""
-	if chosen && !isOwn(err) && xError.From(err).GetErrorCode() == xError.ServerInternalError {
-		xResult.FailStatus(c, status, xError.Wrap(xError.ForStatus(status), "", err))
-		return
+// chosen returns err with the status for it, 0 for that of its code. A status that the handler has chosen
+// for an unknown error, as in c.AbortWithError(400, err), says more than SERVER_INTERNAL_ERROR.
+func chosen(c *gin.Context, status int, held bool, err error) (int, error) {
+	own := held || status >= http.StatusBadRequest && c.FullPath() != ""
+	if own && !isOwn(err) && xError.From(err).GetErrorCode() == xError.ServerInternalError {
+		return status, xError.Wrap(xError.ForStatus(status), "", err)
 	}
-	xResult.Fail(c, err)
+	return 0, err
 }
 
 // isOwn reports whether the handler said itself what kind of error it is.

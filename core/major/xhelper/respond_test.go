@@ -40,7 +40,7 @@ func TestTheLastErrorIsTheAnswer(t *testing.T) {
 		{name: "a bare code", status: 403, want: "FORBIDDEN", handler: func(c *gin.Context) {
 			_ = c.Error(xError.Forbidden)
 		}},
-		{name: "a foreign one", status: 408, want: "TIMEOUT", handler: func(c *gin.Context) {
+		{name: "a foreign one", status: 504, want: "GATEWAY_TIMEOUT", handler: func(c *gin.Context) {
 			_ = c.Error(context.DeadlineExceeded)
 		}},
 		{name: "one that nobody knows", status: 500, want: "SERVER_INTERNAL_ERROR", handler: func(c *gin.Context) {
@@ -208,9 +208,10 @@ func TestAHandlerThatAnswersNothingIsADevelopersError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			engine, log := newEngine(t, xHelper.Config{})
 			engine.GET("/", handler)
-			wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusBadRequest, "DEVELOPER_ERROR")
-			if got := log.with(t, "the handler gave no answer"); len(got) != 1 || got[0]["handler"] == "" {
-				t.Errorf("logged %v, want one line with the handler", got)
+			wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError, "DEVELOPER_ERROR")
+			got := log.with(t, "the request failed")
+			if len(got) != 1 || got[0]["level"] != "error" || !strings.Contains(fmt.Sprint(got[0]["error"]), "xhelper_test.") {
+				t.Errorf("logged %v, want one line at ERROR with the handler", got)
 			}
 		})
 	}
@@ -222,7 +223,7 @@ func TestAHandlerThatGaveUpWithItsContextIsNoDevelopersError(t *testing.T) {
 		status   int
 		want     string
 	}{
-		"deadline": {deadline: time.Unix(0, 0), status: http.StatusRequestTimeout, want: "TIMEOUT"},
+		"deadline": {deadline: time.Unix(0, 0), status: http.StatusGatewayTimeout, want: "GATEWAY_TIMEOUT"},
 		"cancel":   {deadline: time.Now().Add(time.Hour), status: http.StatusBadRequest, want: "CANCELED"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -313,5 +314,16 @@ func TestErrorsInsideAnEncodingMiddlewareAreEncoded(t *testing.T) {
 	w := do(engine, http.MethodGet, "/")
 	if got := w.Body.String(); !strings.HasPrefix(got, "[{") || w.Header().Get("Content-Encoding") != "brackets" {
 		t.Errorf("got %q, Content-Encoding %q; want it encoded", got, w.Header().Get("Content-Encoding"))
+	}
+}
+
+func TestRequestContext_failureWithoutAccessLog(t *testing.T) {
+	ctx, log := capture(t)
+	engine := gin.New()
+	engine.Use(xHelper.RequestContext(xHelper.Config{Base: ctx}))
+	engine.GET("/", func(c *gin.Context) { xResult.Fail(c, xError.New(xError.ServerInternalError, "")) })
+	do(engine, http.MethodGet, "/")
+	if got := log.with(t, "the request failed"); len(got) != 1 || got[0]["level"] != "error" {
+		t.Errorf("logged %v, want one line at ERROR", got)
 	}
 }

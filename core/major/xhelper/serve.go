@@ -4,12 +4,12 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // part is a set of the things that a middleware does for a request.
@@ -32,6 +32,9 @@ type server struct {
 	quiet        patterns
 	maxBody      int64
 	routeMaxBody map[string]int64
+	bodies       bodyBudget
+	timeout      time.Duration
+	routeTimeout map[string]time.Duration
 	trustProxies bool
 	debug        bool
 	profile      uint8
@@ -56,6 +59,9 @@ func (s *server) serve(c *gin.Context) {
 		return
 	}
 	ex.parts |= parts
+	if parts&partAccess != 0 {
+		ex.request.SetAccessLog()
+	}
 	run := run{server: s, exchange: ex, parts: parts, first: first}
 	defer run.end()
 	run.handle()
@@ -72,9 +78,10 @@ type run struct {
 
 // handle calls the handlers and sees to it that there is an answer.
 func (r *run) handle() {
-	if r.parts&partLimit == 0 || r.limit() {
-		r.c.Next()
+	if r.parts&partLimit != 0 {
+		r.limit()
 	}
+	r.c.Next()
 	if r.parts&partRespond != 0 {
 		r.respond()
 	}
@@ -101,24 +108,42 @@ func (r *run) end() {
 	}
 }
 
-// limit holds the body to its limit. It reports false when the request has been refused.
-func (r *run) limit() bool {
+// limit enforces the limit of the body. If the declared length is over it, the middleware of the
+// application runs, and sees that, but not the handler.
+func (r *run) limit() {
 	limit := r.maxBody
 	if own, ok := r.routeMaxBody[r.c.FullPath()]; ok {
 		limit = own
 	}
 	req := r.c.Request
-	if limit < 0 || req.ContentLength >= 0 && req.ContentLength <= limit {
-		return true // the server reads no more than the declared length
-	}
-	if req.ContentLength < 0 {
+	r.countBody(req, &r.bodies, limit)
+	switch {
+	case r.counted.budget != nil && !r.bodies.has(req.ContentLength):
+		r.refuse(overloaded())
+	case limit < 0 || req.ContentLength >= 0 && req.ContentLength <= limit: // the server reads no more than the declared length
+	case req.ContentLength < 0:
 		req.Body = http.MaxBytesReader(innermost(r.c.Writer), req.Body, limit)
-		return true
+	default:
+		message := xError.ErrMessage("at most " + strconv.FormatInt(limit, 10) + " bytes are accepted")
+		r.refuse(xError.Wrap(xError.PayloadTooLarge, message, &http.MaxBytesError{Limit: limit}))
 	}
-	message := xError.ErrMessage("at most " + strconv.FormatInt(limit, 10) + " bytes are accepted")
-	xResult.AbortError(r.c, xError.PayloadTooLarge, message, nil)
-	return false
 }
+
+// refuse answers with err instead of calling the handler.
+func (r *run) refuse(err error) {
+	r.refused = err
+	r.c.Request.Body = refusedBody{err}
+	dropHandler(r.c)
+}
+
+// refusedBody is a body of which nothing is read.
+type refusedBody struct{ err error }
+
+// Read returns why.
+func (b refusedBody) Read([]byte) (int, error) { return 0, b.err }
+
+// Close does nothing: the server closes what it has.
+func (refusedBody) Close() error { return nil }
 
 // innermost returns the server's own writer: it is the one that http.MaxBytesReader can tell to close
 // the connection.

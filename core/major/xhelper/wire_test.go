@@ -233,7 +233,7 @@ func TestAccessLogLevels(t *testing.T) {
 		engine.GET(path, func(c *gin.Context) { _ = c.Error(xError.New(code, "for the client")) })
 	}
 	engine.GET("/healthz", success)
-	for path, want := range map[string]string{"/404": "warn", "/502": "error", "/healthz/bad": "error", "/healthz": ""} {
+	for path, want := range map[string]string{"/404": "info", "/502": "error", "/healthz/bad": "error", "/healthz": ""} {
 		before := len(log.with(t, "request"))
 		do(engine, http.MethodGet, path)
 		lines := log.with(t, "request")[before:]

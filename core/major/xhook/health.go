@@ -2,6 +2,7 @@ package xhook
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -11,10 +12,20 @@ import (
 const CheckTimeout = 2 * time.Second
 
 // HealthChecker is implemented by a node that takes part in the readiness of its service. A nil error is
-// health. It is called from any goroutine, and its context ends after CheckTimeout.
+// health, and so is that of Degraded. It is called from any goroutine, and its context ends after CheckTimeout.
 type HealthChecker interface {
 	CheckHealth(ctx context.Context) error
 }
+
+// Degraded returns the error of a health check whose node works, but is impaired: its service stays
+// ready, and the state, one word such as "saturated", is reported.
+func Degraded(state string) error { return &degradedError{state} }
+
+// degradedError is the error of Degraded.
+type degradedError struct{ state string }
+
+// Error implements error.
+func (e *degradedError) Error() string { return "degraded: " + e.state }
 
 // Health is the outcome of one check.
 type Health struct {
@@ -22,6 +33,8 @@ type Health struct {
 	Name string
 	// OK is true where Err is nil.
 	OK bool
+	// State is that of Degraded, else empty.
+	State string
 	// Latency is how long the caller waited for this check.
 	Latency time.Duration
 	// Err says what is wrong. It is for the log: its text may name hosts and users.
@@ -78,11 +91,20 @@ func (l *Lifecycle) Check(ctx context.Context) []Health {
 		wg.Go(func() {
 			start := time.Now()
 			err := c.ask(ctx)
-			out[i] = Health{Name: c.name, OK: err == nil, Latency: time.Since(start), Err: err}
+			out[i] = healthOf(c.name, err)
+			out[i].Latency = time.Since(start)
 		})
 	}
 	wg.Wait()
 	return out
+}
+
+// healthOf returns what the error of a check means.
+func healthOf(name string, err error) Health {
+	if d := (*degradedError)(nil); errors.As(err, &d) {
+		return Health{Name: name, OK: true, State: d.state}
+	}
+	return Health{Name: name, OK: err == nil, Err: err}
 }
 
 // ask waits for the run under way, or for a new one, as long as ctx lasts.

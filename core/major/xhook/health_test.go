@@ -3,6 +3,7 @@ package xhook_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -106,5 +107,15 @@ func TestPanicInACheckIsBadHealth(t *testing.T) {
 	l.AddHealth("a", func(context.Context) error { panic("no") })
 	if h := l.Check(t.Context())[0]; h.OK || h.Err == nil {
 		t.Errorf("check = %+v, want an error", h)
+	}
+}
+
+func TestDegraded(t *testing.T) {
+	l := xHook.New()
+	l.AddHealth("pool", func(context.Context) error { return fmt.Errorf("node: %w", xHook.Degraded("saturated")) })
+	got := l.Check(t.Context())[0]
+	got.Latency = 0
+	if want := (xHook.Health{Name: "pool", OK: true, State: "saturated"}); got != want {
+		t.Errorf("Check = %+v, want %+v", got, want)
 	}
 }

@@ -48,6 +48,7 @@ const (
 	UserAgent                   Header = "User-Agent"
 	Vary                        Header = "Vary"
 	WWWAuthenticate             Header = "Www-Authenticate"
+	XContentTypeOptions         Header = "X-Content-Type-Options"
 	XForwardedFor               Header = "X-Forwarded-For"
 	XForwardedHost              Header = "X-Forwarded-Host"
 	XForwardedProto             Header = "X-Forwarded-Proto"

@@ -28,7 +28,7 @@ func TestHeadersAreInTheFormOfMapKeys(t *testing.T) {
 		xHttp.ContentDisposition, xHttp.ContentEncoding, xHttp.ContentLanguage, xHttp.ContentLength, xHttp.ContentType,
 		xHttp.Cookie, xHttp.ETag, xHttp.IfMatch, xHttp.IfModifiedSince, xHttp.IfNoneMatch, xHttp.LastModified,
 		xHttp.Location, xHttp.Origin, xHttp.Referer, xHttp.RefreshToken, xHttp.RequestUUID, xHttp.RetryAfter,
-		xHttp.SetCookie, xHttp.UserAgent, xHttp.Vary, xHttp.WWWAuthenticate, xHttp.XForwardedFor, xHttp.XForwardedHost,
+		xHttp.SetCookie, xHttp.UserAgent, xHttp.Vary, xHttp.WWWAuthenticate, xHttp.XContentTypeOptions, xHttp.XForwardedFor, xHttp.XForwardedHost,
 		xHttp.XForwardedProto, xHttp.XRealIP, xHttp.XRequestedWith,
 	} {
 		if got := http.CanonicalHeaderKey(h.String()); got != h.String() {

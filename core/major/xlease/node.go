@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	randv2 "math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +35,7 @@ type nodeLeaser struct {
 	leases *Leases
 	ttl    time.Duration
 	now    func() time.Time
+	layout *xSnowflake.Layout // nil: unknown
 }
 
 // String says for people where numbers come from.
@@ -44,16 +47,69 @@ func (n nodeLeaser) WithClock(now func() time.Time) xSnowflake.Leaser {
 	return n
 }
 
-// Lease implements xSnowflake.Leaser.
+// WithLayout implements xSnowflake.LayoutAware.
+func (n nodeLeaser) WithLayout(l xSnowflake.Layout) xSnowflake.Leaser {
+	n.layout = &l
+	return n
+}
+
+// Prepare implements xSnowflake.Preparer. On a backend that forgets it starts the records of NodeName, by
+// taking a slot that is no number for a moment; a number may be that of a forgotten holder. The first holder waits for those who may have been forgotten before the records
+// began, so that wait starts with the process and not with its first id. A failure costs the wait only.
+func (n nodeLeaser) Prepare(ctx context.Context) error {
+	if n.leases.Traits().Durable {
+		return nil
+	}
+	lease, err := n.leases.Lease(ctx, NodeName, touchTTL, WithSlotRange(touchSlot, 2), WithManualRenewal(), WithMark(0, math.MaxInt64))
+	if err == nil {
+		lease.SetMark(lease.Mark())
+		err = lease.Release(ctx)
+	}
+	if err != nil && !errors.Is(err, ErrHeld) {
+		n.leases.log.Warn(ctx, "the records of node IDs start with the first id", slog.Any("error", err))
+	}
+	return nil
+}
+
+// The slots that Prepare takes, which no layout has, and how long one stays taken if the process ends there.
+const (
+	touchSlot = 1 << 16
+	touchTTL  = time.Second
+)
+
+// Lease implements xSnowflake.Leaser. If every number is held, it waits for the TTL and one more poll: by
+// then the numbers of processes that crashed before are free.
 func (n nodeLeaser) Lease(ctx context.Context, first, count int) (xSnowflake.Lease, error) {
+	waiting, cancel := context.WithTimeout(ctx, n.ttl+maxPoll)
+	defer cancel()
+	for poll := minPause; ; poll = min(poll*2, maxPoll) {
+		lease, err := n.try(ctx, first, count)
+		if !errors.Is(err, ErrHeld) && !errors.Is(err, errOtherLayout) {
+			return lease, err
+		}
+		if poll == minPause {
+			n.leases.log.Notice(ctx, "waiting for a node ID", slog.Duration("at_most", n.ttl), slog.Any("error", err))
+		}
+		if sleep(waiting, poll/2+randv2.N(poll/2+1)) { //nolint:gosec // a spread is no secret
+			continue
+		}
+		if errors.Is(err, ErrHeld) {
+			err = fmt.Errorf("%w: all %d are held in %s (stop one, set %s and %s%s)", xSnowflake.ErrNoSlot, count,
+				n.leases, xEnv.SnowflakeDatacenterID, xEnv.SnowflakeNodeID, xSnowflake.MoreNodes(count))
+		}
+		return nil, errors.Join(err, context.Cause(ctx))
+	}
+}
+
+// try takes a number that is free now.
+func (n nodeLeaser) try(ctx context.Context, first, count int) (xSnowflake.Lease, error) {
+	if err := n.joinLayout(ctx); err != nil {
+		return nil, err
+	}
 	asked := n.now()
 	mark := n.mark(asked)
 	lease, err := n.leases.Lease(ctx, NodeName, n.ttl, WithSlotRange(first, count), WithManualRenewal(), WithMark(mark, asked.UnixMilli()))
-	switch {
-	case errors.Is(err, ErrHeld):
-		return nil, fmt.Errorf("%w: all %d are held in %s (stop one, set %s and %s, or choose a layout with more)",
-			xSnowflake.ErrNoSlot, count, n.leases, xEnv.SnowflakeDatacenterID, xEnv.SnowflakeNodeID)
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
 	l := &nodeLease{leaser: n, lease: lease, mark: max(mark, lease.Mark()), notBefore: time.UnixMilli(lease.Mark())}
@@ -98,6 +154,9 @@ func (l *nodeLease) ValidUntil() time.Time { return *l.until.Load() }
 
 // Renew implements xSnowflake.Lease. The mark is at the backend before ValidUntil grows.
 func (l *nodeLease) Renew(ctx context.Context) error {
+	if err := l.leaser.joinLayout(ctx); err != nil {
+		return nodeError(err)
+	}
 	asked := l.leaser.now()
 	l.mark = max(l.mark, l.leaser.mark(asked))
 	l.lease.SetMark(l.mark)
@@ -126,7 +185,7 @@ func (l *nodeLease) Record(until time.Time) error {
 
 // nodeError gives a loss the name that it has for nodes.
 func nodeError(err error) error {
-	if errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) {
+	if errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) || errors.Is(err, errOtherLayout) {
 		return fmt.Errorf("%w: %w", xSnowflake.ErrLeaseLost, err)
 	}
 	return err

@@ -184,7 +184,7 @@ func TestTheFirstStartWaitsWhateverTheNodeRidesOut(t *testing.T) {
 			l, s := newLeases(t)
 			s.traits, s.late = &driver.Traits{Scope: driver.Cluster, Name: "fake"}, tc.late
 			start := time.Now()
-			time.AfterFunc(tc.late, func() { s.set(func(s *shaky) { s.late = 0 }) })
+			time.AfterFunc(tc.late/2, func() { s.set(func(s *shaky) { s.late = 0 }) }) // of the first call alone
 			n := newNode(t, l, xSnowflake.WithMaxBackward(tc.rides))
 			if took := time.Since(start); took != tc.wait {
 				t.Errorf("the start of a node that rides out %v took %v, want %v", tc.rides, took, tc.wait)
@@ -293,5 +293,39 @@ func TestANodeMovesFromAFileToALeaseUnderLoad(t *testing.T) {
 			}
 			seen[id] = true
 		}
+	}
+}
+
+// The wait for those who may have been forgotten starts when the node is made.
+func TestNodeLeaser_Prepare(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		first      time.Duration // the first id, after the start
+		start, ids time.Duration // how long both take
+	}{
+		{name: "an id at once waits as before", ids: 16 * time.Second},
+		{name: "an id after a while waits for the rest", first: 10 * time.Second, ids: 6 * time.Second},
+		{name: "an id after the TTL waits for nothing", first: 20 * time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, s := newLeases(t)
+				s.traits = &driver.Traits{Scope: driver.Cluster, Name: "fake"}
+				start := time.Now()
+				n := newNode(t, l, xSnowflake.WithLeaseOnFirstUse())
+				if took := time.Since(start); took != tc.start {
+					t.Errorf("the start took %v, want %v", took, tc.start)
+				}
+				<-time.After(tc.first)
+				asked := time.Now()
+				id := n.MustGenerate()
+				if took := time.Since(asked); took < tc.ids || took > tc.ids+time.Second {
+					t.Errorf("the first id took %v, want %v", took, tc.ids)
+				}
+				if timeOf(id).Before(start.Add(20 * time.Second)) {
+					t.Errorf("the first id is of %v after the start, in the time of one who was forgotten", timeOf(id).Sub(start))
+				}
+			})
+		})
 	}
 }

@@ -99,6 +99,18 @@ func (l *Leases) String() string {
 	return fmt.Sprintf("%s, between all of one %s", t.Name, t.Scope)
 }
 
+// Prepare sets up what the backend needs for leases, such as its table. The first lease does so by itself;
+// an application that is certain to need one learns of a failure earlier.
+func (l *Leases) Prepare(ctx context.Context) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
+	if p, ok := l.backend.(driver.Preparer); ok {
+		return p.Prepare(ctx)
+	}
+	return nil
+}
+
 // LeaseOption changes one request for a lease.
 type LeaseOption func(*request)
 

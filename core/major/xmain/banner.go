@@ -76,7 +76,7 @@ func routes(engine *gin.Engine) [][2]string {
 
 // application returns the name and the version of the program.
 func application() (name, version string) {
-	name, version = xEnv.String(xEnv.AppName), xEnv.String(xEnv.AppVersion)
+	name, version = xEnv.ApplicationName(), xEnv.String(xEnv.AppVersion)
 	if version != "" {
 		return name, version
 	}

@@ -162,11 +162,11 @@ func TestShutdownHookIsCutOffWithTheRequestsAndTasksHaveTheirGrace(t *testing.T)
 	if err != nil && strings.Contains(err.Error(), "tasks are still running") {
 		t.Errorf("RunContext = %v, want the task to have ended", err)
 	}
-	if took := time.Since(began); took > shortly+2*time.Second {
+	if took := time.Since(began); took > shortly+20*time.Second {
 		t.Errorf("the stop took %s", took)
 	}
 	least := shortly - s.Settings().Reserve()
-	if got := (<-deadline).Sub(began); got < least || got >= shortly+2*time.Second {
+	if got := (<-deadline).Sub(began); got < least || got >= shortly+20*time.Second {
 		t.Errorf("deadline of the hook = %s after the stop began, want that of the requests, %s", got, least)
 	}
 	if tr.String() != "task" {

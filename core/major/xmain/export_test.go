@@ -24,7 +24,7 @@ func SetTerminal(w io.Writer) (restore func()) {
 
 // Wrap returns l as the Runner serves it, and what makes it refuse new connections.
 func Wrap(l net.Listener) (wrapped net.Listener, refuse func(context.Context)) {
-	w := newListener(l)
+	w := newListener(l, 0)
 	return w, w.refuse
 }
 
@@ -36,3 +36,6 @@ func Listen(ctx context.Context, addr string) (l net.Listener, refuse func(conte
 	}
 	return own, own.refuse, nil
 }
+
+// WithWriteTimeout is what every accepted connection passes through.
+var WithWriteTimeout = withWriteTimeout

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 // flight counts what is under way.
@@ -44,14 +46,17 @@ func (f *flight) wait(ctx context.Context) (left int64) {
 // arrivals counts the connections whose first request has not reached its handler. net/http drops a request that it
 // reads while it shuts down; so these are waited for first.
 type arrivals struct {
-	flight *flight
-	conns  sync.Map // net.Conn to *arrival
+	flight  *flight
+	streams *streams
+	conns   sync.Map // net.Conn to *arrival
 }
 
 // arrival is one connection; it lands once.
 type arrival struct {
-	flight *flight
-	landed atomic.Bool
+	flight   *flight
+	landed   atomic.Bool
+	hijacked atomic.Bool // by the handler that runs
+	request  inflight    // the one that it carries, if it is no HTTP/2 connection
 }
 
 func (a *arrival) land() {
@@ -71,14 +76,21 @@ func (a *arrivals) watch(s *http.Server) {
 			ctx = connContext(ctx, c)
 		}
 		arr := &arrival{flight: a.flight}
+		arr.request.conn = c
+		ctx, arr.request.cancel = context.WithCancelCause(ctx)
 		a.flight.enter()
 		a.conns.Store(c, arr)
+		ctx = xHelper.WithStreamReport(ctx, func() { a.streams.add(&arr.request) })
 		return context.WithValue(ctx, arrivalKey{}, arr)
 	}
 	s.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateClosed || state == http.StateHijacked {
-			if arr, ok := a.conns.LoadAndDelete(c); ok {
-				arr.(*arrival).land() //nolint:forcetypeassert // nothing else is stored
+			if v, ok := a.conns.LoadAndDelete(c); ok {
+				arr := v.(*arrival) //nolint:forcetypeassert // nothing else is stored
+				arr.land()
+				if arr.hijacked.Store(state == http.StateHijacked); state == http.StateClosed {
+					arr.request.cancel(nil)
+				}
 			}
 		}
 		if connState != nil {
@@ -87,9 +99,14 @@ func (a *arrivals) watch(s *http.Server) {
 	}
 }
 
-// landed notes that a request of its connection has reached the handler.
-func landed(req *http.Request) {
-	if arr, ok := req.Context().Value(arrivalKey{}).(*arrival); ok {
-		arr.land()
+// leave is called when a handler has returned. The context of a hijacked connection ends with it.
+func (a *arrival) leave() {
+	if a.hijacked.Load() {
+		a.request.cancel(nil)
 	}
+}
+
+// arrivalOf returns the connection of a request.
+func arrivalOf(req *http.Request) *arrival {
+	return req.Context().Value(arrivalKey{}).(*arrival) //nolint:forcetypeassert // set for every connection
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	xReg "github.com/plinthgo/plinth/core/major/xreg"
 )
@@ -12,7 +13,7 @@ import (
 // listen opens the address of the service.
 func listen(ctx context.Context, s xReg.Settings) (*listener, error) {
 	if s.Listener != nil {
-		return newListener(s.Listener), nil
+		return newListener(s.Listener, s.WriteTimeout), nil
 	}
 	var c net.ListenConfig
 	c.SetMultipathTCP(false) // which Go has on by default, and in which pending cannot keep the promise of a listener
@@ -20,13 +21,14 @@ func listen(ctx context.Context, s xReg.Settings) (*listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("xmain: PLINTH_HOST and PLINTH_PORT: cannot listen on %s: %w", s.Address, err)
 	}
-	return newListener(l), nil
+	return newListener(l, s.WriteTimeout), nil
 }
 
 // listener is a net.Listener that can refuse new connections before it is closed. Then no connection is lost that the
 // kernel has completed and nobody has accepted yet, which would otherwise be reset.
 type listener struct {
 	net.Listener
+	writeTimeout time.Duration // of the connections
 
 	once   sync.Once
 	dry    sync.Once
@@ -39,8 +41,8 @@ type listener struct {
 	err     error      // of the inner Close
 }
 
-func newListener(l net.Listener) *listener {
-	return &listener{Listener: l, empty: make(chan struct{}), closed: make(chan struct{})}
+func newListener(l net.Listener, writeTimeout time.Duration) *listener {
+	return &listener{Listener: l, writeTimeout: writeTimeout, empty: make(chan struct{}), closed: make(chan struct{})}
 }
 
 // Accept implements net.Listener, for one goroutine. Once new connections are refused it returns those that were waiting,
@@ -48,12 +50,12 @@ func newListener(l net.Listener) *listener {
 func (l *listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err == nil {
-		return c, nil
+		return withWriteTimeout(c, l.writeTimeout), nil
 	}
 	c, refuses := l.next()
 	switch {
 	case c != nil:
-		return c, nil
+		return withWriteTimeout(c, l.writeTimeout), nil
 	case !refuses:
 		return nil, err
 	}

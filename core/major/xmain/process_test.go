@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,9 @@ var programs = map[string]func(){
 	"signal between":                 func() { signalBetween(1) },
 	"two signals between":            func() { signalBetween(2) },
 	"signal in the start hook":       signalInTheStartHook,
+	"blocked logger":                 blockedLogger,
+	"stubborn start":                 stubbornStart,
+	"ignored hangup":                 func() { signal.Ignore(syscall.SIGHUP); serve() },
 	"slow start": func() {
 		serveNodes([]xRegNode.RegNodeList{{Key: "closes", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}, {
 			Key: "slow", Node: func(ctx context.Context) (any, error) {
@@ -95,6 +99,14 @@ type process struct {
 // play starts a program with an environment of its own.
 func play(t *testing.T, name string, env ...string) *process {
 	t.Helper()
+	p, pipe := prepareProgram(t, name, env...)
+	go p.read(bufio.NewScanner(pipe))
+	return p
+}
+
+// prepareProgram starts a program whose output nobody reads yet.
+func prepareProgram(t *testing.T, name string, env ...string) (*process, io.Reader) {
+	t.Helper()
 	p := &process{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan string, 10000)}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append([]string{
@@ -109,16 +121,18 @@ func play(t *testing.T, name string, env ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		defer close(p.lines)
-		for scan := bufio.NewScanner(pipe); scan.Scan(); {
-			p.mu.Lock()
-			p.out.WriteString(scan.Text() + "\n")
-			p.mu.Unlock()
-			p.lines <- scan.Text()
-		}
-	}()
-	return p
+	return p, pipe
+}
+
+// read reads the output to its end.
+func (p *process) read(scan *bufio.Scanner) {
+	defer close(p.lines)
+	for scan.Scan() {
+		p.mu.Lock()
+		p.out.WriteString(scan.Text() + "\n")
+		p.mu.Unlock()
+		p.lines <- scan.Text()
+	}
 }
 
 // output returns what the program has written.

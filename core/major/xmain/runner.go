@@ -33,7 +33,8 @@ type runner struct {
 
 	requests       context.Context //nolint:containedctx // the base of every request's context
 	cancelRequests context.CancelCauseFunc
-	flight         *flight // requests that are being answered, also those whose connection was hijacked
+	flight         *flight // requests that are being answered, without the streams
+	streams        *streams
 	arrivals       arrivals
 	draining       atomic.Bool
 	handler        http.Handler
@@ -52,6 +53,8 @@ func newRunner(reg *xReg.Reg, log *xLog.LogNamedLogger, tasks []Task) *runner {
 		reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks,
 		flight: newFlight(), arrivals: arrivals{flight: newFlight()},
 	}
+	r.streams = newStreams(r.flight)
+	r.arrivals.streams = r.streams
 	r.wanted, r.want = context.WithCancelCause(r.app)
 	r.requests, r.cancelRequests = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
 	r.patience, r.giveUp = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
@@ -70,6 +73,7 @@ func (r *runner) live(opts []xOption.Option) error {
 	if err == nil {
 		reason, err = r.wait()
 	}
+	r.want(errStopping) // which starts the watchdog
 	r.log.Notice(r.app, "stopping", slog.String("reason", reason))
 	began = time.Now()
 	err = errors.Join(err, r.stop())
@@ -79,6 +83,9 @@ func (r *runner) live(opts []xOption.Option) error {
 	r.log.Notice(r.app, "stopped", slog.Duration("took", time.Since(began)))
 	return err
 }
+
+// errStopping is the cause of a stop that neither a signal nor a caller has begun.
+var errStopping = errors.New("the application fails")
 
 // start takes the application to the point at which it reports ready.
 func (r *runner) start(opts []xOption.Option, began time.Time) error {
@@ -129,6 +136,7 @@ func (r *runner) serve(l *listener) {
 	server.BaseContext = func(net.Listener) context.Context { return r.requests }
 	server.ErrorLog = slog.NewLogLogger(boundHandler{xLog.WithName(xLog.NamedHTTP).Slog().Handler(), r.app}, slog.LevelWarn)
 	r.arrivals.watch(server)
+	leaveHijacked(server)
 	r.server.Store(server)
 	r.running.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -143,9 +151,11 @@ var closing = []string{"close"}
 // answer answers one request. While the service drains, clients are told to close their connections, so that none of them
 // is about to send when the connection closes.
 func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
-	r.flight.enter()
-	defer r.flight.leave()
-	landed(req)
+	conn := arrivalOf(req)
+	req, leave := r.streams.begin(req, conn)
+	defer conn.leave()
+	defer leave()
+	conn.land()
 	if r.draining.Load() {
 		w.Header()["Connection"] = closing
 	}

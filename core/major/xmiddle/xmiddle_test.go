@@ -27,7 +27,7 @@ func TestResponseMiddlewareAnswersInBareGin(t *testing.T) {
 	engine.GET("/204", func(c *gin.Context) { c.Status(http.StatusNoContent) })
 	wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusBadRequest, "EXISTED")
 	wantOutput(t, do(engine, http.MethodGet, "/bare"), http.StatusTooManyRequests, "TOO_MANY_REQUESTS")
-	wantOutput(t, do(engine, http.MethodGet, "/nothing"), http.StatusBadRequest, "DEVELOPER_ERROR")
+	wantOutput(t, do(engine, http.MethodGet, "/nothing"), http.StatusInternalServerError, "DEVELOPER_ERROR")
 	wantOutput(t, do(engine, http.MethodGet, "/nowhere"), http.StatusNotFound, "PAGE_NOT_FOUND")
 	if w := do(engine, http.MethodGet, "/204"); w.Code != http.StatusNoContent || w.Body.Len() != 0 {
 		t.Errorf("got %d %q, want an empty 204", w.Code, w.Body)

@@ -22,6 +22,17 @@ type PageRequest struct {
 	Sort string `json:"sort" form:"sort"`
 }
 
+// StrictPageRequest is a PageRequest whose values are refused, not corrected, if they are out of bounds: bound
+// from the query, page=0, size=1000 and sort=up are errors of the client. Missing values are the defaults.
+type StrictPageRequest struct {
+	Page int    `json:"page" form:"page,default=1"   binding:"min=1"`
+	Size int    `json:"size" form:"size,default=20"  binding:"min=1,max=200"`
+	Sort string `json:"sort" form:"sort,default=asc" binding:"oneof=asc desc"`
+}
+
+// PageRequest returns the request in the form that the other functions accept.
+func (r StrictPageRequest) PageRequest() PageRequest { return PageRequest(r) }
+
 // Normalize returns the request with every field within its bounds.
 func (r PageRequest) Normalize() PageRequest {
 	n := PageRequest{Page: max(r.Page, 1), Size: min(r.Size, MaxPageSize), Sort: "asc"}

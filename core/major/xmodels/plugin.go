@@ -1,6 +1,7 @@
 package xmodels
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -10,20 +11,25 @@ import (
 	"gorm.io/gorm/schema"
 
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // Plugin is the gorm plugin that sets ids before an insert and checks versions at an update. xDB.Open
 // registers it; use it with db.Use where a *gorm.DB was opened otherwise.
-type Plugin struct{}
+type Plugin struct {
+	// Node returns the id node for statements whose context carries none; it may be nil, and return nil.
+	// Without it they use the node of the process.
+	Node func() *xSnowflake.Node
+}
 
 // Name implements gorm.Plugin.
 func (Plugin) Name() string { return "plinth:models" }
 
 // Initialize implements gorm.Plugin. The id is there before the hooks of the entity run.
-func (Plugin) Initialize(db *gorm.DB) error {
+func (p Plugin) Initialize(db *gorm.DB) error {
 	cb := db.Callback()
 	return errors.Join(
-		cb.Create().Before("gorm:before_create").Register("plinth:id", setIDs),
+		cb.Create().Before("gorm:before_create").Register("plinth:id", p.setIDs),
 		cb.Create().After("plinth:id").Before("gorm:before_create").Register("plinth:first_version", setFirstVersions),
 		cb.Update().Before("gorm:update").After("gorm:save_before_associations").Register("plinth:version", beginVersion),
 		cb.Update().After("gorm:update").Before("gorm:save_after_associations").Register("plinth:version_check", checkVersion),
@@ -34,7 +40,7 @@ var snowflakeType = reflect.TypeFor[xSnowflake.SnowflakeID]()
 
 // setIDs gives every entity of an insert that has no id a new one. Entities whose primary key is no
 // SnowflakeID, and maps, are left alone.
-func setIDs(db *gorm.DB) {
+func (p Plugin) setIDs(db *gorm.DB) {
 	if db.Error != nil || db.Statement.Schema == nil {
 		return
 	}
@@ -52,7 +58,7 @@ func setIDs(db *gorm.DB) {
 		return !key.ReflectValueOf(db.Statement.Context, row).IsZero()
 	})
 	if len(rows) > 0 {
-		_ = db.AddError(generate(db, key, rows))
+		_ = db.AddError(p.generate(db, key, rows))
 	}
 }
 
@@ -81,12 +87,16 @@ func rowsOf(db *gorm.DB, rows []reflect.Value) ([]reflect.Value, error) {
 }
 
 // generate sets the ids of rows, one call of the node for each run of rows of the same gene.
-func generate(db *gorm.DB, key *schema.Field, rows []reflect.Value) error {
+func (p Plugin) generate(db *gorm.DB, key *schema.Field, rows []reflect.Value) error {
 	ctx := db.Statement.Context
-	node, xerr := xSnowflake.GetNode(ctx)
-	if xerr != nil {
+	if xSnowflake.NodeOf(ctx) == nil && p.Node != nil {
+		if node := p.Node(); node != nil {
+			ctx = context.WithValue(ctx, xCtx.SnowflakeNodeKey, node)
+		}
+	}
+	if _, err := xSnowflake.GetNode(ctx); err != nil {
 		return fmt.Errorf("xmodels: no id for %s: the statement's context carries no id node "+
-			"(use xDB.GetDB or db.WithContext): %w", db.Statement.Schema.Name, xerr)
+			"(use xDB.GetDB or db.WithContext): %w", db.Statement.Schema.Name, err)
 	}
 	ids := make([]xSnowflake.SnowflakeID, len(rows))
 	for from := 0; from < len(rows); {
@@ -94,7 +104,7 @@ func generate(db *gorm.DB, key *schema.Field, rows []reflect.Value) error {
 		for to < len(rows) && geneOf(rows[to]) == gene {
 			to++
 		}
-		if err := node.NextN(ids[from:to], gene); err != nil {
+		if err := xSnowflake.GenerateSnowflakeIDs(ctx, ids[from:to], gene); err != nil {
 			return fmt.Errorf("xmodels: ids for %s: %w", db.Statement.Schema.Name, err)
 		}
 		from = to

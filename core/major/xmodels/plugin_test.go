@@ -1,17 +1,21 @@
 package xmodels_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/utils/tests"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xModels "github.com/plinthgo/plinth/core/major/xmodels"
 )
 
@@ -245,4 +249,59 @@ func TestRestoreSeesDeletedRows(t *testing.T) {
 	if got := tx.Statement.SQL.String(); got != want || tx.Error != nil {
 		t.Errorf("statement = %s, %v; want %s", got, tx.Error, want)
 	}
+}
+
+// lostLeaser has no number for anyone.
+type lostLeaser struct{}
+
+func (lostLeaser) Lease(context.Context, int, int) (xSnowflake.Lease, error) {
+	return nil, fmt.Errorf("%w: held by others", xSnowflake.ErrNoSlot)
+}
+
+func TestPlugin_Node(t *testing.T) {
+	newNode := func(opts ...xSnowflake.Option) *xSnowflake.Node {
+		n, err := xSnowflake.NewNode(opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = n.Close() })
+		return n
+	}
+	database := func(n *xSnowflake.Node) *gorm.DB {
+		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, SkipDefaultTransaction: true})
+		if err == nil {
+			err = db.Use(xModels.Plugin{Node: func() *xSnowflake.Node { return n }})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	own, other, process := newNode(xSnowflake.WithNodeID(1)), newNode(xSnowflake.WithNodeID(2)), newNode(xSnowflake.WithNodeID(3))
+	withOther := context.WithValue(t.Context(), xCtx.SnowflakeNodeKey, other)
+	for _, tc := range []struct {
+		name string
+		db   *gorm.DB
+		ctx  context.Context //nolint:containedctx // a case
+		want int
+	}{
+		{name: "that of the context first", db: database(own), ctx: withOther, want: 2},
+		{name: "that of the database if the context has none", db: database(own), ctx: context.Background(), want: 1},
+		{name: "that of the process if neither has one", db: database(nil), ctx: context.Background(), want: 3},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			defer xSnowflake.SetDefault(process)()
+			var u user
+			if err := tc.db.WithContext(tc.ctx).Create(&u).Error; err != nil || u.ID.NodeID() != tc.want {
+				t.Errorf("id of node %d, %v; want %d", u.ID.NodeID(), err, tc.want)
+			}
+		})
+	}
+	t.Run("a number that is lost or not to be had is SERVICE_UNAVAILABLE", func(t *testing.T) {
+		lost := newNode(xSnowflake.WithLeaser(lostLeaser{}), xSnowflake.WithLeaseOnFirstUse())
+		err := database(lost).Create(&user{}).Error
+		if !errors.Is(err, xSnowflake.ErrNoSlot) || xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
+			t.Errorf("error = %v with the code %v, want SERVICE_UNAVAILABLE", err, xError.From(err).GetErrorCode())
+		}
+	})
 }

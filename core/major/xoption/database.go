@@ -9,6 +9,7 @@ import (
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
 	xLease "github.com/plinthgo/plinth/core/major/xlease"
 	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
@@ -70,7 +71,13 @@ func databasePhase(p *Plan) Phase {
 		Close: func(_ context.Context, value any) error {
 			return xDB.Close(database(value))
 		},
-		Health: func(ctx context.Context, value any) error { return xDB.CheckHealth(ctx, database(value)) },
+		Health: func(ctx context.Context, value any) error {
+			db := database(value)
+			if err := xDB.CheckHealth(ctx, db); err != nil || !xDB.Saturated(db) {
+				return err
+			}
+			return xHook.Degraded("saturated")
+		},
 		Describe: func(any) string {
 			c, err := config()
 			if err != nil {

@@ -3,6 +3,7 @@ package xoption
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"time"
@@ -32,7 +33,7 @@ func WithListener(l net.Listener) Option {
 }
 
 // WithServer changes the HTTP server: ReadHeaderTimeout, ReadTimeout, IdleTimeout and MaxHeaderBytes have their defaults or
-// what the environment says, WriteTimeout is none because it would cut streams. Handler, BaseContext and ErrorLog are
+// what the environment says. WriteTimeout, which bounds a whole response, replaces PLINTH_WRITE_TIMEOUT, and cuts streams. Handler, BaseContext and ErrorLog are
 // set afterwards.
 func WithServer(change func(*http.Server)) Option {
 	return func(p *Plan) { p.Server = appendFunc(p, "WithServer", p.Server, change) }
@@ -47,6 +48,31 @@ func WithMaxBodyBytes(n int64) Option {
 		n = -1 // what the middleware takes for no limit
 	}
 	return WithServe(func(c *xHelper.Config) { c.MaxBodyBytes = n })
+}
+
+// WithRequestTimeout ends the context of a request after d, whatever PLINTH_REQUEST_TIMEOUT says; 0 is no limit.
+func WithRequestTimeout(d time.Duration) Option {
+	if d < 0 {
+		return func(p *Plan) { p.Problem(fmt.Errorf("xoption: WithRequestTimeout: %s is negative", d)) }
+	}
+	if d == 0 {
+		d = -1 // no limit to the middleware
+	}
+	return WithServe(func(c *xHelper.Config) { c.RequestTimeout = d })
+}
+
+// WithRouteRequestTimeout is WithRequestTimeout for the routes with this pattern, such as "/reports/:id".
+func WithRouteRequestTimeout(route string, d time.Duration) Option {
+	if d < 0 {
+		return func(p *Plan) { p.Problem(fmt.Errorf("xoption: WithRouteRequestTimeout: %s: %s is negative", route, d)) }
+	}
+	return WithServe(func(c *xHelper.Config) {
+		c.RouteRequestTimeout = maps.Clone(c.RouteRequestTimeout)
+		if c.RouteRequestTimeout == nil {
+			c.RouteRequestTimeout = map[string]time.Duration{}
+		}
+		c.RouteRequestTimeout[route] = d
+	})
 }
 
 // WithDrainDelay goes on serving for d after the stop has begun, whatever PLINTH_DRAIN_DELAY says.

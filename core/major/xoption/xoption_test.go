@@ -3,6 +3,7 @@ package xoption_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -174,6 +175,38 @@ func TestOptionsCollectInTheirOrder(t *testing.T) {
 	if *p.Health != (xOption.Health{LivePath: "/healthz", ReadyPath: "/readyz"}) {
 		t.Errorf("health = %+v", p.Health)
 	}
+}
+
+func TestWithRequestTimeout(t *testing.T) {
+	t.Run("0 is no limit", func(t *testing.T) {
+		for d, want := range map[time.Duration]time.Duration{0: -1, time.Second: time.Second} {
+			var c xHelper.Config
+			for _, change := range xOption.New(xOption.WithRequestTimeout(d)).Serve {
+				change(&c)
+			}
+			if c.RequestTimeout != want {
+				t.Errorf("WithRequestTimeout(%s) = %s, want %s", d, c.RequestTimeout, want)
+			}
+		}
+	})
+	t.Run("routes add up", func(t *testing.T) {
+		p := xOption.New(xOption.WithRouteRequestTimeout("/a", time.Second), xOption.WithRouteRequestTimeout("/b", 0))
+		var c xHelper.Config
+		for _, change := range p.Serve {
+			change(&c)
+		}
+		want := map[string]time.Duration{"/a": time.Second, "/b": 0}
+		if !maps.Equal(c.RouteRequestTimeout, want) {
+			t.Errorf("timeouts = %v, want %v", c.RouteRequestTimeout, want)
+		}
+	})
+	t.Run("a negative timeout is a problem", func(t *testing.T) {
+		for _, opt := range []xOption.Option{xOption.WithRequestTimeout(-1), xOption.WithRouteRequestTimeout("/a", -1)} {
+			if xOption.New(opt).Problems() == nil {
+				t.Error("a negative timeout was accepted")
+			}
+		}
+	})
 }
 
 func TestMaxBodyBytes0IsNoLimit(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	xValid "github.com/plinthgo/plinth/core/common/xvalid"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
 	xRoute "github.com/plinthgo/plinth/core/major/xroute"
 )
 
@@ -34,8 +35,11 @@ func (r *Reg) newEngine() {
 	e.RedirectTrailingSlash = false // gin answers such a redirect past all middleware: without an id, a log line, an envelope
 	e.RedirectFixedPath = false
 	_ = e.SetTrustedProxies(nil) // nil is no error
+	// Not X-Real-IP, which gin believes as well: a proxy that sets only the other header passes on what a
+	// client put there.
+	e.RemoteIPHeaders = []string{string(xHttp.XForwardedFor)}
 	r.bare = e.Group("/")
-	e.Use(func(c *gin.Context) { (*r.serve.Load())(c) })
+	e.Use(answerHead(e), func(c *gin.Context) { (*r.serve.Load())(c) })
 	e.NoRoute(xRoute.NoRoute)
 	e.NoMethod(xRoute.NoMethod)
 	r.Serve = e
@@ -68,17 +72,22 @@ func (r *Reg) build(done progress) error {
 func (r *Reg) serveConfig(proxies int) xHelper.Config {
 	exclude, _ := excludeURLs() // checked with the environment
 	c := xHelper.Config{
-		Base:         r.Init.Ctx,
-		EnableInput:  xEnv.Bool(xEnv.ContextEnableInput),
-		ExcludeURLs:  exclude,
-		MaxBodyBytes: xEnv.Int64(xEnv.MaxBodyBytes),
-		Debug:        r.settings.Debug,
-		Profile:      r.settings.Profile,
-		TrustProxies: proxies > 0,
-		Log:          xLog.WithName(xLog.NamedHTTP),
+		Base:                 r.Init.Ctx,
+		EnableInput:          xEnv.Bool(xEnv.ContextEnableInput),
+		ExcludeURLs:          exclude,
+		MaxBodyBytes:         xEnv.Int64(xEnv.MaxBodyBytes),
+		MaxInflightBodyBytes: xEnv.Int64(xEnv.MaxInflightBodyBytes),
+		RequestTimeout:       unlimited(xEnv.Duration(xEnv.RequestTimeout)),
+		Debug:                r.settings.Debug,
+		Profile:              r.settings.Profile,
+		TrustProxies:         proxies > 0,
+		Log:                  xLog.WithName(xLog.NamedHTTP),
 	}
 	if c.MaxBodyBytes == 0 {
 		c.MaxBodyBytes = -1 // no limit: for the middleware 0 is its default
+	}
+	if c.MaxInflightBodyBytes == 0 {
+		c.MaxInflightBodyBytes = -1
 	}
 	for _, change := range r.plan.Serve {
 		change(&c)

@@ -32,7 +32,7 @@ func TestUnknownPathAndMethodAnswerInTheEnvelope(t *testing.T) {
 		t.Errorf("unknown path = %d %s", w.Code, w.Body)
 	}
 	w = get(reg, "POST", "/ok")
-	if r := decode[xBase.BaseResponse](t, w); w.Code != http.StatusMethodNotAllowed || r.Output != "METHOD_NOT_ALLOWED" || w.Header().Get("Allow") != "GET" {
+	if r := decode[xBase.BaseResponse](t, w); w.Code != http.StatusMethodNotAllowed || r.Output != "METHOD_NOT_ALLOWED" || w.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("wrong method = %d %s, Allow %q", w.Code, w.Body, w.Header().Get("Allow"))
 	}
 }
@@ -93,6 +93,19 @@ func TestForwardedForIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 	}
 	if got := address(xOption.WithTrustedProxies()); got != "192.0.2.1" {
 		t.Errorf("trusted by nobody = %s, want the peer", got)
+	}
+}
+
+func TestClientIP_headers(t *testing.T) {
+	got := ""
+	reg, _ := begin(t, nil, xOption.WithTrustedProxies("192.0.2.0/24"), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/", func(c *gin.Context) { got = c.ClientIP(); c.Status(http.StatusNoContent) })
+	}))
+	if get(reg, "GET", "/", "X-Real-IP", "203.0.113.9"); got != "192.0.2.1" {
+		t.Errorf("X-Real-IP alone: %s, want the peer 192.0.2.1", got)
+	}
+	if get(reg, "GET", "/", "X-Real-IP", "203.0.113.9", "X-Forwarded-For", "203.0.113.7"); got != "203.0.113.7" {
+		t.Errorf("both headers: %s, want that of X-Forwarded-For", got)
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 type nodeHealth struct {
 	Name    string `json:"name"`
 	OK      bool   `json:"ok"`
+	State   string `json:"state,omitempty"`
 	Latency int64  `json:"latency_us"`
 	Error   string `json:"error,omitempty"`
 }
@@ -40,12 +41,12 @@ type health struct {
 	app  context.Context //nolint:containedctx // for the log lines of a change, which belong to no request
 
 	mu  sync.Mutex
-	bad map[string]bool // nodes that were not well at the last look
+	was map[string]string // what each node was at the last look: "", not well, or degraded
 }
 
 // addHealth registers the health routes, outside the middleware.
 func (r *Reg) addHealth(paths xOption.Health) {
-	h := &health{life: r.life, app: r.Init.Ctx, bad: map[string]bool{}}
+	h := &health{life: r.life, app: r.Init.Ctx, was: map[string]string{}}
 	for path, handler := range map[string]gin.HandlerFunc{paths.LivePath: h.live, paths.ReadyPath: h.ready} {
 		r.bare.GET(path, handler)
 		r.bare.HEAD(path, handler)
@@ -89,21 +90,27 @@ func (h *health) ready(c *gin.Context) {
 
 // shown is what the outcome of a check says to anyone who asks.
 func shown(n xHook.Health) nodeHealth {
-	out := nodeHealth{Name: n.Name, OK: n.OK, Latency: n.Latency.Microseconds()}
+	out := nodeHealth{Name: n.Name, OK: n.OK, State: n.State, Latency: n.Latency.Microseconds()}
 	if n.Err != nil {
 		out.Error = xError.From(n.Err).GetErrorCode().GetOutput()
 	}
 	return out
 }
 
-// note logs a node that has become unwell, or well again, once.
+// note logs a node that has become unwell or degraded, or well again, once.
 func (h *health) note(n xHook.Health) {
+	is := n.State
+	if !n.OK {
+		is = statusUnavailable
+	}
 	h.mu.Lock()
-	changed := h.bad[n.Name] == n.OK
-	h.bad[n.Name] = !n.OK
+	changed := h.was[n.Name] != is
+	h.was[n.Name] = is
 	h.mu.Unlock()
 	switch {
 	case !changed:
+	case n.State != "":
+		initLog.Warn(h.app, "node is degraded", slog.String("part", n.Name), slog.String("state", n.State))
 	case n.OK:
 		initLog.Notice(h.app, "node is well again", slog.String("part", n.Name))
 	default:

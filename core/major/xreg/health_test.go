@@ -126,3 +126,31 @@ func TestProbeThatGivesUpMakesNoNodeUnwell(t *testing.T) {
 		t.Errorf("state = %s", reg.Life().State())
 	}
 }
+
+func TestReadinessReportsADegradedNode(t *testing.T) {
+	var state atomic.Pointer[string]
+	reg, out := begin(t, nil, xOption.WithHealth())
+	reg.Life().AddHealth("pool", func(context.Context) error {
+		if s := state.Load(); s != nil {
+			return xHook.Degraded(*s)
+		}
+		return nil
+	})
+	if err := reg.Life().Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	saturated := "saturated"
+	state.Store(&saturated)
+	for range 2 {
+		if w := get(reg, "GET", "/readyz"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `{"name":"pool","ok":true,"state":"saturated"`) {
+			t.Errorf("/readyz = %d %s, want 200 with the state", w.Code, w.Body)
+		}
+	}
+	state.Store(nil)
+	if w := get(reg, "GET", "/readyz"); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "saturated") {
+		t.Errorf("/readyz = %d %s, want 200 without the state", w.Code, w.Body)
+	}
+	if linesWith(out, "node is degraded") != 1 || linesWith(out, "node is well again") != 1 {
+		t.Errorf("log\n%s\nwant one line for each change", out)
+	}
+}

@@ -164,8 +164,8 @@ func TestIDNodeLeasesItsNumberWhereTheLeasesAreThoseOfACluster(t *testing.T) {
 			if got := source(out); !strings.Contains(got, tc.want) {
 				t.Errorf("source = %q, want %q", got, tc.want)
 			}
-			if d := detail(reg, "snowflake"); tc.name == "datacenter" && !strings.HasPrefix(d, "datacenter 5, ") {
-				t.Errorf("id node = %s, want one of datacenter 5", d)
+			if id := xSnowflake.MustGenerateSnowflakeID(reg.Init.Ctx); tc.name == "datacenter" && id.DatacenterID() != 5 {
+				t.Errorf("id of datacenter %d, want 5", id.DatacenterID())
 			}
 		})
 	}
@@ -178,15 +178,16 @@ func TestEndOfTheContextEndsTheWaitForTheNumberOfTheIDNode(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cause := errors.New("enough")
 		database.hangs = func() { cancel(cause) }
-		reg, err := xReg.New(ctx, nil, append([]xOption.Option{base, database.phase()}, opts...)...)
-		if err == nil {
-			_ = reg.Close(t.Context())
+		reg, err := xReg.New(t.Context(), nil, append([]xOption.Option{base, database.phase()}, opts...)...)
+		if err != nil {
+			t.Fatalf("New with %d options = %v, want a start that leases no number", len(opts), err)
 		}
-		if !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
-			t.Errorf("New with %d options = %v, want the end of the context", len(opts), err)
+		ctx = context.WithValue(ctx, xCtx.SnowflakeNodeKey, reg.Init.Ctx.Value(xCtx.SnowflakeNodeKey))
+		if _, err := xSnowflake.GenerateSnowflakeID(ctx); !errors.Is(err, cause) || err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
+			t.Errorf("the first id = %v, want the end of the context as SERVICE_UNAVAILABLE", err)
 		}
-		if last := (*database.log)[len(*database.log)-1]; last != "close database" {
-			t.Errorf("New with %d options: order = %v, want the database closed", len(opts), *database.log)
+		if err := reg.Close(t.Context()); err != nil {
+			t.Errorf("Close = %v", err)
 		}
 	}
 }
@@ -209,6 +210,7 @@ func TestIDNodeGivesItsNumberBackBeforeTheDatabaseIsClosed(t *testing.T) {
 			}
 		}
 		node, _ := xSnowflake.GetNode(reg.Init.Ctx)
+		node.MustGenerate()
 		database.ends = func() {
 			if _, err := node.Generate(); !errors.Is(err, xSnowflake.ErrClosed) {
 				t.Errorf("late %t: an id when the database is closed = %v, want ErrClosed", late, err)
@@ -288,6 +290,7 @@ func TestLeasesThatComeLaterChangeNothingWhereTheyAreNotBetter(t *testing.T) {
 func TestRunnersOptionsThatFailLeaveLeasesAndIDNodeAsTheyWere(t *testing.T) {
 	cache, database := newKeeper("cache", driver.Process), newKeeper("database", driver.Cluster)
 	reg, _ := startUnnumbered(t, cache.phase())
+	xSnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
 	boom := errors.New("boom")
 	fails := xOption.WithPhase(xOption.Phase{
 		Name: "schema", Key: xCtx.Exec, Rank: xOption.RankSchema,
@@ -341,6 +344,9 @@ func TestReadinessFailsWithoutALeaseOnTheNumberAndRecovers(t *testing.T) {
 		}
 		<-time.After(10 * time.Second) // renewed several times
 		ready(http.StatusOK, "")
+		xSnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
+		<-time.After(10 * time.Second)
+		ready(http.StatusOK, "")
 		database.down.Store(true)
 		<-time.After(3 * time.Second)
 		ready(http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
@@ -357,4 +363,31 @@ func TestReadinessFailsWithoutALeaseOnTheNumberAndRecovers(t *testing.T) {
 			t.Errorf("Close = %v", err)
 		}
 	})
+}
+
+func TestRegister_DefaultNode(t *testing.T) {
+	base, _ := unnumbered(t)
+	reg := xReg.Register(t.Context(), nil, base)
+	library := make(chan error) // a goroutine without the application's context
+	go func() {
+		_, err := xSnowflake.GenerateSnowflakeID(context.Background())
+		if err != nil {
+			library <- err
+			return
+		}
+		library <- nil
+	}()
+	if err := <-library; err != nil {
+		t.Errorf("id without a context = %v", err)
+	}
+	if err := reg.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := xSnowflake.GetNode(context.Background()); err == nil {
+		t.Error("the node of the process has outlived its application")
+	}
+	other, _ := begin(t, nil)
+	if node, err := xSnowflake.GetNode(context.Background()); err == nil {
+		t.Errorf("New has made %p the node of the process; want Register alone to do so for %p", node, other)
+	}
 }

@@ -129,6 +129,24 @@ func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T
 	}
 }
 
+func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
+	inFolder(t, "PLINTH_HOST=127.0.0.1\nPLINTH_PORT=\nPLINTH_TRUSTED_PROXIES=10.0.0.0/8\nLOG_DIR=none\n")
+	unset(t, xEnv.Port, xEnv.LogDir)
+	t.Setenv("PLINTH_HOST", "")
+	t.Setenv("PLINTH_TRUSTED_PROXIES", "none")
+	reg, err := xReg.New(t.Context(), nil, xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.Port: "4712"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reg.Close(t.Context()) }()
+	if got := reg.Settings().Address; got != "127.0.0.1:4712" {
+		t.Errorf("address = %s, want the file's host, and the default port of the code", got)
+	}
+	if got := xEnv.List(xEnv.TrustedProxies); len(got) != 0 {
+		t.Errorf("trusted proxies = %v, want none", got)
+	}
+}
+
 func TestBrokenEnvFileNamesTheLineAndShowsNothingOfIt(t *testing.T) {
 	inFolder(t, "A=1\nDATABASE_PASS=\"s3cret\nB=2\n")
 	_, err := xReg.New(t.Context(), nil)

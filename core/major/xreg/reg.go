@@ -72,6 +72,7 @@ type public struct {
 // publish makes the plan's settings, and what has started, public. The debug mode goes to the application's context too.
 func (r *Reg) publish() {
 	r.nodes.Set(xCtx.DebugKey, r.settings.Debug)
+	r.watch.settle(r.settings)
 	r.public.Store(&public{settings: r.settings, server: slices.Clone(r.plan.Server), parts: slices.Clone(r.parts)})
 }
 
@@ -86,12 +87,14 @@ var errClosed = errors.New("xreg: the application is closed")
 //
 // The start ends with the routes. Hooks, listener and tasks belong to xMain.
 func New(ctx context.Context, nodes []xRegNode.RegNodeList, opts ...xOption.Option) (*Reg, error) {
-	return begin(ctx, nodes, opts, func(context.Context, error) {})
+	return begin(ctx, nil, nodes, opts, func(context.Context, error) {})
 }
 
-// begin is New; report sees the errors while the log is still open.
-func begin(ctx context.Context, nodes []xRegNode.RegNodeList, opts []xOption.Option, report func(context.Context, error)) (*Reg, error) {
-	r := &Reg{parent: ctx, life: xHook.New(), nodes: &xRegNode.Nodes{}}
+// begin is New; w may be nil, and report sees the errors while the log is still open.
+func begin(
+	ctx context.Context, w *watch, nodes []xRegNode.RegNodeList, opts []xOption.Option, report func(context.Context, error),
+) (*Reg, error) {
+	r := &Reg{parent: ctx, watch: w, life: xHook.New(), nodes: &xRegNode.Nodes{}}
 	r.plan = xOption.New(xOption.WithNodes(nodes...), leasesPhase, snowflakePhase, xOption.WithOptions(opts...))
 	app, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	app = xHook.NewContext(xRegNode.NewContext(app, r.nodes), r.life)
@@ -100,7 +103,7 @@ func begin(ctx context.Context, nodes []xRegNode.RegNodeList, opts []xOption.Opt
 	}
 	r.Init = Init{Ctx: app}
 	r.cancel = cancel
-	r.newEngine()
+	r.newEngine() //nolint:contextcheck // a request has its own
 
 	giveUp := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	err := r.firstPlan() //nolint:contextcheck // the application's context, made of ctx
@@ -115,7 +118,7 @@ func begin(ctx context.Context, nodes []xRegNode.RegNodeList, opts []xOption.Opt
 	report(app, err)
 	closeErr := r.CloseNodes(closing)
 	report(app, closeErr)
-	return nil, errors.Join(err, closeErr, r.Close(closing))
+	return nil, errors.Join(err, closeErr, r.closeLog()) // the watch goes on: until the exit a signal must not kill
 }
 
 // firstPlan carries out the whole plan.
@@ -184,6 +187,7 @@ func (r *Reg) carryOut(done progress, problems error) error {
 	mark := len(r.opened)
 	err = r.start(r.steps(done, done.nodes))
 	if err == nil {
+		r.watch.enter("routes")
 		err = xHook.Guard(func() error { return r.build(done) })
 		logPanic(r.Init.Ctx, "routes", err)
 	}
@@ -196,6 +200,7 @@ func (r *Reg) carryOut(done progress, problems error) error {
 // setUp prepares what the settings refer to.
 func (r *Reg) setUp(list []func(context.Context) error) error {
 	var errs []error
+	r.watch.enter("set-up")
 	for _, fn := range list {
 		if err := xHook.Guard(func() error { return fn(r.Init.Ctx) }); err != nil {
 			logPanic(r.Init.Ctx, "set-up", err)
@@ -307,9 +312,13 @@ func (r *Reg) Close(ctx context.Context) error {
 	if r.watch != nil {
 		r.watch.stop()
 	}
+	return errors.Join(err, r.closeLog())
+}
+
+func (r *Reg) closeLog() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return errors.Join(err, r.logs.close())
+	return r.logs.close()
 }
 
 // CloseNodes is Close without the log, in which the error can still be written.

@@ -3,7 +3,10 @@ package xreg
 import (
 	"context"
 	"os"
+	"slices"
 
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
 	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
@@ -14,20 +17,36 @@ var exit = os.Exit
 // Register is New for a main function: when the start fails it writes one line for each problem and ends the program
 // with exit code 1.
 //
-// From its beginning to the end of the Runner, or to Close, SIGINT and SIGTERM are caught. The first gives up the start,
-// which closes what is open already; after the start it closes Done, and the Runner begins its stop at once. The second
-// ends the process.
+// From its beginning to the end of the Runner, or to Close, SIGINT, SIGTERM and SIGHUP are caught. The first gives up the
+// start, which closes what is open already; after the start it closes Done, and the Runner begins its stop at once. The
+// second ends the process. A start that goes on after the first, in a node that ignores its context, ends the process
+// with exit code 1 after the shutdown timeout and two seconds.
 func Register(ctx context.Context, nodes []xRegNode.RegNodeList, opts ...xOption.Option) *Reg {
 	ctx, w := watchSignals(ctx)
-	reg, err := begin(ctx, nodes, opts, report)
+	reg, err := begin(ctx, w, nodes, append(slices.Clip(opts), defaultNode), report)
 	if err != nil {
 		exit(1)
 		w.stop() // only where exit has returned: until then a signal must not take the exit code away
 		return nil
 	}
-	reg.watch = w
 	return reg
 }
+
+// defaultNode makes the application's id node that of the process as soon as it has started.
+func defaultNode(p *xOption.Plan) {
+	xOption.WithPhase(xOption.Phase{
+		Name: "default " + snowflakeName, Key: xCtx.Exec, Rank: xOption.RankSnowflake,
+		Start: func(ctx context.Context) (any, error) {
+			return removal(xSnowflake.SetDefault(idNode(ctx.Value(xCtx.SnowflakeNodeKey)))), nil
+		},
+	})(p)
+}
+
+// removal is closed with the application.
+type removal func()
+
+// Close removes the default.
+func (r removal) Close() { r() }
 
 // report writes one line for each problem.
 func report(ctx context.Context, err error) {

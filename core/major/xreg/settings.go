@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mattn/go-isatty"
 
 	xBase "github.com/plinthgo/plinth/core/common/xbase"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
@@ -26,6 +29,8 @@ type Settings struct {
 	Profile xBase.Profile
 	// DrainDelay is the time between the beginning of the stop and the end of accepting.
 	DrainDelay time.Duration
+	// WriteTimeout is the time for a client to read something of a response; 0 is no limit.
+	WriteTimeout time.Duration
 	// ShutdownTimeout bounds the whole stop.
 	ShutdownTimeout time.Duration
 }
@@ -37,9 +42,21 @@ const maxReserve = 5 * time.Second
 // hooks and nodes.
 func (s Settings) Reserve() time.Duration { return min(s.ShutdownTimeout/5, maxReserve) }
 
-// check reports a drain delay after which no time is left for requests: they would be cut off in every stop. What is wrong
-// with one of the two alone is reported elsewhere.
-func (s Settings) check() error {
+// check returns what is wrong with the settings beyond what xEnv.Validate reports.
+func (s Settings) check() error { return errors.Join(checkHost(), s.checkDrainDelay()) }
+
+// checkHost reports an address in place of a host, which may contain a password.
+func checkHost() error {
+	host := xEnv.String(xEnv.Host)
+	if !strings.ContainsAny(host, "@/") {
+		return nil
+	}
+	return xEnv.Problem(xEnv.Host, host, "is no host", "a name or an address without its port")
+}
+
+// checkDrainDelay reports a drain delay after which no time is left for requests: they would be cut off in every stop. What
+// is wrong with one of the two alone is reported elsewhere.
+func (s Settings) checkDrainDelay() error {
 	most := s.ShutdownTimeout - s.Reserve()
 	if s.DrainDelay <= 0 || s.ShutdownTimeout <= 0 || s.DrainDelay < most {
 		return nil
@@ -50,12 +67,18 @@ func (s Settings) check() error {
 		xEnv.DrainDelay, xEnv.ShutdownTimeout, s.DrainDelay, s.ShutdownTimeout, most)
 }
 
+// atTerminal reports whether standard output is a terminal: then a developer waits for the stop, and no load balancer.
+var atTerminal = func() bool {
+	return isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd())
+}
+
 // settings resolves the plan against the environment, which has been checked.
 func settings(p *xOption.Plan) Settings {
 	s := Settings{
 		Address:         p.Address,
 		Listener:        p.Listener,
 		Debug:           xEnv.Bool(xEnv.Debug),
+		WriteTimeout:    xEnv.Duration(xEnv.WriteTimeout),
 		DrainDelay:      xEnv.Duration(xEnv.DrainDelay),
 		ShutdownTimeout: xEnv.Duration(xEnv.ShutdownTimeout),
 	}
@@ -65,7 +88,7 @@ func settings(p *xOption.Plan) Settings {
 	if p.Debug != nil {
 		s.Debug = *p.Debug
 	}
-	if _, set := xEnv.GetEnv(xEnv.DrainDelay); s.Debug && !set {
+	if _, set := xEnv.GetEnv(xEnv.DrainDelay); !set && (s.Debug || atTerminal()) {
 		s.DrainDelay = 0
 	}
 	if p.DrainDelay != nil {
@@ -96,7 +119,8 @@ func server(changes []func(*http.Server)) *http.Server {
 	return s
 }
 
-// unlimited turns 0 into what net/http takes for no limit: for it, 0 means ReadTimeout.
+// unlimited turns 0 into what means no limit to net/http, for which 0 means ReadTimeout, and to the
+// request middleware, for which 0 means its default.
 func unlimited(d time.Duration) time.Duration {
 	if d == 0 {
 		return -1

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strconv"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
@@ -42,12 +43,15 @@ func idNode(value any) *xSnowflake.Node {
 }
 
 func describeNode(n *xSnowflake.Node) string {
+	if !n.Leased() {
+		return n.Source() + ", with the first id"
+	}
 	return fmt.Sprintf("datacenter %d, node %d", n.DatacenterID(), n.NodeID())
 }
 
 // startSnowflake makes the id node and says in the log which number it has and why: two with one number make the same ids.
 func startSnowflake(ctx context.Context, opts []xSnowflake.Option) (*xSnowflake.Node, error) {
-	var base []xSnowflake.Option
+	base := []xSnowflake.Option{xSnowflake.WithLeaseOnFirstUse()}
 	if leaser := nodeLeaser(ctx); leaser != nil {
 		base = append(base, xSnowflake.WithLeaser(leaser))
 	}
@@ -82,7 +86,16 @@ func nodeLeaser(ctx context.Context) xSnowflake.Leaser {
 }
 
 func logSnowflake(ctx context.Context, n *xSnowflake.Node, source string) {
-	initLog.Info(ctx, "id node", slog.Int("datacenter", n.DatacenterID()), slog.Int("node", n.NodeID()), slog.String("source", source))
+	attrs := []slog.Attr{slog.String("source", source), slog.String("layout", n.Layout().Name)}
+	if n.Leased() {
+		attrs = append(attrs, slog.Int("datacenter", n.DatacenterID()), slog.Int("node", n.NodeID()))
+	}
+	initLog.Info(ctx, "id node", attrs...)
+	if n.HostLocal() && inContainer(os.DirFS("/")) {
+		initLog.Warn(ctx, "the node ID is leased through a file, which other containers do not see: two replicas may generate equal ids",
+			slog.String("fix", "lease it in a database or in Redis ("+xEnv.LeaseBackend.String()+"), or set "+
+				xEnv.SnowflakeDatacenterID.String()+" and "+xEnv.SnowflakeNodeID.String()+" for each replica"))
+	}
 }
 
 // checkSnowflake checks the numbers of the environment against the layout without taking a lease.
@@ -91,7 +104,10 @@ func checkSnowflake(p *xOption.Plan) error {
 		return nil
 	}
 	var errs []error
-	layout := xSnowflake.LayoutDefault
+	layout, known := envLayout()
+	if !known {
+		return nil // reported with the rest of the environment
+	}
 	for _, n := range []struct {
 		key  xEnv.EnvKey
 		part xSnowflake.Part
@@ -107,6 +123,12 @@ func checkSnowflake(p *xOption.Plan) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// envLayout returns the layout that the environment names.
+func envLayout() (l xSnowflake.Layout, known bool) {
+	l, err := xSnowflake.LayoutNamed(xEnv.String(xEnv.SnowflakeLayout))
+	return l, err == nil
 }
 
 // limit is the highest number of a part.

@@ -37,9 +37,7 @@ func FailStatus(c *gin.Context, status int, err error) {
 	req := requestOrNew(c)
 	f := newFailure(e, req)
 	f.log(contextOf(c))
-	if http.StatusBadRequest <= status && status <= maxStatus {
-		f.status = status
-	}
+	f.status = statusOf(status, e, profileOf(req))
 	cleanHeader(c.Writer.Header())
 
 	b := getBuffer()
@@ -52,6 +50,22 @@ func FailStatus(c *gin.Context, status int, err error) {
 	}
 	write(c, f.status, contentType, body)
 	putBuffer(b, body)
+}
+
+// StatusOf returns the HTTP status that FailStatus writes, 0 for a nil error.
+func StatusOf(c *gin.Context, status int, err error) int {
+	e := xError.From(err)
+	if e == nil {
+		return 0
+	}
+	return statusOf(status, because(contextOf(c), e), profileOf(request(c)))
+}
+
+func statusOf(status int, e *xError.Error, p xBase.Profile) int {
+	if http.StatusBadRequest <= status && status <= maxStatus {
+		return status
+	}
+	return e.Status(p)
 }
 
 // because returns the error with which the service has ended the request's context, where e says no more
@@ -84,23 +98,33 @@ func newFailure(e *xError.Error, req *xCtx.Request) failure {
 		message = code.Message(xError.Language(req))
 	}
 	req.Fail(code.GetCode(), message)
-	return failure{err: e, req: req, status: code.Status()}
+	return failure{err: e, req: req, status: e.Status(profileOf(req))}
 }
 
-// log keeps what the client is not told: it would be lost otherwise.
+// log writes what the client does not receive. A failure has one line at ERROR: this one, after which
+// that of the access log is at INFO, or that of the access log if there is nothing to add.
 func (f *failure) log(ctx context.Context) {
-	if f.err.Logged() {
-		return
+	attrs := f.attrs()
+	switch {
+	case f.err.Logged():
+		if f.err.LoggedAtError() {
+			f.req.Report()
+		}
+	case f.err.GetErrorCode().Status() < http.StatusInternalServerError: // whatever the profile reports
+		logger.Debug(ctx, "the request was refused", attrs[:]...)
+	case f.req.Reported(): // a panic
+	case f.req.HasAccessLog() && f.status >= http.StatusInternalServerError && len(f.err.Unwrap()) == 1: // no cause to add
+	default:
+		f.req.Report()
+		logger.Error(ctx, "the request failed", attrs[:]...)
 	}
+}
+
+func (f *failure) attrs() [3]slog.Attr {
 	code := f.err.GetErrorCode()
-	attrs := [...]slog.Attr{
+	return [...]slog.Attr{
 		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.Any("error", f.err),
 	}
-	if f.status >= http.StatusInternalServerError {
-		logger.Error(ctx, "the request failed", attrs[:]...)
-		return
-	}
-	logger.Debug(ctx, "the request was refused", attrs[:]...)
 }
 
 // appendEnvelope appends the envelope. Data that cannot be encoded turns the failure into SERIALIZE_ERROR.
@@ -140,7 +164,9 @@ func (f *failure) tryProblem(dst []byte) ([]byte, error) {
 // replace makes the failure one of encoding, whose envelope holds no data and can always be encoded.
 func (f *failure) replace(err error) {
 	*f = newFailure(xError.Wrap(xError.SerializeError, "", err), f.req)
-	f.log(f.req)
+	f.req.Report()
+	attrs := f.attrs()
+	logger.Error(f.req, "the response cannot be encoded", attrs[:]...)
 }
 
 // wantsProblem reports whether the client asks for problem details. A wildcard does not: it is what a

@@ -86,14 +86,18 @@ func complete(r *xBase.BaseResponse, req *xCtx.Request) {
 	}
 	r.Context = req.ID()
 	r.Overhead = 0
-	if req.Debug() || profileOf(req) == xBase.ProfileJava {
+	if req.Debug() || profileOf(req).IsJava() {
 		r.Overhead = max(1, time.Since(req.Start()).Microseconds())
 	}
 }
 
 // successStatus returns the status that the handler has chosen for a success with a body, else 200.
 func successStatus(c *gin.Context) int {
-	switch status := c.Writer.Status(); status {
+	chosen := c.Writer.Status
+	if w, ok := c.Writer.(interface{ ChosenStatus() int }); ok { // Plinth's, whose Status looks further
+		chosen = w.ChosenStatus
+	}
+	switch status := chosen(); status {
 	case http.StatusNoContent, http.StatusResetContent:
 		return http.StatusOK
 	default:

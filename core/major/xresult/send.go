@@ -34,6 +34,13 @@ var (
 	typeProblem = []string{xError.ContentTypeProblem}
 )
 
+// Other values of headers, shared in the same way.
+var (
+	noSniff = []string{"nosniff"}
+	// retrySoon is how many seconds a client waits after a 503 without a Retry-After of its own.
+	retrySoon = []string{"5"}
+)
+
 var buffers = sync.Pool{New: func() any {
 	b := make([]byte, 0, bufferSize)
 	return &b
@@ -90,6 +97,10 @@ func handlerName(c *gin.Context) string {
 func write(c *gin.Context, status int, contentType []string, body []byte) {
 	h := c.Writer.Header()
 	h[string(xHttp.ContentType)] = contentType
+	h[string(xHttp.XContentTypeOptions)] = noSniff
+	if status == http.StatusServiceUnavailable && len(h[string(xHttp.RetryAfter)]) == 0 {
+		h[string(xHttp.RetryAfter)] = retrySoon
+	}
 	if len(body) > lengthByServer && len(h[string(xHttp.ContentEncoding)]) == 0 {
 		h[string(xHttp.ContentLength)] = []string{strconv.Itoa(len(body))}
 	} else if len(h[string(xHttp.ContentLength)]) > 0 { // to look costs less than to delete

@@ -23,7 +23,7 @@ var batchChecks = []check{
 
 func testBatchSizes(t *testing.T, e *env) {
 	c := xCache.KeyCacheOf[int, string](e.m)
-	must(t, c.Set(t.Context(), -1, ptr("stays")))
+	must(t, c.Set(t.Context(), -1, new("stays")))
 	for _, n := range []int{0, 1, 1000, 5000} {
 		in, keys := map[int]string{}, make([]int, n)
 		for i := range n {
@@ -109,8 +109,8 @@ func testBatchLives(t *testing.T, e *env) {
 		t.Skip("the store has no batches of its own")
 	}
 	texts := xCache.KeyCacheOf[string, string](e.m)
-	must(t, texts.Set(t.Context(), "kept", ptr("old"), xCache.WithTTL(40*e.unit)))
-	must(t, texts.Set(t.Context(), "reset", ptr("old"), xCache.WithTTL(40*e.unit)))
+	must(t, texts.Set(t.Context(), "kept", new("old"), xCache.WithTTL(40*e.unit)))
+	must(t, texts.Set(t.Context(), "reset", new("old"), xCache.WithTTL(40*e.unit)))
 	item := func(key string, w driver.Write) driver.Item {
 		return driver.Item{Key: e.prefix + key, Value: []byte("new"), Write: w}
 	}

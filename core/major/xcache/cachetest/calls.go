@@ -94,7 +94,7 @@ func keyCalls(m *xCache.Manager) []call {
 func hashCalls(m *xCache.Manager) []call {
 	c := xCache.HashCacheOf[string, string, int, profile](m)
 	set := func(opts ...xCache.Option) func(ctx context.Context, key string) error {
-		return func(ctx context.Context, key string) error { return c.Set(ctx, key, "age", ptr(1), opts...) }
+		return func(ctx context.Context, key string) error { return c.Set(ctx, key, "age", new(1), opts...) }
 	}
 	return []call{
 		{name: "Hash.Get", on: hash, run: func(ctx context.Context, key string) error { _, _, err := c.Get(ctx, key, "age"); return err }},

@@ -108,7 +108,7 @@ func testConcurrentLives(t *testing.T, e *env) {
 			keep := []xCache.Option{xCache.WithNoSlide(), xCache.WithTTL(500 * e.unit)}
 			slide := []xCache.Option{xCache.WithTTL(200 * e.unit)}
 			for kind, opts := range map[string][]xCache.Option{"keep": keep, "slide": slide} {
-				errs.add(e.counts().Set(t.Context(), kind+" HashSet", fmt.Sprint(i), ptr(1), opts...))
+				errs.add(e.counts().Set(t.Context(), kind+" HashSet", fmt.Sprint(i), new(1), opts...))
 				_, err := e.words().Add(t.Context(), kind+" SetAdd", []string{fmt.Sprint(i)}, opts...)
 				errs.add(err)
 				_, err = e.letters().Append(t.Context(), kind+" ListAppend", []string{"x"}, opts...)
@@ -139,7 +139,7 @@ func testConcurrentBirth(t *testing.T, e *env) {
 			return e.users().Set(t.Context(), key, &user{}, xCache.WithKeepTTL(), xCache.WithTTL(100*e.unit))
 		},
 		func(key string) error {
-			return e.counts().Set(t.Context(), key, "f", ptr(1), xCache.WithTTL(100*e.unit))
+			return e.counts().Set(t.Context(), key, "f", new(1), xCache.WithTTL(100*e.unit))
 		},
 		func(key string) error {
 			_, err := e.words().Add(t.Context(), key, []string{"a"}, xCache.WithNoSlide(), xCache.WithTTL(100*e.unit))

@@ -85,7 +85,7 @@ func testXXKeeps(t *testing.T, e *env) {
 // testFieldsKeep: the condition is about the fields, the life of the key.
 func testFieldsKeep(t *testing.T, e *env) {
 	c, stored := e.counts(), false
-	must(t, c.Set(t.Context(), "h", "a", ptr(1), xCache.WithTTL(20*e.unit)))
+	must(t, c.Set(t.Context(), "h", "a", new(1), xCache.WithTTL(20*e.unit)))
 	opts := []xCache.Option{xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithTTL(5 * e.unit), xCache.WithStored(&stored)}
 	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 2, "c": 3}, opts...))
 	want(t, "missing fields of a hash that exists stored", stored, true)

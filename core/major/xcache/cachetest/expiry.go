@@ -54,9 +54,9 @@ func testExpiryZero(t *testing.T, e *env) {
 	must(t, c.Set(t.Context(), "a", &user{ID: 1}, xCache.WithTTL(0)))
 	wantTTL(t, c, "a", 0, 0)
 	h := xCache.HashCacheOf[string, string, int, struct{}](e.m, xCache.WithViewTTL(2*e.unit))
-	must(t, h.Set(t.Context(), "h", "f", ptr(1)))
+	must(t, h.Set(t.Context(), "h", "f", new(1)))
 	wantTTL(t, h, "h", 0, 2*e.unit)
-	must(t, h.Set(t.Context(), "h", "g", ptr(1), xCache.WithTTL(0)))
+	must(t, h.Set(t.Context(), "h", "g", new(1), xCache.WithTTL(0)))
 	wantTTL(t, h, "h", 0, 0)
 	e.pass(3 * e.unit)
 	wantValue(t, c, "a", user{ID: 1})
@@ -75,7 +75,7 @@ func testExpiryNegative(t *testing.T, e *env) {
 	_, prependErr := e.letters().Prepend(t.Context(), "l", []string{"a"}, negative)
 	for name, err := range map[string]error{
 		"SetMany":      e.users().SetMany(t.Context(), map[string]user{"b": {}}, negative),
-		"Hash.Set":     e.counts().Set(t.Context(), "h", "f", ptr(1), negative),
+		"Hash.Set":     e.counts().Set(t.Context(), "h", "f", new(1), negative),
 		"SetAll":       e.counts().SetAll(t.Context(), "h", map[string]int{"f": 1}, negative),
 		"SetAllStruct": e.counts().SetAllStruct(t.Context(), "h", &profile{}, negative),
 		"Add":          addErr, "Append": appendErr, "Prepend": prependErr,
@@ -137,12 +137,12 @@ func testExpiryYears(t *testing.T, e *env) {
 func testExpiryDefaults(t *testing.T, e *env) {
 	m := e.open(t, xCache.WithDefaultTTL(10*e.unit))
 	plain := xCache.KeyCacheOf[string, int](m)
-	must(t, plain.Set(t.Context(), "m", ptr(1)))
+	must(t, plain.Set(t.Context(), "m", new(1)))
 	wantTTL(t, plain, "m", 8*e.unit, 10*e.unit)
 	view := xCache.KeyCacheOf[string, int](m, xCache.WithViewTTL(20*e.unit))
-	must(t, view.Set(t.Context(), "v", ptr(1)))
+	must(t, view.Set(t.Context(), "v", new(1)))
 	wantTTL(t, view, "v", 18*e.unit, 20*e.unit)
-	must(t, view.Set(t.Context(), "v", ptr(1), xCache.WithTTL(30*e.unit)))
+	must(t, view.Set(t.Context(), "v", new(1), xCache.WithTTL(30*e.unit)))
 	wantTTL(t, view, "v", 28*e.unit, 30*e.unit)
 	list := xCache.ListCacheOf[string, int](m)
 	_, err := list.Append(t.Context(), "l", []int{1})
@@ -155,7 +155,7 @@ func testExpiryJitter(t *testing.T, e *env) {
 	many := map[int]int{}
 	seen := map[time.Duration]bool{}
 	for i := range 20 {
-		must(t, c.Set(t.Context(), i, ptr(i)))
+		must(t, c.Set(t.Context(), i, new(i)))
 		many[100+i] = i
 	}
 	must(t, c.SetMany(t.Context(), many))
@@ -207,7 +207,7 @@ func testExpiryKeep(t *testing.T, e *env) {
 func (e *env) updates() map[string]func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
 	return map[string]func(t testing.TB, key string, opts ...xCache.Option) hasTTL{
 		"HashSet": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
-			must(t, e.counts().Set(t.Context(), key, "f", ptr(1), opts...))
+			must(t, e.counts().Set(t.Context(), key, "f", new(1), opts...))
 			return e.counts()
 		},
 		"HashSetAll": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
@@ -337,7 +337,7 @@ func testExpiryCollections(t *testing.T, e *env) {
 	n, err := e.letters().Append(t.Context(), "ListAppend", []string{"new"}, xCache.WithNoSlide())
 	must(t, err)
 	want(t, "length of a list that begins anew", n, 1)
-	must(t, e.counts().Set(t.Context(), "HashSetAll", "new", ptr(1)))
+	must(t, e.counts().Set(t.Context(), "HashSetAll", "new", new(1)))
 	wantHash(t, e.counts(), "HashSetAll", map[string]int{"new": 1})
 	must(t, e.users().Set(t.Context(), "SetAdd", &user{ID: 1})) // another kind may follow
 	wantValue(t, e.users(), "SetAdd", user{ID: 1})

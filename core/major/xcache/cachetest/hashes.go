@@ -47,9 +47,9 @@ func wantHash(t testing.TB, c *counts, key string, expected map[string]int) {
 
 func testHashSetGet(t *testing.T, e *env) {
 	c := e.counts()
-	must(t, c.Set(t.Context(), "h", "a", ptr(1)))
-	must(t, c.Set(t.Context(), "h", "b", ptr(2)))
-	must(t, c.Set(t.Context(), "h", "a", ptr(3)))
+	must(t, c.Set(t.Context(), "h", "a", new(1)))
+	must(t, c.Set(t.Context(), "h", "b", new(2)))
+	must(t, c.Set(t.Context(), "h", "a", new(3)))
 	got, ok, err := c.Get(t.Context(), "h", "a")
 	must(t, err)
 	if !ok || *got != 3 {
@@ -79,7 +79,7 @@ func testHashAll(t *testing.T, e *env) {
 
 func testHashStruct(t *testing.T, e *env) {
 	c := e.counts()
-	in := profile{ID: 7, Name: "Ada", Email: ptr("a@b"), Age: 36, Note: "n", Tags: []string{"x"}, Skip: "never"}
+	in := profile{ID: 7, Name: "Ada", Email: new("a@b"), Age: 36, Note: "n", Tags: []string{"x"}, Skip: "never"}
 	must(t, c.SetAllStruct(t.Context(), "p", &in))
 	got, ok, err := c.GetAllStruct(t.Context(), "p")
 	must(t, err)
@@ -92,7 +92,7 @@ func testHashStruct(t *testing.T, e *env) {
 	if !ok || *n != 36 {
 		t.Errorf("Get of a struct's field = %v, %t; want 36", n, ok)
 	}
-	must(t, c.Set(t.Context(), "p", "other", ptr(1)))
+	must(t, c.Set(t.Context(), "p", "other", new(1)))
 	must(t, c.SetAllStruct(t.Context(), "p", &profile{Name: "Bob"})) // no Email, no Note: they go
 	got = present[profile](t)(c.GetAllStruct(t.Context(), "p"))
 	if got.Name != "Bob" || got.Email != nil || got.Note != "" || got.Age != 0 {
@@ -122,7 +122,7 @@ func testHashMissing(t *testing.T, e *env) {
 	if v != nil || ok {
 		t.Errorf("Get of a missing key = %v, %t; want nil, false", v, ok)
 	}
-	must(t, c.Set(t.Context(), "h", "a", ptr(1)))
+	must(t, c.Set(t.Context(), "h", "a", new(1)))
 	_, ok, err = c.Get(t.Context(), "h", "f")
 	must(t, err)
 	want(t, "a missing field found", ok, false)
@@ -136,14 +136,14 @@ func testHashMissing(t *testing.T, e *env) {
 func testHashConditions(t *testing.T, e *env) {
 	c := e.counts()
 	stored := true
-	must(t, c.Set(t.Context(), "h", "a", ptr(1), xCache.WithXX(), xCache.WithStored(&stored)))
+	must(t, c.Set(t.Context(), "h", "a", new(1), xCache.WithXX(), xCache.WithStored(&stored)))
 	want(t, "XX stored a missing field", stored, false)
 	wantGone(t, c, "h")
-	must(t, c.Set(t.Context(), "h", "a", ptr(1), xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, c.Set(t.Context(), "h", "a", new(1), xCache.WithNX(), xCache.WithStored(&stored)))
 	want(t, "NX stored a missing field", stored, true)
-	must(t, c.Set(t.Context(), "h", "a", ptr(2), xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, c.Set(t.Context(), "h", "a", new(2), xCache.WithNX(), xCache.WithStored(&stored)))
 	want(t, "NX stored a field that exists", stored, false)
-	must(t, c.Set(t.Context(), "h", "b", ptr(2), xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, c.Set(t.Context(), "h", "b", new(2), xCache.WithNX(), xCache.WithStored(&stored)))
 	want(t, "NX stored a missing field of a hash that exists", stored, true)
 	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9}, xCache.WithNX(), xCache.WithStored(&stored)))
 	want(t, "NX stored fields of which one exists", stored, false)
@@ -199,7 +199,7 @@ func testHashWrongType(t *testing.T, e *env) {
 	_, removeErr := c.Remove(t.Context(), "k", "a")
 	for name, err := range map[string]error{
 		"Get": getErr, "GetAll": allErr, "GetAllStruct": structErr, "Exists": existsErr, "Remove": removeErr,
-		"Set":    c.Set(t.Context(), "k", "a", ptr(1)),
+		"Set":    c.Set(t.Context(), "k", "a", new(1)),
 		"SetAll": c.SetAll(t.Context(), "k", map[string]int{"a": 1}),
 	} {
 		if !errors.Is(err, xCache.ErrWrongType) {

@@ -179,10 +179,10 @@ type level int
 func (l level) String() string { return "level-" + strconv.Itoa(int(l)) }
 
 func testKeyKeys(t *testing.T, e *env) {
-	must(t, xCache.KeyCacheOf[int, string](e.m).Set(t.Context(), -5, ptr("int")))
-	must(t, xCache.KeyCacheOf[uint64, string](e.m).Set(t.Context(), 1<<63, ptr("uint")))
-	must(t, xCache.KeyCacheOf[level, string](e.m).Set(t.Context(), 1, ptr("stringer")))
-	must(t, xCache.KeyCacheOf[xSnowflake.SnowflakeID, string](e.m).Set(t.Context(), 42, ptr("id")))
+	must(t, xCache.KeyCacheOf[int, string](e.m).Set(t.Context(), -5, new("int")))
+	must(t, xCache.KeyCacheOf[uint64, string](e.m).Set(t.Context(), 1<<63, new("uint")))
+	must(t, xCache.KeyCacheOf[level, string](e.m).Set(t.Context(), 1, new("stringer")))
+	must(t, xCache.KeyCacheOf[xSnowflake.SnowflakeID, string](e.m).Set(t.Context(), 42, new("id")))
 	texts := xCache.KeyCacheOf[string, string](e.m)
 	wantValue(t, texts, "-5", "int")
 	wantValue(t, texts, "9223372036854775808", "uint")
@@ -303,5 +303,3 @@ func testKeyCancelled(t *testing.T, e *env) {
 	}
 	wantValue(t, e.users(), "a", user{ID: 1})
 }
-
-func ptr[T any](v T) *T { return &v }

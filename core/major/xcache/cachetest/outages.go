@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -87,10 +88,20 @@ func (o result) problem(e *env, most time.Duration) string {
 		return fmt.Sprintf("has the error of a context that has not ended: %v", o.err)
 	case ofContext || o.outside:
 		return ""
-	case xError.From(o.err).GetErrorCode() != xError.ServiceUnavailable:
-		return fmt.Sprintf("has the code %v, want ServiceUnavailable: %v", xError.From(o.err).GetErrorCode(), o.err)
+	case !errors.Is(o.err, xCache.ErrUnavailable):
+		return fmt.Sprintf("is not ErrUnavailable: %v", o.err)
+	case xError.From(o.err).GetErrorCode() != outageCode(o.err):
+		return fmt.Sprintf("has the code %v, want %v: %v", xError.From(o.err).GetErrorCode(), outageCode(o.err), o.err)
 	}
 	return ""
+}
+
+// outageCode is the code of a call without a backend: of one that does not respond, or of one that is down.
+func outageCode(err error) *xError.ErrorCode {
+	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
+		return xError.GatewayTimeout
+	}
+	return xError.ServiceUnavailable
 }
 
 // all makes all calls at the same time, each with a deadline of its own; 0 is none.

@@ -266,7 +266,7 @@ func testScanTypes(t *testing.T, e *env) {
 	wantKeys(t, "Keys of ids", ids.Keys(t.Context()), 1, 6, 1<<40+6)
 	odds := xCache.KeyCacheOf[string, string](e.m, xCache.WithKeyPrefix("odd:"))
 	for _, key := range odd {
-		must(t, odds.Set(t.Context(), key, ptr("v")))
+		must(t, odds.Set(t.Context(), key, new("v")))
 	}
 	wantKeys(t, "Keys of odd texts", odds.Keys(t.Context()), odd...)
 	errs := 0

@@ -116,7 +116,7 @@ func testSetRemove(t *testing.T, e *env) {
 }
 
 func testSetWrongType(t *testing.T, e *env) {
-	must(t, e.counts().Set(t.Context(), "h", "f", ptr(1)))
+	must(t, e.counts().Set(t.Context(), "h", "f", new(1)))
 	c := e.words()
 	_, addErr := c.Add(t.Context(), "h", []string{"a"})
 	_, membersErr := c.Members(t.Context(), "h")

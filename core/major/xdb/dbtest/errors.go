@@ -3,7 +3,11 @@ package dbtest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +21,7 @@ var errorCases = []testCase{
 	{"Errors/HaveTheSameCodeOnEveryDatabase", testCodes},
 	{"Errors/HoldNoValue", testErrorText},
 	{"Errors/AreTheSameWhateverRunsTheStatement", testErrorWays},
+	{"Errors/OfTheRestOfTheProcessAreNotClaimed", testForeignErrors},
 	{"Errors/RecordNotFound", testNotFound},
 	{"Errors/CancelEndsAStatement", testCancel},
 	{"Errors/DeadlineEndsAStatement", testDeadline},
@@ -276,4 +281,30 @@ func (s *suite) stillWorks(tb testing.TB, db *gorm.DB) {
 	n := note{Text: "works"}
 	check(tb, db.Create(&n).Error, "create afterwards")
 	check(tb, db.First(&note{}, n.ID).Error, "read afterwards")
+}
+
+// testForeignErrors returns errors of the network that have nothing to do with the database, also from
+// functions that gorm calls.
+func testForeignErrors(tb testing.TB, s *suite) {
+	db := s.openWith(tb, s.options(tb, &note{}))
+	hooks := db.Callback().Create()
+	var fault error
+	check(tb, hooks.Before("gorm:create").Register("dbtest:fault", func(tx *gorm.DB) { _ = tx.AddError(fault) }), "register")
+	for _, foreign := range []error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE,
+		&net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, &net.DNSError{Name: "elsewhere", IsNotFound: true},
+	} {
+		if kind := s.Driver.ErrorKind(foreign); kind != driver.Unknown {
+			tb.Errorf("ErrorKind(%v) = %q, want %q", foreign, kind, driver.Unknown)
+		}
+		want := codeOf(foreign)
+		fault = foreign
+		if got := codeOf(create(db, "never kept")); got != want {
+			tb.Errorf("code of %v in a callback = %v, want %v", foreign, got, want)
+		}
+		err := db.Transaction(func(*gorm.DB) error { return fmt.Errorf("another library: %w", foreign) })
+		if got := codeOf(err); got != want {
+			tb.Errorf("code of %v in a transaction = %v, want %v", foreign, got, want)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -96,19 +97,28 @@ func pause(d time.Duration) { <-time.After(d) }
 // work is what is under way when the server stops.
 type work struct {
 	writer, committer *gorm.DB
-	slow              chan error
+	tx                *sql.Tx
+	slow, rawSlow     chan error
 	cancel            context.CancelFunc
 }
 
-// beginWork begins two transactions and a statement that takes long.
+// beginWork begins transactions and statements that take long, with gorm and with its pool alone.
 func (s *suite) beginWork(tb testing.TB, db *gorm.DB) *work {
-	w := &work{writer: db.Begin(), committer: db.Begin(), slow: make(chan error, 1)}
+	w := &work{writer: db.Begin(), committer: db.Begin(), slow: make(chan error, 1), rawSlow: make(chan error, 1)}
 	for _, tx := range []*gorm.DB{w.writer, w.committer} {
 		check(tb, tx.Error, "begin")
 		check(tb, create(tx, "never kept"), "create in a transaction")
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	w.cancel = cancel
+	pool := poolOf(tb, db)
+	var err error
+	w.tx, err = pool.BeginTx(s.ctx, nil)
+	check(tb, err, "begin with the pool")
+	go func() {
+		var n int64
+		w.rawSlow <- pool.QueryRowContext(ctx, s.Slow).Scan(&n)
+	}()
 	go func() {
 		var n int64
 		w.slow <- db.WithContext(ctx).Raw(s.Slow).Scan(&n).Error
@@ -116,13 +126,23 @@ func (s *suite) beginWork(tb testing.TB, db *gorm.DB) *work {
 	return w
 }
 
+// poolOf returns the pool below a handle.
+func poolOf(tb testing.TB, db *gorm.DB) *sql.DB {
+	pool, err := db.DB()
+	check(tb, err, "the pool")
+	return pool
+}
+
 func (w *work) wantBroken(tb testing.TB) {
-	select {
-	case err := <-w.slow:
-		wantUnavailable(tb, "the statement that was running", err)
-	case <-time.After(failsWithin):
-		tb.Errorf("the statement that was running has not ended after %s", failsWithin)
+	for name, slow := range map[string]chan error{"gorm": w.slow, "database/sql": w.rawSlow} {
+		select {
+		case err := <-slow:
+			wantUnavailable(tb, "the running statement of "+name, err)
+		case <-time.After(failsWithin):
+			tb.Errorf("the running statement of %s has not ended after %s", name, failsWithin)
+		}
 	}
+	within(tb, "a commit of database/sql", w.tx.Commit)
 	within(tb, "a transaction's statement", func() error { return create(w.writer, "never kept") })
 	within(tb, "a transaction's commit", func() error { return w.committer.Commit().Error })
 }
@@ -132,6 +152,7 @@ func (w *work) end() {
 	w.cancel()
 	w.committer.Rollback()
 	w.writer.Rollback()
+	_ = w.tx.Rollback() // done, unless the test has failed
 }
 
 // within complains where do takes longer than a statement may without a server, or has another error than it should.
@@ -161,10 +182,19 @@ func wantUnavailable(tb testing.TB, what string, err error) bool {
 
 // wantOutage asks for everything that needs the server, and from many goroutines too: no connection may be waited for.
 func (s *suite) wantOutage(tb testing.TB, db *gorm.DB) {
+	pool := poolOf(tb, db)
+	count := "SELECT count(*) FROM " + s.prefix + "notes"
 	ways := map[string]func() error{
+		"DB.QueryRow": func() error { return pool.QueryRowContext(s.ctx, count).Scan(new(int64)) },
+		"DB.Exec": func() error {
+			_, err := pool.ExecContext(s.ctx, "DELETE FROM "+s.prefix+"notes") //nolint:gosec // the prefix is the suite's own
+			return err
+		},
+		"DB.Ping": func() error { return pool.PingContext(s.ctx) },
+
 		"First":       func() error { return db.First(&note{}).Error },
 		"Create":      func() error { return create(db, "never kept") },
-		"Raw":         func() error { return db.Raw("SELECT count(*) FROM " + s.prefix + "notes").Scan(new(int64)).Error },
+		"Raw":         func() error { return db.Raw(count).Scan(new(int64)).Error },
 		"Exec":        func() error { return db.Exec("DELETE FROM " + s.prefix + "notes").Error },
 		"Transaction": func() error { return db.Transaction(func(tx *gorm.DB) error { return create(tx, "never kept") }) },
 		"CheckHealth": func() error { return xDB.CheckHealth(s.ctx, db) },

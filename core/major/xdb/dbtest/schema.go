@@ -3,7 +3,9 @@ package dbtest
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,17 +21,32 @@ var schemaCases = []testCase{
 	{"Schema/MigratesTwice", testMigrateTwice},
 	{"Schema/MigrationKeepsRowsThatReferToTheTable", testMigrateParent},
 	{"Schema/HasThePrefix", testPrefix},
+	{"Schema/NamesTablesInTheSingular", testSingular},
+	{"Schema/RefusesTheOtherNumberOfATable", testOtherNumber},
 	{"Schema/PreparesInOrderAfterTheMigration", testPrepare},
 	{"Schema/FailedPrepareClosesThePool", testFailedPrepare},
 }
 
+// owned refers to an entity by an id whose column type is the driver's choice, as generated entities do.
+type owned struct {
+	ID      int64
+	OwnerID xSnowflake.SnowflakeID `gorm:"not null;index"`
+}
+
 func testMigrateTwice(tb testing.TB, s *suite) {
-	o := s.options(tb, entities()...)
+	o := s.options(tb, append(entities(), &owned{})...)
 	db := s.openWith(tb, o)
 	a := author{Name: "kept"}
 	check(tb, db.Create(&a).Error, "create")
-	if n := s.log.count(`"sql":"CREATE TABLE`); n < len(entities()) {
-		tb.Errorf("the first migration logged %d × CREATE TABLE, want %d", n, len(entities()))
+	if n := s.log.count(`"sql":"CREATE TABLE`); n < len(o.AutoMigrate) {
+		tb.Errorf("the first migration logged %d × CREATE TABLE, want %d", n, len(o.AutoMigrate))
+	}
+	const largest = xSnowflake.SnowflakeID(math.MaxInt64)
+	check(tb, db.Create(&owned{ID: 1, OwnerID: largest}).Error, "create with the largest id")
+	var kept owned
+	check(tb, db.First(&kept, 1).Error, "read the largest id")
+	if kept.OwnerID != largest {
+		tb.Errorf("id = %d, want %d", kept.OwnerID, largest)
 	}
 	s.log.Reset()
 	check(tb, db.AutoMigrate(o.AutoMigrate...), "migrate again")
@@ -107,6 +124,57 @@ func testPrefix(tb testing.TB, s *suite) {
 	}
 	if want := len(entities()); found != want {
 		tb.Errorf("tables with the prefix %q = %d of %v, want %d", s.prefix, found, tables, want)
+	}
+}
+
+// plain has a table that is named by the naming strategy, and sheep one that is the same in both numbers.
+type (
+	plain struct {
+		ID   int64
+		Name string `gorm:"size:20"`
+	}
+	sheep struct{ ID int64 }
+)
+
+func testSingular(tb testing.TB, s *suite) {
+	o := s.options(tb, &plain{}, &sheep{})
+	o.SingularTables = true
+	db := s.openWith(tb, o)
+	check(tb, db.Create(&plain{ID: 1, Name: "one"}).Error, "create")
+	if !db.Migrator().HasTable(s.prefix+"plain") || db.Migrator().HasTable(s.prefix+"plains") {
+		tb.Error("the table is not named in the singular")
+	}
+	again, err := s.registry.Open(s.ctx, o)
+	check(tb, err, "open again")
+	check(tb, xDB.Close(again), "close")
+}
+
+func testOtherNumber(tb testing.TB, s *suite) {
+	if s.differs(DiffPrivate) {
+		return // no table is there before the first migration
+	}
+	o := s.options(tb, &plain{}, &sheep{})
+	for _, singular := range []bool{false, true} {
+		o.SingularTables = singular
+		db := s.openWith(tb, o)
+		have, want := s.prefix+"plains", s.prefix+"plain"
+		if singular {
+			have, want = want, have
+		}
+		o.SingularTables = !singular
+		other, err := s.registry.Open(s.ctx, o)
+		if err == nil {
+			check(tb, xDB.Close(other), "close")
+		}
+		for _, text := range []string{"the table " + want + " of the model plain is missing", "the table " + have + " exists", "DATABASE_SINGULAR_TABLES=" + strconv.FormatBool(singular)} {
+			if err == nil || !strings.Contains(err.Error(), text) {
+				tb.Errorf("open with the other number = %v, want %q in it", err, text)
+			}
+		}
+		if db.Migrator().HasTable(want) {
+			tb.Errorf("the migration has created %s next to %s", want, have)
+		}
+		check(tb, db.Migrator().DropTable(&plain{}, &sheep{}), "drop the tables")
 	}
 }
 

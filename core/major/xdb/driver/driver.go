@@ -9,6 +9,7 @@ package driver
 
 import (
 	"context"
+	"database/sql"
 
 	"gorm.io/gorm"
 )
@@ -37,7 +38,9 @@ type Driver interface {
 	// gorm.ErrorTranslator with Translate. A string that does not parse is an error when it is initialized.
 	Dialector(dsn string) gorm.Dialector
 
-	// ErrorKind classifies an error of the database library; Unknown where it is not one, or has no kind.
+	// ErrorKind classifies an error of the database library; Unknown if it is not one, or has no kind. It is
+	// called with errors of the whole process, so it returns Unknown for io.EOF and errors of the network:
+	// see TranslateNetwork.
 	ErrorKind(err error) ErrorKind
 }
 
@@ -51,6 +54,12 @@ type Describer interface {
 // xdb writes each line as a warning, once for each Open. A line says what to set, and holds no secret.
 type Adviser interface {
 	Advice(c Config) []string
+}
+
+// ConnWrapper is implemented by the pool of a dialector that adds something to each statement, such as
+// another try. WrapConn returns a pool that adds the same on a single connection.
+type ConnWrapper interface {
+	WrapConn(conn *sql.Conn) gorm.ConnPool
 }
 
 // Batcher is implemented by a driver whose database takes only so many rows in one statement, or is faster

@@ -46,6 +46,8 @@ const (
 	ReadOnly
 	// Syntax is a statement that the database does not understand, or that names an unknown table or column.
 	Syntax
+	// Full is a write for which the database has no space left: its disk, or its quota, is full.
+	Full
 
 	kindCount
 )
@@ -71,6 +73,7 @@ var kinds = [kindCount]struct {
 	UnknownDatabase: {"database cannot be opened", nil},
 	ReadOnly:        {"database is read-only", nil},
 	Syntax:          {"statement not understood", nil},
+	Full:            {"no space left in the database", nil},
 }
 
 // String returns what the kind means.

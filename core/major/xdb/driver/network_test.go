@@ -38,3 +38,19 @@ func TestNetworkKnowsTheErrorsOfAConnection(t *testing.T) {
 		})
 	}
 }
+
+func TestTranslateNetwork(t *testing.T) {
+	if err := driver.TranslateNetwork(nil); err != nil {
+		t.Errorf("nil became %v", err)
+	}
+	plain := errors.New("plain")
+	if err := driver.TranslateNetwork(plain); err != plain { //nolint:errorlint // the error itself
+		t.Errorf("an error of another kind became %v", err)
+	}
+	reset := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
+	err := driver.TranslateNetwork(reset)
+	var own *net.OpError
+	if driver.KindOf(err) != driver.Connection || !errors.As(err, &own) || !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("a reset became %v of kind %q", err, driver.KindOf(err))
+	}
+}

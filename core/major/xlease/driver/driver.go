@@ -30,6 +30,12 @@ type Backend interface {
 	Traits() Traits
 }
 
+// Preparer is a Backend that must set something up before its first record, such as a table. It does so by
+// itself at the first use; Prepare does it earlier.
+type Preparer interface {
+	Prepare(ctx context.Context) error
+}
+
 // Traits are what differs between backends and matters to who relies on them.
 type Traits struct {
 	// Scope says between whom the backend decides.

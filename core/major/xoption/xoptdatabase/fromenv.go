@@ -38,11 +38,13 @@ func readEnv(o *xDB.Options) {
 		o.DSN = xLog.Secret(dsn)
 	}
 	o.TablePrefix = xEnv.GetEnvString(xEnv.DatabasePrefix, o.TablePrefix)
+	o.SingularTables = xEnv.GetEnvBool(xEnv.DatabaseSingularTables, o.SingularTables)
 	number(&o.MaxOpenConns, xEnv.DatabaseMaxOpenConns, xEnv.Int)
 	number(&o.MaxIdleConns, xEnv.DatabaseMaxIdleConns, xEnv.Int)
 	number(&o.ConnMaxLifetime, xEnv.DatabaseConnMaxLifetime, xEnv.Duration)
 	number(&o.ConnMaxIdleTime, xEnv.DatabaseConnMaxIdleTime, xEnv.Duration)
 	number(&o.ConnectTimeout, xEnv.DatabaseConnectTimeout, xEnv.Duration)
+	number(&o.AcquireTimeout, xEnv.DatabaseAcquireTimeout, xEnv.Duration)
 	number(&o.SlowThreshold, xEnv.DatabaseSlowThreshold, xEnv.Duration)
 }
 

@@ -189,6 +189,11 @@ func WithRegistry(r *xDB.Registry) Option {
 	return func(c *Config) { c.registry = r }
 }
 
+// WithSingularTables names tables in the singular: the model User has the table user instead of users.
+func WithSingularTables() Option {
+	return set(func(o *xDB.Options) { o.SingularTables = true })
+}
+
 // WithTablePrefix puts prefix before the name of every table.
 func WithTablePrefix(prefix string) Option {
 	return set(func(o *xDB.Options) { o.TablePrefix = prefix })
@@ -217,6 +222,11 @@ func WithConnMaxIdleTime(d time.Duration) Option {
 // WithConnectTimeout sets how long the start waits for a database that is not there yet; 0 tries once.
 func WithConnectTimeout(d time.Duration) Option {
 	return set(func(o *xDB.Options) { o.ConnectTimeout = orNone(d) })
+}
+
+// WithAcquireTimeout sets how long a statement waits for a connection if all of the pool are in use; 0 is no limit.
+func WithAcquireTimeout(d time.Duration) Option {
+	return set(func(o *xDB.Options) { o.AcquireTimeout = orNone(d) })
 }
 
 // WithSlowThreshold logs statements that take longer; 0 logs none. A plain number is milliseconds.

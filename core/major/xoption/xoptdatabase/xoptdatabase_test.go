@@ -59,7 +59,7 @@ func TestFromEnvReadsLazily(t *testing.T) {
 	c := build(t, xOptDatabase.FromEnv())
 	for name, value := range map[xEnv.EnvKey]string{
 		xEnv.DatabaseDriver: "postgres", xEnv.DatabaseHost: "h", xEnv.DatabasePort: "5433", xEnv.DatabaseUser: "u",
-		xEnv.DatabasePass: "p", xEnv.DatabaseName: "n", xEnv.DatabasePrefix: "app_", xEnv.DatabasePath: "x.db",
+		xEnv.DatabasePass: "p", xEnv.DatabaseName: "n", xEnv.DatabasePrefix: "app_", xEnv.DatabaseSingularTables: "true", xEnv.DatabasePath: "x.db",
 		xEnv.DatabaseServiceName: "s", xEnv.DatabaseLibDir: "l", xEnv.DatabaseMaxOpenConns: "7",
 		xEnv.DatabaseMaxIdleConns: "0", xEnv.DatabaseConnMaxLifetime: "1m", xEnv.DatabaseConnMaxIdleTime: "2m",
 		xEnv.DatabaseConnectTimeout: "0", xEnv.DatabaseSlowThreshold: "350",
@@ -73,7 +73,7 @@ func TestFromEnvReadsLazily(t *testing.T) {
 			Host: "h", Port: 5433, User: "u", Pass: "p", Name: "n", Path: "x.db",
 			ServiceName: "s", LibDir: "l",
 		},
-		TablePrefix: "app_", MaxOpenConns: 7, MaxIdleConns: -1, ConnMaxLifetime: time.Minute, ConnMaxIdleTime: 2 * time.Minute,
+		TablePrefix: "app_", SingularTables: true, MaxOpenConns: 7, MaxIdleConns: -1, ConnMaxLifetime: time.Minute, ConnMaxIdleTime: 2 * time.Minute,
 		ConnectTimeout: -1, SlowThreshold: 350 * time.Millisecond,
 	}
 	if got.Parts != want.Parts || fmt.Sprint(got) != fmt.Sprint(want) {
@@ -96,13 +96,24 @@ func TestLaterOptionWins(t *testing.T) {
 	}
 }
 
+func TestWithSingularTables(t *testing.T) {
+	clearEnv(t)
+	if o := build(t, xOptDatabase.WithSingularTables(), xOptDatabase.FromEnv()).Options(); !o.SingularTables {
+		t.Error("FromEnv without the variable has changed the option")
+	}
+	t.Setenv(xEnv.DatabaseSingularTables.String(), "false")
+	if o := build(t, xOptDatabase.WithSingularTables(), xOptDatabase.FromEnv()).Options(); o.SingularTables {
+		t.Error("DATABASE_SINGULAR_TABLES=false does not win")
+	}
+}
+
 func TestZeroIsNone(t *testing.T) {
 	o := build(
 		t, xOptDatabase.WithMaxOpenConns(0), xOptDatabase.WithMaxIdleConns(0), xOptDatabase.WithConnMaxLifetime(0),
-		xOptDatabase.WithConnMaxIdleTime(0), xOptDatabase.WithConnectTimeout(0), xOptDatabase.WithSlowThreshold(0),
+		xOptDatabase.WithConnMaxIdleTime(0), xOptDatabase.WithConnectTimeout(0), xOptDatabase.WithSlowThreshold(0), xOptDatabase.WithAcquireTimeout(0),
 	).Options()
 	if o.MaxOpenConns != -1 || o.MaxIdleConns != -1 || o.ConnMaxLifetime != -1 || o.ConnMaxIdleTime != -1 ||
-		o.ConnectTimeout != -1 || o.SlowThreshold != -1 {
+		o.ConnectTimeout != -1 || o.SlowThreshold != -1 || o.AcquireTimeout != -1 {
 		t.Errorf("options = %+v, want -1 in every place", o)
 	}
 }

@@ -1,0 +1,158 @@
+package xsnowflake_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// lazy returns a node that leases its number from l with the first id.
+func lazy(t *testing.T, l xSnowflake.Leaser) *xSnowflake.Node {
+	t.Helper()
+	n, err := xSnowflake.NewNode(xSnowflake.WithLeaser(l), xSnowflake.WithLeaseOnFirstUse(), bubble())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+// blocked is a Leaser that waits for its channel.
+type blocked struct {
+	shop
+
+	free chan struct{}
+}
+
+func (b *blocked) Lease(ctx context.Context, first, count int) (xSnowflake.Lease, error) {
+	select {
+	case <-b.free:
+		return b.shop.Lease(ctx, first, count)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func TestWithLeaseOnFirstUse(t *testing.T) {
+	t.Run("a node that makes no id takes no number", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &shop{next: 21}
+			n := lazy(t, s)
+			<-time.After(time.Hour)
+			if err := n.CheckHealth(t.Context()); err != nil || n.Leased() {
+				t.Errorf("CheckHealth = %v, Leased %t; want a healthy node without a number", err, n.Leased())
+			}
+			if leases, _, _ := s.counts(); leases != 0 {
+				t.Errorf("%d leases before the first id, want none", leases)
+			}
+			if id := n.MustGenerate(); id.DatacenterID() != 2 || id.NodeID() != 5 || !n.Leased() {
+				t.Errorf("id of node %d/%d, Leased %t; want 2/5 and true", id.DatacenterID(), id.NodeID(), n.Leased())
+			}
+			<-time.After(time.Hour)
+			n.MustGenerate()
+			if leases, renewals, _ := s.counts(); leases != 1 || renewals < 300 {
+				t.Errorf("%d leases, %d renewals in an hour; want one that is renewed", leases, renewals)
+			}
+		})
+	})
+	t.Run("callers share one attempt", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := &blocked{free: make(chan struct{})}
+			n := lazy(t, b)
+			var callers sync.WaitGroup
+			ids := make([]xSnowflake.SnowflakeID, 50)
+			for i := range ids {
+				callers.Go(func() { ids[i] = n.MustGenerate(xSnowflake.Gene(i % 3)) })
+			}
+			synctest.Wait()
+			close(b.free)
+			callers.Wait()
+			seen := map[xSnowflake.SnowflakeID]bool{}
+			for _, id := range ids {
+				seen[id] = true
+			}
+			if leases, _, _ := b.counts(); leases != 1 || len(seen) != len(ids) {
+				t.Errorf("%d leases, %d different ids; want 1 and %d", leases, len(seen), len(ids))
+			}
+		})
+	})
+	t.Run("a context ends the wait and not the attempt", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := &blocked{free: make(chan struct{})}
+			n := lazy(t, b)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := xSnowflake.GenerateSnowflakeID(context.WithValue(ctx, xCtx.SnowflakeNodeKey, n))
+			if err == nil || !errors.Is(err, context.DeadlineExceeded) || err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
+				t.Errorf("the first id = %v, want the end of the context as SERVICE_UNAVAILABLE", err)
+			}
+			if err := n.CheckHealth(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("CheckHealth while ids wait = %v, want the end of its context", err)
+			}
+			close(b.free)
+			n.MustGenerate()
+			if leases, _, _ := b.counts(); leases != 1 {
+				t.Errorf("%d leases, want that of the first attempt", leases)
+			}
+		})
+	})
+	t.Run("a failure is returned, makes the node unhealthy and passes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &shop{broken: true}
+			n := lazy(t, s)
+			if _, err := n.Generate(); err == nil {
+				t.Error("an id without a number")
+			}
+			if err := n.CheckHealth(t.Context()); err == nil {
+				t.Error("CheckHealth = nil after a failed attempt")
+			}
+			s.set(func(s *shop) { s.broken = false })
+			if err := n.CheckHealth(t.Context()); err != nil {
+				t.Errorf("CheckHealth = %v, want it to try again", err)
+			}
+			n.MustGenerate()
+		})
+	})
+	t.Run("Close ends an attempt", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := lazy(t, &blocked{free: make(chan struct{})})
+			failed := make(chan error)
+			go func() {
+				_, err := n.Generate()
+				failed <- err
+			}()
+			synctest.Wait()
+			go func() { _ = n.Close() }()
+			if err := <-failed; !errors.Is(err, xSnowflake.ErrClosed) {
+				t.Errorf("Generate = %v, want ErrClosed", err)
+			}
+		})
+	})
+	t.Run("UseLeaser before the first id takes no number, and ends an attempt", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := lazy(t, &blocked{free: make(chan struct{})})
+			made := make(chan xSnowflake.SnowflakeID)
+			go func() { made <- n.MustGenerate() }()
+			synctest.Wait()
+			s := &shop{next: 7}
+			if err := n.UseLeaser(t.Context(), s); err != nil {
+				t.Error(err)
+			}
+			if id := <-made; id.NodeID() != 7 {
+				t.Errorf("id of node %d, want 7", id.NodeID())
+			}
+		})
+	})
+	t.Run("a folder that cannot be used is reported at once", func(t *testing.T) {
+		_, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xSnowflake.FileLeaser("/dev/null/x")), xSnowflake.WithLeaseOnFirstUse())
+		if err == nil {
+			t.Error("NewNode = nil, want the error of the folder")
+		}
+	})
+}

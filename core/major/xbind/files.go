@@ -1,0 +1,133 @@
+package xbind
+
+import (
+	"context"
+	"mime/multipart"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+)
+
+var (
+	fileType  = reflect.TypeFor[*multipart.FileHeader]()
+	filesType = reflect.TypeFor[[]*multipart.FileHeader]()
+)
+
+// fileField is a field that files of a form fill.
+type fileField struct {
+	name  string
+	index []int
+	many  bool
+}
+
+var knownFiles sync.Map // reflect.Type -> []fileField
+
+// filesOf returns the fields of a struct, and of the structs in it, that files fill.
+func filesOf(t reflect.Type) []fileField {
+	if list, ok := knownFiles.Load(t); ok {
+		return list.([]fileField) //nolint:forcetypeassert // nothing else is stored
+	}
+	var list []fileField
+	if t.Kind() == reflect.Struct {
+		for _, f := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(f.Tag.Get(formTag), ",")
+			if name == "-" || !f.IsExported() || f.Type != fileType && f.Type != filesType || throughPointer(t, f.Index) {
+				continue
+			}
+			if name == "" {
+				name = f.Name
+			}
+			list = append(list, fileField{name: name, index: f.Index, many: f.Type == filesType})
+		}
+	}
+	knownFiles.Store(t, list)
+	return list
+}
+
+// throughPointer reports whether the field at index belongs to an embedded pointer, which may be nil.
+func throughPointer(t reflect.Type, index []int) bool {
+	for _, i := range index[:len(index)-1] {
+		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
+			return true
+		}
+	}
+	return false
+}
+
+// fillFiles sets every field of files, also to nil: gin fills the fields of a file header from form
+// fields, with which a client could forge one.
+func fillFiles(ctx context.Context, s *Strictness, given map[string][]*multipart.FileHeader, fields []fileField, dst reflect.Value) *xError.Error {
+	for _, f := range fields {
+		files := given[f.name]
+		if !f.many && len(files) > 1 && !s.AllowDuplicateKeys {
+			return fieldError(ctx, xError.BodyError, f.name, "duplicate", textDuplicate)
+		}
+		for _, file := range files {
+			if s.MaxFileBytes > 0 && file.Size > s.MaxFileBytes {
+				return tooLargeFile(ctx, f.name, s.MaxFileBytes)
+			}
+			file.Filename = FileName(file.Filename)
+		}
+		target := dst.FieldByIndex(f.index)
+		switch {
+		case f.many:
+			target.Set(reflect.ValueOf(files))
+		case len(files) == 0:
+			target.SetZero()
+		default:
+			target.Set(reflect.ValueOf(files[len(files)-1]))
+		}
+	}
+	return nil
+}
+
+func tooLargeFile(ctx context.Context, name string, limit int64) *xError.Error {
+	message := say(ctx, textFileSize, strconv.FormatInt(limit, 10))
+	return xError.WrapData(xError.FileSizeExceeded, message, nil, []xValid.FieldError{
+		{Field: shown([]byte(name)), Tag: "max_bytes", Message: string(message)},
+	})
+}
+
+// maxFileName is the length of a name in bytes that common file systems accept.
+const maxFileName = 255
+
+// FileName returns the last element of a path that a client sent, as a name that is safe in a folder: no
+// separator, control character or invalid UTF-8, no leading or trailing dot or space, at most 255 bytes. A
+// name of which nothing is left is "file". Form does so with the names of files. The name is still the
+// client's choice: two files may have the same.
+func FileName(name string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	name = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) || strings.ContainsRune(`<>:"|?*`, r) || !unicode.IsPrint(r) && r != ' ' {
+			return -1
+		}
+		return r
+	}, name)
+	name = strings.Trim(name, ". ")
+	if len(name) > maxFileName {
+		extension := filepath.Ext(name)
+		if len(extension) > maxFileName/2 {
+			extension = ""
+		}
+		name = strings.TrimRight(cut(name, maxFileName-len(extension)), ". ") + extension
+	}
+	if name == "" {
+		return "file"
+	}
+	return name
+}
+
+// cut returns the first n bytes of s or fewer, without a part of a character.
+func cut(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,35 @@
+package xbind_test
+
+import (
+	"testing"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+)
+
+func TestBinder_Query_strictPage(t *testing.T) {
+	for query, want := range map[string]xModels.PageRequest{
+		"":                          {Page: 1, Size: 20, Sort: "asc"},
+		"page=2&size=200&sort=desc": {Page: 2, Size: 200, Sort: "desc"},
+		"page=&size=&sort=":         {Page: 1, Size: 20, Sort: "asc"},
+	} {
+		got := xBind.Bind(withQuery(query), &xModels.StrictPageRequest{}).Query()
+		if got == nil || got.PageRequest() != want {
+			t.Errorf("%q: %v, want %v", query, got, want)
+		}
+	}
+	for query, want := range map[string]string{
+		"page=0": "page:min", "page=-1": "page:min", "size=1000000": "size:max", "size=0": "size:min", "sort=up": "sort:oneof",
+		"page=0&size=1000000&sort=up": "page:min size:max sort:oneof",
+	} {
+		c := withQuery(query)
+		if got := xBind.Bind(c, &xModels.StrictPageRequest{}).Query(); got != nil {
+			t.Errorf("%q: accepted as %v", query, got)
+			continue
+		}
+		if e := reported(t, c); e.GetErrorCode() != xError.ParameterError || failedFields(e) != want {
+			t.Errorf("%q: %v with %q, want %q", query, e, failedFields(e), want)
+		}
+	}
+}

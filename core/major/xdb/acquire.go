@@ -1,0 +1,169 @@
+package xdb
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// basePool is what a dialector opens: a *sql.DB, or a type around one.
+type basePool interface {
+	gorm.ConnPool
+	gorm.TxBeginner
+}
+
+// boundedPool bounds how long a statement waits for a connection, not how long it runs.
+//
+// database/sql has one context for both. As long as a connection is free a statement goes to the pool as
+// always. If all are in use, it waits for a connection with a deadline first, and then runs on that one.
+// Between the look at the pool and the statement another one may take the last connection; such a
+// statement waits until its own context ends.
+type boundedPool struct {
+	basePool
+	db      *sql.DB
+	timeout time.Duration
+}
+
+// boundPool makes db wait for connections no longer than timeout.
+func boundPool(db *gorm.DB, timeout time.Duration) error {
+	pool, err := db.DB()
+	if err != nil || timeout <= 0 {
+		return err
+	}
+	at := &db.ConnPool
+	prepared, isPrepared := db.ConnPool.(*gorm.PreparedStmtDB)
+	if isPrepared {
+		at = &prepared.ConnPool // which prepares statements and begins transactions
+	}
+	base, ok := (*at).(basePool)
+	if !ok {
+		return nil
+	}
+	*at = &boundedPool{basePool: base, db: pool, timeout: timeout}
+	db.Statement.ConnPool = db.ConnPool
+	return nil
+}
+
+// GetDBConn implements gorm.GetDBConnector.
+func (p *boundedPool) GetDBConn() (*sql.DB, error) { return p.db, nil }
+
+// ExecContext implements gorm.ConnPool.
+func (p *boundedPool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if !p.exhausted() {
+		return p.basePool.ExecContext(ctx, query, args...)
+	}
+	conn, err := p.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	result, err := p.on(conn).ExecContext(ctx, query, args...)
+	if errors.Is(err, sqldriver.ErrBadConn) { // as sql.DB does
+		return p.basePool.ExecContext(ctx, query, args...)
+	}
+	return result, err
+}
+
+// QueryContext implements gorm.ConnPool.
+func (p *boundedPool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if !p.exhausted() {
+		return p.basePool.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
+	}
+	conn, err := p.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release(conn)
+	rows, err := p.on(conn).QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
+	if errors.Is(err, sqldriver.ErrBadConn) {
+		return p.basePool.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
+	}
+	return rows, err
+}
+
+// QueryRowContext implements gorm.ConnPool.
+func (p *boundedPool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if !p.exhausted() {
+		return p.basePool.QueryRowContext(ctx, query, args...)
+	}
+	conn, err := p.acquire(ctx)
+	if err != nil {
+		return p.basePool.QueryRowContext(failedContext{ctx, err}, query, args...) //nolint:contextcheck // it holds ctx
+	}
+	defer release(conn)
+	row := p.on(conn).QueryRowContext(ctx, query, args...)
+	if errors.Is(row.Err(), sqldriver.ErrBadConn) {
+		return p.basePool.QueryRowContext(ctx, query, args...)
+	}
+	return row
+}
+
+// BeginTx implements gorm.TxBeginner.
+func (p *boundedPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
+	if !p.exhausted() {
+		return p.basePool.BeginTx(ctx, opts)
+	}
+	conn, err := p.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release(conn)
+	tx, err := conn.BeginTx(ctx, opts)
+	if errors.Is(err, sqldriver.ErrBadConn) {
+		return p.basePool.BeginTx(ctx, opts)
+	}
+	return tx, err
+}
+
+// exhausted reports whether all connections are in use.
+func (p *boundedPool) exhausted() bool {
+	s := p.db.Stats()
+	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
+}
+
+// acquire waits for a connection.
+func (p *boundedPool) acquire(ctx context.Context) (*sql.Conn, error) {
+	waiting, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	conn, err := p.db.Conn(waiting)
+	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+		return nil, xError.Wrap(xError.ServiceOverload, "", fmt.Errorf(
+			"xdb: all %d connections of the pool were in use for %s (%s, %s): %w",
+			p.db.Stats().MaxOpenConnections, p.timeout, xEnv.DatabaseAcquireTimeout, xEnv.DatabaseMaxOpenConns, err))
+	}
+	return conn, err
+}
+
+// on returns conn with what the driver adds to each statement.
+func (p *boundedPool) on(conn *sql.Conn) gorm.ConnPool {
+	if own, ok := p.basePool.(driver.ConnWrapper); ok {
+		return own.WrapConn(conn)
+	}
+	return conn
+}
+
+// release returns conn to the pool once the rows or the transaction on it are closed, for which Close waits.
+func release(conn *sql.Conn) { go func() { _ = conn.Close() }() }
+
+// failedContext is a context that has ended with err. A *sql.Row cannot be made with an error otherwise.
+type failedContext struct {
+	context.Context
+	err error
+}
+
+var closed = func() <-chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+// Done implements context.Context.
+func (failedContext) Done() <-chan struct{} { return closed }
+
+// Err implements context.Context.
+func (c failedContext) Err() error { return c.err }

@@ -1,0 +1,242 @@
+package xdb_test
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+)
+
+const (
+	shortWait = 50 * time.Millisecond // for waits that fail
+	longWait  = time.Second           // for waits that succeed, which takes milliseconds
+)
+
+// uses are the ways in which an application takes a connection of the pool.
+var uses = map[string]func(db *gorm.DB) error{
+	"Exec": func(db *gorm.DB) error { return db.Exec("UPDATE x").Error },
+	"Scan": func(db *gorm.DB) error {
+		var n []int
+		return db.Raw("SELECT 1").Scan(&n).Error
+	},
+	"Rows": func(db *gorm.DB) error {
+		rows, err := db.Raw("SELECT 1").Rows()
+		if err != nil {
+			return err
+		}
+		return errors.Join(rows.Err(), rows.Close())
+	},
+	"Row": func(db *gorm.DB) error {
+		row := db.Raw("SELECT 1").Row()
+		if err := row.Err(); err != nil {
+			return err
+		}
+		var n int
+		if err := row.Scan(&n); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		return nil
+	},
+	"Transaction": func(db *gorm.DB) error {
+		return db.Transaction(func(tx *gorm.DB) error { return tx.Exec("UPDATE x").Error })
+	},
+}
+
+// openPool opens a pool of two connections.
+func openPool(t *testing.T, f *fake, timeout time.Duration) *gorm.DB {
+	t.Helper()
+	db, err := registryOf(f).Open(t.Context(), xDB.Options{Driver: "fake", MaxOpenConns: 2, AcquireTimeout: timeout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := xDB.Close(db); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// hold takes all connections of the pool until release is called.
+func hold(t *testing.T, db *gorm.DB) (release func()) {
+	t.Helper()
+	var txs []*gorm.DB
+	for range 2 {
+		tx := db.Begin()
+		if tx.Error != nil {
+			t.Fatal(tx.Error)
+		}
+		txs = append(txs, tx)
+	}
+	return func() {
+		for _, tx := range txs {
+			if err := tx.Rollback().Error; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// wantIdle checks that all connections are back in the pool soon.
+func wantIdle(t *testing.T, db *gorm.DB) {
+	t.Helper()
+	pool, err := db.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * longWait); pool.Stats().InUse > 0; <-time.After(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("connections in use = %d, want 0", pool.Stats().InUse)
+		}
+	}
+}
+
+func TestOpen_AcquireTimeout(t *testing.T) {
+	t.Parallel()
+	for name, use := range uses {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			t.Run("bounds the wait for a connection", func(t *testing.T) {
+				t.Parallel()
+				db := openPool(t, &fake{}, shortWait)
+				release := hold(t, db)
+				start := time.Now()
+				err := use(db)
+				if code := xError.From(err).GetErrorCode(); code != xError.ServiceOverload || time.Since(start) < shortWait {
+					t.Errorf("%v (%v) after %s, want %v after %s", err, code, time.Since(start), xError.ServiceOverload, shortWait)
+				}
+				if err != nil && !strings.Contains(err.Error(), "DATABASE_ACQUIRE_TIMEOUT") {
+					t.Errorf("error = %v, want the name of the variable", err)
+				}
+				release()
+				if err := use(db); err != nil {
+					t.Errorf("with a free connection: %v", err)
+				}
+				wantIdle(t, db)
+			})
+			t.Run("does not bound the statement", func(t *testing.T) {
+				t.Parallel()
+				var slow atomic.Bool
+				db := openPool(t, &fake{query: func(ctx context.Context, _ string) error {
+					if !slow.Load() {
+						return nil
+					}
+					select {
+					case <-time.After(longWait + longWait/4):
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}}, longWait)
+				release := hold(t, db)
+				slow.Store(true)
+				time.AfterFunc(shortWait, release)
+				if err := use(db); err != nil {
+					t.Errorf("error = %v", err)
+				}
+				wantIdle(t, db)
+			})
+			t.Run("leaves the context of the statement first", func(t *testing.T) {
+				t.Parallel()
+				db := openPool(t, &fake{}, time.Minute)
+				defer hold(t, db)()
+				ctx, cancel := context.WithTimeout(t.Context(), shortWait)
+				defer cancel()
+				if err := use(db.WithContext(ctx)); !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*xError.Error)) {
+					t.Errorf("error = %v, want that of the context", err)
+				}
+			})
+			t.Run("tries a lost connection again", func(t *testing.T) {
+				t.Parallel()
+				if name == "Transaction" {
+					t.Skip("a statement in a transaction has no second try")
+				}
+				var lost atomic.Bool
+				db := openPool(t, &fake{query: func(context.Context, string) error {
+					if lost.CompareAndSwap(true, false) {
+						return sqldriver.ErrBadConn
+					}
+					return nil
+				}}, longWait)
+				release := hold(t, db)
+				time.AfterFunc(shortWait, func() { lost.Store(true); release() })
+				if err := use(db); err != nil || lost.Load() {
+					t.Errorf("error = %v", err)
+				}
+				wantIdle(t, db)
+			})
+			t.Run("is none if negative", func(t *testing.T) {
+				t.Parallel()
+				db := openPool(t, &fake{}, -1)
+				time.AfterFunc(4*shortWait, hold(t, db))
+				if err := use(db); err != nil {
+					t.Errorf("error = %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestOpen_AcquireTimeout_prepared(t *testing.T) {
+	db, err := registryOf(&fake{}).Open(t.Context(), xDB.Options{
+		Driver: "fake", MaxOpenConns: 2, AcquireTimeout: shortWait, Gorm: func(c *gorm.Config) { c.PrepareStmt = true },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := hold(t, db)
+	err = uses["Transaction"](db)
+	if code := xError.From(err).GetErrorCode(); code != xError.ServiceOverload {
+		t.Errorf("%v, want %v", err, xError.ServiceOverload)
+	}
+	release()
+	if err := uses["Exec"](db); err != nil {
+		t.Error(err)
+	}
+	if err := xDB.Close(db); err != nil {
+		t.Error(err)
+	}
+}
+
+// twoRows are two rows.
+type twoRows struct {
+	noRows
+	read *int
+}
+
+func (r twoRows) Next(dest []sqldriver.Value) error {
+	if *r.read == 2 {
+		return io.EOF
+	}
+	*r.read++
+	dest[0] = int64(*r.read)
+	return nil
+}
+
+func TestOpen_AcquireTimeout_rows(t *testing.T) {
+	db := openPool(t, &fake{rows: func() sqldriver.Rows { return twoRows{read: new(int)} }}, longWait)
+	time.AfterFunc(shortWait, hold(t, db))
+	rows, err := db.Raw("SELECT 1").Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(longWait + shortWait)
+	n := 0
+	for rows.Next() {
+		n++
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || n != 2 { //nolint:sqlclosecheck // before the pool is looked at
+		t.Errorf("%d rows, %v, want 2", n, err)
+	}
+	wantIdle(t, db)
+}

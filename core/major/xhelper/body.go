@@ -1,0 +1,84 @@
+package xhelper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+// body is the body of a request. It marks the errors of reading it, so that they get a code of the
+// client's wherever they are reported: a truncated body, a slow client, a closed connection.
+type body struct {
+	io.ReadCloser
+	client context.Context //nolint:containedctx // the server's, which ends when the client is gone
+	form   *form           // of multipart/form-data, else nil
+}
+
+// wrapBody marks the errors of the request's body.
+func (ex *exchange) wrapBody() {
+	r := &ex.http
+	if r.Body == nil || r.Body == http.NoBody {
+		return
+	}
+	ex.body = body{ReadCloser: r.Body, client: ex.origin.Context, form: newForm(r.Header)}
+	r.Body = &ex.body
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.form != nil && !b.form.ends(p[:n]) && err == io.EOF { //nolint:errorlint // readers return the value itself
+		err = io.ErrUnexpectedEOF
+	}
+	switch {
+	case err == nil, errors.Is(err, http.ErrBodyReadAfterClose):
+		return n, err
+	case err != io.EOF && errors.Is(b.client.Err(), context.Canceled): //nolint:errorlint // as above
+		err = errors.Join(context.Canceled, err) // HTTP/2 has an untyped error for it
+	}
+	return n, xError.MarkBody(err)
+}
+
+// form finds the end of multipart/form-data. mime/multipart returns the same error for a body that ends
+// too early as any other reader.
+type form struct {
+	delimiter []byte // the last one
+	tail      []byte // the last bytes of what was read, shorter than the delimiter
+	ended     bool
+}
+
+// newForm returns nil for any other content type.
+func newForm(h http.Header) *form {
+	const multipart = "multipart/form-data"
+	contentType := xHttp.ContentType.Get(h)
+	if len(contentType) < len(multipart) || !strings.EqualFold(contentType[:len(multipart)], multipart) {
+		return nil
+	}
+	media, params, err := mime.ParseMediaType(contentType)
+	if err != nil || media != multipart || params["boundary"] == "" {
+		return nil
+	}
+	return &form{delimiter: []byte("--" + params["boundary"] + "--")}
+}
+
+// ends reports whether the last delimiter is in p or was before it.
+func (f *form) ends(p []byte) bool {
+	if f.ended {
+		return true
+	}
+	keep := len(f.delimiter) - 1
+	across := append(f.tail, p[:min(len(p), keep)]...)
+	f.ended = bytes.Contains(p, f.delimiter) || bytes.Contains(across, f.delimiter)
+	if len(p) > keep {
+		across = p
+	}
+	f.tail = append(f.tail[:0], across[max(0, len(across)-keep):]...)
+	return f.ended
+}

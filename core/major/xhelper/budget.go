@@ -1,0 +1,94 @@
+package xhelper
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+)
+
+// DefaultMaxInflightBodyBytes is the total of the bodies in flight if Config.MaxInflightBodyBytes is not
+// set: 64 MiB.
+const DefaultMaxInflightBodyBytes int64 = 64 << 20
+
+// bodyBudget is the number of body bytes that handlers have read and may still hold in memory.
+type bodyBudget struct {
+	max  int64 // negative: no limit
+	used atomic.Int64
+}
+
+// has reports whether n bytes are left; a negative n, the length of a body that was not declared, is 0.
+func (b *bodyBudget) has(n int64) bool { return b.used.Load()+max(n, 0) <= b.max }
+
+// countedBody takes from the budget what is read of a body, until release.
+//
+// It counts what has arrived and not what was declared, so that a few clients which declare large bodies
+// and send nothing cannot use up the budget.
+type countedBody struct {
+	io.ReadCloser
+	budget *bodyBudget
+
+	mu    sync.Mutex
+	taken int64
+	err   error // of a budget that was used up
+	ended bool
+}
+
+// countBody makes req take from the budget. A request whose own limit is above the budget is not
+// counted: its handler must not read the body into memory.
+func (ex *exchange) countBody(req *http.Request, budget *bodyBudget, limit int64) {
+	counted := budget.max >= 0 && limit >= 0 && limit <= budget.max
+	if !counted || req.ContentLength > limit || req.Body == nil || req.Body == http.NoBody {
+		return
+	}
+	ex.counted.ReadCloser, ex.counted.budget = req.Body, budget
+	req.Body = &ex.counted
+}
+
+// Read implements io.Reader.
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n == 0 {
+		return 0, err
+	}
+	if over := b.take(int64(n)); over != nil {
+		return 0, over
+	}
+	return n, err
+}
+
+func (b *countedBody) take(n int64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil || b.ended {
+		return b.err
+	}
+	b.taken += n
+	if b.budget.used.Add(n) > b.budget.max {
+		b.err = overloaded()
+		b.put()
+	}
+	return b.err
+}
+
+// put puts back what was taken.
+func (b *countedBody) put() {
+	b.budget.used.Add(-b.taken)
+	b.taken = 0
+}
+
+// release ends the count. The zero countedBody has nothing to release.
+func (b *countedBody) release() {
+	if b.budget == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.put()
+	b.ended = true
+}
+
+// overloaded is the error of a request for whose body no memory is left.
+func overloaded() *xError.Error { return xError.New(xError.ServiceOverload, "") }

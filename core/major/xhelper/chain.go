@@ -1,0 +1,46 @@
+package xhelper
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/gin-gonic/gin"
+)
+
+// gin does not tell how far the chain of a request's handlers is, and cannot skip the last one. Both are
+// needed for middleware to see the status of a response that is written after it has returned: see
+// TestServe_statusThatMiddlewareSees. With a release of gin that has other fields, a missing answer looks
+// like 200 to middleware, and none runs for a body over the limit.
+var (
+	chainIndex, hasIndex       = fieldOf[int8]("index")
+	chainHandlers, hasHandlers = fieldOf[gin.HandlersChain]("handlers")
+)
+
+// fieldOf returns the offset of a field of gin.Context, and whether there is one of type T.
+func fieldOf[T any](name string) (offset uintptr, ok bool) {
+	f, ok := reflect.TypeFor[gin.Context]().FieldByName(name)
+	return f.Offset, ok && f.Type == reflect.TypeFor[T]()
+}
+
+// field returns a pointer to the field of c at an offset.
+func field[T any](c *gin.Context, offset uintptr) *T {
+	return (*T)(unsafe.Add(unsafe.Pointer(c), offset)) //nolint:gosec // fieldOf has checked the type
+}
+
+// finished reports whether all handlers of c have returned, or the chain was aborted.
+func finished(c *gin.Context) bool {
+	if !hasIndex || !hasHandlers {
+		return c.IsAborted() || len(c.Errors) > 0
+	}
+	return int(*field[int8](c, chainIndex)) >= len(*field[gin.HandlersChain](c, chainHandlers))
+}
+
+// dropHandler takes the last handler out of the chain of c. The chain of the route is not changed.
+func dropHandler(c *gin.Context) {
+	if !hasHandlers {
+		c.Abort()
+		return
+	}
+	handlers := field[gin.HandlersChain](c, chainHandlers)
+	*handlers = (*handlers)[:max(len(*handlers)-1, 0)]
+}

@@ -1,0 +1,188 @@
+package xhelper_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+)
+
+const timeout = 10 * time.Second
+
+type valueKey struct{}
+
+// serveTimed calls handle as the handler of a request with a timeout, which a client may give up.
+func serveTimed(t *testing.T, c xHelper.Config, handle gin.HandlerFunc) context.CancelFunc {
+	t.Helper()
+	engine, _ := newEngine(t, c)
+	ctx, cancel := context.WithCancel(context.Background())
+	engine.GET("/route/:id", func(c *gin.Context) { c.Set("cancel", cancel); handle(c) })
+	engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/route/7", http.NoBody))
+	return cancel
+}
+
+func TestServe_RequestTimeout(t *testing.T) {
+	type outcome struct {
+		err   error
+		cause error
+		took  time.Duration
+	}
+	wait := func(ctx context.Context, start time.Time) outcome {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Hour):
+		}
+		return outcome{ctx.Err(), context.Cause(ctx), time.Since(start)}
+	}
+	none := outcome{took: time.Hour}
+	late := outcome{context.DeadlineExceeded, context.DeadlineExceeded, timeout}
+	tests := []struct {
+		name   string
+		config xHelper.Config
+		handle func(c *gin.Context, start time.Time) outcome
+		want   outcome
+	}{
+		{"ends the context", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+			return wait(c.Request.Context(), start)
+		}, late},
+		{"ends the gin context", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+			return wait(c, start)
+		}, late},
+		{"ends a context that was derived", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+			ctx, cancel := context.WithTimeout(context.WithValue(c.Request.Context(), valueKey{}, 1), time.Minute)
+			defer cancel()
+			return wait(ctx, start)
+		}, late},
+		{"is 30 s by default", xHelper.Config{}, func(c *gin.Context, start time.Time) outcome {
+			return wait(c.Request.Context(), start)
+		}, outcome{context.DeadlineExceeded, context.DeadlineExceeded, 30 * time.Second}},
+		{"is none if negative", xHelper.Config{RequestTimeout: -1}, func(c *gin.Context, start time.Time) outcome {
+			return wait(c.Request.Context(), start)
+		}, none},
+		{
+			"of the route is used",
+			xHelper.Config{RouteRequestTimeout: map[string]time.Duration{"/route/:id": timeout}},
+			func(c *gin.Context, start time.Time) outcome { return wait(c.Request.Context(), start) }, late,
+		},
+		{
+			"of the route may be none",
+			xHelper.Config{RequestTimeout: timeout, RouteRequestTimeout: map[string]time.Duration{"/route/:id": 0}},
+			func(c *gin.Context, start time.Time) outcome { return wait(c.Request.Context(), start) }, none,
+		},
+		{"is seen by Err alone", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+			<-time.After(timeout)
+			ctx := c.Request.Context()
+			return outcome{ctx.Err(), context.Cause(ctx), time.Since(start)}
+		}, late},
+		{"does not hide that the client is gone", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+			ctx := c.Request.Context()
+			<-time.After(time.Second)
+			c.MustGet("cancel").(context.CancelFunc)()
+			return wait(ctx, start)
+		}, outcome{context.Canceled, context.Canceled, time.Second}},
+		{"does not hide it from a derived context", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+			ctx, cancel := context.WithCancel(c.Request.Context())
+			defer cancel()
+			time.AfterFunc(time.Second, c.MustGet("cancel").(context.CancelFunc))
+			return wait(ctx, start)
+		}, outcome{context.Canceled, context.Canceled, time.Second}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				var got outcome
+				cancel := serveTimed(t, tt.config, func(c *gin.Context) {
+					got = tt.handle(c, start)
+					c.String(http.StatusOK, "done")
+				})
+				defer cancel()
+				if got != tt.want {
+					t.Errorf("context = %+v, want %+v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestServe_RequestTimeout_streams(t *testing.T) {
+	tests := []struct {
+		name  string
+		begin func(c *gin.Context)
+	}{
+		{"marked", xHelper.MarkStream},
+		{"text/event-stream", func(c *gin.Context) { c.Header("Content-Type", "text/event-stream"); c.Writer.Flush() }},
+		{"multipart through a controller", func(c *gin.Context) {
+			c.Header("Content-Type", "multipart/x-mixed-replace; boundary=frame")
+			if err := http.NewResponseController(c.Writer).Flush(); err != nil {
+				panic(err)
+			}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var late error
+				cancel := serveTimed(t, xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
+					ctx := c.Request.Context()
+					done := ctx.Done() // which starts the timer
+					derived, cancel := context.WithCancel(ctx)
+					defer cancel()
+					tt.begin(c)
+					select {
+					case <-done:
+					case <-derived.Done():
+					case <-time.After(time.Hour):
+					}
+					_, has := ctx.Deadline()
+					late = errors.Join(ctx.Err(), derived.Err())
+					if has {
+						t.Error("the stream has a deadline")
+					}
+				})
+				defer cancel()
+				if late != nil {
+					t.Errorf("the context of the stream ended: %v", late)
+				}
+			})
+		})
+	}
+	t.Run("a flushed JSON response is none", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var err error
+			cancel := serveTimed(t, xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
+				c.Header("Content-Type", "application/json")
+				c.Writer.Flush()
+				<-c.Request.Context().Done()
+				err = c.Request.Context().Err()
+			})
+			defer cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the context ended with %v, want the deadline", err)
+			}
+		})
+	})
+}
+
+func TestServe_RequestTimeout_deadline(t *testing.T) {
+	start := time.Now()
+	cancel := serveTimed(t, xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
+		at, ok := c.Request.Context().Deadline()
+		if left := at.Sub(start); !ok || left < timeout || left > 2*timeout {
+			t.Errorf("deadline in %s, want %s", left, timeout)
+		}
+		ctx, cancel := context.WithCancel(c.Request.Context())
+		defer cancel()
+		if again, ok := ctx.Deadline(); !ok || !again.Equal(at) {
+			t.Errorf("deadline of a derived context = %v, want %v", again, at)
+		}
+	})
+	cancel()
+}

@@ -1,0 +1,58 @@
+package xhelper_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+)
+
+// TestServe_formErrors reports what gin and net/http say of a form as handlers do, without a binder.
+func TestServe_formErrors(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{})
+	for path, read := range map[string]func(c *gin.Context) error{
+		"/file":  func(c *gin.Context) error { _, err := c.FormFile("file"); return err },
+		"/parse": func(c *gin.Context) error { return c.Request.ParseForm() },
+		"/bind":  func(c *gin.Context) error { return c.ShouldBind(&struct{ Name string }{}) },
+	} {
+		engine.POST(path, func(c *gin.Context) {
+			if err := read(c); err != nil {
+				_ = c.Error(err)
+				return
+			}
+			success(c)
+		})
+	}
+	const (
+		plain     = "application/x-www-form-urlencoded"
+		multipart = "multipart/form-data; boundary=x"
+	)
+	for _, tc := range []struct {
+		name        string
+		target      string
+		contentType string
+		body        string
+		want        string
+	}{
+		{"NUL in the header of a part", "/file", multipart, "--x\r\nContent-Disposition: form-data; name=\"a\x00\"\r\n\r\n\r\n--x--", "BODY_ERROR"},
+		{"no form", "/file", multipart, "hello--x--", "BODY_ERROR"},
+		{"too many parts", "/file", multipart, strings.Repeat("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n", 10_001) + "--x--", "UPLOAD_TOO_LARGE"},
+		{"a broken escape in the query", "/parse?a=%zz", plain, "a=b", "PARAMETER_ERROR"},
+		{"a broken escape in the query of an upload", "/file?a=%zz", multipart, "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n--x--", "PARAMETER_ERROR"},
+		{"a broken escape in the form", "/bind", plain, "name=%zz", "PARAMETER_ERROR"},
+		{"too many fields", "/bind", plain, strings.Repeat("a=b&", 10_001), "PARAMETER_ERROR"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tc.target, strings.NewReader(tc.body))
+			req.Header.Set("Content-Type", tc.contentType)
+			w := send(engine, req)
+			if w.Code >= http.StatusInternalServerError || !strings.Contains(w.Body.String(), `"`+tc.want+`"`) {
+				t.Errorf("got %d %s, want %s", w.Code, w.Body, tc.want)
+			}
+		})
+	}
+}

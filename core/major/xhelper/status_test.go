@@ -1,0 +1,197 @@
+package xhelper_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	xRoute "github.com/plinthgo/plinth/core/major/xroute"
+)
+
+// ending is one way in which a handler ends a request.
+type ending struct {
+	name    string
+	handler gin.HandlerFunc
+	status  int
+}
+
+// endings are the ways in which a handler ends a request with a body of a few bytes.
+var endings = []ending{
+	{"an error", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) }, 404},
+	{"a wrapped error", func(c *gin.Context) { _ = c.Error(fmt.Errorf("x: %w", xError.New(xError.Conflict, ""))) }, 409},
+	{"an unknown error", func(c *gin.Context) { _ = c.Error(errNobodyKnows) }, 500},
+	{"a developer's error", func(c *gin.Context) { _ = c.Error(xError.DeveloperError) }, 500},
+	{"a deadline", func(c *gin.Context) { _ = c.Error(context.DeadlineExceeded) }, 504},
+	{"an error and abort", func(c *gin.Context) { _ = c.Error(xError.Forbidden); c.Abort() }, 403},
+	{"an error with a status", func(c *gin.Context) { _ = c.AbortWithError(http.StatusTeapot, errNobodyKnows) }, 418},
+	{"an error after a status", func(c *gin.Context) { c.Status(http.StatusCreated); _ = c.Error(xError.Gone) }, 410},
+	{"a failed bind", func(c *gin.Context) { xBind.Bind(c, &struct{ Name string }{}).Data() }, 415},
+	{"a failed bind of gin", func(c *gin.Context) { _ = c.BindJSON(&struct{ Name string }{}) }, 400},
+	{"abort", func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) }, 429},
+	{"a bare status", func(c *gin.Context) { c.Status(http.StatusNotFound) }, 404},
+	{"a written error", func(c *gin.Context) { xResult.Error(c, xError.Locked, "", nil) }, 400},
+	{"nothing", func(*gin.Context) {}, 500},
+	{"no content", func(c *gin.Context) { c.Status(http.StatusNoContent) }, 204},
+	{"a redirect", func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/elsewhere") }, 303},
+	{"success", success, 200},
+	{"another success", func(c *gin.Context) { c.Status(http.StatusCreated); success(c) }, 201},
+	{"an error that does not matter", func(c *gin.Context) { _ = c.Error(errNobodyKnows); success(c) }, 200},
+	{"a body over the limit", echo, 413},
+	{"a body over the limit that is not read", success, 413},
+	{"a panic", func(*gin.Context) { panic("boom") }, 500},
+}
+
+// watcher is a middleware that notes what it sees, before, after and in a deferred function.
+type watcher struct{ before, after, deferred int }
+
+func (w *watcher) middleware(c *gin.Context) {
+	w.before = c.Writer.Status()
+	defer func() { w.deferred = c.Writer.Status() }()
+	c.Next()
+	w.after = c.Writer.Status()
+}
+
+// wrapping is a writer of a middleware, which asks the one inside.
+type wrapping struct{ gin.ResponseWriter }
+
+func TestServe_statusThatMiddlewareSees(t *testing.T) {
+	wrap := func(c *gin.Context) { c.Writer = &wrapping{c.Writer} }
+	for name, mount := range map[string]func(e *gin.Engine, mw, handler gin.HandlerFunc){
+		"engine":  func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.Use(mw); e.POST("/", handler) },
+		"group":   func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.Group("", mw).POST("/", handler) },
+		"route":   func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.POST("/", mw, handler) },
+		"wrapped": func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.POST("/", wrap, mw, handler) },
+		"outside of ResponseMiddleware": func(e *gin.Engine, mw, handler gin.HandlerFunc) {
+			e.POST("/", mw, xMiddle.ResponseMiddleware, handler)
+		},
+	} {
+		for _, tc := range endings {
+			t.Run(name+" of "+tc.name, func(t *testing.T) {
+				limit := int64(4)
+				if tc.status == http.StatusRequestEntityTooLarge {
+					limit = 3
+				}
+				engine, _ := newEngine(t, xHelper.Config{MaxBodyBytes: limit})
+				var w watcher
+				mount(engine, w.middleware, tc.handler)
+				res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("four")))
+				if res.Code != tc.status {
+					t.Fatalf("the client got %d, want %d", res.Code, tc.status)
+				}
+				if tc.name == "a panic" {
+					w.after = w.deferred // it does not return from Next
+				}
+				if w.before != http.StatusOK || w.after != tc.status || w.deferred != tc.status {
+					t.Errorf("the middleware saw %+v, the client got %d", w, tc.status)
+				}
+			})
+		}
+	}
+}
+
+func TestServe_statusOfUnknownRoutes(t *testing.T) {
+	for name, change := range map[string]func(*gin.Engine){
+		"of gin":    func(*gin.Engine) {},
+		"of xRoute": func(e *gin.Engine) { e.NoRoute(xRoute.NoRoute); e.NoMethod(xRoute.NoMethod) },
+	} {
+		engine, _ := newEngine(t, xHelper.Config{})
+		var w watcher
+		engine.Use(w.middleware)
+		change(engine)
+		engine.GET("/", success)
+		for path, want := range map[string]int{"/nowhere": http.StatusNotFound, "/": http.StatusMethodNotAllowed} {
+			if res := do(engine, http.MethodPut, path); res.Code != want || w.after != want || w.deferred != want {
+				t.Errorf("%s: %s: the middleware saw %+v, the client got %d, want %d", name, path, w, res.Code, want)
+			}
+		}
+	}
+}
+
+// A service that is being stopped ends requests with an error of its own.
+func TestServe_statusOfAContextWithACause(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{})
+	var w watcher
+	engine.Use(w.middleware)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	engine.GET("/", func(c *gin.Context) {
+		cancel(xError.New(xError.ServiceUnavailable, ""))
+		_ = c.Error(errors.Join(context.Canceled))
+	})
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := send(engine, req); res.Code != http.StatusServiceUnavailable || w.after != res.Code {
+		t.Errorf("the middleware saw %+v, the client got %d", w, res.Code)
+	}
+}
+
+// A handler sees the status that it has set, also with an error beside it.
+func TestServe_statusInAHandler(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{})
+	engine.GET("/", func(c *gin.Context) {
+		_ = c.Error(errNobodyKnows)
+		if got := c.Writer.Status(); got != http.StatusOK {
+			t.Errorf("status before = %d", got)
+		}
+		c.Status(http.StatusAccepted)
+		if got := c.Writer.Status(); got != http.StatusAccepted {
+			t.Errorf("status after = %d", got)
+		}
+		success(c)
+	})
+	if res := do(engine, http.MethodGet, "/"); res.Code != http.StatusAccepted {
+		t.Errorf("the client got %d", res.Code)
+	}
+}
+
+func TestServe_oneLineForAFailure(t *testing.T) {
+	thrown := func(c *gin.Context) { _ = c.Error(xError.NewInternalServerError(c, "thrown", errNobodyKnows)) }
+	for _, tc := range append(endings, ending{"a thrown error", thrown, 500}) {
+		engine, log := newEngine(t, xHelper.Config{})
+		engine.POST("/", tc.handler)
+		res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody))
+		want := 0
+		if res.Code >= http.StatusInternalServerError {
+			want = 1
+		}
+		if got := strings.Count(log.String(), `"level":"error"`); got != want {
+			t.Errorf("%s: %d lines at ERROR, want %d: %s", tc.name, got, want, log)
+		}
+		if got := len(log.with(t, "request")); got != 1 {
+			t.Errorf("%s: %d lines of the access log, want 1", tc.name, got)
+		}
+	}
+}
+
+func TestServe_headersOfEnvelopes(t *testing.T) {
+	engine, _ := newEngine(t, xHelper.Config{})
+	engine.GET("/success", success)
+	engine.GET("/404", func(c *gin.Context) { _ = c.Error(xError.NotFound) })
+	engine.GET("/503", func(c *gin.Context) { _ = c.Error(xError.ServiceUnavailable) })
+	engine.GET("/busy", func(c *gin.Context) { c.AbortWithStatus(http.StatusServiceUnavailable) })
+	engine.GET("/later", func(c *gin.Context) {
+		c.Header("Retry-After", "3600")
+		_ = c.Error(xError.SystemMaintenance)
+	})
+	for path, retry := range map[string]string{"/success": "", "/404": "", "/503": "5", "/busy": "5", "/later": "3600", "/nowhere": ""} {
+		h := do(engine, http.MethodGet, path).Header()
+		if got := h.Get("X-Content-Type-Options"); got != "nosniff" {
+			t.Errorf("%s: X-Content-Type-Options = %q, want nosniff", path, got)
+		}
+		if got := h.Get("Retry-After"); got != retry {
+			t.Errorf("%s: Retry-After = %q, want %q", path, got, retry)
+		}
+	}
+}

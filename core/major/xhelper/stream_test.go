@@ -1,0 +1,84 @@
+package xhelper_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+func TestWithStreamReport(t *testing.T) {
+	hijack := func(c *gin.Context) {
+		conn, _, err := c.Writer.Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = conn.Close()
+	}
+	for _, tc := range []struct {
+		name    string
+		handler gin.HandlerFunc
+		want    int
+	}{
+		{"an envelope is no stream", func(c *gin.Context) { xResult.Success(c, "ok") }, 0},
+		{"a flushed download is no stream", func(c *gin.Context) {
+			c.Header("Content-Type", "application/x-ndjson")
+			_, _ = c.Writer.WriteString("{}\n")
+			c.Writer.Flush()
+		}, 0},
+		{"an error before the first event is no stream", func(c *gin.Context) {
+			c.Header("Content-Type", "text/event-stream")
+			c.AbortWithStatus(http.StatusConflict)
+		}, 0},
+		{"server-sent events are a stream, once", func(c *gin.Context) {
+			c.Stream(func(io.Writer) bool { c.SSEvent("message", "a"); c.SSEvent("message", "b"); return false })
+		}, 1},
+		{"a flushed header is enough", func(c *gin.Context) {
+			c.Header("Content-Type", "Text/Event-Stream; charset=utf-8")
+			c.Writer.Flush()
+		}, 1},
+		{"a written header is enough", func(c *gin.Context) {
+			c.Header("Content-Type", "multipart/x-mixed-replace; boundary=frame")
+			c.Writer.WriteHeaderNow()
+		}, 1},
+		{"a hijacked connection is a stream", hijack, 1},
+		{"a marked request is a stream before it starts", func(c *gin.Context) {
+			xHelper.MarkStream(c)
+			xHelper.MarkStream(c)
+			xResult.Success(c, "ok")
+		}, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			engine, _ := newEngine(t, xHelper.Config{})
+			engine.GET("/stream", tc.handler)
+			got, done := 0, make(chan struct{})
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				defer close(done)
+				engine.ServeHTTP(w, req.WithContext(xHelper.WithStreamReport(req.Context(), func() { got++ })))
+			}))
+			defer server.Close()
+			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/stream", http.NoBody)
+			req.Header.Set("Accept", "text/event-stream") // what a client sends decides nothing
+			if resp, err := server.Client().Do(req); err == nil {
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+			}
+			<-done
+			if got != tc.want {
+				t.Errorf("reports = %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestMarkStream_outsideOfTheChain(t *testing.T) {
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+	xHelper.MarkStream(c) // which must do nothing
+}

@@ -1,0 +1,114 @@
+package xlease_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	xLease "github.com/plinthgo/plinth/core/major/xlease"
+)
+
+// wide is LayoutWide with the epoch of a bubble.
+func wide() xSnowflake.Option {
+	l := xSnowflake.LayoutWide
+	l.Epoch = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	return xSnowflake.WithLayout(l)
+}
+
+// aboutTTL reports whether a wait that began at start has lasted for the TTL and at most one more poll.
+func aboutTTL(start time.Time) bool {
+	took := time.Since(start)
+	return took >= ttl && took <= ttl+time.Second
+}
+
+func TestNodeLeaser_Layout(t *testing.T) {
+	t.Run("nodes of one layout share a backend", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l, _ := newLeases(t)
+			taken := map[int]bool{}
+			for range 200 {
+				n := newNode(t, l, wide())
+				if taken[n.NodeID()] {
+					t.Fatalf("the number %d came twice", n.NodeID())
+				}
+				taken[n.NodeID()] = true
+			}
+		})
+	})
+	t.Run("another layout waits for the TTL and is then refused", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l, _ := newLeases(t)
+			first := newNode(t, l)
+			start := time.Now()
+			_, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xLease.NodeLeaser(l, ttl)), wide())
+			if err == nil || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT=wide here, another one in memory") || !aboutTTL(start) {
+				t.Errorf("NewNode = %v after %v, want the variable after %v", err, time.Since(start), ttl)
+			}
+			<-time.After(time.Minute)
+			first.MustGenerate()
+		})
+	})
+	t.Run("another layout begins when the last node has been gone for the TTL", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l, _ := newLeases(t)
+			last := newNode(t, l)
+			id := last.MustGenerate()
+			_ = last.Close()
+			start := time.Now()
+			if next := newNode(t, l, wide()).MustGenerate(); next <= id || !aboutTTL(start) {
+				t.Errorf("the first id of the other layout = %d after %v, want it after %d and %v", next, time.Since(start), id, ttl)
+			}
+		})
+	})
+	t.Run("a backend that has forgotten the layout is told again by those who renew", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l, s := newLeases(t)
+			n := newNode(t, l)
+			s.set(func(s *shaky) { s.Backend = xLease.InProcess(nil) })
+			<-time.After(15 * time.Second)
+			n.MustGenerate()
+			if _, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xLease.NodeLeaser(l, ttl)), wide()); err == nil {
+				t.Error("a node of another layout got a number")
+			}
+		})
+	})
+}
+
+func TestNodeLeaser_Lease(t *testing.T) {
+	t.Run("waits for the number of a process that was killed", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := xLease.InProcess(nil)
+			killed, l := xLease.New(b), xLease.New(b)
+			defer func() { _ = l.Close() }()
+			for range 8 { // nothing renews these
+				if _, err := killed.Lease(t.Context(), xLease.NodeName, ttl, xLease.WithSlotRange(0, 8), xLease.WithMark(0, 0), xLease.WithManualRenewal()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			start := time.Now()
+			newNode(t, l, xSnowflake.WithDatacenterID(0))
+			if !aboutTTL(start) {
+				t.Errorf("the number came after %v, want it when those of the killed process end, after %v", time.Since(start), ttl)
+			}
+		})
+	})
+	t.Run("reports that all are held after the TTL, and how to have more", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l, _ := newLeases(t)
+			for range 64 {
+				newNode(t, l)
+			}
+			start := time.Now()
+			_, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xLease.NodeLeaser(l, ttl)), epoch())
+			if !errors.Is(err, xSnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024") {
+				t.Errorf("NewNode = %v, want ErrNoSlot with the layout that has more", err)
+			}
+			if !aboutTTL(start) {
+				t.Errorf("it took %v, want %v", time.Since(start), ttl)
+			}
+		})
+	})
+}

@@ -1,0 +1,134 @@
+//go:build linux
+
+package xmain_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+func init() { //nolint:gochecknoinits // the map is made before
+	programs["bodies"] = func() {
+		xMain.Runner(xReg.Register(context.Background(), nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.POST("/text", func(c *gin.Context) {
+				if body := xBind.Bind(c, &struct{ Text string }{}).Data(); body != nil {
+					xResult.Success(c, strconv.Itoa(len(body.Text)))
+				}
+			})
+		})), nil, nil)
+	}
+}
+
+// memory returns the largest resident set of a process so far, in MB.
+func memory(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, err := strconv.Atoi(strings.Fields(text)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes >> 10
+}
+
+// holdBody sends a body of size bytes but for its last two, reports that, and sends these when end is closed. It returns the status.
+func holdBody(t *testing.T, address string, size int, sent *sync.WaitGroup, end <-chan struct{}) int {
+	t.Helper()
+	status, told := 0, sync.OnceFunc(sent.Done)
+	defer told()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Error(err)
+		return status
+	}
+	defer func() { _ = conn.Close() }()
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		if resp, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
+			status = resp.StatusCode
+			_ = resp.Body.Close()
+		}
+	}()
+	// A client that is refused may not be able to send all.
+	_, _ = fmt.Fprintf(conn, "POST /text HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", size)
+	_, _ = io.WriteString(conn, `{"text":"`+strings.Repeat("x", size-len(`{"text":""}`)))
+	told()
+	<-end
+	_, _ = io.WriteString(conn, `"}`)
+	<-answered
+	return status
+}
+
+func TestRunner_MaxInflightBodyBytes(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector takes memory of its own")
+	}
+	const clients, size = 100, 4 << 20
+	for _, tt := range []struct {
+		name    string
+		env     string
+		most    int // MB above the start
+		refused bool
+	}{
+		{"without a limit", "PLINTH_MAX_INFLIGHT_BODY_BYTES=0", 4 * clients * size >> 20, false},
+		{"by default", "PLINTH_ENVELOPE=plinth", 230, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := play(t, "bodies", tt.env)
+			t.Cleanup(func() {
+				_ = p.cmd.Process.Kill()
+				p.exit()
+			})
+			address := strings.TrimPrefix(p.line("ready")["address"].(string), "http://")
+			before := memory(t, p.cmd.Process.Pid)
+			end := make(chan struct{})
+			var sent, done sync.WaitGroup
+			statuses := make([]int, clients)
+			for i := range clients {
+				sent.Add(1)
+				done.Go(func() { statuses[i] = holdBody(t, address, size, &sent, end) })
+			}
+			sent.Wait()
+			<-time.After(500 * time.Millisecond) // the last bytes reach the handlers
+			held := memory(t, p.cmd.Process.Pid)
+			close(end)
+			done.Wait()
+			after := memory(t, p.cmd.Process.Pid)
+			count := map[int]int{}
+			for _, status := range statuses {
+				count[status]++
+			}
+			t.Logf("%d clients with %d MB each: memory %d MB, then %d MB, at most %d MB; status %v",
+				clients, size>>20, before, held, after, count)
+			ok, refused := count[http.StatusOK], count[http.StatusServiceUnavailable]
+			if ok == 0 || (refused > 0) != tt.refused {
+				t.Errorf("statuses = %v", count)
+			}
+			if after-before > tt.most {
+				t.Errorf("memory grew by %d MB, want at most %d MB", after-before, tt.most)
+			}
+		})
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package xmain_test
+
+const raceEnabled = true

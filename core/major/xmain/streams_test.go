@@ -1,0 +1,270 @@
+package xmain_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+// streamBound is much more than a stream takes to end, and much less than the shutdown timeout of 25 s.
+const streamBound = 12 * time.Second
+
+// sendEvent starts a response of server-sent events.
+func sendEvent(c *gin.Context) {
+	c.SSEvent("message", "hello")
+	c.Writer.Flush()
+}
+
+// ask sends a request without waiting for the response, and without noticing its end.
+func (s *service) ask(path string, header ...string) {
+	s.t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = conn.Close() })
+	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: x\r\n"+strings.Join(header, "\r\n")+"\r\n\r\n"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// None of these handlers knows of xHook.Draining.
+func TestRunContext_streams(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	for _, tc := range []struct {
+		name   string
+		header []string
+		handle func(c *gin.Context, entered func())
+	}{
+		{name: "server-sent events that end with the context", handle: func(c *gin.Context, entered func()) {
+			sendEvent(c)
+			entered()
+			<-c.Request.Context().Done()
+		}},
+		{name: "server-sent events that end when the client is gone", handle: func(c *gin.Context, entered func()) {
+			c.Stream(func(io.Writer) bool {
+				sendEvent(c)
+				entered()
+				time.Sleep(10 * time.Millisecond) //nolint:forbidigo // a handler that looks at nothing
+				return true
+			})
+		}},
+		{name: "server-sent events that have not begun", header: []string{"Accept: text/event-stream\r\n"}, handle: func(c *gin.Context, entered func()) {
+			entered()
+			<-c.Request.Context().Done()
+		}},
+		{name: "a hijacked connection that ends with the context", handle: func(c *gin.Context, entered func()) {
+			conn := hijack(c)
+			defer func() { _ = conn.Close() }()
+			entered()
+			<-c.Request.Context().Done()
+		}},
+		{name: "a hijacked connection that is read", handle: func(c *gin.Context, entered func()) {
+			conn := hijack(c)
+			defer func() { _ = conn.Close() }()
+			entered()
+			_, _ = bufio.NewReader(conn).ReadByte()
+		}},
+		{name: "a route that is declared", handle: func(c *gin.Context, entered func()) {
+			xMiddle.Stream(c)
+			entered()
+			<-c.Request.Context().Done()
+			_ = c.Error(context.Cause(c.Request.Context()))
+		}},
+		{name: "a handler that never returns", handle: func(c *gin.Context, entered func()) {
+			sendEvent(c)
+			entered()
+			<-release
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			entered := make(chan struct{})
+			s := prepare(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+				e.GET("/stream", func(c *gin.Context) { tc.handle(c, onceClosed(entered)) })
+			})).start()
+			s.ask("/stream", tc.header...)
+			wait(t, entered, "the stream")
+			began := time.Now()
+			if err := s.stop(); err != nil {
+				t.Errorf("RunContext = %v, want nil: streams are no loss", err)
+			}
+			if took := time.Since(began); took > streamBound {
+				t.Errorf("the stop took %s", took)
+			}
+		})
+	}
+}
+
+// hijack takes the connection of a request.
+func hijack(c *gin.Context) net.Conn {
+	conn, _, err := c.Writer.Hijack()
+	if err != nil {
+		panic(err)
+	}
+	return conn
+}
+
+// onceClosed closes c when it is called for the first time.
+func onceClosed(c chan struct{}) func() {
+	return func() {
+		select {
+		case <-c:
+		default:
+			close(c)
+		}
+	}
+}
+
+func TestRunContext_streamsLiveThroughTheDrainDelay(t *testing.T) {
+	const delay = 300 * time.Millisecond
+	entered, cause := make(chan struct{}), make(chan error, 1)
+	var drained, ended time.Time
+	s := prepare(t, nil, xOption.WithDrainDelay(delay), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/stream", func(c *gin.Context) { //nolint:contextcheck // the request is c
+			sendEvent(c)
+			close(entered)
+			<-c.Request.Context().Done()
+			ended = time.Now()
+			cause <- context.Cause(c.Request.Context())
+		})
+	}))
+	s.Life().OnDrain("a", func(context.Context) error { drained = time.Now(); return nil })
+	s.start()
+	s.ask("/stream")
+	wait(t, entered, "the stream")
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	if err := <-cause; xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
+		t.Errorf("cause = %v, want SERVICE_UNAVAILABLE", err)
+	}
+	if got := ended.Sub(drained); got < delay {
+		t.Errorf("the stream ended %s after the stop began, want at least %s", got, delay)
+	}
+}
+
+func TestRunContext_streamsAndOtherRequests(t *testing.T) {
+	entered, streaming, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	s := prepare(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/stream", func(c *gin.Context) {
+			sendEvent(c)
+			close(streaming)
+			<-c.Request.Context().Done()
+			close(ended)
+		})
+		e.GET("/slow", func(c *gin.Context) { //nolint:contextcheck // the request is c
+			close(entered)
+			<-ended
+			if err := c.Request.Context().Err(); err != nil {
+				t.Errorf("the context of an ordinary request ended: %v", err)
+			}
+			xResult.Success(c, "slow")
+		})
+	})).start()
+	s.ask("/stream")
+	wait(t, streaming, "the stream")
+	got := make(chan int, 1)
+	go func() {
+		status, _, _ := s.get("/slow")
+		got <- status
+	}()
+	wait(t, entered, "the request")
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	if status := <-got; status != http.StatusOK {
+		t.Errorf("status of the ordinary request = %d, want 200", status)
+	}
+}
+
+func TestRunContext_streamThatBeginsLate(t *testing.T) {
+	entered, shutting := make(chan struct{}), make(chan struct{})
+	s := prepare(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/late", func(c *gin.Context) {
+			close(entered)
+			<-shutting
+			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // until streams have been ended
+			sendEvent(c)
+			<-c.Request.Context().Done()
+		})
+	}))
+	s.Life().OnShutdown("a", func(context.Context) error { close(shutting); return nil })
+	s.start()
+	s.ask("/late")
+	wait(t, entered, "the request")
+	began := time.Now()
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > streamBound {
+		t.Errorf("the stop took %s", took)
+	}
+}
+
+func TestRunContext_streamsOverHTTP2(t *testing.T) {
+	entered, streaming, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	s := prepare(t, nil,
+		xOption.WithServer(func(server *http.Server) {
+			server.Protocols = new(http.Protocols)
+			server.Protocols.SetHTTP1(true)
+			server.Protocols.SetUnencryptedHTTP2(true)
+		}),
+		xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/stream", func(c *gin.Context) {
+				sendEvent(c)
+				close(streaming)
+				<-c.Request.Context().Done()
+				close(ended)
+			})
+			e.GET("/slow", func(c *gin.Context) { //nolint:contextcheck // the request is c
+				close(entered)
+				<-ended
+				if err := c.Request.Context().Err(); err != nil {
+					t.Errorf("the context of an ordinary request ended: %v", err)
+				}
+				xResult.Success(c, "slow")
+			})
+		})).start()
+	client := &http.Client{Transport: &http.Transport{Protocols: protocols}, Timeout: patience}
+	defer client.CloseIdleConnections()
+	status := make(chan int, 2)
+	get := func(path string) {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, http.NoBody)
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			status <- 0
+			return
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		status <- resp.StatusCode
+	}
+	go get("/stream")
+	wait(t, streaming, "the stream")
+	go get("/slow")
+	wait(t, entered, "the request")
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if got := <-status; got != http.StatusOK {
+			t.Errorf("status = %d, want 200", got)
+		}
+	}
+}

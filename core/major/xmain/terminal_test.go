@@ -1,0 +1,91 @@
+//go:build linux
+
+package xmain_test
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// atTerminal starts a program at a terminal of its own, and returns its keyboard.
+func atTerminal(t *testing.T, name string, env ...string) (p *process, keyboard io.Writer) {
+	t.Helper()
+	script, err := exec.LookPath("script")
+	if err != nil {
+		t.Skip("script of util-linux is not installed, which makes a pseudo terminal")
+	}
+	path, _ := xEnv.GetEnv("PATH")
+	p = &process{t: t, cmd: exec.CommandContext(t.Context(), script, "-q", "-e", "-c", "exec "+os.Args[0], "/dev/null"), lines: make(chan string, 1000)}
+	p.cmd.Dir = t.TempDir()
+	p.cmd.Env = append([]string{
+		programKey.String() + "=" + name, "PATH=" + path, "HOME=" + p.cmd.Dir, "TMPDIR=" + p.cmd.Dir, "SHELL=/bin/sh",
+		"TERM=dumb", "PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "LOG_DIR=none",
+	}, env...)
+	keyboard, err = p.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go p.read(bufio.NewScanner(screen))
+	return p, keyboard
+}
+
+// shows waits for a line of the screen with this text.
+func (p *process) shows(text string) {
+	p.t.Helper()
+	timeout := time.After(patience)
+	for {
+		select {
+		case line, ok := <-p.lines:
+			if strings.Contains(line, text) {
+				return
+			}
+			if !ok {
+				p.t.Fatalf("ended without %q:\n%s", text, p.output())
+			}
+		case <-timeout:
+			p.t.Fatalf("no %q in\n%s", text, p.output())
+		}
+	}
+}
+
+func TestRunner_atTerminal(t *testing.T) {
+	press := func(t *testing.T, env ...string) time.Duration {
+		t.Helper()
+		p, keyboard := atTerminal(t, "serve", env...)
+		p.shows("ready")
+		if _, err := keyboard.Write([]byte{3}); err != nil { // Ctrl-C
+			t.Fatal(err)
+		}
+		code, took := p.exit()
+		if code != 0 {
+			t.Errorf("exit code = %d, want 0:\n%s", code, p.output())
+		}
+		p.order("stopping", "stop hook", "node closed", "stopped")
+		t.Logf("the stop took %s", took)
+		return took
+	}
+	t.Run("Ctrl-C does not wait for the drain delay", func(t *testing.T) {
+		if took := press(t); took > 4*time.Second {
+			t.Errorf("the stop took %s, want much less than the drain delay of 5s", took)
+		}
+	})
+	t.Run("a drain delay that is set holds", func(t *testing.T) {
+		if took := press(t, "PLINTH_DRAIN_DELAY=700ms"); took < 600*time.Millisecond {
+			t.Errorf("the stop took %s, want the drain delay of 700ms", took)
+		}
+	})
+}

@@ -1,0 +1,29 @@
+package xreg
+
+import (
+	"io/fs"
+	"testing"
+	"testing/fstest"
+)
+
+func TestInContainer(t *testing.T) {
+	for _, tc := range []struct {
+		name, kubernetes string
+		root             fs.FS
+		want             bool
+	}{
+		{name: "host", root: fstest.MapFS{"proc/1/cgroup": {Data: []byte("0::/init.scope\n")}}},
+		{name: "no proc", root: fstest.MapFS{}},
+		{name: "Docker", root: fstest.MapFS{".dockerenv": {}}, want: true},
+		{name: "Podman", root: fstest.MapFS{"run/.containerenv": {}}, want: true},
+		{name: "control group", root: fstest.MapFS{"proc/1/cgroup": {Data: []byte("11:pids:/kubepods/besteffort/pod1\n")}}, want: true},
+		{name: "Kubernetes", kubernetes: "10.0.0.1", root: fstest.MapFS{}, want: true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(kubernetesHost.String(), tc.kubernetes)
+			if got := inContainer(tc.root); got != tc.want {
+				t.Errorf("inContainer = %t, want %t", got, tc.want)
+			}
+		})
+	}
+}

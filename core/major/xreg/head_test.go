@@ -1,0 +1,78 @@
+package xreg_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+func TestNew_headOfGetRoutes(t *testing.T) {
+	var methods []string
+	reg, _ := begin(t, nil,
+		xOption.WithEngine(func(e *gin.Engine) {
+			e.Use(func(c *gin.Context) { methods = append(methods, c.Request.Method) })
+		}),
+		xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.Group("/group").GET("/:id", func(c *gin.Context) { xResult.Success(c, c.Param("id")+c.Request.Method) })
+			e.GET("/error", func(c *gin.Context) { _ = c.Error(xError.NotFound) })
+			e.GET("/own", func(c *gin.Context) { c.Status(http.StatusNoContent) })
+			e.HEAD("/own", func(c *gin.Context) { c.Status(http.StatusResetContent) })
+			e.POST("/post", func(c *gin.Context) { c.Status(http.StatusNoContent) })
+		}))
+	s := httptest.NewServer(reg.Serve)
+	t.Cleanup(s.Close)
+	for _, tc := range []struct {
+		method, path string
+		status       int
+		allow        string
+		seen         string
+	}{
+		{"HEAD", "/group/7", 200, "", "HEAD"},
+		{"GET", "/group/7", 200, "", "GET"},
+		{"HEAD", "/error", 404, "", "HEAD"},
+		{"HEAD", "/own", 205, "", "HEAD"},
+		{"HEAD", "/post", 405, "POST", "HEAD"},
+		{"HEAD", "/nowhere", 404, "", "HEAD"},
+		{"PUT", "/group/7", 405, "GET, HEAD", "PUT"},
+	} {
+		t.Run(tc.method+tc.path, func(t *testing.T) {
+			methods = nil
+			req, err := http.NewRequestWithContext(t.Context(), tc.method, s.URL+tc.path, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = res.Body.Close()
+			if res.StatusCode != tc.status || res.Header.Get("Allow") != tc.allow {
+				t.Errorf("status %d, Allow %q; want %d, %q", res.StatusCode, res.Header.Get("Allow"), tc.status, tc.allow)
+			}
+			if (len(body) == 0) != (tc.method == http.MethodHead) {
+				t.Errorf("body %q", body)
+			}
+			if tc.status == http.StatusOK && res.ContentLength <= 0 {
+				t.Errorf("Content-Length = %d, want that of GET", res.ContentLength)
+			}
+			if len(methods) != 1 || methods[0] != tc.seen {
+				t.Errorf("the middleware saw %v, want %s once", methods, tc.seen)
+			}
+			if len(res.Header.Values("X-Request-UUID")) != 1 {
+				t.Errorf("request ids %v, want one", res.Header.Values("X-Request-UUID"))
+			}
+		})
+	}
+}
