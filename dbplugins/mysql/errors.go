@@ -29,7 +29,7 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 	if err != nil && strings.Contains(err.Error(), badYear) {
 		return driver.OutOfRange
 	}
-	return driver.Network(err)
+	return driver.Unknown
 }
 
 const (
@@ -154,6 +154,9 @@ var kinds = map[uint16]driver.ErrorKind{
 
 	1049: driver.UnknownDatabase,
 
+	1021: driver.Full, // the disk
+	1114: driver.Full, // a table
+
 	1290: driver.ReadOnly,
 	1792: driver.ReadOnly,
 	1836: driver.ReadOnly,
@@ -194,7 +197,7 @@ var kinds = map[uint16]driver.ErrorKind{
 // quiet are the kinds whose messages never quote a value.
 var quiet = map[driver.ErrorKind]bool{
 	driver.Deadlock: true, driver.LockTimeout: true, driver.Canceled: true, driver.Connection: true,
-	driver.Authentication: true, driver.UnknownDatabase: true, driver.ReadOnly: true,
+	driver.Authentication: true, driver.UnknownDatabase: true, driver.ReadOnly: true, driver.Full: true,
 }
 
 // named are the words behind which a message names a constraint or a column, in quotes. What it quotes of a value comes before.

@@ -56,6 +56,8 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 		{"wrong password", 1045, "Access denied for user 'u'", driver.Authentication, "Error 1045: Access denied for user 'u'"},
 		{"unknown database", 1049, "Unknown database 'x'", driver.UnknownDatabase, "Error 1049: Unknown database 'x'"},
 		{"read only", 1792, "Cannot execute", driver.ReadOnly, "Error 1792: Cannot execute"},
+		{"disk full", 1021, "Disk full (/tmp/x)", driver.Full, "Error 1021: Disk full (/tmp/x)"},
+		{"table full", 1114, "The table 'x' is full", driver.Full, "Error 1114: The table 'x' is full"},
 		{"syntax", 1064, "You have an error near '" + secret + "' at line 1", driver.Syntax, "error 1064"},
 		{"unknown column", 1054, "Unknown column 'colour' in 'where clause'", driver.Syntax, "colour"},
 		{"unknown table", 1146, "Table 'db.t' doesn't exist", driver.Syntax, "db.t"},

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	gosql "github.com/go-sql-driver/mysql"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 const (
@@ -121,6 +123,12 @@ func (w *wire) Read(p []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// Write implements net.Conn. The library returns the error as it is; one of Read becomes its own.
+func (w *wire) Write(p []byte) (int, error) {
+	n, err := w.Conn.Write(p)
+	return n, driver.TranslateNetwork(err)
 }
 
 // Close implements net.Conn.

@@ -103,20 +103,30 @@ func newDatabase(tb testing.TB) (owner *sql.DB, all, plain driver.Config) {
 func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 	owner, all, plain := newDatabase(t)
 	db := open(t, logged(t, io.Discard), xDB.Options{Parts: plain})
-	_, err := xDB.Leases(db)
+	err := prepare(t, db)
 	if err == nil || driver.KindOf(err) != driver.Authentication || !strings.Contains(err.Error(), "own_plinth_leases") {
 		t.Fatalf("leases without a table and without the right to create it: %v", err)
 	}
 	statement := strings.Replace(statementIn(t, err), "`own_plinth_leases`", all.Name+".own_plinth_leases", 1)
 	do(t, owner, statement)
-	if _, err := xDB.Leases(db); err != nil {
+	if err := prepare(t, db); err != nil {
 		t.Fatalf("leases with a table of an operator's: %v", err)
 	}
 	do(t, owner, "ALTER TABLE "+all.Name+".own_plinth_leases DROP COLUMN since_us")
 	again := open(t, logged(t, io.Discard), xDB.Options{Parts: plain})
-	if _, err := xDB.Leases(again); err == nil || !strings.Contains(statementIn(t, err), "`since_us` bigint") {
+	if err := prepare(t, again); err == nil || !strings.Contains(statementIn(t, err), "`since_us` bigint") {
 		t.Errorf("leases with a table that lacks a column: %v", err)
 	}
+}
+
+// prepare sets up the leases of db.
+func prepare(tb testing.TB, db *gorm.DB) error {
+	tb.Helper()
+	leases, err := xDB.Leases(db)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return leases.Prepare(tb.Context())
 }
 
 // statementIn is the statement that an error says.

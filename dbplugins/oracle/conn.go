@@ -74,16 +74,16 @@ func (c *conn) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	kind := driver.KindOf(err)
+	kind := Driver{}.ErrorKind(err)
 	if kind == driver.Unknown {
-		kind = Driver{}.ErrorKind(err)
+		kind = driver.Network(err)
 	}
 	if ended != nil && gaveUp(kind) {
 		return ended
 	}
 	if kind == driver.Connection {
 		c.spent.Store(true)
-		return err
+		return driver.Translate(kind, err, detail(err))
 	}
 	var server *network.OracleError
 	if kind == driver.Unknown && c.wire.broken.Load() && !errors.As(err, &server) {

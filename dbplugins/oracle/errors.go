@@ -20,7 +20,7 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 	}
 	var e *network.OracleError
 	if !errors.As(err, &e) {
-		return driver.Network(err)
+		return driver.Unknown
 	}
 	if kind, ok := kinds[e.ErrCode]; ok {
 		return kind
@@ -105,6 +105,16 @@ var kinds = map[int]driver.ErrorKind{
 	28547: driver.Connection,
 	16000: driver.ReadOnly,
 	1456:  driver.ReadOnly,
+	1536:  driver.Full, // the user's quota
+	1652:  driver.Full, // a tablespace cannot be extended: for a sort, a table, an index, a LOB or the undo
+	1653:  driver.Full,
+	1654:  driver.Full,
+	1658:  driver.Full,
+	1683:  driver.Full,
+	1688:  driver.Full,
+	1691:  driver.Full,
+	1692:  driver.Full,
+	30036: driver.Full,
 	1756:  driver.Syntax,
 	1789:  driver.Syntax,
 	1790:  driver.Syntax,

@@ -58,6 +58,7 @@ func TestErrorsHaveAKindAndNoValue(t *testing.T) {
 		{2399, "ORA-02399: exceeded maximum connect time", driver.Connection, "connection failed: ORA-02399"},
 		{910, "ORA-00910: specified length too long for its datatype", driver.Syntax, "statement not understood: ORA-00910"},
 		{16000, "ORA-16000", driver.ReadOnly, "database is read-only: ORA-16000"},
+		{1653, "ORA-01653: unable to extend table U.T", driver.Full, "no space left in the database: ORA-01653"},
 		{900, "ORA-00900: invalid SQL statement: SELEKT 'hunter2'", driver.Syntax, "statement not understood: ORA-00900"},
 		{904, `ORA-00904: "HUNTER2": invalid identifier`, driver.Syntax, "statement not understood: ORA-00904"},
 		{942, "ORA-00942: table or view does not exist", driver.Syntax, "statement not understood: ORA-00942"},
@@ -81,16 +82,11 @@ func TestErrorsHaveAKindAndNoValue(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheNetworkAreConnections(t *testing.T) {
-	for _, err := range []error{io.EOF, io.ErrUnexpectedEOF, fmt.Errorf("read: %w", io.EOF)} {
-		if got := (oracle.Driver{}).ErrorKind(err); got != driver.Connection {
-			t.Errorf("kind of %v = %v, want %v", err, got, driver.Connection)
-		}
-	}
+func TestDriver_ErrorKind_network(t *testing.T) {
 	if got := (oracle.Driver{}).ErrorKind(network.ErrConnReset); got != driver.Canceled {
 		t.Errorf("kind of the library's interrupt = %v, want %v", got, driver.Canceled)
 	}
-	for _, err := range []error{nil, errors.New("plain")} {
+	for _, err := range []error{nil, errors.New("plain"), io.EOF, io.ErrUnexpectedEOF, fmt.Errorf("read: %w", io.EOF)} {
 		if got := (oracle.Driver{}).ErrorKind(err); got != driver.Unknown {
 			t.Errorf("kind of %v = %v, want %v", err, got, driver.Unknown)
 		}

@@ -46,8 +46,15 @@ func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	note("set up")
 	ctx := context.WithoutCancel(t.Context())
+	preparer, ok := keeper.(lease.Preparer)
+	if !ok {
+		t.Fatal("the leases of a database have no Prepare")
+	}
+	if err := preparer.Prepare(ctx); err != nil {
+		t.Fatal(err)
+	}
+	note("set up")
 	r := lease.Request{Name: "job", Count: 1, Holder: "HOLDER", TTL: time.Minute, Mark: 5}
 	got, err := keeper.Acquire(ctx, r)
 	if want := (lease.Grant{OK: true, Token: 1000}); err != nil || got != want {

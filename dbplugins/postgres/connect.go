@@ -25,7 +25,11 @@ func (c connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	if err == nil {
 		return conn, nil
 	}
-	if kind := (Driver{}).ErrorKind(err); kind != driver.Unknown {
+	kind := Driver{}.ErrorKind(err)
+	if kind == driver.Unknown {
+		kind = driver.Network(err)
+	}
+	if kind != driver.Unknown {
 		return nil, driver.Translate(kind, err, connectText(err))
 	}
 	return nil, &connectError{err}

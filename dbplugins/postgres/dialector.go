@@ -34,7 +34,8 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	if _, chosen := config.RuntimeParams["client_encoding"]; !chosen {
 		config.RuntimeParams["client_encoding"] = "UTF8" // the database may have another
 	}
-	d.Conn = pool{sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(readUTC))})}
+	config.DialFunc = dialer(config.DialFunc)
+	d.Conn = newPool(sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(readUTC))}))
 	return d.Dialector.Initialize(db)
 }
 

@@ -35,7 +35,7 @@ func TestDSN(t *testing.T) {
 		{
 			name:  "an empty password keeps the name, and comes from no file",
 			parts: driver.Config{User: "u", Name: "n"},
-			want:  "postgres://u:@localhost:5432/n?connect_timeout=5&passfile=&sslmode=disable&sslrootcert=&timezone=UTC",
+			want:  "postgres://u:@localhost:5432/n?connect_timeout=5&passfile=&password=&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
 			name:  "what would break a string that is only put together",

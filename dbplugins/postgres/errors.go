@@ -47,6 +47,7 @@ var kinds = map[string]driver.ErrorKind{
 	"42501": driver.Authentication, // insufficient privilege
 	"44":    driver.Check,          // WITH CHECK OPTION of a view
 	"53":    driver.Connection,     // insufficient resources, such as 53300 (too many connections)
+	"53100": driver.Full,           // disk full
 	"54":    driver.Syntax,         // program limit exceeded, such as 54011 (too many columns)
 	"54000": driver.TooLong,        // such as a value too long for an index
 	"55P03": driver.LockTimeout,
@@ -76,10 +77,7 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 	case ownText(err) != "":
 		return driver.Syntax
 	default:
-		if kind := encodingKind(err.Error()); kind != driver.Unknown {
-			return kind
-		}
-		return driver.Network(err)
+		return encodingKind(err.Error())
 	}
 }
 

@@ -20,6 +20,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == serveArgument {
+		serveDatabase()
+		return
+	}
 	leasetest.Child(openLeases)
 	os.Exit(m.Run())
 }
@@ -129,7 +133,7 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 	})
 	config.User, config.Pass = role, "secret-plain"
 	db := open(t, xDB.Options{Parts: config, TablePrefix: "app.x_"})
-	_, err := xDB.Leases(db)
+	err := prepare(t, db)
 	if err == nil || driver.KindOf(err) != driver.Authentication || !strings.Contains(err.Error(), "app.x_plinth_leases") {
 		t.Fatalf("leases without a table and without the right to create it: %v", err)
 	}
@@ -140,6 +144,9 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 	}
 	leases, err := xDB.Leases(db)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := leases.Prepare(t.Context()); err != nil {
 		t.Fatalf("leases with a table of an operator's: %v", err)
 	}
 	err = leases.Do(t.Context(), "job", time.Minute, func(ctx context.Context, l *xLease.Lease) error { return l.Renew(ctx) })
@@ -150,9 +157,19 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := open(t, xDB.Options{Parts: config, TablePrefix: "app.x_"})
-	if _, err := xDB.Leases(again); err == nil || !strings.Contains(statementIn(t, err), `"since_us" bigint`) {
+	if err := prepare(t, again); err == nil || !strings.Contains(statementIn(t, err), `"since_us" bigint`) {
 		t.Errorf("leases with a table that lacks a column: %v", err)
 	}
+}
+
+// prepare sets up the leases of db.
+func prepare(tb testing.TB, db *gorm.DB) error {
+	tb.Helper()
+	leases, err := xDB.Leases(db)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return leases.Prepare(tb.Context())
 }
 
 // statementIn is the statement that an error says.

@@ -99,8 +99,8 @@ func TestMigrationWhoseContextEndsLetsGoOfTheLock(t *testing.T) {
 		cancel()
 		return tx.Exec(slow).Error
 	})
-	if !errors.Is(err, context.Canceled) || time.Since(start) > time.Second {
-		t.Errorf("Migrate = %v after %s, want context.Canceled within 1 s", err, time.Since(start))
+	if !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
+		t.Errorf("Migrate = %v after %s, want context.Canceled within 10 s", err, time.Since(start))
 	}
 	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
 }
@@ -112,8 +112,8 @@ func TestWaitForTheLockEndsWithItsContext(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		err := migrate(ctx, db, func(*gorm.DB) error { return errors.New("it was not kept out") })
-		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Second {
-			t.Errorf("the second Migrate = %v after %s, want the deadline's error within 1 s", err, time.Since(start))
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
+			t.Errorf("the second Migrate = %v after %s, want the deadline's error within 10 s", err, time.Since(start))
 		}
 		return nil
 	})
@@ -157,8 +157,8 @@ func TestLockOfAKilledProcessIsFree(t *testing.T) {
 		t.Errorf("the process holds %d locks, want 1", held)
 	}
 	start := time.Now()
-	if err := migrate(t.Context(), db, func(*gorm.DB) error { return nil }); err != nil || time.Since(start) > 2*time.Second {
-		t.Errorf("Migrate = %v after %s, want none within 2 s", err, time.Since(start))
+	if err := migrate(t.Context(), db, func(*gorm.DB) error { return nil }); err != nil || time.Since(start) > 15*time.Second {
+		t.Errorf("Migrate = %v after %s, want none within 15 s", err, time.Since(start))
 	}
 	if err := child.Wait(); err == nil {
 		t.Error("the process ended by itself")

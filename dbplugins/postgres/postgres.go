@@ -69,7 +69,8 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	if mode == driver.TLSVerifyFull {
 		q.Set("sslrootcert", cmp.Or(c.TLSCA, "system"))
 	}
-	if c.Pass == "" {
+	if c.Pass == "" { // which the library would look for in the environment, and then in a file
+		q.Set("password", "")
 		q.Set("passfile", "")
 	}
 	// The library takes slashes off a path, and a raw @ in one could be the rest of a password: see whole.

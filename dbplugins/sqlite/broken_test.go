@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"cmp"
 	"context"
 	sqldriver "database/sql/driver"
 	"fmt"
@@ -132,6 +133,13 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			name:   "errors of the library",
 			driver: broken{dialector: library},
 			want:   "Errors/AreTheSameWhateverRunsTheStatement",
+		},
+		{
+			name: "errors of the whole process",
+			driver: broken{kind: func(err error) driver.ErrorKind {
+				return cmp.Or(sqlite.Driver{}.ErrorKind(err), driver.Network(err))
+			}},
+			want: "Errors/OfTheRestOfTheProcessAreNotClaimed",
 		},
 		{
 			name:   "foreign keys off",

@@ -132,6 +132,7 @@ var kinds = map[int]driver.ErrorKind{
 	lib.SQLITE_PERM:                  driver.Authentication,
 	lib.SQLITE_READONLY:              driver.ReadOnly,
 	lib.SQLITE_ERROR:                 driver.Syntax,
+	lib.SQLITE_FULL:                  driver.Full,
 }
 
 // dialector is glebarez/sqlite's with our pool and our errors.

@@ -36,7 +36,7 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 	if errors.As(err, &stream) || errors.As(err, &aborted) {
 		return driver.Connection
 	}
-	return driver.Network(err)
+	return driver.Unknown
 }
 
 // all returns the errors of the server in err, from first to last.
@@ -83,7 +83,7 @@ func detail(err error) string {
 	for i, e := range list {
 		parts[i] = "error " + strconv.Itoa(int(e.Number))
 		switch kinds[e.Number] {
-		case driver.Authentication, driver.UnknownDatabase, driver.ReadOnly, driver.Connection:
+		case driver.Authentication, driver.UnknownDatabase, driver.ReadOnly, driver.Connection, driver.Full:
 			parts[i] += ": " + e.Message
 		default:
 			if find := names[e.Number]; find != nil {

@@ -178,7 +178,7 @@ func TestKindsOfErrors(t *testing.T) {
 		{name: "severe", err: mssql.Error{Number: 823, Class: 24}, want: driver.Connection},
 		{name: "broken stream", err: mssql.StreamError{InnerError: io.EOF}, want: driver.Connection},
 		{name: "fatal", err: mssql.ServerError{}, want: driver.Connection},
-		{name: "network", err: io.ErrUnexpectedEOF, want: driver.Connection},
+		{name: "any network", err: io.ErrUnexpectedEOF, want: driver.Unknown},
 		{name: "deadline", err: context.DeadlineExceeded, want: driver.Unknown},
 		{name: "snapshot conflict", err: number(3960), want: driver.Deadlock},
 		{name: "no permission", err: number(229), want: driver.Authentication},
@@ -194,6 +194,8 @@ func TestKindsOfErrors(t *testing.T) {
 		{name: "a server that cannot be opened", err: number(40532), want: driver.Authentication},
 		{name: "no number of floating point", err: number(3623), want: driver.OutOfRange},
 		{name: "division by zero", err: number(8134), want: driver.OutOfRange},
+		{name: "file group full", err: number(1105), want: driver.Full},
+		{name: "log full", err: number(9002), want: driver.Full},
 		{name: "unknown table", err: number(208), want: driver.Syntax},
 		{name: "unknown alias", err: number(4104), want: driver.Syntax},
 	} {

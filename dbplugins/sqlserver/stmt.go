@@ -3,6 +3,7 @@ package sqlserver
 import (
 	"context"
 	sqldriver "database/sql/driver"
+	"io"
 	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
@@ -19,10 +20,14 @@ func (c *conn) bound(ctx context.Context) (end func()) {
 	return driver.CutAfter(ctx, grace, c.wires.cut)
 }
 
-// ended returns the context's error instead of err where the connection was closed for that.
+// ended returns the context's error instead of err if the connection was closed for that, and marks an error
+// of the network as the database's.
 func (c *conn) ended(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil || !c.wires.closed() {
+	if err == nil || err == io.EOF { //nolint:errorlint // the end of rows is the value itself
 		return err
+	}
+	if ctx.Err() == nil || !c.wires.closed() {
+		return driver.TranslateNetwork(err)
 	}
 	return ctx.Err()
 }

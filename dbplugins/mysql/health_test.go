@@ -1,0 +1,41 @@
+package mysql_test
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+)
+
+func TestCheckHealth_saturatedPool(t *testing.T) {
+	outage := dbtest.CutOff(t, found(t))
+	db := open(t, logged(t, io.Discard), xDB.Options{Parts: outage.Config, MaxOpenConns: 1})
+	tx := db.Begin()
+	if tx.Error != nil {
+		t.Fatal(tx.Error)
+	}
+	check := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		return xDB.CheckHealth(ctx, db)
+	}
+	if err := check(); err != nil || !xDB.Saturated(db) {
+		t.Errorf("CheckHealth = %v, Saturated = %t; want nil and true", err, xDB.Saturated(db))
+	}
+	if err := outage.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := check(); err == nil {
+		t.Error("CheckHealth = nil, want the error of the dead server")
+	}
+	tx.Rollback()
+	if err := outage.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := check(); err != nil || xDB.Saturated(db) {
+		t.Errorf("CheckHealth = %v, Saturated = %t; want nil and false", err, xDB.Saturated(db))
+	}
+}

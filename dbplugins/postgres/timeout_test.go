@@ -1,0 +1,197 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+// serveArgument makes the test binary a service.
+const serveArgument = "serve a database"
+
+// serveDatabase is a service with one query. The request timeout alone ends it.
+func serveDatabase() {
+	xMain.Runner(xReg.Register(context.Background(), nil,
+		xOption.WithDatabase(xOptDatabase.FromEnv()),
+		xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/query", func(c *gin.Context) {
+				if err := xDB.MustGetDB(c).Exec("SELECT 1").Error; err != nil {
+					_ = c.Error(err)
+					return
+				}
+				xResult.Success(c, "answered")
+			})
+		})), nil, nil)
+}
+
+// silence passes the bytes of connections to a server, until it is silent.
+type silence struct {
+	silent atomic.Bool
+	end    chan struct{}
+}
+
+func (s *silence) pass(to io.WriteCloser, from io.Reader) {
+	defer func() { _ = to.Close() }()
+	buf := make([]byte, 1<<10)
+	for {
+		n, err := from.Read(buf)
+		if s.silent.Load() {
+			<-s.end
+		}
+		if err != nil {
+			return
+		}
+		if _, err := to.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// behindSilence returns the parts of the same database behind a network that can become silent.
+func behindSilence(t *testing.T, config driver.Config) (driver.Config, *silence) {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := net.JoinHostPort(config.Host, strconv.Itoa(config.Port))
+	s := &silence{end: make(chan struct{})}
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			behind, err := net.Dial("tcp", server) //nolint:noctx // ended by closing it
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			done.Go(func() { s.pass(behind, client) })
+			done.Go(func() { s.pass(client, behind) })
+		}
+	})
+	t.Cleanup(func() {
+		close(s.end)
+		_ = listener.Close()
+		done.Wait()
+	})
+	config.Host, config.Port = "127.0.0.1", listener.Addr().(*net.TCPAddr).Port
+	return config, s
+}
+
+// startService starts the service on a database and returns its URL.
+func startService(t *testing.T, config driver.Config, env ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], serveArgument)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append([]string{
+		"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none", "LOG_FORMAT=json", "TMPDIR=" + cmd.Dir,
+		"SNOWFLAKE_DATACENTER_ID=0", "SNOWFLAKE_NODE_ID=0", "LEASE_BACKEND=none",
+		"DATABASE_DRIVER=postgres", "DATABASE_HOST=" + config.Host, "DATABASE_PORT=" + strconv.Itoa(config.Port),
+		"DATABASE_USER=" + config.User, "DATABASE_PASS=" + config.Pass, "DATABASE_NAME=" + config.Name,
+	}, env...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+	})
+	var log bytes.Buffer
+	for lines := json.NewDecoder(io.TeeReader(out, &log)); ; {
+		var line struct{ Msg, Address string }
+		if err := lines.Decode(&line); err != nil {
+			t.Fatalf("the service is not ready: %v\n%s", err, &log)
+		}
+		if line.Msg == "ready" {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return line.Address
+		}
+	}
+}
+
+// answer is what a client gets.
+type answer struct {
+	status int
+	body   struct {
+		Code int `json:"code"`
+	}
+	took time.Duration
+}
+
+func request(t *testing.T, url string) (a answer) {
+	t.Helper()
+	start := time.Now()
+	resp, err := (&http.Client{Timeout: time.Minute}).Get(url) //nolint:noctx // it has a timeout
+	if err != nil {
+		t.Error(err)
+		return a
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := json.NewDecoder(resp.Body).Decode(&a.body); err != nil {
+		t.Error(err)
+	}
+	a.status, a.took = resp.StatusCode, time.Since(start)
+	return a
+}
+
+// TestService_silentNetwork has a service whose database no longer responds, and no connection breaks.
+func TestService_silentNetwork(t *testing.T) {
+	_, config := find(t)
+	config, network := behindSilence(t, config)
+	const requestTimeout, acquireTimeout = 4 * time.Second, time.Second
+	url := startService(t, config, "DATABASE_MAX_OPEN_CONNS=2", "DATABASE_MAX_IDLE_CONNS=2",
+		"PLINTH_REQUEST_TIMEOUT="+requestTimeout.String(), "DATABASE_ACQUIRE_TIMEOUT="+acquireTimeout.String()) + "/query"
+	if a := request(t, url); a.status != http.StatusOK {
+		t.Fatalf("before the silence: %+v", a)
+	}
+	network.silent.Store(true)
+	answers := make([]answer, 10)
+	var done sync.WaitGroup
+	for i := range answers {
+		done.Go(func() { answers[i] = request(t, url) })
+	}
+	done.Wait()
+	timedOut, overloaded := 0, 0
+	for _, a := range answers {
+		t.Logf("status %d, code %d after %s", a.status, a.body.Code, a.took.Round(10*time.Millisecond))
+		switch {
+		case a.status == http.StatusGatewayTimeout && a.took >= requestTimeout && a.took < 5*requestTimeout:
+			timedOut++
+		case a.status == http.StatusServiceUnavailable && a.body.Code == 50303 && a.took >= acquireTimeout && a.took < requestTimeout:
+			overloaded++
+		}
+	}
+	if timedOut == 0 || overloaded == 0 || timedOut+overloaded != len(answers) {
+		t.Errorf("%d requests ended with their timeout and %d found no connection, want both and no other of %d",
+			timedOut, overloaded, len(answers))
+	}
+}
