@@ -260,7 +260,7 @@ func TestATypedGetAllocatesOnlyTheCopy(t *testing.T) {
 	}
 }
 
-// The compilers of Go 1.25 and 1.26 inline Get, so that the copy need not be on the heap: 0 allocations. The budget
+// The compilers of Go 1.26 and 1.27 inline Get, so that the copy need not be on the heap: 0 allocations. The budget
 // is one, so that another compiler, or one that counts coverage, is no failure; -gcflags=-m=2 says what Get costs it.
 func TestATypedGetCostsACallerWhoKeepsNothingAtMostTheCopy(t *testing.T) {
 	c := xCache.KeyCacheOf[string, account](open(t, entries(10)))
