@@ -135,7 +135,7 @@ func TestAFailureHasACodeForTheClient(t *testing.T) {
 		{"webhook", xNotify.TypeWebhook, xNotify.Permanent(errDown), xError.WebhookError},
 		{"text message", xNotify.TypeSMS, errDown, xError.SmsError},
 		{"another", "WECHAT", errDown, xError.ThirdPartyError},
-		{"out of time", xNotify.TypeEmail, context.DeadlineExceeded, xError.Timeout},
+		{"out of time", xNotify.TypeEmail, context.DeadlineExceeded, xError.GatewayTimeout},
 		{"the sender's own", xNotify.TypeEmail, xError.Wrap(xError.RateLimited, "", errDown), xError.RateLimited},
 		{"invalid for the sender", xNotify.TypeEmail, xNotify.InvalidMessage(errDown), xError.ParameterError},
 	} {

@@ -125,7 +125,7 @@ var notInQueue = regexp.MustCompile(`[^A-Za-z0-9._:-]`)
 func defaultQueue() string {
 	name := strings.TrimRight(xEnv.String(xEnv.NoSqlPrefix), ":")
 	if name == "" {
-		name = xEnv.String(xEnv.AppName)
+		name = xEnv.ApplicationName()
 	}
 	name = notInQueue.ReplaceAllString(name, "-")
 	return name[:min(len(name), 100)]

@@ -59,11 +59,13 @@ func (noScript) Error() string { return "NOSCRIPT recorded" }
 // RedisError implements redis.Error.
 func (noScript) RedisError() {}
 
-// bound is a client whose calls end with a context, which asynq's Inspector does not take.
+// bound is a client whose scripts run on one connection or client, and end with a context, which
+// asynq's Inspector does not accept.
 type bound struct {
-	redis.UniversalClient
+	redis.UniversalClient // nil: no other method is called
 
-	ctx context.Context //nolint:containedctx // what a bound client is for
+	scripter redis.Scripter
+	ctx      context.Context //nolint:containedctx // what a bound client is for
 }
 
 // SIsMember answers that the queue is there: who asks has found it.
@@ -75,10 +77,10 @@ func (b bound) SIsMember(context.Context, string, any) *redis.BoolCmd {
 
 // EvalSha implements redis.Scripter.
 func (b bound) EvalSha(_ context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	return b.UniversalClient.EvalSha(b.ctx, sha, keys, args...) //nolint:contextcheck // as above
+	return b.scripter.EvalSha(b.ctx, sha, keys, args...) //nolint:contextcheck // as above
 }
 
 // Eval implements redis.Scripter.
 func (b bound) Eval(_ context.Context, source string, keys []string, args ...any) *redis.Cmd {
-	return b.UniversalClient.Eval(b.ctx, source, keys, args...) //nolint:contextcheck // as above
+	return b.scripter.Eval(b.ctx, source, keys, args...) //nolint:contextcheck // as above
 }

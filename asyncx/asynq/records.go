@@ -25,7 +25,7 @@ func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
 	if err != nil {
 		return driver.Record{}, failed(ctx, "get", err)
 	}
-	info, err := e.info(ctx, queue, id)
+	info, err := taskInfo(ctx, e.client, queue, id)
 	if err != nil {
 		return driver.Record{}, failed(ctx, "get", err)
 	}
@@ -65,12 +65,12 @@ func (e *engine) find(ctx context.Context, id string) (string, error) {
 	return "", driver.ErrNotFound
 }
 
-func (e *engine) inspector(ctx context.Context) *asynq.Inspector {
-	return asynq.NewInspectorFromRedisClient(bound{e.client, ctx})
+func inspector(ctx context.Context, scripter redis.Scripter) *asynq.Inspector {
+	return asynq.NewInspectorFromRedisClient(bound{scripter: scripter, ctx: ctx})
 }
 
-func (e *engine) info(ctx context.Context, queue, id string) (*asynq.TaskInfo, error) {
-	info, err := e.inspector(ctx).GetTaskInfo(queue, id)
+func taskInfo(ctx context.Context, scripter redis.Scripter, queue, id string) (*asynq.TaskInfo, error) {
+	info, err := inspector(ctx, scripter).GetTaskInfo(queue, id)
 	if errors.Is(err, asynq.ErrTaskNotFound) {
 		return nil, driver.ErrNotFound
 	}
@@ -139,7 +139,7 @@ type place struct{ id, queue string }
 func (e *engine) recordsOf(ctx context.Context, places []place, state driver.State) ([]driver.Record, error) {
 	var records []driver.Record
 	for _, p := range places {
-		info, err := e.info(ctx, p.queue, p.id)
+		info, err := taskInfo(ctx, e.client, p.queue, p.id)
 		if errors.Is(err, driver.ErrNotFound) {
 			continue
 		}

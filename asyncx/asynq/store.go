@@ -152,7 +152,7 @@ func (e *engine) takeBack(ctx context.Context, b *batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	for _, p := range b.places {
-		_ = e.inspector(ctx).DeleteTask(p.queue, p.id) // the caller gets the first error
+		_ = inspector(ctx, e.client).DeleteTask(p.queue, p.id) // the caller gets the first error
 	}
 }
 
@@ -219,7 +219,9 @@ func (e *engine) change(ctx context.Context, id string, fn func(info *asynq.Task
 		return err
 	}
 	return e.watch(ctx, func(tx *redis.Tx) error {
-		info, err := e.info(ctx, queue, id)
+		// On the connection of the transaction: a second connection would let as many changes
+		// as the pool has connections wait for one another.
+		info, err := taskInfo(ctx, tx, queue, id)
 		if err != nil {
 			return err
 		}

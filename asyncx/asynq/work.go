@@ -166,7 +166,7 @@ func (w *worker) ProcessTask(task context.Context, t *asynq.Task) error {
 func (w *worker) lastError(ctx context.Context, queue, id string) string {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	info, err := w.engine.info(ctx, queue, id)
+	info, err := taskInfo(ctx, w.engine.client, queue, id)
 	if err != nil {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // encode returns the arguments as they are stored.
@@ -50,7 +51,7 @@ func encoding(err error) error {
 	case errors.As(err, &typ):
 		return fmt.Errorf("%s has no JSON", typ.Type)
 	case errors.As(err, &marshaler):
-		return fmt.Errorf("%s does not encode", marshaler.Type)
+		return fmt.Errorf("%s does not encode", strings.TrimPrefix(marshaler.Type.String(), "*")) // a pointer since Go 1.27
 	}
 	return errors.New("they do not encode")
 }

@@ -60,8 +60,8 @@ func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
 	close(begin)
 	wg.Wait()
 	must(t, errors.Join(errs...))
-	if n := ask[int](t, admin(t, c), "SELECT count(*) FROM jobs.river_migration"); n != 7 {
-		t.Errorf("%d migrations are applied, want 7", n)
+	if n := ask[int](t, admin(t, c), "SELECT count(*) FROM jobs.river_migration"); n != 8 {
+		t.Errorf("%d migrations are applied, want 8", n)
 	}
 }
 

@@ -23,7 +23,7 @@ const jobKind = "plinth.job"
 // maxClients is how many of the clients that had a job its row remembers.
 const maxClients = 100
 
-var errUnpiloted = errors.New("xriver: this release of River does not ask for its pilot: use v0.44.1, which go.mod names")
+var errUnpiloted = errors.New("xriver: this release of River does not ask for its pilot: use v0.51.1, which go.mod names")
 
 // pluggedDriver is River's driver with a pilot, which River asks for like this.
 type pluggedDriver struct {
@@ -74,9 +74,10 @@ func (p *pilot) PilotInit(archetype *baseservice.Archetype, params *riverpilot.P
 // JobGetAvailable implements riverpilot.Pilot.
 func (p *pilot) JobGetAvailable(
 	ctx context.Context, _ riverdriver.Executor, _ riverpilot.ProducerState, params *riverdriver.JobGetAvailableParams,
-) ([]*rivertype.JobRow, error) {
+) (*riverdriver.JobGetAvailableResult, error) {
+	result := &riverdriver.JobGetAvailableResult{}
 	if params.MaxToLock <= 0 {
-		return nil, nil
+		return result, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
@@ -89,14 +90,14 @@ func (p *pilot) JobGetAvailable(
 	if err != nil {
 		return nil, err // nobody renews what was taken, so that others get it
 	}
-	jobs := make([]*rivertype.JobRow, len(taken))
+	result.Jobs = make([]*rivertype.JobRow, len(taken))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, c := range taken {
-		jobs[i] = c.row
+		result.Jobs[i] = c.row
 		p.claims[c.row.ID] = c
 	}
-	return jobs, nil
+	return result, nil
 }
 
 // take turns a row into a claim.

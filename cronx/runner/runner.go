@@ -130,6 +130,9 @@ func (s *scheduler) findLeases(ctx context.Context) error {
 		return fmt.Errorf("xcronrunner: %q is to run once in the cluster, and the leases are those of %s (%s): %w",
 			first, s.leases, remedy, xLease.ErrUnsupported)
 	}
+	if err := s.leases.Prepare(ctx); err != nil {
+		return fmt.Errorf("xcronrunner: %q is to run once in the cluster: %w", first, err)
+	}
 	return nil
 }
 

@@ -181,7 +181,7 @@ func TestTheBodyMayBeAsLongAsTheLimit(t *testing.T) {
 func TestACompressedAnswerIsNotUnpacked(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	for range 50 {
+	for range 25 { // Go 1.27 needs twice as many bytes for zeros
 		_, _ = z.Write(make([]byte, 1<<20))
 	}
 	_ = z.Close()

@@ -115,16 +115,17 @@ func (m *middleware) next(c *gin.Context, d Delivery) {
 	c.Writer = w.ResponseWriter
 }
 
-// statusWriter notes that a handler has set a status: 200 is also where gin starts.
+// statusWriter records the status that a handler has set: 200 is also where gin starts, and Status
+// of Plinth's writer is that of the error which follows if a handler writes nothing.
 type statusWriter struct {
 	gin.ResponseWriter
 
-	set bool
+	set int // 0 if the handler has set none
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *statusWriter) WriteHeader(code int) {
-	w.set = true
+	w.set = code
 	w.ResponseWriter.WriteHeader(code)
 }
 
@@ -133,8 +134,11 @@ func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // succeeded reports whether the handler has answered 2xx.
 func (w *statusWriter) succeeded() bool {
-	status := w.Status()
-	return (w.set || w.Written()) && status >= http.StatusOK && status < http.StatusMultipleChoices
+	status := w.set
+	if w.Written() {
+		status = w.Status()
+	}
+	return status >= http.StatusOK && status < http.StatusMultipleChoices
 }
 
 // receive reads and verifies the request. The headers are looked at first: who has none that could be right is not read.

@@ -72,7 +72,7 @@ func TestTheMiddlewareAnswersAnEmpty200OnlyWhereTheHandlerSaidSo(t *testing.T) {
 		calls   int
 	}{
 		{"200 without a body", func(c *gin.Context) { c.Status(http.StatusOK) }, http.StatusOK, 1},
-		{"nothing set", func(*gin.Context) {}, http.StatusBadRequest, 3},
+		{"nothing set", func(*gin.Context) {}, http.StatusInternalServerError, 3},
 		{"200 and an error", func(c *gin.Context) { c.Status(http.StatusOK); _ = c.Error(errors.New("no")) }, http.StatusInternalServerError, 3},
 	} {
 		calls, memory := 0, &ids{seen: map[string]bool{}}
