@@ -55,7 +55,7 @@ func ExampleDial_errors() {
 
 func ExampleWithRetry() {
 	_, err := xGrpcClient.DialOptions(
-		xGrpcClient.WithIdempotent("/billing.Invoices/Close", "catalogue.Products"),
+		xGrpcClient.WithIdempotent(testproto.TestService_Unary_FullMethodName),
 		xGrpcClient.WithRetry(5, 50*time.Millisecond, 2*time.Second),
 	)
 	fmt.Println(err)

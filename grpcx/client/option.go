@@ -86,7 +86,8 @@ func WithTLS(settings *tls.Config) Option {
 func WithPlaintext() Option { return func(c *config) { c.plaintext = true } }
 
 // WithIdempotent names methods that may be called twice with the effect of once, beside those whose proto says so:
-// "/pkg.Service/Method" for one, "pkg.Service" for all of a service. Given again, it adds to the list.
+// "/pkg.Service/Method" for one, "pkg.Service" for all of a service. Given again, it adds to the
+// list. Dial fails if no generated code of the program has the service or the method.
 func WithIdempotent(names ...string) Option {
 	return func(c *config) { c.idempotent = append(c.idempotent, names...) }
 }

@@ -74,9 +74,9 @@ func TestNamesOfIdempotentMethods(t *testing.T) {
 		name   string
 		wantOK bool
 	}{
-		{name: "/pkg.Service/Method", wantOK: true},
-		{name: "pkg.Service", wantOK: true},
-		{name: "Service", wantOK: true},
+		{name: "/pkg.Service/Method", wantOK: false},
+		{name: "pkg.Service", wantOK: false},
+		{name: "Service", wantOK: false},
 		{name: service, wantOK: true},
 		{name: "/" + service + "/Unary", wantOK: true},
 		{name: "/" + service + "/Unery", wantOK: false},
@@ -96,6 +96,10 @@ func TestNamesOfIdempotentMethods(t *testing.T) {
 		if (err == nil) != tc.wantOK {
 			t.Errorf("WithIdempotent(%q) = %v, want it accepted: %t", tc.name, err, tc.wantOK)
 		}
+	}
+	_, err := xGrpcClient.DialOptions(xGrpcClient.WithIdempotent("pkg.Service"))
+	if err == nil || !strings.Contains(err.Error(), `"pkg.Service"`) || !strings.Contains(err.Error(), service) {
+		t.Errorf("got %v, want an error that names %s", err, service)
 	}
 }
 

@@ -142,7 +142,7 @@ func idempotent(m protoreflect.MethodDescriptor) bool {
 	}
 }
 
-// parseName reads "/pkg.Service/Method" or "pkg.Service". A method that its linked service does not have is a mistake.
+// parseName reads "/pkg.Service/Method" or "pkg.Service". See known for names that are mistakes.
 func parseName(text string) (methodName, error) {
 	service, method := text, ""
 	whole := true
@@ -153,17 +153,22 @@ func parseName(text string) (methodName, error) {
 	if !protoreflect.FullName(service).IsValid() || !whole && !protoreflect.Name(method).IsValid() {
 		return methodName{}, fmt.Errorf(`xgrpcclient: WithIdempotent: %q names nothing: write "/pkg.Service/Method", or "pkg.Service" for all of it`, text)
 	}
-	if err := known(service, method); err != nil {
+	if err := known(protoregistry.GlobalFiles, service, method); err != nil {
 		return methodName{}, fmt.Errorf("xgrpcclient: WithIdempotent: %q: %w", text, err)
 	}
 	return methodName{Service: service, Method: method}, nil
 }
 
-// known returns what is wrong with the name of a method whose service is linked. Of others nothing is known.
-func known(service, method string) error {
-	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service))
+// known returns what is wrong with the name of a service, or of a method if it is not empty. Generated
+// code registers its services, so a name that is not registered is a mistake. A program without
+// generated services, such as a proxy, may name any.
+func known(files *protoregistry.Files, service, method string) error {
+	found, err := files.FindDescriptorByName(protoreflect.FullName(service))
 	if err != nil {
-		return nil //nolint:nilerr // not linked
+		if services := services(files); len(services) > 0 {
+			return fmt.Errorf("no generated code has this service: it has %s", strings.Join(services, ", "))
+		}
+		return nil
 	}
 	s, ok := found.(protoreflect.ServiceDescriptor)
 	switch {
@@ -174,6 +179,21 @@ func known(service, method string) error {
 	default:
 		return nil
 	}
+}
+
+// services returns the names of all services but those of gRPC itself, in order.
+func services(files *protoregistry.Files) []string {
+	var names []string
+	files.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			if name := string(file.Services().Get(i).FullName()); !strings.HasPrefix(name, "grpc.") {
+				names = append(names, name)
+			}
+		}
+		return true
+	})
+	slices.Sort(names)
+	return names
 }
 
 // seconds writes a duration as JSON has it in protocol buffers.

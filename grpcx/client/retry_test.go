@@ -92,7 +92,7 @@ func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
 		{name: "neither", call: unsafely, fail: unavailable, options: theRest, failures: 2, want: 1},
 		{name: "named", call: unsafely, fail: unavailable, options: with(xGrpcClient.WithIdempotent("/" + name + "/Unary")), failures: 2, want: 3, wantOK: true},
 		{name: "of a named service", call: unsafely, fail: unavailable, options: with(xGrpcClient.WithIdempotent(name, name)), failures: 2, want: 3, wantOK: true},
-		{name: "another is named", call: unsafely, fail: unavailable, options: with(xGrpcClient.WithIdempotent("other.Service", "/"+name+"/UnarySafe")), failures: 2, want: 1},
+		{name: "another is named", call: unsafely, fail: unavailable, options: with(xGrpcClient.WithIdempotent("/" + name + "/UnarySafe")), failures: 2, want: 1},
 		{name: "too often", call: safely, fail: unavailable, options: theRest, failures: 9, want: 4},
 		{name: "more attempts than grpc's own bound", call: safely, fail: unavailable, options: with(xGrpcClient.WithRetry(8, time.Millisecond, time.Millisecond)), failures: 7, want: 8, wantOK: true},
 		{name: "switched off", call: safely, fail: unavailable, options: with(xGrpcClient.WithoutRetry()), failures: 2, want: 1},

@@ -16,33 +16,48 @@ const maxArrival = time.Second
 // before all else, also for one that never says a word, and cuts off nothing meanwhile.
 type arrivals struct {
 	net.Listener
+	intake *intake
 
 	mu        sync.Mutex
 	arriving  map[*arrival]struct{}
 	dismissed bool
 }
 
-func newArrivals(l net.Listener) *arrivals {
-	return &arrivals{Listener: l, arriving: map[*arrival]struct{}{}}
+func newArrivals(l net.Listener, in *intake) *arrivals {
+	return &arrivals{Listener: l, intake: in, arriving: map[*arrival]struct{}{}}
 }
 
 // Accept implements net.Listener.
 func (a *arrivals) Accept() (net.Conn, error) {
-	conn, err := a.Listener.Accept()
+	conn, from, err := a.admit()
 	if err != nil {
 		return nil, err
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		setUserTimeout(tcp, pingTimeout)
 	}
-	c := &arrival{Conn: conn, at: a}
+	c := &arrival{Conn: conn, at: a, from: from}
 	if !a.expect(c) {
-		_ = conn.Close() // of which the handshake hears
+		_ = c.Close() // of which the handshake hears
 	}
 	if file, ok := conn.(syscall.Conn); ok {
 		return &socket{arrival: c, file: file}, nil
 	}
 	return c, nil
+}
+
+// admit accepts the next connection, and closes those beyond the limit.
+func (a *arrivals) admit() (net.Conn, *source, error) {
+	for {
+		conn, err := a.Listener.Accept()
+		if err != nil {
+			return nil, nil, err
+		}
+		if from := a.intake.enter(); from != nil {
+			return conn, from, nil
+		}
+		_ = conn.Close()
+	}
 }
 
 // expect notes a connection, and returns whether it may still shake hands.
@@ -62,7 +77,7 @@ func (a *arrivals) dismiss() {
 	left := slices.Collect(maps.Keys(a.arriving))
 	a.mu.Unlock()
 	for _, c := range left {
-		_ = c.Conn.Close()
+		_ = c.Conn.Close() // the server closes c
 	}
 }
 
@@ -75,7 +90,25 @@ func (a *arrivals) arrived(c *arrival) {
 // arrival is one connection, of whatever kind.
 type arrival struct {
 	net.Conn
-	at *arrivals
+	at    *arrivals
+	from  *source
+	leave sync.Once
+}
+
+// Read implements net.Conn.
+func (c *arrival) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.from.received(n)
+	}
+	return n, err
+}
+
+// RemoteAddr implements net.Conn. grpc-go asks for it once, for the peer of all calls.
+func (c *arrival) RemoteAddr() net.Addr {
+	addr := c.Conn.RemoteAddr()
+	c.at.intake.name(c.from, addr)
+	return addr
 }
 
 // SetDeadline implements net.Conn. grpc-go sets a deadline for the handshake and takes it away when that is over.
@@ -89,6 +122,7 @@ func (c *arrival) SetDeadline(t time.Time) error {
 // Close implements net.Conn.
 func (c *arrival) Close() error {
 	c.at.arrived(c)
+	c.leave.Do(func() { c.at.intake.leave(c.from) })
 	return c.Conn.Close()
 }
 

@@ -92,7 +92,7 @@ func TestStreamsBeyondTheLimitOfAConnectionWait(t *testing.T) {
 		options []grpc.ServerOption
 		want    int64
 	}{
-		{name: "by default", want: 1000},
+		{name: "by default", want: 250},
 		{name: "overridden", options: []grpc.ServerOption{grpc.MaxConcurrentStreams(10)}, want: 10},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
 	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
 )
@@ -32,10 +34,20 @@ type config struct {
 	checks      []xGrpcValid.Check
 	registry    *xGrpcMiddle.Registry
 	faults      []error
+
+	maxMessage int
+
+	// Those below 0 are read from the environment when the server starts.
+	maxStreams, maxConnections int
+	maxInflightBytes           int64
+	firstMessage               time.Duration
 }
 
 func newConfig(options []Option) *config {
-	c := &config{log: xLog.WithName(xLog.NamedGRPC), stopTimeout: DefaultGracefulStopTimeout, registry: xGrpcMiddle.Default}
+	c := &config{
+		log: xLog.WithName(xLog.NamedGRPC), stopTimeout: DefaultGracefulStopTimeout, registry: xGrpcMiddle.Default,
+		maxMessage: maxMessageBytes, maxStreams: -1, maxConnections: -1, maxInflightBytes: -1, firstMessage: -1,
+	}
 	for _, option := range options {
 		if option != nil {
 			option(c)
@@ -140,6 +152,87 @@ func WithMiddleware(registry *xGrpcMiddle.Registry) Option {
 	}
 }
 
+// WithMaxConnections bounds the open connections instead of GRPC_MAX_CONNECTIONS; 0 is no limit.
+// Further connections are closed when they are accepted.
+func WithMaxConnections(n int) Option {
+	return func(c *config) {
+		if c.refuse("WithMaxConnections", n < 0, fmt.Sprintf("%d is below 0", n)) {
+			return
+		}
+		c.maxConnections = n
+	}
+}
+
+// WithMaxStreams bounds the concurrent calls of one connection instead of GRPC_MAX_STREAMS.
+// Further calls wait at the client.
+func WithMaxStreams(n int) Option {
+	return func(c *config) {
+		if c.refuse("WithMaxStreams", n < 1 || n > math.MaxInt32, fmt.Sprintf("%d is not between 1 and %d", n, math.MaxInt32)) {
+			return
+		}
+		c.maxStreams = n
+	}
+}
+
+// WithMaxInflightBytes bounds the bytes of unfinished requests over all connections instead of
+// GRPC_MAX_INFLIGHT_BYTES; 0 is no limit. Beyond it calls end with DEADLINE_EXCEEDED.
+func WithMaxInflightBytes(n int64) Option {
+	return func(c *config) {
+		if c.refuse("WithMaxInflightBytes", n < 0, fmt.Sprintf("%d is below 0", n)) {
+			return
+		}
+		c.maxInflightBytes = n
+	}
+}
+
+// WithFirstMessageTimeout bounds the time for a request to arrive instead of
+// GRPC_FIRST_MESSAGE_TIMEOUT; 0 is no limit. It does not apply to streams of requests.
+func WithFirstMessageTimeout(d time.Duration) Option {
+	return func(c *config) {
+		if c.refuse("WithFirstMessageTimeout", d < 0, fmt.Sprintf("%s is below 0", d)) {
+			return
+		}
+		c.firstMessage = d
+	}
+}
+
+// WithMaxMessageBytes bounds a message in either direction; the default is 4 MB. Use it
+// instead of grpc.MaxRecvMsgSize, of which the limit of unfinished requests does not know.
+func WithMaxMessageBytes(n int) Option {
+	return func(c *config) {
+		if c.refuse("WithMaxMessageBytes", n < 1 || n > math.MaxInt32, fmt.Sprintf("%d is not between 1 and %d", n, math.MaxInt32)) {
+			return
+		}
+		c.maxMessage = n
+	}
+}
+
+// fromEnv reads the limits that no option has set. An application has checked them at its start.
+func (c *config) fromEnv() {
+	if c.maxConnections < 0 {
+		c.maxConnections = limit(c, xEnv.GrpcMaxConnections, xEnv.Int)
+	}
+	if c.maxStreams < 0 {
+		c.maxStreams = limit(c, xEnv.GrpcMaxStreams, xEnv.Int)
+	}
+	if c.maxInflightBytes < 0 {
+		c.maxInflightBytes = limit(c, xEnv.GrpcMaxInflightBytes, xEnv.Int64)
+	}
+	if c.firstMessage < 0 {
+		c.firstMessage = limit(c, xEnv.GrpcFirstMessageTimeout, xEnv.Duration)
+	}
+}
+
+// limit reads a limit, and notes what is wrong with it.
+func limit[T any](c *config, key xEnv.EnvKey, read func(xEnv.EnvKey) T) T {
+	if text, set := xEnv.GetEnv(key); set {
+		if err := xEnv.Lookup(key).Check(text); err != nil {
+			c.faults = append(c.faults, fmt.Errorf("xgrpcrunner: %w", err))
+		}
+	}
+	return read(key)
+}
+
 // refuse notes what is wrong with an option, for the start to report, and returns whether something is.
 func (c *config) refuse(option string, wrong bool, problem string) bool { //nolint:revive // flag-parameter: a condition
 	if wrong {
@@ -154,9 +247,13 @@ func (c *config) check() error { return errors.Join(c.faults...) }
 // The server's limits. Each can be replaced by WithServerOptions.
 const (
 	maxMessageBytes = 4 << 20
-	maxStreams      = 1000     // of one connection at the same time
 	maxHeaderBytes  = 64 << 10 // of a call's metadata
 	handshakeTime   = 20 * time.Second
+
+	// What a client may send before the server reads it. A client sends more as soon as the server reads a larger message,
+	// which costs one round trip; grpc-go's own estimate would let each call store up to 16 MB that no handler reads.
+	streamWindow     = 256 << 10
+	connectionWindow = 4 << 20
 
 	// A connection that has carried no call for maxIdle is closed. One that is maxAge old is given no more calls, so that
 	// clients spread over servers that have come since; grpc-go varies it by a tenth. Its calls may go on as long as they
@@ -171,11 +268,13 @@ const (
 	minPing     = 5 * time.Second // half of the least that grpc-go's clients can be set to
 )
 
-func limits() []grpc.ServerOption {
+func (c *config) limits() []grpc.ServerOption {
 	return []grpc.ServerOption{
-		grpc.MaxRecvMsgSize(maxMessageBytes),
-		grpc.MaxSendMsgSize(maxMessageBytes),
-		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxRecvMsgSize(c.maxMessage),
+		grpc.MaxSendMsgSize(c.maxMessage),
+		grpc.MaxConcurrentStreams(uint32(c.maxStreams)), //nolint:gosec // within the range that was checked
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connectionWindow),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.ConnectionTimeout(handshakeTime),
 		grpc.KeepaliveParams(keepalive.ServerParameters{

@@ -91,10 +91,11 @@ func (c *config) discard() error {
 
 // build makes the server with all of its services.
 func (c *config) build(ctx context.Context) (*server, error) {
+	c.fromEnv()
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	s := &server{config: c, stopped: make(chan struct{})}
+	s := &server{config: c, intake: newIntake(c), stopped: make(chan struct{})}
 	s.stopping, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	err := xHook.Guard(func() error { return s.assemble(ctx) })
 	if err == nil {
@@ -158,20 +159,20 @@ func (c *config) listen(ctx context.Context) (net.Listener, error) {
 func (s *server) serverOptions(ctx context.Context) []grpc.ServerOption {
 	c := s.config
 	base := call.Config{App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks, Flight: &s.flight}
-	options := append(limits(), grpc.UnknownServiceHandler(unknown))
+	options := append(c.limits(), grpc.UnknownServiceHandler(unknown), grpc.InTapHandle(s.intake.tap))
 	if reflected() {
 		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping))) //nolint:contextcheck // that of the server's end
 	}
 	if len(c.unary) == 0 {
-		options = append(options, grpc.ChainUnaryInterceptor(call.Unary(call.Outer|call.Inner, base)))
+		options = append(options, grpc.ChainUnaryInterceptor(s.intake.unary(call.Unary(call.Outer|call.Inner, base))))
 	} else {
-		options = append(options, grpc.ChainUnaryInterceptor(call.Unary(call.Outer, base)),
+		options = append(options, grpc.ChainUnaryInterceptor(s.intake.unary(call.Unary(call.Outer, base))),
 			grpc.ChainUnaryInterceptor(c.unary...), grpc.ChainUnaryInterceptor(call.Unary(call.Inner, inner(base))))
 	}
 	if len(c.stream) == 0 {
-		options = append(options, grpc.ChainStreamInterceptor(call.Stream(call.Outer|call.Inner, base)))
+		options = append(options, grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(call.Outer|call.Inner, base)))) //nolint:contextcheck // each call has its own
 	} else {
-		options = append(options, grpc.ChainStreamInterceptor(call.Stream(call.Outer, base)),
+		options = append(options, grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(call.Outer, base))), //nolint:contextcheck // each call has its own
 			grpc.ChainStreamInterceptor(c.stream...), grpc.ChainStreamInterceptor(call.Stream(call.Inner, inner(base))))
 	}
 	return append(options, c.server...)

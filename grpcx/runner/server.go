@@ -21,6 +21,7 @@ type server struct {
 	grpc   *grpc.Server
 	health *health
 	flight call.Flight
+	intake *intake
 
 	stopping context.Context //nolint:containedctx // ends the streams of health and reflection
 	end      context.CancelFunc
@@ -35,7 +36,7 @@ type server struct {
 
 // live serves l until ctx ends, or until the application's stop comes to its servers, which is earlier.
 func (s *server) live(ctx context.Context, l net.Listener, listening func(), broken func(error)) error {
-	s.arrivals = newArrivals(l)
+	s.arrivals = newArrivals(l, s.intake)
 	served := make(chan error, 1)
 	go func() { served <- s.grpc.Serve(s.arrivals) }()
 	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))

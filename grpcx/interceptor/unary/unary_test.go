@@ -90,7 +90,7 @@ func TestDocumentedChainAnswers(t *testing.T) {
 		{name: "panic", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) { panic("secret") }, code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
 		{name: "nothing", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 			return nil, nil //nolint:nilnil // on purpose
-		}, code: codes.InvalidArgument, output: "DEVELOPER_ERROR"},
+		}, code: codes.Internal, output: "DEVELOPER_ERROR"},
 		{name: "refused", refuse: errors.New("secret"), code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

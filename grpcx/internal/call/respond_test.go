@@ -27,7 +27,7 @@ func served(t *testing.T, response any) (any, error) {
 
 func TestEnvelopeIsCompleted(t *testing.T) {
 	success := &xGrpcGenerate.BaseResponse{Context: "abc", Output: "Success", Code: 200}
-	own := &xGrpcGenerate.BaseResponse{Context: "forged", Output: "Accepted", Code: 202, Message: "later", ErrorMessage: proto.String("x")}
+	own := &xGrpcGenerate.BaseResponse{Context: "forged", Output: "Accepted", Code: 202, Message: "later", ErrorMessage: new("x")}
 	for _, tc := range []struct {
 		name     string
 		response proto.Message
@@ -38,7 +38,7 @@ func TestEnvelopeIsCompleted(t *testing.T) {
 		{
 			name: "own", response: &pb.TestResponse{BaseResponse: own},
 			want: &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{
-				Context: "abc", Output: "Accepted", Code: 202, Message: "later", ErrorMessage: proto.String("x"),
+				Context: "abc", Output: "Accepted", Code: 202, Message: "later", ErrorMessage: new("x"),
 			}},
 		},
 		{name: "the envelope itself", response: &xGrpcGenerate.BaseResponse{Message: "m"}, want: &xGrpcGenerate.BaseResponse{

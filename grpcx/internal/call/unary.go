@@ -5,7 +5,6 @@ import (
 	"reflect"
 
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	xBase "github.com/plinthgo/plinth/core/common/xbase"
 	xError "github.com/plinthgo/plinth/core/common/xerror"
@@ -108,7 +107,7 @@ func (t *turn) fill(field *envelope.Field, resp any) {
 	r := &t.call.request
 	b.Context = r.ID()
 	if r.Debug() {
-		b.Overhead = proto.Int64(overhead(r))
+		b.Overhead = new(overhead(r))
 	}
 	field.Set(resp, b) // of some messages b is a copy
 }

@@ -21,7 +21,7 @@ import (
 // filled returns an envelope with all fields.
 func filled() *xGrpcGenerate.BaseResponse {
 	return &xGrpcGenerate.BaseResponse{
-		Context: "id", Output: "Success", Code: 200, Message: "done", ErrorMessage: proto.String("none"), Overhead: proto.Int64(7),
+		Context: "id", Output: "Success", Code: 200, Message: "done", ErrorMessage: new("none"), Overhead: proto.Int64(7),
 	}
 }
 

@@ -55,10 +55,10 @@ func envelopeOf(r *xBase.BaseResponse) *xGrpcGenerate.BaseResponse {
 		Code: uint64(r.Code), Message: clean(r.Message), //nolint:gosec // not negative
 	}
 	if r.ErrorMessage != "" {
-		b.ErrorMessage = proto.String(clean(r.ErrorMessage))
+		b.ErrorMessage = new(clean(r.ErrorMessage))
 	}
 	if r.Overhead != 0 {
-		b.Overhead = proto.Int64(r.Overhead)
+		b.Overhead = new(r.Overhead)
 	}
 	return b
 }

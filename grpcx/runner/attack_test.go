@@ -1,0 +1,178 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"sync"
+	"testing"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+const (
+	attackMessage = 4 << 20 // the size that each call announces
+	attackMissing = 1 << 10 // the end of it, which never arrives
+	attackFrame   = 16 << 10
+)
+
+// attacker is one HTTP/2 connection whose calls never complete their message. It obeys flow control and the limit of
+// concurrent streams, so that the server has no reason to close the connection.
+type attacker struct {
+	conn   net.Conn
+	framer *http2.Framer
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	left    map[uint32]int // bytes that each open stream still sends
+	window  map[uint32]int // of each open stream; that of 0 is the connection's
+	initial int            // window of a new stream
+	streams int            // that may be open
+	next    uint32
+	calls   int // that remain to be opened
+	closed  bool
+}
+
+// attack opens a connection that makes a number of calls until ctx ends.
+func attack(ctx context.Context, t *testing.T, address string, calls int) {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &attacker{
+		conn: conn, framer: http2.NewFramer(conn, conn), calls: calls, streams: calls, next: 1,
+		left: map[uint32]int{}, window: map[uint32]int{0: 65535}, initial: 65535,
+	}
+	a.changed = sync.NewCond(&a.mu)
+	if _, err := conn.Write([]byte(http2.ClientPreface)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.framer.WriteSettings(); err != nil {
+		t.Fatal(err)
+	}
+	settled := make(chan struct{})
+	var done sync.WaitGroup
+	done.Go(func() { a.read(settled) })
+	done.Go(func() {
+		<-settled
+		a.write()
+	})
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
+	t.Cleanup(done.Wait)
+}
+
+// read follows what the server allows, and closes settled with its settings.
+func (a *attacker) read(settled chan struct{}) {
+	defer func() {
+		a.mu.Lock()
+		a.closed = true
+		a.changed.Broadcast()
+		a.mu.Unlock()
+	}()
+	settle := sync.OnceFunc(func() { close(settled) })
+	defer settle()
+	for {
+		frame, err := a.framer.ReadFrame()
+		if err != nil {
+			return
+		}
+		a.mu.Lock()
+		switch f := frame.(type) {
+		case *http2.SettingsFrame:
+			if !f.IsAck() {
+				a.settings(f)
+				settle()
+			}
+		case *http2.WindowUpdateFrame:
+			if _, open := a.window[f.StreamID]; open {
+				a.window[f.StreamID] += int(f.Increment)
+			}
+		case *http2.RSTStreamFrame:
+			a.end(f.StreamID)
+		case *http2.HeadersFrame:
+			if f.StreamEnded() {
+				a.end(f.StreamID)
+			}
+		}
+		a.changed.Broadcast()
+		a.mu.Unlock()
+	}
+}
+
+func (a *attacker) settings(f *http2.SettingsFrame) {
+	if n, ok := f.Value(http2.SettingMaxConcurrentStreams); ok {
+		a.streams = int(n)
+	}
+	if n, ok := f.Value(http2.SettingInitialWindowSize); ok {
+		for id := range a.left {
+			a.window[id] += int(n) - a.initial
+		}
+		a.initial = int(n)
+	}
+}
+
+func (a *attacker) end(id uint32) {
+	delete(a.left, id)
+	delete(a.window, id)
+}
+
+// write opens calls and sends what the windows allow, all calls in turn.
+func (a *attacker) write() {
+	var block bytes.Buffer
+	encoder := hpack.NewEncoder(&block)
+	junk := make([]byte, attackFrame)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for !a.closed {
+		for a.calls > 0 && len(a.left) < a.streams {
+			block.Reset()
+			for _, field := range [][2]string{
+				{":method", "POST"},
+				{":scheme", "http"},
+				{":path", "/" + serviceName + "/Unary"},
+				{":authority", "attack"},
+				{"content-type", "application/grpc"},
+				{"te", "trailers"},
+			} {
+				_ = encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
+			}
+			id := a.next
+			a.next += 2
+			a.calls--
+			a.left[id], a.window[id] = attackMessage-attackMissing, a.initial
+			a.window[0] -= 5
+			a.window[id] -= 5
+			a.unlocked(func() {
+				_ = a.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndHeaders: true})
+				_ = a.framer.WriteData(id, false, []byte{0, attackMessage >> 24, attackMessage >> 16 & 0xff, attackMessage >> 8 & 0xff, 0})
+			})
+		}
+		id, n := a.ready()
+		if n == 0 {
+			a.changed.Wait()
+			continue
+		}
+		a.left[id] -= n
+		a.window[id] -= n
+		a.window[0] -= n
+		a.unlocked(func() { _ = a.framer.WriteData(id, false, junk[:n]) })
+	}
+}
+
+// ready returns a call that may send, and how much.
+func (a *attacker) ready() (id uint32, n int) {
+	for id, left := range a.left {
+		if n = min(left, a.window[id], a.window[0], attackFrame); n > 0 {
+			return id, n
+		}
+	}
+	return 0, 0
+}
+
+func (a *attacker) unlocked(write func()) {
+	a.mu.Unlock()
+	defer a.mu.Lock()
+	write()
+}

@@ -1,0 +1,164 @@
+package runner_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+// halfOpen starts a call without its message.
+func halfOpen(t *testing.T, conn *grpc.ClientConn, method string) grpc.ClientStream {
+	t.Helper()
+	desc := &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
+	stream, err := conn.NewStream(t.Context(), desc, "/"+serviceName+"/"+method)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+func TestWithFirstMessageTimeout(t *testing.T) {
+	calltest.Record(t)
+	for _, tc := range []struct {
+		name    string
+		method  string
+		options []xGrpcRunner.Option
+		want    time.Duration // 0: the call goes on
+	}{
+		{name: "unary call by default", method: "Unary", want: 10 * time.Second},
+		{name: "server stream by default", method: "ServerStream", want: 10 * time.Second},
+		{name: "stream of requests", method: "BidiStream"},
+		{name: "option", method: "Unary", options: []xGrpcRunner.Option{xGrpcRunner.WithFirstMessageTimeout(time.Minute)}, want: time.Minute},
+		{name: "no limit", method: "Unary", options: []xGrpcRunner.Option{xGrpcRunner.WithFirstMessageTimeout(0)}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				service := &calltest.Service{OnUnary: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+					<-time.After(time.Hour) // a call whose message has arrived may take as long as it likes
+					return &pb.TestResponse{}, nil
+				}}
+				conn, done := inMemory(t, ctx, service, tc.options...)
+				complete := unary(ctx, pb.NewTestServiceClient(conn), "slow")
+				synctest.Wait()
+				began := time.Now()
+				ended := make(chan error, 1)
+				stream := halfOpen(t, conn, tc.method)
+				go func() { ended <- stream.RecvMsg(&pb.TestResponse{}) }()
+				select {
+				case err := <-ended:
+					if took := time.Since(began); status.Code(err) != codes.DeadlineExceeded || took != tc.want {
+						t.Errorf("call without a message = %v after %s, want DEADLINE_EXCEEDED after %s", err, took, tc.want)
+					}
+				case <-time.After(30 * time.Minute):
+					if tc.want != 0 {
+						t.Errorf("the call goes on, want its end after %s", tc.want)
+					}
+				}
+				if err := <-complete; err != nil {
+					t.Errorf("call whose message arrived = %v, want OK", err)
+				}
+				_ = conn.Close()
+				cancel()
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestWithMaxConnections(t *testing.T) {
+	log := calltest.Record(t)
+	s := serve(t, xGrpcRunner.WithMaxConnections(2))
+	first, second := dial(t, s.address), dial(t, s.address)
+	call(t, pb.NewTestServiceClient(first), "one")
+	call(t, pb.NewTestServiceClient(second), "two")
+	third := pb.NewTestServiceClient(dial(t, s.address))
+	if _, err := third.Unary(t.Context(), &pb.TestRequest{}); status.Code(err) != codes.Unavailable {
+		t.Errorf("third connection = %v, want UNAVAILABLE", err)
+	}
+	log.Only("connection closed: too many are open")
+	call(t, pb.NewTestServiceClient(first), "still served")
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		_, err := third.Unary(ctx, &pb.TestRequest{}, grpc.WaitForReady(true))
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("after the end of another connection = %v, want OK", err)
+		}
+	}
+}
+
+func TestWithMaxInflightBytes(t *testing.T) {
+	log := calltest.Record(t)
+	s := serve(t, xGrpcRunner.WithMaxInflightBytes(6<<20), xGrpcRunner.WithFirstMessageTimeout(0))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	attack(ctx, t, s.address, 10)
+	client := pb.NewTestServiceClient(dial(t, s.address))
+	large := strings.Repeat("x", 1<<20)
+	for range 20 {
+		if _, err := client.Unary(ctx, &pb.TestRequest{Text: large}); err != nil {
+			t.Fatalf("complete message of another connection = %v, want OK", err)
+		}
+	}
+	for ctx.Err() == nil && !strings.Contains(log.String(), "too many bytes of unfinished messages") {
+		call(t, client, "more")
+	}
+	log.Only("calls ended: too many bytes of unfinished messages")
+}
+
+// A client that cancels and repeats a call must not leave the canceled ones in the server's list.
+func TestCanceledCallsAreNotCharged(t *testing.T) {
+	calltest.Record(t)
+	s := serve(t, xGrpcRunner.WithMaxInflightBytes(2<<20), xGrpcRunner.WithFirstMessageTimeout(0))
+	conn := dial(t, s.address)
+	client := pb.NewTestServiceClient(conn)
+	text := strings.Repeat("x", 1<<20)
+	for range 300 {
+		ctx, cancel := context.WithCancel(t.Context())
+		desc := &grpc.StreamDesc{ClientStreams: true}
+		if _, err := conn.NewStream(ctx, desc, "/"+serviceName+"/Unary"); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+	}
+	for range 10 {
+		if _, err := client.Unary(t.Context(), &pb.TestRequest{Text: text}); err != nil {
+			t.Fatalf("call after canceled ones = %v, want OK", err)
+		}
+	}
+}
+
+func TestLimitsOfTheEnvironmentAreChecked(t *testing.T) {
+	for _, key := range []xEnv.EnvKey{
+		xEnv.GrpcMaxConnections, xEnv.GrpcMaxStreams, xEnv.GrpcMaxInflightBytes, xEnv.GrpcFirstMessageTimeout,
+	} {
+		t.Run(key.String(), func(t *testing.T) {
+			t.Setenv(key.String(), "-1")
+			l := listen(t)
+			err := xGrpcRunner.Serve(t.Context(), xGrpcRunner.WithListener(l))
+			if err == nil || !strings.Contains(err.Error(), key.String()) {
+				t.Errorf("error = %v, want one that names %s", err, key)
+			}
+		})
+	}
+}
