@@ -123,7 +123,7 @@ func (s *snapshot) write(dir string) error {
 	}
 	files := map[string]string{
 		marker:          "written by plinth-docs build; the next build replaces this folder\n",
-		"llms.txt":      llms.Index(s.library),
+		"llms.txt":      llms.Index(s.library, s.baseURL),
 		"llms-full.txt": llms.Full(s.library),
 	}
 	for _, p := range s.library.Pages() {

@@ -3,11 +3,13 @@ package docs_test
 import (
 	"context"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -151,6 +153,60 @@ func TestTheBaseIsTheAddressOfAHost(t *testing.T) {
 			t.Errorf("the base %q: error = %v", base, err)
 		}
 	}
+}
+
+func TestSite_ServeHTTP_llmsLinks(t *testing.T) {
+	link := regexp.MustCompile(`(?m)^- \[[^\]]+\]\(([^)]*)\): `)
+	pages := len(contentPages(t))
+	for _, tt := range []struct{ name, base string }{
+		{"with a base URL", "https://docs.example.org"},
+		{"without", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			site, dir := open(t), filepath.Join(t.TempDir(), "site")
+			if tt.base != "" {
+				site = open(t, xDocs.WithBaseURL(tt.base))
+			}
+			if err := site.Build(dir); err != nil {
+				t.Fatal(err)
+			}
+			links := link.FindAllStringSubmatch(doctest.Get(t, site, "/llms.txt").Body.String(), -1)
+			if len(links) != pages {
+				t.Errorf("got %d links, want one for each of %d pages", len(links), pages)
+			}
+			for _, m := range links {
+				path, ok := strings.CutPrefix(m[1], tt.base+"/docs/")
+				if !ok {
+					t.Errorf("got link %s, want %s/docs/...", m[1], tt.base)
+					continue
+				}
+				w := doctest.Get(t, site, "/docs/"+path)
+				if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/markdown; charset=utf-8" {
+					t.Errorf("%s: got %d %s, want 200 and Markdown", m[1], w.Code, w.Header().Get("Content-Type"))
+				}
+				file, err := os.ReadFile(filepath.Join(dir, "docs", filepath.FromSlash(path)))
+				if err != nil || string(file) != w.Body.String() {
+					t.Errorf("%s: the built file differs: %v", m[1], err)
+				}
+			}
+		})
+	}
+}
+
+// contentPages are the files of the embedded pages.
+func contentPages(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := fs.WalkDir(xDocs.Content(), ".", func(name string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(name, ".md") {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 func TestBuildWritesWhatTheServerShows(t *testing.T) {

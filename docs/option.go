@@ -66,9 +66,9 @@ func WithFolder(dir string) Option {
 	}
 }
 
-// WithBaseURL says where the site is reached, such as https://docs.example.org: for the addresses in results of the tools, the
-// site map and canonical links. Without it the tools give addresses that begin with /docs, and there is no site map and no
-// canonical link. Behind a proxy that keeps the Host header it also tells the protocol's endpoint its own name.
+// WithBaseURL says where the site is reached, such as https://docs.example.org: for the addresses in results of the tools and
+// in llms.txt, the site map and canonical links. Without it the tools and llms.txt give addresses that begin with /docs, and
+// there is no site map and no canonical link. Behind a proxy that keeps the Host header it also tells the protocol's endpoint its own name.
 func WithBaseURL(base string) Option {
 	return func(c *config) {
 		scheme, host, _ := strings.Cut(strings.TrimSuffix(base, "/"), "://")

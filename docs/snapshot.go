@@ -17,6 +17,7 @@ import (
 // A snapshot is one reading of the content, in all its forms.
 type snapshot struct {
 	library *page.Library
+	baseURL string
 	pages   *site.Site
 	texts   *llms.Texts
 	server  *mcp.Server
@@ -35,7 +36,7 @@ func newSnapshot(c *config) (*snapshot, error) {
 		return nil, err
 	}
 	return &snapshot{
-		library: library, pages: pages, texts: llms.New(library),
+		library: library, baseURL: c.baseURL, pages: pages, texts: llms.New(library, c.baseURL),
 		server: newServer(tool.Config{Library: library, Index: index, BaseURL: c.baseURL, Version: Version()}),
 	}, nil
 }

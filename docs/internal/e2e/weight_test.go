@@ -12,8 +12,8 @@ import (
 // heaviest is what a page may weigh on the wire, in bytes.
 const heaviest = 15 << 10
 
-// listed matches the addresses of pages in llms.txt.
-var listed = regexp.MustCompile(`\]\((?:https?://[^/)]+)?(/docs/[^)#]*)\)`)
+// listed matches the addresses of pages in llms.txt, without the suffix of Markdown.
+var listed = regexp.MustCompile(`\]\((?:https?://[^/)]+)?(/docs/[^)#]*)\.md\)`)
 
 // fetch gets an address compressed and returns the bytes on the wire.
 func fetch(t *testing.T, address string) (body []byte, header http.Header) {

@@ -174,6 +174,7 @@ func TestEachRefusalIsAJSONRPCError(t *testing.T) {
 		{name: "id of null", call: call{body: `{"jsonrpc":"2.0","id":null,"method":"ping"}`}, want: answer{Status: 400, Code: -32600}},
 		{name: "method of a number", call: call{body: `{"jsonrpc":"2.0","id":3,"method":4}`}, want: answer{Status: 400, Code: -32600, ID: "3"}},
 		{name: "call without params", call: call{body: `{"jsonrpc":"2.0","id":3,"method":"tools/call"}`}, want: answer{Status: 400, Code: -32600, ID: "3"}},
+		{name: "an id and no method", call: call{body: `{"jsonrpc":"2.0","id":3}`}, want: answer{Status: 400, Code: -32600, ID: "3"}},
 		{name: "a response", call: call{body: `{"jsonrpc":"2.0","id":3,"result":{}}`}, want: answer{Status: 202}},
 		{name: "session of another server", call: call{body: listTools, header: map[string]string{"Mcp-Session-Id": "x"}}, want: answer{Status: 200, ID: "7"}},
 	} {

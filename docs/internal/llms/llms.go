@@ -33,10 +33,10 @@ type Texts struct {
 	pages       map[*page.Page]func() *blob.Blob // each made when it is first asked for, without holding up the others
 }
 
-// New returns the texts of a library.
-func New(l *page.Library) *Texts {
+// New returns the texts of a library. base is the address of the site, as in Index.
+func New(l *page.Library, base string) *Texts {
 	t := &Texts{
-		index: lazily(plainText, func() string { return Index(l) }),
+		index: lazily(plainText, func() string { return Index(l, base) }),
 		full:  lazily(plainText, func() string { return Full(l) }),
 		pages: map[*page.Page]func() *blob.Blob{},
 	}
@@ -71,14 +71,16 @@ func ByURL(l *page.Library, url string) *page.Page {
 	return l.Find(sector, path)
 }
 
-// Index is the list of all pages in the form of llms.txt: title, summary, one list a sector in the authored order.
-func Index(l *page.Library) string {
+// Index is the list of all pages in the form of llms.txt: title, summary, one list a sector in the authored order. The links
+// lead to the pages as Markdown. They begin with base, such as https://docs.example.org; if base is empty, they are paths on
+// the host of the index.
+func Index(l *page.Library, base string) string {
 	var b strings.Builder
 	b.WriteString("# " + Title + "\n\n> " + Summary + "\n")
 	for _, s := range l.Sectors() {
 		b.WriteString("\n## " + s.Title + "\n\n")
 		for _, p := range s.Pages {
-			b.WriteString("- [" + p.Title + "](" + p.URL() + "): " + p.Description + "\n")
+			b.WriteString("- [" + p.Title + "](" + base + p.URL() + ".md): " + p.Description + "\n")
 		}
 	}
 	return b.String()

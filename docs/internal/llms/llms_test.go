@@ -27,9 +27,9 @@ func library(t *testing.T) *page.Library {
 
 func TestIndexHasTheFormOfLlmsTxt(t *testing.T) {
 	want := "# Plinth\n\n> " + llms.Summary + "\n" +
-		"\n## Guide\n\n- [Overview](/docs/guide): What is here.\n- [Start](/docs/guide/start): First steps.\n" +
-		"\n## Java\n\n- [Errors](/docs/base-java/errors): All codes.\n"
-	if diff := cmp.Diff(want, llms.Index(library(t))); diff != "" {
+		"\n## Guide\n\n- [Overview](/docs/guide.md): What is here.\n- [Start](/docs/guide/start.md): First steps.\n" +
+		"\n## Java\n\n- [Errors](/docs/base-java/errors.md): All codes.\n"
+	if diff := cmp.Diff(want, llms.Index(library(t), "")); diff != "" {
 		t.Errorf("llms.txt (-want +got):\n%s", diff)
 	}
 }
@@ -46,7 +46,7 @@ func TestFullIsEveryPageWithItsAddress(t *testing.T) {
 func TestAPageIsServedAsMarkdown(t *testing.T) {
 	l := library(t)
 	w := httptest.NewRecorder()
-	llms.New(l).ServePage(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), l.Find("guide", "start"))
+	llms.New(l, "").ServePage(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), l.Find("guide", "start"))
 	if got, want := w.Body.String(), "# Start (/docs/guide/start)\n\n## One\n\n```go\n# no heading\n```\n"; got != want {
 		t.Errorf("page = %q, want %q", got, want)
 	}
@@ -109,9 +109,9 @@ func TestMarkdownIsPreferredWhereItIsNamed(t *testing.T) {
 
 func TestEveryItemOfTheRealIndexHasTheExactForm(t *testing.T) {
 	l := doctest.RealLibrary(t)
-	item := regexp.MustCompile(`^- \[[^\]]+\]\(/docs/[a-z-]+(/[a-z0-9./-]+)?\): .+$`)
+	item := regexp.MustCompile(`^- \[[^\]]+\]\(/docs/[a-z-]+(/[a-z0-9./-]+)?\.md\): .+$`)
 	items := 0
-	for line := range strings.Lines(llms.Index(l)) {
+	for line := range strings.Lines(llms.Index(l, "")) {
 		if strings.HasPrefix(line, "- ") {
 			items++
 			if !item.MatchString(strings.TrimSuffix(line, "\n")) {

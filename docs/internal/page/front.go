@@ -10,8 +10,9 @@ import (
 
 // frontMatter is what stands before a page.
 type frontMatter struct {
-	Title       string `yaml:"title"`
-	Description string `yaml:"description"`
+	Title       string   `yaml:"title"`
+	Description string   `yaml:"description"`
+	Keywords    []string `yaml:"keywords"`
 }
 
 var (

@@ -210,7 +210,7 @@ func (l *loader) read(s *Sector, name string, listed bool) *Page {
 		return nil
 	}
 	p := &Page{
-		Sector: s, File: file, Language: English, Title: front.Title, Description: front.Description,
+		Sector: s, File: file, Language: English, Title: front.Title, Description: front.Description, Keywords: front.Keywords,
 		Body: string(body), fsys: l.fsys, Listed: listed,
 		Path: clean(strings.TrimPrefix(name, s.Name)), offset: bytes.Count(data, []byte("\n")) - bytes.Count(body, []byte("\n")),
 	}

@@ -9,7 +9,7 @@
 //	description_zh: 一句话。
 //	pages: [quick-start, decisions/]      # or groups: [{title, title_zh, pages}]
 //
-// A page is a Markdown file with front matter (title, description). Its translation into Chinese lies beside it, with the
+// A page is a Markdown file with front matter (title, description, and optionally keywords). Its translation into Chinese lies beside it, with the
 // suffix .zh.md, and is not named in order.yaml. The name of a page is its address: it has letters, digits, '-', '_' and '.'
 // only, as those of its folders, and ends in nothing that the site makes of a page, such as .html.
 package page
@@ -63,9 +63,10 @@ type Page struct {
 	Path        string // within the sector, as /decisions/jobs; / for the sector's index
 	Title       string
 	Description string
-	Language    string // English or Chinese
-	File        string // within the content, as guide/decisions/jobs.md
-	Body        string // Markdown after the front matter, with links among pages as addresses such as /docs/base-go/xdb#open
+	Keywords    []string // queries that the page is the first result for
+	Language    string   // English or Chinese
+	File        string   // within the content, as guide/decisions/jobs.md
+	Body        string   // Markdown after the front matter, with links among pages as addresses such as /docs/base-go/xdb#open
 	Sections    []markup.Section
 	Twin        *Page // in the other language, or nil
 	Prev, Next  *Page // neighbours of the same sector and language, or nil

@@ -71,11 +71,11 @@ func Read(text []byte) (Body, *Answer) {
 	for _, text := range texts {
 		m := parse(text)
 		key, isCall := m.Call()
-		_, err := jsonrpc.DecodeMessage(text)
+		decoded, err := jsonrpc.DecodeMessage(text)
 		switch {
 		case isCall && !m.keepsID():
 			return refuse(jsonrpc.CodeInvalidRequest, "the id must be a string, or an integer between -(2^53-1) and 2^53-1")
-		case err != nil:
+		case err != nil || isEmpty(decoded):
 			_, no := refuse(jsonrpc.CodeInvalidRequest, "the value is no message of JSON-RPC 2.0")
 			if !batch {
 				no.ID = m.Answerable()
@@ -88,6 +88,13 @@ func Read(text []byte) (Body, *Answer) {
 		b.Messages = append(b.Messages, m)
 	}
 	return b, nil
+}
+
+// isEmpty reports whether the SDK has decoded a response that has neither a result nor an error: a
+// message with an id and without a method, which it would ignore.
+func isEmpty(m jsonrpc.Message) bool {
+	r, ok := m.(*jsonrpc.Response)
+	return ok && r.Result == nil && r.Error == nil
 }
 
 func refuse(code int, text string) (Body, *Answer) {

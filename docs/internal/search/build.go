@@ -18,13 +18,14 @@ const (
 	fieldDescription
 	fieldText
 	fieldPath
+	fieldKeywords
 	fields
 )
 
 // Weights of a word in a field. The title, the path and the description of a page belong to all of its sections, but mostly to
 // what stands before the first heading, since who searches for the page wants its beginning.
 var (
-	weights   = [fields]float32{fieldTitle: 5, fieldHeading: 3, fieldDescription: 2, fieldText: 1, fieldPath: 1.5}
+	weights   = [fields]float32{fieldTitle: 5, fieldHeading: 3, fieldDescription: 2, fieldText: 1, fieldPath: 1.5, fieldKeywords: 2}
 	inherited = [fields]float32{fieldTitle: 3, fieldDescription: 1, fieldPath: 0.3}
 	// lengthShare is how much a field's length counts against its words (b of BM25).
 	lengthShare = [fields]float32{fieldTitle: 0.4, fieldHeading: 0.4, fieldDescription: 0.5, fieldText: 0.75, fieldPath: 0.4}
@@ -40,7 +41,7 @@ const (
 
 // New returns the index of a library.
 func New(l *page.Library) *Index {
-	ix := &Index{glossary: newGlossary(glossaryText), synonyms: newSynonyms(synonymsText)}
+	ix := &Index{named: map[string][]uint32{}, glossary: newGlossary(glossaryText), synonyms: newSynonyms(synonymsText)}
 	b := &builder{index: ix, ids: make(map[string]uint32, 1<<13)}
 	b.tokens.emit = b.add
 	b.found = make([]occurrence, 0, expected(l))
@@ -110,7 +111,10 @@ func (b *builder) page(number int, p *page.Page) {
 		headingAt := uint32(0)
 		if i == 0 {
 			e.headEnd = common[fieldTitle]
-			headingAt = pathAt + common[fieldPath] + fieldGap
+			keywordsAt := pathAt + common[fieldPath] + fieldGap
+			length[fieldKeywords] = b.read(fieldKeywords, strings.Join(p.Keywords, ", "), keywordsAt)
+			headingAt = keywordsAt + length[fieldKeywords] + fieldGap
+			b.addNames(p, b.entry)
 		}
 		b.inherit(i)
 		length[fieldHeading] = b.read(fieldHeading, s.Heading, headingAt)

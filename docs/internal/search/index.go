@@ -22,7 +22,8 @@ type Index struct {
 	postings  []posting
 	positions []uint32
 
-	glossary glossary // of Chinese words
+	named    map[string][]uint32 // entries by the title and the keywords of their page
+	glossary glossary            // of Chinese words
 	synonyms synonyms
 	scratch  sync.Pool // of *scratch
 }

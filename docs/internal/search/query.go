@@ -50,6 +50,7 @@ func (s *scratch) parse(text string) bool {
 	s.text = shorten(text)
 	s.units, s.alternatives, s.atoms, s.absent = s.units[:0], s.alternatives[:0], s.atoms[:0], s.absent[:0]
 	s.expansions, s.queryTokens, s.dense = s.expansions[:0], s.queryTokens[:0], false
+	s.name, s.java = s.name[:0], false
 	s.roots, s.replacements = s.roots[:0], s.replacements[:0]
 	s.tokens.read(s.text, 0)
 	if len(s.queryTokens) == 0 {
@@ -84,6 +85,8 @@ func (q queryToken) overlaps(next queryToken) bool {
 
 func (s *scratch) take(t token) {
 	s.dense = s.dense || t.kind == ideograph
+	s.java = s.java || javaWords[string(t.term)]
+	s.name = appendName(s.name, t)
 	stop := t.kind == plain && stopWords[string(t.term)] || t.kind == ideograph && stopPairs[string(t.term)]
 	root := span{start: len(s.roots)}
 	s.roots = append(s.roots, t.term...)

@@ -39,6 +39,7 @@ const (
 func (s *scratch) rank(f filter) []key {
 	s.keys = s.keys[:0]
 	units := float32(len(s.units))
+	named := s.ix.named[string(s.name)]
 	for i := range s.tallies {
 		t := &s.tallies[i]
 		if t.total <= 0 {
@@ -49,6 +50,9 @@ func (s *scratch) rank(f filter) []key {
 			continue
 		}
 		held := t.held / units
+		if slices.Contains(named, uint32(i)) {
+			factor *= namedFactor
+		}
 		score := t.total * factor * (1 - coverage + coverage*held*held)
 		if held >= nearlyAll {
 			score *= complete
@@ -93,14 +97,15 @@ type filter struct {
 	sector  string
 	path    string
 	chinese bool // whether the query is
+	java    bool // whether Java pages count as much as others
 }
 
-func newFilter(q Query, chinese bool) filter {
+func newFilter(q Query, chinese, java bool) filter {
 	path := strings.Trim(q.Path, "/")
 	if path != "" {
 		path = "/" + path
 	}
-	return filter{sector: q.Sector, path: path, chinese: chinese}
+	return filter{sector: q.Sector, path: path, chinese: chinese, java: java || q.Sector == javaSector}
 }
 
 // factor is what the score of a page's entries is multiplied by. Those of 0 are not found.
@@ -108,6 +113,14 @@ func (f filter) factor(p *page.Page) float32 {
 	if f.sector != "" && p.Sector.Name != f.sector || !f.below(p.Path) {
 		return 0
 	}
+	if p.Sector.Name == javaSector && !f.java {
+		return javaFactor * f.language(p)
+	}
+	return f.language(p)
+}
+
+// language is the part of the factor that is due to the language of a page.
+func (f filter) language(p *page.Page) float32 {
 	switch isChinese := p.Language == page.Chinese; {
 	case isChinese == f.chinese:
 		return 1

@@ -8,7 +8,9 @@ type scratch struct {
 	tokens tokenizer
 
 	text         string
-	dense        bool // whether the query has characters of a script without blanks
+	dense        bool   // whether the query has characters of a script without blanks
+	java         bool   // whether the query is about Java
+	name         []byte // the query in the form of the names of the index
 	queryTokens  []queryToken
 	spans        []span
 	units        []unit

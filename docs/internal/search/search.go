@@ -1,7 +1,7 @@
 // Package search finds sections of the documentation, in English and in Chinese.
 //
 // An entry is a section of a page: a heading with its anchor and what follows it up to the next heading. Entries are ranked by
-// BM25 over several fields (BM25F): the title, the path and the description of the page, the heading, and the text. The index
+// BM25 over several fields (BM25F): the title, the path, the description and the keywords of the page, the heading, and the text. The index
 // is built once from a library and is small enough (a few MB) to lie in memory.
 //
 // Words. Letters are compared in lower case and without diacritics, plurals as singulars. An identifier is found as a whole,
@@ -12,6 +12,9 @@
 // Ranking. Entries that hold all words of the query come before those that hold some; words such as "how" and "the" do not
 // count beside others. Words that stand next to one another as in the query are worth more. Of one page, three entries come
 // before those of other pages at most; the rest follow behind them all. Equal entries keep the authored order.
+//
+// A page whose title or keyword is the query comes first. Pages about the Java library come last, unless the query or the
+// filter is about Java.
 //
 // Languages. A query with Chinese characters prefers pages in Chinese, and finds English ones too, through a short glossary.
 // Any other query prefers English pages, and leaves out translations of them.
@@ -74,7 +77,7 @@ func (ix *Index) Search(q Query) (Result, error) {
 		return Result{}, ErrEmpty
 	}
 	s.score()
-	order := s.rank(newFilter(q, s.dense))
+	order := s.rank(newFilter(q, s.dense, s.java))
 	result := Result{Total: len(order), Hits: []Hit{}, Suggestions: s.suggestions()}
 	limit := q.Limit
 	if limit <= 0 {

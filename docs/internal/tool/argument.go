@@ -43,7 +43,7 @@ func (ps parameters) schema() *jsonschema.Schema {
 		member := &jsonschema.Schema{Type: "string", Description: p.description}
 		if p.max > 0 {
 			member.Type = "integer"
-			member.Minimum, member.Maximum = jsonschema.Ptr(1.0), jsonschema.Ptr(float64(p.max))
+			member.Minimum, member.Maximum = new(1.0), new(float64(p.max))
 			member.Default = json.RawMessage(fmt.Sprint(p.standard))
 		}
 		if p.required {

@@ -1,0 +1,191 @@
+package search_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/docs/internal/search"
+)
+
+// plainQueries are queries of a Go user with the page that is the first result.
+var plainQueries = []struct{ query, want string }{
+	{"authentication", "base-go/xmiddle"},
+	{"authorization", "base-go/xmiddle"},
+	{"login", "base-go/xmiddle"},
+	{"permission", "base-go/xmiddle"},
+	{"jwt", "base-go/xmiddle"},
+	{"bearer token", "base-go/xhttp"},
+	{"session", "base-go/xcache-hash"},
+	{"password", "base-go/xutil"},
+	{"cors", "base-go/xmiddle"},
+	{"preflight", "base-go/xmiddle"},
+	{"middleware", "base-go/xmiddle"},
+	{"filter", "base-go/xmiddle"},
+	{"upload", "base-go/xbind"},
+	{"file upload", "base-go/xbind"},
+	{"query parameters", "base-go/xbind"},
+	{"binding", "base-go/xbind"},
+	{"validation", "base-go/xvalid"},
+	{"body limit", "base-go/xmain"},
+	{"rate limit", "base-go/xmain"},
+	{"timeout", "base-go/xmain"},
+	{"graceful shutdown", "base-go/xmain"},
+	{"health check", "base-go/xhook"},
+	{"readiness", "base-go/xhook"},
+	{"websocket", "base-go/xresult"},
+	{"server-sent events", "base-go/xresult"},
+	{"streaming", "base-go/xresult"},
+	{"response", "base-go/xresult"},
+	{"error code", "base-go/xerror"},
+	{"error handling", "base-go/xerror"},
+	{"exception", "base-go/xerror"},
+	{"routing", "base-go/xoption"},
+	{"options", "base-go/xoption"},
+	{"header", "base-go/xhttp"},
+	{"request id", "base-go/xctx"},
+	{"tracing", "base-go/xlog"},
+	{"logging", "base-go/xlog"},
+	{"log level", "base-go/xlog"},
+	{"access log", "base-go/xhelper"},
+	{"panic", "base-go/xhelper"},
+	{"configuration", "guide/environment"},
+	{"environment variables", "guide/environment"},
+	{"database", "base-go/xdb"},
+	{"transaction", "base-go/xdb"},
+	{"migration", "base-go/xdb-migrations"},
+	{"postgres", "base-go/postgres"},
+	{"mysql", "base-go/mysql"},
+	{"sqlite", "base-go/sqlite"},
+	{"pagination", "base-go/xmodels"},
+	{"soft delete", "base-go/xmodels"},
+	{"unique id", "base-go/xsnowflake"},
+	{"snowflake", "base-go/xsnowflake"},
+	{"uuid", "base-go/xutil"},
+	{"cache", "base-go/xcache"},
+	{"redis", "base-go/redis"},
+	{"lock", "base-go/xlease"},
+	{"cron", "base-go/xcron"},
+	{"background job", "base-go/xjob"},
+	{"queue", "base-go/xjob"},
+	{"retry", "base-go/xbackoff"},
+	{"send email", "base-go/xemail"},
+	{"webhook", "base-go/xwebhook"},
+	{"template", "base-go/xnotify"},
+	{"grpc", "guide/grpc"},
+	{"docker", "guide/deployment"},
+	{"kubernetes", "guide/deployment"},
+	{"proxy", "guide/deployment"},
+	{"testing", "guide/testing"},
+	{"mock", "base-go/plinthtest"},
+	{"performance", "guide/performance"},
+	{"getting started", "guide/quick-start"},
+	{"install", "guide/quick-start"},
+	{"upgrade", "guide/upgrading"},
+	{"mcp", "guide/ai-integration"},
+}
+
+func TestIndex_Search_plainQueries(t *testing.T) {
+	ix := search.New(content(t))
+	for _, test := range plainQueries {
+		t.Run(test.query, func(t *testing.T) {
+			got := pages(find(t, ix, search.Query{Text: test.query}))
+			if len(got) == 0 || got[0] != test.want {
+				t.Errorf("got %q, want %s first", got[:min(3, len(got))], test.want)
+			}
+		})
+	}
+}
+
+func TestIndex_Search_java(t *testing.T) {
+	ix := search.New(content(t))
+	t.Run("Java pages are behind the others", func(t *testing.T) {
+		for _, test := range plainQueries {
+			got := pages(find(t, ix, search.Query{Text: test.query, Limit: search.MaxLimit}))
+			first := slices.IndexFunc(got, isJava)
+			if first >= 0 && first < 3 && slices.ContainsFunc(got[first:], func(name string) bool { return !isJava(name) }) {
+				t.Errorf("%q: got %q, want Java pages behind the others", test.query, got[:first+2])
+			}
+		}
+	})
+	for _, test := range []struct{ query, want string }{
+		{"java", "base-java"},
+		{"java error codes", "base-java/error-codes"},
+		{"java pagination", "base-java/ids-and-pages"},
+		{"spring exceptions", "base-java/exceptions"},
+		{"mybatis", "base-java/database"},
+		{"flux", "base-java/streams"},
+		{"PageDTO", "base-java/ids-and-pages"},
+	} {
+		t.Run(test.query, func(t *testing.T) {
+			got := pages(find(t, ix, search.Query{Text: test.query}))
+			if len(got) == 0 || got[0] != test.want {
+				t.Errorf("got %q, want %s first", got[:min(3, len(got))], test.want)
+			}
+		})
+	}
+	t.Run("the sector filter is about Java", func(t *testing.T) {
+		want := pages(find(t, ix, search.Query{Text: "java error code", Limit: 1}))
+		got := pages(find(t, ix, search.Query{Text: "error code", Sector: "base-java", Limit: 1}))
+		if got[0] != want[0] {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+func TestIndex_Search_unknownWords(t *testing.T) {
+	ix := search.New(content(t))
+	for _, text := range []string{"elephant", "elephants", "blockchain", "graphql", "elephant giraffe", "how do I tame an elephant", "大象"} {
+		if got := find(t, ix, search.Query{Text: text}); got.Total != 0 {
+			t.Errorf("%q: got %d hits, first %q, want 0", text, got.Total, pages(got)[0])
+		}
+	}
+}
+
+func TestIndex_Search_sector(t *testing.T) {
+	ix := search.New(library(t, map[string]string{
+		"go/one": "One\nPage.\ncache", "go-more/two": "Two\nPage.\ncache", "go-more/three": "Three\nPage.\ncache",
+	}))
+	for _, test := range []struct {
+		name, sector, want string
+	}{
+		{"a whole name", "go", "go/one"},
+		{"a longer name", "go-more", "go-more/three go-more/two"},
+		{"the beginning of a name", "g", ""},
+		{"a name with more", "go-mores", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			result := find(t, ix, search.Query{Text: "cache", Sector: test.sector})
+			if got := strings.Join(pages(result), " "); got != test.want || result.Total != len(result.Hits) {
+				t.Errorf("sector %q: got %q of %d, want %q", test.sector, got, result.Total, test.want)
+			}
+		})
+	}
+}
+
+func TestIndex_Search_names(t *testing.T) {
+	text := "\n" + strings.Repeat("rate limits and a flow rate limit. ", 30)
+	ix := search.New(library(t, map[string]string{
+		"a/text":  "Rates and limits of rate limits" + text + text,
+		"a/title": "Rate limit\nPage.\nnothing else",
+		"a/words": "Throttle\nPage.\nnothing else",
+	}))
+	if got := found(t, ix, "how do I use rate limits"); got[0] != "a/title" {
+		t.Errorf("got %q, want the page with this title first", got)
+	}
+}
+
+func isJava(name string) bool { return strings.HasPrefix(name, "base-java") }
+
+// pages lists the pages of hits, each once.
+func pages(result search.Result) []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, h := range result.Hits {
+		if n := name(h.Page); !seen[n] {
+			seen[n] = true
+			list = append(list, n)
+		}
+	}
+	return list
+}
