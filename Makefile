@@ -9,8 +9,11 @@ BUF     := $(BIN)/buf
 # Tools that are built into bin. Whoever changes a version here gets the tool built again by the next command.
 LINT_AT               := v2.15.0
 BUF_AT                := v1.73.0
-PROTOC_GEN_GO_AT      := v1.36.11
+PROTOC_GEN_GO_AT      := v1.36.12
 PROTOC_GEN_GO_GRPC_AT := v1.6.2
+
+# The newest Go, on which make test-next runs the tests. The modules state the oldest one in their go.mod.
+NEXT_GO ?= go1.27.4
 
 # One way to build for all but the tests, and the one of verify: a run on a new machine then compiles each dependency once less.
 # A compiler lives for seconds: to collect its garbage less often takes a seventh less time. The linters live long: 11 GB instead of 4.
@@ -23,18 +26,24 @@ unexport GOFLAGS
 export GOWORK := $(CURDIR)/go.work
 
 .DEFAULT_GOAL := help
-.PHONY: help run test devstack check lint fmt proto generate tidy verify bench bench-docs footprint footprint-check docs docs-check diagrams clean-tree ci
+.PHONY: help run test test-next devstack check lint fmt proto generate tidy deps-check verify bench bench-docs footprint footprint-check docs docs-check diagrams clean-tree ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# make fails if Ctrl-C reaches it, even if its child then exits with 0. In the foreground of a terminal (a + in the state of the
+# shell) the service is therefore a job of its own, and job control sends Ctrl-C to it alone.
 run: ## start the sample service on SQLite and the in-memory cache
 	@cd examples && $(ALIKE) go build -o $(BIN)/usercenter ./usercenter
-	@exec $(BIN)/usercenter
+	@case "$$(ps -o stat= -p $$$$ 2>/dev/null)" in *+*) set -m; $(BIN)/usercenter ;; *) exec $(BIN)/usercenter ;; esac
 
 test: ## run every module's tests; ends with the backends that they really ran on
 	@cd tools && $(ALIKE) go build -o $(BIN)/testall ./testall
 	@exec $(BIN)/testall -race
+
+test-next: ## run the short tests on the newest Go, without servers and the race detector
+	@cd tools && $(ALIKE) go build -o $(BIN)/testall ./testall
+	@exec $(BIN)/testall -go $(NEXT_GO)
 
 devstack: ## start private servers and print their addresses; CMD='go test ./...' runs a command with them
 	@cd tools && $(ALIKE) go build -o $(BIN)/devstack ./devstack
@@ -62,6 +71,9 @@ generate: $(PROTO_TOOLS) ## write what is made: .env.example, the list of variab
 
 tidy: ## go mod tidy in every module
 	@cd tools && go run ./release tidy
+
+deps-check: ## fail on a retracted dependency, and on a known vulnerability if the database can be reached
+	@cd tools && $(ALIKE) go run ./depscheck
 
 verify: ## prove what strangers get: each module from its zip in an empty module cache, and programs that require it
 	@cd tools && $(ALIKE) go run ./release verify
@@ -93,12 +105,14 @@ clean-tree: ## fail when a command has changed the tree
 
 ci: ## all that must hold before a change lands
 	@cd tools && $(ALIKE) go run ./envdoc -check
+	@$(MAKE) --no-print-directory deps-check
 	@$(MAKE) --no-print-directory docs-check
 	@$(MAKE) --no-print-directory proto
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory footprint-check
 	@$(MAKE) --no-print-directory verify
 	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-next
 
 $(LINT): $(BIN)/.golangci-lint@$(LINT_AT)
 	$(call install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_AT))

@@ -6,17 +6,17 @@ import (
 	"net"
 	"net/http"
 
-	kratoslog "github.com/go-kratos/kratos/v2/log"
-	"github.com/go-kratos/kratos/v2/middleware/logging"
-	"github.com/go-kratos/kratos/v2/middleware/recovery"
-	kratos "github.com/go-kratos/kratos/v2/transport/http"
+	kratoslog "github.com/go-kratos/kratos/v3/log"
+	"github.com/go-kratos/kratos/v3/middleware/logging"
+	"github.com/go-kratos/kratos/v3/middleware/recovery"
+	kratos "github.com/go-kratos/kratos/v3/transport/http"
 	"github.com/google/uuid"
 )
 
 // serveKratos mounts an id by hand: kratos has none but that of a trace.
 func serveKratos(l net.Listener, log io.Writer) (stop func()) {
-	logger := kratoslog.With(kratoslog.NewStdLogger(discard{}), "ts", kratoslog.DefaultTimestamp)
-	kratoslog.SetLogger(logger)
+	logger := kratoslog.NewLogger(kratoslog.NewHandler(kratoslog.WithWriter(discard{}), kratoslog.WithFormat(kratoslog.FormatJSON)))
+	kratoslog.SetDefault(logger)
 	options := []kratos.ServerOption{kratos.Listener(l)}
 	if log != nil {
 		options = append(options, kratos.Filter(kratosID), kratos.Middleware(recovery.Recovery(), logging.Server(logger)))

@@ -10,7 +10,7 @@ import (
 const plinthRoot = "github.com/plinthgo/plinth/"
 
 func TestDoctorLooksAtTheModule(t *testing.T) {
-	const begin = "module example.com/shop\n\ngo 1.25.0\n\n"
+	const begin = "module example.com/shop\n\ngo 1.26.0\n\n"
 	for _, tc := range []struct {
 		name string
 		mod  string
@@ -53,7 +53,7 @@ func TestDoctorWithoutAModuleSaysSo(t *testing.T) {
 func TestDoctorFindsAPluginOfAnotherDriverInterface(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
-		"shop/go.mod": "module example.com/shop\n\ngo 1.25.0\n\nrequire (\n\t" + plinthRoot + "core v0.1.0\n\t" + plinthRoot + "dbplugins/sqlite v0.1.0\n)\n\n" +
+		"shop/go.mod": "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n\t" + plinthRoot + "core v0.1.0\n\t" + plinthRoot + "dbplugins/sqlite v0.1.0\n)\n\n" +
 			"replace (\n\t" + plinthRoot + "core => ../core\n\t" + plinthRoot + "dbplugins/sqlite => ../sqlite\n)\n",
 		"core/go.mod":                     "module " + plinthRoot + "core\n",
 		"core/major/xdb/driver/d.go":      "package driver\n\nconst InterfaceVersion = 2\n",
@@ -99,7 +99,7 @@ func TestDoctorComparesDriversWithImports(t *testing.T) {
 		})
 	}
 	dir := service(t, "dbplugins/sqlite")
-	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.25.0\n\nrequire " + plinthRoot + "core v0.1.0\n"})
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26.0\n\nrequire " + plinthRoot + "core v0.1.0\n"})
 	found, _ := diagnose(t, dir, []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=x.db"})
 	expect(t, found, finding{"drivers", "problem", "the code imports it, and go.mod does not require it", "go get " + plinthRoot + "dbplugins/sqlite"})
 }
@@ -108,13 +108,13 @@ func TestDoctorComparesDriversWithImports(t *testing.T) {
 // by another module.
 func TestDoctorKnowsWhatIsLinked(t *testing.T) {
 	dir := t.TempDir()
-	const mod = "module example.com/shop\n\ngo 1.25.0\n\nrequire (\n\t" + plinthRoot + "core v0.1.0\n\t" + plinthRoot + "dbplugins/sqlite v0.1.0 // indirect\n\texample.com/kit v0.1.0\n)\n\n" +
+	const mod = "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n\t" + plinthRoot + "core v0.1.0\n\t" + plinthRoot + "dbplugins/sqlite v0.1.0 // indirect\n\texample.com/kit v0.1.0\n)\n\n" +
 		"replace (\n\t" + plinthRoot + "core => ../core\n\t" + plinthRoot + "dbplugins/sqlite => ../sqlite\n\texample.com/kit => ../kit\n)\n"
 	put(t, dir, map[string]string{
 		"shop/go.mod": mod, "shop/main.go": "package main\n\nfunc main() {}\n",
-		"core/go.mod":   "module " + plinthRoot + "core\n\ngo 1.25.0\n",
-		"sqlite/go.mod": "module " + plinthRoot + "dbplugins/sqlite\n\ngo 1.25.0\n", "sqlite/sqlite.go": "package sqlite\n",
-		"kit/go.mod": "module example.com/kit\n\ngo 1.25.0\n\nrequire " + plinthRoot + "dbplugins/sqlite v0.1.0\n",
+		"core/go.mod":   "module " + plinthRoot + "core\n\ngo 1.26.0\n",
+		"sqlite/go.mod": "module " + plinthRoot + "dbplugins/sqlite\n\ngo 1.26.0\n", "sqlite/sqlite.go": "package sqlite\n",
+		"kit/go.mod": "module example.com/kit\n\ngo 1.26.0\n\nrequire " + plinthRoot + "dbplugins/sqlite v0.1.0\n",
 		"kit/kit.go": "package kit\n\nimport _ \"" + plinthRoot + "dbplugins/sqlite\"\n",
 	})
 	env := []string{"GOWORK=off", "DATABASE_DRIVER=sqlite", "DATABASE_PATH=x.db"}

@@ -72,7 +72,7 @@ func closed(t *testing.T) (port string) {
 func service(t *testing.T, imports ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	code, mod := "package main\n\nimport (\n", "module example.com/shop\n\ngo 1.25.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n"
+	code, mod := "package main\n\nimport (\n", "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n"
 	for _, path := range imports {
 		mod += "require github.com/plinthgo/plinth/" + path + " v0.1.0\n"
 		code += "\t_ " + strconv.Quote("github.com/plinthgo/plinth/"+path) + "\n"

@@ -3,23 +3,25 @@ package main_test
 import (
 	"strings"
 	"testing"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 func TestEnvSaysWhereEachValueComesFrom(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
-		"go.mod":              "module example.com/shop\n\ngo 1.25.0\n",
-		".env":                "PLINTH_PORT=8080\nAPP_NAME=file\nDATABASE_DRIVER=\n",
+		"go.mod":              "module example.com/shop\n\ngo 1.26.0\n",
+		".env":                "PLINTH_PORT=8080\nAPP_NAME=file\nDATABASE_DRIVER=\nNOSQL_HOST=file\nNOSQL_URL=redis://file\n",
 		"internal/logic/x.go": "package logic\n",
 	})
-	env := []string{"APP_NAME=real"}
+	env := []string{"APP_NAME=real", "NOSQL_HOST=", "NOSQL_URL=none"}
 	var got struct {
 		Variables []struct{ Name, Type, Group, Default, Value, Source, Meaning string }
 	}
 	decode(t, plinth(t, dir+"/internal/logic", env, "env", "--json").out, &got)
 	want := map[string][2]string{
 		"APP_NAME": {"real", "environment"}, "PLINTH_PORT": {"8080", ".env"}, "PLINTH_HOST": {"localhost", "default"},
-		"DATABASE_DRIVER": {"none", "default"}, "DATABASE_NAME": {"", "unset"},
+		"DATABASE_DRIVER": {"none", "default"}, "DATABASE_NAME": {"", "unset"}, "NOSQL_HOST": {"file", ".env"}, "NOSQL_URL": {"", "unset"},
 	}
 	for _, v := range got.Variables {
 		if w, ok := want[v.Name]; ok && (v.Value != w[0] || v.Source != w[1]) {
@@ -61,8 +63,8 @@ func TestEnvPrintsNoSecretInAnyForm(t *testing.T) {
 func TestEnvWithoutATerminalIsOneRowALineInPlainText(t *testing.T) {
 	got := plinth(t, t.TempDir(), nil, "env", "--group", "ids")
 	lines := strings.Split(strings.TrimSpace(got.out), "\n")
-	if len(lines) != 6 || !strings.HasPrefix(lines[0], "VARIABLE ") || !strings.HasPrefix(lines[5], "LEASE_BACKEND ") {
-		t.Errorf("%d lines, want a header and 5 rows:\n%s", len(lines), got.out)
+	if len(lines) != 7 || !strings.HasPrefix(lines[0], "VARIABLE ") || !strings.HasPrefix(lines[6], "LEASE_BACKEND ") {
+		t.Errorf("%d lines, want a header and 6 rows:\n%s", len(lines), got.out)
 	}
 	if strings.ContainsAny(got.out, "\x1b─│") {
 		t.Errorf("plain output has colour or a box:\n%q", got.out)
@@ -78,6 +80,30 @@ func TestEnvReportsLinesOfTheFileThatSayNothing(t *testing.T) {
 	}
 	if !strings.Contains(got.out, "PLINTH_PORT") || !strings.Contains(got.out, "APP_NAME") {
 		t.Errorf("the other lines do not count:\n%s", got.out)
+	}
+}
+
+func TestEnv_RedactsCredentialsInEveryVariable(t *testing.T) {
+	var env []string
+	for _, v := range xEnv.Table() {
+		env = append(env, v.Key.String()+"=u:hunter2@h")
+	}
+	for _, args := range [][]string{
+		{"env"},
+		{"env", "--json"},
+		{"env", "--set"},
+		{"env", "--check"},
+		{"env", "--format", "markdown"},
+		{"env", "--format", "dotenv"},
+		{"env", "--format", "schema"},
+		{"doctor", "--timeout", "5s"},
+		{"doctor", "--json", "--timeout", "5s"},
+		{"migrate", "up"},
+	} {
+		got := plinth(t, t.TempDir(), env, args...)
+		if text := got.out + got.err; strings.Contains(text, "hunter2") {
+			t.Errorf("%v shows a password:\n%s", args, text)
+		}
 	}
 }
 
@@ -102,6 +128,17 @@ func TestNoFormOfAnAddressShowsItsPassword(t *testing.T) {
 		{"NOSQL_DRIVER=redis", "NOSQL_URL=redis://u:hunter2%@127.0.0.1"},
 		{"NOSQL_DRIVER=redis", "NOSQL_URL=tcp://:hunter2@127.0.0.1"},
 		{"NOSQL_DRIVER=redis", "NOSQL_HOST=redis://:hunter2@127.0.0.1"},
+		{"NOSQL_DRIVER=redis", "NOSQL_HOST=u:hunter2@127.0.0.1:" + port},
+		{"NOSQL_DRIVER=redis", "NOSQL_HOST=127.0.0.1:" + port + ",u:hunter2@127.0.0.1"},
+		{"NOSQL_DRIVER=redis", "NOSQL_HOST=u:hunter2@h1,u:hunter2@h2", "NOSQL_MODE=sentinel", "NOSQL_MASTER=m"},
+		{"NOSQL_DRIVER=redis", "NOSQL_HOST=u:hunter2@h1,u:hunter2@h2", "NOSQL_MODE=cluster"},
+		{"DATABASE_DRIVER=postgres", "DATABASE_HOST=u:hunter2@127.0.0.1", "DATABASE_USER=u", "DATABASE_NAME=d"},
+		{"DATABASE_DRIVER=postgres", "DATABASE_HOST=host=127.0.0.1 password=hunter2", "DATABASE_USER=u", "DATABASE_NAME=d"},
+		{"DATABASE_DRIVER=mysql", "DATABASE_HOST=u:hunter2@tcp(127.0.0.1)", "DATABASE_USER=u", "DATABASE_NAME=d"},
+		{"DATABASE_DRIVER=sqlserver", "DATABASE_HOST=u:hunter2@127.0.0.1", "DATABASE_USER=u", "DATABASE_NAME=d"},
+		{"DATABASE_DRIVER=oracle", "DATABASE_HOST=u:hunter2@127.0.0.1", "DATABASE_USER=u", "DATABASE_SERVICE_NAME=s"},
+		{"DATABASE_DRIVER=oracle", "DATABASE_HOST=127.0.0.1", "DATABASE_USER=u", "DATABASE_SERVICE_NAME=u:hunter2@s"},
+		{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=missing/x.db?_auth_pass=hunter2"},
 	} {
 		env = append(env, "DATABASE_CONNECT_TIMEOUT=0s")
 		for _, args := range [][]string{{"env"}, {"env", "--format", "dotenv"}, {"doctor", "--timeout", "5s"}, {"migrate", "up"}} {

@@ -113,3 +113,18 @@ func TestEveryModuleOfTheTreeHasAVersionOrIsNeverReleased(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestCommandsOnThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the repository")
+	}
+	page, err := os.ReadFile("../../docs/content/guide/releases.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range commands().Commands() {
+		if !strings.Contains(string(page), "`go run ./release "+command.Name()) {
+			t.Errorf("the page lacks %s", command.Name())
+		}
+	}
+}

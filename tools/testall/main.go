@@ -1,7 +1,11 @@
 // Testall runs the tests of every module, or of those named, and ends with a table of the backends
 // that the suites really ran on.
 //
-//	testall [-race] [NAME...]
+//	testall [-race] [-go VERSION] [NAME...]
+//
+// With -go the tests run with that Go version, such as go1.27.4: -short, without servers and without the
+// race detector. If the go command cannot obtain it, a line in capitals reports that, and nothing else
+// happens.
 //
 // A suite that needs a server finds it in the environment, as PLINTH_TEST_POSTGRES_DSN, or gets a private
 // one whose binary is on the machine; the first table says which. The program devstack does the same for
@@ -49,9 +53,10 @@ var plain = []string{"tools", "tools/benchmark"}
 
 func main() {
 	race := flag.Bool("race", false, "look for data races, where the machine has what that takes")
+	version := flag.String("go", "", "run the short tests with this Go version, without servers")
 	flag.Parse()
 	signals := child.Watch()
-	err := run(signals, *race, flag.Args())
+	err := run(signals, *race, *version, flag.Args())
 	signals.Stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testall:", err)
@@ -59,9 +64,11 @@ func main() {
 	}
 }
 
-func run(signals *child.Signals, race bool, names []string) error {
-	if err := refused(required()); err != nil {
-		return err
+func run(signals *child.Signals, race bool, version string, names []string) error {
+	if version == "" {
+		if err := refused(required()); err != nil {
+			return err
+		}
 	}
 	root, err := workspace.Find()
 	if err != nil {
@@ -74,10 +81,17 @@ func run(signals *child.Signals, race bool, names []string) error {
 	if modules, err = workspace.Choose(modules, names); err != nil {
 		return err
 	}
+	if version != "" {
+		if !next(signals.Context(), version) {
+			return nil
+		}
+		args := append(slices.Clip(quick), "-short")
+		return runner{signals: signals, args: args, environ: nextEnv(version, os.Environ())}.testAll(modules, nil)
+	}
 	if err := absent(modules, required()); err != nil {
 		return err
 	}
-	r := runner{signals: signals, args: arguments(signals.Context(), race), all: len(names) == 0}
+	r := runner{signals: signals, args: arguments(signals.Context(), race), all: len(names) == 0, environ: os.Environ(), required: required()}
 	return within(signals, modules, func(env []string) error { return r.testAll(modules, env) })
 }
 
@@ -104,6 +118,9 @@ type runner struct {
 	signals *child.Signals
 	args    []string // of go test, but for plain modules
 	all     bool     // no module was named
+
+	environ  []string
+	required []string // backends
 }
 
 // testAll runs the tests of every module and says where they ran.
@@ -113,7 +130,7 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(reports) }()
-	env = slices.Concat(os.Environ(), env, []string{"PLINTH_TEST_REPORT=" + reports})
+	env = slices.Concat(r.environ, env, []string{"PLINTH_TEST_REPORT=" + reports})
 	if os.Getenv("GORACE") == "" {
 		// At its end a process waits a second for races of its last moment, more than a hundred times: a tenth of that will do.
 		env = append(env, "GORACE=atexit_sleep_ms=100")
@@ -129,7 +146,7 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 		return err
 	}
 	fmt.Fprintf(os.Stdout, "\n%s\n%s in all\n", table(ran), time.Since(start).Round(time.Second))
-	return errors.Join(problems, missing(ran, required()))
+	return errors.Join(problems, missing(ran, r.required))
 }
 
 // rank is the place of a module among the longest, which come before all others.

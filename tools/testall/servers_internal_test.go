@@ -144,7 +144,7 @@ func TestRunBeginsWithTheLookAtWhatIsRequired(t *testing.T) {
 	t.Setenv("PLINTH_TEST_REQUIRE", "postgresql")
 	signals := child.Watch()
 	defer signals.Stop()
-	if err := run(signals, false, []string{"no such module"}); err == nil || !strings.Contains(err.Error(), `"postgresql"`) {
+	if err := run(signals, false, "", []string{"no such module"}); err == nil || !strings.Contains(err.Error(), `"postgresql"`) {
 		t.Errorf("run = %v, want that the backend is refused before anything else", err)
 	}
 }

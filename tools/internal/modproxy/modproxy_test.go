@@ -22,13 +22,13 @@ func tree(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"modules.txt":        "lib\nlib/nested\n",
-		"go.work":            "go 1.25.0\n\nreplace (\n\tgithub.com/plinthgo/plinth/lib v0.1.0 => ./lib\n\tgithub.com/plinthgo/plinth/lib/nested v0.1.0 => ./lib/nested\n)\n",
-		"lib/go.mod":         "module github.com/plinthgo/plinth/lib\n\ngo 1.25.0\n",
+		"go.work":            "go 1.26.0\n\nreplace (\n\tgithub.com/plinthgo/plinth/lib v0.1.0 => ./lib\n\tgithub.com/plinthgo/plinth/lib/nested v0.1.0 => ./lib/nested\n)\n",
+		"lib/go.mod":         "module github.com/plinthgo/plinth/lib\n\ngo 1.26.0\n",
 		"lib/lib.go":         "package lib\n",
 		"lib/LICENSE":        "Apache License\n",
 		"lib/.gitignore":     "ignored.txt\n",
 		"lib/ignored.txt":    "x\n",
-		"lib/nested/go.mod":  "module github.com/plinthgo/plinth/lib/nested\n\ngo 1.25.0\n",
+		"lib/nested/go.mod":  "module github.com/plinthgo/plinth/lib/nested\n\ngo 1.26.0\n",
 		"lib/nested/code.go": "package nested\n",
 		"lib/nested/LICENSE": "Apache License\n",
 	} {
@@ -50,7 +50,7 @@ func TestZipHoldsWhatTheModuleOwns(t *testing.T) {
 	folder := filepath.Join(published(t), "github.com", "plinthgo", "plinth", "lib", "@v")
 	for name, want := range map[string]string{
 		"list":        "v0.1.0\n",
-		"v0.1.0.mod":  "module github.com/plinthgo/plinth/lib\n\ngo 1.25.0\n",
+		"v0.1.0.mod":  "module github.com/plinthgo/plinth/lib\n\ngo 1.26.0\n",
 		"v0.1.0.info": `{"Time":"1970-01-01T00:00:00Z","Version":"v0.1.0"}`,
 	} {
 		if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || string(got) != want {
@@ -77,7 +77,7 @@ func TestModuleInsideAnotherHasItsOwnZip(t *testing.T) {
 func TestPackageIsFoundInTheInnerModule(t *testing.T) {
 	proxy, app := published(t), t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod": "module example.com/app\n\ngo 1.25.0\n",
+		"go.mod": "module example.com/app\n\ngo 1.26.0\n",
 		"app.go": "package app\n\nimport (\n\t_ \"github.com/plinthgo/plinth/lib\"\n\t_ \"github.com/plinthgo/plinth/lib/nested\"\n)\n",
 	} {
 		if err := os.WriteFile(filepath.Join(app, name), []byte(text), 0o600); err != nil {

@@ -13,10 +13,10 @@ import (
 func modules(t *testing.T, work string, requires ...string) []workspace.Module {
 	t.Helper()
 	root, names := t.TempDir(), []string{}
-	files := map[string]string{"go.work": "go 1.25.0\n" + work}
+	files := map[string]string{"go.work": "go 1.26.0\n" + work}
 	for _, line := range requires {
 		name, needs, _ := strings.Cut(line, ":")
-		text := "module " + workspace.Root + "/" + name + "\n\ngo 1.25.0\n"
+		text := "module " + workspace.Root + "/" + name + "\n\ngo 1.26.0\n"
 		for need := range strings.FieldsSeq(needs) {
 			text += "require " + workspace.Root + "/" + need + " v0.1.0\n"
 		}
@@ -73,7 +73,7 @@ func TestTreeAnswersForTheNewestVersionOfGoWork(t *testing.T) {
 func TestModuleThatIsReleasedNeedsAVersion(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
-		"modules.txt": "a\n", "go.work": "go 1.25.0\n\nreplace github.com/plinthgo/plinth/a => ./a\n", "a/go.mod": "module github.com/plinthgo/plinth/a\n",
+		"modules.txt": "a\n", "go.work": "go 1.26.0\n\nreplace github.com/plinthgo/plinth/a => ./a\n", "a/go.mod": "module github.com/plinthgo/plinth/a\n",
 	} {
 		if err := os.MkdirAll(filepath.Join(root, "a"), 0o750); err != nil {
 			t.Fatal(err)

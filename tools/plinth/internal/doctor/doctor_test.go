@@ -115,7 +115,7 @@ func TestACheckEndsInItsTime(t *testing.T) {
 func TestMailIsLookedAtWhereTheServiceSendsSome(t *testing.T) {
 	sends := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":  "module example.com/shop\n\ngo 1.25.0\n\nrequire github.com/plinthgo/plinth/notifyx v0.1.0\n",
+		"go.mod":  "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/notifyx v0.1.0\n",
 		"main.go": "package main\n\nimport _ \"github.com/plinthgo/plinth/notifyx/email\"\n\nfunc main() {}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(sends, name), []byte(text), 0o600); err != nil {

@@ -30,7 +30,7 @@ func (p *patient) checkNode(ctx context.Context) []Finding {
 		return append(found, ok("each replica leases a number from the %s", keeper))
 	}
 	return append(found, ok("each process leases a number through a file: that is for one host; "+
-		"replicas on several need a database or cache server, or a %s each", xEnv.SnowflakeNodeID))
+		"replicas on several, or in containers, need a database or cache server, or a %s each", xEnv.SnowflakeNodeID))
 }
 
 // checkNumbers holds the numbers against the id layout.
@@ -38,8 +38,12 @@ func (p *patient) checkNumbers(ctx context.Context) []Finding {
 	if p.Mentions("xSnowflake.WithLayout") || p.Mentions("xsnowflake.WithLayout") {
 		return []Finding{skipped("the code chooses an id layout of its own, which says what numbers there are")}
 	}
+	layout, err := xSnowflake.LayoutNamed(xEnv.String(xEnv.SnowflakeLayout))
+	if err != nil {
+		return []Finding{skipped("%s is wrong", xEnv.SnowflakeLayout)}
+	}
 	node, err := xSnowflake.NewNodeContext(
-		ctx, xSnowflake.WithNodeID(xEnv.Int(xEnv.SnowflakeNodeID)), xSnowflake.WithDatacenterID(xEnv.Int(xEnv.SnowflakeDatacenterID)),
+		ctx, xSnowflake.WithLayout(layout), xSnowflake.WithNodeID(xEnv.Int(xEnv.SnowflakeNodeID)), xSnowflake.WithDatacenterID(xEnv.Int(xEnv.SnowflakeDatacenterID)),
 	)
 	if err == nil {
 		_ = node.Close() //nolint:contextcheck // it takes none

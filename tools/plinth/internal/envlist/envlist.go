@@ -72,7 +72,7 @@ func newRow(s *service.Service, v xEnv.Var) Row {
 			r.Problem = err.Error()
 		}
 	}
-	switch masked := hush.Mask(value); {
+	switch masked := xEnv.Redact(value); {
 	case v.Secret && value != "":
 		r.Value, r.hidden = mask, true
 	case masked != value: // an address in the place of a host, or the like

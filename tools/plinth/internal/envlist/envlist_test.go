@@ -124,11 +124,11 @@ func TestTheSchemaTakesWhatTheServiceTakes(t *testing.T) {
 	}
 	values := []string{
 		"", "true", "TRUE", "T", "off", "Yes", "maybe", "0", "1", " 42 ", "+7", "-3", "4.2", "abc", "5s", "1m30s", "500ms", ".5h", "1h0m", "5", "s", "5 s",
-		"disable", "verify-full", "prefer", "plinth", "java", "info", "loud", "a,b",
+		"disable", "verify-full", "prefer", "plinth", "java", "info", "loud", "a,b", "none",
 	}
 	for _, v := range xEnv.Table() {
 		for _, value := range values {
-			accepted := value == "" || v.Check(value) == nil
+			accepted := value == "" || value == "none" && v.Default == "" || v.Check(value) == nil
 			if err := v.Check(value); err != nil && strings.Contains(err.Error(), "out of range") {
 				continue // of a text the schema knows the form only
 			}

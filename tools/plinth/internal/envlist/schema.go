@@ -9,10 +9,11 @@ import (
 // dialect is the JSON Schema that Schema is written in.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Patterns of the texts that a type accepts. A variable that is set to nothing counts as not set.
+// Patterns of the texts that a type accepts. An empty value counts as not set.
 const (
 	boolPattern     = `^([tT]([rR][uU][eE])?|[fF]([aA][lL][sS][eE])?|1|0|[yY][eE][sS]|[nN][oO]|[oO][nN]|[oO][fF][fF])?$`
 	intPattern      = `^(\s*[+-]?[0-9]+\s*)?$`
+	optionalPattern = `^(\s*[+-]?[0-9]+\s*|none)?$` // of an int without a default
 	floatPattern    = `^(\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*)?$`
 	durationPattern = `^(\s*[+-]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\s*)?$`
 	countedPattern  = `^(\s*[+-]?([0-9]+|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\s*)?$`
@@ -66,6 +67,8 @@ func schemaOf(v xEnv.Var) *Schema {
 		s.bound(v)
 		if n, err := strconv.ParseInt(v.Default, 10, 64); err == nil {
 			s.Default = n
+		} else {
+			s.Pattern = optionalPattern
 		}
 	case xEnv.TypeFloat:
 		s.Type, s.Pattern = []string{"number", "string"}, floatPattern

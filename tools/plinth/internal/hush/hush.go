@@ -10,14 +10,14 @@ import (
 	"regexp"
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// password finds one in an address, up to the last @ of the word: one that is not escaped may hold any sign, so that a path with
-// an @ behind a port is taken for one too.
-var password = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^\s:@/?#]*):\S*@`)
+// word finds a piece of a text that may be a value: between spaces, or in quotes.
+var word = regexp.MustCompile(`(?:='[^']*'|"[^"]*"|\S)+`)
 
-// Mask returns a text without the passwords of the addresses in it, such as postgres://user:password@host.
-func Mask(text string) string { return password.ReplaceAllString(text, "$1:***@") }
+// Mask returns a text without the credentials of the values in it, such as postgres://user:password@host.
+func Mask(text string) string { return word.ReplaceAllStringFunc(text, xEnv.Redact) }
 
 // warn is the level of the lines that are kept, as they spell it.
 const warn = "warn"

@@ -71,7 +71,7 @@ func TestGeneratedEntitiesWork(t *testing.T) {
 		t.Run(database, func(t *testing.T) {
 			w := everything(database, "memory")
 			p := write(t, w)
-			for _, args := range [][]string{append([]string{"OrderItem"}, allFields...), {"Category", "title:string"}} {
+			for _, args := range [][]string{append([]string{"OrderItem"}, allFields...), {"Category", "title:string"}, {"HomeUrl", "customerId:id", "api_url:string"}} {
 				changes, err := scaffold.GenEntity(p.dir, w.Module, args[0], args[1:])
 				if err != nil {
 					t.Fatal(err)

@@ -122,7 +122,7 @@ func TestComposeFileThatNothingCanBeAddedToChangesNothing(t *testing.T) {
 
 func TestServiceWithoutAListOfOptionsIsToldWhatIsLeft(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module example.com/a\n\ngo 1.25.0\n", "main.go": "package main\n\nfunc main() {}\n"} {
+	for name, text := range map[string]string{"go.mod": "module example.com/a\n\ngo 1.26.0\n", "main.go": "package main\n\nfunc main() {}\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,7 @@ var kinds = []kind{
 	{"time", "time.Time", "not null", "required", [2]string{
 		"time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)", "time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)",
 	}},
-	{"id", "xSnowflake.SnowflakeID", "not null;index;type:int", "required", [2]string{"1001", "1002"}},
+	{"id", "xSnowflake.SnowflakeID", "not null;index", "required", [2]string{"1001", "1002"}},
 }
 
 // Kinds returns the names of the types that a field may have.
@@ -83,7 +83,7 @@ func note(s *Service) *Entity {
 // NewEntity reads a name such as Order, and fields such as total:int64. The error has everything that is wrong with them.
 func NewEntity(s *Service, name string, fields []string) (*Entity, error) {
 	problems := checkEntityName(name)
-	e := newEntity(s, name)
+	e := newEntity(s, exported(name))
 	seen := map[string]bool{"id": true, "created_at": true, "updated_at": true}
 	for _, text := range fields {
 		field, err := parseField(text)
@@ -120,9 +120,8 @@ func CheckEntity(name string, fields []string) error {
 func newEntity(s *Service, name string) *Entity {
 	names := schema.NamingStrategy{IdentifierMaxLength: 63}
 	snake := names.ColumnName("", name)
-	plural := inflection.Plural(name)
 	e := &Entity{
-		Service: s, Name: name, Plural: plural, Var: lower(name), PluralVar: lower(plural),
+		Service: s, Name: name, Plural: plural(name), Var: lower(name), PluralVar: lower(plural(name)),
 		Snake: snake, Table: names.TableName(name), Meaning: "",
 	}
 	e.Route = strings.ReplaceAll(e.Table, "_", "-")
@@ -195,7 +194,7 @@ func checkEntityName(name string) []string {
 	if !entityName.MatchString(name) {
 		return []string{fmt.Sprintf("%q is no name of an entity, such as Order or OrderItem", name)}
 	}
-	names := []string{lower(name), lower(inflection.Plural(name))}
+	names := []string{lower(name), lower(plural(name))}
 	for _, n := range names {
 		if token.IsKeyword(n) || slices.Contains(taken, strings.ToLower(n)) {
 			return []string{fmt.Sprintf("%q is taken: %s is a word of Go or of the service", name, n)}
@@ -237,13 +236,25 @@ func newField(name string, k kind) Field {
 	}
 }
 
-// initialisms are the words that Go writes in capitals, of those that gorm reads back.
-var initialisms = strings.Fields("API CPU DNS EOF HTML HTTP HTTPS ID IP JSON RPC SMTP SQL SSH TCP TLS TTL UDP UI URI URL UUID XML")
+// initialisms are the words that Go writes in capitals, as its linters know them.
+var initialisms = strings.Fields(`ACL API ASCII CPU CSS DNS EOF GUID HTML HTTP HTTPS ID IP JSON QPS RAM RPC SLA SMTP SQL SSH TCP
+	TLS TTL UDP UI UID URI URL UTF8 UUID VM XML XMPP XSRF XSS`)
 
-// exported makes paidAt and paid_at PaidAt.
+// plural makes OrderItem OrderItems, and HomeURL HomeURLs.
+func plural(name string) string {
+	if name != "" && unicode.IsUpper(rune(name[len(name)-1])) {
+		return name + "s"
+	}
+	return inflection.Plural(name)
+}
+
+// hump is where a word of a name such as paidAt ends and the next one starts.
+var hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// exported makes paidAt and paid_at PaidAt, and customerId CustomerID.
 func exported(name string) string {
 	var b strings.Builder
-	for word := range strings.SplitSeq(name, "_") {
+	for word := range strings.SplitSeq(hump.ReplaceAllString(name, "${1}_${2}"), "_") {
 		if word == "" {
 			continue
 		}
@@ -256,8 +267,11 @@ func exported(name string) string {
 	return b.String()
 }
 
-// lower makes OrderItem orderItem, and URLFilter urlFilter.
+// lower makes OrderItem orderItem, URLFilter urlFilter, and URLs urls.
 func lower(name string) string {
+	if slices.Contains(initialisms, strings.TrimSuffix(name, "s")) {
+		return strings.ToLower(name)
+	}
 	runes := []rune(name)
 	for i := range runes {
 		if !unicode.IsUpper(runes[i]) || i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {

@@ -86,7 +86,7 @@ func render(name, source, modulePath string, data any) ([]byte, error) {
 }
 
 // goVersion is what the service's go.mod states: that of Plinth's own modules.
-const goVersion = "1.25.0"
+const goVersion = "1.26.0"
 
 // renderModule writes go.mod: what the service imports, at the versions that this program was built with.
 func renderModule(s *Service) ([]byte, error) {

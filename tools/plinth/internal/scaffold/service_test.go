@@ -1,6 +1,7 @@
 package scaffold_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,5 +109,54 @@ func TestNamesOfAnEntity(t *testing.T) {
 				t.Errorf("entity = %+v, %v", e, err)
 			}
 		})
+	}
+}
+
+func TestNewEntity_fieldNames(t *testing.T) {
+	service, err := scaffold.NewService(scaffold.Wanted{Module: "example.com/shop", Database: "sqlite", Cache: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ field, wantName, wantColumn string }{
+		{"customerId:id", "CustomerID", "customer_id"},
+		{"customer_id:id", "CustomerID", "customer_id"},
+		{"customerID:id", "CustomerID", "customer_id"},
+		{"homeUrl:string", "HomeURL", "home_url"},
+		{"paidAt:time", "PaidAt", "paid_at"},
+		{"identity:string", "Identity", "identity"},
+		{"vm_name:string", "VMName", "vm_name"},
+		{"userAcl:string", "UserACL", "user_acl"},
+		{"guid:string", "GUID", "guid"},
+		{"xss_count:int64", "XSSCount", "xss_count"},
+	} {
+		e, err := scaffold.NewEntity(service, "Order", []string{tc.field})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := e.Fields[0]; f.Name != tc.wantName || f.Column != tc.wantColumn || strings.Contains(f.EntityTag, "type:") {
+			t.Errorf("%s = %s, column %s, tag %s; want %s, %s, no type", tc.field, f.Name, f.Column, f.EntityTag, tc.wantName, tc.wantColumn)
+		}
+	}
+}
+
+func TestNewEntity_entityNames(t *testing.T) {
+	service, err := scaffold.NewService(scaffold.Wanted{Module: "example.com/shop", Database: "sqlite", Cache: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ name, wantName, wantPlural, wantVar, wantPluralVar, wantTable string }{
+		{"OrderItem", "OrderItem", "OrderItems", "orderItem", "orderItems", "order_items"},
+		{"ApiKey", "APIKey", "APIKeys", "apiKey", "apiKeys", "api_keys"},
+		{"HomeUrl", "HomeURL", "HomeURLs", "homeURL", "homeURLs", "home_urls"},
+		{"URL", "URL", "URLs", "url", "urls", "urls"},
+	} {
+		e, err := scaffold.NewEntity(service, tc.name, []string{"name:string"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []string{e.Name, e.Plural, e.Var, e.PluralVar, e.Table}
+		if want := []string{tc.wantName, tc.wantPlural, tc.wantVar, tc.wantPluralVar, tc.wantTable}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", tc.name, got, want)
+		}
 	}
 }

@@ -195,7 +195,7 @@ func (s *service) Import(p string) (*types.Package, error) {
 	}
 	pkg, ok := s.packages[made]
 	if !ok {
-		config := types.Config{Importer: s, GoVersion: "go1.25"}
+		config := types.Config{Importer: s, GoVersion: "go1.26"}
 		if pkg, err = config.Check(p, s.set, trees, nil); err != nil {
 			return nil, err
 		}

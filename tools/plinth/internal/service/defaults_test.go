@@ -60,7 +60,7 @@ func defaultsOf(s *service.Service) map[xEnv.EnvKey]string {
 }
 
 const (
-	goMod   = "module example.com/shop\n\ngo 1.25.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n"
+	goMod   = "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n"
 	imports = "import (\n\txEnv \"github.com/plinthgo/plinth/core/defined/xenv\"\n\txOption \"github.com/plinthgo/plinth/core/major/xoption\"\n)\n\n"
 )
 
@@ -149,7 +149,7 @@ func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 }
 
 func TestCodeThatIsInNoWorkspaceIsNotKnown(t *testing.T) {
-	s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(""), "other/go.work": "go 1.25.0\n"})
+	s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(""), "other/go.work": "go 1.26.0\n"})
 	t.Setenv("GOWORK", filepath.Join(s.Root, "other", "go.work"))
 	if err := s.Enter(t.Context()); err != nil || s.CodeErr == nil || !strings.Contains(s.CodeErr.Error(), "go.work") {
 		t.Errorf("%v, %v: want the go.work that lacks the module", err, s.CodeErr)

@@ -85,7 +85,7 @@ func (s *Service) Enter(ctx context.Context) error {
 	}
 	s.fromFile = map[xEnv.EnvKey]bool{}
 	for name, value := range s.File.Values {
-		if _, set := os.LookupEnv(name); !set && value != "" {
+		if value != "" && os.Getenv(name) == "" {
 			s.fromFile[xEnv.EnvKey(name)] = true
 		}
 	}
@@ -97,7 +97,7 @@ func (s *Service) Enter(ctx context.Context) error {
 	s.fromCode = map[xEnv.EnvKey]bool{}
 	texts := map[string]string{}
 	for key, value := range defaults.Values {
-		if _, set := os.LookupEnv(key.String()); !set {
+		if value != "" && os.Getenv(key.String()) == "" {
 			s.fromCode[key], texts[key.String()] = true, value
 		}
 	}

@@ -404,7 +404,7 @@ func TestToolsTakeTheNewestWhenTheyAreReleased(t *testing.T) {
 	r.Write("modules.txt", r.Read("modules.txt")+"tools\n")
 	r.Replace("go.work", "use (", "use (\n\t./tools")
 	r.Replace("go.work", "replace (", "replace (\n\tgithub.com/plinthgo/plinth/tools v0.1.0 => ./tools")
-	r.Write("tools/go.mod", "module github.com/plinthgo/plinth/tools\n\ngo 1.25.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n")
+	r.Write("tools/go.mod", "module github.com/plinthgo/plinth/tools\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n")
 	r.Write("tools/main.go", "package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc main() { println(core.Hello()) }\n")
 	r.Commit("tools")
 	r.Git("tag", "tools/v0.1.0")

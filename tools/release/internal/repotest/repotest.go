@@ -25,7 +25,7 @@ grpcx
 grpcx/validate
 sqlite
 -- go.work
-go 1.25.0
+go 1.26.0
 
 use (
 	./core
@@ -57,7 +57,7 @@ What is not released yet stands in .changes.
 -- core/go.mod
 module github.com/plinthgo/plinth/core
 
-go 1.25.0
+go 1.26.0
 -- core/core.go
 package core
 
@@ -93,7 +93,7 @@ func main() { Exported() }
 -- sqlite/go.mod
 module github.com/plinthgo/plinth/sqlite
 
-go 1.25.0
+go 1.26.0
 
 require github.com/plinthgo/plinth/core v0.1.0
 -- sqlite/sqlite.go
@@ -124,7 +124,7 @@ func TestName(t *testing.T) {
 -- grpcx/go.mod
 module github.com/plinthgo/plinth/grpcx
 
-go 1.25.0
+go 1.26.0
 
 require github.com/plinthgo/plinth/core v0.1.0
 -- grpcx/grpcx.go
@@ -136,7 +136,7 @@ func Call() string { return core.Hello() }
 -- grpcx/validate/go.mod
 module github.com/plinthgo/plinth/grpcx/validate
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/plinthgo/plinth/core v0.1.0
@@ -154,7 +154,7 @@ func Valid() bool { return grpcx.Call() == core.Hello() }
 -- examples/go.mod
 module github.com/plinthgo/plinth/examples
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/plinthgo/plinth/core v0.1.0

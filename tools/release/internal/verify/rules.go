@@ -11,7 +11,7 @@ import (
 )
 
 // goVersion is the language version that every module states, and the oldest Go that is supported.
-const goVersion = "1.25.0"
+const goVersion = "1.26.0"
 
 // rules are what the files of a module must say.
 func (v *verifier) rules(m workspace.Module) error {

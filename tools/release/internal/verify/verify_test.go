@@ -159,11 +159,11 @@ func TestSeededMistakeIsCaught(t *testing.T) {
 			r.Write("sqlite/more.go", "package sqlite\n\nimport _ \"github.com/plinthgo/plinth/grpcx\"\n")
 		}, []string{"it links github.com/plinthgo/plinth/grpcx, which is forbidden to who imports [core sqlite]", "it links 3 modules, and its budget"}},
 		{"toolchain", func(r *repotest.Repo) {
-			r.Replace("sqlite/go.mod", "go 1.25.0", "go 1.25.0\n\ntoolchain go1.26.0")
+			r.Replace("sqlite/go.mod", "go 1.26.0", "go 1.26.0\n\ntoolchain go1.27.0")
 		}, []string{"has a toolchain line", "remove it"}},
 		{"another Go", func(r *repotest.Repo) {
-			r.Replace("sqlite/go.mod", "go 1.25.0", "go 1.26.0")
-		}, []string{"does not state go 1.25.0: run go mod edit -go=1.25.0"}},
+			r.Replace("sqlite/go.mod", "go 1.26.0", "go 1.25.0")
+		}, []string{"does not state go 1.26.0: run go mod edit -go=1.26.0"}},
 		{"no licence", func(r *repotest.Repo) {
 			r.Write("sqlite/LICENSE", "mine\n")
 		}, []string{"no LICENSE with the Apache License"}},
@@ -262,16 +262,16 @@ func TestCommandIsInstalled(t *testing.T) {
 }
 
 func TestOldestGoIsTried(t *testing.T) {
-	if strings.HasPrefix(runtime.Version(), "go1.25.") {
+	if strings.HasPrefix(runtime.Version(), "go1.26.") {
 		t.Skip("this is the oldest Go, which refuses what it does not know in every step")
 	}
 	r := repository(t)
-	r.Write("core/new.go", "package core\n\nimport \"errors\"\n\nfunc As(err error) { _, _ = errors.AsType[error](err) }\n") // since Go 1.26
+	r.Write("core/new.go", "package core\n\nimport \"strings\"\n\nfunc Last(s string) { _, _, _ = strings.CutLast(s, \"/\") }\n") // since Go 1.27
 	out, err := run(t, r)
 	if strings.Contains(out, "NOT TRIED WITH GO") {
 		t.Skip(out)
 	}
-	if err == nil || !strings.Contains(err.Error(), "with Go 1.25.0, the oldest that is supported") || !strings.Contains(err.Error(), "undefined: errors.AsType") {
-		t.Errorf("error = %v, want what Go 1.25 does not have", err)
+	if err == nil || !strings.Contains(err.Error(), "with Go 1.26.0, the oldest that is supported") || !strings.Contains(err.Error(), "undefined: strings.CutLast") {
+		t.Errorf("error = %v, want what Go 1.26 does not have", err)
 	}
 }

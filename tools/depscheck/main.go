@@ -1,0 +1,195 @@
+// Depscheck fails on a requirement of any module that its authors have retracted, on a known vulnerability
+// that the code of any module reaches, and on a go.work.sum that the go command changes.
+//
+//	depscheck [-strict]
+//
+// Retractions come through the module proxy. Vulnerabilities come from the database at https://vuln.go.dev,
+// or at GOVULNDB. If one of them does not respond, a line in capitals reports what was not checked; with
+// -strict that is a failure.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/vuln/scan"
+
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+)
+
+func main() {
+	strict := flag.Bool("strict", false, "fail if something cannot be checked")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := checker{out: os.Stdout, strict: *strict}.run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "depscheck:", err)
+		os.Exit(1)
+	}
+}
+
+// checker checks the dependencies of the modules.
+type checker struct {
+	out    io.Writer
+	strict bool // what cannot be checked is a failure
+}
+
+func (c checker) run(ctx context.Context) error {
+	root, err := workspace.Find()
+	if err != nil {
+		return err
+	}
+	modules, err := workspace.Modules(root)
+	if err != nil {
+		return err
+	}
+	patterns := make([]string, len(modules))
+	for i, m := range modules {
+		patterns[i] = "./" + m.Name + "/..."
+	}
+	database := os.Getenv("GOVULNDB")
+	if database == "" {
+		database = "https://vuln.go.dev"
+	}
+	return errors.Join(
+		current(ctx, root),
+		c.retracted(ctx, requirements(modules)),
+		c.vulnerable(ctx, root, database, patterns),
+	)
+}
+
+// unchecked reports what was not checked, or returns it as an error if the check is strict.
+func (c checker) unchecked(what string, err error) error {
+	if c.strict {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	_, err = fmt.Fprintf(c.out, "*** NOT CHECKED: %s: %v ***\n", what, err)
+	return err
+}
+
+// current returns an error if go.work.sum lacks a hash. The go command adds it.
+func current(ctx context.Context, root string) error {
+	name := filepath.Join(root, "go.work.sum")
+	before, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "all")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK="+filepath.Join(root, "go.work"), "GOFLAGS=")
+	var problem bytes.Buffer
+	cmd.Stderr = &problem
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("go list: %w\n%s", err, problem.Bytes())
+	}
+	after, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.Equal(before, after) {
+		return errors.New("go.work.sum was not current: commit what the go command has made of it")
+	}
+	return nil
+}
+
+// requirements returns what the modules require, other than each other, as path@version.
+func requirements(modules []workspace.Module) []string {
+	var all []string
+	for _, m := range modules {
+		for _, r := range m.File.Require {
+			if !strings.HasPrefix(r.Mod.Path, workspace.Root+"/") {
+				all = append(all, r.Mod.String())
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// retracted returns an error that names the versions that are retracted.
+func (c checker) retracted(ctx context.Context, versions []string) error {
+	empty, err := os.MkdirTemp("", "plinth-deps-") // outside a module each version is looked up as it is
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(empty) }()
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-m", "-e", "-retracted", "-json"}, versions...)...)
+	cmd.Dir, cmd.Env = empty, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	var problem bytes.Buffer
+	cmd.Stderr = &problem
+	list, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w\n%s", err, problem.Bytes())
+	}
+	var problems []error
+	for decoder := json.NewDecoder(bytes.NewReader(list)); decoder.More(); {
+		var m struct {
+			Path, Version string
+			Retracted     []string
+			Error         *struct{ Err string }
+		}
+		if err := decoder.Decode(&m); err != nil {
+			return err
+		}
+		switch {
+		case m.Error != nil:
+			problems = append(problems, c.unchecked("retractions of "+m.Path+"@"+m.Version, errors.New(m.Error.Err)))
+		case m.Retracted != nil:
+			problems = append(problems, fmt.Errorf("%s@%s is retracted (%s): require another version, then run make tidy",
+				m.Path, m.Version, strings.Join(m.Retracted, "; ")))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// vulnerable returns an error if the packages in dir reach a vulnerability that the database contains.
+func (c checker) vulnerable(ctx context.Context, dir, database string, packages []string) error {
+	if err := reach(ctx, database); err != nil {
+		return c.unchecked("known vulnerabilities", err)
+	}
+	cmd := scan.Command(ctx, append([]string{"-C", dir, "-db", database}, packages...)...)
+	cmd.Stdout, cmd.Stderr = c.out, c.out
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("govulncheck: %w", err)
+	}
+	return nil
+}
+
+// reach reports whether the database responds. One in a folder always does.
+func reach(ctx context.Context, database string) error {
+	if !strings.HasPrefix(database, "http") {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(database, "/")+"/index/db.json", http.NoBody) //nolint:gosec // the developer names the server
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request) //nolint:gosec // likewise
+	if err != nil {
+		return err
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET %s: %s", request.URL, response.Status)
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+)
+
+func TestNext(t *testing.T) {
+	if !next(t.Context(), runtime.Version()) {
+		t.Errorf("%s, which runs this test, cannot be obtained", runtime.Version())
+	}
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("GOMODCACHE", t.TempDir())
+	if next(t.Context(), "go1.999.0") {
+		t.Error("a version that does not exist was obtained")
+	}
+}
+
+func TestNextEnv(t *testing.T) {
+	got := nextEnv("go1.27.4", []string{"HOME=/home/a", "GOTOOLCHAIN=local", "PLINTH_TEST_REQUIRE=postgres", "PLINTH_TEST_REDIS_URL=x"})
+	if want := []string{"GOTOOLCHAIN=go1.27.4", "HOME=/home/a"}; !slices.Equal(got, want) {
+		t.Errorf("environment = %q, want %q", got, want)
+	}
+}
