@@ -131,8 +131,8 @@ func TestNothingIsWrittenToAReadOnlyRoot(t *testing.T) {
 	if !c.SecurityContext.ReadOnlyRootFilesystem || !compose.ReadOnly {
 		t.Fatal("a root file system can be written to")
 	}
-	if got := config(t)[string(xEnv.LogDir)]; got != "none" {
-		t.Errorf("LOG_DIR = %q, want none", got)
+	if got, set := config(t)[string(xEnv.LogDir)]; set || xEnv.Lookup(xEnv.LogDir).Default != "none" {
+		t.Errorf("LOG_DIR = %q, and its default is %q, want none", got, xEnv.Lookup(xEnv.LogDir).Default)
 	}
 	mounted := slices.ContainsFunc(c.VolumeMounts, func(m mount) bool { return m.MountPath == "/tmp" })
 	if !mounted || !slices.Contains(compose.Tmpfs, "/tmp") {

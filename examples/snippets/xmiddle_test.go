@@ -35,7 +35,7 @@ func xmiddlePolicy(engine *gin.Engine) error {
 	if err != nil {
 		return err
 	}
-	engine.Use(policy)
+	engine.Use(policy, xMiddle.AllowOption)
 	return nil
 }
 
@@ -67,6 +67,47 @@ func TestMiddlewareIsMounted(t *testing.T) {
 	}
 	if r := app.Request(http.MethodGet, "/legacy/user", nil); !strings.Contains(r.Body(), `"duration"`) {
 		t.Errorf("profile of the Java library: %s", r.Body())
+	}
+}
+
+func TestCORSAndOptions(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, xOption.WithEngine(func(engine *gin.Engine) {
+		if err := xmiddlePolicy(engine); err != nil {
+			t.Error(err)
+		}
+		xmiddleRoutes(engine)
+	}))
+	const allowed, other = "https://app.example.com", "https://evil.example.net"
+	for _, tc := range []struct {
+		name, origin, method, path string
+		status                     int
+		wantOrigin, wantMethods    string
+		wantAllow                  string
+	}{
+		{"a preflight", allowed, http.MethodDelete, "/user/7", http.StatusNoContent, allowed, "DELETE", ""},
+		{"a preflight of another origin", other, http.MethodDelete, "/user/7", http.StatusNoContent, "", "", ""},
+		{"OPTIONS without a preflight", "", "", "/user/7", http.StatusNoContent, "", "", "DELETE, OPTIONS"},
+		{"OPTIONS of an unknown path", "", "", "/nothing", http.StatusNotFound, "", "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := app.Request(http.MethodOptions, tc.path, nil,
+				plinthtest.WithHeader("Origin", tc.origin), plinthtest.WithHeader("Access-Control-Request-Method", tc.method))
+			h := r.Header()
+			if r.Status() != tc.status {
+				t.Errorf("got status %d %s, want %d", r.Status(), r.Body(), tc.status)
+			}
+			if got := h.Get("Access-Control-Allow-Origin"); tc.status == http.StatusNoContent && got != tc.wantOrigin {
+				t.Errorf("got allowed origin %q, want %q", got, tc.wantOrigin)
+			}
+			if got := h.Get("Access-Control-Allow-Methods"); tc.status == http.StatusNoContent && got != tc.wantMethods {
+				t.Errorf("got allowed methods %q, want %q", got, tc.wantMethods)
+			}
+			if got := h.Get("Allow"); tc.wantAllow != "" && got != tc.wantAllow {
+				t.Errorf("got Allow %q, want %q", got, tc.wantAllow)
+			}
+		})
 	}
 }
 

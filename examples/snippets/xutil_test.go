@@ -12,21 +12,22 @@ import (
 // xutilUser has the hash of a password, or in a request the password.
 type xutilUser struct{ Password string }
 
-func xutilRegister(request xutilUser) (xutilUser, error) {
-	hash, err := xUtil.Password().EncryptString(request.Password)
+func xutilRegister(ctx context.Context, request xutilUser) (xutilUser, error) {
+	hash, err := xUtil.Password().EncryptString(ctx, request.Password)
 	return xutilUser{Password: hash}, err
 }
 
 func xutilLogin(ctx context.Context, request, user xutilUser) error {
-	if err := xUtil.Password().Verify(request.Password, user.Password); err != nil {
-		return xError.NewError(ctx, xError.Unauthorized, "wrong password", false, err)
+	err := xUtil.Password().Verify(ctx, request.Password, user.Password)
+	if errors.Is(err, xUtil.ErrPasswordMismatch) {
+		return xError.Wrap(xError.Unauthorized, "wrong password", err)
 	}
-	return nil
+	return err // for instance 503 if too many callers wait
 }
 
 func TestPasswordIsVerified(t *testing.T) {
 	t.Parallel()
-	user, err := xutilRegister(xutilUser{Password: "correct horse"})
+	user, err := xutilRegister(t.Context(), xutilUser{Password: "correct horse"})
 	if err != nil {
 		t.Fatal(err)
 	}

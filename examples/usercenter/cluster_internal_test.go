@@ -15,7 +15,6 @@ import (
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
 	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
@@ -27,8 +26,9 @@ type replicas struct {
 	t   *testing.T
 	env []string
 
-	mu  sync.Mutex
-	ids map[string]string // and who has made them
+	mu      sync.Mutex
+	ids     map[string]string // and who has made them
+	numbers map[string]int    // of the processes, by their address
 }
 
 // launch starts a replica in a folder of its own, where no file tells of the others.
@@ -58,20 +58,31 @@ func (r *replicas) registerMany(round string, processes ...*process) {
 					r.t.Errorf("%s and %s both have the id %s", name, other, made.Data.ID)
 				}
 				r.ids[made.Data.ID] = name
+				r.note(p.url, made.Data.ID)
 			})
 		}
 	}
 	clients.Wait()
 }
 
-// distinct looks whether the numbers of the processes differ and are from the source.
-func distinct(t *testing.T, source string, processes ...*process) {
-	t.Helper()
+// note keeps the number of a process, which one of its ids shows.
+func (r *replicas) note(url, text string) {
+	id, err := xSnowflake.ParseSnowflakeID(text)
+	if err != nil {
+		r.t.Errorf("id %q: %v", text, err)
+		return
+	}
+	r.numbers[url] = id.DatacenterID()*8 + id.NodeID()
+}
+
+// distinct looks whether the numbers of the processes, which have made ids, differ and are from the source.
+func (r *replicas) distinct(source string, processes ...*process) {
+	r.t.Helper()
 	taken := map[int]bool{}
 	for _, p := range processes {
-		number := p.ids.Datacenter*8 + p.ids.Node
-		if taken[number] || !strings.HasPrefix(p.ids.Source, source) {
-			t.Errorf("id node %+v, want a number of its own from %s", p.ids, source)
+		number, made := r.numbers[p.url]
+		if !made || taken[number] || !strings.HasPrefix(p.ids.Source, source) {
+			r.t.Errorf("id node %+v with the number %d, want one of its own from %s", p.ids, number, source)
 		}
 		taken[number] = true
 	}
@@ -91,21 +102,21 @@ func TestReplicasWithoutNumbersMakeDifferentIDs(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r := &replicas{t: t, env: tc.env(t), ids: map[string]string{}}
+			r := &replicas{t: t, env: tc.env(t), ids: map[string]string{}, numbers: map[string]int{}}
 			a, b, c := r.launch(), r.launch(), r.launch()
 			a.ready()
 			b.ready()
 			c.ready()
-			distinct(t, tc.source, a, b, c)
 			r.registerMany("first", a, b, c)
+			r.distinct(tc.source, a, b, c)
 
 			if err := b.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 			b.exit()
 			b = r.launch().ready() // while the number of the killed one is still reserved
-			distinct(t, tc.source, a, b, c)
 			r.registerMany("second", a, b, c)
+			r.distinct(tc.source, a, b, c)
 			for _, p := range []*process{a, b, c} {
 				if code := p.stop(); code != 0 {
 					t.Errorf("exit code = %d:\n%s", code, p.out.String())
@@ -147,39 +158,5 @@ func TestDatabaseOfTheRunnersOptionsTakesTheIDNodeAlong(t *testing.T) {
 	}
 	if err := reg.Close(t.Context()); err != nil {
 		t.Errorf("Close = %v", err)
-	}
-}
-
-func TestRoleThatMayNotCreateTablesIsToldTheStatement(t *testing.T) {
-	t.Parallel()
-	parts := postgresParts(t, dbtest.FindServer(t, "postgres").DSN)
-	prefix := tablePrefix(t, "postgres", parts)
-	db, err := xDB.Open(t.Context(), xDB.Options{Driver: "postgres", Parts: parts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Exec("DROP ROLE IF EXISTS " + prefix + "role").Error; err != nil {
-			t.Error(err)
-		}
-		if err := xDB.Close(db); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := db.Exec("CREATE ROLE " + prefix + "role LOGIN PASSWORD 's3cret'").Error; err != nil {
-		t.Fatal(err)
-	}
-	parts.User, parts.Pass = prefix+"role", "s3cret"
-	for _, tc := range []struct{ backend, want string }{
-		{backend: "auto", want: `start failed: leases: xdb: leases: the table ` + prefix + `plinth_leases is missing and could not be created; create it with`},
-		{backend: "none", want: "start failed: database schema: xdb: migrate"},
-	} {
-		p := launch(t, t.TempDir(), append(variables("postgres", parts, prefix), "LEASE_BACKEND="+tc.backend, "LOG_DIR=none")...)
-		if code := p.exit(); code != 1 || !strings.Contains(p.out.String(), tc.want) || strings.Contains(p.out.String(), "s3cret") {
-			t.Errorf("LEASE_BACKEND=%s: exit code = %d, want 1 and %q:\n%s", tc.backend, code, tc.want, p.out.String())
-		}
-		if advised := strings.Contains(p.out.String(), "accepted instead: cache, or none"); advised != (tc.backend == "auto") {
-			t.Errorf("LEASE_BACKEND=%s: advised %t", tc.backend, advised)
-		}
 	}
 }

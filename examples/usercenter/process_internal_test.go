@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -46,9 +47,8 @@ type process struct {
 
 // idNode is what the log says about the id node.
 type idNode struct {
-	Msg              string
-	Datacenter, Node int
-	Source           string
+	Msg    string
+	Source string
 }
 
 // launch starts the service in dir with nothing but these variables, and a free port.
@@ -150,7 +150,7 @@ func TestServiceRunsWithoutConfigurationAndKeepsItsUsers(t *testing.T) {
 	dir := t.TempDir()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-	p := launch(t, dir, "PLINTH_DRAIN_DELAY=0s").ready()
+	p := launch(t, dir, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=.logs").ready()
 	if status, text, err := send(t.Context(), client, p.url+register, person("ada")); err != nil || status != http.StatusOK {
 		t.Fatalf("register = %d %s %v", status, text, err)
 	}
@@ -163,7 +163,7 @@ func TestServiceRunsWithoutConfigurationAndKeepsItsUsers(t *testing.T) {
 		}
 	}
 
-	p = launch(t, dir, "PLINTH_DEBUG=true").ready()
+	p = launch(t, dir, "PLINTH_DEBUG=true", "LOG_DIR=.logs").ready()
 	status, text, err := send(t.Context(), client, p.url+login, map[string]string{"username": "ada", "password": password})
 	if err != nil || status != http.StatusOK || !strings.Contains(text, `"overhead":`) {
 		t.Errorf("login after a restart in debug mode = %d %s %v", status, text, err)
@@ -239,6 +239,52 @@ func TestBackendThatIsNotImportedIsNamedWithItsImport(t *testing.T) {
 	}
 }
 
+func TestStart_WritesNoLogFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := launch(t, dir, "PLINTH_DRAIN_DELAY=0s", "DATABASE_DSN=:memory:").ready()
+	if code := p.stop(); code != 0 {
+		t.Errorf("exit code = %d:\n%s", code, p.out.String())
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".logs")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of log files: %v, want none", err)
+	}
+}
+
+func TestStart_ShowsNoCredentials(t *testing.T) {
+	t.Parallel()
+	for _, env := range [][]string{
+		{"DATABASE_DRIVER=postgres", "DATABASE_HOST=u:hunter2@127.0.0.1"},
+		{"DATABASE_DRIVER=postgres", "DATABASE_HOST=host=127.0.0.1 password=hunter2"},
+		{"DATABASE_DRIVER=mysql", "DATABASE_HOST=u:hunter2@127.0.0.1"},
+		{"DATABASE_DRIVER=mysql", "DATABASE_HOST=/u:hunter2@tcp(127.0.0.1)"},
+		{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=missing/x.db?_auth_pass=hunter2"},
+		{"DATABASE_DRIVER=sqlite", "DATABASE_DSN=file:missing/x.db?_auth_pass=hunter2"},
+		{"NOSQL_DRIVER=redis", "NOSQL_HOST=u:hunter2@127.0.0.1:1"},
+		{"NOSQL_DRIVER=redis", "NOSQL_HOST=127.0.0.1:1,u:hunter2@127.0.0.1"},
+		{"NOSQL_DRIVER=redis", "NOSQL_HOST=u:hunter2@127.0.0.1:1", "NOSQL_MODE=sentinel", "NOSQL_MASTER=m"},
+		{"NOSQL_DRIVER=redis", "NOSQL_HOST=u:hunter2@127.0.0.1:1", "NOSQL_MODE=cluster"},
+		{"NOSQL_DRIVER=redis", "NOSQL_HOST=127.0.0.1", "NOSQL_PORT=u:hunter2@1"},
+		{"PLINTH_HOST=u:hunter2@127.0.0.1"},
+		{"PLINTH_TRUSTED_PROXIES=10.0.0.0/8,u:hunter2@127.0.0.1"},
+		{"NOSQL_DRIVER=u:hunter2@redis"},
+		{"DATABASE_DRIVER=u:hunter2@postgres"},
+		{"LOG_LEVEL=u:hunter2@info"},
+		{"SNOWFLAKE_NODE_ID=u:hunter2@1"},
+	} {
+		t.Run(strings.ReplaceAll(strings.Join(env, " "), "hunter2", ""), func(t *testing.T) { // the name of the folder is made of it
+			t.Parallel()
+			p := launch(t, t.TempDir(), append([]string{"LOG_DIR=none", "LOG_LEVEL=debug", "DATABASE_CONNECT_TIMEOUT=0s", "NOSQL_CONNECT_TIMEOUT=0s"}, env...)...)
+			if code := p.exit(); code != 1 {
+				t.Errorf("exit code = %d, want 1", code)
+			}
+			if strings.Contains(p.out.String(), "hunter2") {
+				t.Errorf("the output holds the password:\n%s", p.out.String())
+			}
+		})
+	}
+}
+
 func TestFolderOfTheDefaultDatabaseIsMadeWhereItIsUsed(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -248,6 +294,7 @@ func TestFolderOfTheDefaultDatabaseIsMadeWhereItIsUsed(t *testing.T) {
 		made       bool
 	}{
 		{name: "driver chosen", env: []string{"DATABASE_DRIVER=sqlite"}, want: filepath.Join(dataDir, "usercenter.db"), made: true},
+		{name: "an empty driver is not set", env: []string{"DATABASE_DRIVER="}, want: filepath.Join(dataDir, "usercenter.db"), made: true},
 		{name: "another path in .env", file: "DATABASE_PATH=mine.db\n", want: "mine.db"},
 		{name: "a connection string", env: []string{"DATABASE_DSN=file:dsn.db"}, want: "dsn.db"},
 	} {
@@ -276,7 +323,6 @@ func TestStartWithoutADatabaseIsRefused(t *testing.T) {
 	for _, tc := range []struct{ name, file, env, want string }{
 		{name: "environment", env: "DATABASE_DRIVER=none", want: `DATABASE_DRIVER: \"none\" is no database, and the application needs one (accepted: mysql, postgres, sqlite)`},
 		{name: "file", file: "DATABASE_DRIVER=none\n", env: "PLINTH_DEBUG=", want: `DATABASE_DRIVER: \"none\"`},
-		{name: "set to nothing", env: "DATABASE_DRIVER=", want: `DATABASE_DRIVER: is not set`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -55,8 +55,8 @@ func TestRegisterAndLogin(t *testing.T) {
 	if r.Into(&seen); r.Status() != http.StatusOK || seen.ID != made.ID {
 		t.Errorf("login = %d %s, want user %s", r.Status(), r.Body(), made.ID)
 	}
-	if strings.Contains(r.Body(), "token") {
-		t.Errorf("login = %s, want no token where there is none", r.Body())
+	if strings.Contains(r.Body(), "assword") {
+		t.Errorf("login = %s, want no password", r.Body())
 	}
 }
 
@@ -278,5 +278,18 @@ func TestReadinessListsDatabaseAndCache(t *testing.T) {
 	r.JSON(&got)
 	if r.Status() != http.StatusOK || len(got.Nodes) != 3 || got.Nodes[0].Name != "database" || got.Nodes[1].Name != "cache" {
 		t.Errorf("/readyz = %d %s, want database, cache and id node", r.Status(), r.Body())
+	}
+}
+
+func TestEntityWithoutAContext(t *testing.T) {
+	t.Parallel()
+	app := plinthtest.New(t, options()...)
+	db := xDB.MustGetDB(app.Context()).WithContext(context.Background())
+	u := entity.User{Username: "job", Email: "job@example.org", Password: "x"}
+	if err := db.Create(&u).Error; err != nil || u.ID.Gene() != xSnowflake.GeneUser {
+		t.Errorf("Create = %v with the id %d, want one of the application's node", err, u.ID)
+	}
+	if node, _ := xSnowflake.GetNode(app.Context()); node.NodeID() != u.ID.NodeID() || node.DatacenterID() != u.ID.DatacenterID() {
+		t.Errorf("id of node %d/%d, want %d/%d", u.ID.DatacenterID(), u.ID.NodeID(), node.DatacenterID(), node.NodeID())
 	}
 }

@@ -48,7 +48,7 @@ func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
 	if taken {
 		return nil, errTaken
 	}
-	if user.Password, err = xUtil.Password().EncryptString(r.Password); err != nil {
+	if user.Password, err = xUtil.Password().EncryptString(ctx, r.Password); err != nil {
 		return nil, err
 	}
 	if err := repository.Create(ctx, user); err != nil {

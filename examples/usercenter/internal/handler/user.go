@@ -10,7 +10,6 @@ import (
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xBind "github.com/plinthgo/plinth/core/major/xbind"
 	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/logic"
 )
 
@@ -27,12 +26,6 @@ type LoginRequest struct {
 	Password string `binding:"required" json:"password"`
 }
 
-// UserResponse is a user without the password.
-type UserResponse struct {
-	*entity.User
-	Token string `json:"token,omitempty"`
-}
-
 // Register answers POST /api/v1/user/register with the new user.
 func Register(c *gin.Context) {
 	request := xBind.Bind(c, &RegisterRequest{}).Data()
@@ -44,7 +37,7 @@ func Register(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.SuccessHasData(c, "registered", UserResponse{User: user})
+	xResult.SuccessHasData(c, "registered", user)
 }
 
 // Login answers POST /api/v1/user/login with the user.
@@ -58,7 +51,7 @@ func Login(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.SuccessHasData(c, "logged in", UserResponse{User: user})
+	xResult.SuccessHasData(c, "logged in", user)
 }
 
 // Create answers POST /api/v1/user as Register does, without data.

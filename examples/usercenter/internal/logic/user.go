@@ -45,7 +45,7 @@ func Register(ctx context.Context, username, email, password string) (*entity.Us
 	if taken {
 		return nil, errTaken
 	}
-	hash, err := xUtil.Password().EncryptString(password)
+	hash, err := xUtil.Password().EncryptString(ctx, password)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,11 @@ func Login(ctx context.Context, username, password string) (*entity.User, error)
 	if err != nil {
 		return nil, err
 	}
-	if !xUtil.Password().IsValid(password, user.Password) {
+	valid, err := xUtil.Password().IsValid(ctx, password, user.Password)
+	if err != nil {
+		return nil, err
+	}
+	if !valid {
 		log.Notice(ctx, "login refused", slog.Any("user", user.ID))
 		return nil, xError.New(xError.Unauthorized, "the password does not match")
 	}

@@ -1,0 +1,329 @@
+package middleware_test
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gin-contrib/cors"
+	gingzip "github.com/gin-contrib/gzip"
+	"github.com/gin-contrib/requestid"
+	"github.com/gin-contrib/sessions"
+	"github.com/gin-contrib/sessions/cookie"
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	ginprometheus "github.com/zsais/go-gin-prometheus"
+	"go.opentelemetry.io/contrib/instrumentation/github.com/gin-gonic/gin/otelgin"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+// limit is the largest body of the application.
+const limit = 100
+
+type item struct {
+	Name string `json:"name" form:"name" binding:"required"`
+}
+
+// endings are the ways in which a handler ends a request.
+var endings = map[string]struct {
+	handler gin.HandlerFunc
+	status  int
+}{
+	"success":         {func(c *gin.Context) { xResult.Success(c, "done") }, 200},
+	"created":         {func(c *gin.Context) { c.Status(http.StatusCreated); xResult.Success(c, "done") }, 201},
+	"nothing-to-say":  {func(c *gin.Context) { c.Status(http.StatusNoContent) }, 204},
+	"redirect":        {func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/success") }, 303},
+	"error":           {func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "no such item")) }, 404},
+	"conflict":        {func(c *gin.Context) { _ = c.Error(fmt.Errorf("save: %w", xError.UniqueConstraint)) }, 409},
+	"unknown-error":   {func(c *gin.Context) { _ = c.Error(errors.New("unknown")) }, 500},
+	"deadline":        {func(c *gin.Context) { _ = c.Error(context.DeadlineExceeded) }, 504},
+	"abort":           {func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) }, 429},
+	"abort-error":     {func(c *gin.Context) { _ = c.AbortWithError(http.StatusTeapot, errors.New("x")) }, 418},
+	"written":         {func(c *gin.Context) { xResult.AbortError(c, xError.Forbidden, "", nil) }, 403},
+	"nothing":         {func(*gin.Context) {}, 500},
+	"bind":            {func(c *gin.Context) { xBind.Bind(c, &item{}).Data() }, 400},
+	"bind-gin":        {func(c *gin.Context) { _ = c.BindJSON(&item{}) }, 400},
+	"bind-validation": {func(c *gin.Context) { xValid.HandleValidationError(c, c.ShouldBindJSON(&item{})) }, 400},
+	"query":           {func(c *gin.Context) { xBind.Bind(c, &item{}).Query() }, 400},
+	"panic":           {func(*gin.Context) { panic("boom") }, 500},
+}
+
+// requests are what clients send, in addition to one request for each ending.
+var requests = []struct {
+	name, method, path string
+	body               func() io.Reader
+	status             int
+}{
+	{"an unknown path", http.MethodGet, "/nowhere", none, 404},
+	{"an unknown method", http.MethodDelete, "/items/error", none, 405},
+	{"a body over the limit", http.MethodPost, "/items/bind", tooLarge, 413},
+	{"a body over the limit in chunks", http.MethodPost, "/items/bind", func() io.Reader { return io.MultiReader(tooLarge()) }, 413},
+	{"a body over the limit that is not read", http.MethodPost, "/items/success", tooLarge, 413},
+}
+
+func none() io.Reader { return http.NoBody }
+
+func tooLarge() io.Reader { return strings.NewReader(strings.Repeat(" ", limit+1)) }
+
+// mounts are the places where an application mounts middleware.
+var mounts = map[string]func(mw gin.HandlerFunc) []xOption.Option{
+	"engine": func(mw gin.HandlerFunc) []xOption.Option {
+		return []xOption.Option{xOption.WithEngine(func(e *gin.Engine) { e.Use(mw) }), routes(func(r gin.IRouter) gin.IRouter { return r })}
+	},
+	"group": func(mw gin.HandlerFunc) []xOption.Option {
+		return []xOption.Option{routes(func(r gin.IRouter) gin.IRouter { return r.Group("", mw) })}
+	},
+	"route": func(mw gin.HandlerFunc) []xOption.Option {
+		return []xOption.Option{routes(func(r gin.IRouter) gin.IRouter { return r }, mw)}
+	},
+}
+
+// routes registers the endings.
+func routes(in func(gin.IRouter) gin.IRouter, before ...gin.HandlerFunc) xOption.Option {
+	return xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		r := in(e)
+		for name, ending := range endings {
+			r.POST("/items/"+name, append(before, ending.handler)...)
+		}
+	})
+}
+
+// serve starts an application on a real listener.
+func serve(t *testing.T, options ...xOption.Option) *httptest.Server {
+	t.Helper()
+	t.Setenv("PLINTH_DEBUG", "false")
+	options = append(options, xOption.WithMaxBodyBytes(limit))
+	reg, err := xReg.New(t.Context(), nil, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(reg.Serve)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// received is a response without its body.
+type received struct {
+	StatusCode int
+	Header     http.Header
+}
+
+// send returns the response and the body that the client receives.
+func send(t *testing.T, s *httptest.Server, method, path string, body io.Reader, header ...string) (received, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	client := &http.Client{
+		Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return received{res.StatusCode, res.Header}, string(text)
+}
+
+// observer is a middleware that records the status of requests.
+type observer struct {
+	middleware gin.HandlerFunc
+	// seen returns the statuses since the last call, as text.
+	seen func(t *testing.T) []string
+	// panics is false if the middleware records nothing of a handler that panics.
+	panics bool
+}
+
+var observers = map[string]func(t *testing.T) observer{
+	"prometheus":        prometheusClient,
+	"go-gin-prometheus": ginPrometheus,
+	"otelgin":           tracing,
+}
+
+func TestStatus(t *testing.T) {
+	for name, observe := range observers {
+		for place, mount := range mounts {
+			t.Run(name+" on the "+place, func(t *testing.T) {
+				o := observe(t)
+				s := serve(t, mount(o.middleware)...)
+				check := func(what string, res received, want int) {
+					t.Helper()
+					seen := o.seen(t)
+					if res.StatusCode != want {
+						t.Errorf("%s: the client got %d, want %d", what, res.StatusCode, want)
+					}
+					if len(seen) != 1 || seen[0] != strconv.Itoa(res.StatusCode) {
+						t.Errorf("%s: the client got %d, the middleware saw %v", what, res.StatusCode, seen)
+					}
+				}
+				for ending, want := range endings {
+					res, _ := send(t, s, http.MethodPost, "/items/"+ending, strings.NewReader("{}"))
+					if ending == "panic" && !o.panics {
+						continue
+					}
+					check(ending, res, want.status)
+				}
+				for _, r := range requests {
+					if r.status != http.StatusRequestEntityTooLarge && place != "engine" {
+						continue // it reaches no route
+					}
+					res, _ := send(t, s, r.method, r.path, r.body())
+					check(r.name, res, r.status)
+				}
+			})
+		}
+	}
+}
+
+// prometheusClient is what the documentation of promhttp shows, for gin. It counts in a deferred function,
+// which a panic does not skip.
+func prometheusClient(t *testing.T) observer {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	total := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "app_requests_total"}, []string{"code"})
+	registry.MustRegister(total)
+	return observer{panics: true, seen: codes(registry), middleware: func(c *gin.Context) {
+		defer func() { total.WithLabelValues(strconv.Itoa(c.Writer.Status())).Inc() }()
+		c.Next()
+	}}
+}
+
+func ginPrometheus(t *testing.T) observer {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	before := prometheus.DefaultRegisterer
+	t.Cleanup(func() { prometheus.DefaultRegisterer = before })
+	prometheus.DefaultRegisterer = registry
+	return observer{seen: codes(registry), middleware: ginprometheus.NewPrometheus("app").HandlerFunc()}
+}
+
+// codes returns a function that returns the codes counted in app_requests_total since its last call.
+func codes(registry prometheus.Gatherer) func(*testing.T) []string {
+	before := map[string]float64{}
+	return func(t *testing.T) []string {
+		t.Helper()
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := map[string]float64{}
+		for _, family := range families {
+			if family.GetName() != "app_requests_total" {
+				continue
+			}
+			for _, metric := range family.GetMetric() {
+				for _, label := range metric.GetLabel() {
+					if label.GetName() == "code" {
+						now[label.GetValue()] += metric.GetCounter().GetValue()
+					}
+				}
+			}
+		}
+		var seen []string
+		for code, count := range now {
+			for range int(count - before[code]) {
+				seen = append(seen, code)
+			}
+		}
+		before = now
+		return seen
+	}
+}
+
+func tracing(t *testing.T) observer {
+	t.Helper()
+	recorder := tracetest.NewSpanRecorder()
+	provider := trace.NewTracerProvider(trace.WithSpanProcessor(recorder))
+	return observer{
+		middleware: otelgin.Middleware("app", otelgin.WithTracerProvider(provider)),
+		seen: func(*testing.T) []string {
+			defer recorder.Reset()
+			var seen []string
+			for _, span := range recorder.Ended() {
+				for _, a := range span.Attributes() {
+					if a.Key == "http.response.status_code" {
+						seen = append(seen, a.Value.String())
+					}
+				}
+			}
+			return seen
+		},
+	}
+}
+
+// Middleware that changes the response must not break the errors that are written outside of it.
+func TestErrorsPassThirdPartyMiddleware(t *testing.T) {
+	stack := []gin.HandlerFunc{
+		gingzip.Gzip(gingzip.DefaultCompression),
+		requestid.New(),
+		cors.New(cors.Config{AllowOrigins: []string{"https://app.example"}}),
+		sessions.Sessions("session", cookie.NewStore([]byte("a key of at least thirty-two bytes"))),
+	}
+	s := serve(t, xOption.WithEngine(func(e *gin.Engine) { e.Use(stack...) }), routes(func(r gin.IRouter) gin.IRouter { return r }))
+	wantEnvelope := func(what string, res received, text string, status int) {
+		t.Helper()
+		var envelope struct{ Code int }
+		body := []byte(text)
+		if res.Header.Get("Content-Encoding") == "gzip" && text != "" {
+			r, err := gzip.NewReader(strings.NewReader(text))
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if body, err = io.ReadAll(r); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+		if status >= http.StatusBadRequest || status == http.StatusOK {
+			if err := json.Unmarshal(body, &envelope); err != nil {
+				t.Errorf("%s: body %q: %v", what, body, err)
+			}
+		}
+		if res.StatusCode != status {
+			t.Errorf("%s: status %d, want %d", what, res.StatusCode, status)
+		}
+		if res.Header.Get("Access-Control-Allow-Origin") == "" || res.Header.Get("X-Request-ID") == "" {
+			t.Errorf("%s: the header of a middleware is lost: %v", what, res.Header)
+		}
+	}
+	header := []string{"Accept-Encoding", "gzip", "Origin", "https://app.example"}
+	for ending, want := range endings {
+		res, text := send(t, s, http.MethodPost, "/items/"+ending, strings.NewReader("{}"), header...)
+		wantEnvelope(ending, res, text, want.status)
+	}
+	for _, r := range requests {
+		res, text := send(t, s, r.method, r.path, r.body(), header...)
+		wantEnvelope(r.name, res, text, r.status)
+	}
+}
+
+func TestMain(m *testing.M) {
+	gin.SetMode(gin.ReleaseMode)
+	os.Exit(m.Run())
+}

@@ -1,0 +1,83 @@
+// Command streams serves server-sent events and WebSockets with libraries that do not know Plinth.
+// At a stop their contexts end after the drain delay, and the exit code is 0.
+//
+//	curl -N localhost:1118/events
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	coder "github.com/coder/websocket"
+	"github.com/gin-gonic/gin"
+	gorilla "github.com/gorilla/websocket"
+
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	xReg "github.com/plinthgo/plinth/core/major/xreg"
+)
+
+func main() {
+	reg := xReg.Register(context.Background(), nil, xOption.WithRoute(routes), xOption.WithHealth())
+	xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil)
+}
+
+func routes(_ context.Context, e *gin.Engine) {
+	e.GET("/events", events)
+	e.GET("/echo", echo)
+	e.GET("/echo/gorilla", echoGorilla)
+}
+
+// events sends the time, with the server-sent events of gin.
+func events(c *gin.Context) {
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	c.Stream(func(io.Writer) bool {
+		select {
+		case now := <-ticker.C:
+			c.SSEvent("time", now.UTC().Format(time.RFC3339Nano))
+			return true
+		case <-c.Request.Context().Done():
+			return false
+		}
+	})
+}
+
+// echo returns messages through coder/websocket, which ends with the context.
+func echo(c *gin.Context) {
+	conn, err := coder.Accept(c.Writer, c.Request, nil)
+	if err != nil {
+		return // Accept has responded
+	}
+	defer func() { _ = conn.CloseNow() }()
+	for {
+		kind, message, err := conn.Read(c.Request.Context())
+		if err != nil {
+			return
+		}
+		if err := conn.Write(c.Request.Context(), kind, message); err != nil {
+			return
+		}
+	}
+}
+
+// echoGorilla returns messages through gorilla/websocket, which has no contexts: it ends when its
+// connection is closed.
+func echoGorilla(c *gin.Context) {
+	conn, err := (&gorilla.Upgrader{}).Upgrade(c.Writer, c.Request, nil)
+	if err != nil {
+		return // Upgrade has responded
+	}
+	defer func() { _ = conn.Close() }()
+	for {
+		kind, message, err := conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		if err := conn.WriteMessage(kind, message); err != nil {
+			return
+		}
+	}
+}

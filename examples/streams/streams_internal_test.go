@@ -1,0 +1,122 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	coder "github.com/coder/websocket"
+
+	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+// playKey makes this test binary the service.
+const playKey xEnv.EnvKey = "STREAMS_TEST_PLAY"
+
+func TestMain(m *testing.M) {
+	if _, play := xEnv.GetEnv(playKey); play {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// launch starts the service as a process of its own and returns its address when it is ready.
+func launch(t *testing.T, env ...string) (cmd *exec.Cmd, url string) {
+	t.Helper()
+	cmd = exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Dir = t.TempDir()
+	cmd.Env = append([]string{
+		playKey.String() + "=1", "TMPDIR=" + cmd.Dir, "PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "LOG_DIR=none",
+	}, env...)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for reader := bufio.NewReader(pipe); ; {
+		text, err := reader.ReadBytes('\n')
+		if err != nil {
+			t.Fatalf("the service was never ready: %v", err)
+		}
+		var line struct{ Msg, Address string }
+		if json.Unmarshal(text, &line) == nil && line.Msg == "ready" {
+			return cmd, line.Address
+		}
+	}
+}
+
+// event opens the events and returns when the first has come.
+func event(t *testing.T, url string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	line, err := bufio.NewReader(resp.Body).ReadString('\n')
+	if err != nil || line != "event:time\n" {
+		t.Fatalf("first line = %q, %v; want an event", line, err)
+	}
+}
+
+// socket opens a WebSocket and returns when a message has come back.
+func socket(t *testing.T, url string) {
+	t.Helper()
+	conn, _, err := coder.Dial(t.Context(), "ws"+strings.TrimPrefix(url, "http"), nil) //nolint:bodyclose // the connection's
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	if err := conn.Write(t.Context(), coder.MessageText, []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if _, got, err := conn.Read(t.Context()); err != nil || string(got) != "hello" {
+		t.Fatalf("message = %q, %v; want hello", got, err)
+	}
+}
+
+func TestStop_streamsOfThirdParties(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		open func(t *testing.T, url string)
+	}{
+		{"no stream", func(*testing.T, string) {}},
+		{"server-sent events of gin", event},
+		{"coder/websocket", func(t *testing.T, url string) { t.Helper(); socket(t, url+"/echo") }},
+		{"gorilla/websocket", func(t *testing.T, url string) { t.Helper(); socket(t, url+"/echo/gorilla") }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			const delay = 300 * time.Millisecond
+			cmd, url := launch(t, "PLINTH_DRAIN_DELAY="+delay.String())
+			tc.open(t, url)
+			began := time.Now()
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			err := cmd.Wait()
+			took := time.Since(began)
+			if err != nil {
+				t.Errorf("exit = %v, want 0", err)
+			}
+			if took < delay || took > delay+12*time.Second {
+				t.Errorf("the stop took %s, want little more than the drain delay of %s", took, delay)
+			}
+			t.Logf("the stop took %s", took)
+		})
+	}
+}
