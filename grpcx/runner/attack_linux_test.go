@@ -67,9 +67,8 @@ func TestUnfinishedMessagesBoundMemoryAndLatency(t *testing.T) {
 			before := p.memory("VmRSS")
 			ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
 			defer cancel()
-			for range connections {
-				attack(ctx, t, p.address, 1000)
-			}
+			attackers := play(t, "attack", victimKey.String()+"="+p.address, connectionsKey.String()+"="+strconv.Itoa(connections))
+			attackers.line("attacking")
 			took, err := latencies(ctx, client)
 			if err != nil {
 				t.Fatal(err)
@@ -83,6 +82,8 @@ func TestUnfinishedMessagesBoundMemoryAndLatency(t *testing.T) {
 			if median >= mostLatency {
 				t.Errorf("another caller's median call took %s, want less than %s", median, mostLatency)
 			}
+			attackers.goOn()
+			attackers.exits(0)
 			p.terminate()
 			p.exits(0)
 		})

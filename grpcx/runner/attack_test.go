@@ -5,7 +5,6 @@ import (
 	"context"
 	"net"
 	"sync"
-	"testing"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -34,23 +33,23 @@ type attacker struct {
 	closed  bool
 }
 
-// attack opens a connection that makes a number of calls until ctx ends.
-func attack(ctx context.Context, t *testing.T, address string, calls int) {
-	t.Helper()
+// attack opens a connection that makes a number of calls until ctx ends, and returns what waits for its end.
+func attack(ctx context.Context, address string, calls int) (wait func(), err error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	a := &attacker{
 		conn: conn, framer: http2.NewFramer(conn, conn), calls: calls, streams: calls, next: 1,
 		left: map[uint32]int{}, window: map[uint32]int{0: 65535}, initial: 65535,
 	}
 	a.changed = sync.NewCond(&a.mu)
 	if _, err := conn.Write([]byte(http2.ClientPreface)); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if err := a.framer.WriteSettings(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	settled := make(chan struct{})
 	var done sync.WaitGroup
@@ -59,8 +58,7 @@ func attack(ctx context.Context, t *testing.T, address string, calls int) {
 		<-settled
 		a.write()
 	})
-	context.AfterFunc(ctx, func() { _ = conn.Close() })
-	t.Cleanup(done.Wait)
+	return done.Wait, nil
 }
 
 // read follows what the server allows, and closes settled with its settings.

@@ -111,8 +111,12 @@ func TestWithMaxInflightBytes(t *testing.T) {
 	log := calltest.Record(t)
 	s := serve(t, xGrpcRunner.WithMaxInflightBytes(6<<20), xGrpcRunner.WithFirstMessageTimeout(0))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	wait, err := attack(ctx, s.address, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wait()
 	defer cancel()
-	attack(ctx, t, s.address, 10)
 	client := pb.NewTestServiceClient(dial(t, s.address))
 	large := strings.Repeat("x", 1<<20)
 	for range 20 {

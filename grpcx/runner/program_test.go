@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -34,12 +35,18 @@ import (
 	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// gracefulKey sets the timeout of the graceful stop of a program.
-const gracefulKey xEnv.EnvKey = "XGRPCRUNNER_TEST_GRACEFUL"
+const (
+	// gracefulKey sets the timeout of the graceful stop of a program.
+	gracefulKey xEnv.EnvKey = "XGRPCRUNNER_TEST_GRACEFUL"
+	// victimKey and connectionsKey say what is attacked, and by how many connections.
+	victimKey      xEnv.EnvKey = "XGRPCRUNNER_TEST_VICTIM"
+	connectionsKey xEnv.EnvKey = "XGRPCRUNNER_TEST_CONNECTIONS"
+)
 
 // programs are the main functions that this test binary can play.
 var programs = map[string]func(){
-	"serve": func() { serveProgram() },
+	"serve":  func() { serveProgram() },
+	"attack": attackProgram,
 	"slow registration": func() {
 		serveProgram(xGrpcRunner.WithRegisterService(func(ctx context.Context, _ grpc.ServiceRegistrar) {
 			xLog.Info(ctx, "registering")
@@ -70,6 +77,23 @@ func serveProgram(options ...xGrpcRunner.Option) {
 		xGrpcRunner.WithGracefulStopTimeout(xEnv.GetEnvDuration(gracefulKey, xGrpcRunner.DefaultGracefulStopTimeout)),
 		xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { pb.RegisterTestServiceServer(r, service) }),
 	)...))
+}
+
+// attackProgram is the main function of a program that attacks until the test says that it is enough.
+func attackProgram() {
+	ctx, cancel := context.WithCancel(context.Background())
+	go listenToInput()
+	for range xEnv.GetEnvInt(connectionsKey, 1) {
+		wait, err := attack(ctx, xEnv.GetEnvString(victimKey, ""), 1000)
+		if err != nil {
+			xLog.Error(ctx, "no attack", slog.Any("error", err))
+			os.Exit(1)
+		}
+		defer wait()
+	}
+	xLog.Info(ctx, "attacking")
+	<-told
+	cancel()
 }
 
 // told is closed when the test says that what waits may go on: it closes the program's input.
