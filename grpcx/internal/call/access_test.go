@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -30,7 +31,7 @@ func TestEachCallHasOneLine(t *testing.T) {
 	}{
 		{name: "OK", status: "OK", level: "info"},
 		{name: "not found", err: xError.New(xError.NotFound, "no such user"), status: "NOT_FOUND", level: "warn", code: 40400.0, message: "no such user"},
-		{name: "unknown", err: errors.New(secret), status: "INTERNAL", level: "error", code: 50000.0, message: "Something went wrong on our side"},
+		{name: "unknown", err: errors.New(secret), status: "INTERNAL", level: "info", code: 50000.0, message: "Something went wrong on our side"},
 		{name: "a plain status", err: status.Error(codes.Unavailable, secret), status: "UNAVAILABLE", level: "error", message: secret},
 		{name: "a code that gRPC does not define", err: status.Error(99, secret), status: "OTHER", level: "warn", message: secret},
 		{name: "cancelled", err: context.Canceled, status: "CANCELLED", level: "info", code: any(float64(xError.Canceled.GetCode()))},
@@ -45,6 +46,10 @@ func TestEachCallHasOneLine(t *testing.T) {
 				}
 				if line["error_code"] != tc.code || tc.message != nil && line["error_message"] != tc.message {
 					f.Errorf("line = %v, want code %v and %v", line, tc.code, tc.message)
+				}
+				failed := tc.status == "INTERNAL" || tc.status == "UNAVAILABLE"
+				if n := strings.Count(f.log.String(), `"level":"error"`); n > 1 || (n == 1) != failed {
+					f.Errorf("%d lines at level error, failed is %t:\n%s", n, failed, f.log)
 				}
 				if took, ok := line["duration_ms"].(float64); !ok || took <= 0 {
 					f.Errorf("duration_ms = %v", line["duration_ms"])

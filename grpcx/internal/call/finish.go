@@ -15,7 +15,6 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
@@ -35,7 +34,7 @@ func (t *turn) panicked(ctx context.Context, method string, v any) error {
 	if v != nil || !t.call.exited.Swap(true) { // each Recover on its way sees the goroutine end
 		t.Log.Error(ctx, "panic", slog.String("method", method), slog.String("panic", text), slog.String("stack", string(debug.Stack())))
 	}
-	return rpcstatus.New(ctx, xError.New(xError.ServerInternalError, ""))
+	return rpcstatus.Panicked(ctx)
 }
 
 // leave ends the turn. st is the stream, nil for a unary call; err is a status or nil.
@@ -62,7 +61,7 @@ func (t *turn) access(ctx context.Context, method string, st *stream, err error)
 	switch {
 	case code == codes.OK && quiet(method):
 		at = slog.LevelDebug
-	case code == codes.Unavailable && rpcstatus.Stopping(ctx):
+	case code == codes.Unavailable && rpcstatus.Stopping(ctx), rpcstatus.Reported(err):
 		at = slog.LevelInfo
 	}
 	if !t.Log.Enabled(ctx, at) {

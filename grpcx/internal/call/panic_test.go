@@ -45,8 +45,8 @@ func (f *fixture) isInternal(a *answer, text string) {
 	if !strings.Contains(value, text) || !strings.HasPrefix(method, "/plinth.grpcx.testproto.TestService/") || !strings.Contains(stack, "_test.go:") {
 		f.Errorf("line = %v, want %q, the method and the stack", line, text)
 	}
-	if line := f.log.Only("call"); line["status"] != "INTERNAL" || line["level"] != "error" {
-		f.Errorf("line = %v, want INTERNAL at level error", line)
+	if line := f.log.Only("call"); line["status"] != "INTERNAL" || line["level"] != "info" {
+		f.Errorf("line = %v, want INTERNAL at level info, since the panic has a line at error", line)
 	}
 }
 

@@ -69,8 +69,9 @@ type carrier interface {
 
 // Error is an error on its way to the client: a status for gRPC, and still the xError for the interceptors outside.
 type Error struct {
-	status *status.Status
-	err    *xError.Error
+	status   *status.Status
+	err      *xError.Error
+	reported bool
 }
 
 // Error returns what the client is told, since grpc-go takes the text of an error around a status for the client's.
@@ -116,13 +117,22 @@ func Of(ctx context.Context, err error) error {
 		return inner
 	}
 	e := xError.From(err) //nolint:contextcheck // it has none
-	write(ctx, e)
-	return New(ctx, e)
+	return &Error{status: statusOf(ctx, e), err: e, reported: write(ctx, e)}
 }
 
-// New returns e as a gRPC status. It logs nothing: the caller has.
-func New(ctx context.Context, e *xError.Error) error {
-	return &Error{status: statusOf(ctx, e), err: e}
+// Panicked returns the status of a call whose panic has been logged at ERROR.
+func Panicked(ctx context.Context) error {
+	e := xError.New(xError.ServerInternalError, "")
+	return &Error{status: statusOf(ctx, e), err: e, reported: true}
+}
+
+// Reported reports whether the failure of a call has a line of its own at ERROR.
+func Reported(err error) bool {
+	if err == nil {
+		return false
+	}
+	e, ok := find[*Error](err)
+	return ok && e.reported
 }
 
 // find returns the first error of type T in the tree of err. Unlike errors.As it passes over nil pointers, which must
@@ -165,21 +175,21 @@ func absent(err error) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// write keeps in the log what the client is not told.
-func write(ctx context.Context, e *xError.Error) {
+// write keeps in the log what the client is not told, and reports whether the failure has a line at ERROR.
+func write(ctx context.Context, e *xError.Error) (reported bool) {
 	if e.Logged() {
-		return
+		return e.LoggedAtError()
 	}
 	code := e.GetErrorCode()
 	level, message := slog.LevelDebug, "the call was refused"
 	if code.Status() >= http.StatusInternalServerError && (code.Status() != http.StatusServiceUnavailable || !Stopping(ctx)) {
 		level, message = slog.LevelError, "the call failed"
 	}
-	if !logger.Enabled(ctx, level) {
-		return
+	if logger.Enabled(ctx, level) {
+		logger.Log(ctx, level, message,
+			slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.String("error", Cut(e.Error())))
 	}
-	logger.Log(ctx, level, message,
-		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.String("error", Cut(e.Error())))
+	return level == slog.LevelError
 }
 
 // maxLogged bounds a text in the log, in bytes: a client may have sent most of it.

@@ -250,11 +250,37 @@ type asks struct{ inner error }
 func (a asks) Error() string      { return "asks" }
 func (a asks) As(target any) bool { return errors.As(a.inner, target) }
 
-func TestNewLogsNothing(t *testing.T) {
+func TestAFailureIsReportedWhereItHasALineAtError(t *testing.T) {
+	quiet(t)
+	for _, tc := range []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"unknown", errors.New("secret"), true},
+		{"of the service", xError.New(xError.DatabaseError, ""), true},
+		{"wrapped again", fmt.Errorf("in between: %w", rpcstatus.Of(t.Context(), errors.New("secret"))), true},
+		{"refused", xError.New(xError.NotFound, ""), false},
+		{"a plain status", status.Error(codes.Unavailable, "secret"), false},
+		{"none", nil, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			lines := capture(t)
+			if got := rpcstatus.Reported(rpcstatus.Of(t.Context(), tc.err)); got != tc.want {
+				t.Errorf("Reported = %t, want %t", got, tc.want)
+			}
+			if tc.name != "wrapped again" && strings.Contains(lines.String(), `"level":"error"`) != tc.want {
+				t.Errorf("log = %s", lines)
+			}
+		})
+	}
+}
+
+func TestPanickedLogsNothing(t *testing.T) {
 	lines := capture(t)
-	err := rpcstatus.New(t.Context(), xError.Wrap(xError.NotFound, "told", errors.New("secret")))
-	if st := status.Convert(err); st.Code() != codes.NotFound || !strings.HasSuffix(st.Message(), "told") || strings.Contains(err.Error(), "secret") {
-		t.Errorf("New = %v", err)
+	err := rpcstatus.Panicked(t.Context())
+	if st := status.Convert(err); st.Code() != codes.Internal || !rpcstatus.Reported(err) {
+		t.Errorf("Panicked = %v, Reported = %t", err, rpcstatus.Reported(err))
 	}
 	if lines.Len() != 0 {
 		t.Errorf("log = %s, want nothing", lines)
