@@ -23,7 +23,7 @@ func ExpandHTML(text string, variables map[string]any) (string, error) {
 
 func expand(which Part, text string, values map[string]any) (string, error) {
 	registerMapper()
-	p, err := compile(&partFile{origin: "text", name: "text", part: which, text: text})
+	p, err := compile(&partFile{origin: "text", name: "text", part: which, text: text}, nil)
 	if err != nil {
 		return "", err
 	}

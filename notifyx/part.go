@@ -7,7 +7,6 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	texttemplate "text/template"
 	"unicode/utf8"
 )
 
@@ -19,22 +18,15 @@ type part interface {
 // srcdoc is an attribute that html/template escapes as any other, although its value is read as HTML once more.
 var srcdoc = regexp.MustCompile(`(?i)\bsrcdoc\s*=`)
 
-// compile reads a part. The error is an ErrTemplate that names the place.
-func compile(f *partFile) (part, error) {
+// compile reads a part, which may run the shared templates. The error is an ErrTemplate that names the place.
+func compile(f *partFile, shared sharedFiles) (part, error) {
 	if err := f.check(); err != nil {
-		return nil, &templateError{where: f.origin, what: err.Error()}
-	}
-	text := f.text
-	if at := srcdoc.FindStringIndex(text); f.part == PartHTML && at != nil {
-		return nil, placed(f.origin, position(text, at[0])+": srcdoc is a document within an attribute, whose values nothing escapes")
-	}
-	if f.part == PartSubject {
-		text = strings.TrimSpace(text) // the line end of the file
+		return nil, err
 	}
 	if f.syntax == SyntaxGo {
-		return compileGo(f, text)
+		return compileGo(f, shared)
 	}
-	pieces, err := parsePieces(text)
+	pieces, err := parsePieces(f.source())
 	if err != nil {
 		return nil, placed(f.origin, err.Error())
 	}
@@ -44,8 +36,27 @@ func compile(f *partFile) (part, error) {
 	return plainPart(pieces), nil
 }
 
+// source is the text without what only its file needs.
+func (f *partFile) source() string {
+	if f.part == PartSubject {
+		return strings.TrimSpace(f.text) // the line end of the file
+	}
+	return f.text
+}
+
 // check finds what is wrong with a part before it is read.
 func (f *partFile) check() error {
+	if err := errors.Join(f.checkKind(), f.checkText()); err != nil {
+		return &templateError{where: f.origin, what: err.Error()}
+	}
+	if at := srcdoc.FindStringIndex(f.text); f.part == PartHTML && at != nil {
+		return placed(f.origin, position(f.text, at[0])+": srcdoc is a document within an attribute, whose values nothing escapes")
+	}
+	return nil
+}
+
+// checkKind looks at name, part and syntax.
+func (f *partFile) checkKind() error {
 	var problems []error
 	if !validName(f.name) {
 		problems = append(problems, errors.New("a template's name is 1 to 100 of A-Z, a-z, 0-9, _ and -"))
@@ -58,6 +69,14 @@ func (f *partFile) check() error {
 	if f.syntax != SyntaxVariables && f.syntax != SyntaxGo {
 		problems = append(problems, fmt.Errorf("%d is no syntax", int(f.syntax)))
 	}
+	if f.syntax == SyntaxVariables && f.shared() {
+		problems = append(problems, errors.New("a shared template, whose name begins with _, is a Go template: add .tmpl to the file's name"))
+	}
+	return errors.Join(problems...)
+}
+
+func (f *partFile) checkText() error {
+	var problems []error
 	if len(f.text) > maxTemplate {
 		problems = append(problems, fmt.Errorf("the text is longer than %d bytes", maxTemplate))
 	}
@@ -185,60 +204,4 @@ func (l *limited) WriteString(s string) (int, error) {
 		return 0, errTooLong
 	}
 	return l.Builder.WriteString(s)
-}
-
-// goPart is a Go template of either kind.
-type goPart struct {
-	t interface {
-		Execute(w io.Writer, data any) error
-	}
-}
-
-func compileGo(f *partFile, text string) (part, error) {
-	var p goPart
-	var err error
-	if f.part == PartHTML {
-		p.t, err = parseGoHTML(f.origin, text)
-	} else {
-		p.t, err = parseGoText(f.origin, text)
-	}
-	if err != nil {
-		return nil, placed(f.origin, reason(err, f.origin))
-	}
-	return p, nil
-}
-
-func parseGoHTML(origin, text string) (*htmltemplate.Template, error) {
-	t, err := htmltemplate.New(origin).Funcs(htmltemplate.FuncMap(functions)).Option("missingkey=error").Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	trees := trees{}
-	for _, each := range t.Templates() {
-		trees.add(each.Name(), each.Tree)
-	}
-	if err := trees.prepare(); err != nil {
-		return nil, err
-	}
-	return t, escapeNow(t)
-}
-
-func parseGoText(origin, text string) (*texttemplate.Template, error) {
-	t, err := texttemplate.New(origin).Funcs(texttemplate.FuncMap(functions)).Option("missingkey=error").Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	trees := trees{}
-	for _, each := range t.Templates() {
-		trees.add(each.Name(), each.Tree)
-	}
-	return t, trees.prepare()
-}
-
-func (p goPart) render(v *variables) (string, error) {
-	var out limited
-	if err := p.t.Execute(&out, v.values()); err != nil {
-		return "", explain(err)
-	}
-	return out.String(), nil
 }

@@ -29,6 +29,7 @@ const (
 	// SyntaxVariables replaces ${name} and ${user.name}; "$${" writes "${". Nothing else has a meaning.
 	SyntaxVariables Syntax = iota
 	// SyntaxGo is that of text/template, or of html/template for an HTML part, without functions beyond the predefined ones.
+	// A part runs a shared template, such as a layout, by {{template "_layout" .}}; see Templates.AddFS.
 	SyntaxGo
 )
 
@@ -45,8 +46,9 @@ type Rendered struct {
 //
 // The zero value is empty, as that of NewTemplates.
 type Templates struct {
-	mu   sync.RWMutex
-	sets map[string]*templateSet
+	mu     sync.RWMutex
+	sets   map[string]*templateSet
+	shared sharedFiles // what the templates of sets may run
 }
 
 // NewTemplates returns an empty set of templates.
@@ -105,7 +107,14 @@ func (t *Templates) Add(name, language string, part Part, text string, syntax Sy
 //
 //	NAME[.LANGUAGE].(subject|txt|html)[.tmpl]
 //
-// such as welcome.en.html.tmpl, welcome.zh.subject and invoice.txt. With .tmpl the syntax is Go's, else that of ${name}.
+// such as welcome.en.html.tmpl, welcome.zh.subject and invoice.txt. With .tmpl the syntax is Go's, else that of ${name},
+// where "{{" is an error, because it would be sent as it is.
+//
+// A name that begins with "_", such as that of _layout.html.tmpl, is a shared template: no message names it, and the
+// templates of the same part that are added with it or later run it by {{template "_layout" .}}. What a part defines goes
+// before what the shared template does, as in its blocks. The shared template is that of the part's language, or of a
+// parent of it, else the one without a language.
+//
 // Everything that is wrong is reported at once, and then nothing is added.
 func (t *Templates) AddFS(fsys fs.FS, pattern string) error {
 	files, err := readFiles(fsys, pattern)
@@ -117,37 +126,60 @@ func (t *Templates) AddFS(fsys fs.FS, pattern string) error {
 
 // add compiles and adds all of the files, or none.
 func (t *Templates) add(files []partFile) error {
-	var problems []error
-	parts := make([]part, len(files))
-	for i := range files {
-		var err error
-		parts[i], err = compile(&files[i])
-		problems = append(problems, err)
-	}
-	if err := errors.Join(problems...); err != nil {
-		return err
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.sets == nil {
-		t.sets = map[string]*templateSet{}
-	}
+	shared, problems := t.withShared(files)
 	next := map[string]*templateSet{}
 	for i := range files {
 		f := &files[i]
+		if f.shared() {
+			continue
+		}
 		if next[f.name] == nil {
 			next[f.name] = t.sets[f.name].clone()
 		}
-		problems = append(problems, next[f.name].put(f, parts[i]))
+		p, err := compile(f, shared)
+		if err == nil {
+			err = next[f.name].put(f, p)
+		}
+		problems = append(problems, err)
 	}
-	if err := errors.Join(problems...); err != nil {
+	if err := errors.Join(distinct(problems)...); err != nil {
 		return err
+	}
+	if t.sets == nil {
+		t.sets = map[string]*templateSet{}
 	}
 	for name, set := range next {
 		set.matcher = language.NewMatcher(set.tags)
 		t.sets[name] = set
 	}
+	t.shared = shared
 	return nil
+}
+
+// withShared returns the shared templates and those among the files, and what is wrong with these.
+func (t *Templates) withShared(files []partFile) (shared sharedFiles, problems []error) {
+	shared = sharedFiles{}
+	maps.Copy(shared, t.shared)
+	for i := range files {
+		if f := &files[i]; f.shared() {
+			problems = append(problems, shared.put(f))
+		}
+	}
+	return shared, problems
+}
+
+// distinct returns the errors, each text once: a shared template fails in each part that runs it.
+func distinct(problems []error) []error {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(problems, func(err error) bool {
+		if err == nil || seen[err.Error()] {
+			return true
+		}
+		seen[err.Error()] = true
+		return false
+	})
 }
 
 // clone returns a set that may be changed. A nil set is an empty one.

@@ -57,6 +57,9 @@ func readFile(fsys fs.FS, name string) (partFile, error) {
 		return f, &templateError{where: name, what: err.Error(), cause: err}
 	}
 	f.text = string(text)
+	if at := strings.Index(f.text, "{{"); f.syntax == SyntaxVariables && at >= 0 {
+		return f, placed(name, position(f.text, at)+`: "{{" has no meaning among ${name}: add .tmpl to the file's name for a Go template`)
+	}
 	return f, nil
 }
 

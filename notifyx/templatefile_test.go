@@ -30,6 +30,8 @@ func TestAMalformedTemplateIsRefusedWithItsPlace(t *testing.T) {
 		{"NUL", "welcome.html", "\x00{index .}\x00", "valid UTF-8, or has a NUL"},
 		{"no UTF-8", "welcome.txt", "\xff", "valid UTF-8, or has a NUL"},
 		{"too long", "welcome.txt", strings.Repeat("a", 1<<20+1), "longer than 1048576 bytes"},
+		{"action among ${}", "a/welcome.en.txt", "Hi ${name},\n李 {{.name}}", `a/welcome.en.txt:2:3: "{{" has no meaning among ${name}: add .tmpl to the file's name`},
+		{"action of HTML among ${}", "welcome.html", "{{.name}}", `welcome.html:1:1: "{{" has no meaning among ${name}`},
 		{"no part", "welcome.md", "", `"md" is no part`},
 		{"no part with Go", "welcome.tmpl", "", "a file is named NAME[.LANGUAGE].(subject|txt|html)[.tmpl]"},
 		{"name", "wel come.txt", "", "a template's name is 1 to 100 of"},

@@ -13,28 +13,45 @@ import (
 // printed names toPrint in a template.
 const printed = "plinthPrinted"
 
-// trees are the parsed templates of one part, by their names.
-type trees map[string]*tree
+// trees are the parsed templates of one part.
+type trees struct {
+	byName map[string]*tree
+	names  []string // in the order in which they were added
+}
 
 type tree struct {
-	root  *parse.ListNode
+	*parse.Tree
 	calls []string // the templates that it runs
 
 	followed bool // nothing that it runs leads back to it
 }
 
-func (ts trees) add(name string, t *parse.Tree) {
-	if t != nil && t.Root != nil {
-		ts[name] = &tree{root: t.Root}
+// add adds a template unless there is one of the name, and adds toPrint to what it prints.
+func (ts *trees) add(name string, t *parse.Tree) {
+	if ts.byName[name] != nil {
+		return
 	}
+	added := &tree{Tree: t}
+	added.list(t.Root)
+	ts.byName[name] = added
+	ts.names = append(ts.names, name)
 }
 
-// prepare adds toPrint to what is printed, and refuses a template that runs itself or one that is not there.
-func (ts trees) prepare() error {
-	for _, t := range ts {
-		t.list(t.root)
+// missing returns the first template that is run and is not there, and the one that runs it.
+func (ts *trees) missing() (name, by string, found bool) {
+	for _, by := range ts.names {
+		for _, call := range ts.byName[by].calls {
+			if ts.byName[call] == nil {
+				return call, by, true
+			}
+		}
 	}
-	for name := range ts {
+	return "", "", false
+}
+
+// acyclic refuses a template that runs itself. All that are run are there.
+func (ts *trees) acyclic() error {
+	for _, name := range ts.names {
 		if err := ts.follow(name, nil); err != nil {
 			return err
 		}
@@ -43,11 +60,9 @@ func (ts trees) prepare() error {
 }
 
 // follow looks at what a template runs, once for each template.
-func (ts trees) follow(name string, path []string) error {
-	t := ts[name]
+func (ts *trees) follow(name string, path []string) error {
+	t := ts.byName[name]
 	switch {
-	case t == nil:
-		return fmt.Errorf("template %q runs %q, which is not defined", path[len(path)-1], name)
 	case slices.Contains(path, name):
 		return fmt.Errorf("template %q runs itself", name)
 	case t.followed:
