@@ -3,8 +3,10 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -106,6 +108,37 @@ func TestStartOnAnEmptyRedis(t *testing.T) {
 	p := launch(t, t.TempDir(), append(redis(t), "SNOWFLAKE_LEASE_TTL=30s", "LOG_DIR=none", "PLINTH_DRAIN_DELAY=0s")...).ready()
 	if took := time.Since(start); took > 12*time.Second {
 		t.Errorf("the start took %v, want it not to wait for node IDs, which takes 16s", took)
+	}
+	var users sync.WaitGroup
+	for i := range 10 {
+		users.Go(func() {
+			if status, took := answer(t, p, fmt.Sprint("user", i)); status != http.StatusOK {
+				t.Errorf("register = %d after %v, want 200 after the wait", status, took)
+			}
+		})
+	}
+	waited := make(chan struct{})
+	go func() {
+		defer close(waited)
+		users.Wait()
+	}()
+	waiting := 0
+	for done := false; !done; {
+		select {
+		case <-waited:
+			done = true
+		case <-time.After(200 * time.Millisecond):
+		}
+		status, text, err := send(t.Context(), http.DefaultClient, p.url+"/readyz", nil)
+		if err != nil || status != http.StatusOK {
+			t.Errorf("/readyz while ids wait = %d %s %v, want 200", status, text, err)
+		}
+		if strings.Contains(text, `"state":"waiting"`) {
+			waiting++
+		}
+	}
+	if waiting == 0 {
+		t.Error("/readyz never reported that ids wait")
 	}
 	if code := p.stop(); code != 0 {
 		t.Errorf("exit code = %d:\n%s", code, p.out.String())

@@ -113,15 +113,20 @@ func (c *clock) sync() (mono, now int64, err error) {
 	return mono, now, err
 }
 
-// advance moves the clock to at least now, unless that is too far ahead of the wall clock.
+// advance moves the clock to at least now, unless that is too far ahead of the wall clock. The time since
+// the last comparison does not count for slewing: it would carry the clock beyond that bound.
 func (c *clock) advance(now int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if behind := now - c.wall(c.time()); behind > c.maxBehind {
+	t := c.time()
+	if behind := now - c.wall(t); behind > c.maxBehind {
 		return c.tooFar(behind)
 	}
-	if behind := now - (c.synced.Load() + c.offset.Load()); behind > 0 {
-		c.offset.Add(behind)
+	mono := int64(t.Sub(c.start))
+	elapsed := max(mono-c.synced.Load(), 0)
+	if latest := c.synced.Load() + c.offset.Load() + min(elapsed, c.trust.Load()); now > latest {
+		c.offset.Store(now - mono)
+		c.synced.Store(mono)
 		c.trust.Store(0) // the wall clock is behind now
 	}
 	return nil

@@ -116,5 +116,10 @@ func (n *Node) checkPending(ctx context.Context, t *tenure) error {
 	if !asked {
 		return nil
 	}
-	return n.leaseFirst(ctx, t)
+	if !n.waiting.Load() {
+		if err := n.leaseFirst(ctx, t); err == nil || !n.waiting.Load() {
+			return err
+		}
+	}
+	return ErrWaiting
 }

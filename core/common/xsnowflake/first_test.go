@@ -102,6 +102,35 @@ func TestWithLeaseOnFirstUse(t *testing.T) {
 			}
 		})
 	})
+	t.Run("ids are made at once after the wait for a former holder", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := lazy(t, &shop{floor: time.Now().Add(5*time.Second + 300*time.Millisecond)}) // the node rides out 5 s
+			if err := n.Lease(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for range 100 {
+				if _, err := n.Generate(); err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(100 * time.Microsecond)
+			}
+		})
+	})
+	t.Run("the wait for a former holder is no failure", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := lazy(t, &shop{floor: time.Now().Add(16 * time.Second)})
+			made := make(chan xSnowflake.SnowflakeID)
+			go func() { made <- n.MustGenerate() }()
+			synctest.Wait()
+			if err := n.CheckHealth(t.Context()); !errors.Is(err, xSnowflake.ErrWaiting) {
+				t.Errorf("CheckHealth while ids wait = %v, want ErrWaiting", err)
+			}
+			<-made
+			if err := n.CheckHealth(t.Context()); err != nil {
+				t.Errorf("CheckHealth after the first id = %v", err)
+			}
+		})
+	})
 	t.Run("a failure is returned, makes the node unhealthy and passes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &shop{broken: true}

@@ -16,6 +16,10 @@ var ErrClosed = errors.New("xsnowflake: the node is closed")
 // than the node rides out a clock that went back.
 var ErrExhausted = errors.New("xsnowflake: too many callers wait for ids")
 
+// ErrWaiting is the error of CheckHealth while the first ids of a node wait because a former holder of its number
+// may have been forgotten (see Recorder). It passes by itself.
+var ErrWaiting = errors.New("xsnowflake: the first ids wait for the times that a former holder may have used")
+
 // ErrGene means that a gene does not fit the node's layout.
 var ErrGene = errors.New("xsnowflake: the gene is out of range")
 
@@ -50,6 +54,7 @@ type Node struct {
 	renewal *renewal // nil where the lease of the tenure needs none
 
 	attempts sync.WaitGroup // at the number of a node that leases on first use
+	waiting  atomic.Bool    // such an attempt has its number, and awaits its first time
 }
 
 // Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it is ignored.
@@ -238,7 +243,8 @@ func (n *Node) slot() int {
 	return 0
 }
 
-// CheckHealth reports why the node could not make an id now, without making one.
+// CheckHealth reports why the node could not make an id now, without making one. The error is ErrWaiting if
+// the node has its number, and only has to wait.
 func (n *Node) CheckHealth(ctx context.Context) error {
 	t := n.tenure.Load()
 	if t == nil {

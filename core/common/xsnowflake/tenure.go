@@ -138,6 +138,7 @@ func (n *Node) start(ctx context.Context, t *tenure) error {
 //
 // It does not wait for times so far ahead that only a wrong clock explains them; the clock then refuses to advance to them.
 func (n *Node) awaitStart(ctx context.Context, t *tenure) error {
+	defer n.waiting.Store(false)
 	span := t.lease.ValidUntil().Sub(n.clock.time())
 	behind := time.Duration(n.clock.maxBehind)
 	bound, most := min(behind, span/2), span+max(behind, markSlack)
@@ -146,6 +147,7 @@ func (n *Node) awaitStart(ctx context.Context, t *tenure) error {
 		if wait <= 0 || wait > most || time.Now().After(end) {
 			return nil
 		}
+		n.waiting.Store(true)
 		third := max(span/3, minPause)
 		if !pause(ctx, min(wait, third)) {
 			return context.Cause(ctx)

@@ -25,12 +25,13 @@ type Plugin struct {
 // Name implements gorm.Plugin.
 func (Plugin) Name() string { return "plinth:models" }
 
-// Initialize implements gorm.Plugin. The id is there before the hooks of the entity run.
+// Initialize implements gorm.Plugin. The id is there before the hooks of the entity run, and before the
+// transaction of the statement begins: an insert that waits for its node ID occupies no connection.
 func (p Plugin) Initialize(db *gorm.DB) error {
 	cb := db.Callback()
 	return errors.Join(
-		cb.Create().Before("gorm:before_create").Register("plinth:id", p.setIDs),
-		cb.Create().After("plinth:id").Before("gorm:before_create").Register("plinth:first_version", setFirstVersions),
+		cb.Create().Before("*").Register("plinth:id", p.setIDs),
+		cb.Create().Before("gorm:before_create").Register("plinth:first_version", setFirstVersions),
 		cb.Update().Before("gorm:update").After("gorm:save_before_associations").Register("plinth:version", beginVersion),
 		cb.Update().After("gorm:update").Before("gorm:save_after_associations").Register("plinth:version_check", checkVersion),
 	)

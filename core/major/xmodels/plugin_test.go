@@ -2,6 +2,7 @@ package xmodels_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -258,6 +259,24 @@ func (lostLeaser) Lease(context.Context, int, int) (xSnowflake.Lease, error) {
 	return nil, fmt.Errorf("%w: held by others", xSnowflake.ErrNoSlot)
 }
 
+// beginner counts transactions.
+type beginner struct {
+	gorm.ConnPool
+
+	begun int
+}
+
+func (b *beginner) BeginTx(context.Context, *sql.TxOptions) (gorm.ConnPool, error) {
+	b.begun++
+	return &ended{}, nil
+}
+
+// ended is a transaction of a dry run.
+type ended struct{ gorm.ConnPool }
+
+func (*ended) Commit() error   { return nil }
+func (*ended) Rollback() error { return nil }
+
 func TestPlugin_Node(t *testing.T) {
 	newNode := func(opts ...xSnowflake.Option) *xSnowflake.Node {
 		n, err := xSnowflake.NewNode(opts...)
@@ -297,6 +316,23 @@ func TestPlugin_Node(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an insert waits for a number before its transaction", func(t *testing.T) {
+		lost := newNode(xSnowflake.WithLeaser(lostLeaser{}), xSnowflake.WithLeaseOnFirstUse())
+		pool := &beginner{}
+		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, ConnPool: pool})
+		if err == nil {
+			err = db.Use(xModels.Plugin{Node: func() *xSnowflake.Node { return lost }})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Create(&user{}).Error; !errors.Is(err, xSnowflake.ErrNoSlot) || pool.begun != 0 {
+			t.Errorf("error = %v after %d transactions, want ErrNoSlot and none", err, pool.begun)
+		}
+		if err := db.Create(&user{BaseEntity: xModels.BaseEntity{ID: 7}}).Error; err != nil || pool.begun != 1 {
+			t.Errorf("error = %v after %d transactions of an insert with an id, want one", err, pool.begun)
+		}
+	})
 	t.Run("a number that is lost or not to be had is SERVICE_UNAVAILABLE", func(t *testing.T) {
 		lost := newNode(xSnowflake.WithLeaser(lostLeaser{}), xSnowflake.WithLeaseOnFirstUse())
 		err := database(lost).Create(&user{}).Error

@@ -12,6 +12,7 @@ import (
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	xHook "github.com/plinthgo/plinth/core/major/xhook"
 	xLease "github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
@@ -28,10 +29,15 @@ func snowflakePhase(p *xOption.Plan) {
 		Check: func(context.Context) error { return checkSnowflake(p) },
 		Start: func(ctx context.Context) (any, error) { return startSnowflake(ctx, p.Snowflake) },
 		Health: func(ctx context.Context, value any) error {
-			if err := idNode(value).CheckHealth(ctx); err != nil {
+			err := idNode(value).CheckHealth(ctx)
+			switch {
+			case errors.Is(err, xSnowflake.ErrWaiting):
+				return xHook.Degraded("waiting") // as long as the ids of every replica do
+			case err != nil:
 				return xError.Wrap(xError.ServiceUnavailable, "", err) // as for who asks it for an id
+			default:
+				return nil
 			}
-			return nil
 		},
 		Describe: func(value any) string { return describeNode(idNode(value)) },
 	})(p)
