@@ -50,6 +50,7 @@ var programs = map[string]func(){
 	"signal in the start hook":       signalInTheStartHook,
 	"blocked logger":                 blockedLogger,
 	"stubborn start":                 stubbornStart,
+	"registered":                     registered,
 	"ignored hangup":                 func() { signal.Ignore(syscall.SIGHUP); serve() },
 	"slow start": func() {
 		serveNodes([]xRegNode.RegNodeList{{Key: "closes", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}, {

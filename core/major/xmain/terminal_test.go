@@ -17,12 +17,18 @@ import (
 // atTerminal starts a program at a terminal of its own, and returns its keyboard.
 func atTerminal(t *testing.T, name string, env ...string) (p *process, keyboard io.Writer) {
 	t.Helper()
+	return runAtTerminal(t, "exec "+os.Args[0], name, env...)
+}
+
+// runAtTerminal runs a command of the shell, which starts a program, at a terminal.
+func runAtTerminal(t *testing.T, command, name string, env ...string) (p *process, keyboard io.Writer) {
+	t.Helper()
 	script, err := exec.LookPath("script")
 	if err != nil {
 		t.Skip("script of util-linux is not installed, which makes a pseudo terminal")
 	}
 	path, _ := xEnv.GetEnv("PATH")
-	p = &process{t: t, cmd: exec.CommandContext(t.Context(), script, "-q", "-e", "-c", "exec "+os.Args[0], "/dev/null"), lines: make(chan string, 1000)}
+	p = &process{t: t, cmd: exec.CommandContext(t.Context(), script, "-q", "-e", "-c", command, "/dev/null"), lines: make(chan string, 1000)}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append([]string{
 		programKey.String() + "=" + name, "PATH=" + path, "HOME=" + p.cmd.Dir, "TMPDIR=" + p.cmd.Dir, "SHELL=/bin/sh",
@@ -63,9 +69,9 @@ func (p *process) shows(text string) {
 }
 
 func TestRunner_atTerminal(t *testing.T) {
-	press := func(t *testing.T, env ...string) time.Duration {
+	press := func(t *testing.T, command string, env ...string) time.Duration {
 		t.Helper()
-		p, keyboard := atTerminal(t, "serve", env...)
+		p, keyboard := runAtTerminal(t, command, "serve", env...)
 		p.shows("ready")
 		if _, err := keyboard.Write([]byte{3}); err != nil { // Ctrl-C
 			t.Fatal(err)
@@ -79,12 +85,17 @@ func TestRunner_atTerminal(t *testing.T) {
 		return took
 	}
 	t.Run("Ctrl-C does not wait for the drain delay", func(t *testing.T) {
-		if took := press(t); took > 4*time.Second {
+		if took := press(t, "exec "+os.Args[0]); took > 4*time.Second {
+			t.Errorf("the stop took %s, want much less than the drain delay of 5s", took)
+		}
+	})
+	t.Run("nor if standard output is a pipe", func(t *testing.T) {
+		if took := press(t, "trap : INT; "+os.Args[0]+" | (trap '' INT; exec cat)"); took > 4*time.Second {
 			t.Errorf("the stop took %s, want much less than the drain delay of 5s", took)
 		}
 	})
 	t.Run("a drain delay that is set holds", func(t *testing.T) {
-		if took := press(t, "PLINTH_DRAIN_DELAY=700ms"); took < 600*time.Millisecond {
+		if took := press(t, "exec "+os.Args[0], "PLINTH_DRAIN_DELAY=700ms"); took < 600*time.Millisecond {
 			t.Errorf("the stop took %s, want the drain delay of 700ms", took)
 		}
 	})

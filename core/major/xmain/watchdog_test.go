@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -58,6 +59,16 @@ func stubbornStart() {
 		select {}
 	}}})
 	xMain.Runner(reg, nil, nil)
+}
+
+// registered stops for longer than the shutdown timeout, without a Runner.
+func registered() {
+	reg := xReg.Register(context.Background(), nil)
+	xLog.Info(reg.Init.Ctx, "registered")
+	<-reg.Done()
+	time.Sleep(3 * time.Second) //nolint:forbidigo // longer than the watchdog of the start would wait
+	xLog.Info(context.Background(), "finished")
+	_ = reg.Close(context.Background())
 }
 
 // deaf starts a program and reads its output until it is ready, and no further.
@@ -175,6 +186,35 @@ func TestRegister_nodeThatIgnoresItsContext(t *testing.T) {
 			t.Errorf("exit code = %d after %s, want 143 at once", code, took)
 		}
 	})
+}
+
+func TestRegister_programWithoutRunner(t *testing.T) {
+	p := play(t, "registered", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
+	p.line("registered")
+	p.signal(syscall.SIGTERM)
+	if code, _ := p.exit(); code != 0 {
+		t.Errorf("exit code = %d, want 0", code)
+	}
+	p.order("stop requested", "finished")
+}
+
+func TestRunner_closedStandardOutput(t *testing.T) {
+	p, pipe := prepareProgram(t, "serve")
+	var url string
+	for scan := bufio.NewScanner(pipe); url == "" && scan.Scan(); {
+		var line map[string]any
+		if json.Unmarshal(scan.Bytes(), &line) == nil && line["msg"] == "ready" {
+			url, _ = line["address"].(string)
+		}
+	}
+	if err := pipe.(io.Closer).Close(); err != nil {
+		t.Fatal(err)
+	}
+	flood(t, url)
+	p.signal(syscall.SIGTERM)
+	if code := p.ended(patience); code != 0 {
+		t.Errorf("exit code = %d, want 0", code)
+	}
 }
 
 func TestRunner_hangup(t *testing.T) {

@@ -111,6 +111,7 @@ func begin(
 		err = context.Cause(ctx)
 	}
 	if err == nil {
+		w.succeed()
 		return r, nil
 	}
 	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)

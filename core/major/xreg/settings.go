@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,9 +68,12 @@ func (s Settings) checkDrainDelay() error {
 		xEnv.DrainDelay, xEnv.ShutdownTimeout, s.DrainDelay, s.ShutdownTimeout, most)
 }
 
-// atTerminal reports whether standard output is a terminal: then a developer waits for the stop, and no load balancer.
+// atTerminal reports whether standard output or standard error is a terminal: then a developer waits for the stop, and no
+// load balancer. Either may be redirected to a file.
 var atTerminal = func() bool {
-	return isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd())
+	return slices.ContainsFunc([]*os.File{os.Stdout, os.Stderr}, func(f *os.File) bool {
+		return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
+	})
 }
 
 // settings resolves the plan against the environment, which has been checked.

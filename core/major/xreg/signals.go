@@ -28,7 +28,11 @@ type Signals struct {
 }
 
 // Notify catches signals, for a Runner whose application New has made.
+//
+// From then on a write to a standard output or standard error that nobody reads any more is an error of that
+// write, and no SIGPIPE that ends the process in the middle of its requests.
 func Notify() *Signals {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c := make(chan os.Signal, 2)
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -42,12 +46,13 @@ func Notify() *Signals {
 func (s *Signals) Stop() { s.stop() }
 
 // watch looks after signals as long as nobody else does: the first ends a context, the second the process. The process also
-// ends if the start goes on for longer than the shutdown timeout after the first.
+// ends if Register goes on for longer than the shutdown timeout after the first.
 type watch struct {
 	signals *Signals
 	wish    context.CancelCauseFunc
 	timeout atomic.Int64           // the shutdown timeout
 	step    atomic.Pointer[string] // the name of the step that is being started
+	started atomic.Bool            // Register has succeeded
 	taken   chan struct{}          // closed when somebody else looks after them
 	ended   chan struct{}          // closed when the watch is over
 	take    sync.Once
@@ -71,6 +76,9 @@ func (w *watch) run(ctx context.Context) {
 		case <-w.taken:
 			return // what the channel still holds is for the taker
 		case <-overtime:
+			if w.started.Load() {
+				continue // a program without a Runner bounds its own stop
+			}
 			watchdog.Log(func() { w.logOvertime(ctx) })
 			exit(1)
 			return
@@ -82,7 +90,11 @@ func (w *watch) run(ctx context.Context) {
 			}
 			w.signals.Interrupted = time.Now()
 			overtime = time.After(time.Duration(w.timeout.Load()) + watchdog.Grace)
-			watchdog.Log(func() { initLog.Notice(ctx, "start interrupted", slog.String("signal", s.String())) })
+			message := "start interrupted"
+			if w.started.Load() {
+				message = "stop requested"
+			}
+			watchdog.Log(func() { initLog.Notice(ctx, message, slog.String("signal", s.String())) })
 			w.wish(fmt.Errorf("interrupted by signal: %s", s))
 		}
 	}
@@ -108,6 +120,13 @@ func (w *watch) settle(s Settings) {
 func (w *watch) enter(step string) {
 	if w != nil {
 		w.step.Store(&step)
+	}
+}
+
+// succeed tells the watch, which may be nil, that Register has succeeded.
+func (w *watch) succeed() {
+	if w != nil {
+		w.started.Store(true)
 	}
 }
 
