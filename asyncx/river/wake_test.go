@@ -69,7 +69,12 @@ func TestLongDelaysEndAfterTheDeathOfTheLeader(t *testing.T) {
 	first, firstCtx := replica(t, network.Config)
 	second, ctx := replica(t, c)
 	conn := admin(t, c)
-	workOn(t, first, firstCtx, time.Second)
+	leads := workOn(t, first, firstCtx, time.Second)
+	jobs, ids := newJobs(quickKind, 1)
+	jobs[0].MaxAttempts = 1
+	must(t, second.Insert(ctx, jobs))
+	within(t, leads, time.Minute, ids[0]) // it may lead before it has started, which fails without a network
+	await(t, second, ctx, ids[0], driver.Dead)
 	late := time.After(time.Minute)
 	for ask[int](t, conn, "SELECT count(*) FROM river_leader") == 0 {
 		select {
@@ -80,7 +85,7 @@ func TestLongDelaysEndAfterTheDeathOfTheLeader(t *testing.T) {
 	}
 	began := workOn(t, second, ctx, time.Second)
 	must(t, network.Stop())
-	jobs, ids := newJobs(quickKind, 1)
+	jobs, ids = newJobs(quickKind, 1)
 	jobs[0].Delay = 6 * time.Second
 	must(t, second.Insert(ctx, jobs))
 	stored := time.Now()

@@ -63,19 +63,19 @@ func TestClusterReplacesAKilledMaster(t *testing.T) {
 	m := openServers(t, s.URL)
 	victim := master(t, s)
 	all := shards(t, direct(t, s, victim))
-	hit := beginWrites(m, 4, spread(of(all, victim.Address, true)))
-	other := beginWrites(m, 4, spread(of(all, victim.Address, false)))
+	hit := beginWrites(m, 4, deadline, spread(of(all, victim.Address, true)))
+	other := beginWrites(m, 4, deadline, spread(of(all, victim.Address, false)))
 	pass(time.Second)
 	if err := s.Kill(victim.Name); err != nil {
 		t.Fatal(err)
 	}
 	killed := time.Now()
-	back := hit.everybody(killed, 30*time.Second) && other.everybody(killed, 30*time.Second)
+	back := hit.everybody(killed, failover) && other.everybody(killed, failover)
 	pass(500 * time.Millisecond)
 	hit.end()
 	other.end()
 	if !back {
-		t.Fatalf("30 s after the end of a master there is no other: %v", hit.problem)
+		t.Fatalf("%s after the end of a master there is no other: %v", failover, hit.problem)
 	}
 	for _, w := range []struct {
 		name string
@@ -96,11 +96,11 @@ func TestSlotsMoveUnderLoadWithoutALoss(t *testing.T) {
 	moved := of(all, masters[0].Address, true)
 	hashes := xCache.HashCacheOf[string, string, int, struct{}](m)
 	name := spread(moved)
-	w := beginWrites(m, 4, name)
-	calls := beginLoad(2, func(ctx context.Context, worker, i int) error {
+	w := beginWrites(m, 4, patience, name)
+	calls := beginLoad(2, patience, func(ctx context.Context, worker, i int) error {
 		return hashes.Set(ctx, moved[i%len(moved)].tag+"hash", strconv.Itoa(worker), &i, xCache.WithTTL(time.Minute))
 	})
-	reads := beginLoad(2, func(ctx context.Context, worker, i int) error { return w.reread(ctx, name(worker, i/2)) })
+	reads := beginLoad(2, patience, func(ctx context.Context, worker, i int) error { return w.reread(ctx, name(worker, i/2)) })
 	pass(500 * time.Millisecond)
 	began := time.Now()
 	for _, sh := range moved {

@@ -122,15 +122,18 @@ func TestLeaseHasOneHolderAcrossAFailover(t *testing.T) {
 				t.Fatal(err)
 			}
 			killed := time.Now()
-			l := beginLoad(1, mixed(m))
-			back := l.everybody(killed, 20*time.Second)
+			l := beginLoad(1, deadline, mixed(m))
+			back := l.everybody(killed, failover)
 			l.end()
 			keep.Store(false)
+			for end := time.Now().Add(failover); back && h.count() == before && time.Now().Before(end); {
+				pass(10 * time.Millisecond)
+			}
 			pass(tc.ttl/4 + time.Second)
 			stop()
 			all.Wait()
 			if !back {
-				t.Fatalf("20 s after the end of the master there is no other: %v", l.problem)
+				t.Fatalf("%s after the end of the master there is no other: %v", failover, l.problem)
 			}
 			for _, p := range slices.Compact(h.problems) {
 				t.Error(p)

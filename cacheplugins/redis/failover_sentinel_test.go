@@ -35,17 +35,17 @@ func direct(t *testing.T, s *cachetest.Servers, n cachetest.Node) *goredis.Clien
 func TestSentinelsReplaceAKilledMaster(t *testing.T) {
 	s := cachetest.StartServers(t, "redis-sentinel")
 	m := openServers(t, s.URL)
-	w := beginWrites(m, 4, plainName)
+	w := beginWrites(m, 4, deadline, plainName)
 	pass(time.Second)
 	if err := s.Kill(master(t, s).Name); err != nil {
 		t.Fatal(err)
 	}
 	killed := time.Now()
-	back := w.everybody(killed, 20*time.Second)
+	back := w.everybody(killed, failover)
 	pass(500 * time.Millisecond)
 	w.end()
 	if !back {
-		t.Fatalf("20 s after the end of the master there is no other: %v", w.problem)
+		t.Fatalf("%s after the end of the master there is no other: %v", failover, w.problem)
 	}
 	w.bounded(t)
 	lost := w.lost(t, m)
@@ -73,23 +73,23 @@ func TestSentinelsReplaceAHaltedMaster(t *testing.T) {
 			m := openServers(t, s.URL)
 			// An application that hears nothing of the sentinels goes on with the old master.
 			cut := openServers(t, (&url.URL{Scheme: "redis", User: url.UserPassword("", s.Password), Host: old.Address}).String())
-			w := beginWrites(m, 4, plainName)
+			w := beginWrites(m, 4, deadline, plainName)
 			pass(time.Second)
 			if err := s.Pause(old.Name); err != nil {
 				t.Fatal(err)
 			}
 			halted := time.Now()
-			back := w.everybody(halted, 20*time.Second)
+			back := w.everybody(halted, failover)
 			pass(500 * time.Millisecond)
 			if err := s.Continue(old.Name); err != nil {
 				t.Fatal(err)
 			}
-			stale := beginWrites(cut, 2, func(worker, i int) string { return "old:" + plainName(worker, i) })
+			stale := beginWrites(cut, 2, deadline, func(worker, i int) string { return "old:" + plainName(worker, i) })
 			pass(time.Second)
 			stale.end()
 			w.end()
 			if !back {
-				t.Fatalf("20 s after the halt of the master there is no other: %v", w.problem)
+				t.Fatalf("%s after the halt of the master there is no other: %v", failover, w.problem)
 			}
 			w.bounded(t)
 			lost := w.lost(t, m)

@@ -59,7 +59,7 @@ func mixed(m *xCache.Manager) func(ctx context.Context, worker, i int) error {
 func TestKilledServerUnderLoad(t *testing.T) {
 	s := cachetest.StartServers(t, "redis")
 	m := openServers(t, s.URL)
-	l := beginLoad(8, mixed(m))
+	l := beginLoad(8, deadline, mixed(m))
 	pass(time.Second)
 	if err := s.Kill(""); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestKilledServerUnderLoad(t *testing.T) {
 
 func TestHaltedServerUnderLoad(t *testing.T) {
 	s := cachetest.StartServers(t, "redis")
-	l := beginLoad(8, mixed(openServers(t, s.URL)))
+	l := beginLoad(8, deadline, mixed(openServers(t, s.URL)))
 	pass(500 * time.Millisecond)
 	err := s.Pause("")
 	pass(1500 * time.Millisecond)

@@ -242,15 +242,18 @@ func get(url string) ([]byte, error) {
 	return body, errors.Join(err, response.Body.Close())
 }
 
-// showAll asks for every page, and returns how many there are.
+// showAll asks for every page of the site's map, and returns how many there are.
 func (s *docsServer) showAll() (int, error) {
-	index, err := get(s.url + "/llms.txt")
+	siteMap, err := get(s.url + "/sitemap.xml")
 	if err != nil {
 		return 0, err
 	}
-	pages := regexp.MustCompile(`\]\((/docs/[^)]+)\)`).FindAllSubmatch(index, -1)
+	pages := regexp.MustCompile(`<loc>([^<]+)</loc>`).FindAllSubmatch(siteMap, -1)
+	if len(pages) == 0 {
+		return 0, fmt.Errorf("the site's map names no page: %.200s", siteMap)
+	}
 	for _, page := range pages {
-		if _, err := get(s.url + string(page[1])); err != nil {
+		if _, err := get(string(page[1])); err != nil {
 			return 0, err
 		}
 	}

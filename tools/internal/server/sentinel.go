@@ -40,7 +40,8 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 			"sentinel monitor " + masterName + " " + where + " 2",
 			"sentinel auth-pass " + masterName + " " + s.password,
 			"sentinel down-after-milliseconds " + masterName + " 1000",
-			"sentinel failover-timeout " + masterName + " 5000",
+			// A failover that takes longer is given up, and what its master has taken by then is lost in the next.
+			"sentinel failover-timeout " + masterName + " 15000",
 		}
 		s.password = own
 	})

@@ -146,7 +146,7 @@ type env struct {
 // newEnv opens a store for one check.
 func newEnv(t *testing.T, h Harness) *env {
 	t.Helper()
-	e := &env{h: h, unit: 150 * time.Millisecond}
+	e := &env{h: h, unit: 250 * time.Millisecond}
 	e.prefix = fmt.Sprintf("cachetest:%d:", rand.Uint64()) //nolint:gosec // a name, no secret
 	if h.FakeClock {
 		e.unit, e.clock = time.Minute, &clock{now: time.Now()}

@@ -27,8 +27,12 @@ type NodesHarness struct {
 	Each int
 }
 
-// shortLease is the least that SNOWFLAKE_LEASE_TTL accepts.
-const shortLease = 3 * time.Second
+const (
+	// shortLease is the least that SNOWFLAKE_LEASE_TTL accepts.
+	shortLease = 3 * time.Second
+	// longLease is for processes that keep all processors busy, and lose nothing by it.
+	longLease = 10 * time.Second
+)
 
 // Nodes proves, on real processes on this host that share nothing but the backend and have no number in their configuration,
 // that no two ids are equal. It takes about half a minute.
@@ -80,7 +84,7 @@ var proofs = []struct {
 func sixteen(t *testing.T, f *family) (backend string) {
 	var all []*process
 	for range 16 {
-		all = append(all, f.begin(t, role{TTL: 10 * time.Second}))
+		all = append(all, f.begin(t, role{TTL: longLease}))
 	}
 	taken := map[int]bool{}
 	for _, p := range all {
@@ -110,7 +114,7 @@ func sixteen(t *testing.T, f *family) (backend string) {
 // tooMany starts more processes than a datacenter has numbers.
 func tooMany(t *testing.T, f *family) {
 	datacenter := 7
-	r := role{TTL: shortLease, Datacenter: &datacenter, Wait: true}
+	r := role{TTL: longLease, Datacenter: &datacenter, Wait: true}
 	var all []*process
 	for range 8 {
 		all = append(all, f.begin(t, r))
@@ -119,7 +123,7 @@ func tooMany(t *testing.T, f *family) {
 		p.ready(t)
 		p.order(t, "run", "running")
 	}
-	r.Wait = false
+	r.Wait, r.TTL = false, shortLease
 	err := f.begin(t, r).born()
 	if err == nil || !strings.Contains(err.Error(), "every node number is taken: all 8 are held in") {
 		t.Errorf("the ninth process of eight says %v, want that every number is taken", err)
