@@ -19,6 +19,9 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 		if e.Number == unknownError && strings.Contains(e.Message, "max_allowed_packet") {
 			return driver.TooLong // of a parameter alone
 		}
+		if e.Number == userLimit && strings.Contains(e.Message, "'max_user_connections'") {
+			return driver.TooManyConnections
+		}
 		return kinds[e.Number]
 	}
 	for _, l := range libraryKinds {
@@ -34,6 +37,7 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 
 const (
 	unknownError = 1105 // of many kinds, told apart by the text
+	userLimit    = 1226 // of several resources of a user, which the text quotes in every language
 
 	// badYear is what the library says of a time that has no place in a DATETIME, before the year.
 	badYear = "year is not in the range [1, 9999]"
@@ -112,7 +116,6 @@ var kinds = map[uint16]driver.ErrorKind{
 	1969: driver.Canceled, // MariaDB: max_statement_time
 	3024: driver.Canceled, // MySQL: max_execution_time
 
-	1040: driver.Connection, // too many
 	1042: driver.Connection,
 	1043: driver.Connection,
 	1047: driver.Connection, // Galera: the node is not ready
@@ -126,13 +129,15 @@ var kinds = map[uint16]driver.ErrorKind{
 	1159: driver.Connection,
 	1160: driver.Connection,
 	1161: driver.Connection,
-	1203: driver.Connection, // too many of the user
-	1226: driver.Connection,
+	1226: driver.Connection, // such as the queries of an hour
 	1927: driver.Connection, // MariaDB: killed
 	2006: driver.Connection,
 	2013: driver.Connection,
 	3032: driver.Connection, // offline mode
 	3169: driver.Connection, // MySQL: killed
+
+	1040: driver.TooManyConnections,
+	1203: driver.TooManyConnections, // of the user
 
 	1044: driver.Authentication,
 	1045: driver.Authentication,
@@ -197,7 +202,8 @@ var kinds = map[uint16]driver.ErrorKind{
 // quiet are the kinds whose messages never quote a value.
 var quiet = map[driver.ErrorKind]bool{
 	driver.Deadlock: true, driver.LockTimeout: true, driver.Canceled: true, driver.Connection: true,
-	driver.Authentication: true, driver.UnknownDatabase: true, driver.ReadOnly: true, driver.Full: true,
+	driver.TooManyConnections: true, driver.Authentication: true, driver.UnknownDatabase: true,
+	driver.ReadOnly: true, driver.Full: true,
 }
 
 // named are the words behind which a message names a constraint or a column, in quotes. What it quotes of a value comes before.

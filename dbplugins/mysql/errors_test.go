@@ -51,7 +51,20 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 		{"lock timeout", 1205, "Lock wait timeout exceeded", driver.LockTimeout, "Error 1205: Lock wait timeout exceeded"},
 		{"no wait", 3572, "Statement aborted", driver.LockTimeout, "Error 3572: Statement aborted"},
 		{"interrupted", 1317, "Query execution was interrupted", driver.Canceled, "Error 1317: Query execution was interrupted"},
-		{"too many", 1040, "Too many connections", driver.Connection, "Error 1040: Too many connections"},
+		{"too many", 1040, "Too many connections", driver.TooManyConnections, "Error 1040: Too many connections"},
+		{"too many of the user", 1203, "User u already has more", driver.TooManyConnections, "Error 1203: User u already has more"},
+		{
+			"too many of an account", 1226, "User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
+			driver.TooManyConnections, "Error 1226: User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
+		},
+		{
+			"too many of an account, in German", 1226, "Benutzer 'u' hat die Ressourcenbeschränkung 'max_user_connections' überschritten",
+			driver.TooManyConnections, "Error 1226: Benutzer 'u' hat die Ressourcenbeschränkung 'max_user_connections' überschritten",
+		},
+		{
+			"too many in an hour", 1226, "User 'u' has exceeded the 'max_connections_per_hour' resource (current value: 2)",
+			driver.Connection, "Error 1226: User 'u' has exceeded the 'max_connections_per_hour' resource (current value: 2)",
+		},
 		{"killed", 1927, "Connection was killed", driver.Connection, "Error 1927: Connection was killed"},
 		{"wrong password", 1045, "Access denied for user 'u'", driver.Authentication, "Error 1045: Access denied for user 'u'"},
 		{"unknown database", 1049, "Unknown database 'x'", driver.UnknownDatabase, "Error 1049: Unknown database 'x'"},

@@ -39,3 +39,19 @@ func TestCheckHealth_saturatedPool(t *testing.T) {
 		t.Errorf("CheckHealth = %v, Saturated = %t; want nil and false", err, xDB.Saturated(db))
 	}
 }
+
+func TestCheckHealth_serverConnectionLimit(t *testing.T) {
+	owner, _, config := newDatabase(t)
+	do(t, owner, "ALTER USER "+quoted(config.User)+"@'%' WITH MAX_USER_CONNECTIONS 2")
+	db := open(t, logged(t, io.Discard), xDB.Options{Parts: config, MaxOpenConns: 2, MaxIdleConns: 2})
+	for range 2 {
+		tx := db.Begin()
+		if tx.Error != nil {
+			t.Fatal(tx.Error)
+		}
+		defer tx.Rollback()
+	}
+	if err := xDB.CheckHealth(t.Context(), db); err != nil || !xDB.Saturated(db) {
+		t.Errorf("CheckHealth = %v, Saturated = %t; want nil and true", err, xDB.Saturated(db))
+	}
+}

@@ -81,7 +81,7 @@ func (c *conn) explain(ctx context.Context, err error) error {
 	if ended != nil && gaveUp(kind) {
 		return ended
 	}
-	if kind == driver.Connection {
+	if kind == driver.Connection || kind == driver.TooManyConnections {
 		c.spent.Store(true)
 		return driver.Translate(kind, err, detail(err))
 	}
@@ -96,7 +96,7 @@ func (c *conn) explain(ctx context.Context, err error) error {
 // gaveUp reports whether an error of the kind can come of an interrupt.
 func gaveUp(kind driver.ErrorKind) bool {
 	switch kind {
-	case driver.Unknown, driver.Canceled, driver.Connection, driver.LockTimeout:
+	case driver.Unknown, driver.Canceled, driver.Connection, driver.TooManyConnections, driver.LockTimeout:
 		return true
 	default:
 		return false

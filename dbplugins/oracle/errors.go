@@ -94,15 +94,15 @@ var kinds = map[int]driver.ErrorKind{
 	1090:  driver.Connection,
 	1092:  driver.Connection,
 	1109:  driver.Connection, // not open yet
-	2391:  driver.Connection, // too many sessions of the user
 	2396:  driver.Connection, // idle for too long
 	2399:  driver.Connection, // connected for too long
 	3113:  driver.Connection,
 	3114:  driver.Connection,
 	3135:  driver.Connection,
-	18:    driver.Connection, // too many sessions
-	20:    driver.Connection,
 	28547: driver.Connection,
+	18:    driver.TooManyConnections, // sessions
+	20:    driver.TooManyConnections, // processes
+	2391:  driver.TooManyConnections, // sessions of the user
 	16000: driver.ReadOnly,
 	1456:  driver.ReadOnly,
 	1536:  driver.Full, // the user's quota

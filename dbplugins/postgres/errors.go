@@ -41,15 +41,16 @@ var kinds = map[string]driver.ErrorKind{
 	"26":    driver.Syntax,     // unknown prepared statement
 	"28":    driver.Authentication,
 	"3D":    driver.UnknownDatabase,
-	"3F":    driver.Syntax,         // unknown schema
-	"40":    driver.Deadlock,       // 40001 serialization failure, 40P01 deadlock
-	"42":    driver.Syntax,         // syntax error or access rule violation
-	"42501": driver.Authentication, // insufficient privilege
-	"44":    driver.Check,          // WITH CHECK OPTION of a view
-	"53":    driver.Connection,     // insufficient resources, such as 53300 (too many connections)
-	"53100": driver.Full,           // disk full
-	"54":    driver.Syntax,         // program limit exceeded, such as 54011 (too many columns)
-	"54000": driver.TooLong,        // such as a value too long for an index
+	"3F":    driver.Syntax,             // unknown schema
+	"40":    driver.Deadlock,           // 40001 serialization failure, 40P01 deadlock
+	"42":    driver.Syntax,             // syntax error or access rule violation
+	"42501": driver.Authentication,     // insufficient privilege
+	"44":    driver.Check,              // WITH CHECK OPTION of a view
+	"53":    driver.Connection,         // insufficient resources, such as 53200 (out of memory)
+	"53100": driver.Full,               // disk full
+	"53300": driver.TooManyConnections, // of the server, the database or the role
+	"54":    driver.Syntax,             // program limit exceeded, such as 54011 (too many columns)
+	"54000": driver.TooLong,            // such as a value too long for an index
 	"55P03": driver.LockTimeout,
 	"57014": driver.Canceled,
 	"57P01": driver.Connection,      // admin shutdown

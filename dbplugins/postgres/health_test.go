@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	xOption "github.com/plinthgo/plinth/core/major/xoption"
 	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	xReg "github.com/plinthgo/plinth/core/major/xreg"
@@ -37,13 +39,15 @@ func occupy(t *testing.T, db *gorm.DB, n int) (release func()) {
 	}
 }
 
-func TestCheckHealth_saturatedPool(t *testing.T) {
-	const connections = 2
-	_, config := find(t)
-	outage := dbtest.CutOff(t, config)
+// poolSize is the limit of the pool of a service under test.
+const poolSize = 2
+
+// serve starts a service with a database whose pool has poolSize connections.
+func serve(t *testing.T, config driver.Config) (*xReg.Reg, *gorm.DB) {
+	t.Helper()
 	reg, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), xOption.WithSnowflake(xSnowflake.WithNodeID(1)), xOption.WithHealth(),
-		xOption.WithDatabase(xOptDatabase.WithDriver(postgres.Name, ""), xOptDatabase.WithParts(outage.Config),
-			xOptDatabase.WithMaxOpenConns(connections), xOptDatabase.WithMaxIdleConns(connections)))
+		xOption.WithDatabase(xOptDatabase.WithDriver(postgres.Name, ""), xOptDatabase.WithParts(config),
+			xOptDatabase.WithMaxOpenConns(poolSize), xOptDatabase.WithMaxIdleConns(poolSize)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,29 +55,61 @@ func TestCheckHealth_saturatedPool(t *testing.T) {
 	if err := reg.Life().Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	db := xDB.MustGetDB(reg.Init.Ctx)
-	readyz := func(what string, status int, want string) {
-		t.Helper()
-		began := time.Now()
-		w := httptest.NewRecorder()
-		reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody))
-		if w.Code != status || !strings.Contains(w.Body.String(), want) {
-			t.Errorf("%s: /readyz = %d %s, want %d with %s", what, w.Code, w.Body, status, want)
-		}
-		t.Logf("%s: /readyz = %d after %s", what, w.Code, time.Since(began))
-	}
+	return reg, xDB.MustGetDB(reg.Init.Ctx)
+}
 
-	readyz("idle pool", http.StatusOK, `"name":"database","ok":true,"latency_us"`)
-	release := occupy(t, db, connections)
-	readyz("saturated pool", http.StatusOK, `"name":"database","ok":true,"state":"saturated"`)
+// wantReadyz fails the test unless /readyz responds with the status and a body that contains want.
+func wantReadyz(t *testing.T, reg *xReg.Reg, what string, status int, want string) {
+	t.Helper()
+	began := time.Now()
+	w := httptest.NewRecorder()
+	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody))
+	if w.Code != status || !strings.Contains(w.Body.String(), want) {
+		t.Errorf("%s: /readyz = %d %s, want %d with %s", what, w.Code, w.Body, status, want)
+	}
+	t.Logf("%s: /readyz = %d after %s", what, w.Code, time.Since(began))
+}
+
+const (
+	isReady     = `"name":"database","ok":true,"latency_us"`
+	isSaturated = `"name":"database","ok":true,"state":"saturated"`
+	isDown      = `"name":"database","ok":false`
+)
+
+func TestCheckHealth_saturatedPool(t *testing.T) {
+	_, config := find(t)
+	outage := dbtest.CutOff(t, config)
+	reg, db := serve(t, outage.Config)
+	wantReadyz(t, reg, "idle pool", http.StatusOK, isReady)
+	release := occupy(t, db, poolSize)
+	wantReadyz(t, reg, "saturated pool", http.StatusOK, isSaturated)
 	if err := outage.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	readyz("saturated pool, dead server", http.StatusServiceUnavailable, `"name":"database","ok":false`)
+	wantReadyz(t, reg, "saturated pool, dead server", http.StatusServiceUnavailable, isDown)
 	release()
-	readyz("dead server", http.StatusServiceUnavailable, `"name":"database","ok":false`)
+	wantReadyz(t, reg, "dead server", http.StatusServiceUnavailable, isDown)
 	if err := outage.Start(); err != nil {
 		t.Fatal(err)
 	}
-	readyz("server that is back", http.StatusOK, `"name":"database","ok":true,"latency_us"`)
+	wantReadyz(t, reg, "server that is back", http.StatusOK, isReady)
+}
+
+func TestCheckHealth_serverConnectionLimit(t *testing.T) {
+	server, _ := find(t)
+	config := newDatabase(t, server, "", "")
+	do(t, admin(t, server.DSN), fmt.Sprintf("ALTER ROLE %s CONNECTION LIMIT %d", quote(config.User), poolSize))
+	outage := dbtest.CutOff(t, config)
+	reg, db := serve(t, outage.Config)
+	wantReadyz(t, reg, "idle pool", http.StatusOK, isReady)
+	release := occupy(t, db, poolSize)
+	wantReadyz(t, reg, "saturated pool", http.StatusOK, isSaturated)
+	release()
+	wantReadyz(t, reg, "pool that was saturated", http.StatusOK, isReady)
+	release = occupy(t, db, poolSize)
+	if err := outage.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	wantReadyz(t, reg, "saturated pool, dead server", http.StatusServiceUnavailable, isDown)
+	release()
 }

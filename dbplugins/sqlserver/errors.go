@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	conflict = 547 // of a foreign key or a check
+	conflict      = 547   // of a foreign key or a check
+	databaseLimit = 10928 // of Azure SQL Database: of the requests, sessions or logins of a database
 
 	// fatal is the severity from which on the server ends the session.
 	fatal = 20
@@ -25,6 +26,8 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 		switch kind := kinds[e.Number]; {
 		case e.Number == conflict:
 			return conflictKind(e.Message)
+		case e.Number == databaseLimit && connectionLimit.MatchString(e.Message):
+			return driver.TooManyConnections
 		case kind != driver.Unknown:
 			return kind
 		case e.Class >= fatal:
@@ -62,6 +65,10 @@ func conflictKind(message string) driver.ErrorKind {
 	return driver.ForeignKey
 }
 
+// connectionLimit finds the resource of a databaseLimit, which is the first number of the message
+// ("Resource ID: 2. The session limit …"): 1 is requests, 2 is sessions, 3 is logins.
+var connectionLimit = regexp.MustCompile(`^\D*[23]\b`)
+
 // names find the constraint, index or column in a message, which stands before any value. In other languages than English
 // they find nothing.
 var names = map[int32]*regexp.Regexp{
@@ -83,7 +90,8 @@ func detail(err error) string {
 	for i, e := range list {
 		parts[i] = "error " + strconv.Itoa(int(e.Number))
 		switch kinds[e.Number] {
-		case driver.Authentication, driver.UnknownDatabase, driver.ReadOnly, driver.Connection, driver.Full:
+		case driver.Authentication, driver.UnknownDatabase, driver.ReadOnly, driver.Connection, driver.TooManyConnections,
+			driver.Full:
 			parts[i] += ": " + e.Message
 		default:
 			if find := names[e.Number]; find != nil {

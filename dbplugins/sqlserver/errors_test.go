@@ -130,6 +130,11 @@ var refusals = []struct {
 		want:  "connection failed: error 10928: Resource ID: 1. The request limit for the database is 90 and has been reached.",
 	},
 	{
+		name: "session limit", code: xError.ServiceUnavailable,
+		reply: tdsdouble.Fail(10928, "Resource ID: 2. The session limit for the database is 300 and has been reached."),
+		want:  "too many connections: error 10928: Resource ID: 2. The session limit for the database is 300 and has been reached.",
+	},
+	{
 		name: "several", code: xError.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
 		reply: tdsdouble.Reply{Errors: []tdsdouble.Error{
 			{Number: 2627, Message: "Violation of UNIQUE KEY constraint 'u'. Cannot insert duplicate key in object 'dbo.a'. The duplicate key value is (" + value + ")."},
@@ -166,6 +171,7 @@ func TestEachRefusalHasItsCodeAndNoValue(t *testing.T) {
 
 func TestKindsOfErrors(t *testing.T) {
 	number := func(n int32) error { return mssql.Error{Number: n} }
+	limit := func(message string) error { return mssql.Error{Number: 10928, Message: message} }
 	for _, tc := range []struct {
 		name string
 		err  error
@@ -186,6 +192,11 @@ func TestKindsOfErrors(t *testing.T) {
 		{name: "unknown database", err: number(911), want: driver.UnknownDatabase},
 		{name: "failover", err: number(40197), want: driver.Connection},
 		{name: "shutdown", err: number(6005), want: driver.Connection},
+		{name: "connection limit", err: number(17809), want: driver.TooManyConnections},
+		{name: "request limit", err: limit("Resource ID: 1. The request limit for the database is 30"), want: driver.Connection},
+		{name: "session limit", err: limit("Resource ID: 2. The session limit for the database is 300"), want: driver.TooManyConnections},
+		{name: "login limit", err: limit("Resource ID: 3. The login limit for the database is 30"), want: driver.TooManyConnections},
+		{name: "limit of another resource", err: limit("Resource ID: 20. The limit is 2"), want: driver.Connection},
 		{name: "text to time", err: number(241), want: driver.Malformed},
 		{name: "time out of range", err: number(242), want: driver.OutOfRange},
 		{name: "tinyint", err: number(220), want: driver.OutOfRange},

@@ -37,6 +37,8 @@ var kinds = map[int32]driver.ErrorKind{
 	42108: driver.Connection, 42109: driver.Connection, 49918: driver.Connection, 49919: driver.Connection,
 	49920: driver.Connection,
 
+	17809: driver.TooManyConnections, // 'user connections' of sp_configure
+
 	// A replica of an availability group that cannot be read now.
 	976: driver.Connection, 978: driver.Connection, 979: driver.Connection, 982: driver.Connection, 983: driver.Connection,
 	4221: driver.Connection,

@@ -17,22 +17,23 @@ func init() { xError.RegisterMapper(Code) }
 
 // codes is the one place that says which code stands for which kind of error.
 var codes = map[driver.ErrorKind]*xError.ErrorCode{
-	driver.Unique:          xError.UniqueConstraint,
-	driver.ForeignKey:      xError.ForeignKeyError,
-	driver.Check:           xError.IntegrityError,
-	driver.NotNull:         xError.DataIncomplete,
-	driver.TooLong:         xError.DataTooLarge,
-	driver.OutOfRange:      xError.DataOutOfRange,
-	driver.Malformed:       xError.DataInvalid,
-	driver.Deadlock:        xError.ConcurrencyError,
-	driver.LockTimeout:     xError.LockConflict,
-	driver.Canceled:        xError.GatewayTimeout, // the server's own limit: the error of an ended context comes first
-	driver.Connection:      xError.ServiceUnavailable,
-	driver.Authentication:  xError.ServiceUnavailable,
-	driver.UnknownDatabase: xError.ServiceUnavailable,
-	driver.ReadOnly:        xError.ServiceUnavailable,
-	driver.Syntax:          xError.DatabaseError,
-	driver.Full:            xError.StorageError,
+	driver.Unique:             xError.UniqueConstraint,
+	driver.ForeignKey:         xError.ForeignKeyError,
+	driver.Check:              xError.IntegrityError,
+	driver.NotNull:            xError.DataIncomplete,
+	driver.TooLong:            xError.DataTooLarge,
+	driver.OutOfRange:         xError.DataOutOfRange,
+	driver.Malformed:          xError.DataInvalid,
+	driver.Deadlock:           xError.ConcurrencyError,
+	driver.LockTimeout:        xError.LockConflict,
+	driver.Canceled:           xError.GatewayTimeout, // the server's own limit: the error of an ended context comes first
+	driver.Connection:         xError.ServiceUnavailable,
+	driver.TooManyConnections: xError.ServiceUnavailable,
+	driver.Authentication:     xError.ServiceUnavailable,
+	driver.UnknownDatabase:    xError.ServiceUnavailable,
+	driver.ReadOnly:           xError.ServiceUnavailable,
+	driver.Syntax:             xError.DatabaseError,
+	driver.Full:               xError.StorageError,
 }
 
 // foreign are the errors of gorm and database/sql that have a code, in the order in which they are tried.

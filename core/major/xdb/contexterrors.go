@@ -47,7 +47,7 @@ func (contextErrors) after(db *gorm.DB) {
 		return
 	}
 	switch driver.KindOf(db.Error) {
-	case driver.Unknown, driver.Canceled, driver.Connection, driver.LockTimeout:
+	case driver.Unknown, driver.Canceled, driver.Connection, driver.TooManyConnections, driver.LockTimeout:
 		if !errors.Is(db.Error, gorm.ErrRecordNotFound) {
 			db.Error = &contextError{ended: ended, cause: db.Error}
 		}

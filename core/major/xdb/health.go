@@ -2,21 +2,35 @@ package xdb
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // CheckHealth asks the server for an answer. It asks on a connection of its own if the pool has none
 // left, so that a pool whose connections are all at work is not taken for a server that is down. (A
-// database that was opened with a dialector of the application's own has only the pool.) A replica
-// that is down does not make it fail: the server answers the reads.
+// database that was opened with a dialector of the application's own has only the pool.) A server that
+// refuses another connection because its limit is reached has responded, and serves those of the pool
+// that are at work: then CheckHealth returns nil too. A replica that is down does not make it fail: the
+// server answers the reads.
 func CheckHealth(ctx context.Context, db *gorm.DB) error {
 	t := originOf(db).target
 	if t.driver == nil {
 		return ping(ctx, db)
 	}
+	err := t.check(ctx, db)
+	if err != nil && stats(db).InUse > 0 && t.kindOf(err) == driver.TooManyConnections {
+		return nil
+	}
+	return err
+}
+
+// check asks on a connection of the pool if it has one left, else on one of its own.
+func (t *target) check(ctx context.Context, db *gorm.DB) error {
 	if !Saturated(db) {
 		err := pingSoon(ctx, db)
 		if err == nil || !Saturated(db) {
@@ -29,12 +43,17 @@ func CheckHealth(ctx context.Context, db *gorm.DB) error {
 // Saturated reports whether all connections that the pool may have are in use, so that statements wait
 // for one. A pool without a limit never is.
 func Saturated(db *gorm.DB) bool {
+	s := stats(db)
+	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
+}
+
+// stats returns those of the pool.
+func stats(db *gorm.DB) sql.DBStats {
 	pool, err := db.DB()
 	if err != nil {
-		return false
+		return sql.DBStats{}
 	}
-	stats := pool.Stats()
-	return stats.MaxOpenConnections > 0 && stats.InUse >= stats.MaxOpenConnections
+	return pool.Stats()
 }
 
 // pingSoon pings in half of the time that ctx has, which leaves the rest to a connection of its own.

@@ -199,7 +199,7 @@ func (t *target) kindOf(err error) driver.ErrorKind {
 // transient reports whether waiting can mend err.
 func transient(err error, kind driver.ErrorKind) bool {
 	if kind != driver.Unknown {
-		return kind == driver.Connection || kind == driver.LockTimeout
+		return kind == driver.Connection || kind == driver.TooManyConnections || kind == driver.LockTimeout
 	}
 	var network net.Error
 	var file *fs.PathError // of a certificate, say; its number is a net.Error too

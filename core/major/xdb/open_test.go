@@ -82,6 +82,7 @@ func TestOpenGivesUp(t *testing.T) {
 		{name: "a file that is missing", fake: &fake{connect: fail(&fs.PathError{Op: "open", Path: "ca.pem", Err: syscall.ENOENT})}, attempts: 1, want: "ca.pem"},
 		{name: "an unknown error", fake: &fake{connect: fail(errors.New("what is this"))}, attempts: 1, want: "what is this"},
 		{name: "a kind that passes", fake: &fake{connect: fail(errors.New("starting up")), kind: ofKind(driver.Connection)}, timeout: time.Second, most: time.Second, want: "starting up"},
+		{name: "a server at its connection limit", fake: &fake{connect: fail(errors.New("53300")), kind: ofKind(driver.TooManyConnections)}, timeout: time.Second, most: time.Second, want: "gave up at attempt"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

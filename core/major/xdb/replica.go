@@ -148,7 +148,7 @@ func (r *replica) close() error {
 // lost reports whether err means that a server cannot be used at all, rather than that it has refused a statement.
 func lost(err error, kind driver.ErrorKind) bool {
 	switch kind {
-	case driver.Connection, driver.Authentication, driver.UnknownDatabase:
+	case driver.Connection, driver.TooManyConnections, driver.Authentication, driver.UnknownDatabase:
 		return true
 	case driver.Unknown:
 		return errors.Is(err, sqldriver.ErrBadConn) || transient(err, kind)

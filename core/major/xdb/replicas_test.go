@@ -269,6 +269,24 @@ func TestAnErrorOfAStatementLeavesTheReplicaInUse(t *testing.T) {
 	}
 }
 
+func TestReplica_connectionLimit(t *testing.T) {
+	c := &cluster{}
+	db := openCluster(t.Context(), t, c, nil)
+	full := driver.Translate(driver.TooManyConnections, errors.New("53300"), "")
+	c.at(firstDSN).refuse.Store(&full)
+	c.at(secondDSN).refuse.Store(&full)
+	primary, replicas := c.answered(func() {
+		for range 4 {
+			if err := db.Find(&[]article{}).Error; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if primary != 4 || replicas != 2 { // each replica is tried once and then left out
+		t.Errorf("reads = %d at the primary and %d at replicas, want 4 and 2", primary, replicas)
+	}
+}
+
 func TestNoLineHoldsTheDSNOfAReplica(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, log := logged(t)

@@ -156,6 +156,7 @@ func TestCodes(t *testing.T) {
 		{name: "interrupted by the server", err: of(driver.Canceled), want: xError.GatewayTimeout},
 		{name: "interrupted by the caller", err: errors.Join(context.Canceled, of(driver.Canceled)), want: xError.Canceled},
 		{name: "connection", err: of(driver.Connection), want: xError.ServiceUnavailable},
+		{name: "too many connections", err: of(driver.TooManyConnections), want: xError.ServiceUnavailable},
 		{name: "syntax", err: of(driver.Syntax), want: xError.DatabaseError},
 		{name: "full", err: of(driver.Full), want: xError.StorageError},
 		{name: "no record", err: fmt.Errorf("x: %w", gorm.ErrRecordNotFound), want: xError.RecordNotFound},
@@ -289,6 +290,7 @@ func TestStatementFailsWithTheErrorOfItsContext(t *testing.T) {
 		{name: "an error without a kind", kind: driver.Unknown, want: context.Canceled},
 		{name: "an interrupted statement", kind: driver.Canceled, want: context.Canceled},
 		{name: "a broken connection", kind: driver.Connection, want: context.Canceled},
+		{name: "a connection limit", kind: driver.TooManyConnections, want: context.Canceled},
 		{name: "an answer of the database", kind: driver.Unique, want: gorm.ErrDuplicatedKey},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -38,6 +38,9 @@ const (
 	Canceled
 	// Connection is a server that cannot be reached, or that broke off. Waiting may mend it.
 	Connection
+	// TooManyConnections is a server that refuses a new connection because a limit of open connections is
+	// reached: of the server, the database or the user. The server is up; waiting may help.
+	TooManyConnections
 	// Authentication is a wrong user or password, or a user who may not do that.
 	Authentication
 	// UnknownDatabase is a database that the server does not have, or a file that cannot be opened.
@@ -57,23 +60,24 @@ var kinds = [kindCount]struct {
 	text     string
 	sentinel error
 }{
-	Unknown:         {"database error", nil},
-	Unique:          {"unique constraint violated", gorm.ErrDuplicatedKey},
-	ForeignKey:      {"foreign key constraint violated", gorm.ErrForeignKeyViolated},
-	Check:           {"check constraint violated", gorm.ErrCheckConstraintViolated},
-	NotNull:         {"not-null constraint violated", nil},
-	TooLong:         {"value too long", nil},
-	OutOfRange:      {"value out of range", nil},
-	Malformed:       {"value not valid for its column", nil},
-	Deadlock:        {"transaction given up: deadlock or serialization failure", nil},
-	LockTimeout:     {"lock not granted in time", nil},
-	Canceled:        {"statement interrupted", nil},
-	Connection:      {"connection failed", nil},
-	Authentication:  {"access refused", nil},
-	UnknownDatabase: {"database cannot be opened", nil},
-	ReadOnly:        {"database is read-only", nil},
-	Syntax:          {"statement not understood", nil},
-	Full:            {"no space left in the database", nil},
+	Unknown:            {"database error", nil},
+	Unique:             {"unique constraint violated", gorm.ErrDuplicatedKey},
+	ForeignKey:         {"foreign key constraint violated", gorm.ErrForeignKeyViolated},
+	Check:              {"check constraint violated", gorm.ErrCheckConstraintViolated},
+	NotNull:            {"not-null constraint violated", nil},
+	TooLong:            {"value too long", nil},
+	OutOfRange:         {"value out of range", nil},
+	Malformed:          {"value not valid for its column", nil},
+	Deadlock:           {"transaction given up: deadlock or serialization failure", nil},
+	LockTimeout:        {"lock not granted in time", nil},
+	Canceled:           {"statement interrupted", nil},
+	Connection:         {"connection failed", nil},
+	TooManyConnections: {"too many connections", nil},
+	Authentication:     {"access refused", nil},
+	UnknownDatabase:    {"database cannot be opened", nil},
+	ReadOnly:           {"database is read-only", nil},
+	Syntax:             {"statement not understood", nil},
+	Full:               {"no space left in the database", nil},
 }
 
 // String returns what the kind means.

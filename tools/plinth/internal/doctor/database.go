@@ -124,6 +124,9 @@ func sqliteFile(o xDB.Options) (xDB.Options, *Finding) {
 
 // mendDatabase says what to do about a connection that failed.
 func mendDatabase(o xDB.Options, err error) string {
+	if driver.KindOf(err) == driver.TooManyConnections {
+		return "close other connections, or raise the limit of the server, the database or the user"
+	}
 	if o.DSN != "" && o.Driver != sqlite.Name {
 		return "correct " + xEnv.DatabaseDsn.String() + orStart(err)
 	}
