@@ -18,6 +18,7 @@
 //	a body that is empty, not UTF-8 or not one JSON value           400  -32700
 //	a batch of more than 16 messages, or of two with the same id    400  -32600
 //	an id that is a fraction, or a number above 2^53-1              400  -32600
+//	a value that is no message of JSON-RPC 2.0                      400  -32600, without an id for a response
 //
 // What the SDK refuses with plain text gets the same form: -32600 in general, -32022 with data.supported for a version of the
 // protocol that is unknown, -32603 for a status of 500 and above. An unknown method is -32601, in the older versions of the

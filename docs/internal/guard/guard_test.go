@@ -175,7 +175,22 @@ func TestEachRefusalIsAJSONRPCError(t *testing.T) {
 		{name: "method of a number", call: call{body: `{"jsonrpc":"2.0","id":3,"method":4}`}, want: answer{Status: 400, Code: -32600, ID: "3"}},
 		{name: "call without params", call: call{body: `{"jsonrpc":"2.0","id":3,"method":"tools/call"}`}, want: answer{Status: 400, Code: -32600, ID: "3"}},
 		{name: "an id and no method", call: call{body: `{"jsonrpc":"2.0","id":3}`}, want: answer{Status: 400, Code: -32600, ID: "3"}},
+		{name: "method of null", call: call{body: `{"jsonrpc":"2.0","id":3,"method":null}`}, want: answer{Status: 400, Code: -32600, ID: "3"}},
+		{name: "notification of null", call: call{body: `{"jsonrpc":"2.0","method":null}`}, want: answer{Status: 400, Code: -32600}},
+		// The empty text is a String, so that this is a request (JSON-RPC 2.0, section 4) of a method that does not exist.
+		{name: "empty method", call: call{body: `{"jsonrpc":"2.0","id":3,"method":""}`}, want: answer{Status: 200, Code: -32601, ID: "3"}},
+		{name: "empty method, id of a fraction", call: call{body: `{"jsonrpc":"2.0","id":1.5,"method":""}`}, want: answer{Status: 400, Code: -32600}},
+		{name: "empty notification", call: call{body: `{"jsonrpc":"2.0","method":""}`}, want: answer{Status: 202}},
 		{name: "a response", call: call{body: `{"jsonrpc":"2.0","id":3,"result":{}}`}, want: answer{Status: 202}},
+		{name: "an error", call: call{body: `{"jsonrpc":"2.0","id":3,"error":{"code":0,"message":""}}`}, want: answer{Status: 202}},
+		{
+			name: "a result and an error", want: answer{Status: 400, Code: -32600},
+			call: call{body: `{"jsonrpc":"2.0","id":3,"result":{},"error":{"code":-1,"message":"x"}}`},
+		},
+		{name: "an empty error", call: call{body: `{"jsonrpc":"2.0","id":3,"error":{}}`}, want: answer{Status: 400, Code: -32600}},
+		{name: "an error of null", call: call{body: `{"jsonrpc":"2.0","id":3,"error":null}`}, want: answer{Status: 400, Code: -32600}},
+		{name: "an error without a message", call: call{body: `{"jsonrpc":"2.0","id":3,"error":{"code":1}}`}, want: answer{Status: 400, Code: -32600}},
+		{name: "a code of null", call: call{body: `{"jsonrpc":"2.0","id":3,"error":{"code":null,"message":"x"}}`}, want: answer{Status: 400, Code: -32600}},
 		{name: "session of another server", call: call{body: listTools, header: map[string]string{"Mcp-Session-Id": "x"}}, want: answer{Status: 200, ID: "7"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

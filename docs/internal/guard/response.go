@@ -130,7 +130,7 @@ func (w *response) finish() {
 		no.Error.Data = mcp.UnsupportedProtocolVersionData{
 			Supported: mcp.SupportedProtocolVersions(), Requested: w.header.Get("MCP-Protocol-Version"),
 		}
-	case strings.HasPrefix(text, unknownMethod) && m.Method != "" && len(m.ID) == 0:
+	case strings.HasPrefix(text, unknownMethod) && m.IsNotification():
 		for _, name := range []string{"Content-Type", "X-Content-Type-Options"} {
 			w.Header().Del(name)
 		}

@@ -52,6 +52,8 @@ type Body struct {
 type Message struct {
 	ID     json.RawMessage
 	Method string
+
+	members map[string]json.RawMessage
 }
 
 // Read returns the messages of a text. The answer is not nil where the text must not go any further; it has the id of the message
@@ -71,13 +73,13 @@ func Read(text []byte) (Body, *Answer) {
 	for _, text := range texts {
 		m := parse(text)
 		key, isCall := m.Call()
-		decoded, err := jsonrpc.DecodeMessage(text)
+		_, err := jsonrpc.DecodeMessage(text)
 		switch {
 		case isCall && !m.keepsID():
 			return refuse(jsonrpc.CodeInvalidRequest, "the id must be a string, or an integer between -(2^53-1) and 2^53-1")
-		case err != nil || isEmpty(decoded):
+		case err != nil || m.malformed():
 			_, no := refuse(jsonrpc.CodeInvalidRequest, "the value is no message of JSON-RPC 2.0")
-			if !batch {
+			if !batch && !m.isAnswer() {
 				no.ID = m.Answerable()
 			}
 			return Body{}, no
@@ -90,11 +92,35 @@ func Read(text []byte) (Body, *Answer) {
 	return b, nil
 }
 
-// isEmpty reports whether the SDK has decoded a response that has neither a result nor an error: a
-// message with an id and without a method, which it would ignore.
-func isEmpty(m jsonrpc.Message) bool {
-	r, ok := m.(*jsonrpc.Response)
-	return ok && r.Result == nil && r.Error == nil
+// malformed reports whether the message breaks a rule of JSON-RPC 2.0 that the SDK does not enforce: a method
+// is a string (section 4), and an answer has either a result or an error (section 5).
+func (m Message) malformed() bool {
+	if method, ok := m.members["method"]; ok {
+		return method[0] != '"'
+	}
+	_, succeeded := m.members["result"]
+	fault, failed := m.members["error"]
+	return succeeded == failed || failed && !isError(fault)
+}
+
+// isAnswer reports whether the message has a result or an error, and no method. Its id is one of the server's.
+func (m Message) isAnswer() bool {
+	_, succeeded := m.members["result"]
+	_, failed := m.members["error"]
+	return (succeeded || failed) && !m.isRequest()
+}
+
+// isError reports whether the value is an error of JSON-RPC 2.0 (section 5.1).
+func isError(value json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	var code *int64
+	var message *string
+	err := errors.Join(
+		json.Unmarshal(value, &members),
+		json.Unmarshal(members["code"], &code),
+		json.Unmarshal(members["message"], &message),
+	)
+	return err == nil && code != nil && message != nil
 }
 
 func refuse(code int, text string) (Body, *Answer) {
@@ -122,10 +148,10 @@ func split(text []byte) (messages []json.RawMessage, batch bool, err error) {
 
 // parse reads the names of members in their very case, as the SDK does. What is no object has none.
 func parse(text json.RawMessage) Message {
-	var members map[string]json.RawMessage
-	_ = json.Unmarshal(text, &members)
-	m := Message{ID: members["id"]}
-	_ = json.Unmarshal(members["method"], &m.Method)
+	var m Message
+	_ = json.Unmarshal(text, &m.members)
+	m.ID = m.members["id"]
+	_ = json.Unmarshal(m.members["method"], &m.Method)
 	return m
 }
 
@@ -149,7 +175,16 @@ func (m Message) Answerable() json.RawMessage {
 // Call reports whether the message is a request that is answered, and returns its key.
 func (m Message) Call() (key string, ok bool) {
 	key, ok = Key(m.Answerable())
-	return key, ok && m.Method != ""
+	return key, ok && m.isRequest()
+}
+
+// IsNotification reports whether the message is a request without an id.
+func (m Message) IsNotification() bool { return m.isRequest() && len(m.ID) == 0 }
+
+// isRequest reports whether the message has a method, which may be the empty text.
+func (m Message) isRequest() bool {
+	_, ok := m.members["method"]
+	return ok
 }
 
 // Key is the same text for ids that are the same however they are written.

@@ -41,6 +41,14 @@ func TestReadRefusesWhatWouldComeBackChanged(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1.5,"ID":7,"method":"ping"}`, jsonrpc.CodeInvalidRequest},
 		{`{"jsonrpc":"1.0","id":1,"method":"ping"}`, jsonrpc.CodeInvalidRequest},
 		{`{"jsonrpc":"2.0","id":1,"error":5}`, jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x","data":[]}}`, 0},
+		{`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`, jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":null}}`, jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":1,"error":{"Code":1,"Message":"x"}}`, jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":"x"}}`, jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":1,"method":null}`, jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":1,"method":""}`, 0},
+		{`{"jsonrpc":"2.0","id":1.5,"method":""}`, jsonrpc.CodeInvalidRequest},
 		{"5", jsonrpc.CodeInvalidRequest},
 		{"[]", jsonrpc.CodeInvalidRequest},
 		{"[5]", jsonrpc.CodeInvalidRequest},
@@ -82,6 +90,9 @@ func TestARefusalHasTheIDOfItsMessage(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:   "",
 		`[{"jsonrpc":"1.0","id":"x","method":"ping"}]`: "",
 		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:    "",
+		`{"jsonrpc":"2.0","id":1,"method":null}`:       "1",
+		`{"jsonrpc":"2.0","id":1}`:                     "1",
+		`{"jsonrpc":"2.0","id":1,"error":{}}`:          "",
 	} {
 		if _, no := rpc.Read([]byte(text)); no == nil || string(no.ID) != want {
 			t.Errorf("%s is refused with %+v, want the id %q", text, no, want)
