@@ -122,38 +122,81 @@ func requirements(modules []workspace.Module) []string {
 
 // retracted returns an error that names the versions that are retracted.
 func (c checker) retracted(ctx context.Context, versions []string) error {
-	empty, err := os.MkdirTemp("", "plinth-deps-") // outside a module each version is looked up as it is
+	latest := latestOf(versions)
+	list, err := lookUp(ctx, append(slices.Clone(versions), latest...))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(empty) }()
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-m", "-e", "-retracted", "-json"}, versions...)...)
-	cmd.Dir, cmd.Env = empty, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
-	var problem bytes.Buffer
-	cmd.Stderr = &problem
-	list, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("go list: %w\n%s", err, problem.Bytes())
+	if got, want := len(list), len(versions)+len(latest); got != want {
+		return fmt.Errorf("go list has listed %d modules, want %d", got, want)
+	}
+	// The latest version contains the retractions. If the go command cannot find it, it reports none for a
+	// version in the module cache.
+	unknown := map[string]string{}
+	for _, m := range list[len(versions):] {
+		if m.Error != nil {
+			unknown[m.Path] = m.Error.Err
+		}
 	}
 	var problems []error
-	for decoder := json.NewDecoder(bytes.NewReader(list)); decoder.More(); {
-		var m struct {
-			Path, Version string
-			Retracted     []string
-			Error         *struct{ Err string }
-		}
-		if err := decoder.Decode(&m); err != nil {
-			return err
+	for _, m := range list[:len(versions)] {
+		problem := unknown[m.Path]
+		if m.Error != nil {
+			problem = m.Error.Err
 		}
 		switch {
-		case m.Error != nil:
-			problems = append(problems, c.unchecked("retractions of "+m.Path+"@"+m.Version, errors.New(m.Error.Err)))
+		case problem != "":
+			problems = append(problems, c.unchecked("retractions of "+m.Path+"@"+m.Version, errors.New(problem)))
 		case m.Retracted != nil:
 			problems = append(problems, fmt.Errorf("%s@%s is retracted (%s): require another version, then run make tidy",
 				m.Path, m.Version, strings.Join(m.Retracted, "; ")))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// latestOf returns path@latest for each module of the versions.
+func latestOf(versions []string) []string {
+	var latest []string
+	for _, v := range versions {
+		path, _, _ := strings.Cut(v, "@")
+		latest = append(latest, path+"@latest")
+	}
+	slices.Sort(latest)
+	return slices.Compact(latest)
+}
+
+// module is what the go command reports of a module.
+type module struct {
+	Path, Version string
+	Retracted     []string
+	Error         *struct{ Err string }
+}
+
+// lookUp returns the modules that the queries, which are path@version, select, in their order.
+func lookUp(ctx context.Context, queries []string) ([]module, error) {
+	empty, err := os.MkdirTemp("", "plinth-deps-") // outside a module each version is looked up as it is
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(empty) }()
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-m", "-e", "-retracted", "-json"}, queries...)...)
+	cmd.Dir, cmd.Env = empty, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	var problem bytes.Buffer
+	cmd.Stderr = &problem
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w\n%s", err, problem.Bytes())
+	}
+	var list []module
+	for decoder := json.NewDecoder(bytes.NewReader(text)); decoder.More(); {
+		var m module
+		if err := decoder.Decode(&m); err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, nil
 }
 
 // vulnerable returns an error if the packages in dir reach a vulnerability that the database contains.

@@ -105,6 +105,45 @@ func TestRetracted(t *testing.T) {
 	}
 }
 
+// What the go command cannot look up, it takes for no retraction, if it has the version in its cache.
+func TestRetracted_offline(t *testing.T) {
+	const mod = "module example.com/lib\n"
+	files := map[string]string{
+		"example.com/lib/@v/list":        "v1.0.0\nv1.1.0\n",
+		"example.com/lib/@v/v1.0.0.info": `{"Version":"v1.0.0","Time":"2026-01-01T00:00:00Z"}`,
+		"example.com/lib/@v/v1.0.0.mod":  mod,
+		"example.com/lib/@v/v1.1.0.info": `{"Version":"v1.1.0","Time":"2026-02-01T00:00:00Z"}`,
+		"example.com/lib/@v/v1.1.0.mod":  mod + "\nretract v1.1.0\n",
+	}
+	versions := []string{"example.com/lib@v1.0.0"}
+	t.Setenv("GONOSUMDB", "*")
+	t.Setenv("GOMODCACHE", t.TempDir())
+	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(put(t, files)))
+	if err := (checker{out: os.Stderr, strict: true}).retracted(t.Context(), versions); err != nil {
+		t.Fatalf("with the proxy: %v; the latest version, which retracts itself, is not required", err)
+	}
+	for name, proxy := range map[string]string{
+		"no proxy":            "off",
+		"a proxy without it":  "file://" + filepath.ToSlash(t.TempDir()),
+		"an unreachable one":  "http://127.0.0.1:1",
+		"unreachable, or off": "http://127.0.0.1:1|off",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("GOPROXY", proxy)
+			var out bytes.Buffer
+			const what = "retractions of example.com/lib@v1.0.0: "
+			if err := (checker{out: &out}).retracted(t.Context(), versions); err != nil || strings.Count(out.String(), "*** NOT CHECKED: "+what) != 1 {
+				t.Errorf("retracted = %v, output = %s; want it not checked, once", err, out.String())
+			}
+			out.Reset()
+			err := checker{out: &out, strict: true}.retracted(t.Context(), versions)
+			if err == nil || !strings.Contains(err.Error(), what) || out.Len() > 0 {
+				t.Errorf("strict: retracted = %v, output = %s; want an error with %q", err, out.String(), what)
+			}
+		})
+	}
+}
+
 func TestVulnerable(t *testing.T) {
 	program := put(t, map[string]string{
 		"go.mod":  "module example.com/app\n\ngo 1.26.0\n",
