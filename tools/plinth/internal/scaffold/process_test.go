@@ -25,7 +25,7 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/pgtest"
 )
 
-// running is a built service that runs.
+// running is a command that runs a built service.
 type running struct {
 	t        *testing.T
 	cmd      *exec.Cmd
@@ -41,10 +41,19 @@ func (p *project) launch(env ...string) *running {
 	if err := os.WriteFile(filepath.Join(p.dir, ".env"), []byte(p.read(".env.example")), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
+	return p.start(nil, env, filepath.Join(p.dir, "service"))
+}
+
+// start runs a command that starts the service, and waits until the service is ready. A nil keyboard is no input.
+func (p *project) start(keyboard *os.File, env []string, name string, args ...string) *running {
+	p.t.Helper()
 	httpPort, rpcPort := freePort(p.t), freePort(p.t)
 	cmd := p.command(append(env,
 		"PLINTH_PORT="+httpPort, "GRPC_PORT="+rpcPort, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none",
-	), filepath.Join(p.dir, "service"))
+	), name, args...)
+	if keyboard != nil {
+		cmd.Stdin = keyboard
+	}
 	r := &running{
 		t: p.t, cmd: cmd, ended: make(chan struct{}), out: &bytes.Buffer{},
 		url: "http://127.0.0.1:" + httpPort, rpc: "127.0.0.1:" + rpcPort,
@@ -161,6 +170,12 @@ func (r *running) stop() int {
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		r.t.Fatal(err)
 	}
+	return r.exit()
+}
+
+// exit waits for the end of the command and returns its exit code.
+func (r *running) exit() int {
+	r.t.Helper()
 	select {
 	case <-r.ended:
 	case <-time.After(30 * time.Second):

@@ -1,0 +1,34 @@
+//go:build linux
+
+package scaffold_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
+)
+
+// TestMakefile_run presses Ctrl-C at a terminal, which sends the signal to every process in the foreground.
+func TestMakefile_run(t *testing.T) {
+	p := write(t, scaffold.Wanted{Module: module, Database: "none", Cache: "none"})
+	for _, program := range []string{"script", "make"} { // script of util-linux makes a pseudo terminal
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(program, "is not installed")
+		}
+	}
+	keys, keyboard, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = keys.Close(), keyboard.Close() }()
+	r := p.start(keys, []string{"SHELL=/bin/sh", "TERM=dumb"}, "script", "-q", "-e", "-c", "exec make run", "/dev/null")
+	if _, err := keyboard.Write([]byte{3}); err != nil { // Ctrl-C
+		t.Fatal(err)
+	}
+	if code := r.exit(); code != 0 || strings.Contains(r.out.String(), "Error") {
+		t.Errorf("exit code = %d, want 0 and no error of make:\n%s", code, r.out)
+	}
+}
