@@ -37,6 +37,8 @@ var strictErrors = []struct {
 	{"permission of the application", xError.New(xError.PermissionDenied, ""), 403, 40302, 403, 40302},
 	{"file of the application", xError.Wrap(xError.FileError, "", fs.ErrClosed), 500, 50004, 500, 50004},
 	{"body of the application", xError.New(xError.BodyError, ""), 400, 40007, 400, 40002},
+	{"missing parameter of the application", xError.New(xError.ParameterEmpty, ""), 400, 40003, 400, 40002},
+	{"parameter of the application", xError.New(xError.ParameterError, ""), 400, 40002, 400, 40002},
 }
 
 func TestJavaStrict(t *testing.T) {
@@ -55,6 +57,14 @@ func TestJavaStrict(t *testing.T) {
 		engine.GET("/query", func(c *gin.Context) {
 			var in struct {
 				Page int `form:"page"`
+			}
+			if xBind.Bind(c, &in).Query() != nil {
+				c.Status(http.StatusNoContent)
+			}
+		})
+		engine.GET("/required", func(c *gin.Context) {
+			var in struct {
+				Page int `binding:"required" form:"page"`
 			}
 			if xBind.Bind(c, &in).Query() != nil {
 				c.Status(http.StatusNoContent)
@@ -88,6 +98,7 @@ func TestJavaStrict(t *testing.T) {
 				{http.MethodPost, "/body", ``, 40008},
 				{http.MethodPost, "/body", `{"name":7}`, 40011},
 				{http.MethodGet, "/query?page=x", ``, 40006},
+				{http.MethodGet, "/required", ``, 40002},
 			} {
 				want := tc.code
 				if strict {
