@@ -166,3 +166,11 @@ func TestForStatus(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorCode_Message_unauthorizedIsNeutral(t *testing.T) {
+	for lang, want := range map[string]string{"en": "The request is not authenticated", "zh": "请求未通过身份认证"} {
+		if got := xError.Unauthorized.Message(lang); got != want {
+			t.Errorf("Message(%q) = %q, want %q: a client may be a machine that signs in nowhere", lang, got, want)
+		}
+	}
+}

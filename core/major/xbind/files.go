@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -15,54 +14,7 @@ import (
 	xValid "github.com/plinthgo/plinth/core/common/xvalid"
 )
 
-var (
-	fileType  = reflect.TypeFor[*multipart.FileHeader]()
-	filesType = reflect.TypeFor[[]*multipart.FileHeader]()
-)
-
-// fileField is a field that files of a form fill.
-type fileField struct {
-	name  string
-	index []int
-	many  bool
-}
-
-var knownFiles sync.Map // reflect.Type -> []fileField
-
-// filesOf returns the fields of a struct, and of the structs in it, that files fill.
-func filesOf(t reflect.Type) []fileField {
-	if list, ok := knownFiles.Load(t); ok {
-		return list.([]fileField) //nolint:forcetypeassert // nothing else is stored
-	}
-	var list []fileField
-	if t.Kind() == reflect.Struct {
-		for _, f := range reflect.VisibleFields(t) {
-			name, _, _ := strings.Cut(f.Tag.Get(formTag), ",")
-			if name == "-" || !f.IsExported() || f.Type != fileType && f.Type != filesType || throughPointer(t, f.Index) {
-				continue
-			}
-			if name == "" {
-				name = f.Name
-			}
-			list = append(list, fileField{name: name, index: f.Index, many: f.Type == filesType})
-		}
-	}
-	knownFiles.Store(t, list)
-	return list
-}
-
-// throughPointer reports whether the field at index belongs to an embedded pointer, which may be nil.
-func throughPointer(t reflect.Type, index []int) bool {
-	for _, i := range index[:len(index)-1] {
-		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
-			return true
-		}
-	}
-	return false
-}
-
-// fillFiles sets every field of files, also to nil: gin fills the fields of a file header from form
-// fields, with which a client could forge one.
+// fillFiles fills the files of dst from the uploads of a form.
 func fillFiles(ctx context.Context, s *Strictness, given map[string][]*multipart.FileHeader, fields []fileField, dst reflect.Value) *xError.Error {
 	for _, f := range fields {
 		files := given[f.name]
@@ -75,15 +27,7 @@ func fillFiles(ctx context.Context, s *Strictness, given map[string][]*multipart
 			}
 			file.Filename = FileName(file.Filename)
 		}
-		target := dst.FieldByIndex(f.index)
-		switch {
-		case f.many:
-			target.Set(reflect.ValueOf(files))
-		case len(files) == 0:
-			target.SetZero()
-		default:
-			target.Set(reflect.ValueOf(files[len(files)-1]))
-		}
+		f.set(dst, files)
 	}
 	return nil
 }

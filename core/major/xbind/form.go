@@ -124,7 +124,7 @@ func formError(ctx context.Context, err error) *xError.Error {
 
 // decodeForm fills dst from the fields and the files of a form.
 func decodeForm[T any](ctx context.Context, s *Strictness, form *multipart.Form, dst *T) *xError.Error {
-	files := filesOf(reflect.TypeFor[T]())
+	files := filesOf(reflect.TypeFor[T](), formTag).fields
 	if err := checkNames[T](ctx, s, form, files); err != nil {
 		return err
 	}

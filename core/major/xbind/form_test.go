@@ -7,6 +7,8 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -245,12 +247,21 @@ func FuzzForm(f *testing.F) {
 	f.Add(true, []byte("title=%zz;"))
 	f.Add(false, []byte(formOf(part{"title", "", "t"}, part{"cover", "../a", "x"})))
 	f.Add(false, []byte("--frontier\r\nContent-Disposition: form-data; name=\"\x00\"\r\n\r\n--frontier--"))
+	f.Add(true, []byte(forged+"&title=t"))
+	f.Add(true, []byte("Nested="+forgedJSON))
+	f.Add(true, []byte("values=x&Pages=y&value=z&pointed=p&File=f"))
+	f.Add(false, []byte(formOf(append(forgedParts(), part{"pointed", "../a", "x"}, part{"file", "b", "y"})...)))
+	f.Add(false, []byte(formOf(part{"values", "a", "x"}, part{"values", "b", ""}, part{"value", "c", "y"}, part{"pages", "d", "z"})))
 	f.Fuzz(func(t *testing.T, plain bool, body []byte) {
 		contentType := frontier
 		if plain {
 			contentType = urlencoded
 		}
 		c := request(string(body), "Content-Type", contentType)
+		if a := xBind.Bind(c, &album{}).Form(); a != nil {
+			wantUploads(t, a.files(), c.Request.MultipartForm)
+		}
+		c = request(string(body), "Content-Type", contentType)
 		u := xBind.Bind(c, &upload{}).Form()
 		if u == nil {
 			if e := reported(t, c); e.GetErrorCode().Status() >= http.StatusInternalServerError {
@@ -268,4 +279,23 @@ func FuzzForm(f *testing.F) {
 			}
 		}
 	})
+}
+
+// wantUploads fails if one of the files is no upload of the form, or has an unsafe name.
+func wantUploads(t *testing.T, files map[string]*multipart.FileHeader, form *multipart.Form) {
+	t.Helper()
+	for name, file := range files {
+		if xBind.FileName(file.Filename) != file.Filename {
+			t.Errorf("%s: name of a file = %q", name, file.Filename)
+		}
+		uploaded := false
+		if form != nil {
+			for _, list := range form.File {
+				uploaded = uploaded || slices.ContainsFunc(list, func(f *multipart.FileHeader) bool { return reflect.DeepEqual(f, file) })
+			}
+		}
+		if !uploaded {
+			t.Errorf("%s = %+v, which is no upload", name, file)
+		}
+	}
 }

@@ -67,11 +67,24 @@ func parameters[T any](c *gin.Context, from xValid.Source, dst *T, values source
 	return dst
 }
 
+// fillParameters fills dst from text with gin's mapping. Text fills no file: those that dst has remain.
 func fillParameters[T any](ctx context.Context, from xValid.Source, tag string, dst *T, values map[string][]string) *xError.Error {
-	if v := reflect.ValueOf(dst).Elem(); v.Kind() == reflect.Map && v.IsNil() {
+	files := filesOf(reflect.TypeFor[T](), tag)
+	if files.err != nil {
+		return xError.Wrap(xError.DeveloperError, "", files.err)
+	}
+	for _, name := range files.closed {
+		if _, given := values[name]; given {
+			return fieldError(ctx, from.Code(), name, "unknown", textUnknown)
+		}
+	}
+	v := reflect.ValueOf(dst).Elem()
+	if v.Kind() == reflect.Map && v.IsNil() {
 		v.Set(reflect.MakeMap(v.Type()))
 	}
+	taken := files.take(v)
 	err := binding.MapFormWithTag(dst, values, tag)
+	files.restore(v, taken)
 	if err == nil {
 		return nil
 	}
@@ -145,7 +158,7 @@ func appendParameters(list []parameter, t reflect.Type, tag string, above map[re
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
-		if name == "-" || !f.IsExported() && !f.Anonymous || oneOf(f.Type) == fileType.Elem() {
+		if name == "-" || !f.IsExported() && !f.Anonymous || oneOf(f.Type) == headerType {
 			continue
 		}
 		if name == "" {

@@ -47,8 +47,9 @@ func (b *Binder[T]) Data() *T {
 }
 
 // Form binds the form in the body by form tags: application/x-www-form-urlencoded, or
-// multipart/form-data with files, which fill fields of the types *multipart.FileHeader and
-// []*multipart.FileHeader. The names of the files are those of FileName. A body can be read once.
+// multipart/form-data with files, which fill fields of the types *multipart.FileHeader,
+// multipart.FileHeader and slices of either, also in nested structs. Text fills none of them; a T with files
+// in other types is a DeveloperError. The names of the files are those of FileName. A body can be read once.
 func (b *Binder[T]) Form() *T {
 	dst := orNew(b.dst)
 	if readForm(b.c, strictnessOf(b.c, b.opts), dst) && valid(b.c, xValid.Body, formTag, dst) {

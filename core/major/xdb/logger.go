@@ -12,11 +12,12 @@ import (
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// sqlLogger writes gorm's lines to xLog: a slow statement at WARN, one that is broken at ERROR, and every
-// other at DEBUG. All statements are written without parameters and literals.
+// sqlLogger writes gorm's lines to xLog: a slow statement at WARN, one that is broken at ERROR (WARN in a
+// request), and every other at DEBUG. All statements are written without parameters and literals.
 //
 // An error that the application can expect (no row, a violated constraint, a deadlock, the end of the
 // context) is the caller's to handle and no line of its own.
@@ -69,7 +70,7 @@ func (l *sqlLogger) Trace(ctx context.Context, begin time.Time, statement func()
 	level, msg := slog.LevelDebug, "statement"
 	switch {
 	case broken(err):
-		level, msg = slog.LevelError, "statement failed"
+		level, msg = failedLevel(ctx), "statement failed"
 	case l.slow > 0 && took >= l.slow:
 		level, msg = slog.LevelWarn, "slow statement"
 	}
@@ -84,6 +85,15 @@ func (l *sqlLogger) Trace(ctx context.Context, begin time.Time, statement func()
 		attrs = append(attrs, slog.String("error", outcome(err)))
 	}
 	l.log.Log(ctx, level, msg, attrs...)
+}
+
+// failedLevel is the level of a broken statement. A request that fails with its error has a line at ERROR of
+// its own, so this one, which has the statement, is a warning.
+func failedLevel(ctx context.Context) slog.Level {
+	if xCtx.RequestFrom(ctx) != nil {
+		return slog.LevelWarn
+	}
+	return slog.LevelError
 }
 
 // broken reports whether the statement itself is at fault, or nobody knows what is: only the log can say

@@ -1,12 +1,15 @@
 package xmain
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -89,10 +92,45 @@ func (c *timedConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// leaveHijacked makes the server hand over hijacked connections without a timeout: their writes are the
-// handler's.
+// ReadFrom implements io.ReaderFrom, so that a hijacked connection can use sendfile and splice. A response
+// cannot: the kernel would not report progress, with which the timeout begins anew.
+func (c *timedConn) ReadFrom(r io.Reader) (int64, error) {
+	if c.replaced() {
+		return io.Copy(c.Conn, r)
+	}
+	return io.Copy(writeOnly{c}, r)
+}
+
+// writeOnly hides the other methods of a connection from io.Copy.
+type writeOnly struct{ io.Writer }
+
+// NetConn returns the connection that was accepted, as the method of tls.Conn does. Its writes have no
+// timeout.
+func (c *timedConn) NetConn() net.Conn { return c.Conn }
+
+// SyscallConn implements syscall.Conn.
+func (c *timedConn) SyscallConn() (syscall.RawConn, error) {
+	if s, ok := c.Conn.(syscall.Conn); ok {
+		return s.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
+}
+
+// accepted returns the connection that was accepted.
+func accepted(c net.Conn) net.Conn {
+	if t, ok := c.(*timedConn); ok {
+		return t.Conn
+	}
+	return c
+}
+
+// leaveHijacked makes the server call ConnContext and ConnState with the connections that were accepted,
+// and hand over hijacked connections without a timeout: their writes are the handler's.
 func leaveHijacked(s *http.Server) {
-	connState := s.ConnState
+	connContext, connState := s.ConnContext, s.ConnState
+	if connContext != nil {
+		s.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return connContext(ctx, accepted(c)) }
+	}
 	s.ConnState = func(c net.Conn, state http.ConnState) {
 		if t, ok := c.(*timedConn); ok && state == http.StateHijacked {
 			t.mu.Lock()
@@ -100,7 +138,7 @@ func leaveHijacked(s *http.Server) {
 			t.mu.Unlock()
 		}
 		if connState != nil {
-			connState(c, state)
+			connState(accepted(c), state)
 		}
 	}
 }

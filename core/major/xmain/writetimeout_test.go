@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -184,3 +186,125 @@ func TestWithWriteTimeout(t *testing.T) {
 		})
 	}
 }
+
+// innerConn returns the connection that c wraps.
+func innerConn(c net.Conn) net.Conn {
+	if n, ok := c.(interface{ NetConn() net.Conn }); ok {
+		return n.NetConn()
+	}
+	return nil
+}
+
+// The write timeout is on, as it is by default.
+func TestRunContext_connections(t *testing.T) {
+	for _, network := range []string{"tcp", "unix"} {
+		t.Run(network, func(t *testing.T) {
+			l := listenOn(t, network)
+			var inContext, inState atomic.Value // the types of the connections
+			type hijacked struct {
+				typ     string
+				syscall bool
+				copied  error
+			}
+			got := make(chan hijacked, 1)
+			s := prepare(t, nil, xOption.WithListener(l), xOption.WithServer(func(h *http.Server) {
+				h.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+					inContext.Store(fmt.Sprintf("%T", c))
+					return ctx
+				}
+				h.ConnState = func(c net.Conn, _ http.ConnState) { inState.Store(fmt.Sprintf("%T", c)) }
+			}), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+				e.GET("/hijack", func(c *gin.Context) {
+					conn := hijack(c)
+					defer func() { _ = conn.Close() }()
+					_, system := conn.(syscall.Conn)
+					_, err := io.Copy(conn, strings.NewReader("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+					got <- hijacked{fmt.Sprintf("%T", innerConn(conn)), system, err}
+				})
+			}))
+			ready := make(chan struct{})
+			s.Life().OnReady("conn", func(context.Context) error { close(ready); return nil })
+			s.run()
+			wait(t, ready, "ready")
+			client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
+			}}}
+			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://x/hijack", http.NoBody)
+			resp, err := client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if string(body) != "ok" {
+				t.Errorf("body = %q, want ok", body)
+			}
+			want := map[string]string{"tcp": "*net.TCPConn", "unix": "*net.UnixConn"}[network]
+			if inContext.Load() != want || inState.Load() != want {
+				t.Errorf("ConnContext got %v and ConnState %v, want %s", inContext.Load(), inState.Load(), want)
+			}
+			if h := <-got; h != (hijacked{want, true, nil}) {
+				t.Errorf("hijacked = %+v, want %s inside and a syscall.Conn", h, want)
+			}
+			if err := s.stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func listenOn(t *testing.T, network string) net.Listener {
+	t.Helper()
+	address := "127.0.0.1:0"
+	if network == "unix" {
+		dir, err := os.MkdirTemp("", "xmain") //nolint:usetesting // the path of a socket has to be short
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		address = dir + "/s"
+	}
+	l, err := new(net.ListenConfig).Listen(t.Context(), network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// countingConn counts the uses of its fast path.
+type countingConn struct {
+	*stallingConn
+	reads int
+}
+
+func (c *countingConn) ReadFrom(r io.Reader) (int64, error) {
+	c.reads++
+	return io.Copy(io.Discard, r)
+}
+
+func TestWithWriteTimeout_ReadFrom(t *testing.T) {
+	for _, tt := range []struct {
+		name                 string
+		deadline             time.Time // of the handler
+		reads, deadlineCalls int
+	}{
+		{name: "the timeout begins anew with each write", reads: 0, deadlineCalls: 1},
+		{name: "a connection without the timeout has its fast path", deadline: time.Now().Add(time.Hour), reads: 1, deadlineCalls: 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			raw := &countingConn{stallingConn: &stallingConn{}}
+			conn := xMain.WithWriteTimeout(raw, time.Minute)
+			if !tt.deadline.IsZero() {
+				_ = conn.SetWriteDeadline(tt.deadline)
+			}
+			n, err := io.Copy(conn, io.LimitReader(neverEnding{}, 10))
+			if n != 10 || err != nil || raw.reads != tt.reads || len(raw.deadlines) != tt.deadlineCalls {
+				t.Errorf("Copy = %d, %v with %d fast paths and %d deadlines, want 10, %d and %d", n, err, raw.reads, len(raw.deadlines), tt.reads, tt.deadlineCalls)
+			}
+		})
+	}
+}
+
+type neverEnding struct{}
+
+func (neverEnding) Read(p []byte) (int, error) { return len(p), nil }

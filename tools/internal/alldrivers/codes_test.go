@@ -2,6 +2,7 @@ package alldrivers_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,12 +13,14 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
 
 	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xLog "github.com/plinthgo/plinth/core/common/xlog"
 	xDB "github.com/plinthgo/plinth/core/major/xdb"
 	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
 	_ "github.com/plinthgo/plinth/dbplugins/mysql"
@@ -128,6 +131,109 @@ func TestTruncatedBodiesAreTheClients(t *testing.T) {
 		err = errors.Join(json.NewDecoder(res.Body).Decode(&got), res.Body.Close(), conn.Close())
 		if err != nil || res.StatusCode != http.StatusBadRequest || got.Output != "BODY_ERROR" {
 			t.Errorf("%s: %d %s, %v; want 400 BODY_ERROR", name, res.StatusCode, got.Output, err)
+		}
+	}
+}
+
+// lines is where the log of a test goes.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func TestResetsInABodyAreTheClients(t *testing.T) {
+	gin.SetMode(gin.ReleaseMode)
+	out := &lines{}
+	log, err := xLog.New(xLog.Config{Writer: out, Format: xLog.FormatJSON})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading, codes := make(chan struct{}), make(chan *xError.ErrorCode)
+	var served sync.WaitGroup
+	engine := gin.New()
+	engine.Use(func(c *gin.Context) { served.Add(1); defer served.Done(); c.Next() }, xHelper.Serve(xHelper.Config{}))
+	fail := func(c *gin.Context, bind func() error) {
+		c.Request.Body = &firstRead{ReadCloser: c.Request.Body, done: reading}
+		err := bind()
+		_ = c.Error(err)
+		codes <- xError.From(err).GetErrorCode()
+	}
+	engine.POST("/file", func(c *gin.Context) { fail(c, func() error { return errOf(c.FormFile("file")) }) })
+	engine.POST("/json", func(c *gin.Context) { fail(c, func() error { return c.ShouldBindJSON(&struct{}{}) }) })
+	s := httptest.NewUnstartedServer(engine)
+	s.Config.BaseContext = func(net.Listener) context.Context { return xLog.NewContext(context.Background(), log) }
+	s.Start()
+	t.Cleanup(s.Close)
+	for path, begin := range map[string]string{
+		"/file": "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nhalf",
+		"/json": "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"a\":",
+	} {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\n"+begin); err != nil {
+			t.Fatal(err)
+		}
+		<-reading // else the reset discards what was sent
+		if err := errors.Join(conn.(*net.TCPConn).SetLinger(0), conn.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-codes; got != xError.Canceled {
+			t.Errorf("%s: %v, want %v", path, got, xError.Canceled)
+		}
+	}
+	served.Wait()
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	info, all := 0, 0
+	for line := range strings.Lines(out.String()) {
+		if all++; strings.Contains(line, `"level":"info"`) && strings.Contains(line, fmt.Sprintf(`"error_code":%d`, xError.Canceled.GetCode())) {
+			info++
+		}
+	}
+	if info != 2 || all != 2 {
+		t.Errorf("%d lines, %d of CANCELED at INFO, want 2 alone:\n%s", all, info, out)
+	}
+}
+
+// firstRead is a body that reports its first read.
+type firstRead struct {
+	io.ReadCloser
+	done chan<- struct{}
+	once sync.Once
+}
+
+func (r *firstRead) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	r.once.Do(func() { r.done <- struct{}{} })
+	return n, err
+}
+
+func TestDeadDatabasesAreUnavailable(t *testing.T) {
+	address := unreachable(t)
+	for name, dsn := range map[string]string{
+		"mysql":     "u:p@tcp(" + address + ")/d",
+		"oracle":    "oracle://u:p@" + address + "/d",
+		"postgres":  "postgres://u:p@" + address + "/d",
+		"sqlserver": "sqlserver://u:p@" + address + "?database=d",
+	} {
+		_, err := xDB.Open(t.Context(), xDB.Options{Driver: name, DSN: xLog.Secret(dsn), ConnectTimeout: -1})
+		if got := xError.From(err).GetErrorCode(); got != xError.ServiceUnavailable || got.Status() != http.StatusServiceUnavailable {
+			t.Errorf("%s: %v = %v, want %v", name, err, got, xError.ServiceUnavailable)
 		}
 	}
 }

@@ -1,0 +1,234 @@
+package xbind_test
+
+import (
+	"fmt"
+	"mime/multipart"
+	"strings"
+	"testing"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xBind "github.com/plinthgo/plinth/core/major/xbind"
+)
+
+// Document is a part of album that has files of its own.
+type Document struct {
+	Title string                `form:"title"`
+	File  *multipart.FileHeader `form:"file"`
+}
+
+type pages []*multipart.FileHeader
+
+type scan struct {
+	Scan *multipart.FileHeader `form:"scan"`
+}
+
+// album has files in every shape that a form can fill.
+type album struct {
+	*Document
+	scan
+	Nested  struct{ File *multipart.FileHeader }
+	Pointer *struct {
+		File   *multipart.FileHeader `form:"pointed"`
+		Hidden *multipart.FileHeader `form:"-"`
+	}
+	Value  multipart.FileHeader   `form:"value"`
+	Values []multipart.FileHeader `form:"values"`
+	Pages  pages                  `form:"pages"`
+	Kept   *multipart.FileHeader  `form:"-"`
+}
+
+// files returns the file headers in the album, by the names of their fields.
+func (a *album) files() map[string]*multipart.FileHeader {
+	all := map[string]*multipart.FileHeader{"Scan": a.Scan, "Nested.File": a.Nested.File, "Kept": a.Kept}
+	if a.Document != nil {
+		all["File"] = a.File
+	}
+	if a.Pointer != nil {
+		all["Pointer.File"], all["Pointer.Hidden"] = a.Pointer.File, a.Pointer.Hidden
+	}
+	if a.Value.Filename != "" || a.Value.Size != 0 || a.Value.Header != nil {
+		all["Value"] = &a.Value
+	}
+	for i := range a.Values {
+		all[fmt.Sprintf("Values[%d]", i)] = &a.Values[i]
+	}
+	for i, file := range a.Pages {
+		all[fmt.Sprintf("Pages[%d]", i)] = file
+	}
+	for name, file := range all {
+		if file == nil {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+const (
+	forged     = `Filename=../../etc/cron.d/x&Size=7&Header={"A":["b"]}`
+	forgedJSON = `{"File":{"Filename":"../x","Size":7},"Hidden":{"Filename":"../x"}}`
+)
+
+// forgedParts are the fields of forged in a multipart form.
+func forgedParts() []part {
+	return []part{{"Filename", "", "../../forged"}, {"Size", "", "7"}, {"Header", "", `{"A":["b"]}`}}
+}
+
+func TestBinder_Form_filesAreUploads(t *testing.T) {
+	for name, want := range map[string]string{
+		"file": "File", "scan": "Scan", "File": "Nested.File", "pointed": "Pointer.File", "value": "Value",
+		"values": "Values[0]", "pages": "Pages[0]",
+	} {
+		t.Run(name+" is filled by its upload", func(t *testing.T) {
+			c := request(formOf(append(forgedParts(), part{name, "../a.txt", "hello"})...), "Content-Type", frontier)
+			a := xBind.Bind(c, &album{}).Form()
+			if a == nil {
+				t.Fatal(c.Errors)
+			}
+			files := a.files()
+			if len(files) != 1 || files[want] == nil {
+				t.Fatalf("files = %v, want %s alone", files, want)
+			}
+			if got := describe(t, "", files[want]); got != "a.txt 5 hello" {
+				t.Errorf("file = %q, want the upload", got)
+			}
+		})
+	}
+	t.Run("several uploads fill a list of values", func(t *testing.T) {
+		c := request(formOf(part{"values", "a", "1"}, part{"values", "b", "22"}), "Content-Type", frontier)
+		a := xBind.Bind(c, &album{}).Form()
+		if a == nil || len(a.Values) != 2 || describe(t, "", &a.Values[1]) != "b 2 22" {
+			t.Errorf("form = %+v, %v; want two files", a, c.Errors)
+		}
+	})
+	t.Run("files of nested structs have limits", func(t *testing.T) {
+		c := request(formOf(part{"pointed", "a", "12345"}), "Content-Type", frontier)
+		if xBind.Bind(c, &album{}, xBind.WithMaxFileBytes(4)).Form() != nil || reported(t, c).GetErrorCode() != xError.FileSizeExceeded {
+			t.Errorf("errors = %v, want FILE_SIZE_EXCEEDED", c.Errors)
+		}
+	})
+	t.Run("text does not allocate a file", func(t *testing.T) {
+		for _, dst := range []*album{{}, newAlbum()} {
+			c := request(forged+"&title=t&file=x&values=x&values=y&value=x", "Content-Type", urlencoded)
+			a := xBind.Bind(c, dst).Form()
+			if a == nil {
+				t.Fatal(c.Errors)
+			}
+			a.Kept, dst.Pages = nil, nil
+			if files := a.files(); len(files) != 0 {
+				t.Errorf("files = %v, want none", files)
+			}
+		}
+	})
+	t.Run("a pointer to a struct", func(t *testing.T) {
+		c := request(forged, "Content-Type", urlencoded)
+		a := xBind.Bind(c, new(*album)).Form()
+		if a == nil || *a != nil && len((*a).files()) != 0 {
+			t.Errorf("form = %v, %v; want no file", a, c.Errors)
+		}
+	})
+}
+
+// newAlbum returns an album with a file in each pointer.
+func newAlbum() *album {
+	a := &album{Document: &Document{File: placeholder()}, Kept: placeholder(), Pages: pages{placeholder()}}
+	a.Scan, a.Nested.File, a.Value = placeholder(), placeholder(), *placeholder()
+	return a
+}
+
+func placeholder() *multipart.FileHeader { return &multipart.FileHeader{Filename: "placeholder"} }
+
+func TestBinder_filesAreNoText(t *testing.T) {
+	t.Run("JSON for a struct with files is refused", func(t *testing.T) {
+		for _, name := range []string{"Nested", "Pointer"} {
+			c := request(name+"="+forgedJSON, "Content-Type", urlencoded)
+			if a := xBind.Bind(c, &album{}).Form(); a != nil {
+				t.Errorf("%s: files = %v, want an error", name, a.files())
+			} else if e := reported(t, c); e.GetErrorCode() != xError.BodyError || failedFields(e) != name+":unknown" {
+				t.Errorf("%s: error = %v", name, e)
+			}
+		}
+	})
+	t.Run("defaults are not changed", func(t *testing.T) {
+		kept := placeholder()
+		for _, a := range []*album{
+			xBind.Bind(request(forged, "Content-Type", urlencoded), &album{Kept: kept}).Form(),
+			xBind.Bind(withQuery(forged), &album{Document: &Document{File: kept}}).Query(),
+		} {
+			files := a.files()
+			if len(files) != 1 || files["Kept"] != kept && files["File"] != kept || kept.Filename != "placeholder" || kept.Size != 0 {
+				t.Errorf("files = %v, want the default alone", files)
+			}
+		}
+		shared := placeholder()
+		if a := xBind.Bind(request(forged, "Content-Type", urlencoded), &album{scan: scan{shared}}).Form(); a.Scan != nil || shared.Filename != "placeholder" {
+			t.Errorf("scan = %v and default %v, want neither changed nor kept", a.Scan, shared)
+		}
+	})
+	t.Run("the query and the headers hold none", func(t *testing.T) {
+		a := xBind.Bind(withQuery(forged), &album{}).Query()
+		b := xBind.Bind(request("", "Filename", "../x", "Size", "7"), &album{}).Header()
+		c := xBind.Bind(withPath("Filename", "../x"), &album{}).URI()
+		if len(a.files())+len(b.files())+len(c.files()) != 0 {
+			t.Errorf("files = %v, %v, %v; want none", a.files(), b.files(), c.files())
+		}
+	})
+	t.Run("nor if the binding fails", func(t *testing.T) {
+		type counted struct {
+			album
+			Count int `form:"count"`
+		}
+		var dst counted
+		if xBind.Bind(request(forged+"&count=x", "Content-Type", urlencoded), &dst).Form() != nil || len(dst.files()) != 0 {
+			t.Errorf("files = %v, want none", dst.files())
+		}
+	})
+}
+
+// file is a type whose fields are those of a file header.
+type file multipart.FileHeader
+
+type tree struct {
+	Next *tree
+	File *multipart.FileHeader
+}
+
+type hidden struct{ File *multipart.FileHeader }
+
+type renamed = multipart.FileHeader
+
+// unfillable binds a form with a T, which has files that no form can fill.
+func unfillable[T any](t *testing.T, want string) {
+	t.Helper()
+	c := request(forged, "Content-Type", urlencoded)
+	if got := xBind.Bind(c, new(T)).Form(); got != nil {
+		t.Errorf("%T = %+v, want an error", got, got)
+		return
+	}
+	if e := reported(t, c); e.GetErrorCode() != xError.DeveloperError || !strings.Contains(e.Error(), want) {
+		t.Errorf("%T: error = %v, want DEVELOPER_ERROR with %q", new(T), e, want)
+	}
+}
+
+func TestBinder_Form_filesThatNoFormFills(t *testing.T) {
+	unfillable[multipart.FileHeader](t, "multipart.FileHeader")
+	unfillable[struct{ Docs []Document }](t, "Docs")
+	unfillable[struct {
+		In struct{ Docs map[string]Document }
+	}](t, "Docs")
+	unfillable[struct{ Pair [2]*multipart.FileHeader }](t, "Pair")
+	unfillable[struct{ Lists [][]*multipart.FileHeader }](t, "Lists")
+	unfillable[struct{ Far **multipart.FileHeader }](t, "Far")
+	unfillable[struct{ List *pages }](t, "List")
+	unfillable[struct{ Other file }](t, "Other")
+	unfillable[struct{ *hidden }](t, "hidden")
+	unfillable[struct{ pages }](t, "pages")
+	unfillable[struct{ renamed }](t, "renamed")
+	unfillable[tree](t, "Next")
+
+	c := request(forged, "Content-Type", urlencoded)
+	if xBind.Bind(c, &struct {
+		Docs []Document `form:"-"`
+	}{}).Form() == nil {
+		t.Errorf("errors = %v, want none: the tag excludes the field", c.Errors)
+	}
+}

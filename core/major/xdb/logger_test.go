@@ -1,0 +1,54 @@
+package xdb_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+func TestOpen_failedStatementInTheLog(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		under func(ctx context.Context) context.Context
+		kind  driver.ErrorKind
+		level string
+	}{
+		{
+			name:  "without a request it is the line at ERROR",
+			under: func(ctx context.Context) context.Context { return ctx },
+			kind:  driver.Syntax, level: "error",
+		},
+		{
+			name:  "in a request it is at WARN, as the failed request has the line at ERROR",
+			under: func(ctx context.Context) context.Context { return xCtx.NewRequest(ctx, nil) },
+			kind:  driver.Syntax, level: "warn",
+		},
+		{
+			name:  "an error of an unknown kind is the same",
+			under: func(ctx context.Context) context.Context { return xCtx.NewRequest(ctx, nil) },
+			kind:  driver.Unknown, level: "warn",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			ctx, out := logged(t)
+			db, err := registryOf(&fake{
+				query: func(context.Context, string) error { return errors.New("broken") },
+				kind:  func(error) driver.ErrorKind { return tc.kind },
+			}).Open(ctx, xDB.Options{Driver: "fake"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = xDB.Close(db) })
+			if err := db.WithContext(tc.under(ctx)).Find(&[]thing{}).Error; err == nil {
+				t.Fatal("the statement has no error")
+			}
+			if all, got := out.count("statement failed"), out.count(`"level":"`+tc.level+`","name":"DATA","msg":"statement failed"`); all != 1 || got != 1 {
+				t.Errorf("%d lines, %d at %s, want one:\n%s", all, got, tc.level, out)
+			}
+		})
+	}
+}
