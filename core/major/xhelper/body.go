@@ -27,8 +27,7 @@ func (ex *exchange) wrapBody() {
 	if r.Body == nil || r.Body == http.NoBody {
 		return
 	}
-	ex.body = body{ReadCloser: r.Body, client: ex.origin.Context, form: newForm(r.Header)}
-	r.Body = &ex.body
+	r.Body = &body{ReadCloser: r.Body, client: ex.origin.Context, form: newForm(r.Header)}
 }
 
 // Read implements io.Reader.

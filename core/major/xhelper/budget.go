@@ -43,8 +43,8 @@ func (ex *exchange) countBody(req *http.Request, budget *bodyBudget, limit int64
 	if !counted || req.ContentLength > limit || req.Body == nil || req.Body == http.NoBody {
 		return
 	}
-	ex.counted.ReadCloser, ex.counted.budget = req.Body, budget
-	req.Body = &ex.counted
+	ex.counted = &countedBody{ReadCloser: req.Body, budget: budget}
+	req.Body = ex.counted
 }
 
 // Read implements io.Reader.
@@ -79,11 +79,8 @@ func (b *countedBody) put() {
 	b.taken = 0
 }
 
-// release ends the count. The zero countedBody has nothing to release.
+// release ends the count.
 func (b *countedBody) release() {
-	if b.budget == nil {
-		return
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.put()

@@ -1,6 +1,7 @@
 package xhelper
 
 import (
+	"math"
 	"reflect"
 	"unsafe"
 
@@ -16,6 +17,9 @@ var (
 	chainHandlers, hasHandlers = fieldOf[gin.HandlersChain]("handlers")
 )
 
+// abortIndex is the index that gin's Abort sets.
+const abortIndex = math.MaxInt8 >> 1
+
 // fieldOf returns the offset of a field of gin.Context, and whether there is one of type T.
 func fieldOf[T any](name string) (offset uintptr, ok bool) {
 	f, ok := reflect.TypeFor[gin.Context]().FieldByName(name)
@@ -27,15 +31,18 @@ func field[T any](c *gin.Context, offset uintptr) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(c), offset)) //nolint:gosec // fieldOf has checked the type
 }
 
-// finished reports whether all handlers of c have returned, or the chain was aborted.
+// finished reports whether the last handler of c has returned. If a handler aborts the chain, the index
+// is abortIndex while that handler runs, and gin increments it afterwards.
 func finished(c *gin.Context) bool {
 	if !hasIndex || !hasHandlers {
 		return c.IsAborted() || len(c.Errors) > 0
 	}
-	return int(*field[int8](c, chainIndex)) >= len(*field[gin.HandlersChain](c, chainHandlers))
+	index := *field[int8](c, chainIndex)
+	return index != abortIndex && int(index) >= len(*field[gin.HandlersChain](c, chainHandlers))
 }
 
-// dropHandler takes the last handler out of the chain of c. The chain of the route is not changed.
+// dropHandler removes the last handler from the chain of c. The chain of the route is not changed. gin
+// does not tell the handlers before it from the middleware of the route, so they run.
 func dropHandler(c *gin.Context) {
 	if !hasHandlers {
 		c.Abort()

@@ -44,10 +44,11 @@ type Config struct {
 	RouteMaxBodyBytes map[string]int64
 	// MaxInflightBodyBytes is how many bytes of bodies the handlers of all requests may have read; a request
 	// beyond it fails with SERVICE_OVERLOAD. 0 is DefaultMaxInflightBodyBytes, a negative number no limit.
+	// A stream keeps its share until it ends.
 	// Requests whose own limit is above it are not counted.
 	MaxInflightBodyBytes int64
 	// RequestTimeout is the time after which the context of a request ends; 0 is DefaultRequestTimeout, a
-	// negative duration no limit. Streams have no limit: see Stream.
+	// negative duration no limit. Streams and responses of JSON lines have no limit: see MarkStream.
 	RequestTimeout time.Duration
 	// RouteRequestTimeout are other timeouts for single routes, by their pattern as it was registered. In
 	// it, 0 and a negative duration are no limit.
@@ -107,8 +108,9 @@ func AccessLog(c Config) gin.HandlerFunc { return mount(c, partAccess) }
 // client notices. http.ErrAbortHandler goes through.
 func PanicRecovery(c Config) gin.HandlerFunc { return mount(c, partRecovery) }
 
-// BodyLimit rejects bodies over the limit with PAYLOAD_TOO_LARGE: without running the handler if the client
-// declares the length, else when a handler has read that much. Middleware runs and sees the status.
+// BodyLimit rejects bodies over the limit with PAYLOAD_TOO_LARGE: without running the last handler of the
+// route if the client declares the length, else when a handler has read that much. Middleware runs and
+// sees the status.
 func BodyLimit(c Config) gin.HandlerFunc { return mount(c, partLimit) }
 
 // Respond answers for handlers that have not: with the last error in c.Errors, or with the envelope of

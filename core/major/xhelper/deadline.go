@@ -19,13 +19,17 @@ type deadline struct {
 	context.Context           // of the server
 	at              time.Time // zero: no deadline
 
-	mu      sync.Mutex
-	lifted  bool
-	timer   *time.Timer
-	expiry  expiry
-	current context.Context //nolint:containedctx // what callers wait for, once armed
-	cancel  context.CancelFunc
-	armed   atomic.Bool // current is set, and does not change any more
+	mu     sync.Mutex
+	lifted bool
+	armed  atomic.Pointer[alarm] // does not change any more once it is set
+}
+
+// alarm is what callers of an armed deadline wait for. Most requests need none.
+type alarm struct {
+	context.Context // which callers wait for
+	cancel          context.CancelFunc
+	expiry          expiry
+	timer           *time.Timer
 }
 
 // begin is called once, before the context is in use.
@@ -47,63 +51,60 @@ func (d *deadline) Deadline() (time.Time, bool) {
 }
 
 // Done implements context.Context.
-func (d *deadline) Done() <-chan struct{} { return d.arm().Done() }
+func (d *deadline) Done() <-chan struct{} {
+	if a := d.arm(); a != nil {
+		return a.Done()
+	}
+	return d.Context.Done()
+}
 
 // Err implements context.Context.
 func (d *deadline) Err() error {
-	if !d.armed.Load() && (d.at.IsZero() || time.Now().Before(d.at)) {
-		return d.Context.Err()
+	a := d.armed.Load()
+	if a == nil && !d.at.IsZero() && !time.Now().Before(d.at) {
+		a = d.arm()
 	}
-	current := d.arm()
-	if err := d.Context.Err(); err != nil && current != d.Context {
-		d.end(err) // which context.AfterFunc does a moment later
+	err := d.Context.Err()
+	if a == nil {
+		return err
 	}
-	return current.Err()
+	if err != nil {
+		a.end(err) // which context.AfterFunc does a moment later
+	}
+	return a.Err()
 }
 
-// Value implements context.Context. Package context finds by it that current cancels contexts which are
+// Value implements context.Context. Package context finds by it that an alarm cancels contexts which are
 // derived of this one.
 func (d *deadline) Value(key any) any {
-	if d.armed.Load() {
-		return d.current.Value(key)
+	if a := d.armed.Load(); a != nil {
+		return a.Value(key)
 	}
 	return d.Context.Value(key)
 }
 
-// arm returns the context that ends with the server's and at the deadline.
-func (d *deadline) arm() context.Context {
-	if d.armed.Load() {
-		return d.current
-	}
-	if d.at.IsZero() {
-		return d.Context
+// arm returns the alarm, or nil if the deadline was lifted before or there is none.
+func (d *deadline) arm() *alarm {
+	if a := d.armed.Load(); a != nil || d.at.IsZero() {
+		return a
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch {
-	case d.armed.Load():
-		return d.current
-	case d.lifted:
-		return d.Context
+	if a := d.armed.Load(); a != nil || d.lifted {
+		return a
 	}
-	d.expiry = expiry{Context: d.Context, done: make(chan struct{})}
-	d.current, d.cancel = context.WithCancel(&d.expiry)
+	a := &alarm{expiry: expiry{Context: d.Context, done: make(chan struct{})}}
+	a.Context, a.cancel = context.WithCancel(&a.expiry)
 	if err := d.Context.Err(); err != nil {
-		d.end(err)
+		a.end(err)
 	} else if left := time.Until(d.at); left <= 0 {
-		d.end(context.DeadlineExceeded)
+		a.end(context.DeadlineExceeded)
 	} else {
-		context.AfterFunc(d.Context, func() { d.end(d.Context.Err()) })
-		d.timer = time.AfterFunc(left, func() { d.end(context.DeadlineExceeded) })
+		context.AfterFunc(d.Context, func() { a.end(d.Context.Err()) })
+		a.timer = time.AfterFunc(left, func() { a.end(context.DeadlineExceeded) })
 	}
-	d.armed.Store(true)
-	return d.current
-}
-
-// end ends current with err.
-func (d *deadline) end(err error) {
-	d.expiry.end(err)
-	d.cancel()
+	d.armed.Store(a)
+	return a
 }
 
 // lift removes the deadline.
@@ -111,12 +112,18 @@ func (d *deadline) lift() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lifted = true
-	if d.timer != nil {
-		d.timer.Stop()
+	if a := d.armed.Load(); a != nil && a.timer != nil {
+		a.timer.Stop()
 	}
 }
 
-// expiry is the parent of deadline.current. It ends by end only.
+// end ends what callers wait for with err.
+func (a *alarm) end(err error) {
+	a.expiry.end(err)
+	a.cancel()
+}
+
+// expiry is the parent of the context of an alarm. It ends by end only.
 type expiry struct {
 	context.Context // for its values
 
@@ -141,7 +148,7 @@ func (e *expiry) AfterFunc(f func()) (stop func() bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.notify = f
-	return func() bool { return false } // current is not canceled in another way
+	return func() bool { return false } // the alarm is not canceled in another way
 }
 
 // end ends the context with err, unless it has ended.

@@ -113,6 +113,12 @@ func TestServe_RequestTimeout(t *testing.T) {
 }
 
 func TestServe_RequestTimeout_streams(t *testing.T) {
+	lines := func(contentType string) gin.HandlerFunc {
+		return func(c *gin.Context) {
+			c.Header("Content-Type", contentType)
+			_, _ = c.Writer.WriteString("{}\n")
+		}
+	}
 	tests := []struct {
 		name  string
 		begin func(c *gin.Context)
@@ -125,6 +131,9 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 				panic(err)
 			}
 		}},
+		{"application/jsonl", lines("application/jsonl")},
+		{"application/x-ndjson", lines("application/x-ndjson; charset=utf-8")},
+		{"application/json-seq", lines("application/json-seq")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,16 +15,15 @@ import (
 	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// exchange is one request and its response while the engine has them, in a single allocation. It is
-// never reused: the request's context, which is part of it, may outlive it.
+// exchange is one request and its response while the engine has them, in a single allocation unless the
+// request has a body. It is never reused: the request's context, which is part of it, may outlive it.
 type exchange struct {
 	request  xCtx.Request
 	http     http.Request
 	origin   origin
 	deadline deadline
-	counted  countedBody
 	writer   writer
-	body     body
+	counted  *countedBody // nil: nothing of the body counts
 
 	c        *gin.Context
 	path     string // as the client sent it; handlers may rewrite the URL
@@ -34,6 +33,8 @@ type exchange struct {
 	answered bool   // by respond
 	ended    atomic.Bool
 	stream   atomic.Bool // see markStream
+
+	endHead context.CancelFunc // of the context of a HEAD request, else nil
 }
 
 // origin is the context that the server gave to the request, maybe with a deadline, and leads back to
@@ -68,7 +69,11 @@ func exchangeOf(c *gin.Context) *exchange {
 func (s *server) begin(c *gin.Context) *exchange {
 	ex := &exchange{c: c, path: c.Request.URL.Path}
 	ex.writer.ResponseWriter, ex.writer.exchange = c.Writer, ex
-	ex.origin = origin{Context: c.Request.Context(), exchange: ex}
+	client := c.Request.Context()
+	if c.Request.Method == http.MethodHead {
+		client, ex.endHead = context.WithCancel(client)
+	}
+	ex.origin = origin{Context: client, exchange: ex}
 	ex.request.Begin(&ex.origin, s.base)
 	if timeout := s.timeoutOf(c); timeout > 0 {
 		ex.deadline.begin(ex.origin.Context, ex.request.Start().Add(timeout))
@@ -116,7 +121,12 @@ func (s *server) timeoutOf(c *gin.Context) time.Duration {
 func (ex *exchange) close() {
 	ex.ended.Store(true)
 	ex.deadline.lift()
-	ex.counted.release()
+	if ex.counted != nil {
+		ex.counted.release()
+	}
+	if ex.endHead != nil {
+		ex.endHead()
+	}
 	if form := ex.c.Request.MultipartForm; form != nil {
 		_ = form.RemoveAll() // what is left lies in the temporary folder
 	}

@@ -109,7 +109,7 @@ func (r *run) end() {
 }
 
 // limit enforces the limit of the body. If the declared length is over it, the middleware of the
-// application runs, and sees that, but not the handler.
+// application runs, and sees that, but not the last handler of the route.
 func (r *run) limit() {
 	limit := r.maxBody
 	if own, ok := r.routeMaxBody[r.c.FullPath()]; ok {
@@ -118,7 +118,7 @@ func (r *run) limit() {
 	req := r.c.Request
 	r.countBody(req, &r.bodies, limit)
 	switch {
-	case r.counted.budget != nil && !r.bodies.has(req.ContentLength):
+	case r.counted != nil && !r.bodies.has(req.ContentLength):
 		r.refuse(overloaded())
 	case limit < 0 || req.ContentLength >= 0 && req.ContentLength <= limit: // the server reads no more than the declared length
 	case req.ContentLength < 0:
@@ -129,7 +129,7 @@ func (r *run) limit() {
 	}
 }
 
-// refuse answers with err instead of calling the handler.
+// refuse answers with err instead of calling the last handler.
 func (r *run) refuse(err error) {
 	r.refused = err
 	r.c.Request.Body = refusedBody{err}

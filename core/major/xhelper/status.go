@@ -7,20 +7,22 @@ import (
 	xResult "github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// Status returns the status of the response. If the handlers have returned, or a middleware of them runs
-// while one panics, and nothing is written yet, that is the status which the client will receive, so that
+// Status returns the status of the response. If nothing is written yet, and the last handler has returned
+// or a deferred function runs because of a panic, that is the status which the client will receive, so that
 // middleware counts and traces it: the response itself is written outside of all middleware. See
 // TestServe_statusThatMiddlewareSees.
+//
+// It does not encode the error: one with data that cannot be encoded becomes SERIALIZE_ERROR later.
 func (w *writer) Status() int {
 	status := w.ResponseWriter.Status()
 	if w.ResponseWriter.Written() || w.exchange.parts&partRespond == 0 || w.exchange.answered {
 		return status
 	}
 	ex := w.exchange
+	if ex.parts&partRecovery != 0 && panicking() {
+		return http.StatusInternalServerError
+	}
 	if !finished(ex.c) {
-		if ex.parts&partRecovery != 0 && panicking() {
-			return http.StatusInternalServerError
-		}
 		return status
 	}
 	status, err := ex.outcome()
@@ -33,15 +35,31 @@ func (w *writer) Status() int {
 // ChosenStatus returns the status that a handler has set, whatever error is pending.
 func (w *writer) ChosenStatus() int { return w.ResponseWriter.Status() }
 
-// maxDeferred is how many frames lie at most between a deferred function of a middleware and the panic.
-const maxDeferred = 24
+const (
+	// maxDeferred is how many frames lie at most between a deferred function of a middleware and the panic.
+	maxDeferred = 24
 
-// panicking reports whether the caller runs in a deferred function because of a panic.
+	// nextFunction runs all middleware. A deferred function that runs because of a panic lies above
+	// gopanic, and gopanic above this one.
+	nextFunction = "github.com/gin-gonic/gin.(*Context).Next"
+)
+
+// panicking reports whether the caller runs in a deferred function because of a panic. It reads few
+// frames at a time, since middleware that calls Status lies close to nextFunction.
 func panicking() bool {
-	var counters [maxDeferred]uintptr
-	for _, pc := range counters[:runtime.Callers(3, counters[:])] { //nolint:mnd // the callers of Status
-		if f := runtime.FuncForPC(pc - 1); f != nil && f.Name() == "runtime.gopanic" {
-			return true
+	var counters [4]uintptr
+	for skip := 3; skip < maxDeferred; skip += len(counters) { // from the caller of Status
+		n := runtime.Callers(skip, counters[:])
+		for _, pc := range counters[:n] {
+			switch runtime.FuncForPC(pc - 1).Name() { // a nil *runtime.Func has the name ""
+			case "runtime.gopanic":
+				return true
+			case nextFunction:
+				return false
+			}
+		}
+		if n < len(counters) {
+			return false
 		}
 	}
 	return false

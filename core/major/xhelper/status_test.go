@@ -50,6 +50,9 @@ var endings = []ending{
 	{"a body over the limit", echo, 413},
 	{"a body over the limit that is not read", success, 413},
 	{"a panic", func(*gin.Context) { panic("boom") }, 500},
+	{"a panic after abort", func(c *gin.Context) { c.AbortWithStatus(http.StatusNotFound); panic("boom") }, 500},
+	{"a panic after a failed bind", func(c *gin.Context) { panic(xBind.Bind(c, &struct{ Name string }{}).Data().Name) }, 500},
+	{"a panic after Next", func(c *gin.Context) { _ = c.Error(xError.NotFound); c.Next(); panic("boom") }, 500},
 }
 
 // watcher is a middleware that notes what it sees, before, after and in a deferred function.
@@ -89,7 +92,7 @@ func TestServe_statusThatMiddlewareSees(t *testing.T) {
 				if res.Code != tc.status {
 					t.Fatalf("the client got %d, want %d", res.Code, tc.status)
 				}
-				if tc.name == "a panic" {
+				if strings.HasPrefix(tc.name, "a panic") {
 					w.after = w.deferred // it does not return from Next
 				}
 				if w.before != http.StatusOK || w.after != tc.status || w.deferred != tc.status {
@@ -153,6 +156,35 @@ func TestServe_statusInAHandler(t *testing.T) {
 	})
 	if res := do(engine, http.MethodGet, "/"); res.Code != http.StatusAccepted {
 		t.Errorf("the client got %d", res.Code)
+	}
+}
+
+// c.Abort ends the chain, and the handler that called it still runs.
+func TestServe_statusInAHandlerAfterAbort(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		abort gin.HandlerFunc
+		want  int
+	}{
+		{"alone", func(c *gin.Context) { c.Abort() }, 200},
+		{"after a status", func(c *gin.Context) { c.Status(http.StatusAccepted); c.Abort() }, 202},
+		{"with a status", func(c *gin.Context) { c.AbortWithStatus(http.StatusConflict) }, 409},
+		{"with an error", func(c *gin.Context) { _ = c.Error(xError.Forbidden); c.Abort() }, 200},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var inside, outside int
+			handler := func(c *gin.Context) {
+				tc.abort(c)
+				inside = c.Writer.Status()
+				c.JSON(inside, gin.H{})
+			}
+			engine, _ := newEngine(t, xHelper.Config{}, func(c *gin.Context) { c.Next(); outside = c.Writer.Status() })
+			engine.GET("/", handler)
+			res := do(engine, http.MethodGet, "/")
+			if inside != tc.want || outside != tc.want || res.Code != tc.want {
+				t.Errorf("the handler saw %d, the middleware %d, the client got %d, want %d", inside, outside, res.Code, tc.want)
+			}
+		})
 	}
 }
 

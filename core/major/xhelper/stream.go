@@ -3,7 +3,6 @@ package xhelper
 import (
 	"context"
 	"mime"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -14,7 +13,8 @@ import (
 
 // A stream is a request whose response has no end of its own: its connection was hijacked, it
 // has started a response of a content type that only streams have, or a handler has called
-// MarkStream. What the client sends does not make a request a stream.
+// MarkStream or xResult.Stream. What the client sends does not make a request a stream here; the
+// stop of xMain also ends requests of clients that accept nothing but events.
 
 // MarkStream declares the request of c a stream before its response starts, for a stream whose
 // content type does not tell, such as long polling. A stream has no request timeout.
@@ -47,21 +47,46 @@ func WithStreamReport(ctx context.Context, report func()) context.Context {
 // streamTypes are the content types of responses without an end.
 var streamTypes = []string{"text/event-stream", "multipart/x-mixed-replace"}
 
-// streams reports whether a response with this header is a stream.
-func streams(h http.Header) bool {
-	sent := h[string(xHttp.ContentType)]
-	if len(sent) == 0 || strings.HasPrefix(sent[0], "application/json") { // the usual one, without parsing
-		return false
+// itemTypes are the content types of responses that consist of items. They have no request timeout,
+// since they take as long as their data; but they have an end, and a stop waits for it.
+var itemTypes = []string{"application/jsonl", "application/x-ndjson", "application/json-seq"}
+
+// StartStream implements an interface that xResult.Stream uses before it waits for the first item.
+func (w *writer) StartStream(contentType string) { w.exchange.startStream(contentType) }
+
+// startStream removes the request timeout if a response of this content type is a stream or consists
+// of items, and reports whether it is a stream.
+func (ex *exchange) startStream(contentType string) bool {
+	kind, _, _ := mime.ParseMediaType(contentType) // also returned with an error about the parameters
+	switch {
+	case slices.Contains(streamTypes, kind):
+		ex.markStream()
+		return true
+	case slices.Contains(itemTypes, kind):
+		ex.deadline.lift()
 	}
-	kind, _, _ := mime.ParseMediaType(sent[0]) // also returned with an error about the parameters
-	return slices.Contains(streamTypes, kind)
+	return false
 }
 
-// starting is called before each part of the body; the first decides whether it is a stream.
+// starting is called before each part of the body; the first decides whether it is a stream. The
+// client of a HEAD request gets nothing of a stream but its header, so the context ends with it.
 func (w *writer) starting() {
-	if !w.ResponseWriter.Written() && streams(w.Header()) {
-		w.exchange.markStream()
+	if w.ResponseWriter.Written() {
+		return
 	}
+	sent := w.Header()[string(xHttp.ContentType)]
+	if len(sent) == 0 || isJSON(sent[0]) {
+		return
+	}
+	if w.exchange.startStream(sent[0]) && w.exchange.endHead != nil {
+		w.exchange.endHead()
+	}
+}
+
+// isJSON recognizes the most frequent content type without parsing it.
+func isJSON(contentType string) bool {
+	rest, ok := strings.CutPrefix(contentType, "application/json")
+	return ok && (rest == "" || rest[0] == ';')
 }
 
 // Write implements io.Writer.

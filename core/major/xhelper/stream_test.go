@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
 	xResult "github.com/plinthgo/plinth/core/major/xresult"
 )
@@ -27,7 +29,7 @@ func TestWithStreamReport(t *testing.T) {
 		want    int
 	}{
 		{"an envelope is no stream", func(c *gin.Context) { xResult.Success(c, "ok") }, 0},
-		{"a flushed download is no stream", func(c *gin.Context) {
+		{"a flushed download of JSON lines is no stream", func(c *gin.Context) {
 			c.Header("Content-Type", "application/x-ndjson")
 			_, _ = c.Writer.WriteString("{}\n")
 			c.Writer.Flush()
@@ -38,6 +40,9 @@ func TestWithStreamReport(t *testing.T) {
 		}, 0},
 		{"server-sent events are a stream, once", func(c *gin.Context) {
 			c.Stream(func(io.Writer) bool { c.SSEvent("message", "a"); c.SSEvent("message", "b"); return false })
+		}, 1},
+		{"the events of xResult are a stream before the first", func(c *gin.Context) {
+			xResult.Stream(c, func(yield func(int, error) bool) { yield(0, xError.NotFound) })
 		}, 1},
 		{"a flushed header is enough", func(c *gin.Context) {
 			c.Header("Content-Type", "Text/Event-Stream; charset=utf-8")
@@ -81,4 +86,55 @@ func TestMarkStream_outsideOfTheChain(t *testing.T) {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 	xHelper.MarkStream(c) // which must do nothing
+}
+
+// The client of HEAD waits for the header only, and for the next response on its connection.
+func TestServe_headOfAStream(t *testing.T) {
+	for name, timeout := range map[string]time.Duration{"with a request timeout": 0, "without one": -1} {
+		t.Run(name, func(t *testing.T) {
+			engine, _ := newEngine(t, xHelper.Config{RequestTimeout: timeout})
+			engine.HEAD("/stream", func(c *gin.Context) {
+				c.Header("Content-Type", "text/event-stream")
+				c.Writer.Flush()
+				<-c.Request.Context().Done()
+			})
+			engine.GET("/next", func(c *gin.Context) { c.Status(http.StatusNoContent) })
+			in := raw(t, listen(t, engine), "HEAD /stream HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n")
+			for _, want := range []struct {
+				method string
+				status int
+			}{{http.MethodHead, http.StatusOK}, {http.MethodGet, http.StatusNoContent}} {
+				res, err := http.ReadResponse(in, &http.Request{Method: want.method})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = res.Body.Close()
+				if res.StatusCode != want.status {
+					t.Errorf("%s: status %d, want %d", want.method, res.StatusCode, want.status)
+				}
+			}
+		})
+	}
+}
+
+// The handler of HEAD works until it writes, and finishes a response that has an end.
+func TestServe_headOfOtherResponses(t *testing.T) {
+	for name, contentType := range map[string]string{
+		"an event stream before it starts": "", "a document": "application/json", "JSON lines": "application/jsonl",
+	} {
+		t.Run(name, func(t *testing.T) {
+			engine, _ := newEngine(t, xHelper.Config{})
+			engine.HEAD("/", func(c *gin.Context) {
+				xHelper.MarkStream(c)
+				if contentType != "" {
+					c.Header("Content-Type", contentType)
+					c.Writer.Flush()
+				}
+				if err := c.Request.Context().Err(); err != nil {
+					t.Errorf("the context has ended: %v", err)
+				}
+			})
+			do(engine, http.MethodHead, "/")
+		})
+	}
 }

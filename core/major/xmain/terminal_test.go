@@ -14,14 +14,9 @@ import (
 	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// atTerminal starts a program at a terminal of its own, and returns its keyboard.
-func atTerminal(t *testing.T, name string, env ...string) (p *process, keyboard io.Writer) {
-	t.Helper()
-	return runAtTerminal(t, "exec "+os.Args[0], name, env...)
-}
-
-// runAtTerminal runs a command of the shell, which starts a program, at a terminal.
-func runAtTerminal(t *testing.T, command, name string, env ...string) (p *process, keyboard io.Writer) {
+// atTerminal runs a command of the shell, which starts a program, at a terminal of its own, and returns its
+// keyboard.
+func atTerminal(t *testing.T, command, name string, env ...string) (p *process, keyboard io.Writer) {
 	t.Helper()
 	script, err := exec.LookPath("script")
 	if err != nil {
@@ -71,7 +66,7 @@ func (p *process) shows(text string) {
 func TestRunner_atTerminal(t *testing.T) {
 	press := func(t *testing.T, command string, env ...string) time.Duration {
 		t.Helper()
-		p, keyboard := runAtTerminal(t, command, "serve", env...)
+		p, keyboard := atTerminal(t, command, "serve", env...)
 		p.shows("ready")
 		if _, err := keyboard.Write([]byte{3}); err != nil { // Ctrl-C
 			t.Fatal(err)

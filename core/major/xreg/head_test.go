@@ -2,6 +2,7 @@ package xreg_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -74,5 +75,35 @@ func TestNew_headOfGetRoutes(t *testing.T) {
 				t.Errorf("request ids %v, want one", res.Header.Values("X-Request-UUID"))
 			}
 		})
+	}
+}
+
+// A handler of server-sent events that writes until its context ends.
+func TestNew_headOfStreams(t *testing.T) {
+	ended := make(chan error, 1)
+	reg, _ := begin(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		e.GET("/events", func(c *gin.Context) {
+			c.Header("Content-Type", "text/event-stream")
+			c.Writer.Flush()
+			<-c.Request.Context().Done()
+			ended <- c.Request.Context().Err()
+		})
+	}))
+	s := httptest.NewServer(reg.Serve)
+	t.Cleanup(s.Close)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, s.URL+"/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if got := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || got != "text/event-stream" {
+		t.Errorf("status %d, Content-Type %q; want those of GET", res.StatusCode, got)
+	}
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the context ended with %v, want context.Canceled", err)
 	}
 }

@@ -2,7 +2,9 @@ package xresult
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"net/http"
 	"time"
@@ -28,8 +30,11 @@ const (
 // something itself, it should watch the request's context.
 //
 // An error before the first item is answered as by Fail. A later one ends the stream with the
-// envelope as its last line, or as its last event, of the type "error". The server's write timeout
-// does not apply to a stream.
+// envelope as its last line, or as its last event, of the type "error". The end of the request's
+// context is such an error, so that a response that ends early does not look complete.
+//
+// A stream has no request timeout. http.Server.WriteTimeout does not apply to it; PLINTH_WRITE_TIMEOUT
+// limits how long a write waits for a client that does not read.
 func Stream[T any](c *gin.Context, seq iter.Seq2[T, error]) {
 	if refuse(c) {
 		return
@@ -48,7 +53,9 @@ func Stream[T any](c *gin.Context, seq iter.Seq2[T, error]) {
 			return
 		}
 	}
-	s.begin()
+	if !s.interrupted() {
+		s.begin()
+	}
 }
 
 // stream is the state of one Stream.
@@ -66,6 +73,11 @@ func newStream(c *gin.Context) *stream {
 		s.format = preferred(c.Request.Header[string(xHttp.Accept)], mimeLines, mimeLinesOlder, mimeEvents)
 	}
 	_ = s.conn.SetWriteDeadline(time.Time{}) // a writer that has no deadlines has none to clear
+
+	// Plinth's writer. One of a middleware in its place has the request timeout until the first item.
+	if w, ok := c.Writer.(interface{ StartStream(contentType string) }); ok {
+		w.StartStream(s.format)
+	}
 	return s
 }
 
@@ -89,7 +101,7 @@ func (s *stream) begin() {
 
 // send writes one item, and reports whether the client wants more.
 func (s *stream) send(item any) bool {
-	if contextOf(s.c).Err() != nil {
+	if s.interrupted() {
 		return false
 	}
 	s.frame("")
@@ -98,7 +110,16 @@ func (s *stream) send(item any) bool {
 		s.fail(xError.Wrap(xError.SerializeError, "", err))
 		return false
 	}
-	return s.flush(out)
+	return s.flush(out) && !s.interrupted()
+}
+
+// interrupted ends the stream with an error if the context of the request has ended.
+func (s *stream) interrupted() bool {
+	err := contextOf(s.c).Err()
+	if err != nil {
+		s.fail(err)
+	}
+	return err != nil
 }
 
 // fail ends the stream with the envelope of err.
@@ -111,10 +132,20 @@ func (s *stream) fail(err error) {
 	if e == nil {
 		return
 	}
+	ctx := contextOf(s.c)
+	e = because(ctx, e)
 	f := newFailure(e, requestOrNew(s.c))
-	f.log(contextOf(s.c))
+	if !stopped(ctx, e) {
+		f.log(ctx)
+	}
 	s.frame("event: error\n")
 	s.flush(f.appendEnvelope(s.buf))
+}
+
+// stopped reports whether e is the cause with which the service has canceled ctx. The stop of a service
+// ends its streams; the access log has the code.
+func stopped(ctx context.Context, e *xError.Error) bool {
+	return errors.Is(ctx.Err(), context.Canceled) && errors.Is(context.Cause(ctx), e)
 }
 
 // frame starts an item in the buffer; event is what stands before its data in an event stream.
@@ -138,7 +169,7 @@ func (s *stream) flush(out []byte) bool {
 		return false
 	}
 	s.c.Writer.Flush()
-	return contextOf(s.c).Err() == nil
+	return true
 }
 
 // oneLine takes the line breaks out of the JSON value that starts at from: both formats end an item

@@ -1,0 +1,143 @@
+package xresult_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	xError "github.com/plinthgo/plinth/core/common/xerror"
+	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	xResult "github.com/plinthgo/plinth/core/major/xresult"
+)
+
+const requestTimeout = 10 * time.Second
+
+func TestStream_requestTimeout(t *testing.T) {
+	for _, accept := range []string{"application/jsonl", "application/x-ndjson", "text/event-stream"} {
+		t.Run(accept, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, _ := serve(t, xHelper.Config{RequestTimeout: requestTimeout}, func(c *gin.Context) {
+					xResult.Stream(c, func(yield func(int, error) bool) {
+						for i := range 3 {
+							<-time.After(2 * requestTimeout) // the first item is late, too
+							if !yield(i, c.Request.Context().Err()) {
+								return
+							}
+						}
+					})
+				}, "Accept", accept)
+				body := strings.NewReplacer("data: ", "", "\n\n", "\n").Replace(w.Body.String())
+				if w.Code != http.StatusOK || body != "0\n1\n2\n" {
+					t.Errorf("got %d %q, want three items", w.Code, w.Body)
+				}
+			})
+		})
+	}
+}
+
+// A response that ends early must not look complete.
+func TestStream_contextEnds(t *testing.T) {
+	stopping := xError.Wrap(xError.ServiceUnavailable, "the service is stopping", context.Canceled)
+	ends := []struct {
+		name  string
+		cause error
+		want  string
+		lines int // at ERROR
+	}{
+		{"because the service stops", stopping, "SERVICE_UNAVAILABLE", 0},
+		{"because of a deadline", context.DeadlineExceeded, "GATEWAY_TIMEOUT", 1},
+		{"because it is canceled", context.Canceled, "CANCELED", 0},
+	}
+	iterators := map[string]func(ctx context.Context, end func(), yield func(int, error) bool){
+		"before an item":   func(_ context.Context, end func(), yield func(int, error) bool) { end(); yield(2, nil) },
+		"and is reported":  func(ctx context.Context, end func(), yield func(int, error) bool) { end(); yield(0, ctx.Err()) },
+		"and is looked at": func(_ context.Context, end func(), _ func(int, error) bool) { end() },
+	}
+	for _, tc := range ends {
+		for name, rest := range iterators {
+			for _, accept := range []string{"application/jsonl", "text/event-stream"} {
+				t.Run(tc.name+" "+name+" "+accept, func(t *testing.T) {
+					code, body, log := streamUntil(t, accept, tc.cause, rest)
+					first, last, _ := strings.Cut(body, "\n")
+					if code != http.StatusOK || strings.TrimPrefix(first, "data: ") != "1" {
+						t.Fatalf("got %d %q, want an item first", code, body)
+					}
+					last = strings.TrimPrefix(strings.TrimSpace(last), "event: error\ndata: ")
+					wantFields(t, last, map[string]any{"output": tc.want})
+					if got := strings.Count(log, `"level":"error"`); got != tc.lines {
+						t.Errorf("%d lines at ERROR, want %d: %s", got, tc.lines, log)
+					}
+				})
+			}
+		}
+	}
+}
+
+// streamUntil serves a stream of one item, after which rest runs; it can end the context of the request.
+func streamUntil(t *testing.T, accept string, cause error,
+	rest func(ctx context.Context, end func(), yield func(int, error) bool),
+) (code int, body, logged string) {
+	t.Helper()
+	base, log := capture(t)
+	engine := gin.New()
+	engine.Use(xHelper.Serve(xHelper.Config{Base: base}))
+	engine.GET("/", func(c *gin.Context) {
+		ctx := &endingContext{Context: c.Request.Context(), done: make(chan struct{})}
+		derived, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		c.Request = c.Request.WithContext(derived)
+		end := func() { cancel(cause) }
+		if cause == context.DeadlineExceeded { //nolint:errorlint // the table has the value itself
+			end = func() { ctx.end(cause); <-derived.Done() }
+		}
+		xResult.Stream(c, func(yield func(int, error) bool) {
+			if yield(1, nil) {
+				rest(derived, end, yield)
+			}
+		})
+	})
+	w := httptest.NewRecorder()
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+	req.Header.Set("Accept", accept)
+	engine.ServeHTTP(w, req)
+	return w.Code, w.Body.String(), log.String()
+}
+
+// endingContext ends with a given error.
+type endingContext struct {
+	context.Context
+	done chan struct{}
+	err  error
+}
+
+func (c *endingContext) end(err error) { c.err = err; close(c.done) }
+
+// Done implements context.Context.
+func (c *endingContext) Done() <-chan struct{} { return c.done }
+
+// Err implements context.Context.
+func (c *endingContext) Err() error {
+	select {
+	case <-c.done:
+		return c.err
+	default:
+		return nil
+	}
+}
+
+func TestStream_accessLogOfALostClient(t *testing.T) {
+	_, _, log := streamUntil(t, "application/jsonl", context.Canceled, func(_ context.Context, end func(), yield func(int, error) bool) {
+		end()
+		yield(2, nil)
+	})
+	if want := fmt.Sprintf(`"error_code":%d`, xError.Canceled.GetCode()); !strings.Contains(log, want) {
+		t.Errorf("the access log has no %s: %s", want, log)
+	}
+}
