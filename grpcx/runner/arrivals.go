@@ -36,7 +36,7 @@ func (a *arrivals) Accept() (net.Conn, error) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		setUserTimeout(tcp, pingTimeout)
 	}
-	c := &arrival{Conn: conn, at: a, from: from}
+	c := &arrival{Conn: conn, at: a, from: from, frames: frames{source: from}}
 	if !a.expect(c) {
 		_ = c.Close() // of which the handshake hears
 	}
@@ -93,11 +93,15 @@ type arrival struct {
 	at    *arrivals
 	from  *source
 	leave sync.Once
+
+	frames frames
 }
+
+func (c *arrival) origin() *source { return c.from }
 
 // Read implements net.Conn.
 func (c *arrival) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
+	n, err := c.frames.read(c.Conn, b)
 	if n > 0 {
 		c.from.received(n)
 	}

@@ -21,6 +21,7 @@ const (
 type attacker struct {
 	conn   net.Conn
 	framer *http2.Framer
+	method string
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -33,15 +34,23 @@ type attacker struct {
 	closed  bool
 }
 
-// attack opens a connection that makes a number of calls until ctx ends, and returns what waits for its end.
-func attack(ctx context.Context, address string, calls int) (wait func(), err error) {
+// testMethod returns the path of a method of the test service.
+func testMethod(name string) string { return "/" + serviceName + "/" + name }
+
+// attack opens a connection that makes a number of calls of a method until ctx ends, and returns what waits for its end.
+func attack(ctx context.Context, address, method string, calls int) (wait func(), err error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
+	return attackOver(ctx, conn, method, calls)
+}
+
+// attackOver is attack over a connection that is open.
+func attackOver(ctx context.Context, conn net.Conn, method string, calls int) (wait func(), err error) {
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	a := &attacker{
-		conn: conn, framer: http2.NewFramer(conn, conn), calls: calls, streams: calls, next: 1,
+		conn: conn, framer: http2.NewFramer(conn, conn), method: method, calls: calls, streams: calls, next: 1,
 		left: map[uint32]int{}, window: map[uint32]int{0: 65535}, initial: 65535,
 	}
 	a.changed = sync.NewCond(&a.mu)
@@ -129,7 +138,7 @@ func (a *attacker) write() {
 			for _, field := range [][2]string{
 				{":method", "POST"},
 				{":scheme", "http"},
-				{":path", "/" + serviceName + "/Unary"},
+				{":path", a.method},
 				{":authority", "attack"},
 				{"content-type", "application/grpc"},
 				{"te", "trailers"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,10 +24,14 @@ const warnEvery = 10 * time.Second
 // and the number of connections.
 //
 // grpc-go reads a request into memory before it runs the first interceptor, grants each call
-// a window for its whole message, and reports neither the calls nor the bytes that wait. What
-// a server can observe is the start of a call (a tap), its first interceptor, and the bytes of
-// a connection. So a connection is charged with the bytes that it received since its oldest
-// unfinished message started, but with no more than the largest message for each of them.
+// a window for its whole message as soon as it reads the message's length, and reports neither
+// the calls nor the bytes that wait. So the intake follows the frames of a connection, and
+// charges it with its unfinished messages: see frames.
+//
+// If grpc-go encrypts a connection, the intake sees the start of a call (a tap), its first
+// interceptor, and the number of bytes. It then charges the connection with the bytes received
+// since its oldest request without a complete message started, but with no more than the
+// largest message for each of them. A call with a stream of requests is not charged there.
 type intake struct {
 	maxBytes       int64         // 0 is no limit
 	maxMessage     int64         // the largest request
@@ -109,7 +112,7 @@ func (in *intake) tap(ctx context.Context, _ *tap.Info) (context.Context, error)
 			s = known
 		}
 	}
-	c := &incoming{source: s, began: time.Now()}
+	c := &incoming{source: s, began: time.Now(), stream: ctx}
 	c.Context, c.cancel = context.WithCancel(ctx)
 	s.add(c)
 	return c, nil
@@ -125,28 +128,51 @@ func (in *intake) find(addr net.Addr) *source {
 	return nil
 }
 
-// relieve ends calls of the connection with the largest charge, oldest first, until the
-// charges are within the limit.
-func (in *intake) relieve() {
+// relieve ends calls of the connection with the largest charge if the charges exceed the
+// limit, until the rest is an eighth below it. It returns the ended calls that have not
+// released their messages.
+func (in *intake) relieve() (ending []*incoming) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	var rest int64
+	for s := range in.sources {
+		ending = append(ending, s.refresh()...)
+		rest += s.rest()
+	}
+	if rest <= in.maxBytes {
+		return ending
+	}
 	ended := 0
-	for in.used.Load() > in.maxBytes {
-		var largest *source
-		for s := range in.sources {
-			if largest == nil || s.charged.Load() > largest.charged.Load() {
-				largest = s
-			}
-		}
-		if largest == nil || !largest.endOldest() {
+	for rest > in.maxBytes-in.maxBytes/8 {
+		s := in.largest()
+		if s == nil {
 			break
 		}
+		before := s.rest()
+		c := s.endOne()
+		if c == nil {
+			break
+		}
+		rest -= before - s.rest()
+		ending = append(ending, c)
 		ended++
 	}
 	if ended > 0 && in.excess.now() {
 		in.log.Warn(context.Background(), "calls ended: too many bytes of unfinished messages", slog.Int("calls", ended),
 			slog.Int64("limit", in.maxBytes), slog.String("raise", xEnv.GrpcMaxInflightBytes.String()))
 	}
+	return ending
+}
+
+// largest returns the connection with the largest charge, without ended calls. mu is locked.
+func (in *intake) largest() *source {
+	var most *source
+	for s := range in.sources {
+		if most == nil || s.rest() > most.rest() {
+			most = s
+		}
+	}
+	return most
 }
 
 // unary returns next as an interceptor that marks the message of a call as arrived.
@@ -157,9 +183,9 @@ func (in *intake) unary(next grpc.UnaryServerInterceptor) grpc.UnaryServerInterc
 	}
 }
 
-// stream is unary for streams. A call with a stream of requests leaves the intake when its
-// interceptors start: its client may have nothing to say yet, and its handler decides when to
-// receive.
+// stream is unary for streams. The timeout does not apply to a call with a stream of requests
+// from the start of its interceptors on: its client may have nothing to say yet, and its
+// handler decides when to receive.
 func (in *intake) stream(next grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		if info.IsClientStream {
@@ -179,155 +205,6 @@ func (r *request) RecvMsg(m any) error {
 	err := r.ServerStream.RecvMsg(m)
 	arrived(r.Context())
 	return err
-}
-
-// source is a connection with the calls whose request has not arrived.
-type source struct {
-	*intake
-	addrs   []net.Addr   // keys of intake.byAddr
-	charged atomic.Int64 // bytes that are part of used; written with mu locked
-
-	mu    sync.Mutex
-	read  int64
-	calls []*incoming // oldest first
-	timer *time.Timer // of the oldest call's end; nil until the first call
-	armed bool
-	gone  bool
-}
-
-// incoming is the context of a call from its header on.
-type incoming struct {
-	context.Context
-	cancel context.CancelFunc
-	source *source
-	start  int64 // what the connection had read
-	began  time.Time
-	ended  atomic.Bool // because its message did not arrive
-}
-
-type incomingKey struct{}
-
-// Value implements context.Context.
-func (c *incoming) Value(key any) any {
-	if key == (incomingKey{}) {
-		return c
-	}
-	return c.Context.Value(key)
-}
-
-// Err implements context.Context. grpc-go makes the call's status of it.
-func (c *incoming) Err() error {
-	if c.ended.Load() {
-		return context.DeadlineExceeded
-	}
-	return c.Context.Err()
-}
-
-// arrived removes a call from the intake.
-func arrived(ctx context.Context) {
-	if c, ok := ctx.Value(incomingKey{}).(*incoming); ok {
-		c.source.remove(c)
-	}
-}
-
-func (s *source) add(c *incoming) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.calls) == cap(s.calls) { // calls that their client has canceled are still here
-		s.calls = slices.DeleteFunc(s.calls, func(c *incoming) bool { return c.Err() != nil })
-	}
-	c.start = s.read
-	s.calls = append(s.calls, c)
-	if s.timeout == 0 || s.armed || s.gone {
-		return
-	}
-	s.armed = true
-	if s.timer == nil {
-		s.timer = time.AfterFunc(s.timeout, s.expire)
-	} else {
-		s.timer.Reset(s.timeout)
-	}
-}
-
-func (s *source) remove(c *incoming) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if i := slices.Index(s.calls, c); i >= 0 {
-		s.calls = slices.Delete(s.calls, i, i+1)
-		s.charge()
-	}
-}
-
-// received counts bytes of the connection.
-func (s *source) received(n int) {
-	s.mu.Lock()
-	s.read += int64(n)
-	s.charge()
-	s.mu.Unlock()
-	if s.maxBytes > 0 && s.used.Load() > s.maxBytes {
-		s.relieve()
-	}
-}
-
-// charge computes what the connection is charged with. mu is locked.
-func (s *source) charge() {
-	for len(s.calls) > 0 && s.calls[0].Err() != nil {
-		s.calls = slices.Delete(s.calls, 0, 1)
-	}
-	var bytes int64
-	if len(s.calls) > 0 {
-		bytes = min(s.read-s.calls[0].start, int64(len(s.calls))*s.maxMessage)
-	}
-	s.used.Add(bytes - s.charged.Swap(bytes))
-}
-
-// endOldest ends the oldest call, and returns false if there is none.
-func (s *source) endOldest() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.calls) == 0 {
-		return false
-	}
-	s.calls[0].end()
-	s.charge()
-	return true
-}
-
-// expire ends the calls whose time is over.
-func (s *source) expire() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := time.Now()
-	for _, c := range s.calls {
-		if c.Err() != nil {
-			continue // its client has canceled it
-		}
-		if left := s.timeout - now.Sub(c.began); left > 0 {
-			s.charge()
-			s.timer.Reset(left)
-			return
-		}
-		c.end()
-	}
-	s.charge()
-	s.armed = false
-}
-
-// close ends the charge of a closed connection, whose calls grpc-go ends.
-func (s *source) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gone = true
-	s.calls = nil
-	s.charge()
-	if s.timer != nil {
-		s.timer.Stop()
-	}
-}
-
-func (c *incoming) end() {
-	c.ended.Store(true)
-	c.cancel()
 }
 
 // occasional limits how often a warning is logged.

@@ -111,7 +111,7 @@ func TestWithMaxInflightBytes(t *testing.T) {
 	log := calltest.Record(t)
 	s := serve(t, xGrpcRunner.WithMaxInflightBytes(6<<20), xGrpcRunner.WithFirstMessageTimeout(0))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	wait, err := attack(ctx, s.address, 10)
+	wait, err := attack(ctx, s.address, testMethod("Unary"), 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 
 	xLog "github.com/plinthgo/plinth/core/common/xlog"
@@ -30,6 +31,7 @@ type config struct {
 	unary       []grpc.UnaryServerInterceptor
 	stream      []grpc.StreamServerInterceptor
 	server      []grpc.ServerOption
+	creds       credentials.TransportCredentials
 	listener    net.Listener
 	checks      []xGrpcValid.Check
 	registry    *xGrpcMiddle.Registry
@@ -110,7 +112,19 @@ func WithStreamInterceptors(interceptors ...grpc.StreamServerInterceptor) Option
 	}
 }
 
-// WithServerOptions adds options of grpc-go, such as credentials for TLS. They come last and replace the runner's limits.
+// WithCredentials encrypts connections, for instance with credentials.NewTLS. Use it instead of
+// grpc.Creds in WithServerOptions, which hides the messages of request streams from the limit
+// of unfinished messages.
+func WithCredentials(creds credentials.TransportCredentials) Option {
+	return func(c *config) {
+		if c.refuse("WithCredentials", creds == nil, "the credentials are nil") {
+			return
+		}
+		c.creds = creds
+	}
+}
+
+// WithServerOptions adds options of grpc-go. They come last and replace the runner's limits.
 func WithServerOptions(options ...grpc.ServerOption) Option {
 	return func(c *config) {
 		for i, one := range options {
@@ -174,7 +188,7 @@ func WithMaxStreams(n int) Option {
 	}
 }
 
-// WithMaxInflightBytes bounds the bytes of unfinished requests over all connections instead of
+// WithMaxInflightBytes bounds the bytes of unfinished messages over all connections instead of
 // GRPC_MAX_INFLIGHT_BYTES; 0 is no limit. Beyond it calls end with DEADLINE_EXCEEDED.
 func WithMaxInflightBytes(n int64) Option {
 	return func(c *config) {
@@ -269,7 +283,7 @@ const (
 )
 
 func (c *config) limits() []grpc.ServerOption {
-	return []grpc.ServerOption{
+	limits := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(c.maxMessage),
 		grpc.MaxSendMsgSize(c.maxMessage),
 		grpc.MaxConcurrentStreams(uint32(c.maxStreams)), //nolint:gosec // within the range that was checked
@@ -283,4 +297,8 @@ func (c *config) limits() []grpc.ServerOption {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 		grpc.WaitForHandlers(true),
 	}
+	if c.creds != nil {
+		limits = append(limits, grpc.Creds(following{c.creds}))
+	}
+	return limits
 }

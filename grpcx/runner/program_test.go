@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -38,8 +39,9 @@ import (
 const (
 	// gracefulKey sets the timeout of the graceful stop of a program.
 	gracefulKey xEnv.EnvKey = "XGRPCRUNNER_TEST_GRACEFUL"
-	// victimKey and connectionsKey say what is attacked, and by how many connections.
+	// victimKey, methodKey and connectionsKey say what is attacked, and by how many connections.
 	victimKey      xEnv.EnvKey = "XGRPCRUNNER_TEST_VICTIM"
+	methodKey      xEnv.EnvKey = "XGRPCRUNNER_TEST_METHOD"
 	connectionsKey xEnv.EnvKey = "XGRPCRUNNER_TEST_CONNECTIONS"
 )
 
@@ -84,7 +86,7 @@ func attackProgram() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go listenToInput()
 	for range xEnv.GetEnvInt(connectionsKey, 1) {
-		wait, err := attack(ctx, xEnv.GetEnvString(victimKey, ""), 1000)
+		wait, err := attack(ctx, xEnv.GetEnvString(victimKey, ""), xEnv.GetEnvString(methodKey, ""), 1000)
 		if err != nil {
 			xLog.Error(ctx, "no attack", slog.Any("error", err))
 			os.Exit(1)
@@ -113,13 +115,15 @@ func finish(ctx context.Context) {
 
 // behave does what the request says.
 func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
-	if text := request.GetText(); text != "work" {
+	if text := request.GetText(); text != "work" && text != "settle" {
 		xLog.Info(ctx, "entered")
 		defer xLog.Info(ctx, "left")
 	}
 	switch request.GetText() {
 	case "work":
 		<-time.After(3 * time.Millisecond) // the pace of the load, so that the stop finds calls in flight; nothing is waited for
+	case "settle":
+		debug.FreeOSMemory()
 	case "slow":
 		finish(ctx)
 	case "patient":

@@ -110,7 +110,7 @@ func TestWrongOptionsAreReportedAllAtOnce(t *testing.T) {
 	err := xGrpcRunner.Serve(t.Context(), nil,
 		xGrpcRunner.WithLogger(nil), xGrpcRunner.WithGracefulStopTimeout(0), xGrpcRunner.WithGracefulStopTimeout(-time.Second),
 		xGrpcRunner.WithRegisterService(nil), xGrpcRunner.WithUnaryInterceptors(nil), xGrpcRunner.WithStreamInterceptors(nil),
-		xGrpcRunner.WithListener(nil), xGrpcRunner.WithValidation(nil), xGrpcRunner.WithMiddleware(nil),
+		xGrpcRunner.WithListener(nil), xGrpcRunner.WithCredentials(nil), xGrpcRunner.WithValidation(nil), xGrpcRunner.WithMiddleware(nil),
 		xGrpcRunner.WithServerOptions(grpc.EmptyServerOption{}, nil), xGrpcRunner.WithListener(l),
 	)
 	if err == nil {
@@ -119,7 +119,7 @@ func TestWrongOptionsAreReportedAllAtOnce(t *testing.T) {
 	for _, want := range []string{
 		"xgrpcrunner: WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s", "WithGracefulStopTimeout: -1s",
 		"WithRegisterService: the function is nil", "WithUnaryInterceptors: interceptor 1 is nil",
-		"WithStreamInterceptors: interceptor 1 is nil", "WithListener: the listener is nil", "WithValidation: check 1 is nil",
+		"WithStreamInterceptors: interceptor 1 is nil", "WithListener: the listener is nil", "WithCredentials: the credentials are nil", "WithValidation: check 1 is nil",
 		"WithMiddleware: the registry is nil", "WithServerOptions: option 2 is nil",
 	} {
 		if strings.Count(err.Error(), want) != 1 {

@@ -33,8 +33,8 @@ var chains = []struct {
 	pairs []string
 	want  float64
 }{
-	{name: "no line", level: slog.LevelError, want: 3},
-	{name: "a line", level: slog.LevelInfo, want: 3},
+	{name: "no line", level: slog.LevelError, want: 4},
+	{name: "a line", level: slog.LevelInfo, want: 4},
 	{name: "the caller's id", level: slog.LevelInfo, pairs: []string{"x_request_uuid", "abc"}, want: 3},
 	{name: "the caller's id, dashed", level: slog.LevelInfo, pairs: []string{"x-request-uuid", "abc", "x_request_source", "shop", "accept-language", "en"}, want: 3},
 }
@@ -54,7 +54,7 @@ func once(tb testing.TB, level slog.Level, pairs []string) func() {
 	}
 }
 
-// TestChainAllocatesTheCallAndItsTrailer: the call is one allocation, the trailer a map, which is two.
+// TestChainAllocatesTheCallAndItsTrailer: the call is one allocation, its id another, the trailer a map, which is two.
 func TestChainAllocatesTheCallAndItsTrailer(t *testing.T) {
 	for _, tc := range chains {
 		t.Run(tc.name, func(t *testing.T) {

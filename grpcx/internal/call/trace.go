@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
@@ -25,6 +26,9 @@ func identify(ctx context.Context, r *xCtx.Request) {
 		r.SetID(id)
 	} else {
 		r.GenerateID()
+		// The HPACK table of a connection retains the last 50 or so IDs of trailers. One that is a part of r would
+		// retain the call and what it has received.
+		r.SetID(strings.Clone(r.ID()))
 	}
 	r.SetAcceptLanguage(meta.First(md, acceptLanguage))
 }

@@ -1,0 +1,210 @@
+package runner_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"weak"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
+
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
+	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+)
+
+const excess = "calls ended: too many bytes of unfinished messages"
+
+// echo answers each message of a stream with its length.
+func echo(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+	for {
+		request, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := stream.Send(&pb.TestResponse{Text: strconv.Itoa(len(request.GetText()))}); err != nil {
+			return err
+		}
+	}
+}
+
+// opened opens a stream that echo serves.
+func opened(t *testing.T, conn *grpc.ClientConn) grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse] {
+	t.Helper()
+	stream, err := pb.NewTestServiceClient(conn).BidiStream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	echoes(t, stream, 1)
+	return stream
+}
+
+// echoes sends a message and receives the answer.
+func echoes(t *testing.T, stream grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse], size int) {
+	t.Helper()
+	if err := stream.Send(&pb.TestRequest{Text: strings.Repeat("x", size)}); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := stream.Recv(); err != nil || answer.GetText() != strconv.Itoa(size) {
+		t.Fatalf("message of %d bytes = %v, %v; want its length", size, answer, err)
+	}
+}
+
+// until waits for a line of the log.
+func until(t *testing.T, log *calltest.Log, text string, step func()) {
+	t.Helper()
+	for end := time.Now().Add(patience); !strings.Contains(log.String(), text); step() {
+		if time.Now().After(end) {
+			t.Fatalf("no line %q in\n%s", text, log)
+		}
+	}
+}
+
+func TestWithMaxInflightBytes_RequestStreams(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		secure bool
+	}{{name: "plain"}, {name: "encrypted", secure: true}} {
+		t.Run(tc.name, func(t *testing.T) {
+			log := calltest.Record(t)
+			options := []xGrpcRunner.Option{xGrpcRunner.WithMaxInflightBytes(8 << 20)}
+			connect := func(address string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(t.Context(), "tcp", address)
+			}
+			var dialed []grpc.DialOption
+			if tc.secure {
+				var option xGrpcRunner.Option
+				option, connect, dialed = secure(t)
+				options = append(options, option)
+			}
+			s := serve(t, options...)
+			s.service.OnBidi = echo
+			conn := dial(t, s.address, dialed...)
+			idle := opened(t, conn)
+			attacking, err := connect(s.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			wait, err := attackOver(ctx, attacking, testMethod("ClientStream"), 20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer wait()
+			defer cancel()
+			busy := opened(t, conn)
+			until(t, log, excess, func() { echoes(t, busy, 1<<20) })
+			echoes(t, idle, 1<<20)
+		})
+	}
+}
+
+// secure returns the credentials of a server, and how to connect to it.
+func secure(t *testing.T) (option xGrpcRunner.Option, connect func(address string) (net.Conn, error), options []grpc.DialOption) {
+	t.Helper()
+	web := httptest.NewTLSServer(http.NotFoundHandler()) // which has a certificate
+	defer web.Close()
+	trusted := x509.NewCertPool()
+	trusted.AddCert(web.Certificate())
+	client := &tls.Config{RootCAs: trusted, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS13}
+	server := &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS13}
+	return xGrpcRunner.WithCredentials(credentials.NewTLS(server)),
+		func(address string) (net.Conn, error) {
+			return (&tls.Dialer{Config: client}).DialContext(t.Context(), "tcp", address)
+		},
+		[]grpc.DialOption{grpc.WithTransportCredentials(credentials.NewTLS(client))}
+}
+
+func TestWithMaxInflightBytes_CompleteMessagesAreNotCharged(t *testing.T) {
+	log := calltest.Record(t)
+	s := serve(t, xGrpcRunner.WithMaxInflightBytes(4<<20))
+	s.service.OnBidi = echo
+	conn := dial(t, s.address)
+	var idle []grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse]
+	for range 20 {
+		idle = append(idle, opened(t, conn))
+	}
+	for range 50 {
+		call(t, pb.NewTestServiceClient(conn), strings.Repeat("x", 1<<20))
+		echoes(t, idle[0], 1<<20)
+	}
+	for _, stream := range idle {
+		echoes(t, stream, 3<<20)
+	}
+	if strings.Contains(log.String(), excess) {
+		t.Errorf("log:\n%s\nwant no call ended", log)
+	}
+}
+
+// A server that refuses calls before their messages arrive must not charge these messages for ever.
+func TestWithMaxInflightBytes_RefusedCallsAreNotCharged(t *testing.T) {
+	log := calltest.Record(t)
+	refuse := func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
+		return status.Error(codes.Unauthenticated, "refused")
+	}
+	s := serve(t, xGrpcRunner.WithMaxInflightBytes(4<<20), xGrpcRunner.WithMaxStreams(10), xGrpcRunner.WithStreamInterceptors(refuse))
+	ctx, cancel := context.WithCancel(t.Context())
+	wait, err := attack(ctx, s.address, testMethod("ClientStream"), 500) // of which each sends up to its window
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wait()
+	defer cancel()
+	client := pb.NewTestServiceClient(dial(t, s.address))
+	for end := time.Now().Add(patience); strings.Count(log.String(), "UNAUTHENTICATED") < 500; {
+		if _, err := client.Unary(t.Context(), &pb.TestRequest{Text: strings.Repeat("x", 1<<20)}); err != nil {
+			t.Fatalf("call of another connection = %v, want OK", err)
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not all calls were refused:\n%s", log)
+		}
+	}
+	if strings.Contains(log.String(), excess) {
+		t.Errorf("log:\n%s\nwant no warning: 10 calls have up to 256 KB each", log)
+	}
+}
+
+// grpc-go's table of header fields retains those of about 50 calls as long as the connection is open.
+func TestServe_EndedCallsAreReleased(t *testing.T) {
+	type key struct{}
+	var left []weak.Pointer[[1 << 10]byte]
+	mark := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		mark := new([1 << 10]byte)
+		left = append(left, weak.Make(mark))
+		return handler(context.WithValue(ctx, key{}, mark), req)
+	}
+	s := limited(t, grpc.UnaryInterceptor(mark))
+	client := pb.NewTestServiceClient(dial(t, s.address))
+	for range 10 {
+		call(t, client, "hello")
+	}
+	alive := func() (n int) {
+		for _, w := range left {
+			if w.Value() != nil {
+				n++
+			}
+		}
+		return n
+	}
+	for end := time.Now().Add(patience); alive() > 0; runtime.GC() {
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d calls that have ended are retained, want none", alive(), len(left))
+		}
+	}
+}
