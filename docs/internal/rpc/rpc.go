@@ -78,11 +78,7 @@ func Read(text []byte) (Body, *Answer) {
 		case isCall && !m.keepsID():
 			return refuse(jsonrpc.CodeInvalidRequest, "the id must be a string, or an integer between -(2^53-1) and 2^53-1")
 		case err != nil || m.malformed():
-			_, no := refuse(jsonrpc.CodeInvalidRequest, "the value is no message of JSON-RPC 2.0")
-			if !batch && !m.isAnswer() {
-				no.ID = m.Answerable()
-			}
-			return Body{}, no
+			return Body{}, m.noMessage(batch)
 		case isCall && seen[key]:
 			return refuse(jsonrpc.CodeInvalidRequest, "two messages of the batch have the same id")
 		}
@@ -90,6 +86,15 @@ func Read(text []byte) (Body, *Answer) {
 		b.Messages = append(b.Messages, m)
 	}
 	return b, nil
+}
+
+// noMessage returns the answer to a message that is malformed.
+func (m Message) noMessage(batch bool) *Answer { //nolint:revive // flag-parameter: the id of a message in a batch is not told
+	_, no := refuse(jsonrpc.CodeInvalidRequest, "the value is no message of JSON-RPC 2.0")
+	if !batch && !m.isAnswer() {
+		no.ID = m.Answerable()
+	}
+	return no
 }
 
 // malformed reports whether the message breaks a rule of JSON-RPC 2.0 that the SDK does not enforce: a method
