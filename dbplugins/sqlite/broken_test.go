@@ -245,11 +245,13 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			h := harness()
 			h.Driver = tc.driver
 			h.Slow = twoSeconds
-			got := dbtest.Failures(t, h, tc.want)
-			if len(got[tc.want]) == 0 {
-				t.Errorf("%s passed", tc.want)
+			for range 5 { // a fault of locks needs two transactions at once, which a busy machine may run in turn
+				if got := dbtest.Failures(t, h, tc.want); len(got[tc.want]) > 0 {
+					t.Log(got)
+					return
+				}
 			}
-			t.Log(got)
+			t.Errorf("%s passed", tc.want)
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -261,6 +262,9 @@ func TestSignalEndsCommandAndServers(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			need(t, tc.only)
+			if signal.Ignored(tc.sig) {
+				t.Skip("the tests run with this signal ignored, as under nohup")
+			}
 			s := begin(t, tc.only, "env; exec sleep 600")
 			if open := s.open(t); len(open) != len(s.addresses)+len(s.encrypted) {
 				t.Fatalf("open are %q of %q", open, s.addresses)
