@@ -29,7 +29,7 @@ func openLeases(address string) (b lease.Backend, done func(), err error) {
 	if !ok {
 		return nil, nil, errors.Join(errors.New("the store keeps no leases"), s.Close())
 	}
-	return l.LeaseBackend(leases), func() { _ = s.Close() }, nil
+	return confirmed{l.LeaseBackend(leases)}, func() { _ = s.Close() }, nil
 }
 
 // client is one of the servers of a URL, below the store.
@@ -100,7 +100,7 @@ func runLeases(t *testing.T, address, source, kind string) {
 				tb.Fatal(err)
 			}
 			tb.Cleanup(done)
-			return confirmed{b}
+			return b
 		},
 		Forget: forget(c), Source: source, Server: version(t, c) + kind,
 	})
