@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // firstLease is an attempt to lease the number of a node that leases on first use. Callers share it.
@@ -117,9 +118,20 @@ func (n *Node) checkPending(ctx context.Context, t *tenure) error {
 		return nil
 	}
 	if !n.waiting.Load() {
-		if err := n.leaseFirst(ctx, t); err == nil || !n.waiting.Load() {
+		if err := n.leaseSoon(ctx, t); err == nil || !n.waiting.Load() {
 			return err
 		}
 	}
 	return ErrWaiting
+}
+
+// leaseSoon is leaseFirst in half of the time that ctx has, so that its caller still has some if the node begins to
+// wait in the meantime.
+func (n *Node) leaseSoon(ctx context.Context, t *tenure) error {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	return n.leaseFirst(ctx, t)
 }

@@ -131,6 +131,23 @@ func TestWithLeaseOnFirstUse(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a check that began before that wait ends in time", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := &blocked{free: make(chan struct{})}
+			b.floor = time.Now().Add(16 * time.Second)
+			n := lazy(t, b)
+			made := make(chan xSnowflake.SnowflakeID)
+			go func() { made <- n.MustGenerate() }()
+			synctest.Wait()
+			time.AfterFunc(500*time.Millisecond, func() { close(b.free) })
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if err := n.CheckHealth(ctx); !errors.Is(err, xSnowflake.ErrWaiting) || ctx.Err() != nil {
+				t.Errorf("CheckHealth = %v, its context %v; want ErrWaiting before the context ends", err, ctx.Err())
+			}
+			<-made
+		})
+	})
 	t.Run("a failure is returned, makes the node unhealthy and passes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &shop{broken: true}
