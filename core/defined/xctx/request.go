@@ -22,18 +22,18 @@ type Request struct {
 	parent context.Context
 	base   context.Context // the application, asked after parent
 
-	buf    [idLen]byte
-	header [1]string // the id
-	start  time.Time
+	buf       [idLen]byte
+	profile   uint8
+	debug     bool
+	reported  bool
+	accessLog bool
 
+	header         [1]string // the id
+	start          time.Time
 	acceptLanguage string
-	profile        uint8
-	debug          bool
 
 	errorCode    int
 	errorMessage string
-	reported     bool
-	accessLog    bool
 }
 
 // requestKey finds the Request in a chain of contexts.

@@ -10,19 +10,23 @@ import (
 // DefaultRequestTimeout is the time that a request may take if Config.RequestTimeout is not set.
 const DefaultRequestTimeout = 30 * time.Second
 
-// deadline is the context of the server with the deadline of the request.
+// origin is the context that the server gave to the request, with the deadline of the request, and leads
+// back to the exchange.
 //
 // The timer starts when a caller first needs the Done channel, so that a request which does not ask for
 // it pays nothing. A deadline of context.WithDeadline could not be lifted when the request becomes a
 // stream, of which contexts may have been derived before.
-type deadline struct {
-	context.Context           // of the server
-	at              time.Time // zero: no deadline
+type origin struct {
+	context.Context // of the server
+	exchange        *exchange
+	timeout         time.Duration // since the start of the request; 0 or less: no deadline
 
 	mu     sync.Mutex
 	lifted bool
 	armed  atomic.Pointer[alarm] // does not change any more once it is set
 }
+
+type exchangeKey struct{}
 
 // alarm is what callers of an armed deadline wait for. Most requests need none.
 type alarm struct {
@@ -32,39 +36,43 @@ type alarm struct {
 	timer           *time.Timer
 }
 
-// begin is called once, before the context is in use.
-func (d *deadline) begin(server context.Context, at time.Time) {
-	d.Context = server
-	if parent, ok := server.Deadline(); !ok || at.Before(parent) {
-		d.at = at
+// expires returns the deadline of the request, unless it has none or the server's is earlier.
+func (o *origin) expires() (at time.Time, ok bool) {
+	if o.timeout <= 0 {
+		return time.Time{}, false
 	}
+	at = o.exchange.request.Start().Add(o.timeout)
+	server, earlier := o.Context.Deadline()
+	return at, !earlier || at.Before(server)
 }
 
 // Deadline implements context.Context.
-func (d *deadline) Deadline() (time.Time, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.at.IsZero() || d.lifted {
-		return d.Context.Deadline()
+func (o *origin) Deadline() (time.Time, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if at, ok := o.expires(); ok && !o.lifted {
+		return at, true
 	}
-	return d.at, true
+	return o.Context.Deadline()
 }
 
 // Done implements context.Context.
-func (d *deadline) Done() <-chan struct{} {
-	if a := d.arm(); a != nil {
+func (o *origin) Done() <-chan struct{} {
+	if a := o.arm(); a != nil {
 		return a.Done()
 	}
-	return d.Context.Done()
+	return o.Context.Done()
 }
 
 // Err implements context.Context.
-func (d *deadline) Err() error {
-	a := d.armed.Load()
-	if a == nil && !d.at.IsZero() && !time.Now().Before(d.at) {
-		a = d.arm()
+func (o *origin) Err() error {
+	a := o.armed.Load()
+	if a == nil {
+		if at, ok := o.expires(); ok && !time.Now().Before(at) {
+			a = o.arm()
+		}
 	}
-	err := d.Context.Err()
+	err := o.Context.Err()
 	if a == nil {
 		return err
 	}
@@ -76,43 +84,50 @@ func (d *deadline) Err() error {
 
 // Value implements context.Context. Package context finds by it that an alarm cancels contexts which are
 // derived of this one.
-func (d *deadline) Value(key any) any {
-	if a := d.armed.Load(); a != nil {
+func (o *origin) Value(key any) any {
+	if key == (exchangeKey{}) {
+		return o.exchange
+	}
+	if a := o.armed.Load(); a != nil {
 		return a.Value(key)
 	}
-	return d.Context.Value(key)
+	return o.Context.Value(key)
 }
 
 // arm returns the alarm, or nil if the deadline was lifted before or there is none.
-func (d *deadline) arm() *alarm {
-	if a := d.armed.Load(); a != nil || d.at.IsZero() {
+func (o *origin) arm() *alarm {
+	if a := o.armed.Load(); a != nil {
 		return a
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if a := d.armed.Load(); a != nil || d.lifted {
+	at, ok := o.expires()
+	if !ok {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if a := o.armed.Load(); a != nil || o.lifted {
 		return a
 	}
-	a := &alarm{expiry: expiry{Context: d.Context, done: make(chan struct{})}}
+	a := &alarm{expiry: expiry{Context: o.Context, done: make(chan struct{})}}
 	a.Context, a.cancel = context.WithCancel(&a.expiry)
-	if err := d.Context.Err(); err != nil {
+	if err := o.Context.Err(); err != nil {
 		a.end(err)
-	} else if left := time.Until(d.at); left <= 0 {
+	} else if left := time.Until(at); left <= 0 {
 		a.end(context.DeadlineExceeded)
 	} else {
-		context.AfterFunc(d.Context, func() { a.end(d.Context.Err()) })
+		context.AfterFunc(o.Context, func() { a.end(o.Context.Err()) })
 		a.timer = time.AfterFunc(left, func() { a.end(context.DeadlineExceeded) })
 	}
-	d.armed.Store(a)
+	o.armed.Store(a)
 	return a
 }
 
 // lift removes the deadline.
-func (d *deadline) lift() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.lifted = true
-	if a := d.armed.Load(); a != nil && a.timer != nil {
+func (o *origin) lift() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lifted = true
+	if a := o.armed.Load(); a != nil && a.timer != nil {
 		a.timer.Stop()
 	}
 }

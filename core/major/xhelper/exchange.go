@@ -18,40 +18,22 @@ import (
 // exchange is one request and its response while the engine has them, in a single allocation unless the
 // request has a body. It is never reused: the request's context, which is part of it, may outlive it.
 type exchange struct {
-	request  xCtx.Request
-	http     http.Request
-	origin   origin
-	deadline deadline
-	writer   writer
-	counted  *countedBody // nil: nothing of the body counts
+	request xCtx.Request
+	http    http.Request
+	origin  origin
+	writer  writer
+	counted *countedBody // nil: nothing of the body counts
 
 	c        *gin.Context
 	path     string // as the client sent it; handlers may rewrite the URL
-	parts    part   // that are mounted already
 	refused  error  // why the handler does not run, or nil
+	parts    part   // that are mounted already
 	encoded  bool   // by a middleware around this one, so that Content-Encoding is not ours to change
 	answered bool   // by respond
 	ended    atomic.Bool
 	stream   atomic.Bool // see markStream
 
 	endHead context.CancelFunc // of the context of a HEAD request, else nil
-}
-
-// origin is the context that the server gave to the request, maybe with a deadline, and leads back to
-// the exchange.
-type origin struct {
-	context.Context
-	exchange *exchange
-}
-
-type exchangeKey struct{}
-
-// Value implements context.Context.
-func (o *origin) Value(key any) any {
-	if key == (exchangeKey{}) {
-		return o.exchange
-	}
-	return o.Context.Value(key)
 }
 
 // exchangeOf returns the exchange that c is in, or nil. A request that a handler, or a task after it,
@@ -73,12 +55,8 @@ func (s *server) begin(c *gin.Context) *exchange {
 	if c.Request.Method == http.MethodHead {
 		client, ex.endHead = context.WithCancel(client)
 	}
-	ex.origin = origin{Context: client, exchange: ex}
+	ex.origin.Context, ex.origin.exchange, ex.origin.timeout = client, ex, s.timeoutOf(c)
 	ex.request.Begin(&ex.origin, s.base)
-	if timeout := s.timeoutOf(c); timeout > 0 {
-		ex.deadline.begin(ex.origin.Context, ex.request.Start().Add(timeout))
-		ex.origin.Context = &ex.deadline //nolint:fatcontext // once for each request
-	}
 	ex.request.SetDebug(s.debug)
 	ex.request.SetProfile(s.profile)
 	if language := c.Request.Header[string(xHttp.AcceptLanguage)]; len(language) > 0 {
@@ -120,7 +98,7 @@ func (s *server) timeoutOf(c *gin.Context) time.Duration {
 // of the request only.
 func (ex *exchange) close() {
 	ex.ended.Store(true)
-	ex.deadline.lift()
+	ex.origin.lift()
 	if ex.counted != nil {
 		ex.counted.release()
 	}

@@ -29,7 +29,7 @@ func (ex *exchange) markStream() {
 	if ex.ended.Load() || !ex.stream.CompareAndSwap(false, true) {
 		return // a goroutine that outlives its request must not mark the next one of the connection
 	}
-	ex.deadline.lift()
+	ex.origin.lift()
 	if report, ok := ex.origin.Context.Value(streamKey{}).(func()); ok {
 		report()
 	}
@@ -51,7 +51,7 @@ var streamTypes = []string{"text/event-stream", "multipart/x-mixed-replace"}
 // since they take as long as their data; but they have an end, and a stop waits for it.
 var itemTypes = []string{"application/jsonl", "application/x-ndjson", "application/json-seq"}
 
-// StartStream implements an interface that xResult.Stream uses before it waits for the first item.
+// StartStream is for xResult.Stream.
 func (w *writer) StartStream(contentType string) { w.exchange.startStream(contentType) }
 
 // startStream removes the request timeout if a response of this content type is a stream or consists
@@ -63,7 +63,7 @@ func (ex *exchange) startStream(contentType string) bool {
 		ex.markStream()
 		return true
 	case slices.Contains(itemTypes, kind):
-		ex.deadline.lift()
+		ex.origin.lift()
 	}
 	return false
 }
@@ -94,6 +94,9 @@ func (w *writer) Write(p []byte) (int, error) {
 	w.starting()
 	return w.ResponseWriter.Write(p)
 }
+
+// WriteEnvelope is for xResult.
+func (w *writer) WriteEnvelope(body []byte) (int, error) { return w.ResponseWriter.Write(body) }
 
 // WriteString implements io.StringWriter.
 func (w *writer) WriteString(s string) (int, error) {

@@ -93,11 +93,13 @@ func complete(r *xBase.BaseResponse, req *xCtx.Request) {
 
 // successStatus returns the status that the handler has chosen for a success with a body, else 200.
 func successStatus(c *gin.Context) int {
-	chosen := c.Writer.Status
-	if w, ok := c.Writer.(interface{ ChosenStatus() int }); ok { // Plinth's, whose Status looks further
-		chosen = w.ChosenStatus
+	var status int
+	if w, ok := c.Writer.(engineWriter); ok {
+		status = w.ChosenStatus()
+	} else {
+		status = c.Writer.Status()
 	}
-	switch status := chosen(); status {
+	switch status {
 	case http.StatusNoContent, http.StatusResetContent:
 		return http.StatusOK
 	default:

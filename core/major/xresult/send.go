@@ -107,7 +107,23 @@ func write(c *gin.Context, status int, contentType []string, body []byte) {
 		delete(h, string(xHttp.ContentLength))
 	}
 	c.Writer.WriteHeader(status)
-	_, _ = c.Writer.Write(body)
+	if w, ok := c.Writer.(engineWriter); ok {
+		_, _ = w.WriteEnvelope(body)
+	} else {
+		_, _ = c.Writer.Write(body)
+	}
+}
+
+// engineWriter is Plinth's writer. A middleware may have put another in its place.
+type engineWriter interface {
+	// ChosenStatus is Status without a look at pending errors.
+	ChosenStatus() int
+
+	// StartStream is called before a stream waits for its first item.
+	StartStream(contentType string)
+
+	// WriteEnvelope is Write without a look at the content type, since no envelope is a stream.
+	WriteEnvelope(body []byte) (int, error)
 }
 
 func contextOf(c *gin.Context) context.Context {

@@ -74,8 +74,8 @@ func newStream(c *gin.Context) *stream {
 	}
 	_ = s.conn.SetWriteDeadline(time.Time{}) // a writer that has no deadlines has none to clear
 
-	// Plinth's writer. One of a middleware in its place has the request timeout until the first item.
-	if w, ok := c.Writer.(interface{ StartStream(contentType string) }); ok {
+	// The writer of a middleware has the request timeout until the first item.
+	if w, ok := c.Writer.(engineWriter); ok {
 		w.StartStream(s.format)
 	}
 	return s
