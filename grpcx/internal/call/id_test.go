@@ -3,8 +3,11 @@ package call_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,6 +88,25 @@ func TestIDAndStartAreInTheContextTrailerAndLog(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestConcurrentCallsHaveTheirOwnTrailers is about the trailers' maps, which a Runner uses again.
+func TestConcurrentCallsHaveTheirOwnTrailers(t *testing.T) {
+	inAllKinds(t, call.Config{Flight: new(call.Flight)}, between{}, func(f *fixture, do func(context.Context) *answer) {
+		f.does(func(context.Context) error { return nil })
+		var calls sync.WaitGroup
+		for caller := range 8 {
+			calls.Go(func() {
+				for n := range 50 {
+					want := fmt.Sprintf("%d.%d", caller, n)
+					if got := do(with(f.Context(), "x_request_uuid", want)).trailer.Get("x_request_uuid"); !slices.Equal(got, []string{want}) {
+						f.Errorf("ids of the trailer = %q, want %q", got, want)
+					}
+				}
+			})
+		}
+		calls.Wait()
+	})
 }
 
 func TestResponseCarriesTheID(t *testing.T) {

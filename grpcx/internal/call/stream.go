@@ -66,7 +66,7 @@ func (s *server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 		return next(srv, ss)
 	}
 	if t.parts&Trace != 0 {
-		ss.SetTrailer(t.call.trailer())
+		t.setTrailer(ss.SetTrailer)
 	}
 	own := &stream{ServerStream: ss, ctx: ctx}
 	defer func() {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	xBase "github.com/plinthgo/plinth/core/common/xbase"
 	xError "github.com/plinthgo/plinth/core/common/xerror"
@@ -24,7 +25,7 @@ func (s *server) unary(outer context.Context, req any, info *grpc.UnaryServerInf
 	}
 	if t.parts&Trace != 0 && !t.call.borrowed {
 		// It fails only without a transport, as in a test of a single interceptor; the call itself is fine.
-		_ = grpc.SetTrailer(outer, t.call.trailer())
+		t.setTrailer(func(md metadata.MD) { _ = grpc.SetTrailer(outer, md) })
 	}
 	defer func() {
 		if !t.returned && t.parts&Recover != 0 {
