@@ -55,7 +55,7 @@ func (s *server) begin(c *gin.Context) *exchange {
 	if c.Request.Method == http.MethodHead {
 		client, ex.endHead = context.WithCancel(client)
 	}
-	ex.origin.Context, ex.origin.exchange, ex.origin.timeout = client, ex, s.timeoutOf(c)
+	ex.origin = origin{Context: client, exchange: ex, timeout: s.timeoutOf(c)}
 	ex.request.Begin(&ex.origin, s.base)
 	ex.request.SetDebug(s.debug)
 	ex.request.SetProfile(s.profile)
