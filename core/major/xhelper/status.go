@@ -32,7 +32,8 @@ func (w *writer) Status() int {
 	return xResult.StatusOf(ex.c, status, err)
 }
 
-// ChosenStatus is for xResult. It returns the status that a handler has set, whatever error is pending.
+// ChosenStatus implements an interface of xResult. It returns the status that a handler has set,
+// whatever error is pending.
 func (w *writer) ChosenStatus() int { return w.ResponseWriter.Status() }
 
 const (

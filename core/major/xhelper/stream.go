@@ -51,7 +51,7 @@ var streamTypes = []string{"text/event-stream", "multipart/x-mixed-replace"}
 // since they take as long as their data; but they have an end, and a stop waits for it.
 var itemTypes = []string{"application/jsonl", "application/x-ndjson", "application/json-seq"}
 
-// StartStream is for xResult.Stream.
+// StartStream implements an interface of xResult.
 func (w *writer) StartStream(contentType string) { w.exchange.startStream(contentType) }
 
 // startStream removes the request timeout if a response of this content type is a stream or consists
@@ -95,7 +95,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// WriteEnvelope is for xResult.
+// WriteEnvelope implements an interface of xResult.
 func (w *writer) WriteEnvelope(body []byte) (int, error) { return w.ResponseWriter.Write(body) }
 
 // WriteString implements io.StringWriter.

@@ -114,15 +114,16 @@ func write(c *gin.Context, status int, contentType []string, body []byte) {
 	}
 }
 
-// engineWriter is Plinth's writer. A middleware may have put another in its place.
+// engineWriter is the writer of Plinth's engine. A middleware may have replaced it by its own.
 type engineWriter interface {
-	// ChosenStatus is Status without a look at pending errors.
+	// ChosenStatus returns the status that the handler has set. Status considers pending errors too.
 	ChosenStatus() int
 
 	// StartStream is called before a stream waits for its first item.
 	StartStream(contentType string)
 
-	// WriteEnvelope is Write without a look at the content type, since no envelope is a stream.
+	// WriteEnvelope writes an envelope. Write checks whether the content type is that of a stream
+	// before it writes.
 	WriteEnvelope(body []byte) (int, error)
 }
 

@@ -11,9 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
 	xError "github.com/plinthgo/plinth/core/common/xerror"
 	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
@@ -107,6 +111,25 @@ func TestConcurrentCallsHaveTheirOwnTrailers(t *testing.T) {
 		}
 		calls.Wait()
 	})
+}
+
+// TestTransportMayKeepTheTrailer calls an interceptor that no Runner has mounted. Its transport may be any.
+func TestTransportMayKeepTheTrailer(t *testing.T) {
+	trace := call.Unary(call.Trace, call.Config{})
+	first, second := &transport{}, &transport{}
+	for id, kept := range map[string]*transport{"first": first, "second": second} {
+		md := metadata.Pairs("x_request_uuid", id)
+		ctx := metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(t.Context(), kept), md)
+		_, err := trace(ctx, &pb.TestRequest{}, &grpc.UnaryServerInfo{FullMethod: unaryMethod}, func(context.Context, any) (any, error) {
+			return &pb.TestResponse{}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := [...]string{trailerID(t, first.trailer), trailerID(t, second.trailer)}, [...]string{"first", "second"}; got != want {
+		t.Errorf("ids of the trailers = %q, want %q", got, want)
+	}
 }
 
 func TestResponseCarriesTheID(t *testing.T) {

@@ -34,11 +34,12 @@ func identify(ctx context.Context, r *xCtx.Request) {
 	r.SetAcceptLanguage(meta.First(md, acceptLanguage))
 }
 
-// trailers are maps for setTrailer, with the key of the ID. Without them a call has two allocations more: see
+// trailers contains reusable maps for setTrailer. Without them a call has two allocations more: see
 // TestChainAllocatesTheCallAndItsID.
 var trailers = sync.Pool{New: func() any { return metadata.MD{} }}
 
-// setTrailer tells the caller the ID. grpc-go copies the map, so the Runner uses it again; another transport may keep it.
+// setTrailer sends the ID to the caller. grpc-go copies the map, so the Runner, which always has a Flight, reuses it. The
+// transport of an interceptor outside the Runner may retain it.
 func (t *turn) setTrailer(set func(metadata.MD)) {
 	key, value := xGrpcConst.TrailerRequestUUID.String(), t.call.request.HeaderValue()
 	if t.Flight == nil {
