@@ -43,8 +43,8 @@ func grpcs() []comparison {
 	}
 }
 
-// grpcLoopback is a call over a connection, with a line of ours and none of theirs. There is no target for the time: most
-// of the difference is the trailer, which grpc-go sends beside its own.
+// grpcLoopback is a call over a connection, with a line of ours and none of theirs. There is no target for the time:
+// the trailer and the limits of unfinished requests are work that bare grpc-go does not do.
 func grpcLoopback(peer string, theirs serving) comparison {
 	return comparison{
 		name: "call over a connection, with a line", peer: peer, allocs: -1,
