@@ -65,7 +65,7 @@ func version(tb testing.TB, c goredis.UniversalClient) string {
 	return "Redis " + number
 }
 
-// confirmed repeats what no replica has confirmed in time: on a busy machine one can take longer than 100 ms.
+// confirmed repeats an Acquire that no replica has confirmed in time: on a busy machine that can take longer than 100 ms.
 type confirmed struct{ lease.Backend }
 
 // Acquire implements lease.Backend.
@@ -76,16 +76,6 @@ func (c confirmed) Acquire(ctx context.Context, r lease.Request) (g lease.Grant,
 		}
 	}
 	return g, err
-}
-
-// Renew implements lease.Backend.
-func (c confirmed) Renew(ctx context.Context, h lease.Holding) (held bool, err error) {
-	for range 10 {
-		if held, err = c.Backend.Renew(ctx, h); !errors.Is(err, redis.ErrUnconfirmed) {
-			break
-		}
-	}
-	return held, err
 }
 
 // runLeases runs the definition of leases.
