@@ -1,8 +1,8 @@
-// Package asyncx runs work in the background of one process. Import it as xAsync.
+// Package asyncx runs work in the background of one process.
 //
-//	xAsync.Async(ctx, func(ctx context.Context) {
+//	asyncx.Async(ctx, func(ctx context.Context) {
 //		audit.Record(ctx, user)
-//	}, xAsync.WithName("audit"), xAsync.WithTimeout(10*time.Second))
+//	}, asyncx.WithName("audit"), asyncx.WithTimeout(10*time.Second))
 //
 // The work has the values of the request, such as its id and the database, without its end. A panic is logged with its stack and
 // ends the work only. At the stop, when the last request and the last task have ended and before the nodes close, everything is
@@ -25,27 +25,27 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // The errors that a caller may want to tell apart, with errors.Is.
 var (
 	// ErrFull reports work that was refused because too much was waiting. It never ran.
-	ErrFull = errors.New("xasync: too much work is waiting")
+	ErrFull = errors.New("asyncx: too much work is waiting")
 	// ErrStopped reports work that the stop left no time for, or that came after it. It is also the cause of a context that the
 	// stop has ended.
-	ErrStopped = errors.New("xasync: the application stops")
+	ErrStopped = errors.New("asyncx: the application stops")
 	// ErrCanceled is the cause of a context that Cancel has ended.
-	ErrCanceled = errors.New("xasync: canceled")
+	ErrCanceled = errors.New("asyncx: canceled")
 	// ErrTimeout is the cause of a context that WithTimeout has ended.
-	ErrTimeout = errors.New("xasync: the work took too long")
+	ErrTimeout = errors.New("asyncx: the work took too long")
 	// ErrOption reports an option that makes no sense.
-	ErrOption = errors.New("xasync: wrong option")
+	ErrOption = errors.New("asyncx: wrong option")
 )
 
 // Async runs fn in the background. Its context has the values of ctx, but goes on when ctx ends; where ctx is in a transaction of
-// xDB, the database in it is the one outside. It begins at once, also before that transaction commits: use xDB.OnCommit where it
+// xdb, the database in it is the one outside. It begins at once, also before that transaction commits: use xdb.OnCommit where it
 // must not.
 //
 // Outside an application, as in a test, fn runs without a bound and nobody waits for it but the handle's owner.
@@ -54,7 +54,7 @@ var (
 // c.Request.Context() is the one to use. It also panics where fn is nil or an option makes no sense.
 func Async(ctx context.Context, fn func(ctx context.Context), options ...Option) *Handle {
 	if fn == nil {
-		panic("xasync: Async: the function is nil")
+		panic("asyncx: Async: the function is nil")
 	}
 	return begin(ctx, nameOf(fn), func(ctx context.Context) error {
 		fn(ctx)
@@ -65,7 +65,7 @@ func Async(ctx context.Context, fn func(ctx context.Context), options ...Option)
 // AsyncErr is Async for work that can fail: with WithRetry it is tried again. An error is logged, and the handle has it.
 func AsyncErr(ctx context.Context, fn func(ctx context.Context) error, options ...Option) *Handle {
 	if fn == nil {
-		panic("xasync: AsyncErr: the function is nil")
+		panic("asyncx: AsyncErr: the function is nil")
 	}
 	return begin(ctx, nameOf(fn), fn, options)
 }
@@ -75,7 +75,7 @@ func nameOf(fn any) string { return runtime.FuncForPC(reflect.ValueOf(fn).Pointe
 
 func begin(ctx context.Context, name string, fn func(ctx context.Context) error, options []Option) *Handle {
 	if ctx.Value(gin.ContextKey) != nil {
-		panic("xasync: the context is a *gin.Context or derived from one, which gin gives to another request when the handler " +
+		panic("asyncx: the context is a *gin.Context or derived from one, which gin gives to another request when the handler " +
 			"returns; use c.Request.Context()")
 	}
 	c, err := newConfig(name, options)
@@ -83,8 +83,8 @@ func begin(ctx context.Context, name string, fn func(ctx context.Context) error,
 		panic(err)
 	}
 	h := &Handle{config: c, fn: fn, cut: context.Background(), done: make(chan struct{})}
-	h.ctx, h.end = context.WithCancelCause(context.WithoutCancel(xCtx.WithoutTransaction(ctx)))
-	life := xHook.From(ctx)
+	h.ctx, h.end = context.WithCancelCause(context.WithoutCancel(xctx.WithoutTransaction(ctx)))
+	life := xhook.From(ctx)
 	if life == nil {
 		go h.attempt(1, func(run func()) { go run() }) //nolint:contextcheck // the work has its own
 		return h

@@ -19,11 +19,11 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
-	xAsync "github.com/plinthgo/plinth/asyncx"
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/asyncx"
+	"github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,15 +32,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var errWork = errors.New("the work failed")
 
 // application returns the life and the context of an application, whose lines go to the buffer.
-func application(t *testing.T) (context.Context, *xHook.Lifecycle, *lines) {
+func application(t *testing.T) (context.Context, *xhook.Lifecycle, *lines) {
 	t.Helper()
 	out := &lines{}
-	engine, err := xLog.New(xLog.Config{Writer: out, Format: xLog.FormatJSON, Level: slog.LevelDebug})
+	engine, err := xlog.New(xlog.Config{Writer: out, Format: xlog.FormatJSON, Level: slog.LevelDebug})
 	if err != nil {
 		t.Fatal(err)
 	}
-	life := xHook.New()
-	return xHook.NewContext(xLog.NewContext(context.Background(), engine), life), life, out
+	life := xhook.New()
+	return xhook.NewContext(xlog.NewContext(context.Background(), engine), life), life, out
 }
 
 // lines is what was logged.
@@ -62,7 +62,7 @@ func (l *lines) String() string {
 }
 
 // stop stops the application within a time.
-func stop(life *xHook.Lifecycle, within time.Duration) error {
+func stop(life *xhook.Lifecycle, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	return life.Stop(ctx)
@@ -72,11 +72,11 @@ type tenantKey struct{}
 
 func TestAsyncHasTheValuesOfTheRequestWithoutItsEnd(t *testing.T) {
 	app, life, _ := application(t)
-	request := xCtx.NewRequest(context.WithValue(app, tenantKey{}, "acme"), nil)
+	request := xctx.NewRequest(context.WithValue(app, tenantKey{}, "acme"), nil)
 	request.SetID("request-7")
 	ctx, cancel := context.WithCancel(request)
 	began, ended := make(chan struct{}), make(chan struct{})
-	h := xAsync.Async(ctx, func(ctx context.Context) {
+	h := asyncx.Async(ctx, func(ctx context.Context) {
 		close(began)
 		<-ended
 		if ctx.Err() != nil {
@@ -85,7 +85,7 @@ func TestAsyncHasTheValuesOfTheRequestWithoutItsEnd(t *testing.T) {
 		if got := ctx.Value(tenantKey{}); got != "acme" {
 			t.Errorf("tenant = %v, want acme", got)
 		}
-		if got := ctx.Value(xCtx.RequestKey); got != "request-7" {
+		if got := ctx.Value(xctx.RequestKey); got != "request-7" {
 			t.Errorf("request id = %v, want request-7", got)
 		}
 	})
@@ -101,13 +101,13 @@ func TestAsyncHasTheValuesOfTheRequestWithoutItsEnd(t *testing.T) {
 }
 
 func TestAsyncSeesTheDatabaseOutsideOfTheTransaction(t *testing.T) {
-	ctx := context.WithValue(t.Context(), xCtx.DatabaseKey, "pool")
-	tx, _ := xCtx.BeginTransaction(ctx, "transaction")
-	h := xAsync.Async(tx, func(ctx context.Context) {
-		if got := ctx.Value(xCtx.DatabaseKey); got != "pool" {
+	ctx := context.WithValue(t.Context(), xctx.DatabaseKey, "pool")
+	tx, _ := xctx.BeginTransaction(ctx, "transaction")
+	h := asyncx.Async(tx, func(ctx context.Context) {
+		if got := ctx.Value(xctx.DatabaseKey); got != "pool" {
 			t.Errorf("database = %v, want the pool", got)
 		}
-		if xCtx.InTransaction(ctx) {
+		if xctx.InTransaction(ctx) {
 			t.Error("the work is in the transaction")
 		}
 	})
@@ -140,7 +140,7 @@ func TestAsyncRefusesAContextOfGin(t *testing.T) {
 						t.Errorf("panic = %v, want it to say what to use", p)
 					}
 				}()
-				h := xAsync.Async(tc.ctx(c), func(context.Context) {})
+				h := asyncx.Async(tc.ctx(c), func(context.Context) {})
 				_ = h.Wait(t.Context())
 			})
 			engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
@@ -150,11 +150,11 @@ func TestAsyncRefusesAContextOfGin(t *testing.T) {
 
 func TestAsyncRefusesWhatMakesNoSense(t *testing.T) {
 	for name, call := range map[string]func(){
-		"no function":        func() { xAsync.Async(t.Context(), nil) },
-		"no failing one":     func() { xAsync.AsyncErr(t.Context(), nil) },
-		"timeout of nothing": func() { xAsync.Async(t.Context(), func(context.Context) {}, xAsync.WithTimeout(0)) },
-		"no attempts":        func() { xAsync.Async(t.Context(), func(context.Context) {}, xAsync.WithRetry(0, nil)) },
-		"no logger":          func() { xAsync.Async(t.Context(), func(context.Context) {}, xAsync.WithLogger(nil)) },
+		"no function":        func() { asyncx.Async(t.Context(), nil) },
+		"no failing one":     func() { asyncx.AsyncErr(t.Context(), nil) },
+		"timeout of nothing": func() { asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithTimeout(0)) },
+		"no attempts":        func() { asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithRetry(0, nil)) },
+		"no logger":          func() { asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithLogger(nil)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -169,10 +169,10 @@ func TestAsyncRefusesWhatMakesNoSense(t *testing.T) {
 
 func TestPanicIsReportedWithItsStackAndEndsTheWorkOnly(t *testing.T) {
 	app, life, out := application(t)
-	request := xCtx.NewRequest(app, nil)
+	request := xctx.NewRequest(app, nil)
 	request.SetID("request-8")
-	h := xAsync.Async(request, panics, xAsync.WithName("broken"))
-	var p *xHook.PanicError
+	h := asyncx.Async(request, panics, asyncx.WithName("broken"))
+	var p *xhook.PanicError
 	if err := h.Wait(t.Context()); !errors.As(err, &p) || p.Value != "out of cheese" {
 		t.Errorf("err = %v, want the panic", err)
 	}
@@ -189,7 +189,7 @@ func TestPanicIsReportedWithItsStackAndEndsTheWorkOnly(t *testing.T) {
 func panics(context.Context) { panic("out of cheese") }
 
 func TestWorkIsNamedByItsFunction(t *testing.T) {
-	h := xAsync.Async(t.Context(), panics)
+	h := asyncx.Async(t.Context(), panics)
 	_ = h.Wait(t.Context())
 	if want := "github.com/plinthgo/plinth/asyncx_test.panics"; h.Name() != want {
 		t.Errorf("name = %s, want %s", h.Name(), want)
@@ -201,7 +201,7 @@ func TestRetryWaitsAsThePolicySaysUntilItSucceeds(t *testing.T) {
 		app, life, _ := application(t)
 		began := time.Now()
 		var at []time.Duration
-		h := xAsync.AsyncErr(app, func(context.Context) error {
+		h := asyncx.AsyncErr(app, func(context.Context) error {
 			at = append(at, time.Since(began))
 			switch len(at) {
 			case 1:
@@ -211,7 +211,7 @@ func TestRetryWaitsAsThePolicySaysUntilItSucceeds(t *testing.T) {
 			default:
 				return nil
 			}
-		}, xAsync.WithRetry(5, xBackoff.Schedule(time.Second, time.Minute)))
+		}, asyncx.WithRetry(5, backoff.Schedule(time.Second, time.Minute)))
 		if err := h.Wait(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -227,10 +227,10 @@ func TestRetryWaitsAsThePolicySaysUntilItSucceeds(t *testing.T) {
 func TestRetryEndsWithTheLastError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
-		h := xAsync.AsyncErr(t.Context(), func(context.Context) error {
+		h := asyncx.AsyncErr(t.Context(), func(context.Context) error {
 			attempts++
 			return fmt.Errorf("attempt %d: %w", attempts, errWork)
-		}, xAsync.WithRetry(3, nil))
+		}, asyncx.WithRetry(3, nil))
 		if err := h.Wait(t.Context()); !errors.Is(err, errWork) || !strings.Contains(err.Error(), "attempt 3") {
 			t.Errorf("err = %v, want that of attempt 3", err)
 		}
@@ -240,12 +240,12 @@ func TestRetryEndsWithTheLastError(t *testing.T) {
 func TestTimeoutEndsEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
-		h := xAsync.AsyncErr(t.Context(), func(ctx context.Context) error {
+		h := asyncx.AsyncErr(t.Context(), func(ctx context.Context) error {
 			attempts++
 			<-ctx.Done()
 			return ctx.Err()
-		}, xAsync.WithTimeout(time.Second), xAsync.WithRetry(2, xBackoff.Constant(0)))
-		if err := h.Wait(t.Context()); !errors.Is(err, xAsync.ErrTimeout) || attempts != 2 {
+		}, asyncx.WithTimeout(time.Second), asyncx.WithRetry(2, backoff.Constant(0)))
+		if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrTimeout) || attempts != 2 {
 			t.Errorf("err = %v after %d attempts, want ErrTimeout after 2", err, attempts)
 		}
 	})
@@ -254,10 +254,10 @@ func TestTimeoutEndsEachAttempt(t *testing.T) {
 func TestCancelEndsTheWaitForTheNextAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		h := xAsync.AsyncErr(t.Context(), func(context.Context) error { return errWork }, xAsync.WithRetry(2, xBackoff.Constant(time.Hour)))
+		h := asyncx.AsyncErr(t.Context(), func(context.Context) error { return errWork }, asyncx.WithRetry(2, backoff.Constant(time.Hour)))
 		synctest.Wait()
 		h.Cancel()
-		if err := h.Wait(t.Context()); !errors.Is(err, xAsync.ErrCanceled) {
+		if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrCanceled) {
 			t.Errorf("err = %v, want ErrCanceled", err)
 		}
 		if took := time.Since(began); took != 0 {
@@ -269,19 +269,19 @@ func TestCancelEndsTheWaitForTheNextAttempt(t *testing.T) {
 func TestPoolBoundsWhatRunsAndWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, life, _ := application(t)
-		if _, err := xAsync.Init(xAsync.WithConcurrency(2), xAsync.WithQueueSize(3))(app); err != nil {
+		if _, err := asyncx.Init(asyncx.WithConcurrency(2), asyncx.WithQueueSize(3))(app); err != nil {
 			t.Fatal(err)
 		}
 		var running atomic.Int32
 		release := make(chan struct{})
-		var handles []*xAsync.Handle
+		var handles []*asyncx.Handle
 		for range 6 {
-			handles = append(handles, xAsync.Async(app, func(context.Context) {
+			handles = append(handles, asyncx.Async(app, func(context.Context) {
 				running.Add(1)
 				<-release
 			}))
 		}
-		if err := handles[5].Wait(t.Context()); !errors.Is(err, xAsync.ErrFull) {
+		if err := handles[5].Wait(t.Context()); !errors.Is(err, asyncx.ErrFull) {
 			t.Errorf("err = %v, want ErrFull", err)
 		}
 		synctest.Wait()
@@ -302,14 +302,14 @@ func TestPoolBoundsWhatRunsAndWhatWaits(t *testing.T) {
 
 func TestInitComesBeforeTheFirstWork(t *testing.T) {
 	app, life, _ := application(t)
-	_ = xAsync.Async(app, func(context.Context) {}).Wait(t.Context())
-	if _, err := xAsync.Init(xAsync.WithConcurrency(2))(app); err == nil {
+	_ = asyncx.Async(app, func(context.Context) {}).Wait(t.Context())
+	if _, err := asyncx.Init(asyncx.WithConcurrency(2))(app); err == nil {
 		t.Error("no error")
 	}
-	if _, err := xAsync.Init(xAsync.WithConcurrency(0))(app); !errors.Is(err, xAsync.ErrOption) {
+	if _, err := asyncx.Init(asyncx.WithConcurrency(0))(app); !errors.Is(err, asyncx.ErrOption) {
 		t.Errorf("err = %v, want ErrOption", err)
 	}
-	if _, err := xAsync.Init()(t.Context()); err == nil {
+	if _, err := asyncx.Init()(t.Context()); err == nil {
 		t.Error("no error outside an application")
 	}
 	if err := stop(life, time.Minute); err != nil {
@@ -321,17 +321,17 @@ func TestStopAwaitsWorkAndWhatThatBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, life, _ := application(t)
 		var order []string
-		xAsync.Async(app, func(ctx context.Context) {
+		asyncx.Async(app, func(ctx context.Context) {
 			<-time.After(time.Second)
 			order = append(order, "first")
-			xAsync.AsyncErr(ctx, func(context.Context) error {
+			asyncx.AsyncErr(ctx, func(context.Context) error {
 				<-time.After(time.Second)
 				order = append(order, "second")
 				if len(order) == 2 {
 					return errWork // and so it waits for another attempt
 				}
 				return nil
-			}, xAsync.WithRetry(2, xBackoff.Constant(time.Second)))
+			}, asyncx.WithRetry(2, backoff.Constant(time.Second)))
 		})
 		began := time.Now()
 		if err := stop(life, time.Minute); err != nil {
@@ -340,7 +340,7 @@ func TestStopAwaitsWorkAndWhatThatBegins(t *testing.T) {
 		if took := time.Since(began); took != 4*time.Second || len(order) != 3 {
 			t.Errorf("the stop took %s and did %v, want 4s for three attempts", took, order)
 		}
-		if err := xAsync.Async(app, func(context.Context) { t.Error("it ran") }).Wait(t.Context()); !errors.Is(err, xAsync.ErrStopped) {
+		if err := asyncx.Async(app, func(context.Context) { t.Error("it ran") }).Wait(t.Context()); !errors.Is(err, asyncx.ErrStopped) {
 			t.Errorf("err = %v, want ErrStopped", err)
 		}
 	})
@@ -349,24 +349,24 @@ func TestStopAwaitsWorkAndWhatThatBegins(t *testing.T) {
 func TestStopCutsOffInTimeAndNamesWhat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, life, _ := application(t)
-		if _, err := xAsync.Init(xAsync.WithConcurrency(1))(app); err != nil {
+		if _, err := asyncx.Init(asyncx.WithConcurrency(1))(app); err != nil {
 			t.Fatal(err)
 		}
-		obedient := xAsync.AsyncErr(app, func(ctx context.Context) error {
+		obedient := asyncx.AsyncErr(app, func(ctx context.Context) error {
 			<-ctx.Done()
 			return context.Cause(ctx)
-		}, xAsync.WithName("obedient"))
-		queued := xAsync.Async(app, func(context.Context) { t.Error("it began") }, xAsync.WithName("queued"))
+		}, asyncx.WithName("obedient"))
+		queued := asyncx.Async(app, func(context.Context) { t.Error("it began") }, asyncx.WithName("queued"))
 		began := time.Now()
 		err := stop(life, 10*time.Second)
 		if took := time.Since(began); took != 8*time.Second {
 			t.Errorf("the stop took %s, want 8s", took)
 		}
-		if !errors.Is(err, xAsync.ErrStopped) || !strings.Contains(err.Error(), "cut off: obedient, queued") {
+		if !errors.Is(err, asyncx.ErrStopped) || !strings.Contains(err.Error(), "cut off: obedient, queued") {
 			t.Errorf("err = %v, want the names of what was cut off", err)
 		}
-		for _, h := range []*xAsync.Handle{obedient, queued} {
-			if err := h.Wait(t.Context()); !errors.Is(err, xAsync.ErrStopped) {
+		for _, h := range []*asyncx.Handle{obedient, queued} {
+			if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrStopped) {
 				t.Errorf("%s: err = %v, want ErrStopped", h.Name(), err)
 			}
 		}
@@ -377,7 +377,7 @@ func TestStopLeavesBehindWhatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, life, _ := application(t)
 		release := make(chan struct{})
-		h := xAsync.Async(app, func(context.Context) { <-release }, xAsync.WithName("deaf"))
+		h := asyncx.Async(app, func(context.Context) { <-release }, asyncx.WithName("deaf"))
 		err := stop(life, 10*time.Second)
 		if err == nil || !strings.Contains(err.Error(), "deaf") {
 			t.Errorf("err = %v, want the name of what was left behind", err)
@@ -389,7 +389,7 @@ func TestStopLeavesBehindWhatDoesNotReturn(t *testing.T) {
 
 func TestWaitEndsWithItsContext(t *testing.T) {
 	release := make(chan struct{})
-	h := xAsync.Async(t.Context(), func(context.Context) { <-release })
+	h := asyncx.Async(t.Context(), func(context.Context) { <-release })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := h.Wait(ctx); !errors.Is(err, context.Canceled) {
@@ -406,7 +406,7 @@ func TestManyAtOnceAllRun(t *testing.T) {
 	for range 50 {
 		all.Go(func() {
 			for range 100 {
-				xAsync.Async(app, func(context.Context) { ran.Add(1) })
+				asyncx.Async(app, func(context.Context) { ran.Add(1) })
 			}
 		})
 	}
@@ -421,15 +421,15 @@ func TestManyAtOnceAllRun(t *testing.T) {
 
 func TestWorkThatExitsItsGoroutineFailsAndKeepsNoPlace(t *testing.T) {
 	app, life, _ := application(t)
-	if _, err := xAsync.Init(xAsync.WithConcurrency(1))(app); err != nil {
+	if _, err := asyncx.Init(asyncx.WithConcurrency(1))(app); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := xAsync.Async(app, func(context.Context) { runtime.Goexit() }).Wait(t.Context()); err == nil {
+		if err := asyncx.Async(app, func(context.Context) { runtime.Goexit() }).Wait(t.Context()); err == nil {
 			t.Error("no error")
 		}
 	}
-	if err := xAsync.Async(app, func(context.Context) {}).Wait(t.Context()); err != nil {
+	if err := asyncx.Async(app, func(context.Context) {}).Wait(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if err := stop(life, time.Minute); err != nil {
@@ -439,8 +439,8 @@ func TestWorkThatExitsItsGoroutineFailsAndKeepsNoPlace(t *testing.T) {
 
 func TestPolicyThatPanicsEndsTheWork(t *testing.T) {
 	app, life, out := application(t)
-	h := xAsync.AsyncErr(app, func(context.Context) error { return errWork },
-		xAsync.WithRetry(2, func(int) time.Duration { panic("no wait") }))
+	h := asyncx.AsyncErr(app, func(context.Context) error { return errWork },
+		asyncx.WithRetry(2, func(int) time.Duration { panic("no wait") }))
 	if err := h.Wait(t.Context()); !errors.Is(err, errWork) {
 		t.Errorf("err = %v, want that of the work", err)
 	}
@@ -454,14 +454,14 @@ func TestPolicyThatPanicsEndsTheWork(t *testing.T) {
 
 func TestErrorSaysWhyTheContextEnded(t *testing.T) {
 	began := make(chan struct{})
-	h := xAsync.AsyncErr(t.Context(), func(ctx context.Context) error {
+	h := asyncx.AsyncErr(t.Context(), func(ctx context.Context) error {
 		close(began)
 		<-ctx.Done()
 		return ctx.Err()
 	})
 	<-began
 	h.Cancel()
-	if err := h.Wait(t.Context()); !errors.Is(err, xAsync.ErrCanceled) || !errors.Is(err, context.Canceled) {
+	if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrCanceled) || !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v, want ErrCanceled and what the work returned", err)
 	}
 }
@@ -474,7 +474,7 @@ func TestWorkThatHasEndedIsForgotten(t *testing.T) {
 		func() {
 			kept := new([1 << 16]byte)
 			runtime.AddCleanup(kept, func(struct{}) { collected.Add(1) }, struct{}{})
-			<-xAsync.Async(app, func(context.Context) { kept[0] = 1 }).Done()
+			<-asyncx.Async(app, func(context.Context) { kept[0] = 1 }).Done()
 		}()
 	}
 	for end := time.Now().Add(10 * time.Second); collected.Load() < many-5 && time.Now().Before(end); {

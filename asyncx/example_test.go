@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"time"
 
-	xAsync "github.com/plinthgo/plinth/asyncx"
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx"
+	"github.com/plinthgo/plinth/asyncx/backoff"
 )
 
 func ExampleAsync() {
 	ctx := context.Background() // of a request: c.Request.Context()
 
-	h := xAsync.Async(ctx, func(context.Context) {
+	h := asyncx.Async(ctx, func(context.Context) {
 		fmt.Println("recorded")
-	}, xAsync.WithName("audit"), xAsync.WithTimeout(10*time.Second))
+	}, asyncx.WithName("audit"), asyncx.WithTimeout(10*time.Second))
 
 	fmt.Println(h.Name(), h.Wait(ctx))
 	// Output:
@@ -27,12 +27,12 @@ func ExampleAsyncErr() {
 	ctx := context.Background()
 	attempts := 0
 
-	h := xAsync.AsyncErr(ctx, func(context.Context) error {
+	h := asyncx.AsyncErr(ctx, func(context.Context) error {
 		if attempts++; attempts < 3 {
 			return errors.New("the index does not answer")
 		}
 		return nil
-	}, xAsync.WithRetry(5, xBackoff.Constant(time.Millisecond)))
+	}, asyncx.WithRetry(5, backoff.Constant(time.Millisecond)))
 
 	fmt.Println(h.Wait(ctx), "after", attempts, "attempts")
 	// Output: <nil> after 3 attempts

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // Handle is one piece of work. It is safe for concurrent use.
@@ -31,7 +31,7 @@ func (h *Handle) Name() string { return h.name }
 // Done is closed when the work has ended: when its last attempt has returned, or it was refused.
 func (h *Handle) Done() <-chan struct{} { return h.done }
 
-// Wait waits until the work or ctx has ended. The error is that of the last attempt, a *xHook.PanicError after a panic, ErrFull or
+// Wait waits until the work or ctx has ended. The error is that of the last attempt, a *xhook.PanicError after a panic, ErrFull or
 // ErrStopped for work that never ran, or that of ctx.
 func (h *Handle) Wait(ctx context.Context) error {
 	select {
@@ -65,7 +65,7 @@ func (h *Handle) refuse(err error) {
 }
 
 // errExited stands for the error of work whose goroutine has ended without returning.
-var errExited = errors.New("xasync: the work has called runtime.Goexit")
+var errExited = errors.New("asyncx: the work has called runtime.Goexit")
 
 // attempt makes an attempt, the first being 1, and gives the next one to submit when its time has come.
 func (h *Handle) attempt(number int, submit func(run func())) {
@@ -88,14 +88,14 @@ func (h *Handle) settle(number int, took time.Duration, err error, submit func(r
 		return
 	}
 	attrs := []slog.Attr{slog.String("work", h.name), slog.Int("attempt", number), slog.Duration("took", took), slog.Any("error", err)}
-	var p *xHook.PanicError
+	var p *xhook.PanicError
 	if errors.As(err, &p) {
 		attrs = append(attrs, slog.String("stack", string(p.Stack)))
 	}
 	var wait time.Duration
 	last := number >= h.attempts || h.cause() != nil
 	if !last {
-		policy := xHook.Guard(func() error {
+		policy := xhook.Guard(func() error {
 			wait = max(h.backoff(number), 0)
 			return nil
 		})
@@ -160,7 +160,7 @@ func (h *Handle) run() error {
 		ctx, cancel = context.WithTimeoutCause(ctx, h.timeout, ErrTimeout)
 		defer cancel()
 	}
-	err := xHook.Guard(func() error { return h.fn(ctx) })
+	err := xhook.Guard(func() error { return h.fn(ctx) })
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)
 	}

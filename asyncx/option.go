@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // Option changes how one piece of work runs.
@@ -14,15 +14,15 @@ type Option func(*config)
 
 type config struct {
 	name     string
-	log      *xLog.LogNamedLogger
+	log      *xlog.LogNamedLogger
 	timeout  time.Duration
 	attempts int
-	backoff  xBackoff.Policy
+	backoff  backoff.Policy
 	faults   []error
 }
 
 func newConfig(name string, options []Option) (config, error) {
-	c := config{name: name, log: xLog.WithName(xLog.NamedTASK), attempts: 1}
+	c := config{name: name, log: xlog.WithName(xlog.NamedTASK), attempts: 1}
 	for _, option := range options {
 		if option != nil {
 			option(&c)
@@ -41,7 +41,7 @@ func WithName(name string) Option {
 }
 
 // WithLogger has the lines of the work written by log. The default is the logger TASK.
-func WithLogger(log *xLog.LogNamedLogger) Option {
+func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
 		if log == nil {
 			c.faults = append(c.faults, fmt.Errorf("%w: WithLogger: the logger is nil", ErrOption))
@@ -62,14 +62,14 @@ func WithTimeout(d time.Duration) Option {
 }
 
 // WithRetry makes up to attempts attempts, until one ends without an error and without a panic, and waits in between as p says;
-// a nil p is xBackoff.Default. Work that waits takes no place of work that runs.
-func WithRetry(attempts int, p xBackoff.Policy) Option {
+// a nil p is backoff.Default. Work that waits takes no place of work that runs.
+func WithRetry(attempts int, p backoff.Policy) Option {
 	return func(c *config) {
 		if attempts < 1 {
 			c.faults = append(c.faults, fmt.Errorf("%w: WithRetry: %d attempts are none", ErrOption, attempts))
 		}
 		if p == nil {
-			p = xBackoff.Default()
+			p = backoff.Default()
 		}
 		c.attempts, c.backoff = attempts, p
 	}

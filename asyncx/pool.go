@@ -10,7 +10,7 @@ import (
 
 	"github.com/alitto/pond/v2"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // The bounds of an application's pool.
@@ -33,7 +33,7 @@ func WithConcurrency(n int) PoolOption { return func(c *poolConfig) { c.concurre
 // DefaultQueueSize.
 func WithQueueSize(n int) PoolOption { return func(c *poolConfig) { c.queue = n } }
 
-// Init returns a node, for the key xCtx.Exec, that sets the bounds of the application's pool. It stands before nodes that use
+// Init returns a node, for the key xctx.Exec, that sets the bounds of the application's pool. It stands before nodes that use
 // Async.
 func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
@@ -46,12 +46,12 @@ func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 		if c.concurrency < 1 || c.queue < 0 {
 			return nil, fmt.Errorf("%w: a pool of %d with a queue of %d", ErrOption, c.concurrency, c.queue)
 		}
-		life := xHook.From(ctx)
+		life := xhook.From(ctx)
 		if life == nil {
-			return nil, errors.New("xasync: Init is a node of an application")
+			return nil, errors.New("asyncx: Init is a node of an application")
 		}
 		if p := poolOf(life, c); p.config != c {
-			return nil, errors.New("xasync: Init: the pool is in use already; list the node before those that use it")
+			return nil, errors.New("asyncx: Init: the pool is in use already; list the node before those that use it")
 		}
 		return nil, nil //nolint:nilnil // a node that only runs
 	}
@@ -61,7 +61,7 @@ func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 type poolKey struct{}
 
 // poolOf returns the pool of an application.
-func poolOf(life *xHook.Lifecycle, c poolConfig) *pool {
+func poolOf(life *xhook.Lifecycle, c poolConfig) *pool {
 	p, _ := life.Value(poolKey{}, func() any {
 		if c == (poolConfig{}) {
 			c = poolConfig{DefaultConcurrency, DefaultQueueSize}
@@ -143,14 +143,14 @@ func (p *pool) wait() <-chan struct{} {
 // stop is the hook: it waits for everything, and shortly before ctx ends it ends what is left.
 func (p *pool) stop(ctx context.Context) error {
 	var cut []string
-	ending := xHook.Finish(ctx, 0, p.wait(), func() {
+	ending := xhook.Finish(ctx, 0, p.wait(), func() {
 		cut = p.names()
 		p.cutOff(ErrStopped)
 	})
 	switch ending {
-	case xHook.Finished:
+	case xhook.Finished:
 		return nil
-	case xHook.CutOff:
+	case xhook.CutOff:
 		return fmt.Errorf("%w: cut off: %s", ErrStopped, list(cut))
 	default:
 		return fmt.Errorf("%w: cut off: %s; left behind: %s", ErrStopped, list(cut), list(p.names()))

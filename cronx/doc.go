@@ -1,6 +1,6 @@
-// Package cronx describes what runs on a schedule. Import it as xCron; package cronx/runner runs it.
+// Package cronx describes what runs on a schedule. Package cronx/runner runs it.
 //
-//	xCron.NewJob("0 3 * * *", sendReport, xCron.WithName("report"), xCron.WithSingleRun())
+//	cronx.NewJob("0 3 * * *", sendReport, cronx.WithName("report"), cronx.WithSingleRun())
 //
 // # Specs
 //

@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"time"
 
-	xCron "github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx"
 )
 
 func ExampleNewJob() {
 	report := func(ctx context.Context) error {
-		tick, _ := xCron.TickFrom(ctx)
+		tick, _ := cronx.TickFrom(ctx)
 		fmt.Println("the report of", tick.Time.Format(time.DateOnly))
 		return nil
 	}
-	job := xCron.NewJob("CRON_TZ=Europe/Berlin 30 2 * * *", report,
-		xCron.WithName("report"), xCron.WithSingleRun(), xCron.WithTimeout(time.Hour))
+	job := cronx.NewJob("CRON_TZ=Europe/Berlin 30 2 * * *", report,
+		cronx.WithName("report"), cronx.WithSingleRun(), cronx.WithTimeout(time.Hour))
 	schedule, err := job.Schedule(nil)
 	if err != nil {
 		fmt.Println(err)
@@ -27,7 +27,7 @@ func ExampleNewJob() {
 		at = schedule.Next(at)
 		fmt.Println(at.Format(time.RFC3339)) // on the 29th there is no 2:30
 	}
-	fmt.Println(job.Run(xCron.NewContext(context.Background(), xCron.Tick{Name: job.Name(), Time: at})))
+	fmt.Println(job.Run(cronx.NewContext(context.Background(), cronx.Tick{Name: job.Name(), Time: at})))
 	// Output:
 	// 2026-03-29T03:00:00+02:00
 	// 2026-03-30T02:30:00+02:00
@@ -36,10 +36,10 @@ func ExampleNewJob() {
 }
 
 func ExampleJob_Err() {
-	job := xCron.NewJob("*/5 * 31 2 *", func(context.Context) {}, xCron.WithName("never"))
+	job := cronx.NewJob("*/5 * 31 2 *", func(context.Context) {}, cronx.WithName("never"))
 	fmt.Println(job.Err())
-	fmt.Println(errors.Is(job.Err(), xCron.ErrJob))
+	fmt.Println(errors.Is(job.Err(), cronx.ErrJob))
 	// Output:
-	// xcron: wrong job: "never": the spec "*/5 * 31 2 *": there is no such date
+	// cronx: wrong job: "never": the spec "*/5 * 31 2 *": there is no such date
 	// true
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrJob is what everything wrong with a job is: its spec, its name, an option.
-var ErrJob = errors.New("xcron: wrong job")
+var ErrJob = errors.New("cronx: wrong job")
 
 // Func is what a job runs. An error that it returns is logged; the next run comes as it would have.
 type Func interface {

@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	xCron "github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -23,12 +23,12 @@ func cleanUp(context.Context) {}
 func TestAJobIsNamedAfterItsFunction(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		job  *xCron.Job
+		job  *cronx.Job
 		want string
 	}{
-		{name: "a function", job: xCron.NewJob("@daily", cleanUp), want: "cronx_test.cleanUp"},
-		{name: "a method", job: xCron.NewJob("@daily", new(service).Refresh), want: "cronx_test.service.Refresh"},
-		{name: "by name", job: xCron.NewJob("@daily", cleanUp, xCron.WithName("clean")), want: "clean"},
+		{name: "a function", job: cronx.NewJob("@daily", cleanUp), want: "cronx_test.cleanUp"},
+		{name: "a method", job: cronx.NewJob("@daily", new(service).Refresh), want: "cronx_test.service.Refresh"},
+		{name: "by name", job: cronx.NewJob("@daily", cleanUp, cronx.WithName("clean")), want: "clean"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.job.Name(); got != tc.want || tc.job.Named() != (tc.want == "clean") {
@@ -42,7 +42,7 @@ func TestAJobIsNamedAfterItsFunction(t *testing.T) {
 }
 
 func TestOptionsAreKept(t *testing.T) {
-	job := xCron.NewJob("@hourly", cleanUp, xCron.WithName("n"), xCron.WithOverlap(), xCron.WithSingleRun(), xCron.WithTimeout(time.Second), nil)
+	job := cronx.NewJob("@hourly", cleanUp, cronx.WithName("n"), cronx.WithOverlap(), cronx.WithSingleRun(), cronx.WithTimeout(time.Second), nil)
 	if !job.Overlap() || !job.SingleRun() || job.Timeout() != time.Second || job.Spec() != "@hourly" || job.Err() != nil {
 		t.Errorf("job = %+v, %v", job, job.Err())
 	}
@@ -55,12 +55,12 @@ func TestTheZoneOfTheSpecGoesBeforeThatOfTheJobAndThatBeforeTheRunners(t *testin
 	}
 	for _, tc := range []struct {
 		name string
-		job  *xCron.Job
+		job  *cronx.Job
 		want string
 	}{
-		{name: "spec", job: xCron.NewJob("TZ=Europe/Paris @daily", cleanUp, xCron.WithLocation(tokyo)), want: "Europe/Paris"},
-		{name: "job", job: xCron.NewJob("@daily", cleanUp, xCron.WithLocation(tokyo), xCron.WithLocation(nil)), want: "Asia/Tokyo"},
-		{name: "runner", job: xCron.NewJob("@daily", cleanUp), want: "UTC"},
+		{name: "spec", job: cronx.NewJob("TZ=Europe/Paris @daily", cleanUp, cronx.WithLocation(tokyo)), want: "Europe/Paris"},
+		{name: "job", job: cronx.NewJob("@daily", cleanUp, cronx.WithLocation(tokyo), cronx.WithLocation(nil)), want: "Asia/Tokyo"},
+		{name: "runner", job: cronx.NewJob("@daily", cleanUp), want: "UTC"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, err := tc.job.Schedule(time.UTC)
@@ -72,9 +72,9 @@ func TestTheZoneOfTheSpecGoesBeforeThatOfTheJobAndThatBeforeTheRunners(t *testin
 }
 
 func TestEverythingWrongWithAJobIsToldAtOnce(t *testing.T) {
-	job := xCron.NewJob("61 * * * *", (func(context.Context) error)(nil), xCron.WithTimeout(0), xCron.WithName("a b\n"))
+	job := cronx.NewJob("61 * * * *", (func(context.Context) error)(nil), cronx.WithTimeout(0), cronx.WithName("a b\n"))
 	err := job.Err()
-	if !errors.Is(err, xCron.ErrJob) {
+	if !errors.Is(err, cronx.ErrJob) {
 		t.Fatalf("Err = %v, want ErrJob", err)
 	}
 	for _, want := range []string{`"a b\n": the name`, "its function is nil", "WithTimeout: 0s", `field 1 (minute) "61"`} {
@@ -82,26 +82,26 @@ func TestEverythingWrongWithAJobIsToldAtOnce(t *testing.T) {
 			t.Errorf("Err = %v, want %q in it", err, want)
 		}
 	}
-	var none *xCron.Job
-	for name, job := range map[string]*xCron.Job{
+	var none *cronx.Job
+	for name, job := range map[string]*cronx.Job{
 		"nil":             none,
-		"a nil func":      xCron.NewJob("@daily", (func(context.Context))(nil)),
-		"an unnamed one":  xCron.NewJob("@daily", cleanUp, xCron.WithSingleRun()),
-		"an empty name":   xCron.NewJob("@daily", cleanUp, xCron.WithName("")),
-		"a long name":     xCron.NewJob("@daily", cleanUp, xCron.WithName(strings.Repeat("n", 101))),
-		"a negative time": xCron.NewJob("@daily", cleanUp, xCron.WithTimeout(-1)),
+		"a nil func":      cronx.NewJob("@daily", (func(context.Context))(nil)),
+		"an unnamed one":  cronx.NewJob("@daily", cleanUp, cronx.WithSingleRun()),
+		"an empty name":   cronx.NewJob("@daily", cleanUp, cronx.WithName("")),
+		"a long name":     cronx.NewJob("@daily", cleanUp, cronx.WithName(strings.Repeat("n", 101))),
+		"a negative time": cronx.NewJob("@daily", cleanUp, cronx.WithTimeout(-1)),
 	} {
-		if err := job.Err(); !errors.Is(err, xCron.ErrJob) {
+		if err := job.Err(); !errors.Is(err, cronx.ErrJob) {
 			t.Errorf("%s: Err = %v, want ErrJob", name, err)
 		}
 	}
 }
 
 func TestAContextWithoutATickHasNone(t *testing.T) {
-	if tick, ok := xCron.TickFrom(t.Context()); ok {
+	if tick, ok := cronx.TickFrom(t.Context()); ok {
 		t.Errorf("TickFrom = %v, want none", tick)
 	}
-	if _, ok := xCron.TickFrom(nil); ok { //nolint:staticcheck // a nil context is what is tested
+	if _, ok := cronx.TickFrom(nil); ok { //nolint:staticcheck // a nil context is what is tested
 		t.Error("TickFrom(nil) has a tick")
 	}
 }

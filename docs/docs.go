@@ -1,5 +1,4 @@
-// Package docs is the documentation of Plinth, and the server through which people and language models read it. Import it as
-// xDocs.
+// Package docs is the documentation of Plinth, and the server through which people and language models read it.
 //
 // A Site is one http.Handler with everything: pages for people, the same pages as Markdown, llms.txt, a search, and an endpoint
 // of the Model Context Protocol. It reads the content that is embedded here, or a folder that it watches. A service can mount it;

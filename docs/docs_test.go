@@ -18,7 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/docs"
 	"github.com/plinthgo/plinth/docs/internal/doctest"
 )
 
@@ -26,9 +26,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock")) // it ends by itself
 }
 
-func open(t *testing.T, opts ...xDocs.Option) *xDocs.Site {
+func open(t *testing.T, opts ...docs.Option) *docs.Site {
 	t.Helper()
-	site, err := xDocs.New(opts...)
+	site, err := docs.New(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestEachAddressAnswers(t *testing.T) {
 		{"no page", "/docs/", "text/html", 302, "text/html; charset=utf-8", `href="/docs/guide"`},
 		{"an unknown page", "/docs/guide/gone", "text/html", 404, "text/html; charset=utf-8", ""},
 		{"the index", "/llms.txt", "", 200, "text/plain; charset=utf-8", "# Plinth\n\n> "},
-		{"everything", "/llms-full.txt", "", 200, "text/plain; charset=utf-8", "\n\n# xError (/docs/base-go/xerror)\n\n"},
+		{"everything", "/llms-full.txt", "", 200, "text/plain; charset=utf-8", "\n\n# xerror (/docs/base-go/xerror)\n\n"},
 		{"no changes where no folder is shown", "/api/reload", "", 404, "text/plain; charset=utf-8", ""},
 	}
 	for _, tt := range tests {
@@ -87,7 +87,7 @@ func TestReadingIsTheOnlyMethod(t *testing.T) {
 }
 
 func TestEventsAreReadOnly(t *testing.T) {
-	w := doctest.Do(t, open(t, xDocs.WithFolder(folder(t))), http.MethodPost, "/api/reload")
+	w := doctest.Do(t, open(t, docs.WithFolder(folder(t))), http.MethodPost, "/api/reload")
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodGet {
 		t.Errorf("answer = %d, Allow %q", w.Code, w.Header().Get("Allow"))
 	}
@@ -112,8 +112,8 @@ func TestWhatDependsOnAcceptSaysSo(t *testing.T) {
 }
 
 func TestEverythingWrongWithTheOptionsIsReported(t *testing.T) {
-	_, err := xDocs.New(
-		xDocs.WithBaseURL("https://user:pass@example.org"), xDocs.WithOrigins("example.org"), xDocs.WithContent(nil), xDocs.WithFolder("gone"),
+	_, err := docs.New(
+		docs.WithBaseURL("https://user:pass@example.org"), docs.WithOrigins("example.org"), docs.WithContent(nil), docs.WithFolder("gone"),
 	)
 	if err == nil {
 		t.Fatal("no error")
@@ -126,18 +126,18 @@ func TestEverythingWrongWithTheOptionsIsReported(t *testing.T) {
 	if strings.Contains(err.Error(), "pass") {
 		t.Errorf("the error shows a password: %v", err)
 	}
-	if _, err := xDocs.New(xDocs.WithContent(fstest.MapFS{})); err == nil {
+	if _, err := docs.New(docs.WithContent(fstest.MapFS{})); err == nil {
 		t.Error("an empty content was accepted")
 	}
 }
 
 func TestTheBaseIsTheAddressOfAHost(t *testing.T) {
-	content := xDocs.WithFolder(folder(t))
+	content := docs.WithFolder(folder(t))
 	for _, base := range []string{
 		"https://docs.example.org", "http://docs.example.org/", "http://localhost:8080", "https://127.0.0.1:1", "http://[::1]", "http://[2001:db8::1]:65535",
 		"https://xn--bcher-kva.example", "https://Docs-1.Example.ORG",
 	} {
-		if _, err := xDocs.New(content, xDocs.WithBaseURL(base)); err != nil {
+		if _, err := docs.New(content, docs.WithBaseURL(base)); err != nil {
 			t.Errorf("the base %q: %v", base, err)
 		}
 	}
@@ -149,7 +149,7 @@ func TestTheBaseIsTheAddressOfAHost(t *testing.T) {
 		"https://h:", "https://h:0", "https://h:65536", "https://h:http", "https://h:-1", "https://h:1:2", "https://h:99999999999999999999",
 		"https://[", "https://[]", "https://[::1", "https://[::g]", "https://[127.0.0.1]", "https://[fe80::1%25eth0]", "https://[::1]x", "https://::1",
 	} {
-		if _, err := xDocs.New(content, xDocs.WithBaseURL(base)); err == nil || !strings.Contains(err.Error(), "WithBaseURL") {
+		if _, err := docs.New(content, docs.WithBaseURL(base)); err == nil || !strings.Contains(err.Error(), "WithBaseURL") {
 			t.Errorf("the base %q: error = %v", base, err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestSite_ServeHTTP_llmsLinks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			site, dir := open(t), filepath.Join(t.TempDir(), "site")
 			if tt.base != "" {
-				site = open(t, xDocs.WithBaseURL(tt.base))
+				site = open(t, docs.WithBaseURL(tt.base))
 			}
 			if err := site.Build(dir); err != nil {
 				t.Fatal(err)
@@ -197,7 +197,7 @@ func TestSite_ServeHTTP_llmsLinks(t *testing.T) {
 func contentPages(t *testing.T) []string {
 	t.Helper()
 	var files []string
-	err := fs.WalkDir(xDocs.Content(), ".", func(name string, _ fs.DirEntry, err error) error {
+	err := fs.WalkDir(docs.Content(), ".", func(name string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(name, ".md") {
 			files = append(files, name)
 		}
@@ -211,7 +211,7 @@ func contentPages(t *testing.T) []string {
 
 func TestBuildWritesWhatTheServerShows(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sites", "site")
-	site := open(t, xDocs.WithBaseURL("https://docs.example.org"))
+	site := open(t, docs.WithBaseURL("https://docs.example.org"))
 	for range 2 { // the second replaces the first
 		if err := site.Build(dir); err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func TestBuildWritesPagesBelowAPage(t *testing.T) {
 		write(t, dir, "guide/"+name+".md", "---\ntitle: "+name+"\ndescription: Far down.\n---\n\nText.\n")
 	}
 	built := filepath.Join(t.TempDir(), "site")
-	site := open(t, xDocs.WithFolder(dir))
+	site := open(t, docs.WithFolder(dir))
 	if err := site.Build(built); err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestBuildLeavesOutWhatHasNoAddress(t *testing.T) {
 	defer slog.SetDefault(before)
 	var log strings.Builder
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	site := open(t, xDocs.WithFolder(dir))
+	site := open(t, docs.WithFolder(dir))
 	if err := site.Build(filepath.Join(t.TempDir(), "site")); err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestBuildLeavesOutWhatHasNoAddress(t *testing.T) {
 
 func TestBuildStaysOutOfTheContent(t *testing.T) {
 	dir := folder(t)
-	err := open(t, xDocs.WithFolder(dir)).Build(filepath.Join(dir, "site"))
+	err := open(t, docs.WithFolder(dir)).Build(filepath.Join(dir, "site"))
 	if err == nil || !strings.Contains(err.Error(), "lies in the content") {
 		t.Errorf("error = %v", err)
 	}
@@ -308,7 +308,7 @@ func TestBuildStaysOutOfTheContentBehindALink(t *testing.T) {
 	if err := os.Symlink(dir, alias); err != nil {
 		t.Fatal(err)
 	}
-	err := open(t, xDocs.WithFolder(dir)).Build(filepath.Join(alias, "new", "site"))
+	err := open(t, docs.WithFolder(dir)).Build(filepath.Join(alias, "new", "site"))
 	if err == nil || !strings.Contains(err.Error(), "lies in the content") {
 		t.Errorf("error = %v", err)
 	}
@@ -342,7 +342,7 @@ func TestNothingOutsideTheFolderIsShown(t *testing.T) {
 	if err := os.Symlink(secret, filepath.Join(dir, "guide", "linked.md")); err != nil {
 		t.Fatal(err)
 	}
-	if got := doctest.Get(t, open(t, xDocs.WithFolder(dir)), "/docs/guide/linked.md"); got.Code != http.StatusNotFound {
+	if got := doctest.Get(t, open(t, docs.WithFolder(dir)), "/docs/guide/linked.md"); got.Code != http.StatusNotFound {
 		t.Errorf("answer = %d %s", got.Code, got.Body)
 	}
 }
@@ -384,7 +384,7 @@ func write(t *testing.T, dir, name, text string) {
 
 func TestAChangeOfTheFolderIsShownAndTold(t *testing.T) {
 	dir := folder(t)
-	site := open(t, xDocs.WithFolder(dir))
+	site := open(t, docs.WithFolder(dir))
 	server := httptest.NewServer(site)
 	defer server.Close()
 	defer watch(t, site)()
@@ -406,7 +406,7 @@ func TestAChangeOfTheFolderIsShownAndTold(t *testing.T) {
 }
 
 // watch has a site watch its folder until the function that it returns is called.
-func watch(t *testing.T, site *xDocs.Site) (stop func()) {
+func watch(t *testing.T, site *docs.Site) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var watching sync.WaitGroup

@@ -11,12 +11,12 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/docs"
 )
 
 func ExampleNew() {
-	site, err := xDocs.New(xDocs.WithBaseURL("https://docs.example.org"))
+	site, err := docs.New(docs.WithBaseURL("https://docs.example.org"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -29,12 +29,12 @@ func ExampleNew() {
 	// Output: 200 # Quick start (/docs/guide/quick-start)
 }
 
-func withDocumentation(base string) (xOption.Option, error) {
-	site, err := xDocs.New(xDocs.WithBaseURL(base))
+func withDocumentation(base string) (xoption.Option, error) {
+	site, err := docs.New(docs.WithBaseURL(base))
 	if err != nil {
 		return nil, err
 	}
-	return xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+	return xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		for _, path := range []string{"/docs", "/docs/*page", "/zh", "/llms.txt", "/llms-full.txt", "/llms.mdx/*page", "/assets/*file", "/search", "/api/search", "/api/mcp"} {
 			engine.Any(path, gin.WrapH(site))
 		}

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/docs"
 )
 
 func TestTheSitesOwnNameIsKnownBehindAProxy(t *testing.T) {
-	site := open(t, xDocs.WithBaseURL("https://docs.example.org"))
+	site := open(t, docs.WithBaseURL("https://docs.example.org"))
 	server := httptest.NewServer(site) // on a loopback address, as behind a proxy on the same machine
 	defer server.Close()
 	for host, want := range map[string]int{"docs.example.org": http.StatusOK, "evil.example.org": http.StatusForbidden} {

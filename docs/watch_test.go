@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/docs"
 	"github.com/plinthgo/plinth/docs/internal/doctest"
 )
 
@@ -34,7 +34,7 @@ func events(t *testing.T, site http.Handler, id string) string {
 
 func TestABrowserThatComesBackIsToldWhatItMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		site := open(t, xDocs.WithFolder(folder(t)))
+		site := open(t, docs.WithFolder(folder(t)))
 		first := regexp.MustCompile(`^retry: 500\nid: (\d+)\n\n$`).FindStringSubmatch(events(t, site, ""))
 		if first == nil {
 			t.Fatal("a new browser is told of a change, or of no id")
@@ -66,7 +66,7 @@ func TestAFolderBehindALinkIsWatched(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	site := open(t, xDocs.WithFolder(link))
+	site := open(t, docs.WithFolder(link))
 	defer watch(t, site)()
 	shows(t, site, "/docs/guide/start.md", "Before.")
 	write(t, dir, "guide/more.md", "---\ntitle: More\ndescription: Further steps.\n---\n\nFirst.\n")
@@ -77,7 +77,7 @@ func TestAFolderBehindALinkIsWatched(t *testing.T) {
 
 func TestAFolderThatIsNeverQuietIsRead(t *testing.T) {
 	dir := folder(t)
-	site := open(t, xDocs.WithFolder(dir))
+	site := open(t, docs.WithFolder(dir))
 	defer watch(t, site)()
 	noise, done := time.NewTicker(2*time.Millisecond), make(chan struct{})
 	var writing sync.WaitGroup
@@ -101,7 +101,7 @@ func TestAFolderThatIsNeverQuietIsRead(t *testing.T) {
 
 func TestContentThatIsBrokenWhenWatchBeginsIsLogged(t *testing.T) {
 	dir := folder(t)
-	site := open(t, xDocs.WithFolder(dir))
+	site := open(t, docs.WithFolder(dir))
 	write(t, dir, "guide/start.md", "no front matter")
 	before := slog.Default()
 	defer slog.SetDefault(before)
@@ -121,7 +121,7 @@ func TestAFaultIsLoggedOnce(t *testing.T) {
 	defer slog.SetDefault(before)
 	var log strings.Builder // read when nothing is watched any more
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	site := open(t, xDocs.WithFolder(dir))
+	site := open(t, docs.WithFolder(dir))
 	if _, err := site.Check(nil); err != nil || log.Len() > 0 {
 		t.Errorf("error = %v, log of New and Check:\n%s", err, log.String())
 	}
@@ -142,7 +142,7 @@ func TestAFaultIsLoggedOnce(t *testing.T) {
 func TestAHiddenFolderIsNotWatched(t *testing.T) {
 	dir := folder(t)
 	write(t, dir, ".git/HEAD", "one")
-	site := open(t, xDocs.WithFolder(dir))
+	site := open(t, docs.WithFolder(dir))
 	defer watch(t, site)()
 	write(t, dir, "guide/start.md", changedPage)
 	shows(t, site, "/docs/guide/start.md", "After.") // Watch has begun

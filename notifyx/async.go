@@ -5,38 +5,38 @@ import (
 	"errors"
 	"fmt"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // JobKind is the name of the jobs that SendAsync stores.
 const JobKind = "plinth.notify"
 
 // messages is the kind of job whose argument is a message.
-var messages = xJob.NewKind[Message](JobKind)
+var messages = job.NewKind[Message](JobKind)
 
-// SendAsync stores a message as a durable job and returns the message's id, which every try has. In a transaction of xDB the
+// SendAsync stores a message as a durable job and returns the message's id, which every try has. In a transaction of xdb the
 // job is part of it. A worker with Router.Handler sends the message.
 //
 // The error is an ErrMessage for a message that is not valid or too large to store, ErrNoQueue where ctx carries no queue of
 // jobs, and else what the queue says. Nothing is ever kept in memory only.
-func SendAsync(ctx context.Context, m *Message, opts ...xJob.EnqueueOption) (id string, err error) {
+func SendAsync(ctx context.Context, m *Message, opts ...job.EnqueueOption) (id string, err error) {
 	registerMapper()
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	c := prepared(ctx, m)
 	if err := c.Validate(); err != nil {
 		return "", err
 	}
-	if _, err := xJob.GetQueue(ctx); err != nil {
+	if _, err := job.GetQueue(ctx); err != nil {
 		return "", fmt.Errorf("%w: SendAsync needs one: %w", ErrNoQueue, err)
 	}
-	opts = append([]xJob.EnqueueOption{xJob.WithJobPriority(xJob.Priority(c.Priority))}, opts...)
+	opts = append([]job.EnqueueOption{job.WithJobPriority(job.Priority(c.Priority))}, opts...)
 	_, err = messages.Enqueue(ctx, *c, opts...)
 	switch {
-	case errors.Is(err, xJob.ErrArgs):
-		return "", InvalidMessage(fmt.Errorf("it is longer than %d bytes of JSON, and cannot be stored", xJob.MaxArgs))
+	case errors.Is(err, job.ErrArgs):
+		return "", InvalidMessage(fmt.Errorf("it is longer than %d bytes of JSON, and cannot be stored", job.MaxArgs))
 	case err != nil:
-		return "", fmt.Errorf("xnotify: SendAsync: %w", err)
+		return "", fmt.Errorf("notifyx: SendAsync: %w", err)
 	}
 	return c.ID, nil
 }

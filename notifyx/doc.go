@@ -1,9 +1,8 @@
 // Package notifyx sends messages to people and services: mail, webhooks, text messages, and whatever an application adds.
-// Import it as xNotify.
 //
-//	router, err := xNotify.New(xNotify.WithSender(xNotify.TypeEmail, mailer), xNotify.WithTemplates(templates))
-//	result, err := router.Send(ctx, &xNotify.Message{
-//		Type: xNotify.TypeEmail, To: []string{"ann@example.com"}, Template: "welcome", Variables: map[string]any{"name": "Ann"},
+//	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail, mailer), notifyx.WithTemplates(templates))
+//	result, err := router.Send(ctx, &notifyx.Message{
+//		Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Template: "welcome", Variables: map[string]any{"name": "Ann"},
 //	})
 //
 // SendAsync stores the message as a durable job instead, in the transaction that ctx is in.

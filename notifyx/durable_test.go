@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 // user is what a sign-up stores.
@@ -26,12 +26,12 @@ type user struct {
 
 // signUp stores a user and the welcome mail, both or neither.
 func signUp(ctx context.Context, u *user) error {
-	return xDB.Transaction(ctx, func(ctx context.Context) error {
-		if err := xDB.MustGetDB(ctx).Create(u).Error; err != nil {
+	return xdb.Transaction(ctx, func(ctx context.Context) error {
+		if err := xdb.MustGetDB(ctx).Create(u).Error; err != nil {
 			return err
 		}
-		_, err := xNotify.SendAsync(ctx, &xNotify.Message{
-			Type: xNotify.TypeEmail, To: []string{u.Mail},
+		_, err := notifyx.SendAsync(ctx, &notifyx.Message{
+			Type: notifyx.TypeEmail, To: []string{u.Mail},
 			Template: "welcome", Variables: map[string]any{"name": "Ann"},
 		})
 		return err
@@ -41,7 +41,7 @@ func signUp(ctx context.Context, u *user) error {
 // application returns the context of one with a database and a queue on SQLite.
 func application(t *testing.T) context.Context {
 	t.Helper()
-	db, err := xDB.Open(t.Context(), xDB.Options{
+	db, err := xdb.Open(t.Context(), xdb.Options{
 		Driver: "sqlite", Parts: driver.Config{Path: filepath.Join(t.TempDir(), "app.db")},
 	})
 	if err != nil {
@@ -55,15 +55,15 @@ func application(t *testing.T) context.Context {
 	if err := db.AutoMigrate(&user{}); err != nil {
 		t.Fatal(err)
 	}
-	nodes := &xRegNode.Nodes{}
-	nodes.Set(xCtx.DatabaseKey, db)
-	ctx := xRegNode.NewContext(t.Context(), nodes)
-	queue, err := xJob.Init(xOutbox.Open())(ctx)
+	nodes := &xregnode.Nodes{}
+	nodes.Set(xctx.DatabaseKey, db)
+	ctx := xregnode.NewContext(t.Context(), nodes)
+	queue, err := job.Init(outbox.Open())(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes.Set(xCtx.JobQueueKey, queue)
-	t.Cleanup(func() { _ = xJob.MustGetQueue(ctx).Close() })
+	nodes.Set(xctx.JobQueueKey, queue)
+	t.Cleanup(func() { _ = job.MustGetQueue(ctx).Close() })
 	return ctx
 }
 
@@ -75,8 +75,8 @@ type flaky struct {
 	once  sync.Once
 }
 
-// Send implements xNotify.Sender.
-func (f *flaky) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+// Send implements notifyx.Sender.
+func (f *flaky) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
 	r, _ := f.sender.Send(ctx, m)
 	if f.count() <= f.fails {
 		return r, soon{errDown}
@@ -93,7 +93,7 @@ func (soon) RetryAfter() time.Duration { return 10 * time.Millisecond }
 func TestAMessageIsKeptWithItsTransactionAndEveryTryHasItsID(t *testing.T) {
 	ctx := application(t)
 	errUndo := errors.New("undo")
-	err := xDB.Transaction(ctx, func(ctx context.Context) error {
+	err := xdb.Transaction(ctx, func(ctx context.Context) error {
 		if err := signUp(ctx, &user{Mail: "gone@example.com"}); err != nil {
 			return err
 		}
@@ -107,13 +107,13 @@ func TestAMessageIsKeptWithItsTransactionAndEveryTryHasItsID(t *testing.T) {
 	}
 
 	s := &flaky{fails: 2, done: make(chan struct{})}
-	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s), xNotify.WithTemplates(templates(t, map[string]string{
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s), notifyx.WithTemplates(templates(t, map[string]string{
 		"welcome.en.subject": "Welcome, ${name}", "welcome.en.txt": "Hello ${name}",
 	})))
 	work, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- xJob.Work(work, xJob.WithHandlers(r.Handler()), xJob.WithPollInterval(20*time.Millisecond))
+		ended <- job.Work(work, job.WithHandlers(r.Handler()), job.WithPollInterval(20*time.Millisecond))
 	}()
 	select {
 	case <-s.done:
@@ -140,21 +140,21 @@ func TestAPermanentFailureIsDeadAtOnceAndCanBeReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	tried := make(chan struct{}, 10)
-	s := &sender{err: xNotify.Permanent(errDown), do: func(*xNotify.Message) { tried <- struct{}{} }}
-	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s), xNotify.WithTemplates(templates(t, map[string]string{"welcome.txt": "${name}"})))
-	queue := xJob.MustGetQueue(ctx)
+	s := &sender{err: notifyx.Permanent(errDown), do: func(*notifyx.Message) { tried <- struct{}{} }}
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s), notifyx.WithTemplates(templates(t, map[string]string{"welcome.txt": "${name}"})))
+	queue := job.MustGetQueue(ctx)
 	for range 2 {
 		work, stop := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- xJob.Work(work, xJob.WithHandlers(r.Handler()), xJob.WithPollInterval(20*time.Millisecond))
+			ended <- job.Work(work, job.WithHandlers(r.Handler()), job.WithPollInterval(20*time.Millisecond))
 		}()
 		<-tried
 		stop()
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
-		dead, err := queue.List(ctx, xJob.Query{State: xJob.StateDead, Kind: xNotify.JobKind})
+		dead, err := queue.List(ctx, job.Query{State: job.StateDead, Kind: notifyx.JobKind})
 		if err != nil || len(dead) != 1 || dead[0].Attempt != 1 {
 			t.Fatalf("dead = %+v, %v; want the message after one attempt", dead, err)
 		}

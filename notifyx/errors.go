@@ -6,25 +6,25 @@ import (
 	"strings"
 	"sync"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // The errors that a caller may want to tell apart, with errors.Is.
 var (
 	// ErrMessage reports a message that is not valid. It is an ErrPermanent.
-	ErrMessage = errors.New("xnotify: the message is not valid")
+	ErrMessage = errors.New("notifyx: the message is not valid")
 	// ErrTemplate reports a template that is malformed, missing, or cannot be filled in. But for ErrNoTemplate it is an
 	// ErrPermanent.
-	ErrTemplate = errors.New("xnotify: template")
+	ErrTemplate = errors.New("notifyx: template")
 	// ErrNoTemplate reports a name that no template has. It is an ErrTemplate, and not an ErrPermanent: another replica,
 	// of a later version, may have the template.
 	ErrNoTemplate error = &templateError{what: "no such template", absent: true}
 	// ErrNoSender reports a type without a sender. It is not an ErrPermanent: another replica may have one.
-	ErrNoSender = errors.New("xnotify: no sender")
+	ErrNoSender = errors.New("notifyx: no sender")
 	// ErrNoQueue reports a SendAsync in an application that keeps no durable jobs.
-	ErrNoQueue = errors.New("xnotify: no queue of jobs")
+	ErrNoQueue = errors.New("notifyx: no queue of jobs")
 	// ErrPermanent reports a failure that trying again cannot mend.
-	ErrPermanent = errors.New("xnotify: permanent failure")
+	ErrPermanent = errors.New("notifyx: permanent failure")
 )
 
 // permanentError is an error that is an ErrPermanent too.
@@ -77,20 +77,20 @@ func InvalidMessage(problems ...error) error {
 	return &messageError{problems}
 }
 
-// registerMapper tells xError about these errors, once a program has some.
-var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+// registerMapper tells xerror about these errors, once a program has some.
+var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
-func mapError(err error) *xError.ErrorCode {
+func mapError(err error) *xerror.ErrorCode {
 	var failed *sendError
 	switch {
 	case errors.As(err, &failed):
 		return failed.code()
 	case errors.Is(err, ErrMessage):
-		return xError.ParameterError
+		return xerror.ParameterError
 	case errors.Is(err, ErrNoSender), errors.Is(err, ErrNoQueue), errors.Is(err, ErrNoTemplate):
-		return xError.ConfigError
+		return xerror.ConfigError
 	case errors.Is(err, ErrTemplate):
-		return xError.ServerInternalError
+		return xerror.ServerInternalError
 	default:
 		return nil
 	}

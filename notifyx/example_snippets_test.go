@@ -8,15 +8,15 @@ import (
 	"sync"
 	"testing"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 	"github.com/plinthgo/plinth/notifyx/notifytest"
 )
 
 func TestConformance(t *testing.T) {
-	notifytest.Run(t, notifytest.Harness{Type: xNotify.TypeSMS, Open: open})
+	notifytest.Run(t, notifytest.Harness{Type: notifyx.TypeSMS, Open: open})
 }
 
-func open(testing.TB) (xNotify.Sender, notifytest.Receiver) {
+func open(testing.TB) (notifyx.Sender, notifytest.Receiver) {
 	c := &carrier{}
 	return c, c
 }
@@ -28,23 +28,23 @@ type carrier struct {
 	arrived []notifytest.Arrival
 }
 
-// Send implements xNotify.Sender.
-func (c *carrier) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+// Send implements notifyx.Sender.
+func (c *carrier) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
 	err := m.Validate()
 	if err == nil {
 		err = c.take(ctx, m)
 	}
-	return xNotify.NewResult(m, err), err
+	return notifyx.NewResult(m, err), err
 }
 
-func (c *carrier) take(ctx context.Context, m *xNotify.Message) error {
+func (c *carrier) take(ctx context.Context, m *notifyx.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch c.mode {
 	case notifytest.FailTemporarily:
 		return errors.New("too many messages")
 	case notifytest.FailPermanently:
-		return xNotify.Permanent(errors.New("no such number"))
+		return notifyx.Permanent(errors.New("no such number"))
 	case notifytest.Hang:
 		<-ctx.Done()
 	case notifytest.Accept:

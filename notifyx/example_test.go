@@ -7,8 +7,8 @@ import (
 	"io"
 	"testing/fstest"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 func ExampleTemplates() {
@@ -18,7 +18,7 @@ func ExampleTemplates() {
 		"templates/welcome.zh.subject": {Data: []byte("欢迎，${user.name}")},
 		"templates/welcome.txt.tmpl":   {Data: []byte("{{range .steps}}- {{.}}\n{{end}}")},
 	}
-	templates := xNotify.NewTemplates()
+	templates := notifyx.NewTemplates()
 	if err := templates.AddFS(files, "templates/*"); err != nil {
 		fmt.Println(err)
 		return
@@ -37,13 +37,13 @@ func ExampleTemplates() {
 	// <a href="https://example.com/?u=17">Ann &amp; Bob</a>
 	// - confirm
 	// - enjoy
-	// xnotify: template "welcome": missing variables: user.name, steps
+	// notifyx: template "welcome": missing variables: user.name, steps
 }
 
 func ExampleExpand() {
-	text, err := xNotify.Expand("Your code is ${code}; $${ is no variable", map[string]any{"code": "{{.Secret}}"})
+	text, err := notifyx.Expand("Your code is ${code}; $${ is no variable", map[string]any{"code": "{{.Secret}}"})
 	fmt.Println(text, err)
-	html, err := xNotify.ExpandHTML(`<a href="${link}">${link}</a>`, map[string]any{"link": "javascript:alert(1)"})
+	html, err := notifyx.ExpandHTML(`<a href="${link}">${link}</a>`, map[string]any{"link": "javascript:alert(1)"})
 	fmt.Println(html, err)
 	// Output:
 	// Your code is {{.Secret}}; ${ is no variable <nil>
@@ -53,56 +53,56 @@ func ExampleExpand() {
 // texts is a sender over a provider of text messages.
 type texts struct{}
 
-// Send implements xNotify.Sender.
-func (texts) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+// Send implements notifyx.Sender.
+func (texts) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
 	err := m.Validate()
 	if err == nil {
 		err = deliver(ctx, m.ID, m.To, m.Content)
 	}
-	return xNotify.NewResult(m, err), err
+	return notifyx.NewResult(m, err), err
 }
 
 // deliver stands for the provider's interface.
 func deliver(_ context.Context, _ string, to []string, _ string) error {
 	if to[0] == "+490" {
-		return xNotify.Permanent(errors.New("no such number"))
+		return notifyx.Permanent(errors.New("no such number"))
 	}
 	return nil
 }
 
 // withoutLog keeps the lines of the log out of the output.
 func withoutLog(ctx context.Context) context.Context {
-	engine, err := xLog.New(xLog.Config{Writer: io.Discard})
+	engine, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {
 		panic(err)
 	}
-	return xLog.NewContext(ctx, engine)
+	return xlog.NewContext(ctx, engine)
 }
 
 func ExampleNew() {
-	router, err := xNotify.New(xNotify.WithSender(xNotify.TypeSMS, texts{}))
+	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeSMS, texts{}))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	ctx := withoutLog(context.Background())
-	result, err := router.Send(ctx, &xNotify.Message{Type: xNotify.TypeSMS, To: []string{"+4912345"}, Content: "Hello"})
+	result, err := router.Send(ctx, &notifyx.Message{Type: notifyx.TypeSMS, To: []string{"+4912345"}, Content: "Hello"})
 	fmt.Println(result.Success, result.ErrorCode, err)
 
-	result, err = router.Send(ctx, &xNotify.Message{Type: xNotify.TypeSMS, To: []string{"+490"}, Content: "Hello"})
-	fmt.Println(result.Success, result.ErrorCode, err, errors.Is(err, xNotify.ErrPermanent))
+	result, err = router.Send(ctx, &notifyx.Message{Type: notifyx.TypeSMS, To: []string{"+490"}, Content: "Hello"})
+	fmt.Println(result.Success, result.ErrorCode, err, errors.Is(err, notifyx.ErrPermanent))
 
-	_, err = router.Send(ctx, &xNotify.Message{Type: xNotify.TypeEmail, To: []string{"ann@example.com"}, Content: "Hello"})
+	_, err = router.Send(ctx, &notifyx.Message{Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Content: "Hello"})
 	fmt.Println(err)
 	// Output:
 	// true 0 <nil>
-	// false 50024 xnotify: send SMS: no such number true
-	// xnotify: no sender is registered for the type EMAIL: give the router xNotify.WithSender("EMAIL", sender)
+	// false 50024 notifyx: send SMS: no such number true
+	// notifyx: no sender is registered for the type EMAIL: give the router notifyx.WithSender("EMAIL", sender)
 }
 
 func ExampleMessage_Validate() {
-	m := &xNotify.Message{Type: xNotify.TypeEmail, To: []string{"ann@example.com\r\nBcc: eve@example.com"}, Priority: 9}
+	m := &notifyx.Message{Type: notifyx.TypeEmail, To: []string{"ann@example.com\r\nBcc: eve@example.com"}, Priority: 9}
 	fmt.Println(m.Validate())
 	// Output:
-	// xnotify: the message is not valid: priority: 1 to 4, or 0 for the default; to: recipient 1 has a line break, another control character, or is not UTF-8; content: neither content nor a template
+	// notifyx: the message is not valid: priority: 1 to 4, or 0 for the default; to: recipient 1 has a line break, another control character, or is not UTF-8; content: neither content nor a template
 }

@@ -7,22 +7,22 @@ import (
 	"sync"
 	"testing"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 // sender keeps what it is given, and answers what it is told to.
 type sender struct {
 	mu   sync.Mutex
-	got  []xNotify.Message
+	got  []notifyx.Message
 	err  error
-	do   func(m *xNotify.Message)
+	do   func(m *notifyx.Message)
 	lies bool
 	own  string
 }
 
-// Send implements xNotify.Sender.
-func (s *sender) Send(_ context.Context, m *xNotify.Message) (xNotify.Result, error) {
+// Send implements notifyx.Sender.
+func (s *sender) Send(_ context.Context, m *notifyx.Message) (notifyx.Result, error) {
 	s.mu.Lock()
 	s.got = append(s.got, *m)
 	err, do, lies := s.err, s.do, s.lies
@@ -31,12 +31,12 @@ func (s *sender) Send(_ context.Context, m *xNotify.Message) (xNotify.Result, er
 		do(m)
 	}
 	if lies {
-		return xNotify.Result{ID: "another", ErrorCode: 7}, err
+		return notifyx.Result{ID: "another", ErrorCode: 7}, err
 	}
-	return xNotify.NewResult(m, err), err
+	return notifyx.NewResult(m, err), err
 }
 
-func (s *sender) last(t *testing.T) xNotify.Message {
+func (s *sender) last(t *testing.T) notifyx.Message {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,13 +55,13 @@ func (s *sender) count() int {
 // provider is a sender with a template of its own.
 type provider struct{ sender }
 
-// HasTemplate implements xNotify.TemplateSender.
+// HasTemplate implements notifyx.TemplateSender.
 func (p *provider) HasTemplate(name string) bool { return name == p.own }
 
 // router makes a router that must be right.
-func router(t *testing.T, opts ...xNotify.Option) *xNotify.Router {
+func router(t *testing.T, opts ...notifyx.Option) *notifyx.Router {
 	t.Helper()
-	r, err := xNotify.New(opts...)
+	r, err := notifyx.New(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func router(t *testing.T, opts ...xNotify.Option) *xNotify.Router {
 }
 
 // message returns a valid one.
-func message(change ...func(m *xNotify.Message)) *xNotify.Message {
-	m := &xNotify.Message{Type: xNotify.TypeEmail, To: []string{"ann@example.com"}, Subject: "Hi", Content: "Hello"}
+func message(change ...func(m *notifyx.Message)) *notifyx.Message {
+	m := &notifyx.Message{Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Subject: "Hi", Content: "Hello"}
 	for _, c := range change {
 		c(m)
 	}
@@ -99,12 +99,12 @@ func (l *lines) String() string {
 func capture(t *testing.T) (context.Context, *lines) {
 	t.Helper()
 	out := &lines{}
-	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: out})
+	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: out})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = engine.Close() })
-	return xLog.NewContext(t.Context(), engine), out
+	return xlog.NewContext(t.Context(), engine), out
 }
 
 var errDown = errors.New("the server is down")

@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // Type says how a message is sent. An application registers its own with WithSender: 1 to 32 of A-Z, 0-9 and _, the first a
@@ -90,7 +90,7 @@ func (m *Message) Validate() error {
 		return InvalidMessage(errors.New("the message is nil"))
 	}
 	var p problems
-	p.add(m.ID != "" && !xCtx.ValidID(m.ID), "id: 1 to 64 of A-Z, a-z, 0-9 and ._-")
+	p.add(m.ID != "" && !xctx.ValidID(m.ID), "id: 1 to 64 of A-Z, a-z, 0-9 and ._-")
 	p.add(m.Type == "", "type: is missing")
 	p.add(m.Type != "" && !m.Type.valid(), "type: 1 to 32 of A-Z, 0-9 and _, the first a letter")
 	p.add(m.Priority < 0 || m.Priority > PriorityLow, "priority: 1 to 4, or 0 for the default")
@@ -149,15 +149,15 @@ func (t Type) valid() bool {
 func notPrintable(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }
 
 // code returns what a failure of the type is to a client.
-func (t Type) code() *xError.ErrorCode {
+func (t Type) code() *xerror.ErrorCode {
 	switch t {
 	case TypeEmail:
-		return xError.EmailError
+		return xerror.EmailError
 	case TypeWebhook:
-		return xError.WebhookError
+		return xerror.WebhookError
 	case TypeSMS:
-		return xError.SmsError
+		return xerror.SmsError
 	default:
-		return xError.ThirdPartyError
+		return xerror.ThirdPartyError
 	}
 }

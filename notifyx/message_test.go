@@ -9,24 +9,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 func TestValidateReportsEveryProblemAtOnceAndNoValue(t *testing.T) {
-	many := make([]string, xNotify.MaxRecipients+1)
+	many := make([]string, notifyx.MaxRecipients+1)
 	for i := range many {
 		many[i] = "SECRET"
 	}
 	for _, tc := range []struct {
 		name string
-		m    *xNotify.Message
+		m    *notifyx.Message
 		want []string
 	}{
 		{"nil", nil, []string{"the message is nil"}},
-		{"zero", &xNotify.Message{}, []string{"type: is missing", "to: no recipient", "content: neither content nor a template"}},
+		{"zero", &notifyx.Message{}, []string{"type: is missing", "to: no recipient", "content: neither content nor a template"}},
 		{
-			"everything", &xNotify.Message{
+			"everything", &notifyx.Message{
 				ID: "SECRET id", Type: "secret", Priority: 5, Language: "SECRET\n", To: []string{" ", "SECRET\r\nBcc: x", strings.Repeat("SECRET", 400)},
 				Subject: "SECRET\nBcc: x", Content: "SECRET\xff", HTML: "SECRET\xff", Template: "SECRET/..", Variables: map[string]any{"f": func() {}},
 			},
@@ -36,20 +36,20 @@ func TestValidateReportsEveryProblemAtOnceAndNoValue(t *testing.T) {
 				"template: there is content", `variables: variable "f" of type func() cannot`,
 			},
 		},
-		{"many", message(func(m *xNotify.Message) { m.To = many }), []string{"to: more than 1000"}},
-		{"long", message(func(m *xNotify.Message) {
+		{"many", message(func(m *notifyx.Message) { m.To = many }), []string{"to: more than 1000"}},
+		{"long", message(func(m *notifyx.Message) {
 			m.Subject, m.Content, m.HTML = strings.Repeat("S", 999), strings.Repeat("S", 1<<20+1), strings.Repeat("S", 1<<20+1)
 			m.Language = strings.Repeat("S", 257)
 		}), []string{"subject: longer than 998", "content: longer than 1048576", "html: longer than 1048576", "language: at most"}},
-		{"year", message(func(m *xNotify.Message) { m.CreatedAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }), []string{"created_at: the year"}},
-		{"panicking", message(func(m *xNotify.Message) { m.Variables = map[string]any{"x": panicking{}} }), []string{
+		{"year", message(func(m *notifyx.Message) { m.CreatedAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }), []string{"created_at: the year"}},
+		{"panicking", message(func(m *notifyx.Message) { m.Variables = map[string]any{"x": panicking{}} }), []string{
 			`variables: variable "x" of type notifyx_test.panicking cannot`,
 		}},
-		{"negative", message(func(m *xNotify.Message) { m.Priority = -1 }), []string{"priority: 1 to 4"}},
+		{"negative", message(func(m *notifyx.Message) { m.Priority = -1 }), []string{"priority: 1 to 4"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := tc.m.Validate()
-			quiet(t, err, "SECRET", xNotify.ErrMessage, xNotify.ErrPermanent)
+			quiet(t, err, "SECRET", notifyx.ErrMessage, notifyx.ErrPermanent)
 			for _, want := range tc.want {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("error = %v, want %q in it", err, want)
@@ -58,7 +58,7 @@ func TestValidateReportsEveryProblemAtOnceAndNoValue(t *testing.T) {
 			if n := strings.Count(err.Error(), "; ") + 1; n != len(tc.want) {
 				t.Errorf("error = %v, want %d problems", err, len(tc.want))
 			}
-			if code := xError.From(err).GetErrorCode(); code != xError.ParameterError {
+			if code := xerror.From(err).GetErrorCode(); code != xerror.ParameterError {
 				t.Errorf("code = %v, want PARAMETER_ERROR", code)
 			}
 		})
@@ -71,11 +71,11 @@ type panicking struct{}
 func (panicking) MarshalJSON() ([]byte, error) { panic("SECRET") }
 
 func TestValidateAcceptsWhatIsRight(t *testing.T) {
-	for _, m := range []*xNotify.Message{
+	for _, m := range []*notifyx.Message{
 		message(),
-		{Type: "WECHAT_2", To: []string{"李"}, Template: "welcome-2", ID: "order.17_a-b", Priority: xNotify.PriorityLow, Language: "zh-CN,en;q=0.8"},
-		{Type: xNotify.TypeWebhook, To: []string{"https://example.com/hook"}, Content: "{\n}"},
-		{Type: xNotify.TypeSMS, To: []string{"+4912345"}, HTML: "<p>", Variables: map[string]any{"a": nil}},
+		{Type: "WECHAT_2", To: []string{"李"}, Template: "welcome-2", ID: "order.17_a-b", Priority: notifyx.PriorityLow, Language: "zh-CN,en;q=0.8"},
+		{Type: notifyx.TypeWebhook, To: []string{"https://example.com/hook"}, Content: "{\n}"},
+		{Type: notifyx.TypeSMS, To: []string{"+4912345"}, HTML: "<p>", Variables: map[string]any{"a": nil}},
 	} {
 		if err := m.Validate(); err != nil {
 			t.Error(err)
@@ -84,8 +84,8 @@ func TestValidateAcceptsWhatIsRight(t *testing.T) {
 }
 
 func TestAMessageSurvivesItsJSON(t *testing.T) {
-	m := message(func(m *xNotify.Message) {
-		m.ID, m.HTML, m.Template, m.Priority, m.Language = "a", "<p>", "welcome", xNotify.PriorityHigh, "zh"
+	m := message(func(m *notifyx.Message) {
+		m.ID, m.HTML, m.Template, m.Priority, m.Language = "a", "<p>", "welcome", notifyx.PriorityHigh, "zh"
 		m.CreatedAt = time.Date(2026, 2, 3, 4, 5, 6, 7000, time.UTC)
 		m.Variables = map[string]any{"id": int64(9007199254740993), "big": uint64(18446744073709551615), "f": 1.5, "in": map[string]any{"n": int64(1)}}
 	})
@@ -93,7 +93,7 @@ func TestAMessageSurvivesItsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got xNotify.Message
+	var got notifyx.Message
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -114,26 +114,26 @@ func TestAMessageSurvivesItsJSON(t *testing.T) {
 }
 
 func TestAResultIsFilledAlikeOnSuccessAndFailure(t *testing.T) {
-	m := message(func(m *xNotify.Message) { m.ID = "m1" })
-	good, bad := xNotify.NewResult(m, nil), xNotify.NewResult(m, xNotify.InvalidMessage(errors.New("SECRET")))
+	m := message(func(m *notifyx.Message) { m.ID = "m1" })
+	good, bad := notifyx.NewResult(m, nil), notifyx.NewResult(m, notifyx.InvalidMessage(errors.New("SECRET")))
 	if !good.Success || good.ErrorCode != 0 || good.ID != "m1" || good.Message == "" || good.Time.IsZero() {
 		t.Errorf("result = %+v", good)
 	}
 	if bad.Success || bad.ErrorCode != 40011 || bad.ID != "m1" || bad.Message == "" || bad.Time.IsZero() || strings.Contains(bad.Message, "SECRET") {
 		t.Errorf("result = %+v", bad)
 	}
-	text, err := json.Marshal(xNotify.Result{})
+	text, err := json.Marshal(notifyx.Result{})
 	if want := `{"success":false,"message":"","time":"0001-01-01T00:00:00Z","error_code":0,"id":""}`; err != nil || string(text) != want {
 		t.Errorf("JSON = %s, want %s", text, want)
 	}
 }
 
 func TestPermanentKeepsTheError(t *testing.T) {
-	if xNotify.Permanent(nil) != nil || xNotify.InvalidMessage(nil, nil) != nil {
+	if notifyx.Permanent(nil) != nil || notifyx.InvalidMessage(nil, nil) != nil {
 		t.Error("nothing became an error")
 	}
-	err := xNotify.Permanent(errDown)
-	quiet(t, err, "", xNotify.ErrPermanent, errDown)
+	err := notifyx.Permanent(errDown)
+	quiet(t, err, "", notifyx.ErrPermanent, errDown)
 	if err.Error() != errDown.Error() {
 		t.Errorf("error = %v, want the text unchanged", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 func TestIndexOfWhatIsMissingIsAnError(t *testing.T) {
@@ -20,9 +20,9 @@ func TestIndexOfWhatIsMissingIsAnError(t *testing.T) {
 		`{{define "x"}}{{.}}{{end}}{{template "x"}}`, `{{define "x"}}{{. | html}}{{end}}{{template "x"}}`,
 		`{{index .l 1}}`, `{{index .l -1}}`, `{{index .m 1}}`, `{{index .l "a"}}`, `{{index "text" 0}}`,
 	} {
-		for _, part := range []xNotify.Part{xNotify.PartText, xNotify.PartHTML} {
-			templates := xNotify.NewTemplates()
-			if err := templates.Add("t", "", part, text, xNotify.SyntaxGo); err != nil {
+		for _, part := range []notifyx.Part{notifyx.PartText, notifyx.PartHTML} {
+			templates := notifyx.NewTemplates()
+			if err := templates.Add("t", "", part, text, notifyx.SyntaxGo); err != nil {
 				continue // html/template refuses its own escapers in the midst
 			}
 			if r, err := templates.Render("t", "", variables); err == nil {
@@ -30,8 +30,8 @@ func TestIndexOfWhatIsMissingIsAnError(t *testing.T) {
 			}
 		}
 	}
-	templates := xNotify.NewTemplates()
-	if err := templates.Add("t", "", xNotify.PartText, `{{index .m "a"}} {{index .l 0}} {{index . "m" "a"}}`, xNotify.SyntaxGo); err != nil {
+	templates := notifyx.NewTemplates()
+	if err := templates.Add("t", "", notifyx.PartText, `{{index .m "a"}} {{index .l 0}} {{index . "m" "a"}}`, notifyx.SyntaxGo); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := templates.Render("t", "", variables); err != nil || r.Text != "x first x" {
@@ -46,8 +46,8 @@ func TestManyNestedDefinitionsAreLookedAtOnce(t *testing.T) {
 		fmt.Fprintf(&text, `{{define "t%d"}}{{template "t%d" .}}{{template "t%d" .}}{{end}}`, i, i+1, i+1)
 	}
 	fmt.Fprintf(&text, `{{define "t%d"}}.{{end}}{{if false}}{{template "t0" .}}{{end}}ok`, depth)
-	templates := xNotify.NewTemplates()
-	if err := templates.Add("t", "", xNotify.PartText, text.String(), xNotify.SyntaxGo); err != nil {
+	templates := notifyx.NewTemplates()
+	if err := templates.Add("t", "", notifyx.PartText, text.String(), notifyx.SyntaxGo); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := templates.Render("t", "", nil); err != nil || r.Text != "ok" {
@@ -56,9 +56,9 @@ func TestManyNestedDefinitionsAreLookedAtOnce(t *testing.T) {
 }
 
 func TestTheFunctionsThatPrintDoSo(t *testing.T) {
-	templates := xNotify.NewTemplates()
+	templates := notifyx.NewTemplates()
 	text := `{{print .a 1}} {{printf "%s-%d" .a .n}} {{println .a}}{{html .a}} {{js .a}} {{urlquery .a}} {{.a | html}}`
-	if err := templates.Add("t", "", xNotify.PartText, text, xNotify.SyntaxGo); err != nil {
+	if err := templates.Add("t", "", notifyx.PartText, text, notifyx.SyntaxGo); err != nil {
 		t.Fatal(err)
 	}
 	r, err := templates.Render("t", "", map[string]any{"a": "<a b>", "n": 2})
@@ -68,27 +68,27 @@ func TestTheFunctionsThatPrintDoSo(t *testing.T) {
 }
 
 func TestTheZeroTemplatesAreEmpty(t *testing.T) {
-	var templates xNotify.Templates
-	if _, err := templates.Render("t", "", nil); !errors.Is(err, xNotify.ErrNoTemplate) || templates.Has("t") {
+	var templates notifyx.Templates
+	if _, err := templates.Render("t", "", nil); !errors.Is(err, notifyx.ErrNoTemplate) || templates.Has("t") {
 		t.Errorf("Render = %v, want ErrNoTemplate", err)
 	}
-	if err := templates.Add("t", "", xNotify.PartText, "x", xNotify.SyntaxVariables); err != nil || !templates.Has("t") {
+	if err := templates.Add("t", "", notifyx.PartText, "x", notifyx.SyntaxVariables); err != nil || !templates.Has("t") {
 		t.Errorf("Add = %v", err)
 	}
 }
 
 func TestADocumentWithinAnAttributeIsRefused(t *testing.T) {
 	for _, text := range []string{"<iframe srcdoc='${x}'></iframe>", `<IFRAME SrcDoc = "${x}"></IFRAME>`, `<iframe srcdoc="{{.x}}"></iframe>`} {
-		for _, syntax := range []xNotify.Syntax{xNotify.SyntaxVariables, xNotify.SyntaxGo} {
-			if err := xNotify.NewTemplates().Add("t", "", xNotify.PartHTML, text, syntax); !errors.Is(err, xNotify.ErrTemplate) {
+		for _, syntax := range []notifyx.Syntax{notifyx.SyntaxVariables, notifyx.SyntaxGo} {
+			if err := notifyx.NewTemplates().Add("t", "", notifyx.PartHTML, text, syntax); !errors.Is(err, notifyx.ErrTemplate) {
 				t.Errorf("Add(%s) = %v, want ErrTemplate", text, err)
 			}
 		}
 	}
-	if _, err := xNotify.ExpandHTML("<iframe srcdoc='${x}'></iframe>", map[string]any{"x": "<script>"}); !errors.Is(err, xNotify.ErrTemplate) {
+	if _, err := notifyx.ExpandHTML("<iframe srcdoc='${x}'></iframe>", map[string]any{"x": "<script>"}); !errors.Is(err, notifyx.ErrTemplate) {
 		t.Errorf("ExpandHTML = %v, want ErrTemplate", err)
 	}
-	if _, err := xNotify.ExpandHTML("<p>srcdoc</p>", nil); err != nil {
+	if _, err := notifyx.ExpandHTML("<p>srcdoc</p>", nil); err != nil {
 		t.Error(err)
 	}
 }

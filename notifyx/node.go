@@ -3,14 +3,14 @@ package notifyx
 import (
 	"context"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // RouterKey is the key under which an application lists the node of InitRouter.
-const RouterKey xCtx.ContextKey = "plinth_notify_router"
+const RouterKey xctx.ContextKey = "plinth_notify_router"
 
 // InitRouter returns a node that makes the router, for the key RouterKey.
 func InitRouter(opts ...Option) func(ctx context.Context) (any, error) {
@@ -24,8 +24,8 @@ func InitRouter(opts ...Option) func(ctx context.Context) (any, error) {
 }
 
 // GetRouter returns the router of the application. Where ctx carries none, the error is a ConfigError.
-func GetRouter(ctx context.Context) (*Router, *xError.Error) {
-	return xCtxUtil.Get[*Router](xHttp.Context(ctx), RouterKey)
+func GetRouter(ctx context.Context) (*Router, *xerror.Error) {
+	return xctxutil.Get[*Router](xhttp.Context(ctx), RouterKey)
 }
 
 // MustGetRouter is GetRouter for an application that has a router: it panics where there is none.

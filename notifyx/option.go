@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // Option configures a Router.
@@ -21,7 +21,7 @@ type config struct {
 }
 
 func (c *config) refuse(option, what string) {
-	c.faults = append(c.faults, fmt.Errorf("xnotify: %s: %s", option, what))
+	c.faults = append(c.faults, fmt.Errorf("notifyx: %s: %s", option, what))
 }
 
 // WithSender registers the sender of a type. It stays the caller's.
@@ -42,7 +42,7 @@ func WithSenderFrom(t Type, find func(ctx context.Context) (Sender, error)) Opti
 		}
 		s, err := find(c.ctx)
 		if err != nil {
-			c.faults = append(c.faults, fmt.Errorf("xnotify: the sender for %q: %w", string(t), err))
+			c.faults = append(c.faults, fmt.Errorf("notifyx: the sender for %q: %w", string(t), err))
 			return
 		}
 		c.register("WithSenderFrom", t, s)
@@ -80,7 +80,7 @@ func isNil(s Sender) bool {
 func WithTemplates(t *Templates) Option {
 	return func(c *config) {
 		if t == nil {
-			c.faults = append(c.faults, errors.New("xnotify: WithTemplates: the templates are nil"))
+			c.faults = append(c.faults, errors.New("notifyx: WithTemplates: the templates are nil"))
 			return
 		}
 		c.router.templates = t
@@ -88,7 +88,7 @@ func WithTemplates(t *Templates) Option {
 }
 
 // WithLogger replaces the logger NOTI.
-func WithLogger(log *xLog.LogNamedLogger) Option {
+func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
 		if log != nil {
 			c.router.log = log

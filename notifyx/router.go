@@ -9,18 +9,18 @@ import (
 	"strings"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // Router gives each message to the sender of its type. It is safe for concurrent use.
 type Router struct {
 	senders   map[Type]Sender
 	templates *Templates
-	log       *xLog.LogNamedLogger
+	log       *xlog.LogNamedLogger
 }
 
 // New returns a router. Everything that is wrong with the options is reported at once. The senders stay the caller's, who
@@ -31,7 +31,7 @@ func New(opts ...Option) (*Router, error) {
 
 func newRouter(ctx context.Context, opts []Option) (*Router, error) {
 	registerMapper()
-	c := config{ctx: ctx, router: Router{senders: map[Type]Sender{}, log: xLog.WithName(xLog.NamedNOTI)}}
+	c := config{ctx: ctx, router: Router{senders: map[Type]Sender{}, log: xlog.WithName(xlog.NamedNOTI)}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&c)
@@ -49,7 +49,7 @@ func newRouter(ctx context.Context, opts []Option) (*Router, error) {
 // The errors are those of Message.Validate and Templates.Render, ErrNoSender, and the sender's. None shows a recipient. A
 // sender that panics is an error, and its stack is in the log.
 func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	start := time.Now()
 	c := prepared(ctx, m)
 	result, err := r.send(ctx, c)
@@ -66,7 +66,7 @@ func prepared(ctx context.Context, m *Message) *Message {
 	}
 	c := *m
 	if c.ID == "" {
-		c.ID = xUtil.UUID().V7()
+		c.ID = xutil.UUID().V7()
 	}
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = time.Now()
@@ -75,7 +75,7 @@ func prepared(ctx context.Context, m *Message) *Message {
 	if c.Priority == 0 {
 		c.Priority = PriorityDefault
 	}
-	if request := xCtx.RequestFrom(ctx); c.Language == "" && request != nil {
+	if request := xctx.RequestFrom(ctx); c.Language == "" && request != nil {
 		if header := trimLanguage(request.AcceptLanguage()); !strings.ContainsFunc(header, notPrintable) {
 			c.Language = header
 		}
@@ -110,9 +110,9 @@ func (r *Router) send(ctx context.Context, m *Message) (Result, error) {
 func noSender(t Type) error {
 	hint := ""
 	if t == TypeSMS {
-		hint = "; Plinth has none for text messages: implement xNotify.Sender over your provider"
+		hint = "; Plinth has none for text messages: implement notifyx.Sender over your provider"
 	}
-	return fmt.Errorf("%w is registered for the type %s: give the router xNotify.WithSender(%q, sender)%s", ErrNoSender, t, string(t), hint)
+	return fmt.Errorf("%w is registered for the type %s: give the router notifyx.WithSender(%q, sender)%s", ErrNoSender, t, string(t), hint)
 }
 
 // fill puts the template's parts into the message, unless the sender has the template.
@@ -185,7 +185,7 @@ func outcome(r Result) string {
 
 // loggable returns an id that is one: the message may be invalid, and hold anything there.
 func loggable(id string) string {
-	if xCtx.ValidID(id) {
+	if xctx.ValidID(id) {
 		return id
 	}
 	return ""
@@ -198,9 +198,9 @@ func loggableType(t Type) string {
 	return ""
 }
 
-// Handler returns what does the jobs of SendAsync, for xJob.WithHandlers. An ErrPermanent makes a job dead at once, an error
+// Handler returns what does the jobs of SendAsync, for job.WithHandlers. An ErrPermanent makes a job dead at once, an error
 // with RetryAfter waits for as long as that says, and any other for the backoff of jobs.
-func (r *Router) Handler() xJob.Handler {
+func (r *Router) Handler() job.Handler {
 	return messages.Handle(func(ctx context.Context, m Message) error {
 		_, err := r.Send(ctx, &m)
 		return verdict(err)
@@ -214,9 +214,9 @@ func verdict(err error) error {
 	var later RetryAfterer
 	switch {
 	case errors.Is(err, ErrPermanent):
-		return xJob.Dead(err)
+		return job.Dead(err)
 	case errors.As(err, &later) && later.RetryAfter() > 0:
-		return xJob.RetryAfter(err, min(later.RetryAfter(), maxRetryAfter))
+		return job.RetryAfter(err, min(later.RetryAfter(), maxRetryAfter))
 	default:
 		return err
 	}

@@ -8,23 +8,23 @@ import (
 	"testing"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 func TestARouterGivesAMessageToTheSenderOfItsType(t *testing.T) {
 	mail, hook := &sender{}, &sender{}
-	r := router(t, xNotify.WithSender(xNotify.TypeEmail, mail), xNotify.WithSender(xNotify.TypeWebhook, hook))
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, mail), notifyx.WithSender(notifyx.TypeWebhook, hook))
 	m := message()
 	result, err := r.Send(t.Context(), m)
 	if err != nil || !result.Success || result.ErrorCode != 0 || result.ID == "" || result.Time.IsZero() {
 		t.Fatalf("Send = %+v, %v", result, err)
 	}
 	got := mail.last(t)
-	if got.ID != result.ID || got.Priority != xNotify.PriorityDefault || got.Content != m.Content || hook.count() != 0 {
+	if got.ID != result.ID || got.Priority != notifyx.PriorityDefault || got.Content != m.Content || hook.count() != 0 {
 		t.Errorf("the sender got %+v", got)
 	}
 	if got.CreatedAt.IsZero() || got.CreatedAt.Location() != time.UTC || got.CreatedAt.Nanosecond()%1000 != 0 {
@@ -33,31 +33,31 @@ func TestARouterGivesAMessageToTheSenderOfItsType(t *testing.T) {
 	if m.ID != "" || m.Priority != 0 || !m.CreatedAt.IsZero() {
 		t.Error("the caller's message was changed")
 	}
-	if _, err = r.Send(t.Context(), message(func(m *xNotify.Message) { m.ID = "mine" })); err != nil || mail.last(t).ID != "mine" {
+	if _, err = r.Send(t.Context(), message(func(m *notifyx.Message) { m.ID = "mine" })); err != nil || mail.last(t).ID != "mine" {
 		t.Errorf("ID = %q, %v; want the caller's", mail.last(t).ID, err)
 	}
 }
 
 func TestATypeWithoutASenderSaysHowToRegisterOne(t *testing.T) {
-	r := router(t, xNotify.WithSender(xNotify.TypeEmail, &sender{}))
-	result, err := r.Send(t.Context(), message(func(m *xNotify.Message) { m.Type = xNotify.TypeSMS }))
-	quiet(t, err, "ann@", xNotify.ErrNoSender)
-	want := `xnotify: no sender is registered for the type SMS: give the router xNotify.WithSender("SMS", sender); ` +
-		`Plinth has none for text messages: implement xNotify.Sender over your provider`
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{}))
+	result, err := r.Send(t.Context(), message(func(m *notifyx.Message) { m.Type = notifyx.TypeSMS }))
+	quiet(t, err, "ann@", notifyx.ErrNoSender)
+	want := `notifyx: no sender is registered for the type SMS: give the router notifyx.WithSender("SMS", sender); ` +
+		`Plinth has none for text messages: implement notifyx.Sender over your provider`
 	if err.Error() != want {
 		t.Errorf("error = %v, want %s", err, want)
 	}
-	if errors.Is(err, xNotify.ErrPermanent) || result.Success || result.ErrorCode != xError.ConfigError.GetCode() || result.ID == "" {
+	if errors.Is(err, notifyx.ErrPermanent) || result.Success || result.ErrorCode != xerror.ConfigError.GetCode() || result.ID == "" {
 		t.Errorf("result = %+v of %v, want a configuration error that may be mended", result, err)
 	}
 }
 
 func TestAnInvalidMessageReachesNoSender(t *testing.T) {
 	s := &sender{}
-	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s))
-	for _, m := range []*xNotify.Message{nil, {}, message(func(m *xNotify.Message) { m.Subject = "a\r\nBcc: x" })} {
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s))
+	for _, m := range []*notifyx.Message{nil, {}, message(func(m *notifyx.Message) { m.Subject = "a\r\nBcc: x" })} {
 		result, err := r.Send(t.Context(), m)
-		quiet(t, err, "", xNotify.ErrMessage)
+		quiet(t, err, "", notifyx.ErrMessage)
 		if result.Success || result.ErrorCode != 40011 || result.Time.IsZero() {
 			t.Errorf("result = %+v", result)
 		}
@@ -66,7 +66,7 @@ func TestAnInvalidMessageReachesNoSender(t *testing.T) {
 	cancel()
 	result, err := r.Send(ctx, message())
 	quiet(t, err, "", context.Canceled)
-	if s.count() != 0 || result.ErrorCode != xError.Canceled.GetCode() {
+	if s.count() != 0 || result.ErrorCode != xerror.Canceled.GetCode() {
 		t.Errorf("%d messages were sent, and the code is %d", s.count(), result.ErrorCode)
 	}
 }
@@ -78,22 +78,22 @@ func TestARouterFillsInTheTemplate(t *testing.T) {
 	})
 	s, own := &sender{}, &provider{}
 	own.own = "SMS_001"
-	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s), xNotify.WithSender(xNotify.TypeSMS, own), xNotify.WithTemplates(all))
-	welcome := func(m *xNotify.Message) {
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s), notifyx.WithSender(notifyx.TypeSMS, own), notifyx.WithTemplates(all))
+	welcome := func(m *notifyx.Message) {
 		m.Content, m.Template, m.Variables = "", "welcome", map[string]any{"name": "<Ann>"}
 	}
-	request := xCtx.NewRequest(t.Context(), nil)
+	request := xctx.NewRequest(t.Context(), nil)
 	request.SetAcceptLanguage("zh-CN")
 	for _, tc := range []struct {
 		name   string
 		ctx    context.Context
-		change func(m *xNotify.Message)
+		change func(m *notifyx.Message)
 		want   string
 	}{
-		{"English", t.Context(), func(*xNotify.Message) {}, "Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>"},
-		{"request's", request, func(*xNotify.Message) {}, "你好 <Ann>|你好|"},
-		{"message's", request, func(m *xNotify.Message) { m.Language = "en" }, "Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>"},
-		{"own subject", t.Context(), func(m *xNotify.Message) { m.Template = "bare" }, "Hi|x|"},
+		{"English", t.Context(), func(*notifyx.Message) {}, "Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>"},
+		{"request's", request, func(*notifyx.Message) {}, "你好 <Ann>|你好|"},
+		{"message's", request, func(m *notifyx.Message) { m.Language = "en" }, "Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>"},
+		{"own subject", t.Context(), func(m *notifyx.Message) { m.Template = "bare" }, "Hi|x|"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, err := r.Send(tc.ctx, message(welcome, tc.change)); err != nil {
@@ -106,19 +106,19 @@ func TestARouterFillsInTheTemplate(t *testing.T) {
 		})
 	}
 	before := s.count()
-	_, err := r.Send(t.Context(), message(welcome, func(m *xNotify.Message) { m.Variables = nil }))
-	quiet(t, err, "", xNotify.ErrTemplate, xNotify.ErrPermanent)
-	result, err := r.Send(t.Context(), message(welcome, func(m *xNotify.Message) { m.Template = "other" }))
-	quiet(t, err, "", xNotify.ErrNoTemplate)
-	if result.ErrorCode != xError.ConfigError.GetCode() {
+	_, err := r.Send(t.Context(), message(welcome, func(m *notifyx.Message) { m.Variables = nil }))
+	quiet(t, err, "", notifyx.ErrTemplate, notifyx.ErrPermanent)
+	result, err := r.Send(t.Context(), message(welcome, func(m *notifyx.Message) { m.Template = "other" }))
+	quiet(t, err, "", notifyx.ErrNoTemplate)
+	if result.ErrorCode != xerror.ConfigError.GetCode() {
 		t.Errorf("code = %d", result.ErrorCode)
 	}
-	_, err = r.Send(t.Context(), message(welcome, func(m *xNotify.Message) { m.Template = "empty" }))
-	quiet(t, err, "", xNotify.ErrMessage)
+	_, err = r.Send(t.Context(), message(welcome, func(m *notifyx.Message) { m.Template = "empty" }))
+	quiet(t, err, "", notifyx.ErrMessage)
 	if s.count() != before {
 		t.Error("a message without its template was sent")
 	}
-	sms := message(welcome, func(m *xNotify.Message) { m.Type, m.Template = xNotify.TypeSMS, "SMS_001" })
+	sms := message(welcome, func(m *notifyx.Message) { m.Type, m.Template = notifyx.TypeSMS, "SMS_001" })
 	if _, err := r.Send(t.Context(), sms); err != nil || own.last(t).Template != "SMS_001" || own.last(t).Variables["name"] != "<Ann>" {
 		t.Errorf("the provider got %+v, %v; want its template as it is", own.last(t), err)
 	}
@@ -127,27 +127,27 @@ func TestARouterFillsInTheTemplate(t *testing.T) {
 func TestAFailureHasACodeForTheClient(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		kind xNotify.Type
+		kind notifyx.Type
 		err  error
-		want *xError.ErrorCode
+		want *xerror.ErrorCode
 	}{
-		{"mail", xNotify.TypeEmail, errDown, xError.EmailError},
-		{"webhook", xNotify.TypeWebhook, xNotify.Permanent(errDown), xError.WebhookError},
-		{"text message", xNotify.TypeSMS, errDown, xError.SmsError},
-		{"another", "WECHAT", errDown, xError.ThirdPartyError},
-		{"out of time", xNotify.TypeEmail, context.DeadlineExceeded, xError.GatewayTimeout},
-		{"the sender's own", xNotify.TypeEmail, xError.Wrap(xError.RateLimited, "", errDown), xError.RateLimited},
-		{"invalid for the sender", xNotify.TypeEmail, xNotify.InvalidMessage(errDown), xError.ParameterError},
+		{"mail", notifyx.TypeEmail, errDown, xerror.EmailError},
+		{"webhook", notifyx.TypeWebhook, notifyx.Permanent(errDown), xerror.WebhookError},
+		{"text message", notifyx.TypeSMS, errDown, xerror.SmsError},
+		{"another", "WECHAT", errDown, xerror.ThirdPartyError},
+		{"out of time", notifyx.TypeEmail, context.DeadlineExceeded, xerror.GatewayTimeout},
+		{"the sender's own", notifyx.TypeEmail, xerror.Wrap(xerror.RateLimited, "", errDown), xerror.RateLimited},
+		{"invalid for the sender", notifyx.TypeEmail, notifyx.InvalidMessage(errDown), xerror.ParameterError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &sender{err: tc.err}
-			r := router(t, xNotify.WithSender(tc.kind, s))
-			result, err := r.Send(t.Context(), message(func(m *xNotify.Message) { m.Type = tc.kind }))
+			r := router(t, notifyx.WithSender(tc.kind, s))
+			result, err := r.Send(t.Context(), message(func(m *notifyx.Message) { m.Type = tc.kind }))
 			quiet(t, err, "", tc.err)
-			if code := xError.From(err).GetErrorCode(); code != tc.want || result.ErrorCode != tc.want.GetCode() || result.Success {
+			if code := xerror.From(err).GetErrorCode(); code != tc.want || result.ErrorCode != tc.want.GetCode() || result.Success {
 				t.Errorf("code = %v, result = %+v; want %v", code, result, tc.want)
 			}
-			if errors.Is(err, xNotify.ErrPermanent) != errors.Is(tc.err, xNotify.ErrPermanent) {
+			if errors.Is(err, notifyx.ErrPermanent) != errors.Is(tc.err, notifyx.ErrPermanent) {
 				t.Errorf("%v lost whether it is permanent", err)
 			}
 		})
@@ -156,18 +156,18 @@ func TestAFailureHasACodeForTheClient(t *testing.T) {
 
 func TestAResultThatContradictsTheErrorIsCorrected(t *testing.T) {
 	s := &sender{lies: true}
-	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s))
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s))
 	result, err := r.Send(t.Context(), message())
-	if err == nil || result.Success || result.ID == "another" || result.ErrorCode != xError.EmailError.GetCode() {
+	if err == nil || result.Success || result.ID == "another" || result.ErrorCode != xerror.EmailError.GetCode() {
 		t.Errorf("Send = %+v, %v; want a failure, since the result says one", result, err)
 	}
 }
 
 func TestAPanicOfASenderIsAnErrorWithItsStackInTheLog(t *testing.T) {
 	ctx, log := capture(t)
-	r := router(t, xNotify.WithSender(xNotify.TypeEmail, &sender{do: func(*xNotify.Message) { panic("SECRET") }}))
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{do: func(*notifyx.Message) { panic("SECRET") }}))
 	result, err := r.Send(ctx, message())
-	if err == nil || result.Success || result.ErrorCode != xError.EmailError.GetCode() {
+	if err == nil || result.Success || result.ErrorCode != xerror.EmailError.GetCode() {
 		t.Fatalf("Send = %+v, %v", result, err)
 	}
 	quiet(t, err, "SECRET")
@@ -179,8 +179,8 @@ func TestAPanicOfASenderIsAnErrorWithItsStackInTheLog(t *testing.T) {
 func TestTheLogHasNeitherRecipientsNorContents(t *testing.T) {
 	ctx, log := capture(t)
 	s := &sender{}
-	r := router(t, xNotify.WithSender(xNotify.TypeEmail, s), xNotify.WithLogger(xLog.WithName("MINE")), xNotify.WithLogger(nil))
-	m := message(func(m *xNotify.Message) {
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s), notifyx.WithLogger(xlog.WithName("MINE")), notifyx.WithLogger(nil))
+	m := message(func(m *notifyx.Message) {
 		m.ID, m.To = "m1", []string{"Ann <Ann.SECRET@example.com>"}
 		m.Subject, m.Content, m.HTML = "SECRET", "SECRET", "SECRET"
 	})
@@ -190,7 +190,7 @@ func TestTheLogHasNeitherRecipientsNorContents(t *testing.T) {
 			t.Errorf("error = %v, want the recipient masked", err)
 		}
 	}
-	_, _ = r.Send(ctx, message(func(m *xNotify.Message) { m.ID, m.Type = "SECRET id", "SECRET type" }))
+	_, _ = r.Send(ctx, message(func(m *notifyx.Message) { m.ID, m.Type = "SECRET id", "SECRET type" }))
 	text := log.String()
 	if strings.Contains(strings.ToLower(text), "secret") || strings.Contains(text, "example.com") {
 		t.Errorf("log = %s", text)
@@ -204,10 +204,10 @@ func TestTheLogHasNeitherRecipientsNorContents(t *testing.T) {
 
 func TestNewReportsEveryWrongOptionAtOnce(t *testing.T) {
 	var none *sender
-	_, err := xNotify.New(
-		xNotify.WithSender("mail", &sender{}), xNotify.WithSender(xNotify.TypeEmail, none), xNotify.WithSender(xNotify.TypeSMS, nil),
-		xNotify.WithSender("A", &sender{}), xNotify.WithSender("A", &sender{}), xNotify.WithTemplates(nil), nil,
-		xNotify.WithSenderFrom("B", nil), xNotify.WithSenderFrom("B", func(context.Context) (xNotify.Sender, error) { return &sender{}, nil }),
+	_, err := notifyx.New(
+		notifyx.WithSender("mail", &sender{}), notifyx.WithSender(notifyx.TypeEmail, none), notifyx.WithSender(notifyx.TypeSMS, nil),
+		notifyx.WithSender("A", &sender{}), notifyx.WithSender("A", &sender{}), notifyx.WithTemplates(nil), nil,
+		notifyx.WithSenderFrom("B", nil), notifyx.WithSenderFrom("B", func(context.Context) (notifyx.Sender, error) { return &sender{}, nil }),
 	)
 	if err == nil {
 		t.Fatal("wrong options were accepted")
@@ -223,28 +223,28 @@ func TestNewReportsEveryWrongOptionAtOnce(t *testing.T) {
 }
 
 func TestANodeMakesTheRouter(t *testing.T) {
-	nodes := &xRegNode.Nodes{}
+	nodes := &xregnode.Nodes{}
 	nodes.Set("mailer", &sender{})
-	ctx := xRegNode.NewContext(t.Context(), nodes)
-	if _, err := xNotify.GetRouter(ctx); err == nil || err.GetErrorCode() != xError.ConfigError {
+	ctx := xregnode.NewContext(t.Context(), nodes)
+	if _, err := notifyx.GetRouter(ctx); err == nil || err.GetErrorCode() != xerror.ConfigError {
 		t.Errorf("GetRouter = %v, want a ConfigError", err)
 	}
-	fromNode := xNotify.WithSenderFrom(xNotify.TypeEmail, func(ctx context.Context) (xNotify.Sender, error) {
-		s, ok := ctx.Value(xCtx.ContextKey("mailer")).(*sender)
+	fromNode := notifyx.WithSenderFrom(notifyx.TypeEmail, func(ctx context.Context) (notifyx.Sender, error) {
+		s, ok := ctx.Value(xctx.ContextKey("mailer")).(*sender)
 		if !ok {
 			return nil, errDown
 		}
 		return s, nil
 	})
-	value, err := xNotify.InitRouter(fromNode)(ctx)
+	value, err := notifyx.InitRouter(fromNode)(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes.Set(xNotify.RouterKey, value)
-	if result, err := xNotify.MustGetRouter(ctx).Send(ctx, message()); err != nil || !result.Success {
+	nodes.Set(notifyx.RouterKey, value)
+	if result, err := notifyx.MustGetRouter(ctx).Send(ctx, message()); err != nil || !result.Success {
 		t.Errorf("Send = %+v, %v", result, err)
 	}
-	if _, err := xNotify.InitRouter(fromNode)(t.Context()); !errors.Is(err, errDown) || !strings.Contains(fmt.Sprint(err), "EMAIL") {
+	if _, err := notifyx.InitRouter(fromNode)(t.Context()); !errors.Is(err, errDown) || !strings.Contains(fmt.Sprint(err), "EMAIL") {
 		t.Errorf("error = %v, want that of the sender's maker", err)
 	}
 	defer func() {
@@ -252,5 +252,5 @@ func TestANodeMakesTheRouter(t *testing.T) {
 			t.Error("MustGetRouter did not panic")
 		}
 	}()
-	xNotify.MustGetRouter(t.Context())
+	notifyx.MustGetRouter(t.Context())
 }

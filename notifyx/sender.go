@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // Sender sends the messages of one type. It is safe for concurrent use. Package notifytest says what it must do.
@@ -38,7 +38,7 @@ type Result struct {
 	Message string `json:"message"`
 	// Time is when the sending ended, in UTC.
 	Time time.Time `json:"time"`
-	// ErrorCode is the number of the xError code, 0 on success.
+	// ErrorCode is the number of the xerror code, 0 on success.
 	ErrorCode int `json:"error_code"`
 	// ID is the message's.
 	ID string `json:"id"`
@@ -46,14 +46,14 @@ type Result struct {
 
 // NewResult returns the result of a message that was sent, where err is nil, or failed.
 //
-//nolint:contextcheck,nolintlint // callers need no context for it: xError logs a mapper that panics
+//nolint:contextcheck,nolintlint // callers need no context for it: xerror logs a mapper that panics
 func NewResult(m *Message, err error) Result {
 	r := Result{Success: err == nil, Message: "sent", Time: time.Now().UTC()}
 	if m != nil {
 		r.ID = m.ID
 	}
 	if err != nil {
-		code := xError.From(err).GetErrorCode()
+		code := xerror.From(err).GetErrorCode()
 		r.Message, r.ErrorCode = code.GetMessage(), code.GetCode()
 	}
 	return r

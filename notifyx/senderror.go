@@ -4,7 +4,7 @@ import (
 	"net/mail"
 	"strings"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // sendError is the error of a sender. To a client it is what the sender's error is, else the failure of the type.
@@ -14,14 +14,14 @@ type sendError struct {
 }
 
 // Error implements error.
-func (e *sendError) Error() string { return "xnotify: send " + string(e.kind) + ": " + e.err.Error() }
+func (e *sendError) Error() string { return "notifyx: send " + string(e.kind) + ": " + e.err.Error() }
 
 // Unwrap returns the sender's error.
 func (e *sendError) Unwrap() error { return e.err }
 
-func (e *sendError) code() *xError.ErrorCode {
-	code := xError.From(e.err).GetErrorCode()
-	if code == nil || code == xError.ServerInternalError {
+func (e *sendError) code() *xerror.ErrorCode {
+	code := xerror.From(e.err).GetErrorCode()
+	if code == nil || code == xerror.ServerInternalError {
 		return e.kind.code()
 	}
 	return code

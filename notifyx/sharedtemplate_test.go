@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 const layout = `<html><body>{{block "title" .}}Plinth{{end}}: {{block "content" .}}{{end}}</body></html>`
@@ -70,13 +70,13 @@ func TestASharedTemplateIsThatOfTheLanguageOrOfAParent(t *testing.T) {
 
 func TestASharedTemplateServesWhatIsAddedLater(t *testing.T) {
 	all := templates(t, map[string]string{"_foot.txt.tmpl": "Yours"})
-	if err := all.Add("welcome", "", xNotify.PartText, `{{template "_foot" .}}`, xNotify.SyntaxGo); err != nil {
+	if err := all.Add("welcome", "", notifyx.PartText, `{{template "_foot" .}}`, notifyx.SyntaxGo); err != nil {
 		t.Fatal(err)
 	}
 	if got := render(t, all, "", nil).Text; got != "Yours" {
 		t.Errorf("text = %q, want Yours", got)
 	}
-	if err := all.Add("_foot", "en", xNotify.PartText, "Truly", xNotify.SyntaxGo); err != nil {
+	if err := all.Add("_foot", "en", notifyx.PartText, "Truly", notifyx.SyntaxGo); err != nil {
 		t.Fatal(err)
 	}
 	if got := render(t, all, "en", nil).Text; got != "Yours" {
@@ -90,7 +90,7 @@ func TestNoMessageNamesASharedTemplate(t *testing.T) {
 		t.Error("Has finds a shared template")
 	}
 	_, err := all.Render("_foot", "", nil)
-	quiet(t, err, "", xNotify.ErrNoTemplate)
+	quiet(t, err, "", notifyx.ErrNoTemplate)
 }
 
 func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
 		{
 			"missing",
 			map[string]string{"welcome.en.html.tmpl": runs},
-			`xnotify: welcome.en.html.tmpl: template "welcome.en.html.tmpl" runs "_layout", which is not defined: ` +
+			`notifyx: welcome.en.html.tmpl: template "welcome.en.html.tmpl" runs "_layout", which is not defined: ` +
 				`no file _layout[.LANGUAGE].html.tmpl was added before or with this one`,
 		},
 		{
@@ -127,7 +127,7 @@ func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
 		{
 			"is malformed",
 			map[string]string{"welcome.txt.tmpl": runs, "bye.txt.tmpl": runs, "_layout.txt.tmpl": "\n{{if}}"},
-			"xnotify: _layout.txt.tmpl:2: missing value for if",
+			"notifyx: _layout.txt.tmpl:2: missing value for if",
 		},
 		{"breaks HTML's context", map[string]string{"welcome.html.tmpl": runs, "_layout.html.tmpl": `<a href="`}, "ends in a non-text context"},
 		{"srcdoc", map[string]string{"_layout.html.tmpl": `<iframe srcdoc="">`}, "_layout.html.tmpl:1:9: srcdoc"},
@@ -137,15 +137,15 @@ func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			files := memory(tc.files)
 			files["good.txt"] = memory(map[string]string{"a": "x"})["a"]
-			all := xNotify.NewTemplates()
+			all := notifyx.NewTemplates()
 			var err error
 			if _, nested := files["x/_layout.txt.tmpl"]; nested {
 				err = errors.Join(all.AddFS(files, "*.*"), all.AddFS(files, "x/*"))
 			} else if err = all.AddFS(files, "*"); all.Has("good") {
 				t.Error("a part of the files was added")
 			}
-			quiet(t, err, "", xNotify.ErrTemplate)
-			if !strings.Contains(err.Error(), tc.want) || strings.Count(err.Error(), "xnotify: ") != 1 {
+			quiet(t, err, "", notifyx.ErrTemplate)
+			if !strings.Contains(err.Error(), tc.want) || strings.Count(err.Error(), "notifyx: ") != 1 {
 				t.Errorf("error = %v, want once %s", err, tc.want)
 			}
 		})
@@ -153,12 +153,12 @@ func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
 }
 
 func TestARefusedSharedTemplateIsNotThere(t *testing.T) {
-	all := xNotify.NewTemplates()
+	all := notifyx.NewTemplates()
 	if err := all.AddFS(memory(map[string]string{"_foot.txt.tmpl": "Yours", "bad.txt": "${"}), "*"); err == nil {
 		t.Fatal("a malformed file was added")
 	}
-	err := all.Add("welcome", "", xNotify.PartText, `{{template "_foot" .}}`, xNotify.SyntaxGo)
-	quiet(t, err, "", xNotify.ErrTemplate)
+	err := all.Add("welcome", "", notifyx.PartText, `{{template "_foot" .}}`, notifyx.SyntaxGo)
+	quiet(t, err, "", notifyx.ErrTemplate)
 }
 
 func TestAnErrorWithinASharedTemplateNamesItsFileAndShowsNoValue(t *testing.T) {
@@ -166,13 +166,13 @@ func TestAnErrorWithinASharedTemplateNamesItsFileAndShowsNoValue(t *testing.T) {
 		"_layout.html.tmpl": "<p>\n{{range .s}}{{end}}</p>", "welcome.html.tmpl": `{{template "_layout" .}}`,
 	})
 	_, err := all.Render("welcome", "", map[string]any{"s": "SECRET"})
-	quiet(t, err, "SECRET", xNotify.ErrTemplate)
+	quiet(t, err, "SECRET", notifyx.ErrTemplate)
 	if !strings.Contains(err.Error(), "_layout.html.tmpl:2") {
 		t.Errorf("error = %v, want the place in the layout", err)
 	}
 	all = templates(t, map[string]string{"_layout.html.tmpl": "<p>{{.user.name}}</p>", "welcome.html.tmpl": `{{template "_layout" .}}`})
 	_, err = all.Render("welcome", "", map[string]any{"user": map[string]any{}})
-	var missing *xNotify.MissingVariablesError
+	var missing *notifyx.MissingVariablesError
 	if !errors.As(err, &missing) || !slices.Equal(missing.Variables, []string{"user.name"}) {
 		t.Errorf("error = %v, want that user.name is missing", err)
 	}

@@ -11,14 +11,14 @@ import (
 	"testing/fstest"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 // templates returns the templates of some files.
-func templates(t *testing.T, files map[string]string) *xNotify.Templates {
+func templates(t *testing.T, files map[string]string) *notifyx.Templates {
 	t.Helper()
-	all := xNotify.NewTemplates()
+	all := notifyx.NewTemplates()
 	if err := all.AddFS(memory(files), "*"); err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func memory(files map[string]string) fstest.MapFS {
 }
 
 // render renders what must succeed.
-func render(t *testing.T, all *xNotify.Templates, language string, variables map[string]any) xNotify.Rendered {
+func render(t *testing.T, all *notifyx.Templates, language string, variables map[string]any) notifyx.Rendered {
 	t.Helper()
 	r, err := all.Render("welcome", language, variables)
 	if err != nil {
@@ -79,12 +79,12 @@ func TestVariablesAreFilledIn(t *testing.T) {
 		{"escape", "$${name} is ${name}", map[string]any{"name": "x"}, "${name} is x"},
 		{"lone dollars", "$5 $ $$ $$$${a} a$", nil, "$5 $ $$ $$${a} a$"},
 		{"braces are text", "{{.name}} }} {name}", nil, "{{.name}} }} {name}"},
-		{"secret", "${s}", map[string]any{"s": xLog.Secret("hush")}, "***"},
+		{"secret", "${s}", map[string]any{"s": xlog.Secret("hush")}, "***"},
 		{"value that looks like a variable", "${a}", map[string]any{"a": "${b}", "b": "no"}, "${b}"},
 		{"value that looks like an action", "${a}", map[string]any{"a": "{{.b}}", "b": "no"}, "{{.b}}"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := xNotify.Expand(tc.text, tc.variables)
+			got, err := notifyx.Expand(tc.text, tc.variables)
 			if err != nil || got != tc.want {
 				t.Errorf("Expand = %q, %v; want %q", got, err, tc.want)
 			}
@@ -112,7 +112,7 @@ func TestHTMLIsEscapedByContext(t *testing.T) {
 		{"action in the text", "<p>{{.Secret}} {{ ${v} }}</p>", "a", "<p>{{.Secret}} {{ a }}</p>"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := xNotify.ExpandHTML(tc.text, map[string]any{"v": tc.value})
+			got, err := notifyx.ExpandHTML(tc.text, map[string]any{"v": tc.value})
 			if err != nil || got != tc.want {
 				t.Errorf("ExpandHTML = %q, %v; want %q", got, err, tc.want)
 			}
@@ -137,8 +137,8 @@ func TestEveryMissingVariableIsNamedAtOnce(t *testing.T) {
 	_, err := all.Render("welcome", "", map[string]any{
 		"user": map[string]any{"first": "SECRET", "name": nil}, "here": "SECRET", "gone": nil,
 	})
-	quiet(t, err, "SECRET", xNotify.ErrTemplate, xNotify.ErrPermanent)
-	var missing *xNotify.MissingVariablesError
+	quiet(t, err, "SECRET", notifyx.ErrTemplate, notifyx.ErrPermanent)
+	var missing *notifyx.MissingVariablesError
 	if !errors.As(err, &missing) {
 		t.Fatalf("error = %v, want a *MissingVariablesError", err)
 	}
@@ -146,7 +146,7 @@ func TestEveryMissingVariableIsNamedAtOnce(t *testing.T) {
 	if missing.Template != "welcome" || !slices.Equal(missing.Variables, want) {
 		t.Errorf("missing = %q of %q, want %q of welcome", missing.Variables, missing.Template, want)
 	}
-	if got, want := err.Error(), `xnotify: template "welcome": missing variables: a, user.name, here.deeper, gone, mail`; got != want {
+	if got, want := err.Error(), `notifyx: template "welcome": missing variables: a, user.name, here.deeper, gone, mail`; got != want {
 		t.Errorf("error = %q, want %q", got, want)
 	}
 }
@@ -154,11 +154,11 @@ func TestEveryMissingVariableIsNamedAtOnce(t *testing.T) {
 func TestNoMethodOfAValueIsCalledAndNoTypeIsTrusted(t *testing.T) {
 	all := templates(t, map[string]string{"welcome.txt.tmpl": "{{.v.Secret}}", "trust.html.tmpl": "<p>{{.v}}</p><!-- gone -->"})
 	_, err := all.Render("welcome", "", map[string]any{"v": angry{}})
-	quiet(t, err, "SECRET", xNotify.ErrTemplate)
+	quiet(t, err, "SECRET", notifyx.ErrTemplate)
 	_, err = all.Render("welcome", "", map[string]any{"v": struct {
 		Name func() string `json:"-"`
 	}{func() string { return "SECRET" }}})
-	quiet(t, err, "SECRET", xNotify.ErrTemplate)
+	quiet(t, err, "SECRET", notifyx.ErrTemplate)
 	r, err := all.Render("trust", "", map[string]any{"v": htmltemplate.HTML("<b>")})
 	if want := "<p>&lt;b&gt;</p>"; err != nil || r.HTML != want {
 		t.Errorf("HTML = %q, %v; want %q", r.HTML, err, want)
@@ -187,8 +187,8 @@ func TestAGoTemplateThatWouldPrintNothingNamesTheVariable(t *testing.T) {
 				_, err := all.Render("welcome", "", map[string]any{
 					"nil": nil, "user": map[string]any{"x": "SECRET"}, "list": []any{map[string]any{"x": "SECRET"}},
 				})
-				quiet(t, err, "SECRET", xNotify.ErrTemplate)
-				var missing *xNotify.MissingVariablesError
+				quiet(t, err, "SECRET", notifyx.ErrTemplate)
+				var missing *notifyx.MissingVariablesError
 				if !errors.As(err, &missing) || !slices.Equal(missing.Variables, []string{tc.want}) {
 					t.Errorf("error = %v, want that %s is missing", err, tc.want)
 				}
@@ -205,7 +205,7 @@ func TestAnErrorOfAGoTemplateShowsNoValue(t *testing.T) {
 		for _, ext := range []string{"txt", "html"} {
 			all := templates(t, map[string]string{"welcome." + ext + ".tmpl": text})
 			_, err := all.Render("welcome", "", map[string]any{"s": "SECRET", "m": map[string]any{"SECRET": 1}, "l": []any{1}})
-			quiet(t, err, "SECRET", xNotify.ErrTemplate, xNotify.ErrPermanent)
+			quiet(t, err, "SECRET", notifyx.ErrTemplate, notifyx.ErrPermanent)
 			if !strings.Contains(err.Error(), "welcome."+ext+".tmpl:") && !strings.Contains(err.Error(), "missing variables") {
 				t.Errorf("%s: error = %v, want the place", text, err)
 			}
@@ -233,7 +233,7 @@ func TestASubjectIsOneLine(t *testing.T) {
 		}
 		for _, bad := range []string{"\n", "a\r\nBcc: SECRET", "\r", "\t", "\x00", "\x7f", "\u0085", "\u2028", "\u2029", "\x1b[2J"} {
 			_, err := all.Render("welcome", "", map[string]any{"v": "SECRET" + bad})
-			quiet(t, err, "SECRET", xNotify.ErrTemplate, xNotify.ErrPermanent)
+			quiet(t, err, "SECRET", notifyx.ErrTemplate, notifyx.ErrPermanent)
 		}
 	}
 }
@@ -262,7 +262,7 @@ func TestTheLanguageIsChosenOnceForAllParts(t *testing.T) {
 		{"zh," + strings.Repeat("fr,", 200), "zh", "none", "none"},
 	} {
 		r := render(t, all, tc.language, nil)
-		if want := (xNotify.Rendered{Subject: tc.subject, Text: tc.text, HTML: tc.html}); r != want {
+		if want := (notifyx.Rendered{Subject: tc.subject, Text: tc.text, HTML: tc.html}); r != want {
 			t.Errorf("%.40q: %+v, want %+v", tc.language, r, want)
 		}
 	}
@@ -272,8 +272,8 @@ func TestWhatIsNotThereIsErrNoTemplate(t *testing.T) {
 	all := templates(t, map[string]string{"welcome.zh.txt": "你好"})
 	for _, name := range []string{"welcome", "other"} {
 		_, err := all.Render(name, "fr", nil)
-		quiet(t, err, "", xNotify.ErrNoTemplate, xNotify.ErrTemplate)
-		if errors.Is(err, xNotify.ErrPermanent) || !strings.Contains(err.Error(), name) {
+		quiet(t, err, "", notifyx.ErrNoTemplate, notifyx.ErrTemplate)
+		if errors.Is(err, notifyx.ErrPermanent) || !strings.Contains(err.Error(), name) {
 			t.Errorf("error = %v, want one that names %s and is not permanent", err, name)
 		}
 	}
@@ -291,13 +291,13 @@ func TestWhatIsRenderedHasABound(t *testing.T) {
 	variables := map[string]any{"a": strings.Repeat("x", 1<<15), "list": make([]int, 100)}
 	for _, name := range []string{"plain", "html", "go", "go2"} {
 		_, err := all.Render(name, "", variables)
-		quiet(t, err, "xxx", xNotify.ErrTemplate)
+		quiet(t, err, "xxx", notifyx.ErrTemplate)
 		if !strings.Contains(err.Error(), "longer than 1048576 bytes") {
 			t.Errorf("%s: error = %v, want the bound", name, err)
 		}
 	}
-	_, err := xNotify.Expand("a", map[string]any{"a": strings.Repeat("x", 1<<20)})
-	quiet(t, err, "xxx", xNotify.ErrTemplate)
+	_, err := notifyx.Expand("a", map[string]any{"a": strings.Repeat("x", 1<<20)})
+	quiet(t, err, "xxx", notifyx.ErrTemplate)
 }
 
 // angry fails to be written, and says what it is.
@@ -315,8 +315,8 @@ func TestValuesThatAreNoTextAreErrorsThatShowNone(t *testing.T) {
 		"nil deep in a list": []any{[]any{nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := xNotify.Expand("${v}", map[string]any{"v": value})
-			quiet(t, err, "SECRET", xNotify.ErrTemplate, xNotify.ErrPermanent)
+			_, err := notifyx.Expand("${v}", map[string]any{"v": value})
+			quiet(t, err, "SECRET", notifyx.ErrTemplate, notifyx.ErrPermanent)
 			if !strings.Contains(err.Error(), `variable "v"`) {
 				t.Errorf("error = %v, want the variable", err)
 			}
@@ -334,7 +334,7 @@ func TestTemplatesAreSafeForConcurrentUse(t *testing.T) {
 				if want := fmt.Sprintf("<p>%d</p>", i); err != nil || r.HTML != want {
 					t.Errorf("Render = %+v, %v; want %s", r, err, want)
 				}
-				if err := all.Add(fmt.Sprintf("t%d-%d", i, j), "", xNotify.PartText, "x", xNotify.SyntaxGo); err != nil {
+				if err := all.Add(fmt.Sprintf("t%d-%d", i, j), "", notifyx.PartText, "x", notifyx.SyntaxGo); err != nil {
 					t.Error(err)
 				}
 			}
@@ -349,15 +349,15 @@ func FuzzExpand(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
 		variables := map[string]any{"a": value, "b": map[string]any{"a": value}}
-		out, err := xNotify.Expand(text, variables)
-		if err != nil && !errors.Is(err, xNotify.ErrTemplate) {
+		out, err := notifyx.Expand(text, variables)
+		if err != nil && !errors.Is(err, notifyx.ErrTemplate) {
 			t.Fatalf("error = %v, want an ErrTemplate", err)
 		}
 		if err == nil && !strings.Contains(text, "$") && out != text {
 			t.Fatalf("Expand(%q) = %q, want it unchanged", text, out)
 		}
 		again := "<p>" + strings.NewReplacer("$", "$$", "<", "", "&", "").Replace(text) + "</p>"
-		if html, err := xNotify.ExpandHTML(again+"${a}", variables); err == nil && strings.Contains(html[len("<p>"):], "<b>") {
+		if html, err := notifyx.ExpandHTML(again+"${a}", variables); err == nil && strings.Contains(html[len("<p>"):], "<b>") {
 			t.Fatalf("ExpandHTML(%q) = %q, with the value's own tag", again, html)
 		}
 	})

@@ -29,9 +29,9 @@ func placed(origin, what string) *templateError {
 // Error implements error.
 func (e *templateError) Error() string {
 	if e.where == "" {
-		return "xnotify: " + e.what
+		return "notifyx: " + e.what
 	}
-	return "xnotify: " + e.where + ": " + e.what
+	return "notifyx: " + e.where + ": " + e.what
 }
 
 // Is makes the error an ErrTemplate.
@@ -51,7 +51,7 @@ type MissingVariablesError struct {
 
 // Error implements error.
 func (e *MissingVariablesError) Error() string {
-	return fmt.Sprintf("xnotify: template %q: missing variables: %s", e.Template, strings.Join(e.Variables, ", "))
+	return fmt.Sprintf("notifyx: template %q: missing variables: %s", e.Template, strings.Join(e.Variables, ", "))
 }
 
 // Is makes the error an ErrTemplate and an ErrPermanent.

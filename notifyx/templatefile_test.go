@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 func TestAMalformedTemplateIsRefusedWithItsPlace(t *testing.T) {
@@ -41,9 +41,9 @@ func TestAMalformedTemplateIsRefusedWithItsPlace(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			fsys := memory(map[string]string{tc.file: tc.text, "good.txt": "x", "a/good.txt": "x"})
-			all := xNotify.NewTemplates()
-			err := errors.Join(all.AddFS(fsys, "*.*"), xNotify.NewTemplates().AddFS(fsys, "a/*.*"))
-			quiet(t, err, "", xNotify.ErrTemplate)
+			all := notifyx.NewTemplates()
+			err := errors.Join(all.AddFS(fsys, "*.*"), notifyx.NewTemplates().AddFS(fsys, "a/*.*"))
+			quiet(t, err, "", notifyx.ErrTemplate)
 			if !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want %s", err, tc.want)
 			}
@@ -55,26 +55,26 @@ func TestAMalformedTemplateIsRefusedWithItsPlace(t *testing.T) {
 }
 
 func TestEverythingThatIsWrongWithFilesIsReportedAtOnce(t *testing.T) {
-	all := xNotify.NewTemplates()
+	all := notifyx.NewTemplates()
 	err := all.AddFS(memory(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{", "c.xml": ""}), "*")
-	quiet(t, err, "", xNotify.ErrTemplate)
-	if err = all.AddFS(memory(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{"}), "*"); strings.Count(err.Error(), "xnotify: ") != 2 {
+	quiet(t, err, "", notifyx.ErrTemplate)
+	if err = all.AddFS(memory(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{"}), "*"); strings.Count(err.Error(), "notifyx: ") != 2 {
 		t.Errorf("error = %v, want both files", err)
 	}
 	for _, pattern := range []string{"*.none", "["} {
-		quiet(t, all.AddFS(memory(nil), pattern), "", xNotify.ErrTemplate)
+		quiet(t, all.AddFS(memory(nil), pattern), "", notifyx.ErrTemplate)
 	}
 }
 
 func TestAPartIsAddedOnce(t *testing.T) {
 	all := templates(t, map[string]string{"welcome.en.txt": "a", "welcome.txt": "b"})
 	for _, err := range []error{
-		all.Add("welcome", "en", xNotify.PartText, "x", xNotify.SyntaxGo),
-		all.Add("welcome", "EN", xNotify.PartText, "x", xNotify.SyntaxVariables),
-		all.Add("welcome", "", xNotify.PartText, "x", xNotify.SyntaxVariables),
+		all.Add("welcome", "en", notifyx.PartText, "x", notifyx.SyntaxGo),
+		all.Add("welcome", "EN", notifyx.PartText, "x", notifyx.SyntaxVariables),
+		all.Add("welcome", "", notifyx.PartText, "x", notifyx.SyntaxVariables),
 		all.AddFS(memory(map[string]string{"x/other.txt": "", "x/other.txt.tmpl": ""}), "x/*"),
 	} {
-		quiet(t, err, "", xNotify.ErrTemplate)
+		quiet(t, err, "", notifyx.ErrTemplate)
 		if !strings.Contains(err.Error(), "has this part already") {
 			t.Errorf("error = %v, want that the part is there", err)
 		}
@@ -85,14 +85,14 @@ func TestAPartIsAddedOnce(t *testing.T) {
 }
 
 func TestAddRefusesWhatIsNoPartLanguageOrSyntax(t *testing.T) {
-	all := xNotify.NewTemplates()
+	all := notifyx.NewTemplates()
 	for _, err := range []error{
-		all.Add("a", "x_!", xNotify.PartText, "x", xNotify.SyntaxVariables),
-		all.Add("a", "und", xNotify.PartText, "x", xNotify.SyntaxVariables),
-		all.Add("a", "", "pdf", "x", xNotify.SyntaxVariables),
-		all.Add("a", "", xNotify.PartText, "x", 7),
-		all.Add("", "", xNotify.PartText, "x", xNotify.SyntaxGo),
+		all.Add("a", "x_!", notifyx.PartText, "x", notifyx.SyntaxVariables),
+		all.Add("a", "und", notifyx.PartText, "x", notifyx.SyntaxVariables),
+		all.Add("a", "", "pdf", "x", notifyx.SyntaxVariables),
+		all.Add("a", "", notifyx.PartText, "x", 7),
+		all.Add("", "", notifyx.PartText, "x", notifyx.SyntaxGo),
 	} {
-		quiet(t, err, "", xNotify.ErrTemplate)
+		quiet(t, err, "", notifyx.ErrTemplate)
 	}
 }

@@ -7,20 +7,20 @@ import (
 	"testing"
 	"time"
 
-	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/asynq"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/cacheplugins/redis"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xCache "github.com/plinthgo/plinth/core/major/xcache/driver"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
@@ -31,13 +31,13 @@ func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
 	p := onRedis(t)
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xAsynq.Open(xAsynq.WithQueue(p.queue)))}}
-	reg, err := xReg.New(ctx, nodes,
-		xOption.WithCache(xOptCache.WithDriver(redis.Name), xOptCache.WithConfig(func(c *xCache.Config) { *c = p.config })),
-		xOption.WithDatabase(xOptDatabase.WithDriver(sqlite.Name, ":memory:"), xOptDatabase.WithAutoMigrate(&User{})),
-		xOption.WithAddress("127.0.0.1:0"), xOption.WithDrainDelay(0),
-		xOption.WithSnowflake(xSnowflake.WithDatacenterID(1), xSnowflake.WithNodeID(1)), // leases of no concern here
-		xOption.WithLogConfig(func(c *xLog.Config) { c.Writer, c.Dir = io.Discard, "" }),
+	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open(asynq.WithQueue(p.queue)))}}
+	reg, err := xreg.New(ctx, nodes,
+		xoption.WithCache(xoptcache.WithDriver(redis.Name), xoptcache.WithConfig(func(c *cachedriver.Config) { *c = p.config })),
+		xoption.WithDatabase(xoptdatabase.WithDriver(sqlite.Name, ":memory:"), xoptdatabase.WithAutoMigrate(&User{})),
+		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
+		xoption.WithSnowflake(xsnowflake.WithDatacenterID(1), xsnowflake.WithNodeID(1)), // leases of no concern here
+		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -45,20 +45,20 @@ func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
 	if err := signUp(reg.Init.Ctx, "Ann"); err != nil {
 		t.Fatal(err)
 	}
-	err = xDB.Transaction(reg.Init.Ctx, func(ctx context.Context) error {
+	err = xdb.Transaction(reg.Init.Ctx, func(ctx context.Context) error {
 		return errors.Join(signUp(ctx, "Bob"), errRollback)
 	})
 	if !errors.Is(err, errRollback) {
 		t.Fatal(err)
 	}
-	err = xDB.Transaction(reg.Init.Ctx, func(ctx context.Context) error {
+	err = xdb.Transaction(reg.Init.Ctx, func(ctx context.Context) error {
 		_, err := Welcome.Enqueue(ctx, WelcomeArgs{})
 		return err
 	})
-	if !errors.Is(err, xJob.ErrTransaction) {
-		t.Errorf("Enqueue within a transaction = %v, want %v", err, xJob.ErrTransaction)
+	if !errors.Is(err, job.ErrTransaction) {
+		t.Errorf("Enqueue within a transaction = %v, want %v", err, job.ErrTransaction)
 	}
-	jobs, err := xJob.MustGetQueue(reg.Init.Ctx).List(reg.Init.Ctx, xJob.Query{State: xJob.StateWaiting})
+	jobs, err := job.MustGetQueue(reg.Init.Ctx).List(reg.Init.Ctx, job.Query{State: job.StateWaiting})
 	if err != nil || len(jobs) != 1 {
 		t.Errorf("%d jobs wait, %v; want 1", len(jobs), err)
 	}
@@ -68,7 +68,7 @@ func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
 		stop() // as SIGTERM would
 		return nil
 	})
-	if err := xMain.RunContext(ctx, reg, nil, nil, xJob.New(xJob.WithHandlers(handler))); err != nil {
+	if err := xmain.RunContext(ctx, reg, nil, nil, job.New(job.WithHandlers(handler))); err != nil {
 		t.Errorf("RunContext = %v, want nil", err)
 	}
 	select {

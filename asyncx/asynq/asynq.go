@@ -1,6 +1,6 @@
-// Package asynq keeps durable jobs with asynq on Redis. Import it as xAsynq.
+// Package asynq keeps durable jobs with asynq on Redis.
 //
-//	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xAsynq.Open())}}
+//	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open())}}
 //
 // It uses the Redis of the application's cache, in each of its modes, and needs version 6.2 or later. A job is as durable as that
 // Redis is: what it has not written to its disk is lost with it.
@@ -21,11 +21,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // takeOver is how long asynq takes to give the job of a dead worker to another one, at most: the lease of 30 s, another 30 s for
@@ -34,9 +34,9 @@ const takeOver = 2 * time.Minute
 
 // ErrTaken is the cause of an attempt's context that ended because the job may be another worker's by now: the lease could not be
 // renewed in time, or somebody has cancelled the task with asynq's tools. What becomes of the attempt does not count then.
-var ErrTaken = errors.New("xasynq: the job may be another worker's")
+var ErrTaken = errors.New("asynq: the job may be another worker's")
 
-var errNoClient = errors.New("xasynq: the application has no Redis client: give xOption.WithCache with NOSQL_DRIVER=redis and import " +
+var errNoClient = errors.New("asynq: the application has no Redis client: give xoption.WithCache with NOSQL_DRIVER=redis and import " +
 	"_ \"github.com/plinthgo/plinth/cacheplugins/redis\", or give WithClient")
 
 // Option configures the engine.
@@ -50,7 +50,7 @@ type config struct {
 }
 
 func (c *config) refuse(format string, args ...any) {
-	c.faults = append(c.faults, fmt.Errorf("xasynq: %w: "+format, append([]any{xJob.ErrOption}, args...)...))
+	c.faults = append(c.faults, fmt.Errorf("asynq: %w: "+format, append([]any{job.ErrOption}, args...)...))
 }
 
 // WithClient gives the Redis client, instead of that of the application's cache. The caller closes it.
@@ -89,8 +89,8 @@ func WithRetention(d time.Duration) Option {
 	}
 }
 
-// Open returns what opens the engine on the Redis of the application's cache, for xJob.Init. It asks the server for an answer.
-func Open(options ...Option) xJob.Opener {
+// Open returns what opens the engine on the Redis of the application's cache, for job.Init. It asks the server for an answer.
+func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{}
 		for _, option := range options {
@@ -101,9 +101,9 @@ func Open(options ...Option) xJob.Opener {
 		if err := errors.Join(c.faults...); err != nil {
 			return nil, err
 		}
-		ctx = xHttp.Context(ctx)
+		ctx = xhttp.Context(ctx)
 		if c.client == nil {
-			client, ok := ctx.Value(xCtx.RedisClientKey).(redis.UniversalClient)
+			client, ok := ctx.Value(xctx.RedisClientKey).(redis.UniversalClient)
 			if !ok {
 				return nil, errNoClient
 			}
@@ -123,9 +123,9 @@ func Open(options ...Option) xJob.Opener {
 var notInQueue = regexp.MustCompile(`[^A-Za-z0-9._:-]`)
 
 func defaultQueue() string {
-	name := strings.TrimRight(xEnv.String(xEnv.NoSqlPrefix), ":")
+	name := strings.TrimRight(xenv.String(xenv.NoSqlPrefix), ":")
 	if name == "" {
-		name = xEnv.ApplicationName()
+		name = xenv.ApplicationName()
 	}
 	name = notInQueue.ReplaceAllString(name, "-")
 	return name[:min(len(name), 100)]
@@ -168,10 +168,10 @@ func (e *engine) open(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return fmt.Errorf("xasynq: %w", driver.ErrClosed)
+		return fmt.Errorf("asynq: %w", driver.ErrClosed)
 	}
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("xasynq: %w", err)
+		return fmt.Errorf("asynq: %w", err)
 	}
 	return nil
 }
@@ -182,9 +182,9 @@ func failed(ctx context.Context, what string, err error) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil && !errors.Is(err, ctx.Err()):
-		return fmt.Errorf("xasynq: %s: %w: %w", what, ctx.Err(), err)
+		return fmt.Errorf("asynq: %s: %w: %w", what, ctx.Err(), err)
 	default:
-		return fmt.Errorf("xasynq: %s: %w", what, err)
+		return fmt.Errorf("asynq: %s: %w", what, err)
 	}
 }
 

@@ -8,17 +8,17 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/asynq"
+	"github.com/plinthgo/plinth/asyncx/job"
 	_ "github.com/plinthgo/plinth/cacheplugins/redis"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // WelcomeArgs are the arguments of Welcome.
@@ -27,10 +27,10 @@ type WelcomeArgs struct {
 }
 
 // Welcome sends a user the first mail.
-var Welcome = xJob.NewKind[WelcomeArgs]("user.welcome")
+var Welcome = job.NewKind[WelcomeArgs]("user.welcome")
 
 func sendWelcome(_ context.Context, args WelcomeArgs) error {
-	return xJob.RetryAfter(fmt.Errorf("no mail to user %d yet", args.UserID), time.Minute)
+	return job.RetryAfter(fmt.Errorf("no mail to user %d yet", args.UserID), time.Minute)
 }
 
 // User is somebody who has signed up.
@@ -41,14 +41,14 @@ type User struct {
 
 // signUp stores a user, and a job once there is the user. A crash between the two loses the job.
 func signUp(ctx context.Context, name string) error {
-	return xDB.Transaction(ctx, func(ctx context.Context) error {
+	return xdb.Transaction(ctx, func(ctx context.Context) error {
 		user := User{Name: name}
-		if err := xDB.MustGetDB(ctx).Create(&user).Error; err != nil {
+		if err := xdb.MustGetDB(ctx).Create(&user).Error; err != nil {
 			return err
 		}
-		xDB.OnCommit(ctx, func(ctx context.Context) {
+		xdb.OnCommit(ctx, func(ctx context.Context) {
 			if _, err := Welcome.Enqueue(ctx, WelcomeArgs{UserID: user.ID}); err != nil {
-				xLog.WithName(xLog.NamedTASK).Error(ctx, "the welcome is not stored", slog.Any("error", err))
+				xlog.WithName(xlog.NamedTASK).Error(ctx, "the welcome is not stored", slog.Any("error", err))
 			}
 		})
 		return nil
@@ -57,15 +57,15 @@ func signUp(ctx context.Context, name string) error {
 
 func ExampleOpen() { //nolint:testableexamples // it serves until it is stopped
 	ctx := context.Background()
-	log := xLog.WithName(xLog.NamedMAIN)
+	log := xlog.WithName(xlog.NamedMAIN)
 
-	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xAsynq.Open())}}
-	reg := xReg.Register(ctx, nodes, xOption.WithCache(xOptCache.FromEnv()))
-	xMain.Runner(reg, log, nil, xJob.New(xJob.WithHandlers(Welcome.Handle(sendWelcome))))
+	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open())}}
+	reg := xreg.Register(ctx, nodes, xoption.WithCache(xoptcache.FromEnv()))
+	xmain.Runner(reg, log, nil, job.New(job.WithHandlers(Welcome.Handle(sendWelcome))))
 }
 
 func ExampleWithClient() { //nolint:testableexamples // it needs a server
 	client := goredis.NewClient(&goredis.Options{Addr: "jobs.example.com:6379"})
-	node := xJob.Init(xAsynq.Open(xAsynq.WithClient(client), xAsynq.WithQueue("shop"), xAsynq.WithRetention(24*time.Hour)))
-	_ = xRegNode.RegNodeList{Key: xCtx.JobQueueKey, Node: node}
+	node := job.Init(asynq.Open(asynq.WithClient(client), asynq.WithQueue("shop"), asynq.WithRetention(24*time.Hour)))
+	_ = xregnode.RegNodeList{Key: xctx.JobQueueKey, Node: node}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 const testKind = "test.kind"
@@ -16,7 +16,7 @@ const testKind = "test.kind"
 func some(n int, change ...func(j *driver.Job)) []driver.Job {
 	all := make([]driver.Job, n)
 	for i := range all {
-		all[i] = driver.Job{ID: xUtil.UUID().V7(), Kind: testKind, Args: []byte(`{"user":123}`), Priority: 3, MaxAttempts: 3}
+		all[i] = driver.Job{ID: xutil.UUID().V7(), Kind: testKind, Args: []byte(`{"user":123}`), Priority: 3, MaxAttempts: 3}
 		for _, c := range change {
 			c(&all[i])
 		}

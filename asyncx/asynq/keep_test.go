@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hibiken/asynq"
+	hibiken "github.com/hibiken/asynq"
 	goredis "github.com/redis/go-redis/v9"
 
-	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
+	"github.com/plinthgo/plinth/asyncx/asynq"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
@@ -56,8 +56,8 @@ func TestAllDeadJobsAreKept(t *testing.T) {
 	if client.Exists(ctx, "asynq:{"+queue+"}:t:0-0").Val() != 1 {
 		t.Error("the oldest dead job is gone")
 	}
-	info, err := asynq.NewInspectorFromRedisClient(client).GetTaskInfo(queue, j.ID)
-	if err != nil || info.State != asynq.TaskStateArchived || info.LastErr != "no good" {
+	info, err := hibiken.NewInspectorFromRedisClient(client).GetTaskInfo(queue, j.ID)
+	if err != nil || info.State != hibiken.TaskStateArchived || info.LastErr != "no good" {
 		t.Errorf("asynq's own tools give %+v, %v; want an archived task with its error", info, err)
 	}
 }
@@ -65,7 +65,7 @@ func TestAllDeadJobsAreKept(t *testing.T) {
 func TestRetentionKeepsWhatIsDone(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
-	ctx, e, _ := p.open(t, xAsynq.WithRetention(time.Hour))
+	ctx, e, _ := p.open(t, asynq.WithRetention(time.Hour))
 	j := some(1)[0]
 	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
 		t.Fatal(err)
@@ -168,13 +168,13 @@ func TestACancelInAsynqsToolsEndsTheAttempt(t *testing.T) {
 	})
 	<-numbers
 	until(t, "the attempt ends", func() bool { // it may not listen yet
-		if err := asynq.NewInspectorFromRedisClient(client).CancelProcessing(j.ID); err != nil {
+		if err := hibiken.NewInspectorFromRedisClient(client).CancelProcessing(j.ID); err != nil {
 			t.Fatal(err)
 		}
 		return len(causes) > 0
 	})
-	if cause := <-causes; !errors.Is(cause, xAsynq.ErrTaken) {
-		t.Errorf("the cause is %v, want %v", cause, xAsynq.ErrTaken)
+	if cause := <-causes; !errors.Is(cause, asynq.ErrTaken) {
+		t.Errorf("the cause is %v, want %v", cause, asynq.ErrTaken)
 	}
 	if n := <-numbers; n != 2 {
 		t.Errorf("the next attempt has number %d, want 2", n)

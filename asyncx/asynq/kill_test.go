@@ -12,13 +12,13 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
+	"github.com/plinthgo/plinth/asyncx/asynq"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // childKey tells the test's own binary that it is a worker which is going to be killed.
-const childKey xEnv.EnvKey = "PLINTH_TEST_ASYNQ_CHILD"
+const childKey xenv.EnvKey = "PLINTH_TEST_ASYNQ_CHILD"
 
 // task is what a child is told.
 type task struct {
@@ -33,7 +33,7 @@ const (
 
 // child is a worker that never ends an attempt at a held job, and ends one at a quick job at once.
 func child() bool {
-	text, ok := xEnv.GetEnv(childKey)
+	text, ok := xenv.GetEnv(childKey)
 	if !ok {
 		return false
 	}
@@ -43,7 +43,7 @@ func child() bool {
 	}
 	client := goredis.NewClient(&goredis.Options{Addr: fmt.Sprintf("%s:%d", do.Host, do.Port), Username: do.User, Password: do.Pass})
 	ctx := context.Background()
-	e, err := xAsynq.Open(xAsynq.WithClient(client), xAsynq.WithQueue(do.Queue))(ctx)
+	e, err := asynq.Open(asynq.WithClient(client), asynq.WithQueue(do.Queue))(ctx)
 	if err != nil {
 		panic(err)
 	}

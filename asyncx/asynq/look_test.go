@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hibiken/asynq"
+	hibiken "github.com/hibiken/asynq"
 	goredis "github.com/redis/go-redis/v9"
 
-	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
+	"github.com/plinthgo/plinth/asyncx/asynq"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
@@ -48,7 +48,7 @@ func TestAPausedQueueDoesNotHoldUpOthers(t *testing.T) {
 	if err := e.Insert(ctx, slices.Concat(paused, other)); err != nil {
 		t.Fatal(err)
 	}
-	inspector := asynq.NewInspectorFromRedisClient(client)
+	inspector := hibiken.NewInspectorFromRedisClient(client)
 	if err := inspector.PauseQueue(p.queue + ":kind.a:3"); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestAnIdleWorkerAsksForAllKindsAtOnce(t *testing.T) {
 	ctx, client := p.app(t)
 	c := &trips{}
 	client.AddHook(c)
-	e, err := xAsynq.Open(xAsynq.WithQueue(p.queue))(ctx)
+	e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestAWorkerIsPatientDuringAnOutage(t *testing.T) {
 	ctx, client := p.app(t)
 	c := &trips{}
 	client.AddHook(c)
-	e, err := xAsynq.Open(xAsynq.WithQueue(p.queue))(ctx)
+	e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestAJobThatEndsDuringAShortOutageRunsOnce(t *testing.T) {
 	ctx, client := p.app(t)
 	c := &cut{}
 	client.AddHook(c)
-	e, err := xAsynq.Open(xAsynq.WithQueue(p.queue))(ctx)
+	e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

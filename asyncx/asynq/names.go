@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
@@ -79,7 +79,7 @@ func replayed(headers map[string]string, now time.Time) map[string]string {
 
 // jobOf returns the job of a task. One that another program has put into the queue has no headers.
 func (n names) jobOf(id, queue, kind string, args []byte, headers map[string]string) driver.Job {
-	j := driver.Job{ID: id, Kind: kind, Args: args, MaxAttempts: xJob.DefaultMaxAttempts}
+	j := driver.Job{ID: id, Kind: kind, Args: args, MaxAttempts: job.DefaultMaxAttempts}
 	_, j.Priority, _ = n.parse(queue)
 	if attempts, err := strconv.Atoi(headers[headerMaxAttempts]); err == nil {
 		j.MaxAttempts = attempts

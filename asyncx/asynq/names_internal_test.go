@@ -7,21 +7,21 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hibiken/asynq"
+	hibiken "github.com/hibiken/asynq"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
 // The names of asynq's keys are taken from what it would send.
 func TestKeysAreThoseOfAsynq(t *testing.T) {
 	r := &recorder{}
-	client := asynq.NewClientFromRedisClient(r)
-	task := asynq.NewTask("kind", nil)
-	if _, err := client.Enqueue(task, asynq.Queue("q:kind:1"), asynq.TaskID("id")); err != nil {
+	client := hibiken.NewClientFromRedisClient(r)
+	task := hibiken.NewTask("kind", nil)
+	if _, err := client.Enqueue(task, hibiken.Queue("q:kind:1"), hibiken.TaskID("id")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Enqueue(task, asynq.Queue("q:kind:1"), asynq.TaskID("id"), asynq.ProcessIn(time.Hour)); err != nil {
+	if _, err := client.Enqueue(task, hibiken.Queue("q:kind:1"), hibiken.TaskID("id"), hibiken.ProcessIn(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	want := [][]string{
@@ -62,7 +62,7 @@ func TestNamesOfQueues(t *testing.T) {
 func TestATaskOfAnotherProgramHasTheDefaults(t *testing.T) {
 	n := names{"shop:"}
 	j := n.jobOf("id", "shop:kind:2", "kind", []byte("1"), nil)
-	if j.Priority != 2 || j.MaxAttempts != xJob.DefaultMaxAttempts || j.Meta != nil {
+	if j.Priority != 2 || j.MaxAttempts != job.DefaultMaxAttempts || j.Meta != nil {
 		t.Errorf("job = %+v, want priority 2, the default attempts and no meta", j)
 	}
 }

@@ -11,19 +11,19 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/asynq"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 func TestOpenWithoutRedisNamesTheWays(t *testing.T) {
-	_, err := xAsynq.Open()(t.Context())
+	_, err := asynq.Open()(t.Context())
 	if err == nil {
 		t.Fatal("Open = nil without a client")
 	}
-	for _, want := range []string{"xOption.WithCache", "NOSQL_DRIVER=redis", "cacheplugins/redis", "WithClient"} {
+	for _, want := range []string{"xoption.WithCache", "NOSQL_DRIVER=redis", "cacheplugins/redis", "WithClient"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %q, want it to name %s", err, want)
 		}
@@ -31,9 +31,9 @@ func TestOpenWithoutRedisNamesTheWays(t *testing.T) {
 }
 
 func TestAllWrongOptionsAreToldAtOnce(t *testing.T) {
-	_, err := xAsynq.Open(xAsynq.WithClient(nil), xAsynq.WithQueue("a{b}"), xAsynq.WithRetention(time.Millisecond))(t.Context())
-	if !errors.Is(err, xJob.ErrOption) {
-		t.Fatalf("Open = %v, want %v", err, xJob.ErrOption)
+	_, err := asynq.Open(asynq.WithClient(nil), asynq.WithQueue("a{b}"), asynq.WithRetention(time.Millisecond))(t.Context())
+	if !errors.Is(err, job.ErrOption) {
+		t.Fatalf("Open = %v, want %v", err, job.ErrOption)
 	}
 	for _, want := range []string{"WithClient", `WithQueue: "a{b}"`, "WithRetention: 1ms"} {
 		if !strings.Contains(err.Error(), want) {
@@ -45,14 +45,14 @@ func TestAllWrongOptionsAreToldAtOnce(t *testing.T) {
 func TestOpenFailsWhereNothingAnswersAndTellsNoPassword(t *testing.T) {
 	client := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:1", Password: "s3cret", DialerRetries: 1})
 	defer func() { _ = client.Close() }()
-	_, err := xAsynq.Open(xAsynq.WithClient(client))(t.Context())
+	_, err := asynq.Open(asynq.WithClient(client))(t.Context())
 	if err == nil || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("Open = %v, want an error without the password", err)
 	}
 	c := onRedis(t).config
 	wrong := goredis.NewClient(&goredis.Options{Addr: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)), Username: "nobody", Password: "s3cret"})
 	defer func() { _ = wrong.Close() }()
-	_, err = xAsynq.Open(xAsynq.WithClient(wrong))(t.Context())
+	_, err = asynq.Open(asynq.WithClient(wrong))(t.Context())
 	if err == nil || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("Open = %v, want an error without the password", err)
 	}
@@ -66,10 +66,10 @@ func TestTheQueueIsNamedAfterThePrefixOrTheApplication(t *testing.T) {
 		{name: "braces", prefix: p.queue + "{b}", want: p.queue + "-b-:" + testKind + ":3"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv(string(xEnv.NoSqlPrefix), tc.prefix)
-			t.Setenv(string(xEnv.AppName), tc.app)
+			t.Setenv(string(xenv.NoSqlPrefix), tc.prefix)
+			t.Setenv(string(xenv.AppName), tc.app)
 			ctx, client := p.app(t)
-			e, err := xAsynq.Open()(ctx)
+			e, err := asynq.Open()(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,14 +121,14 @@ func TestEnqueueWithinATransactionOfTheDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, _ := p.open(t)
-	k := xJob.NewKind[string](testKind)
-	ctx = context.WithValue(ctx, xCtx.JobQueueKey, xJob.NewQueue(e))
-	tx, transaction := xCtx.BeginTransaction(ctx, "a database")
-	if _, err := k.Enqueue(tx, "x"); !errors.Is(err, xJob.ErrTransaction) {
-		t.Errorf("Enqueue = %v, want %v", err, xJob.ErrTransaction)
+	k := job.NewKind[string](testKind)
+	ctx = context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(e))
+	tx, transaction := xctx.BeginTransaction(ctx, "a database")
+	if _, err := k.Enqueue(tx, "x"); !errors.Is(err, job.ErrTransaction) {
+		t.Errorf("Enqueue = %v, want %v", err, job.ErrTransaction)
 	}
 	var inside error
-	xCtx.OnCommit(tx, func(ctx context.Context) { _, inside = k.Enqueue(ctx, "y") })
+	xctx.OnCommit(tx, func(ctx context.Context) { _, inside = k.Enqueue(ctx, "y") })
 	transaction.Committed()
 	if records, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10}); err != nil || inside != nil || len(records) != 1 {
 		t.Errorf("after the commit %d jobs wait (%v, %v), want 1", len(records), err, inside)

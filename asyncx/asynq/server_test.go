@@ -16,20 +16,20 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	xAsynq "github.com/plinthgo/plinth/asyncx/asynq"
+	"github.com/plinthgo/plinth/asyncx/asynq"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
 	"github.com/plinthgo/plinth/cacheplugins/redis"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
-	cache "github.com/plinthgo/plinth/core/major/xcache/driver"
+	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 // place is a queue of the test's own on a server.
 type place struct {
-	config cache.Config
+	config cachedriver.Config
 	source string
 	queue  string
 }
@@ -42,7 +42,7 @@ func onRedis(tb testing.TB) place {
 }
 
 // on is a place on a server, empty also afterwards.
-func on(tb testing.TB, config cache.Config, source string) place {
+func on(tb testing.TB, config cachedriver.Config, source string) place {
 	tb.Helper()
 	p := place{config, source, "test-" + strings.ToLower(rand.Text()[:12])}
 	tb.Cleanup(func() { p.clean(tb) })
@@ -50,7 +50,7 @@ func on(tb testing.TB, config cache.Config, source string) place {
 }
 
 // parts are the settings of a URL one by one.
-func parts(tb testing.TB, address string) cache.Config {
+func parts(tb testing.TB, address string) cachedriver.Config {
 	tb.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -62,25 +62,25 @@ func parts(tb testing.TB, address string) cache.Config {
 		tb.Fatal("the server's URL has no host and port")
 	}
 	pass, _ := u.User.Password()
-	return cache.Config{Host: host, Port: port, User: u.User.Username(), Pass: pass}
+	return cachedriver.Config{Host: host, Port: port, User: u.User.Username(), Pass: pass}
 }
 
 // quiet returns a context whose lines go nowhere.
 func quiet(tb testing.TB) context.Context {
 	tb.Helper()
-	log, err := xLog.New(xLog.Config{Level: slog.LevelError, Writer: io.Discard})
+	log, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = log.Close() })
-	return xLog.NewContext(context.WithoutCancel(tb.Context()), log)
+	return xlog.NewContext(context.WithoutCancel(tb.Context()), log)
 }
 
 // app returns the context of an application with the place's Redis as its cache, until the test ends.
 func (p place) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
 	tb.Helper()
 	ctx := quiet(tb)
-	m, err := xCache.Open(ctx, xCache.Options{Driver: redis.Name, Config: p.config})
+	m, err := xcache.Open(ctx, xcache.Options{Driver: redis.Name, Config: p.config})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func (p place) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
 	for k, v := range m.Values() {
 		ctx = context.WithValue(ctx, k, v) //nolint:fatcontext // a few values
 	}
-	client, ok := ctx.Value(xCtx.RedisClientKey).(goredis.UniversalClient)
+	client, ok := ctx.Value(xctx.RedisClientKey).(goredis.UniversalClient)
 	if !ok {
 		tb.Fatal("the cache has no client")
 	}
@@ -100,10 +100,10 @@ func (p place) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
 }
 
 // open opens an engine until the test ends.
-func (p place) open(tb testing.TB, options ...xAsynq.Option) (context.Context, driver.Engine, goredis.UniversalClient) {
+func (p place) open(tb testing.TB, options ...asynq.Option) (context.Context, driver.Engine, goredis.UniversalClient) {
 	tb.Helper()
 	ctx, client := p.app(tb)
-	e, err := xAsynq.Open(append([]xAsynq.Option{xAsynq.WithQueue(p.queue)}, options...)...)(ctx)
+	e, err := asynq.Open(append([]asynq.Option{asynq.WithQueue(p.queue)}, options...)...)(ctx)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
-	cache "github.com/plinthgo/plinth/core/major/xcache/driver"
+	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 func TestJobsAreAsDurableAsTheirRedis(t *testing.T) {
@@ -47,7 +47,7 @@ func TestJobsOnACluster(t *testing.T) {
 	jobtest.Run(t, jobtest.Harness{
 		Open: func(tb testing.TB) jobtest.Store {
 			tb.Helper()
-			p := on(tb, cache.Config{URL: servers.URL}, "private servers")
+			p := on(tb, cachedriver.Config{URL: servers.URL}, "private servers")
 			return jobtest.Store{Connect: func(tb testing.TB) jobtest.Replica {
 				tb.Helper()
 				ctx, e, _ := p.open(tb)
@@ -62,7 +62,7 @@ func TestJobsOnACluster(t *testing.T) {
 func TestABatchAcrossServersIsTakenBack(t *testing.T) {
 	t.Parallel()
 	servers := cachetest.StartServers(t, "redis-cluster")
-	p := on(t, cache.Config{URL: servers.URL}, "private servers")
+	p := on(t, cachedriver.Config{URL: servers.URL}, "private servers")
 	ctx, e, _ := p.open(t)
 	there := some(1, ofKind("kind.z"), func(j *driver.Job) { j.Delay = time.Hour })[0]
 	if err := e.Insert(ctx, []driver.Job{there}); err != nil {

@@ -62,7 +62,7 @@ func (e *engine) batches(jobs []driver.Job) ([]*batch, error) {
 	for i := range jobs {
 		j := &jobs[i]
 		if seen[j.ID] {
-			return nil, fmt.Errorf("xasynq: insert: the id %.40q is there twice", j.ID)
+			return nil, fmt.Errorf("asynq: insert: the id %.40q is there twice", j.ID)
 		}
 		seen[j.ID] = true
 		queue := e.names.queue(j.Kind, j.Priority)
@@ -106,7 +106,7 @@ func (e *engine) storing(id, queue, kind string, args []byte, headers map[string
 	}
 	r := &recorder{}
 	if _, err := asynq.NewClientFromRedisClient(r).Enqueue(asynq.NewTaskWithHeaders(kind, args, headers), options...); err != nil {
-		return script{}, fmt.Errorf("xasynq: encode the job %.40q: %w", id, err)
+		return script{}, fmt.Errorf("asynq: encode the job %.40q: %w", id, err)
 	}
 	if len(r.scripts) != 1 {
 		return script{}, errUnknown

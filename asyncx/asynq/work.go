@@ -31,7 +31,7 @@ const (
 // workerDied is kept with a job whose worker died, once that has been told.
 const workerDied = "the worker of the last attempt died"
 
-var errUnknown = errors.New("xasynq: this release of asynq works in another way: use v0.26.0, which go.mod names")
+var errUnknown = errors.New("asynq: this release of asynq works in another way: use v0.26.0, which go.mod names")
 
 // worker is a call of Work.
 type worker struct {
@@ -64,7 +64,7 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 		Logger: &logger{ctx: values, failed: w.Failed}, LogLevel: asynq.WarnLevel,
 	})
 	if err := server.Start(k); err != nil {
-		return fmt.Errorf("xasynq: work: %w", err)
+		return fmt.Errorf("asynq: work: %w", err)
 	}
 	err := l.awaitLook(ctx)
 	if err == nil {

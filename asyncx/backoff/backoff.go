@@ -1,4 +1,4 @@
-// Package backoff says how long to wait between attempts. Import it as xBackoff.
+// Package backoff says how long to wait between attempts.
 package backoff
 
 import (

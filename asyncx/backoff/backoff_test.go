@@ -5,39 +5,39 @@ import (
 	"testing"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/backoff"
 )
 
 func TestWaitsAreThoseOfThePolicy(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		policy  xBackoff.Policy
+		policy  backoff.Policy
 		attempt int
 		want    time.Duration
 	}{
-		{name: "exponential, first", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: 1, want: time.Second},
-		{name: "exponential, second", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: 2, want: 2 * time.Second},
-		{name: "exponential, tenth", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: 10, want: 512 * time.Second},
-		{name: "exponential, at most", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: 13, want: time.Hour},
-		{name: "exponential, no attempt", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: 0, want: time.Second},
-		{name: "exponential, below", policy: xBackoff.Exponential(time.Second, time.Hour), attempt: math.MinInt, want: time.Second},
-		{name: "exponential, very many", policy: xBackoff.Exponential(time.Second, math.MaxInt64), attempt: math.MaxInt, want: math.MaxInt64},
-		{name: "exponential, nothing very often", policy: xBackoff.Exponential(0, time.Hour), attempt: 5000, want: 0},
-		{name: "exponential, less than nothing", policy: xBackoff.Exponential(-time.Second, time.Hour), attempt: 3, want: 0},
-		{name: "exponential, at most less than the first", policy: xBackoff.Exponential(time.Hour, time.Second), attempt: 1, want: time.Second},
-		{name: "exponential, at most less than nothing", policy: xBackoff.Exponential(time.Hour, -time.Second), attempt: 1, want: 0},
-		{name: "constant", policy: xBackoff.Constant(time.Minute), attempt: 100, want: time.Minute},
-		{name: "constant, less than nothing", policy: xBackoff.Constant(-time.Minute), attempt: 1, want: 0},
-		{name: "schedule, first", policy: xBackoff.Schedule(time.Second, time.Minute), attempt: 1, want: time.Second},
-		{name: "schedule, last", policy: xBackoff.Schedule(time.Second, time.Minute), attempt: 2, want: time.Minute},
-		{name: "schedule, after the last", policy: xBackoff.Schedule(time.Second, time.Minute), attempt: math.MaxInt, want: time.Minute},
-		{name: "schedule, no attempt", policy: xBackoff.Schedule(time.Second, time.Minute), attempt: -1, want: time.Second},
-		{name: "schedule, less than nothing", policy: xBackoff.Schedule(-time.Second), attempt: 1, want: 0},
-		{name: "schedule, empty", policy: xBackoff.Schedule(), attempt: 1, want: 0},
-		{name: "no jitter", policy: xBackoff.Jitter(xBackoff.Constant(time.Minute), 0), attempt: 1, want: time.Minute},
-		{name: "jitter below 0", policy: xBackoff.Jitter(xBackoff.Constant(time.Minute), -1), attempt: 1, want: time.Minute},
-		{name: "jitter that is no number", policy: xBackoff.Jitter(xBackoff.Constant(time.Minute), math.NaN()), attempt: 1, want: time.Minute},
-		{name: "jitter of less than nothing", policy: xBackoff.Jitter(func(int) time.Duration { return -1 }, 1), attempt: 1, want: 0},
+		{name: "exponential, first", policy: backoff.Exponential(time.Second, time.Hour), attempt: 1, want: time.Second},
+		{name: "exponential, second", policy: backoff.Exponential(time.Second, time.Hour), attempt: 2, want: 2 * time.Second},
+		{name: "exponential, tenth", policy: backoff.Exponential(time.Second, time.Hour), attempt: 10, want: 512 * time.Second},
+		{name: "exponential, at most", policy: backoff.Exponential(time.Second, time.Hour), attempt: 13, want: time.Hour},
+		{name: "exponential, no attempt", policy: backoff.Exponential(time.Second, time.Hour), attempt: 0, want: time.Second},
+		{name: "exponential, below", policy: backoff.Exponential(time.Second, time.Hour), attempt: math.MinInt, want: time.Second},
+		{name: "exponential, very many", policy: backoff.Exponential(time.Second, math.MaxInt64), attempt: math.MaxInt, want: math.MaxInt64},
+		{name: "exponential, nothing very often", policy: backoff.Exponential(0, time.Hour), attempt: 5000, want: 0},
+		{name: "exponential, less than nothing", policy: backoff.Exponential(-time.Second, time.Hour), attempt: 3, want: 0},
+		{name: "exponential, at most less than the first", policy: backoff.Exponential(time.Hour, time.Second), attempt: 1, want: time.Second},
+		{name: "exponential, at most less than nothing", policy: backoff.Exponential(time.Hour, -time.Second), attempt: 1, want: 0},
+		{name: "constant", policy: backoff.Constant(time.Minute), attempt: 100, want: time.Minute},
+		{name: "constant, less than nothing", policy: backoff.Constant(-time.Minute), attempt: 1, want: 0},
+		{name: "schedule, first", policy: backoff.Schedule(time.Second, time.Minute), attempt: 1, want: time.Second},
+		{name: "schedule, last", policy: backoff.Schedule(time.Second, time.Minute), attempt: 2, want: time.Minute},
+		{name: "schedule, after the last", policy: backoff.Schedule(time.Second, time.Minute), attempt: math.MaxInt, want: time.Minute},
+		{name: "schedule, no attempt", policy: backoff.Schedule(time.Second, time.Minute), attempt: -1, want: time.Second},
+		{name: "schedule, less than nothing", policy: backoff.Schedule(-time.Second), attempt: 1, want: 0},
+		{name: "schedule, empty", policy: backoff.Schedule(), attempt: 1, want: 0},
+		{name: "no jitter", policy: backoff.Jitter(backoff.Constant(time.Minute), 0), attempt: 1, want: time.Minute},
+		{name: "jitter below 0", policy: backoff.Jitter(backoff.Constant(time.Minute), -1), attempt: 1, want: time.Minute},
+		{name: "jitter that is no number", policy: backoff.Jitter(backoff.Constant(time.Minute), math.NaN()), attempt: 1, want: time.Minute},
+		{name: "jitter of less than nothing", policy: backoff.Jitter(func(int) time.Duration { return -1 }, 1), attempt: 1, want: 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.policy(tc.attempt); got != tc.want {
@@ -58,7 +58,7 @@ func TestJitterSpreadsEvenlyAroundTheWait(t *testing.T) {
 		{name: "more than all", fraction: 5, low: 0, high: 2 * time.Minute},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := xBackoff.Jitter(xBackoff.Constant(time.Minute), tc.fraction)
+			p := backoff.Jitter(backoff.Constant(time.Minute), tc.fraction)
 			width := tc.high - tc.low
 			var lower, upper int
 			for range 10_000 {
@@ -79,7 +79,7 @@ func TestJitterSpreadsEvenlyAroundTheWait(t *testing.T) {
 }
 
 func TestJitterOfTheLongestWaitDoesNotOverflow(t *testing.T) {
-	p := xBackoff.Jitter(xBackoff.Constant(math.MaxInt64), 1)
+	p := backoff.Jitter(backoff.Constant(math.MaxInt64), 1)
 	for range 1000 {
 		if wait := p(1); wait < 0 {
 			t.Fatalf("wait = %s", wait)
@@ -88,7 +88,7 @@ func TestJitterOfTheLongestWaitDoesNotOverflow(t *testing.T) {
 }
 
 func TestTheDefaultGrowsFromASecondToAnHour(t *testing.T) {
-	p := xBackoff.Default()
+	p := backoff.Default()
 	for attempt, want := range map[int]time.Duration{1: time.Second, 5: 16 * time.Second, 13: time.Hour, 1000: time.Hour} {
 		if got := p(attempt); got < want*8/10 || got > want*12/10 {
 			t.Errorf("the wait after attempt %d is %s, want %s and a fifth", attempt, got, want)
@@ -98,7 +98,7 @@ func TestTheDefaultGrowsFromASecondToAnHour(t *testing.T) {
 
 func TestAScheduleIsNotChangedFromOutside(t *testing.T) {
 	waits := []time.Duration{time.Second, time.Minute}
-	p := xBackoff.Schedule(waits...)
+	p := backoff.Schedule(waits...)
 	waits[0] = time.Hour
 	if got := p(1); got != time.Second {
 		t.Errorf("wait = %s, want 1s", got)

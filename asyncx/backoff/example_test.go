@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/backoff"
 )
 
 func ExampleExponential() {
-	p := xBackoff.Exponential(time.Second, time.Minute)
+	p := backoff.Exponential(time.Second, time.Minute)
 	for attempt := 1; attempt <= 8; attempt++ {
 		fmt.Println(p(attempt))
 	}
@@ -24,13 +24,13 @@ func ExampleExponential() {
 }
 
 func ExampleSchedule() {
-	p := xBackoff.Schedule(5*time.Second, 5*time.Minute, time.Hour)
+	p := backoff.Schedule(5*time.Second, 5*time.Minute, time.Hour)
 	fmt.Println(p(1), p(2), p(3), p(4))
 	// Output: 5s 5m0s 1h0m0s 1h0m0s
 }
 
 func ExampleJitter() {
-	p := xBackoff.Jitter(xBackoff.Constant(time.Minute), 0.5)
+	p := backoff.Jitter(backoff.Constant(time.Minute), 0.5)
 	wait := p(1)
 	fmt.Println(30*time.Second <= wait && wait <= 90*time.Second)
 	// Output: true

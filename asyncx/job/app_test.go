@@ -8,42 +8,42 @@ import (
 	"testing"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/asyncx/job/internal/memory"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // app is an application whose queue is a test double.
 type app struct {
-	reg   *xReg.Reg
+	reg   *xreg.Reg
 	store *memory.Store
 	log   *recorder
 }
 
-func newApp(t *testing.T, options ...xOption.Option) *app {
+func newApp(t *testing.T, options ...xoption.Option) *app {
 	t.Helper()
 	a := &app{store: memory.New(), log: &recorder{}}
-	engine, err := xLog.New(xLog.Config{Writer: a.log, Format: xLog.FormatJSON})
+	engine, err := xlog.New(xlog.Config{Writer: a.log, Format: xlog.FormatJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
 	open := func(context.Context) (driver.Engine, error) { return a.store.Connect(), nil }
-	a.reg, err = xReg.New(t.Context(), []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(open)}},
-		append([]xOption.Option{
-			xOption.WithoutEnvFile(), xOption.WithLogger(engine), xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
-			xOption.WithAddress("127.0.0.1:0"), xOption.WithDrainDelay(0),
+	a.reg, err = xreg.New(t.Context(), []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(open)}},
+		append([]xoption.Option{
+			xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+			xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
 		}, options...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -52,12 +52,12 @@ func newApp(t *testing.T, options ...xOption.Option) *app {
 }
 
 // run runs the application with the worker until the job has begun, and returns what it ended with.
-func (a *app) run(t *testing.T, begun <-chan struct{}, tasks ...xMain.Task) error {
+func (a *app) run(t *testing.T, begun <-chan struct{}, tasks ...xmain.Task) error {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	done := make(chan error, 1)
-	go func() { done <- xMain.RunContext(ctx, a.reg, nil, nil, tasks...) }()
+	go func() { done <- xmain.RunContext(ctx, a.reg, nil, nil, tasks...) }()
 	select {
 	case <-begun:
 		stop()
@@ -72,24 +72,24 @@ func (a *app) run(t *testing.T, begun <-chan struct{}, tasks ...xMain.Task) erro
 
 func TestAWorkerLivesAndEndsWithItsApplication(t *testing.T) {
 	a := newApp(t)
-	k := xJob.NewKind[note]("note")
+	k := job.NewKind[note]("note")
 	begun := make(chan struct{})
-	life := xHook.From(a.reg.Init.Ctx)
+	life := xhook.From(a.reg.Init.Ctx)
 	var last error
-	do := xJob.New(xJob.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+	do := job.New(job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
 		close(begun)
-		<-xHook.Draining(ctx)
+		<-xhook.Draining(ctx)
 		<-time.After(50 * time.Millisecond)
 		last = ctx.Err()
 		return nil
 	})))
-	queue := xJob.MustGetQueue(a.reg.Init.Ctx)
+	queue := job.MustGetQueue(a.reg.Init.Ctx)
 	id, err := k.Enqueue(a.reg.Init.Ctx, note{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	life.OnStop("look", func(ctx context.Context) error {
-		if _, err := queue.Get(ctx, id); !errors.Is(err, xJob.ErrNotFound) {
+		if _, err := queue.Get(ctx, id); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("at the end Get = %v, want the job done before the nodes are closed", err)
 		}
 		return nil
@@ -100,8 +100,8 @@ func TestAWorkerLivesAndEndsWithItsApplication(t *testing.T) {
 	if last != nil {
 		t.Errorf("the context of the job that was waited for = %v, want it alive", last)
 	}
-	if err := queue.CheckHealth(t.Context()); !errors.Is(err, xJob.ErrClosed) {
-		t.Errorf("CheckHealth after the end = %v, want %v: the node is closed", err, xJob.ErrClosed)
+	if err := queue.CheckHealth(t.Context()); !errors.Is(err, job.ErrClosed) {
+		t.Errorf("CheckHealth after the end = %v, want %v: the node is closed", err, job.ErrClosed)
 	}
 }
 
@@ -115,11 +115,11 @@ func TestTheApplicationsTimeCutsJobsOffToo(t *testing.T) {
 		{name: "one that does not", handle: func(_ context.Context, release <-chan struct{}) { <-release }, line: "job left behind"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			a := newApp(t, xOption.WithShutdownTimeout(time.Second))
-			k := xJob.NewKind[note]("note")
+			a := newApp(t, xoption.WithShutdownTimeout(time.Second))
+			k := job.NewKind[note]("note")
 			begun, release := make(chan struct{}), make(chan struct{})
 			defer close(release)
-			do := xJob.New(xJob.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+			do := job.New(job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
 				close(begun)
 				tc.handle(ctx, release)
 				return ctx.Err()
@@ -144,24 +144,24 @@ func TestTheApplicationsTimeCutsJobsOffToo(t *testing.T) {
 
 func TestAWorkerThatCannotBeginEndsTheApplication(t *testing.T) {
 	a := newApp(t)
-	if err := a.run(t, nil, xJob.New()); !errors.Is(err, xJob.ErrOption) {
-		t.Errorf("RunContext = %v, want %v", err, xJob.ErrOption)
+	if err := a.run(t, nil, job.New()); !errors.Is(err, job.ErrOption) {
+		t.Errorf("RunContext = %v, want %v", err, job.ErrOption)
 	}
 }
 
 func TestAnEngineThatDoesNotOpenFailsTheStart(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		open xJob.Opener
+		open job.Opener
 		want error
 	}{
-		{name: "none", want: xJob.ErrOption},
+		{name: "none", want: job.ErrOption},
 		{name: "broken", open: func(context.Context) (driver.Engine, error) { return nil, errBoom }, want: errBoom},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := xReg.New(t.Context(), []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(tc.open)}},
-				xOption.WithoutEnvFile(), xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
-				xOption.WithLogConfig(func(c *xLog.Config) { c.Writer, c.Dir = io.Discard, "" }))
+			_, err := xreg.New(t.Context(), []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(tc.open)}},
+				xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+				xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }))
 			if !errors.Is(err, tc.want) {
 				t.Errorf("New = %v, want %v", err, tc.want)
 			}
@@ -180,8 +180,8 @@ func (f future) Traits() driver.Traits {
 
 func TestAnEngineOfAnotherInterfaceIsRefusedAndClosed(t *testing.T) {
 	engine := future{memory.New().Connect()}
-	_, err := xJob.Init(func(context.Context) (driver.Engine, error) { return engine, nil })(t.Context())
-	if !errors.Is(err, xJob.ErrInterface) {
+	_, err := job.Init(func(context.Context) (driver.Engine, error) { return engine, nil })(t.Context())
+	if !errors.Is(err, job.ErrInterface) {
 		t.Fatalf("Init = %v, want ErrInterface", err)
 	}
 	for _, want := range []string{"version 2", "version 1", "`go get github.com/plinthgo/plinth/asyncx@latest`"} {
@@ -205,7 +205,7 @@ func TestAnOutageOfTheEngineIsOneOfTheHealth(t *testing.T) {
 // healthy fails the test where the check of the queue does not say that.
 func (a *app) healthy(t *testing.T, want error) {
 	t.Helper()
-	for _, h := range xHook.From(a.reg.Init.Ctx).Check(t.Context()) {
+	for _, h := range xhook.From(a.reg.Init.Ctx).Check(t.Context()) {
 		if strings.Contains(h.Name, "jobs") {
 			if !errors.Is(h.Err, want) {
 				t.Errorf("the health of %s = %v, want %v", h.Name, h.Err, want)
@@ -218,11 +218,11 @@ func (a *app) healthy(t *testing.T, want error) {
 
 func TestAWorkerRunsBesideATest(t *testing.T) {
 	done := make(chan string, 1)
-	app := plinthtest.New(t, xOption.WithDatabase(xOptDatabase.WithAutoMigrate(&User{})),
-		xOption.WithNodes(xRegNode.RegNodeList{Key: xCtx.JobQueueKey, Node: xJob.Init(xOutbox.Open())}))
-	app.Go(xJob.New(xJob.WithHandlers(Welcome.Handle(func(ctx context.Context, args WelcomeArgs) error {
+	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.WithAutoMigrate(&User{})),
+		xoption.WithNodes(xregnode.RegNodeList{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}))
+	app.Go(job.New(job.WithHandlers(Welcome.Handle(func(ctx context.Context, args WelcomeArgs) error {
 		var user User
-		err := xDB.MustGetDB(ctx).First(&user, args.UserID).Error
+		err := xdb.MustGetDB(ctx).First(&user, args.UserID).Error
 		done <- user.Name
 		return err
 	}))))
@@ -237,7 +237,7 @@ func TestAWorkerRunsBesideATest(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("the job does not run")
 	}
-	waiting, err := xJob.MustGetQueue(app.Context()).List(app.Context(), xJob.Query{State: xJob.StateWaiting})
+	waiting, err := job.MustGetQueue(app.Context()).List(app.Context(), job.Query{State: job.StateWaiting})
 	if err != nil || len(waiting) != 0 {
 		t.Errorf("List = %v, %v; want no job that waits", waiting, err)
 	}

@@ -11,10 +11,10 @@ import (
 func (k *Kind[T]) encode(args T) ([]byte, error) {
 	data, err := json.Marshal(args)
 	if err != nil {
-		return nil, fmt.Errorf("xjob: kind %s: %w: %w", k.name, ErrArgs, encoding(err))
+		return nil, fmt.Errorf("job: kind %s: %w: %w", k.name, ErrArgs, encoding(err))
 	}
 	if len(data) > MaxArgs {
-		return nil, fmt.Errorf("xjob: kind %s: %w: %d bytes are more than %d", k.name, ErrArgs, len(data), MaxArgs)
+		return nil, fmt.Errorf("job: kind %s: %w: %d bytes are more than %d", k.name, ErrArgs, len(data), MaxArgs)
 	}
 	return data, nil
 }
@@ -22,7 +22,7 @@ func (k *Kind[T]) encode(args T) ([]byte, error) {
 // decode returns the arguments of a job.
 func (k *Kind[T]) decode(data []byte) (args T, err error) {
 	if err := json.Unmarshal(data, &args); err != nil {
-		return args, fmt.Errorf("xjob: kind %s: %w: %w", k.name, ErrArgs, decoding(err))
+		return args, fmt.Errorf("job: kind %s: %w: %w", k.name, ErrArgs, decoding(err))
 	}
 	return args, nil
 }

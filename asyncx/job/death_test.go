@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
 func TestAJobWhoseWorkerDiedWaitsBeforeItIsTriedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(2), xJob.WithBackoff(xBackoff.Schedule(time.Hour, 24*time.Hour)))
+		k := job.NewKind[note]("note", job.WithMaxAttempts(2), job.WithBackoff(backoff.Schedule(time.Hour, 24*time.Hour)))
 		var all []string
 		for range 5 {
 			all = append(all, enqueue(t, b, k, note{}))
@@ -22,7 +22,7 @@ func TestAJobWhoseWorkerDiedWaitsBeforeItIsTriedAgain(t *testing.T) {
 		var mu sync.Mutex
 		var begun []int
 		handle := func(ctx context.Context, _ note) error {
-			info, _ := xJob.InfoFrom(ctx)
+			info, _ := job.InfoFrom(ctx)
 			mu.Lock()
 			begun = append(begun, info.Attempt)
 			mu.Unlock()
@@ -31,16 +31,16 @@ func TestAJobWhoseWorkerDiedWaitsBeforeItIsTriedAgain(t *testing.T) {
 			}
 			return nil
 		}
-		l := b.work(t, xJob.WithHandlers(k.Handle(handle)))
+		l := b.work(t, job.WithHandlers(k.Handle(handle)))
 		pass(time.Second)
 		b.engine.SetAway(true)
 		other := onStoreOf(t, b)
-		other.work(t, xJob.WithHandlers(k.Handle(handle)))
+		other.work(t, job.WithHandlers(k.Handle(handle)))
 		pass(10 * time.Second)
 		waits := map[time.Duration]bool{}
 		for _, id := range all {
 			r := other.get(t, id)
-			if r.State != xJob.StateWaiting || r.Attempt != 1 {
+			if r.State != job.StateWaiting || r.Attempt != 1 {
 				t.Errorf("state, attempt = %s, %d; want it to wait with the one attempt that it has had", r.State, r.Attempt)
 			}
 			wait := time.Until(r.RunAt).Round(time.Second)
@@ -65,7 +65,7 @@ func TestAJobWhoseWorkerDiedWaitsBeforeItIsTriedAgain(t *testing.T) {
 // TestAJobThatKillsItsProcessDoesNotTakeOthersWithIt has six slow jobs beside one that dies.
 func TestAJobThatKillsItsProcessDoesNotTakeOthersWithIt(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		slow, poison := xJob.NewKind[note]("slow"), xJob.NewKind[note]("poison")
+		slow, poison := job.NewKind[note]("slow"), job.NewKind[note]("poison")
 		var innocent []string
 		for range 6 {
 			innocent = append(innocent, enqueue(t, b, slow, note{}))
@@ -75,7 +75,7 @@ func TestAJobThatKillsItsProcessDoesNotTakeOthersWithIt(t *testing.T) {
 		for deaths := 0; ; deaths++ {
 			r := onStoreOf(t, b)
 			died := make(chan struct{}, 9)
-			l := r.work(t, xJob.WithHandlers(
+			l := r.work(t, job.WithHandlers(
 				slow.Handle(func(ctx context.Context, _ note) error {
 					select {
 					case <-time.After(5 * time.Second):
@@ -94,19 +94,19 @@ func TestAJobThatKillsItsProcessDoesNotTakeOthersWithIt(t *testing.T) {
 			dead := false
 			for !dead && len(died) == 0 {
 				pass(10 * time.Second)
-				dead = watcher.get(t, id).State == xJob.StateDead
+				dead = watcher.get(t, id).State == job.StateDead
 			}
 			l.ends(t)
 			if !dead {
 				continue
 			}
-			if deaths != xJob.DefaultMaxAttempts {
-				t.Errorf("%d processes died, want %d", deaths, xJob.DefaultMaxAttempts)
+			if deaths != job.DefaultMaxAttempts {
+				t.Errorf("%d processes died, want %d", deaths, job.DefaultMaxAttempts)
 			}
 			break
 		}
 		for _, id := range innocent {
-			if r, err := watcher.queue.Get(b.ctx, id); !errors.Is(err, xJob.ErrNotFound) {
+			if r, err := watcher.queue.Get(b.ctx, id); !errors.Is(err, job.ErrNotFound) {
 				t.Errorf("a job beside it is %s after %d attempts, want it done", r.State, r.Attempt)
 			}
 		}
@@ -132,9 +132,9 @@ func (s *spy) Work(ctx context.Context, w driver.Work) error {
 func TestAnEngineIsToldTheLongestAttemptWithTimeToReturn(t *testing.T) {
 	b := newBench(t)
 	s := &spy{Engine: b.engine}
-	err := xJob.Work(b.ctx, xJob.WithQueue(xJob.NewQueue(s)), xJob.WithLogger(b.logger), xJob.WithHandlers(
-		xJob.NewKind[note]("short", xJob.WithTimeout(time.Second)).Handle(func(context.Context, note) error { return nil }),
-		xJob.NewKind[note]("long", xJob.WithTimeout(time.Hour)).Handle(func(context.Context, note) error { return nil }),
+	err := job.Work(b.ctx, job.WithQueue(job.NewQueue(s)), job.WithLogger(b.logger), job.WithHandlers(
+		job.NewKind[note]("short", job.WithTimeout(time.Second)).Handle(func(context.Context, note) error { return nil }),
+		job.NewKind[note]("long", job.WithTimeout(time.Hour)).Handle(func(context.Context, note) error { return nil }),
 	))
 	if want := time.Hour + time.Second; err != nil || s.given.Longest != want {
 		t.Errorf("Longest = %s, %v; want %s", s.given.Longest, err, want)
@@ -149,7 +149,7 @@ func TestAnOutcomeThatDoesNotCountIsToldEachTime(t *testing.T) {
 			w.Lost(ctx, driver.Attempt{Job: driver.Job{ID: "an id", Kind: "note"}, Number: n + 1}, errBoom)
 		}
 	}}
-	if err := xJob.Work(b.ctx, xJob.WithQueue(xJob.NewQueue(s)), xJob.WithLogger(b.logger), xJob.WithHandlers(handle[note]("note"))); err != nil {
+	if err := job.Work(b.ctx, job.WithQueue(job.NewQueue(s)), job.WithLogger(b.logger), job.WithHandlers(handle[note]("note"))); err != nil {
 		t.Fatal(err)
 	}
 	lines := b.log.of(t, "job lost: its outcome does not count")
@@ -160,8 +160,8 @@ func TestAnOutcomeThatDoesNotCountIsToldEachTime(t *testing.T) {
 
 func TestATaskTakesTheQueueOfEachApplication(t *testing.T) {
 	var ran []string
-	k := xJob.NewKind[note]("note")
-	task := xJob.New(xJob.WithHandlers(k.Handle(func(_ context.Context, n note) error { ran = append(ran, n.Text); return nil })))
+	k := job.NewKind[note]("note")
+	task := job.New(job.WithHandlers(k.Handle(func(_ context.Context, n note) error { ran = append(ran, n.Text); return nil })))
 	for _, name := range []string{"first", "second"} {
 		bubble(t, func(t *testing.T, b *bench) {
 			enqueue(t, b, k, note{Text: name})
@@ -181,15 +181,15 @@ func TestWhatIsNoIDIsNotFoundBeforeTheEngineIsAsked(t *testing.T) {
 	for _, id := range []string{"", "\x00", "\xff", "nonsense", "0192F0C1-7B1E-7D5E-9C1A-3C6F5E0A1B2C", "0192f0c1-7b1e-7d5e-9c1a-3c6f5e0a1b2c\n"} {
 		_, err := b.queue.Get(b.ctx, id)
 		for what, err := range map[string]error{"Get": err, "Replay": b.queue.Replay(b.ctx, id), "Delete": b.queue.Delete(b.ctx, id)} {
-			if !errors.Is(err, xJob.ErrNotFound) {
-				t.Errorf("%s(%q) = %v, want %v", what, id, err, xJob.ErrNotFound)
+			if !errors.Is(err, job.ErrNotFound) {
+				t.Errorf("%s(%q) = %v, want %v", what, id, err, job.ErrNotFound)
 			}
 		}
 	}
-	for _, q := range []xJob.Query{{Kind: "\x00"}, {Kind: "Note"}, {After: "\xff"}, {After: "nonsense"}} {
-		q.State = xJob.StateWaiting
-		if _, err := b.queue.List(b.ctx, q); !errors.Is(err, xJob.ErrOption) {
-			t.Errorf("List(%+v) = %v, want %v", q, err, xJob.ErrOption)
+	for _, q := range []job.Query{{Kind: "\x00"}, {Kind: "Note"}, {After: "\xff"}, {After: "nonsense"}} {
+		q.State = job.StateWaiting
+		if _, err := b.queue.List(b.ctx, q); !errors.Is(err, job.ErrOption) {
+			t.Errorf("List(%+v) = %v, want %v", q, err, job.ErrOption)
 		}
 	}
 }

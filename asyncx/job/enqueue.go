@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // The keys of what travels with a job.
@@ -53,8 +53,8 @@ func WithJobMaxAttempts(n int) EnqueueOption { return func(e *enqueue) { e.maxAt
 // that is rolled back. With an engine that takes part it changes nothing.
 func OutsideTransaction() EnqueueOption { return func(e *enqueue) { e.outside = true } }
 
-// Enqueue stores a job and returns its id. Where ctx is in a transaction of xDB, the job is part of it: it exists once that
-// has committed. With an engine that takes no part in transactions the error is then ErrTransaction: use xDB.OnCommit, or
+// Enqueue stores a job and returns its id. Where ctx is in a transaction of xdb, the job is part of it: it exists once that
+// has committed. With an engine that takes no part in transactions the error is then ErrTransaction: use xdb.OnCommit, or
 // OutsideTransaction.
 func (k *Kind[T]) Enqueue(ctx context.Context, args T, options ...EnqueueOption) (id string, err error) {
 	ids, err := k.EnqueueMany(ctx, []T{args}, options...)
@@ -66,7 +66,7 @@ func (k *Kind[T]) Enqueue(ctx context.Context, args T, options ...EnqueueOption)
 
 // EnqueueMany stores a job for each of the arguments, all or none, and returns their ids in that order.
 func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueOption) (ids []string, err error) {
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	queue, xerr := GetQueue(ctx)
 	if xerr != nil {
 		return nil, xerr
@@ -75,8 +75,8 @@ func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueO
 	if err != nil {
 		return nil, err
 	}
-	if t := queue.Traits(); !t.Transactional && !e.outside && xCtx.InTransaction(ctx) {
-		return nil, fmt.Errorf("xjob: enqueue %s on %s: %w", k.name, t.Name, ErrTransaction)
+	if t := queue.Traits(); !t.Transactional && !e.outside && xctx.InTransaction(ctx) {
+		return nil, fmt.Errorf("job: enqueue %s on %s: %w", k.name, t.Name, ErrTransaction)
 	}
 	jobs := make([]driver.Job, len(args))
 	ids = make([]string, len(args))
@@ -86,7 +86,7 @@ func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueO
 		if err != nil {
 			return nil, err
 		}
-		ids[i] = xUtil.UUID().V7()
+		ids[i] = xutil.UUID().V7()
 		jobs[i] = driver.Job{
 			ID: ids[i], Kind: k.name, Args: data, Priority: int(e.priority), Delay: e.delay, MaxAttempts: e.maxAttempts, Meta: meta,
 		}
@@ -95,7 +95,7 @@ func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueO
 		return ids, nil
 	}
 	if err := queue.engine.Insert(ctx, jobs); err != nil {
-		return nil, fmt.Errorf("xjob: enqueue %s: %w", k.name, err)
+		return nil, fmt.Errorf("job: enqueue %s: %w", k.name, err)
 	}
 	return ids, nil
 }
@@ -112,11 +112,11 @@ func (k *kind) options(options []EnqueueOption) (enqueue, error) {
 	}
 	switch {
 	case !e.priority.valid():
-		return e, fmt.Errorf("xjob: enqueue %s: %w: %d is no priority", k.name, ErrOption, e.priority)
+		return e, fmt.Errorf("job: enqueue %s: %w: %d is no priority", k.name, ErrOption, e.priority)
 	case e.maxAttempts < 1:
-		return e, fmt.Errorf("xjob: enqueue %s: %w: %d attempts are none", k.name, ErrOption, e.maxAttempts)
+		return e, fmt.Errorf("job: enqueue %s: %w: %d attempts are none", k.name, ErrOption, e.maxAttempts)
 	case e.delay < 0:
-		return e, fmt.Errorf("xjob: enqueue %s: %w: the delay is negative", k.name, ErrOption)
+		return e, fmt.Errorf("job: enqueue %s: %w: the delay is negative", k.name, ErrOption)
 	}
 	return e, nil
 }
@@ -124,10 +124,10 @@ func (k *kind) options(options []EnqueueOption) (enqueue, error) {
 // metaOf returns what of the request goes on in the job: its id and its language.
 func metaOf(ctx context.Context) map[string]string {
 	meta := map[string]string{}
-	if id := xCtxUtil.GetRequestKey(ctx); xCtx.ValidID(id) {
+	if id := xctxutil.GetRequestKey(ctx); xctx.ValidID(id) {
 		meta[metaRequest] = id
 	}
-	if r := xCtx.RequestFrom(ctx); r != nil && validLanguage(r.AcceptLanguage()) {
+	if r := xctx.RequestFrom(ctx); r != nil && validLanguage(r.AcceptLanguage()) {
 		meta[metaLanguage] = r.AcceptLanguage()
 	}
 	return meta

@@ -13,18 +13,18 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/internal/memory"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-var plain = xJob.NewKind[note]("plain")
+var plain = job.NewKind[note]("plain")
 
 func TestAJobIsStoredAsItsKindSays(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note", xJob.WithPriority(xJob.PriorityHigh), xJob.WithMaxAttempts(3), nil)
+		k := job.NewKind[note]("note", job.WithPriority(job.PriorityHigh), job.WithMaxAttempts(3), nil)
 		ids, err := k.EnqueueMany(b.ctx, []note{{N: 1}, {N: 2}})
 		if err != nil || len(ids) != 2 || ids[0] >= ids[1] {
 			t.Fatalf("EnqueueMany = %v, %v; want two ids in their order", ids, err)
@@ -33,20 +33,20 @@ func TestAJobIsStoredAsItsKindSays(t *testing.T) {
 		if r.Kind != "note" || k.Name() != "note" || string(r.Args) != `{"text":"","n":2}` || r.Priority != 1 || r.MaxAttempts != 3 || r.Delay != 0 {
 			t.Errorf("record = %+v", r)
 		}
-		id := enqueue(t, b, k, note{}, xJob.WithJobPriority(xJob.PriorityLow), xJob.WithJobMaxAttempts(9), xJob.WithDelay(time.Hour), nil)
+		id := enqueue(t, b, k, note{}, job.WithJobPriority(job.PriorityLow), job.WithJobMaxAttempts(9), job.WithDelay(time.Hour), nil)
 		if r := b.get(t, id); r.Priority != 4 || r.MaxAttempts != 9 || r.Delay != time.Hour {
 			t.Errorf("priority, attempts, delay = %d, %d, %s; want 4, 9, 1h", r.Priority, r.MaxAttempts, r.Delay)
 		}
 		for _, tc := range []struct {
 			name    string
-			options []xJob.EnqueueOption
+			options []job.EnqueueOption
 			want    time.Duration
 		}{
-			{name: "a time to come", options: []xJob.EnqueueOption{xJob.WithRunAt(time.Now().Add(time.Minute))}, want: time.Minute},
-			{name: "a time that has passed", options: []xJob.EnqueueOption{xJob.WithRunAt(time.Now().Add(-time.Minute))}},
-			{name: "no time last", options: []xJob.EnqueueOption{xJob.WithDelay(time.Hour), xJob.WithRunAt(time.Time{})}},
-			{name: "a delay last", options: []xJob.EnqueueOption{xJob.WithRunAt(time.Now().Add(time.Hour)), xJob.WithDelay(time.Second)}, want: time.Second},
-			{name: "a time last", options: []xJob.EnqueueOption{xJob.WithDelay(time.Hour), xJob.WithRunAt(time.Now().Add(time.Second))}, want: time.Second},
+			{name: "a time to come", options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(time.Minute))}, want: time.Minute},
+			{name: "a time that has passed", options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(-time.Minute))}},
+			{name: "no time last", options: []job.EnqueueOption{job.WithDelay(time.Hour), job.WithRunAt(time.Time{})}},
+			{name: "a delay last", options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(time.Hour)), job.WithDelay(time.Second)}, want: time.Second},
+			{name: "a time last", options: []job.EnqueueOption{job.WithDelay(time.Hour), job.WithRunAt(time.Now().Add(time.Second))}, want: time.Second},
 		} {
 			if r := b.get(t, enqueue(t, b, k, note{}, tc.options...)); r.Delay != tc.want {
 				t.Errorf("%s: the delay is %s, want %s", tc.name, r.Delay, tc.want)
@@ -64,11 +64,11 @@ func TestNoArgumentsAreNoJobs(t *testing.T) {
 
 func TestAnOptionThatMakesNoSenseStoresNothing(t *testing.T) {
 	b := newBench(t)
-	for _, option := range []xJob.EnqueueOption{
-		xJob.WithJobPriority(0), xJob.WithJobPriority(5), xJob.WithJobMaxAttempts(0), xJob.WithDelay(-1),
+	for _, option := range []job.EnqueueOption{
+		job.WithJobPriority(0), job.WithJobPriority(5), job.WithJobMaxAttempts(0), job.WithDelay(-1),
 	} {
-		if _, err := plain.Enqueue(b.ctx, note{}, option); !errors.Is(err, xJob.ErrOption) {
-			t.Errorf("Enqueue = %v, want %v", err, xJob.ErrOption)
+		if _, err := plain.Enqueue(b.ctx, note{}, option); !errors.Is(err, job.ErrOption) {
+			t.Errorf("Enqueue = %v, want %v", err, job.ErrOption)
 		}
 	}
 	b.empty(t)
@@ -77,7 +77,7 @@ func TestAnOptionThatMakesNoSenseStoresNothing(t *testing.T) {
 // empty fails the test where jobs wait.
 func (b *bench) empty(t *testing.T) {
 	t.Helper()
-	if list, err := b.queue.List(b.ctx, xJob.Query{State: xJob.StateWaiting}); len(list) != 0 || err != nil {
+	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 0 || err != nil {
 		t.Errorf("%d jobs wait, %v; want none", len(list), err)
 	}
 }
@@ -96,8 +96,8 @@ func (*wrongs) UnmarshalJSON([]byte) error { return errors.New("not " + secret) 
 
 func TestArgumentsThatDoNotEncodeAreRefusedWithoutTheirValues(t *testing.T) {
 	b := newBench(t)
-	number, channel, own := xJob.NewKind[float64]("number"), xJob.NewKind[chan int]("channel"), xJob.NewKind[refusing]("own")
-	big := xJob.NewKind[string]("big")
+	number, channel, own := job.NewKind[float64]("number"), job.NewKind[chan int]("channel"), job.NewKind[refusing]("own")
+	big := job.NewKind[string]("big")
 	for _, tc := range []struct {
 		name    string
 		enqueue func() (string, error)
@@ -105,28 +105,28 @@ func TestArgumentsThatDoNotEncodeAreRefusedWithoutTheirValues(t *testing.T) {
 	}{
 		{
 			name: "a value", enqueue: func() (string, error) { return number.Enqueue(b.ctx, math.Inf(1)) },
-			want: "xjob: kind number: wrong arguments: a value of float64 has no JSON",
+			want: "job: kind number: wrong arguments: a value of float64 has no JSON",
 		},
 		{
 			name: "a type", enqueue: func() (string, error) { return channel.Enqueue(b.ctx, nil) },
-			want: "xjob: kind channel: wrong arguments: chan int has no JSON",
+			want: "job: kind channel: wrong arguments: chan int has no JSON",
 		},
 		{
 			name: "its own method", enqueue: func() (string, error) { return own.Enqueue(b.ctx, refusing{}) },
-			want: "xjob: kind own: wrong arguments: job_test.refusing does not encode",
+			want: "job: kind own: wrong arguments: job_test.refusing does not encode",
 		},
 		{
-			name: "too large", enqueue: func() (string, error) { return big.Enqueue(b.ctx, strings.Repeat("x", xJob.MaxArgs-1)) },
-			want: "xjob: kind big: wrong arguments: 1048577 bytes are more than 1048576",
+			name: "too large", enqueue: func() (string, error) { return big.Enqueue(b.ctx, strings.Repeat("x", job.MaxArgs-1)) },
+			want: "job: kind big: wrong arguments: 1048577 bytes are more than 1048576",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := tc.enqueue(); !errors.Is(err, xJob.ErrArgs) || err.Error() != tc.want {
+			if _, err := tc.enqueue(); !errors.Is(err, job.ErrArgs) || err.Error() != tc.want {
 				t.Errorf("Enqueue = %v, want %s", err, tc.want)
 			}
 		})
 	}
-	if _, err := big.Enqueue(b.ctx, strings.Repeat("x", xJob.MaxArgs-2)); err != nil {
+	if _, err := big.Enqueue(b.ctx, strings.Repeat("x", job.MaxArgs-2)); err != nil {
 		t.Errorf("Enqueue of the most that is allowed = %v", err)
 	}
 	if _, err := number.EnqueueMany(b.ctx, []float64{1, math.NaN()}); err == nil {
@@ -138,28 +138,28 @@ func TestArgumentsThatDoNotDecodeLetTheJobDieWithoutTheirValues(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		args any
-		do   xJob.Handler
+		do   job.Handler
 		want string
 	}{
 		{
 			name: "another type", args: map[string]any{"n": secret}, do: handle[note]("args"),
-			want: `xjob: kind args: wrong arguments: a JSON string at "n" is no int`,
+			want: `job: kind args: wrong arguments: a JSON string at "n" is no int`,
 		},
 		{
 			name: "a number that is too large", args: map[string]any{"n": json.Number("123456789012345678901234567890")}, do: handle[note]("args"),
-			want: `xjob: kind args: wrong arguments: a JSON number at "n" is no int`,
+			want: `job: kind args: wrong arguments: a JSON number at "n" is no int`,
 		},
 		{
 			name: "its own method", args: secret, do: handle[wrongs]("args"),
-			want: "xjob: kind args: wrong arguments: they do not decode",
+			want: "job: kind args: wrong arguments: they do not decode",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, b *bench) {
-				id := enqueue(t, b, xJob.NewKind[any]("args"), tc.args)
-				l := b.work(t, xJob.WithHandlers(tc.do))
+				id := enqueue(t, b, job.NewKind[any]("args"), tc.args)
+				l := b.work(t, job.WithHandlers(tc.do))
 				pass(time.Minute)
-				if r := b.get(t, id); r.State != xJob.StateDead || r.Error != tc.want || r.Attempt != 1 {
+				if r := b.get(t, id); r.State != job.StateDead || r.Error != tc.want || r.Attempt != 1 {
 					t.Errorf("state, attempt, error = %s, %d, %q; want dead, 1, %q", r.State, r.Attempt, r.Error, tc.want)
 				}
 				l.ends(t)
@@ -172,24 +172,24 @@ func TestArgumentsThatDoNotDecodeLetTheJobDieWithoutTheirValues(t *testing.T) {
 }
 
 // handle returns a handler that does nothing.
-func handle[T any](name string) xJob.Handler {
-	return xJob.NewKind[T](name).Handle(func(context.Context, T) error { return nil })
+func handle[T any](name string) job.Handler {
+	return job.NewKind[T](name).Handle(func(context.Context, T) error { return nil })
 }
 
 func TestWithoutAQueueTheErrorNamesTheNode(t *testing.T) {
 	_, err := plain.Enqueue(t.Context(), note{})
-	if code := xError.From(err).GetErrorCode(); code != xError.ConfigError {
-		t.Errorf("code = %v, want %v", code, xError.ConfigError)
+	if code := xerror.From(err).GetErrorCode(); code != xerror.ConfigError {
+		t.Errorf("code = %v, want %v", code, xerror.ConfigError)
 	}
-	if !strings.Contains(err.Error(), "xJob.Init(xOutbox.Open())") || !strings.Contains(err.Error(), "xCtx.JobQueueKey") {
+	if !strings.Contains(err.Error(), "job.Init(outbox.Open())") || !strings.Contains(err.Error(), "xctx.JobQueueKey") {
 		t.Errorf("Enqueue = %v, want the node to list", err)
 	}
 	defer func() {
-		if err, _ := recover().(error); err == nil || !strings.Contains(err.Error(), "xJob.Init") {
+		if err, _ := recover().(error); err == nil || !strings.Contains(err.Error(), "job.Init") {
 			t.Errorf("MustGetQueue panics with %v, want the node to list", err)
 		}
 	}()
-	xJob.MustGetQueue(t.Context())
+	job.MustGetQueue(t.Context())
 }
 
 func TestAnEngineWithoutTransactionsRefusesAJobWithinOne(t *testing.T) {
@@ -198,23 +198,23 @@ func TestAnEngineWithoutTransactionsRefusesAJobWithinOne(t *testing.T) {
 		_, err := plain.Enqueue(ctx, note{})
 		return err
 	})
-	if !errors.Is(err, xJob.ErrTransaction) || !strings.Contains(err.Error(), "enqueue plain") {
-		t.Errorf("Enqueue in a transaction = %v, want %v", err, xJob.ErrTransaction)
+	if !errors.Is(err, job.ErrTransaction) || !strings.Contains(err.Error(), "enqueue plain") {
+		t.Errorf("Enqueue in a transaction = %v, want %v", err, job.ErrTransaction)
 	}
 	b.empty(t)
 	err = memory.Transaction(b.ctx, func(ctx context.Context) error {
-		_, err := plain.Enqueue(ctx, note{}, xJob.OutsideTransaction())
+		_, err := plain.Enqueue(ctx, note{}, job.OutsideTransaction())
 		return errors.Join(err, errBoom)
 	})
-	if !errors.Is(err, errBoom) || errors.Is(err, xJob.ErrTransaction) {
+	if !errors.Is(err, errBoom) || errors.Is(err, job.ErrTransaction) {
 		t.Errorf("the transaction = %v, want %v only", err, errBoom)
 	}
-	if list, err := b.queue.List(b.ctx, xJob.Query{State: xJob.StateWaiting}); len(list) != 1 || err != nil {
+	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 1 || err != nil {
 		t.Errorf("%d jobs wait, %v; want the one outside of the transaction", len(list), err)
 	}
 	committed := false
 	err = memory.Transaction(b.ctx, func(ctx context.Context) error {
-		xDB.OnCommit(ctx, func(ctx context.Context) {
+		xdb.OnCommit(ctx, func(ctx context.Context) {
 			_, err := plain.Enqueue(ctx, note{})
 			committed = err == nil
 		})
@@ -249,21 +249,21 @@ func TestTheRequestGoesOnInItsJobs(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, b *bench) {
-				request := xCtx.NewRequest(b.ctx, nil)
+				request := xctx.NewRequest(b.ctx, nil)
 				request.SetID(id)
 				request.SetAcceptLanguage(tc.language)
 				c, _ := gin.CreateTestContext(httptest.NewRecorder())
 				c.Request = httptest.NewRequestWithContext(request, http.MethodPost, "/", http.NoBody)
-				k, next := xJob.NewKind[note]("first"), xJob.NewKind[note]("next")
+				k, next := job.NewKind[note]("first"), job.NewKind[note]("next")
 				if _, err := k.Enqueue(c, note{}); err != nil {
 					t.Fatalf("Enqueue with a *gin.Context: %v", err)
 				}
 				var ids, languages []string
 				see := func(ctx context.Context) {
-					r := xCtx.RequestFrom(ctx)
+					r := xctx.RequestFrom(ctx)
 					ids, languages = append(ids, r.ID()), append(languages, r.AcceptLanguage())
 				}
-				l := b.work(t, xJob.WithHandlers(
+				l := b.work(t, job.WithHandlers(
 					k.Handle(func(ctx context.Context, _ note) error {
 						see(ctx)
 						_, err := next.Enqueue(ctx, note{})
@@ -286,16 +286,16 @@ func TestTheRequestGoesOnInItsJobs(t *testing.T) {
 
 func TestAJobOfNoRequestHasAnIDOfItsOwn(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note")
+		k := job.NewKind[note]("note")
 		enqueue(t, b, k, note{})
 		var id string
-		l := b.work(t, xJob.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
-			id = xCtx.RequestFrom(ctx).ID()
+		l := b.work(t, job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+			id = xctx.RequestFrom(ctx).ID()
 			return nil
 		})))
 		pass(time.Minute)
 		l.ends(t)
-		if lines := b.log.of(t, "job done"); !xCtx.ValidID(id) || len(lines) != 1 || lines[0]["request_id"] != id {
+		if lines := b.log.of(t, "job done"); !xctx.ValidID(id) || len(lines) != 1 || lines[0]["request_id"] != id {
 			t.Errorf("the id is %q and the lines %v", id, lines)
 		}
 	})
@@ -304,7 +304,7 @@ func TestAJobOfNoRequestHasAnIDOfItsOwn(t *testing.T) {
 func TestErrorsOfTheEngineAreKept(t *testing.T) {
 	b := newBench(t)
 	b.store.SetDown(true)
-	if _, err := plain.Enqueue(b.ctx, note{}); !errors.Is(err, memory.ErrAway) || !strings.HasPrefix(err.Error(), "xjob: enqueue plain: ") {
+	if _, err := plain.Enqueue(b.ctx, note{}); !errors.Is(err, memory.ErrAway) || !strings.HasPrefix(err.Error(), "job: enqueue plain: ") {
 		t.Errorf("Enqueue = %v", err)
 	}
 	if err := b.queue.CheckHealth(b.ctx); !errors.Is(err, memory.ErrAway) {

@@ -7,17 +7,17 @@ import (
 	"io"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
@@ -33,13 +33,13 @@ type WelcomeArgs struct {
 }
 
 // Welcome sends a user the first mail.
-var Welcome = xJob.NewKind[WelcomeArgs]("user.welcome")
+var Welcome = job.NewKind[WelcomeArgs]("user.welcome")
 
 // signUp stores a user and the job that belongs to it: both or neither.
 func signUp(ctx context.Context, name string) error {
-	return xDB.Transaction(ctx, func(ctx context.Context) error {
+	return xdb.Transaction(ctx, func(ctx context.Context) error {
 		user := User{Name: name}
-		if err := xDB.MustGetDB(ctx).Create(&user).Error; err != nil {
+		if err := xdb.MustGetDB(ctx).Create(&user).Error; err != nil {
 			return err
 		}
 		_, err := Welcome.Enqueue(ctx, WelcomeArgs{UserID: user.ID})
@@ -50,11 +50,11 @@ func signUp(ctx context.Context, name string) error {
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xOutbox.Open())}}
-	reg, err := xReg.New(ctx, nodes,
-		xOption.WithDatabase(xOptDatabase.WithDriver("sqlite", ":memory:"), xOptDatabase.WithAutoMigrate(&User{})),
-		xOption.WithAddress("127.0.0.1:0"), xOption.WithDrainDelay(0),
-		xOption.WithLogConfig(func(c *xLog.Config) { c.Writer, c.Dir = io.Discard, "" }),
+	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
+	reg, err := xreg.New(ctx, nodes,
+		xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:"), xoptdatabase.WithAutoMigrate(&User{})),
+		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
+		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }),
 	)
 	if err != nil {
 		fmt.Println(err)
@@ -67,13 +67,13 @@ func Example() {
 	sendWelcome := func(ctx context.Context, args WelcomeArgs) error {
 		defer stop() // as SIGTERM would
 		var user User
-		if err := xDB.MustGetDB(ctx).First(&user, args.UserID).Error; err != nil {
+		if err := xdb.MustGetDB(ctx).First(&user, args.UserID).Error; err != nil {
 			return err
 		}
 		fmt.Println("welcome", user.Name)
 		return nil
 	}
-	err = xMain.RunContext(ctx, reg, nil, nil, xJob.New(xJob.WithHandlers(Welcome.Handle(sendWelcome))))
+	err = xmain.RunContext(ctx, reg, nil, nil, job.New(job.WithHandlers(Welcome.Handle(sendWelcome))))
 	fmt.Println(err)
 	// Output:
 	// welcome Ann
@@ -86,11 +86,11 @@ type Charge struct {
 }
 
 func ExampleNewKind() {
-	charge := xJob.NewKind[Charge]("order.charge",
-		xJob.WithPriority(xJob.PriorityHigh),
-		xJob.WithTimeout(10*time.Second),
-		xJob.WithMaxAttempts(5),
-		xJob.WithBackoff(xBackoff.Schedule(time.Second, time.Minute, time.Hour, 12*time.Hour)),
+	charge := job.NewKind[Charge]("order.charge",
+		job.WithPriority(job.PriorityHigh),
+		job.WithTimeout(10*time.Second),
+		job.WithMaxAttempts(5),
+		job.WithBackoff(backoff.Schedule(time.Second, time.Minute, time.Hour, 12*time.Hour)),
 	)
 	fmt.Println(charge.Name())
 	// Output: order.charge
@@ -111,40 +111,40 @@ func pay(_ context.Context, _, key string) error {
 }
 
 func ExampleKind_Handle() {
-	charge := xJob.NewKind[Charge]("order.charge")
+	charge := job.NewKind[Charge]("order.charge")
 	handler := charge.Handle(func(ctx context.Context, args Charge) error {
-		info, _ := xJob.InfoFrom(ctx)
+		info, _ := job.InfoFrom(ctx)
 		err := pay(ctx, args.OrderID, info.ID) // a repeat has the same id
 		switch {
 		case errors.Is(err, errRefused):
-			return xJob.Dead(err) // trying again is useless
+			return job.Dead(err) // trying again is useless
 		case errors.Is(err, errBusy):
-			return xJob.RetryAfter(err, time.Minute)
+			return job.RetryAfter(err, time.Minute)
 		}
 		return err
 	})
-	task := xJob.New(xJob.WithHandlers(handler), xJob.WithConcurrency(4)) // for xMain.Runner
+	task := job.New(job.WithHandlers(handler), job.WithConcurrency(4)) // for xmain.Runner
 	fmt.Println(task != nil)
 	// Output: true
 }
 
 func ExampleKind_Enqueue() {
 	ctx := context.Background()
-	_, err := Welcome.Enqueue(ctx, WelcomeArgs{UserID: 1}, xJob.WithDelay(time.Hour), xJob.WithJobPriority(xJob.PriorityLow))
+	_, err := Welcome.Enqueue(ctx, WelcomeArgs{UserID: 1}, job.WithDelay(time.Hour), job.WithJobPriority(job.PriorityLow))
 	fmt.Println(err != nil) // there is no queue in this context
 	// Output: true
 }
 
 // replayAll lets the dead jobs of a kind run again.
 func replayAll(ctx context.Context, kind string) error {
-	queue := xJob.MustGetQueue(ctx)
+	queue := job.MustGetQueue(ctx)
 	for after := ""; ; {
-		page, err := queue.List(ctx, xJob.Query{State: xJob.StateDead, Kind: kind, After: after, Limit: 100})
+		page, err := queue.List(ctx, job.Query{State: job.StateDead, Kind: kind, After: after, Limit: 100})
 		if err != nil || len(page) == 0 {
 			return err
 		}
 		for _, r := range page {
-			if err := queue.Replay(ctx, r.ID); err != nil && !errors.Is(err, xJob.ErrState) { // somebody else was faster
+			if err := queue.Replay(ctx, r.ID); err != nil && !errors.Is(err, job.ErrState) { // somebody else was faster
 				return err
 			}
 		}

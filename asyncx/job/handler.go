@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // Handler does the jobs of one kind.
@@ -24,7 +24,7 @@ type Handler struct {
 // An error lets the job be tried again, unless it is of Dead, RetryAfter or Snooze. A panic is an error.
 func (k *Kind[T]) Handle(fn func(ctx context.Context, args T) error) Handler {
 	if fn == nil {
-		panic(fmt.Errorf("xjob: kind %s: the handler is nil", k.name))
+		panic(fmt.Errorf("job: kind %s: the handler is nil", k.name))
 	}
 	return Handler{kind: &k.kind, do: func(ctx context.Context, data []byte) error {
 		args, err := k.decode(data)
@@ -57,13 +57,13 @@ func InfoFrom(ctx context.Context) (Info, bool) {
 }
 
 // errTimeout is the cause of a context that ended with the timeout of the kind.
-var errTimeout = errors.New("xjob: the attempt took too long")
+var errTimeout = errors.New("job: the attempt took too long")
 
 // request returns the context of an attempt, in which the id and the language of the request are that stored the job. A job that
 // no request has stored gets an id of its own.
 func request(ctx context.Context, a driver.Attempt) context.Context {
-	r := xCtx.NewRequest(ctx, nil)
-	if id := a.Meta[metaRequest]; xCtx.ValidID(id) {
+	r := xctx.NewRequest(ctx, nil)
+	if id := a.Meta[metaRequest]; xctx.ValidID(id) {
 		r.SetID(id)
 	} else {
 		r.GenerateID()
@@ -78,7 +78,7 @@ func request(ctx context.Context, a driver.Attempt) context.Context {
 func (h *Handler) attempt(ctx context.Context, args []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, h.kind.timeout, errTimeout)
 	defer cancel()
-	err := xHook.Guard(func() error { return h.do(ctx, args) })
+	err := xhook.Guard(func() error { return h.do(ctx, args) })
 	if err != nil && errors.Is(context.Cause(ctx), errTimeout) && !errors.Is(err, errTimeout) {
 		return fmt.Errorf("%w: %w", errTimeout, err)
 	}

@@ -12,10 +12,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/internal/memory"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -69,10 +69,10 @@ func (r *recorder) of(t *testing.T, message string) []map[string]any {
 type bench struct {
 	store  *memory.Store
 	engine *memory.Engine
-	queue  *xJob.Queue
+	queue  *job.Queue
 	ctx    context.Context
 	log    *recorder
-	logger *xLog.LogNamedLogger
+	logger *xlog.LogNamedLogger
 }
 
 func newBench(t *testing.T) *bench {
@@ -83,9 +83,9 @@ func newBench(t *testing.T) *bench {
 func onStore(t *testing.T, m *memory.Store) *bench {
 	t.Helper()
 	b := &bench{store: m, engine: m.Connect(), log: &recorder{}}
-	b.queue = xJob.NewQueue(b.engine)
-	b.ctx = context.WithValue(t.Context(), xCtx.JobQueueKey, b.queue)
-	engine, err := xLog.New(xLog.Config{Writer: b.log, Format: xLog.FormatJSON, Level: -4})
+	b.queue = job.NewQueue(b.engine)
+	b.ctx = context.WithValue(t.Context(), xctx.JobQueueKey, b.queue)
+	engine, err := xlog.New(xlog.Config{Writer: b.log, Format: xlog.FormatJSON, Level: -4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,12 +100,12 @@ type life struct {
 }
 
 // work starts a worker; it stops when the test ends.
-func (b *bench) work(t *testing.T, options ...xJob.Option) *life {
+func (b *bench) work(t *testing.T, options ...job.Option) *life {
 	t.Helper()
 	l := &life{done: make(chan error, 1)}
 	var ctx context.Context
 	ctx, l.stop = context.WithCancel(b.ctx)
-	go func() { l.done <- xJob.Work(ctx, append([]xJob.Option{xJob.WithLogger(b.logger)}, options...)...) }()
+	go func() { l.done <- job.Work(ctx, append([]job.Option{job.WithLogger(b.logger)}, options...)...) }()
 	t.Cleanup(l.stop)
 	return l
 }
@@ -132,7 +132,7 @@ func pass(d time.Duration) {
 }
 
 // enqueue stores a job.
-func enqueue[T any](t *testing.T, b *bench, k *xJob.Kind[T], args T, options ...xJob.EnqueueOption) (id string) {
+func enqueue[T any](t *testing.T, b *bench, k *job.Kind[T], args T, options ...job.EnqueueOption) (id string) {
 	t.Helper()
 	id, err := k.Enqueue(b.ctx, args, options...)
 	if err != nil {
@@ -142,7 +142,7 @@ func enqueue[T any](t *testing.T, b *bench, k *xJob.Kind[T], args T, options ...
 }
 
 // get returns a job that must be there.
-func (b *bench) get(t *testing.T, id string) xJob.Record {
+func (b *bench) get(t *testing.T, id string) job.Record {
 	t.Helper()
 	r, err := b.queue.Get(b.ctx, id)
 	if err != nil {

@@ -1,13 +1,13 @@
-// Package job is durable jobs: work that is stored before it is done, and done by any replica. Import it as xJob.
+// Package job is durable jobs: work that is stored before it is done, and done by any replica.
 //
 // A kind of job has a name and the type of its arguments:
 //
-//	var Welcome = xJob.NewKind[WelcomeArgs]("user.welcome")
+//	var Welcome = job.NewKind[WelcomeArgs]("user.welcome")
 //
 // It is stored in the same transaction as the change that it belongs to, so that there is both or neither:
 //
-//	err := xDB.Transaction(ctx, func(ctx context.Context) error {
-//		if err := xDB.MustGetDB(ctx).Create(&user).Error; err != nil {
+//	err := xdb.Transaction(ctx, func(ctx context.Context) error {
+//		if err := xdb.MustGetDB(ctx).Create(&user).Error; err != nil {
 //			return err
 //		}
 //		_, err := Welcome.Enqueue(ctx, WelcomeArgs{UserID: user.ID})
@@ -16,9 +16,9 @@
 //
 // The queue is a node, and the worker a task beside the server, in the same process or in one of its own:
 //
-//	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xOutbox.Open())}}
-//	reg := xReg.Register(ctx, nodes, xOption.WithDatabase(xOptDatabase.FromEnv()))
-//	xMain.Runner(reg, log, nil, xJob.New(xJob.WithHandlers(Welcome.Handle(sendWelcome))))
+//	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
+//	reg := xreg.Register(ctx, nodes, xoption.WithDatabase(xoptdatabase.FromEnv()))
+//	xmain.Runner(reg, log, nil, job.New(job.WithHandlers(Welcome.Handle(sendWelcome))))
 //
 // # What it promises
 //
@@ -32,7 +32,7 @@
 //
 // # Engines
 //
-// What keeps the jobs is an engine: xOutbox, a table in any database of xDB; xRiver, River on PostgreSQL; xAsynq, asynq on Redis.
+// What keeps the jobs is an engine: outbox, a table in any database of xdb; river, River on PostgreSQL; asynq, asynq on Redis.
 // The last one knows no transaction of the database, and Enqueue within one is refused there.
 package job
 
@@ -41,7 +41,7 @@ import (
 	"regexp"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/backoff"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
@@ -74,7 +74,7 @@ type kind struct {
 	priority    Priority
 	maxAttempts int
 	timeout     time.Duration
-	backoff     xBackoff.Policy
+	backoff     backoff.Policy
 }
 
 // KindOption changes how jobs of a kind are run.
@@ -87,8 +87,8 @@ func WithMaxAttempts(n int) KindOption { return func(k *kind) { k.maxAttempts = 
 // WithTimeout bounds one attempt: its context ends then. The default is DefaultTimeout.
 func WithTimeout(d time.Duration) KindOption { return func(k *kind) { k.timeout = d } }
 
-// WithBackoff says how long a job waits after an attempt that failed. The default is xBackoff.Default.
-func WithBackoff(p xBackoff.Policy) KindOption { return func(k *kind) { k.backoff = p } }
+// WithBackoff says how long a job waits after an attempt that failed. The default is backoff.Default.
+func WithBackoff(p backoff.Policy) KindOption { return func(k *kind) { k.backoff = p } }
 
 // WithPriority sets the priority of jobs that are stored without one of their own. The default is PriorityDefault.
 func WithPriority(p Priority) KindOption { return func(k *kind) { k.priority = p } }
@@ -100,7 +100,7 @@ var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 // as long as there are jobs. It panics where the name or an option makes no sense, since that is a mistake in the program.
 func NewKind[T any](name string, options ...KindOption) *Kind[T] {
 	k := kind{
-		name: name, priority: PriorityDefault, maxAttempts: DefaultMaxAttempts, timeout: DefaultTimeout, backoff: xBackoff.Default(),
+		name: name, priority: PriorityDefault, maxAttempts: DefaultMaxAttempts, timeout: DefaultTimeout, backoff: backoff.Default(),
 	}
 	for _, option := range options {
 		if option != nil {
@@ -119,15 +119,15 @@ func (k *kind) Name() string { return k.name }
 func (k *kind) check() error {
 	switch {
 	case !validName.MatchString(k.name):
-		return fmt.Errorf("xjob: kind %q: a name is 1 to 100 characters of a-z, 0-9, dot, underscore and dash", k.name)
+		return fmt.Errorf("job: kind %q: a name is 1 to 100 characters of a-z, 0-9, dot, underscore and dash", k.name)
 	case !k.priority.valid():
-		return fmt.Errorf("xjob: kind %s: %d is no priority", k.name, k.priority)
+		return fmt.Errorf("job: kind %s: %d is no priority", k.name, k.priority)
 	case k.maxAttempts < 1:
-		return fmt.Errorf("xjob: kind %s: %d attempts are none", k.name, k.maxAttempts)
+		return fmt.Errorf("job: kind %s: %d attempts are none", k.name, k.maxAttempts)
 	case k.timeout <= 0:
-		return fmt.Errorf("xjob: kind %s: a timeout of %s is none", k.name, k.timeout)
+		return fmt.Errorf("job: kind %s: a timeout of %s is none", k.name, k.timeout)
 	case k.backoff == nil:
-		return fmt.Errorf("xjob: kind %s: the backoff is nil", k.name)
+		return fmt.Errorf("job: kind %s: the backoff is nil", k.name)
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 func TestNewKindPanicsWhereItMakesNoSense(t *testing.T) {
@@ -17,40 +17,40 @@ func TestNewKindPanicsWhereItMakesNoSense(t *testing.T) {
 		make func()
 		want string
 	}{
-		{name: "no name", make: func() { xJob.NewKind[note]("") }, want: "1 to 100 characters"},
-		{name: "a capital", make: func() { xJob.NewKind[note]("Note") }, want: "1 to 100 characters"},
-		{name: "a space", make: func() { xJob.NewKind[note]("a b") }, want: "1 to 100 characters"},
-		{name: "a dot first", make: func() { xJob.NewKind[note](".a") }, want: "1 to 100 characters"},
-		{name: "a line end", make: func() { xJob.NewKind[note]("a\n") }, want: "1 to 100 characters"},
-		{name: "a long name", make: func() { xJob.NewKind[note](strings.Repeat("a", 101)) }, want: "1 to 100 characters"},
-		{name: "priority 0", make: func() { xJob.NewKind[note]("a", xJob.WithPriority(0)) }, want: "0 is no priority"},
-		{name: "priority 5", make: func() { xJob.NewKind[note]("a", xJob.WithPriority(5)) }, want: "5 is no priority"},
-		{name: "no attempts", make: func() { xJob.NewKind[note]("a", xJob.WithMaxAttempts(0)) }, want: "0 attempts"},
-		{name: "no time", make: func() { xJob.NewKind[note]("a", xJob.WithTimeout(0)) }, want: "a timeout of 0s"},
-		{name: "no backoff", make: func() { xJob.NewKind[note]("a", xJob.WithBackoff(nil)) }, want: "the backoff is nil"},
-		{name: "no handler", make: func() { xJob.NewKind[note]("a").Handle(nil) }, want: "the handler is nil"},
+		{name: "no name", make: func() { job.NewKind[note]("") }, want: "1 to 100 characters"},
+		{name: "a capital", make: func() { job.NewKind[note]("Note") }, want: "1 to 100 characters"},
+		{name: "a space", make: func() { job.NewKind[note]("a b") }, want: "1 to 100 characters"},
+		{name: "a dot first", make: func() { job.NewKind[note](".a") }, want: "1 to 100 characters"},
+		{name: "a line end", make: func() { job.NewKind[note]("a\n") }, want: "1 to 100 characters"},
+		{name: "a long name", make: func() { job.NewKind[note](strings.Repeat("a", 101)) }, want: "1 to 100 characters"},
+		{name: "priority 0", make: func() { job.NewKind[note]("a", job.WithPriority(0)) }, want: "0 is no priority"},
+		{name: "priority 5", make: func() { job.NewKind[note]("a", job.WithPriority(5)) }, want: "5 is no priority"},
+		{name: "no attempts", make: func() { job.NewKind[note]("a", job.WithMaxAttempts(0)) }, want: "0 attempts"},
+		{name: "no time", make: func() { job.NewKind[note]("a", job.WithTimeout(0)) }, want: "a timeout of 0s"},
+		{name: "no backoff", make: func() { job.NewKind[note]("a", job.WithBackoff(nil)) }, want: "the backoff is nil"},
+		{name: "no handler", make: func() { job.NewKind[note]("a").Handle(nil) }, want: "the handler is nil"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer func() {
-				if err, _ := recover().(error); err == nil || !strings.HasPrefix(err.Error(), "xjob: kind ") || !strings.Contains(err.Error(), tc.want) {
+				if err, _ := recover().(error); err == nil || !strings.HasPrefix(err.Error(), "job: kind ") || !strings.Contains(err.Error(), tc.want) {
 					t.Errorf("the panic is %v, want %s", err, tc.want)
 				}
 			}()
 			tc.make()
 		})
 	}
-	xJob.NewKind[note](strings.Repeat("a", 100))
-	xJob.NewKind[note]("0.a_b-c")
+	job.NewKind[note](strings.Repeat("a", 100))
+	job.NewKind[note]("0.a_b-c")
 }
 
 func TestEveryWrongOptionOfAWorkerIsReported(t *testing.T) {
-	k := xJob.NewKind[note]("twice")
+	k := job.NewKind[note]("twice")
 	h := k.Handle(func(context.Context, note) error { return nil })
 	b := newBench(t)
-	err := xJob.Work(b.ctx, nil, xJob.WithHandlers(h, h, xJob.Handler{}), xJob.WithQueue(nil), xJob.WithConcurrency(0),
-		xJob.WithPollInterval(0), xJob.WithGracefulStopTimeout(-time.Second), xJob.WithLogger(nil))
-	if !errors.Is(err, xJob.ErrOption) {
-		t.Fatalf("Work = %v, want %v", err, xJob.ErrOption)
+	err := job.Work(b.ctx, nil, job.WithHandlers(h, h, job.Handler{}), job.WithQueue(nil), job.WithConcurrency(0),
+		job.WithPollInterval(0), job.WithGracefulStopTimeout(-time.Second), job.WithLogger(nil))
+	if !errors.Is(err, job.ErrOption) {
+		t.Fatalf("Work = %v, want %v", err, job.ErrOption)
 	}
 	for _, want := range []string{
 		"the kind twice has two handlers", "a handler comes from Handle", "the queue is nil", "WithConcurrency: 0", "WithPollInterval: 0s",
@@ -60,10 +60,10 @@ func TestEveryWrongOptionOfAWorkerIsReported(t *testing.T) {
 			t.Errorf("Work = %v, want %q in it", err, want)
 		}
 	}
-	if err := xJob.Work(b.ctx); !errors.Is(err, xJob.ErrOption) || !strings.Contains(err.Error(), "give WithHandlers") {
+	if err := job.Work(b.ctx); !errors.Is(err, job.ErrOption) || !strings.Contains(err.Error(), "give WithHandlers") {
 		t.Errorf("Work without handlers = %v", err)
 	}
-	if err := xJob.Work(t.Context(), xJob.WithHandlers(h)); xError.From(err).GetErrorCode() != xError.ConfigError {
+	if err := job.Work(t.Context(), job.WithHandlers(h)); xerror.From(err).GetErrorCode() != xerror.ConfigError {
 		t.Errorf("Work without a queue = %v, want the node to list", err)
 	}
 }
@@ -73,10 +73,10 @@ func TestAWorkerThatCannotBeginSaysSo(t *testing.T) {
 	if err := b.queue.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := xJob.Work(b.ctx, xJob.WithHandlers(handle[note]("note")), xJob.WithLogger(b.logger)); !errors.Is(err, xJob.ErrClosed) {
-		t.Errorf("Work = %v, want %v", err, xJob.ErrClosed)
+	if err := job.Work(b.ctx, job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger)); !errors.Is(err, job.ErrClosed) {
+		t.Errorf("Work = %v, want %v", err, job.ErrClosed)
 	}
-	xJob.New(xJob.WithHandlers(handle[note]("note")), xJob.WithLogger(b.logger))(b.ctx) // in no application
+	job.New(job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger))(b.ctx) // in no application
 	if lines := b.log.of(t, "the worker failed"); len(lines) != 1 || !strings.Contains(lines[0]["error"].(string), "closed") {
 		t.Errorf("lines = %v, want the failure", lines)
 	}
@@ -85,10 +85,10 @@ func TestAWorkerThatCannotBeginSaysSo(t *testing.T) {
 func TestAWorkerOfAnotherQueueTakesThat(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		other := newBench(t)
-		k := xJob.NewKind[note]("note")
+		k := job.NewKind[note]("note")
 		enqueue(t, other, k, note{})
 		ran := false
-		b.work(t, xJob.WithQueue(other.queue), xJob.WithHandlers(k.Handle(func(context.Context, note) error { ran = true; return nil })))
+		b.work(t, job.WithQueue(other.queue), job.WithHandlers(k.Handle(func(context.Context, note) error { ran = true; return nil })))
 		pass(time.Minute)
 		if !ran {
 			t.Error("the job of the given queue did not run")
@@ -98,17 +98,17 @@ func TestAWorkerOfAnotherQueueTakesThat(t *testing.T) {
 
 func TestADeadJobIsListedReplayedAndDeleted(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(1))
+		k := job.NewKind[note]("note", job.WithMaxAttempts(1))
 		id, other := enqueue(t, b, k, note{N: 1}), enqueue(t, b, k, note{N: 2})
 		broken := true
-		b.work(t, xJob.WithHandlers(k.Handle(func(context.Context, note) error {
+		b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error {
 			if broken {
 				return errBoom
 			}
 			return nil
 		})))
 		pass(time.Minute)
-		dead, err := b.queue.List(b.ctx, xJob.Query{State: xJob.StateDead, Kind: "note"})
+		dead, err := b.queue.List(b.ctx, job.Query{State: job.StateDead, Kind: "note"})
 		if err != nil || len(dead) != 2 || dead[0].ID != id || dead[0].Error != "boom" {
 			t.Fatalf("List = %v, %v; want the two dead ones", dead, err)
 		}
@@ -116,31 +116,31 @@ func TestADeadJobIsListedReplayedAndDeleted(t *testing.T) {
 		if err := b.queue.Replay(b.ctx, id); err != nil {
 			t.Fatalf("Replay: %v", err)
 		}
-		if err := b.queue.Replay(b.ctx, id); !errors.Is(err, xJob.ErrState) {
-			t.Errorf("the second Replay = %v, want %v", err, xJob.ErrState)
+		if err := b.queue.Replay(b.ctx, id); !errors.Is(err, job.ErrState) {
+			t.Errorf("the second Replay = %v, want %v", err, job.ErrState)
 		}
 		pass(time.Minute)
-		if _, err := b.queue.Get(b.ctx, id); !errors.Is(err, xJob.ErrNotFound) {
-			t.Errorf("Get of what has succeeded = %v, want %v", err, xJob.ErrNotFound)
+		if _, err := b.queue.Get(b.ctx, id); !errors.Is(err, job.ErrNotFound) {
+			t.Errorf("Get of what has succeeded = %v, want %v", err, job.ErrNotFound)
 		}
 		if err := b.queue.Delete(b.ctx, other); err != nil {
 			t.Errorf("Delete: %v", err)
 		}
-		if err := b.queue.Delete(b.ctx, other); !errors.Is(err, xJob.ErrNotFound) || !strings.HasPrefix(err.Error(), "xjob: delete: ") {
-			t.Errorf("the second Delete = %v, want %v", err, xJob.ErrNotFound)
+		if err := b.queue.Delete(b.ctx, other); !errors.Is(err, job.ErrNotFound) || !strings.HasPrefix(err.Error(), "job: delete: ") {
+			t.Errorf("the second Delete = %v, want %v", err, job.ErrNotFound)
 		}
 	})
 }
 
 func TestAListIsOfAState(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.queue.List(b.ctx, xJob.Query{}); !errors.Is(err, xJob.ErrOption) {
-		t.Errorf("List of no state = %v, want %v", err, xJob.ErrOption)
+	if _, err := b.queue.List(b.ctx, job.Query{}); !errors.Is(err, job.ErrOption) {
+		t.Errorf("List of no state = %v, want %v", err, job.ErrOption)
 	}
 	for range 101 {
 		enqueue(t, b, plain, note{})
 	}
-	if list, err := b.queue.List(b.ctx, xJob.Query{State: xJob.StateWaiting}); len(list) != 100 || err != nil {
+	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 100 || err != nil {
 		t.Errorf("a page has %d, %v; want 100", len(list), err)
 	}
 	if b.queue.String() != b.queue.Traits().Name {
@@ -150,12 +150,12 @@ func TestAListIsOfAState(t *testing.T) {
 
 func TestAllDeadJobsAreReplayed(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(1))
+		k := job.NewKind[note]("note", job.WithMaxAttempts(1))
 		if _, err := k.EnqueueMany(b.ctx, make([]note, 250)); err != nil {
 			t.Fatal(err)
 		}
 		broken, done := true, 0
-		b.work(t, xJob.WithConcurrency(1), xJob.WithHandlers(k.Handle(func(context.Context, note) error {
+		b.work(t, job.WithConcurrency(1), job.WithHandlers(k.Handle(func(context.Context, note) error {
 			if broken {
 				return errBoom
 			}

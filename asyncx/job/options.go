@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // The defaults of a worker.
@@ -27,14 +27,14 @@ type config struct {
 	concurrency int
 	poll        time.Duration
 	stopTimeout time.Duration
-	log         *xLog.LogNamedLogger
+	log         *xlog.LogNamedLogger
 	faults      []error
 }
 
 func newConfig(options []Option) *config {
 	c := &config{
 		handlers: map[string]*Handler{}, concurrency: DefaultConcurrency, poll: DefaultPollInterval,
-		stopTimeout: DefaultGracefulStopTimeout, log: xLog.WithName(xLog.NamedTASK),
+		stopTimeout: DefaultGracefulStopTimeout, log: xlog.WithName(xlog.NamedTASK),
 	}
 	for _, option := range options {
 		if option != nil {
@@ -103,7 +103,7 @@ func WithGracefulStopTimeout(d time.Duration) Option {
 }
 
 // WithLogger has the worker's lines written by log. The default is the logger TASK.
-func WithLogger(log *xLog.LogNamedLogger) Option {
+func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
 		if log == nil {
 			c.fault("WithLogger: the logger is nil")
@@ -115,18 +115,18 @@ func WithLogger(log *xLog.LogNamedLogger) Option {
 
 // fault notes a problem of the options.
 func (c *config) fault(what string) {
-	c.faults = append(c.faults, fmt.Errorf("xjob: %w: %s", ErrOption, what))
+	c.faults = append(c.faults, fmt.Errorf("job: %w: %s", ErrOption, what))
 }
 
 // check finds the queue, and returns every problem of the options.
 func (c *config) check(ctx context.Context) (*Queue, error) {
 	faults := slices.Clone(c.faults)
 	if len(c.handlers) == 0 && len(faults) == 0 {
-		faults = append(faults, fmt.Errorf("xjob: %w: there is no handler: give WithHandlers", ErrOption))
+		faults = append(faults, fmt.Errorf("job: %w: there is no handler: give WithHandlers", ErrOption))
 	}
 	q := c.queue
 	if q == nil {
-		var err *xError.Error
+		var err *xerror.Error
 		if q, err = GetQueue(ctx); err != nil {
 			faults = append(faults, err)
 		}

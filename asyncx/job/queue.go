@@ -9,10 +9,10 @@ import (
 	"regexp"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // Opener opens an engine; ctx is the application's, with its database and cache. Each engine's package has one.
@@ -48,11 +48,11 @@ type Queue struct{ engine driver.Engine }
 // NewQueue returns a queue on an open engine.
 func NewQueue(engine driver.Engine) *Queue { return &Queue{engine} }
 
-// Init returns a node that opens the queue, for the key xCtx.JobQueueKey. The queue is closed with the application.
+// Init returns a node that opens the queue, for the key xctx.JobQueueKey. The queue is closed with the application.
 func Init(open Opener) func(ctx context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
 		if open == nil {
-			return nil, fmt.Errorf("xjob: %w: the engine is nil", ErrOption)
+			return nil, fmt.Errorf("job: %w: the engine is nil", ErrOption)
 		}
 		engine, err := open(ctx)
 		if err != nil {
@@ -81,16 +81,16 @@ func fits(engine driver.Engine) error {
 	if written > driver.InterfaceVersion {
 		behind = ours
 	}
-	return fmt.Errorf("xjob: %w: %q of %s was written for version %d of the interface, and %s has version %d: run `go get %s@latest`",
+	return fmt.Errorf("job: %w: %q of %s was written for version %d of the interface, and %s has version %d: run `go get %s@latest`",
 		ErrInterface, traits.Name, t.PkgPath(), written, ours, driver.InterfaceVersion, behind)
 }
 
 // GetQueue returns the queue of the application. Where ctx carries none, the error is a ConfigError.
-func GetQueue(ctx context.Context) (*Queue, *xError.Error) {
-	q, err := xCtxUtil.Get[*Queue](xHttp.Context(ctx), xCtx.JobQueueKey)
+func GetQueue(ctx context.Context) (*Queue, *xerror.Error) {
+	q, err := xctxutil.Get[*Queue](xhttp.Context(ctx), xctx.JobQueueKey)
 	if err != nil {
-		return nil, xError.Wrap(xError.ConfigError, "there is no queue of jobs", fmt.Errorf(
-			"list the node {Key: xCtx.JobQueueKey, Node: xJob.Init(xOutbox.Open())}, or one with another engine: %w", err))
+		return nil, xerror.Wrap(xerror.ConfigError, "there is no queue of jobs", fmt.Errorf(
+			"list the node {Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}, or one with another engine: %w", err))
 	}
 	return q, nil
 }
@@ -115,7 +115,7 @@ func (q *Queue) Get(ctx context.Context, id string) (Record, error) {
 	if !validID.MatchString(id) {
 		return Record{}, failed("get", ErrNotFound)
 	}
-	r, err := q.engine.Get(xHttp.Context(ctx), id)
+	r, err := q.engine.Get(xhttp.Context(ctx), id)
 	return r, failed("get", err)
 }
 
@@ -125,18 +125,18 @@ func (q *Queue) List(ctx context.Context, query Query) ([]Record, error) {
 	switch query.State {
 	case StateWaiting, StateRunning, StateDead, StateDone:
 	default:
-		return nil, fmt.Errorf("xjob: list: %w: %q is no state", ErrOption, query.State)
+		return nil, fmt.Errorf("job: list: %w: %q is no state", ErrOption, query.State)
 	}
 	if query.Kind != "" && !validName.MatchString(query.Kind) {
-		return nil, fmt.Errorf("xjob: list: %w: %.120q is no name of a kind", ErrOption, query.Kind)
+		return nil, fmt.Errorf("job: list: %w: %.120q is no name of a kind", ErrOption, query.Kind)
 	}
 	if query.After != "" && !validID.MatchString(query.After) {
-		return nil, fmt.Errorf("xjob: list: %w: after %.120q, which is no id", ErrOption, query.After)
+		return nil, fmt.Errorf("job: list: %w: after %.120q, which is no id", ErrOption, query.After)
 	}
 	if query.Limit < 1 {
 		query.Limit = 100
 	}
-	records, err := q.engine.List(xHttp.Context(ctx), query)
+	records, err := q.engine.List(xhttp.Context(ctx), query)
 	return records, failed("list", err)
 }
 
@@ -146,7 +146,7 @@ func (q *Queue) Replay(ctx context.Context, id string) error {
 	if !validID.MatchString(id) {
 		return failed("replay", ErrNotFound)
 	}
-	return failed("replay", q.engine.Replay(xHttp.Context(ctx), id))
+	return failed("replay", q.engine.Replay(xhttp.Context(ctx), id))
 }
 
 // Delete removes a job that waits or is dead. The error is ErrState where it is running or done.
@@ -154,10 +154,10 @@ func (q *Queue) Delete(ctx context.Context, id string) error {
 	if !validID.MatchString(id) {
 		return failed("delete", ErrNotFound)
 	}
-	return failed("delete", q.engine.Delete(xHttp.Context(ctx), id))
+	return failed("delete", q.engine.Delete(xhttp.Context(ctx), id))
 }
 
-// CheckHealth implements xHook.HealthChecker: jobs can be stored where it gives no error.
+// CheckHealth implements xhook.HealthChecker: jobs can be stored where it gives no error.
 func (q *Queue) CheckHealth(ctx context.Context) error { return failed("ping", q.engine.Ping(ctx)) }
 
 // Close closes the engine.
@@ -167,5 +167,5 @@ func failed(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("xjob: %s: %w", what, err)
+	return fmt.Errorf("job: %s: %w", what, err)
 }

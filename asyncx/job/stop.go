@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 const (
@@ -18,9 +18,9 @@ const (
 
 var (
 	// errStopping is the cause of a context that ended because the stop does not wait any longer.
-	errStopping = errors.New("xjob: the worker stops")
+	errStopping = errors.New("job: the worker stops")
 	// errLeft stands for the error of a handler that was left behind.
-	errLeft = errors.New("xjob: the handler does not return")
+	errLeft = errors.New("job: the handler does not return")
 )
 
 // stopping is how a worker stops.
@@ -40,7 +40,7 @@ func newWorker(ctx context.Context, c *config) (w *worker, taking context.Contex
 	w.patience, w.left, w.over = c.stopTimeout, make(chan struct{}), make(chan struct{})
 	w.cut, w.cutOff = context.WithCancelCause(context.WithoutCancel(ctx))
 	taking, stop := context.WithCancel(ctx)
-	xHook.OnShutdown(ctx, "jobs", func(limit context.Context) error {
+	xhook.OnShutdown(ctx, "jobs", func(limit context.Context) error {
 		stop()
 		w.end(limit)
 		select {
@@ -62,7 +62,7 @@ func newWorker(ctx context.Context, c *config) (w *worker, taking context.Contex
 // end waits for the jobs that run, tells them to end when limit or the timeout says so, and leaves behind what does not.
 func (s *stopping) end(limit context.Context) {
 	s.once.Do(func() {
-		if xHook.Finish(limit, s.patience, s.over, func() { s.cutOff(errStopping) }) == xHook.LeftBehind {
+		if xhook.Finish(limit, s.patience, s.over, func() { s.cutOff(errStopping) }) == xhook.LeftBehind {
 			close(s.left)
 		}
 	})

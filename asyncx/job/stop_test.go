@@ -8,15 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/internal/memory"
 )
 
 func TestTheStopWaitsForJobsThatRun(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note")
+		k := job.NewKind[note]("note")
 		first, second := enqueue(t, b, k, note{}), enqueue(t, b, k, note{})
-		l := b.work(t, xJob.WithConcurrency(1), xJob.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+		l := b.work(t, job.WithConcurrency(1), job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
 			<-time.After(20 * time.Second)
 			return ctx.Err()
 		})))
@@ -26,7 +26,7 @@ func TestTheStopWaitsForJobsThatRun(t *testing.T) {
 		if took := time.Since(begin); took != 19*time.Second {
 			t.Errorf("the stop took %s, want the 19s that the job had left", took)
 		}
-		if r := b.get(t, second); r.State != xJob.StateWaiting || r.Attempt != 0 {
+		if r := b.get(t, second); r.State != job.StateWaiting || r.Attempt != 0 {
 			t.Errorf("the job that had not begun is %s with attempt %d, want it to wait", r.State, r.Attempt)
 		}
 		if _, err := b.queue.Get(b.ctx, first); err == nil {
@@ -37,9 +37,9 @@ func TestTheStopWaitsForJobsThatRun(t *testing.T) {
 
 func TestWhatTheStopCutsOffIsPutBackWithoutAnAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(1))
+		k := job.NewKind[note]("note", job.WithMaxAttempts(1))
 		id := enqueue(t, b, k, note{})
-		l := b.work(t, xJob.WithGracefulStopTimeout(5*time.Second), xJob.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+		l := b.work(t, job.WithGracefulStopTimeout(5*time.Second), job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
 			<-ctx.Done()
 			return ctx.Err()
 		})))
@@ -50,7 +50,7 @@ func TestWhatTheStopCutsOffIsPutBackWithoutAnAttempt(t *testing.T) {
 			t.Errorf("the stop took %s, want its timeout of 5s", took)
 		}
 		r := b.get(t, id)
-		if r.State != xJob.StateWaiting || r.Attempt != 0 || r.RunAt.After(time.Now()) {
+		if r.State != job.StateWaiting || r.Attempt != 0 || r.RunAt.After(time.Now()) {
 			t.Errorf("state, attempt, at = %s, %d, %s; want it to wait for its first attempt, now", r.State, r.Attempt, r.RunAt)
 		}
 		if len(b.log.of(t, "job put back")) != 1 {
@@ -61,18 +61,18 @@ func TestWhatTheStopCutsOffIsPutBackWithoutAnAttempt(t *testing.T) {
 
 func TestWhatSucceedsOrDiesWhileItIsCutOffIsNotPutBack(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note")
+		k := job.NewKind[note]("note")
 		done, dead := enqueue(t, b, k, note{N: 1}), enqueue(t, b, k, note{N: 2})
-		l := b.work(t, xJob.WithGracefulStopTimeout(time.Second), xJob.WithHandlers(k.Handle(func(ctx context.Context, n note) error {
+		l := b.work(t, job.WithGracefulStopTimeout(time.Second), job.WithHandlers(k.Handle(func(ctx context.Context, n note) error {
 			<-ctx.Done()
 			if n.N == 1 {
 				return nil
 			}
-			return xJob.Dead(errBoom)
+			return job.Dead(errBoom)
 		})))
 		pass(time.Second)
 		l.ends(t)
-		if r := b.get(t, dead); r.State != xJob.StateDead {
+		if r := b.get(t, dead); r.State != job.StateDead {
 			t.Errorf("state = %s, want dead", r.State)
 		}
 		if _, err := b.queue.Get(b.ctx, done); err == nil {
@@ -83,10 +83,10 @@ func TestWhatSucceedsOrDiesWhileItIsCutOffIsNotPutBack(t *testing.T) {
 
 func TestAHandlerThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note")
+		k := job.NewKind[note]("note")
 		id := enqueue(t, b, k, note{})
 		release := make(chan struct{})
-		l := b.work(t, xJob.WithGracefulStopTimeout(5*time.Second), xJob.WithHandlers(k.Handle(func(context.Context, note) error {
+		l := b.work(t, job.WithGracefulStopTimeout(5*time.Second), job.WithHandlers(k.Handle(func(context.Context, note) error {
 			<-release
 			return nil
 		})))
@@ -97,7 +97,7 @@ func TestAHandlerThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 			t.Errorf("the stop took %s, want 5s and a second of grace", took)
 		}
 		r := b.get(t, id)
-		if wait := time.Until(r.RunAt); r.State != xJob.StateWaiting || r.Attempt != 0 || wait != 10*time.Second {
+		if wait := time.Until(r.RunAt); r.State != job.StateWaiting || r.Attempt != 0 || wait != 10*time.Second {
 			t.Errorf("state, attempt, wait = %s, %d, %s; want it to wait 10s for its first attempt", r.State, r.Attempt, wait)
 		}
 		if len(b.log.of(t, "job left behind: its handler does not return")) != 1 {
@@ -109,9 +109,9 @@ func TestAHandlerThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 
 func TestAHandlerThatIgnoresItsTimeoutIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note", xJob.WithTimeout(time.Minute))
+		k := job.NewKind[note]("note", job.WithTimeout(time.Minute))
 		id := enqueue(t, b, k, note{})
-		l := b.work(t, xJob.WithHandlers(k.Handle(func(context.Context, note) error {
+		l := b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error {
 			<-time.After(time.Hour)
 			return nil
 		})))
@@ -119,7 +119,7 @@ func TestAHandlerThatIgnoresItsTimeoutIsTold(t *testing.T) {
 		if lines := b.log.of(t, "job goes on after its timeout: its handler does not return"); len(lines) != 1 || lines[0]["id"] != id {
 			t.Errorf("lines = %v, want one with the job", lines)
 		}
-		if r := b.get(t, id); r.State != xJob.StateRunning {
+		if r := b.get(t, id); r.State != job.StateRunning {
 			t.Errorf("state = %s, want running: nobody can end a goroutine", r.State)
 		}
 		pass(time.Hour)
@@ -129,7 +129,7 @@ func TestAHandlerThatIgnoresItsTimeoutIsTold(t *testing.T) {
 
 func TestAnIdleWorkerStopsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		l := b.work(t, xJob.WithHandlers(handle[note]("note")))
+		l := b.work(t, job.WithHandlers(handle[note]("note")))
 		pass(time.Minute)
 		begin := time.Now()
 		l.ends(t)
@@ -142,7 +142,7 @@ func TestAnIdleWorkerStopsAtOnce(t *testing.T) {
 func TestManyJobsOfTwoWorkersRunOnceEach(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		const jobs = 500
-		k := xJob.NewKind[note]("note")
+		k := job.NewKind[note]("note")
 		args := make([]note, jobs)
 		for i := range args {
 			args[i].N = i
@@ -153,7 +153,7 @@ func TestManyJobsOfTwoWorkersRunOnceEach(t *testing.T) {
 		var mu sync.Mutex
 		seen := map[int]int{}
 		var running, peak atomic.Int32
-		do := xJob.WithHandlers(k.Handle(func(_ context.Context, n note) error {
+		do := job.WithHandlers(k.Handle(func(_ context.Context, n note) error {
 			if r := running.Add(1); r > peak.Load() {
 				peak.Store(r)
 			}
@@ -164,8 +164,8 @@ func TestManyJobsOfTwoWorkersRunOnceEach(t *testing.T) {
 			seen[n.N]++
 			return nil
 		}))
-		first := b.work(t, do, xJob.WithConcurrency(7))
-		second := onStoreOf(t, b).work(t, do, xJob.WithConcurrency(7))
+		first := b.work(t, do, job.WithConcurrency(7))
+		second := onStoreOf(t, b).work(t, do, job.WithConcurrency(7))
 		pass(time.Minute)
 		first.ends(t)
 		second.ends(t)
@@ -182,9 +182,9 @@ func TestManyJobsOfTwoWorkersRunOnceEach(t *testing.T) {
 
 func TestAnOutageIsToldOnceInAWhileAndRiddenOut(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note")
-		id := enqueue(t, b, k, note{}, xJob.WithDelay(time.Minute))
-		b.work(t, xJob.WithHandlers(k.Handle(func(context.Context, note) error { return nil })))
+		k := job.NewKind[note]("note")
+		id := enqueue(t, b, k, note{}, job.WithDelay(time.Minute))
+		b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error { return nil })))
 		synctest.Wait()
 		b.store.SetDown(true)
 		pass(65 * time.Second)
@@ -202,10 +202,10 @@ func TestAnOutageIsToldOnceInAWhileAndRiddenOut(t *testing.T) {
 
 func TestAnAttemptThatWasLostEnds(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note")
+		k := job.NewKind[note]("note")
 		enqueue(t, b, k, note{})
 		var ended time.Duration
-		l := b.work(t, xJob.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+		l := b.work(t, job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
 			begin := time.Now()
 			<-ctx.Done()
 			ended = time.Since(begin)

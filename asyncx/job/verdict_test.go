@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
@@ -23,51 +23,51 @@ type badError struct{}
 func (badError) Error() string { panic("no text") }
 
 func TestWhatAHandlerReturnsDecidesOverItsJob(t *testing.T) {
-	const backoff = 7 * time.Minute
+	const wait = 7 * time.Minute
 	for _, tc := range []struct {
 		name    string
 		last    bool
 		do      func(ctx context.Context) error
-		state   xJob.State
+		state   job.State
 		attempt int
 		wait    time.Duration
 		want    string
 	}{
-		{name: "an error", do: func(context.Context) error { return errBoom }, state: driver.Waiting, attempt: 1, wait: backoff, want: "boom"},
+		{name: "an error", do: func(context.Context) error { return errBoom }, state: driver.Waiting, attempt: 1, wait: wait, want: "boom"},
 		{
 			name: "an error at the last attempt", last: true, do: func(context.Context) error { return errBoom },
 			state: driver.Dead, attempt: 1, want: "boom",
 		},
-		{name: "Dead", do: func(context.Context) error { return xJob.Dead(errBoom) }, state: driver.Dead, attempt: 1, want: "boom"},
+		{name: "Dead", do: func(context.Context) error { return job.Dead(errBoom) }, state: driver.Dead, attempt: 1, want: "boom"},
 		{
-			name: "Dead within another error", do: func(context.Context) error { return fmt.Errorf("so: %w", xJob.Dead(errBoom)) },
+			name: "Dead within another error", do: func(context.Context) error { return fmt.Errorf("so: %w", job.Dead(errBoom)) },
 			state: driver.Dead, attempt: 1, want: "so: boom",
 		},
 		{
-			name: "RetryAfter", do: func(context.Context) error { return xJob.RetryAfter(errBoom, time.Hour) },
+			name: "RetryAfter", do: func(context.Context) error { return job.RetryAfter(errBoom, time.Hour) },
 			state: driver.Waiting, attempt: 1, wait: time.Hour, want: "boom",
 		},
 		{
-			name: "RetryAfter within another error", do: func(context.Context) error { return fmt.Errorf("so: %w", xJob.RetryAfter(errBoom, time.Hour)) },
+			name: "RetryAfter within another error", do: func(context.Context) error { return fmt.Errorf("so: %w", job.RetryAfter(errBoom, time.Hour)) },
 			state: driver.Waiting, attempt: 1, wait: time.Hour, want: "so: boom",
 		},
 		{
-			name: "RetryAfter at the last attempt", last: true, do: func(context.Context) error { return xJob.RetryAfter(errBoom, time.Hour) },
+			name: "RetryAfter at the last attempt", last: true, do: func(context.Context) error { return job.RetryAfter(errBoom, time.Hour) },
 			state: driver.Dead, attempt: 1, want: "boom",
 		},
-		{name: "Snooze", do: func(context.Context) error { return xJob.Snooze(time.Hour) }, state: driver.Waiting, wait: time.Hour},
+		{name: "Snooze", do: func(context.Context) error { return job.Snooze(time.Hour) }, state: driver.Waiting, wait: time.Hour},
 		{
-			name: "Snooze at the last attempt", last: true, do: func(context.Context) error { return xJob.Snooze(time.Hour) },
+			name: "Snooze at the last attempt", last: true, do: func(context.Context) error { return job.Snooze(time.Hour) },
 			state: driver.Waiting, wait: time.Hour,
 		},
-		{name: "a panic", do: func(context.Context) error { panic("oh no") }, state: driver.Waiting, attempt: 1, wait: backoff, want: "panic: oh no"},
+		{name: "a panic", do: func(context.Context) error { panic("oh no") }, state: driver.Waiting, attempt: 1, wait: wait, want: "panic: oh no"},
 		{
 			name: "a panic at the last attempt", last: true, do: func(context.Context) error { panic("oh no") },
 			state: driver.Dead, attempt: 1, want: "panic: oh no",
 		},
 		{
 			name: "the end of the goroutine", do: func(context.Context) error { runtime.Goexit(); return nil },
-			state: driver.Waiting, attempt: 1, wait: backoff, want: "xjob: the handler ended its goroutine",
+			state: driver.Waiting, attempt: 1, wait: wait, want: "job: the handler ended its goroutine",
 		},
 		{
 			name: "an error without a text", last: true, do: func(context.Context) error { return badError{} },
@@ -75,11 +75,11 @@ func TestWhatAHandlerReturnsDecidesOverItsJob(t *testing.T) {
 		},
 		{
 			name: "the timeout", do: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
-			state: driver.Waiting, attempt: 1, wait: backoff, want: "xjob: the attempt took too long: context deadline exceeded",
+			state: driver.Waiting, attempt: 1, wait: wait, want: "job: the attempt took too long: context deadline exceeded",
 		},
 		{
-			name: "Dead after the timeout", do: func(ctx context.Context) error { <-ctx.Done(); return xJob.Dead(errBoom) },
-			state: driver.Dead, attempt: 1, want: "xjob: the attempt took too long: boom",
+			name: "Dead after the timeout", do: func(ctx context.Context) error { <-ctx.Done(); return job.Dead(errBoom) },
+			state: driver.Dead, attempt: 1, want: "job: the attempt took too long: boom",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -88,11 +88,11 @@ func TestWhatAHandlerReturnsDecidesOverItsJob(t *testing.T) {
 				if tc.last {
 					attempts = 1
 				}
-				k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(attempts), xJob.WithBackoff(xBackoff.Constant(backoff)),
-					xJob.WithTimeout(30*time.Second))
+				k := job.NewKind[note]("note", job.WithMaxAttempts(attempts), job.WithBackoff(backoff.Constant(wait)),
+					job.WithTimeout(30*time.Second))
 				id := enqueue(t, b, k, note{Text: secret})
 				var end time.Time
-				l := b.work(t, xJob.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+				l := b.work(t, job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
 					defer func() { end = time.Now() }()
 					return tc.do(ctx)
 				})))
@@ -114,53 +114,53 @@ func TestWhatAHandlerReturnsDecidesOverItsJob(t *testing.T) {
 }
 
 func TestNilAfterAnErrorIsNil(t *testing.T) {
-	if xJob.Dead(nil) != nil || xJob.RetryAfter(nil, time.Hour) != nil {
+	if job.Dead(nil) != nil || job.RetryAfter(nil, time.Hour) != nil {
 		t.Error("Dead(nil) or RetryAfter(nil) is an error, want nil")
 	}
-	for _, err := range []error{xJob.Dead(errBoom), xJob.RetryAfter(errBoom, 0)} {
+	for _, err := range []error{job.Dead(errBoom), job.RetryAfter(errBoom, 0)} {
 		if !errors.Is(err, errBoom) || err.Error() != "boom" {
 			t.Errorf("%v is not what it was given", err)
 		}
 	}
-	if got := xJob.Snooze(-time.Second).Error(); got != "not yet: again in 0s" {
+	if got := job.Snooze(-time.Second).Error(); got != "not yet: again in 0s" {
 		t.Errorf("Snooze(-1s) = %q", got)
 	}
 }
 
 func TestAJobThatSucceedsRunsOnceAndIsForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note")
+		k := job.NewKind[note]("note")
 		before := time.Now()
 		id := enqueue(t, b, k, note{Text: "hello", N: 3})
 		var got []note
-		var info xJob.Info
-		b.work(t, xJob.WithHandlers(k.Handle(func(ctx context.Context, n note) error {
+		var info job.Info
+		b.work(t, job.WithHandlers(k.Handle(func(ctx context.Context, n note) error {
 			got = append(got, n)
-			info, _ = xJob.InfoFrom(ctx)
+			info, _ = job.InfoFrom(ctx)
 			return nil
 		})))
 		pass(time.Hour)
 		if len(got) != 1 || got[0] != (note{Text: "hello", N: 3}) {
 			t.Errorf("the handler got %v, want the arguments once", got)
 		}
-		if want := (xJob.Info{ID: id, Kind: "note", Attempt: 1, MaxAttempts: xJob.DefaultMaxAttempts, CreatedAt: before}); info != want {
+		if want := (job.Info{ID: id, Kind: "note", Attempt: 1, MaxAttempts: job.DefaultMaxAttempts, CreatedAt: before}); info != want {
 			t.Errorf("Info = %+v, want %+v", info, want)
 		}
-		if _, err := b.queue.Get(b.ctx, id); !errors.Is(err, xJob.ErrNotFound) {
-			t.Errorf("Get = %v, want %v", err, xJob.ErrNotFound)
+		if _, err := b.queue.Get(b.ctx, id); !errors.Is(err, job.ErrNotFound) {
+			t.Errorf("Get = %v, want %v", err, job.ErrNotFound)
 		}
 	})
-	if _, ok := xJob.InfoFrom(t.Context()); ok {
+	if _, ok := job.InfoFrom(t.Context()); ok {
 		t.Error("a context that is no job's has an Info")
 	}
 }
 
 func TestAJobIsTriedWithTheBackoffOfItsKindUntilItIsDead(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(4), xJob.WithBackoff(xBackoff.Schedule(time.Minute, time.Hour, 24*time.Hour)))
+		k := job.NewKind[note]("note", job.WithMaxAttempts(4), job.WithBackoff(backoff.Schedule(time.Minute, time.Hour, 24*time.Hour)))
 		id := enqueue(t, b, k, note{})
 		var times []time.Time
-		b.work(t, xJob.WithPollInterval(time.Second), xJob.WithHandlers(k.Handle(func(context.Context, note) error {
+		b.work(t, job.WithPollInterval(time.Second), job.WithHandlers(k.Handle(func(context.Context, note) error {
 			times = append(times, time.Now())
 			return errBoom
 		})))
@@ -173,7 +173,7 @@ func TestAJobIsTriedWithTheBackoffOfItsKindUntilItIsDead(t *testing.T) {
 				t.Errorf("attempt %d came %s after the one before, want %s", i+2, got, want)
 			}
 		}
-		if r := b.get(t, id); r.State != xJob.StateDead || r.Attempt != 4 {
+		if r := b.get(t, id); r.State != job.StateDead || r.Attempt != 4 {
 			t.Errorf("state, attempt = %s, %d; want dead, 4", r.State, r.Attempt)
 		}
 		if n := len(b.log.of(t, "job failed")); n != 3 {
@@ -187,12 +187,12 @@ func TestAJobIsTriedWithTheBackoffOfItsKindUntilItIsDead(t *testing.T) {
 
 func TestABackoffThatPanicsIsReplacedByTheDefault(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note", xJob.WithBackoff(func(int) time.Duration { panic("no backoff") }))
+		k := job.NewKind[note]("note", job.WithBackoff(func(int) time.Duration { panic("no backoff") }))
 		id := enqueue(t, b, k, note{})
-		b.work(t, xJob.WithPollInterval(time.Hour), xJob.WithHandlers(k.Handle(func(context.Context, note) error { return errBoom })))
+		b.work(t, job.WithPollInterval(time.Hour), job.WithHandlers(k.Handle(func(context.Context, note) error { return errBoom })))
 		pass(time.Minute)
 		r := b.get(t, id)
-		if r.State != xJob.StateWaiting || r.Attempt != 1 || r.Error != "panic: no backoff" {
+		if r.State != job.StateWaiting || r.Attempt != 1 || r.Error != "panic: no backoff" {
 			t.Errorf("state, attempt, error = %s, %d, %q", r.State, r.Attempt, r.Error)
 		}
 	})
@@ -200,9 +200,9 @@ func TestABackoffThatPanicsIsReplacedByTheDefault(t *testing.T) {
 
 func TestAPanicIsLoggedWithItsStackWhichTheRecordDoesNotHave(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(1))
+		k := job.NewKind[note]("note", job.WithMaxAttempts(1))
 		id := enqueue(t, b, k, note{})
-		b.work(t, xJob.WithHandlers(k.Handle(func(context.Context, note) error { return panics() })))
+		b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error { return panics() })))
 		pass(time.Minute)
 		lines := b.log.of(t, "job dead")
 		if len(lines) != 1 || lines[0]["error"] != "panic: oh no" || !strings.Contains(fmt.Sprint(lines[0]["stack"]), "job_test.panics") {
@@ -231,9 +231,9 @@ func TestTheErrorOfAJobIsBoundedText(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, b *bench) {
-				k := xJob.NewKind[note]("note")
+				k := job.NewKind[note]("note")
 				id := enqueue(t, b, k, note{})
-				b.work(t, xJob.WithHandlers(k.Handle(func(context.Context, note) error { return xJob.Dead(errors.New(tc.text)) })))
+				b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error { return job.Dead(errors.New(tc.text)) })))
 				pass(time.Minute)
 				if r := b.get(t, id); r.Error != tc.want || !utf8.ValidString(r.Error) {
 					t.Errorf("the error is %.40q (%d bytes), want %.40q (%d)", r.Error, len(r.Error), tc.want, len(tc.want))
@@ -245,10 +245,10 @@ func TestTheErrorOfAJobIsBoundedText(t *testing.T) {
 
 func TestAJobWhoseWorkersDieIsDeadAfterItsAttempts(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := xJob.NewKind[note]("note", xJob.WithMaxAttempts(2))
+		k := job.NewKind[note]("note", job.WithMaxAttempts(2))
 		id := enqueue(t, b, k, note{})
 		runs := 0
-		hang := xJob.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+		hang := job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
 			runs++
 			<-ctx.Done()
 			return nil
@@ -264,7 +264,7 @@ func TestAJobWhoseWorkersDieIsDeadAfterItsAttempts(t *testing.T) {
 		b.work(t, hang)
 		pass(time.Minute)
 		r := b.get(t, id)
-		if runs != 2 || r.State != xJob.StateDead || r.Error != "the last attempt ended with the death of its worker" {
+		if runs != 2 || r.State != job.StateDead || r.Error != "the last attempt ended with the death of its worker" {
 			t.Errorf("%d runs, state %s, error %q; want 2 and a dead job", runs, r.State, r.Error)
 		}
 		if len(b.log.of(t, "job dead: its workers died")) != 1 {

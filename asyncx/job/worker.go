@@ -11,9 +11,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/backoff"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // maxError bounds the error that is kept with a job, in bytes.
@@ -26,9 +26,9 @@ const workerDied = "the last attempt ended with the death of its worker"
 const failedEvery = 10 * time.Second
 
 // errGone stands for the error of a handler whose goroutine has ended without returning.
-var errGone = errors.New("xjob: the handler ended its goroutine")
+var errGone = errors.New("job: the handler ended its goroutine")
 
-// New returns a task for xMain.Runner that does jobs until the application stops.
+// New returns a task for xmain.Runner that does jobs until the application stops.
 //
 // At the stop, when the server stops accepting requests, it takes no more jobs and waits for those that run. When the timeout of
 // the graceful stop has run out, or the application's time, their contexts end, and what did not finish is put back for others
@@ -37,7 +37,7 @@ var errGone = errors.New("xjob: the handler ended its goroutine")
 func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
-		if err := c.work(ctx); err != nil && !xHook.Fail(ctx, err) {
+		if err := c.work(ctx); err != nil && !xhook.Fail(ctx, err) {
 			c.log.Error(ctx, "the worker failed", slog.Any("error", err))
 		}
 	}
@@ -61,7 +61,7 @@ func (c *config) work(ctx context.Context) error {
 		Kinds: c.kinds(), Concurrency: c.concurrency, Poll: c.poll, Longest: c.longest(), Run: w.run, Failed: w.failed, Lost: w.lost,
 	})
 	if err != nil {
-		return fmt.Errorf("xjob: work on %s: %w", queue, err)
+		return fmt.Errorf("job: work on %s: %w", queue, err)
 	}
 	return nil
 }
@@ -103,12 +103,12 @@ func attrsOf(a driver.Attempt) []slog.Attr {
 func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
 	ctx = request(ctx, a)
 	attrs := attrsOf(a)
-	err := xHook.Guard(func() error {
+	err := xhook.Guard(func() error {
 		o = w.try(ctx, a, attrs)
 		return nil
 	})
 	if err != nil { // the backoff or a method of the handler's error
-		o = driver.Outcome{Verdict: driver.Retry, Wait: xBackoff.Default()(a.Number), Error: text(err)}
+		o = driver.Outcome{Verdict: driver.Retry, Wait: backoff.Default()(a.Number), Error: text(err)}
 		if a.Number >= a.MaxAttempts {
 			o = driver.Outcome{Verdict: driver.Bury, Error: text(err)}
 		}
@@ -147,7 +147,7 @@ func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) d
 // of what they are, so that such jobs do not come together again.
 func (w *worker) pause(ctx context.Context, h *Handler, a driver.Attempt) driver.Outcome {
 	a.Number-- // this one is not made
-	wait := xBackoff.Jitter(h.kind.backoff, 0.5)(a.Number)
+	wait := backoff.Jitter(h.kind.backoff, 0.5)(a.Number)
 	w.log.Warn(ctx, "job waits: its worker died", append(attrsOf(a), slog.Duration("wait", wait))...)
 	return driver.Outcome{Verdict: driver.Return, Wait: wait, Error: workerDied}
 }
@@ -203,7 +203,7 @@ func (*worker) verdict(ctx context.Context, h *Handler, a driver.Attempt, err er
 func (w *worker) tell(ctx context.Context, o driver.Outcome, err error, attrs []slog.Attr) {
 	attrs = slices.Clone(attrs)
 	failed := slog.LevelWarn
-	var p *xHook.PanicError
+	var p *xhook.PanicError
 	if errors.As(err, &p) {
 		failed = slog.LevelError
 		attrs = append(attrs, slog.String("stack", string(p.Stack)))

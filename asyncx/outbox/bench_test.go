@@ -12,8 +12,8 @@ import (
 
 	"gorm.io/gorm"
 
-	job "github.com/plinthgo/plinth/asyncx/job/driver"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	jobdriver "github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 // counter counts statements, those that claim, and those of them that found everything taken.
@@ -39,10 +39,10 @@ func (c *counter) Initialize(db *gorm.DB) error {
 }
 
 // some returns n jobs.
-func some(n int, change ...func(j *job.Job)) []job.Job {
-	all := make([]job.Job, n)
+func some(n int, change ...func(j *jobdriver.Job)) []jobdriver.Job {
+	all := make([]jobdriver.Job, n)
 	for i := range all {
-		all[i] = job.Job{ID: xUtil.UUID().V7(), Kind: "test", Args: []byte(`{"user":123}`), Priority: 3, MaxAttempts: 3}
+		all[i] = jobdriver.Job{ID: xutil.UUID().V7(), Kind: "test", Args: []byte(`{"user":123}`), Priority: 3, MaxAttempts: 3}
 		for _, c := range change {
 			c(&all[i])
 		}
@@ -65,7 +65,7 @@ func BenchmarkWorkers(b *testing.B) {
 
 func benchmark(b *testing.B, p place, replicas int) {
 	b.Helper()
-	engines, contexts, c := make([]job.Engine, replicas), make([]context.Context, replicas), &counter{}
+	engines, contexts, c := make([]jobdriver.Engine, replicas), make([]context.Context, replicas), &counter{}
 	for i := range engines {
 		db := open(b, p.options())
 		if err := db.Use(c); err != nil {
@@ -88,14 +88,14 @@ func benchmark(b *testing.B, p place, replicas int) {
 		var ctx context.Context
 		ctx, stops[i] = context.WithCancel(contexts[i])
 		working.Go(func() {
-			err := e.Work(ctx, job.Work{
+			err := e.Work(ctx, jobdriver.Work{
 				Kinds: []string{"test"}, Concurrency: 10, Poll: time.Second,
 				Failed: func(_ context.Context, what string, err error) { b.Errorf("%s: %v", what, err) },
-				Run: func(context.Context, job.Attempt) job.Outcome {
+				Run: func(context.Context, jobdriver.Attempt) jobdriver.Outcome {
 					if done.Add(1) == int64(n) {
 						close(finished)
 					}
-					return job.Outcome{}
+					return jobdriver.Outcome{}
 				},
 			})
 			if err != nil {

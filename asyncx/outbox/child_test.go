@@ -18,18 +18,18 @@ import (
 
 	"gorm.io/gorm"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	job "github.com/plinthgo/plinth/asyncx/job/driver"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/job"
+	jobdriver "github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 // childKey is the variable that makes this program a child of a test.
-const childKey xEnv.EnvKey = "PLINTH_OUTBOX_CHILD"
+const childKey xenv.EnvKey = "PLINTH_OUTBOX_CHILD"
 
 // task is what a child is to do.
 type task struct {
@@ -61,9 +61,9 @@ type shipArgs struct {
 }
 
 var (
-	ship = xJob.NewKind[shipArgs]("order.ship", xJob.WithMaxAttempts(1000), xJob.WithBackoff(xBackoff.Constant(10*time.Millisecond)))
+	ship = job.NewKind[shipArgs]("order.ship", job.WithMaxAttempts(1000), job.WithBackoff(backoff.Constant(10*time.Millisecond)))
 	// poison kills its process, every time.
-	poison = xJob.NewKind[shipArgs]("order.poison", xJob.WithMaxAttempts(3))
+	poison = job.NewKind[shipArgs]("order.poison", job.WithMaxAttempts(3))
 )
 
 // steps are where a process dies, in the order in which a job comes by.
@@ -134,7 +134,7 @@ func stepOf(tx *gorm.DB) string {
 
 // child does the task of a child, if this process is one.
 func child() bool {
-	text := xEnv.GetEnvString(childKey, "")
+	text := xenv.GetEnvString(childKey, "")
 	if text == "" {
 		return false
 	}
@@ -151,30 +151,30 @@ func child() bool {
 }
 
 func (do *task) run() error {
-	quiet, err := xLog.New(xLog.Config{Level: slog.LevelError, Writer: io.Discard})
+	quiet, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(xLog.NewContext(context.Background(), quiet), time.Minute)
+	ctx, cancel := context.WithTimeout(xlog.NewContext(context.Background(), quiet), time.Minute)
 	defer cancel()
-	db, err := xDB.Open(ctx, xDB.Options{Driver: do.Driver, DSN: xLog.Secret(do.DSN)})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: do.Driver, DSN: xlog.Secret(do.DSN)})
 	if err != nil {
 		return err
 	}
-	defer func() { _ = xDB.Close(db) }()
-	ctx = context.WithValue(ctx, xCtx.DatabaseKey, db)
-	engine, err := xOutbox.Open(xOutbox.WithTakeOver(do.TakeOver))(ctx)
+	defer func() { _ = xdb.Close(db) }()
+	ctx = context.WithValue(ctx, xctx.DatabaseKey, db)
+	engine, err := outbox.Open(outbox.WithTakeOver(do.TakeOver))(ctx)
 	if err != nil {
 		return err
 	}
-	ctx = context.WithValue(ctx, xCtx.JobQueueKey, xJob.NewQueue(engine))
+	ctx = context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(engine))
 	switch do.Role {
 	case "die":
 		return do.dieAt(ctx, db)
 	case "poison":
-		return doUntilEOF(ctx, xJob.WithHandlers(poison.Handle(func(context.Context, shipArgs) error { die(); return nil })))
+		return doUntilEOF(ctx, job.WithHandlers(poison.Handle(func(context.Context, shipArgs) error { die(); return nil })))
 	case "drain":
-		return doUntilEOF(ctx, xJob.WithConcurrency(10), xJob.WithHandlers(ship.Handle(func(ctx context.Context, args shipArgs) error {
+		return doUntilEOF(ctx, job.WithConcurrency(10), job.WithHandlers(ship.Handle(func(ctx context.Context, args shipArgs) error {
 			return note(ctx, args, true)
 		})))
 	default:
@@ -184,8 +184,8 @@ func (do *task) run() error {
 
 // note writes an effect. That there is one already would mean that an attempt was made twice.
 func note(ctx context.Context, args shipArgs, ended bool) error {
-	info, _ := xJob.InfoFrom(ctx)
-	err := xDB.MustGetDB(ctx).Create(&effect{JobID: info.ID, Attempt: info.Attempt, OrderID: args.Order, Ended: ended}).Error
+	info, _ := job.InfoFrom(ctx)
+	err := xdb.MustGetDB(ctx).Create(&effect{JobID: info.ID, Attempt: info.Attempt, OrderID: args.Order, Ended: ended}).Error
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
 		fmt.Fprintln(os.Stderr, "an attempt was made twice")
 		os.Exit(4)
@@ -194,14 +194,14 @@ func note(ctx context.Context, args shipArgs, ended bool) error {
 }
 
 // doUntilEOF works until the parent closes the input.
-func doUntilEOF(ctx context.Context, options ...xJob.Option) error {
+func doUntilEOF(ctx context.Context, options ...job.Option) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	return xJob.Work(ctx, append(options, xJob.WithPollInterval(20*time.Millisecond))...)
+	return job.Work(ctx, append(options, job.WithPollInterval(20*time.Millisecond))...)
 }
 
 // dieAt stores orders and their jobs and does jobs, until the process dies at its step.
@@ -212,13 +212,13 @@ func (do *task) dieAt(ctx context.Context, db *gorm.DB) error {
 	}
 	working := make(chan error, 1)
 	go func() {
-		working <- xJob.Work(ctx, xJob.WithPollInterval(20*time.Millisecond), xJob.WithConcurrency(4),
-			xJob.WithHandlers(ship.Handle(func(ctx context.Context, args shipArgs) error { return do.ship(ctx, k, args) })))
+		working <- job.Work(ctx, job.WithPollInterval(20*time.Millisecond), job.WithConcurrency(4),
+			job.WithHandlers(ship.Handle(func(ctx context.Context, args shipArgs) error { return do.ship(ctx, k, args) })))
 	}()
 	for i := range int64(3) {
-		err := xDB.Transaction(ctx, func(ctx context.Context) error {
+		err := xdb.Transaction(ctx, func(ctx context.Context) error {
 			id := int64(do.First) + i
-			if err := xDB.MustGetDB(ctx).Create(&order{ID: id}).Error; err != nil {
+			if err := xdb.MustGetDB(ctx).Create(&order{ID: id}).Error; err != nil {
 				return err
 			}
 			_, err := ship.Enqueue(ctx, shipArgs{id})
@@ -239,7 +239,7 @@ func (do *task) ship(ctx context.Context, k killer, args shipArgs) error {
 	if strings.HasSuffix(do.Step, "renewal") {
 		<-ctx.Done()
 	}
-	info, _ := xJob.InfoFrom(ctx)
+	info, _ := job.InfoFrom(ctx)
 	ended := info.Attempt > 1 || args.Order%2 == 0
 	if err := note(ctx, args, ended); err != nil {
 		return err
@@ -256,7 +256,7 @@ func say(words ...any) { _, _ = fmt.Fprintln(os.Stdout, words...) }
 
 // hold takes one job and says so, and lets the attempt succeed when a line comes or when its context ends, and says how it was
 // settled.
-func (do *task) hold(ctx context.Context, engine job.Engine) error {
+func (do *task) hold(ctx context.Context, engine jobdriver.Engine) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	line := make(chan struct{})
@@ -268,11 +268,11 @@ func (do *task) hold(ctx context.Context, engine job.Engine) error {
 		cancel()
 	}()
 	var taken atomic.Bool
-	return engine.Work(ctx, job.Work{
+	return engine.Work(ctx, jobdriver.Work{
 		Kinds: []string{ship.Name()}, Concurrency: 1, Poll: 20 * time.Millisecond,
-		Run: func(ctx context.Context, _ job.Attempt) job.Outcome {
+		Run: func(ctx context.Context, _ jobdriver.Attempt) jobdriver.Outcome {
 			if taken.Swap(true) {
-				return job.Outcome{Verdict: job.Return, Wait: time.Hour}
+				return jobdriver.Outcome{Verdict: jobdriver.Return, Wait: time.Hour}
 			}
 			say("begun")
 			if do.Deaf {
@@ -284,9 +284,9 @@ func (do *task) hold(ctx context.Context, engine job.Engine) error {
 			case <-ctx.Done():
 				say("ended by", context.Cause(ctx))
 			}
-			return job.Outcome{Verdict: job.Succeed}
+			return jobdriver.Outcome{Verdict: jobdriver.Succeed}
 		},
 		Failed: func(_ context.Context, what string, err error) { say(what, err) },
-		Lost:   func(_ context.Context, a job.Attempt, err error) { say("lost attempt", a.Number, err) },
+		Lost:   func(_ context.Context, a jobdriver.Attempt, err error) { say("lost attempt", a.Number, err) },
 	})
 }

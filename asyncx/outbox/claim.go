@@ -13,7 +13,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 const (
@@ -45,7 +45,7 @@ func (e *engine) look(ctx context.Context) (v view, wait time.Duration, err erro
 		return query(e.db.WithContext(ctx).Raw(e.sql.look), func(rows *sql.Rows) error { return rows.Scan(to...) })
 	})
 	if err != nil {
-		return v, 0, fmt.Errorf("xoutbox: look for jobs: %w", err)
+		return v, 0, fmt.Errorf("outbox: look for jobs: %w", err)
 	}
 	next := never
 	for i := range first {
@@ -72,7 +72,7 @@ func (w *worker) nextAfter(ctx context.Context, v view, wait time.Duration) (tim
 			return query(w.session(ctx).Raw(w.sql.next, driver.MinPriority+i, v.now), func(rows *sql.Rows) error { return rows.Scan(&next) })
 		})
 		if err != nil {
-			return 0, fmt.Errorf("xoutbox: look for jobs: %w", err)
+			return 0, fmt.Errorf("outbox: look for jobs: %w", err)
 		}
 		if next.Valid {
 			wait = min(wait, time.Duration(min(next.Int64-v.now, time.Hour.Microseconds()))*time.Microsecond)
@@ -97,7 +97,7 @@ func (w *worker) candidates(ctx context.Context, v view, n, factor int) ([][]can
 			err := w.session(ctx).Model(&row{}).Where(w.sql.due, driver.MinPriority+i, v.now).Where(w.sql.kinds, kinds).
 				Order(w.sql.order).Limit(n * factor).Find(&some).Error
 			if err != nil {
-				return nil, fmt.Errorf("xoutbox: look for jobs: %w", err)
+				return nil, fmt.Errorf("outbox: look for jobs: %w", err)
 			}
 			ready = append(ready, some...)
 		}
@@ -157,7 +157,7 @@ func (w *worker) claim(ctx context.Context, n int) (batch, error) {
 	if w.doubt != nil {
 		return w.settleDoubt(ctx)
 	}
-	v, wait, err := w.look(xDB.WithPrimary(ctx))
+	v, wait, err := w.look(xdb.WithPrimary(ctx))
 	if err != nil {
 		return batch{}, err
 	}
@@ -208,7 +208,7 @@ func (w *worker) take(ctx context.Context, c claim) (taken int, err error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("xoutbox: claim: %w", err)
+		return 0, fmt.Errorf("outbox: claim: %w", err)
 	}
 	return taken, nil
 }
@@ -230,7 +230,7 @@ func (w *worker) read(ctx context.Context, c claim) ([]driver.Record, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("xoutbox: read claimed jobs: %w", err)
+		return nil, fmt.Errorf("outbox: read claimed jobs: %w", err)
 	}
 	turn := make(map[string]int, len(c.ids))
 	for i, id := range c.ids {
@@ -270,4 +270,4 @@ func (w *worker) giveBack(ctx context.Context, c claim) {
 }
 
 // session returns the handle for a statement.
-func (w *worker) session(ctx context.Context) *gorm.DB { return w.db.WithContext(xDB.WithPrimary(ctx)) }
+func (w *worker) session(ctx context.Context) *gorm.DB { return w.db.WithContext(xdb.WithPrimary(ctx)) }

@@ -95,7 +95,7 @@ func (w *worker) renew(ctx context.Context) time.Duration {
 		return w.lease / 3
 	}
 	if !errors.Is(ctx.Err(), context.Canceled) { // the end of Work is no outage
-		w.failed(ctx, "renew", fmt.Errorf("xoutbox: renew: %w", err))
+		w.failed(ctx, "renew", fmt.Errorf("outbox: renew: %w", err))
 	}
 	return w.expire(all)
 }

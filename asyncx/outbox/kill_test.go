@@ -18,11 +18,11 @@ import (
 
 	"gorm.io/gorm"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	job "github.com/plinthgo/plinth/asyncx/job/driver"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx/job"
+	jobdriver "github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 // killTakeOver is short, so that the jobs of the dead are soon taken over.
@@ -55,14 +55,14 @@ func killed(err error) bool {
 }
 
 // application is what a process of the application has, in the test's own.
-func (p place) application(tb testing.TB, takeOver time.Duration) (context.Context, *gorm.DB, *xJob.Queue) {
+func (p place) application(tb testing.TB, takeOver time.Duration) (context.Context, *gorm.DB, *job.Queue) {
 	tb.Helper()
 	o := p.options()
 	o.AutoMigrate = []any{&order{}, &effect{}}
 	db := open(tb, o)
-	ctx, e := engine(tb, db, xOutbox.WithTakeOver(takeOver))
-	queue := xJob.NewQueue(e)
-	return context.WithValue(ctx, xCtx.JobQueueKey, queue), db, queue
+	ctx, e := engine(tb, db, outbox.WithTakeOver(takeOver))
+	queue := job.NewQueue(e)
+	return context.WithValue(ctx, xctx.JobQueueKey, queue), db, queue
 }
 
 func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
@@ -117,7 +117,7 @@ func kill(t *testing.T, p place, first, rounds int) ledger {
 	defer cancel()
 	var done sync.WaitGroup
 	done.Go(func() {
-		err := xJob.Work(working, xJob.WithPollInterval(20*time.Millisecond), xJob.WithHandlers(
+		err := job.Work(working, job.WithPollInterval(20*time.Millisecond), job.WithHandlers(
 			ship.Handle(func(ctx context.Context, args shipArgs) error { return note(ctx, args, true) })))
 		if err != nil {
 			t.Error(err)
@@ -214,7 +214,7 @@ func TestAJobThatKillsItsProcessIsDeadAfterItsAttempts(t *testing.T) {
 		}
 		_ = in.Close()
 		r, err := queue.Get(ctx, id)
-		if err != nil || r.State != job.Running || r.Attempt != attempt+1 {
+		if err != nil || r.State != jobdriver.Running || r.Attempt != attempt+1 {
 			t.Errorf("after process %d: %v, attempt %d, %v", attempt+1, r.State, r.Attempt, err)
 		}
 	}
@@ -228,7 +228,7 @@ func TestAJobThatKillsItsProcessIsDeadAfterItsAttempts(t *testing.T) {
 	}
 	eventually(t, "the job is dead", func() bool {
 		r, err := queue.Get(ctx, id)
-		return err == nil && r.State == job.Dead && r.Error != ""
+		return err == nil && r.State == jobdriver.Dead && r.Error != ""
 	})
 	_ = in.Close()
 	if err := cmd.Wait(); err != nil {
@@ -249,7 +249,7 @@ func TestThreeProcessesDoEachJobOnce(t *testing.T) {
 
 func share(t *testing.T, p place, n int) {
 	t.Helper()
-	ctx, db, _ := p.application(t, xOutbox.DefaultTakeOver)
+	ctx, db, _ := p.application(t, outbox.DefaultTakeOver)
 	args := make([]shipArgs, n)
 	for i := range args {
 		args[i].Order = int64(i)
@@ -260,7 +260,7 @@ func share(t *testing.T, p place, n int) {
 	var stops []func()
 	start := time.Now()
 	for range 3 {
-		cmd, lines := p.process(t, task{Role: "drain", TakeOver: xOutbox.DefaultTakeOver})
+		cmd, lines := p.process(t, task{Role: "drain", TakeOver: outbox.DefaultTakeOver})
 		in, err := cmd.StdinPipe()
 		if err == nil {
 			err = cmd.Start()
@@ -281,7 +281,7 @@ func share(t *testing.T, p place, n int) {
 		stop()
 	}
 	var effects []effect
-	if err := db.WithContext(xDB.WithPrimary(ctx)).Find(&effects).Error; err != nil {
+	if err := db.WithContext(xdb.WithPrimary(ctx)).Find(&effects).Error; err != nil {
 		t.Fatal(err)
 	}
 	seen := map[int64]int{}

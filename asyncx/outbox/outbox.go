@@ -1,8 +1,8 @@
-// Package outbox keeps durable jobs in a table of the application's own database. Import it as xOutbox.
+// Package outbox keeps durable jobs in a table of the application's own database.
 //
-//	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xOutbox.Open())}}
+//	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 //
-// It works on every database of xDB whose driver has a clock: SQLite, PostgreSQL, MySQL and MariaDB, SQL Server, Oracle. The
+// It works on every database of xdb whose driver has a clock: SQLite, PostgreSQL, MySQL and MariaDB, SQL Server, Oracle. The
 // table is plinth_jobs, behind the prefix of the database, and is created where it is missing.
 //
 // A worker takes jobs under a lease that it renews while they run. Where it dies, or loses the database for longer than the
@@ -21,11 +21,11 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // DefaultTakeOver is how long after the death of its worker a job is given to another one.
@@ -39,7 +39,7 @@ const (
 
 // ErrTaken is the cause of an attempt's context that ended because the job may be another worker's by now: the lease could not
 // be renewed in time. What becomes of the attempt does not count then.
-var ErrTaken = errors.New("xoutbox: the job may be another worker's")
+var ErrTaken = errors.New("outbox: the job may be another worker's")
 
 // Option configures the engine.
 type Option func(*config)
@@ -55,26 +55,26 @@ type config struct {
 func WithTakeOver(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
-			c.faults = append(c.faults, fmt.Errorf("xoutbox: %w: WithTakeOver: %s is not in %s to %s", xJob.ErrOption, d, minTakeOver, maxTakeOver))
+			c.faults = append(c.faults, fmt.Errorf("outbox: %w: WithTakeOver: %s is not in %s to %s", job.ErrOption, d, minTakeOver, maxTakeOver))
 		}
 		c.takeOver = d
 	}
 }
 
-// WithDB gives the database, instead of the application's. xDB.Open has opened it, and the caller closes it. A job is part of
+// WithDB gives the database, instead of the application's. xdb.Open has opened it, and the caller closes it. A job is part of
 // a transaction of this database only; one that is stored within a transaction of another database is refused.
 func WithDB(db *gorm.DB) Option {
 	return func(c *config) {
 		if db == nil {
-			c.faults = append(c.faults, fmt.Errorf("xoutbox: %w: WithDB: the database is nil", xJob.ErrOption))
+			c.faults = append(c.faults, fmt.Errorf("outbox: %w: WithDB: the database is nil", job.ErrOption))
 		}
 		c.db = db
 	}
 }
 
-// Open returns what opens the engine on the application's database, for xJob.Init. It creates the table plinth_jobs where that
-// is missing, and needs the right to do so only then. The error is xDB.ErrUnsupported where the database has no clock.
-func Open(options ...Option) xJob.Opener {
+// Open returns what opens the engine on the application's database, for job.Init. It creates the table plinth_jobs where that
+// is missing, and needs the right to do so only then. The error is xdb.ErrUnsupported where the database has no clock.
+func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{takeOver: DefaultTakeOver}
 		for _, option := range options {
@@ -85,11 +85,11 @@ func Open(options ...Option) xJob.Opener {
 		if err := errors.Join(c.faults...); err != nil {
 			return nil, err
 		}
-		ctx = xCtx.WithoutTransaction(xHttp.Context(ctx))
+		ctx = xctx.WithoutTransaction(xhttp.Context(ctx))
 		if c.db == nil {
-			db, err := xDB.GetDB(ctx)
+			db, err := xdb.GetDB(ctx)
 			if err != nil {
-				return nil, fmt.Errorf("xoutbox: the application has no database: give xOption.WithDatabase, or WithDB: %w", err)
+				return nil, fmt.Errorf("outbox: the application has no database: give xoption.WithDatabase, or WithDB: %w", err)
 			}
 			c.db = db
 		}
@@ -109,15 +109,15 @@ type engine struct {
 }
 
 func newEngine(ctx context.Context, c config) (*engine, error) {
-	clock, err := xDB.Clock(c.db)
+	clock, err := xdb.Clock(c.db)
 	if err != nil {
-		return nil, fmt.Errorf("xoutbox: %w", err)
+		return nil, fmt.Errorf("outbox: %w", err)
 	}
 	e := &engine{db: silent(c.db), takeOver: c.takeOver}
 	if e.sql, err = newStatements(e.db, clock); err != nil {
 		return nil, err
 	}
-	return e, e.setUp(xDB.WithPrimary(ctx))
+	return e, e.setUp(xdb.WithPrimary(ctx))
 }
 
 func silent(db *gorm.DB) *gorm.DB {
@@ -134,7 +134,7 @@ func (e *engine) Ping(ctx context.Context) error {
 	if err := e.open(); err != nil {
 		return err
 	}
-	return xDB.CheckHealth(ctx, e.db)
+	return xdb.CheckHealth(ctx, e.db)
 }
 
 // Close implements driver.Engine. The database stays open.
@@ -150,7 +150,7 @@ func (e *engine) open() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return fmt.Errorf("xoutbox: %w", driver.ErrClosed)
+		return fmt.Errorf("outbox: %w", driver.ErrClosed)
 	}
 	return nil
 }

@@ -13,18 +13,18 @@ import (
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/utils/tests"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	job "github.com/plinthgo/plinth/asyncx/job/driver"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx/job"
+	jobdriver "github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // inMemory opens a database of the test's own.
-func inMemory(tb testing.TB, change ...func(o *xDB.Options)) *gorm.DB {
+func inMemory(tb testing.TB, change ...func(o *xdb.Options)) *gorm.DB {
 	tb.Helper()
-	o := xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: ":memory:"}}
+	o := xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Path: ":memory:"}}
 	for _, c := range change {
 		c(&o)
 	}
@@ -42,19 +42,19 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name    string
-		options []xOutbox.Option
+		options []outbox.Option
 		is      error
 		want    string
 	}{
-		{name: "no database", want: "the application has no database: give xOption.WithDatabase, or WithDB"},
-		{name: "a nil database", options: []xOutbox.Option{xOutbox.WithDB(nil)}, is: xJob.ErrOption, want: "the database is nil"},
-		{name: "no clock", options: []xOutbox.Option{xOutbox.WithDB(plain)}, is: xDB.ErrUnsupported, want: "dummy database was not opened"},
-		{name: "too short", options: []xOutbox.Option{xOutbox.WithTakeOver(time.Millisecond)}, is: xJob.ErrOption, want: "1ms is not in 200ms to 1h"},
-		{name: "too long", options: []xOutbox.Option{xOutbox.WithTakeOver(2 * time.Hour)}, is: xJob.ErrOption, want: "2h0m0s is not in"},
-		{name: "another table", options: []xOutbox.Option{xOutbox.WithDB(wrong)}, want: "the table plinth_jobs is another one than the jobs need"},
+		{name: "no database", want: "the application has no database: give xoption.WithDatabase, or WithDB"},
+		{name: "a nil database", options: []outbox.Option{outbox.WithDB(nil)}, is: job.ErrOption, want: "the database is nil"},
+		{name: "no clock", options: []outbox.Option{outbox.WithDB(plain)}, is: xdb.ErrUnsupported, want: "dummy database was not opened"},
+		{name: "too short", options: []outbox.Option{outbox.WithTakeOver(time.Millisecond)}, is: job.ErrOption, want: "1ms is not in 200ms to 1h"},
+		{name: "too long", options: []outbox.Option{outbox.WithTakeOver(2 * time.Hour)}, is: job.ErrOption, want: "2h0m0s is not in"},
+		{name: "another table", options: []outbox.Option{outbox.WithDB(wrong)}, want: "the table plinth_jobs is another one than the jobs need"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			e, err := xOutbox.Open(tc.options...)(quiet(t))
+			e, err := outbox.Open(tc.options...)(quiet(t))
 			if err == nil || !strings.Contains(err.Error(), tc.want) || tc.is != nil && !errors.Is(err, tc.is) {
 				t.Errorf("Open = %v, %v; want an error with %q", e, err, tc.want)
 			}
@@ -63,27 +63,27 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 }
 
 func TestTheTableHasThePrefixAndIsCreatedOnce(t *testing.T) {
-	db := inMemory(t, func(o *xDB.Options) { o.TablePrefix = "app_" })
+	db := inMemory(t, func(o *xdb.Options) { o.TablePrefix = "app_" })
 	ctx, first := engine(t, db)
 	if err := first.Insert(ctx, some(1)); err != nil {
 		t.Fatal(err)
 	}
 	_, second := engine(t, db)
-	page, err := second.List(ctx, job.Query{State: job.Waiting, Limit: 9})
+	page, err := second.List(ctx, jobdriver.Query{State: jobdriver.Waiting, Limit: 9})
 	if err != nil || len(page) != 1 || !db.Migrator().HasTable("app_plinth_jobs") || db.Migrator().HasTable("plinth_jobs") {
 		t.Errorf("page of %d, %v", len(page), err)
 	}
-	if got := first.Traits(); got.Name != "outbox on sqlite" || !got.Transactional || got.TakeOver != xOutbox.DefaultTakeOver {
+	if got := first.Traits(); got.Name != "outbox on sqlite" || !got.Transactional || got.TakeOver != outbox.DefaultTakeOver {
 		t.Errorf("Traits = %+v", got)
 	}
 }
 
 func TestATransactionOfAnotherDatabaseIsRefused(t *testing.T) {
 	mine := inMemory(t)
-	ctx, e := engine(t, mine, xOutbox.WithDB(inMemory(t)))
-	err := xDB.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, some(1)) })
-	if !errors.Is(err, xJob.ErrTransaction) {
-		t.Errorf("Insert = %v, want %v", err, xJob.ErrTransaction)
+	ctx, e := engine(t, mine, outbox.WithDB(inMemory(t)))
+	err := xdb.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, some(1)) })
+	if !errors.Is(err, job.ErrTransaction) {
+		t.Errorf("Insert = %v, want %v", err, job.ErrTransaction)
 	}
 	if err := e.Insert(ctx, some(1)); err != nil {
 		t.Errorf("Insert outside of the transaction = %v", err)
@@ -93,7 +93,7 @@ func TestATransactionOfAnotherDatabaseIsRefused(t *testing.T) {
 // TestAJobOfATransactionByHandIsPartOfIt takes one that was begun with gorm's own methods.
 func TestAJobOfATransactionByHandIsPartOfIt(t *testing.T) {
 	ctx, e := engine(t, inMemory(t))
-	db := xDB.MustGetDB(ctx)
+	db := xdb.MustGetDB(ctx)
 	for _, tc := range []struct {
 		name string
 		end  func(tx *gorm.DB) *gorm.DB
@@ -104,10 +104,10 @@ func TestAJobOfATransactionByHandIsPartOfIt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tx := db.Begin()
-			if err := errors.Join(e.Insert(xDB.NewContext(ctx, tx), some(1)), tc.end(tx).Error); err != nil {
+			if err := errors.Join(e.Insert(xdb.NewContext(ctx, tx), some(1)), tc.end(tx).Error); err != nil {
 				t.Fatal(err)
 			}
-			page, err := e.List(ctx, job.Query{State: job.Waiting, Limit: 9})
+			page, err := e.List(ctx, jobdriver.Query{State: jobdriver.Waiting, Limit: 9})
 			if err != nil || len(page) != tc.want {
 				t.Errorf("%d jobs, %v; want %d", len(page), err, tc.want)
 			}
@@ -138,19 +138,19 @@ func TestArgumentsAreInNoLogAndNoError(t *testing.T) {
 	const secret = "hunter2"
 	l := &lines{}
 	c := &cut{}
-	db := inMemory(t, func(o *xDB.Options) { o.Gorm = func(c *gorm.Config) { c.Logger = l } })
+	db := inMemory(t, func(o *xdb.Options) { o.Gorm = func(c *gorm.Config) { c.Logger = l } })
 	if err := db.Use(c); err != nil {
 		t.Fatal(err)
 	}
 	ctx, e := engine(t, db)
-	jobs := some(2, func(j *job.Job) { j.Args = []byte(`{"password":"` + secret + `"}`) })
+	jobs := some(2, func(j *jobdriver.Job) { j.Args = []byte(`{"password":"` + secret + `"}`) })
 	jobs[1].ID = jobs[0].ID
 	duplicate := e.Insert(ctx, jobs)
 	if !errors.Is(duplicate, gorm.ErrDuplicatedKey) {
 		t.Errorf("Insert of one id twice = %v", duplicate)
 	}
 	stored := e.Insert(ctx, jobs[:1])
-	inTransaction := xDB.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, jobs[:1]) })
+	inTransaction := xdb.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, jobs[:1]) })
 	broken := db.Exec("UPDATE plinth_jobs SET meta = ?", secret).Error
 	_, unreadable := e.Get(ctx, jobs[0].ID)
 	c.off.Store(true)
@@ -177,19 +177,22 @@ func TestAJobOfThisProcessIsRunWithoutAPoll(t *testing.T) {
 	ran := make(chan string, 9)
 	var work sync.WaitGroup
 	work.Go(func() {
-		err := e.Work(working, job.Work{
+		err := e.Work(working, jobdriver.Work{
 			Kinds: []string{"test"}, Concurrency: 1, Poll: time.Hour,
-			Run: func(_ context.Context, a job.Attempt) job.Outcome { ran <- a.ID; return job.Outcome{} },
+			Run: func(_ context.Context, a jobdriver.Attempt) jobdriver.Outcome {
+				ran <- a.ID
+				return jobdriver.Outcome{}
+			},
 		})
 		if err != nil {
 			t.Error(err)
 		}
 	})
 	late := time.After(20 * time.Second)
-	for _, insert := range []func(jobs []job.Job) error{
-		func(jobs []job.Job) error { return e.Insert(ctx, jobs) },
-		func(jobs []job.Job) error {
-			return xDB.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, jobs) })
+	for _, insert := range []func(jobs []jobdriver.Job) error{
+		func(jobs []jobdriver.Job) error { return e.Insert(ctx, jobs) },
+		func(jobs []jobdriver.Job) error {
+			return xdb.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, jobs) })
 		},
 	} {
 		jobs := some(1)
@@ -219,7 +222,7 @@ func TestAnIdleWorkerCostsOneStatementAPoll(t *testing.T) {
 	c.all.Store(0)
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if err := e.Work(ctx, job.Work{Kinds: []string{"test"}, Concurrency: 3, Poll: 100 * time.Millisecond}); err != nil {
+	if err := e.Work(ctx, jobdriver.Work{Kinds: []string{"test"}, Concurrency: 3, Poll: 100 * time.Millisecond}); err != nil {
 		t.Error(err)
 	}
 	if n := c.all.Load(); n > 45 { // the shortest pause is half a poll
@@ -240,13 +243,13 @@ func TestManyKindsAreAskedForInPieces(t *testing.T) {
 	working, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ran := 0
-	err := e.Work(working, job.Work{
+	err := e.Work(working, jobdriver.Work{
 		Kinds: kinds, Concurrency: 1, Poll: time.Second,
-		Run: func(context.Context, job.Attempt) job.Outcome {
+		Run: func(context.Context, jobdriver.Attempt) jobdriver.Outcome {
 			if ran++; ran == 3 {
 				cancel()
 			}
-			return job.Outcome{}
+			return jobdriver.Outcome{}
 		},
 	})
 	if err != nil || ran != 3 {
@@ -264,11 +267,11 @@ func TestAnOutageIsTold(t *testing.T) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	var told []string
-	err := e.Work(ctx, job.Work{
+	err := e.Work(ctx, jobdriver.Work{
 		Kinds: []string{"test"}, Concurrency: 1, Poll: 10 * time.Millisecond,
 		Failed: func(_ context.Context, what string, err error) { told = append(told, what+": "+err.Error()) },
 	})
-	if err != nil || len(told) == 0 || !strings.Contains(told[0], "claim: xoutbox: look for jobs: connection failed") {
+	if err != nil || len(told) == 0 || !strings.Contains(told[0], "claim: outbox: look for jobs: connection failed") {
 		t.Errorf("told %q, %v; want the outage", told, err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	database "github.com/plinthgo/plinth/core/major/xdb/driver"
+	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 const (
@@ -33,8 +33,8 @@ func again(ctx context.Context, do func() error) (err error) {
 
 // gaveWay reports whether a statement has changed nothing because another was in its way.
 func gaveWay(err error) bool {
-	kind := database.KindOf(err)
-	return kind == database.Deadlock || kind == database.LockTimeout
+	kind := dbdriver.KindOf(err)
+	return kind == dbdriver.Deadlock || kind == dbdriver.LockTimeout
 }
 
 // jitter returns a random time of at most d.

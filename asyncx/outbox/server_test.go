@@ -17,12 +17,12 @@ import (
 
 	"gorm.io/gorm"
 
-	job "github.com/plinthgo/plinth/asyncx/job/driver"
+	jobdriver "github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
@@ -41,28 +41,28 @@ type place struct {
 var drivers = map[string]driver.Driver{sqlite.Name: sqlite.Driver{}, postgres.Name: postgres.Driver{}, mysql.Name: mysql.Driver{}}
 
 // options are those with which the place is opened.
-func (p place) options() xDB.Options { return xDB.Options{Driver: p.driver, Parts: p.parts} }
+func (p place) options() xdb.Options { return xdb.Options{Driver: p.driver, Parts: p.parts} }
 
 // quiet returns a context whose lines go nowhere.
 func quiet(tb testing.TB) context.Context {
 	tb.Helper()
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelError, Writer: io.Discard})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = engine.Close() })
-	return xLog.NewContext(context.WithoutCancel(tb.Context()), engine)
+	return xlog.NewContext(context.WithoutCancel(tb.Context()), engine)
 }
 
 // open opens a database until the test ends.
-func open(tb testing.TB, o xDB.Options) *gorm.DB {
+func open(tb testing.TB, o xdb.Options) *gorm.DB {
 	tb.Helper()
-	db, err := xDB.Open(quiet(tb), o)
+	db, err := xdb.Open(quiet(tb), o)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			tb.Error(err)
 		}
 	})
@@ -72,14 +72,14 @@ func open(tb testing.TB, o xDB.Options) *gorm.DB {
 // within returns a context that carries the database.
 func within(tb testing.TB, db *gorm.DB) context.Context {
 	tb.Helper()
-	return context.WithValue(quiet(tb), xCtx.DatabaseKey, db)
+	return context.WithValue(quiet(tb), xctx.DatabaseKey, db)
 }
 
 // engine opens an engine on a database until the test ends.
-func engine(tb testing.TB, db *gorm.DB, options ...xOutbox.Option) (context.Context, job.Engine) {
+func engine(tb testing.TB, db *gorm.DB, options ...outbox.Option) (context.Context, jobdriver.Engine) {
 	tb.Helper()
 	ctx := within(tb, db)
-	e, err := xOutbox.Open(options...)(ctx)
+	e, err := outbox.Open(options...)(ctx)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func (c *cut) Initialize(db *gorm.DB) error {
 }
 
 // replica opens the place once more.
-func (p place) replica(tb testing.TB, options ...xOutbox.Option) jobtest.Replica {
+func (p place) replica(tb testing.TB, options ...outbox.Option) jobtest.Replica {
 	tb.Helper()
 	db := open(tb, p.options())
 	c := &cut{}

@@ -25,7 +25,7 @@ func (w *worker) settle(a *attempt, o driver.Outcome) {
 			}
 			return
 		}
-		w.failed(ctx, "settle", fmt.Errorf("xoutbox: settle: %w", err))
+		w.failed(ctx, "settle", fmt.Errorf("outbox: settle: %w", err))
 		if w.gone(a) || !sleep(a.ctx, pause/2+jitter(pause/2)) && w.gone(a) {
 			return
 		}

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	job "github.com/plinthgo/plinth/asyncx/job/driver"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+	jobdriver "github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/asyncx/outbox"
 )
 
 // stopTakeOver lets a busy machine renew a lease before the process is stopped.
@@ -28,7 +28,7 @@ func TestAWorkerThatWasStoppedTooLongHasLostItsJob(t *testing.T) {
 		deaf  bool // the handler does not look at its context, and ends with a line
 		ended string
 	}{
-		{name: "the context ends", ended: "ended by xoutbox: the job may be another worker's"},
+		{name: "the context ends", ended: "ended by outbox: the job may be another worker's"},
 		{name: "the handler does not look at its context", deaf: true, ended: "ended by the line"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -57,17 +57,17 @@ func stopped(t *testing.T, deaf bool, ended string) { //nolint:revive // flag-pa
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	begun, finish := make(chan job.Attempt, 9), make(chan struct{})
-	other := p.replica(t, xOutbox.WithTakeOver(stopTakeOver))
+	begun, finish := make(chan jobdriver.Attempt, 9), make(chan struct{})
+	other := p.replica(t, outbox.WithTakeOver(stopTakeOver))
 	working, cancel := context.WithCancel(other.Context)
 	var work sync.WaitGroup
 	work.Go(func() {
-		err := other.Engine.Work(working, job.Work{
+		err := other.Engine.Work(working, jobdriver.Work{
 			Kinds: []string{ship.Name()}, Concurrency: 1, Poll: 20 * time.Millisecond,
-			Run: func(_ context.Context, a job.Attempt) job.Outcome {
+			Run: func(_ context.Context, a jobdriver.Attempt) jobdriver.Outcome {
 				begun <- a
 				<-finish
-				return job.Outcome{}
+				return jobdriver.Outcome{}
 			},
 		})
 		if err != nil {
@@ -84,14 +84,14 @@ func stopped(t *testing.T, deaf bool, ended string) { //nolint:revive // flag-pa
 		t.Fatal(err)
 	}
 	wantLine(t, lines, ended)
-	wantLine(t, lines, "lost attempt 1 xoutbox: the job may be another worker's")
-	if r, err := queue.Get(ctx, id); err != nil || r.State != job.Running || r.Attempt != 2 {
+	wantLine(t, lines, "lost attempt 1 outbox: the job may be another worker's")
+	if r, err := queue.Get(ctx, id); err != nil || r.State != jobdriver.Running || r.Attempt != 2 {
 		t.Errorf("after the late success: %v, attempt %d, %v", r.State, r.Attempt, err)
 	}
 	close(finish)
 	eventually(t, "the job is done", func() bool {
 		_, err := queue.Get(ctx, id)
-		return errors.Is(err, job.ErrNotFound)
+		return errors.Is(err, jobdriver.ErrNotFound)
 	})
 	cancel()
 	work.Wait()

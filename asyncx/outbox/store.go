@@ -10,11 +10,11 @@ import (
 
 	"gorm.io/gorm"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // What one INSERT holds at most: SQL Server has 2100 parameters, MySQL a limit for the length of a statement, and the library for
@@ -29,22 +29,22 @@ func (e *engine) handle(ctx context.Context) (db *gorm.DB, inTransaction bool, e
 	if err := e.open(); err != nil {
 		return nil, false, err
 	}
-	tx, xerr := xDB.GetDB(ctx)
+	tx, xerr := xdb.GetDB(ctx)
 	if xerr != nil {
-		return e.db.WithContext(xDB.WithPrimary(ctx)), false, nil //nolint:nilerr // WithDB has given one
+		return e.db.WithContext(xdb.WithPrimary(ctx)), false, nil //nolint:nilerr // WithDB has given one
 	}
 	if _, ok := tx.Statement.ConnPool.(gorm.TxCommitter); !ok {
-		return e.db.WithContext(xDB.WithPrimary(ctx)), false, nil
+		return e.db.WithContext(xdb.WithPrimary(ctx)), false, nil
 	}
 	if tx.Dialector != e.db.Dialector {
-		return nil, false, fmt.Errorf("xoutbox: %w: it is of another database than the jobs", xJob.ErrTransaction)
+		return nil, false, fmt.Errorf("outbox: %w: it is of another database than the jobs", job.ErrTransaction)
 	}
-	return silent(tx).WithContext(xDB.WithPrimary(ctx)), true, nil
+	return silent(tx).WithContext(xdb.WithPrimary(ctx)), true, nil
 }
 
 // Insert implements driver.Engine.
 func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	db, inTransaction, err := e.handle(ctx)
 	if err != nil || len(jobs) == 0 {
 		return err
@@ -64,9 +64,9 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("xoutbox: insert: %w", err)
+		return fmt.Errorf("outbox: insert: %w", err)
 	}
-	xCtx.OnCommit(ctx, func(context.Context) { e.wake() }) // where it refuses, the workers find the jobs by themselves
+	xctx.OnCommit(ctx, func(context.Context) { e.wake() }) // where it refuses, the workers find the jobs by themselves
 	return nil
 }
 
@@ -100,7 +100,7 @@ func batchesOf(jobs []driver.Job) ([][]row, error) {
 func rowOf(j driver.Job) (row, error) {
 	meta, err := json.Marshal(j.Meta)
 	if err != nil {
-		return row{}, fmt.Errorf("xoutbox: meta of a job: %w", err)
+		return row{}, fmt.Errorf("outbox: meta of a job: %w", err)
 	}
 	due := fromNow(j.Delay.Microseconds())
 	return row{
@@ -111,7 +111,7 @@ func rowOf(j driver.Job) (row, error) {
 
 // Get implements driver.Engine.
 func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	db, inTransaction, err := e.handle(ctx)
 	if err != nil {
 		return driver.Record{}, err
@@ -123,9 +123,9 @@ func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
 	})
 	switch {
 	case err != nil:
-		return driver.Record{}, fmt.Errorf("xoutbox: get: %w", err)
+		return driver.Record{}, fmt.Errorf("outbox: get: %w", err)
 	case len(records) == 0:
-		return driver.Record{}, fmt.Errorf("xoutbox: %w", driver.ErrNotFound)
+		return driver.Record{}, fmt.Errorf("outbox: %w", driver.ErrNotFound)
 	default:
 		return records[0], nil
 	}
@@ -133,7 +133,7 @@ func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
 
 // List implements driver.Engine.
 func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, error) {
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	db, inTransaction, err := e.handle(ctx)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("xoutbox: list: %w", err)
+		return nil, fmt.Errorf("outbox: list: %w", err)
 	}
 	return records, nil
 }
@@ -161,7 +161,7 @@ func (e *engine) Replay(ctx context.Context, id string) error {
 	if err := e.change(ctx, "replay", e.sql.replay, id); err != nil {
 		return err
 	}
-	xCtx.OnCommit(xHttp.Context(ctx), func(context.Context) { e.wake() })
+	xctx.OnCommit(xhttp.Context(ctx), func(context.Context) { e.wake() })
 	return nil
 }
 
@@ -172,7 +172,7 @@ func (e *engine) Delete(ctx context.Context, id string) error {
 
 // change runs a statement that changes a job only in some states.
 func (e *engine) change(ctx context.Context, what, statement, id string) error {
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	db, inTransaction, err := e.handle(ctx)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (e *engine) change(ctx context.Context, what, statement, id string) error {
 		return tx.Error
 	})
 	if err != nil {
-		return fmt.Errorf("xoutbox: %s: %w", what, err)
+		return fmt.Errorf("outbox: %s: %w", what, err)
 	}
 	if changed > 0 {
 		return nil
@@ -193,7 +193,7 @@ func (e *engine) change(ctx context.Context, what, statement, id string) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("xoutbox: %s: %w: it is %s", what, driver.ErrState, r.State)
+	return fmt.Errorf("outbox: %s: %w: it is %s", what, driver.ErrState, r.State)
 }
 
 // patiently is again, but for a transaction: what the database has given up of that is the caller's to repeat.

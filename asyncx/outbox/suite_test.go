@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/asyncx/outbox"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 )
 
@@ -19,7 +19,7 @@ func TestJobsInAFile(t *testing.T) {
 			p := onFile(tb)
 			return jobtest.Store{Connect: func(tb testing.TB) jobtest.Replica {
 				tb.Helper()
-				return p.replica(tb, xOutbox.WithTakeOver(takeOver))
+				return p.replica(tb, outbox.WithTakeOver(takeOver))
 			}}
 		},
 		Source: "file", Server: "SQLite",
@@ -57,7 +57,7 @@ func suiteOn(t *testing.T, on func(tb testing.TB) place) {
 			return jobtest.Store{
 				Connect: func(tb testing.TB) jobtest.Replica {
 					tb.Helper()
-					return p.replica(tb, xOutbox.WithTakeOver(takeOver))
+					return p.replica(tb, outbox.WithTakeOver(takeOver))
 				},
 				Stop: do(outage.Stop), Start: do(outage.Start),
 			}

@@ -11,8 +11,8 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	database "github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // never is the due time of a job that nobody may take.
@@ -46,7 +46,7 @@ type fromNow int64
 
 // GormValue implements gorm.Valuer.
 func (t fromNow) GormValue(_ context.Context, db *gorm.DB) clause.Expr {
-	clock, err := xDB.Clock(db)
+	clock, err := xdb.Clock(db)
 	if err != nil {
 		_ = db.AddError(err)
 		return clause.Expr{SQL: "NULL"}
@@ -70,10 +70,10 @@ type statements struct {
 // columns are what a record is read from.
 var columns = []string{"id", "kind", "state", "priority", "run_at_us", "created_us", "attempt", "max_attempts", "error", "meta", "args"}
 
-func newStatements(db *gorm.DB, clock database.Clock) (statements, error) {
+func newStatements(db *gorm.DB, clock dbdriver.Clock) (statements, error) {
 	stmt := &gorm.Statement{DB: db}
 	if err := stmt.Parse(&row{}); err != nil {
-		return statements{}, fmt.Errorf("xoutbox: %w", err)
+		return statements{}, fmt.Errorf("outbox: %w", err)
 	}
 	names := []string{"{now}", clock.NowMicros(), "{dual}", clock.Dual(), "{table}", stmt.Quote(stmt.Schema.Table)}
 	for _, field := range stmt.Schema.DBNames {
@@ -122,8 +122,8 @@ func (s *statements) writeOutcomes(write func(string) string) {
 
 // setUp creates the table where it is missing, and looks whether it is as it has to be.
 func (e *engine) setUp(ctx context.Context) error {
-	if err := xDB.CreateTable(ctx, e.db, &row{}); err != nil {
-		return fmt.Errorf("xoutbox: %w", err)
+	if err := xdb.CreateTable(ctx, e.db, &row{}); err != nil {
+		return fmt.Errorf("outbox: %w", err)
 	}
 	_, _, err := e.look(ctx)
 	if err == nil {
@@ -132,8 +132,8 @@ func (e *engine) setUp(ctx context.Context) error {
 	switch {
 	case errors.Is(err, driver.ErrNotFound):
 		return nil
-	case database.KindOf(err) == database.Syntax:
-		return fmt.Errorf("xoutbox: the table %s is another one than the jobs need: %w", e.sql.table, err)
+	case dbdriver.KindOf(err) == dbdriver.Syntax:
+		return fmt.Errorf("outbox: the table %s is another one than the jobs need: %w", e.sql.table, err)
 	default:
 		return err
 	}

@@ -8,22 +8,22 @@ import (
 	"testing"
 	"time"
 
-	job "github.com/plinthgo/plinth/asyncx/job/driver"
+	jobdriver "github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
 // longPoll is the poll interval of workers that must not wait for it.
 const longPoll = time.Hour
 
 // busy begins to work on a new database; it ends with the test.
-func busy(t *testing.T, kinds []string, run func(a job.Attempt) job.Outcome) (ctx context.Context, e job.Engine) {
+func busy(t *testing.T, kinds []string, run func(a jobdriver.Attempt) jobdriver.Outcome) (ctx context.Context, e jobdriver.Engine) {
 	t.Helper()
 	ctx, e = engine(t, inMemory(t))
 	working, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() {
-		err := e.Work(working, job.Work{
+		err := e.Work(working, jobdriver.Work{
 			Kinds: kinds, Concurrency: 3, Poll: longPoll,
-			Run: func(_ context.Context, a job.Attempt) job.Outcome { return run(a) },
+			Run: func(_ context.Context, a jobdriver.Attempt) jobdriver.Outcome { return run(a) },
 		})
 		if err != nil {
 			t.Error(err)
@@ -40,25 +40,25 @@ func TestWhatIsPutBackDoesNotWaitForThePoll(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name    string
-		outcome job.Outcome
+		outcome jobdriver.Outcome
 	}{
-		{name: "a retry", outcome: job.Outcome{Verdict: job.Retry, Wait: 20 * time.Millisecond}},
-		{name: "a retry at once", outcome: job.Outcome{Verdict: job.Retry}},
-		{name: "a return", outcome: job.Outcome{Verdict: job.Return, Wait: 20 * time.Millisecond}},
-		{name: "a return at once", outcome: job.Outcome{Verdict: job.Return}},
+		{name: "a retry", outcome: jobdriver.Outcome{Verdict: jobdriver.Retry, Wait: 20 * time.Millisecond}},
+		{name: "a retry at once", outcome: jobdriver.Outcome{Verdict: jobdriver.Retry}},
+		{name: "a return", outcome: jobdriver.Outcome{Verdict: jobdriver.Return, Wait: 20 * time.Millisecond}},
+		{name: "a return at once", outcome: jobdriver.Outcome{Verdict: jobdriver.Return}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			const attempts = 5
 			begun := make(chan time.Time, attempts)
-			ctx, e := busy(t, []string{"test"}, func(job.Attempt) job.Outcome {
+			ctx, e := busy(t, []string{"test"}, func(jobdriver.Attempt) jobdriver.Outcome {
 				if begun <- time.Now(); len(begun) == attempts {
-					return job.Outcome{}
+					return jobdriver.Outcome{}
 				}
 				return tc.outcome
 			})
 			// Nobody here handles the first one of the priority, which is due all the time.
-			strange := some(1, func(j *job.Job) { j.Kind = "other" })
+			strange := some(1, func(j *jobdriver.Job) { j.Kind = "other" })
 			if err := e.Insert(ctx, append(strange, some(1)...)); err != nil {
 				t.Fatal(err)
 			}
@@ -78,12 +78,12 @@ func TestWhatIsPutBackDoesNotWaitForThePoll(t *testing.T) {
 func TestADelayDoesNotWaitForThePollBehindAJobThatNobodyHandles(t *testing.T) {
 	t.Parallel()
 	ran := make(chan string, 9)
-	ctx, e := busy(t, []string{"test"}, func(a job.Attempt) job.Outcome {
+	ctx, e := busy(t, []string{"test"}, func(a jobdriver.Attempt) jobdriver.Outcome {
 		ran <- a.ID
-		return job.Outcome{}
+		return jobdriver.Outcome{}
 	})
-	strange := some(1, func(j *job.Job) { j.Kind = "other" })
-	now, late := some(1), some(2, func(j *job.Job) { j.Delay = 300 * time.Millisecond })
+	strange := some(1, func(j *jobdriver.Job) { j.Kind = "other" })
+	now, late := some(1), some(2, func(j *jobdriver.Job) { j.Delay = 300 * time.Millisecond })
 	if err := e.Insert(ctx, append(append(strange, now...), late...)); err != nil {
 		t.Fatal(err)
 	}

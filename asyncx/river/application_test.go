@@ -6,16 +6,16 @@ import (
 	"testing"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xRiver "github.com/plinthgo/plinth/asyncx/river"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
@@ -26,11 +26,11 @@ func TestAnApplicationStoresAJobAndDoesIt(t *testing.T) {
 	must(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
-	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xRiver.Open())}}
-	reg, err := xReg.New(ctx, nodes,
-		xOption.WithDatabase(xOptDatabase.WithDriver(postgres.Name, dsn), xOptDatabase.WithAutoMigrate(&user{})),
-		xOption.WithAddress("127.0.0.1:0"), xOption.WithDrainDelay(0),
-		xOption.WithLogConfig(func(c *xLog.Config) { c.Writer, c.Dir = io.Discard, "" }),
+	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(river.Open())}}
+	reg, err := xreg.New(ctx, nodes,
+		xoption.WithDatabase(xoptdatabase.WithDriver(postgres.Name, dsn), xoptdatabase.WithAutoMigrate(&user{})),
+		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
+		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }),
 	)
 	must(t, err)
 	must(t, signUp(reg.Init.Ctx, "Ann"))
@@ -38,9 +38,9 @@ func TestAnApplicationStoresAJobAndDoesIt(t *testing.T) {
 	sendWelcome := func(ctx context.Context, args welcomeArgs) error {
 		defer stop() // as SIGTERM would
 		greeted = args.Name
-		return xDB.MustGetDB(ctx).First(&user{}, "name = ?", args.Name).Error
+		return xdb.MustGetDB(ctx).First(&user{}, "name = ?", args.Name).Error
 	}
-	must(t, xMain.RunContext(ctx, reg, nil, nil, xJob.New(xJob.WithHandlers(welcome.Handle(sendWelcome)))))
+	must(t, xmain.RunContext(ctx, reg, nil, nil, job.New(job.WithHandlers(welcome.Handle(sendWelcome)))))
 	if greeted != "Ann" {
 		t.Errorf("greeted %q, want Ann", greeted)
 	}

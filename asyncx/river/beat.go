@@ -58,7 +58,7 @@ func (p *pulse) beat(ctx context.Context) {
 
 func (p *pulse) tell(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
-		p.failed(ctx, what, fmt.Errorf("xriver: %w", err))
+		p.failed(ctx, what, fmt.Errorf("river: %w", err))
 	}
 }
 

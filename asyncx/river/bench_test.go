@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xRiver "github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/asyncx/river"
 )
 
 // BenchmarkJobs compares the engines on one PostgreSQL: jobs that do nothing, by one worker of 20; and the storing of one.
 func BenchmarkJobs(b *testing.B) {
 	_, c := find(b)
-	for name, open := range map[string]xJob.Opener{"river": xRiver.Open(), "outbox": xOutbox.Open()} {
+	for name, open := range map[string]job.Opener{"river": river.Open(), "outbox": outbox.Open()} {
 		for _, workers := range []int{10, 100} {
 			b.Run(fmt.Sprintf("%s/work%d", name, workers), func(b *testing.B) {
 				ctx, _ := application(b, newDatabase(b, c))

@@ -42,7 +42,7 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	for i, j := range jobs {
 		id, err := uuid.Parse(j.ID)
 		if err != nil {
-			return fmt.Errorf("xriver: insert: the id %.40q is no UUID", j.ID)
+			return fmt.Errorf("river: insert: the id %.40q is no UUID", j.ID)
 		}
 		rows[i] = insertRow{
 			ID: hexOf(id), Kind: j.Kind, Args: storedArgs(j.Args), Priority: j.Priority, MaxAttempts: min(j.MaxAttempts, math.MaxInt16),
@@ -51,10 +51,10 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	}
 	data, err := json.Marshal(rows)
 	if err != nil {
-		return errors.New("xriver: insert: the arguments are no JSON") // err may quote them
+		return errors.New("river: insert: the arguments are no JSON") // err may quote them
 	}
 	if err := db.Exec(e.sql.insert, string(data)).Error; err != nil {
-		return fmt.Errorf("xriver: insert: %w", err)
+		return fmt.Errorf("river: insert: %w", err)
 	}
 	return nil
 }

@@ -13,18 +13,18 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xRiver "github.com/plinthgo/plinth/asyncx/river"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
 // childDSN makes the test's process a worker that is going to be killed.
-const childDSN xEnv.EnvKey = "XRIVER_TEST_CHILD_DSN"
+const childDSN xenv.EnvKey = "XRIVER_TEST_CHILD_DSN"
 
 const (
 	slowKind  = "kill.slow"  // a job that never ends
@@ -34,7 +34,7 @@ const (
 
 // child works in another process until that is killed.
 func child() {
-	dsn, ok := xEnv.GetEnv(childDSN)
+	dsn, ok := xenv.GetEnv(childDSN)
 	if !ok {
 		return
 	}
@@ -45,11 +45,11 @@ func child() {
 }
 
 func workAsChild(ctx context.Context, dsn string) error {
-	db, err := xDB.Open(ctx, xDB.Options{Driver: postgres.Name, DSN: xLog.Secret(dsn), MaxOpenConns: 2})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: postgres.Name, DSN: xlog.Secret(dsn), MaxOpenConns: 2})
 	if err != nil {
 		return err
 	}
-	engine, err := xRiver.Open(xRiver.WithTakeOver(killTime), xRiver.WithDB(db))(context.WithValue(ctx, xCtx.DatabaseKey, db))
+	engine, err := river.Open(river.WithTakeOver(killTime), river.WithDB(db))(context.WithValue(ctx, xctx.DatabaseKey, db))
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (m *mortal) kill(t *testing.T) {
 
 func newJobs(kind string, n int) (jobs []driver.Job, ids []string) {
 	for range n {
-		j := driver.Job{ID: xUtil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3, MaxAttempts: 10}
+		j := driver.Job{ID: xutil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3, MaxAttempts: 10}
 		jobs, ids = append(jobs, j), append(ids, j.ID)
 	}
 	return jobs, ids
@@ -145,7 +145,7 @@ func finish(t *testing.T, engine driver.Engine, ctx context.Context, ids []strin
 func TestJobsOfKilledProcessesRunAgainWithTheirIDs(t *testing.T) {
 	_, c := find(t)
 	c = newDatabase(t, c)
-	engine, ctx := replica(t, c, xRiver.WithTakeOver(killTime))
+	engine, ctx := replica(t, c, river.WithTakeOver(killTime))
 	const waves, processes, each = 3, 8, 3
 	jobs, ids := newJobs(slowKind, processes*each)
 	must(t, engine.Insert(ctx, jobs))
@@ -190,7 +190,7 @@ func TestJobsOfKilledProcessesRunAgainWithTheirIDs(t *testing.T) {
 func TestNothingIsLostWhereverAProcessIsKilled(t *testing.T) {
 	_, c := find(t)
 	c = newDatabase(t, c)
-	engine, ctx := replica(t, c, xRiver.WithTakeOver(killTime))
+	engine, ctx := replica(t, c, river.WithTakeOver(killTime))
 	jobs, ids := newJobs(quickKind, 2000)
 	must(t, engine.Insert(ctx, jobs))
 	const kills = 6

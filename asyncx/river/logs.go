@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"slices"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // logHandler passes on what River logs: its errors, which are about the server, to the worker, and its warnings to the log. What
@@ -22,7 +22,7 @@ func (*logHandler) Enabled(_ context.Context, level slog.Level) bool { return le
 // Handle implements slog.Handler.
 func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level < slog.LevelError {
-		return xLog.NewHandler(xLog.NamedTASK).WithAttrs(h.attrs).Handle(ctx, r)
+		return xlog.NewHandler(xlog.NamedTASK).WithAttrs(h.attrs).Handle(ctx, r)
 	}
 	text := "no reason given"
 	r.Attrs(func(a slog.Attr) bool {

@@ -15,9 +15,9 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xRiver "github.com/plinthgo/plinth/asyncx/river"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
@@ -53,7 +53,7 @@ func find(tb testing.TB) (dbtest.Server, dbdriver.Config) {
 	return server, parts(server.DSN)
 }
 
-// admin connects without xDB.
+// admin connects without xdb.
 func admin(tb testing.TB, c dbdriver.Config) *pgx.Conn {
 	tb.Helper()
 	dsn, err := postgres.Driver{}.DSN(c)
@@ -89,7 +89,7 @@ func ask[T any](tb testing.TB, conn *pgx.Conn, query string, args ...any) (value
 func newDatabase(tb testing.TB, c dbdriver.Config) dbdriver.Config {
 	tb.Helper()
 	conn := admin(tb, c)
-	c.Name = fmt.Sprintf("xriver%d_%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))
+	c.Name = fmt.Sprintf("river%d_%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))
 	do(tb, conn, "CREATE DATABASE "+c.Name)
 	tb.Cleanup(func() { do(tb, conn, "DROP DATABASE "+c.Name+" WITH (FORCE)") })
 	return c
@@ -98,23 +98,23 @@ func newDatabase(tb testing.TB, c dbdriver.Config) dbdriver.Config {
 // application returns a context with a database, as an application's.
 func application(tb testing.TB, c dbdriver.Config) (context.Context, *gorm.DB) {
 	tb.Helper()
-	db, err := xDB.Open(tb.Context(), xDB.Options{Driver: postgres.Name, Parts: c, MaxOpenConns: 6})
+	db, err := xdb.Open(tb.Context(), xdb.Options{Driver: postgres.Name, Parts: c, MaxOpenConns: 6})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			tb.Error(err)
 		}
 	})
-	return context.WithValue(tb.Context(), xCtx.DatabaseKey, db), db
+	return context.WithValue(tb.Context(), xctx.DatabaseKey, db), db
 }
 
 // replica opens an engine on a database.
-func replica(tb testing.TB, c dbdriver.Config, options ...xRiver.Option) (driver.Engine, context.Context) {
+func replica(tb testing.TB, c dbdriver.Config, options ...river.Option) (driver.Engine, context.Context) {
 	tb.Helper()
 	ctx, _ := application(tb, c)
-	engine, err := xRiver.Open(append([]xRiver.Option{xRiver.WithTakeOver(takeOver)}, options...)...)(ctx)
+	engine, err := river.Open(append([]river.Option{river.WithTakeOver(takeOver)}, options...)...)(ctx)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func replica(tb testing.TB, c dbdriver.Config, options ...xRiver.Option) (driver
 }
 
 // fresh returns a replica on a new database.
-func fresh(tb testing.TB, options ...xRiver.Option) (driver.Engine, context.Context) {
+func fresh(tb testing.TB, options ...river.Option) (driver.Engine, context.Context) {
 	tb.Helper()
 	_, c := find(tb)
 	return replica(tb, newDatabase(tb, c), options...)

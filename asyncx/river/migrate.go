@@ -15,7 +15,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 // validSchema is what River takes: it puts the name in front of the longest name of a channel.
@@ -30,18 +30,18 @@ const (
 
 // pool opens connections like those of the database, which are River's own: it needs pgx itself, and one of them listens.
 func (e *engine) pool(ctx context.Context) (*pgxpool.Pool, error) {
-	connConfig, err := e.connConfig(xDB.WithPrimary(ctx))
+	connConfig, err := e.connConfig(xdb.WithPrimary(ctx))
 	if err != nil {
-		return nil, fmt.Errorf("xriver: connect: %w", err)
+		return nil, fmt.Errorf("river: connect: %w", err)
 	}
 	c, err := pgxpool.ParseConfig("")
 	if err != nil {
-		return nil, errors.New("xriver: connect: the variables PG... of the environment do not parse") // err may quote them
+		return nil, errors.New("river: connect: the variables PG... of the environment do not parse") // err may quote them
 	}
 	c.ConnConfig, c.MinConns, c.MaxConns = connConfig, 0, maxConns
 	p, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("xriver: connect: %w", err)
+		return nil, fmt.Errorf("river: connect: %w", err)
 	}
 	return p, nil
 }
@@ -78,16 +78,16 @@ func (e *engine) setUp(ctx context.Context) error {
 	defer p.Close()
 	migrator, err := rivermigrate.New(riverpgxv5.New(p), &rivermigrate.Config{Schema: e.schema, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		return fmt.Errorf("xriver: migrate: %w", err)
+		return fmt.Errorf("river: migrate: %w", err)
 	}
 	missing, err := e.missing(ctx, migrator)
 	switch {
 	case err != nil:
-		return fmt.Errorf("xriver: look at River's tables: %w", err)
+		return fmt.Errorf("river: look at River's tables: %w", err)
 	case missing == "":
 		return nil
 	case e.asIs:
-		return fmt.Errorf("xriver: River's tables are not up to date (%s): migrate them, or leave out WithoutMigration", missing)
+		return fmt.Errorf("river: River's tables are not up to date (%s): migrate them, or leave out WithoutMigration", missing)
 	}
 	if err := pgx.BeginFunc(ctx, p, func(lock pgx.Tx) error { return e.migrate(ctx, p, lock, migrator) }); err != nil {
 		return e.refused(err)
@@ -136,8 +136,8 @@ func createSchema(ctx context.Context, p *pgxpool.Pool, name string) error {
 func (e *engine) refused(err error) error {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && answer.Code == insufficientPrivilege {
-		return fmt.Errorf("xriver: the database's user may not create River's tables: grant CREATE on the schema, "+
+		return fmt.Errorf("river: the database's user may not create River's tables: grant CREATE on the schema, "+
 			"or run `river migrate-up` as another user and give WithoutMigration: %w", err)
 	}
-	return fmt.Errorf("xriver: migrate: %w", err)
+	return fmt.Errorf("river: migrate: %w", err)
 }

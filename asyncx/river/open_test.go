@@ -9,35 +9,35 @@ import (
 	"testing"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xRiver "github.com/plinthgo/plinth/asyncx/river"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 func TestOpenRefusesAnotherDatabaseAndNamesWhatWorks(t *testing.T) {
-	db, err := xDB.Open(t.Context(), xDB.Options{Driver: "sqlite", Parts: dbdriver.Config{Path: filepath.Join(t.TempDir(), "x.db")}})
+	db, err := xdb.Open(t.Context(), xdb.Options{Driver: "sqlite", Parts: dbdriver.Config{Path: filepath.Join(t.TempDir(), "x.db")}})
 	must(t, err)
-	t.Cleanup(func() { must(t, xDB.Close(db)) })
-	_, err = xRiver.Open()(context.WithValue(t.Context(), xCtx.DatabaseKey, db))
-	if !errors.Is(err, xRiver.ErrNotPostgres) || !strings.Contains(err.Error(), "sqlite") || !strings.Contains(err.Error(), "xOutbox.Open") {
+	t.Cleanup(func() { must(t, xdb.Close(db)) })
+	_, err = river.Open()(context.WithValue(t.Context(), xctx.DatabaseKey, db))
+	if !errors.Is(err, river.ErrNotPostgres) || !strings.Contains(err.Error(), "sqlite") || !strings.Contains(err.Error(), "outbox.Open") {
 		t.Errorf("Open on SQLite = %v", err)
 	}
 }
 
 func TestOpenWithoutADatabaseNamesTheOption(t *testing.T) {
-	_, err := xRiver.Open()(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "xOption.WithDatabase") {
+	_, err := river.Open()(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "xoption.WithDatabase") {
 		t.Errorf("Open without a database = %v", err)
 	}
 }
 
 func TestOpenTellsOfEveryWrongOption(t *testing.T) {
-	_, err := xRiver.Open(xRiver.WithTakeOver(time.Second), xRiver.WithRetention(0), xRiver.WithSchema("a b"), xRiver.WithDB(nil))(t.Context())
+	_, err := river.Open(river.WithTakeOver(time.Second), river.WithRetention(0), river.WithSchema("a b"), river.WithDB(nil))(t.Context())
 	for _, want := range []string{"WithTakeOver", "WithRetention", "WithSchema", "WithDB"} {
-		if !errors.Is(err, xJob.ErrOption) || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, job.ErrOption) || !strings.Contains(err.Error(), want) {
 			t.Errorf("Open = %v, want an error of %s", err, want)
 		}
 	}
@@ -54,7 +54,7 @@ func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
 		ctx, _ := application(t, c)
 		wg.Go(func() {
 			<-begin
-			_, errs[i] = xRiver.Open(xRiver.WithSchema("jobs"))(ctx)
+			_, errs[i] = river.Open(river.WithSchema("jobs"))(ctx)
 		})
 	}
 	close(begin)
@@ -84,11 +84,11 @@ func plain(t *testing.T) (user, owner dbdriver.Config) {
 func TestAUserWithoutTheRightToCreateTablesIsToldWhatToDo(t *testing.T) {
 	user, owner := plain(t)
 	ctx, _ := application(t, user)
-	_, err := xRiver.Open()(ctx)
+	_, err := river.Open()(ctx)
 	if err == nil || !strings.Contains(err.Error(), "grant CREATE") || !strings.Contains(err.Error(), "WithoutMigration") {
 		t.Fatalf("Open = %v", err)
 	}
-	_, err = xRiver.Open(xRiver.WithoutMigration())(ctx)
+	_, err = river.Open(river.WithoutMigration())(ctx)
 	if err == nil || !strings.Contains(err.Error(), "River's tables are not up to date") {
 		t.Fatalf("Open without tables = %v", err)
 	}
@@ -96,7 +96,7 @@ func TestAUserWithoutTheRightToCreateTablesIsToldWhatToDo(t *testing.T) {
 	conn := admin(t, owner)
 	do(t, conn, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+user.User,
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "+user.User)
-	for _, options := range [][]xRiver.Option{nil, {xRiver.WithoutMigration()}} {
+	for _, options := range [][]river.Option{nil, {river.WithoutMigration()}} {
 		engine, ctx := replica(t, user, options...)
 		jobs, ids := newJobs(quickKind, 1)
 		must(t, engine.Insert(ctx, jobs))
@@ -110,7 +110,7 @@ func TestErrorsHoldNoPassword(t *testing.T) {
 	conn := admin(t, owner)
 	do(t, conn, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+user.User)
 	ctx, db := application(t, user)
-	engine, err := xRiver.Open()(ctx)
+	engine, err := river.Open()(ctx)
 	must(t, err)
 	jobs, _ := newJobs(quickKind, 1)
 	errs := []error{engine.Insert(ctx, jobs)}

@@ -23,7 +23,7 @@ const jobKind = "plinth.job"
 // maxClients is how many of the clients that had a job its row remembers.
 const maxClients = 100
 
-var errUnpiloted = errors.New("xriver: this release of River does not ask for its pilot: use v0.51.1, which go.mod names")
+var errUnpiloted = errors.New("river: this release of River does not ask for its pilot: use v0.51.1, which go.mod names")
 
 // pluggedDriver is River's driver with a pilot, which River asks for like this.
 type pluggedDriver struct {

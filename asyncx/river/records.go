@@ -39,9 +39,9 @@ func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
 	records, err := read(db.Raw(e.sql.get, key))
 	switch {
 	case err != nil:
-		return driver.Record{}, fmt.Errorf("xriver: get: %w", err)
+		return driver.Record{}, fmt.Errorf("river: get: %w", err)
 	case len(records) == 0:
-		return driver.Record{}, fmt.Errorf("xriver: get: %w", driver.ErrNotFound)
+		return driver.Record{}, fmt.Errorf("river: get: %w", driver.ErrNotFound)
 	}
 	return records[0], nil
 }
@@ -54,7 +54,7 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 	}
 	in, ok := states[q.State]
 	if !ok {
-		return nil, fmt.Errorf("xriver: list: %q is no state", q.State)
+		return nil, fmt.Errorf("river: list: %q is no state", q.State)
 	}
 	query, args := e.sql.list+" AND state IN ("+in+")", []any{}
 	if q.Kind != "" {
@@ -63,13 +63,13 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 	if q.After != "" {
 		after, err := uuid.Parse(q.After)
 		if err != nil {
-			return nil, fmt.Errorf("xriver: list: after: %w", driver.ErrNotFound)
+			return nil, fmt.Errorf("river: list: after: %w", driver.ErrNotFound)
 		}
 		query, args = query+" AND unique_key > decode(?, 'hex')", append(args, hexOf(after))
 	}
 	records, err := read(db.Raw(query+" ORDER BY unique_key LIMIT ?", append(args, q.Limit)...))
 	if err != nil {
-		return nil, fmt.Errorf("xriver: list: %w", err)
+		return nil, fmt.Errorf("river: list: %w", err)
 	}
 	return records, nil
 }
@@ -102,7 +102,7 @@ func (e *engine) change(ctx context.Context, what, id string, do func(db *gorm.D
 	}
 	n, err := do(db, key)
 	if err != nil {
-		return fmt.Errorf("xriver: %s: %w", what, err)
+		return fmt.Errorf("river: %s: %w", what, err)
 	}
 	if n > 0 {
 		return nil
@@ -110,21 +110,21 @@ func (e *engine) change(ctx context.Context, what, id string, do func(db *gorm.D
 	records, err := read(db.Raw(e.sql.get, key))
 	switch {
 	case err != nil:
-		return fmt.Errorf("xriver: %s: %w", what, err)
+		return fmt.Errorf("river: %s: %w", what, err)
 	case len(records) == 0:
-		return fmt.Errorf("xriver: %s: %w", what, driver.ErrNotFound)
+		return fmt.Errorf("river: %s: %w", what, driver.ErrNotFound)
 	}
-	return fmt.Errorf("xriver: %s: %w: it is %s", what, driver.ErrState, records[0].State)
+	return fmt.Errorf("river: %s: %w: it is %s", what, driver.ErrState, records[0].State)
 }
 
 // parse returns the key for an id. There is no job with an id that is no UUID.
 func parse(ctx context.Context, what, id string) (string, error) {
 	if err := ctx.Err(); err != nil {
-		return "", fmt.Errorf("xriver: %s: %w", what, err)
+		return "", fmt.Errorf("river: %s: %w", what, err)
 	}
 	key, err := uuid.Parse(id)
 	if err != nil {
-		return "", fmt.Errorf("xriver: %s: %w", what, driver.ErrNotFound)
+		return "", fmt.Errorf("river: %s: %w", what, driver.ErrNotFound)
 	}
 	return hexOf(key), nil
 }

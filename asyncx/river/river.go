@@ -1,6 +1,6 @@
-// Package river keeps durable jobs with River on PostgreSQL. Import it as xRiver.
+// Package river keeps durable jobs with River on PostgreSQL.
 //
-//	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xRiver.Open())}}
+//	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(river.Open())}}
 //
 // Jobs are rows of River's table river_job, in its queue "plinth", so that River's own command line and web interface show them.
 // They are stored in the application's transaction. A worker takes them with River's client, on connections of its own.
@@ -20,11 +20,11 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // Queue is the name of River's queue that holds the jobs. River's clients that work on other queues leave them alone.
@@ -50,7 +50,7 @@ var ErrNotPostgres = errors.New("the database is not PostgreSQL")
 
 // ErrTaken is the cause of an attempt's context that ended because the job is no longer this worker's: another one may have it,
 // or people have cancelled it in River. What becomes of the attempt does not count then.
-var ErrTaken = errors.New("xriver: the job is no longer this worker's")
+var ErrTaken = errors.New("river: the job is no longer this worker's")
 
 // Option configures the engine.
 type Option func(*config)
@@ -100,7 +100,7 @@ func WithSchema(name string) Option {
 // WithoutMigration leaves River's tables to others, such as `river migrate-up`. Open fails where they are missing or old.
 func WithoutMigration() Option { return func(c *config) { c.asIs = true } }
 
-// WithDB gives the database, instead of the application's. xDB.Open has opened it, and the caller closes it. A job is part of a
+// WithDB gives the database, instead of the application's. xdb.Open has opened it, and the caller closes it. A job is part of a
 // transaction of this database only; one that is stored within a transaction of another database is refused.
 func WithDB(db *gorm.DB) Option {
 	return func(c *config) {
@@ -113,13 +113,13 @@ func WithDB(db *gorm.DB) Option {
 
 // fault notes a problem of the options.
 func (c *config) fault(format string, args ...any) {
-	c.faults = append(c.faults, fmt.Errorf("xriver: %w: %s", xJob.ErrOption, fmt.Sprintf(format, args...)))
+	c.faults = append(c.faults, fmt.Errorf("river: %w: %s", job.ErrOption, fmt.Sprintf(format, args...)))
 }
 
-// Open returns what opens the engine on the application's PostgreSQL database, for xJob.Init. It brings River's tables up to date,
+// Open returns what opens the engine on the application's PostgreSQL database, for job.Init. It brings River's tables up to date,
 // one replica at a time, and needs the right to do so only where they are not. The error is ErrNotPostgres where the
 // database is another one.
-func Open(options ...Option) xJob.Opener {
+func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{takeOver: DefaultTakeOver, retention: DefaultRetention}
 		for _, option := range options {
@@ -130,16 +130,16 @@ func Open(options ...Option) xJob.Opener {
 		if err := errors.Join(c.faults...); err != nil {
 			return nil, err
 		}
-		ctx = xCtx.WithoutTransaction(xHttp.Context(ctx))
+		ctx = xctx.WithoutTransaction(xhttp.Context(ctx))
 		if c.db == nil {
-			db, err := xDB.GetDB(ctx)
+			db, err := xdb.GetDB(ctx)
 			if err != nil {
-				return nil, fmt.Errorf("xriver: the application has no database: give xOption.WithDatabase, or WithDB: %w", err)
+				return nil, fmt.Errorf("river: the application has no database: give xoption.WithDatabase, or WithDB: %w", err)
 			}
 			c.db = db
 		}
 		if name := c.db.Name(); name != "postgres" {
-			return nil, fmt.Errorf("xriver: %w but %s: use xOutbox.Open, which works there", ErrNotPostgres, name)
+			return nil, fmt.Errorf("river: %w but %s: use outbox.Open, which works there", ErrNotPostgres, name)
 		}
 		return newEngine(ctx, c)
 	}
@@ -172,7 +172,7 @@ func (e *engine) Ping(ctx context.Context) error {
 	if err := e.open(); err != nil {
 		return err
 	}
-	return xDB.CheckHealth(ctx, e.db)
+	return xdb.CheckHealth(ctx, e.db)
 }
 
 // Close implements driver.Engine. The database stays open.
@@ -184,7 +184,7 @@ func (e *engine) Close() error {
 // open returns the error of a call after Close.
 func (e *engine) open() error {
 	if e.closed.Load() {
-		return fmt.Errorf("xriver: %w", driver.ErrClosed)
+		return fmt.Errorf("river: %w", driver.ErrClosed)
 	}
 	return nil
 }
@@ -194,8 +194,8 @@ func (e *engine) handle(ctx context.Context) (*gorm.DB, error) {
 	if err := e.open(); err != nil {
 		return nil, err
 	}
-	ctx = xDB.WithPrimary(xHttp.Context(ctx))
-	tx, xerr := xDB.GetDB(ctx)
+	ctx = xdb.WithPrimary(xhttp.Context(ctx))
+	tx, xerr := xdb.GetDB(ctx)
 	if xerr != nil {
 		return e.db.WithContext(ctx), nil //nolint:nilerr // WithDB has given one
 	}
@@ -203,7 +203,7 @@ func (e *engine) handle(ctx context.Context) (*gorm.DB, error) {
 		return e.db.WithContext(ctx), nil
 	}
 	if tx.Dialector != e.db.Dialector {
-		return nil, fmt.Errorf("xriver: %w: it is of another database than the jobs", xJob.ErrTransaction)
+		return nil, fmt.Errorf("river: %w: it is of another database than the jobs", job.ErrTransaction)
 	}
 	return silent(tx).WithContext(ctx), nil
 }

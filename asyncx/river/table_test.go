@@ -9,25 +9,25 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/riverqueue/river"
+	riverqueue "github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xRiver "github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/asyncx/river"
 	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
 // riverClient is River's own, such as its web interface has.
-func riverClient(t *testing.T, c dbdriver.Config, schema string) *river.Client[pgx.Tx] {
+func riverClient(t *testing.T, c dbdriver.Config, schema string) *riverqueue.Client[pgx.Tx] {
 	t.Helper()
 	dsn, err := postgres.Driver{}.DSN(c)
 	must(t, err)
 	pool, err := pgxpool.New(t.Context(), dsn)
 	must(t, err)
 	t.Cleanup(pool.Close)
-	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: schema})
+	client, err := riverqueue.NewClient(riverpgxv5.New(pool), &riverqueue.Config{Schema: schema})
 	must(t, err)
 	return client
 }
@@ -66,12 +66,12 @@ func TestRiversOwnToolsSeeTheJobs(t *testing.T) {
 	t.Parallel()
 	_, c := find(t)
 	c = newDatabase(t, c)
-	engine, ctx := replica(t, c, xRiver.WithSchema("jobs"))
+	engine, ctx := replica(t, c, river.WithSchema("jobs"))
 	jobs, _ := newJobs(quickKind, 1)
 	jobs[0].Args, jobs[0].MaxAttempts = []byte(`{"user_id": 7}`), 2
 	must(t, engine.Insert(ctx, jobs))
 	client := riverClient(t, c, "jobs")
-	list, err := client.JobList(ctx, river.NewJobListParams().Kinds(quickKind).Queues(xRiver.Queue))
+	list, err := client.JobList(ctx, riverqueue.NewJobListParams().Kinds(quickKind).Queues(river.Queue))
 	must(t, err)
 	if len(list.Jobs) != 1 {
 		t.Fatalf("River lists %d jobs, want 1", len(list.Jobs))
@@ -120,13 +120,13 @@ func TestAJobThatPeopleCancelInRiverIsDeadAndCanBeReplayed(t *testing.T) {
 	})
 	<-began
 	client := riverClient(t, c, "")
-	list, err := client.JobList(ctx, river.NewJobListParams().States(rivertype.JobStateRunning))
+	list, err := client.JobList(ctx, riverqueue.NewJobListParams().States(rivertype.JobStateRunning))
 	must(t, err)
 	_, err = client.JobCancel(ctx, list.Jobs[0].ID)
 	must(t, err)
 	await(t, engine, ctx, jobs[0].ID, driver.Dead)
-	if len(causes) != 1 || !errors.Is(<-causes, xRiver.ErrTaken) {
-		t.Errorf("the context of the attempt did not end with %v", xRiver.ErrTaken)
+	if len(causes) != 1 || !errors.Is(<-causes, river.ErrTaken) {
+		t.Errorf("the context of the attempt did not end with %v", river.ErrTaken)
 	}
 	causes <- nil
 	must(t, engine.Replay(ctx, jobs[0].ID))
@@ -145,7 +145,7 @@ func TestAJobIsFoundByAnIndex(t *testing.T) {
 	must(t, engine.Insert(ctx, jobs))
 	conn := admin(t, c)
 	do(t, conn, "ANALYZE river_job")
-	query := strings.Replace(xRiver.LookUp(engine), "?", "'"+strings.ReplaceAll(ids[0], "-", "")+"'", 1)
+	query := strings.Replace(river.LookUp(engine), "?", "'"+strings.ReplaceAll(ids[0], "-", "")+"'", 1)
 	if plan := ask[string](t, conn, "EXPLAIN (FORMAT JSON) "+query); !strings.Contains(plan, "river_job_unique_idx") {
 		t.Errorf("the plan of a lookup is %s", plan)
 	}
@@ -211,7 +211,7 @@ func TestALongDelayIsAtMostFiveSecondsLate(t *testing.T) {
 
 func TestWhatIsDoneIsForgottenAfterTheRetention(t *testing.T) {
 	t.Parallel()
-	engine, ctx := fresh(t, xRiver.WithRetention(time.Second))
+	engine, ctx := fresh(t, river.WithRetention(time.Second))
 	jobs, _ := newJobs(quickKind, 2)
 	must(t, engine.Insert(ctx, jobs))
 	running(t, engine, ctx, func(_ context.Context, a driver.Attempt) driver.Outcome {

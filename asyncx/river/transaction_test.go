@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xRiver "github.com/plinthgo/plinth/asyncx/river"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 type user struct {
@@ -20,12 +20,12 @@ type user struct {
 
 type welcomeArgs struct{ Name string }
 
-var welcome = xJob.NewKind[welcomeArgs]("user.welcome")
+var welcome = job.NewKind[welcomeArgs]("user.welcome")
 
 // signUp stores a user and a job for her.
 func signUp(ctx context.Context, name string) error {
-	return xDB.Transaction(ctx, func(ctx context.Context) error {
-		if err := xDB.MustGetDB(ctx).Create(&user{Name: name}).Error; err != nil {
+	return xdb.Transaction(ctx, func(ctx context.Context) error {
+		if err := xdb.MustGetDB(ctx).Create(&user{Name: name}).Error; err != nil {
 			return err
 		}
 		_, err := welcome.Enqueue(ctx, welcomeArgs{Name: name})
@@ -35,17 +35,17 @@ func signUp(ctx context.Context, name string) error {
 
 func TestAJobIsStoredWithTheRowThatItBelongsTo(t *testing.T) {
 	engine, ctx := fresh(t)
-	must(t, xDB.MustGetDB(ctx).AutoMigrate(&user{}))
-	ctx = context.WithValue(ctx, xCtx.JobQueueKey, xJob.NewQueue(engine))
+	must(t, xdb.MustGetDB(ctx).AutoMigrate(&user{}))
+	ctx = context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(engine))
 	undo := errors.New("undo")
 
 	must(t, signUp(ctx, "committed"))
-	err := xDB.Transaction(ctx, func(ctx context.Context) error { return errors.Join(signUp(ctx, "rolled back"), undo) })
+	err := xdb.Transaction(ctx, func(ctx context.Context) error { return errors.Join(signUp(ctx, "rolled back"), undo) })
 	if !errors.Is(err, undo) {
 		t.Fatal(err)
 	}
-	must(t, xDB.Transaction(ctx, func(ctx context.Context) error {
-		err := xDB.Transaction(ctx, func(ctx context.Context) error { return errors.Join(signUp(ctx, "savepoint rolled back"), undo) })
+	must(t, xdb.Transaction(ctx, func(ctx context.Context) error {
+		err := xdb.Transaction(ctx, func(ctx context.Context) error { return errors.Join(signUp(ctx, "savepoint rolled back"), undo) })
 		if !errors.Is(err, undo) {
 			t.Error(err)
 		}
@@ -53,12 +53,12 @@ func TestAJobIsStoredWithTheRowThatItBelongsTo(t *testing.T) {
 	}))
 
 	var rows []string
-	must(t, xDB.MustGetDB(ctx).Model(&user{}).Order("id").Pluck("name", &rows).Error)
+	must(t, xdb.MustGetDB(ctx).Model(&user{}).Order("id").Pluck("name", &rows).Error)
 	want := []string{"committed", "after the savepoint"}
 	got := make(chan string, 10)
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	must(t, xJob.Work(ctx, xJob.WithConcurrency(1), xJob.WithHandlers(welcome.Handle(func(_ context.Context, args welcomeArgs) error {
+	must(t, job.Work(ctx, job.WithConcurrency(1), job.WithHandlers(welcome.Handle(func(_ context.Context, args welcomeArgs) error {
 		if got <- args.Name; len(got) == len(want) {
 			cancel()
 		}
@@ -78,14 +78,14 @@ func TestAJobIsStoredWithTheRowThatItBelongsTo(t *testing.T) {
 func TestAJobInATransactionOfAnotherDatabaseIsRefused(t *testing.T) {
 	_, c := find(t)
 	_, db := application(t, newDatabase(t, c))
-	engine, err := xRiver.Open(xRiver.WithDB(db))(t.Context())
+	engine, err := river.Open(river.WithDB(db))(t.Context())
 	must(t, err)
 	other, _ := application(t, c)
-	err = xDB.Transaction(other, func(ctx context.Context) error {
+	err = xdb.Transaction(other, func(ctx context.Context) error {
 		jobs, _ := newJobs(quickKind, 1)
 		return engine.Insert(ctx, jobs)
 	})
-	if !errors.Is(err, xJob.ErrTransaction) {
-		t.Errorf("Insert = %v, want %v", err, xJob.ErrTransaction)
+	if !errors.Is(err, job.ErrTransaction) {
+		t.Errorf("Insert = %v, want %v", err, job.ErrTransaction)
 	}
 }

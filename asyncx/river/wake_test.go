@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xRiver "github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/asyncx/river"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 )
 
@@ -47,8 +47,8 @@ func TestAJobWakesTheWorkersOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	_, c := find(t)
 	c = newDatabase(t, c)
-	worker, ctx := replica(t, c, xRiver.WithSchema("jobs"))
-	sender, senderCtx := replica(t, c, xRiver.WithSchema("jobs"))
+	worker, ctx := replica(t, c, river.WithSchema("jobs"))
+	sender, senderCtx := replica(t, c, river.WithSchema("jobs"))
 	began := workOn(t, worker, ctx, time.Hour) // so that whatever runs was woken, however long that takes on a busy machine
 	for range 3 {
 		jobs, ids := newJobs(quickKind, 1)

@@ -55,11 +55,11 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 	}}
 	client, err := e.client(k)
 	if err != nil {
-		return fmt.Errorf("xriver: work: %w", err)
+		return fmt.Errorf("river: work: %w", err)
 	}
 	steady := context.WithoutCancel(ctx) // attempts go on, and are settled, when ctx ends
 	if err := client.Start(steady); err != nil {
-		return fmt.Errorf("xriver: work: %w", err)
+		return fmt.Errorf("river: work: %w", err)
 	}
 	k.keep(steady, e.takeOver/beats, func() {
 		<-ctx.Done()
@@ -160,7 +160,7 @@ func (k *worker) stop(ctx context.Context, client *river.Client[pgx.Tx]) {
 	select {
 	case <-stopped:
 	case <-timer.C:
-		k.work.Failed(ctx, "settle the last attempts", errors.New("xriver: no answer: they run again"))
+		k.work.Failed(ctx, "settle the last attempts", errors.New("river: no answer: they run again"))
 	}
 }
 

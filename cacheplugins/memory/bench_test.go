@@ -11,7 +11,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/plinthgo/plinth/cacheplugins/memory"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -29,13 +29,13 @@ const (
 )
 
 // open returns a manager over a memory store.
-func open(tb testing.TB, c driver.Config, opts ...xCache.ManagerOption) *xCache.Manager {
+func open(tb testing.TB, c driver.Config, opts ...xcache.ManagerOption) *xcache.Manager {
 	tb.Helper()
 	store, err := memory.Driver{}.Open(tb.Context(), c)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	m, err := xCache.New(store, opts...)
+	m, err := xcache.New(store, opts...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func copiedGetter(tb testing.TB) getter {
 // keep is a variable, so that the compiler must take it that the value outlives the call.
 var keep = func(v *account) bool { return v.Name != "" }
 
-func typedGetter(tb testing.TB, opts ...xCache.ViewOption) getter {
+func typedGetter(tb testing.TB, opts ...xcache.ViewOption) getter {
 	tb.Helper()
 	c, ctx := filled(tb, opts...), tb.Context()
 	return func(key string) bool {
@@ -118,7 +118,7 @@ func typedGetter(tb testing.TB, opts ...xCache.ViewOption) getter {
 }
 
 // keptGetter hands the value on, which therefore is on the heap.
-func keptGetter(tb testing.TB, opts ...xCache.ViewOption) getter {
+func keptGetter(tb testing.TB, opts ...xcache.ViewOption) getter {
 	tb.Helper()
 	c, ctx := filled(tb, opts...), tb.Context()
 	return func(key string) bool {
@@ -127,12 +127,12 @@ func keptGetter(tb testing.TB, opts ...xCache.ViewOption) getter {
 	}
 }
 
-func filled(tb testing.TB, opts ...xCache.ViewOption) *xCache.KeyCache[string, account] {
+func filled(tb testing.TB, opts ...xcache.ViewOption) *xcache.KeyCache[string, account] {
 	tb.Helper()
 	m := open(tb, driver.Config{Memory: driver.Memory{MaxEntries: 2 * benchEntries}})
-	c := xCache.KeyCacheOf[string, account](m, opts...)
+	c := xcache.KeyCacheOf[string, account](m, opts...)
 	for i, key := range benchKeys() {
-		if err := c.Set(tb.Context(), key, &account{ID: int64(i), Name: "Ada"}, xCache.WithTTL(time.Hour)); err != nil {
+		if err := c.Set(tb.Context(), key, &account{ID: int64(i), Name: "Ada"}, xcache.WithTTL(time.Hour)); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -167,10 +167,10 @@ func benchGet(b *testing.B, get getter) {
 func BenchmarkGetBareOtter(b *testing.B) { benchGet(b, bareGetter(b)) }
 func BenchmarkGetTyped(b *testing.B)     { benchGet(b, typedGetter(b)) }
 func BenchmarkGetTypedPrefixed(b *testing.B) {
-	benchGet(b, typedGetter(b, xCache.WithKeyPrefix("app:")))
+	benchGet(b, typedGetter(b, xcache.WithKeyPrefix("app:")))
 }
 
-func BenchmarkGetTypedImmutable(b *testing.B) { benchGet(b, typedGetter(b, xCache.WithImmutable())) }
+func BenchmarkGetTypedImmutable(b *testing.B) { benchGet(b, typedGetter(b, xcache.WithImmutable())) }
 
 // BenchmarkGetRatio lets the typed view and the bare engine take turns, a slice of the trace each, and
 // reports the median of the ratios: what else the machine does hits both.
@@ -178,8 +178,8 @@ func BenchmarkGetRatio(b *testing.B) {
 	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
 	base := bareGetter(b)
 	for name, get := range map[string]getter{
-		"typed": typedGetter(b), "kept": keptGetter(b), "prefixed": typedGetter(b, xCache.WithKeyPrefix("app:")),
-		"immutable": typedGetter(b, xCache.WithImmutable()), "bare-and-copy": copiedGetter(b),
+		"typed": typedGetter(b), "kept": keptGetter(b), "prefixed": typedGetter(b, xcache.WithKeyPrefix("app:")),
+		"immutable": typedGetter(b, xcache.WithImmutable()), "bare-and-copy": copiedGetter(b),
 	} {
 		for _, workers := range []int{1, 2} {
 			b.Run(name+"/workers="+strconv.Itoa(workers), func(b *testing.B) {
@@ -223,12 +223,12 @@ func BenchmarkSetBareOtter(b *testing.B) {
 }
 
 func BenchmarkSetTyped(b *testing.B) {
-	c := xCache.KeyCacheOf[string, account](open(b, driver.Config{Memory: driver.Memory{MaxEntries: benchEntries}}))
+	c := xcache.KeyCacheOf[string, account](open(b, driver.Config{Memory: driver.Memory{MaxEntries: benchEntries}}))
 	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
 	ctx := b.Context()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if err := c.Set(ctx, keys[trace[i%traceLen]], &account{ID: int64(i), Name: "Ada"}, xCache.WithTTL(time.Hour)); err != nil {
+		if err := c.Set(ctx, keys[trace[i%traceLen]], &account{ID: int64(i), Name: "Ada"}, xcache.WithTTL(time.Hour)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -244,11 +244,11 @@ func BenchmarkInsertFullBareOtter(b *testing.B) {
 }
 
 func BenchmarkInsertFullTyped(b *testing.B) {
-	c := xCache.KeyCacheOf[int, account](open(b, driver.Config{Memory: driver.Memory{MaxEntries: 1000}}))
+	c := xcache.KeyCacheOf[int, account](open(b, driver.Config{Memory: driver.Memory{MaxEntries: 1000}}))
 	ctx := b.Context()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if err := c.Set(ctx, i, &account{ID: int64(i), Name: "Ada"}, xCache.WithTTL(time.Hour)); err != nil {
+		if err := c.Set(ctx, i, &account{ID: int64(i), Name: "Ada"}, xcache.WithTTL(time.Hour)); err != nil {
 			b.Fatal(err)
 		}
 	}

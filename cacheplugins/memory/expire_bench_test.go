@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -16,8 +16,8 @@ const million = 1_000_000
 
 // crowd is a cache of a million entries and what the single calls of one reader and one writer took.
 type crowd struct {
-	manager       *xCache.Manager
-	cache         *xCache.KeyCache[string, account]
+	manager       *xcache.Manager
+	cache         *xcache.KeyCache[string, account]
 	keys          []string
 	reads, writes []time.Duration
 }
@@ -25,7 +25,7 @@ type crowd struct {
 func newCrowd(b *testing.B, c driver.Config) *crowd {
 	b.Helper()
 	m := open(b, c)
-	w := &crowd{manager: m, cache: xCache.KeyCacheOf[string, account](m), keys: make([]string, million)}
+	w := &crowd{manager: m, cache: xcache.KeyCacheOf[string, account](m), keys: make([]string, million)}
 	for i := range w.keys {
 		w.keys[i] = "user:" + strconv.Itoa(i)
 	}
@@ -33,7 +33,7 @@ func newCrowd(b *testing.B, c driver.Config) *crowd {
 }
 
 func (w *crowd) set(ctx context.Context, key string, ttl time.Duration) error {
-	return w.cache.Set(ctx, key, &account{ID: 1}, xCache.WithTTL(ttl))
+	return w.cache.Set(ctx, key, &account{ID: 1}, xcache.WithTTL(ttl))
 }
 
 // run reads the keys and writes others, of which there are many, until last, and calls beside.
@@ -102,7 +102,7 @@ func benchExpire(b *testing.B, bound int) {
 // machine adds, which has fewer processors than there is to do.
 func benchBusy(b *testing.B) {
 	b.Helper()
-	benchBeside(b, func(_ *xCache.Manager, last time.Time) {
+	benchBeside(b, func(_ *xcache.Manager, last time.Time) {
 		for time.Now().Before(last) { // busy
 		}
 	})
@@ -112,7 +112,7 @@ func benchBusy(b *testing.B) {
 func benchScan(b *testing.B) {
 	b.Helper()
 	walks := 0
-	benchBeside(b, func(m *xCache.Manager, last time.Time) {
+	benchBeside(b, func(m *xcache.Manager, last time.Time) {
 		scanner, _ := m.Store().(driver.Scanner)
 		for time.Now().Before(last) {
 			if err := scanner.Scan(b.Context(), "user:", func([]string) bool { return true }); err != nil {
@@ -125,7 +125,7 @@ func benchScan(b *testing.B) {
 }
 
 // benchBeside reads and writes on a cache of a million entries while beside runs.
-func benchBeside(b *testing.B, beside func(m *xCache.Manager, last time.Time)) {
+func benchBeside(b *testing.B, beside func(m *xcache.Manager, last time.Time)) {
 	b.Helper()
 	w := newCrowd(b, entries(million+million/32))
 	for _, key := range w.keys {

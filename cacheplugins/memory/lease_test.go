@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
@@ -27,7 +27,7 @@ func TestLeasesAreNoEntries(t *testing.T) {
 		}
 	}
 	one := 1
-	c := xCache.KeyCacheOf[string, int](m)
+	c := xcache.KeyCacheOf[string, int](m)
 	for i := range 20 {
 		if err := c.Set(t.Context(), strconv.Itoa(i), &one); err != nil {
 			t.Fatal(err)

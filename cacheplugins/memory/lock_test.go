@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 // BenchmarkMillion times single calls on a full cache of a million entries. A lock that is held for long
 // shows in the last percentiles; so does what else the machine does.
 func BenchmarkMillion(b *testing.B) {
-	c := xCache.KeyCacheOf[string, account](open(b, entries(million)), xCache.WithViewTTL(time.Hour))
+	c := xcache.KeyCacheOf[string, account](open(b, entries(million)), xcache.WithViewTTL(time.Hour))
 	keys := make([]string, 2*million)
 	for i := range keys {
 		keys[i] = "user:" + strconv.Itoa(i)

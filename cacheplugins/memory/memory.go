@@ -16,7 +16,7 @@ import (
 	"errors"
 	"fmt"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -29,7 +29,7 @@ const (
 // maxShards bounds the memory that locks take.
 const maxShards = 1 << 16
 
-func init() { xCache.Register(Driver{}) }
+func init() { xcache.Register(Driver{}) }
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}

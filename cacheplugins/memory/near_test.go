@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/cacheplugins/memory"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -34,7 +34,7 @@ func (s *bytesOnly) Get(ctx context.Context, key string) ([]byte, bool, error) {
 }
 
 // openNear returns a manager of a server with this backend as its near cache.
-func openNear(tb testing.TB, entries int, ttl time.Duration, opts ...xCache.ManagerOption) (*xCache.Manager, *bytesOnly) {
+func openNear(tb testing.TB, entries int, ttl time.Duration, opts ...xcache.ManagerOption) (*xcache.Manager, *bytesOnly) {
 	tb.Helper()
 	far, err := memory.Driver{}.Open(tb.Context(), driver.Config{})
 	if err != nil {
@@ -45,7 +45,7 @@ func openNear(tb testing.TB, entries int, ttl time.Duration, opts ...xCache.Mana
 		tb.Fatal(err)
 	}
 	server := &bytesOnly{Store: far}
-	m, err := xCache.New(server, append(opts, xCache.WithNear(near, ttl))...)
+	m, err := xcache.New(server, append(opts, xcache.WithNear(near, ttl))...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func openNear(tb testing.TB, entries int, ttl time.Duration, opts ...xCache.Mana
 func TestAsANearCache(t *testing.T) {
 	const bound, life = 100, 50 * time.Millisecond
 	m, server := openNear(t, bound, life)
-	c := xCache.KeyCacheOf[int, account](m)
+	c := xcache.KeyCacheOf[int, account](m)
 	ctx := t.Context()
 	read := func(key int, name string) (trips int64) {
 		t.Helper()
@@ -107,14 +107,14 @@ func TestAsANearCache(t *testing.T) {
 }
 
 func TestANearHitAllocatesAtMostTheCopy(t *testing.T) {
-	m, _ := openNear(t, 1000, time.Hour, xCache.WithPrefix("app:"))
+	m, _ := openNear(t, 1000, time.Hour, xcache.WithPrefix("app:"))
 	v := account{ID: 1, Name: "Ada"}
 	for name, tc := range map[string]struct {
 		get  func(ctx context.Context) (*account, bool, error)
 		want float64
 	}{
 		"kept by the caller": {getter1(t, m, 1<<40, &v), 1},
-		"immutable":          {getter1(t, m, "i", &v, xCache.WithImmutable()), 0},
+		"immutable":          {getter1(t, m, "i", &v, xcache.WithImmutable()), 0},
 	} {
 		ctx := t.Context()
 		got := testing.AllocsPerRun(1000, func() {
@@ -131,12 +131,12 @@ func TestANearHitAllocatesAtMostTheCopy(t *testing.T) {
 // BenchmarkNearHit is a read that the near cache answers, of one key and of many.
 func BenchmarkNearHit(b *testing.B) {
 	for _, keys := range []int{1, 1000} {
-		for name, opts := range map[string][]xCache.ManagerOption{
-			"bare": nil, "prefixed": {xCache.WithPrefix("app:")},
+		for name, opts := range map[string][]xcache.ManagerOption{
+			"bare": nil, "prefixed": {xcache.WithPrefix("app:")},
 		} {
 			b.Run(name+"/keys="+strconv.Itoa(keys), func(b *testing.B) {
 				m, server := openNear(b, 2000, time.Hour, opts...)
-				c, ctx := xCache.KeyCacheOf[string, account](m), b.Context()
+				c, ctx := xcache.KeyCacheOf[string, account](m), b.Context()
 				names := benchKeys()[:keys]
 				for _, key := range names {
 					if err := c.Set(ctx, key, &account{ID: 1, Name: "Ada"}); err != nil {

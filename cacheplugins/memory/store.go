@@ -11,7 +11,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -56,7 +56,7 @@ const maxTable = 1 << 20
 func newStore(c driver.Config) (*store, error) {
 	s := &store{
 		ttl: c.Memory.DefaultTTL, max: c.Memory.MaxEntries, clock: newClock(c.Now),
-		seed: maphash.MakeSeed(), shards: make([]shard, c.Memory.ShardCount), leases: xLease.InProcess(c.Now),
+		seed: maphash.MakeSeed(), shards: make([]shard, c.Memory.ShardCount), leases: xlease.InProcess(c.Now),
 		stop: make(chan struct{}),
 	}
 	s.expiry = newExpiry(len(s.shards), s.clock.seen)

@@ -14,18 +14,18 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/plinthgo/plinth/cacheplugins/memory"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 func entries(n int) driver.Config { return driver.Config{Memory: driver.Memory{MaxEntries: n}} }
 
 func TestTheDriverIsRegistered(t *testing.T) {
-	if !slices.Contains(xCache.Drivers(), "memory") {
-		t.Fatalf("drivers = %v, want memory among them", xCache.Drivers())
+	if !slices.Contains(xcache.Drivers(), "memory") {
+		t.Fatalf("drivers = %v, want memory among them", xcache.Drivers())
 	}
-	m, err := xCache.Open(t.Context(), xCache.Options{Driver: "memory", Config: entries(7)})
+	m, err := xcache.Open(t.Context(), xcache.Options{Driver: "memory", Config: entries(7)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestWrongSettingsAreFinal(t *testing.T) {
 
 func TestTheDefaultTTLIsTheManagers(t *testing.T) {
 	m := open(t, driver.Config{Memory: driver.Memory{DefaultTTL: time.Hour}})
-	c := xCache.KeyCacheOf[string, int](m)
+	c := xcache.KeyCacheOf[string, int](m)
 	one := 1
 	if err := c.Set(t.Context(), "k", &one); err != nil {
 		t.Fatal(err)
@@ -191,11 +191,11 @@ func TestHitRatioIsTheEngines(t *testing.T) {
 	}
 	var own, bare []float64
 	for range 5 {
-		c := xCache.KeyCacheOf[string, int](open(t, entries(size)))
+		c := xcache.KeyCacheOf[string, int](open(t, entries(size)))
 		own = append(own, hitRatio(trace, func(k int32) bool {
 			_, ok, err := c.Get(t.Context(), names[k])
 			if v := int(k); err == nil && !ok {
-				err = c.Set(t.Context(), names[k], &v, xCache.WithTTL(time.Hour))
+				err = c.Set(t.Context(), names[k], &v, xcache.WithTTL(time.Hour))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -231,7 +231,7 @@ func hitRatio(trace []int32, get func(k int32) bool) float64 {
 }
 
 func TestATypedGetAllocatesOnlyTheCopy(t *testing.T) {
-	m := open(t, entries(1000), xCache.WithPrefix("app:"))
+	m := open(t, entries(1000), xcache.WithPrefix("app:"))
 	bare := open(t, entries(1000))
 	v := account{ID: 1, Name: "Ada"}
 	for _, tc := range []struct {
@@ -242,9 +242,9 @@ func TestATypedGetAllocatesOnlyTheCopy(t *testing.T) {
 		{"string", getter1(t, bare, "k", &v), 1},
 		{"string with a prefix", getter1(t, m, "k", &v), 1},
 		{"int", getter1(t, m, 1<<40, &v), 1},
-		{"id", getter1(t, m, xSnowflake.SnowflakeID(1<<60), &v), 1},
-		{"immutable string", getter1(t, bare, "i", &v, xCache.WithImmutable()), 0},
-		{"immutable with a prefix", getter1(t, m, "i", &v, xCache.WithImmutable()), 0},
+		{"id", getter1(t, m, xsnowflake.SnowflakeID(1<<60), &v), 1},
+		{"immutable string", getter1(t, bare, "i", &v, xcache.WithImmutable()), 0},
+		{"immutable with a prefix", getter1(t, m, "i", &v, xcache.WithImmutable()), 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx := t.Context()
@@ -263,7 +263,7 @@ func TestATypedGetAllocatesOnlyTheCopy(t *testing.T) {
 // The compilers of Go 1.26 and 1.27 inline Get, so that the copy need not be on the heap: 0 allocations. The budget
 // is one, so that another compiler, or one that counts coverage, is no failure; -gcflags=-m=2 says what Get costs it.
 func TestATypedGetCostsACallerWhoKeepsNothingAtMostTheCopy(t *testing.T) {
-	c := xCache.KeyCacheOf[string, account](open(t, entries(10)))
+	c := xcache.KeyCacheOf[string, account](open(t, entries(10)))
 	if err := c.Set(t.Context(), "k", &account{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -286,10 +286,10 @@ func TestATypedGetCostsACallerWhoKeepsNothingAtMostTheCopy(t *testing.T) {
 
 // getter1 sets the value under a key and returns how to get it.
 func getter1[K comparable](
-	t *testing.T, m *xCache.Manager, key K, v *account, opts ...xCache.ViewOption,
+	t *testing.T, m *xcache.Manager, key K, v *account, opts ...xcache.ViewOption,
 ) func(ctx context.Context) (*account, bool, error) {
 	t.Helper()
-	c := xCache.KeyCacheOf[K, account](m, opts...)
+	c := xcache.KeyCacheOf[K, account](m, opts...)
 	if err := c.Set(t.Context(), key, v); err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func getter1[K comparable](
 }
 
 func TestAMissAllocatesNothing(t *testing.T) {
-	c := xCache.KeyCacheOf[string, account](open(t, entries(10), xCache.WithPrefix("app:")))
+	c := xcache.KeyCacheOf[string, account](open(t, entries(10), xcache.WithPrefix("app:")))
 	ctx := t.Context()
 	if got := testing.AllocsPerRun(1000, func() { _, _, _ = c.Get(ctx, "none") }); got > 0 {
 		t.Errorf("allocations = %v, want 0", got)
@@ -307,7 +307,7 @@ func TestAMissAllocatesNothing(t *testing.T) {
 func TestImmutableValuesAreShared(t *testing.T) {
 	type page struct{ Lines []string }
 	m := open(t, entries(10))
-	shared := xCache.KeyCacheOf[string, page](m, xCache.WithImmutable())
+	shared := xcache.KeyCacheOf[string, page](m, xcache.WithImmutable())
 	if err := shared.Set(t.Context(), "k", &page{Lines: []string{"a"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -322,19 +322,19 @@ func TestImmutableValuesAreShared(t *testing.T) {
 	if first != second || first.Lines[0] != "a" {
 		t.Errorf("two Gets = %p, %p; want one value", first, second)
 	}
-	own, ok, err := xCache.KeyCacheOf[string, page](m).Get(t.Context(), "k")
+	own, ok, err := xcache.KeyCacheOf[string, page](m).Get(t.Context(), "k")
 	if err != nil || !ok || own == first || &own.Lines[0] == &first.Lines[0] {
 		t.Errorf("a view that promises nothing got %v, %t, %v; want a full copy", own, ok, err)
 	}
 }
 
 func TestALifeIsNeverCutShort(t *testing.T) {
-	c := xCache.KeyCacheOf[string, int](open(t, entries(10)))
+	c := xcache.KeyCacheOf[string, int](open(t, entries(10)))
 	one := 1
 	for range 20 {
 		const ttl = 15 * time.Millisecond
 		before := time.Now()
-		if err := c.Set(t.Context(), "k", &one, xCache.WithTTL(ttl)); err != nil {
+		if err := c.Set(t.Context(), "k", &one, xcache.WithTTL(ttl)); err != nil {
 			t.Fatal(err)
 		}
 		for {
@@ -354,8 +354,8 @@ func TestALifeIsNeverCutShort(t *testing.T) {
 
 func TestCloseWhileInUse(t *testing.T) {
 	m := open(t, entries(50))
-	c := xCache.KeyCacheOf[int, int](m)
-	l := xCache.ListCacheOf[int, int](m)
+	c := xcache.KeyCacheOf[int, int](m)
+	l := xcache.ListCacheOf[int, int](m)
 	var wg sync.WaitGroup
 	ready := make(chan struct{}, 8)
 	for w := range 8 {
@@ -365,11 +365,11 @@ func TestCloseWhileInUse(t *testing.T) {
 					ready <- struct{}{}
 				}
 				err := c.Set(t.Context(), w*1000+i%200, &i)
-				if _, e := l.Append(t.Context(), -i%100, []int{i}); err == nil && !errors.Is(e, xCache.ErrWrongType) {
+				if _, e := l.Append(t.Context(), -i%100, []int{i}); err == nil && !errors.Is(e, xcache.ErrWrongType) {
 					err = e
 				}
 				if err != nil {
-					if !errors.Is(err, xCache.ErrClosed) {
+					if !errors.Is(err, xcache.ErrClosed) {
 						t.Errorf("a call during Close = %v, want ErrClosed", err)
 					}
 					return
@@ -384,7 +384,7 @@ func TestCloseWhileInUse(t *testing.T) {
 		t.Error(err)
 	}
 	wg.Wait()
-	if _, ok, err := c.Get(t.Context(), 1); ok || !errors.Is(err, xCache.ErrClosed) {
+	if _, ok, err := c.Get(t.Context(), 1); ok || !errors.Is(err, xcache.ErrClosed) {
 		t.Errorf("Get after Close = %t, %v; want ErrClosed", ok, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -21,7 +21,7 @@ type account struct {
 
 // sides are the typed view and the client without anything around it, on one server.
 type sides struct {
-	view *xCache.KeyCache[string, account]
+	view *xcache.KeyCache[string, account]
 	bare *goredis.Client
 }
 
@@ -39,12 +39,12 @@ func newSides(tb testing.TB) *sides {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	m, err := xCache.New(store, xCache.WithPrefix("bench:"))
+	m, err := xcache.New(store, xcache.WithPrefix("bench:"))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = m.Close() })
-	return &sides{view: xCache.KeyCacheOf[string, account](m), bare: bare}
+	return &sides{view: xcache.KeyCacheOf[string, account](m), bare: bare}
 }
 
 func (s *sides) calls() map[string]func(ctx context.Context) error {
@@ -63,7 +63,7 @@ func (s *sides) calls() map[string]func(ctx context.Context) error {
 			v := new(account)
 			return json.Unmarshal(data, v)
 		},
-		"set": func(ctx context.Context) error { return s.view.Set(ctx, "k", &value, xCache.WithTTL(time.Hour)) },
+		"set": func(ctx context.Context) error { return s.view.Set(ctx, "k", &value, xcache.WithTTL(time.Hour)) },
 		"bare set": func(ctx context.Context) error {
 			data, err := json.Marshal(&value)
 			if err != nil {

@@ -6,12 +6,12 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 var (
-	errNoClient = errors.New("redis: the context carries no client; start the application with xOption.WithCache and NOSQL_DRIVER=redis")
+	errNoClient = errors.New("redis: the context carries no client; start the application with xoption.WithCache and NOSQL_DRIVER=redis")
 	errCluster  = errors.New("redis: a cluster has another kind of client; take it with GetUniversal")
 )
 
@@ -20,13 +20,13 @@ var (
 //
 // The client ends calls at the deadline of their context, or after 5 seconds, and sends a command once. On a cluster it sends
 // each command to one server: one that is about all servers, or about keys on several, is the caller's to spread.
-func GetUniversal(ctx context.Context) (redis.UniversalClient, *xError.Error) {
+func GetUniversal(ctx context.Context) (redis.UniversalClient, *xerror.Error) {
 	if ctx != nil {
-		if c, ok := ctx.Value(xCtx.RedisClientKey).(redis.UniversalClient); ok {
+		if c, ok := ctx.Value(xctx.RedisClientKey).(redis.UniversalClient); ok {
 			return c, nil
 		}
 	}
-	return nil, xError.Wrap(xError.CacheError, "", errNoClient)
+	return nil, xerror.Wrap(xerror.CacheError, "", errNoClient)
 }
 
 // MustGetUniversal is GetUniversal for an application that has a Redis: it panics where there is none.
@@ -40,7 +40,7 @@ func MustGetUniversal(ctx context.Context) redis.UniversalClient {
 
 // GetRDB is GetUniversal for one server, or servers behind Sentinel. The client of a cluster is of another type: that is an
 // error, which says so.
-func GetRDB(ctx context.Context) (*redis.Client, *xError.Error) {
+func GetRDB(ctx context.Context) (*redis.Client, *xerror.Error) {
 	c, err := GetUniversal(ctx)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func GetRDB(ctx context.Context) (*redis.Client, *xError.Error) {
 	if one, ok := c.(*redis.Client); ok {
 		return one, nil
 	}
-	return nil, xError.Wrap(xError.CacheError, "", errCluster)
+	return nil, xerror.Wrap(xerror.CacheError, "", errCluster)
 }
 
 // MustGetRDB is GetRDB for an application that has a Redis which is no cluster: it panics otherwise.

@@ -8,7 +8,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
@@ -49,7 +49,7 @@ func TestConformanceOfSeveralServers(t *testing.T) {
 
 // clientOf returns the client under a store.
 func clientOf(s driver.Store) goredis.UniversalClient {
-	return s.(driver.Provider).Values()[xCtx.RedisClientKey].(goredis.UniversalClient)
+	return s.(driver.Provider).Values()[xctx.RedisClientKey].(goredis.UniversalClient)
 }
 
 // roundTrips counts what the client sends.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -122,7 +122,7 @@ func (s *store) opened(err error) error {
 	keys = slices.Clone(keys)
 	for i, key := range keys {
 		if s.set.URL != "" && replaced[key] {
-			keys[i] = xEnv.NoSqlURL
+			keys[i] = xenv.NoSqlURL
 		}
 	}
 	keys = slices.Compact(keys)
@@ -136,7 +136,7 @@ func (s *store) opened(err error) error {
 // unreached returns an error that may pass, with the addresses where it does not say them.
 func (s *store) unreached(err error) error {
 	if errors.Is(err, io.EOF) && s.set.tls == nil {
-		err = fmt.Errorf("%w: the server has closed the connection, as one does that wants TLS (%s)", err, xEnv.NoSqlTLS)
+		err = fmt.Errorf("%w: the server has closed the connection, as one does that wants TLS (%s)", err, xenv.NoSqlTLS)
 	}
 	for _, address := range s.set.addresses {
 		if strings.Contains(err.Error(), address) {
@@ -149,23 +149,23 @@ func (s *store) unreached(err error) error {
 // answers are the beginnings of errors that a server goes on giving, and what they are about.
 var answers = []struct {
 	text string
-	keys []xEnv.EnvKey
+	keys []xenv.EnvKey
 }{
-	{"WRONGPASS", []xEnv.EnvKey{xEnv.NoSqlUser, xEnv.NoSqlPass}},
-	{"NOAUTH", []xEnv.EnvKey{xEnv.NoSqlUser, xEnv.NoSqlPass}},
-	{"ERR invalid password", []xEnv.EnvKey{xEnv.NoSqlPass}},
-	{"ERR AUTH", []xEnv.EnvKey{xEnv.NoSqlPass}}, // there is no password
-	{"NOPERM", []xEnv.EnvKey{xEnv.NoSqlUser}},
-	{"DENIED", []xEnv.EnvKey{xEnv.NoSqlPass}}, // a server without a password speaks to its own machine only
-	{"ERR DB index", []xEnv.EnvKey{xEnv.NoSqlDatabase}},
-	{"ERR invalid DB index", []xEnv.EnvKey{xEnv.NoSqlDatabase}},
-	{"ERR SELECT", []xEnv.EnvKey{xEnv.NoSqlDatabase}}, // not allowed in a cluster
-	{"ERR This instance has cluster support disabled", []xEnv.EnvKey{xEnv.NoSqlMode}},
-	{"ERR unknown command", []xEnv.EnvKey{xEnv.NoSqlMode}}, // of sentinels, or of a server that is none
+	{"WRONGPASS", []xenv.EnvKey{xenv.NoSqlUser, xenv.NoSqlPass}},
+	{"NOAUTH", []xenv.EnvKey{xenv.NoSqlUser, xenv.NoSqlPass}},
+	{"ERR invalid password", []xenv.EnvKey{xenv.NoSqlPass}},
+	{"ERR AUTH", []xenv.EnvKey{xenv.NoSqlPass}}, // there is no password
+	{"NOPERM", []xenv.EnvKey{xenv.NoSqlUser}},
+	{"DENIED", []xenv.EnvKey{xenv.NoSqlPass}}, // a server without a password speaks to its own machine only
+	{"ERR DB index", []xenv.EnvKey{xenv.NoSqlDatabase}},
+	{"ERR invalid DB index", []xenv.EnvKey{xenv.NoSqlDatabase}},
+	{"ERR SELECT", []xenv.EnvKey{xenv.NoSqlDatabase}}, // not allowed in a cluster
+	{"ERR This instance has cluster support disabled", []xenv.EnvKey{xenv.NoSqlMode}},
+	{"ERR unknown command", []xenv.EnvKey{xenv.NoSqlMode}}, // of sentinels, or of a server that is none
 }
 
 // blame returns the variables that an error is about, nil where it may pass.
-func (s *store) blame(err error) []xEnv.EnvKey {
+func (s *store) blame(err error) []xenv.EnvKey {
 	var (
 		answer    redis.Error
 		record    tls.RecordHeaderError
@@ -175,15 +175,15 @@ func (s *store) blame(err error) []xEnv.EnvKey {
 	)
 	switch {
 	case errors.As(err, &misnamed):
-		return []xEnv.EnvKey{xEnv.NoSqlTLS, xEnv.NoSqlHost}
+		return []xenv.EnvKey{xenv.NoSqlTLS, xenv.NoSqlHost}
 	case errors.As(err, &untrusted):
-		return []xEnv.EnvKey{xEnv.NoSqlTLS, xEnv.NoSqlTLSCA}
+		return []xenv.EnvKey{xenv.NoSqlTLS, xenv.NoSqlTLSCA}
 	case errors.As(err, &record), errors.As(err, &alert):
-		return []xEnv.EnvKey{xEnv.NoSqlTLS}
+		return []xenv.EnvKey{xenv.NoSqlTLS}
 	case !errors.As(err, &answer):
 		return nil
 	case answer == redis.Nil:
-		return []xEnv.EnvKey{xEnv.NoSqlMaster}
+		return []xenv.EnvKey{xenv.NoSqlMaster}
 	}
 	for _, a := range answers {
 		if strings.HasPrefix(answer.Error(), a.text) {
@@ -194,9 +194,9 @@ func (s *store) blame(err error) []xEnv.EnvKey {
 }
 
 // ofSentinel returns the variables for the sentinels where the answer was one of theirs.
-func (s *store) ofSentinel(err error, keys []xEnv.EnvKey) []xEnv.EnvKey {
-	if !strings.Contains(err.Error(), "sentinel") || !slices.Contains(keys, xEnv.NoSqlPass) {
+func (s *store) ofSentinel(err error, keys []xenv.EnvKey) []xenv.EnvKey {
+	if !strings.Contains(err.Error(), "sentinel") || !slices.Contains(keys, xenv.NoSqlPass) {
 		return keys
 	}
-	return []xEnv.EnvKey{xEnv.NoSqlSentinelUser, xEnv.NoSqlSentinelPass}
+	return []xenv.EnvKey{xenv.NoSqlSentinelUser, xenv.NoSqlSentinelPass}
 }

@@ -5,23 +5,23 @@ import (
 	"fmt"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 // ExampleDriver checks settings; nothing connects before the application starts.
 func ExampleDriver() {
-	options := xCache.Options{Driver: redis.Name, Config: driver.Config{
+	options := xcache.Options{Driver: redis.Name, Config: driver.Config{
 		Mode: driver.ModeSentinel, Host: "a.example.com,b.example.com:26380", Port: 26379, Master: "orders",
 		User: "app", Pass: "p@ss/word", TLS: driver.TLSVerifyFull,
 	}}
-	fmt.Println(xCache.Check(options))
+	fmt.Println(xcache.Check(options))
 
 	options.Config = driver.Config{URL: "redis+cluster://app:p%40ss@a.example.com,b.example.com"}
-	fmt.Println(xCache.Check(options))
+	fmt.Println(xcache.Check(options))
 
 	options.Config = driver.Config{Host: "a.example.com:0", Mode: driver.ModeCluster, Database: 3}
-	fmt.Println(xCache.Check(options))
+	fmt.Println(xcache.Check(options))
 	// Output:
 	// <nil>
 	// <nil>
@@ -34,5 +34,5 @@ func ExampleGetRDB() {
 	_, err := redis.GetRDB(context.Background())
 	fmt.Println(err.Error())
 	// Output:
-	// CACHE_ERROR: redis: the context carries no client; start the application with xOption.WithCache and NOSQL_DRIVER=redis
+	// CACHE_ERROR: redis: the context carries no client; start the application with xoption.WithCache and NOSQL_DRIVER=redis
 }

@@ -11,7 +11,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 )
 
@@ -94,11 +94,11 @@ func TestSlotsMoveUnderLoadWithoutALoss(t *testing.T) {
 	masters := slices.DeleteFunc(slices.Clone(s.Nodes), func(n cachetest.Node) bool { return n.Role != "master" })
 	all := shards(t, direct(t, s, masters[0]))
 	moved := of(all, masters[0].Address, true)
-	hashes := xCache.HashCacheOf[string, string, int, struct{}](m)
+	hashes := xcache.HashCacheOf[string, string, int, struct{}](m)
 	name := spread(moved)
 	w := beginWrites(m, 4, patience, name)
 	calls := beginLoad(2, patience, func(ctx context.Context, worker, i int) error {
-		return hashes.Set(ctx, moved[i%len(moved)].tag+"hash", strconv.Itoa(worker), &i, xCache.WithTTL(time.Minute))
+		return hashes.Set(ctx, moved[i%len(moved)].tag+"hash", strconv.Itoa(worker), &i, xcache.WithTTL(time.Minute))
 	})
 	reads := beginLoad(2, patience, func(ctx context.Context, worker, i int) error { return w.reread(ctx, name(worker, i/2)) })
 	pass(500 * time.Millisecond)
@@ -137,7 +137,7 @@ func (w *ledger) reread(ctx context.Context, key string) error {
 }
 
 // scanned fails the test unless a walk over the cluster finds every key that was written.
-func scanned(t *testing.T, m *xCache.Manager, w *ledger) {
+func scanned(t *testing.T, m *xcache.Manager, w *ledger) {
 	t.Helper()
 	found := map[string]bool{}
 	for key, err := range m.Keys(t.Context(), "{") {
@@ -198,7 +198,7 @@ func move(t *testing.T, s *cachetest.Servers, masters []cachetest.Node, slot int
 func TestBatchesReachEverySlot(t *testing.T) {
 	s := cachetest.StartServers(t, "redis-cluster")
 	m := openServers(t, s.URL)
-	keys := xCache.KeyCacheOf[int, int](m)
+	keys := xcache.KeyCacheOf[int, int](m)
 	items, all := map[int]int{}, make([]int, 1000)
 	for i := range all {
 		items[i], all[i] = 2*i, i

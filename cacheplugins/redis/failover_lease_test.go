@@ -9,22 +9,22 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 // holders are the leases of one name that their owners rely on.
 type holders struct {
 	mu       sync.Mutex
-	leases   []*xLease.Lease
+	leases   []*xlease.Lease
 	problems []string
 	token    int64
 	taken    []time.Time // when each was taken
 	lost     int
 }
 
-func (h *holders) add(l *xLease.Lease) {
+func (h *holders) add(l *xlease.Lease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if l.Token() <= h.token {
@@ -41,11 +41,11 @@ func (h *holders) count() int {
 	return len(h.taken)
 }
 
-func (h *holders) remove(l *xLease.Lease) {
+func (h *holders) remove(l *xlease.Lease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.leases = slices.DeleteFunc(h.leases, func(other *xLease.Lease) bool { return other == l })
-	if errors.Is(l.Err(), xLease.ErrLost) {
+	h.leases = slices.DeleteFunc(h.leases, func(other *xlease.Lease) bool { return other == l })
+	if errors.Is(l.Err(), xlease.ErrLost) {
 		h.lost++
 	}
 }
@@ -56,7 +56,7 @@ func (h *holders) check() {
 	defer h.mu.Unlock()
 	good := slices.Clone(h.leases)
 	for range 2 {
-		good = slices.DeleteFunc(good, func(l *xLease.Lease) bool { return l.Err() != nil })
+		good = slices.DeleteFunc(good, func(l *xlease.Lease) bool { return l.Err() != nil })
 	}
 	if len(good) > 1 {
 		h.problems = append(h.problems, "two leases are good at once")
@@ -64,9 +64,9 @@ func (h *holders) check() {
 }
 
 // contend takes the lease again and again, for a while each time, and for longer while keep is set.
-func (h *holders) contend(ctx context.Context, m *xCache.Manager, ttl time.Duration, keep *atomic.Bool) {
+func (h *holders) contend(ctx context.Context, m *xcache.Manager, ttl time.Duration, keep *atomic.Bool) {
 	for ctx.Err() == nil {
-		lease, err := m.Lease(ctx, "job", ttl, xLease.WithWait())
+		lease, err := m.Lease(ctx, "job", ttl, xlease.WithWait())
 		if err != nil {
 			pass(10 * time.Millisecond)
 			continue

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 const (
@@ -129,14 +129,14 @@ func (l *load) String() string {
 // ledger is a load of writes to keys that are all different, and remembers which were acknowledged.
 type ledger struct {
 	*load
-	keys *xCache.KeyCache[string, int]
+	keys *xcache.KeyCache[string, int]
 
 	mu    sync.Mutex
 	acked map[string]time.Time
 }
 
-func beginWrites(m *xCache.Manager, goroutines int, deadline time.Duration, name func(worker, i int) string) *ledger {
-	w := &ledger{keys: xCache.KeyCacheOf[string, int](m), acked: map[string]time.Time{}}
+func beginWrites(m *xcache.Manager, goroutines int, deadline time.Duration, name func(worker, i int) string) *ledger {
+	w := &ledger{keys: xcache.KeyCacheOf[string, int](m), acked: map[string]time.Time{}}
 	w.load = beginLoad(goroutines, deadline, func(ctx context.Context, worker, i int) error {
 		key := name(worker, i)
 		err := w.keys.Set(ctx, key, &i)
@@ -154,9 +154,9 @@ func beginWrites(m *xCache.Manager, goroutines int, deadline time.Duration, name
 func plainName(worker, i int) string { return "w" + strconv.Itoa(worker) + ":" + strconv.Itoa(i) }
 
 // lost returns those of the acknowledged writes that m does not find, with the time of the acknowledgement.
-func (w *ledger) lost(t *testing.T, m *xCache.Manager) map[string]time.Time {
+func (w *ledger) lost(t *testing.T, m *xcache.Manager) map[string]time.Time {
 	t.Helper()
-	keys := xCache.KeyCacheOf[string, int](m)
+	keys := xcache.KeyCacheOf[string, int](m)
 	lost := map[string]time.Time{}
 	for batch := range slices.Chunk(names(w.acked), 500) {
 		found, err := keys.GetMany(t.Context(), batch)

@@ -8,17 +8,17 @@ import (
 	"time"
 
 	_ "github.com/plinthgo/plinth/cacheplugins/redis"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 // openServers opens servers as an application does: by their URL.
-func openServers(t *testing.T, url string) *xCache.Manager {
+func openServers(t *testing.T, url string) *xcache.Manager {
 	t.Helper()
-	m, err := xCache.Open(t.Context(), xCache.Options{
+	m, err := xcache.Open(t.Context(), xcache.Options{
 		Driver: "redis", Config: driver.Config{URL: url, PoolSize: 16}, ConnectTimeout: 10 * time.Second,
-		Manager: []xCache.ManagerOption{xCache.WithPrefix("failover:")},
+		Manager: []xcache.ManagerOption{xcache.WithPrefix("failover:")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -32,10 +32,10 @@ func openServers(t *testing.T, url string) *xCache.Manager {
 }
 
 // mixed returns calls of every kind of view, each of which must succeed where the server answers.
-func mixed(m *xCache.Manager) func(ctx context.Context, worker, i int) error {
-	keys := xCache.KeyCacheOf[string, int](m)
-	hashes := xCache.HashCacheOf[string, string, int, struct{}](m)
-	lists := xCache.ListCacheOf[string, int](m)
+func mixed(m *xcache.Manager) func(ctx context.Context, worker, i int) error {
+	keys := xcache.KeyCacheOf[string, int](m)
+	hashes := xcache.HashCacheOf[string, string, int, struct{}](m)
+	lists := xcache.ListCacheOf[string, int](m)
 	return func(ctx context.Context, worker, i int) (err error) {
 		name := strconv.Itoa(worker)
 		switch i % 6 {
@@ -44,11 +44,11 @@ func mixed(m *xCache.Manager) func(ctx context.Context, worker, i int) error {
 		case 1:
 			_, _, err = keys.Get(ctx, "key:"+name)
 		case 2:
-			return hashes.Set(ctx, "hash:"+name, "field", &i, xCache.WithTTL(time.Minute))
+			return hashes.Set(ctx, "hash:"+name, "field", &i, xcache.WithTTL(time.Minute))
 		case 3:
 			_, err = hashes.GetAll(ctx, "hash:"+name)
 		case 4:
-			_, err = lists.Append(ctx, "list:"+name, []int{i}, xCache.WithTTL(time.Minute))
+			_, err = lists.Append(ctx, "list:"+name, []int{i}, xcache.WithTTL(time.Minute))
 		default:
 			_, _, err = lists.Pop(ctx, "list:"+name)
 		}

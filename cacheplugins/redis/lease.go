@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
@@ -59,7 +59,7 @@ func refused(err error) error {
 	if !errors.As(err, &answer) || !strings.Contains(answer.Error(), "NOPERM") && !strings.Contains(answer.Error(), "can't run this command") {
 		return err
 	}
-	return fmt.Errorf("%w: locks and leases want a user (%s) with the rights %s: %w", driver.ErrConfig, xEnv.NoSqlUser, leaseRights, err)
+	return fmt.Errorf("%w: locks and leases want a user (%s) with the rights %s: %w", driver.ErrConfig, xenv.NoSqlUser, leaseRights, err)
 }
 
 // acquire takes a slot and makes sure that a replica knows of it, where there is one.

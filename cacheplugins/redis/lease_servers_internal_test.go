@@ -8,17 +8,17 @@ import (
 	"sync/atomic"
 	"testing"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 // testURL is the variable with the URL of the server that all tests share.
-const testURL xEnv.EnvKey = "PLINTH_TEST_REDIS_URL"
+const testURL xenv.EnvKey = "PLINTH_TEST_REDIS_URL"
 
 func serverURL(tb testing.TB) string {
 	tb.Helper()
-	address, ok := xEnv.GetEnv(testURL)
+	address, ok := xenv.GetEnv(testURL)
 	if !ok {
 		tb.Skip(testURL.String() + " is not set")
 	}

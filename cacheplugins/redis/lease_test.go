@@ -9,10 +9,10 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 )
 
@@ -20,7 +20,7 @@ import (
 const leases = "leases:"
 
 // openLeases opens the backend by a URL, also in the processes of leasetest.
-func openLeases(address string) (b lease.Backend, done func(), err error) {
+func openLeases(address string) (b leasedriver.Backend, done func(), err error) {
 	s, err := redis.Driver{}.Open(context.Background(), driver.Config{URL: address})
 	if err != nil {
 		return nil, nil, err
@@ -40,7 +40,7 @@ func client(tb testing.TB, address string) goredis.UniversalClient {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = s.Close() })
-	return s.(driver.Provider).Values()[xCtx.RedisClientKey].(goredis.UniversalClient)
+	return s.(driver.Provider).Values()[xctx.RedisClientKey].(goredis.UniversalClient)
 }
 
 // forget lets the servers lose a name.
@@ -66,10 +66,10 @@ func version(tb testing.TB, c goredis.UniversalClient) string {
 }
 
 // confirmed repeats an Acquire that no replica has confirmed in time: on a busy machine that can take longer than 100 ms.
-type confirmed struct{ lease.Backend }
+type confirmed struct{ leasedriver.Backend }
 
 // Acquire implements lease.Backend.
-func (c confirmed) Acquire(ctx context.Context, r lease.Request) (g lease.Grant, err error) {
+func (c confirmed) Acquire(ctx context.Context, r leasedriver.Request) (g leasedriver.Grant, err error) {
 	for range 10 {
 		if g, err = c.Backend.Acquire(ctx, r); !errors.Is(err, redis.ErrUnconfirmed) {
 			break
@@ -83,7 +83,7 @@ func runLeases(t *testing.T, address, source, kind string) {
 	t.Helper()
 	c := client(t, address)
 	leasetest.Run(t, leasetest.Harness{
-		Open: func(tb testing.TB) lease.Backend {
+		Open: func(tb testing.TB) leasedriver.Backend {
 			tb.Helper()
 			b, done, err := openLeases(address)
 			if err != nil {

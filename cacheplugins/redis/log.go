@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // The client writes to the standard error, about connections that it could not make and masters that it has found. There is
@@ -19,7 +19,7 @@ func init() { redis.SetLogger(logger{}) }
 // logger writes what the client has to say for developers. What matters of it the callers get as errors.
 type logger struct{}
 
-var log = xLog.WithName(xLog.NamedCACHE, "redis")
+var log = xlog.WithName(xlog.NamedCACHE, "redis")
 
 // Printf implements the client's interface.
 func (logger) Printf(ctx context.Context, format string, args ...any) {

@@ -12,8 +12,8 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -66,9 +66,9 @@ func newCopies() *copies { return &copies{objects: map[string]mortal{}} }
 
 // process is what one process has of a server: a manager with a near cache, and a view of numbers.
 type process struct {
-	*xCache.KeyCache[string, int]
+	*xcache.KeyCache[string, int]
 
-	m         *xCache.Manager
+	m         *xcache.Manager
 	client    *goredis.Client
 	copies    *copies
 	near      atomic.Int64 // reads that the near cache answered
@@ -83,12 +83,12 @@ func openNear(tb testing.TB, url, prefix string) *process {
 		tb.Fatal(err)
 	}
 	p := &process{copies: newCopies()}
-	count := xCache.MetricsFunc(func(_ context.Context, e xCache.Event) {
+	count := xcache.MetricsFunc(func(_ context.Context, e xcache.Event) {
 		if e.Near {
 			p.near.Add(1)
 		}
 	})
-	p.m, err = xCache.New(store, xCache.WithPrefix(prefix), xCache.WithNear(p.copies, time.Minute), xCache.WithMetrics(count))
+	p.m, err = xcache.New(store, xcache.WithPrefix(prefix), xcache.WithNear(p.copies, time.Minute), xcache.WithMetrics(count))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -97,8 +97,8 @@ func openNear(tb testing.TB, url, prefix string) *process {
 			tb.Errorf("Close = %v", err)
 		}
 	})
-	p.KeyCache = xCache.KeyCacheOf[string, int](p.m)
-	p.client, _ = p.m.Values()[xCtx.RedisClientKey].(*goredis.Client)
+	p.KeyCache = xcache.KeyCacheOf[string, int](p.m)
+	p.client, _ = p.m.Values()[xctx.RedisClientKey].(*goredis.Client)
 	i, _ := store.(driver.Invalidator)
 	p.staleness = i.Staleness()
 	p.warm(tb, "first")
@@ -123,7 +123,7 @@ func (p *process) warm(tb testing.TB, key string) {
 	tb.Helper()
 	one := 1
 	until(tb, 10*time.Second, "write", func() bool { // the server may just have come back
-		return p.Set(tb.Context(), key, &one, xCache.WithNX(), xCache.WithTTL(time.Hour)) == nil
+		return p.Set(tb.Context(), key, &one, xcache.WithNX(), xcache.WithTTL(time.Hour)) == nil
 	})
 	before := p.near.Load()
 	until(tb, 10*time.Second, "a hit of the near cache", func() bool {

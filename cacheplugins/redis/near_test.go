@@ -11,7 +11,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
@@ -25,9 +25,9 @@ func TestConformanceWithANearCache(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
 		Driver: redis.Driver{},
 		Config: func(testing.TB) driver.Config { return driver.Config{URL: url} },
-		Manager: func(testing.TB) []xCache.ManagerOption {
+		Manager: func(testing.TB) []xcache.ManagerOption {
 			all = append(all, newCopies())
-			return []xCache.ManagerOption{xCache.WithNear(all[len(all)-1], time.Minute)}
+			return []xcache.ManagerOption{xcache.WithNear(all[len(all)-1], time.Minute)}
 		},
 	})
 	hits := int64(0)
@@ -49,9 +49,9 @@ func TestANearCacheSeesWhatAnyoneWrites(t *testing.T) {
 	n := 1
 	for round := range 50 {
 		for name, write := range map[string]func(key string, n int) error{
-			"another process": func(key string, n int) error { return there.Set(ctx, key, &n, xCache.WithTTL(time.Minute)) },
+			"another process": func(key string, n int) error { return there.Set(ctx, key, &n, xcache.WithTTL(time.Minute)) },
 			"another batch": func(key string, n int) error {
-				return there.SetMany(ctx, map[string]int{key: n, key + "x": n}, xCache.WithTTL(time.Minute))
+				return there.SetMany(ctx, map[string]int{key: n, key + "x": n}, xcache.WithTTL(time.Minute))
 			},
 			"SET":  func(key string, n int) error { return direct.Set(ctx, prefix+key, n, time.Minute).Err() },
 			"MSET": func(key string, n int) error { return direct.MSet(ctx, prefix+key, n, prefix+key+"x", n).Err() },
@@ -102,7 +102,7 @@ func TestANearCopyDoesNotOutliveItsKey(t *testing.T) {
 	ctx, n := t.Context(), 1
 	for i := range names {
 		names[i] = fmt.Sprint("short", i)
-		if err := p.Set(ctx, names[i], &n, xCache.WithTTL(life)); err != nil {
+		if err := p.Set(ctx, names[i], &n, xcache.WithTTL(life)); err != nil {
 			t.Fatal(err)
 		}
 		if i%2 == 0 {

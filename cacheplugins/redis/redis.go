@@ -32,14 +32,14 @@ import (
 	"context"
 	"fmt"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 // Name is the value of NOSQL_DRIVER that selects this backend.
 const Name = "redis"
 
-func init() { xCache.Register(Driver{}) }
+func init() { xcache.Register(Driver{}) }
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}

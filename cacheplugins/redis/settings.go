@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -56,7 +56,7 @@ func parse(c driver.Config) (*settings, error) {
 	}
 	k.checkTLS()
 	if n := k.PoolSize; n < 0 || n > maxPoolSize {
-		k.problem(xEnv.NoSqlPoolSize, strconv.Itoa(n), "is no size of a pool", "1 to "+strconv.Itoa(maxPoolSize))
+		k.problem(xenv.NoSqlPoolSize, strconv.Itoa(n), "is no size of a pool", "1 to "+strconv.Itoa(maxPoolSize))
 	}
 	if err := errors.Join(k.problems...); err != nil {
 		return nil, err
@@ -65,17 +65,17 @@ func parse(c driver.Config) (*settings, error) {
 }
 
 // replaced are the variables in whose place a URL stands.
-var replaced = map[xEnv.EnvKey]bool{
-	xEnv.NoSqlHost: true, xEnv.NoSqlPort: true, xEnv.NoSqlUser: true, xEnv.NoSqlPass: true, xEnv.NoSqlDatabase: true,
-	xEnv.NoSqlMode: true, xEnv.NoSqlMaster: true,
+var replaced = map[xenv.EnvKey]bool{
+	xenv.NoSqlHost: true, xenv.NoSqlPort: true, xenv.NoSqlUser: true, xenv.NoSqlPass: true, xenv.NoSqlDatabase: true,
+	xenv.NoSqlMode: true, xenv.NoSqlMaster: true,
 }
 
 // problem notes what is wrong with a variable, or with the part of the URL that replaces it.
-func (k *checker) problem(key xEnv.EnvKey, value, problem, accepted string) {
+func (k *checker) problem(key xenv.EnvKey, value, problem, accepted string) {
 	if k.fromURL && replaced[key] {
-		key, problem = xEnv.NoSqlURL, "has a part that "+problem+" ("+string(key)+")"
+		key, problem = xenv.NoSqlURL, "has a part that "+problem+" ("+string(key)+")"
 	}
-	k.problems = append(k.problems, xEnv.Problem(key, value, problem, accepted))
+	k.problems = append(k.problems, xenv.Problem(key, value, problem, accepted))
 }
 
 func (k *checker) checkMode() {
@@ -83,48 +83,48 @@ func (k *checker) checkMode() {
 	switch k.Mode {
 	case driver.ModeSingle, driver.ModeSentinel, driver.ModeCluster:
 	default:
-		k.problem(xEnv.NoSqlMode, k.Mode, "is no mode", strings.Join([]string{driver.ModeSingle, driver.ModeSentinel, driver.ModeCluster}, ", "))
+		k.problem(xenv.NoSqlMode, k.Mode, "is no mode", strings.Join([]string{driver.ModeSingle, driver.ModeSentinel, driver.ModeCluster}, ", "))
 		return
 	}
 	if k.Mode == driver.ModeSentinel {
 		if k.Master == "" {
-			k.problem(xEnv.NoSqlMaster, "", "is not set", "the name under which the sentinels know the servers")
+			k.problem(xenv.NoSqlMaster, "", "is not set", "the name under which the sentinels know the servers")
 		}
 		return
 	}
 	for _, part := range []struct {
-		key   xEnv.EnvKey
+		key   xenv.EnvKey
 		value string
 	}{
-		{xEnv.NoSqlMaster, k.Master},
-		{xEnv.NoSqlSentinelUser, k.SentinelUser},
-		{xEnv.NoSqlSentinelPass, k.SentinelPass},
+		{xenv.NoSqlMaster, k.Master},
+		{xenv.NoSqlSentinelUser, k.SentinelUser},
+		{xenv.NoSqlSentinelPass, k.SentinelPass},
 	} {
 		if part.value != "" {
-			k.problem(part.key, part.value, "is only used where "+string(xEnv.NoSqlMode)+" is "+driver.ModeSentinel, "")
+			k.problem(part.key, part.value, "is only used where "+string(xenv.NoSqlMode)+" is "+driver.ModeSentinel, "")
 		}
 	}
 }
 
 func (k *checker) checkNumbers() {
 	if k.Port < 0 || k.Port > maxPort {
-		k.problem(xEnv.NoSqlPort, strconv.Itoa(k.Port), "is no port", "1 to "+strconv.Itoa(maxPort))
+		k.problem(xenv.NoSqlPort, strconv.Itoa(k.Port), "is no port", "1 to "+strconv.Itoa(maxPort))
 	}
 	switch {
 	case k.Database < 0:
-		k.problem(xEnv.NoSqlDatabase, strconv.Itoa(k.Database), "is no database", "0 and more")
+		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database), "is no database", "0 and more")
 	case k.Database > 0 && k.Mode == driver.ModeCluster:
-		k.problem(xEnv.NoSqlDatabase, strconv.Itoa(k.Database), "is not possible in a cluster", "0")
+		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database), "is not possible in a cluster", "0")
 	}
 }
 
 // checkUsers refuses a user without a password: the client would not tell the server of it, and would be someone else.
 func (k *checker) checkUsers() {
 	if k.User != "" && k.Pass == "" {
-		k.problem(xEnv.NoSqlPass, "", "is not set, though there is a user", "")
+		k.problem(xenv.NoSqlPass, "", "is not set, though there is a user", "")
 	}
 	if k.SentinelUser != "" && k.SentinelPass == "" {
-		k.problem(xEnv.NoSqlSentinelPass, "", "is not set, though there is a user", "")
+		k.problem(xenv.NoSqlSentinelPass, "", "is not set, though there is a user", "")
 	}
 }
 
@@ -132,7 +132,7 @@ func (k *checker) checkAddresses() {
 	host := cmp.Or(strings.TrimSpace(k.Host), "localhost")
 	if socket(host) {
 		if k.Mode != driver.ModeSingle {
-			k.problem(xEnv.NoSqlHost, host, "is a Unix socket, which is one server", "")
+			k.problem(xenv.NoSqlHost, host, "is a Unix socket, which is one server", "")
 		}
 		k.addresses = []string{host}
 		return
@@ -148,12 +148,12 @@ func (k *checker) checkAddresses() {
 			if strings.Contains(item, "@") {
 				item = "" // it may be a URL with a password
 			}
-			k.problem(xEnv.NoSqlHost, item, "is no host", "a name or an address, also with a port, and several of them with commas between")
+			k.problem(xenv.NoSqlHost, item, "is no host", "a name or an address, also with a port, and several of them with commas between")
 		}
 		k.addresses = append(k.addresses, address)
 	}
 	if k.Mode == driver.ModeSingle && len(k.addresses) > 1 {
-		k.problem(xEnv.NoSqlHost, host, "is more than one host", "one, unless "+string(xEnv.NoSqlMode)+" is "+driver.ModeSentinel+" or "+driver.ModeCluster)
+		k.problem(xenv.NoSqlHost, host, "is more than one host", "one, unless "+string(xenv.NoSqlMode)+" is "+driver.ModeSentinel+" or "+driver.ModeCluster)
 	}
 }
 
@@ -184,7 +184,7 @@ func (k *checker) checkTLS() {
 		return
 	}
 	if mode != driver.TLSDisable && socket(k.Host) {
-		k.problem(xEnv.NoSqlTLS, mode, "is not possible through a Unix socket", driver.TLSDisable)
+		k.problem(xenv.NoSqlTLS, mode, "is not possible through a Unix socket", driver.TLSDisable)
 	}
 	k.tlsMode = mode
 	if k.tls, err = driver.TLSConfig(mode, k.TLSCA, ""); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -127,8 +127,8 @@ func (s *store) Close() error {
 }
 
 // Values implements driver.Provider.
-func (s *store) Values() map[xCtx.ContextKey]any {
-	return map[xCtx.ContextKey]any{xCtx.RedisClientKey: s.client}
+func (s *store) Values() map[xctx.ContextKey]any {
+	return map[xctx.ContextKey]any{xctx.RedisClientKey: s.client}
 }
 
 // Describe implements driver.Describer.

@@ -17,8 +17,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -271,12 +271,12 @@ func TestWhatIsReadIsNotWrittenOver(t *testing.T) {
 
 func TestTheClientIsInTheContext(t *testing.T) {
 	address, _ := server(t)
-	for mode, values := range map[string]map[xCtx.ContextKey]any{
+	for mode, values := range map[string]map[xctx.ContextKey]any{
 		driver.ModeSingle:  open(t, driver.Config{URL: address}).(driver.Provider).Values(),
-		driver.ModeCluster: {xCtx.RedisClientKey: goredis.UniversalClient(goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: []string{"h"}}))},
+		driver.ModeCluster: {xctx.RedisClientKey: goredis.UniversalClient(goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: []string{"h"}}))},
 		"":                 nil,
 	} {
-		ctx := context.WithValue(t.Context(), xCtx.RedisClientKey, values[xCtx.RedisClientKey])
+		ctx := context.WithValue(t.Context(), xctx.RedisClientKey, values[xctx.RedisClientKey])
 		some, someErr := redis.GetUniversal(ctx)
 		one, oneErr := redis.GetRDB(ctx)
 		if (someErr == nil) != (mode != "") || (some != nil) != (mode != "") {
@@ -350,11 +350,11 @@ func (idle) Invalidate([]string) {}
 
 func TestTheClientsLinesGoToTheLogForDevelopers(t *testing.T) {
 	var lines strings.Builder
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: &lines})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: &lines})
 	if err != nil {
 		t.Fatal(err)
 	}
-	restore := xLog.SetDefault(engine)
+	restore := xlog.SetDefault(engine)
 	_, err = redis.Driver{}.Open(t.Context(), driver.Config{Host: "127.0.0.1:1", Pass: "secret-zq"})
 	restore()
 	if err := engine.Close(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -40,7 +40,7 @@ const (
 )
 
 func urlProblem(problem, accepted string) error {
-	return xEnv.Problem(xEnv.NoSqlURL, "it", problem, accepted) // the value of a secret is left out
+	return xenv.Problem(xenv.NoSqlURL, "it", problem, accepted) // the value of a secret is left out
 }
 
 // readURL puts the parts of c.URL in the place of c's. It takes the URL apart by itself: net/url refuses several hosts, and

@@ -19,21 +19,21 @@ import (
 	"time"
 
 	_ "github.com/plinthgo/plinth/cacheplugins/redis"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xCron "github.com/plinthgo/plinth/cronx"
-	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx/runner"
 	_ "github.com/plinthgo/plinth/dbplugins/mysql"
 	_ "github.com/plinthgo/plinth/dbplugins/postgres"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // replicaKey has a replica, as JSON, where this test binary plays one instead of running tests.
-const replicaKey xEnv.EnvKey = "XCRONRUNNER_TEST_REPLICA"
+const replicaKey xenv.EnvKey = "XCRONRUNNER_TEST_REPLICA"
 
 // replica is one process of a cluster.
 type replica struct {
@@ -63,11 +63,11 @@ func playReplica(text string) (code int) {
 }
 
 func (r replica) play() error {
-	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: os.Stderr, Level: slog.LevelWarn})
+	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: os.Stderr, Level: slog.LevelWarn})
 	if err != nil {
 		return err
 	}
-	defer xLog.SetDefault(engine)()
+	defer xlog.SetDefault(engine)()
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -80,24 +80,24 @@ func (r replica) play() error {
 	case err != nil:
 		return err
 	}
-	var jobs []*xCron.Job
+	var jobs []*cronx.Job
 	for i := range clusterJobs {
-		options := []xCron.JobOption{xCron.WithName(fmt.Sprintf("job-%d", i)), xCron.WithSingleRun()}
+		options := []cronx.JobOption{cronx.WithName(fmt.Sprintf("job-%d", i)), cronx.WithSingleRun()}
 		if i%2 == 0 {
-			options = append(options, xCron.WithOverlap())
+			options = append(options, cronx.WithOverlap())
 		}
-		jobs = append(jobs, xCron.NewJob(fmt.Sprintf("%d/%d * * * * *", i%clusterPeriod, clusterPeriod), func(ctx context.Context) error {
-			tick, _ := xCron.TickFrom(ctx)
+		jobs = append(jobs, cronx.NewJob(fmt.Sprintf("%d/%d * * * * *", i%clusterPeriod, clusterPeriod), func(ctx context.Context) error {
+			tick, _ := cronx.TickFrom(ctx)
 			return ledger.write(ctx, fmt.Sprintf("%s@%d", tick.Name, tick.Time.Unix()))
 		}, options...))
 	}
-	return errors.Join(xCronRunner.Serve(ctx, xCronRunner.WithRegister(jobs...), xCronRunner.WithLeases(ledger.leases),
-		xCronRunner.WithNow(skewed(r.Skew))), ledger.close())
+	return errors.Join(runner.Serve(ctx, runner.WithRegister(jobs...), runner.WithLeases(ledger.leases),
+		runner.WithNow(skewed(r.Skew))), ledger.close())
 }
 
 // ledger is what the backend keeps: leases, and a list of all runs.
 type ledger struct {
-	leases *xLease.Leases
+	leases *xlease.Leases
 	write  func(ctx context.Context, run string) error
 	read   func(ctx context.Context) ([]string, error)
 	drop   func(ctx context.Context) error
@@ -112,17 +112,17 @@ func (r replica) open(ctx context.Context) (*ledger, error) {
 }
 
 func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
-	options := xDB.Options{Driver: r.Kind, DSN: xLog.Secret(r.Address), TablePrefix: r.Prefix, MaxOpenConns: 5, SlowThreshold: time.Minute}
+	options := xdb.Options{Driver: r.Kind, DSN: xlog.Secret(r.Address), TablePrefix: r.Prefix, MaxOpenConns: 5, SlowThreshold: time.Minute}
 	if r.Kind == "sqlite" {
 		options.DSN, options.Parts.Path, options.MaxOpenConns = "", r.Address, 2
 	}
-	db, err := xDB.Open(ctx, options)
+	db, err := xdb.Open(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	leases, err := xDB.Leases(db) //nolint:contextcheck // its own is that of the database
+	leases, err := xdb.Leases(db) //nolint:contextcheck // its own is that of the database
 	if err != nil {
-		return nil, errors.Join(err, xDB.Close(db))
+		return nil, errors.Join(err, xdb.Close(db))
 	}
 	table := r.Prefix + "runs"
 	return &ledger{
@@ -137,12 +137,12 @@ func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
 			db := db.WithContext(ctx)
 			return errors.Join(db.Exec("DROP TABLE "+table).Error, db.Exec("DROP TABLE "+r.Prefix+"plinth_leases").Error)
 		},
-		close: func() error { return xDB.Close(db) },
+		close: func() error { return xdb.Close(db) },
 	}, db.WithContext(ctx).Exec("CREATE TABLE IF NOT EXISTS " + table + " (run VARCHAR(60) NOT NULL)").Error
 }
 
 func (r replica) openCache(ctx context.Context) (*ledger, error) {
-	m, err := xCache.Open(ctx, xCache.Options{Driver: "redis", Config: cachedriver.Config{URL: r.Address}, Manager: []xCache.ManagerOption{xCache.WithPrefix(r.Prefix)}})
+	m, err := xcache.Open(ctx, xcache.Options{Driver: "redis", Config: cachedriver.Config{URL: r.Address}, Manager: []xcache.ManagerOption{xcache.WithPrefix(r.Prefix)}})
 	if err != nil {
 		return nil, err
 	}
@@ -210,9 +210,9 @@ func find(t *testing.T, kind string) replica {
 	case "redis":
 		form = "_URL"
 	}
-	variable := xEnv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
+	variable := xenv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
 	var ok bool
-	if r.Address, ok = xEnv.GetEnv(variable); !ok {
+	if r.Address, ok = xenv.GetEnv(variable); !ok {
 		t.Skip(variable.String() + " is not set; `make test` starts the servers whose binaries it finds on the machine")
 	}
 	return r

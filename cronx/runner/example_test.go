@@ -5,33 +5,33 @@ import (
 	"fmt"
 	"io"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xCron "github.com/plinthgo/plinth/cronx"
-	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx/runner"
 )
 
 func ExampleNew() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	reg, err := xReg.New(ctx, nil,
-		xOption.WithAddress("127.0.0.1:0"), xOption.WithDrainDelay(0),
-		xOption.WithLogConfig(func(c *xLog.Config) { c.Writer, c.Dir = io.Discard, "" }),
+	reg, err := xreg.New(ctx, nil,
+		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
+		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }),
 	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	refresh := func(ctx context.Context) error {
-		tick, _ := xCron.TickFrom(ctx)
+		tick, _ := cronx.TickFrom(ctx)
 		fmt.Println(tick.Name, tick.Time.Nanosecond())
 		stop() // as SIGTERM would
 		return nil
 	}
-	fmt.Println(xMain.RunContext(ctx, reg, nil, nil, xCronRunner.New(
-		xCronRunner.WithRegister(xCron.NewJob("* * * * * *", refresh, xCron.WithName("refresh"))),
+	fmt.Println(xmain.RunContext(ctx, reg, nil, nil, runner.New(
+		runner.WithRegister(cronx.NewJob("* * * * * *", refresh, cronx.WithName("refresh"))),
 	)))
 	// Output:
 	// refresh 0
@@ -41,10 +41,10 @@ func ExampleNew() {
 func ExampleServe() {
 	ctx, stop := context.WithCancel(context.Background())
 	stop() // a program ends it when it has been told to stop
-	fmt.Println(xCronRunner.Serve(ctx, xCronRunner.WithRegister(xCron.NewJob("@hourly", func(context.Context) {}))))
-	fmt.Println(xCronRunner.Serve(ctx, xCronRunner.WithRegister(
-		xCron.NewJob("0 25 * * *", func(context.Context) {}, xCron.WithName("report")))))
+	fmt.Println(runner.Serve(ctx, runner.WithRegister(cronx.NewJob("@hourly", func(context.Context) {}))))
+	fmt.Println(runner.Serve(ctx, runner.WithRegister(
+		cronx.NewJob("0 25 * * *", func(context.Context) {}, cronx.WithName("report")))))
 	// Output:
 	// <nil>
-	// xcronrunner: xcron: wrong job: "report": the spec "0 25 * * *": field 2 (hour) "25": end of range (25) above maximum (23): "25"
+	// runner: cronx: wrong job: "report": the spec "0 25 * * *": field 2 (hour) "25": end of range (25) above maximum (23): "25"
 }

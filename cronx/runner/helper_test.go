@@ -14,15 +14,15 @@ import (
 
 	"go.uber.org/goleak"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
-	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	"github.com/plinthgo/plinth/cronx/runner"
 )
 
 func TestMain(m *testing.M) {
-	if text, play := xEnv.GetEnv(replicaKey); play {
+	if text, play := xenv.GetEnv(replicaKey); play {
 		os.Exit(playReplica(text))
 	}
 	goleak.VerifyTestMain(m)
@@ -64,11 +64,11 @@ func (l *lines) with(message string) []map[string]any {
 func capture(t *testing.T) *lines {
 	t.Helper()
 	out := &lines{}
-	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: out, Level: slog.LevelDebug})
+	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: out, Level: slog.LevelDebug})
 	if err != nil {
 		t.Fatal(err)
 	}
-	restore := xLog.SetDefault(engine)
+	restore := xlog.SetDefault(engine)
 	t.Cleanup(func() {
 		restore()
 		_ = engine.Close()
@@ -85,13 +85,13 @@ type service struct {
 }
 
 // serve runs jobs until the test ends, or stop.
-func serve(t *testing.T, ctx context.Context, options ...xCronRunner.Option) *service {
+func serve(t *testing.T, ctx context.Context, options ...runner.Option) *service {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	s := &service{t: t, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
-		s.err = xCronRunner.Serve(ctx, options...)
+		s.err = runner.Serve(ctx, options...)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -117,12 +117,12 @@ type cluster struct {
 	after func(call string) error // of its answer; either may be nil
 }
 
-func newCluster() *cluster { return &cluster{Backend: xLease.InProcess(nil)} }
+func newCluster() *cluster { return &cluster{Backend: xlease.InProcess(nil)} }
 
 // leases returns leases of the cluster for one more replica.
-func (c *cluster) leases(t *testing.T) *xLease.Leases {
+func (c *cluster) leases(t *testing.T) *xlease.Leases {
 	t.Helper()
-	l := xLease.New(c)
+	l := xlease.New(c)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }

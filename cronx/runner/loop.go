@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xCron "github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/cronx"
 )
 
 const (
@@ -26,9 +26,9 @@ const (
 
 // entry is a job in the hands of a scheduler.
 type entry struct {
-	job      *xCron.Job
+	job      *cronx.Job
 	name     string
-	schedule xCron.Schedule
+	schedule cronx.Schedule
 	next     time.Time   // the tick that comes, or zero; of the loop
 	busy     atomic.Bool // a run goes on, for a job that neither overlaps nor asks other replicas
 }
@@ -43,7 +43,7 @@ type tick struct {
 type scheduler struct {
 	*config
 	entries []*entry
-	leases  *xLease.Leases
+	leases  *xlease.Leases
 
 	app  context.Context    //nolint:containedctx // the application's, for its values
 	quit context.Context    //nolint:containedctx // ends when no run begins any more
@@ -83,8 +83,8 @@ func (s *scheduler) live(ctx context.Context, started func()) error {
 		e.next = e.schedule.Next(now)
 	}
 	s.announce(ctx, now)
-	xHook.OnShutdown(ctx, name, s.stop)
-	go s.loop(ctx.Done(), xHook.Draining(ctx)) //nolint:contextcheck // runs outlast ctx: the stop waits for them
+	xhook.OnShutdown(ctx, name, s.stop)
+	go s.loop(ctx.Done(), xhook.Draining(ctx)) //nolint:contextcheck // runs outlast ctx: the stop waits for them
 	started()
 	select {
 	case <-s.stopped:

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	"github.com/plinthgo/plinth/cronx/runner"
 )
 
 // TestNoTickIsRunTwiceWhateverCallIsLost loses calls of every kind before they are carried out, and their answers after that.
@@ -41,7 +41,7 @@ func lose(t *testing.T, call string, answers bool) { //nolint:revive // flag-par
 	}
 	var y tally
 	for range 3 {
-		serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(single("@every 45s", y.add)))
+		serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(single("@every 45s", y.add)))
 	}
 	pass(time.Hour)
 	y.never(t)
@@ -71,8 +71,8 @@ func TestATickThatIsTakenAndWaitsForTheRunBeforeIsCutOffAtTheStop(t *testing.T) 
 			}
 			return nil
 		}
-		s := serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithGracefulStopTimeout(5*time.Second),
-			xCronRunner.WithRegister(single("@every 1m", nothing)))
+		s := serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithGracefulStopTimeout(5*time.Second),
+			runner.WithRegister(single("@every 1m", nothing)))
 		pass(61 * time.Second)
 		if err := s.stop(); err == nil || err.Error() != stopped+"cut off: single" {
 			t.Errorf("the stop said %v, want what was cut off", err)
@@ -112,8 +112,8 @@ func TestAStopWhileATickIsBeingTaken(t *testing.T) {
 					}
 					return nil
 				}
-				s := serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithGracefulStopTimeout(time.Second),
-					xCronRunner.WithRegister(single("@every 1m", nothing)))
+				s := serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithGracefulStopTimeout(time.Second),
+					runner.WithRegister(single("@every 1m", nothing)))
 				pass(61 * time.Second)
 				if err := s.stop(); (err == nil) != (tc.want == "") || err != nil && err.Error() != tc.want {
 					t.Errorf("the stop said %v, want %q", err, tc.want)

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 // A tick is taken under a short lease, whose mark says which ticks were taken. The mark is at the backend before the run
@@ -64,7 +64,7 @@ func (s *scheduler) runOnce(e *entry, at time.Time) {
 		cancel()
 		ctx, cancel := context.WithTimeout(s.app, callTime)
 		defer cancel()
-		if err := lease.Release(ctx); err != nil && !errors.Is(err, xLease.ErrLost) {
+		if err := lease.Release(ctx); err != nil && !errors.Is(err, xlease.ErrLost) {
 			s.log.Warn(ctx, "the lease of a run was not given back and ends by itself", e.attrs(at, slog.Any("error", err))...)
 		}
 	}()
@@ -119,13 +119,13 @@ func spread(d time.Duration) time.Duration {
 }
 
 // errUnanswered says that nobody knows whether a tick was taken.
-var errUnanswered = errors.New("xcronrunner: the backend did not confirm that the tick is taken")
+var errUnanswered = errors.New("runner: the backend did not confirm that the tick is taken")
 
 // tryTake asks the backend once. ahead is how far the tick is away by the backend's clock. What is under way is brought to its
 // end also where the stop begins: others could not know what became of the tick.
 func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(s.app, callTime)
-	lease, err := s.leases.Lease(ctx, takeName+e.name, takeTTL, xLease.WithMark(0, 0), xLease.WithManualRenewal())
+	lease, err := s.leases.Lease(ctx, takeName+e.name, takeTTL, xlease.WithMark(0, 0), xlease.WithManualRenewal())
 	cancel()
 	if err != nil {
 		return unknown, 0, err
@@ -152,7 +152,7 @@ func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Durat
 }
 
 // leaseRun returns the lease under which the tick's run is alone, or nil where another run goes on.
-func (s *scheduler) leaseRun(e *entry, at time.Time) *xLease.Lease {
+func (s *scheduler) leaseRun(e *entry, at time.Time) *xlease.Lease {
 	defer s.enter(e, at)()
 	ctx, cancel := context.WithTimeout(s.runs, patience)
 	defer cancel()
@@ -164,7 +164,7 @@ func (s *scheduler) leaseRun(e *entry, at time.Time) *xLease.Lease {
 		switch {
 		case err == nil:
 			return lease
-		case errors.Is(err, xLease.ErrHeld) && time.Since(began) >= runPatience:
+		case errors.Is(err, xlease.ErrHeld) && time.Since(began) >= runPatience:
 			s.skip(e, at)
 			return nil
 		}

@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xCron "github.com/plinthgo/plinth/cronx"
-	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx/runner"
 )
 
 // tally counts runs by their ticks.
@@ -23,7 +23,7 @@ type tally struct {
 }
 
 func (y *tally) add(ctx context.Context) {
-	tick, _ := xCron.TickFrom(ctx)
+	tick, _ := cronx.TickFrom(ctx)
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if y.runs == nil {
@@ -66,8 +66,8 @@ func (y *tally) total() (n int) {
 }
 
 // single is a job that runs once in a cluster.
-func single(spec string, fn func(ctx context.Context), options ...xCron.JobOption) *xCron.Job {
-	return xCron.NewJob(spec, fn, append(options, xCron.WithName("single"), xCron.WithSingleRun())...)
+func single(spec string, fn func(ctx context.Context), options ...cronx.JobOption) *cronx.Job {
+	return cronx.NewJob(spec, fn, append(options, cronx.WithName("single"), cronx.WithSingleRun())...)
 }
 
 // TestReplicasWithClocksOfTheirOwnRunEachTickOnce has replicas come and go, whose clocks are up to 20 s apart.
@@ -78,13 +78,13 @@ func TestReplicasWithClocksOfTheirOwnRunEachTickOnce(t *testing.T) {
 				capture(t)
 				c := newCluster()
 				var y tally
-				var options []xCron.JobOption
+				var options []cronx.JobOption
 				if overlap {
-					options = append(options, xCron.WithOverlap())
+					options = append(options, cronx.WithOverlap())
 				}
 				begin := func(skew time.Duration) *service {
-					return serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithNow(skewed(skew)),
-						xCronRunner.WithRegister(single("* * * * * *", func(ctx context.Context) {
+					return serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithNow(skewed(skew)),
+						runner.WithRegister(single("* * * * * *", func(ctx context.Context) {
 							y.add(ctx)
 							pass(10 * time.Millisecond)
 						}, options...)))
@@ -117,7 +117,7 @@ func TestALongRunIsAloneInTheClusterAndEachSkippedTickIsToldOnce(t *testing.T) {
 		c := newCluster()
 		var now, most, runs atomic.Int64
 		for range 5 {
-			serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(
+			serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(
 				single("*/10 * * * * *", func(context.Context) {
 					runs.Add(1)
 					most.Store(max(most.Load(), now.Add(1)))
@@ -138,7 +138,7 @@ func TestALostLeaseEndsTheContextOfTheRun(t *testing.T) {
 		out := capture(t)
 		c := newCluster()
 		causes := make(chan error, 1)
-		serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithLeaseTTL(15*time.Second), xCronRunner.WithRegister(
+		serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithLeaseTTL(15*time.Second), runner.WithRegister(
 			single("@every 1m", func(ctx context.Context) {
 				c.set(func(c *cluster) { c.fail = func(string) error { return errors.New("down") } })
 				<-ctx.Done()
@@ -146,7 +146,7 @@ func TestALostLeaseEndsTheContextOfTheRun(t *testing.T) {
 				c.set(func(c *cluster) { c.fail = nil })
 			})))
 		pass(80 * time.Second)
-		if cause := <-causes; !errors.Is(cause, xLease.ErrLost) || len(out.with("run ended after its lease was lost")) != 1 {
+		if cause := <-causes; !errors.Is(cause, xlease.ErrLost) || len(out.with("run ended after its lease was lost")) != 1 {
 			t.Errorf("cause = %v, log = %s, want ErrLost and a warning", cause, out)
 		}
 	})
@@ -159,7 +159,7 @@ func TestATickIsNotRunWhereNobodyAnswers(t *testing.T) {
 		c.fail = func(string) error { return errors.New("the backend is down") }
 		var y tally
 		for range 3 {
-			serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(single("@every 1m", y.add)))
+			serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(single("@every 1m", y.add)))
 		}
 		pass(95 * time.Second)
 		found := out.with("tick not run: no answer")
@@ -184,9 +184,9 @@ func TestAReplicaThatIsAheadWaitsUntilATickIsDueByTheBackendsClock(t *testing.T)
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
 		var y tally
-		serve(t, t.Context(), xCronRunner.WithLeases(newCluster().leases(t)), xCronRunner.WithNow(skewed(34*time.Second)),
-			xCronRunner.WithRegister(single("@every 2m", func(ctx context.Context) {
-				tick, _ := xCron.TickFrom(ctx)
+		serve(t, t.Context(), runner.WithLeases(newCluster().leases(t)), runner.WithNow(skewed(34*time.Second)),
+			runner.WithRegister(single("@every 2m", func(ctx context.Context) {
+				tick, _ := cronx.TickFrom(ctx)
 				if off := time.Until(tick.Time); off > 5*time.Second || off < -30*time.Second {
 					t.Errorf("the tick %s is run %s before its time", tick.Time, off)
 				}
@@ -216,7 +216,7 @@ func TestAReplicaThatStopsLeavesTheTickToOthers(t *testing.T) {
 		}
 		var all []*service
 		for range 2 {
-			all = append(all, serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(single("@every 1m", y.add))))
+			all = append(all, serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(single("@every 1m", y.add))))
 		}
 		<-asked // the tick is there, and who takes it is being asked
 		if err := all[0].stop(); err != nil {
@@ -230,10 +230,10 @@ func TestAReplicaThatStopsLeavesTheTickToOthers(t *testing.T) {
 }
 
 // dead takes a lease as a replica that then dies.
-func dead(t *testing.T, c *cluster, name string, ttl time.Duration, options ...xLease.LeaseOption) {
+func dead(t *testing.T, c *cluster, name string, ttl time.Duration, options ...xlease.LeaseOption) {
 	t.Helper()
-	l := xLease.New(c) // which nobody closes
-	if _, err := l.Lease(t.Context(), name, ttl, append(options, xLease.WithManualRenewal())...); err != nil {
+	l := xlease.New(c) // which nobody closes
+	if _, err := l.Lease(t.Context(), name, ttl, append(options, xlease.WithManualRenewal())...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -244,11 +244,11 @@ func TestAReplicaThatDiesWhileItTakesATickHoldsItUpForAWhile(t *testing.T) {
 		c := newCluster()
 		began := make(chan time.Time, 9)
 		for range 3 {
-			serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(
+			serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(
 				single("@every 1m", func(context.Context) { began <- time.Now() })))
 		}
 		pass(time.Minute - time.Millisecond)
-		dead(t, c, "plinth.cron/single", 15*time.Second, xLease.WithMark(0, 0))
+		dead(t, c, "plinth.cron/single", 15*time.Second, xlease.WithMark(0, 0))
 		pass(50 * time.Second)
 		if len(began) != 1 {
 			t.Fatalf("%d runs, want 1", len(began))
@@ -265,7 +265,7 @@ func TestAReplicaThatDiesDuringARunHoldsUpTheNextOnesAsLongAsItsLeaseLasts(t *te
 		c := newCluster()
 		var y tally
 		for range 3 {
-			serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithRegister(single("*/10 * * * * *", y.add)))
+			serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(single("*/10 * * * * *", y.add)))
 		}
 		pass(5 * time.Second)
 		dead(t, c, "plinth.cron.run/single", 30*time.Second)
@@ -295,8 +295,8 @@ func TestClocksThatAreFarOffRunNothingTwice(t *testing.T) {
 				c := newCluster()
 				var y tally
 				for _, skew := range []time.Duration{0, tc.skew} {
-					serve(t, t.Context(), xCronRunner.WithLeases(c.leases(t)), xCronRunner.WithNow(skewed(skew)),
-						xCronRunner.WithRegister(single("0 * * * * *", y.add)))
+					serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithNow(skewed(skew)),
+						runner.WithRegister(single("0 * * * * *", y.add)))
 				}
 				pass(10*time.Minute + 30*time.Second)
 				y.check(t, bubble.Add(time.Minute), bubble.Add(10*time.Minute), time.Minute)
@@ -315,8 +315,8 @@ func TestAClusterWhoseClockIsFarFromTheBackendsSaysSo(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := capture(t)
 				var y tally
-				serve(t, t.Context(), xCronRunner.WithLeases(newCluster().leases(t)), xCronRunner.WithNow(skewed(skew)),
-					xCronRunner.WithRegister(single("0 * * * * *", y.add)))
+				serve(t, t.Context(), runner.WithLeases(newCluster().leases(t)), runner.WithNow(skewed(skew)),
+					runner.WithRegister(single("0 * * * * *", y.add)))
 				pass(5 * time.Minute)
 				if y.total() != 0 || len(out.with("tick not run: by the clock")) < 4 {
 					t.Errorf("%d runs, log = %s, want none and warnings", y.total(), out)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xCron "github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/cronx"
 )
 
 // What holds where nothing else is said.
@@ -19,17 +19,17 @@ const (
 )
 
 // ErrOption is what a wrong option of the runner is.
-var ErrOption = errors.New("xcronrunner: wrong option")
+var ErrOption = errors.New("runner: wrong option")
 
 // Option configures the runner.
 type Option func(*config)
 
 type config struct {
-	log         *xLog.LogNamedLogger
+	log         *xlog.LogNamedLogger
 	zone        *time.Location
 	stopTimeout time.Duration
-	jobs        []*xCron.Job
-	leases      *xLease.Leases
+	jobs        []*cronx.Job
+	leases      *xlease.Leases
 	leaseTTL    time.Duration
 	oneProcess  bool
 	now         func() time.Time
@@ -38,7 +38,7 @@ type config struct {
 
 func newConfig(options []Option) *config {
 	c := &config{
-		log: xLog.WithName(xLog.NamedCRON), zone: time.Local, stopTimeout: DefaultGracefulStopTimeout, leaseTTL: DefaultLeaseTTL,
+		log: xlog.WithName(xlog.NamedCRON), zone: time.Local, stopTimeout: DefaultGracefulStopTimeout, leaseTTL: DefaultLeaseTTL,
 		now: time.Now,
 	}
 	for _, option := range options {
@@ -50,7 +50,7 @@ func newConfig(options []Option) *config {
 }
 
 // WithRegister adds jobs. It may be given several times.
-func WithRegister(jobs ...*xCron.Job) Option {
+func WithRegister(jobs ...*cronx.Job) Option {
 	return func(c *config) { c.jobs = append(c.jobs, jobs...) }
 }
 
@@ -67,7 +67,7 @@ func WithLocation(zone *time.Location) Option {
 }
 
 // WithLogger has the runner's lines written by log. The default is the logger CRON.
-func WithLogger(log *xLog.LogNamedLogger) Option {
+func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
 		if log == nil {
 			c.fault("WithLogger", "the logger is nil")
@@ -89,9 +89,9 @@ func WithGracefulStopTimeout(d time.Duration) Option {
 	}
 }
 
-// WithLeases decides single runs with leases instead of the application's, such as those of xDB.Leases. Whoever gives them
+// WithLeases decides single runs with leases instead of the application's, such as those of xdb.Leases. Whoever gives them
 // closes them, after the runner has ended.
-func WithLeases(leases *xLease.Leases) Option {
+func WithLeases(leases *xlease.Leases) Option {
 	return func(c *config) {
 		if leases == nil {
 			c.fault("WithLeases", "the leases are nil")
@@ -101,12 +101,12 @@ func WithLeases(leases *xLease.Leases) Option {
 	}
 }
 
-// WithLeaseTTL is for jobs of xCron.WithSingleRun that do not overlap: a replica that has died keeps the others from running
+// WithLeaseTTL is for jobs of cronx.WithSingleRun that do not overlap: a replica that has died keeps the others from running
 // them for so long. A run is cut off where the backend does not answer for two thirds of it. The default is DefaultLeaseTTL.
 func WithLeaseTTL(d time.Duration) Option {
 	return func(c *config) {
-		if d < time.Second || d > xLease.MaxTTL {
-			c.fault("WithLeaseTTL", fmt.Sprintf("%s (accepted: 1s to %s)", d, xLease.MaxTTL))
+		if d < time.Second || d > xlease.MaxTTL {
+			c.fault("WithLeaseTTL", fmt.Sprintf("%s (accepted: 1s to %s)", d, xlease.MaxTTL))
 			return
 		}
 		c.leaseTTL = d

@@ -6,23 +6,23 @@ import (
 	"log/slog"
 	"time"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xCron "github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/cronx"
 )
 
 // The causes with which the context of a run ends.
 var (
 	// ErrStopped says that the time of the graceful stop has run out. The error of such a stop wraps it.
-	ErrStopped = errors.New("xcronrunner: the time for the graceful stop has run out")
-	// ErrTimeout says that the time of xCron.WithTimeout has run out.
-	ErrTimeout = errors.New("xcronrunner: the run's time has run out")
+	ErrStopped = errors.New("runner: the time for the graceful stop has run out")
+	// ErrTimeout says that the time of cronx.WithTimeout has run out.
+	ErrTimeout = errors.New("runner: the run's time has run out")
 )
 
 // run runs a tick in this goroutine. ctx has the application's values.
 func (s *scheduler) run(ctx context.Context, e *entry, at time.Time) {
-	request := xCtx.NewRequest(xCron.NewContext(ctx, xCron.Tick{Name: e.name, Time: at}), nil)
+	request := xctx.NewRequest(cronx.NewContext(ctx, cronx.Tick{Name: e.name, Time: at}), nil)
 	request.GenerateID()
 	ctx = request //nolint:contextcheck // it is ctx with an id
 	if d := e.job.Timeout(); d > 0 {
@@ -33,7 +33,7 @@ func (s *scheduler) run(ctx context.Context, e *entry, at time.Time) {
 	defer s.enter(e, at)()
 	s.log.Debug(ctx, "run begins", e.attrs(at)...)
 	began := time.Now()
-	err := xHook.Guard(func() error { return e.job.Run(ctx) })
+	err := xhook.Guard(func() error { return e.job.Run(ctx) })
 	s.report(ctx, e, at, time.Since(began), err)
 }
 
@@ -41,13 +41,13 @@ func (s *scheduler) run(ctx context.Context, e *entry, at time.Time) {
 func (s *scheduler) report(ctx context.Context, e *entry, at time.Time, took time.Duration, err error) {
 	attrs := e.attrs(at, slog.Duration("took", took))
 	cause := context.Cause(ctx)
-	var p *xHook.PanicError
+	var p *xhook.PanicError
 	switch {
 	case errors.As(err, &p):
 		s.log.Error(ctx, "run panicked", append(attrs, slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))...)
 	case err != nil:
 		s.log.Error(ctx, "run failed", append(attrs, slog.Any("error", err))...)
-	case errors.Is(cause, xLease.ErrLost):
+	case errors.Is(cause, xlease.ErrLost):
 		s.log.Warn(ctx, "run ended after its lease was lost: another replica may have run beside it", attrs...)
 	case cause != nil:
 		s.log.Warn(ctx, "run ended after its context had", append(attrs, slog.Any("cause", cause))...)

@@ -1,14 +1,14 @@
-// Package runner runs jobs on a schedule, as a task of xMain.Runner. Import it as xCronRunner.
+// Package runner runs jobs on a schedule, as a task of xmain.Runner.
 //
-//	xMain.Runner(reg, log, nil, xCronRunner.New(
-//		xCronRunner.WithRegister(
-//			xCron.NewJob("*/5 * * * *", refresh),
-//			xCron.NewJob("0 3 * * *", sendReport, xCron.WithName("report"), xCron.WithSingleRun()),
+//	xmain.Runner(reg, log, nil, runner.New(
+//		runner.WithRegister(
+//			cronx.NewJob("*/5 * * * *", refresh),
+//			cronx.NewJob("0 3 * * *", sendReport, cronx.WithName("report"), cronx.WithSingleRun()),
 //		),
 //	))
 //
 // Every tick has one outcome: it is run; it is skipped, since an earlier run goes on; it is missed, since the process stood still
-// for more than 30 s after it; or, for a job of xCron.WithSingleRun, another replica has taken it. Nothing is made up for.
+// for more than 30 s after it; or, for a job of cronx.WithSingleRun, another replica has taken it. Nothing is made up for.
 //
 // When the stop begins no run begins any more. Those that go on are waited for, until the timeout of the graceful stop or the
 // application's own; then their contexts end with the cause ErrStopped, and an error names what was cut off so, and what goes
@@ -24,25 +24,25 @@ import (
 	"strconv"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
-	xCron "github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx"
 )
 
 // name is that of the runner among hooks, holds and errors.
 const name = "cron"
 
-// New returns a task for xMain.Runner that runs jobs until the application stops.
+// New returns a task for xmain.Runner that runs jobs until the application stops.
 //
 // What is wrong with the jobs ends the application with an error, all at once. Outside an application, where nobody would
 // hear of it, the error is logged: use Serve there.
 func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
-		release, _ := xHook.HoldReady(ctx, name)
+		release, _ := xhook.HoldReady(ctx, name)
 		defer release() // after a failure has been told
-		if err := c.serve(ctx, release); err != nil && !xHook.Fail(ctx, err) {
+		if err := c.serve(ctx, release); err != nil && !xhook.Fail(ctx, err) {
 			c.log.Error(ctx, "the runner of jobs failed", slog.Any("error", err))
 		}
 	}
@@ -80,14 +80,14 @@ func (c *config) build(ctx context.Context) (*scheduler, error) {
 	for _, job := range c.jobs {
 		schedule, err := job.Schedule(c.zone)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("xcronrunner: %w", err))
+			problems = append(problems, fmt.Errorf("runner: %w", err))
 			continue
 		}
 		label := job.Name()
 		names[label]++
 		if n := names[label]; n > 1 {
 			if job.Named() {
-				problems = append(problems, fmt.Errorf("xcronrunner: %w: %q: another job has this name", xCron.ErrJob, label))
+				problems = append(problems, fmt.Errorf("runner: %w: %q: another job has this name", cronx.ErrJob, label))
 			}
 			label += "#" + strconv.Itoa(n)
 		}
@@ -112,26 +112,26 @@ func (s *scheduler) findLeases(ctx context.Context) error {
 		return nil
 	}
 	if s.oneProcess {
-		s.leases = xLease.New(xLease.InProcess(nil), xLease.WithLogger(s.log))
+		s.leases = xlease.New(xlease.InProcess(nil), xlease.WithLogger(s.log))
 		return nil
 	}
-	const remedy = "give Register xOption.WithDatabase, or xOption.WithCache with the driver of cacheplugins/redis, or New " +
-		"xCronRunner.WithLeases; or xCronRunner.WithOneProcess, where the application is one process and no cluster"
+	const remedy = "give Register xoption.WithDatabase, or xoption.WithCache with the driver of cacheplugins/redis, or New " +
+		"runner.WithLeases; or runner.WithOneProcess, where the application is one process and no cluster"
 	s.leases = s.config.leases
 	if s.leases == nil {
-		leases, err := xLease.GetLeases(ctx)
+		leases, err := xlease.GetLeases(ctx)
 		if err != nil {
-			return fmt.Errorf("xcronrunner: %q is to run once in the cluster, and the application has no leases that could decide "+
+			return fmt.Errorf("runner: %q is to run once in the cluster, and the application has no leases that could decide "+
 				"where (%s): %w", first, remedy, error(err))
 		}
 		s.leases = leases
 	}
 	if s.leases.Traits().Scope == driver.Process {
-		return fmt.Errorf("xcronrunner: %q is to run once in the cluster, and the leases are those of %s (%s): %w",
-			first, s.leases, remedy, xLease.ErrUnsupported)
+		return fmt.Errorf("runner: %q is to run once in the cluster, and the leases are those of %s (%s): %w",
+			first, s.leases, remedy, xlease.ErrUnsupported)
 	}
 	if err := s.leases.Prepare(ctx); err != nil {
-		return fmt.Errorf("xcronrunner: %q is to run once in the cluster: %w", first, err)
+		return fmt.Errorf("runner: %q is to run once in the cluster: %w", first, err)
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xCron "github.com/plinthgo/plinth/cronx"
-	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx/runner"
 )
 
 // key is one of the application's own.
@@ -27,9 +27,9 @@ func TestEveryTickIsRunAtItsTimeWithAContextOfItsOwn(t *testing.T) {
 		out := capture(t)
 		var mu sync.Mutex
 		ids := map[string]bool{}
-		var ticks []xCron.Tick
-		job := xCron.NewJob("*/20 * * * * *", func(ctx context.Context) {
-			tick, ok := xCron.TickFrom(ctx)
+		var ticks []cronx.Tick
+		job := cronx.NewJob("*/20 * * * * *", func(ctx context.Context) {
+			tick, ok := cronx.TickFrom(ctx)
 			if !ok || !tick.Time.Equal(time.Now()) || tick.Name != "poll" {
 				t.Errorf("tick = %v, %v at %s", tick, ok, time.Now())
 			}
@@ -38,10 +38,10 @@ func TestEveryTickIsRunAtItsTimeWithAContextOfItsOwn(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			ids[xCtxUtil.GetRequestKey(ctx)] = true
+			ids[xctxutil.GetRequestKey(ctx)] = true
 			ticks = append(ticks, tick)
-		}, xCron.WithName("poll"))
-		s := serve(t, context.WithValue(t.Context(), key{}, "database"), xCronRunner.WithRegister(job))
+		}, cronx.WithName("poll"))
+		s := serve(t, context.WithValue(t.Context(), key{}, "database"), runner.WithRegister(job))
 		pass(61 * time.Second)
 		if err := s.stop(); err != nil {
 			t.Error(err)
@@ -64,25 +64,25 @@ func TestEveryTickIsRunAtItsTimeWithAContextOfItsOwn(t *testing.T) {
 func TestRunsOverlapOnlyWhereAsked(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		options []xCron.JobOption
+		options []cronx.JobOption
 		most    int64
 		runs    int64
 		skipped int
 	}{
 		{name: "by default they do not", most: 1, runs: 2, skipped: 4},
-		{name: "asked for", options: []xCron.JobOption{xCron.WithOverlap()}, most: 3, runs: 6},
+		{name: "asked for", options: []cronx.JobOption{cronx.WithOverlap()}, most: 3, runs: 6},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := capture(t)
 				var now, most, runs atomic.Int64
-				job := xCron.NewJob("*/10 * * * * *", func(context.Context) {
+				job := cronx.NewJob("*/10 * * * * *", func(context.Context) {
 					runs.Add(1)
 					most.Store(max(most.Load(), now.Add(1)))
 					pass(25 * time.Second)
 					now.Add(-1)
 				}, tc.options...)
-				s := serve(t, t.Context(), xCronRunner.WithRegister(job))
+				s := serve(t, t.Context(), runner.WithRegister(job))
 				pass(65 * time.Second)
 				if err := s.stop(); err != nil {
 					t.Error(err)
@@ -111,9 +111,9 @@ func TestWhatGoesWrongInARunIsReportedAndTheNextOneComes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := capture(t)
 				var n atomic.Int64
-				serve(t, t.Context(), xCronRunner.WithRegister(xCron.NewJob("@every 10s", func(context.Context) error {
+				serve(t, t.Context(), runner.WithRegister(cronx.NewJob("@every 10s", func(context.Context) error {
 					return tc.job(n.Add(1))
-				}, xCron.WithName("print"))))
+				}, cronx.WithName("print"))))
 				pass(21 * time.Second)
 				found := out.with(tc.log)
 				if n.Load() != 2 || len(found) != 2 || found[0]["level"] != "error" || !strings.Contains(out.String(), tc.with) {
@@ -128,19 +128,19 @@ func TestARunEndsWithItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
 		causes := make(chan error, 1)
-		serve(t, t.Context(), xCronRunner.WithRegister(xCron.NewJob("@every 1m", func(ctx context.Context) {
+		serve(t, t.Context(), runner.WithRegister(cronx.NewJob("@every 1m", func(ctx context.Context) {
 			<-ctx.Done()
 			causes <- context.Cause(ctx)
-		}, xCron.WithTimeout(5*time.Second))))
+		}, cronx.WithTimeout(5*time.Second))))
 		pass(66 * time.Second)
-		if cause := <-causes; !errors.Is(cause, xCronRunner.ErrTimeout) || len(out.with("run ended after its context had")) != 1 {
+		if cause := <-causes; !errors.Is(cause, runner.ErrTimeout) || len(out.with("run ended after its context had")) != 1 {
 			t.Errorf("cause = %v, log = %s, want ErrTimeout and a warning", cause, out)
 		}
 	})
 }
 
 // stopped is how the error of a stop begins that has cut off a run.
-const stopped = "xcronrunner: the time for the graceful stop has run out: "
+const stopped = "runner: the time for the graceful stop has run out: "
 
 func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 	for _, tc := range []struct {
@@ -159,7 +159,7 @@ func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 		}, took: 20 * time.Second, log: "run ended"},
 		{name: "a run that ends when it has to", job: func(ctx context.Context) {
 			<-ctx.Done()
-			if !errors.Is(context.Cause(ctx), xCronRunner.ErrStopped) {
+			if !errors.Is(context.Cause(ctx), runner.ErrStopped) {
 				panic(context.Cause(ctx))
 			}
 		}, took: 40 * time.Second, err: stopped + "cut off: deaf", log: "runs that have not ended are cut off"},
@@ -172,11 +172,11 @@ func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := capture(t)
 				var runs atomic.Int64
-				s := serve(t, t.Context(), xCronRunner.WithGracefulStopTimeout(40*time.Second), xCronRunner.WithRegister(
-					xCron.NewJob("@every 10s", func(ctx context.Context) {
+				s := serve(t, t.Context(), runner.WithGracefulStopTimeout(40*time.Second), runner.WithRegister(
+					cronx.NewJob("@every 10s", func(ctx context.Context) {
 						runs.Add(1)
 						tc.job(ctx)
-					}, xCron.WithName("deaf")),
+					}, cronx.WithName("deaf")),
 				))
 				pass(20*time.Second - time.Millisecond)
 				began := time.Now()
@@ -185,7 +185,7 @@ func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 				if took != tc.took || (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
 					t.Errorf("the stop took %s and said %v, want %s and %q", took, err, tc.took, tc.err)
 				}
-				if err != nil && !errors.Is(err, xCronRunner.ErrStopped) {
+				if err != nil && !errors.Is(err, runner.ErrStopped) {
 					t.Errorf("error = %v, want ErrStopped", err)
 				}
 				if runs.Load() != 1 || !strings.Contains(out.String(), tc.log) || strings.Contains(out.String(), "panicked") {
@@ -201,10 +201,10 @@ func TestTheErrorOfTheStopNamesWhatWasCutOffAndWhatWasLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		capture(t)
 		end := make(chan struct{})
-		s := serve(t, t.Context(), xCronRunner.WithGracefulStopTimeout(15*time.Second), xCronRunner.WithRegister(
-			xCron.NewJob("@every 10s", func(ctx context.Context) { <-ctx.Done() }, xCron.WithName("mail"), xCron.WithOverlap()),
-			xCron.NewJob("@every 20s", func(context.Context) { <-end }, xCron.WithName("deaf")),
-			xCron.NewJob("@every 20s", func(context.Context) { pass(10 * time.Second) }, xCron.WithName("quick")),
+		s := serve(t, t.Context(), runner.WithGracefulStopTimeout(15*time.Second), runner.WithRegister(
+			cronx.NewJob("@every 10s", func(ctx context.Context) { <-ctx.Done() }, cronx.WithName("mail"), cronx.WithOverlap()),
+			cronx.NewJob("@every 20s", func(context.Context) { <-end }, cronx.WithName("deaf")),
+			cronx.NewJob("@every 20s", func(context.Context) { pass(10 * time.Second) }, cronx.WithName("quick")),
 		))
 		pass(25 * time.Second)
 		const want = stopped + "cut off: deaf, mail (2 runs); left behind: deaf"
@@ -235,12 +235,12 @@ func TestClocksThatJump(t *testing.T) {
 				var jump atomic.Int64
 				var mu sync.Mutex
 				var ticks []string
-				serve(t, t.Context(), xCronRunner.WithLocation(time.UTC),
-					xCronRunner.WithNow(func() time.Time { return time.Now().UTC().Add(time.Duration(jump.Load())) }),
-					xCronRunner.WithRegister(xCron.NewJob("* * * * *", func(ctx context.Context) {
+				serve(t, t.Context(), runner.WithLocation(time.UTC),
+					runner.WithNow(func() time.Time { return time.Now().UTC().Add(time.Duration(jump.Load())) }),
+					runner.WithRegister(cronx.NewJob("* * * * *", func(ctx context.Context) {
 						mu.Lock()
 						defer mu.Unlock()
-						tick, _ := xCron.TickFrom(ctx)
+						tick, _ := cronx.TickFrom(ctx)
 						ticks = append(ticks, tick.Time.Format("15:04"))
 					})))
 				pass(10*time.Minute + 30*time.Second)
@@ -270,8 +270,8 @@ func TestALongSuspensionIsCountedWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
 		var jump, runs atomic.Int64
-		serve(t, t.Context(), xCronRunner.WithNow(func() time.Time { return time.Now().Add(time.Duration(jump.Load())) }),
-			xCronRunner.WithRegister(xCron.NewJob("@every 1s", func(context.Context) { runs.Add(1) }, xCron.WithOverlap())))
+		serve(t, t.Context(), runner.WithNow(func() time.Time { return time.Now().Add(time.Duration(jump.Load())) }),
+			runner.WithRegister(cronx.NewJob("@every 1s", func(context.Context) { runs.Add(1) }, cronx.WithOverlap())))
 		pass(1500 * time.Millisecond)
 		jump.Store(int64(365 * 24 * time.Hour))
 		pass(time.Second)
@@ -312,11 +312,11 @@ func TestAJobIsDueInItsTimeZoneAcrossChangesOfTheClock(t *testing.T) {
 				var mu sync.Mutex
 				var ticks []string
 				off := time.Until(tc.from)
-				serve(t, t.Context(), xCronRunner.WithLocation(berlin), xCronRunner.WithNow(skewed(off)),
-					xCronRunner.WithRegister(xCron.NewJob(tc.spec, func(ctx context.Context) {
+				serve(t, t.Context(), runner.WithLocation(berlin), runner.WithNow(skewed(off)),
+					runner.WithRegister(cronx.NewJob(tc.spec, func(ctx context.Context) {
 						mu.Lock()
 						defer mu.Unlock()
-						tick, _ := xCron.TickFrom(ctx)
+						tick, _ := cronx.TickFrom(ctx)
 						ticks = append(ticks, tick.Time.Format("02 15:04 MST"))
 					})))
 				pass(70 * time.Hour)

@@ -11,33 +11,33 @@ import (
 	"testing/synctest"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xCron "github.com/plinthgo/plinth/cronx"
-	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx/runner"
 )
 
 func nothing(context.Context) {}
 
 func TestEverythingWrongIsReportedAtOnce(t *testing.T) {
-	err := xCronRunner.Serve(t.Context(),
-		xCronRunner.WithLocation(nil), xCronRunner.WithLogger(nil), xCronRunner.WithGracefulStopTimeout(0), xCronRunner.WithLeases(nil),
-		xCronRunner.WithLeaseTTL(time.Millisecond), nil,
-		xCronRunner.WithRegister(
-			xCron.NewJob("0 25 * * *", nothing, xCron.WithName("late")),
-			xCron.NewJob("0 0 30 2 *", nothing, xCron.WithName("never")),
-			xCron.NewJob("@daily", nothing, xCron.WithName("twice")),
-			xCron.NewJob("@hourly", nothing, xCron.WithName("twice")),
-			xCron.NewJob("@daily", nothing, xCron.WithSingleRun()),
+	err := runner.Serve(t.Context(),
+		runner.WithLocation(nil), runner.WithLogger(nil), runner.WithGracefulStopTimeout(0), runner.WithLeases(nil),
+		runner.WithLeaseTTL(time.Millisecond), nil,
+		runner.WithRegister(
+			cronx.NewJob("0 25 * * *", nothing, cronx.WithName("late")),
+			cronx.NewJob("0 0 30 2 *", nothing, cronx.WithName("never")),
+			cronx.NewJob("@daily", nothing, cronx.WithName("twice")),
+			cronx.NewJob("@hourly", nothing, cronx.WithName("twice")),
+			cronx.NewJob("@daily", nothing, cronx.WithSingleRun()),
 			nil,
 		))
-	if !errors.Is(err, xCron.ErrJob) || !errors.Is(err, xCronRunner.ErrOption) {
+	if !errors.Is(err, cronx.ErrJob) || !errors.Is(err, runner.ErrOption) {
 		t.Errorf("error = %v, want ErrJob and ErrOption", err)
 	}
 	for _, want := range []string{
@@ -55,18 +55,18 @@ func TestEverythingWrongIsReportedAtOnce(t *testing.T) {
 func TestARunnerWithoutJobsIsRefused(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		opts []xCronRunner.Option
+		opts []runner.Option
 		want string
 	}{
 		{name: "no option"},
-		{name: "no job registered", opts: []xCronRunner.Option{xCronRunner.WithRegister()}},
-		{name: "beside what else is wrong", opts: []xCronRunner.Option{xCronRunner.WithLocation(nil)}, want: "the location is nil"},
+		{name: "no job registered", opts: []runner.Option{runner.WithRegister()}},
+		{name: "beside what else is wrong", opts: []runner.Option{runner.WithLocation(nil)}, want: "the location is nil"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			err := xCronRunner.Serve(ctx, tc.opts...)
-			if !errors.Is(err, xCronRunner.ErrOption) || !strings.Contains(err.Error(), "there is no job: give WithRegister") ||
+			err := runner.Serve(ctx, tc.opts...)
+			if !errors.Is(err, runner.ErrOption) || !strings.Contains(err.Error(), "there is no job: give WithRegister") ||
 				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Serve = %v, want ErrOption that names WithRegister, and %q", err, tc.want)
 			}
@@ -77,7 +77,7 @@ func TestARunnerWithoutJobsIsRefused(t *testing.T) {
 func TestOneFunctionMayBeRegisteredTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
-		serve(t, t.Context(), xCronRunner.WithRegister(xCron.NewJob("@daily", nothing), xCron.NewJob("@hourly", nothing)))
+		serve(t, t.Context(), runner.WithRegister(cronx.NewJob("@daily", nothing), cronx.NewJob("@hourly", nothing)))
 		synctest.Wait()
 		if text := out.String(); !strings.Contains(text, `"runner_test.nothing"`) || !strings.Contains(text, `"runner_test.nothing#2"`) {
 			t.Errorf("log = %s, want both, told apart", text)
@@ -86,22 +86,22 @@ func TestOneFunctionMayBeRegisteredTwice(t *testing.T) {
 }
 
 func TestASingleRunIsRefusedWhereNobodyDecides(t *testing.T) {
-	register := xCronRunner.WithRegister(single("@every 1m", nothing))
-	own := xLease.New(xLease.InProcess(nil))
+	register := runner.WithRegister(single("@every 1m", nothing))
+	own := xlease.New(xlease.InProcess(nil))
 	defer func() { _ = own.Close() }()
 	for _, tc := range []struct {
 		name string
 		ctx  context.Context
-		opts []xCronRunner.Option
+		opts []runner.Option
 		want string
 	}{
 		{name: "no leases", ctx: t.Context(), want: "the application has no leases that could decide where"},
-		{name: "the application's, of one process", ctx: context.WithValue(t.Context(), xCtx.LeasesKey, own), want: "the leases are those of memory, between all of one process"},
-		{name: "given, of one process", ctx: t.Context(), opts: []xCronRunner.Option{xCronRunner.WithLeases(own)}, want: "the leases are those of memory"},
+		{name: "the application's, of one process", ctx: context.WithValue(t.Context(), xctx.LeasesKey, own), want: "the leases are those of memory, between all of one process"},
+		{name: "given, of one process", ctx: t.Context(), opts: []runner.Option{runner.WithLeases(own)}, want: "the leases are those of memory"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := xCronRunner.Serve(tc.ctx, append(tc.opts, register)...)
-			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "xOption.WithDatabase") {
+			err := runner.Serve(tc.ctx, append(tc.opts, register)...)
+			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "xoption.WithDatabase") {
 				t.Errorf("Serve = %v, want %q and what to do", err, tc.want)
 			}
 		})
@@ -112,7 +112,7 @@ func TestOneProcessNeedsNoBackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
 		var y tally
-		s := serve(t, t.Context(), xCronRunner.WithOneProcess(), xCronRunner.WithRegister(single("@every 1m", y.add)))
+		s := serve(t, t.Context(), runner.WithOneProcess(), runner.WithRegister(single("@every 1m", y.add)))
 		pass(3*time.Minute + time.Second)
 		if err := s.stop(); err != nil {
 			t.Error(err)
@@ -128,9 +128,9 @@ func TestASingleRunTakesTheLeasesOfTheApplication(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		capture(t)
 		var y tally
-		ctx := context.WithValue(t.Context(), xCtx.LeasesKey, newCluster().leases(t))
+		ctx := context.WithValue(t.Context(), xctx.LeasesKey, newCluster().leases(t))
 		for range 2 {
-			serve(t, ctx, xCronRunner.WithRegister(single("@every 1m", y.add)))
+			serve(t, ctx, runner.WithRegister(single("@every 1m", y.add)))
 		}
 		pass(2*time.Minute + time.Second)
 		y.check(t, bubble.Add(time.Minute), bubble.Add(3*time.Minute), time.Minute)
@@ -138,11 +138,11 @@ func TestASingleRunTakesTheLeasesOfTheApplication(t *testing.T) {
 }
 
 // application makes one that serves nothing but its tasks.
-func application(t *testing.T, options ...xOption.Option) *xReg.Reg {
+func application(t *testing.T, options ...xoption.Option) *xreg.Reg {
 	t.Helper()
-	reg, err := xReg.New(t.Context(), nil, append(options, xOption.WithoutEnvFile(), xOption.WithAddress("127.0.0.1:0"), xOption.WithDrainDelay(0),
-		xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
-		xOption.WithLogConfig(func(c *xLog.Config) { c.Writer, c.Dir = io.Discard, "" }))...)
+	reg, err := xreg.New(t.Context(), nil, append(options, xoption.WithoutEnvFile(), xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
+		xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,9 +151,9 @@ func application(t *testing.T, options ...xOption.Option) *xReg.Reg {
 
 func TestAWrongJobEndsTheApplicationBeforeItIsReady(t *testing.T) {
 	reg := application(t)
-	err := xMain.RunContext(t.Context(), reg, nil, nil, xCronRunner.New(
-		xCronRunner.WithRegister(xCron.NewJob("* *", nothing))))
-	if !errors.Is(err, xCron.ErrJob) || reg.Life().State() == xHook.StateReady {
+	err := xmain.RunContext(t.Context(), reg, nil, nil, runner.New(
+		runner.WithRegister(cronx.NewJob("* *", nothing))))
+	if !errors.Is(err, cronx.ErrJob) || reg.Life().State() == xhook.StateReady {
 		t.Errorf("Run = %v, want ErrJob", err)
 	}
 }
@@ -162,16 +162,16 @@ func TestTheApplicationsStopWaitsForARun(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var ended, began atomic.Int64
-	err := xMain.RunContext(ctx, application(t), nil, nil, xCronRunner.New(xCronRunner.WithRegister(
-		xCron.NewJob("* * * * * *", func(ctx context.Context) {
+	err := xmain.RunContext(ctx, application(t), nil, nil, runner.New(runner.WithRegister(
+		cronx.NewJob("* * * * * *", func(ctx context.Context) {
 			began.Add(1)
 			stop() // as SIGTERM would
-			<-xHook.Draining(ctx)
+			<-xhook.Draining(ctx)
 			<-time.After(1200 * time.Millisecond) // past the next tick
 			if ctx.Err() == nil {
 				ended.Add(1)
 			}
-		}, xCron.WithOverlap()))))
+		}, cronx.WithOverlap()))))
 	if err != nil || began.Load() != 1 || ended.Load() != 1 {
 		t.Errorf("Run = %v, %d runs, %d of them with a context that lasted, want 1 and 1", err, began.Load(), ended.Load())
 	}
@@ -191,8 +191,8 @@ func TestTheApplicationsTimeBoundsTheStop(t *testing.T) {
 			defer stop()
 			end, causes := make(chan struct{}), make(chan error, 1)
 			began := make(chan time.Time, 1)
-			err := xMain.RunContext(ctx, application(t, xOption.WithShutdownTimeout(1500*time.Millisecond)), nil, nil, xCronRunner.New(
-				xCronRunner.WithRegister(xCron.NewJob("* * * * * *", func(ctx context.Context) {
+			err := xmain.RunContext(ctx, application(t, xoption.WithShutdownTimeout(1500*time.Millisecond)), nil, nil, runner.New(
+				runner.WithRegister(cronx.NewJob("* * * * * *", func(ctx context.Context) {
 					began <- time.Now()
 					stop()
 					<-ctx.Done()
@@ -200,13 +200,13 @@ func TestTheApplicationsTimeBoundsTheStop(t *testing.T) {
 					if tc.deaf {
 						<-end
 					}
-				}, xCron.WithName("long")))))
+				}, cronx.WithName("long")))))
 			took := time.Since(<-began)
 			close(end)
-			if cause := <-causes; !errors.Is(cause, xCronRunner.ErrStopped) || took > 10*time.Second {
+			if cause := <-causes; !errors.Is(cause, runner.ErrStopped) || took > 10*time.Second {
 				t.Errorf("cause = %v after %s, want ErrStopped", cause, took)
 			}
-			if !errors.Is(err, xCronRunner.ErrStopped) || !strings.HasSuffix(err.Error(), tc.want) {
+			if !errors.Is(err, runner.ErrStopped) || !strings.HasSuffix(err.Error(), tc.want) {
 				t.Errorf("Run = %v, want %q", err, tc.want)
 			}
 		})
@@ -215,7 +215,7 @@ func TestTheApplicationsTimeBoundsTheStop(t *testing.T) {
 
 func TestOutsideOfAnApplicationAWrongJobIsLogged(t *testing.T) {
 	out := capture(t)
-	xCronRunner.New(xCronRunner.WithRegister(xCron.NewJob("* *", nothing)))(t.Context())
+	runner.New(runner.WithRegister(cronx.NewJob("* *", nothing)))(t.Context())
 	if !strings.Contains(out.String(), "it has 2 fields") {
 		t.Errorf("log = %s, want the problem", out)
 	}

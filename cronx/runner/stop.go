@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // stop waits for what runs, once; whoever calls it again waits for the same outcome. ctx bounds it beside the timeout of the
@@ -31,7 +31,7 @@ func (s *scheduler) finish(ctx context.Context) error {
 		s.running.Wait()
 		close(done)
 	}()
-	ending := xHook.Finish(ctx, s.stopTimeout, done, func() { s.cutRuns(ctx) })
+	ending := xhook.Finish(ctx, s.stopTimeout, done, func() { s.cutRuns(ctx) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var problems []string
@@ -39,7 +39,7 @@ func (s *scheduler) finish(ctx context.Context) error {
 		problems = append(problems, "cut off: "+names(s.lost))
 	}
 	switch {
-	case ending != xHook.LeftBehind:
+	case ending != xhook.LeftBehind:
 	case len(s.under) > 0:
 		problems = append(problems, "left behind: "+names(s.under))
 	default:

@@ -13,7 +13,7 @@ import (
 
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
@@ -65,7 +65,7 @@ func TestAStatementThatWasGivenUpEndsOnTheServer(t *testing.T) {
 	look := admin(t, dbtest.FindServer(t, mysql.Name).DSN)
 	for name, c := range encryptions(t) {
 		t.Run(name, func(t *testing.T) {
-			db := open(t, logged(t, io.Discard), xDB.Options{Parts: c})
+			db := open(t, logged(t, io.Discard), xdb.Options{Parts: c})
 			pool, err := db.DB()
 			if err != nil {
 				t.Fatal(err)
@@ -104,7 +104,7 @@ func TestAStatementThatWasGivenUpEndsOnTheServer(t *testing.T) {
 
 func TestAResultThatWasGivenUpEndsOnTheServer(t *testing.T) {
 	look := admin(t, dbtest.FindServer(t, mysql.Name).DSN)
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t)})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t)})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	// The first row is long enough to be sent before the second one is there.
@@ -128,7 +128,7 @@ func TestAnUpdateThatWasGivenUpDoesNotHappenLater(t *testing.T) {
 	for name, c := range encryptions(t) {
 		t.Run(name, func(t *testing.T) {
 			// Without gorm's transaction there is nothing that rolls back.
-			db := open(t, logged(t, io.Discard), xDB.Options{Parts: c, AutoMigrate: []any{&stock{}}, SkipDefaultTransaction: true})
+			db := open(t, logged(t, io.Discard), xdb.Options{Parts: c, AutoMigrate: []any{&stock{}}, SkipDefaultTransaction: true})
 			for id := int64(1); id <= 20; id++ {
 				if err := giveUp(t, db, id); err != nil {
 					t.Fatal(err)
@@ -180,14 +180,14 @@ func TestASocketIsAsGoodAsANetwork(t *testing.T) {
 	grantee := quoted(c.User) + "@'localhost'"
 	do(t, server, "CREATE USER "+grantee+" IDENTIFIED BY 'p'", "GRANT ALL ON *.* TO "+grantee)
 	t.Cleanup(func() { do(t, server, "DROP USER "+grantee) })
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: c, AutoMigrate: []any{&stock{}}, SkipDefaultTransaction: true})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: c, AutoMigrate: []any{&stock{}}, SkipDefaultTransaction: true})
 	if err := giveUp(t, db, 1); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestTheEndOfAContextAfterAStatementEndsNothing(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t), MaxOpenConns: 1})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), MaxOpenConns: 1})
 	id := func(ctx context.Context) (n int64) {
 		if err := db.WithContext(ctx).Raw("SELECT CONNECTION_ID()").Scan(&n).Error; err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func TestTheEndOfAContextAfterAStatementEndsNothing(t *testing.T) {
 
 func TestAServerThatIsGoneIsNotWaitedFor(t *testing.T) {
 	outage := dbtest.CutOff(t, found(t))
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: outage.Config})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: outage.Config})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	failed := make(chan error, 1)

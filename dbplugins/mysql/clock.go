@@ -3,7 +3,7 @@ package mysql
 import (
 	"gorm.io/gorm"
 
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // NowMicros implements driver.Clock. UNIX_TIMESTAMP would read the time in the session's zone, in which an hour of autumn
@@ -16,4 +16,4 @@ func (Driver) NowMicros() string {
 func (Driver) Dual() string { return "" }
 
 // Scope implements driver.Clock.
-func (Driver) Scope(*gorm.DB) lease.Scope { return lease.Cluster }
+func (Driver) Scope(*gorm.DB) leasedriver.Scope { return leasedriver.Cluster }

@@ -7,7 +7,7 @@ import (
 
 	"gorm.io/gorm/clause"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 // counter is a row that there can be once.
@@ -18,7 +18,7 @@ type counter struct {
 }
 
 func TestDoNothingOnAConflictFillsInTheKeyOfTheRowThatIsThere(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
 	first, second := counter{Name: "a", Count: 1}, counter{Name: "a", Count: 2}
 	if err := db.Create(&first).Error; err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestDoNothingOnAConflictFillsInTheKeyOfTheRowThatIsThere(t *testing.T) {
 }
 
 func TestTheLargestUint64IsKept(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
 	if err := db.Create(&counter{Name: "most", Count: math.MaxUint64}).Error; err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	gosql "github.com/go-sql-driver/mysql"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -41,7 +41,7 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	cfg := gosql.NewConfig()
 	cfg.User, cfg.Passwd, cfg.DBName = c.User, c.Pass, c.Name
 	portErr := setAddress(cfg, c)
-	missing := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseUser: c.User, xEnv.DatabaseName: c.Name})
+	missing := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
 	if err := errors.Join(missing, portErr, setCharset(cfg, c.Charset), setTLS(cfg, c)); err != nil {
 		return "", err
 	}
@@ -64,7 +64,7 @@ func setAddress(cfg *gosql.Config, c driver.Config) error {
 func setCharset(cfg *gosql.Config, name string) error {
 	name = cmp.Or(name, defaultCharset)
 	if !charset.MatchString(name) {
-		return xEnv.Problem(xEnv.DatabaseCharset, name, "is no character set", "letters, digits and underscores")
+		return xenv.Problem(xenv.DatabaseCharset, name, "is no character set", "letters, digits and underscores")
 	}
 	cfg.InterpolateParams = strings.HasPrefix(strings.ToLower(name), "utf8")
 	return cfg.Apply(gosql.Charset(name, ""))
@@ -80,7 +80,7 @@ func setTLS(cfg *gosql.Config, c driver.Config) error {
 		cfg.TLSConfig = "skip-verify"
 	case driver.TLSVerifyFull:
 		if cfg.Net == "unix" {
-			return xEnv.Problem(xEnv.DatabaseTLS, mode, "needs the name of a host, and "+string(xEnv.DatabaseHost)+" is a socket",
+			return xenv.Problem(xenv.DatabaseTLS, mode, "needs the name of a host, and "+string(xenv.DatabaseHost)+" is a socket",
 				driver.TLSDisable+", "+driver.TLSRequire)
 		}
 		cfg.TLSConfig = "true"
@@ -99,19 +99,19 @@ func survives(cfg *gosql.Config, dsn string) error {
 	}
 	switch {
 	case got.User != cfg.User:
-		return xEnv.Problem(xEnv.DatabaseUser, cfg.User, "holds a colon, for which a connection string has no place", "")
+		return xenv.Problem(xenv.DatabaseUser, cfg.User, "holds a colon, for which a connection string has no place", "")
 	case got.Addr != cfg.Addr || got.Net != cfg.Net:
-		return xEnv.Problem(xEnv.DatabaseHost, cfg.Addr, "is no host", "a name, an address or the path of a socket")
+		return xenv.Problem(xenv.DatabaseHost, cfg.Addr, "is no host", "a name, an address or the path of a socket")
 	case got.Passwd != cfg.Passwd:
-		return xEnv.Problem(xEnv.DatabasePass, "", "cannot stand in a connection string", "")
+		return xenv.Problem(xenv.DatabasePass, "", "cannot stand in a connection string", "")
 	case got.DBName != cfg.DBName:
-		return xEnv.Problem(xEnv.DatabaseName, cfg.DBName, "cannot stand in a connection string", "")
+		return xenv.Problem(xenv.DatabaseName, cfg.DBName, "cannot stand in a connection string", "")
 	default:
 		return nil
 	}
 }
 
-// parse reads a DSN, ours or one of the application's own, and fills in what gorm and xDB rely on.
+// parse reads a DSN, ours or one of the application's own, and fills in what gorm and xdb rely on.
 func parse(dsn string) (cfg *gosql.Config, err error) {
 	defer func() {
 		if p := recover(); p != nil { // what the library does at the parameter strict

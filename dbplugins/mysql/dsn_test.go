@@ -6,9 +6,9 @@ import (
 
 	gosql "github.com/go-sql-driver/mysql"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
@@ -89,8 +89,8 @@ func TestWrongPartsAreNamedAllAtOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("there is no error")
 	}
-	for _, want := range []xEnv.EnvKey{
-		xEnv.DatabaseUser, xEnv.DatabaseName, xEnv.DatabasePort, xEnv.DatabaseCharset, xEnv.DatabaseTLS,
+	for _, want := range []xenv.EnvKey{
+		xenv.DatabaseUser, xenv.DatabaseName, xenv.DatabasePort, xenv.DatabaseCharset, xenv.DatabaseTLS,
 	} {
 		if !strings.Contains(err.Error(), string(want)+":") {
 			t.Errorf("error = %q, want it to name %s", err, want)
@@ -111,12 +111,12 @@ func TestADSNThatDoesNotParseSaysSoWithoutItsPassword(t *testing.T) {
 		{name: "no boolean", dsn: "u:" + secret + "@tcp(h)/n?parseTime=maybe", want: "invalid bool value: maybe"},
 		{name: "a parameter that is gone", dsn: "u:" + secret + "@tcp(h)/n?strict=true", want: "strict mode has been removed"},
 		{name: "a file without TLS", dsn: "u:" + secret + "@tcp(h)/n?tls-ca=%2Fca.pem", want: "only used with tls=true"},
-		{name: "a file that is missing", dsn: "u:" + secret + "@tcp(h)/n?tls=true&tls-ca=%2Fno-such.pem", want: string(xEnv.DatabaseTLSCA)},
+		{name: "a file that is missing", dsn: "u:" + secret + "@tcp(h)/n?tls=true&tls-ca=%2Fno-such.pem", want: string(xenv.DatabaseTLSCA)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			db, err := xDB.Open(t.Context(), xDB.Options{Driver: mysql.Name, DSN: xLog.Secret(tc.dsn)})
+			db, err := xdb.Open(t.Context(), xdb.Options{Driver: mysql.Name, DSN: xlog.Secret(tc.dsn)})
 			if err == nil {
-				_ = xDB.Close(db)
+				_ = xdb.Close(db)
 				t.Fatal("there is no error")
 			}
 			if text := err.Error(); !strings.Contains(text, tc.want) || strings.Contains(text, secret) {
@@ -130,13 +130,13 @@ func TestAdviceSpeaksOfPlainTextAndOfCharacterSets(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		parts driver.Config
-		want  []xEnv.EnvKey
+		want  []xenv.EnvKey
 	}{
 		{name: "local", parts: driver.Config{}},
-		{name: "remote", parts: driver.Config{Host: "db.internal"}, want: []xEnv.EnvKey{xEnv.DatabaseTLS}},
+		{name: "remote", parts: driver.Config{Host: "db.internal"}, want: []xenv.EnvKey{xenv.DatabaseTLS}},
 		{name: "the default", parts: driver.Config{Charset: "utf8mb4"}},
-		{name: "what it does not read", parts: driver.Config{Timezone: "UTC"}, want: []xEnv.EnvKey{xEnv.DatabaseTimezone}},
-		{name: "another character set", parts: driver.Config{Charset: "latin1"}, want: []xEnv.EnvKey{xEnv.DatabaseCharset}},
+		{name: "what it does not read", parts: driver.Config{Timezone: "UTC"}, want: []xenv.EnvKey{xenv.DatabaseTimezone}},
+		{name: "another character set", parts: driver.Config{Charset: "latin1"}, want: []xenv.EnvKey{xenv.DatabaseCharset}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := mysql.Driver{}.Advice(tc.parts)

@@ -8,7 +8,7 @@ import (
 
 	gosql "github.com/go-sql-driver/mysql"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -239,7 +239,7 @@ func detail(err error) string {
 		}
 		return err.Error()
 	case e.Number == 1115:
-		return fmt.Sprintf("the server does not know the character set (%s)", xEnv.DatabaseCharset)
+		return fmt.Sprintf("the server does not know the character set (%s)", xenv.DatabaseCharset)
 	case quiet[kinds[e.Number]]:
 		return err.Error()
 	}

@@ -9,28 +9,28 @@ import (
 	gosql "github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
 func ExampleDriver() {
-	options := xDB.Options{
+	options := xdb.Options{
 		Driver: "mysql",
 		Parts:  driver.Config{Host: "db.internal", User: "app", Pass: "s3cret", Name: "shop", TLS: driver.TLSVerifyFull},
 	}
-	fmt.Println(xDB.Describe(options), xDB.Check(options))
+	fmt.Println(xdb.Describe(options), xdb.Check(options))
 
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelError})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelError})
 	if err != nil {
 		panic(err)
 	}
 	defer func() { _ = engine.Close() }()
-	ctx, cancel := context.WithCancel(xLog.NewContext(context.Background(), engine))
+	ctx, cancel := context.WithCancel(xlog.NewContext(context.Background(), engine))
 	cancel() // an application has a server to connect to
-	_, err = xDB.Open(ctx, options)
+	_, err = xdb.Open(ctx, options)
 	fmt.Println(errors.Is(err, context.Canceled))
 	// Output:
 	// mysql db.internal:3306/shop <nil>
@@ -55,7 +55,7 @@ func ExampleDriver_errors() {
 	dialector, _ := mysql.Driver{}.Dialector("").(gorm.ErrorTranslator)
 	err := dialector.Translate(said)
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, gorm.ErrDuplicatedKey), errors.Is(err, said), xError.From(err).GetErrorCode().GetOutput())
+	fmt.Println(errors.Is(err, gorm.ErrDuplicatedKey), errors.Is(err, said), xerror.From(err).GetErrorCode().GetOutput())
 	// Output:
 	// unique constraint violated: uq_users_email
 	// true true UNIQUE_CONSTRAINT

@@ -6,14 +6,14 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // A disk that is full stops some servers, so the table has a bound of its own.
 func TestDriver_ErrorKind_Full(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t), MaxOpenConns: 1})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), MaxOpenConns: 1})
 	err := db.Connection(func(tx *gorm.DB) error {
 		for _, statement := range []string{
 			"SET max_heap_table_size = 16384", "CREATE TEMPORARY TABLE small (text CHAR(200)) ENGINE = MEMORY", "INSERT INTO small VALUES ('x')",
@@ -29,7 +29,7 @@ func TestDriver_ErrorKind_Full(t *testing.T) {
 		}
 		return nil
 	})
-	if driver.KindOf(err) != driver.Full || xError.From(err).GetErrorCode() != xError.StorageError {
+	if driver.KindOf(err) != driver.Full || xerror.From(err).GetErrorCode() != xerror.StorageError {
 		t.Errorf("error = %v, want kind Full and STORAGE_ERROR", err)
 	}
 }

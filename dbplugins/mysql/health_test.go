@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 )
 
 func TestCheckHealth_saturatedPool(t *testing.T) {
 	outage := dbtest.CutOff(t, found(t))
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: outage.Config, MaxOpenConns: 1})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: outage.Config, MaxOpenConns: 1})
 	tx := db.Begin()
 	if tx.Error != nil {
 		t.Fatal(tx.Error)
@@ -20,10 +20,10 @@ func TestCheckHealth_saturatedPool(t *testing.T) {
 	check := func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		return xDB.CheckHealth(ctx, db)
+		return xdb.CheckHealth(ctx, db)
 	}
-	if err := check(); err != nil || !xDB.Saturated(db) {
-		t.Errorf("CheckHealth = %v, Saturated = %t; want nil and true", err, xDB.Saturated(db))
+	if err := check(); err != nil || !xdb.Saturated(db) {
+		t.Errorf("CheckHealth = %v, Saturated = %t; want nil and true", err, xdb.Saturated(db))
 	}
 	if err := outage.Stop(); err != nil {
 		t.Fatal(err)
@@ -35,15 +35,15 @@ func TestCheckHealth_saturatedPool(t *testing.T) {
 	if err := outage.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := check(); err != nil || xDB.Saturated(db) {
-		t.Errorf("CheckHealth = %v, Saturated = %t; want nil and false", err, xDB.Saturated(db))
+	if err := check(); err != nil || xdb.Saturated(db) {
+		t.Errorf("CheckHealth = %v, Saturated = %t; want nil and false", err, xdb.Saturated(db))
 	}
 }
 
 func TestCheckHealth_serverConnectionLimit(t *testing.T) {
 	owner, _, config := newDatabase(t)
 	do(t, owner, "ALTER USER "+quoted(config.User)+"@'%' WITH MAX_USER_CONNECTIONS 2")
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: config, MaxOpenConns: 2, MaxIdleConns: 2})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: config, MaxOpenConns: 2, MaxIdleConns: 2})
 	for range 2 {
 		tx := db.Begin()
 		if tx.Error != nil {
@@ -51,7 +51,7 @@ func TestCheckHealth_serverConnectionLimit(t *testing.T) {
 		}
 		defer tx.Rollback()
 	}
-	if err := xDB.CheckHealth(t.Context(), db); err != nil || !xDB.Saturated(db) {
-		t.Errorf("CheckHealth = %v, Saturated = %t; want nil and true", err, xDB.Saturated(db))
+	if err := xdb.CheckHealth(t.Context(), db); err != nil || !xdb.Saturated(db) {
+		t.Errorf("CheckHealth = %v, Saturated = %t; want nil and true", err, xdb.Saturated(db))
 	}
 }

@@ -13,23 +13,23 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
 // openLeases opens the leases of a database in another process.
-func openLeases(dsn string) (b lease.Backend, done func(), err error) {
-	db, err := xDB.Open(context.Background(), xDB.Options{Driver: mysql.Name, DSN: xLog.Secret(dsn), MaxOpenConns: 2})
+func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
+	db, err := xdb.Open(context.Background(), xdb.Options{Driver: mysql.Name, DSN: xlog.Secret(dsn), MaxOpenConns: 2})
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err = xDB.LeaseBackend(db)
-	return b, func() { _ = xDB.Close(db) }, err
+	b, err = xdb.LeaseBackend(db)
+	return b, func() { _ = xdb.Close(db) }, err
 }
 
 // TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives out.
@@ -46,11 +46,11 @@ func TestLeasesOfIDNodes(t *testing.T) {
 // TestLeases runs the definition of leases.
 func TestLeases(t *testing.T) {
 	owner, config, _ := newDatabase(t)
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: config})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: config})
 	leasetest.Run(t, leasetest.Harness{
-		Open: func(tb testing.TB) lease.Backend {
+		Open: func(tb testing.TB) leasedriver.Backend {
 			tb.Helper()
-			b, err := xDB.LeaseBackend(open(tb, logged(tb, io.Discard), xDB.Options{Parts: config, MaxOpenConns: 3}))
+			b, err := xdb.LeaseBackend(open(tb, logged(tb, io.Discard), xdb.Options{Parts: config, MaxOpenConns: 3}))
 			if err != nil {
 				tb.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestClockIsThatOfTheWorldInEveryZone(t *testing.T) {
 	dsn := dbtest.FindServer(t, mysql.Name).DSN
 	for _, zone := range []string{"'%2B00:00'", "'%2B05:45'", "'-03:30'", "'%2B13:00'"} {
 		t.Run(zone, func(t *testing.T) {
-			db := open(t, logged(t, io.Discard), xDB.Options{DSN: xLog.Secret(dsn + "?time_zone=" + zone)})
+			db := open(t, logged(t, io.Discard), xdb.Options{DSN: xlog.Secret(dsn + "?time_zone=" + zone)})
 			var session string
 			var now int64
 			err := db.Raw("SELECT @@time_zone, "+mysql.Driver{}.NowMicros()).Row().Scan(&session, &now)
@@ -102,7 +102,7 @@ func newDatabase(tb testing.TB) (owner *sql.DB, all, plain driver.Config) {
 
 func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 	owner, all, plain := newDatabase(t)
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: plain})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: plain})
 	err := prepare(t, db)
 	if err == nil || driver.KindOf(err) != driver.Authentication || !strings.Contains(err.Error(), "own_plinth_leases") {
 		t.Fatalf("leases without a table and without the right to create it: %v", err)
@@ -113,7 +113,7 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 		t.Fatalf("leases with a table of an operator's: %v", err)
 	}
 	do(t, owner, "ALTER TABLE "+all.Name+".own_plinth_leases DROP COLUMN since_us")
-	again := open(t, logged(t, io.Discard), xDB.Options{Parts: plain})
+	again := open(t, logged(t, io.Discard), xdb.Options{Parts: plain})
 	if err := prepare(t, again); err == nil || !strings.Contains(statementIn(t, err), "`since_us` bigint") {
 		t.Errorf("leases with a table that lacks a column: %v", err)
 	}
@@ -122,7 +122,7 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 // prepare sets up the leases of db.
 func prepare(tb testing.TB, db *gorm.DB) error {
 	tb.Helper()
-	leases, err := xDB.Leases(db)
+	leases, err := xdb.Leases(db)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -142,8 +142,8 @@ func statementIn(tb testing.TB, err error) string {
 
 func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
 	owner, all, _ := newDatabase(t)
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: all})
-	leases, err := xDB.Leases(db)
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: all})
+	leases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,13 +208,13 @@ func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
 			if strings.HasPrefix(version(t, owner), "MySQL") {
 				variable = "transaction_isolation"
 			}
-			db := open(t, logged(t, io.Discard), xDB.Options{DSN: xLog.Secret(dsn + "?" + variable + "='" + level + "'")})
+			db := open(t, logged(t, io.Discard), xdb.Options{DSN: xlog.Secret(dsn + "?" + variable + "='" + level + "'")})
 			dropLeases(t, db)
 			var got string
 			if err := db.Raw("SELECT @@" + variable).Scan(&got).Error; err != nil || got != level {
 				t.Fatalf("isolation = %q, %v", got, err)
 			}
-			b, err := xDB.LeaseBackend(db)
+			b, err := xdb.LeaseBackend(db)
 			if err != nil {
 				t.Fatal(err)
 			}

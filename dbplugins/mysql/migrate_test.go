@@ -13,20 +13,20 @@ import (
 
 	"gorm.io/gorm"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
 // holds is the variable that makes TestHoldsTheLockUntilItIsKilled one that ends only when it is killed.
-const holds xEnv.EnvKey = "PLINTH_TEST_MYSQL_HOLDS"
+const holds xenv.EnvKey = "PLINTH_TEST_MYSQL_HOLDS"
 
 func TestHoldsTheLockUntilItIsKilled(t *testing.T) {
-	if _, ok := xEnv.GetEnv(holds); !ok {
+	if _, ok := xenv.GetEnv(holds); !ok {
 		t.Skip("this is the process that TestTheLockOfAProcessThatDiedIsFree kills")
 	}
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t)})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t)})
 	_ = mysql.Driver{}.Migrate(t.Context(), db, func(*gorm.DB) error {
 		_, _ = os.Stdout.WriteString("locked\n")
 		select {}
@@ -46,7 +46,7 @@ func enter(ctx context.Context, db *gorm.DB) (entered chan struct{}, done chan e
 }
 
 func TestTheLockOfAProcessThatDiedIsFree(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t)})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t)})
 	holder := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHoldsTheLockUntilItIsKilled$")
 	holder.Env = append(os.Environ(), string(holds)+"=1")
 	out, err := holder.StdoutPipe()
@@ -82,13 +82,13 @@ func TestTheLockOfAProcessThatDiedIsFree(t *testing.T) {
 
 func TestAnotherDatabaseDoesNotWaitForTheLock(t *testing.T) {
 	c := found(t)
-	first := open(t, logged(t, io.Discard), xDB.Options{Parts: c})
+	first := open(t, logged(t, io.Discard), xdb.Options{Parts: c})
 	other := "plinth_" + rand.Text()[:8]
 	server := admin(t, dbtest.FindServer(t, mysql.Name).DSN)
 	do(t, server, "CREATE DATABASE "+other)
 	t.Cleanup(func() { do(t, server, "DROP DATABASE "+other) })
 	c.Name = other
-	second := open(t, logged(t, io.Discard), xDB.Options{Parts: c})
+	second := open(t, logged(t, io.Discard), xdb.Options{Parts: c})
 	err := mysql.Driver{}.Migrate(t.Context(), first, func(*gorm.DB) error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -100,7 +100,7 @@ func TestAnotherDatabaseDoesNotWaitForTheLock(t *testing.T) {
 }
 
 func TestTheWaitForTheLockEndsWithItsContext(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t)})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t)})
 	err := mysql.Driver{}.Migrate(t.Context(), db, func(*gorm.DB) error {
 		ctx, cancel := context.WithTimeout(t.Context(), soon)
 		defer cancel()
@@ -117,7 +117,7 @@ func TestTheWaitForTheLockEndsWithItsContext(t *testing.T) {
 }
 
 func TestTheConnectionOfAMigrationIsNotUsedAgain(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t), MaxOpenConns: 1})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), MaxOpenConns: 1})
 	err := mysql.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
 		return tx.Exec("SET FOREIGN_KEY_CHECKS = 0").Error
 	})

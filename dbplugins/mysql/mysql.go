@@ -12,15 +12,15 @@ import (
 
 	"gorm.io/gorm"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // Name is the value of DATABASE_DRIVER that selects this driver.
 const Name = "mysql"
 
-func init() { xDB.Register(Driver{}) }
+func init() { xdb.Register(Driver{}) }
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}
@@ -42,9 +42,9 @@ func (Driver) BatchSize() int { return 500 }
 
 // Advice implements driver.Adviser.
 func (Driver) Advice(c driver.Config) []string {
-	lines := c.Advice(xEnv.DatabaseCharset)
+	lines := c.Advice(xenv.DatabaseCharset)
 	if c.Charset != "" && c.Charset != defaultCharset {
-		lines = append(lines, xEnv.DatabaseCharset.String()+" is "+strconv.Quote(c.Charset)+
+		lines = append(lines, xenv.DatabaseCharset.String()+" is "+strconv.Quote(c.Charset)+
 			": texts are sent in UTF-8, of which only "+defaultCharset+" keeps every character")
 	}
 	return lines

@@ -11,8 +11,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
@@ -85,19 +85,19 @@ func (l *lines) count(text string) int {
 // logged returns a context whose log goes to w.
 func logged(tb testing.TB, w io.Writer) context.Context {
 	tb.Helper()
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: w})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: w})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = engine.Close() })
-	return xLog.NewContext(tb.Context(), engine)
+	return xlog.NewContext(tb.Context(), engine)
 }
 
 // open opens a database with tables of its own, which are dropped at the end.
-func open(tb testing.TB, ctx context.Context, o xDB.Options) *gorm.DB {
+func open(tb testing.TB, ctx context.Context, o xdb.Options) *gorm.DB {
 	tb.Helper()
 	o.Driver, o.TablePrefix = mysql.Name, "own_"
-	db, err := xDB.Open(ctx, o)
+	db, err := xdb.Open(ctx, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func open(tb testing.TB, ctx context.Context, o xDB.Options) *gorm.DB {
 		if err := db.Migrator().DropTable(o.AutoMigrate...); err != nil {
 			tb.Error(err)
 		}
-		_ = xDB.Close(db)
+		_ = xdb.Close(db)
 	})
 	return db.WithContext(ctx)
 }
@@ -125,7 +125,7 @@ func TestASecondMigrationChangesNoColumn(t *testing.T) {
 				t.Skip(name + " refuses the model")
 			}
 			log := &lines{}
-			db := open(t, logged(t, log), xDB.Options{Parts: parts(t, server.DSN), AutoMigrate: []any{tc.model}})
+			db := open(t, logged(t, log), xdb.Options{Parts: parts(t, server.DSN), AutoMigrate: []any{tc.model}})
 			if n := log.count(`"sql":"CREATE TABLE`); n != 1 {
 				t.Fatalf("the first migration made %d tables, want 1", n)
 			}
@@ -156,7 +156,7 @@ func (grown) TableName() string { return "own_odds" }
 
 func TestAMigrationChangesWhatIsReallyAnotherColumn(t *testing.T) {
 	log := &lines{}
-	db := open(t, logged(t, log), xDB.Options{Parts: found(t), AutoMigrate: []any{&odd{}}})
+	db := open(t, logged(t, log), xdb.Options{Parts: found(t), AutoMigrate: []any{&odd{}}})
 	if err := db.AutoMigrate(&grown{}); err != nil {
 		t.Fatal(err)
 	}

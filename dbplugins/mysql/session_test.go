@@ -9,9 +9,9 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
@@ -27,10 +27,10 @@ type value struct {
 }
 
 // twoWays are the parts, and a DSN without parameters.
-func twoWays(tb testing.TB) map[string]xDB.Options {
+func twoWays(tb testing.TB) map[string]xdb.Options {
 	tb.Helper()
 	dsn := dbtest.FindServer(tb, mysql.Name).DSN
-	return map[string]xDB.Options{"parts": {Parts: parts(tb, dsn)}, "DSN": {DSN: xLog.Secret(dsn)}}
+	return map[string]xdb.Options{"parts": {Parts: parts(tb, dsn)}, "DSN": {DSN: xlog.Secret(dsn)}}
 }
 
 func TestASessionIsStrictAndInUTCHoweverItIsOpened(t *testing.T) {
@@ -46,8 +46,8 @@ func TestASessionIsStrictAndInUTCHoweverItIsOpened(t *testing.T) {
 				t.Errorf("time zone = %q, character set = %q; want +00:00 and utf8mb4", zone, charset)
 			}
 			err := db.Create(&value{Text: "longer than ten", At: time.Now()}).Error
-			if got := xError.From(err).GetErrorCode(); got != xError.DataTooLarge {
-				t.Errorf("a text that is too long: %v, want %v", got, xError.DataTooLarge)
+			if got := xerror.From(err).GetErrorCode(); got != xerror.DataTooLarge {
+				t.Errorf("a text that is too long: %v, want %v", got, xerror.DataTooLarge)
 			}
 			v := value{Text: "x", At: time.Now()}
 			if err := db.Create(&v).Error; err != nil {
@@ -64,7 +64,7 @@ func TestAParameterOfADSNWins(t *testing.T) {
 	server := dbtest.FindServer(t, mysql.Name)
 	parsed(t, server.DSN)
 	dsn := server.DSN + "?sql_mode=%27ANSI_QUOTES%27&time_zone=%27%2B05:00%27"
-	db := open(t, logged(t, io.Discard), xDB.Options{DSN: xLog.Secret(dsn)})
+	db := open(t, logged(t, io.Discard), xdb.Options{DSN: xlog.Secret(dsn)})
 	var mode, zone string
 	if err := db.Raw("SELECT @@sql_mode, @@time_zone").Row().Scan(&mode, &zone); err != nil {
 		t.Fatal(err)
@@ -112,14 +112,14 @@ func TestValuesThatDoNotFitAreTheClientsFault(t *testing.T) {
 			for _, tc := range []struct {
 				name  string
 				value value
-				want  *xError.ErrorCode
+				want  *xerror.ErrorCode
 			}{
-				{"a year too late", value{At: time.Date(12024, 1, 1, 0, 0, 0, 0, time.UTC)}, xError.DataOutOfRange},
-				{"a year too early", value{At: time.Date(-2024, 1, 1, 0, 0, 0, 0, time.UTC)}, xError.DataOutOfRange},
-				{"more than a packet", value{Bytes: make([]byte, most+1)}, xError.DataTooLarge},
+				{"a year too late", value{At: time.Date(12024, 1, 1, 0, 0, 0, 0, time.UTC)}, xerror.DataOutOfRange},
+				{"a year too early", value{At: time.Date(-2024, 1, 1, 0, 0, 0, 0, time.UTC)}, xerror.DataOutOfRange},
+				{"more than a packet", value{Bytes: make([]byte, most+1)}, xerror.DataTooLarge},
 			} {
 				err := db.Create(&tc.value).Error
-				if got := xError.From(err).GetErrorCode(); got != tc.want || strings.Contains(err.Error(), "2024") {
+				if got := xerror.From(err).GetErrorCode(); got != tc.want || strings.Contains(err.Error(), "2024") {
 					t.Errorf("%s: %v (%v), want %v and no value", tc.name, err, got, tc.want)
 				}
 			}
@@ -143,7 +143,7 @@ type folded struct {
 }
 
 func TestACollationDecidesWhichTextsAreTheSame(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t), AutoMigrate: []any{&folded{}}})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), AutoMigrate: []any{&folded{}}})
 	if err := db.Create(&folded{Folded: "ada", Exact: "ada"}).Error; err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +166,8 @@ func TestACollationDecidesWhichTextsAreTheSame(t *testing.T) {
 		t.Errorf("another case in a column that compares bytes: %v", err)
 	}
 	err := db.Create(&folded{Folded: "ADA", Exact: "x"}).Error
-	if got := xError.From(err).GetErrorCode(); got != xError.UniqueConstraint {
-		t.Errorf("another case in a column that folds: %v, want %v", got, xError.UniqueConstraint)
+	if got := xerror.From(err).GetErrorCode(); got != xerror.UniqueConstraint {
+		t.Errorf("another case in a column that folds: %v, want %v", got, xerror.UniqueConstraint)
 	}
 }
 
@@ -179,7 +179,7 @@ type filled struct {
 }
 
 func TestASliceGetsTheIDsThatTheServerMakes(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xDB.Options{Parts: found(t), AutoMigrate: []any{&filled{}}})
+	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), AutoMigrate: []any{&filled{}}})
 	all := []filled{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	if err := db.Create(&all).Error; err != nil {
 		t.Fatal(err)

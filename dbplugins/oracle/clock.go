@@ -5,7 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // nowMicros adds up the parts of the interval since 1970. SYSTIMESTAMP is the same wherever it stands in a statement.
@@ -20,4 +20,4 @@ func (Driver) NowMicros() string { return nowMicros }
 func (Driver) Dual() string { return " FROM DUAL" }
 
 // Scope implements driver.Clock.
-func (Driver) Scope(*gorm.DB) lease.Scope { return lease.Cluster }
+func (Driver) Scope(*gorm.DB) leasedriver.Scope { return leasedriver.Cluster }

@@ -17,8 +17,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
@@ -113,7 +113,7 @@ func TestContextEndsAStatementAndItsConnection(t *testing.T) {
 			if _, err := pool.ExecContext(ctx, "SELECT id FROM slow"); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error = %v, want the context's", err)
 			}
-			if err := xDB.CheckHealth(db.Statement.Context, db); err != nil {
+			if err := xdb.CheckHealth(db.Statement.Context, db); err != nil {
 				t.Errorf("afterwards: %v", err)
 			}
 			if d.opened < 2 || d.closed == 0 {
@@ -127,7 +127,7 @@ func TestContextEndsAStatementAndItsConnection(t *testing.T) {
 func TestIdleConnectionIsAskedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &double{}
-		db := openDoubleIn(quietContext(t), t, d, func(o *xDB.Options) { o.MaxOpenConns = 1 })
+		db := openDoubleIn(quietContext(t), t, d, func(o *xdb.Options) { o.MaxOpenConns = 1 })
 		pings := d.pings
 		use := func() {
 			t.Helper()
@@ -249,7 +249,7 @@ func TestMigrationLockIsMadeAndWaitedFor(t *testing.T) {
 // One connection is enough, because the lock has one beside the pool; the one that migrates is closed.
 func TestMigrationWithAPoolOfOne(t *testing.T) {
 	d := &double{}
-	db := openDouble(t, d, func(o *xDB.Options) { o.MaxOpenConns = 1 })
+	db := openDouble(t, d, func(o *xdb.Options) { o.MaxOpenConns = 1 })
 	boom := errors.New("boom")
 	ctx, cancel := context.WithTimeout(db.Statement.Context, 5*time.Second)
 	defer cancel()
@@ -346,7 +346,7 @@ func TestBinds(t *testing.T) {
 		{name: "nil pointer", v: (*string)(nil), want: "NULL"},
 		{name: "bool", v: true, want: "NUMBER"},
 		{name: "largest uint64", v: uint64(math.MaxUint64), want: "NUMBER"},
-		{name: "id", v: xSnowflake.SnowflakeID(math.MaxInt64), want: "NUMBER"},
+		{name: "id", v: xsnowflake.SnowflakeID(math.MaxInt64), want: "NUMBER"},
 		{name: "float", v: 1e100, want: "NUMBER"},
 		{name: "named text", v: colour("red"), want: "VARCHAR2"},
 		{name: "longest text", v: strings.Repeat("x", 4000), want: "VARCHAR2"},

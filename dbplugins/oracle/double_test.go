@@ -15,7 +15,7 @@ import (
 	go_ora "github.com/sijms/go-ora/v2"
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
@@ -66,19 +66,19 @@ func (d drv) Dialector(string) gorm.Dialector {
 }
 
 // openDouble opens a database over a double.
-func openDouble(tb testing.TB, d *double, change func(*xDB.Options)) *gorm.DB {
+func openDouble(tb testing.TB, d *double, change func(*xdb.Options)) *gorm.DB {
 	tb.Helper()
 	return openDoubleIn(testContext(tb), tb, d, change)
 }
 
-func openDoubleIn(ctx context.Context, tb testing.TB, d *double, change func(*xDB.Options)) *gorm.DB {
+func openDoubleIn(ctx context.Context, tb testing.TB, d *double, change func(*xdb.Options)) *gorm.DB {
 	tb.Helper()
 	if d.catalog == nil {
 		d.catalog, d.objects = map[string][]catalogColumn{}, map[string]bool{}
 	}
-	var r xDB.Registry
+	var r xdb.Registry
 	r.Register(drv{double: d})
-	o := xDB.Options{Driver: oracle.Name, DSN: "oracle://u:p@h:1521/s", TablePrefix: "app_", MaxOpenConns: 4}
+	o := xdb.Options{Driver: oracle.Name, DSN: "oracle://u:p@h:1521/s", TablePrefix: "app_", MaxOpenConns: 4}
 	if change != nil {
 		change(&o)
 	}
@@ -87,7 +87,7 @@ func openDoubleIn(ctx context.Context, tb testing.TB, d *double, change func(*xD
 		tb.Fatalf("open: %v", err)
 	}
 	tb.Cleanup(func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			tb.Errorf("close: %v", err)
 		}
 	})

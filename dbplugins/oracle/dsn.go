@@ -11,7 +11,7 @@ import (
 
 	go_ora "github.com/sijms/go-ora/v2"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -37,14 +37,14 @@ var (
 
 // DSN implements driver.Driver. Any character may stand in the user and in the password.
 func (Driver) DSN(c driver.Config) (string, error) {
-	name, variable := c.ServiceName, xEnv.DatabaseServiceName
+	name, variable := c.ServiceName, xenv.DatabaseServiceName
 	if name == "" && c.Name != "" {
-		name, variable = c.Name, xEnv.DatabaseName
+		name, variable = c.Name, xenv.DatabaseName
 	}
 	at, addressErr := address(c)
 	params, tlsErr := tlsParams(c)
-	missing := driver.Missing(map[xEnv.EnvKey]string{
-		xEnv.DatabaseUser: c.User, xEnv.DatabasePass: c.Pass, variable: name,
+	missing := driver.Missing(map[xenv.EnvKey]string{
+		xenv.DatabaseUser: c.User, xenv.DatabasePass: c.Pass, variable: name,
 	})
 	if err := errors.Join(missing, addressErr, checkService(name, variable), tlsErr); err != nil {
 		return "", err
@@ -60,16 +60,16 @@ func (Driver) DSN(c driver.Config) (string, error) {
 func address(c driver.Config) (string, error) {
 	name, port, err := c.Address(defaultPort)
 	if err == nil && !host.MatchString(name) {
-		err = xEnv.Problem(xEnv.DatabaseHost, name, "is no host", "a name or an address")
+		err = xenv.Problem(xenv.DatabaseHost, name, "is no host", "a name or an address")
 	}
 	return net.JoinHostPort(name, port), err
 }
 
-func checkService(name string, variable xEnv.EnvKey) error {
+func checkService(name string, variable xenv.EnvKey) error {
 	if name == "" || service.MatchString(name) && strings.TrimSpace(name) == name {
 		return nil
 	}
-	return xEnv.Problem(variable, name, "is no name of a service", "letters, digits and _ $ # . -")
+	return xenv.Problem(variable, name, "is no name of a service", "letters, digits and _ $ # . -")
 }
 
 func tlsParams(c driver.Config) (url.Values, error) {

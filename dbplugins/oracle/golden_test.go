@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // The entities are those of the conformance suite, and some for what that has not.
 type (
 	author struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name  string  `gorm:"size:64;not null;uniqueIndex"`
 		Email *string `gorm:"size:64"`
 		Age   int     `gorm:"not null;check:age >= 0"`
@@ -31,25 +31,25 @@ type (
 	}
 
 	book struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Title    string                 `gorm:"size:100;not null"`
-		AuthorID xSnowflake.SnowflakeID `gorm:"type:int;not null;index"`
+		AuthorID xsnowflake.SnowflakeID `gorm:"type:int;not null;index"`
 		Author   *author                `gorm:"foreignKey:AuthorID"`
 	}
 
 	note struct {
-		xModels.BaseEntityWithSoftDelete
+		xmodels.BaseEntityWithSoftDelete
 		Text string `gorm:"size:200"`
 	}
 
 	account struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Balance int64 `gorm:"not null"`
-		Version xModels.Version
+		Version xmodels.Version
 	}
 
 	event struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Kind string    `gorm:"size:20;not null;index"`
 		At   time.Time `gorm:"not null"`
 		Body *string   `gorm:"size:2097152"`
@@ -77,7 +77,7 @@ type (
 
 	// sample has the types that gorm maps by itself, preset has defaults.
 	sample struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Active  bool    `gorm:"not null"`
 		Ratio   float64 `gorm:"not null"`
 		Tiny    int8    `gorm:"not null"`
@@ -90,29 +90,29 @@ type (
 	}
 
 	preset struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name    string `gorm:"size:20;not null;default:nobody"`
 		Score   int    `gorm:"not null;default:7"`
 		Enabled *bool  `gorm:"not null;default:true"`
 	}
 
 	noteAfter struct {
-		xModels.BaseEntityWithSoftDelete
+		xmodels.BaseEntityWithSoftDelete
 		Text   string  `gorm:"size:400;not null"`
 		Colour *string `gorm:"size:20;index"`
 	}
 
 	// document is kept as JSON.
 	document struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Tags []string       `gorm:"serializer:json"`
 		More map[string]any `gorm:"serializer:json;size:99"`
 	}
 
 	bookAfter struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Title    string                 `gorm:"size:100"`
-		AuthorID xSnowflake.SnowflakeID `gorm:"type:int"`
+		AuthorID xsnowflake.SnowflakeID `gorm:"type:int"`
 	}
 )
 
@@ -127,23 +127,23 @@ func entities() []any {
 // quietContext carries a quiet log.
 func quietContext(tb testing.TB) context.Context {
 	tb.Helper()
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelError + 4, Writer: &strings.Builder{}})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelError + 4, Writer: &strings.Builder{}})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = engine.Close() })
-	return xLog.NewContext(context.Background(), engine)
+	return xlog.NewContext(context.Background(), engine)
 }
 
 // testContext carries an id node too.
 func testContext(tb testing.TB) context.Context {
 	tb.Helper()
-	node, err := xSnowflake.NewNode()
+	node, err := xsnowflake.NewNode()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = node.Close() })
-	return context.WithValue(quietContext(tb), xCtx.SnowflakeNodeKey, node)
+	return context.WithValue(quietContext(tb), xctx.SnowflakeNodeKey, node)
 }
 
 func TestStatementsAreThoseThatWereReviewed(t *testing.T) {

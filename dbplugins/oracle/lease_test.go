@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // lookAnswers answers the look at a name: with its row and the time, or with the time alone.
@@ -42,12 +42,12 @@ func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
 		b.WriteByte('\n')
 	}
 	d.taken()
-	keeper, err := xDB.LeaseBackend(db)
+	keeper, err := xdb.LeaseBackend(db)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx := context.WithoutCancel(t.Context())
-	preparer, ok := keeper.(lease.Preparer)
+	preparer, ok := keeper.(leasedriver.Preparer)
 	if !ok {
 		t.Fatal("the leases of a database have no Prepare")
 	}
@@ -55,15 +55,15 @@ func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	note("set up")
-	r := lease.Request{Name: "job", Count: 1, Holder: "HOLDER", TTL: time.Minute, Mark: 5}
+	r := leasedriver.Request{Name: "job", Count: 1, Holder: "HOLDER", TTL: time.Minute, Mark: 5}
 	got, err := keeper.Acquire(ctx, r)
-	if want := (lease.Grant{OK: true, Token: 1000}); err != nil || got != want {
+	if want := (leasedriver.Grant{OK: true, Token: 1000}); err != nil || got != want {
 		t.Errorf("acquire without a row = %+v, %v; want %+v", got, err, want)
 	}
 	note("take a name without a row")
 	d.answerWith(lookAnswers("5000", "0", "1", "somebody", "4000", "7", "100", "4500"))
 	got, err = keeper.Acquire(ctx, r)
-	if want := (lease.Grant{OK: true, Token: 5000, Mark: 7, Age: 4900 * time.Microsecond}); err != nil || got != want {
+	if want := (leasedriver.Grant{OK: true, Token: 5000, Mark: 7, Age: 4900 * time.Microsecond}); err != nil || got != want {
 		t.Errorf("acquire what has ended = %+v, %v; want %+v", got, err, want)
 	}
 	note("take what has ended")
@@ -72,7 +72,7 @@ func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
 		t.Errorf("acquire what is held = %+v, %v", got, err)
 	}
 	note("look at what is held")
-	h := lease.Holding{Name: "job", Holder: "HOLDER", Token: 1000, TTL: time.Minute, Mark: 9}
+	h := leasedriver.Holding{Name: "job", Holder: "HOLDER", Token: 1000, TTL: time.Minute, Mark: 9}
 	if held, err := keeper.Renew(ctx, h); err != nil || !held {
 		t.Errorf("renew = %t, %v", held, err)
 	}

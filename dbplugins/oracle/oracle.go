@@ -32,15 +32,15 @@ package oracle
 import (
 	"gorm.io/gorm"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // Name is the value of DATABASE_DRIVER that selects this driver.
 const Name = "oracle"
 
-func init() { xDB.Register(Driver{}) }
+func init() { xdb.Register(Driver{}) }
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}
@@ -58,4 +58,4 @@ func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn}
 func (Driver) TransactionalDDL() bool { return false }
 
 // Advice implements driver.Adviser.
-func (Driver) Advice(c driver.Config) []string { return c.Advice(xEnv.DatabaseServiceName) }
+func (Driver) Advice(c driver.Config) []string { return c.Advice(xenv.DatabaseServiceName) }

@@ -11,8 +11,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 // step is one thing that an application does.
@@ -124,11 +124,11 @@ func queries() []step {
 		{"offset", func(db *gorm.DB) error { return db.Offset(math.MaxInt).Find(&[]note{}).Error }},
 		{"no limit", func(db *gorm.DB) error { return db.Limit(-1).Offset(-1).Find(&[]note{}).Error }},
 		{"page", func(db *gorm.DB) error {
-			_, err := xModels.Paginate[event](db.Where("at IS NOT NULL"), xModels.PageRequest{Page: 2, Size: 10, Sort: "desc"}, xModels.SortBy("kind"), xModels.WithoutCount())
+			_, err := xmodels.Paginate[event](db.Where("at IS NOT NULL"), xmodels.PageRequest{Page: 2, Size: 10, Sort: "desc"}, xmodels.SortBy("kind"), xmodels.WithoutCount())
 			return err
 		}},
 		{"keyset", func(db *gorm.DB) error {
-			_, err := xModels.Keyset[event](db.Where("id > ?", 0), xModels.KeysetRequest{Size: 10}, xModels.SortBy("at", "kind"))
+			_, err := xmodels.Keyset[event](db.Where("id > ?", 0), xmodels.KeysetRequest{Size: 10}, xmodels.SortBy("at", "kind"))
 			return err
 		}},
 		{"pluck", func(db *gorm.DB) error { return db.Model(&note{}).Order("id").Pluck("text", &texts).Error }},
@@ -231,7 +231,7 @@ func changes() []step {
 		{"restore", func(db *gorm.DB) error {
 			n := note{}
 			n.ID = 5
-			return xModels.Restore(db.Model(&n)).Error
+			return xmodels.Restore(db.Model(&n)).Error
 		}},
 		{"delete for good", func(db *gorm.DB) error { return db.Unscoped().Delete(&note{}, 5).Error }},
 		{"delete", func(db *gorm.DB) error { return db.Where("age < ?", 0).Delete(&author{}).Error }},
@@ -249,7 +249,7 @@ func schemas() []step {
 		{"migrate", func(db *gorm.DB) error { return db.AutoMigrate(entities()...) }},
 		{"migrate again", func(db *gorm.DB) error { return db.AutoMigrate(entities()...) }},
 		{"migrate a later version", func(db *gorm.DB) error { return db.AutoMigrate(&noteAfter{}, &bookAfter{}) }},
-		{"migrations", func(db *gorm.DB) error { return xDB.Migrate(db.Statement.Context, db, files) }},
+		{"migrations", func(db *gorm.DB) error { return xdb.Migrate(db.Statement.Context, db, files) }},
 		{"rename", func(db *gorm.DB) error {
 			m := db.Migrator()
 			return errors.Join(m.RenameTable("app_notes", "app_memos"), m.RenameColumn(&author{}, "age", "years"))

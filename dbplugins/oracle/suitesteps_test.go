@@ -6,7 +6,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 // suites are the shapes of statements that the conformance suite has beyond those of the other files.
@@ -60,7 +60,7 @@ func suiteReads() []step {
 			return db.Model(&event{}).Where("id = ? AND at >= ? AND at < ?", 5, at, at).Count(&n).Error
 		}},
 		{"page with a count", func(db *gorm.DB) error {
-			_, err := xModels.Paginate[event](db, xModels.PageRequest{Page: 1, Size: 10}, xModels.SortBy("kind"))
+			_, err := xmodels.Paginate[event](db, xmodels.PageRequest{Page: 1, Size: 10}, xmodels.SortBy("kind"))
 			return err
 		}},
 		{"deleted too", func(db *gorm.DB) error { return none(db.Unscoped().First(&note{}, 5).Error) }},
@@ -157,9 +157,9 @@ func suiteWrites() []step {
 func keyset() step {
 	return step{"pages by key", func(db *gorm.DB) error {
 		for _, sort := range []string{"asc", "desc"} {
-			request := xModels.KeysetRequest{Size: 1, Sort: sort}
+			request := xmodels.KeysetRequest{Size: 1, Sort: sort}
 			for range 2 {
-				page, err := xModels.Keyset[event](db.Where("id > ?", 0), request, xModels.SortBy("at", "kind"))
+				page, err := xmodels.Keyset[event](db.Where("id > ?", 0), request, xmodels.SortBy("at", "kind"))
 				if err != nil {
 					return err
 				}

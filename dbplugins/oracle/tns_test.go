@@ -15,8 +15,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
@@ -127,10 +127,10 @@ func say(text string) func(net.Conn, []byte) {
 }
 
 func open(ctx context.Context, parts driver.Config, timeout time.Duration) error {
-	r := &xDB.Registry{}
+	r := &xdb.Registry{}
 	r.Register(oracle.Driver{})
-	db, err := r.Open(ctx, xDB.Options{Driver: oracle.Name, Parts: parts, ConnectTimeout: timeout})
-	return errors.Join(err, xDB.Close(db))
+	db, err := r.Open(ctx, xdb.Options{Driver: oracle.Name, Parts: parts, ConnectTimeout: timeout})
+	return errors.Join(err, xdb.Close(db))
 }
 
 func TestListenerErrorsHaveAKind(t *testing.T) {
@@ -281,7 +281,7 @@ func TestRefusedPortIsUnavailable(t *testing.T) {
 	parts := l.parts(t)
 	l.stop()
 	err := open(testContext(t), parts, -1)
-	if kindOfError(err) != driver.Connection || xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
+	if kindOfError(err) != driver.Connection || xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("Open = %v (%T), want a connection error", err, err)
 	}
 }

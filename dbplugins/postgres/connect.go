@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -92,29 +92,29 @@ func cause(err error, text string) string {
 	case errors.As(err, &answer):
 		return answer.Message + lookAt(variables[answer.Code]...)
 	case errors.As(err, &untrusted):
-		return untrusted.Error() + lookAt(xEnv.DatabaseTLSCA)
+		return untrusted.Error() + lookAt(xenv.DatabaseTLSCA)
 	case errors.As(err, &misnamed):
-		return misnamed.Error() + lookAt(xEnv.DatabaseHost)
+		return misnamed.Error() + lookAt(xenv.DatabaseHost)
 	case errors.As(err, &number):
 		return number.Error()
 	case strings.HasSuffix(text, "server refused TLS connection"):
-		return text + lookAt(xEnv.DatabaseTLS)
+		return text + lookAt(xenv.DatabaseTLS)
 	default:
 		return strings.TrimSuffix(text, ": %!w(<nil>)") // the library's, of an error that it does not have
 	}
 }
 
 // variables are those that the server's answer to a new connection is about.
-var variables = map[string][]xEnv.EnvKey{
-	"22023": {xEnv.DatabaseTimezone}, // of the parts no other one is a parameter of the session
-	"28000": {xEnv.DatabaseUser, xEnv.DatabaseTLS},
-	"28P01": {xEnv.DatabaseUser, xEnv.DatabasePass},
-	"3D000": {xEnv.DatabaseName},
-	"42501": {xEnv.DatabaseUser, xEnv.DatabaseName},
+var variables = map[string][]xenv.EnvKey{
+	"22023": {xenv.DatabaseTimezone}, // of the parts no other one is a parameter of the session
+	"28000": {xenv.DatabaseUser, xenv.DatabaseTLS},
+	"28P01": {xenv.DatabaseUser, xenv.DatabasePass},
+	"3D000": {xenv.DatabaseName},
+	"42501": {xenv.DatabaseUser, xenv.DatabaseName},
 }
 
 // lookAt lists variables, and the one that may have been set in their place.
-func lookAt(keys ...xEnv.EnvKey) string {
+func lookAt(keys ...xenv.EnvKey) string {
 	if len(keys) == 0 {
 		return ""
 	}
@@ -122,5 +122,5 @@ func lookAt(keys ...xEnv.EnvKey) string {
 	for i, key := range keys {
 		names[i] = string(key)
 	}
-	return " (" + strings.Join(names, ", ") + " or " + string(xEnv.DatabaseDsn) + ")"
+	return " (" + strings.Join(names, ", ") + " or " + string(xenv.DatabaseDsn) + ")"
 }

@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
@@ -29,7 +29,7 @@ func ping(t *testing.T, dsn string) error {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -151,9 +151,9 @@ func TestConnectErrorNamesTheVariable(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := config
 			tc.change(&c)
-			db, log, err := openLogged(t, xDB.Options{Parts: c})
+			db, log, err := openLogged(t, xdb.Options{Parts: c})
 			if err == nil {
-				t.Fatal("Open has no error", xDB.Close(db))
+				t.Fatal("Open has no error", xdb.Close(db))
 			}
 			if !strings.HasSuffix(err.Error(), ": "+tc.want) || strings.Contains(log.String(), "not reachable yet") {
 				t.Errorf("error = %q, want %q at the first attempt\n%s", err, tc.want, log)
@@ -169,9 +169,9 @@ func refusesCertificate(t *testing.T, server dbtest.Server, config driver.Config
 		t.Skip("the test server does not encrypt")
 	}
 	config.TLS = driver.TLSVerifyFull
-	db, log, err := openLogged(t, xDB.Options{Parts: config})
+	db, log, err := openLogged(t, xdb.Options{Parts: config})
 	if err == nil {
-		t.Fatal("Open has no error", xDB.Close(db))
+		t.Fatal("Open has no error", xdb.Close(db))
 	}
 	if !strings.HasSuffix(err.Error(), "x509: certificate signed by unknown authority (DATABASE_TLS_CA or DATABASE_DSN)") ||
 		strings.Contains(log.String(), "not reachable yet") {

@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
@@ -211,7 +211,7 @@ func FuzzUnescapedPassword(f *testing.F) {
 			if where != "127.0.0.1:1/n" {
 				t.Errorf("%q leads to %q", dsn, where)
 			}
-			if err := xDB.Close(db); err != nil {
+			if err := xdb.Close(db); err != nil {
 				t.Error(err)
 			}
 			return

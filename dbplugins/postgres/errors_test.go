@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
@@ -139,7 +139,7 @@ func TestErrorTextsHoldNoValue(t *testing.T) {
 // TestErrorsOfATransaction lets the library and the server say what each error is.
 func TestErrorsOfATransaction(t *testing.T) {
 	_, config := find(t)
-	db := open(t, xDB.Options{Parts: config})
+	db := open(t, xdb.Options{Parts: config})
 	for _, tc := range []struct {
 		name string
 		run  func(tx *gorm.DB) error
@@ -180,7 +180,7 @@ func TestErrorsOfATransaction(t *testing.T) {
 // TestErrorsOfTheServer lets the server itself say what each error is.
 func TestErrorsOfTheServer(t *testing.T) {
 	_, config := find(t)
-	db := open(t, xDB.Options{Parts: config})
+	db := open(t, xdb.Options{Parts: config})
 	for _, tc := range []struct {
 		name string
 		sql  string
@@ -219,7 +219,7 @@ func TestErrorsOfTheServer(t *testing.T) {
 
 func TestExclusionConstraintIsUnique(t *testing.T) {
 	_, config := find(t)
-	db := open(t, xDB.Options{Parts: config})
+	db := open(t, xdb.Options{Parts: config})
 	err := db.Transaction(func(tx *gorm.DB) error {
 		return tx.Exec("CREATE TEMPORARY TABLE rooms (during int4range, CONSTRAINT one_guest EXCLUDE USING gist (during WITH &&)) ON COMMIT DROP;" +
 			"INSERT INTO rooms VALUES ('[1,5)'), ('[4,6)')").Error
@@ -240,9 +240,9 @@ func TestDSNThatDoesNotParseEndsOpenAtOnce(t *testing.T) {
 		{name: "a password among the parameters", dsn: "postgres://u@localhost/n?password=geheim1&sslmode=on"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			db, log, err := openLogged(t, xDB.Options{DSN: xSecret(tc.dsn)})
+			db, log, err := openLogged(t, xdb.Options{DSN: xSecret(tc.dsn)})
 			if err == nil {
-				t.Fatal("Open has no error", xDB.Close(db))
+				t.Fatal("Open has no error", xdb.Close(db))
 			}
 			if strings.Contains(err.Error()+log.String(), "geheim1") || !strings.Contains(err.Error(), "DATABASE_DSN") {
 				t.Errorf("error = %q, want the variable and no password", err)

@@ -11,13 +11,13 @@ import (
 
 	"gorm.io/gorm"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
@@ -43,11 +43,11 @@ func occupy(t *testing.T, db *gorm.DB, n int) (release func()) {
 const poolSize = 2
 
 // serve starts a service with a database whose pool has poolSize connections.
-func serve(t *testing.T, config driver.Config) (*xReg.Reg, *gorm.DB) {
+func serve(t *testing.T, config driver.Config) (*xreg.Reg, *gorm.DB) {
 	t.Helper()
-	reg, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), xOption.WithSnowflake(xSnowflake.WithNodeID(1)), xOption.WithHealth(),
-		xOption.WithDatabase(xOptDatabase.WithDriver(postgres.Name, ""), xOptDatabase.WithParts(config),
-			xOptDatabase.WithMaxOpenConns(poolSize), xOptDatabase.WithMaxIdleConns(poolSize)))
+	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)), xoption.WithHealth(),
+		xoption.WithDatabase(xoptdatabase.WithDriver(postgres.Name, ""), xoptdatabase.WithParts(config),
+			xoptdatabase.WithMaxOpenConns(poolSize), xoptdatabase.WithMaxIdleConns(poolSize)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,11 +55,11 @@ func serve(t *testing.T, config driver.Config) (*xReg.Reg, *gorm.DB) {
 	if err := reg.Life().Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return reg, xDB.MustGetDB(reg.Init.Ctx)
+	return reg, xdb.MustGetDB(reg.Init.Ctx)
 }
 
 // wantReadyz fails the test unless /readyz responds with the status and a body that contains want.
-func wantReadyz(t *testing.T, reg *xReg.Reg, what string, status int, want string) {
+func wantReadyz(t *testing.T, reg *xreg.Reg, what string, status int, want string) {
 	t.Helper()
 	began := time.Now()
 	w := httptest.NewRecorder()

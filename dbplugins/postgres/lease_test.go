@@ -10,11 +10,11 @@ import (
 
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
@@ -29,13 +29,13 @@ func TestMain(m *testing.M) {
 }
 
 // openLeases opens the leases of a database in another process.
-func openLeases(dsn string) (b lease.Backend, done func(), err error) {
-	db, err := xDB.Open(context.Background(), xDB.Options{Driver: postgres.Name, DSN: xSecret(dsn), MaxOpenConns: 2})
+func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
+	db, err := xdb.Open(context.Background(), xdb.Options{Driver: postgres.Name, DSN: xSecret(dsn), MaxOpenConns: 2})
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err = xDB.LeaseBackend(db)
-	return b, func() { _ = xDB.Close(db) }, err
+	b, err = xdb.LeaseBackend(db)
+	return b, func() { _ = xdb.Close(db) }, err
 }
 
 // TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives out.
@@ -52,11 +52,11 @@ func TestLeasesOfIDNodes(t *testing.T) {
 func TestLeases(t *testing.T) {
 	server, _ := find(t)
 	config := newDatabase(t, server, "", "")
-	db := open(t, xDB.Options{Parts: config})
+	db := open(t, xdb.Options{Parts: config})
 	leasetest.Run(t, leasetest.Harness{
-		Open: func(tb testing.TB) lease.Backend {
+		Open: func(tb testing.TB) leasedriver.Backend {
 			tb.Helper()
-			b, err := xDB.LeaseBackend(open(tb, xDB.Options{Parts: config, MaxOpenConns: 3}))
+			b, err := xdb.LeaseBackend(open(tb, xdb.Options{Parts: config, MaxOpenConns: 3}))
 			if err != nil {
 				tb.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestClockIsThatOfTheWorldInEveryZone(t *testing.T) {
 	for _, zone := range []string{"", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"} {
 		t.Run(zone, func(t *testing.T) {
 			config.Timezone = zone
-			if off := clockOff(t, open(t, xDB.Options{Parts: config})); off.Abs() > 5*time.Second {
+			if off := clockOff(t, open(t, xdb.Options{Parts: config})); off.Abs() > 5*time.Second {
 				t.Errorf("the clock is %s away", off)
 			}
 		})
@@ -96,7 +96,7 @@ func TestClockIsThatOfTheWorldInEveryZone(t *testing.T) {
 
 func TestClockGoesOnWithinATransaction(t *testing.T) {
 	_, config := find(t)
-	err := open(t, xDB.Options{Parts: config}).Transaction(func(tx *gorm.DB) error {
+	err := open(t, xdb.Options{Parts: config}).Transaction(func(tx *gorm.DB) error {
 		before := clockOff(t, tx)
 		if err := tx.Exec("SELECT pg_sleep(0.5)").Error; err != nil {
 			return err
@@ -116,7 +116,7 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 	config := newDatabase(t, server, "", "")
 	mine := parts(server.DSN)
 	mine.Name = config.Name
-	owner := open(t, xDB.Options{Parts: mine})
+	owner := open(t, xdb.Options{Parts: mine})
 	role := "plain" + rand.Text()
 	conn := admin(t, server.DSN)
 	do(t, conn, "CREATE ROLE "+quote(role)+" LOGIN PASSWORD 'secret-plain'")
@@ -132,7 +132,7 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 		}
 	})
 	config.User, config.Pass = role, "secret-plain"
-	db := open(t, xDB.Options{Parts: config, TablePrefix: "app.x_"})
+	db := open(t, xdb.Options{Parts: config, TablePrefix: "app.x_"})
 	err := prepare(t, db)
 	if err == nil || driver.KindOf(err) != driver.Authentication || !strings.Contains(err.Error(), "app.x_plinth_leases") {
 		t.Fatalf("leases without a table and without the right to create it: %v", err)
@@ -142,21 +142,21 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
-	leases, err := xDB.Leases(db)
+	leases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := leases.Prepare(t.Context()); err != nil {
 		t.Fatalf("leases with a table of an operator's: %v", err)
 	}
-	err = leases.Do(t.Context(), "job", time.Minute, func(ctx context.Context, l *xLease.Lease) error { return l.Renew(ctx) })
+	err = leases.Do(t.Context(), "job", time.Minute, func(ctx context.Context, l *xlease.Lease) error { return l.Renew(ctx) })
 	if err != nil {
 		t.Error(err)
 	}
 	if err := owner.Exec("ALTER TABLE app.x_plinth_leases DROP COLUMN since_us").Error; err != nil {
 		t.Fatal(err)
 	}
-	again := open(t, xDB.Options{Parts: config, TablePrefix: "app.x_"})
+	again := open(t, xdb.Options{Parts: config, TablePrefix: "app.x_"})
 	if err := prepare(t, again); err == nil || !strings.Contains(statementIn(t, err), `"since_us" bigint`) {
 		t.Errorf("leases with a table that lacks a column: %v", err)
 	}
@@ -165,7 +165,7 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 // prepare sets up the leases of db.
 func prepare(tb testing.TB, db *gorm.DB) error {
 	tb.Helper()
-	leases, err := xDB.Leases(db)
+	leases, err := xdb.Leases(db)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -188,8 +188,8 @@ func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
 	config := newDatabase(t, server, "", "")
 	mine := parts(server.DSN)
 	mine.Name = config.Name
-	db := open(t, xDB.Options{Parts: config})
-	leases, err := xDB.Leases(db)
+	db := open(t, xdb.Options{Parts: config})
+	leases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := l.Until()
-	blocker := open(t, xDB.Options{Parts: mine}).Begin()
+	blocker := open(t, xdb.Options{Parts: mine}).Begin()
 	if err := blocker.Exec("UPDATE plinth_leases SET mark = mark WHERE name = 'job'").Error; err != nil {
 		t.Fatal(err)
 	}
@@ -242,11 +242,11 @@ func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
 				t.Fatal(err)
 			}
 			dsn += "&default_transaction_isolation=" + strings.ReplaceAll(level, " ", "%20")
-			db := open(t, xDB.Options{DSN: xSecret(dsn)})
+			db := open(t, xdb.Options{DSN: xSecret(dsn)})
 			if got := isolation(t, db); got != level {
 				t.Fatalf("isolation = %q", got)
 			}
-			b, err := xDB.LeaseBackend(db)
+			b, err := xdb.LeaseBackend(db)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,8 +13,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
@@ -24,7 +24,7 @@ const (
 	lockKey int64 = 0x706c696e7468
 
 	// lockDSN is the variable that turns the test into a process which holds the lock.
-	lockDSN xEnv.EnvKey = "PLINTH_TEST_LOCK_DSN"
+	lockDSN xenv.EnvKey = "PLINTH_TEST_LOCK_DSN"
 
 	concurrently = "-- plinth:no-transaction\nCREATE INDEX CONCURRENTLY ${prefix}things_name ON ${prefix}things (name);"
 	things       = "CREATE TABLE ${prefix}things (name TEXT NOT NULL);"
@@ -55,7 +55,7 @@ func migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) erro
 }
 
 func TestMigrationHoldsASessionLockAndLetsGoOfIt(t *testing.T) {
-	db := open(t, xDB.Options{Parts: privateDatabase(t)})
+	db := open(t, xdb.Options{Parts: privateDatabase(t)})
 	boom := errors.New("boom")
 	err := migrate(t.Context(), db, func(tx *gorm.DB) error {
 		if held, byTransactions := locks(t, db); held != 1 || byTransactions != 0 {
@@ -77,7 +77,7 @@ func TestMigrationHoldsASessionLockAndLetsGoOfIt(t *testing.T) {
 }
 
 func TestMigrationThatPanicsLetsGoOfTheLock(t *testing.T) {
-	db := open(t, xDB.Options{Parts: privateDatabase(t), MaxOpenConns: 2})
+	db := open(t, xdb.Options{Parts: privateDatabase(t), MaxOpenConns: 2})
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -90,7 +90,7 @@ func TestMigrationThatPanicsLetsGoOfTheLock(t *testing.T) {
 }
 
 func TestMigrationWhoseContextEndsLetsGoOfTheLock(t *testing.T) {
-	db := open(t, xDB.Options{Parts: privateDatabase(t)})
+	db := open(t, xdb.Options{Parts: privateDatabase(t)})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	start := time.Now()
@@ -106,7 +106,7 @@ func TestMigrationWhoseContextEndsLetsGoOfTheLock(t *testing.T) {
 }
 
 func TestWaitForTheLockEndsWithItsContext(t *testing.T) {
-	db := open(t, xDB.Options{Parts: privateDatabase(t)})
+	db := open(t, xdb.Options{Parts: privateDatabase(t)})
 	err := migrate(t.Context(), db, func(*gorm.DB) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
@@ -123,7 +123,7 @@ func TestWaitForTheLockEndsWithItsContext(t *testing.T) {
 }
 
 func TestLockOfAKilledProcessIsFree(t *testing.T) {
-	if dsn, ok := xEnv.GetEnv(lockDSN); ok {
+	if dsn, ok := xenv.GetEnv(lockDSN); ok {
 		holdLock(t, dsn)
 		return
 	}
@@ -148,7 +148,7 @@ func TestLockOfAKilledProcessIsFree(t *testing.T) {
 	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "locked"; {
 		continue
 	}
-	db := open(t, xDB.Options{Parts: config})
+	db := open(t, xdb.Options{Parts: config})
 	held, _ := locks(t, db)
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestLockOfAKilledProcessIsFree(t *testing.T) {
 // holdLock takes the lock and says so, until it is killed.
 func holdLock(t *testing.T, dsn string) {
 	t.Helper()
-	db := open(t, xDB.Options{DSN: xSecret(dsn)})
+	db := open(t, xdb.Options{DSN: xSecret(dsn)})
 	if err := migrate(t.Context(), db, func(*gorm.DB) error {
 		_, err := os.Stdout.WriteString("locked\n")
 		<-t.Context().Done()
@@ -181,7 +181,7 @@ func holdLock(t *testing.T, dsn string) {
 // TestConcurrentIndexIsMadeWhileAReplicaWaits would not end where the other one waited for the lock within a statement.
 func TestConcurrentIndexIsMadeWhileAReplicaWaits(t *testing.T) {
 	config := privateDatabase(t)
-	db := open(t, xDB.Options{Parts: config})
+	db := open(t, xdb.Options{Parts: config})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	replica := make(chan error, 1)
@@ -205,7 +205,7 @@ func TestConcurrentIndexIsMadeWhileAReplicaWaits(t *testing.T) {
 
 func TestPoolerGetsALockOfTheTransaction(t *testing.T) {
 	config := pooled(t, privateDatabase(t))
-	db := open(t, xDB.Options{Parts: config})
+	db := open(t, xdb.Options{Parts: config})
 	err := migrate(t.Context(), db, func(tx *gorm.DB) error {
 		if held, byTransactions := locks(t, db); held != 1 || byTransactions != 1 {
 			t.Errorf("locks = %d, %d of them by a transaction; want 1 and 1", held, byTransactions)
@@ -243,21 +243,21 @@ func TestPoolerGetsALockOfTheTransaction(t *testing.T) {
 func TestSQLMigrationsThroughAPooler(t *testing.T) {
 	config := pooled(t, privateDatabase(t))
 	files := fstest.MapFS{"0001_things.sql": {Data: []byte(things)}}
-	db := open(t, xDB.Options{Parts: config})
-	if err := xDB.Migrate(t.Context(), db, files); err != nil {
+	db := open(t, xdb.Options{Parts: config})
+	if err := xdb.Migrate(t.Context(), db, files); err != nil {
 		t.Error(err)
 	}
 	files["0002_index.sql"] = &fstest.MapFile{Data: []byte(concurrently)}
-	err := xDB.Migrate(t.Context(), db, files)
+	err := xdb.Migrate(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "the lock of postgres is a transaction") {
 		t.Errorf("Migrate = %v, want an error that says why this file cannot be run", err)
 	}
 }
 
 func TestConcurrentIndexInAMigration(t *testing.T) {
-	db := open(t, xDB.Options{Parts: privateDatabase(t)})
+	db := open(t, xdb.Options{Parts: privateDatabase(t)})
 	files := fstest.MapFS{"0001_things.sql": {Data: []byte(things)}, "0002_index.sql": {Data: []byte(concurrently)}}
-	if err := xDB.Migrate(t.Context(), db, files); err != nil || !db.Migrator().HasIndex("things", "things_name") {
+	if err := xdb.Migrate(t.Context(), db, files); err != nil || !db.Migrator().HasIndex("things", "things_name") {
 		t.Errorf("Migrate = %v, index = %t", err, db.Migrator().HasIndex("things", "things_name"))
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
 // xSecret makes a DSN of a text.
-func xSecret(dsn string) xLog.Secret { return xLog.Secret(dsn) }
+func xSecret(dsn string) xlog.Secret { return xlog.Secret(dsn) }
 
 // buffer is a log that may be read while it is written.
 type buffer struct {
@@ -42,31 +42,31 @@ func (b *buffer) String() string {
 }
 
 // openLogged opens a database with a log of its own.
-func openLogged(tb testing.TB, o xDB.Options) (*gorm.DB, *buffer, error) {
+func openLogged(tb testing.TB, o xdb.Options) (*gorm.DB, *buffer, error) {
 	tb.Helper()
 	log := &buffer{}
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: log})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: log})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = engine.Close() })
 	o.Driver = postgres.Name
-	db, err := xDB.Open(xLog.NewContext(tb.Context(), engine), o)
+	db, err := xdb.Open(xlog.NewContext(tb.Context(), engine), o)
 	if err == nil {
-		db = db.WithContext(xLog.NewContext(tb.Context(), engine))
+		db = db.WithContext(xlog.NewContext(tb.Context(), engine))
 	}
 	return db, log, err
 }
 
 // open opens a database, and closes it at the end of the test.
-func open(tb testing.TB, o xDB.Options) *gorm.DB {
+func open(tb testing.TB, o xdb.Options) *gorm.DB {
 	tb.Helper()
 	db, _, err := openLogged(tb, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			tb.Error(err)
 		}
 	})
@@ -99,7 +99,7 @@ func TestSessionIsInUTCUnlessToldOtherwise(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			config.Timezone = tc.zone
 			var got string
-			if err := open(t, xDB.Options{Parts: config}).Raw("SHOW timezone").Scan(&got).Error; err != nil || got != tc.want {
+			if err := open(t, xdb.Options{Parts: config}).Raw("SHOW timezone").Scan(&got).Error; err != nil || got != tc.want {
 				t.Errorf("zone = %q (%v), want %q", got, err, tc.want)
 			}
 		})
@@ -112,7 +112,7 @@ func TestTimesAreUTCWhateverTheZones(t *testing.T) {
 	before := time.Local
 	time.Local = time.FixedZone("local", -3*3600)
 	t.Cleanup(func() { time.Local = before })
-	db := open(t, xDB.Options{Parts: config})
+	db := open(t, xdb.Options{Parts: config})
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for _, query := range []string{"SELECT ?::timestamptz", "SELECT (?::timestamptz AT TIME ZONE 'UTC')::timestamp"} {
 		var got time.Time
@@ -125,7 +125,7 @@ func TestTimesAreUTCWhateverTheZones(t *testing.T) {
 func TestDatabaseOfAnotherEncodingKeepsTexts(t *testing.T) {
 	server, _ := find(t)
 	config := newDatabase(t, server, "", "ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
-	db := open(t, xDB.Options{Parts: config})
+	db := open(t, xdb.Options{Parts: config})
 	var got string
 	if err := db.Raw("SELECT ?::text WHERE length(?) = 5", "größe", "größe").Row().Scan(&got); err != nil || got != "größe" {
 		t.Errorf("text = %q (%v), want größe", got, err)
@@ -139,7 +139,7 @@ func TestOddNamesAreOpened(t *testing.T) {
 	server, _ := find(t)
 	for _, text := range []string{"/", "//a", "../x", "é\t\n", "UPPER lower"} {
 		c := newDatabase(t, server, text, "")
-		if err := verify(c)(open(t, xDB.Options{Parts: c})); err != nil {
+		if err := verify(c)(open(t, xdb.Options{Parts: c})); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -149,9 +149,9 @@ func TestEmptyPasswordIsNotReplacedByAnother(t *testing.T) {
 	_, config := find(t)
 	t.Setenv("PGPASSWORD", config.Pass)
 	config.Pass = ""
-	db, log, err := openLogged(t, xDB.Options{Parts: config})
+	db, log, err := openLogged(t, xdb.Options{Parts: config})
 	if err == nil {
-		t.Fatal("logged in with PGPASSWORD", xDB.Close(db))
+		t.Fatal("logged in with PGPASSWORD", xdb.Close(db))
 	}
 	if kind := (postgres.Driver{}).ErrorKind(err); kind != driver.Authentication || strings.Contains(log.String(), "not reachable yet") {
 		t.Errorf("kind = %q of %v, want Authentication at the first attempt", kind, err)
@@ -162,9 +162,9 @@ func TestUserWhoMayNotConnectEndsOpenAtOnce(t *testing.T) {
 	server, _ := find(t)
 	c := newDatabase(t, server, "", "")
 	do(t, admin(t, server.DSN), "REVOKE CONNECT ON DATABASE "+quote(c.Name)+" FROM PUBLIC, "+quote(c.User))
-	db, log, err := openLogged(t, xDB.Options{Parts: c})
+	db, log, err := openLogged(t, xdb.Options{Parts: c})
 	if err == nil {
-		t.Fatal("Open has no error", xDB.Close(db))
+		t.Fatal("Open has no error", xdb.Close(db))
 	}
 	if kind := (postgres.Driver{}).ErrorKind(err); kind != driver.Authentication || strings.Contains(log.String(), "not reachable yet") {
 		t.Errorf("kind = %q of %v, want Authentication at the first attempt", kind, err)
@@ -174,7 +174,7 @@ func TestUserWhoMayNotConnectEndsOpenAtOnce(t *testing.T) {
 func TestCancelEndsTheStatementOnTheServer(t *testing.T) {
 	server, config := find(t)
 	conn := admin(t, server.DSN)
-	db := open(t, xDB.Options{Parts: config})
+	db := open(t, xdb.Options{Parts: config})
 	running := func() bool {
 		return ask[bool](t, conn, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE $1)", "%pg_sleep(29)%")
 	}
@@ -200,7 +200,7 @@ func TestCancelEndsTheStatementOnTheServer(t *testing.T) {
 func TestCloseLeavesNothing(t *testing.T) {
 	_, config := find(t)
 	before := goleak.IgnoreCurrent()
-	db, _, err := openLogged(t, xDB.Options{Parts: config})
+	db, _, err := openLogged(t, xdb.Options{Parts: config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err := db.WithContext(ctx).Exec(slow).Error; err == nil {
 		t.Error("the statement was not ended")
 	}
-	if err := xDB.Close(db); err != nil {
+	if err := xdb.Close(db); err != nil {
 		t.Error(err)
 	}
 	goleak.VerifyNone(t, before)

@@ -8,7 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -42,7 +42,7 @@ func dropAfter(t *testing.T, db *gorm.DB, entity any) {
 func towns(t *testing.T, connections int, read func(db *gorm.DB) error) *gorm.DB {
 	t.Helper()
 	_, config := find(t)
-	db := open(t, xDB.Options{Parts: config, MaxOpenConns: connections, MaxIdleConns: connections, AutoMigrate: []any{&town{}}})
+	db := open(t, xdb.Options{Parts: config, MaxOpenConns: connections, MaxIdleConns: connections, AutoMigrate: []any{&town{}}})
 	dropAfter(t, db, &town{})
 	if err := db.Create(&town{ID: 1, Name: "Oslo"}).Error; err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func towns(t *testing.T, connections int, read func(db *gorm.DB) error) *gorm.DB
 func addColumn(t *testing.T) {
 	t.Helper()
 	_, config := find(t)
-	open(t, xDB.Options{Parts: config, AutoMigrate: []any{&townWithColumn{}}})
+	open(t, xdb.Options{Parts: config, AutoMigrate: []any{&townWithColumn{}}})
 }
 
 func TestColumnThatAnotherReplicaAddsBreaksNoStatement(t *testing.T) {
@@ -137,7 +137,7 @@ type ten struct{ C0, C1, C2, C3, C4, C5, C6, C7, C8, C9 int }
 
 func TestSliceOfAWideTableIsInserted(t *testing.T) {
 	_, config := find(t)
-	db := open(t, xDB.Options{Parts: config, AutoMigrate: []any{&wide{}}})
+	db := open(t, xdb.Options{Parts: config, AutoMigrate: []any{&wide{}}})
 	dropAfter(t, db, &wide{})
 	rows := make([]wide, 1200)
 	for i := range rows {

@@ -19,8 +19,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/gorm"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -38,7 +38,7 @@ const (
 	batchSize = 500
 )
 
-func init() { xDB.Register(Driver{}) }
+func init() { xdb.Register(Driver{}) }
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}
@@ -54,7 +54,7 @@ func (Driver) InterfaceVersion() int { return 1 }
 func (Driver) DSN(c driver.Config) (string, error) {
 	mode, tlsErr := c.TLSMode()
 	host, port, portErr := c.Address(defaultPort)
-	missing := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseUser: c.User, xEnv.DatabaseName: c.Name})
+	missing := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
 	if err := errors.Join(missing, checkTexts(c), portErr, checkHost(c), tlsErr); err != nil {
 		return "", err
 	}
@@ -95,17 +95,17 @@ func socket(host string) bool { return strings.HasPrefix(host, "/") }
 func checkTexts(c driver.Config) error {
 	var problems []error
 	for _, part := range []struct {
-		key   xEnv.EnvKey
+		key   xenv.EnvKey
 		value string
 	}{
-		{xEnv.DatabaseHost, c.Host},
-		{xEnv.DatabaseUser, c.User},
-		{xEnv.DatabasePass, c.Pass},
-		{xEnv.DatabaseName, c.Name},
-		{xEnv.DatabaseTimezone, c.Timezone},
+		{xenv.DatabaseHost, c.Host},
+		{xenv.DatabaseUser, c.User},
+		{xenv.DatabasePass, c.Pass},
+		{xenv.DatabaseName, c.Name},
+		{xenv.DatabaseTimezone, c.Timezone},
 	} {
 		if strings.ContainsRune(part.value, 0) {
-			problems = append(problems, xEnv.Problem(part.key, part.value, "holds a NUL byte", ""))
+			problems = append(problems, xenv.Problem(part.key, part.value, "holds a NUL byte", ""))
 		}
 	}
 	return errors.Join(problems...)
@@ -116,9 +116,9 @@ func checkHost(c driver.Config) error {
 	_, notIP := netip.ParseAddr(strings.Trim(c.Host, "[]"))
 	switch {
 	case socket(c.Host) && c.TLS != "" && c.TLS != driver.TLSDisable:
-		return xEnv.Problem(xEnv.DatabaseTLS, c.TLS, "is not possible through a Unix socket", driver.TLSDisable)
+		return xenv.Problem(xenv.DatabaseTLS, c.TLS, "is not possible through a Unix socket", driver.TLSDisable)
 	case !socket(c.Host) && notIP != nil && strings.ContainsAny(c.Host, `:@/?#%[]\ `+"\t\r\n"):
-		return xEnv.Problem(xEnv.DatabaseHost, c.Host, "is no host",
+		return xenv.Problem(xenv.DatabaseHost, c.Host, "is no host",
 			"a name or an address without its port, or the folder of a Unix socket")
 	default:
 		return nil
@@ -136,7 +136,7 @@ func (Driver) Describe(dsn string) string {
 }
 
 // Advice implements driver.Adviser.
-func (Driver) Advice(c driver.Config) []string { return c.Advice(xEnv.DatabaseTimezone) }
+func (Driver) Advice(c driver.Config) []string { return c.Advice(xenv.DatabaseTimezone) }
 
 // BatchSize implements driver.Batcher.
 func (Driver) BatchSize() int { return batchSize }

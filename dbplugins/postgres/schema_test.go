@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 // everything has a column of each type, as applications write them.
 type everything struct {
-	xModels.BaseEntityWithSoftDelete
+	xmodels.BaseEntityWithSoftDelete
 	Bool    bool  `gorm:"not null;default:true"`
 	Small   int8  `gorm:"not null;default:-1"`
 	Short   int16 `gorm:"default:7"`
@@ -74,12 +74,12 @@ func changes(log string) (all []string) {
 
 func TestSecondMigrationOfEveryTypeChangesNothing(t *testing.T) {
 	_, config := find(t)
-	db, log, err := openLogged(t, xDB.Options{Parts: config, AutoMigrate: []any{&everything{}}})
+	db, log, err := openLogged(t, xdb.Options{Parts: config, AutoMigrate: []any{&everything{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 	})
@@ -130,7 +130,7 @@ func (broad) TableName() string { return "plinth_test_types" }
 
 func TestMigrationChangesTypesThatDiffer(t *testing.T) {
 	_, config := find(t)
-	db := open(t, xDB.Options{Parts: config, AutoMigrate: []any{&narrow{}}})
+	db := open(t, xdb.Options{Parts: config, AutoMigrate: []any{&narrow{}}})
 	dropAfter(t, db, &narrow{})
 	if err := db.AutoMigrate(&broad{}); err != nil {
 		t.Fatal(err)

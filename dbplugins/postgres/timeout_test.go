@@ -17,13 +17,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // serveArgument makes the test binary a service.
@@ -31,15 +31,15 @@ const serveArgument = "serve a database"
 
 // serveDatabase is a service with one query. The request timeout alone ends it.
 func serveDatabase() {
-	xMain.Runner(xReg.Register(context.Background(), nil,
-		xOption.WithDatabase(xOptDatabase.FromEnv()),
-		xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	xmain.Runner(xreg.Register(context.Background(), nil,
+		xoption.WithDatabase(xoptdatabase.FromEnv()),
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.GET("/query", func(c *gin.Context) {
-				if err := xDB.MustGetDB(c).Exec("SELECT 1").Error; err != nil {
+				if err := xdb.MustGetDB(c).Exec("SELECT 1").Error; err != nil {
 					_ = c.Error(err)
 					return
 				}
-				xResult.Success(c, "answered")
+				xresult.Success(c, "answered")
 			})
 		})), nil, nil)
 }

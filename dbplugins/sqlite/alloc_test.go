@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
@@ -26,7 +26,7 @@ func TestAnInsertAllocatesNoMoreThanGormAloneOnTheLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = xDB.Close(library) }()
+	defer func() { _ = xdb.Close(library) }()
 	if err := library.AutoMigrate(&user{}); err != nil {
 		t.Fatal(err)
 	}

@@ -14,18 +14,18 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // user is the entity whose insert performance.md measures.
 type user struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Username string `gorm:"size:64"`
 	Email    string `gorm:"size:128"`
 	Age      int
@@ -60,7 +60,7 @@ func bySQL(ctx context.Context, b *testing.B) inserter {
 	}}
 }
 
-// byPlinth inserts through xDB.
+// byPlinth inserts through xdb.
 func byPlinth(ctx context.Context, tb testing.TB, name string, skipTransaction bool) inserter {
 	tb.Helper()
 	db := openBench(ctx, tb, filepath.Join(tb.TempDir(), "plinth.db"), skipTransaction)
@@ -71,34 +71,34 @@ func byPlinth(ctx context.Context, tb testing.TB, name string, skipTransaction b
 
 func openBench(ctx context.Context, tb testing.TB, path string, skipTransaction bool) *gorm.DB {
 	tb.Helper()
-	db, err := xDB.Open(ctx, xDB.Options{
+	db, err := xdb.Open(ctx, xdb.Options{
 		Driver: sqlite.Name, Parts: driver.Config{Path: path}, SkipDefaultTransaction: skipTransaction,
 		AutoMigrate: []any{&user{}},
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = xDB.Close(db) })
+	tb.Cleanup(func() { _ = xdb.Close(db) })
 	return db.WithContext(ctx)
 }
 
 // withNode returns a context with an id node and a quiet log.
 func withNode(tb testing.TB) context.Context {
 	tb.Helper()
-	node, nodeErr := xSnowflake.NewNode()
-	quiet, logErr := xLog.New(xLog.Config{Level: slog.LevelWarn, Writer: io.Discard})
+	node, nodeErr := xsnowflake.NewNode()
+	quiet, logErr := xlog.New(xlog.Config{Level: slog.LevelWarn, Writer: io.Discard})
 	if err := errors.Join(nodeErr, logErr); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _, _ = node.Close(), quiet.Close() })
 	ctx, cancel := context.WithCancel(tb.Context()) // as in a request, the context can end
 	tb.Cleanup(cancel)
-	return context.WithValue(xLog.NewContext(ctx, quiet), xCtx.SnowflakeNodeKey, node)
+	return context.WithValue(xlog.NewContext(ctx, quiet), xctx.SnowflakeNodeKey, node)
 }
 
-func nodeOf(ctx context.Context, tb testing.TB) *xSnowflake.Node {
+func nodeOf(ctx context.Context, tb testing.TB) *xsnowflake.Node {
 	tb.Helper()
-	node, err := xSnowflake.GetNode(ctx)
+	node, err := xsnowflake.GetNode(ctx)
 	if err != nil {
 		tb.Fatal(err)
 	}

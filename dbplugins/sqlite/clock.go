@@ -5,7 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // NowMicros implements driver.Clock. SQLite's own time is in whole milliseconds.
@@ -17,10 +17,10 @@ func (Driver) NowMicros() string {
 func (Driver) Dual() string { return "" }
 
 // Scope implements driver.Clock. A file on a network is not one that several hosts may open: its locks do not hold there.
-func (Driver) Scope(db *gorm.DB) lease.Scope {
+func (Driver) Scope(db *gorm.DB) leasedriver.Scope {
 	d, ok := db.Dialector.(*dialector)
 	if ok && (strings.Contains(d.DSN, memory) || strings.Contains(d.DSN, "mode=memory") || strings.Contains(d.DSN, "vfs=memdb")) {
-		return lease.Process
+		return leasedriver.Process
 	}
-	return lease.Host
+	return leasedriver.Host
 }

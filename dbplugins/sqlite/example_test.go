@@ -9,57 +9,57 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // city is an entity as applications write them.
 type city struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Name string `gorm:"size:64;not null;uniqueIndex"`
 }
 
-// GetGene implements xSnowflake.GeneProvider.
-func (city) GetGene() xSnowflake.Gene { return 40 }
+// GetGene implements xsnowflake.GeneProvider.
+func (city) GetGene() xsnowflake.Gene { return 40 }
 
 // application returns the context that an application has after its start: it carries a database, an id node and
 // a quiet log.
 func application() (ctx context.Context, stop func()) {
-	engine, _ := xLog.New(xLog.Config{Level: slog.LevelError})
-	ctx = xLog.NewContext(context.Background(), engine)
-	node, _ := xSnowflake.NewNode()
-	ctx = context.WithValue(ctx, xCtx.SnowflakeNodeKey, node)
-	db, err := xDB.Open(ctx, xDB.Options{
+	engine, _ := xlog.New(xlog.Config{Level: slog.LevelError})
+	ctx = xlog.NewContext(context.Background(), engine)
+	node, _ := xsnowflake.NewNode()
+	ctx = context.WithValue(ctx, xctx.SnowflakeNodeKey, node)
+	db, err := xdb.Open(ctx, xdb.Options{
 		Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}, AutoMigrate: []any{&city{}},
 	})
 	if err != nil {
 		panic(err)
 	}
-	ctx = context.WithValue(ctx, xCtx.DatabaseKey, db)
-	return ctx, func() { _, _, _ = xDB.Close(db), node.Close(), engine.Close() }
+	ctx = context.WithValue(ctx, xctx.DatabaseKey, db)
+	return ctx, func() { _, _, _ = xdb.Close(db), node.Close(), engine.Close() }
 }
 
 func ExampleDriver() {
-	config, err := xOptDatabase.Build(
-		xOptDatabase.WithDriver("sqlite", ":memory:"),
-		xOptDatabase.WithAutoMigrate(&city{}),
-		xOptDatabase.WithPrepare(func(db *gorm.DB) error { return db.Where("name = ?", "").Delete(&city{}).Error }),
+	config, err := xoptdatabase.Build(
+		xoptdatabase.WithDriver("sqlite", ":memory:"),
+		xoptdatabase.WithAutoMigrate(&city{}),
+		xoptdatabase.WithPrepare(func(db *gorm.DB) error { return db.Where("name = ?", "").Delete(&city{}).Error }),
 	)
 	if err != nil {
 		panic(err)
 	}
-	engine, _ := xLog.New(xLog.Config{Level: slog.LevelError})
+	engine, _ := xlog.New(xlog.Config{Level: slog.LevelError})
 	defer func() { _ = engine.Close() }()
-	db, err := config.Open(xLog.NewContext(context.Background(), engine))
+	db, err := config.Open(xlog.NewContext(context.Background(), engine))
 	fmt.Println(config.Describe(), err)
-	fmt.Println(xDB.Close(db))
+	fmt.Println(xdb.Close(db))
 	// Output:
 	// sqlite :memory: <nil>
 	// <nil>
@@ -72,13 +72,13 @@ func ExampleDriver_migrations() {
 	}
 	ctx, stop := application()
 	defer stop()
-	db := xDB.MustGetDB(ctx)
+	db := xdb.MustGetDB(ctx)
 	for range 2 {
-		list, err := xDB.Migrations(ctx, db, files)
+		list, err := xdb.Migrations(ctx, db, files)
 		for _, m := range list {
 			fmt.Println(m.Name, m.State, m.Done, "of", m.Statements, err)
 		}
-		fmt.Println(xDB.Migrate(ctx, db, files))
+		fmt.Println(xdb.Migrate(ctx, db, files))
 	}
 	// Output:
 	// 0001_roles.sql pending 0 of 1 <nil>
@@ -92,12 +92,12 @@ func ExampleDriver_migrations() {
 func ExampleDriver_errors() {
 	ctx, stop := application()
 	defer stop()
-	db := xDB.MustGetDB(ctx)
+	db := xdb.MustGetDB(ctx)
 	first := city{Name: "Oslo"}
 	fmt.Println(db.Create(&first).Error, first.ID.Gene())
 
 	err := db.Create(&city{Name: "Oslo"}).Error
-	fmt.Println(errors.Is(err, gorm.ErrDuplicatedKey), xError.From(err).GetErrorCode().GetOutput())
+	fmt.Println(errors.Is(err, gorm.ErrDuplicatedKey), xerror.From(err).GetErrorCode().GetOutput())
 	// Output:
 	// <nil> gene(40)
 	// true UNIQUE_CONSTRAINT
@@ -107,32 +107,32 @@ func ExampleDriver_transaction() {
 	ctx, stop := application()
 	defer stop()
 	rename := func(ctx context.Context, from, to string) error {
-		return xDB.MustGetDB(ctx).Model(&city{}).Where("name = ?", from).Update("name", to).Error
+		return xdb.MustGetDB(ctx).Model(&city{}).Where("name = ?", from).Update("name", to).Error
 	}
-	err := xDB.Transaction(ctx, func(ctx context.Context) error {
-		if err := xDB.MustGetDB(ctx).Create(&city{Name: "Christiania"}).Error; err != nil {
+	err := xdb.Transaction(ctx, func(ctx context.Context) error {
+		if err := xdb.MustGetDB(ctx).Create(&city{Name: "Christiania"}).Error; err != nil {
 			return err
 		}
 		return rename(ctx, "Christiania", "Oslo") // sees the row: it takes part in the transaction
 	})
 	var got city
-	fmt.Println(err, xDB.MustGetDB(ctx).First(&got).Error, got.Name)
+	fmt.Println(err, xdb.MustGetDB(ctx).First(&got).Error, got.Name)
 	// Output: <nil> <nil> Oslo
 }
 
 func ExampleDriver_pages() {
 	ctx, stop := application()
 	defer stop()
-	db := xDB.MustGetDB(ctx)
+	db := xdb.MustGetDB(ctx)
 	if err := db.Create([]*city{{Name: "Bergen"}, {Name: "Oslo"}, {Name: "Tromsø"}}).Error; err != nil {
 		panic(err)
 	}
-	request := xModels.PageRequest{Page: 2, Size: 2, Sort: "desc"}
-	page, err := xModels.Paginate[city](db, request, xModels.SortBy("name"))
+	request := xmodels.PageRequest{Page: 2, Size: 2, Sort: "desc"}
+	page, err := xmodels.Paginate[city](db, request, xmodels.SortBy("name"))
 	fmt.Println(page.TotalItems, page.TotalPages, page.Items[0].Name, err)
 
-	list, err := xModels.Keyset[city](db, xModels.KeysetRequest{Size: 2}, xModels.SortBy("name"))
-	rest, _ := xModels.Keyset[city](db, xModels.KeysetRequest{Size: 2, After: list.Next}, xModels.SortBy("name"))
+	list, err := xmodels.Keyset[city](db, xmodels.KeysetRequest{Size: 2}, xmodels.SortBy("name"))
+	rest, _ := xmodels.Keyset[city](db, xmodels.KeysetRequest{Size: 2, After: list.Next}, xmodels.SortBy("name"))
 	fmt.Println(len(list.Items), len(rest.Items), rest.Items[0].Name, rest.Next == "", err)
 	// Output:
 	// 3 2 Bergen <nil>

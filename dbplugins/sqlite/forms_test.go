@@ -13,7 +13,7 @@ import (
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
@@ -83,14 +83,14 @@ func TestMigrateWorksOnADatabaseThatWasOpenedOtherwise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 	files := sqlFiles("0001_runs.sql", "CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\nINSERT INTO none VALUES ('secret')")
-	err = xDB.Migrate(t.Context(), db, files)
+	err = xdb.Migrate(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "0001_runs.sql:2: ") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("Migrate = %v, want the line of the statement", err)
 	}
 	files["0001_runs.sql"].Data = []byte("CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\n")
-	if err := xDB.Migrate(t.Context(), db, files); err != nil {
+	if err := xdb.Migrate(t.Context(), db, files); err != nil {
 		t.Error(err)
 	}
 	wantRuns(t, db, "app_")
@@ -106,14 +106,14 @@ func TestMigrationsAreOneUnitWhateverGormIsTold(t *testing.T) {
 	}
 	db := open(t, o)
 	files := halfWay("SELEKT 1")
-	if err := xDB.Migrate(t.Context(), db, files); err == nil {
+	if err := xdb.Migrate(t.Context(), db, files); err == nil {
 		t.Fatal("the broken statement has no error")
 	}
 	if got := states(t, db, files); got != "applied/failed" || db.Migrator().HasTable("half") {
 		t.Errorf("states = %s, want a failed one that left nothing", got)
 	}
 	files = halfWay("INSERT INTO runs VALUES ('it''s @name ? $1 :x')")
-	if err := xDB.Migrate(t.Context(), db, files); err != nil {
+	if err := xdb.Migrate(t.Context(), db, files); err != nil {
 		t.Fatal(err)
 	}
 	wantRuns(t, db, "first", "it's @name ? $1 :x")

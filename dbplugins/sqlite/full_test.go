@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -19,7 +19,7 @@ func TestDriver_ErrorKind_Full(t *testing.T) {
 	if driver.KindOf(err) != driver.Full || strings.Contains(err.Error(), "secret") {
 		t.Fatalf("error = %v, want kind Full", err)
 	}
-	if got := xError.From(err).GetErrorCode(); got != xError.StorageError {
+	if got := xerror.From(err).GetErrorCode(); got != xerror.StorageError {
 		t.Errorf("code = %v, want STORAGE_ERROR", got)
 	}
 	if err := db.Exec("INSERT INTO notes VALUES ('short')").Error; err != nil {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -22,7 +22,7 @@ func TestATextThatIsNoNumberIsNotValid(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := db.Exec("INSERT INTO strict_ages ("+tc.column+") VALUES (?)", "twelve").Error
-			if driver.KindOf(err) != driver.Malformed || xError.From(err).GetErrorCode() != xError.DataInvalid {
+			if driver.KindOf(err) != driver.Malformed || xerror.From(err).GetErrorCode() != xerror.DataInvalid {
 				t.Errorf("error = %v (%T), want one of kind Malformed", err, err)
 			}
 			if strings.Contains(err.Error(), "twelve") {

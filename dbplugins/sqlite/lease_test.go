@@ -9,11 +9,11 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
@@ -21,12 +21,12 @@ import (
 // openAt opens the database of a path, and closes it at the end of the test.
 func openAt(tb testing.TB, path string) *gorm.DB {
 	tb.Helper()
-	db, err := xDB.Open(tb.Context(), xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
+	db, err := xdb.Open(tb.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			tb.Error(err)
 		}
 	})
@@ -38,9 +38,9 @@ func TestLeases(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	db := openAt(t, path)
 	leasetest.Run(t, leasetest.Harness{
-		Open: func(tb testing.TB) lease.Backend {
+		Open: func(tb testing.TB) leasedriver.Backend {
 			tb.Helper()
-			b, err := xDB.LeaseBackend(openAt(tb, path))
+			b, err := xdb.LeaseBackend(openAt(tb, path))
 			if err != nil {
 				tb.Fatal(err)
 			}
@@ -60,17 +60,17 @@ func TestLeases(t *testing.T) {
 func TestLeasesReachAsFarAsTheFile(t *testing.T) {
 	for _, tc := range []struct {
 		name, path string
-		want       lease.Scope
+		want       leasedriver.Scope
 	}{
-		{name: "a file", path: filepath.Join(t.TempDir(), "test.db"), want: lease.Host},
-		{name: "memory", path: ":memory:", want: lease.Process},
+		{name: "a file", path: filepath.Join(t.TempDir(), "test.db"), want: leasedriver.Host},
+		{name: "memory", path: ":memory:", want: leasedriver.Process},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			leases, err := xDB.Leases(openAt(t, tc.path))
+			leases, err := xdb.Leases(openAt(t, tc.path))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := leases.Traits(); got != (lease.Traits{Scope: tc.want, Durable: true, Name: sqlite.Name}) {
+			if got := leases.Traits(); got != (leasedriver.Traits{Scope: tc.want, Durable: true, Name: sqlite.Name}) {
 				t.Errorf("traits = %+v, want the scope %s", got, tc.want)
 			}
 		})
@@ -98,12 +98,12 @@ func TestLeasesAreThoseOfThePrimary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := open(t, xDB.Options{Parts: driver.Config{Path: filepath.Join(dir, "test.db")}, Replicas: []xLog.Secret{xLog.Secret(replica)}})
-	b, err := xDB.LeaseBackend(db)
+	db := open(t, xdb.Options{Parts: driver.Config{Path: filepath.Join(dir, "test.db")}, Replicas: []xlog.Secret{xlog.Secret(replica)}})
+	b, err := xdb.LeaseBackend(db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := lease.Request{Name: "slot", Count: 1, Holder: "one", TTL: time.Minute}
+	r := leasedriver.Request{Name: "slot", Count: 1, Holder: "one", TTL: time.Minute}
 	g, err := b.Acquire(t.Context(), r)
 	if err != nil || !g.OK {
 		t.Fatalf("acquire = %+v, %v", g, err)
@@ -111,7 +111,7 @@ func TestLeasesAreThoseOfThePrimary(t *testing.T) {
 	if g, err = b.Acquire(t.Context(), r); err != nil || g.OK {
 		t.Errorf("a second one = %+v, %v; want it held", g, err)
 	}
-	if held, err := b.Release(t.Context(), lease.Holding{Name: "slot", Holder: "one", TTL: time.Minute}); err != nil || !held {
+	if held, err := b.Release(t.Context(), leasedriver.Holding{Name: "slot", Holder: "one", TTL: time.Minute}); err != nil || !held {
 		t.Errorf("release = %t, %v", held, err)
 	}
 }
@@ -120,22 +120,22 @@ func TestLeasesAreThoseOfThePrimary(t *testing.T) {
 // and the statement that takes it.
 func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
-	last, err := xDB.LeaseBackend(openAt(t, path))
+	last, err := xdb.LeaseBackend(openAt(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := lease.Request{Name: "slot", Count: 2, Holder: "last", TTL: time.Millisecond, Mark: 5, Past: 5}
+	r := leasedriver.Request{Name: "slot", Count: 2, Holder: "last", TTL: time.Millisecond, Mark: 5, Past: 5}
 	g, err := last.Acquire(t.Context(), r)
 	if err != nil || !g.OK {
 		t.Fatalf("acquire = %+v, %v", g, err)
 	}
 	<-time.After(10 * time.Millisecond)
 	var once sync.Once
-	var registry xDB.Registry
+	var registry xdb.Registry
 	registry.Register(tampering(tamper{query: func(query string) string {
 		if strings.HasPrefix(query, "UPDATE") {
 			once.Do(func() {
-				held, err := last.Release(t.Context(), lease.Holding{Name: r.Name, Holder: r.Holder, Token: g.Token, Mark: 77})
+				held, err := last.Release(t.Context(), leasedriver.Holding{Name: r.Name, Holder: r.Holder, Token: g.Token, Mark: 77})
 				if err != nil || !held {
 					t.Errorf("release = %t, %v", held, err)
 				}
@@ -143,16 +143,16 @@ func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 		}
 		return query
 	}}))
-	db, err := registry.Open(t.Context(), xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
+	db, err := registry.Open(t.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = xDB.Close(db) }()
-	next, err := xDB.LeaseBackend(db)
+	defer func() { _ = xdb.Close(db) }()
+	next, err := xdb.LeaseBackend(db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := next.Acquire(t.Context(), lease.Request{Name: "slot", Count: 1, Holder: "next", TTL: time.Minute, Mark: 6})
+	got, err := next.Acquire(t.Context(), leasedriver.Request{Name: "slot", Count: 1, Holder: "next", TTL: time.Minute, Mark: 6})
 	if err != nil || !got.OK || got.Mark != 77 {
 		t.Errorf("acquire = %+v, %v; want the mark 77", got, err)
 	}

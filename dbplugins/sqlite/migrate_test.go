@@ -18,9 +18,9 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
@@ -54,13 +54,13 @@ const (
 )
 
 // replicaEnv makes the test binary a replica: it opens and migrates this path when its standard input ends.
-const replicaEnv xEnv.EnvKey = "PLINTH_TEST_REPLICA"
+const replicaEnv xenv.EnvKey = "PLINTH_TEST_REPLICA"
 
 func TestMain(m *testing.M) {
-	if path, ok := xEnv.GetEnv(replicaEnv); ok {
+	if path, ok := xenv.GetEnv(replicaEnv); ok {
 		os.Exit(replica(path))
 	}
-	if path, ok := xEnv.GetEnv(victimEnv); ok {
+	if path, ok := xenv.GetEnv(victimEnv); ok {
 		victim(path)
 		os.Exit(1)
 	}
@@ -70,7 +70,7 @@ func TestMain(m *testing.M) {
 func replica(path string) int {
 	_, _ = os.Stdout.WriteString("ready\n")
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	o := xDB.Options{Parts: driver.Config{Path: path}, Migrations: []fs.FS{countedFiles}}
+	o := xdb.Options{Parts: driver.Config{Path: path}, Migrations: []fs.FS{countedFiles}}
 	err := migrate(context.Background(), o, &owner{}, &gadget{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -80,13 +80,13 @@ func replica(path string) int {
 }
 
 // migrate opens a pool of its own and closes it.
-func migrate(ctx context.Context, o xDB.Options, entities ...any) error {
+func migrate(ctx context.Context, o xdb.Options, entities ...any) error {
 	o.Driver, o.AutoMigrate = sqlite.Name, entities
-	db, err := xDB.Open(ctx, o)
+	db, err := xdb.Open(ctx, o)
 	if err != nil {
 		return err
 	}
-	return xDB.Close(db)
+	return xdb.Close(db)
 }
 
 // together runs f n times at the same moment.
@@ -106,10 +106,10 @@ func together(n int, f func(i int)) {
 func TestReplicasThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		options func(path string) xDB.Options
+		options func(path string) xdb.Options
 	}{
-		{name: "path", options: func(path string) xDB.Options { return xDB.Options{Parts: driver.Config{Path: path}} }},
-		{name: "DSN without a setting", options: func(path string) xDB.Options { return xDB.Options{DSN: xLog.Secret(path)} }},
+		{name: "path", options: func(path string) xdb.Options { return xdb.Options{Parts: driver.Config{Path: path}} }},
+		{name: "DSN without a setting", options: func(path string) xdb.Options { return xdb.Options{DSN: xlog.Secret(path)} }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for range rounds {
@@ -136,7 +136,7 @@ func TestProcessesThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		wantRuns(t, open(t, xDB.Options{Parts: driver.Config{Path: path}}), "counted")
+		wantRuns(t, open(t, xdb.Options{Parts: driver.Config{Path: path}}), "counted")
 	}
 }
 
@@ -172,7 +172,7 @@ func TestARacedChangeOfTheSchemaKeepsTheRows(t *testing.T) {
 	for range rounds {
 		o := file(t)
 		o.Driver, o.AutoMigrate = sqlite.Name, []any{&owner{}, &gadget{}}
-		db, err := xDB.Open(t.Context(), o)
+		db, err := xdb.Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestARacedChangeOfTheSchemaKeepsTheRows(t *testing.T) {
 		if !db.Migrator().HasColumn(&ownerAfter{}, "colour") || db.Migrator().HasTable("owners__temp") {
 			t.Error("the schema is not the later one")
 		}
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 	}
@@ -201,7 +201,7 @@ func TestARacedChangeOfTheSchemaKeepsTheRows(t *testing.T) {
 
 func TestAMigrationThatFailsLeavesTheSchemaAndTheConnectionAsTheyWere(t *testing.T) {
 	boom := errors.New("boom")
-	for _, o := range []xDB.Options{file(t), {Parts: driver.Config{Path: ":memory:"}}} {
+	for _, o := range []xdb.Options{file(t), {Parts: driver.Config{Path: ":memory:"}}} {
 		o.MaxOpenConns = 1
 		db := open(t, o)
 		err := sqlite.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
@@ -271,19 +271,19 @@ func TestStartNamesTheVariableOfADatabaseThatCannotBeOpened(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing", "app.db")
 	for _, tc := range []struct {
 		name string
-		o    xDB.Options
+		o    xdb.Options
 		want string
 	}{
 		{
-			name: "path", o: xDB.Options{Parts: driver.Config{Path: text}},
+			name: "path", o: xdb.Options{Parts: driver.Config{Path: text}},
 			want: "xdb: open sqlite " + text + " (DATABASE_PATH): database cannot be opened: file is not a database (26)",
 		},
 		{
-			name: "DSN", o: xDB.Options{DSN: xLog.Secret(missing + "?_auth_pass=hunter2")},
+			name: "DSN", o: xdb.Options{DSN: xlog.Secret(missing + "?_auth_pass=hunter2")},
 			want: "xdb: open sqlite " + missing + " (DATABASE_DSN): database cannot be opened: unable to open database file (14)",
 		},
 		{
-			name: "read-only", o: xDB.Options{DSN: xLog.Secret("file:" + empty(t) + "?mode=ro")},
+			name: "read-only", o: xdb.Options{DSN: xlog.Secret("file:" + empty(t) + "?mode=ro")},
 			want: "xdb: migrate (DATABASE_DSN): database is read-only: attempt to write a readonly database (8)",
 		},
 	} {
@@ -300,7 +300,7 @@ func TestStartNamesTheVariableOfADatabaseThatCannotBeOpened(t *testing.T) {
 func empty(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "empty.db")
-	if err := migrate(t.Context(), xDB.Options{DSN: xLog.Secret(path)}); err != nil {
+	if err := migrate(t.Context(), xdb.Options{DSN: xlog.Secret(path)}); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -309,7 +309,7 @@ func empty(t *testing.T) string {
 func TestADatabaseThatIsReadOnlyNeedsNoMigrationWhereItIsUpToDate(t *testing.T) {
 	path := empty(t)
 	for _, query := range []string{"", "?mode=ro", "?mode=ro&_txlock=immediate"} {
-		if err := migrate(t.Context(), xDB.Options{DSN: xLog.Secret("file:" + path + query)}, &owner{}, &gadget{}); err != nil {
+		if err := migrate(t.Context(), xdb.Options{DSN: xlog.Secret("file:" + path + query)}, &owner{}, &gadget{}); err != nil {
 			t.Errorf("migrate%s = %v", query, err)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
@@ -27,24 +27,24 @@ type row struct {
 }
 
 // open opens a database with a table of rows.
-func open(tb testing.TB, o xDB.Options) *gorm.DB {
+func open(tb testing.TB, o xdb.Options) *gorm.DB {
 	tb.Helper()
 	o.Driver, o.AutoMigrate = sqlite.Name, []any{&row{}}
-	db, err := xDB.Open(tb.Context(), o)
+	db, err := xdb.Open(tb.Context(), o)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			tb.Error(err)
 		}
 	})
 	return db
 }
 
-func file(tb testing.TB) xDB.Options {
+func file(tb testing.TB) xdb.Options {
 	tb.Helper()
-	return xDB.Options{Parts: driver.Config{Path: filepath.Join(tb.TempDir(), "test.db")}}
+	return xdb.Options{Parts: driver.Config{Path: filepath.Join(tb.TempDir(), "test.db")}}
 }
 
 func TestEveryConnectionOfAFileHasItsPragmas(t *testing.T) {
@@ -84,7 +84,7 @@ func TestWholeDSNWorks(t *testing.T) {
 		{name: "shared by the application", dsn: "file:shared?mode=memory&cache=shared", where: "shared"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			o := xDB.Options{Driver: sqlite.Name, DSN: xLog.Secret(tc.dsn), MaxIdleConns: 4}
+			o := xdb.Options{Driver: sqlite.Name, DSN: xlog.Secret(tc.dsn), MaxIdleConns: 4}
 			db := open(t, o)
 			var wg sync.WaitGroup
 			for i := range 4 {
@@ -95,7 +95,7 @@ func TestWholeDSNWorks(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if got, want := xDB.Describe(o), "sqlite "+tc.where; got != want {
+			if got, want := xdb.Describe(o), "sqlite "+tc.where; got != want {
 				t.Errorf("Describe = %q, want %q", got, want)
 			}
 		})
@@ -103,7 +103,7 @@ func TestWholeDSNWorks(t *testing.T) {
 }
 
 func TestMemoryIsOneDatabaseForAHundredGoroutines(t *testing.T) {
-	o := xDB.Options{Parts: driver.Config{Path: ":memory:"}, MaxOpenConns: 10, ConnMaxIdleTime: time.Nanosecond, ConnMaxLifetime: time.Microsecond}
+	o := xdb.Options{Parts: driver.Config{Path: ":memory:"}, MaxOpenConns: 10, ConnMaxIdleTime: time.Nanosecond, ConnMaxLifetime: time.Microsecond}
 	db, other := open(t, o), open(t, o)
 	var wg sync.WaitGroup
 	for i := range 100 {
@@ -162,7 +162,7 @@ func TestWriterGivesUpAfterFiveSeconds(t *testing.T) {
 				defer holder.Rollback()
 				start := time.Now()
 				err := tc.write(db)
-				if code := xError.From(err).GetErrorCode(); code != xError.LockConflict {
+				if code := xerror.From(err).GetErrorCode(); code != xerror.LockConflict {
 					t.Errorf("error = %v with code %v, want LockConflict", err, code)
 				}
 				if took := time.Since(start); took != 5*time.Second {
@@ -174,7 +174,7 @@ func TestWriterGivesUpAfterFiveSeconds(t *testing.T) {
 }
 
 func TestReaderInMemoryWaitsForAWriterAndItsContext(t *testing.T) {
-	db := open(t, xDB.Options{Parts: driver.Config{Path: ":memory:"}})
+	db := open(t, xdb.Options{Parts: driver.Config{Path: ":memory:"}})
 	holder := db.Begin()
 	if err := holder.Create(&row{ID: 1}).Error; err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestReaderInMemoryWaitsForAWriterAndItsContext(t *testing.T) {
 }
 
 func TestWriterInMemoryWaitsForReaders(t *testing.T) {
-	db := open(t, xDB.Options{Parts: driver.Config{Path: ":memory:"}})
+	db := open(t, xdb.Options{Parts: driver.Config{Path: ":memory:"}})
 	if err := db.Create([]row{{ID: 1}, {ID: 2}}).Error; err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func TestRollbackOfATransactionThatSQLiteHasEndedIsNoError(t *testing.T) {
 func TestCloseLeavesNothing(t *testing.T) {
 	for _, path := range []string{":memory:", filepath.Join(t.TempDir(), "test.db")} {
 		before := goleak.IgnoreCurrent()
-		db, err := xDB.Open(t.Context(), xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
+		db, err := xdb.Open(t.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +329,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Error(err)
 		}
 		cancel()
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 		goleak.VerifyNone(t, before)

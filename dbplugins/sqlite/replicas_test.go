@@ -13,9 +13,9 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -38,11 +38,11 @@ func copies(t *testing.T) (primary, replica string) {
 	dir := t.TempDir()
 	paths := map[string]string{"primary": filepath.Join(dir, "primary.db"), "replica": filepath.Join(dir, "replica.db")}
 	for name, path := range paths {
-		db := open(t, xDB.Options{Parts: driver.Config{Path: path}})
+		db := open(t, xdb.Options{Parts: driver.Config{Path: path}})
 		err := errors.Join(
 			db.AutoMigrate(&rack{}, &tool{}),
 			db.Create(&rack{ID: 1, Name: name, Tools: []tool{{ID: 1, Name: name}}}).Error,
-			xDB.Close(db),
+			xdb.Close(db),
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -52,9 +52,9 @@ func copies(t *testing.T) (primary, replica string) {
 }
 
 // withReplica returns options that keep no connection, so that a file that goes away is gone.
-func withReplica(primary, replica string) xDB.Options {
-	return xDB.Options{
-		Parts: driver.Config{Path: primary}, Replicas: []xLog.Secret{xLog.Secret("file:" + replica + "?mode=ro")}, MaxIdleConns: -1,
+func withReplica(primary, replica string) xdb.Options {
+	return xdb.Options{
+		Parts: driver.Config{Path: primary}, Replicas: []xlog.Secret{xlog.Secret("file:" + replica + "?mode=ro")}, MaxIdleConns: -1,
 	}
 }
 
@@ -73,7 +73,7 @@ func seen(t *testing.T, db *gorm.DB) string {
 
 func TestReplicaAnswersReadsAndThePrimaryAllElse(t *testing.T) {
 	db := open(t, withReplica(copies(t)))
-	ctx := context.WithValue(t.Context(), xCtx.DatabaseKey, db)
+	ctx := context.WithValue(t.Context(), xctx.DatabaseKey, db)
 	for _, tc := range []struct {
 		name string
 		db   *gorm.DB
@@ -81,7 +81,7 @@ func TestReplicaAnswersReadsAndThePrimaryAllElse(t *testing.T) {
 	}{
 		{name: "a read", db: db, want: "replica"},
 		{name: "a read that locks", db: db.Clauses(clause.Locking{Strength: "UPDATE"}), want: "primary"},
-		{name: "a read with WithPrimary", db: xDB.MustGetDB(xDB.WithPrimary(ctx)), want: "primary"},
+		{name: "a read with WithPrimary", db: xdb.MustGetDB(xdb.WithPrimary(ctx)), want: "primary"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := seen(t, tc.db); got != tc.want {
@@ -89,15 +89,15 @@ func TestReplicaAnswersReadsAndThePrimaryAllElse(t *testing.T) {
 			}
 		})
 	}
-	err := xDB.Transaction(ctx, func(ctx context.Context) error {
-		if got := seen(t, xDB.MustGetDB(ctx)); got != "primary" {
+	err := xdb.Transaction(ctx, func(ctx context.Context) error {
+		if got := seen(t, xdb.MustGetDB(ctx)); got != "primary" {
 			t.Errorf("a transaction was answered by the %s", got)
 		}
-		tx := xDB.MustGetDB(ctx)
+		tx := xdb.MustGetDB(ctx)
 		return errors.Join(
 			tx.Create(&rack{ID: 2, Name: "new"}).Error,
 			tx.Clauses(clause.Locking{Strength: "UPDATE"}).First(&rack{}, 2).Error, // outside nobody sees it yet
-			tx.WithContext(xDB.WithPrimary(ctx)).First(&rack{}, 2).Error,
+			tx.WithContext(xdb.WithPrimary(ctx)).First(&rack{}, 2).Error,
 		)
 	})
 	if err != nil {
@@ -106,7 +106,7 @@ func TestReplicaAnswersReadsAndThePrimaryAllElse(t *testing.T) {
 	if err := db.First(&rack{}, 2).Error; !errors.Is(err, gorm.ErrRecordNotFound) {
 		t.Errorf("the new row at the replica = %v, want ErrRecordNotFound", err)
 	}
-	if err := db.WithContext(xDB.WithPrimary(ctx)).First(&rack{}, 2).Error; err != nil {
+	if err := db.WithContext(xdb.WithPrimary(ctx)).First(&rack{}, 2).Error; err != nil {
 		t.Errorf("the new row at the primary = %v", err)
 	}
 }
@@ -116,7 +116,7 @@ func TestSchemaIsChangedAtThePrimaryOnly(t *testing.T) {
 	files := fstest.MapFS{"0001_more.sql": &fstest.MapFile{Data: []byte("CREATE TABLE more (id INTEGER);")}}
 	o := withReplica(primary, replica)
 	o.Migrations = append(o.Migrations, files)
-	o.Prepare = []xDB.Prepare{func(_ context.Context, db *gorm.DB) error {
+	o.Prepare = []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
 		if got := seen(t, db); got != "primary" {
 			t.Errorf("a Prepare function was answered by the %s", got)
 		}
@@ -132,7 +132,7 @@ func TestSchemaIsChangedAtThePrimaryOnly(t *testing.T) {
 	if err := db.Table("more").Find(&[]map[string]any{}).Error; driver.KindOf(err) != driver.Syntax {
 		t.Errorf("the new table at the replica = %v, want an error of kind Syntax", err)
 	}
-	if list, err := xDB.Migrations(t.Context(), db, files); err != nil || len(list) != 1 || list[0].State != xDB.MigrationApplied {
+	if list, err := xdb.Migrations(t.Context(), db, files); err != nil || len(list) != 1 || list[0].State != xdb.MigrationApplied {
 		t.Errorf("migrations = %v, %v; want one that is applied", list, err)
 	}
 }

@@ -6,32 +6,32 @@ import (
 
 	"gorm.io/gorm"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 type named interface {
-	base() *xModels.BaseEntityWithSoftDelete
+	base() *xmodels.BaseEntityWithSoftDelete
 }
 
-// The indexes that the page of xModels advises.
+// The indexes that the page of xmodels advises.
 type (
 	conditional struct {
-		xModels.BaseEntityWithSoftDelete
+		xmodels.BaseEntityWithSoftDelete
 		Name string `gorm:"size:64;uniqueIndex:idx_conditional_name,where:deleted_at IS NULL"`
 	}
 
 	computed struct {
-		xModels.BaseEntityWithSoftDelete
+		xmodels.BaseEntityWithSoftDelete
 		Name string `gorm:"size:64;uniqueIndex:idx_computed_name,expression:(CASE WHEN deleted_at IS NULL THEN name END)"`
 	}
 )
 
-func (c *conditional) base() *xModels.BaseEntityWithSoftDelete { return &c.BaseEntityWithSoftDelete }
+func (c *conditional) base() *xmodels.BaseEntityWithSoftDelete { return &c.BaseEntityWithSoftDelete }
 
-func (c *computed) base() *xModels.BaseEntityWithSoftDelete { return &c.BaseEntityWithSoftDelete }
+func (c *computed) base() *xmodels.BaseEntityWithSoftDelete { return &c.BaseEntityWithSoftDelete }
 
 func TestAnIndexOfUnmarkedRowsFreesTheNameOfADeletedOne(t *testing.T) {
 	for _, tc := range []struct {
@@ -44,14 +44,14 @@ func TestAnIndexOfUnmarkedRowsFreesTheNameOfADeletedOne(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			o := file(t)
 			o.Driver, o.AutoMigrate = sqlite.Name, []any{tc.make()}
-			db, err := xDB.Open(t.Context(), o)
+			db, err := xdb.Open(t.Context(), o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = xDB.Close(db) }()
+			defer func() { _ = xdb.Close(db) }()
 			row := func(id int) named {
 				r := tc.make()
-				r.base().ID = xSnowflake.SnowflakeID(id)
+				r.base().ID = xsnowflake.SnowflakeID(id)
 				return r
 			}
 			first := row(1)
@@ -64,9 +64,9 @@ func TestAnIndexOfUnmarkedRowsFreesTheNameOfADeletedOne(t *testing.T) {
 				{name: "a second live one", err: db.Create(row(2)).Error, want: gorm.ErrDuplicatedKey},
 				{name: "delete", err: db.Delete(first).Error},
 				{name: "create again", err: db.Create(row(3)).Error},
-				{name: "restore", err: xModels.Restore(db.Model(first)).Error, want: gorm.ErrDuplicatedKey},
+				{name: "restore", err: xmodels.Restore(db.Model(first)).Error, want: gorm.ErrDuplicatedKey},
 				{name: "delete again", err: db.Delete(row(3)).Error},
-				{name: "restore the first", err: xModels.Restore(db.Model(first)).Error},
+				{name: "restore the first", err: xmodels.Restore(db.Model(first)).Error},
 			}
 			for _, s := range steps {
 				if !errors.Is(s.err, s.want) {

@@ -20,8 +20,8 @@ import (
 	"gorm.io/gorm"
 	lib "modernc.org/sqlite/lib"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -37,7 +37,7 @@ const (
 	filePragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"
 )
 
-func init() { xDB.Register(Driver{}) }
+func init() { xdb.Register(Driver{}) }
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}
@@ -50,7 +50,7 @@ func (Driver) InterfaceVersion() int { return 1 }
 
 // DSN implements driver.Driver. Any character may stand in the path.
 func (Driver) DSN(c driver.Config) (string, error) {
-	if err := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabasePath: c.Path}); err != nil {
+	if err := driver.Missing(map[xenv.EnvKey]string{xenv.DatabasePath: c.Path}); err != nil {
 		return "", err
 	}
 	if c.Path == memory {
@@ -68,7 +68,7 @@ func (Driver) DSN(c driver.Config) (string, error) {
 
 // checkPath says what SQLite would only call "unable to open database file".
 func checkPath(path string) error {
-	problem := func(text string) error { return xEnv.Problem(xEnv.DatabasePath, path, text, "") }
+	problem := func(text string) error { return xenv.Problem(xenv.DatabasePath, path, text, "") }
 	if strings.ContainsRune(path, 0) {
 		return problem("holds a NUL byte")
 	}

@@ -22,9 +22,9 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
@@ -59,7 +59,7 @@ func wantRuns(t *testing.T, db *gorm.DB, want ...string) {
 // states returns the states of migrations.
 func states(t *testing.T, db *gorm.DB, files fs.FS) string {
 	t.Helper()
-	list, err := xDB.Migrations(t.Context(), db, files)
+	list, err := xdb.Migrations(t.Context(), db, files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,18 +74,18 @@ func states(t *testing.T, db *gorm.DB, files fs.FS) string {
 func logged(t *testing.T) (*bytes.Buffer, context.Context) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelInfo, Format: xLog.FormatJSON, Writer: log})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelInfo, Format: xlog.FormatJSON, Writer: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = engine.Close() })
-	return log, xLog.NewContext(context.WithoutCancel(t.Context()), engine)
+	return log, xlog.NewContext(context.WithoutCancel(t.Context()), engine)
 }
 
 const (
 	// victimEnv makes the test binary a process that never ends its second migration; form is the driver that it uses.
-	victimEnv xEnv.EnvKey = "PLINTH_TEST_VICTIM"
-	formEnv   xEnv.EnvKey = "PLINTH_TEST_FORM"
+	victimEnv xenv.EnvKey = "PLINTH_TEST_VICTIM"
+	formEnv   xenv.EnvKey = "PLINTH_TEST_FORM"
 )
 
 // halfWay ends in a statement that does not.
@@ -106,29 +106,29 @@ var forms = map[string]struct {
 }
 
 func victim(path string) {
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: os.Stdout})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: os.Stdout})
 	if err != nil {
 		panic(err)
 	}
-	var r xDB.Registry
-	r.Register(forms[xEnv.GetEnvString(formEnv, "")].driver)
-	_, err = r.Open(xLog.NewContext(context.Background(), engine), xDB.Options{
+	var r xdb.Registry
+	r.Register(forms[xenv.GetEnvString(formEnv, "")].driver)
+	_, err = r.Open(xlog.NewContext(context.Background(), engine), xdb.Options{
 		Driver: sqlite.Name, Parts: driver.Config{Path: path}, Migrations: []fs.FS{halfWay(slow)},
 	})
 	fmt.Fprintln(os.Stderr, err) // nobody has killed it
 }
 
 // openWith opens a database with one driver.
-func openWith(t *testing.T, d driver.Driver, o xDB.Options) *gorm.DB {
+func openWith(t *testing.T, d driver.Driver, o xdb.Options) *gorm.DB {
 	t.Helper()
-	var r xDB.Registry
+	var r xdb.Registry
 	r.Register(d)
 	o.Driver = d.Name()
 	db, err := r.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = xDB.Close(db) })
+	t.Cleanup(func() { _ = xdb.Close(db) })
 	return db
 }
 
@@ -173,15 +173,15 @@ func TestAMigrationWhoseProcessIsKilledGoesOn(t *testing.T) {
 		t.Run(tc.form, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.db")
 			killVictim(t, tc.form, path)
-			db := openWith(t, forms[tc.form].driver, xDB.Options{Parts: driver.Config{Path: path}})
+			db := openWith(t, forms[tc.form].driver, xdb.Options{Parts: driver.Config{Path: path}})
 			mended := halfWay("INSERT INTO runs VALUES ('last')")
 			if got := states(t, db, mended); got != tc.before {
 				t.Errorf("states after the kill = %s, want %s", got, tc.before)
 			}
-			if list, err := xDB.Migrations(t.Context(), db, mended); err != nil || list[1].Done != tc.done {
+			if list, err := xdb.Migrations(t.Context(), db, mended); err != nil || list[1].Done != tc.done {
 				t.Errorf("migration after the kill = %+v, %v; want %d statements done", list[1], err, tc.done)
 			}
-			if err := xDB.Migrate(t.Context(), db, mended); err != nil {
+			if err := xdb.Migrate(t.Context(), db, mended); err != nil {
 				t.Fatal(err)
 			}
 			wantRuns(t, db, "first", "last")
@@ -195,9 +195,9 @@ func TestAMigrationWhoseProcessIsKilledGoesOn(t *testing.T) {
 func TestAStatementThatMayHaveBeenAppliedIsSaidToBe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	killVictim(t, "by statement", path)
-	var r xDB.Registry
+	var r xdb.Registry
 	r.Register(forms["by statement"].driver)
-	_, err := r.Open(t.Context(), xDB.Options{
+	_, err := r.Open(t.Context(), xdb.Options{
 		Driver: sqlite.Name, Parts: driver.Config{Path: path}, Migrations: []fs.FS{halfWay("CREATE TABLE half (x)")},
 	})
 	if err == nil || !strings.Contains(err.Error(), "0002_half.sql:3: ") || !strings.Contains(err.Error(), "may have applied it already") {
@@ -220,18 +220,18 @@ func TestAMigrationThatIsCanceledIsRecordedAndGoesOn(t *testing.T) {
 			// The first migration has been applied long before, on a busy machine too.
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			if err := xDB.Migrate(ctx, db, halfWay(slow)); !errors.Is(err, context.DeadlineExceeded) {
+			if err := xdb.Migrate(ctx, db, halfWay(slow)); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Migrate = %v, want DeadlineExceeded", err)
 			}
 			mended := halfWay("INSERT INTO runs VALUES ('last')")
-			list, err := xDB.Migrations(t.Context(), db, mended)
-			if err != nil || list[1].State != xDB.MigrationFailed || !strings.Contains(list[1].Error, "0002_half.sql:3: context deadline exceeded") {
+			list, err := xdb.Migrations(t.Context(), db, mended)
+			if err != nil || list[1].State != xdb.MigrationFailed || !strings.Contains(list[1].Error, "0002_half.sql:3: context deadline exceeded") {
 				t.Fatalf("migration = %+v, %v; want a failed one", list, err)
 			}
 			if got := db.Migrator().HasTable("half"); got != (tc.done > 0) || list[1].Done != tc.done {
 				t.Errorf("statements done = %d, the table is there: %t; want %d", list[1].Done, got, tc.done)
 			}
-			if err := xDB.Migrate(t.Context(), db, mended); err != nil {
+			if err := xdb.Migrate(t.Context(), db, mended); err != nil {
 				t.Error(err)
 			}
 			wantRuns(t, db, "first", "last")
@@ -246,12 +246,12 @@ func TestAMigrationGoesOnWhereverItWasCanceled(t *testing.T) {
 			for range 100 {
 				db := openWith(t, form.driver, file(t))
 				ctx, cancel := context.WithTimeout(t.Context(), rand.N(8*time.Millisecond))
-				err := xDB.Migrate(ctx, db, halfWay(slow))
+				err := xdb.Migrate(ctx, db, halfWay(slow))
 				cancel()
 				if !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("Migrate = %v, want DeadlineExceeded", err)
 				}
-				if err := xDB.Migrate(t.Context(), db, halfWay("INSERT INTO runs VALUES ('last')")); err != nil {
+				if err := xdb.Migrate(t.Context(), db, halfWay("INSERT INTO runs VALUES ('last')")); err != nil {
 					t.Error(err)
 				}
 				wantRuns(t, db, "first", "last")
@@ -263,7 +263,7 @@ func TestAMigrationGoesOnWhereverItWasCanceled(t *testing.T) {
 func TestNoTransactionIsRefusedBecauseTheLockIsOne(t *testing.T) {
 	db := open(t, file(t))
 	files := sqlFiles("0001_runs.sql", "-- plinth:no-transaction\nCREATE TABLE runs (name TEXT);")
-	err := xDB.Migrate(t.Context(), db, files)
+	err := xdb.Migrate(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "migration 0001_runs.sql: the lock of sqlite is a transaction") {
 		t.Errorf("Migrate = %v, want a refusal", err)
 	}
@@ -275,7 +275,7 @@ func TestNoTransactionIsRefusedBecauseTheLockIsOne(t *testing.T) {
 func TestAStatementThatEndsTheTransactionLeavesNothing(t *testing.T) {
 	db := open(t, file(t))
 	files := sqlFiles("0001_runs.sql", "CREATE TABLE runs (name TEXT UNIQUE);\nINSERT INTO runs VALUES ('a');\nINSERT OR ROLLBACK INTO runs VALUES ('a');")
-	err := xDB.Migrate(t.Context(), db, files)
+	err := xdb.Migrate(t.Context(), db, files)
 	if !errors.Is(err, gorm.ErrDuplicatedKey) || !strings.Contains(err.Error(), "could not be undone within its transaction") {
 		t.Errorf("Migrate = %v, want the violated constraint and what became of the transaction", err)
 	}
@@ -286,12 +286,12 @@ func TestAStatementThatEndsTheTransactionLeavesNothing(t *testing.T) {
 
 func TestADatabaseThatIsReadOnlyStartsWhereEveryMigrationIsApplied(t *testing.T) {
 	path := empty(t)
-	o := xDB.Options{DSN: xLog.Secret(path), Migrations: []fs.FS{countedFiles}}
+	o := xdb.Options{DSN: xlog.Secret(path), Migrations: []fs.FS{countedFiles}}
 	if err := migrate(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"?mode=ro", "?mode=ro&_txlock=immediate"} {
-		o.DSN = xLog.Secret("file:" + path + query)
+		o.DSN = xlog.Secret("file:" + path + query)
 		if err := migrate(t.Context(), o); err != nil {
 			t.Errorf("migrate%s = %v", query, err)
 		}
@@ -315,7 +315,7 @@ func TestAMigrationWaitsForAnotherHoweverLongThatTakes(t *testing.T) {
 			holder.Rollback()
 		}()
 		start := time.Now()
-		if err := xDB.Migrate(ctx, db, countedFiles); err != nil {
+		if err := xdb.Migrate(ctx, db, countedFiles); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(start); took < 5*time.Minute {
@@ -331,7 +331,7 @@ func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
 	log, ctx := logged(t)
 	db := open(t, file(t))
 	all := sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", "", "0003_c.sql", "-- nothing")
-	if err := xDB.Migrate(ctx, db, all); err != nil {
+	if err := xdb.Migrate(ctx, db, all); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -350,7 +350,7 @@ func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log.Reset()
-			if err := xDB.Migrate(ctx, db, tc.files); err != nil {
+			if err := xdb.Migrate(ctx, db, tc.files); err != nil {
 				t.Error(err)
 			}
 			for line := range strings.Lines(log.String()) {

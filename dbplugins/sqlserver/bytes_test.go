@@ -9,7 +9,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
@@ -28,7 +28,7 @@ func TestNULLForAColumnOfBytesIsSentAsBytes(t *testing.T) {
 	byID := clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.Assignments(map[string]any{"plain": nil})}
 	given := []byte{1}
 	s := answering(t, nil)
-	db, _ := open(t, s, xDB.Options{SkipDefaultTransaction: true})
+	db, _ := open(t, s, xdb.Options{SkipDefaultTransaction: true})
 	for _, tc := range []struct {
 		name string
 		do   func(tx *gorm.DB) *gorm.DB
@@ -75,7 +75,7 @@ func TestNULLForAColumnOfBytesIsSentAsBytes(t *testing.T) {
 // Without an entity nothing tells what the column is.
 func TestNULLInSQLOfTheApplicationHasNoType(t *testing.T) {
 	s := answering(t, nil)
-	db, _ := open(t, s, xDB.Options{SkipDefaultTransaction: true})
+	db, _ := open(t, s, xdb.Options{SkipDefaultTransaction: true})
 	s.Reset()
 	if err := db.Table("blobs").Where("1 = 1").Updates(map[string]any{"plain": nil}).Error; err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package sqlserver
 import (
 	"gorm.io/gorm"
 
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // NowMicros implements driver.Clock.
@@ -15,4 +15,4 @@ func (Driver) NowMicros() string {
 func (Driver) Dual() string { return "" }
 
 // Scope implements driver.Clock.
-func (Driver) Scope(*gorm.DB) lease.Scope { return lease.Cluster }
+func (Driver) Scope(*gorm.DB) leasedriver.Scope { return leasedriver.Cluster }

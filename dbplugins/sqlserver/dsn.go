@@ -9,7 +9,7 @@ import (
 
 	"github.com/microsoft/go-mssqldb/msdsn"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -28,7 +28,7 @@ const (
 func (Driver) DSN(c driver.Config) (string, error) {
 	host, instance, hostErr := address(c)
 	query, tlsErr := encryption(c)
-	missing := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseUser: c.User, xEnv.DatabaseName: c.Name})
+	missing := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
 	if err := errors.Join(missing, hostErr, tlsErr); err != nil {
 		return "", err
 	}
@@ -53,10 +53,10 @@ func address(c driver.Config) (host, instance string, err error) {
 	case err != nil:
 		return "", "", err
 	case named && (c.Host == "" || instance == ""):
-		return "", "", xEnv.Problem(xEnv.DatabaseHost, given, "is no host", `a name, an address or host\instance`)
+		return "", "", xenv.Problem(xenv.DatabaseHost, given, "is no host", `a name, an address or host\instance`)
 	case named && c.Port != 0:
-		text := "is set, and " + string(xEnv.DatabaseHost) + " names an instance, which has its own"
-		return "", "", xEnv.Problem(xEnv.DatabasePort, port, text, "one of the two")
+		text := "is set, and " + string(xenv.DatabaseHost) + " names an instance, which has its own"
+		return "", "", xenv.Problem(xenv.DatabasePort, port, text, "one of the two")
 	case named:
 		port = "0"
 	}
@@ -83,13 +83,13 @@ func survives(c driver.Config, dsn string) error {
 	got, err := parse(dsn)
 	switch {
 	case err != nil: // only a host can do that
-		return xEnv.Problem(xEnv.DatabaseHost, c.Host, "is no host", `a name, an address or host\instance`)
+		return xenv.Problem(xenv.DatabaseHost, c.Host, "is no host", `a name, an address or host\instance`)
 	case got.User != c.User:
-		return xEnv.Problem(xEnv.DatabaseUser, c.User, "cannot stand in a connection string", "")
+		return xenv.Problem(xenv.DatabaseUser, c.User, "cannot stand in a connection string", "")
 	case got.Password != c.Pass:
-		return xEnv.Problem(xEnv.DatabasePass, "", "cannot stand in a connection string", "")
+		return xenv.Problem(xenv.DatabasePass, "", "cannot stand in a connection string", "")
 	case got.Database != c.Name:
-		return xEnv.Problem(xEnv.DatabaseName, c.Name, "cannot stand in a connection string", "")
+		return xenv.Problem(xenv.DatabaseName, c.Name, "cannot stand in a connection string", "")
 	default:
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
@@ -22,16 +22,16 @@ func ExampleDriver() {
 		panic(err)
 	}
 	defer func() { _ = server.Stop() }()
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelError})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelError})
 	if err != nil {
 		panic(err)
 	}
-	ctx := xLog.NewContext(context.Background(), engine)
-	db, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: driver.Config{
+	ctx := xlog.NewContext(context.Background(), engine)
+	db, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: driver.Config{
 		Host: "127.0.0.1", Port: server.Port(), User: "shop", Pass: "p@ss; word", Name: "shop", TLS: driver.TLSDisable,
 	}})
 	fmt.Println(err, server.Logins()[0].Database)
-	fmt.Println(xDB.Close(db), engine.Close())
+	fmt.Println(xdb.Close(db), engine.Close())
 	// Output:
 	// <nil> shop
 	// <nil> <nil>
@@ -44,7 +44,7 @@ func ExampleDriver_lock() {
 	if err != nil {
 		panic(err)
 	}
-	defer func() { _ = xDB.Close(dry) }()
+	defer func() { _ = xdb.Close(dry) }()
 	var rows []map[string]any
 	lock := clause.Locking{Strength: clause.LockingStrengthUpdate, Options: clause.LockingOptionsSkipLocked}
 	statement := dry.Table("jobs").Clauses(lock).Where("done = ?", false).Find(&rows).Statement

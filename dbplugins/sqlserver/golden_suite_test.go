@@ -10,45 +10,45 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 // More entities like those of the conformance suite.
 type (
 	event struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Kind string    `gorm:"size:20;not null;index"`
 		At   time.Time `gorm:"not null"`
 		Body *string   `gorm:"size:2097152"`
 	}
 
 	parent struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name string `gorm:"size:20;not null"`
 	}
 
 	child struct {
-		xModels.BaseEntity
-		ParentID xSnowflake.SnowflakeID `gorm:"type:int;not null"`
+		xmodels.BaseEntity
+		ParentID xsnowflake.SnowflakeID `gorm:"type:int;not null"`
 		Parent   *parent                `gorm:"constraint:OnDelete:CASCADE"`
 	}
 
 	document struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Tags []string `gorm:"serializer:json"`
 	}
 
 	preset struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name    string `gorm:"size:20;not null;default:nobody"`
 		Score   int    `gorm:"not null;default:7"`
 		Enabled *bool  `gorm:"not null;default:true"`
 	}
 
 	price struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Amount string `gorm:"type:decimal(20,4);not null"`
 	}
 )
@@ -120,13 +120,13 @@ func TestStatementsOfPages(t *testing.T) {
 		return full, pages%2 == 1 // the first page of each list
 	}
 	golden(t, "page", answer, func(db *gorm.DB) error {
-		first, err := xModels.Keyset[event](db.Where("id > ?", 0), xModels.KeysetRequest{Size: 1}, xModels.SortBy("kind"))
+		first, err := xmodels.Keyset[event](db.Where("id > ?", 0), xmodels.KeysetRequest{Size: 1}, xmodels.SortBy("kind"))
 		if err != nil {
 			return err
 		}
-		_, next := xModels.Keyset[event](db.Where("id > ?", 0), xModels.KeysetRequest{Size: 1, After: first.Next}, xModels.SortBy("kind"))
+		_, next := xmodels.Keyset[event](db.Where("id > ?", 0), xmodels.KeysetRequest{Size: 1, After: first.Next}, xmodels.SortBy("kind"))
 		batches := db.FindInBatches(&[]event{}, 2, func(*gorm.DB, int) error { return nil })
-		_, numbered := xModels.Paginate[event](db, xModels.PageRequest{Page: 3, Size: 10, Sort: "desc"}, xModels.SortBy("kind"))
+		_, numbered := xmodels.Paginate[event](db, xmodels.PageRequest{Page: 3, Size: 10, Sort: "desc"}, xmodels.SortBy("kind"))
 		return errors.Join(next, numbered, oneByOne(db), batches.Error)
 	})
 }

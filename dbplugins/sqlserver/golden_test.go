@@ -15,9 +15,9 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write testdata/*.golden anew")
 // The entities are like those of the conformance suite.
 type (
 	author struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name  string  `gorm:"size:64;not null;uniqueIndex"`
 		Email *string `gorm:"size:64"`
 		Age   int     `gorm:"not null;check:age >= 0"`
@@ -34,20 +34,20 @@ type (
 	}
 
 	book struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Title    string                 `gorm:"size:100;not null"`
-		AuthorID xSnowflake.SnowflakeID `gorm:"type:int;not null;index"`
+		AuthorID xsnowflake.SnowflakeID `gorm:"type:int;not null;index"`
 	}
 
 	note struct {
-		xModels.BaseEntityWithSoftDelete
+		xmodels.BaseEntityWithSoftDelete
 		Text string `gorm:"size:200"`
 	}
 
 	account struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Balance int64 `gorm:"not null"`
-		Version xModels.Version
+		Version xmodels.Version
 	}
 
 	counter struct { // whose key the server counts
@@ -83,7 +83,7 @@ type (
 func golden(t *testing.T, name string, answer func(tdsdouble.Request) (tdsdouble.Reply, bool), do func(db *gorm.DB) error) {
 	t.Helper()
 	s := answering(t, answer)
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	if err := do(db); err != nil {
 		t.Fatal(err)
@@ -289,7 +289,7 @@ func TestStatementsThatLock(t *testing.T) {
 
 func TestALockThatHasNoHintIsAnError(t *testing.T) {
 	s := answering(t, nil)
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	for _, lock := range []clause.Locking{
 		{Strength: "ACCESS SHARE"}, {Strength: "UPDATE", Options: "WAIT 5"}, {Strength: "UPDATE", Table: clause.Table{Name: "authors"}},
@@ -315,7 +315,7 @@ func TestStatementsThatChange(t *testing.T) {
 		n.ID, a.ID = 1, 1
 		return errors.Join(
 			db.Delete(&n).Error,
-			xModels.Restore(db.Model(&n)).Error,
+			xmodels.Restore(db.Model(&n)).Error,
 			db.Unscoped().Delete(&note{}, 1).Error,
 			db.Save(&a).Error,
 			db.Model(&account{}).Where("id = ?", 1).Update("balance", gorm.Expr("balance + ?", 1)).Error,

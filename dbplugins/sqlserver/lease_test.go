@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
@@ -56,31 +56,31 @@ func TestStatementsOfLeases(t *testing.T) {
 	empty := []any{int64(1000), nil, nil, nil, nil, nil, nil, nil}
 	l.looks[0], l.looks[1] = empty, empty
 	s := answering(t, l.answer)
-	db, _ := open(t, s, xDB.Options{TablePrefix: "app_"})
+	db, _ := open(t, s, xdb.Options{TablePrefix: "app_"})
 	s.Reset()
-	b, err := xDB.LeaseBackend(db)
+	b, err := xdb.LeaseBackend(db)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx := context.WithoutCancel(t.Context())
-	one := lease.Request{Name: "job", Count: 1, Holder: "HOLDER", TTL: time.Minute, Mark: 5}
+	one := leasedriver.Request{Name: "job", Count: 1, Holder: "HOLDER", TTL: time.Minute, Mark: 5}
 	got, err := b.Acquire(ctx, one)
-	if want := (lease.Grant{OK: true, Token: 1000}); err != nil || got != want {
+	if want := (leasedriver.Grant{OK: true, Token: 1000}); err != nil || got != want {
 		t.Errorf("acquire without a row = %+v, %v; want %+v", got, err, want)
 	}
 	eventually(t, "the sweep", func() bool {
 		return strings.Contains(fmt.Sprint(s.Requests()), `DELETE FROM "app_plinth_leases"`)
 	})
-	many := lease.Request{Name: "nodes", First: 1, Count: 1, Begin: 1, Holder: "HOLDER", TTL: time.Minute}
+	many := leasedriver.Request{Name: "nodes", First: 1, Count: 1, Begin: 1, Holder: "HOLDER", TTL: time.Minute}
 	got, err = b.Acquire(ctx, many)
-	want := lease.Grant{OK: true, Slot: 1, Token: 5000, Mark: 7, Age: 4900 * time.Microsecond}
+	want := leasedriver.Grant{OK: true, Slot: 1, Token: 5000, Mark: 7, Age: 4900 * time.Microsecond}
 	if err != nil || got != want {
 		t.Errorf("acquire what has ended = %+v, %v; want %+v", got, err, want)
 	}
 	if got, err = b.Acquire(ctx, one); err != nil || got.OK || got.Wait != 3*time.Millisecond {
 		t.Errorf("acquire what is held = %+v, %v", got, err)
 	}
-	h := lease.Holding{Name: "job", Holder: "HOLDER", Token: 1000, TTL: time.Minute, Mark: 9}
+	h := leasedriver.Holding{Name: "job", Holder: "HOLDER", Token: 1000, TTL: time.Minute, Mark: 9}
 	for _, want := range []bool{false, true} { // somebody else has it; its row was removed
 		if held, err := b.Renew(ctx, h); err != nil || held != want {
 			t.Errorf("renew = %t, %v; want %t", held, err, want)

@@ -21,8 +21,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
@@ -75,7 +75,7 @@ func TestTheServerSeesUserPasswordAndDatabaseAsTheyAre(t *testing.T) {
 			parts.User = "u" // else it would be one of Windows
 		}
 		s.Reset()
-		open(t, s, xDB.Options{Parts: parts})
+		open(t, s, xdb.Options{Parts: parts})
 		want := tdsdouble.Login{User: parts.User, Password: parts.Pass, Database: parts.Name, App: "plinth"}
 		if got := s.Logins(); len(got) != 1 || got[0] != want {
 			t.Errorf("logins = %+v, want %+v", got, want)
@@ -105,7 +105,7 @@ func TestALoginThatIsRefusedIsNotTriedAgain(t *testing.T) {
 			s := refuses(t, tc.errs...)
 			ctx, log := background(t)
 			start := time.Now()
-			_, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: partsOf(s)})
+			_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: partsOf(s)})
 			if got := (sqlserver.Driver{}).ErrorKind(err); got != tc.want {
 				t.Errorf("kind = %v, want %v (%v)", got, tc.want, err)
 			}
@@ -128,7 +128,7 @@ func TestAServerThatStartsIsTriedAgain(t *testing.T) {
 			}
 			return []tdsdouble.Error{{Number: number, Message: "not now"}, {Number: 18456, Message: "Login failed."}}
 		}})
-		if _, log := open(t, s, xDB.Options{}); !strings.Contains(log.String(), "database not reachable yet") {
+		if _, log := open(t, s, xdb.Options{}); !strings.Contains(log.String(), "database not reachable yet") {
 			t.Errorf("%d: the log does not say that it was tried again", number)
 		}
 	}
@@ -144,7 +144,7 @@ func TestASilentServerDoesNotHoldUpAStatement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	begin := time.Now()
@@ -180,7 +180,7 @@ func TestEachModeOfTLSEncryptsAsItSays(t *testing.T) {
 			parts.TLS, parts.TLSCA = tc.mode, tc.file
 			if tc.wantErr != "" {
 				ctx, log := background(t)
-				_, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: parts})
+				_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: parts})
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), password) {
 					t.Errorf("Open = %v, want %q", err, tc.wantErr)
 				}
@@ -189,7 +189,7 @@ func TestEachModeOfTLSEncryptsAsItSays(t *testing.T) {
 				}
 				return
 			}
-			db, _ := open(t, s, xDB.Options{Parts: parts})
+			db, _ := open(t, s, xdb.Options{Parts: parts})
 			if err := db.Exec("UPDATE t SET x = ?", strings.Repeat("long", 5000)).Error; err != nil {
 				t.Error(err)
 			}
@@ -207,7 +207,7 @@ func TestVerifyFullRefusesAnotherHost(t *testing.T) {
 	parts := partsOf(s)
 	parts.Host, parts.TLS, parts.TLSCA = "localhost", driver.TLSVerifyFull, own.file(t)
 	ctx, _ := background(t)
-	_, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
+	_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
 	if err == nil || !strings.Contains(err.Error(), "certificate") || len(s.Logins()) > 0 {
 		t.Errorf("Open = %v, want that the certificate is for another host", err)
 	}
@@ -218,7 +218,7 @@ func TestRequireDoesNotFallBackToPlainText(t *testing.T) {
 	parts := partsOf(s)
 	parts.TLS = driver.TLSRequire
 	ctx, _ := background(t)
-	_, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
+	_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
 	if err == nil || !strings.Contains(err.Error(), "server does not support encryption") || len(s.Logins()) > 0 {
 		t.Errorf("Open = %v, logins %v", err, s.Logins())
 	}
@@ -228,11 +228,11 @@ func TestADSNOfTheApplicationsOwn(t *testing.T) {
 	s := start(t, tdsdouble.Options{})
 	dsn := "server=127.0.0.1;port=" + portOf(s) + `;user id=sa;password="a;b""c";database=own;encrypt=disable;app name=mine`
 	ctx, log := background(t)
-	db, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, DSN: xLog.Secret(dsn)})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, DSN: xlog.Secret(dsn)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 	want := tdsdouble.Login{User: "sa", Password: `a;b"c`, Database: "own", App: "mine"}
 	if got := s.Logins(); len(got) != 1 || got[0] != want {
 		t.Errorf("logins = %+v, want %+v", got, want)
@@ -240,7 +240,7 @@ func TestADSNOfTheApplicationsOwn(t *testing.T) {
 	if !strings.Contains(log.String(), "127.0.0.1:"+portOf(s)+"/own") {
 		t.Errorf("the log does not say where: %s", log)
 	}
-	_, err = xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, DSN: "sqlserver://sa:" + xLog.Secret(password) + "@x:port?database=d"})
+	_, err = xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, DSN: "sqlserver://sa:" + xlog.Secret(password) + "@x:port?database=d"})
 	if err == nil || strings.Contains(err.Error(), password) {
 		t.Errorf("Open = %v, want an error without the password", err)
 	}
@@ -258,7 +258,7 @@ func TestAHandshakeThatBreaksAndAnInstanceThatIsNotFoundAreTriedAgain(t *testing
 	instance.Host, instance.Port = `127.0.0.1\none`, 0
 	for name, parts := range map[string]driver.Config{"handshake": partsOf(s), "instance": instance} {
 		ctx, log := background(t)
-		_, err := xDB.Open(ctx, xDB.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: 400 * time.Millisecond})
+		_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: 400 * time.Millisecond})
 		if got := driver.KindOf(err); got != driver.Connection {
 			t.Errorf("%s: kind = %v, want %v (%v)", name, got, driver.Connection, err)
 		}

@@ -16,10 +16,10 @@ import (
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
@@ -85,19 +85,19 @@ func partsOf(s *tdsdouble.Server) driver.Config {
 }
 
 // open opens a database on a double, with an id node and a log that open's caller can read.
-func open(tb testing.TB, s *tdsdouble.Server, o xDB.Options) (db *gorm.DB, log *lines) {
+func open(tb testing.TB, s *tdsdouble.Server, o xdb.Options) (db *gorm.DB, log *lines) {
 	tb.Helper()
 	ctx, log := background(tb)
 	if o.Parts == (driver.Config{}) {
 		o.Parts = partsOf(s)
 	}
 	o.Driver = sqlserver.Name
-	db, err := xDB.Open(ctx, o)
+	db, err := xdb.Open(ctx, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			tb.Error(err)
 		}
 	})
@@ -108,13 +108,13 @@ func open(tb testing.TB, s *tdsdouble.Server, o xDB.Options) (db *gorm.DB, log *
 func background(tb testing.TB) (context.Context, *lines) {
 	tb.Helper()
 	log := &lines{}
-	node, nodeErr := xSnowflake.NewNode()
-	engine, logErr := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: log})
+	node, nodeErr := xsnowflake.NewNode()
+	engine, logErr := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: log})
 	if err := errors.Join(nodeErr, logErr); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _, _ = node.Close(), engine.Close() })
-	return context.WithValue(xLog.NewContext(tb.Context(), engine), xCtx.SnowflakeNodeKey, node), log
+	return context.WithValue(xlog.NewContext(tb.Context(), engine), xctx.SnowflakeNodeKey, node), log
 }
 
 // lines collects log lines.

@@ -10,7 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
@@ -33,7 +33,7 @@ func locks(s *tdsdouble.Server) (n int) {
 
 func TestAMigrationHasTheLockAndAConnectionOfItsOwn(t *testing.T) {
 	s := answering(t, nil)
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	for _, want := range []error{nil, errors.New("boom")} {
 		err := sqlserver.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
@@ -65,7 +65,7 @@ func TestAMigrationWaitsForTheLock(t *testing.T) {
 		}
 		return answers(1), true
 	})
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	ran := false
 	if err := (sqlserver.Driver{}).Migrate(t.Context(), db, func(*gorm.DB) error { ran = true; return nil }); err != nil || !ran || locks(s) != 5 {
 		t.Errorf("Migrate = %v, asked %d times", err, locks(s))
@@ -85,7 +85,7 @@ func TestALockThatIsNotGrantedIsAnErrorOfItsKind(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := answering(t, when("sp_getapplock", tc.reply))
-			db, _ := open(t, s, xDB.Options{})
+			db, _ := open(t, s, xdb.Options{})
 			s.Reset()
 			err := sqlserver.Driver{}.Migrate(t.Context(), db, func(*gorm.DB) error {
 				t.Error("it was called without the lock")
@@ -102,10 +102,10 @@ func TestALockThatIsNotGrantedIsAnErrorOfItsKind(t *testing.T) {
 // A migration is one transaction under the lock, and a failed one is undone by the server.
 func TestASQLMigrationIsOneTransaction(t *testing.T) {
 	s := answering(t, when("broken", tdsdouble.Fail(208, "Invalid object name 'broken'.")))
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	files := fstest.MapFS{"0001_a.sql": {Data: []byte("CREATE TABLE a (x int);\nINSERT INTO broken VALUES (1);")}}
-	err := xDB.Migrate(t.Context(), db, files)
+	err := xdb.Migrate(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "0001_a.sql:2: ") {
 		t.Errorf("Migrate = %v, want the line", err)
 	}

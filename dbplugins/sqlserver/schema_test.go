@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 // sheet has a column of each type that the catalog below knows.
 type sheet struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	At    time.Time `gorm:"not null"`
 	Fine  time.Time `gorm:"precision:3"`
 	Body  *string   `gorm:"size:2097152"`
@@ -116,7 +116,7 @@ func TestASecondMigrationChangesNothing(t *testing.T) {
 	c := &catalog{tables: map[string]string{}}
 	s := answering(t, c.answer)
 	entities := []any{&author{}, &book{}, &note{}, &account{}, &counter{}, &sheet{}}
-	db, _ := open(t, s, xDB.Options{AutoMigrate: entities})
+	db, _ := open(t, s, xdb.Options{AutoMigrate: entities})
 	if len(c.tables) != len(entities) {
 		t.Fatalf("tables = %d, want %d", len(c.tables), len(entities))
 	}
@@ -137,7 +137,7 @@ func TestASecondMigrationChangesNothing(t *testing.T) {
 		t.Errorf("tables that were looked at = %d, want %d", described, len(entities))
 	}
 	type wider struct { // the later version of note
-		xModels.BaseEntityWithSoftDelete
+		xmodels.BaseEntityWithSoftDelete
 		Text   string  `gorm:"size:300;not null"`
 		Colour *string `gorm:"size:20"`
 	}

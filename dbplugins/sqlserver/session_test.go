@@ -13,8 +13,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
@@ -31,7 +31,7 @@ func TestTheEndOfAContextEndsAStatementAndTellsTheServer(t *testing.T) {
 		},
 	}
 	s := answering(t, when("WAITFOR", tdsdouble.Reply{Hang: true}))
-	db, _ := open(t, s, xDB.Options{MaxOpenConns: 1})
+	db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
 	for name, run := range ways {
 		for _, want := range []error{context.Canceled, context.DeadlineExceeded} {
 			s.Reset()
@@ -76,7 +76,7 @@ func TestAServerThatFallsSilentHoldsNobody(t *testing.T) {
 		},
 	})
 	defer close(hang)
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	var n int64
 	nothing := func(*gorm.DB) error { return nil }
 	for name, way := range map[string]struct {
@@ -86,7 +86,7 @@ func TestAServerThatFallsSilentHoldsNobody(t *testing.T) {
 		"Exec":   {true, func(db *gorm.DB) error { return db.Exec("UPDATE t SET x = 1").Error }},
 		"Raw":    {true, func(db *gorm.DB) error { return db.Raw("SELECT 1").Scan(&n).Error }},
 		"Find":   {true, func(db *gorm.DB) error { return db.Find(&[]note{}, 1).Error }},
-		"Health": {true, func(db *gorm.DB) error { return xDB.CheckHealth(db.Statement.Context, db) }},
+		"Health": {true, func(db *gorm.DB) error { return xdb.CheckHealth(db.Statement.Context, db) }},
 		"Begin":  {tdsdouble.Begin, func(db *gorm.DB) error { return db.Transaction(nothing) }},
 		"Commit": {tdsdouble.Commit, func(db *gorm.DB) error { return db.Transaction(nothing) }},
 		"in a transaction": {true, func(db *gorm.DB) error {
@@ -110,7 +110,7 @@ func TestAServerThatFallsSilentHoldsNobody(t *testing.T) {
 
 func TestATransactionWhoseContextEndsIsRolledBack(t *testing.T) {
 	s := answering(t, nil)
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	ctx, cancel := context.WithCancel(t.Context())
 	tx := db.WithContext(ctx).Begin()
@@ -132,7 +132,7 @@ func TestAConnectionIsUsedAgainOnlyWhenItsTransactionHasEnded(t *testing.T) {
 			<-time.After(50 * time.Millisecond)
 		}
 	}})
-	db, _ := open(t, s, xDB.Options{MaxOpenConns: 1})
+	db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
 	for range 3 {
 		s.Reset()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -162,10 +162,10 @@ func TestARollbackThatIsNotAnsweredClosesItsConnection(t *testing.T) {
 		}
 	}})
 	defer close(hang)
-	db, _ := open(t, s, xDB.Options{MaxOpenConns: 1})
+	db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
 	begin := time.Now()
-	if err := db.Begin().Rollback().Error; xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
-		t.Errorf("Rollback = %v, want %v", err, xError.ServiceUnavailable)
+	if err := db.Begin().Rollback().Error; xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+		t.Errorf("Rollback = %v, want %v", err, xerror.ServiceUnavailable)
 	}
 	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("Rollback took %s", took)
@@ -178,7 +178,7 @@ func TestARollbackThatIsNotAnsweredClosesItsConnection(t *testing.T) {
 func TestATransactionThatTheServerHasGivenUpIsNotCommitted(t *testing.T) {
 	victim := tdsdouble.Reply{Rollback: true, Errors: []tdsdouble.Error{{Number: 1205, Message: "deadlock"}}}
 	s := answering(t, when("UPDATE b", victim))
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	err := db.Transaction(func(tx *gorm.DB) error {
 		_ = tx.Exec("UPDATE b SET x = 1").Error // which the application does not look at
@@ -202,7 +202,7 @@ func TestAnInsertOfSeveralStatementsIsAllOrNothing(t *testing.T) {
 	})
 	for _, skip := range []bool{false, true} {
 		inserts.Store(0)
-		db, _ := open(t, s, xDB.Options{SkipDefaultTransaction: skip})
+		db, _ := open(t, s, xdb.Options{SkipDefaultTransaction: skip})
 		s.Reset()
 		result := db.Create(named(700))
 		if err := result.Error; err == nil || err.Error() != "unique constraint violated: error 2627: u" || result.RowsAffected != 0 {
@@ -223,11 +223,11 @@ func TestAConnectionThatBreaksIsUnavailable(t *testing.T) {
 		for _, text := range []string{"UPDATE", "SELECT"} {
 			t.Run(name+" to "+text, func(t *testing.T) {
 				s := answering(t, when(text+" broken", reply))
-				db, _ := open(t, s, xDB.Options{})
+				db, _ := open(t, s, xdb.Options{})
 				var n int64
 				err := db.Raw(text + " broken").Scan(&n).Error
-				if code := xError.From(err).GetErrorCode(); code != xError.ServiceUnavailable {
-					t.Errorf("code = %v, want %v (%T: %v)", code, xError.ServiceUnavailable, err, err)
+				if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceUnavailable {
+					t.Errorf("code = %v, want %v (%T: %v)", code, xerror.ServiceUnavailable, err, err)
 				}
 				if err := db.Exec("UPDATE t SET x = 1").Error; err != nil {
 					t.Errorf("the next statement = %v", err)
@@ -239,7 +239,7 @@ func TestAConnectionThatBreaksIsUnavailable(t *testing.T) {
 
 func TestThePoolWorksAgainAfterAnOutage(t *testing.T) {
 	s := answering(t, when("WAITFOR", tdsdouble.Reply{Hang: true}))
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	running := make(chan error, 1)
 	go func() { running <- db.Exec(slow).Error }()
 	eventually(t, "the statement runs", func() bool {
@@ -258,10 +258,10 @@ func TestThePoolWorksAgainAfterAnOutage(t *testing.T) {
 		"a transaction's commit":         tx.Commit().Error,
 		"a new statement":                db.Exec("UPDATE t SET x = 1").Error,
 		"a new transaction":              db.Transaction(func(*gorm.DB) error { return nil }),
-		"the health":                     xDB.CheckHealth(t.Context(), db),
+		"the health":                     xdb.CheckHealth(t.Context(), db),
 	} {
-		if code := xError.From(err).GetErrorCode(); code != xError.ServiceUnavailable {
-			t.Errorf("%s: code = %v, want %v (%T: %v)", what, code, xError.ServiceUnavailable, err, err)
+		if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceUnavailable {
+			t.Errorf("%s: code = %v, want %v (%T: %v)", what, code, xerror.ServiceUnavailable, err, err)
 		}
 	}
 	if err := s.Restart(); err != nil {
@@ -295,7 +295,7 @@ func TestAnIsolationLevelEndsWithItsTransaction(t *testing.T) {
 		{"another that the server has ended", &sql.TxOptions{Isolation: sql.LevelRepeatableRead}, "UPDATE victim", boom, []string{"begin 3", "UPDATE victim", again}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			db, _ := open(t, s, xDB.Options{MaxOpenConns: 1})
+			db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
 			s.Reset()
 			err := db.Transaction(func(tx *gorm.DB) error {
 				_ = tx.Exec(tc.text)
@@ -325,7 +325,7 @@ func TestALevelThatCannotBeTakenBackClosesItsConnection(t *testing.T) {
 	for name, reply := range map[string]tdsdouble.Reply{"refused": tdsdouble.Fail(50000, "no"), "silent": {Deaf: true}} {
 		t.Run(name, func(t *testing.T) {
 			s := answering(t, when("SET TRANSACTION", reply))
-			db, _ := open(t, s, xDB.Options{MaxOpenConns: 1})
+			db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
 			s.Reset()
 			begin := time.Now()
 			err := db.Transaction(func(*gorm.DB) error { return nil }, &sql.TxOptions{Isolation: sql.LevelSerializable})
@@ -341,7 +341,7 @@ func TestALevelThatCannotBeTakenBackClosesItsConnection(t *testing.T) {
 
 func TestATransactionOfReadsOnlyIsRefused(t *testing.T) {
 	s := answering(t, nil)
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	err := db.Transaction(func(*gorm.DB) error { return nil }, &sql.TxOptions{ReadOnly: true})
 	if err == nil || len(s.Requests()) > 0 {

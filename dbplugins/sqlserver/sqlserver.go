@@ -12,14 +12,14 @@ import (
 	gormsqlserver "gorm.io/driver/sqlserver"
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // Name is the value of DATABASE_DRIVER that selects this driver.
 const Name = "sqlserver"
 
-func init() { xDB.Register(Driver{}) }
+func init() { xdb.Register(Driver{}) }
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
@@ -18,7 +18,7 @@ func TestParametersGoAsTheyAre(t *testing.T) {
 	at := time.Date(2024, 3, 1, 7, 59, 59, 999999000, east)
 	text, small := "x", int8(-1)
 	s := answering(t, nil)
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	for _, tc := range []struct {
 		name  string
 		value any
@@ -63,24 +63,24 @@ func TestParametersGoAsTheyAre(t *testing.T) {
 func TestWhatTheLibraryWouldAlterIsRefused(t *testing.T) {
 	broken := value + "\xff"
 	s := answering(t, nil)
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	for _, tc := range []struct {
 		name  string
 		value any
-		want  *xError.ErrorCode
+		want  *xerror.ErrorCode
 	}{
-		{name: "broken text", value: broken, want: xError.DataInvalid},
-		{name: "pointer to one", value: &broken, want: xError.DataInvalid},
-		{name: "one that may be NULL", value: sql.NullString{String: broken, Valid: true}, want: xError.DataInvalid},
-		{name: "half of a surrogate", value: value + "\xed\xa0\x80", want: xError.DataInvalid},
-		{name: "a late time", value: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), want: xError.DataOutOfRange},
-		{name: "an early time", value: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), want: xError.DataOutOfRange},
-		{name: "uint64", value: uint64(math.MaxInt64 + 1), want: xError.DataOutOfRange},
+		{name: "broken text", value: broken, want: xerror.DataInvalid},
+		{name: "pointer to one", value: &broken, want: xerror.DataInvalid},
+		{name: "one that may be NULL", value: sql.NullString{String: broken, Valid: true}, want: xerror.DataInvalid},
+		{name: "half of a surrogate", value: value + "\xed\xa0\x80", want: xerror.DataInvalid},
+		{name: "a late time", value: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), want: xerror.DataOutOfRange},
+		{name: "an early time", value: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), want: xerror.DataOutOfRange},
+		{name: "uint64", value: uint64(math.MaxInt64 + 1), want: xerror.DataOutOfRange},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s.Reset()
 			err := db.Exec("UPDATE t SET x = ?", tc.value).Error
-			if code := xError.From(err).GetErrorCode(); code != tc.want {
+			if code := xerror.From(err).GetErrorCode(); code != tc.want {
 				t.Errorf("code = %v, want %v (%v)", code, tc.want, err)
 			}
 			if strings.Contains(fmt.Sprint(err), value) || len(s.Requests()) > 0 {
@@ -104,7 +104,7 @@ func TestResultsComeBackAsTheyAre(t *testing.T) {
 			{"", int64(1), int64(math.MinInt64), "-0.0001", "-9999999999999999.9999", false, nil, nil, late, nil, nil},
 		},
 	}))
-	db, _ := open(t, s, xDB.Options{})
+	db, _ := open(t, s, xdb.Options{})
 	var got []kindsOfColumns
 	if err := db.Find(&got).Error; err != nil || len(got) != 2 {
 		t.Fatalf("Find = %v, %d rows", err, len(got))

@@ -13,9 +13,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 // runtimeVariables are those of Go's runtime that the manifests set.
@@ -23,7 +23,7 @@ var runtimeVariables = []string{"GOMEMLIMIT", "GOMAXPROCS"}
 
 func TestManifestsSetOnlyKnownVariables(t *testing.T) {
 	known := slices.Clone(runtimeVariables)
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		known = append(known, v.Key.String())
 	}
 	for where, names := range variables(t) {
@@ -38,7 +38,7 @@ func TestManifestsSetOnlyKnownVariables(t *testing.T) {
 func TestManifestsHoldNoSecret(t *testing.T) {
 	for where, names := range variables(t) {
 		for name, value := range names {
-			if xEnv.Lookup(xEnv.EnvKey(name)).Secret && value != "" && !strings.HasPrefix(value, "${") {
+			if xenv.Lookup(xenv.EnvKey(name)).Secret && value != "" && !strings.HasPrefix(value, "${") {
 				t.Errorf("%s holds the value of %s", where, name)
 			}
 		}
@@ -51,7 +51,7 @@ func TestValuesInTheManifestsAreAccepted(t *testing.T) {
 			for name, value := range names {
 				t.Setenv(name, value)
 			}
-			if err := xEnv.Validate(); err != nil {
+			if err := xenv.Validate(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -59,11 +59,11 @@ func TestValuesInTheManifestsAreAccepted(t *testing.T) {
 }
 
 func TestProbesAskTheHealthRoutes(t *testing.T) {
-	var plan xOption.Plan
-	xOption.WithHealth()(&plan)
+	var plan xoption.Plan
+	xoption.WithHealth()(&plan)
 	c := container(t)
 	port := c.Ports[0]
-	if got := xEnv.Int(xEnv.Port); port.ContainerPort != got {
+	if got := xenv.Int(xenv.Port); port.ContainerPort != got {
 		t.Errorf("container port = %d, want %d", port.ContainerPort, got)
 	}
 	for _, tc := range []struct {
@@ -97,21 +97,21 @@ func TestStopFitsIntoTheTimeOfThePlatform(t *testing.T) {
 		"Kubernetes": time.Duration(deployed(t).Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second,
 		"Compose":    compose,
 	} {
-		if limit := xEnv.Duration(xEnv.ShutdownTimeout); grace <= limit {
+		if limit := xenv.Duration(xenv.ShutdownTimeout); grace <= limit {
 			t.Errorf("%s gives %s for a stop that may take %s", where, grace, limit)
 		}
 	}
 	for where, names := range variables(t) {
-		if _, set := names[string(xEnv.ShutdownTimeout)]; set {
-			t.Errorf("%s sets %s: compare it above", where, xEnv.ShutdownTimeout)
+		if _, set := names[string(xenv.ShutdownTimeout)]; set {
+			t.Errorf("%s sets %s: compare it above", where, xenv.ShutdownTimeout)
 		}
 	}
 }
 
 func TestEveryReplicaFindsANumberForItsIDs(t *testing.T) {
 	numbers := 1
-	for _, field := range xSnowflake.LayoutDefault.Fields {
-		if field.Part == xSnowflake.PartDatacenter || field.Part == xSnowflake.PartNode {
+	for _, field := range xsnowflake.LayoutDefault.Fields {
+		if field.Part == xsnowflake.PartDatacenter || field.Part == xsnowflake.PartNode {
 			numbers <<= field.Bits
 		}
 	}
@@ -120,7 +120,7 @@ func TestEveryReplicaFindsANumberForItsIDs(t *testing.T) {
 	if surge := deployed(t).Spec.Strategy.RollingUpdate.MaxSurge; 2*most+surge > numbers {
 		t.Errorf("%d replicas, as many that stop, and a surge of %d: there are %d numbers", most, surge, numbers)
 	}
-	if got := config(t)[string(xEnv.LeaseBackend)]; got != "database" {
+	if got := config(t)[string(xenv.LeaseBackend)]; got != "database" {
 		t.Errorf("LEASE_BACKEND = %q, want database", got)
 	}
 }
@@ -131,8 +131,8 @@ func TestNothingIsWrittenToAReadOnlyRoot(t *testing.T) {
 	if !c.SecurityContext.ReadOnlyRootFilesystem || !compose.ReadOnly {
 		t.Fatal("a root file system can be written to")
 	}
-	if got, set := config(t)[string(xEnv.LogDir)]; set || xEnv.Lookup(xEnv.LogDir).Default != "none" {
-		t.Errorf("LOG_DIR = %q, and its default is %q, want none", got, xEnv.Lookup(xEnv.LogDir).Default)
+	if got, set := config(t)[string(xenv.LogDir)]; set || xenv.Lookup(xenv.LogDir).Default != "none" {
+		t.Errorf("LOG_DIR = %q, and its default is %q, want none", got, xenv.Lookup(xenv.LogDir).Default)
 	}
 	mounted := slices.ContainsFunc(c.VolumeMounts, func(m mount) bool { return m.MountPath == "/tmp" })
 	if !mounted || !slices.Contains(compose.Tmpfs, "/tmp") {

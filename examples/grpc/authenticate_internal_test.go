@@ -9,9 +9,9 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 	"github.com/plinthgo/plinth/examples/grpc/internal/logic"
 	"github.com/plinthgo/plinth/examples/grpc/userv1"
@@ -30,21 +30,21 @@ func TestOnlyAKnownApplicationMayCall(t *testing.T) {
 		name  string
 		pairs []string
 		rpc   codes.Code
-		want  *xError.ErrorCode // nil for an answer
+		want  *xerror.ErrorCode // nil for an answer
 	}{
-		{name: "no metadata", rpc: codes.InvalidArgument, want: xError.NotExist},
-		{name: "no secret", pairs: []string{"app_access_id", id}, rpc: codes.InvalidArgument, want: xError.NotExist},
-		{name: "no id", pairs: []string{"app_secret_key", key}, rpc: codes.InvalidArgument, want: xError.NotExist},
-		{name: "blank id", pairs: []string{"app_access_id", "  ", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xError.NotExist},
-		{name: "blank secret", pairs: []string{"app_access_id", id, "app_secret_key", " "}, rpc: codes.InvalidArgument, want: xError.NotExist},
-		{name: "not a number", pairs: []string{"app_access_id", "shop", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xError.ValidationError},
-		{name: "negative", pairs: []string{"app_access_id", "-1", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xError.ValidationError},
-		{name: "too large", pairs: []string{"app_access_id", "99999999999999999999", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xError.ValidationError},
-		{name: "unknown id", pairs: []string{"app_access_id", "1", "app_secret_key", key}, rpc: codes.Unauthenticated, want: xError.Unauthorized},
-		{name: "id of nothing", pairs: []string{"app_access_id", "0", "app_secret_key", key}, rpc: codes.Unauthenticated, want: xError.Unauthorized},
-		{name: "wrong secret", pairs: []string{"app_access_id", id, "app_secret_key", key + "0"}, rpc: codes.Unauthenticated, want: xError.Unauthorized},
-		{name: "digest for a secret", pairs: []string{"app_access_id", id, "app_secret_key", xUtil.Encryption().SHA256(key)}, rpc: codes.Unauthenticated, want: xError.Unauthorized},
-		{name: "another's secret", pairs: []string{"app_access_id", other.ID.String(), "app_secret_key", key}, rpc: codes.Unauthenticated, want: xError.Unauthorized},
+		{name: "no metadata", rpc: codes.InvalidArgument, want: xerror.NotExist},
+		{name: "no secret", pairs: []string{"app_access_id", id}, rpc: codes.InvalidArgument, want: xerror.NotExist},
+		{name: "no id", pairs: []string{"app_secret_key", key}, rpc: codes.InvalidArgument, want: xerror.NotExist},
+		{name: "blank id", pairs: []string{"app_access_id", "  ", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xerror.NotExist},
+		{name: "blank secret", pairs: []string{"app_access_id", id, "app_secret_key", " "}, rpc: codes.InvalidArgument, want: xerror.NotExist},
+		{name: "not a number", pairs: []string{"app_access_id", "shop", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xerror.ValidationError},
+		{name: "negative", pairs: []string{"app_access_id", "-1", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xerror.ValidationError},
+		{name: "too large", pairs: []string{"app_access_id", "99999999999999999999", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xerror.ValidationError},
+		{name: "unknown id", pairs: []string{"app_access_id", "1", "app_secret_key", key}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
+		{name: "id of nothing", pairs: []string{"app_access_id", "0", "app_secret_key", key}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
+		{name: "wrong secret", pairs: []string{"app_access_id", id, "app_secret_key", key + "0"}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
+		{name: "digest for a secret", pairs: []string{"app_access_id", id, "app_secret_key", xutil.Encryption().SHA256(key)}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
+		{name: "another's secret", pairs: []string{"app_access_id", other.ID.String(), "app_secret_key", key}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
 		{name: "right", pairs: []string{"app_access_id", id, "app_secret_key", key}},
 		{name: "right with dashes", pairs: []string{"app-access-id", id, "app-secret-key", key}},
 	} {
@@ -59,13 +59,13 @@ func TestOnlyAKnownApplicationMayCall(t *testing.T) {
 				_, stream = changes.Recv()
 			}
 			if tc.want == nil {
-				if xError.From(unary).GetErrorCode() != xError.ResourceNotFound || stream != nil {
+				if xerror.From(unary).GetErrorCode() != xerror.ResourceNotFound || stream != nil {
 					t.Errorf("Get = %v, Watch = %v, want both let in", unary, stream)
 				}
 				return
 			}
 			for method, err := range map[string]error{"Get": unary, "Watch": stream} {
-				if xError.From(err).GetErrorCode() != tc.want || status.Code(err) != tc.rpc {
+				if xerror.From(err).GetErrorCode() != tc.want || status.Code(err) != tc.rpc {
 					t.Errorf("%s = %v, want %s and %s", method, err, tc.want.GetOutput(), tc.rpc)
 				}
 				if strings.Contains(err.Error(), key) {
@@ -93,7 +93,7 @@ func TestAnApplicationThatIsDeletedIsOut(t *testing.T) {
 	if _, err := users.Register(t.Context(), person("ada")); err != nil {
 		t.Fatal(err)
 	}
-	if err := xDB.MustGetDB(s.Context()).Delete(&entity.App{}, "id = ?", s.id).Error; err != nil {
+	if err := xdb.MustGetDB(s.Context()).Delete(&entity.App{}, "id = ?", s.id).Error; err != nil {
 		t.Fatal(err)
 	}
 	if _, err := users.Register(t.Context(), person("eve")); status.Code(err) != codes.Unauthenticated {
@@ -124,13 +124,13 @@ func TestSecretsAreNowhere(t *testing.T) {
 
 	var app entity.App
 	var ada entity.User
-	if err := xDB.MustGetDB(s.Context()).Take(&app, "id = ?", s.id).Error; err != nil {
+	if err := xdb.MustGetDB(s.Context()).Take(&app, "id = ?", s.id).Error; err != nil {
 		t.Fatal(err)
 	}
-	if err := xDB.MustGetDB(s.Context()).Take(&ada, "username = ?", "ada").Error; err != nil {
+	if err := xdb.MustGetDB(s.Context()).Take(&ada, "username = ?", "ada").Error; err != nil {
 		t.Fatal(err)
 	}
-	if app.Secret != xUtil.Encryption().SHA256(s.secret) || !strings.HasPrefix(ada.Password, "$argon2id$") {
+	if app.Secret != xutil.Encryption().SHA256(s.secret) || !strings.HasPrefix(ada.Password, "$argon2id$") {
 		t.Errorf("stored: %q and %q, want digests", app.Secret, ada.Password)
 	}
 	for _, secret := range []string{s.secret, app.Secret, password, ada.Password} {

@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"os"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/examples/grpc/internal/logic"
 )
 
@@ -21,7 +21,7 @@ func command(ctx context.Context, args []string, out io.Writer) (err error) {
 	if len(args) != 3 || args[0] != "app" || args[1] != "create" {
 		return errUsage
 	}
-	reg, err := xReg.New(ctx, nil, append(options(), xOption.WithLogConfig(quiet))...)
+	reg, err := xreg.New(ctx, nil, append(options(), xoption.WithLogConfig(quiet))...)
 	if err != nil {
 		return err
 	}
@@ -35,6 +35,6 @@ func command(ctx context.Context, args []string, out io.Writer) (err error) {
 }
 
 // quiet leaves the standard output to the result.
-func quiet(c *xLog.Config) {
+func quiet(c *xlog.Config) {
 	c.Writer, c.Dir, c.Level = os.Stderr, "", slog.LevelWarn
 }

@@ -19,18 +19,18 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 	"github.com/plinthgo/plinth/examples/grpc/internal/logic"
 	"github.com/plinthgo/plinth/examples/grpc/userv1"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 const (
@@ -44,14 +44,14 @@ type both struct {
 
 	t        *testing.T
 	listener *bufconn.Listener
-	id       xSnowflake.SnowflakeID
+	id       xsnowflake.SnowflakeID
 	secret   string
 }
 
 func start(t *testing.T) *both {
 	t.Helper()
 	s := &both{t: t, App: plinthtest.New(t, options()...), listener: bufconn.Listen(1 << 20)}
-	s.Go(xGrpcRunner.New(append(grpcOptions(), xGrpcRunner.WithListener(s.listener))...))
+	s.Go(runner.New(append(grpcOptions(), runner.WithListener(s.listener))...))
 	app, secret, err := logic.CreateApp(s.Context(), "test")
 	if err != nil {
 		t.Fatal(err)
@@ -61,11 +61,11 @@ func start(t *testing.T) *both {
 }
 
 // dial returns a connection without credentials, unless options say otherwise.
-func (s *both) dial(options ...xGrpcClient.Option) *grpc.ClientConn {
+func (s *both) dial(options ...client.Option) *grpc.ClientConn {
 	s.t.Helper()
 	dial := func(ctx context.Context, _ string) (net.Conn, error) { return s.listener.DialContext(ctx) }
-	conn, err := xGrpcClient.Dial("passthrough:///memory", append(options, xGrpcClient.WithPlaintext(),
-		xGrpcClient.WithPlaintextSecrets(), xGrpcClient.WithDialOptions(grpc.WithContextDialer(dial)))...)
+	conn, err := client.Dial("passthrough:///memory", append(options, client.WithPlaintext(),
+		client.WithPlaintextSecrets(), client.WithDialOptions(grpc.WithContextDialer(dial)))...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func (s *both) dial(options ...xGrpcClient.Option) *grpc.ClientConn {
 // users is the service for a client that may call.
 func (s *both) users() userv1.UserServiceClient {
 	s.t.Helper()
-	return userv1.NewUserServiceClient(s.dial(xGrpcClient.WithApplication(s.id.String(), s.secret)))
+	return userv1.NewUserServiceClient(s.dial(client.WithApplication(s.id.String(), s.secret)))
 }
 
 func person(name string) *userv1.RegisterRequest {
@@ -97,7 +97,7 @@ func soon(t *testing.T) context.Context {
 
 // user is what a client sees of one over HTTP.
 type user struct {
-	ID        xSnowflake.SnowflakeID `json:"id"`
+	ID        xsnowflake.SnowflakeID `json:"id"`
 	Username  string                 `json:"username"`
 	Email     string                 `json:"email"`
 	CreatedAt string                 `json:"created_at"`
@@ -116,7 +116,7 @@ func TestAUserOfOneTransportIsFoundOverTheOther(t *testing.T) {
 	if r.Into(&seen); r.Status() != http.StatusOK || seen.Username != "ada" || seen.Email != "ada@example.org" {
 		t.Errorf("GET = %d %s", r.Status(), r.Body())
 	}
-	if seen.ID.Gene() != xSnowflake.GeneUser {
+	if seen.ID.Gene() != xsnowflake.GeneUser {
 		t.Errorf("id %s has the gene %s", seen.ID, seen.ID.Gene())
 	}
 
@@ -141,7 +141,7 @@ func TestAnErrorIsTheSameOverBothTransports(t *testing.T) {
 		name  string
 		call  func(opts ...grpc.CallOption) error
 		reply *plinthtest.Response
-		code  *xError.ErrorCode
+		code  *xerror.ErrorCode
 		rpc   codes.Code
 	}{
 		{
@@ -151,7 +151,7 @@ func TestAnErrorIsTheSameOverBothTransports(t *testing.T) {
 				return err
 			},
 			reply: s.Request(http.MethodPost, register, body(person("ada"))),
-			code:  xError.DuplicateEntry, rpc: codes.Aborted,
+			code:  xerror.DuplicateEntry, rpc: codes.Aborted,
 		},
 		{
 			name: "no such user",
@@ -160,7 +160,7 @@ func TestAnErrorIsTheSameOverBothTransports(t *testing.T) {
 				return err
 			},
 			reply: s.Request(http.MethodGet, "/api/v1/user/1", nil),
-			code:  xError.ResourceNotFound, rpc: codes.NotFound,
+			code:  xerror.ResourceNotFound, rpc: codes.NotFound,
 		},
 		{
 			name: "unreadable",
@@ -169,14 +169,14 @@ func TestAnErrorIsTheSameOverBothTransports(t *testing.T) {
 				return err
 			},
 			reply: s.Request(http.MethodPost, register, body(unreadable)),
-			code:  xError.ParameterError, rpc: codes.InvalidArgument,
+			code:  xerror.ParameterError, rpc: codes.InvalidArgument,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			var trailer metadata.MD
 			err := tc.call(grpc.Trailer(&trailer))
-			e := xError.From(err)
+			e := xerror.From(err)
 			got := e.GetErrorCode()
 			if got != tc.code || status.Code(err) != tc.rpc {
 				t.Fatalf("error = %v, want %s and %s", err, tc.code.GetOutput(), tc.rpc)
@@ -186,7 +186,7 @@ func TestAnErrorIsTheSameOverBothTransports(t *testing.T) {
 				got.GetMessage() != tc.reply.Message() || e.GetErrorMessage().String() != tc.reply.ErrorMessage() {
 				t.Errorf("error = %v, want as over HTTP: %d %+v", err, tc.reply.Status(), want)
 			}
-			if id := trailer.Get(xGrpcConst.TrailerRequestUUID.String()); len(id) != 1 || !xUtil.Valid().UUID(id[0]) {
+			if id := trailer.Get(constant.TrailerRequestUUID.String()); len(id) != 1 || !xutil.Valid().UUID(id[0]) {
 				t.Errorf("trailer = %v, want a request id", trailer)
 			}
 		})
@@ -197,11 +197,11 @@ func TestTheRequestIDOfTheClientComesBackInTheTrailer(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	users := s.users()
-	id := xUtil.UUID().V4()
-	ctx := metadata.AppendToOutgoingContext(t.Context(), xGrpcConst.MetadataRequestUUID.String(), id)
+	id := xutil.UUID().V4()
+	ctx := metadata.AppendToOutgoingContext(t.Context(), constant.MetadataRequestUUID.String(), id)
 	var trailer metadata.MD
 	made, err := users.Register(ctx, person("ada"), grpc.Trailer(&trailer))
-	if got := trailer.Get(xGrpcConst.TrailerRequestUUID.String()); err != nil || !slices.Equal(got, []string{id}) {
+	if got := trailer.Get(constant.TrailerRequestUUID.String()); err != nil || !slices.Equal(got, []string{id}) {
 		t.Errorf("trailer = %v, %v, want %s", trailer, err, id)
 	}
 	if got := made.GetBaseResponse().GetContext(); got != id {
@@ -240,14 +240,14 @@ func TestBoundsOfARegistration(t *testing.T) {
 				}
 				return
 			}
-			if status.Code(err) != codes.InvalidArgument || xError.From(err).GetErrorCode() != xError.ParameterError {
+			if status.Code(err) != codes.InvalidArgument || xerror.From(err).GetErrorCode() != xerror.ParameterError {
 				t.Errorf("error = %v, want PARAMETER_ERROR", err)
 			}
-			overGRPC, _ := xError.From(err).GetData().([]xValid.FieldError)
+			overGRPC, _ := xerror.From(err).GetData().([]xvalid.FieldError)
 			if got := fields(overGRPC); !slices.Equal(got, tc.fields) {
 				t.Errorf("fields = %q, want %q", got, tc.fields)
 			}
-			var overHTTP []xValid.FieldError
+			var overHTTP []xvalid.FieldError
 			s.Request(http.MethodPost, register, body(request)).Into(&overHTTP)
 			if !slices.Equal(overGRPC, overHTTP) {
 				t.Errorf("fields = %v, over HTTP %v", overGRPC, overHTTP)
@@ -256,7 +256,7 @@ func TestBoundsOfARegistration(t *testing.T) {
 	}
 }
 
-func fields(list []xValid.FieldError) []string {
+func fields(list []xvalid.FieldError) []string {
 	texts := make([]string, len(list))
 	for i, f := range list {
 		texts[i] = f.Field + ":" + f.Tag
@@ -269,7 +269,7 @@ func TestAnIDThatNobodyCanHaveIsRefused(t *testing.T) {
 	users := start(t).users()
 	for _, id := range []int64{0, -1} {
 		_, err := users.Get(t.Context(), &userv1.GetRequest{Id: id})
-		list, _ := xError.From(err).GetData().([]xValid.FieldError)
+		list, _ := xerror.From(err).GetData().([]xvalid.FieldError)
 		if got := fields(list); !slices.Equal(got, []string{"id:gt"}) {
 			t.Errorf("Get(%d) = %v", id, err)
 		}
@@ -331,12 +331,12 @@ func TestImportEndsAtAUserWhoIsNotValid(t *testing.T) {
 		}
 	}
 	_, err = stream.CloseAndRecv()
-	list, _ := xError.From(err).GetData().([]xValid.FieldError)
+	list, _ := xerror.From(err).GetData().([]xvalid.FieldError)
 	if got := fields(list); !slices.Equal(got, []string{"user.username:min"}) {
 		t.Errorf("error = %v, want a failure of user.username", err)
 	}
 	var n int64
-	if err := xDB.MustGetDB(s.Context()).Model(&entity.User{}).Count(&n).Error; err != nil || n != 1 {
+	if err := xdb.MustGetDB(s.Context()).Model(&entity.User{}).Count(&n).Error; err != nil || n != 1 {
 		t.Errorf("%d users, %v, want the one before", n, err)
 	}
 }
@@ -356,7 +356,7 @@ func TestOnlyOneOfManyRegistrationsAtOnceSucceeds(t *testing.T) {
 			}
 			outputs[i] = "Success"
 			if _, err := users.Register(t.Context(), person("ada")); err != nil {
-				outputs[i] = xError.From(err).GetErrorCode().GetOutput()
+				outputs[i] = xerror.From(err).GetErrorCode().GetOutput()
 			}
 		})
 	}

@@ -15,18 +15,18 @@ import (
 	"path/filepath"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 	"github.com/plinthgo/plinth/examples/grpc/internal/feed"
 	"github.com/plinthgo/plinth/examples/grpc/internal/handler"
 	"github.com/plinthgo/plinth/examples/grpc/internal/service"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // dataFile is the database where nobody says otherwise.
@@ -40,8 +40,8 @@ func main() {
 		}
 		os.Exit(exitCode(err))
 	}
-	reg := xReg.Register(context.Background(), nil, options()...)
-	xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil, xGrpcRunner.New(grpcOptions()...))
+	reg := xreg.Register(context.Background(), nil, options()...)
+	xmain.Runner(reg, xlog.WithName(xlog.NamedMAIN), nil, runner.New(grpcOptions()...))
 }
 
 func exitCode(err error) int {
@@ -55,34 +55,34 @@ func exitCode(err error) int {
 }
 
 // options describe the application and its HTTP side; its tests start the same.
-func options() []xOption.Option {
-	return []xOption.Option{
-		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{
-			xEnv.AppName:        "users",
-			xEnv.DatabaseDriver: "sqlite",
-			xEnv.DatabasePath:   dataFile,
+func options() []xoption.Option {
+	return []xoption.Option{
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
+			xenv.AppName:        "users",
+			xenv.DatabaseDriver: "sqlite",
+			xenv.DatabasePath:   dataFile,
 		}),
-		xOption.WithRequiredDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{}, &entity.App{})),
+		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{}, &entity.App{})),
 		withDataDir,
-		xOption.WithNodes(xRegNode.RegNodeList{Key: feed.Key, Node: feed.Start}),
-		xOption.WithRoute(handler.Route),
-		xOption.WithHealth(),
+		xoption.WithNodes(xregnode.RegNodeList{Key: feed.Key, Node: feed.Start}),
+		xoption.WithRoute(handler.Route),
+		xoption.WithHealth(),
 	}
 }
 
 // grpcOptions describe the gRPC side. PLINTH_SHUTDOWN_TIMEOUT bounds the graceful stop as well, and is shorter by default.
-func grpcOptions() []xGrpcRunner.Option {
-	return []xGrpcRunner.Option{
-		xGrpcRunner.WithRegisterService(service.Register),
-		xGrpcRunner.WithGracefulStopTimeout(30 * time.Second),
+func grpcOptions() []runner.Option {
+	return []runner.Option{
+		runner.WithRegisterService(service.Register),
+		runner.WithGracefulStopTimeout(30 * time.Second),
 	}
 }
 
 // withDataDir makes the folder of the database file where that file is used. It is a set-up because only then .env and
 // defaults have been read.
-func withDataDir(p *xOption.Plan) {
-	xOption.WithSetUp(func(context.Context) error {
-		config, err := xOptDatabase.Build(p.Database...)
+func withDataDir(p *xoption.Plan) {
+	xoption.WithSetUp(func(context.Context) error {
+		config, err := xoptdatabase.Build(p.Database...)
 		if err != nil {
 			return nil //nolint:nilerr // the check of the database reports it
 		}

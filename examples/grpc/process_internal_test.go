@@ -20,17 +20,17 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/examples/grpc/userv1"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/client"
 )
 
 // playKey makes this test binary the program.
-const playKey xEnv.EnvKey = "GRPC_EXAMPLE_TEST_PLAY"
+const playKey xenv.EnvKey = "GRPC_EXAMPLE_TEST_PLAY"
 
 func TestMain(m *testing.M) {
-	if _, play := xEnv.GetEnv(playKey); play {
+	if _, play := xenv.GetEnv(playKey); play {
 		main()
 		os.Exit(0)
 	}
@@ -130,9 +130,9 @@ func createApp(t *testing.T, dir string) (id, secret string) {
 	return found[1], found[2]
 }
 
-func (p *process) connect(options ...xGrpcClient.Option) userv1.UserServiceClient {
+func (p *process) connect(options ...client.Option) userv1.UserServiceClient {
 	p.t.Helper()
-	conn, err := xGrpcClient.Dial(p.grpc, append(options, xGrpcClient.WithPlaintext(), xGrpcClient.WithPlaintextSecrets())...)
+	conn, err := client.Dial(p.grpc, append(options, client.WithPlaintext(), client.WithPlaintextSecrets())...)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestStopEndsAnOpenWatchWithUnavailable(t *testing.T) {
 	dir := t.TempDir()
 	p := launch(t, dir, "PLINTH_DRAIN_DELAY=100ms", "LOG_DIR=none")
 	id, secret := createApp(t, dir) // while the service runs
-	changes, err := p.connect(xGrpcClient.WithApplication(id, secret)).Watch(soon(t), &userv1.WatchRequest{})
+	changes, err := p.connect(client.WithApplication(id, secret)).Watch(soon(t), &userv1.WatchRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestStopEndsAnOpenWatchWithUnavailable(t *testing.T) {
 	began := time.Now()
 	p.signal()
 	_, err = changes.Recv()
-	if status.Code(err) != codes.Unavailable || xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
+	if status.Code(err) != codes.Unavailable || xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("watch = %v, want Unavailable", err)
 	}
 	if code := p.exit(); code != 0 || time.Since(began) > 10*time.Second {
@@ -169,7 +169,7 @@ func TestStopEndsAnOpenWatchWithUnavailable(t *testing.T) {
 func TestHealthOfTheProcessIsOpenAndServing(t *testing.T) {
 	t.Parallel()
 	p := launch(t, t.TempDir(), "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none")
-	conn, err := xGrpcClient.Dial(p.grpc, xGrpcClient.WithPlaintext())
+	conn, err := client.Dial(p.grpc, client.WithPlaintext())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestHealthOfTheProcessIsOpenAndServing(t *testing.T) {
 	if err != nil || got.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
 		t.Errorf("Check = %v, %v, want SERVING", got, err)
 	}
-	if _, err := userv1.NewUserServiceClient(conn).Get(t.Context(), &userv1.GetRequest{Id: 1}); xError.From(err).GetErrorCode() != xError.NotExist {
+	if _, err := userv1.NewUserServiceClient(conn).Get(t.Context(), &userv1.GetRequest{Id: 1}); xerror.From(err).GetErrorCode() != xerror.NotExist {
 		t.Errorf("Get without credentials = %v", err)
 	}
 	p.signal()

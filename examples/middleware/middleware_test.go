@@ -26,12 +26,12 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // limit is the largest body of the application.
@@ -46,22 +46,22 @@ var endings = map[string]struct {
 	handler gin.HandlerFunc
 	status  int
 }{
-	"success":         {func(c *gin.Context) { xResult.Success(c, "done") }, 200},
-	"created":         {func(c *gin.Context) { c.Status(http.StatusCreated); xResult.Success(c, "done") }, 201},
+	"success":         {func(c *gin.Context) { xresult.Success(c, "done") }, 200},
+	"created":         {func(c *gin.Context) { c.Status(http.StatusCreated); xresult.Success(c, "done") }, 201},
 	"nothing-to-say":  {func(c *gin.Context) { c.Status(http.StatusNoContent) }, 204},
 	"redirect":        {func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/success") }, 303},
-	"error":           {func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "no such item")) }, 404},
-	"conflict":        {func(c *gin.Context) { _ = c.Error(fmt.Errorf("save: %w", xError.UniqueConstraint)) }, 409},
+	"error":           {func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "no such item")) }, 404},
+	"conflict":        {func(c *gin.Context) { _ = c.Error(fmt.Errorf("save: %w", xerror.UniqueConstraint)) }, 409},
 	"unknown-error":   {func(c *gin.Context) { _ = c.Error(errors.New("unknown")) }, 500},
 	"deadline":        {func(c *gin.Context) { _ = c.Error(context.DeadlineExceeded) }, 504},
 	"abort":           {func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) }, 429},
 	"abort-error":     {func(c *gin.Context) { _ = c.AbortWithError(http.StatusTeapot, errors.New("x")) }, 418},
-	"written":         {func(c *gin.Context) { xResult.AbortError(c, xError.Forbidden, "", nil) }, 403},
+	"written":         {func(c *gin.Context) { xresult.AbortError(c, xerror.Forbidden, "", nil) }, 403},
 	"nothing":         {func(*gin.Context) {}, 500},
-	"bind":            {func(c *gin.Context) { xBind.Bind(c, &item{}).Data() }, 400},
+	"bind":            {func(c *gin.Context) { xbind.Bind(c, &item{}).Data() }, 400},
 	"bind-gin":        {func(c *gin.Context) { _ = c.BindJSON(&item{}) }, 400},
-	"bind-validation": {func(c *gin.Context) { xValid.HandleValidationError(c, c.ShouldBindJSON(&item{})) }, 400},
-	"query":           {func(c *gin.Context) { xBind.Bind(c, &item{}).Query() }, 400},
+	"bind-validation": {func(c *gin.Context) { xvalid.HandleValidationError(c, c.ShouldBindJSON(&item{})) }, 400},
+	"query":           {func(c *gin.Context) { xbind.Bind(c, &item{}).Query() }, 400},
 	"panic":           {func(*gin.Context) { panic("boom") }, 500},
 }
 
@@ -83,21 +83,21 @@ func none() io.Reader { return http.NoBody }
 func tooLarge() io.Reader { return strings.NewReader(strings.Repeat(" ", limit+1)) }
 
 // mounts are the places where an application mounts middleware.
-var mounts = map[string]func(mw gin.HandlerFunc) []xOption.Option{
-	"engine": func(mw gin.HandlerFunc) []xOption.Option {
-		return []xOption.Option{xOption.WithEngine(func(e *gin.Engine) { e.Use(mw) }), routes(func(r gin.IRouter) gin.IRouter { return r })}
+var mounts = map[string]func(mw gin.HandlerFunc) []xoption.Option{
+	"engine": func(mw gin.HandlerFunc) []xoption.Option {
+		return []xoption.Option{xoption.WithEngine(func(e *gin.Engine) { e.Use(mw) }), routes(func(r gin.IRouter) gin.IRouter { return r })}
 	},
-	"group": func(mw gin.HandlerFunc) []xOption.Option {
-		return []xOption.Option{routes(func(r gin.IRouter) gin.IRouter { return r.Group("", mw) })}
+	"group": func(mw gin.HandlerFunc) []xoption.Option {
+		return []xoption.Option{routes(func(r gin.IRouter) gin.IRouter { return r.Group("", mw) })}
 	},
-	"route": func(mw gin.HandlerFunc) []xOption.Option {
-		return []xOption.Option{routes(func(r gin.IRouter) gin.IRouter { return r }, mw)}
+	"route": func(mw gin.HandlerFunc) []xoption.Option {
+		return []xoption.Option{routes(func(r gin.IRouter) gin.IRouter { return r }, mw)}
 	},
 }
 
 // routes registers the endings.
-func routes(in func(gin.IRouter) gin.IRouter, before ...gin.HandlerFunc) xOption.Option {
-	return xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+func routes(in func(gin.IRouter) gin.IRouter, before ...gin.HandlerFunc) xoption.Option {
+	return xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		r := in(e)
 		for name, ending := range endings {
 			r.POST("/items/"+name, append(before, ending.handler)...)
@@ -106,11 +106,11 @@ func routes(in func(gin.IRouter) gin.IRouter, before ...gin.HandlerFunc) xOption
 }
 
 // serve starts an application on a real listener.
-func serve(t *testing.T, options ...xOption.Option) *httptest.Server {
+func serve(t *testing.T, options ...xoption.Option) *httptest.Server {
 	t.Helper()
 	t.Setenv("PLINTH_DEBUG", "false")
-	options = append(options, xOption.WithMaxBodyBytes(limit))
-	reg, err := xReg.New(t.Context(), nil, options...)
+	options = append(options, xoption.WithMaxBodyBytes(limit))
+	reg, err := xreg.New(t.Context(), nil, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestErrorsPassThirdPartyMiddleware(t *testing.T) {
 		cors.New(cors.Config{AllowOrigins: []string{"https://app.example"}}),
 		sessions.Sessions("session", cookie.NewStore([]byte("a key of at least thirty-two bytes"))),
 	}
-	s := serve(t, xOption.WithEngine(func(e *gin.Engine) { e.Use(stack...) }), routes(func(r gin.IRouter) gin.IRouter { return r }))
+	s := serve(t, xoption.WithEngine(func(e *gin.Engine) { e.Use(stack...) }), routes(func(r gin.IRouter) gin.IRouter { return r }))
 	wantEnvelope := func(what string, res received, text string, status int) {
 		t.Helper()
 		var envelope struct{ Code int }

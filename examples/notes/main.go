@@ -6,45 +6,45 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // Note is what somebody wants to remember.
 type Note struct {
-	xModels.BaseEntity        // id, created_at, updated_at
+	xmodels.BaseEntity        // id, created_at, updated_at
 	Text               string `binding:"required,max=1000" json:"text"`
 }
 
 func main() {
-	xMain.Runner(xReg.Register(context.Background(), nil, options()...), nil, nil)
+	xmain.Runner(xreg.Register(context.Background(), nil, options()...), nil, nil)
 }
 
-func options() []xOption.Option {
-	return []xOption.Option{
-		xOption.WithDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&Note{})),
-		xOption.WithRoute(routes),
-		xOption.WithHealth(),
+func options() []xoption.Option {
+	return []xoption.Option{
+		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&Note{})),
+		xoption.WithRoute(routes),
+		xoption.WithHealth(),
 	}
 }
 
 func routes(_ context.Context, engine *gin.Engine) {
 	engine.POST("/notes", func(c *gin.Context) {
-		note := xBind.Bind(c, &Note{}).Data()
+		note := xbind.Bind(c, &Note{}).Data()
 		if note == nil {
 			return // the error has been reported
 		}
-		if err := xDB.MustGetDB(c).Create(note).Error; err != nil {
+		if err := xdb.MustGetDB(c).Create(note).Error; err != nil {
 			_ = c.Error(err) // becomes a code; nothing of its text leaves the process
 			return
 		}
-		xResult.SuccessHasData(c, "noted", note)
+		xresult.SuccessHasData(c, "noted", note)
 	})
 }

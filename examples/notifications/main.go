@@ -26,16 +26,16 @@ import (
 	"os"
 	"path/filepath"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xCron "github.com/plinthgo/plinth/cronx"
-	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx/runner"
 	"github.com/plinthgo/plinth/examples/notifications/internal/entity"
 	"github.com/plinthgo/plinth/examples/notifications/internal/logic"
 	"github.com/plinthgo/plinth/examples/notifications/internal/notify"
@@ -46,46 +46,46 @@ import (
 var dataFile = filepath.Join(".data", "notifications.db")
 
 // reportSpec says when the team gets its mail.
-const reportSpec xEnv.EnvKey = "NOTIFICATIONS_REPORT_SPEC"
+const reportSpec xenv.EnvKey = "NOTIFICATIONS_REPORT_SPEC"
 
 func main() {
-	reg := xReg.Register(context.Background(), nil, options()...)
-	xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil, tasks(reg.Init.Ctx)...)
+	reg := xreg.Register(context.Background(), nil, options()...)
+	xmain.Runner(reg, xlog.WithName(xlog.NamedMAIN), nil, tasks(reg.Init.Ctx)...)
 }
 
 // options describe the application; its tests start the same.
-func options() []xOption.Option {
-	return []xOption.Option{
-		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{
-			xEnv.AppName:        "notifications",
-			xEnv.DatabaseDriver: "sqlite",
-			xEnv.DatabasePath:   dataFile,
-			xEnv.NoSqlDriver:    "memory",
+func options() []xoption.Option {
+	return []xoption.Option{
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
+			xenv.AppName:        "notifications",
+			xenv.DatabaseDriver: "sqlite",
+			xenv.DatabasePath:   dataFile,
+			xenv.NoSqlDriver:    "memory",
 			reportSpec:          "* * * * *",
 		}),
-		xOption.WithRequiredDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{})),
+		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{})),
 		withDataDir,
-		xOption.WithCache(xOptCache.FromEnv()),
-		xOption.WithNodes(notify.Nodes()...),
-		xOption.WithRoute(route.Register),
-		xOption.WithHealth(),
+		xoption.WithCache(xoptcache.FromEnv()),
+		xoption.WithNodes(notify.Nodes()...),
+		xoption.WithRoute(route.Register),
+		xoption.WithHealth(),
 	}
 }
 
 // tasks run beside the server. A service of several replicas may run them in a process of its own.
-func tasks(ctx context.Context) []xMain.Task {
-	report := xCron.NewJob(xEnv.GetEnvString(reportSpec, ""), logic.Report, xCron.WithName("report"), xCron.WithSingleRun())
-	return []xMain.Task{
-		xJob.New(xJob.WithHandlers(notify.Handlers(ctx)...)),
-		xCronRunner.New(xCronRunner.WithRegister(report)),
+func tasks(ctx context.Context) []xmain.Task {
+	report := cronx.NewJob(xenv.GetEnvString(reportSpec, ""), logic.Report, cronx.WithName("report"), cronx.WithSingleRun())
+	return []xmain.Task{
+		job.New(job.WithHandlers(notify.Handlers(ctx)...)),
+		runner.New(runner.WithRegister(report)),
 	}
 }
 
 // withDataDir makes the folder of the database file where that file is used. It is a set-up because only then .env and
 // defaults have been read.
-func withDataDir(p *xOption.Plan) {
-	xOption.WithSetUp(func(context.Context) error {
-		config, err := xOptDatabase.Build(p.Database...)
+func withDataDir(p *xoption.Plan) {
+	xoption.WithSetUp(func(context.Context) error {
+		config, err := xoptdatabase.Build(p.Database...)
 		if err != nil {
 			return nil //nolint:nilerr // the check of the database reports it
 		}

@@ -10,17 +10,17 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xCron "github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/cronx"
 	"github.com/plinthgo/plinth/examples/notifications/internal/entity"
 	"github.com/plinthgo/plinth/examples/notifications/internal/logic"
 	"github.com/plinthgo/plinth/examples/notifications/internal/notify"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 const signup = "/api/v1/signup"
@@ -31,7 +31,7 @@ func person(name, address string) gin.H { return gin.H{"username": name, "email"
 // queued returns the jobs that wait, by their kinds. No worker takes them in these tests.
 func queued(t *testing.T, ctx context.Context) map[string]int {
 	t.Helper()
-	records, err := xJob.MustGetQueue(ctx).List(ctx, xJob.Query{State: xJob.StateWaiting})
+	records, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateWaiting})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +49,10 @@ func TestSignUpQueuesOneMailAndOneWebhook(t *testing.T) {
 	if r := app.Request(http.MethodPost, signup, person("ada", "ADA@example.org")); r.Status() == http.StatusOK {
 		r.Into(&user)
 	}
-	if user.ID.Gene() != xSnowflake.GeneUser || user.Username != "ada" || user.Email != "ada@example.org" {
+	if user.ID.Gene() != xsnowflake.GeneUser || user.Username != "ada" || user.Email != "ada@example.org" {
 		t.Errorf("user = %+v", user)
 	}
-	if got := queued(t, app.Context()); got[xNotify.JobKind] != 1 || got[xWebhook.JobKind] != 1 {
+	if got := queued(t, app.Context()); got[notifyx.JobKind] != 1 || got[webhook.JobKind] != 1 {
 		t.Errorf("jobs = %v, want one of each kind", got)
 	}
 }
@@ -61,11 +61,11 @@ func TestSignUpThatIsRolledBackQueuesNothing(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	failed := errors.New("something later fails")
-	err := xDB.Transaction(app.Context(), func(ctx context.Context) error {
+	err := xdb.Transaction(app.Context(), func(ctx context.Context) error {
 		if _, err := logic.SignUp(ctx, "ada", "ada@example.org"); err != nil {
 			return err
 		}
-		if got := queued(t, ctx); got[xNotify.JobKind] != 1 || got[xWebhook.JobKind] != 1 {
+		if got := queued(t, ctx); got[notifyx.JobKind] != 1 || got[webhook.JobKind] != 1 {
 			t.Errorf("jobs within the transaction = %v, want one of each kind", got)
 		}
 		return failed
@@ -81,7 +81,7 @@ func TestSignUpThatIsRolledBackQueuesNothing(t *testing.T) {
 func TestSignUpWhoseMailCannotBeStoredStoresNoUser(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
-	db := xDB.MustGetDB(app.Context())
+	db := xdb.MustGetDB(app.Context())
 	if err := db.Migrator().DropTable("plinth_jobs"); err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +98,12 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	app.Request(http.MethodPost, signup, person("ada", "ada@example.org"))
-	waiting, err := xJob.MustGetQueue(app.Context()).List(app.Context(), xJob.Query{State: xJob.StateWaiting})
+	waiting, err := job.MustGetQueue(app.Context()).List(app.Context(), job.Query{State: job.StateWaiting})
 	if err != nil || len(waiting) == 0 {
 		t.Fatalf("jobs = %v, %v", waiting, err)
 	}
 	t.Cleanup(func() { // after all of them
-		if got := queued(t, app.Context()); got[xNotify.JobKind] != 1 || got[xWebhook.JobKind] != 1 {
+		if got := queued(t, app.Context()); got[notifyx.JobKind] != 1 || got[webhook.JobKind] != 1 {
 			t.Errorf("jobs = %v, want those of the first sign-up only", got)
 		}
 	})
@@ -111,16 +111,16 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 		name string
 		path string
 		body any
-		want *xError.ErrorCode
+		want *xerror.ErrorCode
 	}{
-		{name: "name taken", path: signup, body: person("ada", "eve@example.org"), want: xError.Existed},
-		{name: "address taken", path: signup, body: person("eve", "Ada@example.org"), want: xError.Existed},
-		{name: "no address", path: signup, body: person("eve", "eve"), want: xError.BodyError},
-		{name: "name with a line break", path: signup, body: person("eve\nBcc: x", "eve@example.org"), want: xError.BodyError},
-		{name: "replay of a job that waits", path: "/api/v1/jobs/" + waiting[0].ID + "/replay", want: xError.InvalidState},
-		{name: "replay of no job", path: "/api/v1/jobs/01930000-0000-7000-8000-000000000000/replay", want: xError.ResourceNotFound},
-		{name: "replay of no id", path: "/api/v1/jobs/x/replay", want: xError.ResourceNotFound},
-		{name: "webhook of nobody", path: notify.HookPath, body: gin.H{"type": "user.created"}, want: xError.SignatureInvalid},
+		{name: "name taken", path: signup, body: person("ada", "eve@example.org"), want: xerror.Existed},
+		{name: "address taken", path: signup, body: person("eve", "Ada@example.org"), want: xerror.Existed},
+		{name: "no address", path: signup, body: person("eve", "eve"), want: xerror.BodyError},
+		{name: "name with a line break", path: signup, body: person("eve\nBcc: x", "eve@example.org"), want: xerror.BodyError},
+		{name: "replay of a job that waits", path: "/api/v1/jobs/" + waiting[0].ID + "/replay", want: xerror.InvalidState},
+		{name: "replay of no job", path: "/api/v1/jobs/01930000-0000-7000-8000-000000000000/replay", want: xerror.ResourceNotFound},
+		{name: "replay of no id", path: "/api/v1/jobs/x/replay", want: xerror.ResourceNotFound},
+		{name: "webhook of nobody", path: notify.HookPath, body: gin.H{"type": "user.created"}, want: xerror.SignatureInvalid},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -134,7 +134,7 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 func TestReportCountsEachUserOnce(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
-	tick := xCron.NewContext(app.Context(), xCron.Tick{Name: "report", Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)})
+	tick := cronx.NewContext(app.Context(), cronx.Tick{Name: "report", Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)})
 	for i, step := range []struct {
 		signUps     int
 		wantReports int
@@ -154,14 +154,14 @@ func TestReportCountsEachUserOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		kinds := queued(t, app.Context())
-		if got := kinds[xNotify.JobKind] - kinds[xWebhook.JobKind]; got != step.wantReports {
+		if got := kinds[notifyx.JobKind] - kinds[webhook.JobKind]; got != step.wantReports {
 			t.Errorf("step %d: %d reports, want %d", i, got, step.wantReports)
 		}
 	}
 }
 
 func TestReceiverHandlesAWebhookOnce(t *testing.T) {
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	t.Setenv("NOTIFICATIONS_HOOK_SECRET", secret.Reveal())
 	app := plinthtest.New(t, options()...)
 	body, now := `{"type":"user.created","timestamp":"2026-01-02T03:04:05Z","data":{"id":"440307838414368768"}}`, time.Now()
@@ -169,7 +169,7 @@ func TestReceiverHandlesAWebhookOnce(t *testing.T) {
 		r := app.Request(http.MethodPost, notify.HookPath, body,
 			plinthtest.WithHeader("Webhook-Id", "msg_1"),
 			plinthtest.WithHeader("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10)),
-			plinthtest.WithHeader("Webhook-Signature", xWebhook.Sign(secret, "msg_1", now, []byte(body))))
+			plinthtest.WithHeader("Webhook-Signature", webhook.Sign(secret, "msg_1", now, []byte(body))))
 		if r.Status() != http.StatusOK {
 			t.Errorf("answer = %d %s", r.Status(), r.Body())
 		}

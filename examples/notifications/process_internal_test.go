@@ -16,15 +16,15 @@ import (
 	"testing"
 	"time"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // playKey makes this test binary the service.
-const playKey xEnv.EnvKey = "NOTIFICATIONS_TEST_PLAY"
+const playKey xenv.EnvKey = "NOTIFICATIONS_TEST_PLAY"
 
 func TestMain(m *testing.M) {
-	if _, play := xEnv.GetEnv(playKey); play {
+	if _, play := xenv.GetEnv(playKey); play {
 		main()
 		os.Exit(0)
 	}
@@ -126,7 +126,7 @@ func (p *process) kill() {
 }
 
 // request sends JSON and returns the status and the envelope, with its data in data where that is not nil.
-func (p *process) request(method, path, language string, body, data any) (int, xBase.BaseResponse) {
+func (p *process) request(method, path, language string, body, data any) (int, xbase.BaseResponse) {
 	p.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -145,7 +145,7 @@ func (p *process) request(method, path, language string, body, data any) (int, x
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)
-	envelope := xBase.BaseResponse{Data: data}
+	envelope := xbase.BaseResponse{Data: data}
 	if err = errors.Join(err, json.Unmarshal(answer, &envelope)); err != nil {
 		p.t.Fatalf("%s: %v\n%s", path, err, answer)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"github.com/plinthgo/plinth/examples/notifications/internal/sink"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // gate lets everybody pass, or nobody.
@@ -96,8 +96,8 @@ type inbox struct {
 // openInbox starts a receiver. It does not answer while its gate is closed.
 func openInbox(t *testing.T) *inbox {
 	t.Helper()
-	secret := xWebhook.NewSecret()
-	verifier, err := xWebhook.NewVerifier([]xWebhook.Secret{secret})
+	secret := webhook.NewSecret()
+	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 func TestHello(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithRoute(routes))
+	app := plinthtest.New(t, xoption.WithRoute(routes))
 	var got struct{ Name string }
 	r := app.Request(http.MethodGet, "/hello/Ada", nil)
 	if r.Into(&got); r.Status() != http.StatusOK || got.Name != "Ada" || r.Message() != "Hello" {

@@ -9,24 +9,24 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestJavaProfileIsThatOfTheApplicationOrOfARoute(t *testing.T) {
 	t.Parallel()
-	find := func(c *gin.Context) { xResult.SuccessHasData(c, "found", gin.H{"name": "Ada"}) }
+	find := func(c *gin.Context) { xresult.SuccessHasData(c, "found", gin.H{"name": "Ada"}) }
 	byApplication := plinthtest.New(t,
-		xOption.WithProfile(xBase.ProfileJava),
-		xOption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.GET("/user/:id", find) }),
+		xoption.WithProfile(xbase.ProfileJava),
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.GET("/user/:id", find) }),
 	)
-	byRoute := plinthtest.New(t, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		legacy := engine.Group("/api/v1", xMiddle.UseProfile(xBase.ProfileJava)) //nolint:contextcheck // it takes none
+	byRoute := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		legacy := engine.Group("/api/v1", xmiddle.UseProfile(xbase.ProfileJava)) //nolint:contextcheck // it takes none
 		legacy.GET("/user/:id", find)
 		engine.GET("/api/v2/user/:id", find)
 	}))
@@ -53,12 +53,12 @@ func TestJavaBodyIsReadByTheEnvelope(t *testing.T) {
 	t.Parallel()
 	read := func(body []byte) (string, error) {
 		var user struct{ Name string }
-		envelope := xBase.BaseResponse{Data: &user}
+		envelope := xbase.BaseResponse{Data: &user}
 		if err := json.Unmarshal(body, &envelope); err != nil {
 			return "", err
 		}
-		if envelope.Code != xBase.CodeSuccess {
-			return "", xError.New(xError.RemoteError, xError.ErrMessage(envelope.Output))
+		if envelope.Code != xbase.CodeSuccess {
+			return "", xerror.New(xerror.RemoteError, xerror.ErrMessage(envelope.Output))
 		}
 		return user.Name, nil
 	}
@@ -74,10 +74,10 @@ func TestJavaBodyIsReadByTheEnvelope(t *testing.T) {
 func TestJavaPageHasTheFieldsOfPageDTO(t *testing.T) {
 	t.Parallel()
 	list := func(c *gin.Context) {
-		page := xModels.NewPage(2, 2, 5, []string{"ada", "bob"})
-		xResult.SuccessHasData(c, "found", page.DTO())
+		page := xmodels.NewPage(2, 2, 5, []string{"ada", "bob"})
+		xresult.SuccessHasData(c, "found", page.DTO())
 	}
-	app := plinthtest.New(t, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.GET("/user", list) }))
+	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.GET("/user", list) }))
 	var got json.RawMessage
 	app.Request(http.MethodGet, "/user", nil).Into(&got)
 	if want := `{"records":["ada","bob"],"total":5,"size":2,"current":2}`; string(got) != want {

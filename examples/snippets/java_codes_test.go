@@ -9,21 +9,21 @@ import (
 	"strings"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xerror/javacode"
 )
 
-var orderShipped = xError.MustErrorCode(40973, "ORDER_SHIPPED", "The order has been shipped", "订单已发货")
+var orderShipped = xerror.MustErrorCode(40973, "ORDER_SHIPPED", "The order has been shipped", "订单已发货")
 
 func TestJavaCodeOfAnApplicationsOwn(t *testing.T) {
 	t.Parallel()
-	if number, label := xError.JavaCode(orderShipped); number != 40018 || label != "OperationFailed" {
+	if number, label := xerror.JavaCode(orderShipped); number != 40018 || label != "OperationFailed" {
 		t.Errorf("JavaCode = %d %s, want 40018 OperationFailed", number, label)
 	}
 }
 
 // javaOnly are the codes of package javacode.
-var javaOnly = []*xError.ErrorCode{
+var javaOnly = []*xerror.ErrorCode{
 	javacode.BodyInvalid, javacode.HeaderInvalid, javacode.HeaderIllegal, javacode.OperationIllegal,
 	javacode.OperationTypeError, javacode.RequestError, javacode.NetworkNotSuccess,
 }
@@ -41,11 +41,11 @@ func TestJavaCodesOnThePageAreThoseOfTheLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string][]string{}
-	for _, code := range xError.Codes() {
+	for _, code := range xerror.Codes() {
 		if detail := code.GetCode() % 100; detail >= javaOwn && detail < 99 && !slices.Contains(javaOnly, code) {
 			continue
 		}
-		number, label := xError.JavaCode(code)
+		number, label := xerror.JavaCode(code)
 		key := fmt.Sprintf("%d %s", number, label)
 		want[key] = append(want[key], fmt.Sprintf("`%s` %d", code.GetOutput(), code.GetCode()))
 	}
@@ -73,12 +73,12 @@ func TestJavaBusinessErrorCarriesCodeMessageAndData(t *testing.T) {
 	errNoRow := errors.New("no row")
 	find := func(id int64) error {
 		if id <= 0 {
-			return xError.New(xError.ParameterError, "the id is missing")
+			return xerror.New(xerror.ParameterError, "the id is missing")
 		}
-		return xError.WrapData(xError.NotExist, "there is no such user", errNoRow, id)
+		return xerror.WrapData(xerror.NotExist, "there is no such user", errNoRow, id)
 	}
-	var e *xError.Error
-	if err := find(0); !errors.Is(err, xError.ParameterError) {
+	var e *xerror.Error
+	if err := find(0); !errors.Is(err, xerror.ParameterError) {
 		t.Errorf("find(0) = %v", err)
 	}
 	if err := find(7); !errors.As(err, &e) || !errors.Is(err, errNoRow) || e.GetData() != int64(7) {

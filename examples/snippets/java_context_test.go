@@ -9,24 +9,24 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestJavaContextIsSetInCodeToo(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t,
-		xOption.WithServe(func(c *xHelper.Config) {
+		xoption.WithServe(func(c *xhelper.Config) {
 			c.EnableInput = false
 			c.ExcludeURLs = []string{"/static/**"}
 		}),
-		xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-			answer := func(c *gin.Context) { xResult.Success(c, "pong") }
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+			answer := func(c *gin.Context) { xresult.Success(c, "pong") }
 			engine.GET("/ping", answer)
 			engine.GET("/static/logo", answer)
 		}),
@@ -42,21 +42,21 @@ func TestJavaContextIsSetInCodeToo(t *testing.T) {
 
 func TestJavaFiltersAreMiddleware(t *testing.T) {
 	t.Parallel()
-	image := func(c *gin.Context) { xResult.Success(c, "shown") }
+	image := func(c *gin.Context) { xresult.Success(c, "shown") }
 	remove, dump := image, image
 	check := func(_ context.Context, permission string) (bool, error) {
 		return permission == "user:account:read", nil
 	}
-	app := plinthtest.New(t, xOption.WithDebug(false), xOption.WithProfile(xBase.ProfileJava),
-		xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-			engine.Use(xMiddle.MustCORS(xMiddle.CORSConfig{
+	app := plinthtest.New(t, xoption.WithDebug(false), xoption.WithProfile(xbase.ProfileJava),
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+			engine.Use(xmiddle.MustCORS(xmiddle.CORSConfig{
 				AllowOrigins: []string{"https://app.example.com"},
 				AllowMethods: []string{http.MethodGet, http.MethodDelete},
 				AllowHeaders: []string{"Authorization", "Content-Type"},
-			}), xMiddle.AllowOption)
-			engine.GET("/image/:name", xMiddle.RequireReferer, image)
-			engine.DELETE("/user/:id", xMiddle.RequirePermission(check, "user:account:delete"), remove) //nolint:contextcheck // it takes none
-			engine.GET("/debug/dump", xMiddle.DebugOnly, dump)
+			}), xmiddle.AllowOption)
+			engine.GET("/image/:name", xmiddle.RequireReferer, image)
+			engine.DELETE("/user/:id", xmiddle.RequirePermission(check, "user:account:delete"), remove) //nolint:contextcheck // it takes none
+			engine.GET("/debug/dump", xmiddle.DebugOnly, dump)
 		}))
 	for _, tc := range []struct {
 		method, path string
@@ -85,14 +85,14 @@ func TestJavaFiltersAreMiddleware(t *testing.T) {
 func TestJavaAspectIsATimedCall(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	engine, err := xLog.New(xLog.Config{Writer: &out, Format: xLog.FormatJSON, Level: slog.LevelDebug})
+	engine, err := xlog.New(xlog.Config{Writer: &out, Format: xlog.FormatJSON, Level: slog.LevelDebug})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := xLog.NewContext(t.Context(), engine)
+	ctx := xlog.NewContext(t.Context(), engine)
 	header := http.Header{"Authorization": {"Bearer abc"}, "Accept": {"application/json"}}
 	find := func(context.Context) error { return nil }
-	err = xLog.WithName(xLog.NamedSERV).Trace(ctx, "User.Find", func(ctx context.Context) error {
+	err = xlog.WithName(xlog.NamedSERV).Trace(ctx, "User.Find", func(ctx context.Context) error {
 		return find(ctx)
 	}, slog.Any("headers", header))
 	if line := out.String(); err != nil || !strings.Contains(line, `"call":"User.Find","outcome":"ok","duration_ms":`) || strings.Contains(line, "abc") {

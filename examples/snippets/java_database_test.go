@@ -10,33 +10,33 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 func TestJavaEntitiesHaveVersionAndMark(t *testing.T) {
 	t.Parallel()
 	type Account struct {
-		xModels.BaseEntityWithSoftDelete
+		xmodels.BaseEntityWithSoftDelete
 		Owner   string          `gorm:"size:64;not null" json:"owner"`
 		Balance int64           `json:"balance"`
-		Version xModels.Version `json:"version"`
+		Version xmodels.Version `json:"version"`
 	}
 	files := fstest.MapFS{"0001_owner.sql": {Data: []byte("CREATE INDEX ${prefix}accounts_owner ON ${prefix}accounts (owner);")}}
-	app := plinthtest.New(t, xOption.WithProfile(xBase.ProfileJava), xOption.WithDatabase(
-		xOptDatabase.FromEnv(),
-		xOptDatabase.WithAutoMigrate(&Account{}),
-		xOptDatabase.WithMigrations(files),
-	), xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		engine.POST("/late", func(c *gin.Context) { _ = c.Error(xModels.ErrOptimisticLock) })
+	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), xoption.WithDatabase(
+		xoptdatabase.FromEnv(),
+		xoptdatabase.WithAutoMigrate(&Account{}),
+		xoptdatabase.WithMigrations(files),
+	), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		engine.POST("/late", func(c *gin.Context) { _ = c.Error(xmodels.ErrOptimisticLock) })
 	}))
-	db := xDB.MustGetDB(app.Context())
+	db := xdb.MustGetDB(app.Context())
 	account := Account{Owner: "Ada", Balance: 10}
 	if err := db.Create(&account).Error; err != nil || account.ID.IsZero() || account.Version != 1 {
 		t.Fatalf("Create = %v, %+v", err, account)
@@ -45,7 +45,7 @@ func TestJavaEntitiesHaveVersionAndMark(t *testing.T) {
 	if err := db.Model(&account).Update("balance", 20).Error; err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Model(&late).Update("balance", 30).Error; !errors.Is(err, xModels.ErrOptimisticLock) {
+	if err := db.Model(&late).Update("balance", 30).Error; !errors.Is(err, xmodels.ErrOptimisticLock) {
 		t.Errorf("Update = %v", err)
 	}
 	if r := app.Request(http.MethodPost, "/late", nil); r.Status() != http.StatusConflict || r.Code() != 40018 {
@@ -63,13 +63,13 @@ func TestJavaEntitiesHaveVersionAndMark(t *testing.T) {
 func TestJavaTableKeepsItsColumns(t *testing.T) {
 	t.Parallel()
 	type Order struct {
-		ID         xSnowflake.SnowflakeID `gorm:"column:order_id;primaryKey;autoIncrement:false" json:"id"`
+		ID         xsnowflake.SnowflakeID `gorm:"column:order_id;primaryKey;autoIncrement:false" json:"id"`
 		CreateTime time.Time              `gorm:"autoCreateTime"                                 json:"createTime"`
 		UpdateTime time.Time              `gorm:"autoUpdateTime"                                 json:"updateTime"`
 	}
-	app := plinthtest.New(t, xOption.WithDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&Order{})))
+	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&Order{})))
 	order := Order{}
-	if err := xDB.MustGetDB(app.Context()).Create(&order).Error; err != nil || order.ID.IsZero() || order.CreateTime.IsZero() {
+	if err := xdb.MustGetDB(app.Context()).Create(&order).Error; err != nil || order.ID.IsZero() || order.CreateTime.IsZero() {
 		t.Errorf("Create = %v, %+v", err, order)
 	}
 }

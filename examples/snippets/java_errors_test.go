@@ -13,13 +13,13 @@ import (
 	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xbind"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 func TestJavaExceptionsHaveTheseCodes(t *testing.T) {
@@ -35,7 +35,7 @@ func TestJavaExceptionsHaveTheseCodes(t *testing.T) {
 		{name: "missing file", err: missing, want: 40000},
 		{name: "permission", err: fs.ErrPermission, want: 40302},
 		{name: "timeout of the service's own work", err: context.DeadlineExceeded, want: 50201},
-		{name: "timeout of a request body", err: xError.MarkBody(os.ErrDeadlineExceeded), want: 40803},
+		{name: "timeout of a request body", err: xerror.MarkBody(os.ErrDeadlineExceeded), want: 40803},
 		{name: "canceled", err: context.Canceled, want: 40018},
 		{name: "other file error", err: &fs.PathError{Op: "read", Err: fs.ErrInvalid}, want: 50004},
 		{name: "unsupported", err: errors.ErrUnsupported, want: 40023},
@@ -54,7 +54,7 @@ func TestJavaExceptionsHaveTheseCodes(t *testing.T) {
 		{name: "connection", err: kind(driver.Connection), want: 50301},
 		{name: "syntax", err: kind(driver.Syntax), want: 50002},
 	} {
-		if got, _ := xError.JavaCode(xError.From(tc.err).GetErrorCode()); got != tc.want {
+		if got, _ := xerror.JavaCode(xerror.From(tc.err).GetErrorCode()); got != tc.want {
 			t.Errorf("%s: Java code %d, want %d", tc.name, got, tc.want)
 		}
 	}
@@ -62,12 +62,12 @@ func TestJavaExceptionsHaveTheseCodes(t *testing.T) {
 
 // It changes the mappers of the process, so it is not parallel.
 func TestJavaHabitsCanBeMapped(t *testing.T) {
-	mappers := xOption.WithErrorMapper(
-		xError.MapIs(fs.ErrNotExist, xError.NotExist),
-		xError.MapIs(fs.ErrPermission, xError.Unauthorized),
-		xError.MapAs[*fs.PathError](xError.OperationFailed),
+	mappers := xoption.WithErrorMapper(
+		xerror.MapIs(fs.ErrNotExist, xerror.NotExist),
+		xerror.MapIs(fs.ErrPermission, xerror.Unauthorized),
+		xerror.MapAs[*fs.PathError](xerror.OperationFailed),
 	)
-	app := plinthtest.New(t, xOption.WithProfile(xBase.ProfileJava), mappers, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), mappers, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		engine.GET("/read", func(c *gin.Context) { _ = c.Error(&fs.PathError{Op: "read", Err: fs.ErrInvalid}) })
 	}))
 	if r := app.Request(http.MethodGet, "/read", nil); r.Status() != http.StatusBadRequest || r.Code() != 40018 {
@@ -77,12 +77,12 @@ func TestJavaHabitsCanBeMapped(t *testing.T) {
 
 func TestJavaValidationCanBeAParameterError(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithProfile(xBase.ProfileJava), xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		engine.POST("/user", func(c *gin.Context) {
 			var request struct {
 				Name string `binding:"required" json:"name"`
 			}
-			if xValid.HandleValidationError(c, c.ShouldBindJSON(&request), xValid.Query) {
+			if xvalid.HandleValidationError(c, c.ShouldBindJSON(&request), xvalid.Query) {
 				return
 			}
 			c.Status(http.StatusNoContent)
@@ -109,13 +109,13 @@ func TestJavaBindingErrorsHaveTheseCodes(t *testing.T) {
 	type form struct {
 		Page int `binding:"required" form:"page" header:"X-Page" json:"page" uri:"page"`
 	}
-	binders := map[string]func(*xBind.Binder[form]) *form{
-		"/body": (*xBind.Binder[form]).Data, "/query": (*xBind.Binder[form]).Query, "/header": (*xBind.Binder[form]).Header,
+	binders := map[string]func(*xbind.Binder[form]) *form{
+		"/body": (*xbind.Binder[form]).Data, "/query": (*xbind.Binder[form]).Query, "/header": (*xbind.Binder[form]).Header,
 	}
-	app := plinthtest.New(t, xOption.WithProfile(xBase.ProfileJava), xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		for path, bind := range binders {
 			engine.POST(path, func(c *gin.Context) {
-				if bind(xBind.Bind(c, &form{})) != nil {
+				if bind(xbind.Bind(c, &form{})) != nil {
 					c.Status(http.StatusNoContent)
 				}
 			})

@@ -4,21 +4,21 @@ import (
 	"testing"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 // javaLayout is the layout of the Java service's ids.
-func javaLayout() xSnowflake.Layout {
-	layout := xSnowflake.LayoutJava
+func javaLayout() xsnowflake.Layout {
+	layout := xsnowflake.LayoutJava
 	layout.Epoch = 1577836800000 // that of the Java service, in Unix milliseconds
 	return layout
 }
 
 func TestJavaIDsAreMadeAndTakenApart(t *testing.T) {
 	t.Parallel()
-	node, err := xSnowflake.NewNode(
-		xSnowflake.WithLayout(javaLayout()), xSnowflake.WithDatacenterID(31), xSnowflake.WithNodeID(7),
+	node, err := xsnowflake.NewNode(
+		xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31), xsnowflake.WithNodeID(7),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestJavaIDsAreMadeAndTakenApart(t *testing.T) {
 	if info.DatacenterID != 31 || info.NodeID != 7 || time.Since(info.Time) > time.Minute {
 		t.Errorf("Parse = %+v", info)
 	}
-	id, err = node.Generate(xSnowflake.GeneUser)
+	id, err = node.Generate(xsnowflake.GeneUser)
 	if info := javaLayout().Parse(id); err != nil || info.Gene != 0 || info.NodeID != 7 {
 		t.Errorf("Generate(GeneUser) = %+v, %v, want an id without the gene", info, err)
 	}
@@ -44,8 +44,8 @@ func TestJavaIDsAreMadeAndTakenApart(t *testing.T) {
 
 func TestJavaGeneIsVerified(t *testing.T) {
 	t.Parallel()
-	node, err := xSnowflake.NewNode(
-		xSnowflake.WithLayout(xSnowflake.LayoutJavaGene), xSnowflake.WithDatacenterID(1), xSnowflake.WithNodeID(2),
+	node, err := xsnowflake.NewNode(
+		xsnowflake.WithLayout(xsnowflake.LayoutJavaGene), xsnowflake.WithDatacenterID(1), xsnowflake.WithNodeID(2),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -55,11 +55,11 @@ func TestJavaGeneIsVerified(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	id, err := node.Generate(xSnowflake.KeyGene("customer-42"))
+	id, err := node.Generate(xsnowflake.KeyGene("customer-42"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := xSnowflake.LayoutJavaGene.Parse(id)
+	info := xsnowflake.LayoutJavaGene.Parse(id)
 	if !info.VerifyKey("customer-42") || info.VerifyKey("customer-43") {
 		t.Errorf("the gene %d is not that of the key", info.Gene)
 	}
@@ -67,7 +67,7 @@ func TestJavaGeneIsVerified(t *testing.T) {
 
 func TestJavaNameBasedUUIDIsTheSame(t *testing.T) {
 	t.Parallel()
-	id := xUtil.UUID().FromBytes([]byte("hello")) // UUID.nameUUIDFromBytes
+	id := xutil.UUID().FromBytes([]byte("hello")) // UUID.nameUUIDFromBytes
 	if want := "5d41402a-bc4b-3a76-b971-9d911017c592"; id != want {
 		t.Errorf("FromBytes = %s, want %s", id, want)
 	}
@@ -78,8 +78,8 @@ func TestJavaReplicasLeaseNodesOfTheirDatacenter(t *testing.T) {
 	dir := t.TempDir()
 	taken := map[int]bool{}
 	for range 2 {
-		node, err := xSnowflake.NewNode(
-			xSnowflake.WithLayout(javaLayout()), xSnowflake.WithDatacenterID(31), xSnowflake.WithLeaser(xSnowflake.FileLeaser(dir)),
+		node, err := xsnowflake.NewNode(
+			xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31), xsnowflake.WithLeaser(xsnowflake.FileLeaser(dir)),
 		)
 		if err != nil {
 			t.Fatal(err)

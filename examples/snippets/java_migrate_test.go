@@ -7,42 +7,42 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestJavaServiceIsReplacedRouteByRoute(t *testing.T) {
 	t.Parallel()
 	type User struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name string `gorm:"size:64;not null" json:"name"`
 	}
 	routes := func(_ context.Context, engine *gin.Engine) {
 		engine.POST("/user", func(c *gin.Context) {
 			user := User{Name: "Ada"}
-			if err := xDB.MustGetDB(c.Request.Context()).Create(&user).Error; err != nil {
+			if err := xdb.MustGetDB(c.Request.Context()).Create(&user).Error; err != nil {
 				_ = c.Error(err)
 				return
 			}
-			xResult.SuccessHasData(c, "created", user)
+			xresult.SuccessHasData(c, "created", user)
 		})
 	}
-	options := []xOption.Option{
-		xOption.WithProfile(xBase.ProfileJava),
-		xOption.WithSnowflake(
-			xSnowflake.WithLayout(javaLayout()), xSnowflake.WithDatacenterID(31), xSnowflake.WithNodeID(7),
+	options := []xoption.Option{
+		xoption.WithProfile(xbase.ProfileJava),
+		xoption.WithSnowflake(
+			xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31), xsnowflake.WithNodeID(7),
 		),
-		xOption.WithDatabase(xOptDatabase.FromEnv()),
-		xOption.WithRoute(routes),
-		xOption.WithHealth(),
+		xoption.WithDatabase(xoptdatabase.FromEnv()),
+		xoption.WithRoute(routes),
+		xoption.WithHealth(),
 	}
-	app := plinthtest.New(t, append(options, xOption.WithDatabase(xOptDatabase.WithAutoMigrate(&User{})))...)
+	app := plinthtest.New(t, append(options, xoption.WithDatabase(xoptdatabase.WithAutoMigrate(&User{})))...)
 	var user User
 	r := app.Request(http.MethodPost, "/user", nil)
 	r.Into(&user)

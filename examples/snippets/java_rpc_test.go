@@ -9,12 +9,12 @@ import (
 
 	"google.golang.org/grpc"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/examples/grpc/userv1"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
-	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
-	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+	"github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/interceptor/unary"
+	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
 // javaUsers answers with what came along.
@@ -24,7 +24,7 @@ type javaUsers struct {
 
 // Get implements userv1.UserServiceServer.
 func (javaUsers) Get(ctx context.Context, _ *userv1.GetRequest) (*userv1.GetResponse, error) {
-	return nil, xError.New(xError.NotExist, xError.ErrMessage(xGrpcUtil.Source(ctx)+" "+xGrpcUtil.RequestUUID(ctx)))
+	return nil, xerror.New(xerror.NotExist, xerror.ErrMessage(utility.Source(ctx)+" "+utility.RequestUUID(ctx)))
 }
 
 func TestJavaContextTravelsWithACall(t *testing.T) {
@@ -34,7 +34,7 @@ func TestJavaContextTravelsWithACall(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(
-		xGrpcIUnary.Trace(), xGrpcIUnary.Recover(), xGrpcIUnary.Validate(), xGrpcIUnary.ResponseBuilder(),
+		unary.Trace(), unary.Recover(), unary.Validate(), unary.ResponseBuilder(),
 	))
 	userv1.RegisterUserServiceServer(server, javaUsers{})
 	served := make(chan error, 1)
@@ -47,24 +47,24 @@ func TestJavaContextTravelsWithACall(t *testing.T) {
 	}()
 
 	call := func(ctx context.Context, target string, id int64) error {
-		conn, err := xGrpcClient.Dial(target, xGrpcClient.WithSource("orders"), xGrpcClient.WithPlaintext())
+		conn, err := client.Dial(target, client.WithSource("orders"), client.WithPlaintext())
 		if err != nil {
 			return err
 		}
 		defer func() { _ = conn.Close() }()
 		_, err = userv1.NewUserServiceClient(conn).Get(ctx, &userv1.GetRequest{Id: id})
-		if errors.Is(err, xError.NotExist) {
+		if errors.Is(err, xerror.NotExist) {
 			return fmt.Errorf("user %d: %w", id, err)
 		}
 		return err
 	}
-	ctx := context.WithValue(t.Context(), xCtx.RequestKey, "gateway-7")
-	var e *xError.Error
+	ctx := context.WithValue(t.Context(), xctx.RequestKey, "gateway-7")
+	var e *xerror.Error
 	if err := call(ctx, listener.Addr().String(), 7); !errors.As(err, &e) || e.GetErrorMessage() != "orders gateway-7" {
 		t.Errorf("call = %v, want the source and the id", err)
 	}
 	err = call(ctx, listener.Addr().String(), 0)
-	if !errors.As(err, &e) || !errors.Is(err, xError.ParameterError) {
+	if !errors.As(err, &e) || !errors.Is(err, xerror.ParameterError) {
 		t.Fatalf("call = %v, want a PARAMETER_ERROR", err)
 	}
 	t.Logf("%v %+v", e.GetErrorMessage(), e.GetData())

@@ -9,11 +9,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // javaPrice is an item of the stream.
@@ -29,14 +29,14 @@ func javaPrices() iter.Seq2[javaPrice, error] {
 				return // the client has gone
 			}
 		}
-		yield(javaPrice{}, xError.New(xError.UpstreamError, "the list is not complete"))
+		yield(javaPrice{}, xerror.New(xerror.UpstreamError, "the list is not complete"))
 	}
 }
 
 func TestJavaStreamEndsInTheEnvelopeOfItsProfile(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithProfile(xBase.ProfileJava), xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		engine.GET("/prices", func(c *gin.Context) { xResult.Stream(c, javaPrices()) })
+	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		engine.GET("/prices", func(c *gin.Context) { xresult.Stream(c, javaPrices()) })
 	}))
 	for _, tc := range []struct{ accept, want string }{
 		{accept: "application/x-ndjson", want: "{\"name\":\"tea\",\"cents\":100}\n{\"name\":\"bread\",\"cents\":101}\n{\"context\":"},

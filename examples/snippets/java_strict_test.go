@@ -12,11 +12,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xerror/javacode"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 // strictErrors are errors with the code and the status in each Java profile.
@@ -31,18 +31,18 @@ var strictErrors = []struct {
 	{"file", &fs.PathError{Op: "read", Err: fs.ErrInvalid}, 500, 50004, 400, 40018},
 	{"network", &net.OpError{Op: "dial", Err: errors.New("secret")}, 500, 50009, 400, 40018},
 	{"timeout", context.DeadlineExceeded, 504, 50201, 408, 40801},
-	{"wrapped", xError.From(&fs.PathError{Op: "read", Err: fs.ErrInvalid}), 500, 50004, 400, 40018},
+	{"wrapped", xerror.From(&fs.PathError{Op: "read", Err: fs.ErrInvalid}), 500, 50004, 400, 40018},
 	{"missing file", fs.ErrNotExist, 400, 40000, 400, 40000},
 	{"unknown", errors.New("secret"), 500, 50001, 500, 50001},
-	{"permission of the application", xError.New(xError.PermissionDenied, ""), 403, 40302, 403, 40302},
-	{"file of the application", xError.Wrap(xError.FileError, "", fs.ErrClosed), 500, 50004, 500, 50004},
-	{"body of the application", xError.New(xError.BodyError, ""), 400, 40007, 400, 40002},
-	{"missing parameter of the application", xError.New(xError.ParameterEmpty, ""), 400, 40003, 400, 40002},
-	{"parameter of the application", xError.New(xError.ParameterError, ""), 400, 40002, 400, 40002},
+	{"permission of the application", xerror.New(xerror.PermissionDenied, ""), 403, 40302, 403, 40302},
+	{"file of the application", xerror.Wrap(xerror.FileError, "", fs.ErrClosed), 500, 50004, 500, 50004},
+	{"body of the application", xerror.New(xerror.BodyError, ""), 400, 40007, 400, 40002},
+	{"missing parameter of the application", xerror.New(xerror.ParameterEmpty, ""), 400, 40003, 400, 40002},
+	{"parameter of the application", xerror.New(xerror.ParameterError, ""), 400, 40002, 400, 40002},
 }
 
 func TestJavaStrict(t *testing.T) {
-	route := xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+	route := xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		for i, tc := range strictErrors {
 			engine.GET(fmt.Sprintf("/error/%d", i), func(c *gin.Context) { _ = c.Error(tc.err) })
 		}
@@ -50,7 +50,7 @@ func TestJavaStrict(t *testing.T) {
 			var in struct {
 				Name string `binding:"required" json:"name"`
 			}
-			if xBind.Bind(c, &in).Data() != nil {
+			if xbind.Bind(c, &in).Data() != nil {
 				c.Status(http.StatusNoContent)
 			}
 		})
@@ -58,7 +58,7 @@ func TestJavaStrict(t *testing.T) {
 			var in struct {
 				Page int `form:"page"`
 			}
-			if xBind.Bind(c, &in).Query() != nil {
+			if xbind.Bind(c, &in).Query() != nil {
 				c.Status(http.StatusNoContent)
 			}
 		})
@@ -66,7 +66,7 @@ func TestJavaStrict(t *testing.T) {
 			var in struct {
 				Page int `binding:"required" form:"page"`
 			}
-			if xBind.Bind(c, &in).Query() != nil {
+			if xbind.Bind(c, &in).Query() != nil {
 				c.Status(http.StatusNoContent)
 			}
 		})
@@ -116,7 +116,7 @@ func TestJavaStrict(t *testing.T) {
 // The log has the error as it is, whatever the profile reports.
 func TestJavaStrict_log(t *testing.T) {
 	t.Setenv("PLINTH_ENVELOPE", "java-strict")
-	app := plinthtest.New(t, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		engine.GET("/file", func(c *gin.Context) { _ = c.Error(&fs.PathError{Op: "read", Err: fs.ErrInvalid}) })
 	}))
 	if r := app.Request(http.MethodGet, "/file", nil); r.Status() != http.StatusBadRequest {
@@ -131,7 +131,7 @@ func TestJavaStrict_log(t *testing.T) {
 
 func TestJavaOnlyCodes(t *testing.T) {
 	for _, tc := range []struct {
-		code *xError.ErrorCode
+		code *xerror.ErrorCode
 		want string
 	}{
 		{javacode.BodyInvalid, `"output":"BodyInvalid","code":40009,`},
@@ -145,8 +145,8 @@ func TestJavaOnlyCodes(t *testing.T) {
 		for _, profile := range []string{"java", "java-strict"} {
 			t.Run(tc.code.GetOutput()+" "+profile, func(t *testing.T) {
 				t.Setenv("PLINTH_ENVELOPE", profile)
-				app := plinthtest.New(t, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-					engine.POST("/", func(c *gin.Context) { _ = c.Error(xError.New(tc.code, "")) })
+				app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+					engine.POST("/", func(c *gin.Context) { _ = c.Error(xerror.New(tc.code, "")) })
 				}))
 				r := app.Request(http.MethodPost, "/", nil)
 				if r.Status() != tc.code.Status() || !strings.Contains(r.Body(), tc.want) {
@@ -159,9 +159,9 @@ func TestJavaOnlyCodes(t *testing.T) {
 
 func TestJavaOnlyCodes_body(t *testing.T) {
 	t.Setenv("PLINTH_ENVELOPE", "java")
-	app := plinthtest.New(t, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		engine.POST("/orders", func(c *gin.Context) {
-			_ = c.Error(xError.New(javacode.BodyInvalid, "the order contradicts itself"))
+			_ = c.Error(xerror.New(javacode.BodyInvalid, "the order contradicts itself"))
 		})
 	}))
 	if body := app.Request(http.MethodPost, "/orders", nil).Body(); !strings.Contains(body, `"errorMessage":"the order contradicts itself"`) {

@@ -6,18 +6,18 @@ import (
 
 	"gorm.io/gorm"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // SeatTaken is a code of the application.
-var SeatTaken = xError.MustErrorCode(40970, "SEAT_TAKEN", "The seat is taken", "座位已被占用")
+var SeatTaken = xerror.MustErrorCode(40970, "SEAT_TAKEN", "The seat is taken", "座位已被占用")
 
 func TestApplicationsOwnCodeHasTheStatusOfItsNumber(t *testing.T) {
 	t.Parallel()
@@ -34,18 +34,18 @@ func TestNodesAreStartedInOrderWithTheDatabase(t *testing.T) {
 	warm := false
 	openSearch := func(_ context.Context, db *gorm.DB) (any, error) { return &searchIndex{db: db}, nil }
 	warmUp := func(ctx context.Context) (any, error) {
-		index, err := xCtxUtil.Get[*searchIndex](ctx, "search")
+		index, err := xctxutil.Get[*searchIndex](ctx, "search")
 		if err != nil {
 			return nil, err
 		}
 		warm = index.db != nil
 		return nil, nil
 	}
-	nodes := []xRegNode.RegNodeList{
-		{Key: "search", Node: func(ctx context.Context) (any, error) { return openSearch(ctx, xDB.MustGetDB(ctx)) }},
-		{Key: xCtx.Exec, Node: warmUp}, // runs, and keeps nothing
+	nodes := []xregnode.RegNodeList{
+		{Key: "search", Node: func(ctx context.Context) (any, error) { return openSearch(ctx, xdb.MustGetDB(ctx)) }},
+		{Key: xctx.Exec, Node: warmUp}, // runs, and keeps nothing
 	}
-	plinthtest.New(t, xOption.WithDatabase(xOptDatabase.FromEnv()), xOption.WithNodes(nodes...))
+	plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithNodes(nodes...))
 	if !warm {
 		t.Error("the second node did not find the first with its database")
 	}

@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 )
 
 func TestXCacheWithNearLeavesTheViewsAsTheyAre(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t,
-		xOption.WithCache(xOptCache.FromEnv(), xOptCache.WithNear(10_000, time.Minute)),
+		xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithNear(10_000, time.Minute)),
 	)
-	names := xCache.KeyCacheOf[int64, string](xCache.MustGetManager(app.Context()))
+	names := xcache.KeyCacheOf[int64, string](xcache.MustGetManager(app.Context()))
 	ada := "Ada"
 	if err := names.Set(t.Context(), 7, &ada); err != nil {
 		t.Fatal(err)

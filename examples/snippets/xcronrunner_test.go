@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	xCron "github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx"
 )
 
 func Example_xCronSingleRun() {
 	sendReport := func(context.Context) error { return nil }
-	job := xCron.NewJob("0 3 * * *", sendReport, xCron.WithName("report"), xCron.WithSingleRun())
+	job := cronx.NewJob("0 3 * * *", sendReport, cronx.WithName("report"), cronx.WithSingleRun())
 
 	schedule, err := job.Schedule(time.UTC)
 	if err != nil {

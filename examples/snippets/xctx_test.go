@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 func TestContextKeysOnThePage(t *testing.T) {
@@ -34,13 +34,13 @@ func TestContextKeysOnThePage(t *testing.T) {
 }
 
 // contextKeys returns the exported keys of package xctx by name.
-func contextKeys(t *testing.T) map[string]xCtx.ContextKey {
+func contextKeys(t *testing.T) map[string]xctx.ContextKey {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../core/defined/xctx/xctx.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := map[string]xCtx.ContextKey{}
+	keys := map[string]xctx.ContextKey{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok {
@@ -48,7 +48,7 @@ func contextKeys(t *testing.T) map[string]xCtx.ContextKey {
 		}
 		if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "ContextKey" && spec.Names[0].IsExported() {
 			literal, _ := spec.Values[0].(*ast.BasicLit)
-			keys[spec.Names[0].Name] = xCtx.ContextKey(strings.Trim(literal.Value, `"`))
+			keys[spec.Names[0].Name] = xctx.ContextKey(strings.Trim(literal.Value, `"`))
 		}
 		return true
 	})

@@ -6,26 +6,26 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
 
 func TestXDBLeasesRunTheWork(t *testing.T) {
 	t.Parallel()
-	ctx := plinthtest.New(t, xOption.WithDatabase(xOptDatabase.FromEnv())).Context()
+	ctx := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv())).Context()
 	ran := false
 	report := func(ctx context.Context) error {
 		ran = true
 		return ctx.Err()
 	}
 	once := func() error {
-		leases, err := xDB.Leases(xDB.MustGetDB(ctx)) //nolint:contextcheck // leases live as long as the database
+		leases, err := xdb.Leases(xdb.MustGetDB(ctx)) //nolint:contextcheck // leases live as long as the database
 		if err != nil {
 			return err
 		}
-		return leases.Do(ctx, "nightly-report", 30*time.Second, func(ctx context.Context, _ *xLease.Lease) error {
+		return leases.Do(ctx, "nightly-report", 30*time.Second, func(ctx context.Context, _ *xlease.Lease) error {
 			return report(ctx) // ctx ends where the lease is lost
 		})
 	}

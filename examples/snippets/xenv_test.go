@@ -3,12 +3,12 @@ package snippets_test
 import (
 	"fmt"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 func Example_xEnv() {
-	port := xEnv.Int(xEnv.Port)                      // 1118 where PLINTH_PORT is not set
-	limit := xEnv.GetEnvInt("ORDERS_PER_MINUTE", 60) // a variable of the application
+	port := xenv.Int(xenv.Port)                      // 1118 where PLINTH_PORT is not set
+	limit := xenv.GetEnvInt("ORDERS_PER_MINUTE", 60) // a variable of the application
 
 	fmt.Println(port > 0, limit)
 	// Output: true 60

@@ -9,17 +9,17 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func Example_xhelper() {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.ContextWithFallback = true
-	engine.Use(xHelper.Serve(xHelper.Config{EnableInput: true, QuietURLs: []string{"/healthz"}}))
-	engine.GET("/ping", func(c *gin.Context) { xResult.Success(c, "pong") })
+	engine.Use(xhelper.Serve(xhelper.Config{EnableInput: true, QuietURLs: []string{"/healthz"}}))
+	engine.GET("/ping", func(c *gin.Context) { xresult.Success(c, "pong") })
 
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(xhelperQuiet(), http.MethodGet, "/ping", nil)
@@ -31,9 +31,9 @@ func Example_xhelper() {
 
 // xhelperQuiet returns a context whose log lines go nowhere.
 func xhelperQuiet() context.Context {
-	engine, err := xLog.New(xLog.Config{Writer: io.Discard})
+	engine, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {
 		panic(err)
 	}
-	return xLog.NewContext(context.Background(), engine)
+	return xlog.NewContext(context.Background(), engine)
 }

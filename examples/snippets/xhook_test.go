@@ -12,13 +12,13 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 func startMailer(ctx context.Context) (any, error) { //nolint:unparam // a node
 	mailer := newMailer()
-	xHook.OnStop(ctx, "mailer", mailer.Flush)
-	xHook.AddHealth(ctx, "mailer", mailer.Ping)
+	xhook.OnStop(ctx, "mailer", mailer.Flush)
+	xhook.AddHealth(ctx, "mailer", mailer.Ping)
 	return mailer, nil
 }
 
@@ -37,8 +37,8 @@ func (*xhookMailer) Flush(context.Context) error {
 func (*xhookMailer) Ping(context.Context) error { return nil }
 
 func Example_xhook() {
-	l := xHook.New() // in a program, xReg does this and xMain the rest
-	ctx := xHook.NewContext(context.Background(), l)
+	l := xhook.New() // in a program, xreg does this and xmain the rest
+	ctx := xhook.NewContext(context.Background(), l)
 	if _, err := startMailer(ctx); err != nil {
 		fmt.Println(err)
 		return
@@ -57,29 +57,29 @@ const adminAddress = "127.0.0.1:0"
 func newAdminServer() *http.Server { return &http.Server{ReadHeaderTimeout: time.Second} }
 
 func serveAdmin(ctx context.Context, _ ...any) {
-	release, _ := xHook.HoldReady(ctx, "admin server")
+	release, _ := xhook.HoldReady(ctx, "admin server")
 	defer release()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", adminAddress)
 	if err != nil {
-		xHook.Fail(ctx, err)
+		xhook.Fail(ctx, err)
 		return
 	}
 	server := newAdminServer()
-	if !xHook.OnShutdown(ctx, "admin server", server.Shutdown) {
+	if !xhook.OnShutdown(ctx, "admin server", server.Shutdown) {
 		_ = listener.Close() // the stop came first: nobody would end the server
 		return
 	}
 	release()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		xHook.Fail(ctx, err)
+		xhook.Fail(ctx, err)
 	}
 }
 
 func TestSecondServerEndsWithTheService(t *testing.T) {
 	t.Parallel()
-	l := xHook.New()
-	ctx := xHook.NewContext(t.Context(), l)
-	early, _ := xHook.HoldReady(ctx, "the task that is about to start")
+	l := xhook.New()
+	ctx := xhook.NewContext(t.Context(), l)
+	early, _ := xhook.HoldReady(ctx, "the task that is about to start")
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -103,7 +103,7 @@ func xhookStream(c *gin.Context, events <-chan string, send func(event string)) 
 		select {
 		case event := <-events:
 			send(event)
-		case <-xHook.Draining(c):
+		case <-xhook.Draining(c):
 			return
 		}
 	}
@@ -117,7 +117,7 @@ func TestStreamEndsWhenTheServiceDrains(t *testing.T) {
 	app.Engine().GET("/events", func(c *gin.Context) {
 		xhookStream(c, events, func(event string) {
 			c.String(http.StatusOK, event)
-			xHook.From(c).BeginDrain()
+			xhook.From(c).BeginDrain()
 		})
 	})
 	if r := app.Request(http.MethodGet, "/events", nil); r.Body() != "first" {

@@ -7,23 +7,23 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestTokenIsReadOrRefused(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		engine.GET("/", func(c *gin.Context) {
-			token := xHttp.GetAuthorization(c) // "abc.def" of "Authorization: Bearer abc.def"
+			token := xhttp.GetAuthorization(c) // "abc.def" of "Authorization: Bearer abc.def"
 			if token == "" {
-				xResult.AbortError(c, xError.TokenMissing, "", nil)
+				xresult.AbortError(c, xerror.TokenMissing, "", nil)
 				return
 			}
-			xResult.Success(c, token)
+			xresult.Success(c, token)
 		})
 	}))
 	if r := app.Request(http.MethodGet, "/", nil); r.Status() != http.StatusUnauthorized {

@@ -8,36 +8,36 @@ import (
 
 	"gorm.io/gorm"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // xleaseContext returns a context with the leases of this process.
-func xleaseContext(t *testing.T) (context.Context, *xLease.Leases) {
+func xleaseContext(t *testing.T) (context.Context, *xlease.Leases) {
 	t.Helper()
-	leases := xLease.New(xLease.InProcess(nil))
+	leases := xlease.New(xlease.InProcess(nil))
 	t.Cleanup(func() { _ = leases.Close() })
-	return context.WithValue(xhelperQuiet(), xCtx.LeasesKey, leases), leases
+	return context.WithValue(xhelperQuiet(), xctx.LeasesKey, leases), leases
 }
 
 // sendReport sends the report unless another replica is at it.
 func sendReport(ctx context.Context, send func(ctx context.Context) error) error {
-	leases := xLease.MustGetLeases(ctx)
+	leases := xlease.MustGetLeases(ctx)
 
-	err := leases.Do(ctx, "nightly-report", 30*time.Second, func(ctx context.Context, _ *xLease.Lease) error {
+	err := leases.Do(ctx, "nightly-report", 30*time.Second, func(ctx context.Context, _ *xlease.Lease) error {
 		return send(ctx) // ctx ends when the lease is lost
 	})
-	if errors.Is(err, xLease.ErrHeld) {
+	if errors.Is(err, xlease.ErrHeld) {
 		return nil // another replica is at it
 	}
 	return err
 }
 
 // holdReport does something as the only one.
-func holdReport(ctx context.Context, leases *xLease.Leases, work func() error) error {
+func holdReport(ctx context.Context, leases *xlease.Leases, work func() error) error {
 	lease, err := leases.Lease(ctx, "nightly-report", 30*time.Second)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func TestThreeExportsHaveSlots(t *testing.T) {
 	ctx, leases := xleaseContext(t)
 	taken := map[int]bool{}
 	for range 3 {
-		lease, err := leases.Lease(ctx, "export", time.Minute, xLease.WithSlots(3), xLease.WithWait())
+		lease, err := leases.Lease(ctx, "export", time.Minute, xlease.WithSlots(3), xlease.WithWait())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,13 +84,13 @@ func TestThreeExportsHaveSlots(t *testing.T) {
 }
 
 // setPosition writes how far a stream was read, for the latest holder only.
-func setPosition(ctx context.Context, db *gorm.DB, lease *xLease.Lease, stream string, offset int64) error {
+func setPosition(ctx context.Context, db *gorm.DB, lease *xlease.Lease, stream string, offset int64) error {
 	// positions has a column token that begins with 0.
 	result := db.WithContext(ctx).Exec(
 		"UPDATE positions SET offset_at = ?, token = ? WHERE stream = ? AND token <= ?",
 		offset, lease.Token(), stream, lease.Token())
 	if result.Error == nil && result.RowsAffected == 0 {
-		return xLease.ErrLost // somebody with a later token has written
+		return xlease.ErrLost // somebody with a later token has written
 	}
 	return result.Error
 }
@@ -98,11 +98,11 @@ func setPosition(ctx context.Context, db *gorm.DB, lease *xLease.Lease, stream s
 func TestTokenKeepsALateHolderOut(t *testing.T) {
 	t.Parallel()
 	ctx, leases := xleaseContext(t)
-	db, err := xDB.Open(ctx, xDB.Options{Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 	for _, statement := range []string{
 		"CREATE TABLE positions (stream TEXT, offset_at INTEGER, token INTEGER)", "INSERT INTO positions VALUES ('orders', 0, 0)",
 	} {
@@ -110,7 +110,7 @@ func TestTokenKeepsALateHolderOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var held []*xLease.Lease
+	var held []*xlease.Lease
 	for range 2 {
 		lease, err := leases.Lease(ctx, "orders", time.Minute)
 		if err != nil {
@@ -124,7 +124,7 @@ func TestTokenKeepsALateHolderOut(t *testing.T) {
 	if err := setPosition(ctx, db, held[1], "orders", 7); err != nil {
 		t.Errorf("the second holder: %v", err)
 	}
-	if err := setPosition(ctx, db, held[0], "orders", 5); !errors.Is(err, xLease.ErrLost) {
+	if err := setPosition(ctx, db, held[0], "orders", 5); !errors.Is(err, xlease.ErrLost) {
 		t.Errorf("the first holder: %v, want ErrLost", err)
 	}
 }

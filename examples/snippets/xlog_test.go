@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // UserService is the logic of users.
 type UserService struct{}
 
-var log = xLog.WithName(xLog.NamedSERV)
+var log = xlog.WithName(xlog.NamedSERV)
 
 func (s *UserService) Register(ctx context.Context, name, password string) {
 	log.Info(ctx, "user registered", slog.String("user", name), slog.String("password", password))
@@ -29,14 +29,14 @@ type xlogUsers struct{}
 func (xlogUsers) Find(context.Context, int64) error { return errors.New("nobody") }
 
 func xlogFind(ctx context.Context, repo xlogUsers, id int64, header http.Header) error {
-	err := xLog.WithName(xLog.NamedREPO).Trace(ctx, "User.Find", func(ctx context.Context) error {
+	err := xlog.WithName(xlog.NamedREPO).Trace(ctx, "User.Find", func(ctx context.Context) error {
 		return repo.Find(ctx, id)
 	}, slog.Any("headers", header))
 	return err
 }
 
 func xlogAccess(ctx context.Context, took time.Duration, agent string) {
-	log.Access(ctx, &xLog.AccessLine{
+	log.Access(ctx, &xlog.AccessLine{
 		Method: "GET", Path: "/api/v1/user/1", Route: "/api/v1/user/:id", Status: 200, Bytes: 512,
 		Duration: took, ClientIP: "192.0.2.1", UserAgent: agent,
 	})
@@ -45,11 +45,11 @@ func xlogAccess(ctx context.Context, took time.Duration, agent string) {
 func TestLinesAreWrittenAsThePageSays(t *testing.T) {
 	t.Parallel()
 	var buffer bytes.Buffer
-	engine, err := xLog.New(xLog.Config{Writer: &buffer, Format: xLog.FormatJSON})
+	engine, err := xlog.New(xlog.Config{Writer: &buffer, Format: xlog.FormatJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := xLog.NewContext(t.Context(), engine) // every logger writes there with this context
+	ctx := xlog.NewContext(t.Context(), engine) // every logger writes there with this context
 
 	new(UserService).Register(ctx, "ann", "hunter2")
 	if err := xlogFind(ctx, xlogUsers{}, 7, http.Header{"Authorization": {"Bearer abc"}}); err == nil {
@@ -67,17 +67,17 @@ func TestLinesAreWrittenAsThePageSays(t *testing.T) {
 	}
 }
 
-// xlogEngine is what a program without xReg does at its start.
-func xlogEngine(run func(engine *xLog.Engine) error) error {
-	config, err := xLog.ConfigFromEnv()
+// xlogEngine is what a program without xreg does at its start.
+func xlogEngine(run func(engine *xlog.Engine) error) error {
+	config, err := xlog.ConfigFromEnv()
 	if err != nil {
 		return err
 	}
-	engine, err := xLog.New(config)
+	engine, err := xlog.New(config)
 	if err != nil {
 		return err
 	}
-	restore := xLog.SetDefault(engine)
+	restore := xlog.SetDefault(engine)
 	defer restore()
 	defer engine.Close() //nolint:errcheck // nobody would read it
 
@@ -87,7 +87,7 @@ func xlogEngine(run func(engine *xLog.Engine) error) error {
 func TestEngineIsMadeFromTheEnvironment(t *testing.T) {
 	t.Setenv("LOG_DIR", "none")
 	t.Setenv("LOG_LEVEL", "error")
-	if err := xlogEngine(func(engine *xLog.Engine) error {
+	if err := xlogEngine(func(engine *xlog.Engine) error {
 		if log.Enabled(t.Context(), slog.LevelWarn) || !log.Enabled(t.Context(), slog.LevelError) {
 			t.Errorf("the level of %v is not that of the environment", engine)
 		}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // xmiddleRoles stands for the roles of an application's users.
@@ -27,7 +27,7 @@ func (xmiddleRoles) Of(context.Context) xmiddleRoles { return xmiddleRoles{} }
 func (xmiddleRoles) Has(permission string) bool { return permission == "user:account:read" }
 
 func xmiddlePolicy(engine *gin.Engine) error {
-	policy, err := xMiddle.CORS(xMiddle.CORSConfig{
+	policy, err := xmiddle.CORS(xmiddle.CORSConfig{
 		AllowOrigins:     []string{"https://app.example.com", "https://*.preview.example.com"},
 		AllowCredentials: true,
 		MaxAge:           10 * time.Minute,
@@ -35,27 +35,27 @@ func xmiddlePolicy(engine *gin.Engine) error {
 	if err != nil {
 		return err
 	}
-	engine.Use(policy, xMiddle.AllowOption)
+	engine.Use(policy, xmiddle.AllowOption)
 	return nil
 }
 
 func xmiddleRoutes(engine *gin.Engine) {
 	roles := xmiddleRoles{}
-	remove := func(c *gin.Context) { xResult.Success(c, "removed") }
+	remove := func(c *gin.Context) { xresult.Success(c, "removed") }
 
 	check := func(ctx context.Context, permission string) (bool, error) {
 		return roles.Of(ctx).Has(permission), nil
 	}
-	engine.DELETE("/user/:id", xMiddle.RequirePermission(check, "user:account:delete"), remove)
+	engine.DELETE("/user/:id", xmiddle.RequirePermission(check, "user:account:delete"), remove)
 
-	java := engine.Group("/legacy", xMiddle.UseProfile(xBase.ProfileJava))
-	java.GET("/user", func(c *gin.Context) { xResult.Success(c, "found") })
+	java := engine.Group("/legacy", xmiddle.UseProfile(xbase.ProfileJava))
+	java.GET("/user", func(c *gin.Context) { xresult.Success(c, "found") })
 }
 
 func TestMiddlewareIsMounted(t *testing.T) {
 	t.Parallel()
 	origin := plinthtest.WithHeader("Origin", "https://pr-7.preview.example.com")
-	app := plinthtest.New(t, xOption.WithEngine(func(engine *gin.Engine) {
+	app := plinthtest.New(t, xoption.WithEngine(func(engine *gin.Engine) {
 		if err := xmiddlePolicy(engine); err != nil {
 			t.Error(err)
 		}
@@ -72,7 +72,7 @@ func TestMiddlewareIsMounted(t *testing.T) {
 
 func TestCORSAndOptions(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithEngine(func(engine *gin.Engine) {
+	app := plinthtest.New(t, xoption.WithEngine(func(engine *gin.Engine) {
 		if err := xmiddlePolicy(engine); err != nil {
 			t.Error(err)
 		}
@@ -113,8 +113,8 @@ func TestCORSAndOptions(t *testing.T) {
 
 func TestMiddlewareWithoutParametersIsAHandler(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithEngine(func(engine *gin.Engine) {
-		engine.Use(xMiddle.ResponseMiddleware, xMiddle.ReleaseAllCors, xMiddle.AllowOption)
+	app := plinthtest.New(t, xoption.WithEngine(func(engine *gin.Engine) {
+		engine.Use(xmiddle.ResponseMiddleware, xmiddle.ReleaseAllCors, xmiddle.AllowOption)
 		engine.GET("/", func(c *gin.Context) { _ = c.Error(errors.New("unknown")) })
 	}))
 	origin := plinthtest.WithHeader("Origin", "https://example.com")

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	_ "github.com/plinthgo/plinth/cacheplugins/memory"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
-func xoptcacheStart(ctx context.Context, nodes []xRegNode.RegNodeList) *xReg.Reg {
-	reg := xReg.Register(ctx, nodes, xOption.WithCache(xOptCache.FromEnv()))
+func xoptcacheStart(ctx context.Context, nodes []xregnode.RegNodeList) *xreg.Reg {
+	reg := xreg.Register(ctx, nodes, xoption.WithCache(xoptcache.FromEnv()))
 	return reg
 }
 
@@ -22,7 +22,7 @@ func TestCacheIsChosenByTheEnvironment(t *testing.T) {
 	t.Setenv("LOG_DIR", "none")
 	t.Setenv("LOG_LEVEL", "error")
 	reg := xoptcacheStart(t.Context(), nil)
-	if m := xCache.MustGetManager(reg.Init.Ctx); m == nil {
+	if m := xcache.MustGetManager(reg.Init.Ctx); m == nil {
 		t.Error("there is no cache")
 	}
 	if err := reg.Close(t.Context()); err != nil {

@@ -9,27 +9,27 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-func xoptdatabaseOption(migrations fs.FS, createRoles func(ctx context.Context, db *gorm.DB) error) xOption.Option {
+func xoptdatabaseOption(migrations fs.FS, createRoles func(ctx context.Context, db *gorm.DB) error) xoption.Option {
 	type User struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name string
 	}
 	type Role struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name string
 	}
-	return xOption.WithDatabase(
-		xOptDatabase.FromEnv(),
-		xOptDatabase.WithAutoMigrate(&User{}, &Role{}),
-		xOptDatabase.WithMigrations(migrations),
-		xOptDatabase.WithPrepare(createRoles),
+	return xoption.WithDatabase(
+		xoptdatabase.FromEnv(),
+		xoptdatabase.WithAutoMigrate(&User{}, &Role{}),
+		xoptdatabase.WithMigrations(migrations),
+		xoptdatabase.WithPrepare(createRoles),
 	)
 }
 
@@ -42,7 +42,7 @@ func TestDatabaseIsMigratedAndPrepared(t *testing.T) {
 		return db.Exec("INSERT INTO roles (id, name, created_at, updated_at) VALUES (1, 'admin', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)").Error
 	}))
 	var n int64
-	if err := xDB.MustGetDB(app.Context()).Table("roles").Count(&n).Error; err != nil || n != 1 {
+	if err := xdb.MustGetDB(app.Context()).Table("roles").Count(&n).Error; err != nil || n != 1 {
 		t.Errorf("%d roles, %v; want the one that was prepared", n, err)
 	}
 }
@@ -52,9 +52,9 @@ func xoptdatabaseOpen(ctx context.Context, use func(db *gorm.DB) error) error {
 		ID   int64
 		Name string
 	}
-	config, err := xOptDatabase.Build(
-		xOptDatabase.WithDriver("sqlite", ":memory:"),
-		xOptDatabase.WithAutoMigrate(&City{}),
+	config, err := xoptdatabase.Build(
+		xoptdatabase.WithDriver("sqlite", ":memory:"),
+		xoptdatabase.WithAutoMigrate(&City{}),
 	)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func xoptdatabaseOpen(ctx context.Context, use func(db *gorm.DB) error) error {
 	if err != nil {
 		return err
 	}
-	defer xDB.Close(db) //nolint:errcheck // nothing is left to write
+	defer xdb.Close(db) //nolint:errcheck // nothing is left to write
 	if err := config.BringUp(ctx, db); err != nil {
 		return err
 	}

@@ -7,29 +7,29 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func xoptionStart(ctx context.Context, routes func(ctx context.Context, engine *gin.Engine)) *xReg.Reg {
+func xoptionStart(ctx context.Context, routes func(ctx context.Context, engine *gin.Engine)) *xreg.Reg {
 	type User struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name string
 	}
-	reg := xReg.Register(ctx, nil,
-		xOption.WithDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&User{})),
-		xOption.WithCache(xOptCache.FromEnv()),
-		xOption.WithRoute(routes),
-		xOption.WithHealth(),
+	reg := xreg.Register(ctx, nil,
+		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&User{})),
+		xoption.WithCache(xoptcache.FromEnv()),
+		xoption.WithRoute(routes),
+		xoption.WithHealth(),
 	)
 	return reg
 }
@@ -41,10 +41,10 @@ func TestOptionsAreCarriedOut(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	reg := xoptionStart(t.Context(), func(_ context.Context, engine *gin.Engine) {
-		engine.GET("/", func(c *gin.Context) { xResult.Success(c, "hello") })
+		engine.GET("/", func(c *gin.Context) { xresult.Success(c, "hello") })
 	})
 	var n int64
-	if err := xDB.MustGetDB(reg.Init.Ctx).Table("users").Count(&n).Error; err != nil {
+	if err := xdb.MustGetDB(reg.Init.Ctx).Table("users").Count(&n).Error; err != nil {
 		t.Error(err)
 	}
 	if err := reg.Close(t.Context()); err != nil {
@@ -52,22 +52,22 @@ func TestOptionsAreCarriedOut(t *testing.T) {
 	}
 }
 
-func xoptionDefaults() xOption.Option {
-	return xOption.WithEnvDefaults(map[xEnv.EnvKey]string{
-		xEnv.DatabaseDriver: "sqlite",
-		xEnv.DatabasePath:   ".data/usercenter.db",
-		xEnv.NoSqlDriver:    "memory",
+func xoptionDefaults() xoption.Option {
+	return xoption.WithEnvDefaults(map[xenv.EnvKey]string{
+		xenv.DatabaseDriver: "sqlite",
+		xenv.DatabasePath:   ".data/usercenter.db",
+		xenv.NoSqlDriver:    "memory",
 	})
 }
 
 func TestDefaultsArePlanned(t *testing.T) {
 	t.Parallel()
-	if got := xOption.New(xoptionDefaults()).EnvDefaults[xEnv.NoSqlDriver]; got != "memory" {
+	if got := xoption.New(xoptionDefaults()).EnvDefaults[xenv.NoSqlDriver]; got != "memory" {
 		t.Errorf("default = %q", got)
 	}
 }
 
-const searchKey xCtx.ContextKey = "search"
+const searchKey xctx.ContextKey = "search"
 
 // xoptionSearch stands for the client of a search server.
 type xoptionSearch struct{ address string }
@@ -83,11 +83,11 @@ func dialSearch(_ context.Context, address string) (any, error) {
 	return &xoptionSearch{address: address}, nil
 }
 
-func WithSearch(address string) xOption.Option {
-	return xOption.WithPhase(xOption.Phase{
+func WithSearch(address string) xoption.Option {
+	return xoption.WithPhase(xoption.Phase{
 		Name:  "search",
 		Key:   searchKey,
-		Rank:  xOption.RankCache + 1,
+		Rank:  xoption.RankCache + 1,
 		Check: func(context.Context) error { return checkAddress(address) },
 		Start: func(ctx context.Context) (any, error) { return dialSearch(ctx, address) },
 	})
@@ -96,7 +96,7 @@ func WithSearch(address string) xOption.Option {
 func TestOwnOptionAddsAPhase(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, WithSearch("search:9200"))
-	if search := xCtxUtil.MustGet[*xoptionSearch](app.Context(), searchKey); search.address != "search:9200" {
+	if search := xctxutil.MustGet[*xoptionSearch](app.Context(), searchKey); search.address != "search:9200" {
 		t.Errorf("address = %q", search.address)
 	}
 }

@@ -8,18 +8,18 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xresult"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 func findUser(ctx context.Context, id string) (string, error) {
 	if id != "7" {
-		return "", xError.NewError(ctx, xError.UserNotFound, "no such user", false)
+		return "", xerror.NewError(ctx, xerror.UserNotFound, "no such user", false)
 	}
 	return "Ada", nil
 }
@@ -31,13 +31,13 @@ func xresultRoutes(engine *gin.Engine) {
 			_ = c.Error(err) // answered by the middleware
 			return
 		}
-		xResult.SuccessHasData(c, "found", user)
+		xresult.SuccessHasData(c, "found", user)
 	})
 }
 
 func TestHandlerAnswersOnce(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithEngine(xresultRoutes))
+	app := plinthtest.New(t, xoption.WithEngine(xresultRoutes))
 	if r := app.Request(http.MethodGet, "/user/7", nil); r.Status() != http.StatusOK || r.Message() != "found" {
 		t.Errorf("answer = %d %s", r.Status(), r.Body())
 	}
@@ -51,13 +51,13 @@ func xresultStream(c *gin.Context) {
 		Name string `json:"name"`
 	}
 	scan := func(rows *sql.Rows) (row Row, err error) { return row, rows.Scan(&row.Name) }
-	rows, err := xDB.MustGetDB(c).Raw("SELECT 'Ada' UNION ALL SELECT 'Bob'").Rows() //nolint:rowserrcheck // it is, at the end of the stream
+	rows, err := xdb.MustGetDB(c).Raw("SELECT 'Ada' UNION ALL SELECT 'Bob'").Rows() //nolint:rowserrcheck // it is, at the end of the stream
 	if err != nil {
 		_ = c.Error(err)
 		return
 	}
 	defer func() { _ = rows.Close() }()
-	xResult.Stream(c, func(yield func(Row, error) bool) {
+	xresult.Stream(c, func(yield func(Row, error) bool) {
 		for rows.Next() {
 			row, err := scan(rows)
 			if !yield(row, err) {
@@ -72,7 +72,7 @@ func xresultStream(c *gin.Context) {
 
 func TestRowsAreStreamed(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithDatabase(xOptDatabase.FromEnv()), xOption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		engine.GET("/users", xresultStream)
 	}))
 	if r := app.Request(http.MethodGet, "/users", nil); r.Body() != "{\"name\":\"Ada\"}\n{\"name\":\"Bob\"}\n" {

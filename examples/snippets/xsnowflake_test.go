@@ -3,25 +3,25 @@ package snippets_test
 import (
 	"testing"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
-func xsnowflakeMake(use func(id xSnowflake.SnowflakeID)) error {
-	node, err := xSnowflake.NewNode(xSnowflake.WithDatacenterID(1), xSnowflake.WithNodeID(2))
+func xsnowflakeMake(use func(id xsnowflake.SnowflakeID)) error {
+	node, err := xsnowflake.NewNode(xsnowflake.WithDatacenterID(1), xsnowflake.WithNodeID(2))
 	if err != nil {
 		return err
 	}
 	defer node.Close() //nolint:errcheck // a number that was given by hand is not given back
 
-	id, err := node.Generate(xSnowflake.GeneOrder)
+	id, err := node.Generate(xsnowflake.GeneOrder)
 	use(id)
 	return err
 }
 
 func TestIDHasItsParts(t *testing.T) {
 	t.Parallel()
-	if err := xsnowflakeMake(func(id xSnowflake.SnowflakeID) {
-		if id.Gene() != xSnowflake.GeneOrder || id.DatacenterID() != 1 || id.NodeID() != 2 {
+	if err := xsnowflakeMake(func(id xsnowflake.SnowflakeID) {
+		if id.Gene() != xsnowflake.GeneOrder || id.DatacenterID() != 1 || id.NodeID() != 2 {
 			t.Errorf("id = %s: gene %s, datacenter %d, node %d", id, id.Gene(), id.DatacenterID(), id.NodeID())
 		}
 	}); err != nil {

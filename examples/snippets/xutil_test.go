@@ -5,22 +5,22 @@ import (
 	"errors"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 // xutilUser has the hash of a password, or in a request the password.
 type xutilUser struct{ Password string }
 
 func xutilRegister(ctx context.Context, request xutilUser) (xutilUser, error) {
-	hash, err := xUtil.Password().EncryptString(ctx, request.Password)
+	hash, err := xutil.Password().EncryptString(ctx, request.Password)
 	return xutilUser{Password: hash}, err
 }
 
 func xutilLogin(ctx context.Context, request, user xutilUser) error {
-	err := xUtil.Password().Verify(ctx, request.Password, user.Password)
-	if errors.Is(err, xUtil.ErrPasswordMismatch) {
-		return xError.Wrap(xError.Unauthorized, "wrong password", err)
+	err := xutil.Password().Verify(ctx, request.Password, user.Password)
+	if errors.Is(err, xutil.ErrPasswordMismatch) {
+		return xerror.Wrap(xerror.Unauthorized, "wrong password", err)
 	}
 	return err // for instance 503 if too many callers wait
 }
@@ -35,7 +35,7 @@ func TestPasswordIsVerified(t *testing.T) {
 		t.Errorf("the right password: %v", err)
 	}
 	err = xutilLogin(t.Context(), xutilUser{Password: "wrong horse"}, user)
-	if !errors.Is(err, xUtil.ErrPasswordMismatch) {
+	if !errors.Is(err, xutil.ErrPasswordMismatch) {
 		t.Errorf("a wrong password: %v, want ErrPasswordMismatch", err)
 	}
 }

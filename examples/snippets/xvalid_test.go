@@ -7,20 +7,20 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func xvalidCheck(ctx context.Context) *xError.Error {
+func xvalidCheck(ctx context.Context) *xerror.Error {
 	type Pair struct {
 		Size int `json:"size" binding:"gte=2,lte=10"`
 	}
 
-	if err := xValid.Validate(ctx, Pair{Size: 1}); err != nil {
-		return xValid.Error(ctx, xError.BodyError, err)
+	if err := xvalid.Validate(ctx, Pair{Size: 1}); err != nil {
+		return xvalid.Error(ctx, xerror.BodyError, err)
 	}
 	return nil
 }
@@ -30,18 +30,18 @@ func xvalidBind(c *gin.Context) {
 		Size int `json:"size" binding:"gte=2,lte=10"`
 	}
 	var request Pair
-	if xValid.HandleValidationError(c, c.ShouldBindJSON(&request)) {
+	if xvalid.HandleValidationError(c, c.ShouldBindJSON(&request)) {
 		return // reported once; ResponseMiddleware answers
 	}
-	xResult.SuccessHasData(c, "taken", request)
+	xresult.SuccessHasData(c, "taken", request)
 }
 
 func TestInvalidPairIsRefused(t *testing.T) {
 	t.Parallel()
-	if err := xvalidCheck(t.Context()); err == nil || err.GetErrorCode() != xError.BodyError {
+	if err := xvalidCheck(t.Context()); err == nil || err.GetErrorCode() != xerror.BodyError {
 		t.Errorf("xvalidCheck = %v, want BODY_ERROR", err)
 	}
-	app := plinthtest.New(t, xOption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.POST("/", xvalidBind) }))
+	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.POST("/", xvalidBind) }))
 	for body, want := range map[string]int{`{"size":1}`: http.StatusBadRequest, `{"size":2}`: http.StatusOK} {
 		if r := app.Request(http.MethodPost, "/", body); r.Status() != want {
 			t.Errorf("%s: %d %s", body, r.Status(), r.Body())

@@ -13,15 +13,15 @@ import (
 	"github.com/gin-gonic/gin"
 	gorilla "github.com/gorilla/websocket"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 func main() {
-	reg := xReg.Register(context.Background(), nil, xOption.WithRoute(routes), xOption.WithHealth())
-	xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil)
+	reg := xreg.Register(context.Background(), nil, xoption.WithRoute(routes), xoption.WithHealth())
+	xmain.Runner(reg, xlog.WithName(xlog.NamedMAIN), nil)
 }
 
 func routes(_ context.Context, e *gin.Engine) {

@@ -15,14 +15,14 @@ import (
 
 	coder "github.com/coder/websocket"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // playKey makes this test binary the service.
-const playKey xEnv.EnvKey = "STREAMS_TEST_PLAY"
+const playKey xenv.EnvKey = "STREAMS_TEST_PLAY"
 
 func TestMain(m *testing.M) {
-	if _, play := xEnv.GetEnv(playKey); play {
+	if _, play := xenv.GetEnv(playKey); play {
 		main()
 		os.Exit(0)
 	}

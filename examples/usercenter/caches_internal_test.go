@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -17,8 +17,8 @@ import (
 // there is nothing under it, the first start waits for part of the TTL.
 func redis(t *testing.T) []string {
 	t.Helper()
-	const variable xEnv.EnvKey = "PLINTH_TEST_REDIS_URL"
-	url, ok := xEnv.GetEnv(variable)
+	const variable xenv.EnvKey = "PLINTH_TEST_REDIS_URL"
+	url, ok := xenv.GetEnv(variable)
 	if !ok {
 		t.Skip(variable.String() + " is not set; `make test` starts the servers whose binaries it finds on the machine")
 	}
@@ -29,14 +29,14 @@ func redis(t *testing.T) []string {
 		}
 	})
 	return []string{
-		xEnv.NoSqlDriver.String() + "=redis", xEnv.NoSqlURL.String() + "=" + url, xEnv.NoSqlPrefix.String() + "=" + prefix,
-		xEnv.SnowflakeLeaseTTL.String() + "=3s",
+		xenv.NoSqlDriver.String() + "=redis", xenv.NoSqlURL.String() + "=" + url, xenv.NoSqlPrefix.String() + "=" + prefix,
+		xenv.SnowflakeLeaseTTL.String() + "=3s",
 	}
 }
 
 // remove removes the keys with a prefix, those of leases too.
 func remove(ctx context.Context, url, prefix string) error {
-	m, err := xCache.Open(ctx, xCache.Options{Driver: "redis", Config: driver.Config{URL: url, PoolSize: 1}})
+	m, err := xcache.Open(ctx, xcache.Options{Driver: "redis", Config: driver.Config{URL: url, PoolSize: 1}})
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,12 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 // replicas are processes of the service that share what their environment names.
@@ -67,7 +67,7 @@ func (r *replicas) registerMany(round string, processes ...*process) {
 
 // note keeps the number of a process, which one of its ids shows.
 func (r *replicas) note(url, text string) {
-	id, err := xSnowflake.ParseSnowflakeID(text)
+	id, err := xsnowflake.ParseSnowflakeID(text)
 	if err != nil {
 		r.t.Errorf("id %q: %v", text, err)
 		return
@@ -130,15 +130,15 @@ func TestDatabaseOfTheRunnersOptionsTakesTheIDNodeAlong(t *testing.T) {
 	t.Parallel()
 	server := dbtest.FindServer(t, "postgres")
 	prefix := tablePrefix(t, "postgres", postgresParts(t, server.DSN))
-	quiet, err := xLog.New(xLog.Config{Writer: io.Discard})
+	quiet, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), xOption.WithLogger(quiet))
+	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithLogger(quiet))
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, _ := xSnowflake.GetNode(reg.Init.Ctx)
+	node, _ := xsnowflake.GetNode(reg.Init.Ctx)
 	source := func(*gorm.DB) error {
 		if !strings.HasPrefix(node.Source(), "a lease in postgres") {
 			t.Errorf("number from %s when the database is prepared, want it from there", node.Source())
@@ -148,8 +148,8 @@ func TestDatabaseOfTheRunnersOptionsTakesTheIDNodeAlong(t *testing.T) {
 	if !strings.HasSuffix(node.Source(), "for this host only") {
 		t.Errorf("number from %s, want a file where there is no database", node.Source())
 	}
-	if err := reg.Apply(xOption.WithDatabase(
-		xOptDatabase.WithDriver("postgres", server.DSN), xOptDatabase.WithTablePrefix(prefix), xOptDatabase.WithPrepare(source),
+	if err := reg.Apply(xoption.WithDatabase(
+		xoptdatabase.WithDriver("postgres", server.DSN), xoptdatabase.WithTablePrefix(prefix), xoptdatabase.WithPrepare(source),
 	)); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/gin-gonic/gin"
 	mysqllib "github.com/go-sql-driver/mysql"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
@@ -114,7 +114,7 @@ func tablePrefix(t *testing.T, name string, parts driver.Config) string {
 	prefix := fmt.Sprintf("uc%d_", time.Now().UnixNano()%1e9)
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		db, err := xDB.Open(ctx, xDB.Options{Driver: name, Parts: parts, TablePrefix: prefix})
+		db, err := xdb.Open(ctx, xdb.Options{Driver: name, Parts: parts, TablePrefix: prefix})
 		if err != nil {
 			t.Error(err)
 			return
@@ -122,7 +122,7 @@ func tablePrefix(t *testing.T, name string, parts driver.Config) string {
 		if err := db.Migrator().DropTable(prefix+"users", prefix+"plinth_migrations", prefix+"plinth_leases"); err != nil {
 			t.Error(err)
 		}
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 	})
@@ -131,9 +131,9 @@ func tablePrefix(t *testing.T, name string, parts driver.Config) string {
 
 func variables(name string, parts driver.Config, prefix string) []string {
 	env := make([]string, 0, 7)
-	for key, value := range map[xEnv.EnvKey]string{
-		xEnv.DatabaseDriver: name, xEnv.DatabaseHost: parts.Host, xEnv.DatabasePort: strconv.Itoa(parts.Port),
-		xEnv.DatabaseUser: parts.User, xEnv.DatabasePass: parts.Pass, xEnv.DatabaseName: parts.Name, xEnv.DatabasePrefix: prefix,
+	for key, value := range map[xenv.EnvKey]string{
+		xenv.DatabaseDriver: name, xenv.DatabaseHost: parts.Host, xenv.DatabasePort: strconv.Itoa(parts.Port),
+		xenv.DatabaseUser: parts.User, xenv.DatabasePass: parts.Pass, xenv.DatabaseName: parts.Name, xenv.DatabasePrefix: prefix,
 	} {
 		env = append(env, key.String()+"="+value)
 	}

@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/migration"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/route"
@@ -29,38 +29,38 @@ const dataDir = ".data"
 var dataFile = filepath.Join(dataDir, "usercenter.db")
 
 func main() {
-	reg := xReg.Register(context.Background(), nil, options()...)
-	xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil)
+	reg := xreg.Register(context.Background(), nil, options()...)
+	xmain.Runner(reg, xlog.WithName(xlog.NamedMAIN), nil)
 }
 
 // options describe the whole application; its tests start the same.
-func options() []xOption.Option {
-	return []xOption.Option{
-		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{
-			xEnv.AppName:        "usercenter",
-			xEnv.DatabaseDriver: "sqlite",
-			xEnv.DatabasePath:   dataFile,
-			xEnv.DatabaseUser:   "postgres", // of a server, where the driver is that of one
-			xEnv.DatabaseName:   "postgres",
-			xEnv.DatabasePrefix: "app_",
-			xEnv.NoSqlDriver:    "memory",
+func options() []xoption.Option {
+	return []xoption.Option{
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
+			xenv.AppName:        "usercenter",
+			xenv.DatabaseDriver: "sqlite",
+			xenv.DatabasePath:   dataFile,
+			xenv.DatabaseUser:   "postgres", // of a server, where the driver is that of one
+			xenv.DatabaseName:   "postgres",
+			xenv.DatabasePrefix: "app_",
+			xenv.NoSqlDriver:    "memory",
 		}),
-		xOption.WithRequiredDatabase(
-			xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{}), xOptDatabase.WithMigrations(migration.Files),
+		xoption.WithRequiredDatabase(
+			xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{}), xoptdatabase.WithMigrations(migration.Files),
 		),
 		withDataDir,
-		xOption.WithCache(xOptCache.FromEnv(), xOptCache.WithFailOpen()), // the database knows what the cache has lost
-		xOption.WithRoute(route.Register),
-		xOption.WithHealth(),
+		xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen()), // the database knows what the cache has lost
+		xoption.WithRoute(route.Register),
+		xoption.WithHealth(),
 	}
 }
 
 // withDataDir makes the folder of the database file, which git ignores wherever it is, where that file is used. It is a
 // set-up because only then .env and defaults have been read, and no phase because the driver's check, which comes before
 // every phase, already wants the folder to be there.
-func withDataDir(p *xOption.Plan) {
-	xOption.WithSetUp(func(context.Context) error {
-		config, err := xOptDatabase.Build(p.Database...)
+func withDataDir(p *xoption.Plan) {
+	xoption.WithSetUp(func(context.Context) error {
+		config, err := xoptdatabase.Build(p.Database...)
 		if err != nil {
 			return nil //nolint:nilerr // the check of the database reports it
 		}

@@ -11,7 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
@@ -34,7 +34,7 @@ func newRestricted(t *testing.T, name string, parts driver.Config) *restricted {
 	if code := p.stop(); code != 0 {
 		t.Fatalf("exit code = %d:\n%s", code, p.out.String())
 	}
-	db, err := xDB.Open(t.Context(), xDB.Options{Driver: name, Parts: parts})
+	db, err := xdb.Open(t.Context(), xdb.Options{Driver: name, Parts: parts})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func newRestricted(t *testing.T, name string, parts driver.Config) *restricted {
 	create, drop := rightsSQL(name, user)
 	t.Cleanup(func() {
 		r.do(t, drop...)
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 	})

@@ -9,16 +9,16 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/migration"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/repository"
@@ -27,9 +27,9 @@ import (
 // What pages of the documentation show of databases is run here, where there are entities, migrations and a repository.
 
 // registerWithDatabase is the shortest program with a database; nothing runs it here, because it ends the process.
-func registerWithDatabase(ctx context.Context, nodes []xRegNode.RegNodeList) *xReg.Reg {
-	reg := xReg.Register(ctx, nodes,
-		xOption.WithDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{})),
+func registerWithDatabase(ctx context.Context, nodes []xregnode.RegNodeList) *xreg.Reg {
+	reg := xreg.Register(ctx, nodes,
+		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{})),
 	)
 	return reg
 }
@@ -40,19 +40,19 @@ var _ = registerWithDatabase
 func userDatabase(t *testing.T) context.Context {
 	t.Helper()
 	return plinthtest.New(t,
-		xOption.WithDatabase(
-			xOptDatabase.FromEnv(),
-			xOptDatabase.WithAutoMigrate(&entity.User{}),
-			xOptDatabase.WithMigrations(migration.Files),
+		xoption.WithDatabase(
+			xoptdatabase.FromEnv(),
+			xoptdatabase.WithAutoMigrate(&entity.User{}),
+			xoptdatabase.WithMigrations(migration.Files),
 		),
 	).Context()
 }
 
 // findUser says of a user who is not there that this is so.
-func findUser(ctx context.Context, id xSnowflake.SnowflakeID) (*entity.User, error) {
+func findUser(ctx context.Context, id xsnowflake.SnowflakeID) (*entity.User, error) {
 	user, err := repository.ByID(ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, xError.NewError(ctx, xError.UserNotFound, "", false, err)
+		return nil, xerror.NewError(ctx, xerror.UserNotFound, "", false, err)
 	}
 	return user, err
 }
@@ -60,7 +60,7 @@ func findUser(ctx context.Context, id xSnowflake.SnowflakeID) (*entity.User, err
 func TestSnippetErrorHasCodeAndCause(t *testing.T) {
 	t.Parallel()
 	_, err := findUser(userDatabase(t), 1)
-	if !errors.Is(err, xError.UserNotFound) || !errors.Is(err, gorm.ErrRecordNotFound) {
+	if !errors.Is(err, xerror.UserNotFound) || !errors.Is(err, gorm.ErrRecordNotFound) {
 		t.Errorf("error = %v, want code and cause", err)
 	}
 }
@@ -76,7 +76,7 @@ func TestSnippetTransactionReachesTheFunctionsWithinIt(t *testing.T) {
 		}
 		return failed
 	}
-	err := xDB.Transaction(ctx, func(ctx context.Context) error {
+	err := xdb.Transaction(ctx, func(ctx context.Context) error {
 		if err := repository.Create(ctx, &user); err != nil {
 			return err
 		}
@@ -94,13 +94,13 @@ func TestSnippetOnCommitRunsAfterTheCommit(t *testing.T) {
 	t.Parallel()
 	ctx := userDatabase(t)
 	user := entity.User{Username: "ada", Email: "ada@example.org", Password: "-"}
-	var told xSnowflake.SnowflakeID
-	tell := func(_ context.Context, id xSnowflake.SnowflakeID) { told = id }
-	err := xDB.Transaction(ctx, func(ctx context.Context) error {
-		if err := xDB.MustGetDB(ctx).Create(&user).Error; err != nil {
+	var told xsnowflake.SnowflakeID
+	tell := func(_ context.Context, id xsnowflake.SnowflakeID) { told = id }
+	err := xdb.Transaction(ctx, func(ctx context.Context) error {
+		if err := xdb.MustGetDB(ctx).Create(&user).Error; err != nil {
 			return err
 		}
-		xDB.OnCommit(ctx, func(ctx context.Context) { tell(ctx, user.ID) })
+		xdb.OnCommit(ctx, func(ctx context.Context) { tell(ctx, user.ID) })
 		return nil
 	})
 	if err != nil || told.IsZero() || told != user.ID {
@@ -116,7 +116,7 @@ func TestSnippetReadSeesItsWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx = xDB.WithPrimary(ctx) // from here on, also in the functions that are called with it
+	ctx = xdb.WithPrimary(ctx) // from here on, also in the functions that are called with it
 	seen, err := repository.ByUsername(ctx, user.Username)
 	if err != nil || seen.ID != user.ID {
 		t.Errorf("seen = %+v, %v", seen, err)
@@ -132,28 +132,28 @@ func TestSnippetFirstFindsAnID(t *testing.T) {
 	}
 	id := made.ID
 	var user entity.User
-	err := xDB.MustGetDB(ctx).First(&user, id).Error
+	err := xdb.MustGetDB(ctx).First(&user, id).Error
 	if err != nil || user.Username != "ada" {
 		t.Errorf("user = %+v, %v", user, err)
 	}
 }
 
 func Example_listMigrations() {
-	engine, err := xLog.New(xLog.Config{Writer: io.Discard})
+	engine, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer func() { _ = engine.Close() }()
-	ctx := xLog.NewContext(context.Background(), engine)
-	db, err := xDB.Open(ctx, xDB.Options{Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}, AutoMigrate: []any{&entity.User{}}})
+	ctx := xlog.NewContext(context.Background(), engine)
+	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}, AutoMigrate: []any{&entity.User{}}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 
-	list, err := xDB.Migrations(ctx, db, migration.Files)
+	list, err := xdb.Migrations(ctx, db, migration.Files)
 	for _, m := range list {
 		fmt.Printf("%s %s %d of %d %q\n", m.Name, m.State, m.Done, m.Statements, m.Error)
 	}

@@ -12,11 +12,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
 )
@@ -34,7 +34,7 @@ func person(name string) gin.H {
 
 // user is what a client sees of one.
 type user struct {
-	ID        xSnowflake.SnowflakeID `json:"id"`
+	ID        xsnowflake.SnowflakeID `json:"id"`
 	Username  string                 `json:"username"`
 	Email     string                 `json:"email"`
 	CreatedAt string                 `json:"created_at"`
@@ -48,7 +48,7 @@ func TestRegisterAndLogin(t *testing.T) {
 	if r.Into(&made); r.Status() != http.StatusOK || r.Output() != "Success" || r.Code() != 200 {
 		t.Fatalf("register = %d %s", r.Status(), r.Body())
 	}
-	if made.ID.Gene() != xSnowflake.GeneUser || made.Username != "ada" || made.Email != "ada@example.org" || made.CreatedAt == "" {
+	if made.ID.Gene() != xsnowflake.GeneUser || made.Username != "ada" || made.Email != "ada@example.org" || made.CreatedAt == "" {
 		t.Errorf("user = %+v", made)
 	}
 	r = app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password})
@@ -72,14 +72,14 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 		name string
 		path string
 		body any
-		want *xError.ErrorCode
+		want *xerror.ErrorCode
 	}{
-		{name: "username taken", path: register, body: person("ada"), want: xError.Existed},
-		{name: "address taken", path: register, body: sameMail, want: xError.Existed},
-		{name: "address taken in another case", path: register, body: sameMailInCapitals, want: xError.Existed},
-		{name: "unknown user", path: login, body: gin.H{"username": "bob", "password": password}, want: xError.UserNotFound},
-		{name: "wrong password", path: login, body: gin.H{"username": "ada", "password": "wrong " + password}, want: xError.Unauthorized},
-		{name: "no JSON", path: login, body: "{", want: xError.BodyError},
+		{name: "username taken", path: register, body: person("ada"), want: xerror.Existed},
+		{name: "address taken", path: register, body: sameMail, want: xerror.Existed},
+		{name: "address taken in another case", path: register, body: sameMailInCapitals, want: xerror.Existed},
+		{name: "unknown user", path: login, body: gin.H{"username": "bob", "password": password}, want: xerror.UserNotFound},
+		{name: "wrong password", path: login, body: gin.H{"username": "ada", "password": "wrong " + password}, want: xerror.Unauthorized},
+		{name: "no JSON", path: login, body: "{", want: xerror.BodyError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -121,7 +121,7 @@ func TestBoundsOfARegistration(t *testing.T) {
 				return
 			}
 			var failures []struct{ Field string }
-			if r.Into(&failures); r.Code() != xError.BodyError.GetCode() || len(failures) != 1 || failures[0].Field != tc.field {
+			if r.Into(&failures); r.Code() != xerror.BodyError.GetCode() || len(failures) != 1 || failures[0].Field != tc.field {
 				t.Errorf("register = %d %s, want a failure of %s", r.Status(), r.Body(), tc.field)
 			}
 		})
@@ -137,7 +137,7 @@ func TestPasswordIsKeptAsAHashOnly(t *testing.T) {
 		app.Request(http.MethodPost, register, gin.H{"username": "x", "email": "x", "password": password}).Body()
 
 	var row entity.User
-	if err := xDB.MustGetDB(app.Context()).Take(&row, "username = ?", "ada").Error; err != nil {
+	if err := xdb.MustGetDB(app.Context()).Take(&row, "username = ?", "ada").Error; err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(row.Password, "$argon2id$") {
@@ -220,7 +220,7 @@ func TestUserIsFoundInTheCacheForAWhile(t *testing.T) {
 	app.Request(http.MethodPost, register, person("ada")).Into(&ada)
 	path := "/api/v1/user/" + ada.ID.String()
 	app.Request(http.MethodGet, path, nil)
-	if err := xDB.MustGetDB(app.Context()).Delete(&entity.User{}, "id = ?", ada.ID).Error; err != nil {
+	if err := xdb.MustGetDB(app.Context()).Delete(&entity.User{}, "id = ?", ada.ID).Error; err != nil {
 		t.Fatal(err)
 	}
 	if r := app.Request(http.MethodGet, path, nil); r.Status() != http.StatusOK {
@@ -243,12 +243,12 @@ func TestPingIsOneField(t *testing.T) {
 func TestLeasesOfATestAreTakenWithinATransactionToo(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
-	leases := xLease.MustGetLeases(app.Context())
-	err := xDB.Transaction(app.Context(), func(ctx context.Context) error {
-		if err := xDB.MustGetDB(ctx).Create(&entity.User{Username: "ada"}).Error; err != nil {
+	leases := xlease.MustGetLeases(app.Context())
+	err := xdb.Transaction(app.Context(), func(ctx context.Context) error {
+		if err := xdb.MustGetDB(ctx).Create(&entity.User{Username: "ada"}).Error; err != nil {
 			return err
 		}
-		return leases.Do(ctx, "job", time.Minute, func(context.Context, *xLease.Lease) error { return nil })
+		return leases.Do(ctx, "job", time.Minute, func(context.Context, *xlease.Lease) error { return nil })
 	})
 	if err != nil || leases.Traits().Scope != driver.Process {
 		t.Errorf("leases of %s = %v", leases, err)
@@ -284,12 +284,12 @@ func TestReadinessListsDatabaseAndCache(t *testing.T) {
 func TestEntityWithoutAContext(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
-	db := xDB.MustGetDB(app.Context()).WithContext(context.Background())
+	db := xdb.MustGetDB(app.Context()).WithContext(context.Background())
 	u := entity.User{Username: "job", Email: "job@example.org", Password: "x"}
-	if err := db.Create(&u).Error; err != nil || u.ID.Gene() != xSnowflake.GeneUser {
+	if err := db.Create(&u).Error; err != nil || u.ID.Gene() != xsnowflake.GeneUser {
 		t.Errorf("Create = %v with the id %d, want one of the application's node", err, u.ID)
 	}
-	if node, _ := xSnowflake.GetNode(app.Context()); node.NodeID() != u.ID.NodeID() || node.DatacenterID() != u.ID.DatacenterID() {
+	if node, _ := xsnowflake.GetNode(app.Context()); node.NodeID() != u.ID.NodeID() || node.DatacenterID() != u.ID.DatacenterID() {
 		t.Errorf("id of node %d/%d, want %d/%d", u.ID.DatacenterID(), u.ID.NodeID(), node.DatacenterID(), node.NodeID())
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/constant"
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
@@ -19,8 +19,8 @@ type application struct {
 
 func newApplication(id *identity, plaintext bool) *application {
 	return &application{plaintext: plaintext, pairs: map[string]string{
-		xGrpcConst.MetadataAppAccessID.String():  id.accessID,
-		xGrpcConst.MetadataAppSecretKey.String(): id.secret.Reveal(),
+		constant.MetadataAppAccessID.String():  id.accessID,
+		constant.MetadataAppSecretKey.String(): id.secret.Reveal(),
 	}}
 }
 

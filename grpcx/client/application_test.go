@@ -15,21 +15,21 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/grpcx/client"
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
 // identities returns what a call over the connection shows, "id secret", with other pairs in its outgoing metadata.
-func identities(t *testing.T, creds grpc.ServerOption, pairs []string, options ...xGrpcClient.Option) string {
+func identities(t *testing.T, creds grpc.ServerOption, pairs []string, options ...client.Option) string {
 	t.Helper()
 	calls := make(chan metadata.MD, 1)
 	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
 		calls <- look(ctx).metadata
 		return &response{}, nil
 	}}, loopback, creds)
-	conn, err := xGrpcClient.Dial(address, options...)
+	conn, err := client.Dial(address, options...)
 	must(t, err)
 	ctx := metadata.AppendToOutgoingContext(t.Context(), pairs...)
 	_, err = testproto.NewTestServiceClient(conn).Unary(ctx, &request{})
@@ -40,8 +40,8 @@ func identities(t *testing.T, creds grpc.ServerOption, pairs []string, options .
 
 func TestTheApplicationShowsItselfOverTLSOnly(t *testing.T) {
 	creds, roots := certificate(t)
-	identity := xGrpcClient.WithApplication("id-7", "hunter2")
-	trusted := xGrpcClient.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13})
+	identity := client.WithApplication("id-7", "hunter2")
+	trusted := client.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13})
 	if got := identities(t, grpc.Creds(creds), nil, identity, trusted); got != "id-7 hunter2" {
 		t.Errorf("over TLS the server sees %q", got)
 	}
@@ -51,14 +51,14 @@ func TestTheApplicationShowsItselfOverTLSOnly(t *testing.T) {
 	if got := identities(t, grpc.Creds(creds), []string{"app-access-id", "id-8"}, identity, trusted); got != "" {
 		t.Errorf("beside the caller's own with dashes the server sees %q", got)
 	}
-	if got := identities(t, grpc.EmptyServerOption{}, nil, identity, xGrpcClient.WithPlaintext(), xGrpcClient.WithPlaintextSecrets()); got != "id-7 hunter2" {
+	if got := identities(t, grpc.EmptyServerOption{}, nil, identity, client.WithPlaintext(), client.WithPlaintextSecrets()); got != "id-7 hunter2" {
 		t.Errorf("without TLS, as was asked for, the server sees %q", got)
 	}
-	for name, option := range map[string]xGrpcClient.Option{
-		"WithPlaintext":           xGrpcClient.WithPlaintext(),
-		"the option of the users": xGrpcClient.WithDialOptions(grpc.WithTransportCredentials(insecure.NewCredentials())),
+	for name, option := range map[string]client.Option{
+		"WithPlaintext":           client.WithPlaintext(),
+		"the option of the users": client.WithDialOptions(grpc.WithTransportCredentials(insecure.NewCredentials())),
 	} {
-		conn, err := xGrpcClient.Dial("users:1119", identity, option)
+		conn, err := client.Dial("users:1119", identity, option)
 		if err == nil || conn != nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: Dial = %v, want it refused", name, err)
 		}
@@ -67,30 +67,30 @@ func TestTheApplicationShowsItselfOverTLSOnly(t *testing.T) {
 
 func TestNothingShowsTheSecret(t *testing.T) {
 	var lines bytes.Buffer
-	log, err := xLog.New(xLog.Config{Writer: &lines, Format: xLog.FormatJSON, Level: slog.LevelDebug})
+	log, err := xlog.New(xlog.Config{Writer: &lines, Format: xlog.FormatJSON, Level: slog.LevelDebug})
 	must(t, err)
-	defer xLog.SetDefault(log)()
+	defer xlog.SetDefault(log)()
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
-		return nil, xError.New(xError.Unauthorized, "who are you?")
+		return nil, xerror.New(xerror.Unauthorized, "who are you?")
 	}}, loopback)
-	options := []xGrpcClient.Option{
-		xGrpcClient.WithApplication("id-7", "hunter2"), xGrpcClient.WithPlaintext(), xGrpcClient.WithPlaintextSecrets(),
+	options := []client.Option{
+		client.WithApplication("id-7", "hunter2"), client.WithPlaintext(), client.WithPlaintextSecrets(),
 	}
-	dialOptions, err := xGrpcClient.DialOptions(options...)
+	dialOptions, err := client.DialOptions(options...)
 	must(t, err)
 	conn, err := grpc.NewClient(address, dialOptions...)
 	must(t, err)
 	idle := fmt.Sprintf("%v %+v %#v", conn, conn, conn) // before others change it
 	_, failed := testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
 	must(t, conn.Close())
-	_, refused := xGrpcClient.Dial(address, options[0], options[1])
-	_, invalid := xGrpcClient.Dial(address, xGrpcClient.WithApplication("id-7", "hunter2\x00"))
-	creds := xGrpcClient.Credentials("id-7", "hunter2")
+	_, refused := client.Dial(address, options[0], options[1])
+	_, invalid := client.Dial(address, client.WithApplication("id-7", "hunter2\x00"))
+	creds := client.Credentials("id-7", "hunter2")
 	encoded, err := json.Marshal(creds)
 	must(t, err)
 	log.WithName("TEST").Info(t.Context(), "shown", slog.Any("credentials", creds), slog.Any("error", failed))
 	shown := []string{idle, string(encoded), lines.String()}
-	for _, v := range []any{options[0], options, dialOptions, failed, refused, invalid, creds, []any{creds}, struct{ C any }{creds}, xGrpcClient.FromError(failed)} {
+	for _, v := range []any{options[0], options, dialOptions, failed, refused, invalid, creds, []any{creds}, struct{ C any }{creds}, client.FromError(failed)} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 			shown = append(shown, fmt.Sprintf(verb, v))
 		}
@@ -100,7 +100,7 @@ func TestNothingShowsTheSecret(t *testing.T) {
 			t.Errorf("%.500s\nshows the secret", text)
 		}
 	}
-	if !errors.Is(failed, xError.Unauthorized) || refused == nil || invalid == nil {
+	if !errors.Is(failed, xerror.Unauthorized) || refused == nil || invalid == nil {
 		t.Errorf("errors = %v, %v, %v", failed, refused, invalid)
 	}
 }

@@ -1,7 +1,7 @@
-// Package client connects a service to other services. Import it as xGrpcClient.
+// Package client connects a service to other services.
 //
 // Dial is grpc.NewClient with what a service of Plinth expects of its calls: they carry the request id, the name of the
-// caller, the user's language and the deadline; their errors are *xError.Error; those that are safe to repeat are
+// caller, the user's language and the deadline; their errors are *xerror.Error; those that are safe to repeat are
 // repeated; and they are encrypted unless somebody says otherwise.
 //
 // A connection is safe for concurrent use. One for each target serves the whole process.
@@ -14,7 +14,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
@@ -29,7 +29,7 @@ func Dial(target string, options ...Option) (*grpc.ClientConn, error) {
 	}
 	conn, err := grpc.NewClient(target, dial...)
 	if err != nil {
-		return nil, fmt.Errorf("xgrpcclient: %w", err)
+		return nil, fmt.Errorf("client: %w", err)
 	}
 	return conn, nil
 }
@@ -42,7 +42,7 @@ func DialOptions(options ...Option) ([]grpc.DialOption, error) {
 	var problems []error
 	for i, option := range options {
 		if option == nil {
-			problems = append(problems, fmt.Errorf("xgrpcclient: option %d is nil: leave it out", i+1))
+			problems = append(problems, fmt.Errorf("client: option %d is nil: leave it out", i+1))
 			continue
 		}
 		option(c)
@@ -54,11 +54,11 @@ func DialOptions(options ...Option) ([]grpc.DialOption, error) {
 	return c.dialOptions()
 }
 
-// FromError returns the failure of a call as an *xError.Error, for clients that were not made by Dial. Nil stays nil.
+// FromError returns the failure of a call as an *xerror.Error, for clients that were not made by Dial. Nil stays nil.
 //
 // The status is its cause, so status.Code and errors.Is see what they saw before. io.EOF, the end of a stream, is no
 // failure: ask for it first.
-func FromError(err error) *xError.Error { return rpcstatus.From(err) }
+func FromError(err error) *xerror.Error { return rpcstatus.From(err) }
 
 // RequestID returns the id under which a failed call was made, for a report to whoever runs the service: that of the
 // service's answer, or the one that Dial's connection gave to a call without. It is "" where err tells of none.
@@ -76,9 +76,9 @@ func RequestID(err error) string {
 func checkTarget(target string) error {
 	switch {
 	case strings.TrimSpace(target) == "":
-		return errors.New("xgrpcclient: the target is empty: give the address of the service, as host:port")
+		return errors.New("client: the target is empty: give the address of the service, as host:port")
 	case strings.HasPrefix(target, "http://"), strings.HasPrefix(target, "https://"):
-		return errors.New("xgrpcclient: the target is a URL: give host:port alone; WithPlaintext and WithTLS say how to connect")
+		return errors.New("client: the target is a URL: give host:port alone; WithPlaintext and WithTLS say how to connect")
 	default:
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/client"
 )
 
 // nothing is the rest of a call that costs nothing.
@@ -30,7 +30,7 @@ func bounded(tb testing.TB) context.Context {
 // context, and that context. Metadata of the caller's own is copied by grpc before anybody can look at it: five for
 // a single pair.
 func TestACallAllocatesWhatMetadataCosts(t *testing.T) {
-	unary, _ := xGrpcClient.Interceptors("orders")
+	unary, _ := client.Interceptors("orders")
 	within := bounded(t)
 	for _, tc := range []struct {
 		name string
@@ -57,7 +57,7 @@ func TestACallAllocatesWhatMetadataCosts(t *testing.T) {
 
 // BenchmarkUnary compares the interceptor with the call that it surrounds.
 func BenchmarkUnary(b *testing.B) {
-	unary, _ := xGrpcClient.Interceptors("orders")
+	unary, _ := client.Interceptors("orders")
 	within := bounded(b)
 	own := metadata.AppendToOutgoingContext(within, "other", "a")
 	run := func(name string, ctx context.Context, call func(context.Context) error) {
@@ -85,7 +85,7 @@ func BenchmarkUnary(b *testing.B) {
 
 // BenchmarkStream is BenchmarkUnary for the opening of a stream.
 func BenchmarkStream(b *testing.B) {
-	_, stream := xGrpcClient.Interceptors("orders")
+	_, stream := client.Interceptors("orders")
 	within := bounded(b)
 	open := func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
 		return nil, nil
@@ -102,12 +102,12 @@ func BenchmarkStream(b *testing.B) {
 func BenchmarkCall(b *testing.B) {
 	quiet(b)
 	address, _ := serve(b, &service{unary: func(context.Context, *request) (*response, error) { return &response{}, nil }}, loopback)
-	for name, client := range map[string]client{"plinth": dial(b, address), "grpc": bare(b, address)} {
+	for name, testClient := range map[string]testClient{"plinth": dial(b, address), "grpc": bare(b, address)} {
 		b.Run(name, func(b *testing.B) {
 			ctx := bounded(b)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := client.Unary(ctx, &request{}); err != nil {
+				if _, err := testClient.Unary(ctx, &request{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -9,9 +9,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/constant"
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
@@ -57,19 +57,19 @@ func (c *courier) load(ctx context.Context) (_ context.Context, id string) {
 	var room [6]string
 	pairs := room[:0]
 	if text := languages(ctx); text != "" && !meta.Holds(own, keyLanguage) {
-		pairs = append(pairs, xGrpcConst.MetadataAcceptLanguage.String(), text)
+		pairs = append(pairs, constant.MetadataAcceptLanguage.String(), text)
 	}
 	if c.source != "" && !meta.Holds(own, keySource) {
-		pairs = append(pairs, xGrpcConst.MetadataRequestSource.String(), c.source)
+		pairs = append(pairs, constant.MetadataRequestSource.String(), c.source)
 	}
 	if !meta.Holds(own, keyID) {
-		known := xCtxUtil.GetRequestKey(ctx)
-		if !xCtx.ValidID(known) { // servers take no other
+		known := xctxutil.GetRequestKey(ctx)
+		if !xctx.ValidID(known) { // servers take no other
 			id = newID()
 			known = id
-			ctx = context.WithValue(ctx, xCtx.RequestKey, id)
+			ctx = context.WithValue(ctx, xctx.RequestKey, id)
 		}
-		pairs = append(pairs, xGrpcConst.MetadataRequestUUID.String(), known)
+		pairs = append(pairs, constant.MetadataRequestUUID.String(), known)
 	}
 	if len(pairs) > 0 {
 		ctx = metadata.AppendToOutgoingContext(ctx, pairs...)
@@ -79,15 +79,15 @@ func (c *courier) load(ctx context.Context) (_ context.Context, id string) {
 
 // The keys that a caller may have put into the outgoing metadata himself.
 var (
-	keyLanguage = meta.Spell(xGrpcConst.MetadataAcceptLanguage)
-	keySource   = meta.Spell(xGrpcConst.MetadataRequestSource)
-	keyID       = meta.Spell(xGrpcConst.MetadataRequestUUID)
-	keyAccessID = meta.Spell(xGrpcConst.MetadataAppAccessID)
-	keySecret   = meta.Spell(xGrpcConst.MetadataAppSecretKey)
+	keyLanguage = meta.Spell(constant.MetadataAcceptLanguage)
+	keySource   = meta.Spell(constant.MetadataRequestSource)
+	keyID       = meta.Spell(constant.MetadataRequestUUID)
+	keyAccessID = meta.Spell(constant.MetadataAppAccessID)
+	keySecret   = meta.Spell(constant.MetadataAppSecretKey)
 )
 
 func newID() string {
-	var r xCtx.Request
+	var r xctx.Request
 	r.GenerateID()
 	return r.ID()
 }
@@ -95,7 +95,7 @@ func newID() string {
 // languages returns the Accept-Language of the user for whom the call is made, as far as gRPC can send it: whole ranges
 // within maxLanguages bytes, or "".
 func languages(ctx context.Context) string {
-	r := xCtx.RequestFrom(ctx)
+	r := xctx.RequestFrom(ctx)
 	if r == nil {
 		return ""
 	}

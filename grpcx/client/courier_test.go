@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/client"
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
@@ -39,17 +39,17 @@ func TestACallCarriesIDSourceAndLanguage(t *testing.T) {
 		{name: "the caller's language", ctx: ctx(t, "accept-language", "fr"), key: "accept-language", want: []string{"fr"}},
 		{name: "the caller's other values", ctx: ctx(t, "other", "a", "other", "b"), key: "other", want: []string{"a", "b"}},
 		{name: "id beside the caller's values", ctx: ctx(t, "other", "a"), key: "x_request_uuid", want: []string{"id-1"}},
-		{name: "id as a value of the context", ctx: context.WithValue(t.Context(), xCtx.RequestKey, "id-2"), key: "x_request_uuid", want: []string{"id-2"}},
+		{name: "id as a value of the context", ctx: context.WithValue(t.Context(), xctx.RequestKey, "id-2"), key: "x_request_uuid", want: []string{"id-2"}},
 		{name: "no language", ctx: t.Context(), key: "accept-language", want: nil},
 		{name: "a language that gRPC cannot send", ctx: incoming(t.Context(), "id", "zh\xff"), key: "accept-language", want: nil},
 		{name: "languages beyond the bound", ctx: incoming(t.Context(), "id", "zh,"+strings.Repeat("x", 250)+",en,fr"), key: "accept-language", want: []string{"zh," + strings.Repeat("x", 250) + ",en"}},
 		{name: "a language beyond the bound", ctx: incoming(t.Context(), "id", strings.Repeat("x", 10_000)), key: "accept-language", want: nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			client, calls := inspect(t, xGrpcClient.WithSource("orders"))
-			_, err := client.Unary(tc.ctx, &request{})
+			testClient, calls := inspect(t, client.WithSource("orders"))
+			_, err := testClient.Unary(tc.ctx, &request{})
 			must(t, err)
-			stream, err := client.BidiStream(tc.ctx)
+			stream, err := testClient.BidiStream(tc.ctx)
 			must(t, err)
 			_, _ = stream.Recv()
 			for _, kind := range []string{"unary", "stream"} {
@@ -66,18 +66,18 @@ func TestTheSourceIsTheApplicationsNameOrNone(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		app     string
-		options []xGrpcClient.Option
+		options []client.Option
 		want    string
 	}{
 		{name: "the application", app: "shop", want: "shop"},
-		{name: "an option", app: "shop", options: []xGrpcClient.Option{xGrpcClient.WithSource("orders")}, want: "orders"},
-		{name: "switched off", app: "shop", options: []xGrpcClient.Option{xGrpcClient.WithSource("")}, want: ""},
+		{name: "an option", app: "shop", options: []client.Option{client.WithSource("orders")}, want: "orders"},
+		{name: "switched off", app: "shop", options: []client.Option{client.WithSource("")}, want: ""},
 		{name: "nameless", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("APP_NAME", tc.app)
-			client, calls := inspect(t, tc.options...)
-			_, err := client.Unary(t.Context(), &request{})
+			testClient, calls := inspect(t, tc.options...)
+			_, err := testClient.Unary(t.Context(), &request{})
 			must(t, err)
 			got := (<-calls).metadata
 			if source := strings.Join(got.Get("x_request_source"), "|"); source != tc.want {
@@ -94,14 +94,14 @@ func TestACallOutsideARequestGetsAnIDThatItsErrorNames(t *testing.T) {
 	quiet(t)
 	var inner string
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) { return nil, errBusy }}, loopback)
-	client := dial(t, address, xGrpcClient.WithDialOptions(grpc.WithChainUnaryInterceptor(
+	testClient := dial(t, address, client.WithDialOptions(grpc.WithChainUnaryInterceptor(
 		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-			inner = xCtxUtil.GetRequestKey(ctx)
+			inner = xctxutil.GetRequestKey(ctx)
 			return next(ctx, method, req, reply, cc, opts...)
 		})))
 	for name, ctx := range map[string]context.Context{"none": t.Context(), "one that servers refuse": incoming(t.Context(), "a b", "")} {
 		var trailer metadata.MD
-		_, err := client.Unary(ctx, &request{}, grpc.Trailer(&trailer))
+		_, err := testClient.Unary(ctx, &request{}, grpc.Trailer(&trailer))
 		id := trailer.Get("x_request_uuid")
 		if err == nil || len(id) != 1 || len(id[0]) != 36 || !strings.Contains(err.Error(), testproto.TestService_Unary_FullMethodName+" as request "+id[0]) {
 			t.Errorf("%s: id = %q, error %v: want it named", name, id, err)
@@ -110,26 +110,26 @@ func TestACallOutsideARequestGetsAnIDThatItsErrorNames(t *testing.T) {
 			t.Errorf("an inner interceptor sees %q, want %q", inner, id[0])
 		}
 	}
-	if _, err := client.Unary(incoming(t.Context(), "id-1", ""), &request{}); strings.Contains(err.Error(), "as request") {
+	if _, err := testClient.Unary(incoming(t.Context(), "id-1", ""), &request{}); strings.Contains(err.Error(), "as request") {
 		t.Errorf("error = %v, which repeats what the caller's log has anyway", err)
 	}
 }
 
 func TestAUnaryCallWithoutADeadlineGetsOne(t *testing.T) {
-	client, calls := inspect(t)
-	_, err := client.Unary(t.Context(), &request{})
+	testClient, calls := inspect(t)
+	_, err := testClient.Unary(t.Context(), &request{})
 	must(t, err)
 	if !(<-calls).bounded {
 		t.Error("a unary call has no deadline")
 	}
-	stream, err := client.BidiStream(t.Context())
+	stream, err := testClient.BidiStream(t.Context())
 	must(t, err)
 	_, _ = stream.Recv()
 	if (<-calls).bounded {
 		t.Error("a stream has a deadline that nobody asked for")
 	}
-	client, calls = inspect(t, xGrpcClient.WithTimeout(0))
-	_, err = client.Unary(t.Context(), &request{})
+	testClient, calls = inspect(t, client.WithTimeout(0))
+	_, err = testClient.Unary(t.Context(), &request{})
 	must(t, err)
 	if (<-calls).bounded {
 		t.Error("WithTimeout(0) gives a deadline")
@@ -143,14 +143,14 @@ func TestTheTimeoutIsForContextsWithoutADeadlineOnly(t *testing.T) {
 		}
 		return &response{}, ctx.Err()
 	}}, loopback)
-	client := dial(t, address, xGrpcClient.WithTimeout(20*time.Millisecond))
-	if _, err := client.Unary(t.Context(), &request{Text: "wait"}); !errors.Is(err, context.DeadlineExceeded) {
+	testClient := dial(t, address, client.WithTimeout(20*time.Millisecond))
+	if _, err := testClient.Unary(t.Context(), &request{Text: "wait"}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error = %v, want DeadlineExceeded", err)
 	}
-	client = dial(t, address, xGrpcClient.WithTimeout(time.Nanosecond))
+	testClient = dial(t, address, client.WithTimeout(time.Nanosecond))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := client.Unary(ctx, &request{}); err != nil {
+	if _, err := testClient.Unary(ctx, &request{}); err != nil {
 		t.Errorf("error = %v, want the context's own deadline to hold", err)
 	}
 }
@@ -168,8 +168,8 @@ func TestAChainOfServicesSharesIDLanguageDeadlineAndCancel(t *testing.T) {
 		md, _ := metadata.FromIncomingContext(ctx)
 		deadline, _ := ctx.Deadline()
 		arrivals <- arrival{
-			id: xCtxUtil.GetRequestKey(ctx), source: strings.Join(md.Get("x_request_source"), "|"),
-			language: xCtx.RequestFrom(ctx).AcceptLanguage(), deadline: deadline,
+			id: xctxutil.GetRequestKey(ctx), source: strings.Join(md.Get("x_request_source"), "|"),
+			language: xctx.RequestFrom(ctx).AcceptLanguage(), deadline: deadline,
 		}
 	}
 	lastAddress, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
@@ -184,16 +184,16 @@ func TestAChainOfServicesSharesIDLanguageDeadlineAndCancel(t *testing.T) {
 			return next.Unary(ctx, r)
 		}
 	}
-	middleAddress, _ := serve(t, &service{unary: forward(dial(t, lastAddress, xGrpcClient.WithSource("middle")))}, loopback)
-	firstAddress, _ := serve(t, &service{unary: forward(dial(t, middleAddress, xGrpcClient.WithSource("first")))}, loopback)
-	client := dial(t, firstAddress, xGrpcClient.WithSource("edge"))
+	middleAddress, _ := serve(t, &service{unary: forward(dial(t, lastAddress, client.WithSource("middle")))}, loopback)
+	firstAddress, _ := serve(t, &service{unary: forward(dial(t, middleAddress, client.WithSource("first")))}, loopback)
+	testClient := dial(t, firstAddress, client.WithSource("edge"))
 
 	ctx, cancel := context.WithTimeout(incoming(t.Context(), "id-1", "zh"), 5*time.Minute)
 	defer cancel()
 	want, _ := ctx.Deadline()
 	failed := make(chan error, 1)
 	go func() {
-		_, err := client.Unary(ctx, &request{})
+		_, err := testClient.Unary(ctx, &request{})
 		failed <- err
 	}()
 	for _, source := range []string{"edge", "first", "middle"} {

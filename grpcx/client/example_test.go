@@ -10,17 +10,17 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/grpcx/client"
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
 func ExampleDial() {
 	ctx, target, stop := users() // a server
 	defer stop()
 
-	conn, err := xGrpcClient.Dial(target, xGrpcClient.WithSource("orders"), xGrpcClient.WithPlaintext())
+	conn, err := client.Dial(target, client.WithSource("orders"), client.WithPlaintext())
 	if err != nil {
 		fmt.Println(err) // every problem at once
 		return
@@ -35,7 +35,7 @@ func ExampleDial() {
 func ExampleDial_errors() {
 	ctx, target, stop := users()
 	defer stop()
-	conn, err := xGrpcClient.Dial(target, xGrpcClient.WithPlaintext())
+	conn, err := client.Dial(target, client.WithPlaintext())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -43,8 +43,8 @@ func ExampleDial_errors() {
 	defer func() { _ = conn.Close() }()
 
 	_, err = testproto.NewTestServiceClient(conn).UnarySafe(ctx, &testproto.TestRequest{})
-	fmt.Println(errors.Is(err, xError.NotExist), status.Code(err) == codes.InvalidArgument)
-	var e *xError.Error
+	fmt.Println(errors.Is(err, xerror.NotExist), status.Code(err) == codes.InvalidArgument)
+	var e *xerror.Error
 	if errors.As(err, &e) {
 		fmt.Println(e.GetErrorCode().GetOutput(), e.GetErrorMessage())
 	}
@@ -54,22 +54,22 @@ func ExampleDial_errors() {
 }
 
 func ExampleWithRetry() {
-	_, err := xGrpcClient.DialOptions(
-		xGrpcClient.WithIdempotent(testproto.TestService_Unary_FullMethodName),
-		xGrpcClient.WithRetry(5, 50*time.Millisecond, 2*time.Second),
+	_, err := client.DialOptions(
+		client.WithIdempotent(testproto.TestService_Unary_FullMethodName),
+		client.WithRetry(5, 50*time.Millisecond, 2*time.Second),
 	)
 	fmt.Println(err)
 	// Output: <nil>
 }
 
 func ExampleWithApplication() {
-	_, err := xGrpcClient.Dial("users:1119", xGrpcClient.WithApplication("183402938112004", "cs_secret"), xGrpcClient.WithPlaintext())
+	_, err := client.Dial("users:1119", client.WithApplication("183402938112004", "cs_secret"), client.WithPlaintext())
 	fmt.Println(err)
-	// Output: xgrpcclient: WithApplication would send its secret readable by all: choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development
+	// Output: client: WithApplication would send its secret readable by all: choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development
 }
 
 func ExampleWithDialOptions() {
-	conn, err := xGrpcClient.Dial("users:1119", xGrpcClient.WithDialOptions(
+	conn, err := client.Dial("users:1119", client.WithDialOptions(
 		grpc.WithUserAgent("orders/2.1"),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(16<<20)),
 	))
@@ -83,8 +83,8 @@ func ExampleWithDialOptions() {
 
 func ExampleFromError() {
 	err := status.Error(codes.NotFound, "no such user") // of a client that Dial did not make
-	e := xGrpcClient.FromError(err)
-	fmt.Println(e.GetErrorCode().GetOutput(), errors.Is(e, xError.NotFound))
+	e := client.FromError(err)
+	fmt.Println(e.GetErrorCode().GetOutput(), errors.Is(e, xerror.NotFound))
 	// Output: NOT_FOUND true
 }
 
@@ -92,7 +92,7 @@ func ExampleFromError() {
 func ExampleDial_wrap() {
 	ctx, target, stop := users()
 	defer stop()
-	conn, err := xGrpcClient.Dial(target, xGrpcClient.WithPlaintext())
+	conn, err := client.Dial(target, client.WithPlaintext())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -102,17 +102,17 @@ func ExampleDial_wrap() {
 
 	handle := func(ctx context.Context) error {
 		if _, err := users.UnarySafe(ctx, &testproto.TestRequest{Text: "root"}); err != nil {
-			return xError.Wrap(xError.RemoteError, "the users cannot be asked", err)
+			return xerror.Wrap(xerror.RemoteError, "the users cannot be asked", err)
 		}
 		return nil
 	}
 
 	err = handle(ctx)
-	var e *xError.Error
+	var e *xerror.Error
 	if errors.As(err, &e) { // what the client is told
 		fmt.Println(e.GetErrorCode().GetOutput(), e.GetErrorMessage())
 	}
-	fmt.Println(errors.Is(err, xError.Unauthorized)) // what the log has
+	fmt.Println(errors.Is(err, xerror.Unauthorized)) // what the log has
 	// Output:
 	// REMOTE_ERROR the users cannot be asked
 	// true
@@ -122,12 +122,12 @@ func ExampleDial_wrap() {
 func users() (ctx context.Context, target string, stop func()) {
 	target, stop = start(&service{unary: func(ctx context.Context, r *request) (*response, error) {
 		if r.GetText() == "" {
-			return nil, xError.New(xError.NotExist, "nobody has this name")
+			return nil, xerror.New(xerror.NotExist, "nobody has this name")
 		}
 		if r.GetText() == "root" {
-			return nil, xError.New(xError.Unauthorized, "the application's secret is wrong")
+			return nil, xerror.New(xerror.Unauthorized, "the application's secret is wrong")
 		}
-		return &response{Text: "hello " + r.GetText() + ", from " + xGrpcUtil.Source(ctx)}, nil
+		return &response{Text: "hello " + r.GetText() + ", from " + utility.Source(ctx)}, nil
 	}})
 	return incoming(context.Background(), "id-1", "en"), target, stop
 }

@@ -1,7 +1,7 @@
 package client
 
 import (
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
@@ -9,7 +9,7 @@ import (
 type failed struct {
 	method string
 	id     string // "" where the caller's log has it anyway
-	err    *xError.Error
+	err    *xerror.Error
 }
 
 // Error names the method, and the request id where the call was given its own.
@@ -23,7 +23,7 @@ func (f *failed) Error() string {
 // Unwrap returns the error without the call.
 func (f *failed) Unwrap() error { return f.err }
 
-// failure turns the error of a call into an *xError.Error; nil, and a nil pointer of another's making, is no error.
+// failure turns the error of a call into an *xerror.Error; nil, and a nil pointer of another's making, is no error.
 func failure(method, id string, err error) error {
 	if err == nil {
 		return nil
@@ -32,5 +32,5 @@ func failure(method, id string, err error) error {
 	if e == nil {
 		return nil
 	}
-	return xError.From(&failed{method: method, id: id, err: e})
+	return xerror.From(&failed{method: method, id: id, err: e})
 }

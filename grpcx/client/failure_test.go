@@ -14,15 +14,15 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/client"
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
 func TestAFailedCallIsAnXErrorAndAStatus(t *testing.T) {
 	quiet(t)
-	failures := []xValid.FieldError{{Field: "name", Tag: "required", Message: "is missing"}}
+	failures := []xvalid.FieldError{{Field: "name", Tag: "required", Message: "is missing"}}
 	for _, tc := range []struct {
 		name string
 		fail error
@@ -30,25 +30,25 @@ func TestAFailedCallIsAnXErrorAndAStatus(t *testing.T) {
 		is   error
 		data any
 	}{
-		{name: "code", fail: xError.New(xError.NotExist, "user 7"), code: codes.InvalidArgument, is: xError.NotExist},
-		{name: "data", fail: xError.WrapData(xError.ParameterError, "", nil, failures), code: codes.InvalidArgument, is: xError.ParameterError, data: failures},
-		{name: "plain status", fail: status.Error(codes.NotFound, "gone"), code: codes.NotFound, is: xError.NotFound},
+		{name: "code", fail: xerror.New(xerror.NotExist, "user 7"), code: codes.InvalidArgument, is: xerror.NotExist},
+		{name: "data", fail: xerror.WrapData(xerror.ParameterError, "", nil, failures), code: codes.InvalidArgument, is: xerror.ParameterError, data: failures},
+		{name: "plain status", fail: status.Error(codes.NotFound, "gone"), code: codes.NotFound, is: xerror.NotFound},
 		{name: "cancelled", fail: context.Canceled, code: codes.Canceled, is: context.Canceled},
 		{name: "out of time", fail: context.DeadlineExceeded, code: codes.DeadlineExceeded, is: context.DeadlineExceeded},
-		{name: "unknown", fail: errors.New("secret"), code: codes.Internal, is: xError.ServerInternalError},
+		{name: "unknown", fail: errors.New("secret"), code: codes.Internal, is: xerror.ServerInternalError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			address, _ := serve(t, &service{
 				unary: func(context.Context, *request) (*response, error) { return nil, tc.fail },
 				bidi:  func(stream *bidi) error { return rpcstatus.Of((*stream).Context(), tc.fail) },
 			}, loopback)
-			client := dial(t, address)
-			_, unary := client.Unary(t.Context(), &request{})
-			stream, err := client.BidiStream(t.Context())
+			testClient := dial(t, address)
+			_, unary := testClient.Unary(t.Context(), &request{})
+			stream, err := testClient.BidiStream(t.Context())
 			must(t, err)
 			_, received := stream.Recv()
 			for kind, err := range map[string]error{"unary": unary, "stream": received} {
-				var e *xError.Error
+				var e *xerror.Error
 				st, ok := status.FromError(err)
 				if !errors.As(err, &e) || !ok || st.Code() != tc.code || status.Code(err) != tc.code || !errors.Is(err, tc.is) {
 					t.Errorf("%s: error = %v, want %v and %v", kind, err, tc.code, tc.is)
@@ -62,11 +62,11 @@ func TestAFailedCallIsAnXErrorAndAStatus(t *testing.T) {
 }
 
 func TestSuccessIsANilError(t *testing.T) {
-	client, _ := inspect(t)
-	if _, err := client.Unary(t.Context(), &request{}); err != nil {
+	testClient, _ := inspect(t)
+	if _, err := testClient.Unary(t.Context(), &request{}); err != nil {
 		t.Errorf("error = %#v, want nil", err)
 	}
-	stream, err := client.BidiStream(t.Context())
+	stream, err := testClient.BidiStream(t.Context())
 	if err != nil {
 		t.Fatalf("error = %#v, want nil", err)
 	}
@@ -82,9 +82,9 @@ func TestSuccessIsANilError(t *testing.T) {
 	if _, err := stream.Recv(); err != io.EOF { //nolint:errorlint // the very value is what loops compare with
 		t.Errorf("Recv at the end = %#v, want io.EOF itself", err)
 	}
-	unary, _ := xGrpcClient.Interceptors("")
+	unary, _ := client.Interceptors("")
 	err = unary(t.Context(), "/a/b", nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
-		var none *xError.Error
+		var none *xerror.Error
 		return none // the trap
 	})
 	if err != nil {
@@ -95,8 +95,8 @@ func TestSuccessIsANilError(t *testing.T) {
 func TestSendAfterTheEndIsEOFAndRecvSaysWhy(t *testing.T) {
 	quiet(t)
 	address, _ := serve(t, &service{bidi: func(*bidi) error { return status.Error(codes.PermissionDenied, "no") }}, loopback)
-	client := dial(t, address)
-	stream, err := client.BidiStream(t.Context())
+	testClient := dial(t, address)
+	stream, err := testClient.BidiStream(t.Context())
 	must(t, err)
 	for err == nil {
 		err = stream.Send(&request{})
@@ -104,7 +104,7 @@ func TestSendAfterTheEndIsEOFAndRecvSaysWhy(t *testing.T) {
 	if err != io.EOF { //nolint:errorlint // the very value is what loops compare with
 		t.Errorf("Send = %#v, want io.EOF itself", err)
 	}
-	if _, err := stream.Recv(); !errors.Is(err, xError.PermissionDenied) || status.Code(err) != codes.PermissionDenied {
+	if _, err := stream.Recv(); !errors.Is(err, xerror.PermissionDenied) || status.Code(err) != codes.PermissionDenied {
 		t.Errorf("Recv = %v, want PERMISSION_DENIED", err)
 	}
 }
@@ -114,37 +114,37 @@ func TestEveryMethodOfAStreamFailsWithAnXError(t *testing.T) {
 		<-(*stream).Context().Done()
 		return nil
 	}}, loopback)
-	client := dial(t, address)
+	testClient := dial(t, address)
 	ctx, cancel := context.WithCancel(t.Context())
-	stream, err := client.BidiStream(ctx)
+	stream, err := testClient.BidiStream(ctx)
 	must(t, err)
 	cancel()
 	_, received := stream.Recv()
 	var sent error // of a message that cannot be written: that of a stream which has ended is io.EOF
-	other, err := client.BidiStream(t.Context())
+	other, err := testClient.BidiStream(t.Context())
 	must(t, err)
 	sent = other.SendMsg("no message")
-	_, opened := client.BidiStream(ctx)
+	_, opened := testClient.BidiStream(ctx)
 	for name, err := range map[string]error{"RecvMsg": received, "NewStream": opened} {
-		var e *xError.Error
-		if !errors.As(err, &e) || !errors.Is(err, xError.Canceled) || !errors.Is(err, context.Canceled) || status.Code(err) != codes.Canceled {
+		var e *xerror.Error
+		if !errors.As(err, &e) || !errors.Is(err, xerror.Canceled) || !errors.Is(err, context.Canceled) || status.Code(err) != codes.Canceled {
 			t.Errorf("%s = %v, want CANCELED", name, err)
 		}
 	}
-	if !errors.Is(sent, xError.RemoteError) || status.Code(sent) != codes.Internal {
-		t.Errorf("SendMsg = %v, want an xError", sent)
+	if !errors.Is(sent, xerror.RemoteError) || status.Code(sent) != codes.Internal {
+		t.Errorf("SendMsg = %v, want an xerror", sent)
 	}
 	want := errors.New("not closed")
-	_, interceptor := xGrpcClient.Interceptors("")
+	_, interceptor := client.Interceptors("")
 	odd, err := interceptor(t.Context(), nil, nil, "/a/b", func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
 		return broken{err: want}, nil
 	})
 	must(t, err)
 	_, header := odd.Header()
 	for name, err := range map[string]error{"Header": header, "CloseSend": odd.CloseSend()} {
-		var e *xError.Error
+		var e *xerror.Error
 		if !errors.As(err, &e) || !errors.Is(err, want) {
-			t.Errorf("%s = %v, want an xError", name, err)
+			t.Errorf("%s = %v, want an xerror", name, err)
 		}
 	}
 }
@@ -164,27 +164,27 @@ func (b broken) Header() (metadata.MD, error) { return nil, b.err }
 func TestAnErrorOfTheNextServiceKeepsItsCodeUnlessItIsWrapped(t *testing.T) {
 	quiet(t)
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
-		return nil, xError.New(xError.Unauthorized, "the secret is wrong")
+		return nil, xerror.New(xerror.Unauthorized, "the secret is wrong")
 	}}, loopback)
 	next := dial(t, address)
 	for _, tc := range []struct {
 		name string
 		wrap func(error) error
 		code codes.Code
-		is   *xError.ErrorCode
+		is   *xerror.ErrorCode
 		text string
 	}{
 		{
 			name: "as it is", wrap: func(err error) error { return err },
-			code: codes.Unauthenticated, is: xError.Unauthorized, text: "the secret is wrong",
+			code: codes.Unauthenticated, is: xerror.Unauthorized, text: "the secret is wrong",
 		},
 		{
 			name: "with a text", wrap: func(err error) error { return fmt.Errorf("users: %w", err) },
-			code: codes.Unauthenticated, is: xError.Unauthorized, text: "the secret is wrong",
+			code: codes.Unauthenticated, is: xerror.Unauthorized, text: "the secret is wrong",
 		},
 		{
-			name: "with a code", wrap: func(err error) error { return xError.Wrap(xError.RemoteError, "no users", err) },
-			code: codes.Internal, is: xError.RemoteError, text: "no users",
+			name: "with a code", wrap: func(err error) error { return xerror.Wrap(xerror.RemoteError, "no users", err) },
+			code: codes.Internal, is: xerror.RemoteError, text: "no users",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -193,11 +193,11 @@ func TestAnErrorOfTheNextServiceKeepsItsCodeUnlessItIsWrapped(t *testing.T) {
 				return nil, tc.wrap(err)
 			}}, loopback)
 			_, err := dial(t, between).Unary(t.Context(), &request{})
-			var e *xError.Error
+			var e *xerror.Error
 			if !errors.As(err, &e) || status.Code(err) != tc.code || !errors.Is(err, tc.is) || e.GetErrorMessage().String() != tc.text {
 				t.Errorf("error = %v, want %v and %q", err, tc.code, tc.text)
 			}
-			if tc.is == xError.RemoteError && (errors.Is(err, xError.Unauthorized) || strings.Contains(err.Error(), "secret")) {
+			if tc.is == xerror.RemoteError && (errors.Is(err, xerror.Unauthorized) || strings.Contains(err.Error(), "secret")) {
 				t.Errorf("error = %v, which tells of the service behind", err)
 			}
 		})
@@ -208,7 +208,7 @@ func TestAServerThatIsNotThereIsUnavailable(t *testing.T) {
 	address, kill := serve(t, &service{}, loopback)
 	kill()
 	_, err := dial(t, address).Unary(t.Context(), &request{})
-	if !errors.Is(err, xError.ServiceUnavailable) || status.Code(err) != codes.Unavailable {
+	if !errors.Is(err, xerror.ServiceUnavailable) || status.Code(err) != codes.Unavailable {
 		t.Errorf("error = %v, want SERVICE_UNAVAILABLE", err)
 	}
 }
@@ -217,29 +217,29 @@ func TestARequestIDIsFoundInTheErrorOfACall(t *testing.T) {
 	quiet(t)
 	address, _ := serve(t, &service{
 		unary: func(ctx context.Context, _ *request) (*response, error) {
-			return nil, rpcstatus.Of(ctx, xError.New(xError.NotExist, ""))
+			return nil, rpcstatus.Of(ctx, xerror.New(xerror.NotExist, ""))
 		},
 	}, loopback)
 	const id = "3f1c-of-a-user"
 	_, answered := dial(t, address).Unary(metadata.AppendToOutgoingContext(t.Context(), "x_request_uuid", id), &request{})
-	if got := xGrpcClient.RequestID(answered); got != id {
+	if got := client.RequestID(answered); got != id {
 		t.Errorf("RequestID = %q, want %q of the service's answer", got, id)
 	}
 	_, unanswered := dial(t, "127.0.0.1:1").Unary(t.Context(), &request{})
-	if got := xGrpcClient.RequestID(unanswered); got == "" || !strings.Contains(unanswered.Error(), got) {
+	if got := client.RequestID(unanswered); got == "" || !strings.Contains(unanswered.Error(), got) {
 		t.Errorf("RequestID = %q, want the one in %v", got, unanswered)
 	}
-	if got := xGrpcClient.RequestID(errors.New("of another kind")); got != "" {
+	if got := client.RequestID(errors.New("of another kind")); got != "" {
 		t.Errorf("RequestID = %q, want none", got)
 	}
 }
 
 func TestFromErrorReadsWhatForeignClientsReturn(t *testing.T) {
-	if got := xGrpcClient.FromError(nil); got != nil {
+	if got := client.FromError(nil); got != nil {
 		t.Errorf("FromError(nil) = %v", got)
 	}
 	err := status.Error(codes.ResourceExhausted, "slow down")
-	if got := xGrpcClient.FromError(err); !errors.Is(got, xError.TooManyRequests) || !errors.Is(got, err) {
+	if got := client.FromError(err); !errors.Is(got, xerror.TooManyRequests) || !errors.Is(got, err) {
 		t.Errorf("FromError = %v, want TOO_MANY_REQUESTS around the status", got)
 	}
 }

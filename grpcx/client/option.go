@@ -6,8 +6,8 @@ import (
 
 	"google.golang.org/grpc"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Option changes how Dial connects. Options apply in their order, so a later one wins.
@@ -40,7 +40,7 @@ type config struct {
 // identity is what WithApplication was given.
 type identity struct {
 	accessID string
-	secret   xLog.Secret
+	secret   xlog.Secret
 }
 
 func newConfig() *config {
@@ -51,7 +51,7 @@ func newConfig() *config {
 // complete fills in what is known only now.
 func (c *config) complete() {
 	if c.source == nil {
-		name := xEnv.GetEnvString(xEnv.AppName, "") // the table's default names nobody
+		name := xenv.GetEnvString(xenv.AppName, "") // the table's default names nobody
 		c.source = &name
 	}
 }
@@ -69,7 +69,7 @@ func WithTimeout(d time.Duration) Option { return func(c *config) { c.timeout = 
 // They travel over TLS only, unless WithPlaintextSecrets is given too. A call to whose outgoing metadata the caller has
 // added either of them goes without these. The secret appears in no error and in no line of a log.
 func WithApplication(accessID, secretKey string) Option {
-	return func(c *config) { c.application = &identity{accessID: accessID, secret: xLog.Secret(secretKey)} }
+	return func(c *config) { c.application = &identity{accessID: accessID, secret: xlog.Secret(secretKey)} }
 }
 
 // WithPlaintextSecrets lets WithApplication send its secret unencrypted, where all on the way can read it. It is for

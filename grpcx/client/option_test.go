@@ -15,15 +15,15 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/client"
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
 func TestEveryProblemIsReportedAtOnce(t *testing.T) {
-	conn, err := xGrpcClient.Dial(" ", nil,
-		xGrpcClient.WithSource("名"), xGrpcClient.WithTimeout(-1), xGrpcClient.WithTLS(nil), xGrpcClient.WithPlaintext(),
-		xGrpcClient.WithApplication("", "hunter2\n"), xGrpcClient.WithRetry(1, 0, -1), xGrpcClient.WithIdempotent("a b", "/pkg.Service"),
-		xGrpcClient.WithLoadBalancing("fairest"), xGrpcClient.WithDialOptions(grpc.EmptyDialOption{}, nil))
+	conn, err := client.Dial(" ", nil,
+		client.WithSource("名"), client.WithTimeout(-1), client.WithTLS(nil), client.WithPlaintext(),
+		client.WithApplication("", "hunter2\n"), client.WithRetry(1, 0, -1), client.WithIdempotent("a b", "/pkg.Service"),
+		client.WithLoadBalancing("fairest"), client.WithDialOptions(grpc.EmptyDialOption{}, nil))
 	if conn != nil || err == nil {
 		t.Fatalf("Dial = %v, %v; want an error", conn, err)
 	}
@@ -37,7 +37,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(err.Error()) {
-		if !strings.HasPrefix(line, "xgrpcclient: ") {
+		if !strings.HasPrefix(line, "client: ") {
 			t.Errorf("line %q does not name the package", line)
 		}
 	}
@@ -58,7 +58,7 @@ func TestTargetsAreAddresses(t *testing.T) {
 		{target: "http://user:hunter2@users:1119", want: "URL"},
 		{target: "https://users", want: "URL"},
 	} {
-		conn, err := xGrpcClient.Dial(tc.target)
+		conn, err := client.Dial(tc.target)
 		if tc.want == "" {
 			must(t, err)
 			must(t, conn.Close())
@@ -92,12 +92,12 @@ func TestNamesOfIdempotentMethods(t *testing.T) {
 		{name: "/pkg..Service/Method", wantOK: false},
 		{name: "pkg.*", wantOK: false},
 	} {
-		_, err := xGrpcClient.DialOptions(xGrpcClient.WithIdempotent(tc.name))
+		_, err := client.DialOptions(client.WithIdempotent(tc.name))
 		if (err == nil) != tc.wantOK {
 			t.Errorf("WithIdempotent(%q) = %v, want it accepted: %t", tc.name, err, tc.wantOK)
 		}
 	}
-	_, err := xGrpcClient.DialOptions(xGrpcClient.WithIdempotent("pkg.Service"))
+	_, err := client.DialOptions(client.WithIdempotent("pkg.Service"))
 	if err == nil || !strings.Contains(err.Error(), `"pkg.Service"`) || !strings.Contains(err.Error(), service) {
 		t.Errorf("got %v, want an error that names %s", err, service)
 	}
@@ -105,10 +105,10 @@ func TestNamesOfIdempotentMethods(t *testing.T) {
 
 func TestTheApplicationsNameMustTravel(t *testing.T) {
 	t.Setenv("APP_NAME", "订单")
-	if _, err := xGrpcClient.DialOptions(); err == nil || !strings.Contains(err.Error(), "WithSource") {
+	if _, err := client.DialOptions(); err == nil || !strings.Contains(err.Error(), "WithSource") {
 		t.Errorf("error = %v, want it to say WithSource", err)
 	}
-	if _, err := xGrpcClient.DialOptions(xGrpcClient.WithSource("orders")); err != nil {
+	if _, err := client.DialOptions(client.WithSource("orders")); err != nil {
 		t.Errorf("error = %v with a source that can travel", err)
 	}
 }
@@ -121,9 +121,9 @@ func TestTheUsersOwnDialOptionsWin(t *testing.T) {
 			return next(ctx, method, req, reply, cc, opts...)
 		}
 	}
-	client, calls := inspect(t, xGrpcClient.WithDialOptions(grpc.WithUserAgent("mine")), xGrpcClient.WithDialOptions(
+	testClient, calls := inspect(t, client.WithDialOptions(grpc.WithUserAgent("mine")), client.WithDialOptions(
 		grpc.WithChainUnaryInterceptor(note("inside")), grpc.WithUnaryInterceptor(note("outside"))))
-	_, err := client.Unary(t.Context(), &request{})
+	_, err := testClient.Unary(t.Context(), &request{})
 	must(t, err)
 	if agent := (<-calls).metadata.Get("user-agent"); !strings.HasPrefix(agent[0], "mine ") {
 		t.Errorf("user agent = %q, want mine", agent)
@@ -139,7 +139,7 @@ func TestDialOptionsServeAConnectionOfTheUsersMaking(t *testing.T) {
 		calls <- look(ctx)
 		return &response{}, nil
 	}}, loopback)
-	options, err := xGrpcClient.DialOptions(xGrpcClient.WithPlaintext(), xGrpcClient.WithSource("orders"))
+	options, err := client.DialOptions(client.WithPlaintext(), client.WithSource("orders"))
 	must(t, err)
 	conn, err := grpc.NewClient("passthrough:///anywhere", append(options, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
@@ -165,17 +165,17 @@ func TestTLSIsTheDefault(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		address string
-		option  xGrpcClient.Option
+		option  client.Option
 		want    string // of the error
 	}{
-		{name: "a server without TLS", address: plain, option: xGrpcClient.WithSource(""), want: "handshake"},
-		{name: "an authority that the system does not know", address: encrypted, option: xGrpcClient.WithSource(""), want: "certificate"},
-		{name: "an authority of one's own", address: encrypted, option: xGrpcClient.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13})},
-		{name: "by the user's own bundle", address: plain, option: xGrpcClient.WithDialOptions(grpc.WithTransportCredentials(nil), grpc.WithCredentialsBundle(insecure.NewBundle()))},
-		{name: "by the user's own option", address: plain, option: xGrpcClient.WithDialOptions(grpc.WithTransportCredentials(insecure.NewCredentials()))},
+		{name: "a server without TLS", address: plain, option: client.WithSource(""), want: "handshake"},
+		{name: "an authority that the system does not know", address: encrypted, option: client.WithSource(""), want: "certificate"},
+		{name: "an authority of one's own", address: encrypted, option: client.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13})},
+		{name: "by the user's own bundle", address: plain, option: client.WithDialOptions(grpc.WithTransportCredentials(nil), grpc.WithCredentialsBundle(insecure.NewBundle()))},
+		{name: "by the user's own option", address: plain, option: client.WithDialOptions(grpc.WithTransportCredentials(insecure.NewCredentials()))},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			conn, err := xGrpcClient.Dial(tc.address, tc.option)
+			conn, err := client.Dial(tc.address, tc.option)
 			must(t, err)
 			_, err = testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
 			must(t, conn.Close())
@@ -198,7 +198,7 @@ func TestAnAnswerIsBoundedAsInGRPC(t *testing.T) {
 	if _, err := dial(t, address).Unary(t.Context(), &request{}); status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("error = %.200v, want RESOURCE_EXHAUSTED", err)
 	}
-	larger := xGrpcClient.WithDialOptions(grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(5 << 20)))
+	larger := client.WithDialOptions(grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(5 << 20)))
 	if _, err := dial(t, address, larger).Unary(t.Context(), &request{}); err != nil {
 		t.Errorf("error = %.200v with a larger bound", err)
 	}
@@ -214,14 +214,14 @@ func TestCallsAreSpreadOverAllAddresses(t *testing.T) {
 		}}, loopback)
 		addresses = append(addresses, address)
 	}
-	conn, err := xGrpcClient.Dial("list:///two", xGrpcClient.WithPlaintext(), xGrpcClient.WithLoadBalancing("round_robin"),
-		xGrpcClient.WithDialOptions(grpc.WithResolvers(list(addresses))))
+	conn, err := client.Dial("list:///two", client.WithPlaintext(), client.WithLoadBalancing("round_robin"),
+		client.WithDialOptions(grpc.WithResolvers(list(addresses))))
 	must(t, err)
-	client := testproto.NewTestServiceClient(conn)
+	testClient := testproto.NewTestServiceClient(conn)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for seen := map[int]bool{}; len(seen) < 2; { // the second connects a little later
-		_, err := client.Unary(ctx, &request{})
+		_, err := testClient.Unary(ctx, &request{})
 		must(t, err)
 		seen[<-reached] = true
 	}

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/grpcx/client"
 )
 
 // busy is a server that fails the first calls, and keeps the id of each.
@@ -25,7 +25,7 @@ func busy(t *testing.T, failures int, fail error) (address string, ids func() []
 	quiet(t)
 	calls := make(chan string, 32)
 	answer := func(ctx context.Context) error {
-		calls <- xCtxUtil.GetRequestKey(ctx)
+		calls <- xctxutil.GetRequestKey(ctx)
 		if len(calls) <= failures {
 			return fail
 		}
@@ -48,29 +48,29 @@ func busy(t *testing.T, failures int, fail error) (address string, ids func() []
 	}
 }
 
-type call func(context.Context, client) error
+type call func(context.Context, testClient) error
 
-func unsafely(ctx context.Context, c client) error {
+func unsafely(ctx context.Context, c testClient) error {
 	_, err := c.Unary(ctx, &request{})
 	return err
 }
 
-func safely(ctx context.Context, c client) error {
+func safely(ctx context.Context, c testClient) error {
 	_, err := c.UnarySafe(ctx, &request{})
 	return err
 }
 
-func idempotently(ctx context.Context, c client) error {
+func idempotently(ctx context.Context, c testClient) error {
 	_, err := c.UnaryIdempotent(ctx, &request{})
 	return err
 }
 
 var (
-	quick   = xGrpcClient.WithRetry(4, time.Millisecond, 2*time.Millisecond)
-	theRest = []xGrpcClient.Option{quick}
+	quick   = client.WithRetry(4, time.Millisecond, 2*time.Millisecond)
+	theRest = []client.Option{quick}
 )
 
-func with(options ...xGrpcClient.Option) []xGrpcClient.Option {
+func with(options ...client.Option) []client.Option {
 	return append(slices.Clip(theRest), options...)
 }
 
@@ -81,7 +81,7 @@ func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
 		name     string
 		call     call
 		fail     error
-		options  []xGrpcClient.Option
+		options  []client.Option
 		failures int
 		want     int // calls
 		wantOK   bool
@@ -90,16 +90,16 @@ func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
 		{name: "idempotent", call: idempotently, fail: unavailable, options: theRest, failures: 2, want: 3, wantOK: true},
 		{name: "an error of ours", call: safely, fail: errBusy, options: theRest, failures: 2, want: 3, wantOK: true},
 		{name: "neither", call: unsafely, fail: unavailable, options: theRest, failures: 2, want: 1},
-		{name: "named", call: unsafely, fail: unavailable, options: with(xGrpcClient.WithIdempotent("/" + name + "/Unary")), failures: 2, want: 3, wantOK: true},
-		{name: "of a named service", call: unsafely, fail: unavailable, options: with(xGrpcClient.WithIdempotent(name, name)), failures: 2, want: 3, wantOK: true},
-		{name: "another is named", call: unsafely, fail: unavailable, options: with(xGrpcClient.WithIdempotent("/" + name + "/UnarySafe")), failures: 2, want: 1},
+		{name: "named", call: unsafely, fail: unavailable, options: with(client.WithIdempotent("/" + name + "/Unary")), failures: 2, want: 3, wantOK: true},
+		{name: "of a named service", call: unsafely, fail: unavailable, options: with(client.WithIdempotent(name, name)), failures: 2, want: 3, wantOK: true},
+		{name: "another is named", call: unsafely, fail: unavailable, options: with(client.WithIdempotent("/" + name + "/UnarySafe")), failures: 2, want: 1},
 		{name: "too often", call: safely, fail: unavailable, options: theRest, failures: 9, want: 4},
-		{name: "more attempts than grpc's own bound", call: safely, fail: unavailable, options: with(xGrpcClient.WithRetry(8, time.Millisecond, time.Millisecond)), failures: 7, want: 8, wantOK: true},
-		{name: "switched off", call: safely, fail: unavailable, options: with(xGrpcClient.WithoutRetry()), failures: 2, want: 1},
+		{name: "more attempts than grpc's own bound", call: safely, fail: unavailable, options: with(client.WithRetry(8, time.Millisecond, time.Millisecond)), failures: 7, want: 8, wantOK: true},
+		{name: "switched off", call: safely, fail: unavailable, options: with(client.WithoutRetry()), failures: 2, want: 1},
 		{name: "another code", call: safely, fail: status.Error(codes.ResourceExhausted, "slow down"), options: theRest, failures: 2, want: 1},
 		{name: "aborted", call: safely, fail: status.Error(codes.Aborted, "again"), options: theRest, failures: 2, want: 1},
-		{name: "the user's own service config", call: safely, fail: unavailable, options: with(xGrpcClient.WithDialOptions(grpc.WithDefaultServiceConfig(`{}`))), failures: 2, want: 1},
-		{name: "with load balancing", call: safely, fail: unavailable, options: with(xGrpcClient.WithLoadBalancing("round_robin")), failures: 2, want: 3, wantOK: true},
+		{name: "the user's own service config", call: safely, fail: unavailable, options: with(client.WithDialOptions(grpc.WithDefaultServiceConfig(`{}`))), failures: 2, want: 1},
+		{name: "with load balancing", call: safely, fail: unavailable, options: with(client.WithLoadBalancing("round_robin")), failures: 2, want: 3, wantOK: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			address, ids := busy(t, tc.failures, tc.fail)
@@ -117,10 +117,10 @@ func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
 
 func TestAStreamOfANamedServiceIsOpenedAgain(t *testing.T) {
 	address, ids := busy(t, 2, errBusy)
-	stream, err := dial(t, address, with(xGrpcClient.WithIdempotent("plinth.grpcx.testproto.TestService"))...).BidiStream(t.Context())
+	stream, err := dial(t, address, with(client.WithIdempotent("plinth.grpcx.testproto.TestService"))...).BidiStream(t.Context())
 	must(t, err)
 	_, err = stream.Recv()
-	if n := len(ids()); n != 3 || err == nil || errors.Is(err, xError.ServiceUnavailable) {
+	if n := len(ids()); n != 3 || err == nil || errors.Is(err, xerror.ServiceUnavailable) {
 		t.Errorf("%d streams and %v, want 3 and the end", n, err)
 	}
 }
@@ -133,7 +133,7 @@ func TestAServerThatWantsNoMoreAttemptsGetsNone(t *testing.T) {
 		return nil, errors.Join(errBusy, grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1")))
 	}}, loopback)
 	err := safely(t.Context(), dial(t, address, quick))
-	if n := calls.Load(); n != 1 || !errors.Is(err, xError.ServiceUnavailable) {
+	if n := calls.Load(); n != 1 || !errors.Is(err, xerror.ServiceUnavailable) {
 		t.Errorf("%d calls and %v, want one", n, err)
 	}
 }
@@ -145,13 +145,13 @@ func TestAServiceThatIsDownForLongGetsEachCallOnce(t *testing.T) {
 		calls.Add(1)
 		return nil, errBusy
 	}}, loopback)
-	client := dial(t, address, quick)
+	testClient := dial(t, address, quick)
 	for range 30 {
-		_ = safely(t.Context(), client)
+		_ = safely(t.Context(), testClient)
 	}
 	before := calls.Swap(0)
 	for range 10 {
-		_ = safely(t.Context(), client)
+		_ = safely(t.Context(), testClient)
 	}
 	if n := calls.Load(); n != 10 || before < 40 {
 		t.Errorf("10 calls made %d attempts after %d, want one each", n, before)
@@ -161,8 +161,8 @@ func TestAServiceThatIsDownForLongGetsEachCallOnce(t *testing.T) {
 func TestTheDeadlineBoundsAllAttempts(t *testing.T) {
 	address, ids := busy(t, 9, errBusy)
 	start := time.Now()
-	client := dial(t, address, xGrpcClient.WithRetry(4, time.Hour, time.Hour), xGrpcClient.WithTimeout(50*time.Millisecond))
-	err := safely(t.Context(), client)
+	testClient := dial(t, address, client.WithRetry(4, time.Hour, time.Hour), client.WithTimeout(50*time.Millisecond))
+	err := safely(t.Context(), testClient)
 	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || status.Code(err) != codes.DeadlineExceeded || took > 20*time.Second {
 		t.Errorf("error = %v after %v, want the deadline", err, took)
 	}
@@ -190,28 +190,28 @@ func TestASafeCallOutlivesTheRestartOfItsServer(t *testing.T) {
 	begun := make(attempts, 64)
 	entered := make(chan string, 8)
 	first := &service{unary: func(ctx context.Context, _ *request) (*response, error) {
-		entered <- xCtxUtil.GetRequestKey(ctx)
+		entered <- xctxutil.GetRequestKey(ctx)
 		<-ctx.Done() // until the server is killed
 		return nil, ctx.Err()
 	}}
 	quiet(t)
 	address, kill := serve(t, first, loopback)
-	client := dial(t, address, xGrpcClient.WithRetry(20, 50*time.Millisecond, 200*time.Millisecond),
-		xGrpcClient.WithDialOptions(grpc.WithStatsHandler(begun)))
+	testClient := dial(t, address, client.WithRetry(20, 50*time.Millisecond, 200*time.Millisecond),
+		client.WithDialOptions(grpc.WithStatsHandler(begun)))
 	safe, unsafe := make(chan error, 1), make(chan error, 1)
-	go func() { safe <- safely(t.Context(), client) }()
+	go func() { safe <- safely(t.Context(), testClient) }()
 	id := <-entered
-	go func() { unsafe <- unsafely(t.Context(), client) }()
+	go func() { unsafe <- unsafely(t.Context(), testClient) }()
 	<-entered
 	kill()
-	if err := <-unsafe; !errors.Is(err, xError.ServiceUnavailable) {
+	if err := <-unsafe; !errors.Is(err, xerror.ServiceUnavailable) {
 		t.Errorf("the unsafe call ended with %v, want SERVICE_UNAVAILABLE", err)
 	}
 	for range 4 { // the first two of the calls, and two that found no server
 		<-begun
 	}
 	serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
-		entered <- xCtxUtil.GetRequestKey(ctx)
+		entered <- xctxutil.GetRequestKey(ctx)
 		return &response{}, nil
 	}}, address)
 	if err := <-safe; err != nil {

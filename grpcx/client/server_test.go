@@ -12,23 +12,23 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
-	xGrpcIStream "github.com/plinthgo/plinth/grpcx/interceptor/stream"
-	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/interceptor/stream"
+	"github.com/plinthgo/plinth/grpcx/interceptor/unary"
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type (
-	request  = testproto.TestRequest
-	response = testproto.TestResponse
-	client   = testproto.TestServiceClient
-	unaryOf  func(context.Context, *request) (*response, error)
-	bidi     = grpc.BidiStreamingServer[request, response]
+	request    = testproto.TestRequest
+	response   = testproto.TestResponse
+	testClient = testproto.TestServiceClient
+	unaryOf    func(context.Context, *request) (*response, error)
+	bidi       = grpc.BidiStreamingServer[request, response]
 )
 
 // service answers every unary method with one function, and every stream with another.
@@ -80,8 +80,8 @@ func listen(ctx context.Context, s *service, address string, options ...grpc.Ser
 		return "", nil, err
 	}
 	options = append(options,
-		grpc.ChainUnaryInterceptor(xGrpcIUnary.Trace(), xGrpcIUnary.ResponseBuilder()),
-		grpc.ChainStreamInterceptor(xGrpcIStream.Trace(), xGrpcIStream.Recover()))
+		grpc.ChainUnaryInterceptor(unary.Trace(), unary.ResponseBuilder()),
+		grpc.ChainStreamInterceptor(stream.Trace(), stream.Recover()))
 	server := grpc.NewServer(options...)
 	testproto.RegisterTestServiceServer(server, s)
 	served := make(chan error, 1)
@@ -99,9 +99,9 @@ func listen(ctx context.Context, s *service, address string, options ...grpc.Ser
 const loopback = "127.0.0.1:0"
 
 // dial returns a client without TLS, unless the options say otherwise.
-func dial(tb testing.TB, address string, options ...xGrpcClient.Option) testproto.TestServiceClient {
+func dial(tb testing.TB, address string, options ...client.Option) testproto.TestServiceClient {
 	tb.Helper()
-	conn, err := xGrpcClient.Dial(address, append([]xGrpcClient.Option{xGrpcClient.WithPlaintext()}, options...)...)
+	conn, err := client.Dial(address, append([]client.Option{client.WithPlaintext()}, options...)...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func dial(tb testing.TB, address string, options ...xGrpcClient.Option) testprot
 }
 
 // bare returns a client of grpc-go alone.
-func bare(tb testing.TB, address string) client {
+func bare(tb testing.TB, address string) testClient {
 	tb.Helper()
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	must(tb, err)
@@ -119,7 +119,7 @@ func bare(tb testing.TB, address string) client {
 }
 
 // inspect returns a client of a server that keeps the metadata and the deadline of each call.
-func inspect(t *testing.T, options ...xGrpcClient.Option) (testproto.TestServiceClient, chan seen) {
+func inspect(t *testing.T, options ...client.Option) (testproto.TestServiceClient, chan seen) {
 	t.Helper()
 	calls := make(chan seen, 8)
 	address, _ := serve(t, &service{
@@ -148,8 +148,8 @@ func look(ctx context.Context) seen {
 }
 
 // incoming returns the context of a request with an id and a language.
-func incoming(ctx context.Context, id, language string) *xCtx.Request {
-	r := xCtx.NewRequest(ctx, nil)
+func incoming(ctx context.Context, id, language string) *xctx.Request {
+	r := xctx.NewRequest(ctx, nil)
 	r.SetID(id)
 	r.SetAcceptLanguage(language)
 	return r
@@ -165,13 +165,13 @@ func must(tb testing.TB, err error) {
 // quiet keeps the log of the servers out of the test's output.
 func quiet(tb testing.TB) {
 	tb.Helper()
-	e, err := xLog.New(xLog.Config{Writer: discard{}})
+	e, err := xlog.New(xlog.Config{Writer: discard{}})
 	must(tb, err)
-	tb.Cleanup(xLog.SetDefault(e))
+	tb.Cleanup(xlog.SetDefault(e))
 }
 
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-var errBusy = xError.New(xError.ServiceUnavailable, "not now")
+var errBusy = xerror.New(xerror.ServiceUnavailable, "not now")

@@ -1,4 +1,4 @@
-// Package constant names the metadata that Plinth's clients and servers exchange. Import it as xGrpcConst.
+// Package constant names the metadata that Plinth's clients and servers exchange.
 package constant
 
 import "strings"

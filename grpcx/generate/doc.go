@@ -1,4 +1,4 @@
-// Package generate holds the code that is made of proto/base.proto. Import it as xGrpcGenerate.
+// Package generate holds the code that is made of proto/base.proto.
 //
 // A service's own messages embed the envelope by import:
 //

@@ -7,33 +7,33 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/grpcx/constant"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
-	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+	"github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
 // verify stands for the application's own check.
-func verify(_ context.Context, id xSnowflake.SnowflakeID, secret string) *xError.Error {
+func verify(_ context.Context, id xsnowflake.SnowflakeID, secret string) *xerror.Error {
 	if id != 1024 || secret != "cs_7" {
-		return xError.New(xError.Unauthorized, "")
+		return xerror.New(xerror.Unauthorized, "")
 	}
 	return nil
 }
 
 // authenticate lets only known applications call.
 func authenticate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	id, missing := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.MetadataAppAccessID)
+	id, missing := utility.ExtractMetadata(ctx, constant.MetadataAppAccessID)
 	if missing != nil {
 		return nil, missing
 	}
-	application, err := xSnowflake.ParseSnowflakeID(id)
+	application, err := xsnowflake.ParseSnowflakeID(id)
 	if err != nil {
-		return nil, xError.Wrap(xError.ValidationError, "app_access_id is no id", err)
+		return nil, xerror.Wrap(xerror.ValidationError, "app_access_id is no id", err)
 	}
-	secret, missing := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.MetadataAppSecretKey)
+	secret, missing := utility.ExtractMetadata(ctx, constant.MetadataAppSecretKey)
 	if missing != nil {
 		return nil, missing
 	}
@@ -44,11 +44,11 @@ func authenticate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, nex
 }
 
 func ExampleUseUnary() {
-	xGrpcMiddle.UseUnary(pb.TestService_ServiceDesc, authenticate)
+	middleware.UseUnary(pb.TestService_ServiceDesc, authenticate)
 
 	call := func(pairs ...string) {
 		ctx := metadata.NewIncomingContext(context.Background(), metadata.Pairs(pairs...))
-		chain := xGrpcMiddle.Default.Unary("plinth.grpcx.testproto.TestService")
+		chain := middleware.Default.Unary("plinth.grpcx.testproto.TestService")
 		response, err := chain(ctx, "request", nil, func(context.Context, any) (any, error) { return "response", nil })
 		fmt.Println(response, err)
 	}
@@ -62,22 +62,22 @@ func ExampleUseUnary() {
 }
 
 func ExampleExtractServiceName() {
-	fmt.Println(xGrpcMiddle.ExtractServiceName("/shop.v1.Orders/Place"))
+	fmt.Println(middleware.ExtractServiceName("/shop.v1.Orders/Place"))
 	// Output: shop.v1.Orders
 }
 
 // admit lets in who names a tenant.
 func admit(ctx context.Context) (context.Context, error) {
-	if _, missing := xGrpcUtil.ExtractMetadata(ctx, "shop_tenant"); missing != nil {
+	if _, missing := utility.ExtractMetadata(ctx, "shop_tenant"); missing != nil {
 		return nil, missing
 	}
 	return ctx, nil
 }
 
 func ExampleGuard() {
-	unary, stream := xGrpcMiddle.Guard(admit)
-	xGrpcMiddle.UseUnary(pb.TestService_ServiceDesc, unary)
-	xGrpcMiddle.UseStream(pb.TestService_ServiceDesc, stream)
+	unary, stream := middleware.Guard(admit)
+	middleware.UseUnary(pb.TestService_ServiceDesc, unary)
+	middleware.UseStream(pb.TestService_ServiceDesc, stream)
 
 	_, err := unary(context.Background(), "request", nil, func(context.Context, any) (any, error) { return "response", nil })
 	fmt.Println(err)

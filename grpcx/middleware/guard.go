@@ -5,21 +5,21 @@ import (
 
 	"google.golang.org/grpc"
 
-	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
 // Guard makes middlewares of either kind of one function, so that what protects a service's unary methods protects its
 // streams as well:
 //
-//	unary, stream := xGrpcMiddle.Guard(authenticate)
-//	xGrpcMiddle.UseUnary(pb.UserService_ServiceDesc, unary)
-//	xGrpcMiddle.UseStream(pb.UserService_ServiceDesc, stream)
+//	unary, stream := middleware.Guard(authenticate)
+//	middleware.UseUnary(pb.UserService_ServiceDesc, unary)
+//	middleware.UseStream(pb.UserService_ServiceDesc, stream)
 //
 // The function returns the context for what follows, which may carry who calls, or the error with which the call is
 // refused. A stream is judged once, when it opens.
 func Guard(before func(ctx context.Context) (context.Context, error)) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
 	if before == nil {
-		panic("xgrpcmiddle: Guard: the function is nil")
+		panic("middleware: Guard: the function is nil")
 	}
 	g := guard{before: before}
 	return g.unary, g.stream
@@ -43,5 +43,5 @@ func (g guard) stream(service any, stream grpc.ServerStream, _ *grpc.StreamServe
 	if err != nil {
 		return err
 	}
-	return next(service, xGrpcUtil.WithContext(stream, ctx))
+	return next(service, utility.WithContext(stream, ctx))
 }

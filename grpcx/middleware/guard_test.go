@@ -7,8 +7,8 @@ import (
 
 	"google.golang.org/grpc"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 // opened is a stream that has nothing but its context.
@@ -22,9 +22,9 @@ func (o opened) Context() context.Context { return o.ctx }
 type callerKey struct{}
 
 func TestAGuardProtectsBothKindsAndHandsOnWhoCalls(t *testing.T) {
-	unary, stream := xGrpcMiddle.Guard(func(ctx context.Context) (context.Context, error) {
+	unary, stream := middleware.Guard(func(ctx context.Context) (context.Context, error) {
 		if ctx.Value(callerKey{}) == nil {
-			return nil, xError.New(xError.Unauthorized, "")
+			return nil, xerror.New(xerror.Unauthorized, "")
 		}
 		return context.WithValue(ctx, callerKey{}, "ada"), nil
 	})
@@ -41,7 +41,7 @@ func TestAGuardProtectsBothKindsAndHandsOnWhoCalls(t *testing.T) {
 		}))
 	}
 	for _, err := range call(t.Context()) {
-		if !errors.Is(err, xError.Unauthorized) {
+		if !errors.Is(err, xerror.Unauthorized) {
 			t.Errorf("a stranger's call = %v, want Unauthorized", err)
 		}
 	}
@@ -64,5 +64,5 @@ func TestAGuardWithoutAFunctionPanics(t *testing.T) {
 			t.Error("Guard(nil) did not panic")
 		}
 	}()
-	xGrpcMiddle.Guard(nil)
+	middleware.Guard(nil)
 }

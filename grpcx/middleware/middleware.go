@@ -1,9 +1,9 @@
-// Package middleware keeps the middlewares of single services. Import it as xGrpcMiddle.
+// Package middleware keeps the middlewares of single services.
 //
 // A middleware is an ordinary gRPC server interceptor that runs for one service only, within the interceptors that the
 // server runs for all:
 //
-//	xGrpcMiddle.UseUnary(pb.UserService_ServiceDesc, authenticate, limit)
+//	middleware.UseUnary(pb.UserService_ServiceDesc, authenticate, limit)
 //
 // They run like the layers of an onion: authenticate-in, limit-in, handler, limit-out, authenticate-out. A middleware
 // may change context and request, may answer without calling the next one, and may call it more than once, also at the
@@ -112,13 +112,13 @@ func description[D grpc.ServiceDesc | *grpc.ServiceDesc](service D) *grpc.Servic
 func nameOf(caller string, service *grpc.ServiceDesc, faulty int) string {
 	switch {
 	case service == nil:
-		panic(fmt.Sprintf("xgrpcmiddle: %s: the service is nil: give the generated description, such as pb.UserService_ServiceDesc", caller))
+		panic(fmt.Sprintf("middleware: %s: the service is nil: give the generated description, such as pb.UserService_ServiceDesc", caller))
 	case service.ServiceName == "":
-		panic(fmt.Sprintf("xgrpcmiddle: %s: the service has no name: give the generated description, such as pb.UserService_ServiceDesc", caller))
+		panic(fmt.Sprintf("middleware: %s: the service has no name: give the generated description, such as pb.UserService_ServiceDesc", caller))
 	case ExtractServiceName("/"+service.ServiceName+"/Method") != service.ServiceName:
-		panic(fmt.Sprintf("xgrpcmiddle: %s: the name %q holds a slash, so no call would find its middleware: give the generated description", caller, service.ServiceName))
+		panic(fmt.Sprintf("middleware: %s: the name %q holds a slash, so no call would find its middleware: give the generated description", caller, service.ServiceName))
 	case faulty > 0:
-		panic(fmt.Sprintf("xgrpcmiddle: %s: middleware %d of service %s is nil: give a function or leave it out", caller, faulty, service.ServiceName))
+		panic(fmt.Sprintf("middleware: %s: middleware %d of service %s is nil: give a function or leave it out", caller, faulty, service.ServiceName))
 	default:
 		return service.ServiceName
 	}

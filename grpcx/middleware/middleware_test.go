@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 const service = "plinth.grpcx.testproto.TestService"
@@ -52,9 +52,9 @@ func streamThrough(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, 
 // ownDefault gives the test a default registry of its own.
 func ownDefault(t *testing.T) {
 	t.Helper()
-	old := xGrpcMiddle.Default
-	xGrpcMiddle.Default = new(xGrpcMiddle.Registry)
-	t.Cleanup(func() { xGrpcMiddle.Default = old })
+	old := middleware.Default
+	middleware.Default = new(middleware.Registry)
+	t.Cleanup(func() { middleware.Default = old })
 }
 
 // echo answers with the request.
@@ -65,7 +65,7 @@ var onion = []string{"A-in", "B-in", "C-in", "handler", "C-out", "B-out", "A-out
 
 func TestMiddlewaresRunLikeTheLayersOfAnOnion(t *testing.T) {
 	var trace []string
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace), named("C", &trace))
 	got, err := r.Unary(service)(t.Context(), "request", info, func(context.Context, any) (any, error) {
 		trace = append(trace, "handler")
@@ -81,7 +81,7 @@ func TestMiddlewaresRunLikeTheLayersOfAnOnion(t *testing.T) {
 
 func TestMiddlewaresOfStreamsRunLikeTheLayersOfAnOnion(t *testing.T) {
 	var trace []string
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	r.UseStream(&pb.TestService_ServiceDesc, namedStream("A", &trace), namedStream("B", &trace), namedStream("C", &trace))
 	failure := errors.New("no")
 	err := r.Stream(service)("service", nil, &grpc.StreamServerInfo{}, func(srv any, _ grpc.ServerStream) error {
@@ -101,7 +101,7 @@ func TestMiddlewaresOfStreamsRunLikeTheLayersOfAnOnion(t *testing.T) {
 
 func TestASecondRegistrationAppends(t *testing.T) {
 	var trace []string
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace))
 	before := r.Unary(service)
 	r.UseUnary(&pb.TestService_ServiceDesc, named("B", &trace), named("C", &trace))
@@ -130,7 +130,7 @@ func TestAMiddlewareMayCallTheNextOneAgain(t *testing.T) {
 		inner++
 		return next(ctx, request)
 	}
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, through, retry, count, through)
 	got, err := r.Unary(service)(t.Context(), "request", info, func(_ context.Context, request any) (any, error) {
 		if handled++; handled < 3 {
@@ -154,7 +154,7 @@ func TestAMiddlewareMayCallTheNextOneAtTheSameTime(t *testing.T) {
 		wg.Wait()
 		return answers, nil
 	}
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, hedge, through, through)
 	got, err := r.Unary(service)(t.Context(), nil, info, echo)
 	if diff := cmp.Diff([]any{0, 1, 2, 3, 4, 5, 6, 7}, got); diff != "" || err != nil {
@@ -166,7 +166,7 @@ func TestAMiddlewareMayAnswerInPlaceOfTheNextOne(t *testing.T) {
 	refused := errors.New("refused")
 	refuse := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) { return nil, refused }
 	unreached := func(context.Context, any) (any, error) { t.Error("the handler ran"); return nil, nil } //nolint:nilnil // not reached
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, through, refuse, through)
 	if _, err := r.Unary(service)(t.Context(), nil, info, unreached); !errors.Is(err, refused) {
 		t.Errorf("error = %v, want %v", err, refused)
@@ -179,7 +179,7 @@ func TestAMiddlewareMayChangeContextAndRequest(t *testing.T) {
 		text, _ := request.(string)
 		return next(context.WithValue(ctx, key{}, info.FullMethod), text+"!")
 	}
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, change, change)
 	got, err := r.Unary(service)(t.Context(), "request", info, func(ctx context.Context, request any) (any, error) {
 		if method := ctx.Value(key{}); method != info.FullMethod {
@@ -193,7 +193,7 @@ func TestAMiddlewareMayChangeContextAndRequest(t *testing.T) {
 }
 
 func TestAServiceWithoutMiddlewaresHasNone(t *testing.T) {
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	check := func(when string) {
 		t.Helper()
 		if r.Unary(service) != nil || r.Stream(service) != nil || r.LookupUnary(service) != nil || r.LookupStream(service) != nil {
@@ -215,7 +215,7 @@ func TestAServiceWithoutMiddlewaresHasNone(t *testing.T) {
 
 func TestWhatIsLookedUpIsACopy(t *testing.T) {
 	var trace []string
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace))
 	r.UseStream(&pb.TestService_ServiceDesc, streamThrough)
 	found := r.LookupUnary(service)
@@ -236,7 +236,7 @@ func TestWhatIsLookedUpIsACopy(t *testing.T) {
 
 func TestTheCallersListIsCopied(t *testing.T) {
 	var trace []string
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	list := []grpc.UnaryServerInterceptor{named("A", &trace)}
 	r.UseUnary(&pb.TestService_ServiceDesc, list...)
 	list[0] = nil
@@ -249,15 +249,15 @@ func TestThePackagesFunctionsUseTheDefaultRegistry(t *testing.T) {
 	ownDefault(t)
 	byValue := grpc.ServiceDesc{ServiceName: "by.Value"}
 	byPointer := &grpc.ServiceDesc{ServiceName: "by.Pointer"}
-	xGrpcMiddle.UseUnary(byValue, through)
-	xGrpcMiddle.UseUnary(byPointer, through)
-	xGrpcMiddle.UseStream(byValue, streamThrough)
-	xGrpcMiddle.UseStream(byPointer, streamThrough)
+	middleware.UseUnary(byValue, through)
+	middleware.UseUnary(byPointer, through)
+	middleware.UseStream(byValue, streamThrough)
+	middleware.UseStream(byPointer, streamThrough)
 	for _, name := range []string{"by.Value", "by.Pointer"} {
-		if len(xGrpcMiddle.LookupUnary(name)) != 1 || len(xGrpcMiddle.LookupStream(name)) != 1 {
+		if len(middleware.LookupUnary(name)) != 1 || len(middleware.LookupStream(name)) != 1 {
 			t.Errorf("%s has no middlewares", name)
 		}
-		if xGrpcMiddle.Default.Unary(name) == nil || xGrpcMiddle.Default.Stream(name) == nil {
+		if middleware.Default.Unary(name) == nil || middleware.Default.Stream(name) == nil {
 			t.Errorf("%s has no middlewares in Default", name)
 		}
 	}
@@ -271,31 +271,31 @@ func TestAWrongRegistrationPanicsAndSaysWhatToMend(t *testing.T) {
 		call func()
 		want string
 	}{
-		{"nil unary", func() { xGrpcMiddle.UseUnary(pb.TestService_ServiceDesc, through, nil) }, "UseUnary: middleware 2 of service " + service + " is nil"},
-		{"nil stream", func() { xGrpcMiddle.UseStream(pb.TestService_ServiceDesc, nil, streamThrough) }, "UseStream: middleware 1 of service " + service + " is nil"},
-		{"no service", func() { xGrpcMiddle.UseUnary((*grpc.ServiceDesc)(nil), through) }, "UseUnary: the service is nil: give the generated description"},
-		{"no service, stream", func() { new(xGrpcMiddle.Registry).UseStream(nil) }, "UseStream: the service is nil: give the generated description"},
-		{"no name", func() { xGrpcMiddle.UseUnary(nameless) }, "UseUnary: the service has no name: give the generated description"},
-		{"slash", func() { xGrpcMiddle.UseUnary(grpc.ServiceDesc{ServiceName: "a/b"}, through) }, `UseUnary: the name "a/b" holds a slash`},
-		{"no name, stream", func() { xGrpcMiddle.UseStream(&nameless, streamThrough) }, "UseStream: the service has no name: give the generated description"},
+		{"nil unary", func() { middleware.UseUnary(pb.TestService_ServiceDesc, through, nil) }, "UseUnary: middleware 2 of service " + service + " is nil"},
+		{"nil stream", func() { middleware.UseStream(pb.TestService_ServiceDesc, nil, streamThrough) }, "UseStream: middleware 1 of service " + service + " is nil"},
+		{"no service", func() { middleware.UseUnary((*grpc.ServiceDesc)(nil), through) }, "UseUnary: the service is nil: give the generated description"},
+		{"no service, stream", func() { new(middleware.Registry).UseStream(nil) }, "UseStream: the service is nil: give the generated description"},
+		{"no name", func() { middleware.UseUnary(nameless) }, "UseUnary: the service has no name: give the generated description"},
+		{"slash", func() { middleware.UseUnary(grpc.ServiceDesc{ServiceName: "a/b"}, through) }, `UseUnary: the name "a/b" holds a slash`},
+		{"no name, stream", func() { middleware.UseStream(&nameless, streamThrough) }, "UseStream: the service has no name: give the generated description"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer func() {
-				if got, _ := recover().(string); !strings.HasPrefix(got, "xgrpcmiddle: "+tc.want) {
+				if got, _ := recover().(string); !strings.HasPrefix(got, "middleware: "+tc.want) {
 					t.Errorf("panic = %q, want it to say %q", got, tc.want)
 				}
 			}()
 			tc.call()
 		})
 	}
-	if xGrpcMiddle.LookupUnary(service) != nil || xGrpcMiddle.LookupStream(service) != nil {
+	if middleware.LookupUnary(service) != nil || middleware.LookupStream(service) != nil {
 		t.Error("a registration that panicked was kept")
 	}
 }
 
 func TestRegisteringWhileServingIsSafe(t *testing.T) {
 	const writers, each = 4, 25
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	var writing, reading sync.WaitGroup
 	done := make(chan struct{})
 	for range writers {
@@ -344,7 +344,7 @@ func TestAChainAllocatesOnceForEachButTheLast(t *testing.T) {
 		{"five", []grpc.UnaryServerInterceptor{through, through, through, through, through}, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var r xGrpcMiddle.Registry
+			var r middleware.Registry
 			r.UseUnary(&pb.TestService_ServiceDesc, tc.chain...)
 			ctx, request := t.Context(), any("request")
 			if got := testing.AllocsPerRun(1000, func() { _, _ = r.Unary(service)(ctx, request, info, echo) }); got != tc.want {
@@ -355,7 +355,7 @@ func TestAChainAllocatesOnceForEachButTheLast(t *testing.T) {
 }
 
 func BenchmarkChainOfThree(b *testing.B) {
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, through, through, through)
 	ctx, request := b.Context(), any("request")
 	b.ReportAllocs()

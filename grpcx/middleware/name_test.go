@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 func TestTheServiceIsTakenFromTheNameOfTheMethod(t *testing.T) {
@@ -24,7 +24,7 @@ func TestTheServiceIsTakenFromTheNameOfTheMethod(t *testing.T) {
 		{"slash at the end", "/shop.v1.Orders/Place/", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xGrpcMiddle.ExtractServiceName(tc.method); got != tc.want {
+			if got := middleware.ExtractServiceName(tc.method); got != tc.want {
 				t.Errorf("ExtractServiceName(%q) = %q, want %q", tc.method, got, tc.want)
 			}
 		})
@@ -33,7 +33,7 @@ func TestTheServiceIsTakenFromTheNameOfTheMethod(t *testing.T) {
 
 func TestTakingTheServiceAllocatesNothing(t *testing.T) {
 	method := "/" + service + "/Unary"
-	if got := testing.AllocsPerRun(1000, func() { _ = xGrpcMiddle.ExtractServiceName(method) }); got != 0 {
+	if got := testing.AllocsPerRun(1000, func() { _ = middleware.ExtractServiceName(method) }); got != 0 {
 		t.Errorf("allocations = %v, want 0", got)
 	}
 }
@@ -43,7 +43,7 @@ func FuzzExtractServiceName(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, method string) {
-		got := xGrpcMiddle.ExtractServiceName(method)
+		got := middleware.ExtractServiceName(method)
 		if strings.Contains(got, "/") {
 			t.Fatalf("ExtractServiceName(%q) = %q", method, got)
 		}
@@ -55,7 +55,7 @@ func FuzzExtractServiceName(f *testing.F) {
 		if name == "" || "/"+got+"/"+name != full {
 			t.Fatalf("ExtractServiceName(%q) = %q, which with method %q is another name", method, got, name)
 		}
-		if again := xGrpcMiddle.ExtractServiceName("/" + got + "/" + name); again != got {
+		if again := middleware.ExtractServiceName("/" + got + "/" + name); again != got {
 			t.Fatalf("ExtractServiceName of %q and %q = %q", got, name, again)
 		}
 	})

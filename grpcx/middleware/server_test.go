@@ -14,7 +14,7 @@ import (
 
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -44,17 +44,17 @@ func (echoServer) BidiStream(stream grpc.BidiStreamingServer[pb.TestRequest, pb.
 }
 
 // serve starts a server that runs the middlewares of r, and returns a client of it.
-func serve(t *testing.T, r *xGrpcMiddle.Registry) pb.TestServiceClient {
+func serve(t *testing.T, r *middleware.Registry) pb.TestServiceClient {
 	t.Helper()
 	server := grpc.NewServer(
 		grpc.UnaryInterceptor(func(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-			if m := r.Unary(xGrpcMiddle.ExtractServiceName(info.FullMethod)); m != nil {
+			if m := r.Unary(middleware.ExtractServiceName(info.FullMethod)); m != nil {
 				return m(ctx, request, info, next)
 			}
 			return next(ctx, request)
 		}),
 		grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-			if m := r.Stream(xGrpcMiddle.ExtractServiceName(info.FullMethod)); m != nil {
+			if m := r.Stream(middleware.ExtractServiceName(info.FullMethod)); m != nil {
 				return m(srv, stream, info, next)
 			}
 			return next(srv, stream)
@@ -66,7 +66,7 @@ func serve(t *testing.T, r *xGrpcMiddle.Registry) pb.TestServiceClient {
 
 func TestAServerRunsTheMiddlewaresOfAService(t *testing.T) {
 	var trace []string
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	client := serve(t, &r)
 	call := func() (string, error) {
 		response, err := client.Unary(t.Context(), &pb.TestRequest{Text: "hello"})
@@ -93,7 +93,7 @@ func TestAServerRunsTheMiddlewaresOfAService(t *testing.T) {
 
 func TestAServerRunsTheMiddlewaresOfAStream(t *testing.T) {
 	var trace []string
-	var r xGrpcMiddle.Registry
+	var r middleware.Registry
 	r.UseStream(&pb.TestService_ServiceDesc, namedStream("A", &trace), namedStream("B", &trace))
 	stream, err := serve(t, &r).BidiStream(t.Context())
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // shop is a .proto file as protoc hands it on.
@@ -117,19 +117,19 @@ func message(name protoreflect.Name, text string) proto.Message {
 }
 
 // failed returns the failures of a request, none where it passes.
-func failed(t *testing.T, check xGrpcValid.Check, request any) []xValid.FieldError {
+func failed(t *testing.T, check validation.Check, request any) []xvalid.FieldError {
 	t.Helper()
 	err := check(t.Context(), request)
 	if err == nil {
 		return nil
 	}
-	var e *xError.Error
-	if !errors.As(err, &e) || e.GetErrorCode() != xError.ParameterError {
+	var e *xerror.Error
+	if !errors.As(err, &e) || e.GetErrorCode() != xerror.ParameterError {
 		t.Fatalf("got %v, want a PARAMETER_ERROR", err)
 	}
-	list, ok := e.GetData().([]xValid.FieldError)
+	list, ok := e.GetData().([]xvalid.FieldError)
 	if !ok {
-		t.Fatalf("got the data %T, want []xValid.FieldError", e.GetData())
+		t.Fatalf("got the data %T, want []xvalid.FieldError", e.GetData())
 	}
 	return list
 }
@@ -138,7 +138,7 @@ func failed(t *testing.T, check xGrpcValid.Check, request any) []xValid.FieldErr
 func logged(t *testing.T) (context.Context, *bytes.Buffer) {
 	t.Helper()
 	var buf bytes.Buffer
-	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: &buf})
+	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: &buf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,5 +147,5 @@ func logged(t *testing.T) (context.Context, *bytes.Buffer) {
 			t.Error(err)
 		}
 	})
-	return xLog.NewContext(t.Context(), engine), &buf
+	return xlog.NewContext(t.Context(), engine), &buf
 }

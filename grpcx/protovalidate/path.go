@@ -6,7 +6,7 @@ import (
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // maxDepth is the most names in a path. What is deeper is told of the message there: a client may nest a recursive
@@ -48,7 +48,7 @@ func subscript(e *validate.FieldPathElement) string {
 	case validate.FieldPathElement_UintKey_case:
 		return strconv.FormatUint(e.GetUintKey(), 10)
 	case validate.FieldPathElement_StringKey_case:
-		return xGrpcValid.MaskKey(e.GetStringKey())
+		return validation.MaskKey(e.GetStringKey())
 	default:
 		return "*"
 	}

@@ -1,5 +1,5 @@
 // Package protovalidate checks the requests of gRPC calls against the rules that stand in their .proto files, with
-// buf.build/go/protovalidate. Import it as xGrpcProtoValidate.
+// buf.build/go/protovalidate.
 //
 // It is a module of its own because of what it brings along: an interpreter of the Common Expression Language.
 package protovalidate
@@ -13,9 +13,9 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // wholeList is the size in bytes up to which all failures of a request are sought; in a larger one the first is.
@@ -29,7 +29,7 @@ const wholeList = 64 << 10
 // are an internal error of each call with such a message, logged with its cause: it never passes.
 //
 // A request that is no proto.Message passes. A nil message is an empty one, as everywhere in protobuf.
-func New(options ...protovalidate.ValidatorOption) (xGrpcValid.Check, error) {
+func New(options ...protovalidate.ValidatorOption) (validation.Check, error) {
 	validator, err := protovalidate.New(options...)
 	if err != nil {
 		return nil, fmt.Errorf("protovalidate: %w", err)
@@ -47,7 +47,7 @@ func New(options ...protovalidate.ValidatorOption) (xGrpcValid.Check, error) {
 }
 
 // MustNew is New for rules that are part of the program: it panics where New returns an error.
-func MustNew(options ...protovalidate.ValidatorOption) xGrpcValid.Check {
+func MustNew(options ...protovalidate.ValidatorOption) validation.Check {
 	check, err := New(options...)
 	if err != nil {
 		panic(err)
@@ -67,17 +67,17 @@ func check(ctx context.Context, validator protovalidate.Validator, message proto
 	}
 	var found *protovalidate.ValidationError
 	if errors.As(err, &found) {
-		return xGrpcValid.Refuse(ctx, failures(found.Violations), found)
+		return validation.Refuse(ctx, failures(found.Violations), found)
 	}
-	return xError.NewInternalServerError(ctx, "", fault(message, err))
+	return xerror.NewInternalServerError(ctx, "", fault(message, err))
 }
 
 // failures lists violations in the form in which clients get them. The values in them are left where they are.
-func failures(violations []*protovalidate.Violation) []xValid.FieldError {
-	violations = violations[:min(len(violations), xValid.MaxFailures)]
-	list := make([]xValid.FieldError, len(violations))
+func failures(violations []*protovalidate.Violation) []xvalid.FieldError {
+	violations = violations[:min(len(violations), xvalid.MaxFailures)]
+	list := make([]xvalid.FieldError, len(violations))
 	for i, v := range violations {
-		list[i] = xValid.FieldError{Field: path(v.Proto), Tag: v.Proto.GetRuleId(), Message: v.Proto.GetMessage()}
+		list[i] = xvalid.FieldError{Field: path(v.Proto), Tag: v.Proto.GetRuleId(), Message: v.Proto.GetMessage()}
 	}
 	return list
 }

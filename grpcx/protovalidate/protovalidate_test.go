@@ -8,41 +8,41 @@ import (
 	"sync"
 	"testing"
 
-	"buf.build/go/protovalidate"
+	buf "buf.build/go/protovalidate"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xGrpcProtoValidate "github.com/plinthgo/plinth/grpcx/protovalidate"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/protovalidate"
 )
 
 func TestViolationsBecomeTheListOfFields(t *testing.T) {
-	check := xGrpcProtoValidate.MustNew()
-	positive := func(field string) xValid.FieldError {
-		return xValid.FieldError{Field: field, Tag: "int32.gt", Message: "must be greater than 0"}
+	check := protovalidate.MustNew()
+	positive := func(field string) xvalid.FieldError {
+		return xvalid.FieldError{Field: field, Tag: "int32.gt", Message: "must be greater than 0"}
 	}
 	tests := []struct {
 		name, order string
-		want        []xValid.FieldError
+		want        []xvalid.FieldError
 	}{
 		{"valid", `name: "abc"`, nil},
-		{"a field", `name: "x"`, []xValid.FieldError{{Field: "name", Tag: "string.min_len", Message: "must be at least 3 characters"}}},
-		{"two", `name: "abc" items {price: 1} items {} items {price: -1}`, []xValid.FieldError{positive("items[1].price"), positive("items[2].price")}},
-		{"nested", `name: "abc" parent {name: "abc" items {}}`, []xValid.FieldError{positive("parent.items[0].price")}},
-		{"a plain key", `name: "abc" by {key: "home-1" value {}}`, []xValid.FieldError{positive("by[home-1].price")}},
-		{"another key", `name: "abc" by {key: "a b" value {}}`, []xValid.FieldError{positive("by[*].price")}},
-		{"an integer key", `name: "abc" ids {key: -7}`, []xValid.FieldError{positive("ids[-7]")}},
-		{"a natural key", `name: "abc" sizes {key: 7}`, []xValid.FieldError{positive("sizes[7]")}},
-		{"a boolean key", `name: "abc" flags {key: true}`, []xValid.FieldError{positive("flags[true]")}},
+		{"a field", `name: "x"`, []xvalid.FieldError{{Field: "name", Tag: "string.min_len", Message: "must be at least 3 characters"}}},
+		{"two", `name: "abc" items {price: 1} items {} items {price: -1}`, []xvalid.FieldError{positive("items[1].price"), positive("items[2].price")}},
+		{"nested", `name: "abc" parent {name: "abc" items {}}`, []xvalid.FieldError{positive("parent.items[0].price")}},
+		{"a plain key", `name: "abc" by {key: "home-1" value {}}`, []xvalid.FieldError{positive("by[home-1].price")}},
+		{"another key", `name: "abc" by {key: "a b" value {}}`, []xvalid.FieldError{positive("by[*].price")}},
+		{"an integer key", `name: "abc" ids {key: -7}`, []xvalid.FieldError{positive("ids[-7]")}},
+		{"a natural key", `name: "abc" sizes {key: 7}`, []xvalid.FieldError{positive("sizes[7]")}},
+		{"a boolean key", `name: "abc" flags {key: true}`, []xvalid.FieldError{positive("flags[true]")}},
 		{
 			"the key itself", `name: "abc" by {key: "hunter2" value {price: 1}}`,
-			[]xValid.FieldError{{Field: "by[*]", Tag: "string.not_in", Message: "must not be in list [hunter2]"}},
+			[]xvalid.FieldError{{Field: "by[*]", Tag: "string.not_in", Message: "must not be in list [hunter2]"}},
 		},
 		{
 			"the message", `name: "abc" from: 2 until: 1`,
-			[]xValid.FieldError{{Field: "", Tag: "order.dates", Message: "the end is before the start"}},
+			[]xvalid.FieldError{{Field: "", Tag: "order.dates", Message: "the end is before the start"}},
 		},
 	}
 	for _, tt := range tests {
@@ -55,19 +55,19 @@ func TestViolationsBecomeTheListOfFields(t *testing.T) {
 }
 
 func TestNeitherAnswerNorErrorRepeatsTheValue(t *testing.T) {
-	err := xGrpcProtoValidate.MustNew()(t.Context(), message("Order", `name: "§§"`))
-	var found *protovalidate.ValidationError
+	err := protovalidate.MustNew()(t.Context(), message("Order", `name: "§§"`))
+	var found *buf.ValidationError
 	if !errors.As(err, &found) {
 		t.Fatalf("got %v, want protovalidate's error as the cause", err)
 	}
-	const want = "PARAMETER_ERROR: name: must be at least 3 characters: xgrpcvalid: the request was refused: name (string.min_len)"
+	const want = "PARAMETER_ERROR: name: must be at least 3 characters: validation: the request was refused: name (string.min_len)"
 	if err.Error() != want {
 		t.Errorf("got  %s\nwant %s", err, want)
 	}
 }
 
 func TestWhatIsNoMessagePasses(t *testing.T) {
-	check := xGrpcProtoValidate.MustNew()
+	check := protovalidate.MustNew()
 	for _, request := range []any{nil, "hello", &struct{ Name string }{}} {
 		if err := check(t.Context(), request); err != nil {
 			t.Errorf("%T: got %v", request, err)
@@ -77,36 +77,36 @@ func TestWhatIsNoMessagePasses(t *testing.T) {
 
 func TestANilMessageIsAnEmptyOne(t *testing.T) {
 	order := dynamicpb.NewMessageType(file.Messages().ByName("Order")).Zero().Interface()
-	if got := failed(t, xGrpcProtoValidate.MustNew(), order); len(got) != 1 || got[0].Field != "name" {
+	if got := failed(t, protovalidate.MustNew(), order); len(got) != 1 || got[0].Field != "name" {
 		t.Errorf("got %v, want the failure of name", got)
 	}
 }
 
 func TestTheListEndsAtTheLimit(t *testing.T) {
 	request := message("Order", `name: "abc" codes: `+"["+strings.Repeat(`"", `, 200)+`""]`)
-	if got := len(failed(t, xGrpcProtoValidate.MustNew(), request)); got != xValid.MaxFailures {
-		t.Errorf("got %d failures, want %d", got, xValid.MaxFailures)
+	if got := len(failed(t, protovalidate.MustNew(), request)); got != xvalid.MaxFailures {
+		t.Errorf("got %d failures, want %d", got, xvalid.MaxFailures)
 	}
 }
 
 func TestOfALargeRequestTheFirstFailureIsTold(t *testing.T) {
 	request := message("Order", `name: "abc" codes: `+"["+strings.Repeat(`"", `, 40_000)+`""]`)
-	want := []xValid.FieldError{{Field: "codes[0]", Tag: "string.min_len", Message: "must be at least 1 characters"}}
-	if diff := cmp.Diff(want, failed(t, xGrpcProtoValidate.MustNew(), request)); diff != "" {
+	want := []xvalid.FieldError{{Field: "codes[0]", Tag: "string.min_len", Message: "must be at least 1 characters"}}
+	if diff := cmp.Diff(want, failed(t, protovalidate.MustNew(), request)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestAPathIsBounded(t *testing.T) {
 	order := message("Order", strings.Repeat(`name: "abc" parent {`, 1000)+`name: "x"`+strings.Repeat("}", 1000))
-	got := failed(t, xGrpcProtoValidate.MustNew(), order)
+	got := failed(t, protovalidate.MustNew(), order)
 	if want := strings.Repeat("parent.", 31) + "parent"; len(got) != 1 || got[0].Field != want {
 		t.Errorf("got %.400v, want the path %s", got, want)
 	}
 }
 
 func TestOptionsOfProtovalidateHold(t *testing.T) {
-	check := xGrpcProtoValidate.MustNew(protovalidate.WithFailFast())
+	check := protovalidate.MustNew(buf.WithFailFast())
 	if got := failed(t, check, message("Order", `name: "abc" items {} items {}`)); len(got) != 1 {
 		t.Errorf("got %d failures, want 1", len(got))
 	}
@@ -115,7 +115,7 @@ func TestOptionsOfProtovalidateHold(t *testing.T) {
 func TestRulesThatDoNotCompileAreTheServersFault(t *testing.T) {
 	for _, request := range []proto.Message{message("Broken", ""), message("HoldsBroken", "broken {}"), message("Hidden", `number: 1 broken {key: "a" value {}}`)} {
 		ctx, log := logged(t)
-		err := xGrpcProtoValidate.MustNew()(ctx, request)
+		err := protovalidate.MustNew()(ctx, request)
 		internal(t, err)
 		if got := log.String(); !strings.Contains(got, "no_such_field") || !strings.Contains(got, "shop.") {
 			t.Errorf("the log does not say which rule of what does not compile:\n%s", got)
@@ -125,9 +125,9 @@ func TestRulesThatDoNotCompileAreTheServersFault(t *testing.T) {
 
 func TestARuleThatFailsOnAValueIsTheServersFaultAndKeepsTheValue(t *testing.T) {
 	ctx, log := logged(t)
-	err := xGrpcProtoValidate.MustNew()(ctx, message("Fragile", `at: "hunter2"`))
+	err := protovalidate.MustNew()(ctx, message("Fragile", `at: "hunter2"`))
 	internal(t, err)
-	var runtime *protovalidate.RuntimeError
+	var runtime *buf.RuntimeError
 	if !errors.As(err, &runtime) {
 		t.Errorf("got %v, want protovalidate's error as the cause", err)
 	}
@@ -139,28 +139,28 @@ func TestARuleThatFailsOnAValueIsTheServersFaultAndKeepsTheValue(t *testing.T) {
 func TestNewSaysWhichRulesDoNotCompile(t *testing.T) {
 	tests := []struct {
 		name    string
-		options []protovalidate.ValidatorOption
+		options []buf.ValidatorOption
 		want    []string // what does not compile
 	}{
 		{"not asked", nil, nil},
-		{"good messages", []protovalidate.ValidatorOption{xGrpcProtoValidate.WithMessages(message("Order", ""), message("Fragile", ""))}, nil},
-		{"a bad message", []protovalidate.ValidatorOption{xGrpcProtoValidate.WithMessages(message("Broken", ""))}, []string{"Broken.name", "Broken.age"}},
-		{"inside another", []protovalidate.ValidatorOption{xGrpcProtoValidate.WithMessages(message("Hidden", ""))}, []string{"Broken.name", "Broken.age"}},
-		{"requests of services", []protovalidate.ValidatorOption{xGrpcProtoValidate.WithServices(file)}, []string{"Broken.name", "Broken.age"}},
+		{"good messages", []buf.ValidatorOption{protovalidate.WithMessages(message("Order", ""), message("Fragile", ""))}, nil},
+		{"a bad message", []buf.ValidatorOption{protovalidate.WithMessages(message("Broken", ""))}, []string{"Broken.name", "Broken.age"}},
+		{"inside another", []buf.ValidatorOption{protovalidate.WithMessages(message("Hidden", ""))}, []string{"Broken.name", "Broken.age"}},
+		{"requests of services", []buf.ValidatorOption{protovalidate.WithServices(file)}, []string{"Broken.name", "Broken.age"}},
 		{
-			"each once", []protovalidate.ValidatorOption{
-				xGrpcProtoValidate.WithMessages(message("Broken", ""), message("Broken", "")), xGrpcProtoValidate.WithServices(file),
+			"each once", []buf.ValidatorOption{
+				protovalidate.WithMessages(message("Broken", ""), message("Broken", "")), protovalidate.WithServices(file),
 			}, []string{"Broken.name", "Broken.age"},
 		},
 		{
 			"although the first failure ends a check",
-			[]protovalidate.ValidatorOption{protovalidate.WithFailFast(), protovalidate.WithDisableLazy(), xGrpcProtoValidate.WithServices(file)},
+			[]buf.ValidatorOption{buf.WithFailFast(), buf.WithDisableLazy(), protovalidate.WithServices(file)},
 			[]string{"Broken.name", "Broken.age"},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := xGrpcProtoValidate.New(tt.options...)
+			_, err := protovalidate.New(tt.options...)
 			var got []string
 			for line := range strings.Lines(fmt.Sprint(err)) {
 				if rest, ok := strings.CutPrefix(line, "protovalidate: rules of shop."); ok {
@@ -176,7 +176,7 @@ func TestNewSaysWhichRulesDoNotCompile(t *testing.T) {
 }
 
 func TestMessagesOfNewAreCompiledThere(t *testing.T) {
-	check := xGrpcProtoValidate.MustNew(xGrpcProtoValidate.WithMessages(message("Order", "")), protovalidate.WithDisableLazy())
+	check := protovalidate.MustNew(protovalidate.WithMessages(message("Order", "")), buf.WithDisableLazy())
 	if got := failed(t, check, message("Order", `name: "x"`)); len(got) != 1 {
 		t.Errorf("got %v, want the failure of name", got)
 	}
@@ -190,11 +190,11 @@ func TestMustNewPanicsOnRulesThatDoNotCompile(t *testing.T) {
 			t.Error("it did not panic")
 		}
 	}()
-	xGrpcProtoValidate.MustNew(xGrpcProtoValidate.WithServices(file))
+	protovalidate.MustNew(protovalidate.WithServices(file))
 }
 
 func TestACheckServesManyCallsAtATime(t *testing.T) {
-	check := xGrpcProtoValidate.MustNew()
+	check := protovalidate.MustNew()
 	var calls sync.WaitGroup
 	for range 8 {
 		calls.Go(func() {
@@ -212,8 +212,8 @@ func TestACheckServesManyCallsAtATime(t *testing.T) {
 // internal wants an error that tells the client nothing and has been logged.
 func internal(t *testing.T, err error) {
 	t.Helper()
-	var e *xError.Error
-	if !errors.As(err, &e) || e.GetErrorCode() != xError.ServerInternalError {
+	var e *xerror.Error
+	if !errors.As(err, &e) || e.GetErrorCode() != xerror.ServerInternalError {
 		t.Fatalf("got %v, want a SERVER_INTERNAL_ERROR", err)
 	}
 	if e.GetErrorMessage() != "" || e.GetData() != nil || !e.Logged() {

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
-	xGrpcProtoValidate "github.com/plinthgo/plinth/grpcx/protovalidate"
+	"github.com/plinthgo/plinth/grpcx/interceptor/unary"
+	"github.com/plinthgo/plinth/grpcx/protovalidate"
 )
 
 // orders is the service shop.Orders; its one method answers every order with an item.
@@ -63,8 +63,8 @@ func serve(t *testing.T, interceptors ...grpc.UnaryServerInterceptor) *grpc.Clie
 }
 
 func TestARequestIsCheckedBeforeTheHandlerOfARealServer(t *testing.T) {
-	check := xGrpcProtoValidate.MustNew(xGrpcProtoValidate.WithMessages(message("Order", "")))
-	connection := serve(t, xGrpcIUnary.Trace(), xGrpcIUnary.Recover(), xGrpcIUnary.Validate(check), xGrpcIUnary.ResponseBuilder())
+	check := protovalidate.MustNew(protovalidate.WithMessages(message("Order", "")))
+	connection := serve(t, unary.Trace(), unary.Recover(), unary.Validate(check), unary.ResponseBuilder())
 	place := func(order proto.Message) (proto.Message, error) {
 		item := message("Item", "")
 		return item, connection.Invoke(t.Context(), "/shop.Orders/Place", order, item)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcResult "github.com/plinthgo/plinth/grpcx/result"
+	"github.com/plinthgo/plinth/grpcx/result"
 )
 
 // handler answers the calls of a service.
@@ -14,7 +14,7 @@ type handler struct {
 }
 
 func (handler) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
-	response := xGrpcResult.SuccessWith[*pb.TestResponse](ctx, "greeted")
+	response := result.SuccessWith[*pb.TestResponse](ctx, "greeted")
 	response.Text = "hello, " + request.GetText()
 	return response, nil
 }
@@ -29,7 +29,7 @@ func ExampleSuccessWith() {
 func ExampleSuccess() {
 	ctx := context.Background()
 	response := &pb.TestResponse{
-		BaseResponse: xGrpcResult.Success(ctx, "greeted"),
+		BaseResponse: result.Success(ctx, "greeted"),
 		Text:         "hello",
 	}
 	fmt.Println(response.GetBaseResponse().GetMessage(), response.GetText())

@@ -1,6 +1,6 @@
-// Package result makes the responses of successful calls. Import it as xGrpcResult.
+// Package result makes the responses of successful calls.
 //
-// A handler that fails returns an error instead; see xError.
+// A handler that fails returns an error instead; see xerror.
 package result
 
 import (
@@ -8,18 +8,18 @@ import (
 	"fmt"
 	"reflect"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/grpcx/generate"
 	"github.com/plinthgo/plinth/grpcx/internal/envelope"
 )
 
 // Success returns the envelope of a success: the request id, "Success", 200 and the message.
-func Success(ctx context.Context, message string) *xGrpcGenerate.BaseResponse {
-	return &xGrpcGenerate.BaseResponse{
-		Context: xCtxUtil.GetRequestKey(ctx),
-		Output:  xBase.OutputSuccess,
-		Code:    xBase.CodeSuccess,
+func Success(ctx context.Context, message string) *generate.BaseResponse {
+	return &generate.BaseResponse{
+		Context: xctxutil.GetRequestKey(ctx),
+		Output:  xbase.OutputSuccess,
+		Code:    xbase.CodeSuccess,
 		Message: message,
 	}
 }
@@ -32,7 +32,7 @@ func Success(ctx context.Context, message string) *xGrpcGenerate.BaseResponse {
 func SuccessWith[T any](ctx context.Context, message string) T {
 	t := reflect.TypeFor[T]()
 	field := envelope.Of(t)
-	if field == nil || t == reflect.TypeFor[*xGrpcGenerate.BaseResponse]() {
+	if field == nil || t == reflect.TypeFor[*generate.BaseResponse]() {
 		panic(unfit(t))
 	}
 	response, _ := reflect.TypeAssert[T](reflect.New(t.Elem()))
@@ -44,9 +44,9 @@ func SuccessWith[T any](ctx context.Context, message string) T {
 
 // unfit says what T must be.
 func unfit(t reflect.Type) string {
-	text := fmt.Sprintf("xgrpcresult: SuccessWith[%s]: the type must be a pointer to a generated message with the field %s of type %s",
+	text := fmt.Sprintf("result: SuccessWith[%s]: the type must be a pointer to a generated message with the field %s of type %s",
 		t, envelope.Name, envelope.TypeName)
-	if t == reflect.TypeFor[*xGrpcGenerate.BaseResponse]() {
+	if t == reflect.TypeFor[*generate.BaseResponse]() {
 		text += "; for the envelope alone use Success"
 	}
 	return text

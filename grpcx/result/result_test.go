@@ -12,30 +12,30 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/generate"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcResult "github.com/plinthgo/plinth/grpcx/result"
+	"github.com/plinthgo/plinth/grpcx/result"
 )
 
 // call returns the context of a call.
 func call(ctx context.Context) context.Context {
-	r := xCtx.NewRequest(ctx, nil)
+	r := xctx.NewRequest(ctx, nil)
 	r.SetID("6f9619ff")
 	return r
 }
 
-var want = &xGrpcGenerate.BaseResponse{Context: "6f9619ff", Output: "Success", Code: 200, Message: "done"}
+var want = &generate.BaseResponse{Context: "6f9619ff", Output: "Success", Code: 200, Message: "done"}
 
 func TestSuccessIsTheEnvelopeOfASuccess(t *testing.T) {
-	if diff := cmp.Diff(want, xGrpcResult.Success(call(t.Context()), "done"), protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(want, result.Success(call(t.Context()), "done"), protocmp.Transform()); diff != "" {
 		t.Errorf("envelope (-want +got):\n%s", diff)
 	}
 }
 
 func TestSuccessOutsideOfACallHasNoID(t *testing.T) {
 	for _, ctx := range []context.Context{nil, t.Context()} {
-		got := xGrpcResult.Success(ctx, "done")
+		got := result.Success(ctx, "done")
 		if got.GetContext() != "" || got.GetCode() != 200 || got.ErrorMessage != nil || got.Overhead != nil {
 			t.Errorf("envelope = %v", got)
 		}
@@ -47,15 +47,15 @@ func TestSuccessWithFillsTheEnvelopeOfAResponse(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		got  interface {
-			GetBaseResponse() *xGrpcGenerate.BaseResponse
+			GetBaseResponse() *generate.BaseResponse
 		}
 	}{
-		{"open", xGrpcResult.SuccessWith[*pb.TestResponse](ctx, "done")},
-		{"open, optional", xGrpcResult.SuccessWith[*pb.OptionalEnvelope](ctx, "done")},
-		{"open, in a oneof", xGrpcResult.SuccessWith[*pb.OneofType](ctx, "done")},
-		{"hybrid", xGrpcResult.SuccessWith[*pb.HybridResponse](ctx, "done")},
-		{"opaque", xGrpcResult.SuccessWith[*pb.OpaqueResponse](ctx, "done")},
-		{"opaque, in a oneof", xGrpcResult.SuccessWith[*pb.OpaqueOneof](ctx, "done")},
+		{"open", result.SuccessWith[*pb.TestResponse](ctx, "done")},
+		{"open, optional", result.SuccessWith[*pb.OptionalEnvelope](ctx, "done")},
+		{"open, in a oneof", result.SuccessWith[*pb.OneofType](ctx, "done")},
+		{"hybrid", result.SuccessWith[*pb.HybridResponse](ctx, "done")},
+		{"opaque", result.SuccessWith[*pb.OpaqueResponse](ctx, "done")},
+		{"opaque, in a oneof", result.SuccessWith[*pb.OpaqueOneof](ctx, "done")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if diff := cmp.Diff(want, tc.got.GetBaseResponse(), protocmp.Transform()); diff != "" {
@@ -70,7 +70,7 @@ func TestEveryResponseIsNew(t *testing.T) {
 	responses := make([]*pb.TestResponse, 8)
 	for i := range responses {
 		wg.Go(func() {
-			responses[i] = xGrpcResult.SuccessWith[*pb.TestResponse](t.Context(), fmt.Sprint(i))
+			responses[i] = result.SuccessWith[*pb.TestResponse](t.Context(), fmt.Sprint(i))
 		})
 	}
 	wg.Wait()
@@ -83,11 +83,11 @@ func TestEveryResponseIsNew(t *testing.T) {
 
 // enveloped is no message, and has the Go field.
 type enveloped struct {
-	BaseResponse *xGrpcGenerate.BaseResponse
+	BaseResponse *generate.BaseResponse
 }
 
 func TestAStructThatIsNoMessageIsFilledToo(t *testing.T) {
-	if got := xGrpcResult.SuccessWith[*enveloped](t.Context(), "done").BaseResponse; got.GetMessage() != "done" || got.GetCode() != 200 {
+	if got := result.SuccessWith[*enveloped](t.Context(), "done").BaseResponse; got.GetMessage() != "done" || got.GetCode() != 200 {
 		t.Errorf("envelope = %v, want that of a success", got)
 	}
 }
@@ -95,7 +95,7 @@ func TestAStructThatIsNoMessageIsFilledToo(t *testing.T) {
 // panicOf returns the text with which SuccessWith refuses T.
 func panicOf[T any](ctx context.Context) (text string) {
 	defer func() { text, _ = recover().(string) }()
-	xGrpcResult.SuccessWith[T](ctx, "done")
+	result.SuccessWith[T](ctx, "done")
 	return ""
 }
 
@@ -115,26 +115,26 @@ func TestATypeThatDoesNotFitPanicsAndSaysWhatItMustBe(t *testing.T) {
 		{"list", panicOf[*pb.RepeatedType](ctx), "*testproto.RepeatedType"},
 		{"map", panicOf[*pb.MapType](ctx), "*testproto.MapType"},
 		{"dynamic", panicOf[*dynamicpb.Message](ctx), "*dynamicpb.Message"},
-		{"the envelope", panicOf[*xGrpcGenerate.BaseResponse](ctx), "*generate.BaseResponse"},
+		{"the envelope", panicOf[*generate.BaseResponse](ctx), "*generate.BaseResponse"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			want := "xgrpcresult: SuccessWith[" + tc.want + "]: the type must be a pointer to a generated message with the field base_response of type xBase.BaseResponse"
+			want := "result: SuccessWith[" + tc.want + "]: the type must be a pointer to a generated message with the field base_response of type xBase.BaseResponse"
 			if !strings.HasPrefix(tc.got, want) {
 				t.Errorf("panic = %q, want %q", tc.got, want)
 			}
 		})
 	}
-	if got := panicOf[*xGrpcGenerate.BaseResponse](ctx); !strings.HasSuffix(got, "use Success") {
+	if got := panicOf[*generate.BaseResponse](ctx); !strings.HasSuffix(got, "use Success") {
 		t.Errorf("panic for the envelope = %q, want it to name Success", got)
 	}
 }
 
 func TestSuccessWithAllocatesTheResponseAndItsEnvelope(t *testing.T) {
 	ctx := call(t.Context())
-	if got := testing.AllocsPerRun(1000, func() { _ = xGrpcResult.SuccessWith[*pb.TestResponse](ctx, "done") }); got != 2 {
+	if got := testing.AllocsPerRun(1000, func() { _ = result.SuccessWith[*pb.TestResponse](ctx, "done") }); got != 2 {
 		t.Errorf("allocations = %v, want 2", got)
 	}
-	if got := testing.AllocsPerRun(1000, func() { _ = xGrpcResult.SuccessWith[*pb.OpaqueResponse](ctx, "done") }); got != 2 {
+	if got := testing.AllocsPerRun(1000, func() { _ = result.SuccessWith[*pb.OpaqueResponse](ctx, "done") }); got != 2 {
 		t.Errorf("allocations of an opaque response = %v, want 2", got)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // wrapping is a listener whose connections are of a type of its own, as those of a limit or of the PROXY protocol are.
@@ -79,8 +79,8 @@ func TestSilentPeerDoesNotHoldUpTheStopOverAnyListener(t *testing.T) {
 			t.Run(tc.name+" "+graceful.String(), func(t *testing.T) {
 				calltest.Record(t)
 				l := tc.listen(t)
-				s := serve(t, xGrpcRunner.WithListener(l), xGrpcRunner.WithGracefulStopTimeout(graceful),
-					xGrpcRunner.WithServerOptions(grpc.ConnectionTimeout(time.Hour)))
+				s := serve(t, runner.WithListener(l), runner.WithGracefulStopTimeout(graceful),
+					runner.WithServerOptions(grpc.ConnectionTimeout(time.Hour)))
 				silent(t, l)
 				began := time.Now()
 				if err := s.stop(); err != nil {
@@ -100,7 +100,7 @@ func TestSilentPeerIsGivenASecond(t *testing.T) {
 		l := bufconn.Listen(1 << 20)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- xGrpcRunner.Serve(ctx, xGrpcRunner.WithListener(l)) }()
+		go func() { done <- runner.Serve(ctx, runner.WithListener(l)) }()
 		conn, err := l.DialContext(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -149,8 +149,8 @@ func TestCredentialsReachTheSocketWhereThereIsOne(t *testing.T) {
 			calltest.Record(t)
 			l := tc.listen(t)
 			reached := make(chan bool, 10)
-			serve(t, xGrpcRunner.WithListener(l),
-				xGrpcRunner.WithServerOptions(grpc.Creds(asking{insecure.NewCredentials(), reached})))
+			serve(t, runner.WithListener(l),
+				runner.WithServerOptions(grpc.Creds(asking{insecure.NewCredentials(), reached})))
 			target := l.Addr().String()
 			if l.Addr().Network() == "unix" {
 				target = "unix://" + target

@@ -10,15 +10,15 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/grpcx/interceptor/unary"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // newService stands for the application's own service.
@@ -26,8 +26,8 @@ func newService(context.Context) pb.TestServiceServer { return &calltest.Service
 
 // main is a whole program; the examples below end by themselves.
 func main() {
-	reg := xReg.Register(context.Background(), nil, xOption.WithHealth())
-	xMain.Runner(reg, nil, nil, xGrpcRunner.New(xGrpcRunner.WithRegisterService(register)))
+	reg := xreg.Register(context.Background(), nil, xoption.WithHealth())
+	xmain.Runner(reg, nil, nil, runner.New(runner.WithRegisterService(register)))
 }
 
 // register adds the application's services.
@@ -45,16 +45,16 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	reg, err := xReg.New(ctx, nil,
-		xOption.WithAddress("127.0.0.1:0"), xOption.WithDrainDelay(0),
-		xOption.WithLogConfig(func(c *xLog.Config) { c.Writer, c.Dir = io.Discard, "" }),
+	reg, err := xreg.New(ctx, nil,
+		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
+		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }),
 	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	client := func(ctx context.Context, _ ...any) {
-		<-xHook.Readied(ctx)
+		<-xhook.Readied(ctx)
 		conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			fmt.Println(err)
@@ -67,9 +67,9 @@ func ExampleNew() {
 		fmt.Println(answer.GetText(), answer.GetBaseResponse().GetOutput(), err)
 		stop() // as SIGTERM would
 	}
-	fmt.Println(xMain.RunContext(ctx, reg, nil, nil, client, xGrpcRunner.New(
-		xGrpcRunner.WithListener(listener),
-		xGrpcRunner.WithRegisterService(register),
+	fmt.Println(xmain.RunContext(ctx, reg, nil, nil, client, runner.New(
+		runner.WithListener(listener),
+		runner.WithRegisterService(register),
 	)))
 	// Output:
 	// SERVING <nil>
@@ -80,14 +80,14 @@ func ExampleNew() {
 func ExampleWithUnaryInterceptors() {
 	ctx, stop := context.WithCancel(context.Background())
 	stop() // a program ends it when it has been told to stop
-	fmt.Println(xGrpcRunner.Serve(ctx, xGrpcRunner.WithRegisterService(register), xGrpcRunner.WithUnaryInterceptors(
-		xGrpcIUnary.InitContext(ctx), xGrpcIUnary.Recover(), xGrpcIUnary.Middleware(), xGrpcIUnary.ResponseBuilder())))
+	fmt.Println(runner.Serve(ctx, runner.WithRegisterService(register), runner.WithUnaryInterceptors(
+		unary.InitContext(ctx), unary.Recover(), unary.Middleware(), unary.ResponseBuilder())))
 	// Output: <nil>
 }
 
 func ExampleServe() {
 	ctx, stop := context.WithCancel(context.Background())
 	stop() // a program ends it when it has been told to stop
-	fmt.Println(xGrpcRunner.Serve(ctx, xGrpcRunner.WithRegisterService(register)))
+	fmt.Println(runner.Serve(ctx, runner.WithRegisterService(register)))
 	// Output: <nil>
 }

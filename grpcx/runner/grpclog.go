@@ -8,20 +8,20 @@ import (
 
 	"google.golang.org/grpc/grpclog"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
 // severity is the variable of grpc-go that says what it logs by itself; who sets it wants grpc-go's own lines.
-const severity xEnv.EnvKey = "GRPC_GO_LOG_SEVERITY_LEVEL"
+const severity xenv.EnvKey = "GRPC_GO_LOG_SEVERITY_LEVEL"
 
 // grpc-go has errors that no interceptor sees, such as of a response that cannot be encoded. It writes them to a logger of
 // the process, which may be replaced only before it is used: when the program starts.
 var _ = bridged()
 
 func bridged() bool {
-	if _, own := xEnv.GetEnv(severity); !own {
+	if _, own := xenv.GetEnv(severity); !own {
 		grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, errorLines{}))
 	}
 	return true
@@ -39,7 +39,7 @@ func (errorLines) Write(line []byte) (int, error) {
 			break
 		}
 	}
-	xLog.WithName(xLog.NamedGRPC).Error(context.Background(), "grpc-go",
+	xlog.WithName(xlog.NamedGRPC).Error(context.Background(), "grpc-go",
 		slog.String("error", rpcstatus.Cut(string(bytes.TrimSpace(text)))))
 	return len(line), nil
 }

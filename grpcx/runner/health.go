@@ -10,7 +10,7 @@ import (
 	grpchealth "google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // refreshEvery is how often the nodes are asked while somebody watches their health.
@@ -20,7 +20,7 @@ const refreshEvery = 5 * time.Second
 // of the application says.
 type health struct {
 	*grpchealth.Server
-	life     *xHook.Lifecycle
+	life     *xhook.Lifecycle
 	stopping context.Context //nolint:containedctx // ends the watches, which would hold up the graceful stop
 	services []string
 	listed   bool // whoever asks is told the names of the services
@@ -35,7 +35,7 @@ type health struct {
 // with stopping.
 func newHealth(ctx, stopping context.Context, server *grpc.Server) *health {
 	h := &health{
-		Server: grpchealth.NewServer(), life: xHook.From(ctx), stopping: stopping, services: []string{""}, listed: reflected(),
+		Server: grpchealth.NewServer(), life: xhook.From(ctx), stopping: stopping, services: []string{""}, listed: reflected(),
 	}
 	for service := range server.GetServiceInfo() {
 		h.services = append(h.services, service)
@@ -143,7 +143,7 @@ func (h *health) status(ctx context.Context) healthpb.HealthCheckResponse_Servin
 	if h.life == nil {
 		return healthpb.HealthCheckResponse_SERVING
 	}
-	if h.life.State() != xHook.StateReady {
+	if h.life.State() != xhook.StateReady {
 		return healthpb.HealthCheckResponse_NOT_SERVING
 	}
 	for _, node := range h.life.Check(ctx) {

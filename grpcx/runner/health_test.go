@@ -18,12 +18,12 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 const (
@@ -130,8 +130,8 @@ func TestHealthFollowsTheReadinessOfTheApplication(t *testing.T) {
 
 func TestReadinessWaitsUntilGRPCListens(t *testing.T) {
 	registering, goOn := make(chan struct{}), make(chan struct{})
-	a := prepare(t, fixture{runner: []xGrpcRunner.Option{
-		xGrpcRunner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) { close(registering); <-goOn }),
+	a := prepare(t, fixture{runner: []runner.Option{
+		runner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) { close(registering); <-goOn }),
 	}}).run()
 	wait(t, registering, "the registration")
 	if code, state := a.readyz(); code != http.StatusServiceUnavailable || state != "starting" {
@@ -155,7 +155,7 @@ func TestHealthOfAnUnknownServiceIsNotFound(t *testing.T) {
 }
 
 func TestHealthSaysNoDuringTheDrainDelayWhileCallsAreServed(t *testing.T) {
-	a := prepare(t, fixture{options: []xOption.Option{xOption.WithDrainDelay(2 * time.Second)}}).start()
+	a := prepare(t, fixture{options: []xoption.Option{xoption.WithDrainDelay(2 * time.Second)}}).start()
 	conn := a.conn()
 	w := watch(t, conn, "")
 	w.next(serving)
@@ -181,7 +181,7 @@ func TestListOfHealthNamesServicesOnlyWithReflection(t *testing.T) {
 	} {
 		t.Run(tc.reflection, func(t *testing.T) {
 			calltest.Record(t)
-			t.Setenv(xEnv.GrpcReflection.String(), tc.reflection)
+			t.Setenv(xenv.GrpcReflection.String(), tc.reflection)
 			conn := dial(t, serve(t).address)
 			answer, err := healthpb.NewHealthClient(conn).List(t.Context(), &healthpb.HealthListRequest{})
 			if err != nil {
@@ -198,8 +198,8 @@ func TestListOfHealthNamesServicesOnlyWithReflection(t *testing.T) {
 func TestHealthServiceOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
 	own := grpchealth.NewServer()
 	own.SetServingStatus("part", healthpb.HealthCheckResponse_NOT_SERVING)
-	a := prepare(t, fixture{runner: []xGrpcRunner.Option{
-		xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { healthpb.RegisterHealthServer(r, own) }),
+	a := prepare(t, fixture{runner: []runner.Option{
+		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { healthpb.RegisterHealthServer(r, own) }),
 	}}).start()
 	conn := a.conn()
 	if got := check(t, conn, "part"); got != notServing {
@@ -216,7 +216,7 @@ func TestHealthServiceOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
 // bubble is a server in a bubble of synctest, in which time passes at once, with a life that is ready.
 type bubble struct {
 	*testing.T
-	life *xHook.Lifecycle
+	life *xhook.Lifecycle
 	conn *grpc.ClientConn
 	stop context.CancelFunc
 }
@@ -225,8 +225,8 @@ func inBubble(t *testing.T, test func(b *bubble)) {
 	t.Helper()
 	calltest.Record(t)
 	synctest.Test(t, func(t *testing.T) {
-		life := xHook.New()
-		ctx, cancel := context.WithCancel(xHook.NewContext(t.Context(), life))
+		life := xhook.New()
+		ctx, cancel := context.WithCancel(xhook.NewContext(t.Context(), life))
 		conn, done := inMemory(t, ctx, &calltest.Service{})
 		synctest.Wait()
 		if err := life.Ready(ctx); err != nil {
@@ -239,7 +239,7 @@ func inBubble(t *testing.T, test func(b *bubble)) {
 				t.Error(err)
 			}
 			_ = conn.Close()
-			<-time.After(xHook.CheckTimeout) // for checks that hang, which nobody waits for
+			<-time.After(xhook.CheckTimeout) // for checks that hang, which nobody waits for
 		}()
 		test(&bubble{t, life, conn, cancel})
 	})
@@ -271,8 +271,8 @@ func TestChecksAtTheSameTimeWaitForANodeThatHangsTogether(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if took := time.Since(began); took > xHook.CheckTimeout+time.Second/10 {
-			b.Errorf("50 checks took %s, want %s", took, xHook.CheckTimeout)
+		if took := time.Since(began); took > xhook.CheckTimeout+time.Second/10 {
+			b.Errorf("50 checks took %s, want %s", took, xhook.CheckTimeout)
 		}
 	})
 }

@@ -17,27 +17,27 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // programKey names the program that this test binary plays instead of running tests.
-const programKey xEnv.EnvKey = "XGRPCRUNNER_TEST_PROGRAM"
+const programKey xenv.EnvKey = "XGRPCRUNNER_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if name, play := xEnv.GetEnv(programKey); play {
+	if name, play := xenv.GetEnv(programKey); play {
 		programs[name]()
 		os.Exit(0)
 	}
-	if err := os.Setenv(xEnv.LogDir.String(), "none"); err != nil { // the folder of the package is no place for logs
+	if err := os.Setenv(xenv.LogDir.String(), "none"); err != nil { // the folder of the package is no place for logs
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
@@ -55,21 +55,21 @@ var serviceName = pb.TestService_ServiceDesc.ServiceName
 
 // fixture is what an application of these tests is made of.
 type fixture struct {
-	nodes   []xRegNode.RegNodeList
-	options []xOption.Option
-	runner  []xGrpcRunner.Option
+	nodes   []xregnode.RegNodeList
+	options []xoption.Option
+	runner  []runner.Option
 	byEnv   bool // the address is that of the environment, not a free one
 }
 
 // app is an application that serves the test service beside HTTP.
 type app struct {
-	*xReg.Reg
+	*xreg.Reg
 	t       *testing.T
 	log     *calltest.Log
 	service *calltest.Service
 	url     string // of HTTP
 	address string // of gRPC
-	task    xMain.Task
+	task    xmain.Task
 	cancel  context.CancelFunc
 	done    chan struct{}
 	err     error // when done is closed
@@ -92,36 +92,36 @@ func prepare(t *testing.T, f fixture) *app {
 	a := &app{t: t, service: &calltest.Service{}, cancel: func() {}, done: make(chan struct{})}
 	l := listen(t)
 	a.url = "http://" + l.Addr().String()
-	var engine *xLog.Engine
+	var engine *xlog.Engine
 	a.log, engine = calltest.NewLog(t)
-	options := []xOption.Option{
-		xOption.WithoutEnvFile(), xOption.WithLogger(engine), xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
-		xOption.WithListener(l), xOption.WithHealth(), xOption.WithDrainDelay(0),
+	options := []xoption.Option{
+		xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+		xoption.WithListener(l), xoption.WithHealth(), xoption.WithDrainDelay(0),
 	}
-	reg, err := xReg.New(t.Context(), f.nodes, append(options, f.options...)...)
+	reg, err := xreg.New(t.Context(), f.nodes, append(options, f.options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.Reg = reg
-	with := []xGrpcRunner.Option{xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+	with := []runner.Option{runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
 		pb.RegisterTestServiceServer(r, a.service)
 	})}
 	if !f.byEnv {
 		g := listen(t)
 		a.address = g.Addr().String()
-		with = append(with, xGrpcRunner.WithListener(g))
+		with = append(with, runner.WithListener(g))
 	}
-	a.task = xGrpcRunner.New(slices.Concat(with, f.runner)...)
+	a.task = runner.New(slices.Concat(with, f.runner)...)
 	return a
 }
 
 // run serves in the background; the end of the test stops what the test has not.
-func (a *app) run(tasks ...xMain.Task) *app {
+func (a *app) run(tasks ...xmain.Task) *app {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(a.t.Context()))
 	a.cancel = cancel
 	go func() {
 		defer close(a.done)
-		a.err = xMain.RunContext(ctx, a.Reg, nil, nil, append(tasks, a.task)...)
+		a.err = xmain.RunContext(ctx, a.Reg, nil, nil, append(tasks, a.task)...)
 	}()
 	a.t.Cleanup(func() {
 		cancel()
@@ -225,8 +225,8 @@ func wait(t *testing.T, c <-chan struct{}, what string) {
 	}
 }
 
-// unary makes a unary call in the background and returns its error.
-func unary(ctx context.Context, client pb.TestServiceClient, text string) <-chan error {
+// callUnary makes a unary call in the background and returns its error.
+func callUnary(ctx context.Context, client pb.TestServiceClient, text string) <-chan error {
 	got := make(chan error, 1)
 	go func() {
 		_, err := client.Unary(ctx, &pb.TestRequest{Text: text}, grpc.WaitForReady(true))

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/tap"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // warnEvery is the shortest time between two warnings about the same limit.
@@ -37,7 +37,7 @@ type intake struct {
 	maxMessage     int64         // the largest request
 	maxConnections int64         // 0 is no limit
 	timeout        time.Duration // 0 is no limit
-	log            *xLog.LogNamedLogger
+	log            *xlog.LogNamedLogger
 
 	used  atomic.Int64 // the sum of all charges
 	open  atomic.Int64 // connections
@@ -65,7 +65,7 @@ func (in *intake) enter() *source {
 		in.open.Add(-1)
 		if in.full.now() {
 			in.log.Warn(context.Background(), "connection closed: too many are open",
-				slog.Int64("limit", in.maxConnections), slog.String("raise", xEnv.GrpcMaxConnections.String()))
+				slog.Int64("limit", in.maxConnections), slog.String("raise", xenv.GrpcMaxConnections.String()))
 		}
 		return nil
 	}
@@ -159,7 +159,7 @@ func (in *intake) relieve() (ending []*incoming) {
 	}
 	if ended > 0 && in.excess.now() {
 		in.log.Warn(context.Background(), "calls ended: too many bytes of unfinished messages", slog.Int("calls", ended),
-			slog.Int64("limit", in.maxBytes), slog.String("raise", xEnv.GrpcMaxInflightBytes.String()))
+			slog.Int64("limit", in.maxBytes), slog.String("raise", xenv.GrpcMaxInflightBytes.String()))
 	}
 	return ending
 }

@@ -11,10 +11,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // halfOpen starts a call without its message.
@@ -33,14 +33,14 @@ func TestWithFirstMessageTimeout(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		method  string
-		options []xGrpcRunner.Option
+		options []runner.Option
 		want    time.Duration // 0: the call goes on
 	}{
 		{name: "unary call by default", method: "Unary", want: 10 * time.Second},
 		{name: "server stream by default", method: "ServerStream", want: 10 * time.Second},
 		{name: "stream of requests", method: "BidiStream"},
-		{name: "option", method: "Unary", options: []xGrpcRunner.Option{xGrpcRunner.WithFirstMessageTimeout(time.Minute)}, want: time.Minute},
-		{name: "no limit", method: "Unary", options: []xGrpcRunner.Option{xGrpcRunner.WithFirstMessageTimeout(0)}},
+		{name: "option", method: "Unary", options: []runner.Option{runner.WithFirstMessageTimeout(time.Minute)}, want: time.Minute},
+		{name: "no limit", method: "Unary", options: []runner.Option{runner.WithFirstMessageTimeout(0)}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestWithFirstMessageTimeout(t *testing.T) {
 					return &pb.TestResponse{}, nil
 				}}
 				conn, done := inMemory(t, ctx, service, tc.options...)
-				complete := unary(ctx, pb.NewTestServiceClient(conn), "slow")
+				complete := callUnary(ctx, pb.NewTestServiceClient(conn), "slow")
 				synctest.Wait()
 				began := time.Now()
 				ended := make(chan error, 1)
@@ -81,7 +81,7 @@ func TestWithFirstMessageTimeout(t *testing.T) {
 
 func TestWithMaxConnections(t *testing.T) {
 	log := calltest.Record(t)
-	s := serve(t, xGrpcRunner.WithMaxConnections(2))
+	s := serve(t, runner.WithMaxConnections(2))
 	first, second := dial(t, s.address), dial(t, s.address)
 	call(t, pb.NewTestServiceClient(first), "one")
 	call(t, pb.NewTestServiceClient(second), "two")
@@ -109,7 +109,7 @@ func TestWithMaxConnections(t *testing.T) {
 
 func TestWithMaxInflightBytes(t *testing.T) {
 	log := calltest.Record(t)
-	s := serve(t, xGrpcRunner.WithMaxInflightBytes(6<<20), xGrpcRunner.WithFirstMessageTimeout(0))
+	s := serve(t, runner.WithMaxInflightBytes(6<<20), runner.WithFirstMessageTimeout(0))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	wait, err := attack(ctx, s.address, testMethod("Unary"), 10)
 	if err != nil {
@@ -133,7 +133,7 @@ func TestWithMaxInflightBytes(t *testing.T) {
 // A client that cancels and repeats a call must not leave the canceled ones in the server's list.
 func TestCanceledCallsAreNotCharged(t *testing.T) {
 	calltest.Record(t)
-	s := serve(t, xGrpcRunner.WithMaxInflightBytes(2<<20), xGrpcRunner.WithFirstMessageTimeout(0))
+	s := serve(t, runner.WithMaxInflightBytes(2<<20), runner.WithFirstMessageTimeout(0))
 	conn := dial(t, s.address)
 	client := pb.NewTestServiceClient(conn)
 	text := strings.Repeat("x", 1<<20)
@@ -153,13 +153,13 @@ func TestCanceledCallsAreNotCharged(t *testing.T) {
 }
 
 func TestLimitsOfTheEnvironmentAreChecked(t *testing.T) {
-	for _, key := range []xEnv.EnvKey{
-		xEnv.GrpcMaxConnections, xEnv.GrpcMaxStreams, xEnv.GrpcMaxInflightBytes, xEnv.GrpcFirstMessageTimeout,
+	for _, key := range []xenv.EnvKey{
+		xenv.GrpcMaxConnections, xenv.GrpcMaxStreams, xenv.GrpcMaxInflightBytes, xenv.GrpcFirstMessageTimeout,
 	} {
 		t.Run(key.String(), func(t *testing.T) {
 			t.Setenv(key.String(), "-1")
 			l := listen(t)
-			err := xGrpcRunner.Serve(t.Context(), xGrpcRunner.WithListener(l))
+			err := runner.Serve(t.Context(), runner.WithListener(l))
 			if err == nil || !strings.Contains(err.Error(), key.String()) {
 				t.Errorf("error = %v, want one that names %s", err, key)
 			}

@@ -17,18 +17,18 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xGrpcIStream "github.com/plinthgo/plinth/grpcx/interceptor/stream"
-	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/grpcx/interceptor/stream"
+	"github.com/plinthgo/plinth/grpcx/interceptor/unary"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // notes is what happened, in order.
@@ -67,8 +67,8 @@ func (n *notes) stream(name string) grpc.StreamServerInterceptor {
 }
 
 // chain is a registry with two middlewares of either kind for the test service.
-func (n *notes) chain() *xGrpcMiddle.Registry {
-	r := &xGrpcMiddle.Registry{}
+func (n *notes) chain() *middleware.Registry {
+	r := &middleware.Registry{}
 	r.UseUnary(&pb.TestService_ServiceDesc, n.unary("m1"), n.unary("m2"))
 	r.UseStream(&pb.TestService_ServiceDesc, n.stream("m1"), n.stream("m2"))
 	return r
@@ -76,12 +76,12 @@ func (n *notes) chain() *xGrpcMiddle.Registry {
 
 func TestInterceptorsMiddlewaresChecksAndHandlerRunLikeAnOnion(t *testing.T) {
 	n := &notes{}
-	a := prepare(t, fixture{runner: []xGrpcRunner.Option{
-		xGrpcRunner.WithMiddleware(n.chain()),
-		xGrpcRunner.WithUnaryInterceptors(n.unary("a"), n.unary("b")), xGrpcRunner.WithUnaryInterceptors(n.unary("c")),
-		xGrpcRunner.WithStreamInterceptors(n.stream("a"), n.stream("b")), xGrpcRunner.WithStreamInterceptors(n.stream("c")),
-		xGrpcRunner.WithValidation(func(context.Context, any) error { n.add("check1"); return nil }),
-		xGrpcRunner.WithValidation(func(context.Context, any) error { n.add("check2"); return nil }),
+	a := prepare(t, fixture{runner: []runner.Option{
+		runner.WithMiddleware(n.chain()),
+		runner.WithUnaryInterceptors(n.unary("a"), n.unary("b")), runner.WithUnaryInterceptors(n.unary("c")),
+		runner.WithStreamInterceptors(n.stream("a"), n.stream("b")), runner.WithStreamInterceptors(n.stream("c")),
+		runner.WithValidation(func(context.Context, any) error { n.add("check1"); return nil }),
+		runner.WithValidation(func(context.Context, any) error { n.add("check2"); return nil }),
 	}})
 	a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 		n.add("handler")
@@ -112,9 +112,9 @@ func TestInterceptorsMiddlewaresChecksAndHandlerRunLikeAnOnion(t *testing.T) {
 
 func TestAMiddlewareThatIsListedRunsTheGivenRegistry(t *testing.T) {
 	n := &notes{}
-	a := prepare(t, fixture{runner: []xGrpcRunner.Option{
-		xGrpcRunner.WithMiddleware(n.chain()),
-		xGrpcRunner.WithUnaryInterceptors(xGrpcIUnary.Middleware()), xGrpcRunner.WithStreamInterceptors(xGrpcIStream.Middleware()),
+	a := prepare(t, fixture{runner: []runner.Option{
+		runner.WithMiddleware(n.chain()),
+		runner.WithUnaryInterceptors(unary.Middleware()), runner.WithStreamInterceptors(stream.Middleware()),
 	}})
 	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error { return nil }
 	a.start()
@@ -147,11 +147,11 @@ var chainByDefault = sync.OnceFunc(func() {
 		}
 		return quiet
 	}
-	xGrpcMiddle.UseUnary(&pb.TestService_ServiceDesc,
+	middleware.UseUnary(&pb.TestService_ServiceDesc,
 		func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 			return taker().unary("m")(ctx, req, info, next)
 		})
-	xGrpcMiddle.UseStream(&pb.TestService_ServiceDesc,
+	middleware.UseStream(&pb.TestService_ServiceDesc,
 		func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 			return taker().stream("m")(srv, ss, info, next)
 		})
@@ -164,7 +164,7 @@ type behaviour struct {
 }
 
 // observe calls in every way.
-func observe(t *testing.T, runner func(app context.Context) []xGrpcRunner.Option) behaviour {
+func observe(t *testing.T, options func(app context.Context) []runner.Option) behaviour {
 	t.Helper()
 	n := &notes{}
 	chainByDefault()
@@ -172,33 +172,33 @@ func observe(t *testing.T, runner func(app context.Context) []xGrpcRunner.Option
 	defer byDefault.Store(nil)
 	// The interceptors of the specification's list want the application's context, which is there before the task is made.
 	var a *app
-	late := func(app context.Context) []xGrpcRunner.Option {
-		return append(runner(app),
-			xGrpcRunner.WithValidation(func(ctx context.Context, request any) error {
+	late := func(app context.Context) []runner.Option {
+		return append(options(app),
+			runner.WithValidation(func(ctx context.Context, request any) error {
 				if request.(*pb.TestRequest).GetText() == "invalid" {
-					return xGrpcValid.Refuse(ctx, []xValid.FieldError{{Field: "text", Tag: "valid", Message: "is wrong"}}, nil)
+					return validation.Refuse(ctx, []xvalid.FieldError{{Field: "text", Tag: "valid", Message: "is wrong"}}, nil)
 				}
 				return nil
 			}))
 	}
-	a = prepare(t, fixture{nodes: []xRegNode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return "the node", nil }}}})
+	a = prepare(t, fixture{nodes: []xregnode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return "the node", nil }}}})
 	l := listen(t)
 	a.address = l.Addr().String()
 	a.service.OnUnary = func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
 		switch request.GetText() {
 		case "fail":
-			return nil, xError.New(xError.ResourceNotFound, "no such thing")
+			return nil, xerror.New(xerror.ResourceNotFound, "no such thing")
 		case "panic":
 			panic("oh")
 		case "nothing":
 			return nil, nil //nolint:nilnil // a mistake that is answered
 		}
-		value, _ := ctx.Value(xCtx.ContextKey("node")).(string)
+		value, _ := ctx.Value(xctx.ContextKey("node")).(string)
 		return &pb.TestResponse{Text: value}, nil
 	}
 	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error { panic("oh") }
-	a.task = xGrpcRunner.New(append(late(a.Init.Ctx), xGrpcRunner.WithListener(l),
-		xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { pb.RegisterTestServiceServer(r, a.service) }))...)
+	a.task = runner.New(append(late(a.Init.Ctx), runner.WithListener(l),
+		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { pb.RegisterTestServiceServer(r, a.service) }))...)
 	a.start()
 	client := a.client()
 	const id = "request-1"
@@ -243,7 +243,7 @@ func describe(t *testing.T, answer *pb.TestResponse, err error) string {
 }
 
 func TestSpecificationsListOfInterceptorsIsTheSameAsNone(t *testing.T) {
-	none := observe(t, func(context.Context) []xGrpcRunner.Option { return nil })
+	none := observe(t, func(context.Context) []runner.Option { return nil })
 	for _, want := range []struct{ got, prefix string }{
 		{none.Echo, codes.OK.String()},
 		{none.Fail, codes.NotFound.String()},
@@ -258,12 +258,12 @@ func TestSpecificationsListOfInterceptorsIsTheSameAsNone(t *testing.T) {
 	if !strings.Contains(none.Echo, "the node") {
 		t.Errorf("answer = %q, want the value of a node", none.Echo)
 	}
-	listed := observe(t, func(app context.Context) []xGrpcRunner.Option {
-		return []xGrpcRunner.Option{
-			xGrpcRunner.WithUnaryInterceptors(
-				xGrpcIUnary.InitContext(app), xGrpcIUnary.Recover(), xGrpcIUnary.Middleware(), xGrpcIUnary.ResponseBuilder()),
-			xGrpcRunner.WithStreamInterceptors(
-				xGrpcIStream.InitContext(app), xGrpcIStream.Recover(), xGrpcIStream.Middleware()),
+	listed := observe(t, func(app context.Context) []runner.Option {
+		return []runner.Option{
+			runner.WithUnaryInterceptors(
+				unary.InitContext(app), unary.Recover(), unary.Middleware(), unary.ResponseBuilder()),
+			runner.WithStreamInterceptors(
+				stream.InitContext(app), stream.Recover(), stream.Middleware()),
 		}
 	})
 	if diff := cmp.Diff(none, listed); diff != "" {
@@ -275,11 +275,11 @@ func TestSpecificationsListOfInterceptorsIsTheSameAsNone(t *testing.T) {
 }
 
 func TestHandlerKnowsApplicationAndRequest(t *testing.T) {
-	a := prepare(t, fixture{nodes: []xRegNode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return 42, nil }}}})
+	a := prepare(t, fixture{nodes: []xregnode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return 42, nil }}}})
 	var value any
 	var id string
 	a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
-		value, id = ctx.Value(xCtx.ContextKey("node")), xCtxUtil.GetRequestKey(ctx)
+		value, id = ctx.Value(xctx.ContextKey("node")), xctxutil.GetRequestKey(ctx)
 		return &pb.TestResponse{}, nil
 	}
 	a.start()
@@ -290,7 +290,7 @@ func TestHandlerKnowsApplicationAndRequest(t *testing.T) {
 }
 
 func TestLinesCarryTheNameOfTheLoggerThatIsGiven(t *testing.T) {
-	a := prepare(t, fixture{runner: []xGrpcRunner.Option{xGrpcRunner.WithLogger(xLog.WithName("ORDERS"))}}).start()
+	a := prepare(t, fixture{runner: []runner.Option{runner.WithLogger(xlog.WithName("ORDERS"))}}).start()
 	call(t, a.client(), "hello")
 	if err := a.stop(); err != nil {
 		t.Error(err)

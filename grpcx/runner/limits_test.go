@@ -19,14 +19,14 @@ import (
 
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // limited serves with server options, outside of an application.
 func limited(t *testing.T, options ...grpc.ServerOption) *alone {
 	t.Helper()
 	calltest.Record(t)
-	return serve(t, xGrpcRunner.WithServerOptions(options...))
+	return serve(t, runner.WithServerOptions(options...))
 }
 
 func TestMessageOver4MBIsResourceExhausted(t *testing.T) {
@@ -107,10 +107,10 @@ func TestStreamsBeyondTheLimitOfAConnectionWait(t *testing.T) {
 				return &pb.TestResponse{}, nil
 			}
 			client := pb.NewTestServiceClient(dial(t, s.address))
-			call := unary(t.Context(), client, "first") // the client learns the limit with the first call
+			call := callUnary(t.Context(), client, "first") // the client learns the limit with the first call
 			calls := []<-chan error{call}
 			for range tc.want + 20 {
-				calls = append(calls, unary(t.Context(), client, "more"))
+				calls = append(calls, callUnary(t.Context(), client, "more"))
 			}
 			wait(t, full, "as many calls as the limit")
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -138,7 +138,7 @@ func idleAfter(t *testing.T, options ...grpc.ServerOption) time.Duration {
 	var lived time.Duration
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		conn, done := inMemory(t, ctx, &calltest.Service{}, xGrpcRunner.WithServerOptions(options...))
+		conn, done := inMemory(t, ctx, &calltest.Service{}, runner.WithServerOptions(options...))
 		call(t, pb.NewTestServiceClient(conn), "hello")
 		synctest.Wait() // the call may be done before the state says so
 		began := time.Now()
@@ -223,7 +223,7 @@ func TestClientsThatAskForASignOfLifeOften(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				conn, done := inMemory(t, ctx, &calltest.Service{}, xGrpcRunner.WithServerOptions(tc.options...))
+				conn, done := inMemory(t, ctx, &calltest.Service{}, runner.WithServerOptions(tc.options...))
 				call(t, pb.NewTestServiceClient(conn), "hello")
 				synctest.Wait()
 				within, over := context.WithTimeout(ctx, 10*time.Minute)

@@ -19,12 +19,12 @@ func (c *config) warnOfOpenMethods(ctx context.Context, services map[string]grpc
 		if !unary || !stream || guardsUnary == guardsStream {
 			continue
 		}
-		open, use := "streams", "xGrpcMiddle.UseStream"
+		open, use := "streams", "middleware.UseStream"
 		if guardsStream {
-			open, use = "unary methods", "xGrpcMiddle.UseUnary"
+			open, use = "unary methods", "middleware.UseUnary"
 		}
 		c.log.Warn(ctx, "a service has middlewares for one kind of its methods only", slog.String("service", service),
-			slog.String("open", open), slog.String("use", use+"; xGrpcMiddle.Guard makes one function a middleware of either kind"))
+			slog.String("open", open), slog.String("use", use+"; middleware.Guard makes one function a middleware of either kind"))
 	}
 }
 

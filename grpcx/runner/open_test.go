@@ -9,8 +9,8 @@ import (
 
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
@@ -34,7 +34,7 @@ func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
-			r := &xGrpcMiddle.Registry{}
+			r := &middleware.Registry{}
 			if tc.unary {
 				r.UseUnary(&service, n.unary("m"))
 			}
@@ -42,8 +42,8 @@ func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
 				r.UseStream(&service, n.stream("m"))
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			err := xGrpcRunner.Serve(ctx, xGrpcRunner.WithListener(listen(t)), xGrpcRunner.WithMiddleware(r),
-				xGrpcRunner.WithRegisterService(func(_ context.Context, registrar grpc.ServiceRegistrar) {
+			err := runner.Serve(ctx, runner.WithListener(listen(t)), runner.WithMiddleware(r),
+				runner.WithRegisterService(func(_ context.Context, registrar grpc.ServiceRegistrar) {
 					registrar.RegisterService(tc.served, &calltest.Service{})
 					cancel() // the warning is of the start
 				}))
@@ -59,7 +59,7 @@ func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
 			line := log.Only(warning)
 			use, _ := line["use"].(string)
 			if line["level"] != "warn" || line["service"] != serviceName || line["open"] != tc.open ||
-				!strings.Contains(use, tc.use) || !strings.Contains(use, "xGrpcMiddle.Guard") {
+				!strings.Contains(use, tc.use) || !strings.Contains(use, "middleware.Guard") {
 				t.Errorf("line = %v, want %s open and %s", line, tc.open, tc.use)
 			}
 		})

@@ -12,10 +12,10 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // DefaultGracefulStopTimeout is how long calls in flight may take at the stop where nothing else is said.
@@ -25,7 +25,7 @@ const DefaultGracefulStopTimeout = 30 * time.Second
 type Option func(*config)
 
 type config struct {
-	log         *xLog.LogNamedLogger
+	log         *xlog.LogNamedLogger
 	stopTimeout time.Duration
 	register    []func(context.Context, grpc.ServiceRegistrar)
 	unary       []grpc.UnaryServerInterceptor
@@ -33,8 +33,8 @@ type config struct {
 	server      []grpc.ServerOption
 	creds       credentials.TransportCredentials
 	listener    net.Listener
-	checks      []xGrpcValid.Check
-	registry    *xGrpcMiddle.Registry
+	checks      []validation.Check
+	registry    *middleware.Registry
 	faults      []error
 
 	maxMessage int
@@ -47,7 +47,7 @@ type config struct {
 
 func newConfig(options []Option) *config {
 	c := &config{
-		log: xLog.WithName(xLog.NamedGRPC), stopTimeout: DefaultGracefulStopTimeout, registry: xGrpcMiddle.Default,
+		log: xlog.WithName(xlog.NamedGRPC), stopTimeout: DefaultGracefulStopTimeout, registry: middleware.Default,
 		maxMessage: maxMessageBytes, maxStreams: -1, maxConnections: -1, maxInflightBytes: -1, firstMessage: -1,
 	}
 	for _, option := range options {
@@ -59,7 +59,7 @@ func newConfig(options []Option) *config {
 }
 
 // WithLogger has the server's lines, those of the access log among them, written by log. The default is the logger GRPC.
-func WithLogger(log *xLog.LogNamedLogger) Option {
+func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
 		if c.refuse("WithLogger", log == nil, "the logger is nil") {
 			return
@@ -147,7 +147,7 @@ func WithListener(l net.Listener) Option {
 
 // WithValidation adds checks of requests, after the requests' own methods, such as those of the module protovalidate. It
 // may be given several times.
-func WithValidation(checks ...xGrpcValid.Check) Option {
+func WithValidation(checks ...validation.Check) Option {
 	return func(c *config) {
 		for i, check := range checks {
 			c.refuse("WithValidation", check == nil, fmt.Sprintf("check %d is nil", i+1))
@@ -156,8 +156,8 @@ func WithValidation(checks ...xGrpcValid.Check) Option {
 	}
 }
 
-// WithMiddleware takes the middlewares of services from a registry of its own instead of xGrpcMiddle.Default.
-func WithMiddleware(registry *xGrpcMiddle.Registry) Option {
+// WithMiddleware takes the middlewares of services from a registry of its own instead of middleware.Default.
+func WithMiddleware(registry *middleware.Registry) Option {
 	return func(c *config) {
 		if c.refuse("WithMiddleware", registry == nil, "the registry is nil") {
 			return
@@ -224,24 +224,24 @@ func WithMaxMessageBytes(n int) Option {
 // fromEnv reads the limits that no option has set. An application has checked them at its start.
 func (c *config) fromEnv() {
 	if c.maxConnections < 0 {
-		c.maxConnections = limit(c, xEnv.GrpcMaxConnections, xEnv.Int)
+		c.maxConnections = limit(c, xenv.GrpcMaxConnections, xenv.Int)
 	}
 	if c.maxStreams < 0 {
-		c.maxStreams = limit(c, xEnv.GrpcMaxStreams, xEnv.Int)
+		c.maxStreams = limit(c, xenv.GrpcMaxStreams, xenv.Int)
 	}
 	if c.maxInflightBytes < 0 {
-		c.maxInflightBytes = limit(c, xEnv.GrpcMaxInflightBytes, xEnv.Int64)
+		c.maxInflightBytes = limit(c, xenv.GrpcMaxInflightBytes, xenv.Int64)
 	}
 	if c.firstMessage < 0 {
-		c.firstMessage = limit(c, xEnv.GrpcFirstMessageTimeout, xEnv.Duration)
+		c.firstMessage = limit(c, xenv.GrpcFirstMessageTimeout, xenv.Duration)
 	}
 }
 
 // limit reads a limit, and notes what is wrong with it.
-func limit[T any](c *config, key xEnv.EnvKey, read func(xEnv.EnvKey) T) T {
-	if text, set := xEnv.GetEnv(key); set {
-		if err := xEnv.Lookup(key).Check(text); err != nil {
-			c.faults = append(c.faults, fmt.Errorf("xgrpcrunner: %w", err))
+func limit[T any](c *config, key xenv.EnvKey, read func(xenv.EnvKey) T) T {
+	if text, set := xenv.GetEnv(key); set {
+		if err := xenv.Lookup(key).Check(text); err != nil {
+			c.faults = append(c.faults, fmt.Errorf("runner: %w", err))
 		}
 	}
 	return read(key)
@@ -250,7 +250,7 @@ func limit[T any](c *config, key xEnv.EnvKey, read func(xEnv.EnvKey) T) T {
 // refuse notes what is wrong with an option, for the start to report, and returns whether something is.
 func (c *config) refuse(option string, wrong bool, problem string) bool { //nolint:revive // flag-parameter: a condition
 	if wrong {
-		c.faults = append(c.faults, fmt.Errorf("xgrpcrunner: %s: %s", option, problem))
+		c.faults = append(c.faults, fmt.Errorf("runner: %s: %s", option, problem))
 	}
 	return wrong
 }

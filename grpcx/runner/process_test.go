@@ -13,7 +13,7 @@ import (
 
 func TestSignalLetsCallsAndRequestsInFlightFinish(t *testing.T) {
 	p := play(t, "serve").ready()
-	call := unary(t.Context(), p.client(), "slow")
+	call := callUnary(t.Context(), p.client(), "slow")
 	p.line("entered")
 	request := make(chan error, 1)
 	go func() {
@@ -70,7 +70,7 @@ func TestUnaryCallsThatOutlastTheStopExitWith1AndTheirNumber(t *testing.T) {
 	client := p.client()
 	var calls []<-chan error
 	for range 3 {
-		calls = append(calls, unary(t.Context(), client, "patient"))
+		calls = append(calls, callUnary(t.Context(), client, "patient"))
 		p.line("entered")
 	}
 	p.terminate()
@@ -90,7 +90,7 @@ func TestUnaryCallsThatOutlastTheStopExitWith1AndTheirNumber(t *testing.T) {
 
 func TestHandlerThatIgnoresItsContextDoesNotOutlastTheShutdownTimeout(t *testing.T) {
 	p := play(t, "serve", gracefulKey.String()+"=300ms", "PLINTH_SHUTDOWN_TIMEOUT=2s").ready()
-	unary(t.Context(), p.client(), "deaf")
+	callUnary(t.Context(), p.client(), "deaf")
 	p.line("entered")
 	p.terminate()
 	p.exits(1) // the handler would go on for ever
@@ -154,7 +154,7 @@ func TestSignalDuringTheRegistrationGivesTheStartUp(t *testing.T) {
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	p := play(t, "serve").ready()
-	unary(t.Context(), p.client(), "deaf")
+	callUnary(t.Context(), p.client(), "deaf")
 	p.line("entered")
 	p.terminate()
 	p.line("stopping")

@@ -23,26 +23,26 @@ import (
 	"github.com/gin-gonic/gin"
 	"google.golang.org/grpc"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 const (
 	// gracefulKey sets the timeout of the graceful stop of a program.
-	gracefulKey xEnv.EnvKey = "XGRPCRUNNER_TEST_GRACEFUL"
+	gracefulKey xenv.EnvKey = "XGRPCRUNNER_TEST_GRACEFUL"
 	// victimKey, methodKey and connectionsKey say what is attacked, and by how many connections.
-	victimKey      xEnv.EnvKey = "XGRPCRUNNER_TEST_VICTIM"
-	methodKey      xEnv.EnvKey = "XGRPCRUNNER_TEST_METHOD"
-	connectionsKey xEnv.EnvKey = "XGRPCRUNNER_TEST_CONNECTIONS"
+	victimKey      xenv.EnvKey = "XGRPCRUNNER_TEST_VICTIM"
+	methodKey      xenv.EnvKey = "XGRPCRUNNER_TEST_METHOD"
+	connectionsKey xenv.EnvKey = "XGRPCRUNNER_TEST_CONNECTIONS"
 )
 
 // programs are the main functions that this test binary can play.
@@ -50,8 +50,8 @@ var programs = map[string]func(){
 	"serve":  func() { serveProgram() },
 	"attack": attackProgram,
 	"slow registration": func() {
-		serveProgram(xGrpcRunner.WithRegisterService(func(ctx context.Context, _ grpc.ServiceRegistrar) {
-			xLog.Info(ctx, "registering")
+		serveProgram(runner.WithRegisterService(func(ctx context.Context, _ grpc.ServiceRegistrar) {
+			xlog.Info(ctx, "registering")
 			<-ctx.Done()
 		}))
 	},
@@ -61,23 +61,23 @@ var programs = map[string]func(){
 type said struct{}
 
 // Close implements the close of a node.
-func (said) Close() { xLog.Info(context.Background(), "node closed") }
+func (said) Close() { xlog.Info(context.Background(), "node closed") }
 
 // serveProgram is the main function of the programs.
-func serveProgram(options ...xGrpcRunner.Option) {
+func serveProgram(options ...runner.Option) {
 	go listenToInput()
-	nodes := []xRegNode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return said{}, nil }}}
-	reg := xReg.Register(context.Background(), nodes, xOption.WithHealth(), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	nodes := []xregnode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return said{}, nil }}}
+	reg := xreg.Register(context.Background(), nodes, xoption.WithHealth(), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/slow", func(c *gin.Context) {
-			xLog.Info(c, "entered")
+			xlog.Info(c, "entered")
 			finish(c)
-			xResult.Success(c, "slow")
+			xresult.Success(c, "slow")
 		})
 	}))
-	service := &calltest.Service{OnUnary: behave, OnServer: stream}
-	xMain.Runner(reg, nil, nil, xGrpcRunner.New(append(options,
-		xGrpcRunner.WithGracefulStopTimeout(xEnv.GetEnvDuration(gracefulKey, xGrpcRunner.DefaultGracefulStopTimeout)),
-		xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { pb.RegisterTestServiceServer(r, service) }),
+	service := &calltest.Service{OnUnary: behave, OnServer: serveStream}
+	xmain.Runner(reg, nil, nil, runner.New(append(options,
+		runner.WithGracefulStopTimeout(xenv.GetEnvDuration(gracefulKey, runner.DefaultGracefulStopTimeout)),
+		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { pb.RegisterTestServiceServer(r, service) }),
 	)...))
 }
 
@@ -85,15 +85,15 @@ func serveProgram(options ...xGrpcRunner.Option) {
 func attackProgram() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go listenToInput()
-	for range xEnv.GetEnvInt(connectionsKey, 1) {
-		wait, err := attack(ctx, xEnv.GetEnvString(victimKey, ""), xEnv.GetEnvString(methodKey, ""), 1000)
+	for range xenv.GetEnvInt(connectionsKey, 1) {
+		wait, err := attack(ctx, xenv.GetEnvString(victimKey, ""), xenv.GetEnvString(methodKey, ""), 1000)
 		if err != nil {
-			xLog.Error(ctx, "no attack", slog.Any("error", err))
+			xlog.Error(ctx, "no attack", slog.Any("error", err))
 			os.Exit(1)
 		}
 		defer wait()
 	}
-	xLog.Info(ctx, "attacking")
+	xlog.Info(ctx, "attacking")
 	<-told
 	cancel()
 }
@@ -109,15 +109,15 @@ func listenToInput() {
 
 // finish returns when the test says so, after the stop has begun.
 func finish(ctx context.Context) {
-	<-xHook.Draining(ctx)
+	<-xhook.Draining(ctx)
 	<-told
 }
 
 // behave does what the request says.
 func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
 	if text := request.GetText(); text != "work" && text != "settle" {
-		xLog.Info(ctx, "entered")
-		defer xLog.Info(ctx, "left")
+		xlog.Info(ctx, "entered")
+		defer xlog.Info(ctx, "left")
 	}
 	switch request.GetText() {
 	case "work":
@@ -135,14 +135,14 @@ func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, err
 	return &pb.TestResponse{Text: request.GetText()}, nil
 }
 
-// stream sends one message, and then does what the request says.
-func stream(request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse]) error {
+// serveStream sends one message, and then does what the request says.
+func serveStream(request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse]) error {
 	ctx := stream.Context()
 	if err := stream.Send(&pb.TestResponse{}); err != nil {
 		return err
 	}
 	if request.GetText() == "draining" {
-		<-xHook.Draining(ctx)
+		<-xhook.Draining(ctx)
 		return stream.Send(&pb.TestResponse{Text: "goodbye"})
 	}
 	<-ctx.Done()
@@ -194,7 +194,7 @@ func play(t *testing.T, name string, env ...string) *process {
 	return p
 }
 
-// ready waits until the program serves both, in whatever order it says so: see Task in xMain.
+// ready waits until the program serves both, in whatever order it says so: see Task in xmain.
 func (p *process) ready() *process {
 	p.t.Helper()
 	for p.address == "" || p.url == "" {

@@ -20,14 +20,14 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // curl knows nothing of a server but what reflection tells it.
@@ -138,13 +138,13 @@ func sees(t *testing.T, conn *grpc.ClientConn) {
 // failing answers "fail" with an error.
 func failing(_ context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
 	if request.GetText() == "fail" {
-		return nil, xError.New(xError.ResourceNotFound, "no such thing")
+		return nil, xerror.New(xerror.ResourceNotFound, "no such thing")
 	}
 	return &pb.TestResponse{Text: request.GetText()}, nil
 }
 
 func TestClientThatKnowsReflectionOnlyCalls(t *testing.T) {
-	t.Setenv(xEnv.GrpcReflection.String(), "true")
+	t.Setenv(xenv.GrpcReflection.String(), "true")
 	a := prepare(t, fixture{})
 	a.service.OnUnary = failing
 	a.start()
@@ -155,14 +155,14 @@ func TestClientThatKnowsReflectionOnlyCalls(t *testing.T) {
 }
 
 func TestReflectionOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
-	t.Setenv(xEnv.GrpcReflection.String(), "true")
+	t.Setenv(xenv.GrpcReflection.String(), "true")
 	for _, tc := range []struct {
 		name     string
 		register func(reflection.GRPCServer)
 	}{{"both versions", reflection.Register}, {"v1 only", reflection.RegisterV1}} {
 		t.Run(tc.name, func(t *testing.T) {
-			a := prepare(t, fixture{runner: []xGrpcRunner.Option{
-				xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+			a := prepare(t, fixture{runner: []runner.Option{
+				runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
 					tc.register(r.(reflection.GRPCServer))
 				}),
 			}})
@@ -184,7 +184,7 @@ func unreflected(t *testing.T, conn *grpc.ClientConn) {
 func TestThereIsNoReflectionUnlessAskedFor(t *testing.T) {
 	for _, value := range []string{"", "false"} {
 		t.Run("value "+value, func(t *testing.T) {
-			t.Setenv(xEnv.GrpcReflection.String(), value)
+			t.Setenv(xenv.GrpcReflection.String(), value)
 			unreflected(t, prepare(t, fixture{}).start().conn())
 		})
 	}
@@ -193,9 +193,9 @@ func TestThereIsNoReflectionUnlessAskedFor(t *testing.T) {
 func TestReflectionIsAskedForWithTrueOnly(t *testing.T) {
 	for _, value := range []string{"TRUE", "True", "1", "yes", " true"} {
 		t.Run(value, func(t *testing.T) {
-			t.Setenv(xEnv.GrpcReflection.String(), value)
+			t.Setenv(xenv.GrpcReflection.String(), value)
 			// An application does not start with such a value.
-			_, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), xOption.WithSnowflake(xSnowflake.WithNodeID(1)))
+			_, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)))
 			if err == nil || !strings.Contains(err.Error(), "GRPC_REFLECTION") || !strings.Contains(err.Error(), "true, false") {
 				t.Errorf("New = %v, want the variable and what it accepts", err)
 			}
@@ -206,7 +206,7 @@ func TestReflectionIsAskedForWithTrueOnly(t *testing.T) {
 }
 
 func TestReflectionDoesNotHoldUpTheStop(t *testing.T) {
-	t.Setenv(xEnv.GrpcReflection.String(), "true")
+	t.Setenv(xenv.GrpcReflection.String(), "true")
 	log := calltest.Record(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -1,13 +1,13 @@
-// Package runner serves gRPC beside HTTP, as a task of xMain.Runner. Import it as xGrpcRunner.
+// Package runner serves gRPC beside HTTP, as a task of xmain.Runner.
 //
-//	xMain.Runner(reg, log, nil, xGrpcRunner.New(
-//		xGrpcRunner.WithRegisterService(func(ctx context.Context, registrar grpc.ServiceRegistrar) {
+//	xmain.Runner(reg, log, nil, runner.New(
+//		runner.WithRegisterService(func(ctx context.Context, registrar grpc.ServiceRegistrar) {
 //			pb.RegisterUserServiceServer(registrar, user.NewService(ctx))
 //		}),
 //	))
 //
 // It listens on PLINTH_HOST and GRPC_PORT before the application reports ready; a port in use fails the start. Every call
-// goes through the interceptors of xGrpcIUnary and xGrpcIStream, which the runner mounts by itself: Trace, InitContext,
+// goes through the interceptors of unary and stream, which the runner mounts by itself: Trace, InitContext,
 // AccessLog and Recover outside, Middleware, Validate and ResponseBuilder inside those of the application.
 //
 // The health service (grpc.health.v1) follows the application's readiness. Reflection is there where GRPC_REFLECTION is
@@ -30,25 +30,25 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/reflection"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 )
 
 // name is that of the runner among hooks, holds and errors.
 const name = "gRPC"
 
-// New returns a task for xMain.Runner that serves gRPC until the application stops.
+// New returns a task for xmain.Runner that serves gRPC until the application stops.
 //
 // What goes wrong ends the application with an error. Outside an application, where nobody would hear of it, the error is
 // logged: use Serve there.
 func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
-		release, _ := xHook.HoldReady(ctx, name)
+		release, _ := xhook.HoldReady(ctx, name)
 		defer release() // after a failure has been told
-		broken := func(err error) { xHook.Fail(ctx, err) }
-		if err := c.serve(ctx, release, broken); err != nil && !xHook.Fail(ctx, err) {
+		broken := func(err error) { xhook.Fail(ctx, err) }
+		if err := c.serve(ctx, release, broken); err != nil && !xhook.Fail(ctx, err) {
 			c.log.Error(ctx, "the gRPC server failed", slog.Any("error", err))
 		}
 	}
@@ -97,18 +97,18 @@ func (c *config) build(ctx context.Context) (*server, error) {
 	}
 	s := &server{config: c, intake: newIntake(c), stopped: make(chan struct{})}
 	s.stopping, s.end = context.WithCancel(context.WithoutCancel(ctx))
-	err := xHook.Guard(func() error { return s.assemble(ctx) })
+	err := xhook.Guard(func() error { return s.assemble(ctx) })
 	if err == nil {
 		return s, nil
 	}
 	if s.grpc != nil {
 		s.grpc.Stop()
 	}
-	var p *xHook.PanicError
+	var p *xhook.PanicError
 	if errors.As(err, &p) {
 		c.log.Error(ctx, "panic", slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
 	}
-	return nil, fmt.Errorf("xgrpcrunner: registering services: %w", err)
+	return nil, fmt.Errorf("runner: registering services: %w", err)
 }
 
 // assemble may panic, as what the application gives does.
@@ -133,7 +133,7 @@ func (s *server) assemble(ctx context.Context) error {
 
 // reflected reports whether the environment asks for reflection, which shows to anyone what the services are.
 func reflected() bool {
-	text, _ := xEnv.GetEnv(xEnv.GrpcReflection)
+	text, _ := xenv.GetEnv(xenv.GrpcReflection)
 	return text == "true"
 }
 
@@ -142,15 +142,15 @@ func (c *config) listen(ctx context.Context) (net.Listener, error) {
 	if c.listener != nil {
 		return c.listener, nil
 	}
-	if text, set := xEnv.GetEnv(xEnv.GrpcPort); set { // in an application it has been checked
-		if err := xEnv.Lookup(xEnv.GrpcPort).Check(text); err != nil {
-			return nil, fmt.Errorf("xgrpcrunner: %w", err)
+	if text, set := xenv.GetEnv(xenv.GrpcPort); set { // in an application it has been checked
+		if err := xenv.Lookup(xenv.GrpcPort).Check(text); err != nil {
+			return nil, fmt.Errorf("runner: %w", err)
 		}
 	}
-	address := net.JoinHostPort(xEnv.String(xEnv.Host), strconv.Itoa(xEnv.Int(xEnv.GrpcPort)))
+	address := net.JoinHostPort(xenv.String(xenv.Host), strconv.Itoa(xenv.Int(xenv.GrpcPort)))
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("xgrpcrunner: %s and %s: cannot listen on %s: %w", xEnv.Host, xEnv.GrpcPort, address, err)
+		return nil, fmt.Errorf("runner: %s and %s: cannot listen on %s: %w", xenv.Host, xenv.GrpcPort, address, err)
 	}
 	return l, nil
 }

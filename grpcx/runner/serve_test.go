@@ -17,10 +17,10 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // alone is a server outside of an application.
@@ -33,19 +33,19 @@ type alone struct {
 }
 
 // serve serves the test service outside of an application until the test ends.
-func serve(t *testing.T, options ...xGrpcRunner.Option) *alone {
+func serve(t *testing.T, options ...runner.Option) *alone {
 	t.Helper()
 	l := listen(t)
 	s := &alone{t: t, address: l.Addr().String(), service: &calltest.Service{}, done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	s.cancel = cancel
-	options = append([]xGrpcRunner.Option{
-		xGrpcRunner.WithListener(l),
-		xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+	options = append([]runner.Option{
+		runner.WithListener(l),
+		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
 			pb.RegisterTestServiceServer(r, s.service)
 		}),
 	}, options...)
-	go func() { s.done <- xGrpcRunner.Serve(ctx, options...) }()
+	go func() { s.done <- runner.Serve(ctx, options...) }()
 	t.Cleanup(func() {
 		if s.cancel != nil {
 			_ = s.stop()
@@ -89,14 +89,14 @@ func TestServeWithAContextThatHasEndedServesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	l := listen(t)
-	if err := xGrpcRunner.Serve(ctx, xGrpcRunner.WithListener(l)); err != nil {
+	if err := runner.Serve(ctx, runner.WithListener(l)); err != nil {
 		t.Errorf("Serve = %v, want nil", err)
 	}
 	refused(t, l.Addr().String())
 	for _, host := range []string{"127.0.0.1", "localhost"} {
-		t.Setenv(xEnv.Host.String(), host)
-		t.Setenv(xEnv.GrpcPort.String(), "0")
-		if err := xGrpcRunner.Serve(ctx); err != nil {
+		t.Setenv(xenv.Host.String(), host)
+		t.Setenv(xenv.GrpcPort.String(), "0")
+		if err := runner.Serve(ctx); err != nil {
 			t.Errorf("Serve on %s = %v, want nil", host, err)
 		}
 	}
@@ -104,11 +104,11 @@ func TestServeWithAContextThatHasEndedServesNothing(t *testing.T) {
 
 func TestServeRefusesAWrongPort(t *testing.T) {
 	for _, port := range []string{"abc", "-1", "65536"} {
-		t.Setenv(xEnv.Host.String(), "127.0.0.1")
-		t.Setenv(xEnv.GrpcPort.String(), port)
+		t.Setenv(xenv.Host.String(), "127.0.0.1")
+		t.Setenv(xenv.GrpcPort.String(), port)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := xGrpcRunner.Serve(ctx); err == nil || !strings.Contains(err.Error(), "GRPC_PORT") {
+		if err := runner.Serve(ctx); err == nil || !strings.Contains(err.Error(), "GRPC_PORT") {
 			t.Errorf("Serve with port %s = %v, want the variable named", port, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestServeFinishesWhatIsInFlight(t *testing.T) {
 		<-goOn
 		return &pb.TestResponse{}, ctx.Err()
 	}
-	got := unary(t.Context(), pb.NewTestServiceClient(dial(t, s.address)), "slow")
+	got := callUnary(t.Context(), pb.NewTestServiceClient(dial(t, s.address)), "slow")
 	wait(t, entered, "the call")
 	s.cancel()
 	refused(t, s.address)
@@ -138,7 +138,7 @@ func TestServeFinishesWhatIsInFlight(t *testing.T) {
 
 func TestTaskOutsideAnApplicationLogsItsError(t *testing.T) {
 	log := calltest.Record(t)
-	xGrpcRunner.New(xGrpcRunner.WithGracefulStopTimeout(0))(t.Context())
+	runner.New(runner.WithGracefulStopTimeout(0))(t.Context())
 	line := log.Only("the gRPC server failed")
 	if text, _ := line["error"].(string); !strings.Contains(text, "WithGracefulStopTimeout") || line["level"] != "error" {
 		t.Errorf("line = %v, want the error", line)
@@ -171,7 +171,7 @@ func (b brittle) Accept() (net.Conn, error) {
 
 func TestListenerThatFailsEndsTheApplicationAtOnce(t *testing.T) {
 	l := brittle{Listener: listen(t), fail: make(chan struct{})}
-	a := prepare(t, fixture{runner: []xGrpcRunner.Option{xGrpcRunner.WithListener(l)}})
+	a := prepare(t, fixture{runner: []runner.Option{runner.WithListener(l)}})
 	entered := make(chan struct{})
 	a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 		close(entered)
@@ -180,7 +180,7 @@ func TestListenerThatFailsEndsTheApplicationAtOnce(t *testing.T) {
 	}
 	a.address = l.Addr().String()
 	a.start()
-	got := unary(t.Context(), a.client(), "slow")
+	got := callUnary(t.Context(), a.client(), "slow")
 	wait(t, entered, "the call")
 	close(l.fail)
 	if err := <-got; err != nil {
@@ -196,21 +196,21 @@ func TestListenerThatFailsEndsServe(t *testing.T) {
 	calltest.Record(t)
 	l := brittle{Listener: listen(t), fail: make(chan struct{})}
 	close(l.fail)
-	if err := xGrpcRunner.Serve(t.Context(), xGrpcRunner.WithListener(l)); !errors.Is(err, errBrittle) {
+	if err := runner.Serve(t.Context(), runner.WithListener(l)); !errors.Is(err, errBrittle) {
 		t.Errorf("Serve = %v, want the listener's error", err)
 	}
 }
 
 // inMemory serves in a bubble of synctest, over memory.
-func inMemory(t *testing.T, ctx context.Context, service *calltest.Service, options ...xGrpcRunner.Option) (*grpc.ClientConn, <-chan error) {
+func inMemory(t *testing.T, ctx context.Context, service *calltest.Service, options ...runner.Option) (*grpc.ClientConn, <-chan error) {
 	t.Helper()
 	l := bufconn.Listen(1 << 20)
 	done := make(chan error, 1)
-	options = append(options, xGrpcRunner.WithListener(l),
-		xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+	options = append(options, runner.WithListener(l),
+		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
 			pb.RegisterTestServiceServer(r, service)
 		}))
-	go func() { done <- xGrpcRunner.Serve(ctx, options...) }()
+	go func() { done <- runner.Serve(ctx, options...) }()
 	conn, err := grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
@@ -232,7 +232,7 @@ func TestServeCutsOffWhatOutlastsTheDefaultOf30Seconds(t *testing.T) {
 			return nil, ctx.Err()
 		}}
 		conn, done := inMemory(t, ctx, service)
-		got := unary(t.Context(), pb.NewTestServiceClient(conn), "slow")
+		got := callUnary(t.Context(), pb.NewTestServiceClient(conn), "slow")
 		<-entered
 		began := time.Now()
 		cancel()

@@ -11,11 +11,11 @@ import (
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // freePort returns the number of a port that nobody listens on.
@@ -34,8 +34,8 @@ func freePort(t *testing.T) string {
 
 func TestListensOnTheHostAndThePortOfTheEnvironment(t *testing.T) {
 	port := freePort(t)
-	t.Setenv(xEnv.Host.String(), "127.0.0.1")
-	t.Setenv(xEnv.GrpcPort.String(), port)
+	t.Setenv(xenv.Host.String(), "127.0.0.1")
+	t.Setenv(xenv.GrpcPort.String(), port)
 	a := prepare(t, fixture{byEnv: true}).start()
 	if a.address != "127.0.0.1:"+port {
 		t.Errorf("address = %s, want port %s", a.address, port)
@@ -49,8 +49,8 @@ func TestListensOnTheHostAndThePortOfTheEnvironment(t *testing.T) {
 }
 
 func TestPort0TakesAFreePort(t *testing.T) {
-	t.Setenv(xEnv.Host.String(), "127.0.0.1")
-	t.Setenv(xEnv.GrpcPort.String(), "0")
+	t.Setenv(xenv.Host.String(), "127.0.0.1")
+	t.Setenv(xenv.GrpcPort.String(), "0")
 	a := prepare(t, fixture{byEnv: true}).start()
 	if strings.HasSuffix(a.address, ":0") || !strings.HasPrefix(a.address, "127.0.0.1:") {
 		t.Errorf("address = %s, want the port that was taken", a.address)
@@ -65,8 +65,8 @@ func TestDefaultPortIs1119(t *testing.T) {
 	} else if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(xEnv.Host.String(), "127.0.0.1")
-	t.Setenv(xEnv.GrpcPort.String(), "")
+	t.Setenv(xenv.Host.String(), "127.0.0.1")
+	t.Setenv(xenv.GrpcPort.String(), "")
 	a := prepare(t, fixture{byEnv: true}).start()
 	if a.address != address {
 		t.Errorf("address = %s, want %s", a.address, address)
@@ -75,11 +75,11 @@ func TestDefaultPortIs1119(t *testing.T) {
 
 func TestPortInUseFailsTheStartBeforeTheServiceIsReady(t *testing.T) {
 	_, port, _ := net.SplitHostPort(listen(t).Addr().String())
-	t.Setenv(xEnv.Host.String(), "127.0.0.1")
-	t.Setenv(xEnv.GrpcPort.String(), port)
+	t.Setenv(xenv.Host.String(), "127.0.0.1")
+	t.Setenv(xenv.GrpcPort.String(), port)
 	registering, goOn := make(chan struct{}), make(chan struct{})
-	a := prepare(t, fixture{byEnv: true, runner: []xGrpcRunner.Option{
-		xGrpcRunner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) {
+	a := prepare(t, fixture{byEnv: true, runner: []runner.Option{
+		runner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) {
 			close(registering)
 			<-goOn
 		}),
@@ -107,17 +107,17 @@ func TestPortInUseFailsTheStartBeforeTheServiceIsReady(t *testing.T) {
 
 func TestWrongOptionsAreReportedAllAtOnce(t *testing.T) {
 	l := listen(t)
-	err := xGrpcRunner.Serve(t.Context(), nil,
-		xGrpcRunner.WithLogger(nil), xGrpcRunner.WithGracefulStopTimeout(0), xGrpcRunner.WithGracefulStopTimeout(-time.Second),
-		xGrpcRunner.WithRegisterService(nil), xGrpcRunner.WithUnaryInterceptors(nil), xGrpcRunner.WithStreamInterceptors(nil),
-		xGrpcRunner.WithListener(nil), xGrpcRunner.WithCredentials(nil), xGrpcRunner.WithValidation(nil), xGrpcRunner.WithMiddleware(nil),
-		xGrpcRunner.WithServerOptions(grpc.EmptyServerOption{}, nil), xGrpcRunner.WithListener(l),
+	err := runner.Serve(t.Context(), nil,
+		runner.WithLogger(nil), runner.WithGracefulStopTimeout(0), runner.WithGracefulStopTimeout(-time.Second),
+		runner.WithRegisterService(nil), runner.WithUnaryInterceptors(nil), runner.WithStreamInterceptors(nil),
+		runner.WithListener(nil), runner.WithCredentials(nil), runner.WithValidation(nil), runner.WithMiddleware(nil),
+		runner.WithServerOptions(grpc.EmptyServerOption{}, nil), runner.WithListener(l),
 	)
 	if err == nil {
 		t.Fatal("Serve = nil, want an error")
 	}
 	for _, want := range []string{
-		"xgrpcrunner: WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s", "WithGracefulStopTimeout: -1s",
+		"runner: WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s", "WithGracefulStopTimeout: -1s",
 		"WithRegisterService: the function is nil", "WithUnaryInterceptors: interceptor 1 is nil",
 		"WithStreamInterceptors: interceptor 1 is nil", "WithListener: the listener is nil", "WithCredentials: the credentials are nil", "WithValidation: check 1 is nil",
 		"WithMiddleware: the registry is nil", "WithServerOptions: option 2 is nil",
@@ -130,7 +130,7 @@ func TestWrongOptionsAreReportedAllAtOnce(t *testing.T) {
 }
 
 func TestWrongOptionFailsTheApplication(t *testing.T) {
-	a := prepare(t, fixture{runner: []xGrpcRunner.Option{xGrpcRunner.WithGracefulStopTimeout(0)}}).run()
+	a := prepare(t, fixture{runner: []runner.Option{runner.WithGracefulStopTimeout(0)}}).run()
 	if err := a.result(); err == nil || !strings.Contains(err.Error(), "WithGracefulStopTimeout") {
 		t.Errorf("RunContext = %v, want the option named", err)
 	}
@@ -175,11 +175,11 @@ func TestFaultyRegistrationIsAnError(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			a := prepare(t, fixture{runner: []xGrpcRunner.Option{
-				xGrpcRunner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { tc.register(r) }),
+			a := prepare(t, fixture{runner: []runner.Option{
+				runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { tc.register(r) }),
 			}}).run()
 			err := a.result()
-			if err == nil || !strings.Contains(err.Error(), "xgrpcrunner: registering services: ") ||
+			if err == nil || !strings.Contains(err.Error(), "runner: registering services: ") ||
 				strings.Count(err.Error(), tc.want) != 1 {
 				t.Errorf("RunContext = %v, want %q once", err, tc.want)
 			}
@@ -194,7 +194,7 @@ func TestAllFaultyRegistrationsAreReported(t *testing.T) {
 		r.RegisterService(&desc, &calltest.Service{})
 		r.RegisterService(nil, nil)
 	}
-	a := prepare(t, fixture{runner: []xGrpcRunner.Option{xGrpcRunner.WithRegisterService(twice)}}).run()
+	a := prepare(t, fixture{runner: []runner.Option{runner.WithRegisterService(twice)}}).run()
 	err := a.result()
 	for _, want := range []string{"registered twice", "no description"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -204,8 +204,8 @@ func TestAllFaultyRegistrationsAreReported(t *testing.T) {
 }
 
 func TestPanicOfARegistrationIsLoggedWithItsStack(t *testing.T) {
-	a := prepare(t, fixture{runner: []xGrpcRunner.Option{
-		xGrpcRunner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) { panic("no database") }),
+	a := prepare(t, fixture{runner: []runner.Option{
+		runner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) { panic("no database") }),
 	}}).run()
 	if err := a.result(); err == nil {
 		t.Fatal("RunContext = nil, want an error")
@@ -221,22 +221,22 @@ func TestServerOptionThatPanicsIsAnError(t *testing.T) {
 	first := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		return next(ctx, req)
 	}
-	err := xGrpcRunner.Serve(t.Context(), xGrpcRunner.WithListener(listen(t)),
-		xGrpcRunner.WithServerOptions(grpc.UnaryInterceptor(first), grpc.UnaryInterceptor(first)))
+	err := runner.Serve(t.Context(), runner.WithListener(listen(t)),
+		runner.WithServerOptions(grpc.UnaryInterceptor(first), grpc.UnaryInterceptor(first)))
 	if err == nil || !strings.Contains(err.Error(), "already set") {
 		t.Errorf("Serve = %v, want grpc-go's words", err)
 	}
 }
 
 func TestTasksThatServeTwiceFailOverOnePort(t *testing.T) {
-	t.Setenv(xEnv.Host.String(), "127.0.0.1")
-	t.Setenv(xEnv.GrpcPort.String(), freePort(t))
+	t.Setenv(xenv.Host.String(), "127.0.0.1")
+	t.Setenv(xenv.GrpcPort.String(), freePort(t))
 	a := prepare(t, fixture{byEnv: true})
-	a.run(xGrpcRunner.New())
+	a.run(runner.New())
 	if err := a.result(); err == nil || !strings.Contains(err.Error(), "GRPC_PORT") {
 		t.Errorf("RunContext = %v, want GRPC_PORT named", err)
 	}
-	if a.Life().State() != xHook.StateStopped {
+	if a.Life().State() != xhook.StateStopped {
 		t.Errorf("state = %s, want stopped", a.Life().State())
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/gin-gonic/gin"
 	"google.golang.org/grpc"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // closer is a node that notes its close.
@@ -26,15 +26,15 @@ type closer struct{ notes *notes }
 func (c closer) Close() { c.notes.add("close") }
 
 // closing is a fixture with a node that notes its close.
-func closing(n *notes, runner ...xGrpcRunner.Option) fixture {
-	return fixture{runner: runner, nodes: []xRegNode.RegNodeList{
+func closing(n *notes, runner ...runner.Option) fixture {
+	return fixture{runner: runner, nodes: []xregnode.RegNodeList{
 		{Key: "node", Node: func(context.Context) (any, error) { return closer{n}, nil }},
 	}}
 }
 
 func TestNodesAreClosedAfterTheLastHandlerHasReturned(t *testing.T) {
 	n := &notes{}
-	a := prepare(t, closing(n, xGrpcRunner.WithGracefulStopTimeout(100*time.Millisecond)))
+	a := prepare(t, closing(n, runner.WithGracefulStopTimeout(100*time.Millisecond)))
 	entered := make(chan struct{})
 	a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
 		close(entered)
@@ -47,7 +47,7 @@ func TestNodesAreClosedAfterTheLastHandlerHasReturned(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	a.start()
-	unary(t.Context(), a.client(), "slow")
+	callUnary(t.Context(), a.client(), "slow")
 	wait(t, entered, "the call")
 	if err := a.stop(); err == nil || !strings.Contains(err.Error(), "1 unary calls were cut off") {
 		t.Errorf("RunContext = %v, want the call", err)
@@ -64,25 +64,25 @@ func TestCallAndRequestInFlightFinishTogether(t *testing.T) {
 	n := &notes{}
 	f := closing(n)
 	calling, asking := make(chan struct{}), make(chan struct{}) // each waits for the stop, and for the other
-	f.options = []xOption.Option{xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	f.options = []xoption.Option{xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/slow", func(c *gin.Context) { //nolint:contextcheck // the request is c
 			close(asking)
 			<-calling
-			<-xHook.Draining(c)
+			<-xhook.Draining(c)
 			n.add("request")
-			xResult.Success(c, "slow")
+			xresult.Success(c, "slow")
 		})
 	})}
 	a := prepare(t, f)
 	a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
 		close(calling)
 		<-asking
-		<-xHook.Draining(ctx)
+		<-xhook.Draining(ctx)
 		n.add("call")
 		return &pb.TestResponse{}, nil
 	}
 	a.start()
-	call := unary(t.Context(), a.client(), "slow")
+	call := callUnary(t.Context(), a.client(), "slow")
 	request := make(chan int, 1)
 	go func() {
 		code, _, _ := get(t, a.url+"/slow")
@@ -132,7 +132,7 @@ func TestStopsAtTheSameTimeAreOne(t *testing.T) {
 		return &pb.TestResponse{}, nil
 	}
 	a.start()
-	call := unary(t.Context(), a.client(), "slow")
+	call := callUnary(t.Context(), a.client(), "slow")
 	wait(t, entered, "the call")
 	var stops sync.WaitGroup
 	stops.Go(a.cancel) // the Runner's, and with it that of the hook and that of the task
@@ -165,11 +165,11 @@ func TestStopWithoutTheRunnerFinishesCallsToo(t *testing.T) {
 	entered := make(chan struct{})
 	a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
 		close(entered)
-		<-xHook.Draining(ctx)
+		<-xhook.Draining(ctx)
 		n.add("handler")
 		return &pb.TestResponse{}, nil
 	}
-	call := unary(t.Context(), a.client(grpc.WithDisableRetry()), "slow")
+	call := callUnary(t.Context(), a.client(grpc.WithDisableRetry()), "slow")
 	wait(t, entered, "the call")
 	if err := a.Close(t.Context()); err != nil {
 		t.Error(err)

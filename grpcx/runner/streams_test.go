@@ -23,7 +23,7 @@ import (
 
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 const excess = "calls ended: too many bytes of unfinished messages"
@@ -83,13 +83,13 @@ func TestWithMaxInflightBytes_RequestStreams(t *testing.T) {
 	}{{name: "plain"}, {name: "encrypted", secure: true}} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
-			options := []xGrpcRunner.Option{xGrpcRunner.WithMaxInflightBytes(8 << 20)}
+			options := []runner.Option{runner.WithMaxInflightBytes(8 << 20)}
 			connect := func(address string) (net.Conn, error) {
 				return new(net.Dialer).DialContext(t.Context(), "tcp", address)
 			}
 			var dialed []grpc.DialOption
 			if tc.secure {
-				var option xGrpcRunner.Option
+				var option runner.Option
 				option, connect, dialed = secure(t)
 				options = append(options, option)
 			}
@@ -116,7 +116,7 @@ func TestWithMaxInflightBytes_RequestStreams(t *testing.T) {
 }
 
 // secure returns the credentials of a server, and how to connect to it.
-func secure(t *testing.T) (option xGrpcRunner.Option, connect func(address string) (net.Conn, error), options []grpc.DialOption) {
+func secure(t *testing.T) (option runner.Option, connect func(address string) (net.Conn, error), options []grpc.DialOption) {
 	t.Helper()
 	web := httptest.NewTLSServer(http.NotFoundHandler()) // which has a certificate
 	defer web.Close()
@@ -124,7 +124,7 @@ func secure(t *testing.T) (option xGrpcRunner.Option, connect func(address strin
 	trusted.AddCert(web.Certificate())
 	client := &tls.Config{RootCAs: trusted, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS13}
 	server := &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS13}
-	return xGrpcRunner.WithCredentials(credentials.NewTLS(server)),
+	return runner.WithCredentials(credentials.NewTLS(server)),
 		func(address string) (net.Conn, error) {
 			return (&tls.Dialer{Config: client}).DialContext(t.Context(), "tcp", address)
 		},
@@ -133,7 +133,7 @@ func secure(t *testing.T) (option xGrpcRunner.Option, connect func(address strin
 
 func TestWithMaxInflightBytes_CompleteMessagesAreNotCharged(t *testing.T) {
 	log := calltest.Record(t)
-	s := serve(t, xGrpcRunner.WithMaxInflightBytes(4<<20))
+	s := serve(t, runner.WithMaxInflightBytes(4<<20))
 	s.service.OnBidi = echo
 	conn := dial(t, s.address)
 	var idle []grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse]
@@ -158,7 +158,7 @@ func TestWithMaxInflightBytes_RefusedCallsAreNotCharged(t *testing.T) {
 	refuse := func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
 		return status.Error(codes.Unauthenticated, "refused")
 	}
-	s := serve(t, xGrpcRunner.WithMaxInflightBytes(4<<20), xGrpcRunner.WithMaxStreams(10), xGrpcRunner.WithStreamInterceptors(refuse))
+	s := serve(t, runner.WithMaxInflightBytes(4<<20), runner.WithMaxStreams(10), runner.WithStreamInterceptors(refuse))
 	ctx, cancel := context.WithCancel(t.Context())
 	wait, err := attack(ctx, s.address, testMethod("ClientStream"), 500) // of which each sends up to its window
 	if err != nil {

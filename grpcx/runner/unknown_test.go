@@ -11,12 +11,12 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/grpcx/generate"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // invoke calls a method by its name, and returns the trailer.
@@ -35,7 +35,7 @@ func TestUnknownMethodIsUnimplementedWithIDEnvelopeAndLine(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
-			s := serve(t, xGrpcRunner.WithMiddleware(&xGrpcMiddle.Registry{}))
+			s := serve(t, runner.WithMiddleware(&middleware.Registry{}))
 			trailer, err := invoke(t, dial(t, s.address), tc.method)
 			if err := s.stop(); err != nil {
 				t.Error(err)
@@ -51,8 +51,8 @@ func TestUnknownMethodIsUnimplementedWithIDEnvelopeAndLine(t *testing.T) {
 			if len(st.Details()) == 0 {
 				t.Fatal("no details, want the envelope")
 			}
-			envelope, _ := st.Details()[0].(*xGrpcGenerate.BaseResponse)
-			if envelope.GetContext() != id || int(envelope.GetCode()) != xError.MethodNotAllowed.GetCode() {
+			envelope, _ := st.Details()[0].(*generate.BaseResponse)
+			if envelope.GetContext() != id || int(envelope.GetCode()) != xerror.MethodNotAllowed.GetCode() {
 				t.Errorf("envelope = %v, want the id %v and the code of METHOD_NOT_ALLOWED", envelope, id)
 			}
 			if line := log.Only("call"); line["status"] != "UNIMPLEMENTED" || line["level"] != "warn" {
@@ -65,7 +65,7 @@ func TestUnknownMethodIsUnimplementedWithIDEnvelopeAndLine(t *testing.T) {
 func TestUnknownMethodOfAServiceRunsItsMiddlewareAndNoHandler(t *testing.T) {
 	calltest.Record(t)
 	n := &notes{}
-	s := serve(t, xGrpcRunner.WithMiddleware(n.chain()))
+	s := serve(t, runner.WithMiddleware(n.chain()))
 	s.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 		n.add("handler")
 		return &pb.TestResponse{}, nil
@@ -85,13 +85,13 @@ func TestUnknownMethodOfAServiceRunsItsMiddlewareAndNoHandler(t *testing.T) {
 
 func TestCallerWhoIsRefusedDoesNotLearnWhichMethodsThereAre(t *testing.T) {
 	calltest.Record(t)
-	unary, stream := xGrpcMiddle.Guard(func(ctx context.Context) (context.Context, error) {
-		return ctx, xError.New(xError.Unauthorized, "")
+	unary, stream := middleware.Guard(func(ctx context.Context) (context.Context, error) {
+		return ctx, xerror.New(xerror.Unauthorized, "")
 	})
-	r := &xGrpcMiddle.Registry{}
+	r := &middleware.Registry{}
 	r.UseUnary(&pb.TestService_ServiceDesc, unary)
 	r.UseStream(&pb.TestService_ServiceDesc, stream)
-	conn := dial(t, serve(t, xGrpcRunner.WithMiddleware(r)).address)
+	conn := dial(t, serve(t, runner.WithMiddleware(r)).address)
 	var texts []string
 	for _, method := range []string{"Unary", "Missing"} {
 		_, err := invoke(t, conn, "/"+serviceName+"/"+method)

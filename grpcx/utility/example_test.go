@@ -6,19 +6,19 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
-	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+	"github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
 func ExampleExtractMetadata() {
-	const tenant xGrpcConst.Metadata = "shop_tenant"
+	const tenant constant.Metadata = "shop_tenant"
 
 	handle := func(ctx context.Context) error {
-		id, err := xGrpcUtil.ExtractMetadata(ctx, tenant)
+		id, err := utility.ExtractMetadata(ctx, tenant)
 		if err != nil {
 			return err
 		}
-		fmt.Println("tenant", id, "called by", xGrpcUtil.Source(ctx))
+		fmt.Println("tenant", id, "called by", utility.Source(ctx))
 		return nil
 	}
 
@@ -34,8 +34,8 @@ func ExampleExtractMetadata() {
 // A client names the application that calls.
 func Example_client() {
 	ctx := metadata.AppendToOutgoingContext(context.Background(),
-		xGrpcConst.MetadataAppAccessID.String(), "1024",
-		xGrpcConst.MetadataAppSecretKey.String(), "cs_7",
+		constant.MetadataAppAccessID.String(), "1024",
+		constant.MetadataAppSecretKey.String(), "cs_7",
 	)
 
 	sent, _ := metadata.FromOutgoingContext(ctx)

@@ -7,10 +7,10 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc/metadata"
 
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/constant"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -21,7 +21,7 @@ type reader struct {
 }
 
 func (reader) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
-	value, err := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.Metadata(request.GetText()))
+	value, err := utility.ExtractMetadata(ctx, constant.Metadata(request.GetText()))
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func TestMetadataIsReadFromTheWire(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx := metadata.AppendToOutgoingContext(t.Context(), tc.sent, "", tc.sent, "cs_7")
-			response, err := client.Unary(ctx, &pb.TestRequest{Text: xGrpcConst.MetadataAppSecretKey.String()})
+			response, err := client.Unary(ctx, &pb.TestRequest{Text: constant.MetadataAppSecretKey.String()})
 			if response.GetText() != tc.want || (err != nil) != (tc.want == "") {
 				t.Errorf("answer = %q, %v, want %q", response.GetText(), err, tc.want)
 			}

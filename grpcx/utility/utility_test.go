@@ -9,10 +9,10 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
-	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
 // incoming returns the context of a call with the metadata.
@@ -36,7 +36,7 @@ func TestTheFirstValueThatIsNotBlankIsReturnedAsSent(t *testing.T) {
 		{"blank in the first spelling", []string{"app_access_id", " ", "app-access-id", "8"}, "8"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := xGrpcUtil.ExtractMetadata(incoming(t.Context(), tc.pairs...), xGrpcConst.MetadataAppAccessID)
+			got, err := utility.ExtractMetadata(incoming(t.Context(), tc.pairs...), constant.MetadataAppAccessID)
 			if got != tc.want || err != nil {
 				t.Errorf("ExtractMetadata = %q, %v, want %q", got, err, tc.want)
 			}
@@ -56,8 +56,8 @@ func TestAMissingValueIsNotExistAndNamesTheKey(t *testing.T) {
 		{"outgoing metadata", metadata.AppendToOutgoingContext(t.Context(), "app_secret_key", "hunter2")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := xGrpcUtil.ExtractMetadata(tc.ctx, xGrpcConst.MetadataAppSecretKey)
-			if got != "" || !errors.Is(err, xError.NotExist) {
+			got, err := utility.ExtractMetadata(tc.ctx, constant.MetadataAppSecretKey)
+			if got != "" || !errors.Is(err, xerror.NotExist) {
 				t.Fatalf("ExtractMetadata = %q, %v, want NotExist", got, err)
 			}
 			if want := `the metadata of the call has no value under "app_secret_key"`; err.GetErrorMessage().String() != want {
@@ -71,15 +71,15 @@ func TestAMissingValueIsNotExistAndNamesTheKey(t *testing.T) {
 }
 
 func TestAKeyOfTheApplicationIsRead(t *testing.T) {
-	const tenant xGrpcConst.Metadata = "shop_tenant"
-	if got, err := xGrpcUtil.ExtractMetadata(incoming(t.Context(), "shop-tenant", "7"), tenant); got != "7" || err != nil {
+	const tenant constant.Metadata = "shop_tenant"
+	if got, err := utility.ExtractMetadata(incoming(t.Context(), "shop-tenant", "7"), tenant); got != "7" || err != nil {
 		t.Errorf("ExtractMetadata = %q, %v", got, err)
 	}
 }
 
 func TestCapitalsInAKeyDoNotMatter(t *testing.T) {
-	for _, key := range []xGrpcConst.Metadata{"X-Tenant", "x-tenant", "X_Tenant"} {
-		got, err := xGrpcUtil.ExtractMetadata(incoming(t.Context(), "x-tenant", "7"), key)
+	for _, key := range []constant.Metadata{"X-Tenant", "x-tenant", "X_Tenant"} {
+		got, err := utility.ExtractMetadata(incoming(t.Context(), "x-tenant", "7"), key)
 		if got != "7" || err != nil {
 			t.Errorf("ExtractMetadata of %s = %q, %v", key, got, err)
 		}
@@ -87,10 +87,10 @@ func TestCapitalsInAKeyDoNotMatter(t *testing.T) {
 }
 
 func TestAReadCostsNoCopy(t *testing.T) {
-	const tenant xGrpcConst.Metadata = "tenant"
+	const tenant constant.Metadata = "tenant"
 	ctx := incoming(t.Context(), "tenant", "7", "x-request-source", "orders")
 	n := testing.AllocsPerRun(100, func() {
-		if _, err := xGrpcUtil.ExtractMetadata(ctx, tenant); err != nil || xGrpcUtil.Source(ctx) != "orders" {
+		if _, err := utility.ExtractMetadata(ctx, tenant); err != nil || utility.Source(ctx) != "orders" {
 			t.Error("not found")
 		}
 	})
@@ -101,10 +101,10 @@ func TestAReadCostsNoCopy(t *testing.T) {
 
 func TestAKeyThatIsSpelledWithDashesIsRead(t *testing.T) {
 	ctx := incoming(t.Context(), "accept-language", "zh")
-	if got, err := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.MetadataAcceptLanguage); got != "zh" || err != nil {
+	if got, err := utility.ExtractMetadata(ctx, constant.MetadataAcceptLanguage); got != "zh" || err != nil {
 		t.Errorf("ExtractMetadata = %q, %v", got, err)
 	}
-	if _, err := xGrpcUtil.ExtractMetadata(t.Context(), xGrpcConst.MetadataAcceptLanguage); !errors.Is(err, xError.NotExist) {
+	if _, err := utility.ExtractMetadata(t.Context(), constant.MetadataAcceptLanguage); !errors.Is(err, xerror.NotExist) {
 		t.Errorf("error = %v, want NotExist", err)
 	}
 }
@@ -121,7 +121,7 @@ func TestSourceIsWhatTheClientSays(t *testing.T) {
 		{"said with dashes", incoming(t.Context(), "x-request-source", "orders"), "orders"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xGrpcUtil.Source(tc.ctx); got != tc.want {
+			if got := utility.Source(tc.ctx); got != tc.want {
 				t.Errorf("Source = %q, want %q", got, tc.want)
 			}
 		})
@@ -129,24 +129,24 @@ func TestSourceIsWhatTheClientSays(t *testing.T) {
 }
 
 func TestRequestUUIDIsTheIDOfTheCall(t *testing.T) {
-	call := xCtx.NewRequest(incoming(t.Context(), "x_request_uuid", "not valid"), nil)
+	call := xctx.NewRequest(incoming(t.Context(), "x_request_uuid", "not valid"), nil)
 	call.SetID("valid")
 	derived, cancel := context.WithCancel(call)
 	defer cancel()
-	if got := xGrpcUtil.RequestUUID(derived); got != "valid" {
+	if got := utility.RequestUUID(derived); got != "valid" {
 		t.Errorf("RequestUUID = %q, want that of the call", got)
 	}
-	if got := xGrpcUtil.RequestUUID(incoming(t.Context(), "x_request_uuid", "unchecked")); got != "" {
+	if got := utility.RequestUUID(incoming(t.Context(), "x_request_uuid", "unchecked")); got != "" {
 		t.Errorf("RequestUUID outside of a call = %q, want none", got)
 	}
-	if got := xGrpcUtil.RequestUUID(nil); got != "" { //nolint:staticcheck // a nil context is allowed
+	if got := utility.RequestUUID(nil); got != "" { //nolint:staticcheck // a nil context is allowed
 		t.Errorf("RequestUUID of no context = %q", got)
 	}
 }
 
 func TestMetadataIsReadThroughTheContextOfACall(t *testing.T) {
-	call := xCtx.NewRequest(incoming(t.Context(), "app_access_id", "7"), context.Background())
-	if got, err := xGrpcUtil.ExtractMetadata(call, xGrpcConst.MetadataAppAccessID); got != "7" || err != nil {
+	call := xctx.NewRequest(incoming(t.Context(), "app_access_id", "7"), context.Background())
+	if got, err := utility.ExtractMetadata(call, constant.MetadataAppAccessID); got != "7" || err != nil {
 		t.Errorf("ExtractMetadata = %q, %v", got, err)
 	}
 }

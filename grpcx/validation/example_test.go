@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // BookingRequest stands for a generated message.
@@ -22,26 +22,26 @@ func (r *BookingRequest) Validate() error {
 }
 
 func ExampleMethods() {
-	err := xGrpcValid.Methods(context.Background(), &BookingRequest{Room: 1, From: 9, Until: 8})
+	err := validation.Methods(context.Background(), &BookingRequest{Room: 1, From: 9, Until: 8})
 	fmt.Println(err)
-	var e *xError.Error
+	var e *xerror.Error
 	if errors.As(err, &e) {
 		fmt.Println(e.GetData()) // what the caller sees, but no log
 	}
 	// Output:
-	// PARAMETER_ERROR: the request is not valid: xgrpcvalid: the request was refused: as a whole (invalid)
+	// PARAMETER_ERROR: the request is not valid: validation: the request was refused: as a whole (invalid)
 	// [{ invalid the end is not after the start}]
 }
 
 func ExampleRefuse() {
 	openRooms := func(ctx context.Context, request any) error {
 		if r, ok := request.(*BookingRequest); ok && r.Room > 12 {
-			return xGrpcValid.Refuse(ctx, []xValid.FieldError{{Field: "room", Tag: "open", Message: "room must be at most 12"}}, nil)
+			return validation.Refuse(ctx, []xvalid.FieldError{{Field: "room", Tag: "open", Message: "room must be at most 12"}}, nil)
 		}
 		return nil
 	}
-	check := xGrpcValid.Join(xGrpcValid.Methods, openRooms)
+	check := validation.Join(validation.Methods, openRooms)
 	err := check(context.Background(), &BookingRequest{Room: 13, From: 8, Until: 9})
 	fmt.Println(err)
-	// Output: PARAMETER_ERROR: room must be at most 12: xgrpcvalid: the request was refused: room (open)
+	// Output: PARAMETER_ERROR: room must be at most 12: validation: the request was refused: room (open)
 }

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 // TagInvalid is the tag of a failure whose rule is not known: protoc-gen-validate does not name its rules.
@@ -52,18 +52,18 @@ func lists(err error) bool {
 	return !isNil(err) && (errors.As(err, &multi) || errors.As(err, &field))
 }
 
-// findings returns what err says of fields, at most xValid.MaxFailures, and the index of the first that names one and
+// findings returns what err says of fields, at most xvalid.MaxFailures, and the index of the first that names one and
 // the rule that it breaks, or noHead. Any other text may be of any source.
-func findings(ctx context.Context, err error) (list []xValid.FieldError, head int) {
-	f := finder{language: xError.Language(ctx), head: noHead}
-	f.add(err, "", 0) //nolint:contextcheck // xError.From takes none
+func findings(ctx context.Context, err error) (list []xvalid.FieldError, head int) {
+	f := finder{language: xerror.Language(ctx), head: noHead}
+	f.add(err, "", 0) //nolint:contextcheck // xerror.From takes none
 	return f.list, f.head
 }
 
 // finder walks through the errors of nested messages.
 type finder struct {
 	language string
-	list     []xValid.FieldError
+	list     []xvalid.FieldError
 	head     int
 }
 
@@ -92,7 +92,7 @@ func (f *finder) add(err error, path string, depth int) {
 
 func (f *finder) addAll(errs []error, path string, depth int) {
 	for _, err := range errs {
-		if len(f.list) >= xValid.MaxFailures {
+		if len(f.list) >= xvalid.MaxFailures {
 			return
 		}
 		f.add(err, path, depth)
@@ -116,18 +116,18 @@ func (f *finder) addField(e fieldError, path string, depth int) {
 		f.head = len(f.list)
 	}
 	field = maskLast(field, generated && keyed.Key())
-	f.list = append(f.list, xValid.FieldError{Field: under(path, field), Tag: TagInvalid, Message: e.Reason()})
+	f.list = append(f.list, xvalid.FieldError{Field: under(path, field), Tag: TagInvalid, Message: e.Reason()})
 }
 
 // addText adds an error that names no field, but came with others that do. Its text is for the caller alone.
 func (f *finder) addText(err error, path string) {
 	var text string
-	if code := xError.From(err).GetErrorCode(); code != xError.ServerInternalError {
+	if code := xerror.From(err).GetErrorCode(); code != xerror.ServerInternalError {
 		text = code.Message(f.language)
 	} else {
 		text = bounded(err.Error())
 	}
-	f.list = append(f.list, xValid.FieldError{Field: path, Tag: TagInvalid, Message: text})
+	f.list = append(f.list, xvalid.FieldError{Field: path, Tag: TagInvalid, Message: text})
 }
 
 // under returns the path of a field of the message at path.

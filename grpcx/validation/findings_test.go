@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // userError and userErrors have the methods of what protoc-gen-validate v1.3.3 generates. Its Error() repeats that of
@@ -78,7 +78,7 @@ func TestErrorsThatListFieldsBecomeTheList(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e := refused(t, &answer{err: tt.err}, xError.ParameterError)
+			e := refused(t, &answer{err: tt.err}, xerror.ParameterError)
 			var got [][2]string
 			if e.GetData() != nil {
 				for _, f := range list(t, e) {
@@ -98,8 +98,8 @@ func TestTheCauseOfAFieldIsNotTold(t *testing.T) {
 		userError{field: "Url", reason: "value must be a valid URI", cause: parse},
 		userErrors{userError{field: "Url", reason: "value must be a valid URI", cause: fmt.Errorf("uri: %w", parse)}},
 	} {
-		e := refused(t, &answer{err: err}, xError.ParameterError)
-		want := []xValid.FieldError{{Field: "Url", Tag: xGrpcValid.TagInvalid, Message: "value must be a valid URI"}}
+		e := refused(t, &answer{err: err}, xerror.ParameterError)
+		want := []xvalid.FieldError{{Field: "Url", Tag: validation.TagInvalid, Message: "value must be a valid URI"}}
 		if diff := cmp.Diff(want, list(t, e)); diff != "" {
 			t.Errorf("data (-want +got):\n%s", diff)
 		}
@@ -112,7 +112,7 @@ func TestTheCauseOfAFieldIsNotTold(t *testing.T) {
 func TestAKnownErrorInAListKeepsItsTextInside(t *testing.T) {
 	_, parse := strconv.Atoi("hunter2")
 	known := fmt.Errorf("age: %w", parse)
-	e := refused(t, &answer{err: userErrors{plainError{"a", "b"}, known}}, xError.ParameterError)
+	e := refused(t, &answer{err: userErrors{plainError{"a", "b"}, known}}, xerror.ParameterError)
 	if got := list(t, e)[1].Message; strings.Contains(got, "hunter2") || got == "" {
 		t.Errorf("got the message %q", got)
 	}
@@ -138,7 +138,7 @@ func TestKeysOfMapsAreMasked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e := refused(t, &answer{err: plainError{tt.field, "r"}}, xError.ParameterError)
+			e := refused(t, &answer{err: plainError{tt.field, "r"}}, xerror.ParameterError)
 			if got := list(t, e)[0].Field; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -148,7 +148,7 @@ func TestKeysOfMapsAreMasked(t *testing.T) {
 
 func TestAKeyThatFailedItselfIsMasked(t *testing.T) {
 	err := userError{field: "Labels[1234]", reason: "too short", key: true}
-	e := refused(t, &answer{err: err}, xError.ParameterError)
+	e := refused(t, &answer{err: err}, xerror.ParameterError)
 	if got := list(t, e)[0].Field; got != "Labels[*]" {
 		t.Errorf("got %q, want Labels[*]", got)
 	}
@@ -156,7 +156,7 @@ func TestAKeyThatFailedItselfIsMasked(t *testing.T) {
 
 func TestAPlainKeyOfAMessageThatFailedIsShown(t *testing.T) {
 	err := userError{field: "Homes[old-1]", reason: inside, cause: userError{field: "City", reason: "too short"}}
-	e := refused(t, &answer{err: err}, xError.ParameterError)
+	e := refused(t, &answer{err: err}, xerror.ParameterError)
 	if got := list(t, e)[0].Field; got != "Homes[old-1].City" {
 		t.Errorf("got %q, want Homes[old-1].City", got)
 	}
@@ -165,9 +165,9 @@ func TestAPlainKeyOfAMessageThatFailedIsShown(t *testing.T) {
 func TestAListEndsAtTheLimit(t *testing.T) {
 	nested := userErrors(slices.Repeat([]error{userError{field: "City", reason: "too short"}}, 80))
 	err := userErrors{userError{field: "A", cause: nested}, userError{field: "B", cause: nested}}
-	e := refused(t, &answer{err: err}, xError.ParameterError)
-	if got := len(list(t, e)); got != xValid.MaxFailures {
-		t.Errorf("got %d failures, want %d", got, xValid.MaxFailures)
+	e := refused(t, &answer{err: err}, xerror.ParameterError)
+	if got := len(list(t, e)); got != xvalid.MaxFailures {
+		t.Errorf("got %d failures, want %d", got, xvalid.MaxFailures)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestMessagesNestedWithoutEndHaveABoundedPath(t *testing.T) {
 	for range 10_000 {
 		err = userErrors{userError{field: "Parent", reason: inside, cause: err}}
 	}
-	e := refused(t, &answer{err: err}, xError.ParameterError)
+	e := refused(t, &answer{err: err}, xerror.ParameterError)
 	got := list(t, e)
 	if len(got) != 1 || got[0].Message != inside || len(got[0].Field) > 300 {
 		t.Errorf("got %d failures, the first %.400v", len(got), got)
@@ -190,7 +190,7 @@ func (s selfish) AllErrors() []error { return []error{s} }
 func (selfish) Error() string        { return "again" }
 
 func TestAnErrorThatListsItselfEnds(t *testing.T) {
-	_ = refused(t, &answer{err: selfish{}}, xError.ParameterError)
+	_ = refused(t, &answer{err: selfish{}}, xerror.ParameterError)
 }
 
 func FuzzAKeyThatFailedIsNeverShown(f *testing.F) {
@@ -198,7 +198,7 @@ func FuzzAKeyThatFailedIsNeverShown(f *testing.F) {
 		f.Add(key)
 	}
 	f.Fuzz(func(t *testing.T, key string) {
-		e := refused(t, &answer{err: userError{field: "Labels[" + key + "]", reason: "too short"}}, xError.ParameterError)
+		e := refused(t, &answer{err: userError{field: "Labels[" + key + "]", reason: "too short"}}, xerror.ParameterError)
 		got := list(t, e)[0].Field
 		n, err := strconv.Atoi(key)
 		if index := err == nil && n >= 0 && len(key) <= 7; got != "Labels[*]" && (!index || got != "Labels["+key+"]") {
@@ -209,7 +209,7 @@ func FuzzAKeyThatFailedIsNeverShown(f *testing.F) {
 
 func TestMaskKey(t *testing.T) {
 	for key, want := range map[string]string{"a": "a", "Az_09-": "Az_09-", "": "*", "ä": "*", "a.b": "*", strings.Repeat("k", 33): "*"} {
-		if got := xGrpcValid.MaskKey(key); got != want {
+		if got := validation.MaskKey(key); got != want {
 			t.Errorf("MaskKey(%q) is %q, want %q", key, got, want)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // errQuoting is a weak check's error, which repeats what the client sent.
@@ -21,7 +21,7 @@ func TestAnErrorThatNobodyKnowsIsToldToTheCallerAlone(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error
-		want xError.ErrMessage
+		want xerror.ErrMessage
 	}{
 		{"alone", errQuoting, "the request is not valid"},
 		{"wrapped", fmt.Errorf("user: %w", errQuoting), "the request is not valid"},
@@ -34,7 +34,7 @@ func TestAnErrorThatNobodyKnowsIsToldToTheCallerAlone(t *testing.T) {
 		{"in a field", userError{field: "home", reason: inside, cause: userErrors{errQuoting, userErrors{}}}, "the request is not valid"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := refused(t, &answer{err: tt.err}, xError.ParameterError)
+			e := refused(t, &answer{err: tt.err}, xerror.ParameterError)
 			if got := e.GetErrorMessage(); got != tt.want {
 				t.Errorf("got the message %q, want %q", got, tt.want)
 			}
@@ -58,7 +58,7 @@ func TestATextThatNobodyKnowsIsBounded(t *testing.T) {
 		"alone": {long, 511}, "in a list": {userErrors{long, plainError{"city", "too short"}}, 511},
 		"not UTF-8": {broken, 509}, // as much as a rune can take is given up
 	} {
-		got := list(t, refused(t, &answer{err: tt.err}, xError.ParameterError))[0].Message
+		got := list(t, refused(t, &answer{err: tt.err}, xerror.ParameterError))[0].Message
 		if len(got) != tt.want || name != "not UTF-8" && !utf8.ValidString(got) {
 			t.Errorf("%s: got %d bytes, want %d and whole runes", name, len(got), tt.want)
 		}
@@ -70,7 +70,7 @@ func TestAReasonOfAnyLengthMakesAShortSummary(t *testing.T) {
 		plainError{"city", strings.Repeat("a", 5000)},
 		plainError{strings.Repeat("c", 5000), "too short"},
 	} {
-		e := refused(t, &answer{err: err}, xError.ParameterError)
+		e := refused(t, &answer{err: err}, xerror.ParameterError)
 		if got := len(e.GetErrorMessage()); got != 512 {
 			t.Errorf("got %d bytes, want 512", got)
 		}
@@ -78,14 +78,14 @@ func TestAReasonOfAnyLengthMakesAShortSummary(t *testing.T) {
 }
 
 // logged returns the line about the error in the log, at its lowest level.
-func logged(t *testing.T, e *xError.Error) string {
+func logged(t *testing.T, e *xerror.Error) string {
 	t.Helper()
 	var line bytes.Buffer
-	log, err := xLog.New(xLog.Config{Writer: &line, Format: xLog.FormatJSON, Level: slog.LevelDebug})
+	log, err := xlog.New(xlog.Config{Writer: &line, Format: xlog.FormatJSON, Level: slog.LevelDebug})
 	if err != nil {
 		t.Fatal(err)
 	}
-	log.WithName(xLog.NamedGRPC).Debug(t.Context(), string(e.GetErrorMessage()), slog.Any("error", e))
+	log.WithName(xlog.NamedGRPC).Debug(t.Context(), string(e.GetErrorMessage()), slog.Any("error", e))
 	if line.Len() == 0 {
 		t.Fatal("no line")
 	}

@@ -7,9 +7,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // message is a request as protoc-gen-validate completes it; allOnly has no Validate.
@@ -46,7 +46,7 @@ func TestOfALargeMessageTheFirstFailureIsSought(t *testing.T) {
 		{"no message", &both{all: errors.New("all"), first: errors.New("first")}, "all"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := list(t, refused(t, tt.request, xError.ParameterError))[0].Message; got != tt.want {
+			if got := list(t, refused(t, tt.request, xerror.ParameterError))[0].Message; got != tt.want {
 				t.Errorf("got what %s finds, want %s", got, tt.want)
 			}
 		})
@@ -61,7 +61,7 @@ func (*passing) Validate() error    { return nil }
 
 func TestTheSizeOfAMessageCostsNoAllocation(t *testing.T) {
 	ctx, request := t.Context(), any(&passing{sized(t, 1<<20)})
-	if n := testing.AllocsPerRun(100, func() { _ = xGrpcValid.Methods(ctx, request) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { _ = validation.Methods(ctx, request) }); n != 0 {
 		t.Errorf("got %v allocations, want 0", n)
 	}
 }

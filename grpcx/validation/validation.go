@@ -1,5 +1,5 @@
 // Package validation says what is wrong with the request of a gRPC call, in the form in which HTTP does: one list
-// of fields, whichever library found the faults. Import it as xGrpcValid.
+// of fields, whichever library found the faults.
 //
 // Everything is safe for concurrent use.
 package validation
@@ -18,8 +18,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 // Check judges a request; nil is no objection. What a client shall know is best built by Refuse. An error of
@@ -41,7 +41,7 @@ const maxText = 512
 // passes, and so does a nil pointer, whose methods are not called; no such request comes over the wire.
 //
 // These methods are written for the caller. An error that lists fields (protoc-gen-validate, validator/v10 and
-// xValid) becomes that list, an *xError.Error or a gRPC status stays what it is, and an error that the registry of
+// xvalid) becomes that list, an *xerror.Error or a gRPC status stays what it is, and an error that the registry of
 // foreign errors knows has its code and keeps its text inside. Of any other error the caller sees the text, up to 512
 // bytes of it, as a failure in the list; it may repeat what the client sent, so it is no part of the message and not
 // logged.
@@ -73,10 +73,10 @@ func isLarge(request any) bool {
 }
 
 // Join returns a Check that runs checks in order and stops at the first objection. A typed nil, such as a nil
-// *xError.Error, is none. A nil Check is a panic here, and not at the first call.
+// *xerror.Error, is none. A nil Check is a panic here, and not at the first call.
 func Join(checks ...Check) Check {
 	if i := slices.IndexFunc(checks, func(c Check) bool { return c == nil }); i >= 0 {
-		panic(fmt.Sprintf("xgrpcvalid: check %d of %d is nil", i+1, len(checks)))
+		panic(fmt.Sprintf("validation: check %d of %d is nil", i+1, len(checks)))
 	}
 	checks = slices.Clone(checks)
 	return func(ctx context.Context, request any) error {
@@ -92,27 +92,27 @@ func Join(checks ...Check) Check {
 // objection makes of an error from a method of the request what the caller may see.
 func objection(ctx context.Context, err error) error {
 	var (
-		known *xError.Error
-		code  *xError.ErrorCode
-		rule  *xValid.RuleError
+		known *xerror.Error
+		code  *xerror.ErrorCode
+		rule  *xvalid.RuleError
 	)
 	switch {
 	case errors.As(err, &known), errors.As(err, &code), errors.As(err, &rule):
-		return xError.From(err) //nolint:contextcheck // it takes none
+		return xerror.From(err) //nolint:contextcheck // it takes none
 	case isStatus(err):
 		return err
 	}
-	if list := xValid.Failures(ctx, err); len(list) > 0 {
+	if list := xvalid.Failures(ctx, err); len(list) > 0 {
 		return Refuse(ctx, list, err)
 	}
 	if lists(err) {
 		list, head := findings(ctx, err)
 		return refuse(ctx, list, head, err)
 	}
-	if e := xError.From(err); e.GetErrorCode() != xError.ServerInternalError { //nolint:contextcheck // it takes none
+	if e := xerror.From(err); e.GetErrorCode() != xerror.ServerInternalError { //nolint:contextcheck // it takes none
 		return e
 	}
-	return refuse(ctx, []xValid.FieldError{{Tag: TagInvalid, Message: bounded(err.Error())}}, noHead, err)
+	return refuse(ctx, []xvalid.FieldError{{Tag: TagInvalid, Message: bounded(err.Error())}}, noHead, err)
 }
 
 // isStatus reports whether err is a gRPC status that says that a call failed. status.FromError would ask every other
@@ -135,15 +135,15 @@ func isNil(v any) bool {
 	}
 }
 
-// Refuse returns the error of a request that is not valid: xError.ParameterError with the list as its data, at most
-// xValid.MaxFailures long, and the first failure as its message, up to 512 bytes of it. A failure without a field is one
+// Refuse returns the error of a request that is not valid: xerror.ParameterError with the list as its data, at most
+// xvalid.MaxFailures long, and the first failure as its message, up to 512 bytes of it. A failure without a field is one
 // of the request as a whole.
 //
 // The message may be logged, so the text of the first failure says which rule is broken and never what the client sent.
 //
 // The cause may be nil. It is found by errors.As and its kin, but its text, which may repeat what the client sent, is
 // not part of the error's own: that has fields and rules only, and may be logged.
-func Refuse(ctx context.Context, list []xValid.FieldError, cause error) *xError.Error {
+func Refuse(ctx context.Context, list []xvalid.FieldError, cause error) *xerror.Error {
 	return refuse(ctx, list, 0, cause)
 }
 
@@ -151,11 +151,11 @@ func Refuse(ctx context.Context, list []xValid.FieldError, cause error) *xError.
 const noHead = -1
 
 // refuse is Refuse with the index of the failure that becomes the message, or noHead.
-func refuse(ctx context.Context, list []xValid.FieldError, head int, cause error) *xError.Error {
+func refuse(ctx context.Context, list []xvalid.FieldError, head int, cause error) *xerror.Error {
 	if isNil(cause) {
 		cause = nil
 	}
-	list = slices.Clone(list[:min(len(list), xValid.MaxFailures)])
+	list = slices.Clone(list[:min(len(list), xvalid.MaxFailures)])
 	for i := range list {
 		if list[i].Message == "" {
 			list[i].Message = textValue.in(ctx)
@@ -164,16 +164,16 @@ func refuse(ctx context.Context, list []xValid.FieldError, head int, cause error
 	why := &refusal{list: list, cause: cause}
 	message := textRequest.in(ctx)
 	if len(list) == 0 {
-		return xError.Wrap(xError.ParameterError, xError.ErrMessage(message), why)
+		return xerror.Wrap(xerror.ParameterError, xerror.ErrMessage(message), why)
 	}
 	if head != noHead {
 		message = summary(list[head])
 	}
-	return xError.WrapData(xError.ParameterError, xError.ErrMessage(message), why, list)
+	return xerror.WrapData(xerror.ParameterError, xerror.ErrMessage(message), why, list)
 }
 
 // summary says one failure in one text. Many messages begin with the field's name anyway.
-func summary(f xValid.FieldError) string {
+func summary(f xvalid.FieldError) string {
 	name := f.Field[strings.LastIndexByte(f.Field, '.')+1:]
 	if name == "" || strings.HasPrefix(f.Message, name) {
 		return bounded(f.Message)
@@ -203,7 +203,7 @@ var (
 
 // in returns the text in the language of the call.
 func (p phrase) in(ctx context.Context) string {
-	if xError.Language(ctx) == xError.Chinese {
+	if xerror.Language(ctx) == xerror.Chinese {
 		return p[1]
 	}
 	return p[0]
@@ -211,14 +211,14 @@ func (p phrase) in(ctx context.Context) string {
 
 // refusal is why a request was refused, in a form that may be logged.
 type refusal struct {
-	list  []xValid.FieldError
+	list  []xvalid.FieldError
 	cause error
 }
 
 // Error implements error.
 func (r *refusal) Error() string {
 	var b strings.Builder
-	b.WriteString("xgrpcvalid: the request was refused")
+	b.WriteString("validation: the request was refused")
 	for i, f := range r.list {
 		if i == 0 {
 			b.WriteString(": ")

@@ -13,10 +13,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // answer is a request whose Validate has this result.
@@ -30,13 +30,13 @@ type both struct{ all, first error }
 func (b *both) ValidateAll() error { return b.all }
 func (b *both) Validate() error    { return b.first }
 
-// refused returns the objection to a request, an *xError.Error of the code.
-func refused(t *testing.T, request any, code *xError.ErrorCode) *xError.Error {
+// refused returns the objection to a request, an *xerror.Error of the code.
+func refused(t *testing.T, request any, code *xerror.ErrorCode) *xerror.Error {
 	t.Helper()
-	err := xGrpcValid.Methods(t.Context(), request)
-	e, ok := err.(*xError.Error) //nolint:errorlint // the error itself is wanted
+	err := validation.Methods(t.Context(), request)
+	e, ok := err.(*xerror.Error) //nolint:errorlint // the error itself is wanted
 	if !ok {
-		t.Fatalf("got %T %v, want an *xError.Error", err, err)
+		t.Fatalf("got %T %v, want an *xerror.Error", err, err)
 	}
 	if e.GetErrorCode() != code {
 		t.Fatalf("got the code %v, want %v", e.GetErrorCode(), code)
@@ -45,11 +45,11 @@ func refused(t *testing.T, request any, code *xError.ErrorCode) *xError.Error {
 }
 
 // list returns the failures that are told to the client.
-func list(t *testing.T, e *xError.Error) []xValid.FieldError {
+func list(t *testing.T, e *xerror.Error) []xvalid.FieldError {
 	t.Helper()
-	l, ok := e.GetData().([]xValid.FieldError)
+	l, ok := e.GetData().([]xvalid.FieldError)
 	if !ok {
-		t.Fatalf("got the data %T, want []xValid.FieldError", e.GetData())
+		t.Fatalf("got the data %T, want []xvalid.FieldError", e.GetData())
 	}
 	return l
 }
@@ -67,12 +67,12 @@ func TestARequestWithoutAnObjectionPasses(t *testing.T) {
 		{"nil pointer", (*answer)(nil)},
 		{"nil pointer with ValidateAll", (*both)(nil)},
 		{"typed nil error", &answer{err: (*userError)(nil)}},
-		{"typed nil xError", &answer{err: (*xError.Error)(nil)}},
+		{"typed nil xerror", &answer{err: (*xerror.Error)(nil)}},
 		{"typed nil list", &answer{err: userErrors(nil)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if err := xGrpcValid.Methods(t.Context(), tt.request); err != nil {
+			if err := validation.Methods(t.Context(), tt.request); err != nil {
 				t.Errorf("got %v, want no objection", err)
 			}
 		})
@@ -81,15 +81,15 @@ func TestARequestWithoutAnObjectionPasses(t *testing.T) {
 
 func TestValidateAllIsAskedBeforeValidate(t *testing.T) {
 	request := &both{all: errors.New("all of it"), first: errors.New("the first")}
-	if got := list(t, refused(t, request, xError.ParameterError))[0].Message; got != "all of it" {
+	if got := list(t, refused(t, request, xerror.ParameterError))[0].Message; got != "all of it" {
 		t.Errorf("got %q, want what ValidateAll says", got)
 	}
 }
 
 func TestAnErrorOfAnyOtherKindSaysItsText(t *testing.T) {
 	cause := errors.New("the end is before the start")
-	e := refused(t, &answer{err: cause}, xError.ParameterError)
-	want := []xValid.FieldError{{Tag: "invalid", Message: "the end is before the start"}}
+	e := refused(t, &answer{err: cause}, xerror.ParameterError)
+	want := []xvalid.FieldError{{Tag: "invalid", Message: "the end is before the start"}}
 	if diff := cmp.Diff(want, list(t, e)); diff != "" {
 		t.Errorf("data (-want +got):\n%s", diff)
 	}
@@ -99,20 +99,20 @@ func TestAnErrorOfAnyOtherKindSaysItsText(t *testing.T) {
 }
 
 func TestAnErrorWithACodeStaysWhatItIs(t *testing.T) {
-	known := xError.New(xError.NotExist, "no such order")
-	if got := xGrpcValid.Methods(t.Context(), &answer{err: known}); got != error(known) { //nolint:errorlint // the same error
+	known := xerror.New(xerror.NotExist, "no such order")
+	if got := validation.Methods(t.Context(), &answer{err: known}); got != error(known) { //nolint:errorlint // the same error
 		t.Errorf("got %v, want the same error", got)
 	}
 	wrapped := fmt.Errorf("order: %w", known)
-	if got := refused(t, &answer{err: wrapped}, xError.NotExist).GetErrorMessage(); got != "no such order" {
+	if got := refused(t, &answer{err: wrapped}, xerror.NotExist).GetErrorMessage(); got != "no such order" {
 		t.Errorf("got the message %q", got)
 	}
-	_ = refused(t, &answer{err: xError.NotExist}, xError.NotExist)
+	_ = refused(t, &answer{err: xerror.NotExist}, xerror.NotExist)
 }
 
 func TestAStatusStaysWhatItIs(t *testing.T) {
 	denied := status.Error(codes.PermissionDenied, "not yours")
-	if got := xGrpcValid.Methods(t.Context(), &answer{err: denied}); got != denied { //nolint:errorlint // the same error
+	if got := validation.Methods(t.Context(), &answer{err: denied}); got != denied { //nolint:errorlint // the same error
 		t.Errorf("got %v, want the status", got)
 	}
 }
@@ -120,7 +120,7 @@ func TestAStatusStaysWhatItIs(t *testing.T) {
 func TestAForeignErrorThatIsKnownKeepsItsTextInside(t *testing.T) {
 	_, parse := strconv.Atoi("hunter2")
 	for _, err := range []error{parse, fmt.Errorf("age: %w", parse), context.DeadlineExceeded} {
-		e := refused(t, &answer{err: err}, xError.From(err).GetErrorCode())
+		e := refused(t, &answer{err: err}, xerror.From(err).GetErrorCode())
 		if strings.Contains(string(e.GetErrorMessage()), "hunter2") || e.GetData() != nil {
 			t.Errorf("%v: the client sees %q and %v", err, e.GetErrorMessage(), e.GetData())
 		}
@@ -132,12 +132,12 @@ type signUp struct {
 	Tags []string `json:"tags" binding:"dive,max=2"`
 }
 
-func (s *signUp) Validate() error { return xValid.Validate(context.Background(), s) }
+func (s *signUp) Validate() error { return xvalid.Validate(context.Background(), s) }
 
 func TestTheListIsThatOfHTTP(t *testing.T) {
 	request := &signUp{Name: "x", Tags: []string{"a", "abc"}}
-	want := xValid.BindError(t.Context(), xValid.Body, xValid.Validate(t.Context(), request))
-	got := refused(t, request, xError.ParameterError)
+	want := xvalid.BindError(t.Context(), xvalid.Body, xvalid.Validate(t.Context(), request))
+	got := refused(t, request, xerror.ParameterError)
 	if diff := cmp.Diff(list(t, want), list(t, got)); diff != "" {
 		t.Errorf("data (-HTTP +gRPC):\n%s", diff)
 	}
@@ -150,10 +150,10 @@ type misruled struct {
 	Name string `binding:"no_such_rule"`
 }
 
-func (m *misruled) Validate() error { return xValid.Validate(context.Background(), m) }
+func (m *misruled) Validate() error { return xvalid.Validate(context.Background(), m) }
 
 func TestAWrongRuleIsTheServersFault(t *testing.T) {
-	if e := refused(t, &misruled{}, xError.ServerInternalError); e.GetErrorMessage() != "" {
+	if e := refused(t, &misruled{}, xerror.ServerInternalError); e.GetErrorMessage() != "" {
 		t.Errorf("the client sees %q", e.GetErrorMessage())
 	}
 }
@@ -164,7 +164,7 @@ func TestAPanicOfValidateIsAPanic(t *testing.T) {
 			t.Error("the panic was swallowed")
 		}
 	}()
-	_ = xGrpcValid.Methods(t.Context(), panics{})
+	_ = validation.Methods(t.Context(), panics{})
 }
 
 type panics struct{}
@@ -172,16 +172,16 @@ type panics struct{}
 func (panics) Validate() error { panic("no") }
 
 func TestRefuseTellsNoMoreThanTheLimit(t *testing.T) {
-	long := slices.Repeat([]xValid.FieldError{{Field: "a", Tag: "t", Message: "m"}}, xValid.MaxFailures+1)
-	e := xGrpcValid.Refuse(t.Context(), long, nil)
-	if got := len(list(t, e)); got != xValid.MaxFailures {
-		t.Errorf("got %d failures, want %d", got, xValid.MaxFailures)
+	long := slices.Repeat([]xvalid.FieldError{{Field: "a", Tag: "t", Message: "m"}}, xvalid.MaxFailures+1)
+	e := validation.Refuse(t.Context(), long, nil)
+	if got := len(list(t, e)); got != xvalid.MaxFailures {
+		t.Errorf("got %d failures, want %d", got, xvalid.MaxFailures)
 	}
 }
 
 func TestRefuseKeepsAListOfItsOwn(t *testing.T) {
-	given := []xValid.FieldError{{Field: "a", Tag: "t", Message: "m"}}
-	e := xGrpcValid.Refuse(t.Context(), given, nil)
+	given := []xvalid.FieldError{{Field: "a", Tag: "t", Message: "m"}}
+	e := validation.Refuse(t.Context(), given, nil)
 	given[0].Message = "changed"
 	if got := list(t, e)[0].Message; got != "m" {
 		t.Errorf("got %q, want what was given", got)
@@ -189,26 +189,26 @@ func TestRefuseKeepsAListOfItsOwn(t *testing.T) {
 }
 
 func TestRefuseSummarizesTheFirstFailure(t *testing.T) {
-	chinese := xCtx.NewRequest(t.Context(), nil)
+	chinese := xctx.NewRequest(t.Context(), nil)
 	chinese.SetAcceptLanguage("zh-CN")
 	tests := []struct {
 		name string
 		ctx  context.Context
-		list []xValid.FieldError
-		want xError.ErrMessage
+		list []xvalid.FieldError
+		want xerror.ErrMessage
 	}{
-		{"with the field", t.Context(), []xValid.FieldError{{Field: "user.name", Message: "too short"}}, "user.name: too short"},
-		{"not twice", t.Context(), []xValid.FieldError{{Field: "user.name", Message: "name is too short"}}, "name is too short"},
-		{"the request as a whole", t.Context(), []xValid.FieldError{{Message: "the end is before the start"}}, "the end is before the start"},
-		{"a long message", t.Context(), []xValid.FieldError{{Field: "name", Message: strings.Repeat("ä", 5000)}}, xError.ErrMessage("name: " + strings.Repeat("ä", 253))},
-		{"without a message", t.Context(), []xValid.FieldError{{Field: "name"}}, "name: the value is not valid"},
+		{"with the field", t.Context(), []xvalid.FieldError{{Field: "user.name", Message: "too short"}}, "user.name: too short"},
+		{"not twice", t.Context(), []xvalid.FieldError{{Field: "user.name", Message: "name is too short"}}, "name is too short"},
+		{"the request as a whole", t.Context(), []xvalid.FieldError{{Message: "the end is before the start"}}, "the end is before the start"},
+		{"a long message", t.Context(), []xvalid.FieldError{{Field: "name", Message: strings.Repeat("ä", 5000)}}, xerror.ErrMessage("name: " + strings.Repeat("ä", 253))},
+		{"without a message", t.Context(), []xvalid.FieldError{{Field: "name"}}, "name: the value is not valid"},
 		{"without a list", t.Context(), nil, "the request is not valid"},
-		{"without a message, in Chinese", chinese, []xValid.FieldError{{Field: "name"}}, "name: 值无效"},
+		{"without a message, in Chinese", chinese, []xvalid.FieldError{{Field: "name"}}, "name: 值无效"},
 		{"without a list, in Chinese", chinese, nil, "请求参数无效"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := xGrpcValid.Refuse(tt.ctx, tt.list, nil).GetErrorMessage(); got != tt.want {
+			if got := validation.Refuse(tt.ctx, tt.list, nil).GetErrorMessage(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -217,13 +217,13 @@ func TestRefuseSummarizesTheFirstFailure(t *testing.T) {
 
 func TestTheErrorsTextHasFieldsAndRulesOnly(t *testing.T) {
 	cause := errors.New(`"hunter2" is too short`)
-	e := xGrpcValid.Refuse(t.Context(), []xValid.FieldError{
+	e := validation.Refuse(t.Context(), []xvalid.FieldError{
 		{Field: "password", Tag: "min", Message: "too short"}, {Field: "name", Tag: "required", Message: "missing"},
 	}, cause)
 	if !errors.Is(e, cause) {
 		t.Error("the cause is lost")
 	}
-	const want = "PARAMETER_ERROR: password: too short: xgrpcvalid: the request was refused: password (min), name (required)"
+	const want = "PARAMETER_ERROR: password: too short: validation: the request was refused: password (min), name (required)"
 	if e.Error() != want {
 		t.Errorf("got  %s\nwant %s", e.Error(), want)
 	}
@@ -231,34 +231,34 @@ func TestTheErrorsTextHasFieldsAndRulesOnly(t *testing.T) {
 
 func TestJoinStopsAtTheFirstObjection(t *testing.T) {
 	var asked []string
-	says := func(name string, err error) xGrpcValid.Check {
+	says := func(name string, err error) validation.Check {
 		return func(context.Context, any) error { asked = append(asked, name); return err }
 	}
-	first := xGrpcValid.Refuse(t.Context(), nil, nil)
-	check := xGrpcValid.Join(says("a", nil), says("b", (*xError.Error)(nil)), says("c", first), says("d", nil))
+	first := validation.Refuse(t.Context(), nil, nil)
+	check := validation.Join(says("a", nil), says("b", (*xerror.Error)(nil)), says("c", first), says("d", nil))
 	if got := check(t.Context(), nil); got != error(first) { //nolint:errorlint // the same error
 		t.Errorf("got %v, want that of c", got)
 	}
 	if diff := cmp.Diff([]string{"a", "b", "c"}, asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
-	if err := xGrpcValid.Join()(t.Context(), nil); err != nil {
+	if err := validation.Join()(t.Context(), nil); err != nil {
 		t.Errorf("no checks: got %v", err)
 	}
 }
 
 func TestJoinRefusesANilCheckAtOnce(t *testing.T) {
 	defer func() {
-		if p := recover(); p != "xgrpcvalid: check 2 of 2 is nil" {
+		if p := recover(); p != "validation: check 2 of 2 is nil" {
 			t.Errorf("got the panic %v", p)
 		}
 	}()
-	xGrpcValid.Join(xGrpcValid.Methods, nil)
+	validation.Join(validation.Methods, nil)
 }
 
 func TestAPassingRequestCostsNoAllocation(t *testing.T) {
 	ctx := t.Context()
-	check := xGrpcValid.Join(xGrpcValid.Methods)
+	check := validation.Join(validation.Methods)
 	for name, request := range map[string]any{"no method": &struct{ A int }{1}, "Validate": &answer{}, "ValidateAll": &both{}} {
 		if n := testing.AllocsPerRun(100, func() { _ = check(ctx, request) }); n != 0 {
 			t.Errorf("%s: got %v allocations, want 0", name, n)

@@ -14,10 +14,10 @@ import (
 
 	"github.com/emersion/go-sasl"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 // saslSteps is a login as the server sees it: each step gets the client's answer and returns the next challenge.
@@ -164,8 +164,8 @@ func TestAWrongPasswordIsAnAuthError(t *testing.T) {
 			c := config(s.port)
 			c.Pass = "other-Geheim"
 			log, engine := capture(t)
-			err := newClient(t, c).Send(xLog.NewContext(t.Context(), engine), hello())
-			if !errors.Is(err, xEmail.ErrAuth) || errors.Is(err, xNotify.ErrPermanent) {
+			err := newClient(t, c).Send(xlog.NewContext(t.Context(), engine), hello())
+			if !errors.Is(err, email.ErrAuth) || errors.Is(err, notifyx.ErrPermanent) {
 				t.Errorf("Send = %v, want ErrAuth and not ErrPermanent", err)
 			}
 			if s.sessions != 2 && s.sessions != 1 || s.mails != 0 {
@@ -174,7 +174,7 @@ func TestAWrongPasswordIsAnAuthError(t *testing.T) {
 			if text := err.Error() + log.String(); strings.Contains(text, "Geheim") || strings.Contains(text, user+" ") {
 				t.Errorf("the password is shown: %s", text)
 			}
-			if code := xError.From(err).GetErrorCode(); code != xError.EmailError {
+			if code := xerror.From(err).GetErrorCode(); code != xerror.EmailError {
 				t.Errorf("code = %s", code.GetOutput())
 			}
 		})
@@ -183,7 +183,7 @@ func TestAWrongPasswordIsAnAuthError(t *testing.T) {
 
 func TestAServerWithoutALoginIsAnAuthError(t *testing.T) {
 	client, s := connect(t, func(s *server) { s.mechs = map[string]func() sasl.Server{"EXTERNAL": nil} })
-	if err := client.Send(t.Context(), hello()); !errors.Is(err, xEmail.ErrAuth) || s.mails != 0 {
+	if err := client.Send(t.Context(), hello()); !errors.Is(err, email.ErrAuth) || s.mails != 0 {
 		t.Errorf("Send = %v, want ErrAuth", err)
 	}
 }

@@ -8,21 +8,21 @@ import (
 	"log/slog"
 	"sync"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
-var emailLog = xLog.WithName(xLog.NamedEMAIL)
+var emailLog = xlog.WithName(xlog.NamedEMAIL)
 
 // EmailClient sends mail over a few connections that it keeps for the next message. It is safe for concurrent use.
 type EmailClient struct { //nolint:revive // exported: the specification's name
 	config  *Config            // behind a pointer: what prints a client, or what holds one, prints no password
-	own     *xNotify.Templates // go before builtin
-	builtin *xNotify.Templates
+	own     *notifyx.Templates // go before builtin
+	builtin *notifyx.Templates
 
 	slots    chan struct{}   // one for each connection in use
 	base     context.Context //nolint:containedctx // ends when what is being sent is cut off
@@ -39,7 +39,7 @@ type EmailClient struct { //nolint:revive // exported: the specification's name
 
 // InitClient is the node of the client that EMAIL_* describe:
 //
-//	{Key: xCtx.EmailClientKey, Node: xEmail.InitClient}
+//	{Key: xctx.EmailClientKey, Node: email.InitClient}
 //
 // It does not connect, so that a service also starts where its mail server does not answer.
 func InitClient(ctx context.Context) (any, error) {
@@ -48,7 +48,7 @@ func InitClient(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if config.TLS == TLSNone && !isLoopback(config.Host) {
-		emailLog.Warn(ctx, "mail leaves the machine in plain text", slog.String("variable", string(xEnv.EmailTLS)))
+		emailLog.Warn(ctx, "mail leaves the machine in plain text", slog.String("variable", string(xenv.EmailTLS)))
 	}
 	return New(config)
 }
@@ -56,16 +56,16 @@ func InitClient(ctx context.Context) (any, error) {
 // New returns a client for a configuration. It does not connect. All problems of the configuration come back at once.
 func New(config Config) (*EmailClient, error) {
 	if err := config.check(); err != nil {
-		return nil, fmt.Errorf("xemail: %w", err)
+		return nil, fmt.Errorf("email: %w", err)
 	}
 	builtin, err := builtinTemplates()
 	if err != nil {
-		return nil, fmt.Errorf("xemail: %w", err)
+		return nil, fmt.Errorf("email: %w", err)
 	}
 	registerMapper()
 	config = config.withDefaults()
 	c := &EmailClient{
-		config: &config, own: xNotify.NewTemplates(), builtin: builtin,
+		config: &config, own: notifyx.NewTemplates(), builtin: builtin,
 		slots: make(chan struct{}, config.Connections), stopping: make(chan struct{}), drained: make(chan struct{}),
 	}
 	c.base, c.cutOff = context.WithCancelCause(context.Background())
@@ -73,21 +73,21 @@ func New(config Config) (*EmailClient, error) {
 }
 
 // GetClient returns the client that the application's context carries. Where there is none, the error is a ConfigError.
-func GetClient(ctx context.Context) (*EmailClient, *xError.Error) {
-	return xCtxUtil.Get[*EmailClient](ctx, xCtx.EmailClientKey)
+func GetClient(ctx context.Context) (*EmailClient, *xerror.Error) {
+	return xctxutil.Get[*EmailClient](ctx, xctx.EmailClientKey)
 }
 
 // MustGetClient is GetClient for an application that has a client: it panics where there is none.
 func MustGetClient(ctx context.Context) *EmailClient {
-	return xCtxUtil.MustGet[*EmailClient](ctx, xCtx.EmailClientKey)
+	return xctxutil.MustGet[*EmailClient](ctx, xctx.EmailClientKey)
 }
 
 // String describes the client without its password.
 func (c *EmailClient) String() string {
 	if c == nil || c.config == nil {
-		return "xemail.EmailClient{}"
+		return "email.EmailClient{}"
 	}
-	return "xemail.EmailClient" + c.config.String()
+	return "email.EmailClient" + c.config.String()
 }
 
 // Format implements fmt.Formatter, so that no verb prints the fields.
@@ -101,7 +101,7 @@ func (c *EmailClient) LogValue() slog.Value { return slog.StringValue(c.String()
 // A client takes no part in the readiness of its service, because a service that cannot send mail can do everything else. One
 // that cannot do without adds the check itself:
 //
-//	xHook.AddHealth(ctx, "email", client.Ping)
+//	xhook.AddHealth(ctx, "email", client.Ping)
 func (c *EmailClient) Ping(ctx context.Context) error {
 	ctx, end, err := c.enter(ctx)
 	if err != nil {
@@ -194,5 +194,5 @@ func (c *EmailClient) Close(ctx context.Context) error {
 	if sending == 0 {
 		return nil // only goodbyes
 	}
-	return fmt.Errorf("xemail: %d calls that were sending were cut off: %w", sending, context.Cause(ctx))
+	return fmt.Errorf("email: %d calls that were sending were cut off: %w", sending, context.Cause(ctx))
 }

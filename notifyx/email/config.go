@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // The values of Config.TLS and of EMAIL_TLS.
@@ -79,7 +79,7 @@ type Config struct {
 	// Tries is how often a message is tried that the server refuses for the moment (4xx); 0 is 3.
 	Tries int
 	// Backoff is the wait between tries; nil is 500 ms, then twice as long each time, at most 30 s, spread by a fifth.
-	Backoff xBackoff.Policy
+	Backoff backoff.Policy
 	// MaxRecipients bounds To, Cc and Bcc together; 0 is 100, which every server takes (RFC 5321).
 	MaxRecipients int
 	// MaxSize bounds a message as it is sent, in bytes; 0 is 25 MiB. Attachments grow by a third.
@@ -91,18 +91,18 @@ type Config struct {
 // ConfigFromEnv returns what EMAIL_* say. The error has one line for each variable that is missing or wrong.
 func ConfigFromEnv() (Config, error) {
 	c := Config{
-		Host: xEnv.String(xEnv.EmailHost), Port: xEnv.Int(xEnv.EmailPort), User: xEnv.String(xEnv.EmailUser),
-		Pass: xEnv.String(xEnv.EmailPass), From: xEnv.String(xEnv.EmailFrom), FromName: xEnv.String(xEnv.EmailFromName),
-		TLS: xEnv.String(xEnv.EmailTLS),
+		Host: xenv.String(xenv.EmailHost), Port: xenv.Int(xenv.EmailPort), User: xenv.String(xenv.EmailUser),
+		Pass: xenv.String(xenv.EmailPass), From: xenv.String(xenv.EmailFrom), FromName: xenv.String(xenv.EmailFromName),
+		TLS: xenv.String(xenv.EmailTLS),
 	}
 	var problems []error
-	for _, key := range []xEnv.EnvKey{xEnv.EmailPort, xEnv.EmailTLS} {
-		if text, set := xEnv.GetEnv(key); set { // else the reader has taken the default
-			problems = append(problems, xEnv.Lookup(key).Check(text))
+	for _, key := range []xenv.EnvKey{xenv.EmailPort, xenv.EmailTLS} {
+		if text, set := xenv.GetEnv(key); set { // else the reader has taken the default
+			problems = append(problems, xenv.Lookup(key).Check(text))
 		}
 	}
 	if err := errors.Join(append(problems, c.check())...); err != nil {
-		return Config{}, fmt.Errorf("xemail: %w", err)
+		return Config{}, fmt.Errorf("email: %w", err)
 	}
 	return c, nil
 }
@@ -164,7 +164,7 @@ func (c Config) withDefaults() Config {
 		c.LocalName = machineName()
 	}
 	if c.Backoff == nil {
-		c.Backoff = xBackoff.Jitter(xBackoff.Exponential(500*time.Millisecond, 30*time.Second), 0.2)
+		c.Backoff = backoff.Jitter(backoff.Exponential(500*time.Millisecond, 30*time.Second), 0.2)
 	}
 	return c
 }
@@ -219,13 +219,13 @@ func (c Config) checkServer() error {
 		if c.Host == "" {
 			problem = "is missing"
 		}
-		problems = append(problems, xEnv.Problem(xEnv.EmailHost, c.Host, problem, "the name or the address of the mail server"))
+		problems = append(problems, xenv.Problem(xenv.EmailHost, c.Host, problem, "the name or the address of the mail server"))
 	}
 	if c.Port < 1 || c.Port > math.MaxUint16 {
-		problems = append(problems, xEnv.Problem(xEnv.EmailPort, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
+		problems = append(problems, xenv.Problem(xenv.EmailPort, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
 	}
 	if modes := []string{"", TLSNone, TLSStartTLS, TLSImplicit}; !slices.Contains(modes, c.TLS) {
-		problems = append(problems, xEnv.Problem(xEnv.EmailTLS, c.TLS, "is not one of the values", strings.Join(modes[1:], ", ")))
+		problems = append(problems, xenv.Problem(xenv.EmailTLS, c.TLS, "is not one of the values", strings.Join(modes[1:], ", ")))
 	}
 	return errors.Join(problems...)
 }
@@ -233,18 +233,18 @@ func (c Config) checkServer() error {
 func (c Config) checkLogin() error {
 	var problems []error
 	if c.User != "" && c.Pass == "" {
-		problems = append(problems, xEnv.Problem(xEnv.EmailPass, "", "is missing, although "+string(xEnv.EmailUser)+" is set", ""))
+		problems = append(problems, xenv.Problem(xenv.EmailPass, "", "is missing, although "+string(xenv.EmailUser)+" is set", ""))
 	}
 	if c.User == "" && c.Pass != "" {
-		problems = append(problems, xEnv.Problem(xEnv.EmailUser, "", "is missing, although "+string(xEnv.EmailPass)+" is set", ""))
+		problems = append(problems, xenv.Problem(xenv.EmailUser, "", "is missing, although "+string(xenv.EmailPass)+" is set", ""))
 	}
 	if c.TLS == TLSNone && c.User != "" && !isLoopback(c.Host) {
-		problems = append(problems, xEnv.Problem(xEnv.EmailTLS, c.TLS, "would send the password in plain text to another machine",
-			TLSStartTLS+" or "+TLSImplicit+", or no "+string(xEnv.EmailUser)))
+		problems = append(problems, xenv.Problem(xenv.EmailTLS, c.TLS, "would send the password in plain text to another machine",
+			TLSStartTLS+" or "+TLSImplicit+", or no "+string(xenv.EmailUser)))
 	}
-	for key, value := range map[xEnv.EnvKey]string{xEnv.EmailUser: c.User, xEnv.EmailPass: c.Pass} {
+	for key, value := range map[xenv.EnvKey]string{xenv.EmailUser: c.User, xenv.EmailPass: c.Pass} {
 		if strings.ContainsAny(value, "\r\n\x00") {
-			problems = append(problems, xEnv.Problem(key, "", "has a line break or a zero byte in it", ""))
+			problems = append(problems, xenv.Problem(key, "", "has a line break or a zero byte in it", ""))
 		}
 	}
 	return errors.Join(problems...)
@@ -252,18 +252,18 @@ func (c Config) checkLogin() error {
 
 func (c Config) checkSender() error {
 	if c.From == "" {
-		return xEnv.Problem(xEnv.EmailFrom, "", "is missing", "the address of the sender")
+		return xenv.Problem(xenv.EmailFrom, "", "is missing", "the address of the sender")
 	}
 	var problems []error
 	from, err := parseAddress(c.From)
 	switch {
 	case err != nil:
-		problems = append(problems, xEnv.Problem(xEnv.EmailFrom, c.From, err.Error(), "the address of the sender"))
+		problems = append(problems, xenv.Problem(xenv.EmailFrom, c.From, err.Error(), "the address of the sender"))
 	case from.Name != "" && c.FromName != "":
-		problems = append(problems, xEnv.Problem(xEnv.EmailFrom, c.From, "has a name, and so has "+string(xEnv.EmailFromName), ""))
+		problems = append(problems, xenv.Problem(xenv.EmailFrom, c.From, "has a name, and so has "+string(xenv.EmailFromName), ""))
 	}
 	if err := checkName(c.FromName); err != nil {
-		problems = append(problems, xEnv.Problem(xEnv.EmailFromName, c.FromName, err.Error(), ""))
+		problems = append(problems, xenv.Problem(xenv.EmailFromName, c.FromName, err.Error(), ""))
 	}
 	return errors.Join(problems...)
 }

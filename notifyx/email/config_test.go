@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 func sprint(format string, args ...any) string { return fmt.Sprintf(format, args...) }
@@ -64,7 +64,7 @@ func TestTheNodeReportsEveryProblemWithItsVariable(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			setenv(t, tc.env)
-			_, err := xEmail.InitClient(t.Context())
+			_, err := email.InitClient(t.Context())
 			if err == nil || strings.Contains(err.Error(), password) {
 				t.Fatalf("InitClient = %v", err)
 			}
@@ -82,11 +82,11 @@ func TestTheNodeReportsEveryProblemWithItsVariable(t *testing.T) {
 
 func TestTheNodeStartsWithoutAServer(t *testing.T) {
 	setenv(t, map[string]string{"EMAIL_HOST": "mail.invalid", "EMAIL_FROM": "a@b.example"})
-	value, err := xEmail.InitClient(t.Context())
+	value, err := email.InitClient(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, ok := value.(*xEmail.EmailClient)
+	client, ok := value.(*email.EmailClient)
 	if !ok {
 		t.Fatalf("the node is a %T", value)
 	}
@@ -106,11 +106,11 @@ func TestTheNodeReadsTheEnvironment(t *testing.T) {
 	setenv(t, map[string]string{
 		"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": fmt.Sprint(s.port), "EMAIL_FROM": "a@b.example", "EMAIL_FROM_NAME": "名", "EMAIL_TLS": "none",
 	})
-	value, err := xEmail.InitClient(t.Context())
+	value, err := email.InitClient(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := value.(*xEmail.EmailClient)
+	client := value.(*email.EmailClient)
 	if err := client.Send(t.Context(), hello()); err != nil {
 		t.Error(err)
 	}
@@ -125,11 +125,11 @@ func TestTheNodeReadsTheEnvironment(t *testing.T) {
 
 func TestTheClientIsFoundInTheContext(t *testing.T) {
 	client := newClient(t, config(1))
-	ctx := contextWith(t.Context(), xCtx.EmailClientKey, client)
-	if got, err := xEmail.GetClient(ctx); err != nil || got != client || xEmail.MustGetClient(ctx) != client {
+	ctx := contextWith(t.Context(), xctx.EmailClientKey, client)
+	if got, err := email.GetClient(ctx); err != nil || got != client || email.MustGetClient(ctx) != client {
 		t.Errorf("GetClient = %v, %v", got, err)
 	}
-	if _, err := xEmail.GetClient(t.Context()); err == nil {
+	if _, err := email.GetClient(t.Context()); err == nil {
 		t.Error("GetClient found one where there is none")
 	}
 	defer func() {
@@ -137,7 +137,7 @@ func TestTheClientIsFoundInTheContext(t *testing.T) {
 			t.Error("MustGetClient did not panic")
 		}
 	}()
-	xEmail.MustGetClient(t.Context())
+	email.MustGetClient(t.Context())
 }
 
 func TestNothingPrintsThePassword(t *testing.T) {
@@ -149,12 +149,12 @@ func TestNothingPrintsThePassword(t *testing.T) {
 	}
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", slog.Any("config", c), slog.Any("client", client))
-	sender := xEmail.NewSender(client)
+	sender := email.NewSender(client)
 	holder := struct {
-		Config xEmail.Config
-		client *xEmail.EmailClient
+		Config email.Config
+		client *email.EmailClient
 		sender any
-		nested struct{ client *xEmail.EmailClient }
+		nested struct{ client *email.EmailClient }
 	}{Config: c, client: client, sender: sender}
 	holder.nested.client = client
 	verbs := strings.Join([]string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"}, " ")
@@ -173,7 +173,7 @@ func TestNothingPrintsThePassword(t *testing.T) {
 func TestNegativeBoundsAreRefused(t *testing.T) {
 	c := config(25)
 	c.Tries, c.DialTimeout, c.MaxSize, c.LocalName = -1, -1, -1, "a b"
-	_, err := xEmail.New(c)
+	_, err := email.New(c)
 	for _, want := range []string{"Tries", "DialTimeout", "MaxSize", "LocalName"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %s: %v", want, err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 // deafPort returns a port whose queue of connections is full, so that the next one is neither made nor refused.
@@ -45,7 +45,7 @@ func TestAServerThatDoesNotConnectIsLeftInTime(t *testing.T) {
 	c := config(deafPort(t))
 	c.DialTimeout = 200 * time.Millisecond
 	err := newClient(t, c).Send(t.Context(), hello())
-	if !errors.Is(err, xEmail.ErrTimeout) || !errors.Is(err, xEmail.ErrConnection) {
+	if !errors.Is(err, email.ErrTimeout) || !errors.Is(err, email.ErrConnection) {
 		t.Errorf("Send = %v, want ErrTimeout and ErrConnection", err)
 	}
 }
@@ -54,7 +54,7 @@ func TestAServerThatDoesNotConnectIsLeftWithTheContext(t *testing.T) {
 	client := newClient(t, config(deafPort(t)))
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if err := client.Send(ctx, hello()); !errors.Is(err, xEmail.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
+	if err := client.Send(ctx, hello()); !errors.Is(err, email.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Send = %v, want ErrTimeout and DeadlineExceeded", err)
 	}
 }

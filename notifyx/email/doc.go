@@ -1,10 +1,10 @@
-// Package email sends mail over SMTP. Import it as xEmail.
+// Package email sends mail over SMTP.
 //
 // A service lists the client as a node, and its handlers take it from their context:
 //
-//	{Key: xCtx.EmailClientKey, Node: xEmail.InitClient}
+//	{Key: xctx.EmailClientKey, Node: email.InitClient}
 //
-//	err := xEmail.MustGetClient(ctx).Send(ctx, &xEmail.Message{To: []string{address}, Subject: "Hello", Text: "Hello"})
+//	err := email.MustGetClient(ctx).Send(ctx, &email.Message{To: []string{address}, Subject: "Hello", Text: "Hello"})
 //
 // A connection that is to be encrypted never falls back to plain text, and what could forge a header or a recipient is refused
 // before any connection is made.

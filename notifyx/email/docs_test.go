@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 func TestTheSnippetsOfTheDocumentationWork(t *testing.T) {
@@ -18,9 +18,9 @@ func TestTheSnippetsOfTheDocumentationWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := value.(*xEmail.EmailClient)
-	life := xHook.New()
-	ctx := contextWith(xHook.NewContext(t.Context(), life), xCtx.EmailClientKey, client)
+	client := value.(*email.EmailClient)
+	life := xhook.New()
+	ctx := contextWith(xhook.NewContext(t.Context(), life), xctx.EmailClientKey, client)
 	ready(ctx, client)
 	if got := life.Check(ctx); len(got) != 1 || !got[0].OK {
 		t.Errorf("checks = %+v", got)

@@ -9,27 +9,27 @@ import (
 	"strings"
 	"sync"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
-// The errors that a caller may want to tell apart, with errors.Is. Of these only ErrMessage is also an xNotify.ErrPermanent, and not for a
+// The errors that a caller may want to tell apart, with errors.Is. Of these only ErrMessage is also an notifyx.ErrPermanent, and not for a
 // template that does not exist.
 var (
 	// ErrMessage reports a message that cannot be sent: wrong addresses, forged header fields, no content, too large.
-	ErrMessage = errors.New("xemail: the message cannot be sent")
+	ErrMessage = errors.New("email: the message cannot be sent")
 	// ErrTLS reports that the connection could not be encrypted as it must be. Nothing was sent over it, also no login.
-	ErrTLS = errors.New("xemail: no encrypted connection")
+	ErrTLS = errors.New("email: no encrypted connection")
 	// ErrAuth reports that the server did not accept the login.
-	ErrAuth = errors.New("xemail: the login failed")
+	ErrAuth = errors.New("email: the login failed")
 	// ErrTimeout reports a server that took too long, or a context that ended first.
-	ErrTimeout = errors.New("xemail: out of time")
+	ErrTimeout = errors.New("email: out of time")
 	// ErrConnection reports a connection that could not be made, that broke, or whose other side does not speak SMTP.
-	ErrConnection = errors.New("xemail: the connection failed")
+	ErrConnection = errors.New("email: the connection failed")
 	// ErrUncertain reports that a message was sent completely and no answer came: the server may have accepted it.
-	ErrUncertain = errors.New("xemail: the message may have been accepted")
+	ErrUncertain = errors.New("email: the message may have been accepted")
 	// ErrClosed reports the use of a client after Close, or a message that was cut off by it.
-	ErrClosed = errors.New("xemail: the client is closed")
+	ErrClosed = errors.New("email: the client is closed")
 )
 
 // The steps of a connection and of a message, as SMTPError has them.
@@ -62,7 +62,7 @@ type SMTPError struct {
 
 // Error has the codes and the step.
 func (e *SMTPError) Error() string {
-	return "xemail: the server answered " + e.status() + " to " + e.Step
+	return "email: the server answered " + e.status() + " to " + e.Step
 }
 
 func (e *SMTPError) status() string {
@@ -75,7 +75,7 @@ func (e *SMTPError) Temporary() bool { return e.Code >= 400 && e.Code < 500 }
 // ServerText returns what the server wrote, "" at AUTH. It may hold addresses and links, and is written by somebody else.
 func (e *SMTPError) ServerText() string { return e.text }
 
-// Is reports what the answer means: ErrAuth, ErrTLS, or xNotify.ErrPermanent for a message that the server will never take. A
+// Is reports what the answer means: ErrAuth, ErrTLS, or notifyx.ErrPermanent for a message that the server will never take. A
 // login that is refused is not permanent, for the message can be sent once the configuration is mended.
 func (e *SMTPError) Is(target error) bool {
 	switch target {
@@ -83,7 +83,7 @@ func (e *SMTPError) Is(target error) bool {
 		return e.isLogin()
 	case ErrTLS:
 		return e.Step == stepStartTLS
-	case xNotify.ErrPermanent:
+	case notifyx.ErrPermanent:
 		return e.Code >= 500 && !e.isLogin() && e.isAboutMessage()
 	default:
 		return false
@@ -156,7 +156,7 @@ func (e *RecipientsError) Error() string {
 	if e.Delivered {
 		outcome = "the others got the message"
 	}
-	return fmt.Sprintf("xemail: the server refused %d of %d recipients (%s): %s",
+	return fmt.Sprintf("email: the server refused %d of %d recipients (%s): %s",
 		len(e.Refused), len(e.Refused)+len(e.Accepted), strings.Join(codes, ", "), outcome)
 }
 
@@ -170,9 +170,9 @@ func (e *RecipientsError) Temporary() bool {
 	return !e.Delivered
 }
 
-// Is reports xNotify.ErrPermanent where trying again is useless, or would send the message twice to those who have it.
+// Is reports notifyx.ErrPermanent where trying again is useless, or would send the message twice to those who have it.
 func (e *RecipientsError) Is(target error) bool {
-	return target == xNotify.ErrPermanent && !e.Temporary()
+	return target == notifyx.ErrPermanent && !e.Temporary()
 }
 
 // Unwrap returns the servers' answers.
@@ -218,7 +218,7 @@ func (f *failure) Error() string {
 		text += ": " + f.step
 	}
 	if f.cause != nil {
-		text += ": " + strings.TrimPrefix(f.cause.Error(), "xemail: ")
+		text += ": " + strings.TrimPrefix(f.cause.Error(), "email: ")
 	}
 	return text
 }
@@ -230,16 +230,16 @@ func (f *failure) Unwrap() []error {
 	return append(slices.Clip(f.kinds), f.cause)
 }
 
-// refuse returns the ErrMessage for what is wrong with a message, which is one of xNotify as well. A template is a part of the
+// refuse returns the ErrMessage for what is wrong with a message, which is one of notifyx as well. A template is a part of the
 // service: its errors are their own, and one that is not there may be there in a later version.
 func refuse(cause error) error {
 	f := fail(ErrMessage, "", cause)
 	switch {
-	case errors.Is(cause, xNotify.ErrNoTemplate):
-	case errors.Is(cause, xNotify.ErrTemplate):
-		f.kinds = append(f.kinds, xNotify.ErrPermanent)
+	case errors.Is(cause, notifyx.ErrNoTemplate):
+	case errors.Is(cause, notifyx.ErrTemplate):
+		f.kinds = append(f.kinds, notifyx.ErrPermanent)
 	default:
-		f.kinds = append(f.kinds, xNotify.ErrMessage, xNotify.ErrPermanent)
+		f.kinds = append(f.kinds, notifyx.ErrMessage, notifyx.ErrPermanent)
 	}
 	return f
 }
@@ -257,11 +257,11 @@ func ended(ctx context.Context, step string) *failure {
 	return f
 }
 
-// registerMapper tells xError about the errors of mail, once a program has a client.
-var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+// registerMapper tells xerror about the errors of mail, once a program has a client.
+var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 // mapError says what a client of the service learns: that mail failed, and whether trying again may help.
-func mapError(err error) *xError.ErrorCode {
+func mapError(err error) *xerror.ErrorCode {
 	var reply interface {
 		error
 		Temporary() bool
@@ -270,31 +270,31 @@ func mapError(err error) *xError.ErrorCode {
 	case errors.Is(err, ErrMessage):
 		return mapMessage(err)
 	case errors.Is(err, ErrAuth), errors.Is(err, ErrTLS), errors.Is(err, ErrUncertain):
-		return xError.EmailError // before the reasons that they may have
+		return xerror.EmailError // before the reasons that they may have
 	case errors.Is(err, ErrClosed), errors.Is(err, ErrConnection):
-		return xError.ServiceUnavailable
+		return xerror.ServiceUnavailable
 	case errors.Is(err, context.Canceled):
 		return nil // the caller's own end has its own code
 	case errors.Is(err, ErrTimeout):
-		return xError.ServiceUnavailable
+		return xerror.ServiceUnavailable
 	case isReply(err) && errors.As(err, &reply) && reply.Temporary():
-		return xError.ServiceUnavailable
+		return xerror.ServiceUnavailable
 	case isReply(err):
-		return xError.EmailError
+		return xerror.EmailError
 	default:
 		return nil
 	}
 }
 
 // mapMessage tells a message that a client may have made wrong from a template that the service has.
-func mapMessage(err error) *xError.ErrorCode {
+func mapMessage(err error) *xerror.ErrorCode {
 	switch {
-	case errors.Is(err, xNotify.ErrNoTemplate):
-		return xError.ConfigError
-	case errors.Is(err, xNotify.ErrTemplate):
-		return xError.ServerInternalError
+	case errors.Is(err, notifyx.ErrNoTemplate):
+		return xerror.ConfigError
+	case errors.Is(err, notifyx.ErrTemplate):
+		return xerror.ServerInternalError
 	default:
-		return xError.ParameterError
+		return xerror.ParameterError
 	}
 }
 

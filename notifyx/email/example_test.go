@@ -6,33 +6,33 @@ import (
 	"errors"
 	"fmt"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 //go:embed templates
 var mails embed.FS
 
 // nodes are what an application lists.
-var nodes = []xRegNode.RegNodeList{
-	{Key: xCtx.EmailClientKey, Node: xEmail.InitClient},
+var nodes = []xregnode.RegNodeList{
+	{Key: xctx.EmailClientKey, Node: email.InitClient},
 }
 
 // welcome greets a new user.
 func welcome(ctx context.Context, userID, name, address string) error {
-	err := xEmail.MustGetClient(ctx).Send(ctx, &xEmail.Message{
+	err := email.MustGetClient(ctx).Send(ctx, &email.Message{
 		ID:       "welcome-" + userID,
-		To:       []string{xEmail.Address(name, address)},
-		Template: xEmail.TemplateWelcome,
+		To:       []string{email.Address(name, address)},
+		Template: email.TemplateWelcome,
 		Language: "zh",
 		Variables: map[string]any{
 			"app_name": "Shop", "user_name": name, "action_url": "https://shop.example.com/start", "support_email": "help@example.com",
 		},
 	})
-	var refused *xEmail.RecipientsError
+	var refused *email.RecipientsError
 	if errors.As(err, &refused) {
 		return fmt.Errorf("%d recipients were refused: %w", len(refused.Refused), err)
 	}
@@ -40,12 +40,12 @@ func welcome(ctx context.Context, userID, name, address string) error {
 }
 
 // ready makes mail a part of the service's readiness.
-func ready(ctx context.Context, client *xEmail.EmailClient) {
-	xHook.AddHealth(ctx, "email", client.Ping)
+func ready(ctx context.Context, client *email.EmailClient) {
+	xhook.AddHealth(ctx, "email", client.Ping)
 }
 
 func ExampleNew() {
-	client, err := xEmail.New(xEmail.Config{Host: "mail.example.com", Port: 587, From: "shop@example.com", FromName: "Shop"})
+	client, err := email.New(email.Config{Host: "mail.example.com", Port: 587, From: "shop@example.com", FromName: "Shop"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,38 +56,38 @@ func ExampleNew() {
 	if err := client.AddTemplateFS(mails, "templates/*.zh.*"); err != nil {
 		fmt.Println(err)
 	}
-	report := &xEmail.Message{
+	report := &email.Message{
 		To:          []string{"Ann <ann@example.com>"},
 		Subject:     "Your report",
 		HTML:        `<p>Here it is.</p><img src="cid:logo" alt="Shop">`,
-		Inlines:     []xEmail.File{{Name: "logo.png", ContentID: "logo", Content: []byte("…")}},
-		Attachments: []xEmail.File{{Name: "报告.csv", Content: []byte("a,b\n")}},
+		Inlines:     []email.File{{Name: "logo.png", ContentID: "logo", Content: []byte("…")}},
+		Attachments: []email.File{{Name: "报告.csv", Content: []byte("a,b\n")}},
 		Headers:     map[string]string{"List-Unsubscribe": "<https://shop.example.com/u/7>"},
 	}
 	fmt.Println(report)
-	_, err = xEmail.New(xEmail.Config{Host: "mail.example.com", TLS: xEmail.TLSNone, User: "shop", Pass: "secret"})
+	_, err = email.New(email.Config{Host: "mail.example.com", TLS: email.TLSNone, User: "shop", Pass: "secret"})
 	fmt.Println(err)
 	// Output:
 	// {id="" template="" recipients=1}
-	// xemail: EMAIL_PORT: "0" is no port (accepted: 1 to 65535)
+	// email: EMAIL_PORT: "0" is no port (accepted: 1 to 65535)
 	// EMAIL_TLS: "none" would send the password in plain text to another machine (accepted: starttls or tls, or no EMAIL_USER)
 	// EMAIL_FROM: is missing (accepted: the address of the sender)
 }
 
 func ExampleNewSender() {
-	client, err := xEmail.New(xEmail.Config{Host: "mail.example.com", Port: 587, From: "shop@example.com"})
+	client, err := email.New(email.Config{Host: "mail.example.com", Port: 587, From: "shop@example.com"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	router, err := xNotify.New(xNotify.WithSender(xNotify.TypeEmail, xEmail.NewSender(client)))
+	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail, email.NewSender(client)))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = router.Send(context.Background(), &xNotify.Message{
-		Type: xNotify.TypeEmail, To: []string{"ann@example.com, eve@example.com"}, Subject: "Hello", Content: "Hello",
+	_, err = router.Send(context.Background(), &notifyx.Message{
+		Type: notifyx.TypeEmail, To: []string{"ann@example.com, eve@example.com"}, Subject: "Hello", Content: "Hello",
 	})
-	fmt.Println(errors.Is(err, xNotify.ErrMessage))
+	fmt.Println(errors.Is(err, notifyx.ErrMessage))
 	// Output: true
 }

@@ -7,12 +7,12 @@ import (
 
 	"go.uber.org/goleak"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 func TestMain(m *testing.M) {
-	quiet, err := xLog.New(xLog.Config{Level: slog.LevelError, Writer: io.Discard})
+	quiet, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
 	must(err)
-	xLog.SetDefault(quiet)
+	xlog.SetDefault(quiet)
 	goleak.VerifyTestMain(m)
 }

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 // sent sends a message to a real server and returns what it got.
-func sent(t *testing.T, m *xEmail.Message) received {
+func sent(t *testing.T, m *email.Message) received {
 	t.Helper()
 	client, s := connect(t, nil)
 	if err := client.Send(t.Context(), m); err != nil {
@@ -27,11 +27,11 @@ func sent(t *testing.T, m *xEmail.Message) received {
 }
 
 func TestEveryPartArrivesInItsPlace(t *testing.T) {
-	got := sent(t, &xEmail.Message{
-		ID: "order-7", To: []string{xEmail.Address("王小明", "user@example.com")}, Subject: "您的订单", Text: "您好\nend",
+	got := sent(t, &email.Message{
+		ID: "order-7", To: []string{email.Address("王小明", "user@example.com")}, Subject: "您的订单", Text: "您好\nend",
 		HTML:    `<p>您好</p><img src="cid:logo@x" alt="标志">`,
-		Inlines: []xEmail.File{{Name: "logo.png", ContentID: "logo@x", Content: []byte{0x89, 'P', 'N', 'G', 0, '\r', '\n'}}},
-		Attachments: []xEmail.File{
+		Inlines: []email.File{{Name: "logo.png", ContentID: "logo@x", Content: []byte{0x89, 'P', 'N', 'G', 0, '\r', '\n'}}},
+		Attachments: []email.File{
 			{Name: "发票 2026.pdf", Reader: bytes.NewReader([]byte("pdf")), ContentType: "application/pdf"},
 			{Name: `a "quoted"; name.txt`, FS: fstest.MapFS{"dir/x": {Data: []byte("from a file")}}, Path: "dir/x"},
 		},
@@ -74,7 +74,7 @@ func TestEveryPartArrivesInItsPlace(t *testing.T) {
 }
 
 func TestTextAloneIsOnePart(t *testing.T) {
-	_, root := parse(t, sent(t, &xEmail.Message{To: []string{"user@example.com"}, Subject: "s", Text: "a\rb\nc\r\n.\r\n.d"}).data)
+	_, root := parse(t, sent(t, &email.Message{To: []string{"user@example.com"}, Subject: "s", Text: "a\rb\nc\r\n.\r\n.d"}).data)
 	want := part{
 		Type: "text/plain", Params: map[string]string{"charset": "UTF-8"}, Encoding: "quoted-printable", Body: "a\r\nb\r\nc\r\n.\r\n.d",
 	}
@@ -88,7 +88,7 @@ func TestTextIsMadeFromHTML(t *testing.T) {
 	page := `<html><head><title>T</title><style>p{}</style></head><body><h1>Hello &amp; welcome</h1><p>Click <a
 		href="https://example.com/a?b=1&amp;c=2">here</a>, <b>now</b>.</p><ul><li>one<li>two</ul><img alt="a logo" src="cid:x">
 		<script>evil()</script><a href="javascript:x">no</a><table><tr><td>a</td><td>b</td></tr></table></body></html>`
-	_, root := parse(t, sent(t, &xEmail.Message{To: []string{"user@example.com"}, Subject: "s", HTML: page}).data)
+	_, root := parse(t, sent(t, &email.Message{To: []string{"user@example.com"}, Subject: "s", HTML: page}).data)
 	if root.Type != "multipart/alternative" || len(root.Parts) != 2 || root.Parts[0].Type != "text/plain" || root.Parts[1].Type != "text/html" {
 		t.Fatalf("parts are %+v", root)
 	}
@@ -103,7 +103,7 @@ func TestTextIsMadeFromHTMLWithoutAnEndOfTheHead(t *testing.T) {
 		"<html><head><title>T</title><style>p{}</style><body><p>Hello", "<head><p>Hello", "<head><title>T</title>Hello", "<head>Hello",
 		"<head><meta charset=utf-8><script>x()</script><template><p>x</p></template></head>Hello",
 	} {
-		_, root := parse(t, sent(t, &xEmail.Message{To: []string{"user@example.com"}, Subject: "s", HTML: page}).data)
+		_, root := parse(t, sent(t, &email.Message{To: []string{"user@example.com"}, Subject: "s", HTML: page}).data)
 		if len(root.Parts) != 2 || root.Parts[0].Body != "Hello" {
 			t.Errorf("%s: parts are %+v, want the text Hello", page, root.Parts)
 		}
@@ -111,7 +111,7 @@ func TestTextIsMadeFromHTMLWithoutAnEndOfTheHead(t *testing.T) {
 }
 
 func TestBccIsInNoHeader(t *testing.T) {
-	got := sent(t, &xEmail.Message{
+	got := sent(t, &email.Message{
 		To: []string{"a@example.com"}, Cc: []string{"b@example.com"}, Bcc: []string{"Hidden <c@example.org>", "a@example.com"},
 		ReplyTo: []string{"answers@example.com"}, Subject: "s", Text: "t",
 	})
@@ -129,7 +129,7 @@ func TestBccIsInNoHeader(t *testing.T) {
 }
 
 func TestBccAloneIsEnough(t *testing.T) {
-	got := sent(t, &xEmail.Message{Bcc: []string{"hidden@example.org"}, Subject: "s", Text: "t"})
+	got := sent(t, &email.Message{Bcc: []string{"hidden@example.org"}, Subject: "s", Text: "t"})
 	if strings.Contains(string(got.data), "hidden") || len(got.to) != 1 {
 		t.Errorf("envelope %v, message\n%s", got.to, got.data)
 	}
@@ -191,9 +191,9 @@ func TestHeadersOfTheProgramArrive(t *testing.T) {
 func TestNoLineIsTooLongAndNoneIsBlankInTheHeader(t *testing.T) {
 	m := hello()
 	m.Subject = "a" + strings.Repeat(" ", 400) + "b" + strings.Repeat("您", 150)
-	m.To = []string{xEmail.Address("x"+strings.Repeat(" ", 200)+"y", "user@example.com")}
+	m.To = []string{email.Address("x"+strings.Repeat(" ", 200)+"y", "user@example.com")}
 	m.Text = strings.Repeat("z", 5000)
-	m.Attachments = []xEmail.File{{Name: strings.Repeat("名", 80) + ".txt", Content: []byte("x")}}
+	m.Attachments = []email.File{{Name: strings.Repeat("名", 80) + ".txt", Content: []byte("x")}}
 	data := string(sent(t, m).data)
 	head, _, _ := strings.Cut(data, "\r\n\r\n")
 	for line := range strings.SplitSeq(data, "\r\n") {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 // connections returns over how many connections messages came.
@@ -169,7 +169,7 @@ func TestNothingIsSentTwiceOrLostWhereAServerDropsConnections(t *testing.T) {
 			t.Errorf("%s got %d messages", to, n)
 		case n == 0 && err == nil:
 			t.Errorf("%s got none, and Send succeeded", to)
-		case n == 1 && err != nil && !errors.Is(err, xEmail.ErrUncertain):
+		case n == 1 && err != nil && !errors.Is(err, email.ErrUncertain):
 			t.Errorf("%s got the message, and Send = %v", to, err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestNoMoreConnectionsAreOpenThanAllowed(t *testing.T) {
 	<-s.holding
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := client.Send(ctx, hello()); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, xEmail.ErrUncertain) {
+	if err := client.Send(ctx, hello()); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, email.ErrUncertain) {
 		t.Errorf("Send while all are in use = %v, want DeadlineExceeded", err)
 	}
 	close(s.hold)
@@ -219,20 +219,20 @@ func TestPingAsksTheServer(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Ping(t.Context()); !errors.Is(err, xEmail.ErrConnection) {
+	if err := client.Ping(t.Context()); !errors.Is(err, email.ErrConnection) {
 		t.Errorf("without a server: %v, want ErrConnection", err)
 	}
 }
 
 func TestOnlyAServiceThatAsksForItIsUnwellWithoutMail(t *testing.T) {
 	client := newClient(t, config(1))
-	if _, ok := any(client).(xHook.HealthChecker); ok {
+	if _, ok := any(client).(xhook.HealthChecker); ok {
 		t.Fatal("the client takes part in the readiness by itself")
 	}
-	life := xHook.New()
-	ctx := xHook.NewContext(t.Context(), life)
-	xHook.AddHealth(ctx, "email", client.Ping)
-	if got := life.Check(ctx); len(got) != 1 || got[0].OK || !errors.Is(got[0].Err, xEmail.ErrConnection) {
+	life := xhook.New()
+	ctx := xhook.NewContext(t.Context(), life)
+	xhook.AddHealth(ctx, "email", client.Ping)
+	if got := life.Check(ctx); len(got) != 1 || got[0].OK || !errors.Is(got[0].Err, email.ErrConnection) {
 		t.Errorf("checks = %+v, want one that fails", got)
 	}
 }
@@ -244,7 +244,7 @@ func TestCloseWaitsForWhatIsBeingSent(t *testing.T) {
 	go func() { sent <- client.Send(t.Context(), hello()) }()
 	<-s.holding
 	go func() { closed <- client.Close(t.Context()) }()
-	until(t, "the end of sending", func() bool { return errors.Is(client.Ping(t.Context()), xEmail.ErrClosed) })
+	until(t, "the end of sending", func() bool { return errors.Is(client.Ping(t.Context()), email.ErrClosed) })
 	select {
 	case err := <-closed:
 		t.Fatalf("Close = %v before the message was sent", err)
@@ -257,7 +257,7 @@ func TestCloseWaitsForWhatIsBeingSent(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Errorf("Close = %v", err)
 	}
-	if err := client.Ping(t.Context()); !errors.Is(err, xEmail.ErrClosed) {
+	if err := client.Ping(t.Context()); !errors.Is(err, email.ErrClosed) {
 		t.Errorf("Ping after Close = %v, want ErrClosed", err)
 	}
 }
@@ -273,7 +273,7 @@ func TestCloseCutsOffWhatTakesTooLong(t *testing.T) {
 	if err := client.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Close = %v, want DeadlineExceeded", err)
 	}
-	if err := <-sent; !errors.Is(err, xEmail.ErrClosed) || !errors.Is(err, xEmail.ErrUncertain) {
+	if err := <-sent; !errors.Is(err, email.ErrClosed) || !errors.Is(err, email.ErrUncertain) {
 		t.Errorf("Send = %v, want ErrClosed and ErrUncertain", err)
 	}
 	close(s.hold)
@@ -291,8 +291,8 @@ func TestCloseEndsTheWaitForAnotherTry(t *testing.T) {
 	if err := client.Close(t.Context()); err != nil {
 		t.Errorf("Close = %v", err)
 	}
-	var answer *xEmail.SMTPError
-	if err := <-sent; !errors.Is(err, xEmail.ErrClosed) || !errors.As(err, &answer) {
+	var answer *email.SMTPError
+	if err := <-sent; !errors.Is(err, email.ErrClosed) || !errors.As(err, &answer) {
 		t.Errorf("Send = %v, want ErrClosed and the 451", err)
 	}
 }

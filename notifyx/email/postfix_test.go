@@ -17,21 +17,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/testreport"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 // smtpURL names a Postfix: smtp://HOST:PORT?maildir=FOLDER&ca=FILE.
-const smtpURL = xEnv.EnvKey("PLINTH_TEST_SMTP_URL")
+const smtpURL = xenv.EnvKey("PLINTH_TEST_SMTP_URL")
 
 // postfix returns the configuration for a real Postfix and the folder where its mail arrives.
-func postfix(t *testing.T) (c xEmail.Config, maildir string) {
+func postfix(t *testing.T) (c email.Config, maildir string) {
 	t.Helper()
 	run := &testreport.Run{Family: "mail", Backend: "postfix", Source: "nothing", Tests: 1}
 	testreport.Record(t, run)
-	text, set := xEnv.GetEnv(smtpURL)
+	text, set := xenv.GetEnv(smtpURL)
 	if !set {
 		run.Reason = smtpURL.String() + " is not set"
 		t.Skipf("set %s=smtp://HOST:PORT?maildir=FOLDER&ca=FILE to test against a Postfix that delivers to FOLDER/new", smtpURL)
@@ -45,14 +45,14 @@ func postfix(t *testing.T) (c xEmail.Config, maildir string) {
 	if c.Port, err = strconv.Atoi(u.Port()); err != nil {
 		t.Fatalf("%s has no port", smtpURL)
 	}
-	run.Source, run.Server = xEnv.GetEnvString("PLINTH_TEST_SMTP_SOURCE", smtpURL.String()), banner(t, u.Host)
-	c.TLS = xEmail.TLSNone
+	run.Source, run.Server = xenv.GetEnvString("PLINTH_TEST_SMTP_SOURCE", smtpURL.String()), banner(t, u.Host)
+	c.TLS = email.TLSNone
 	if file := u.Query().Get("ca"); file != "" {
 		pem, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.TLS, c.RootCAs = xEmail.TLSStartTLS, x509.NewCertPool()
+		c.TLS, c.RootCAs = email.TLSStartTLS, x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(pem) {
 			t.Fatalf("%s has no certificate", file)
 		}
@@ -105,11 +105,11 @@ func TestPostfixDeliversEveryPart(t *testing.T) {
 	c, maildir := postfix(t)
 	client := newClient(t, c)
 	id := strconv.FormatInt(time.Now().UnixNano(), 36)
-	m := &xEmail.Message{
-		ID: id, To: []string{xEmail.Address("王小明", "user@example.com")}, Bcc: []string{"hidden@example.com"}, Subject: "您的订单 " + id,
+	m := &email.Message{
+		ID: id, To: []string{email.Address("王小明", "user@example.com")}, Bcc: []string{"hidden@example.com"}, Subject: "您的订单 " + id,
 		Text: "您好\n.\n..dot", HTML: `<p>您好</p><img src="cid:logo">`,
-		Inlines:     []xEmail.File{{Name: "logo.png", ContentID: "logo", Content: []byte{0x89, 'P', 'N', 'G'}}},
-		Attachments: []xEmail.File{{Name: "发票.pdf", Content: bytes.Repeat([]byte("pdf"), 100_000)}},
+		Inlines:     []email.File{{Name: "logo.png", ContentID: "logo", Content: []byte{0x89, 'P', 'N', 'G'}}},
+		Attachments: []email.File{{Name: "发票.pdf", Content: bytes.Repeat([]byte("pdf"), 100_000)}},
 	}
 	for range 2 { // a repeat over the same connection
 		if err := client.Send(t.Context(), m); err != nil {
@@ -149,11 +149,11 @@ func TestPostfixDeliversEveryPart(t *testing.T) {
 
 func TestPostfixWithACertificateOfAnotherAuthorityGetsNothing(t *testing.T) {
 	c, _ := postfix(t)
-	if c.TLS != xEmail.TLSStartTLS {
+	if c.TLS != email.TLSStartTLS {
 		t.Skipf("set ca=FILE in %s to test the certificate", smtpURL)
 	}
 	c.RootCAs = testCA().pool
-	if err := newClient(t, c).Send(t.Context(), hello()); !errors.Is(err, xEmail.ErrTLS) {
+	if err := newClient(t, c).Send(t.Context(), hello()); !errors.Is(err, email.ErrTLS) {
 		t.Errorf("Send = %v, want ErrTLS", err)
 	}
 }
@@ -174,12 +174,12 @@ func TestPostfixRefusesARecipient(t *testing.T) {
 		if err == nil {
 			t.Skipf("this server takes mail for %s: use the Postfix of the development stack", address)
 		}
-		var which *xEmail.RecipientsError
+		var which *email.RecipientsError
 		if !errors.As(err, &which) || len(which.Refused) != 1 || which.Refused[0].Address != address {
 			t.Fatalf("Send = %v, want a RecipientsError about %s", err, address)
 		}
 		got := which.Refused[0].Err
-		if got.Code != want.code || got.EnhancedCode != want.enhanced || errors.Is(err, xNotify.ErrPermanent) != want.permanent {
+		if got.Code != want.code || got.EnhancedCode != want.enhanced || errors.Is(err, notifyx.ErrPermanent) != want.permanent {
 			t.Errorf("%s: %v with %q", address, err, got.EnhancedCode)
 		}
 	}

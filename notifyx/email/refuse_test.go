@@ -9,12 +9,12 @@ import (
 	"testing/fstest"
 	"testing/iotest"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 func isRefused(err error) bool {
-	return errors.Is(err, xEmail.ErrMessage) && errors.Is(err, xNotify.ErrMessage) && errors.Is(err, xNotify.ErrPermanent)
+	return errors.Is(err, email.ErrMessage) && errors.Is(err, notifyx.ErrMessage) && errors.Is(err, notifyx.ErrPermanent)
 }
 
 func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
@@ -22,17 +22,17 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 	c := config(crude.port)
 	c.MaxSize, c.MaxRecipients = 100_000, 10
 	client := newClient(t, c)
-	file := func(f xEmail.File) func(*xEmail.Message) {
-		return func(m *xEmail.Message) { m.Attachments = []xEmail.File{f} }
+	file := func(f email.File) func(*email.Message) {
+		return func(m *email.Message) { m.Attachments = []email.File{f} }
 	}
-	header := func(name, value string) func(*xEmail.Message) {
-		return func(m *xEmail.Message) { m.Headers = map[string]string{name: value} }
+	header := func(name, value string) func(*email.Message) {
+		return func(m *email.Message) { m.Headers = map[string]string{name: value} }
 	}
-	to := func(list ...string) func(*xEmail.Message) { return func(m *xEmail.Message) { m.To = list } }
+	to := func(list ...string) func(*email.Message) { return func(m *email.Message) { m.To = list } }
 	text := []byte("x")
 	for _, tc := range []struct {
 		name   string
-		change func(*xEmail.Message)
+		change func(*email.Message)
 	}{
 		{"no recipient", to()},
 		{"an empty recipient", to("")},
@@ -41,7 +41,7 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 		{"a recipient with a zero byte", to("user@example.com\x00")},
 		{"a name with a line break", to("\"A\r\nBcc: evil@example.com\" <user@example.com>")},
 		{"a name with an encoded line break", to("=?utf-8?q?A=0D=0ABcc:_evil@example.com?= <user@example.com>")},
-		{"a made name with a line break", to(xEmail.Address("A\r\nBcc: evil@example.com", "user@example.com"))},
+		{"a made name with a line break", to(email.Address("A\r\nBcc: evil@example.com", "user@example.com"))},
 		{"a name that turns the text around", to("\u202egro.knab <user@example.com>")},
 		{"two recipients in one string", to("a@example.com, b@example.com")},
 		{"a group", to("G: a@example.com, b@example.com;")},
@@ -60,17 +60,17 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 		{"a domain with an underscore", to("user@exa_mple.com")},
 		{"a long local part", to(strings.Repeat("a", 65) + "@example.com")},
 		{"too many recipients", to(strings.Split(strings.Repeat("user@example.com ", 11), " ")[:11]...)},
-		{"a wrong From", func(m *xEmail.Message) { m.From = "a@example.com\r\nX: y" }},
-		{"a wrong Cc", func(m *xEmail.Message) { m.Cc = []string{"a@b, c@d"} }},
-		{"a wrong Bcc", func(m *xEmail.Message) { m.Bcc = []string{"a\n@b"} }},
-		{"a wrong ReplyTo", func(m *xEmail.Message) { m.ReplyTo = []string{"a@example.com\r\nBcc: x@y"} }},
-		{"a subject with a line break", func(m *xEmail.Message) { m.Subject = "a\r\nBcc: evil@example.com" }},
-		{"a subject with a carriage return", func(m *xEmail.Message) { m.Subject = "a\rb" }},
-		{"a subject with a zero byte", func(m *xEmail.Message) { m.Subject = "a\x00" }},
-		{"no subject", func(m *xEmail.Message) { m.Subject = " " }},
-		{"a long subject", func(m *xEmail.Message) { m.Subject = strings.Repeat("a", 1000) }},
-		{"no content", func(m *xEmail.Message) { m.Text = "" }},
-		{"text that is no UTF-8", func(m *xEmail.Message) { m.Text = "\xff" }},
+		{"a wrong From", func(m *email.Message) { m.From = "a@example.com\r\nX: y" }},
+		{"a wrong Cc", func(m *email.Message) { m.Cc = []string{"a@b, c@d"} }},
+		{"a wrong Bcc", func(m *email.Message) { m.Bcc = []string{"a\n@b"} }},
+		{"a wrong ReplyTo", func(m *email.Message) { m.ReplyTo = []string{"a@example.com\r\nBcc: x@y"} }},
+		{"a subject with a line break", func(m *email.Message) { m.Subject = "a\r\nBcc: evil@example.com" }},
+		{"a subject with a carriage return", func(m *email.Message) { m.Subject = "a\rb" }},
+		{"a subject with a zero byte", func(m *email.Message) { m.Subject = "a\x00" }},
+		{"no subject", func(m *email.Message) { m.Subject = " " }},
+		{"a long subject", func(m *email.Message) { m.Subject = strings.Repeat("a", 1000) }},
+		{"no content", func(m *email.Message) { m.Text = "" }},
+		{"text that is no UTF-8", func(m *email.Message) { m.Text = "\xff" }},
 		{"a header with a line break", header("X-A", "a\r\nBcc: evil@example.com")},
 		{"a header's name with a line break", header("X-A: b\r\nBcc", "evil@example.com")},
 		{"a header's name with a colon", header("X:", "a")},
@@ -79,31 +79,31 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 		{"Content-Type as a header", header("content-type", "text/html")},
 		{"Message-ID as a header", header("Message-ID", "<x@y>")},
 		{"From as a header", header("From", "x@y")},
-		{"the same header twice", func(m *xEmail.Message) { m.Headers = map[string]string{"X-A": "1", "x-a": "2"} }},
-		{"a file's name with a line break", file(xEmail.File{Name: "a\r\nX: y", Content: text})},
-		{"a file's name with a folder", file(xEmail.File{Name: "../a", Content: text})},
-		{"a file's name that turns the text around", file(xEmail.File{Name: "a\u202efdp.exe", Content: text})},
-		{"a file's name with an encoded word", file(xEmail.File{Name: "=?utf-8?B?Li4vLi4veA==?=", Content: text})},
-		{"a file without a name", file(xEmail.File{Content: text})},
-		{"a file without content", file(xEmail.File{Name: "a"})},
-		{"a file with two contents", file(xEmail.File{Name: "a", Content: text, Reader: bytes.NewReader(text)})},
-		{"a file that is not there", file(xEmail.File{Name: "a", FS: fstest.MapFS{}, Path: "a"})},
-		{"a file that cannot be read", file(xEmail.File{Name: "a", Reader: iotest.ErrReader(errors.New("broken"))})},
-		{"a file that is too large", file(xEmail.File{Name: "a", Content: make([]byte, 100_001)})},
-		{"a file without an end", file(xEmail.File{Name: "a", Reader: endless{}})},
-		{"a file that is too large when encoded", file(xEmail.File{Name: "a", Content: make([]byte, 90_000)})},
-		{"a file's type with a line break", file(xEmail.File{Name: "a", Content: text, ContentType: "text/plain\r\nX: y"})},
-		{"a file's type that is none", file(xEmail.File{Name: "a", Content: text, ContentType: "text"})},
-		{"a file that is several parts", file(xEmail.File{Name: "a", Content: text, ContentType: "multipart/mixed; boundary=x"})},
-		{"an attachment with a ContentID", file(xEmail.File{Name: "a", Content: text, ContentID: "x"})},
-		{"an inline file without HTML", func(m *xEmail.Message) { m.Inlines = []xEmail.File{{Name: "a", Content: text}} }},
-		{"a ContentID with a bracket", func(m *xEmail.Message) {
-			m.HTML, m.Inlines = "<p>", []xEmail.File{{Name: "a", ContentID: "a>\r\nX: y", Content: text}}
+		{"the same header twice", func(m *email.Message) { m.Headers = map[string]string{"X-A": "1", "x-a": "2"} }},
+		{"a file's name with a line break", file(email.File{Name: "a\r\nX: y", Content: text})},
+		{"a file's name with a folder", file(email.File{Name: "../a", Content: text})},
+		{"a file's name that turns the text around", file(email.File{Name: "a\u202efdp.exe", Content: text})},
+		{"a file's name with an encoded word", file(email.File{Name: "=?utf-8?B?Li4vLi4veA==?=", Content: text})},
+		{"a file without a name", file(email.File{Content: text})},
+		{"a file without content", file(email.File{Name: "a"})},
+		{"a file with two contents", file(email.File{Name: "a", Content: text, Reader: bytes.NewReader(text)})},
+		{"a file that is not there", file(email.File{Name: "a", FS: fstest.MapFS{}, Path: "a"})},
+		{"a file that cannot be read", file(email.File{Name: "a", Reader: iotest.ErrReader(errors.New("broken"))})},
+		{"a file that is too large", file(email.File{Name: "a", Content: make([]byte, 100_001)})},
+		{"a file without an end", file(email.File{Name: "a", Reader: endless{}})},
+		{"a file that is too large when encoded", file(email.File{Name: "a", Content: make([]byte, 90_000)})},
+		{"a file's type with a line break", file(email.File{Name: "a", Content: text, ContentType: "text/plain\r\nX: y"})},
+		{"a file's type that is none", file(email.File{Name: "a", Content: text, ContentType: "text"})},
+		{"a file that is several parts", file(email.File{Name: "a", Content: text, ContentType: "multipart/mixed; boundary=x"})},
+		{"an attachment with a ContentID", file(email.File{Name: "a", Content: text, ContentID: "x"})},
+		{"an inline file without HTML", func(m *email.Message) { m.Inlines = []email.File{{Name: "a", Content: text}} }},
+		{"a ContentID with a bracket", func(m *email.Message) {
+			m.HTML, m.Inlines = "<p>", []email.File{{Name: "a", ContentID: "a>\r\nX: y", Content: text}}
 		}},
-		{"a ContentID twice", func(m *xEmail.Message) {
-			m.HTML, m.Inlines = "<p>", []xEmail.File{{Name: "a", Content: text}, {Name: "b", ContentID: "a", Content: text}}
+		{"a ContentID twice", func(m *email.Message) {
+			m.HTML, m.Inlines = "<p>", []email.File{{Name: "a", Content: text}, {Name: "b", ContentID: "a", Content: text}}
 		}},
-		{"a template and text", func(m *xEmail.Message) { m.Template = "welcome" }},
+		{"a template and text", func(m *email.Message) { m.Template = "welcome" }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := hello()
@@ -131,7 +131,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestAllProblemsOfAMessageComeAtOnce(t *testing.T) {
 	client := newClient(t, config(1))
-	err := client.Send(t.Context(), &xEmail.Message{To: []string{"x", "user@example.com", "y"}, Headers: map[string]string{"From": "z"}})
+	err := client.Send(t.Context(), &email.Message{To: []string{"x", "user@example.com", "y"}, Headers: map[string]string{"From": "z"}})
 	for _, want := range []string{"To 1", "To 3", "no content", "From cannot be set by hand"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q: %v", want, err)
@@ -144,7 +144,7 @@ func TestNoneOfSeveralIsSentWhereOneIsWrong(t *testing.T) {
 	wrong := hello("x")
 	wrong.ID = "wrong"
 	err := client.Send(t.Context(), hello(), wrong)
-	var which *xEmail.MessageError
+	var which *email.MessageError
 	if !errors.As(err, &which) || which.Index != 1 || which.ID != "wrong" || !isRefused(err) {
 		t.Errorf("Send = %v, want a MessageError about the second", err)
 	}
@@ -157,7 +157,7 @@ func TestUsualAddressesAreTaken(t *testing.T) {
 	client, s := connect(t, nil)
 	list := []string{
 		"user@example.com", "User <user+tag@mail.example.com>", "o'brien@example.co.uk", `"Doe, Jane" <jane.doe@example.com>`,
-		"=?utf-8?q?J=C3=BCrgen?= <j@example.com>", "x@xn--fiqs8s.example", xEmail.Address("a \"b\" \\ <c>", "c@example.com"),
+		"=?utf-8?q?J=C3=BCrgen?= <j@example.com>", "x@xn--fiqs8s.example", email.Address("a \"b\" \\ <c>", "c@example.com"),
 	}
 	if err := client.Send(t.Context(), hello(list...)); err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestUsualAddressesAreTaken(t *testing.T) {
 }
 
 func TestAPrintedMessageShowsNoContent(t *testing.T) {
-	m := xEmail.Message{ID: "m", To: []string{"user@example.com"}, Text: "geheim", Variables: map[string]any{"code": "geheim"}}
+	m := email.Message{ID: "m", To: []string{"user@example.com"}, Text: "geheim", Variables: map[string]any{"code": "geheim"}}
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", slog.Any("m", m), slog.Any("p", &m))
 	for _, text := range []string{m.String(), log.String(), sprint("%v %+v %#v %s", m, &m, m, &m)} {
@@ -182,12 +182,12 @@ func FuzzNoAddressGetsALineOrASecondRecipientIn(f *testing.F) {
 	for _, seed := range []string{"a@b.c", "x <a@b.c>", "a@b\r\nc", "G:a@b;", "=?utf-8?q?=0A?= <a@b>", `"a"@b`, "a@[1.2.3.4]", "(c) a@b"} {
 		f.Add(seed)
 	}
-	client, err := xEmail.New(config(1))
+	client, err := email.New(config(1))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
-		composed, err := xEmail.Compose(t.Context(), client, hello(address))
+		composed, err := email.Compose(t.Context(), client, hello(address))
 		if err != nil {
 			if !isRefused(err) {
 				t.Fatalf("%q: %v", address, err)
@@ -212,14 +212,14 @@ func FuzzNoSubjectGetsALineIn(f *testing.F) {
 	for _, seed := range []string{"a", "a\r\nb", "=?utf-8?q?=0A?=", strings.Repeat(" ", 100) + "x", "您好"} {
 		f.Add(seed)
 	}
-	client, err := xEmail.New(config(1))
+	client, err := email.New(config(1))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, subject string) {
 		m := hello()
 		m.Subject, m.Headers = subject, map[string]string{"X-A": subject}
-		composed, err := xEmail.Compose(t.Context(), client, m)
+		composed, err := email.Compose(t.Context(), client, m)
 		if err != nil {
 			if !isRefused(err) {
 				t.Fatalf("%q: %v", subject, err)

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 // first fails the first n calls.
@@ -61,7 +61,7 @@ func TestARefusalForTheMomentIsTriedAgain(t *testing.T) {
 func TestARefusalOfDATAForTheMomentIsTriedAgain(t *testing.T) {
 	s := startCrude(t, &crude{answers: map[string]string{"DATA": "451 4.3.0 later"}})
 	err := newClient(t, config(s.port)).Send(t.Context(), hello())
-	var answer *xEmail.SMTPError
+	var answer *email.SMTPError
 	if !errors.As(err, &answer) || answer.Code != 451 || answer.Step != "DATA" || !answer.Temporary() {
 		t.Errorf("Send = %v, want the 451", err)
 	}
@@ -83,9 +83,9 @@ func count(list []string, text string) int {
 func TestARefusalForTheMomentThatLastsIsReported(t *testing.T) {
 	client, s := connect(t, func(s *server) { s.mail = first(99, reply(451, 4, 3, 0)) })
 	log, engine := capture(t)
-	err := client.Send(xLog.NewContext(t.Context(), engine), hello())
-	var answer *xEmail.SMTPError
-	if !errors.As(err, &answer) || answer.Code != 451 || answer.EnhancedCode != "4.3.0" || errors.Is(err, xNotify.ErrPermanent) {
+	err := client.Send(xlog.NewContext(t.Context(), engine), hello())
+	var answer *email.SMTPError
+	if !errors.As(err, &answer) || answer.Code != 451 || answer.EnhancedCode != "4.3.0" || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want 451 4.3.0, not permanent", err)
 	}
 	if s.mails != 3 {
@@ -100,7 +100,7 @@ func TestARefusalForTheMomentThatLastsIsReported(t *testing.T) {
 	if got := strings.Count(log.String(), "refused for the moment"); got != 2 {
 		t.Errorf("%d lines about another try, want 2:\n%s", got, log)
 	}
-	if code := xError.From(err).GetErrorCode(); code != xError.ServiceUnavailable {
+	if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceUnavailable {
 		t.Errorf("code = %s", code.GetOutput())
 	}
 }
@@ -118,10 +118,10 @@ func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			client, s := connect(t, tc.change)
 			err := client.Send(t.Context(), hello())
-			if !errors.Is(err, xNotify.ErrPermanent) || tc.tries(s) != 1 {
+			if !errors.Is(err, notifyx.ErrPermanent) || tc.tries(s) != 1 {
 				t.Errorf("Send = %v after %d tries, want ErrPermanent after one", err, tc.tries(s))
 			}
-			if e := xError.From(err); e.GetErrorCode() != xError.EmailError || strings.Contains(string(e.GetErrorMessage()), "55") {
+			if e := xerror.From(err); e.GetErrorCode() != xerror.EmailError || strings.Contains(string(e.GetErrorMessage()), "55") {
 				t.Errorf("a client of the service sees %s %q", e.GetErrorCode().GetOutput(), e.GetErrorMessage())
 			}
 		})
@@ -130,7 +130,7 @@ func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 
 func TestALoginThatIsMissingIsNotPermanent(t *testing.T) {
 	client, _ := connect(t, func(s *server) { s.mail = first(99, reply(530, 5, 7, 0)) })
-	if err := client.Send(t.Context(), hello()); !errors.Is(err, xEmail.ErrAuth) || errors.Is(err, xNotify.ErrPermanent) {
+	if err := client.Send(t.Context(), hello()); !errors.Is(err, email.ErrAuth) || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want ErrAuth and not ErrPermanent", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestNobodyGetsTheMessageWhereOneRecipientIsRefused(t *testing.T) {
 	}
 	client, s := connect(t, func(s *server) { s.rcpt = refuse })
 	err := client.Send(t.Context(), hello("a@example.com", "bad@example.com", "c@example.com"))
-	var which *xEmail.RecipientsError
+	var which *email.RecipientsError
 	if !errors.As(err, &which) {
 		t.Fatalf("Send = %v, want a RecipientsError", err)
 	}
@@ -154,7 +154,7 @@ func TestNobodyGetsTheMessageWhereOneRecipientIsRefused(t *testing.T) {
 	if diff := cmp.Diff([]string{"a@example.com", "c@example.com"}, which.Accepted); diff != "" {
 		t.Errorf("accepted (-want +got):\n%s", diff)
 	}
-	if !errors.Is(err, xNotify.ErrPermanent) || strings.Contains(err.Error(), "bad@") {
+	if !errors.Is(err, notifyx.ErrPermanent) || strings.Contains(err.Error(), "bad@") {
 		t.Errorf("Send = %v, want ErrPermanent without an address", err)
 	}
 	if _, n, resets := s.counts(); n != 0 || resets == 0 {
@@ -181,15 +181,15 @@ func TestTheOthersGetTheMessageWherePartialDeliveryIsOn(t *testing.T) {
 	c.PartialDelivery = true
 	client := newClient(t, c)
 	err := client.Send(t.Context(), hello("a@example.com", "later@example.com"))
-	var which *xEmail.RecipientsError
-	if !errors.As(err, &which) || !which.Delivered || !errors.Is(err, xNotify.ErrPermanent) {
+	var which *email.RecipientsError
+	if !errors.As(err, &which) || !which.Delivered || !errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want a RecipientsError that is delivered and permanent", err)
 	}
 	if _, n, _ := s.counts(); n != 1 {
 		t.Errorf("%d messages, want 1: a repeat would be a second one", n)
 	}
 	err = client.Send(t.Context(), hello("later@example.com"))
-	if !errors.As(err, &which) || which.Delivered || errors.Is(err, xNotify.ErrPermanent) {
+	if !errors.As(err, &which) || which.Delivered || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("all refused: %v", err)
 	}
 }
@@ -220,8 +220,8 @@ func TestMoreRecipientsThanTheServerTakesGetNothing(t *testing.T) {
 		list = append(list, fmt.Sprintf("user%d@example.com", i))
 	}
 	err := newClient(t, config(s.port)).Send(t.Context(), hello(list...))
-	var which *xEmail.RecipientsError
-	if !errors.As(err, &which) || len(which.Refused) != 10 || errors.Is(err, xNotify.ErrPermanent) {
+	var which *email.RecipientsError
+	if !errors.As(err, &which) || len(which.Refused) != 10 || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want a RecipientsError that is not permanent", err)
 	}
 	if _, n, _ := s.counts(); n != 0 {
@@ -245,8 +245,8 @@ func TestARetryEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	err := newClient(t, c).Send(ctx, hello())
-	var answer *xEmail.SMTPError
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, xEmail.ErrTimeout) || !errors.As(err, &answer) {
+	var answer *email.SMTPError
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, email.ErrTimeout) || !errors.As(err, &answer) {
 		t.Errorf("Send = %v, want ErrTimeout, the context's error and the 451", err)
 	}
 }
@@ -263,7 +263,7 @@ func TestSeveralMessagesShareAConnectionAndFailAlone(t *testing.T) {
 	a, b, c := hello("a@example.com"), hello("b@example.com"), hello("c@example.com")
 	b.ID = "b"
 	err := client.Send(t.Context(), a, b, c)
-	var which *xEmail.MessageError
+	var which *email.MessageError
 	if !errors.As(err, &which) || which.Index != 1 || which.ID != "b" {
 		t.Errorf("Send = %v, want a MessageError about the second", err)
 	}

@@ -7,19 +7,19 @@ import (
 	"io"
 	"log/slog"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
-// sender is a client as the sender of xNotify's messages.
+// sender is a client as the sender of notifyx's messages.
 type sender struct{ client *EmailClient }
 
-// NewSender returns the sender of the type xNotify.TypeEmail over a client, which stays the caller's to close:
+// NewSender returns the sender of the type notifyx.TypeEmail over a client, which stays the caller's to close:
 //
-//	xNotify.WithSender(xNotify.TypeEmail, xEmail.NewSender(client))
+//	notifyx.WithSender(notifyx.TypeEmail, email.NewSender(client))
 //
 // All recipients of a message see one another. A template that the router does not have is the client's. Of a nil client it
-// returns nil, which xNotify.New refuses.
-func NewSender(client *EmailClient) xNotify.TemplateSender {
+// returns nil, which notifyx.New refuses.
+func NewSender(client *EmailClient) notifyx.TemplateSender {
 	if client == nil {
 		return nil
 	}
@@ -27,7 +27,7 @@ func NewSender(client *EmailClient) xNotify.TemplateSender {
 }
 
 // String describes the sender without the client's password.
-func (s sender) String() string { return "xemail.Sender(" + s.client.String() + ")" }
+func (s sender) String() string { return "email.Sender(" + s.client.String() + ")" }
 
 // Format implements fmt.Formatter, so that no verb prints the client's fields.
 func (s sender) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
@@ -35,18 +35,18 @@ func (s sender) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String(
 // LogValue implements slog.LogValuer.
 func (s sender) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Send implements xNotify.Sender.
-func (s sender) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+// Send implements notifyx.Sender.
+func (s sender) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
 	err := s.send(ctx, m)
-	return xNotify.NewResult(m, err), err
+	return notifyx.NewResult(m, err), err
 }
 
-func (s sender) send(ctx context.Context, m *xNotify.Message) error {
+func (s sender) send(ctx context.Context, m *notifyx.Message) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
-	if m.Type != xNotify.TypeEmail {
-		return xNotify.InvalidMessage(errors.New("type: is not EMAIL"))
+	if m.Type != notifyx.TypeEmail {
+		return notifyx.InvalidMessage(errors.New("type: is not EMAIL"))
 	}
 	return s.client.Send(ctx, &Message{
 		ID: m.ID, Date: m.CreatedAt, To: m.To, Subject: m.Subject, Text: m.Content, HTML: m.HTML,
@@ -54,7 +54,7 @@ func (s sender) send(ctx context.Context, m *xNotify.Message) error {
 	})
 }
 
-// HasTemplate implements xNotify.TemplateSender.
+// HasTemplate implements notifyx.TemplateSender.
 func (s sender) HasTemplate(name string) bool {
 	return s.client.own.Has(name) || s.client.builtin.Has(name)
 }

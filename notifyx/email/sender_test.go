@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 	"github.com/plinthgo/plinth/notifyx/notifytest"
 )
 
@@ -64,14 +64,14 @@ func (b *mailbox) Arrived() []notifytest.Arrival {
 
 // closable is a sender that is closed with its client.
 type closable struct {
-	xNotify.Sender
-	client *xEmail.EmailClient
+	notifyx.Sender
+	client *email.EmailClient
 }
 
 func (c closable) Close(ctx context.Context) error { return c.client.Close(ctx) }
 
 func TestTheSenderConforms(t *testing.T) {
-	notifytest.Run(t, notifytest.Harness{Type: xNotify.TypeEmail, Open: func(tb testing.TB) (xNotify.Sender, notifytest.Receiver) {
+	notifytest.Run(t, notifytest.Harness{Type: notifyx.TypeEmail, Open: func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
 		t, ok := tb.(*testing.T)
 		if !ok {
 			tb.Fatal("the suite runs in tests")
@@ -82,18 +82,18 @@ func TestTheSenderConforms(t *testing.T) {
 		c := config(b.port)
 		c.Backoff = func(int) time.Duration { return time.Millisecond }
 		client := newClient(t, c)
-		return closable{xEmail.NewSender(client), client}, b
+		return closable{email.NewSender(client), client}, b
 	}})
 }
 
 func TestTheRouterLeavesTheClientsTemplatesToIt(t *testing.T) {
 	client, s := connect(t, nil)
-	router, err := xNotify.New(xNotify.WithSender(xNotify.TypeEmail, xEmail.NewSender(client)))
+	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail, email.NewSender(client)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &xNotify.Message{
-		ID: "u-1", Type: xNotify.TypeEmail, To: []string{"user@example.com"}, Template: "welcome", Language: "zh", Variables: variables(),
+	m := &notifyx.Message{
+		ID: "u-1", Type: notifyx.TypeEmail, To: []string{"user@example.com"}, Template: "welcome", Language: "zh", Variables: variables(),
 	}
 	if _, err := router.Send(t.Context(), m); err != nil {
 		t.Fatal(err)
@@ -103,19 +103,19 @@ func TestTheRouterLeavesTheClientsTemplatesToIt(t *testing.T) {
 		t.Errorf("subject %q with %d parts", subject, len(root.Parts))
 	}
 	m.Template = "none"
-	if _, err := router.Send(t.Context(), m); !errors.Is(err, xNotify.ErrNoTemplate) {
+	if _, err := router.Send(t.Context(), m); !errors.Is(err, notifyx.ErrNoTemplate) {
 		t.Errorf("a template that is not there: %v", err)
 	}
 }
 
 func TestARepeatOfAStoredMessageIsTheSameBytes(t *testing.T) {
 	client, s := connect(t, nil)
-	router, err := xNotify.New(xNotify.WithSender(xNotify.TypeEmail, xEmail.NewSender(client)))
+	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail, email.NewSender(client)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &xNotify.Message{
-		ID: "u-1", CreatedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), Type: xNotify.TypeEmail, To: []string{"user@example.com"},
+	m := &notifyx.Message{
+		ID: "u-1", CreatedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), Type: notifyx.TypeEmail, To: []string{"user@example.com"},
 		Template: "welcome", Variables: variables(),
 	}
 	for range 2 {
@@ -133,15 +133,15 @@ func TestARepeatOfAStoredMessageIsTheSameBytes(t *testing.T) {
 }
 
 func TestASenderNeedsAClient(t *testing.T) {
-	if _, err := xNotify.New(xNotify.WithSender(xNotify.TypeEmail, xEmail.NewSender(nil))); err == nil || !strings.Contains(err.Error(), "nil") {
+	if _, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail, email.NewSender(nil))); err == nil || !strings.Contains(err.Error(), "nil") {
 		t.Errorf("New = %v, want an error", err)
 	}
 }
 
 func TestTheSenderTakesMailOnly(t *testing.T) {
 	client := newClient(t, config(1))
-	m := &xNotify.Message{Type: xNotify.TypeSMS, To: []string{"user@example.com"}, Subject: "s", Content: "c"}
-	if _, err := xEmail.NewSender(client).Send(t.Context(), m); !errors.Is(err, xNotify.ErrMessage) || !strings.Contains(err.Error(), "EMAIL") {
+	m := &notifyx.Message{Type: notifyx.TypeSMS, To: []string{"user@example.com"}, Subject: "s", Content: "c"}
+	if _, err := email.NewSender(client).Send(t.Context(), m); !errors.Is(err, notifyx.ErrMessage) || !strings.Contains(err.Error(), "EMAIL") {
 		t.Errorf("Send = %v, want ErrMessage", err)
 	}
 }

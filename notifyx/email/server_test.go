@@ -12,7 +12,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 const (
@@ -224,17 +224,17 @@ func reply(code int, enhanced ...int) error {
 }
 
 // config returns the configuration for a server of tests, with short times.
-func config(port int) xEmail.Config {
-	return xEmail.Config{
+func config(port int) email.Config {
+	return email.Config{
 		Host: "127.0.0.1", Port: port, User: user, Pass: password, From: "service@example.com", FromName: "The Service",
 		RootCAs: testCA().pool, LocalName: "client.example", Backoff: func(int) time.Duration { return time.Millisecond },
 	}
 }
 
 // newClient returns a client that is closed at the end of the test.
-func newClient(t *testing.T, c xEmail.Config) *xEmail.EmailClient {
+func newClient(t *testing.T, c email.Config) *email.EmailClient {
 	t.Helper()
-	client, err := xEmail.New(c)
+	client, err := email.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,17 +249,17 @@ func newClient(t *testing.T, c xEmail.Config) *xEmail.EmailClient {
 }
 
 // connect returns a client of a server that was started with change.
-func connect(t *testing.T, change func(*server)) (*xEmail.EmailClient, *server) {
+func connect(t *testing.T, change func(*server)) (*email.EmailClient, *server) {
 	t.Helper()
 	s := startServer(t, change)
 	return newClient(t, config(s.port)), s
 }
 
-func hello(to ...string) *xEmail.Message {
+func hello(to ...string) *email.Message {
 	if to == nil {
 		to = []string{"user@example.com"}
 	}
-	return &xEmail.Message{ID: "m-1", To: to, Subject: "Hello", Text: "Hello"}
+	return &email.Message{ID: "m-1", To: to, Subject: "Hello", Text: "Hello"}
 }
 
 func contextWith(ctx context.Context, key, value any) context.Context {

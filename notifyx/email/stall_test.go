@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 // stages are the steps at which a server may go silent, and whether the message was complete by then.
@@ -32,10 +32,10 @@ var stages = []struct {
 	{name: "after the content", step: "content", complete: true},
 }
 
-func stageConfig(port int, implicit bool) xEmail.Config { //nolint:revive // flag-parameter: one column of the table
+func stageConfig(port int, implicit bool) email.Config { //nolint:revive // flag-parameter: one column of the table
 	c := config(port)
 	if implicit {
-		c.TLS = xEmail.TLSImplicit
+		c.TLS = email.TLSImplicit
 	}
 	return c
 }
@@ -53,10 +53,10 @@ func TestASilentServerIsLeftInTime(t *testing.T) {
 			if took := time.Since(start); took > 10*time.Second {
 				t.Errorf("Send took %v", took)
 			}
-			if !errors.Is(err, xEmail.ErrTimeout) || errors.Is(err, xNotify.ErrPermanent) {
+			if !errors.Is(err, email.ErrTimeout) || errors.Is(err, notifyx.ErrPermanent) {
 				t.Errorf("Send = %v, want ErrTimeout", err)
 			}
-			if got := errors.Is(err, xEmail.ErrUncertain); got != tc.complete {
+			if got := errors.Is(err, email.ErrUncertain); got != tc.complete {
 				t.Errorf("ErrUncertain is %t, want %t: %v", got, tc.complete, err)
 			}
 			if s.connections() != 1 {
@@ -79,10 +79,10 @@ func TestASilentServerIsLeftWithTheContext(t *testing.T) {
 			if took := time.Since(start); took > 10*time.Second {
 				t.Errorf("Send took %v", took)
 			}
-			if !errors.Is(err, xEmail.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
+			if !errors.Is(err, email.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Send = %v, want ErrTimeout and DeadlineExceeded", err)
 			}
-			if got := errors.Is(err, xEmail.ErrUncertain); got != tc.complete {
+			if got := errors.Is(err, email.ErrUncertain); got != tc.complete {
 				t.Errorf("ErrUncertain is %t, want %t: %v", got, tc.complete, err)
 			}
 		})
@@ -92,11 +92,11 @@ func TestASilentServerIsLeftWithTheContext(t *testing.T) {
 func TestTheContentThatNobodyReadsIsCertain(t *testing.T) {
 	s := startCrude(t, &crude{unread: true})
 	m := hello()
-	m.Attachments = []xEmail.File{{Name: "large", Content: make([]byte, 15<<20)}}
+	m.Attachments = []email.File{{Name: "large", Content: make([]byte, 15<<20)}}
 	c := config(s.port)
 	c.DataTimeout = time.Second
 	err := newClient(t, c).Send(t.Context(), m)
-	if !errors.Is(err, xEmail.ErrTimeout) || errors.Is(err, xEmail.ErrUncertain) {
+	if !errors.Is(err, email.ErrTimeout) || errors.Is(err, email.ErrUncertain) {
 		t.Errorf("Send = %v, want ErrTimeout and not ErrUncertain: the end of the message was never sent", err)
 	}
 }
@@ -124,7 +124,7 @@ func TestAServerThatDropsTheConnectionGetsOneFreshStart(t *testing.T) {
 		t.Run(step+", always", func(t *testing.T) {
 			s := startCrude(t, &crude{drop: step})
 			err := newClient(t, config(s.port)).Send(t.Context(), hello())
-			if !errors.Is(err, xEmail.ErrConnection) || errors.Is(err, xEmail.ErrUncertain) || s.connections() != 2 {
+			if !errors.Is(err, email.ErrConnection) || errors.Is(err, email.ErrUncertain) || s.connections() != 2 {
 				t.Errorf("Send = %v over %d connections, want ErrConnection over 2", err, s.connections())
 			}
 		})
@@ -132,7 +132,7 @@ func TestAServerThatDropsTheConnectionGetsOneFreshStart(t *testing.T) {
 	t.Run("in a large message", func(t *testing.T) {
 		s := startCrude(t, &crude{drop: "mid", once: true})
 		m := hello()
-		m.Attachments = []xEmail.File{{Name: "large", Content: make([]byte, 15<<20)}}
+		m.Attachments = []email.File{{Name: "large", Content: make([]byte, 15<<20)}}
 		if err := newClient(t, config(s.port)).Send(t.Context(), m); err != nil || s.connections() != 2 {
 			t.Errorf("Send = %v over %d connections, want 2", err, s.connections())
 		}
@@ -147,7 +147,7 @@ func TestAServerThatDropsTheConnectionAfterTheMessageIsUncertain(t *testing.T) {
 		}
 		s := startCrude(t, c)
 		err := newClient(t, config(s.port)).Send(t.Context(), hello())
-		if !errors.Is(err, xEmail.ErrUncertain) || errors.Is(err, xNotify.ErrPermanent) || strings.Contains(err.Error(), "secret") {
+		if !errors.Is(err, email.ErrUncertain) || errors.Is(err, notifyx.ErrPermanent) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: Send = %v, want ErrUncertain and not ErrPermanent", answer, err)
 		}
 		if s.connections() != 1 {

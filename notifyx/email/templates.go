@@ -10,8 +10,8 @@ import (
 	"net/url"
 	"sync"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 // The templates that every client has, in English and Chinese.
@@ -28,16 +28,16 @@ const (
 var templateFiles embed.FS
 
 // builtinTemplates are compiled once for all clients, which only read them.
-var builtinTemplates = sync.OnceValues(func() (*xNotify.Templates, error) {
-	t := xNotify.NewTemplates()
+var builtinTemplates = sync.OnceValues(func() (*notifyx.Templates, error) {
+	t := notifyx.NewTemplates()
 	return t, t.AddFS(templateFiles, "templates/*")
 })
 
-// AddTemplateFS adds the templates in the files that match pattern, see xNotify.Templates.AddFS for their names. A template
+// AddTemplateFS adds the templates in the files that match pattern, see notifyx.Templates.AddFS for their names. A template
 // that has the name of a built-in one replaces it, in all languages.
 func (c *EmailClient) AddTemplateFS(fsys fs.FS, pattern string) error {
 	if err := c.own.AddFS(fsys, pattern); err != nil {
-		return fmt.Errorf("xemail: %w", err)
+		return fmt.Errorf("email: %w", err)
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (c *EmailClient) render(ctx context.Context, m *Message) (content, error) {
 		templates = c.own
 	}
 	asked := ""
-	if request := xCtx.RequestFrom(ctx); request != nil {
+	if request := xctx.RequestFrom(ctx); request != nil {
 		asked = request.AcceptLanguage()
 	}
 	r, err := templates.Render(m.Template, cmp.Or(m.Language, asked, c.config.Language), m.Variables)
@@ -71,7 +71,7 @@ func checkAction(m *Message) error {
 		return nil // it has none
 	}
 	const name = "action_url"
-	text, err := xNotify.Expand("${"+name+"}", map[string]any{name: m.Variables[name]})
+	text, err := notifyx.Expand("${"+name+"}", map[string]any{name: m.Variables[name]})
 	if err != nil {
 		return err
 	}

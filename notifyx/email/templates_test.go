@@ -8,10 +8,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 // variables of all built-in templates.
@@ -24,13 +24,13 @@ func variables() map[string]any {
 
 // needs are the variables that each built-in template names.
 var needs = map[string][]string{
-	xEmail.TemplateWelcome:       {"app_name", "user_name", "action_url", "support_email"},
-	xEmail.TemplateVerification:  {"app_name", "user_name", "code", "expires_in", "support_email"},
-	xEmail.TemplatePasswordReset: {"app_name", "user_name", "action_url", "expires_in", "support_email"},
+	email.TemplateWelcome:       {"app_name", "user_name", "action_url", "support_email"},
+	email.TemplateVerification:  {"app_name", "user_name", "code", "expires_in", "support_email"},
+	email.TemplatePasswordReset: {"app_name", "user_name", "action_url", "expires_in", "support_email"},
 }
 
-func fromTemplate(name, language string, values map[string]any) *xEmail.Message {
-	return &xEmail.Message{To: []string{"user@example.com"}, Template: name, Language: language, Variables: values}
+func fromTemplate(name, language string, values map[string]any) *email.Message {
+	return &email.Message{To: []string{"user@example.com"}, Template: name, Language: language, Variables: values}
 }
 
 func TestTheBuiltInTemplatesAreComplete(t *testing.T) {
@@ -82,8 +82,8 @@ func TestEachVariableOfABuiltInTemplateIsNeeded(t *testing.T) {
 	client := newClient(t, config(1))
 	for name, list := range needs {
 		err := client.Send(t.Context(), fromTemplate(name, "en", nil))
-		var missing *xNotify.MissingVariablesError
-		if !errors.As(err, &missing) || !errors.Is(err, xEmail.ErrMessage) || !errors.Is(err, xNotify.ErrPermanent) {
+		var missing *notifyx.MissingVariablesError
+		if !errors.As(err, &missing) || !errors.Is(err, email.ErrMessage) || !errors.Is(err, notifyx.ErrPermanent) {
 			t.Fatalf("%s: %v, want a MissingVariablesError", name, err)
 		}
 		if got, want := slices.Sorted(slices.Values(missing.Variables)), slices.Sorted(slices.Values(list)); !slices.Equal(got, want) {
@@ -104,7 +104,7 @@ func TestALinkThatIsNoWebAddressIsRefused(t *testing.T) {
 		for name, list := range needs {
 			err := client.Send(t.Context(), fromTemplate(name, "en", values))
 			if !slices.Contains(list, "action_url") {
-				if errors.Is(err, xEmail.ErrMessage) {
+				if errors.Is(err, email.ErrMessage) {
 					t.Errorf("%s needs no action_url: %v", name, err)
 				}
 				continue
@@ -148,7 +148,7 @@ func TestAVariableCannotForgeTheSubject(t *testing.T) {
 	values := variables()
 	values["app_name"] = "Shop\r\nBcc: evil@example.com"
 	err := client.Send(t.Context(), fromTemplate("welcome", "en", values))
-	if !errors.Is(err, xEmail.ErrMessage) || strings.Contains(err.Error(), "evil") {
+	if !errors.Is(err, email.ErrMessage) || strings.Contains(err.Error(), "evil") {
 		t.Errorf("Send = %v, want ErrMessage", err)
 	}
 }
@@ -197,7 +197,7 @@ func TestATemplateSpeaksTheRequestsLanguage(t *testing.T) {
 	c := config(s.port)
 	c.Language = "zh"
 	client := newClient(t, c)
-	request := xCtx.NewRequest(t.Context(), nil)
+	request := xctx.NewRequest(t.Context(), nil)
 	request.SetAcceptLanguage("fr, en;q=0.5, zh;q=0.1")
 	for _, tc := range []struct {
 		ctx      context.Context
@@ -221,13 +221,13 @@ func TestATemplateSpeaksTheRequestsLanguage(t *testing.T) {
 func TestATemplateThatIsNotThereIsNotPermanent(t *testing.T) {
 	client := newClient(t, config(1))
 	err := client.Send(t.Context(), fromTemplate("none", "en", nil))
-	if !errors.Is(err, xNotify.ErrNoTemplate) || !errors.Is(err, xEmail.ErrMessage) || errors.Is(err, xNotify.ErrPermanent) {
+	if !errors.Is(err, notifyx.ErrNoTemplate) || !errors.Is(err, email.ErrMessage) || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want ErrNoTemplate and not ErrPermanent", err)
 	}
-	if code := xError.From(err).GetErrorCode(); code != xError.ConfigError {
+	if code := xerror.From(err).GetErrorCode(); code != xerror.ConfigError {
 		t.Errorf("code = %s", code.GetOutput())
 	}
-	if err := client.AddTemplateFS(fstest.MapFS{"a.txt": {Data: []byte("${")}}, "*"); !errors.Is(err, xNotify.ErrTemplate) {
+	if err := client.AddTemplateFS(fstest.MapFS{"a.txt": {Data: []byte("${")}}, "*"); !errors.Is(err, notifyx.ErrTemplate) {
 		t.Errorf("AddTemplateFS = %v, want ErrTemplate", err)
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"testing"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 func TestAServerWithoutSTARTTLSIsRefused(t *testing.T) {
 	client, s := connect(t, func(s *server) { s.TLSConfig, s.AllowInsecureAuth = nil, true })
 	err := client.Send(t.Context(), hello())
-	if !errors.Is(err, xEmail.ErrTLS) || errors.Is(err, xNotify.ErrPermanent) {
+	if !errors.Is(err, email.ErrTLS) || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want ErrTLS and not ErrPermanent", err)
 	}
 	if _, n, _ := s.counts(); n != 0 || s.logins != 0 || s.mails != 0 {
@@ -42,7 +42,7 @@ func TestNothingIsSaidInPlainTextWhereSTARTTLSFails(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := startCrude(t, tc.server)
 			err := newClient(t, config(s.port)).Send(t.Context(), hello())
-			if !errors.Is(err, xEmail.ErrTLS) {
+			if !errors.Is(err, email.ErrTLS) {
 				t.Errorf("Send = %v, want ErrTLS", err)
 			}
 			for _, forbidden := range []string{"AUTH", "MAIL", "RCPT", "DATA"} {
@@ -66,13 +66,13 @@ func TestACertificateThatDoesNotFitIsRefused(t *testing.T) {
 		{"of an unknown authority", newAuthority().serve("127.0.0.1", hour)},
 		{"with TLS 1.1 only", oldTLS()},
 	} {
-		for _, mode := range []string{xEmail.TLSStartTLS, xEmail.TLSImplicit} {
+		for _, mode := range []string{email.TLSStartTLS, email.TLSImplicit} {
 			t.Run(tc.name+", "+mode, func(t *testing.T) {
-				s := startCrude(t, &crude{tls: tc.server, implicit: mode == xEmail.TLSImplicit})
+				s := startCrude(t, &crude{tls: tc.server, implicit: mode == email.TLSImplicit})
 				c := config(s.port)
 				c.TLS = mode
 				err := newClient(t, c).Send(t.Context(), hello())
-				if !errors.Is(err, xEmail.ErrTLS) || errors.Is(err, xNotify.ErrPermanent) {
+				if !errors.Is(err, email.ErrTLS) || errors.Is(err, notifyx.ErrPermanent) {
 					t.Errorf("Send = %v, want ErrTLS and not ErrPermanent", err)
 				}
 				if slices.Contains(s.commands(), "AUTH") || slices.Contains(s.commands(), "MAIL") {
@@ -92,7 +92,7 @@ func oldTLS() *tls.Config {
 func TestImplicitTLSIsEncryptedFromTheFirstByte(t *testing.T) {
 	s := startCrude(t, &crude{implicit: true})
 	c := config(s.port)
-	c.TLS = xEmail.TLSImplicit
+	c.TLS = email.TLSImplicit
 	if err := newClient(t, c).Send(t.Context(), hello()); err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func TestImplicitTLSIsEncryptedFromTheFirstByte(t *testing.T) {
 func TestImplicitTLSRefusesAServerInPlainText(t *testing.T) {
 	s := startServer(t, nil)
 	c := config(s.port)
-	c.TLS = xEmail.TLSImplicit
-	if err := newClient(t, c).Send(t.Context(), hello()); !errors.Is(err, xEmail.ErrTLS) {
+	c.TLS = email.TLSImplicit
+	if err := newClient(t, c).Send(t.Context(), hello()); !errors.Is(err, email.ErrTLS) {
 		t.Errorf("Send = %v, want ErrTLS", err)
 	}
 }
@@ -113,13 +113,13 @@ func TestImplicitTLSRefusesAServerInPlainText(t *testing.T) {
 func TestPlainTextIsSentOnlyWhereItIsAskedFor(t *testing.T) {
 	s := startServer(t, func(s *server) { s.TLSConfig, s.AllowInsecureAuth = nil, true })
 	c := config(s.port)
-	c.TLS = xEmail.TLSNone
+	c.TLS = email.TLSNone
 	if err := newClient(t, c).Send(t.Context(), hello()); err != nil || s.logins != 1 {
 		t.Errorf("Send = %v with %d logins: want one, on the same machine", err, s.logins)
 	}
 	for _, host := range []string{"mail.example.com", "10.0.0.1", "localhost.example.com", "mail.localhost", "0.0.0.0"} {
 		c.Host = host
-		if _, err := xEmail.New(c); err == nil || !strings.Contains(err.Error(), "EMAIL_TLS") {
+		if _, err := email.New(c); err == nil || !strings.Contains(err.Error(), "EMAIL_TLS") {
 			t.Errorf("New for %s = %v, want one that names EMAIL_TLS", host, err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestPlainTextIsSentOnlyWhereItIsAskedFor(t *testing.T) {
 func TestAServerThatAnswersWithoutEndIsLeft(t *testing.T) {
 	long := "250-" + strings.Repeat("x", 1000) + "\r\n"
 	s := startCrude(t, &crude{answers: map[string]string{"EHLO": strings.Repeat(long, 400) + "250 STARTTLS"}})
-	if err := newClient(t, config(s.port)).Send(t.Context(), hello()); !errors.Is(err, xEmail.ErrConnection) {
+	if err := newClient(t, config(s.port)).Send(t.Context(), hello()); !errors.Is(err, email.ErrConnection) {
 		t.Errorf("Send = %v, want ErrConnection", err)
 	}
 }
@@ -137,7 +137,7 @@ func TestAServerThatSpeaksNoSMTPIsAConnectionError(t *testing.T) {
 	for _, greeting := range []string{"HTTP/1.1 400 Bad Request secret@example.com", "garbage", "250 wrong", "2200 x"} {
 		s := startCrude(t, &crude{answers: map[string]string{"greeting": greeting}})
 		err := newClient(t, config(s.port)).Send(t.Context(), hello())
-		if !errors.Is(err, xEmail.ErrConnection) || strings.Contains(err.Error(), "secret") {
+		if !errors.Is(err, email.ErrConnection) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v, want ErrConnection without the server's text", greeting, err)
 		}
 	}
@@ -151,10 +151,10 @@ func TestNoServerIsAConnectionError(t *testing.T) {
 	port := listener.Addr().(*net.TCPAddr).Port
 	_ = listener.Close()
 	err = newClient(t, config(port)).Send(t.Context(), hello(), hello())
-	if !errors.Is(err, xEmail.ErrConnection) || errors.Is(err, xNotify.ErrPermanent) {
+	if !errors.Is(err, email.ErrConnection) || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want ErrConnection", err)
 	}
-	if code := xError.From(err).GetErrorCode(); code != xError.ServiceUnavailable {
+	if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceUnavailable {
 		t.Errorf("code = %v", code.GetOutput())
 	}
 	if got := strings.Count(err.Error(), "message "); got != 2 {
@@ -163,10 +163,10 @@ func TestNoServerIsAConnectionError(t *testing.T) {
 }
 
 // capture returns what is logged under the returned context.
-func capture(t *testing.T) (*bytes.Buffer, *xLog.Engine) {
+func capture(t *testing.T) (*bytes.Buffer, *xlog.Engine) {
 	t.Helper()
 	var log bytes.Buffer
-	e, err := xLog.New(xLog.Config{Level: -8, Format: xLog.FormatJSON, Writer: &log})
+	e, err := xlog.New(xlog.Config{Level: -8, Format: xlog.FormatJSON, Writer: &log})
 	if err != nil {
 		t.Fatal(err)
 	}

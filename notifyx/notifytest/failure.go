@@ -7,21 +7,21 @@ import (
 	"testing"
 	"time"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 // failureChecks are about receivers that refuse.
 var failureChecks = []check{
 	{"Failure/Temporary", func(t *testing.T, e *env) {
 		e.receiver.Answer(FailTemporarily)
-		if err := e.fails(t, t.Context(), e.message(1)); errors.Is(err, xNotify.ErrPermanent) {
+		if err := e.fails(t, t.Context(), e.message(1)); errors.Is(err, notifyx.ErrPermanent) {
 			t.Errorf("error = %v, which is an ErrPermanent: nobody would try again", err)
 		}
 		e.arrivals(t, 0)
 	}},
 	{"Failure/Permanent", func(t *testing.T, e *env) {
 		e.receiver.Answer(FailPermanently)
-		if err := e.fails(t, t.Context(), e.message(1)); !errors.Is(err, xNotify.ErrPermanent) {
+		if err := e.fails(t, t.Context(), e.message(1)); !errors.Is(err, notifyx.ErrPermanent) {
 			t.Errorf("error = %v, want an ErrPermanent", err)
 		}
 		e.arrivals(t, 0)
@@ -91,7 +91,7 @@ var closeChecks = []check{
 				t.Errorf("Close: %v", err)
 			}
 		}
-		if err := e.fails(t, t.Context(), e.message(2)); errors.Is(err, xNotify.ErrPermanent) {
+		if err := e.fails(t, t.Context(), e.message(2)); errors.Is(err, notifyx.ErrPermanent) {
 			t.Errorf("error = %v, which is an ErrPermanent: another replica can send it", err)
 		}
 		e.arrivals(t, 1)
@@ -138,7 +138,7 @@ func (e *env) closer(t *testing.T) func(ctx context.Context) error {
 }
 
 // fails sends what must not succeed, and returns the error.
-func (e *env) fails(t *testing.T, ctx context.Context, m *xNotify.Message) error {
+func (e *env) fails(t *testing.T, ctx context.Context, m *notifyx.Message) error {
 	t.Helper()
 	before := time.Now()
 	result, err := e.Send(ctx, m)
@@ -161,7 +161,7 @@ func (e *env) ends(t *testing.T, ctx context.Context, want error) {
 	if late := time.Since(<-ended); late > e.h.EndsWithin {
 		t.Errorf("Send took %s after the end of its context, want at most %s", late, e.h.EndsWithin)
 	}
-	if !errors.Is(err, want) || errors.Is(err, xNotify.ErrPermanent) {
+	if !errors.Is(err, want) || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("error = %v, want one that is %v, and no ErrPermanent", err, want)
 	}
 }

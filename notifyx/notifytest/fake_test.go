@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 	"github.com/plinthgo/plinth/notifyx/notifytest"
 )
 
@@ -66,12 +66,12 @@ type courier struct {
 	mu     sync.Mutex
 	closed bool
 
-	validate func(m *xNotify.Message) error
-	mark     func(m *xNotify.Message) string
-	before   func(ctx context.Context, m *xNotify.Message) (context.Context, error)
+	validate func(m *notifyx.Message) error
+	mark     func(m *notifyx.Message) string
+	before   func(ctx context.Context, m *notifyx.Message) (context.Context, error)
 	arrival  func(a *notifytest.Arrival)
-	after    func(m *xNotify.Message, err error) error
-	result   func(r *xNotify.Result)
+	after    func(m *notifyx.Message, err error) error
+	result   func(r *notifyx.Result)
 	closing  func(times int) error
 	times    int
 }
@@ -79,30 +79,30 @@ type courier struct {
 func newCourier() *courier {
 	return &courier{
 		post:     &post{},
-		validate: (*xNotify.Message).Validate,
-		mark:     func(m *xNotify.Message) string { return m.ID },
-		before:   func(ctx context.Context, _ *xNotify.Message) (context.Context, error) { return ctx, ctx.Err() },
+		validate: (*notifyx.Message).Validate,
+		mark:     func(m *notifyx.Message) string { return m.ID },
+		before:   func(ctx context.Context, _ *notifyx.Message) (context.Context, error) { return ctx, ctx.Err() },
 		arrival:  func(*notifytest.Arrival) {},
-		after: func(_ *xNotify.Message, err error) error {
+		after: func(_ *notifyx.Message, err error) error {
 			if errors.Is(err, errNever) {
-				return xNotify.Permanent(err)
+				return notifyx.Permanent(err)
 			}
 			return err
 		},
-		result:  func(*xNotify.Result) {},
+		result:  func(*notifyx.Result) {},
 		closing: func(int) error { return nil },
 	}
 }
 
-// Send implements xNotify.Sender.
-func (c *courier) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+// Send implements notifyx.Sender.
+func (c *courier) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
 	err := c.send(ctx, m)
-	r := xNotify.NewResult(m, err)
+	r := notifyx.NewResult(m, err)
 	c.result(&r)
 	return r, err
 }
 
-func (c *courier) send(ctx context.Context, m *xNotify.Message) error {
+func (c *courier) send(ctx context.Context, m *notifyx.Message) error {
 	if err := c.validate(m); err != nil {
 		return err
 	}
@@ -133,9 +133,9 @@ func (c *courier) Close() error {
 // lax accepts what validate would refuse for one reason.
 func lax(reason string) func(c *courier) {
 	return func(c *courier) {
-		c.validate = func(m *xNotify.Message) error {
+		c.validate = func(m *notifyx.Message) error {
 			err := m.Validate()
-			if err != nil && strings.HasPrefix(strings.TrimPrefix(err.Error(), xNotify.ErrMessage.Error()+": "), reason) {
+			if err != nil && strings.HasPrefix(strings.TrimPrefix(err.Error(), notifyx.ErrMessage.Error()+": "), reason) {
 				return nil
 			}
 			return err
@@ -145,7 +145,7 @@ func lax(reason string) func(c *courier) {
 
 // harness opens couriers that are broken in the same way.
 func harness(breaks func(c *courier)) notifytest.Harness {
-	return notifytest.Harness{Type: "PIGEON", Open: func(testing.TB) (xNotify.Sender, notifytest.Receiver) {
+	return notifytest.Harness{Type: "PIGEON", Open: func(testing.TB) (notifyx.Sender, notifytest.Receiver) {
 		c := newCourier()
 		breaks(c)
 		return c, c.post

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 // endings are what may end a header, a line or a command.
@@ -14,7 +14,7 @@ var endings = []string{"\r\n", "\n", "\r", "\x00", "\u0085", "\u2028", "\x7f", "
 // invalidChecks are about messages that are wrong.
 var invalidChecks = []check{
 	{"Invalid/Nil", func(t *testing.T, e *env) { e.refused(t, nil) }},
-	{"Invalid/Zero", func(t *testing.T, e *env) { e.refused(t, &xNotify.Message{}) }},
+	{"Invalid/Zero", func(t *testing.T, e *env) { e.refused(t, &notifyx.Message{}) }},
 	{"Invalid/NoRecipient", func(t *testing.T, e *env) {
 		for _, to := range [][]string{nil, {}, {""}, {e.receiver.Recipient(0), " "}} {
 			m := e.message(1)
@@ -55,11 +55,11 @@ var invalidChecks = []check{
 }
 
 // refused sends what must be refused before anything leaves.
-func (e *env) refused(t *testing.T, m *xNotify.Message) {
+func (e *env) refused(t *testing.T, m *notifyx.Message) {
 	t.Helper()
 	before := time.Now()
 	result, err := e.Send(t.Context(), m)
-	if !errors.Is(err, xNotify.ErrMessage) || !errors.Is(err, xNotify.ErrPermanent) {
+	if !errors.Is(err, notifyx.ErrMessage) || !errors.Is(err, notifyx.ErrPermanent) {
 		t.Fatalf("Send = %v, want an ErrMessage that is an ErrPermanent", err)
 	}
 	checkResult(t, result, m, err, before)

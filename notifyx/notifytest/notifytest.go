@@ -1,7 +1,7 @@
 // Package notifytest is the definition of how a sender behaves: what passes Run may be given to a router, whoever wrote it.
 //
 //	func TestConformance(t *testing.T) {
-//		notifytest.Run(t, notifytest.Harness{Type: xNotify.TypeSMS, Open: open})
+//		notifytest.Run(t, notifytest.Harness{Type: notifyx.TypeSMS, Open: open})
 //	}
 //
 // Every check opens a sender and a receiver of its own. The receiver tells what arrived, and fails when it is told to.
@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 // Mode is how a receiver answers.
@@ -55,10 +55,10 @@ type Receiver interface {
 // Harness supplies one sender under test.
 type Harness struct {
 	// Type is that of the messages.
-	Type xNotify.Type
+	Type notifyx.Type
 
 	// Open returns a sender and the receiver that its messages go to. Both end with the test.
-	Open func(tb testing.TB) (xNotify.Sender, Receiver)
+	Open func(tb testing.TB) (notifyx.Sender, Receiver)
 
 	// Content makes a valid content that holds a text, such as a JSON document. Nil is the text itself.
 	Content func(text string) string
@@ -122,21 +122,21 @@ func Run(t *testing.T, h Harness) {
 
 // env is what one check works with.
 type env struct {
-	xNotify.Sender
+	notifyx.Sender
 	receiver Receiver
 	h        Harness
 }
 
 // message returns the valid message number n, to recipient 0.
-func (e *env) message(n int) *xNotify.Message {
-	return &xNotify.Message{
-		ID: fmt.Sprintf("notifytest-%d", n), Type: e.h.Type, To: []string{e.receiver.Recipient(0)}, Priority: xNotify.PriorityDefault,
+func (e *env) message(n int) *notifyx.Message {
+	return &notifyx.Message{
+		ID: fmt.Sprintf("notifytest-%d", n), Type: e.h.Type, To: []string{e.receiver.Recipient(0)}, Priority: notifyx.PriorityDefault,
 		Subject: fmt.Sprintf("Subject %d", n), Content: e.h.Content(fmt.Sprintf("content-%d.", n)),
 	}
 }
 
 // send sends what must succeed.
-func (e *env) send(t *testing.T, m *xNotify.Message) xNotify.Result {
+func (e *env) send(t *testing.T, m *notifyx.Message) notifyx.Result {
 	t.Helper()
 	result, err := e.Send(t.Context(), m)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 	"github.com/plinthgo/plinth/notifyx/notifytest"
 )
 
@@ -32,7 +32,7 @@ type defect struct {
 // noContext works on without the context that it is given.
 func noContext(wait time.Duration) func(c *courier) {
 	return func(c *courier) {
-		c.before = func(ctx context.Context, _ *xNotify.Message) (context.Context, error) {
+		c.before = func(ctx context.Context, _ *notifyx.Message) (context.Context, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -43,10 +43,10 @@ func noContext(wait time.Duration) func(c *courier) {
 	}
 }
 
-func failing(after func(m *xNotify.Message, err error) error) func(c *courier) {
+func failing(after func(m *notifyx.Message, err error) error) func(c *courier) {
 	return func(c *courier) {
 		right := c.after
-		c.after = func(m *xNotify.Message, err error) error {
+		c.after = func(m *notifyx.Message, err error) error {
 			if err = right(m, err); err != nil {
 				return after(m, err)
 			}
@@ -59,7 +59,7 @@ func arriving(change func(a *notifytest.Arrival)) func(c *courier) {
 	return func(c *courier) { c.arrival = change }
 }
 
-func resulting(change func(r *xNotify.Result)) func(c *courier) {
+func resulting(change func(r *notifyx.Result)) func(c *courier) {
 	return func(c *courier) { c.result = change }
 }
 
@@ -68,56 +68,56 @@ var count atomic.Int64
 // defects are faults that a sender may have, one each.
 var defects = map[string]defect{
 	"nothing is sent": {func(c *courier) {
-		c.before = func(ctx context.Context, _ *xNotify.Message) (context.Context, error) { return ctx, nil }
+		c.before = func(ctx context.Context, _ *notifyx.Message) (context.Context, error) { return ctx, nil }
 		c.post.Answer(notifytest.FailTemporarily)
-		c.after = func(*xNotify.Message, error) error { return nil }
+		c.after = func(*notifyx.Message, error) error { return nil }
 	}, "Send/Arrives, Context/EndedBefore"},
 	"content is cut":        {arriving(func(a *notifytest.Arrival) { a.Content = a.Content[:3] }), "Send/Arrives, Send/AnyLanguage, Send/Concurrently"},
 	"subject is ASCII":      {arriving(func(a *notifytest.Arrival) { a.Subject = strings.ReplaceAll(a.Subject, "你", "?") }), "Send/Subject"},
 	"content is ASCII":      {arriving(func(a *notifytest.Arrival) { a.Content = strings.ReplaceAll(a.Content, "你", "?") }), "Send/AnyLanguage"},
 	"the first recipient":   {arriving(func(a *notifytest.Arrival) { a.To = a.To[:1] }), "Send/SeveralRecipients"},
-	"the message is sorted": {func(c *courier) { c.mark = func(m *xNotify.Message) string { slices.Sort(m.To); return m.ID } }, "Send/KeepsTheMessage"},
-	"no id in the result":   {resulting(func(r *xNotify.Result) { r.ID = "" }), "Send/Result, Send/Concurrently"},
-	"no time in the result": {resulting(func(r *xNotify.Result) { r.Time = time.Time{} }), "Send/Result, Failure/Temporary"},
-	"local time":            {resulting(func(r *xNotify.Result) { r.Time = r.Time.In(time.FixedZone("X", 3600)) }), "Send/Result"},
-	"no code in the result": {resulting(func(r *xNotify.Result) { r.ErrorCode = 0 }), "Failure/Temporary, Failure/Permanent, Invalid/Zero"},
-	"always success":        {resulting(func(r *xNotify.Result) { r.Success = true }), "Failure/Temporary, Invalid/Nil"},
-	"no text in the result": {resulting(func(r *xNotify.Result) { r.Message = "" }), "Send/Result, Failure/Permanent"},
-	"the result tells whom": {resulting(func(r *xNotify.Result) { r.Message = "sent to reader-0@example.com" }), "Send/Result"},
-	"a mark for each try":   {func(c *courier) { c.mark = func(*xNotify.Message) string { return time.Now().String() } }, "Repeat/SameMark, Repeat/AfterFailure"},
+	"the message is sorted": {func(c *courier) { c.mark = func(m *notifyx.Message) string { slices.Sort(m.To); return m.ID } }, "Send/KeepsTheMessage"},
+	"no id in the result":   {resulting(func(r *notifyx.Result) { r.ID = "" }), "Send/Result, Send/Concurrently"},
+	"no time in the result": {resulting(func(r *notifyx.Result) { r.Time = time.Time{} }), "Send/Result, Failure/Temporary"},
+	"local time":            {resulting(func(r *notifyx.Result) { r.Time = r.Time.In(time.FixedZone("X", 3600)) }), "Send/Result"},
+	"no code in the result": {resulting(func(r *notifyx.Result) { r.ErrorCode = 0 }), "Failure/Temporary, Failure/Permanent, Invalid/Zero"},
+	"always success":        {resulting(func(r *notifyx.Result) { r.Success = true }), "Failure/Temporary, Invalid/Nil"},
+	"no text in the result": {resulting(func(r *notifyx.Result) { r.Message = "" }), "Send/Result, Failure/Permanent"},
+	"the result tells whom": {resulting(func(r *notifyx.Result) { r.Message = "sent to reader-0@example.com" }), "Send/Result"},
+	"a mark for each try":   {func(c *courier) { c.mark = func(*notifyx.Message) string { return time.Now().String() } }, "Repeat/SameMark, Repeat/AfterFailure"},
 	"a mark for each process": {func(c *courier) {
 		salt := time.Now().String()
-		c.mark = func(m *xNotify.Message) string { return salt + m.ID }
+		c.mark = func(m *notifyx.Message) string { return salt + m.ID }
 	}, "Repeat/SameMarkFromAnotherSender"},
-	"no mark":                 {func(c *courier) { c.mark = func(*xNotify.Message) string { return "" } }, "Repeat/SameMark, Repeat/AnotherMessageHasAnotherMark"},
-	"one at a time, mixed up": {func(c *courier) { c.mark = func(*xNotify.Message) string { return "same" } }, "Send/Concurrently"},
+	"no mark":                 {func(c *courier) { c.mark = func(*notifyx.Message) string { return "" } }, "Repeat/SameMark, Repeat/AnotherMessageHasAnotherMark"},
+	"one at a time, mixed up": {func(c *courier) { c.mark = func(*notifyx.Message) string { return "same" } }, "Send/Concurrently"},
 	"nil panics": {func(c *courier) {
-		c.validate = func(m *xNotify.Message) error { return (&xNotify.Message{ID: m.ID}).Validate() }
+		c.validate = func(m *notifyx.Message) error { return (&notifyx.Message{ID: m.ID}).Validate() }
 	}, "Invalid/Nil"},
-	"nothing is checked":   {func(c *courier) { c.validate = func(*xNotify.Message) error { return nil } }, "Invalid/Zero, Invalid/NoRecipient, Invalid/NoContent, Injection/ID"},
+	"nothing is checked":   {func(c *courier) { c.validate = func(*notifyx.Message) error { return nil } }, "Invalid/Zero, Invalid/NoRecipient, Invalid/NoContent, Injection/ID"},
 	"recipients unchecked": {lax("to: "), "Invalid/NoRecipient, Injection/To"},
 	"subjects unchecked":   {lax("subject: "), "Injection/Subject"},
 	"ids unchecked":        {lax("id: "), "Injection/ID"},
 	"content unchecked":    {lax("content: "), "Invalid/NoContent"},
 	"invalid is temporary": {func(c *courier) {
-		c.validate = func(m *xNotify.Message) error {
+		c.validate = func(m *notifyx.Message) error {
 			if m.Validate() != nil {
 				return errors.New("wrong")
 			}
 			return nil
 		}
 	}, "Injection/To, Injection/Subject"},
-	"the error tells whom":   {failing(func(m *xNotify.Message, err error) error { return errors.Join(err, errors.New(m.To[0])) }), "Failure/ShowsNoRecipient"},
-	"all is permanent":       {failing(func(_ *xNotify.Message, err error) error { return xNotify.Permanent(err) }), "Failure/Temporary, Context/Deadline, Context/Canceled"},
-	"nothing is permanent":   {failing(func(*xNotify.Message, error) error { return errBusy }), "Failure/Permanent"},
-	"a failure is a success": {failing(func(*xNotify.Message, error) error { return nil }), "Failure/Temporary, Repeat/AfterFailure"},
+	"the error tells whom":   {failing(func(m *notifyx.Message, err error) error { return errors.Join(err, errors.New(m.To[0])) }), "Failure/ShowsNoRecipient"},
+	"all is permanent":       {failing(func(_ *notifyx.Message, err error) error { return notifyx.Permanent(err) }), "Failure/Temporary, Context/Deadline, Context/Canceled"},
+	"nothing is permanent":   {failing(func(*notifyx.Message, error) error { return errBusy }), "Failure/Permanent"},
+	"a failure is a success": {failing(func(*notifyx.Message, error) error { return nil }), "Failure/Temporary, Repeat/AfterFailure"},
 	"a failure breaks it": {func(c *courier) {
-		failing(func(_ *xNotify.Message, err error) error { c.closed = true; return err })(c)
+		failing(func(_ *notifyx.Message, err error) error { c.closed = true; return err })(c)
 	}, "Failure/TheNextSucceeds, Context/TheNextSucceeds, Repeat/AfterFailure"},
 	"the context's end is ignored":  {noContext(5 * time.Second), "Context/Deadline, Context/Canceled"},
-	"the context's error is hidden": {failing(func(*xNotify.Message, error) error { return errBusy }), "Context/Deadline, Context/Canceled"},
+	"the context's error is hidden": {failing(func(*notifyx.Message, error) error { return errBusy }), "Context/Deadline, Context/Canceled"},
 	"an ended context is no matter": {func(c *courier) {
-		c.before = func(ctx context.Context, _ *xNotify.Message) (context.Context, error) { return ctx, nil }
+		c.before = func(ctx context.Context, _ *notifyx.Message) (context.Context, error) { return ctx, nil }
 	}, "Context/EndedBefore"},
 	"close does nothing": {func(c *courier) { c.closing = func(int) error { c.closed = false; return nil } }, "Close/TwiceAndNothingAfter"},
 	"the second close panics": {func(c *courier) {
@@ -125,7 +125,7 @@ var defects = map[string]defect{
 	}, "Close/TwiceAndNothingAfter"},
 	"success and nothing sent": {func(c *courier) {
 		c.post.Answer(notifytest.FailTemporarily)
-		c.after = func(*xNotify.Message, error) error { return nil }
+		c.after = func(*notifyx.Message, error) error { return nil }
 	}, "Close/DuringSends"},
 	"it sends some twice": {arriving(func(a *notifytest.Arrival) {
 		if count.Add(1)%5 == 0 {
@@ -137,12 +137,12 @@ var defects = map[string]defect{
 func TestARightSenderPasses(t *testing.T) { notifytest.Run(t, harness(func(*courier) {})) }
 
 // open hides the method Close.
-type open struct{ xNotify.Sender }
+type open struct{ notifyx.Sender }
 
 func TestASenderWithoutCloseAndWithItsOwnContentPasses(t *testing.T) {
 	h := harness(func(*courier) {})
 	inner := h.Open
-	h.Open = func(tb testing.TB) (xNotify.Sender, notifytest.Receiver) {
+	h.Open = func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
 		tb.Helper()
 		s, r := inner(tb)
 		return open{s}, r

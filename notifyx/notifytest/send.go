@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 // sendChecks are about messages that are right.
@@ -146,9 +146,9 @@ var repeatChecks = []check{
 }
 
 // checkResult fails the test where a result does not fit the message and the error.
-func checkResult(t *testing.T, r xNotify.Result, m *xNotify.Message, err error, before time.Time) {
+func checkResult(t *testing.T, r notifyx.Result, m *notifyx.Message, err error, before time.Time) {
 	t.Helper()
-	want := xNotify.NewResult(m, err)
+	want := notifyx.NewResult(m, err)
 	if r.Success != want.Success || r.ErrorCode != want.ErrorCode || r.ID != want.ID {
 		t.Errorf("result = %+v, want success %t, code %d and the id %q", r, want.Success, want.ErrorCode, want.ID)
 	}
@@ -164,7 +164,7 @@ func checkResult(t *testing.T, r xNotify.Result, m *xNotify.Message, err error, 
 }
 
 // shows reports whether a text has a recipient or a content in it.
-func shows(text string, m *xNotify.Message) bool {
+func shows(text string, m *notifyx.Message) bool {
 	hidden := slices.Concat(m.To, []string{m.Subject, m.Content, m.HTML})
 	return slices.ContainsFunc(hidden, func(h string) bool { return len(h) > 3 && strings.Contains(fmt.Sprint(text), h) })
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // Breaker is when a receiver has failed often enough to be left alone for a while. There is one circuit for each endpoint
@@ -85,7 +85,7 @@ func (b Breaker) tripped(n gobreaker.Counts) bool {
 type circuits struct {
 	limits  Breaker
 	probing time.Duration // how long a probe takes at most
-	log     *xLog.LogNamedLogger
+	log     *xlog.LogNamedLogger
 
 	mu    sync.Mutex
 	byID  map[string]*list.Element // of *circuit

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // certify starts a server with a certificate of its own, as the template has it, and returns a pool that trusts it.
@@ -73,12 +73,12 @@ func TestAnErrorShowsNothingOfACertificate(t *testing.T) {
 			if !c.trusted {
 				pool = x509.NewCertPool()
 			}
-			_, err := newClient(t, xWebhook.WithRootCAs(pool)).Send(t.Context(), endpoint(url), xWebhook.Event{Type: "a"})
+			_, err := newClient(t, webhook.WithRootCAs(pool)).Send(t.Context(), endpoint(url), webhook.Event{Type: "a"})
 			var cause *tls.CertificateVerificationError
-			if !errors.Is(err, xWebhook.ErrConnection) || !errors.As(err, &cause) {
+			if !errors.Is(err, webhook.ErrConnection) || !errors.As(err, &cause) {
 				t.Fatalf("%v, want ErrConnection with its cause", err)
 			}
-			if want := xWebhook.ErrConnection.Error() + ": " + c.want; err.Error() != want {
+			if want := webhook.ErrConnection.Error() + ": " + c.want; err.Error() != want {
 				t.Errorf("error %q, want %q", err, want)
 			}
 		})
@@ -87,7 +87,7 @@ func TestAnErrorShowsNothingOfACertificate(t *testing.T) {
 
 func TestAnErrorShowsNoZone(t *testing.T) {
 	err := newClient(t).CheckURL("https://[fe80::1%25zone]/")
-	if !errors.Is(err, xWebhook.ErrBlockedAddress) || strings.Contains(err.Error(), "zone") {
+	if !errors.Is(err, webhook.ErrBlockedAddress) || strings.Contains(err.Error(), "zone") {
 		t.Errorf("error %q, want ErrBlockedAddress without the zone", err)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"strings"
 	"time"
 
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // The headers of a webhook.
 const (
-	HeaderID        xHttp.Header = "Webhook-Id"
-	HeaderTimestamp xHttp.Header = "Webhook-Timestamp"
-	HeaderSignature xHttp.Header = "Webhook-Signature"
+	HeaderID        xhttp.Header = "Webhook-Id"
+	HeaderTimestamp xhttp.Header = "Webhook-Timestamp"
+	HeaderSignature xhttp.Header = "Webhook-Signature"
 )
 
 // Endpoint is a receiver. It prints as its id only, since a URL may hold a token, and headers do: with fmt, log/slog and
@@ -117,7 +117,7 @@ func (c *Client) check() error {
 //
 // Nothing of the answer but its status and Retry-After is kept.
 func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, error) {
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	if event.ID == "" {
 		event.ID = NewID()
 	}

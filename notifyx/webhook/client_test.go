@@ -19,7 +19,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // received is what a receiver got.
@@ -41,10 +41,10 @@ func record(got chan<- received) http.HandlerFunc {
 }
 
 // trust returns an option that trusts the certificate of s.
-func trust(s *httptest.Server) xWebhook.Option {
+func trust(s *httptest.Server) webhook.Option {
 	pool := x509.NewCertPool()
 	pool.AddCert(s.Certificate())
-	return xWebhook.WithRootCAs(pool)
+	return webhook.WithRootCAs(pool)
 }
 
 func TestSendIsAsTheSpecificationHasIt(t *testing.T) {
@@ -55,10 +55,10 @@ func TestSendIsAsTheSpecificationHasIt(t *testing.T) {
 	t.Cleanup(s.Close)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.FixedZone("", 8*3600))
 	signed := time.Now()
-	c := newClient(t, trust(s), xWebhook.WithClock(func() time.Time { return signed }))
+	c := newClient(t, trust(s), webhook.WithClock(func() time.Time { return signed }))
 	to := endpoint(s.URL + "/hook?tenant=1")
 	to.Header = http.Header{"Authorization": {"Bearer t"}}
-	result, err := c.Send(t.Context(), to, xWebhook.Event{ID: "msg_1", Type: "user.created", Timestamp: at, Data: map[string]int{"id": 1}})
+	result, err := c.Send(t.Context(), to, webhook.Event{ID: "msg_1", Type: "user.created", Timestamp: at, Data: map[string]int{"id": 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestSendIsAsTheSpecificationHasIt(t *testing.T) {
 	if ct, ua := r.header.Get("Content-Type"), r.header.Get("User-Agent"); ct != "application/json" || ua != "Plinth-Webhook/1" {
 		t.Errorf("Content-Type %q, User-Agent %q", ct, ua)
 	}
-	if _, err := c.Send(t.Context(), to, xWebhook.Event{Type: "a"}); err != nil {
+	if _, err := c.Send(t.Context(), to, webhook.Event{Type: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	if r := <-got; r.header.Get("Cookie") != "" {
@@ -97,17 +97,17 @@ func TestSendIsAsTheSpecificationHasIt(t *testing.T) {
 func TestDuringARotationEitherSecretVerifies(t *testing.T) {
 	got := make(chan received, 1)
 	s := serve(t, record(got))
-	older, newer := xWebhook.NewSecret(), xWebhook.NewSecret()
+	older, newer := webhook.NewSecret(), webhook.NewSecret()
 	to := endpoint(s.URL)
-	to.Secrets = []xWebhook.Secret{newer, older}
-	if _, err := newClient(t).Send(t.Context(), to, xWebhook.Event{Body: []byte(`[1]`)}); err != nil {
+	to.Secrets = []webhook.Secret{newer, older}
+	if _, err := newClient(t).Send(t.Context(), to, webhook.Event{Body: []byte(`[1]`)}); err != nil {
 		t.Fatal(err)
 	}
 	r := <-got
 	if string(r.body) != "[1]" || !strings.HasPrefix(r.header.Get("Webhook-Id"), "msg_") {
 		t.Errorf("body %s with id %q", r.body, r.header.Get("Webhook-Id"))
 	}
-	for _, secret := range []xWebhook.Secret{older, newer} {
+	for _, secret := range []webhook.Secret{older, newer} {
 		if _, err := verifier(t, secret).Verify(r.header, r.body); err != nil {
 			t.Error(err)
 		}
@@ -124,20 +124,20 @@ func TestDuringARotationEitherSecretVerifies(t *testing.T) {
 func TestOnly2xxIsSuccess(t *testing.T) {
 	var status atomic.Int32
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(status.Load())) })
-	c := newClient(t, xWebhook.WithoutBreaker())
+	c := newClient(t, webhook.WithoutBreaker())
 	for code := 200; code < 600; code++ {
 		status.Store(int32(code))
-		result, err := c.Send(t.Context(), endpoint(s.URL), xWebhook.Event{Type: "a"})
+		result, err := c.Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a"})
 		if result.Status != code {
 			t.Fatalf("%d: Status = %d", code, result.Status)
 		}
-		if ok := code < 300; ok != (err == nil) || ok == errors.Is(err, xWebhook.ErrStatus) {
+		if ok := code < 300; ok != (err == nil) || ok == errors.Is(err, webhook.ErrStatus) {
 			t.Errorf("%d: error %v", code, err)
 		}
-		if got := errors.Is(err, xWebhook.ErrGone); got != (code == 410) {
+		if got := errors.Is(err, webhook.ErrGone); got != (code == 410) {
 			t.Errorf("%d: ErrGone %v", code, got)
 		}
-		if got := errors.Is(err, xWebhook.ErrRedirect); got != (code >= 300 && code < 400) {
+		if got := errors.Is(err, webhook.ErrRedirect); got != (code >= 300 && code < 400) {
 			t.Errorf("%d: ErrRedirect %v", code, got)
 		}
 	}
@@ -154,9 +154,9 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 				w.Header().Set("Location", location)
 				w.WriteHeader(code)
 			})
-			_, err := newClient(t).Send(t.Context(), endpoint(s.URL), xWebhook.Event{Type: "a"})
-			var status *xWebhook.StatusError
-			if !errors.Is(err, xWebhook.ErrRedirect) || !errors.As(err, &status) || status.Status != code {
+			_, err := newClient(t).Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a"})
+			var status *webhook.StatusError
+			if !errors.Is(err, webhook.ErrRedirect) || !errors.As(err, &status) || status.Status != code {
 				t.Errorf("%d to %s: %v, want ErrRedirect", code, location, err)
 			}
 			if hits.Load() != 1 || strings.Contains(err.Error(), "169.254") {
@@ -201,9 +201,9 @@ func TestRetryAfter(t *testing.T) {
 				w.Header().Set("Retry-After", r.value)
 				w.WriteHeader(r.status)
 			})
-			c := newClient(t, xWebhook.WithClock(func() time.Time { return at }))
-			_, err := c.Send(t.Context(), endpoint(s.URL), xWebhook.Event{Type: "a"})
-			if got, ok := xWebhook.RetryAfter(err); got != r.want || ok != (r.want > 0) {
+			c := newClient(t, webhook.WithClock(func() time.Time { return at }))
+			_, err := c.Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a"})
+			if got, ok := webhook.RetryAfter(err); got != r.want || ok != (r.want > 0) {
 				t.Errorf("RetryAfter = %s, %v, want %s", got, ok, r.want)
 			}
 		})
@@ -213,39 +213,39 @@ func TestRetryAfter(t *testing.T) {
 func TestWhatCannotBeSentIsRefusedBeforeTheNetwork(t *testing.T) {
 	var reached atomic.Int32
 	s := serve(t, func(http.ResponseWriter, *http.Request) { reached.Add(1) })
-	c := newClient(t, xWebhook.WithMaxPayload(100))
-	good := xWebhook.Event{Type: "a"}
-	with := func(change func(e *xWebhook.Endpoint)) xWebhook.Endpoint {
+	c := newClient(t, webhook.WithMaxPayload(100))
+	good := webhook.Event{Type: "a"}
+	with := func(change func(e *webhook.Endpoint)) webhook.Endpoint {
 		e := endpoint(s.URL)
 		change(&e)
 		return e
 	}
-	header := func(name, value string) xWebhook.Endpoint {
-		return with(func(e *xWebhook.Endpoint) { e.Header = http.Header{name: {value}} })
+	header := func(name, value string) webhook.Endpoint {
+		return with(func(e *webhook.Endpoint) { e.Header = http.Header{name: {value}} })
 	}
 	for _, w := range []struct {
 		name  string
-		to    xWebhook.Endpoint
-		event xWebhook.Event
+		to    webhook.Endpoint
+		event webhook.Event
 		want  error
 	}{
-		{"no endpoint id", with(func(e *xWebhook.Endpoint) { e.ID = "" }), good, xWebhook.ErrEndpoint},
-		{"no secret", with(func(e *xWebhook.Endpoint) { e.Secrets = nil }), good, xWebhook.ErrEndpoint},
-		{"an empty secret", with(func(e *xWebhook.Endpoint) { e.Secrets = append(e.Secrets, xWebhook.Secret{}) }), good, xWebhook.ErrEndpoint},
-		{"own id header", header("webhook-id", "x"), good, xWebhook.ErrEndpoint},
-		{"own signature", header("WEBHOOK-SIGNATURE", "x"), good, xWebhook.ErrEndpoint},
-		{"own length", header("Content-Length", "0"), good, xWebhook.ErrEndpoint},
-		{"smuggling", header("Transfer-Encoding", "chunked"), good, xWebhook.ErrEndpoint},
-		{"expect", header("Expect", "100-continue"), good, xWebhook.ErrEndpoint},
-		{"header name injection", header("X-A\r\nX-B", "x"), good, xWebhook.ErrEndpoint},
-		{"header value injection", header("X-A", "x\r\nX-B: y"), good, xWebhook.ErrEndpoint},
-		{"no type", endpoint(s.URL), xWebhook.Event{}, xWebhook.ErrEvent},
-		{"id with a full stop", endpoint(s.URL), xWebhook.Event{ID: "a.b", Type: "a"}, xWebhook.ErrEvent},
-		{"id with a line break", endpoint(s.URL), xWebhook.Event{ID: "a\r\nX: y", Type: "a"}, xWebhook.ErrEvent},
-		{"long id", endpoint(s.URL), xWebhook.Event{ID: strings.Repeat("a", 201), Type: "a"}, xWebhook.ErrEvent},
-		{"data that is no JSON", endpoint(s.URL), xWebhook.Event{Type: "a", Data: math.NaN()}, xWebhook.ErrEvent},
-		{"large body", endpoint(s.URL), xWebhook.Event{Body: make([]byte, 101)}, xWebhook.ErrPayloadTooLarge},
-		{"large data", endpoint(s.URL), xWebhook.Event{Type: "a", Data: strings.Repeat("a", 100)}, xWebhook.ErrPayloadTooLarge},
+		{"no endpoint id", with(func(e *webhook.Endpoint) { e.ID = "" }), good, webhook.ErrEndpoint},
+		{"no secret", with(func(e *webhook.Endpoint) { e.Secrets = nil }), good, webhook.ErrEndpoint},
+		{"an empty secret", with(func(e *webhook.Endpoint) { e.Secrets = append(e.Secrets, webhook.Secret{}) }), good, webhook.ErrEndpoint},
+		{"own id header", header("webhook-id", "x"), good, webhook.ErrEndpoint},
+		{"own signature", header("WEBHOOK-SIGNATURE", "x"), good, webhook.ErrEndpoint},
+		{"own length", header("Content-Length", "0"), good, webhook.ErrEndpoint},
+		{"smuggling", header("Transfer-Encoding", "chunked"), good, webhook.ErrEndpoint},
+		{"expect", header("Expect", "100-continue"), good, webhook.ErrEndpoint},
+		{"header name injection", header("X-A\r\nX-B", "x"), good, webhook.ErrEndpoint},
+		{"header value injection", header("X-A", "x\r\nX-B: y"), good, webhook.ErrEndpoint},
+		{"no type", endpoint(s.URL), webhook.Event{}, webhook.ErrEvent},
+		{"id with a full stop", endpoint(s.URL), webhook.Event{ID: "a.b", Type: "a"}, webhook.ErrEvent},
+		{"id with a line break", endpoint(s.URL), webhook.Event{ID: "a\r\nX: y", Type: "a"}, webhook.ErrEvent},
+		{"long id", endpoint(s.URL), webhook.Event{ID: strings.Repeat("a", 201), Type: "a"}, webhook.ErrEvent},
+		{"data that is no JSON", endpoint(s.URL), webhook.Event{Type: "a", Data: math.NaN()}, webhook.ErrEvent},
+		{"large body", endpoint(s.URL), webhook.Event{Body: make([]byte, 101)}, webhook.ErrPayloadTooLarge},
+		{"large data", endpoint(s.URL), webhook.Event{Type: "a", Data: strings.Repeat("a", 100)}, webhook.ErrPayloadTooLarge},
 	} {
 		if _, err := c.Send(t.Context(), w.to, w.event); !errors.Is(err, w.want) {
 			t.Errorf("%s: %v, want %v", w.name, err, w.want)
@@ -261,7 +261,7 @@ func TestTheDefaultPayloadIsBoundedAndALargeOneIsWarnedOf(t *testing.T) {
 	out := capture(t)
 	c := newClient(t)
 	send := func(n int) error {
-		_, err := c.Send(t.Context(), endpoint(s.URL), xWebhook.Event{ID: "msg_1", Body: []byte(`"` + strings.Repeat("p", n-2) + `"`)})
+		_, err := c.Send(t.Context(), endpoint(s.URL), webhook.Event{ID: "msg_1", Body: []byte(`"` + strings.Repeat("p", n-2) + `"`)})
 		return err
 	}
 	if err := send(20 << 10); err != nil || out.String() != "" {
@@ -270,7 +270,7 @@ func TestTheDefaultPayloadIsBoundedAndALargeOneIsWarnedOf(t *testing.T) {
 	if err := send(256 << 10); err != nil || strings.Count(out.String(), "payload is large") != 1 || !strings.Contains(out.String(), "msg_1") {
 		t.Errorf("256 KiB: %v, log %.300s", err, out)
 	}
-	if err := send(256<<10 + 1); !errors.Is(err, xWebhook.ErrPayloadTooLarge) {
+	if err := send(256<<10 + 1); !errors.Is(err, webhook.ErrPayloadTooLarge) {
 		t.Errorf("more: %v, want ErrPayloadTooLarge", err)
 	}
 	if strings.Contains(out.String(), "ppp") {
@@ -282,30 +282,30 @@ func TestTLSIsVerified(t *testing.T) {
 	plain := func(http.ResponseWriter, *http.Request) {}
 	unknown := httptest.NewTLSServer(http.HandlerFunc(plain))
 	t.Cleanup(unknown.Close)
-	_, err := newClient(t).Send(t.Context(), endpoint(unknown.URL), xWebhook.Event{Type: "a"})
+	_, err := newClient(t).Send(t.Context(), endpoint(unknown.URL), webhook.Event{Type: "a"})
 	var certificate *tls.CertificateVerificationError
-	if !errors.Is(err, xWebhook.ErrConnection) || !errors.As(err, &certificate) {
+	if !errors.Is(err, webhook.ErrConnection) || !errors.As(err, &certificate) {
 		t.Errorf("unknown authority: %v, want ErrConnection with its cause", err)
 	}
 	// The certificate of httptest is for 127.0.0.1 and example.com, not for localhost.
-	_, err = newClient(t, trust(unknown)).Send(t.Context(), endpoint(strings.Replace(unknown.URL, "127.0.0.1", "localhost", 1)), xWebhook.Event{Type: "a"})
-	if !errors.Is(err, xWebhook.ErrConnection) {
+	_, err = newClient(t, trust(unknown)).Send(t.Context(), endpoint(strings.Replace(unknown.URL, "127.0.0.1", "localhost", 1)), webhook.Event{Type: "a"})
+	if !errors.Is(err, webhook.ErrConnection) {
 		t.Errorf("another name: %v, want ErrConnection", err)
 	}
 	old := httptest.NewUnstartedServer(http.HandlerFunc(plain))
 	old.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	old.StartTLS()
 	t.Cleanup(old.Close)
-	if _, err = newClient(t, trust(old)).Send(t.Context(), endpoint(old.URL), xWebhook.Event{Type: "a"}); !errors.Is(err, xWebhook.ErrConnection) {
+	if _, err = newClient(t, trust(old)).Send(t.Context(), endpoint(old.URL), webhook.Event{Type: "a"}); !errors.Is(err, webhook.ErrConnection) {
 		t.Errorf("TLS 1.1: %v, want ErrConnection", err)
 	}
 }
 
 func TestAllWrongOptionsAreToldAtOnce(t *testing.T) {
-	_, err := xWebhook.New(xWebhook.WithTimeout(0), xWebhook.WithMaxPayload(0), xWebhook.WithMaxResponse(-1), xWebhook.WithMaxResponseHeader(0),
-		xWebhook.WithMaxRetryAfter(0), xWebhook.WithPorts(0), xWebhook.WithAllowedNetworks(netip.Prefix{}), xWebhook.WithUserAgent("a\nb"),
-		xWebhook.WithClock(nil), xWebhook.WithBreaker(xWebhook.Breaker{Ratio: 2}))
-	if !errors.Is(err, xWebhook.ErrOption) || strings.Count(err.Error(), "\n") != 9 {
+	_, err := webhook.New(webhook.WithTimeout(0), webhook.WithMaxPayload(0), webhook.WithMaxResponse(-1), webhook.WithMaxResponseHeader(0),
+		webhook.WithMaxRetryAfter(0), webhook.WithPorts(0), webhook.WithAllowedNetworks(netip.Prefix{}), webhook.WithUserAgent("a\nb"),
+		webhook.WithClock(nil), webhook.WithBreaker(webhook.Breaker{Ratio: 2}))
+	if !errors.Is(err, webhook.ErrOption) || strings.Count(err.Error(), "\n") != 9 {
 		t.Errorf("error %v, want ten problems", err)
 	}
 }
@@ -313,7 +313,7 @@ func TestAllWrongOptionsAreToldAtOnce(t *testing.T) {
 func TestTheBodyIsJSONForReceiversInOtherLanguages(t *testing.T) {
 	got := make(chan received, 1)
 	s := serve(t, record(got))
-	if _, err := newClient(t).Send(t.Context(), endpoint(s.URL), xWebhook.Event{Type: "a", Data: "<中文> & \u2028"}); err != nil {
+	if _, err := newClient(t).Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a", Data: "<中文> & \u2028"}); err != nil {
 		t.Fatal(err)
 	}
 	var body struct {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // standardLog returns what the log of the standard library says until the test ends.
@@ -60,9 +60,9 @@ func TestBytesThatNobodyAskedForAreInNoLog(t *testing.T) {
 				r.serve(ctx, conn)
 				_, _ = io.Copy(io.Discard, conn) // until the other side has closed, and so has read what it wanted
 			})
-			c := newClient(t, xWebhook.WithoutBreaker())
+			c := newClient(t, webhook.WithoutBreaker())
 			for range 100 {
-				_, _ = c.Send(t.Context(), endpoint(url), xWebhook.Event{Type: "a"})
+				_, _ = c.Send(t.Context(), endpoint(url), webhook.Event{Type: "a"})
 			}
 			c.Close()
 			open.Wait()
@@ -91,7 +91,7 @@ func TestEachAttemptHasAConnectionOfItsOwnOverHTTP1(t *testing.T) {
 		t.Cleanup(s.Close)
 		c := newClient(t, trust(s))
 		for range 5 {
-			if _, err := c.Send(t.Context(), endpoint(s.URL), xWebhook.Event{Type: "a"}); err != nil {
+			if _, err := c.Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a"}); err != nil {
 				t.Fatal(err)
 			}
 			if proto := <-protos; proto != "HTTP/1.1" {
@@ -115,8 +115,8 @@ func TestAReceiverThatSpeaksHTTP2OnlyIsAConnectionError(t *testing.T) {
 	url := listen(t, func(ctx context.Context, conn net.Conn) {
 		_ = tls.Server(conn, only).HandshakeContext(ctx)
 	})
-	_, err := newClient(t, trust(s)).Send(t.Context(), endpoint(strings.Replace(url, "http", "https", 1)), xWebhook.Event{Type: "a"})
-	if !errors.Is(err, xWebhook.ErrConnection) {
+	_, err := newClient(t, trust(s)).Send(t.Context(), endpoint(strings.Replace(url, "http", "https", 1)), webhook.Event{Type: "a"})
+	if !errors.Is(err, webhook.ErrConnection) {
 		t.Errorf("error %v, want ErrConnection", err)
 	}
 }
@@ -166,9 +166,9 @@ func TestAConnectionThatDiesAfterItsAnswerHarmsNoLaterAttempt(t *testing.T) {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	url := strings.Replace(dying(t, s.Listener.Addr().String()), "http", "https", 1)
-	c := newClient(t, trust(s), xWebhook.WithoutBreaker(), xWebhook.WithTimeout(2*time.Second))
+	c := newClient(t, trust(s), webhook.WithoutBreaker(), webhook.WithTimeout(2*time.Second))
 	for n := range 3 {
-		if _, err := c.Send(t.Context(), endpoint(url), xWebhook.Event{Type: "a"}); err != nil {
+		if _, err := c.Send(t.Context(), endpoint(url), webhook.Event{Type: "a"}); err != nil {
 			t.Errorf("attempt %d: %v", n+1, err)
 		}
 		idle, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond) // the connection dies meanwhile

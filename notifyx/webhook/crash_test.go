@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // childMark is the first argument of a process that delivers until it is killed.
@@ -25,12 +25,12 @@ const childMark = "webhook-child"
 var rounds = flag.Int("rounds", 200, "how often a process that delivers is killed")
 
 // crashing returns the dispatcher of TestAKilledProcessLosesNoEvent. An attempt that is killed is used up, so there are many.
-func crashing(url string) (*xWebhook.Dispatcher, error) {
-	c, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithAllowLoopback(), xWebhook.WithoutBreaker())
+func crashing(url string) (*webhook.Dispatcher, error) {
+	c, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback(), webhook.WithoutBreaker())
 	if err != nil {
 		return nil, err
 	}
-	return xWebhook.NewDispatcher(only(url), c, xWebhook.WithSchedule(xBackoff.Constant(20*time.Millisecond), 100_000))
+	return webhook.NewDispatcher(only(url), c, webhook.WithSchedule(backoff.Constant(20*time.Millisecond), 100_000))
 }
 
 // child delivers until it is killed.
@@ -45,7 +45,7 @@ func child(path, url string) {
 		if err != nil {
 			return err
 		}
-		return xJob.Work(ctx, xJob.WithHandlers(d.Handler()), xJob.WithPollInterval(10*time.Millisecond))
+		return job.Work(ctx, job.WithHandlers(d.Handler()), job.WithPollInterval(10*time.Millisecond))
 	}()
 	_, _ = fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
@@ -140,8 +140,8 @@ func TestAKilledProcessLosesNoEvent(t *testing.T) {
 		return len(l.answered) == len(ids)
 	})
 	await(t, "nothing waits", func() bool {
-		waiting, err := xJob.MustGetQueue(ctx).List(ctx, xJob.Query{State: xJob.StateWaiting})
-		running, err2 := xJob.MustGetQueue(ctx).List(ctx, xJob.Query{State: xJob.StateRunning})
+		waiting, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateWaiting})
+		running, err2 := job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateRunning})
 		return err == nil && err2 == nil && len(waiting)+len(running) == 0
 	})
 	l.mu.Lock()
@@ -159,7 +159,7 @@ func TestAKilledProcessLosesNoEvent(t *testing.T) {
 	for _, f := range l.faults {
 		t.Error(f)
 	}
-	if dead, err := d.Dead(ctx, xWebhook.DeadQuery{}); err != nil || len(dead) != 0 {
+	if dead, err := d.Dead(ctx, webhook.DeadQuery{}); err != nil || len(dead) != 0 {
 		t.Errorf("dead letters: %+v, %v", dead, err)
 	}
 	t.Logf("%d kills, %d events, %d attempts that were repeats", *rounds, len(ids), repeats)

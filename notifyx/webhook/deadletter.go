@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 )
 
 // Letter is an event that is not sent any more by itself.
@@ -36,13 +36,13 @@ type DeadQuery struct {
 
 // Dead returns a page of dead letters, the oldest first.
 func (d *Dispatcher) Dead(ctx context.Context, query DeadQuery) ([]Letter, error) {
-	queue, xerr := xJob.GetQueue(ctx)
+	queue, xerr := job.GetQueue(ctx)
 	if xerr != nil {
 		return nil, xerr
 	}
-	records, err := queue.List(ctx, xJob.Query{State: xJob.StateDead, Kind: d.kindName, After: query.After, Limit: query.Limit})
+	records, err := queue.List(ctx, job.Query{State: job.StateDead, Kind: d.kindName, After: query.After, Limit: query.Limit})
 	if err != nil {
-		return nil, fmt.Errorf("xwebhook: list dead letters: %w", err)
+		return nil, fmt.Errorf("webhook: list dead letters: %w", err)
 	}
 	letters := make([]Letter, len(records))
 	for i, r := range records {
@@ -57,22 +57,22 @@ func (d *Dispatcher) Dead(ctx context.Context, query DeadQuery) ([]Letter, error
 }
 
 // Replay lets a dead letter be sent again, at once and from its first attempt on. It keeps the event's id, so that a receiver
-// that has got it already knows. The error is xJob.ErrNotFound where there is no such letter, and xJob.ErrState where it is
+// that has got it already knows. The error is job.ErrNotFound where there is no such letter, and job.ErrState where it is
 // not dead.
-func (d *Dispatcher) Replay(ctx context.Context, job string) error {
-	queue, xerr := xJob.GetQueue(ctx)
+func (d *Dispatcher) Replay(ctx context.Context, id string) error {
+	queue, xerr := job.GetQueue(ctx)
 	if xerr != nil {
 		return xerr
 	}
-	record, err := queue.Get(ctx, job)
+	record, err := queue.Get(ctx, id)
 	if err == nil && record.Kind != d.kindName {
-		err = xJob.ErrNotFound
+		err = job.ErrNotFound
 	}
 	if err == nil {
-		err = queue.Replay(ctx, job)
+		err = queue.Replay(ctx, id)
 	}
 	if err != nil {
-		return fmt.Errorf("xwebhook: replay: %w", err)
+		return fmt.Errorf("webhook: replay: %w", err)
 	}
 	return nil
 }

@@ -9,9 +9,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // JobKind is the name of the jobs of a Dispatcher, unless WithJobKind gives another.
@@ -22,8 +22,8 @@ const MaxAttempts = 10
 
 // Schedule is how long a Dispatcher waits after each attempt that failed: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h,
 // 24 h, each spread by a tenth. The tenth attempt is about 76 hours after the first.
-func Schedule() xBackoff.Policy {
-	return xBackoff.Jitter(xBackoff.Schedule(5*time.Second, 5*time.Minute, 30*time.Minute, 2*time.Hour, 5*time.Hour,
+func Schedule() backoff.Policy {
+	return backoff.Jitter(backoff.Schedule(5*time.Second, 5*time.Minute, 30*time.Minute, 2*time.Hour, 5*time.Hour,
 		10*time.Hour, 14*time.Hour, 20*time.Hour, 24*time.Hour), 0.1)
 }
 
@@ -35,7 +35,7 @@ type OnGone func(ctx context.Context, endpointID string) error
 type DispatcherOption func(*Dispatcher)
 
 // WithSchedule replaces the schedule, and how often an event is sent.
-func WithSchedule(p xBackoff.Policy, attempts int) DispatcherOption {
+func WithSchedule(p backoff.Policy, attempts int) DispatcherOption {
 	return func(d *Dispatcher) { d.schedule, d.attempts = p, attempts }
 }
 
@@ -49,11 +49,11 @@ func WithJobKind(name string) DispatcherOption { return func(d *Dispatcher) { d.
 type Dispatcher struct {
 	endpoints EndpointsFunc
 	client    *Client
-	schedule  xBackoff.Policy
+	schedule  backoff.Policy
 	attempts  int
 	onGone    OnGone
 	kindName  string
-	kind      *xJob.Kind[delivery]
+	kind      *job.Kind[delivery]
 }
 
 // delivery is what is stored: no URL and no secret.
@@ -83,9 +83,9 @@ func NewDispatcher(endpoints Endpoints, client *Client, opts ...DispatcherOption
 	if d.endpoints == nil || client.check() != nil {
 		return nil, fmt.Errorf("%w: a dispatcher needs endpoints and a client", ErrOption)
 	}
-	guarded := xHook.Guard(func() error { // NewKind takes its arguments for constants
-		d.kind = xJob.NewKind[delivery](d.kindName, xJob.WithMaxAttempts(d.attempts), xJob.WithBackoff(d.schedule),
-			xJob.WithTimeout(client.config.timeout+lookUpTimeout))
+	guarded := xhook.Guard(func() error { // NewKind takes its arguments for constants
+		d.kind = job.NewKind[delivery](d.kindName, job.WithMaxAttempts(d.attempts), job.WithBackoff(d.schedule),
+			job.WithTimeout(client.config.timeout+lookUpTimeout))
 		return nil
 	})
 	if guarded != nil {
@@ -100,7 +100,7 @@ type EventOption func(*stored)
 type stored struct {
 	id   string
 	at   time.Time
-	jobs []xJob.EnqueueOption
+	jobs []job.EnqueueOption
 }
 
 // WithID gives the event's id, for an event that may be stored twice: 1 to 200 printable ASCII characters without spaces and
@@ -111,11 +111,11 @@ func WithID(id string) EventOption { return func(s *stored) { s.id = id } }
 func WithTimestamp(at time.Time) EventOption { return func(s *stored) { s.at = at } }
 
 // WithJob passes options on to the durable job, such as a delay.
-func WithJob(opts ...xJob.EnqueueOption) EventOption {
+func WithJob(opts ...job.EnqueueOption) EventOption {
 	return func(s *stored) { s.jobs = append(s.jobs, opts...) }
 }
 
-// Enqueue stores an event for one receiver and returns its id, which every attempt has. In a transaction of xDB it is part of
+// Enqueue stores an event for one receiver and returns its id, which every attempt has. In a transaction of xdb it is part of
 // it. Data is encoded now. What is wrong with the event is told now: ErrEvent, ErrPayloadTooLarge; what is wrong with the
 // receiver, at the delivery.
 func (d *Dispatcher) Enqueue(ctx context.Context, endpointID, eventType string, data any, opts ...EventOption) (id string, err error) {
@@ -159,18 +159,18 @@ func (d *Dispatcher) EnqueueAll(ctx context.Context, endpointIDs []string, event
 		return "", err
 	}
 	if _, err := d.kind.EnqueueMany(ctx, all, s.jobs...); err != nil {
-		return "", fmt.Errorf("xwebhook: store the event: %w", err)
+		return "", fmt.Errorf("webhook: store the event: %w", err)
 	}
 	return s.id, nil
 }
 
-// Handler delivers what was stored, for xJob.WithHandlers.
+// Handler delivers what was stored, for job.WithHandlers.
 //
 // An event is done when the receiver answers 2xx. It is dead at once where the receiver is unknown, its URL is not allowed,
 // its address is blocked, or it answers 410, of which OnGone is told. Everything else is tried again by the schedule, or when
 // Retry-After says so or the circuit may be closed, where that is later. An attempt that an open circuit has kept back counts:
 // the events of a receiver that is dead for good end too.
-func (d *Dispatcher) Handler() xJob.Handler { return d.kind.Handle(d.deliver) }
+func (d *Dispatcher) Handler() job.Handler { return d.kind.Handle(d.deliver) }
 
 func (d *Dispatcher) deliver(ctx context.Context, stored delivery) error {
 	to, err := find(ctx, d.endpoints, stored.Endpoint)
@@ -188,13 +188,13 @@ func (d *Dispatcher) verdict(ctx context.Context, stored delivery, err error) er
 	case errors.Is(err, ErrGone):
 		return d.gone(ctx, stored, err)
 	case isPermanent(err):
-		return xJob.Dead(err)
+		return job.Dead(err)
 	case later:
-		info, _ := xJob.InfoFrom(ctx)
+		info, _ := job.InfoFrom(ctx)
 		if errors.Is(err, ErrCircuitOpen) { // all events of the receiver have the same wait
 			wait += rand.N(wait/5 + 1) //nolint:gosec // G404: a spread is no secret
 		}
-		return xJob.RetryAfter(err, max(wait, d.schedule(info.Attempt)))
+		return job.RetryAfter(err, max(wait, d.schedule(info.Attempt)))
 	default:
 		return err
 	}
@@ -203,10 +203,10 @@ func (d *Dispatcher) verdict(ctx context.Context, stored delivery, err error) er
 func (d *Dispatcher) gone(ctx context.Context, stored delivery, err error) error {
 	d.client.config.log.Warn(ctx, "webhook receiver is gone", slog.String("endpoint", stored.Endpoint), slog.String("webhook_id", stored.ID))
 	if d.onGone == nil {
-		return xJob.Dead(err)
+		return job.Dead(err)
 	}
 	if told := d.onGone(ctx, stored.Endpoint); told != nil {
 		return fmt.Errorf("%w, and was not disabled: %w", err, told)
 	}
-	return xJob.Dead(err)
+	return job.Dead(err)
 }

@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // dispatcher returns one that must be right.
-func dispatcher(t *testing.T, endpoints xWebhook.Endpoints, c *xWebhook.Client, opts ...xWebhook.DispatcherOption) *xWebhook.Dispatcher {
+func dispatcher(t *testing.T, endpoints webhook.Endpoints, c *webhook.Client, opts ...webhook.DispatcherOption) *webhook.Dispatcher {
 	t.Helper()
-	d, err := xWebhook.NewDispatcher(endpoints, c, opts...)
+	d, err := webhook.NewDispatcher(endpoints, c, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,18 +28,18 @@ func dispatcher(t *testing.T, endpoints xWebhook.Endpoints, c *xWebhook.Client, 
 }
 
 // only are endpoints with the receiver "shop".
-func only(url string) xWebhook.StaticEndpoints {
-	return xWebhook.StaticEndpoints{"shop": endpoint(url)}
+func only(url string) webhook.StaticEndpoints {
+	return webhook.StaticEndpoints{"shop": endpoint(url)}
 }
 
 func TestTheScheduleIsTheSpecifications(t *testing.T) {
 	want := []time.Duration{
 		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 	}
-	if len(want) != xWebhook.MaxAttempts-1 {
-		t.Fatalf("%d waits for %d attempts", len(want), xWebhook.MaxAttempts)
+	if len(want) != webhook.MaxAttempts-1 {
+		t.Fatalf("%d waits for %d attempts", len(want), webhook.MaxAttempts)
 	}
-	policy := xWebhook.Schedule()
+	policy := webhook.Schedule()
 	spread := map[time.Duration]bool{}
 	for i, w := range want {
 		for range 100 {
@@ -61,7 +61,7 @@ func TestADeliveryThatFailsKeepsItsIDAndBodyAndGetsANewSignature(t *testing.T) {
 		record(got)(&failingWriter{w}, r)
 	})
 	clock := time.Unix(1_700_000_000, 0)
-	c := newClient(t, xWebhook.WithClock(func() time.Time { return clock }), xWebhook.WithoutBreaker())
+	c := newClient(t, webhook.WithClock(func() time.Time { return clock }), webhook.WithoutBreaker())
 	d := dispatcher(t, only(s.URL), c)
 	ctx, e := newEngine(t)
 	id, err := d.Enqueue(ctx, "shop", "order.paid", map[string]any{"order": 17, "note": "<ok>"})
@@ -70,7 +70,7 @@ func TestADeliveryThatFailsKeepsItsIDAndBodyAndGetsANewSignature(t *testing.T) {
 	}
 	e.work(t, ctx, d.Handler())
 	var body []byte
-	for n := 1; n <= xWebhook.MaxAttempts; n++ {
+	for n := 1; n <= webhook.MaxAttempts; n++ {
 		o := e.attempt(t)
 		r := <-got
 		if r.header.Get("Webhook-Id") != id {
@@ -82,7 +82,7 @@ func TestADeliveryThatFailsKeepsItsIDAndBodyAndGetsANewSignature(t *testing.T) {
 		if !bytes.Equal(r.body, body) || !bytes.Contains(body, []byte(`"timestamp":"2023-11-14T22:13:20Z"`)) {
 			t.Errorf("attempt %d: body %s, want that of the first", n, r.body)
 		}
-		v, err := xWebhook.NewVerifier([]xWebhook.Secret{xWebhook.MustParseSecret(vector)}, xWebhook.WithVerifierClock(func() time.Time { return clock }))
+		v, err := webhook.NewVerifier([]webhook.Secret{webhook.MustParseSecret(vector)}, webhook.WithVerifierClock(func() time.Time { return clock }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestADeliveryThatFailsKeepsItsIDAndBodyAndGetsANewSignature(t *testing.T) {
 			t.Errorf("attempt %d: %v", n, err)
 		}
 		want := driver.Retry
-		if n == xWebhook.MaxAttempts {
+		if n == webhook.MaxAttempts {
 			want = driver.Bury
 		}
 		if o.Verdict != want {
@@ -121,14 +121,14 @@ func TestWhatBecomesOfADelivery(t *testing.T) {
 			w.WriteHeader(status)
 		}
 	}
-	fail := func(err error) xWebhook.Endpoints {
-		return xWebhook.EndpointsFunc(func(context.Context, string) (xWebhook.Endpoint, error) { return xWebhook.Endpoint{}, err })
+	fail := func(err error) webhook.Endpoints {
+		return webhook.EndpointsFunc(func(context.Context, string) (webhook.Endpoint, error) { return webhook.Endpoint{}, err })
 	}
-	at := func(url string) xWebhook.Endpoints { return only(url) }
+	at := func(url string) webhook.Endpoints { return only(url) }
 	for _, c := range []struct {
 		name        string
 		handler     http.HandlerFunc
-		endpoints   xWebhook.Endpoints
+		endpoints   webhook.Endpoints
 		want        driver.Verdict
 		least, most time.Duration
 	}{
@@ -144,8 +144,8 @@ func TestWhatBecomesOfADelivery(t *testing.T) {
 		{name: "nobody there", endpoints: at("http://127.0.0.1:1/"), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
 		{name: "a blocked address", endpoints: at("http://10.0.0.1/"), want: driver.Bury},
 		{name: "a wrong URL", endpoints: at("ftp://example.com/"), want: driver.Bury},
-		{name: "an unknown receiver", endpoints: xWebhook.StaticEndpoints{}, want: driver.Bury},
-		{name: "no secret", endpoints: xWebhook.StaticEndpoints{"shop": {URL: "http://127.0.0.1:1/"}}, want: driver.Bury},
+		{name: "an unknown receiver", endpoints: webhook.StaticEndpoints{}, want: driver.Bury},
+		{name: "no secret", endpoints: webhook.StaticEndpoints{"shop": {URL: "http://127.0.0.1:1/"}}, want: driver.Bury},
 		{name: "endpoints that cannot be read", endpoints: fail(errors.New("database down")), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestAnOpenCircuitCountsAsAnAttemptAndWaitsByTheSchedule(t *testing.T) {
 		hits.Add(1)
 		w.WriteHeader(http.StatusInternalServerError)
 	})
-	d := dispatcher(t, only(s.URL), newClient(t, xWebhook.WithBreaker(xWebhook.Breaker{Failures: 2})))
+	d := dispatcher(t, only(s.URL), newClient(t, webhook.WithBreaker(webhook.Breaker{Failures: 2})))
 	ctx, e := newEngine(t)
 	if _, err := d.Enqueue(ctx, "shop", "a", 1); err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ func TestAReceiverThatIsGoneIsTold(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
 	var told []string
 	failures := 1
-	d := dispatcher(t, only(s.URL), newClient(t), xWebhook.WithOnGone(func(_ context.Context, id string) error {
+	d := dispatcher(t, only(s.URL), newClient(t), webhook.WithOnGone(func(_ context.Context, id string) error {
 		told = append(told, id)
 		if failures--; failures >= 0 {
 			return errors.New("database down")
@@ -243,9 +243,9 @@ func TestAReceiverThatIsGoneIsTold(t *testing.T) {
 func TestAJobHoldsNeitherURLNorSecretAndARotationHoldsForRepeats(t *testing.T) {
 	got := make(chan received, 2)
 	s := serve(t, record(got))
-	newer := xWebhook.NewSecret()
+	newer := webhook.NewSecret()
 	current := endpoint("http://127.0.0.1:1/url-token")
-	d := dispatcher(t, xWebhook.EndpointsFunc(func(context.Context, string) (xWebhook.Endpoint, error) { return current, nil }), newClient(t))
+	d := dispatcher(t, webhook.EndpointsFunc(func(context.Context, string) (webhook.Endpoint, error) { return current, nil }), newClient(t))
 	ctx, e := newEngine(t)
 	if _, err := d.Enqueue(ctx, "shop", "a", 1); err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func TestAJobHoldsNeitherURLNorSecretAndARotationHoldsForRepeats(t *testing.T) {
 	}
 	e.work(t, ctx, d.Handler())
 	e.attempt(t)
-	current.URL, current.Secrets = s.URL, []xWebhook.Secret{newer}
+	current.URL, current.Secrets = s.URL, []webhook.Secret{newer}
 	if o := e.attempt(t); o.Verdict != driver.Succeed {
 		t.Fatalf("outcome = %+v", o)
 	}
@@ -268,20 +268,20 @@ func TestAJobHoldsNeitherURLNorSecretAndARotationHoldsForRepeats(t *testing.T) {
 }
 
 func TestEnqueueTellsWhatIsWrongWithTheEvent(t *testing.T) {
-	d := dispatcher(t, xWebhook.StaticEndpoints{}, newClient(t, xWebhook.WithMaxPayload(200)))
+	d := dispatcher(t, webhook.StaticEndpoints{}, newClient(t, webhook.WithMaxPayload(200)))
 	ctx, e := newEngine(t)
 	for _, c := range []struct {
 		name, endpoint, kind string
 		data                 any
-		opts                 []xWebhook.EventOption
+		opts                 []webhook.EventOption
 		want                 error
 	}{
-		{"no type", "shop", "", 1, nil, xWebhook.ErrEvent},
-		{"no receiver", "", "a", 1, nil, xWebhook.ErrUnknownEndpoint},
-		{"data that is no JSON", "shop", "a", math.Inf(1), nil, xWebhook.ErrEvent},
-		{"a wrong id", "shop", "a", 1, []xWebhook.EventOption{xWebhook.WithID("a.b")}, xWebhook.ErrEvent},
-		{"too large", "shop", "a", strings.Repeat("a", 200), nil, xWebhook.ErrPayloadTooLarge},
-		{"a wrong job", "shop", "a", 1, []xWebhook.EventOption{xWebhook.WithJob(xJob.WithDelay(-1))}, xJob.ErrOption},
+		{"no type", "shop", "", 1, nil, webhook.ErrEvent},
+		{"no receiver", "", "a", 1, nil, webhook.ErrUnknownEndpoint},
+		{"data that is no JSON", "shop", "a", math.Inf(1), nil, webhook.ErrEvent},
+		{"a wrong id", "shop", "a", 1, []webhook.EventOption{webhook.WithID("a.b")}, webhook.ErrEvent},
+		{"too large", "shop", "a", strings.Repeat("a", 200), nil, webhook.ErrPayloadTooLarge},
+		{"a wrong job", "shop", "a", 1, []webhook.EventOption{webhook.WithJob(job.WithDelay(-1))}, job.ErrOption},
 	} {
 		if _, err := d.Enqueue(ctx, c.endpoint, c.kind, c.data, c.opts...); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
@@ -296,11 +296,11 @@ func TestEnqueueTellsWhatIsWrongWithTheEvent(t *testing.T) {
 }
 
 func TestEventOptions(t *testing.T) {
-	d := dispatcher(t, xWebhook.StaticEndpoints{}, newClient(t))
+	d := dispatcher(t, webhook.StaticEndpoints{}, newClient(t))
 	ctx, e := newEngine(t)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
-	id, err := d.EnqueueAll(ctx, []string{"a", "b"}, "order.paid", nil, xWebhook.WithID("order-17"), xWebhook.WithTimestamp(at),
-		xWebhook.WithJob(xJob.WithJobPriority(xJob.PriorityHigh)))
+	id, err := d.EnqueueAll(ctx, []string{"a", "b"}, "order.paid", nil, webhook.WithID("order-17"), webhook.WithTimestamp(at),
+		webhook.WithJob(job.WithJobPriority(job.PriorityHigh)))
 	if err != nil || id != "order-17" || len(e.jobs) != 2 {
 		t.Fatalf("%q, %v, %d jobs", id, err, len(e.jobs))
 	}
@@ -309,7 +309,7 @@ func TestEventOptions(t *testing.T) {
 		if err := json.Unmarshal(r.Args, &args); err != nil {
 			t.Fatal(err)
 		}
-		if args["id"] != "order-17" || args["timestamp"] != "2026-01-02T02:04:05Z" || r.Priority != 1 || r.Kind != xWebhook.JobKind {
+		if args["id"] != "order-17" || args["timestamp"] != "2026-01-02T02:04:05Z" || r.Priority != 1 || r.Kind != webhook.JobKind {
 			t.Errorf("job = %+v, args %v", r, args)
 		}
 	}
@@ -331,7 +331,7 @@ func TestDeadLettersAreListedAndReplayedUnderTheSameID(t *testing.T) {
 	}
 	e.work(t, ctx, d.Handler())
 	e.attempt(t)
-	letters, err := d.Dead(ctx, xWebhook.DeadQuery{})
+	letters, err := d.Dead(ctx, webhook.DeadQuery{})
 	if err != nil || len(letters) != 1 {
 		t.Fatalf("Dead = %+v, %v", letters, err)
 	}
@@ -340,14 +340,14 @@ func TestDeadLettersAreListedAndReplayedUnderTheSameID(t *testing.T) {
 		!strings.Contains(l.Error, "410") || l.StoredAt.IsZero() || l.Timestamp.IsZero() {
 		t.Errorf("letter = %+v", l)
 	}
-	if rest, err := d.Dead(ctx, xWebhook.DeadQuery{After: l.Job}); err != nil || len(rest) != 0 {
+	if rest, err := d.Dead(ctx, webhook.DeadQuery{After: l.Job}); err != nil || len(rest) != 0 {
 		t.Errorf("the page after it = %+v, %v", rest, err)
 	}
 	status.Store(http.StatusOK)
 	if err := d.Replay(ctx, l.Job); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Replay(ctx, l.Job); !errors.Is(err, xJob.ErrState) {
+	if err := d.Replay(ctx, l.Job); !errors.Is(err, job.ErrState) {
 		t.Errorf("a second Replay: %v, want ErrState", err)
 	}
 	if o := e.attempt(t); o.Verdict != driver.Succeed {
@@ -359,20 +359,20 @@ func TestDeadLettersAreListedAndReplayedUnderTheSameID(t *testing.T) {
 }
 
 func TestReplayLeavesOtherJobsAlone(t *testing.T) {
-	d := dispatcher(t, xWebhook.StaticEndpoints{}, newClient(t))
+	d := dispatcher(t, webhook.StaticEndpoints{}, newClient(t))
 	ctx, e := newEngine(t)
 	e.jobs["other"] = &driver.Record{Job: driver.Job{ID: "other", Kind: "another"}, State: driver.Dead}
 	for _, id := range []string{"other", "nothing"} {
-		if err := d.Replay(ctx, id); !errors.Is(err, xJob.ErrNotFound) {
+		if err := d.Replay(ctx, id); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("%s: %v, want ErrNotFound", id, err)
 		}
 	}
-	if letters, err := d.Dead(ctx, xWebhook.DeadQuery{}); err != nil || len(letters) != 0 {
+	if letters, err := d.Dead(ctx, webhook.DeadQuery{}); err != nil || len(letters) != 0 {
 		t.Errorf("Dead = %v, %v", letters, err)
 	}
 	for _, call := range []func() error{
 		func() error { return d.Replay(t.Context(), "x") },
-		func() error { _, err := d.Dead(t.Context(), xWebhook.DeadQuery{}); return err },
+		func() error { _, err := d.Dead(t.Context(), webhook.DeadQuery{}); return err },
 	} {
 		if call() == nil {
 			t.Error("no error without a queue")

@@ -44,7 +44,7 @@ func (s StaticEndpoints) Endpoint(_ context.Context, id string) (Endpoint, error
 func find(ctx context.Context, from EndpointsFunc, id string) (Endpoint, error) {
 	e, err := from(ctx, id)
 	if err != nil {
-		return Endpoint{}, fmt.Errorf("xwebhook: find the endpoint: %w", err)
+		return Endpoint{}, fmt.Errorf("webhook: find the endpoint: %w", err)
 	}
 	e.ID = id
 	return e, nil

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // engine is a double: it keeps jobs in memory, and makes an attempt when a test says so. What it decides is told by the outcome.
@@ -30,15 +30,15 @@ func newEngine(t *testing.T) (context.Context, *engine) {
 
 // withQueue returns a context that carries the engine's queue.
 func withQueue(ctx context.Context, e *engine) context.Context {
-	return context.WithValue(ctx, xCtx.JobQueueKey, xJob.NewQueue(e))
+	return context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(e))
 }
 
 // work lets a worker with the handler begin; it ends with the test.
-func (e *engine) work(t *testing.T, ctx context.Context, h xJob.Handler) {
+func (e *engine) work(t *testing.T, ctx context.Context, h job.Handler) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- xJob.Work(ctx, xJob.WithHandlers(h)) }()
+	go func() { ended <- job.Work(ctx, job.WithHandlers(h)) }()
 	select {
 	case <-e.working:
 	case err := <-ended:

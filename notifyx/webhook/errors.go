@@ -8,56 +8,56 @@ import (
 	"sync"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 // The errors of sending, with errors.Is. ErrURL, ErrBlockedAddress, ErrEndpoint, ErrUnknownEndpoint, ErrEvent,
 // ErrPayloadTooLarge and ErrGone do not go away by trying again.
 var (
 	// ErrOption reports an option that makes no sense.
-	ErrOption = errors.New("xwebhook: wrong option")
+	ErrOption = errors.New("webhook: wrong option")
 	// ErrSecret reports a secret that is none.
-	ErrSecret = errors.New("xwebhook: wrong secret")
+	ErrSecret = errors.New("webhook: wrong secret")
 	// ErrURL reports a URL that no webhook is sent to.
-	ErrURL = errors.New("xwebhook: the URL is not allowed")
+	ErrURL = errors.New("webhook: the URL is not allowed")
 	// ErrBlockedAddress reports a receiver whose name stands for an address that is not public.
-	ErrBlockedAddress = errors.New("xwebhook: the address is blocked")
+	ErrBlockedAddress = errors.New("webhook: the address is blocked")
 	// ErrEndpoint reports a receiver without an id or a secret, or with a header that is not its own to set.
-	ErrEndpoint = errors.New("xwebhook: wrong endpoint")
+	ErrEndpoint = errors.New("webhook: wrong endpoint")
 	// ErrUnknownEndpoint reports an id without a receiver, or with one that was disabled. An Endpoints returns it.
-	ErrUnknownEndpoint = errors.New("xwebhook: unknown endpoint")
+	ErrUnknownEndpoint = errors.New("webhook: unknown endpoint")
 	// ErrEvent reports an event with a wrong id, without a type, or with data that cannot be encoded.
-	ErrEvent = errors.New("xwebhook: wrong event")
+	ErrEvent = errors.New("webhook: wrong event")
 	// ErrPayloadTooLarge reports an event above the limit.
-	ErrPayloadTooLarge = errors.New("xwebhook: the payload is too large")
+	ErrPayloadTooLarge = errors.New("webhook: the payload is too large")
 	// ErrTimeout reports an exchange that did not end in time.
-	ErrTimeout = errors.New("xwebhook: the receiver took too long")
+	ErrTimeout = errors.New("webhook: the receiver took too long")
 	// ErrConnection reports a receiver that cannot be reached, or whose answer is no HTTP.
-	ErrConnection = errors.New("xwebhook: the receiver does not answer")
+	ErrConnection = errors.New("webhook: the receiver does not answer")
 	// ErrResponseTooLarge reports an answer above the limit, whatever its status.
-	ErrResponseTooLarge = errors.New("xwebhook: the response is too large")
+	ErrResponseTooLarge = errors.New("webhook: the response is too large")
 	// ErrStatus reports an answer other than 2xx; errors.As finds the *StatusError.
-	ErrStatus = errors.New("xwebhook: the receiver refused")
+	ErrStatus = errors.New("webhook: the receiver refused")
 	// ErrRedirect reports an answer 3xx, which is not followed. It is an ErrStatus too.
-	ErrRedirect = errors.New("xwebhook: the receiver redirects")
+	ErrRedirect = errors.New("webhook: the receiver redirects")
 	// ErrGone reports the answer 410: the receiver wants no more webhooks. It is an ErrStatus too.
-	ErrGone = errors.New("xwebhook: the receiver is gone")
+	ErrGone = errors.New("webhook: the receiver is gone")
 	// ErrCircuitOpen reports a receiver that has failed too often and is left alone for a while; errors.As finds the
 	// *CircuitOpenError. Nothing was sent.
-	ErrCircuitOpen = errors.New("xwebhook: the circuit is open")
+	ErrCircuitOpen = errors.New("webhook: the circuit is open")
 )
 
 // The errors of receiving, with errors.Is.
 var (
 	// ErrHeader reports a missing or malformed webhook header.
-	ErrHeader = errors.New("xwebhook: wrong header")
+	ErrHeader = errors.New("webhook: wrong header")
 	// ErrTimestamp reports a timestamp too far from now.
-	ErrTimestamp = errors.New("xwebhook: the timestamp is out of tolerance")
+	ErrTimestamp = errors.New("webhook: the timestamp is out of tolerance")
 	// ErrSignature reports that no signature fits any secret.
-	ErrSignature = errors.New("xwebhook: no signature matches")
+	ErrSignature = errors.New("webhook: no signature matches")
 	// ErrBodyTooLarge reports a request above the limit.
-	ErrBodyTooLarge = errors.New("xwebhook: the body is too large")
+	ErrBodyTooLarge = errors.New("webhook: the body is too large")
 )
 
 // StatusError is an answer other than 2xx. It holds nothing that the receiver wrote.
@@ -72,7 +72,7 @@ type StatusError struct {
 // Error tells the status.
 func (e *StatusError) Error() string { return fmt.Sprintf("%v: status %d", ErrStatus, e.Status) }
 
-// RetryAfter returns Wait, as xNotify.RetryAfterer has it.
+// RetryAfter returns Wait, as notifyx.RetryAfterer has it.
 func (e *StatusError) RetryAfter() time.Duration { return e.Wait }
 
 // Is finds ErrStatus, and ErrRedirect or ErrGone where the status says so.
@@ -100,7 +100,7 @@ func (e *CircuitOpenError) Error() string {
 	return fmt.Sprintf("%v for %s", ErrCircuitOpen, e.Wait.Round(time.Millisecond))
 }
 
-// RetryAfter returns Wait, as xNotify.RetryAfterer has it.
+// RetryAfter returns Wait, as notifyx.RetryAfterer has it.
 func (e *CircuitOpenError) RetryAfter() time.Duration { return e.Wait }
 
 // Is finds ErrCircuitOpen.
@@ -108,7 +108,7 @@ func (e *CircuitOpenError) Is(target error) bool { return target == ErrCircuitOp
 
 // RetryAfter returns how long to wait before the next attempt, where the error of Send says so.
 func RetryAfter(err error) (time.Duration, bool) {
-	var later xNotify.RetryAfterer
+	var later notifyx.RetryAfterer
 	if !errors.As(err, &later) {
 		return 0, false
 	}
@@ -122,10 +122,10 @@ func isPermanent(err error) bool {
 	return slices.ContainsFunc(permanent, func(target error) bool { return errors.Is(err, target) })
 }
 
-// registerMapper tells xError about the errors of webhooks, once a program sends or receives some.
-var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+// registerMapper tells xerror about the errors of webhooks, once a program sends or receives some.
+var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
-func mapError(err error) *xError.ErrorCode {
+func mapError(err error) *xerror.ErrorCode {
 	for _, m := range errorCodes {
 		if errors.Is(err, m.err) {
 			return m.code
@@ -136,23 +136,23 @@ func mapError(err error) *xError.ErrorCode {
 
 var errorCodes = []struct {
 	err  error
-	code *xError.ErrorCode
+	code *xerror.ErrorCode
 }{
-	{ErrBodyTooLarge, xError.PayloadTooLarge},
-	{ErrSignature, xError.SignatureInvalid},
-	{ErrHeader, xError.SignatureInvalid},
-	{ErrTimestamp, xError.SignatureInvalid},
-	{ErrOption, xError.ConfigError},
-	{ErrSecret, xError.InvalidValue},
-	{ErrURL, xError.InvalidValue},
-	{ErrBlockedAddress, xError.InvalidValue},
-	{ErrEndpoint, xError.InvalidValue},
-	{ErrUnknownEndpoint, xError.NotExist},
-	{ErrEvent, xError.DeveloperError},
-	{ErrPayloadTooLarge, xError.DeveloperError},
-	{ErrCircuitOpen, xError.CircuitBreaker},
-	{ErrTimeout, xError.UpstreamTimeout},
-	{ErrConnection, xError.WebhookError},
-	{ErrResponseTooLarge, xError.WebhookError},
-	{ErrStatus, xError.WebhookError},
+	{ErrBodyTooLarge, xerror.PayloadTooLarge},
+	{ErrSignature, xerror.SignatureInvalid},
+	{ErrHeader, xerror.SignatureInvalid},
+	{ErrTimestamp, xerror.SignatureInvalid},
+	{ErrOption, xerror.ConfigError},
+	{ErrSecret, xerror.InvalidValue},
+	{ErrURL, xerror.InvalidValue},
+	{ErrBlockedAddress, xerror.InvalidValue},
+	{ErrEndpoint, xerror.InvalidValue},
+	{ErrUnknownEndpoint, xerror.NotExist},
+	{ErrEvent, xerror.DeveloperError},
+	{ErrPayloadTooLarge, xerror.DeveloperError},
+	{ErrCircuitOpen, xerror.CircuitBreaker},
+	{ErrTimeout, xerror.UpstreamTimeout},
+	{ErrConnection, xerror.WebhookError},
+	{ErrResponseTooLarge, xerror.WebhookError},
+	{ErrStatus, xerror.WebhookError},
 }

@@ -4,35 +4,35 @@ import (
 	"fmt"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 func TestErrorsHaveTheirCodes(t *testing.T) {
 	newClient(t) // whoever sends or receives has the mapping
 	for _, c := range []struct {
 		err  error
-		want *xError.ErrorCode
+		want *xerror.ErrorCode
 	}{
-		{xWebhook.ErrURL, xError.InvalidValue},
-		{xWebhook.ErrBlockedAddress, xError.InvalidValue},
-		{xWebhook.ErrEndpoint, xError.InvalidValue},
-		{xWebhook.ErrSecret, xError.InvalidValue},
-		{xWebhook.ErrUnknownEndpoint, xError.NotExist},
-		{xWebhook.ErrEvent, xError.DeveloperError},
-		{xWebhook.ErrPayloadTooLarge, xError.DeveloperError},
-		{xWebhook.ErrOption, xError.ConfigError},
-		{xWebhook.ErrTimeout, xError.UpstreamTimeout},
-		{xWebhook.ErrConnection, xError.WebhookError},
-		{xWebhook.ErrResponseTooLarge, xError.WebhookError},
-		{&xWebhook.StatusError{Status: 500}, xError.WebhookError},
-		{&xWebhook.CircuitOpenError{}, xError.CircuitBreaker},
-		{xWebhook.ErrHeader, xError.SignatureInvalid},
-		{xWebhook.ErrTimestamp, xError.SignatureInvalid},
-		{xWebhook.ErrSignature, xError.SignatureInvalid},
-		{xWebhook.ErrBodyTooLarge, xError.PayloadTooLarge},
+		{webhook.ErrURL, xerror.InvalidValue},
+		{webhook.ErrBlockedAddress, xerror.InvalidValue},
+		{webhook.ErrEndpoint, xerror.InvalidValue},
+		{webhook.ErrSecret, xerror.InvalidValue},
+		{webhook.ErrUnknownEndpoint, xerror.NotExist},
+		{webhook.ErrEvent, xerror.DeveloperError},
+		{webhook.ErrPayloadTooLarge, xerror.DeveloperError},
+		{webhook.ErrOption, xerror.ConfigError},
+		{webhook.ErrTimeout, xerror.UpstreamTimeout},
+		{webhook.ErrConnection, xerror.WebhookError},
+		{webhook.ErrResponseTooLarge, xerror.WebhookError},
+		{&webhook.StatusError{Status: 500}, xerror.WebhookError},
+		{&webhook.CircuitOpenError{}, xerror.CircuitBreaker},
+		{webhook.ErrHeader, xerror.SignatureInvalid},
+		{webhook.ErrTimestamp, xerror.SignatureInvalid},
+		{webhook.ErrSignature, xerror.SignatureInvalid},
+		{webhook.ErrBodyTooLarge, xerror.PayloadTooLarge},
 	} {
-		if got := xError.From(fmt.Errorf("wrapped: %w", c.err)).GetErrorCode(); got != c.want {
+		if got := xerror.From(fmt.Errorf("wrapped: %w", c.err)).GetErrorCode(); got != c.want {
 			t.Errorf("%v is %v, want %v", c.err, got, c.want)
 		}
 	}

@@ -11,23 +11,23 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-func openHooks() (*xWebhook.Dispatcher, error) {
-	client, err := xWebhook.New()
+func openHooks() (*webhook.Dispatcher, error) {
+	client, err := webhook.New()
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := xWebhook.NewDispatcher(receivers{}, client, xWebhook.WithOnGone(disable))
+	hooks, err := webhook.NewDispatcher(receivers{}, client, webhook.WithOnGone(disable))
 	return hooks, err
 }
 
-func checkURL(client *xWebhook.Client, url string) error {
+func checkURL(client *webhook.Client, url string) error {
 	if err := client.CheckURL(url); err != nil {
 		return err // before a URL is stored
 	}
@@ -44,35 +44,35 @@ func TestAServiceOpensItsHooks(t *testing.T) {
 }
 
 // rotated is an endpoint whose receiver is about to change to another secret.
-func rotated(url string, newer, older xWebhook.Secret) xWebhook.Endpoint {
-	return xWebhook.Endpoint{URL: url, Secrets: []xWebhook.Secret{newer, older}}
+func rotated(url string, newer, older webhook.Secret) webhook.Endpoint {
+	return webhook.Endpoint{URL: url, Secrets: []webhook.Secret{newer, older}}
 }
 
 // mountHook mounts a handler of webhooks.
-func mountHook(engine *gin.Engine, secret xWebhook.Secret) error {
-	log := xLog.WithName(xLog.NamedCONT)
-	verifier, err := xWebhook.NewVerifier([]xWebhook.Secret{secret})
+func mountHook(engine *gin.Engine, secret webhook.Secret) error {
+	log := xlog.WithName(xlog.NamedCONT)
+	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
 	if err != nil {
 		return err
 	}
-	engine.POST("/hook", xWebhook.Middleware(verifier), func(c *gin.Context) {
-		delivery, _ := xWebhook.DeliveryFrom(c)
+	engine.POST("/hook", webhook.Middleware(verifier), func(c *gin.Context) {
+		delivery, _ := webhook.DeliveryFrom(c)
 		log.Info(c, "received", slog.String("id", delivery.ID)) // with an id that is known: nothing to do
-		xResult.Success(c, "ok")
+		xresult.Success(c, "ok")
 	})
 	return nil
 }
 
 func TestBothSecretsOfARotationAreTaken(t *testing.T) {
 	capture(t)
-	older, newer := xWebhook.NewSecret(), xWebhook.NewSecret()
-	for _, known := range []xWebhook.Secret{older, newer} {
+	older, newer := webhook.NewSecret(), webhook.NewSecret()
+	for _, known := range []webhook.Secret{older, newer} {
 		engine := gin.New()
 		if err := mountHook(engine, known); err != nil {
 			t.Fatal(err)
 		}
 		service := serve(t, engine.ServeHTTP)
-		endpoints := xWebhook.StaticEndpoints{"shop": rotated(service.URL+"/hook", newer, older)}
+		endpoints := webhook.StaticEndpoints{"shop": rotated(service.URL+"/hook", newer, older)}
 		if result, err := tellShop(t.Context(), endpoints, newClient(t)); err != nil || !result.Success {
 			t.Errorf("tellShop = %+v, %v", result, err)
 		}
@@ -80,13 +80,13 @@ func TestBothSecretsOfARotationAreTaken(t *testing.T) {
 }
 
 // once lets the handler see an id once.
-func once(verifier *xWebhook.Verifier, first xWebhook.First, forget xWebhook.Forget) gin.HandlerFunc {
-	return xWebhook.Middleware(verifier, xWebhook.WithSeen(first, forget))
+func once(verifier *webhook.Verifier, first webhook.First, forget webhook.Forget) gin.HandlerFunc {
+	return webhook.Middleware(verifier, webhook.WithSeen(first, forget))
 }
 
 func TestARepeatIsNotHandled(t *testing.T) {
-	secret := xWebhook.NewSecret()
-	verifier, err := xWebhook.NewVerifier([]xWebhook.Secret{secret})
+	secret := webhook.NewSecret()
+	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,15 +98,15 @@ func TestARepeatIsNotHandled(t *testing.T) {
 	}
 	handled := 0
 	engine := gin.New()
-	engine.Use(xMiddle.ResponseMiddleware)
+	engine.Use(xmiddle.ResponseMiddleware)
 	engine.POST("/hook", once(verifier, first, func(context.Context, string) error { return nil }), func(c *gin.Context) {
 		handled++
-		xResult.Success(c, "ok")
+		xresult.Success(c, "ok")
 	})
 	service := serve(t, engine.ServeHTTP)
-	to := xWebhook.Endpoint{ID: "shop", URL: service.URL + "/hook", Secrets: []xWebhook.Secret{secret}}
+	to := webhook.Endpoint{ID: "shop", URL: service.URL + "/hook", Secrets: []webhook.Secret{secret}}
 	for range 2 {
-		if _, err := newClient(t).Send(t.Context(), to, xWebhook.Event{ID: "msg_1", Type: "order.paid"}); err != nil {
+		if _, err := newClient(t).Send(t.Context(), to, webhook.Event{ID: "msg_1", Type: "order.paid"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -116,10 +116,10 @@ func TestARepeatIsNotHandled(t *testing.T) {
 }
 
 // tellShop sends a message as a webhook.
-func tellShop(ctx context.Context, endpoints xWebhook.Endpoints, client *xWebhook.Client) (xNotify.Result, error) {
-	sender := xWebhook.NewSender(endpoints, client) // or hooks.Sender(), which stores
-	result, err := sender.Send(ctx, &xNotify.Message{
-		ID: "order-17", Type: xNotify.TypeWebhook, To: []string{"shop"}, Subject: "order.paid", Content: `{"order":17}`,
+func tellShop(ctx context.Context, endpoints webhook.Endpoints, client *webhook.Client) (notifyx.Result, error) {
+	sender := webhook.NewSender(endpoints, client) // or hooks.Sender(), which stores
+	result, err := sender.Send(ctx, &notifyx.Message{
+		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "order.paid", Content: `{"order":17}`,
 	})
 	return result, err
 }
@@ -128,7 +128,7 @@ func TestAMessageIsAWebhook(t *testing.T) {
 	var body []byte
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { body, _ = io.ReadAll(r.Body) }))
 	defer service.Close()
-	result, err := tellShop(t.Context(), xWebhook.StaticEndpoints{"shop": endpoint(service.URL)}, newClient(t))
+	result, err := tellShop(t.Context(), webhook.StaticEndpoints{"shop": endpoint(service.URL)}, newClient(t))
 	if err != nil || !result.Success || len(body) == 0 {
 		t.Errorf("tellShop = %+v, %v, with the body %q", result, err, body)
 	}

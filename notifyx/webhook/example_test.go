@@ -11,19 +11,19 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 func ExampleClient_Send() {
@@ -33,15 +33,15 @@ func ExampleClient_Send() {
 	}))
 	defer receiver.Close()
 
-	client, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithAllowLoopback()) // without options, for the internet
+	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback()) // without options, for the internet
 	if err != nil {
 		panic(err)
 	}
 	defer client.Close()
-	secret := xWebhook.NewSecret() // secret.Reveal() is what the receiver gets, once
+	secret := webhook.NewSecret() // secret.Reveal() is what the receiver gets, once
 	result, err := client.Send(context.Background(),
-		xWebhook.Endpoint{ID: "shop", URL: receiver.URL, Secrets: []xWebhook.Secret{secret}},
-		xWebhook.Event{ID: "msg_1", Type: "order.paid", Data: map[string]any{"order": 17}})
+		webhook.Endpoint{ID: "shop", URL: receiver.URL, Secrets: []webhook.Secret{secret}},
+		webhook.Event{ID: "msg_1", Type: "order.paid", Data: map[string]any{"order": 17}})
 	fmt.Println(result.Status, err)
 	// Output:
 	// {"type":"order.paid" msg_1
@@ -49,13 +49,13 @@ func ExampleClient_Send() {
 }
 
 func ExampleClient_CheckURL() {
-	client, err := xWebhook.New()
+	client, err := webhook.New()
 	if err != nil {
 		panic(err)
 	}
 	for _, url := range []string{"https://example.com/hook", "http://example.com/hook", "https://169.254.169.254/"} {
 		err := client.CheckURL(url)
-		fmt.Println(err == nil, errors.Is(err, xWebhook.ErrURL), errors.Is(err, xWebhook.ErrBlockedAddress))
+		fmt.Println(err == nil, errors.Is(err, webhook.ErrURL), errors.Is(err, webhook.ErrBlockedAddress))
 	}
 	// Output:
 	// true false false
@@ -64,31 +64,31 @@ func ExampleClient_CheckURL() {
 }
 
 func ExampleMiddleware() {
-	secret := xWebhook.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw") // from the settings
-	verifier, err := xWebhook.NewVerifier([]xWebhook.Secret{secret})
+	secret := webhook.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw") // from the settings
+	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
 	if err != nil {
 		panic(err)
 	}
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
-	engine.Use(xMiddle.ResponseMiddleware)
-	engine.POST("/hook", xWebhook.Middleware(verifier), func(c *gin.Context) {
-		delivery, _ := xWebhook.DeliveryFrom(c)
+	engine.Use(xmiddle.ResponseMiddleware)
+	engine.POST("/hook", webhook.Middleware(verifier), func(c *gin.Context) {
+		delivery, _ := webhook.DeliveryFrom(c)
 		fmt.Println("received", delivery.ID) // with an id that is known: nothing to do
-		xResult.Success(c, "ok")
+		xresult.Success(c, "ok")
 	})
 	service := httptest.NewServer(engine)
 	defer service.Close()
 
-	client, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithAllowLoopback())
+	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback())
 	if err != nil {
 		panic(err)
 	}
 	defer client.Close()
-	for _, secret := range []xWebhook.Secret{secret, xWebhook.NewSecret()} {
+	for _, secret := range []webhook.Secret{secret, webhook.NewSecret()} {
 		result, _ := client.Send(context.Background(),
-			xWebhook.Endpoint{ID: "shop", URL: service.URL + "/hook", Secrets: []xWebhook.Secret{secret}},
-			xWebhook.Event{ID: "msg_1", Type: "order.paid"})
+			webhook.Endpoint{ID: "shop", URL: service.URL + "/hook", Secrets: []webhook.Secret{secret}},
+			webhook.Event{ID: "msg_1", Type: "order.paid"})
 		fmt.Println(result.Status)
 	}
 	// Output:
@@ -98,8 +98,8 @@ func ExampleMiddleware() {
 }
 
 func ExampleVerifier_Verify() {
-	secret := xWebhook.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-	verifier, err := xWebhook.NewVerifier([]xWebhook.Secret{secret})
+	secret := webhook.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
 	if err != nil {
 		panic(err)
 	}
@@ -131,41 +131,41 @@ type receiverRow struct {
 	Disabled bool
 }
 
-// Endpoint implements xWebhook.Endpoints.
-func (receivers) Endpoint(ctx context.Context, id string) (xWebhook.Endpoint, error) {
+// Endpoint implements webhook.Endpoints.
+func (receivers) Endpoint(ctx context.Context, id string) (webhook.Endpoint, error) {
 	var rows []receiverRow
-	if err := xDB.MustGetDB(ctx).Table("receivers").Where("id = ?", id).Limit(1).Find(&rows).Error; err != nil {
-		return xWebhook.Endpoint{}, err
+	if err := xdb.MustGetDB(ctx).Table("receivers").Where("id = ?", id).Limit(1).Find(&rows).Error; err != nil {
+		return webhook.Endpoint{}, err
 	}
 	if len(rows) == 0 || rows[0].Disabled {
-		return xWebhook.Endpoint{}, xWebhook.ErrUnknownEndpoint
+		return webhook.Endpoint{}, webhook.ErrUnknownEndpoint
 	}
-	secret, err := xWebhook.ParseSecret(rows[0].Secret)
+	secret, err := webhook.ParseSecret(rows[0].Secret)
 	if err != nil {
-		return xWebhook.Endpoint{}, err
+		return webhook.Endpoint{}, err
 	}
-	return xWebhook.Endpoint{URL: rows[0].URL, Secrets: []xWebhook.Secret{secret}}, nil
+	return webhook.Endpoint{URL: rows[0].URL, Secrets: []webhook.Secret{secret}}, nil
 }
 
-// disable implements xWebhook.OnGone.
+// disable implements webhook.OnGone.
 func disable(ctx context.Context, endpointID string) error {
-	return xDB.MustGetDB(ctx).Table("receivers").Where("id = ?", endpointID).Update("disabled", true).Error
+	return xdb.MustGetDB(ctx).Table("receivers").Where("id = ?", endpointID).Update("disabled", true).Error
 }
 
 func ExampleDispatcher() {
-	client, err := xWebhook.New()
+	client, err := webhook.New()
 	if err != nil {
 		panic(err)
 	}
-	hooks, err := xWebhook.NewDispatcher(receivers{}, client, xWebhook.WithOnGone(disable))
+	hooks, err := webhook.NewDispatcher(receivers{}, client, webhook.WithOnGone(disable))
 	if err != nil {
 		panic(err)
 	}
 
 	// In the logic, with what the event is about:
 	pay := func(ctx context.Context, order int64) error {
-		return xDB.Transaction(ctx, func(ctx context.Context) error {
-			if err := xDB.MustGetDB(ctx).Table("orders").Where("id = ?", order).Update("paid", true).Error; err != nil {
+		return xdb.Transaction(ctx, func(ctx context.Context) error {
+			if err := xdb.MustGetDB(ctx).Table("orders").Where("id = ?", order).Update("paid", true).Error; err != nil {
 				return err
 			}
 			_, err := hooks.Enqueue(ctx, "shop", "order.paid", map[string]any{"order": order})
@@ -176,24 +176,24 @@ func ExampleDispatcher() {
 
 	// Beside the server:
 	run := func(ctx context.Context) {
-		nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xOutbox.Open())}}
-		reg := xReg.Register(ctx, nodes, xOption.WithDatabase(xOptDatabase.FromEnv()))
-		xMain.Runner(reg, nil, nil, xJob.New(xJob.WithHandlers(hooks.Handler()))) //nolint:contextcheck // reg has it
+		nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
+		reg := xreg.Register(ctx, nodes, xoption.WithDatabase(xoptdatabase.FromEnv()))
+		xmain.Runner(reg, nil, nil, job.New(job.WithHandlers(hooks.Handler()))) //nolint:contextcheck // reg has it
 	}
 	_ = run
 
 	// With a worker of its own, so that slow receivers hold up no other job:
-	others := []xJob.Handler{}
-	apart := func(reg *xReg.Reg) {
-		xMain.Runner(reg, nil, nil,
-			xJob.New(xJob.WithHandlers(hooks.Handler()), xJob.WithConcurrency(50)),
-			xJob.New(xJob.WithHandlers(others...)))
+	others := []job.Handler{}
+	apart := func(reg *xreg.Reg) {
+		xmain.Runner(reg, nil, nil,
+			job.New(job.WithHandlers(hooks.Handler()), job.WithConcurrency(50)),
+			job.New(job.WithHandlers(others...)))
 	}
 	_ = apart
 
 	// For those who look after it:
 	replayAll := func(ctx context.Context) error {
-		letters, err := hooks.Dead(ctx, xWebhook.DeadQuery{Limit: 50})
+		letters, err := hooks.Dead(ctx, webhook.DeadQuery{Limit: 50})
 		if err != nil {
 			return err
 		}
@@ -213,16 +213,16 @@ func ExampleNewSender() {
 		fmt.Println("received", r.Header.Get("Webhook-Id"))
 	}))
 	defer receiver.Close()
-	client, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithAllowLoopback())
+	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback())
 	if err != nil {
 		panic(err)
 	}
 	defer client.Close()
-	endpoints := xWebhook.StaticEndpoints{"shop": {URL: receiver.URL, Secrets: []xWebhook.Secret{xWebhook.NewSecret()}}}
+	endpoints := webhook.StaticEndpoints{"shop": {URL: receiver.URL, Secrets: []webhook.Secret{webhook.NewSecret()}}}
 
-	sender := xWebhook.NewSender(endpoints, client) // or hooks.Sender(), which stores
-	_, err = sender.Send(context.Background(), &xNotify.Message{
-		ID: "order-17", Type: xNotify.TypeWebhook, To: []string{"shop"}, Subject: "order.paid", Content: `{"order":17}`,
+	sender := webhook.NewSender(endpoints, client) // or hooks.Sender(), which stores
+	_, err = sender.Send(context.Background(), &notifyx.Message{
+		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "order.paid", Content: `{"order":17}`,
 	})
 	fmt.Println(err)
 	// Output:

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // request is one attempt, signed.
@@ -34,13 +34,13 @@ func (c *Client) sign(u *url.URL, to Endpoint, id string, body []byte) *request 
 	HeaderID.Set(header, id)
 	HeaderTimestamp.Set(header, strconv.FormatInt(now.Unix(), 10))
 	HeaderSignature.Set(header, signAll(to.Secrets, id, now, body))
-	xHttp.ContentType.Set(header, "application/json")
-	xHttp.UserAgent.Set(header, c.config.userAgent)
+	xhttp.ContentType.Set(header, "application/json")
+	xhttp.UserAgent.Set(header, c.config.userAgent)
 	return &request{url: u, header: header, body: body}
 }
 
 // errGaveUp reports that the caller's context has ended with a cause of its own.
-var errGaveUp = errors.New("xwebhook: given up")
+var errGaveUp = errors.New("webhook: given up")
 
 // exchange sends the request and reads the answer, within the timeout.
 func (c *Client) exchange(parent context.Context, r *request) (Result, error) {
@@ -106,7 +106,7 @@ func (c *Client) retryAfter(res *http.Response) time.Duration {
 	default:
 		return 0
 	}
-	value := strings.TrimSpace(xHttp.RetryAfter.Get(res.Header))
+	value := strings.TrimSpace(xhttp.RetryAfter.Get(res.Header))
 	wait, ok := time.Duration(0), false
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		wait, ok = time.Duration(min(seconds, uint64(c.config.maxRetryAfter/time.Second)))*time.Second, true //nolint:gosec // G115: bounded

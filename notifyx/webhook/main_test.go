@@ -13,8 +13,8 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 func TestMain(m *testing.M) {
@@ -29,10 +29,10 @@ func TestMain(m *testing.M) {
 const vector = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 // newClient returns a client that may send to this host.
-func newClient(t *testing.T, opts ...xWebhook.Option) *xWebhook.Client {
+func newClient(t *testing.T, opts ...webhook.Option) *webhook.Client {
 	t.Helper()
-	opts = append([]xWebhook.Option{xWebhook.WithHTTP(), xWebhook.WithAllowLoopback()}, opts...)
-	c, err := xWebhook.New(opts...)
+	opts = append([]webhook.Option{webhook.WithHTTP(), webhook.WithAllowLoopback()}, opts...)
+	c, err := webhook.New(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +41,8 @@ func newClient(t *testing.T, opts ...xWebhook.Option) *xWebhook.Client {
 }
 
 // endpoint returns a receiver with the secret of the specification's example.
-func endpoint(url string) xWebhook.Endpoint {
-	return xWebhook.Endpoint{ID: "shop", URL: url, Secrets: []xWebhook.Secret{xWebhook.MustParseSecret(vector)}}
+func endpoint(url string) webhook.Endpoint {
+	return webhook.Endpoint{ID: "shop", URL: url, Secrets: []webhook.Secret{webhook.MustParseSecret(vector)}}
 }
 
 // serve starts a receiver.
@@ -107,11 +107,11 @@ func (l *lines) String() string {
 func capture(t *testing.T) *lines {
 	t.Helper()
 	out := &lines{}
-	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: out})
+	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	restore := xLog.SetDefault(engine)
+	restore := xlog.SetDefault(engine)
 	t.Cleanup(func() {
 		restore()
 		_ = engine.Close()

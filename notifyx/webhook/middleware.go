@@ -12,10 +12,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // First remembers an id and reports whether it was new, in one step, such as SET NX of a cache with a TTL above twice the
@@ -32,7 +32,7 @@ type middleware struct {
 	verifier *Verifier
 	first    First
 	forget   Forget
-	log      *xLog.LogNamedLogger
+	log      *xlog.LogNamedLogger
 }
 
 // forgetTimeout bounds Forget, which runs although the client may be gone.
@@ -42,14 +42,14 @@ const forgetTimeout = 5 * time.Second
 //
 // Where the handler fails (an error in c.Errors, another status than 2xx, neither a status nor a body, or a panic), the id is
 // forgotten, so that a repeat reaches the handler again. c.Status(200) without a body is success here, and is sent as it is.
-// A handler that sets nothing is one that forgot to answer: xMiddle.ResponseMiddleware tells the sender DEVELOPER_ERROR. Two things are lost: what the handler had to do when the process dies in it, and when it
+// A handler that sets nothing is one that forgot to answer: xmiddle.ResponseMiddleware tells the sender DEVELOPER_ERROR. Two things are lost: what the handler had to do when the process dies in it, and when it
 // fails after the sender has given up waiting and was told 200 for a repeat. A handler for which this matters stores the id
 // in the transaction of its own work instead.
 //
 // An error of first refuses the request, and so the sender tries again. It panics where a function is nil.
 func WithSeen(first First, forget Forget) MiddlewareOption {
 	if first == nil || forget == nil {
-		panic("xwebhook: WithSeen needs both functions")
+		panic("webhook: WithSeen needs both functions")
 	}
 	return func(m *middleware) { m.first, m.forget = first, forget }
 }
@@ -59,9 +59,9 @@ func WithSeen(first First, forget Forget) MiddlewareOption {
 // PAYLOAD_TOO_LARGE. It panics without a verifier. An option that is nil is ignored.
 func Middleware(v *Verifier, opts ...MiddlewareOption) gin.HandlerFunc {
 	if v == nil {
-		panic("xwebhook: Middleware needs a verifier")
+		panic("webhook: Middleware needs a verifier")
 	}
-	m := &middleware{verifier: v, log: xLog.WithName(xLog.NamedMIDE)}
+	m := &middleware{verifier: v, log: xlog.WithName(xlog.NamedMIDE)}
 	for _, o := range opts {
 		if o != nil {
 			o(m)
@@ -83,12 +83,12 @@ func (m *middleware) handle(c *gin.Context) {
 	}
 	switch first, err := m.first(c.Request.Context(), d.ID); {
 	case err != nil:
-		refuse(c, fmt.Errorf("xwebhook: remember the id: %w", err))
+		refuse(c, fmt.Errorf("webhook: remember the id: %w", err))
 	case first:
 		m.next(c, d)
 	default:
 		c.Abort()
-		xResult.Success(c, "received before")
+		xresult.Success(c, "received before")
 	}
 }
 
@@ -157,7 +157,7 @@ func (m *middleware) receive(c *gin.Context) (Delivery, error) {
 	case errors.As(err, &long):
 		return Delivery{}, fmt.Errorf("%w: more than %d bytes", ErrBodyTooLarge, limit)
 	case err != nil:
-		return Delivery{}, xError.Wrap(xError.BodyError, "", err)
+		return Delivery{}, xerror.Wrap(xerror.BodyError, "", err)
 	}
 	d, err := m.verifier.verify(h, body)
 	if err != nil {
@@ -172,13 +172,13 @@ func (m *middleware) receive(c *gin.Context) (Delivery, error) {
 // refuse answers with the code of the error, see mapError, and stops.
 func refuse(c *gin.Context, err error) {
 	c.Abort()
-	xResult.Fail(c, err)
+	xresult.Fail(c, err)
 }
 
 type deliveryKey struct{}
 
 // DeliveryFrom returns what Middleware has verified. ctx is the *gin.Context, its request's context, or one derived from it.
 func DeliveryFrom(ctx context.Context) (Delivery, bool) {
-	d, ok := xHttp.Context(ctx).Value(deliveryKey{}).(Delivery)
+	d, ok := xhttp.Context(ctx).Value(deliveryKey{}).(Delivery)
 	return d, ok
 }

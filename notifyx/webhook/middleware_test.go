@@ -14,22 +14,22 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // receiver returns an engine that has the middleware and the handler at /hook.
-func receiver(t *testing.T, secret xWebhook.Secret, handler gin.HandlerFunc, opts ...xWebhook.MiddlewareOption) *gin.Engine {
+func receiver(t *testing.T, secret webhook.Secret, handler gin.HandlerFunc, opts ...webhook.MiddlewareOption) *gin.Engine {
 	t.Helper()
-	v, err := xWebhook.NewVerifier([]xWebhook.Secret{secret}, xWebhook.WithMaxBody(1000),
-		xWebhook.WithVerifierClock(func() time.Time { return now }))
+	v, err := webhook.NewVerifier([]webhook.Secret{secret}, webhook.WithMaxBody(1000),
+		webhook.WithVerifierClock(func() time.Time { return now }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine := gin.New()
-	engine.Use(xMiddle.ResponseMiddleware)
-	engine.POST("/hook", xWebhook.Middleware(v, opts...), handler)
+	engine.Use(xmiddle.ResponseMiddleware)
+	engine.POST("/hook", webhook.Middleware(v, opts...), handler)
 	return engine
 }
 
@@ -43,7 +43,7 @@ func post(engine http.Handler, header http.Header, body io.Reader) *httptest.Res
 }
 
 func TestTheHandlerGetsTheVerifiedBodyAndDelivery(t *testing.T) {
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	const body = `{"type":"a"}`
 	called := false
 	engine := receiver(t, secret, func(c *gin.Context) {
@@ -53,24 +53,24 @@ func TestTheHandlerGetsTheVerifiedBodyAndDelivery(t *testing.T) {
 			t.Errorf("body %q, length %d, %v", got, c.Request.ContentLength, err)
 		}
 		for _, ctx := range []context.Context{c, c.Request.Context()} {
-			if d, ok := xWebhook.DeliveryFrom(ctx); !ok || d.ID != "msg_1" || !d.Timestamp.Equal(now) {
+			if d, ok := webhook.DeliveryFrom(ctx); !ok || d.ID != "msg_1" || !d.Timestamp.Equal(now) {
 				t.Errorf("DeliveryFrom = %+v, %v", d, ok)
 			}
 		}
-		xResult.Success(c, "ok")
+		xresult.Success(c, "ok")
 	})
 	// A reader without a known length, as of a chunked request.
 	if w := post(engine, headers("msg_1", now, body, secret), io.MultiReader(strings.NewReader(body))); w.Code != http.StatusOK || !called {
 		t.Errorf("status %d, called %v, %s", w.Code, called, w.Body)
 	}
-	if _, ok := xWebhook.DeliveryFrom(t.Context()); ok {
+	if _, ok := webhook.DeliveryFrom(t.Context()); ok {
 		t.Error("a context without a delivery has one")
 	}
 }
 
 func TestAllRefusalsLookAlike(t *testing.T) {
 	out := capture(t)
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	const body = `{"type":"a"}`
 	engine := receiver(t, secret, func(*gin.Context) { t.Error("the handler was called") })
 	answers := map[string]bool{}
@@ -78,7 +78,7 @@ func TestAllRefusalsLookAlike(t *testing.T) {
 		"nothing":        {},
 		"wrong id":       headers("a.b", now, body, secret),
 		"too old":        headers("msg_1", now.Add(-time.Hour), body, secret),
-		"another secret": headers("msg_1", now, body, xWebhook.NewSecret()),
+		"another secret": headers("msg_1", now, body, webhook.NewSecret()),
 		"another body":   headers("msg_1", now, body+" ", secret),
 	} {
 		w := post(engine, h, strings.NewReader(body))
@@ -115,8 +115,8 @@ func (w *watched) Read(p []byte) (int, error) {
 }
 
 func TestABodyIsReadWithinTheLimitAndNotBeforeTheHeadersFit(t *testing.T) {
-	secret := xWebhook.NewSecret()
-	engine := receiver(t, secret, func(c *gin.Context) { xResult.Success(c, "ok") })
+	secret := webhook.NewSecret()
+	engine := receiver(t, secret, func(c *gin.Context) { xresult.Success(c, "ok") })
 	long := strings.Repeat("a", 1001)
 	for name, body := range map[string]io.Reader{"length known": strings.NewReader(long), "length unknown": io.MultiReader(strings.NewReader(long))} {
 		w := post(engine, headers("msg_1", now, long, secret), body)
@@ -134,7 +134,7 @@ func TestABodyIsReadWithinTheLimitAndNotBeforeTheHeadersFit(t *testing.T) {
 }
 
 func TestABodyThatBreaksOffIsABadRequest(t *testing.T) {
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	engine := receiver(t, secret, func(*gin.Context) { t.Error("the handler was called") })
 	broken := io.MultiReader(strings.NewReader("{"), failing{})
 	if w := post(engine, headers("msg_1", now, "{", secret), broken); w.Code != http.StatusBadRequest {
@@ -171,18 +171,18 @@ func (i *ids) forget(ctx context.Context, id string) error {
 }
 
 func TestARepeatIsAnsweredWithoutTheHandlerUnlessTheHandlerFailed(t *testing.T) {
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	for _, h := range []struct {
 		name    string
 		handler gin.HandlerFunc
 		again   bool
 	}{
-		{"200 with a body", func(c *gin.Context) { xResult.Success(c, "ok") }, false},
+		{"200 with a body", func(c *gin.Context) { xresult.Success(c, "ok") }, false},
 		{"200 without a body", func(c *gin.Context) { c.Status(http.StatusOK) }, false},
 		{"204", func(c *gin.Context) { c.Status(http.StatusNoContent) }, false},
 		{"202", func(c *gin.Context) { c.AbortWithStatus(http.StatusAccepted) }, false},
 		{"an error", func(c *gin.Context) { _ = c.Error(errors.New("no")) }, true},
-		{"an answer of failure", func(c *gin.Context) { xResult.Fail(c, errors.New("no")) }, true},
+		{"an answer of failure", func(c *gin.Context) { xresult.Fail(c, errors.New("no")) }, true},
 		{"503", func(c *gin.Context) { c.Status(http.StatusServiceUnavailable) }, true},
 		{"302", func(c *gin.Context) { c.Redirect(http.StatusFound, "/") }, true},
 		{"no answer", func(*gin.Context) {}, true},
@@ -195,7 +195,7 @@ func TestARepeatIsAnsweredWithoutTheHandlerUnlessTheHandlerFailed(t *testing.T) 
 			engine := receiver(t, secret, func(c *gin.Context) {
 				calls++
 				h.handler(c)
-			}, xWebhook.WithSeen(memory.first, memory.forget))
+			}, webhook.WithSeen(memory.first, memory.forget))
 			request := func() (code int) {
 				defer func() {
 					if recover() != nil {
@@ -219,10 +219,10 @@ func TestARepeatIsAnsweredWithoutTheHandlerUnlessTheHandlerFailed(t *testing.T) 
 }
 
 func TestAForgedRequestIsNotRemembered(t *testing.T) {
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	memory := &ids{seen: map[string]bool{}}
-	engine := receiver(t, secret, func(c *gin.Context) { xResult.Success(c, "ok") }, xWebhook.WithSeen(memory.first, memory.forget))
-	post(engine, headers("msg_1", now, "{}", xWebhook.NewSecret()), strings.NewReader("{}"))
+	engine := receiver(t, secret, func(c *gin.Context) { xresult.Success(c, "ok") }, webhook.WithSeen(memory.first, memory.forget))
+	post(engine, headers("msg_1", now, "{}", webhook.NewSecret()), strings.NewReader("{}"))
 	if len(memory.seen) != 0 {
 		t.Errorf("remembered %v", memory.seen)
 	}
@@ -230,9 +230,9 @@ func TestAForgedRequestIsNotRemembered(t *testing.T) {
 
 func TestAMemoryThatFailsRefusesTheRequest(t *testing.T) {
 	capture(t)
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	memory := &ids{seen: map[string]bool{}, err: errors.New("cache down")}
-	engine := receiver(t, secret, func(*gin.Context) { t.Error("the handler was called") }, xWebhook.WithSeen(memory.first, memory.forget))
+	engine := receiver(t, secret, func(*gin.Context) { t.Error("the handler was called") }, webhook.WithSeen(memory.first, memory.forget))
 	w := post(engine, headers("msg_1", now, "{}", secret), strings.NewReader("{}"))
 	if w.Code != http.StatusInternalServerError || bytes.Contains(w.Body.Bytes(), []byte("cache down")) {
 		t.Errorf("%d %s", w.Code, w.Body)
@@ -241,9 +241,9 @@ func TestAMemoryThatFailsRefusesTheRequest(t *testing.T) {
 
 func TestAMiddlewareThatVerifiesNothingIsAPanic(t *testing.T) {
 	for name, f := range map[string]func(){
-		"no verifier": func() { xWebhook.Middleware(nil) },
-		"no first":    func() { xWebhook.WithSeen(nil, (&ids{}).forget) },
-		"no forget":   func() { xWebhook.WithSeen((&ids{}).first, nil) },
+		"no verifier": func() { webhook.Middleware(nil) },
+		"no first":    func() { webhook.WithSeen(nil, (&ids{}).forget) },
+		"no forget":   func() { webhook.WithSeen((&ids{}).first, nil) },
 	} {
 		func() {
 			defer func() {
@@ -257,23 +257,23 @@ func TestAMiddlewareThatVerifiesNothingIsAPanic(t *testing.T) {
 }
 
 func TestWhatTheClientSendsTheMiddlewareAccepts(t *testing.T) {
-	secret := xWebhook.NewSecret()
-	v, err := xWebhook.NewVerifier([]xWebhook.Secret{secret})
+	secret := webhook.NewSecret()
+	v, err := webhook.NewVerifier([]webhook.Secret{secret})
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine := gin.New()
 	got := make(chan string, 1)
-	engine.POST("/hook", xWebhook.Middleware(v), func(c *gin.Context) {
-		d, _ := xWebhook.DeliveryFrom(c)
+	engine.POST("/hook", webhook.Middleware(v), func(c *gin.Context) {
+		d, _ := webhook.DeliveryFrom(c)
 		got <- d.ID
-		xResult.Success(c, "ok")
+		xresult.Success(c, "ok")
 	})
 	s := httptest.NewServer(engine)
 	t.Cleanup(s.Close)
 	to := endpoint(s.URL + "/hook")
-	to.Secrets = []xWebhook.Secret{xWebhook.NewSecret(), secret}
-	result, err := newClient(t).Send(t.Context(), to, xWebhook.Event{Type: "a", Data: map[string]string{"k": "v"}})
+	to.Secrets = []webhook.Secret{webhook.NewSecret(), secret}
+	result, err := newClient(t).Send(t.Context(), to, webhook.Event{Type: "a", Data: map[string]string{"k": "v"}})
 	if err != nil || <-got != result.ID {
 		t.Errorf("%+v, %v", result, err)
 	}

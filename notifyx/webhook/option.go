@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // Option changes a Client.
@@ -28,7 +28,7 @@ type config struct {
 	roots         *x509.CertPool
 	userAgent     string
 	breaker       *Breaker
-	log           *xLog.LogNamedLogger
+	log           *xlog.LogNamedLogger
 	now           func() time.Time
 }
 
@@ -41,7 +41,7 @@ func defaults() config {
 		maxRetryAfter: 24 * time.Hour,
 		userAgent:     "Plinth-Webhook/1",
 		breaker:       &Breaker{Failures: 5, Ratio: 0.5, MinRequests: 20, Window: time.Minute, OpenFor: time.Minute, MaxEndpoints: 10_000},
-		log:           xLog.WithName(xLog.NamedNOTI),
+		log:           xlog.WithName(xlog.NamedNOTI),
 		now:           time.Now,
 	}
 }
@@ -105,7 +105,7 @@ func WithBreaker(b Breaker) Option {
 func WithoutBreaker() Option { return func(c *config) { c.breaker = nil } }
 
 // WithLogger writes to log instead of the log named NOTI.
-func WithLogger(log *xLog.LogNamedLogger) Option {
+func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
 		if log != nil {
 			c.log = log

@@ -12,35 +12,35 @@ import (
 	"testing"
 	"time"
 
-	xBackoff "github.com/plinthgo/plinth/asyncx/backoff"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx/backoff"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // service returns the context of an application with jobs in the SQLite database at path.
 func service(path string) (ctx context.Context, stop func(), err error) {
-	log, err := xLog.New(xLog.Config{Level: slog.LevelError, Writer: io.Discard})
+	log, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx = xLog.NewContext(context.Background(), log)
-	db, err := xDB.Open(ctx, xDB.Options{Driver: "sqlite", Parts: driver.Config{Path: path}})
+	ctx = xlog.NewContext(context.Background(), log)
+	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Path: path}})
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx = context.WithValue(ctx, xCtx.DatabaseKey, db)
-	engine, err := xOutbox.Open(xOutbox.WithTakeOver(500 * time.Millisecond))(ctx)
+	ctx = context.WithValue(ctx, xctx.DatabaseKey, db)
+	engine, err := outbox.Open(outbox.WithTakeOver(500 * time.Millisecond))(ctx)
 	if err != nil {
-		return nil, nil, errors.Join(err, xDB.Close(db))
+		return nil, nil, errors.Join(err, xdb.Close(db))
 	}
-	ctx = context.WithValue(ctx, xCtx.JobQueueKey, xJob.NewQueue(engine))
-	return ctx, func() { _, _, _ = engine.Close(), xDB.Close(db), log.Close() }, nil
+	ctx = context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(engine))
+	return ctx, func() { _, _, _ = engine.Close(), xdb.Close(db), log.Close() }, nil
 }
 
 // newService is service until the test ends.
@@ -55,12 +55,12 @@ func newService(t *testing.T) context.Context {
 }
 
 // deliver runs a worker until the test ends.
-func deliver(t *testing.T, ctx context.Context, d *xWebhook.Dispatcher) {
+func deliver(t *testing.T, ctx context.Context, d *webhook.Dispatcher) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- xJob.Work(ctx, xJob.WithHandlers(d.Handler()), xJob.WithPollInterval(20*time.Millisecond))
+		ended <- job.Work(ctx, job.WithHandlers(d.Handler()), job.WithPollInterval(20*time.Millisecond))
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -93,7 +93,7 @@ func TestAnEventLivesAndDiesWithTheTransaction(t *testing.T) {
 	ctx := newService(t)
 	rolledBack := errors.New("rolled back")
 	store := func(note string, end error) error {
-		return xDB.Transaction(ctx, func(ctx context.Context) error {
+		return xdb.Transaction(ctx, func(ctx context.Context) error {
 			if _, err := d.Enqueue(ctx, "shop", "order.paid", note); err != nil {
 				return err
 			}
@@ -111,8 +111,8 @@ func TestAnEventLivesAndDiesWithTheTransaction(t *testing.T) {
 		t.Errorf("body = %s", r.body)
 	}
 	await(t, "nothing waits", func() bool {
-		for _, state := range []xJob.State{xJob.StateWaiting, xJob.StateRunning} {
-			if all, err := xJob.MustGetQueue(ctx).List(ctx, xJob.Query{State: state}); err != nil || len(all) > 0 {
+		for _, state := range []job.State{job.StateWaiting, job.StateRunning} {
+			if all, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: state}); err != nil || len(all) > 0 {
 				return false
 			}
 		}
@@ -132,16 +132,16 @@ func TestAnEventThatFailsToTheEndIsADeadLetterThatCanBeReplayed(t *testing.T) {
 		ids <- r.Header.Get("Webhook-Id")
 		w.WriteHeader(int(status.Load()))
 	})
-	d := dispatcher(t, only(s.URL), newClient(t), xWebhook.WithSchedule(xBackoff.Constant(10*time.Millisecond), 3))
+	d := dispatcher(t, only(s.URL), newClient(t), webhook.WithSchedule(backoff.Constant(10*time.Millisecond), 3))
 	ctx := newService(t)
 	id, err := d.Enqueue(ctx, "shop", "order.paid", 17)
 	if err != nil {
 		t.Fatal(err)
 	}
 	deliver(t, ctx, d)
-	var letters []xWebhook.Letter
+	var letters []webhook.Letter
 	await(t, "a dead letter", func() bool {
-		letters, err = d.Dead(ctx, xWebhook.DeadQuery{})
+		letters, err = d.Dead(ctx, webhook.DeadQuery{})
 		return err != nil || len(letters) == 1
 	})
 	if err != nil || hits.Load() != 3 || letters[0].Attempts != 3 || letters[0].ID != id || string(letters[0].Data) != "17" {
@@ -157,7 +157,7 @@ func TestAnEventThatFailsToTheEndIsADeadLetterThatCanBeReplayed(t *testing.T) {
 			t.Errorf("id %q, want %q", got, id)
 		}
 	}
-	if letters, err := d.Dead(ctx, xWebhook.DeadQuery{}); err != nil || len(letters) != 0 {
+	if letters, err := d.Dead(ctx, webhook.DeadQuery{}); err != nil || len(letters) != 0 {
 		t.Errorf("Dead = %+v, %v", letters, err)
 	}
 }

@@ -12,18 +12,18 @@ import (
 	"testing"
 	"time"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 func TestTheLongestWaitOfSeveralReceiversIsTold(t *testing.T) {
-	down := func(wait string) xWebhook.Endpoint {
+	down := func(wait string) webhook.Endpoint {
 		return endpoint(serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", wait)
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}).URL)
 	}
-	s := xWebhook.NewSender(xWebhook.StaticEndpoints{"none": down(""), "short": down("3"), "long": down("300"), "middle": down("30")}, newClient(t))
+	s := webhook.NewSender(webhook.StaticEndpoints{"none": down(""), "short": down("3"), "long": down("300"), "middle": down("30")}, newClient(t))
 	for _, c := range []struct {
 		to   []string
 		want time.Duration
@@ -33,12 +33,12 @@ func TestTheLongestWaitOfSeveralReceiversIsTold(t *testing.T) {
 		{[]string{"none", "short", "long", "middle"}, 5 * time.Minute},
 		{[]string{"long", "unknown", "none"}, 5 * time.Minute},
 	} {
-		_, err := s.Send(t.Context(), &xNotify.Message{Type: xNotify.TypeWebhook, To: c.to, Subject: "a", Content: "1"})
-		var later xNotify.RetryAfterer
-		if !errors.Is(err, xWebhook.ErrStatus) || (errors.As(err, &later) && later.RetryAfter() != c.want) || (later == nil && c.want > 0) {
+		_, err := s.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeWebhook, To: c.to, Subject: "a", Content: "1"})
+		var later notifyx.RetryAfterer
+		if !errors.Is(err, webhook.ErrStatus) || (errors.As(err, &later) && later.RetryAfter() != c.want) || (later == nil && c.want > 0) {
 			t.Errorf("%v: %v, want a wait of %s", c.to, err, c.want)
 		}
-		if got, ok := xWebhook.RetryAfter(err); got != c.want || ok != (c.want > 0) {
+		if got, ok := webhook.RetryAfter(err); got != c.want || ok != (c.want > 0) {
 			t.Errorf("%v: RetryAfter = %s, want %s", c.to, got, c.want)
 		}
 	}
@@ -47,17 +47,17 @@ func TestTheLongestWaitOfSeveralReceiversIsTold(t *testing.T) {
 func TestSlowReceiversDoNotStarveAGoodOne(t *testing.T) {
 	hang := listen(t, func(ctx context.Context, _ net.Conn) { <-ctx.Done() })
 	got := make(chan received, 1)
-	all := xWebhook.StaticEndpoints{"good": endpoint(serve(t, record(got)).URL)}
+	all := webhook.StaticEndpoints{"good": endpoint(serve(t, record(got)).URL)}
 	to := []string{}
 	for i := range 10 {
 		id := fmt.Sprint("slow-", i)
 		all[id], to = endpoint(hang), append(to, id)
 	}
 	const timeout = 2 * time.Second
-	s := xWebhook.NewSender(all, newClient(t, xWebhook.WithTimeout(timeout)))
+	s := webhook.NewSender(all, newClient(t, webhook.WithTimeout(timeout)))
 	begin := time.Now()
-	_, err := s.Send(t.Context(), &xNotify.Message{Type: xNotify.TypeWebhook, To: append(to, "good"), Subject: "a", Content: "1"})
-	if took := time.Since(begin); !errors.Is(err, xWebhook.ErrTimeout) || took > 5*timeout {
+	_, err := s.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeWebhook, To: append(to, "good"), Subject: "a", Content: "1"})
+	if took := time.Since(begin); !errors.Is(err, webhook.ErrTimeout) || took > 5*timeout {
 		t.Errorf("%v after %s, want ErrTimeout after %s", err, took, timeout)
 	}
 	select {
@@ -76,16 +76,16 @@ func TestManyReceiversAreSentToWithinOneTimeoutAndABoundedNumberAtATime(t *testi
 		_, _ = io.Copy(io.Discard, conn)
 		now.Add(-1)
 	})
-	all, to := xWebhook.StaticEndpoints{}, []string{}
+	all, to := webhook.StaticEndpoints{}, []string{}
 	for i := range 200 {
 		id := fmt.Sprint("slow-", i)
 		all[id], to = endpoint(hang), append(to, id)
 	}
 	const timeout = 3 * time.Second
-	s := xWebhook.NewSender(all, newClient(t, xWebhook.WithTimeout(timeout)))
+	s := webhook.NewSender(all, newClient(t, webhook.WithTimeout(timeout)))
 	begin := time.Now()
-	_, err := s.Send(t.Context(), &xNotify.Message{Type: xNotify.TypeWebhook, To: to, Subject: "a", Content: "1"})
-	if took := time.Since(begin); !errors.Is(err, xWebhook.ErrTimeout) || errors.Is(err, xNotify.ErrPermanent) || took > 3*timeout {
+	_, err := s.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeWebhook, To: to, Subject: "a", Content: "1"})
+	if took := time.Since(begin); !errors.Is(err, webhook.ErrTimeout) || errors.Is(err, notifyx.ErrPermanent) || took > 3*timeout {
 		t.Errorf("%.200v after %s, want ErrTimeout after %s", err, took, timeout)
 	}
 	if n := most.Load(); n < 2 || n > 64 {
@@ -98,12 +98,12 @@ func TestManyReceiversAreSentToWithinOneTimeoutAndABoundedNumberAtATime(t *testi
 
 func TestAReceiverThatHangsOpensItsCircuitForASenderToo(t *testing.T) {
 	hang := listen(t, func(ctx context.Context, _ net.Conn) { <-ctx.Done() })
-	s := xWebhook.NewSender(only(hang), newClient(t, xWebhook.WithTimeout(100*time.Millisecond), xWebhook.WithBreaker(xWebhook.Breaker{Failures: 2})))
+	s := webhook.NewSender(only(hang), newClient(t, webhook.WithTimeout(100*time.Millisecond), webhook.WithBreaker(webhook.Breaker{Failures: 2})))
 	var err error
 	for range 3 {
-		_, err = s.Send(t.Context(), &xNotify.Message{Type: xNotify.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"})
+		_, err = s.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"})
 	}
-	if !errors.Is(err, xWebhook.ErrCircuitOpen) {
+	if !errors.Is(err, webhook.ErrCircuitOpen) {
 		t.Errorf("error %v, want ErrCircuitOpen", err)
 	}
 }
@@ -112,13 +112,13 @@ func TestEndpointsThatPanicAreAnErrorOfTheirReceiver(t *testing.T) {
 	out := capture(t)
 	got := make(chan received, 1)
 	good := endpoint(serve(t, record(got)).URL)
-	s := xWebhook.NewSender(xWebhook.EndpointsFunc(func(_ context.Context, id string) (xWebhook.Endpoint, error) {
+	s := webhook.NewSender(webhook.EndpointsFunc(func(_ context.Context, id string) (webhook.Endpoint, error) {
 		if id == "bad" {
 			panic("row-token")
 		}
 		return good, nil
 	}), newClient(t))
-	r, err := s.Send(t.Context(), &xNotify.Message{Type: xNotify.TypeWebhook, To: []string{"bad", "shop"}, Subject: "a", Content: "1"})
+	r, err := s.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeWebhook, To: []string{"bad", "shop"}, Subject: "a", Content: "1"})
 	if err == nil || r.Success || len(got) != 1 {
 		t.Errorf("%+v, %v, %d arrived", r, err, len(got))
 	}
@@ -129,9 +129,9 @@ func TestEndpointsThatPanicAreAnErrorOfTheirReceiver(t *testing.T) {
 
 func TestAMessageOfAnotherTypeIsRefused(t *testing.T) {
 	c := newClient(t)
-	for _, s := range []xNotify.Sender{xWebhook.NewSender(only("http://127.0.0.1:1/"), c), dispatcher(t, only("http://127.0.0.1:1/"), c).Sender()} {
-		_, err := s.Send(t.Context(), &xNotify.Message{Type: xNotify.TypeEmail, To: []string{"shop"}, Subject: "a", Content: "1"})
-		if !errors.Is(err, xNotify.ErrMessage) || !strings.Contains(err.Error(), "WEBHOOK") {
+	for _, s := range []notifyx.Sender{webhook.NewSender(only("http://127.0.0.1:1/"), c), dispatcher(t, only("http://127.0.0.1:1/"), c).Sender()} {
+		_, err := s.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeEmail, To: []string{"shop"}, Subject: "a", Content: "1"})
+		if !errors.Is(err, notifyx.ErrMessage) || !strings.Contains(err.Error(), "WEBHOOK") {
 			t.Errorf("error %v, want ErrMessage", err)
 		}
 	}

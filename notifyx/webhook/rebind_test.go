@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // nameServer answers questions for IPv4 addresses: to the n-th, from 0 on, what answer returns. For IPv6 there is nothing.
@@ -71,7 +71,7 @@ func TestANameThatTurnsPrivateIsBlockedAtTheConnection(t *testing.T) {
 		}
 		return [][4]byte{{127, 0, 0, 1}}
 	})
-	c, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithResolver(resolver))
+	c, err := webhook.New(webhook.WithHTTP(), webhook.WithResolver(resolver))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestANameThatTurnsPrivateIsBlockedAtTheConnection(t *testing.T) {
 	if err != nil || first[0] != "8.8.8.8" {
 		t.Fatalf("the first look-up = %v, %v", first, err)
 	}
-	if _, err = c.Send(t.Context(), endpoint(hook), xWebhook.Event{Type: "a"}); !errors.Is(err, xWebhook.ErrBlockedAddress) {
+	if _, err = c.Send(t.Context(), endpoint(hook), webhook.Event{Type: "a"}); !errors.Is(err, webhook.ErrBlockedAddress) {
 		t.Errorf("error %v, want ErrBlockedAddress", err)
 	}
 	if n := reached.Load(); n != 0 {
@@ -97,18 +97,18 @@ func TestEveryAddressOfANameIsChecked(t *testing.T) {
 	var reached atomic.Int32
 	url := listen(t, func(_ context.Context, _ net.Conn) { reached.Add(1) })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
-	c, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithResolver(nameServer(t, func(int) [][4]byte {
+	c, err := webhook.New(webhook.WithHTTP(), webhook.WithResolver(nameServer(t, func(int) [][4]byte {
 		return [][4]byte{{10, 0, 0, 1}, {127, 0, 0, 1}, {169, 254, 169, 254}}
 	})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = c.Send(t.Context(), endpoint("http://many.example.com:"+port+"/"), xWebhook.Event{Type: "a"})
-	if !errors.Is(err, xWebhook.ErrBlockedAddress) {
+	_, err = c.Send(t.Context(), endpoint("http://many.example.com:"+port+"/"), webhook.Event{Type: "a"})
+	if !errors.Is(err, webhook.ErrBlockedAddress) {
 		t.Errorf("error %v, want ErrBlockedAddress", err)
 	}
-	if strings.Count(err.Error(), "xwebhook") != 1 {
+	if strings.Count(err.Error(), "webhook") != 1 {
 		t.Errorf("the error %q has its prefix more than once", err)
 	}
 	if n := reached.Load(); n != 0 {
@@ -117,13 +117,13 @@ func TestEveryAddressOfANameIsChecked(t *testing.T) {
 }
 
 func TestANameThatIsNotThereIsAConnectionError(t *testing.T) {
-	c, err := xWebhook.New(xWebhook.WithResolver(nameServer(t, func(int) [][4]byte { return nil })))
+	c, err := webhook.New(webhook.WithResolver(nameServer(t, func(int) [][4]byte { return nil })))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = c.Send(t.Context(), endpoint("https://nobody.example.com/hook-token"), xWebhook.Event{Type: "a"})
-	if !errors.Is(err, xWebhook.ErrConnection) || strings.Contains(err.Error(), "token") {
+	_, err = c.Send(t.Context(), endpoint("https://nobody.example.com/hook-token"), webhook.Event{Type: "a"})
+	if !errors.Is(err, webhook.ErrConnection) || strings.Contains(err.Error(), "token") {
 		t.Errorf("error %v, want ErrConnection without the URL", err)
 	}
 	var dns *net.DNSError

@@ -15,11 +15,11 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 func TestSignMatchesTheVectorOfTheSpecification(t *testing.T) {
-	got := xWebhook.Sign(xWebhook.MustParseSecret(vector), "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0),
+	got := webhook.Sign(webhook.MustParseSecret(vector), "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0),
 		[]byte(`{"test": 2432232314}`))
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("Sign = %q, want %q", got, want)
@@ -27,17 +27,17 @@ func TestSignMatchesTheVectorOfTheSpecification(t *testing.T) {
 }
 
 func TestTheReferenceLibraryVerifiesWhatWeSign(t *testing.T) {
-	for n := xWebhook.MinSecretBytes; n <= xWebhook.MaxSecretBytes; n++ {
+	for n := webhook.MinSecretBytes; n <= webhook.MaxSecretBytes; n++ {
 		text := "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(n)}, n))
 		reference, err := standardwebhooks.NewWebhook(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, body, id := time.Now(), []byte(`{"n":1}`), xWebhook.NewID()
+		now, body, id := time.Now(), []byte(`{"n":1}`), webhook.NewID()
 		header := http.Header{}
 		header.Set("webhook-id", id)
 		header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
-		header.Set("webhook-signature", xWebhook.Sign(xWebhook.MustParseSecret(text), id, now, body))
+		header.Set("webhook-signature", webhook.Sign(webhook.MustParseSecret(text), id, now, body))
 		if err := reference.Verify(body, header); err != nil {
 			t.Errorf("%d bytes: %v", n, err)
 		}
@@ -45,7 +45,7 @@ func TestTheReferenceLibraryVerifiesWhatWeSign(t *testing.T) {
 }
 
 func TestWeVerifyWhatTheReferenceLibrarySigns(t *testing.T) {
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	reference, err := standardwebhooks.NewWebhook(secret.Reveal())
 	if err != nil {
 		t.Fatal(err)
@@ -73,15 +73,15 @@ func TestParseSecretRefusesWhatIsNoneAndDoesNotShowIt(t *testing.T) {
 	}{
 		{"24 bytes", "whsec_" + encode(24), nil},
 		{"64 bytes", "whsec_" + encode(64), nil},
-		{"23 bytes", "whsec_" + encode(23), xWebhook.ErrSecret},
-		{"65 bytes", "whsec_" + encode(65), xWebhook.ErrSecret},
-		{"no prefix", encode(32), xWebhook.ErrSecret},
-		{"no padding", "whsec_" + strings.TrimRight(encode(32), "="), xWebhook.ErrSecret},
-		{"line break", "whsec_" + encode(24) + "\n", xWebhook.ErrSecret},
-		{"URL alphabet", "whsec_" + strings.Repeat("-_", 16), xWebhook.ErrSecret},
-		{"nothing", "", xWebhook.ErrSecret},
+		{"23 bytes", "whsec_" + encode(23), webhook.ErrSecret},
+		{"65 bytes", "whsec_" + encode(65), webhook.ErrSecret},
+		{"no prefix", encode(32), webhook.ErrSecret},
+		{"no padding", "whsec_" + strings.TrimRight(encode(32), "="), webhook.ErrSecret},
+		{"line break", "whsec_" + encode(24) + "\n", webhook.ErrSecret},
+		{"URL alphabet", "whsec_" + strings.Repeat("-_", 16), webhook.ErrSecret},
+		{"nothing", "", webhook.ErrSecret},
 	} {
-		s, err := xWebhook.ParseSecret(c.text)
+		s, err := webhook.ParseSecret(c.text)
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
@@ -96,16 +96,16 @@ func TestParseSecretRefusesWhatIsNoneAndDoesNotShowIt(t *testing.T) {
 
 // holder has a secret where fmt cannot call its methods.
 type holder struct {
-	Open   xWebhook.Secret
-	hidden xWebhook.Secret
+	Open   webhook.Secret
+	hidden webhook.Secret
 }
 
 func TestASecretIsMaskedHoweverItIsPrinted(t *testing.T) {
-	s := xWebhook.MustParseSecret(vector)
+	s := webhook.MustParseSecret(vector)
 	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(vector, "whsec_"))
 	var out strings.Builder
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%b", "%T"} {
-		for _, value := range []any{s, &s, []xWebhook.Secret{s}, holder{s, s}, &holder{s, s}, endpoint("https://example.com/hook-token")} {
+		for _, value := range []any{s, &s, []webhook.Secret{s}, holder{s, s}, &holder{s, s}, endpoint("https://example.com/hook-token")} {
 			fmt.Fprintf(&out, verb+"\n", value)
 		}
 	}
@@ -128,17 +128,17 @@ func TestASecretIsMaskedHoweverItIsPrinted(t *testing.T) {
 	if !strings.Contains(out.String(), "***") {
 		t.Error("there is no mask")
 	}
-	if got := fmt.Sprintf("%v|%q|%#v", xWebhook.Secret{}, xWebhook.Secret{}, xWebhook.Secret{}); got != `|""|webhook.Secret("")` {
+	if got := fmt.Sprintf("%v|%q|%#v", webhook.Secret{}, webhook.Secret{}, webhook.Secret{}); got != `|""|webhook.Secret("")` {
 		t.Errorf("no secret prints as %q", got)
 	}
 }
 
 func TestASecretIsReadFromJSON(t *testing.T) {
-	var got struct{ Secret xWebhook.Secret }
+	var got struct{ Secret webhook.Secret }
 	if err := json.Unmarshal([]byte(`{"secret":"`+vector+`"}`), &got); err != nil || got.Secret.Reveal() != vector {
 		t.Errorf("got %q, %v", got.Secret.Reveal(), err)
 	}
-	if err := json.Unmarshal([]byte(`{"secret":"whsec_short"}`), &got); !errors.Is(err, xWebhook.ErrSecret) {
+	if err := json.Unmarshal([]byte(`{"secret":"whsec_short"}`), &got); !errors.Is(err, webhook.ErrSecret) {
 		t.Errorf("error %v, want ErrSecret", err)
 	}
 }
@@ -146,44 +146,44 @@ func TestASecretIsReadFromJSON(t *testing.T) {
 func TestNewSecretsAndIDsDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
-		seen[xWebhook.NewSecret().Reveal()], seen[xWebhook.NewID()] = true, true
+		seen[webhook.NewSecret().Reveal()], seen[webhook.NewID()] = true, true
 	}
 	if len(seen) != 200 {
 		t.Errorf("%d of 200 differ", len(seen))
 	}
-	if _, err := xWebhook.ParseSecret(xWebhook.NewSecret().Reveal()); err != nil {
+	if _, err := webhook.ParseSecret(webhook.NewSecret().Reveal()); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestNoSecretSignsNothing(t *testing.T) {
-	if got := xWebhook.Sign(xWebhook.Secret{}, "msg_1", time.Now(), nil); got != "" {
+	if got := webhook.Sign(webhook.Secret{}, "msg_1", time.Now(), nil); got != "" {
 		t.Errorf("Sign = %q, want nothing", got)
 	}
 }
 
 // holding has endpoints where fmt and slog find them by themselves.
 type holding struct {
-	Open  xWebhook.Endpoint
-	All   []xWebhook.Endpoint
-	ByID  map[string]xWebhook.Endpoint
-	Known xWebhook.StaticEndpoints
+	Open  webhook.Endpoint
+	All   []webhook.Endpoint
+	ByID  map[string]webhook.Endpoint
+	Known webhook.StaticEndpoints
 	Any   any
 }
 
 func TestAnEndpointIsItsIDInWhatHoldsIt(t *testing.T) {
 	e := endpoint("https://example.com/hook-token")
 	e.Header = http.Header{"Authorization": {"hook-token"}}
-	known := xWebhook.StaticEndpoints{"shop": e}
+	known := webhook.StaticEndpoints{"shop": e}
 	c := newClient(t)
-	inner := struct{ sender any }{xWebhook.NewSender(known, c)}
-	h := holding{e, []xWebhook.Endpoint{e}, map[string]xWebhook.Endpoint{"shop": e}, known, &e}
+	inner := struct{ sender any }{webhook.NewSender(known, c)}
+	h := holding{e, []webhook.Endpoint{e}, map[string]webhook.Endpoint{"shop": e}, known, &e}
 	values := []any{
 		e, &e, h.All,
-		[]*xWebhook.Endpoint{&e},
+		[]*webhook.Endpoint{&e},
 		h.ByID, known, h, &h,
 		map[string]any{"a": h},
-		dispatcher(t, known, c), xWebhook.NewSender(known, c), dispatcher(t, known, c).Sender(), inner,
+		dispatcher(t, known, c), webhook.NewSender(known, c), dispatcher(t, known, c).Sender(), inner,
 	}
 	for _, value := range values {
 		var out strings.Builder

@@ -11,8 +11,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // requestOf returns a request of a context, and where its answer goes.
@@ -23,25 +23,25 @@ func requestOf(ctx context.Context, header http.Header, body string) (*httptest.
 }
 
 // bare is receiver without the answers to errors.
-func bare(t *testing.T, secret xWebhook.Secret, handler gin.HandlerFunc, opts ...xWebhook.MiddlewareOption) *gin.Engine {
+func bare(t *testing.T, secret webhook.Secret, handler gin.HandlerFunc, opts ...webhook.MiddlewareOption) *gin.Engine {
 	t.Helper()
-	v, err := xWebhook.NewVerifier([]xWebhook.Secret{secret}, xWebhook.WithVerifierClock(func() time.Time { return now }))
+	v, err := webhook.NewVerifier([]webhook.Secret{secret}, webhook.WithVerifierClock(func() time.Time { return now }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine := gin.New()
-	engine.POST("/hook", xWebhook.Middleware(v, opts...), handler)
+	engine.POST("/hook", webhook.Middleware(v, opts...), handler)
 	return engine
 }
 
 func TestTheIDIsForgottenAlthoughTheClientHasGone(t *testing.T) {
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	forgotten := make(chan error, 1)
 	var leave context.CancelFunc
 	engine := receiver(t, secret, func(c *gin.Context) {
 		leave()
-		xResult.Fail(c, errors.New("no"))
-	}, xWebhook.WithSeen(
+		xresult.Fail(c, errors.New("no"))
+	}, webhook.WithSeen(
 		func(context.Context, string) (bool, error) { return true, nil },
 		func(ctx context.Context, _ string) error {
 			forgotten <- ctx.Err()
@@ -64,7 +64,7 @@ func TestTheIDIsForgottenAlthoughTheClientHasGone(t *testing.T) {
 
 func TestTheMiddlewareAnswersAnEmpty200OnlyWhereTheHandlerSaidSo(t *testing.T) {
 	capture(t)
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	for _, h := range []struct {
 		name    string
 		handler gin.HandlerFunc
@@ -79,7 +79,7 @@ func TestTheMiddlewareAnswersAnEmpty200OnlyWhereTheHandlerSaidSo(t *testing.T) {
 		engine := receiver(t, secret, func(c *gin.Context) {
 			calls++
 			h.handler(c)
-		}, xWebhook.WithSeen(memory.first, memory.forget))
+		}, webhook.WithSeen(memory.first, memory.forget))
 		for n := range 3 {
 			w, r := requestOf(t.Context(), headers("msg_1", now, "{}", secret), "{}")
 			engine.ServeHTTP(w, r)
@@ -94,12 +94,12 @@ func TestTheMiddlewareAnswersAnEmpty200OnlyWhereTheHandlerSaidSo(t *testing.T) {
 }
 
 func TestAnEmpty200InBareGinIsRemembered(t *testing.T) {
-	secret := xWebhook.NewSecret()
+	secret := webhook.NewSecret()
 	memory, calls := &ids{seen: map[string]bool{}}, 0
 	engine := bare(t, secret, func(c *gin.Context) {
 		calls++
 		c.Status(http.StatusOK)
-	}, xWebhook.WithSeen(memory.first, memory.forget))
+	}, webhook.WithSeen(memory.first, memory.forget))
 	for range 3 {
 		w, r := requestOf(t.Context(), headers("msg_1", now, "{}", secret), "{}")
 		engine.ServeHTTP(w, r)

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/notifyx"
 )
 
 // sendersAtOnce is how many receivers of one message are sent to at the same time.
@@ -39,10 +39,10 @@ func (lateError) Is(target error) bool { return target == ErrTimeout }
 // asks for. A repeat goes to all of them again, under the same id. A Dispatcher's Sender tries each by itself.
 //
 // It panics without endpoints or without a client that New has made.
-func NewSender(endpoints Endpoints, client *Client) xNotify.Sender {
+func NewSender(endpoints Endpoints, client *Client) notifyx.Sender {
 	s := &sender{endpoints: hidden(endpoints), client: client}
 	if s.endpoints == nil || client.check() != nil {
-		panic("xwebhook: NewSender needs endpoints and a client")
+		panic("webhook: NewSender needs endpoints and a client")
 	}
 	return s
 }
@@ -50,20 +50,20 @@ func NewSender(endpoints Endpoints, client *Client) xNotify.Sender {
 // Sender returns a sender of messages of the type WEBHOOK that stores them as Enqueue does, for each receiver by itself. To
 // has the ids of endpoints, Subject the type of the event, Content its data as JSON. The event's timestamp is the message's
 // CreatedAt. A message counts as sent once it is stored.
-func (d *Dispatcher) Sender() xNotify.Sender { return storing{d} }
+func (d *Dispatcher) Sender() notifyx.Sender { return storing{d} }
 
 type sender struct {
 	endpoints EndpointsFunc
 	client    *Client
 }
 
-// Send implements xNotify.Sender.
-func (s *sender) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+// Send implements notifyx.Sender.
+func (s *sender) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
 	event, err := fromMessage(m)
 	if err != nil {
 		return failed(m, err)
 	}
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	all, cancel := context.WithTimeoutCause(ctx, s.client.config.timeout, lateError{})
 	defer cancel()
 	var (
@@ -89,14 +89,14 @@ func (s *sender) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, 
 
 // guarded turns a panic of the application's Endpoints into an error. Its value may hold anything.
 func (s *sender) guarded(ctx context.Context, send func() error) error {
-	err := xHook.Guard(send)
-	var panicked *xHook.PanicError
+	err := xhook.Guard(send)
+	var panicked *xhook.PanicError
 	if !errors.As(err, &panicked) {
 		return err
 	}
 	s.client.config.log.Error(ctx, "sending a webhook panicked", slog.String("panic", fmt.Sprintf("%T", panicked.Value)),
 		slog.String("stack", string(panicked.Stack)))
-	return errors.New("xwebhook: sending panicked")
+	return errors.New("webhook: sending panicked")
 }
 
 // send makes the attempt of one receiver, which is looked up within the time of all.
@@ -113,8 +113,8 @@ func (s *sender) send(all, attempt context.Context, id string, event Event) erro
 
 type storing struct{ d *Dispatcher }
 
-// Send implements xNotify.Sender.
-func (s storing) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+// Send implements notifyx.Sender.
+func (s storing) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
 	event, err := fromMessage(m)
 	if err != nil {
 		return failed(m, err)
@@ -124,21 +124,21 @@ func (s storing) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, 
 }
 
 // failed is the end of Send: what cannot be mended is marked.
-func failed(m *xNotify.Message, err error) (xNotify.Result, error) {
+func failed(m *notifyx.Message, err error) (notifyx.Result, error) {
 	if err != nil && isPermanent(err) {
-		err = xNotify.Permanent(err)
+		err = notifyx.Permanent(err)
 	}
-	return xNotify.NewResult(m, err), err
+	return notifyx.NewResult(m, err), err
 }
 
 // fromMessage returns the event. Its id is the message's: full stops, which the id of an event has not, become tildes, which
 // the id of a message has not.
-func fromMessage(m *xNotify.Message) (Event, error) {
+func fromMessage(m *notifyx.Message) (Event, error) {
 	if err := m.Validate(); err != nil {
 		return Event{}, err
 	}
 	var problems []error
-	if m.Type != xNotify.TypeWebhook {
+	if m.Type != notifyx.TypeWebhook {
 		problems = append(problems, errors.New("type: is not WEBHOOK"))
 	}
 	if m.Subject == "" {
@@ -150,7 +150,7 @@ func fromMessage(m *xNotify.Message) (Event, error) {
 	if m.HTML != "" {
 		problems = append(problems, errors.New("html: a webhook has none"))
 	}
-	if err := xNotify.InvalidMessage(problems...); err != nil {
+	if err := notifyx.InvalidMessage(problems...); err != nil {
 		return Event{}, err
 	}
 	id := strings.ReplaceAll(m.ID, ".", "~")
@@ -198,5 +198,5 @@ type laterError struct {
 // Unwrap returns the errors.
 func (e *laterError) Unwrap() error { return e.error }
 
-// RetryAfter implements xNotify.RetryAfterer.
+// RetryAfter implements notifyx.RetryAfterer.
 func (e *laterError) RetryAfter() time.Duration { return e.wait }

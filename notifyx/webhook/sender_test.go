@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	xNotify "github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx"
 	"github.com/plinthgo/plinth/notifyx/notifytest"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 // payload is the body of an event.
@@ -76,8 +76,8 @@ func (h *hooks) Arrived() []notifytest.Arrival {
 	return append([]notifytest.Arrival(nil), h.arrived...)
 }
 
-func (h *hooks) endpoints(url string) xWebhook.StaticEndpoints {
-	all := xWebhook.StaticEndpoints{}
+func (h *hooks) endpoints(url string) webhook.StaticEndpoints {
+	all := webhook.StaticEndpoints{}
 	for i := range 10 {
 		all[h.Recipient(i)] = endpoint(url + "/" + h.Recipient(i))
 	}
@@ -95,13 +95,13 @@ func quoted(text string) string {
 
 func TestTheSenderConforms(t *testing.T) {
 	notifytest.Run(t, notifytest.Harness{
-		Type: xNotify.TypeWebhook, Content: quoted,
-		Open: func(tb testing.TB) (xNotify.Sender, notifytest.Receiver) {
+		Type: notifyx.TypeWebhook, Content: quoted,
+		Open: func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
 			tb.Helper()
 			h := &hooks{}
 			s := serve(tb.(*testing.T), h.ServeHTTP)
 			c := newClient(tb.(*testing.T))
-			return xWebhook.NewSender(h.endpoints(s.URL), c), h
+			return webhook.NewSender(h.endpoints(s.URL), c), h
 		},
 	})
 }
@@ -133,22 +133,22 @@ func (s *stored) Arrived() []notifytest.Arrival {
 
 // inQueue gives each message the context of a queue.
 type inQueue struct {
-	xNotify.Sender
+	notifyx.Sender
 	engine *engine
 }
 
-// Send implements xNotify.Sender.
-func (s inQueue) Send(ctx context.Context, m *xNotify.Message) (xNotify.Result, error) {
+// Send implements notifyx.Sender.
+func (s inQueue) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
 	return s.Sender.Send(withQueue(ctx, s.engine), m)
 }
 
 func TestTheSenderThatStoresConforms(t *testing.T) {
 	notifytest.Run(t, notifytest.Harness{
-		Type: xNotify.TypeWebhook, Content: quoted,
+		Type: notifyx.TypeWebhook, Content: quoted,
 		Lawful: map[string]string{
 			"Failure/Permanent": "a queue that refuses is down; what is permanent shows at the delivery",
 		},
-		Open: func(tb testing.TB) (xNotify.Sender, notifytest.Receiver) {
+		Open: func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
 			tb.Helper()
 			t := tb.(*testing.T)
 			_, e := newEngine(t)
@@ -173,16 +173,16 @@ func TestTheSenderThatStoresConforms(t *testing.T) {
 }
 
 func TestAMessageThatIsNoEventIsRefused(t *testing.T) {
-	d := dispatcher(t, xWebhook.StaticEndpoints{}, newClient(t))
-	for name, change := range map[string]func(m *xNotify.Message){
-		"no subject": func(m *xNotify.Message) { m.Subject = "" },
-		"no JSON":    func(m *xNotify.Message) { m.Content = "Hello" },
-		"HTML":       func(m *xNotify.Message) { m.HTML = "<p>" },
+	d := dispatcher(t, webhook.StaticEndpoints{}, newClient(t))
+	for name, change := range map[string]func(m *notifyx.Message){
+		"no subject": func(m *notifyx.Message) { m.Subject = "" },
+		"no JSON":    func(m *notifyx.Message) { m.Content = "Hello" },
+		"HTML":       func(m *notifyx.Message) { m.HTML = "<p>" },
 	} {
-		m := &xNotify.Message{Type: xNotify.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"}
+		m := &notifyx.Message{Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"}
 		change(m)
-		for _, s := range []xNotify.Sender{d.Sender(), xWebhook.NewSender(xWebhook.StaticEndpoints{}, newClient(t))} {
-			if r, err := s.Send(t.Context(), m); !errors.Is(err, xNotify.ErrMessage) || r.Success {
+		for _, s := range []notifyx.Sender{d.Sender(), webhook.NewSender(webhook.StaticEndpoints{}, newClient(t))} {
+			if r, err := s.Send(t.Context(), m); !errors.Is(err, notifyx.ErrMessage) || r.Success {
 				t.Errorf("%s: %+v, %v, want ErrMessage", name, r, err)
 			}
 		}
@@ -195,7 +195,7 @@ func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	gone := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
-	s := xWebhook.NewSender(xWebhook.StaticEndpoints{"down": endpoint(down.URL), "gone": endpoint(gone.URL)}, newClient(t))
+	s := webhook.NewSender(webhook.StaticEndpoints{"down": endpoint(down.URL), "gone": endpoint(gone.URL)}, newClient(t))
 	for _, c := range []struct {
 		name string
 		to   []string
@@ -206,11 +206,11 @@ func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
 		{"down", []string{"down"}, false},
 		{"gone and down", []string{"gone", "down"}, false},
 	} {
-		_, err := s.Send(t.Context(), &xNotify.Message{Type: xNotify.TypeWebhook, To: c.to, Subject: "a", Content: "1"})
-		if err == nil || errors.Is(err, xNotify.ErrPermanent) != c.want {
+		_, err := s.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeWebhook, To: c.to, Subject: "a", Content: "1"})
+		if err == nil || errors.Is(err, notifyx.ErrPermanent) != c.want {
 			t.Errorf("%s: %v, permanent want %v", c.name, err, c.want)
 		}
-		var later xNotify.RetryAfterer
+		var later notifyx.RetryAfterer
 		if !c.want && (!errors.As(err, &later) || later.RetryAfter().Seconds() != 77) {
 			t.Errorf("%s: %v does not say when to try again", c.name, err)
 		}
@@ -220,14 +220,14 @@ func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
 func TestARepeatOfAMessageHasTheSameBody(t *testing.T) {
 	got := make(chan received, 2)
 	clock := time.Unix(1_700_000_000, 0)
-	c := newClient(t, xWebhook.WithClock(func() time.Time { clock = clock.Add(time.Hour); return clock }))
-	m := &xNotify.Message{
-		ID: "order-17", Type: xNotify.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1",
+	c := newClient(t, webhook.WithClock(func() time.Time { clock = clock.Add(time.Hour); return clock }))
+	m := &notifyx.Message{
+		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1",
 		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.FixedZone("", 3600)),
 	}
 	const want = `{"type":"a","timestamp":"2026-01-02T02:04:05.6Z","data":1}`
 	to := only(serve(t, record(got)).URL)
-	s := xWebhook.NewSender(to, c)
+	s := webhook.NewSender(to, c)
 	for range 2 {
 		if _, err := s.Send(t.Context(), m); err != nil {
 			t.Fatal(err)
@@ -253,8 +253,8 @@ func TestARepeatOfAMessageHasTheSameBody(t *testing.T) {
 func TestFullStopsInAMessagesIDBecomeTildes(t *testing.T) {
 	got := make(chan received, 1)
 	s := serve(t, record(got))
-	sender := xWebhook.NewSender(only(s.URL), newClient(t))
-	m := &xNotify.Message{ID: "order.17_paid-1", Type: xNotify.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"}
+	sender := webhook.NewSender(only(s.URL), newClient(t))
+	m := &notifyx.Message{ID: "order.17_paid-1", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"}
 	r, err := sender.Send(t.Context(), m)
 	if err != nil || r.ID != m.ID {
 		t.Fatalf("%+v, %v", r, err)
@@ -270,5 +270,5 @@ func TestASenderWithoutReceiversIsAPanic(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	xWebhook.NewSender(nil, nil)
+	webhook.NewSender(nil, nil)
 }

@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 func TestAddressesThatAreNotPublicAreBlocked(t *testing.T) {
-	c, err := xWebhook.New()
+	c, err := webhook.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,14 +28,14 @@ func TestAddressesThatAreNotPublicAreBlocked(t *testing.T) {
 		[fe80::1] [fe80::1%25eth0] [2606:4700::1111%25eth0] [fec0::1] [ff02::1] [4000::1] [e000::1]
 		localhost LOCALHOST localhost. foo.localhost 127.1 127.0.1 0x7f.1 0x7f000001 0X7F.0.0.1 2130706433 017700000001 0177.0.0.1
 		127.0.0.1. 127.0.0.0x1 1.1 8.8.8.8. 256.256.256.256 0x`) {
-		if err := c.CheckURL("https://" + address + "/hook"); !errors.Is(err, xWebhook.ErrBlockedAddress) {
+		if err := c.CheckURL("https://" + address + "/hook"); !errors.Is(err, webhook.ErrBlockedAddress) {
 			t.Errorf("%s: %v, want ErrBlockedAddress", address, err)
 		}
 	}
 }
 
 func TestPublicAddressesPass(t *testing.T) {
-	c, err := xWebhook.New()
+	c, err := webhook.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,26 +90,26 @@ func TestURLsThatNoWebhookIsSentTo(t *testing.T) {
 		{"long URL", "https://example.com/" + strings.Repeat("a", 2048)},
 		{"backslash", `https://example.com\@127.0.0.1/`},
 	} {
-		c, err := xWebhook.New()
+		c, err := webhook.New()
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = c.CheckURL(u.url)
-		if !errors.Is(err, xWebhook.ErrURL) {
+		if !errors.Is(err, webhook.ErrURL) {
 			t.Errorf("%s: %v, want ErrURL", u.name, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "token") {
 			t.Errorf("%s: the error %q shows the URL", u.name, err)
 		}
 		e := endpoint(u.url)
-		if _, err := c.Send(t.Context(), e, xWebhook.Event{Type: "a"}); !errors.Is(err, xWebhook.ErrURL) {
+		if _, err := c.Send(t.Context(), e, webhook.Event{Type: "a"}); !errors.Is(err, webhook.ErrURL) {
 			t.Errorf("%s: Send: %v, want ErrURL", u.name, err)
 		}
 	}
 }
 
 func TestPortsCanBeNarrowed(t *testing.T) {
-	c, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithPorts(443, 8443))
+	c, err := webhook.New(webhook.WithHTTP(), webhook.WithPorts(443, 8443))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +121,8 @@ func TestPortsCanBeNarrowed(t *testing.T) {
 		{"https://example.com:443/", nil},
 		{"https://example.com:8443/", nil},
 		{"http://example.com:8443/", nil},
-		{"http://example.com/", xWebhook.ErrURL},
-		{"https://example.com:22/", xWebhook.ErrURL},
+		{"http://example.com/", webhook.ErrURL},
+		{"https://example.com:22/", webhook.ErrURL},
 	} {
 		if err := c.CheckURL(u.url); !errors.Is(err, u.want) {
 			t.Errorf("%s: %v, want %v", u.url, err, u.want)
@@ -131,7 +131,7 @@ func TestPortsCanBeNarrowed(t *testing.T) {
 }
 
 func TestAllowedNetworksAreExceptionsAndNoMore(t *testing.T) {
-	c, err := xWebhook.New(xWebhook.WithAllowedNetworks(netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32")))
+	c, err := webhook.New(webhook.WithAllowedNetworks(netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,11 +143,11 @@ func TestAllowedNetworksAreExceptionsAndNoMore(t *testing.T) {
 		{"[::ffff:10.1.2.3]", nil},
 		{"[64:ff9b::10.1.2.3]", nil},
 		{"[fd00:1::5]", nil},
-		{"[fd00:1::5%25eth0]", xWebhook.ErrBlockedAddress},
-		{"10.2.0.1", xWebhook.ErrBlockedAddress},
-		{"[fd00:2::5]", xWebhook.ErrBlockedAddress},
-		{"127.0.0.1", xWebhook.ErrBlockedAddress},
-		{"localhost", xWebhook.ErrBlockedAddress},
+		{"[fd00:1::5%25eth0]", webhook.ErrBlockedAddress},
+		{"10.2.0.1", webhook.ErrBlockedAddress},
+		{"[fd00:2::5]", webhook.ErrBlockedAddress},
+		{"127.0.0.1", webhook.ErrBlockedAddress},
+		{"localhost", webhook.ErrBlockedAddress},
 	} {
 		if err := c.CheckURL("https://" + u.host + "/"); !errors.Is(err, u.want) {
 			t.Errorf("%s: %v, want %v", u.host, err, u.want)
@@ -159,14 +159,14 @@ func TestSendToThisHostIsBlockedBeforeAnythingIsSent(t *testing.T) {
 	var reached atomic.Int32
 	url := listen(t, func(_ context.Context, _ net.Conn) { reached.Add(1) })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
-	c, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithoutBreaker())
+	c, err := webhook.New(webhook.WithHTTP(), webhook.WithoutBreaker())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	for _, host := range []string{"127.0.0.1", "localhost", "localhost.", "0x7f.1", "2130706433", "[::ffff:127.0.0.1]", "0.0.0.0", "[::1]", "[::]"} {
-		_, err := c.Send(t.Context(), endpoint("http://"+host+":"+port+"/"), xWebhook.Event{Type: "a"})
-		if !errors.Is(err, xWebhook.ErrBlockedAddress) {
+		_, err := c.Send(t.Context(), endpoint("http://"+host+":"+port+"/"), webhook.Event{Type: "a"})
+		if !errors.Is(err, webhook.ErrBlockedAddress) {
 			t.Errorf("%s: %v, want ErrBlockedAddress", host, err)
 		}
 	}
@@ -182,12 +182,12 @@ func TestTheEnvironmentSetsNoProxy(t *testing.T) {
 		t.Setenv(name, proxy.URL)
 	}
 	t.Setenv("NO_PROXY", "")
-	c, err := xWebhook.New(xWebhook.WithHTTP())
+	c, err := webhook.New(webhook.WithHTTP())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Send(t.Context(), endpoint("http://10.0.0.1/"), xWebhook.Event{Type: "a"}); !errors.Is(err, xWebhook.ErrBlockedAddress) {
+	if _, err := c.Send(t.Context(), endpoint("http://10.0.0.1/"), webhook.Event{Type: "a"}); !errors.Is(err, webhook.ErrBlockedAddress) {
 		t.Errorf("error %v, want ErrBlockedAddress", err)
 	}
 	if n := proxied.Load(); n != 0 {

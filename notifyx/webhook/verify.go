@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 const (
@@ -100,7 +100,7 @@ type head struct {
 // head reads the headers. They are checked before a body is read.
 func (v *Verifier) head(header http.Header) (head, error) {
 	var values [3]string
-	for i, name := range []xHttp.Header{HeaderID, HeaderTimestamp, HeaderSignature} {
+	for i, name := range []xhttp.Header{HeaderID, HeaderTimestamp, HeaderSignature} {
 		all := header.Values(name.String())
 		if len(all) != 1 || all[0] == "" {
 			return head{}, fmt.Errorf("%w: %s is not there once", ErrHeader, name)

@@ -13,26 +13,26 @@ import (
 	"github.com/alitto/pond/v2"
 	"gorm.io/gorm"
 
-	xAsync "github.com/plinthgo/plinth/asyncx"
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xOutbox "github.com/plinthgo/plinth/asyncx/outbox"
-	xRiver "github.com/plinthgo/plinth/asyncx/river"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/asyncx"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 	_ "github.com/plinthgo/plinth/dbplugins/postgres"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // asyncs compare work in the background with what it is made of.
 func asyncs() []comparison {
-	life := xHook.New()
-	ctx, cancel := context.WithCancel(xHook.NewContext(context.Background(), life))
+	life := xhook.New()
+	ctx, cancel := context.WithCancel(xhook.NewContext(context.Background(), life))
 	atExit(cancel)
-	ours := each(func() error { return xAsync.Async(ctx, func(context.Context) {}).Wait(ctx) })
-	pool := pond.NewPool(xAsync.DefaultConcurrency)
+	ours := each(func() error { return asyncx.Async(ctx, func(context.Context) {}).Wait(ctx) })
+	pool := pond.NewPool(asyncx.DefaultConcurrency)
 	return []comparison{
 		{
 			name: "work in the background, awaited", peer: "pond", allocs: -1,
@@ -58,8 +58,8 @@ const batchOfJobs = 200
 func jobs() []comparison {
 	dir := must(os.MkdirTemp("", "plinth-benchmark-"))
 	atExit(func() { _ = os.RemoveAll(dir) })
-	file := openJobs(xDB.Options{Driver: sqlite.Name, Parts: driver.Config{Path: filepath.Join(dir, "jobs.db")}})
-	stored := file.queue(xOutbox.Open())
+	file := openJobs(xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Path: filepath.Join(dir, "jobs.db")}})
+	stored := file.queue(outbox.Open())
 	all := []comparison{{
 		name: "store a job on SQLite", peer: "insert of a row through gorm", allocs: -1,
 		ours: each(func() error {
@@ -73,14 +73,14 @@ func jobs() []comparison {
 		fmt.Fprintln(os.Stderr, "benchmark: jobs on PostgreSQL are left out:", err)
 		return all
 	}
-	db := openJobs(xDB.Options{Driver: "postgres", DSN: xLog.Secret(dsn)})
+	db := openJobs(xdb.Options{Driver: "postgres", DSN: xlog.Secret(dsn)})
 	return append(all, comparison{
 		name: fmt.Sprintf("%d jobs stored and done on PostgreSQL, 10 at a time", batchOfJobs), peer: "River", allocs: -1,
-		ours: db.work(xOutbox.Open()), theirs: db.work(xRiver.Open()),
+		ours: db.work(outbox.Open()), theirs: db.work(river.Open()),
 	})
 }
 
-var pinged = xJob.NewKind[string]("benchmark.pinged")
+var pinged = job.NewKind[string]("benchmark.pinged")
 
 // jobsDatabase is a database for jobs.
 type jobsDatabase struct {
@@ -88,15 +88,15 @@ type jobsDatabase struct {
 	db  *gorm.DB
 }
 
-func openJobs(o xDB.Options) jobsDatabase {
-	db := must(xDB.Open(context.Background(), o))
-	atExit(func() { _ = xDB.Close(db) })
-	return jobsDatabase{context.WithValue(context.Background(), xCtx.DatabaseKey, db), db}
+func openJobs(o xdb.Options) jobsDatabase {
+	db := must(xdb.Open(context.Background(), o))
+	atExit(func() { _ = xdb.Close(db) })
+	return jobsDatabase{context.WithValue(context.Background(), xctx.DatabaseKey, db), db}
 }
 
 // queue returns a context with a queue.
-func (d jobsDatabase) queue(open xJob.Opener) context.Context {
-	return context.WithValue(d.ctx, xCtx.JobQueueKey, xJob.NewQueue(must(open(d.ctx))))
+func (d jobsDatabase) queue(open job.Opener) context.Context {
+	return context.WithValue(d.ctx, xctx.JobQueueKey, job.NewQueue(must(open(d.ctx))))
 }
 
 // note is a row that holds about what a job does.
@@ -119,7 +119,7 @@ func (d jobsDatabase) insert() func(*testing.B) {
 }
 
 // work stores jobs and waits until they are done, by a worker that runs for as long as it is measured.
-func (d jobsDatabase) work(open xJob.Opener) func(*testing.B) {
+func (d jobsDatabase) work(open job.Opener) func(*testing.B) {
 	return func(b *testing.B) {
 		b.Helper()
 		ctx, cancel := context.WithCancel(d.queue(open))
@@ -129,8 +129,8 @@ func (d jobsDatabase) work(open xJob.Opener) func(*testing.B) {
 			done.Done()
 			return nil
 		})
-		quiet := must(xLog.New(xLog.Config{Level: slog.LevelError + 1, Writer: os.Stderr, Format: xLog.FormatJSON}))
-		go func() { ended <- xJob.Work(xLog.NewContext(ctx, quiet), xJob.WithHandlers(handler)) }()
+		quiet := must(xlog.New(xlog.Config{Level: slog.LevelError + 1, Writer: os.Stderr, Format: xlog.FormatJSON}))
+		go func() { ended <- job.Work(xlog.NewContext(ctx, quiet), job.WithHandlers(handler)) }()
 		args := make([]string, batchOfJobs)
 		for b.Loop() {
 			done.Add(batchOfJobs)

@@ -16,8 +16,8 @@ import (
 	"github.com/go-playground/validator/v10"
 	translations "github.com/go-playground/validator/v10/translations/en"
 
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // registration has three fields with the rules of the sample service.
@@ -37,8 +37,8 @@ const (
 func bindings() []comparison {
 	ours := plinthEngine(func(e *gin.Engine) {
 		e.POST("/register", func(c *gin.Context) {
-			if xBind.Bind(c, &registration{}).Data() != nil {
-				xResult.Success(c, "registered")
+			if xbind.Bind(c, &registration{}).Data() != nil {
+				xresult.Success(c, "registered")
 			}
 		})
 	})

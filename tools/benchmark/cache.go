@@ -10,7 +10,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/plinthgo/plinth/cacheplugins/memory"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -36,13 +36,13 @@ func caches() []comparison {
 		ExpiryCalculator: otter.ExpiryWriting[string, account](time.Hour),
 	})
 	store := must(memory.Driver{}.Open(ctx, driver.Config{Memory: driver.Memory{MaxEntries: 2 * cacheEntries}}))
-	typed := xCache.KeyCacheOf[string, account](must(xCache.New(store)))
+	typed := xcache.KeyCacheOf[string, account](must(xcache.New(store)))
 	keys := make([]string, cacheEntries)
 	for i := range keys {
 		keys[i] = "user:" + strconv.Itoa(i)
 		v := account{ID: int64(i), Name: "Ada"}
 		bare.Set(keys[i], v)
-		if err := typed.Set(ctx, keys[i], &v, xCache.WithTTL(time.Hour)); err != nil {
+		if err := typed.Set(ctx, keys[i], &v, xcache.WithTTL(time.Hour)); err != nil {
 			panic(err)
 		}
 	}

@@ -20,10 +20,10 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
-	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/interceptor/unary"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 // grpcs compare the chain that the runner mounts with the same parts one by one and with go-grpc-middleware, whose chain
@@ -79,8 +79,8 @@ func absolute(side func(*testing.B)) string {
 	return fmt.Sprintf("%.0f ns, %d allocations, %d bytes", perOp(best), best.AllocsPerOp(), best.AllocedBytesPerOp())
 }
 
-func grpcEngine(level slog.Level) *xLog.Engine {
-	return must(xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON, Level: level}))
+func grpcEngine(level slog.Level) *xlog.Engine {
+	return must(xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON, Level: level}))
 }
 
 // echo is a service whose only method answers with an envelope. As every generated method it is given the server's chain,
@@ -99,12 +99,12 @@ func (e *echo) register(_ context.Context, to grpc.ServiceRegistrar) {
 }
 
 func (e *echo) serve(srv any, ctx context.Context, decode func(any) error, chain grpc.UnaryServerInterceptor) (any, error) { //nolint:revive // context-as-argument: grpc's order
-	in := new(xGrpcGenerate.BaseResponse)
+	in := new(generate.BaseResponse)
 	if err := decode(in); err != nil {
 		return nil, err
 	}
 	answer := func(context.Context, any) (any, error) {
-		return &xGrpcGenerate.BaseResponse{Output: "Success", Code: 200, Message: "done"}, nil
+		return &generate.BaseResponse{Output: "Success", Code: 200, Message: "done"}, nil
 	}
 	if e.chain = chain; chain == nil {
 		return answer(ctx, in)
@@ -115,12 +115,12 @@ func (e *echo) serve(srv any, ctx context.Context, decode func(any) error, chain
 // serving starts a server with echo on a listener and returns how it stops.
 type serving func(e *echo, l net.Listener) (stop func())
 
-func runnerServer(e *xLog.Engine) serving {
+func runnerServer(e *xlog.Engine) serving {
 	return func(service *echo, l net.Listener) func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() {
-			done <- xGrpcRunner.Serve(ctx, xGrpcRunner.WithListener(l), xGrpcRunner.WithRegisterService(service.register), xGrpcRunner.WithLogger(e.WithName(xLog.NamedGRPC)))
+			done <- runner.Serve(ctx, runner.WithListener(l), runner.WithRegisterService(service.register), runner.WithLogger(e.WithName(xlog.NamedGRPC)))
 		}()
 		return func() {
 			cancel()
@@ -141,10 +141,10 @@ func grpcServer(options ...grpc.ServerOption) serving {
 }
 
 // partsServer has our interceptors one by one.
-func partsServer(e *xLog.Engine) serving {
+func partsServer(e *xlog.Engine) serving {
 	return grpcServer(grpc.ChainUnaryInterceptor(
-		xGrpcIUnary.Trace(), xGrpcIUnary.InitContext(context.Background()), xGrpcIUnary.AccessLog(e.WithName(xLog.NamedGRPC)),
-		xGrpcIUnary.Recover(), xGrpcIUnary.Middleware(), xGrpcIUnary.Validate(), xGrpcIUnary.ResponseBuilder(),
+		unary.Trace(), unary.InitContext(context.Background()), unary.AccessLog(e.WithName(xlog.NamedGRPC)),
+		unary.Recover(), unary.Middleware(), unary.Validate(), unary.ResponseBuilder(),
 	))
 }
 
@@ -203,8 +203,8 @@ func connected(serve serving) (service *echo, conn *grpc.ClientConn, stop func()
 
 // ask makes one call.
 func ask(ctx context.Context, conn *grpc.ClientConn) error {
-	out := new(xGrpcGenerate.BaseResponse)
-	err := conn.Invoke(ctx, echoMethod, &xGrpcGenerate.BaseResponse{Message: "please"}, out)
+	out := new(generate.BaseResponse)
+	err := conn.Invoke(ctx, echoMethod, &generate.BaseResponse{Message: "please"}, out)
 	if err == nil && out.GetCode() != 200 {
 		return errors.New("no answer")
 	}
@@ -250,7 +250,7 @@ func chainOf(serve serving) func(*testing.B) {
 	chain, info := service.chain, &grpc.UnaryServerInfo{FullMethod: echoMethod}
 	ctx := grpc.NewContextWithServerTransportStream(context.Background(), &transport{})
 	ctx = metadata.NewIncomingContext(ctx, metadata.Pairs(":authority", "127.0.0.1:1119", "content-type", "application/grpc", "user-agent", "grpc-go/1.82.1"))
-	request, response := any(&xGrpcGenerate.BaseResponse{}), any(&xGrpcGenerate.BaseResponse{Output: "Success", Code: 200})
+	request, response := any(&generate.BaseResponse{}), any(&generate.BaseResponse{Output: "Success", Code: 200})
 	answer := func(ctx context.Context, _ any) (any, error) { return response, ctx.Err() }
 	return func(b *testing.B) {
 		b.ReportAllocs()

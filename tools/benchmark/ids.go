@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // perMilli is the limit of one gene in the default layout.
 const perMilli = 1024
 
-func newNode() *xSnowflake.Node {
-	return must(xSnowflake.NewNode(xSnowflake.WithNodeID(5), xSnowflake.WithDatacenterID(3)))
+func newNode() *xsnowflake.Node {
+	return must(xsnowflake.NewNode(xsnowflake.WithNodeID(5), xsnowflake.WithDatacenterID(3)))
 }
 
 // ids compare an id below the limit with the one thing that it cannot do without, a look at the clock.
@@ -25,7 +25,7 @@ func ids() []comparison {
 		name: "one id below the limit", peer: "time.Since",
 		ours: func(b *testing.B) {
 			b.ReportAllocs()
-			var g xSnowflake.Gene
+			var g xsnowflake.Gene
 			for b.Loop() {
 				if _, err := n.Generate(g); err != nil {
 					b.Fatal(err)
@@ -67,7 +67,7 @@ func oneGene() (string, error) {
 
 // rate makes ids of one gene for the given time, and returns the share of the limit that was reached and
 // the CPU time for each millisecond's worth of ids.
-func rate(n *xSnowflake.Node, workers int, d time.Duration) (share float64, each time.Duration, err error) {
+func rate(n *xsnowflake.Node, workers int, d time.Duration) (share float64, each time.Duration, err error) {
 	var count atomic.Int64
 	var failure atomic.Pointer[error]
 	var wg sync.WaitGroup
@@ -76,7 +76,7 @@ func rate(n *xSnowflake.Node, workers int, d time.Duration) (share float64, each
 		wg.Go(func() {
 			for time.Since(begin) < d {
 				for range 64 {
-					if _, err := n.Generate(xSnowflake.GeneOrder); err != nil {
+					if _, err := n.Generate(xsnowflake.GeneOrder); err != nil {
 						failure.Store(&err)
 						return
 					}
@@ -117,7 +117,7 @@ func allGenes() (string, error) {
 	var workers atomic.Uint32
 	result := testing.Benchmark(func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
-			g := xSnowflake.Gene(workers.Add(1) * 32 & 63)
+			g := xsnowflake.Gene(workers.Add(1) * 32 & 63)
 			for pb.Next() {
 				if _, err := n.Generate(g); err != nil {
 					b.Error(err)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // The values of the line: five fields, beside the request id.
@@ -25,10 +25,10 @@ const (
 
 // logs compare one line with the same line written by zerolog itself.
 func logs() []comparison {
-	r := xCtx.NewRequest(context.Background(), nil)
+	r := xctx.NewRequest(context.Background(), nil)
 	r.GenerateID()
 	zero := zerolog.New(io.Discard).With().Timestamp().Logger()
-	engine := must(xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON}))
+	engine := must(xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON}))
 	own, handler := engine.WithName(""), slog.New(engine.Handler())
 	five := func(b *testing.B) {
 		b.ReportAllocs()

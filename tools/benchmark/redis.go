@@ -13,7 +13,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	_ "github.com/plinthgo/plinth/cacheplugins/redis"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	"github.com/plinthgo/plinth/tools/internal/server"
 )
@@ -24,8 +24,8 @@ const batch = 100
 // redisCaches are the two sides of the comparisons on a Redis.
 type redisCaches struct {
 	bare  *goredis.Client
-	typed *xCache.KeyCache[string, account]
-	near  *xCache.KeyCache[string, account]
+	typed *xcache.KeyCache[string, account]
+	near  *xcache.KeyCache[string, account]
 	keys  []string
 }
 
@@ -50,7 +50,7 @@ func redises() []comparison {
 		},
 		{
 			name: "typed set", peer: "go-redis and encoding/json", target: 1.05, allocs: -1,
-			ours:   each(func() error { return c.typed.Set(ctx, one, &value, xCache.WithTTL(time.Hour)) }),
+			ours:   each(func() error { return c.typed.Set(ctx, one, &value, xcache.WithTTL(time.Hour)) }),
 			theirs: each(func() error { return c.bareSet(ctx, one, value) }),
 		},
 		{
@@ -98,20 +98,20 @@ func serverOf(ctx context.Context, name, variable string) (dsn string, err error
 func openRedis(ctx context.Context, address string) *redisCaches {
 	bare := goredis.NewClient(must(goredis.ParseURL(address)))
 	atExit(func() { _ = bare.Close() })
-	open := func(near *xCache.NearOptions) *xCache.Manager {
-		m := must(xCache.Open(ctx, xCache.Options{Driver: "redis", Config: driver.Config{URL: address}, Near: near}))
+	open := func(near *xcache.NearOptions) *xcache.Manager {
+		m := must(xcache.Open(ctx, xcache.Options{Driver: "redis", Config: driver.Config{URL: address}, Near: near}))
 		atExit(func() { _ = m.Close() })
 		return m
 	}
 	c := &redisCaches{
 		bare:  bare,
-		typed: xCache.KeyCacheOf[string, account](open(nil)),
-		near:  xCache.KeyCacheOf[string, account](open(&xCache.NearOptions{MaxEntries: 2 * batch, TTL: time.Hour})),
+		typed: xcache.KeyCacheOf[string, account](open(nil)),
+		near:  xcache.KeyCacheOf[string, account](open(&xcache.NearOptions{MaxEntries: 2 * batch, TTL: time.Hour})),
 	}
 	for i := range batch {
 		key := "plinth-benchmark:" + strconv.Itoa(i)
 		c.keys = append(c.keys, key)
-		if err := c.typed.Set(ctx, key, &account{ID: int64(i), Name: "Ada"}, xCache.WithTTL(time.Hour)); err != nil {
+		if err := c.typed.Set(ctx, key, &account{ID: int64(i), Name: "Ada"}, xcache.WithTTL(time.Hour)); err != nil {
 			panic(err)
 		}
 	}

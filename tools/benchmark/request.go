@@ -15,9 +15,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // user is the payload of all engines.
@@ -54,7 +54,7 @@ func requests() []comparison {
 // plinthUsers answers with the full stack.
 func plinthUsers() http.Handler {
 	return plinthEngine(func(e *gin.Engine) {
-		e.GET("/user/:id", func(c *gin.Context) { xResult.SuccessHasData(c, "found", someone()) })
+		e.GET("/user/:id", func(c *gin.Context) { xresult.SuccessHasData(c, "found", someone()) })
 	})
 }
 
@@ -68,13 +68,13 @@ func found(id string) handEnvelope {
 	return handEnvelope{Context: id, Output: "Success", Code: http.StatusOK, Message: "found", Data: someone()}
 }
 
-// plinthEngine is an engine with the request middleware as xReg installs it.
+// plinthEngine is an engine with the request middleware as xreg installs it.
 func plinthEngine(routes func(*gin.Engine)) http.Handler {
-	restore := xLog.SetDefault(must(xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON})))
+	restore := xlog.SetDefault(must(xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})))
 	_ = restore // the process ends with it
 	engine := gin.New()
 	engine.ContextWithFallback = true
-	engine.Use(xHelper.Serve(xHelper.Config{Base: context.Background(), EnableInput: true, MaxBodyBytes: 4 << 20}))
+	engine.Use(xhelper.Serve(xhelper.Config{Base: context.Background(), EnableInput: true, MaxBodyBytes: 4 << 20}))
 	routes(engine)
 	return engine
 }

@@ -11,18 +11,18 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // row is the entity that is inserted.
 type row struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Username string `gorm:"size:64"`
 	Email    string `gorm:"size:128"`
 	Age      int
@@ -37,26 +37,26 @@ func sqls() []comparison {
 	dir := must(os.MkdirTemp("", "plinth-benchmark-"))
 	atExit(func() { _ = os.RemoveAll(dir) })
 	node := newNode()
-	quiet := must(xLog.New(xLog.Config{Level: slog.LevelError, Writer: os.Stderr, Format: xLog.FormatJSON}))
+	quiet := must(xlog.New(xlog.Config{Level: slog.LevelError, Writer: os.Stderr, Format: xlog.FormatJSON}))
 	// As in a request, the context can end.
-	ctx, cancel := context.WithCancel(context.WithValue(xLog.NewContext(context.Background(), quiet), xCtx.SnowflakeNodeKey, node))
+	ctx, cancel := context.WithCancel(context.WithValue(xlog.NewContext(context.Background(), quiet), xctx.SnowflakeNodeKey, node))
 	atExit(cancel)
 	floor := bySQL(ctx, node, filepath.Join(dir, "sql.db"))
 	return []comparison{
 		{
 			name: "insert on SQLite, our defaults", peer: "database/sql", target: 2, allocs: -1,
-			ours: byORM(ctx, filepath.Join(dir, "defaults.db"), xDB.Options{}), theirs: floor,
+			ours: byORM(ctx, filepath.Join(dir, "defaults.db"), xdb.Options{}), theirs: floor,
 		},
 		{
 			name: "insert without the default transaction", peer: "database/sql", target: 1.3, allocs: -1,
-			ours: byORM(ctx, filepath.Join(dir, "skip.db"), xDB.Options{SkipDefaultTransaction: true}), theirs: floor,
+			ours: byORM(ctx, filepath.Join(dir, "skip.db"), xdb.Options{SkipDefaultTransaction: true}), theirs: floor,
 		},
 	}
 }
 
 // bySQL inserts without the ORM.
-func bySQL(ctx context.Context, node *xSnowflake.Node, path string) func(*testing.B) {
-	openRows(ctx, path, xDB.Options{}) // makes the table
+func bySQL(ctx context.Context, node *xsnowflake.Node, path string) func(*testing.B) {
+	openRows(ctx, path, xdb.Options{}) // makes the table
 	pool := must(sql.Open("sqlite", must(sqlite.Driver{}.DSN(driver.Config{Path: path}))))
 	atExit(func() { _ = pool.Close() })
 	return func(b *testing.B) {
@@ -70,8 +70,8 @@ func bySQL(ctx context.Context, node *xSnowflake.Node, path string) func(*testin
 	}
 }
 
-// byORM inserts through xDB.
-func byORM(ctx context.Context, path string, o xDB.Options) func(*testing.B) {
+// byORM inserts through xdb.
+func byORM(ctx context.Context, path string, o xdb.Options) func(*testing.B) {
 	db := openRows(ctx, path, o).WithContext(ctx)
 	return func(b *testing.B) {
 		b.ReportAllocs()
@@ -83,9 +83,9 @@ func byORM(ctx context.Context, path string, o xDB.Options) func(*testing.B) {
 	}
 }
 
-func openRows(ctx context.Context, path string, o xDB.Options) *gorm.DB {
+func openRows(ctx context.Context, path string, o xdb.Options) *gorm.DB {
 	o.Driver, o.Parts, o.AutoMigrate = sqlite.Name, driver.Config{Path: path}, []any{&row{}}
-	db := must(xDB.Open(ctx, o))
-	atExit(func() { _ = xDB.Close(db) })
+	db := must(xdb.Open(ctx, o))
+	atExit(func() { _ = xdb.Close(db) })
 	return db
 }

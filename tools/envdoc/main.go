@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/tools/internal/envtable"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
@@ -32,7 +32,7 @@ func run(put func(path, text string) error) error {
 		return err
 	}
 	for name, text := range map[string]string{
-		".env.example":                      xEnv.Example(),
+		".env.example":                      xenv.Example(),
 		"docs/content/guide/environment.md": page(),
 	} {
 		if err := put(filepath.Join(root, filepath.FromSlash(name)), text); err != nil {
@@ -75,7 +75,7 @@ func page() string {
 		"## Values in `.env`\n\n" +
 		"In `.env` put a value with spaces, `#`, `$` or double quotes between single quotes, where it is taken as it stands. One\n" +
 		"that holds a single quote, or ends in a backslash, belongs into the real environment.\n" +
-		envtable.Markdown(xEnv.Table()) +
+		envtable.Markdown(xenv.Table()) +
 		"\n## Variables of other programs\n\n" +
 		"Plinth follows these conventions. They are read from the real environment, not from `.env`.\n\n" +
 		"| Variable | Accepts | Meaning |\n|---|---|---|\n" +

@@ -136,9 +136,9 @@ func TestDoctorChecksTheDefaultsInTheCode(t *testing.T) {
 	dir := service(t, "cacheplugins/redis")
 	put(t, dir, map[string]string{"options.go": `package main
 
-import xOption "github.com/plinthgo/plinth/core/major/xoption"
+import "github.com/plinthgo/plinth/core/major/xoption"
 
-var o = xOption.WithEnvDefaults(map[string]string{
+var o = xoption.WithEnvDefaults(map[string]string{
 	"PLINTH_DRAIN_DELAY": "5", "SNOWFLAKE_NODE_ID": "1", "LOG_DIR": dir(), "NOSQL_DRIVER": "redis", "NOSQL_HOST": "127.0.0.1", "NOSQL_PORT": "1",
 })
 `})
@@ -235,7 +235,7 @@ func TestDoctorLooksAtPortsAndNodeNumbers(t *testing.T) {
 	expect(t, found, finding{"node", "warning", "SNOWFLAKE_NODE_ID=1 stands in .env", "remove it: each replica then leases a number from the cache"})
 	put(t, dir, map[string]string{
 		".env":    "SNOWFLAKE_NODE_ID=900\n",
-		"main.go": "package main\n\nvar wide = xSnowflake.WithLayout(xSnowflake.LayoutWide)\n",
+		"main.go": "package main\n\nvar wide = xsnowflake.WithLayout(xsnowflake.LayoutWide)\n",
 	})
 	found, r := diagnose(t, dir, nil)
 	if r.code != 0 {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 func TestEnvSaysWhereEachValueComesFrom(t *testing.T) {
@@ -85,7 +85,7 @@ func TestEnvReportsLinesOfTheFileThatSayNothing(t *testing.T) {
 
 func TestEnv_RedactsCredentialsInEveryVariable(t *testing.T) {
 	var env []string
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		env = append(env, v.Key.String()+"=u:hunter2@h")
 	}
 	for _, args := range [][]string{

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	_ "github.com/plinthgo/plinth/dbplugins/postgres"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
@@ -88,9 +88,9 @@ func statusChangesNothing(t *testing.T) {
 	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n", ".env": "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n"})
 	put(t, dir, files)
 	path := filepath.Join(dir, "shop.db")
-	db, err := xDB.Open(t.Context(), xDB.Options{Driver: "sqlite", DSN: xLog.Secret("file:" + path)})
+	db, err := xdb.Open(t.Context(), xdb.Options{Driver: "sqlite", DSN: xlog.Secret("file:" + path)})
 	if err == nil {
-		err = errors.Join(db.Exec("CREATE TABLE t (id INTEGER)").Error, xDB.Close(db))
+		err = errors.Join(db.Exec("CREATE TABLE t (id INTEGER)").Error, xdb.Close(db))
 	}
 	before, readErr := os.ReadFile(path)
 	if err := errors.Join(err, readErr); err != nil {
@@ -117,11 +117,11 @@ func TestMigrateOnPostgreSQL(t *testing.T) {
 func drop(t *testing.T, tables ...string) {
 	t.Helper()
 	ctx := context.Background() // that of the test has ended
-	db, err := xDB.Open(ctx, xDB.Options{Driver: "postgres", DSN: xLog.Secret(dbtest.FindServer(t, "postgres").DSN)})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: "postgres", DSN: xlog.Secret(dbtest.FindServer(t, "postgres").DSN)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 	for _, table := range tables {
 		if err := db.Exec("DROP TABLE IF EXISTS " + table).Error; err != nil {
 			t.Error(err)

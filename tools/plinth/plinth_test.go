@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // program is the path of the program, which TestMain builds.
@@ -45,7 +45,7 @@ func command(ctx context.Context, dir string, env []string, args ...string) *exe
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
 	known := map[string]bool{"CI": true, "NO_COLOR": true, "CLICOLOR": true, "CLICOLOR_FORCE": true, "GOWORK": true}
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		known[v.Key.String()] = true
 	}
 	for _, pair := range os.Environ() {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 // call is one of the methods that ask the store.
@@ -22,7 +22,9 @@ type call struct {
 }
 
 var calls = []call{
-	{"Insert", func(ctx context.Context, e driver.Engine, _ string) error { return e.Insert(ctx, []driver.Job{job()}) }},
+	{"Insert", func(ctx context.Context, e driver.Engine, _ string) error {
+		return e.Insert(ctx, []driver.Job{newJob()})
+	}},
 	{"Get", func(ctx context.Context, e driver.Engine, id string) error {
 		_, err := e.Get(ctx, id)
 		return err
@@ -51,7 +53,7 @@ var callChecks = []check{
 		}
 	}},
 	{"Calls/EndWithTheirContext", func(t *testing.T, e *env) {
-		j := job(delay(time.Hour))
+		j := newJob(delay(time.Hour))
 		e.insert(t, j)
 		canceled, cancel := context.WithCancel(e.ctx)
 		cancel()
@@ -65,12 +67,12 @@ var callChecks = []check{
 	}},
 	{"Calls/AfterCloseAreRefused", func(t *testing.T, e *env) {
 		r := e.connect(t)
-		r.insert(t, job())
+		r.insert(t, newJob())
 		if err := r.Close(); err != nil {
 			t.Fatalf("Close: %v", err)
 		}
 		for _, c := range calls {
-			is(t, c.name+" after Close", c.do(r.ctx, r.Engine, xUtil.UUID().V7()), driver.ErrClosed)
+			is(t, c.name+" after Close", c.do(r.ctx, r.Engine, xutil.UUID().V7()), driver.ErrClosed)
 		}
 		ctx, cancel := context.WithTimeout(r.ctx, e.h.Patience)
 		defer cancel()
@@ -92,7 +94,7 @@ var callChecks = []check{
 		name := rand.Text()
 		pprof.Do(t.Context(), pprof.Labels(label, name), func(context.Context) {
 			r := e.connect(t)
-			j := job()
+			j := newJob()
 			r.insert(t, j)
 			w := r.work(t)
 			w.nextOf(t, j.ID, 1).ok()

@@ -55,7 +55,7 @@ var crowdChecks = []check{
 		c.wantOnce(t, ids(all))
 	}},
 	{"Crowd/TwoWorkersOfOneEngine", func(t *testing.T, e *env) {
-		a, b := job(ofKind("kind.a")), job(ofKind("kind.b"))
+		a, b := newJob(ofKind("kind.a")), newJob(ofKind("kind.b"))
 		e.insert(t, a, b)
 		wa, wb := e.work(t, kinds("kind.a")), e.work(t, kinds("kind.b"))
 		wa.nextOf(t, a.ID, 1).ok()

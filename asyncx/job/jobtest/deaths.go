@@ -49,7 +49,7 @@ func (a *attempt) ends(t *testing.T, e *env) {
 
 var deathChecks = []check{
 	{"Death/AnotherWorkerTakesOver", mortal(func(t *testing.T, e *env) {
-		j := job(func(j *driver.Job) { j.Meta = map[string]string{"k": "v"} })
+		j := newJob(func(j *driver.Job) { j.Meta = map[string]string{"k": "v"} })
 		peer := e.connect(t)
 		peer.insert(t, j)
 		lost := e.work(t).nextOf(t, j.ID, 1)
@@ -67,7 +67,7 @@ var deathChecks = []check{
 		w.quiet(t, "which has succeeded")
 	})},
 	{"Death/ATakeOverIsToldOnce", mortal(func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		peer := e.connect(t)
 		peer.insert(t, j)
 		lost := e.work(t).nextOf(t, j.ID, 1)
@@ -86,7 +86,7 @@ var deathChecks = []check{
 		peer.awaitDone(t, j.ID)
 	})},
 	{"Death/EachDeathUsesUpAnAttempt", mortal(func(t *testing.T, e *env) {
-		j := job(func(j *driver.Job) { j.MaxAttempts = 1 }) // who ends it is the worker
+		j := newJob(func(j *driver.Job) { j.MaxAttempts = 1 }) // who ends it is the worker
 		e.insert(t, j)
 		watcher := e.connect(t)
 		r := &e.replica
@@ -125,7 +125,7 @@ var deathChecks = []check{
 		}
 	})},
 	{"Death/ALivingWorkerKeepsALongJob", func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		e.insert(t, j)
 		a := e.work(t).nextOf(t, j.ID, 1)
 		peer := e.connect(t)
@@ -167,7 +167,7 @@ var deathChecks = []check{
 		wantIDs(t, "the list of dead jobs", peer.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
 	})},
 	{"Death/AWorkerThatWasAwayGoesOn", frozen(func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		peer := e.connect(t)
 		w := e.work(t)
 		e.insert(t, j)
@@ -176,7 +176,7 @@ var deathChecks = []check{
 		lost.ends(t, e)
 		e.Return(t)
 		lost.finish(retry(0))
-		later := job(ofKind("kind.later"))
+		later := newJob(ofKind("kind.later"))
 		peer.insert(t, later)
 		for { // the first job runs again, here too
 			a := w.next(t)
@@ -192,7 +192,7 @@ var deathChecks = []check{
 // revived returns an attempt at a job that was lost by a worker which has come back, and that lost attempt.
 func revived(t *testing.T, e *env) (a, lost *attempt, w *worker, peer *replica) {
 	t.Helper()
-	j := job()
+	j := newJob()
 	other := e.connect(t)
 	peer = &other
 	peer.insert(t, j)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 const (
@@ -67,9 +67,9 @@ func (e *env) connect(t *testing.T) replica {
 	return r
 }
 
-// job returns a job of the check's kind.
-func job(change ...func(j *driver.Job)) driver.Job {
-	j := driver.Job{ID: xUtil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3, MaxAttempts: 10}
+// newJob returns a job of the check's kind.
+func newJob(change ...func(j *driver.Job)) driver.Job {
+	j := driver.Job{ID: xutil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3, MaxAttempts: 10}
 	for _, c := range change {
 		c(&j)
 	}
@@ -80,7 +80,7 @@ func job(change ...func(j *driver.Job)) driver.Job {
 func jobs(n int, change ...func(j *driver.Job)) []driver.Job {
 	all := make([]driver.Job, n)
 	for i := range all {
-		all[i] = job(append([]func(j *driver.Job){func(j *driver.Job) { j.Args = []byte(strconv.Itoa(i)) }}, change...)...)
+		all[i] = newJob(append([]func(j *driver.Job){func(j *driver.Job) { j.Args = []byte(strconv.Itoa(i)) }}, change...)...)
 	}
 	return all
 }

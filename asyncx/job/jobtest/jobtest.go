@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 // Store is a place for jobs.
@@ -50,7 +50,7 @@ type Harness struct {
 	Open func(tb testing.TB) Store
 
 	// Transaction runs fn in a transaction of the replica's database, which is rolled back where fn returns an error, and is a
-	// savepoint where ctx is in a transaction already. Nil is xDB.Transaction. Engines that are not transactional need none.
+	// savepoint where ctx is in a transaction already. Nil is xdb.Transaction. Engines that are not transactional need none.
 	Transaction func(ctx context.Context, fn func(ctx context.Context) error) error
 
 	// Slack is how late the engine may be with what it does at some time, beyond Driver.Work's Poll; 0 is 500 ms.
@@ -134,7 +134,7 @@ func Run(t *testing.T, h Harness) {
 
 func (h *Harness) defaults() {
 	if h.Transaction == nil {
-		h.Transaction = func(ctx context.Context, fn func(ctx context.Context) error) error { return xDB.Transaction(ctx, fn) }
+		h.Transaction = func(ctx context.Context, fn func(ctx context.Context) error) error { return xdb.Transaction(ctx, fn) }
 	}
 	if h.Slack == 0 {
 		h.Slack = 500 * time.Millisecond

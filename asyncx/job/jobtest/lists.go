@@ -58,8 +58,8 @@ var listChecks = []check{
 	{"List/PagesOfOneKind", func(t *testing.T, e *env) {
 		var a []driver.Job
 		for range 5 {
-			a = append(a, job(delay(time.Hour), ofKind("kind.a")))
-			e.insert(t, a[len(a)-1], job(delay(time.Hour), ofKind("kind.b")))
+			a = append(a, newJob(delay(time.Hour), ofKind("kind.a")))
+			e.insert(t, a[len(a)-1], newJob(delay(time.Hour), ofKind("kind.b")))
 		}
 		wantIDs(t, "the first page", e.list(t, driver.Query{State: driver.Waiting, Kind: "kind.a", Limit: 3}), ids(a[:3]))
 		wantIDs(t, "the next page", e.list(t, driver.Query{State: driver.Waiting, Kind: "kind.a", After: a[2].ID, Limit: 3}), ids(a[3:]))
@@ -80,7 +80,7 @@ var listChecks = []check{
 		running.ok()
 	}},
 	{"List/HasWholeRecords", func(t *testing.T, e *env) {
-		j := job(priority(1), func(j *driver.Job) { j.Args, j.Meta = []byte(`{"a":"b"}`), map[string]string{"k": "v"} })
+		j := newJob(priority(1), func(j *driver.Job) { j.Args, j.Meta = []byte(`{"a":"b"}`), map[string]string{"k": "v"} })
 		e.insert(t, j)
 		e.work(t).next(t).finish(driver.Outcome{Verdict: driver.Bury, Error: "it is no good"})
 		got := e.awaitState(t, j.ID, driver.Dead)

@@ -15,7 +15,7 @@ var orderChecks = []check{
 		w := e.work(t)
 		wait := e.h.Tick + 800*time.Millisecond
 		begin := time.Now()
-		late, now := job(delay(wait), priority(1)), job(priority(4))
+		late, now := newJob(delay(wait), priority(1)), newJob(priority(4))
 		e.insert(t, late, now)
 		w.nextOf(t, now.ID, 1).ok()
 		a := w.nextOf(t, late.ID, 1)
@@ -23,13 +23,13 @@ var orderChecks = []check{
 		a.ok()
 	}},
 	{"Order/ADelayOfAnHourIsNotOver", func(t *testing.T, e *env) {
-		e.insert(t, job(delay(time.Hour)))
+		e.insert(t, newJob(delay(time.Hour)))
 		e.work(t).quiet(t, "an hour early")
 	}},
 	{"Order/ASmallerPriorityComesFirst", func(t *testing.T, e *env) {
 		var got, want []int
 		for _, p := range []int{4, 2, 3, 1, 3, 1, 4, 2, 1} {
-			e.insert(t, job(priority(p)))
+			e.insert(t, newJob(priority(p)))
 			want = append(want, p)
 		}
 		slices.Sort(want)
@@ -44,7 +44,7 @@ var orderChecks = []check{
 		}
 	}},
 	{"Order/AnUrgentJobOvertakesThoseThatWait", func(t *testing.T, e *env) {
-		first, low, high := job(), job(priority(4)), job(priority(1))
+		first, low, high := newJob(), newJob(priority(4)), newJob(priority(1))
 		e.insert(t, first)
 		w := e.work(t)
 		a := w.nextOf(t, first.ID, 1)
@@ -56,7 +56,7 @@ var orderChecks = []check{
 		w.nextOf(t, low.ID, 1).ok()
 	}},
 	{"Order/PriorityIsAcrossKinds", func(t *testing.T, e *env) {
-		low, high := job(ofKind("kind.a"), priority(4)), job(ofKind("kind.b"), priority(1))
+		low, high := newJob(ofKind("kind.a"), priority(4)), newJob(ofKind("kind.b"), priority(1))
 		e.insert(t, low)
 		e.insert(t, high)
 		w := e.work(t, kinds("kind.a", "kind.b"))
@@ -98,7 +98,7 @@ var orderChecks = []check{
 		}
 	}},
 	{"Order/JobsOfOtherKindsStayAsTheyAre", func(t *testing.T, e *env) {
-		other, own := jobs(150, ofKind("kind.other"), priority(1)), job(priority(4))
+		other, own := jobs(150, ofKind("kind.other"), priority(1)), newJob(priority(4))
 		e.insert(t, other...)
 		e.insert(t, own)
 		w := e.work(t)

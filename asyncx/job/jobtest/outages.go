@@ -38,7 +38,7 @@ func (r *replica) recovers(t *testing.T, j driver.Job) {
 var outageChecks = []check{
 	{"Outage/TheWorkGoesOnAfterwards", stoppable(func(t *testing.T, e *env) {
 		w := e.work(t)
-		first := job()
+		first := newJob()
 		e.insert(t, first)
 		w.nextOf(t, first.ID, 1).ok()
 		e.awaitDone(t, first.ID)
@@ -52,7 +52,7 @@ var outageChecks = []check{
 			cancel()
 		}
 		e.store.Start(t)
-		j := job()
+		j := newJob()
 		e.recovers(t, j)
 		for { // what the failed Insert of before has stored may run too
 			a := w.next(t)
@@ -65,14 +65,14 @@ var outageChecks = []check{
 	})},
 	{"Outage/AJobThatEndsMeanwhileIsNotLost", stoppable(func(t *testing.T, e *env) {
 		w := e.work(t)
-		j := job()
+		j := newJob()
 		e.insert(t, j)
 		a := w.nextOf(t, j.ID, 1)
 		e.store.Stop(t)
 		a.ok()
 		e.eventually(t, "Failed is told of the outage", func() bool { return len(w.failures()) > 0 })
 		e.store.Start(t)
-		e.recovers(t, job(ofKind("kind.other")))
+		e.recovers(t, newJob(ofKind("kind.other")))
 		for begin := time.Now(); ; { // it is settled late, or runs once more
 			select {
 			case again := <-w.begun:
@@ -91,7 +91,7 @@ var outageChecks = []check{
 	})},
 	{"Outage/TheStopDoesNotHang", stoppable(func(t *testing.T, e *env) {
 		w := e.work(t)
-		j := job()
+		j := newJob()
 		e.insert(t, j)
 		a := w.nextOf(t, j.ID, 1)
 		e.store.Stop(t)
@@ -103,7 +103,7 @@ var outageChecks = []check{
 			t.Errorf("Work does not return within %s of a stop during an outage", e.h.Patience)
 		}
 		e.store.Start(t)
-		e.recovers(t, job(ofKind("kind.other")))
+		e.recovers(t, newJob(ofKind("kind.other")))
 	})},
 }
 

@@ -23,7 +23,7 @@ func bury(text string) driver.Outcome { return driver.Outcome{Verdict: driver.Bu
 
 var outcomeChecks = []check{
 	{"Outcome/ARetryWaits", func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		e.insert(t, j)
 		w := e.work(t)
 		a := w.nextOf(t, j.ID, 1)
@@ -38,7 +38,7 @@ var outcomeChecks = []check{
 		w.quiet(t, "which has succeeded")
 	}},
 	{"Outcome/AJobThatWaitsForARetryShowsWhy", func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		e.insert(t, j)
 		begin := time.Now()
 		w := e.work(t)
@@ -52,7 +52,7 @@ var outcomeChecks = []check{
 		w.quiet(t, "an hour early")
 	}},
 	{"Outcome/RetriesCountAndOnlyTheWorkerEndsThem", func(t *testing.T, e *env) {
-		j := job(func(j *driver.Job) { j.MaxAttempts = 2 })
+		j := newJob(func(j *driver.Job) { j.MaxAttempts = 2 })
 		e.insert(t, j)
 		w := e.work(t)
 		created := time.Time{}
@@ -70,14 +70,14 @@ var outcomeChecks = []check{
 		e.awaitDone(t, j.ID)
 	}},
 	{"Outcome/ARetryDoesNotHoldUpOthers", func(t *testing.T, e *env) {
-		first, second := job(priority(1)), job(priority(2))
+		first, second := newJob(priority(1)), newJob(priority(2))
 		e.insert(t, first, second)
 		w := e.work(t)
 		w.nextOf(t, first.ID, 1).finish(retry(time.Hour))
 		w.nextOf(t, second.ID, 1).ok()
 	}},
 	{"Outcome/ABuriedJobIsDeadWithItsError", func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		e.insert(t, j)
 		w := e.work(t)
 		w.nextOf(t, j.ID, 1).finish(retry(0))
@@ -96,7 +96,7 @@ var outcomeChecks = []check{
 		for _, text := range []string{
 			strings.Repeat("x", 2000), strings.Repeat("世", 666), "line one\nline two\t'\"\\ %s $1 ? 🎉", strings.Repeat("é", 1000),
 		} {
-			j := job()
+			j := newJob()
 			e.insert(t, j)
 			w.nextOf(t, j.ID, 1).finish(bury(text))
 			if r := e.awaitState(t, j.ID, driver.Dead); r.Error != text {
@@ -105,7 +105,7 @@ var outcomeChecks = []check{
 		}
 	}},
 	{"Outcome/AReturnGivesTheNumberBack", func(t *testing.T, e *env) {
-		j := job(func(j *driver.Job) { j.MaxAttempts = 2 })
+		j := newJob(func(j *driver.Job) { j.MaxAttempts = 2 })
 		e.insert(t, j)
 		w := e.work(t)
 		for range 4 {
@@ -122,7 +122,7 @@ var outcomeChecks = []check{
 		w.quiet(t, "an hour early")
 	}},
 	{"Outcome/AReturnWaits", func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		e.insert(t, j)
 		w := e.work(t)
 		a := w.nextOf(t, j.ID, 1)

@@ -12,7 +12,7 @@ import (
 // dead returns a job that is dead, and the worker that let it die.
 func dead(t *testing.T, e *env) (driver.Job, *worker) {
 	t.Helper()
-	j := job(func(j *driver.Job) { j.Args, j.Meta = []byte(`{"a":1}`), map[string]string{"k": "v"} })
+	j := newJob(func(j *driver.Job) { j.Args, j.Meta = []byte(`{"a":1}`), map[string]string{"k": "v"} })
 	e.insert(t, j)
 	w := e.work(t)
 	w.nextOf(t, j.ID, 1).finish(retry(0))
@@ -70,11 +70,11 @@ var replayChecks = []check{
 		wantIDs(t, "the list of waiting jobs", e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), []string{j.ID})
 	}},
 	{"Replay/OnlyOfADeadJob", func(t *testing.T, e *env) {
-		j := job(delay(time.Hour))
+		j := newJob(delay(time.Hour))
 		e.insert(t, j)
 		is(t, "Replay of a job with a delay", e.Replay(e.ctx, j.ID), driver.ErrState)
 		e.remove(t, j.ID)
-		j = job()
+		j = newJob()
 		e.insert(t, j)
 		is(t, "Replay of a waiting job", e.Replay(e.ctx, j.ID), driver.ErrState)
 		w := e.work(t)
@@ -112,7 +112,7 @@ var replayChecks = []check{
 		w.quiet(t, "which was replayed once")
 	}},
 	{"Delete/AWaitingJobNeverRuns", func(t *testing.T, e *env) {
-		now, later, last := job(), job(delay(300*time.Millisecond)), job(priority(4))
+		now, later, last := newJob(), newJob(delay(300*time.Millisecond)), newJob(priority(4))
 		e.insert(t, now, later, last)
 		e.remove(t, now.ID)
 		e.remove(t, later.ID)
@@ -121,7 +121,7 @@ var replayChecks = []check{
 		w.quiet(t, "which was deleted")
 	}},
 	{"Delete/AJobThatWaitsForARetryNeverRuns", func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		e.insert(t, j)
 		w := e.work(t)
 		w.next(t).finish(retry(2 * time.Second))
@@ -138,7 +138,7 @@ var replayChecks = []check{
 		w.quiet(t, "which was deleted")
 	}},
 	{"Delete/NotOfARunningJob", func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		e.insert(t, j)
 		w := e.work(t)
 		a := w.nextOf(t, j.ID, 1)

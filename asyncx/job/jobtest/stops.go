@@ -11,7 +11,7 @@ import (
 // stopping returns an attempt whose worker is to stop by now.
 func stopping(t *testing.T, e *env) (*worker, *attempt) {
 	t.Helper()
-	j := job()
+	j := newJob()
 	e.insert(t, j)
 	w := e.work(t)
 	a := w.nextOf(t, j.ID, 1)
@@ -22,7 +22,7 @@ func stopping(t *testing.T, e *env) (*worker, *attempt) {
 var stopChecks = []check{
 	{"Stop/WaitsForWhatRunsAndBeginsNothing", func(t *testing.T, e *env) {
 		w, a := stopping(t, e)
-		waiting := job()
+		waiting := newJob()
 		e.insert(t, waiting)
 		w.quiet(t, "after the stop")
 		select {
@@ -85,7 +85,7 @@ var stopChecks = []check{
 	}},
 	{"Stop/OfAnIdleWorkerIsQuick", func(t *testing.T, e *env) {
 		w := e.work(t)
-		e.insert(t, job())
+		e.insert(t, newJob())
 		w.next(t).ok()
 		w.quiet(t, "which has succeeded")
 		begin := time.Now()
@@ -93,7 +93,7 @@ var stopChecks = []check{
 		e.soon(t, "the stop", begin)
 	}},
 	{"Stop/BeforeTheBeginning", func(t *testing.T, e *env) {
-		e.insert(t, job())
+		e.insert(t, newJob())
 		ctx, cancel := context.WithCancel(e.ctx)
 		cancel()
 		done := make(chan error, 1)
@@ -118,7 +118,7 @@ var stopChecks = []check{
 	}},
 	{"Stop/AnEngineCanWorkAgain", func(t *testing.T, e *env) {
 		for range 3 {
-			j := job()
+			j := newJob()
 			e.insert(t, j)
 			w := e.work(t)
 			w.nextOf(t, j.ID, 1).ok()
@@ -129,7 +129,7 @@ var stopChecks = []check{
 	{"Stop/AnAttemptsContextHasTheValuesOfWork", func(t *testing.T, e *env) {
 		type key struct{}
 		e.ctx = context.WithValue(e.ctx, key{}, "the value")
-		e.insert(t, job())
+		e.insert(t, newJob())
 		a := e.work(t).next(t)
 		if a.ctx.Value(key{}) != "the value" {
 			t.Error("the context of the attempt does not have the values of that of Work")

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 // clocks is how far the clocks of an engine's server and of the test may be apart.
@@ -51,7 +51,7 @@ func travels(t *testing.T, e *env, j driver.Job) {
 
 var storeChecks = []check{
 	{"Store/AJobIsRunOnceAsItWasStored", func(t *testing.T, e *env) {
-		j := job(priority(2), func(j *driver.Job) {
+		j := newJob(priority(2), func(j *driver.Job) {
 			j.Args, j.MaxAttempts = []byte(`{"name":"Ann","list":[1,2.5,-3],"big":9007199254740993,"none":null,"yes":true}`), 7
 			j.Meta = map[string]string{"request_id": "r-1", "accept_language": "de, en;q=0.8"}
 		})
@@ -67,7 +67,7 @@ var storeChecks = []check{
 	{"Store/ArgumentsOfEveryJSONType", func(t *testing.T, e *env) {
 		w := e.work(t)
 		for _, args := range []string{`null`, `1`, `-12.5`, `"text"`, `[]`, `{}`, `[{"a":[null]}]`, `false`, `""`} {
-			j := job(func(j *driver.Job) { j.Args = []byte(args) })
+			j := newJob(func(j *driver.Job) { j.Args = []byte(args) })
 			e.insert(t, j)
 			a := w.nextOf(t, j.ID, 1)
 			sameJob(t, "the attempt", a.Job, j)
@@ -75,21 +75,21 @@ var storeChecks = []check{
 		}
 	}},
 	{"Store/ArgumentsOfAnyText", func(t *testing.T, e *env) {
-		travels(t, e, job(func(j *driver.Job) {
+		travels(t, e, newJob(func(j *driver.Job) {
 			j.Args = []byte(`{"t":"Grüße 世界 🎉 \u0000 \\u0000 \ud83d\ude00 ' \" ; -- %s ? $1 :name \n\t\u2028"}`)
 		}))
 	}},
 	{"Store/ArgumentsOfOneMebibyte", func(t *testing.T, e *env) {
-		travels(t, e, job(func(j *driver.Job) { j.Args = []byte(`"é` + strings.Repeat("x", 1<<20-4) + `"`) }))
+		travels(t, e, newJob(func(j *driver.Job) { j.Args = []byte(`"é` + strings.Repeat("x", 1<<20-4) + `"`) }))
 	}},
 	{"Store/MetaOfAnyText", func(t *testing.T, e *env) {
-		travels(t, e, job(func(j *driver.Job) {
+		travels(t, e, newJob(func(j *driver.Job) {
 			j.Meta = map[string]string{"a": "", "b": "世界 '\"\\", "c.d-e_f": strings.Repeat("x", 200)}
 		}))
 	}},
 	{"Store/LongestKind", func(t *testing.T, e *env) {
 		name := strings.Repeat("a.b_c-9012", 10)
-		j := job(ofKind(name))
+		j := newJob(ofKind(name))
 		e.insert(t, j)
 		a := e.work(t, kinds(name)).nextOf(t, j.ID, 1)
 		sameJob(t, "the attempt", a.Job, j)
@@ -112,7 +112,7 @@ var storeChecks = []check{
 		}
 	}},
 	{"Store/ABatchWithAnIDThatIsThereIsNotStored", func(t *testing.T, e *env) {
-		there := job(delay(time.Hour))
+		there := newJob(delay(time.Hour))
 		e.insert(t, there)
 		batch := jobs(3)
 		batch[2].ID = there.ID
@@ -135,7 +135,7 @@ var storeChecks = []check{
 	{"Store/AReplicaRunsWhatAnotherStored", func(t *testing.T, e *env) {
 		peer := e.connect(t)
 		w := peer.work(t)
-		j := job()
+		j := newJob()
 		e.insert(t, j)
 		a := w.nextOf(t, j.ID, 1)
 		e.wantState(t, j.ID, driver.Running)
@@ -143,7 +143,7 @@ var storeChecks = []check{
 		e.awaitDone(t, j.ID)
 	}},
 	{"Store/GetTellsOfAJobsLife", func(t *testing.T, e *env) {
-		j := job(delay(time.Second))
+		j := newJob(delay(time.Second))
 		e.insert(t, j)
 		r := e.wantState(t, j.ID, driver.Waiting)
 		sameJob(t, "the record", r.Job, j)
@@ -163,21 +163,21 @@ var storeChecks = []check{
 		e.awaitDone(t, j.ID)
 	}},
 	{"Store/AnUnknownJobIsNotFound", func(t *testing.T, e *env) {
-		for _, id := range []string{xUtil.UUID().V7(), uuidOf("0"), uuidOf("f")} {
+		for _, id := range []string{xutil.UUID().V7(), uuidOf("0"), uuidOf("f")} {
 			e.wantNone(t, id)
 			is(t, "Replay of an unknown job", e.Replay(e.ctx, id), driver.ErrNotFound)
 			is(t, "Delete of an unknown job", e.Delete(e.ctx, id), driver.ErrNotFound)
 		}
 	}},
 	{"Store/WhatIsNoIDIsNotFound", func(t *testing.T, e *env) {
-		j := job(delay(time.Hour))
+		j := newJob(delay(time.Hour))
 		e.insert(t, j)
 		within := func(fn func(ctx context.Context) error) error { return fn(e.ctx) }
 		if e.Traits().Transactional { // one that an error ends
 			within = func(fn func(ctx context.Context) error) error { return e.h.Transaction(e.ctx, fn) }
 		}
 		err := within(func(ctx context.Context) error {
-			q := xJob.NewQueue(e.Engine) // it is who knows
+			q := job.NewQueue(e.Engine) // it is who knows
 			for _, id := range []string{"nonsense", "", "'; --", "\x00", "\xff", j.ID + "\x00", j.ID + "\n", strings.ToUpper(j.ID), "{" + j.ID + "}"} {
 				_, err := q.Get(ctx, id)
 				is(t, "Get of what is no id", err, driver.ErrNotFound)
@@ -187,7 +187,7 @@ var storeChecks = []check{
 			for _, wrong := range []driver.Query{{Kind: "\x00"}, {Kind: "\xff"}, {Kind: "A"}, {After: "\x00"}, {After: "\xff"}, {After: "-"}} {
 				wrong.State = driver.Waiting
 				_, err := q.List(ctx, wrong)
-				is(t, "List of what makes no sense", err, xJob.ErrOption)
+				is(t, "List of what makes no sense", err, job.ErrOption)
 			}
 			_, err := q.Get(ctx, j.ID)
 			return err

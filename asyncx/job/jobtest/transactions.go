@@ -32,7 +32,7 @@ func (e *env) transaction(t *testing.T, want error, fn func(ctx context.Context)
 
 var transactionChecks = []check{
 	{"Transaction/AJobIsThereFromTheCommitOn", transactional(func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		peer := e.connect(t)
 		w := peer.work(t)
 		e.transaction(t, nil, func(ctx context.Context) error {
@@ -83,7 +83,7 @@ var transactionChecks = []check{
 		w.quiet(t, "which was rolled back")
 	})},
 	{"Transaction/AJobOfASavepointEndsWithTheTransaction", transactional(func(t *testing.T, e *env) {
-		j := job()
+		j := newJob()
 		e.transaction(t, errRollback, func(ctx context.Context) error {
 			err := e.h.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, []driver.Job{j}) })
 			return errors.Join(err, errRollback)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xbase"
 )
 
 func BenchmarkEnvelope(b *testing.B) {
@@ -17,12 +17,12 @@ func BenchmarkEnvelope(b *testing.B) {
 		{name: "struct", data: &user{ID: 7, Name: "name"}},
 		{name: "own", data: &self{text: `{"id":"7","name":"name"}`}},
 	} {
-		r := xBase.BaseResponse{Context: id, Output: "Success", Code: 200, Message: "user registered", Data: tc.data}
+		r := xbase.BaseResponse{Context: id, Output: "Success", Code: 200, Message: "user registered", Data: tc.data}
 		b.Run(tc.name+"/append", func(b *testing.B) {
 			b.ReportAllocs()
 			buf := make([]byte, 0, 1024)
 			for b.Loop() {
-				if _, err := r.AppendJSON(buf, xBase.ProfilePlinth); err != nil {
+				if _, err := r.AppendJSON(buf, xbase.ProfilePlinth); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -3,18 +3,18 @@ package xbase_test
 import (
 	"fmt"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xbase"
 )
 
 func ExampleBaseResponse_AppendJSON() {
-	r := xBase.BaseResponse{
+	r := xbase.BaseResponse{
 		Context: "6f9619ff-8b86-4d01-b42d-00c04fc964ff",
-		Output:  xBase.OutputSuccess,
-		Code:    xBase.CodeSuccess,
+		Output:  xbase.OutputSuccess,
+		Code:    xbase.CodeSuccess,
 		Message: "pong",
 	}
-	plinth, _ := r.AppendJSON(nil, xBase.ProfilePlinth)
-	java, _ := r.AppendJSON(nil, xBase.ProfileJava)
+	plinth, _ := r.AppendJSON(nil, xbase.ProfilePlinth)
+	java, _ := r.AppendJSON(nil, xbase.ProfileJava)
 	fmt.Println(string(plinth))
 	fmt.Println(string(java))
 	// Output:

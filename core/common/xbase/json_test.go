@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xbase"
 )
 
 // reference is the envelope as encoding/json would write it.
@@ -41,7 +41,7 @@ func checkString(t *testing.T, s string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := xBase.AppendString([]byte("x"), s); string(got) != "x"+want {
+	if got := xbase.AppendString([]byte("x"), s); string(got) != "x"+want {
 		t.Errorf("AppendString(%q) = %s, want x%s", s, got, want)
 	}
 }
@@ -66,12 +66,12 @@ func TestStringsAreWrittenAsEncodingJSONDoes(t *testing.T) {
 
 func TestNullFieldsAreLeftOut(t *testing.T) {
 	for _, v := range []any{nil, (*user)(nil), []user(nil), map[string]int(nil), json.RawMessage("null")} {
-		got, err := xBase.AppendField([]byte(`{"a":1`), `,"b":`, v)
+		got, err := xbase.AppendField([]byte(`{"a":1`), `,"b":`, v)
 		if err != nil || string(got) != `{"a":1` {
 			t.Errorf("%#v: %s, %v", v, got, err)
 		}
 	}
-	got, err := xBase.AppendField([]byte(`{"a":1`), `,"b":`, "null")
+	got, err := xbase.AppendField([]byte(`{"a":1`), `,"b":`, "null")
 	if err != nil || string(got) != `{"a":1,"b":"null"` {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -95,13 +95,13 @@ func FuzzAppendJSON(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := xBase.BaseResponse{
+			r := xbase.BaseResponse{
 				Context: context, Output: output, Code: code, Message: message, ErrorMessage: errorMessage, Overhead: overhead, Data: d,
 			}
-			if got, err := r.AppendJSON(nil, xBase.ProfilePlinth); err != nil || string(got) != want {
+			if got, err := r.AppendJSON(nil, xbase.ProfilePlinth); err != nil || string(got) != want {
 				t.Errorf("got %s, %v\nwant %s", got, err, want)
 			}
-			if got, err := r.AppendJSON(nil, xBase.ProfileJava); err != nil || !json.Valid(got) {
+			if got, err := r.AppendJSON(nil, xbase.ProfileJava); err != nil || !json.Valid(got) {
 				t.Errorf("java: %s, %v", got, err)
 			}
 		}

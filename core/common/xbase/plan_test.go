@@ -14,7 +14,7 @@ import (
 	"testing/quick"
 	"time"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xbase"
 )
 
 type (
@@ -210,7 +210,7 @@ func samples(t *testing.T) []any {
 func TestAValueIsEncodedAsByEncodingJSON(t *testing.T) {
 	for _, v := range samples(t) {
 		want, wantErr := marshal(v)
-		got, err := xBase.AppendValue([]byte("before"), v)
+		got, err := xbase.AppendValue([]byte("before"), v)
 		if wantErr != nil || err != nil {
 			t.Fatalf("%T %+v: errors %v and %v", v, v, err, wantErr)
 		}
@@ -246,7 +246,7 @@ func TestWhatCannotBeEncodedFailsAsWithEncodingJSON(t *testing.T) {
 				t.Skip("encoding/json overflows the stack there since Go 1.27")
 			}
 			_, want := json.Marshal(v)
-			dst, err := xBase.AppendValue([]byte("before"), v)
+			dst, err := xbase.AppendValue([]byte("before"), v)
 			if want == nil || err == nil || errors.Unwrap(err).Error() != want.Error() {
 				t.Errorf("error = %v, want %v", err, want)
 			}

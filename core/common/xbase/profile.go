@@ -1,4 +1,4 @@
-// Package xbase is the envelope in which every response travels. Import it as xBase.
+// Package xbase is the envelope in which every response travels.
 //
 // It is data and its encoding: it knows neither error codes nor the web engine. Everything in it is
 // safe for concurrent use as long as nobody changes a response that is being encoded.
@@ -15,7 +15,7 @@ const (
 	// ProfileJava is the shape of the Java library: null for what is absent, milliseconds.
 	ProfileJava
 	// ProfileJavaStrict is ProfileJava, with the code and status of the Java library also for
-	// the errors that ProfileJava reports more precisely. See xError.Error.Status.
+	// the errors that ProfileJava reports more precisely. See xerror.Error.Status.
 	ProfileJavaStrict
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xbase"
 )
 
 type user struct {
@@ -48,7 +48,7 @@ func (refuses) MarshalJSON() ([]byte, error) { return nil, errRefused }
 func TestEnvelopeInBothProfiles(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		r      xBase.BaseResponse
+		r      xbase.BaseResponse
 		plinth string
 		java   string
 	}{
@@ -59,13 +59,13 @@ func TestEnvelopeInBothProfiles(t *testing.T) {
 		},
 		{
 			name:   "success without data",
-			r:      xBase.BaseResponse{Context: "id", Output: xBase.OutputSuccess, Code: xBase.CodeSuccess, Message: "done"},
+			r:      xbase.BaseResponse{Context: "id", Output: xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: "done"},
 			plinth: `{"context":"id","output":"Success","code":200,"message":"done"}`,
 			java:   `{"context":"id","output":"Success","code":200,"message":"done","errorMessage":null,"duration":0,"data":null}`,
 		},
 		{
 			name: "everything",
-			r: xBase.BaseResponse{
+			r: xbase.BaseResponse{
 				Context: "id", Output: "EXISTED", Code: 40001, Message: "taken", ErrorMessage: "<name>", Overhead: 12_999, Data: user{ID: 7, Name: "n"},
 			},
 			plinth: `{"context":"id","output":"EXISTED","code":40001,"message":"taken","error_message":"\u003cname\u003e","overhead":12999,"data":{"id":"7","name":"n"}}`,
@@ -73,38 +73,38 @@ func TestEnvelopeInBothProfiles(t *testing.T) {
 		},
 		{
 			name:   "data that encodes as null is absent",
-			r:      xBase.BaseResponse{Data: (*user)(nil)},
+			r:      xbase.BaseResponse{Data: (*user)(nil)},
 			plinth: `{"context":"","output":"","code":0,"message":""}`,
 			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":null}`,
 		},
 		{
 			name:   "a nil slice is absent, an empty one is not",
-			r:      xBase.BaseResponse{Data: []user{}},
+			r:      xbase.BaseResponse{Data: []user{}},
 			plinth: `{"context":"","output":"","code":0,"message":"","data":[]}`,
 			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":[]}`,
 		},
 		{
 			name:   "false, zero and empty text are data",
-			r:      xBase.BaseResponse{Data: []any{false, 0, ""}},
+			r:      xbase.BaseResponse{Data: []any{false, 0, ""}},
 			plinth: `{"context":"","output":"","code":0,"message":"","data":[false,0,""]}`,
 			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":[false,0,""]}`,
 		},
 		{
 			name:   "data that writes itself",
-			r:      xBase.BaseResponse{Data: &self{text: `{"own":1}`}},
+			r:      xbase.BaseResponse{Data: &self{text: `{"own":1}`}},
 			plinth: `{"context":"","output":"","code":0,"message":"","data":{"own":1}}`,
 			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":{"own":1}}`,
 		},
 		{
 			name:   "nil that would write itself",
-			r:      xBase.BaseResponse{Data: (*self)(nil)},
+			r:      xbase.BaseResponse{Data: (*self)(nil)},
 			plinth: `{"context":"","output":"","code":0,"message":""}`,
 			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":null}`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			for profile, want := range map[xBase.Profile]string{
-				xBase.ProfilePlinth: tc.plinth, xBase.ProfileJava: tc.java, xBase.ProfileJavaStrict: tc.java,
+			for profile, want := range map[xbase.Profile]string{
+				xbase.ProfilePlinth: tc.plinth, xbase.ProfileJava: tc.java, xbase.ProfileJavaStrict: tc.java,
 			} {
 				got, err := tc.r.AppendJSON([]byte("before"), profile)
 				if err != nil {
@@ -132,9 +132,9 @@ func TestDataThatCannotBeEncodedLeavesTheBufferAsItWas(t *testing.T) {
 		{name: "own encoder that drops the buffer", data: lossy{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			for _, profile := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava} {
+			for _, profile := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava} {
 				dst := append(make([]byte, 0, 1024), "before"...)
-				r := xBase.BaseResponse{Context: "id", Data: tc.data}
+				r := xbase.BaseResponse{Context: "id", Data: tc.data}
 				got, err := r.AppendJSON(dst, profile)
 				if err == nil {
 					t.Fatalf("%v: no error", profile)
@@ -149,8 +149,8 @@ func TestDataThatCannotBeEncodedLeavesTheBufferAsItWas(t *testing.T) {
 					t.Errorf("%v: buffer %q, want %q", profile, got, "before")
 				}
 			}
-			ok := xBase.BaseResponse{Data: 1}
-			if got, err := ok.AppendJSON(nil, xBase.ProfilePlinth); err != nil || !json.Valid(got) {
+			ok := xbase.BaseResponse{Data: 1}
+			if got, err := ok.AppendJSON(nil, xbase.ProfilePlinth); err != nil || !json.Valid(got) {
 				t.Errorf("the next response is %s, %v", got, err)
 			}
 		})
@@ -158,8 +158,8 @@ func TestDataThatCannotBeEncodedLeavesTheBufferAsItWas(t *testing.T) {
 }
 
 func TestMarshalJSONWritesThePlinthProfile(t *testing.T) {
-	r := xBase.BaseResponse{Context: "id", Output: "Success", Code: 200, Data: user{ID: 1}}
-	want, err := r.AppendJSON(nil, xBase.ProfilePlinth)
+	r := xbase.BaseResponse{Context: "id", Output: "Success", Code: 200, Data: user{ID: 1}}
+	want, err := r.AppendJSON(nil, xbase.ProfilePlinth)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,10 +171,10 @@ func TestMarshalJSONWritesThePlinthProfile(t *testing.T) {
 }
 
 func TestUnmarshalReadsBothProfiles(t *testing.T) {
-	want := xBase.BaseResponse{
+	want := xbase.BaseResponse{
 		Context: "id", Output: "EXISTED", Code: 40001, Message: "taken", ErrorMessage: "name", Overhead: 3000,
 	}
-	for _, profile := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava} {
+	for _, profile := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava} {
 		sent := want
 		sent.Data = user{ID: 7, Name: "n"}
 		text, err := sent.AppendJSON(nil, profile)
@@ -183,7 +183,7 @@ func TestUnmarshalReadsBothProfiles(t *testing.T) {
 		}
 
 		var data user
-		got := xBase.BaseResponse{Data: &data}
+		got := xbase.BaseResponse{Data: &data}
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestUnmarshalReadsBothProfiles(t *testing.T) {
 			t.Errorf("%v (-want +got):\n%s", profile, diff)
 		}
 
-		var loose xBase.BaseResponse
+		var loose xbase.BaseResponse
 		if err := json.Unmarshal(text, &loose); err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestUnmarshalReadsBothProfiles(t *testing.T) {
 }
 
 func TestUnmarshalReplacesWhatWasThereBefore(t *testing.T) {
-	r := xBase.BaseResponse{ErrorMessage: "old", Overhead: 1, Data: "old"}
+	r := xbase.BaseResponse{ErrorMessage: "old", Overhead: 1, Data: "old"}
 	if err := json.Unmarshal([]byte(`{"context":"id","output":"Success","code":200,"message":"m"}`), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestUnmarshalReplacesWhatWasThereBefore(t *testing.T) {
 
 func TestUnmarshalRefusesWhatIsNoEnvelope(t *testing.T) {
 	for _, text := range []string{`[]`, `{"code":"x"}`, `1`} {
-		var r xBase.BaseResponse
+		var r xbase.BaseResponse
 		if err := json.Unmarshal([]byte(text), &r); err == nil {
 			t.Errorf("%s became %+v", text, r)
 		}
@@ -225,17 +225,17 @@ func TestUnmarshalRefusesWhatIsNoEnvelope(t *testing.T) {
 }
 
 func TestParseProfile(t *testing.T) {
-	for _, p := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava, xBase.ProfileJavaStrict} {
-		if got, err := xBase.ParseProfile(p.String()); err != nil || got != p {
+	for _, p := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava, xbase.ProfileJavaStrict} {
+		if got, err := xbase.ParseProfile(p.String()); err != nil || got != p {
 			t.Errorf("ParseProfile(%q) = %v, %v", p, got, err)
 		}
 	}
 	for _, name := range []string{"", "Java", "xml"} {
-		if _, err := xBase.ParseProfile(name); err == nil || !strings.Contains(err.Error(), "plinth, java, java-strict") {
+		if _, err := xbase.ParseProfile(name); err == nil || !strings.Contains(err.Error(), "plinth, java, java-strict") {
 			t.Errorf("ParseProfile(%q): error %v does not say what is accepted", name, err)
 		}
 	}
-	if got := xBase.Profile(9).String(); got != "Profile(9)" {
+	if got := xbase.Profile(9).String(); got != "Profile(9)" {
 		t.Errorf("an unknown profile is %q", got)
 	}
 }
@@ -244,12 +244,12 @@ func TestResponsesAreEncodedConcurrently(t *testing.T) {
 	var wg sync.WaitGroup
 	for id := range 8 {
 		wg.Go(func() {
-			r := xBase.BaseResponse{Context: fmt.Sprint(id), Data: map[string]int{"id": id}}
+			r := xbase.BaseResponse{Context: fmt.Sprint(id), Data: map[string]int{"id": id}}
 			want := fmt.Sprintf(`{"context":"%d","output":"","code":0,"message":"","data":{"id":%d}}`, id, id)
 			var buf []byte
 			for range 500 {
 				var err error
-				if buf, err = r.AppendJSON(buf[:0], xBase.ProfilePlinth); err != nil || string(buf) != want {
+				if buf, err = r.AppendJSON(buf[:0], xbase.ProfilePlinth); err != nil || string(buf) != want {
 					t.Errorf("got %s, %v, want %s", buf, err, want)
 					return
 				}
@@ -274,8 +274,8 @@ func TestAppendingAllocatesNothing(t *testing.T) {
 		{name: "data by encoding/json", data: flat},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := xBase.BaseResponse{Context: "id", Output: "Success", Code: 200, Message: "done", Overhead: 9, Data: tc.data}
-			for _, profile := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava} {
+			r := xbase.BaseResponse{Context: "id", Output: "Success", Code: 200, Message: "done", Overhead: 9, Data: tc.data}
+			for _, profile := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava} {
 				got := testing.AllocsPerRun(200, func() {
 					if _, err := r.AppendJSON(dst, profile); err != nil {
 						t.Fatal(err)

@@ -1,4 +1,4 @@
-// Package xctxutil reads what a context carries. Import it as xCtxUtil.
+// Package xctxutil reads what a context carries.
 //
 // Every function is safe for concurrent use and takes a nil context for an empty one.
 package xctxutil
@@ -8,30 +8,30 @@ import (
 	"fmt"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Get returns the value under key.
 //
 // A value that is missing, or of another type than T, is a ConfigError: the service was put together
 // wrongly, which the client can neither see nor mend. The cause names key and types.
-func Get[T any](ctx context.Context, key xCtx.ContextKey) (T, *xError.Error) {
+func Get[T any](ctx context.Context, key xctx.ContextKey) (T, *xerror.Error) {
 	found := value(ctx, key)
 	if v, ok := found.(T); ok {
 		return v, nil
 	}
 	var none T
 	if found == nil {
-		return none, xError.Wrap(xError.ConfigError, "", fmt.Errorf("xctxutil: the context has no value under %q", key))
+		return none, xerror.Wrap(xerror.ConfigError, "", fmt.Errorf("xctxutil: the context has no value under %q", key))
 	}
-	return none, xError.Wrap(xError.ConfigError, "",
+	return none, xerror.Wrap(xerror.ConfigError, "",
 		fmt.Errorf("xctxutil: the value under %q is %T, not %s", key, found, typeName[T]()))
 }
 
-// MustGet is Get for values without which nothing works: it panics with the *xError.Error of Get.
-func MustGet[T any](ctx context.Context, key xCtx.ContextKey) T {
+// MustGet is Get for values without which nothing works: it panics with the *xerror.Error of Get.
+func MustGet[T any](ctx context.Context, key xctx.ContextKey) T {
 	v, err := Get[T](ctx, key)
 	if err != nil {
 		panic(err)
@@ -41,21 +41,21 @@ func MustGet[T any](ctx context.Context, key xCtx.ContextKey) T {
 
 // GetRequestKey returns the request id, or "".
 func GetRequestKey(ctx context.Context) string {
-	if r := xCtx.RequestFrom(ctx); r != nil && r.ID() != "" {
+	if r := xctx.RequestFrom(ctx); r != nil && r.ID() != "" {
 		return r.ID()
 	}
-	id, _ := value(ctx, xCtx.RequestKey).(string)
+	id, _ := value(ctx, xctx.RequestKey).(string)
 	return id
 }
 
 // GetErrorMessage returns the message of the error that answered the request, or "".
 func GetErrorMessage(ctx context.Context) string {
-	if r := xCtx.RequestFrom(ctx); r != nil {
+	if r := xctx.RequestFrom(ctx); r != nil {
 		if _, message := r.Failure(); message != "" {
 			return message
 		}
 	}
-	message, _ := value(ctx, xCtx.ErrorMessageKey).(string)
+	message, _ := value(ctx, xctx.ErrorMessageKey).(string)
 	return message
 }
 
@@ -69,15 +69,15 @@ func CalcOverheadTime(ctx context.Context) int64 {
 }
 
 // IsDebugMode reports whether the environment (PLINTH_DEBUG) asks for debug mode.
-func IsDebugMode() bool { return xEnv.GetEnvBool(xEnv.Debug, false) }
+func IsDebugMode() bool { return xenv.GetEnvBool(xenv.Debug, false) }
 
 // IsDebug reports whether the application that serves the request is in debug mode. Outside a request it is the
 // application's that ctx belongs to, and where it belongs to none IsDebugMode.
 func IsDebug(ctx context.Context) bool {
-	if r := xCtx.RequestFrom(ctx); r != nil {
+	if r := xctx.RequestFrom(ctx); r != nil {
 		return r.Debug()
 	}
-	if on, ok := value(ctx, xCtx.DebugKey).(bool); ok {
+	if on, ok := value(ctx, xctx.DebugKey).(bool); ok {
 		return on
 	}
 	return IsDebugMode()
@@ -85,15 +85,15 @@ func IsDebug(ctx context.Context) bool {
 
 // startTime returns when the request began.
 func startTime(ctx context.Context) (time.Time, bool) {
-	if r := xCtx.RequestFrom(ctx); r != nil {
+	if r := xctx.RequestFrom(ctx); r != nil {
 		return r.Start(), true
 	}
-	start, _ := value(ctx, xCtx.UserStartTimeKey).(time.Time)
+	start, _ := value(ctx, xctx.UserStartTimeKey).(time.Time)
 	return start, !start.IsZero()
 }
 
 // value is ctx.Value that takes a nil context.
-func value(ctx context.Context, key xCtx.ContextKey) any {
+func value(ctx context.Context, key xctx.ContextKey) any {
 	if ctx == nil {
 		return nil
 	}

@@ -9,30 +9,30 @@ import (
 	"testing/synctest"
 	"time"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-const key xCtx.ContextKey = "app_greeting"
+const key xctx.ContextKey = "app_greeting"
 
 func TestGetReturnsTheValueInItsType(t *testing.T) {
 	ctx := context.WithValue(t.Context(), key, strings.NewReader("hello"))
-	if got, err := xCtxUtil.Get[*strings.Reader](ctx, key); err != nil || got.Len() != 5 {
+	if got, err := xctxutil.Get[*strings.Reader](ctx, key); err != nil || got.Len() != 5 {
 		t.Errorf("Get = %v, %v", got, err)
 	}
-	if got, err := xCtxUtil.Get[io.Reader](ctx, key); err != nil || got == nil {
+	if got, err := xctxutil.Get[io.Reader](ctx, key); err != nil || got == nil {
 		t.Errorf("Get of an interface = %v, %v", got, err)
 	}
-	if got := xCtxUtil.MustGet[any](ctx, key); got == nil {
+	if got := xctxutil.MustGet[any](ctx, key); got == nil {
 		t.Error("MustGet = nil")
 	}
 }
 
 func TestGetFindsTheApplicationsValuesInARequest(t *testing.T) {
-	r := xCtx.NewRequest(t.Context(), context.WithValue(t.Context(), key, "hello"))
-	if got, err := xCtxUtil.Get[string](r, key); err != nil || got != "hello" {
+	r := xctx.NewRequest(t.Context(), context.WithValue(t.Context(), key, "hello"))
+	if got, err := xctxutil.Get[string](r, key); err != nil || got != "hello" {
 		t.Errorf("Get = %q, %v", got, err)
 	}
 }
@@ -41,17 +41,17 @@ func TestWhatIsNotThereIsAConfigError(t *testing.T) {
 	ctx := context.WithValue(t.Context(), key, 7)
 	for _, tc := range []struct {
 		name string
-		get  func() *xError.Error
+		get  func() *xerror.Error
 		want string
 	}{
-		{"missing", func() *xError.Error { return second(xCtxUtil.Get[string](ctx, "app_none")) }, `no value under "app_none"`},
-		{"no context", func() *xError.Error { return second(xCtxUtil.Get[string](nil, key)) }, `no value under "app_greeting"`}, //nolint:staticcheck // a nil context is allowed
-		{"other type", func() *xError.Error { return second(xCtxUtil.Get[string](ctx, key)) }, `"app_greeting" is int, not string`},
-		{"other interface", func() *xError.Error { return second(xCtxUtil.Get[io.Reader](ctx, key)) }, `"app_greeting" is int, not io.Reader`},
+		{"missing", func() *xerror.Error { return second(xctxutil.Get[string](ctx, "app_none")) }, `no value under "app_none"`},
+		{"no context", func() *xerror.Error { return second(xctxutil.Get[string](nil, key)) }, `no value under "app_greeting"`}, //nolint:staticcheck // a nil context is allowed
+		{"other type", func() *xerror.Error { return second(xctxutil.Get[string](ctx, key)) }, `"app_greeting" is int, not string`},
+		{"other interface", func() *xerror.Error { return second(xctxutil.Get[io.Reader](ctx, key)) }, `"app_greeting" is int, not io.Reader`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := tc.get()
-			if err.GetErrorCode() != xError.ConfigError || !strings.Contains(err.Error(), tc.want) {
+			if err.GetErrorCode() != xerror.ConfigError || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
 			if err.GetErrorMessage() != "" {
@@ -61,22 +61,22 @@ func TestWhatIsNotThereIsAConfigError(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err *xError.Error) *xError.Error { return err }
+func second[T any](_ T, err *xerror.Error) *xerror.Error { return err }
 
 func TestMustGetPanicsWithTheError(t *testing.T) {
 	defer func() {
-		err, ok := recover().(*xError.Error)
-		if !ok || err.GetErrorCode() != xError.ConfigError {
+		err, ok := recover().(*xerror.Error)
+		if !ok || err.GetErrorCode() != xerror.ConfigError {
 			t.Errorf("recovered %v, want the ConfigError", err)
 		}
 	}()
-	xCtxUtil.MustGet[string](t.Context(), key)
+	xctxutil.MustGet[string](t.Context(), key)
 }
 
 func TestGetRequestKey(t *testing.T) {
-	request := xCtx.NewRequest(t.Context(), nil)
+	request := xctx.NewRequest(t.Context(), nil)
 	request.SetID("id-1")
-	outer := context.WithValue(t.Context(), xCtx.RequestKey, "id-2")
+	outer := context.WithValue(t.Context(), xctx.RequestKey, "id-2")
 	for _, tc := range []struct {
 		name string
 		ctx  context.Context
@@ -85,13 +85,13 @@ func TestGetRequestKey(t *testing.T) {
 		{"request", request, "id-1"},
 		{"derived", context.WithValue(request, key, 1), "id-1"},
 		{"value", outer, "id-2"},
-		{"request without an id", xCtx.NewRequest(outer, nil), "id-2"},
-		{"other type", context.WithValue(t.Context(), xCtx.RequestKey, 7), ""},
+		{"request without an id", xctx.NewRequest(outer, nil), "id-2"},
+		{"other type", context.WithValue(t.Context(), xctx.RequestKey, 7), ""},
 		{"none", t.Context(), ""},
 		{"nil", nil, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xCtxUtil.GetRequestKey(tc.ctx); got != tc.want {
+			if got := xctxutil.GetRequestKey(tc.ctx); got != tc.want {
 				t.Errorf("GetRequestKey = %q, want %q", got, tc.want)
 			}
 		})
@@ -99,7 +99,7 @@ func TestGetRequestKey(t *testing.T) {
 }
 
 func TestGetErrorMessage(t *testing.T) {
-	request := xCtx.NewRequest(t.Context(), nil)
+	request := xctx.NewRequest(t.Context(), nil)
 	request.Fail(40400, "not here")
 	for _, tc := range []struct {
 		name string
@@ -107,12 +107,12 @@ func TestGetErrorMessage(t *testing.T) {
 		want string
 	}{
 		{"request", request, "not here"},
-		{"value", context.WithValue(t.Context(), xCtx.ErrorMessageKey, "wrong"), "wrong"},
-		{"no failure", xCtx.NewRequest(t.Context(), nil), ""},
+		{"value", context.WithValue(t.Context(), xctx.ErrorMessageKey, "wrong"), "wrong"},
+		{"no failure", xctx.NewRequest(t.Context(), nil), ""},
 		{"nil", nil, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xCtxUtil.GetErrorMessage(tc.ctx); got != tc.want {
+			if got := xctxutil.GetErrorMessage(tc.ctx); got != tc.want {
 				t.Errorf("GetErrorMessage = %q, want %q", got, tc.want)
 			}
 		})
@@ -121,9 +121,9 @@ func TestGetErrorMessage(t *testing.T) {
 
 func TestOverheadIsCountedInMicroseconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		request := xCtx.NewRequest(t.Context(), nil)
-		value := context.WithValue(t.Context(), xCtx.UserStartTimeKey, time.Now())
-		future := context.WithValue(t.Context(), xCtx.UserStartTimeKey, time.Now().Add(time.Hour))
+		request := xctx.NewRequest(t.Context(), nil)
+		value := context.WithValue(t.Context(), xctx.UserStartTimeKey, time.Now())
+		future := context.WithValue(t.Context(), xctx.UserStartTimeKey, time.Now().Add(time.Hour))
 		<-time.After(2*time.Millisecond + 999*time.Nanosecond)
 		for _, tc := range []struct {
 			name string
@@ -137,7 +137,7 @@ func TestOverheadIsCountedInMicroseconds(t *testing.T) {
 			{"no start", t.Context(), 0},
 			{"nil", nil, 0},
 		} {
-			if got := xCtxUtil.CalcOverheadTime(tc.ctx); got != tc.want {
+			if got := xctxutil.CalcOverheadTime(tc.ctx); got != tc.want {
 				t.Errorf("%s: %d µs, want %d", tc.name, got, tc.want)
 			}
 		}
@@ -145,9 +145,9 @@ func TestOverheadIsCountedInMicroseconds(t *testing.T) {
 }
 
 func TestDebugIsTheRequestsElseTheApplicationsElseTheEnvironments(t *testing.T) {
-	app := func(on any) context.Context { return context.WithValue(t.Context(), xCtx.DebugKey, on) }
+	app := func(on any) context.Context { return context.WithValue(t.Context(), xctx.DebugKey, on) }
 	request := func(on bool) context.Context {
-		r := xCtx.NewRequest(t.Context(), app(!on))
+		r := xctx.NewRequest(t.Context(), app(!on))
 		r.SetDebug(on)
 		return context.WithValue(r, key, 1)
 	}
@@ -165,43 +165,43 @@ func TestDebugIsTheRequestsElseTheApplicationsElseTheEnvironments(t *testing.T) 
 		{"", t.Context(), false, false},
 		{"perhaps", nil, false, false},
 	} {
-		t.Setenv(string(xEnv.Debug), tc.env)
-		if got := xCtxUtil.IsDebugMode(); got != tc.wantMode {
+		t.Setenv(string(xenv.Debug), tc.env)
+		if got := xctxutil.IsDebugMode(); got != tc.wantMode {
 			t.Errorf("%q: IsDebugMode = %v", tc.env, got)
 		}
-		if got := xCtxUtil.IsDebug(tc.ctx); got != tc.wantAtHand {
+		if got := xctxutil.IsDebug(tc.ctx); got != tc.wantAtHand {
 			t.Errorf("%q: IsDebug = %v", tc.env, got)
 		}
 	}
 }
 
 func TestAskingARequestAllocatesNothing(t *testing.T) {
-	r := xCtx.NewRequest(t.Context(), context.WithValue(t.Context(), key, "hello"))
+	r := xctx.NewRequest(t.Context(), context.WithValue(t.Context(), key, "hello"))
 	r.GenerateID()
 	derived := context.WithValue(r, key, "hello")
 	for name, ask := range map[string]func(){
-		"GetRequestKey":             func() { xCtxUtil.GetRequestKey(r) },
-		"GetRequestKey, derived":    func() { xCtxUtil.GetRequestKey(derived) },
-		"CalcOverheadTime":          func() { xCtxUtil.CalcOverheadTime(r) },
-		"GetErrorMessage, no error": func() { xCtxUtil.GetErrorMessage(r) },
-		"IsDebug":                   func() { xCtxUtil.IsDebug(r) },
+		"GetRequestKey":             func() { xctxutil.GetRequestKey(r) },
+		"GetRequestKey, derived":    func() { xctxutil.GetRequestKey(derived) },
+		"CalcOverheadTime":          func() { xctxutil.CalcOverheadTime(r) },
+		"GetErrorMessage, no error": func() { xctxutil.GetErrorMessage(r) },
+		"IsDebug":                   func() { xctxutil.IsDebug(r) },
 	} {
 		if got := testing.AllocsPerRun(100, ask); got != 0 {
 			t.Errorf("%s: %v allocations, want 0", name, got)
 		}
 	}
 	// The key becomes an interface value.
-	if got := testing.AllocsPerRun(100, func() { _, _ = xCtxUtil.Get[string](derived, key) }); got > 1 {
+	if got := testing.AllocsPerRun(100, func() { _, _ = xctxutil.Get[string](derived, key) }); got > 1 {
 		t.Errorf("Get: %v allocations, want at most 1", got)
 	}
 }
 
 func ExampleGet() {
 	ctx := context.WithValue(context.Background(), key, "hello")
-	greeting, err := xCtxUtil.Get[string](ctx, key)
+	greeting, err := xctxutil.Get[string](ctx, key)
 	fmt.Println(greeting, err)
 
-	_, err = xCtxUtil.Get[int](ctx, key)
+	_, err = xctxutil.Get[int](ctx, key)
 	fmt.Println(err)
 	// Output:
 	// hello <nil>

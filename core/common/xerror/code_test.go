@@ -8,14 +8,14 @@ import (
 	"sync"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // orderPaid is a code of an application, registered as applications do it.
-var orderPaid = xError.MustErrorCode(40970, "ORDER_PAID", "The order is already paid", "订单已支付")
+var orderPaid = xerror.MustErrorCode(40970, "ORDER_PAID", "The order is already paid", "订单已支付")
 
 func TestApplicationCodesAreCodesLikeAnyOther(t *testing.T) {
-	if got := xError.LookupCode(40970); got != orderPaid {
+	if got := xerror.LookupCode(40970); got != orderPaid {
 		t.Errorf("LookupCode = %v, want the code", got)
 	}
 	if orderPaid.Status() != 409 || orderPaid.GetOutput() != "ORDER_PAID" || orderPaid.Message("zh") != "订单已支付" {
@@ -43,7 +43,7 @@ func TestFaultyCodesAreRefused(t *testing.T) {
 		{name: "everything", number: 1, output: "", want: []string{"40000 to 59999", "UPPER_SNAKE", "English", "Chinese"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c, err := xError.NewErrorCode(tc.number, tc.output, tc.en, tc.zh)
+			c, err := xerror.NewErrorCode(tc.number, tc.output, tc.en, tc.zh)
 			if c != nil || err == nil {
 				t.Fatalf("NewErrorCode = %v, %v, want an error", c, err)
 			}
@@ -57,7 +57,7 @@ func TestFaultyCodesAreRefused(t *testing.T) {
 			}
 		})
 	}
-	if xError.LookupCode(40071) != nil || xError.LookupCode(40072) != nil {
+	if xerror.LookupCode(40071) != nil || xerror.LookupCode(40072) != nil {
 		t.Error("a refused code is registered")
 	}
 }
@@ -68,7 +68,7 @@ func TestMustErrorCodePanicsWithTheFault(t *testing.T) {
 			t.Errorf("recovered %v, want the error", err)
 		}
 	}()
-	_ = xError.MustErrorCode(40000, "X_MUST", "e", "z")
+	_ = xerror.MustErrorCode(40000, "X_MUST", "e", "z")
 }
 
 func TestOneOfManyConcurrentRegistrationsWins(t *testing.T) {
@@ -77,9 +77,9 @@ func TestOneOfManyConcurrentRegistrationsWins(t *testing.T) {
 	won := 0
 	for range 8 {
 		wg.Go(func() {
-			_, err := xError.NewErrorCode(50071, "X_RACE", "e", "z")
-			_ = xError.LookupCode(50071)
-			xError.Codes()
+			_, err := xerror.NewErrorCode(50071, "X_RACE", "e", "z")
+			_ = xerror.LookupCode(50071)
+			xerror.Codes()
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -89,41 +89,41 @@ func TestOneOfManyConcurrentRegistrationsWins(t *testing.T) {
 	}
 	wg.Wait()
 	// -count runs the test again in the same process, where the code is taken already.
-	if xError.LookupCode(50071) == nil || won > 1 {
+	if xerror.LookupCode(50071) == nil || won > 1 {
 		t.Errorf("%d registrations of one number succeeded", won)
 	}
 }
 
 func TestACodeOffersNothingToChange(t *testing.T) {
-	for _, typ := range []reflect.Type{reflect.TypeFor[xError.ErrorCode](), reflect.TypeFor[xError.Error]()} {
+	for _, typ := range []reflect.Type{reflect.TypeFor[xerror.ErrorCode](), reflect.TypeFor[xerror.Error]()} {
 		for i := range typ.NumField() {
 			if f := typ.Field(i); f.IsExported() {
 				t.Errorf("%v has the exported field %s", typ, f.Name)
 			}
 		}
 	}
-	list := xError.Codes()
+	list := xerror.Codes()
 	list[0] = nil
-	if xError.Codes()[0] == nil {
+	if xerror.Codes()[0] == nil {
 		t.Error("Codes hands out the registry's own list")
 	}
 }
 
 func TestNoCodeSpeaksAsInternalError(t *testing.T) {
-	for name, c := range map[string]*xError.ErrorCode{"nil": nil, "zero": {}} {
-		want := xError.ServerInternalError
+	for name, c := range map[string]*xerror.ErrorCode{"nil": nil, "zero": {}} {
+		want := xerror.ServerInternalError
 		if c.GetCode() != want.GetCode() || c.GetOutput() != want.GetOutput() || c.GetMessage() != want.GetMessage() ||
 			c.Message("zh") != want.Message("zh") || c.Status() != 500 || c.Error() != want.Error() || c.Level() != slog.LevelError {
 			t.Errorf("%s: %d %s %s", name, c.GetCode(), c.GetOutput(), c.GetMessage())
 		}
-		if number, label := xError.JavaCode(c); number != 50001 || label != "ServerInternalError" {
+		if number, label := xerror.JavaCode(c); number != 50001 || label != "ServerInternalError" {
 			t.Errorf("%s: Java %d %s", name, number, label)
 		}
 	}
 }
 
 func TestLevelTellsWhoseFaultItIs(t *testing.T) {
-	for _, c := range xError.Codes() {
+	for _, c := range xerror.Codes() {
 		want := slog.LevelWarn
 		if c.Status() >= 500 {
 			want = slog.LevelError
@@ -135,33 +135,33 @@ func TestLevelTellsWhoseFaultItIs(t *testing.T) {
 }
 
 func TestRemoteCode(t *testing.T) {
-	if got := xError.RemoteCode(40000, "NOT_EXIST", "whatever"); got != xError.NotExist {
+	if got := xerror.RemoteCode(40000, "NOT_EXIST", "whatever"); got != xerror.NotExist {
 		t.Errorf("a known code became %d %s", got.GetCode(), got.GetOutput())
 	}
-	other := xError.RemoteCode(40000, "NOT_HERE", "elsewhere")
+	other := xerror.RemoteCode(40000, "NOT_HERE", "elsewhere")
 	if other.GetCode() != 40000 || other.GetOutput() != "NOT_HERE" || other.Message("zh") != "elsewhere" || other.Status() != 400 {
 		t.Errorf("an unknown code reads %d %s %s", other.GetCode(), other.GetOutput(), other.Message("zh"))
 	}
-	if errors.Is(other, xError.NotExist) || xError.LookupCode(40000) != xError.NotExist {
+	if errors.Is(other, xerror.NotExist) || xerror.LookupCode(40000) != xerror.NotExist {
 		t.Error("an unknown code took the place of a known one")
 	}
 	for _, number := range []int{-1, 4, 200, 60000, 1 << 40} {
-		if s := xError.RemoteCode(number, "ODD", "odd").Status(); s != 500 {
+		if s := xerror.RemoteCode(number, "ODD", "odd").Status(); s != 500 {
 			t.Errorf("number %d: status %d, want 500", number, s)
 		}
 	}
 }
 
 func TestForStatus(t *testing.T) {
-	for status, want := range map[int]*xError.ErrorCode{
-		400: xError.BadRequest, 401: xError.Unauthorized, 403: xError.Forbidden, 404: xError.NotFound,
-		405: xError.MethodNotAllowed, 406: xError.NotAcceptable, 408: xError.Timeout, 409: xError.Conflict,
-		410: xError.Gone, 413: xError.PayloadTooLarge, 415: xError.UnsupportedMedia, 418: xError.BadRequest,
-		422: xError.UnprocessableEntity, 429: xError.TooManyRequests, 500: xError.ServerInternalError,
-		502: xError.GatewayError, 503: xError.ServiceUnavailable, 504: xError.GatewayTimeout, 507: xError.ServerInternalError,
-		0: xError.ServerInternalError, 200: xError.ServerInternalError, 600: xError.ServerInternalError,
+	for status, want := range map[int]*xerror.ErrorCode{
+		400: xerror.BadRequest, 401: xerror.Unauthorized, 403: xerror.Forbidden, 404: xerror.NotFound,
+		405: xerror.MethodNotAllowed, 406: xerror.NotAcceptable, 408: xerror.Timeout, 409: xerror.Conflict,
+		410: xerror.Gone, 413: xerror.PayloadTooLarge, 415: xerror.UnsupportedMedia, 418: xerror.BadRequest,
+		422: xerror.UnprocessableEntity, 429: xerror.TooManyRequests, 500: xerror.ServerInternalError,
+		502: xerror.GatewayError, 503: xerror.ServiceUnavailable, 504: xerror.GatewayTimeout, 507: xerror.ServerInternalError,
+		0: xerror.ServerInternalError, 200: xerror.ServerInternalError, 600: xerror.ServerInternalError,
 	} {
-		if got := xError.ForStatus(status); got != want {
+		if got := xerror.ForStatus(status); got != want {
 			t.Errorf("ForStatus(%d) = %v, want %v", status, got, want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestForStatus(t *testing.T) {
 
 func TestErrorCode_Message_unauthorizedIsNeutral(t *testing.T) {
 	for lang, want := range map[string]string{"en": "The request is not authenticated", "zh": "请求未通过身份认证"} {
-		if got := xError.Unauthorized.Message(lang); got != want {
+		if got := xerror.Unauthorized.Message(lang); got != want {
 			t.Errorf("Message(%q) = %q, want %q: a client may be a machine that signs in nowhere", lang, got, want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // ofApplications reports whether a number is in the range that the catalogue leaves free; the tests
@@ -17,8 +17,8 @@ func ofApplications(number int) bool {
 }
 
 func TestCatalogueIsTheSpecifiedTable(t *testing.T) {
-	have := map[int]*xError.ErrorCode{}
-	for _, c := range xError.Codes() {
+	have := map[int]*xerror.ErrorCode{}
+	for _, c := range xerror.Codes() {
 		if !ofApplications(c.GetCode()) {
 			have[c.GetCode()] = c
 		}
@@ -43,7 +43,7 @@ func TestCatalogueIsTheSpecifiedTable(t *testing.T) {
 func TestCodesAreUniqueAndSorted(t *testing.T) {
 	outputs := map[string]bool{}
 	last := 0
-	for _, c := range xError.Codes() {
+	for _, c := range xerror.Codes() {
 		if c.GetCode() <= last {
 			t.Errorf("%d comes after %d", c.GetCode(), last)
 		}
@@ -52,29 +52,29 @@ func TestCodesAreUniqueAndSorted(t *testing.T) {
 			t.Errorf("%s is there twice", c.GetOutput())
 		}
 		outputs[c.GetOutput()] = true
-		if xError.LookupCode(c.GetCode()) != c {
+		if xerror.LookupCode(c.GetCode()) != c {
 			t.Errorf("LookupCode(%d) found another code", c.GetCode())
 		}
 	}
-	if c := xError.LookupCode(1); c != nil {
+	if c := xerror.LookupCode(1); c != nil {
 		t.Errorf("LookupCode(1) = %v, want nil", c)
 	}
 }
 
 func TestErrorCode_Status(t *testing.T) {
-	for _, c := range xError.Codes() {
+	for _, c := range xerror.Codes() {
 		want := c.GetCode() / 100
-		if c == xError.DeveloperError {
+		if c == xerror.DeveloperError {
 			want = 500
 		}
 		if got := c.Status(); got != want || got < 400 || got > 599 {
 			t.Errorf("%d: status %d, want %d", c.GetCode(), got, want)
 		}
 	}
-	if c := xError.DeveloperError; c.GetCode() != 40024 || c.Level() != slog.LevelError {
+	if c := xerror.DeveloperError; c.GetCode() != 40024 || c.Level() != slog.LevelError {
 		t.Errorf("DEVELOPER_ERROR: %d at %v, want 40024 at ERROR", c.GetCode(), c.Level())
 	}
-	if c := xError.RemoteCode(40024, "DEVELOPER_ERROR", ""); c.Status() != 500 {
+	if c := xerror.RemoteCode(40024, "DEVELOPER_ERROR", ""); c.Status() != 500 {
 		t.Errorf("DEVELOPER_ERROR of another service: %d, want 500", c.Status())
 	}
 }
@@ -109,7 +109,7 @@ func TestMessagesAreWrittenInBothLanguages(t *testing.T) {
 }
 
 func TestMessageSpeaksEnglishUnlessAskedForChinese(t *testing.T) {
-	c := xError.NotExist
+	c := xerror.NotExist
 	for _, lang := range []string{"zh", "ZH", "zh-CN", "zh_TW", "zh-Hant-HK"} {
 		if c.Message(lang) == c.GetMessage() {
 			t.Errorf("Message(%q) is English", lang)
@@ -124,15 +124,15 @@ func TestMessageSpeaksEnglishUnlessAskedForChinese(t *testing.T) {
 
 // The errors of user authentication that the Java library knows have codes here.
 func TestUserErrorsOfTheJavaLibraryHaveCodes(t *testing.T) {
-	for name, c := range map[string]*xError.ErrorCode{
-		"TOKEN_EXPIRED":     xError.TokenExpired,
-		"PERMISSION_DENIED": xError.PermissionDenied,
-		"USER_NOT_LOGIN":    xError.Unauthorized,
-		"USER_NOT_EXIST":    xError.UserNotFound,
-		"WRONG_PASSWORD":    xError.PasswordError,
-		"USER_BANNED":       xError.UserDisabled,
-		"LOGIN_WRONG":       xError.LoginFailed,
-		"VERIFICATION_CODE": xError.CaptchaError,
+	for name, c := range map[string]*xerror.ErrorCode{
+		"TOKEN_EXPIRED":     xerror.TokenExpired,
+		"PERMISSION_DENIED": xerror.PermissionDenied,
+		"USER_NOT_LOGIN":    xerror.Unauthorized,
+		"USER_NOT_EXIST":    xerror.UserNotFound,
+		"WRONG_PASSWORD":    xerror.PasswordError,
+		"USER_BANNED":       xerror.UserDisabled,
+		"LOGIN_WRONG":       xerror.LoginFailed,
+		"VERIFICATION_CODE": xerror.CaptchaError,
 	} {
 		if s := c.Status(); s != 401 && s != 403 {
 			t.Errorf("%s: status %d, want 401 or 403", name, s)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // errSentinel stands for an error of another package, such as gorm's.
@@ -18,28 +18,28 @@ var errSentinel = errors.New("record not found")
 func TestCodeAndCauseAreBothFound(t *testing.T) {
 	cause := fmt.Errorf("query: %w", errSentinel)
 	for name, err := range map[string]error{
-		"Wrap":            xError.Wrap(xError.NotExist, "no such user", cause),
-		"WrapData":        xError.WrapData(xError.NotExist, "no such user", cause, 1),
-		"NewError":        xError.NewError(t.Context(), xError.NotExist, "no such user", false, cause),
-		"NewErrorHasData": xError.NewErrorHasData(t.Context(), xError.NotExist, "no such user", false, cause, 1),
-		"several causes":  xError.NewError(t.Context(), xError.NotExist, "no such user", false, nil, errors.New("first"), cause),
-		"wrapped":         fmt.Errorf("handler: %w", xError.Wrap(xError.NotExist, "no such user", cause)),
-		"joined":          errors.Join(errors.New("other"), xError.Wrap(xError.NotExist, "no such user", cause)),
+		"Wrap":            xerror.Wrap(xerror.NotExist, "no such user", cause),
+		"WrapData":        xerror.WrapData(xerror.NotExist, "no such user", cause, 1),
+		"NewError":        xerror.NewError(t.Context(), xerror.NotExist, "no such user", false, cause),
+		"NewErrorHasData": xerror.NewErrorHasData(t.Context(), xerror.NotExist, "no such user", false, cause, 1),
+		"several causes":  xerror.NewError(t.Context(), xerror.NotExist, "no such user", false, nil, errors.New("first"), cause),
+		"wrapped":         fmt.Errorf("handler: %w", xerror.Wrap(xerror.NotExist, "no such user", cause)),
+		"joined":          errors.Join(errors.New("other"), xerror.Wrap(xerror.NotExist, "no such user", cause)),
 	} {
 		if !errors.Is(err, errSentinel) {
 			t.Errorf("%s: the cause is not found", name)
 		}
-		if !errors.Is(err, xError.NotExist) {
+		if !errors.Is(err, xerror.NotExist) {
 			t.Errorf("%s: the code is not found", name)
 		}
-		if errors.Is(err, xError.Existed) {
+		if errors.Is(err, xerror.Existed) {
 			t.Errorf("%s: another code is found", name)
 		}
-		var code *xError.ErrorCode
-		if !errors.As(err, &code) || code != xError.NotExist {
+		var code *xerror.ErrorCode
+		if !errors.As(err, &code) || code != xerror.NotExist {
 			t.Errorf("%s: As found the code %v", name, code)
 		}
-		var e *xError.Error
+		var e *xerror.Error
 		if !errors.As(err, &e) || e.GetErrorMessage() != "no such user" {
 			t.Errorf("%s: As found the error %v", name, e)
 		}
@@ -47,12 +47,12 @@ func TestCodeAndCauseAreBothFound(t *testing.T) {
 }
 
 func TestOuterCodeComesBeforeThatOfTheCause(t *testing.T) {
-	err := xError.Wrap(xError.Forbidden, "", xError.New(xError.NotExist, ""))
-	var code *xError.ErrorCode
-	if !errors.As(err, &code) || code != xError.Forbidden {
+	err := xerror.Wrap(xerror.Forbidden, "", xerror.New(xerror.NotExist, ""))
+	var code *xerror.ErrorCode
+	if !errors.As(err, &code) || code != xerror.Forbidden {
 		t.Errorf("As found %v, want FORBIDDEN", code)
 	}
-	if !errors.Is(err, xError.NotExist) {
+	if !errors.Is(err, xerror.NotExist) {
 		t.Error("the code of the cause is not found")
 	}
 }
@@ -60,16 +60,16 @@ func TestOuterCodeComesBeforeThatOfTheCause(t *testing.T) {
 func TestErrorSaysLabelMessageAndCause(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		err  *xError.Error
+		err  *xerror.Error
 		want string
 	}{
-		{"code", xError.New(xError.NotExist, ""), "NOT_EXIST"},
-		{"message", xError.New(xError.NotExist, "no such user"), "NOT_EXIST: no such user"},
-		{"cause", xError.Wrap(xError.NotExist, "", errSentinel), "NOT_EXIST: record not found"},
-		{"both", xError.Wrap(xError.NotExist, "no such user", errSentinel), "NOT_EXIST: no such user: record not found"},
-		{"nil cause", xError.Wrap(xError.NotExist, "no such user", nil), "NOT_EXIST: no such user"},
-		{"nil code", xError.New(nil, "no such user"), "SERVER_INTERNAL_ERROR: no such user"},
-		{"zero", &xError.Error{}, "SERVER_INTERNAL_ERROR"},
+		{"code", xerror.New(xerror.NotExist, ""), "NOT_EXIST"},
+		{"message", xerror.New(xerror.NotExist, "no such user"), "NOT_EXIST: no such user"},
+		{"cause", xerror.Wrap(xerror.NotExist, "", errSentinel), "NOT_EXIST: record not found"},
+		{"both", xerror.Wrap(xerror.NotExist, "no such user", errSentinel), "NOT_EXIST: no such user: record not found"},
+		{"nil cause", xerror.Wrap(xerror.NotExist, "no such user", nil), "NOT_EXIST: no such user"},
+		{"nil code", xerror.New(nil, "no such user"), "SERVER_INTERNAL_ERROR: no such user"},
+		{"zero", &xerror.Error{}, "SERVER_INTERNAL_ERROR"},
 		{"nil", nil, "<nil>"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -81,17 +81,17 @@ func TestErrorSaysLabelMessageAndCause(t *testing.T) {
 }
 
 func TestNilCausesLeaveNoCause(t *testing.T) {
-	var typed *xError.Error
-	var typedCode *xError.ErrorCode
-	for name, e := range map[string]*xError.Error{
-		"none":       xError.NewError(t.Context(), xError.NotExist, "", false),
-		"nil":        xError.NewError(t.Context(), xError.NotExist, "", false, nil),
-		"nils":       xError.NewError(t.Context(), xError.NotExist, "", false, nil, typed, typedCode),
-		"typed nil":  xError.Wrap(xError.NotExist, "", typed),
-		"typed code": xError.Wrap(xError.NotExist, "", typedCode),
-		"internal":   xError.NewErrorHasData(t.Context(), xError.NotExist, "", false, typed),
+	var typed *xerror.Error
+	var typedCode *xerror.ErrorCode
+	for name, e := range map[string]*xerror.Error{
+		"none":       xerror.NewError(t.Context(), xerror.NotExist, "", false),
+		"nil":        xerror.NewError(t.Context(), xerror.NotExist, "", false, nil),
+		"nils":       xerror.NewError(t.Context(), xerror.NotExist, "", false, nil, typed, typedCode),
+		"typed nil":  xerror.Wrap(xerror.NotExist, "", typed),
+		"typed code": xerror.Wrap(xerror.NotExist, "", typedCode),
+		"internal":   xerror.NewErrorHasData(t.Context(), xerror.NotExist, "", false, typed),
 	} {
-		if got := e.Unwrap(); len(got) != 1 || !errors.Is(got[0], xError.NotExist) {
+		if got := e.Unwrap(); len(got) != 1 || !errors.Is(got[0], xerror.NotExist) {
 			t.Errorf("%s: Unwrap() = %v, want the code alone", name, got)
 		}
 		if e.Error() != "NOT_EXIST" {
@@ -103,7 +103,7 @@ func TestNilCausesLeaveNoCause(t *testing.T) {
 func TestCausesAreCopied(t *testing.T) {
 	first, second := errors.New("first"), errors.New("second")
 	causes := []error{first, second}
-	e := xError.NewError(t.Context(), xError.NotExist, "", false, causes...)
+	e := xerror.NewError(t.Context(), xerror.NotExist, "", false, causes...)
 	causes[0], causes[1] = nil, nil
 	if !errors.Is(e, first) || !errors.Is(e, second) {
 		t.Errorf("%v changed with the caller's list", e)
@@ -114,14 +114,14 @@ func TestDataStandsAloneOrAsAList(t *testing.T) {
 	ctx := t.Context()
 	for _, tc := range []struct {
 		name string
-		err  *xError.Error
+		err  *xerror.Error
 		want any
 	}{
-		{"none", xError.NewErrorHasData(ctx, xError.DataError, "", false, nil), nil},
-		{"one", xError.NewErrorHasData(ctx, xError.DataError, "", false, nil, 7), 7},
-		{"several", xError.NewErrorHasData(ctx, xError.DataError, "", false, nil, 7, "x"), []any{7, "x"}},
-		{"without a flag", xError.WrapData(xError.DataError, "", nil, 7), 7},
-		{"no data at all", xError.New(xError.DataError, ""), nil},
+		{"none", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil), nil},
+		{"one", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil, 7), 7},
+		{"several", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil, 7, "x"), []any{7, "x"}},
+		{"without a flag", xerror.WrapData(xerror.DataError, "", nil, 7), 7},
+		{"no data at all", xerror.New(xerror.DataError, ""), nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, tc.err.GetData()); diff != "" {
@@ -132,7 +132,7 @@ func TestDataStandsAloneOrAsAList(t *testing.T) {
 }
 
 func TestNilAndZeroErrorsDoNotPanic(t *testing.T) {
-	for name, e := range map[string]*xError.Error{"nil": nil, "zero": {}} {
+	for name, e := range map[string]*xerror.Error{"nil": nil, "zero": {}} {
 		t.Run(name, func(t *testing.T) {
 			for _, ctx := range []context.Context{nil, t.Context()} {
 				_ = e.Error()
@@ -143,7 +143,7 @@ func TestNilAndZeroErrorsDoNotPanic(t *testing.T) {
 				if s := e.GetErrorCode().Status(); s != 500 {
 					t.Errorf("status %d, want 500", s)
 				}
-				for _, p := range []xBase.Profile{xBase.ProfilePlinth, xBase.ProfileJava} {
+				for _, p := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava} {
 					if status, r := e.Response(ctx, p); status != 500 || r.Code/100 != 500 {
 						t.Errorf("Response = %d, %+v", status, r)
 					}
@@ -155,40 +155,40 @@ func TestNilAndZeroErrorsDoNotPanic(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if errors.Is(e, xError.NotExist) {
+			if errors.Is(e, xerror.NotExist) {
 				t.Error("it is NotExist")
 			}
 			_ = fmt.Sprintf("%v %+v %s", e, e, e)
 		})
 	}
-	if (*xError.Error)(nil).GetErrorCode() != nil {
+	if (*xerror.Error)(nil).GetErrorCode() != nil {
 		t.Error("no error has a code")
 	}
-	if got := (&xError.Error{}).GetErrorCode(); got != xError.ServerInternalError {
+	if got := (&xerror.Error{}).GetErrorCode(); got != xerror.ServerInternalError {
 		t.Errorf("the zero value has the code %v", got)
 	}
 }
 
 func TestErrMessageIsText(t *testing.T) {
-	if got := xError.ErrMessage("text").String(); got != "text" {
+	if got := xerror.ErrMessage("text").String(); got != "text" {
 		t.Errorf("String() = %q", got)
 	}
 }
 
 func TestAnErrorCostsOneAllocation(t *testing.T) {
 	ctx := t.Context()
-	var keep *xError.Error
+	var keep *xerror.Error
 	for name, build := range map[string]func(){
-		"New":               func() { keep = xError.New(xError.NotExist, "no such user") },
-		"Wrap":              func() { keep = xError.Wrap(xError.NotExist, "no such user", errSentinel) },
-		"NewError":          func() { keep = xError.NewError(ctx, xError.NotExist, "no such user", false) },
-		"NewError, a cause": func() { keep = xError.NewError(ctx, xError.NotExist, "no such user", false, errSentinel) },
+		"New":               func() { keep = xerror.New(xerror.NotExist, "no such user") },
+		"Wrap":              func() { keep = xerror.Wrap(xerror.NotExist, "no such user", errSentinel) },
+		"NewError":          func() { keep = xerror.NewError(ctx, xerror.NotExist, "no such user", false) },
+		"NewError, a cause": func() { keep = xerror.NewError(ctx, xerror.NotExist, "no such user", false, errSentinel) },
 	} {
 		if got := testing.AllocsPerRun(100, build); got > 1 {
 			t.Errorf("%s: %v allocations, want 1", name, got)
 		}
 	}
-	if got := testing.AllocsPerRun(100, func() { keep = xError.From(keep) }); got != 0 {
+	if got := testing.AllocsPerRun(100, func() { keep = xerror.From(keep) }); got != 0 {
 		t.Errorf("From of an *Error: %v allocations, want 0", got)
 	}
 }
@@ -198,20 +198,20 @@ func BenchmarkError(b *testing.B) {
 	b.Run("new", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_ = xError.NewError(ctx, xError.NotExist, "no such user", false, errSentinel)
+			_ = xerror.NewError(ctx, xerror.NotExist, "no such user", false, errSentinel)
 		}
 	})
 	b.Run("from/unknown", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_ = xError.From(errSentinel)
+			_ = xerror.From(errSentinel)
 		}
 	})
-	e := xError.New(xError.NotExist, "no such user")
+	e := xerror.New(xerror.NotExist, "no such user")
 	b.Run("response", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			e.Response(ctx, xBase.ProfilePlinth)
+			e.Response(ctx, xbase.ProfilePlinth)
 		}
 	})
 	b.Run("problem", func(b *testing.B) {

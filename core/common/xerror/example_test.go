@@ -7,26 +7,26 @@ import (
 	"io/fs"
 	"os"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // OrderShipped is a code of the application. It belongs beside the other names of the domain.
-var OrderShipped = xError.MustErrorCode(40971, "ORDER_SHIPPED", "The order has already been shipped", "订单已发货")
+var OrderShipped = xerror.MustErrorCode(40971, "ORDER_SHIPPED", "The order has already been shipped", "订单已发货")
 
 func ExampleMustErrorCode() {
-	err := xError.New(OrderShipped, "order 7 left on Monday")
+	err := xerror.New(OrderShipped, "order 7 left on Monday")
 	fmt.Println(err.GetErrorCode().Status(), err.GetErrorCode().GetCode(), err)
 	// Output: 409 40971 ORDER_SHIPPED: order 7 left on Monday
 }
 
 func ExampleNewError() {
 	find := func(ctx context.Context, id int) error {
-		return xError.NewError(ctx, xError.UserNotFound, "", false, fmt.Errorf("user %d: %w", id, errSentinel))
+		return xerror.NewError(ctx, xerror.UserNotFound, "", false, fmt.Errorf("user %d: %w", id, errSentinel))
 	}
 	err := find(context.Background(), 7)
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, xError.UserNotFound), errors.Is(err, errSentinel))
+	fmt.Println(errors.Is(err, xerror.UserNotFound), errors.Is(err, errSentinel))
 	// Output:
 	// USER_NOT_FOUND: user 7: record not found
 	// true true
@@ -34,11 +34,11 @@ func ExampleNewError() {
 
 func ExampleFrom() {
 	_, err := os.Open("no such file")
-	e := xError.From(err)
+	e := xerror.From(err)
 	fmt.Println(e.GetErrorCode())
 
-	status, response := e.Response(context.Background(), xBase.ProfilePlinth)
-	body, _ := response.AppendJSON(nil, xBase.ProfilePlinth)
+	status, response := e.Response(context.Background(), xbase.ProfilePlinth)
+	body, _ := response.AppendJSON(nil, xbase.ProfilePlinth)
 	fmt.Println(status, string(body))
 	// Output:
 	// NOT_EXIST
@@ -49,19 +49,19 @@ func ExampleFrom() {
 var errNoStock = errors.New("warehouse: out of stock")
 
 func ExampleRegisterApplicationMapper() {
-	remove := xError.RegisterApplicationMapper(
-		xError.MapIs(errNoStock, xError.StockInsuff),
-		xError.MapAs[*fs.PathError](xError.StorageError),
+	remove := xerror.RegisterApplicationMapper(
+		xerror.MapIs(errNoStock, xerror.StockInsuff),
+		xerror.MapAs[*fs.PathError](xerror.StorageError),
 	)
 	defer remove()
 
-	fmt.Println(xError.From(fmt.Errorf("order 7: %w", errNoStock)).GetErrorCode())
+	fmt.Println(xerror.From(fmt.Errorf("order 7: %w", errNoStock)).GetErrorCode())
 	// Output: STOCK_INSUFFICIENT
 }
 
 func ExampleError_Problem() {
-	err := xError.New(xError.NotExist, "there is no user 7")
-	body, _ := err.AppendProblem(context.Background(), nil, xError.WithTypeBase("https://example.com/errors/"))
+	err := xerror.New(xerror.NotExist, "there is no user 7")
+	body, _ := err.AppendProblem(context.Background(), nil, xerror.WithTypeBase("https://example.com/errors/"))
 	fmt.Println(string(body))
 	// Output:
 	// {"type":"https://example.com/errors/NOT_EXIST","title":"The requested item does not exist","status":400,"detail":"there is no user 7","code":40000,"output":"NOT_EXIST","context":""}

@@ -9,48 +9,48 @@ import (
 	"sync"
 	"testing"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 func TestFromNothingIsNothing(t *testing.T) {
-	var typed *xError.Error
-	var code *xError.ErrorCode
+	var typed *xerror.Error
+	var code *xerror.ErrorCode
 	for name, err := range map[string]error{"nil": nil, "nil error": typed, "nil code": code} {
-		if got := xError.From(err); got != nil {
+		if got := xerror.From(err); got != nil {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
 
 func TestFromAnErrorIsTheErrorItself(t *testing.T) {
-	e := xError.New(xError.NotExist, "m")
-	if got := xError.From(e); got != e {
+	e := xerror.New(xerror.NotExist, "m")
+	if got := xerror.From(e); got != e {
 		t.Errorf("From made another error: %v", got)
 	}
 }
 
 func TestFromAWrappedErrorKeepsCodeMessageAndData(t *testing.T) {
-	inner := xError.WrapData(xError.NotExist, "no such user", errSentinel, 7)
-	var typed *xError.Error
+	inner := xerror.WrapData(xerror.NotExist, "no such user", errSentinel, 7)
+	var typed *xerror.Error
 	for name, err := range map[string]error{
 		"wrapped":               fmt.Errorf("service: %w", inner),
 		"twice":                 fmt.Errorf("handler: %w", fmt.Errorf("service: %w", inner)),
-		"joined":                errors.Join(errors.New("x"), inner, xError.New(xError.Gone, "second")),
+		"joined":                errors.Join(errors.New("x"), inner, xerror.New(xerror.Gone, "second")),
 		"two verbs":             fmt.Errorf("%w, %w", errors.New("x"), inner),
 		"after a typed nil":     errors.Join(typed, inner),
 		"beside a known error":  errors.Join(fs.ErrExist, inner),
-		"after a code":          errors.Join(xError.Forbidden, inner),
+		"after a code":          errors.Join(xerror.Forbidden, inner),
 		"by a method of its As": fmt.Errorf("x: %w", convertible{inner}),
 	} {
-		got := xError.From(err)
-		if got.GetErrorCode() != xError.NotExist || got.GetErrorMessage() != "no such user" || got.GetData() != 7 {
+		got := xerror.From(err)
+		if got.GetErrorCode() != xerror.NotExist || got.GetErrorMessage() != "no such user" || got.GetData() != 7 {
 			t.Errorf("%s: %v %q %v", name, got.GetErrorCode(), got.GetErrorMessage(), got.GetData())
 		}
 		if got.Error() != err.Error() {
 			t.Errorf("%s: says %q, want %q", name, got, err)
 		}
-		if !errors.Is(got, err) || !errors.Is(got, xError.NotExist) {
+		if !errors.Is(got, err) || !errors.Is(got, xerror.NotExist) {
 			t.Errorf("%s: the chain is broken", name)
 		}
 		if name != "by a method of its As" && !errors.Is(got, errSentinel) {
@@ -60,12 +60,12 @@ func TestFromAWrappedErrorKeepsCodeMessageAndData(t *testing.T) {
 }
 
 // convertible turns into an *Error when asked.
-type convertible struct{ e *xError.Error }
+type convertible struct{ e *xerror.Error }
 
 func (convertible) Error() string { return "convertible" }
 
 func (c convertible) As(target any) bool {
-	p, ok := target.(**xError.Error)
+	p, ok := target.(**xerror.Error)
 	if ok {
 		*p = c.e
 	}
@@ -73,20 +73,20 @@ func (c convertible) As(target any) bool {
 }
 
 func TestFromABareCodeHasThatCode(t *testing.T) {
-	if got := xError.From(xError.NotExist); got.GetErrorCode() != xError.NotExist || got.Error() != "NOT_EXIST" {
+	if got := xerror.From(xerror.NotExist); got.GetErrorCode() != xerror.NotExist || got.Error() != "NOT_EXIST" {
 		t.Errorf("bare: %v", got)
 	}
-	err := fmt.Errorf("user 7: %w", xError.NotExist)
-	got := xError.From(err)
-	if got.GetErrorCode() != xError.NotExist || got.GetErrorMessage() != "" || !errors.Is(got, err) {
+	err := fmt.Errorf("user 7: %w", xerror.NotExist)
+	got := xerror.From(err)
+	if got.GetErrorCode() != xerror.NotExist || got.GetErrorMessage() != "" || !errors.Is(got, err) {
 		t.Errorf("wrapped: %v", got)
 	}
 }
 
 func TestAWrappedTypedNilIsAnUnknownError(t *testing.T) {
-	var typed *xError.Error
-	for _, err := range []error{fmt.Errorf("x: %w", typed), errors.Join(typed), fmt.Errorf("x: %w", (*xError.ErrorCode)(nil))} {
-		if got := xError.From(err); got.GetErrorCode() != xError.ServerInternalError {
+	var typed *xerror.Error
+	for _, err := range []error{fmt.Errorf("x: %w", typed), errors.Join(typed), fmt.Errorf("x: %w", (*xerror.ErrorCode)(nil))} {
+		if got := xerror.From(err); got.GetErrorCode() != xerror.ServerInternalError {
 			t.Errorf("%v: %v", err, got.GetErrorCode())
 		}
 	}
@@ -94,12 +94,12 @@ func TestAWrappedTypedNilIsAnUnknownError(t *testing.T) {
 
 func TestATypedNilOfAnotherPackageIsAnUnknownError(t *testing.T) {
 	for _, err := range []error{(*fs.PathError)(nil), (*foreignError)(nil)} {
-		got := xError.From(err)
-		if got.GetErrorCode() != xError.ServerInternalError {
+		got := xerror.From(err)
+		if got.GetErrorCode() != xerror.ServerInternalError {
 			t.Errorf("%T: %v", err, got.GetErrorCode())
 		}
 	}
-	if got := xError.From((*fs.PathError)(nil)).Error(); !strings.Contains(got, "*fs.PathError panicked") {
+	if got := xerror.From((*fs.PathError)(nil)).Error(); !strings.Contains(got, "*fs.PathError panicked") {
 		t.Errorf("the log reads %q", got)
 	}
 }
@@ -109,21 +109,21 @@ func TestNoTextOfAForeignErrorReachesTheClient(t *testing.T) {
 	errs := map[string]error{
 		"unknown":  errors.New(secret),
 		"mapped":   fmt.Errorf("%s: %w", secret, context.DeadlineExceeded),
-		"wrapped":  fmt.Errorf("%s: %w", secret, xError.New(xError.NotExist, "no such user")),
-		"cause":    xError.Wrap(xError.DatabaseError, "", errors.New(secret)),
-		"internal": xError.Wrap(xError.ServerInternalError, "cannot save", errors.New(secret)),
-		"joined":   errors.Join(errors.New(secret), xError.Existed),
+		"wrapped":  fmt.Errorf("%s: %w", secret, xerror.New(xerror.NotExist, "no such user")),
+		"cause":    xerror.Wrap(xerror.DatabaseError, "", errors.New(secret)),
+		"internal": xerror.Wrap(xerror.ServerInternalError, "cannot save", errors.New(secret)),
+		"joined":   errors.Join(errors.New(secret), xerror.Existed),
 	}
 	for name, err := range errs {
-		e := xError.From(err)
+		e := xerror.From(err)
 		if !strings.Contains(e.Error(), secret) {
 			t.Errorf("%s: the log cannot see the cause", name)
 		}
-		_, plinth := e.Response(t.Context(), xBase.ProfilePlinth)
-		_, java := e.Response(t.Context(), xBase.ProfileJava)
+		_, plinth := e.Response(t.Context(), xbase.ProfilePlinth)
+		_, java := e.Response(t.Context(), xbase.ProfileJava)
 		for form, write := range map[string]func() ([]byte, error){
-			"plinth":  func() ([]byte, error) { return plinth.AppendJSON(nil, xBase.ProfilePlinth) },
-			"java":    func() ([]byte, error) { return java.AppendJSON(nil, xBase.ProfileJava) },
+			"plinth":  func() ([]byte, error) { return plinth.AppendJSON(nil, xbase.ProfilePlinth) },
+			"java":    func() ([]byte, error) { return java.AppendJSON(nil, xbase.ProfileJava) },
 			"problem": func() ([]byte, error) { return e.AppendProblem(t.Context(), nil) },
 		} {
 			text, err := write()
@@ -147,18 +147,18 @@ type foreignError struct{ number int }
 func (e *foreignError) Error() string { return fmt.Sprint("foreign ", e.number) }
 
 func TestMappersByValueAndByType(t *testing.T) {
-	is, as := xError.MapIs(errForeign, xError.Gone), xError.MapAs[*foreignError](xError.Locked)
+	is, as := xerror.MapIs(errForeign, xerror.Gone), xerror.MapAs[*foreignError](xerror.Locked)
 	for _, tc := range []struct {
 		name   string
-		mapper xError.Mapper
+		mapper xerror.Mapper
 		err    error
-		want   *xError.ErrorCode
+		want   *xerror.ErrorCode
 	}{
-		{"is", is, errForeign, xError.Gone},
-		{"is, wrapped", is, fmt.Errorf("x: %w", errForeign), xError.Gone},
+		{"is", is, errForeign, xerror.Gone},
+		{"is, wrapped", is, fmt.Errorf("x: %w", errForeign), xerror.Gone},
 		{"is not", is, errSentinel, nil},
-		{"as", as, &foreignError{1}, xError.Locked},
-		{"as, joined", as, errors.Join(errForeign, &foreignError{1}), xError.Locked},
+		{"as", as, &foreignError{1}, xerror.Locked},
+		{"as, joined", as, errors.Join(errForeign, &foreignError{1}), xerror.Locked},
 		{"as not", as, errForeign, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -174,35 +174,35 @@ func TestMappersByValueAndByType(t *testing.T) {
 var errDriver = errors.New("driver")
 
 func TestTheApplicationIsAskedBeforeDriversBeforeTheLibrary(t *testing.T) {
-	code := func(err error) *xError.ErrorCode { return xError.From(err).GetErrorCode() }
+	code := func(err error) *xerror.ErrorCode { return xerror.From(err).GetErrorCode() }
 	missing := fmt.Errorf("%w: %w", errDriver, fs.ErrNotExist)
 
-	if got := code(missing); got != xError.NotExist && got != xError.Locked {
+	if got := code(missing); got != xerror.NotExist && got != xerror.Locked {
 		t.Errorf("alone: %v, want NOT_EXIST", got)
 	}
-	xError.RegisterMapper(nil, xError.MapIs(errDriver, xError.Pending), xError.MapIs(errDriver, xError.Gone))
-	if got := code(missing); got != xError.Pending {
+	xerror.RegisterMapper(nil, xerror.MapIs(errDriver, xerror.Pending), xerror.MapIs(errDriver, xerror.Gone))
+	if got := code(missing); got != xerror.Pending {
 		t.Errorf("with a driver: %v, want PENDING, the first of the call", got)
 	}
-	xError.RegisterMapper(xError.MapIs(errDriver, xError.Locked))
-	if got := code(missing); got != xError.Locked {
+	xerror.RegisterMapper(xerror.MapIs(errDriver, xerror.Locked))
+	if got := code(missing); got != xerror.Locked {
 		t.Errorf("with a later driver: %v, want LOCKED", got)
 	}
-	first := xError.RegisterApplicationMapper(nil, xError.MapIs(errDriver, xError.Disabled))
-	second := xError.RegisterApplicationMapper(xError.MapIs(errDriver, xError.Rejected))
-	if got := code(missing); got != xError.Rejected {
+	first := xerror.RegisterApplicationMapper(nil, xerror.MapIs(errDriver, xerror.Disabled))
+	second := xerror.RegisterApplicationMapper(xerror.MapIs(errDriver, xerror.Rejected))
+	if got := code(missing); got != xerror.Rejected {
 		t.Errorf("with the application: %v, want REJECTED, the latest", got)
 	}
 	second()
-	if got := code(missing); got != xError.Disabled {
+	if got := code(missing); got != xerror.Disabled {
 		t.Errorf("after one removal: %v, want DISABLED", got)
 	}
 	second()
 	first()
-	if got := code(missing); got != xError.Locked {
+	if got := code(missing); got != xerror.Locked {
 		t.Errorf("after all removals: %v, want LOCKED", got)
 	}
-	if got := code(fmt.Errorf("%w: %w", errDriver, xError.New(xError.Conflict, ""))); got != xError.Conflict {
+	if got := code(fmt.Errorf("%w: %w", errDriver, xerror.New(xerror.Conflict, ""))); got != xerror.Conflict {
 		t.Errorf("a code of the error's own: %v, want CONFLICT", got)
 	}
 }
@@ -212,8 +212,8 @@ func TestMappersAreRegisteredWhileOthersAsk(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 200 {
-				remove := xError.RegisterApplicationMapper(xError.MapIs(errForeign, xError.Gone))
-				if got := xError.From(errForeign).GetErrorCode(); got != xError.Gone {
+				remove := xerror.RegisterApplicationMapper(xerror.MapIs(errForeign, xerror.Gone))
+				if got := xerror.From(errForeign).GetErrorCode(); got != xerror.Gone {
 					t.Errorf("code %v, want GONE", got)
 				}
 				remove()
@@ -221,20 +221,20 @@ func TestMappersAreRegisteredWhileOthersAsk(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := xError.From(errForeign).GetErrorCode(); got != xError.ServerInternalError {
+	if got := xerror.From(errForeign).GetErrorCode(); got != xerror.ServerInternalError {
 		t.Errorf("code %v after every mapper is gone", got)
 	}
 }
 
 func TestAMapperMayAskAgain(t *testing.T) {
-	defer xError.RegisterApplicationMapper(func(err error) *xError.ErrorCode {
+	defer xerror.RegisterApplicationMapper(func(err error) *xerror.ErrorCode {
 		var f *foreignError
 		if !errors.As(err, &f) {
 			return nil
 		}
-		return xError.From(fs.ErrExist).GetErrorCode()
+		return xerror.From(fs.ErrExist).GetErrorCode()
 	})()
-	if got := xError.From(&foreignError{1}).GetErrorCode(); got != xError.Existed {
+	if got := xerror.From(&foreignError{1}).GetErrorCode(); got != xerror.Existed {
 		t.Errorf("code %v, want EXISTED", got)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // camel is the UpperCamel form of a name, written apart from the code under test.
@@ -27,7 +27,7 @@ func TestJavaTableHasThe58KnownCodes(t *testing.T) {
 	if len(wantedJava) != 58 {
 		t.Fatalf("the list of the test has %d codes", len(wantedJava))
 	}
-	have := xError.JavaTable()
+	have := xerror.JavaTable()
 	for name, number := range wantedJava {
 		if have[name] != number {
 			t.Errorf("%s = %d, want %d", name, have[name], number)
@@ -44,8 +44,8 @@ func TestEveryCodeHasAJavaCodeOfItsClass(t *testing.T) {
 		statuses[number/100] = true
 		known[camel(name)] = number
 	}
-	for _, c := range xError.Codes() {
-		number, label := xError.JavaCode(c)
+	for _, c := range xerror.Codes() {
+		number, label := xerror.JavaCode(c)
 		if known[label] == 0 || known[label] != number {
 			t.Errorf("%s became %d %s, which the Java library does not have", c.GetOutput(), number, label)
 		}
@@ -67,10 +67,10 @@ func TestEveryCodeHasAJavaCodeOfItsClass(t *testing.T) {
 
 func TestJavaSynonymsNameCodesOfBothTables(t *testing.T) {
 	outputs := map[string]bool{}
-	for _, c := range xError.Codes() {
+	for _, c := range xerror.Codes() {
 		outputs[c.GetOutput()] = true
 	}
-	for from, to := range xError.JavaSynonyms() {
+	for from, to := range xerror.JavaSynonyms() {
 		if !outputs[from] {
 			t.Errorf("%s is no code of the catalogue", from)
 		}
@@ -84,29 +84,29 @@ func TestJavaSynonymsNameCodesOfBothTables(t *testing.T) {
 }
 
 func TestJavaCode(t *testing.T) {
-	sameNameOtherSide := xError.MustRegistered(50070, "PARAMETER_MISSING")
-	sameName := xError.MustRegistered(40071, "REQUEST_ERROR")
-	teapot := xError.MustRegistered(41870, "TEAPOT")
-	odd := xError.MustRegistered(50770, "ODD_SERVER")
+	sameNameOtherSide := xerror.MustRegistered(50070, "PARAMETER_MISSING")
+	sameName := xerror.MustRegistered(40071, "REQUEST_ERROR")
+	teapot := xerror.MustRegistered(41870, "TEAPOT")
+	odd := xerror.MustRegistered(50770, "ODD_SERVER")
 	for _, tc := range []struct {
 		name   string
-		code   *xError.ErrorCode
+		code   *xerror.ErrorCode
 		number int
 		label  string
 	}{
-		{"same name", xError.ParameterError, 40002, "ParameterError"},
-		{"same name, other number", xError.BadRequest, 40024, "BadRequest"},
-		{"same name, other status", xError.UnknownError, 50999, "UnknownError"},
-		{"same name, other status of the class", xError.ResourceExhausted, 50008, "ResourceExhausted"},
-		{"synonym", xError.ConfigError, 50007, "ConfigurationError"},
-		{"synonym of a status without codes", xError.UniqueConstraint, 40001, "Existed"},
-		{"failed validation", xError.ValidationError, 40002, "ParameterError"},
-		{"unknown path", xError.RouteNotFound, 40401, "PageNotFound"},
-		{"general code of the status", xError.TokenExpired, 40101, "Unauthorized"},
-		{"general code near 409", xError.Conflict, 40018, "OperationFailed"},
-		{"general code near 410", xError.Gone, 40402, "NotFound"},
-		{"a 400 number with status 500", xError.DeveloperError, 50001, "ServerInternalError"},
-		{"general code near 504", xError.GatewayTimeout, 50201, "GatewayError"},
+		{"same name", xerror.ParameterError, 40002, "ParameterError"},
+		{"same name, other number", xerror.BadRequest, 40024, "BadRequest"},
+		{"same name, other status", xerror.UnknownError, 50999, "UnknownError"},
+		{"same name, other status of the class", xerror.ResourceExhausted, 50008, "ResourceExhausted"},
+		{"synonym", xerror.ConfigError, 50007, "ConfigurationError"},
+		{"synonym of a status without codes", xerror.UniqueConstraint, 40001, "Existed"},
+		{"failed validation", xerror.ValidationError, 40002, "ParameterError"},
+		{"unknown path", xerror.RouteNotFound, 40401, "PageNotFound"},
+		{"general code of the status", xerror.TokenExpired, 40101, "Unauthorized"},
+		{"general code near 409", xerror.Conflict, 40018, "OperationFailed"},
+		{"general code near 410", xerror.Gone, 40402, "NotFound"},
+		{"a 400 number with status 500", xerror.DeveloperError, 50001, "ServerInternalError"},
+		{"general code near 504", xerror.GatewayTimeout, 50201, "GatewayError"},
 		{"application, the name of a Java code", sameName, 40027, "RequestError"},
 		{"application", orderPaid, 40018, "OperationFailed"},
 		{"application, a name of the other side", sameNameOtherSide, 50001, "ServerInternalError"},
@@ -114,7 +114,7 @@ func TestJavaCode(t *testing.T) {
 		{"application, a server status without any code", odd, 50001, "ServerInternalError"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if number, label := xError.JavaCode(tc.code); number != tc.number || label != tc.label {
+			if number, label := xerror.JavaCode(tc.code); number != tc.number || label != tc.label {
 				t.Errorf("JavaCode(%s) = %d %s, want %d %s", tc.code.GetOutput(), number, label, tc.number, tc.label)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/language"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // maxAcceptLanguage bounds the header that is parsed. Browsers send well under 100 bytes; of a longer
@@ -17,7 +17,7 @@ const maxAcceptLanguage = 256
 // Language returns the language of ctx's request, "en" or "zh", by its Accept-Language header (RFC
 // 9110, section 12.5.4). Without a request, a header or a match it is English.
 func Language(ctx context.Context) string {
-	if r := xCtx.RequestFrom(ctx); r != nil {
+	if r := xctx.RequestFrom(ctx); r != nil {
 		return negotiate(r.AcceptLanguage())
 	}
 	return English

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // asking returns a context whose client sends an Accept-Language header.
-func asking(ctx context.Context, header string) *xCtx.Request {
-	r := xCtx.NewRequest(ctx, nil)
+func asking(ctx context.Context, header string) *xctx.Request {
+	r := xctx.NewRequest(ctx, nil)
 	r.SetAcceptLanguage(header)
 	return r
 }
@@ -60,17 +60,17 @@ func TestLanguageFollowsAcceptLanguage(t *testing.T) {
 		{strings.Repeat("fr, ", 1000) + "zh", "en"},
 		{strings.Repeat("-", 100_000), "en"},
 	} {
-		if got := xError.Language(asking(t.Context(), tc.header)); got != tc.want {
+		if got := xerror.Language(asking(t.Context(), tc.header)); got != tc.want {
 			t.Errorf("%.60q: %s, want %s", tc.header, got, tc.want)
 		}
 	}
 }
 
 func TestLanguageWithoutARequestIsEnglish(t *testing.T) {
-	if got := xError.Language(t.Context()); got != "en" {
+	if got := xerror.Language(t.Context()); got != "en" {
 		t.Errorf("no request: %s", got)
 	}
-	if got := xError.Language(nil); got != "en" { //nolint:staticcheck // a nil context is allowed
+	if got := xerror.Language(nil); got != "en" { //nolint:staticcheck // a nil context is allowed
 		t.Errorf("no context: %s", got)
 	}
 }
@@ -85,7 +85,7 @@ func TestFastPathAnswersAsTheParserDoes(t *testing.T) {
 			ranges = append(ranges, tags[random.IntN(len(tags))]+weights[random.IntN(len(weights))])
 		}
 		header := strings.Join(ranges, ",")
-		if fast, slow := xError.Negotiate(header), xError.NegotiateSlowly(header); fast != slow {
+		if fast, slow := xerror.Negotiate(header), xerror.NegotiateSlowly(header); fast != slow {
 			t.Fatalf("%q: %s, by the parser %s", header, fast, slow)
 		}
 	}
@@ -94,7 +94,7 @@ func TestFastPathAnswersAsTheParserDoes(t *testing.T) {
 func TestCommonHeadersCostNothing(t *testing.T) {
 	for _, header := range []string{"", "en", "zh-CN,zh;q=0.9,en;q=0.8", "en-US,en;q=0.5"} {
 		r := asking(t.Context(), header)
-		if got := testing.AllocsPerRun(100, func() { xError.Language(r) }); got != 0 {
+		if got := testing.AllocsPerRun(100, func() { xerror.Language(r) }); got != 0 {
 			t.Errorf("%q: %v allocations, want 0", header, got)
 		}
 	}
@@ -105,7 +105,7 @@ func FuzzLanguage(f *testing.F) {
 		f.Add(header)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		if got := xError.Language(asking(t.Context(), header)); got != "en" && got != "zh" {
+		if got := xerror.Language(asking(t.Context(), header)); got != "en" && got != "zh" {
 			t.Errorf("%q: %q", header, got)
 		}
 	})
@@ -117,7 +117,7 @@ func BenchmarkLanguage(b *testing.B) {
 		b.Run(fmt.Sprint(i), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				xError.Language(r)
+				xerror.Language(r)
 			}
 		})
 	}

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"log/slog"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // logWarn writes the line of an error that is thrown.
-func logWarn(ctx context.Context, e *Error) { xLog.Warn(ctx, logMessage(e), logAttrs(e)...) }
+func logWarn(ctx context.Context, e *Error) { xlog.Warn(ctx, logMessage(e), logAttrs(e)...) }
 
 // logError writes the line of an internal error.
-func logError(ctx context.Context, e *Error) { xLog.Error(ctx, logMessage(e), logAttrs(e)...) }
+func logError(ctx context.Context, e *Error) { xlog.Error(ctx, logMessage(e), logAttrs(e)...) }
 
 // logMapperPanic reports a mapper that panicked. From has no context, so the line has no request id.
 func logMapperPanic(p any) {
-	xLog.Error(context.Background(), "error mapper panicked", slog.String("panic", fmt.Sprint(p)))
+	xlog.Error(context.Background(), "error mapper panicked", slog.String("panic", fmt.Sprint(p)))
 }
 
 func logMessage(e *Error) string {

@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // capture returns the context of a request whose log lines end in the buffer.
 func capture(t *testing.T) (context.Context, *bytes.Buffer) {
 	t.Helper()
 	var buf bytes.Buffer
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: &buf})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: &buf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func capture(t *testing.T) (context.Context, *bytes.Buffer) {
 			t.Error(err)
 		}
 	})
-	r := xCtx.NewRequest(xLog.NewContext(t.Context(), engine), nil)
+	r := xctx.NewRequest(xlog.NewContext(t.Context(), engine), nil)
 	r.SetID("request-1")
 	return r, &buf
 }
@@ -49,36 +49,36 @@ func TestThrownErrorsAreLoggedOnce(t *testing.T) {
 	secret := "the data of the client"
 	for _, tc := range []struct {
 		name  string
-		make  func(ctx context.Context) *xError.Error
+		make  func(ctx context.Context) *xerror.Error
 		level string
 		code  float64
 		msg   string
 	}{
 		{
 			name: "NewError",
-			make: func(ctx context.Context) *xError.Error {
-				return xError.NewError(ctx, xError.NotExist, "no such user", true, errSentinel)
+			make: func(ctx context.Context) *xerror.Error {
+				return xerror.NewError(ctx, xerror.NotExist, "no such user", true, errSentinel)
 			},
 			level: "WARN", code: 40000, msg: "no such user",
 		},
 		{
 			name: "NewError with a server's code",
-			make: func(ctx context.Context) *xError.Error {
-				return xError.NewError(ctx, xError.CacheError, "", true, errSentinel)
+			make: func(ctx context.Context) *xerror.Error {
+				return xerror.NewError(ctx, xerror.CacheError, "", true, errSentinel)
 			},
 			level: "WARN", code: 50002, msg: "The cache reported a failure",
 		},
 		{
 			name: "NewErrorHasData",
-			make: func(ctx context.Context) *xError.Error {
-				return xError.NewErrorHasData(ctx, xError.DataError, "wrong", true, errSentinel, secret)
+			make: func(ctx context.Context) *xerror.Error {
+				return xerror.NewErrorHasData(ctx, xerror.DataError, "wrong", true, errSentinel, secret)
 			},
 			level: "WARN", code: 40040, msg: "wrong",
 		},
 		{
 			name: "NewInternalServerError",
-			make: func(ctx context.Context) *xError.Error {
-				return xError.NewInternalServerError(ctx, "cannot save", errSentinel)
+			make: func(ctx context.Context) *xerror.Error {
+				return xerror.NewInternalServerError(ctx, "cannot save", errSentinel)
 			},
 			level: "ERROR", code: 50000, msg: "cannot save",
 		},
@@ -86,7 +86,7 @@ func TestThrownErrorsAreLoggedOnce(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, buf := capture(t)
 			e := tc.make(ctx)
-			_ = xError.From(e)
+			_ = xerror.From(e)
 			got := lines(t, buf)
 			if len(got) != 1 {
 				t.Fatalf("%d lines, want 1:\n%s", len(got), buf)
@@ -111,11 +111,11 @@ func TestThrownErrorsAreLoggedOnce(t *testing.T) {
 
 func TestWithoutThrowNothingIsLogged(t *testing.T) {
 	ctx, buf := capture(t)
-	_ = xError.NewError(ctx, xError.NotExist, "m", false, errSentinel)
-	_ = xError.NewErrorHasData(ctx, xError.NotExist, "m", false, errSentinel, 1)
-	_ = xError.Wrap(xError.NotExist, "m", errSentinel)
-	_ = xError.New(xError.NotExist, "m")
-	_ = xError.From(errSentinel)
+	_ = xerror.NewError(ctx, xerror.NotExist, "m", false, errSentinel)
+	_ = xerror.NewErrorHasData(ctx, xerror.NotExist, "m", false, errSentinel, 1)
+	_ = xerror.Wrap(xerror.NotExist, "m", errSentinel)
+	_ = xerror.New(xerror.NotExist, "m")
+	_ = xerror.From(errSentinel)
 	if buf.Len() > 0 {
 		t.Errorf("logged %s", buf)
 	}
@@ -123,8 +123,8 @@ func TestWithoutThrowNothingIsLogged(t *testing.T) {
 
 func TestNilCauseAndNilCodeAreLogged(t *testing.T) {
 	ctx, buf := capture(t)
-	_ = xError.NewInternalServerError(ctx, "", nil)
-	_ = xError.NewError(ctx, nil, "", true, nil)
+	_ = xerror.NewInternalServerError(ctx, "", nil)
+	_ = xerror.NewError(ctx, nil, "", true, nil)
 	got := lines(t, buf)
 	if len(got) != 2 {
 		t.Fatalf("%d lines, want 2", len(got))
@@ -138,13 +138,13 @@ func TestNilCauseAndNilCodeAreLogged(t *testing.T) {
 
 func TestNilContextIsLogged(t *testing.T) {
 	var buf bytes.Buffer
-	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: &buf})
+	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: &buf})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer xLog.SetDefault(engine)()
-	_ = xError.NewError(nil, xError.NotExist, "m", true)     //nolint:staticcheck // a nil context is allowed
-	_ = xError.NewInternalServerError(nil, "m", errSentinel) //nolint:staticcheck // a nil context is allowed
+	defer xlog.SetDefault(engine)()
+	_ = xerror.NewError(nil, xerror.NotExist, "m", true)     //nolint:staticcheck // a nil context is allowed
+	_ = xerror.NewInternalServerError(nil, "m", errSentinel) //nolint:staticcheck // a nil context is allowed
 	if got := lines(t, &buf); len(got) != 2 {
 		t.Errorf("%d lines, want 2", len(got))
 	}
@@ -152,17 +152,17 @@ func TestNilContextIsLogged(t *testing.T) {
 
 func TestMapperPanicIsLoggedAndPassedOver(t *testing.T) {
 	var buf bytes.Buffer
-	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: &buf})
+	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: &buf})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer xLog.SetDefault(engine)()
+	defer xlog.SetDefault(engine)()
 	asked := false
-	defer xError.RegisterApplicationMapper(
-		func(error) *xError.ErrorCode { panic("a mapper's mistake") },
-		func(error) *xError.ErrorCode { asked = true; return xError.Gone },
+	defer xerror.RegisterApplicationMapper(
+		func(error) *xerror.ErrorCode { panic("a mapper's mistake") },
+		func(error) *xerror.ErrorCode { asked = true; return xerror.Gone },
 	)()
-	if got := xError.From(errSentinel).GetErrorCode(); got != xError.Gone || !asked {
+	if got := xerror.From(errSentinel).GetErrorCode(); got != xerror.Gone || !asked {
 		t.Errorf("code %v, want that of the next mapper", got)
 	}
 	got := lines(t, &buf)

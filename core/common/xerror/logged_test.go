@@ -5,28 +5,28 @@ import (
 	"io"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 func TestAnErrorKnowsWhetherItWasLogged(t *testing.T) {
-	quiet, err := xLog.New(xLog.Config{Writer: io.Discard})
+	quiet, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := xLog.NewContext(t.Context(), quiet)
-	var none *xError.Error
+	ctx := xlog.NewContext(t.Context(), quiet)
+	var none *xerror.Error
 	for _, tc := range []struct {
 		name string
-		err  *xError.Error
+		err  *xerror.Error
 		want bool
 	}{
-		{name: "thrown", err: xError.NewError(ctx, xError.NotFound, "", true), want: true},
-		{name: "not thrown", err: xError.NewError(ctx, xError.NotFound, "", false), want: false},
-		{name: "thrown with data", err: xError.NewErrorHasData(ctx, xError.NotFound, "", true, nil, 1), want: true},
-		{name: "internal", err: xError.NewInternalServerError(ctx, "", io.EOF), want: true},
-		{name: "wrapped", err: xError.From(fmt.Errorf("find: %w", xError.NewError(ctx, xError.NotFound, "", true))), want: true},
-		{name: "plain", err: xError.Wrap(xError.NotFound, "", io.EOF), want: false},
+		{name: "thrown", err: xerror.NewError(ctx, xerror.NotFound, "", true), want: true},
+		{name: "not thrown", err: xerror.NewError(ctx, xerror.NotFound, "", false), want: false},
+		{name: "thrown with data", err: xerror.NewErrorHasData(ctx, xerror.NotFound, "", true, nil, 1), want: true},
+		{name: "internal", err: xerror.NewInternalServerError(ctx, "", io.EOF), want: true},
+		{name: "wrapped", err: xerror.From(fmt.Errorf("find: %w", xerror.NewError(ctx, xerror.NotFound, "", true))), want: true},
+		{name: "plain", err: xerror.Wrap(xerror.NotFound, "", io.EOF), want: false},
 		{name: "nil", err: none, want: false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

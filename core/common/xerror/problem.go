@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xbase"
 )
 
 const (
@@ -100,24 +100,24 @@ func (e *Error) AppendProblem(ctx context.Context, dst []byte, options ...Proble
 // AppendJSON appends the problem to dst. When Data cannot be encoded, dst comes back as it was.
 func (p *Problem) AppendJSON(dst []byte) ([]byte, error) {
 	out := append(dst, `{"type":`...)
-	out = xBase.AppendString(out, p.Type)
+	out = xbase.AppendString(out, p.Type)
 	out = append(out, `,"title":`...)
-	out = xBase.AppendString(out, p.Title)
+	out = xbase.AppendString(out, p.Title)
 	out = append(out, `,"status":`...)
 	out = strconv.AppendInt(out, int64(p.Status), 10)
 	out = append(out, `,"detail":`...)
-	out = xBase.AppendString(out, p.Detail)
+	out = xbase.AppendString(out, p.Detail)
 	if p.Instance != "" {
 		out = append(out, `,"instance":`...)
-		out = xBase.AppendString(out, p.Instance)
+		out = xbase.AppendString(out, p.Instance)
 	}
 	out = append(out, `,"code":`...)
 	out = strconv.AppendInt(out, int64(p.Code), 10)
 	out = append(out, `,"output":`...)
-	out = xBase.AppendString(out, p.Output)
+	out = xbase.AppendString(out, p.Output)
 	out = append(out, `,"context":`...)
-	out = xBase.AppendString(out, p.Context)
-	out, err := xBase.AppendField(out, `,"data":`, p.Data)
+	out = xbase.AppendString(out, p.Context)
+	out, err := xbase.AppendField(out, `,"data":`, p.Data)
 	if err != nil {
 		return dst, err
 	}

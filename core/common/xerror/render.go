@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // Response returns the HTTP status and the envelope of the error: the code's own message in the
@@ -13,9 +13,9 @@ import (
 //
 // The status is that of Status; in the Java profiles number and label are those of JavaCode. The
 // handling time is filled in debug mode, and always in the Java profiles.
-func (e *Error) Response(ctx context.Context, p xBase.Profile) (status int, r xBase.BaseResponse) {
+func (e *Error) Response(ctx context.Context, p xbase.Profile) (status int, r xbase.BaseResponse) {
 	code := e.reported(p)
-	r = xBase.BaseResponse{
+	r = xbase.BaseResponse{
 		Context:      requestID(ctx),
 		Output:       code.GetOutput(),
 		Code:         code.GetCode(),
@@ -26,7 +26,7 @@ func (e *Error) Response(ctx context.Context, p xBase.Profile) (status int, r xB
 	if p.IsJava() {
 		r.Code, r.Output = JavaCode(code)
 	}
-	if q := xCtx.RequestFrom(ctx); q != nil && (q.Debug() || p.IsJava()) {
+	if q := xctx.RequestFrom(ctx); q != nil && (q.Debug() || p.IsJava()) {
 		r.Overhead = max(1, time.Since(q.Start()).Microseconds()) // 0 would be none
 	}
 	return code.Status(), r
@@ -34,12 +34,12 @@ func (e *Error) Response(ctx context.Context, p xBase.Profile) (status int, r xB
 
 // requestID returns the id of ctx's request, or "".
 func requestID(ctx context.Context) string {
-	if q := xCtx.RequestFrom(ctx); q != nil && q.ID() != "" {
+	if q := xctx.RequestFrom(ctx); q != nil && q.ID() != "" {
 		return q.ID()
 	}
 	if ctx == nil {
 		return ""
 	}
-	id, _ := ctx.Value(xCtx.RequestKey).(string)
+	id, _ := ctx.Value(xctx.RequestKey).(string)
 	return id
 }

@@ -13,40 +13,40 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 func TestResponseIsTheEnvelopeOfTheError(t *testing.T) {
-	e := xError.WrapData(xError.UniqueConstraint, "choose another name", errSentinel, "name")
+	e := xerror.WrapData(xerror.UniqueConstraint, "choose another name", errSentinel, "name")
 	r := asking(t.Context(), "")
 	r.SetID("id-1")
 	chinese := asking(t.Context(), "zh-CN,zh;q=0.9")
 	chinese.SetID("id-1")
 	for _, tc := range []struct {
 		name    string
-		request *xCtx.Request
-		profile xBase.Profile
-		want    xBase.BaseResponse
+		request *xctx.Request
+		profile xbase.Profile
+		want    xbase.BaseResponse
 	}{
 		{
-			"plinth", r, xBase.ProfilePlinth,
-			xBase.BaseResponse{
+			"plinth", r, xbase.ProfilePlinth,
+			xbase.BaseResponse{
 				Context: "id-1", Output: "UNIQUE_CONSTRAINT", Code: 40907, Message: "A value that must be unique is already taken",
 				ErrorMessage: "choose another name", Data: "name",
 			},
 		},
 		{
-			"plinth in Chinese", chinese, xBase.ProfilePlinth,
-			xBase.BaseResponse{
+			"plinth in Chinese", chinese, xbase.ProfilePlinth,
+			xbase.BaseResponse{
 				Context: "id-1", Output: "UNIQUE_CONSTRAINT", Code: 40907, Message: "该值已被占用，不能重复",
 				ErrorMessage: "choose another name", Data: "name",
 			},
 		},
 		{
-			"java", r, xBase.ProfileJava,
-			xBase.BaseResponse{
+			"java", r, xbase.ProfileJava,
+			xbase.BaseResponse{
 				Context: "id-1", Output: "Existed", Code: 40001, Message: "A value that must be unique is already taken",
 				ErrorMessage: "choose another name", Data: "name",
 			},
@@ -70,17 +70,17 @@ func TestOverheadIsFilledInDebugModeAndInTheJavaProfile(t *testing.T) {
 		for _, tc := range []struct {
 			name    string
 			debug   bool
-			profile xBase.Profile
+			profile xbase.Profile
 			want    int64
 		}{
-			{"plinth", false, xBase.ProfilePlinth, 0},
-			{"plinth in debug mode", true, xBase.ProfilePlinth, 1500},
-			{"java", false, xBase.ProfileJava, 1500},
+			{"plinth", false, xbase.ProfilePlinth, 0},
+			{"plinth in debug mode", true, xbase.ProfilePlinth, 1500},
+			{"java", false, xbase.ProfileJava, 1500},
 		} {
-			r := xCtx.NewRequest(t.Context(), nil)
+			r := xctx.NewRequest(t.Context(), nil)
 			r.SetDebug(tc.debug)
 			<-time.After(1500 * time.Microsecond)
-			if _, got := xError.New(xError.Gone, "").Response(r, tc.profile); got.Overhead != tc.want {
+			if _, got := xerror.New(xerror.Gone, "").Response(r, tc.profile); got.Overhead != tc.want {
 				t.Errorf("%s: %d µs, want %d", tc.name, got.Overhead, tc.want)
 			}
 		}
@@ -88,18 +88,18 @@ func TestOverheadIsFilledInDebugModeAndInTheJavaProfile(t *testing.T) {
 }
 
 func TestResponseOutsideARequestTakesTheIDOfTheContext(t *testing.T) {
-	ctx := context.WithValue(t.Context(), xCtx.RequestKey, "id-2")
-	if _, got := xError.New(xError.Gone, "").Response(ctx, xBase.ProfilePlinth); got.Context != "id-2" {
+	ctx := context.WithValue(t.Context(), xctx.RequestKey, "id-2")
+	if _, got := xerror.New(xerror.Gone, "").Response(ctx, xbase.ProfilePlinth); got.Context != "id-2" {
 		t.Errorf("context %q, want id-2", got.Context)
 	}
-	if _, got := xError.New(xError.Gone, "").Response(t.Context(), xBase.ProfilePlinth); got.Context != "" {
+	if _, got := xerror.New(xerror.Gone, "").Response(t.Context(), xbase.ProfilePlinth); got.Context != "" {
 		t.Errorf("context %q, want none", got.Context)
 	}
 }
 
 func TestErrorMessageIsOmittedWhenEmpty(t *testing.T) {
-	_, r := xError.From(errSentinel).Response(t.Context(), xBase.ProfilePlinth)
-	text, err := r.AppendJSON(nil, xBase.ProfilePlinth)
+	_, r := xerror.From(errSentinel).Response(t.Context(), xbase.ProfilePlinth)
+	text, err := r.AppendJSON(nil, xbase.ProfilePlinth)
 	want := `{"context":"","output":"SERVER_INTERNAL_ERROR","code":50000,"message":"Something went wrong on our side"}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v, want %s", text, err, want)
@@ -110,49 +110,49 @@ func TestProblemDetails(t *testing.T) {
 	const id = "6f9619ff-8b86-4d01-b42d-00c04fc964ff"
 	for _, tc := range []struct {
 		name    string
-		err     *xError.Error
+		err     *xerror.Error
 		id      string
 		lang    string
-		options []xError.ProblemOption
+		options []xerror.ProblemOption
 		want    string
 	}{
 		{
 			name: "everything",
-			err:  xError.WrapData(xError.NotExist, "no user 7", errSentinel, map[string]int{"user": 7}),
+			err:  xerror.WrapData(xerror.NotExist, "no user 7", errSentinel, map[string]int{"user": 7}),
 			id:   id,
 			want: `{"type":"about:blank","title":"Bad Request","status":400,"detail":"no user 7","instance":"urn:uuid:` + id + `",` +
 				`"code":40000,"output":"NOT_EXIST","context":"` + id + `","data":{"user":7}}`,
 		},
 		{
 			name: "nothing but a code",
-			err:  xError.New(xError.NotFound, ""),
+			err:  xerror.New(xerror.NotFound, ""),
 			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"Not found","code":40400,"output":"NOT_FOUND","context":""}`,
 		},
 		{
 			name: "in Chinese",
-			err:  xError.New(xError.NotFound, ""), lang: "zh",
+			err:  xerror.New(xerror.NotFound, ""), lang: "zh",
 			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"未找到","code":40400,"output":"NOT_FOUND","context":""}`,
 		},
 		{
 			name: "types of their own",
-			err:  xError.New(xError.NotExist, "no user 7"), lang: "zh",
-			options: []xError.ProblemOption{xError.WithTypeBase("https://example.com/errors/")},
+			err:  xerror.New(xerror.NotExist, "no user 7"), lang: "zh",
+			options: []xerror.ProblemOption{xerror.WithTypeBase("https://example.com/errors/")},
 			want: `{"type":"https://example.com/errors/NOT_EXIST","title":"请求的内容不存在","status":400,"detail":"no user 7",` +
 				`"code":40000,"output":"NOT_EXIST","context":""}`,
 		},
 		{
 			name: "an id that is no UUID is no instance",
-			err:  xError.New(xError.NotFound, ""), id: "client-17",
+			err:  xerror.New(xerror.NotFound, ""), id: "client-17",
 			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"Not found","code":40400,"output":"NOT_FOUND","context":"client-17"}`,
 		},
 		{
 			name: "a status without a phrase",
-			err:  xError.New(xError.MustRegistered(49970, "NO_PHRASE"), ""),
+			err:  xerror.New(xerror.MustRegistered(49970, "NO_PHRASE"), ""),
 			want: `{"type":"about:blank","title":"A code of the tests","status":499,"detail":"A code of the tests","code":49970,"output":"NO_PHRASE","context":""}`,
 		},
 		{
 			name: "escapes",
-			err:  xError.New(xError.NotFound, "<\"\u2028\xff"),
+			err:  xerror.New(xerror.NotFound, "<\"\u2028\xff"),
 			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"\u003c\"\u2028�","code":40400,"output":"NOT_FOUND","context":""}`,
 		},
 	} {
@@ -171,9 +171,9 @@ func TestProblemDetails(t *testing.T) {
 }
 
 func TestInstanceIsAURNOfAUUID(t *testing.T) {
-	r := xCtx.NewRequest(t.Context(), nil)
+	r := xctx.NewRequest(t.Context(), nil)
 	r.GenerateID()
-	p := xError.New(xError.NotFound, "").Problem(r)
+	p := xerror.New(xerror.NotFound, "").Problem(r)
 	if _, err := uuid.Parse(p.Instance); err != nil || !strings.HasPrefix(p.Instance, "urn:uuid:") {
 		t.Errorf("instance %q: %v", p.Instance, err)
 	}
@@ -182,14 +182,14 @@ func TestInstanceIsAURNOfAUUID(t *testing.T) {
 		"6f9619ff8b864d01b42d00c04fc964ff", "------------------------------------",
 	} {
 		r.SetID(id)
-		if p := xError.New(xError.NotFound, "").Problem(r); p.Instance != "" {
+		if p := xerror.New(xerror.NotFound, "").Problem(r); p.Instance != "" {
 			t.Errorf("%s became the instance %s", id, p.Instance)
 		}
 	}
 }
 
 func TestProblemWithDataThatCannotBeEncodedLeavesTheBuffer(t *testing.T) {
-	e := xError.WrapData(xError.NotFound, "", nil, make(chan int))
+	e := xerror.WrapData(xerror.NotFound, "", nil, make(chan int))
 	got, err := e.AppendProblem(t.Context(), []byte("before"))
 	var unsupported *json.UnsupportedTypeError
 	if !errors.As(err, &unsupported) || !bytes.Equal(got, []byte("before")) {
@@ -200,16 +200,16 @@ func TestProblemWithDataThatCannotBeEncodedLeavesTheBuffer(t *testing.T) {
 func TestRenderingAllocatesNothing(t *testing.T) {
 	r := asking(t.Context(), "zh-CN,zh;q=0.9,en;q=0.8")
 	r.GenerateID()
-	e := xError.New(xError.NotFound, "no user 7")
+	e := xerror.New(xerror.NotFound, "no user 7")
 	buf := make([]byte, 0, 1024)
 	for name, run := range map[string]func(){
 		"plinth": func() {
-			_, resp := e.Response(r, xBase.ProfilePlinth)
-			buf, _ = resp.AppendJSON(buf[:0], xBase.ProfilePlinth)
+			_, resp := e.Response(r, xbase.ProfilePlinth)
+			buf, _ = resp.AppendJSON(buf[:0], xbase.ProfilePlinth)
 		},
 		"java": func() {
-			_, resp := e.Response(r, xBase.ProfileJava)
-			buf, _ = resp.AppendJSON(buf[:0], xBase.ProfileJava)
+			_, resp := e.Response(r, xbase.ProfileJava)
+			buf, _ = resp.AppendJSON(buf[:0], xbase.ProfileJava)
 		},
 	} {
 		if got := testing.AllocsPerRun(100, run); got != 0 {

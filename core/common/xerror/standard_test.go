@@ -24,7 +24,7 @@ import (
 	"testing"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 func errOf(_ any, err error) error { return err }
@@ -70,88 +70,88 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
-		want *xError.ErrorCode
+		want *xerror.ErrorCode
 	}{
-		{"deadline", context.DeadlineExceeded, xError.GatewayTimeout},
-		{"canceled", context.Canceled, xError.Canceled},
-		{"os deadline", os.ErrDeadlineExceeded, xError.GatewayTimeout},
+		{"deadline", context.DeadlineExceeded, xerror.GatewayTimeout},
+		{"canceled", context.Canceled, xerror.Canceled},
+		{"os deadline", os.ErrDeadlineExceeded, xerror.GatewayTimeout},
 
-		{"missing file", errOf(os.Open(filepath.Join(dir, "none"))), xError.NotExist},
-		{"file that exists", os.Mkdir(dir, 0o700), xError.Existed},
-		{"permission", &fs.PathError{Op: "open", Path: "/etc/shadow", Err: syscall.EACCES}, xError.PermissionDenied},
-		{"a file as a folder", errOf(os.ReadDir(file)), xError.FileError},
-		{"link", os.Link(file, filepath.Join(dir, "none", "x")), xError.NotExist},
-		{"link elsewhere", &os.LinkError{Op: "link", Err: syscall.EXDEV}, xError.FileError},
-		{"closed file", fs.ErrClosed, xError.FileError},
-		{"disk full", &fs.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}, xError.StorageError},
-		{"no memory", syscall.ENOMEM, xError.MemoryError},
-		{"too many open files", &fs.PathError{Op: "open", Path: "/x", Err: syscall.EMFILE}, xError.ResourceExhausted},
-		{"too many files in the system", syscall.ENFILE, xError.ResourceExhausted},
-		{"unsupported by a file system", &fs.PathError{Op: "x", Path: "/x", Err: errors.ErrUnsupported}, xError.FileError},
+		{"missing file", errOf(os.Open(filepath.Join(dir, "none"))), xerror.NotExist},
+		{"file that exists", os.Mkdir(dir, 0o700), xerror.Existed},
+		{"permission", &fs.PathError{Op: "open", Path: "/etc/shadow", Err: syscall.EACCES}, xerror.PermissionDenied},
+		{"a file as a folder", errOf(os.ReadDir(file)), xerror.FileError},
+		{"link", os.Link(file, filepath.Join(dir, "none", "x")), xerror.NotExist},
+		{"link elsewhere", &os.LinkError{Op: "link", Err: syscall.EXDEV}, xerror.FileError},
+		{"closed file", fs.ErrClosed, xerror.FileError},
+		{"disk full", &fs.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}, xerror.StorageError},
+		{"no memory", syscall.ENOMEM, xerror.MemoryError},
+		{"too many open files", &fs.PathError{Op: "open", Path: "/x", Err: syscall.EMFILE}, xerror.ResourceExhausted},
+		{"too many files in the system", syscall.ENFILE, xerror.ResourceExhausted},
+		{"unsupported by a file system", &fs.PathError{Op: "x", Path: "/x", Err: errors.ErrUnsupported}, xerror.FileError},
 
-		{"body too large", tooLarge(), xError.PayloadTooLarge},
-		{"form too large", multipart.ErrMessageTooLarge, xError.UploadTooLarge},
-		{"no file in the form", formFile(t.Context(), "multipart/form-data; boundary=b"), xError.FileEmpty},
-		{"no form", formFile(t.Context(), "text/plain"), xError.UnsupportedMedia},
-		{"form without a boundary", formFile(t.Context(), "multipart/form-data"), xError.UnsupportedMedia},
-		{"no cookie", http.ErrNoCookie, xError.HeaderEmpty},
-		{"no HTTP/2 push", http.ErrNotSupported, xError.UnsupportedOp},
+		{"body too large", tooLarge(), xerror.PayloadTooLarge},
+		{"form too large", multipart.ErrMessageTooLarge, xerror.UploadTooLarge},
+		{"no file in the form", formFile(t.Context(), "multipart/form-data; boundary=b"), xerror.FileEmpty},
+		{"no form", formFile(t.Context(), "text/plain"), xerror.UnsupportedMedia},
+		{"form without a boundary", formFile(t.Context(), "multipart/form-data"), xerror.UnsupportedMedia},
+		{"no cookie", http.ErrNoCookie, xerror.HeaderEmpty},
+		{"no HTTP/2 push", http.ErrNotSupported, xerror.UnsupportedOp},
 
-		{"JSON syntax", json.Unmarshal([]byte(`{`), &number), xError.BodyError},
-		{"JSON type", json.Unmarshal([]byte(`"x"`), &number), xError.BodyType},
-		{"JSON that cannot be written", errOf(json.Marshal([]any{make(chan int)})), xError.SerializeError},
-		{"JSON value that cannot be written", errOf(json.Marshal(math.Inf(1))), xError.SerializeError},
-		{"syntax error of our own encoder", errOf(json.Marshal(badMarshaler{})), xError.SerializeError},
-		{"JSON into nothing", &json.InvalidUnmarshalError{}, xError.ServerInternalError},
-		{"number", errOf(strconv.Atoi("x")), xError.ParameterError},
-		{"number out of range", errOf(strconv.ParseInt("999", 10, 8)), xError.RangeError},
-		{"time", errOf(time.Parse(time.DateOnly, "x")), xError.FormatError},
-		{"URL", errOf(url.ParseRequestURI("x")), xError.FormatError},
+		{"JSON syntax", json.Unmarshal([]byte(`{`), &number), xerror.BodyError},
+		{"JSON type", json.Unmarshal([]byte(`"x"`), &number), xerror.BodyType},
+		{"JSON that cannot be written", errOf(json.Marshal([]any{make(chan int)})), xerror.SerializeError},
+		{"JSON value that cannot be written", errOf(json.Marshal(math.Inf(1))), xerror.SerializeError},
+		{"syntax error of our own encoder", errOf(json.Marshal(badMarshaler{})), xerror.SerializeError},
+		{"JSON into nothing", &json.InvalidUnmarshalError{}, xerror.ServerInternalError},
+		{"number", errOf(strconv.Atoi("x")), xerror.ParameterError},
+		{"number out of range", errOf(strconv.ParseInt("999", 10, 8)), xerror.RangeError},
+		{"time", errOf(time.Parse(time.DateOnly, "x")), xerror.FormatError},
+		{"URL", errOf(url.ParseRequestURI("x")), xerror.FormatError},
 
-		{"refused", opError("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED)), xError.ServiceUnavailable},
-		{"bare refused", syscall.ECONNREFUSED, xError.ServiceUnavailable},
-		{"dial timeout", opError("dial", timedOut{}), xError.GatewayTimeout},
-		{"read timeout", opError("read", os.ErrDeadlineExceeded), xError.GatewayTimeout},
-		{"write timeout", opError("write", os.ErrDeadlineExceeded), xError.GatewayTimeout},
-		{"other timeout", opError("accept", timedOut{}), xError.GatewayTimeout},
-		{"timeout without an operation", timedOut{}, xError.GatewayTimeout},
-		{"reset", opError("read", syscall.ECONNRESET), xError.NetworkError},
-		{"bare reset", syscall.ECONNRESET, xError.NetworkError},
-		{"broken pipe", syscall.EPIPE, xError.NetworkError},
-		{"closed connection", net.ErrClosed, xError.NetworkError},
-		{"unknown host", &net.DNSError{Err: "no such host", Name: "db.internal", IsNotFound: true}, xError.NetworkError},
-		{"missing socket", opError("dial", os.NewSyscallError("connect", syscall.ENOENT)), xError.NetworkError},
+		{"refused", opError("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED)), xerror.ServiceUnavailable},
+		{"bare refused", syscall.ECONNREFUSED, xerror.ServiceUnavailable},
+		{"dial timeout", opError("dial", timedOut{}), xerror.GatewayTimeout},
+		{"read timeout", opError("read", os.ErrDeadlineExceeded), xerror.GatewayTimeout},
+		{"write timeout", opError("write", os.ErrDeadlineExceeded), xerror.GatewayTimeout},
+		{"other timeout", opError("accept", timedOut{}), xerror.GatewayTimeout},
+		{"timeout without an operation", timedOut{}, xerror.GatewayTimeout},
+		{"reset", opError("read", syscall.ECONNRESET), xerror.NetworkError},
+		{"bare reset", syscall.ECONNRESET, xerror.NetworkError},
+		{"broken pipe", syscall.EPIPE, xerror.NetworkError},
+		{"closed connection", net.ErrClosed, xerror.NetworkError},
+		{"unknown host", &net.DNSError{Err: "no such host", Name: "db.internal", IsNotFound: true}, xerror.NetworkError},
+		{"missing socket", opError("dial", os.NewSyscallError("connect", syscall.ENOENT)), xerror.NetworkError},
 
-		{"call refused", urlError(opError("dial", syscall.ECONNREFUSED)), xError.RemoteError},
-		{"call timed out", urlError(timedOut{}), xError.UpstreamTimeout},
-		{"call past the deadline", urlError(context.DeadlineExceeded), xError.UpstreamTimeout},
-		{"call canceled", urlError(context.Canceled), xError.Canceled},
-		{"call without a reason", urlError(nil), xError.RemoteError},
+		{"call refused", urlError(opError("dial", syscall.ECONNREFUSED)), xerror.RemoteError},
+		{"call timed out", urlError(timedOut{}), xerror.UpstreamTimeout},
+		{"call past the deadline", urlError(context.DeadlineExceeded), xerror.UpstreamTimeout},
+		{"call canceled", urlError(context.Canceled), xerror.Canceled},
+		{"call without a reason", urlError(nil), xerror.RemoteError},
 
-		{"closed pipe", io.ErrClosedPipe, xError.IoError},
-		{"short write", io.ErrShortWrite, xError.IoError},
-		{"no progress", io.ErrNoProgress, xError.IoError},
-		{"unsupported", errors.ErrUnsupported, xError.UnsupportedOp},
+		{"closed pipe", io.ErrClosedPipe, xerror.IoError},
+		{"short write", io.ErrShortWrite, xerror.IoError},
+		{"no progress", io.ErrNoProgress, xerror.IoError},
+		{"unsupported", errors.ErrUnsupported, xerror.UnsupportedOp},
 
-		{"broken escape", url.EscapeError("%zz"), xError.ParameterError},
-		{"part with a broken header", textproto.ProtocolError("malformed MIME header line: X: a\x00"), xError.BodyError},
-		{"mail server", textproto.ProtocolError("short response: "), xError.ServerInternalError},
-		{"semicolon", queryError("a;b"), xError.ParameterError},
-		{"too many parameters", queryError(strings.Repeat("a&", 10_001)), xError.ParameterError},
-		{"no form", partError("hello"), xError.BodyError},
-		{"form with a wrong boundary", fmt.Errorf("upload: %w", partError("--x\r\n\r\n--x-\r\n")), xError.BodyError},
+		{"broken escape", url.EscapeError("%zz"), xerror.ParameterError},
+		{"part with a broken header", textproto.ProtocolError("malformed MIME header line: X: a\x00"), xerror.BodyError},
+		{"mail server", textproto.ProtocolError("short response: "), xerror.ServerInternalError},
+		{"semicolon", queryError("a;b"), xerror.ParameterError},
+		{"too many parameters", queryError(strings.Repeat("a&", 10_001)), xerror.ParameterError},
+		{"no form", partError("hello"), xerror.BodyError},
+		{"form with a wrong boundary", fmt.Errorf("upload: %w", partError("--x\r\n\r\n--x-\r\n")), xerror.BodyError},
 
-		{"end of file", io.EOF, xError.ServerInternalError},
-		{"unexpected end of file", io.ErrUnexpectedEOF, xError.ServerInternalError},
-		{"line too long", bufio.ErrTooLong, xError.ServerInternalError},
-		{"unknown", errors.New("pq: password authentication failed"), xError.ServerInternalError},
+		{"end of file", io.EOF, xerror.ServerInternalError},
+		{"unexpected end of file", io.ErrUnexpectedEOF, xerror.ServerInternalError},
+		{"line too long", bufio.ErrTooLong, xerror.ServerInternalError},
+		{"unknown", errors.New("pq: password authentication failed"), xerror.ServerInternalError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.err == nil {
 				t.Fatal("the case makes no error")
 			}
 			for _, err := range []error{tc.err, fmt.Errorf("x: %w", tc.err), errors.Join(errors.New("y"), tc.err)} {
-				got := xError.From(err)
+				got := xerror.From(err)
 				if got.GetErrorCode() != tc.want {
 					t.Errorf("%v: %v, want %v", err, got.GetErrorCode(), tc.want)
 				}
@@ -175,7 +175,7 @@ func TestErrorsOfRealConnectionsHaveCodes(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if got := xError.From(call(ctx, t, server.URL)).GetErrorCode(); got != xError.UpstreamTimeout {
+	if got := xerror.From(call(ctx, t, server.URL)).GetErrorCode(); got != xerror.UpstreamTimeout {
 		t.Errorf("slow server: %v", got)
 	}
 
@@ -187,16 +187,16 @@ func TestErrorsOfRealConnectionsHaveCodes(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address); xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
-		t.Errorf("nobody listens: %v", xError.From(err))
+	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address); xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+		t.Errorf("nobody listens: %v", xerror.From(err))
 	}
-	if got := xError.From(call(t.Context(), t, "http://"+address)).GetErrorCode(); got != xError.RemoteError {
+	if got := xerror.From(call(t.Context(), t, "http://"+address)).GetErrorCode(); got != xerror.RemoteError {
 		t.Errorf("nobody answers: %v", got)
 	}
 	canceled, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := (&net.Dialer{}).DialContext(canceled, "tcp", address); xError.From(err).GetErrorCode() != xError.Canceled {
-		t.Errorf("canceled: %v", xError.From(err))
+	if _, err := (&net.Dialer{}).DialContext(canceled, "tcp", address); xerror.From(err).GetErrorCode() != xerror.Canceled {
+		t.Errorf("canceled: %v", xerror.From(err))
 	}
 }
 
@@ -218,50 +218,50 @@ func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
-		want *xError.ErrorCode
+		want *xerror.ErrorCode
 	}{
-		{"empty", io.EOF, xError.BodyEmpty},
-		{"empty, wrapped", fmt.Errorf("decode: %w", io.EOF), xError.BodyEmpty},
-		{"short", short, xError.BodyError},
-		{"too large", tooLarge(), xError.PayloadTooLarge},
-		{"slow", opError("read", os.ErrDeadlineExceeded), xError.ReadTimeout},
-		{"reset", opError("read", syscall.ECONNRESET), xError.Canceled},
-		{"closed", net.ErrClosed, xError.Canceled},
-		{"past the request's deadline", context.DeadlineExceeded, xError.GatewayTimeout},
-		{"other", errSentinel, xError.ServerInternalError},
-		{"already decided", xError.Wrap(xError.ServerInternalError, "", io.EOF), xError.ServerInternalError},
+		{"empty", io.EOF, xerror.BodyEmpty},
+		{"empty, wrapped", fmt.Errorf("decode: %w", io.EOF), xerror.BodyEmpty},
+		{"short", short, xerror.BodyError},
+		{"too large", tooLarge(), xerror.PayloadTooLarge},
+		{"slow", opError("read", os.ErrDeadlineExceeded), xerror.ReadTimeout},
+		{"reset", opError("read", syscall.ECONNRESET), xerror.Canceled},
+		{"closed", net.ErrClosed, xerror.Canceled},
+		{"past the request's deadline", context.DeadlineExceeded, xerror.GatewayTimeout},
+		{"other", errSentinel, xerror.ServerInternalError},
+		{"already decided", xerror.Wrap(xerror.ServerInternalError, "", io.EOF), xerror.ServerInternalError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xError.FromBody(tc.err).GetErrorCode(); got != tc.want {
+			if got := xerror.FromBody(tc.err).GetErrorCode(); got != tc.want {
 				t.Errorf("FromBody(%v) = %v, want %v", tc.err, got, tc.want)
 			}
 		})
 	}
 	for _, tc := range []struct {
 		err  error
-		want *xError.ErrorCode
+		want *xerror.ErrorCode
 	}{
-		{io.ErrUnexpectedEOF, xError.BodyError},
-		{opError("read", os.ErrDeadlineExceeded), xError.ReadTimeout},
-		{opError("read", syscall.ECONNRESET), xError.Canceled},
-		{context.Canceled, xError.Canceled},
-		{tooLarge(), xError.PayloadTooLarge},
-		{errors.New("invalid byte in chunk length"), xError.BodyError},
+		{io.ErrUnexpectedEOF, xerror.BodyError},
+		{opError("read", os.ErrDeadlineExceeded), xerror.ReadTimeout},
+		{opError("read", syscall.ECONNRESET), xerror.Canceled},
+		{context.Canceled, xerror.Canceled},
+		{tooLarge(), xerror.PayloadTooLarge},
+		{errors.New("invalid byte in chunk length"), xerror.BodyError},
 	} {
-		err := xError.MarkBody(tc.err)
+		err := xerror.MarkBody(tc.err)
 		if !errors.Is(err, tc.err) {
 			t.Errorf("%v is lost in the mark", tc.err)
 		}
 		for _, err := range []error{err, fmt.Errorf("multipart: NextPart: %w", err)} {
-			if got := xError.From(err).GetErrorCode(); got != tc.want {
+			if got := xerror.From(err).GetErrorCode(); got != tc.want {
 				t.Errorf("From(%v), marked = %v, want %v", err, got, tc.want)
 			}
 		}
 	}
-	if xError.MarkBody(nil) != nil || xError.MarkBody(io.EOF) != io.EOF { //nolint:errorlint // the value itself
+	if xerror.MarkBody(nil) != nil || xerror.MarkBody(io.EOF) != io.EOF { //nolint:errorlint // the value itself
 		t.Error("MarkBody changes nil or io.EOF")
 	}
-	if xError.FromBody(nil) != nil {
+	if xerror.FromBody(nil) != nil {
 		t.Error("FromBody(nil) is an error")
 	}
 }

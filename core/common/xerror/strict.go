@@ -1,6 +1,6 @@
 package xerror
 
-import xBase "github.com/plinthgo/plinth/core/common/xbase"
+import "github.com/plinthgo/plinth/core/common/xbase"
 
 // Status returns the HTTP status of the error in a profile: that of its code, except that
 // ProfileJavaStrict reports some errors as the Java library does. They are
@@ -12,12 +12,12 @@ import xBase "github.com/plinthgo/plinth/core/common/xbase"
 //
 // The last three are the errors that From maps. An error whose code the application has chosen,
 // also with a mapper, keeps it.
-func (e *Error) Status(p xBase.Profile) int { return e.reported(p).Status() }
+func (e *Error) Status(p xbase.Profile) int { return e.reported(p).Status() }
 
 // reported returns the code that the client receives in a profile.
-func (e *Error) reported(p xBase.Profile) *ErrorCode {
+func (e *Error) reported(p xbase.Profile) *ErrorCode {
 	code := e.GetErrorCode()
-	if p != xBase.ProfileJavaStrict || e == nil {
+	if p != xbase.ProfileJavaStrict || e == nil {
 		return code
 	}
 	switch code {

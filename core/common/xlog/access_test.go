@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // The line of a request is put together without zerolog.
@@ -20,11 +20,11 @@ func TestAnAccessLineLooksLikeEveryOtherLine(t *testing.T) {
 		"/user/7", "", `/"\`, "/\x00\x1f\x7f\b\f\n\r\t", "/<a>&", "/汉字", "/\xff", "/\xe6\xb1", "/\u2028\u202e\u009b", "/long enough for a step of eight bytes \x1b[31m",
 	} {
 		e, rec := newEngine(t)
-		log := e.WithName(xLog.NamedHTTP, text)
-		request := xCtx.NewRequest(t.Context(), nil)
+		log := e.WithName(xlog.NamedHTTP, text)
+		request := xctx.NewRequest(t.Context(), nil)
 		request.SetID(text)
 		for _, ctx := range []context.Context{request, t.Context()} {
-			log.Access(ctx, &xLog.AccessLine{
+			log.Access(ctx, &xlog.AccessLine{
 				Method: text, Path: text, Route: text, Status: 404, Bytes: -1, Duration: 1_234_567, ClientIP: text,
 				UserAgent: text, ErrorCode: 40400, ErrorMessage: text,
 			})
@@ -48,10 +48,10 @@ func TestAnAccessLineLooksLikeEveryOtherLine(t *testing.T) {
 func TestAnAccessLineHasTheTimeAtWhichTheRequestEnded(t *testing.T) {
 	for _, took := range []time.Duration{0, 20 * time.Millisecond, 999 * time.Millisecond, time.Second, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			e, rec := newEngine(t, func(c *xLog.Config) { c.Clock = nil })
+			e, rec := newEngine(t, func(c *xlog.Config) { c.Clock = nil })
 			start := time.Now()
 			<-time.After(took)
-			e.WithName(xLog.NamedHTTP).Access(t.Context(), &xLog.AccessLine{Status: 200, Start: start})
+			e.WithName(xlog.NamedHTTP).Access(t.Context(), &xlog.AccessLine{Status: 200, Start: start})
 			got := rec.object(t)
 			if want := start.Add(took).UTC().Format("2006-01-02T15:04:05.000Z"); got["time"] != want {
 				t.Errorf("time = %v, want %s", got["time"], want)
@@ -66,10 +66,10 @@ func TestAnAccessLineHasTheTimeAtWhichTheRequestEnded(t *testing.T) {
 func TestACallLineLooksLikeEveryOtherLine(t *testing.T) {
 	for _, text := range []string{"/pkg.Service/Method", "", `/"\`, "/\x00\n\x1b[31m", "/汉字", "/\xff"} {
 		e, rec := newEngine(t)
-		log := e.WithName(xLog.NamedGRPC, text)
-		request := xCtx.NewRequest(t.Context(), nil)
+		log := e.WithName(xlog.NamedGRPC, text)
+		request := xctx.NewRequest(t.Context(), nil)
 		request.SetID(text)
-		log.Call(request, &xLog.CallLine{
+		log.Call(request, &xlog.CallLine{
 			Method: text, Stream: text, Status: text, Level: slog.LevelWarn, ClientIP: netip.MustParseAddr("192.0.2.1"),
 			Source: text, Received: 1, Sent: 2, ErrorCode: 40400, ErrorMessage: text,
 		})
@@ -92,9 +92,9 @@ func TestACallLineLooksLikeEveryOtherLine(t *testing.T) {
 func TestTheMessageOfAnErrorIsCut(t *testing.T) {
 	e, rec := newEngine(t)
 	long := strings.Repeat("é", 1<<20)
-	e.WithName("").Call(t.Context(), &xLog.CallLine{ErrorMessage: long})
+	e.WithName("").Call(t.Context(), &xlog.CallLine{ErrorMessage: long})
 	call := rec.one(t)
-	e.WithName("").Access(t.Context(), &xLog.AccessLine{Status: 400, ErrorMessage: long})
+	e.WithName("").Access(t.Context(), &xlog.AccessLine{Status: 400, ErrorMessage: long})
 	for _, line := range []string{call, rec.one(t)} {
 		if len(line) > 1024 || !utf8.ValidString(line) {
 			t.Errorf("line of %d bytes, want its message cut between characters", len(line))

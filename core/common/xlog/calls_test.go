@@ -10,12 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 func TestAccessLineHoldsTheRequest(t *testing.T) {
 	e, rec := newEngine(t)
-	e.WithName(xLog.NamedHTTP).Access(t.Context(), &xLog.AccessLine{
+	e.WithName(xlog.NamedHTTP).Access(t.Context(), &xlog.AccessLine{
 		Method: "POST", Path: "/u/1", Route: "/u/:id", Status: 404, Bytes: 12, Duration: 1234567 * time.Nanosecond,
 		ClientIP: "192.0.2.1", UserAgent: "curl", ErrorCode: 40400, ErrorMessage: "none",
 	})
@@ -25,7 +25,7 @@ func TestAccessLineHoldsTheRequest(t *testing.T) {
 	if got := rec.one(t); got != want {
 		t.Errorf("line =\n%s, want\n%s", got, want)
 	}
-	e.WithName("").Access(t.Context(), &xLog.AccessLine{Method: "GET", Path: "/", Status: 204})
+	e.WithName("").Access(t.Context(), &xlog.AccessLine{Method: "GET", Path: "/", Status: 204})
 	if got := rec.one(t); !strings.HasSuffix(got, `"path":"/","status":204,"bytes":0,"duration_ms":0}`+"\n") {
 		t.Errorf("empty fields show: %s", got)
 	}
@@ -36,7 +36,7 @@ func TestAccessLevelFollowsTheStatus(t *testing.T) {
 		101: slog.LevelInfo, 200: slog.LevelInfo, 304: slog.LevelInfo, 400: slog.LevelInfo, 499: slog.LevelInfo,
 		500: slog.LevelError, 599: slog.LevelError,
 	} {
-		if got := (&xLog.AccessLine{Status: status}).Level(); got != want {
+		if got := (&xlog.AccessLine{Status: status}).Level(); got != want {
 			t.Errorf("level of %d = %v, want %v", status, got, want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestAccessLevelFollowsTheStatus(t *testing.T) {
 
 func TestAccessCutsWhatAClientSendsBetweenCharacters(t *testing.T) {
 	e, rec := newEngine(t)
-	e.WithName("").Access(t.Context(), &xLog.AccessLine{
+	e.WithName("").Access(t.Context(), &xlog.AccessLine{
 		Method: strings.Repeat("M", 5000), Path: strings.Repeat("路", 5000), UserAgent: "x" + strings.Repeat("代", 5000), Status: 200,
 	})
 	line := rec.one(t)
@@ -65,7 +65,7 @@ func TestTraceTellsNameOutcomeAndTime(t *testing.T) {
 			{name: "error", fail: errBoom, want: `"level":"warn","name":"SERV","msg":"call","call":"User.Find","outcome":"error","duration_ms":12,"error":"boom"`},
 		} {
 			e, rec := newEngine(t)
-			err := e.WithName(xLog.NamedSERV).Trace(t.Context(), "User.Find", func(context.Context) error {
+			err := e.WithName(xlog.NamedSERV).Trace(t.Context(), "User.Find", func(context.Context) error {
 				<-time.After(12 * time.Millisecond)
 				return tc.fail
 			}, slog.Any("headers", http.Header{"Authorization": {"Bearer abc"}, "Accept": {"*/*"}}))
@@ -90,13 +90,13 @@ func TestTraceLetsAPanicGoOn(t *testing.T) {
 			t.Errorf("line = %v", m)
 		}
 	}()
-	_ = xLog.Trace(xLog.NewContext(t.Context(), e), "call", func(context.Context) error { panic("gone") })
+	_ = xlog.Trace(xlog.NewContext(t.Context(), e), "call", func(context.Context) error { panic("gone") })
 }
 
 func TestTraceValueReturnsTheValueAndDoesNotLogIt(t *testing.T) {
 	e, rec := newEngine(t)
-	ctx := xLog.NewContext(t.Context(), e)
-	got, err := xLog.TraceValue(ctx, "call", func(context.Context) (string, error) { return "value-1", errBoom })
+	ctx := xlog.NewContext(t.Context(), e)
+	got, err := xlog.TraceValue(ctx, "call", func(context.Context) (string, error) { return "value-1", errBoom })
 	if got != "value-1" || !errors.Is(err, errBoom) {
 		t.Errorf("TraceValue = %q, %v", got, err)
 	}
@@ -106,7 +106,7 @@ func TestTraceValueReturnsTheValueAndDoesNotLogIt(t *testing.T) {
 }
 
 func TestTraceIsQuietBelowItsLevel(t *testing.T) {
-	e, rec := newEngine(t, func(c *xLog.Config) { c.Level = slog.LevelInfo })
+	e, rec := newEngine(t, func(c *xlog.Config) { c.Level = slog.LevelInfo })
 	if err := e.WithName("").Trace(t.Context(), "call", func(context.Context) error { return nil }); err != nil {
 		t.Error(err)
 	}

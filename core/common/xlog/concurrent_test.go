@@ -10,12 +10,12 @@ import (
 	"sync"
 	"testing"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 func TestLinesOfManyGoroutinesStayWhole(t *testing.T) {
 	const goroutines, each = 16, 200
-	for form, change := range map[string]func(*xLog.Config){"json": func(*xLog.Config) {}, "console": console} {
+	for form, change := range map[string]func(*xlog.Config){"json": func(*xlog.Config) {}, "console": console} {
 		t.Run(form, func(t *testing.T) {
 			dir := t.TempDir()
 			e, rec := newEngine(t, change, inDir(dir))
@@ -75,7 +75,7 @@ func TestAPipeGetsWholeLinesFromManyGoroutines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := newEngine(t, func(c *xLog.Config) { c.Writer = w; c.Format = xLog.FormatAuto })
+	e, _ := newEngine(t, func(c *xlog.Config) { c.Writer = w; c.Format = xlog.FormatAuto })
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
@@ -103,7 +103,7 @@ func TestAPipeGetsWholeLinesFromManyGoroutines(t *testing.T) {
 }
 
 // chatty logs while it is being logged; with a lock around the encoding it would hang.
-type chatty struct{ log *xLog.LogNamedLogger }
+type chatty struct{ log *xlog.LogNamedLogger }
 
 func (c chatty) LogValue() slog.Value {
 	c.log.Info(context.Background(), "from LogValue")

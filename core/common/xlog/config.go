@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Format is the form of the lines on the console. Files always hold JSON.
@@ -91,24 +91,24 @@ const noDir = "none"
 // then. In debug mode (PLINTH_DEBUG) the default level is debug.
 func ConfigFromEnv() (Config, error) {
 	var problems []error
-	for _, key := range []xEnv.EnvKey{
-		xEnv.LogLevel, xEnv.LogFormat, xEnv.LogDir, xEnv.LogMaxSize, xEnv.LogMaxAge, xEnv.LogMaxBackups,
-		xEnv.LogCompress,
+	for _, key := range []xenv.EnvKey{
+		xenv.LogLevel, xenv.LogFormat, xenv.LogDir, xenv.LogMaxSize, xenv.LogMaxAge, xenv.LogMaxBackups,
+		xenv.LogCompress,
 	} {
-		if text, set := xEnv.GetEnv(key); set {
-			problems = append(problems, xEnv.Lookup(key).Check(text))
+		if text, set := xenv.GetEnv(key); set {
+			problems = append(problems, xenv.Lookup(key).Check(text))
 		}
 	}
 	c := Config{
-		Dir:        xEnv.String(xEnv.LogDir),
-		MaxSizeMB:  envInt(xEnv.LogMaxSize),
-		MaxAgeDays: envInt(xEnv.LogMaxAge),
-		MaxBackups: envInt(xEnv.LogMaxBackups),
-		Compress:   xEnv.Bool(xEnv.LogCompress),
+		Dir:        xenv.String(xenv.LogDir),
+		MaxSizeMB:  envInt(xenv.LogMaxSize),
+		MaxAgeDays: envInt(xenv.LogMaxAge),
+		MaxBackups: envInt(xenv.LogMaxBackups),
+		Compress:   xenv.Bool(xenv.LogCompress),
 	}
-	c.Level, _ = ParseLevel(xEnv.String(xEnv.LogLevel))    // a wrong one is a problem above, and info here
-	c.Format, _ = ParseFormat(xEnv.String(xEnv.LogFormat)) // likewise, auto
-	if _, set := xEnv.GetEnv(xEnv.LogLevel); !set && xEnv.Bool(xEnv.Debug) {
+	c.Level, _ = ParseLevel(xenv.String(xenv.LogLevel))    // a wrong one is a problem above, and info here
+	c.Format, _ = ParseFormat(xenv.String(xenv.LogFormat)) // likewise, auto
+	if _, set := xenv.GetEnv(xenv.LogLevel); !set && xenv.Bool(xenv.Debug) {
 		c.Level = slog.LevelDebug
 	}
 	if c.Dir == noDir {
@@ -118,13 +118,13 @@ func ConfigFromEnv() (Config, error) {
 }
 
 // envInt returns the variable's value, or the table's default where the value is out of range too.
-func envInt(key xEnv.EnvKey) int {
-	row := xEnv.Lookup(key)
-	if text, set := xEnv.GetEnv(key); set && row.Check(text) != nil {
+func envInt(key xenv.EnvKey) int {
+	row := xenv.Lookup(key)
+	if text, set := xenv.GetEnv(key); set && row.Check(text) != nil {
 		n, _ := strconv.Atoi(row.Default) // the table's own text
 		return n
 	}
-	return xEnv.Int(key)
+	return xenv.Int(key)
 }
 
 // check returns every problem of c.

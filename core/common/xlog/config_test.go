@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // clearEnv unsets every variable of the log for the test.
@@ -20,8 +20,8 @@ func clearEnv(t *testing.T) {
 }
 
 func TestConfigFromEnv(t *testing.T) {
-	defaults := xLog.Config{MaxSizeMB: 100, MaxAgeDays: 30, MaxBackups: 30, Compress: true}
-	with := func(change func(*xLog.Config)) xLog.Config {
+	defaults := xlog.Config{MaxSizeMB: 100, MaxAgeDays: 30, MaxBackups: 30, Compress: true}
+	with := func(change func(*xlog.Config)) xlog.Config {
 		c := defaults
 		change(&c)
 		return c
@@ -29,23 +29,23 @@ func TestConfigFromEnv(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		env  map[string]string
-		want xLog.Config
+		want xlog.Config
 	}{
 		{name: "defaults", want: defaults},
-		{name: "debug mode", env: map[string]string{"PLINTH_DEBUG": "true"}, want: with(func(c *xLog.Config) { c.Level = slog.LevelDebug })},
+		{name: "debug mode", env: map[string]string{"PLINTH_DEBUG": "true"}, want: with(func(c *xlog.Config) { c.Level = slog.LevelDebug })},
 		{
 			name: "debug mode with a level",
 			env:  map[string]string{"PLINTH_DEBUG": "true", "LOG_LEVEL": "notice"},
-			want: with(func(c *xLog.Config) { c.Level = xLog.LevelNotice }),
+			want: with(func(c *xlog.Config) { c.Level = xlog.LevelNotice }),
 		},
-		{name: "no files", env: map[string]string{"LOG_DIR": "none"}, want: with(func(c *xLog.Config) { c.Dir = "" })},
+		{name: "no files", env: map[string]string{"LOG_DIR": "none"}, want: with(func(c *xlog.Config) { c.Dir = "" })},
 		{
 			name: "everything",
 			env: map[string]string{
 				"LOG_LEVEL": "error", "LOG_FORMAT": "console", "LOG_DIR": "/l", "LOG_MAX_SIZE": "1", "LOG_MAX_AGE": "0",
 				"LOG_MAX_BACKUPS": "2", "LOG_COMPRESS": "off",
 			},
-			want: xLog.Config{Level: slog.LevelError, Format: xLog.FormatConsole, Dir: "/l", MaxSizeMB: 1, MaxBackups: 2},
+			want: xlog.Config{Level: slog.LevelError, Format: xlog.FormatConsole, Dir: "/l", MaxSizeMB: 1, MaxBackups: 2},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestConfigFromEnv(t *testing.T) {
 			for k, v := range tc.env {
 				t.Setenv(k, v)
 			}
-			got, err := xLog.ConfigFromEnv()
+			got, err := xlog.ConfigFromEnv()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestConfigFromEnvNamesEveryProblemAndFallsBack(t *testing.T) {
 	for k, v := range wrong {
 		t.Setenv(k, v)
 	}
-	c, err := xLog.ConfigFromEnv()
+	c, err := xlog.ConfigFromEnv()
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -84,14 +84,14 @@ func TestConfigFromEnvNamesEveryProblemAndFallsBack(t *testing.T) {
 			t.Errorf("%v does not name %s", err, k)
 		}
 	}
-	want := xLog.Config{MaxSizeMB: 100, MaxAgeDays: 30, MaxBackups: 30, Compress: true}
+	want := xlog.Config{MaxSizeMB: 100, MaxAgeDays: 30, MaxBackups: 30, Compress: true}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("want - got +\n%s", diff)
 	}
 }
 
 func TestNewNamesEveryProblem(t *testing.T) {
-	e, err := xLog.New(xLog.Config{Format: 9, MaxSizeMB: -1, MaxAgeDays: -2, MaxBackups: -3, FileName: "../x.log"})
+	e, err := xlog.New(xlog.Config{Format: 9, MaxSizeMB: -1, MaxAgeDays: -2, MaxBackups: -3, FileName: "../x.log"})
 	if err == nil || e != nil {
 		t.Fatalf("New = %v, %v", e, err)
 	}
@@ -103,15 +103,15 @@ func TestNewNamesEveryProblem(t *testing.T) {
 }
 
 func TestFormatsHaveNames(t *testing.T) {
-	for _, f := range []xLog.Format{xLog.FormatAuto, xLog.FormatConsole, xLog.FormatJSON} {
-		if got, err := xLog.ParseFormat(strings.ToUpper(f.String())); err != nil || got != f {
+	for _, f := range []xlog.Format{xlog.FormatAuto, xlog.FormatConsole, xlog.FormatJSON} {
+		if got, err := xlog.ParseFormat(strings.ToUpper(f.String())); err != nil || got != f {
 			t.Errorf("ParseFormat(%s) = %v, %v", f, got, err)
 		}
 	}
-	if _, err := xLog.ParseFormat("xml"); err == nil {
+	if _, err := xlog.ParseFormat("xml"); err == nil {
 		t.Error("xml is a format")
 	}
-	if got := xLog.Format(9).String(); got != "Format(9)" {
+	if got := xlog.Format(9).String(); got != "Format(9)" {
 		t.Errorf("String = %s", got)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 type badJSON struct{}
@@ -95,7 +95,7 @@ func TestWhatCannotBeEncodedLosesNeitherLineNorAttributes(t *testing.T) {
 		{name: "cyclic map", value: cyclic, want: "cycle"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			for form, change := range map[string]func(*xLog.Config){"json": func(*xLog.Config) {}, "console": console} {
+			for form, change := range map[string]func(*xlog.Config){"json": func(*xlog.Config) {}, "console": console} {
 				e, rec := newEngine(t, change)
 				e.WithName("").Info(t.Context(), "m", slog.Int("before", 1), slog.Any("k", tc.value),
 					slog.Group("g", slog.Any("k", tc.value), slog.Int("inside", 3)), slog.Int("after", 2))

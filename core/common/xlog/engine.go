@@ -9,7 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // Engine turns calls into lines and writes them: each line once to the console, as its Format says,
@@ -131,18 +131,18 @@ func (e *Engine) line() line {
 
 // requestID returns the id of the request that ctx belongs to, or "".
 func requestID(ctx context.Context) string {
-	r, isRequest := ctx.(*xCtx.Request)
+	r, isRequest := ctx.(*xctx.Request)
 	switch {
 	case isRequest && r != nil && r.ID() != "":
 		return r.ID()
 	case !usable(ctx):
 		return ""
 	case !isRequest:
-		if r = xCtx.RequestFrom(ctx); r != nil && r.ID() != "" {
+		if r = xctx.RequestFrom(ctx); r != nil && r.ID() != "" {
 			return r.ID()
 		}
 	}
-	id, _ := ctx.Value(xCtx.RequestKey).(string)
+	id, _ := ctx.Value(xctx.RequestKey).(string)
 	return id
 }
 
@@ -151,7 +151,7 @@ func usable(ctx context.Context) bool {
 	switch c := ctx.(type) {
 	case nil:
 		return false
-	case *xCtx.Request:
+	case *xctx.Request:
 		return c != nil
 	}
 	return true

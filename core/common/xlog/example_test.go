@@ -8,14 +8,14 @@ import (
 	"os"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // exampleEngine writes JSON to standard output, always at the same time.
-func exampleEngine() *xLog.Engine {
-	e, err := xLog.New(xLog.Config{
+func exampleEngine() *xlog.Engine {
+	e, err := xlog.New(xlog.Config{
 		Level:  slog.LevelDebug,
-		Format: xLog.FormatJSON,
+		Format: xlog.FormatJSON,
 		Writer: os.Stdout,
 		Clock:  func() time.Time { return time.Date(2025, 3, 4, 12, 0, 0, 0, time.UTC) },
 	})
@@ -26,26 +26,26 @@ func exampleEngine() *xLog.Engine {
 }
 
 func ExampleNew() {
-	config, err := xLog.ConfigFromEnv()
+	config, err := xlog.ConfigFromEnv()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	config.Dir = "" // no files here
-	engine, err := xLog.New(config)
+	engine, err := xlog.New(config)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	restore := xLog.SetDefault(engine)
+	restore := xlog.SetDefault(engine)
 	defer restore()
 	defer func() { _ = engine.Close() }() // the last thing of all
 	// Output:
 }
 
 func ExampleWithName() {
-	ctx := xLog.NewContext(context.Background(), exampleEngine())
-	log := xLog.WithName(xLog.NamedSERV)
+	ctx := xlog.NewContext(context.Background(), exampleEngine())
+	log := xlog.WithName(xlog.NamedSERV)
 
 	log.Info(ctx, "user registered", slog.Int("user", 42), slog.String("password", "hunter2"))
 	log.SugarWarn(ctx, "mail is slow", "took", 1500*time.Millisecond, "error", errors.New("timeout"))
@@ -55,7 +55,7 @@ func ExampleWithName() {
 }
 
 func ExampleNewHandler() {
-	library := slog.New(xLog.NewHandler("LIB")) // for a library that asks for a *slog.Logger
+	library := slog.New(xlog.NewHandler("LIB")) // for a library that asks for a *slog.Logger
 	fmt.Println(library.Enabled(context.Background(), slog.LevelError))
 	// Output: true
 }
@@ -63,7 +63,7 @@ func ExampleNewHandler() {
 func ExampleSecret() {
 	type config struct {
 		User string
-		Pass xLog.Secret
+		Pass xlog.Secret
 	}
 	fmt.Printf("%+v\n", config{"bob", "hunter2"})
 	// Output: {User:bob Pass:***}

@@ -17,7 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // files are the log files under dir with what they hold, compressed ones unpacked. Locks are left out.
@@ -51,13 +51,13 @@ func files(tb testing.TB, dir string) map[string]string {
 }
 
 // inDir writes files to dir as a service does: compressed, by the real clock.
-func inDir(dir string) func(*xLog.Config) {
-	return func(c *xLog.Config) {
+func inDir(dir string) func(*xlog.Config) {
+	return func(c *xlog.Config) {
 		c.Dir, c.Compress, c.MaxSizeMB, c.MaxBackups, c.Clock = dir, true, 1, 30, nil
 	}
 }
 
-func closeEngine(tb testing.TB, e *xLog.Engine) {
+func closeEngine(tb testing.TB, e *xlog.Engine) {
 	tb.Helper()
 	if err := e.Close(); err != nil {
 		tb.Fatal(err)
@@ -67,7 +67,7 @@ func closeEngine(tb testing.TB, e *xLog.Engine) {
 func TestConsoleAndFileBothReceiveTheLine(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	dir := filepath.Join(t.TempDir(), "a", ".logs")
-	e, rec := newEngine(t, console, inDir(dir), func(c *xLog.Config) { c.FileName = "svc.log" })
+	e, rec := newEngine(t, console, inDir(dir), func(c *xlog.Config) { c.FileName = "svc.log" })
 	e.WithName("N").Info(t.Context(), "m", slog.String("k", "v"))
 	if line := rec.one(t); !strings.Contains(line, "[N]") || !strings.Contains(line, "k=v") {
 		t.Errorf("console = %q", line)
@@ -165,7 +165,7 @@ func TestAFileOfAnEarlierDayIsRotatedAtTheStart(t *testing.T) {
 		if err := os.Chtimes(name, at, at); err != nil {
 			t.Fatal(err)
 		}
-		e, _ := newEngine(t, inDir(dir), func(c *xLog.Config) { c.Clock = func() time.Time { return now } })
+		e, _ := newEngine(t, inDir(dir), func(c *xlog.Config) { c.Clock = func() time.Time { return now } })
 		e.WithName("").Info(t.Context(), "new")
 		closeEngine(t, e)
 		got := files(t, dir)
@@ -181,12 +181,12 @@ func TestOldFilesAreRemoved(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name   string
-		change func(*xLog.Config)
+		change func(*xlog.Config)
 		want   []string
 	}{
-		{name: "by number", change: func(c *xLog.Config) { c.MaxBackups = 2 }, want: []string{old[1], old[2], "app.log"}},
-		{name: "by age", change: func(c *xLog.Config) { c.MaxAgeDays = 7 }, want: []string{"app.log"}},
-		{name: "a very long age", change: func(c *xLog.Config) { c.MaxAgeDays = math.MaxInt32 }, want: []string{old[0], old[1], old[2], "app.log"}},
+		{name: "by number", change: func(c *xlog.Config) { c.MaxBackups = 2 }, want: []string{old[1], old[2], "app.log"}},
+		{name: "by age", change: func(c *xlog.Config) { c.MaxAgeDays = 7 }, want: []string{"app.log"}},
+		{name: "a very long age", change: func(c *xlog.Config) { c.MaxAgeDays = math.MaxInt32 }, want: []string{old[0], old[1], old[2], "app.log"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -228,9 +228,9 @@ func TestAFolderThatCannotBeWrittenIsOneWarning(t *testing.T) {
 		dirs = append(dirs, "/proc/plinth/logs", "/proc/self")
 	}
 	for _, dir := range dirs {
-		e, rec := newEngine(t, inDir(dir), func(c *xLog.Config) { c.Level = slog.LevelError })
+		e, rec := newEngine(t, inDir(dir), func(c *xlog.Config) { c.Level = slog.LevelError })
 		m := rec.object(t)
-		if m["level"] != "warn" || m["name"] != xLog.NamedLOGS || m["error"] == nil {
+		if m["level"] != "warn" || m["name"] != xlog.NamedLOGS || m["error"] == nil {
 			t.Errorf("warning = %v", m)
 		}
 		e.WithName("").Error(t.Context(), "goes on")

@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // hostile are texts that an outsider may send to fake a line, hide one, or drive a terminal.
@@ -43,9 +43,9 @@ func checkSafe(tb testing.TB, line string) {
 }
 
 // logHostile writes s in every place of a line.
-func logHostile(tb testing.TB, e *xLog.Engine, s string) {
+func logHostile(tb testing.TB, e *xlog.Engine, s string) {
 	tb.Helper()
-	r := xCtx.NewRequest(tb.Context(), nil)
+	r := xctx.NewRequest(tb.Context(), nil)
 	r.SetID(s)
 	raw, _ := json.Marshal(s)
 	e.WithName("N"+s).Info(r, "m"+s, slog.String("k", s), slog.String("K"+s, "v"), slog.Any("any", []string{s}),
@@ -92,7 +92,7 @@ func FuzzLine(f *testing.F) {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, msg, value string) {
-		for _, change := range []func(*xLog.Config){func(*xLog.Config) {}, console} {
+		for _, change := range []func(*xlog.Config){func(*xlog.Config) {}, console} {
 			e, rec := newEngine(t, change)
 			e.WithName("").Info(t.Context(), msg, slog.String("k", value), slog.Any("any", map[string]string{"k": value}),
 				slog.Any("raw", json.RawMessage(value)), slog.String("x"+value, msg))

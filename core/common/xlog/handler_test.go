@@ -9,14 +9,14 @@ import (
 	"testing/slogtest"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 func TestHandlerConformsToSlog(t *testing.T) {
 	var rec *recorder
 	slogtest.Run(t, func(t *testing.T) slog.Handler {
-		var e *xLog.Engine
+		var e *xlog.Engine
 		e, rec = newEngine(t)
 		return e.Handler()
 	}, func(t *testing.T) map[string]any { return rec.object(t) })
@@ -64,7 +64,7 @@ func TestHandlerWritesGroupsAndAttributes(t *testing.T) {
 
 func TestHandlerKeepsTheRecordsTimeAndTheRequestID(t *testing.T) {
 	e, rec := newEngine(t)
-	r := xCtx.NewRequest(t.Context(), nil)
+	r := xctx.NewRequest(t.Context(), nil)
 	r.SetID("id")
 	at := time.Date(1999, 12, 31, 23, 59, 59, 999_999_999, time.FixedZone("", 3600))
 	record := slog.NewRecord(at, slog.LevelInfo, "m", 0)
@@ -85,7 +85,7 @@ func TestHandlerKeepsTheRecordsTimeAndTheRequestID(t *testing.T) {
 }
 
 func TestHandlerHonoursTheLevel(t *testing.T) {
-	e, rec := newEngine(t, func(c *xLog.Config) { c.Level = slog.LevelWarn })
+	e, rec := newEngine(t, func(c *xlog.Config) { c.Level = slog.LevelWarn })
 	log := slog.New(e.Handler())
 	log.InfoContext(t.Context(), "no")
 	log.WarnContext(t.Context(), "yes")
@@ -99,19 +99,19 @@ func TestSetDefaultTakesSlogAndLogAndGivesThemBack(t *testing.T) {
 	first, rec1 := newEngine(t)
 	second, rec2 := newEngine(t)
 
-	restore1 := xLog.SetDefault(first)
-	early := xLog.WithName("EARLY")
-	restore2 := xLog.SetDefault(second)
+	restore1 := xlog.SetDefault(first)
+	early := xlog.WithName("EARLY")
+	restore2 := xlog.SetDefault(second)
 	slog.Info("slog")
 	log.Print("log")
 	early.Info(t.Context(), "early")
-	slog.New(xLog.NewHandler("H")).Info("handler")
+	slog.New(xlog.NewHandler("H")).Info("handler")
 	if got := rec2.take(); len(got) != 4 || !strings.Contains(got[1], `"msg":"log"`) || !strings.Contains(got[3], `"name":"H"`) {
 		t.Errorf("second engine got %q", got)
 	}
 	restore2()
 	slog.Info("back")
-	if got := rec1.object(t)["msg"]; got != "back" || xLog.Default() != first {
+	if got := rec1.object(t)["msg"]; got != "back" || xlog.Default() != first {
 		t.Errorf("first engine got %v", got)
 	}
 	restore1()
@@ -123,12 +123,12 @@ func TestSetDefaultTakesSlogAndLogAndGivesThemBack(t *testing.T) {
 func TestTheDefaultEngineIsMadeAtTheFirstLine(t *testing.T) {
 	t.Setenv("LOG_LEVEL", "error")
 	t.Setenv("LOG_DIR", t.TempDir()+"/never")
-	defer xLog.SetDefault(nil)()
-	e := xLog.Default()
-	if e == nil || e != xLog.Default() || e.Level() != slog.LevelError {
+	defer xlog.SetDefault(nil)()
+	e := xlog.Default()
+	if e == nil || e != xlog.Default() || e.Level() != slog.LevelError {
 		t.Fatalf("Default = %v", e)
 	}
-	xLog.Info(t.Context(), "not written at this level")
+	xlog.Info(t.Context(), "not written at this level")
 }
 
 func TestAContextsEngineTakesTheLinesOfEveryLogger(t *testing.T) {
@@ -138,13 +138,13 @@ func TestAContextsEngineTakesTheLinesOfEveryLogger(t *testing.T) {
 			t.Parallel()
 			e, rec := newEngine(t)
 			other, _ := newEngine(t)
-			ctx := xLog.NewContext(t.Context(), e)
-			request := xCtx.NewRequest(context.Background(), ctx) // the engine is in the base only
-			xLog.Info(ctx, name)
-			xLog.WithName("N").Info(ctx, name)
+			ctx := xlog.NewContext(t.Context(), e)
+			request := xctx.NewRequest(context.Background(), ctx) // the engine is in the base only
+			xlog.Info(ctx, name)
+			xlog.WithName("N").Info(ctx, name)
 			other.WithName("N").Info(ctx, name)
-			slog.New(xLog.NewHandler("")).InfoContext(request, name)
-			xLog.Trace(ctx, name, func(context.Context) error { return nil }) //nolint:errcheck // it is nil
+			slog.New(xlog.NewHandler("")).InfoContext(request, name)
+			xlog.Trace(ctx, name, func(context.Context) error { return nil }) //nolint:errcheck // it is nil
 			got := rec.take()
 			if len(got) != 5 {
 				t.Errorf("got %d lines, want 5", len(got))

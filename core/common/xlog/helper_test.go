@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // noon is the time of every captured line.
@@ -65,16 +65,16 @@ func decode(tb testing.TB, line string) map[string]any {
 }
 
 // newEngine returns an engine of JSON lines from the level debug on, and what it writes.
-func newEngine(tb testing.TB, change ...func(*xLog.Config)) (*xLog.Engine, *recorder) {
+func newEngine(tb testing.TB, change ...func(*xlog.Config)) (*xlog.Engine, *recorder) {
 	tb.Helper()
 	rec := &recorder{}
-	c := xLog.Config{
-		Level: -4, Format: xLog.FormatJSON, Writer: rec, Clock: func() time.Time { return noon },
+	c := xlog.Config{
+		Level: -4, Format: xlog.FormatJSON, Writer: rec, Clock: func() time.Time { return noon },
 	}
 	for _, f := range change {
 		f(&c)
 	}
-	e, err := xLog.New(c)
+	e, err := xlog.New(c)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func newEngine(tb testing.TB, change ...func(*xLog.Config)) (*xLog.Engine, *reco
 	return e, rec
 }
 
-func console(c *xLog.Config) { c.Format = xLog.FormatConsole }
+func console(c *xlog.Config) { c.Format = xlog.FormatConsole }
 
 var errBoom = errors.New("boom")
 

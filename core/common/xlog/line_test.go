@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // The line whose allocations are counted: five fields and the request id.
@@ -24,21 +24,21 @@ const (
 // requestContext returns the context of a request that has an id.
 func requestContext(tb testing.TB) context.Context {
 	tb.Helper()
-	r := xCtx.NewRequest(tb.Context(), nil)
+	r := xctx.NewRequest(tb.Context(), nil)
 	r.GenerateID()
 	return r
 }
 
-func benchEngine(tb testing.TB) *xLog.Engine {
+func benchEngine(tb testing.TB) *xlog.Engine {
 	tb.Helper()
-	e, err := xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON})
+	e, err := xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return e
 }
 
-func logFive(ctx context.Context, log *xLog.LogNamedLogger) {
+func logFive(ctx context.Context, log *xlog.LogNamedLogger) {
 	log.Info(ctx, benchMsg, slog.String("method", benchMethod), slog.String("path", benchPath),
 		slog.Int("status", benchStatus), slog.Int64("bytes", benchBytes), slog.Duration("duration", benchTook))
 }

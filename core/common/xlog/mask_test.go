@@ -10,7 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 func TestKeysWhoseValuesAreMasked(t *testing.T) {
@@ -66,7 +66,7 @@ func TestSecretsAreMaskedWhereverTheyAre(t *testing.T) {
 		Inner    struct {
 			AccessToken string `json:"access_token"`
 		}
-		Typed xLog.Secret
+		Typed xlog.Secret
 	}
 	l := login{User: "bob", Password: value, Typed: value}
 	l.Inner.AccessToken = value
@@ -74,11 +74,11 @@ func TestSecretsAreMaskedWhereverTheyAre(t *testing.T) {
 		name string
 		attr slog.Attr
 	}{
-		{name: "typed", attr: slog.Any("k", xLog.Secret(value))},
-		{name: "typed list", attr: slog.Any("k", []xLog.Secret{value})},
-		{name: "typed map", attr: slog.Any("k", map[string]any{"a": xLog.Secret(value)})},
-		{name: "typed in an error", attr: slog.Any("k", fmt.Errorf("login with %v, %s, %q, %x, %#v", xLog.Secret(value),
-			xLog.Secret(value), xLog.Secret(value), xLog.Secret(value), xLog.Secret(value)))},
+		{name: "typed", attr: slog.Any("k", xlog.Secret(value))},
+		{name: "typed list", attr: slog.Any("k", []xlog.Secret{value})},
+		{name: "typed map", attr: slog.Any("k", map[string]any{"a": xlog.Secret(value)})},
+		{name: "typed in an error", attr: slog.Any("k", fmt.Errorf("login with %v, %s, %q, %x, %#v", xlog.Secret(value),
+			xlog.Secret(value), xlog.Secret(value), xlog.Secret(value), xlog.Secret(value)))},
 		{name: "key", attr: slog.String("password", value)},
 		{name: "any under a key", attr: slog.Any("Authorization", []string{"Bearer " + value})},
 		{name: "error under a key", attr: slog.Any("token", fmt.Errorf("bad %s", value))},
@@ -92,7 +92,7 @@ func TestSecretsAreMaskedWhereverTheyAre(t *testing.T) {
 		{name: "headers", attr: slog.Any("headers", http.Header{"Authorization": {"Bearer " + value}, "Cookie": {value}})},
 		{name: "raw JSON", attr: slog.Any("k", json.RawMessage(`{"p\u0061ssword" : "`+value+`"}`))},
 	} {
-		for form, change := range map[string]func(*xLog.Config){"json": func(*xLog.Config) {}, "console": console} {
+		for form, change := range map[string]func(*xlog.Config){"json": func(*xlog.Config) {}, "console": console} {
 			t.Run(tc.name+" "+form, func(t *testing.T) {
 				e, rec := newEngine(t, change)
 				e.WithName("").Info(t.Context(), "m", tc.attr, slog.String("after", "seen"))
@@ -149,7 +149,7 @@ func FuzzMaskedJSONStaysJSON(f *testing.F) {
 }
 
 func TestFurtherKeysCanBeMasked(t *testing.T) {
-	e, rec := newEngine(t, func(c *xLog.Config) { c.MaskKeys = []string{"pin", "ID_Card"} })
+	e, rec := newEngine(t, func(c *xlog.Config) { c.MaskKeys = []string{"pin", "ID_Card"} })
 	e.AddMaskedKeys("plan b", "q")
 	e.WithName("").Info(t.Context(), "m", slog.Int("pins", 1), slog.Int("cardPins", 1), slog.Int("spins", 2))
 	if line, want := rec.one(t), `"m","pins":"***","cardPins":"***","spins":2}`; !strings.Contains(line, want) {
@@ -165,9 +165,9 @@ func TestFurtherKeysCanBeMasked(t *testing.T) {
 
 func TestAddMaskedKeysReachesTheDefaultEngineAndLaterOnes(t *testing.T) {
 	now, rec := newEngine(t)
-	defer xLog.SetDefault(now)()
-	xLog.AddMaskedKeys("test_only_key")
-	xLog.Info(t.Context(), "m", slog.String("test_only_key", "value"))
+	defer xlog.SetDefault(now)()
+	xlog.AddMaskedKeys("test_only_key")
+	xlog.Info(t.Context(), "m", slog.String("test_only_key", "value"))
 	if line := rec.one(t); strings.Contains(line, "value") {
 		t.Errorf("default engine: %s", line)
 	}
@@ -179,8 +179,8 @@ func TestAddMaskedKeysReachesTheDefaultEngineAndLaterOnes(t *testing.T) {
 }
 
 func TestASecretShowsNothingOfItself(t *testing.T) {
-	const s xLog.Secret = "hunter2"
-	text, err := json.Marshal(map[string]any{"a": []any{s, &struct{ S xLog.Secret }{s}}})
+	const s xlog.Secret = "hunter2"
+	text, err := json.Marshal(map[string]any{"a": []any{s, &struct{ S xlog.Secret }{s}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,18 +190,18 @@ func TestASecretShowsNothingOfItself(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%10.3s"} {
 		fmt.Fprintf(&b, verb+"\n", s)
 	}
-	fmt.Fprintln(&b, s, []xLog.Secret{s}, struct{ S xLog.Secret }{s}, string(text), s.GoString())
+	fmt.Fprintln(&b, s, []xlog.Secret{s}, struct{ S xlog.Secret }{s}, string(text), s.GoString())
 	if strings.Contains(b.String(), "hunter2") || strings.Contains(b.String(), "68756e74657232") {
 		t.Errorf("shown: %s", b.String())
 	}
 	if s.Reveal() != "hunter2" {
 		t.Errorf("Reveal = %q", s.Reveal())
 	}
-	var back struct{ S xLog.Secret }
+	var back struct{ S xlog.Secret }
 	if err := json.Unmarshal([]byte(`{"S":"hunter2"}`), &back); err != nil || back.S != s {
 		t.Errorf("from JSON = %q, %v", back.S.Reveal(), err)
 	}
-	if got := xLog.Secret("").String(); got != "" {
+	if got := xlog.Secret("").String(); got != "" {
 		t.Errorf("empty secret = %q, want nothing", got)
 	}
 }

@@ -10,18 +10,18 @@ import (
 	"testing/synctest"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // pipeEngine returns an engine that writes to a pipe, and the end to read from.
-func pipeEngine(t *testing.T) (e *xLog.Engine, r, w *os.File) {
+func pipeEngine(t *testing.T) (e *xlog.Engine, r, w *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = r.Close(), w.Close() })
-	if e, err = xLog.New(xLog.Config{Writer: w, Format: xLog.FormatJSON}); err != nil {
+	if e, err = xlog.New(xlog.Config{Writer: w, Format: xlog.FormatJSON}); err != nil {
 		t.Fatal(err)
 	}
 	return e, r, w

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 type (
@@ -56,7 +56,7 @@ type (
 		Map     map[int]inner `json:"map"`
 		Array   [1]error      `json:"array"`
 		Opaque  opaque        `json:"opaque"`
-		Secret  xLog.Secret   `json:"s"`
+		Secret  xlog.Secret   `json:"s"`
 		private error
 	}
 )
@@ -215,7 +215,7 @@ func TestAURLShowsNoSecret(t *testing.T) {
 }
 
 func TestAFurtherKeyIsMaskedInAURLToo(t *testing.T) {
-	e, rec := newEngine(t, func(c *xLog.Config) { c.MaskKeys = []string{"pin"} })
+	e, rec := newEngine(t, func(c *xlog.Config) { c.MaskKeys = []string{"pin"} })
 	e.WithName("").Info(t.Context(), "m", slog.Any("u", &url.URL{Path: "/p", RawQuery: "pin=1234"}))
 	if got := rec.object(t)["u"]; got != "/p?pin=***" {
 		t.Errorf("u = %v", got)
@@ -223,7 +223,7 @@ func TestAFurtherKeyIsMaskedInAURLToo(t *testing.T) {
 }
 
 func BenchmarkAnyStruct(b *testing.B) {
-	e, err := xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON})
+	e, err := xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,15 +15,15 @@ import (
 	"strings"
 	"testing"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // writerEnv makes the test binary a process that writes log files to this folder.
-const writerEnv xEnv.EnvKey = "XLOG_TEST_WRITER"
+const writerEnv xenv.EnvKey = "XLOG_TEST_WRITER"
 
 func TestMain(m *testing.M) {
-	if dir, ok := xEnv.GetEnv(writerEnv); ok {
+	if dir, ok := xenv.GetEnv(writerEnv); ok {
 		os.Exit(write(dir))
 	}
 	os.Exit(m.Run())
@@ -31,9 +31,9 @@ func TestMain(m *testing.M) {
 
 // write makes an engine and says so. For a number on the standard input it writes as many lines and ends.
 func write(dir string) int {
-	c := xLog.Config{Writer: io.Discard}
+	c := xlog.Config{Writer: io.Discard}
 	inDir(dir)(&c)
-	e, err := xLog.New(c)
+	e, err := xlog.New(c)
 	if err != nil {
 		return 2
 	}
@@ -51,7 +51,7 @@ func write(dir string) int {
 }
 
 // writeLines writes lines of 64 KB, 16 of which fill a file.
-func writeLines(e *xLog.Engine, who string, n int) {
+func writeLines(e *xlog.Engine, who string, n int) {
 	for i := range n {
 		e.WithName(who).Info(context.Background(), "m", slog.Int("i", i), slog.String("pad", strings.Repeat("x", 1<<16)))
 	}
@@ -90,7 +90,7 @@ func lines(t *testing.T, dir string) map[string]int {
 			got[who]++
 		}
 	}
-	delete(got, xLog.NamedLOGS) // which file it is
+	delete(got, xlog.NamedLOGS) // which file it is
 	return got
 }
 
@@ -148,7 +148,7 @@ func TestASecondEngineSaysWhichFileItWrites(t *testing.T) {
 		t.Errorf("the first engine says %q", said)
 	}
 	second, rec := newEngine(t, inDir(dir))
-	if m := rec.object(t); m["level"] != "notice" || m["name"] != xLog.NamedLOGS || m["file"] != filepath.Join(dir, "app_2.log") {
+	if m := rec.object(t); m["level"] != "notice" || m["name"] != xlog.NamedLOGS || m["file"] != filepath.Join(dir, "app_2.log") {
 		t.Errorf("line = %v", m)
 	}
 	closeEngine(t, first)
@@ -159,9 +159,9 @@ func TestEnginesOfOneFolderKeepTheirOwnRotatedFiles(t *testing.T) {
 	for _, name := range []string{"app.log", "svc", ".log", "a.b-c.log"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			var engines []*xLog.Engine
+			var engines []*xlog.Engine
 			for range 3 {
-				e, _ := newEngine(t, inDir(dir), func(c *xLog.Config) { c.FileName, c.MaxBackups = name, 1 })
+				e, _ := newEngine(t, inDir(dir), func(c *xlog.Config) { c.FileName, c.MaxBackups = name, 1 })
 				engines = append(engines, e)
 			}
 			for i, e := range engines {
@@ -192,7 +192,7 @@ func TestAFolderWithoutLocksIsOneWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, rec := newEngine(t, inDir(dir))
-	if m := rec.object(t); m["level"] != "warn" || m["name"] != xLog.NamedLOGS || m["error"] == nil {
+	if m := rec.object(t); m["level"] != "warn" || m["name"] != xlog.NamedLOGS || m["error"] == nil {
 		t.Errorf("warning = %v", m)
 	}
 	e.WithName("").Info(t.Context(), "goes on")

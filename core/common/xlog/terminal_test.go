@@ -8,39 +8,39 @@ import (
 	"time"
 	"unicode/utf8"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 func TestTerminalShowsAlignedLines(t *testing.T) {
 	clock := noon.Local().Format("15:04:05.000")
-	id := xCtx.NewRequest(t.Context(), nil)
+	id := xctx.NewRequest(t.Context(), nil)
 	id.SetID("1f6d2c9a-0000-4000-8000-000000000000")
 	for _, tc := range []struct {
 		name string
-		log  func(*xLog.LogNamedLogger)
+		log  func(*xlog.LogNamedLogger)
 		want string
 	}{
 		{
 			name: "attributes and the id",
-			log: func(l *xLog.LogNamedLogger) {
+			log: func(l *xlog.LogNamedLogger) {
 				l.Info(id, "user registered", slog.Int("user", 42), slog.Duration("took", 1250*time.Microsecond))
 			},
 			want: `INFO   [SERV]  user registered                  user=42 took=1.25ms #1f6d2c9a`,
 		},
 		{
 			name: "nothing but a message",
-			log:  func(l *xLog.LogNamedLogger) { l.Notice(t.Context(), "started") },
+			log:  func(l *xlog.LogNamedLogger) { l.Notice(t.Context(), "started") },
 			want: `NOTICE [SERV]  started`,
 		},
 		{
 			name: "wide characters take two columns",
-			log:  func(l *xLog.LogNamedLogger) { l.Warn(t.Context(), "用户已注册", slog.String("k", "张三")) },
+			log:  func(l *xlog.LogNamedLogger) { l.Warn(t.Context(), "用户已注册", slog.String("k", "张三")) },
 			want: `WARN   [SERV]  用户已注册                       k=张三`,
 		},
 		{
 			name: "groups are joined with dots, lists stay JSON, odd words are quoted",
-			log: func(l *xLog.LogNamedLogger) {
+			log: func(l *xlog.LogNamedLogger) {
 				l.Error(t.Context(), "m", slog.Group("g", slog.Int("a", 1), slog.Group("h", slog.Bool("b", true))),
 					slog.Any("list", []string{"x y"}), slog.String("empty", ""), slog.String("space", "a b"), slog.String("eq", "a=b"),
 					slog.Any("none", nil), slog.Any("obj", struct{}{}), slog.String("a key", "v"))
@@ -49,20 +49,20 @@ func TestTerminalShowsAlignedLines(t *testing.T) {
 		},
 		{
 			name: "control characters are quoted",
-			log:  func(l *xLog.LogNamedLogger) { l.Debug(t.Context(), "a\nb\x1b[31m", slog.String("k", "c\u009bd")) },
+			log:  func(l *xlog.LogNamedLogger) { l.Debug(t.Context(), "a\nb\x1b[31m", slog.String("k", "c\u009bd")) },
 			want: `DEBUG  [SERV]  "a\nb\x1b[31m"                   k="c\u009bd"`,
 		},
 		{
 			name: "a stack stands below its line",
-			log: func(l *xLog.LogNamedLogger) {
-				l.Log(t.Context(), xLog.LevelPanic, "m", slog.String("stack", "main.f()\n\t/app/main.go:1\x1b\n"), slog.Int("k", 1))
+			log: func(l *xlog.LogNamedLogger) {
+				l.Log(t.Context(), xlog.LevelPanic, "m", slog.String("stack", "main.f()\n\t/app/main.go:1\x1b\n"), slog.Int("k", 1))
 			},
 			want: "PANIC  [SERV]  m                                k=1\n    │ main.f()\n    │ \"    /app/main.go:1\\x1b\"",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e, rec := newEngine(t, console)
-			tc.log(e.WithName(xLog.NamedSERV))
+			tc.log(e.WithName(xlog.NamedSERV))
 			lines := rec.take()
 			if want := clock + " " + tc.want + "\n"; len(lines) != 1 || lines[0] != want {
 				t.Errorf("got\n%q, want\n%q", lines, want)
@@ -72,48 +72,48 @@ func TestTerminalShowsAlignedLines(t *testing.T) {
 }
 
 func TestTerminal_ShowsARequestIn80Columns(t *testing.T) {
-	id := xCtx.NewRequest(t.Context(), nil)
+	id := xctx.NewRequest(t.Context(), nil)
 	id.SetID("1f6d2c9a-0000-4000-8000-000000000000")
 	long := "/api/v1/" + strings.Repeat("customers/", 20)
 	for _, tc := range []struct {
 		name string
-		line xLog.AccessLine
+		line xlog.AccessLine
 		want string
 	}{
 		{
 			name: "method, path, status and time",
-			line: xLog.AccessLine{Method: "POST", Path: "/notes", Route: "/notes", Status: 201, Bytes: 57, Duration: 3120 * time.Microsecond, ClientIP: "192.0.2.1", UserAgent: "curl"},
+			line: xlog.AccessLine{Method: "POST", Path: "/notes", Route: "/notes", Status: 201, Bytes: 57, Duration: 3120 * time.Microsecond, ClientIP: "192.0.2.1", UserAgent: "curl"},
 			want: `INFO   [HTTP]  POST /notes 201 3.12ms #1f6d2c9a`,
 		},
 		{
 			name: "the error follows",
-			line: xLog.AccessLine{Method: "GET", Path: "/notes/1", Status: 404, Duration: 120 * time.Microsecond, ErrorCode: 40400, ErrorMessage: "no such note"},
+			line: xlog.AccessLine{Method: "GET", Path: "/notes/1", Status: 404, Duration: 120 * time.Microsecond, ErrorCode: 40400, ErrorMessage: "no such note"},
 			want: `INFO   [HTTP]  GET /notes/1 404 120µs 40400 no such note #1f6d2c9a`,
 		},
 		{
 			name: "a long path is cut",
-			line: xLog.AccessLine{Method: "DELETE", Path: long, Status: 500, Duration: 25 * time.Second, ErrorCode: 50000, ErrorMessage: "gone"},
+			line: xlog.AccessLine{Method: "DELETE", Path: long, Status: 500, Duration: 25 * time.Second, ErrorCode: 50000, ErrorMessage: "gone"},
 			want: `ERROR  [HTTP]  DELETE /api/v1/customers/customer… 500 25s #1f6d2c9a`,
 		},
 		{
 			name: "a path of wide characters is cut",
-			line: xLog.AccessLine{Method: "GET", Path: "/" + strings.Repeat("路", 100), Status: 200, Duration: 1500 * time.Millisecond},
+			line: xlog.AccessLine{Method: "GET", Path: "/" + strings.Repeat("路", 100), Status: 200, Duration: 1500 * time.Millisecond},
 			want: `INFO   [HTTP]  GET /` + strings.Repeat("路", 13) + `… 200 1.5s #1f6d2c9a`,
 		},
 		{
 			name: "a long error message is cut",
-			line: xLog.AccessLine{Method: "PUT", Path: "/a", Status: 422, Duration: time.Hour, ErrorCode: 42200, ErrorMessage: strings.Repeat("abc", 100)},
+			line: xlog.AccessLine{Method: "PUT", Path: "/a", Status: 422, Duration: time.Hour, ErrorCode: 42200, ErrorMessage: strings.Repeat("abc", 100)},
 			want: `INFO   [HTTP]  PUT /a 422 1h0m0s 42200 abcabcabcabcabcab… #1f6d2c9a`,
 		},
 		{
 			name: "control characters are quoted",
-			line: xLog.AccessLine{Method: "GET", Path: "/\x1b[31m", Status: 200},
+			line: xlog.AccessLine{Method: "GET", Path: "/\x1b[31m", Status: 200},
 			want: `INFO   [HTTP]  GET "/\x1b[31m" 200 0s #1f6d2c9a`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e, rec := newEngine(t, console)
-			e.WithName(xLog.NamedHTTP).Access(id, &tc.line)
+			e.WithName(xlog.NamedHTTP).Access(id, &tc.line)
 			_, got, _ := strings.Cut(strings.TrimSuffix(rec.one(t), "\n"), " ")
 			if got != tc.want {
 				t.Errorf("got\n%s, want\n%s", got, tc.want)
@@ -127,7 +127,7 @@ func TestTerminal_ShowsARequestIn80Columns(t *testing.T) {
 
 func TestTerminal_ShowsACall(t *testing.T) {
 	e, rec := newEngine(t, console)
-	e.WithName(xLog.NamedGRPC).Call(t.Context(), &xLog.CallLine{Method: "/shop.v1.Orders/Get", Status: "OK", Start: noon})
+	e.WithName(xlog.NamedGRPC).Call(t.Context(), &xlog.CallLine{Method: "/shop.v1.Orders/Get", Status: "OK", Start: noon})
 	if got := rec.one(t); !strings.Contains(got, " [GRPC]  /shop.v1.Orders/Get OK ") || strings.Contains(got, "duration_ms") {
 		t.Errorf("line = %s", got)
 	}
@@ -148,20 +148,20 @@ func TestTerminal_ShowsDurationsWithAUnit(t *testing.T) {
 
 func TestTerminalColoursLevelNameAndErrors(t *testing.T) {
 	line := `{"time":"2025-03-04T12:00:00.123Z","level":"error","name":"N","msg":"m","error":"boom","k":1}` + "\n"
-	got := xLog.RenderTerminal(true, line)
+	got := xlog.RenderTerminal(true, line)
 	for _, want := range []string{"\x1b[31mERROR\x1b[0m", "\x1b[36m[N]\x1b[0m", "\x1b[31mboom\x1b[0m", "\x1b[1mm\x1b[0m"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q lacks %q", got, want)
 		}
 	}
-	if plain := xLog.RenderTerminal(false, line); strings.Contains(plain, "\x1b") {
+	if plain := xlog.RenderTerminal(false, line); strings.Contains(plain, "\x1b") {
 		t.Errorf("%q is coloured", plain)
 	}
 }
 
 func TestTerminalSurvivesWhatIsNoLine(t *testing.T) {
 	for _, s := range []string{"", "{", "{}", `{"a`, `{"a":`, `{"a":"`, `{"a":{"b":`, "null", `{"time":1,"level":2,"msg":{}}`} {
-		if got := xLog.RenderTerminal(true, s); !strings.HasSuffix(got, "\n") {
+		if got := xlog.RenderTerminal(true, s); !strings.HasSuffix(got, "\n") {
 			t.Errorf("%q became %q", s, got)
 		}
 	}
@@ -169,7 +169,7 @@ func TestTerminalSurvivesWhatIsNoLine(t *testing.T) {
 
 func FuzzTerminal(f *testing.F) {
 	f.Add(`{"time":"x","level":"info","msg":"m","g":{"a":[1,{"b":"\n"}]}}`)
-	f.Fuzz(func(_ *testing.T, s string) { xLog.RenderTerminal(false, s) })
+	f.Fuzz(func(_ *testing.T, s string) { xlog.RenderTerminal(false, s) })
 }
 
 func TestAutoIsJSONWhereNobodyReadsAlong(t *testing.T) {
@@ -177,7 +177,7 @@ func TestAutoIsJSONWhereNobodyReadsAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := newEngine(t, func(c *xLog.Config) { c.Writer, c.Format = w, xLog.FormatAuto })
+	e, _ := newEngine(t, func(c *xlog.Config) { c.Writer, c.Format = w, xlog.FormatAuto })
 	e.WithName("").Info(t.Context(), "m")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 func isTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()) }
@@ -13,7 +13,7 @@ func isTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) || isatty.Is
 // colorWanted reports whether the environment leaves colours on: NO_COLOR (no-color.org) is not set to
 // anything, and the terminal is not a dumb one.
 func colorWanted() bool {
-	_, off := xEnv.GetEnv("NO_COLOR")
-	term, _ := xEnv.GetEnv("TERM")
+	_, off := xenv.GetEnv("NO_COLOR")
+	term, _ := xenv.GetEnv("TERM")
 	return !off && term != "dumb"
 }

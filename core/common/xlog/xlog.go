@@ -1,6 +1,6 @@
-// Package xlog writes the log: named loggers, log/slog attributes, zerolog underneath. Import it as xLog.
+// Package xlog writes the log: named loggers, log/slog attributes, zerolog underneath.
 //
-//	var log = xLog.WithName(xLog.NamedSERV)
+//	var log = xlog.WithName(xlog.NamedSERV)
 //
 //	log.Info(ctx, "user registered", slog.Int64("user", id), slog.Any("token", token))
 //

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 func TestLineHasItsKeysInOrder(t *testing.T) {
 	e, rec := newEngine(t)
-	r := xCtx.NewRequest(t.Context(), nil)
+	r := xctx.NewRequest(t.Context(), nil)
 	r.SetID("req-1")
-	e.WithName(xLog.NamedSERV, "user").Info(r, "hello <b>", slog.Int("n", 1), slog.String("s", "x"))
+	e.WithName(xlog.NamedSERV, "user").Info(r, "hello <b>", slog.Int("n", 1), slog.String("s", "x"))
 	want := `{"time":"2025-03-04T12:00:00.123Z","level":"info","name":"SERV.user","msg":"hello <b>","request_id":"req-1","n":1,"s":"x"}` + "\n"
 	if got := rec.one(t); got != want {
 		t.Errorf("line =\n%s, want\n%s", got, want)
@@ -62,13 +62,13 @@ func TestEveryKindOfValueIsWritten(t *testing.T) {
 
 func TestNilContextIsFineEverywhere(t *testing.T) {
 	e, rec := newEngine(t)
-	log := e.WithName(xLog.NamedMAIN)
+	log := e.WithName(xlog.NamedMAIN)
 	var none context.Context
-	var noRequest *xCtx.Request
+	var noRequest *xctx.Request
 	for _, ctx := range []context.Context{none, noRequest} {
 		log.Info(ctx, "m")
 		log.SugarInfo(ctx, "m", "k", 1)
-		log.Access(ctx, &xLog.AccessLine{Status: 200})
+		log.Access(ctx, &xlog.AccessLine{Status: 200})
 		if !log.Enabled(ctx, slog.LevelInfo) {
 			t.Error("Enabled = false")
 		}
@@ -76,14 +76,14 @@ func TestNilContextIsFineEverywhere(t *testing.T) {
 	if err := log.Trace(none, "call", func(ctx context.Context) error { return ctx.Err() }); err != nil {
 		t.Error(err)
 	}
-	log.Info(xLog.NewContext(none, e), "m")
+	log.Info(xlog.NewContext(none, e), "m")
 	if got := len(rec.take()); got != 8 {
 		t.Errorf("%d lines, want 8", got)
 	}
 }
 
 func TestRequestIDComesFromTheRequestOrItsKey(t *testing.T) {
-	r := xCtx.NewRequest(t.Context(), nil)
+	r := xctx.NewRequest(t.Context(), nil)
 	r.SetID("own")
 	derived, cancel := context.WithCancel(r)
 	defer cancel()
@@ -94,8 +94,8 @@ func TestRequestIDComesFromTheRequestOrItsKey(t *testing.T) {
 	}{
 		{name: "the request itself", ctx: r, want: "own"},
 		{name: "a derived context", ctx: derived, want: "own"},
-		{name: "a value under the key", ctx: context.WithValue(t.Context(), xCtx.RequestKey, "value"), want: "value"},
-		{name: "a request without an id inside one that has", ctx: xCtx.NewRequest(r, nil), want: "own"},
+		{name: "a value under the key", ctx: context.WithValue(t.Context(), xctx.RequestKey, "value"), want: "value"},
+		{name: "a request without an id inside one that has", ctx: xctx.NewRequest(r, nil), want: "own"},
 		{name: "none", ctx: t.Context(), want: nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestRequestIDComesFromTheRequestOrItsKey(t *testing.T) {
 
 func TestLevelsOfTheMethods(t *testing.T) {
 	e, rec := newEngine(t)
-	ctx := xLog.NewContext(t.Context(), e)
-	log := xLog.WithName(xLog.NamedMAIN)
+	ctx := xlog.NewContext(t.Context(), e)
+	log := xlog.WithName(xlog.NamedMAIN)
 	for _, tc := range []struct {
 		name  string
 		plain func(context.Context, string, ...slog.Attr)
@@ -123,11 +123,11 @@ func TestLevelsOfTheMethods(t *testing.T) {
 		{name: "notice", plain: log.Notice, sugar: log.SugarNotice, want: "notice"},
 		{name: "warn", plain: log.Warn, sugar: log.SugarWarn, want: "warn"},
 		{name: "error", plain: log.Error, sugar: log.SugarError, want: "error"},
-		{name: "package debug", plain: xLog.Debug, sugar: xLog.SugarDebug, want: "debug"},
-		{name: "package info", plain: xLog.Info, sugar: xLog.SugarInfo, want: "info"},
-		{name: "package notice", plain: xLog.Notice, sugar: xLog.SugarNotice, want: "notice"},
-		{name: "package warn", plain: xLog.Warn, sugar: xLog.SugarWarn, want: "warn"},
-		{name: "package error", plain: xLog.Error, sugar: xLog.SugarError, want: "error"},
+		{name: "package debug", plain: xlog.Debug, sugar: xlog.SugarDebug, want: "debug"},
+		{name: "package info", plain: xlog.Info, sugar: xlog.SugarInfo, want: "info"},
+		{name: "package notice", plain: xlog.Notice, sugar: xlog.SugarNotice, want: "notice"},
+		{name: "package warn", plain: xlog.Warn, sugar: xlog.SugarWarn, want: "warn"},
+		{name: "package error", plain: xlog.Error, sugar: xlog.SugarError, want: "error"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.plain(ctx, "m", slog.Int("k", 1))
@@ -154,13 +154,13 @@ func TestSugarFollowsTheRulesOfSlog(t *testing.T) {
 
 func TestPanicWritesThenPanicsWithTheMessage(t *testing.T) {
 	e, rec := newEngine(t)
-	ctx := xLog.NewContext(t.Context(), e)
-	log := xLog.WithName(xLog.NamedMAIN)
+	ctx := xlog.NewContext(t.Context(), e)
+	log := xlog.WithName(xlog.NamedMAIN)
 	for name, f := range map[string]func(){
 		"method":        func() { log.Panic(ctx, "gone", slog.Int("k", 1)) },
 		"sugar":         func() { log.SugarPanic(ctx, "gone", "k", 1) },
-		"package":       func() { xLog.Panic(ctx, "gone", slog.Int("k", 1)) },
-		"package sugar": func() { xLog.SugarPanic(ctx, "gone", "k", 1) },
+		"package":       func() { xlog.Panic(ctx, "gone", slog.Int("k", 1)) },
+		"package sugar": func() { xlog.SugarPanic(ctx, "gone", "k", 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -179,13 +179,13 @@ func TestPanicWritesThenPanicsWithTheMessage(t *testing.T) {
 func TestLevelChangesAtRunTime(t *testing.T) {
 	e, rec := newEngine(t)
 	log := e.WithName("")
-	e.SetLevel(xLog.LevelNotice)
-	if e.Level() != xLog.LevelNotice || log.Enabled(t.Context(), slog.LevelInfo) || !log.Enabled(t.Context(), xLog.LevelNotice) {
+	e.SetLevel(xlog.LevelNotice)
+	if e.Level() != xlog.LevelNotice || log.Enabled(t.Context(), slog.LevelInfo) || !log.Enabled(t.Context(), xlog.LevelNotice) {
 		t.Error("the new level does not hold")
 	}
 	log.Info(t.Context(), "below")
 	log.SugarInfo(t.Context(), "below")
-	log.Access(t.Context(), &xLog.AccessLine{Status: 200})
+	log.Access(t.Context(), &xlog.AccessLine{Status: 200})
 	log.Notice(t.Context(), "on")
 	if got := rec.object(t)["msg"]; got != "on" {
 		t.Errorf("msg = %v, want on", got)
@@ -210,32 +210,32 @@ func TestLevelsWithoutANameCountFromTheNextLowerOne(t *testing.T) {
 
 func TestParseLevel(t *testing.T) {
 	for name, want := range map[string]slog.Level{
-		"debug": slog.LevelDebug, "INFO": slog.LevelInfo, "Notice": xLog.LevelNotice, "warn": slog.LevelWarn,
-		"error": slog.LevelError, "panic": xLog.LevelPanic,
+		"debug": slog.LevelDebug, "INFO": slog.LevelInfo, "Notice": xlog.LevelNotice, "warn": slog.LevelWarn,
+		"error": slog.LevelError, "panic": xlog.LevelPanic,
 	} {
-		if got, err := xLog.ParseLevel(name); err != nil || got != want {
+		if got, err := xlog.ParseLevel(name); err != nil || got != want {
 			t.Errorf("ParseLevel(%q) = %v, %v; want %v", name, got, err, want)
 		}
 	}
-	if _, err := xLog.ParseLevel("loud"); err == nil || !strings.Contains(err.Error(), `"loud"`) {
+	if _, err := xlog.ParseLevel("loud"); err == nil || !strings.Contains(err.Error(), `"loud"`) {
 		t.Errorf("ParseLevel(loud) = %v, want an error that names it", err)
 	}
 }
 
 func TestANilLoggerWritesWithoutAName(t *testing.T) {
 	e, rec := newEngine(t)
-	var log *xLog.LogNamedLogger
-	log.Info(xLog.NewContext(t.Context(), e), "m")
+	var log *xlog.LogNamedLogger
+	log.Info(xlog.NewContext(t.Context(), e), "m")
 	if _, has := rec.object(t)["name"]; has || log.Name() != "" {
 		t.Error("a nil logger has a name")
 	}
-	log.Slog().InfoContext(xLog.NewContext(t.Context(), e), "m")
+	log.Slog().InfoContext(xlog.NewContext(t.Context(), e), "m")
 	rec.one(t)
 }
 
 func TestAnAttributeDoesNotRepeatAKeyOfTheLine(t *testing.T) {
 	e, rec := newEngine(t)
-	r := xCtx.NewRequest(t.Context(), nil)
+	r := xctx.NewRequest(t.Context(), nil)
 	r.SetID("id")
 	e.WithName("N").Info(r, "m", slog.String("level", "error"), slog.String("msg", "x"), slog.String("name", "bob"),
 		slog.String("time", "never"), slog.String("request_id", "other"), slog.Group("g", slog.String("level", "fine")))

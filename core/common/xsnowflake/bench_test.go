@@ -4,13 +4,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 func BenchmarkGenerateBelowTheLimit(b *testing.B) {
 	n := newNode(b)
 	b.ReportAllocs()
-	var g xSnowflake.Gene
+	var g xsnowflake.Gene
 	for b.Loop() {
 		if _, err := n.Generate(g); err != nil {
 			b.Fatal(err)
@@ -24,7 +24,7 @@ func BenchmarkGenerateManyGenesParallel(b *testing.B) {
 	b.ReportAllocs()
 	var workers atomic.Uint32
 	b.RunParallel(func(pb *testing.PB) {
-		g := xSnowflake.Gene(workers.Add(1) * 32 & 63)
+		g := xsnowflake.Gene(workers.Add(1) * 32 & 63)
 		for pb.Next() {
 			if _, err := n.Generate(g); err != nil {
 				b.Error(err)
@@ -38,8 +38,8 @@ func BenchmarkGenerateManyGenesParallel(b *testing.B) {
 func BenchmarkNextN(b *testing.B) {
 	n := newNode(b)
 	b.ReportAllocs()
-	dst := make([]xSnowflake.SnowflakeID, 16)
-	var g xSnowflake.Gene
+	dst := make([]xsnowflake.SnowflakeID, 16)
+	var g xsnowflake.Gene
 	for b.Loop() {
 		if err := n.NextN(dst, g); err != nil {
 			b.Fatal(err)
@@ -48,9 +48,9 @@ func BenchmarkNextN(b *testing.B) {
 	}
 }
 
-func newNode(tb testing.TB, opts ...xSnowflake.Option) *xSnowflake.Node {
+func newNode(tb testing.TB, opts ...xsnowflake.Option) *xsnowflake.Node {
 	tb.Helper()
-	n, err := xSnowflake.NewNode(append([]xSnowflake.Option{xSnowflake.WithNodeID(5), xSnowflake.WithDatacenterID(3)}, opts...)...)
+	n, err := xsnowflake.NewNode(append([]xsnowflake.Option{xsnowflake.WithNodeID(5), xsnowflake.WithDatacenterID(3)}, opts...)...)
 	if err != nil {
 		tb.Fatalf("NewNode: %v", err)
 	}

@@ -7,32 +7,32 @@ import (
 	"testing/synctest"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // bubble moves the epoch before the time at which a synctest bubble starts, which is the year 2000.
-func bubble() xSnowflake.Option {
-	l := xSnowflake.LayoutDefault
+func bubble() xsnowflake.Option {
+	l := xsnowflake.LayoutDefault
 	l.Epoch = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
-	return xSnowflake.WithLayout(l)
+	return xsnowflake.WithLayout(l)
 }
 
 func TestAnInjectedClockTenSecondsBackIsAnErrorUntilItHasCaughtUp(t *testing.T) {
 	clock := &manual{now: at}
-	n := newNode(t, xSnowflake.WithClock(clock.Now))
+	n := newNode(t, xsnowflake.WithClock(clock.Now))
 	ids := generate(t, n, 100)
 
 	clock.Add(-10 * time.Second)
 	for range 3 {
-		if _, err := n.Generate(); !errors.Is(err, xSnowflake.ErrClockBackward) {
+		if _, err := n.Generate(); !errors.Is(err, xsnowflake.ErrClockBackward) {
 			t.Fatalf("Generate = %v, want ErrClockBackward", err)
 		}
 	}
-	if err := n.CheckHealth(t.Context()); !errors.Is(err, xSnowflake.ErrClockBackward) {
+	if err := n.CheckHealth(t.Context()); !errors.Is(err, xsnowflake.ErrClockBackward) {
 		t.Errorf("CheckHealth = %v, want ErrClockBackward", err)
 	}
 	clock.Add(4 * time.Second)
-	if err := n.NextN(make([]xSnowflake.SnowflakeID, 1), 0); !errors.Is(err, xSnowflake.ErrClockBackward) {
+	if err := n.NextN(make([]xsnowflake.SnowflakeID, 1), 0); !errors.Is(err, xsnowflake.ErrClockBackward) {
 		t.Errorf("NextN 6 s back = %v, want ErrClockBackward", err)
 	}
 	clock.Add(2 * time.Second) // 4 s back: ridden out
@@ -98,11 +98,11 @@ func TestAWallClockSetBackBeyondTheBoundIsAnErrorUntilItHasCaughtUp(t *testing.T
 		ids := generate(t, n, 10)
 		n.StepWall(-10 * time.Second)
 		<-time.After(2 * time.Millisecond)
-		if _, err := n.Generate(); !errors.Is(err, xSnowflake.ErrClockBackward) {
+		if _, err := n.Generate(); !errors.Is(err, xsnowflake.ErrClockBackward) {
 			t.Fatalf("Generate = %v, want ErrClockBackward", err)
 		}
 		<-time.After(4900 * time.Millisecond)
-		if _, err := n.Generate(); !errors.Is(err, xSnowflake.ErrClockBackward) {
+		if _, err := n.Generate(); !errors.Is(err, xsnowflake.ErrClockBackward) {
 			t.Fatalf("Generate after 4.9 s = %v, want ErrClockBackward", err)
 		}
 		<-time.After(200 * time.Millisecond)
@@ -149,16 +149,16 @@ func TestATimeOutsideTheLayoutIsAnError(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			clock := &manual{now: tc.now}
-			_, err := xSnowflake.NewNode(xSnowflake.WithNodeID(1), xSnowflake.WithClock(clock.Now))
-			if !errors.Is(err, xSnowflake.ErrClockStopped) {
+			_, err := xsnowflake.NewNode(xsnowflake.WithNodeID(1), xsnowflake.WithClock(clock.Now))
+			if !errors.Is(err, xsnowflake.ErrClockStopped) {
 				t.Errorf("NewNode = %v, want ErrClockStopped", err)
 			}
 		})
 	}
 	clock := &manual{now: at}
-	n := newNode(t, xSnowflake.WithClock(clock.Now))
+	n := newNode(t, xsnowflake.WithClock(clock.Now))
 	clock.Add(80 * 365 * 24 * time.Hour)
-	if _, err := n.Generate(); !errors.Is(err, xSnowflake.ErrClockStopped) {
+	if _, err := n.Generate(); !errors.Is(err, xsnowflake.ErrClockStopped) {
 		t.Errorf("Generate in 80 years = %v, want ErrClockStopped", err)
 	}
 }

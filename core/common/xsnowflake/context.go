@@ -6,8 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 var errNoNode = errors.New("xsnowflake: neither the context nor the process has an id node")
@@ -16,35 +16,35 @@ var errNoNode = errors.New("xsnowflake: neither the context nor the process has 
 var processNode atomic.Pointer[Node]
 
 // SetDefault makes n the node of the process, for contexts that carry none, and returns a function that
-// removes it unless another one has replaced it. xReg.Register calls it; libraries must not.
+// removes it unless another one has replaced it. xreg.Register calls it; libraries must not.
 func SetDefault(n *Node) (remove func()) {
 	processNode.Store(n)
 	return func() { processNode.CompareAndSwap(n, nil) }
 }
 
-// NodeOf returns the node that ctx carries under xCtx.SnowflakeNodeKey, or nil.
+// NodeOf returns the node that ctx carries under xctx.SnowflakeNodeKey, or nil.
 func NodeOf(ctx context.Context) *Node {
 	if ctx == nil {
 		return nil
 	}
-	n, _ := ctx.Value(xCtx.SnowflakeNodeKey).(*Node)
+	n, _ := ctx.Value(xctx.SnowflakeNodeKey).(*Node)
 	return n
 }
 
-// GetNode returns the node that ctx carries under xCtx.SnowflakeNodeKey, or else that of the process, which
+// GetNode returns the node that ctx carries under xctx.SnowflakeNodeKey, or else that of the process, which
 // an application has. If both are missing, the error is a ConfigError.
-func GetNode(ctx context.Context) (*Node, *xError.Error) {
+func GetNode(ctx context.Context) (*Node, *xerror.Error) {
 	if n := NodeOf(ctx); n != nil {
 		return n, nil
 	}
 	if n := processNode.Load(); n != nil {
 		return n, nil
 	}
-	return nil, xError.Wrap(xError.ConfigError, "", errNoNode)
+	return nil, xerror.Wrap(xerror.ConfigError, "", errNoNode)
 }
 
 // GenerateSnowflakeID makes an id of GeneDefault with the node of ctx.
-func GenerateSnowflakeID(ctx context.Context) (SnowflakeID, *xError.Error) {
+func GenerateSnowflakeID(ctx context.Context) (SnowflakeID, *xerror.Error) {
 	return GenerateGeneSnowflakeID(ctx, GeneDefault)
 }
 
@@ -52,7 +52,7 @@ func GenerateSnowflakeID(ctx context.Context) (SnowflakeID, *xError.Error) {
 //
 // The error is that of GetNode; a DeveloperError for a gene that does not fit; or a ServiceUnavailable,
 // which passes. Its cause is that of Node.Generate.
-func GenerateGeneSnowflakeID(ctx context.Context, gene Gene) (SnowflakeID, *xError.Error) {
+func GenerateGeneSnowflakeID(ctx context.Context, gene Gene) (SnowflakeID, *xerror.Error) {
 	n, failure := GetNode(ctx)
 	if failure != nil {
 		return 0, failure
@@ -70,7 +70,7 @@ func GenerateGeneSnowflakeID(ctx context.Context, gene Gene) (SnowflakeID, *xErr
 
 // GenerateSnowflakeIDs fills dst with ids of one gene, in ascending order, with the node of ctx. The errors
 // are those of GenerateGeneSnowflakeID.
-func GenerateSnowflakeIDs(ctx context.Context, dst []SnowflakeID, gene Gene) *xError.Error {
+func GenerateSnowflakeIDs(ctx context.Context, dst []SnowflakeID, gene Gene) *xerror.Error {
 	n, failure := GetNode(ctx)
 	if failure != nil {
 		return failure
@@ -86,36 +86,36 @@ func GenerateSnowflakeIDs(ctx context.Context, dst []SnowflakeID, gene Gene) *xE
 }
 
 // coded gives an error of a node its code.
-func coded(err error) *xError.Error {
+func coded(err error) *xerror.Error {
 	if errors.Is(err, ErrGene) {
-		return xError.Wrap(xError.DeveloperError, "", err)
+		return xerror.Wrap(xerror.DeveloperError, "", err)
 	}
-	return xError.Wrap(xError.ServiceUnavailable, "", err)
+	return xerror.Wrap(xerror.ServiceUnavailable, "", err)
 }
 
 // registerMapper gives the errors of a node their codes, once the process has a node.
-var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
-func mapError(err error) *xError.ErrorCode {
+func mapError(err error) *xerror.ErrorCode {
 	switch {
 	case errors.Is(err, ErrGene):
-		return xError.DeveloperError
+		return xerror.DeveloperError
 	case errors.Is(err, ErrLeaseLost), errors.Is(err, ErrNoSlot), errors.Is(err, ErrClosed), errors.Is(err, ErrExhausted),
 		errors.Is(err, ErrClockBackward), errors.Is(err, ErrClockStopped):
-		return xError.ServiceUnavailable
+		return xerror.ServiceUnavailable
 	default:
 		return nil
 	}
 }
 
 // MustGenerateSnowflakeID is GenerateSnowflakeID for callers who cannot go on without an id: it panics with
-// the *xError.Error.
+// the *xerror.Error.
 func MustGenerateSnowflakeID(ctx context.Context) SnowflakeID {
 	return MustGenerateGeneSnowflakeID(ctx, GeneDefault)
 }
 
 // MustGenerateGeneSnowflakeID is GenerateGeneSnowflakeID for callers who cannot go on without an id: it
-// panics with the *xError.Error.
+// panics with the *xerror.Error.
 func MustGenerateGeneSnowflakeID(ctx context.Context, gene Gene) SnowflakeID {
 	id, err := GenerateGeneSnowflakeID(ctx, gene)
 	if err != nil {

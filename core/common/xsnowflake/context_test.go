@@ -6,50 +6,50 @@ import (
 	"fmt"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 func TestIDsComeFromTheNodeOfTheContext(t *testing.T) {
 	n := newNode(t)
-	ctx := context.WithValue(t.Context(), xCtx.SnowflakeNodeKey, n)
-	if got, err := xSnowflake.GetNode(ctx); got != n || err != nil {
+	ctx := context.WithValue(t.Context(), xctx.SnowflakeNodeKey, n)
+	if got, err := xsnowflake.GetNode(ctx); got != n || err != nil {
 		t.Errorf("GetNode = %v, %v", got, err)
 	}
-	if id := xSnowflake.MustGenerateSnowflakeID(ctx); id.Gene() != xSnowflake.GeneDefault || id.NodeID() != 5 {
+	if id := xsnowflake.MustGenerateSnowflakeID(ctx); id.Gene() != xsnowflake.GeneDefault || id.NodeID() != 5 {
 		t.Errorf("id = %d of gene %v, node %d", id, id.Gene(), id.NodeID())
 	}
-	if id := xSnowflake.MustGenerateGeneSnowflakeID(ctx, xSnowflake.GeneUser); id.Gene() != xSnowflake.GeneUser {
+	if id := xsnowflake.MustGenerateGeneSnowflakeID(ctx, xsnowflake.GeneUser); id.Gene() != xsnowflake.GeneUser {
 		t.Errorf("gene = %v, want user", id.Gene())
 	}
-	if id, err := xSnowflake.GenerateSnowflakeID(ctx); err != nil || id.IsZero() {
+	if id, err := xsnowflake.GenerateSnowflakeID(ctx); err != nil || id.IsZero() {
 		t.Errorf("GenerateSnowflakeID = %v, %v", id, err)
 	}
 }
 
 func TestErrorsOfTheContextHelpersHaveCodes(t *testing.T) {
-	closed, err := xSnowflake.NewNode(xSnowflake.WithNodeID(1))
+	closed, err := xsnowflake.NewNode(xsnowflake.WithNodeID(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	with := func(n any) context.Context { return context.WithValue(t.Context(), xCtx.SnowflakeNodeKey, n) }
+	with := func(n any) context.Context { return context.WithValue(t.Context(), xctx.SnowflakeNodeKey, n) }
 	for _, tc := range []struct {
 		name string
 		ctx  context.Context
-		gene xSnowflake.Gene
-		want *xError.ErrorCode
+		gene xsnowflake.Gene
+		want *xerror.ErrorCode
 	}{
-		{name: "nil context", want: xError.ConfigError},
-		{name: "no node", ctx: t.Context(), want: xError.ConfigError},
-		{name: "nil node", ctx: with((*xSnowflake.Node)(nil)), want: xError.ConfigError},
-		{name: "something else", ctx: with(1), want: xError.ConfigError},
-		{name: "closed", ctx: with(closed), want: xError.ServiceUnavailable},
-		{name: "wrong gene", ctx: with(newNode(t)), gene: 64, want: xError.DeveloperError},
+		{name: "nil context", want: xerror.ConfigError},
+		{name: "no node", ctx: t.Context(), want: xerror.ConfigError},
+		{name: "nil node", ctx: with((*xsnowflake.Node)(nil)), want: xerror.ConfigError},
+		{name: "something else", ctx: with(1), want: xerror.ConfigError},
+		{name: "closed", ctx: with(closed), want: xerror.ServiceUnavailable},
+		{name: "wrong gene", ctx: with(newNode(t)), gene: 64, want: xerror.DeveloperError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			id, err := xSnowflake.GenerateGeneSnowflakeID(tc.ctx, tc.gene)
+			id, err := xsnowflake.GenerateGeneSnowflakeID(tc.ctx, tc.gene)
 			if id != 0 || err.GetErrorCode() != tc.want {
 				t.Errorf("GenerateGeneSnowflakeID = %v, %v, want %v", id, err, tc.want)
 			}
@@ -58,20 +58,20 @@ func TestErrorsOfTheContextHelpersHaveCodes(t *testing.T) {
 					t.Errorf("Must panicked with %v, want %v", err, tc.want)
 				}
 			}()
-			xSnowflake.MustGenerateGeneSnowflakeID(tc.ctx, tc.gene)
+			xsnowflake.MustGenerateGeneSnowflakeID(tc.ctx, tc.gene)
 		})
 	}
 }
 
 func ExampleMustGenerateGeneSnowflakeID() {
-	node, err := xSnowflake.NewNode(xSnowflake.WithNodeID(1))
+	node, err := xsnowflake.NewNode(xsnowflake.WithNodeID(1))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer func() { _ = node.Close() }()
-	ctx := context.WithValue(context.Background(), xCtx.SnowflakeNodeKey, node) // xReg does this
+	ctx := context.WithValue(context.Background(), xctx.SnowflakeNodeKey, node) // xreg does this
 
-	fmt.Println(xSnowflake.MustGenerateGeneSnowflakeID(ctx, xSnowflake.GeneUser).Gene())
+	fmt.Println(xsnowflake.MustGenerateGeneSnowflakeID(ctx, xsnowflake.GeneUser).Gene())
 	// Output: user
 }

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"testing/synctest"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 func TestFromEnvUsesTheNumbersOfTheEnvironment(t *testing.T) {
-	t.Setenv(xEnv.SnowflakeLeaseDir.String(), t.TempDir())
+	t.Setenv(xenv.SnowflakeLeaseDir.String(), t.TempDir())
 	for _, tc := range []struct {
 		name, dc, node   string
 		wantDC, wantNode int
@@ -20,9 +20,9 @@ func TestFromEnvUsesTheNumbersOfTheEnvironment(t *testing.T) {
 		{name: "zero is a number", dc: "0", node: "0"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv(xEnv.SnowflakeDatacenterID.String(), tc.dc)
-			t.Setenv(xEnv.SnowflakeNodeID.String(), tc.node)
-			n, err := xSnowflake.FromEnv(t.Context())
+			t.Setenv(xenv.SnowflakeDatacenterID.String(), tc.dc)
+			t.Setenv(xenv.SnowflakeNodeID.String(), tc.node)
+			n, err := xsnowflake.FromEnv(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,9 +52,9 @@ func TestFromEnvReportsEveryWrongNumber(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv(xEnv.SnowflakeDatacenterID.String(), tc.dc)
-			t.Setenv(xEnv.SnowflakeNodeID.String(), tc.node)
-			_, err := xSnowflake.FromEnv(t.Context())
+			t.Setenv(xenv.SnowflakeDatacenterID.String(), tc.dc)
+			t.Setenv(xenv.SnowflakeNodeID.String(), tc.node)
+			_, err := xsnowflake.FromEnv(t.Context())
 			if err == nil {
 				t.Fatal("FromEnv accepted them")
 			}
@@ -69,12 +69,12 @@ func TestFromEnvReportsEveryWrongNumber(t *testing.T) {
 
 func TestFromEnvLeasesANumberWhereNoneIsSet(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv(xEnv.SnowflakeLeaseDir.String(), dir)
-	t.Setenv(xEnv.SnowflakeDatacenterID.String(), "3")
-	t.Setenv(xEnv.SnowflakeNodeID.String(), "")
+	t.Setenv(xenv.SnowflakeLeaseDir.String(), dir)
+	t.Setenv(xenv.SnowflakeDatacenterID.String(), "3")
+	t.Setenv(xenv.SnowflakeNodeID.String(), "")
 	seen := map[int]bool{}
 	for range 8 {
-		n, err := xSnowflake.FromEnv(t.Context())
+		n, err := xsnowflake.FromEnv(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestFromEnvLeasesANumberWhereNoneIsSet(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{next: 2}
-		n, err := xSnowflake.FromEnv(t.Context(), xSnowflake.WithLeaser(s), bubble())
+		n, err := xsnowflake.FromEnv(t.Context(), xsnowflake.WithLeaser(s), bubble())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // leaseFolder is the default folder, in the system's temporary one.
@@ -68,7 +68,7 @@ const scans = 3
 func (l fileLeaser) Lease(ctx context.Context, first, count int) (Lease, error) {
 	if err := l.prepare(); err != nil {
 		return nil, fmt.Errorf("xsnowflake: the folder of the node leases: %w (set %s to another one, or %s)",
-			err, xEnv.SnowflakeLeaseDir, xEnv.SnowflakeNodeID)
+			err, xenv.SnowflakeLeaseDir, xenv.SnowflakeNodeID)
 	}
 	begin := rand.IntN(count) //nolint:gosec // no secret
 	var broken []error
@@ -82,7 +82,7 @@ func (l fileLeaser) Lease(ctx context.Context, first, count int) (Lease, error) 
 		}
 	}
 	err := fmt.Errorf("%w: %d of %d in %s are in use by other processes (set %s and %s, or stop one%s)",
-		ErrNoSlot, count-len(broken), count, l.dir, xEnv.SnowflakeDatacenterID, xEnv.SnowflakeNodeID, MoreNodes(count))
+		ErrNoSlot, count-len(broken), count, l.dir, xenv.SnowflakeDatacenterID, xenv.SnowflakeNodeID, MoreNodes(count))
 	if len(broken) > 0 {
 		err = errors.Join(err, fmt.Errorf("%d %w, the first because of: %w", len(broken), errBroken, broken[0]))
 	}

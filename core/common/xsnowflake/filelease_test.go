@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // fileNode leases one of 8 nodes.
-func fileNode(t *testing.T, dir string, opts ...xSnowflake.Option) (*xSnowflake.Node, error) {
+func fileNode(t *testing.T, dir string, opts ...xsnowflake.Option) (*xsnowflake.Node, error) {
 	t.Helper()
-	n, err := xSnowflake.NewNode(append([]xSnowflake.Option{
-		xSnowflake.WithLeaser(xSnowflake.FileLeaser(dir)), xSnowflake.WithDatacenterID(0),
+	n, err := xsnowflake.NewNode(append([]xsnowflake.Option{
+		xsnowflake.WithLeaser(xsnowflake.FileLeaser(dir)), xsnowflake.WithDatacenterID(0),
 	}, opts...)...)
 	if err == nil {
 		t.Cleanup(func() { _ = n.Close() })
@@ -28,9 +28,9 @@ func fileNode(t *testing.T, dir string, opts ...xSnowflake.Option) (*xSnowflake.
 }
 
 // lockAllBut takes all slots of datacenter 0 but the given number.
-func lockAllBut(t *testing.T, dir string, free int) []*xSnowflake.Node {
+func lockAllBut(t *testing.T, dir string, free int) []*xsnowflake.Node {
 	t.Helper()
-	var nodes []*xSnowflake.Node
+	var nodes []*xsnowflake.Node
 	for range 8 - free {
 		n, err := fileNode(t, dir)
 		if err != nil {
@@ -54,7 +54,7 @@ func TestNodesOfOneHostGetDifferentNumbers(t *testing.T) {
 func TestClosingANodeFreesItsNumber(t *testing.T) {
 	dir := t.TempDir()
 	nodes := lockAllBut(t, dir, 0)
-	if _, err := fileNode(t, dir); !errors.Is(err, xSnowflake.ErrNoSlot) {
+	if _, err := fileNode(t, dir); !errors.Is(err, xsnowflake.ErrNoSlot) {
 		t.Fatalf("the ninth node: %v, want ErrNoSlot", err)
 	}
 	want := nodes[5].NodeID()
@@ -73,7 +73,7 @@ func TestARestartWithAClockSetBackRepeatsNoID(t *testing.T) {
 		t.Run(back.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			lockAllBut(t, dir, 1)
-			p, err := start(t, xEnv.SnowflakeLeaseDir.String()+"="+dir, xEnv.SnowflakeDatacenterID.String()+"=0")
+			p, err := start(t, xenv.SnowflakeLeaseDir.String()+"="+dir, xenv.SnowflakeDatacenterID.String()+"=0")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,9 +83,9 @@ func TestARestartWithAClockSetBackRepeatsNoID(t *testing.T) {
 			_ = p.cmd.Wait()
 
 			clock := &manual{now: time.Now().Add(-back)}
-			n, err := fileNode(t, dir, xSnowflake.WithClock(clock.Now))
-			if back > xSnowflake.DefaultMaxBackward {
-				if !errors.Is(err, xSnowflake.ErrClockBackward) {
+			n, err := fileNode(t, dir, xsnowflake.WithClock(clock.Now))
+			if back > xsnowflake.DefaultMaxBackward {
+				if !errors.Is(err, xsnowflake.ErrClockBackward) {
 					t.Errorf("NewNode = %v, want ErrClockBackward", err)
 				}
 				return
@@ -125,7 +125,7 @@ func TestTheMarkIsAheadOfTheIDsAndRewrittenAtClose(t *testing.T) {
 	dir := t.TempDir()
 	lockAllBut(t, dir, 1)
 	clock := &manual{now: time.Now()}
-	n, err := fileNode(t, dir, xSnowflake.WithClock(clock.Now))
+	n, err := fileNode(t, dir, xsnowflake.WithClock(clock.Now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,8 +137,8 @@ func TestTheMarkIsAheadOfTheIDsAndRewrittenAtClose(t *testing.T) {
 	}
 	for range 10 {
 		id := n.MustGenerate()
-		if m := read(); !m.After(id.Time()) || m.Sub(id.Time()) > xSnowflake.RecordAhead {
-			t.Errorf("the mark is %v ahead, want up to %v", m.Sub(id.Time()), xSnowflake.RecordAhead)
+		if m := read(); !m.After(id.Time()) || m.Sub(id.Time()) > xsnowflake.RecordAhead {
+			t.Errorf("the mark is %v ahead, want up to %v", m.Sub(id.Time()), xsnowflake.RecordAhead)
 		}
 		clock.Add(700 * time.Millisecond)
 	}
@@ -188,7 +188,7 @@ func TestARemovedLockFileCostsTheSlotAndRepeatsNothing(t *testing.T) {
 		t.Run(suffix, func(t *testing.T) {
 			dir := t.TempDir()
 			clock := &manual{now: time.Now()}
-			n, err := fileNode(t, dir, xSnowflake.WithClock(clock.Now))
+			n, err := fileNode(t, dir, xsnowflake.WithClock(clock.Now))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,7 +235,7 @@ func TestLinksAndOtherFilesAreRefused(t *testing.T) {
 		}
 	}
 	_, err = fileNode(t, slots)
-	if !errors.Is(err, xSnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "is not a regular file") {
+	if !errors.Is(err, xsnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("linked marks: %v, want ErrNoSlot and the reason", err)
 	}
 	if left, _ := os.ReadDir(target); len(left) != 0 {
@@ -249,7 +249,7 @@ func TestAMarkThatIsNoNumberIsNotIgnored(t *testing.T) {
 		mark(t, dir, slot, "tomorrow")
 	}
 	_, err := fileNode(t, dir)
-	if !errors.Is(err, xSnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "8 slots cannot be used") {
+	if !errors.Is(err, xsnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "8 slots cannot be used") {
 		t.Errorf("NewNode = %v, want ErrNoSlot and the reason", err)
 	}
 }
@@ -260,7 +260,7 @@ func TestTheDefaultFolderIsSharedByTheUsersOfTheHost(t *testing.T) {
 	}
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	n, err := xSnowflake.NewNode()
+	n, err := xsnowflake.NewNode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,22 +290,22 @@ func TestTheDefaultFolderIsSharedByTheUsersOfTheHost(t *testing.T) {
 func TestFileLeaser_Containers(t *testing.T) {
 	const starts, replicas = 300, 8
 	for _, tc := range []struct {
-		layout   xSnowflake.Layout
+		layout   xsnowflake.Layout
 		from, to int // of starts in which two replicas have one number
 	}{
-		{layout: xSnowflake.LayoutDefault, from: 70, to: 155}, // 37 % are expected
-		{layout: xSnowflake.LayoutWide, from: 0, to: 30},      // 3 %
+		{layout: xsnowflake.LayoutDefault, from: 70, to: 155}, // 37 % are expected
+		{layout: xsnowflake.LayoutWide, from: 0, to: 30},      // 3 %
 	} {
 		t.Run(tc.layout.Name, func(t *testing.T) {
 			count := 1
 			for _, f := range tc.layout.Fields {
-				if f.Part == xSnowflake.PartDatacenter || f.Part == xSnowflake.PartNode {
+				if f.Part == xsnowflake.PartDatacenter || f.Part == xsnowflake.PartNode {
 					count <<= f.Bits
 				}
 			}
-			folders := make([]xSnowflake.Leaser, replicas)
+			folders := make([]xsnowflake.Leaser, replicas)
 			for i := range folders {
-				folders[i] = xSnowflake.FileLeaser(filepath.Join(t.TempDir(), "leases"))
+				folders[i] = xsnowflake.FileLeaser(filepath.Join(t.TempDir(), "leases"))
 			}
 			collisions := 0
 			for range starts {

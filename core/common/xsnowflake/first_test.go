@@ -8,14 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // lazy returns a node that leases its number from l with the first id.
-func lazy(t *testing.T, l xSnowflake.Leaser) *xSnowflake.Node {
+func lazy(t *testing.T, l xsnowflake.Leaser) *xsnowflake.Node {
 	t.Helper()
-	n, err := xSnowflake.NewNode(xSnowflake.WithLeaser(l), xSnowflake.WithLeaseOnFirstUse(), bubble())
+	n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(l), xsnowflake.WithLeaseOnFirstUse(), bubble())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ type blocked struct {
 	free chan struct{}
 }
 
-func (b *blocked) Lease(ctx context.Context, first, count int) (xSnowflake.Lease, error) {
+func (b *blocked) Lease(ctx context.Context, first, count int) (xsnowflake.Lease, error) {
 	select {
 	case <-b.free:
 		return b.shop.Lease(ctx, first, count)
@@ -66,14 +66,14 @@ func TestWithLeaseOnFirstUse(t *testing.T) {
 			b := &blocked{free: make(chan struct{})}
 			n := lazy(t, b)
 			var callers sync.WaitGroup
-			ids := make([]xSnowflake.SnowflakeID, 50)
+			ids := make([]xsnowflake.SnowflakeID, 50)
 			for i := range ids {
-				callers.Go(func() { ids[i] = n.MustGenerate(xSnowflake.Gene(i % 3)) })
+				callers.Go(func() { ids[i] = n.MustGenerate(xsnowflake.Gene(i % 3)) })
 			}
 			synctest.Wait()
 			close(b.free)
 			callers.Wait()
-			seen := map[xSnowflake.SnowflakeID]bool{}
+			seen := map[xsnowflake.SnowflakeID]bool{}
 			for _, id := range ids {
 				seen[id] = true
 			}
@@ -88,7 +88,7 @@ func TestWithLeaseOnFirstUse(t *testing.T) {
 			n := lazy(t, b)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := xSnowflake.GenerateSnowflakeID(context.WithValue(ctx, xCtx.SnowflakeNodeKey, n))
+			_, err := xsnowflake.GenerateSnowflakeID(context.WithValue(ctx, xctx.SnowflakeNodeKey, n))
 			if err == nil || !errors.Is(err, context.DeadlineExceeded) || err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
 				t.Errorf("the first id = %v, want the end of the context as SERVICE_UNAVAILABLE", err)
 			}
@@ -119,10 +119,10 @@ func TestWithLeaseOnFirstUse(t *testing.T) {
 	t.Run("the wait for a former holder is no failure", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := lazy(t, &shop{floor: time.Now().Add(16 * time.Second)})
-			made := make(chan xSnowflake.SnowflakeID)
+			made := make(chan xsnowflake.SnowflakeID)
 			go func() { made <- n.MustGenerate() }()
 			synctest.Wait()
-			if err := n.CheckHealth(t.Context()); !errors.Is(err, xSnowflake.ErrWaiting) {
+			if err := n.CheckHealth(t.Context()); !errors.Is(err, xsnowflake.ErrWaiting) {
 				t.Errorf("CheckHealth while ids wait = %v, want ErrWaiting", err)
 			}
 			<-made
@@ -136,13 +136,13 @@ func TestWithLeaseOnFirstUse(t *testing.T) {
 			b := &blocked{free: make(chan struct{})}
 			b.floor = time.Now().Add(16 * time.Second)
 			n := lazy(t, b)
-			made := make(chan xSnowflake.SnowflakeID)
+			made := make(chan xsnowflake.SnowflakeID)
 			go func() { made <- n.MustGenerate() }()
 			synctest.Wait()
 			time.AfterFunc(500*time.Millisecond, func() { close(b.free) })
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			if err := n.CheckHealth(ctx); !errors.Is(err, xSnowflake.ErrWaiting) || ctx.Err() != nil {
+			if err := n.CheckHealth(ctx); !errors.Is(err, xsnowflake.ErrWaiting) || ctx.Err() != nil {
 				t.Errorf("CheckHealth = %v, its context %v; want ErrWaiting before the context ends", err, ctx.Err())
 			}
 			<-made
@@ -175,7 +175,7 @@ func TestWithLeaseOnFirstUse(t *testing.T) {
 			}()
 			synctest.Wait()
 			go func() { _ = n.Close() }()
-			if err := <-failed; !errors.Is(err, xSnowflake.ErrClosed) {
+			if err := <-failed; !errors.Is(err, xsnowflake.ErrClosed) {
 				t.Errorf("Generate = %v, want ErrClosed", err)
 			}
 		})
@@ -183,7 +183,7 @@ func TestWithLeaseOnFirstUse(t *testing.T) {
 	t.Run("UseLeaser before the first id takes no number, and ends an attempt", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := lazy(t, &blocked{free: make(chan struct{})})
-			made := make(chan xSnowflake.SnowflakeID)
+			made := make(chan xsnowflake.SnowflakeID)
 			go func() { made <- n.MustGenerate() }()
 			synctest.Wait()
 			s := &shop{next: 7}
@@ -196,7 +196,7 @@ func TestWithLeaseOnFirstUse(t *testing.T) {
 		})
 	})
 	t.Run("a folder that cannot be used is reported at once", func(t *testing.T) {
-		_, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xSnowflake.FileLeaser("/dev/null/x")), xSnowflake.WithLeaseOnFirstUse())
+		_, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xsnowflake.FileLeaser("/dev/null/x")), xsnowflake.WithLeaseOnFirstUse())
 		if err == nil {
 			t.Error("NewNode = nil, want the error of the folder")
 		}

@@ -5,28 +5,28 @@ import (
 	"hash/fnv"
 	"testing"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 func TestGenesHaveTheNumbersOfTheContract(t *testing.T) {
 	for _, tc := range []struct {
-		gene xSnowflake.Gene
+		gene xsnowflake.Gene
 		want uint8
 		name string
 	}{
-		{xSnowflake.GeneDefault, 0, "default"},
-		{xSnowflake.GeneSystem, 1, "system"},
-		{xSnowflake.GeneUser, 2, "user"},
-		{xSnowflake.GeneRole, 3, "role"},
-		{xSnowflake.GeneLog, 4, "log"},
-		{xSnowflake.GeneConfig, 5, "config"},
-		{xSnowflake.GeneFile, 6, "file"},
-		{xSnowflake.GeneSession, 7, "session"},
-		{xSnowflake.GeneToken, 8, "token"},
-		{xSnowflake.GeneCache, 9, "cache"},
-		{xSnowflake.GeneOrder, 16, "order"},
-		{xSnowflake.GeneDocument, 30, "document"},
-		{xSnowflake.GeneTask, 31, "task"},
+		{xsnowflake.GeneDefault, 0, "default"},
+		{xsnowflake.GeneSystem, 1, "system"},
+		{xsnowflake.GeneUser, 2, "user"},
+		{xsnowflake.GeneRole, 3, "role"},
+		{xsnowflake.GeneLog, 4, "log"},
+		{xsnowflake.GeneConfig, 5, "config"},
+		{xsnowflake.GeneFile, 6, "file"},
+		{xsnowflake.GeneSession, 7, "session"},
+		{xsnowflake.GeneToken, 8, "token"},
+		{xsnowflake.GeneCache, 9, "cache"},
+		{xsnowflake.GeneOrder, 16, "order"},
+		{xsnowflake.GeneDocument, 30, "document"},
+		{xsnowflake.GeneTask, 31, "task"},
 		{10, 10, "gene(10)"},
 		{63, 63, "gene(63)"},
 	} {
@@ -34,10 +34,10 @@ func TestGenesHaveTheNumbersOfTheContract(t *testing.T) {
 			t.Errorf("gene %d is %q, valid %v; want %d, %q, true", tc.gene, tc.gene, tc.gene.Valid(), tc.want, tc.name)
 		}
 	}
-	if g := xSnowflake.Gene(64); g.Valid() {
+	if g := xsnowflake.Gene(64); g.Valid() {
 		t.Error("64 is valid")
 	}
-	for g := xSnowflake.GeneOrder; g <= xSnowflake.GeneTask; g++ {
+	for g := xsnowflake.GeneOrder; g <= xsnowflake.GeneTask; g++ {
 		if g.String() == fmt.Sprintf("gene(%d)", uint8(g)) {
 			t.Errorf("gene %d has no name", uint8(g))
 		}
@@ -46,13 +46,13 @@ func TestGenesHaveTheNumbersOfTheContract(t *testing.T) {
 
 // The numbers come from an independent implementation. They must never change: they are stored in ids.
 func TestDerivedGenesNeverChange(t *testing.T) {
-	calc := xSnowflake.CalcGene()
-	for id, want := range map[xSnowflake.SnowflakeID]xSnowflake.Gene{0: 52, 1: 23, 42: 29, 1<<63 - 1: 60} {
+	calc := xsnowflake.CalcGene()
+	for id, want := range map[xsnowflake.SnowflakeID]xsnowflake.Gene{0: 52, 1: 23, 42: 29, 1<<63 - 1: 60} {
 		if got := calc.Hash(id); got != want {
 			t.Errorf("Hash(%d) = %d, want %d", id, got, want)
 		}
 	}
-	for key, want := range map[string]xSnowflake.Gene{"": 45, "user:1": 38, "order": 40, "商店": 13} {
+	for key, want := range map[string]xsnowflake.Gene{"": 45, "user:1": 38, "order": 40, "商店": 13} {
 		if got := calc.HashString(key); got != want {
 			t.Errorf("HashString(%q) = %d, want %d", key, got, want)
 		}
@@ -63,8 +63,8 @@ func TestDerivedGenesNeverChange(t *testing.T) {
 	if calc.HashMulti(42) != calc.Hash(42) {
 		t.Error("HashMulti of one id is not its Hash")
 	}
-	for key, want := range map[string]xSnowflake.Gene{"": 0, "123456789": 0xf4, "user:1": 0x20} {
-		if got := xSnowflake.KeyGene(key); got != want {
+	for key, want := range map[string]xsnowflake.Gene{"": 0, "123456789": 0xf4, "user:1": 0x20} {
+		if got := xsnowflake.KeyGene(key); got != want {
 			t.Errorf("KeyGene(%q) = %#x, want %#x", key, uint8(got), uint8(want))
 		}
 	}
@@ -73,7 +73,7 @@ func TestDerivedGenesNeverChange(t *testing.T) {
 func TestDerivedGenesAreSpreadEvenly(t *testing.T) {
 	var count [64]int
 	for i := range 64_000 {
-		g := xSnowflake.CalcGene().Hash(xSnowflake.SnowflakeID(i) << 10)
+		g := xsnowflake.CalcGene().Hash(xsnowflake.SnowflakeID(i) << 10)
 		if !g.Valid() {
 			t.Fatalf("gene %d", g)
 		}
@@ -95,17 +95,17 @@ func FuzzHashString(f *testing.F) {
 		for sum := h.Sum64(); sum != 0; sum >>= 6 {
 			want ^= sum & 63
 		}
-		if got := xSnowflake.CalcGene().HashString(key); uint64(got) != want {
+		if got := xsnowflake.CalcGene().HashString(key); uint64(got) != want {
 			t.Errorf("HashString(%q) = %d, want %d", key, got, want)
 		}
 	})
 }
 
 func ExampleCalcGene() {
-	user := xSnowflake.SnowflakeID(58102854968192777)
+	user := xsnowflake.SnowflakeID(58102854968192777)
 	// All orders of one user get the same gene, and so the same shard of 64.
-	fmt.Println(uint8(xSnowflake.CalcGene().Hash(user)))
-	fmt.Println(uint8(xSnowflake.CalcGene().HashString("tenant-7")))
+	fmt.Println(uint8(xsnowflake.CalcGene().Hash(user)))
+	fmt.Println(uint8(xsnowflake.CalcGene().HashString("tenant-7")))
 	// Output:
 	// 62
 	// 37

@@ -1,4 +1,4 @@
-// Package xsnowflake makes 64-bit ids that sort by time and are never equal. Import it as xSnowflake.
+// Package xsnowflake makes 64-bit ids that sort by time and are never equal.
 //
 // An id holds the millisecond of its making, the kind of thing it names (its Gene), the node that made
 // it and a sequence number. A Node makes ids; what keeps two nodes from using the same number is either

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // golden is 2024-01-01 00:00:00.123 UTC, gene order, datacenter 5, node 3, sequence 777.
 const (
-	golden     xSnowflake.SnowflakeID = 13852800123<<22 | 16<<16 | 5<<13 | 3<<10 | 777
+	golden     xsnowflake.SnowflakeID = 13852800123<<22 | 16<<16 | 5<<13 | 3<<10 | 777
 	goldenText                        = "58102854968192777"
 )
 
@@ -24,13 +24,13 @@ func TestPartsOfAnID(t *testing.T) {
 	if got, want := golden.Time(), time.Date(2024, 1, 1, 0, 0, 0, 123e6, time.UTC); !got.Equal(want) {
 		t.Errorf("Time = %v, want %v", got, want)
 	}
-	if got := golden.Gene(); got != xSnowflake.GeneOrder {
+	if got := golden.Gene(); got != xsnowflake.GeneOrder {
 		t.Errorf("Gene = %v, want order", got)
 	}
 	if dc, node, seq := golden.DatacenterID(), golden.NodeID(), golden.Sequence(); dc != 5 || node != 3 || seq != 777 {
 		t.Errorf("datacenter, node, sequence = %d, %d, %d, want 5, 3, 777", dc, node, seq)
 	}
-	if golden.IsZero() || !xSnowflake.SnowflakeID(0).IsZero() {
+	if golden.IsZero() || !xsnowflake.SnowflakeID(0).IsZero() {
 		t.Error("IsZero is wrong")
 	}
 	if golden.Int64() != int64(golden) {
@@ -62,7 +62,7 @@ var texts = []struct{ name, text string }{
 func TestParseRefusesWhatIsNoID(t *testing.T) {
 	for _, tc := range texts {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, err := xSnowflake.ParseSnowflakeID(tc.text); !errors.Is(err, xSnowflake.ErrInvalidID) || got != 0 {
+			if got, err := xsnowflake.ParseSnowflakeID(tc.text); !errors.Is(err, xsnowflake.ErrInvalidID) || got != 0 {
 				t.Errorf("ParseSnowflakeID = %v, %v, want 0, ErrInvalidID", got, err)
 			}
 		})
@@ -70,8 +70,8 @@ func TestParseRefusesWhatIsNoID(t *testing.T) {
 }
 
 func TestParseReadsTheWholeRange(t *testing.T) {
-	for _, want := range []xSnowflake.SnowflakeID{0, 1, 9, 10, golden, 1<<63 - 1} {
-		if got, err := xSnowflake.ParseSnowflakeID(want.String()); err != nil || got != want {
+	for _, want := range []xsnowflake.SnowflakeID{0, 1, 9, 10, golden, 1<<63 - 1} {
+		if got, err := xsnowflake.ParseSnowflakeID(want.String()); err != nil || got != want {
 			t.Errorf("ParseSnowflakeID(%s) = %v, %v", want, got, err)
 		}
 	}
@@ -79,11 +79,11 @@ func TestParseReadsTheWholeRange(t *testing.T) {
 
 func TestJSONIsADecimalString(t *testing.T) {
 	type doc struct {
-		ID  xSnowflake.SnowflakeID            `json:"id"`
-		Opt *xSnowflake.SnowflakeID           `json:"opt"`
-		Map map[xSnowflake.SnowflakeID]string `json:"map"`
+		ID  xsnowflake.SnowflakeID            `json:"id"`
+		Opt *xsnowflake.SnowflakeID           `json:"opt"`
+		Map map[xsnowflake.SnowflakeID]string `json:"map"`
 	}
-	text, err := json.Marshal(doc{ID: golden, Map: map[xSnowflake.SnowflakeID]string{7: "x"}})
+	text, err := json.Marshal(doc{ID: golden, Map: map[xsnowflake.SnowflakeID]string{7: "x"}})
 	if want := `{"id":"` + goldenText + `","opt":null,"map":{"7":"x"}}`; err != nil || string(text) != want {
 		t.Fatalf("Marshal = %s, %v, want %s", text, err, want)
 	}
@@ -98,7 +98,7 @@ func TestJSONIsADecimalString(t *testing.T) {
 		t.Errorf("after null: %+v, %v, want the id unchanged", d, err)
 	}
 	for _, in := range []string{`""`, `"-1"`, `-1`, `1.0`, `1e3`, `true`, `{}`, `[]`, `"1`, `" 1"`, `99999999999999999999`, `"99999999999999999999"`} {
-		var id xSnowflake.SnowflakeID
+		var id xsnowflake.SnowflakeID
 		if err := json.Unmarshal([]byte(in), &id); err == nil || id != 0 {
 			t.Errorf("Unmarshal(%s) = %v, %v, want an error", in, id, err)
 		}
@@ -106,8 +106,8 @@ func TestJSONIsADecimalString(t *testing.T) {
 }
 
 func TestTextAndBinaryRoundTrip(t *testing.T) {
-	for _, want := range []xSnowflake.SnowflakeID{0, 1, golden, 1<<63 - 1} {
-		var fromText, fromBinary xSnowflake.SnowflakeID
+	for _, want := range []xsnowflake.SnowflakeID{0, 1, golden, 1<<63 - 1} {
+		var fromText, fromBinary xsnowflake.SnowflakeID
 		text, err1 := want.MarshalText()
 		err2 := errors.Join(fromText.UnmarshalText(text), fromText.UnmarshalParam(string(text)))
 		data, err3 := want.MarshalBinary()
@@ -116,9 +116,9 @@ func TestTextAndBinaryRoundTrip(t *testing.T) {
 			t.Errorf("%v came back as %v and %v, %v", want, fromText, fromBinary, err)
 		}
 	}
-	var id xSnowflake.SnowflakeID
+	var id xsnowflake.SnowflakeID
 	for _, data := range [][]byte{nil, {1}, {0x80, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 9)} {
-		if err := id.UnmarshalBinary(data); !errors.Is(err, xSnowflake.ErrInvalidID) {
+		if err := id.UnmarshalBinary(data); !errors.Is(err, xsnowflake.ErrInvalidID) {
 			t.Errorf("UnmarshalBinary(%x) = %v, want ErrInvalidID", data, err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestScanAndValue(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		src  any
-		want xSnowflake.SnowflakeID
+		want xsnowflake.SnowflakeID
 	}{
 		{name: "int64", src: int64(golden), want: golden},
 		{name: "bytes", src: []byte(goldenText), want: golden},
@@ -136,15 +136,15 @@ func TestScanAndValue(t *testing.T) {
 		{name: "null", src: nil, want: 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			id := xSnowflake.SnowflakeID(1)
+			id := xsnowflake.SnowflakeID(1)
 			if err := id.Scan(tc.src); err != nil || id != tc.want {
 				t.Errorf("Scan = %v, %v, want %v", id, err, tc.want)
 			}
 		})
 	}
 	for _, src := range []any{int64(-1), "", "x", []byte("-1"), 1.5, true, time.Now(), 7} {
-		id := xSnowflake.SnowflakeID(1)
-		if err := id.Scan(src); !errors.Is(err, xSnowflake.ErrInvalidID) || id != 1 {
+		id := xsnowflake.SnowflakeID(1)
+		if err := id.Scan(src); !errors.Is(err, xsnowflake.ErrInvalidID) || id != 1 {
 			t.Errorf("Scan(%T) = %v, %v, want ErrInvalidID and no change", src, id, err)
 		}
 	}
@@ -162,11 +162,11 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(goldenText)
 	f.Fuzz(func(t *testing.T, text string) {
-		id, err := xSnowflake.ParseSnowflakeID(text)
+		id, err := xsnowflake.ParseSnowflakeID(text)
 		if err == nil && (id < 0 || id.String() != text) {
 			t.Errorf("%q became %v", text, id)
 		}
-		var fromJSON xSnowflake.SnowflakeID
+		var fromJSON xsnowflake.SnowflakeID
 		if errJSON := fromJSON.UnmarshalJSON([]byte(text)); err == nil && (errJSON != nil || fromJSON != id) {
 			t.Errorf("%q became %v in JSON, %v", text, fromJSON, errJSON)
 		}
@@ -174,9 +174,9 @@ func FuzzParse(f *testing.F) {
 }
 
 func ExampleParseSnowflakeID() {
-	id, err := xSnowflake.ParseSnowflakeID("58102854968192777")
+	id, err := xsnowflake.ParseSnowflakeID("58102854968192777")
 	fmt.Println(id.Gene(), id.DatacenterID(), id.NodeID(), id.Time().Format(time.RFC3339Nano), err)
-	_, err = xSnowflake.ParseSnowflakeID("-1")
+	_, err = xsnowflake.ParseSnowflakeID("-1")
 	fmt.Println(err)
 	// Output:
 	// order 5 3 2024-01-01T00:00:00.123Z <nil>

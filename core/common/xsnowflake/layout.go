@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Part names what a run of bits in an id holds.
@@ -84,7 +84,7 @@ func LayoutNamed(name string) (Layout, error) {
 			return l, nil
 		}
 	}
-	return Layout{}, xEnv.Problem(xEnv.SnowflakeLayout, name, "is no id layout", xEnv.Lookup(xEnv.SnowflakeLayout).Accepted())
+	return Layout{}, xenv.Problem(xenv.SnowflakeLayout, name, "is no id layout", xenv.Lookup(xenv.SnowflakeLayout).Accepted())
 }
 
 // Info is an id taken apart.

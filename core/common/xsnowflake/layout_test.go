@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // at is 13852800123 ms after the epoch.
@@ -17,25 +17,25 @@ var at = time.Date(2024, 1, 1, 0, 0, 0, 123e6, time.UTC)
 // The ids come from an independent implementation.
 var layouts = []struct {
 	name   string
-	layout xSnowflake.Layout
-	id     xSnowflake.SnowflakeID
-	want   xSnowflake.Info
+	layout xsnowflake.Layout
+	id     xsnowflake.SnowflakeID
+	want   xsnowflake.Info
 }{
 	{
-		name: "default", layout: xSnowflake.LayoutDefault, id: 58102854968192777,
-		want: xSnowflake.Info{Time: at, Gene: 16, DatacenterID: 5, NodeID: 3, Sequence: 777},
+		name: "default", layout: xsnowflake.LayoutDefault, id: 58102854968192777,
+		want: xsnowflake.Info{Time: at, Gene: 16, DatacenterID: 5, NodeID: 3, Sequence: 777},
 	},
 	{
-		name: "wide", layout: xSnowflake.LayoutWide, id: 58102854968197729,
-		want: xSnowflake.Info{Time: at, Gene: 16, NodeID: 777, Sequence: 33},
+		name: "wide", layout: xsnowflake.LayoutWide, id: 58102854968197729,
+		want: xsnowflake.Info{Time: at, Gene: 16, NodeID: 777, Sequence: 33},
 	},
 	{
-		name: "java", layout: xSnowflake.LayoutJava, id: 58102854969895864,
-		want: xSnowflake.Info{Time: at, DatacenterID: 21, NodeID: 10, Sequence: 3000},
+		name: "java", layout: xsnowflake.LayoutJava, id: 58102854969895864,
+		want: xsnowflake.Info{Time: at, DatacenterID: 21, NodeID: 10, Sequence: 3000},
 	},
 	{
-		name: "java-gene", layout: xSnowflake.LayoutJavaGene, id: 116205709938984392,
-		want: xSnowflake.Info{Time: at, Gene: 0x20, DatacenterID: 5, NodeID: 9, Sequence: 200},
+		name: "java-gene", layout: xsnowflake.LayoutJavaGene, id: 116205709938984392,
+		want: xsnowflake.Info{Time: at, Gene: 0x20, DatacenterID: 5, NodeID: 9, Sequence: 200},
 	},
 }
 
@@ -55,9 +55,9 @@ func TestLayoutsParseGoldenVectors(t *testing.T) {
 func TestNodesMakeIDsOfTheirLayout(t *testing.T) {
 	for _, tc := range layouts {
 		t.Run(tc.name, func(t *testing.T) {
-			n := newNode(t, xSnowflake.WithLayout(tc.layout), xSnowflake.WithClock(func() time.Time { return at }),
-				xSnowflake.WithDatacenterID(tc.want.DatacenterID), xSnowflake.WithNodeID(tc.want.NodeID))
-			ids := make([]xSnowflake.SnowflakeID, tc.want.Sequence+1)
+			n := newNode(t, xsnowflake.WithLayout(tc.layout), xsnowflake.WithClock(func() time.Time { return at }),
+				xsnowflake.WithDatacenterID(tc.want.DatacenterID), xsnowflake.WithNodeID(tc.want.NodeID))
+			ids := make([]xsnowflake.SnowflakeID, tc.want.Sequence+1)
 			if err := n.NextN(ids, tc.want.Gene); err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestNodesMakeIDsOfTheirLayout(t *testing.T) {
 }
 
 func TestTheEpochIsAField(t *testing.T) {
-	l := xSnowflake.LayoutJava
+	l := xsnowflake.LayoutJava
 	l.Epoch = 0
 	if got, want := l.Parse(58102854969895864).Time, time.UnixMilli(13852800123).UTC(); !got.Equal(want) {
 		t.Errorf("Time = %v, want %v", got, want)
@@ -77,7 +77,7 @@ func TestTheEpochIsAField(t *testing.T) {
 }
 
 func TestAGeneOfTheJavaLayoutIsVerified(t *testing.T) {
-	info := xSnowflake.LayoutJavaGene.Parse(116205709938984392)
+	info := xsnowflake.LayoutJavaGene.Parse(116205709938984392)
 	if !info.VerifyKey("user:1") || info.VerifyKey("user:2") {
 		t.Error("VerifyKey does not tell the key from another")
 	}
@@ -93,10 +93,10 @@ func TestParseOfANegativeNumberIsHarmless(t *testing.T) {
 }
 
 func TestAWrongLayoutReportsEverything(t *testing.T) {
-	l := xSnowflake.Layout{Name: "mine", Fields: [5]xSnowflake.Field{
-		{Part: xSnowflake.PartNode, Bits: 17}, {Part: xSnowflake.PartTime, Bits: 41}, {Part: xSnowflake.PartNode, Bits: 9}, {Part: 9, Bits: 1},
+	l := xsnowflake.Layout{Name: "mine", Fields: [5]xsnowflake.Field{
+		{Part: xsnowflake.PartNode, Bits: 17}, {Part: xsnowflake.PartTime, Bits: 41}, {Part: xsnowflake.PartNode, Bits: 9}, {Part: 9, Bits: 1},
 	}}
-	_, err := xSnowflake.NewNode(xSnowflake.WithLayout(l), xSnowflake.WithNodeID(0))
+	_, err := xsnowflake.NewNode(xsnowflake.WithLayout(l), xsnowflake.WithNodeID(0))
 	if err == nil {
 		t.Fatal("NewNode accepted the layout")
 	}
@@ -109,8 +109,8 @@ func TestAWrongLayoutReportsEverything(t *testing.T) {
 }
 
 func TestALayoutWithoutGenesIgnoresThem(t *testing.T) {
-	n := newNode(t, xSnowflake.WithLayout(xSnowflake.LayoutJava))
-	for _, g := range []xSnowflake.Gene{0, xSnowflake.GeneUser, 255} {
+	n := newNode(t, xsnowflake.WithLayout(xsnowflake.LayoutJava))
+	for _, g := range []xsnowflake.Gene{0, xsnowflake.GeneUser, 255} {
 		if _, err := n.Generate(g); err != nil {
 			t.Errorf("Generate(%v): %v", g, err)
 		}
@@ -118,7 +118,7 @@ func TestALayoutWithoutGenesIgnoresThem(t *testing.T) {
 }
 
 func ExampleLayout_Parse() {
-	info := xSnowflake.LayoutJavaGene.Parse(116205709938984392)
+	info := xsnowflake.LayoutJavaGene.Parse(116205709938984392)
 	fmt.Println(info.Time.Format(time.RFC3339), info.NodeID, info.DatacenterID, info.Sequence, info.VerifyKey("user:1"))
 	// Output: 2024-01-01T00:00:00Z 9 5 200 true
 }
@@ -135,19 +135,19 @@ func TestLayoutNamed(t *testing.T) {
 		{name: "java-gene", nodes: 128, end: "2058-05-27"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l, err := xSnowflake.LayoutNamed(tc.name)
+			l, err := xsnowflake.LayoutNamed(tc.name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := xSnowflake.Nodes(l); n != tc.nodes {
+			if n := xsnowflake.Nodes(l); n != tc.nodes {
 				t.Errorf("%d nodes, want %d", n, tc.nodes)
 			}
-			if got := xSnowflake.End(l).Format(time.DateOnly); got != tc.end {
+			if got := xsnowflake.End(l).Format(time.DateOnly); got != tc.end {
 				t.Errorf("the layout ends on %s, want %s", got, tc.end)
 			}
 		})
 	}
-	if _, err := xSnowflake.LayoutNamed("huge"); err == nil || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT") {
+	if _, err := xsnowflake.LayoutNamed("huge"); err == nil || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT") {
 		t.Errorf("error = %v, want the variable in it", err)
 	}
 }
@@ -155,16 +155,16 @@ func TestLayoutNamed(t *testing.T) {
 func TestFromEnv_Layout(t *testing.T) {
 	t.Setenv("SNOWFLAKE_LAYOUT", "wide")
 	t.Setenv("SNOWFLAKE_NODE_ID", "1000")
-	n, err := xSnowflake.FromEnv(t.Context())
+	n, err := xsnowflake.FromEnv(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = n.Close() }()
-	if info := xSnowflake.LayoutWide.Parse(n.MustGenerate()); n.Layout().Name != "wide" || info.NodeID != 1000 {
+	if info := xsnowflake.LayoutWide.Parse(n.MustGenerate()); n.Layout().Name != "wide" || info.NodeID != 1000 {
 		t.Errorf("layout %s, node %d; want wide and 1000", n.Layout().Name, info.NodeID)
 	}
 	t.Setenv("SNOWFLAKE_LAYOUT", "default")
-	if _, err := xSnowflake.FromEnv(t.Context()); err == nil {
+	if _, err := xsnowflake.FromEnv(t.Context()); err == nil {
 		t.Error("node 1000 of the default layout is no error")
 	}
 }

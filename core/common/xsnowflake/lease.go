@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // ErrLeaseLost means that the node may no longer use its number. Where a Leaser gave the number, the node
@@ -81,7 +81,7 @@ type Recorder interface {
 // or nothing if this is one.
 func MoreNodes(count int) string {
 	if p := LayoutWide.packing(); count < p.slots() {
-		return fmt.Sprintf(", or set %s=%s for all replicas, which has %d", xEnv.SnowflakeLayout, LayoutWide.Name, p.slots())
+		return fmt.Sprintf(", or set %s=%s for all replicas, which has %d", xenv.SnowflakeLayout, LayoutWide.Name, p.slots())
 	}
 	return ""
 }

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 const ttl = 30 * time.Second
@@ -29,7 +29,7 @@ type shop struct {
 	recorded time.Time     // the last high-water mark
 }
 
-func (s *shop) Lease(_ context.Context, first, count int) (xSnowflake.Lease, error) {
+func (s *shop) Lease(_ context.Context, first, count int) (xsnowflake.Lease, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken {
@@ -107,7 +107,7 @@ func (l *expiring) Renew(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
 	case !owner:
-		return xSnowflake.ErrLeaseLost
+		return xsnowflake.ErrLeaseLost
 	}
 	return nil
 }
@@ -119,9 +119,9 @@ func (l *expiring) Release(context.Context) error {
 	return nil
 }
 
-func leased(t *testing.T, s *shop) *xSnowflake.Node {
+func leased(t *testing.T, s *shop) *xsnowflake.Node {
 	t.Helper()
-	n, err := xSnowflake.NewNode(xSnowflake.WithLeaser(s), bubble())
+	n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(s), bubble())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestANodeStopsBeforeItCouldHaveLostItsLeaseAndRecovers(t *testing.T) {
 		for {
 			id, err := n.Generate()
 			if err != nil {
-				if !errors.Is(err, xSnowflake.ErrLeaseLost) {
+				if !errors.Is(err, xsnowflake.ErrLeaseLost) {
 					t.Fatalf("Generate = %v, want ErrLeaseLost", err)
 				}
 				break
@@ -173,7 +173,7 @@ func TestANodeStopsBeforeItCouldHaveLostItsLeaseAndRecovers(t *testing.T) {
 		if !last.Before(until) || until.Sub(last) > 200*time.Millisecond {
 			t.Errorf("the last id is %v before the end, want the lease used up and not overrun", until.Sub(last))
 		}
-		if err := n.CheckHealth(t.Context()); !errors.Is(err, xSnowflake.ErrLeaseLost) {
+		if err := n.CheckHealth(t.Context()); !errors.Is(err, xsnowflake.ErrLeaseLost) {
 			t.Errorf("CheckHealth = %v, want ErrLeaseLost", err)
 		}
 		s.set(func(s *shop) { s.broken, s.next = false, 9 })
@@ -189,10 +189,10 @@ func TestANodeStopsBeforeItCouldHaveLostItsLeaseAndRecovers(t *testing.T) {
 func TestAProcessThatWasStoppedUsesItsLeaseNoMore(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		stop func(n *xSnowflake.Node)
+		stop func(n *xsnowflake.Node)
 	}{
-		{name: "stopped", stop: func(*xSnowflake.Node) { <-time.After(2 * ttl) }},
-		{name: "suspended", stop: func(n *xSnowflake.Node) { n.StepWall(2 * ttl) }},
+		{name: "stopped", stop: func(*xsnowflake.Node) { <-time.After(2 * ttl) }},
+		{name: "suspended", stop: func(n *xsnowflake.Node) { n.StepWall(2 * ttl) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -204,14 +204,14 @@ func TestAProcessThatWasStoppedUsesItsLeaseNoMore(t *testing.T) {
 				s.set(func(s *shop) { s.holder[0], s.next = nil, 1 }) // another process has the slot by now
 				var refused error
 				for range 100 {
-					id, err := n.Generate(xSnowflake.GeneLog)
+					id, err := n.Generate(xsnowflake.GeneLog)
 					if err == nil && !n.TimeOf(id).Before(until) {
 						t.Fatalf("an id of the lost slot carries %v, after its end", n.TimeOf(id))
 					}
 					refused = err
 					<-time.After(50 * time.Microsecond)
 				}
-				if !errors.Is(refused, xSnowflake.ErrLeaseLost) {
+				if !errors.Is(refused, xsnowflake.ErrLeaseLost) {
 					t.Errorf("Generate = %v, want ErrLeaseLost", refused)
 				}
 				close(s.stuck)
@@ -244,7 +244,7 @@ func TestTheTimesOfAFormerHolderAreNotUsed(t *testing.T) {
 			t.Errorf("the first id is of %v, before the end of the former holder's times", got)
 		}
 		s.set(func(s *shop) { s.floor = time.Now().Add(time.Minute) })
-		if _, err := xSnowflake.NewNode(xSnowflake.WithLeaser(s), bubble()); !errors.Is(err, xSnowflake.ErrClockBackward) {
+		if _, err := xsnowflake.NewNode(xsnowflake.WithLeaser(s), bubble()); !errors.Is(err, xsnowflake.ErrClockBackward) {
 			t.Errorf("NewNode a minute behind = %v, want ErrClockBackward", err)
 		}
 		if _, _, released := s.counts(); len(released) != 1 {
@@ -270,7 +270,7 @@ func TestASlotThatIsTooFarAheadDoesNotSpoilTheNode(t *testing.T) {
 
 func TestADatacenterNumberAloneLeasesANodeOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, err := xSnowflake.NewNode(xSnowflake.WithLeaser(&shop{next: 13}), xSnowflake.WithDatacenterID(6), bubble())
+		n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(&shop{next: 13}), xsnowflake.WithDatacenterID(6), bubble())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,14 +283,14 @@ func TestADatacenterNumberAloneLeasesANodeOfIt(t *testing.T) {
 
 type wrongShop struct{ shop }
 
-func (s *wrongShop) Lease(ctx context.Context, _, _ int) (xSnowflake.Lease, error) {
+func (s *wrongShop) Lease(ctx context.Context, _, _ int) (xsnowflake.Lease, error) {
 	return s.shop.Lease(ctx, 64, 1)
 }
 
 func TestASlotOutOfRangeIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &wrongShop{}
-		if _, err := xSnowflake.NewNode(xSnowflake.WithLeaser(s), bubble()); err == nil || len(s.released) != 1 {
+		if _, err := xsnowflake.NewNode(xsnowflake.WithLeaser(s), bubble()); err == nil || len(s.released) != 1 {
 			t.Errorf("NewNode = %v, released %v; want an error and the slot released", err, s.released)
 		}
 	})

@@ -5,14 +5,14 @@ import (
 
 	"go.uber.org/goleak"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // roleVariable makes the test binary play a process that makes ids; see process_test.go.
-const roleVariable xEnv.EnvKey = "XSNOWFLAKE_TEST_ROLE"
+const roleVariable xenv.EnvKey = "XSNOWFLAKE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	if role, ok := xEnv.GetEnv(roleVariable); ok {
+	if role, ok := xenv.GetEnv(roleVariable); ok {
 		play(role)
 		return
 	}

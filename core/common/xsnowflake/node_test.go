@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // manual is a clock that stands still until it is set.
@@ -32,7 +32,7 @@ func (m *manual) Add(d time.Duration) {
 }
 
 // distinct fails where an id stands twice.
-func distinct(t *testing.T, ids []xSnowflake.SnowflakeID) {
+func distinct(t *testing.T, ids []xsnowflake.SnowflakeID) {
 	t.Helper()
 	sorted := slices.Sorted(slices.Values(ids))
 	for i := 1; i < len(sorted); i++ {
@@ -42,9 +42,9 @@ func distinct(t *testing.T, ids []xSnowflake.SnowflakeID) {
 	}
 }
 
-func generate(t *testing.T, n *xSnowflake.Node, count int) []xSnowflake.SnowflakeID {
+func generate(t *testing.T, n *xsnowflake.Node, count int) []xsnowflake.SnowflakeID {
 	t.Helper()
-	ids := make([]xSnowflake.SnowflakeID, count)
+	ids := make([]xsnowflake.SnowflakeID, count)
 	for i := range ids {
 		id, err := n.Generate()
 		if err != nil {
@@ -58,20 +58,20 @@ func generate(t *testing.T, n *xSnowflake.Node, count int) []xSnowflake.Snowflak
 func TestIDsOfManyGoroutinesAreDistinctAndAscend(t *testing.T) {
 	n := newNode(t)
 	const workers, each = 8, 5000
-	all := make([][]xSnowflake.SnowflakeID, workers)
+	all := make([][]xsnowflake.SnowflakeID, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			ids := make([]xSnowflake.SnowflakeID, each)
+			ids := make([]xsnowflake.SnowflakeID, each)
 			for i := 0; i < each; i++ {
 				if i%100 == 0 { // batches between
-					if err := n.NextN(ids[i:i+50], xSnowflake.GeneUser); err != nil {
+					if err := n.NextN(ids[i:i+50], xsnowflake.GeneUser); err != nil {
 						t.Error(err)
 					}
 					i += 49
 					continue
 				}
-				ids[i], _ = n.Generate(xSnowflake.GeneUser)
+				ids[i], _ = n.Generate(xsnowflake.GeneUser)
 			}
 			all[w] = ids
 		})
@@ -83,14 +83,14 @@ func TestIDsOfManyGoroutinesAreDistinctAndAscend(t *testing.T) {
 		}
 	}
 	distinct(t, slices.Concat(all...))
-	if id := all[0][0]; id.Gene() != xSnowflake.GeneUser || id.DatacenterID() != 3 || id.NodeID() != 5 {
+	if id := all[0][0]; id.Gene() != xsnowflake.GeneUser || id.DatacenterID() != 3 || id.NodeID() != 5 {
 		t.Errorf("gene, datacenter, node = %v, %d, %d, want user, 3, 5", id.Gene(), id.DatacenterID(), id.NodeID())
 	}
 }
 
 func TestEachGeneHasItsOwnSequence(t *testing.T) {
-	n := newNode(t, xSnowflake.WithClock((&manual{now: at}).Now))
-	for g := range xSnowflake.GeneMax + 1 {
+	n := newNode(t, xsnowflake.WithClock((&manual{now: at}).Now))
+	for g := range xsnowflake.GeneMax + 1 {
 		for want := range 3 {
 			if id := n.MustGenerate(g); id.Sequence() != want || id.Gene() != g || !id.Time().Equal(at) {
 				t.Fatalf("id of gene %d has gene %v, sequence %d, time %v", g, id.Gene(), id.Sequence(), id.Time())
@@ -121,7 +121,7 @@ func TestEachWaitingGoroutineWaitsForItsOwnMillisecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, start := newNode(t, bubble()), time.Now()
 		generate(t, n, 1024)
-		ids := make([]xSnowflake.SnowflakeID, 5*1024)
+		ids := make([]xsnowflake.SnowflakeID, 5*1024)
 		var wg sync.WaitGroup
 		for i := range ids {
 			wg.Go(func() { ids[i] = n.MustGenerate() })
@@ -146,13 +146,13 @@ func TestALateSleeperLosesNoNumbers(t *testing.T) {
 			t.Errorf("10 milliseconds' worth of ids took %v after 10 ms, want none", waited)
 		}
 		for _, id := range ids[1025:] {
-			if age := start.Sub(n.TimeOf(id)); age < 0 || age > xSnowflake.CatchUp {
-				t.Fatalf("an id is %v old, want at most %v", age, xSnowflake.CatchUp)
+			if age := start.Sub(n.TimeOf(id)); age < 0 || age > xsnowflake.CatchUp {
+				t.Fatalf("an id is %v old, want at most %v", age, xsnowflake.CatchUp)
 			}
 		}
 		distinct(t, ids)
 
-		<-time.After(xSnowflake.CatchUp + 2*time.Millisecond)
+		<-time.After(xsnowflake.CatchUp + 2*time.Millisecond)
 		if got := n.TimeOf(n.MustGenerate()); !got.Equal(time.Now()) {
 			t.Errorf("after a pause the id is of %v, want %v", got, time.Now())
 		}
@@ -166,15 +166,15 @@ func TestALateSleeperLosesNoNumbers(t *testing.T) {
 func TestTooManyWaitingCallersAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := &manual{now: at}
-		n := newNode(t, xSnowflake.WithLayout(xSnowflake.LayoutWide), xSnowflake.WithDatacenterID(0),
-			xSnowflake.WithClock(clock.Now), xSnowflake.WithMaxBackward(10*time.Millisecond))
+		n := newNode(t, xsnowflake.WithLayout(xsnowflake.LayoutWide), xsnowflake.WithDatacenterID(0),
+			xsnowflake.WithClock(clock.Now), xsnowflake.WithMaxBackward(10*time.Millisecond))
 		generate(t, n, 64)
 		var wg sync.WaitGroup
 		for range 10*64 + 1 {
 			wg.Go(func() { _, _ = n.Generate() })
 		}
 		synctest.Wait()
-		if _, err := n.Generate(); !errors.Is(err, xSnowflake.ErrExhausted) {
+		if _, err := n.Generate(); !errors.Is(err, xsnowflake.ErrExhausted) {
 			t.Errorf("Generate = %v, want ErrExhausted", err)
 		}
 		clock.Add(time.Second)
@@ -185,10 +185,10 @@ func TestTooManyWaitingCallersAreRefused(t *testing.T) {
 
 func TestAClockThatStandsStillIsAnErrorInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNode(t, xSnowflake.WithClock((&manual{now: at}).Now), xSnowflake.WithMaxBackward(100*time.Millisecond))
+		n := newNode(t, xsnowflake.WithClock((&manual{now: at}).Now), xsnowflake.WithMaxBackward(100*time.Millisecond))
 		generate(t, n, 1024)
 		start := time.Now()
-		if _, err := n.Generate(); !errors.Is(err, xSnowflake.ErrClockStopped) {
+		if _, err := n.Generate(); !errors.Is(err, xsnowflake.ErrClockStopped) {
 			t.Errorf("Generate = %v, want ErrClockStopped", err)
 		}
 		if waited := time.Since(start); waited != 200*time.Millisecond {
@@ -199,7 +199,7 @@ func TestAClockThatStandsStillIsAnErrorInTheEnd(t *testing.T) {
 
 func TestGenerateDoesNotAllocate(t *testing.T) {
 	n := newNode(t)
-	var g xSnowflake.Gene
+	var g xsnowflake.Gene
 	if got := testing.AllocsPerRun(1000, func() {
 		g = (g + 1) & 63
 		_, _ = n.Generate(g)
@@ -211,14 +211,14 @@ func TestGenerateDoesNotAllocate(t *testing.T) {
 func TestAGeneThatDoesNotFitIsAnError(t *testing.T) {
 	n := newNode(t)
 	_, err := n.Generate(64)
-	if !errors.Is(err, xSnowflake.ErrGene) || !strings.Contains(err.Error(), "64 (accepted: 0 to 63)") {
+	if !errors.Is(err, xsnowflake.ErrGene) || !strings.Contains(err.Error(), "64 (accepted: 0 to 63)") {
 		t.Errorf("Generate(64) = %v, want ErrGene with the range", err)
 	}
-	if err := n.NextN(make([]xSnowflake.SnowflakeID, 2), 64); !errors.Is(err, xSnowflake.ErrGene) {
+	if err := n.NextN(make([]xsnowflake.SnowflakeID, 2), 64); !errors.Is(err, xsnowflake.ErrGene) {
 		t.Errorf("NextN = %v, want ErrGene", err)
 	}
 	defer func() {
-		if err, ok := recover().(error); !ok || !errors.Is(err, xSnowflake.ErrGene) {
+		if err, ok := recover().(error); !ok || !errors.Is(err, xsnowflake.ErrGene) {
 			t.Errorf("MustGenerate panicked with %v, want ErrGene", err)
 		}
 	}()
@@ -226,7 +226,7 @@ func TestAGeneThatDoesNotFitIsAnError(t *testing.T) {
 }
 
 func TestWrongNumbersNameTheirVariablesAtOnce(t *testing.T) {
-	_, err := xSnowflake.NewNode(xSnowflake.WithDatacenterID(8), xSnowflake.WithNodeID(-1), xSnowflake.WithMaxBackward(0))
+	_, err := xsnowflake.NewNode(xsnowflake.WithDatacenterID(8), xsnowflake.WithNodeID(-1), xsnowflake.WithMaxBackward(0))
 	if err == nil {
 		t.Fatal("NewNode accepted them")
 	}
@@ -239,14 +239,14 @@ func TestWrongNumbersNameTheirVariablesAtOnce(t *testing.T) {
 			t.Errorf("%q does not say %q", err, want)
 		}
 	}
-	if _, err = xSnowflake.NewNode(xSnowflake.WithLayout(xSnowflake.LayoutWide), xSnowflake.WithNodeID(1023)); err != nil {
+	if _, err = xsnowflake.NewNode(xsnowflake.WithLayout(xsnowflake.LayoutWide), xsnowflake.WithNodeID(1023)); err != nil {
 		t.Errorf("the wide layout refuses node 1023: %v", err)
 	}
 }
 
 func TestCloseRefusesFurtherIDsAndWakesNobodyWithOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, err := xSnowflake.NewNode(xSnowflake.WithNodeID(1), bubble())
+		n, err := xsnowflake.NewNode(xsnowflake.WithNodeID(1), bubble())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,13 +262,13 @@ func TestCloseRefusesFurtherIDsAndWakesNobodyWithOne(t *testing.T) {
 				t.Errorf("Close: %v", err)
 			}
 		}
-		if err := <-waiting; !errors.Is(err, xSnowflake.ErrClosed) {
+		if err := <-waiting; !errors.Is(err, xsnowflake.ErrClosed) {
 			t.Errorf("the waiting Generate = %v, want ErrClosed", err)
 		}
-		if _, err := n.Generate(); !errors.Is(err, xSnowflake.ErrClosed) {
+		if _, err := n.Generate(); !errors.Is(err, xsnowflake.ErrClosed) {
 			t.Errorf("Generate = %v, want ErrClosed", err)
 		}
-		if err := n.CheckHealth(t.Context()); !errors.Is(err, xSnowflake.ErrClosed) {
+		if err := n.CheckHealth(t.Context()); !errors.Is(err, xsnowflake.ErrClosed) {
 			t.Errorf("CheckHealth = %v, want ErrClosed", err)
 		}
 	})
@@ -276,7 +276,7 @@ func TestCloseRefusesFurtherIDsAndWakesNobodyWithOne(t *testing.T) {
 
 func TestANodeKnowsItsNumbers(t *testing.T) {
 	n := newNode(t)
-	if n.DatacenterID() != 3 || n.NodeID() != 5 || n.Layout() != xSnowflake.LayoutDefault {
+	if n.DatacenterID() != 3 || n.NodeID() != 5 || n.Layout() != xsnowflake.LayoutDefault {
 		t.Errorf("datacenter %d, node %d, layout %q", n.DatacenterID(), n.NodeID(), n.Layout().Name)
 	}
 	if err := n.CheckHealth(t.Context()); err != nil {
@@ -285,17 +285,17 @@ func TestANodeKnowsItsNumbers(t *testing.T) {
 }
 
 func ExampleNewNode() {
-	node, err := xSnowflake.NewNode(xSnowflake.WithDatacenterID(1), xSnowflake.WithNodeID(2))
+	node, err := xsnowflake.NewNode(xsnowflake.WithDatacenterID(1), xsnowflake.WithNodeID(2))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer func() { _ = node.Close() }()
 
-	id, err := node.Generate(xSnowflake.GeneOrder)
+	id, err := node.Generate(xsnowflake.GeneOrder)
 	fmt.Println(id.Gene(), id.DatacenterID(), id.NodeID(), err)
 
-	_, err = xSnowflake.NewNode(xSnowflake.WithNodeID(8))
+	_, err = xsnowflake.NewNode(xsnowflake.WithNodeID(8))
 	fmt.Println(err)
 	// Output:
 	// order 1 2 <nil>

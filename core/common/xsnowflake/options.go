@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // DefaultMaxBackward is how far the clock may go back before a node refuses to make ids.
@@ -80,24 +80,24 @@ func NewNode(opts ...Option) (*Node, error) { return NewNodeContext(context.Back
 // the case that only one is. The environment wins over opts, except over WithLeaser, which replaces the
 // lease through a file. ctx bounds how long taking the lease may last.
 func FromEnv(ctx context.Context, opts ...Option) (*Node, error) {
-	dir, _ := xEnv.GetEnv(xEnv.SnowflakeLeaseDir)
+	dir, _ := xenv.GetEnv(xenv.SnowflakeLeaseDir)
 	all := append([]Option{WithLeaser(FileLeaser(dir))}, opts...)
 	var problems []error
-	if name, ok := xEnv.GetEnv(xEnv.SnowflakeLayout); ok {
+	if name, ok := xenv.GetEnv(xenv.SnowflakeLayout); ok {
 		l, err := LayoutNamed(name)
 		all, problems = append(all, WithLayout(l)), append(problems, err)
 	}
 	for _, v := range []struct {
-		key  xEnv.EnvKey
+		key  xenv.EnvKey
 		with func(int) Option
-	}{{xEnv.SnowflakeDatacenterID, WithDatacenterID}, {xEnv.SnowflakeNodeID, WithNodeID}} {
-		text, ok := xEnv.GetEnv(v.key)
+	}{{xenv.SnowflakeDatacenterID, WithDatacenterID}, {xenv.SnowflakeNodeID, WithNodeID}} {
+		text, ok := xenv.GetEnv(v.key)
 		if !ok {
 			continue
 		}
 		id, err := strconv.Atoi(text)
 		if err != nil {
-			problems = append(problems, xEnv.Problem(v.key, text, "is not an integer", xEnv.Lookup(v.key).Accepted()))
+			problems = append(problems, xenv.Problem(v.key, text, "is not an integer", xenv.Lookup(v.key).Accepted()))
 			continue
 		}
 		all = append(all, v.with(id))
@@ -166,8 +166,8 @@ func (c *config) validate() error {
 	}
 	p := c.layout.packing()
 	err := errors.Join(
-		c.inRange(xEnv.SnowflakeDatacenterID, c.datacenter, p.dcBits),
-		c.inRange(xEnv.SnowflakeNodeID, c.node, p.nodeBits),
+		c.inRange(xenv.SnowflakeDatacenterID, c.datacenter, p.dcBits),
+		c.inRange(xenv.SnowflakeNodeID, c.node, p.nodeBits),
 	)
 	if c.maxBackward < minMaxBackward || c.maxBackward > maxMaxBackward {
 		err = errors.Join(err, fmt.Errorf("the bound on a clock that goes back is %s (accepted: %s to %s)", c.maxBackward, minMaxBackward, maxMaxBackward))
@@ -178,9 +178,9 @@ func (c *config) validate() error {
 	return nil
 }
 
-func (c *config) inRange(key xEnv.EnvKey, n number, bits uint8) error {
+func (c *config) inRange(key xenv.EnvKey, n number, bits uint8) error {
 	if limit := 1<<bits - 1; n.value < 0 || n.value > limit {
-		return xEnv.Problem(key, strconv.Itoa(n.value), "is out of range for the id layout "+c.layout.Name, fmt.Sprintf("0 to %d", limit))
+		return xenv.Problem(key, strconv.Itoa(n.value), "is out of range for the id layout "+c.layout.Name, fmt.Sprintf("0 to %d", limit))
 	}
 	return nil
 }

@@ -13,14 +13,14 @@ import (
 	"strings"
 	"testing"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // play makes a node from the environment, writes its slot, and then obeys: a number on the standard input
 // asks for as many ids, eight bytes each; the end of the input ends the process.
 func play(string) {
-	n, err := xSnowflake.FromEnv(context.Background())
+	n, err := xsnowflake.FromEnv(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -30,9 +30,9 @@ func play(string) {
 	_ = out.Flush()
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		count, _ := strconv.Atoi(in.Text())
-		ids := make([]xSnowflake.SnowflakeID, count)
+		ids := make([]xsnowflake.SnowflakeID, count)
 		for i := range ids {
-			ids[i] = n.MustGenerate(xSnowflake.Gene(i & 1))
+			ids[i] = n.MustGenerate(xsnowflake.Gene(i & 1))
 		}
 		_ = binary.Write(out, binary.BigEndian, ids)
 		_ = out.Flush()
@@ -91,9 +91,9 @@ func start(t *testing.T, env ...string) (*process, error) {
 // ask makes the process make ids, which can then be read.
 func (p *process) ask(count int) { _, _ = fmt.Fprintln(p.in, count) }
 
-func (p *process) ids(t *testing.T, count int) []xSnowflake.SnowflakeID {
+func (p *process) ids(t *testing.T, count int) []xsnowflake.SnowflakeID {
 	t.Helper()
-	ids := make([]xSnowflake.SnowflakeID, count)
+	ids := make([]xsnowflake.SnowflakeID, count)
 	if err := binary.Read(p.out, binary.BigEndian, ids); err != nil {
 		t.Fatalf("reading ids: %v; %s", err, p.stderr.String())
 	}
@@ -102,7 +102,7 @@ func (p *process) ids(t *testing.T, count int) []xSnowflake.SnowflakeID {
 
 func dirEnv(t *testing.T) string {
 	t.Helper()
-	return xEnv.SnowflakeLeaseDir.String() + "=" + t.TempDir()
+	return xenv.SnowflakeLeaseDir.String() + "=" + t.TempDir()
 }
 
 func TestSixteenProcessesOnOneHostNeverCollide(t *testing.T) {
@@ -120,7 +120,7 @@ func TestSixteenProcessesOnOneHostNeverCollide(t *testing.T) {
 		p.ask(each)
 	}
 	slots := map[int]bool{}
-	var ids []xSnowflake.SnowflakeID
+	var ids []xsnowflake.SnowflakeID
 	for _, p := range all {
 		if slots[p.slot] {
 			t.Errorf("slot %d is used twice", p.slot)
@@ -133,9 +133,9 @@ func TestSixteenProcessesOnOneHostNeverCollide(t *testing.T) {
 
 func TestTheSlotOfAKilledProcessIsFreeAgainAndItsIDsAreNotRepeated(t *testing.T) {
 	dir := dirEnv(t)
-	env := []string{dir, xEnv.SnowflakeDatacenterID.String() + "=2"} // 8 slots
+	env := []string{dir, xenv.SnowflakeDatacenterID.String() + "=2"} // 8 slots
 	var all []*process
-	var ids []xSnowflake.SnowflakeID
+	var ids []xsnowflake.SnowflakeID
 	for range 8 {
 		p, err := start(t, env...)
 		if err != nil {
@@ -163,13 +163,13 @@ func TestTheSlotOfAKilledProcessIsFreeAgainAndItsIDsAreNotRepeated(t *testing.T)
 func TestTheSixtyFifthProcessSaysThatAllNumbersAreTaken(t *testing.T) {
 	dir := t.TempDir()
 	for range 64 {
-		n, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xSnowflake.FileLeaser(dir)))
+		n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xsnowflake.FileLeaser(dir)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = n.Close() })
 	}
-	_, err := start(t, xEnv.SnowflakeLeaseDir.String()+"="+dir)
+	_, err := start(t, xenv.SnowflakeLeaseDir.String()+"="+dir)
 	if err == nil {
 		t.Fatal("the 65th process got a number")
 	}

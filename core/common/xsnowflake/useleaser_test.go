@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 func TestAGivenNumberStaysWhoeverHandsOutOthers(t *testing.T) {
-	n := newNode(t, xSnowflake.WithNodeID(3))
+	n := newNode(t, xsnowflake.WithNodeID(3))
 	s := &shop{next: 9}
 	if err := n.UseLeaser(t.Context(), s); err != nil || n.NodeID() != 3 || s.leases != 0 {
 		t.Errorf("UseLeaser = %v with node %d after %d leases, want nil, 3, none", err, n.NodeID(), s.leases)
@@ -21,7 +21,7 @@ func TestAGivenNumberStaysWhoeverHandsOutOthers(t *testing.T) {
 		t.Error("UseLeaser accepted no leaser")
 	}
 	_ = n.Close()
-	if err := n.UseLeaser(t.Context(), s); !errors.Is(err, xSnowflake.ErrClosed) {
+	if err := n.UseLeaser(t.Context(), s); !errors.Is(err, xsnowflake.ErrClosed) {
 		t.Errorf("UseLeaser of a closed node = %v, want ErrClosed", err)
 	}
 }
@@ -66,7 +66,7 @@ func TestANodeThatCannotMoveStaysAsItWas(t *testing.T) {
 			t.Error("no error of a leaser that does not answer")
 		}
 		b.set(func(s *shop) { s.broken, s.floor = false, time.Now().Add(time.Hour) })
-		if err := n.UseLeaser(t.Context(), b); !errors.Is(err, xSnowflake.ErrClockBackward) {
+		if err := n.UseLeaser(t.Context(), b); !errors.Is(err, xsnowflake.ErrClockBackward) {
 			t.Errorf("UseLeaser of a number that was used an hour ahead = %v, want ErrClockBackward", err)
 		}
 		if _, _, released := b.counts(); len(released) != 1 {
@@ -85,7 +85,7 @@ func TestIDsAreMadeWhileANewNumberHasToBeWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &shop{next: 5}, &shop{next: 9, floor: time.Now().Add(15 * time.Second)}
 		n := leased(t, a)
-		var ids []xSnowflake.SnowflakeID
+		var ids []xsnowflake.SnowflakeID
 		start := time.Now()
 		moved := make(chan error, 1)
 		go func() { moved <- n.UseLeaser(t.Context(), b) }()
@@ -126,7 +126,7 @@ func TestAContextEndsTheWaitForANewNumber(t *testing.T) {
 			_ = n.Close()
 		}()
 		start = time.Now()
-		if err := n.UseLeaser(t.Context(), b); !errors.Is(err, xSnowflake.ErrClosed) || time.Since(start) != time.Second {
+		if err := n.UseLeaser(t.Context(), b); !errors.Is(err, xsnowflake.ErrClosed) || time.Since(start) != time.Second {
 			t.Errorf("UseLeaser = %v after %v, want ErrClosed at once after Close", err, time.Since(start))
 		}
 		if _, _, released := b.counts(); len(released) != 2 {
@@ -166,13 +166,13 @@ func TestCloseDoesNotWaitForANumber(t *testing.T) {
 
 // Moves, losses and callers at the same time; the last move wins over nothing but the race detector.
 func TestMovingUnderLoadRepeatsNothing(t *testing.T) {
-	n, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xSnowflake.FileLeaser(t.TempDir())))
+	n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xsnowflake.FileLeaser(t.TempDir())))
 	if err != nil {
 		t.Fatal(err)
 	}
 	stop := make(chan struct{})
 	var callers sync.WaitGroup
-	all := make([][]xSnowflake.SnowflakeID, 4)
+	all := make([][]xsnowflake.SnowflakeID, 4)
 	for i := range all {
 		callers.Go(func() {
 			for {
@@ -181,7 +181,7 @@ func TestMovingUnderLoadRepeatsNothing(t *testing.T) {
 					return
 				default:
 				}
-				id, err := n.Generate(xSnowflake.Gene(i % 2))
+				id, err := n.Generate(xsnowflake.Gene(i % 2))
 				if err != nil {
 					t.Error(err)
 					return
@@ -194,7 +194,7 @@ func TestMovingUnderLoadRepeatsNothing(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for i := range 100 {
-		l := xSnowflake.FileLeaser(dir)
+		l := xsnowflake.FileLeaser(dir)
 		if i%2 == 0 {
 			l = &shop{next: i}
 		}
@@ -210,7 +210,7 @@ func TestMovingUnderLoadRepeatsNothing(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Error(err)
 	}
-	var ids []xSnowflake.SnowflakeID
+	var ids []xsnowflake.SnowflakeID
 	for _, part := range all {
 		ids = append(ids, part...)
 	}
@@ -221,7 +221,7 @@ func TestMovingUnderLoadRepeatsNothing(t *testing.T) {
 func TestTheMarkThatIsLeftIsAboveEveryID(t *testing.T) {
 	for range 50 {
 		a := &shop{next: 5}
-		n, err := xSnowflake.NewNode(xSnowflake.WithLeaser(a))
+		n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(a))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +263,7 @@ type lossy struct {
 	leases []*lossyLease
 }
 
-func (l *lossy) Lease(_ context.Context, first, _ int) (xSnowflake.Lease, error) {
+func (l *lossy) Lease(_ context.Context, first, _ int) (xsnowflake.Lease, error) {
 	<-time.After(3 * time.Millisecond) // meanwhile the old number is given back, and asked for
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -279,7 +279,7 @@ type lossyLease struct {
 
 func (l *lossyLease) Slot() int                     { return l.slot }
 func (l *lossyLease) ValidUntil() time.Time         { return l.until }
-func (l *lossyLease) Renew(context.Context) error   { return xSnowflake.ErrLeaseLost }
+func (l *lossyLease) Renew(context.Context) error   { return xsnowflake.ErrLeaseLost }
 func (l *lossyLease) Release(context.Context) error { return nil }
 func (l *lossyLease) NotBefore() time.Time          { return time.Time{} }
 
@@ -291,7 +291,7 @@ func (l *lossyLease) Record(until time.Time) error {
 func TestTheMarkOfALostNumberIsAboveEveryIDToo(t *testing.T) {
 	const numbers = 15
 	l := &lossy{}
-	n, err := xSnowflake.NewNode(xSnowflake.WithLeaser(l))
+	n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(l))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,10 +300,10 @@ func TestTheMarkOfALostNumberIsAboveEveryIDToo(t *testing.T) {
 	for i := range latest {
 		callers.Go(func() {
 			for {
-				id, err := n.Generate(xSnowflake.Gene(i))
+				id, err := n.Generate(xsnowflake.Gene(i))
 				slot := id.DatacenterID()*8 + id.NodeID()
 				switch {
-				case errors.Is(err, xSnowflake.ErrLeaseLost):
+				case errors.Is(err, xsnowflake.ErrLeaseLost):
 					continue
 				case err != nil:
 					t.Error(err)

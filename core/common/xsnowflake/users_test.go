@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // On Linux the kernel may refuse to open another user's file in a folder like /tmp with O_CREATE.
@@ -30,9 +30,9 @@ func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 
 	// One node of each of the other slots, and one slot whose files root has made and left.
-	var nodes []*xSnowflake.Node
+	var nodes []*xsnowflake.Node
 	for range 64 {
-		n, err := xSnowflake.NewNode()
+		n, err := xsnowflake.NewNode()
 		if err != nil {
 			t.Fatal(err)
 		}

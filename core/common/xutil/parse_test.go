@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 func TestNumbersAreRead(t *testing.T) {
-	p := xUtil.Parse()
+	p := xutil.Parse()
 	if n, err := p.Int(" -42 "); n != -42 || err != nil {
 		t.Errorf("Int = %d, %v", n, err)
 	}
@@ -35,7 +35,7 @@ func TestNumbersAreRead(t *testing.T) {
 }
 
 func TestWhatIsNoNumberIsAnErrorWithoutTheText(t *testing.T) {
-	p := xUtil.Parse()
+	p := xutil.Parse()
 	for _, tc := range []struct {
 		name string
 		err  error
@@ -51,11 +51,11 @@ func TestWhatIsNoNumberIsAnErrorWithoutTheText(t *testing.T) {
 		{name: "too large", err: second(p.Float("1e999")), want: strconv.ErrRange},
 		{name: "float", err: second(p.Float("s3cret")), want: strconv.ErrSyntax},
 		{name: "empty", err: second(p.Int("")), want: strconv.ErrSyntax},
-		{name: "bool", err: second(p.Bool("s3cret")), want: xUtil.ErrParse},
-		{name: "duration", err: second(p.Duration("s3cret")), want: xUtil.ErrParse},
+		{name: "bool", err: second(p.Bool("s3cret")), want: xutil.ErrParse},
+		{name: "duration", err: second(p.Duration("s3cret")), want: xutil.ErrParse},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if !errors.Is(tc.err, tc.want) || !errors.Is(tc.err, xUtil.ErrParse) {
+			if !errors.Is(tc.err, tc.want) || !errors.Is(tc.err, xutil.ErrParse) {
 				t.Errorf("error = %v, want %v", tc.err, tc.want)
 			}
 			if strings.Contains(tc.err.Error(), "s3cret") {
@@ -84,7 +84,7 @@ func TestToInt64NeverTurnsNegative(t *testing.T) {
 		{name: "JSON number", in: json.Number("9007199254740993"), want: 9007199254740993},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, err := xUtil.Parse().ToInt64(tc.in); got != tc.want || err != nil {
+			if got, err := xutil.Parse().ToInt64(tc.in); got != tc.want || err != nil {
 				t.Errorf("ToInt64 = %d, %v, want %d", got, err, tc.want)
 			}
 		})
@@ -95,7 +95,7 @@ func TestToInt64NeverTurnsNegative(t *testing.T) {
 		json.Number("1.5"), json.Number("1e400"), uint64(math.MaxInt64) + 1, uint64(math.MaxUint64),
 		math.NaN(), math.Inf(1), math.Inf(-1), 0x1p63, -0x1.8p63, 1.5, float32(math.Inf(1)), (*int)(nil),
 	} {
-		if got, err := xUtil.Parse().ToInt64(in); !errors.Is(err, xUtil.ErrParse) || got != 0 {
+		if got, err := xutil.Parse().ToInt64(in); !errors.Is(err, xutil.ErrParse) || got != 0 {
 			t.Errorf("ToInt64(%v) = %d, %v, want 0, ErrParse", in, got, err)
 		}
 	}
@@ -105,7 +105,7 @@ func FuzzToInt64(f *testing.F) {
 	f.Add(0x1p63)
 	f.Add(math.NaN())
 	f.Fuzz(func(t *testing.T, v float64) {
-		got, err := xUtil.Parse().ToInt64(v)
+		got, err := xutil.Parse().ToInt64(v)
 		if err == nil && float64(got) != v {
 			t.Errorf("ToInt64(%v) = %d", v, got)
 		}

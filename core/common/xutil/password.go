@@ -14,7 +14,7 @@ import (
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/bcrypt"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // The lengths of a password, in bytes. The upper one keeps a request from costing more than a login does.
@@ -28,19 +28,19 @@ var (
 	// ErrPasswordLength is a VALIDATION_ERROR (400) that names the field password.
 	ErrPasswordLength = passwordLength()
 	// ErrPasswordBusy is SERVICE_UNAVAILABLE (503): too many callers wait for a hash.
-	ErrPasswordBusy     = xError.New(xError.ServiceUnavailable, "too many passwords are being hashed; try again later")
+	ErrPasswordBusy     = xerror.New(xerror.ServiceUnavailable, "too many passwords are being hashed; try again later")
 	ErrPasswordMismatch = errors.New("xutil: the password does not match")
 	ErrPasswordHash     = errors.New("xutil: the password hash has an unknown or unsafe format")
 )
 
-func passwordLength() *xError.Error {
+func passwordLength() *xerror.Error {
 	message := fmt.Sprintf("a password has %d to %d bytes", PasswordMinBytes, PasswordMaxBytes)
-	problem := struct { // as xValid.FieldError, whose package needs a validator
+	problem := struct { // as xvalid.FieldError, whose package needs a validator
 		Field   string `json:"field"`
 		Tag     string `json:"tag"`
 		Message string `json:"message"`
 	}{"password", "length", message}
-	return xError.WrapData(xError.ValidationError, xError.ErrMessage(message), nil, []any{problem})
+	return xerror.WrapData(xerror.ValidationError, xerror.ErrMessage(message), nil, []any{problem})
 }
 
 // Passwords hashes passwords and verifies them; get it with Password.

@@ -13,12 +13,12 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 func TestPasswordsOfOneToAThousandBytesVerify(t *testing.T) {
-	p := xUtil.Password()
+	p := xutil.Password()
 	for _, tc := range []struct{ name, password string }{
 		{name: "one byte", password: "x"},
 		{name: "55 bytes", password: strings.Repeat("p", 55)},
@@ -40,7 +40,7 @@ func TestPasswordsOfOneToAThousandBytesVerify(t *testing.T) {
 				t.Errorf("Verify: %v", err)
 			}
 			for _, wrong := range []string{tc.password[:len(tc.password)-1] + "y", "other"} {
-				if err := p.Verify(t.Context(), wrong, hash); !errors.Is(err, xUtil.ErrPasswordMismatch) {
+				if err := p.Verify(t.Context(), wrong, hash); !errors.Is(err, xutil.ErrPasswordMismatch) {
 					t.Errorf("Verify of another password = %v, want ErrPasswordMismatch", err)
 				}
 			}
@@ -52,8 +52,8 @@ func TestPasswordsOfOneToAThousandBytesVerify(t *testing.T) {
 }
 
 func TestTheSamePasswordHasTwoHashes(t *testing.T) {
-	a, _ := xUtil.Password().Encrypt(t.Context(), "secret")
-	b := xUtil.Password().MustEncryptString(t.Context(), "secret")
+	a, _ := xutil.Password().Encrypt(t.Context(), "secret")
+	b := xutil.Password().MustEncryptString(t.Context(), "secret")
 	if string(a) == b || !valid(t, "secret", string(a)) || !valid(t, "secret", b) {
 		t.Error("two hashes are equal, or do not verify")
 	}
@@ -61,22 +61,22 @@ func TestTheSamePasswordHasTwoHashes(t *testing.T) {
 
 func TestPasswordsOutsideTheLimitsAreErrors(t *testing.T) {
 	for _, password := range []string{"", strings.Repeat("p", 1025)} {
-		if _, err := xUtil.Password().EncryptString(t.Context(), password); !errors.Is(err, xUtil.ErrPasswordLength) {
+		if _, err := xutil.Password().EncryptString(t.Context(), password); !errors.Is(err, xutil.ErrPasswordLength) {
 			t.Errorf("EncryptString of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
-		if _, err := xUtil.Password().Encrypt(t.Context(), password); !errors.Is(err, xUtil.ErrPasswordLength) {
+		if _, err := xutil.Password().Encrypt(t.Context(), password); !errors.Is(err, xutil.ErrPasswordLength) {
 			t.Errorf("Encrypt of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
-		if err := xUtil.Password().Verify(t.Context(), password, "$2a$"); !errors.Is(err, xUtil.ErrPasswordLength) {
+		if err := xutil.Password().Verify(t.Context(), password, "$2a$"); !errors.Is(err, xutil.ErrPasswordLength) {
 			t.Errorf("Verify of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
 		func() {
 			defer func() {
-				if err, ok := recover().(error); !ok || !errors.Is(err, xUtil.ErrPasswordLength) {
+				if err, ok := recover().(error); !ok || !errors.Is(err, xutil.ErrPasswordLength) {
 					t.Errorf("MustEncryptString panicked with %v", err)
 				}
 			}()
-			xUtil.Password().MustEncryptString(t.Context(), password)
+			xutil.Password().MustEncryptString(t.Context(), password)
 		}()
 	}
 }
@@ -84,10 +84,10 @@ func TestPasswordsOutsideTheLimitsAreErrors(t *testing.T) {
 // The first hash is of the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32.
 func TestHashesOfOthersVerify(t *testing.T) {
 	reference := "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
-	if err := xUtil.Password().Verify(t.Context(), "password", reference); err != nil {
+	if err := xutil.Password().Verify(t.Context(), "password", reference); err != nil {
 		t.Errorf("Verify of the reference hash: %v", err)
 	}
-	if !xUtil.Password().NeedsRehash(reference) {
+	if !xutil.Password().NeedsRehash(reference) {
 		t.Error("a hash with a salt of 8 bytes needs no rehash")
 	}
 	for _, version := range []string{"2a", "2b", "2y"} {
@@ -96,13 +96,13 @@ func TestHashesOfOthersVerify(t *testing.T) {
 			t.Fatal(err)
 		}
 		hash := "$" + version + string(made[3:])
-		if err := xUtil.Password().Verify(t.Context(), "password", hash); err != nil {
+		if err := xutil.Password().Verify(t.Context(), "password", hash); err != nil {
 			t.Errorf("%s: Verify: %v", version, err)
 		}
-		if err := xUtil.Password().Verify(t.Context(), "wrong", hash); !errors.Is(err, xUtil.ErrPasswordMismatch) {
+		if err := xutil.Password().Verify(t.Context(), "wrong", hash); !errors.Is(err, xutil.ErrPasswordMismatch) {
 			t.Errorf("%s: Verify of another = %v, want ErrPasswordMismatch", version, err)
 		}
-		if !xUtil.Password().NeedsRehash(hash) {
+		if !xutil.Password().NeedsRehash(hash) {
 			t.Errorf("%s needs no rehash", version)
 		}
 	}
@@ -113,7 +113,7 @@ func TestBcryptUsesTheFirst72Bytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := xUtil.Password().Verify(t.Context(), strings.Repeat("p", 100), string(made)); err != nil {
+	if err := xutil.Password().Verify(t.Context(), strings.Repeat("p", 100), string(made)); err != nil {
 		t.Errorf("Verify: %v", err)
 	}
 }
@@ -137,25 +137,25 @@ func TestHashesThatAreNoneOrTooCostlyAreErrorsWithoutTheirText(t *testing.T) {
 		"$argon2id$v=19$m=19456,t=2,p=1$" + salt + "$!!!!" + key,
 		"$argon2id$v=19$m=19456,t=2,p=1$" + salt + "$" + key + "$",
 	} {
-		err := xUtil.Password().Verify(t.Context(), "hunter2", hash)
-		if !errors.Is(err, xUtil.ErrPasswordHash) {
+		err := xutil.Password().Verify(t.Context(), "hunter2", hash)
+		if !errors.Is(err, xutil.ErrPasswordHash) {
 			t.Errorf("Verify(%q) = %v, want ErrPasswordHash", hash, err)
 		}
 		if err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), key)) {
 			t.Errorf("the error tells a secret: %v", err)
 		}
-		if !xUtil.Password().NeedsRehash(hash) {
+		if !xutil.Password().NeedsRehash(hash) {
 			t.Errorf("%q needs no rehash", hash)
 		}
 	}
 }
 
 func TestManyLoginsAtOnceUseBoundedMemory(t *testing.T) {
-	hash := xUtil.Password().MustEncryptString(t.Context(), "secret")
+	hash := xutil.Password().MustEncryptString(t.Context(), "secret")
 	var wg sync.WaitGroup
 	for range 8 * runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			if running := xUtil.RunningHashes(); running > runtime.GOMAXPROCS(0) {
+			if running := xutil.RunningHashes(); running > runtime.GOMAXPROCS(0) {
 				t.Errorf("%d hashes at once, want at most %d", running, runtime.GOMAXPROCS(0))
 			}
 			if !valid(t, "secret", hash) {
@@ -164,7 +164,7 @@ func TestManyLoginsAtOnceUseBoundedMemory(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if running := xUtil.RunningHashes(); running != 0 {
+	if running := xutil.RunningHashes(); running != 0 {
 		t.Errorf("%d hashes still hold a place", running)
 	}
 }
@@ -173,30 +173,30 @@ func FuzzVerify(f *testing.F) {
 	f.Add("$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc")
 	f.Add("$2a$04$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
 	f.Fuzz(func(t *testing.T, hash string) {
-		if xUtil.Password().NeedsRehash(hash) && len(hash) > 200 {
+		if xutil.Password().NeedsRehash(hash) && len(hash) > 200 {
 			t.Skip("costly")
 		}
-		if ok, _ := xUtil.Password().IsValid(t.Context(), "a password that nobody has", hash); ok {
+		if ok, _ := xutil.Password().IsValid(t.Context(), "a password that nobody has", hash); ok {
 			t.Errorf("%q verifies", hash)
 		}
 	})
 }
 
 func BenchmarkVerify(b *testing.B) {
-	hash := xUtil.Password().MustEncryptString(b.Context(), "secret")
+	hash := xutil.Password().MustEncryptString(b.Context(), "secret")
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = xUtil.Password().Verify(b.Context(), "secret", hash)
+		_ = xutil.Password().Verify(b.Context(), "secret", hash)
 	}
 }
 
 func ExamplePassword() {
 	ctx := context.Background()
-	hash, err := xUtil.Password().EncryptString(ctx, "correct horse")
+	hash, err := xutil.Password().EncryptString(ctx, "correct horse")
 	fmt.Println(err)
-	fmt.Println(xUtil.Password().Verify(ctx, "correct horse", hash))
-	fmt.Println(xUtil.Password().Verify(ctx, "wrong horse", hash))
-	fmt.Println(xUtil.Password().NeedsRehash(hash))
+	fmt.Println(xutil.Password().Verify(ctx, "correct horse", hash))
+	fmt.Println(xutil.Password().Verify(ctx, "wrong horse", hash))
+	fmt.Println(xutil.Password().NeedsRehash(hash))
 	// Output:
 	// <nil>
 	// <nil>
@@ -206,7 +206,7 @@ func ExamplePassword() {
 
 func valid(t *testing.T, password, hash string) bool {
 	t.Helper()
-	ok, err := xUtil.Password().IsValid(t.Context(), password, hash)
+	ok, err := xutil.Password().IsValid(t.Context(), password, hash)
 	if err != nil {
 		t.Error(err)
 	}
@@ -214,9 +214,9 @@ func valid(t *testing.T, password, hash string) bool {
 }
 
 func TestErrPasswordLength_IsAValidationErrorOfTheField(t *testing.T) {
-	_, err := xUtil.Password().EncryptString(t.Context(), "")
-	e := xError.From(err)
-	if e.GetErrorCode().Status() != http.StatusBadRequest || !errors.Is(e, xError.ValidationError) {
+	_, err := xutil.Password().EncryptString(t.Context(), "")
+	e := xerror.From(err)
+	if e.GetErrorCode().Status() != http.StatusBadRequest || !errors.Is(e, xerror.ValidationError) {
 		t.Errorf("code = %v, want VALIDATION_ERROR with 400", e.GetErrorCode())
 	}
 	if data, err := json.Marshal(e.GetData()); err != nil || !strings.Contains(string(data), `"field":"password"`) {
@@ -225,27 +225,27 @@ func TestErrPasswordLength_IsAValidationErrorOfTheField(t *testing.T) {
 }
 
 func TestPasswords_Verify_AbandonedCallersLeaveTheQueue(t *testing.T) {
-	hash := xUtil.Password().MustEncryptString(t.Context(), "secret")
-	release := xUtil.OccupyHashes()
+	hash := xutil.Password().MustEncryptString(t.Context(), "secret")
+	release := xutil.OccupyHashes()
 	ctx, cancel := context.WithCancel(t.Context())
-	errs := make(chan error, xUtil.MaxWaitingHashes+50)
+	errs := make(chan error, xutil.MaxWaitingHashes+50)
 	for range cap(errs) {
-		go func() { errs <- xUtil.Password().Verify(ctx, "secret", hash) }()
+		go func() { errs <- xutil.Password().Verify(ctx, "secret", hash) }()
 	}
-	busy := cap(errs) - xUtil.MaxWaitingHashes
+	busy := cap(errs) - xutil.MaxWaitingHashes
 	for range busy {
-		if err := <-errs; !errors.Is(err, xUtil.ErrPasswordBusy) || xError.From(err).GetErrorCode().Status() != http.StatusServiceUnavailable {
+		if err := <-errs; !errors.Is(err, xutil.ErrPasswordBusy) || xerror.From(err).GetErrorCode().Status() != http.StatusServiceUnavailable {
 			t.Fatalf("caller beyond the queue: %v, want ErrPasswordBusy with 503", err)
 		}
 	}
 	cancel()
-	for range xUtil.MaxWaitingHashes {
+	for range xutil.MaxWaitingHashes {
 		if err := <-errs; !errors.Is(err, context.Canceled) {
 			t.Errorf("abandoned caller: %v, want context.Canceled", err)
 		}
 	}
 	release()
-	if err := xUtil.Password().Verify(t.Context(), "secret", hash); err != nil {
+	if err := xutil.Password().Verify(t.Context(), "secret", hash); err != nil {
 		t.Errorf("next caller: %v", err)
 	}
 }

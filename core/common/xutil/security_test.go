@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 func TestKeysAreRandomAndRecognized(t *testing.T) {
-	s := xUtil.Security()
+	s := xutil.Security()
 	short, long := regexp.MustCompile(`^cs_[0-9a-f]{32}$`), regexp.MustCompile(`^cs_[0-9a-f]{64}$`)
 	seen := map[string]bool{}
 	for range 1000 {
@@ -31,7 +31,7 @@ func TestKeysAreRandomAndRecognized(t *testing.T) {
 }
 
 func TestRandomTextsUseTheirAlphabetsEvenly(t *testing.T) {
-	g := xUtil.Generate()
+	g := xutil.Generate()
 	for _, tc := range []struct {
 		name string
 		make func(int) string
@@ -62,7 +62,7 @@ func TestRandomTextsUseTheirAlphabetsEvenly(t *testing.T) {
 }
 
 func TestDigestsHaveKnownValues(t *testing.T) {
-	e := xUtil.Encryption()
+	e := xutil.Encryption()
 	if got, want := e.MD5("abc"), "900150983cd24fb0d6963f7d28e17f72"; got != want || e.MD5Bytes([]byte("abc")) != want {
 		t.Errorf("MD5 = %s, want %s", got, want)
 	}

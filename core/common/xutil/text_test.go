@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 func TestMaskHidesTheMiddleAndCutsNoCharacter(t *testing.T) {
@@ -29,7 +29,7 @@ func TestMaskHidesTheMiddleAndCutsNoCharacter(t *testing.T) {
 		{name: "end only", in: "abc", end: 1, want: "**c"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xUtil.Str().Mask(tc.in, tc.start, tc.end); got != tc.want {
+			if got := xutil.Str().Mask(tc.in, tc.start, tc.end); got != tc.want {
 				t.Errorf("Mask = %q, want %q", got, tc.want)
 			}
 		})
@@ -37,7 +37,7 @@ func TestMaskHidesTheMiddleAndCutsNoCharacter(t *testing.T) {
 }
 
 func TestTruncateCutsNoCharacter(t *testing.T) {
-	s := xUtil.Str()
+	s := xutil.Str()
 	for n, want := range map[int]string{-1: "", 0: "", 1: "你", 2: "你a", 3: "你a好", 4: "你a好", 99: "你a好"} {
 		if got := s.Truncate("你a好", n); got != want {
 			t.Errorf("Truncate(%d) = %q, want %q", n, got, want)
@@ -53,7 +53,7 @@ func TestTruncateCutsNoCharacter(t *testing.T) {
 func FuzzTextsStayUTF8(f *testing.F) {
 	f.Add("你a好😀", 2, 1)
 	f.Fuzz(func(t *testing.T, in string, a, b int) {
-		s := xUtil.Str()
+		s := xutil.Str()
 		if a > 1<<20 || !utf8.ValidString(in) {
 			t.Skip()
 		}
@@ -70,14 +70,14 @@ func FuzzTextsStayUTF8(f *testing.F) {
 
 func TestIsBlank(t *testing.T) {
 	for in, want := range map[string]bool{"": true, " \t\n\u3000": true, " x ": false} {
-		if got := xUtil.Str().IsBlank(in); got != want {
+		if got := xutil.Str().IsBlank(in); got != want {
 			t.Errorf("IsBlank(%q) = %v", in, got)
 		}
 	}
 }
 
 func TestNamesChangeTheirStyle(t *testing.T) {
-	s := xUtil.Str()
+	s := xutil.Str()
 	for _, tc := range []struct{ in, snake, kebab, camel, pascal string }{
 		{"userName", "user_name", "user-name", "userName", "UserName"},
 		{"UserID", "user_id", "user-id", "userId", "UserId"},
@@ -98,7 +98,7 @@ func TestNamesChangeTheirStyle(t *testing.T) {
 }
 
 func TestTimesAreFormattedAndRead(t *testing.T) {
-	tm := xUtil.Timer()
+	tm := xutil.Timer()
 	at := time.Date(2024, 2, 29, 13, 5, 9, 123456789, time.UTC)
 	if got := tm.Format(at); got != "2024-02-29 13:05:09" {
 		t.Errorf("Format = %q", got)
@@ -120,7 +120,7 @@ func TestTimesAreFormattedAndRead(t *testing.T) {
 		t.Errorf("Parse without a location = %v, %v", got, err)
 	}
 	for _, in := range []string{"", "x", "2024-02-30", "29.02.2024", "2024-02-29 25:00:00"} {
-		if _, err := tm.Parse(in, nil); !errors.Is(err, xUtil.ErrParse) {
+		if _, err := tm.Parse(in, nil); !errors.Is(err, xutil.ErrParse) {
 			t.Errorf("Parse(%q) = %v, want ErrParse", in, err)
 		}
 	}
@@ -130,7 +130,7 @@ func TestTimesAreFormattedAndRead(t *testing.T) {
 }
 
 func TestADayBeginsAndEndsInItsZone(t *testing.T) {
-	tm := xUtil.Timer()
+	tm := xutil.Timer()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Skip("no time zones here:", err)
@@ -146,7 +146,7 @@ func TestADayBeginsAndEndsInItsZone(t *testing.T) {
 }
 
 func TestForms(t *testing.T) {
-	v := xUtil.Valid()
+	v := xutil.Valid()
 	for _, tc := range []struct {
 		name  string
 		check func(string) bool
@@ -166,7 +166,7 @@ func TestForms(t *testing.T) {
 		},
 		{
 			name: "UUID", check: v.UUID,
-			good: []string{xUtil.UUID().V4(), xUtil.UUID().V7(), strings.ToUpper(xUtil.UUID().V7()), "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"},
+			good: []string{xutil.UUID().V4(), xutil.UUID().V7(), strings.ToUpper(xutil.UUID().V7()), "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"},
 			bad:  []string{"", "x", strings.Repeat("0", 32), strings.Repeat("0", 36), "{00000000-0000-0000-0000-000000000000}", "0000000g-0000-0000-0000-000000000000"},
 		},
 		{name: "IP", check: v.IP, good: []string{"1.2.3.4", "::1", "fe80::1%eth0"}, bad: []string{"", "1.2.3", "1.2.3.4:80", "[::1]", "256.1.1.1", "01.2.3.4"}},
@@ -189,6 +189,6 @@ func TestForms(t *testing.T) {
 }
 
 func ExampleStr() {
-	fmt.Println(xUtil.Str().Mask("张三丰先生", 1, 1), xUtil.Str().Snake("UserID"), xUtil.Str().Truncate("你好世界", 2))
+	fmt.Println(xutil.Str().Mask("张三丰先生", 1, 1), xutil.Str().Snake("UserID"), xutil.Str().Truncate("你好世界", 2))
 	// Output: 张***生 user_id 你好
 }

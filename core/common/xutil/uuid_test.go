@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/uuid"
 
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
 func TestRandomAndTimeOrderedUUIDs(t *testing.T) {
-	u := xUtil.UUID()
+	u := xutil.UUID()
 	last := ""
 	for range 1000 {
 		v4, v7 := u.V4(), u.V7()
@@ -33,7 +33,7 @@ func TestRandomAndTimeOrderedUUIDs(t *testing.T) {
 
 // The first values are what java.util.UUID.nameUUIDFromBytes gives, the others stand in RFC 9562 and RFC 4122.
 func TestNameBasedUUIDsHaveKnownValues(t *testing.T) {
-	u := xUtil.UUID()
+	u := xutil.UUID()
 	const dns = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 	if got, want := u.FromBytes([]byte("hello")), "5d41402a-bc4b-3a76-b971-9d911017c592"; got != want {
 		t.Errorf("FromBytes = %s, want %s", got, want)
@@ -50,7 +50,7 @@ func TestNameBasedUUIDsHaveKnownValues(t *testing.T) {
 }
 
 func TestDashesComeAndGo(t *testing.T) {
-	u := xUtil.UUID()
+	u := xutil.UUID()
 	const dashed, plain = "5d41402a-bc4b-3a76-b971-9d911017c592", "5d41402abc4b3a76b9719d911017c592"
 	for _, in := range []string{dashed, plain, strings.ToUpper(dashed)} {
 		if got, err := u.WithoutDashes(in); got != plain || err != nil {
@@ -66,7 +66,7 @@ func TestDashesComeAndGo(t *testing.T) {
 		_, err3 := u.V3(in, "n")
 		_, err4 := u.V5(in, "n")
 		for _, err := range []error{err1, err2, err3, err4} {
-			if !errors.Is(err, xUtil.ErrParse) {
+			if !errors.Is(err, xutil.ErrParse) {
 				t.Errorf("%q: %v, want ErrParse", in, err)
 			}
 		}
@@ -74,7 +74,7 @@ func TestDashesComeAndGo(t *testing.T) {
 }
 
 func ExampleUUID() {
-	plain, err := xUtil.UUID().WithoutDashes(xUtil.UUID().FromBytes([]byte("hello")))
+	plain, err := xutil.UUID().WithoutDashes(xutil.UUID().FromBytes([]byte("hello")))
 	fmt.Println(plain, err)
 	// Output: 5d41402abc4b3a76b9719d911017c592 <nil>
 }

@@ -1,7 +1,7 @@
 // Package xutil holds the small helpers that services keep writing: passwords, keys, random text, UUIDs,
-// parsing, time, text and format checks. Import it as xUtil.
+// parsing, time, text and format checks.
 //
-// Related helpers share a function that returns their group, as in xUtil.Password().Verify(...). Groups
+// Related helpers share a function that returns their group, as in xutil.Password().Verify(...). Groups
 // are empty values: getting one costs nothing, and all of them may be used concurrently.
 package xutil
 

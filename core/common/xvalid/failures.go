@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-playground/validator/v10"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // MaxFailures is the most failures that are told to a client in one answer. A body of thousands of bad
@@ -31,7 +31,7 @@ type FieldError struct {
 var _ = mapped()
 
 func mapped() bool {
-	xError.RegisterMapper(xError.MapAs[validator.ValidationErrors](xError.BodyError))
+	xerror.RegisterMapper(xerror.MapAs[validator.ValidationErrors](xerror.BodyError))
 	return true
 }
 
@@ -52,7 +52,7 @@ func failures(ctx context.Context, err error, name func(validator.FieldError) st
 		}
 	}
 	failed = failed[:min(len(failed), MaxFailures)]
-	lang, m := languageOf(xError.Language(ctx)), load().messages
+	lang, m := languageOf(xerror.Language(ctx)), load().messages
 	list := make([]FieldError, len(failed))
 	for i, fe := range failed {
 		field := ""
@@ -94,23 +94,23 @@ func elementFailures(ctx context.Context, slice SliceError, name func(validator.
 
 // Error turns a failed validation into an error of the code with the list of failures as its data. Its
 // message to the client is that of the first failure, its cause names fields and rules only. An err that
-// is no failed validation becomes what xError.From makes of it; nil stays nil.
-func Error(ctx context.Context, code *xError.ErrorCode, err error) *xError.Error {
-	return fail(code, err, Failures(ctx, err)) //nolint:contextcheck // xError.From takes none
+// is no failed validation becomes what xerror.From makes of it; nil stays nil.
+func Error(ctx context.Context, code *xerror.ErrorCode, err error) *xerror.Error {
+	return fail(code, err, Failures(ctx, err)) //nolint:contextcheck // xerror.From takes none
 }
 
 // ErrorNamed is Error for a request part with names of its own: tag is form, uri or header, and root the
 // type that was validated. A field that has no such tag keeps its usual name.
-func ErrorNamed(ctx context.Context, code *xError.ErrorCode, err error, root reflect.Type, tag string) *xError.Error {
+func ErrorNamed(ctx context.Context, code *xerror.ErrorCode, err error, root reflect.Type, tag string) *xerror.Error {
 	name := func(fe validator.FieldError) string { return namedPath(root, tag, fe) }
-	return fail(code, err, failures(ctx, err, name)) //nolint:contextcheck // xError.From takes none
+	return fail(code, err, failures(ctx, err, name)) //nolint:contextcheck // xerror.From takes none
 }
 
-func fail(code *xError.ErrorCode, err error, list []FieldError) *xError.Error {
+func fail(code *xerror.ErrorCode, err error, list []FieldError) *xerror.Error {
 	if len(list) == 0 {
-		return xError.From(err)
+		return xerror.From(err)
 	}
-	return xError.WrapData(code, xError.ErrMessage(list[0].Message), &cause{list: list, err: err}, list)
+	return xerror.WrapData(code, xerror.ErrMessage(list[0].Message), &cause{list: list, err: err}, list)
 }
 
 // cause is a failed validation in a form that may be logged: the validator's own text shows the keys of

@@ -16,15 +16,15 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/google/go-cmp/cmp"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // inLanguage returns the context of a request that asks for a language.
 func inLanguage(t *testing.T, header string) context.Context {
 	t.Helper()
-	r := xCtx.NewRequest(t.Context(), nil)
+	r := xctx.NewRequest(t.Context(), nil)
 	r.SetAcceptLanguage(header)
 	return r
 }
@@ -80,7 +80,7 @@ func TestFieldIsTheDottedPathOfTagNames(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var got []string
-			for _, f := range xValid.Failures(t.Context(), xValid.Validate(t.Context(), tc.value)) {
+			for _, f := range xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), tc.value)) {
 				got = append(got, f.Field)
 			}
 			if s := strings.Join(got, " "); s != tc.want {
@@ -114,7 +114,7 @@ func TestKeysOfMapsAreShownOnlyWhereTheyArePlain(t *testing.T) {
 		{"the key itself", keys{map[string]string{"secret": "x"}}, "m[*]"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f := xValid.Failures(t.Context(), xValid.Validate(t.Context(), tc.value))
+			f := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), tc.value))
 			if len(f) != 1 || f[0].Field != tc.want {
 				t.Fatalf("failures %v, want the field %q", f, tc.want)
 			}
@@ -160,7 +160,7 @@ func TestMessagesComeInTwoLanguages(t *testing.T) {
 			ctx := inLanguage(t, tc.lang)
 			for range 2 { // rendered, then kept
 				var got []string
-				for _, f := range xValid.Failures(ctx, xValid.Validate(ctx, register{})) {
+				for _, f := range xvalid.Failures(ctx, xvalid.Validate(ctx, register{})) {
 					got = append(got, f.Message)
 				}
 				if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -208,8 +208,8 @@ func printed(t *testing.T, run func()) string {
 }
 
 func TestTheValueAppearsNowhere(t *testing.T) {
-	xValid.Engine().RegisterAlias("secret_alias", "required,len=3")
-	xValid.Engine().RegisterAlias("secret_alpha", "alpha") // the library prints the failure when it translates this
+	xvalid.Engine().RegisterAlias("secret_alias", "required,len=3")
+	xvalid.Engine().RegisterAlias("secret_alpha", "alpha") // the library prints the failure when it translates this
 	var types []reflect.Type
 	for i, rule := range everyRule {
 		types = append(types, reflect.StructOf([]reflect.StructField{
@@ -224,13 +224,13 @@ func TestTheValueAppearsNowhere(t *testing.T) {
 				value := reflect.New(typ).Elem()
 				value.Field(0).SetString(secret)
 				value.Field(1).SetString("x")
-				err := xValid.Validate(t.Context(), value.Interface())
-				var wrong *xValid.RuleError
+				err := xvalid.Validate(t.Context(), value.Interface())
+				var wrong *xvalid.RuleError
 				if err == nil || errors.As(err, &wrong) {
 					continue
 				}
 				ctx := inLanguage(t, lang)
-				e := xValid.Error(ctx, xError.BodyError, err)
+				e := xvalid.Error(ctx, xerror.BodyError, err)
 				text, jsonErr := json.Marshal(e.GetData())
 				if jsonErr != nil {
 					t.Fatal(jsonErr)
@@ -252,9 +252,9 @@ func TestTheValueAppearsNowhere(t *testing.T) {
 }
 
 func TestEverySupplementedRuleHasBothMessages(t *testing.T) {
-	for _, tag := range xValid.Supplemented() {
-		for _, lang := range []string{xError.English, xError.Chinese} {
-			if !xValid.Speaks(lang, tag) {
+	for _, tag := range xvalid.Supplemented() {
+		for _, lang := range []string{xerror.English, xerror.Chinese} {
+			if !xvalid.Speaks(lang, tag) {
 				t.Errorf("%s has no message in %s", tag, lang)
 			}
 		}
@@ -263,13 +263,13 @@ func TestEverySupplementedRuleHasBothMessages(t *testing.T) {
 
 func TestErrorCarriesCodeDataAndAnInnocentCause(t *testing.T) {
 	ctx := inLanguage(t, "zh")
-	err := xValid.Validate(ctx, order{[]item{{1}, {0}}})
-	e := xValid.Error(ctx, xError.ParameterError, err)
-	want := []xValid.FieldError{{Field: "items[1].price", Tag: "gt", Message: "price必须大于0"}}
+	err := xvalid.Validate(ctx, order{[]item{{1}, {0}}})
+	e := xvalid.Error(ctx, xerror.ParameterError, err)
+	want := []xvalid.FieldError{{Field: "items[1].price", Tag: "gt", Message: "price必须大于0"}}
 	if diff := cmp.Diff(want, e.GetData()); diff != "" {
 		t.Errorf("data (-want +got):\n%s", diff)
 	}
-	if e.GetErrorCode() != xError.ParameterError || e.GetErrorMessage() != "price必须大于0" {
+	if e.GetErrorCode() != xerror.ParameterError || e.GetErrorMessage() != "price必须大于0" {
 		t.Errorf("error %v, want PARAMETER_ERROR with the first message", e)
 	}
 	if got, want := e.Error(), "xvalid: items[1].price failed on gt"; !strings.HasSuffix(got, want) {
@@ -279,14 +279,14 @@ func TestErrorCarriesCodeDataAndAnInnocentCause(t *testing.T) {
 	if !errors.As(e, &failed) {
 		t.Error("the validator's error is lost")
 	}
-	if xValid.Error(ctx, xError.BodyError, nil) != nil {
+	if xvalid.Error(ctx, xerror.BodyError, nil) != nil {
 		t.Error("no error became one")
 	}
 }
 
 func TestRegistryKnowsTheValidatorsErrors(t *testing.T) {
-	err := fmt.Errorf("wrapped: %w", xValid.Validate(t.Context(), item{}))
-	if got := xError.From(err).GetErrorCode(); got != xError.BodyError {
+	err := fmt.Errorf("wrapped: %w", xvalid.Validate(t.Context(), item{}))
+	if got := xerror.From(err).GetErrorCode(); got != xerror.BodyError {
 		t.Errorf("From = %v, want BODY_ERROR", got)
 	}
 }
@@ -294,8 +294,8 @@ func TestRegistryKnowsTheValidatorsErrors(t *testing.T) {
 func TestAnswersAreBounded(t *testing.T) {
 	many := make([]item, 5000)
 	for name, value := range map[string]any{"slice": many, "field": order{many}} {
-		if got := len(xValid.Failures(t.Context(), xValid.Validate(t.Context(), value))); got != xValid.MaxFailures {
-			t.Errorf("%s: %d failures are told, want %d", name, got, xValid.MaxFailures)
+		if got := len(xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), value))); got != xvalid.MaxFailures {
+			t.Errorf("%s: %d failures are told, want %d", name, got, xvalid.MaxFailures)
 		}
 	}
 }
@@ -310,15 +310,15 @@ func TestIndexedFieldsDoNotFillTheCache(t *testing.T) {
 		for i := range 20 {
 			key := "k" + strconv.Itoa(round*20+i)
 			v := list{make([]int, i), map[string]int{key: 0}, map[string]*item{key: {}}}
-			xValid.Failures(t.Context(), xValid.Validate(t.Context(), v))
+			xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), v))
 		}
 	}
 	render(0)
-	finished, templates := xValid.Messages()
+	finished, templates := xvalid.Messages()
 	for round := range 50 {
 		render(round + 1)
 	}
-	if f, tm := xValid.Messages(); f != finished || tm != templates {
+	if f, tm := xvalid.Messages(); f != finished || tm != templates {
 		t.Errorf("the cache grew from %d and %d to %d and %d", finished, templates, f, tm)
 	}
 }

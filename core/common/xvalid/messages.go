@@ -14,7 +14,7 @@ import (
 	english "github.com/go-playground/validator/v10/translations/en"
 	chinese "github.com/go-playground/validator/v10/translations/zh"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 const (
@@ -39,7 +39,7 @@ const (
 )
 
 func languageOf(name string) language {
-	if name == xError.Chinese {
+	if name == xerror.Chinese {
 		return inChinese
 	}
 	return inEnglish

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 type (
@@ -60,13 +60,13 @@ func TestValidate_RefusesAValueThatContainsItself(t *testing.T) {
 		{name: "pointer to itself", value: pointer},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := xValid.Validate(t.Context(), tc.value)
-			if wrong := (*xValid.RuleError)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "contains itself") {
+			err := xvalid.Validate(t.Context(), tc.value)
+			if wrong := (*xvalid.RuleError)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "contains itself") {
 				t.Errorf("error = %v, want a RuleError that says so", err)
 			}
 		})
 	}
-	if err := xValid.Validate(t.Context(), inInterface); err != nil {
+	if err := xvalid.Validate(t.Context(), inInterface); err != nil {
 		t.Errorf("a cycle behind elements that are not validated: %v, want no error", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestValidate_FollowsOnlyWhatIsValidated(t *testing.T) {
 	parent := &family{Name: "p"}
 	parent.Children = []*family{{Name: "c", Parent: parent}}
 	parent.Parent = parent
-	if err := xValid.Validate(t.Context(), parent); err != nil {
+	if err := xvalid.Validate(t.Context(), parent); err != nil {
 		t.Errorf("error = %v, want none: the cycle is in fields that are not validated", err)
 	}
 }
@@ -87,8 +87,8 @@ func TestValidate_AcceptsTheDeepestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		t.Fatal(err)
 	}
-	err := xValid.Validate(t.Context(), &value)
-	if wrong := (*xValid.RuleError)(nil); err == nil || errors.As(err, &wrong) {
+	err := xvalid.Validate(t.Context(), &value)
+	if wrong := (*xvalid.RuleError)(nil); err == nil || errors.As(err, &wrong) {
 		t.Errorf("error = %.100v, want the failure of the innermost name", err)
 	}
 }

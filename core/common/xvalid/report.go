@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-playground/validator/v10"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // Source is the part of a request that was bound; it decides on the codes of its errors.
@@ -30,27 +30,27 @@ const (
 )
 
 // Code returns the code of a failed validation: BodyError, ParameterError or HeaderError.
-func (s Source) Code() *xError.ErrorCode {
+func (s Source) Code() *xerror.ErrorCode {
 	switch s {
 	case Query, Path:
-		return xError.ParameterError
+		return xerror.ParameterError
 	case Header:
-		return xError.HeaderError
+		return xerror.HeaderError
 	case Body:
 	}
-	return xError.BodyError
+	return xerror.BodyError
 }
 
 // TypeCode returns the code of a value of the wrong type: BodyType, ParameterType or HeaderType.
-func (s Source) TypeCode() *xError.ErrorCode {
+func (s Source) TypeCode() *xerror.ErrorCode {
 	switch s {
 	case Query, Path:
-		return xError.ParameterType
+		return xerror.ParameterType
 	case Header:
-		return xError.HeaderType
+		return xerror.HeaderType
 	case Body:
 	}
-	return xError.BodyType
+	return xerror.BodyType
 }
 
 // Reporter is the context of a request that collects errors. *gin.Context is one: E is its *gin.Error.
@@ -63,7 +63,7 @@ type Reporter[E any] interface {
 // HandleValidationError reports the error of a binding or a validation once and ends the request; the
 // error middleware renders it. A nil error is nothing to report: the result says whether there was one.
 //
-//	if xValid.HandleValidationError(c, c.ShouldBindJSON(&request)) {
+//	if xvalid.HandleValidationError(c, c.ShouldBindJSON(&request)) {
 //		return
 //	}
 //
@@ -83,18 +83,18 @@ func HandleValidationError[E any](c Reporter[E], err error, from ...Source) bool
 
 // BindError turns the error of a binding or a validation into one for the client; nil stays nil. Neither
 // its message nor the text of its cause repeats what the client sent.
-func BindError(ctx context.Context, from Source, err error) *xError.Error {
+func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 	if err == nil {
 		return nil
 	}
 	var (
-		known  *xError.Error
+		known  *xerror.Error
 		rule   *RuleError
 		failed validator.ValidationErrors
 	)
 	switch {
 	case errors.As(err, &known), errors.As(err, &rule):
-		return xError.From(err) //nolint:contextcheck // it takes none
+		return xerror.From(err) //nolint:contextcheck // it takes none
 	case errors.As(err, &failed):
 		return Error(ctx, from.Code(), err)
 	}
@@ -105,21 +105,21 @@ func BindError(ctx context.Context, from Source, err error) *xError.Error {
 }
 
 // readError knows the errors of reading a body, whose texts hold nothing of it.
-func readError(ctx context.Context, err error) *xError.Error {
+func readError(ctx context.Context, err error) *xerror.Error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return xError.Wrap(xError.PayloadTooLarge, say(ctx, textTooLarge, strconv.FormatInt(tooLarge.Limit, 10)), err)
+		return xerror.Wrap(xerror.PayloadTooLarge, say(ctx, textTooLarge, strconv.FormatInt(tooLarge.Limit, 10)), err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return xError.Wrap(xError.ReadTimeout, "", err)
+		return xerror.Wrap(xerror.ReadTimeout, "", err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return xError.From(err) //nolint:contextcheck // it takes none
+		return xerror.From(err) //nolint:contextcheck // it takes none
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return xError.Wrap(xError.BodyError, say(ctx, textTruncated), err)
+		return xerror.Wrap(xerror.BodyError, say(ctx, textTruncated), err)
 	case errors.Is(err, io.EOF):
-		return xError.Wrap(xError.BodyEmpty, say(ctx, textEmpty), err)
+		return xerror.Wrap(xerror.BodyEmpty, say(ctx, textEmpty), err)
 	}
-	if e := xError.FromBody(err); e.GetErrorCode() == xError.Canceled { //nolint:contextcheck // it takes none
+	if e := xerror.FromBody(err); e.GetErrorCode() == xerror.Canceled { //nolint:contextcheck // it takes none
 		return e // the client has closed the connection
 	}
 	return nil
@@ -131,7 +131,7 @@ const quotedType = "json: invalid use of ,string struct tag"
 
 // decodeError knows the errors of decoding. Their texts quote the input, so none of them becomes the
 // cause.
-func decodeError(ctx context.Context, from Source, err error) *xError.Error {
+func decodeError(ctx context.Context, from Source, err error) *xerror.Error {
 	var (
 		syntax *json.SyntaxError
 		typ    *json.UnmarshalTypeError
@@ -141,21 +141,21 @@ func decodeError(ctx context.Context, from Source, err error) *xError.Error {
 	switch {
 	case errors.As(err, &syntax):
 		offset := strconv.FormatInt(syntax.Offset, 10)
-		return xError.Wrap(xError.BodyError, say(ctx, textSyntax, offset), redacted("json syntax error at byte "+offset))
+		return xerror.Wrap(xerror.BodyError, say(ctx, textSyntax, offset), redacted("json syntax error at byte "+offset))
 	case errors.As(err, &typ):
 		return TypeError(ctx, from, TypeFailure(ctx, typ.Field, typ.Type))
 	case errors.As(err, &number):
-		return xError.Wrap(from.TypeCode(), say(ctx, textNumber), redacted(number.Func+": "+number.Err.Error()))
+		return xerror.Wrap(from.TypeCode(), say(ctx, textNumber), redacted(number.Func+": "+number.Err.Error()))
 	case errors.As(err, &clock):
-		return xError.Wrap(from.TypeCode(), say(ctx, textTime), redacted("a time that does not parse"))
+		return xerror.Wrap(from.TypeCode(), say(ctx, textTime), redacted("a time that does not parse"))
 	case strings.HasPrefix(err.Error(), quotedType):
-		return xError.Wrap(from.TypeCode(), say(ctx, textUnreadable), redacted("a value of the wrong type for the string option"))
+		return xerror.Wrap(from.TypeCode(), say(ctx, textUnreadable), redacted("a value of the wrong type for the string option"))
 	default:
-		code := xError.From(err).GetErrorCode() //nolint:contextcheck // it takes none
-		if code == xError.ServerInternalError {
+		code := xerror.From(err).GetErrorCode() //nolint:contextcheck // it takes none
+		if code == xerror.ServerInternalError {
 			code = from.Code() // unknown, but it came of what the client sent
 		}
-		return xError.Wrap(code, say(ctx, textUnreadable), redacted(fmt.Sprintf("cannot bind: %T", err)))
+		return xerror.Wrap(code, say(ctx, textUnreadable), redacted(fmt.Sprintf("cannot bind: %T", err)))
 	}
 }
 
@@ -174,8 +174,8 @@ func TimeFailure(ctx context.Context, field, format string) FieldError {
 }
 
 // TypeError returns an error for values of the wrong type, with the list of failures as its data.
-func TypeError(_ context.Context, from Source, list ...FieldError) *xError.Error {
-	return xError.WrapData(from.TypeCode(), xError.ErrMessage(list[0].Message), &cause{list: list}, list)
+func TypeError(_ context.Context, from Source, list ...FieldError) *xerror.Error {
+	return xerror.WrapData(from.TypeCode(), xerror.ErrMessage(list[0].Message), &cause{list: list}, list)
 }
 
 // redacted is the cause of an error whose own text would quote the client.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 // reporter is what a gin context looks like from here.
@@ -52,38 +52,38 @@ func TestHandleValidationErrorReportsOnce(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
-		from []xValid.Source
-		want *xError.ErrorCode
+		from []xvalid.Source
+		want *xerror.ErrorCode
 	}{
-		{"validation", xValid.Validate(t.Context(), item{}), nil, xError.BodyError},
-		{"validation of a query", xValid.Validate(t.Context(), item{}), []xValid.Source{xValid.Query}, xError.ParameterError},
-		{"validation of a path", xValid.Validate(t.Context(), item{}), []xValid.Source{xValid.Path}, xError.ParameterError},
-		{"validation of headers", xValid.Validate(t.Context(), item{}), []xValid.Source{xValid.Header}, xError.HeaderError},
-		{"empty body", io.EOF, nil, xError.BodyEmpty},
-		{"half a body", io.ErrUnexpectedEOF, nil, xError.BodyError},
-		{"large body", &http.MaxBytesError{Limit: 5}, nil, xError.PayloadTooLarge},
-		{"slow body", os.ErrDeadlineExceeded, nil, xError.ReadTimeout},
-		{"closed connection", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, nil, xError.Canceled},
-		{"canceled", context.Canceled, nil, xError.Canceled},
-		{"syntax", decode(`{"age":`+secret, &small), nil, xError.BodyError},
-		{"range", decode(`{"age":987654321}`, &small), nil, xError.BodyType},
-		{"type", decode(`{"age":"`+secret+`"}`, &small), nil, xError.BodyType},
-		{"time", decode(`{"T":"`+secret+`"}`, &small), nil, xError.BodyType},
-		{"own type", decode(`{"R":"`+secret+`"}`, &small), nil, xError.BodyError},
-		{"quoted", decode(`{"Q":"`+secret+`"}`, &small), nil, xError.BodyType},
-		{"quoted and no string", decode(`{"Q":987654321}`, &small), nil, xError.BodyType},
-		{"number", number, []xValid.Source{xValid.Query}, xError.ParameterType},
-		{"number in a header", number, []xValid.Source{xValid.Header}, xError.HeaderType},
-		{"clock", clock, []xValid.Source{xValid.Path}, xError.ParameterType},
-		{"another error of the catalogue", xError.New(xError.Existed, "taken"), nil, xError.Existed},
-		{"unknown", errors.New(secret), nil, xError.BodyError},
+		{"validation", xvalid.Validate(t.Context(), item{}), nil, xerror.BodyError},
+		{"validation of a query", xvalid.Validate(t.Context(), item{}), []xvalid.Source{xvalid.Query}, xerror.ParameterError},
+		{"validation of a path", xvalid.Validate(t.Context(), item{}), []xvalid.Source{xvalid.Path}, xerror.ParameterError},
+		{"validation of headers", xvalid.Validate(t.Context(), item{}), []xvalid.Source{xvalid.Header}, xerror.HeaderError},
+		{"empty body", io.EOF, nil, xerror.BodyEmpty},
+		{"half a body", io.ErrUnexpectedEOF, nil, xerror.BodyError},
+		{"large body", &http.MaxBytesError{Limit: 5}, nil, xerror.PayloadTooLarge},
+		{"slow body", os.ErrDeadlineExceeded, nil, xerror.ReadTimeout},
+		{"closed connection", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, nil, xerror.Canceled},
+		{"canceled", context.Canceled, nil, xerror.Canceled},
+		{"syntax", decode(`{"age":`+secret, &small), nil, xerror.BodyError},
+		{"range", decode(`{"age":987654321}`, &small), nil, xerror.BodyType},
+		{"type", decode(`{"age":"`+secret+`"}`, &small), nil, xerror.BodyType},
+		{"time", decode(`{"T":"`+secret+`"}`, &small), nil, xerror.BodyType},
+		{"own type", decode(`{"R":"`+secret+`"}`, &small), nil, xerror.BodyError},
+		{"quoted", decode(`{"Q":"`+secret+`"}`, &small), nil, xerror.BodyType},
+		{"quoted and no string", decode(`{"Q":987654321}`, &small), nil, xerror.BodyType},
+		{"number", number, []xvalid.Source{xvalid.Query}, xerror.ParameterType},
+		{"number in a header", number, []xvalid.Source{xvalid.Header}, xerror.HeaderType},
+		{"clock", clock, []xvalid.Source{xvalid.Path}, xerror.ParameterType},
+		{"another error of the catalogue", xerror.New(xerror.Existed, "taken"), nil, xerror.Existed},
+		{"unknown", errors.New(secret), nil, xerror.BodyError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := &reporter{Context: t.Context()}
-			if !xValid.HandleValidationError(c, tc.err, tc.from...) || len(c.errs) != 1 || c.aborted != 1 {
+			if !xvalid.HandleValidationError(c, tc.err, tc.from...) || len(c.errs) != 1 || c.aborted != 1 {
 				t.Fatalf("reported %v, aborted %d times, want once each", c.errs, c.aborted)
 			}
-			e := xError.From(c.errs[0])
+			e := xerror.From(c.errs[0])
 			if e.GetErrorCode() != tc.want {
 				t.Errorf("code %v, want %v", e.GetErrorCode(), tc.want)
 			}
@@ -95,7 +95,7 @@ func TestHandleValidationErrorReportsOnce(t *testing.T) {
 		})
 	}
 	c := &reporter{Context: t.Context()}
-	if xValid.HandleValidationError(c, nil) || c.aborted != 0 || c.errs != nil {
+	if xvalid.HandleValidationError(c, nil) || c.aborted != 0 || c.errs != nil {
 		t.Error("no error was reported")
 	}
 }
@@ -105,8 +105,8 @@ func TestWrongRuleIsTheServersFault(t *testing.T) {
 		V string `binding:"not_a_rule"`
 	}
 	c := &reporter{Context: t.Context()}
-	xValid.HandleValidationError(c, xValid.Validate(t.Context(), wrong{}))
-	if got := xError.From(c.errs[0]).GetErrorCode(); got != xError.ServerInternalError {
+	xvalid.HandleValidationError(c, xvalid.Validate(t.Context(), wrong{}))
+	if got := xerror.From(c.errs[0]).GetErrorCode(); got != xerror.ServerInternalError {
 		t.Errorf("code %v, want SERVER_INTERNAL_ERROR", got)
 	}
 }

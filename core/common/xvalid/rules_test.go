@@ -9,10 +9,10 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/google/uuid"
 
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
-type id int64 // as xSnowflake's: judged by kind
+type id int64 // as xsnowflake's: judged by kind
 
 func TestRules(t *testing.T) {
 	type url struct {
@@ -156,11 +156,11 @@ func TestRules(t *testing.T) {
 		{"id present and zero", optional{&zero}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := xValid.Validate(t.Context(), tc.value)
+			err := xvalid.Validate(t.Context(), tc.value)
 			if (err == nil) != tc.want {
 				t.Fatalf("Validate = %v, want valid: %v", err, tc.want)
 			}
-			if err != nil && xValid.Failures(t.Context(), err) == nil {
+			if err != nil && xvalid.Failures(t.Context(), err) == nil {
 				t.Fatalf("Validate = %v, want a failed validation", err)
 			}
 		})
@@ -208,8 +208,8 @@ func TestWrongTagIsAnErrorThatNamesIt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for range 2 { // it stays an error
-				err := xValid.Validate(t.Context(), tc.value)
-				if wrong := (*xValid.RuleError)(nil); !errors.As(err, &wrong) {
+				err := xvalid.Validate(t.Context(), tc.value)
+				if wrong := (*xvalid.RuleError)(nil); !errors.As(err, &wrong) {
 					t.Fatalf("Validate = %v, want a RuleError", err)
 				}
 				for _, part := range tc.want {
@@ -231,7 +231,7 @@ func TestParametersAreCompiledOnce(t *testing.T) {
 	}
 	v := &value{Code: "abc-1", Int: 3, Rate: 1.5, Word: "dark blue"}
 	got := testing.AllocsPerRun(100, func() {
-		if err := xValid.Validate(t.Context(), v); err != nil {
+		if err := xvalid.Validate(t.Context(), v); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -254,10 +254,10 @@ func FuzzPlainEmailIsAnEmail(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		address := rule.Var(s, "email") == nil
 		want := address && len(s) <= 254
-		if xValid.IsPlainEmail(s) && !address {
+		if xvalid.IsPlainEmail(s) && !address {
 			t.Errorf("%q is taken for a plain address, but is none", s)
 		}
-		if got := xValid.Validate(t.Context(), email{s}) == nil; got != want {
+		if got := xvalid.Validate(t.Context(), email{s}) == nil; got != want {
 			t.Errorf("email %q: got %v, want %v", s, got, want)
 		}
 	})
@@ -270,7 +270,7 @@ func TestValidate_emailLength(t *testing.T) {
 	domain := "@" + strings.Repeat(strings.Repeat("d", 60)+".", 3) + "example.com"
 	for length, want := range map[int]bool{200: true, 254: true, 255: false, 320: false} {
 		address := strings.Repeat("a", length-len(domain)) + domain
-		if got := xValid.Validate(t.Context(), email{address}) == nil; got != want {
+		if got := xvalid.Validate(t.Context(), email{address}) == nil; got != want {
 			t.Errorf("an address of %d characters is valid: %t, want %t", length, got, want)
 		}
 	}

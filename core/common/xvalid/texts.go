@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // phrase is a text in both languages; {0} and {1} stand for its parameters.
@@ -44,16 +44,16 @@ var (
 	wantOther    = phrase{"of the expected type", "预期的类型"}
 )
 
-func say(ctx context.Context, p phrase, params ...string) xError.ErrMessage {
-	text := p[languageOf(xError.Language(ctx))]
+func say(ctx context.Context, p phrase, params ...string) xerror.ErrMessage {
+	text := p[languageOf(xerror.Language(ctx))]
 	for i, s := range params {
 		text = strings.Replace(text, "{"+strconv.Itoa(i)+"}", s, 1)
 	}
-	return xError.ErrMessage(text)
+	return xerror.ErrMessage(text)
 }
 
 var (
-	idType         = reflect.TypeFor[xSnowflake.SnowflakeID]()
+	idType         = reflect.TypeFor[xsnowflake.SnowflakeID]()
 	jsonNumberType = reflect.TypeFor[json.Number]()
 	durationType   = reflect.TypeFor[time.Duration]()
 

@@ -1,9 +1,7 @@
 // Package xvalid validates structs with the rules of their binding tags and says what is wrong in
 // English or Chinese.
 //
-// Import it as xValid.
-//
-// There is one validator in a process: it is built on first use, and xReg installs it as gin's, so that
+// There is one validator in a process: it is built on first use, and xreg installs it as gin's, so that
 // gin's own binding and this package follow the same rules. Beside the rules of
 // github.com/go-playground/validator it knows strict_url, strict_uuid, alphanum_underscore, regexp,
 // enum_int, enum_string, enum_float and snowflake.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-playground/validator/v10"
 
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 type item struct {
@@ -51,9 +51,9 @@ func TestValidateHandlesPointersSlicesAndNil(t *testing.T) {
 		{"empty slice", []item{}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := xValid.GinValidator().ValidateStruct(tc.value)
+			err := xvalid.GinValidator().ValidateStruct(tc.value)
 			var got string
-			for _, f := range xValid.Failures(t.Context(), err) {
+			for _, f := range xvalid.Failures(t.Context(), err) {
 				got += f.Field
 			}
 			if got != tc.want || (err == nil) != (tc.want == "") {
@@ -64,7 +64,7 @@ func TestValidateHandlesPointersSlicesAndNil(t *testing.T) {
 }
 
 func TestFailureOfASliceIsFoundByErrorsAs(t *testing.T) {
-	err := xValid.Validate(t.Context(), []item{{}})
+	err := xvalid.Validate(t.Context(), []item{{}})
 	var failed validator.ValidationErrors
 	if !errors.As(err, &failed) || !strings.HasPrefix(err.Error(), "[0]: ") {
 		t.Errorf("error %v does not lead to the validator's", err)
@@ -72,10 +72,10 @@ func TestFailureOfASliceIsFoundByErrorsAs(t *testing.T) {
 }
 
 func TestGinValidatorIsTheOneEngine(t *testing.T) {
-	if xValid.GinValidator().Engine() != any(xValid.Engine()) {
+	if xvalid.GinValidator().Engine() != any(xvalid.Engine()) {
 		t.Error("gin's engine is another one")
 	}
-	_, ok := xValid.Validate(t.Context(), item{}).(validator.ValidationErrors) //nolint:errorlint // as programs for gin ask
+	_, ok := xvalid.Validate(t.Context(), item{}).(validator.ValidationErrors) //nolint:errorlint // as programs for gin ask
 	if !ok {
 		t.Error("the error of a struct is not the validator's own")
 	}
@@ -101,7 +101,7 @@ func TestRegistrationSaysWhatIsWrong(t *testing.T) {
 		{"unknown placeholder", "a_rule", never, "{0} {1} {2}", "x"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if err := xValid.RegisterValidation(tc.tag, tc.fn, tc.en, tc.zh); err == nil || !strings.HasPrefix(err.Error(), "xvalid: ") {
+			if err := xvalid.RegisterValidation(tc.tag, tc.fn, tc.en, tc.zh); err == nil || !strings.HasPrefix(err.Error(), "xvalid: ") {
 				t.Errorf("RegisterValidation = %v, want an error", err)
 			}
 		})
@@ -113,25 +113,25 @@ func TestRegisteringTwiceIsHarmlessAndTheLastWins(t *testing.T) {
 		V int `json:"v" binding:"twice=9"`
 	}
 	for _, message := range []string{"{0} first", "{0} second {1}"} {
-		if err := xValid.RegisterValidation("twice", never, message, message); err != nil {
+		if err := xvalid.RegisterValidation("twice", never, message, message); err != nil {
 			t.Fatal(err)
 		}
-		f := xValid.Failures(t.Context(), xValid.Validate(t.Context(), value{}))
+		f := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), value{}))
 		want := strings.NewReplacer("{0}", "v", "{1}", "9").Replace(message)
 		if len(f) != 1 || f[0].Message != want {
 			t.Errorf("failures %v, want the message %q", f, want)
 		}
 	}
-	if err := xValid.RegisterValidation("twice", always(true), "{0}", "{0}"); err != nil {
+	if err := xvalid.RegisterValidation("twice", always(true), "{0}", "{0}"); err != nil {
 		t.Fatal(err)
 	}
-	if err := xValid.Validate(t.Context(), value{}); err != nil {
+	if err := xvalid.Validate(t.Context(), value{}); err != nil {
 		t.Errorf("Validate = %v after the rule was replaced, want nil", err)
 	}
 }
 
 func TestConcurrentFirstUseAndRegistration(t *testing.T) {
-	f := xValid.NewFresh()
+	f := xvalid.NewFresh()
 	type outer struct {
 		V int `binding:"nested"`
 	}
@@ -159,7 +159,7 @@ func TestConcurrentFirstUseAndRegistration(t *testing.T) {
 			}
 		})
 		wg.Go(func() { // the shared engine
-			if err := xValid.Validate(context.Background(), item{}); len(xValid.Failures(t.Context(), err)) != 1 {
+			if err := xvalid.Validate(context.Background(), item{}); len(xvalid.Failures(t.Context(), err)) != 1 {
 				t.Errorf("Validate = %v, want one failure", err)
 			}
 		})
@@ -172,7 +172,7 @@ func TestPanicOfARuleIsTheApplicationsOwn(t *testing.T) {
 		V int `binding:"explodes"`
 	}
 	boom := errors.New("boom")
-	if err := xValid.RegisterValidation("explodes", func(validator.FieldLevel) bool { panic(boom) }, "{0}", "{0}"); err != nil {
+	if err := xvalid.RegisterValidation("explodes", func(validator.FieldLevel) bool { panic(boom) }, "{0}", "{0}"); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
@@ -180,19 +180,19 @@ func TestPanicOfARuleIsTheApplicationsOwn(t *testing.T) {
 			t.Errorf("recovered %v, want the rule's panic", p)
 		}
 	}()
-	_ = xValid.Validate(t.Context(), value{})
+	_ = xvalid.Validate(t.Context(), value{})
 }
 
 func ExampleRegisterValidation() {
 	even := func(fl validator.FieldLevel) bool { return fl.Field().Int()%2 == 0 }
-	if err := xValid.RegisterValidation("even", even, "{0} must be even", "{0}必须是偶数"); err != nil {
+	if err := xvalid.RegisterValidation("even", even, "{0} must be even", "{0}必须是偶数"); err != nil {
 		panic(err)
 	}
 	type pair struct {
 		Size int `json:"size" binding:"even"`
 	}
 	ctx := context.Background()
-	for _, f := range xValid.Failures(ctx, xValid.Validate(ctx, pair{Size: 3})) {
+	for _, f := range xvalid.Failures(ctx, xvalid.Validate(ctx, pair{Size: 3})) {
 		fmt.Println(f.Field, f.Tag, f.Message)
 	}
 	// Output: size even size must be even

@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/uuid"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 func TestGeneratedIDIsARandomVersion4UUID(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
-		r := xCtx.NewRequest(t.Context(), nil)
+		r := xctx.NewRequest(t.Context(), nil)
 		r.GenerateID()
 		u, err := uuid.Parse(r.ID())
 		if err != nil {
@@ -33,15 +33,15 @@ func TestGeneratedIDIsARandomVersion4UUID(t *testing.T) {
 
 func TestRequestAllocatesOnce(t *testing.T) {
 	ctx := t.Context()
-	var keep *xCtx.Request
+	var keep *xctx.Request
 	got := testing.AllocsPerRun(100, func() {
-		keep = xCtx.NewRequest(ctx, nil)
+		keep = xctx.NewRequest(ctx, nil)
 		keep.GenerateID()
 	})
 	if got != 1 {
 		t.Errorf("allocations = %v, want 1", got)
 	}
-	if xCtx.RequestFrom(keep) != keep {
+	if xctx.RequestFrom(keep) != keep {
 		t.Error("RequestFrom did not return the request itself")
 	}
 }
@@ -52,10 +52,10 @@ func TestValueAsksTheRequestThenParentThenBase(t *testing.T) {
 	base := context.WithValue(t.Context(), key("app"), "base")
 	base = context.WithValue(base, key("both"), "base")
 	parent := context.WithValue(t.Context(), key("both"), "parent")
-	parent = context.WithValue(parent, xCtx.RequestKey, "outer")
-	r := xCtx.NewRequest(parent, base)
+	parent = context.WithValue(parent, xctx.RequestKey, "outer")
+	r := xctx.NewRequest(parent, base)
 
-	if got := r.Value(xCtx.RequestKey); got != "outer" {
+	if got := r.Value(xctx.RequestKey); got != "outer" {
 		t.Errorf("id before SetID = %v, want the parent's", got)
 	}
 	r.SetID("mine")
@@ -64,12 +64,12 @@ func TestValueAsksTheRequestThenParentThenBase(t *testing.T) {
 		key  any
 		want any
 	}{
-		{name: "own id", key: xCtx.RequestKey, want: "mine"},
-		{name: "own start", key: xCtx.UserStartTimeKey, want: r.Start()},
+		{name: "own id", key: xctx.RequestKey, want: "mine"},
+		{name: "own start", key: xctx.UserStartTimeKey, want: r.Start()},
 		{name: "parent before base", key: key("both"), want: "parent"},
 		{name: "base last", key: key("app"), want: "base"},
 		{name: "nowhere", key: key("none"), want: nil},
-		{name: "no failure", key: xCtx.ErrorCodeKey, want: nil},
+		{name: "no failure", key: xctx.ErrorCodeKey, want: nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := r.Value(tc.key); got != tc.want {
@@ -80,31 +80,31 @@ func TestValueAsksTheRequestThenParentThenBase(t *testing.T) {
 }
 
 func TestFailureIsVisibleUnderItsKeys(t *testing.T) {
-	r := xCtx.NewRequest(t.Context(), nil)
+	r := xctx.NewRequest(t.Context(), nil)
 	r.Fail(40400, "no such thing")
-	if got := r.Value(xCtx.ErrorCodeKey); got != 40400 {
+	if got := r.Value(xctx.ErrorCodeKey); got != 40400 {
 		t.Errorf("ErrorCodeKey = %v, want 40400", got)
 	}
-	if got := r.Value(xCtx.ErrorMessageKey); got != "no such thing" {
+	if got := r.Value(xctx.ErrorMessageKey); got != "no such thing" {
 		t.Errorf("ErrorMessageKey = %v, want the message", got)
 	}
 }
 
 func TestRequestFromFindsTheRequestThroughDerivedContexts(t *testing.T) {
-	r := xCtx.NewRequest(t.Context(), nil)
+	r := xctx.NewRequest(t.Context(), nil)
 	ctx, cancel := context.WithTimeout(context.WithValue(r, key("k"), 1), time.Minute)
 	defer cancel()
-	if xCtx.RequestFrom(ctx) != r {
+	if xctx.RequestFrom(ctx) != r {
 		t.Error("RequestFrom lost the request")
 	}
-	if xCtx.RequestFrom(t.Context()) != nil {
+	if xctx.RequestFrom(t.Context()) != nil {
 		t.Error("RequestFrom found a request where there is none")
 	}
 }
 
 func TestCancellationIsTheParents(t *testing.T) {
 	parent, cancel := context.WithCancel(t.Context())
-	r := xCtx.NewRequest(parent, t.Context())
+	r := xctx.NewRequest(parent, t.Context())
 	cancel()
 	<-r.Done()
 	if !errors.Is(r.Err(), context.Canceled) {
@@ -127,7 +127,7 @@ func TestValidIDForgesNothing(t *testing.T) {
 		{name: "beyond ASCII", id: "é", want: false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xCtx.ValidID(tc.id); got != tc.want {
+			if got := xctx.ValidID(tc.id); got != tc.want {
 				t.Errorf("ValidID(%q) = %t, want %t", tc.id, got, tc.want)
 			}
 		})
@@ -135,7 +135,7 @@ func TestValidIDForgesNothing(t *testing.T) {
 }
 
 func TestBaseMayBeSetAfterTheBegin(t *testing.T) {
-	r := xCtx.NewRequest(t.Context(), nil)
+	r := xctx.NewRequest(t.Context(), nil)
 	r.SetBase(context.WithValue(t.Context(), key("app"), "base"))
 	if got := r.Value(key("app")); got != "base" {
 		t.Errorf("Value = %v, want that of the base", got)
@@ -143,21 +143,21 @@ func TestBaseMayBeSetAfterTheBegin(t *testing.T) {
 }
 
 func TestReservedKeys(t *testing.T) {
-	for _, k := range []xCtx.ContextKey{
-		xCtx.RequestKey, xCtx.UserStartTimeKey, xCtx.RegNodeKey, xCtx.DatabaseKey, xCtx.CacheManagerKey,
-		xCtx.RedisClientKey, xCtx.LeasesKey, xCtx.SnowflakeNodeKey, xCtx.ErrorCodeKey, xCtx.ErrorMessageKey,
-		xCtx.DebugKey,
+	for _, k := range []xctx.ContextKey{
+		xctx.RequestKey, xctx.UserStartTimeKey, xctx.RegNodeKey, xctx.DatabaseKey, xctx.CacheManagerKey,
+		xctx.RedisClientKey, xctx.LeasesKey, xctx.SnowflakeNodeKey, xctx.ErrorCodeKey, xctx.ErrorMessageKey,
+		xctx.DebugKey,
 	} {
 		if !k.IsReserved() {
 			t.Errorf("%s is not reserved", k)
 		}
 	}
-	for _, k := range []xCtx.ContextKey{xCtx.Exec, xCtx.EmailClientKey, "mine"} {
+	for _, k := range []xctx.ContextKey{xctx.Exec, xctx.EmailClientKey, "mine"} {
 		if k.IsReserved() {
 			t.Errorf("%s is reserved", k)
 		}
 	}
-	if !xCtx.Exec.IsExec() || xCtx.Exec.IsNil() || !xCtx.ContextKey("").IsNil() {
+	if !xctx.Exec.IsExec() || xctx.Exec.IsNil() || !xctx.ContextKey("").IsNil() {
 		t.Error("IsExec or IsNil is wrong")
 	}
 }
@@ -166,6 +166,6 @@ func BenchmarkRequest(b *testing.B) {
 	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		xCtx.NewRequest(ctx, nil).GenerateID()
+		xctx.NewRequest(ctx, nil).GenerateID()
 	}
 }

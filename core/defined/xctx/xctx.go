@@ -1,4 +1,4 @@
-// Package xctx names what a context carries, and holds the context of one request. Import it as xCtx.
+// Package xctx names what a context carries, and holds the context of one request.
 //
 // It is the lowest room of the house: it knows the standard library only, so that logs, errors, HTTP
 // and gRPC can all read the same request without knowing one another.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 func TestRedact(t *testing.T) {
@@ -40,14 +40,14 @@ func TestRedact(t *testing.T) {
 		"10.0.0.0/8,fd00::/8":                           "10.0.0.0/8,fd00::/8",
 		"file:a.db?mode=ro&_pragma=on":                  "file:a.db?mode=ro&_pragma=on",
 	} {
-		if got := xEnv.Redact(in); got != want {
+		if got := xenv.Redact(in); got != want {
 			t.Errorf("Redact(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
 func TestProblem_RedactsCredentials(t *testing.T) {
-	err := xEnv.Problem(xEnv.NoSqlHost, "user:hunter2@h", "is no host", "")
+	err := xenv.Problem(xenv.NoSqlHost, "user:hunter2@h", "is no host", "")
 	if text := err.Error(); strings.Contains(text, "hunter2") || !strings.Contains(text, `"user:***@h"`) {
 		t.Errorf("problem = %s", text)
 	}
@@ -68,7 +68,7 @@ func FuzzRedact(f *testing.F) {
 		if strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz") == "" && scheme != "" {
 			value = scheme + "://" + value
 		}
-		if got := xEnv.Redact(value); strings.Contains(got, password) {
+		if got := xenv.Redact(value); strings.Contains(got, password) {
 			t.Errorf("Redact(%q) = %q", value, got)
 		}
 	})

@@ -1,4 +1,4 @@
-// Package xenv names every environment variable that Plinth reads, and reads them. Import it as xEnv.
+// Package xenv names every environment variable that Plinth reads, and reads them.
 //
 // One table holds each variable's name, type, default, meaning and range; the readers, the check at
 // start, .env.example and the documentation are all made from it. An empty value counts as not set:

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Named is a driver as far as a set is concerned.
@@ -87,7 +87,7 @@ func (s *Set[D]) Find(f Family, name string) (D, error) {
 	if names := s.Names(); len(names) > 0 {
 		have = strings.Join(names, ", ")
 	}
-	return d, fmt.Errorf("%w %q (imported: %s); %s", f.Unknown, xEnv.Redact(name), have, s.hint(f, name))
+	return d, fmt.Errorf("%w %q (imported: %s); %s", f.Unknown, xenv.Redact(name), have, s.hint(f, name))
 }
 
 // hint says what to do about a name that is not there. Names that differ in their case are taken for a slip.

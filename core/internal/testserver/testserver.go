@@ -33,33 +33,33 @@ import (
 	"testing"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 const (
 	// Control is the variable that holds the URL of the test command.
-	Control xEnv.EnvKey = "PLINTH_TEST_CONTROL"
+	Control xenv.EnvKey = "PLINTH_TEST_CONTROL"
 	// CA is the variable that names the file of the PEM certificate which has signed those of private servers.
-	CA xEnv.EnvKey = "PLINTH_TEST_TLS_CA"
+	CA xenv.EnvKey = "PLINTH_TEST_TLS_CA"
 
 	// patience is the most that a server takes to start or to stop.
 	patience = time.Minute
 )
 
 // Variable is the one with the connection string of a kind of server.
-func Variable(kind string) xEnv.EnvKey {
+func Variable(kind string) xenv.EnvKey {
 	form := "_DSN"
 	if kind == "redis" {
 		form = "_URL"
 	}
-	return xEnv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
+	return xenv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
 }
 
 // Find returns the connection string of a kind of server and where it comes from; ok is false where there is none.
 func Find(kind string) (dsn, source string, ok bool) {
 	variable := Variable(kind)
-	dsn, ok = xEnv.GetEnv(variable)
-	source = xEnv.GetEnvString(xEnv.EnvKey("PLINTH_TEST_"+strings.ToUpper(kind)+"_SOURCE"), variable.String())
+	dsn, ok = xenv.GetEnv(variable)
+	source = xenv.GetEnvString(xenv.EnvKey("PLINTH_TEST_"+strings.ToUpper(kind)+"_SOURCE"), variable.String())
 	return dsn, source, ok
 }
 
@@ -90,7 +90,7 @@ type Node struct {
 // Start starts a server of the kind, which ends with the test. ok is false where nothing here can start one.
 func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 	tb.Helper()
-	control, ok := xEnv.GetEnv(Control)
+	control, ok := xenv.GetEnv(Control)
 	if !ok {
 		return nil, false
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // The modes.
@@ -23,7 +23,7 @@ const (
 )
 
 // Variables are those that a mode and a CA file come from, for errors.
-type Variables struct{ Mode, CA xEnv.EnvKey }
+type Variables struct{ Mode, CA xenv.EnvKey }
 
 // Check returns the mode, the default filled in. The error names the variable that is wrong: a mode that is none, a CA file
 // that cannot be read or that the mode does not use.
@@ -34,11 +34,11 @@ func (v Variables) Check(mode, caFile string) (string, error) {
 	known := []string{Disable, Require, VerifyFull}
 	switch {
 	case !slices.Contains(known, mode):
-		return "", xEnv.Problem(v.Mode, mode, "is no mode", strings.Join(known, ", "))
+		return "", xenv.Problem(v.Mode, mode, "is no mode", strings.Join(known, ", "))
 	case caFile == "":
 		return mode, nil
 	case mode != VerifyFull:
-		return "", xEnv.Problem(v.CA, caFile, "is only used where "+string(v.Mode)+" is "+VerifyFull, "")
+		return "", xenv.Problem(v.CA, caFile, "is only used where "+string(v.Mode)+" is "+VerifyFull, "")
 	}
 	if _, err := v.readCA(caFile); err != nil {
 		return "", err
@@ -70,11 +70,11 @@ func (v Variables) Config(mode, caFile, host string) (*tls.Config, error) {
 func (v Variables) readCA(name string) (*x509.CertPool, error) {
 	data, err := os.ReadFile(name) //nolint:gosec // the file that the configuration names
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", xEnv.Problem(v.CA, name, "cannot be read", ""), err)
+		return nil, fmt.Errorf("%w: %w", xenv.Problem(v.CA, name, "cannot be read", ""), err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(data) {
-		return nil, xEnv.Problem(v.CA, name, "holds no PEM certificate", "")
+		return nil, xenv.Problem(v.CA, name, "holds no PEM certificate", "")
 	}
 	return pool, nil
 }

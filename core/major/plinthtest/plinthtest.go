@@ -2,7 +2,7 @@
 //
 //	func TestRegister(t *testing.T) {
 //		t.Parallel()
-//		app := plinthtest.New(t, options()...) // what main gives to xReg.Register
+//		app := plinthtest.New(t, options()...) // what main gives to xreg.Register
 //		r := app.Request(http.MethodPost, "/api/v1/user/register", request)
 //		var user User
 //		r.Into(&user)
@@ -23,23 +23,23 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 // App is an application under test. Its methods are safe for concurrent use.
 type App struct {
 	tb     testing.TB
-	reg    *xReg.Reg
+	reg    *xreg.Reg
 	clock  *Clock
 	logs   *recorder
 	tasks  sync.WaitGroup
@@ -54,58 +54,58 @@ type App struct {
 // in memory, of the driver "memory". The test imports both plugins. Everything else of these options holds, such as the
 // entities to migrate. No .env is read. Nodes, hooks, health and routes run as ever. Locks and leases are those of the
 // process, where database or cache would have kept them.
-func New(tb testing.TB, opts ...xOption.Option) *App {
+func New(tb testing.TB, opts ...xoption.Option) *App {
 	tb.Helper()
 	return start(tb, append(opts, inMemory))
 }
 
 // NewWithBackends is New with the database and the cache that options and environment name.
-func NewWithBackends(tb testing.TB, opts ...xOption.Option) *App {
+func NewWithBackends(tb testing.TB, opts ...xoption.Option) *App {
 	tb.Helper()
 	return start(tb, opts)
 }
 
 // inMemory replaces what an application would connect to.
-func inMemory(p *xOption.Plan) {
-	if p.Has(xCtx.DatabaseKey) {
-		xOption.WithDatabase(xOptDatabase.WithDriver("sqlite", ":memory:"))(p)
+func inMemory(p *xoption.Plan) {
+	if p.Has(xctx.DatabaseKey) {
+		xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:"))(p)
 	}
-	if p.Has(xCtx.CacheManagerKey) {
-		xOption.WithCache(xOptCache.WithDriver("memory"))(p)
+	if p.Has(xctx.CacheManagerKey) {
+		xoption.WithCache(xoptcache.WithDriver("memory"))(p)
 	}
-	if len(p.Leases) == 0 && (p.Has(xCtx.DatabaseKey) || p.Has(xCtx.CacheManagerKey)) {
-		xOption.WithLeases(ownLeases)(p)
+	if len(p.Leases) == 0 && (p.Has(xctx.DatabaseKey) || p.Has(xctx.CacheManagerKey)) {
+		xoption.WithLeases(ownLeases)(p)
 	}
 }
 
 // ownLeases are leases of this process. A database in memory has one writer at a time: a lease that is taken within a
 // transaction, which no server minds, would wait for the end of that.
-func ownLeases(context.Context) (*xLease.Leases, error) {
-	if xEnv.String(xEnv.LeaseBackend) == "none" {
+func ownLeases(context.Context) (*xlease.Leases, error) {
+	if xenv.String(xenv.LeaseBackend) == "none" {
 		return nil, nil //nolint:nilnil // there are to be none
 	}
-	return xLease.New(xLease.InProcess(nil)), nil
+	return xlease.New(xlease.InProcess(nil)), nil
 }
 
 // nodes numbers the id nodes of the process, so that applications that share a database make different ids.
 var nodes atomic.Int64
 
-func start(tb testing.TB, opts []xOption.Option) *App {
+func start(tb testing.TB, opts []xoption.Option) *App {
 	tb.Helper()
 	app := &App{tb: tb, clock: &Clock{}, logs: &recorder{}}
-	engine, err := xLog.New(xLog.Config{Writer: app.logs, Format: xLog.FormatJSON, Level: -4, Clock: app.clock.Now})
+	engine, err := xlog.New(xlog.Config{Writer: app.logs, Format: xlog.FormatJSON, Level: -4, Clock: app.clock.Now})
 	if err != nil {
 		tb.Fatalf("plinthtest: log: %v", err)
 	}
 	slot := int(nodes.Add(1) % 64)
-	base := xOption.WithOptions(
-		xOption.WithoutEnvFile(), xOption.WithLogger(engine),
-		xOption.WithSnowflake(xSnowflake.WithClock(app.clock.Now), xSnowflake.WithDatacenterID(slot/8), xSnowflake.WithNodeID(slot%8)),
+	base := xoption.WithOptions(
+		xoption.WithoutEnvFile(), xoption.WithLogger(engine),
+		xoption.WithSnowflake(xsnowflake.WithClock(app.clock.Now), xsnowflake.WithDatacenterID(slot/8), xsnowflake.WithNodeID(slot%8)),
 	)
 	tb.Cleanup(app.showLog)
-	reg, err := xReg.New(tb.Context(), nil, append(append([]xOption.Option{base}, opts...), app.withClock)...)
+	reg, err := xreg.New(tb.Context(), nil, append(append([]xoption.Option{base}, opts...), app.withClock)...)
 	if err != nil {
-		for _, problem := range xReg.Problems(err) {
+		for _, problem := range xreg.Problems(err) {
 			tb.Errorf("plinthtest: start: %v", problem)
 		}
 		tb.FailNow()
@@ -122,9 +122,9 @@ func start(tb testing.TB, opts []xOption.Option) *App {
 }
 
 // withClock gives the application's clock to its cache.
-func (a *App) withClock(p *xOption.Plan) {
-	if p.Has(xCtx.CacheManagerKey) {
-		xOption.WithCache(xOptCache.WithClock(a.clock.Now))(p)
+func (a *App) withClock(p *xoption.Plan) {
+	if p.Has(xctx.CacheManagerKey) {
+		xoption.WithCache(xoptcache.WithClock(a.clock.Now))(p)
 	}
 }
 
@@ -168,15 +168,15 @@ func (a *App) Context() context.Context { return a.reg.Init.Ctx }
 func (a *App) Engine() *gin.Engine { return a.reg.Serve }
 
 // Reg returns the application itself.
-func (a *App) Reg() *xReg.Reg { return a.reg }
+func (a *App) Reg() *xreg.Reg { return a.reg }
 
 // Clock returns the clock of the application's ids, cache and log.
 func (a *App) Clock() *Clock { return a.clock }
 
 // Go runs a task of the application beside the test. It is awaited at the end; its panic fails the test.
-func (a *App) Go(task xMain.Task) {
+func (a *App) Go(task xmain.Task) {
 	a.tasks.Go(func() {
-		if err := xHook.Guard(func() error { task(a.reg.Init.Ctx); return nil }); err != nil {
+		if err := xhook.Guard(func() error { task(a.reg.Init.Ctx); return nil }); err != nil {
 			a.tb.Errorf("plinthtest: task: %v", err)
 		}
 	})

@@ -17,15 +17,15 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,13 +34,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func routes(_ context.Context, e *gin.Engine) {
 	e.POST("/echo", func(c *gin.Context) {
 		body, _ := io.ReadAll(c.Request.Body)
-		xResult.SuccessHasData(c, "echo", gin.H{"type": c.ContentType(), "body": string(body), "header": c.GetHeader("X-Mine")})
+		xresult.SuccessHasData(c, "echo", gin.H{"type": c.ContentType(), "body": string(body), "header": c.GetHeader("X-Mine")})
 	})
-	e.GET("/fail", func(c *gin.Context) { _ = c.Error(xError.New(xError.Existed, "taken")) })
+	e.GET("/fail", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.Existed, "taken")) })
 	e.GET("/plain", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"message": "pong"}) })
 	e.GET("/log", func(c *gin.Context) {
-		xLog.WithName("MINE").Info(c, "said", slog.Int("n", 7))
-		xResult.Success(c, "logged")
+		xlog.WithName("MINE").Info(c, "said", slog.Int("n", 7))
+		xresult.Success(c, "logged")
 	})
 }
 
@@ -49,7 +49,7 @@ type echo struct{ Type, Body, Header string }
 
 func TestBodyIsSentInTheFormOfItsType(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithRoute(routes))
+	app := plinthtest.New(t, xoption.WithRoute(routes))
 	for _, tc := range []struct {
 		name string
 		body any
@@ -74,7 +74,7 @@ func TestBodyIsSentInTheFormOfItsType(t *testing.T) {
 
 func TestOptionsChangeTheRequest(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithRoute(routes))
+	app := plinthtest.New(t, xoption.WithRoute(routes))
 	var got echo
 	app.Request(http.MethodPost, "/echo", "x", plinthtest.WithHeader("X-Mine", "yes"), plinthtest.WithHeader("Content-Type", "text/plain"),
 		plinthtest.WithContext(t.Context())).Into(&got)
@@ -85,9 +85,9 @@ func TestOptionsChangeTheRequest(t *testing.T) {
 
 func TestResponseReadsTheEnvelope(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithRoute(routes))
+	app := plinthtest.New(t, xoption.WithRoute(routes))
 	r := app.Request(http.MethodGet, "/fail", nil)
-	if r.Status() != http.StatusBadRequest || r.Code() != xError.Existed.GetCode() || r.Output() != "EXISTED" || r.ErrorMessage() != "taken" ||
+	if r.Status() != http.StatusBadRequest || r.Code() != xerror.Existed.GetCode() || r.Output() != "EXISTED" || r.ErrorMessage() != "taken" ||
 		r.Message() == "" || r.RequestID() != r.Header().Get("X-Request-UUID") {
 		t.Errorf("response = %d %s", r.Status(), r.Body())
 	}
@@ -99,7 +99,7 @@ func TestResponseReadsTheEnvelope(t *testing.T) {
 
 func TestLogsAreTheApplicationsOwn(t *testing.T) {
 	t.Parallel()
-	one, two := plinthtest.New(t, xOption.WithRoute(routes)), plinthtest.New(t, xOption.WithRoute(routes))
+	one, two := plinthtest.New(t, xoption.WithRoute(routes)), plinthtest.New(t, xoption.WithRoute(routes))
 	r := one.Request(http.MethodGet, "/log", nil)
 	lines := one.LogsOf("said")
 	if len(lines) != 1 || lines[0].Name != "MINE" || lines[0].Level != "info" || lines[0].RequestID != r.RequestID() || lines[0].Attrs["n"] != 7.0 ||
@@ -114,15 +114,15 @@ func TestLogsAreTheApplicationsOwn(t *testing.T) {
 func TestClockMovesIDs(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t)
-	first := xSnowflake.MustGenerateSnowflakeID(app.Context())
+	first := xsnowflake.MustGenerateSnowflakeID(app.Context())
 	app.Clock().Advance(24 * time.Hour)
-	second := xSnowflake.MustGenerateSnowflakeID(app.Context())
+	second := xsnowflake.MustGenerateSnowflakeID(app.Context())
 	if d := second.Time().Sub(first.Time()); d < 24*time.Hour || d > 24*time.Hour+time.Minute {
 		t.Errorf("the second id is %s later, want a day", d)
 	}
 	at := time.Date(2040, 1, 2, 3, 4, 5, 0, time.UTC)
 	app.Clock().Set(at)
-	if got := xSnowflake.MustGenerateSnowflakeID(app.Context()).Time(); got.Sub(at) > time.Minute || got.Before(at) {
+	if got := xsnowflake.MustGenerateSnowflakeID(app.Context()).Time(); got.Sub(at) > time.Minute || got.Before(at) {
 		t.Errorf("the third id is of %s, want %s", got, at)
 	}
 }
@@ -133,7 +133,7 @@ func TestApplicationsMakeDifferentIDs(t *testing.T) {
 	for range 8 {
 		app := plinthtest.New(t)
 		for range 100 {
-			if id := xSnowflake.MustGenerateSnowflakeID(app.Context()); id.IsZero() {
+			if id := xsnowflake.MustGenerateSnowflakeID(app.Context()); id.IsZero() {
 				t.Error("id is zero")
 			} else if _, twice := seen.LoadOrStore(id, true); twice {
 				t.Errorf("id %s came twice", id)
@@ -144,7 +144,7 @@ func TestApplicationsMakeDifferentIDs(t *testing.T) {
 
 func TestURLServesTheApplication(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xOption.WithRoute(routes))
+	app := plinthtest.New(t, xoption.WithRoute(routes))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, app.URL()+"/plain", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -166,15 +166,15 @@ func (c closer) Close() { *c.events = append(*c.events, "closed") }
 
 func TestLifeEndsWithTheTest(t *testing.T) {
 	var events []string
-	note := func(what string) xHook.Func {
+	note := func(what string) xhook.Func {
 		return func(context.Context) error { events = append(events, what); return nil }
 	}
 	t.Run("inner", func(t *testing.T) {
-		app := plinthtest.New(t, xOption.WithHealth(), xOption.WithNodes(xRegNode.RegNodeList{Key: "n", Node: func(ctx context.Context) (any, error) {
-			xHook.OnStart(ctx, "a", note("start"))
-			xHook.OnReady(ctx, "a", note("ready"))
-			xHook.OnDrain(ctx, "a", note("drain"))
-			xHook.OnStop(ctx, "a", note("stop"))
+		app := plinthtest.New(t, xoption.WithHealth(), xoption.WithNodes(xregnode.RegNodeList{Key: "n", Node: func(ctx context.Context) (any, error) {
+			xhook.OnStart(ctx, "a", note("start"))
+			xhook.OnReady(ctx, "a", note("ready"))
+			xhook.OnDrain(ctx, "a", note("drain"))
+			xhook.OnStop(ctx, "a", note("stop"))
 			return closer{&events}, nil
 		}}))
 		app.Go(func(ctx context.Context, _ ...any) {
@@ -237,36 +237,36 @@ func TestWhatIsWrongFailsTheTest(t *testing.T) {
 		want string
 	}{
 		{name: "wrong options", test: func(tb testing.TB) {
-			plinthtest.New(tb, xOption.WithDrainDelay(-1), xOption.WithNodes(xRegNode.RegNodeList{Key: xCtx.DatabaseKey}))
+			plinthtest.New(tb, xoption.WithDrainDelay(-1), xoption.WithNodes(xregnode.RegNodeList{Key: xctx.DatabaseKey}))
 		}, want: "start: node 1: the key \"plinth_database\" is reserved"},
 		{name: "plugin that is not imported", test: func(tb testing.TB) {
-			plinthtest.New(tb, xOption.WithDatabase())
+			plinthtest.New(tb, xoption.WithDatabase())
 		}, want: "github.com/plinthgo/plinth/dbplugins/sqlite"},
 		{name: "cache plugin that is not imported", test: func(tb testing.TB) {
-			plinthtest.New(tb, xOption.WithCache())
+			plinthtest.New(tb, xoption.WithCache())
 		}, want: "github.com/plinthgo/plinth/cacheplugins/memory"},
 		{name: "hook", test: func(tb testing.TB) {
-			plinthtest.New(tb, xOption.WithRoute(func(ctx context.Context, _ *gin.Engine) {
-				xHook.OnStart(ctx, "mine", func(context.Context) error { return errors.New("no") })
+			plinthtest.New(tb, xoption.WithRoute(func(ctx context.Context, _ *gin.Engine) {
+				xhook.OnStart(ctx, "mine", func(context.Context) error { return errors.New("no") })
 			}))
 		}, want: `start hook "mine": no`},
 		{name: "task", test: func(tb testing.TB) {
 			plinthtest.New(tb).Go(func(context.Context, ...any) { panic("lost") })
 		}, want: "task: panic: lost"},
 		{name: "failure", test: func(tb testing.TB) {
-			xHook.Fail(plinthtest.New(tb).Context(), errors.New("broken"))
+			xhook.Fail(plinthtest.New(tb).Context(), errors.New("broken"))
 		}, want: "the application failed: broken"},
 		{name: "no envelope", test: func(tb testing.TB) {
-			plinthtest.New(tb, xOption.WithRoute(routes)).Request(http.MethodGet, "/plain", nil).Code()
+			plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodGet, "/plain", nil).Code()
 		}, want: "GET /plain: 200: no envelope"},
 		{name: "data of another type", test: func(tb testing.TB) {
-			plinthtest.New(tb, xOption.WithRoute(routes)).Request(http.MethodPost, "/echo", nil).Into(new(int))
+			plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodPost, "/echo", nil).Into(new(int))
 		}, want: "POST /echo: 200: "},
 		{name: "body that is no JSON", test: func(tb testing.TB) {
 			plinthtest.New(tb).Request(http.MethodPost, "/", func() {})
 		}, want: "body: "},
 		{name: "log of a failed test", test: func(tb testing.TB) {
-			app := plinthtest.New(tb, xOption.WithRoute(routes))
+			app := plinthtest.New(tb, xoption.WithRoute(routes))
 			app.Request(http.MethodGet, "/log", nil)
 			tb.Errorf("wrong")
 		}, want: `"msg":"said"`},

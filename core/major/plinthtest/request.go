@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xbase"
 )
 
 // RequestOption changes a request before it is sent.
@@ -89,7 +89,7 @@ func (r *Response) Header() http.Header { return r.header }
 func (r *Response) Body() string { return string(r.body) }
 
 // Envelope returns the envelope, of either profile, with its data as encoding/json reads it.
-func (r *Response) Envelope() xBase.BaseResponse {
+func (r *Response) Envelope() xbase.BaseResponse {
 	r.tb.Helper()
 	return r.decode(nil)
 }
@@ -126,9 +126,9 @@ func (r *Response) JSON(target any) {
 	}
 }
 
-func (r *Response) decode(target any) xBase.BaseResponse {
+func (r *Response) decode(target any) xbase.BaseResponse {
 	r.tb.Helper()
-	envelope := xBase.BaseResponse{Data: target}
+	envelope := xbase.BaseResponse{Data: target}
 	if err := json.Unmarshal(r.body, &envelope); err != nil {
 		r.tb.Fatalf("plinthtest: %s: %d: %v in %q", r.request, r.status, err, r.body)
 	}

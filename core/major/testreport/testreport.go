@@ -9,11 +9,11 @@ import (
 	"os"
 	"testing"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Folder is the variable that names the folder of the reports.
-const Folder xEnv.EnvKey = "PLINTH_TEST_REPORT"
+const Folder xenv.EnvKey = "PLINTH_TEST_REPORT"
 
 // A Run describes one run of a suite on one backend.
 type Run struct {
@@ -30,7 +30,7 @@ type Run struct {
 // Record writes r when the test ends. The suite may fill in r until then.
 func Record(tb testing.TB, r *Run) {
 	tb.Helper()
-	dir, set := xEnv.GetEnv(Folder)
+	dir, set := xenv.GetEnv(Folder)
 	if !set {
 		return
 	}

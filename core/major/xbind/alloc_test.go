@@ -9,7 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
 // The budgets of performance.md are for a whole request, of which the stack around takes four.
@@ -70,5 +70,5 @@ func benchContext(text string) (c *gin.Context, rewind func()) {
 }
 
 func bindWithXBind(c *gin.Context) bool {
-	return xBind.Bind(c, &benchRequest{}).Data() != nil
+	return xbind.Bind(c, &benchRequest{}).Data() != nil
 }

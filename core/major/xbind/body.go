@@ -14,8 +14,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 const (
@@ -60,18 +60,18 @@ func readBody[T any](c *gin.Context, s Strictness, dst *T) bool {
 }
 
 // checkHead accepts a body of JSON in UTF-8 without a content coding.
-func checkHead(r *http.Request, s *Strictness) *xError.Error {
+func checkHead(r *http.Request, s *Strictness) *xerror.Error {
 	if isEmpty(r) {
-		return xError.New(xError.BodyEmpty, say(r.Context(), textEmpty, ""))
+		return xerror.New(xerror.BodyEmpty, say(r.Context(), textEmpty, ""))
 	}
 	if s.AllowAnyContentType {
 		return nil
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return xError.New(xError.UnsupportedMedia, say(r.Context(), textEncoding, ""))
+		return xerror.New(xerror.UnsupportedMedia, say(r.Context(), textEncoding, ""))
 	}
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return xError.New(xError.UnsupportedMedia, say(r.Context(), textMedia, ""))
+		return xerror.New(xerror.UnsupportedMedia, say(r.Context(), textMedia, ""))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func isJSON(contentType string) bool {
 }
 
 // read fills the buffer with the body, of which at most limit bytes are accepted; 0 is no limit.
-func (w *work) read(r *http.Request, limit int64) *xError.Error {
+func (w *work) read(r *http.Request, limit int64) *xerror.Error {
 	if limit > 0 && r.ContentLength > limit {
 		return tooLarge(r.Context(), limit)
 	}
@@ -113,7 +113,7 @@ func (w *work) read(r *http.Request, limit int64) *xError.Error {
 			return nil
 		}
 		if err != nil {
-			return xValid.BindError(r.Context(), xValid.Body, err)
+			return xvalid.BindError(r.Context(), xvalid.Body, err)
 		}
 	}
 }
@@ -129,15 +129,15 @@ func (w *work) grow(declared int64) {
 	w.buf = buf
 }
 
-func tooLarge(ctx context.Context, limit int64) *xError.Error {
-	return xError.New(xError.PayloadTooLarge, say(ctx, textTooLarge, strconv.FormatInt(limit, 10)))
+func tooLarge(ctx context.Context, limit int64) *xerror.Error {
+	return xerror.New(xerror.PayloadTooLarge, say(ctx, textTooLarge, strconv.FormatInt(limit, 10)))
 }
 
 // decode fills dst, a pointer to t, from the buffer.
-func (w *work) decode(ctx context.Context, s *Strictness, t reflect.Type, dst any) *xError.Error {
+func (w *work) decode(ctx context.Context, s *Strictness, t reflect.Type, dst any) *xerror.Error {
 	data := bytes.TrimLeft(w.buf, " \t\r\n")
 	if len(data) == 0 {
-		return xError.New(xError.BodyEmpty, say(ctx, textEmpty, ""))
+		return xerror.New(xerror.BodyEmpty, say(ctx, textEmpty, ""))
 	}
 	offset := len(w.buf) - len(data)
 	d := &w.scan
@@ -148,7 +148,7 @@ func (w *work) decode(ctx context.Context, s *Strictness, t reflect.Type, dst an
 	if d.fault == faultNone {
 		data = data[:d.pos]
 		if string(data) == "null" {
-			return xError.New(xError.BodyEmpty, say(ctx, textNull, ""))
+			return xerror.New(xerror.BodyEmpty, say(ctx, textNull, ""))
 		}
 	}
 	if err := json.Unmarshal(data, dst); err != nil {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
 type registerRequest struct {
@@ -23,15 +23,15 @@ type registerRequest struct {
 
 func ExampleBind() {
 	engine := gin.New()
-	engine.Use(func(c *gin.Context) { // stands for xMiddle.ResponseMiddleware
+	engine.Use(func(c *gin.Context) { // stands for xmiddle.ResponseMiddleware
 		c.Next()
 		for _, e := range c.Errors {
-			err := xError.From(e.Err)
+			err := xerror.From(e.Err)
 			c.String(err.GetErrorCode().Status(), "%s: %s", err.GetErrorCode().GetOutput(), err.GetErrorMessage())
 		}
 	})
 	engine.POST("/user/register", func(c *gin.Context) {
-		request := xBind.Bind(c, &registerRequest{}).Data()
+		request := xbind.Bind(c, &registerRequest{}).Data()
 		if request == nil {
 			return // the error has been reported
 		}
@@ -58,10 +58,10 @@ func ExampleBind() {
 func ExampleUse() {
 	engine := gin.New()
 	// Every body of this group may hold known fields only.
-	strict := engine.Group("/v2", xBind.Use(xBind.Strictness{DisallowUnknownFields: true}))
+	strict := engine.Group("/v2", xbind.Use(xbind.Strictness{DisallowUnknownFields: true}))
 	strict.POST("/user", func(c *gin.Context) {
-		if xBind.Bind(c, &registerRequest{}).Data() == nil {
-			c.String(http.StatusBadRequest, "%s", xError.From(c.Errors.Last().Err).GetErrorMessage())
+		if xbind.Bind(c, &registerRequest{}).Data() == nil {
+			c.String(http.StatusBadRequest, "%s", xerror.From(c.Errors.Last().Err).GetErrorMessage())
 		}
 	})
 	w := httptest.NewRecorder()
@@ -75,9 +75,9 @@ func ExampleUse() {
 func ExampleDisallowUnknownFields() {
 	engine := gin.New()
 	engine.POST("/user", func(c *gin.Context) {
-		request := xBind.Bind(c, &registerRequest{}, xBind.DisallowUnknownFields(), xBind.WithMaxBytes(16<<10)).Data()
+		request := xbind.Bind(c, &registerRequest{}, xbind.DisallowUnknownFields(), xbind.WithMaxBytes(16<<10)).Data()
 		if request == nil {
-			c.String(http.StatusBadRequest, "%s", xError.From(c.Errors.Last().Err).GetErrorMessage())
+			c.String(http.StatusBadRequest, "%s", xerror.From(c.Errors.Last().Err).GetErrorMessage())
 		}
 	})
 	w := httptest.NewRecorder()
@@ -97,7 +97,7 @@ type uploadRequest struct {
 func ExampleBinder_Form() {
 	engine := gin.New()
 	engine.POST("/album", func(c *gin.Context) {
-		request := xBind.Bind(c, &uploadRequest{}, xBind.WithMaxFileBytes(1<<20)).Form()
+		request := xbind.Bind(c, &uploadRequest{}, xbind.WithMaxFileBytes(1<<20)).Form()
 		if request == nil {
 			return // the error has been reported
 		}

@@ -11,15 +11,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 // maxName is the longest name of a client's that is shown in an answer.
 const maxName = 32
 
 // explain turns the fault of a scanner into an error. offset is where its text begins in the body.
-func (d *scanner) explain(ctx context.Context, offset int) *xError.Error {
+func (d *scanner) explain(ctx context.Context, offset int) *xerror.Error {
 	at := strconv.Itoa(offset + d.pos)
 	switch d.fault {
 	case faultDuplicate:
@@ -27,19 +27,19 @@ func (d *scanner) explain(ctx context.Context, offset int) *xError.Error {
 	case faultUnknown:
 		return d.explainMember(ctx, "unknown", textUnknown)
 	case faultDepth:
-		return xError.New(xError.BodyError, say(ctx, textDepth, strconv.Itoa(d.maxDepth)))
+		return xerror.New(xerror.BodyError, say(ctx, textDepth, strconv.Itoa(d.maxDepth)))
 	case faultUTF8:
-		return xError.New(xError.BodyError, say(ctx, textUTF8, at))
+		return xerror.New(xerror.BodyError, say(ctx, textUTF8, at))
 	case faultTrailing:
-		return xError.New(xError.BodyError, say(ctx, textTrailing, at))
+		return xerror.New(xerror.BodyError, say(ctx, textTrailing, at))
 	default:
-		return xError.New(xError.BodyError, say(ctx, textSyntax, at))
+		return xerror.New(xerror.BodyError, say(ctx, textSyntax, at))
 	}
 }
 
-func (d *scanner) explainMember(ctx context.Context, tag string, p phrase) *xError.Error {
+func (d *scanner) explainMember(ctx context.Context, tag string, p phrase) *xerror.Error {
 	message := say(ctx, p, shown(d.path[0].name))
-	return xError.WrapData(xError.BodyError, message, nil, []xValid.FieldError{
+	return xerror.WrapData(xerror.BodyError, message, nil, []xvalid.FieldError{
 		{Field: d.where(), Tag: tag, Message: string(message)},
 	})
 }
@@ -75,7 +75,7 @@ func shown(name []byte) string {
 
 // explainDecode turns what encoding/json says of data into an error that names the field. The texts of
 // encoding/json quote the body, so they go no further.
-func explainDecode(ctx context.Context, data []byte, offset int, t reflect.Type, err error) *xError.Error {
+func explainDecode(ctx context.Context, data []byte, offset int, t reflect.Type, err error) *xerror.Error {
 	var (
 		syntax *json.SyntaxError
 		typ    *json.UnmarshalTypeError
@@ -83,18 +83,18 @@ func explainDecode(ctx context.Context, data []byte, offset int, t reflect.Type,
 	switch {
 	case errors.As(err, &syntax):
 		at := strconv.Itoa(offset + firstByte(data, int(syntax.Offset)))
-		return xError.New(xError.BodyError, say(ctx, textSyntax, at))
+		return xerror.New(xerror.BodyError, say(ctx, textSyntax, at))
 	case errors.As(err, &typ):
 		field, ok := locate(data, t, int(typ.Offset)-1)
 		if !ok {
 			field = typ.Field
 		}
-		return xValid.TypeError(ctx, xValid.Body, xValid.TypeFailure(ctx, field, typ.Type))
+		return xvalid.TypeError(ctx, xvalid.Body, xvalid.TypeFailure(ctx, field, typ.Type))
 	}
 	if field, typ, ok := locateRefused(data, t); ok {
-		return xValid.TypeError(ctx, xValid.Body, xValid.TypeFailure(ctx, field, typ))
+		return xvalid.TypeError(ctx, xvalid.Body, xvalid.TypeFailure(ctx, field, typ))
 	}
-	return xError.Wrap(xError.BodyType, say(ctx, textUnreadable, ""), fmt.Errorf("xbind: cannot decode: %T", err))
+	return xerror.Wrap(xerror.BodyType, say(ctx, textUnreadable, ""), fmt.Errorf("xbind: cannot decode: %T", err))
 }
 
 // firstByte returns how many bytes precede the end of the first byte of the character that ends at an

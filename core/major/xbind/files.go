@@ -10,16 +10,16 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 // fillFiles fills the files of dst from the uploads of a form.
-func fillFiles(ctx context.Context, s *Strictness, given map[string][]*multipart.FileHeader, fields []fileField, dst reflect.Value) *xError.Error {
+func fillFiles(ctx context.Context, s *Strictness, given map[string][]*multipart.FileHeader, fields []fileField, dst reflect.Value) *xerror.Error {
 	for _, f := range fields {
 		files := given[f.name]
 		if !f.many && len(files) > 1 && !s.AllowDuplicateKeys {
-			return fieldError(ctx, xError.BodyError, f.name, "duplicate", textDuplicate)
+			return fieldError(ctx, xerror.BodyError, f.name, "duplicate", textDuplicate)
 		}
 		for _, file := range files {
 			if s.MaxFileBytes > 0 && file.Size > s.MaxFileBytes {
@@ -32,9 +32,9 @@ func fillFiles(ctx context.Context, s *Strictness, given map[string][]*multipart
 	return nil
 }
 
-func tooLargeFile(ctx context.Context, name string, limit int64) *xError.Error {
+func tooLargeFile(ctx context.Context, name string, limit int64) *xerror.Error {
 	message := say(ctx, textFileSize, strconv.FormatInt(limit, 10))
-	return xError.WrapData(xError.FileSizeExceeded, message, nil, []xValid.FieldError{
+	return xerror.WrapData(xerror.FileSizeExceeded, message, nil, []xvalid.FieldError{
 		{Field: shown([]byte(name)), Tag: "max_bytes", Message: string(message)},
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
 // Document is a part of album that has files of its own.
@@ -80,7 +80,7 @@ func TestBinder_Form_filesAreUploads(t *testing.T) {
 	} {
 		t.Run(name+" is filled by its upload", func(t *testing.T) {
 			c := request(formOf(append(forgedParts(), part{name, "../a.txt", "hello"})...), "Content-Type", frontier)
-			a := xBind.Bind(c, &album{}).Form()
+			a := xbind.Bind(c, &album{}).Form()
 			if a == nil {
 				t.Fatal(c.Errors)
 			}
@@ -95,21 +95,21 @@ func TestBinder_Form_filesAreUploads(t *testing.T) {
 	}
 	t.Run("several uploads fill a list of values", func(t *testing.T) {
 		c := request(formOf(part{"values", "a", "1"}, part{"values", "b", "22"}), "Content-Type", frontier)
-		a := xBind.Bind(c, &album{}).Form()
+		a := xbind.Bind(c, &album{}).Form()
 		if a == nil || len(a.Values) != 2 || describe(t, "", &a.Values[1]) != "b 2 22" {
 			t.Errorf("form = %+v, %v; want two files", a, c.Errors)
 		}
 	})
 	t.Run("files of nested structs have limits", func(t *testing.T) {
 		c := request(formOf(part{"pointed", "a", "12345"}), "Content-Type", frontier)
-		if xBind.Bind(c, &album{}, xBind.WithMaxFileBytes(4)).Form() != nil || reported(t, c).GetErrorCode() != xError.FileSizeExceeded {
+		if xbind.Bind(c, &album{}, xbind.WithMaxFileBytes(4)).Form() != nil || reported(t, c).GetErrorCode() != xerror.FileSizeExceeded {
 			t.Errorf("errors = %v, want FILE_SIZE_EXCEEDED", c.Errors)
 		}
 	})
 	t.Run("text does not allocate a file", func(t *testing.T) {
 		for _, dst := range []*album{{}, newAlbum()} {
 			c := request(forged+"&title=t&file=x&values=x&values=y&value=x", "Content-Type", urlencoded)
-			a := xBind.Bind(c, dst).Form()
+			a := xbind.Bind(c, dst).Form()
 			if a == nil {
 				t.Fatal(c.Errors)
 			}
@@ -121,7 +121,7 @@ func TestBinder_Form_filesAreUploads(t *testing.T) {
 	})
 	t.Run("a pointer to a struct", func(t *testing.T) {
 		c := request(forged, "Content-Type", urlencoded)
-		a := xBind.Bind(c, new(*album)).Form()
+		a := xbind.Bind(c, new(*album)).Form()
 		if a == nil || *a != nil && len((*a).files()) != 0 {
 			t.Errorf("form = %v, %v; want no file", a, c.Errors)
 		}
@@ -141,9 +141,9 @@ func TestBinder_filesAreNoText(t *testing.T) {
 	t.Run("JSON for a struct with files is refused", func(t *testing.T) {
 		for _, name := range []string{"Nested", "Pointer"} {
 			c := request(name+"="+forgedJSON, "Content-Type", urlencoded)
-			if a := xBind.Bind(c, &album{}).Form(); a != nil {
+			if a := xbind.Bind(c, &album{}).Form(); a != nil {
 				t.Errorf("%s: files = %v, want an error", name, a.files())
-			} else if e := reported(t, c); e.GetErrorCode() != xError.BodyError || failedFields(e) != name+":unknown" {
+			} else if e := reported(t, c); e.GetErrorCode() != xerror.BodyError || failedFields(e) != name+":unknown" {
 				t.Errorf("%s: error = %v", name, e)
 			}
 		}
@@ -151,8 +151,8 @@ func TestBinder_filesAreNoText(t *testing.T) {
 	t.Run("defaults are not changed", func(t *testing.T) {
 		kept := placeholder()
 		for _, a := range []*album{
-			xBind.Bind(request(forged, "Content-Type", urlencoded), &album{Kept: kept}).Form(),
-			xBind.Bind(withQuery(forged), &album{Document: &Document{File: kept}}).Query(),
+			xbind.Bind(request(forged, "Content-Type", urlencoded), &album{Kept: kept}).Form(),
+			xbind.Bind(withQuery(forged), &album{Document: &Document{File: kept}}).Query(),
 		} {
 			files := a.files()
 			if len(files) != 1 || files["Kept"] != kept && files["File"] != kept || kept.Filename != "placeholder" || kept.Size != 0 {
@@ -160,14 +160,14 @@ func TestBinder_filesAreNoText(t *testing.T) {
 			}
 		}
 		shared := placeholder()
-		if a := xBind.Bind(request(forged, "Content-Type", urlencoded), &album{scan: scan{shared}}).Form(); a.Scan != nil || shared.Filename != "placeholder" {
+		if a := xbind.Bind(request(forged, "Content-Type", urlencoded), &album{scan: scan{shared}}).Form(); a.Scan != nil || shared.Filename != "placeholder" {
 			t.Errorf("scan = %v and default %v, want neither changed nor kept", a.Scan, shared)
 		}
 	})
 	t.Run("the query and the headers hold none", func(t *testing.T) {
-		a := xBind.Bind(withQuery(forged), &album{}).Query()
-		b := xBind.Bind(request("", "Filename", "../x", "Size", "7"), &album{}).Header()
-		c := xBind.Bind(withPath("Filename", "../x"), &album{}).URI()
+		a := xbind.Bind(withQuery(forged), &album{}).Query()
+		b := xbind.Bind(request("", "Filename", "../x", "Size", "7"), &album{}).Header()
+		c := xbind.Bind(withPath("Filename", "../x"), &album{}).URI()
 		if len(a.files())+len(b.files())+len(c.files()) != 0 {
 			t.Errorf("files = %v, %v, %v; want none", a.files(), b.files(), c.files())
 		}
@@ -178,7 +178,7 @@ func TestBinder_filesAreNoText(t *testing.T) {
 			Count int `form:"count"`
 		}
 		var dst counted
-		if xBind.Bind(request(forged+"&count=x", "Content-Type", urlencoded), &dst).Form() != nil || len(dst.files()) != 0 {
+		if xbind.Bind(request(forged+"&count=x", "Content-Type", urlencoded), &dst).Form() != nil || len(dst.files()) != 0 {
 			t.Errorf("files = %v, want none", dst.files())
 		}
 	})
@@ -200,11 +200,11 @@ type renamed = multipart.FileHeader
 func unfillable[T any](t *testing.T, want string) {
 	t.Helper()
 	c := request(forged, "Content-Type", urlencoded)
-	if got := xBind.Bind(c, new(T)).Form(); got != nil {
+	if got := xbind.Bind(c, new(T)).Form(); got != nil {
 		t.Errorf("%T = %+v, want an error", got, got)
 		return
 	}
-	if e := reported(t, c); e.GetErrorCode() != xError.DeveloperError || !strings.Contains(e.Error(), want) {
+	if e := reported(t, c); e.GetErrorCode() != xerror.DeveloperError || !strings.Contains(e.Error(), want) {
 		t.Errorf("%T: error = %v, want DEVELOPER_ERROR with %q", new(T), e, want)
 	}
 }
@@ -226,7 +226,7 @@ func TestBinder_Form_filesThatNoFormFills(t *testing.T) {
 	unfillable[tree](t, "Next")
 
 	c := request(forged, "Content-Type", urlencoded)
-	if xBind.Bind(c, &struct {
+	if xbind.Bind(c, &struct {
 		Docs []Document `form:"-"`
 	}{}).Form() == nil {
 		t.Errorf("errors = %v, want none: the tag excludes the field", c.Errors)

@@ -15,8 +15,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 // formTag names the fields of a form.
@@ -36,7 +36,7 @@ func readForm[T any](c *gin.Context, s Strictness, dst *T) bool {
 }
 
 // parseForm returns the form, which another middleware may have read already.
-func parseForm(c *gin.Context, s *Strictness) (*multipart.Form, *xError.Error) {
+func parseForm(c *gin.Context, s *Strictness) (*multipart.Form, *xerror.Error) {
 	r, ctx := c.Request, c.Request.Context()
 	media, err := formMedia(r)
 	switch {
@@ -47,7 +47,7 @@ func parseForm(c *gin.Context, s *Strictness) (*multipart.Form, *xError.Error) {
 	case media == gin.MIMEPOSTForm && r.PostForm != nil:
 		return &multipart.Form{Value: r.PostForm}, nil
 	case isEmpty(r):
-		return nil, xError.New(xError.BodyEmpty, say(ctx, textEmpty, ""))
+		return nil, xerror.New(xerror.BodyEmpty, say(ctx, textEmpty, ""))
 	case s.MaxBytes > 0 && r.ContentLength > s.MaxBytes:
 		return nil, tooLarge(ctx, s.MaxBytes)
 	case media == gin.MIMEPOSTForm:
@@ -62,20 +62,20 @@ func isEmpty(r *http.Request) bool {
 }
 
 // formMedia accepts a form in UTF-8 without a content coding.
-func formMedia(r *http.Request) (string, *xError.Error) {
+func formMedia(r *http.Request) (string, *xerror.Error) {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return "", xError.New(xError.UnsupportedMedia, say(r.Context(), textEncoding, ""))
+		return "", xerror.New(xerror.UnsupportedMedia, say(r.Context(), textEncoding, ""))
 	}
 	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset, named := params["charset"]
 	known := media == gin.MIMEPOSTForm || media == gin.MIMEMultipartPOSTForm && params["boundary"] != ""
 	if err != nil || !known || named && !strings.EqualFold(charset, "utf-8") {
-		return "", xError.New(xError.UnsupportedMedia, say(r.Context(), textForm, ""))
+		return "", xerror.New(xerror.UnsupportedMedia, say(r.Context(), textForm, ""))
 	}
 	return media, nil
 }
 
-func parseURLEncoded(r *http.Request, s *Strictness) (*multipart.Form, *xError.Error) {
+func parseURLEncoded(r *http.Request, s *Strictness) (*multipart.Form, *xerror.Error) {
 	w, _ := works.Get().(*work)
 	defer w.release()
 	if err := w.read(r, s.MaxBytes); err != nil {
@@ -83,20 +83,20 @@ func parseURLEncoded(r *http.Request, s *Strictness) (*multipart.Form, *xError.E
 	}
 	values, err := url.ParseQuery(string(w.buf))
 	if err != nil { // its text quotes the form
-		return nil, xError.New(xError.BodyError, say(r.Context(), textFormSyntax, ""))
+		return nil, xerror.New(xerror.BodyError, say(r.Context(), textFormSyntax, ""))
 	}
 	r.PostForm = values // for c.PostForm
 	return &multipart.Form{Value: values}, nil
 }
 
-func parseMultipart(c *gin.Context, s *Strictness) (*multipart.Form, *xError.Error) {
+func parseMultipart(c *gin.Context, s *Strictness) (*multipart.Form, *xerror.Error) {
 	r := c.Request
 	if s.MaxBytes > 0 {
 		r.Body = http.MaxBytesReader(c.Writer, r.Body, s.MaxBytes)
 	}
 	reader, err := r.MultipartReader()
 	if err != nil {
-		return nil, xError.New(xError.UnsupportedMedia, say(r.Context(), textForm, ""))
+		return nil, xerror.New(xerror.UnsupportedMedia, say(r.Context(), textForm, ""))
 	}
 	form, err := reader.ReadForm(formMemory)
 	if err != nil {
@@ -108,27 +108,27 @@ func parseMultipart(c *gin.Context, s *Strictness) (*multipart.Form, *xError.Err
 }
 
 // formError turns an error of mime/multipart into one for the client.
-func formError(ctx context.Context, err error) *xError.Error {
+func formError(ctx context.Context, err error) *xerror.Error {
 	if errors.Is(err, multipart.ErrMessageTooLarge) {
-		return xError.Wrap(xError.UploadTooLarge, say(ctx, textFormParts, ""), err)
+		return xerror.Wrap(xerror.UploadTooLarge, say(ctx, textFormParts, ""), err)
 	}
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	e := xValid.BindError(ctx, xValid.Body, err)
-	if e.GetErrorCode() == xError.BodyError && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return xError.New(xError.BodyError, say(ctx, textFormSyntax, "")) // the error quotes the form
+	e := xvalid.BindError(ctx, xvalid.Body, err)
+	if e.GetErrorCode() == xerror.BodyError && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return xerror.New(xerror.BodyError, say(ctx, textFormSyntax, "")) // the error quotes the form
 	}
 	return e
 }
 
 // decodeForm fills dst from the fields and the files of a form.
-func decodeForm[T any](ctx context.Context, s *Strictness, form *multipart.Form, dst *T) *xError.Error {
+func decodeForm[T any](ctx context.Context, s *Strictness, form *multipart.Form, dst *T) *xerror.Error {
 	files := filesOf(reflect.TypeFor[T](), formTag).fields
 	if err := checkNames[T](ctx, s, form, files); err != nil {
 		return err
 	}
-	if err := fillParameters(ctx, xValid.Body, formTag, dst, form.Value); err != nil {
+	if err := fillParameters(ctx, xvalid.Body, formTag, dst, form.Value); err != nil {
 		return err
 	}
 	return fillFiles(ctx, s, form.File, files, reflect.ValueOf(dst).Elem())
@@ -136,20 +136,20 @@ func decodeForm[T any](ctx context.Context, s *Strictness, form *multipart.Form,
 
 // checkNames finds unknown fields and text that is not UTF-8. It looks at the names in their order, so
 // that the same form always gets the same error.
-func checkNames[T any](ctx context.Context, s *Strictness, form *multipart.Form, files []fileField) *xError.Error {
+func checkNames[T any](ctx context.Context, s *Strictness, form *multipart.Form, files []fileField) *xerror.Error {
 	t := reflect.TypeFor[T]()
 	for _, name := range sortedNames(form.Value) {
 		if !s.AllowInvalidUTF8 && (!utf8.ValidString(name) || !validTexts(form.Value[name])) {
-			return fieldError(ctx, xError.BodyError, name, "utf8", textFieldUTF8)
+			return fieldError(ctx, xerror.BodyError, name, "utf8", textFieldUTF8)
 		}
 		if s.DisallowUnknownFields && t.Kind() == reflect.Struct && !slices.ContainsFunc(parametersOf(t, formTag),
 			func(p parameter) bool { return p.name == name }) {
-			return fieldError(ctx, xError.BodyError, name, "unknown", textUnknown)
+			return fieldError(ctx, xerror.BodyError, name, "unknown", textUnknown)
 		}
 	}
 	for _, name := range sortedNames(form.File) {
 		if s.DisallowUnknownFields && !slices.ContainsFunc(files, func(f fileField) bool { return f.name == name }) {
-			return fieldError(ctx, xError.BodyError, name, "unknown", textUnknown)
+			return fieldError(ctx, xerror.BodyError, name, "unknown", textUnknown)
 		}
 	}
 	return nil
@@ -169,8 +169,8 @@ func validTexts(texts []string) bool {
 }
 
 // fieldError returns an error about one field, whose name is shown if it is short and plain.
-func fieldError(ctx context.Context, code *xError.ErrorCode, name, tag string, p phrase) *xError.Error {
+func fieldError(ctx context.Context, code *xerror.ErrorCode, name, tag string, p phrase) *xerror.Error {
 	field := shown([]byte(name))
 	message := say(ctx, p, field)
-	return xError.WrapData(code, message, nil, []xValid.FieldError{{Field: field, Tag: tag, Message: string(message)}})
+	return xerror.WrapData(code, message, nil, []xvalid.FieldError{{Field: field, Tag: tag, Message: string(message)}})
 }

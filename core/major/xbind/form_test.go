@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
 const (
@@ -77,7 +77,7 @@ func TestBinder_Form(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := request(tt.body, "Content-Type", tt.contentType)
-			u := xBind.Bind(c, &upload{}).Form()
+			u := xbind.Bind(c, &upload{}).Form()
 			if u == nil {
 				t.Fatal(c.Errors)
 			}
@@ -115,66 +115,66 @@ func TestBinder_Form_errors(t *testing.T) {
 		name        string
 		contentType string
 		body        string
-		opts        []xBind.Option
-		want        *xError.ErrorCode
+		opts        []xbind.Option
+		want        *xerror.ErrorCode
 		fields      string
 	}{
-		{name: "JSON", contentType: "application/json", body: "{}", want: xError.UnsupportedMedia},
-		{name: "another charset", contentType: urlencoded + "; charset=gbk", body: "title=t", want: xError.UnsupportedMedia},
-		{name: "no boundary", contentType: "multipart/form-data", body: formOf(title), want: xError.UnsupportedMedia},
-		{name: "no body", contentType: urlencoded, want: xError.BodyEmpty},
-		{name: "a broken escape", contentType: urlencoded, body: "title=%zz", want: xError.BodyError},
-		{name: "a semicolon", contentType: urlencoded, body: "title=a;b=c", want: xError.BodyError},
-		{name: "too many fields", contentType: urlencoded, body: strings.Repeat("tags=x&", 10_001) + "title=t", want: xError.BodyError},
+		{name: "JSON", contentType: "application/json", body: "{}", want: xerror.UnsupportedMedia},
+		{name: "another charset", contentType: urlencoded + "; charset=gbk", body: "title=t", want: xerror.UnsupportedMedia},
+		{name: "no boundary", contentType: "multipart/form-data", body: formOf(title), want: xerror.UnsupportedMedia},
+		{name: "no body", contentType: urlencoded, want: xerror.BodyEmpty},
+		{name: "a broken escape", contentType: urlencoded, body: "title=%zz", want: xerror.BodyError},
+		{name: "a semicolon", contentType: urlencoded, body: "title=a;b=c", want: xerror.BodyError},
+		{name: "too many fields", contentType: urlencoded, body: strings.Repeat("tags=x&", 10_001) + "title=t", want: xerror.BodyError},
 		{
-			name: "too many parts", contentType: frontier, want: xError.UploadTooLarge,
+			name: "too many parts", contentType: frontier, want: xerror.UploadTooLarge,
 			body: formOf(append(make([]part, 10_001), title)...),
 		},
 		{
-			name: "NUL in the header of a part", contentType: frontier, want: xError.BodyError,
+			name: "NUL in the header of a part", contentType: frontier, want: xerror.BodyError,
 			body: "--frontier\r\nContent-Disposition: form-data; name=\"title\"\r\nX: a\x00b\r\n\r\nt\r\n--frontier--\r\n",
 		},
-		{name: "a truncated form", contentType: frontier, body: strings.TrimSuffix(formOf(title), "--frontier--\r\n"), want: xError.BodyError},
-		{name: "no form", contentType: frontier, body: "hello", want: xError.BodyError},
-		{name: "a missing field", contentType: urlencoded, body: "count=1", want: xError.BodyError, fields: "title:required"},
-		{name: "a wrong type", contentType: urlencoded, body: "title=t&count=x", want: xError.BodyType, fields: "count:type"},
-		{name: "not UTF-8", contentType: urlencoded, body: "title=%ff", want: xError.BodyError, fields: "title:utf8"},
+		{name: "a truncated form", contentType: frontier, body: strings.TrimSuffix(formOf(title), "--frontier--\r\n"), want: xerror.BodyError},
+		{name: "no form", contentType: frontier, body: "hello", want: xerror.BodyError},
+		{name: "a missing field", contentType: urlencoded, body: "count=1", want: xerror.BodyError, fields: "title:required"},
+		{name: "a wrong type", contentType: urlencoded, body: "title=t&count=x", want: xerror.BodyType, fields: "count:type"},
+		{name: "not UTF-8", contentType: urlencoded, body: "title=%ff", want: xerror.BodyError, fields: "title:utf8"},
 		{
 			name: "not UTF-8, allowed", contentType: urlencoded, body: "title=%ff",
-			opts: []xBind.Option{xBind.WithStrictness(xBind.Strictness{AllowInvalidUTF8: true})},
+			opts: []xbind.Option{xbind.WithStrictness(xbind.Strictness{AllowInvalidUTF8: true})},
 		},
 		{
-			name: "an unknown field", contentType: urlencoded, body: "title=t&more=x", want: xError.BodyError, fields: "more:unknown",
-			opts: []xBind.Option{xBind.DisallowUnknownFields()},
+			name: "an unknown field", contentType: urlencoded, body: "title=t&more=x", want: xerror.BodyError, fields: "more:unknown",
+			opts: []xbind.Option{xbind.DisallowUnknownFields()},
 		},
 		{
-			name: "an unknown file", contentType: frontier, body: formOf(title, part{"more", "a", "x"}), want: xError.BodyError,
-			fields: "more:unknown", opts: []xBind.Option{xBind.DisallowUnknownFields()},
+			name: "an unknown file", contentType: frontier, body: formOf(title, part{"more", "a", "x"}), want: xerror.BodyError,
+			fields: "more:unknown", opts: []xbind.Option{xbind.DisallowUnknownFields()},
 		},
 		{name: "an unknown field, allowed", contentType: urlencoded, body: "title=t&more=x"},
 		{
-			name: "two files for one", contentType: frontier, want: xError.BodyError, fields: "cover:duplicate",
+			name: "two files for one", contentType: frontier, want: xerror.BodyError, fields: "cover:duplicate",
 			body: formOf(title, part{"cover", "a", "x"}, part{"cover", "b", "y"}),
 		},
 		{
-			name: "too many files", contentType: frontier, want: xError.BodyError, fields: "photos:max",
+			name: "too many files", contentType: frontier, want: xerror.BodyError, fields: "photos:max",
 			body: formOf(title, part{"photos", "a", "x"}, part{"photos", "b", "y"}, part{"photos", "c", "z"}),
 		},
 		{
-			name: "a large file", contentType: frontier, want: xError.FileSizeExceeded, fields: "cover:max_bytes",
-			body: formOf(title, part{"cover", "a", "12345"}), opts: []xBind.Option{xBind.WithMaxFileBytes(4)},
+			name: "a large file", contentType: frontier, want: xerror.FileSizeExceeded, fields: "cover:max_bytes",
+			body: formOf(title, part{"cover", "a", "12345"}), opts: []xbind.Option{xbind.WithMaxFileBytes(4)},
 		},
 		{
 			name: "a file that is not too large", contentType: frontier, body: formOf(title, part{"cover", "a", "1234"}),
-			opts: []xBind.Option{xBind.WithMaxFileBytes(4)},
+			opts: []xbind.Option{xbind.WithMaxFileBytes(4)},
 		},
 		{
-			name: "a large form", contentType: frontier, body: formOf(title, part{"cover", "a", "12345"}), want: xError.PayloadTooLarge,
-			opts: []xBind.Option{xBind.WithMaxBytes(100)},
+			name: "a large form", contentType: frontier, body: formOf(title, part{"cover", "a", "12345"}), want: xerror.PayloadTooLarge,
+			opts: []xbind.Option{xbind.WithMaxBytes(100)},
 		},
 		{
-			name: "a large urlencoded form", contentType: urlencoded, body: "title=ttttttt", want: xError.PayloadTooLarge,
-			opts: []xBind.Option{xBind.WithMaxBytes(10)},
+			name: "a large urlencoded form", contentType: urlencoded, body: "title=ttttttt", want: xerror.PayloadTooLarge,
+			opts: []xbind.Option{xbind.WithMaxBytes(10)},
 		},
 	} {
 		for _, declared := range []bool{true, false} {
@@ -183,7 +183,7 @@ func TestBinder_Form_errors(t *testing.T) {
 				if !declared && tt.body != "" {
 					c.Request.ContentLength = -1
 				}
-				if got := xBind.Bind(c, &upload{}, tt.opts...).Form(); got != nil {
+				if got := xbind.Bind(c, &upload{}, tt.opts...).Form(); got != nil {
 					if tt.want != nil {
 						t.Errorf("form = %+v, want %v", got, tt.want)
 					}
@@ -201,11 +201,11 @@ func TestBinder_Form_errors(t *testing.T) {
 func TestBinder_Form_leavesTheFormToOthers(t *testing.T) {
 	for contentType, body := range map[string]string{urlencoded: "title=t", frontier: formOf(part{"title", "", "t"})} {
 		c := request(body, "Content-Type", contentType)
-		if xBind.Bind(c, &upload{}).Form() == nil || c.PostForm("title") != "t" {
+		if xbind.Bind(c, &upload{}).Form() == nil || c.PostForm("title") != "t" {
 			t.Errorf("%s: PostForm after Form = %q, %v", contentType, c.PostForm("title"), c.Errors)
 		}
 		c = request(body, "Content-Type", contentType)
-		if c.PostForm("title") != "t" || xBind.Bind(c, &upload{}).Form() == nil {
+		if c.PostForm("title") != "t" || xbind.Bind(c, &upload{}).Form() == nil {
 			t.Errorf("%s: Form after PostForm: %v", contentType, c.Errors)
 		}
 	}
@@ -221,7 +221,7 @@ func TestFileName(t *testing.T) {
 		"a." + strings.Repeat("b", 300):       "a." + strings.Repeat("b", 253),
 		strings.Repeat("a", 249) + " b.jpeg.": strings.Repeat("a", 249) + ".jpeg",
 	} {
-		if got := xBind.FileName(name); got != want {
+		if got := xbind.FileName(name); got != want {
 			t.Errorf("FileName(%q) = %q, want %q", name, got, want)
 		}
 	}
@@ -232,11 +232,11 @@ func FuzzFileName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		got := xBind.FileName(name)
+		got := xbind.FileName(name)
 		if got == "" || len(got) > 255 || !utf8.ValidString(got) || strings.ContainsAny(got, "/\\\x00\r\n") || strings.Trim(got, ". ") != got {
 			t.Errorf("FileName(%q) = %q", name, got)
 		}
-		if again := xBind.FileName(got); again != got {
+		if again := xbind.FileName(got); again != got {
 			t.Errorf("FileName(%q) = %q, and of that %q", name, got, again)
 		}
 	})
@@ -258,18 +258,18 @@ func FuzzForm(f *testing.F) {
 			contentType = urlencoded
 		}
 		c := request(string(body), "Content-Type", contentType)
-		if a := xBind.Bind(c, &album{}).Form(); a != nil {
+		if a := xbind.Bind(c, &album{}).Form(); a != nil {
 			wantUploads(t, a.files(), c.Request.MultipartForm)
 		}
 		c = request(string(body), "Content-Type", contentType)
-		u := xBind.Bind(c, &upload{}).Form()
+		u := xbind.Bind(c, &upload{}).Form()
 		if u == nil {
 			if e := reported(t, c); e.GetErrorCode().Status() >= http.StatusInternalServerError {
 				t.Errorf("%q: %v", body, e)
 			}
 			return
 		}
-		if u.Cover != nil && xBind.FileName(u.Cover.Filename) != u.Cover.Filename {
+		if u.Cover != nil && xbind.FileName(u.Cover.Filename) != u.Cover.Filename {
 			t.Errorf("name of a file = %q", u.Cover.Filename)
 		}
 		if plain { // as net/url reads it
@@ -285,7 +285,7 @@ func FuzzForm(f *testing.F) {
 func wantUploads(t *testing.T, files map[string]*multipart.FileHeader, form *multipart.Form) {
 	t.Helper()
 	for name, file := range files {
-		if xBind.FileName(file.Filename) != file.Filename {
+		if xbind.FileName(file.Filename) != file.Filename {
 			t.Errorf("%s: name of a file = %q", name, file.Filename)
 		}
 		uploaded := false

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
 // counted counts how often encoding/json fills it.
@@ -115,22 +115,22 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	lenient := xBind.Strictness{AllowDuplicateKeys: true, AllowInvalidUTF8: true, MaxDepth: 1 << 20}
+	lenient := xbind.Strictness{AllowDuplicateKeys: true, AllowInvalidUTF8: true, MaxDepth: 1 << 20}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		text := bytes.Trim(data, " \t\r\n")
 		empty := len(text) == 0 || string(text) == "null"
 		var want filled
 		valid := json.Unmarshal(data, &want) == nil
-		bind := func(opts ...xBind.Option) *filled {
+		bind := func(opts ...xbind.Option) *filled {
 			c := request(string(data))
-			got := xBind.Bind(c, &filled{}, opts...).Data()
+			got := xbind.Bind(c, &filled{}, opts...).Data()
 			if got == nil {
 				_ = reported(t, c)
 			}
 			return got
 		}
 
-		if got := bind(xBind.WithStrictness(lenient)) != nil; got != (valid && !empty) {
+		if got := bind(xbind.WithStrictness(lenient)) != nil; got != (valid && !empty) {
 			t.Fatalf("lenient: accepted %v, encoding/json %v", got, valid)
 		}
 		got := bind()
@@ -151,7 +151,7 @@ func FuzzBody(f *testing.F) {
 		d := json.NewDecoder(bytes.NewReader(data))
 		d.DisallowUnknownFields()
 		known := d.Decode(new(filled)) == nil
-		if got := bind(xBind.DisallowUnknownFields()) != nil; got != known {
+		if got := bind(xbind.DisallowUnknownFields()) != nil; got != known {
 			t.Fatalf("unknown fields: accepted %v, encoding/json %v", got, known)
 		}
 	})

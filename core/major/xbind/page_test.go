@@ -3,18 +3,18 @@ package xbind_test
 import (
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 func TestBinder_Query_strictPage(t *testing.T) {
-	for query, want := range map[string]xModels.PageRequest{
+	for query, want := range map[string]xmodels.PageRequest{
 		"":                          {Page: 1, Size: 20, Sort: "asc"},
 		"page=2&size=200&sort=desc": {Page: 2, Size: 200, Sort: "desc"},
 		"page=&size=&sort=":         {Page: 1, Size: 20, Sort: "asc"},
 	} {
-		got := xBind.Bind(withQuery(query), &xModels.StrictPageRequest{}).Query()
+		got := xbind.Bind(withQuery(query), &xmodels.StrictPageRequest{}).Query()
 		if got == nil || got.PageRequest() != want {
 			t.Errorf("%q: %v, want %v", query, got, want)
 		}
@@ -24,11 +24,11 @@ func TestBinder_Query_strictPage(t *testing.T) {
 		"page=0&size=1000000&sort=up": "page:min size:max sort:oneof",
 	} {
 		c := withQuery(query)
-		if got := xBind.Bind(c, &xModels.StrictPageRequest{}).Query(); got != nil {
+		if got := xbind.Bind(c, &xmodels.StrictPageRequest{}).Query(); got != nil {
 			t.Errorf("%q: accepted as %v", query, got)
 			continue
 		}
-		if e := reported(t, c); e.GetErrorCode() != xError.ParameterError || failedFields(e) != want {
+		if e := reported(t, c); e.GetErrorCode() != xerror.ParameterError || failedFields(e) != want {
 			t.Errorf("%q: %v with %q, want %q", query, e, failedFields(e), want)
 		}
 	}

@@ -12,22 +12,22 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/gin-gonic/gin/binding"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 // source returns the values of one part of a request, for a type that they will fill.
-type source func(c *gin.Context, t reflect.Type) (map[string][]string, *xError.Error)
+type source func(c *gin.Context, t reflect.Type) (map[string][]string, *xerror.Error)
 
-func queryValues(c *gin.Context, _ reflect.Type) (map[string][]string, *xError.Error) {
+func queryValues(c *gin.Context, _ reflect.Type) (map[string][]string, *xerror.Error) {
 	values, err := url.ParseQuery(c.Request.URL.RawQuery)
 	if err != nil { // its text quotes the query
-		return nil, xError.New(xError.ParameterError, say(c.Request.Context(), textQuery, ""))
+		return nil, xerror.New(xerror.ParameterError, say(c.Request.Context(), textQuery, ""))
 	}
 	return values, nil
 }
 
-func pathValues(c *gin.Context, _ reflect.Type) (map[string][]string, *xError.Error) {
+func pathValues(c *gin.Context, _ reflect.Type) (map[string][]string, *xerror.Error) {
 	values := make(map[string][]string, len(c.Params))
 	for _, p := range c.Params {
 		values[p.Key] = []string{p.Value}
@@ -37,12 +37,12 @@ func pathValues(c *gin.Context, _ reflect.Type) (map[string][]string, *xError.Er
 
 // headerValues puts the headers under the names of the tags, since only the part of gin that also
 // validates maps canonical names.
-func headerValues(c *gin.Context, t reflect.Type) (map[string][]string, *xError.Error) {
+func headerValues(c *gin.Context, t reflect.Type) (map[string][]string, *xerror.Error) {
 	if t.Kind() == reflect.Map {
 		return c.Request.Header, nil
 	}
 	values := map[string][]string{}
-	for _, p := range parametersOf(t, tags[xValid.Header]) {
+	for _, p := range parametersOf(t, tags[xvalid.Header]) {
 		if v, ok := c.Request.Header[http.CanonicalHeaderKey(p.name)]; ok {
 			values[p.name] = v
 		}
@@ -51,7 +51,7 @@ func headerValues(c *gin.Context, t reflect.Type) (map[string][]string, *xError.
 }
 
 // parameters fills with gin's mapping, which does not validate when called this way, then validates.
-func parameters[T any](c *gin.Context, from xValid.Source, dst *T, values source) *T {
+func parameters[T any](c *gin.Context, from xvalid.Source, dst *T, values source) *T {
 	dst = orNew(dst)
 	given, err := values(c, reflect.TypeFor[T]())
 	if err == nil {
@@ -68,10 +68,10 @@ func parameters[T any](c *gin.Context, from xValid.Source, dst *T, values source
 }
 
 // fillParameters fills dst from text with gin's mapping. Text fills no file: those that dst has remain.
-func fillParameters[T any](ctx context.Context, from xValid.Source, tag string, dst *T, values map[string][]string) *xError.Error {
+func fillParameters[T any](ctx context.Context, from xvalid.Source, tag string, dst *T, values map[string][]string) *xerror.Error {
 	files := filesOf(reflect.TypeFor[T](), tag)
 	if files.err != nil {
-		return xError.Wrap(xError.DeveloperError, "", files.err)
+		return xerror.Wrap(xerror.DeveloperError, "", files.err)
 	}
 	for _, name := range files.closed {
 		if _, given := values[name]; given {
@@ -89,21 +89,21 @@ func fillParameters[T any](ctx context.Context, from xValid.Source, tag string, 
 		return nil
 	}
 	if list := refusedParameters[T](ctx, tag, values); len(list) > 0 {
-		return xValid.TypeError(ctx, from, list...)
+		return xvalid.TypeError(ctx, from, list...)
 	}
-	return xValid.BindError(ctx, from, err)
+	return xvalid.BindError(ctx, from, err)
 }
 
 // refusedParameters finds the parameters that their fields do not take, by offering them one by one:
 // gin's error names no field.
-func refusedParameters[T any](ctx context.Context, tag string, values map[string][]string) []xValid.FieldError {
-	var list []xValid.FieldError
+func refusedParameters[T any](ctx context.Context, tag string, values map[string][]string) []xvalid.FieldError {
+	var list []xvalid.FieldError
 	for _, p := range parametersOf(reflect.TypeFor[T](), tag) {
 		v, ok := values[p.name]
 		if !ok || binding.MapFormWithTag(new(T), map[string][]string{p.name: v}, tag) == nil {
 			continue
 		}
-		if list = append(list, p.failure(ctx)); len(list) == xValid.MaxFailures {
+		if list = append(list, p.failure(ctx)); len(list) == xvalid.MaxFailures {
 			break
 		}
 	}
@@ -118,11 +118,11 @@ type parameter struct {
 }
 
 // failure says that the value cannot become the type of the field.
-func (p parameter) failure(ctx context.Context) xValid.FieldError {
+func (p parameter) failure(ctx context.Context) xvalid.FieldError {
 	if p.typ == timeType {
-		return xValid.TimeFailure(ctx, p.name, p.format)
+		return xvalid.TimeFailure(ctx, p.name, p.format)
 	}
-	return xValid.TypeFailure(ctx, p.name, p.typ)
+	return xvalid.TypeFailure(ctx, p.name, p.typ)
 }
 
 var timeType = reflect.TypeFor[time.Time]()

@@ -9,9 +9,9 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/google/go-cmp/cmp"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
 type page struct {
@@ -27,7 +27,7 @@ type search struct {
 	Until  time.Time              `form:"until"`
 	At     []time.Time            `form:"at" time_format:"unixMilli"`
 	Within time.Duration          `form:"within"`
-	Owner  xSnowflake.SnowflakeID `form:"owner"`
+	Owner  xsnowflake.SnowflakeID `form:"owner"`
 	Deep   struct {
 		Flag *bool `form:"flag"`
 	}
@@ -58,7 +58,7 @@ func withPath(params ...string) *gin.Context {
 }
 
 func TestQueryFillsAndValidates(t *testing.T) {
-	got := xBind.Bind(withQuery("page=2&w=a&w=b&id=1&id=-1&since=2024-02-29&within=1m&flag=true"), &search{}).Query()
+	got := xbind.Bind(withQuery("page=2&w=a&w=b&id=1&id=-1&since=2024-02-29&within=1m&flag=true"), &search{}).Query()
 	yes := true
 	want := &search{page: page{2, 20}, Words: []string{"a", "b"}, IDs: []int8{1, -1}, Within: time.Minute}
 	want.Since = time.Date(2024, 2, 29, 0, 0, 0, 0, time.Local)
@@ -66,17 +66,17 @@ func TestQueryFillsAndValidates(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(search{})); diff != "" {
 		t.Errorf("Query (-want +got):\n%s", diff)
 	}
-	m := xBind.Bind(withQuery("a=1"), new(map[string]string)).Query()
+	m := xbind.Bind(withQuery("a=1"), new(map[string]string)).Query()
 	if m == nil || (*m)["a"] != "1" {
 		t.Errorf("map: %v", m)
 	}
 }
 
 func TestURIAndHeaderFill(t *testing.T) {
-	if got := xBind.Bind(withPath("id", "42", "name", "ada_l"), &path{}).URI(); got == nil || *got != (path{42, "ada_l"}) {
+	if got := xbind.Bind(withPath("id", "42", "name", "ada_l"), &path{}).URI(); got == nil || *got != (path{42, "ada_l"}) {
 		t.Errorf("URI = %v", got)
 	}
-	got := xBind.Bind(request("", "X-Tenant", "acme", "X-Limit", "7"), &headers{}).Header()
+	got := xbind.Bind(request("", "X-Tenant", "acme", "X-Limit", "7"), &headers{}).Header()
 	if got == nil || got.Tenant != "acme" || *got.Limit != 7 {
 		t.Errorf("Header = %v", got)
 	}
@@ -86,7 +86,7 @@ func TestRefusedParameters(t *testing.T) {
 	query := func(q string) func() *gin.Context {
 		return func() *gin.Context {
 			c := withQuery(q)
-			if xBind.Bind(c, &search{}).Query() != nil {
+			if xbind.Bind(c, &search{}).Query() != nil {
 				return nil
 			}
 			return c
@@ -95,7 +95,7 @@ func TestRefusedParameters(t *testing.T) {
 	uri := func(params ...string) func() *gin.Context {
 		return func() *gin.Context {
 			c := withPath(params...)
-			if xBind.Bind(c, &path{}).URI() != nil {
+			if xbind.Bind(c, &path{}).URI() != nil {
 				return nil
 			}
 			return c
@@ -104,7 +104,7 @@ func TestRefusedParameters(t *testing.T) {
 	header := func(h ...string) func() *gin.Context {
 		return func() *gin.Context {
 			c := request("", h...)
-			if xBind.Bind(c, &headers{}).Header() != nil {
+			if xbind.Bind(c, &headers{}).Header() != nil {
 				return nil
 			}
 			return c
@@ -113,26 +113,26 @@ func TestRefusedParameters(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		bind    func() *gin.Context
-		code    *xError.ErrorCode
+		code    *xerror.ErrorCode
 		message string
 		fields  string
 	}{
-		{"query rule", query("page=-1"), xError.ParameterError, "page must be 1 or greater", "page:gte"},
-		{"query rules", query("page=-1&size=201&w=a&w=toolong"), xError.ParameterError, "page", "page:gte size:lte w[1]:max"},
-		{"query type", query("page=" + secret), xError.ParameterType, "page must be an integer", "page:type"},
-		{"query types", query("page=x&size=5&id=1&id=300&since=" + secret + "&within=x&flag=perhaps"), xError.ParameterType, "page must be an integer", "page:type id:type since:type within:type flag:type"},
-		{"query type of an element", query("id=300"), xError.ParameterType, "id must be an integer from -128 to 127", "id:type"},
-		{"query time", query("since=" + secret), xError.ParameterType, "since must be a time such as 2006-01-02", "since:type"},
-		{"query time of the usual format", query("until=" + secret), xError.ParameterType, "until must be a time (RFC 3339)", "until:type"},
-		{"query time in a list", query("at=7&at=x"), xError.ParameterType, "at must be a Unix time in milliseconds", "at:type"},
-		{"query id", query("owner=-5"), xError.ParameterType, "owner must be a valid id", "owner:type"},
-		{"query malformed", query("page=%zz" + secret), xError.ParameterError, "malformed", ""},
-		{"path rule", uri("id", "0", "name", "a"), xError.ParameterError, "id must be a valid id", "id:snowflake"},
-		{"path type", uri("id", secret, "name", "a"), xError.ParameterType, "id must be an integer", "id:type"},
-		{"path value", uri("id", "1", "name", secret), xError.ParameterError, "name may hold", "name:alphanum_underscore"},
-		{"header rule", header("X-Tenant", "a"), xError.HeaderError, "x-tenant must be at least 3", "x-tenant:min"},
-		{"header missing", header(), xError.HeaderError, "x-tenant is a required field", "x-tenant:required"},
-		{"header type", header("X-Tenant", "acme", "X-Limit", "256"), xError.HeaderType, "X-Limit must be an integer from 0 to 255", "X-Limit:type"},
+		{"query rule", query("page=-1"), xerror.ParameterError, "page must be 1 or greater", "page:gte"},
+		{"query rules", query("page=-1&size=201&w=a&w=toolong"), xerror.ParameterError, "page", "page:gte size:lte w[1]:max"},
+		{"query type", query("page=" + secret), xerror.ParameterType, "page must be an integer", "page:type"},
+		{"query types", query("page=x&size=5&id=1&id=300&since=" + secret + "&within=x&flag=perhaps"), xerror.ParameterType, "page must be an integer", "page:type id:type since:type within:type flag:type"},
+		{"query type of an element", query("id=300"), xerror.ParameterType, "id must be an integer from -128 to 127", "id:type"},
+		{"query time", query("since=" + secret), xerror.ParameterType, "since must be a time such as 2006-01-02", "since:type"},
+		{"query time of the usual format", query("until=" + secret), xerror.ParameterType, "until must be a time (RFC 3339)", "until:type"},
+		{"query time in a list", query("at=7&at=x"), xerror.ParameterType, "at must be a Unix time in milliseconds", "at:type"},
+		{"query id", query("owner=-5"), xerror.ParameterType, "owner must be a valid id", "owner:type"},
+		{"query malformed", query("page=%zz" + secret), xerror.ParameterError, "malformed", ""},
+		{"path rule", uri("id", "0", "name", "a"), xerror.ParameterError, "id must be a valid id", "id:snowflake"},
+		{"path type", uri("id", secret, "name", "a"), xerror.ParameterType, "id must be an integer", "id:type"},
+		{"path value", uri("id", "1", "name", secret), xerror.ParameterError, "name may hold", "name:alphanum_underscore"},
+		{"header rule", header("X-Tenant", "a"), xerror.HeaderError, "x-tenant must be at least 3", "x-tenant:min"},
+		{"header missing", header(), xerror.HeaderError, "x-tenant is a required field", "x-tenant:required"},
+		{"header type", header("X-Tenant", "acme", "X-Limit", "256"), xerror.HeaderType, "X-Limit must be an integer from 0 to 255", "X-Limit:type"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := tc.bind()

@@ -65,7 +65,7 @@ func WithMaxFileBytes(n int64) Option { return func(to *Strictness) { to.MaxFile
 // Use sets the strictness of an engine, a group or a route: whatever is bound behind it. The innermost
 // wins.
 //
-//	engine.Use(xBind.Use(xBind.Strictness{DisallowUnknownFields: true}))
+//	engine.Use(xbind.Use(xbind.Strictness{DisallowUnknownFields: true}))
 func Use(s Strictness) gin.HandlerFunc {
 	inUse.Store(true)
 	return func(c *gin.Context) { c.Set(strictnessKey{}, s) }

@@ -15,9 +15,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
 func TestMediaTypes(t *testing.T) {
@@ -41,11 +41,11 @@ func TestMediaTypes(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := request(`{"name":"a"}`, "Content-Type", tc.contentType, "Content-Encoding", tc.encoding)
-			got := xBind.Bind(c, &order{}).Data() != nil
+			got := xbind.Bind(c, &order{}).Data() != nil
 			if got != tc.want {
 				t.Fatalf("accepted: %v, want %v", got, tc.want)
 			}
-			if !got && reported(t, c).GetErrorCode() != xError.UnsupportedMedia {
+			if !got && reported(t, c).GetErrorCode() != xerror.UnsupportedMedia {
 				t.Errorf("reported %v, want UNSUPPORTED_MEDIA", c.Errors)
 			}
 		})
@@ -53,28 +53,28 @@ func TestMediaTypes(t *testing.T) {
 }
 
 func TestStrictnessOfACall(t *testing.T) {
-	all := xBind.Strictness{
+	all := xbind.Strictness{
 		AllowDuplicateKeys: true, AllowTrailingData: true, AllowInvalidUTF8: true, AllowAnyContentType: true, MaxDepth: 2,
 	}
 	for _, tc := range []struct {
 		name, body string
-		option     xBind.Option
+		option     xbind.Option
 		want       string
 	}{
-		{"unknown field refused", `{"name":"a","items":[{"no":1}]}`, xBind.DisallowUnknownFields(), "items[0].no:unknown"},
-		{"unknown field unnamed", `{"name":"a","` + secret + `":1}`, xBind.DisallowUnknownFields(), "*:unknown"},
-		{"known fields pass", `{"NAME":"a","page":1,"any":{"x":1},"raw":{"x":1},"items":[{"tags":{"x":1}}]}`, xBind.DisallowUnknownFields(), ""},
-		{"unknown field allowed", `{"name":"a","x":1}`, xBind.AllowUnknownFields(), ""},
-		{"duplicates allowed", `{"name":"a","name":"b","x":1,"x":2}`, xBind.WithStrictness(all), ""},
-		{"rest allowed", `{"name":"a"} trailing`, xBind.WithStrictness(all), ""},
-		{"bytes allowed", "{\"name\":\"\xff\\ud800\"}", xBind.WithStrictness(all), ""},
-		{"depth", `{"name":"a","any":[[]]}`, xBind.WithStrictness(all), "deeper than 2 levels"},
-		{"size", `{"name":"a"}`, xBind.WithMaxBytes(11), "larger than 11 bytes"},
-		{"size just fits", `{"name":"a"}`, xBind.WithMaxBytes(12), ""},
+		{"unknown field refused", `{"name":"a","items":[{"no":1}]}`, xbind.DisallowUnknownFields(), "items[0].no:unknown"},
+		{"unknown field unnamed", `{"name":"a","` + secret + `":1}`, xbind.DisallowUnknownFields(), "*:unknown"},
+		{"known fields pass", `{"NAME":"a","page":1,"any":{"x":1},"raw":{"x":1},"items":[{"tags":{"x":1}}]}`, xbind.DisallowUnknownFields(), ""},
+		{"unknown field allowed", `{"name":"a","x":1}`, xbind.AllowUnknownFields(), ""},
+		{"duplicates allowed", `{"name":"a","name":"b","x":1,"x":2}`, xbind.WithStrictness(all), ""},
+		{"rest allowed", `{"name":"a"} trailing`, xbind.WithStrictness(all), ""},
+		{"bytes allowed", "{\"name\":\"\xff\\ud800\"}", xbind.WithStrictness(all), ""},
+		{"depth", `{"name":"a","any":[[]]}`, xbind.WithStrictness(all), "deeper than 2 levels"},
+		{"size", `{"name":"a"}`, xbind.WithMaxBytes(11), "larger than 11 bytes"},
+		{"size just fits", `{"name":"a"}`, xbind.WithMaxBytes(12), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := request(tc.body)
-			got := xBind.Bind(c, &order{}, tc.option).Data()
+			got := xbind.Bind(c, &order{}, tc.option).Data()
 			if tc.want == "" {
 				if got == nil {
 					t.Fatalf("refused: %v", c.Errors)
@@ -91,18 +91,18 @@ func TestStrictnessOfACall(t *testing.T) {
 
 func TestUseSetsTheStrictnessOfWhatIsBehindIt(t *testing.T) {
 	e := gin.New()
-	answer := func(opts ...xBind.Option) gin.HandlerFunc {
+	answer := func(opts ...xbind.Option) gin.HandlerFunc {
 		return func(c *gin.Context) {
-			if xBind.Bind(c, &order{}, opts...).Data() == nil {
-				c.Status(xError.From(c.Errors[0].Err).GetErrorCode().Status())
+			if xbind.Bind(c, &order{}, opts...).Data() == nil {
+				c.Status(xerror.From(c.Errors[0].Err).GetErrorCode().Status())
 			}
 		}
 	}
 	e.POST("/before", answer())
-	e.Use(xBind.Use(xBind.Strictness{DisallowUnknownFields: true}))
+	e.Use(xbind.Use(xbind.Strictness{DisallowUnknownFields: true}))
 	e.POST("/strict", answer())
-	e.POST("/call", answer(xBind.AllowUnknownFields()))
-	e.Group("/g", xBind.Use(xBind.Strictness{})).POST("/inner", answer())
+	e.POST("/call", answer(xbind.AllowUnknownFields()))
+	e.Group("/g", xbind.Use(xbind.Strictness{})).POST("/inner", answer())
 	for path, want := range map[string]int{"/before": 200, "/strict": 400, "/call": 200, "/g/inner": 200} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(`{"name":"a","x":1}`))
@@ -127,16 +127,16 @@ func TestSizeIsBoundedHoweverTheBodyComes(t *testing.T) {
 		name   string
 		length int64
 		wrap   func(*gin.Context)
-		opts   []xBind.Option
-		want   *xError.ErrorCode
+		opts   []xbind.Option
+		want   *xerror.ErrorCode
 	}{
 		{"no limit", int64(len(body)), nil, nil, nil},
 		{"no limit, length unknown", -1, nil, nil, nil},
-		{"own limit, length known", int64(len(body)), nil, []xBind.Option{xBind.WithMaxBytes(1000)}, xError.PayloadTooLarge},
-		{"own limit, length unknown", -1, nil, []xBind.Option{xBind.WithMaxBytes(1000)}, xError.PayloadTooLarge},
+		{"own limit, length known", int64(len(body)), nil, []xbind.Option{xbind.WithMaxBytes(1000)}, xerror.PayloadTooLarge},
+		{"own limit, length unknown", -1, nil, []xbind.Option{xbind.WithMaxBytes(1000)}, xerror.PayloadTooLarge},
 		{"limit of the server", -1, func(c *gin.Context) {
 			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, 1000)
-		}, nil, xError.PayloadTooLarge},
+		}, nil, xerror.PayloadTooLarge},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := request("")
@@ -144,7 +144,7 @@ func TestSizeIsBoundedHoweverTheBodyComes(t *testing.T) {
 			if tc.wrap != nil {
 				tc.wrap(c)
 			}
-			got := xBind.Bind(c, &order{}, tc.opts...).Data()
+			got := xbind.Bind(c, &order{}, tc.opts...).Data()
 			if tc.want == nil {
 				if got == nil || len(got.Raw) != 100_002 {
 					t.Errorf("refused: %v", c.Errors)
@@ -168,16 +168,16 @@ func TestBodyThatCannotBeRead(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
-		want *xError.ErrorCode
+		want *xerror.ErrorCode
 	}{
-		{"cut off", io.ErrUnexpectedEOF, xError.BodyError},
-		{"too slow", os.ErrDeadlineExceeded, xError.ReadTimeout},
-		{"else", errors.New("read tcp 10.0.0.1: " + secret), xError.BodyError},
+		{"cut off", io.ErrUnexpectedEOF, xerror.BodyError},
+		{"too slow", os.ErrDeadlineExceeded, xerror.ReadTimeout},
+		{"else", errors.New("read tcp 10.0.0.1: " + secret), xerror.BodyError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := request("")
 			c.Request.Body, c.Request.ContentLength = broken{tc.err}, 10
-			xBind.Bind(c, &order{}).Data()
+			xbind.Bind(c, &order{}).Data()
 			if e := reported(t, c); e.GetErrorCode() != tc.want || strings.Contains(e.Error(), secret) {
 				t.Errorf("reported %v, want %v", e, tc.want)
 			}
@@ -201,13 +201,13 @@ func TestResultsShareNoMemoryWithTheBuffer(t *testing.T) {
 		return strings.NewReplacer("X", c).Replace(
 			`{"S":"XXXX","R":{"XX":"XX"},"N":1X1,"A":["XX",{"XXX":1X1}],"M":{"XXX":"XXX"},"B":"XXXX","U":"XX","P":"XXXX"}`)
 	}
-	got := xBind.Bind(request(body("1")), &everything{}).Data()
+	got := xbind.Bind(request(body("1")), &everything{}).Data()
 	if got == nil {
 		t.Fatal("refused")
 	}
 	before := fmt.Sprintf("%+v %s", *got, *got.P)
 	for i := range 50 {
-		if xBind.Bind(request(body(strconv.Itoa(i%7+2))), &everything{}).Data() == nil {
+		if xbind.Bind(request(body(strconv.Itoa(i%7+2))), &everything{}).Data() == nil {
 			t.Fatal("refused")
 		}
 	}
@@ -227,7 +227,7 @@ func TestConcurrentBinding(t *testing.T) {
 			for n := range 50 {
 				name := "n" + strconv.Itoa(i*1000+n)
 				c := request(`{"name":"` + name + `","in":[{"V":1}]}`)
-				if got := xBind.Bind(c, &fresh{}).Data(); got == nil || got.Name != name {
+				if got := xbind.Bind(c, &fresh{}).Data(); got == nil || got.Name != name {
 					t.Errorf("got %v (%v), want %s", got, c.Errors, name)
 				}
 			}
@@ -239,10 +239,10 @@ func TestConcurrentBinding(t *testing.T) {
 func TestHandleValidationErrorTakesAGinContext(t *testing.T) {
 	c := request(`{"name":""}`)
 	var o order
-	if !xValid.HandleValidationError(c, c.ShouldBindJSON(&o)) {
+	if !xvalid.HandleValidationError(c, c.ShouldBindJSON(&o)) {
 		t.Fatal("nothing was reported")
 	}
-	if e := reported(t, c); e.GetErrorCode() != xError.BodyError || failedFields(e) != "name:required" {
+	if e := reported(t, c); e.GetErrorCode() != xerror.BodyError || failedFields(e) != "name:required" {
 		t.Errorf("reported %v, want BODY_ERROR for the name", e)
 	}
 }

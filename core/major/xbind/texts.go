@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // phrase is a text in both languages; {} stands for its parameter.
@@ -31,10 +31,10 @@ var (
 	textUnreadable = phrase{"the body cannot be read as the expected type", "请求体不是预期的类型"}
 )
 
-func say(ctx context.Context, p phrase, parameter string) xError.ErrMessage {
+func say(ctx context.Context, p phrase, parameter string) xerror.ErrMessage {
 	text := p.english
-	if xError.Language(ctx) == xError.Chinese {
+	if xerror.Language(ctx) == xerror.Chinese {
 		text = p.chinese
 	}
-	return xError.ErrMessage(strings.Replace(text, "{}", parameter, 1))
+	return xerror.ErrMessage(strings.Replace(text, "{}", parameter, 1))
 }

@@ -1,9 +1,7 @@
 // Package xbind fills a struct from a request, checks it against its binding tags, and reports what is
 // wrong.
 //
-// Import it as xBind.
-//
-//	request := xBind.Bind(c, &RegisterRequest{}).Data()
+//	request := xbind.Bind(c, &RegisterRequest{}).Data()
 //	if request == nil {
 //		return // the error has been reported
 //	}
@@ -17,8 +15,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 // Binder binds the parts of one request to one value. It belongs to the goroutine that serves the
@@ -40,7 +38,7 @@ func Bind[T any](c *gin.Context, dst *T, opts ...Option) *Binder[T] {
 // Data binds the JSON body. A body can be read once.
 func (b *Binder[T]) Data() *T {
 	dst := orNew(b.dst)
-	if readBody(b.c, strictnessOf(b.c, b.opts), dst) && valid(b.c, xValid.Body, "", dst) {
+	if readBody(b.c, strictnessOf(b.c, b.opts), dst) && valid(b.c, xvalid.Body, "", dst) {
 		return dst
 	}
 	return nil
@@ -52,20 +50,20 @@ func (b *Binder[T]) Data() *T {
 // in other types is a DeveloperError. The names of the files are those of FileName. A body can be read once.
 func (b *Binder[T]) Form() *T {
 	dst := orNew(b.dst)
-	if readForm(b.c, strictnessOf(b.c, b.opts), dst) && valid(b.c, xValid.Body, formTag, dst) {
+	if readForm(b.c, strictnessOf(b.c, b.opts), dst) && valid(b.c, xvalid.Body, formTag, dst) {
 		return dst
 	}
 	return nil
 }
 
 // Query binds the query parameters by form tags.
-func (b *Binder[T]) Query() *T { return parameters(b.c, xValid.Query, b.dst, queryValues) }
+func (b *Binder[T]) Query() *T { return parameters(b.c, xvalid.Query, b.dst, queryValues) }
 
 // URI binds the path parameters by uri tags.
-func (b *Binder[T]) URI() *T { return parameters(b.c, xValid.Path, b.dst, pathValues) }
+func (b *Binder[T]) URI() *T { return parameters(b.c, xvalid.Path, b.dst, pathValues) }
 
 // Header binds the request headers by header tags.
-func (b *Binder[T]) Header() *T { return parameters(b.c, xValid.Header, b.dst, headerValues) }
+func (b *Binder[T]) Header() *T { return parameters(b.c, xvalid.Header, b.dst, headerValues) }
 
 func orNew[T any](dst *T) *T {
 	if dst == nil {
@@ -75,24 +73,24 @@ func orNew[T any](dst *T) *T {
 }
 
 // report hands the error to the error middleware and ends the request.
-func report(c *gin.Context, err *xError.Error) bool {
+func report(c *gin.Context, err *xerror.Error) bool {
 	c.Errors = append(c.Errors, &gin.Error{Err: err, Type: gin.ErrorTypeBind}) // as c.Error does, which looks into err first
 	c.Abort()
 	return false
 }
 
 // tags are the struct tags that name a field in each part of a request.
-var tags = map[xValid.Source]string{xValid.Query: "form", xValid.Path: "uri", xValid.Header: "header"}
+var tags = map[xvalid.Source]string{xvalid.Query: "form", xvalid.Path: "uri", xvalid.Header: "header"}
 
 // valid checks dst against its binding tags and reports what failed, with the names of a tag; "" is json.
-func valid[T any](c *gin.Context, from xValid.Source, tag string, dst *T) bool {
-	err := xValid.Validate(c, dst)
+func valid[T any](c *gin.Context, from xvalid.Source, tag string, dst *T) bool {
+	err := xvalid.Validate(c, dst)
 	switch {
 	case err == nil:
 		return true
 	case tag == "":
-		return report(c, xValid.Error(c.Request.Context(), from.Code(), err))
+		return report(c, xvalid.Error(c.Request.Context(), from.Code(), err))
 	default:
-		return report(c, xValid.ErrorNamed(c.Request.Context(), from.Code(), err, reflect.TypeFor[T](), tag))
+		return report(c, xvalid.ErrorNamed(c.Request.Context(), from.Code(), err, reflect.TypeFor[T](), tag))
 	}
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/gin-gonic/gin/binding"
 	"github.com/google/go-cmp/cmp"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.TestMode)
-	binding.Validator = xValid.GinValidator() // as xReg does
+	binding.Validator = xvalid.GinValidator() // as xreg does
 	os.Exit(m.Run())
 }
 
@@ -41,17 +41,17 @@ func request(body string, header ...string) *gin.Context {
 }
 
 // reported returns the one error of a context that was ended.
-func reported(t *testing.T, c *gin.Context) *xError.Error {
+func reported(t *testing.T, c *gin.Context) *xerror.Error {
 	t.Helper()
 	if len(c.Errors) != 1 || !c.IsAborted() {
 		t.Fatalf("errors %v, aborted %v; want one error and an end", c.Errors, c.IsAborted())
 	}
-	return xError.From(c.Errors[0].Err)
+	return xerror.From(c.Errors[0].Err)
 }
 
 // failedFields returns "field:tag" of each failure that an error carries.
-func failedFields(e *xError.Error) string {
-	list, _ := e.GetData().([]xValid.FieldError)
+func failedFields(e *xerror.Error) string {
+	list, _ := e.GetData().([]xvalid.FieldError)
 	var b strings.Builder
 	for i, f := range list {
 		if i > 0 {
@@ -89,7 +89,7 @@ type order struct {
 	Any    any                    `json:"any"`
 	At     time.Time              `json:"at"`
 	Code   upper                  `json:"code"`
-	Owner  xSnowflake.SnowflakeID `json:"owner"`
+	Owner  xsnowflake.SnowflakeID `json:"owner"`
 	Quoted int                    `json:"quoted,string"`
 	Self   *order                 `json:"self"`
 	Bytes  []byte                 `json:"bytes"`
@@ -100,7 +100,7 @@ type order struct {
 
 func TestDataFillsAndValidates(t *testing.T) {
 	c := request(` {"name":"ada","items":[{"price":5}],"raw":{"a": 1},"page":3,"NAME_":1} ` + "\n")
-	got := xBind.Bind(c, &order{Yes: true}).Data()
+	got := xbind.Bind(c, &order{Yes: true}).Data()
 	want := &order{
 		common: common{Page: 3}, Name: "ada", Items: []item{{Price: 5}}, Raw: json.RawMessage(`{"a": 1}`), Yes: true,
 	}
@@ -113,24 +113,24 @@ func TestDataFillsAndValidates(t *testing.T) {
 }
 
 func TestNilDestinationIsANewOne(t *testing.T) {
-	if got := xBind.Bind[order](request(`{"name":"ada"}`), nil).Data(); got == nil || got.Name != "ada" {
+	if got := xbind.Bind[order](request(`{"name":"ada"}`), nil).Data(); got == nil || got.Name != "ada" {
 		t.Errorf("Data = %v, want a new order", got)
 	}
 }
 
 func TestOtherDestinations(t *testing.T) {
-	if got := xBind.Bind(request(`{"a":1,"A":2}`), &map[string]int{}).Data(); got == nil || (*got)["A"] != 2 {
+	if got := xbind.Bind(request(`{"a":1,"A":2}`), &map[string]int{}).Data(); got == nil || (*got)["A"] != 2 {
 		t.Errorf("map: %v", got)
 	}
-	if got := xBind.Bind(request(`[{"price":1},{"price":2}]`), &[]item{}).Data(); got == nil || len(*got) != 2 {
+	if got := xbind.Bind(request(`[{"price":1},{"price":2}]`), &[]item{}).Data(); got == nil || len(*got) != 2 {
 		t.Errorf("slice: %v", got)
 	}
 	c := request(`[{"price":1},{"price":-2}]`)
-	if xBind.Bind(c, &[]item{}).Data() != nil || failedFields(reported(t, c)) != "[1].price:gte" {
+	if xbind.Bind(c, &[]item{}).Data() != nil || failedFields(reported(t, c)) != "[1].price:gte" {
 		t.Errorf("slice with a bad element: %v", c.Errors)
 	}
 	var pointer *item
-	if got := xBind.Bind(request(`{"price":1}`), &pointer).Data(); got == nil || (*got).Price != 1 {
+	if got := xbind.Bind(request(`{"price":1}`), &pointer).Data(); got == nil || (*got).Price != 1 {
 		t.Errorf("pointer: %v", got)
 	}
 }
@@ -141,60 +141,60 @@ func TestRefusedBodies(t *testing.T) {
 	deep := strings.Repeat(`[`, 101) + strings.Repeat(`]`, 101)
 	for _, tc := range []struct {
 		name, body string
-		code       *xError.ErrorCode
+		code       *xerror.ErrorCode
 		message    string
 		fields     string
 	}{
-		{"empty", ``, xError.BodyEmpty, "no body", ""},
-		{"white space", " \r\n\t", xError.BodyEmpty, "no body", ""},
-		{"null", `null`, xError.BodyEmpty, "null", ""},
-		{"null and space", " null \n", xError.BodyEmpty, "null", ""},
-		{"cut off", `{"name":"` + secret, xError.BodyError, "valid JSON at byte 25", ""},
-		{"not JSON", `name=` + secret, xError.BodyError, "valid JSON at byte", ""},
-		{"comma at the end", `{"name":"a",}`, xError.BodyError, "valid JSON at byte 13", ""},
-		{"space before the fault", `   {"name"}`, xError.BodyError, "valid JSON at byte 11", ""},
-		{"byte order mark", "\ufeff{}", xError.BodyError, "valid JSON at byte 1", ""},
-		{"letter for a digit", `{"page":1é}`, xError.BodyError, "valid JSON at byte 10", ""},
-		{"bad number", `{"page":01}`, xError.BodyError, "valid JSON at byte 10", ""},
-		{"control character", "{\"name\":\"a\nb\"}", xError.BodyError, "valid JSON", ""},
-		{"second value", `{"name":"a"}{"name":"b"}`, xError.BodyError, "goes on after its JSON value at byte 12", ""},
-		{"rest", `{"name":"a"} ` + secret, xError.BodyError, "goes on after", ""},
-		{"same name", `{"name":"a","name":"` + secret + `"}`, xError.BodyError, "name occurs twice", "name:duplicate"},
-		{"same field in another case", `{"name":"a","NAME":"b"}`, xError.BodyError, "NAME occurs twice", "NAME:duplicate"},
-		{"same name escaped", `{"name":"a","n\u0061me":"b"}`, xError.BodyError, "name occurs twice", "name:duplicate"},
-		{"same field of an embedded struct", `{"page":1,"Page":2}`, xError.BodyError, "Page occurs twice", "Page:duplicate"},
-		{"same name unknown", `{"x":1,"x":2}`, xError.BodyError, "x occurs twice", "x:duplicate"},
-		{"same name deep", `{"items":[{},{"tags":{"a":1,"a":2}}]}`, xError.BodyError, "a occurs twice", "items[1].tags.a:duplicate"},
-		{"same name in any", `{"any":[{"b":{"c":1,"c":1}}]}`, xError.BodyError, "c occurs twice", "any[0].b.c:duplicate"},
-		{"same name in raw", `{"raw":{"c":1,"c":1}}`, xError.BodyError, "c occurs twice", "raw.c:duplicate"},
-		{"same name that is no word", `{"` + secret + `":1,"` + secret + `":2}`, xError.BodyError, "* occurs twice", "*:duplicate"},
-		{"too deep", `{"any":` + deep + `}`, xError.BodyError, "deeper than 100 levels", ""},
-		{"invalid UTF-8", "{\"name\":\"a\xff\"}", xError.BodyError, "UTF-8 at byte 10", ""},
-		{"lone surrogate", `{"name":"\ud800"}`, xError.BodyError, "UTF-8 at byte 9", ""},
-		{"lone low surrogate", `{"name":"\udc00x"}`, xError.BodyError, "UTF-8 at byte 9", ""},
-		{"text for a number", `{"page":"` + secret + `"}`, xError.BodyType, "page must be an integer", "page:type"},
-		{"number for a text", `{"name":123456789}`, xError.BodyType, "name must be a string", "name:type"},
-		{"number out of range", `{"items":[{},{"price":987654321}]}`, xError.BodyType, "price must be an integer from -128 to 127", "items[1].price:type"},
-		{"fraction", `{"small":1.5}`, xError.BodyType, "small must be an integer from 0 to 65535", "small:type"},
-		{"text for a truth", `{"yes":"true"}`, xError.BodyType, "yes must be true or false", "yes:type"},
-		{"text for a fraction", `{"rate":"1"}`, xError.BodyType, "rate must be a number", "rate:type"},
-		{"object for a list", `{"items":{"a":1}}`, xError.BodyType, "items must be a list", "items:type"},
-		{"list for an object", `{"items":[[1]]}`, xError.BodyType, "items[0] must be an object", "items[0]:type"},
-		{"text for an object", `{"self":{"self":"x"}}`, xError.BodyType, "self must be an object", "self.self:type"},
-		{"value of a map", `{"items":[{"tags":{"a":1,"b":"x"}}]}`, xError.BodyType, "b must be an integer", "items[0].tags.b:type"},
-		{"bytes", `{"bytes":"` + secret + `"}`, xError.BodyType, "bytes must be a Base64 string", "bytes:type"},
-		{"list at the top", `[1]`, xError.BodyType, "the body must be an object", ":type"},
-		{"text at the top", `"` + secret + `"`, xError.BodyType, "the body must be an object", ":type"},
-		{"time", `{"self":{"at":"` + secret + `"}}`, xError.BodyType, "at must be a time", "self.at:type"},
-		{"negative id", `{"owner":"-5"}`, xError.BodyType, "owner must be a valid id", "owner:type"},
-		{"own type", `{"code":"` + secret + `"}`, xError.BodyType, "code must be a string", "code:type"},
-		{"quoted number", `{"quoted":"` + secret + `"}`, xError.BodyType, "quoted must be an integer", "quoted:type"},
-		{"rule", `{"name":"` + secret + secret + `","items":[{"price":-5}]}`, xError.BodyError, "name must be a maximum of 20 characters", "name:max items[0].price:gte"},
-		{"rule on what is missing", `{}`, xError.BodyError, "name is a required field", "name:required"},
+		{"empty", ``, xerror.BodyEmpty, "no body", ""},
+		{"white space", " \r\n\t", xerror.BodyEmpty, "no body", ""},
+		{"null", `null`, xerror.BodyEmpty, "null", ""},
+		{"null and space", " null \n", xerror.BodyEmpty, "null", ""},
+		{"cut off", `{"name":"` + secret, xerror.BodyError, "valid JSON at byte 25", ""},
+		{"not JSON", `name=` + secret, xerror.BodyError, "valid JSON at byte", ""},
+		{"comma at the end", `{"name":"a",}`, xerror.BodyError, "valid JSON at byte 13", ""},
+		{"space before the fault", `   {"name"}`, xerror.BodyError, "valid JSON at byte 11", ""},
+		{"byte order mark", "\ufeff{}", xerror.BodyError, "valid JSON at byte 1", ""},
+		{"letter for a digit", `{"page":1é}`, xerror.BodyError, "valid JSON at byte 10", ""},
+		{"bad number", `{"page":01}`, xerror.BodyError, "valid JSON at byte 10", ""},
+		{"control character", "{\"name\":\"a\nb\"}", xerror.BodyError, "valid JSON", ""},
+		{"second value", `{"name":"a"}{"name":"b"}`, xerror.BodyError, "goes on after its JSON value at byte 12", ""},
+		{"rest", `{"name":"a"} ` + secret, xerror.BodyError, "goes on after", ""},
+		{"same name", `{"name":"a","name":"` + secret + `"}`, xerror.BodyError, "name occurs twice", "name:duplicate"},
+		{"same field in another case", `{"name":"a","NAME":"b"}`, xerror.BodyError, "NAME occurs twice", "NAME:duplicate"},
+		{"same name escaped", `{"name":"a","n\u0061me":"b"}`, xerror.BodyError, "name occurs twice", "name:duplicate"},
+		{"same field of an embedded struct", `{"page":1,"Page":2}`, xerror.BodyError, "Page occurs twice", "Page:duplicate"},
+		{"same name unknown", `{"x":1,"x":2}`, xerror.BodyError, "x occurs twice", "x:duplicate"},
+		{"same name deep", `{"items":[{},{"tags":{"a":1,"a":2}}]}`, xerror.BodyError, "a occurs twice", "items[1].tags.a:duplicate"},
+		{"same name in any", `{"any":[{"b":{"c":1,"c":1}}]}`, xerror.BodyError, "c occurs twice", "any[0].b.c:duplicate"},
+		{"same name in raw", `{"raw":{"c":1,"c":1}}`, xerror.BodyError, "c occurs twice", "raw.c:duplicate"},
+		{"same name that is no word", `{"` + secret + `":1,"` + secret + `":2}`, xerror.BodyError, "* occurs twice", "*:duplicate"},
+		{"too deep", `{"any":` + deep + `}`, xerror.BodyError, "deeper than 100 levels", ""},
+		{"invalid UTF-8", "{\"name\":\"a\xff\"}", xerror.BodyError, "UTF-8 at byte 10", ""},
+		{"lone surrogate", `{"name":"\ud800"}`, xerror.BodyError, "UTF-8 at byte 9", ""},
+		{"lone low surrogate", `{"name":"\udc00x"}`, xerror.BodyError, "UTF-8 at byte 9", ""},
+		{"text for a number", `{"page":"` + secret + `"}`, xerror.BodyType, "page must be an integer", "page:type"},
+		{"number for a text", `{"name":123456789}`, xerror.BodyType, "name must be a string", "name:type"},
+		{"number out of range", `{"items":[{},{"price":987654321}]}`, xerror.BodyType, "price must be an integer from -128 to 127", "items[1].price:type"},
+		{"fraction", `{"small":1.5}`, xerror.BodyType, "small must be an integer from 0 to 65535", "small:type"},
+		{"text for a truth", `{"yes":"true"}`, xerror.BodyType, "yes must be true or false", "yes:type"},
+		{"text for a fraction", `{"rate":"1"}`, xerror.BodyType, "rate must be a number", "rate:type"},
+		{"object for a list", `{"items":{"a":1}}`, xerror.BodyType, "items must be a list", "items:type"},
+		{"list for an object", `{"items":[[1]]}`, xerror.BodyType, "items[0] must be an object", "items[0]:type"},
+		{"text for an object", `{"self":{"self":"x"}}`, xerror.BodyType, "self must be an object", "self.self:type"},
+		{"value of a map", `{"items":[{"tags":{"a":1,"b":"x"}}]}`, xerror.BodyType, "b must be an integer", "items[0].tags.b:type"},
+		{"bytes", `{"bytes":"` + secret + `"}`, xerror.BodyType, "bytes must be a Base64 string", "bytes:type"},
+		{"list at the top", `[1]`, xerror.BodyType, "the body must be an object", ":type"},
+		{"text at the top", `"` + secret + `"`, xerror.BodyType, "the body must be an object", ":type"},
+		{"time", `{"self":{"at":"` + secret + `"}}`, xerror.BodyType, "at must be a time", "self.at:type"},
+		{"negative id", `{"owner":"-5"}`, xerror.BodyType, "owner must be a valid id", "owner:type"},
+		{"own type", `{"code":"` + secret + `"}`, xerror.BodyType, "code must be a string", "code:type"},
+		{"quoted number", `{"quoted":"` + secret + `"}`, xerror.BodyType, "quoted must be an integer", "quoted:type"},
+		{"rule", `{"name":"` + secret + secret + `","items":[{"price":-5}]}`, xerror.BodyError, "name must be a maximum of 20 characters", "name:max items[0].price:gte"},
+		{"rule on what is missing", `{}`, xerror.BodyError, "name is a required field", "name:required"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := request(tc.body)
-			if got := xBind.Bind(c, &order{}).Data(); got != nil {
+			if got := xbind.Bind(c, &order{}).Data(); got != nil {
 				t.Fatalf("Data = %+v, want nil", got)
 			}
 			e := reported(t, c)
@@ -225,7 +225,7 @@ func TestAcceptedBodies(t *testing.T) {
 		`{"":1,"name":"a"}`,
 	} {
 		c := request(body)
-		if xBind.Bind(c, &order{}).Data() == nil {
+		if xbind.Bind(c, &order{}).Data() == nil {
 			t.Errorf("%s: %v", body, c.Errors)
 		}
 	}
@@ -240,10 +240,10 @@ func TestMessagesAreInTheLanguageOfTheRequest(t *testing.T) {
 		{`{}`, "name为必填字段"},
 	} {
 		c := request(tc.body)
-		r := xCtx.NewRequest(c.Request.Context(), nil)
+		r := xctx.NewRequest(c.Request.Context(), nil)
 		r.SetAcceptLanguage("zh")
 		c.Request = c.Request.WithContext(r)
-		xBind.Bind(c, &order{}).Data()
+		xbind.Bind(c, &order{}).Data()
 		if got := string(reported(t, c).GetErrorMessage()); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.body, got, tc.want)
 		}

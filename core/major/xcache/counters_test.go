@@ -9,21 +9,21 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 func TestCountersCountByViewAndOperation(t *testing.T) {
-	counters := xCache.NewCounters()
-	m := newManager(t, xCache.WithMetrics(counters))
-	users := xCache.KeyCacheOf[string, int](m, xCache.WithName("user"))
-	queue := xCache.ListCacheOf[string, int](m, xCache.WithName("queue"))
+	counters := xcache.NewCounters()
+	m := newManager(t, xcache.WithMetrics(counters))
+	users := xcache.KeyCacheOf[string, int](m, xcache.WithName("user"))
+	queue := xcache.ListCacheOf[string, int](m, xcache.WithName("queue"))
 	ctx := t.Context()
 	_, _, _ = users.Get(ctx, "k")
 	_ = users.Set(ctx, "k", new(1))
 	_, _, _ = users.Get(ctx, "k")
 	_, _ = users.GetMany(ctx, []string{"k", "l"})
 	_, _ = users.Exists(ctx, "l")
-	_ = users.Set(ctx, "k", new(1), xCache.WithNX())
+	_ = users.Set(ctx, "k", new(1), xcache.WithNX())
 	_ = users.Set(ctx, "k", nil)
 	_, _, _ = users.GetOrLoad(ctx, "new", func(context.Context) (*int, error) { return new(1), nil })
 	_, _, _ = users.GetOrLoad(ctx, "bad", func(context.Context) (*int, error) { return nil, errors.New("x") })
@@ -33,7 +33,7 @@ func TestCountersCountByViewAndOperation(t *testing.T) {
 	if len(all) != 2 || all[0].View != "queue" || all[1].View != "user" {
 		t.Fatalf("Snapshot = %+v, want queue and user", all)
 	}
-	if q := all[0]; q.Hits+q.Misses+q.Errors != 0 || len(q.Ops) != 1 || q.Ops[0].Op != xCache.OpPop || q.Ops[0].Outcomes[xCache.Miss] != 1 {
+	if q := all[0]; q.Hits+q.Misses+q.Errors != 0 || len(q.Ops) != 1 || q.Ops[0].Op != xcache.OpPop || q.Ops[0].Outcomes[xcache.Miss] != 1 {
 		t.Errorf("queue = %+v, want one pop that missed", q)
 	}
 	u := all[1]
@@ -61,16 +61,16 @@ func TestCountersCountByViewAndOperation(t *testing.T) {
 }
 
 func TestCountersSortLatenciesIntoBuckets(t *testing.T) {
-	c := xCache.NewCounters()
+	c := xcache.NewCounters()
 	for _, latency := range []time.Duration{-1, 0, time.Microsecond, time.Microsecond + 1, 3 * time.Millisecond, time.Hour} {
-		c.Observe(t.Context(), xCache.Event{Op: xCache.OpGet, Outcome: xCache.Hit, Latency: latency, Near: latency == 0})
+		c.Observe(t.Context(), xcache.Event{Op: xcache.OpGet, Outcome: xcache.Hit, Latency: latency, Near: latency == 0})
 	}
-	c.Observe(t.Context(), xCache.Event{Op: "another", Outcome: xCache.Hit})
+	c.Observe(t.Context(), xcache.Event{Op: "another", Outcome: xcache.Hit})
 	s := c.Snapshot()[0]
 	if s.Hits != 6 || s.NearHits != 1 || len(s.Ops) != 1 {
 		t.Fatalf("Snapshot = %+v, want 6 hits, one of them near", s)
 	}
-	op, bounds := s.Ops[0], xCache.LatencyBuckets()
+	op, bounds := s.Ops[0], xcache.LatencyBuckets()
 	want := time.Hour + 3*time.Millisecond + 2*time.Microsecond + 1
 	if op.Count != 6 || op.Seconds != want.Seconds() {
 		t.Errorf("%d in %v s, want 6 in %v s", op.Count, op.Seconds, want.Seconds())
@@ -90,12 +90,12 @@ func TestCountersSortLatenciesIntoBuckets(t *testing.T) {
 }
 
 func TestCountersLoseNothing(t *testing.T) {
-	c := xCache.NewCounters()
+	c := xcache.NewCounters()
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
 			for j := range 1000 {
-				c.Observe(t.Context(), xCache.Event{View: fmt.Sprint(j % 10), Op: xCache.OpGet, Outcome: xCache.Miss, Latency: time.Duration(i)})
+				c.Observe(t.Context(), xcache.Event{View: fmt.Sprint(j % 10), Op: xcache.OpGet, Outcome: xcache.Miss, Latency: time.Duration(i)})
 				if j%100 == 0 {
 					c.Snapshot()
 				}
@@ -111,17 +111,17 @@ func TestCountersLoseNothing(t *testing.T) {
 }
 
 func TestCountingAllocatesNothing(t *testing.T) {
-	c := xCache.NewCounters()
+	c := xcache.NewCounters()
 	ctx := t.Context()
-	e := xCache.Event{View: "user", Op: xCache.OpClear, Outcome: xCache.Failed, Latency: time.Second}
+	e := xcache.Event{View: "user", Op: xcache.OpClear, Outcome: xcache.Failed, Latency: time.Second}
 	if n := testing.AllocsPerRun(1000, func() { c.Observe(ctx, e) }); n != 0 {
 		t.Errorf("%v allocations an event, want none", n)
 	}
 }
 
 func BenchmarkCounters(b *testing.B) {
-	c := xCache.NewCounters()
-	e := xCache.Event{View: "user", Op: xCache.OpGet, Outcome: xCache.Hit, Latency: 100 * time.Microsecond}
+	c := xcache.NewCounters()
+	e := xcache.Event{View: "user", Op: xcache.OpGet, Outcome: xcache.Hit, Latency: 100 * time.Microsecond}
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {

@@ -7,7 +7,7 @@ import (
 	"net"
 	"sync"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -17,7 +17,7 @@ var (
 	ErrWrongType = driver.ErrWrongType
 	// ErrClosed reports a call after Close.
 	ErrClosed = driver.ErrClosed
-	// ErrUnavailable reports a backend that cannot be reached, or cannot serve just now. It is xError.ServiceUnavailable to a
+	// ErrUnavailable reports a backend that cannot be reached, or cannot serve just now. It is xerror.ServiceUnavailable to a
 	// client.
 	ErrUnavailable = driver.ErrUnavailable
 	// ErrNil reports a nil value in a write. Nothing was written.
@@ -39,7 +39,7 @@ var (
 
 	errLoadConditions = fmt.Errorf("%w: GetOrLoad writes what is not there, so NX and XX have no place", ErrOption)
 
-	errNoManager = errors.New("xcache: the context carries no cache; start the application with xOption.WithCache and a backend")
+	errNoManager = errors.New("xcache: the context carries no cache; start the application with xoption.WithCache and a backend")
 )
 
 // Error is a failure of the cache. It wraps the backend's error.
@@ -86,23 +86,23 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// registerMapper tells xError about the cache's errors, once an application has a cache.
-var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+// registerMapper tells xerror about the cache's errors, once an application has a cache.
+var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 // mapError gives CacheError, ServiceUnavailable or GatewayTimeout to what this package reports, and leaves the end of a
 // context, which may be the cause of it, to the mappers of the standard library.
-func mapError(err error) *xError.ErrorCode {
+func mapError(err error) *xerror.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
 	if errors.Is(err, driver.ErrUnavailable) { // also what a lease says of its backend
 		if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
-			return xError.GatewayTimeout
+			return xerror.GatewayTimeout
 		}
-		return xError.ServiceUnavailable
+		return xerror.ServiceUnavailable
 	}
 	if e := (*Error)(nil); !errors.As(err, &e) {
 		return nil
 	}
-	return xError.CacheError
+	return xerror.CacheError
 }

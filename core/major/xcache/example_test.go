@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
 )
 
@@ -19,15 +19,15 @@ type User struct {
 
 // application returns the context that an application with a cache has.
 func application() context.Context {
-	m, err := xCache.New(mapstore.New(nil), xCache.WithPrefix("app:"))
+	m, err := xcache.New(mapstore.New(nil), xcache.WithPrefix("app:"))
 	if err != nil {
 		panic(err)
 	}
-	return context.WithValue(context.Background(), xCtx.CacheManagerKey, m)
+	return context.WithValue(context.Background(), xctx.CacheManagerKey, m)
 }
 
 func ExampleNew() {
-	m, err := xCache.New(mapstore.New(nil), xCache.WithPrefix("app:"), xCache.WithDefaultTTL(time.Hour))
+	m, err := xcache.New(mapstore.New(nil), xcache.WithPrefix("app:"), xcache.WithDefaultTTL(time.Hour))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -39,9 +39,9 @@ func ExampleNew() {
 
 func ExampleKeyCacheOf() {
 	ctx := application()
-	users := xCache.KeyCacheOf[int64, User](xCache.MustGetManager(ctx), xCache.WithName("user"), xCache.WithKeyPrefix("user:"))
+	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx), xcache.WithName("user"), xcache.WithKeyPrefix("user:"))
 
-	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xCache.WithTTL(10*time.Minute))
+	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xcache.WithTTL(10*time.Minute))
 	user, found, err := users.Get(ctx, 7)
 	fmt.Println(user.Name, found, err)
 	_, found, err = users.Get(ctx, 8)
@@ -53,12 +53,12 @@ func ExampleKeyCacheOf() {
 
 func ExampleWithStored() {
 	ctx := application()
-	locks := xCache.KeyCacheOf[string, string](xCache.MustGetManager(ctx))
+	locks := xcache.KeyCacheOf[string, string](xcache.MustGetManager(ctx))
 	me := "worker-1"
 
 	for range 2 {
 		var mine bool
-		err := locks.Set(ctx, "report", &me, xCache.WithNX(), xCache.WithTTL(time.Minute), xCache.WithStored(&mine))
+		err := locks.Set(ctx, "report", &me, xcache.WithNX(), xcache.WithTTL(time.Minute), xcache.WithStored(&mine))
 		fmt.Println(mine, err)
 	}
 	// Output:
@@ -68,13 +68,13 @@ func ExampleWithStored() {
 
 func ExampleKeyCache_GetOrLoad() {
 	ctx := application()
-	users := xCache.KeyCacheOf[int64, User](xCache.MustGetManager(ctx), xCache.WithNegativeTTL(time.Minute))
+	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx), xcache.WithNegativeTTL(time.Minute))
 	load := func(context.Context) (*User, error) {
 		fmt.Println("asking the database")
 		return &User{ID: 7, Name: "Ada"}, nil
 	}
 	for range 2 {
-		user, found, err := users.GetOrLoad(ctx, 7, load, xCache.WithTTL(time.Hour))
+		user, found, err := users.GetOrLoad(ctx, 7, load, xcache.WithTTL(time.Hour))
 		fmt.Println(user.Name, found, err)
 	}
 	// Output:
@@ -90,7 +90,7 @@ func ExampleHashCacheOf() {
 		Agent *string `cache:"agent"`
 	}
 	ctx := application()
-	sessions := xCache.HashCacheOf[string, string, string, Session](xCache.MustGetManager(ctx), xCache.WithViewTTL(time.Hour))
+	sessions := xcache.HashCacheOf[string, string, string, Session](xcache.MustGetManager(ctx), xcache.WithViewTTL(time.Hour))
 
 	_ = sessions.SetAllStruct(ctx, "s1", &Session{User: 7, Theme: "dark"})
 	theme := "light"
@@ -102,7 +102,7 @@ func ExampleHashCacheOf() {
 
 func ExampleSetCacheOf() {
 	ctx := application()
-	online := xCache.SetCacheOf[string, int64](xCache.MustGetManager(ctx))
+	online := xcache.SetCacheOf[string, int64](xcache.MustGetManager(ctx))
 
 	added, _ := online.Add(ctx, "room", []int64{7, 8, 7})
 	members, err := online.Members(ctx, "room")
@@ -113,7 +113,7 @@ func ExampleSetCacheOf() {
 
 func ExampleListCacheOf() {
 	ctx := application()
-	recent := xCache.ListCacheOf[int64, string](xCache.MustGetManager(ctx))
+	recent := xcache.ListCacheOf[int64, string](xcache.MustGetManager(ctx))
 
 	_, _ = recent.Append(ctx, 7, []string{"a", "b", "c"})
 	last, err := recent.Range(ctx, 7, -2, -1)

@@ -6,17 +6,17 @@ import (
 	"slices"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 func ExampleKeyCache_Set() {
 	ctx := application()
-	users := xCache.KeyCacheOf[int64, User](xCache.MustGetManager(ctx))
+	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx))
 	stored := false
 
-	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xCache.WithTTL(time.Hour))
-	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Bob"}, xCache.WithKeepTTL())                        // the hour goes on
-	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Eve"}, xCache.WithNX(), xCache.WithStored(&stored)) // it is there
+	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xcache.WithTTL(time.Hour))
+	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Bob"}, xcache.WithKeepTTL())                        // the hour goes on
+	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Eve"}, xcache.WithNX(), xcache.WithStored(&stored)) // it is there
 	user, found, err := users.Get(ctx, 7)
 	fmt.Println(user.Name, found, stored, err)
 	// Output: Bob true false <nil>
@@ -24,9 +24,9 @@ func ExampleKeyCache_Set() {
 
 func ExampleKeyCache_GetMany() {
 	ctx := application()
-	users := xCache.KeyCacheOf[int64, User](xCache.MustGetManager(ctx))
+	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx))
 
-	_ = users.SetMany(ctx, map[int64]User{7: {ID: 7, Name: "Ada"}, 8: {ID: 8, Name: "Bob"}}, xCache.WithTTL(time.Hour))
+	_ = users.SetMany(ctx, map[int64]User{7: {ID: 7, Name: "Ada"}, 8: {ID: 8, Name: "Bob"}}, xcache.WithTTL(time.Hour))
 	found, err := users.GetMany(ctx, []int64{7, 8, 9})
 	removed, _ := users.DeleteMany(ctx, []int64{7, 9})
 	fmt.Println(slices.Sorted(maps.Keys(found)), removed, err)
@@ -35,7 +35,7 @@ func ExampleKeyCache_GetMany() {
 
 func ExampleKeyCache_Keys() {
 	ctx := application()
-	users := xCache.KeyCacheOf[int64, User](xCache.MustGetManager(ctx), xCache.WithKeyPrefix("user:"))
+	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx), xcache.WithKeyPrefix("user:"))
 	_ = users.SetMany(ctx, map[int64]User{7: {ID: 7}, 8: {ID: 8}})
 
 	sum := int64(0)
@@ -53,9 +53,9 @@ func ExampleKeyCache_Keys() {
 
 func ExampleManager_Keys() {
 	ctx := application()
-	cache := xCache.MustGetManager(ctx)
-	_ = xCache.KeyCacheOf[int64, User](cache, xCache.WithKeyPrefix("user:")).Set(ctx, 7, &User{ID: 7})
-	_, _ = xCache.SetCacheOf[string, int64](cache, xCache.WithKeyPrefix("online:")).Add(ctx, "room", []int64{7})
+	cache := xcache.MustGetManager(ctx)
+	_ = xcache.KeyCacheOf[int64, User](cache, xcache.WithKeyPrefix("user:")).Set(ctx, 7, &User{ID: 7})
+	_, _ = xcache.SetCacheOf[string, int64](cache, xcache.WithKeyPrefix("online:")).Add(ctx, "room", []int64{7})
 
 	for key, err := range cache.Keys(ctx, "user:") {
 		fmt.Println(key, err)
@@ -65,11 +65,11 @@ func ExampleManager_Keys() {
 
 func ExampleManager_Lease() {
 	ctx := application()
-	cache := xCache.MustGetManager(ctx)
+	cache := xcache.MustGetManager(ctx)
 
 	lease, err := cache.Lease(ctx, "nightly-report", 30*time.Second)
 	if err != nil {
-		fmt.Println(err) // xLease.ErrHeld: another replica is at it
+		fmt.Println(err) // xlease.ErrHeld: another replica is at it
 		return
 	}
 	defer lease.Release(ctx) //nolint:errcheck // the record ends by itself
@@ -79,11 +79,11 @@ func ExampleManager_Lease() {
 
 func ExampleHashCache_Set() {
 	ctx := application()
-	stock := xCache.HashCacheOf[string, string, int, struct{}](xCache.MustGetManager(ctx), xCache.WithViewTTL(time.Hour))
+	stock := xcache.HashCacheOf[string, string, int, struct{}](xcache.MustGetManager(ctx), xcache.WithViewTTL(time.Hour))
 
 	apples, pears := 3, 5
 	_ = stock.Set(ctx, "shop", "apples", &apples)
-	_ = stock.Set(ctx, "shop", "pears", &pears, xCache.WithNX()) // the field is not there yet
+	_ = stock.Set(ctx, "shop", "pears", &pears, xcache.WithNX()) // the field is not there yet
 	all, err := stock.GetAll(ctx, "shop")
 	fmt.Println(all["apples"], all["pears"], err)
 
@@ -97,7 +97,7 @@ func ExampleHashCache_Set() {
 
 func ExampleSetCache_Add() {
 	ctx := application()
-	online := xCache.SetCacheOf[string, int64](xCache.MustGetManager(ctx), xCache.WithViewTTL(time.Hour))
+	online := xcache.SetCacheOf[string, int64](xcache.MustGetManager(ctx), xcache.WithViewTTL(time.Hour))
 
 	added, _ := online.Add(ctx, "room", []int64{7, 8, 7})
 	in, _ := online.IsMember(ctx, "room", 8)
@@ -109,7 +109,7 @@ func ExampleSetCache_Add() {
 
 func ExampleListCache_Append() {
 	ctx := application()
-	jobs := xCache.ListCacheOf[string, string](xCache.MustGetManager(ctx))
+	jobs := xcache.ListCacheOf[string, string](xcache.MustGetManager(ctx))
 
 	_, _ = jobs.Append(ctx, "mail", []string{"a", "b", "c"})
 	length, _ := jobs.Prepend(ctx, "mail", []string{"urgent"})
@@ -120,7 +120,7 @@ func ExampleListCache_Append() {
 
 func ExampleListCache_Range() {
 	ctx := application()
-	recent := xCache.ListCacheOf[int64, string](xCache.MustGetManager(ctx))
+	recent := xcache.ListCacheOf[int64, string](xcache.MustGetManager(ctx))
 	_, _ = recent.Append(ctx, 7, []string{"a", "b", "a", "c", "a"})
 
 	last, _ := recent.Range(ctx, 7, -2, -1)
@@ -133,13 +133,13 @@ func ExampleListCache_Range() {
 func ExampleNewCounters() {
 	ctx := application()
 	send := func(name, view string, n uint64) { fmt.Println(name, view, n) } // as a metrics library does
-	counters := xCache.NewCounters()
-	cache, err := xCache.New(xCache.MustGetManager(ctx).Store(), xCache.WithMetrics(counters))
+	counters := xcache.NewCounters()
+	cache, err := xcache.New(xcache.MustGetManager(ctx).Store(), xcache.WithMetrics(counters))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	users := xCache.KeyCacheOf[int64, User](cache, xCache.WithName("user"))
+	users := xcache.KeyCacheOf[int64, User](cache, xcache.WithName("user"))
 	_, _, _ = users.Get(ctx, 7)
 	_ = users.Set(ctx, 7, &User{ID: 7})
 	_, _, _ = users.Get(ctx, 7)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 // leaseMark is what the keys of leases begin with, behind the manager's prefix.
@@ -16,13 +16,13 @@ const leaseMark = "\x00lease\x00"
 type managerLeases struct {
 	mu     sync.Mutex
 	closed bool
-	made   *xLease.Leases
+	made   *xlease.Leases
 }
 
 // Leases returns the locks and leases that the backend keeps, under keys behind the manager's prefix: all managers with
-// the same prefix on the same server share them. They end with the manager. The error wraps xLease.ErrUnsupported
+// the same prefix on the same server share them. They end with the manager. The error wraps xlease.ErrUnsupported
 // where the backend keeps none.
-func (m *Manager) Leases() (*xLease.Leases, error) {
+func (m *Manager) Leases() (*xlease.Leases, error) {
 	m.leases.mu.Lock()
 	defer m.leases.mu.Unlock()
 	if m.leases.closed {
@@ -31,16 +31,16 @@ func (m *Manager) Leases() (*xLease.Leases, error) {
 	if m.leases.made == nil {
 		backend, ok := m.store.(driver.Leaser)
 		if !ok {
-			return nil, fail("lease", xLease.ErrUnsupported)
+			return nil, fail("lease", xlease.ErrUnsupported)
 		}
-		m.leases.made = xLease.New(backend.LeaseBackend(m.prefix + leaseMark))
+		m.leases.made = xlease.New(backend.LeaseBackend(m.prefix + leaseMark))
 	}
 	return m.leases.made, nil
 }
 
-// Lease is Leases and xLease.Leases.Lease: it takes the name for ttl, and renews it until it is released, lost, or the
+// Lease is Leases and xlease.Leases.Lease: it takes the name for ttl, and renews it until it is released, lost, or the
 // manager is closed.
-func (m *Manager) Lease(ctx context.Context, name string, ttl time.Duration, opts ...xLease.LeaseOption) (*xLease.Lease, error) {
+func (m *Manager) Lease(ctx context.Context, name string, ttl time.Duration, opts ...xlease.LeaseOption) (*xlease.Lease, error) {
 	leases, err := m.Leases()
 	if err != nil {
 		return nil, err

@@ -5,22 +5,22 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 func TestLeasesOfOneStoreAndPrefixExcludeEachOther(t *testing.T) {
 	store := mapstore.New(nil)
-	a := managerOf(t, store, xCache.WithPrefix("a:"))
-	again := managerOf(t, store, xCache.WithPrefix("a:"))
-	other := managerOf(t, store, xCache.WithPrefix("b:"))
-	for _, m := range []*xCache.Manager{a, other} {
+	a := managerOf(t, store, xcache.WithPrefix("a:"))
+	again := managerOf(t, store, xcache.WithPrefix("a:"))
+	other := managerOf(t, store, xcache.WithPrefix("b:"))
+	for _, m := range []*xcache.Manager{a, other} {
 		lease, err := m.Lease(t.Context(), "job", time.Minute)
 		check(t, err)
 		defer func() { check(t, lease.Release(t.Context())) }()
 	}
-	if _, err := again.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xLease.ErrHeld) {
+	if _, err := again.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xlease.ErrHeld) {
 		t.Errorf("Lease = %v, want ErrHeld", err)
 	}
 }
@@ -36,13 +36,13 @@ func TestAManagerHasOneSetOfLeasesThatEndsWithIt(t *testing.T) {
 	check(t, err)
 	check(t, m.Close())
 	<-lease.Done()
-	if err := lease.Err(); !errors.Is(err, xLease.ErrReleased) {
+	if err := lease.Err(); !errors.Is(err, xlease.ErrReleased) {
 		t.Errorf("the lease ended with %v, want ErrReleased", err)
 	}
-	if _, err := leases.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xLease.ErrClosed) {
+	if _, err := leases.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xlease.ErrClosed) {
 		t.Errorf("Lease after Close = %v, want ErrClosed", err)
 	}
-	if _, err := m.Leases(); !errors.Is(err, xCache.ErrClosed) {
+	if _, err := m.Leases(); !errors.Is(err, xcache.ErrClosed) {
 		t.Errorf("Leases after Close = %v, want ErrClosed", err)
 	}
 	check(t, m.Close())
@@ -50,10 +50,10 @@ func TestAManagerHasOneSetOfLeasesThatEndsWithIt(t *testing.T) {
 
 func TestAStoreWithoutLeasesSaysSo(t *testing.T) {
 	m := managerOf(t, single{mapstore.New(nil)})
-	if _, err := m.Leases(); !errors.Is(err, xLease.ErrUnsupported) {
+	if _, err := m.Leases(); !errors.Is(err, xlease.ErrUnsupported) {
 		t.Errorf("Leases = %v, want ErrUnsupported", err)
 	}
-	if _, err := m.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xLease.ErrUnsupported) {
+	if _, err := m.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xlease.ErrUnsupported) {
 		t.Errorf("Lease = %v, want ErrUnsupported", err)
 	}
 }

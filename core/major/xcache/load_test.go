@@ -9,7 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 type ctxKey string
@@ -18,7 +18,7 @@ type ctxKey string
 // read that.
 func TestALoadThatOutlivesItsHandlerReadsTheRequestsOwnContext(t *testing.T) {
 	m := newManager(t)
-	c := xCache.KeyCacheOf[string, string](m)
+	c := xcache.KeyCacheOf[string, string](m)
 	gin.SetMode(gin.TestMode)
 	g, engine := gin.CreateTestContext(httptest.NewRecorder())
 	engine.ContextWithFallback = true
@@ -67,31 +67,31 @@ func TestALoadThatOutlivesItsHandlerReadsTheRequestsOwnContext(t *testing.T) {
 }
 
 func TestALoaderThatEndsItsGoroutineIsReported(t *testing.T) {
-	c := xCache.KeyCacheOf[string, string](newManager(t))
+	c := xcache.KeyCacheOf[string, string](newManager(t))
 	_, _, err := c.GetOrLoad(t.Context(), "k", func(context.Context) (*string, error) {
 		runtime.Goexit()
 		return nil, nil
 	})
-	var p *xCache.PanicError
+	var p *xcache.PanicError
 	if !errors.As(err, &p) || p.Value != nil {
 		t.Errorf("GetOrLoad = %v, want a PanicError without a value", err)
 	}
 }
 
 func TestGetOrLoadRefusesConditions(t *testing.T) {
-	c := xCache.KeyCacheOf[string, string](newManager(t))
+	c := xcache.KeyCacheOf[string, string](newManager(t))
 	_, _, err := c.GetOrLoad(t.Context(), "k", func(context.Context) (*string, error) {
 		t.Error("loaded")
 		return nil, nil
-	}, xCache.WithXX())
-	if !errors.Is(err, xCache.ErrOption) {
+	}, xcache.WithXX())
+	if !errors.Is(err, xcache.ErrOption) {
 		t.Errorf("GetOrLoad with XX = %v, want ErrOption", err)
 	}
 }
 
 func TestViewsOfOtherTypesLoadApart(t *testing.T) {
 	m := newManager(t)
-	texts, numbers := xCache.KeyCacheOf[string, string](m), xCache.KeyCacheOf[string, int](m)
+	texts, numbers := xcache.KeyCacheOf[string, string](m), xcache.KeyCacheOf[string, int](m)
 	text, ok, err := texts.GetOrLoad(t.Context(), "k", func(ctx context.Context) (*string, error) {
 		n, _, err := numbers.GetOrLoad(ctx, "k", func(context.Context) (*int, error) { return new(5), nil })
 		if err != nil || *n != 5 {

@@ -1,6 +1,6 @@
-// Package xcache is one cache with typed views over any backend. Import it as xCache.
+// Package xcache is one cache with typed views over any backend.
 //
-//	users := xCache.KeyCacheOf[xSnowflake.SnowflakeID, User](xCache.MustGetManager(ctx), xCache.WithName("user"))
+//	users := xcache.KeyCacheOf[xsnowflake.SnowflakeID, User](xcache.MustGetManager(ctx), xcache.WithName("user"))
 //	user, found, err := users.Get(ctx, id)
 //
 // A backend is a plugin that registers itself when it is imported:
@@ -24,7 +24,7 @@
 //
 // # Errors
 //
-// What goes wrong in the backend comes back as an *Error. To a client it is xError.CacheError, or ServiceUnavailable where
+// What goes wrong in the backend comes back as an *Error. To a client it is xerror.CacheError, or ServiceUnavailable where
 // the backend does not answer, unless the context ended: then it is the context's error. Errors name the operation, never a key or a value.
 package xcache
 
@@ -36,8 +36,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -149,7 +149,7 @@ func (c *managerConfig) apply(opts []ManagerOption) error {
 func (m *Manager) Store() driver.Store { return m.store }
 
 // Values returns what else the backend puts into the application's context; nil where nothing.
-func (m *Manager) Values() map[xCtx.ContextKey]any {
+func (m *Manager) Values() map[xctx.ContextKey]any {
 	if p, ok := m.store.(driver.Provider); ok {
 		return p.Values()
 	}
@@ -183,13 +183,13 @@ func (m *Manager) Close() error {
 }
 
 // GetManager returns the manager that the application's context carries.
-func GetManager(ctx context.Context) (*Manager, *xError.Error) {
+func GetManager(ctx context.Context) (*Manager, *xerror.Error) {
 	if ctx != nil {
-		if m, ok := ctx.Value(xCtx.CacheManagerKey).(*Manager); ok && m != nil {
+		if m, ok := ctx.Value(xctx.CacheManagerKey).(*Manager); ok && m != nil {
 			return m, nil
 		}
 	}
-	return nil, xError.Wrap(xError.CacheError, "", errNoManager)
+	return nil, xerror.Wrap(xerror.CacheError, "", errNoManager)
 }
 
 // MustGetManager is GetManager for an application that has a cache: it panics where there is none.

@@ -12,22 +12,22 @@ import (
 	"testing"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
 )
 
 // newManager returns a manager over a map.
-func newManager(tb testing.TB, opts ...xCache.ManagerOption) *xCache.Manager {
+func newManager(tb testing.TB, opts ...xcache.ManagerOption) *xcache.Manager {
 	tb.Helper()
 	return managerOf(tb, mapstore.New(nil), opts...)
 }
 
-func managerOf(tb testing.TB, store driver.Store, opts ...xCache.ManagerOption) *xCache.Manager {
+func managerOf(tb testing.TB, store driver.Store, opts ...xcache.ManagerOption) *xcache.Manager {
 	tb.Helper()
-	m, err := xCache.New(store, opts...)
+	m, err := xcache.New(store, opts...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -36,16 +36,16 @@ func managerOf(tb testing.TB, store driver.Store, opts ...xCache.ManagerOption) 
 
 func TestManagerIsFoundInTheContext(t *testing.T) {
 	m := newManager(t)
-	ctx := context.WithValue(t.Context(), xCtx.CacheManagerKey, m)
-	if got, err := xCache.GetManager(ctx); got != m || err != nil {
+	ctx := context.WithValue(t.Context(), xctx.CacheManagerKey, m)
+	if got, err := xcache.GetManager(ctx); got != m || err != nil {
 		t.Errorf("GetManager = %v, %v; want the manager", got, err)
 	}
-	if xCache.MustGetManager(ctx) != m {
+	if xcache.MustGetManager(ctx) != m {
 		t.Error("MustGetManager returned another manager")
 	}
 	for name, ctx := range map[string]context.Context{"without": t.Context(), "nil": nil} {
-		got, err := xCache.GetManager(ctx)
-		if got != nil || err == nil || err.GetErrorCode() != xError.CacheError {
+		got, err := xcache.GetManager(ctx)
+		if got != nil || err == nil || err.GetErrorCode() != xerror.CacheError {
 			t.Errorf("%s: GetManager = %v, %v; want a CacheError", name, got, err)
 		}
 	}
@@ -54,14 +54,14 @@ func TestManagerIsFoundInTheContext(t *testing.T) {
 			t.Error("MustGetManager without a cache did not panic")
 		}
 	}()
-	xCache.MustGetManager(t.Context())
+	xcache.MustGetManager(t.Context())
 }
 
 func TestNewRefusesWhatMakesNoSense(t *testing.T) {
-	if _, err := xCache.New(nil); err == nil {
+	if _, err := xcache.New(nil); err == nil {
 		t.Error("New accepted a nil store")
 	}
-	if _, err := xCache.New(mapstore.New(nil), xCache.WithTTLJitter(-1), xCache.WithDefaultTTL(-1)); err == nil {
+	if _, err := xcache.New(mapstore.New(nil), xcache.WithTTLJitter(-1), xcache.WithDefaultTTL(-1)); err == nil {
 		t.Error("New accepted a negative jitter and TTL")
 	}
 }
@@ -80,25 +80,25 @@ func (s failing) Set(context.Context, string, []byte, driver.Write) (bool, error
 
 func TestBackendErrorsAreCacheErrorsAndSayNoKey(t *testing.T) {
 	down := errors.New("connection reset")
-	c := xCache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), down}))
+	c := xcache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), down}))
 	_, _, err := c.Get(t.Context(), "session:secret")
-	var e *xCache.Error
+	var e *xcache.Error
 	if !errors.As(err, &e) || e.Op != "get" || !errors.Is(err, down) {
 		t.Errorf("Get = %v, want an *Error of get around the backend's", err)
 	}
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the error %q says the key", err)
 	}
-	if code := xError.From(err).GetErrorCode(); code != xError.CacheError {
+	if code := xerror.From(err).GetErrorCode(); code != xerror.CacheError {
 		t.Errorf("code = %v, want CacheError", code)
 	}
 	late := fmt.Errorf("read tcp: %w", context.DeadlineExceeded)
-	c = xCache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), late}))
+	c = xcache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), late}))
 	_, _, err = c.Get(t.Context(), "k")
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Get = %v, want the context's error in it", err)
 	}
-	if code := xError.From(err).GetErrorCode(); code == xError.CacheError {
+	if code := xerror.From(err).GetErrorCode(); code == xerror.CacheError {
 		t.Error("the end of a context became a CacheError")
 	}
 }
@@ -107,18 +107,18 @@ func TestFailOpenLoadsWithoutTheBackend(t *testing.T) {
 	down := errors.New("connection reset")
 	load := func(context.Context) (*int, error) { return new(7), nil }
 
-	strict := xCache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), down}))
+	strict := xcache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), down}))
 	if _, _, err := strict.GetOrLoad(t.Context(), "k", load); !errors.Is(err, down) {
 		t.Errorf("GetOrLoad = %v, want the backend's error", err)
 	}
 	var events recorder
-	m := managerOf(t, failing{mapstore.New(nil), down}, xCache.WithFailOpen(), xCache.WithMetrics(&events))
-	open := xCache.KeyCacheOf[string, int](m)
+	m := managerOf(t, failing{mapstore.New(nil), down}, xcache.WithFailOpen(), xcache.WithMetrics(&events))
+	open := xcache.KeyCacheOf[string, int](m)
 	got, ok, err := open.GetOrLoad(t.Context(), "k", load)
 	if err != nil || !ok || *got != 7 {
 		t.Errorf("GetOrLoad = %v, %t, %v; want what was loaded", got, ok, err)
 	}
-	if n := events.count(xCache.Failed); n < 2 {
+	if n := events.count(xcache.Failed); n < 2 {
 		t.Errorf("%d failures in the metrics, want the read and the write", n)
 	}
 	if _, _, err := open.Get(t.Context(), "k"); !errors.Is(err, down) {
@@ -134,16 +134,16 @@ func TestFailOpenLoadsWithoutTheBackend(t *testing.T) {
 // recorder keeps events.
 type recorder struct {
 	mu     sync.Mutex
-	events []xCache.Event
+	events []xcache.Event
 }
 
-func (r *recorder) Observe(_ context.Context, e xCache.Event) {
+func (r *recorder) Observe(_ context.Context, e xcache.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, e)
 }
 
-func (r *recorder) count(o xCache.Outcome) (n int) {
+func (r *recorder) count(o xcache.Outcome) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.events {
@@ -156,23 +156,23 @@ func (r *recorder) count(o xCache.Outcome) (n int) {
 
 func TestMetricsSeeEveryOperationByViewName(t *testing.T) {
 	var events recorder
-	m := newManager(t, xCache.WithMetrics(&events))
-	c := xCache.KeyCacheOf[string, int](m, xCache.WithName("numbers"))
+	m := newManager(t, xcache.WithMetrics(&events))
+	c := xcache.KeyCacheOf[string, int](m, xcache.WithName("numbers"))
 	ctx := t.Context()
 	_, _, _ = c.Get(ctx, "k")
 	_ = c.Set(ctx, "k", new(1))
-	_ = c.Set(ctx, "k", new(1), xCache.WithNX())
+	_ = c.Set(ctx, "k", new(1), xcache.WithNX())
 	_, _, _ = c.Get(ctx, "k")
 	_, _, _ = c.GetOrLoad(ctx, "new", func(context.Context) (*int, error) { return new(2), nil })
 	_, _, _ = c.GetOrLoad(ctx, "none", func(context.Context) (*int, error) { return nil, nil })
 	_, _, _ = c.GetOrLoad(ctx, "bad", func(context.Context) (*int, error) { return nil, errors.New("x") })
 	_ = c.Delete(ctx, "k")
 	_ = c.Set(ctx, "k", nil)
-	_, _ = xCache.ListCacheOf[string, int](m, xCache.WithName("list")).Range(ctx, "l", 0, -1)
+	_, _ = xcache.ListCacheOf[string, int](m, xcache.WithName("list")).Range(ctx, "l", 0, -1)
 
 	var got []string
 	for _, e := range events.events {
-		if e.Latency < 0 || (e.Err != nil) != (e.Outcome == xCache.Failed) {
+		if e.Latency < 0 || (e.Err != nil) != (e.Outcome == xcache.Failed) {
 			t.Errorf("event %+v has no latency, or an error that its outcome does not say", e)
 		}
 		got = append(got, fmt.Sprint(e.View, " ", e.Op, " ", e.Outcome))
@@ -213,7 +213,7 @@ type single struct{ driver.Store }
 
 func TestABatchIsOneRoundTripWhereTheStoreCan(t *testing.T) {
 	trips := 0
-	c := xCache.KeyCacheOf[int, string](managerOf(t, tripper{mapstore.New(nil), &trips}))
+	c := xcache.KeyCacheOf[int, string](managerOf(t, tripper{mapstore.New(nil), &trips}))
 	many := map[int]string{1: "a", 2: "b", 3: "c"}
 	if err := c.SetMany(t.Context(), many); err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestABatchIsOneRoundTripWhereTheStoreCan(t *testing.T) {
 }
 
 func TestABatchWorksWithoutTheStore(t *testing.T) {
-	c := xCache.KeyCacheOf[int, string](managerOf(t, single{mapstore.New(nil)}))
+	c := xcache.KeyCacheOf[int, string](managerOf(t, single{mapstore.New(nil)}))
 	many := map[int]string{1: "a", 2: "b", 3: "c"}
 	if err := c.SetMany(t.Context(), many); err != nil {
 		t.Fatal(err)
@@ -250,14 +250,14 @@ func TestAViewThatMakesNoSensePanics(t *testing.T) {
 	}
 	m := newManager(t)
 	for name, open := range map[string]func(){
-		"a nil manager":              func() { xCache.KeyCacheOf[string, int](nil) },
-		"a key without a text":       func() { xCache.KeyCacheOf[pair, int](m) },
-		"a float key":                func() { xCache.SetCacheOf[float64, int](m) },
-		"a field without a text":     func() { xCache.HashCacheOf[string, pair, int, struct{}](m) },
-		"a field that only writes":   func() { xCache.HashCacheOf[string, writeOnly, int, struct{}](m) },
-		"no struct":                  func() { xCache.HashCacheOf[string, string, int, int](m) },
-		"two fields with one name":   func() { xCache.HashCacheOf[string, string, int, twice](m) },
-		"a view with a negative TTL": func() { xCache.KeyCacheOf[string, int](m, xCache.WithViewTTL(-1)) },
+		"a nil manager":              func() { xcache.KeyCacheOf[string, int](nil) },
+		"a key without a text":       func() { xcache.KeyCacheOf[pair, int](m) },
+		"a float key":                func() { xcache.SetCacheOf[float64, int](m) },
+		"a field without a text":     func() { xcache.HashCacheOf[string, pair, int, struct{}](m) },
+		"a field that only writes":   func() { xcache.HashCacheOf[string, writeOnly, int, struct{}](m) },
+		"no struct":                  func() { xcache.HashCacheOf[string, string, int, int](m) },
+		"two fields with one name":   func() { xcache.HashCacheOf[string, string, int, twice](m) },
+		"a view with a negative TTL": func() { xcache.KeyCacheOf[string, int](m, xcache.WithViewTTL(-1)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -289,9 +289,9 @@ func (l *lives) Set(ctx context.Context, key string, value []byte, w driver.Writ
 
 func TestStoresGetWholeMillisecondsThatAreNeverNegative(t *testing.T) {
 	store := &lives{Store: mapstore.New(nil)}
-	c := xCache.KeyCacheOf[string, int](managerOf(t, store))
+	c := xcache.KeyCacheOf[string, int](managerOf(t, store))
 	for _, ttl := range []time.Duration{1, time.Millisecond, time.Millisecond + 1, math.MaxInt64} {
-		if err := c.Set(t.Context(), "k", new(1), xCache.WithTTL(ttl)); err != nil {
+		if err := c.Set(t.Context(), "k", new(1), xcache.WithTTL(ttl)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 // operation is a call of a view, and the event that it reports.
@@ -20,22 +20,22 @@ type operation struct {
 
 // operations are calls on keys of their kind that exist, on keys that do not ("none"), and on keys of another kind ("list"
 // for all but lists, "hash" for these).
-func operations(m *xCache.Manager) []operation {
+func operations(m *xcache.Manager) []operation {
 	return slices.Concat(keyOperations(m), hashOperations(m), setOperations(m), listOperations(m))
 }
 
-func keyOperations(m *xCache.Manager) []operation {
-	k := xCache.KeyCacheOf[string, int](m, xCache.WithName("v"), xCache.WithKeyPrefix("k:"))
-	all := xCache.KeyCacheOf[string, int](m, xCache.WithName("v"))
+func keyOperations(m *xcache.Manager) []operation {
+	k := xcache.KeyCacheOf[string, int](m, xcache.WithName("v"), xcache.WithKeyPrefix("k:"))
+	all := xcache.KeyCacheOf[string, int](m, xcache.WithName("v"))
 	load := func(context.Context) (*int, error) { return new(1), nil }
 	return []operation{
 		{"Get", func(ctx context.Context) { _, _, _ = k.Get(ctx, "a") }, "get hit"},
 		{"Get none", func(ctx context.Context) { _, _, _ = k.Get(ctx, "none") }, "get miss"},
 		{"Get list", func(ctx context.Context) { _, _, _ = all.Get(ctx, "list") }, "get failed"},
 		{"Set", func(ctx context.Context) { _ = k.Set(ctx, "b", new(1)) }, "set done"},
-		{"Set XX", func(ctx context.Context) { _ = k.Set(ctx, "none", new(1), xCache.WithXX()) }, "set skipped"},
+		{"Set XX", func(ctx context.Context) { _ = k.Set(ctx, "none", new(1), xcache.WithXX()) }, "set skipped"},
 		{"Set nil", func(ctx context.Context) { _ = k.Set(ctx, "b", nil) }, "set failed"},
-		{"Set option", func(ctx context.Context) { _ = k.Set(ctx, "b", new(1), xCache.WithTTL(-1)) }, "set failed"},
+		{"Set option", func(ctx context.Context) { _ = k.Set(ctx, "b", new(1), xcache.WithTTL(-1)) }, "set failed"},
 		{"Exists", func(ctx context.Context) { _, _ = k.Exists(ctx, "a") }, "exists hit"},
 		{"Exists none", func(ctx context.Context) { _, _ = k.Exists(ctx, "none") }, "exists miss"},
 		{"TTL", func(ctx context.Context) { _, _, _ = k.TTL(ctx, "a") }, "ttl hit"},
@@ -43,31 +43,31 @@ func keyOperations(m *xCache.Manager) []operation {
 		{"GetMany", func(ctx context.Context) { _, _ = k.GetMany(ctx, []string{"a", "none"}) }, "read hit"},
 		{"GetMany none", func(ctx context.Context) { _, _ = k.GetMany(ctx, []string{"none"}) }, "read miss"},
 		{"SetMany", func(ctx context.Context) { _ = k.SetMany(ctx, map[string]int{"b": 1}) }, "set done"},
-		{"SetMany NX", func(ctx context.Context) { _ = k.SetMany(ctx, map[string]int{"b": 1}, xCache.WithNX()) }, "set failed"},
+		{"SetMany NX", func(ctx context.Context) { _ = k.SetMany(ctx, map[string]int{"b": 1}, xcache.WithNX()) }, "set failed"},
 		{"Delete", func(ctx context.Context) { _ = k.Delete(ctx, "b") }, "delete done"},
 		{"Delete none", func(ctx context.Context) { _ = k.Delete(ctx, "none") }, "delete skipped"},
 		{"DeleteMany", func(ctx context.Context) { _, _ = k.DeleteMany(ctx, []string{"none", "c"}) }, "delete done"},
 		{"GetOrLoad", func(ctx context.Context) { _, _, _ = k.GetOrLoad(ctx, "a", load) }, "get hit"},
 		{"GetOrLoad none", func(ctx context.Context) { _, _, _ = k.GetOrLoad(ctx, "d", load) }, "get miss, load hit"},
-		{"GetOrLoad NX", func(ctx context.Context) { _, _, _ = k.GetOrLoad(ctx, "a", load, xCache.WithNX()) }, "load failed"},
+		{"GetOrLoad NX", func(ctx context.Context) { _, _, _ = k.GetOrLoad(ctx, "a", load, xcache.WithNX()) }, "load failed"},
 		{"Keys", func(ctx context.Context) { collect(k.Keys(ctx)) }, "scan hit"},
 		{"Clear", func(ctx context.Context) { _, _ = k.Clear(ctx) }, "clear done"},
 		{"Clear none", func(ctx context.Context) { _, _ = k.Clear(ctx) }, "clear skipped"},
 		{"Clear all", func(ctx context.Context) { _, _ = all.Clear(ctx) }, "clear failed"},
 		{"Keys none", func(ctx context.Context) { collect(k.Keys(ctx)) }, "scan miss"},
-		{"Keys type", func(ctx context.Context) { collect(xCache.KeyCacheOf[tier, int](m, xCache.WithName("v")).Keys(ctx)) }, "scan failed"},
+		{"Keys type", func(ctx context.Context) { collect(xcache.KeyCacheOf[tier, int](m, xcache.WithName("v")).Keys(ctx)) }, "scan failed"},
 	}
 }
 
-func hashOperations(m *xCache.Manager) []operation {
+func hashOperations(m *xcache.Manager) []operation {
 	type row struct{ F, G int }
-	h := xCache.HashCacheOf[string, string, int, row](m, xCache.WithName("v"))
+	h := xcache.HashCacheOf[string, string, int, row](m, xcache.WithName("v"))
 	return []operation{
 		{"Hash.Get", func(ctx context.Context) { _, _, _ = h.Get(ctx, "hash", "F") }, "get hit"},
 		{"Hash.Get none", func(ctx context.Context) { _, _, _ = h.Get(ctx, "hash", "none") }, "get miss"},
 		{"Hash.Get list", func(ctx context.Context) { _, _, _ = h.Get(ctx, "list", "F") }, "get failed"},
 		{"Hash.Set", func(ctx context.Context) { _ = h.Set(ctx, "hash", "F", new(1)) }, "set done"},
-		{"Hash.Set NX", func(ctx context.Context) { _ = h.Set(ctx, "hash", "F", new(1), xCache.WithNX()) }, "set skipped"},
+		{"Hash.Set NX", func(ctx context.Context) { _ = h.Set(ctx, "hash", "F", new(1), xcache.WithNX()) }, "set skipped"},
 		{"Hash.Set nil", func(ctx context.Context) { _ = h.Set(ctx, "hash", "F", nil) }, "set failed"},
 		{"Hash.GetAll", func(ctx context.Context) { _, _ = h.GetAll(ctx, "hash") }, "read hit"},
 		{"Hash.GetAll none", func(ctx context.Context) { _, _ = h.GetAll(ctx, "none") }, "read miss"},
@@ -87,11 +87,11 @@ func hashOperations(m *xCache.Manager) []operation {
 	}
 }
 
-func setOperations(m *xCache.Manager) []operation {
-	s := xCache.SetCacheOf[string, int](m, xCache.WithName("v"))
+func setOperations(m *xcache.Manager) []operation {
+	s := xcache.SetCacheOf[string, int](m, xcache.WithName("v"))
 	return []operation{
 		{"Set.Add", func(ctx context.Context) { _, _ = s.Add(ctx, "set", []int{1}) }, "set done"},
-		{"Set.Add NX", func(ctx context.Context) { _, _ = s.Add(ctx, "set", []int{1}, xCache.WithNX()) }, "set skipped"},
+		{"Set.Add NX", func(ctx context.Context) { _, _ = s.Add(ctx, "set", []int{1}, xcache.WithNX()) }, "set skipped"},
 		{"Set.Add list", func(ctx context.Context) { _, _ = s.Add(ctx, "list", []int{1}) }, "set failed"},
 		{"Set.Members", func(ctx context.Context) { _, _ = s.Members(ctx, "set") }, "read hit"},
 		{"Set.Members none", func(ctx context.Context) { _, _ = s.Members(ctx, "none") }, "read miss"},
@@ -108,12 +108,12 @@ func setOperations(m *xCache.Manager) []operation {
 	}
 }
 
-func listOperations(m *xCache.Manager) []operation {
-	l := xCache.ListCacheOf[string, int](m, xCache.WithName("v"))
+func listOperations(m *xcache.Manager) []operation {
+	l := xcache.ListCacheOf[string, int](m, xcache.WithName("v"))
 	return []operation{
 		{"List.Prepend", func(ctx context.Context) { _, _ = l.Prepend(ctx, "list", []int{1}) }, "set done"},
 		{"List.Append", func(ctx context.Context) { _, _ = l.Append(ctx, "list", []int{2}) }, "set done"},
-		{"List.Append NX", func(ctx context.Context) { _, _ = l.Append(ctx, "list", []int{2}, xCache.WithNX()) }, "set skipped"},
+		{"List.Append NX", func(ctx context.Context) { _, _ = l.Append(ctx, "list", []int{2}, xcache.WithNX()) }, "set skipped"},
 		{"List.Range", func(ctx context.Context) { _, _ = l.Range(ctx, "list", 0, -1) }, "read hit"},
 		{"List.Range none", func(ctx context.Context) { _, _ = l.Range(ctx, "none", 0, -1) }, "read miss"},
 		{"List.Index", func(ctx context.Context) { _, _, _ = l.Index(ctx, "list", 0) }, "get hit"},
@@ -132,13 +132,13 @@ func listOperations(m *xCache.Manager) []operation {
 
 func TestEveryOperationReportsOneEvent(t *testing.T) {
 	var events recorder
-	m := newManager(t, xCache.WithMetrics(&events))
+	m := newManager(t, xcache.WithMetrics(&events))
 	ctx := t.Context()
-	check(t, xCache.KeyCacheOf[string, int](m).SetMany(ctx, map[string]int{"k:a": 1, "k:c": 1}))
-	check(t, xCache.HashCacheOf[string, string, int, struct{}](m).SetAll(ctx, "hash", map[string]int{"F": 1, "G": 2}))
-	_, err := xCache.SetCacheOf[string, int](m).Add(ctx, "set", []int{1, 2})
+	check(t, xcache.KeyCacheOf[string, int](m).SetMany(ctx, map[string]int{"k:a": 1, "k:c": 1}))
+	check(t, xcache.HashCacheOf[string, string, int, struct{}](m).SetAll(ctx, "hash", map[string]int{"F": 1, "G": 2}))
+	_, err := xcache.SetCacheOf[string, int](m).Add(ctx, "set", []int{1, 2})
 	check(t, err)
-	_, err = xCache.ListCacheOf[string, int](m).Append(ctx, "list", []int{0, 0, 0})
+	_, err = xcache.ListCacheOf[string, int](m).Append(ctx, "list", []int{0, 0, 0})
 	check(t, err)
 	for _, o := range operations(m) {
 		t.Run(o.name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestEveryOperationReportsOneEvent(t *testing.T) {
 			took := time.Since(start)
 			var got []string
 			for _, e := range events.events {
-				if e.View != "v" || e.Near || e.Latency < 0 || e.Latency > took || (e.Err != nil) != (e.Outcome == xCache.Failed) {
+				if e.View != "v" || e.Near || e.Latency < 0 || e.Latency > took || (e.Err != nil) != (e.Outcome == xcache.Failed) {
 					t.Errorf("event %+v is not that of a call of %s", e, took)
 				}
 				got = append(got, fmt.Sprint(e.Op, " ", e.Outcome))
@@ -163,14 +163,14 @@ func TestEveryOperationReportsOneEvent(t *testing.T) {
 // An operation whose context has ended is one that failed.
 func TestEveryOperationOfAnEndedContextReportsOneFailure(t *testing.T) {
 	var events recorder
-	m := newManager(t, xCache.WithMetrics(&events))
+	m := newManager(t, xcache.WithMetrics(&events))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, o := range operations(m) {
 		t.Run(o.name, func(t *testing.T) {
 			events.events = nil
 			o.call(ctx)
-			if len(events.events) != 1 || events.events[0].Outcome != xCache.Failed {
+			if len(events.events) != 1 || events.events[0].Outcome != xcache.Failed {
 				t.Errorf("events = %+v, want one failure", events.events)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -32,8 +32,8 @@ func TestACopyNeverOutlivesItsKey(t *testing.T) {
 				store = lifeServer{s}
 			}
 			m, near := nearlyOf(t, store, s)
-			c := xCache.KeyCacheOf[string, int](m)
-			if err := c.Set(t.Context(), "k", new(1), xCache.WithTTL(tc.ttl)); err != nil {
+			c := xcache.KeyCacheOf[string, int](m)
+			if err := c.Set(t.Context(), "k", new(1), xcache.WithTTL(tc.ttl)); err != nil {
 				t.Fatal(err)
 			}
 			if many {
@@ -56,7 +56,7 @@ func TestViewsOfOtherTypesShareNoUndecodedCopy(t *testing.T) {
 	s := newServer()
 	m, _ := nearly(t, s)
 	s.write(t, "k", `{"A":1,"B":2}`)
-	parts, alls := xCache.KeyCacheOf[string, part](m), xCache.KeyCacheOf[string, all](m)
+	parts, alls := xcache.KeyCacheOf[string, part](m), xcache.KeyCacheOf[string, all](m)
 	for range 2 {
 		if v, _, err := parts.Get(t.Context(), "k"); err != nil || *v != (part{1}) {
 			t.Fatal(v, err)
@@ -71,8 +71,8 @@ func TestACopyIsNeverTheCallersOwn(t *testing.T) {
 	s := newServer()
 	m, _ := nearly(t, s)
 	s.write(t, "k", "[1,2]")
-	c, shared := xCache.KeyCacheOf[string, []int](m), xCache.KeyCacheOf[string, []int](m, xCache.WithImmutable())
-	for _, view := range []*xCache.KeyCache[string, []int]{shared, c, c, c} { // the shared copy is not for c
+	c, shared := xcache.KeyCacheOf[string, []int](m), xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
+	for _, view := range []*xcache.KeyCache[string, []int]{shared, c, c, c} { // the shared copy is not for c
 		v, ok, err := view.Get(t.Context(), "k")
 		if err != nil || !ok || (*v)[0] != 1 {
 			t.Fatalf("Get = %v, %t, %v; want 1, 2", v, ok, err)
@@ -89,7 +89,7 @@ func TestACopyIsNeverTheCallersOwn(t *testing.T) {
 		t.Error("two reads of an immutable view gave two values, want one that is shared")
 	}
 	s.write(t, "n", "1")
-	numbers := xCache.KeyCacheOf[string, int](m)
+	numbers := xcache.KeyCacheOf[string, int](m)
 	for range 3 {
 		v, _, err := numbers.Get(t.Context(), "n")
 		if err != nil || *v != 1 {
@@ -107,8 +107,8 @@ func TestABatchAsksTheServerForTheRestOnly(t *testing.T) {
 			store = lifeServer{s}
 		}
 		var events recorder
-		m, _ := nearlyOf(t, store, s, xCache.WithMetrics(&events))
-		c := xCache.KeyCacheOf[string, string](m)
+		m, _ := nearlyOf(t, store, s, xcache.WithMetrics(&events))
+		c := xcache.KeyCacheOf[string, string](m)
 		for _, key := range []string{"a", "b", "c"} {
 			s.write(t, key, key)
 		}
@@ -144,10 +144,10 @@ func TestABatchWithoutBatchesOfTheServer(t *testing.T) {
 	if _, err := s.Store.Set(t.Context(), "a", nil, driver.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := xCache.ListCacheOf[string, int](m).Append(t.Context(), "l", []int{1}); err != nil {
+	if _, err := xcache.ListCacheOf[string, int](m).Append(t.Context(), "l", []int{1}); err != nil {
 		t.Fatal(err)
 	}
-	c := xCache.KeyCacheOf[string, string](m)
+	c := xcache.KeyCacheOf[string, string](m)
 	for range 2 {
 		got, err := c.GetMany(t.Context(), []string{"a", "l", "none"})
 		if err != nil || !maps.Equal(got, map[string]string{"a": ""}) {
@@ -168,8 +168,8 @@ type watched struct {
 func TestAViewWithoutNearAsksTheServer(t *testing.T) {
 	s := newServer()
 	m, _ := nearly(t, s)
-	c := xCache.KeyCacheOf[string, string](m, xCache.WithoutNear())
-	near := xCache.KeyCacheOf[string, string](m)
+	c := xcache.KeyCacheOf[string, string](m, xcache.WithoutNear())
+	near := xcache.KeyCacheOf[string, string](m)
 	for _, value := range []string{"one", "two"} {
 		s.write(t, "k", value)
 		sees(t, "the near view", near, "k", "one")
@@ -186,10 +186,10 @@ func TestWhatCannotBeDecodedIsNotKept(t *testing.T) {
 	m, near := nearly(t, s)
 	s.write(t, "k", "{")
 	for range 2 {
-		if _, _, err := xCache.KeyCacheOf[string, []int](m).Get(t.Context(), "k"); !errors.Is(err, xCache.ErrDecode) {
+		if _, _, err := xcache.KeyCacheOf[string, []int](m).Get(t.Context(), "k"); !errors.Is(err, xcache.ErrDecode) {
 			t.Errorf("Get = %v, want ErrDecode", err)
 		}
-		if _, _, err := xCache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); !errors.Is(err, xCache.ErrDecode) {
+		if _, _, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); !errors.Is(err, xcache.ErrDecode) {
 			t.Errorf("Get = %v, want ErrDecode", err)
 		}
 	}
@@ -200,9 +200,9 @@ func TestWhatCannotBeDecodedIsNotKept(t *testing.T) {
 
 func TestACopyMayLiveForEver(t *testing.T) {
 	s := newServer()
-	m := managerOf(t, s, xCache.WithNear(newCopies(), math.MaxInt64))
+	m := managerOf(t, s, xcache.WithNear(newCopies(), math.MaxInt64))
 	s.watcher.Connected()
-	c := xCache.KeyCacheOf[string, string](m)
+	c := xcache.KeyCacheOf[string, string](m)
 	s.write(t, "k", "one")
 	sees(t, "the read", c, "k", "one")
 	s.write(t, "k", "two")
@@ -220,7 +220,7 @@ func TestAHitAllocatesNothing(t *testing.T) {
 	s.write(t, "k", `{"ID":7,"Name":"Ada"}`)
 	s.write(t, "l", "[1]")
 	ctx := t.Context()
-	c, shared := xCache.KeyCacheOf[string, flat](m), xCache.KeyCacheOf[string, []int](m, xCache.WithImmutable())
+	c, shared := xcache.KeyCacheOf[string, flat](m), xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
 	for _, tc := range []struct {
 		name string
 		hit  func() bool

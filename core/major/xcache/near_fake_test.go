@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
 )
@@ -131,16 +131,16 @@ func (c *copies) Close() error {
 const nearTTL = time.Minute
 
 // nearly returns a manager with a near cache, whose watch is up.
-func nearly(tb testing.TB, s *fakeServer, opts ...xCache.ManagerOption) (*xCache.Manager, *copies) {
+func nearly(tb testing.TB, s *fakeServer, opts ...xcache.ManagerOption) (*xcache.Manager, *copies) {
 	tb.Helper()
 	return nearlyOf(tb, s, s, opts...)
 }
 
 // nearlyOf is nearly for a store around s.
-func nearlyOf(tb testing.TB, store driver.Store, s *fakeServer, opts ...xCache.ManagerOption) (*xCache.Manager, *copies) {
+func nearlyOf(tb testing.TB, store driver.Store, s *fakeServer, opts ...xcache.ManagerOption) (*xcache.Manager, *copies) {
 	tb.Helper()
 	c := newCopies()
-	m := managerOf(tb, store, append(opts, xCache.WithNear(c, nearTTL))...)
+	m := managerOf(tb, store, append(opts, xcache.WithNear(c, nearTTL))...)
 	s.watcher.Connected()
 	tb.Cleanup(func() { _ = m.Close() })
 	return m, c
@@ -155,7 +155,7 @@ func (s *fakeServer) write(tb testing.TB, key, value string) {
 }
 
 // sees fails the test where the view reads another value; "" is none.
-func sees(tb testing.TB, what string, c *xCache.KeyCache[string, string], key, want string) {
+func sees(tb testing.TB, what string, c *xcache.KeyCache[string, string], key, want string) {
 	tb.Helper()
 	got := ""
 	v, ok, err := c.Get(tb.Context(), key)

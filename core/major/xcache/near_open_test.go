@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
 )
@@ -37,8 +37,8 @@ func (o opens) Open(_ context.Context, c driver.Config) (driver.Store, error) {
 }
 
 // nearRegistry holds a server and a store for the copies.
-func nearRegistry(server, memory opens) *xCache.Registry {
-	var r xCache.Registry
+func nearRegistry(server, memory opens) *xcache.Registry {
+	var r xcache.Registry
 	server.name, memory.name = "server", "memory"
 	r.Register(server)
 	r.Register(memory)
@@ -49,8 +49,8 @@ func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 	s, near := newServer(), newCopies()
 	var got driver.Config
 	r := nearRegistry(opens{store: s}, opens{store: near, got: &got})
-	m, err := r.Open(t.Context(), xCache.Options{
-		Driver: "server", Near: &xCache.NearOptions{MaxEntries: 7, TTL: time.Second}, Manager: []xCache.ManagerOption{xCache.WithPrefix("p:")},
+	m, err := r.Open(t.Context(), xcache.Options{
+		Driver: "server", Near: &xcache.NearOptions{MaxEntries: 7, TTL: time.Second}, Manager: []xcache.ManagerOption{xcache.WithPrefix("p:")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 		t.Errorf("bound %d and watched prefix %q, want 7 and the manager's", got.Memory.MaxEntries, s.prefix)
 	}
 	s.watcher.Connected()
-	c := xCache.KeyCacheOf[string, string](m)
+	c := xcache.KeyCacheOf[string, string](m)
 	s.write(t, "p:k", "one")
 	sees(t, "the first read", c, "k", "one")
 	sees(t, "a hit", c, "k", "one")
@@ -75,7 +75,7 @@ func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
 	own, near := newCopies(), newCopies()
 	m, err := nearRegistry(opens{store: own}, opens{store: near}).Open(t.Context(),
-		xCache.Options{Driver: "server", Near: &xCache.NearOptions{TTL: time.Second}})
+		xcache.Options{Driver: "server", Near: &xcache.NearOptions{TTL: time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +88,8 @@ func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
 }
 
 func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
-	err := registryOf(mapstore.Driver{}).Check(xCache.Options{Driver: "map", Near: &xCache.NearOptions{}})
-	if !errors.Is(err, xCache.ErrUnknownDriver) {
+	err := registryOf(mapstore.Driver{}).Check(xcache.Options{Driver: "map", Near: &xcache.NearOptions{}})
+	if !errors.Is(err, xcache.ErrUnknownDriver) {
 		t.Errorf("Check = %v, want ErrUnknownDriver", err)
 	}
 	for _, want := range []string{"near cache", `"memory"`, `import _ "github.com/plinthgo/plinth/cacheplugins/memory"`, "TTL 0s is not positive"} {
@@ -98,11 +98,11 @@ func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
 		}
 	}
 	r := nearRegistry(opens{}, opens{})
-	err = r.Check(xCache.Options{Driver: "server", Near: &xCache.NearOptions{MaxEntries: -1, TTL: 1}})
+	err = r.Check(xcache.Options{Driver: "server", Near: &xcache.NearOptions{MaxEntries: -1, TTL: 1}})
 	if err == nil || !strings.Contains(err.Error(), "near cache: configure memory: a negative bound") {
 		t.Errorf("Check = %v, want the driver's problem", err)
 	}
-	if err := r.Check(xCache.Options{Driver: "server", Near: &xCache.NearOptions{TTL: 1}}); err != nil {
+	if err := r.Check(xcache.Options{Driver: "server", Near: &xcache.NearOptions{TTL: 1}}); err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }
@@ -139,7 +139,7 @@ func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
 			if i, ok := store.(driver.Invalidator); ok {
 				server.store = watched{server.store, i}
 			}
-			_, err := nearRegistry(server, tc.near).Open(t.Context(), xCache.Options{Driver: "server", Near: &xCache.NearOptions{TTL: 1}})
+			_, err := nearRegistry(server, tc.near).Open(t.Context(), xcache.Options{Driver: "server", Near: &xcache.NearOptions{TTL: 1}})
 			if err == nil || (tc.want != nil && !errors.Is(err, tc.want)) || !strings.Contains(err.Error(), "near cache") {
 				t.Errorf("Open = %v, want %v", err, tc.want)
 			}
@@ -157,13 +157,13 @@ func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
 }
 
 func TestNewRefusesANearCacheThatMakesNoSense(t *testing.T) {
-	_, err := xCache.New(newServer(), xCache.WithNear(mapstore.New(nil), 0))
+	_, err := xcache.New(newServer(), xcache.WithNear(mapstore.New(nil), 0))
 	for _, want := range []string{"does not keep objects", "TTL 0s"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New = %v, want %q in it", err, want)
 		}
 	}
-	if _, err := xCache.New(newServer(), xCache.WithNear(nil, time.Second)); err == nil {
+	if _, err := xcache.New(newServer(), xcache.WithNear(nil, time.Second)); err == nil {
 		t.Error("New accepted a near cache without a store")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -90,7 +90,7 @@ func raise(v *atomic.Int64, n int64) {
 func stressKey(i int) string { return "k" + strconv.Itoa(i) }
 
 // write writes the next number of a key, in this process through c, or as another one. Only its own writer calls it.
-func (s *stress) write(t *testing.T, c *xCache.KeyCache[string, int64], i int) {
+func (s *stress) write(t *testing.T, c *xcache.KeyCache[string, int64], i int) {
 	n := s.written[i].Load() + 1
 	key := stressKey(i)
 	if c == nil {
@@ -112,7 +112,7 @@ func (s *stress) write(t *testing.T, c *xCache.KeyCache[string, int64], i int) {
 }
 
 // read reads a key and fails the test where the number is older than it may be.
-func (s *stress) read(t *testing.T, c *xCache.KeyCache[string, int64], i int) {
+func (s *stress) read(t *testing.T, c *xcache.KeyCache[string, int64], i int) {
 	floor := s.floor[i].Load()
 	v, ok, err := c.Get(t.Context(), stressKey(i))
 	if err != nil || !ok {
@@ -123,7 +123,7 @@ func (s *stress) read(t *testing.T, c *xCache.KeyCache[string, int64], i int) {
 }
 
 // readAll is read for all keys.
-func (s *stress) readAll(t *testing.T, c *xCache.KeyCache[string, int64]) {
+func (s *stress) readAll(t *testing.T, c *xcache.KeyCache[string, int64]) {
 	var floor [stressKeys]int64
 	var keys []string
 	for i := range floor {
@@ -154,7 +154,7 @@ func TestNoReadIsOlderThanWhatIsKnown(t *testing.T) {
 	s := &stress{fakeServer: newServer(), up: true, queue: make(chan change, 64)}
 	s.afterGet = func(string) { runtime.Gosched() }
 	m, _ := nearly(t, s.fakeServer)
-	c := xCache.KeyCacheOf[string, int64](m)
+	c := xcache.KeyCacheOf[string, int64](m)
 	for i := range stressKeys {
 		s.write(t, c, i) // nobody delivers yet, and the queue has room
 	}

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 func TestAHitCostsNoRoundTripAndMetricsSayIt(t *testing.T) {
 	s := newServer()
 	var events recorder
-	m, _ := nearly(t, s, xCache.WithPrefix("p:"), xCache.WithMetrics(&events))
+	m, _ := nearly(t, s, xcache.WithPrefix("p:"), xcache.WithMetrics(&events))
 	if s.prefix != "p:" {
 		t.Errorf("watched prefix = %q, want the manager's", s.prefix)
 	}
-	c := xCache.KeyCacheOf[string, string](m, xCache.WithKeyPrefix("v:"))
+	c := xcache.KeyCacheOf[string, string](m, xcache.WithKeyPrefix("v:"))
 	s.write(t, "p:v:k", "one")
 	sees(t, "the first read", c, "k", "one")
 	s.write(t, "p:v:k", "two")
@@ -42,7 +42,7 @@ func TestAHitCostsNoRoundTripAndMetricsSayIt(t *testing.T) {
 func TestWhatIsMissingIsNotKept(t *testing.T) {
 	s := newServer()
 	m, near := nearly(t, s)
-	c := xCache.KeyCacheOf[string, string](m)
+	c := xcache.KeyCacheOf[string, string](m)
 	sees(t, "nothing there", c, "k", "")
 	s.write(t, "k", "one")
 	sees(t, "written without a word", c, "k", "one")
@@ -54,40 +54,40 @@ func TestWhatIsMissingIsNotKept(t *testing.T) {
 // While a read is on its way, these make what it brings old. Each changes the key first.
 func TestAReadThatWasOvertakenIsNotKept(t *testing.T) {
 	ctx := t.Context()
-	for name, overtake := range map[string]func(s *fakeServer, c *xCache.KeyCache[string, string]) error{
-		"the server's word": func(s *fakeServer, _ *xCache.KeyCache[string, string]) error {
+	for name, overtake := range map[string]func(s *fakeServer, c *xcache.KeyCache[string, string]) error{
+		"the server's word": func(s *fakeServer, _ *xcache.KeyCache[string, string]) error {
 			s.watcher.Invalidate([]string{"other", "k"})
 			return nil
 		},
-		"all keys": func(s *fakeServer, _ *xCache.KeyCache[string, string]) error {
+		"all keys": func(s *fakeServer, _ *xcache.KeyCache[string, string]) error {
 			s.watcher.Invalidate(nil)
 			return nil
 		},
-		"the end of the watch": func(s *fakeServer, _ *xCache.KeyCache[string, string]) error {
+		"the end of the watch": func(s *fakeServer, _ *xcache.KeyCache[string, string]) error {
 			s.watcher.Disconnected()
 			return nil
 		},
-		"a new watch": func(s *fakeServer, _ *xCache.KeyCache[string, string]) error {
+		"a new watch": func(s *fakeServer, _ *xcache.KeyCache[string, string]) error {
 			s.watcher.Disconnected()
 			s.watcher.Connected()
 			return nil
 		},
-		"a new watch at once": func(s *fakeServer, _ *xCache.KeyCache[string, string]) error {
+		"a new watch at once": func(s *fakeServer, _ *xcache.KeyCache[string, string]) error {
 			s.watcher.Connected()
 			return nil
 		},
-		"Set": func(_ *fakeServer, c *xCache.KeyCache[string, string]) error { return c.Set(ctx, "k", new("two")) },
-		"Set, held back": func(_ *fakeServer, c *xCache.KeyCache[string, string]) error {
-			return c.Set(ctx, "k", new("three"), xCache.WithNX())
+		"Set": func(_ *fakeServer, c *xcache.KeyCache[string, string]) error { return c.Set(ctx, "k", new("two")) },
+		"Set, held back": func(_ *fakeServer, c *xcache.KeyCache[string, string]) error {
+			return c.Set(ctx, "k", new("three"), xcache.WithNX())
 		},
-		"SetMany": func(_ *fakeServer, c *xCache.KeyCache[string, string]) error {
+		"SetMany": func(_ *fakeServer, c *xcache.KeyCache[string, string]) error {
 			return c.SetMany(ctx, map[string]string{"k": "two"})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer()
 			m, _ := nearly(t, s)
-			c := xCache.KeyCacheOf[string, string](m)
+			c := xcache.KeyCacheOf[string, string](m)
 			s.write(t, "k", "one")
 			s.afterGet = func(string) {
 				s.afterGet = nil
@@ -105,24 +105,24 @@ func TestAReadThatWasOvertakenIsNotKept(t *testing.T) {
 // As above, for what removes the key.
 func TestAReadThatARemovalOvertookIsNotKept(t *testing.T) {
 	ctx := t.Context()
-	for name, remove := range map[string]func(m *xCache.Manager, c *xCache.KeyCache[string, string]) error{
-		"Delete": func(_ *xCache.Manager, c *xCache.KeyCache[string, string]) error { return c.Delete(ctx, "k") },
-		"DeleteMany": func(_ *xCache.Manager, c *xCache.KeyCache[string, string]) error {
+	for name, remove := range map[string]func(m *xcache.Manager, c *xcache.KeyCache[string, string]) error{
+		"Delete": func(_ *xcache.Manager, c *xcache.KeyCache[string, string]) error { return c.Delete(ctx, "k") },
+		"DeleteMany": func(_ *xcache.Manager, c *xcache.KeyCache[string, string]) error {
 			_, err := c.DeleteMany(ctx, []string{"k"})
 			return err
 		},
-		"Delete of another view": func(m *xCache.Manager, _ *xCache.KeyCache[string, string]) error {
-			return xCache.ListCacheOf[string, int](m).Delete(ctx, "k")
+		"Delete of another view": func(m *xcache.Manager, _ *xcache.KeyCache[string, string]) error {
+			return xcache.ListCacheOf[string, int](m).Delete(ctx, "k")
 		},
-		"Clear": func(_ *xCache.Manager, c *xCache.KeyCache[string, string]) error {
+		"Clear": func(_ *xcache.Manager, c *xcache.KeyCache[string, string]) error {
 			_, err := c.Clear(ctx)
 			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer()
-			m, _ := nearly(t, s, xCache.WithPrefix("p:"))
-			c := xCache.KeyCacheOf[string, string](m)
+			m, _ := nearly(t, s, xcache.WithPrefix("p:"))
+			c := xcache.KeyCacheOf[string, string](m)
 			s.write(t, "p:k", "one")
 			s.afterGet = func(string) {
 				s.afterGet = nil
@@ -138,13 +138,13 @@ func TestAReadThatARemovalOvertookIsNotKept(t *testing.T) {
 
 func TestAProcessReadsWhatItHasWritten(t *testing.T) {
 	ctx := t.Context()
-	for name, write := range map[string]func(c *xCache.KeyCache[string, string]) error{
-		"Set":     func(c *xCache.KeyCache[string, string]) error { return c.Set(ctx, "k", new("two")) },
-		"SetMany": func(c *xCache.KeyCache[string, string]) error { return c.SetMany(ctx, map[string]string{"k": "two"}) },
+	for name, write := range map[string]func(c *xcache.KeyCache[string, string]) error{
+		"Set":     func(c *xcache.KeyCache[string, string]) error { return c.Set(ctx, "k", new("two")) },
+		"SetMany": func(c *xcache.KeyCache[string, string]) error { return c.SetMany(ctx, map[string]string{"k": "two"}) },
 	} {
 		s := newServer()
 		m, _ := nearly(t, s)
-		c := xCache.KeyCacheOf[string, string](m)
+		c := xcache.KeyCacheOf[string, string](m)
 		s.write(t, "k", "one")
 		sees(t, name+": before", c, "k", "one")
 		if err := write(c); err != nil {
@@ -166,7 +166,7 @@ func TestAProcessReadsWhatItHasWritten(t *testing.T) {
 func TestKeepingAndInvalidatingAreOneStepEach(t *testing.T) {
 	s := newServer()
 	m, near := nearly(t, s)
-	c := xCache.KeyCacheOf[string, string](m)
+	c := xcache.KeyCacheOf[string, string](m)
 	s.write(t, "k", "one")
 	told := make(chan struct{})
 	near.beforeSet = func() {
@@ -189,7 +189,7 @@ func TestKeepingAndInvalidatingAreOneStepEach(t *testing.T) {
 func TestACopyOfAnOldEpochIsNotSeen(t *testing.T) {
 	s := newServer()
 	m, near := nearly(t, s)
-	c := xCache.KeyCacheOf[string, string](m)
+	c := xcache.KeyCacheOf[string, string](m)
 	s.write(t, "k", "one")
 	near.beforeSet = func() {
 		near.beforeSet = nil
@@ -202,7 +202,7 @@ func TestACopyOfAnOldEpochIsNotSeen(t *testing.T) {
 	}
 	sees(t, "after the server's word", c, "k", "two")
 
-	lists := xCache.KeyCacheOf[string, []int](m) // kept as bytes
+	lists := xcache.KeyCacheOf[string, []int](m) // kept as bytes
 	for _, want := range []string{"[1]", "[1,2]"} {
 		s.write(t, "l", want)
 		s.watcher.Invalidate(nil)
@@ -215,8 +215,8 @@ func TestACopyOfAnOldEpochIsNotSeen(t *testing.T) {
 func TestWithoutAWatchEveryReadGoesToTheServer(t *testing.T) {
 	s := newServer()
 	c := newCopies()
-	m := managerOf(t, s, xCache.WithNear(c, nearTTL))
-	v := xCache.KeyCacheOf[string, string](m)
+	m := managerOf(t, s, xcache.WithNear(c, nearTTL))
+	v := xcache.KeyCacheOf[string, string](m)
 	for i, value := range []string{"one", "two"} {
 		s.write(t, "k", value)
 		sees(t, "before the watch is up", v, "k", value)
@@ -239,7 +239,7 @@ func TestWithoutAWatchEveryReadGoesToTheServer(t *testing.T) {
 func TestANearCacheThatFailsShowsNothingStale(t *testing.T) {
 	s := newServer()
 	m, near := nearly(t, s)
-	c := xCache.KeyCacheOf[string, string](m)
+	c := xcache.KeyCacheOf[string, string](m)
 	s.write(t, "k", "one")
 	sees(t, "the read", c, "k", "one")
 	near.fail = errors.New("stuck")
@@ -251,7 +251,7 @@ func TestANearCacheThatFailsShowsNothingStale(t *testing.T) {
 func TestCloseEndsTheWatchAndBothStores(t *testing.T) {
 	s := newServer()
 	m, near := nearly(t, s)
-	c := xCache.KeyCacheOf[string, string](m)
+	c := xcache.KeyCacheOf[string, string](m)
 	s.write(t, "k", "one")
 	sees(t, "the read", c, "k", "one")
 	for range 2 {
@@ -262,7 +262,7 @@ func TestCloseEndsTheWatchAndBothStores(t *testing.T) {
 	if s.watching.Err() == nil || !near.closed {
 		t.Errorf("the watch ended with %v, near closed = %t; want both ended", s.watching.Err(), near.closed)
 	}
-	if _, _, err := c.Get(t.Context(), "k"); !errors.Is(err, xCache.ErrClosed) {
+	if _, _, err := c.Get(t.Context(), "k"); !errors.Is(err, xcache.ErrClosed) {
 		t.Errorf("Get = %v, want ErrClosed", err)
 	}
 	if !strings.Contains(m.String(), "near cache: ") {

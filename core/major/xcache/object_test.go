@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
 )
@@ -38,10 +38,10 @@ func (k *keeper) SetObject(_ context.Context, key string, o driver.Object, _ dri
 }
 
 // kept sets v and reports whether the store was given an object.
-func kept[V any](t *testing.T, v V, opts ...xCache.ManagerOption) bool {
+func kept[V any](t *testing.T, v V, opts ...xcache.ManagerOption) bool {
 	t.Helper()
 	k := newKeeper()
-	if err := xCache.KeyCacheOf[string, V](managerOf(t, k, opts...)).Set(t.Context(), "k", &v); err != nil {
+	if err := xcache.KeyCacheOf[string, V](managerOf(t, k, opts...)).Set(t.Context(), "k", &v); err != nil {
 		t.Fatal(err)
 	}
 	return len(k.objects) == 1
@@ -49,7 +49,7 @@ func kept[V any](t *testing.T, v V, opts ...xCache.ManagerOption) bool {
 
 type (
 	flat struct {
-		ID   xSnowflake.SnowflakeID `json:"id"`
+		ID   xsnowflake.SnowflakeID `json:"id"`
 		Name string                 `json:"name,omitempty"`
 		At   [2]inner
 	}
@@ -81,7 +81,7 @@ func TestOnlyWhatIsCopiedWholeAndPassesJSONWholeIsKeptUndecoded(t *testing.T) {
 		{"int", kept(t, 1), true},
 		{"bool", kept(t, true), true},
 		{"float", kept(t, 1.5), true},
-		{"id", kept(t, xSnowflake.SnowflakeID(1)), true},
+		{"id", kept(t, xsnowflake.SnowflakeID(1)), true},
 		{"flat struct", kept(t, flat{ID: 1, Name: "Ada"}), true},
 		{"array", kept(t, [3]inner{}), true},
 		{"bytes", kept(t, []byte("a")), false},
@@ -98,8 +98,8 @@ func TestOnlyWhatIsCopiedWholeAndPassesJSONWholeIsKeptUndecoded(t *testing.T) {
 		{"two fields of one name", kept(t, twoNames{}), false},
 		{"number in a text", kept(t, number{"1"}), false},
 		{"text that JSON mends", kept(t, flat{Name: "a\xff"}), false},
-		{"flat struct, another codec", kept(t, flat{}, xCache.WithCodec(gobCodec{})), false},
-		{"string, another codec", kept(t, "a", xCache.WithCodec(gobCodec{})), true},
+		{"flat struct, another codec", kept(t, flat{}, xcache.WithCodec(gobCodec{})), false},
+		{"string, another codec", kept(t, "a", xcache.WithCodec(gobCodec{})), true},
 	} {
 		if tc.kept != tc.want {
 			t.Errorf("%s: kept as an object = %t, want %t", tc.name, tc.kept, tc.want)
@@ -109,12 +109,12 @@ func TestOnlyWhatIsCopiedWholeAndPassesJSONWholeIsKeptUndecoded(t *testing.T) {
 
 func TestValuesThatJSONRefusesAreRefusedBeforeTheStore(t *testing.T) {
 	k := newKeeper()
-	c := xCache.KeyCacheOf[string, flat](managerOf(t, k))
+	c := xcache.KeyCacheOf[string, flat](managerOf(t, k))
 	for name, v := range map[string]flat{
 		"infinity": {At: [2]inner{{}, {Y: float32(math.Inf(-1))}}},
 		"NaN":      {At: [2]inner{{X: float32(math.NaN())}, {}}},
 	} {
-		if err := c.Set(t.Context(), "k", &v); !errors.Is(err, xCache.ErrEncode) || len(k.objects) > 0 {
+		if err := c.Set(t.Context(), "k", &v); !errors.Is(err, xcache.ErrEncode) || len(k.objects) > 0 {
 			t.Errorf("Set with %s = %v, want ErrEncode and an empty store", name, err)
 		}
 	}
@@ -135,8 +135,8 @@ func (gobCodec) Decode(data []byte, v any) error {
 
 func TestAnotherCodecIsUsedForAllButTextAndNumbers(t *testing.T) {
 	store := mapstore.New(nil)
-	m := managerOf(t, store, xCache.WithCodec(gobCodec{}))
-	c := xCache.KeyCacheOf[string, flat](m)
+	m := managerOf(t, store, xcache.WithCodec(gobCodec{}))
+	c := xcache.KeyCacheOf[string, flat](m)
 	want := flat{ID: 5, Name: "größe"}
 	if err := c.Set(t.Context(), "k", &want); err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestAnotherCodecIsUsedForAllButTextAndNumbers(t *testing.T) {
 	if data, _, _ := store.Get(t.Context(), "k"); json.Valid(data) {
 		t.Errorf("the store holds JSON: %s", data)
 	}
-	if err := xCache.KeyCacheOf[string, int](m).Set(t.Context(), "n", new(42)); err != nil {
+	if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "n", new(42)); err != nil {
 		t.Fatal(err)
 	}
 	if data, _, _ := store.Get(t.Context(), "n"); string(data) != "42" {
@@ -157,19 +157,19 @@ func TestAnotherCodecIsUsedForAllButTextAndNumbers(t *testing.T) {
 
 func TestDecodingErrorsSayNoValue(t *testing.T) {
 	m := newManager(t)
-	if err := xCache.KeyCacheOf[string, string](m).Set(t.Context(), "k", new("hunter2")); err != nil {
+	if err := xcache.KeyCacheOf[string, string](m).Set(t.Context(), "k", new("hunter2")); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := xCache.KeyCacheOf[string, int](m).Get(t.Context(), "k")
-	if !errors.Is(err, xCache.ErrDecode) || bytes.Contains([]byte(err.Error()), []byte("hunter2")) {
+	_, _, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k")
+	if !errors.Is(err, xcache.ErrDecode) || bytes.Contains([]byte(err.Error()), []byte("hunter2")) {
 		t.Errorf("Get = %v, want ErrDecode without the value", err)
 	}
-	got, ok, err := xCache.KeyCacheOf[string, int](m).GetOrLoad(t.Context(), "k",
+	got, ok, err := xcache.KeyCacheOf[string, int](m).GetOrLoad(t.Context(), "k",
 		func(context.Context) (*int, error) { return new(3), nil })
 	if err != nil || !ok || *got != 3 {
 		t.Errorf("GetOrLoad over what cannot be decoded = %v, %t, %v; want a load", got, ok, err)
 	}
-	if got, ok, err := xCache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); err != nil || !ok || *got != 3 {
+	if got, ok, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); err != nil || !ok || *got != 3 {
 		t.Errorf("Get = %v, %t, %v; want what was loaded", got, ok, err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -35,7 +35,7 @@ func plainness(t reflect.Type, f form, codecIsJSON bool) (plain, check bool) {
 	}
 }
 
-var snowflakeID = reflect.TypeFor[xSnowflake.SnowflakeID]()
+var snowflakeID = reflect.TypeFor[xsnowflake.SnowflakeID]()
 
 // isPlain reports whether t holds no reference and passes through JSON whole.
 func isPlain(t reflect.Type) bool {

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/internal/plugin"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
@@ -51,7 +51,7 @@ type Options struct {
 	// Manager are the options of the manager.
 	Manager []ManagerOption
 	// Log gets a line for each attempt that failed. Nil is the log named CACHE.
-	Log *xLog.LogNamedLogger
+	Log *xlog.LogNamedLogger
 }
 
 // Registry finds drivers by name. The zero value is empty and ready to use.
@@ -85,7 +85,7 @@ func (r *Registry) Drivers() []string { return r.drivers.Names() }
 func (r *Registry) lookup(name string) (driver.Driver, error) {
 	d, err := r.drivers.Find(family, name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", xEnv.NoSqlDriver, err)
+		return nil, fmt.Errorf("%s: %w", xenv.NoSqlDriver, err)
 	}
 	return d, nil
 }
@@ -119,7 +119,7 @@ func (r *Registry) Open(ctx context.Context, o Options) (*Manager, error) {
 		return nil, err
 	}
 	if o.Log == nil {
-		o.Log = xLog.WithName(xLog.NamedCACHE)
+		o.Log = xlog.WithName(xlog.NamedCACHE)
 	}
 	store, err := connect(ctx, d, o)
 	if err != nil {

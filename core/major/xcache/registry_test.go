@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
 )
@@ -39,16 +39,16 @@ func (d scripted) Open(ctx context.Context, c driver.Config) (driver.Store, erro
 	return d.Driver.Open(ctx, c)
 }
 
-func registryOf(d driver.Driver) *xCache.Registry {
-	var r xCache.Registry
+func registryOf(d driver.Driver) *xcache.Registry {
+	var r xcache.Registry
 	r.Register(d)
 	return &r
 }
 
 func TestUnknownDriverNamesTheImport(t *testing.T) {
 	r := registryOf(mapstore.Driver{})
-	_, err := r.Open(t.Context(), xCache.Options{Driver: "redis"})
-	if !errors.Is(err, xCache.ErrUnknownDriver) {
+	_, err := r.Open(t.Context(), xcache.Options{Driver: "redis"})
+	if !errors.Is(err, xcache.ErrUnknownDriver) {
 		t.Fatalf("Open = %v, want ErrUnknownDriver", err)
 	}
 	for _, want := range []string{
@@ -59,7 +59,7 @@ func TestUnknownDriverNamesTheImport(t *testing.T) {
 			t.Errorf("the error %q does not say %q", err, want)
 		}
 	}
-	_, err = new(xCache.Registry).Open(t.Context(), xCache.Options{Driver: "radis"})
+	_, err = new(xcache.Registry).Open(t.Context(), xcache.Options{Driver: "radis"})
 	if err == nil || !strings.Contains(err.Error(), "imported: none") || !strings.Contains(err.Error(), "memory, redis") {
 		t.Errorf("the error %v does not say that nothing is imported, and what there is", err)
 	}
@@ -78,10 +78,10 @@ func TestRegisteringTwicePanics(t *testing.T) {
 func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 	problem := errors.New("the port is odd")
 	r := registryOf(scripted{check: problem})
-	err := r.Check(xCache.Options{
+	err := r.Check(xcache.Options{
 		Driver: "map", ConnectTimeout: -1,
-		Manager: []xCache.ManagerOption{
-			xCache.WithDefaultTTL(-time.Second), xCache.WithTTLJitter(2), xCache.WithCodec(nil),
+		Manager: []xcache.ManagerOption{
+			xcache.WithDefaultTTL(-time.Second), xcache.WithTTLJitter(2), xcache.WithCodec(nil),
 		},
 	})
 	if !errors.Is(err, problem) {
@@ -99,7 +99,7 @@ func TestOpenTriesAgainUntilTheBackendIsThere(t *testing.T) {
 		down := errors.New("connection refused")
 		script := []error{down, down, down}
 		start := time.Now()
-		m, err := registryOf(scripted{script: &script}).Open(t.Context(), xCache.Options{Driver: "map", ConnectTimeout: 30 * time.Second})
+		m, err := registryOf(scripted{script: &script}).Open(t.Context(), xcache.Options{Driver: "map", ConnectTimeout: 30 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestOpenGivesUp(t *testing.T) {
 					defer cancel()
 				}
 				start := time.Now()
-				_, err := registryOf(scripted{script: tc.script}).Open(ctx, xCache.Options{Driver: "map", ConnectTimeout: tc.timeout})
+				_, err := registryOf(scripted{script: tc.script}).Open(ctx, xcache.Options{Driver: "map", ConnectTimeout: tc.timeout})
 				if !errors.Is(err, tc.want) {
 					t.Errorf("Open = %v, want %v", err, tc.want)
 				}
@@ -170,7 +170,7 @@ func (m *mute) Close() error {
 
 func TestWhereOpenFailsNothingStaysOpen(t *testing.T) {
 	store := &mute{Store: mapstore.New(nil)}
-	_, err := registryOf(scripted{script: &[]error{}, store: store}).Open(t.Context(), xCache.Options{Driver: "map"})
+	_, err := registryOf(scripted{script: &[]error{}, store: store}).Open(t.Context(), xcache.Options{Driver: "map"})
 	if err == nil || !store.closed {
 		t.Errorf("Open = %v, closed = %t; want an error and a closed store", err, store.closed)
 	}
@@ -182,9 +182,9 @@ type old struct{ opens }
 func (old) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
 
 func TestOpenRefusesABackendOfAnotherInterface(t *testing.T) {
-	var r xCache.Registry
+	var r xcache.Registry
 	r.Register(old{opens{name: "old"}})
-	if _, err := r.Open(t.Context(), xCache.Options{Driver: "old"}); !errors.Is(err, xCache.ErrInterface) || !strings.Contains(err.Error(), "go get ") {
+	if _, err := r.Open(t.Context(), xcache.Options{Driver: "old"}); !errors.Is(err, xcache.ErrInterface) || !strings.Contains(err.Error(), "go get ") {
 		t.Errorf("Open = %v, want ErrInterface and what to run", err)
 	}
 }

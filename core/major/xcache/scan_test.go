@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
 )
@@ -38,15 +38,15 @@ func check(tb testing.TB, err error) {
 
 func TestKeysGivesEachKeyOnceWithoutThePrefix(t *testing.T) {
 	store := mapstore.New(nil)
-	m := managerOf(t, store, xCache.WithPrefix("app:"))
-	numbers := xCache.KeyCacheOf[int, string](m, xCache.WithKeyPrefix("n:"))
+	m := managerOf(t, store, xcache.WithPrefix("app:"))
+	numbers := xcache.KeyCacheOf[int, string](m, xcache.WithKeyPrefix("n:"))
 	var want []int
 	for i := range 1000 { // pages of the store overlap
 		check(t, numbers.Set(t.Context(), i, new("v")))
 		want = append(want, i)
 	}
-	check(t, xCache.KeyCacheOf[string, string](managerOf(t, store, xCache.WithPrefix("other:n:"))).Set(t.Context(), "x", new("v")))
-	_, err := xCache.SetCacheOf[string, int](m, xCache.WithKeyPrefix("s:")).Add(t.Context(), "set", []int{1})
+	check(t, xcache.KeyCacheOf[string, string](managerOf(t, store, xcache.WithPrefix("other:n:"))).Set(t.Context(), "x", new("v")))
+	_, err := xcache.SetCacheOf[string, int](m, xcache.WithKeyPrefix("s:")).Add(t.Context(), "set", []int{1})
 	check(t, err)
 
 	got, errs := collect(numbers.Keys(t.Context()))
@@ -63,8 +63,8 @@ func TestKeysGivesEachKeyOnceWithoutThePrefix(t *testing.T) {
 }
 
 func TestKeysLeavesOutWhatTheCacheKeepsForItself(t *testing.T) {
-	m := newManager(t, xCache.WithPrefix("app:"))
-	c := xCache.KeyCacheOf[string, int](m, xCache.WithNegativeTTL(time.Minute))
+	m := newManager(t, xcache.WithPrefix("app:"))
+	c := xcache.KeyCacheOf[string, int](m, xcache.WithNegativeTTL(time.Minute))
 	_, _, err := c.GetOrLoad(t.Context(), "none", func(context.Context) (*int, error) { return nil, nil })
 	check(t, err)
 	check(t, c.Set(t.Context(), "k", new(1)))
@@ -94,37 +94,37 @@ func (c *code) UnmarshalText(text []byte) error {
 
 func TestKeysAreReadBackAsTheirType(t *testing.T) {
 	m := newManager(t)
-	ids := xCache.SetCacheOf[xSnowflake.SnowflakeID, int](m, xCache.WithKeyPrefix("id:"))
+	ids := xcache.SetCacheOf[xsnowflake.SnowflakeID, int](m, xcache.WithKeyPrefix("id:"))
 	_, err := ids.Add(t.Context(), 1<<60, []int{1})
 	check(t, err)
-	if got, errs := collect(ids.Keys(t.Context())); !slices.Equal(got, []xSnowflake.SnowflakeID{1 << 60}) || errs != nil {
+	if got, errs := collect(ids.Keys(t.Context())); !slices.Equal(got, []xsnowflake.SnowflakeID{1 << 60}) || errs != nil {
 		t.Errorf("Keys = %v, %v; want the id", got, errs)
 	}
-	codes := xCache.ListCacheOf[code, int](m, xCache.WithKeyPrefix("c:"))
+	codes := xcache.ListCacheOf[code, int](m, xcache.WithKeyPrefix("c:"))
 	_, err = codes.Append(t.Context(), code{7}, []int{1})
 	check(t, err)
 	if got := maps.Collect(codes.Keys(t.Context())); !maps.Equal(got, map[code]error{{7}: nil}) {
 		t.Errorf("Keys = %v, want code 7", got)
 	}
-	_, errs := collect(xCache.KeyCacheOf[tier, int](m).Keys(t.Context()))
-	if len(errs) != 1 || !errors.Is(errs[0], xCache.ErrUnsupported) {
+	_, errs := collect(xcache.KeyCacheOf[tier, int](m).Keys(t.Context()))
+	if len(errs) != 1 || !errors.Is(errs[0], xcache.ErrUnsupported) {
 		t.Errorf("errors of a type that cannot read its text = %v, want one ErrUnsupported", errs)
 	}
 }
 
 func TestAKeyOfAnotherTypeIsAnErrorAndTheWalkGoesOn(t *testing.T) {
 	m := newManager(t)
-	texts := xCache.KeyCacheOf[string, int](m)
+	texts := xcache.KeyCacheOf[string, int](m)
 	for _, key := range []string{"1", "2", "03", "+4", "five"} {
 		check(t, texts.Set(t.Context(), key, new(1)))
 	}
-	got, errs := collect(xCache.KeyCacheOf[int, int](m).Keys(t.Context()))
+	got, errs := collect(xcache.KeyCacheOf[int, int](m).Keys(t.Context()))
 	if !slices.Equal(got, []int{1, 2}) || len(errs) != 3 {
 		t.Errorf("Keys = %v with %d errors, want 1 and 2 with three", got, len(errs))
 	}
 	for _, err := range errs {
-		var e *xCache.Error
-		if !errors.Is(err, xCache.ErrDecode) || !errors.As(err, &e) {
+		var e *xcache.Error
+		if !errors.Is(err, xcache.ErrDecode) || !errors.As(err, &e) {
 			t.Errorf("error = %v, want ErrDecode", err)
 		}
 	}
@@ -132,8 +132,8 @@ func TestAKeyOfAnotherTypeIsAnErrorAndTheWalkGoesOn(t *testing.T) {
 
 func TestKeysEndsWithTheLoopAndWithItsContext(t *testing.T) {
 	var events recorder
-	m := newManager(t, xCache.WithMetrics(&events))
-	c := xCache.KeyCacheOf[int, int](m)
+	m := newManager(t, xcache.WithMetrics(&events))
+	c := xcache.KeyCacheOf[int, int](m)
 	for i := range 500 {
 		check(t, c.Set(t.Context(), i, &i))
 	}
@@ -162,7 +162,7 @@ func TestKeysEndsWithTheLoopAndWithItsContext(t *testing.T) {
 	want := []string{"scan hit", "scan failed"}
 	var got []string
 	for _, e := range events.events {
-		if e.Op == xCache.OpScan {
+		if e.Op == xcache.OpScan {
 			got = append(got, fmt.Sprint(e.Op, " ", e.Outcome))
 		}
 	}
@@ -172,8 +172,8 @@ func TestKeysEndsWithTheLoopAndWithItsContext(t *testing.T) {
 }
 
 func TestClearRemovesTheKeysOfTheViewOnly(t *testing.T) {
-	m := newManager(t, xCache.WithPrefix("app:"))
-	c := xCache.KeyCacheOf[int, int](m, xCache.WithKeyPrefix("n:"), xCache.WithNegativeTTL(time.Hour))
+	m := newManager(t, xcache.WithPrefix("app:"))
+	c := xcache.KeyCacheOf[int, int](m, xcache.WithKeyPrefix("n:"), xcache.WithNegativeTTL(time.Hour))
 	for i := range 2500 {
 		check(t, c.Set(t.Context(), i, &i))
 	}
@@ -181,7 +181,7 @@ func TestClearRemovesTheKeysOfTheViewOnly(t *testing.T) {
 	none := func(context.Context) (*int, error) { loads++; return nil, nil }
 	_, _, err := c.GetOrLoad(t.Context(), -1, none)
 	check(t, err)
-	other := xCache.KeyCacheOf[string, int](m)
+	other := xcache.KeyCacheOf[string, int](m)
 	check(t, other.Set(t.Context(), "n", new(1)))
 
 	n, err := c.Clear(t.Context())
@@ -201,12 +201,12 @@ func TestClearRemovesTheKeysOfTheViewOnly(t *testing.T) {
 
 func TestClearLeavesLeases(t *testing.T) {
 	store := mapstore.New(nil)
-	m := managerOf(t, store, xCache.WithPrefix("app:"))
+	m := managerOf(t, store, xcache.WithPrefix("app:"))
 	for _, key := range []string{"app:\x00lease\x00job", "app:inner:\x00lease\x00job"} { // also those of a manager below
 		_, err := store.Set(t.Context(), key, []byte("record"), driver.Write{})
 		check(t, err)
 	}
-	n, err := xCache.KeyCacheOf[string, int](m).Clear(t.Context())
+	n, err := xcache.KeyCacheOf[string, int](m).Clear(t.Context())
 	if n != 0 || err != nil {
 		t.Errorf("Clear = %d, %v; want nothing removed", n, err)
 	}
@@ -216,9 +216,9 @@ func TestClearLeavesLeases(t *testing.T) {
 }
 
 func TestClearOfAWholeDatabaseIsRefused(t *testing.T) {
-	c := xCache.HashCacheOf[string, string, int, struct{}](newManager(t))
+	c := xcache.HashCacheOf[string, string, int, struct{}](newManager(t))
 	check(t, c.Set(t.Context(), "h", "f", new(1)))
-	if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, xCache.ErrOption) {
+	if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, xcache.ErrOption) {
 		t.Errorf("Clear = %d, %v; want ErrOption", n, err)
 	}
 	if ok, _ := c.Exists(t.Context(), "h", "f"); !ok {
@@ -227,7 +227,7 @@ func TestClearOfAWholeDatabaseIsRefused(t *testing.T) {
 }
 
 func TestClearWinsOverALoadThatBeganBefore(t *testing.T) {
-	c := xCache.KeyCacheOf[string, int](newManager(t), xCache.WithKeyPrefix("n:"))
+	c := xcache.KeyCacheOf[string, int](newManager(t), xcache.WithKeyPrefix("n:"))
 	got, ok, err := c.GetOrLoad(t.Context(), "k", func(ctx context.Context) (*int, error) {
 		_, err := c.Clear(ctx)
 		return new(1), err
@@ -241,12 +241,12 @@ func TestClearWinsOverALoadThatBeganBefore(t *testing.T) {
 }
 
 func TestAStoreWithoutAWalkSaysSo(t *testing.T) {
-	m := managerOf(t, single{mapstore.New(nil)}, xCache.WithPrefix("app:"))
-	c := xCache.KeyCacheOf[string, int](m)
-	if _, errs := collect(c.Keys(t.Context())); len(errs) != 1 || !errors.Is(errs[0], xCache.ErrUnsupported) {
+	m := managerOf(t, single{mapstore.New(nil)}, xcache.WithPrefix("app:"))
+	c := xcache.KeyCacheOf[string, int](m)
+	if _, errs := collect(c.Keys(t.Context())); len(errs) != 1 || !errors.Is(errs[0], xcache.ErrUnsupported) {
 		t.Errorf("errors of Keys = %v, want ErrUnsupported", errs)
 	}
-	if _, err := c.Clear(t.Context()); !errors.Is(err, xCache.ErrUnsupported) {
+	if _, err := c.Clear(t.Context()); !errors.Is(err, xcache.ErrUnsupported) {
 		t.Errorf("Clear = %v, want ErrUnsupported", err)
 	}
 }
@@ -259,7 +259,7 @@ var errStuck = errors.New("stuck")
 func (stuck) Delete(context.Context, ...string) (int, error) { return 0, errStuck }
 
 func TestClearReportsWhatFailed(t *testing.T) {
-	c := xCache.KeyCacheOf[string, int](managerOf(t, stuck{mapstore.New(nil)}), xCache.WithKeyPrefix("n:"))
+	c := xcache.KeyCacheOf[string, int](managerOf(t, stuck{mapstore.New(nil)}), xcache.WithKeyPrefix("n:"))
 	check(t, c.Set(t.Context(), "k", new(1)))
 	if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, errStuck) {
 		t.Errorf("Clear = %d, %v; want the backend's error", n, err)
@@ -274,7 +274,7 @@ func (s deaf) Scan(ctx context.Context, prefix string, page func(keys []string) 
 }
 
 func TestAWalkEndsWithItsContextWhateverTheStoreDoes(t *testing.T) {
-	c := xCache.KeyCacheOf[int, int](managerOf(t, deaf{mapstore.New(nil)}), xCache.WithKeyPrefix("n:"))
+	c := xcache.KeyCacheOf[int, int](managerOf(t, deaf{mapstore.New(nil)}), xcache.WithKeyPrefix("n:"))
 	for i := range 500 {
 		check(t, c.Set(t.Context(), i, &i))
 	}

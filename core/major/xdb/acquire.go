@@ -10,8 +10,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -136,9 +136,9 @@ func (p *boundedPool) acquire(ctx context.Context) (*sql.Conn, error) {
 	defer cancel()
 	conn, err := p.db.Conn(waiting)
 	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
-		return nil, xError.Wrap(xError.ServiceOverload, "", fmt.Errorf(
+		return nil, xerror.Wrap(xerror.ServiceOverload, "", fmt.Errorf(
 			"xdb: all %d connections of the pool were in use for %s (%s, %s): %w",
-			p.db.Stats().MaxOpenConnections, p.timeout, xEnv.DatabaseAcquireTimeout, xEnv.DatabaseMaxOpenConns, err))
+			p.db.Stats().MaxOpenConnections, p.timeout, xenv.DatabaseAcquireTimeout, xenv.DatabaseMaxOpenConns, err))
 	}
 	return conn, err
 }

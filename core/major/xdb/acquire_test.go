@@ -13,8 +13,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 const (
@@ -55,12 +55,12 @@ var uses = map[string]func(db *gorm.DB) error{
 // openPool opens a pool of two connections.
 func openPool(t *testing.T, f *fake, timeout time.Duration) *gorm.DB {
 	t.Helper()
-	db, err := registryOf(f).Open(t.Context(), xDB.Options{Driver: "fake", MaxOpenConns: 2, AcquireTimeout: timeout})
+	db, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", MaxOpenConns: 2, AcquireTimeout: timeout})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 	})
@@ -112,8 +112,8 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 				release := hold(t, db)
 				start := time.Now()
 				err := use(db)
-				if code := xError.From(err).GetErrorCode(); code != xError.ServiceOverload || time.Since(start) < shortWait {
-					t.Errorf("%v (%v) after %s, want %v after %s", err, code, time.Since(start), xError.ServiceOverload, shortWait)
+				if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceOverload || time.Since(start) < shortWait {
+					t.Errorf("%v (%v) after %s, want %v after %s", err, code, time.Since(start), xerror.ServiceOverload, shortWait)
 				}
 				if err != nil && !strings.Contains(err.Error(), "DATABASE_ACQUIRE_TIMEOUT") {
 					t.Errorf("error = %v, want the name of the variable", err)
@@ -152,7 +152,7 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 				defer hold(t, db)()
 				ctx, cancel := context.WithTimeout(t.Context(), shortWait)
 				defer cancel()
-				if err := use(db.WithContext(ctx)); !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*xError.Error)) {
+				if err := use(db.WithContext(ctx)); !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*xerror.Error)) {
 					t.Errorf("error = %v, want that of the context", err)
 				}
 			})
@@ -188,7 +188,7 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 }
 
 func TestOpen_AcquireTimeout_prepared(t *testing.T) {
-	db, err := registryOf(&fake{}).Open(t.Context(), xDB.Options{
+	db, err := registryOf(&fake{}).Open(t.Context(), xdb.Options{
 		Driver: "fake", MaxOpenConns: 2, AcquireTimeout: shortWait, Gorm: func(c *gorm.Config) { c.PrepareStmt = true },
 	})
 	if err != nil {
@@ -196,14 +196,14 @@ func TestOpen_AcquireTimeout_prepared(t *testing.T) {
 	}
 	release := hold(t, db)
 	err = uses["Transaction"](db)
-	if code := xError.From(err).GetErrorCode(); code != xError.ServiceOverload {
-		t.Errorf("%v, want %v", err, xError.ServiceOverload)
+	if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceOverload {
+		t.Errorf("%v, want %v", err, xerror.ServiceOverload)
 	}
 	release()
 	if err := uses["Exec"](db); err != nil {
 		t.Error(err)
 	}
-	if err := xDB.Close(db); err != nil {
+	if err := xdb.Close(db); err != nil {
 		t.Error(err)
 	}
 }

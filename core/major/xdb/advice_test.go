@@ -3,7 +3,7 @@ package xdb_test
 import (
 	"testing"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -15,12 +15,12 @@ func (advising) Advice(c driver.Config) []string { return c.Advice() }
 func TestOpenLogsTheDriversAdviceOnce(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		options xDB.Options
+		options xdb.Options
 		want    int
 	}{
-		{name: "parts", options: xDB.Options{Driver: "fake", Parts: driver.Config{Host: "db.example.org"}}, want: 1},
-		{name: "parts that are in order", options: xDB.Options{Driver: "fake", Parts: driver.Config{Host: "db", TLS: driver.TLSDisable}}},
-		{name: "a DSN, of which the driver's parts say nothing", options: xDB.Options{Driver: "fake", DSN: "fake://db", Parts: driver.Config{Host: "db"}}},
+		{name: "parts", options: xdb.Options{Driver: "fake", Parts: driver.Config{Host: "db.example.org"}}, want: 1},
+		{name: "parts that are in order", options: xdb.Options{Driver: "fake", Parts: driver.Config{Host: "db", TLS: driver.TLSDisable}}},
+		{name: "a DSN, of which the driver's parts say nothing", options: xdb.Options{Driver: "fake", DSN: "fake://db", Parts: driver.Config{Host: "db"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, log := logged(t)
@@ -28,7 +28,7 @@ func TestOpenLogsTheDriversAdviceOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := xDB.Close(db); err != nil {
+			if err := xdb.Close(db); err != nil {
 				t.Error(err)
 			}
 			if got := log.count("is not encrypted"); got != tc.want {

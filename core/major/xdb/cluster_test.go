@@ -10,8 +10,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -94,9 +94,9 @@ const (
 )
 
 // openCluster opens a primary with two replicas, and closes them at the end of the test.
-func openCluster(ctx context.Context, t *testing.T, c *cluster, change func(*xDB.Options)) *gorm.DB {
+func openCluster(ctx context.Context, t *testing.T, c *cluster, change func(*xdb.Options)) *gorm.DB {
 	t.Helper()
-	o := xDB.Options{Driver: "fake", DSN: primaryDSN, Replicas: []xLog.Secret{firstDSN, secondDSN}}
+	o := xdb.Options{Driver: "fake", DSN: primaryDSN, Replicas: []xlog.Secret{firstDSN, secondDSN}}
 	if change != nil {
 		change(&o)
 	}
@@ -105,7 +105,7 @@ func openCluster(ctx context.Context, t *testing.T, c *cluster, change func(*xDB
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 		for dsn, s := range c.servers {

@@ -8,61 +8,61 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 //nolint:gochecknoinits // the codes of database errors belong to every program that can have such errors
-func init() { xError.RegisterMapper(Code) }
+func init() { xerror.RegisterMapper(Code) }
 
 // codes is the one place that says which code stands for which kind of error.
-var codes = map[driver.ErrorKind]*xError.ErrorCode{
-	driver.Unique:             xError.UniqueConstraint,
-	driver.ForeignKey:         xError.ForeignKeyError,
-	driver.Check:              xError.IntegrityError,
-	driver.NotNull:            xError.DataIncomplete,
-	driver.TooLong:            xError.DataTooLarge,
-	driver.OutOfRange:         xError.DataOutOfRange,
-	driver.Malformed:          xError.DataInvalid,
-	driver.Deadlock:           xError.ConcurrencyError,
-	driver.LockTimeout:        xError.LockConflict,
-	driver.Canceled:           xError.GatewayTimeout, // the server's own limit: the error of an ended context comes first
-	driver.Connection:         xError.ServiceUnavailable,
-	driver.TooManyConnections: xError.ServiceUnavailable,
-	driver.Authentication:     xError.ServiceUnavailable,
-	driver.UnknownDatabase:    xError.ServiceUnavailable,
-	driver.ReadOnly:           xError.ServiceUnavailable,
-	driver.Syntax:             xError.DatabaseError,
-	driver.Full:               xError.StorageError,
+var codes = map[driver.ErrorKind]*xerror.ErrorCode{
+	driver.Unique:             xerror.UniqueConstraint,
+	driver.ForeignKey:         xerror.ForeignKeyError,
+	driver.Check:              xerror.IntegrityError,
+	driver.NotNull:            xerror.DataIncomplete,
+	driver.TooLong:            xerror.DataTooLarge,
+	driver.OutOfRange:         xerror.DataOutOfRange,
+	driver.Malformed:          xerror.DataInvalid,
+	driver.Deadlock:           xerror.ConcurrencyError,
+	driver.LockTimeout:        xerror.LockConflict,
+	driver.Canceled:           xerror.GatewayTimeout, // the server's own limit: the error of an ended context comes first
+	driver.Connection:         xerror.ServiceUnavailable,
+	driver.TooManyConnections: xerror.ServiceUnavailable,
+	driver.Authentication:     xerror.ServiceUnavailable,
+	driver.UnknownDatabase:    xerror.ServiceUnavailable,
+	driver.ReadOnly:           xerror.ServiceUnavailable,
+	driver.Syntax:             xerror.DatabaseError,
+	driver.Full:               xerror.StorageError,
 }
 
 // foreign are the errors of gorm and database/sql that have a code, in the order in which they are tried.
 var foreign = []struct {
 	err  error
-	code *xError.ErrorCode
+	code *xerror.ErrorCode
 }{
-	{gorm.ErrRecordNotFound, xError.RecordNotFound},
-	{sql.ErrNoRows, xError.RecordNotFound},
-	{gorm.ErrDuplicatedKey, xError.UniqueConstraint},
-	{gorm.ErrForeignKeyViolated, xError.ForeignKeyError},
-	{gorm.ErrCheckConstraintViolated, xError.IntegrityError},
-	{sqldriver.ErrBadConn, xError.ServiceUnavailable},
-	{sql.ErrConnDone, xError.ServiceUnavailable},
-	{sql.ErrTxDone, xError.DatabaseError},
-	{gorm.ErrInvalidTransaction, xError.DatabaseError},
-	{gorm.ErrMissingWhereClause, xError.DatabaseError},
-	{gorm.ErrInvalidData, xError.DatabaseError},
-	{gorm.ErrInvalidField, xError.DatabaseError},
-	{gorm.ErrInvalidValue, xError.DatabaseError},
-	{gorm.ErrModelValueRequired, xError.DatabaseError},
-	{gorm.ErrPrimaryKeyRequired, xError.DatabaseError},
-	{gorm.ErrUnsupportedRelation, xError.DatabaseError},
-	{gorm.ErrInvalidDB, xError.DatabaseError},
+	{gorm.ErrRecordNotFound, xerror.RecordNotFound},
+	{sql.ErrNoRows, xerror.RecordNotFound},
+	{gorm.ErrDuplicatedKey, xerror.UniqueConstraint},
+	{gorm.ErrForeignKeyViolated, xerror.ForeignKeyError},
+	{gorm.ErrCheckConstraintViolated, xerror.IntegrityError},
+	{sqldriver.ErrBadConn, xerror.ServiceUnavailable},
+	{sql.ErrConnDone, xerror.ServiceUnavailable},
+	{sql.ErrTxDone, xerror.DatabaseError},
+	{gorm.ErrInvalidTransaction, xerror.DatabaseError},
+	{gorm.ErrMissingWhereClause, xerror.DatabaseError},
+	{gorm.ErrInvalidData, xerror.DatabaseError},
+	{gorm.ErrInvalidField, xerror.DatabaseError},
+	{gorm.ErrInvalidValue, xerror.DatabaseError},
+	{gorm.ErrModelValueRequired, xerror.DatabaseError},
+	{gorm.ErrPrimaryKeyRequired, xerror.DatabaseError},
+	{gorm.ErrUnsupportedRelation, xerror.DatabaseError},
+	{gorm.ErrInvalidDB, xerror.DatabaseError},
 }
 
-// Code returns the code of an error of the database, or nil where it is none. xError.From asks it by itself.
+// Code returns the code of an error of the database, or nil where it is none. xerror.From asks it by itself.
 // An error of the context is left to the codes of the standard library.
-func Code(err error) *xError.ErrorCode {
+func Code(err error) *xerror.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}

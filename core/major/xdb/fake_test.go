@@ -14,8 +14,8 @@ import (
 	"gorm.io/gorm/callbacks"
 	"gorm.io/gorm/utils/tests"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -198,8 +198,8 @@ func (noRows) Close() error                 { return nil }
 func (noRows) Next([]sqldriver.Value) error { return io.EOF }
 
 // registryOf returns a registry that holds d.
-func registryOf(d driver.Driver) *xDB.Registry {
-	var r xDB.Registry
+func registryOf(d driver.Driver) *xdb.Registry {
+	var r xdb.Registry
 	r.Register(d)
 	return &r
 }
@@ -236,7 +236,7 @@ func (l *lines) count(text string) int {
 func logged(t *testing.T) (context.Context, *lines) {
 	t.Helper()
 	l := &lines{}
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: l})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: l})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,5 +245,5 @@ func logged(t *testing.T) (context.Context, *lines) {
 			t.Error(err)
 		}
 	})
-	return xLog.NewContext(t.Context(), engine), l
+	return xlog.NewContext(t.Context(), engine), l
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -34,14 +34,14 @@ func TestCheckHealth(t *testing.T) {
 				},
 				kind: func(error) driver.ErrorKind { return tc.kind },
 			}
-			db, err := registryOf(f).Open(t.Context(), xDB.Options{Driver: "fake", MaxOpenConns: tc.pool})
+			db, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", MaxOpenConns: tc.pool})
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = xDB.Close(db) })
+			t.Cleanup(func() { _ = xdb.Close(db) })
 			tx := db.Begin()
 			t.Cleanup(func() { tx.Rollback() })
-			if err := xDB.CheckHealth(t.Context(), db); !errors.Is(err, tc.want) {
+			if err := xdb.CheckHealth(t.Context(), db); !errors.Is(err, tc.want) {
 				t.Errorf("CheckHealth = %v, want %v", err, tc.want)
 			}
 		})

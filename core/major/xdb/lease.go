@@ -9,9 +9,9 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // Leases returns the leases that the database stores in its table plinth_leases: the same ones at each
@@ -19,9 +19,9 @@ import (
 // table if it is missing, and only then needs the right to do so.
 //
 // Their statements go to the primary, each by itself: never in a transaction that db may be, nor in one that is open for
-// longer than its statement. The error is xLease.ErrUnsupported where the driver has no clock for them, or where db was not
+// longer than its statement. The error is xlease.ErrUnsupported where the driver has no clock for them, or where db was not
 // opened by a driver's name.
-func Leases(db *gorm.DB) (*xLease.Leases, error) {
+func Leases(db *gorm.DB) (*xlease.Leases, error) {
 	k, err := leaseKeeperOf(db)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func Leases(db *gorm.DB) (*xLease.Leases, error) {
 }
 
 // LeaseBackend returns what keeps the leases of Leases, for package leasetest and for what is built on leases.
-func LeaseBackend(db *gorm.DB) (lease.Backend, error) {
+func LeaseBackend(db *gorm.DB) (leasedriver.Backend, error) {
 	k, err := leaseKeeperOf(db)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ type leaseKeeper struct {
 	turn    chan struct{} // full while somebody uses what follows
 	closed  bool
 	backend *leaseBackend // nil: nobody has asked yet
-	leases  *xLease.Leases
+	leases  *xlease.Leases
 }
 
 // newLeaseKeeper returns a keeper whose lines go to the log of ctx.
@@ -73,11 +73,11 @@ func (k *leaseKeeper) Initialize(db *gorm.DB) error {
 func leaseKeeperOf(db *gorm.DB) (*leaseKeeper, error) {
 	k, ok := db.Plugins[leasesName].(*leaseKeeper)
 	if !ok {
-		return nil, fmt.Errorf("xdb: leases: %w: this %s database was not opened by xDB.Open", xLease.ErrUnsupported, db.Name())
+		return nil, fmt.Errorf("xdb: leases: %w: this %s database was not opened by xdb.Open", xlease.ErrUnsupported, db.Name())
 	}
-	ctx, cancel := context.WithCancelCause(xHttp.Context(db.Statement.Context))
+	ctx, cancel := context.WithCancelCause(xhttp.Context(db.Statement.Context))
 	defer cancel(nil)
-	defer context.AfterFunc(k.life, func() { cancel(xLease.ErrClosed) })()
+	defer context.AfterFunc(k.life, func() { cancel(xlease.ErrClosed) })()
 	select {
 	case k.turn <- struct{}{}:
 		defer func() { <-k.turn }()
@@ -91,23 +91,23 @@ func leaseKeeperOf(db *gorm.DB) (*leaseKeeper, error) {
 func (k *leaseKeeper) ready() error {
 	switch {
 	case k.closed:
-		return fmt.Errorf("xdb: leases: %w", xLease.ErrClosed)
+		return fmt.Errorf("xdb: leases: %w", xlease.ErrClosed)
 	case k.backend != nil:
 		return nil
 	}
 	t := k.origin.target
 	if t.driver == nil {
-		return fmt.Errorf("xdb: leases: %w: the database was opened by a Dialector, not by the name of a driver", xLease.ErrUnsupported)
+		return fmt.Errorf("xdb: leases: %w: the database was opened by a Dialector, not by the name of a driver", xlease.ErrUnsupported)
 	}
 	clock, ok := t.driver.(driver.Clock)
 	if !ok {
-		return fmt.Errorf("xdb: leases: %w: the driver %s has no clock for them", xLease.ErrUnsupported, t.name)
+		return fmt.Errorf("xdb: leases: %w: the driver %s has no clock for them", xlease.ErrUnsupported, t.name)
 	}
 	b, err := newLeaseBackend(k, clock)
 	if err != nil {
 		return err
 	}
-	k.backend, k.leases = b, xLease.New(b)
+	k.backend, k.leases = b, xlease.New(b)
 	return nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/utils/tests"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 func TestLeasesWithoutAClockSayWhy(t *testing.T) {
@@ -18,11 +18,11 @@ func TestLeasesWithoutAClockSayWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &fake{}
-	named, err := registryOf(f).Open(t.Context(), xDB.Options{Driver: "fake", DSN: "fake://u:hunter2@h/n"})
+	named, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", DSN: "fake://u:hunter2@h/n"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	given, err := registryOf(f).Open(t.Context(), xDB.Options{Dialector: f.Dialector("")})
+	given, err := registryOf(f).Open(t.Context(), xdb.Options{Dialector: f.Dialector("")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,26 +31,26 @@ func TestLeasesWithoutAClockSayWhy(t *testing.T) {
 		db   *gorm.DB
 		want string
 	}{
-		{name: "a database of gorm's", db: plain, want: "this dummy database was not opened by xDB.Open"},
+		{name: "a database of gorm's", db: plain, want: "this dummy database was not opened by xdb.Open"},
 		{name: "a driver without a clock", db: named, want: "the driver fake has no clock"},
 		{name: "a dialector", db: given, want: "opened by a Dialector"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := xDB.Leases(tc.db)
-			_, backendErr := xDB.LeaseBackend(tc.db)
+			_, err := xdb.Leases(tc.db)
+			_, backendErr := xdb.LeaseBackend(tc.db)
 			for _, err := range []error{err, backendErr} {
-				if !errors.Is(err, xLease.ErrUnsupported) || !strings.Contains(err.Error(), tc.want) {
-					t.Errorf("error = %v, want %v and %q", err, xLease.ErrUnsupported, tc.want)
+				if !errors.Is(err, xlease.ErrUnsupported) || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("error = %v, want %v and %q", err, xlease.ErrUnsupported, tc.want)
 				}
 			}
 		})
 	}
 	for _, db := range []*gorm.DB{named, given} {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
-		if _, err := xDB.Leases(db); !errors.Is(err, xLease.ErrClosed) {
-			t.Errorf("after Close: %v, want %v", err, xLease.ErrClosed)
+		if _, err := xdb.Leases(db); !errors.Is(err, xlease.ErrClosed) {
+			t.Errorf("after Close: %v, want %v", err, xlease.ErrClosed)
 		}
 	}
 }

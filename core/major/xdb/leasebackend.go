@@ -13,7 +13,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 const (
@@ -35,7 +35,7 @@ type leaseBackend struct {
 	origin  *origin
 	db      *gorm.DB
 	sql     leaseSQL
-	traits  lease.Traits
+	traits  leasedriver.Traits
 	sweeper *leaseSweeper
 	life    context.Context //nolint:containedctx // ends with Close
 
@@ -45,7 +45,7 @@ type leaseBackend struct {
 
 func newLeaseBackend(k *leaseKeeper, clock driver.Clock) (*leaseBackend, error) {
 	b := &leaseBackend{origin: k.origin, db: k.silent(), life: k.life, turn: make(chan struct{}, 1)}
-	b.traits = lease.Traits{Scope: clock.Scope(k.db), Durable: true, Name: b.origin.target.name}
+	b.traits = leasedriver.Traits{Scope: clock.Scope(k.db), Durable: true, Name: b.origin.target.name}
 	b.sweeper = &leaseSweeper{life: k.life, backend: b}
 	var err error
 	b.sql, err = newLeaseSQL(b.db, clock)
@@ -53,38 +53,38 @@ func newLeaseBackend(k *leaseKeeper, clock driver.Clock) (*leaseBackend, error) 
 }
 
 // Traits implements driver.Backend of package xlease.
-func (b *leaseBackend) Traits() lease.Traits { return b.traits }
+func (b *leaseBackend) Traits() leasedriver.Traits { return b.traits }
 
 // Acquire implements driver.Backend of package xlease.
-func (b *leaseBackend) Acquire(ctx context.Context, r lease.Request) (lease.Grant, error) {
+func (b *leaseBackend) Acquire(ctx context.Context, r leasedriver.Request) (leasedriver.Grant, error) {
 	if err := b.Prepare(ctx); err != nil {
-		return lease.Grant{}, err
+		return leasedriver.Grant{}, err
 	}
 	id := leaseID(r.Name)
 	for range leaseAttempts(ctx) {
 		seen, err := b.look(ctx, id, r.First, r.Count)
 		if err != nil {
-			return lease.Grant{}, err
+			return leasedriver.Grant{}, err
 		}
 		slot, wait := seen.pick(r)
 		if slot < 0 {
-			return lease.Grant{Wait: wait}, nil
+			return leasedriver.Grant{Wait: wait}, nil
 		}
 		grant := seen.grant(slot)
 		result, err := b.take(ctx, id, r, grant, seen.rows[slot])
 		if err != nil {
-			return lease.Grant{}, err
+			return leasedriver.Grant{}, err
 		}
 		if result == leaseWritten {
 			b.sweeper.begin()
 			return grant, nil
 		}
 	}
-	return lease.Grant{}, b.failed(ctx, errLeaseRaces)
+	return leasedriver.Grant{}, b.failed(ctx, errLeaseRaces)
 }
 
 // take writes the holder of a slot whose row is still as it was seen; nil: as long as it has none.
-func (b *leaseBackend) take(ctx context.Context, id string, r lease.Request, g lease.Grant, row *leaseSeen) (leaseResult, error) {
+func (b *leaseBackend) take(ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row *leaseSeen) (leaseResult, error) {
 	mark := max(g.Mark, r.Mark)
 	if row == nil {
 		return b.write(ctx, b.sql.insert, id, g.Slot, r.Name, r.Count, leaseHolder(r.Holder), g.Token, mark, r.TTL.Microseconds())
@@ -94,7 +94,7 @@ func (b *leaseBackend) take(ctx context.Context, id string, r lease.Request, g l
 }
 
 // Renew implements driver.Backend of package xlease.
-func (b *leaseBackend) Renew(ctx context.Context, h lease.Holding) (bool, error) {
+func (b *leaseBackend) Renew(ctx context.Context, h leasedriver.Holding) (bool, error) {
 	if err := b.Prepare(ctx); err != nil {
 		return false, err
 	}
@@ -122,7 +122,7 @@ func (b *leaseBackend) Renew(ctx context.Context, h lease.Holding) (bool, error)
 }
 
 // Release implements driver.Backend of package xlease.
-func (b *leaseBackend) Release(ctx context.Context, h lease.Holding) (bool, error) {
+func (b *leaseBackend) Release(ctx context.Context, h leasedriver.Holding) (bool, error) {
 	for range leaseAttempts(ctx) {
 		result, err := b.write(ctx, b.sql.release, leaseReleased, h.Mark, leaseID(h.Name), h.Slot, leaseHolder(h.Holder))
 		if err != nil || result != leaseGaveWay {
@@ -240,7 +240,7 @@ func (v *leaseView) scan(rows *sql.Rows) error {
 }
 
 // pick returns the free slot that a request is to get, or -1 and how long none will be free.
-func (v *leaseView) pick(r lease.Request) (slot int, wait time.Duration) {
+func (v *leaseView) pick(r leasedriver.Request) (slot int, wait time.Duration) {
 	slot = -1
 	var least int64
 	for i := range r.Count {
@@ -266,8 +266,8 @@ func (v *leaseView) pick(r lease.Request) (slot int, wait time.Duration) {
 }
 
 // grant is the answer that gives out a slot.
-func (v *leaseView) grant(slot int) lease.Grant {
-	g := lease.Grant{OK: true, Slot: slot, Token: v.now}
+func (v *leaseView) grant(slot int) leasedriver.Grant {
+	g := leasedriver.Grant{OK: true, Slot: slot, Token: v.now}
 	if row := v.rows[slot]; row != nil {
 		g.Token, g.Mark = max(row.token+1, v.now), row.mark
 	}

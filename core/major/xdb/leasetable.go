@@ -9,9 +9,9 @@ import (
 
 	"gorm.io/gorm/schema"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 const leasesTable = "plinth_leases"
@@ -49,7 +49,7 @@ func (b *leaseBackend) Prepare(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(b.life, func() { cancel(xLease.ErrClosed) })() //nolint:contextcheck // it ends with the database
+	defer context.AfterFunc(b.life, func() { cancel(xlease.ErrClosed) })() //nolint:contextcheck // it ends with the database
 	select {
 	case b.turn <- struct{}{}:
 		defer func() { <-b.turn }()
@@ -60,7 +60,7 @@ func (b *leaseBackend) Prepare(ctx context.Context) error {
 		return nil
 	}
 	if err := b.setUp(WithPrimary(ctx)); err != nil {
-		if cause := context.Cause(ctx); errors.Is(cause, xLease.ErrClosed) {
+		if cause := context.Cause(ctx); errors.Is(cause, xlease.ErrClosed) {
 			return fmt.Errorf("xdb: leases: %w", cause)
 		}
 		return err
@@ -73,7 +73,7 @@ func (b *leaseBackend) Prepare(ctx context.Context) error {
 func (b *leaseBackend) setUp(ctx context.Context) error {
 	if err := b.origin.createTable(ctx, b.db, &leaseRow{}); err != nil {
 		return fmt.Errorf("%w (accepted instead: %s=cache, or none with a %s for each replica)",
-			b.failed(ctx, err), xEnv.LeaseBackend, xEnv.SnowflakeNodeID)
+			b.failed(ctx, err), xenv.LeaseBackend, xenv.SnowflakeNodeID)
 	}
 	_, err := b.look(ctx, "-", 0, 1)
 	if b.origin.target.kindOf(err) == driver.Syntax { // it has other columns

@@ -10,25 +10,25 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// sqlLogger writes gorm's lines to xLog: a slow statement at WARN, one that is broken at ERROR (WARN in a
+// sqlLogger writes gorm's lines to xlog: a slow statement at WARN, one that is broken at ERROR (WARN in a
 // request), and every other at DEBUG. All statements are written without parameters and literals.
 //
 // An error that the application can expect (no row, a violated constraint, a deadlock, the end of the
 // context) is the caller's to handle and no line of its own.
 type sqlLogger struct {
-	log     *xLog.LogNamedLogger
+	log     *xlog.LogNamedLogger
 	slow    time.Duration // 0: never
 	dialect string
 	silent  bool
 }
 
-// LogMode implements logger.Interface. Only Silent makes a difference: the rest is xLog's level.
+// LogMode implements logger.Interface. Only Silent makes a difference: the rest is xlog's level.
 func (l *sqlLogger) LogMode(level logger.LogLevel) logger.Interface {
 	changed := *l
 	changed.silent = level == logger.Silent
@@ -90,7 +90,7 @@ func (l *sqlLogger) Trace(ctx context.Context, begin time.Time, statement func()
 // failedLevel is the level of a broken statement. A request that fails with its error has a line at ERROR of
 // its own, so this one, which has the statement, is a warning.
 func failedLevel(ctx context.Context) slog.Level {
-	if xCtx.RequestFrom(ctx) != nil {
+	if xctx.RequestFrom(ctx) != nil {
 		return slog.LevelWarn
 	}
 	return slog.LevelError
@@ -103,8 +103,8 @@ func broken(err error) bool {
 		return false
 	}
 	code := Code(err)
-	var own *xError.Error // of a hook: it says enough
-	return code == xError.DatabaseError || code == nil && !errors.As(err, &own)
+	var own *xerror.Error // of a hook: it says enough
+	return code == xerror.DatabaseError || code == nil && !errors.As(err, &own)
 }
 
 // outcome describes an error without the text of a library, which may quote values.

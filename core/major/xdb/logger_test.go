@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -24,12 +24,12 @@ func TestOpen_failedStatementInTheLog(t *testing.T) {
 		},
 		{
 			name:  "in a request it is at WARN, as the failed request has the line at ERROR",
-			under: func(ctx context.Context) context.Context { return xCtx.NewRequest(ctx, nil) },
+			under: func(ctx context.Context) context.Context { return xctx.NewRequest(ctx, nil) },
 			kind:  driver.Syntax, level: "warn",
 		},
 		{
 			name:  "an error of an unknown kind is the same",
-			under: func(ctx context.Context) context.Context { return xCtx.NewRequest(ctx, nil) },
+			under: func(ctx context.Context) context.Context { return xctx.NewRequest(ctx, nil) },
 			kind:  driver.Unknown, level: "warn",
 		},
 	} {
@@ -38,11 +38,11 @@ func TestOpen_failedStatementInTheLog(t *testing.T) {
 			db, err := registryOf(&fake{
 				query: func(context.Context, string) error { return errors.New("broken") },
 				kind:  func(error) driver.ErrorKind { return tc.kind },
-			}).Open(ctx, xDB.Options{Driver: "fake"})
+			}).Open(ctx, xdb.Options{Driver: "fake"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = xDB.Close(db) })
+			t.Cleanup(func() { _ = xdb.Close(db) })
 			if err := db.WithContext(tc.under(ctx)).Find(&[]thing{}).Error; err == nil {
 				t.Fatal("the statement has no error")
 			}

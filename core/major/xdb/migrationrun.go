@@ -9,14 +9,14 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // recordTimeout bounds the record of a failure once ctx has ended.
 const recordTimeout = 10 * time.Second
 
-type logLines = *xLog.LogNamedLogger
+type logLines = *xlog.LogNamedLogger
 
 // migrateFiles applies what is pending, each file under a lock of its own, so that one that waits sees what has been
 // done meanwhile.

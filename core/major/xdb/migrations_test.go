@@ -13,7 +13,7 @@ import (
 
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -28,7 +28,7 @@ func sqlFiles(pairs ...string) fs.FS {
 
 func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
 	r := registryOf(&fake{})
-	o := xDB.Options{Driver: "fake", Prepare: []xDB.Prepare{nil}, Migrations: []fs.FS{
+	o := xdb.Options{Driver: "fake", Prepare: []xdb.Prepare{nil}, Migrations: []fs.FS{
 		sqlFiles("0001_a.sql", "a;\nCOMMIT;", "0001_a.fake.sql", "a", "0002_b.sqlite.sql", "b", "0003_c.sql", "c;\n\n'", "0004_d.myqsl.sql", "d"),
 		nil,
 		sqlFiles("0005_e.sql", "e", "0005_e.mysql.sql", "BEGIN", "0005_e.oracle.sql", "CREATE TABLE x (y)\n/"),
@@ -56,8 +56,8 @@ func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
 
 func TestCheckReadsMigrationsWithoutADriverToo(t *testing.T) {
 	r := registryOf(&fake{})
-	err := r.Check(xDB.Options{Driver: "nowhere", Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")}})
-	if !errors.Is(err, xDB.ErrUnknownDriver) || !strings.Contains(err.Error(), "migration a.sql: a name is a version") {
+	err := r.Check(xdb.Options{Driver: "nowhere", Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")}})
+	if !errors.Is(err, xdb.ErrUnknownDriver) || !strings.Contains(err.Error(), "migration a.sql: a name is a version") {
 		t.Errorf("Check = %v, want both problems", err)
 	}
 	if strings.Contains(err.Error(), "1.fake.sql") {
@@ -83,7 +83,7 @@ func TestOpenWaitsForTheMigrationOfAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, log := logged(t)
 		b := &busy{fake: &fake{}, free: 4}
-		o := xDB.Options{Driver: "fake", AutoMigrate: []any{&struct{ ID int }{}}, Parts: driver.Config{Pass: "hunter2"}}
+		o := xdb.Options{Driver: "fake", AutoMigrate: []any{&struct{ ID int }{}}, Parts: driver.Config{Pass: "hunter2"}}
 		db, err := registryOf(b).Open(ctx, o)
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestOpenWaitsForTheMigrationOfAnotherProcess(t *testing.T) {
 		if n := log.count("waiting for a migration of another process"); n != 3 || strings.Contains(log.String(), "hunter2") {
 			t.Errorf("lines = %d, want 3 without the password:\n%s", n, log)
 		}
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 

@@ -14,9 +14,9 @@ import (
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 const (
@@ -209,7 +209,7 @@ func transient(err error, kind driver.ErrorKind) bool {
 // finish adds what every database of Plinth has, finds the replicas, and brings the schema up to date.
 func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 	origin := &origin{target: t, log: o.Log}
-	plugins := []gorm.Plugin{lean{}, contextErrors{}, xModels.Plugin{Node: func() *xSnowflake.Node { return xSnowflake.NodeOf(ctx) }}, origin, newLeaseKeeper(ctx, origin)}
+	plugins := []gorm.Plugin{lean{}, contextErrors{}, xmodels.Plugin{Node: func() *xsnowflake.Node { return xsnowflake.NodeOf(ctx) }}, origin, newLeaseKeeper(ctx, origin)}
 	var copies *replicas
 	if len(t.replicas) > 0 {
 		copies = newReplicas(t.replicas, o)

@@ -14,8 +14,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -31,7 +31,7 @@ func TestOpenWaitsForADatabaseThatIsNotThereYet(t *testing.T) {
 			return nil
 		}}
 		start := time.Now()
-		db, err := registryOf(f).Open(ctx, xDB.Options{Driver: "fake"})
+		db, err := registryOf(f).Open(ctx, xdb.Options{Driver: "fake"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestOpenWaitsForADatabaseThatIsNotThereYet(t *testing.T) {
 		if got := log.count("database connected"); got != 1 {
 			t.Errorf("lines of the success = %d, want 1:\n%s", got, log)
 		}
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 		if n := f.openConnections(); n != 0 {
@@ -88,7 +88,7 @@ func TestOpenGivesUp(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, _ := logged(t)
 				start := time.Now()
-				_, err := registryOf(tc.fake).Open(ctx, xDB.Options{Driver: "fake", ConnectTimeout: tc.timeout})
+				_, err := registryOf(tc.fake).Open(ctx, xdb.Options{Driver: "fake", ConnectTimeout: tc.timeout})
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
 					t.Errorf("error = %v, want %q in it", err, tc.want)
 				}
@@ -115,7 +115,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(parent)
 			time.AfterFunc(1100*time.Millisecond, func() { cancel(cause) })
 			start := time.Now()
-			_, err := registryOf(&fake{connect: connect}).Open(ctx, xDB.Options{Driver: "fake"})
+			_, err := registryOf(&fake{connect: connect}).Open(ctx, xdb.Options{Driver: "fake"})
 			if !errors.Is(err, cause) {
 				t.Errorf("error = %v, want the cause", err)
 			}
@@ -134,7 +134,7 @@ func TestOpenBeginsNothingAfterTheEndOfItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(parent)
 		cancel(cause)
 		f := &fake{}
-		if _, err := registryOf(f).Open(ctx, xDB.Options{Driver: "fake"}); !errors.Is(err, cause) {
+		if _, err := registryOf(f).Open(ctx, xdb.Options{Driver: "fake"}); !errors.Is(err, cause) {
 			t.Errorf("error = %v, want the cause", err)
 		}
 		synctest.Wait() // for an attempt that was left behind
@@ -146,9 +146,9 @@ func TestOpenBeginsNothingAfterTheEndOfItsContext(t *testing.T) {
 
 func TestOpenLeavesNothingOpenWhereItFails(t *testing.T) {
 	boom := errors.New("boom")
-	prepare := []xDB.Prepare{func(_ context.Context, db *gorm.DB) error { return errors.Join(boom, db.Exec("x").Error) }}
+	prepare := []xdb.Prepare{func(_ context.Context, db *gorm.DB) error { return errors.Join(boom, db.Exec("x").Error) }}
 	f := &fake{}
-	_, err := registryOf(f).Open(t.Context(), xDB.Options{Driver: "fake", Prepare: prepare})
+	_, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", Prepare: prepare})
 	if !errors.Is(err, boom) {
 		t.Errorf("error = %v, want the one of the Prepare function", err)
 	}
@@ -159,37 +159,37 @@ func TestOpenLeavesNothingOpenWhereItFails(t *testing.T) {
 
 func TestOpenPreparesInOrder(t *testing.T) {
 	var order []int
-	var prepare []xDB.Prepare
+	var prepare []xdb.Prepare
 	for i := range 3 {
 		prepare = append(prepare, func(context.Context, *gorm.DB) error { order = append(order, i); return nil })
 	}
-	db, err := registryOf(&fake{}).Open(t.Context(), xDB.Options{Driver: "fake", Prepare: prepare})
+	db, err := registryOf(&fake{}).Open(t.Context(), xdb.Options{Driver: "fake", Prepare: prepare})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 	if got := fmt.Sprint(order); got != "[0 1 2]" {
 		t.Errorf("order = %s, want [0 1 2]", got)
 	}
 }
 
 func TestOpenByDialectorNeedsNoDriver(t *testing.T) {
-	var r xDB.Registry
+	var r xdb.Registry
 	f := &fake{}
-	db, err := r.Open(t.Context(), xDB.Options{Dialector: f.Dialector("")})
+	db, err := r.Open(t.Context(), xdb.Options{Dialector: f.Dialector("")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := xDB.CheckHealth(t.Context(), db); err != nil {
+	if err := xdb.CheckHealth(t.Context(), db); err != nil {
 		t.Errorf("health = %v", err)
 	}
-	if err := xDB.Close(db); err != nil {
+	if err := xdb.Close(db); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestOpenSetsTheConfiguration(t *testing.T) {
-	o := xDB.Options{
+	o := xdb.Options{
 		Driver: "fake", TablePrefix: "app_", SkipDefaultTransaction: true, MaxOpenConns: 7,
 		Gorm: func(c *gorm.Config) { c.QueryFields = true },
 	}
@@ -197,7 +197,7 @@ func TestOpenSetsTheConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 	pool, err := db.DB()
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestOpenSetsTheConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = xDB.Close(singular) }()
+	defer func() { _ = xdb.Close(singular) }()
 	if got := singular.NamingStrategy.TableName("User"); got != "app_user" {
 		t.Errorf("table = %q, want app_user", got)
 	}
@@ -251,8 +251,8 @@ func TestNoErrorAndNoLineHoldsThePassword(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", tc.name, passing), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, log := logged(t)
-					o := xDB.Options{
-						Driver: "fake", DSN: xLog.Secret(tc.dsn), ConnectTimeout: time.Second,
+					o := xdb.Options{
+						Driver: "fake", DSN: xlog.Secret(tc.dsn), ConnectTimeout: time.Second,
 						Parts: driver.Config{User: "u", Pass: password, Host: "h", Name: "db"},
 					}
 					f := &fake{
@@ -291,7 +291,7 @@ func TestDescribeSaysWhere(t *testing.T) {
 		{name: "unknown", dsn: "something else", want: "fake"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := r.Describe(xDB.Options{Driver: "fake", DSN: xLog.Secret(tc.dsn)}); got != tc.want {
+			if got := r.Describe(xdb.Options{Driver: "fake", DSN: xlog.Secret(tc.dsn)}); got != tc.want {
 				t.Errorf("Describe = %q, want %q", got, tc.want)
 			}
 		})

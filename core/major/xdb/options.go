@@ -13,8 +13,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -35,14 +35,14 @@ type Options struct {
 	// Driver is the name of a registered driver.
 	Driver string
 	// DSN is the whole connection string. Where it is set, Parts is ignored.
-	DSN xLog.Secret
+	DSN xlog.Secret
 	// Parts are what the driver makes the connection string of.
 	Parts driver.Config
 	// Dialector is used instead of Driver, DSN and Parts.
 	Dialector gorm.Dialector
 	// Replicas are the connection strings of copies of the database, for the same Driver. Reads outside of a transaction
 	// go to them in turn: see WithPrimary.
-	Replicas []xLog.Secret
+	Replicas []xlog.Secret
 
 	// TablePrefix stands before the name of every table.
 	TablePrefix string
@@ -67,7 +67,7 @@ type Options struct {
 	// SlowThreshold is the time from which on a statement is logged at WARN.
 	SlowThreshold time.Duration
 	// Log takes the lines; nil is the logger named DATA.
-	Log *xLog.LogNamedLogger
+	Log *xlog.LogNamedLogger
 
 	// AutoMigrate are the entities whose tables are created or extended before Open returns.
 	AutoMigrate []any
@@ -91,7 +91,7 @@ func (o Options) withDefaults() Options {
 	o.AcquireTimeout = cmp.Or(o.AcquireTimeout, DefaultAcquireTimeout)
 	o.SlowThreshold = cmp.Or(o.SlowThreshold, DefaultSlowThreshold)
 	if o.Log == nil {
-		o.Log = xLog.WithName(xLog.NamedDATA)
+		o.Log = xlog.WithName(xlog.NamedDATA)
 	}
 	return o
 }
@@ -106,7 +106,7 @@ type target struct {
 	dialector func() gorm.Dialector
 	where     string      // for people, without a secret
 	advice    []string    // of the driver, about the parts
-	variable  xEnv.EnvKey // what leads there alone; "" where several parts do
+	variable  xenv.EnvKey // what leads there alone; "" where several parts do
 	secrets   scrubber
 	replicas  []*target
 
@@ -178,7 +178,7 @@ func (r *Registry) resolve(o Options) (*target, error) {
 		}
 	}
 	if o.TablePrefix != "" && !prefixForm().MatchString(o.TablePrefix) {
-		problems = append(problems, xEnv.Problem(xEnv.DatabasePrefix, o.TablePrefix, "is no prefix",
+		problems = append(problems, xenv.Problem(xenv.DatabasePrefix, o.TablePrefix, "is no prefix",
 			"lower-case letters, digits, _ and a dot behind a schema, 30 at most, which begin with a letter or _"))
 	}
 	t, err := r.find(o)
@@ -198,13 +198,13 @@ func (r *Registry) find(o Options) (*target, error) {
 		return &target{name: o.Dialector.Name(), dialector: func() gorm.Dialector { return o.Dialector }, registry: r}, nil
 	}
 	if o.Driver == "" {
-		return nil, xEnv.Problem(xEnv.DatabaseDriver, "", "is not set", "the name of an imported driver")
+		return nil, xenv.Problem(xenv.DatabaseDriver, "", "is not set", "the name of an imported driver")
 	}
 	d, err := r.lookup(o.Driver)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", xEnv.DatabaseDriver, err)
+		return nil, fmt.Errorf("%s: %w", xenv.DatabaseDriver, err)
 	}
-	t := &target{name: o.Driver, driver: d, variable: xEnv.DatabaseDsn, secrets: newScrubber(o.Parts.Pass), registry: r}
+	t := &target{name: o.Driver, driver: d, variable: xenv.DatabaseDsn, secrets: newScrubber(o.Parts.Pass), registry: r}
 	dsn := o.DSN.Reveal()
 	if dsn == "" {
 		if dsn, err = d.DSN(o.Parts); err != nil {
@@ -248,10 +248,10 @@ func (t *target) findReplicas(o Options) error {
 }
 
 // pathVariable names the path where the driver makes the connection string of it.
-func pathVariable(d driver.Driver, parts driver.Config, dsn string) xEnv.EnvKey {
+func pathVariable(d driver.Driver, parts driver.Config, dsn string) xenv.EnvKey {
 	parts.Path = ""
 	if other, err := d.DSN(parts); err == nil && other == dsn {
 		return ""
 	}
-	return xEnv.DatabasePath
+	return xenv.DatabasePath
 }

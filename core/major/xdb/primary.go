@@ -3,7 +3,7 @@ package xdb
 import (
 	"context"
 
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // primaryKey marks a context whose reads go to the primary.
@@ -12,15 +12,15 @@ type primaryKey struct{}
 // WithPrimary returns a context whose reads go to the primary database, never to a replica. It is for what has to see a
 // write that has just been made, since a replica may lag behind:
 //
-//	ctx = xDB.WithPrimary(ctx)
-//	err := xDB.MustGetDB(ctx).First(&user, id).Error
+//	ctx = xdb.WithPrimary(ctx)
+//	err := xdb.MustGetDB(ctx).First(&user, id).Error
 //
 // Writes and transactions go there anyway. Without replicas it changes nothing.
 func WithPrimary(ctx context.Context) context.Context {
 	if onPrimary(ctx) {
 		return ctx
 	}
-	return context.WithValue(xHttp.Context(ctx), primaryKey{}, true)
+	return context.WithValue(xhttp.Context(ctx), primaryKey{}, true)
 }
 
 func onPrimary(ctx context.Context) bool { return ctx.Value(primaryKey{}) != nil }

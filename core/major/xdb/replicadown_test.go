@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -45,7 +45,7 @@ func TestAReplicaThatGoesDownCostsNoReadAndComesBack(t *testing.T) {
 		read("the other too", row, 4, 0)
 		<-time.After(time.Minute)
 		read("both are down", find, 4, 0)
-		if err := xDB.CheckHealth(ctx, db); err != nil {
+		if err := xdb.CheckHealth(ctx, db); err != nil {
 			t.Errorf("health = %v, want none of the replicas' business", err)
 		}
 		c.at(firstDSN).isDown.Store(false)
@@ -55,7 +55,7 @@ func TestAReplicaThatGoesDownCostsNoReadAndComesBack(t *testing.T) {
 			t.Errorf("lines = %d down and %d up, want 2 and 3:\n%s", downs, ups, log)
 		}
 		c.at(primaryDSN).isDown.Store(true)
-		if err := xDB.CheckHealth(ctx, db); err == nil {
+		if err := xdb.CheckHealth(ctx, db); err == nil {
 			t.Error("the primary is down, and the health is good")
 		}
 	})
@@ -113,7 +113,7 @@ func TestAReplicaWhosePoolIsAtWorkIsNotDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, log := logged(t)
 		c := &cluster{}
-		db := openCluster(ctx, t, c, func(o *xDB.Options) { o.MaxOpenConns = 1 }).WithContext(ctx)
+		db := openCluster(ctx, t, c, func(o *xdb.Options) { o.MaxOpenConns = 1 }).WithContext(ctx)
 		for range 2 {
 			r, err := db.Raw("SELECT 1").Rows()
 			if err != nil || r.Err() != nil {
@@ -171,8 +171,8 @@ func TestOpenFailsWhereWaitingCannotMendAReplica(t *testing.T) {
 			ignore := goleak.IgnoreCurrent()
 			c := &cluster{}
 			c.at(secondDSN).connect = func(context.Context, int) error { return tc.err }
-			o := xDB.Options{
-				Driver: "fake", DSN: primaryDSN, Replicas: []xLog.Secret{firstDSN, secondDSN}, Parts: driver.Config{Pass: "hunter2secret"},
+			o := xdb.Options{
+				Driver: "fake", DSN: primaryDSN, Replicas: []xlog.Secret{firstDSN, secondDSN}, Parts: driver.Config{Pass: "hunter2secret"},
 			}
 			db, err := registryOf(c).Open(t.Context(), o)
 			if db != nil || err == nil || !strings.Contains(err.Error(), "xdb: replica 2: open fake second/app: "+tc.want) {
@@ -193,7 +193,7 @@ func TestOpenFailsWhereWaitingCannotMendAReplica(t *testing.T) {
 
 func TestAStatementThatCannotBePreparedIsDoneByThePrimary(t *testing.T) {
 	c := &cluster{}
-	db := openCluster(t.Context(), t, c, func(o *xDB.Options) {
+	db := openCluster(t.Context(), t, c, func(o *xdb.Options) {
 		o.Gorm = func(config *gorm.Config) { config.PrepareStmt = true }
 	})
 	c.at(firstDSN).isDown.Store(true)
@@ -218,7 +218,7 @@ func TestAReplicaThatIsDownLeavesNoCacheOfStatements(t *testing.T) {
 	c := &cluster{}
 	c.at(firstDSN).isDown.Store(true)
 	c.at(secondDSN).isDown.Store(true)
-	openCluster(t.Context(), t, c, func(o *xDB.Options) {
+	openCluster(t.Context(), t, c, func(o *xdb.Options) {
 		o.Gorm = func(config *gorm.Config) { config.PrepareStmt = true }
 	})
 	if got := caches() - before; got != 1 {
@@ -230,12 +230,12 @@ func TestCloseEndsTheReplicasToo(t *testing.T) {
 	ignore := goleak.IgnoreCurrent()
 	c := &cluster{}
 	c.at(secondDSN).isDown.Store(true)
-	db, err := registryOf(c).Open(t.Context(), xDB.Options{Driver: "fake", DSN: primaryDSN, Replicas: []xLog.Secret{firstDSN, secondDSN}})
+	db, err := registryOf(c).Open(t.Context(), xdb.Options{Driver: "fake", DSN: primaryDSN, Replicas: []xlog.Secret{firstDSN, secondDSN}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := xDB.Close(db.WithContext(t.Context())); err != nil {
+		if err := xdb.Close(db.WithContext(t.Context())); err != nil {
 			t.Error(err)
 		}
 	}

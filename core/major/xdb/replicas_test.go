@@ -13,9 +13,9 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -73,15 +73,15 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 			return rows(db.Model(&article{}).Clauses(clause.Locking{Strength: "SHARE"}).Rows())
 		}, want: "primary"},
 		{name: "a read with WithPrimary", do: func(db *gorm.DB) error {
-			ctx := xDB.WithPrimary(xDB.WithPrimary(db.Statement.Context))
+			ctx := xdb.WithPrimary(xdb.WithPrimary(db.Statement.Context))
 			return db.WithContext(ctx).Find(&[]article{}).Error
 		}, want: "primary"},
 		{name: "a transaction", do: func(db *gorm.DB) error {
 			return db.Transaction(func(tx *gorm.DB) error { return tx.Find(&[]article{}).Error })
 		}, want: "primary"},
-		{name: "xDB.Transaction", do: func(db *gorm.DB) error {
-			ctx := context.WithValue(db.Statement.Context, xCtx.DatabaseKey, db)
-			return xDB.Transaction(ctx, func(ctx context.Context) error { return xDB.MustGetDB(ctx).Find(&[]article{}).Error })
+		{name: "xdb.Transaction", do: func(db *gorm.DB) error {
+			ctx := context.WithValue(db.Statement.Context, xctx.DatabaseKey, db)
+			return xdb.Transaction(ctx, func(ctx context.Context) error { return xdb.MustGetDB(ctx).Find(&[]article{}).Error })
 		}, want: "primary"},
 		{name: "a single connection", do: func(db *gorm.DB) error {
 			return db.Connection(func(tx *gorm.DB) error { return tx.Session(&gorm.Session{NewDB: true}).Find(&[]article{}).Error })
@@ -98,7 +98,7 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				c := &cluster{}
-				db := openCluster(t.Context(), t, c, func(o *xDB.Options) {
+				db := openCluster(t.Context(), t, c, func(o *xdb.Options) {
 					o.Gorm = func(config *gorm.Config) { config.PrepareStmt = prepared }
 				})
 				primary, replicas := c.answered(func() {
@@ -146,7 +146,7 @@ func TestReadsTakeTurns(t *testing.T) {
 
 func TestPreparedStatementsArePreparedOnceAtEachReplica(t *testing.T) {
 	c := &cluster{}
-	db := openCluster(t.Context(), t, c, func(o *xDB.Options) {
+	db := openCluster(t.Context(), t, c, func(o *xdb.Options) {
 		o.Gorm = func(config *gorm.Config) { config.PrepareStmt = true }
 	})
 	for range 10 {
@@ -161,7 +161,7 @@ func TestPreparedStatementsArePreparedOnceAtEachReplica(t *testing.T) {
 
 func TestHooksOfAWriteReadWhatItHasWritten(t *testing.T) {
 	c := &cluster{}
-	db := openCluster(t.Context(), t, c, func(o *xDB.Options) { o.SkipDefaultTransaction = true })
+	db := openCluster(t.Context(), t, c, func(o *xdb.Options) { o.SkipDefaultTransaction = true })
 	primary, replicas := c.answered(func() {
 		if err := db.Create(&hooked{ID: 1}).Error; err != nil {
 			t.Error(err)
@@ -186,7 +186,7 @@ func TestPrepareFunctionsReadThePrimary(t *testing.T) {
 	prepare := func(ctx context.Context, db *gorm.DB) error {
 		return errors.Join(db.Find(&[]article{}).Error, db.WithContext(ctx).Find(&[]article{}).Error)
 	}
-	openCluster(t.Context(), t, c, func(o *xDB.Options) { o.Prepare = []xDB.Prepare{prepare} })
+	openCluster(t.Context(), t, c, func(o *xdb.Options) { o.Prepare = []xdb.Prepare{prepare} })
 	if n := c.at(primaryDSN).seen.Load(); n != 2 {
 		t.Errorf("reads of the primary = %d, want 2", n)
 	}
@@ -295,7 +295,7 @@ func TestNoLineHoldsTheDSNOfAReplica(t *testing.T) {
 		c.at(dsn).connect = func(context.Context, int) error {
 			return driver.Translate(driver.Connection, io.EOF, "no way to "+dsn+" with hunter2secret")
 		}
-		openCluster(ctx, t, c, func(o *xDB.Options) { o.Replicas = []xLog.Secret{dsn} })
+		openCluster(ctx, t, c, func(o *xdb.Options) { o.Replicas = []xlog.Secret{dsn} })
 		if said := log.String(); strings.Contains(said, "hunter2secret") || !strings.Contains(said, "no way to ***") {
 			t.Errorf("lines = %s, want the error without the secret", said)
 		}
@@ -305,11 +305,11 @@ func TestNoLineHoldsTheDSNOfAReplica(t *testing.T) {
 func TestCheckRefusesReplicas(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		options xDB.Options
+		options xdb.Options
 		want    string
 	}{
-		{name: "without a DSN", options: xDB.Options{Driver: "fake", Replicas: []xLog.Secret{firstDSN, " "}}, want: "xdb: replica 2: the DSN is empty"},
-		{name: "with a dialector", options: xDB.Options{Dialector: (&fake{}).Dialector(""), Replicas: []xLog.Secret{firstDSN}}, want: "xdb: Replicas need a Driver"},
+		{name: "without a DSN", options: xdb.Options{Driver: "fake", Replicas: []xlog.Secret{firstDSN, " "}}, want: "xdb: replica 2: the DSN is empty"},
+		{name: "with a dialector", options: xdb.Options{Dialector: (&fake{}).Dialector(""), Replicas: []xlog.Secret{firstDSN}}, want: "xdb: Replicas need a Driver"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if err := registryOf(&fake{}).Check(tc.options); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -322,15 +322,15 @@ func TestCheckRefusesReplicas(t *testing.T) {
 func TestDescribeCountsTheReplicas(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
-		replicas []xLog.Secret
+		replicas []xlog.Secret
 		want     string
 	}{
 		{name: "none", want: "fake primary/app"},
-		{name: "one", replicas: []xLog.Secret{firstDSN}, want: "fake primary/app, 1 replica"},
-		{name: "two", replicas: []xLog.Secret{firstDSN, secondDSN}, want: "fake primary/app, 2 replicas"},
+		{name: "one", replicas: []xlog.Secret{firstDSN}, want: "fake primary/app, 1 replica"},
+		{name: "two", replicas: []xlog.Secret{firstDSN, secondDSN}, want: "fake primary/app, 2 replicas"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			o := xDB.Options{Driver: "fake", DSN: primaryDSN, Replicas: tc.replicas}
+			o := xdb.Options{Driver: "fake", DSN: primaryDSN, Replicas: tc.replicas}
 			if got := registryOf(&cluster{}).Describe(o); got != tc.want {
 				t.Errorf("Describe = %q, want %q", got, tc.want)
 			}

@@ -1,18 +1,18 @@
-// Package xdb opens databases through driver plugins. Import it as xDB.
+// Package xdb opens databases through driver plugins.
 //
 // A plugin registers itself when it is imported:
 //
 //	import _ "github.com/plinthgo/plinth/dbplugins/sqlite"
 //
-// Applications open their database with xOption.WithDatabase and take it from the context:
+// Applications open their database with xoption.WithDatabase and take it from the context:
 //
-//	err := xDB.MustGetDB(ctx).First(&user, id).Error
+//	err := xdb.MustGetDB(ctx).First(&user, id).Error
 //
 // # Errors
 //
 // Open wraps ErrUnknownDriver where no imported plugin has the wanted name, and joins every problem of its
 // options. Errors of statements keep the driver's own error and gorm's sentinel in their chain, and have the
-// same xError code whatever the driver: see Code. A statement whose context has ended fails with the
+// same xerror code whatever the driver: see Code. A statement whose context has ended fails with the
 // context's error. No error and no log line of this package holds a password, a DSN or a literal of a
 // statement.
 //
@@ -27,10 +27,10 @@ import (
 
 	"gorm.io/gorm"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // GetDB returns the database of the application, or the transaction that Transaction has begun, bound to
@@ -38,9 +38,9 @@ import (
 //
 // A *gin.Context stands for its request's context: a pool looks at the context of a statement for longer
 // than gin leaves its own alone.
-func GetDB(ctx context.Context) (*gorm.DB, *xError.Error) {
-	ctx = xHttp.Context(ctx)
-	db, err := xCtxUtil.Get[*gorm.DB](ctx, xCtx.DatabaseKey)
+func GetDB(ctx context.Context) (*gorm.DB, *xerror.Error) {
+	ctx = xhttp.Context(ctx)
+	db, err := xctxutil.Get[*gorm.DB](ctx, xctx.DatabaseKey)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,12 @@ func MustGetDB(ctx context.Context) *gorm.DB {
 // transaction in the context that fn is given, so that every function which is called with that context
 // takes part. An error or a panic of fn rolls back; a Transaction within fn is a savepoint.
 func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts ...*sql.TxOptions) error {
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	db, xerr := GetDB(ctx)
 	if xerr != nil {
 		return xerr
 	}
-	var transaction *xCtx.Transaction
+	var transaction *xctx.Transaction
 	committed := false
 	defer func() {
 		switch {
@@ -78,7 +78,7 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 	}()
 	err := db.Transaction(func(tx *gorm.DB) error {
 		var inner context.Context
-		inner, transaction = xCtx.BeginTransaction(ctx, tx)
+		inner, transaction = xctx.BeginTransaction(ctx, tx)
 		return fn(inner)
 	}, opts...)
 	committed = err == nil
@@ -92,17 +92,17 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 // The result is false, and fn does not run, in a transaction of NewContext, and in one that has ended. A panic of fn comes out
 // of Transaction although the commit is done.
 func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
-	return xCtx.OnCommit(xHttp.Context(ctx), fn)
+	return xctx.OnCommit(xhttp.Context(ctx), fn)
 }
 
 // NewContext returns a context in which GetDB finds db, such as a transaction that was begun with gorm's own methods: what is
 // called with that context takes part in it.
 func NewContext(ctx context.Context, db *gorm.DB) context.Context {
-	ctx = xHttp.Context(ctx)
+	ctx = xhttp.Context(ctx)
 	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
-		return xCtx.JoinTransaction(ctx, db)
+		return xctx.JoinTransaction(ctx, db)
 	}
-	return context.WithValue(xCtx.WithoutTransaction(ctx), xCtx.DatabaseKey, db)
+	return context.WithValue(xctx.WithoutTransaction(ctx), xctx.DatabaseKey, db)
 }
 
 func ping(ctx context.Context, db *gorm.DB) error {

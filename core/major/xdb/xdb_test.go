@@ -19,16 +19,16 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 func TestUnknownDriverSaysHowToGetIt(t *testing.T) {
 	r := registryOf(&fake{name: "other"})
-	_, err := r.Open(t.Context(), xDB.Options{Driver: "oracle"})
-	if !errors.Is(err, xDB.ErrUnknownDriver) {
+	_, err := r.Open(t.Context(), xdb.Options{Driver: "oracle"})
+	if !errors.Is(err, xdb.ErrUnknownDriver) {
 		t.Fatalf("error = %v, want ErrUnknownDriver", err)
 	}
 	for _, want := range []string{
@@ -42,9 +42,9 @@ func TestUnknownDriverSaysHowToGetIt(t *testing.T) {
 }
 
 func TestUnknownDriverOfOthersHasNoImportLine(t *testing.T) {
-	var r xDB.Registry
-	err := r.Check(xDB.Options{Driver: "cassandra"})
-	if !errors.Is(err, xDB.ErrUnknownDriver) || strings.Contains(err.Error(), "import _") || !strings.Contains(err.Error(), "imported: none") {
+	var r xdb.Registry
+	err := r.Check(xdb.Options{Driver: "cassandra"})
+	if !errors.Is(err, xdb.ErrUnknownDriver) || strings.Contains(err.Error(), "import _") || !strings.Contains(err.Error(), "imported: none") {
 		t.Errorf("error = %v, want ErrUnknownDriver without an import line", err)
 	}
 }
@@ -75,13 +75,13 @@ type old struct{ fake }
 func (*old) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
 
 func TestOpenRefusesADriverOfAnotherInterface(t *testing.T) {
-	var r xDB.Registry
+	var r xdb.Registry
 	r.Register(&old{})
-	db, err := r.Open(t.Context(), xDB.Options{Driver: "fake"})
-	if db != nil || !errors.Is(err, xDB.ErrInterface) {
+	db, err := r.Open(t.Context(), xdb.Options{Driver: "fake"})
+	if db != nil || !errors.Is(err, xdb.ErrInterface) {
 		t.Fatalf("Open = %v, %v; want ErrInterface", db, err)
 	}
-	if err := r.Check(xDB.Options{Driver: "fake"}); !errors.Is(err, xDB.ErrInterface) {
+	if err := r.Check(xdb.Options{Driver: "fake"}); !errors.Is(err, xdb.ErrInterface) {
 		t.Errorf("Check = %v, want ErrInterface before anything is opened", err)
 	}
 	for _, want := range []string{"version 0", "version 1", "go get "} {
@@ -96,8 +96,8 @@ type nameless struct{ *fake }
 func (nameless) Name() string { return "" }
 
 func TestCheckReportsEverythingAtOnce(t *testing.T) {
-	var r xDB.Registry
-	err := r.Check(xDB.Options{Prepare: []xDB.Prepare{nil}, AutoMigrate: []any{nil}})
+	var r xdb.Registry
+	err := r.Check(xdb.Options{Prepare: []xdb.Prepare{nil}, AutoMigrate: []any{nil}})
 	if err == nil {
 		t.Fatal("Check found nothing")
 	}
@@ -122,7 +122,7 @@ func TestCheckRefusesAPrefixThatNotEveryDatabaseKeeps(t *testing.T) {
 		{name: "too long", prefix: strings.Repeat("a", 31)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := registryOf(&fake{}).Check(xDB.Options{Driver: "fake", TablePrefix: tc.prefix})
+			err := registryOf(&fake{}).Check(xdb.Options{Driver: "fake", TablePrefix: tc.prefix})
 			if (err == nil) != tc.want || err != nil && !strings.Contains(err.Error(), "DATABASE_PREFIX") {
 				t.Errorf("Check = %v, want none: %t", err, tc.want)
 			}
@@ -133,7 +133,7 @@ func TestCheckRefusesAPrefixThatNotEveryDatabaseKeeps(t *testing.T) {
 func TestEveryKindHasACode(t *testing.T) {
 	for _, k := range driver.Kinds() {
 		err := driver.Translate(k, errors.New("cause"), "")
-		if xDB.Code(fmt.Errorf("wrapped: %w", err)) == nil {
+		if xdb.Code(fmt.Errorf("wrapped: %w", err)) == nil {
 			t.Errorf("%s has no code", k)
 		}
 	}
@@ -144,35 +144,35 @@ func TestCodes(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
-		want *xError.ErrorCode
+		want *xerror.ErrorCode
 	}{
-		{name: "unique", err: of(driver.Unique), want: xError.UniqueConstraint},
-		{name: "foreign key", err: of(driver.ForeignKey), want: xError.ForeignKeyError},
-		{name: "check", err: of(driver.Check), want: xError.IntegrityError},
-		{name: "not null", err: of(driver.NotNull), want: xError.DataIncomplete},
-		{name: "too long", err: of(driver.TooLong), want: xError.DataTooLarge},
-		{name: "deadlock", err: of(driver.Deadlock), want: xError.ConcurrencyError},
-		{name: "lock timeout", err: of(driver.LockTimeout), want: xError.LockConflict},
-		{name: "interrupted by the server", err: of(driver.Canceled), want: xError.GatewayTimeout},
-		{name: "interrupted by the caller", err: errors.Join(context.Canceled, of(driver.Canceled)), want: xError.Canceled},
-		{name: "connection", err: of(driver.Connection), want: xError.ServiceUnavailable},
-		{name: "too many connections", err: of(driver.TooManyConnections), want: xError.ServiceUnavailable},
-		{name: "syntax", err: of(driver.Syntax), want: xError.DatabaseError},
-		{name: "full", err: of(driver.Full), want: xError.StorageError},
-		{name: "no record", err: fmt.Errorf("x: %w", gorm.ErrRecordNotFound), want: xError.RecordNotFound},
-		{name: "no rows", err: sql.ErrNoRows, want: xError.RecordNotFound},
-		{name: "bad connection", err: sqldriver.ErrBadConn, want: xError.ServiceUnavailable},
-		{name: "missing where", err: gorm.ErrMissingWhereClause, want: xError.DatabaseError},
-		{name: "gorm's duplicate", err: gorm.ErrDuplicatedKey, want: xError.UniqueConstraint},
+		{name: "unique", err: of(driver.Unique), want: xerror.UniqueConstraint},
+		{name: "foreign key", err: of(driver.ForeignKey), want: xerror.ForeignKeyError},
+		{name: "check", err: of(driver.Check), want: xerror.IntegrityError},
+		{name: "not null", err: of(driver.NotNull), want: xerror.DataIncomplete},
+		{name: "too long", err: of(driver.TooLong), want: xerror.DataTooLarge},
+		{name: "deadlock", err: of(driver.Deadlock), want: xerror.ConcurrencyError},
+		{name: "lock timeout", err: of(driver.LockTimeout), want: xerror.LockConflict},
+		{name: "interrupted by the server", err: of(driver.Canceled), want: xerror.GatewayTimeout},
+		{name: "interrupted by the caller", err: errors.Join(context.Canceled, of(driver.Canceled)), want: xerror.Canceled},
+		{name: "connection", err: of(driver.Connection), want: xerror.ServiceUnavailable},
+		{name: "too many connections", err: of(driver.TooManyConnections), want: xerror.ServiceUnavailable},
+		{name: "syntax", err: of(driver.Syntax), want: xerror.DatabaseError},
+		{name: "full", err: of(driver.Full), want: xerror.StorageError},
+		{name: "no record", err: fmt.Errorf("x: %w", gorm.ErrRecordNotFound), want: xerror.RecordNotFound},
+		{name: "no rows", err: sql.ErrNoRows, want: xerror.RecordNotFound},
+		{name: "bad connection", err: sqldriver.ErrBadConn, want: xerror.ServiceUnavailable},
+		{name: "missing where", err: gorm.ErrMissingWhereClause, want: xerror.DatabaseError},
+		{name: "gorm's duplicate", err: gorm.ErrDuplicatedKey, want: xerror.UniqueConstraint},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xError.From(tc.err).GetErrorCode(); got != tc.want {
+			if got := xerror.From(tc.err).GetErrorCode(); got != tc.want {
 				t.Errorf("code = %v, want %v", got, tc.want)
 			}
 		})
 	}
 	for _, foreign := range []error{errors.New("not ours"), context.Canceled, fmt.Errorf("x: %w", context.DeadlineExceeded)} {
-		if got := xDB.Code(foreign); got != nil {
+		if got := xdb.Code(foreign); got != nil {
 			t.Errorf("Code(%v) = %v, want nil", foreign, got)
 		}
 	}
@@ -185,21 +185,21 @@ func TestCode_foreignNetwork(t *testing.T) {
 		io.EOF, fmt.Errorf("read a file: %w", io.ErrUnexpectedEOF), net.ErrClosed, syscall.ECONNRESET, syscall.ECONNREFUSED,
 		&net.OpError{Op: "read", Err: syscall.ECONNRESET}, &net.DNSError{Name: "elsewhere"},
 	} {
-		if got := xDB.Code(err); got != nil {
+		if got := xdb.Code(err); got != nil {
 			t.Errorf("Code(%v) = %v, want nil", err, got)
 		}
-		if got := xDB.Code(driver.TranslateNetwork(err)); got != xError.ServiceUnavailable {
-			t.Errorf("Code(%v) of a database = %v, want %v", err, got, xError.ServiceUnavailable)
+		if got := xdb.Code(driver.TranslateNetwork(err)); got != xerror.ServiceUnavailable {
+			t.Errorf("Code(%v) of a database = %v, want %v", err, got, xerror.ServiceUnavailable)
 		}
 	}
-	if got := xDB.Code(fmt.Errorf("x: %w", errOwn)); got != xError.ServiceUnavailable {
-		t.Errorf("Code of an error of the driver's own = %v, want %v", got, xError.ServiceUnavailable)
+	if got := xdb.Code(fmt.Errorf("x: %w", errOwn)); got != xerror.ServiceUnavailable {
+		t.Errorf("Code of an error of the driver's own = %v, want %v", got, xerror.ServiceUnavailable)
 	}
 }
 
 // registerClaims registers a driver once, also with -count.
 var registerClaims = sync.OnceFunc(func() {
-	xDB.Register(&fake{name: "claims", kind: func(err error) driver.ErrorKind {
+	xdb.Register(&fake{name: "claims", kind: func(err error) driver.ErrorKind {
 		if errors.Is(err, errOwn) {
 			return driver.Connection
 		}
@@ -210,39 +210,39 @@ var registerClaims = sync.OnceFunc(func() {
 var errOwn = errors.New("claims: the server has closed the connection")
 
 func TestGetDBWithoutADatabase(t *testing.T) {
-	db, err := xDB.GetDB(t.Context())
-	if db != nil || err.GetErrorCode() != xError.ConfigError {
+	db, err := xdb.GetDB(t.Context())
+	if db != nil || err.GetErrorCode() != xerror.ConfigError {
 		t.Errorf("GetDB = %v, %v; want nil and a ConfigError", db, err)
 	}
-	if err := xDB.Transaction(t.Context(), func(context.Context) error { return nil }); xError.From(err).GetErrorCode() != xError.ConfigError {
+	if err := xdb.Transaction(t.Context(), func(context.Context) error { return nil }); xerror.From(err).GetErrorCode() != xerror.ConfigError {
 		t.Errorf("Transaction = %v, want a ConfigError", err)
 	}
 	defer func() {
-		if e, ok := recover().(*xError.Error); !ok || e.GetErrorCode() != xError.ConfigError {
+		if e, ok := recover().(*xerror.Error); !ok || e.GetErrorCode() != xerror.ConfigError {
 			t.Errorf("MustGetDB did not panic with a ConfigError")
 		}
 	}()
-	xDB.MustGetDB(t.Context())
+	xdb.MustGetDB(t.Context())
 }
 
 func TestGetDBIsBoundToItsContext(t *testing.T) {
 	db := openFake(t, &fake{})
 	type key struct{}
-	ctx := context.WithValue(context.WithValue(t.Context(), xCtx.DatabaseKey, db), key{}, "mine")
-	if got := xDB.MustGetDB(ctx).Statement.Context.Value(key{}); got != "mine" {
+	ctx := context.WithValue(context.WithValue(t.Context(), xctx.DatabaseKey, db), key{}, "mine")
+	if got := xdb.MustGetDB(ctx).Statement.Context.Value(key{}); got != "mine" {
 		t.Errorf("value of the statement's context = %v, want mine", got)
 	}
 }
 
 // gin reuses its contexts, and database/sql looks at the context of a statement after the handler has returned.
 func TestGetDBTakesTheRequestsContextOfGin(t *testing.T) {
-	app := context.WithValue(t.Context(), xCtx.DatabaseKey, openFake(t, &fake{}))
+	app := context.WithValue(t.Context(), xctx.DatabaseKey, openFake(t, &fake{}))
 	engine := gin.New()
 	engine.ContextWithFallback = true
 	served := false
 	engine.GET("/", func(c *gin.Context) {
 		served = true
-		if used := xDB.MustGetDB(c).Statement.Context; used != c.Request.Context() {
+		if used := xdb.MustGetDB(c).Statement.Context; used != c.Request.Context() {
 			t.Errorf("context of the statement = %T, want the request's own", used)
 		}
 	})
@@ -253,16 +253,16 @@ func TestGetDBTakesTheRequestsContextOfGin(t *testing.T) {
 }
 
 func TestCloseIsHarmless(t *testing.T) {
-	if err := xDB.Close(nil); err != nil {
+	if err := xdb.Close(nil); err != nil {
 		t.Errorf("Close(nil) = %v", err)
 	}
 	db := openFake(t, &fake{})
 	for range 2 {
-		if err := xDB.Close(db); err != nil {
+		if err := xdb.Close(db); err != nil {
 			t.Errorf("Close = %v", err)
 		}
 	}
-	if xDB.CheckHealth(t.Context(), db) == nil {
+	if xdb.CheckHealth(t.Context(), db) == nil {
 		t.Error("a closed database is healthy")
 	}
 }
@@ -270,11 +270,11 @@ func TestCloseIsHarmless(t *testing.T) {
 // openFake opens f with the test's context.
 func openFake(t *testing.T, f *fake) *gorm.DB {
 	t.Helper()
-	db, err := registryOf(f).Open(t.Context(), xDB.Options{Driver: "fake"})
+	db, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = xDB.Close(db) })
+	t.Cleanup(func() { _ = xdb.Close(db) })
 	return db
 }
 

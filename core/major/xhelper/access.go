@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // messageAborted is what the access log says of a response that ended before it was complete.
@@ -14,7 +14,7 @@ const messageAborted = "the connection was aborted"
 // access writes the line of the access log. It tells the path without the query, whose values may be
 // secrets, and nothing of the bodies.
 func (r *run) access(aborted bool) {
-	line := xLog.AccessLine{
+	line := xlog.AccessLine{
 		Method: r.http.Method, Path: r.path, Route: r.c.FullPath(),
 		Status: r.writer.ResponseWriter.Status(), Bytes: int64(max(0, r.writer.Size())),
 		Start: r.request.Start(), ClientIP: r.address(), Reported: r.request.Reported(),

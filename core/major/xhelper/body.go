@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // body is the body of a request. It marks the errors of reading it, so that they get a code of the
@@ -42,7 +42,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case err != io.EOF && errors.Is(b.client.Err(), context.Canceled): //nolint:errorlint // as above
 		err = errors.Join(context.Canceled, err) // HTTP/2 has an untyped error for it
 	}
-	return n, xError.MarkBody(err)
+	return n, xerror.MarkBody(err)
 }
 
 // form finds the end of multipart/form-data. mime/multipart returns the same error for a body that ends
@@ -56,7 +56,7 @@ type form struct {
 // newForm returns nil for any other content type.
 func newForm(h http.Header) *form {
 	const multipart = "multipart/form-data"
-	contentType := xHttp.ContentType.Get(h)
+	contentType := xhttp.ContentType.Get(h)
 	if len(contentType) < len(multipart) || !strings.EqualFold(contentType[:len(multipart)], multipart) {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 // readers are the ways in which a handler reads a body.
@@ -28,14 +28,14 @@ var readers = map[string]gin.HandlerFunc{
 		}
 	},
 	"valid": func(c *gin.Context) {
-		xValid.HandleValidationError(c, c.ShouldBindJSON(&struct{ Name string }{}))
+		xvalid.HandleValidationError(c, c.ShouldBindJSON(&struct{ Name string }{}))
 	},
 	"file": func(c *gin.Context) {
 		if _, err := c.FormFile("file"); err != nil {
 			_ = c.Error(err)
 		}
 	},
-	"form": func(c *gin.Context) { xValid.HandleValidationError(c, c.ShouldBind(&struct{ Name string }{})) },
+	"form": func(c *gin.Context) { xvalid.HandleValidationError(c, c.ShouldBind(&struct{ Name string }{})) },
 }
 
 const (
@@ -56,7 +56,7 @@ var truncated = map[string]string{
 
 func bodyServer(t *testing.T, change func(*httptest.Server)) (*httptest.Server, *lines) {
 	t.Helper()
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	for path, handler := range readers {
 		engine.POST("/"+path, handler)
 	}
@@ -147,7 +147,7 @@ func wantResponse(t *testing.T, conn io.Reader, status int, output string) {
 }
 
 func TestServe_canceledUploadOverHTTP2(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	reading := make(chan struct{})
 	engine.POST("/read", func(c *gin.Context) {
 		close(reading)
@@ -179,7 +179,7 @@ func TestServe_canceledUploadOverHTTP2(t *testing.T) {
 
 // The last delimiter is found however the body arrives, and does not need to be the last of it.
 func TestServe_formIsReadInAnyPieces(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.POST("/", func(c *gin.Context) {
 		file, err := c.FormFile("file")
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // DefaultMaxInflightBodyBytes is the total of the bodies in flight if Config.MaxInflightBodyBytes is not
@@ -88,4 +88,4 @@ func (b *countedBody) release() {
 }
 
 // overloaded is the error of a request for whose body no memory is left.
-func overloaded() *xError.Error { return xError.New(xError.ServiceOverload, "") }
+func overloaded() *xerror.Error { return xerror.New(xerror.ServiceOverload, "") }

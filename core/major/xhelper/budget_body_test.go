@@ -10,8 +10,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestServe_MaxInflightBodyBytes(t *testing.T) {
@@ -43,7 +43,7 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, body)
 		return send(engine, req)
 	}
-	newBudget := func(t *testing.T, c xHelper.Config) (engine *gin.Engine, read *int) {
+	newBudget := func(t *testing.T, c xhelper.Config) (engine *gin.Engine, read *int) {
 		t.Helper()
 		engine, _ = newEngine(t, c)
 		read = new(int)
@@ -58,7 +58,7 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 				_ = c.Error(err)
 				return
 			}
-			xResult.Success(c, "read")
+			xresult.Success(c, "read")
 		}
 		engine.POST("/read", handle)
 		engine.POST("/large", handle)
@@ -66,13 +66,13 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 		engine.POST("/ignore", success)
 		return engine, read
 	}
-	config := xHelper.Config{
+	config := xhelper.Config{
 		MaxInflightBodyBytes: budget, MaxBodyBytes: budget,
 		RouteMaxBodyBytes: map[string]int64{"/large": budget + 1, "/unlimited": -1},
 	}
 	for _, tc := range []struct {
 		name     string
-		config   xHelper.Config
+		config   xhelper.Config
 		path     string
 		size     int
 		declared bool
@@ -88,7 +88,7 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 		{name: "a route without a limit", config: config, path: "/unlimited", size: 5000, declared: true, want: 200, read: 5000},
 		{name: "no body", config: config, path: "/read", want: 200},
 		{name: "too large for its route", config: config, path: "/read", size: 1001, declared: true, want: 413},
-		{name: "no limit", config: xHelper.Config{MaxInflightBodyBytes: -1}, path: "/read", size: 5000, declared: true, want: 200, read: 5000},
+		{name: "no limit", config: xhelper.Config{MaxInflightBodyBytes: -1}, path: "/read", size: 5000, declared: true, want: 200, read: 5000},
 		{name: "the default", path: "/read", size: 5000, declared: true, want: 200, read: 5000},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

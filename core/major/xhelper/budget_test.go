@@ -8,9 +8,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // budget is what id, header, recovery, access log, error middleware and envelope may allocate, with a
@@ -40,7 +40,7 @@ func TestARequestWithoutDataAllocatesOnce(t *testing.T) {
 	if !ok {
 		t.Fatal("no engine")
 	}
-	engine.GET("/ping", func(c *gin.Context) { xResult.Success(c, "pong") })
+	engine.GET("/ping", func(c *gin.Context) { xresult.Success(c, "pong") })
 	w, req := newSink(), newRequest(t)
 	req.URL.Path = "/ping"
 	if got := testing.AllocsPerRun(1000, func() { engine.ServeHTTP(w, req); w.reset() }); got > 1 {
@@ -78,15 +78,15 @@ func newRequest(tb testing.TB) *http.Request {
 func plinthGin(tb testing.TB) http.Handler {
 	tb.Helper()
 	gin.SetMode(gin.ReleaseMode)
-	log, err := xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON})
+	log, err := xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(xLog.SetDefault(log))
+	tb.Cleanup(xlog.SetDefault(log))
 	engine := gin.New()
 	engine.ContextWithFallback = true
-	engine.Use(xHelper.Serve(xHelper.Config{Base: tb.Context(), EnableInput: true}))
-	engine.GET("/user/:id", func(c *gin.Context) { xResult.SuccessHasData(c, "found", someone()) })
+	engine.Use(xhelper.Serve(xhelper.Config{Base: tb.Context(), EnableInput: true}))
+	engine.GET("/user/:id", func(c *gin.Context) { xresult.SuccessHasData(c, "found", someone()) })
 	return engine
 }
 

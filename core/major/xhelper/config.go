@@ -1,5 +1,5 @@
 // Package xhelper is the way of a request through the engine: its context and id, the limit of its
-// body, the recovery from panics, the answer to errors, and the access log. Import it as xHelper.
+// body, the recovery from panics, the answer to errors, and the access log.
 //
 // Serve does all of it in one middleware and is what the registry installs. Who composes an engine by
 // hand may take the parts: RequestContext, AccessLog, PanicRecovery, BodyLimit and Respond. A part that
@@ -18,8 +18,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // DefaultMaxBodyBytes is the largest request body where nothing else is said: 4 MiB.
@@ -56,12 +56,12 @@ type Config struct {
 	// TrustProxies lets the access log take the client's address from gin's ClientIP. It is for
 	// engines with trusted proxies; without, the address of the connection is the only true one.
 	TrustProxies bool
-	// Debug puts overhead into envelopes and opens what xMiddle.DebugOnly guards.
+	// Debug puts overhead into envelopes and opens what xmiddle.DebugOnly guards.
 	Debug bool
-	// Profile is the shape of the envelope; xMiddle.UseProfile changes it for a route.
-	Profile xBase.Profile
+	// Profile is the shape of the envelope; xmiddle.UseProfile changes it for a route.
+	Profile xbase.Profile
 	// Log takes the access log and the panics. It is the logger HTTP where nil.
-	Log *xLog.LogNamedLogger
+	Log *xlog.LogNamedLogger
 }
 
 // Check returns everything that is wrong with the configuration.
@@ -87,7 +87,7 @@ func (c Config) Check() error {
 			}
 		}
 	}
-	if c.Profile > xBase.ProfileJavaStrict {
+	if c.Profile > xbase.ProfileJavaStrict {
 		problems = append(problems, fmt.Errorf("xhelper: Profile: %s is none", c.Profile))
 	}
 	return errors.Join(problems...)
@@ -114,7 +114,7 @@ func PanicRecovery(c Config) gin.HandlerFunc { return mount(c, partRecovery) }
 func BodyLimit(c Config) gin.HandlerFunc { return mount(c, partLimit) }
 
 // Respond answers for handlers that have not: with the last error in c.Errors, or with the envelope of
-// the status that was set. See xMiddle.ResponseMiddleware, which is this with the zero Config.
+// the status that was set. See xmiddle.ResponseMiddleware, which is this with the zero Config.
 func Respond(c Config) gin.HandlerFunc { return mount(c, partRespond) }
 
 func mount(c Config, parts part) gin.HandlerFunc {
@@ -132,7 +132,7 @@ func mount(c Config, parts part) gin.HandlerFunc {
 		s.maxBody = DefaultMaxBodyBytes
 	}
 	if s.log == nil {
-		s.log = xLog.WithName(xLog.NamedHTTP)
+		s.log = xlog.WithName(xlog.NamedHTTP)
 	}
 	return s.serve
 }

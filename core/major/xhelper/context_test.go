@@ -13,14 +13,14 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func success(c *gin.Context) { xResult.Success(c, "done") }
+func success(c *gin.Context) { xresult.Success(c, "done") }
 
 func TestRequestIDIsTheClientsOnlyWhereValidAndAllowed(t *testing.T) {
 	for _, tc := range []struct {
@@ -43,7 +43,7 @@ func TestRequestIDIsTheClientsOnlyWhereValidAndAllowed(t *testing.T) {
 		{name: "not allowed", allow: false, sent: []string{"valid"}, want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			engine, log := newEngine(t, xHelper.Config{EnableInput: tc.allow})
+			engine, log := newEngine(t, xhelper.Config{EnableInput: tc.allow})
 			engine.GET("/", success)
 			req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 			if tc.sent != nil {
@@ -69,9 +69,9 @@ func TestRequestIDIsTheClientsOnlyWhereValidAndAllowed(t *testing.T) {
 }
 
 func TestRequestIDIsReturnedWithEveryAnswer(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
-	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	engine.GET("/204", func(c *gin.Context) { c.Status(http.StatusNoContent) })
 	for _, path := range []string{"/panic", "/error", "/204", "/nowhere"} {
 		if id := do(engine, http.MethodGet, path).Header()["X-Request-Uuid"]; len(id) != 1 || len(id[0]) != 36 {
@@ -81,7 +81,7 @@ func TestRequestIDIsReturnedWithEveryAnswer(t *testing.T) {
 }
 
 func TestExcludedURLsGetNoID(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{EnableInput: true, ExcludeURLs: []string{
+	engine, log := newEngine(t, xhelper.Config{EnableInput: true, ExcludeURLs: []string{
 		"/healthz", "/static/**", "/img/*.png", "/v?/**/x/**/end", "/a/**/**/b",
 	}})
 	engine.NoRoute(success)
@@ -132,11 +132,11 @@ func TestRequestContextIsTheRequest(t *testing.T) {
 	engine.ContextWithFallback = true
 	base, _ := capture(t)
 	base = context.WithValue(base, key{}, "application")
-	engine.Use(xHelper.Serve(xHelper.Config{Base: base, Debug: true, Profile: 1}))
+	engine.Use(xhelper.Serve(xhelper.Config{Base: base, Debug: true, Profile: 1}))
 	engine.GET("/", func(c *gin.Context) {
-		r, ok := c.Request.Context().(*xCtx.Request)
-		if !ok || xCtx.RequestFrom(c) != r {
-			t.Errorf("the context is a %T, want *xCtx.Request, also through gin", c.Request.Context())
+		r, ok := c.Request.Context().(*xctx.Request)
+		if !ok || xctx.RequestFrom(c) != r {
+			t.Errorf("the context is a %T, want *xctx.Request, also through gin", c.Request.Context())
 		}
 		if c.Value(key{}) != "application" || c.Value(http.ServerContextKey) != "server" {
 			t.Errorf("values = %v, %v", c.Value(key{}), c.Value(http.ServerContextKey))
@@ -144,7 +144,7 @@ func TestRequestContextIsTheRequest(t *testing.T) {
 		if !r.Debug() || r.Profile() != 1 || r.AcceptLanguage() != "zh,en" || r.Start().IsZero() {
 			t.Errorf("request = %+v", r)
 		}
-		if got := xCtxUtil.GetRequestKey(c); got == "" || got != r.ID() {
+		if got := xctxutil.GetRequestKey(c); got == "" || got != r.ID() {
 			t.Errorf("GetRequestKey = %q, want %q", got, r.ID())
 		}
 		success(c)
@@ -166,12 +166,12 @@ func TestRequestContextIsTheRequest(t *testing.T) {
 }
 
 func TestPartsMountedTwiceDoTheirWorkOnce(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
-	config := xHelper.Config{EnableInput: true}
-	engine.Use(xHelper.RequestContext(config), xHelper.AccessLog(config), xHelper.PanicRecovery(config),
-		xHelper.BodyLimit(config), xHelper.Respond(config), xHelper.Serve(config))
+	engine, log := newEngine(t, xhelper.Config{})
+	config := xhelper.Config{EnableInput: true}
+	engine.Use(xhelper.RequestContext(config), xhelper.AccessLog(config), xhelper.PanicRecovery(config),
+		xhelper.BodyLimit(config), xhelper.Respond(config), xhelper.Serve(config))
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
-	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	wantOutput(t, do(engine, http.MethodGet, "/panic", "X-Request-UUID", "sent"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
 	wantOutput(t, do(engine, http.MethodGet, "/error", "X-Request-UUID", "sent"), http.StatusNotFound, "NOT_FOUND")
 	if got := len(log.with(t, "request")); got != 2 {
@@ -187,9 +187,9 @@ func TestPartsMountedTwiceDoTheirWorkOnce(t *testing.T) {
 
 func TestPartsComposedByHandDoTheSame(t *testing.T) {
 	ctx, log := capture(t)
-	config := xHelper.Config{Base: ctx, MaxBodyBytes: 1}
+	config := xhelper.Config{Base: ctx, MaxBodyBytes: 1}
 	engine := gin.New()
-	engine.Use(xHelper.AccessLog(config), xHelper.Respond(config), xHelper.PanicRecovery(config), xHelper.BodyLimit(config))
+	engine.Use(xhelper.AccessLog(config), xhelper.Respond(config), xhelper.PanicRecovery(config), xhelper.BodyLimit(config))
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
 	engine.GET("/error", func(c *gin.Context) { c.AbortWithStatus(http.StatusTeapot) })
 	engine.POST("/", success)
@@ -202,7 +202,7 @@ func TestPartsComposedByHandDoTheSame(t *testing.T) {
 }
 
 func TestARequestWithinARequestIsAnotherOne(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	var inner *httptest.ResponseRecorder
 	engine.GET("/outer", func(c *gin.Context) {
 		inner = send(engine, httptest.NewRequestWithContext(c.Request.Context(), http.MethodGet, "/inner", http.NoBody))
@@ -219,7 +219,7 @@ func TestARequestWithinARequestIsAnotherOne(t *testing.T) {
 }
 
 func TestARequestWithTheContextOfAnEarlierOneIsAnotherOne(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	contexts := make(chan context.Context, 4)
 	engine.GET("/", func(c *gin.Context) {
 		success(c)
@@ -238,7 +238,7 @@ func TestARequestWithTheContextOfAnEarlierOneIsAnotherOne(t *testing.T) {
 }
 
 func TestHandleContextIsStillTheSameRequest(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	engine.GET("/old", func(c *gin.Context) {
 		c.Request.URL.Path = "/new"
 		engine.HandleContext(c)
@@ -252,7 +252,7 @@ func TestHandleContextIsStillTheSameRequest(t *testing.T) {
 
 func TestTemporaryFilesOfAFormAreRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.MaxMultipartMemory = 1
 	engine.POST("/", func(c *gin.Context) {
 		file, err := c.FormFile("file")
@@ -262,7 +262,7 @@ func TestTemporaryFilesOfAFormAreRemoved(t *testing.T) {
 		if files, _ := os.ReadDir(os.TempDir()); len(files) == 0 {
 			t.Error("the upload is not in a temporary file, so the test shows nothing")
 		}
-		xResult.SuccessHasData(c, "done", file.Size)
+		xresult.SuccessHasData(c, "done", file.Size)
 	})
 	s := listen(t, engine)
 
@@ -285,7 +285,7 @@ func TestTemporaryFilesOfAFormAreRemoved(t *testing.T) {
 }
 
 func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
-	config := xHelper.Config{
+	config := xhelper.Config{
 		ExcludeURLs: []string{"healthz", "/ok"}, QuietURLs: []string{""}, Profile: 9,
 		RouteMaxBodyBytes: map[string]int64{"upload": 1},
 	}
@@ -295,7 +295,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 			t.Errorf("Check = %v, want it to name %s", err, want)
 		}
 	}
-	if err := (xHelper.Config{}).Check(); err != nil {
+	if err := (xhelper.Config{}).Check(); err != nil {
 		t.Errorf("Check of the zero value = %v, want nil", err)
 	}
 	defer func() {
@@ -303,14 +303,14 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 			t.Error("Serve took the configuration")
 		}
 	}()
-	xHelper.Serve(config)
+	xhelper.Serve(config)
 }
 
 func ExampleServe() {
 	engine := gin.New()
 	engine.ContextWithFallback = true
-	engine.Use(xHelper.Serve(xHelper.Config{EnableInput: true, QuietURLs: []string{"/ping"}}))
-	engine.GET("/ping", func(c *gin.Context) { xResult.Success(c, "pong") })
+	engine.Use(xhelper.Serve(xhelper.Config{EnableInput: true, QuietURLs: []string{"/ping"}}))
+	engine.GET("/ping", func(c *gin.Context) { xresult.Success(c, "pong") })
 
 	w := do(engine, http.MethodGet, "/ping", "X-Request-UUID", "id-1")
 	fmt.Println(w.Header().Get("X-Request-UUID"), w.Body)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 const timeout = 10 * time.Second
@@ -19,7 +19,7 @@ const timeout = 10 * time.Second
 type valueKey struct{}
 
 // serveTimed calls handle as the handler of a request with a timeout, which a client may give up.
-func serveTimed(t *testing.T, c xHelper.Config, handle gin.HandlerFunc) context.CancelFunc {
+func serveTimed(t *testing.T, c xhelper.Config, handle gin.HandlerFunc) context.CancelFunc {
 	t.Helper()
 	engine, _ := newEngine(t, c)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -45,49 +45,49 @@ func TestServe_RequestTimeout(t *testing.T) {
 	late := outcome{context.DeadlineExceeded, context.DeadlineExceeded, timeout}
 	tests := []struct {
 		name   string
-		config xHelper.Config
+		config xhelper.Config
 		handle func(c *gin.Context, start time.Time) outcome
 		want   outcome
 	}{
-		{"ends the context", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+		{"ends the context", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
 			return wait(c.Request.Context(), start)
 		}, late},
-		{"ends the gin context", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+		{"ends the gin context", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
 			return wait(c, start)
 		}, late},
-		{"ends a context that was derived", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+		{"ends a context that was derived", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
 			ctx, cancel := context.WithTimeout(context.WithValue(c.Request.Context(), valueKey{}, 1), time.Minute)
 			defer cancel()
 			return wait(ctx, start)
 		}, late},
-		{"is 30 s by default", xHelper.Config{}, func(c *gin.Context, start time.Time) outcome {
+		{"is 30 s by default", xhelper.Config{}, func(c *gin.Context, start time.Time) outcome {
 			return wait(c.Request.Context(), start)
 		}, outcome{context.DeadlineExceeded, context.DeadlineExceeded, 30 * time.Second}},
-		{"is none if negative", xHelper.Config{RequestTimeout: -1}, func(c *gin.Context, start time.Time) outcome {
+		{"is none if negative", xhelper.Config{RequestTimeout: -1}, func(c *gin.Context, start time.Time) outcome {
 			return wait(c.Request.Context(), start)
 		}, none},
 		{
 			"of the route is used",
-			xHelper.Config{RouteRequestTimeout: map[string]time.Duration{"/route/:id": timeout}},
+			xhelper.Config{RouteRequestTimeout: map[string]time.Duration{"/route/:id": timeout}},
 			func(c *gin.Context, start time.Time) outcome { return wait(c.Request.Context(), start) }, late,
 		},
 		{
 			"of the route may be none",
-			xHelper.Config{RequestTimeout: timeout, RouteRequestTimeout: map[string]time.Duration{"/route/:id": 0}},
+			xhelper.Config{RequestTimeout: timeout, RouteRequestTimeout: map[string]time.Duration{"/route/:id": 0}},
 			func(c *gin.Context, start time.Time) outcome { return wait(c.Request.Context(), start) }, none,
 		},
-		{"is seen by Err alone", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+		{"is seen by Err alone", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
 			<-time.After(timeout)
 			ctx := c.Request.Context()
 			return outcome{ctx.Err(), context.Cause(ctx), time.Since(start)}
 		}, late},
-		{"does not hide that the client is gone", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+		{"does not hide that the client is gone", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
 			ctx := c.Request.Context()
 			<-time.After(time.Second)
 			c.MustGet("cancel").(context.CancelFunc)()
 			return wait(ctx, start)
 		}, outcome{context.Canceled, context.Canceled, time.Second}},
-		{"does not hide it from a derived context", xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
+		{"does not hide it from a derived context", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
 			ctx, cancel := context.WithCancel(c.Request.Context())
 			defer cancel()
 			time.AfterFunc(time.Second, c.MustGet("cancel").(context.CancelFunc))
@@ -123,7 +123,7 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 		name  string
 		begin func(c *gin.Context)
 	}{
-		{"marked", xHelper.MarkStream},
+		{"marked", xhelper.MarkStream},
 		{"text/event-stream", func(c *gin.Context) { c.Header("Content-Type", "text/event-stream"); c.Writer.Flush() }},
 		{"multipart through a controller", func(c *gin.Context) {
 			c.Header("Content-Type", "multipart/x-mixed-replace; boundary=frame")
@@ -139,7 +139,7 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var late error
-				cancel := serveTimed(t, xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
+				cancel := serveTimed(t, xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
 					ctx := c.Request.Context()
 					done := ctx.Done() // which starts the timer
 					derived, cancel := context.WithCancel(ctx)
@@ -166,7 +166,7 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 	t.Run("a flushed JSON response is none", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var err error
-			cancel := serveTimed(t, xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
+			cancel := serveTimed(t, xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
 				c.Header("Content-Type", "application/json")
 				c.Writer.Flush()
 				<-c.Request.Context().Done()
@@ -182,7 +182,7 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 
 func TestServe_RequestTimeout_deadline(t *testing.T) {
 	start := time.Now()
-	cancel := serveTimed(t, xHelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
+	cancel := serveTimed(t, xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
 		at, ok := c.Request.Context().Deadline()
 		if left := at.Sub(start); !ok || left < timeout || left > 2*timeout {
 			t.Errorf("deadline in %s, want %s", left, timeout)

@@ -11,14 +11,14 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // exchange is one request and its response while the engine has them, in a single allocation unless the
 // request has a body. It is never reused: the request's context, which is part of it, may outlive it.
 type exchange struct {
-	request xCtx.Request
+	request xctx.Request
 	http    http.Request
 	origin  origin
 	writer  writer
@@ -59,14 +59,14 @@ func (s *server) begin(c *gin.Context) *exchange {
 	ex.request.Begin(&ex.origin, s.base)
 	ex.request.SetDebug(s.debug)
 	ex.request.SetProfile(s.profile)
-	if language := c.Request.Header[string(xHttp.AcceptLanguage)]; len(language) > 0 {
+	if language := c.Request.Header[string(xhttp.AcceptLanguage)]; len(language) > 0 {
 		ex.request.SetAcceptLanguage(strings.Join(language, ","))
 	}
 	h := c.Writer.Header()
-	ex.encoded = len(h[string(xHttp.ContentEncoding)]) > 0
+	ex.encoded = len(h[string(xhttp.ContentEncoding)]) > 0
 	if s.exclude == nil || !s.exclude.match(ex.path) {
 		s.identify(ex)
-		h[string(xHttp.RequestUUID)] = ex.request.HeaderValue()
+		h[string(xhttp.RequestUUID)] = ex.request.HeaderValue()
 	}
 	c.Writer = &ex.writer
 	ex.http = *c.Request.WithContext(&ex.request) // stays on the stack, so that ex is the only allocation
@@ -78,7 +78,7 @@ func (s *server) begin(c *gin.Context) *exchange {
 // identify gives the request its id: the client's where that is allowed and valid, else a new one.
 func (s *server) identify(ex *exchange) {
 	if s.enableInput {
-		if sent := ex.c.Request.Header[string(xHttp.RequestUUID)]; len(sent) > 0 && xCtx.ValidID(sent[0]) {
+		if sent := ex.c.Request.Header[string(xhttp.RequestUUID)]; len(sent) > 0 && xctx.ValidID(sent[0]) {
 			ex.request.SetID(sent[0])
 			return
 		}

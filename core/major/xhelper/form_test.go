@@ -8,12 +8,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 // TestServe_formErrors reports what gin and net/http say of a form as handlers do, without a binder.
 func TestServe_formErrors(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	for path, read := range map[string]func(c *gin.Context) error{
 		"/file":  func(c *gin.Context) error { _, err := c.FormFile("file"); return err },
 		"/parse": func(c *gin.Context) error { return c.Request.ParseForm() },

@@ -17,8 +17,8 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 func TestMain(m *testing.M) {
@@ -70,22 +70,22 @@ func (l *lines) with(t *testing.T, msg string) []map[string]any {
 func capture(t *testing.T) (context.Context, *lines) {
 	t.Helper()
 	l := &lines{}
-	engine, err := xLog.New(xLog.Config{Writer: l, Format: xLog.FormatJSON})
+	engine, err := xlog.New(xlog.Config{Writer: l, Format: xlog.FormatJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return xLog.NewContext(t.Context(), engine), l
+	return xlog.NewContext(t.Context(), engine), l
 }
 
 // newEngine returns an engine like Plinth's, whose lines are collected.
-func newEngine(t *testing.T, config xHelper.Config, more ...gin.HandlerFunc) (*gin.Engine, *lines) {
+func newEngine(t *testing.T, config xhelper.Config, more ...gin.HandlerFunc) (*gin.Engine, *lines) {
 	t.Helper()
 	ctx, log := capture(t)
 	config.Base = ctx
 	engine := gin.New()
 	engine.ContextWithFallback = true
 	engine.HandleMethodNotAllowed = true
-	engine.Use(xHelper.Serve(config))
+	engine.Use(xhelper.Serve(config))
 	engine.Use(more...)
 	return engine, log
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // recovered deals with a panic, and reports whether the connection must be aborted.
@@ -27,7 +27,7 @@ func (r *run) recovered(v any) (abort bool) {
 	r.c.Writer = &r.writer
 	r.writer.release()
 	r.uncode()
-	xResult.Fail(r.c, xError.New(xError.ServerInternalError, ""))
+	xresult.Fail(r.c, xerror.New(xerror.ServerInternalError, ""))
 	return false
 }
 

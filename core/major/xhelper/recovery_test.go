@@ -12,24 +12,24 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 func TestAPanicIsAnInternalErrorAndItsStackIsLoggedOnce(t *testing.T) {
 	for name, value := range map[string]any{
-		"text": "secret text", "error": errors.New("secret error"), "our own error": xError.New(xError.NotFound, "secret data"),
+		"text": "secret text", "error": errors.New("secret error"), "our own error": xerror.New(xerror.NotFound, "secret data"),
 		"a broken pipe of somebody else's": &net.OpError{Op: "write", Err: syscall.EPIPE},
 	} {
 		t.Run(name, func(t *testing.T) {
-			engine, log := newEngine(t, xHelper.Config{})
+			engine, log := newEngine(t, xhelper.Config{})
 			engine.GET("/", func(*gin.Context) { panic(value) })
 			res, err := call(t, listen(t, engine), http.MethodGet, "/", http.NoBody)
 			if err != nil {
 				t.Fatal(err)
 			}
 			id := res.header.Get("X-Request-UUID")
-			want := fmt.Sprintf(`{"context":%q,"output":"SERVER_INTERNAL_ERROR","code":50000,"message":%q}`, id, xError.ServerInternalError.GetMessage())
+			want := fmt.Sprintf(`{"context":%q,"output":"SERVER_INTERNAL_ERROR","code":50000,"message":%q}`, id, xerror.ServerInternalError.GetMessage())
 			if res.body != want || res.status != http.StatusInternalServerError {
 				t.Errorf("got %d %s, want 500 %s", res.status, res.body, want)
 			}
@@ -50,7 +50,7 @@ func TestAPanicIsAnInternalErrorAndItsStackIsLoggedOnce(t *testing.T) {
 }
 
 func TestARuntimePanicsStackBeginsWhereItHappened(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
 		var names []string
 		c.String(http.StatusOK, names[len(c.Params)])
@@ -66,7 +66,7 @@ func TestARuntimePanicsStackBeginsWhereItHappened(t *testing.T) {
 }
 
 func TestAPanicAfterABareStatusIsStillAnswered(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
 		c.AbortWithStatus(http.StatusForbidden)
 		panic("boom")
@@ -75,8 +75,8 @@ func TestAPanicAfterABareStatusIsStillAnswered(t *testing.T) {
 }
 
 func TestAPanicInAnErrorsDataIsRecovered(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
-	engine.GET("/", func(c *gin.Context) { _ = c.Error(xError.WrapData(xError.NotFound, "", nil, explosive{})) })
+	engine, _ := newEngine(t, xhelper.Config{})
+	engine.GET("/", func(c *gin.Context) { _ = c.Error(xerror.WrapData(xerror.NotFound, "", nil, explosive{})) })
 	wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
 }
 
@@ -86,7 +86,7 @@ type explosive struct{}
 func (explosive) MarshalJSON() ([]byte, error) { panic("boom") }
 
 func TestAPanicAfterTheResponseHasStartedAbortsTheConnection(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	const part = `{"partly":`
 	engine.GET("/flushed", func(c *gin.Context) {
 		c.String(http.StatusOK, part)
@@ -116,7 +116,7 @@ func TestAPanicAfterTheResponseHasStartedAbortsTheConnection(t *testing.T) {
 }
 
 func TestErrAbortHandlerGoesThrough(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(*gin.Context) { panic(http.ErrAbortHandler) })
 	s := listen(t, engine)
 	if res, err := call(t, s, http.MethodGet, "/", http.NoBody); err == nil {
@@ -133,7 +133,7 @@ func TestErrAbortHandlerGoesThrough(t *testing.T) {
 
 func TestAPanicBecauseTheClientHasGoneNeedsNoStack(t *testing.T) {
 	entered, gone := make(chan struct{}), make(chan struct{})
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
 		close(entered)
 		<-c.Done()
@@ -159,7 +159,7 @@ func TestAPanicBecauseTheClientHasGoneNeedsNoStack(t *testing.T) {
 }
 
 func TestGoexitEndsTheRequestAndIsLogged(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	done := make(chan struct{})
 	engine.GET("/", func(*gin.Context) { t.SkipNow() })
 	go func() {

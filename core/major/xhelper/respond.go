@@ -8,9 +8,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // respond answers where the handlers have not.
@@ -32,7 +32,7 @@ func (r *run) respond() {
 	w.release()
 	if err != nil {
 		r.uncode()
-		xResult.FailStatus(c, status, err)
+		xresult.FailStatus(c, status, err)
 	}
 }
 
@@ -48,7 +48,7 @@ func (ex *exchange) outcome() (status int, err error) {
 	case ex.refused != nil:
 		return 0, ex.refused
 	case status >= http.StatusBadRequest:
-		return status, xError.New(bareCode(c, status), "")
+		return status, xerror.New(bareCode(c, status), "")
 	case status != http.StatusOK || c.Request.Method == http.MethodHead:
 		return status, nil // a response without a body: 204, 303, 304 and the like
 	default:
@@ -60,7 +60,7 @@ func (ex *exchange) outcome() (status int, err error) {
 // answer that is written now.
 func (r *run) uncode() {
 	if !r.encoded {
-		delete(r.writer.Header(), string(xHttp.ContentEncoding))
+		delete(r.writer.Header(), string(xhttp.ContentEncoding))
 	}
 }
 
@@ -70,13 +70,13 @@ func missing(c *gin.Context) error {
 		return err // they returned because the request was over
 	}
 	cause := errors.New("handler " + c.HandlerName())
-	return xError.Wrap(xError.DeveloperError, "the handler gave no answer", cause)
+	return xerror.Wrap(xerror.DeveloperError, "the handler gave no answer", cause)
 }
 
-// lastError returns the last error in c.Errors, or nil. A nil *xError.Error is none.
+// lastError returns the last error in c.Errors, or nil. A nil *xerror.Error is none.
 func lastError(c *gin.Context) error {
 	for _, e := range slices.Backward(c.Errors) {
-		if xError.From(e.Err) != nil {
+		if xerror.From(e.Err) != nil {
 			return e.Err
 		}
 	}
@@ -87,22 +87,22 @@ func lastError(c *gin.Context) error {
 // for an unknown error, as in c.AbortWithError(400, err), says more than SERVER_INTERNAL_ERROR.
 func chosen(c *gin.Context, status int, held bool, err error) (int, error) {
 	own := held || status >= http.StatusBadRequest && c.FullPath() != ""
-	if own && !isOwn(err) && xError.From(err).GetErrorCode() == xError.ServerInternalError {
-		return status, xError.Wrap(xError.ForStatus(status), "", err)
+	if own && !isOwn(err) && xerror.From(err).GetErrorCode() == xerror.ServerInternalError {
+		return status, xerror.Wrap(xerror.ForStatus(status), "", err)
 	}
 	return 0, err
 }
 
 // isOwn reports whether the handler said itself what kind of error it is.
 func isOwn(err error) bool {
-	var own *xError.Error
+	var own *xerror.Error
 	return errors.As(err, &own)
 }
 
 // bareCode returns the code for a status that stands alone.
-func bareCode(c *gin.Context, status int) *xError.ErrorCode {
+func bareCode(c *gin.Context, status int) *xerror.ErrorCode {
 	if status == http.StatusNotFound && c.FullPath() == "" {
-		return xError.PageNotFound
+		return xerror.PageNotFound
 	}
-	return xError.ForStatus(status)
+	return xerror.ForStatus(status)
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 var errNobodyKnows = errors.New("pq: relation users is not what it was")
@@ -28,17 +28,17 @@ func TestTheLastErrorIsTheAnswer(t *testing.T) {
 		want    string
 	}{
 		{name: "an error of ours", status: 400, want: "EXISTED", handler: func(c *gin.Context) {
-			_ = c.Error(xError.New(xError.Existed, "taken"))
+			_ = c.Error(xerror.New(xerror.Existed, "taken"))
 		}},
 		{name: "the last of two", status: 404, want: "NOT_FOUND", handler: func(c *gin.Context) {
-			_ = c.Error(xError.New(xError.Existed, ""))
-			_ = c.Error(xError.New(xError.NotFound, ""))
+			_ = c.Error(xerror.New(xerror.Existed, ""))
+			_ = c.Error(xerror.New(xerror.NotFound, ""))
 		}},
 		{name: "a wrapped one", status: 404, want: "NOT_FOUND", handler: func(c *gin.Context) {
-			_ = c.Error(fmt.Errorf("load: %w", xError.New(xError.NotFound, "")))
+			_ = c.Error(fmt.Errorf("load: %w", xerror.New(xerror.NotFound, "")))
 		}},
 		{name: "a bare code", status: 403, want: "FORBIDDEN", handler: func(c *gin.Context) {
-			_ = c.Error(xError.Forbidden)
+			_ = c.Error(xerror.Forbidden)
 		}},
 		{name: "a foreign one", status: 504, want: "GATEWAY_TIMEOUT", handler: func(c *gin.Context) {
 			_ = c.Error(context.DeadlineExceeded)
@@ -47,8 +47,8 @@ func TestTheLastErrorIsTheAnswer(t *testing.T) {
 			_ = c.Error(errNobodyKnows)
 		}},
 		{name: "a nil one is none", status: 404, want: "NOT_FOUND", handler: func(c *gin.Context) {
-			_ = c.Error(xError.New(xError.NotFound, ""))
-			_ = c.Error((*xError.Error)(nil))
+			_ = c.Error(xerror.New(xerror.NotFound, ""))
+			_ = c.Error((*xerror.Error)(nil))
 		}},
 		{name: "with a status for an unknown error", status: 400, want: "BAD_REQUEST", handler: func(c *gin.Context) {
 			_ = c.AbortWithError(http.StatusBadRequest, errNobodyKnows)
@@ -58,18 +58,18 @@ func TestTheLastErrorIsTheAnswer(t *testing.T) {
 			_ = c.Error(errNobodyKnows)
 		}},
 		{name: "with another status than the code's", status: 404, want: "NOT_FOUND", handler: func(c *gin.Context) {
-			_ = c.AbortWithError(http.StatusBadRequest, xError.New(xError.NotFound, ""))
+			_ = c.AbortWithError(http.StatusBadRequest, xerror.New(xerror.NotFound, ""))
 		}},
 		{name: "our own internal error with a status", status: 500, want: "SERVER_INTERNAL_ERROR", handler: func(c *gin.Context) {
-			_ = c.AbortWithError(http.StatusBadRequest, xError.Wrap(xError.ServerInternalError, "", errNobodyKnows))
+			_ = c.AbortWithError(http.StatusBadRequest, xerror.Wrap(xerror.ServerInternalError, "", errNobodyKnows))
 		}},
 		{name: "after an error was answered", status: 409, want: "CONFLICT", handler: func(c *gin.Context) {
-			xResult.Error(c, xError.Conflict, "", nil)
+			xresult.Error(c, xerror.Conflict, "", nil)
 			_ = c.Error(errNobodyKnows)
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			engine, _ := newEngine(t, xHelper.Config{})
+			engine, _ := newEngine(t, xhelper.Config{})
 			engine.GET("/", tc.handler)
 			w := do(engine, http.MethodGet, "/")
 			wantOutput(t, w, tc.status, tc.want)
@@ -81,7 +81,7 @@ func TestTheLastErrorIsTheAnswer(t *testing.T) {
 }
 
 func TestAnErrorInMiddlewareForAnUnknownPathIsNoNotFound(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{}, func(c *gin.Context) {
+	engine, _ := newEngine(t, xhelper.Config{}, func(c *gin.Context) {
 		_ = c.Error(errNobodyKnows)
 		c.Abort()
 	})
@@ -89,7 +89,7 @@ func TestAnErrorInMiddlewareForAnUnknownPathIsNoNotFound(t *testing.T) {
 }
 
 func TestTheCauseOfAServersErrorIsLoggedOnce(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) { _ = c.Error(errNobodyKnows) })
 	do(engine, http.MethodGet, "/")
 	if got := strings.Count(log.String(), "relation users"); got != 1 {
@@ -126,7 +126,7 @@ func TestABareErrorStatusGetsTheEnvelope(t *testing.T) {
 			"AbortWithStatus": func(c *gin.Context) { c.AbortWithStatus(tc.status) },
 		} {
 			t.Run(fmt.Sprint(name, tc.status), func(t *testing.T) {
-				engine, _ := newEngine(t, xHelper.Config{})
+				engine, _ := newEngine(t, xhelper.Config{})
 				engine.GET("/", set)
 				wantOutput(t, do(engine, http.MethodGet, "/"), tc.code, tc.want)
 			})
@@ -135,7 +135,7 @@ func TestABareErrorStatusGetsTheEnvelope(t *testing.T) {
 }
 
 func TestAHeldStatusLooksWrittenToHandlers(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
 		c.AbortWithStatus(http.StatusForbidden)
 		c.Status(http.StatusOK) // too late, as with gin alone
@@ -147,7 +147,7 @@ func TestAHeldStatusLooksWrittenToHandlers(t *testing.T) {
 }
 
 func TestAnErrorStatusWithABodyOfItsOwnStands(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/json", func(c *gin.Context) { c.AbortWithStatusJSON(http.StatusConflict, gin.H{"mine": true}) })
 	engine.GET("/std", gin.WrapF(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "mine", http.StatusTeapot) }))
 	engine.GET("/flush", func(c *gin.Context) {
@@ -163,7 +163,7 @@ func TestAnErrorStatusWithABodyOfItsOwnStands(t *testing.T) {
 }
 
 func TestAnEmptyAnswerWithAStatusOfItsOwnStands(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	for _, status := range []int{201, 202, 204, 205, 301, 303, 304, 307} {
 		engine.GET(fmt.Sprint("/", status), func(c *gin.Context) { c.Status(status) })
 		engine.GET(fmt.Sprint("/abort/", status), func(c *gin.Context) { c.AbortWithStatus(status) })
@@ -206,7 +206,7 @@ func TestAHandlerThatAnswersNothingIsADevelopersError(t *testing.T) {
 		"a status of 200": func(c *gin.Context) { c.Status(http.StatusOK) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			engine, log := newEngine(t, xHelper.Config{})
+			engine, log := newEngine(t, xhelper.Config{})
 			engine.GET("/", handler)
 			wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError, "DEVELOPER_ERROR")
 			got := log.with(t, "the request failed")
@@ -228,7 +228,7 @@ func TestAHandlerThatGaveUpWithItsContextIsNoDevelopersError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithDeadline(t.Context(), tc.deadline)
-			engine, _ := newEngine(t, xHelper.Config{})
+			engine, _ := newEngine(t, xhelper.Config{})
 			engine.GET("/", func(*gin.Context) { cancel() })
 			wantOutput(t, send(engine, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)), tc.status, tc.want)
 		})
@@ -236,7 +236,7 @@ func TestAHandlerThatGaveUpWithItsContextIsNoDevelopersError(t *testing.T) {
 }
 
 func TestNothingIsAppendedToAStartedResponse(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
 		c.String(http.StatusOK, `{"partly":`)
 		_ = c.Error(errNobodyKnows)
@@ -251,7 +251,7 @@ func TestNothingIsAppendedToAStartedResponse(t *testing.T) {
 }
 
 func TestUnknownPathsAndMethodsGetTheEnvelopeWithoutRoutesOfTheirOwn(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/here", success)
 	wantOutput(t, do(engine, http.MethodGet, "/nowhere"), http.StatusNotFound, "PAGE_NOT_FOUND")
 	w := do(engine, http.MethodPost, "/here")
@@ -262,11 +262,11 @@ func TestUnknownPathsAndMethodsGetTheEnvelopeWithoutRoutesOfTheirOwn(t *testing.
 }
 
 func TestErrorsAreInTheClientsLanguage(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
-	engine.GET("/", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotExist, "")) })
+	engine, _ := newEngine(t, xhelper.Config{})
+	engine.GET("/", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotExist, "")) })
 	for language, want := range map[string]string{
-		"en": xError.NotExist.Message("en"), "zh-CN": xError.NotExist.Message("zh"), "": xError.NotExist.Message("en"),
-		"zh;q=0.2, en": xError.NotExist.Message("en"),
+		"en": xerror.NotExist.Message("en"), "zh-CN": xerror.NotExist.Message("zh"), "": xerror.NotExist.Message("en"),
+		"zh;q=0.2, en": xerror.NotExist.Message("en"),
 	} {
 		w := do(engine, http.MethodGet, "/", "Accept-Language", language)
 		if got := decode(t, w.Body.String())["message"]; got != want {
@@ -291,12 +291,12 @@ func (w *bracketWriter) Write(p []byte) (int, error) {
 }
 
 func TestErrorsAfterAnEncodingMiddlewareAreNotEncoded(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{}, func(c *gin.Context) {
+	engine, _ := newEngine(t, xhelper.Config{}, func(c *gin.Context) {
 		c.Header("Content-Encoding", "brackets")
 		c.Writer = &bracketWriter{ResponseWriter: c.Writer}
 		c.Next()
 	})
-	engine.GET("/", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	engine.GET("/", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
 	for path, want := range map[string]string{"/": "NOT_FOUND", "/panic": "SERVER_INTERNAL_ERROR"} {
 		w := do(engine, http.MethodGet, path)
@@ -309,8 +309,8 @@ func TestErrorsAfterAnEncodingMiddlewareAreNotEncoded(t *testing.T) {
 func TestErrorsInsideAnEncodingMiddlewareAreEncoded(t *testing.T) {
 	ctx, _ := capture(t)
 	engine := gin.New()
-	engine.Use(bracketed, xHelper.Serve(xHelper.Config{Base: ctx}))
-	engine.GET("/", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	engine.Use(bracketed, xhelper.Serve(xhelper.Config{Base: ctx}))
+	engine.GET("/", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	w := do(engine, http.MethodGet, "/")
 	if got := w.Body.String(); !strings.HasPrefix(got, "[{") || w.Header().Get("Content-Encoding") != "brackets" {
 		t.Errorf("got %q, Content-Encoding %q; want it encoded", got, w.Header().Get("Content-Encoding"))
@@ -320,8 +320,8 @@ func TestErrorsInsideAnEncodingMiddlewareAreEncoded(t *testing.T) {
 func TestRequestContext_failureWithoutAccessLog(t *testing.T) {
 	ctx, log := capture(t)
 	engine := gin.New()
-	engine.Use(xHelper.RequestContext(xHelper.Config{Base: ctx}))
-	engine.GET("/", func(c *gin.Context) { xResult.Fail(c, xError.New(xError.ServerInternalError, "")) })
+	engine.Use(xhelper.RequestContext(xhelper.Config{Base: ctx}))
+	engine.GET("/", func(c *gin.Context) { xresult.Fail(c, xerror.New(xerror.ServerInternalError, "")) })
 	do(engine, http.MethodGet, "/")
 	if got := log.with(t, "the request failed"); len(got) != 1 || got[0]["level"] != "error" {
 		t.Errorf("logged %v, want one line at ERROR", got)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // part is a set of the things that a middleware does for a request.
@@ -38,7 +38,7 @@ type server struct {
 	trustProxies bool
 	debug        bool
 	profile      uint8
-	log          *xLog.LogNamedLogger
+	log          *xlog.LogNamedLogger
 	parts        part
 }
 
@@ -124,8 +124,8 @@ func (r *run) limit() {
 	case req.ContentLength < 0:
 		req.Body = http.MaxBytesReader(innermost(r.c.Writer), req.Body, limit)
 	default:
-		message := xError.ErrMessage("at most " + strconv.FormatInt(limit, 10) + " bytes are accepted")
-		r.refuse(xError.Wrap(xError.PayloadTooLarge, message, &http.MaxBytesError{Limit: limit}))
+		message := xerror.ErrMessage("at most " + strconv.FormatInt(limit, 10) + " bytes are accepted")
+		r.refuse(xerror.Wrap(xerror.PayloadTooLarge, message, &http.MaxBytesError{Limit: limit}))
 	}
 }
 

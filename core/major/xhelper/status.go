@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"runtime"
 
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // Status returns the status of the response. If nothing is written yet, and the last handler has returned
@@ -29,10 +29,10 @@ func (w *writer) Status() int {
 	if err == nil {
 		return status
 	}
-	return xResult.StatusOf(ex.c, status, err)
+	return xresult.StatusOf(ex.c, status, err)
 }
 
-// ChosenStatus implements an interface of xResult. It returns the status that a handler has set,
+// ChosenStatus implements an interface of xresult. It returns the status that a handler has set,
 // whatever error is pending.
 func (w *writer) ChosenStatus() int { return w.ResponseWriter.Status() }
 

@@ -11,12 +11,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xRoute "github.com/plinthgo/plinth/core/major/xroute"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xroute"
 )
 
 // ending is one way in which a handler ends a request.
@@ -28,19 +28,19 @@ type ending struct {
 
 // endings are the ways in which a handler ends a request with a body of a few bytes.
 var endings = []ending{
-	{"an error", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) }, 404},
-	{"a wrapped error", func(c *gin.Context) { _ = c.Error(fmt.Errorf("x: %w", xError.New(xError.Conflict, ""))) }, 409},
+	{"an error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) }, 404},
+	{"a wrapped error", func(c *gin.Context) { _ = c.Error(fmt.Errorf("x: %w", xerror.New(xerror.Conflict, ""))) }, 409},
 	{"an unknown error", func(c *gin.Context) { _ = c.Error(errNobodyKnows) }, 500},
-	{"a developer's error", func(c *gin.Context) { _ = c.Error(xError.DeveloperError) }, 500},
+	{"a developer's error", func(c *gin.Context) { _ = c.Error(xerror.DeveloperError) }, 500},
 	{"a deadline", func(c *gin.Context) { _ = c.Error(context.DeadlineExceeded) }, 504},
-	{"an error and abort", func(c *gin.Context) { _ = c.Error(xError.Forbidden); c.Abort() }, 403},
+	{"an error and abort", func(c *gin.Context) { _ = c.Error(xerror.Forbidden); c.Abort() }, 403},
 	{"an error with a status", func(c *gin.Context) { _ = c.AbortWithError(http.StatusTeapot, errNobodyKnows) }, 418},
-	{"an error after a status", func(c *gin.Context) { c.Status(http.StatusCreated); _ = c.Error(xError.Gone) }, 410},
-	{"a failed bind", func(c *gin.Context) { xBind.Bind(c, &struct{ Name string }{}).Data() }, 415},
+	{"an error after a status", func(c *gin.Context) { c.Status(http.StatusCreated); _ = c.Error(xerror.Gone) }, 410},
+	{"a failed bind", func(c *gin.Context) { xbind.Bind(c, &struct{ Name string }{}).Data() }, 415},
 	{"a failed bind of gin", func(c *gin.Context) { _ = c.BindJSON(&struct{ Name string }{}) }, 400},
 	{"abort", func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) }, 429},
 	{"a bare status", func(c *gin.Context) { c.Status(http.StatusNotFound) }, 404},
-	{"a written error", func(c *gin.Context) { xResult.Error(c, xError.Locked, "", nil) }, 400},
+	{"a written error", func(c *gin.Context) { xresult.Error(c, xerror.Locked, "", nil) }, 400},
 	{"nothing", func(*gin.Context) {}, 500},
 	{"no content", func(c *gin.Context) { c.Status(http.StatusNoContent) }, 204},
 	{"a redirect", func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/elsewhere") }, 303},
@@ -51,8 +51,8 @@ var endings = []ending{
 	{"a body over the limit that is not read", success, 413},
 	{"a panic", func(*gin.Context) { panic("boom") }, 500},
 	{"a panic after abort", func(c *gin.Context) { c.AbortWithStatus(http.StatusNotFound); panic("boom") }, 500},
-	{"a panic after a failed bind", func(c *gin.Context) { panic(xBind.Bind(c, &struct{ Name string }{}).Data().Name) }, 500},
-	{"a panic after Next", func(c *gin.Context) { _ = c.Error(xError.NotFound); c.Next(); panic("boom") }, 500},
+	{"a panic after a failed bind", func(c *gin.Context) { panic(xbind.Bind(c, &struct{ Name string }{}).Data().Name) }, 500},
+	{"a panic after Next", func(c *gin.Context) { _ = c.Error(xerror.NotFound); c.Next(); panic("boom") }, 500},
 }
 
 // watcher is a middleware that notes what it sees, before, after and in a deferred function.
@@ -76,7 +76,7 @@ func TestServe_statusThatMiddlewareSees(t *testing.T) {
 		"route":   func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.POST("/", mw, handler) },
 		"wrapped": func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.POST("/", wrap, mw, handler) },
 		"outside of ResponseMiddleware": func(e *gin.Engine, mw, handler gin.HandlerFunc) {
-			e.POST("/", mw, xMiddle.ResponseMiddleware, handler)
+			e.POST("/", mw, xmiddle.ResponseMiddleware, handler)
 		},
 	} {
 		for _, tc := range endings {
@@ -85,7 +85,7 @@ func TestServe_statusThatMiddlewareSees(t *testing.T) {
 				if tc.status == http.StatusRequestEntityTooLarge {
 					limit = 3
 				}
-				engine, _ := newEngine(t, xHelper.Config{MaxBodyBytes: limit})
+				engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: limit})
 				var w watcher
 				mount(engine, w.middleware, tc.handler)
 				res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("four")))
@@ -106,9 +106,9 @@ func TestServe_statusThatMiddlewareSees(t *testing.T) {
 func TestServe_statusOfUnknownRoutes(t *testing.T) {
 	for name, change := range map[string]func(*gin.Engine){
 		"of gin":    func(*gin.Engine) {},
-		"of xRoute": func(e *gin.Engine) { e.NoRoute(xRoute.NoRoute); e.NoMethod(xRoute.NoMethod) },
+		"of xroute": func(e *gin.Engine) { e.NoRoute(xroute.NoRoute); e.NoMethod(xroute.NoMethod) },
 	} {
-		engine, _ := newEngine(t, xHelper.Config{})
+		engine, _ := newEngine(t, xhelper.Config{})
 		var w watcher
 		engine.Use(w.middleware)
 		change(engine)
@@ -123,12 +123,12 @@ func TestServe_statusOfUnknownRoutes(t *testing.T) {
 
 // A service that is being stopped ends requests with an error of its own.
 func TestServe_statusOfAContextWithACause(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	var w watcher
 	engine.Use(w.middleware)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	engine.GET("/", func(c *gin.Context) {
-		cancel(xError.New(xError.ServiceUnavailable, ""))
+		cancel(xerror.New(xerror.ServiceUnavailable, ""))
 		_ = c.Error(errors.Join(context.Canceled))
 	})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
@@ -142,7 +142,7 @@ func TestServe_statusOfAContextWithACause(t *testing.T) {
 
 // A handler sees the status that it has set, also with an error beside it.
 func TestServe_statusInAHandler(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
 		_ = c.Error(errNobodyKnows)
 		if got := c.Writer.Status(); got != http.StatusOK {
@@ -169,7 +169,7 @@ func TestServe_statusInAHandlerAfterAbort(t *testing.T) {
 		{"alone", func(c *gin.Context) { c.Abort() }, 200},
 		{"after a status", func(c *gin.Context) { c.Status(http.StatusAccepted); c.Abort() }, 202},
 		{"with a status", func(c *gin.Context) { c.AbortWithStatus(http.StatusConflict) }, 409},
-		{"with an error", func(c *gin.Context) { _ = c.Error(xError.Forbidden); c.Abort() }, 200},
+		{"with an error", func(c *gin.Context) { _ = c.Error(xerror.Forbidden); c.Abort() }, 200},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var inside, outside int
@@ -178,7 +178,7 @@ func TestServe_statusInAHandlerAfterAbort(t *testing.T) {
 				inside = c.Writer.Status()
 				c.JSON(inside, gin.H{})
 			}
-			engine, _ := newEngine(t, xHelper.Config{}, func(c *gin.Context) { c.Next(); outside = c.Writer.Status() })
+			engine, _ := newEngine(t, xhelper.Config{}, func(c *gin.Context) { c.Next(); outside = c.Writer.Status() })
 			engine.GET("/", handler)
 			res := do(engine, http.MethodGet, "/")
 			if inside != tc.want || outside != tc.want || res.Code != tc.want {
@@ -189,9 +189,9 @@ func TestServe_statusInAHandlerAfterAbort(t *testing.T) {
 }
 
 func TestServe_oneLineForAFailure(t *testing.T) {
-	thrown := func(c *gin.Context) { _ = c.Error(xError.NewInternalServerError(c, "thrown", errNobodyKnows)) }
+	thrown := func(c *gin.Context) { _ = c.Error(xerror.NewInternalServerError(c, "thrown", errNobodyKnows)) }
 	for _, tc := range append(endings, ending{"a thrown error", thrown, 500}) {
-		engine, log := newEngine(t, xHelper.Config{})
+		engine, log := newEngine(t, xhelper.Config{})
 		engine.POST("/", tc.handler)
 		res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody))
 		want := 0
@@ -208,14 +208,14 @@ func TestServe_oneLineForAFailure(t *testing.T) {
 }
 
 func TestServe_headersOfEnvelopes(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/success", success)
-	engine.GET("/404", func(c *gin.Context) { _ = c.Error(xError.NotFound) })
-	engine.GET("/503", func(c *gin.Context) { _ = c.Error(xError.ServiceUnavailable) })
+	engine.GET("/404", func(c *gin.Context) { _ = c.Error(xerror.NotFound) })
+	engine.GET("/503", func(c *gin.Context) { _ = c.Error(xerror.ServiceUnavailable) })
 	engine.GET("/busy", func(c *gin.Context) { c.AbortWithStatus(http.StatusServiceUnavailable) })
 	engine.GET("/later", func(c *gin.Context) {
 		c.Header("Retry-After", "3600")
-		_ = c.Error(xError.SystemMaintenance)
+		_ = c.Error(xerror.SystemMaintenance)
 	})
 	for path, retry := range map[string]string{"/success": "", "/404": "", "/503": "5", "/busy": "5", "/later": "3600", "/nowhere": ""} {
 		h := do(engine, http.MethodGet, path).Header()

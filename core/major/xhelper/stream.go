@@ -8,13 +8,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // A stream is a request whose response has no end of its own: its connection was hijacked, it
 // has started a response of a content type that only streams have, or a handler has called
-// MarkStream or xResult.Stream. What the client sends does not make a request a stream here; the
-// stop of xMain also ends requests of clients that accept nothing but events.
+// MarkStream or xresult.Stream. What the client sends does not make a request a stream here; the
+// stop of xmain also ends requests of clients that accept nothing but events.
 
 // MarkStream declares the request of c a stream before its response starts, for a stream whose
 // content type does not tell, such as long polling. A stream has no request timeout.
@@ -51,7 +51,7 @@ var streamTypes = []string{"text/event-stream", "multipart/x-mixed-replace"}
 // since they take as long as their data; but they have an end, and a stop waits for it.
 var itemTypes = []string{"application/jsonl", "application/x-ndjson", "application/json-seq"}
 
-// StartStream implements an interface of xResult.
+// StartStream implements an interface of xresult.
 func (w *writer) StartStream(contentType string) { w.exchange.startStream(contentType) }
 
 // startStream removes the request timeout if a response of this content type is a stream or consists
@@ -74,7 +74,7 @@ func (w *writer) starting() {
 	if w.ResponseWriter.Written() {
 		return
 	}
-	sent := w.Header()[string(xHttp.ContentType)]
+	sent := w.Header()[string(xhttp.ContentType)]
 	if len(sent) == 0 || isJSON(sent[0]) {
 		return
 	}
@@ -95,7 +95,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// WriteEnvelope implements an interface of xResult.
+// WriteEnvelope implements an interface of xresult.
 func (w *writer) WriteEnvelope(body []byte) (int, error) { return w.ResponseWriter.Write(body) }
 
 // WriteString implements io.StringWriter.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestWithStreamReport(t *testing.T) {
@@ -28,7 +28,7 @@ func TestWithStreamReport(t *testing.T) {
 		handler gin.HandlerFunc
 		want    int
 	}{
-		{"an envelope is no stream", func(c *gin.Context) { xResult.Success(c, "ok") }, 0},
+		{"an envelope is no stream", func(c *gin.Context) { xresult.Success(c, "ok") }, 0},
 		{"a flushed download of JSON lines is no stream", func(c *gin.Context) {
 			c.Header("Content-Type", "application/x-ndjson")
 			_, _ = c.Writer.WriteString("{}\n")
@@ -41,8 +41,8 @@ func TestWithStreamReport(t *testing.T) {
 		{"server-sent events are a stream, once", func(c *gin.Context) {
 			c.Stream(func(io.Writer) bool { c.SSEvent("message", "a"); c.SSEvent("message", "b"); return false })
 		}, 1},
-		{"the events of xResult are a stream before the first", func(c *gin.Context) {
-			xResult.Stream(c, func(yield func(int, error) bool) { yield(0, xError.NotFound) })
+		{"the events of xresult are a stream before the first", func(c *gin.Context) {
+			xresult.Stream(c, func(yield func(int, error) bool) { yield(0, xerror.NotFound) })
 		}, 1},
 		{"a flushed header is enough", func(c *gin.Context) {
 			c.Header("Content-Type", "Text/Event-Stream; charset=utf-8")
@@ -54,18 +54,18 @@ func TestWithStreamReport(t *testing.T) {
 		}, 1},
 		{"a hijacked connection is a stream", hijack, 1},
 		{"a marked request is a stream before it starts", func(c *gin.Context) {
-			xHelper.MarkStream(c)
-			xHelper.MarkStream(c)
-			xResult.Success(c, "ok")
+			xhelper.MarkStream(c)
+			xhelper.MarkStream(c)
+			xresult.Success(c, "ok")
 		}, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			engine, _ := newEngine(t, xHelper.Config{})
+			engine, _ := newEngine(t, xhelper.Config{})
 			engine.GET("/stream", tc.handler)
 			got, done := 0, make(chan struct{})
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 				defer close(done)
-				engine.ServeHTTP(w, req.WithContext(xHelper.WithStreamReport(req.Context(), func() { got++ })))
+				engine.ServeHTTP(w, req.WithContext(xhelper.WithStreamReport(req.Context(), func() { got++ })))
 			}))
 			defer server.Close()
 			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/stream", http.NoBody)
@@ -85,14 +85,14 @@ func TestWithStreamReport(t *testing.T) {
 func TestMarkStream_outsideOfTheChain(t *testing.T) {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
-	xHelper.MarkStream(c) // which must do nothing
+	xhelper.MarkStream(c) // which must do nothing
 }
 
 // The client of HEAD waits for the header only, and for the next response on its connection.
 func TestServe_headOfAStream(t *testing.T) {
 	for name, timeout := range map[string]time.Duration{"with a request timeout": 0, "without one": -1} {
 		t.Run(name, func(t *testing.T) {
-			engine, _ := newEngine(t, xHelper.Config{RequestTimeout: timeout})
+			engine, _ := newEngine(t, xhelper.Config{RequestTimeout: timeout})
 			engine.HEAD("/stream", func(c *gin.Context) {
 				c.Header("Content-Type", "text/event-stream")
 				c.Writer.Flush()
@@ -123,9 +123,9 @@ func TestServe_headOfOtherResponses(t *testing.T) {
 		"an event stream before it starts": "", "a document": "application/json", "JSON lines": "application/jsonl",
 	} {
 		t.Run(name, func(t *testing.T) {
-			engine, _ := newEngine(t, xHelper.Config{})
+			engine, _ := newEngine(t, xhelper.Config{})
 			engine.HEAD("/", func(c *gin.Context) {
-				xHelper.MarkStream(c)
+				xhelper.MarkStream(c)
 				if contentType != "" {
 					c.Header("Content-Type", contentType)
 					c.Writer.Flush()

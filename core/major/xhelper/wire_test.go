@@ -12,9 +12,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // answer is a response that has been read.
@@ -67,7 +67,7 @@ func echo(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.SuccessHasData(c, "read", len(body))
+	xresult.SuccessHasData(c, "read", len(body))
 }
 
 // chunked hides a body's length.
@@ -93,7 +93,7 @@ func TestBodiesOverTheLimitAreRefused(t *testing.T) {
 			"chunked":  func(n int) io.Reader { return chunked{strings.NewReader(strings.Repeat("x", n))} },
 		} {
 			t.Run(tc.name+" "+kind, func(t *testing.T) {
-				engine, _ := newEngine(t, xHelper.Config{
+				engine, _ := newEngine(t, xhelper.Config{
 					MaxBodyBytes: limit, RouteMaxBodyBytes: map[string]int64{"/upload/:id": 10 << 20, "/tiny": 10},
 				})
 				engine.POST("/", echo)
@@ -113,7 +113,7 @@ func TestBodiesOverTheLimitAreRefused(t *testing.T) {
 }
 
 func TestADeclaredBodyOverTheLimitIsRefusedUnread(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.POST("/", func(*gin.Context) { t.Error("the handler ran") })
 	s := listen(t, engine)
 	res, err := sendRaw(t, s, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000000\r\n\r\nfirst bytes")
@@ -126,7 +126,7 @@ func TestADeclaredBodyOverTheLimitIsRefusedUnread(t *testing.T) {
 }
 
 func TestAnEndlessBodyEndsTheConnection(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{MaxBodyBytes: 10})
+	engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: 10})
 	engine.POST("/", echo)
 	sent := "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n" + strings.Repeat("x", 50)
 	res, err := sendRaw(t, listen(t, engine), sent)
@@ -136,7 +136,7 @@ func TestAnEndlessBodyEndsTheConnection(t *testing.T) {
 }
 
 func TestNoLimitIsNoLimit(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{MaxBodyBytes: -1})
+	engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: -1})
 	engine.POST("/", echo)
 	res, err := call(t, listen(t, engine), http.MethodPost, "/", chunked{strings.NewReader(strings.Repeat("x", 5<<20))})
 	if err != nil || decode(t, res.body)["data"] != 5.0*(1<<20) {
@@ -145,8 +145,8 @@ func TestNoLimitIsNoLimit(t *testing.T) {
 }
 
 func TestErrorsToHeadHaveNoBody(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
-	engine.HEAD("/", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	engine, _ := newEngine(t, xhelper.Config{})
+	engine.HEAD("/", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	s := listen(t, engine)
 	answer := raw(t, s, "HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	text, err := io.ReadAll(answer)
@@ -157,7 +157,7 @@ func TestErrorsToHeadHaveNoBody(t *testing.T) {
 }
 
 func TestAHijackedConnectionIsLeftAlone(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
+	engine, log := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
 		conn, rw, err := http.NewResponseController(c.Writer).Hijack()
 		if err != nil {
@@ -185,7 +185,7 @@ func TestAHijackedConnectionIsLeftAlone(t *testing.T) {
 }
 
 func TestResponseControllerReachesTheServer(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{})
+	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
 		conn := http.NewResponseController(c.Writer)
 		if err := conn.SetWriteDeadline(time.Now().Add(time.Minute)); err != nil {
@@ -202,8 +202,8 @@ func TestResponseControllerReachesTheServer(t *testing.T) {
 }
 
 func TestAccessLogIsOneLineWithoutSecrets(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{})
-	engine.POST("/user/:id", func(c *gin.Context) { xResult.SuccessHasData(c, "found", "confidential data") })
+	engine, log := newEngine(t, xhelper.Config{})
+	engine.POST("/user/:id", func(c *gin.Context) { xresult.SuccessHasData(c, "found", "confidential data") })
 	s := listen(t, engine)
 	res, err := call(t, s, http.MethodPost, "/user/7%0A%1b[31m?token=confidential-token", strings.NewReader("confidential body"))
 	if err != nil {
@@ -228,9 +228,9 @@ func TestAccessLogIsOneLineWithoutSecrets(t *testing.T) {
 }
 
 func TestAccessLogLevels(t *testing.T) {
-	engine, log := newEngine(t, xHelper.Config{QuietURLs: []string{"/healthz/**"}})
-	for path, code := range map[string]*xError.ErrorCode{"/404": xError.NotFound, "/502": xError.GatewayError, "/healthz/bad": xError.ServiceUnavailable} {
-		engine.GET(path, func(c *gin.Context) { _ = c.Error(xError.New(code, "for the client")) })
+	engine, log := newEngine(t, xhelper.Config{QuietURLs: []string{"/healthz/**"}})
+	for path, code := range map[string]*xerror.ErrorCode{"/404": xerror.NotFound, "/502": xerror.GatewayError, "/healthz/bad": xerror.ServiceUnavailable} {
+		engine.GET(path, func(c *gin.Context) { _ = c.Error(xerror.New(code, "for the client")) })
 	}
 	engine.GET("/healthz", success)
 	for path, want := range map[string]string{"/404": "info", "/502": "error", "/healthz/bad": "error", "/healthz": ""} {
@@ -261,7 +261,7 @@ func TestForwardedAddressesAreBelievedOnlyWhereProxiesAreTrusted(t *testing.T) {
 		{name: "another proxy", trust: true, remote: "198.51.100.1:1234", want: "198.51.100.1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			engine, log := newEngine(t, xHelper.Config{TrustProxies: tc.trust})
+			engine, log := newEngine(t, xhelper.Config{TrustProxies: tc.trust})
 			if err := engine.SetTrustedProxies([]string{"192.0.2.0/24"}); err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +277,7 @@ func TestForwardedAddressesAreBelievedOnlyWhereProxiesAreTrusted(t *testing.T) {
 }
 
 func TestManyRequestsAtOnceKeepTheirIDs(t *testing.T) {
-	engine, _ := newEngine(t, xHelper.Config{EnableInput: true})
+	engine, _ := newEngine(t, xhelper.Config{EnableInput: true})
 	engine.GET("/", func(c *gin.Context) {
 		if c.Query("fail") != "" {
 			panic("boom")

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 func TestFinishCutsOffInTimeToSayWhatIsLeft(t *testing.T) {
@@ -16,15 +16,15 @@ func TestFinishCutsOffInTimeToSayWhatIsLeft(t *testing.T) {
 		end, timeout  time.Duration // of the stop; 0 is none
 		takes, obeys  time.Duration // until the work ends by itself, and after it is cut off
 		cut, returned time.Duration
-		want          xHook.Ending
+		want          xhook.Ending
 	}{
-		{name: "ends by itself", end: time.Minute, takes: time.Second, cut: never, returned: time.Second, want: xHook.Finished},
-		{name: "cut off before the stop ends", end: time.Minute, takes: never, obeys: time.Second, cut: 58 * time.Second, returned: 59 * time.Second, want: xHook.CutOff},
-		{name: "cut off at the timeout", end: time.Minute, timeout: 10 * time.Second, takes: never, obeys: 0, cut: 10 * time.Second, returned: 10 * time.Second, want: xHook.CutOff},
-		{name: "left behind", end: time.Minute, takes: never, obeys: never, cut: 58 * time.Second, returned: 59500 * time.Millisecond, want: xHook.LeftBehind},
-		{name: "left behind in a short stop", end: 800 * time.Millisecond, takes: never, obeys: never, cut: 400 * time.Millisecond, returned: 700 * time.Millisecond, want: xHook.LeftBehind},
-		{name: "without an end", timeout: time.Second, takes: never, obeys: never, cut: time.Second, returned: 2 * time.Second, want: xHook.LeftBehind},
-		{name: "without any bound", takes: time.Hour, cut: never, returned: time.Hour, want: xHook.Finished},
+		{name: "ends by itself", end: time.Minute, takes: time.Second, cut: never, returned: time.Second, want: xhook.Finished},
+		{name: "cut off before the stop ends", end: time.Minute, takes: never, obeys: time.Second, cut: 58 * time.Second, returned: 59 * time.Second, want: xhook.CutOff},
+		{name: "cut off at the timeout", end: time.Minute, timeout: 10 * time.Second, takes: never, obeys: 0, cut: 10 * time.Second, returned: 10 * time.Second, want: xhook.CutOff},
+		{name: "left behind", end: time.Minute, takes: never, obeys: never, cut: 58 * time.Second, returned: 59500 * time.Millisecond, want: xhook.LeftBehind},
+		{name: "left behind in a short stop", end: 800 * time.Millisecond, takes: never, obeys: never, cut: 400 * time.Millisecond, returned: 700 * time.Millisecond, want: xhook.LeftBehind},
+		{name: "without an end", timeout: time.Second, takes: never, obeys: never, cut: time.Second, returned: 2 * time.Second, want: xhook.LeftBehind},
+		{name: "without any bound", takes: time.Hour, cut: never, returned: time.Hour, want: xhook.Finished},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestFinishCutsOffInTimeToSayWhatIsLeft(t *testing.T) {
 				if tc.takes != never {
 					time.AfterFunc(tc.takes, func() { close(done) })
 				}
-				got := xHook.Finish(ctx, tc.timeout, done, func() {
+				got := xhook.Finish(ctx, tc.timeout, done, func() {
 					cut = time.Since(began)
 					if tc.obeys != never {
 						time.AfterFunc(tc.obeys, func() { close(done) })

@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // wait returns a check that takes d, or as long as its context.
-func wait(d time.Duration) xHook.Func {
+func wait(d time.Duration) xhook.Func {
 	return func(ctx context.Context) error {
 		select {
 		case <-time.After(d):
@@ -27,7 +27,7 @@ func wait(d time.Duration) xHook.Func {
 
 func TestChecksRunAtTheSameTimeInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := xHook.New()
+		l := xhook.New()
 		l.AddHealth("slow", wait(time.Second))
 		l.AddHealth("fast", wait(time.Millisecond))
 		start := time.Now()
@@ -35,7 +35,7 @@ func TestChecksRunAtTheSameTimeInTheirOrder(t *testing.T) {
 		if d := time.Since(start); d != time.Second {
 			t.Errorf("took %s, want the slowest check's 1s", d)
 		}
-		want := []xHook.Health{
+		want := []xhook.Health{
 			{Name: "slow", OK: true, Latency: time.Second},
 			{Name: "fast", OK: true, Latency: time.Millisecond},
 		}
@@ -51,7 +51,7 @@ func TestCheckThatHangsIsBoundedAndNeverStartedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		var calls atomic.Int32
-		l := xHook.New()
+		l := xhook.New()
 		l.AddHealth("hangs", func(context.Context) error {
 			calls.Add(1)
 			<-release
@@ -59,8 +59,8 @@ func TestCheckThatHangsIsBoundedAndNeverStartedTwice(t *testing.T) {
 		})
 		for range 3 {
 			h := l.Check(t.Context())[0]
-			if h.OK || !errors.Is(h.Err, context.DeadlineExceeded) || h.Latency != xHook.CheckTimeout {
-				t.Errorf("check = %+v, want a deadline after %s", h, xHook.CheckTimeout)
+			if h.OK || !errors.Is(h.Err, context.DeadlineExceeded) || h.Latency != xhook.CheckTimeout {
+				t.Errorf("check = %+v, want a deadline after %s", h, xhook.CheckTimeout)
 			}
 		}
 		if calls.Load() != 1 {
@@ -77,7 +77,7 @@ func TestCheckThatHangsIsBoundedAndNeverStartedTwice(t *testing.T) {
 func TestCallersAtTheSameTimeShareOneRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
-		l := xHook.New()
+		l := xhook.New()
 		l.AddHealth("a", func(ctx context.Context) error {
 			calls.Add(1)
 			return wait(time.Second)(ctx)
@@ -103,7 +103,7 @@ func TestCallersAtTheSameTimeShareOneRun(t *testing.T) {
 }
 
 func TestPanicInACheckIsBadHealth(t *testing.T) {
-	l := xHook.New()
+	l := xhook.New()
 	l.AddHealth("a", func(context.Context) error { panic("no") })
 	if h := l.Check(t.Context())[0]; h.OK || h.Err == nil {
 		t.Errorf("check = %+v, want an error", h)
@@ -111,11 +111,11 @@ func TestPanicInACheckIsBadHealth(t *testing.T) {
 }
 
 func TestDegraded(t *testing.T) {
-	l := xHook.New()
-	l.AddHealth("pool", func(context.Context) error { return fmt.Errorf("node: %w", xHook.Degraded("saturated")) })
+	l := xhook.New()
+	l.AddHealth("pool", func(context.Context) error { return fmt.Errorf("node: %w", xhook.Degraded("saturated")) })
 	got := l.Check(t.Context())[0]
 	got.Latency = 0
-	if want := (xHook.Health{Name: "pool", OK: true, State: "saturated"}); got != want {
+	if want := (xhook.Health{Name: "pool", OK: true, State: "saturated"}); got != want {
 		t.Errorf("Check = %+v, want %+v", got, want)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // closed reports whether c is closed.
@@ -25,7 +25,7 @@ func closed(c <-chan struct{}) bool {
 }
 
 // hold takes a hold that must be granted.
-func hold(t *testing.T, l *xHook.Lifecycle, name string) (release func()) {
+func hold(t *testing.T, l *xhook.Lifecycle, name string) (release func()) {
 	t.Helper()
 	release, held := l.HoldReady(name)
 	if !held {
@@ -36,20 +36,20 @@ func hold(t *testing.T, l *xHook.Lifecycle, name string) (release func()) {
 
 func TestReadinessWaitsForEveryHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := xHook.New()
-		ctx := xHook.NewContext(t.Context(), l)
+		l := xhook.New()
+		ctx := xhook.NewContext(t.Context(), l)
 		one, two := hold(t, l, "one"), hold(t, l, "two")
 		done := make(chan error, 1)
 		go func() { done <- l.Ready(ctx) }()
 		for range 2 { // the second release of the same hold counts for no other one
 			one()
 			synctest.Wait()
-			if l.State() != xHook.StateStarting || closed(xHook.Readied(ctx)) || len(done) > 0 {
+			if l.State() != xhook.StateStarting || closed(xhook.Readied(ctx)) || len(done) > 0 {
 				t.Fatalf("state = %s with an open hold, want starting", l.State())
 			}
 		}
 		two()
-		if err := <-done; err != nil || l.State() != xHook.StateReady || !closed(xHook.Readied(ctx)) {
+		if err := <-done; err != nil || l.State() != xhook.StateReady || !closed(xhook.Readied(ctx)) {
 			t.Errorf("Ready = %v, state = %s; want ready", err, l.State())
 		}
 		two()
@@ -58,7 +58,7 @@ func TestReadinessWaitsForEveryHold(t *testing.T) {
 
 func TestReadyHooksRunWhenTheHoldsAreReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := xHook.New()
+		l := xhook.New()
 		var log []string
 		l.OnReady("a", note(&log, "hook", nil))
 		release := hold(t, l, "grpc")
@@ -75,7 +75,7 @@ func TestReadyHooksRunWhenTheHoldsAreReleased(t *testing.T) {
 
 func TestHoldTakenByAReadyHookIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := xHook.New()
+		l := xhook.New()
 		l.OnReady("a", func(context.Context) error {
 			time.AfterFunc(time.Minute, hold(t, l, "late"))
 			return nil
@@ -89,7 +89,7 @@ func TestHoldTakenByAReadyHookIsWaitedFor(t *testing.T) {
 
 func TestReadyWhoseContextEndsNamesTheOpenHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := xHook.New()
+		l := xhook.New()
 		hold(t, l, "grpc")
 		hold(t, l, "released")()
 		hold(t, l, "metrics")
@@ -100,7 +100,7 @@ func TestReadyWhoseContextEndsNamesTheOpenHolds(t *testing.T) {
 		if !errors.Is(err, why) || err.Error() != `not ready: held by "grpc", "metrics": told to stop` {
 			t.Errorf("Ready = %v, want both holds named", err)
 		}
-		if l.State() != xHook.StateStarting || closed(l.Readied()) {
+		if l.State() != xhook.StateStarting || closed(l.Readied()) {
 			t.Errorf("state = %s, want starting", l.State())
 		}
 	})
@@ -110,29 +110,29 @@ func TestFailureKeepsTheServiceFromReadiness(t *testing.T) {
 	cause := errors.New("port in use")
 	for _, tc := range []struct {
 		name string
-		fail func(t *testing.T, l *xHook.Lifecycle)
+		fail func(t *testing.T, l *xhook.Lifecycle)
 	}{
-		{name: "before", fail: func(_ *testing.T, l *xHook.Lifecycle) { l.Fail(cause) }},
-		{name: "while a hold is open", fail: func(t *testing.T, l *xHook.Lifecycle) {
+		{name: "before", fail: func(_ *testing.T, l *xhook.Lifecycle) { l.Fail(cause) }},
+		{name: "while a hold is open", fail: func(t *testing.T, l *xhook.Lifecycle) {
 			hold(t, l, "grpc")
 			time.AfterFunc(time.Second, func() { l.Fail(cause) })
 		}},
-		{name: "with the release", fail: func(t *testing.T, l *xHook.Lifecycle) {
+		{name: "with the release", fail: func(t *testing.T, l *xhook.Lifecycle) {
 			release := hold(t, l, "grpc")
 			time.AfterFunc(time.Second, func() { l.Fail(cause); release() })
 		}},
-		{name: "in a ready hook", fail: func(_ *testing.T, l *xHook.Lifecycle) {
+		{name: "in a ready hook", fail: func(_ *testing.T, l *xhook.Lifecycle) {
 			l.OnReady("a", func(context.Context) error { l.Fail(cause); return nil })
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := xHook.New()
+				l := xhook.New()
 				tc.fail(t, l)
 				if err := l.Ready(t.Context()); !errors.Is(err, cause) {
 					t.Errorf("Ready = %v, want the failure", err)
 				}
-				if l.State() != xHook.StateStarting || closed(l.Readied()) {
+				if l.State() != xhook.StateStarting || closed(l.Readied()) {
 					t.Errorf("state = %s, want starting", l.State())
 				}
 			})
@@ -142,20 +142,20 @@ func TestFailureKeepsTheServiceFromReadiness(t *testing.T) {
 
 func TestStopEndsTheWaitForHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := xHook.New()
+		l := xhook.New()
 		hold(t, l, "grpc")
 		time.AfterFunc(time.Second, l.BeginDrain)
 		if err := l.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), `held by "grpc"`) {
 			t.Errorf("Ready = %v, want the hold named", err)
 		}
-		if l.State() != xHook.StateDraining || closed(l.Readied()) {
+		if l.State() != xhook.StateDraining || closed(l.Readied()) {
 			t.Errorf("state = %s, readied = %t; want draining and never ready", l.State(), closed(l.Readied()))
 		}
 	})
 }
 
 func TestHoldAfterItsMomentIsNone(t *testing.T) {
-	ready, draining := xHook.New(), xHook.New()
+	ready, draining := xhook.New(), xhook.New()
 	if err := ready.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -164,13 +164,13 @@ func TestHoldAfterItsMomentIsNone(t *testing.T) {
 		name string
 		ctx  context.Context
 	}{
-		{name: "ready", ctx: xHook.NewContext(t.Context(), ready)},
-		{name: "draining", ctx: xHook.NewContext(t.Context(), draining)},
+		{name: "ready", ctx: xhook.NewContext(t.Context(), ready)},
+		{name: "draining", ctx: xhook.NewContext(t.Context(), draining)},
 		{name: "no application", ctx: t.Context()},
 		{name: "no context", ctx: nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			release, held := xHook.HoldReady(tc.ctx, "late")
+			release, held := xhook.HoldReady(tc.ctx, "late")
 			if held {
 				t.Error("HoldReady = true, want false")
 			}
@@ -180,7 +180,7 @@ func TestHoldAfterItsMomentIsNone(t *testing.T) {
 }
 
 func TestHoldsMayBeTakenAndReleasedByAnyGoroutine(t *testing.T) {
-	l := xHook.New()
+	l := xhook.New()
 	last := hold(t, l, "last")
 	done := make(chan error, 1)
 	go func() { done <- l.Ready(t.Context()) }()
@@ -193,7 +193,7 @@ func TestHoldsMayBeTakenAndReleasedByAnyGoroutine(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if l.State() != xHook.StateStarting {
+	if l.State() != xhook.StateStarting {
 		t.Errorf("state = %s with an open hold", l.State())
 	}
 	last()
@@ -205,13 +205,13 @@ func TestHoldsMayBeTakenAndReleasedByAnyGoroutine(t *testing.T) {
 func ExampleHoldReady() {
 	// A task that must listen before the service may report ready.
 	serve := func(ctx context.Context) {
-		release, _ := xHook.HoldReady(ctx, "grpc")
+		release, _ := xhook.HoldReady(ctx, "grpc")
 		defer release()
 		fmt.Println("listening")
 	}
 
-	l := xHook.New() // in a program, xReg does this and xMain the rest
-	ctx := xHook.NewContext(context.Background(), l)
+	l := xhook.New() // in a program, xreg does this and xmain the rest
+	ctx := xhook.NewContext(context.Background(), l)
 	serve(ctx)
 	_ = l.Ready(ctx)
 	fmt.Println(l.State())

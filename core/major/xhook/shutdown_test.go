@@ -9,22 +9,22 @@ import (
 	"testing/synctest"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 func TestShutdownHooksRunAllAtTheSameTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := xHook.New()
-		ctx := xHook.NewContext(t.Context(), l)
+		l := xhook.New()
+		ctx := xhook.NewContext(t.Context(), l)
 		one, two := make(chan struct{}), make(chan struct{})
-		meet := func(mine, other chan struct{}) xHook.Func {
+		meet := func(mine, other chan struct{}) xhook.Func {
 			return func(context.Context) error {
 				close(mine)
 				<-other
 				return nil
 			}
 		}
-		if !xHook.OnShutdown(ctx, "one", meet(one, two)) || !xHook.OnShutdown(ctx, "two", meet(two, one)) {
+		if !xhook.OnShutdown(ctx, "one", meet(one, two)) || !xhook.OnShutdown(ctx, "two", meet(two, one)) {
 			t.Fatal("OnShutdown = false before the shutdown")
 		}
 		if err := l.Shutdown(ctx); err != nil {
@@ -43,7 +43,7 @@ func TestShutdownHookThatIgnoresItsContextIsLeftBehindAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		defer close(release)
-		l := xHook.New()
+		l := xhook.New()
 		var log []string
 		l.OnShutdown("stubborn", func(context.Context) error { <-release; return nil })
 		l.OnShutdown("polite", func(ctx context.Context) error {
@@ -66,12 +66,12 @@ func TestShutdownHookThatIgnoresItsContextIsLeftBehindAlone(t *testing.T) {
 
 func TestErrorsOfAllShutdownHooksAreJoined(t *testing.T) {
 	one, cause := errors.New("one"), errors.New("cause")
-	l := xHook.New()
+	l := xhook.New()
 	l.OnShutdown("a", func(context.Context) error { return one })
 	l.OnShutdown("b", func(context.Context) error { panic(cause) })
 	l.OnShutdown("c", func(context.Context) error { return nil })
 	err := l.Shutdown(t.Context())
-	var p *xHook.PanicError
+	var p *xhook.PanicError
 	if !errors.Is(err, one) || !errors.Is(err, cause) || !errors.As(err, &p) || len(p.Stack) == 0 {
 		t.Errorf("Shutdown = %v, want both errors and the stack of the panic", err)
 	}
@@ -84,7 +84,7 @@ func TestErrorsOfAllShutdownHooksAreJoined(t *testing.T) {
 
 func TestShutdownHookAddedDuringTheShutdownRunsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := xHook.New()
+		l := xhook.New()
 		l.OnShutdown("outer", func(context.Context) error {
 			ran := make(chan struct{})
 			if !l.OnShutdown("inner", func(context.Context) error { close(ran); return nil }) {
@@ -100,13 +100,13 @@ func TestShutdownHookAddedDuringTheShutdownRunsAtOnce(t *testing.T) {
 }
 
 func TestShutdownOfALifeThatNeverWasReadyRunsItsHooks(t *testing.T) {
-	l := xHook.New()
+	l := xhook.New()
 	var log []string
 	l.OnShutdown("a", note(&log, "a", nil))
 	if err := l.Shutdown(t.Context()); err != nil || len(log) != 1 {
 		t.Errorf("Shutdown = %v, ran %v; want the hook", err, log)
 	}
-	if l.State() != xHook.StateDraining {
+	if l.State() != xhook.StateDraining {
 		t.Errorf("state = %s, want draining: it must not become ready any more", l.State())
 	}
 }
@@ -114,14 +114,14 @@ func TestShutdownOfALifeThatNeverWasReadyRunsItsHooks(t *testing.T) {
 func ExampleOnShutdown() {
 	// A task that serves something of its own finishes what is in flight together with the HTTP server.
 	serve := func(ctx context.Context) {
-		xHook.OnShutdown(ctx, "grpc", func(context.Context) error {
+		xhook.OnShutdown(ctx, "grpc", func(context.Context) error {
 			fmt.Println("calls are finished")
 			return nil
 		})
 	}
 
-	l := xHook.New() // in a program, xReg does this and xMain the rest
-	serve(xHook.NewContext(context.Background(), l))
+	l := xhook.New() // in a program, xreg does this and xmain the rest
+	serve(xhook.NewContext(context.Background(), l))
 	_ = l.Shutdown(context.Background())
 	// Output: calls are finished
 }

@@ -4,13 +4,13 @@ import (
 	"sync"
 	"testing"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 type valueKey struct{ name string }
 
 func TestValueIsCreatedOnceForAllWhoAsk(t *testing.T) {
-	life := xHook.New()
+	life := xhook.New()
 	created := 0
 	var all sync.WaitGroup
 	for range 20 {
@@ -32,7 +32,7 @@ func TestValueIsCreatedOnceForAllWhoAsk(t *testing.T) {
 }
 
 func TestNilLifeKeepsNoValue(t *testing.T) {
-	var life *xHook.Lifecycle
+	var life *xhook.Lifecycle
 	for _, want := range []int{1, 2} {
 		if got := life.Value(valueKey{}, func() any { return want }); got != want {
 			t.Errorf("got %v, want %d", got, want)

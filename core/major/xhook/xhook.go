@@ -1,9 +1,9 @@
-// Package xhook holds the hooks of a service's life, its state and its health. Import it as xHook.
+// Package xhook holds the hooks of a service's life, its state and its health.
 //
 // A node, a plugin or a task asks for its turn while the application starts:
 //
-//	xHook.OnStop(ctx, "mailer", mailer.Flush)
-//	xHook.AddHealth(ctx, "mailer", mailer.Ping)
+//	xhook.OnStop(ctx, "mailer", mailer.Flush)
+//	xhook.AddHealth(ctx, "mailer", mailer.Ping)
 //
 // The context is the application's, or one derived from it. Everything here is safe for concurrent use.
 //

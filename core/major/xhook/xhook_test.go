@@ -11,13 +11,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // note returns a hook that appends its name to *log and returns err.
-func note(log *[]string, name string, err error) xHook.Func {
+func note(log *[]string, name string, err error) xhook.Func {
 	return func(context.Context) error {
 		*log = append(*log, name)
 		return err
@@ -25,14 +25,14 @@ func note(log *[]string, name string, err error) xHook.Func {
 }
 
 func TestHooksRunInOrderAndStopHooksInReverse(t *testing.T) {
-	l := xHook.New()
-	ctx := xHook.NewContext(t.Context(), l)
+	l := xhook.New()
+	ctx := xhook.NewContext(t.Context(), l)
 	var log []string
 	for _, n := range []string{"1", "2", "3"} {
-		xHook.OnStart(ctx, n, note(&log, "start"+n, nil))
-		xHook.OnReady(ctx, n, note(&log, "ready"+n, nil))
-		xHook.OnDrain(ctx, n, note(&log, "drain"+n, nil))
-		xHook.OnStop(ctx, n, note(&log, "stop"+n, nil))
+		xhook.OnStart(ctx, n, note(&log, "start"+n, nil))
+		xhook.OnReady(ctx, n, note(&log, "ready"+n, nil))
+		xhook.OnDrain(ctx, n, note(&log, "drain"+n, nil))
+		xhook.OnStop(ctx, n, note(&log, "stop"+n, nil))
 	}
 	for _, run := range []func(context.Context) error{l.Start, l.Ready, l.Drain, l.Stop, l.Stop} {
 		if err := run(ctx); err != nil {
@@ -50,7 +50,7 @@ func TestHooksRunInOrderAndStopHooksInReverse(t *testing.T) {
 
 func TestFirstErrorEndsTheStartAndNamesTheHook(t *testing.T) {
 	boom := errors.New("boom")
-	l := xHook.New()
+	l := xhook.New()
 	var log []string
 	l.OnStart("a", note(&log, "a", nil))
 	l.OnStart("b", note(&log, "b", boom))
@@ -65,19 +65,19 @@ func TestFirstErrorEndsTheStartAndNamesTheHook(t *testing.T) {
 }
 
 func TestReadyErrorKeepsTheStateStarting(t *testing.T) {
-	l := xHook.New()
+	l := xhook.New()
 	l.OnReady("a", func(context.Context) error { return errors.New("no") })
 	if err := l.Ready(t.Context()); err == nil {
 		t.Error("Ready = nil, want the error")
 	}
-	if l.State() != xHook.StateStarting {
+	if l.State() != xhook.StateStarting {
 		t.Errorf("state = %s, want starting", l.State())
 	}
 }
 
 func TestAllStopHooksRunWhateverTheirErrors(t *testing.T) {
 	one, two := errors.New("one"), errors.New("two")
-	l := xHook.New()
+	l := xhook.New()
 	var log []string
 	l.OnStop("a", note(&log, "a", one))
 	l.OnStop("b", note(&log, "b", nil))
@@ -93,10 +93,10 @@ func TestAllStopHooksRunWhateverTheirErrors(t *testing.T) {
 
 func TestPanicInAHookIsAnErrorWithAStack(t *testing.T) {
 	cause := errors.New("cause")
-	l := xHook.New()
+	l := xhook.New()
 	l.OnStop("a", func(context.Context) error { panic(cause) })
 	err := l.Stop(t.Context())
-	var p *xHook.PanicError
+	var p *xhook.PanicError
 	if !errors.As(err, &p) || len(p.Stack) == 0 || !errors.Is(err, cause) {
 		t.Errorf("Stop = %#v, want a *PanicError with a stack and its cause", err)
 	}
@@ -106,7 +106,7 @@ func TestHookThatHangsIsLeftBehindWhenItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		defer close(release)
-		l := xHook.New()
+		l := xhook.New()
 		var log []string
 		l.OnStop("after", note(&log, "after", nil))
 		l.OnStop("hangs", func(context.Context) error { <-release; return nil })
@@ -124,7 +124,7 @@ func TestHookThatHangsIsLeftBehindWhenItsContextEnds(t *testing.T) {
 }
 
 func TestHookAddedByAHookOfTheSamePhaseRuns(t *testing.T) {
-	l := xHook.New()
+	l := xhook.New()
 	var log []string
 	l.OnStop("outer", func(context.Context) error {
 		if !l.OnStop("inner", note(&log, "inner", nil)) {
@@ -144,7 +144,7 @@ func TestHookAddedByAHookOfTheSamePhaseRuns(t *testing.T) {
 }
 
 func TestStateMovesForwardOnly(t *testing.T) {
-	l := xHook.New()
+	l := xhook.New()
 	var got []string
 	see := func() { got = append(got, l.State().String()) }
 	see()
@@ -162,16 +162,16 @@ func TestStateMovesForwardOnly(t *testing.T) {
 }
 
 func TestDrainingIsClosedByTheFirstMomentOfTheStop(t *testing.T) {
-	l := xHook.New()
-	ctx := xHook.NewContext(t.Context(), l)
+	l := xhook.New()
+	ctx := xhook.NewContext(t.Context(), l)
 	select {
-	case <-xHook.Draining(ctx):
+	case <-xhook.Draining(ctx):
 		t.Fatal("closed before the stop")
 	default:
 	}
 	seen := false
 	l.OnDrain("a", func(context.Context) error {
-		<-xHook.Draining(ctx)
+		<-xhook.Draining(ctx)
 		seen = true
 		return nil
 	})
@@ -181,10 +181,10 @@ func TestDrainingIsClosedByTheFirstMomentOfTheStop(t *testing.T) {
 }
 
 func TestFailKeepsTheFirstError(t *testing.T) {
-	l := xHook.New()
-	ctx := xHook.NewContext(t.Context(), l)
+	l := xhook.New()
+	ctx := xhook.NewContext(t.Context(), l)
 	first := errors.New("first")
-	if !xHook.Fail(ctx, first) || !xHook.Fail(ctx, errors.New("second")) {
+	if !xhook.Fail(ctx, first) || !xhook.Fail(ctx, errors.New("second")) {
 		t.Error("Fail = false, want true")
 	}
 	<-l.Failed()
@@ -194,7 +194,7 @@ func TestFailKeepsTheFirstError(t *testing.T) {
 }
 
 func TestFailWithoutAnErrorIsStillAFailure(t *testing.T) {
-	l := xHook.New()
+	l := xhook.New()
 	l.Fail(nil)
 	if l.Err() == nil {
 		t.Error("Err = nil, want an error")
@@ -205,23 +205,23 @@ func TestContextWithoutALifeSaysThatNothingWillRun(t *testing.T) {
 	fn := func(context.Context) error { return nil }
 	ctx := t.Context()
 	for name, got := range map[string]bool{
-		"OnStart": xHook.OnStart(ctx, "a", fn), "OnReady": xHook.OnReady(ctx, "a", fn),
-		"OnDrain": xHook.OnDrain(ctx, "a", fn), "OnShutdown": xHook.OnShutdown(ctx, "a", fn), "OnStop": xHook.OnStop(ctx, "a", fn),
-		"AddHealth": xHook.AddHealth(ctx, "a", fn), "Fail": xHook.Fail(ctx, errors.New("x")),
+		"OnStart": xhook.OnStart(ctx, "a", fn), "OnReady": xhook.OnReady(ctx, "a", fn),
+		"OnDrain": xhook.OnDrain(ctx, "a", fn), "OnShutdown": xhook.OnShutdown(ctx, "a", fn), "OnStop": xhook.OnStop(ctx, "a", fn),
+		"AddHealth": xhook.AddHealth(ctx, "a", fn), "Fail": xhook.Fail(ctx, errors.New("x")),
 	} {
 		if got {
 			t.Errorf("%s = true, want false", name)
 		}
 	}
-	var l *xHook.Lifecycle
+	var l *xhook.Lifecycle
 	l.BeginDrain()
 	if l.Start(ctx) != nil || l.Ready(ctx) != nil || l.Drain(ctx) != nil || l.Shutdown(ctx) != nil || l.Stop(ctx) != nil || l.Err() != nil {
 		t.Error("a nil life ran something")
 	}
-	if l.State() != xHook.StateStarting || l.Check(ctx) != nil || l.Failed() != nil || xHook.Draining(ctx) != nil || xHook.Readied(ctx) != nil {
+	if l.State() != xhook.StateStarting || l.Check(ctx) != nil || l.Failed() != nil || xhook.Draining(ctx) != nil || xhook.Readied(ctx) != nil {
 		t.Error("a nil life holds something")
 	}
-	if xHook.From(nil) != nil { //nolint:staticcheck // a nil context is what the line is about
+	if xhook.From(nil) != nil { //nolint:staticcheck // a nil context is what the line is about
 		t.Error("From(nil) found a life")
 	}
 }
@@ -229,7 +229,7 @@ func TestContextWithoutALifeSaysThatNothingWillRun(t *testing.T) {
 func ExampleOnStop() {
 	// In a node: what it started ends with the service.
 	start := func(ctx context.Context) (any, error) {
-		if !xHook.OnStop(ctx, "mailer", func(context.Context) error {
+		if !xhook.OnStop(ctx, "mailer", func(context.Context) error {
 			fmt.Println("mails are sent")
 			return nil
 		}) {
@@ -238,8 +238,8 @@ func ExampleOnStop() {
 		return "mailer", nil
 	}
 
-	l := xHook.New() // in a program, xReg does this and xMain the rest
-	if _, err := start(xHook.NewContext(context.Background(), l)); err != nil {
+	l := xhook.New() // in a program, xreg does this and xmain the rest
+	if _, err := start(xhook.NewContext(context.Background(), l)); err != nil {
 		fmt.Println(err)
 	}
 	_ = l.Stop(context.Background())

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 type contextKey struct{}
@@ -16,14 +16,14 @@ type contextKey struct{}
 func TestContextIsTheRequestsForAGinContext(t *testing.T) {
 	own := context.WithValue(t.Context(), contextKey{}, 1)
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
-	if got := xHttp.Context(c); got != context.Context(c) {
+	if got := xhttp.Context(c); got != context.Context(c) {
 		t.Errorf("without a request, Context = %v, want the gin context itself", got)
 	}
 	c.Request = httptest.NewRequestWithContext(own, http.MethodGet, "/", http.NoBody)
-	if got := xHttp.Context(c); got != own {
+	if got := xhttp.Context(c); got != own {
 		t.Errorf("Context of a gin context = %v, want the request's", got)
 	}
-	if got := xHttp.Context(own); got != own {
+	if got := xhttp.Context(own); got != own {
 		t.Errorf("Context of another context = %v, want it unchanged", got)
 	}
 }

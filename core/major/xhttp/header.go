@@ -1,4 +1,4 @@
-// Package xhttp holds the names of HTTP headers and small readers of a request. Import it as xHttp.
+// Package xhttp holds the names of HTTP headers and small readers of a request.
 //
 // Nothing here logs: what the readers return is often a secret.
 package xhttp

@@ -55,7 +55,7 @@ func GetHeader(c *gin.Context, header Header) string {
 }
 
 // GetRequestUUID returns the request id as the client sent it, unchecked. The id that the request
-// really has is xCtxUtil.GetRequestKey's.
+// really has is xctxutil.GetRequestKey's.
 func GetRequestUUID(c *gin.Context) string { return GetHeader(c, RequestUUID) }
 
 // GetUserAgent returns the request's User-Agent header.

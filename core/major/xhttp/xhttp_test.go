@@ -9,10 +9,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-func contextWith(header xHttp.Header, value string) *gin.Context {
+func contextWith(header xhttp.Header, value string) *gin.Context {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	c.Request = httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", http.NoBody)
 	c.Request.Header[string(header)] = []string{value}
@@ -20,30 +20,30 @@ func contextWith(header xHttp.Header, value string) *gin.Context {
 }
 
 func TestHeadersAreInTheFormOfMapKeys(t *testing.T) {
-	for _, h := range []xHttp.Header{
-		xHttp.Accept, xHttp.AcceptEncoding, xHttp.AcceptLanguage, xHttp.AccessControlAllowCreds,
-		xHttp.AccessControlAllowHeaders, xHttp.AccessControlAllowMethods, xHttp.AccessControlAllowOrigin,
-		xHttp.AccessControlExposeHeaders, xHttp.AccessControlMaxAge, xHttp.AccessControlRequestHeaders,
-		xHttp.AccessControlRequestMethod, xHttp.Allow, xHttp.Authorization, xHttp.CacheControl,
-		xHttp.ContentDisposition, xHttp.ContentEncoding, xHttp.ContentLanguage, xHttp.ContentLength, xHttp.ContentType,
-		xHttp.Cookie, xHttp.ETag, xHttp.IfMatch, xHttp.IfModifiedSince, xHttp.IfNoneMatch, xHttp.LastModified,
-		xHttp.Location, xHttp.Origin, xHttp.Referer, xHttp.RefreshToken, xHttp.RequestUUID, xHttp.RetryAfter,
-		xHttp.SetCookie, xHttp.UserAgent, xHttp.Vary, xHttp.WWWAuthenticate, xHttp.XContentTypeOptions, xHttp.XForwardedFor, xHttp.XForwardedHost,
-		xHttp.XForwardedProto, xHttp.XRealIP, xHttp.XRequestedWith,
+	for _, h := range []xhttp.Header{
+		xhttp.Accept, xhttp.AcceptEncoding, xhttp.AcceptLanguage, xhttp.AccessControlAllowCreds,
+		xhttp.AccessControlAllowHeaders, xhttp.AccessControlAllowMethods, xhttp.AccessControlAllowOrigin,
+		xhttp.AccessControlExposeHeaders, xhttp.AccessControlMaxAge, xhttp.AccessControlRequestHeaders,
+		xhttp.AccessControlRequestMethod, xhttp.Allow, xhttp.Authorization, xhttp.CacheControl,
+		xhttp.ContentDisposition, xhttp.ContentEncoding, xhttp.ContentLanguage, xhttp.ContentLength, xhttp.ContentType,
+		xhttp.Cookie, xhttp.ETag, xhttp.IfMatch, xhttp.IfModifiedSince, xhttp.IfNoneMatch, xhttp.LastModified,
+		xhttp.Location, xhttp.Origin, xhttp.Referer, xhttp.RefreshToken, xhttp.RequestUUID, xhttp.RetryAfter,
+		xhttp.SetCookie, xhttp.UserAgent, xhttp.Vary, xhttp.WWWAuthenticate, xhttp.XContentTypeOptions, xhttp.XForwardedFor, xhttp.XForwardedHost,
+		xhttp.XForwardedProto, xhttp.XRealIP, xhttp.XRequestedWith,
 	} {
 		if got := http.CanonicalHeaderKey(h.String()); got != h.String() {
 			t.Errorf("%q is not canonical, %q is", h, got)
 		}
 	}
-	if got := http.CanonicalHeaderKey("X-Request-UUID"); got != xHttp.RequestUUID.String() {
-		t.Errorf("X-Request-UUID is %q, want %q", xHttp.RequestUUID, got)
+	if got := http.CanonicalHeaderKey("X-Request-UUID"); got != xhttp.RequestUUID.String() {
+		t.Errorf("X-Request-UUID is %q, want %q", xhttp.RequestUUID, got)
 	}
 }
 
 func TestHeaderGetAndSet(t *testing.T) {
 	h := http.Header{}
-	xHttp.Vary.Set(h, "Accept")
-	if got := xHttp.Vary.Get(h); got != "Accept" {
+	xhttp.Vary.Set(h, "Accept")
+	if got := xhttp.Vary.Get(h); got != "Accept" {
 		t.Errorf("Vary = %q, want Accept", got)
 	}
 }
@@ -67,7 +67,7 @@ func TestGetAuthorizationReadsBearerTokensOnly(t *testing.T) {
 		{name: "not ASCII", header: "Bearer 中文", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xHttp.GetAuthorization(contextWith(xHttp.Authorization, tc.header)); got != tc.want {
+			if got := xhttp.GetAuthorization(contextWith(xhttp.Authorization, tc.header)); got != tc.want {
 				t.Errorf("GetAuthorization = %q, want %q", got, tc.want)
 			}
 		})
@@ -88,7 +88,7 @@ func TestParseAuthorization(t *testing.T) {
 		{name: "empty", value: "", want: false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			scheme, credentials, ok := xHttp.ParseAuthorization(tc.value)
+			scheme, credentials, ok := xhttp.ParseAuthorization(tc.value)
 			if scheme != tc.scheme || credentials != tc.credentials || ok != tc.want {
 				t.Errorf("got %q, %q, %t; want %q, %q, %t", scheme, credentials, ok, tc.scheme, tc.credentials, tc.want)
 			}
@@ -108,7 +108,7 @@ func TestGetTokenTakesBareAndBearerTokens(t *testing.T) {
 		{name: "none", header: "", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xHttp.GetToken(contextWith(xHttp.RefreshToken, tc.header), xHttp.RefreshToken); got != tc.want {
+			if got := xhttp.GetToken(contextWith(xhttp.RefreshToken, tc.header), xhttp.RefreshToken); got != tc.want {
 				t.Errorf("GetToken = %q, want %q", got, tc.want)
 			}
 		})
@@ -118,8 +118,8 @@ func TestGetTokenTakesBareAndBearerTokens(t *testing.T) {
 func TestReadersOfAContextWithoutRequestFindNothing(t *testing.T) {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	for name, got := range map[string]string{
-		"GetAuthorization": xHttp.GetAuthorization(c), "GetUserAgent": xHttp.GetUserAgent(c),
-		"GetReferer": xHttp.GetReferer(c), "GetRequestUUID": xHttp.GetRequestUUID(c),
+		"GetAuthorization": xhttp.GetAuthorization(c), "GetUserAgent": xhttp.GetUserAgent(c),
+		"GetReferer": xhttp.GetReferer(c), "GetRequestUUID": xhttp.GetRequestUUID(c),
 	} {
 		if got != "" {
 			t.Errorf("%s = %q, want nothing", name, got)
@@ -131,7 +131,7 @@ func FuzzParseAuthorization(f *testing.F) {
 	f.Add("Bearer abc")
 	f.Add(" \t")
 	f.Fuzz(func(t *testing.T, value string) {
-		scheme, credentials, ok := xHttp.ParseAuthorization(value)
+		scheme, credentials, ok := xhttp.ParseAuthorization(value)
 		if ok != (scheme != "" && credentials != "") {
 			t.Errorf("ParseAuthorization(%q) = %q, %q, %t", value, scheme, credentials, ok)
 		}
@@ -139,7 +139,7 @@ func FuzzParseAuthorization(f *testing.F) {
 }
 
 func ExampleGetAuthorization() {
-	c := contextWith(xHttp.Authorization, "Bearer abc.def")
-	fmt.Println(xHttp.GetAuthorization(c))
+	c := contextWith(xhttp.Authorization, "Bearer abc.def")
+	fmt.Println(xhttp.GetAuthorization(c))
 	// Output: abc.def
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // The errors that a caller may want to tell apart, with errors.Is.
@@ -24,22 +24,22 @@ var (
 	ErrUnsupported = errors.New("xlease: the backend keeps no leases")
 )
 
-// registerMapper tells xError about the errors of leases, once a program has some.
-var registerMapper = sync.OnceFunc(func() { xError.RegisterMapper(mapError) })
+// registerMapper tells xerror about the errors of leases, once a program has some.
+var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 // mapError leaves the end of a context, and what a backend says, to their own mappers.
-func mapError(err error) *xError.ErrorCode {
+func mapError(err error) *xerror.ErrorCode {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return nil
 	case errors.Is(err, ErrHeld):
-		return xError.LockConflict
+		return xerror.LockConflict
 	case errors.Is(err, ErrLost), errors.Is(err, ErrClosed):
-		return xError.ServiceUnavailable
+		return xerror.ServiceUnavailable
 	case errors.Is(err, ErrOption), errors.Is(err, ErrReleased):
-		return xError.DeveloperError
+		return xerror.DeveloperError
 	case errors.Is(err, ErrUnsupported):
-		return xError.ConfigError
+		return xerror.ConfigError
 	default:
 		return nil
 	}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 func ExampleLeases_Lease() {
 	ctx := context.Background()
-	leases := xLease.New(xLease.InProcess(nil)) // a service takes xLease.MustGetLeases(ctx)
+	leases := xlease.New(xlease.InProcess(nil)) // a service takes xlease.MustGetLeases(ctx)
 	defer func() { _ = leases.Close() }()
 
 	lease, err := leases.Lease(ctx, "nightly-report", 30*time.Second)
@@ -20,7 +20,7 @@ func ExampleLeases_Lease() {
 		return
 	}
 	_, err = leases.Lease(ctx, "nightly-report", 30*time.Second)
-	fmt.Println("another replica is at it:", errors.Is(err, xLease.ErrHeld))
+	fmt.Println("another replica is at it:", errors.Is(err, xlease.ErrHeld))
 
 	if err := lease.Err(); err == nil { // right before what must not happen twice
 		fmt.Println("the report is sent")
@@ -33,14 +33,14 @@ func ExampleLeases_Lease() {
 }
 
 func ExampleLeases_Do() {
-	leases := xLease.New(xLease.InProcess(nil))
+	leases := xlease.New(xlease.InProcess(nil))
 	defer func() { _ = leases.Close() }()
 
-	err := leases.Do(context.Background(), "rebuild-index", time.Minute, func(ctx context.Context, lease *xLease.Lease) error {
+	err := leases.Do(context.Background(), "rebuild-index", time.Minute, func(ctx context.Context, lease *xlease.Lease) error {
 		// ctx ends when the lease is lost.
 		fmt.Println("rebuilding, with a token:", lease.Token() > 0)
 		return ctx.Err()
-	}, xLease.WithWait())
+	}, xlease.WithWait())
 	fmt.Println(err)
 	// Output:
 	// rebuilding, with a token: true
@@ -49,12 +49,12 @@ func ExampleLeases_Do() {
 
 func ExampleWithSlots() {
 	ctx := context.Background()
-	leases := xLease.New(xLease.InProcess(nil))
+	leases := xlease.New(xlease.InProcess(nil))
 	defer func() { _ = leases.Close() }()
 
 	// Three exports at a time, in the whole cluster.
 	for range 4 {
-		_, err := leases.Lease(ctx, "export", time.Minute, xLease.WithSlots(3))
+		_, err := leases.Lease(ctx, "export", time.Minute, xlease.WithSlots(3))
 		fmt.Println(err)
 	}
 	// Output:

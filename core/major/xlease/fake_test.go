@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -110,10 +110,10 @@ func (s *shaky) Traits() driver.Traits {
 }
 
 // newLeases returns leases on a backend with a line that is good so far; both end with the test.
-func newLeases(t *testing.T, opts ...xLease.Option) (*xLease.Leases, *shaky) {
+func newLeases(t *testing.T, opts ...xlease.Option) (*xlease.Leases, *shaky) {
 	t.Helper()
-	s := &shaky{Backend: xLease.InProcess(nil)}
-	l := xLease.New(s, opts...)
+	s := &shaky{Backend: xlease.InProcess(nil)}
+	l := xlease.New(s, opts...)
 	t.Cleanup(func() { _ = l.Close() })
 	return l, s
 }
@@ -140,11 +140,11 @@ func (l *lines) String() string {
 func capture(t *testing.T) *lines {
 	t.Helper()
 	out := &lines{}
-	engine, err := xLog.New(xLog.Config{Format: xLog.FormatJSON, Writer: out})
+	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	restore := xLog.SetDefault(engine)
+	restore := xlog.SetDefault(engine)
 	t.Cleanup(func() {
 		restore()
 		_ = engine.Close()
@@ -153,7 +153,7 @@ func capture(t *testing.T) *lines {
 }
 
 // take takes a lease that must be free.
-func take(t *testing.T, l *xLease.Leases, name string, opts ...xLease.LeaseOption) *xLease.Lease {
+func take(t *testing.T, l *xlease.Leases, name string, opts ...xlease.LeaseOption) *xlease.Lease {
 	t.Helper()
 	lease, err := l.Lease(t.Context(), name, ttl, opts...)
 	if err != nil {
@@ -163,7 +163,7 @@ func take(t *testing.T, l *xLease.Leases, name string, opts ...xLease.LeaseOptio
 }
 
 // held fails the test where a lease is, or is not, to be relied on.
-func held(t *testing.T, lease *xLease.Lease, want error) {
+func held(t *testing.T, lease *xlease.Lease, want error) {
 	t.Helper()
 	if err := lease.Err(); !errors.Is(err, want) {
 		t.Fatalf("Err = %v, want %v", err, want)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"hash/fnv"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -40,7 +40,7 @@ func (n nodeLeaser) joinLayout(ctx context.Context) error {
 		return layoutError(err)
 	}
 	return fmt.Errorf("%w: %s=%s here, another one in %s (all replicas use the same; after a change, stop all and wait for %s)",
-		errOtherLayout, xEnv.SnowflakeLayout, n.layout.Name, n.leases, n.ttl)
+		errOtherLayout, xenv.SnowflakeLayout, n.layout.Name, n.leases, n.ttl)
 }
 
 func layoutError(err error) error {
@@ -51,7 +51,7 @@ func layoutError(err error) error {
 }
 
 // layoutHolder names a layout by what makes its ids differ from those of others.
-func layoutHolder(l xSnowflake.Layout) string {
+func layoutHolder(l xsnowflake.Layout) string {
 	sum := fnv.New64a()
 	_, _ = fmt.Fprint(sum, l.Epoch, l.Fields) // it does not fail
 	return fmt.Sprintf("layout-%016x", sum.Sum64())

@@ -7,15 +7,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 // wide is LayoutWide with the epoch of a bubble.
-func wide() xSnowflake.Option {
-	l := xSnowflake.LayoutWide
+func wide() xsnowflake.Option {
+	l := xsnowflake.LayoutWide
 	l.Epoch = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
-	return xSnowflake.WithLayout(l)
+	return xsnowflake.WithLayout(l)
 }
 
 // aboutTTL reports whether a wait that began at start has lasted for the TTL and at most one more poll.
@@ -43,7 +43,7 @@ func TestNodeLeaser_Layout(t *testing.T) {
 			l, _ := newLeases(t)
 			first := newNode(t, l)
 			start := time.Now()
-			_, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xLease.NodeLeaser(l, ttl)), wide())
+			_, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xlease.NodeLeaser(l, ttl)), wide())
 			if err == nil || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT=wide here, another one in memory") || !aboutTTL(start) {
 				t.Errorf("NewNode = %v after %v, want the variable after %v", err, time.Since(start), ttl)
 			}
@@ -67,10 +67,10 @@ func TestNodeLeaser_Layout(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, s := newLeases(t)
 			n := newNode(t, l)
-			s.set(func(s *shaky) { s.Backend = xLease.InProcess(nil) })
+			s.set(func(s *shaky) { s.Backend = xlease.InProcess(nil) })
 			<-time.After(15 * time.Second)
 			n.MustGenerate()
-			if _, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xLease.NodeLeaser(l, ttl)), wide()); err == nil {
+			if _, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xlease.NodeLeaser(l, ttl)), wide()); err == nil {
 				t.Error("a node of another layout got a number")
 			}
 		})
@@ -80,16 +80,16 @@ func TestNodeLeaser_Layout(t *testing.T) {
 func TestNodeLeaser_Lease(t *testing.T) {
 	t.Run("waits for the number of a process that was killed", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			b := xLease.InProcess(nil)
-			killed, l := xLease.New(b), xLease.New(b)
+			b := xlease.InProcess(nil)
+			killed, l := xlease.New(b), xlease.New(b)
 			defer func() { _ = l.Close() }()
 			for range 8 { // nothing renews these
-				if _, err := killed.Lease(t.Context(), xLease.NodeName, ttl, xLease.WithSlotRange(0, 8), xLease.WithMark(0, 0), xLease.WithManualRenewal()); err != nil {
+				if _, err := killed.Lease(t.Context(), xlease.NodeName, ttl, xlease.WithSlotRange(0, 8), xlease.WithMark(0, 0), xlease.WithManualRenewal()); err != nil {
 					t.Fatal(err)
 				}
 			}
 			start := time.Now()
-			newNode(t, l, xSnowflake.WithDatacenterID(0))
+			newNode(t, l, xsnowflake.WithDatacenterID(0))
 			if !aboutTTL(start) {
 				t.Errorf("the number came after %v, want it when those of the killed process end, after %v", time.Since(start), ttl)
 			}
@@ -102,8 +102,8 @@ func TestNodeLeaser_Lease(t *testing.T) {
 				newNode(t, l)
 			}
 			start := time.Now()
-			_, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xLease.NodeLeaser(l, ttl)), epoch())
-			if !errors.Is(err, xSnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024") {
+			_, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xlease.NodeLeaser(l, ttl)), epoch())
+			if !errors.Is(err, xsnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024") {
 				t.Errorf("NewNode = %v, want ErrNoSlot with the layout that has more", err)
 			}
 			if !aboutTTL(start) {

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 func TestARenewalKeepsTheLease(t *testing.T) {
@@ -19,7 +19,7 @@ func TestARenewalKeepsTheLease(t *testing.T) {
 		for range 3600 {
 			<-time.After(time.Second)
 			held(t, lease, nil)
-			if _, err := l.Lease(t.Context(), "job", ttl); !errors.Is(err, xLease.ErrHeld) {
+			if _, err := l.Lease(t.Context(), "job", ttl); !errors.Is(err, xlease.ErrHeld) {
 				t.Fatalf("a second holder got %v, want ErrHeld", err)
 			}
 		}
@@ -29,7 +29,7 @@ func TestARenewalKeepsTheLease(t *testing.T) {
 		if err := lease.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
-		held(t, lease, xLease.ErrReleased)
+		held(t, lease, xlease.ErrReleased)
 	})
 }
 
@@ -61,8 +61,8 @@ func TestALeaseIsLostWhenTwoThirdsOfItsTTLAreOverAndNeverLater(t *testing.T) {
 				held(t, lease, nil)
 				<-time.After(time.Nanosecond)
 				synctest.Wait()
-				held(t, lease, xLease.ErrLost)
-				if err := lease.Renew(t.Context()); !errors.Is(err, xLease.ErrLost) {
+				held(t, lease, xlease.ErrLost)
+				if err := lease.Renew(t.Context()); !errors.Is(err, xlease.ErrLost) {
 					t.Errorf("Renew = %v, want ErrLost", err)
 				}
 				if text := out.String(); strings.Count(text, "lease lost") != 1 || !strings.Contains(text, `"lease":"job"`) {
@@ -70,7 +70,7 @@ func TestALeaseIsLostWhenTwoThirdsOfItsTTLAreOverAndNeverLater(t *testing.T) {
 				}
 				s.set(func(s *shaky) { s.down, s.hang, s.late = false, false, 0 })
 				<-time.After(2 * time.Hour) // the late answers come
-				held(t, lease, xLease.ErrLost)
+				held(t, lease, xlease.ErrLost)
 				if l.Open() != 0 {
 					t.Errorf("%d leases are open, want the lost one forgotten", l.Open())
 				}
@@ -101,8 +101,8 @@ func TestALeaseThatSomebodyElseHasIsLostAtOnce(t *testing.T) {
 		lease := take(t, l, "job")
 		s.set(func(s *shaky) { s.stolen = true })
 		<-time.After(7 * time.Second) // the first renewal
-		held(t, lease, xLease.ErrLost)
-		if err := lease.Release(t.Context()); !errors.Is(err, xLease.ErrLost) {
+		held(t, lease, xlease.ErrLost)
+		if err := lease.Release(t.Context()); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Release = %v, want ErrLost", err)
 		}
 	})
@@ -113,7 +113,7 @@ func TestReleaseTellsWhoWasNotAlone(t *testing.T) {
 		l, s := newLeases(t)
 		lease := take(t, l, "job")
 		s.set(func(s *shaky) { s.stolen = true })
-		if err := lease.Release(t.Context()); !errors.Is(err, xLease.ErrLost) {
+		if err := lease.Release(t.Context()); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Release of a lease that somebody else has = %v, want ErrLost", err)
 		}
 	})
@@ -123,27 +123,27 @@ func TestReleaseTellsWhoWasNotAlone(t *testing.T) {
 func TestErrSaysWhatTheAlarmCouldNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLeases(t)
-		lease := take(t, l, "job", xLease.WithManualRenewal())
+		lease := take(t, l, "job", xlease.WithManualRenewal())
 		lease.Suspend(19 * time.Second)
 		held(t, lease, nil)
 		lease.Suspend(time.Second)
-		held(t, lease, xLease.ErrLost)
+		held(t, lease, xlease.ErrLost)
 		lease.Suspend(-time.Hour) // a clock that was set back heals nothing
-		held(t, lease, xLease.ErrLost)
+		held(t, lease, xlease.ErrLost)
 
 		lease = take(t, l, "another")
 		lease.Suspend(time.Hour)
-		if err := lease.Renew(t.Context()); !errors.Is(err, xLease.ErrLost) {
+		if err := lease.Renew(t.Context()); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Renew after a night's sleep = %v, want ErrLost", err)
 		}
-		held(t, lease, xLease.ErrLost)
+		held(t, lease, xlease.ErrLost)
 	})
 }
 
 func TestAManualLeaseIsTheCallersToRenew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
-		lease := take(t, l, "job", xLease.WithManualRenewal())
+		lease := take(t, l, "job", xlease.WithManualRenewal())
 		for range 10 {
 			<-time.After(19 * time.Second)
 			if err := lease.Renew(t.Context()); err != nil {
@@ -163,7 +163,7 @@ func TestAManualLeaseIsTheCallersToRenew(t *testing.T) {
 		held(t, lease, nil)
 		<-time.After(20 * time.Second)
 		synctest.Wait()
-		held(t, lease, xLease.ErrLost)
+		held(t, lease, xlease.ErrLost)
 	})
 }
 
@@ -171,7 +171,7 @@ func TestAnAnswerThatComesTooLateGivesNoLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		s.set(func(s *shaky) { s.late = 20 * time.Second })
-		if _, err := l.Lease(t.Context(), "job", ttl); !errors.Is(err, xLease.ErrLost) {
+		if _, err := l.Lease(t.Context(), "job", ttl); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Lease = %v, want ErrLost", err)
 		}
 		s.set(func(s *shaky) { s.late = 0 })
@@ -182,13 +182,13 @@ func TestAnAnswerThatComesTooLateGivesNoLease(t *testing.T) {
 			t.Error(err)
 		}
 
-		_ = take(t, l, "marked", xLease.WithMark(500, 0)).Release(t.Context())
+		_ = take(t, l, "marked", xlease.WithMark(500, 0)).Release(t.Context())
 		s.set(func(s *shaky) { s.late = 20 * time.Second })
-		if _, err := l.Lease(t.Context(), "marked", ttl, xLease.WithMark(900, 0)); !errors.Is(err, xLease.ErrLost) {
+		if _, err := l.Lease(t.Context(), "marked", ttl, xlease.WithMark(900, 0)); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Lease = %v, want ErrLost", err)
 		}
 		s.set(func(s *shaky) { s.late = 0 })
-		if mark := take(t, l, "marked", xLease.WithMark(0, 0)).Mark(); mark != 500 {
+		if mark := take(t, l, "marked", xlease.WithMark(0, 0)).Mark(); mark != 500 {
 			t.Errorf("Mark = %d, want 500 of the last holder, since nothing was done under the late one", mark)
 		}
 	})
@@ -212,17 +212,17 @@ func TestAnAttemptWithoutAnAnswerIsUndone(t *testing.T) {
 		_ = lease.Release(t.Context())
 
 		// The mark of a marked name stays, whatever happened.
-		lease = take(t, l, "marked", xLease.WithMark(500, 0))
+		lease = take(t, l, "marked", xlease.WithMark(500, 0))
 		_ = lease.Release(t.Context())
 		s.set(func(s *shaky) { s.hang = true })
 		again, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if _, err := l.Lease(again, "marked", ttl, xLease.WithMark(100, 0)); err == nil {
+		if _, err := l.Lease(again, "marked", ttl, xlease.WithMark(100, 0)); err == nil {
 			t.Fatal("no error without an answer")
 		}
 		s.set(func(s *shaky) { s.hang = false })
 		<-time.After(ttl)
-		if lease := take(t, l, "marked", xLease.WithMark(0, 0)); lease.Mark() != 500 {
+		if lease := take(t, l, "marked", xlease.WithMark(0, 0)); lease.Mark() != 500 {
 			t.Errorf("Mark = %d, want 500 of the last holder", lease.Mark())
 		}
 	})
@@ -248,7 +248,7 @@ func TestASecondReleaseDoesNothing(t *testing.T) {
 		if next.Token() <= lease.Token() {
 			t.Errorf("token %d follows %d", next.Token(), lease.Token())
 		}
-		if err := lease.Renew(t.Context()); !errors.Is(err, xLease.ErrReleased) {
+		if err := lease.Renew(t.Context()); !errors.Is(err, xlease.ErrReleased) {
 			t.Errorf("Renew after Release = %v, want ErrReleased", err)
 		}
 		held(t, next, nil)
@@ -257,7 +257,7 @@ func TestASecondReleaseDoesNothing(t *testing.T) {
 		if err := next.Release(t.Context()); !errors.Is(err, errDown) {
 			t.Errorf("Release = %v, want the backend's error", err)
 		}
-		held(t, next, xLease.ErrReleased)
+		held(t, next, xlease.ErrReleased)
 	})
 }
 
@@ -279,7 +279,7 @@ func TestReleaseInterruptsARenewal(t *testing.T) {
 func TestACallThatHangsHoldsUpNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
-		lease := take(t, l, "job", xLease.WithManualRenewal())
+		lease := take(t, l, "job", xlease.WithManualRenewal())
 		s.set(func(s *shaky) { s.hang = true })
 		var calls sync.WaitGroup
 		calls.Go(func() {
@@ -299,7 +299,7 @@ func TestACallThatHangsHoldsUpNobodyElse(t *testing.T) {
 		if took := time.Since(start); took != 2*time.Second {
 			t.Errorf("two calls with a second each took %v", took)
 		}
-		held(t, lease, xLease.ErrReleased)
+		held(t, lease, xlease.ErrReleased)
 		calls.Wait()
 		s.set(func(s *shaky) { s.hang = false })
 		if err := lease.Release(t.Context()); err != nil || len(s.released()) != 1 {
@@ -316,7 +316,7 @@ func TestBindEndsWithTheLease(t *testing.T) {
 		defer cancel()
 		s.set(func(s *shaky) { s.down = true })
 		<-time.After(21 * time.Second)
-		if <-lost.Done(); !errors.Is(context.Cause(lost), xLease.ErrLost) {
+		if <-lost.Done(); !errors.Is(context.Cause(lost), xlease.ErrLost) {
 			t.Errorf("cause = %v, want ErrLost", context.Cause(lost))
 		}
 		s.set(func(s *shaky) { s.down = false })
@@ -325,12 +325,12 @@ func TestBindEndsWithTheLease(t *testing.T) {
 		released, cancel2 := lease.Bind(t.Context())
 		defer cancel2()
 		_ = lease.Release(t.Context())
-		if <-released.Done(); !errors.Is(context.Cause(released), xLease.ErrReleased) {
+		if <-released.Done(); !errors.Is(context.Cause(released), xlease.ErrReleased) {
 			t.Errorf("cause = %v, want ErrReleased", context.Cause(released))
 		}
 		late, cancel3 := lease.Bind(t.Context())
 		defer cancel3()
-		if !errors.Is(context.Cause(late), xLease.ErrReleased) {
+		if !errors.Is(context.Cause(late), xlease.ErrReleased) {
 			t.Errorf("cause of a lease that had ended = %v, want ErrReleased at once", context.Cause(late))
 		}
 
@@ -349,7 +349,7 @@ func TestTheEndIsCountedFromTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		s.set(func(s *shaky) { s.late = 5 * time.Second })
-		lease := take(t, l, "job", xLease.WithManualRenewal())
+		lease := take(t, l, "job", xlease.WithManualRenewal())
 		if left := time.Until(lease.Until()); left != 15*time.Second {
 			t.Errorf("a lease lasts for %v after a late answer, want 15s", left)
 		}

@@ -10,16 +10,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 func TestEveryWrongOptionIsReportedAtOnce(t *testing.T) {
 	l, _ := newLeases(t)
-	_, err := l.Lease(t.Context(), "a name", time.Millisecond, xLease.WithSlotRange(-1, 0))
-	if !errors.Is(err, xLease.ErrOption) {
+	_, err := l.Lease(t.Context(), "a name", time.Millisecond, xlease.WithSlotRange(-1, 0))
+	if !errors.Is(err, xlease.ErrOption) {
 		t.Fatalf("Lease = %v, want ErrOption", err)
 	}
 	for _, want := range []string{`the name "a name"`, "TTL 1ms (accepted: 50ms to 24h0m0s)", "0 slots from -1 on"} {
@@ -34,11 +34,11 @@ func TestEveryWrongOptionIsReportedAtOnce(t *testing.T) {
 		"newline":     func() error { _, err := l.Lease(t.Context(), "a\nb", ttl); return err },
 		"long TTL":    func() error { _, err := l.Lease(t.Context(), "n", 25*time.Hour); return err },
 		"negative":    func() error { _, err := l.Lease(t.Context(), "n", -ttl); return err },
-		"many slots":  func() error { _, err := l.Lease(t.Context(), "n", ttl, xLease.WithSlots(1<<20+1)); return err },
-		"high slots":  func() error { _, err := l.Lease(t.Context(), "n", ttl, xLease.WithSlotRange(1<<20, 1)); return err },
+		"many slots":  func() error { _, err := l.Lease(t.Context(), "n", ttl, xlease.WithSlots(1<<20+1)); return err },
+		"high slots":  func() error { _, err := l.Lease(t.Context(), "n", ttl, xlease.WithSlotRange(1<<20, 1)); return err },
 		"wrong in Do": func() error { return l.Do(t.Context(), "", ttl, nil) },
 	} {
-		if err := call(); !errors.Is(err, xLease.ErrOption) {
+		if err := call(); !errors.Is(err, xlease.ErrOption) {
 			t.Errorf("%s: %v, want ErrOption", name, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestNewWithoutABackendPanics(t *testing.T) {
 			t.Error("New(nil) did not panic")
 		}
 	}()
-	xLease.New(nil)
+	xlease.New(nil)
 }
 
 func TestWithWaitWaitsForTheName(t *testing.T) {
@@ -60,7 +60,7 @@ func TestWithWaitWaitsForTheName(t *testing.T) {
 		var got atomic.Int64
 		start := time.Now()
 		go func() {
-			next, err := l.Lease(t.Context(), "job", ttl, xLease.WithWait())
+			next, err := l.Lease(t.Context(), "job", ttl, xlease.WithWait())
 			if err != nil {
 				t.Error(err)
 				return
@@ -91,8 +91,8 @@ func TestWithWaitEndsWithItsContext(t *testing.T) {
 		take(t, l, "job")
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		_, err := l.Lease(ctx, "job", ttl, xLease.WithWait())
-		if !errors.Is(err, xLease.ErrHeld) || !errors.Is(err, context.DeadlineExceeded) {
+		_, err := l.Lease(ctx, "job", ttl, xlease.WithWait())
+		if !errors.Is(err, xlease.ErrHeld) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Lease = %v, want ErrHeld and DeadlineExceeded", err)
 		}
 		if _, err := l.Lease(ctx, "free", ttl); !errors.Is(err, context.DeadlineExceeded) {
@@ -106,7 +106,7 @@ func TestWithWaitGivesOtherErrorsBackAtOnce(t *testing.T) {
 		l, s := newLeases(t)
 		s.set(func(s *shaky) { s.down = true })
 		start := time.Now()
-		if _, err := l.Lease(t.Context(), "job", ttl, xLease.WithWait()); !errors.Is(err, errDown) || time.Since(start) != 0 {
+		if _, err := l.Lease(t.Context(), "job", ttl, xlease.WithWait()); !errors.Is(err, errDown) || time.Since(start) != 0 {
 			t.Errorf("Lease = %v after %v, want the backend's error at once", err, time.Since(start))
 		}
 	})
@@ -119,11 +119,11 @@ func TestOneOfManyWaitersGetsTheNameAtATime(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 5 {
-				err := l.Do(t.Context(), "job", ttl, func(context.Context, *xLease.Lease) error {
+				err := l.Do(t.Context(), "job", ttl, func(context.Context, *xlease.Lease) error {
 					most.Store(max(most.Load(), inside.Add(1)))
 					inside.Add(-1)
 					return nil
-				}, xLease.WithWait())
+				}, xlease.WithWait())
 				if err != nil {
 					t.Error(err)
 				}
@@ -139,19 +139,19 @@ func TestOneOfManyWaitersGetsTheNameAtATime(t *testing.T) {
 func TestEachHolderHasASlotOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLeases(t)
-		seen := map[int]*xLease.Lease{}
+		seen := map[int]*xlease.Lease{}
 		for range 5 {
-			lease := take(t, l, "pool", xLease.WithSlotRange(10, 5))
+			lease := take(t, l, "pool", xlease.WithSlotRange(10, 5))
 			if s := lease.Slot(); seen[s] != nil || s < 10 || s > 14 {
 				t.Errorf("slot %d, want one of 10 to 14 that is free", s)
 			}
 			seen[lease.Slot()] = lease
 		}
-		if _, err := l.Lease(t.Context(), "pool", ttl, xLease.WithSlotRange(10, 5)); !errors.Is(err, xLease.ErrHeld) {
+		if _, err := l.Lease(t.Context(), "pool", ttl, xlease.WithSlotRange(10, 5)); !errors.Is(err, xlease.ErrHeld) {
 			t.Errorf("a sixth holder got %v, want ErrHeld", err)
 		}
 		_ = seen[12].Release(t.Context())
-		if lease := take(t, l, "pool", xLease.WithSlotRange(10, 5)); lease.Slot() != 12 {
+		if lease := take(t, l, "pool", xlease.WithSlotRange(10, 5)); lease.Slot() != 12 {
 			t.Errorf("slot %d, want 12, which is free", lease.Slot())
 		}
 	})
@@ -160,9 +160,9 @@ func TestEachHolderHasASlotOfItsOwn(t *testing.T) {
 func TestTheMarkGoesToTheNextHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLeases(t)
-		next := func(mark, want int64) *xLease.Lease {
+		next := func(mark, want int64) *xlease.Lease {
 			t.Helper()
-			lease := take(t, l, "marked", xLease.WithMark(mark, 0))
+			lease := take(t, l, "marked", xlease.WithMark(mark, 0))
 			if lease.Mark() != want {
 				t.Errorf("Mark = %d, want %d", lease.Mark(), want)
 			}
@@ -176,7 +176,7 @@ func TestTheMarkGoesToTheNextHolder(t *testing.T) {
 		<-time.After(7 * time.Second) // it is renewed
 		lease.SetMark(5)              // and not written any more
 		lease.Suspend(time.Hour)
-		held(t, lease, xLease.ErrLost)
+		held(t, lease, xlease.ErrLost)
 		<-time.After(ttl)
 		lease = next(0, 70)
 		lease.SetMark(6)
@@ -189,33 +189,33 @@ func TestDoRunsUnderALease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		errWork := errors.New("no paper")
-		err := l.Do(t.Context(), "job", ttl, func(ctx context.Context, lease *xLease.Lease) error {
+		err := l.Do(t.Context(), "job", ttl, func(ctx context.Context, lease *xlease.Lease) error {
 			held(t, lease, nil)
-			if err := l.Do(ctx, "job", ttl, nil); !errors.Is(err, xLease.ErrHeld) {
+			if err := l.Do(ctx, "job", ttl, nil); !errors.Is(err, xlease.ErrHeld) {
 				t.Errorf("Do inside = %v, want ErrHeld", err)
 			}
 			return errWork
 		})
-		if !errors.Is(err, errWork) || errors.Is(err, xLease.ErrLost) || len(s.released()) != 1 {
+		if !errors.Is(err, errWork) || errors.Is(err, xlease.ErrLost) || len(s.released()) != 1 {
 			t.Errorf("Do = %v after %d releases, want the function's error and one", err, len(s.released()))
 		}
 
-		err = l.Do(t.Context(), "job", ttl, func(ctx context.Context, _ *xLease.Lease) error {
+		err = l.Do(t.Context(), "job", ttl, func(ctx context.Context, _ *xlease.Lease) error {
 			s.set(func(s *shaky) { s.stolen = true })
 			<-ctx.Done()
-			if !errors.Is(context.Cause(ctx), xLease.ErrLost) {
+			if !errors.Is(context.Cause(ctx), xlease.ErrLost) {
 				t.Errorf("cause = %v, want ErrLost", context.Cause(ctx))
 			}
 			return nil
 		})
-		if !errors.Is(err, xLease.ErrLost) {
+		if !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Do = %v, want ErrLost though the function was content", err)
 		}
 		s.set(func(s *shaky) { s.stolen = false })
 
 		func() {
 			defer func() { _ = recover() }()
-			_ = l.Do(t.Context(), "panic", ttl, func(context.Context, *xLease.Lease) error { panic("no paper") })
+			_ = l.Do(t.Context(), "panic", ttl, func(context.Context, *xlease.Lease) error { panic("no paper") })
 		}()
 		take(t, l, "panic") // is free
 	})
@@ -224,8 +224,8 @@ func TestDoRunsUnderALease(t *testing.T) {
 func TestDoneWorkIsDoneAlsoWhereTheNameCannotBeGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
-		l, s := newLeases(t, xLease.WithLogger(xLog.WithName("MINE")), xLease.WithLogger(nil))
-		err := l.Do(t.Context(), "job", ttl, func(context.Context, *xLease.Lease) error {
+		l, s := newLeases(t, xlease.WithLogger(xlog.WithName("MINE")), xlease.WithLogger(nil))
+		err := l.Do(t.Context(), "job", ttl, func(context.Context, *xlease.Lease) error {
 			s.set(func(s *shaky) { s.hang = true })
 			return nil
 		})
@@ -247,13 +247,13 @@ func TestCloseReleasesAllAndRefusesMore(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-		held(t, a, xLease.ErrReleased)
-		held(t, b, xLease.ErrReleased)
-		held(t, lost, xLease.ErrLost)
+		held(t, a, xlease.ErrReleased)
+		held(t, b, xlease.ErrReleased)
+		held(t, lost, xlease.ErrLost)
 		if len(s.released()) != 3 {
 			t.Errorf("%d releases, want 3", len(s.released()))
 		}
-		if _, err := l.Lease(t.Context(), "c", ttl); !errors.Is(err, xLease.ErrClosed) {
+		if _, err := l.Lease(t.Context(), "c", ttl); !errors.Is(err, xlease.ErrClosed) {
 			t.Errorf("Lease = %v, want ErrClosed", err)
 		}
 		if err := l.Close(); err != nil {
@@ -275,7 +275,7 @@ func TestALeaseThatComesWhileClosingIsGivenBack(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := <-result; !errors.Is(err, xLease.ErrClosed) || len(s.released()) != 1 {
+		if err := <-result; !errors.Is(err, xlease.ErrClosed) || len(s.released()) != 1 {
 			t.Errorf("Lease = %v, %d released; want ErrClosed and the record given back", err, len(s.released()))
 		}
 	})
@@ -293,7 +293,7 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) { // nor for a renewal of the caller's
 		l, s := newLeases(t)
-		lease := take(t, l, "job", xLease.WithManualRenewal())
+		lease := take(t, l, "job", xlease.WithManualRenewal())
 		s.set(func(s *shaky) { s.hang = true })
 		var renewal sync.WaitGroup
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
@@ -324,11 +324,11 @@ func TestLeasesSayWhereTheyAreKept(t *testing.T) {
 
 func TestTheContextCarriesTheLeases(t *testing.T) {
 	l, _ := newLeases(t)
-	ctx := context.WithValue(t.Context(), xCtx.LeasesKey, l)
-	if got := xLease.MustGetLeases(ctx); got != l {
+	ctx := context.WithValue(t.Context(), xctx.LeasesKey, l)
+	if got := xlease.MustGetLeases(ctx); got != l {
 		t.Errorf("MustGetLeases = %v, want the leases", got)
 	}
-	if _, err := xLease.GetLeases(t.Context()); err == nil || err.GetErrorCode() != xError.ConfigError {
+	if _, err := xlease.GetLeases(t.Context()); err == nil || err.GetErrorCode() != xerror.ConfigError {
 		t.Errorf("GetLeases without any = %v, want a ConfigError", err)
 	}
 	defer func() {
@@ -336,5 +336,5 @@ func TestTheContextCarriesTheLeases(t *testing.T) {
 			t.Error("MustGetLeases did not panic")
 		}
 	}()
-	xLease.MustGetLeases(nil) //nolint:staticcheck // a nil context is what is tested
+	xlease.MustGetLeases(nil) //nolint:staticcheck // a nil context is what is tested
 }

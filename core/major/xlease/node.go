@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // NodeName is the name whose slots are the numbers of id nodes.
@@ -27,7 +27,7 @@ const nodeSkew = time.Second
 // not reach, by its own clock, and the next one begins after it. Where the backend may have forgotten a holder, the first
 // ids carry a time after the last moment at which such a one could have made any, and the node waits for that; then the wall
 // clocks of the hosts may differ by a second.
-func NodeLeaser(leases *Leases, ttl time.Duration) xSnowflake.Leaser {
+func NodeLeaser(leases *Leases, ttl time.Duration) xsnowflake.Leaser {
 	return nodeLeaser{leases: leases, ttl: ttl, now: time.Now}
 }
 
@@ -35,25 +35,25 @@ type nodeLeaser struct {
 	leases *Leases
 	ttl    time.Duration
 	now    func() time.Time
-	layout *xSnowflake.Layout // nil: unknown
+	layout *xsnowflake.Layout // nil: unknown
 }
 
 // String says for people where numbers come from.
 func (n nodeLeaser) String() string { return "a lease in " + n.leases.String() }
 
-// WithClock implements xSnowflake.Clocked.
-func (n nodeLeaser) WithClock(now func() time.Time) xSnowflake.Leaser {
+// WithClock implements xsnowflake.Clocked.
+func (n nodeLeaser) WithClock(now func() time.Time) xsnowflake.Leaser {
 	n.now = now
 	return n
 }
 
-// WithLayout implements xSnowflake.LayoutAware.
-func (n nodeLeaser) WithLayout(l xSnowflake.Layout) xSnowflake.Leaser {
+// WithLayout implements xsnowflake.LayoutAware.
+func (n nodeLeaser) WithLayout(l xsnowflake.Layout) xsnowflake.Leaser {
 	n.layout = &l
 	return n
 }
 
-// Prepare implements xSnowflake.Preparer. On a backend that forgets it starts the records of NodeName, by
+// Prepare implements xsnowflake.Preparer. On a backend that forgets it starts the records of NodeName, by
 // taking a slot that is no number for a moment; a number may be that of a forgotten holder. The first holder waits for those who may have been forgotten before the records
 // began, so that wait starts with the process and not with its first id. A failure costs the wait only.
 func (n nodeLeaser) Prepare(ctx context.Context) error {
@@ -77,9 +77,9 @@ const (
 	touchTTL  = time.Second
 )
 
-// Lease implements xSnowflake.Leaser. If every number is held, it waits for the TTL and one more poll: by
+// Lease implements xsnowflake.Leaser. If every number is held, it waits for the TTL and one more poll: by
 // then the numbers of processes that crashed before are free.
-func (n nodeLeaser) Lease(ctx context.Context, first, count int) (xSnowflake.Lease, error) {
+func (n nodeLeaser) Lease(ctx context.Context, first, count int) (xsnowflake.Lease, error) {
 	waiting, cancel := context.WithTimeout(ctx, n.ttl+maxPoll)
 	defer cancel()
 	for poll := minPause; ; poll = min(poll*2, maxPoll) {
@@ -94,15 +94,15 @@ func (n nodeLeaser) Lease(ctx context.Context, first, count int) (xSnowflake.Lea
 			continue
 		}
 		if errors.Is(err, ErrHeld) {
-			err = fmt.Errorf("%w: all %d are held in %s (stop one, set %s and %s%s)", xSnowflake.ErrNoSlot, count,
-				n.leases, xEnv.SnowflakeDatacenterID, xEnv.SnowflakeNodeID, xSnowflake.MoreNodes(count))
+			err = fmt.Errorf("%w: all %d are held in %s (stop one, set %s and %s%s)", xsnowflake.ErrNoSlot, count,
+				n.leases, xenv.SnowflakeDatacenterID, xenv.SnowflakeNodeID, xsnowflake.MoreNodes(count))
 		}
 		return nil, errors.Join(err, context.Cause(ctx))
 	}
 }
 
 // try takes a number that is free now.
-func (n nodeLeaser) try(ctx context.Context, first, count int) (xSnowflake.Lease, error) {
+func (n nodeLeaser) try(ctx context.Context, first, count int) (xsnowflake.Lease, error) {
 	if err := n.joinLayout(ctx); err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (n nodeLeaser) until(asked time.Time) *time.Time {
 // than until, which node clocks round up.
 func (n nodeLeaser) mark(asked time.Time) int64 { return n.until(asked).Add(nodeSkew).UnixMilli() }
 
-// nodeLease is a Lease and a Recorder of xSnowflake.
+// nodeLease is a Lease and a Recorder of xsnowflake.
 type nodeLease struct {
 	leaser    nodeLeaser
 	lease     *Lease
@@ -146,13 +146,13 @@ type nodeLease struct {
 	used  atomic.Int64              // the time that ids do not reach, for the next holder
 }
 
-// Slot implements xSnowflake.Lease.
+// Slot implements xsnowflake.Lease.
 func (l *nodeLease) Slot() int { return l.lease.Slot() }
 
-// ValidUntil implements xSnowflake.Lease.
+// ValidUntil implements xsnowflake.Lease.
 func (l *nodeLease) ValidUntil() time.Time { return *l.until.Load() }
 
-// Renew implements xSnowflake.Lease. The mark is at the backend before ValidUntil grows.
+// Renew implements xsnowflake.Lease. The mark is at the backend before ValidUntil grows.
 func (l *nodeLease) Renew(ctx context.Context) error {
 	if err := l.leaser.joinLayout(ctx); err != nil {
 		return nodeError(err)
@@ -167,16 +167,16 @@ func (l *nodeLease) Renew(ctx context.Context) error {
 	return nodeError(err)
 }
 
-// Release implements xSnowflake.Lease.
+// Release implements xsnowflake.Lease.
 func (l *nodeLease) Release(ctx context.Context) error {
 	l.lease.SetMark(l.used.Load())
 	return nodeError(l.lease.Release(ctx))
 }
 
-// NotBefore implements xSnowflake.Recorder.
+// NotBefore implements xsnowflake.Recorder.
 func (l *nodeLease) NotBefore() time.Time { return l.notBefore }
 
-// Record implements xSnowflake.Recorder. What the backend has is later than any id, so there is nothing to write: the time
+// Record implements xsnowflake.Recorder. What the backend has is later than any id, so there is nothing to write: the time
 // goes out with the release.
 func (l *nodeLease) Record(until time.Time) error {
 	l.used.Store(until.UnixMilli())
@@ -186,7 +186,7 @@ func (l *nodeLease) Record(until time.Time) error {
 // nodeError gives a loss the name that it has for nodes.
 func nodeError(err error) error {
 	if errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) || errors.Is(err, errOtherLayout) {
-		return fmt.Errorf("%w: %w", xSnowflake.ErrLeaseLost, err)
+		return fmt.Errorf("%w: %w", xsnowflake.ErrLeaseLost, err)
 	}
 	return err
 }

@@ -9,29 +9,29 @@ import (
 	"testing/synctest"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // epoch is before the year 2000, in which a synctest bubble starts.
-func epoch() xSnowflake.Option {
-	l := xSnowflake.LayoutDefault
+func epoch() xsnowflake.Option {
+	l := xsnowflake.LayoutDefault
 	l.Epoch = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
-	return xSnowflake.WithLayout(l)
+	return xsnowflake.WithLayout(l)
 }
 
 // timeOf is the time of an id in a bubble.
-func timeOf(id xSnowflake.SnowflakeID) time.Time {
-	l := xSnowflake.LayoutDefault
+func timeOf(id xsnowflake.SnowflakeID) time.Time {
+	l := xsnowflake.LayoutDefault
 	l.Epoch = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	return l.Parse(id).Time
 }
 
 // newNode returns a node with a number from l, which ends with the test.
-func newNode(t *testing.T, l *xLease.Leases, opts ...xSnowflake.Option) *xSnowflake.Node {
+func newNode(t *testing.T, l *xlease.Leases, opts ...xsnowflake.Option) *xsnowflake.Node {
 	t.Helper()
-	n, err := xSnowflake.NewNode(append([]xSnowflake.Option{xSnowflake.WithLeaser(xLease.NodeLeaser(l, ttl)), epoch()}, opts...)...)
+	n, err := xsnowflake.NewNode(append([]xsnowflake.Option{xsnowflake.WithLeaser(xlease.NodeLeaser(l, ttl)), epoch()}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,17 +43,17 @@ func TestNodesHaveNumbersOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLeases(t)
 		taken := map[int]bool{}
-		var first *xSnowflake.Node
+		var first *xsnowflake.Node
 		for range 8 {
-			n := newNode(t, l, xSnowflake.WithDatacenterID(2))
+			n := newNode(t, l, xsnowflake.WithDatacenterID(2))
 			if n.DatacenterID() != 2 || taken[n.NodeID()] {
 				t.Errorf("datacenter, node = %d, %d; want 2 and a free one", n.DatacenterID(), n.NodeID())
 			}
 			taken[n.NodeID()] = true
 			first = n
 		}
-		_, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xLease.NodeLeaser(l, ttl)), xSnowflake.WithDatacenterID(2), epoch())
-		if !errors.Is(err, xSnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "all 8 are held in memory, between all of one process") {
+		_, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xlease.NodeLeaser(l, ttl)), xsnowflake.WithDatacenterID(2), epoch())
+		if !errors.Is(err, xsnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "all 8 are held in memory, between all of one process") {
 			t.Errorf("NewNode = %v, want ErrNoSlot, with how many and where", err)
 		}
 		if got, want := first.Source(), "a lease in memory, between all of one process"; got != want {
@@ -62,7 +62,7 @@ func TestNodesHaveNumbersOfTheirOwn(t *testing.T) {
 		<-time.After(time.Hour)
 		first.MustGenerate()
 		_ = first.Close()
-		newNode(t, l, xSnowflake.WithDatacenterID(2))
+		newNode(t, l, xsnowflake.WithDatacenterID(2))
 	})
 }
 
@@ -78,7 +78,7 @@ func TestANodeStopsWithItsLeaseAndGetsAnother(t *testing.T) {
 				t.Fatalf("an id is of %v after the last renewal", timeOf(id).Sub(start))
 			}
 			if err != nil {
-				if took := time.Since(start); !errors.Is(err, xSnowflake.ErrLeaseLost) || took != 20*time.Second {
+				if took := time.Since(start); !errors.Is(err, xsnowflake.ErrLeaseLost) || took != 20*time.Second {
 					t.Fatalf("Generate = %v after %v, want ErrLeaseLost after 20s", err, took)
 				}
 				break
@@ -94,17 +94,17 @@ func TestANodeStopsWithItsLeaseAndGetsAnother(t *testing.T) {
 // The mark that a killed holder leaves is later than all its ids; that of one that was closed follows the last.
 func TestTheNextHolderBeginsAfterTheOneBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := xLease.InProcess(nil)
-		l := xLease.New(b)
+		b := xlease.InProcess(nil)
+		l := xlease.New(b)
 		defer func() { _ = l.Close() }()
 		fast := func() time.Time { return time.Now().Add(4 * time.Second) }
-		n := newNode(t, l, xSnowflake.WithClock(fast), xSnowflake.WithLeaser(only{xLease.NodeLeaser(l, ttl), 3}))
-		var last xSnowflake.SnowflakeID
+		n := newNode(t, l, xsnowflake.WithClock(fast), xsnowflake.WithLeaser(only{xlease.NodeLeaser(l, ttl), 3}))
+		var last xsnowflake.SnowflakeID
 		for range 300 {
 			last = n.MustGenerate()
 			<-time.After(100 * time.Millisecond)
 		}
-		h := driver.Request{Name: xLease.NodeName, First: 3, Count: 1, Begin: 3, Holder: "x", TTL: ttl}
+		h := driver.Request{Name: xlease.NodeName, First: 3, Count: 1, Begin: 3, Holder: "x", TTL: ttl}
 		if g, _ := b.Acquire(t.Context(), h); g.OK {
 			t.Fatal("the number is free")
 		}
@@ -114,7 +114,7 @@ func TestTheNextHolderBeginsAfterTheOneBefore(t *testing.T) {
 			t.Errorf("the mark = %d, %v; want one right after the last id, which is of %d", g.Mark, err, timeOf(last).UnixMilli())
 		}
 		_, _ = b.Release(t.Context(), driver.Holding{Name: h.Name, Slot: 3, Holder: "x", TTL: ttl, Mark: g.Mark})
-		next := newNode(t, l, xSnowflake.WithLeaser(only{xLease.NodeLeaser(l, ttl), 3}))
+		next := newNode(t, l, xsnowflake.WithLeaser(only{xlease.NodeLeaser(l, ttl), 3}))
 		if id := next.MustGenerate(); id <= last {
 			t.Errorf("the next holder, 4 s behind, begins with %d, which is not after %d", id, last)
 		}
@@ -123,16 +123,16 @@ func TestTheNextHolderBeginsAfterTheOneBefore(t *testing.T) {
 
 // only asks for one number.
 type only struct {
-	xSnowflake.Leaser
+	xsnowflake.Leaser
 	number int
 }
 
-func (o only) Lease(ctx context.Context, _, _ int) (xSnowflake.Lease, error) {
+func (o only) Lease(ctx context.Context, _, _ int) (xsnowflake.Lease, error) {
 	return o.Leaser.Lease(ctx, o.number, 1)
 }
 
-func (o only) WithClock(now func() time.Time) xSnowflake.Leaser {
-	clocked, _ := o.Leaser.(xSnowflake.Clocked)
+func (o only) WithClock(now func() time.Time) xsnowflake.Leaser {
+	clocked, _ := o.Leaser.(xsnowflake.Clocked)
 	return only{clocked.WithClock(now), o.number}
 }
 
@@ -185,7 +185,7 @@ func TestTheFirstStartWaitsWhateverTheNodeRidesOut(t *testing.T) {
 			s.traits, s.late = &driver.Traits{Scope: driver.Cluster, Name: "fake"}, tc.late
 			start := time.Now()
 			time.AfterFunc(tc.late/2, func() { s.set(func(s *shaky) { s.late = 0 }) }) // of the first call alone
-			n := newNode(t, l, xSnowflake.WithMaxBackward(tc.rides))
+			n := newNode(t, l, xsnowflake.WithMaxBackward(tc.rides))
 			if took := time.Since(start); took != tc.wait {
 				t.Errorf("the start of a node that rides out %v took %v, want %v", tc.rides, took, tc.wait)
 			}
@@ -203,11 +203,11 @@ func TestAnOldAnswerCountsFromItsArrival(t *testing.T) {
 		s.traits = &driver.Traits{Scope: driver.Cluster, Name: "fake"}
 		s.late = 5 * time.Second
 		start := time.Now()
-		lease, err := xLease.NodeLeaser(l, ttl).Lease(t.Context(), 0, 64)
+		lease, err := xlease.NodeLeaser(l, ttl).Lease(t.Context(), 0, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec, ok := lease.(xSnowflake.Recorder)
+		rec, ok := lease.(xsnowflake.Recorder)
 		if !ok || rec.NotBefore().Before(start.Add(26*time.Second)) {
 			t.Errorf("NotBefore = %v after the start, want 5 s, two thirds of the TTL and a second", rec.NotBefore().Sub(start))
 		}
@@ -223,40 +223,40 @@ func TestWhatTheBackendSaysReachesTheNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		s.set(func(s *shaky) { s.down = true })
-		if _, err := xLease.NodeLeaser(l, ttl).Lease(t.Context(), 0, 64); !errors.Is(err, errDown) {
+		if _, err := xlease.NodeLeaser(l, ttl).Lease(t.Context(), 0, 64); !errors.Is(err, errDown) {
 			t.Errorf("Lease = %v, want the backend's error", err)
 		}
 		s.set(func(s *shaky) { s.down = false })
-		lease, err := xLease.NodeLeaser(l, ttl).Lease(t.Context(), 0, 64)
+		lease, err := xlease.NodeLeaser(l, ttl).Lease(t.Context(), 0, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec, _ := lease.(xSnowflake.Recorder)
+		rec, _ := lease.(xsnowflake.Recorder)
 		until := lease.ValidUntil()
 		s.set(func(s *shaky) { s.down = true })
-		if err := lease.Renew(t.Context()); !errors.Is(err, errDown) || errors.Is(err, xSnowflake.ErrLeaseLost) {
+		if err := lease.Renew(t.Context()); !errors.Is(err, errDown) || errors.Is(err, xsnowflake.ErrLeaseLost) {
 			t.Errorf("Renew = %v, want the backend's error", err)
 		}
 		if err := rec.Record(time.Now()); err != nil || !lease.ValidUntil().Equal(until) {
 			t.Errorf("Record = %v, ValidUntil %v later; want nil and no change", err, lease.ValidUntil().Sub(until))
 		}
 		s.set(func(s *shaky) { s.down, s.stolen = false, true })
-		if err := lease.Renew(t.Context()); !errors.Is(err, xSnowflake.ErrLeaseLost) || !errors.Is(err, xLease.ErrLost) {
+		if err := lease.Renew(t.Context()); !errors.Is(err, xsnowflake.ErrLeaseLost) || !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Renew = %v, want ErrLeaseLost", err)
 		}
-		if err := rec.Record(time.Now()); !errors.Is(err, xSnowflake.ErrLeaseLost) {
+		if err := rec.Record(time.Now()); !errors.Is(err, xsnowflake.ErrLeaseLost) {
 			t.Errorf("Record = %v, want ErrLeaseLost", err)
 		}
-		if err := lease.Release(t.Context()); !errors.Is(err, xSnowflake.ErrLeaseLost) {
+		if err := lease.Release(t.Context()); !errors.Is(err, xsnowflake.ErrLeaseLost) {
 			t.Errorf("Release = %v, want ErrLeaseLost", err)
 		}
 	})
 }
 
 func TestANodeMovesFromAFileToALeaseUnderLoad(t *testing.T) {
-	l := xLease.New(xLease.InProcess(nil))
+	l := xlease.New(xlease.InProcess(nil))
 	defer func() { _ = l.Close() }()
-	n, err := xSnowflake.NewNode(xSnowflake.WithLeaser(xSnowflake.FileLeaser(t.TempDir())))
+	n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xsnowflake.FileLeaser(t.TempDir())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,12 +264,12 @@ func TestANodeMovesFromAFileToALeaseUnderLoad(t *testing.T) {
 	if !strings.HasSuffix(n.Source(), "for this host only") {
 		t.Errorf("Source = %q, want a file", n.Source())
 	}
-	parts := make([][]xSnowflake.SnowflakeID, 4)
+	parts := make([][]xsnowflake.SnowflakeID, 4)
 	var callers sync.WaitGroup
 	for i := range parts {
 		callers.Go(func() {
 			for range 5000 {
-				id, err := n.Generate(xSnowflake.Gene(i % 2))
+				id, err := n.Generate(xsnowflake.Gene(i % 2))
 				if err != nil {
 					t.Error(err)
 					return
@@ -278,14 +278,14 @@ func TestANodeMovesFromAFileToALeaseUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	if err := n.UseLeaser(t.Context(), xLease.NodeLeaser(l, ttl)); err != nil {
+	if err := n.UseLeaser(t.Context(), xlease.NodeLeaser(l, ttl)); err != nil {
 		t.Error(err)
 	}
 	callers.Wait()
 	if n.Source() != "a lease in memory, between all of one process" {
 		t.Errorf("Source = %q, want the lease", n.Source())
 	}
-	seen := map[xSnowflake.SnowflakeID]bool{}
+	seen := map[xsnowflake.SnowflakeID]bool{}
 	for _, part := range parts {
 		for _, id := range part {
 			if seen[id] {
@@ -312,7 +312,7 @@ func TestNodeLeaser_Prepare(t *testing.T) {
 				l, s := newLeases(t)
 				s.traits = &driver.Traits{Scope: driver.Cluster, Name: "fake"}
 				start := time.Now()
-				n := newNode(t, l, xSnowflake.WithLeaseOnFirstUse())
+				n := newNode(t, l, xsnowflake.WithLeaseOnFirstUse())
 				if took := time.Since(start); took != tc.start {
 					t.Errorf("the start took %v, want %v", took, tc.start)
 				}

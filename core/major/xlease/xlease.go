@@ -1,8 +1,8 @@
 // Package xlease is exclusive use of a name for a limited time: one owner of a number, one run of a job, one writer of a
-// file, among the processes that share a database or a cache server. Import it as xLease.
+// file, among the processes that share a database or a cache server.
 //
 //	lease, err := leases.Lease(ctx, "nightly-report", 30*time.Second)
-//	if errors.Is(err, xLease.ErrHeld) {
+//	if errors.Is(err, xlease.ErrHeld) {
 //		return nil // another replica is at it
 //	}
 //	defer lease.Release(ctx)
@@ -23,7 +23,7 @@
 //
 // # Backends
 //
-// A *Leases comes from xDB.Leases for a database, from a cache manager's Leases, or from New with InProcess for one
+// A *Leases comes from xdb.Leases for a database, from a cache manager's Leases, or from New with InProcess for one
 // process. Package driver says what a backend does, and leasetest tests one.
 package xlease
 
@@ -37,7 +37,7 @@ import (
 	"sync"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -58,7 +58,7 @@ func Validity(ttl time.Duration) time.Duration { return ttl / 3 * 2 }
 // Leases gives out leases of one backend. It is safe for concurrent use.
 type Leases struct {
 	backend driver.Backend
-	log     *xLog.LogNamedLogger
+	log     *xlog.LogNamedLogger
 
 	mu     sync.Mutex
 	closed bool
@@ -69,7 +69,7 @@ type Leases struct {
 type Option func(*Leases)
 
 // WithLogger writes the line that tells of a loss to log; by default it is the log named LEASE.
-func WithLogger(log *xLog.LogNamedLogger) Option {
+func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(l *Leases) {
 		if log != nil {
 			l.log = log
@@ -83,7 +83,7 @@ func New(b driver.Backend, opts ...Option) *Leases {
 		panic("xlease: leases without a backend")
 	}
 	registerMapper()
-	l := &Leases{backend: b, log: xLog.WithName(xLog.NamedLEASE), open: map[*Lease]struct{}{}}
+	l := &Leases{backend: b, log: xlog.WithName(xlog.NamedLEASE), open: map[*Lease]struct{}{}}
 	for _, o := range opts {
 		o(l)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/mattn/go-isatty"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // terminal is where the banner goes; nil is nowhere.
@@ -76,7 +76,7 @@ func routes(engine *gin.Engine) [][2]string {
 
 // application returns the name and the version of the program.
 func application() (name, version string) {
-	name, version = xEnv.ApplicationName(), xEnv.String(xEnv.AppVersion)
+	name, version = xenv.ApplicationName(), xenv.String(xenv.AppVersion)
 	if version != "" {
 		return name, version
 	}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // beside is a second HTTP server, which a task runs beside the service as one of another transport would be.
@@ -35,7 +35,7 @@ func newBeside(t *testing.T) *beside {
 
 // serve is the task.
 func (b *beside) serve(ctx context.Context, _ ...any) {
-	release, _ := xHook.HoldReady(ctx, "beside")
+	release, _ := xhook.HoldReady(ctx, "beside")
 	defer release()
 	server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(b.entered)
@@ -44,7 +44,7 @@ func (b *beside) serve(ctx context.Context, _ ...any) {
 			b.answered()
 		}
 	})}
-	if !xHook.OnShutdown(ctx, "beside", func(ctx context.Context) error {
+	if !xhook.OnShutdown(ctx, "beside", func(ctx context.Context) error {
 		if err := server.Shutdown(ctx); err != nil {
 			return errors.Join(err, server.Close())
 		}
@@ -55,7 +55,7 @@ func (b *beside) serve(ctx context.Context, _ ...any) {
 	}
 	release()
 	if err := server.Serve(b.listener); !errors.Is(err, http.ErrServerClosed) {
-		xHook.Fail(ctx, err)
+		xhook.Fail(ctx, err)
 	}
 }
 
@@ -94,11 +94,11 @@ func TestShutdownHooksRunAfterTheDrainDelayWhileRequestsAreFinished(t *testing.T
 	const delay = 100 * time.Millisecond
 	entered, release := make(chan struct{}), make(chan struct{})
 	shutting, answered := make(chan struct{}), make(chan struct{})
-	s := prepare(t, nil, xOption.WithDrainDelay(delay), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	s := prepare(t, nil, xoption.WithDrainDelay(delay), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/slow", func(c *gin.Context) { //nolint:contextcheck // the request is c
 			close(entered)
 			<-release
-			xResult.Success(c, "slow")
+			xresult.Success(c, "slow")
 		})
 	}))
 	var drained, shut time.Time
@@ -132,7 +132,7 @@ func TestShutdownHooksRunAfterTheDrainDelayWhileRequestsAreFinished(t *testing.T
 func TestShutdownHookIsCutOffWithTheRequestsAndTasksHaveTheirGrace(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	defer close(release)
-	s := prepare(t, nil, xOption.WithShutdownTimeout(shortly), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	s := prepare(t, nil, xoption.WithShutdownTimeout(shortly), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/endless", func(c *gin.Context) {
 			close(entered)
 			<-c.Request.Context().Done()
@@ -179,13 +179,13 @@ func TestShutdownHooksRunWhereTheServiceNeverWasReady(t *testing.T) {
 	fail := func(context.Context) error { return cause }
 	for _, tc := range []struct {
 		name  string
-		set   func(*xHook.Lifecycle)
-		tasks []xMain.Task
+		set   func(*xhook.Lifecycle)
+		tasks []xmain.Task
 	}{
-		{name: "nothing ever listened", set: func(l *xHook.Lifecycle) { l.OnStart("a", fail) }},
-		{name: "wrong task", set: func(*xHook.Lifecycle) {}, tasks: []xMain.Task{nil}},
-		{name: "ready hook", set: func(l *xHook.Lifecycle) { l.OnReady("a", fail) }},
-		{name: "failure", set: func(l *xHook.Lifecycle) { l.Fail(cause) }},
+		{name: "nothing ever listened", set: func(l *xhook.Lifecycle) { l.OnStart("a", fail) }},
+		{name: "wrong task", set: func(*xhook.Lifecycle) {}, tasks: []xmain.Task{nil}},
+		{name: "ready hook", set: func(l *xhook.Lifecycle) { l.OnReady("a", fail) }},
+		{name: "failure", set: func(l *xhook.Lifecycle) { l.Fail(cause) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tr := &trace{}
@@ -210,7 +210,7 @@ func TestEveryPanicOfAShutdownHookIsLoggedWithItsStack(t *testing.T) {
 	}
 	s.start()
 	err := s.stop()
-	var p *xHook.PanicError
+	var p *xhook.PanicError
 	if !errors.As(err, &p) || !strings.Contains(err.Error(), `shutdown hook "first oh": panic: first oh`) {
 		t.Errorf("RunContext = %v, want the panic of both hooks", err)
 	}
@@ -228,14 +228,14 @@ func TestTaskHoldsReadinessUntilItReleases(t *testing.T) {
 	s := prepare(t, nil)
 	holds, listen := make(chan struct{}), make(chan struct{})
 	s.run(func(ctx context.Context, _ ...any) {
-		release, held := xHook.HoldReady(ctx, "beside")
+		release, held := xhook.HoldReady(ctx, "beside")
 		if !held {
 			t.Error("HoldReady = false, want a hold")
 		}
 		close(holds)
 		<-listen
 		release()
-		<-xHook.Readied(ctx)
+		<-xhook.Readied(ctx)
 	})
 	wait(t, holds, "the hold")
 	s.untilReadyz(http.StatusServiceUnavailable)
@@ -251,10 +251,10 @@ func TestATaskThatIsSlowToBeginIsInTimeForItsHold(t *testing.T) {
 	s := prepare(t, nil)
 	s.run(func(ctx context.Context, _ ...any) {
 		<-time.After(50 * time.Millisecond) // as a machine without a processor to spare makes it
-		if _, held := xHook.HoldReady(ctx, "beside"); !held {
+		if _, held := xhook.HoldReady(ctx, "beside"); !held {
 			t.Error("HoldReady = false, want a hold")
 		}
-		xHook.Fail(ctx, errors.New("seen"))
+		xhook.Fail(ctx, errors.New("seen"))
 	})
 	_ = s.result()
 }
@@ -272,13 +272,13 @@ func TestATaskThatAsksForNothingDelaysReadinessBriefly(t *testing.T) {
 
 func TestFailureWhileReadinessIsHeldEndsTheStart(t *testing.T) {
 	cause := errors.New("port in use")
-	s := prepare(t, nil, xOption.WithDrainDelay(15*time.Second)) // which a service that never was ready does not wait for
+	s := prepare(t, nil, xoption.WithDrainDelay(15*time.Second)) // which a service that never was ready does not wait for
 	s.Life().OnReady("a", func(context.Context) error { t.Error("the ready hook ran"); return nil })
 	s.run(func(ctx context.Context, _ ...any) {
-		if _, held := xHook.HoldReady(ctx, "beside"); !held {
+		if _, held := xhook.HoldReady(ctx, "beside"); !held {
 			t.Error("HoldReady = false, want a hold")
 		}
-		xHook.Fail(ctx, cause)
+		xhook.Fail(ctx, cause)
 	})
 	began := time.Now()
 	if err := s.result(); !errors.Is(err, cause) || strings.Count(err.Error(), cause.Error()) != 1 {
@@ -300,7 +300,7 @@ func TestFailureWhileReadinessIsHeldEndsTheStart(t *testing.T) {
 func TestPanicOfATaskThatHoldsReadinessIsLoggedOnce(t *testing.T) {
 	s := prepare(t, nil)
 	s.run(func(ctx context.Context, _ ...any) {
-		xHook.HoldReady(ctx, "beside")
+		xhook.HoldReady(ctx, "beside")
 		panic("oh")
 	})
 	if err := s.result(); err == nil || !strings.Contains(err.Error(), "panic: oh") {
@@ -315,7 +315,7 @@ func TestStopWhileReadinessIsHeldIsNoErrorAndTheLogNamesTheHold(t *testing.T) {
 	s := prepare(t, nil)
 	holds := make(chan struct{})
 	s.run(func(ctx context.Context, _ ...any) {
-		xHook.HoldReady(ctx, "beside")
+		xhook.HoldReady(ctx, "beside")
 		close(holds)
 		<-ctx.Done()
 	})

@@ -18,19 +18,19 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func init() { //nolint:gochecknoinits // the map is made before
 	programs["bodies"] = func() {
-		xMain.Runner(xReg.Register(context.Background(), nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		xmain.Runner(xreg.Register(context.Background(), nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.POST("/text", func(c *gin.Context) {
-				if body := xBind.Bind(c, &struct{ Text string }{}).Data(); body != nil {
-					xResult.Success(c, strconv.Itoa(len(body.Text)))
+				if body := xbind.Bind(c, &struct{ Text string }{}).Data(); body != nil {
+					xresult.Success(c, strconv.Itoa(len(body.Text)))
 				}
 			})
 		})), nil, nil)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 // flight counts what is under way.
@@ -80,7 +80,7 @@ func (a *arrivals) watch(s *http.Server) {
 		ctx, arr.request.cancel = context.WithCancelCause(ctx)
 		a.flight.enter()
 		a.conns.Store(c, arr)
-		ctx = xHelper.WithStreamReport(ctx, func() { a.streams.add(&arr.request) })
+		ctx = xhelper.WithStreamReport(ctx, func() { a.streams.add(&arr.request) })
 		return context.WithValue(ctx, arrivalKey{}, arr)
 	}
 	s.ConnState = func(c net.Conn, state http.ConnState) {

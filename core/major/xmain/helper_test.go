@@ -15,21 +15,21 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // programKey names the program that this test binary plays instead of running tests.
-const programKey xEnv.EnvKey = "XMAIN_TEST_PROGRAM"
+const programKey xenv.EnvKey = "XMAIN_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if name, play := xEnv.GetEnv(programKey); play {
+	if name, play := xenv.GetEnv(programKey); play {
 		programs[name]()
 		os.Exit(0)
 	}
@@ -84,13 +84,13 @@ type closer struct {
 func (c closer) Close() { c.tr.add("close " + c.name) }
 
 // node returns a list of one node whose close is noted.
-func node(tr *trace, name string) []xRegNode.RegNodeList {
-	return []xRegNode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return closer{tr, name}, nil }}}
+func node(tr *trace, name string) []xregnode.RegNodeList {
+	return []xregnode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return closer{tr, name}, nil }}}
 }
 
 // service is an application that RunContext serves in the background.
 type service struct {
-	*xReg.Reg
+	*xreg.Reg
 	t      *testing.T
 	url    string
 	log    *buffer
@@ -99,22 +99,22 @@ type service struct {
 }
 
 // prepare registers an application that shares nothing with another one and listens on a free port.
-func prepare(t *testing.T, nodes []xRegNode.RegNodeList, opts ...xOption.Option) *service {
+func prepare(t *testing.T, nodes []xregnode.RegNodeList, opts ...xoption.Option) *service {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &service{t: t, url: "http://" + l.Addr().String(), log: &buffer{}, done: make(chan error, 1)}
-	engine, err := xLog.New(xLog.Config{Writer: s.log, Format: xLog.FormatJSON})
+	engine, err := xlog.New(xlog.Config{Writer: s.log, Format: xlog.FormatJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := []xOption.Option{
-		xOption.WithoutEnvFile(), xOption.WithLogger(engine), xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
-		xOption.WithListener(l), xOption.WithHealth(), xOption.WithDrainDelay(0), xOption.WithRoute(okRoute),
+	base := []xoption.Option{
+		xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+		xoption.WithListener(l), xoption.WithHealth(), xoption.WithDrainDelay(0), xoption.WithRoute(okRoute),
 	}
-	s.Reg, err = xReg.New(t.Context(), nodes, append(base, opts...)...)
+	s.Reg, err = xreg.New(t.Context(), nodes, append(base, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,11 +122,11 @@ func prepare(t *testing.T, nodes []xRegNode.RegNodeList, opts ...xOption.Option)
 }
 
 func okRoute(_ context.Context, e *gin.Engine) {
-	e.GET("/ok", func(c *gin.Context) { xResult.Success(c, "ok") })
+	e.GET("/ok", func(c *gin.Context) { xresult.Success(c, "ok") })
 }
 
 // start serves in the background until stop, and waits until the service is ready.
-func (s *service) start(tasks ...xMain.Task) *service {
+func (s *service) start(tasks ...xmain.Task) *service {
 	s.t.Helper()
 	ready := make(chan struct{})
 	s.Life().OnReady("test", func(context.Context) error { close(ready); return nil })
@@ -137,10 +137,10 @@ func (s *service) start(tasks ...xMain.Task) *service {
 }
 
 // run serves in the background.
-func (s *service) run(tasks ...xMain.Task) {
+func (s *service) run(tasks ...xmain.Task) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	s.cancel = cancel
-	go func() { s.done <- xMain.RunContext(ctx, s.Reg, nil, nil, tasks...) }()
+	go func() { s.done <- xmain.RunContext(ctx, s.Reg, nil, nil, tasks...) }()
 }
 
 // stop begins the stop and returns what RunContext does.

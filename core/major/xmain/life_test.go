@@ -11,17 +11,17 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestLifeGoesThroughItsStagesInOrder(t *testing.T) {
 	tr := &trace{}
 	s := prepare(t, node(tr, "node"))
-	note := func(what string) xHook.Func {
+	note := func(what string) xhook.Func {
 		return func(context.Context) error { tr.add(what); return nil }
 	}
 	s.Life().OnStart("a", note("start"))
@@ -50,7 +50,7 @@ func TestLifeGoesThroughItsStagesInOrder(t *testing.T) {
 func TestRequestInFlightIsFinishedAndItsContextLives(t *testing.T) {
 	tr := &trace{}
 	entered, release := make(chan struct{}), make(chan struct{})
-	s := prepare(t, node(tr, "node"), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	s := prepare(t, node(tr, "node"), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/slow", func(c *gin.Context) { //nolint:contextcheck // the request is c
 			close(entered)
 			<-release
@@ -58,7 +58,7 @@ func TestRequestInFlightIsFinishedAndItsContextLives(t *testing.T) {
 				t.Errorf("context of the request = %v, want it alive", err)
 			}
 			tr.add("answer")
-			xResult.Success(c, "slow")
+			xresult.Success(c, "slow")
 		})
 	})).start()
 	type answer struct {
@@ -188,7 +188,7 @@ func TestPanicOfATaskEndsTheServiceInOrder(t *testing.T) {
 func TestFailEndsTheServiceWithItsError(t *testing.T) {
 	cause := errors.New("port of gRPC in use")
 	s := prepare(t, nil)
-	s.run(func(ctx context.Context, _ ...any) { xHook.Fail(ctx, cause) })
+	s.run(func(ctx context.Context, _ ...any) { xhook.Fail(ctx, cause) })
 	if err := s.result(); !errors.Is(err, cause) {
 		t.Errorf("RunContext = %v, want the cause", err)
 	}
@@ -209,10 +209,10 @@ func TestHookThatFailsEndsTheStart(t *testing.T) {
 	cause := errors.New("cause")
 	for _, tc := range []struct {
 		name string
-		add  func(*xHook.Lifecycle, string, xHook.Func) bool
+		add  func(*xhook.Lifecycle, string, xhook.Func) bool
 	}{
-		{name: "start", add: (*xHook.Lifecycle).OnStart},
-		{name: "ready", add: (*xHook.Lifecycle).OnReady},
+		{name: "start", add: (*xhook.Lifecycle).OnStart},
+		{name: "ready", add: (*xhook.Lifecycle).OnReady},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tr := &trace{}
@@ -237,8 +237,8 @@ func TestPortInUseIsAnErrorThatNamesTheVariable(t *testing.T) {
 	if err := s.Settings().Listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	late := []xOption.Option{xOption.WithAddress(strings.TrimPrefix(taken.url, "http://")), func(p *xOption.Plan) { p.Listener = nil }}
-	err := xMain.Run(s.Reg, nil, late, func(context.Context, ...any) { tr.add("task") })
+	late := []xoption.Option{xoption.WithAddress(strings.TrimPrefix(taken.url, "http://")), func(p *xoption.Plan) { p.Listener = nil }}
+	err := xmain.Run(s.Reg, nil, late, func(context.Context, ...any) { tr.add("task") })
 	if err == nil || !strings.Contains(err.Error(), "PLINTH_PORT") || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("Run = %v, want PLINTH_PORT and the reason", err)
 	}
@@ -260,12 +260,12 @@ func TestNilTaskIsAnError(t *testing.T) {
 
 func TestEndOfTheContextOfRegisterBeginsTheStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	reg, err := xReg.New(ctx, nil, quiet(t))
+	reg, err := xreg.New(ctx, nil, quiet(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- xMain.Run(reg, nil, nil) }()
+	go func() { done <- xmain.Run(reg, nil, nil) }()
 	cancel()
 	if err := <-done; err != nil {
 		t.Errorf("Run = %v, want nil", err)
@@ -278,8 +278,8 @@ func TestRunnerExitsWith1AndWritesOneLineForEachProblem(t *testing.T) {
 	s.Life().OnStop("a", func(context.Context) error { return one })
 	s.Life().OnStop("b", func(context.Context) error { return two })
 	code := -1
-	defer xMain.SetExit(func(c int) { code = c })()
-	xMain.Runner(s.Reg, nil, nil, func(ctx context.Context, _ ...any) { xHook.Fail(ctx, errors.New("third problem")) })
+	defer xmain.SetExit(func(c int) { code = c })()
+	xmain.Runner(s.Reg, nil, nil, func(ctx context.Context, _ ...any) { xhook.Fail(ctx, errors.New("third problem")) })
 	if code != 1 {
 		t.Errorf("exit code = %d, want 1", code)
 	}
@@ -292,24 +292,24 @@ func TestRunnerExitsWith1AndWritesOneLineForEachProblem(t *testing.T) {
 
 func TestRunnerReturnsWhereNothingWentWrong(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	reg, err := xReg.New(ctx, nil, quiet(t))
+	reg, err := xreg.New(ctx, nil, quiet(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer xMain.SetExit(func(c int) { t.Errorf("exit with %d", c) })()
-	xMain.Runner(reg, nil, nil, func(context.Context, ...any) { cancel() })
+	defer xmain.SetExit(func(c int) { t.Errorf("exit with %d", c) })()
+	xmain.Runner(reg, nil, nil, func(context.Context, ...any) { cancel() })
 }
 
 func TestOptionsOfTheRunnerAreAppliedBeforeServing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	reg, err := xReg.New(ctx, nil, quiet(t))
+	reg, err := xreg.New(ctx, nil, quiet(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := false
-	late := xOption.WithRoute(func(context.Context, *gin.Engine) { seen = true })
-	if err := xMain.RunContext(ctx, reg, nil, []xOption.Option{late}, func(context.Context, ...any) {
+	late := xoption.WithRoute(func(context.Context, *gin.Engine) { seen = true })
+	if err := xmain.RunContext(ctx, reg, nil, []xoption.Option{late}, func(context.Context, ...any) {
 		if !seen {
 			t.Error("the task began before the option was applied")
 		}
@@ -317,7 +317,7 @@ func TestOptionsOfTheRunnerAreAppliedBeforeServing(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	if err := xMain.Run(reg, nil, nil); err == nil {
+	if err := xmain.Run(reg, nil, nil); err == nil {
 		t.Error("Run of a closed application = nil, want an error")
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 // listen opens the address of the service.
-func listen(ctx context.Context, s xReg.Settings) (*listener, error) {
+func listen(ctx context.Context, s xreg.Settings) (*listener, error) {
 	if s.Listener != nil {
 		return newListener(s.Listener, s.WriteTimeout), nil
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xmain"
 )
 
 // storm connects again and again from eight goroutines until one of them is refused, and returns how many connections were
@@ -81,7 +81,7 @@ func TestNoConnectionIsLostWhenNewOnesAreRefused(t *testing.T) {
 	}
 	answered := 0
 	for range 60 {
-		l, refuse, err := xMain.Listen(t.Context(), "127.0.0.1:0")
+		l, refuse, err := xmain.Listen(t.Context(), "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}

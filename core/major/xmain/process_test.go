@@ -23,13 +23,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // programs are the main functions that this test binary can play.
@@ -39,7 +39,7 @@ var programs = map[string]func(){
 	"hang": func() {
 		serve(func(ctx context.Context, _ ...any) {
 			<-ctx.Done()
-			xLog.Info(ctx, "task hangs")
+			xlog.Info(ctx, "task hangs")
 			select {}
 		})
 	},
@@ -53,9 +53,9 @@ var programs = map[string]func(){
 	"registered":                     registered,
 	"ignored hangup":                 func() { signal.Ignore(syscall.SIGHUP); serve() },
 	"slow start": func() {
-		serveNodes([]xRegNode.RegNodeList{{Key: "closes", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}, {
+		serveNodes([]xregnode.RegNodeList{{Key: "closes", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}, {
 			Key: "slow", Node: func(ctx context.Context) (any, error) {
-				xLog.Info(ctx, "node starts slowly")
+				xlog.Info(ctx, "node starts slowly")
 				<-ctx.Done()
 				return nil, context.Cause(ctx)
 			},
@@ -66,25 +66,25 @@ var programs = map[string]func(){
 // said is a value that says in the log that it was closed.
 type said struct{ what string }
 
-func (s said) Close() { xLog.Info(context.Background(), s.what) }
+func (s said) Close() { xlog.Info(context.Background(), s.what) }
 
-func serve(tasks ...xMain.Task) {
-	serveNodes([]xRegNode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}}, tasks...)
+func serve(tasks ...xmain.Task) {
+	serveNodes([]xregnode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}}, tasks...)
 }
 
-func serveNodes(nodes []xRegNode.RegNodeList, tasks ...xMain.Task) {
-	reg := xReg.Register(context.Background(), nodes, xOption.WithHealth(), xOption.WithRoute(func(ctx context.Context, e *gin.Engine) {
-		xHook.OnStop(ctx, "hook", func(ctx context.Context) error { xLog.Info(ctx, "stop hook"); return nil })
+func serveNodes(nodes []xregnode.RegNodeList, tasks ...xmain.Task) {
+	reg := xreg.Register(context.Background(), nodes, xoption.WithHealth(), xoption.WithRoute(func(ctx context.Context, e *gin.Engine) {
+		xhook.OnStop(ctx, "hook", func(ctx context.Context) error { xlog.Info(ctx, "stop hook"); return nil })
 		e.GET("/work", func(c *gin.Context) {
 			select {
 			case <-time.After(3 * time.Millisecond):
-				xResult.Success(c, "worked")
+				xresult.Success(c, "worked")
 			case <-c.Request.Context().Done():
 				_ = c.Error(c.Request.Context().Err())
 			}
 		})
 	}))
-	xMain.Runner(reg, nil, nil, tasks...)
+	xmain.Runner(reg, nil, nil, tasks...)
 }
 
 // process is a program that runs.

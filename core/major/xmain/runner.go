@@ -11,17 +11,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 // runner is one life of an application.
 type runner struct {
-	reg   *xReg.Reg
-	life  *xHook.Lifecycle
-	log   *xLog.LogNamedLogger
+	reg   *xreg.Reg
+	life  *xhook.Lifecycle
+	log   *xlog.LogNamedLogger
 	app   context.Context //nolint:containedctx // the application's, for hooks and log lines
 	tasks []Task
 
@@ -45,9 +45,9 @@ type runner struct {
 	ready    bool
 }
 
-func newRunner(reg *xReg.Reg, log *xLog.LogNamedLogger, tasks []Task) *runner {
+func newRunner(reg *xreg.Reg, log *xlog.LogNamedLogger, tasks []Task) *runner {
 	if log == nil {
-		log = xLog.WithName(xLog.NamedMAIN)
+		log = xlog.WithName(xlog.NamedMAIN)
 	}
 	r := &runner{
 		reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks,
@@ -62,7 +62,7 @@ func newRunner(reg *xReg.Reg, log *xLog.LogNamedLogger, tasks []Task) *runner {
 }
 
 // live starts, serves until the stop is wanted, and stops.
-func (r *runner) live(opts []xOption.Option) error {
+func (r *runner) live(opts []xoption.Option) error {
 	began := time.Now()
 	err := r.start(opts, began)
 	if r.wanted.Err() != nil && (errors.Is(err, context.Cause(r.wanted)) || errors.Is(err, context.Canceled)) {
@@ -88,7 +88,7 @@ func (r *runner) live(opts []xOption.Option) error {
 var errStopping = errors.New("the application fails")
 
 // start takes the application to the point at which it reports ready.
-func (r *runner) start(opts []xOption.Option, began time.Time) error {
+func (r *runner) start(opts []xoption.Option, began time.Time) error {
 	if err := r.reg.Apply(opts...); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (r *runner) serve(l *listener) {
 	server := r.reg.Server()
 	server.Handler = http.HandlerFunc(r.answer)
 	server.BaseContext = func(net.Listener) context.Context { return r.requests }
-	server.ErrorLog = slog.NewLogLogger(boundHandler{xLog.WithName(xLog.NamedHTTP).Slog().Handler(), r.app}, slog.LevelWarn)
+	server.ErrorLog = slog.NewLogLogger(boundHandler{xlog.WithName(xlog.NamedHTTP).Slog().Handler(), r.app}, slog.LevelWarn)
 	r.arrivals.watch(server)
 	leaveHijacked(server)
 	r.server.Store(server)
@@ -164,8 +164,8 @@ func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
 
 // stacked logs the stacks of panics, which their errors do not hold.
 func (r *runner) stacked(err error) error {
-	for _, problem := range xReg.Problems(err) {
-		var p *xHook.PanicError
+	for _, problem := range xreg.Problems(err) {
+		var p *xhook.PanicError
 		if errors.As(problem, &p) {
 			r.log.Error(r.app, "panic", slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
 		}

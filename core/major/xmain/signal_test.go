@@ -15,15 +15,15 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 // begun serves, and says so as soon as signals are the program's own.
 func begun() {
-	reg := xReg.Register(context.Background(), nil, func(*xOption.Plan) { _, _ = os.Stdout.WriteString("begun\n") }, xOption.WithHealth())
-	xMain.Runner(reg, nil, nil)
+	reg := xreg.Register(context.Background(), nil, func(*xoption.Plan) { _, _ = os.Stdout.WriteString("begun\n") }, xoption.WithHealth())
+	xmain.Runner(reg, nil, nil)
 }
 
 // kill sends the program n SIGTERM.
@@ -38,32 +38,32 @@ func kill(n int) {
 
 // signalAtTheEndOfTheStart is told to stop when hardly anything is left of the start.
 func signalAtTheEndOfTheStart() {
-	reg := xReg.Register(context.Background(), nil, xOption.WithRoute(func(context.Context, *gin.Engine) {
+	reg := xreg.Register(context.Background(), nil, xoption.WithRoute(func(context.Context, *gin.Engine) {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 			panic(err)
 		}
 	}))
-	xMain.Runner(reg, nil, nil)
+	xmain.Runner(reg, nil, nil)
 }
 
 // signalBetween is told to stop after Register and before Runner.
 func signalBetween(n int) {
-	reg := xReg.Register(context.Background(), nil)
+	reg := xreg.Register(context.Background(), nil)
 	kill(n)
-	xMain.Runner(reg, nil, nil)
+	xmain.Runner(reg, nil, nil)
 }
 
 // signalInTheStartHook is told to stop by a context that ends while the Runner starts.
 func signalInTheStartHook() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	reg := xReg.Register(ctx, nil)
+	reg := xreg.Register(ctx, nil)
 	reg.Life().OnStart("hook", func(ctx context.Context) error {
 		cancel()
 		<-ctx.Done()
 		return context.Cause(ctx)
 	})
-	xMain.Runner(reg, nil, nil)
+	xmain.Runner(reg, nil, nil)
 }
 
 func TestSignalAtAnyMomentOfTheStartEndsTheProgramInOrder(t *testing.T) {
@@ -145,7 +145,7 @@ func TestSecondSignalEndsTheContextOfShutdownHooks(t *testing.T) {
 	kill(1)
 	wait(t, entered, "the shutdown hook")
 	kill(1)
-	var second *xMain.SignalError
+	var second *xmain.SignalError
 	if err := s.result(); !errors.As(err, &second) {
 		t.Errorf("RunContext = %v, want a *SignalError", err)
 	}

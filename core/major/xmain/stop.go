@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // maxArrival bounds how long a connection that was just accepted is given to bring its first request.
@@ -23,7 +23,7 @@ var errOvertime = errors.New("xmain: stop abandoned, it went on after the shutdo
 // cut is the cause with which the contexts of requests end that the stop does not wait for: not their clients have given
 // them up.
 func cut(why error) error {
-	return xError.Wrap(xError.ServiceUnavailable, "the service is stopping", fmt.Errorf("%w: %w", why, context.Canceled))
+	return xerror.Wrap(xerror.ServiceUnavailable, "the service is stopping", fmt.Errorf("%w: %w", why, context.Canceled))
 }
 
 // stop takes the application from serving to closed, apart from the log, and returns what went wrong.

@@ -15,24 +15,24 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 // quiet returns options for an application that listens on a free port and logs nowhere.
-func quiet(t *testing.T) xOption.Option {
+func quiet(t *testing.T) xoption.Option {
 	t.Helper()
-	engine, err := xLog.New(xLog.Config{Writer: io.Discard})
+	engine, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return xOption.WithOptions(
-		xOption.WithoutEnvFile(), xOption.WithLogger(engine), xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
-		xOption.WithAddress("127.0.0.1:0"), xOption.WithDrainDelay(0),
+	return xoption.WithOptions(
+		xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
 	)
 }
 
@@ -42,7 +42,7 @@ const shortly = 500 * time.Millisecond
 func TestRequestThatNeverEndsIsCutOffWhenTheTimeIsUp(t *testing.T) {
 	tr := &trace{}
 	entered := make(chan struct{})
-	s := prepare(t, node(tr, "node"), xOption.WithShutdownTimeout(shortly), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	s := prepare(t, node(tr, "node"), xoption.WithShutdownTimeout(shortly), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/endless", func(c *gin.Context) {
 			close(entered)
 			<-c.Request.Context().Done()
@@ -67,7 +67,7 @@ func TestRequestThatNeverEndsIsCutOffWhenTheTimeIsUp(t *testing.T) {
 func TestRequestThatIsCutOffIsNotItsClientsFault(t *testing.T) {
 	entered := make(chan struct{})
 	var cause error
-	s := prepare(t, nil, xOption.WithShutdownTimeout(shortly), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	s := prepare(t, nil, xoption.WithShutdownTimeout(shortly), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/endless", func(c *gin.Context) { //nolint:contextcheck // the request has its own
 			close(entered)
 			<-c.Request.Context().Done()
@@ -77,18 +77,18 @@ func TestRequestThatIsCutOffIsNotItsClientsFault(t *testing.T) {
 	go func() { _, _, _ = s.get("/endless") }()
 	wait(t, entered, "the request")
 	_ = s.stop()
-	if xError.From(cause).GetErrorCode() != xError.ServiceUnavailable || !errors.Is(cause, context.Canceled) {
+	if xerror.From(cause).GetErrorCode() != xerror.ServiceUnavailable || !errors.Is(cause, context.Canceled) {
 		t.Errorf("cause = %v, want SERVICE_UNAVAILABLE that is also a cancellation", cause)
 	}
 }
 
 func TestStreamThatWatchesTheStopEndsInOrder(t *testing.T) {
 	entered := make(chan struct{})
-	s := prepare(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/events", func(c *gin.Context) { //nolint:contextcheck // the request is c
 			c.Writer.Flush()
 			close(entered)
-			<-xHook.Draining(c)
+			<-xhook.Draining(c)
 		})
 	})).start()
 	got := make(chan error, 1)
@@ -112,17 +112,17 @@ func TestWhatDoesNotEndIsBoundedByTheTimeout(t *testing.T) {
 	tr := &trace{}
 	for _, tc := range []struct {
 		name  string
-		hooks func(*xHook.Lifecycle)
-		tasks []xMain.Task
+		hooks func(*xhook.Lifecycle)
+		tasks []xmain.Task
 		want  string
 	}{
-		{name: "task", tasks: []xMain.Task{func(context.Context, ...any) { <-release }}, want: "tasks are still running"},
-		{name: "drain hook", hooks: func(l *xHook.Lifecycle) { l.OnDrain("stubborn", stubborn) }, want: `drain hook "stubborn": still running`},
-		{name: "shutdown hook", hooks: func(l *xHook.Lifecycle) { l.OnShutdown("stubborn", stubborn) }, want: `shutdown hook "stubborn": still running`},
-		{name: "stop hook", hooks: func(l *xHook.Lifecycle) { l.OnStop("stubborn", stubborn) }, want: `stop hook "stubborn": still running`},
+		{name: "task", tasks: []xmain.Task{func(context.Context, ...any) { <-release }}, want: "tasks are still running"},
+		{name: "drain hook", hooks: func(l *xhook.Lifecycle) { l.OnDrain("stubborn", stubborn) }, want: `drain hook "stubborn": still running`},
+		{name: "shutdown hook", hooks: func(l *xhook.Lifecycle) { l.OnShutdown("stubborn", stubborn) }, want: `shutdown hook "stubborn": still running`},
+		{name: "stop hook", hooks: func(l *xhook.Lifecycle) { l.OnStop("stubborn", stubborn) }, want: `stop hook "stubborn": still running`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := prepare(t, node(tr, tc.name), xOption.WithShutdownTimeout(shortly))
+			s := prepare(t, node(tr, tc.name), xoption.WithShutdownTimeout(shortly))
 			if tc.hooks != nil {
 				tc.hooks(s.Life())
 			}
@@ -164,8 +164,8 @@ func (passing) Timeout() bool   { return true }
 func (passing) Temporary() bool { return true }
 
 // failing makes the first Accept of the service's listener fail.
-func failing(err error) xOption.Option {
-	return func(p *xOption.Plan) { p.Listener = &once{Listener: p.Listener, err: err} }
+func failing(err error) xoption.Option {
+	return func(p *xoption.Plan) { p.Listener = &once{Listener: p.Listener, err: err} }
 }
 
 func TestLinesOfTheServerReachTheLog(t *testing.T) {
@@ -198,7 +198,7 @@ func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 	}
 	defer func() { _ = client.Close() }()
 	_, _ = io.WriteString(client, "hello\n")
-	l, refuse := xMain.Wrap(inner)
+	l, refuse := xmain.Wrap(inner)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	refuse(ended) // nobody calls Accept yet
@@ -238,9 +238,9 @@ func (s *service) raw(text string) string {
 }
 
 func TestHalfSentRequestsAndIdleConnectionsAreEnded(t *testing.T) {
-	s := prepare(t, nil, xOption.WithServer(func(h *http.Server) {
+	s := prepare(t, nil, xoption.WithServer(func(h *http.Server) {
 		h.ReadHeaderTimeout, h.ReadTimeout, h.IdleTimeout = 100*time.Millisecond, 200*time.Millisecond, 100*time.Millisecond
-	}), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	}), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.POST("/read", func(c *gin.Context) {
 			_, err := io.ReadAll(c.Request.Body)
 			c.String(http.StatusOK, fmt.Sprint(err))
@@ -271,8 +271,8 @@ func TestHeaderOver64KiBIsRefused(t *testing.T) {
 
 func TestBannerIsForTerminals(t *testing.T) {
 	var terminal buffer
-	defer xMain.SetTerminal(&terminal)()
-	s := prepare(t, nil, xOption.WithDebug(true), xOption.WithPhase(xOption.Phase{
+	defer xmain.SetTerminal(&terminal)()
+	s := prepare(t, nil, xoption.WithDebug(true), xoption.WithPhase(xoption.Phase{
 		Name: "database", Key: "d", Start: func(context.Context) (any, error) { return nil, nil },
 		Describe: func(any) string { return "postgres app:***@db/app" },
 	})).start()

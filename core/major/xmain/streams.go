@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 // streamGrace is how long a stream whose context has ended has before its connection is closed,
@@ -127,14 +127,14 @@ func asksForEvents(req *http.Request) bool {
 	return req.Method == http.MethodGet && req.Header.Get("Accept") == "text/event-stream"
 }
 
-// begin counts a request and makes it known to xHelper, which finds out whether it is a stream. The
+// begin counts a request and makes it known to xhelper, which finds out whether it is a stream. The
 // result is to be called when the handler has returned.
 func (s *streams) begin(req *http.Request, a *arrival) (*http.Request, func()) {
 	q, end := &a.request, func() {}
 	if req.ProtoMajor > 1 {
 		ctx, cancel := context.WithCancelCause(req.Context())
 		q = &inflight{cancel: cancel}
-		req = req.WithContext(xHelper.WithStreamReport(ctx, func() { s.add(q) }))
+		req = req.WithContext(xhelper.WithStreamReport(ctx, func() { s.add(q) }))
 		end = func() { cancel(nil) }
 	}
 	s.enter(q)

@@ -12,10 +12,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // streamBound is much more than a stream takes to end, and much less than the shutdown timeout of 25 s.
@@ -40,7 +40,7 @@ func (s *service) ask(path string, header ...string) {
 	}
 }
 
-// None of these handlers knows of xHook.Draining.
+// None of these handlers knows of xhook.Draining.
 func TestRunContext_streams(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
@@ -79,7 +79,7 @@ func TestRunContext_streams(t *testing.T) {
 			_, _ = bufio.NewReader(conn).ReadByte()
 		}},
 		{name: "a route that is declared", handle: func(c *gin.Context, entered func()) {
-			xMiddle.Stream(c)
+			xmiddle.Stream(c)
 			entered()
 			<-c.Request.Context().Done()
 			_ = c.Error(context.Cause(c.Request.Context()))
@@ -92,7 +92,7 @@ func TestRunContext_streams(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			entered := make(chan struct{})
-			s := prepare(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 				e.GET("/stream", func(c *gin.Context) { tc.handle(c, onceClosed(entered)) })
 			})).start()
 			s.ask("/stream", tc.header...)
@@ -132,7 +132,7 @@ func TestRunContext_streamsLiveThroughTheDrainDelay(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	entered, cause := make(chan struct{}), make(chan error, 1)
 	var drained, ended time.Time
-	s := prepare(t, nil, xOption.WithDrainDelay(delay), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	s := prepare(t, nil, xoption.WithDrainDelay(delay), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/stream", func(c *gin.Context) { //nolint:contextcheck // the request is c
 			sendEvent(c)
 			close(entered)
@@ -148,7 +148,7 @@ func TestRunContext_streamsLiveThroughTheDrainDelay(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Error(err)
 	}
-	if err := <-cause; xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
+	if err := <-cause; xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("cause = %v, want SERVICE_UNAVAILABLE", err)
 	}
 	if got := ended.Sub(drained); got < delay {
@@ -158,7 +158,7 @@ func TestRunContext_streamsLiveThroughTheDrainDelay(t *testing.T) {
 
 func TestRunContext_streamsAndOtherRequests(t *testing.T) {
 	entered, streaming, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	s := prepare(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/stream", func(c *gin.Context) {
 			sendEvent(c)
 			close(streaming)
@@ -171,7 +171,7 @@ func TestRunContext_streamsAndOtherRequests(t *testing.T) {
 			if err := c.Request.Context().Err(); err != nil {
 				t.Errorf("the context of an ordinary request ended: %v", err)
 			}
-			xResult.Success(c, "slow")
+			xresult.Success(c, "slow")
 		})
 	})).start()
 	s.ask("/stream")
@@ -192,7 +192,7 @@ func TestRunContext_streamsAndOtherRequests(t *testing.T) {
 
 func TestRunContext_streamThatBeginsLate(t *testing.T) {
 	entered, shutting := make(chan struct{}), make(chan struct{})
-	s := prepare(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/late", func(c *gin.Context) {
 			close(entered)
 			<-shutting
@@ -219,12 +219,12 @@ func TestRunContext_streamsOverHTTP2(t *testing.T) {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	s := prepare(t, nil,
-		xOption.WithServer(func(server *http.Server) {
+		xoption.WithServer(func(server *http.Server) {
 			server.Protocols = new(http.Protocols)
 			server.Protocols.SetHTTP1(true)
 			server.Protocols.SetUnencryptedHTTP2(true)
 		}),
-		xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.GET("/stream", func(c *gin.Context) {
 				sendEvent(c)
 				close(streaming)
@@ -237,7 +237,7 @@ func TestRunContext_streamsOverHTTP2(t *testing.T) {
 				if err := c.Request.Context().Err(); err != nil {
 					t.Errorf("the context of an ordinary request ended: %v", err)
 				}
-				xResult.Success(c, "slow")
+				xresult.Success(c, "slow")
 			})
 		})).start()
 	client := &http.Client{Transport: &http.Transport{Protocols: protocols}, Timeout: patience}

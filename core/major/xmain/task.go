@@ -8,14 +8,14 @@ import (
 	"sync"
 	"time"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // taskGrace is how long the service waits, before it reports ready, for a task to get as far as waiting for something.
 const taskGrace = 250 * time.Millisecond
 
 // runTasks starts the tasks. Each holds the readiness until it has asked for its context's end, as one that waits does, has
-// returned, or has run for taskGrace: so one whose first statement is xHook.HoldReady is in time.
+// returned, or has run for taskGrace: so one whose first statement is xhook.HoldReady is in time.
 func (r *runner) runTasks() {
 	for _, task := range r.tasks {
 		release, _ := r.life.HoldReady("a task that has just been started")
@@ -31,7 +31,7 @@ func (r *runner) runTasks() {
 func (r *runner) run(task Task, settled func()) {
 	r.running.Go(func() {
 		defer settled() // after a failure has been told
-		err := xHook.Guard(func() error {
+		err := xhook.Guard(func() error {
 			task(&taskContext{Context: r.app, settled: sync.OnceFunc(settled)})
 			return nil
 		})

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // atTerminal runs a command of the shell, which starts a program, at a terminal of its own, and returns its
@@ -22,7 +22,7 @@ func atTerminal(t *testing.T, command, name string, env ...string) (p *process, 
 	if err != nil {
 		t.Skip("script of util-linux is not installed, which makes a pseudo terminal")
 	}
-	path, _ := xEnv.GetEnv("PATH")
+	path, _ := xenv.GetEnv("PATH")
 	p = &process{t: t, cmd: exec.CommandContext(t.Context(), script, "-q", "-e", "-c", command, "/dev/null"), lines: make(chan string, 1000)}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append([]string{

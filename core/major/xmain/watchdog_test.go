@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // deafWriter writes to standard output until it is stuck for ever.
@@ -38,12 +38,12 @@ func (w deafWriter) Write(p []byte) (int, error) {
 // blockedLogger serves with a logger of its own, which blocks for ever once the service is ready.
 func blockedLogger() {
 	w := deafWriter{make(chan struct{})}
-	engine, err := xLog.New(xLog.Config{Writer: w, Format: xLog.FormatJSON})
+	engine, err := xlog.New(xlog.Config{Writer: w, Format: xlog.FormatJSON})
 	if err != nil {
 		panic(err)
 	}
-	reg := xReg.Register(context.Background(), nil, xOption.WithLogger(engine), xOption.WithHealth())
-	xMain.Runner(reg, nil, nil, func(ctx context.Context, _ ...any) {
+	reg := xreg.Register(context.Background(), nil, xoption.WithLogger(engine), xoption.WithHealth())
+	xmain.Runner(reg, nil, nil, func(ctx context.Context, _ ...any) {
 		<-reg.Life().Readied()
 		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the line "ready" comes right after
 		close(w.stuck)
@@ -54,20 +54,20 @@ func blockedLogger() {
 
 // stubbornStart has a node that does not look at its context.
 func stubbornStart() {
-	reg := xReg.Register(context.Background(), []xRegNode.RegNodeList{{Key: "stubborn", Node: func(ctx context.Context) (any, error) {
-		xLog.Info(ctx, "node starts")
+	reg := xreg.Register(context.Background(), []xregnode.RegNodeList{{Key: "stubborn", Node: func(ctx context.Context) (any, error) {
+		xlog.Info(ctx, "node starts")
 		select {}
 	}}})
-	xMain.Runner(reg, nil, nil)
+	xmain.Runner(reg, nil, nil)
 }
 
 // registered stops for longer than the shutdown timeout, without a Runner.
 func registered() {
-	reg := xReg.Register(context.Background(), nil)
-	xLog.Info(reg.Init.Ctx, "registered")
+	reg := xreg.Register(context.Background(), nil)
+	xlog.Info(reg.Init.Ctx, "registered")
 	<-reg.Done()
 	time.Sleep(3 * time.Second) //nolint:forbidigo // longer than the watchdog of the start would wait
-	xLog.Info(context.Background(), "finished")
+	xlog.Info(context.Background(), "finished")
 	_ = reg.Close(context.Background())
 }
 

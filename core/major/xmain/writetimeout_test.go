@@ -20,9 +20,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 // downloadSize is more than the buffers of a connection hold.
@@ -30,7 +30,7 @@ const downloadSize = 16 << 20
 
 func init() { //nolint:gochecknoinits // the map is made before
 	programs["download"] = func() {
-		xMain.Runner(xReg.Register(context.Background(), nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		xmain.Runner(xreg.Register(context.Background(), nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.GET("/download", func(c *gin.Context) {
 				c.Data(http.StatusOK, "application/octet-stream", make([]byte, downloadSize))
 			})
@@ -172,7 +172,7 @@ func TestWithWriteTimeout(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			raw := &stallingConn{accepts: tt.accepts}
-			conn := xMain.WithWriteTimeout(raw, time.Minute)
+			conn := xmain.WithWriteTimeout(raw, time.Minute)
 			if !tt.deadline.IsZero() {
 				_ = conn.SetWriteDeadline(tt.deadline)
 			}
@@ -207,13 +207,13 @@ func TestRunContext_connections(t *testing.T) {
 				copied  error
 			}
 			got := make(chan hijacked, 1)
-			s := prepare(t, nil, xOption.WithListener(l), xOption.WithServer(func(h *http.Server) {
+			s := prepare(t, nil, xoption.WithListener(l), xoption.WithServer(func(h *http.Server) {
 				h.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 					inContext.Store(fmt.Sprintf("%T", c))
 					return ctx
 				}
 				h.ConnState = func(c net.Conn, _ http.ConnState) { inState.Store(fmt.Sprintf("%T", c)) }
-			}), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			}), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 				e.GET("/hijack", func(c *gin.Context) {
 					conn := hijack(c)
 					defer func() { _ = conn.Close() }()
@@ -293,7 +293,7 @@ func TestWithWriteTimeout_ReadFrom(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			raw := &countingConn{stallingConn: &stallingConn{}}
-			conn := xMain.WithWriteTimeout(raw, time.Minute)
+			conn := xmain.WithWriteTimeout(raw, time.Minute)
 			if !tt.deadline.IsZero() {
 				_ = conn.SetWriteDeadline(tt.deadline)
 			}

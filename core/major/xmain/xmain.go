@@ -1,11 +1,11 @@
-// Package xmain serves an application until it is told to stop, and stops it in order. Import it as xMain.
+// Package xmain serves an application until it is told to stop, and stops it in order.
 //
 //	func main() {
-//		reg := xReg.Register(context.Background(), nodes, options...)
-//		xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil, worker)
+//		reg := xreg.Register(context.Background(), nodes, options...)
+//		xmain.Runner(reg, xlog.WithName(xlog.NamedMAIN), nil, worker)
 //	}
 //
-// The start: start hooks, listen, tasks; when every hold of xHook.HoldReady is released, ready hooks; then the service
+// The start: start hooks, listen, tasks; when every hold of xhook.HoldReady is released, ready hooks; then the service
 // reports ready.
 //
 // The stop begins with SIGTERM, SIGINT, SIGHUP, a failure, or the end of the context that Register was given, also where they come
@@ -23,17 +23,17 @@ import (
 	"os"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/internal/watchdog"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 // Task runs beside the server, from the moment the service listens until ctx ends; ctx is the application's. A task that
-// returns is done. One that panics, or calls xHook.Fail, ends the service in order with an error.
+// returns is done. One that panics, or calls xhook.Fail, ends the service in order with an error.
 //
-// A task that is a server of its own takes xHook.HoldReady as its first statement and releases it when it listens, and
-// finishes its requests in xHook.OnShutdown: only after that does ctx end.
+// A task that is a server of its own takes xhook.HoldReady as its first statement and releases it when it listens, and
+// finishes its requests in xhook.OnShutdown: only after that does ctx end.
 //
 // The Runner passes nothing in extra: it is there for callers of a task's own.
 type Task = func(ctx context.Context, extra ...any)
@@ -50,7 +50,7 @@ func (e *SignalError) Error() string {
 }
 
 // ExitCode returns 128 and the number of the signal, as a shell does.
-func (e *SignalError) ExitCode() int { return xReg.ExitCode(e.Signal) }
+func (e *SignalError) ExitCode() int { return xreg.ExitCode(e.Signal) }
 
 // exit ends the process.
 var exit = os.Exit
@@ -59,9 +59,9 @@ var exit = os.Exit
 // not 0: 1, or 128 and the signal's number after a second signal. It returns where nothing went wrong.
 //
 // Options given here equal options given to Register, except that the nodes of Register cannot see what they open.
-func Runner(reg *xReg.Reg, log *xLog.LogNamedLogger, opts []xOption.Option, tasks ...Task) {
+func Runner(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks ...Task) {
 	err := run(context.Background(), reg, log, opts, tasks, func(r *runner, err error) {
-		for _, problem := range xReg.Problems(err) {
+		for _, problem := range xreg.Problems(err) {
 			r.log.Error(r.app, problem.Error())
 		}
 	})
@@ -77,23 +77,23 @@ func Runner(reg *xReg.Reg, log *xLog.LogNamedLogger, opts []xOption.Option, task
 }
 
 // Run serves reg until its stop is complete, closes it, and returns everything that went wrong. log may be nil.
-func Run(reg *xReg.Reg, log *xLog.LogNamedLogger, opts []xOption.Option, tasks ...Task) error {
+func Run(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks ...Task) error {
 	return RunContext(context.Background(), reg, log, opts, tasks...)
 }
 
 // RunContext is Run; the stop also begins when ctx ends, which is not an error.
-func RunContext(ctx context.Context, reg *xReg.Reg, log *xLog.LogNamedLogger, opts []xOption.Option, tasks ...Task) error {
+func RunContext(ctx context.Context, reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks ...Task) error {
 	return run(ctx, reg, log, opts, tasks, func(*runner, error) {})
 }
 
 // run lives one life; report sees its error while the log is still open.
 func run(
-	ctx context.Context, reg *xReg.Reg, log *xLog.LogNamedLogger, opts []xOption.Option, tasks []Task,
+	ctx context.Context, reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks []Task,
 	report func(*runner, error),
 ) error {
 	signals := reg.TakeSignals()
 	if signals == nil {
-		signals = xReg.Notify()
+		signals = xreg.Notify()
 	}
 	defer signals.Stop()
 
@@ -120,7 +120,7 @@ func run(
 
 // supervise returns when the life is over, or with what abandon returns when nothing waits for it any longer. It does not
 // rely on the log: that may block.
-func (r *runner) supervise(done <-chan error, signals *xReg.Signals, abandon func(why error) error) error {
+func (r *runner) supervise(done <-chan error, signals *xreg.Signals, abandon func(why error) error) error {
 	since := signals.Interrupted
 	wish, stopping := r.reg.Done(), r.wanted.Done()
 	var overtime <-chan time.Time

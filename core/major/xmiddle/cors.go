@@ -10,7 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"golang.org/x/net/http/httpguts"
 
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // any stands in a policy for everything of its kind.
@@ -135,13 +135,13 @@ func orDefault(list, otherwise []string) []string {
 func (p *policy) serve(c *gin.Context) {
 	h := c.Writer.Header()
 	if !p.anyOrigin {
-		h.Add(string(xHttp.Vary), string(xHttp.Origin)) // of every answer, or a cache would mix them up
+		h.Add(string(xhttp.Vary), string(xhttp.Origin)) // of every answer, or a cache would mix them up
 	}
 	if c.Request.Method == http.MethodOptions {
-		h.Add(string(xHttp.Vary), string(xHttp.AccessControlRequestMethod))
-		h.Add(string(xHttp.Vary), string(xHttp.AccessControlRequestHeaders))
+		h.Add(string(xhttp.Vary), string(xhttp.AccessControlRequestMethod))
+		h.Add(string(xhttp.Vary), string(xhttp.AccessControlRequestHeaders))
 	}
-	origins := c.Request.Header[string(xHttp.Origin)]
+	origins := c.Request.Header[string(xhttp.Origin)]
 	if len(origins) == 0 {
 		return
 	}
@@ -149,7 +149,7 @@ func (p *policy) serve(c *gin.Context) {
 	if allowed {
 		p.allowOrigin(h, origins[0])
 	}
-	if requested := xHttp.GetHeader(c, xHttp.AccessControlRequestMethod); c.Request.Method == http.MethodOptions && requested != "" {
+	if requested := xhttp.GetHeader(c, xhttp.AccessControlRequestMethod); c.Request.Method == http.MethodOptions && requested != "" {
 		if allowed {
 			p.preflight(c, requested)
 		}
@@ -157,7 +157,7 @@ func (p *policy) serve(c *gin.Context) {
 		return
 	}
 	if allowed && p.expose != "" {
-		xHttp.AccessControlExposeHeaders.Set(h, p.expose)
+		xhttp.AccessControlExposeHeaders.Set(h, p.expose)
 	}
 }
 
@@ -190,9 +190,9 @@ func (p *policy) allowOrigin(h http.Header, origin string) {
 	if p.anyOrigin {
 		origin = anything
 	}
-	xHttp.AccessControlAllowOrigin.Set(h, origin)
+	xhttp.AccessControlAllowOrigin.Set(h, origin)
 	if p.credentials {
-		xHttp.AccessControlAllowCreds.Set(h, "true")
+		xhttp.AccessControlAllowCreds.Set(h, "true")
 	}
 }
 
@@ -201,13 +201,13 @@ func (p *policy) allowOrigin(h http.Header, origin string) {
 func (p *policy) preflight(c *gin.Context, requested string) {
 	h := c.Writer.Header()
 	if methods := p.methodsOf(c, requested); methods != "" {
-		xHttp.AccessControlAllowMethods.Set(h, methods)
+		xhttp.AccessControlAllowMethods.Set(h, methods)
 	}
 	if headers := p.headersFor(c); headers != "" {
-		xHttp.AccessControlAllowHeaders.Set(h, headers)
+		xhttp.AccessControlAllowHeaders.Set(h, headers)
 	}
 	if p.maxAge != "" {
-		xHttp.AccessControlMaxAge.Set(h, p.maxAge)
+		xhttp.AccessControlMaxAge.Set(h, p.maxAge)
 	}
 }
 
@@ -234,7 +234,7 @@ func (p *policy) headersFor(c *gin.Context) string {
 	if !p.anyHeader {
 		return p.headers
 	}
-	requested := c.Request.Header[string(xHttp.AccessControlRequestHeaders)]
+	requested := c.Request.Header[string(xhttp.AccessControlRequestHeaders)]
 	if len(requested) != 1 {
 		return ""
 	}

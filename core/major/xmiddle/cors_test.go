@@ -10,19 +10,19 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func build(t *testing.T, config xMiddle.CORSConfig) *gin.Engine {
+func build(t *testing.T, config xmiddle.CORSConfig) *gin.Engine {
 	t.Helper()
-	handler, err := xMiddle.CORS(config)
+	handler, err := xmiddle.CORS(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newEngine(xHelper.Config{}, handler, xMiddle.AllowOption)
+	return newEngine(xhelper.Config{}, handler, xmiddle.AllowOption)
 }
 
 // corsOf returns the headers of an answer that concern CORS.
@@ -38,7 +38,7 @@ func corsOf(h http.Header) string {
 }
 
 func TestOriginsOfAPolicy(t *testing.T) {
-	engine := build(t, xMiddle.CORSConfig{
+	engine := build(t, xmiddle.CORSConfig{
 		AllowOrigins:    []string{"https://app.example.com", "https://*.example.org", "http://*.local.test:8080", "http://localhost:3000", "http://[::1]:3000"},
 		AllowOriginFunc: func(origin string) bool { return origin == "https://by.func" },
 	})
@@ -94,59 +94,59 @@ func TestPreflights(t *testing.T) {
 	one := []string{origin}
 	for _, tc := range []struct {
 		name    string
-		config  xMiddle.CORSConfig
+		config  xmiddle.CORSConfig
 		path    string
 		headers string
 		method  string
 		want    string
 	}{
 		{
-			name: "defaults, methods of the path", config: xMiddle.CORSConfig{AllowOrigins: one}, path: "/item", method: "PUT",
+			name: "defaults, methods of the path", config: xmiddle.CORSConfig{AllowOrigins: one}, path: "/item", method: "PUT",
 			want: "Allow-Headers: Accept-Language, Authorization, Content-Type, X-Request-UUID; Allow-Methods: GET, PUT; Allow-Origin: " + origin,
 		},
 		{
 			name: "unknown path, methods of the policy", path: "/nowhere", method: "PUT",
-			config: xMiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"PUT", "PURGE"}, AllowHeaders: []string{"X-A"}},
+			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"PUT", "PURGE"}, AllowHeaders: []string{"X-A"}},
 			want:   "Allow-Headers: X-A; Allow-Methods: PUT, PURGE; Allow-Origin: " + origin,
 		},
 		{
 			name: "no method in common", path: "/item", method: "DELETE",
-			config: xMiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"DELETE"}, AllowHeaders: []string{"X-A"}},
+			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"DELETE"}, AllowHeaders: []string{"X-A"}},
 			want:   "Allow-Headers: X-A; Allow-Origin: " + origin,
 		},
 		{
 			name: "every header", path: "/item", method: "GET", headers: "authorization,x-b",
-			config: xMiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"*"}, AllowCredentials: true, MaxAge: 10 * time.Minute},
+			config: xmiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"*"}, AllowCredentials: true, MaxAge: 10 * time.Minute},
 			want:   "Allow-Credentials: true; Allow-Headers: authorization,x-b; Allow-Methods: GET, PUT; Allow-Origin: " + origin + "; Max-Age: 600",
 		},
 		{
 			name: "a header that is none", path: "/item", method: "GET", headers: "x-a, x\tb",
-			config: xMiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"*"}},
+			config: xmiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"*"}},
 			want:   "Allow-Methods: GET, PUT; Allow-Origin: " + origin,
 		},
 		{
 			name: "every method of an unknown path", path: "/nowhere", method: "PURGE",
-			config: xMiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"*"}, AllowHeaders: []string{"X-A"}, MaxAge: -time.Second},
+			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"*"}, AllowHeaders: []string{"X-A"}, MaxAge: -time.Second},
 			want:   "Allow-Headers: X-A; Allow-Methods: PURGE; Allow-Origin: " + origin + "; Max-Age: 0",
 		},
 		{
 			name: "a method that is none", path: "/nowhere", method: "PU T",
-			config: xMiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"*"}, AllowHeaders: []string{"X-A"}},
+			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"*"}, AllowHeaders: []string{"X-A"}},
 			want:   "Allow-Headers: X-A; Allow-Origin: " + origin,
 		},
 		{
 			name: "a path with a handler for OPTIONS", path: "/other", method: "GET",
-			config: xMiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"GET"}, AllowHeaders: []string{"X-A"}},
+			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"GET"}, AllowHeaders: []string{"X-A"}},
 			want:   "Allow-Headers: X-A; Allow-Methods: GET; Allow-Origin: " + origin,
 		},
 		{
 			name: "another origin", path: "/item", method: "PUT",
-			config: xMiddle.CORSConfig{AllowOrigins: []string{"https://other.example.com"}},
+			config: xmiddle.CORSConfig{AllowOrigins: []string{"https://other.example.com"}},
 			want:   "",
 		},
 		{
 			name: "private networks", path: "/item", method: "PUT",
-			config: xMiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"X-A"}},
+			config: xmiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"X-A"}},
 			want:   "Allow-Headers: X-A; Allow-Methods: GET, PUT; Allow-Origin: " + origin,
 		},
 	} {
@@ -171,7 +171,7 @@ func TestPreflights(t *testing.T) {
 }
 
 func TestAnOptionsRequestThatIsNoPreflightGoesOn(t *testing.T) {
-	engine := build(t, xMiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
+	engine := build(t, xmiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
 	w := do(engine, http.MethodOptions, "/item", "Origin", "https://app.example.com")
 	if w.Code != http.StatusNoContent || w.Header().Get("Allow") != "GET, PUT, OPTIONS" {
 		t.Errorf("got %d, Allow %q", w.Code, w.Header().Get("Allow"))
@@ -182,8 +182,8 @@ func TestAnOptionsRequestThatIsNoPreflightGoesOn(t *testing.T) {
 }
 
 func TestErrorsCarryTheHeadersToo(t *testing.T) {
-	engine := build(t, xMiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
-	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xError.New(xError.NotFound, "")) })
+	engine := build(t, xmiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
+	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
 	for _, path := range []string{"/error", "/panic", "/nowhere"} {
 		w := do(engine, http.MethodGet, path, "Origin", "https://app.example.com")
@@ -194,7 +194,7 @@ func TestErrorsCarryTheHeadersToo(t *testing.T) {
 }
 
 func TestReleaseAllCorsIsForEverybodyWithoutCredentials(t *testing.T) {
-	engine := newEngine(xHelper.Config{}, xMiddle.ReleaseAllCors)
+	engine := newEngine(xhelper.Config{}, xmiddle.ReleaseAllCors)
 	w := do(engine, http.MethodGet, "/item", "Origin", "https://anywhere.example", "Cookie", "a=b")
 	if got, want := corsOf(w.Header()), "Allow-Origin: *; Expose-Headers: X-Request-UUID"; got != want || w.Header().Get("Vary") != "" {
 		t.Errorf("got %q with Vary %q, want %q without", got, w.Header().Get("Vary"), want)
@@ -207,7 +207,7 @@ func TestReleaseAllCorsIsForEverybodyWithoutCredentials(t *testing.T) {
 }
 
 func TestEverythingWrongWithAPolicyIsSaidAtOnce(t *testing.T) {
-	handler, err := xMiddle.CORS(xMiddle.CORSConfig{
+	handler, err := xmiddle.CORS(xmiddle.CORSConfig{
 		AllowOrigins: []string{
 			"null", "example.com", "https://", "https://example.com/", "https://a.example.com/path", "https://user@example.com",
 			"https://Example.com", "https://example.com:443", "http://example.com:80", "https://*.com", "https://a.*.com",
@@ -231,7 +231,7 @@ func TestEverythingWrongWithAPolicyIsSaidAtOnce(t *testing.T) {
 }
 
 func TestPoliciesThatContradictThemselves(t *testing.T) {
-	for name, config := range map[string]xMiddle.CORSConfig{
+	for name, config := range map[string]xmiddle.CORSConfig{
 		"nothing":                       {},
 		"everybody with credentials":    {AllowOrigins: []string{"*"}, AllowCredentials: true},
 		"everybody and another":         {AllowOrigins: []string{"*", "https://example.com"}},
@@ -239,7 +239,7 @@ func TestPoliciesThatContradictThemselves(t *testing.T) {
 		"exposing all with credentials": {AllowOrigins: []string{"https://example.com"}, AllowCredentials: true, ExposeHeaders: []string{"*"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := xMiddle.CORS(config); err == nil {
+			if _, err := xmiddle.CORS(config); err == nil {
 				t.Error("the policy was taken")
 			}
 			defer func() {
@@ -247,13 +247,13 @@ func TestPoliciesThatContradictThemselves(t *testing.T) {
 					t.Error("MustCORS did not panic")
 				}
 			}()
-			xMiddle.MustCORS(config)
+			xmiddle.MustCORS(config)
 		})
 	}
 }
 
 func ExampleCORS() {
-	policy, err := xMiddle.CORS(xMiddle.CORSConfig{
+	policy, err := xmiddle.CORS(xmiddle.CORSConfig{
 		AllowOrigins:     []string{"https://app.example.com", "https://*.preview.example.com"},
 		AllowCredentials: true,
 		MaxAge:           10 * time.Minute,
@@ -264,7 +264,7 @@ func ExampleCORS() {
 	}
 	engine := gin.New()
 	engine.Use(policy)
-	engine.GET("/item", func(c *gin.Context) { xResult.Success(c, "done") })
+	engine.GET("/item", func(c *gin.Context) { xresult.Success(c, "done") })
 	w := do(engine, http.MethodGet, "/item", "Origin", "https://pr-7.preview.example.com")
 	fmt.Println(w.Header().Get("Access-Control-Allow-Origin"))
 	// Output: https://pr-7.preview.example.com

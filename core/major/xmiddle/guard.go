@@ -5,31 +5,31 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // RequireReferer refuses requests without a Referer header with 403 FORBIDDEN.
 //
 // It keeps links to resources within sites; it is no protection, since any client can send the header.
 func RequireReferer(c *gin.Context) {
-	if xHttp.GetReferer(c) == "" {
-		xResult.AbortError(c, xError.Forbidden, "the Referer header is missing", nil)
+	if xhttp.GetReferer(c) == "" {
+		xresult.AbortError(c, xerror.Forbidden, "the Referer header is missing", nil)
 	}
 }
 
 // DebugOnly opens its routes in debug mode only; else the answer is 401 UNAUTHORIZED.
 func DebugOnly(c *gin.Context) {
-	if !xCtxUtil.IsDebug(c.Request.Context()) {
-		xResult.AbortError(c, xError.Unauthorized, "", nil)
+	if !xctxutil.IsDebug(c.Request.Context()) {
+		xresult.AbortError(c, xerror.Unauthorized, "", nil)
 	}
 }
 
 // PermissionChecker says whether the client of a request has a permission, such as
 // "module:resource:action". The context is the *gin.Context of the request. An error answers the
-// request, for example with xError.Unauthorized where nobody is logged in.
+// request, for example with xerror.Unauthorized where nobody is logged in.
 type PermissionChecker func(ctx context.Context, permission string) (bool, error)
 
 // RequirePermission lets a request pass that has all the permissions. One that is missing is answered
@@ -45,9 +45,9 @@ func RequirePermission(check PermissionChecker, names ...string) gin.HandlerFunc
 			granted, err := check(c, name)
 			if err != nil {
 				c.Abort()
-				xResult.Fail(c, err)
+				xresult.Fail(c, err)
 			} else if !granted {
-				xResult.AbortError(c, xError.PermissionDenied, "", nil)
+				xresult.AbortError(c, xerror.PermissionDenied, "", nil)
 			}
 			if c.IsAborted() {
 				return

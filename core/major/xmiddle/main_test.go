@@ -11,27 +11,27 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.TestMode)
-	log, err := xLog.New(xLog.Config{Writer: io.Discard})
+	log, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {
 		panic(err)
 	}
-	xLog.SetDefault(log)
+	xlog.SetDefault(log)
 	os.Exit(m.Run())
 }
 
 // newEngine returns an engine like Plinth's with the middleware, and routes at /item and /other.
-func newEngine(config xHelper.Config, middleware ...gin.HandlerFunc) *gin.Engine {
+func newEngine(config xhelper.Config, middleware ...gin.HandlerFunc) *gin.Engine {
 	engine := gin.New()
 	engine.ContextWithFallback = true
 	engine.HandleMethodNotAllowed = true
-	engine.Use(xHelper.Serve(config))
+	engine.Use(xhelper.Serve(config))
 	engine.Use(middleware...)
 	engine.GET("/item", success)
 	engine.PUT("/item", success)
@@ -40,7 +40,7 @@ func newEngine(config xHelper.Config, middleware ...gin.HandlerFunc) *gin.Engine
 	return engine
 }
 
-func success(c *gin.Context) { xResult.Success(c, "done") }
+func success(c *gin.Context) { xresult.Success(c, "done") }
 
 func do(engine http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
 	req := httptest.NewRequestWithContext(context.Background(), method, path, http.NoBody)

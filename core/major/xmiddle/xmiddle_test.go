@@ -11,17 +11,17 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestResponseMiddlewareAnswersInBareGin(t *testing.T) {
 	engine := gin.New()
-	engine.Use(xMiddle.ResponseMiddleware)
-	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xError.New(xError.Existed, "taken")) })
+	engine.Use(xmiddle.ResponseMiddleware)
+	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.Existed, "taken")) })
 	engine.GET("/bare", func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) })
 	engine.GET("/nothing", func(*gin.Context) {})
 	engine.GET("/204", func(c *gin.Context) { c.Status(http.StatusNoContent) })
@@ -35,17 +35,17 @@ func TestResponseMiddlewareAnswersInBareGin(t *testing.T) {
 }
 
 func TestResponseMiddlewareBesideServeAnswersOnce(t *testing.T) {
-	engine := newEngine(xHelper.Config{}, xMiddle.ResponseMiddleware, xMiddle.ResponseMiddleware)
-	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xError.New(xError.Existed, "")) })
+	engine := newEngine(xhelper.Config{}, xmiddle.ResponseMiddleware, xmiddle.ResponseMiddleware)
+	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.Existed, "")) })
 	wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusBadRequest, "EXISTED")
 }
 
 func TestUseProfileChangesTheEnvelopeOfItsRoutes(t *testing.T) {
-	for name, engine := range map[string]*gin.Engine{"Plinth's engine": newEngine(xHelper.Config{}), "bare gin": gin.New()} {
+	for name, engine := range map[string]*gin.Engine{"Plinth's engine": newEngine(xhelper.Config{}), "bare gin": gin.New()} {
 		t.Run(name, func(t *testing.T) {
-			java := engine.Group("/java", xMiddle.UseProfile(xBase.ProfileJava))
+			java := engine.Group("/java", xmiddle.UseProfile(xbase.ProfileJava))
 			java.GET("/ok", success)
-			java.GET("/error", func(c *gin.Context) { xResult.Error(c, xError.ParameterError, "", nil) })
+			java.GET("/error", func(c *gin.Context) { xresult.Error(c, xerror.ParameterError, "", nil) })
 			engine.GET("/go", success)
 			wantOutput(t, do(engine, http.MethodGet, "/java/error"), http.StatusBadRequest, "ParameterError")
 			for path, want := range map[string]bool{"/java/ok": true, "/go": false} {
@@ -63,13 +63,13 @@ func TestUseProfilePanicsAtAProfileThatIsNone(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	xMiddle.UseProfile(9)
+	xmiddle.UseProfile(9)
 }
 
 func TestAllowOptionAnswersOptionsOfKnownPaths(t *testing.T) {
-	for name, handler := range map[string]gin.HandlerFunc{"AllowOption": xMiddle.AllowOption, "AllowOptionRequest": xMiddle.AllowOptionRequest} {
+	for name, handler := range map[string]gin.HandlerFunc{"AllowOption": xmiddle.AllowOption, "AllowOptionRequest": xmiddle.AllowOptionRequest} {
 		t.Run(name, func(t *testing.T) {
-			engine := newEngine(xHelper.Config{}, handler)
+			engine := newEngine(xhelper.Config{}, handler)
 			for _, tc := range []struct {
 				method, path string
 				want         string
@@ -90,15 +90,15 @@ func TestAllowOptionAnswersOptionsOfKnownPaths(t *testing.T) {
 }
 
 func TestRequireReferer(t *testing.T) {
-	engine := newEngine(xHelper.Config{}, xMiddle.RequireReferer)
+	engine := newEngine(xhelper.Config{}, xmiddle.RequireReferer)
 	wantOutput(t, do(engine, http.MethodGet, "/item"), http.StatusForbidden, "FORBIDDEN")
 	wantOutput(t, do(engine, http.MethodGet, "/item", "Referer", " "), http.StatusForbidden, "FORBIDDEN")
 	wantOutput(t, do(engine, http.MethodGet, "/item", "Referer", "https://example.org/"), http.StatusOK, "Success")
 }
 
 func TestDebugOnly(t *testing.T) {
-	wantOutput(t, do(newEngine(xHelper.Config{}, xMiddle.DebugOnly), http.MethodGet, "/item"), http.StatusUnauthorized, "UNAUTHORIZED")
-	wantOutput(t, do(newEngine(xHelper.Config{Debug: true}, xMiddle.DebugOnly), http.MethodGet, "/item"), http.StatusOK, "Success")
+	wantOutput(t, do(newEngine(xhelper.Config{}, xmiddle.DebugOnly), http.MethodGet, "/item"), http.StatusUnauthorized, "UNAUTHORIZED")
+	wantOutput(t, do(newEngine(xhelper.Config{Debug: true}, xmiddle.DebugOnly), http.MethodGet, "/item"), http.StatusOK, "Success")
 }
 
 func TestRequirePermissionNeedsAllOfThem(t *testing.T) {
@@ -108,7 +108,7 @@ func TestRequirePermissionNeedsAllOfThem(t *testing.T) {
 			t.Errorf("the context is a %T, want *gin.Context", ctx)
 		}
 		if permission == "login" {
-			return true, xError.New(xError.TokenExpired, "")
+			return true, xerror.New(xerror.TokenExpired, "")
 		}
 		if permission == "broken" {
 			return false, errors.New("no database")
@@ -128,7 +128,7 @@ func TestRequirePermissionNeedsAllOfThem(t *testing.T) {
 		{name: "an unknown error", need: []string{"broken"}, status: 500, want: "SERVER_INTERNAL_ERROR"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := do(newEngine(xHelper.Config{}, xMiddle.RequirePermission(check, tc.need...)), http.MethodGet, "/item")
+			w := do(newEngine(xhelper.Config{}, xmiddle.RequirePermission(check, tc.need...)), http.MethodGet, "/item")
 			wantOutput(t, w, tc.status, tc.want)
 			if strings.Contains(w.Body.String(), "user:item") {
 				t.Errorf("the body names the permission: %s", w.Body)
@@ -140,8 +140,8 @@ func TestRequirePermissionNeedsAllOfThem(t *testing.T) {
 func TestRequirePermissionRefusesToGuardNothing(t *testing.T) {
 	check := func(context.Context, string) (bool, error) { return true, nil }
 	for name, build := range map[string]func(){
-		"no names":   func() { xMiddle.RequirePermission(check) },
-		"no checker": func() { xMiddle.RequirePermission(nil, "a:b:c") },
+		"no names":   func() { xmiddle.RequirePermission(check) },
+		"no checker": func() { xmiddle.RequirePermission(nil, "a:b:c") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -157,8 +157,8 @@ func TestRequirePermissionRefusesToGuardNothing(t *testing.T) {
 func ExampleRequirePermission() {
 	check := func(_ context.Context, permission string) (bool, error) { return permission == "user:item:read", nil }
 	engine := gin.New()
-	engine.GET("/item", xMiddle.RequirePermission(check, "user:item:read"), success)
-	engine.DELETE("/item", xMiddle.RequirePermission(check, "user:item:delete"), success)
+	engine.GET("/item", xmiddle.RequirePermission(check, "user:item:read"), success)
+	engine.DELETE("/item", xmiddle.RequirePermission(check, "user:item:delete"), success)
 	fmt.Println(do(engine, http.MethodGet, "/item").Code, do(engine, http.MethodDelete, "/item").Code)
 	// Output: 200 403
 }

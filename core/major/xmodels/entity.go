@@ -1,14 +1,14 @@
-// Package xmodels holds what entities share: ids, times, soft delete, versions, pages. Import it as xModels.
+// Package xmodels holds what entities share: ids, times, soft delete, versions, pages.
 //
 //	type User struct {
-//		xModels.BaseEntity
+//		xmodels.BaseEntity
 //		Username string `gorm:"size:64;uniqueIndex" json:"username"`
 //	}
 //
-//	func (User) GetGene() xSnowflake.Gene { return xSnowflake.GeneUser }
+//	func (User) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }
 //
-// The id is set before the insert by Plugin, which xDB.Open registers; it comes from the id node in the
-// statement's context, so use xDB.GetDB or db.WithContext(ctx).
+// The id is set before the insert by Plugin, which xdb.Open registers; it comes from the id node in the
+// statement's context, so use xdb.GetDB or db.WithContext(ctx).
 //
 // Everything here is portable: no type or clause of one database.
 package xmodels
@@ -18,7 +18,7 @@ import (
 
 	"gorm.io/gorm"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // BaseEntity is embedded in every entity: the primary key and the times of creation and last change.
@@ -26,13 +26,13 @@ import (
 // An id or a time that is set already stays. The id is a decimal string in JSON, because a number above 2^53
 // does not survive JavaScript.
 type BaseEntity struct {
-	ID        xSnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false;type:int" json:"id"`
+	ID        xsnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false;type:int" json:"id"`
 	CreatedAt time.Time              `gorm:"not null" json:"created_at"`
 	UpdatedAt time.Time              `gorm:"not null" json:"updated_at"`
 }
 
 // GetID returns the primary key.
-func (e BaseEntity) GetID() xSnowflake.SnowflakeID { return e.ID }
+func (e BaseEntity) GetID() xsnowflake.SnowflakeID { return e.ID }
 
 // BaseEntityWithSoftDelete is BaseEntity for rows that are only marked when they are deleted. gorm leaves
 // marked rows out of every query; db.Unscoped() sees them, and deletes for good.
@@ -54,7 +54,7 @@ type BaseEntityWithSoftDelete struct {
 
 // Restore takes the mark off the rows that tx selects:
 //
-//	xModels.Restore(db.Model(&user))
+//	xmodels.Restore(db.Model(&user))
 func Restore(tx *gorm.DB) *gorm.DB {
 	return tx.Unscoped().Update("deleted_at", nil)
 }

@@ -7,15 +7,15 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/utils/tests"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 // dry returns a database that builds statements and sends none, with an id node in its context.
 func dry(t *testing.T) *gorm.DB {
 	t.Helper()
-	node, err := xSnowflake.NewNode()
+	node, err := xsnowflake.NewNode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func dry(t *testing.T) *gorm.DB {
 			t.Error(err)
 		}
 	})
-	return dryWithout(t).WithContext(context.WithValue(t.Context(), xCtx.SnowflakeNodeKey, node))
+	return dryWithout(t).WithContext(context.WithValue(t.Context(), xctx.SnowflakeNodeKey, node))
 }
 
 // dryWithout is dry without an id node.
@@ -34,20 +34,20 @@ func dryWithout(t *testing.T) *gorm.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Use(xModels.Plugin{}); err != nil {
+	if err := db.Use(xmodels.Plugin{}); err != nil {
 		t.Fatal(err)
 	}
 	return db
 }
 
 type user struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Name string
 
-	seen xSnowflake.SnowflakeID // by the hook
+	seen xsnowflake.SnowflakeID // by the hook
 }
 
-func (*user) GetGene() xSnowflake.Gene { return xSnowflake.GeneUser }
+func (*user) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }
 
 // BeforeCreate is the application's own hook.
 func (u *user) BeforeCreate(*gorm.DB) error {

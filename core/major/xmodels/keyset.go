@@ -12,7 +12,7 @@ import (
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // KeysetRequest is what a client says about the next page of a list that it walks through from the start.
@@ -52,7 +52,7 @@ func Keyset[T any](tx *gorm.DB, r KeysetRequest, opts ...PageOption) (*KeysetPag
 	if r.After != "" {
 		values, err := readCursor(r.After, page.Sort, fields)
 		if err != nil {
-			return nil, xError.Wrap(xError.ParameterError, "the cursor does not belong to this list", err)
+			return nil, xerror.Wrap(xerror.ParameterError, "the cursor does not belong to this list", err)
 		}
 		tx = tx.Where(after(fields, values, page.Descending()))
 	}

@@ -10,25 +10,25 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 func TestPageRequestKeepsToItsBounds(t *testing.T) {
 	for _, tc := range []struct {
 		name                  string
-		in                    xModels.PageRequest
+		in                    xmodels.PageRequest
 		page, limit, offset   int
 		direction             string
 		offsetPlusLimitIsSafe bool
 	}{
 		{name: "nothing", page: 1, limit: 20, direction: "asc"},
-		{name: "negative", in: xModels.PageRequest{Page: -5, Size: -1, Sort: "x"}, page: 1, limit: 20, direction: "asc"},
-		{name: "third page", in: xModels.PageRequest{Page: 3, Size: 50, Sort: "desc"}, page: 3, limit: 50, offset: 100, direction: "desc"},
-		{name: "too large", in: xModels.PageRequest{Page: 2, Size: 1000, Sort: " DESC "}, page: 2, limit: 200, offset: 200, direction: "desc"},
-		{name: "smallest int", in: xModels.PageRequest{Page: math.MinInt, Size: math.MinInt}, page: 1, limit: 20, direction: "asc"},
-		{name: "largest int", in: xModels.PageRequest{Page: math.MaxInt, Size: 200}, page: math.MaxInt, limit: 200, offset: math.MaxInt - 200, direction: "asc"},
-		{name: "just before the overflow", in: xModels.PageRequest{Page: math.MaxInt/200 + 1, Size: 200}, page: math.MaxInt/200 + 1, limit: 200, offset: math.MaxInt - 200, direction: "asc"},
+		{name: "negative", in: xmodels.PageRequest{Page: -5, Size: -1, Sort: "x"}, page: 1, limit: 20, direction: "asc"},
+		{name: "third page", in: xmodels.PageRequest{Page: 3, Size: 50, Sort: "desc"}, page: 3, limit: 50, offset: 100, direction: "desc"},
+		{name: "too large", in: xmodels.PageRequest{Page: 2, Size: 1000, Sort: " DESC "}, page: 2, limit: 200, offset: 200, direction: "desc"},
+		{name: "smallest int", in: xmodels.PageRequest{Page: math.MinInt, Size: math.MinInt}, page: 1, limit: 20, direction: "asc"},
+		{name: "largest int", in: xmodels.PageRequest{Page: math.MaxInt, Size: 200}, page: math.MaxInt, limit: 200, offset: math.MaxInt - 200, direction: "asc"},
+		{name: "just before the overflow", in: xmodels.PageRequest{Page: math.MaxInt/200 + 1, Size: 200}, page: math.MaxInt/200 + 1, limit: 200, offset: math.MaxInt - 200, direction: "asc"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			n := tc.in.Normalize()
@@ -50,7 +50,7 @@ func FuzzOffset(f *testing.F) {
 	f.Add(math.MaxInt, 200)
 	f.Add(math.MinInt, -1)
 	f.Fuzz(func(t *testing.T, page, size int) {
-		r := xModels.PageRequest{Page: page, Size: size}
+		r := xmodels.PageRequest{Page: page, Size: size}
 		if o := r.Offset(); o < 0 || o > math.MaxInt-r.Limit() {
 			t.Errorf("offset of %+v = %d", r, o)
 		}
@@ -63,10 +63,10 @@ func TestPageCounts(t *testing.T) {
 		size  int
 		pages int64
 	}{
-		{0, 10, 0}, {1, 10, 1}, {10, 10, 1}, {11, 10, 2}, {math.MaxInt64, 1, math.MaxInt64}, {-1, 10, xModels.NotCounted}, {-99, 10, xModels.NotCounted},
+		{0, 10, 0}, {1, 10, 1}, {10, 10, 1}, {11, 10, 2}, {math.MaxInt64, 1, math.MaxInt64}, {-1, 10, xmodels.NotCounted}, {-99, 10, xmodels.NotCounted},
 	} {
 		t.Run(fmt.Sprint(tc.total), func(t *testing.T) {
-			if p := xModels.NewPage[int](1, tc.size, tc.total, nil); p.TotalPages != tc.pages || p.TotalItems < -1 {
+			if p := xmodels.NewPage[int](1, tc.size, tc.total, nil); p.TotalPages != tc.pages || p.TotalItems < -1 {
 				t.Errorf("pages = %d of %d items, want %d", p.TotalPages, p.TotalItems, tc.pages)
 			}
 		})
@@ -74,8 +74,8 @@ func TestPageCounts(t *testing.T) {
 }
 
 func TestPageInJSON(t *testing.T) {
-	empty := xModels.NewPageFromRequest[string](xModels.PageRequest{}, 0, nil)
-	full := xModels.MapPage(xModels.NewPage(2, 2, 5, []int{3, 4}), func(i int) string { return fmt.Sprint(i) })
+	empty := xmodels.NewPageFromRequest[string](xmodels.PageRequest{}, 0, nil)
+	full := xmodels.MapPage(xmodels.NewPage(2, 2, 5, []int{3, 4}), func(i int) string { return fmt.Sprint(i) })
 	for _, tc := range []struct {
 		name string
 		in   any
@@ -98,14 +98,14 @@ func TestPageInJSON(t *testing.T) {
 func TestPageScopeOrdersTotally(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		opts []xModels.PageOption
+		opts []xmodels.PageOption
 		tx   func(*gorm.DB) *gorm.DB
 		want string
 	}{
 		{name: "by the primary key", want: "ORDER BY `users`.`id` DESC"},
-		{name: "by a column", opts: []xModels.PageOption{xModels.SortBy("name")}, want: "ORDER BY `users`.`name` DESC,`users`.`id` DESC"},
-		{name: "by a field's name", opts: []xModels.PageOption{xModels.SortBy("CreatedAt")}, want: "ORDER BY `users`.`created_at` DESC,`users`.`id` DESC"},
-		{name: "by the key itself", opts: []xModels.PageOption{xModels.SortBy("id")}, want: "ORDER BY `users`.`id` DESC"},
+		{name: "by a column", opts: []xmodels.PageOption{xmodels.SortBy("name")}, want: "ORDER BY `users`.`name` DESC,`users`.`id` DESC"},
+		{name: "by a field's name", opts: []xmodels.PageOption{xmodels.SortBy("CreatedAt")}, want: "ORDER BY `users`.`created_at` DESC,`users`.`id` DESC"},
+		{name: "by the key itself", opts: []xmodels.PageOption{xmodels.SortBy("id")}, want: "ORDER BY `users`.`id` DESC"},
 		{name: "after an order", tx: func(db *gorm.DB) *gorm.DB { return db.Order("name ASC") }, want: "ORDER BY name ASC,`users`.`id` DESC"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -113,8 +113,8 @@ func TestPageScopeOrdersTotally(t *testing.T) {
 			if tc.tx != nil {
 				db = tc.tx(db)
 			}
-			r := xModels.PageRequest{Page: 3, Size: 10, Sort: "desc"}
-			tx := db.Scopes(xModels.PageScope(r, nil, tc.opts...)).Find(&[]user{})
+			r := xmodels.PageRequest{Page: 3, Size: 10, Sort: "desc"}
+			tx := db.Scopes(xmodels.PageScope(r, nil, tc.opts...)).Find(&[]user{})
 			want := "SELECT * FROM `users` " + tc.want + " LIMIT ? OFFSET ?"
 			if got := tx.Statement.SQL.String(); got != want || tx.Error != nil {
 				t.Errorf("statement\n got %s (%v)\nwant %s", got, tx.Error, want)
@@ -126,23 +126,23 @@ func TestPageScopeOrdersTotally(t *testing.T) {
 func TestSortRefusesWhatIsNoColumn(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		opts []xModels.PageOption
-		want *xError.ErrorCode
+		opts []xmodels.PageOption
+		want *xerror.ErrorCode
 	}{
-		{name: "unknown", opts: []xModels.PageOption{xModels.SortBy("nope")}, want: xError.ParameterError},
-		{name: "injection", opts: []xModels.PageOption{xModels.SortBy("id; DROP TABLE users")}, want: xError.ParameterError},
-		{name: "expression", opts: []xModels.PageOption{xModels.SortBy("(SELECT 1)")}, want: xError.ParameterError},
-		{name: "empty", opts: []xModels.PageOption{xModels.SortBy("")}, want: xError.ParameterError},
-		{name: "a field without a column", opts: []xModels.PageOption{xModels.SortBy("BaseEntity")}, want: xError.ParameterError},
-		{name: "not allowed", opts: []xModels.PageOption{xModels.SortBy("created_at"), xModels.AllowSort("name")}, want: xError.ParameterError},
-		{name: "allowed", opts: []xModels.PageOption{xModels.SortBy("Name"), xModels.AllowSort("name")}},
+		{name: "unknown", opts: []xmodels.PageOption{xmodels.SortBy("nope")}, want: xerror.ParameterError},
+		{name: "injection", opts: []xmodels.PageOption{xmodels.SortBy("id; DROP TABLE users")}, want: xerror.ParameterError},
+		{name: "expression", opts: []xmodels.PageOption{xmodels.SortBy("(SELECT 1)")}, want: xerror.ParameterError},
+		{name: "empty", opts: []xmodels.PageOption{xmodels.SortBy("")}, want: xerror.ParameterError},
+		{name: "a field without a column", opts: []xmodels.PageOption{xmodels.SortBy("BaseEntity")}, want: xerror.ParameterError},
+		{name: "not allowed", opts: []xmodels.PageOption{xmodels.SortBy("created_at"), xmodels.AllowSort("name")}, want: xerror.ParameterError},
+		{name: "allowed", opts: []xmodels.PageOption{xmodels.SortBy("Name"), xmodels.AllowSort("name")}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := xModels.Paginate[user](dry(t), xModels.PageRequest{}, append(tc.opts, xModels.WithoutCount())...)
-			if got := xError.From(err).GetErrorCode(); got != tc.want {
+			_, err := xmodels.Paginate[user](dry(t), xmodels.PageRequest{}, append(tc.opts, xmodels.WithoutCount())...)
+			if got := xerror.From(err).GetErrorCode(); got != tc.want {
 				t.Errorf("code = %v of %v, want %v", got, err, tc.want)
 			}
-			if _, err := xModels.Keyset[user](dry(t), xModels.KeysetRequest{}, tc.opts...); xError.From(err).GetErrorCode() != tc.want {
+			if _, err := xmodels.Keyset[user](dry(t), xmodels.KeysetRequest{}, tc.opts...); xerror.From(err).GetErrorCode() != tc.want {
 				t.Errorf("by key: %v, want %v", err, tc.want)
 			}
 		})
@@ -152,7 +152,7 @@ func TestSortRefusesWhatIsNoColumn(t *testing.T) {
 type keyless struct{ Name string }
 
 func TestPagesNeedAPrimaryKey(t *testing.T) {
-	if _, err := xModels.Paginate[keyless](dry(t), xModels.PageRequest{}); err == nil {
+	if _, err := xmodels.Paginate[keyless](dry(t), xmodels.PageRequest{}); err == nil {
 		t.Error("a page of rows without a primary key")
 	}
 }
@@ -169,8 +169,8 @@ func TestForeignCursorIsRefused(t *testing.T) {
 		{name: "another type", after: cursor(`{"s":"asc","c":["name","id"],"v":["a",{"x":1}]}`)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := xModels.Keyset[user](dry(t), xModels.KeysetRequest{After: tc.after}, xModels.SortBy("name"))
-			if got := xError.From(err).GetErrorCode(); got != xError.ParameterError {
+			_, err := xmodels.Keyset[user](dry(t), xmodels.KeysetRequest{After: tc.after}, xmodels.SortBy("name"))
+			if got := xerror.From(err).GetErrorCode(); got != xerror.ParameterError {
 				t.Errorf("code = %v of %v, want ParameterError", got, err)
 			}
 		})
@@ -184,7 +184,7 @@ func TestKeysetConditionLetsAnIndexFindTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := base64.RawURLEncoding.EncodeToString([]byte(`{"s":"asc","c":["name","id"],"v":["a","1"]}`))
-	if _, err := xModels.Keyset[user](db.Where("x = ? OR y = ?", 1, 2), xModels.KeysetRequest{After: after}, xModels.SortBy("name")); err != nil {
+	if _, err := xmodels.Keyset[user](db.Where("x = ? OR y = ?", 1, 2), xmodels.KeysetRequest{After: after}, xmodels.SortBy("name")); err != nil {
 		t.Fatal(err)
 	}
 	const want = "SELECT * FROM `users` WHERE (x = ? OR y = ?) AND " +
@@ -201,8 +201,8 @@ func TestKeysetConditionLetsAnIndexFindTheStart(t *testing.T) {
 func FuzzCursor(f *testing.F) {
 	f.Add("eyJzIjoiYXNjIn0")
 	f.Fuzz(func(t *testing.T, after string) {
-		_, err := xModels.Keyset[user](dry(t), xModels.KeysetRequest{After: after})
-		if err != nil && xError.From(err).GetErrorCode() != xError.ParameterError {
+		_, err := xmodels.Keyset[user](dry(t), xmodels.KeysetRequest{After: after})
+		if err != nil && xerror.From(err).GetErrorCode() != xerror.ParameterError {
 			t.Errorf("cursor %q: %v", after, err)
 		}
 	})

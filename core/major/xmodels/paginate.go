@@ -8,7 +8,7 @@ import (
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // PageOption changes how pages are made.
@@ -48,7 +48,7 @@ func WithoutCount() PageOption {
 
 // Paginate returns the page of tx's rows that r asks for.
 //
-//	page, err := xModels.Paginate[User](xDB.MustGetDB(ctx).Where("active = ?", true), r, xModels.SortBy("username"))
+//	page, err := xmodels.Paginate[User](xdb.MustGetDB(ctx).Where("active = ?", true), r, xmodels.SortBy("username"))
 //
 // The order is total: after the columns of SortBy, or of tx's own Order, comes the primary key, so that no row
 // stands on two pages or none. A page beyond the last is empty.
@@ -71,7 +71,7 @@ func Paginate[T any](tx *gorm.DB, r PageRequest, opts ...PageOption) (*PageRespo
 // first counts all rows into it.
 //
 //	var total int64
-//	err := db.Scopes(xModels.PageScope(r, &total)).Find(&users).Error
+//	err := db.Scopes(xmodels.PageScope(r, &total)).Find(&users).Error
 func PageScope(r PageRequest, total *int64, opts ...PageOption) func(*gorm.DB) *gorm.DB {
 	r, c := r.Normalize(), newPageConfig(opts)
 	return func(tx *gorm.DB) *gorm.DB {
@@ -132,7 +132,7 @@ func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
 	for _, name := range c.sortBy {
 		f := stmt.Schema.LookUpField(name)
 		if f == nil || f.DBName == "" || c.refuses(stmt.Schema, f) {
-			return nil, xError.New(xError.ParameterError, "the list cannot be sorted by this column")
+			return nil, xerror.New(xerror.ParameterError, "the list cannot be sorted by this column")
 		}
 		fields = append(fields, f)
 	}

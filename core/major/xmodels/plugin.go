@@ -10,16 +10,16 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Plugin is the gorm plugin that sets ids before an insert and checks versions at an update. xDB.Open
+// Plugin is the gorm plugin that sets ids before an insert and checks versions at an update. xdb.Open
 // registers it; use it with db.Use where a *gorm.DB was opened otherwise.
 type Plugin struct {
 	// Node returns the id node for statements whose context carries none; it may be nil, and return nil.
 	// Without it they use the node of the process.
-	Node func() *xSnowflake.Node
+	Node func() *xsnowflake.Node
 }
 
 // Name implements gorm.Plugin.
@@ -37,7 +37,7 @@ func (p Plugin) Initialize(db *gorm.DB) error {
 	)
 }
 
-var snowflakeType = reflect.TypeFor[xSnowflake.SnowflakeID]()
+var snowflakeType = reflect.TypeFor[xsnowflake.SnowflakeID]()
 
 // setIDs gives every entity of an insert that has no id a new one. Entities whose primary key is no
 // SnowflakeID, and maps, are left alone.
@@ -90,22 +90,22 @@ func rowsOf(db *gorm.DB, rows []reflect.Value) ([]reflect.Value, error) {
 // generate sets the ids of rows, one call of the node for each run of rows of the same gene.
 func (p Plugin) generate(db *gorm.DB, key *schema.Field, rows []reflect.Value) error {
 	ctx := db.Statement.Context
-	if xSnowflake.NodeOf(ctx) == nil && p.Node != nil {
+	if xsnowflake.NodeOf(ctx) == nil && p.Node != nil {
 		if node := p.Node(); node != nil {
-			ctx = context.WithValue(ctx, xCtx.SnowflakeNodeKey, node)
+			ctx = context.WithValue(ctx, xctx.SnowflakeNodeKey, node)
 		}
 	}
-	if _, err := xSnowflake.GetNode(ctx); err != nil {
+	if _, err := xsnowflake.GetNode(ctx); err != nil {
 		return fmt.Errorf("xmodels: no id for %s: the statement's context carries no id node "+
-			"(use xDB.GetDB or db.WithContext): %w", db.Statement.Schema.Name, err)
+			"(use xdb.GetDB or db.WithContext): %w", db.Statement.Schema.Name, err)
 	}
-	ids := make([]xSnowflake.SnowflakeID, len(rows))
+	ids := make([]xsnowflake.SnowflakeID, len(rows))
 	for from := 0; from < len(rows); {
 		gene, to := geneOf(rows[from]), from+1
 		for to < len(rows) && geneOf(rows[to]) == gene {
 			to++
 		}
-		if err := xSnowflake.GenerateSnowflakeIDs(ctx, ids[from:to], gene); err != nil {
+		if err := xsnowflake.GenerateSnowflakeIDs(ctx, ids[from:to], gene); err != nil {
 			return fmt.Errorf("xmodels: ids for %s: %w", db.Statement.Schema.Name, err)
 		}
 		from = to
@@ -117,9 +117,9 @@ func (p Plugin) generate(db *gorm.DB, key *schema.Field, rows []reflect.Value) e
 }
 
 // geneOf asks an entity for its gene.
-func geneOf(row reflect.Value) xSnowflake.Gene {
-	if p, ok := reflect.TypeAssert[xSnowflake.GeneProvider](row.Addr()); ok {
+func geneOf(row reflect.Value) xsnowflake.Gene {
+	if p, ok := reflect.TypeAssert[xsnowflake.GeneProvider](row.Addr()); ok {
 		return p.GetGene()
 	}
-	return xSnowflake.GeneDefault
+	return xsnowflake.GeneDefault
 }

@@ -14,10 +14,10 @@ import (
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/utils/tests"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 func TestIDIsSetBeforeTheHooksOfTheEntity(t *testing.T) {
@@ -25,7 +25,7 @@ func TestIDIsSetBeforeTheHooksOfTheEntity(t *testing.T) {
 	if err := dry(t).Create(&u).Error; err != nil {
 		t.Fatal(err)
 	}
-	if u.ID.IsZero() || u.ID.Gene() != xSnowflake.GeneUser {
+	if u.ID.IsZero() || u.ID.Gene() != xsnowflake.GeneUser {
 		t.Errorf("id = %d with gene %v, want one of the user's", u.ID, u.ID.Gene())
 	}
 	if u.seen != u.ID {
@@ -51,11 +51,11 @@ func TestIDsAreSetInEveryKindOfBatch(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	seen := map[xSnowflake.SnowflakeID]bool{0: true}
+	seen := map[xsnowflake.SnowflakeID]bool{0: true}
 	for _, u := range []*user{
 		&values[0], &values[1], pointers[0], pointers[1], pointers[2], &array[0], &array[1], &upsert[0], &upsert[1],
 	} {
-		if seen[u.ID] || u.ID.Gene() != xSnowflake.GeneUser {
+		if seen[u.ID] || u.ID.Gene() != xsnowflake.GeneUser {
 			t.Errorf("id = %d with gene %v, want a new one of the user's", u.ID, u.ID.Gene())
 		}
 		seen[u.ID] = true
@@ -64,11 +64,11 @@ func TestIDsAreSetInEveryKindOfBatch(t *testing.T) {
 
 // mixed has a gene for each row.
 type mixed struct {
-	xModels.BaseEntity
-	Kind xSnowflake.Gene
+	xmodels.BaseEntity
+	Kind xsnowflake.Gene
 }
 
-func (m *mixed) GetGene() xSnowflake.Gene { return m.Kind }
+func (m *mixed) GetGene() xsnowflake.Gene { return m.Kind }
 
 func TestEveryRowOfABatchHasItsOwnGene(t *testing.T) {
 	rows := []mixed{{Kind: 20}, {Kind: 20}, {Kind: 30}, {Kind: 20}}
@@ -115,8 +115,8 @@ type other struct {
 }
 
 type joined struct {
-	UserID xSnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false"`
-	RoleID xSnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false"`
+	UserID xsnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false"`
+	RoleID xsnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false"`
 }
 
 func TestOtherKeysAreLeftAlone(t *testing.T) {
@@ -138,7 +138,7 @@ func TestWhatCannotGetAnIDIsAClearError(t *testing.T) {
 		is    error
 		says  string
 	}{
-		{name: "no node", value: &user{}, with: dryWithout(t), is: xError.ConfigError, says: "carries no id node"},
+		{name: "no node", value: &user{}, with: dryWithout(t), is: xerror.ConfigError, says: "carries no id node"},
 		{name: "by value", value: user{}, with: dry(t), is: gorm.ErrInvalidValue, says: "want a pointer"},
 		{name: "a gene that does not fit", value: &mixed{Kind: 64}, with: dry(t), says: "ids for mixed"},
 	} {
@@ -155,9 +155,9 @@ func TestWhatCannotGetAnIDIsAClearError(t *testing.T) {
 }
 
 type account struct {
-	xModels.BaseEntityWithSoftDelete
+	xmodels.BaseEntityWithSoftDelete
 	Balance int64
-	Version xModels.Version
+	Version xmodels.Version
 }
 
 func TestVersionRestrictsTheWholeUpdate(t *testing.T) {
@@ -221,7 +221,7 @@ func TestVersionBeginsAtOne(t *testing.T) {
 }
 
 func TestOptimisticLockHasItsCode(t *testing.T) {
-	if got := xError.From(xModels.ErrOptimisticLock).GetErrorCode().GetCode(); got != 40905 {
+	if got := xerror.From(xmodels.ErrOptimisticLock).GetErrorCode().GetCode(); got != 40905 {
 		t.Errorf("code = %d, want 40905", got)
 	}
 }
@@ -245,7 +245,7 @@ func TestEntityInJSON(t *testing.T) {
 func TestRestoreSeesDeletedRows(t *testing.T) {
 	a := account{}
 	a.ID = 5
-	tx := xModels.Restore(dry(t).Model(&a))
+	tx := xmodels.Restore(dry(t).Model(&a))
 	want := "UPDATE `accounts` SET `deleted_at`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 WHERE `id` = ?"
 	if got := tx.Statement.SQL.String(); got != want || tx.Error != nil {
 		t.Errorf("statement = %s, %v; want %s", got, tx.Error, want)
@@ -255,8 +255,8 @@ func TestRestoreSeesDeletedRows(t *testing.T) {
 // lostLeaser has no number for anyone.
 type lostLeaser struct{}
 
-func (lostLeaser) Lease(context.Context, int, int) (xSnowflake.Lease, error) {
-	return nil, fmt.Errorf("%w: held by others", xSnowflake.ErrNoSlot)
+func (lostLeaser) Lease(context.Context, int, int) (xsnowflake.Lease, error) {
+	return nil, fmt.Errorf("%w: held by others", xsnowflake.ErrNoSlot)
 }
 
 // beginner counts transactions.
@@ -278,26 +278,26 @@ func (*ended) Commit() error   { return nil }
 func (*ended) Rollback() error { return nil }
 
 func TestPlugin_Node(t *testing.T) {
-	newNode := func(opts ...xSnowflake.Option) *xSnowflake.Node {
-		n, err := xSnowflake.NewNode(opts...)
+	newNode := func(opts ...xsnowflake.Option) *xsnowflake.Node {
+		n, err := xsnowflake.NewNode(opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = n.Close() })
 		return n
 	}
-	database := func(n *xSnowflake.Node) *gorm.DB {
+	database := func(n *xsnowflake.Node) *gorm.DB {
 		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, SkipDefaultTransaction: true})
 		if err == nil {
-			err = db.Use(xModels.Plugin{Node: func() *xSnowflake.Node { return n }})
+			err = db.Use(xmodels.Plugin{Node: func() *xsnowflake.Node { return n }})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		return db
 	}
-	own, other, process := newNode(xSnowflake.WithNodeID(1)), newNode(xSnowflake.WithNodeID(2)), newNode(xSnowflake.WithNodeID(3))
-	withOther := context.WithValue(t.Context(), xCtx.SnowflakeNodeKey, other)
+	own, other, process := newNode(xsnowflake.WithNodeID(1)), newNode(xsnowflake.WithNodeID(2)), newNode(xsnowflake.WithNodeID(3))
+	withOther := context.WithValue(t.Context(), xctx.SnowflakeNodeKey, other)
 	for _, tc := range []struct {
 		name string
 		db   *gorm.DB
@@ -309,7 +309,7 @@ func TestPlugin_Node(t *testing.T) {
 		{name: "that of the process if neither has one", db: database(nil), ctx: context.Background(), want: 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			defer xSnowflake.SetDefault(process)()
+			defer xsnowflake.SetDefault(process)()
 			var u user
 			if err := tc.db.WithContext(tc.ctx).Create(&u).Error; err != nil || u.ID.NodeID() != tc.want {
 				t.Errorf("id of node %d, %v; want %d", u.ID.NodeID(), err, tc.want)
@@ -317,27 +317,27 @@ func TestPlugin_Node(t *testing.T) {
 		})
 	}
 	t.Run("an insert waits for a number before its transaction", func(t *testing.T) {
-		lost := newNode(xSnowflake.WithLeaser(lostLeaser{}), xSnowflake.WithLeaseOnFirstUse())
+		lost := newNode(xsnowflake.WithLeaser(lostLeaser{}), xsnowflake.WithLeaseOnFirstUse())
 		pool := &beginner{}
 		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, ConnPool: pool})
 		if err == nil {
-			err = db.Use(xModels.Plugin{Node: func() *xSnowflake.Node { return lost }})
+			err = db.Use(xmodels.Plugin{Node: func() *xsnowflake.Node { return lost }})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Create(&user{}).Error; !errors.Is(err, xSnowflake.ErrNoSlot) || pool.begun != 0 {
+		if err := db.Create(&user{}).Error; !errors.Is(err, xsnowflake.ErrNoSlot) || pool.begun != 0 {
 			t.Errorf("error = %v after %d transactions, want ErrNoSlot and none", err, pool.begun)
 		}
-		if err := db.Create(&user{BaseEntity: xModels.BaseEntity{ID: 7}}).Error; err != nil || pool.begun != 1 {
+		if err := db.Create(&user{BaseEntity: xmodels.BaseEntity{ID: 7}}).Error; err != nil || pool.begun != 1 {
 			t.Errorf("error = %v after %d transactions of an insert with an id, want one", err, pool.begun)
 		}
 	})
 	t.Run("a number that is lost or not to be had is SERVICE_UNAVAILABLE", func(t *testing.T) {
-		lost := newNode(xSnowflake.WithLeaser(lostLeaser{}), xSnowflake.WithLeaseOnFirstUse())
+		lost := newNode(xsnowflake.WithLeaser(lostLeaser{}), xsnowflake.WithLeaseOnFirstUse())
 		err := database(lost).Create(&user{}).Error
-		if !errors.Is(err, xSnowflake.ErrNoSlot) || xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
-			t.Errorf("error = %v with the code %v, want SERVICE_UNAVAILABLE", err, xError.From(err).GetErrorCode())
+		if !errors.Is(err, xsnowflake.ErrNoSlot) || xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+			t.Errorf("error = %v with the code %v, want SERVICE_UNAVAILABLE", err, xerror.From(err).GetErrorCode())
 		}
 	})
 }

@@ -9,15 +9,15 @@ import (
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 // Version is the type of a column that counts the changes of a row, for optimistic locking:
 //
 //	type Account struct {
-//		xModels.BaseEntity
+//		xmodels.BaseEntity
 //		Balance int64
-//		Version xModels.Version `json:"version"`
+//		Version xmodels.Version `json:"version"`
 //	}
 //
 // A row begins at 1. An update of an entity that was read (its version is not 0) only happens where the row
@@ -28,7 +28,7 @@ type Version int64
 
 // ErrOptimisticLock says that the row was changed, or deleted, since the entity was read. Its code is
 // OptimisticLock.
-var ErrOptimisticLock = xError.New(xError.OptimisticLock, "")
+var ErrOptimisticLock = xerror.New(xerror.OptimisticLock, "")
 
 // versionState is what beginVersion leaves for checkVersion.
 const versionState = "plinth:version"

@@ -3,15 +3,15 @@ package xoption
 import (
 	"context"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 )
 
 // WithCache opens a cache, after the database and before the application's nodes. It takes part in the readiness and is
 // closed after them. Given more than once, its options add up as if they had been given to one.
-func WithCache(opts ...xOptCache.Option) Option {
+func WithCache(opts ...xoptcache.Option) Option {
 	return func(p *Plan) {
 		p.Cache = append(p.Cache, opts...)
 		if phase := cachePhase(p); !p.Has(phase.Key) {
@@ -21,10 +21,10 @@ func WithCache(opts ...xOptCache.Option) Option {
 }
 
 func cachePhase(p *Plan) Phase {
-	config := func() (*xOptCache.Config, error) { return xOptCache.Build(p.Cache...) }
+	config := func() (*xoptcache.Config, error) { return xoptcache.Build(p.Cache...) }
 	return Phase{
 		Name: "cache",
-		Key:  xCtx.CacheManagerKey,
+		Key:  xctx.CacheManagerKey,
 		Rank: RankCache,
 		Enabled: func() bool {
 			c, err := config()
@@ -44,13 +44,13 @@ func cachePhase(p *Plan) Phase {
 			}
 			return c.Open(ctx)
 		},
-		Values:   func(value any) map[xCtx.ContextKey]any { return manager(value).Values() },
+		Values:   func(value any) map[xctx.ContextKey]any { return manager(value).Values() },
 		Describe: func(value any) string { return manager(value).String() },
-		Leases:   func(_ context.Context, value any) (*xLease.Leases, error) { return manager(value).Leases() },
+		Leases:   func(_ context.Context, value any) (*xlease.Leases, error) { return manager(value).Leases() },
 	}
 }
 
 // manager returns the value that the phase has started with.
-func manager(value any) *xCache.Manager {
-	return value.(*xCache.Manager) //nolint:forcetypeassert // it is what Start returned
+func manager(value any) *xcache.Manager {
+	return value.(*xcache.Manager) //nolint:forcetypeassert // it is what Start returned
 }

@@ -6,12 +6,12 @@ import (
 
 	"gorm.io/gorm"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
 
 // WithDatabase opens a database before the cache and the application's nodes. When there are ids, it is migrated and
@@ -19,7 +19,7 @@ import (
 //
 // Given more than once, its options add up as if they had been given to one: a part of an application may bring its own
 // entities, and a test may replace the connection.
-func WithDatabase(opts ...xOptDatabase.Option) Option {
+func WithDatabase(opts ...xoptdatabase.Option) Option {
 	return func(p *Plan) {
 		p.Database = append(p.Database, opts...)
 		if phase := databasePhase(p); !p.Has(phase.Key) {
@@ -31,7 +31,7 @@ func WithDatabase(opts ...xOptDatabase.Option) Option {
 
 // WithRequiredDatabase is WithDatabase for an application that is of no use without one: it does not start where none is
 // configured.
-func WithRequiredDatabase(opts ...xOptDatabase.Option) Option {
+func WithRequiredDatabase(opts ...xoptdatabase.Option) Option {
 	return func(p *Plan) {
 		WithDatabase(opts...)(p)
 		p.NeedDatabase = true
@@ -39,10 +39,10 @@ func WithRequiredDatabase(opts ...xOptDatabase.Option) Option {
 }
 
 func databasePhase(p *Plan) Phase {
-	config := func() (*xOptDatabase.Config, error) { return xOptDatabase.Build(p.Database...) }
+	config := func() (*xoptdatabase.Config, error) { return xoptdatabase.Build(p.Database...) }
 	return Phase{
 		Name: "database",
-		Key:  xCtx.DatabaseKey,
+		Key:  xctx.DatabaseKey,
 		Rank: RankDatabase,
 		Enabled: func() bool {
 			c, err := config()
@@ -69,14 +69,14 @@ func databasePhase(p *Plan) Phase {
 			return c.Open(ctx)
 		},
 		Close: func(_ context.Context, value any) error {
-			return xDB.Close(database(value))
+			return xdb.Close(database(value))
 		},
 		Health: func(ctx context.Context, value any) error {
 			db := database(value)
-			if err := xDB.CheckHealth(ctx, db); err != nil || !xDB.Saturated(db) {
+			if err := xdb.CheckHealth(ctx, db); err != nil || !xdb.Saturated(db) {
 				return err
 			}
-			return xHook.Degraded("saturated")
+			return xhook.Degraded("saturated")
 		},
 		Describe: func(any) string {
 			c, err := config()
@@ -85,18 +85,18 @@ func databasePhase(p *Plan) Phase {
 			}
 			return c.Describe()
 		},
-		Leases: func(ctx context.Context, value any) (*xLease.Leases, error) {
-			return xDB.Leases(database(value).WithContext(ctx)) //nolint:contextcheck // the database has it
+		Leases: func(ctx context.Context, value any) (*xlease.Leases, error) {
+			return xdb.Leases(database(value).WithContext(ctx)) //nolint:contextcheck // the database has it
 		},
 	}
 }
 
 // schemaPhase migrates and prepares the database, which may need ids and the cache for it.
 func schemaPhase(p *Plan) Phase {
-	config := func() (*xOptDatabase.Config, error) { return xOptDatabase.Build(p.Database...) }
+	config := func() (*xoptdatabase.Config, error) { return xoptdatabase.Build(p.Database...) }
 	return Phase{
 		Name: "database schema",
-		Key:  xCtx.Exec,
+		Key:  xctx.Exec,
 		Rank: RankSchema,
 		Enabled: func() bool {
 			c, err := config()
@@ -107,32 +107,32 @@ func schemaPhase(p *Plan) Phase {
 			if err != nil {
 				return nil, err
 			}
-			return nil, c.BringUp(ctx, database(ctx.Value(xCtx.DatabaseKey)))
+			return nil, c.BringUp(ctx, database(ctx.Value(xctx.DatabaseKey)))
 		},
 	}
 }
 
 // checkLeases reports a driver that is to keep the leases and cannot.
-func checkLeases(p *Plan, c *xOptDatabase.Config) error {
-	wanted := xEnv.String(xEnv.LeaseBackend)
+func checkLeases(p *Plan, c *xoptdatabase.Config) error {
+	wanted := xenv.String(xenv.LeaseBackend)
 	if len(p.Leases) > 0 || wanted != "database" || !c.Enabled() || c.KeepsLeases() {
 		return nil
 	}
-	return xEnv.Problem(xEnv.LeaseBackend, wanted, "cannot be: the driver of the database keeps no leases", "auto, cache or none")
+	return xenv.Problem(xenv.LeaseBackend, wanted, "cannot be: the driver of the database keeps no leases", "auto, cache or none")
 }
 
 // missingDatabase is the problem of an application that needs a database.
 func missingDatabase() error {
 	problem := "is not set, and the application needs a database"
-	name, set := xEnv.GetEnv(xEnv.DatabaseDriver)
+	name, set := xenv.GetEnv(xenv.DatabaseDriver)
 	if set {
 		problem = "is no database, and the application needs one"
 	}
-	accepted := strings.Join(xDB.Drivers(), ", ")
+	accepted := strings.Join(xdb.Drivers(), ", ")
 	if accepted == "" {
 		accepted = "a driver that the program imports; it imports none"
 	}
-	return xEnv.Problem(xEnv.DatabaseDriver, name, problem, accepted)
+	return xenv.Problem(xenv.DatabaseDriver, name, problem, accepted)
 }
 
 // database returns the value that the phase has started with.

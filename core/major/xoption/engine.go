@@ -9,9 +9,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 // WithRoute registers routes once all nodes have started. It may be given more than once.
@@ -32,18 +32,18 @@ func WithEngine(change func(*gin.Engine)) Option {
 }
 
 // WithServe changes the configuration of the request middleware: request ids, the access log, the limit of bodies.
-func WithServe(change func(*xHelper.Config)) Option {
+func WithServe(change func(*xhelper.Config)) Option {
 	return func(p *Plan) { p.Serve = appendFunc(p, "WithServe", p.Serve, change) }
 }
 
 // WithProfile answers in this profile of the envelope, whatever PLINTH_ENVELOPE says. A route may choose another.
-func WithProfile(profile xBase.Profile) Option {
+func WithProfile(profile xbase.Profile) Option {
 	return func(p *Plan) { p.Profile = &profile }
 }
 
 // WithErrorMapper maps the application's errors onto codes; its mappers are asked before the framework's. The registry is
 // the process's: the mappers leave it when the application is closed.
-func WithErrorMapper(mappers ...xError.Mapper) Option {
+func WithErrorMapper(mappers ...xerror.Mapper) Option {
 	return func(p *Plan) { p.Mappers = append(p.Mappers, mappers...) }
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 // Rank orders the phases of a start.
@@ -26,8 +26,8 @@ const (
 type Phase struct {
 	// Name is the word for it in logs and in the readiness answer.
 	Name string
-	// Key is where its value is found; xCtx.Exec is for a phase without one, and may stand more than once.
-	Key xCtx.ContextKey
+	// Key is where its value is found; xctx.Exec is for a phase without one, and may stand more than once.
+	Key xctx.ContextKey
 	// Rank orders the phases; those of one rank start in the order of their options.
 	Rank Rank
 	// Enabled reports, once the environment is complete, whether there is anything to start; nil is always.
@@ -37,16 +37,16 @@ type Phase struct {
 	// Start opens it. ctx ends when the start is given up.
 	Start func(ctx context.Context) (any, error)
 	// Values returns what else is found in the context, by key. It may be nil.
-	Values func(value any) map[xCtx.ContextKey]any
+	Values func(value any) map[xctx.ContextKey]any
 	// Close closes it at the stop; nil is the value's own Close method.
 	Close func(ctx context.Context, value any) error
 	// Health is its part in the readiness; nil is the value's own CheckHealth method.
 	Health func(ctx context.Context, value any) error
 	// Describe is one line for people, without a secret. It may be nil.
 	Describe func(value any) string
-	// Leases returns the leases that the value keeps. The error wraps xLease.ErrUnsupported where it keeps none. Name is then
+	// Leases returns the leases that the value keeps. The error wraps xlease.ErrUnsupported where it keeps none. Name is then
 	// what LEASE_BACKEND calls it. nil is a phase that never keeps any.
-	Leases func(ctx context.Context, value any) (*xLease.Leases, error)
+	Leases func(ctx context.Context, value any) (*xlease.Leases, error)
 }
 
 // WithPhase adds a phase; a second one with the same key is reported as a problem.
@@ -65,6 +65,6 @@ func WithPhase(phase Phase) Option {
 }
 
 // Has reports whether there is a phase with this key.
-func (p *Plan) Has(key xCtx.ContextKey) bool {
+func (p *Plan) Has(key xctx.ContextKey) bool {
 	return slices.ContainsFunc(p.Phases, func(other Phase) bool { return other.Key == key })
 }

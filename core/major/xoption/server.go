@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 // WithAddress listens on host:port, whatever PLINTH_HOST and PLINTH_PORT say. Port 0 takes a free one.
@@ -47,7 +47,7 @@ func WithMaxBodyBytes(n int64) Option {
 	if n == 0 {
 		n = -1 // what the middleware takes for no limit
 	}
-	return WithServe(func(c *xHelper.Config) { c.MaxBodyBytes = n })
+	return WithServe(func(c *xhelper.Config) { c.MaxBodyBytes = n })
 }
 
 // WithRequestTimeout ends the context of a request after d, whatever PLINTH_REQUEST_TIMEOUT says; 0 is no limit.
@@ -58,7 +58,7 @@ func WithRequestTimeout(d time.Duration) Option {
 	if d == 0 {
 		d = -1 // no limit to the middleware
 	}
-	return WithServe(func(c *xHelper.Config) { c.RequestTimeout = d })
+	return WithServe(func(c *xhelper.Config) { c.RequestTimeout = d })
 }
 
 // WithRouteRequestTimeout is WithRequestTimeout for the routes with this pattern, such as "/reports/:id".
@@ -66,7 +66,7 @@ func WithRouteRequestTimeout(route string, d time.Duration) Option {
 	if d < 0 {
 		return func(p *Plan) { p.Problem(fmt.Errorf("xoption: WithRouteRequestTimeout: %s: %s is negative", route, d)) }
 	}
-	return WithServe(func(c *xHelper.Config) {
+	return WithServe(func(c *xhelper.Config) {
 		c.RouteRequestTimeout = maps.Clone(c.RouteRequestTimeout)
 		if c.RouteRequestTimeout == nil {
 			c.RouteRequestTimeout = map[string]time.Duration{}

@@ -1,13 +1,13 @@
-// Package xoption holds the declarative options of an application. Import it as xOption.
+// Package xoption holds the declarative options of an application.
 //
-//	reg := xReg.Register(ctx, nodes,
-//		xOption.WithDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&entity.User{})),
-//		xOption.WithCache(xOptCache.FromEnv()),
-//		xOption.WithRoute(route.Register),
-//		xOption.WithHealth(),
+//	reg := xreg.Register(ctx, nodes,
+//		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{})),
+//		xoption.WithCache(xoptcache.FromEnv()),
+//		xoption.WithRoute(route.Register),
+//		xoption.WithHealth(),
 //	)
 //
-// An option only notes what is wanted: nothing is read, opened or started before xReg carries the plan out, so
+// An option only notes what is wanted: nothing is read, opened or started before xreg carries the plan out, so
 // that the environment and .env are complete by then. What a program does not mention is not linked into it.
 package xoption
 
@@ -22,16 +22,16 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // Option changes the plan of an application.
@@ -40,7 +40,7 @@ type Option func(*Plan)
 // RouteFunc registers routes. ctx is the application's: it carries the values of all nodes.
 type RouteFunc = func(ctx context.Context, engine *gin.Engine)
 
-// Plan is what options fill and xReg carries out. Applications write options; a package that offers an option of its
+// Plan is what options fill and xreg carries out. Applications write options; a package that offers an option of its
 // own fills these fields.
 type Plan struct {
 	// EnvFiles are the files that are read into the environment first; nil is ".env".
@@ -48,7 +48,7 @@ type Plan struct {
 	// NoEnvFile is true where no file is read.
 	NoEnvFile bool
 	// EnvDefaults are variables that are set where neither the environment nor a file sets them.
-	EnvDefaults map[xEnv.EnvKey]string
+	EnvDefaults map[xenv.EnvKey]string
 
 	// SetUp runs when the environment is complete and before the settings are checked.
 	SetUp []func(ctx context.Context) error
@@ -56,30 +56,30 @@ type Plan struct {
 	// Debug overrides PLINTH_DEBUG where it is not nil.
 	Debug *bool
 	// Logger writes the application's lines; nil is a logger built from the environment, the process's default.
-	Logger *xLog.Engine
+	Logger *xlog.Engine
 	// LogConfig changes what the environment says about logs.
-	LogConfig []func(*xLog.Config)
+	LogConfig []func(*xlog.Config)
 
 	// Leases makes the application's leases, whatever LEASE_BACKEND says; of several the last.
-	Leases []func(ctx context.Context) (*xLease.Leases, error)
+	Leases []func(ctx context.Context) (*xlease.Leases, error)
 	// Snowflake are the options of the id node; none is a node numbered by the environment or by a lease.
-	Snowflake []xSnowflake.Option
+	Snowflake []xsnowflake.Option
 	// Phases are the parts that start before the application's nodes.
 	Phases []Phase
 	// Database and Cache are the options of the phases that WithDatabase and WithCache add.
-	Database []xOptDatabase.Option
-	Cache    []xOptCache.Option
+	Database []xoptdatabase.Option
+	Cache    []xoptcache.Option
 	// NeedDatabase makes it a problem that no database is configured.
 	NeedDatabase bool
 	// Nodes start after the nodes that were given to Register.
-	Nodes []xRegNode.RegNodeList
+	Nodes []xregnode.RegNodeList
 
 	// Mappers map the application's errors onto codes.
-	Mappers []xError.Mapper
+	Mappers []xerror.Mapper
 	// Profile overrides PLINTH_ENVELOPE where it is not nil.
-	Profile *xBase.Profile
+	Profile *xbase.Profile
 	// Serve changes the configuration of the request middleware.
-	Serve []func(*xHelper.Config)
+	Serve []func(*xhelper.Config)
 	// TrustedProxies overrides PLINTH_TRUSTED_PROXIES where it is not nil.
 	TrustedProxies []string
 	// Engine changes the engine after it was built and before the routes.
@@ -132,7 +132,7 @@ func WithOptions(opts ...Option) Option {
 }
 
 // WithNodes adds nodes, which start after those that were given to Register.
-func WithNodes(nodes ...xRegNode.RegNodeList) Option {
+func WithNodes(nodes ...xregnode.RegNodeList) Option {
 	return func(p *Plan) { p.Nodes = append(p.Nodes, nodes...) }
 }
 
@@ -149,10 +149,10 @@ func WithoutEnvFile() Option {
 
 // WithEnvDefaults sets variables that neither the environment nor .env sets: what an application uses where nobody says
 // otherwise. A later default of the same variable wins. Give it to Register.
-func WithEnvDefaults(defaults map[xEnv.EnvKey]string) Option {
+func WithEnvDefaults(defaults map[xenv.EnvKey]string) Option {
 	return func(p *Plan) {
 		if p.EnvDefaults == nil {
-			p.EnvDefaults = map[xEnv.EnvKey]string{}
+			p.EnvDefaults = map[xenv.EnvKey]string{}
 		}
 		maps.Copy(p.EnvDefaults, defaults)
 	}
@@ -160,14 +160,14 @@ func WithEnvDefaults(defaults map[xEnv.EnvKey]string) Option {
 
 // WithSnowflake makes the id node from these options instead of from the environment. Where they give no number, it is leased
 // as it would be without them. Give it to Register.
-func WithSnowflake(opts ...xSnowflake.Option) Option {
+func WithSnowflake(opts ...xsnowflake.Option) Option {
 	return func(p *Plan) { p.Snowflake = append(p.Snowflake, opts...) }
 }
 
-// WithLeases makes the application's leases, whatever LEASE_BACKEND says: such as xLease.New(xLease.InProcess(nil)), which
+// WithLeases makes the application's leases, whatever LEASE_BACKEND says: such as xlease.New(xlease.InProcess(nil)), which
 // decides in this process alone. It runs when database and cache are open, and the application closes what it returns. The
 // last one wins. Give it to Register.
-func WithLeases(open func(ctx context.Context) (*xLease.Leases, error)) Option {
+func WithLeases(open func(ctx context.Context) (*xlease.Leases, error)) Option {
 	return func(p *Plan) {
 		if open == nil {
 			p.Problem(errors.New("xoption: WithLeases: the function is nil"))
@@ -184,7 +184,7 @@ func WithDebug(on bool) Option {
 
 // WithLogger makes the application write its lines to e. The process's default logger stays as it is, and e is not closed
 // at the stop: it is the caller's.
-func WithLogger(e *xLog.Engine) Option {
+func WithLogger(e *xlog.Engine) Option {
 	return func(p *Plan) {
 		if e == nil {
 			p.Problem(errors.New("xoption: WithLogger: the logger is nil"))
@@ -194,7 +194,7 @@ func WithLogger(e *xLog.Engine) Option {
 }
 
 // WithLogConfig changes what the environment says about logs.
-func WithLogConfig(change func(*xLog.Config)) Option {
+func WithLogConfig(change func(*xlog.Config)) Option {
 	return func(p *Plan) { p.LogConfig = appendFunc(p, "WithLogConfig", p.LogConfig, change) }
 }
 

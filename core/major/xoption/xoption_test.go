@@ -13,20 +13,20 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/utils/tests"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
 
 // check runs the check of the only phase that has one.
-func check(t *testing.T, p *xOption.Plan) error {
+func check(t *testing.T, p *xoption.Plan) error {
 	t.Helper()
-	checks := slices.DeleteFunc(slices.Clone(p.Phases), func(phase xOption.Phase) bool { return phase.Check == nil })
+	checks := slices.DeleteFunc(slices.Clone(p.Phases), func(phase xoption.Phase) bool { return phase.Check == nil })
 	if len(checks) != 1 {
 		t.Fatalf("%d phases with a check, want one", len(checks))
 	}
@@ -34,9 +34,9 @@ func check(t *testing.T, p *xOption.Plan) error {
 }
 
 func TestOptionsOfADatabaseAddUpAndTheLaterWins(t *testing.T) {
-	p := xOption.New(
-		xOption.WithDatabase(xOptDatabase.WithDriver("first", "")), xOption.WithDatabase(xOptDatabase.WithDriver("second", "")),
-		xOption.WithDatabase(),
+	p := xoption.New(
+		xoption.WithDatabase(xoptdatabase.WithDriver("first", "")), xoption.WithDatabase(xoptdatabase.WithDriver("second", "")),
+		xoption.WithDatabase(),
 	)
 	if err := p.Problems(); err != nil {
 		t.Fatal(err)
@@ -47,8 +47,8 @@ func TestOptionsOfADatabaseAddUpAndTheLaterWins(t *testing.T) {
 }
 
 func TestOptionsOfACacheAddUpAndTheLaterWins(t *testing.T) {
-	p := xOption.New(
-		xOption.WithCache(), xOption.WithCache(xOptCache.WithDriver("first")), xOption.WithCache(xOptCache.WithDriver("second")),
+	p := xoption.New(
+		xoption.WithCache(), xoption.WithCache(xoptcache.WithDriver("first")), xoption.WithCache(xoptcache.WithDriver("second")),
 	)
 	if err := p.Problems(); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestOptionsOfACacheAddUpAndTheLaterWins(t *testing.T) {
 func TestDriverNoneStartsNothing(t *testing.T) {
 	t.Setenv("DATABASE_DRIVER", "none")
 	t.Setenv("NOSQL_DRIVER", "none")
-	p := xOption.New(xOption.WithDatabase(xOptDatabase.FromEnv()), xOption.WithCache(xOptCache.FromEnv()))
+	p := xoption.New(xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithCache(xoptcache.FromEnv()))
 	for _, phase := range p.Phases {
 		if phase.Enabled() {
 			t.Errorf("%s is enabled", phase.Name)
@@ -77,7 +77,7 @@ func TestDriverNoneStartsNothing(t *testing.T) {
 
 func TestEnvironmentIsReadWhenThePhaseRuns(t *testing.T) {
 	t.Setenv("DATABASE_DRIVER", "none")
-	p := xOption.New(xOption.WithDatabase(xOptDatabase.FromEnv()))
+	p := xoption.New(xoption.WithDatabase(xoptdatabase.FromEnv()))
 	t.Setenv("DATABASE_DRIVER", "later")
 	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"later"`) {
 		t.Errorf("Check = %v, want the driver of the later environment", err)
@@ -85,7 +85,7 @@ func TestEnvironmentIsReadWhenThePhaseRuns(t *testing.T) {
 }
 
 func TestNilOptionOfAPhaseIsReportedByItsCheck(t *testing.T) {
-	for _, p := range []*xOption.Plan{xOption.New(xOption.WithDatabase(nil)), xOption.New(xOption.WithCache(nil))} {
+	for _, p := range []*xoption.Plan{xoption.New(xoption.WithDatabase(nil)), xoption.New(xoption.WithCache(nil))} {
 		if !p.Phases[0].Enabled() || check(t, p) == nil {
 			t.Errorf("%s: a nil option passes", p.Phases[0].Name)
 		}
@@ -96,52 +96,52 @@ func TestNilOptionOfAPhaseIsReportedByItsCheck(t *testing.T) {
 }
 
 func TestPhaseTwiceOrWithoutStartIsAProblem(t *testing.T) {
-	phase := xOption.Phase{Name: "mine", Key: "mine", Start: func(context.Context) (any, error) { return nil, nil }}
-	p := xOption.New(xOption.WithPhase(phase), xOption.WithPhase(phase), xOption.WithPhase(xOption.Phase{Name: "empty", Key: "e"}))
+	phase := xoption.Phase{Name: "mine", Key: "mine", Start: func(context.Context) (any, error) { return nil, nil }}
+	p := xoption.New(xoption.WithPhase(phase), xoption.WithPhase(phase), xoption.WithPhase(xoption.Phase{Name: "empty", Key: "e"}))
 	if err := p.Problems(); err == nil || err.Error() != "xoption: mine is configured twice\nxoption: phase \"empty\" has no Start" {
 		t.Errorf("Problems = %v", err)
 	}
 	if len(p.Phases) != 1 || !p.Has("mine") || p.Has("e") {
 		t.Errorf("phases = %v, want mine once", p.Phases)
 	}
-	phase.Key = xCtx.Exec
-	p = xOption.New(xOption.WithPhase(phase), xOption.WithPhase(phase))
+	phase.Key = xctx.Exec
+	p = xoption.New(xoption.WithPhase(phase), xoption.WithPhase(phase))
 	if err := p.Problems(); err != nil || len(p.Phases) != 2 {
 		t.Errorf("two phases without a value = %d, %v; want both", len(p.Phases), err)
 	}
 }
 
 func TestSchemaIsAPhaseOfItsOwnWhereThereIsOne(t *testing.T) {
-	p := xOption.New(xOption.WithDatabase(xOptDatabase.WithDriver("d", "dsn")))
+	p := xoption.New(xoption.WithDatabase(xoptdatabase.WithDriver("d", "dsn")))
 	open, schema := p.Phases[0], p.Phases[1]
-	if open.Rank != xOption.RankDatabase || schema.Rank != xOption.RankSchema || !open.Enabled() || schema.Enabled() {
+	if open.Rank != xoption.RankDatabase || schema.Rank != xoption.RankSchema || !open.Enabled() || schema.Enabled() {
 		t.Errorf("phases = %s %d, %s %d; want a database and nothing to migrate", open.Name, open.Rank, schema.Name, schema.Rank)
 	}
-	xOption.WithDatabase(xOptDatabase.WithPrepare(func(*gorm.DB) error { return nil }))(p)
+	xoption.WithDatabase(xoptdatabase.WithPrepare(func(*gorm.DB) error { return nil }))(p)
 	if !schema.Enabled() || len(p.Phases) != 2 {
 		t.Errorf("the schema of a database with a Prepare function starts: %t, %d phases; want true, 2", schema.Enabled(), len(p.Phases))
 	}
 }
 
 func TestDriverThatIsToKeepTheLeasesAndCannotIsAProblem(t *testing.T) {
-	database := xOption.WithDatabase(xOptDatabase.WithDialector(tests.DummyDialector{}))
+	database := xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}))
 	t.Setenv("LEASE_BACKEND", "database")
-	if err := check(t, xOption.New(database)); err == nil || !strings.HasPrefix(err.Error(), `LEASE_BACKEND: "database" cannot be`) {
+	if err := check(t, xoption.New(database)); err == nil || !strings.HasPrefix(err.Error(), `LEASE_BACKEND: "database" cannot be`) {
 		t.Errorf("Check = %v, want the variable named", err)
 	}
-	inProcess := xOption.WithLeases(func(context.Context) (*xLease.Leases, error) { return xLease.New(xLease.InProcess(nil)), nil })
-	if err := check(t, xOption.New(database, inProcess)); err != nil {
+	inProcess := xoption.WithLeases(func(context.Context) (*xlease.Leases, error) { return xlease.New(xlease.InProcess(nil)), nil })
+	if err := check(t, xoption.New(database, inProcess)); err != nil {
 		t.Errorf("Check with leases of the application's own = %v, want nil", err)
 	}
 	t.Setenv("LEASE_BACKEND", "auto")
-	if err := check(t, xOption.New(database)); err != nil {
+	if err := check(t, xoption.New(database)); err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }
 
 func TestNilFunctionsAreProblems(t *testing.T) {
-	p := xOption.New(xOption.WithRoute(nil), xOption.WithEngine(nil), xOption.WithServe(nil), xOption.WithServer(nil),
-		xOption.WithLogConfig(nil), xOption.WithLogger(nil), xOption.WithListener(nil), xOption.WithLeases(nil))
+	p := xoption.New(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil), xoption.WithServer(nil),
+		xoption.WithLogConfig(nil), xoption.WithLogger(nil), xoption.WithListener(nil), xoption.WithLeases(nil))
 	if n := strings.Count(p.Problems().Error(), "is nil"); n != 8 {
 		t.Errorf("Problems = %v, want 8", p.Problems())
 	}
@@ -152,27 +152,27 @@ func TestProxies(t *testing.T) {
 		"10.0.0.0/8": true, "192.0.2.7": true, "::1": true, "fd00::/8": true,
 		"": false, "example.org": false, "10.0.0.0/33": false, "fe80::1%eth0": false, "10.0.0.0/8,": false,
 	} {
-		if got := xOption.ValidProxy(text); got != want {
+		if got := xoption.ValidProxy(text); got != want {
 			t.Errorf("ValidProxy(%q) = %t, want %t", text, got, want)
 		}
 	}
 }
 
 func TestOptionsCollectInTheirOrder(t *testing.T) {
-	p := xOption.New(
-		xOption.WithEnvFile("a"), xOption.WithEnvFile("b", "c"), xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
-		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.Port: "1", xEnv.Host: "h"}),
-		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.Port: "2"}),
-		xOption.WithOptions(xOption.WithRoute(func(context.Context, *gin.Engine) {}), nil, xOption.WithHealth()),
-		xOption.WithDrainDelay(time.Second), nil,
+	p := xoption.New(
+		xoption.WithEnvFile("a"), xoption.WithEnvFile("b", "c"), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "1", xenv.Host: "h"}),
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "2"}),
+		xoption.WithOptions(xoption.WithRoute(func(context.Context, *gin.Engine) {}), nil, xoption.WithHealth()),
+		xoption.WithDrainDelay(time.Second), nil,
 	)
 	if strings.Join(p.EnvFiles, "") != "abc" || len(p.Snowflake) != 1 || len(p.Routes) != 1 || *p.DrainDelay != time.Second {
 		t.Errorf("plan = %+v", p)
 	}
-	if p.EnvDefaults[xEnv.Port] != "2" || p.EnvDefaults[xEnv.Host] != "h" {
+	if p.EnvDefaults[xenv.Port] != "2" || p.EnvDefaults[xenv.Host] != "h" {
 		t.Errorf("defaults = %v, want the later port", p.EnvDefaults)
 	}
-	if *p.Health != (xOption.Health{LivePath: "/healthz", ReadyPath: "/readyz"}) {
+	if *p.Health != (xoption.Health{LivePath: "/healthz", ReadyPath: "/readyz"}) {
 		t.Errorf("health = %+v", p.Health)
 	}
 }
@@ -180,8 +180,8 @@ func TestOptionsCollectInTheirOrder(t *testing.T) {
 func TestWithRequestTimeout(t *testing.T) {
 	t.Run("0 is no limit", func(t *testing.T) {
 		for d, want := range map[time.Duration]time.Duration{0: -1, time.Second: time.Second} {
-			var c xHelper.Config
-			for _, change := range xOption.New(xOption.WithRequestTimeout(d)).Serve {
+			var c xhelper.Config
+			for _, change := range xoption.New(xoption.WithRequestTimeout(d)).Serve {
 				change(&c)
 			}
 			if c.RequestTimeout != want {
@@ -190,8 +190,8 @@ func TestWithRequestTimeout(t *testing.T) {
 		}
 	})
 	t.Run("routes add up", func(t *testing.T) {
-		p := xOption.New(xOption.WithRouteRequestTimeout("/a", time.Second), xOption.WithRouteRequestTimeout("/b", 0))
-		var c xHelper.Config
+		p := xoption.New(xoption.WithRouteRequestTimeout("/a", time.Second), xoption.WithRouteRequestTimeout("/b", 0))
+		var c xhelper.Config
 		for _, change := range p.Serve {
 			change(&c)
 		}
@@ -201,8 +201,8 @@ func TestWithRequestTimeout(t *testing.T) {
 		}
 	})
 	t.Run("a negative timeout is a problem", func(t *testing.T) {
-		for _, opt := range []xOption.Option{xOption.WithRequestTimeout(-1), xOption.WithRouteRequestTimeout("/a", -1)} {
-			if xOption.New(opt).Problems() == nil {
+		for _, opt := range []xoption.Option{xoption.WithRequestTimeout(-1), xoption.WithRouteRequestTimeout("/a", -1)} {
+			if xoption.New(opt).Problems() == nil {
 				t.Error("a negative timeout was accepted")
 			}
 		}
@@ -211,8 +211,8 @@ func TestWithRequestTimeout(t *testing.T) {
 
 func TestMaxBodyBytes0IsNoLimit(t *testing.T) {
 	for n, want := range map[int64]int64{0: -1, 7: 7} {
-		var c xHelper.Config
-		for _, change := range xOption.New(xOption.WithMaxBodyBytes(n)).Serve {
+		var c xhelper.Config
+		for _, change := range xoption.New(xoption.WithMaxBodyBytes(n)).Serve {
 			change(&c)
 		}
 		if c.MaxBodyBytes != want {
@@ -223,9 +223,9 @@ func TestMaxBodyBytes0IsNoLimit(t *testing.T) {
 
 func ExampleWithPhase() {
 	// An extension offers an option of its own.
-	withSearch := func(address string) xOption.Option {
-		return xOption.WithPhase(xOption.Phase{
-			Name: "search", Key: xCtx.ContextKey("search"), Rank: xOption.RankCache + 1,
+	withSearch := func(address string) xoption.Option {
+		return xoption.WithPhase(xoption.Phase{
+			Name: "search", Key: xctx.ContextKey("search"), Rank: xoption.RankCache + 1,
 			Check: func(context.Context) error {
 				if address == "" {
 					return errors.New("search: no address")
@@ -235,6 +235,6 @@ func ExampleWithPhase() {
 			Start: func(context.Context) (any, error) { return "client of " + address, nil },
 		})
 	}
-	_ = xOption.New(withSearch("search:9200"))
+	_ = xoption.New(withSearch("search:9200"))
 	// Output:
 }

@@ -4,16 +4,16 @@ import (
 	"io/fs"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // kubernetesHost is set by Kubernetes in every container.
-const kubernetesHost xEnv.EnvKey = "KUBERNETES_SERVICE_HOST"
+const kubernetesHost xenv.EnvKey = "KUBERNETES_SERVICE_HOST"
 
 // inContainer reports whether the process runs in a container, as far as the file system at root shows it:
 // by the marker file of Docker or Podman, or by the control group of the first process.
 func inContainer(root fs.FS) bool {
-	if _, set := xEnv.GetEnv(kubernetesHost); set {
+	if _, set := xenv.GetEnv(kubernetesHost); set {
 		return true
 	}
 	for _, name := range []string{".dockerenv", "run/.containerenv"} {

@@ -5,32 +5,32 @@ import (
 	"errors"
 	"testing"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 func TestApplicationsContextKnowsTheDebugMode(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		env  string
-		opt  xOption.Option
+		opt  xoption.Option
 		want bool
 	}{
-		{name: "neither", opt: xOption.WithOptions(), want: false},
-		{name: "environment", env: "true", opt: xOption.WithOptions(), want: true},
-		{name: "option", opt: xOption.WithDebug(true), want: true},
-		{name: "option against the environment", env: "true", opt: xOption.WithDebug(false), want: false},
+		{name: "neither", opt: xoption.WithOptions(), want: false},
+		{name: "environment", env: "true", opt: xoption.WithOptions(), want: true},
+		{name: "option", opt: xoption.WithDebug(true), want: true},
+		{name: "option against the environment", env: "true", opt: xoption.WithDebug(false), want: false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("PLINTH_DEBUG", tc.env)
 			seen := !tc.want
-			reg, _ := begin(t, []xRegNode.RegNodeList{{Key: "n", Node: func(ctx context.Context) (any, error) {
-				seen = xCtxUtil.IsDebug(ctx)
+			reg, _ := begin(t, []xregnode.RegNodeList{{Key: "n", Node: func(ctx context.Context) (any, error) {
+				seen = xctxutil.IsDebug(ctx)
 				return 1, nil
 			}}}, tc.opt)
-			if got, err := xCtxUtil.Get[bool](reg.Init.Ctx, xCtx.DebugKey); err != nil || got != tc.want || seen != tc.want {
+			if got, err := xctxutil.Get[bool](reg.Init.Ctx, xctx.DebugKey); err != nil || got != tc.want || seen != tc.want {
 				t.Errorf("DebugKey = %t, %v, in a node %t; want %t", got, err, seen, tc.want)
 			}
 		})
@@ -39,22 +39,22 @@ func TestApplicationsContextKnowsTheDebugMode(t *testing.T) {
 
 func TestDebugModeOfTheContextFollowsLaterOptions(t *testing.T) {
 	reg, _ := begin(t, nil)
-	if err := reg.Apply(xOption.WithDebug(true)); err != nil || !xCtxUtil.IsDebug(reg.Init.Ctx) {
-		t.Errorf("Apply = %v, debug = %t; want true", err, xCtxUtil.IsDebug(reg.Init.Ctx))
+	if err := reg.Apply(xoption.WithDebug(true)); err != nil || !xctxutil.IsDebug(reg.Init.Ctx) {
+		t.Errorf("Apply = %v, debug = %t; want true", err, xctxutil.IsDebug(reg.Init.Ctx))
 	}
 	boom := errors.New("boom")
 	seen := true
-	err := reg.Apply(xOption.WithDebug(false), xOption.WithNodes(xRegNode.RegNodeList{Key: "n", Node: func(ctx context.Context) (any, error) {
-		seen = xCtxUtil.IsDebug(ctx)
+	err := reg.Apply(xoption.WithDebug(false), xoption.WithNodes(xregnode.RegNodeList{Key: "n", Node: func(ctx context.Context) (any, error) {
+		seen = xctxutil.IsDebug(ctx)
 		return nil, boom
 	}}))
-	if !errors.Is(err, boom) || seen || !xCtxUtil.IsDebug(reg.Init.Ctx) {
-		t.Errorf("Apply = %v, meanwhile %t, then %t; want the mode as it was", err, seen, xCtxUtil.IsDebug(reg.Init.Ctx))
+	if !errors.Is(err, boom) || seen || !xctxutil.IsDebug(reg.Init.Ctx) {
+		t.Errorf("Apply = %v, meanwhile %t, then %t; want the mode as it was", err, seen, xctxutil.IsDebug(reg.Init.Ctx))
 	}
 }
 
 func TestKeyOfTheDebugModeIsTheFrameworks(t *testing.T) {
-	if err := xRegNode.Check([]xRegNode.RegNodeList{{Key: xCtx.DebugKey, Node: func(context.Context) (any, error) { return true, nil }}}, nil); err == nil {
+	if err := xregnode.Check([]xregnode.RegNodeList{{Key: xctx.DebugKey, Node: func(context.Context) (any, error) { return true, nil }}}, nil); err == nil {
 		t.Error("Check = nil, want the key refused")
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/gin-gonic/gin/binding"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
-	xRoute "github.com/plinthgo/plinth/core/major/xroute"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xroute"
 )
 
 // ginOnce guards what gin keeps for the whole process: its mode, which makes it print, and its validator.
@@ -22,7 +22,7 @@ func setUpGin() {
 	if gin.Mode() == gin.DebugMode {
 		gin.SetMode(gin.ReleaseMode) // the banner lists the routes instead
 	}
-	binding.Validator = xValid.GinValidator() // which builds nothing until it is asked
+	binding.Validator = xvalid.GinValidator() // which builds nothing until it is asked
 }
 
 // newEngine makes the engine with the middleware that every route has. The middleware is reached through a pointer, so
@@ -37,11 +37,11 @@ func (r *Reg) newEngine() {
 	_ = e.SetTrustedProxies(nil) // nil is no error
 	// Not X-Real-IP, which gin believes as well: a proxy that sets only the other header passes on what a
 	// client put there.
-	e.RemoteIPHeaders = []string{string(xHttp.XForwardedFor)}
+	e.RemoteIPHeaders = []string{string(xhttp.XForwardedFor)}
 	r.bare = e.Group("/")
 	e.Use(answerHead(e), func(c *gin.Context) { (*r.serve.Load())(c) })
-	e.NoRoute(xRoute.NoRoute)
-	e.NoMethod(xRoute.NoMethod)
+	e.NoRoute(xroute.NoRoute)
+	e.NoMethod(xroute.NoMethod)
 	r.Serve = e
 }
 
@@ -54,7 +54,7 @@ func (r *Reg) build(done progress) error {
 	if err := r.Serve.SetTrustedProxies(proxies); err != nil {
 		return fmt.Errorf("xreg: trusted proxies: %w", err)
 	}
-	handler := xHelper.Serve(r.serveConfig(len(proxies)))
+	handler := xhelper.Serve(r.serveConfig(len(proxies)))
 	r.serve.Store(&handler)
 	for _, change := range r.plan.Engine[done.engine:] {
 		change(r.Serve)
@@ -69,19 +69,19 @@ func (r *Reg) build(done progress) error {
 }
 
 // serveConfig is the configuration of the request middleware: environment first, then the plan.
-func (r *Reg) serveConfig(proxies int) xHelper.Config {
+func (r *Reg) serveConfig(proxies int) xhelper.Config {
 	exclude, _ := excludeURLs() // checked with the environment
-	c := xHelper.Config{
+	c := xhelper.Config{
 		Base:                 r.Init.Ctx,
-		EnableInput:          xEnv.Bool(xEnv.ContextEnableInput),
+		EnableInput:          xenv.Bool(xenv.ContextEnableInput),
 		ExcludeURLs:          exclude,
-		MaxBodyBytes:         xEnv.Int64(xEnv.MaxBodyBytes),
-		MaxInflightBodyBytes: xEnv.Int64(xEnv.MaxInflightBodyBytes),
-		RequestTimeout:       unlimited(xEnv.Duration(xEnv.RequestTimeout)),
+		MaxBodyBytes:         xenv.Int64(xenv.MaxBodyBytes),
+		MaxInflightBodyBytes: xenv.Int64(xenv.MaxInflightBodyBytes),
+		RequestTimeout:       unlimited(xenv.Duration(xenv.RequestTimeout)),
 		Debug:                r.settings.Debug,
 		Profile:              r.settings.Profile,
 		TrustProxies:         proxies > 0,
-		Log:                  xLog.WithName(xLog.NamedHTTP),
+		Log:                  xlog.WithName(xlog.NamedHTTP),
 	}
 	if c.MaxBodyBytes == 0 {
 		c.MaxBodyBytes = -1 // no limit: for the middleware 0 is its default

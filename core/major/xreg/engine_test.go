@@ -9,45 +9,45 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // ok is a route that answers with an empty success.
 func ok(_ context.Context, e *gin.Engine) {
-	e.GET("/ok", func(c *gin.Context) { xResult.Success(c, "fine") })
+	e.GET("/ok", func(c *gin.Context) { xresult.Success(c, "fine") })
 }
 
 func TestUnknownPathAndMethodAnswerInTheEnvelope(t *testing.T) {
-	reg, _ := begin(t, nil, xOption.WithRoute(ok))
+	reg, _ := begin(t, nil, xoption.WithRoute(ok))
 	w := get(reg, "GET", "/nowhere")
-	if r := decode[xBase.BaseResponse](t, w); w.Code != http.StatusNotFound || r.Code != xError.PageNotFound.GetCode() || r.Context == "" {
+	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusNotFound || r.Code != xerror.PageNotFound.GetCode() || r.Context == "" {
 		t.Errorf("unknown path = %d %s", w.Code, w.Body)
 	}
 	w = get(reg, "POST", "/ok")
-	if r := decode[xBase.BaseResponse](t, w); w.Code != http.StatusMethodNotAllowed || r.Output != "METHOD_NOT_ALLOWED" || w.Header().Get("Allow") != "GET, HEAD" {
+	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusMethodNotAllowed || r.Output != "METHOD_NOT_ALLOWED" || w.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("wrong method = %d %s, Allow %q", w.Code, w.Body, w.Header().Get("Allow"))
 	}
 }
 
 func TestEveryRouteHasIDRecoveryErrorsAndAccessLog(t *testing.T) {
-	reg, out := begin(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	reg, out := begin(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/panics", func(*gin.Context) { panic("oh") })
-		e.GET("/fails", func(c *gin.Context) { _ = c.Error(xError.New(xError.Existed, "taken")) })
+		e.GET("/fails", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.Existed, "taken")) })
 	}))
 	w := get(reg, "GET", "/panics")
-	if r := decode[xBase.BaseResponse](t, w); w.Code != http.StatusInternalServerError || r.Context != w.Header().Get("X-Request-UUID") || r.Context == "" {
+	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusInternalServerError || r.Context != w.Header().Get("X-Request-UUID") || r.Context == "" {
 		t.Errorf("panic = %d %s", w.Code, w.Body)
 	}
 	w = get(reg, "GET", "/fails")
-	if r := decode[xBase.BaseResponse](t, w); w.Code != http.StatusBadRequest || r.Output != "EXISTED" || r.ErrorMessage != "taken" {
+	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusBadRequest || r.Output != "EXISTED" || r.ErrorMessage != "taken" {
 		t.Errorf("error = %d %s", w.Code, w.Body)
 	}
 	if linesWith(out, "/fails") != 1 {
@@ -57,11 +57,11 @@ func TestEveryRouteHasIDRecoveryErrorsAndAccessLog(t *testing.T) {
 
 func TestGinContextCarriesTheApplicationsValues(t *testing.T) {
 	var got any
-	reg, _ := begin(t, []xRegNode.RegNodeList{{Key: "a", Node: func(context.Context) (any, error) { return 7, nil }}},
-		xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	reg, _ := begin(t, []xregnode.RegNodeList{{Key: "a", Node: func(context.Context) (any, error) { return 7, nil }}},
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.GET("/", func(c *gin.Context) { //nolint:contextcheck // the request is c
-				got = c.Value(xCtx.ContextKey("a"))
-				if xHook.From(c) == nil || xRegNode.From(c) == nil {
+				got = c.Value(xctx.ContextKey("a"))
+				if xhook.From(c) == nil || xregnode.From(c) == nil {
 					t.Error("the life or the nodes are missing")
 				}
 				c.Status(http.StatusNoContent)
@@ -73,9 +73,9 @@ func TestGinContextCarriesTheApplicationsValues(t *testing.T) {
 }
 
 func TestForwardedForIsBelievedFromTrustedProxiesOnly(t *testing.T) {
-	address := func(opts ...xOption.Option) string {
+	address := func(opts ...xoption.Option) string {
 		got := ""
-		reg, _ := begin(t, nil, append(opts, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+		reg, _ := begin(t, nil, append(opts, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.GET("/", func(c *gin.Context) { got = c.ClientIP(); c.Status(http.StatusNoContent) })
 		}))...)
 		get(reg, "GET", "/", "X-Forwarded-For", "203.0.113.9")
@@ -84,21 +84,21 @@ func TestForwardedForIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 	if got := address(); got != "192.0.2.1" {
 		t.Errorf("by default = %s, want the peer 192.0.2.1", got)
 	}
-	if got := address(xOption.WithTrustedProxies("192.0.2.0/24")); got != "203.0.113.9" {
+	if got := address(xoption.WithTrustedProxies("192.0.2.0/24")); got != "203.0.113.9" {
 		t.Errorf("from a trusted proxy = %s, want 203.0.113.9", got)
 	}
 	t.Setenv("PLINTH_TRUSTED_PROXIES", "192.0.2.1")
 	if got := address(); got != "203.0.113.9" {
 		t.Errorf("trusted by the environment = %s, want 203.0.113.9", got)
 	}
-	if got := address(xOption.WithTrustedProxies()); got != "192.0.2.1" {
+	if got := address(xoption.WithTrustedProxies()); got != "192.0.2.1" {
 		t.Errorf("trusted by nobody = %s, want the peer", got)
 	}
 }
 
 func TestClientIP_headers(t *testing.T) {
 	got := ""
-	reg, _ := begin(t, nil, xOption.WithTrustedProxies("192.0.2.0/24"), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	reg, _ := begin(t, nil, xoption.WithTrustedProxies("192.0.2.0/24"), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/", func(c *gin.Context) { got = c.ClientIP(); c.Status(http.StatusNoContent) })
 	}))
 	if get(reg, "GET", "/", "X-Real-IP", "203.0.113.9"); got != "192.0.2.1" {
@@ -110,7 +110,7 @@ func TestClientIP_headers(t *testing.T) {
 }
 
 func TestBodyOverTheLimitIsRefused(t *testing.T) {
-	reg, _ := begin(t, nil, xOption.WithMaxBodyBytes(10), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	reg, _ := begin(t, nil, xoption.WithMaxBodyBytes(10), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.POST("/", func(c *gin.Context) { c.Status(http.StatusNoContent) })
 	}))
 	if w := post(reg, "/", strings.Repeat("x", 11)); w.Code != http.StatusRequestEntityTooLarge {
@@ -129,7 +129,7 @@ func TestLimitsOfTheServerHaveDefaultsEnvironmentAndOption(t *testing.T) {
 	}
 	t.Setenv("PLINTH_READ_HEADER_TIMEOUT", "0")
 	t.Setenv("PLINTH_READ_TIMEOUT", "1m")
-	reg, _ = begin(t, nil, xOption.WithServer(func(s *http.Server) { s.MaxHeaderBytes = 1 << 20 }))
+	reg, _ = begin(t, nil, xoption.WithServer(func(s *http.Server) { s.MaxHeaderBytes = 1 << 20 }))
 	if s = reg.Server(); s.ReadHeaderTimeout > 0 || s.ReadTimeout.String() != "1m0s" || s.MaxHeaderBytes != 1<<20 {
 		t.Errorf("changed = %s %s %d, want no header timeout, 1m, 1 MiB", s.ReadHeaderTimeout, s.ReadTimeout, s.MaxHeaderBytes)
 	}
@@ -138,33 +138,33 @@ func TestLimitsOfTheServerHaveDefaultsEnvironmentAndOption(t *testing.T) {
 func TestApplicationsMappersLeaveWithIt(t *testing.T) {
 	mine := errors.New("mine")
 	base, _ := alone(t)
-	reg, err := xReg.New(t.Context(), nil, base, xOption.WithErrorMapper(xError.MapIs(mine, xError.Locked)))
+	reg, err := xreg.New(t.Context(), nil, base, xoption.WithErrorMapper(xerror.MapIs(mine, xerror.Locked)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := xError.From(mine).GetErrorCode(); got != xError.Locked {
+	if got := xerror.From(mine).GetErrorCode(); got != xerror.Locked {
 		t.Errorf("code = %s, want LOCKED", got)
 	}
 	if err := reg.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := xError.From(mine).GetErrorCode(); got != xError.ServerInternalError {
+	if got := xerror.From(mine).GetErrorCode(); got != xerror.ServerInternalError {
 		t.Errorf("code after Close = %s, want SERVER_INTERNAL_ERROR", got)
 	}
 }
 
 func TestOptionsGivenLaterEqualThoseOfTheStart(t *testing.T) {
-	reg, _ := begin(t, nil, xOption.WithRoute(ok))
-	reg.Serve.GET("/direct", func(c *gin.Context) { xResult.Success(c, "direct") })
-	late := []xOption.Option{
-		xOption.WithProfile(xBase.ProfileJava), xOption.WithHealth(),
-		xOption.WithServe(func(c *xHelper.Config) { c.EnableInput = false }),
-		xOption.WithPhase(xOption.Phase{Name: "late", Key: "late", Start: func(context.Context) (any, error) { return 1, nil }}),
-		xOption.WithNodes(xRegNode.RegNodeList{Key: "after", Node: func(ctx context.Context) (any, error) {
-			return ctx.Value(xCtx.ContextKey("late")), nil
+	reg, _ := begin(t, nil, xoption.WithRoute(ok))
+	reg.Serve.GET("/direct", func(c *gin.Context) { xresult.Success(c, "direct") })
+	late := []xoption.Option{
+		xoption.WithProfile(xbase.ProfileJava), xoption.WithHealth(),
+		xoption.WithServe(func(c *xhelper.Config) { c.EnableInput = false }),
+		xoption.WithPhase(xoption.Phase{Name: "late", Key: "late", Start: func(context.Context) (any, error) { return 1, nil }}),
+		xoption.WithNodes(xregnode.RegNodeList{Key: "after", Node: func(ctx context.Context) (any, error) {
+			return ctx.Value(xctx.ContextKey("late")), nil
 		}}),
-		xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.GET("/late", func(c *gin.Context) { xResult.SuccessHasData(c, "late", c.Value(xCtx.ContextKey("after"))) })
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/late", func(c *gin.Context) { xresult.SuccessHasData(c, "late", c.Value(xctx.ContextKey("after"))) })
 		}),
 	}
 	if err := reg.Apply(late...); err != nil {
@@ -186,10 +186,10 @@ func TestOptionsGivenLaterEqualThoseOfTheStart(t *testing.T) {
 
 func TestApplyThatFailsClosesWhatItOpenedAndLeavesTheRest(t *testing.T) {
 	var log []string
-	reg, _ := begin(t, nil, phase(&log, "first", 1), xOption.WithRoute(ok))
+	reg, _ := begin(t, nil, phase(&log, "first", 1), xoption.WithRoute(ok))
 	boom := errors.New("boom")
-	err := reg.Apply(phase(&log, "second", 1), xOption.WithProfile(xBase.ProfileJava), xOption.WithNodes(
-		xRegNode.RegNodeList{Key: "n", Node: func(context.Context) (any, error) { return nil, boom }}))
+	err := reg.Apply(phase(&log, "second", 1), xoption.WithProfile(xbase.ProfileJava), xoption.WithNodes(
+		xregnode.RegNodeList{Key: "n", Node: func(context.Context) (any, error) { return nil, boom }}))
 	if !errors.Is(err, boom) {
 		t.Errorf("Apply = %v, want boom", err)
 	}
@@ -207,8 +207,8 @@ func TestApplyThatFailsClosesWhatItOpenedAndLeavesTheRest(t *testing.T) {
 func TestOptionThatComesTooLateIsAnError(t *testing.T) {
 	reg, _ := begin(t, nil)
 	base, _ := alone(t)
-	err := reg.Apply(base, xOption.WithEnvFile("x"))
-	if got := len(xReg.Problems(err)); got != 3 {
+	err := reg.Apply(base, xoption.WithEnvFile("x"))
+	if got := len(xreg.Problems(err)); got != 3 {
 		t.Errorf("Apply = %v, want the id node, the logger and the file", err)
 	}
 	if err := reg.Close(t.Context()); err != nil {

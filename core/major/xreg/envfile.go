@@ -9,8 +9,8 @@ import (
 
 	"github.com/joho/godotenv"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 // defaultEnvFile is read where it exists.
@@ -21,15 +21,15 @@ const maxBadLines = 20
 
 // loadEnv reads the plan's files into the environment, and then its defaults. An error says where a file is wrong, and
 // not what stands there; the rest of the file is read all the same, so that what it says can be checked too.
-func loadEnv(p *xOption.Plan) error {
+func loadEnv(p *xoption.Plan) error {
 	defaults := make(map[string]string, len(p.EnvDefaults))
 	for key, value := range p.EnvDefaults {
 		defaults[key.String()] = value
 	}
-	return errors.Join(loadEnvFiles(p), xEnv.Apply(defaults))
+	return errors.Join(loadEnvFiles(p), xenv.Apply(defaults))
 }
 
-func loadEnvFiles(p *xOption.Plan) error {
+func loadEnvFiles(p *xoption.Plan) error {
 	if p.NoEnvFile {
 		return nil
 	}
@@ -51,7 +51,7 @@ func loadEnvFiles(p *xOption.Plan) error {
 		for _, line := range bad {
 			errs = append(errs, fmt.Errorf("xreg: environment file: %s: line %d is not NAME=value", name, line))
 		}
-		errs = append(errs, xEnv.Apply(values))
+		errs = append(errs, xenv.Apply(values))
 	}
 	return errors.Join(errs...)
 }

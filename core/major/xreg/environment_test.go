@@ -13,29 +13,29 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 // problems starts an application that does not start and returns the lines.
-func problems(t *testing.T, opts ...xOption.Option) []string {
+func problems(t *testing.T, opts ...xoption.Option) []string {
 	t.Helper()
-	reg, err := xReg.New(t.Context(), nil, opts...)
+	reg, err := xreg.New(t.Context(), nil, opts...)
 	if err == nil {
 		_ = reg.Close(t.Context())
 	}
 	var lines []string
-	for _, p := range xReg.Problems(err) {
+	for _, p := range xreg.Problems(err) {
 		lines = append(lines, p.Error())
 	}
 	return lines
 }
 
 func TestEveryProblemOfTheEnvFileIsReportedWithTheOthers(t *testing.T) {
-	unset(t, xEnv.Port, xEnv.Host)
+	unset(t, xenv.Port, xenv.Host)
 	base, _ := alone(t)
 	file := filepath.Join(t.TempDir(), "my.env")
 	text := "\ufeffPLINTH_PORT=abc\nDATABASE_PASS=\"s3cret\nPLINTH_HOST=h\n=x\nthis is no line\r\nLOG_DIR=none\n"
@@ -43,7 +43,7 @@ func TestEveryProblemOfTheEnvFileIsReportedWithTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PLINTH_DEBUG", "maybe")
-	got := problems(t, base, func(p *xOption.Plan) { p.NoEnvFile = false }, xOption.WithEnvFile(file, file+".none"))
+	got := problems(t, base, func(p *xoption.Plan) { p.NoEnvFile = false }, xoption.WithEnvFile(file, file+".none"))
 	want := []string{
 		"xreg: environment file: " + file + ": line 2 is not NAME=value",
 		"xreg: environment file: " + file + ": line 4 is not NAME=value",
@@ -61,7 +61,7 @@ func TestEveryProblemOfTheEnvFileIsReportedWithTheOthers(t *testing.T) {
 
 func TestSomeWrongLinesLeaveTheOthersAndManyDoNot(t *testing.T) {
 	for n, want := range map[int]int{19: 1, 20: 1, 21: 0} {
-		values, bad := xReg.ParseEnv("LOG_DIR=none\n" + strings.Repeat("this is no line\n", n))
+		values, bad := xreg.ParseEnv("LOG_DIR=none\n" + strings.Repeat("this is no line\n", n))
 		if len(values) != want || len(bad) != min(n, 20) {
 			t.Errorf("%d wrong lines: %v and %d of them, want %d values", n, values, len(bad), want)
 		}
@@ -73,14 +73,14 @@ func TestDrainDelayThatLeavesRequestsNoTimeIsAProblem(t *testing.T) {
 	for _, tc := range []struct {
 		name           string
 		drain, timeout string
-		opts           []xOption.Option
+		opts           []xoption.Option
 		want           string
 	}{
 		{name: "longer than the whole stop", drain: "3s", timeout: "2s", want: "a drain delay below 1.6s, or a longer shutdown timeout"},
 		{name: "the reserve begins", drain: "20s", timeout: "25s", want: "a drain delay below 20s"},
 		{name: "short timeout and the default", drain: "", timeout: "5s", want: "a drain delay below 4s"},
-		{name: "an option and the environment", timeout: "2s", drain: "0s", opts: []xOption.Option{xOption.WithDrainDelay(3 * time.Second)}, want: "xOption.WithDrainDelay"},
-		{name: "both options", opts: []xOption.Option{xOption.WithDrainDelay(2 * time.Second), xOption.WithShutdownTimeout(time.Second)}, want: "below 800ms"},
+		{name: "an option and the environment", timeout: "2s", drain: "0s", opts: []xoption.Option{xoption.WithDrainDelay(3 * time.Second)}, want: "xoption.WithDrainDelay"},
+		{name: "both options", opts: []xoption.Option{xoption.WithDrainDelay(2 * time.Second), xoption.WithShutdownTimeout(time.Second)}, want: "below 800ms"},
 		{name: "just below", drain: "19999ms", timeout: "25s"},
 		{name: "none", drain: "0s", timeout: "1ms"},
 	} {
@@ -128,7 +128,7 @@ func TestEachWrongVariableHasOneLineWithItsNameAndWhatIsAccepted(t *testing.T) {
 			t.Setenv("SNOWFLAKE_LEASE_DIR", t.TempDir())
 			t.Setenv("LOG_DIR", "none")
 			t.Setenv(tc.name, tc.value)
-			if got := problems(t, xOption.WithoutEnvFile()); !slices.Equal(got, []string{tc.want}) {
+			if got := problems(t, xoption.WithoutEnvFile()); !slices.Equal(got, []string{tc.want}) {
 				t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), tc.want)
 			}
 		})
@@ -136,7 +136,7 @@ func TestEachWrongVariableHasOneLineWithItsNameAndWhatIsAccepted(t *testing.T) {
 }
 
 func TestPathWithAnotherSlashIsAnOrdinary404(t *testing.T) {
-	routes := xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	routes := xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/info", func(c *gin.Context) { c.String(http.StatusOK, "info") })
 	})
 	reg, out := begin(t, nil, routes)
@@ -149,7 +149,7 @@ func TestPathWithAnotherSlashIsAnOrdinary404(t *testing.T) {
 	if n := linesWith(out, `"status":404`); n != 3 {
 		t.Errorf("%d lines in the access log, want 3:\n%s", n, out)
 	}
-	reg, _ = begin(t, nil, routes, xOption.WithEngine(func(e *gin.Engine) { e.RedirectTrailingSlash = true }))
+	reg, _ = begin(t, nil, routes, xoption.WithEngine(func(e *gin.Engine) { e.RedirectTrailingSlash = true }))
 	if w := get(reg, "GET", "/info/"); w.Code != http.StatusMovedPermanently {
 		t.Errorf("with the redirect switched on: %d, want 301", w.Code)
 	}
@@ -160,17 +160,17 @@ func TestNumberOfTheIDNodeIsLoggedWithItsSource(t *testing.T) {
 	t.Setenv("SNOWFLAKE_LEASE_DIR", dir)
 	for _, tc := range []struct {
 		name, node string
-		opts       []xSnowflake.Option
+		opts       []xsnowflake.Option
 		want       string
 	}{
 		{name: "environment", node: "3", want: "SNOWFLAKE_NODE_ID"},
 		{name: "lease", want: "a lease in " + dir + ", for this host only"},
-		{name: "option", opts: []xSnowflake.Option{xSnowflake.WithNodeID(3)}, want: "xOption.WithSnowflake: a number that was given"},
+		{name: "option", opts: []xsnowflake.Option{xsnowflake.WithNodeID(3)}, want: "xoption.WithSnowflake: a number that was given"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("SNOWFLAKE_NODE_ID", tc.node)
 			base, out := alone(t)
-			reg, err := xReg.New(t.Context(), nil, base, func(p *xOption.Plan) { p.Snowflake = tc.opts })
+			reg, err := xreg.New(t.Context(), nil, base, func(p *xoption.Plan) { p.Snowflake = tc.opts })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,15 +186,15 @@ func TestNumberOfTheIDNodeIsLoggedWithItsSource(t *testing.T) {
 
 func TestSetUpRunsWithTheEnvironmentAndBeforeTheChecks(t *testing.T) {
 	base, _ := alone(t)
-	unset(t, xEnv.AppName)
+	unset(t, xenv.AppName)
 	var log []string
-	check := xOption.WithPhase(xOption.Phase{
+	check := xoption.WithPhase(xoption.Phase{
 		Name: "p", Key: "p",
 		Check: func(context.Context) error { log = append(log, "check"); return nil },
 		Start: func(context.Context) (any, error) { return nil, nil },
 	})
-	setUp := xOption.WithSetUp(func(context.Context) error { log = append(log, xEnv.String(xEnv.AppName)); return nil })
-	reg, err := xReg.New(t.Context(), nil, base, check, setUp, xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.AppName: "mine"}))
+	setUp := xoption.WithSetUp(func(context.Context) error { log = append(log, xenv.String(xenv.AppName)); return nil })
+	reg, err := xreg.New(t.Context(), nil, base, check, setUp, xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.AppName: "mine"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,12 +203,12 @@ func TestSetUpRunsWithTheEnvironmentAndBeforeTheChecks(t *testing.T) {
 		t.Errorf("order = %v, want %v", log, want)
 	}
 	log = nil
-	if err := reg.Apply(xOption.WithSetUp(func(context.Context) error { log = append(log, "later"); return nil })); err != nil || log[0] != "later" || slices.Contains(log, "mine") {
+	if err := reg.Apply(xoption.WithSetUp(func(context.Context) error { log = append(log, "later"); return nil })); err != nil || log[0] != "later" || slices.Contains(log, "mine") {
 		t.Errorf("Apply = %v, %v; want the new one alone", err, log)
 	}
-	got := problems(t, base, xOption.WithDrainDelay(-1), xOption.WithSetUp(nil),
-		xOption.WithSetUp(func(context.Context) error { return errors.New("no folder") }),
-		xOption.WithSetUp(func(context.Context) error { panic("oh") }))
+	got := problems(t, base, xoption.WithDrainDelay(-1), xoption.WithSetUp(nil),
+		xoption.WithSetUp(func(context.Context) error { return errors.New("no folder") }),
+		xoption.WithSetUp(func(context.Context) error { panic("oh") }))
 	for _, want := range []string{"set-up: no folder", "set-up: panic: oh", "WithDrainDelay", "WithSetUp: the function is nil"} {
 		if !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, want) }) {
 			t.Errorf("problems = %q, want %q among them", got, want)
@@ -223,7 +223,7 @@ func TestDatabaseThatIsRequiredMustBeConfigured(t *testing.T) {
 		{driver: "", want: "DATABASE_DRIVER: is not set, and the application needs a database"},
 	} {
 		t.Setenv("DATABASE_DRIVER", tc.driver)
-		got := problems(t, base, xOption.WithRequiredDatabase(xOptDatabase.FromEnv()), xOption.WithDatabase())
+		got := problems(t, base, xoption.WithRequiredDatabase(xoptdatabase.FromEnv()), xoption.WithDatabase())
 		if len(got) != 1 || !strings.HasPrefix(got[0], tc.want) || !strings.Contains(got[0], "accepted: ") {
 			t.Errorf("DATABASE_DRIVER=%s: problems = %q, want %q", tc.driver, got, tc.want)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // headKey marks the context of a HEAD request that is routed as GET.
@@ -28,7 +28,7 @@ func answerHead(e *gin.Engine) gin.HandlerFunc {
 		case c.Writer.Status() == http.StatusMethodNotAllowed && allowHead(c.Writer.Header()) && r.Method == http.MethodHead:
 			c.Request = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
 			c.Request.Method = http.MethodGet
-			delete(c.Writer.Header(), string(xHttp.Allow))
+			delete(c.Writer.Header(), string(xhttp.Allow))
 			c.Status(http.StatusOK)
 			e.HandleContext(c)
 			c.Abort()
@@ -39,10 +39,10 @@ func answerHead(e *gin.Engine) gin.HandlerFunc {
 // allowHead adds HEAD to the Allow header of a path that has GET, and reports whether GET is the route of
 // HEAD there.
 func allowHead(h http.Header) bool {
-	methods := strings.Split(xHttp.Allow.Get(h), ", ")
+	methods := strings.Split(xhttp.Allow.Get(h), ", ")
 	if !slices.Contains(methods, http.MethodGet) || slices.Contains(methods, http.MethodHead) {
 		return false
 	}
-	xHttp.Allow.Set(h, strings.Join(append(methods, http.MethodHead), ", "))
+	xhttp.Allow.Set(h, strings.Join(append(methods, http.MethodHead), ", "))
 	return true
 }

@@ -10,20 +10,20 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func TestNew_headOfGetRoutes(t *testing.T) {
 	var methods []string
 	reg, _ := begin(t, nil,
-		xOption.WithEngine(func(e *gin.Engine) {
+		xoption.WithEngine(func(e *gin.Engine) {
 			e.Use(func(c *gin.Context) { methods = append(methods, c.Request.Method) })
 		}),
-		xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.Group("/group").GET("/:id", func(c *gin.Context) { xResult.Success(c, c.Param("id")+c.Request.Method) })
-			e.GET("/error", func(c *gin.Context) { _ = c.Error(xError.NotFound) })
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.Group("/group").GET("/:id", func(c *gin.Context) { xresult.Success(c, c.Param("id")+c.Request.Method) })
+			e.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.NotFound) })
 			e.GET("/own", func(c *gin.Context) { c.Status(http.StatusNoContent) })
 			e.HEAD("/own", func(c *gin.Context) { c.Status(http.StatusResetContent) })
 			e.POST("/post", func(c *gin.Context) { c.Status(http.StatusNoContent) })
@@ -81,7 +81,7 @@ func TestNew_headOfGetRoutes(t *testing.T) {
 // A handler of server-sent events that writes until its context ends.
 func TestNew_headOfStreams(t *testing.T) {
 	ended := make(chan error, 1)
-	reg, _ := begin(t, nil, xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	reg, _ := begin(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/events", func(c *gin.Context) {
 			c.Header("Content-Type", "text/event-stream")
 			c.Writer.Flush()

@@ -9,12 +9,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
-// The words of the health answers beside those of xHook.State.
+// The words of the health answers beside those of xhook.State.
 const (
 	statusAlive       = "alive"
 	statusUnavailable = "unavailable"
@@ -37,7 +37,7 @@ type readiness struct {
 
 // health answers the health routes and logs what changes.
 type health struct {
-	life *xHook.Lifecycle
+	life *xhook.Lifecycle
 	app  context.Context //nolint:containedctx // for the log lines of a change, which belong to no request
 
 	mu  sync.Mutex
@@ -45,7 +45,7 @@ type health struct {
 }
 
 // addHealth registers the health routes, outside the middleware.
-func (r *Reg) addHealth(paths xOption.Health) {
+func (r *Reg) addHealth(paths xoption.Health) {
 	h := &health{life: r.life, app: r.Init.Ctx, was: map[string]string{}}
 	for path, handler := range map[string]gin.HandlerFunc{paths.LivePath: h.live, paths.ReadyPath: h.ready} {
 		r.bare.GET(path, handler)
@@ -63,7 +63,7 @@ func (*health) live(c *gin.Context) {
 func (h *health) ready(c *gin.Context) {
 	state := h.life.State()
 	out := readiness{Status: state.String(), Nodes: []nodeHealth{}}
-	if state >= xHook.StateDraining {
+	if state >= xhook.StateDraining {
 		answer(c, http.StatusServiceUnavailable, out)
 		return
 	}
@@ -77,7 +77,7 @@ func (h *health) ready(c *gin.Context) {
 		out.Nodes = append(out.Nodes, shown(n))
 	}
 	switch now := h.life.State(); {
-	case now != xHook.StateReady: // also where the stop began meanwhile
+	case now != xhook.StateReady: // also where the stop began meanwhile
 		out.Status = now.String()
 		answer(c, http.StatusServiceUnavailable, out)
 	case !well:
@@ -89,16 +89,16 @@ func (h *health) ready(c *gin.Context) {
 }
 
 // shown is what the outcome of a check says to anyone who asks.
-func shown(n xHook.Health) nodeHealth {
+func shown(n xhook.Health) nodeHealth {
 	out := nodeHealth{Name: n.Name, OK: n.OK, State: n.State, Latency: n.Latency.Microseconds()}
 	if n.Err != nil {
-		out.Error = xError.From(n.Err).GetErrorCode().GetOutput()
+		out.Error = xerror.From(n.Err).GetErrorCode().GetOutput()
 	}
 	return out
 }
 
 // note logs a node that has become unwell or degraded, or well again, once.
-func (h *health) note(n xHook.Health) {
+func (h *health) note(n xhook.Health) {
 	is := n.State
 	if !n.OK {
 		is = statusUnavailable

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // patient is a node that may be unwell.
@@ -37,7 +37,7 @@ type answer struct {
 }
 
 func TestReadinessFollowsTheLife(t *testing.T) {
-	reg, _ := begin(t, nil, xOption.WithHealth())
+	reg, _ := begin(t, nil, xoption.WithHealth())
 	for _, tc := range []struct {
 		name   string
 		move   func(context.Context) error
@@ -66,7 +66,7 @@ func TestReadinessFollowsTheLife(t *testing.T) {
 
 func TestReadinessListsNodesAndTellsNobodyTheirErrors(t *testing.T) {
 	p := &patient{}
-	reg, out := begin(t, []xRegNode.RegNodeList{{Key: "db", Node: func(context.Context) (any, error) { return p, nil }}}, xOption.WithHealth())
+	reg, out := begin(t, []xregnode.RegNodeList{{Key: "db", Node: func(context.Context) (any, error) { return p, nil }}}, xoption.WithHealth())
 	if err := reg.Life().Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestReadinessListsNodesAndTellsNobodyTheirErrors(t *testing.T) {
 }
 
 func TestHealthPathsCanBeChosen(t *testing.T) {
-	reg, _ := begin(t, nil, xOption.WithHealthPaths("/live", "/ready"))
+	reg, _ := begin(t, nil, xoption.WithHealthPaths("/live", "/ready"))
 	if w := get(reg, "HEAD", "/live"); w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("HEAD /live = %d %v", w.Code, w.Header())
 	}
@@ -112,7 +112,7 @@ func TestHealthPathsCanBeChosen(t *testing.T) {
 }
 
 func TestProbeThatGivesUpMakesNoNodeUnwell(t *testing.T) {
-	reg, out := begin(t, nil, xOption.WithHealth())
+	reg, out := begin(t, nil, xoption.WithHealth())
 	release := make(chan struct{})
 	defer close(release)
 	reg.Life().AddHealth("slow", func(context.Context) error { <-release; return nil })
@@ -122,17 +122,17 @@ func TestProbeThatGivesUpMakesNoNodeUnwell(t *testing.T) {
 	if linesWith(out, "not well") != 0 {
 		t.Errorf("log\n%s\nwant nothing about a probe that left", out)
 	}
-	if reg.Life().State() != xHook.StateStarting {
+	if reg.Life().State() != xhook.StateStarting {
 		t.Errorf("state = %s", reg.Life().State())
 	}
 }
 
 func TestReadinessReportsADegradedNode(t *testing.T) {
 	var state atomic.Pointer[string]
-	reg, out := begin(t, nil, xOption.WithHealth())
+	reg, out := begin(t, nil, xoption.WithHealth())
 	reg.Life().AddHealth("pool", func(context.Context) error {
 		if s := state.Load(); s != nil {
-			return xHook.Degraded(*s)
+			return xhook.Degraded(*s)
 		}
 		return nil
 	})

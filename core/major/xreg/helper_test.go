@@ -12,16 +12,16 @@ import (
 
 	"go.uber.org/goleak"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 func TestMain(m *testing.M) {
-	if err := xEnv.SetEnv(xEnv.LogDir, "none"); err != nil { // no test writes beside the sources
+	if err := xenv.SetEnv(xenv.LogDir, "none"); err != nil { // no test writes beside the sources
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
@@ -46,23 +46,23 @@ func (b *buffer) String() string {
 }
 
 // alone returns options that keep an application from sharing anything with another one, and its log.
-func alone(t *testing.T) (xOption.Option, *buffer) {
+func alone(t *testing.T) (xoption.Option, *buffer) {
 	t.Helper()
 	out := &buffer{}
-	engine, err := xLog.New(xLog.Config{Writer: out, Format: xLog.FormatJSON})
+	engine, err := xlog.New(xlog.Config{Writer: out, Format: xlog.FormatJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return xOption.WithOptions(
-		xOption.WithoutEnvFile(), xOption.WithLogger(engine), xOption.WithSnowflake(xSnowflake.WithNodeID(1)),
+	return xoption.WithOptions(
+		xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 	), out
 }
 
 // begin starts an application that is closed with the test.
-func begin(t *testing.T, nodes []xRegNode.RegNodeList, opts ...xOption.Option) (*xReg.Reg, *buffer) {
+func begin(t *testing.T, nodes []xregnode.RegNodeList, opts ...xoption.Option) (*xreg.Reg, *buffer) {
 	t.Helper()
 	base, out := alone(t)
-	reg, err := xReg.New(t.Context(), nodes, append([]xOption.Option{base}, opts...)...)
+	reg, err := xreg.New(t.Context(), nodes, append([]xoption.Option{base}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func begin(t *testing.T, nodes []xRegNode.RegNodeList, opts ...xOption.Option) (
 }
 
 // get asks the engine.
-func get(reg *xReg.Reg, method, path string, headers ...string) *httptest.ResponseRecorder {
+func get(reg *xreg.Reg, method, path string, headers ...string) *httptest.ResponseRecorder {
 	req := httptest.NewRequestWithContext(context.Background(), method, path, http.NoBody)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
@@ -86,14 +86,14 @@ func get(reg *xReg.Reg, method, path string, headers ...string) *httptest.Respon
 }
 
 // getWith asks the engine within ctx.
-func getWith(ctx context.Context, reg *xReg.Reg, path string) *httptest.ResponseRecorder {
+func getWith(ctx context.Context, reg *xreg.Reg, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", path, http.NoBody))
 	return w
 }
 
 // post sends a body to the engine.
-func post(reg *xReg.Reg, path, body string) *httptest.ResponseRecorder {
+func post(reg *xreg.Reg, path, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodPost, path, strings.NewReader(body)))
 	return w
@@ -121,7 +121,7 @@ func linesWith(out *buffer, text string) int {
 }
 
 // detail is what a part of the framework says about itself.
-func detail(reg *xReg.Reg, name string) string {
+func detail(reg *xreg.Reg, name string) string {
 	for _, part := range reg.Parts() {
 		if part.Name == name {
 			return part.Detail

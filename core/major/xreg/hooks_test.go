@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 func TestCloseRunsShutdownHooksBeforeTheTasksEndAndStopHooksAfter(t *testing.T) {
@@ -36,9 +36,9 @@ func TestCloseRunsShutdownHooksBeforeTheTasksEndAndStopHooksAfter(t *testing.T) 
 func TestPanicsOfHooksInTheCloseAreLoggedWithTheirStacks(t *testing.T) {
 	base, out := alone(t)
 	boom := errors.New("boom")
-	_, err := xReg.New(t.Context(), []xRegNode.RegNodeList{{Key: "n", Node: func(ctx context.Context) (any, error) {
-		xHook.OnShutdown(ctx, "a", func(context.Context) error { panic("in shutdown") })
-		xHook.OnStop(ctx, "a", func(context.Context) error { panic("in stop") })
+	_, err := xreg.New(t.Context(), []xregnode.RegNodeList{{Key: "n", Node: func(ctx context.Context) (any, error) {
+		xhook.OnShutdown(ctx, "a", func(context.Context) error { panic("in shutdown") })
+		xhook.OnStop(ctx, "a", func(context.Context) error { panic("in stop") })
 		return nil, boom
 	}}}, base)
 	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "in shutdown") || !strings.Contains(err.Error(), "in stop") {

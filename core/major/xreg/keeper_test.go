@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 var errDown = errors.New("the server does not answer")
@@ -30,12 +30,12 @@ type keeper struct {
 	ends  func() // called when it is closed
 	hangs func() // called in the place of an answer, which does not come until the context ends
 
-	leases *xLease.Leases
+	leases *xlease.Leases
 }
 
 func newKeeper(name string, scope driver.Scope) *keeper {
-	k := &keeper{Backend: xLease.InProcess(nil), name: name, scope: scope, log: new([]string)}
-	k.leases = xLease.New(k)
+	k := &keeper{Backend: xlease.InProcess(nil), name: name, scope: scope, log: new([]string)}
+	k.leases = xlease.New(k)
 	return k
 }
 
@@ -72,9 +72,9 @@ func (k *keeper) Release(ctx context.Context, h driver.Holding) (bool, error) {
 }
 
 // phase opens it under its key.
-func (k *keeper) phase() xOption.Option {
-	p := xOption.Phase{
-		Name: k.name, Key: xCtx.DatabaseKey, Rank: xOption.RankDatabase,
+func (k *keeper) phase() xoption.Option {
+	p := xoption.Phase{
+		Name: k.name, Key: xctx.DatabaseKey, Rank: xoption.RankDatabase,
 		Start: func(context.Context) (any, error) { return k, nil },
 		Close: func(context.Context, any) error {
 			*k.log = append(*k.log, "close "+k.name)
@@ -83,7 +83,7 @@ func (k *keeper) phase() xOption.Option {
 			}
 			return k.leases.Close() //nolint:contextcheck // it takes none
 		},
-		Leases: func(_ context.Context, value any) (*xLease.Leases, error) {
+		Leases: func(_ context.Context, value any) (*xlease.Leases, error) {
 			if value != k {
 				return nil, fmt.Errorf("leases of %v", value) //nolint:err113 // a test's
 			}
@@ -91,24 +91,24 @@ func (k *keeper) phase() xOption.Option {
 		},
 	}
 	if k.name == "cache" {
-		p.Key, p.Rank = xCtx.CacheManagerKey, xOption.RankCache
+		p.Key, p.Rank = xctx.CacheManagerKey, xoption.RankCache
 	}
-	return xOption.WithPhase(p)
+	return xoption.WithPhase(p)
 }
 
 // unnumbered leaves the number of the id node to a lease.
-func unnumbered(t *testing.T) (xOption.Option, *buffer) {
+func unnumbered(t *testing.T) (xoption.Option, *buffer) {
 	t.Helper()
 	t.Setenv("SNOWFLAKE_LEASE_DIR", t.TempDir())
 	base, out := alone(t)
-	return xOption.WithOptions(base, func(p *xOption.Plan) { p.Snowflake = nil }), out
+	return xoption.WithOptions(base, func(p *xoption.Plan) { p.Snowflake = nil }), out
 }
 
 // startUnnumbered starts an application that is closed with the test, and leases its number.
-func startUnnumbered(t *testing.T, opts ...xOption.Option) (*xReg.Reg, *buffer) {
+func startUnnumbered(t *testing.T, opts ...xoption.Option) (*xreg.Reg, *buffer) {
 	t.Helper()
 	base, out := unnumbered(t)
-	reg, err := xReg.New(t.Context(), nil, append([]xOption.Option{base}, opts...)...)
+	reg, err := xreg.New(t.Context(), nil, append([]xoption.Option{base}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

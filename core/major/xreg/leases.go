@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 const leasesName = "leases"
@@ -25,11 +25,11 @@ const (
 )
 
 // leasesPhase chooses what keeps the application's leases, once database and cache are open.
-func leasesPhase(p *xOption.Plan) {
-	xOption.WithPhase(xOption.Phase{
+func leasesPhase(p *xoption.Plan) {
+	xoption.WithPhase(xoption.Phase{
 		Name:    leasesName,
-		Key:     xCtx.LeasesKey,
-		Rank:    xOption.RankLeases,
+		Key:     xctx.LeasesKey,
+		Rank:    xoption.RankLeases,
 		Enabled: func() bool { return wantsLeases(p, p.Phases) },
 		Check:   func(context.Context) error { return checkLeases(p) },
 		Start: func(ctx context.Context) (any, error) {
@@ -41,7 +41,7 @@ func leasesPhase(p *xOption.Plan) {
 			return leases, nil
 		},
 		Describe: func(value any) string {
-			if leases, ok := value.(*xLease.Leases); ok {
+			if leases, ok := value.(*xlease.Leases); ok {
 				return leases.String()
 			}
 			return leaseNone
@@ -50,13 +50,13 @@ func leasesPhase(p *xOption.Plan) {
 }
 
 // logLeases says between whom locks and leases decide: two services on two hosts share nothing through a file.
-func logLeases(ctx context.Context, leases *xLease.Leases) {
+func logLeases(ctx context.Context, leases *xlease.Leases) {
 	t := leases.Traits()
 	initLog.Info(ctx, "locks and leases", slog.String("backend", t.Name), slog.String("between", "all of one "+t.Scope.String()))
 }
 
 // wantsLeases reports whether there is anything that keeps leases, or has to.
-func wantsLeases(p *xOption.Plan, phases []xOption.Phase) bool {
+func wantsLeases(p *xoption.Plan, phases []xoption.Phase) bool {
 	switch {
 	case len(p.Leases) > 0:
 		return true
@@ -67,60 +67,60 @@ func wantsLeases(p *xOption.Plan, phases []xOption.Phase) bool {
 	}
 }
 
-func leaseBackend() string { return xEnv.String(xEnv.LeaseBackend) }
+func leaseBackend() string { return xenv.String(xenv.LeaseBackend) }
 
 // keepers returns the phases that can keep leases and are going to start, in their order.
-func keepers(phases []xOption.Phase) []xOption.Phase {
-	var list []xOption.Phase
+func keepers(phases []xoption.Phase) []xoption.Phase {
+	var list []xoption.Phase
 	for _, phase := range phases {
 		if phase.Leases != nil && (phase.Enabled == nil || phase.Enabled()) {
 			list = append(list, phase)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b xOption.Phase) int { return int(a.Rank - b.Rank) })
+	slices.SortStableFunc(list, func(a, b xoption.Phase) int { return int(a.Rank - b.Rank) })
 	return list
 }
 
 // checkLeases reports a backend that the application is not going to open.
-func checkLeases(p *xOption.Plan) error {
+func checkLeases(p *xoption.Plan) error {
 	backend := leaseBackend()
 	if len(p.Leases) > 0 || backend == leaseAuto || backend == leaseNone {
 		return nil
 	}
-	if slices.ContainsFunc(keepers(p.Phases), func(k xOption.Phase) bool { return k.Name == backend }) {
+	if slices.ContainsFunc(keepers(p.Phases), func(k xoption.Phase) bool { return k.Name == backend }) {
 		return nil
 	}
 	remedy := map[string]string{
-		"database": "needs a database, and the application opens none: give Register xOption.WithDatabase and set " + xEnv.DatabaseDriver.String(),
-		"cache":    "needs a cache, and the application opens none: give Register xOption.WithCache and set " + xEnv.NoSqlDriver.String(),
+		"database": "needs a database, and the application opens none: give Register xoption.WithDatabase and set " + xenv.DatabaseDriver.String(),
+		"cache":    "needs a cache, and the application opens none: give Register xoption.WithCache and set " + xenv.NoSqlDriver.String(),
 	}
 	accepted := []string{leaseAuto, leaseNone}
 	for _, k := range keepers(p.Phases) {
 		accepted = append(accepted, k.Name)
 	}
-	return xEnv.Problem(xEnv.LeaseBackend, backend, remedy[backend], "here "+strings.Join(accepted, ", "))
+	return xenv.Problem(xenv.LeaseBackend, backend, remedy[backend], "here "+strings.Join(accepted, ", "))
 }
 
 // openLeases returns the leases of the backend that the environment names. Of several it takes the one that decides between
 // most: a database file and a cache server, say, of which only the latter is there for the replicas on other hosts. They are
 // nil where there are none.
-func openLeases(ctx context.Context, p *xOption.Plan, phases []xOption.Phase) (*xLease.Leases, error) {
+func openLeases(ctx context.Context, p *xoption.Plan, phases []xoption.Phase) (*xlease.Leases, error) {
 	if n := len(p.Leases); n > 0 {
 		return p.Leases[n-1](ctx)
 	}
 	backend := leaseBackend()
-	var best *xLease.Leases
+	var best *xlease.Leases
 	for _, k := range keepers(phases) {
 		if backend != leaseAuto && backend != k.Name {
 			continue
 		}
 		leases, err := k.Leases(ctx, ctx.Value(k.Key))
 		switch {
-		case backend == leaseAuto && errors.Is(err, xLease.ErrUnsupported):
+		case backend == leaseAuto && errors.Is(err, xlease.ErrUnsupported):
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("%w (with %s=%s the %s keeps the leases; accepted instead: %s)",
-				err, xEnv.LeaseBackend, backend, k.Name, instead(k.Name))
+				err, xenv.LeaseBackend, backend, k.Name, instead(k.Name))
 		}
 		if best == nil || leases.Traits().Scope > best.Traits().Scope {
 			best = leases
@@ -132,7 +132,7 @@ func openLeases(ctx context.Context, p *xOption.Plan, phases []xOption.Phase) (*
 // instead says what to do where a backend cannot keep the leases. Nothing takes its place by itself: what another one, or a
 // file, then decides, it would decide for fewer processes, and two of them would make the same ids.
 func instead(name string) string {
-	none := fmt.Sprintf("%s with a %s for each replica", leaseNone, xEnv.SnowflakeNodeID)
+	none := fmt.Sprintf("%s with a %s for each replica", leaseNone, xenv.SnowflakeNodeID)
 	switch name {
 	case "database":
 		return "cache, or " + none
@@ -146,17 +146,17 @@ func instead(name string) string {
 // lateLeases returns the part of a start that comes after phases which were given to the Runner: where one of them keeps
 // leases for more processes than those so far, they are the application's from then on, and the id node leases its number
 // there.
-func (r *Reg) lateLeases(phases []xOption.Phase) xOption.Phase {
-	return xOption.Phase{
+func (r *Reg) lateLeases(phases []xoption.Phase) xoption.Phase {
+	return xoption.Phase{
 		Name: leasesName,
-		Key:  xCtx.Exec,
-		Rank: xOption.RankLeases,
+		Key:  xctx.Exec,
+		Rank: xoption.RankLeases,
 		Enabled: func() bool {
 			return len(r.plan.Leases) == 0 && leaseBackend() == leaseAuto && len(keepers(phases)) > 0
 		},
 		Start: func(ctx context.Context) (any, error) {
 			leases, err := openLeases(ctx, r.plan, phases)
-			before, _ := ctx.Value(xCtx.LeasesKey).(*xLease.Leases)
+			before, _ := ctx.Value(xctx.LeasesKey).(*xlease.Leases)
 			if err != nil || leases == nil || before != nil && before.Traits().Scope >= leases.Traits().Scope {
 				return nil, err
 			}
@@ -166,9 +166,9 @@ func (r *Reg) lateLeases(phases []xOption.Phase) xOption.Phase {
 }
 
 // changeLeases puts leases in the place of those before.
-func (r *Reg) changeLeases(ctx context.Context, before, leases *xLease.Leases) (*changedLeases, error) {
+func (r *Reg) changeLeases(ctx context.Context, before, leases *xlease.Leases) (*changedLeases, error) {
 	c := &changedLeases{reg: r, before: before, leases: leases}
-	r.nodes.Set(xCtx.LeasesKey, leases)
+	r.nodes.Set(xctx.LeasesKey, leases)
 	logLeases(ctx, leases)
 	if err := c.moveNode(ctx); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
@@ -180,16 +180,16 @@ func (r *Reg) changeLeases(ctx context.Context, before, leases *xLease.Leases) (
 // changedLeases are leases that came to an application which had started without them.
 type changedLeases struct {
 	reg            *Reg
-	before, leases *xLease.Leases
-	node           *xSnowflake.Node // that has moved to them
+	before, leases *xlease.Leases
+	node           *xsnowflake.Node // that has moved to them
 }
 
 // moveNode lets the id node lease its number with the new leases, unless it has one of its own.
 func (c *changedLeases) moveNode(ctx context.Context) error {
-	if _, set := xEnv.GetEnv(xEnv.SnowflakeNodeID); set || len(c.reg.plan.Snowflake) > 0 || c.leases.Traits().Scope < driver.Cluster {
+	if _, set := xenv.GetEnv(xenv.SnowflakeNodeID); set || len(c.reg.plan.Snowflake) > 0 || c.leases.Traits().Scope < driver.Cluster {
 		return nil
 	}
-	node := idNode(ctx.Value(xCtx.SnowflakeNodeKey))
+	node := idNode(ctx.Value(xctx.SnowflakeNodeKey))
 	if err := node.UseLeaser(ctx, nodeLeaser(ctx)); err != nil {
 		return fmt.Errorf("%s: %w", snowflakeName, err)
 	}
@@ -208,20 +208,20 @@ func (c *changedLeases) Close(ctx context.Context) error {
 	case c.reg.closed:
 		err = c.node.Close() //nolint:contextcheck // it takes none
 	default:
-		dir, _ := xEnv.GetEnv(xEnv.SnowflakeLeaseDir)
-		err = c.node.UseLeaser(ctx, xSnowflake.FileLeaser(dir))
+		dir, _ := xenv.GetEnv(xenv.SnowflakeLeaseDir)
+		err = c.node.UseLeaser(ctx, xsnowflake.FileLeaser(dir))
 	}
 	if c.before == nil {
-		c.reg.nodes.Set(xCtx.LeasesKey, nil)
+		c.reg.nodes.Set(xctx.LeasesKey, nil)
 	} else {
-		c.reg.nodes.Set(xCtx.LeasesKey, c.before)
+		c.reg.nodes.Set(xctx.LeasesKey, c.before)
 	}
 	return errors.Join(err, c.leases.Close()) //nolint:contextcheck // it takes none
 }
 
 // describeNode says which number the id node has now.
 func (r *Reg) describeNode() {
-	if value, ok := r.nodes.Get(xCtx.SnowflakeNodeKey); ok {
+	if value, ok := r.nodes.Get(xctx.SnowflakeNodeKey); ok {
 		r.setPart(snowflakeName, describeNode(idNode(value)))
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 func TestLeasesAreThoseThatDecideBetweenMost(t *testing.T) {
@@ -38,7 +38,7 @@ func TestLeasesAreThoseThatDecideBetweenMost(t *testing.T) {
 			t.Setenv("LEASE_BACKEND", tc.backend)
 			database, cache := newKeeper("database", tc.database), newKeeper("cache", tc.cache)
 			reg, out := begin(t, nil, cache.phase(), database.phase())
-			got, err := xLease.GetLeases(reg.Init.Ctx)
+			got, err := xlease.GetLeases(reg.Init.Ctx)
 			if tc.want == "" {
 				if err == nil || detail(reg, "leases") != "" {
 					t.Errorf("leases = %v, want none", got)
@@ -61,14 +61,14 @@ func TestLeasesAreThoseThatDecideBetweenMost(t *testing.T) {
 
 func TestBackendThatKeepsNoLeasesIsPassedOverUnlessItWasChosen(t *testing.T) {
 	none := newKeeper("database", driver.Cluster)
-	none.err = fmt.Errorf("%w: the driver x", xLease.ErrUnsupported)
+	none.err = fmt.Errorf("%w: the driver x", xlease.ErrUnsupported)
 	reg, _ := begin(t, nil, none.phase())
-	if got, err := xLease.GetLeases(reg.Init.Ctx); err == nil || detail(reg, "leases") != "none" {
+	if got, err := xlease.GetLeases(reg.Init.Ctx); err == nil || detail(reg, "leases") != "none" {
 		t.Errorf("leases = %v, want none", got)
 	}
 	cache := newKeeper("cache", driver.Process)
 	reg, _ = begin(t, nil, none.phase(), cache.phase())
-	if got := xLease.MustGetLeases(reg.Init.Ctx); got != cache.leases {
+	if got := xlease.MustGetLeases(reg.Init.Ctx); got != cache.leases {
 		t.Errorf("leases = %v, want the cache's", got)
 	}
 	t.Setenv("LEASE_BACKEND", "database")
@@ -102,21 +102,21 @@ func TestDatabaseThatMayNotKeepLeasesFailsTheStartAndSaysWhatToDo(t *testing.T) 
 
 func TestBackendOfTheLeasesThatIsNotThereIsReportedBeforeAnythingIsOpened(t *testing.T) {
 	opened := false
-	other := xOption.WithPhase(xOption.Phase{Name: "p", Key: "p", Start: func(context.Context) (any, error) { opened = true; return nil, nil }})
-	switchedOff := xOption.WithPhase(xOption.Phase{
-		Name: "database", Key: xCtx.DatabaseKey, Enabled: func() bool { return false },
+	other := xoption.WithPhase(xoption.Phase{Name: "p", Key: "p", Start: func(context.Context) (any, error) { opened = true; return nil, nil }})
+	switchedOff := xoption.WithPhase(xoption.Phase{
+		Name: "database", Key: xctx.DatabaseKey, Enabled: func() bool { return false },
 		Start:  func(context.Context) (any, error) { return nil, nil },
-		Leases: func(context.Context, any) (*xLease.Leases, error) { return nil, nil },
+		Leases: func(context.Context, any) (*xlease.Leases, error) { return nil, nil },
 	})
 	base, _ := alone(t)
 	for _, tc := range []struct {
 		name, backend string
-		opts          []xOption.Option
+		opts          []xoption.Option
 		want          string
 	}{
-		{name: "no database", backend: "database", want: "xOption.WithDatabase and set DATABASE_DRIVER (accepted: here auto, none)"},
-		{name: "database that is switched off", backend: "database", opts: []xOption.Option{switchedOff}, want: "DATABASE_DRIVER"},
-		{name: "no cache", backend: "cache", opts: []xOption.Option{switchedOff}, want: "xOption.WithCache and set NOSQL_DRIVER"},
+		{name: "no database", backend: "database", want: "xoption.WithDatabase and set DATABASE_DRIVER (accepted: here auto, none)"},
+		{name: "database that is switched off", backend: "database", opts: []xoption.Option{switchedOff}, want: "DATABASE_DRIVER"},
+		{name: "no cache", backend: "cache", opts: []xoption.Option{switchedOff}, want: "xoption.WithCache and set NOSQL_DRIVER"},
 		{name: "no backend", backend: "redis", want: "accepted: auto, database, cache, none"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -128,24 +128,24 @@ func TestBackendOfTheLeasesThatIsNotThereIsReportedBeforeAnythingIsOpened(t *tes
 		})
 	}
 	t.Setenv("LEASE_BACKEND", "database")
-	own := xLease.New(xLease.InProcess(nil))
-	reg, _ := begin(t, nil, xOption.WithLeases(func(context.Context) (*xLease.Leases, error) { return own, nil }))
-	if got := xLease.MustGetLeases(reg.Init.Ctx); got != own {
+	own := xlease.New(xlease.InProcess(nil))
+	reg, _ := begin(t, nil, xoption.WithLeases(func(context.Context) (*xlease.Leases, error) { return own, nil }))
+	if got := xlease.MustGetLeases(reg.Init.Ctx); got != own {
 		t.Errorf("leases = %v, want those of the option", got)
 	}
-	if err := reg.Apply(xOption.WithLeases(func(context.Context) (*xLease.Leases, error) { return own, nil })); err == nil ||
+	if err := reg.Apply(xoption.WithLeases(func(context.Context) (*xlease.Leases, error) { return own, nil })); err == nil ||
 		!strings.Contains(err.Error(), "WithLeases must be given to Register") {
 		t.Errorf("Apply = %v, want it to be too late", err)
 	}
 }
 
 func TestIDNodeLeasesItsNumberWhereTheLeasesAreThoseOfACluster(t *testing.T) {
-	layout := xOption.WithSnowflake(xSnowflake.WithLayout(xSnowflake.LayoutWide))
+	layout := xoption.WithSnowflake(xsnowflake.WithLayout(xsnowflake.LayoutWide))
 	for _, tc := range []struct {
 		name  string
 		scope driver.Scope
 		env   [2]string
-		opts  []xOption.Option
+		opts  []xoption.Option
 		want  string
 	}{
 		{name: "cluster", scope: driver.Cluster, want: "a lease in the database, between all of one cluster"},
@@ -153,7 +153,7 @@ func TestIDNodeLeasesItsNumberWhereTheLeasesAreThoseOfACluster(t *testing.T) {
 		{name: "process", scope: driver.Process, want: "for this host only"},
 		{name: "number", scope: driver.Cluster, env: [2]string{"SNOWFLAKE_NODE_ID", "3"}, want: "SNOWFLAKE_NODE_ID"},
 		{name: "no leases", scope: driver.Cluster, env: [2]string{"LEASE_BACKEND", "none"}, want: "for this host only"},
-		{name: "other layout", scope: driver.Cluster, opts: []xOption.Option{layout}, want: "xOption.WithSnowflake: a lease in the database"},
+		{name: "other layout", scope: driver.Cluster, opts: []xoption.Option{layout}, want: "xoption.WithSnowflake: a lease in the database"},
 		{name: "datacenter", scope: driver.Cluster, env: [2]string{"SNOWFLAKE_DATACENTER_ID", "5"}, want: "a lease in the database"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestIDNodeLeasesItsNumberWhereTheLeasesAreThoseOfACluster(t *testing.T) {
 			if got := source(out); !strings.Contains(got, tc.want) {
 				t.Errorf("source = %q, want %q", got, tc.want)
 			}
-			if id := xSnowflake.MustGenerateSnowflakeID(reg.Init.Ctx); tc.name == "datacenter" && id.DatacenterID() != 5 {
+			if id := xsnowflake.MustGenerateSnowflakeID(reg.Init.Ctx); tc.name == "datacenter" && id.DatacenterID() != 5 {
 				t.Errorf("id of datacenter %d, want 5", id.DatacenterID())
 			}
 		})
@@ -172,18 +172,18 @@ func TestIDNodeLeasesItsNumberWhereTheLeasesAreThoseOfACluster(t *testing.T) {
 }
 
 func TestEndOfTheContextEndsTheWaitForTheNumberOfTheIDNode(t *testing.T) {
-	for _, opts := range [][]xOption.Option{nil, {xOption.WithSnowflake(xSnowflake.WithLayout(xSnowflake.LayoutWide))}} {
+	for _, opts := range [][]xoption.Option{nil, {xoption.WithSnowflake(xsnowflake.WithLayout(xsnowflake.LayoutWide))}} {
 		base, _ := unnumbered(t)
 		database := newKeeper("database", driver.Cluster)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cause := errors.New("enough")
 		database.hangs = func() { cancel(cause) }
-		reg, err := xReg.New(t.Context(), nil, append([]xOption.Option{base, database.phase()}, opts...)...)
+		reg, err := xreg.New(t.Context(), nil, append([]xoption.Option{base, database.phase()}, opts...)...)
 		if err != nil {
 			t.Fatalf("New with %d options = %v, want a start that leases no number", len(opts), err)
 		}
-		ctx = context.WithValue(ctx, xCtx.SnowflakeNodeKey, reg.Init.Ctx.Value(xCtx.SnowflakeNodeKey))
-		if _, err := xSnowflake.GenerateSnowflakeID(ctx); !errors.Is(err, cause) || err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
+		ctx = context.WithValue(ctx, xctx.SnowflakeNodeKey, reg.Init.Ctx.Value(xctx.SnowflakeNodeKey))
+		if _, err := xsnowflake.GenerateSnowflakeID(ctx); !errors.Is(err, cause) || err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
 			t.Errorf("the first id = %v, want the end of the context as SERVICE_UNAVAILABLE", err)
 		}
 		if err := reg.Close(t.Context()); err != nil {
@@ -196,11 +196,11 @@ func TestIDNodeGivesItsNumberBackBeforeTheDatabaseIsClosed(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		database := newKeeper("database", driver.Cluster)
 		base, _ := unnumbered(t)
-		opts := []xOption.Option{base}
+		opts := []xoption.Option{base}
 		if !late {
 			opts = append(opts, database.phase())
 		}
-		reg, err := xReg.New(t.Context(), nil, opts...)
+		reg, err := xreg.New(t.Context(), nil, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,10 +209,10 @@ func TestIDNodeGivesItsNumberBackBeforeTheDatabaseIsClosed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		node, _ := xSnowflake.GetNode(reg.Init.Ctx)
+		node, _ := xsnowflake.GetNode(reg.Init.Ctx)
 		node.MustGenerate()
 		database.ends = func() {
-			if _, err := node.Generate(); !errors.Is(err, xSnowflake.ErrClosed) {
+			if _, err := node.Generate(); !errors.Is(err, xsnowflake.ErrClosed) {
 				t.Errorf("late %t: an id when the database is closed = %v, want ErrClosed", late, err)
 			}
 		}
@@ -231,10 +231,10 @@ func TestLeasesThatComeWithTheRunnersOptionsTakeTheIDNodeAlong(t *testing.T) {
 	if got := source(out); !strings.Contains(got, "for this host only") {
 		t.Fatalf("source = %q, want a file", got)
 	}
-	before := xSnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
+	before := xsnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
 	seen := ""
-	schema := xOption.WithPhase(xOption.Phase{
-		Name: "schema", Key: xCtx.Exec, Rank: xOption.RankSchema,
+	schema := xoption.WithPhase(xoption.Phase{
+		Name: "schema", Key: xctx.Exec, Rank: xoption.RankSchema,
 		Start: func(context.Context) (any, error) { seen = source(out); return nil, nil },
 	})
 	if err := reg.Apply(schema, database.phase()); err != nil {
@@ -243,14 +243,14 @@ func TestLeasesThatComeWithTheRunnersOptionsTakeTheIDNodeAlong(t *testing.T) {
 	if want := "a lease in the database, between all of one cluster"; source(out) != want || seen != want {
 		t.Errorf("source = %q, in the schema phase %q; want %q", source(out), seen, want)
 	}
-	if got := xLease.MustGetLeases(reg.Init.Ctx); got != database.leases || detail(reg, "leases") != database.leases.String() {
+	if got := xlease.MustGetLeases(reg.Init.Ctx); got != database.leases || detail(reg, "leases") != database.leases.String() {
 		t.Errorf("leases = %v, part %q; want the database's", got, detail(reg, "leases"))
 	}
-	node, _ := xSnowflake.GetNode(reg.Init.Ctx)
+	node, _ := xsnowflake.GetNode(reg.Init.Ctx)
 	if want := fmt.Sprintf("datacenter %d, node %d", node.DatacenterID(), node.NodeID()); detail(reg, "snowflake") != want {
 		t.Errorf("part = %q, want %q", detail(reg, "snowflake"), want)
 	}
-	if after := xSnowflake.MustGenerateSnowflakeID(reg.Init.Ctx); after == before {
+	if after := xsnowflake.MustGenerateSnowflakeID(reg.Init.Ctx); after == before {
 		t.Errorf("id %d came twice", after)
 	}
 	if n := len(reg.Parts()); n != 4 {
@@ -280,7 +280,7 @@ func TestLeasesThatComeLaterChangeNothingWhereTheyAreNotBetter(t *testing.T) {
 			if source(out) != before || linesWith(out, `"id node"`) != 1 {
 				t.Errorf("source = %q, want it to stay %q", source(out), before)
 			}
-			if kept := xLease.MustGetLeases(reg.Init.Ctx) == cache.leases; kept != tc.kept {
+			if kept := xlease.MustGetLeases(reg.Init.Ctx) == cache.leases; kept != tc.kept {
 				t.Errorf("leases of the cache are kept: %t, want %t", kept, tc.kept)
 			}
 		})
@@ -290,10 +290,10 @@ func TestLeasesThatComeLaterChangeNothingWhereTheyAreNotBetter(t *testing.T) {
 func TestRunnersOptionsThatFailLeaveLeasesAndIDNodeAsTheyWere(t *testing.T) {
 	cache, database := newKeeper("cache", driver.Process), newKeeper("database", driver.Cluster)
 	reg, _ := startUnnumbered(t, cache.phase())
-	xSnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
+	xsnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
 	boom := errors.New("boom")
-	fails := xOption.WithPhase(xOption.Phase{
-		Name: "schema", Key: xCtx.Exec, Rank: xOption.RankSchema,
+	fails := xoption.WithPhase(xoption.Phase{
+		Name: "schema", Key: xctx.Exec, Rank: xoption.RankSchema,
 		Start: func(context.Context) (any, error) { return nil, boom },
 	})
 	if err := reg.Apply(database.phase(), fails); !errors.Is(err, boom) {
@@ -302,9 +302,9 @@ func TestRunnersOptionsThatFailLeaveLeasesAndIDNodeAsTheyWere(t *testing.T) {
 	if want := []string{"release in database", "close database"}; !slices.Equal(*database.log, want) {
 		t.Errorf("order = %v, want %v", *database.log, want)
 	}
-	node, _ := xSnowflake.GetNode(reg.Init.Ctx)
-	if !strings.Contains(node.Source(), "for this host only") || xLease.MustGetLeases(reg.Init.Ctx) != cache.leases {
-		t.Errorf("number from %s, leases of %v; want those of before", node.Source(), xLease.MustGetLeases(reg.Init.Ctx))
+	node, _ := xsnowflake.GetNode(reg.Init.Ctx)
+	if !strings.Contains(node.Source(), "for this host only") || xlease.MustGetLeases(reg.Init.Ctx) != cache.leases {
+		t.Errorf("number from %s, leases of %v; want those of before", node.Source(), xlease.MustGetLeases(reg.Init.Ctx))
 	}
 	if want := fmt.Sprintf("datacenter %d, node %d", node.DatacenterID(), node.NodeID()); detail(reg, "snowflake") != want || detail(reg, "leases") != cache.leases.String() {
 		t.Errorf("parts = %v, want %q and the cache's leases", reg.Parts(), want)
@@ -315,7 +315,7 @@ func TestRunnersOptionsThatFailLeaveLeasesAndIDNodeAsTheyWere(t *testing.T) {
 
 	database = newKeeper("database", driver.Cluster)
 	database.down.Store(true)
-	if err := reg.Apply(database.phase()); !errors.Is(err, errDown) || xLease.MustGetLeases(reg.Init.Ctx) != cache.leases {
+	if err := reg.Apply(database.phase()); !errors.Is(err, errDown) || xlease.MustGetLeases(reg.Init.Ctx) != cache.leases {
 		t.Errorf("Apply with a server that is down = %v, want its error and the leases of before", err)
 	}
 }
@@ -327,7 +327,7 @@ func TestReadinessFailsWithoutALeaseOnTheNumberAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		<-time.After(27 * 366 * 24 * time.Hour) // to where ids begin
 		database := newKeeper("database", driver.Cluster)
-		reg, err := xReg.New(t.Context(), nil, base, database.phase(), xOption.WithHealth())
+		reg, err := xreg.New(t.Context(), nil, base, database.phase(), xoption.WithHealth())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,19 +344,19 @@ func TestReadinessFailsWithoutALeaseOnTheNumberAndRecovers(t *testing.T) {
 		}
 		<-time.After(10 * time.Second) // renewed several times
 		ready(http.StatusOK, "")
-		xSnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
+		xsnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
 		<-time.After(10 * time.Second)
 		ready(http.StatusOK, "")
 		database.down.Store(true)
 		<-time.After(3 * time.Second)
 		ready(http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
-		if _, err := xSnowflake.GenerateSnowflakeID(reg.Init.Ctx); err == nil || err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
+		if _, err := xsnowflake.GenerateSnowflakeID(reg.Init.Ctx); err == nil || err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
 			t.Errorf("id without a lease = %v, want SERVICE_UNAVAILABLE", err)
 		}
 		database.down.Store(false)
 		<-time.After(3 * time.Second)
 		ready(http.StatusOK, "")
-		if _, err := xSnowflake.GenerateSnowflakeID(reg.Init.Ctx); err != nil {
+		if _, err := xsnowflake.GenerateSnowflakeID(reg.Init.Ctx); err != nil {
 			t.Errorf("id after the recovery = %v", err)
 		}
 		if err := reg.Close(context.Background()); err != nil {
@@ -367,10 +367,10 @@ func TestReadinessFailsWithoutALeaseOnTheNumberAndRecovers(t *testing.T) {
 
 func TestRegister_DefaultNode(t *testing.T) {
 	base, _ := unnumbered(t)
-	reg := xReg.Register(t.Context(), nil, base)
+	reg := xreg.Register(t.Context(), nil, base)
 	library := make(chan error) // a goroutine without the application's context
 	go func() {
-		_, err := xSnowflake.GenerateSnowflakeID(context.Background())
+		_, err := xsnowflake.GenerateSnowflakeID(context.Background())
 		if err != nil {
 			library <- err
 			return
@@ -383,11 +383,11 @@ func TestRegister_DefaultNode(t *testing.T) {
 	if err := reg.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := xSnowflake.GetNode(context.Background()); err == nil {
+	if _, err := xsnowflake.GetNode(context.Background()); err == nil {
 		t.Error("the node of the process has outlived its application")
 	}
 	other, _ := begin(t, nil)
-	if node, err := xSnowflake.GetNode(context.Background()); err == nil {
+	if node, err := xsnowflake.GetNode(context.Background()); err == nil {
 		t.Errorf("New has made %p the node of the process; want Register alone to do so for %p", node, other)
 	}
 }

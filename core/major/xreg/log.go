@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // logs is the logger that the application has set up; the zero value is none.
 type logs struct {
-	engine  *xLog.Engine
+	engine  *xlog.Engine
 	restore func()
 }
 
@@ -19,18 +19,18 @@ func (r *Reg) openLog() error {
 	if r.plan.Logger != nil {
 		return nil
 	}
-	config, problems := xLog.ConfigFromEnv() // each a default in place of what is wrong, so that all can be logged
+	config, problems := xlog.ConfigFromEnv() // each a default in place of what is wrong, so that all can be logged
 	for _, change := range r.plan.LogConfig {
 		change(&config)
 	}
 	if err := r.logs.close(); err != nil { // first, since the new one would find its file in use
 		initLog.Warn(r.Init.Ctx, "the former log could not be closed")
 	}
-	engine, err := xLog.New(config)
+	engine, err := xlog.New(config)
 	if err != nil {
 		return errors.Join(problems, fmt.Errorf("xreg: log: %w", err))
 	}
-	r.logs = logs{engine: engine, restore: xLog.SetDefault(engine)}
+	r.logs = logs{engine: engine, restore: xlog.SetDefault(engine)}
 	return problems
 }
 

@@ -13,44 +13,44 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
-	for key, value := range map[xEnv.EnvKey]string{
-		xEnv.Port: "abc", xEnv.LogLevel: "loud", xEnv.SnowflakeNodeID: "99", xEnv.TrustedProxies: "10.0.0.0/8,nowhere",
-		xEnv.DrainDelay: "5", xEnv.MaxBodyBytes: "4MB", xEnv.DatabasePass: "s3cret",
+	for key, value := range map[xenv.EnvKey]string{
+		xenv.Port: "abc", xenv.LogLevel: "loud", xenv.SnowflakeNodeID: "99", xenv.TrustedProxies: "10.0.0.0/8,nowhere",
+		xenv.DrainDelay: "5", xenv.MaxBodyBytes: "4MB", xenv.DatabasePass: "s3cret",
 	} {
 		t.Setenv(key.String(), value)
 	}
 	opened := false
 	node := func(context.Context) (any, error) { opened = true; return nil, nil }
-	_, err := xReg.New(t.Context(), []xRegNode.RegNodeList{
-		{Key: xCtx.DatabaseKey, Node: node}, {Key: "a", Node: node}, {Key: "a", Node: node},
-	}, xOption.WithoutEnvFile(),
-		xOption.WithPhase(xOption.Phase{
+	_, err := xreg.New(t.Context(), []xregnode.RegNodeList{
+		{Key: xctx.DatabaseKey, Node: node}, {Key: "a", Node: node}, {Key: "a", Node: node},
+	}, xoption.WithoutEnvFile(),
+		xoption.WithPhase(xoption.Phase{
 			Name: "database", Key: "d",
 			Check: func(context.Context) error {
-				return errors.Join(errors.New("first thing"), errors.New("second thing"), xEnv.Validate())
+				return errors.Join(errors.New("first thing"), errors.New("second thing"), xenv.Validate())
 			},
 			Start: func(context.Context) (any, error) { opened = true; return nil, nil },
 		}),
-		xOption.WithPhase(xOption.Phase{Name: "panics", Key: "p", Start: node, Check: func(context.Context) error { panic("check") }}),
-		xOption.WithTrustedProxies(), xOption.WithTrustedProxies("bad"), xOption.WithDrainDelay(-time.Second),
-		xOption.WithShutdownTimeout(0), xOption.WithMaxBodyBytes(-1), xOption.WithAddress("nowhere"), xOption.WithListener(nil),
-		xOption.WithHealthPaths("healthz", "/x"), xOption.WithHealthPaths("/x", "/x"), xOption.WithServer(nil), xOption.WithRoute(nil),
-		xOption.WithLogger(nil), nil,
+		xoption.WithPhase(xoption.Phase{Name: "panics", Key: "p", Start: node, Check: func(context.Context) error { panic("check") }}),
+		xoption.WithTrustedProxies(), xoption.WithTrustedProxies("bad"), xoption.WithDrainDelay(-time.Second),
+		xoption.WithShutdownTimeout(0), xoption.WithMaxBodyBytes(-1), xoption.WithAddress("nowhere"), xoption.WithListener(nil),
+		xoption.WithHealthPaths("healthz", "/x"), xoption.WithHealthPaths("/x", "/x"), xoption.WithServer(nil), xoption.WithRoute(nil),
+		xoption.WithLogger(nil), nil,
 	)
 	if opened {
 		t.Error("something was opened")
 	}
 	var got []string
-	for _, p := range xReg.Problems(err) {
+	for _, p := range xreg.Problems(err) {
 		got = append(got, p.Error())
 	}
 	for _, want := range []string{
@@ -80,7 +80,7 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 func TestWrongProxyOfTheEnvironmentIsNamed(t *testing.T) {
 	t.Setenv("PLINTH_TRUSTED_PROXIES", "10.0.0.0/8, nowhere")
 	base, _ := alone(t)
-	_, err := xReg.New(t.Context(), nil, base)
+	_, err := xreg.New(t.Context(), nil, base)
 	if err == nil || !strings.Contains(err.Error(), `PLINTH_TRUSTED_PROXIES: "nowhere"`) || strings.Contains(err.Error(), "10.0.0.0/8\"") {
 		t.Errorf("New = %v, want the wrong proxy named", err)
 	}
@@ -96,7 +96,7 @@ func inFolder(t *testing.T, env string) {
 }
 
 // unset removes a variable for the time of the test.
-func unset(t *testing.T, keys ...xEnv.EnvKey) {
+func unset(t *testing.T, keys ...xenv.EnvKey) {
 	t.Helper()
 	for _, key := range keys {
 		t.Setenv(key.String(), "")
@@ -108,12 +108,12 @@ func unset(t *testing.T, keys ...xEnv.EnvKey) {
 
 func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T) {
 	inFolder(t, "PLINTH_PORT=4711\nPLINTH_HOST=example.org\nSNOWFLAKE_NODE_ID=5\nSNOWFLAKE_DATACENTER_ID=1\nLOG_DIR=none\nLOG_LEVEL=error\n")
-	unset(t, xEnv.Port, xEnv.SnowflakeNodeID, xEnv.SnowflakeDatacenterID, xEnv.LogDir, xEnv.LogLevel)
+	unset(t, xenv.Port, xenv.SnowflakeNodeID, xenv.SnowflakeDatacenterID, xenv.LogDir, xenv.LogLevel)
 	t.Setenv("PLINTH_HOST", "127.0.0.1")
 	seen := ""
-	reg, err := xReg.New(t.Context(), nil, xOption.WithPhase(xOption.Phase{
+	reg, err := xreg.New(t.Context(), nil, xoption.WithPhase(xoption.Phase{
 		Name: "p", Key: "p", Start: func(context.Context) (any, error) {
-			seen = xEnv.String(xEnv.Port)
+			seen = xenv.String(xenv.Port)
 			return nil, nil
 		},
 	}))
@@ -131,10 +131,10 @@ func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T
 
 func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
 	inFolder(t, "PLINTH_HOST=127.0.0.1\nPLINTH_PORT=\nPLINTH_TRUSTED_PROXIES=10.0.0.0/8\nLOG_DIR=none\n")
-	unset(t, xEnv.Port, xEnv.LogDir)
+	unset(t, xenv.Port, xenv.LogDir)
 	t.Setenv("PLINTH_HOST", "")
 	t.Setenv("PLINTH_TRUSTED_PROXIES", "none")
-	reg, err := xReg.New(t.Context(), nil, xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.Port: "4712"}))
+	reg, err := xreg.New(t.Context(), nil, xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "4712"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,32 +142,32 @@ func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
 	if got := reg.Settings().Address; got != "127.0.0.1:4712" {
 		t.Errorf("address = %s, want the file's host, and the default port of the code", got)
 	}
-	if got := xEnv.List(xEnv.TrustedProxies); len(got) != 0 {
+	if got := xenv.List(xenv.TrustedProxies); len(got) != 0 {
 		t.Errorf("trusted proxies = %v, want none", got)
 	}
 }
 
 func TestBrokenEnvFileNamesTheLineAndShowsNothingOfIt(t *testing.T) {
 	inFolder(t, "A=1\nDATABASE_PASS=\"s3cret\nB=2\n")
-	_, err := xReg.New(t.Context(), nil)
+	_, err := xreg.New(t.Context(), nil)
 	if err == nil || !strings.Contains(err.Error(), ".env: line 2") || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("New = %v, want line 2 without its text", err)
 	}
 }
 
 func TestEnvFileThatWasAskedForMustExist(t *testing.T) {
-	_, err := xReg.New(t.Context(), nil, xOption.WithEnvFile(filepath.Join(t.TempDir(), "none.env")))
+	_, err := xreg.New(t.Context(), nil, xoption.WithEnvFile(filepath.Join(t.TempDir(), "none.env")))
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("New = %v, want os.ErrNotExist", err)
 	}
 }
 
 func TestSettingsPreferOptionsThenEnvironmentThenDefaults(t *testing.T) {
-	unset(t, xEnv.Host, xEnv.Port, xEnv.DrainDelay, xEnv.ShutdownTimeout, xEnv.Debug)
+	unset(t, xenv.Host, xenv.Port, xenv.DrainDelay, xenv.ShutdownTimeout, xenv.Debug)
 	base, _ := alone(t)
-	settings := func(opts ...xOption.Option) xReg.Settings {
+	settings := func(opts ...xoption.Option) xreg.Settings {
 		t.Helper()
-		reg, err := xReg.New(t.Context(), nil, append(opts, base)...)
+		reg, err := xreg.New(t.Context(), nil, append(opts, base)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestSettingsPreferOptionsThenEnvironmentThenDefaults(t *testing.T) {
 	if s := settings(); s.Address != "[::1]:1118" || s.DrainDelay != 0 || !s.Debug {
 		t.Errorf("debug mode = %+v, want no drain delay", s)
 	}
-	if s := settings(xOption.WithDebug(false)); s.DrainDelay != 5*time.Second {
+	if s := settings(xoption.WithDebug(false)); s.DrainDelay != 5*time.Second {
 		t.Errorf("drain delay = %s, want 5s", s.DrainDelay)
 	}
 	t.Setenv("PLINTH_DRAIN_DELAY", "3s")
@@ -194,7 +194,7 @@ func TestSettingsPreferOptionsThenEnvironmentThenDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	s := settings(xOption.WithAddress("127.0.0.1:0"), xOption.WithListener(l), xOption.WithDrainDelay(time.Second), xOption.WithShutdownTimeout(time.Minute))
+	s := settings(xoption.WithAddress("127.0.0.1:0"), xoption.WithListener(l), xoption.WithDrainDelay(time.Second), xoption.WithShutdownTimeout(time.Minute))
 	if s.Address != "127.0.0.1:0" || s.Listener != l || s.DrainDelay != time.Second || s.ShutdownTimeout != time.Minute {
 		t.Errorf("options = %+v", s)
 	}
@@ -204,8 +204,8 @@ func TestLogIsTheProcessDefaultUntilTheClose(t *testing.T) {
 	t.Setenv("LOG_DIR", filepath.Join(t.TempDir(), "logs"))
 	t.Setenv("SNOWFLAKE_NODE_ID", "1")
 	var out bytes.Buffer
-	before := xLog.Default()
-	reg, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), xOption.WithLogConfig(func(c *xLog.Config) { c.Writer = &out }))
+	before := xlog.Default()
+	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithLogConfig(func(c *xlog.Config) { c.Writer = &out }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestLogIsTheProcessDefaultUntilTheClose(t *testing.T) {
 	if err := reg.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if xLog.Default() != before {
+	if xlog.Default() != before {
 		t.Error("the former default did not come back")
 	}
 	if !strings.Contains(out.String(), "through slog") {
@@ -225,8 +225,8 @@ func TestALaterChangeOfTheLogKeepsItsFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "logs")
 	t.Setenv("LOG_DIR", dir)
 	t.Setenv("SNOWFLAKE_NODE_ID", "1")
-	quiet := xOption.WithLogConfig(func(c *xLog.Config) { c.Writer = io.Discard })
-	reg, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), quiet)
+	quiet := xoption.WithLogConfig(func(c *xlog.Config) { c.Writer = io.Discard })
+	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestReadOnlyFolderIsNoReasonNotToStart(t *testing.T) {
 	t.Setenv("LOG_DIR", filepath.Join(file, "logs")) // a folder below a file can be made by nobody
 	t.Setenv("SNOWFLAKE_NODE_ID", "1")
 	var out bytes.Buffer
-	reg, err := xReg.New(t.Context(), nil, xOption.WithoutEnvFile(), xOption.WithLogConfig(func(c *xLog.Config) { c.Writer = &out }))
+	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithLogConfig(func(c *xlog.Config) { c.Writer = &out }))
 	if err != nil {
 		t.Fatalf("New = %v, want nil", err)
 	}
@@ -262,9 +262,9 @@ func TestRegisterWritesOneLineForEachProblemAndExitsWith1(t *testing.T) {
 	t.Setenv("PLINTH_PORT", "abc")
 	t.Setenv("PLINTH_DEBUG", "maybe")
 	code := -1
-	defer xReg.SetExit(func(c int) { code = c })()
+	defer xreg.SetExit(func(c int) { code = c })()
 	base, out := alone(t)
-	if reg := xReg.Register(t.Context(), nil, base); reg != nil || code != 1 {
+	if reg := xreg.Register(t.Context(), nil, base); reg != nil || code != 1 {
 		t.Errorf("Register = %v with exit code %d, want nil and 1", reg, code)
 	}
 	if linesWith(out, "start failed: PLINTH_PORT") != 1 || linesWith(out, "start failed: PLINTH_DEBUG") != 1 || linesWith(out, "start failed") != 2 {
@@ -273,8 +273,8 @@ func TestRegisterWritesOneLineForEachProblemAndExitsWith1(t *testing.T) {
 }
 
 func ExampleNew() {
-	_, err := xReg.New(context.Background(), []xRegNode.RegNodeList{{Key: xCtx.DatabaseKey}}, xOption.WithoutEnvFile())
-	for _, problem := range xReg.Problems(err) {
+	_, err := xreg.New(context.Background(), []xregnode.RegNodeList{{Key: xctx.DatabaseKey}}, xoption.WithoutEnvFile())
+	for _, problem := range xreg.Problems(err) {
 		_, _ = os.Stdout.WriteString(problem.Error() + "\n")
 	}
 	// Output:

@@ -1,8 +1,8 @@
 // Package xreg starts an application: environment, logs, database, cache, leases, id node, the database's schema, the
-// application's nodes, engine, routes. Import it as xReg.
+// application's nodes, engine, routes.
 //
-//	reg := xReg.Register(ctx, nodes, xOption.WithRoute(routes))
-//	xMain.Runner(reg, log, nil)
+//	reg := xreg.Register(ctx, nodes, xoption.WithRoute(routes))
+//	xmain.Runner(reg, log, nil)
 //
 // Every wrong setting is reported before anything is opened, all of them at once. What was opened is closed again,
 // in reverse order, when a later part of the start fails.
@@ -20,13 +20,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // Init holds what the start has made.
@@ -46,14 +46,14 @@ type Reg struct {
 	parent context.Context //nolint:containedctx // its end is a wish to stop, asked for by the Runner
 	watch  *watch          // of the signals; nil after New
 	cancel context.CancelCauseFunc
-	life   *xHook.Lifecycle
-	nodes  *xRegNode.Nodes
+	life   *xhook.Lifecycle
+	nodes  *xregnode.Nodes
 	bare   *gin.RouterGroup // routes without middleware
 	serve  atomic.Pointer[gin.HandlerFunc]
 	public atomic.Pointer[public]
 
 	mu       sync.Mutex // held while nodes start or close, whose code may ask for what is public
-	plan     *xOption.Plan
+	plan     *xoption.Plan
 	settings Settings
 	parts    []Part
 	opened   []opened
@@ -71,7 +71,7 @@ type public struct {
 
 // publish makes the plan's settings, and what has started, public. The debug mode goes to the application's context too.
 func (r *Reg) publish() {
-	r.nodes.Set(xCtx.DebugKey, r.settings.Debug)
+	r.nodes.Set(xctx.DebugKey, r.settings.Debug)
 	r.watch.settle(r.settings)
 	r.public.Store(&public{settings: r.settings, server: slices.Clone(r.plan.Server), parts: slices.Clone(r.parts)})
 }
@@ -85,21 +85,21 @@ var errClosed = errors.New("xreg: the application is closed")
 // New starts an application and returns it, or everything that is wrong with it: the error joins one error for each
 // problem. ctx bounds the start; when it ends later, the Runner begins its stop.
 //
-// The start ends with the routes. Hooks, listener and tasks belong to xMain.
-func New(ctx context.Context, nodes []xRegNode.RegNodeList, opts ...xOption.Option) (*Reg, error) {
+// The start ends with the routes. Hooks, listener and tasks belong to xmain.
+func New(ctx context.Context, nodes []xregnode.RegNodeList, opts ...xoption.Option) (*Reg, error) {
 	return begin(ctx, nil, nodes, opts, func(context.Context, error) {})
 }
 
 // begin is New; w may be nil, and report sees the errors while the log is still open.
 func begin(
-	ctx context.Context, w *watch, nodes []xRegNode.RegNodeList, opts []xOption.Option, report func(context.Context, error),
+	ctx context.Context, w *watch, nodes []xregnode.RegNodeList, opts []xoption.Option, report func(context.Context, error),
 ) (*Reg, error) {
-	r := &Reg{parent: ctx, watch: w, life: xHook.New(), nodes: &xRegNode.Nodes{}}
-	r.plan = xOption.New(xOption.WithNodes(nodes...), leasesPhase, snowflakePhase, xOption.WithOptions(opts...))
+	r := &Reg{parent: ctx, watch: w, life: xhook.New(), nodes: &xregnode.Nodes{}}
+	r.plan = xoption.New(xoption.WithNodes(nodes...), leasesPhase, snowflakePhase, xoption.WithOptions(opts...))
 	app, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	app = xHook.NewContext(xRegNode.NewContext(app, r.nodes), r.life)
+	app = xhook.NewContext(xregnode.NewContext(app, r.nodes), r.life)
 	if r.plan.Logger != nil {
-		app = xLog.NewContext(app, r.plan.Logger)
+		app = xlog.NewContext(app, r.plan.Logger)
 	}
 	r.Init = Init{Ctx: app}
 	r.cancel = cancel
@@ -135,11 +135,11 @@ type progress struct {
 	phases, database, cache, leases             int
 	nodes, mappers, engine, routes, setUp       int
 	noEnvFile                                   bool
-	logger                                      *xLog.Engine
-	health                                      *xOption.Health
+	logger                                      *xlog.Engine
+	health                                      *xoption.Health
 }
 
-func progressOf(p *xOption.Plan) progress {
+func progressOf(p *xoption.Plan) progress {
 	return progress{
 		envFiles: len(p.EnvFiles), envDefaults: len(p.EnvDefaults), snowflake: len(p.Snowflake), logConfig: len(p.LogConfig),
 		phases: len(p.Phases), database: len(p.Database), cache: len(p.Cache), leases: len(p.Leases),
@@ -151,14 +151,14 @@ func progressOf(p *xOption.Plan) progress {
 // Apply carries out more options, as if they had been given to New, except that what they open comes after the nodes
 // that have started already. Options about environment files, leases, the id node and WithLogger come too late and are errors.
 // When it fails, what it opened is closed again.
-func (r *Reg) Apply(opts ...xOption.Option) error {
+func (r *Reg) Apply(opts ...xoption.Option) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return errClosed
 	}
 	before, parts := *r.plan, slices.Clone(r.parts)
-	xOption.WithOptions(opts...)(r.plan)
+	xoption.WithOptions(opts...)(r.plan)
 	err := r.carryOut(progressOf(&before), nil)
 	if err != nil {
 		*r.plan, r.parts = before, parts
@@ -183,13 +183,13 @@ func (r *Reg) carryOut(done progress, problems error) error {
 		return err
 	}
 	if mappers := r.plan.Mappers[done.mappers:]; len(mappers) > 0 {
-		r.unmap = append(r.unmap, xError.RegisterApplicationMapper(mappers...))
+		r.unmap = append(r.unmap, xerror.RegisterApplicationMapper(mappers...))
 	}
 	mark := len(r.opened)
 	err = r.start(r.steps(done, done.nodes))
 	if err == nil {
 		r.watch.enter("routes")
-		err = xHook.Guard(func() error { return r.build(done) })
+		err = xhook.Guard(func() error { return r.build(done) })
 		logPanic(r.Init.Ctx, "routes", err)
 	}
 	if err != nil && !first {
@@ -203,7 +203,7 @@ func (r *Reg) setUp(list []func(context.Context) error) error {
 	var errs []error
 	r.watch.enter("set-up")
 	for _, fn := range list {
-		if err := xHook.Guard(func() error { return fn(r.Init.Ctx) }); err != nil {
+		if err := xhook.Guard(func() error { return fn(r.Init.Ctx) }); err != nil {
 			logPanic(r.Init.Ctx, "set-up", err)
 			errs = append(errs, fmt.Errorf("set-up: %w", err))
 		}
@@ -213,12 +213,12 @@ func (r *Reg) setUp(list []func(context.Context) error) error {
 
 // check returns everything that is wrong with the settings of what is not done yet.
 func (r *Reg) check(done progress) error {
-	errs := []error{r.plan.Problems(), xEnv.Validate(), late(r.plan, done)}
+	errs := []error{r.plan.Problems(), xenv.Validate(), late(r.plan, done)}
 	for _, s := range r.steps(done, len(r.plan.Nodes)) {
 		if s.Check == nil {
 			continue
 		}
-		err := xHook.Guard(func() error { return s.Check(r.Init.Ctx) })
+		err := xhook.Guard(func() error { return s.Check(r.Init.Ctx) })
 		if logPanic(r.Init.Ctx, s.Name, err) {
 			err = fmt.Errorf("%s: check: %w", s.Name, err)
 		}
@@ -231,7 +231,7 @@ func (r *Reg) check(done progress) error {
 }
 
 // late returns what came too late, after the start.
-func late(p *xOption.Plan, done progress) error {
+func late(p *xoption.Plan, done progress) error {
 	if done.phases == 0 {
 		return nil
 	}
@@ -251,7 +251,7 @@ func late(p *xOption.Plan, done progress) error {
 		{"WithLogger", now.logger != done.logger},
 	} {
 		if o.late {
-			errs = append(errs, fmt.Errorf("xreg: xOption.%s must be given to Register", o.option))
+			errs = append(errs, fmt.Errorf("xreg: xoption.%s must be given to Register", o.option))
 		}
 	}
 	return errors.Join(errs...)
@@ -294,7 +294,7 @@ func (r *Reg) Server() *http.Server { return server(r.public.Load().server) }
 func (r *Reg) Parts() []Part { return slices.Clone(r.public.Load().parts) }
 
 // Life returns the application's life-cycle hooks.
-func (r *Reg) Life() *xHook.Lifecycle { return r.life }
+func (r *Reg) Life() *xhook.Lifecycle { return r.life }
 
 // Done returns a channel that is closed when the context that was given to New ends, or that of Register, which also ends
 // with a signal: a wish to stop.

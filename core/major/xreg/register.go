@@ -5,10 +5,10 @@ import (
 	"os"
 	"slices"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // exit ends the process.
@@ -21,7 +21,7 @@ var exit = os.Exit
 // start, which closes what is open already; after the start it closes Done, and the Runner begins its stop at once. The
 // second ends the process. A start that goes on after the first, in a node that ignores its context, ends the process
 // with exit code 1 after the shutdown timeout and two seconds.
-func Register(ctx context.Context, nodes []xRegNode.RegNodeList, opts ...xOption.Option) *Reg {
+func Register(ctx context.Context, nodes []xregnode.RegNodeList, opts ...xoption.Option) *Reg {
 	ctx, w := watchSignals(ctx)
 	reg, err := begin(ctx, w, nodes, append(slices.Clip(opts), defaultNode), report)
 	if err != nil {
@@ -33,11 +33,11 @@ func Register(ctx context.Context, nodes []xRegNode.RegNodeList, opts ...xOption
 }
 
 // defaultNode makes the application's id node that of the process as soon as it has started.
-func defaultNode(p *xOption.Plan) {
-	xOption.WithPhase(xOption.Phase{
-		Name: "default " + snowflakeName, Key: xCtx.Exec, Rank: xOption.RankSnowflake,
+func defaultNode(p *xoption.Plan) {
+	xoption.WithPhase(xoption.Phase{
+		Name: "default " + snowflakeName, Key: xctx.Exec, Rank: xoption.RankSnowflake,
 		Start: func(ctx context.Context) (any, error) {
-			return removal(xSnowflake.SetDefault(idNode(ctx.Value(xCtx.SnowflakeNodeKey)))), nil
+			return removal(xsnowflake.SetDefault(idNode(ctx.Value(xctx.SnowflakeNodeKey)))), nil
 		},
 	})(p)
 }

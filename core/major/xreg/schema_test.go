@@ -11,15 +11,15 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/utils/tests"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // quiet is a database that connects, and notes when its pool is closed.
@@ -51,14 +51,14 @@ func (c quietConn) Close() error {
 }
 
 // migrated is a database whose only change is a Prepare function, which notes what it sees.
-func migrated(log *[]string, err error) xOption.Option {
-	return xOption.WithDatabase(xOptDatabase.WithDialector(quiet{log: log}), xOptDatabase.WithPrepare(
+func migrated(log *[]string, err error) xoption.Option {
+	return xoption.WithDatabase(xoptdatabase.WithDialector(quiet{log: log}), xoptdatabase.WithPrepare(
 		func(ctx context.Context, _ *gorm.DB) error {
 			*log = append(*log, "prepare")
-			_, noIDs := xSnowflake.GenerateSnowflakeID(ctx)
-			_, noDatabase := xDB.GetDB(ctx)
-			_, noLeases := xLease.GetLeases(ctx)
-			if noIDs != nil || noDatabase != nil || noLeases != nil || ctx.Value(xCtx.CacheManagerKey) == nil {
+			_, noIDs := xsnowflake.GenerateSnowflakeID(ctx)
+			_, noDatabase := xdb.GetDB(ctx)
+			_, noLeases := xlease.GetLeases(ctx)
+			if noIDs != nil || noDatabase != nil || noLeases != nil || ctx.Value(xctx.CacheManagerKey) == nil {
 				*log = append(*log, "too early")
 			}
 			return err
@@ -71,13 +71,13 @@ func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
 		cache := newKeeper("cache", driver.Cluster)
 		cache.log = &log
 		base, _ := unnumbered(t)
-		node := xRegNode.RegNodeList{Key: xCtx.Exec, Node: func(context.Context) (any, error) { log = append(log, "node"); return nil, nil }}
-		opts := []xOption.Option{migrated(&log, nil), cache.phase(), xOption.WithNodes(node)}
-		first, rest := opts, []xOption.Option(nil)
+		node := xregnode.RegNodeList{Key: xctx.Exec, Node: func(context.Context) (any, error) { log = append(log, "node"); return nil, nil }}
+		opts := []xoption.Option{migrated(&log, nil), cache.phase(), xoption.WithNodes(node)}
+		first, rest := opts, []xoption.Option(nil)
 		if late {
 			first, rest = nil, opts
 		}
-		reg, err := xReg.New(t.Context(), nil, append([]xOption.Option{base}, first...)...)
+		reg, err := xreg.New(t.Context(), nil, append([]xoption.Option{base}, first...)...)
 		if err == nil {
 			err = reg.Apply(rest...)
 		}
@@ -103,7 +103,7 @@ func TestMigrationThatFailsClosesAllThatIsOpenInReverse(t *testing.T) {
 	cache := newKeeper("cache", driver.Cluster)
 	cache.log = &log
 	base, _ := unnumbered(t)
-	if _, err := xReg.New(t.Context(), nil, base, migrated(&log, boom), cache.phase()); !errors.Is(err, boom) ||
+	if _, err := xreg.New(t.Context(), nil, base, migrated(&log, boom), cache.phase()); !errors.Is(err, boom) ||
 		err.Error() != "database schema: xdb: prepare function 1: boom" {
 		t.Errorf("New = %v, want boom", err)
 	}

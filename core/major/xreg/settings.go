@@ -13,9 +13,9 @@ import (
 
 	"github.com/mattn/go-isatty"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 // Settings is what options and environment say about serving and stopping.
@@ -27,7 +27,7 @@ type Settings struct {
 	// Debug is the debug mode.
 	Debug bool
 	// Profile is the profile of the response envelope.
-	Profile xBase.Profile
+	Profile xbase.Profile
 	// DrainDelay is the time between the beginning of the stop and the end of accepting.
 	DrainDelay time.Duration
 	// WriteTimeout is the time for a client to read something of a response; 0 is no limit.
@@ -43,16 +43,16 @@ const maxReserve = 5 * time.Second
 // hooks and nodes.
 func (s Settings) Reserve() time.Duration { return min(s.ShutdownTimeout/5, maxReserve) }
 
-// check returns what is wrong with the settings beyond what xEnv.Validate reports.
+// check returns what is wrong with the settings beyond what xenv.Validate reports.
 func (s Settings) check() error { return errors.Join(checkHost(), s.checkDrainDelay()) }
 
 // checkHost reports an address in place of a host, which may contain a password.
 func checkHost() error {
-	host := xEnv.String(xEnv.Host)
+	host := xenv.String(xenv.Host)
 	if !strings.ContainsAny(host, "@/") {
 		return nil
 	}
-	return xEnv.Problem(xEnv.Host, host, "is no host", "a name or an address without its port")
+	return xenv.Problem(xenv.Host, host, "is no host", "a name or an address without its port")
 }
 
 // checkDrainDelay reports a drain delay after which no time is left for requests: they would be cut off in every stop. What
@@ -62,10 +62,10 @@ func (s Settings) checkDrainDelay() error {
 	if s.DrainDelay <= 0 || s.ShutdownTimeout <= 0 || s.DrainDelay < most {
 		return nil
 	}
-	return fmt.Errorf("%s and %s, or xOption.WithDrainDelay and xOption.WithShutdownTimeout: "+
+	return fmt.Errorf("%s and %s, or xoption.WithDrainDelay and xoption.WithShutdownTimeout: "+
 		"after a drain delay of %s a shutdown timeout of %s leaves no time to finish requests "+
 		"(accepted: a drain delay below %s, or a longer shutdown timeout)",
-		xEnv.DrainDelay, xEnv.ShutdownTimeout, s.DrainDelay, s.ShutdownTimeout, most)
+		xenv.DrainDelay, xenv.ShutdownTimeout, s.DrainDelay, s.ShutdownTimeout, most)
 }
 
 // atTerminal reports whether standard output or standard error is a terminal: then a developer waits for the stop, and no
@@ -77,22 +77,22 @@ var atTerminal = func() bool {
 }
 
 // settings resolves the plan against the environment, which has been checked.
-func settings(p *xOption.Plan) Settings {
+func settings(p *xoption.Plan) Settings {
 	s := Settings{
 		Address:         p.Address,
 		Listener:        p.Listener,
-		Debug:           xEnv.Bool(xEnv.Debug),
-		WriteTimeout:    xEnv.Duration(xEnv.WriteTimeout),
-		DrainDelay:      xEnv.Duration(xEnv.DrainDelay),
-		ShutdownTimeout: xEnv.Duration(xEnv.ShutdownTimeout),
+		Debug:           xenv.Bool(xenv.Debug),
+		WriteTimeout:    xenv.Duration(xenv.WriteTimeout),
+		DrainDelay:      xenv.Duration(xenv.DrainDelay),
+		ShutdownTimeout: xenv.Duration(xenv.ShutdownTimeout),
 	}
 	if s.Address == "" {
-		s.Address = net.JoinHostPort(xEnv.String(xEnv.Host), strconv.Itoa(xEnv.Int(xEnv.Port)))
+		s.Address = net.JoinHostPort(xenv.String(xenv.Host), strconv.Itoa(xenv.Int(xenv.Port)))
 	}
 	if p.Debug != nil {
 		s.Debug = *p.Debug
 	}
-	if _, set := xEnv.GetEnv(xEnv.DrainDelay); !set && (s.Debug || atTerminal()) {
+	if _, set := xenv.GetEnv(xenv.DrainDelay); !set && (s.Debug || atTerminal()) {
 		s.DrainDelay = 0
 	}
 	if p.DrainDelay != nil {
@@ -101,7 +101,7 @@ func settings(p *xOption.Plan) Settings {
 	if p.ShutdownTimeout != nil {
 		s.ShutdownTimeout = *p.ShutdownTimeout
 	}
-	s.Profile, _ = xBase.ParseProfile(xEnv.String(xEnv.Envelope)) // checked with the environment
+	s.Profile, _ = xbase.ParseProfile(xenv.String(xenv.Envelope)) // checked with the environment
 	if p.Profile != nil {
 		s.Profile = *p.Profile
 	}
@@ -111,10 +111,10 @@ func settings(p *xOption.Plan) Settings {
 // server returns an HTTP server with the limits of the environment, and then changed.
 func server(changes []func(*http.Server)) *http.Server {
 	s := &http.Server{
-		ReadHeaderTimeout: xEnv.Duration(xEnv.ReadHeaderTimeout),
-		ReadTimeout:       xEnv.Duration(xEnv.ReadTimeout),
-		IdleTimeout:       unlimited(xEnv.Duration(xEnv.IdleTimeout)),
-		MaxHeaderBytes:    xEnv.Int(xEnv.MaxHeaderBytes),
+		ReadHeaderTimeout: xenv.Duration(xenv.ReadHeaderTimeout),
+		ReadTimeout:       xenv.Duration(xenv.ReadTimeout),
+		IdleTimeout:       unlimited(xenv.Duration(xenv.IdleTimeout)),
+		MaxHeaderBytes:    xenv.Int(xenv.MaxHeaderBytes),
 	}
 	s.ReadHeaderTimeout = unlimited(s.ReadHeaderTimeout)
 	for _, change := range changes {
@@ -133,15 +133,15 @@ func unlimited(d time.Duration) time.Duration {
 }
 
 // trustedProxies returns the proxies that are believed, and what is wrong with those of the environment.
-func trustedProxies(p *xOption.Plan) ([]string, error) {
+func trustedProxies(p *xoption.Plan) ([]string, error) {
 	if p.TrustedProxies != nil {
 		return p.TrustedProxies, nil
 	}
 	var errs []error
-	list := xEnv.List(xEnv.TrustedProxies)
+	list := xenv.List(xenv.TrustedProxies)
 	for _, proxy := range list {
-		if !xOption.ValidProxy(proxy) {
-			errs = append(errs, xEnv.Problem(xEnv.TrustedProxies, proxy,
+		if !xoption.ValidProxy(proxy) {
+			errs = append(errs, xenv.Problem(xenv.TrustedProxies, proxy,
 				"is neither an address nor a CIDR range", "for example 10.0.0.0/8,192.0.2.7"))
 		}
 	}
@@ -151,9 +151,9 @@ func trustedProxies(p *xOption.Plan) ([]string, error) {
 // excludeURLs returns the patterns of the environment, and what is wrong with the others.
 func excludeURLs() (patterns []string, err error) {
 	var errs []error
-	for _, p := range xEnv.List(xEnv.ContextExcludeUrls) {
+	for _, p := range xenv.List(xenv.ContextExcludeUrls) {
 		if !strings.HasPrefix(p, "/") {
-			errs = append(errs, xEnv.Problem(xEnv.ContextExcludeUrls, p, "does not begin with a slash",
+			errs = append(errs, xenv.Problem(xenv.ContextExcludeUrls, p, "does not begin with a slash",
 				"path patterns such as /healthz,/static/*"))
 			continue
 		}

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 func TestReg_Settings_drainDelay(t *testing.T) {
@@ -13,21 +13,21 @@ func TestReg_Settings_drainDelay(t *testing.T) {
 		name     string
 		terminal bool
 		env      string
-		opt      xOption.Option
+		opt      xoption.Option
 		want     time.Duration
 	}{
 		{name: "default", want: 5 * time.Second},
-		{name: "debug mode", opt: xOption.WithDebug(true), want: 0},
+		{name: "debug mode", opt: xoption.WithDebug(true), want: 0},
 		{name: "terminal", terminal: true, want: 0},
 		{name: "variable at a terminal", terminal: true, env: "3s", want: 3 * time.Second},
-		{name: "option at a terminal", terminal: true, opt: xOption.WithDrainDelay(time.Second), want: time.Second},
+		{name: "option at a terminal", terminal: true, opt: xoption.WithDrainDelay(time.Second), want: time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			defer xReg.SetTerminal(tc.terminal)()
+			defer xreg.SetTerminal(tc.terminal)()
 			if tc.env != "" {
 				t.Setenv("PLINTH_DRAIN_DELAY", tc.env)
 			}
-			reg, _ := begin(t, nil, xOption.WithOptions(tc.opt))
+			reg, _ := begin(t, nil, xoption.WithOptions(tc.opt))
 			if got := reg.Settings().DrainDelay; got != tc.want {
 				t.Errorf("DrainDelay = %s, want %s", got, tc.want)
 			}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/internal/watchdog"
 )
 
@@ -61,7 +61,7 @@ type watch struct {
 // watchSignals begins a watch. The context that it returns is a child of ctx and ends with the first signal.
 func watchSignals(ctx context.Context) (context.Context, *watch) {
 	w := &watch{signals: Notify(), taken: make(chan struct{}), ended: make(chan struct{})}
-	w.timeout.Store(int64(xEnv.Duration(xEnv.ShutdownTimeout)))
+	w.timeout.Store(int64(xenv.Duration(xenv.ShutdownTimeout)))
 	ctx, w.wish = context.WithCancelCause(ctx)
 	go w.run(ctx)
 	return ctx, w

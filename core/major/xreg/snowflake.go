@@ -8,33 +8,33 @@ import (
 	"os"
 	"strconv"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 const snowflakeName = "snowflake"
 
 // snowflakePhase starts the id node, which may lease its number.
-func snowflakePhase(p *xOption.Plan) {
-	xOption.WithPhase(xOption.Phase{
+func snowflakePhase(p *xoption.Plan) {
+	xoption.WithPhase(xoption.Phase{
 		Name:  snowflakeName,
-		Key:   xCtx.SnowflakeNodeKey,
-		Rank:  xOption.RankSnowflake,
+		Key:   xctx.SnowflakeNodeKey,
+		Rank:  xoption.RankSnowflake,
 		Check: func(context.Context) error { return checkSnowflake(p) },
 		Start: func(ctx context.Context) (any, error) { return startSnowflake(ctx, p.Snowflake) },
 		Health: func(ctx context.Context, value any) error {
 			err := idNode(value).CheckHealth(ctx)
 			switch {
-			case errors.Is(err, xSnowflake.ErrWaiting):
-				return xHook.Degraded("waiting") // as long as the ids of every replica do
+			case errors.Is(err, xsnowflake.ErrWaiting):
+				return xhook.Degraded("waiting") // as long as the ids of every replica do
 			case err != nil:
-				return xError.Wrap(xError.ServiceUnavailable, "", err) // as for who asks it for an id
+				return xerror.Wrap(xerror.ServiceUnavailable, "", err) // as for who asks it for an id
 			default:
 				return nil
 			}
@@ -44,11 +44,11 @@ func snowflakePhase(p *xOption.Plan) {
 }
 
 // idNode returns the value that the phase has started with.
-func idNode(value any) *xSnowflake.Node {
-	return value.(*xSnowflake.Node) //nolint:forcetypeassert // it is what Start returned
+func idNode(value any) *xsnowflake.Node {
+	return value.(*xsnowflake.Node) //nolint:forcetypeassert // it is what Start returned
 }
 
-func describeNode(n *xSnowflake.Node) string {
+func describeNode(n *xsnowflake.Node) string {
 	if !n.Leased() {
 		return n.Source() + ", with the first id"
 	}
@@ -56,26 +56,26 @@ func describeNode(n *xSnowflake.Node) string {
 }
 
 // startSnowflake makes the id node and says in the log which number it has and why: two with one number make the same ids.
-func startSnowflake(ctx context.Context, opts []xSnowflake.Option) (*xSnowflake.Node, error) {
-	base := []xSnowflake.Option{xSnowflake.WithLeaseOnFirstUse()}
+func startSnowflake(ctx context.Context, opts []xsnowflake.Option) (*xsnowflake.Node, error) {
+	base := []xsnowflake.Option{xsnowflake.WithLeaseOnFirstUse()}
 	if leaser := nodeLeaser(ctx); leaser != nil {
-		base = append(base, xSnowflake.WithLeaser(leaser))
+		base = append(base, xsnowflake.WithLeaser(leaser))
 	}
 	if len(opts) > 0 {
-		n, err := xSnowflake.NewNodeContext(ctx, append(base, opts...)...)
+		n, err := xsnowflake.NewNodeContext(ctx, append(base, opts...)...)
 		if err != nil {
 			return nil, err
 		}
-		logSnowflake(ctx, n, "xOption.WithSnowflake: "+n.Source())
+		logSnowflake(ctx, n, "xoption.WithSnowflake: "+n.Source())
 		return n, nil
 	}
-	n, err := xSnowflake.FromEnv(ctx, base...)
+	n, err := xsnowflake.FromEnv(ctx, base...)
 	if err != nil {
 		return nil, err
 	}
 	source := n.Source()
-	if _, set := xEnv.GetEnv(xEnv.SnowflakeNodeID); set {
-		source = xEnv.SnowflakeNodeID.String()
+	if _, set := xenv.GetEnv(xenv.SnowflakeNodeID); set {
+		source = xenv.SnowflakeNodeID.String()
 	}
 	logSnowflake(ctx, n, source)
 	return n, nil
@@ -83,15 +83,15 @@ func startSnowflake(ctx context.Context, opts []xSnowflake.Option) (*xSnowflake.
 
 // nodeLeaser leases numbers of id nodes with the application's leases, where these decide between all who could make ids;
 // else it is nil, and a file on this host does.
-func nodeLeaser(ctx context.Context) xSnowflake.Leaser {
-	leases, _ := ctx.Value(xCtx.LeasesKey).(*xLease.Leases)
+func nodeLeaser(ctx context.Context) xsnowflake.Leaser {
+	leases, _ := ctx.Value(xctx.LeasesKey).(*xlease.Leases)
 	if leases == nil || leases.Traits().Scope < driver.Cluster {
 		return nil
 	}
-	return xLease.NodeLeaser(leases, xEnv.Duration(xEnv.SnowflakeLeaseTTL))
+	return xlease.NodeLeaser(leases, xenv.Duration(xenv.SnowflakeLeaseTTL))
 }
 
-func logSnowflake(ctx context.Context, n *xSnowflake.Node, source string) {
+func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
 	attrs := []slog.Attr{slog.String("source", source), slog.String("layout", n.Layout().Name)}
 	if n.Leased() {
 		attrs = append(attrs, slog.Int("datacenter", n.DatacenterID()), slog.Int("node", n.NodeID()))
@@ -99,13 +99,13 @@ func logSnowflake(ctx context.Context, n *xSnowflake.Node, source string) {
 	initLog.Info(ctx, "id node", attrs...)
 	if n.HostLocal() && inContainer(os.DirFS("/")) {
 		initLog.Warn(ctx, "the node ID is leased through a file, which other containers do not see: two replicas may generate equal ids",
-			slog.String("fix", "lease it in a database or in Redis ("+xEnv.LeaseBackend.String()+"), or set "+
-				xEnv.SnowflakeDatacenterID.String()+" and "+xEnv.SnowflakeNodeID.String()+" for each replica"))
+			slog.String("fix", "lease it in a database or in Redis ("+xenv.LeaseBackend.String()+"), or set "+
+				xenv.SnowflakeDatacenterID.String()+" and "+xenv.SnowflakeNodeID.String()+" for each replica"))
 	}
 }
 
 // checkSnowflake checks the numbers of the environment against the layout without taking a lease.
-func checkSnowflake(p *xOption.Plan) error {
+func checkSnowflake(p *xoption.Plan) error {
 	if len(p.Snowflake) > 0 {
 		return nil
 	}
@@ -115,16 +115,16 @@ func checkSnowflake(p *xOption.Plan) error {
 		return nil // reported with the rest of the environment
 	}
 	for _, n := range []struct {
-		key  xEnv.EnvKey
-		part xSnowflake.Part
-	}{{xEnv.SnowflakeDatacenterID, xSnowflake.PartDatacenter}, {xEnv.SnowflakeNodeID, xSnowflake.PartNode}} {
-		text, set := xEnv.GetEnv(n.key)
+		key  xenv.EnvKey
+		part xsnowflake.Part
+	}{{xenv.SnowflakeDatacenterID, xsnowflake.PartDatacenter}, {xenv.SnowflakeNodeID, xsnowflake.PartNode}} {
+		text, set := xenv.GetEnv(n.key)
 		id, err := strconv.Atoi(text)
 		if !set || err != nil {
 			continue // what is no number is reported with the rest of the environment
 		}
 		if most := limit(layout, n.part); id < 0 || id > most {
-			errs = append(errs, xEnv.Problem(n.key, text, "is out of range for the id layout "+layout.Name,
+			errs = append(errs, xenv.Problem(n.key, text, "is out of range for the id layout "+layout.Name,
 				fmt.Sprintf("0 to %d", most)))
 		}
 	}
@@ -132,13 +132,13 @@ func checkSnowflake(p *xOption.Plan) error {
 }
 
 // envLayout returns the layout that the environment names.
-func envLayout() (l xSnowflake.Layout, known bool) {
-	l, err := xSnowflake.LayoutNamed(xEnv.String(xEnv.SnowflakeLayout))
+func envLayout() (l xsnowflake.Layout, known bool) {
+	l, err := xsnowflake.LayoutNamed(xenv.String(xenv.SnowflakeLayout))
 	return l, err == nil
 }
 
 // limit is the highest number of a part.
-func limit(layout xSnowflake.Layout, part xSnowflake.Part) int {
+func limit(layout xsnowflake.Layout, part xsnowflake.Part) int {
 	for _, f := range layout.Fields {
 		if f.Part == part {
 			return 1<<f.Bits - 1

@@ -9,19 +9,19 @@ import (
 	"slices"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // initLog writes the lines of the start and of the close.
-var initLog = xLog.WithName(xLog.NamedINIT)
+var initLog = xlog.WithName(xlog.NamedINIT)
 
 // step is a part of the start: a phase of the framework or a node of the application.
 type step struct {
-	xOption.Phase
+	xoption.Phase
 	node bool
 }
 
@@ -37,7 +37,7 @@ type Part struct {
 type opened struct {
 	name  string
 	value any
-	close xHook.Func
+	close xhook.Func
 }
 
 // steps returns what the plan starts beyond done, with the nodes from this index on, in order.
@@ -48,7 +48,7 @@ func (r *Reg) steps(done progress, fromNode int) []step {
 	if done.phases > 0 {
 		phases = append(phases, r.lateLeases(phases))
 	}
-	slices.SortStableFunc(phases, func(a, b xOption.Phase) int { return int(a.Rank - b.Rank) })
+	slices.SortStableFunc(phases, func(a, b xoption.Phase) int { return int(a.Rank - b.Rank) })
 	for _, phase := range phases {
 		if phase.Enabled != nil && !phase.Enabled() {
 			continue
@@ -56,7 +56,7 @@ func (r *Reg) steps(done progress, fromNode int) []step {
 		list = append(list, step{Phase: phase})
 	}
 	for _, n := range p.Nodes[fromNode:] {
-		list = append(list, step{Phase: xOption.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: n.Node}, node: true})
+		list = append(list, step{Phase: xoption.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: n.Node}, node: true})
 	}
 	return list
 }
@@ -80,7 +80,7 @@ func (r *Reg) startOne(s step) error {
 	}
 	began := time.Now()
 	var value any
-	err := xHook.Guard(func() (err error) {
+	err := xhook.Guard(func() (err error) {
 		value, err = s.Start(ctx)
 		return err
 	})
@@ -146,7 +146,7 @@ func (r *Reg) known(value any) bool {
 }
 
 // closer returns the function that closes a value, or nil.
-func closer(s step, value any) xHook.Func {
+func closer(s step, value any) xhook.Func {
 	if s.Close != nil {
 		return func(ctx context.Context) error { return s.Close(ctx, value) }
 	}
@@ -167,11 +167,11 @@ func closer(s step, value any) xHook.Func {
 }
 
 // checker returns the health check of a value, or nil.
-func checker(s step, value any) xHook.Func {
+func checker(s step, value any) xhook.Func {
 	if s.Health != nil {
 		return func(ctx context.Context) error { return s.Health(ctx, value) }
 	}
-	if c, ok := value.(xHook.HealthChecker); ok {
+	if c, ok := value.(xhook.HealthChecker); ok {
 		return c.CheckHealth
 	}
 	return nil
@@ -182,7 +182,7 @@ func (r *Reg) closeFrom(ctx context.Context, n int) error {
 	var errs []error
 	for i := len(r.opened) - 1; i >= n; i-- {
 		o := r.opened[i]
-		err := xHook.Call(ctx, o.close)
+		err := xhook.Call(ctx, o.close)
 		logPanic(r.Init.Ctx, "close of "+o.name, err) //nolint:contextcheck // the log of the application
 		if err != nil {
 			errs = append(errs, fmt.Errorf("close of %s: %w", o.name, err))
@@ -194,7 +194,7 @@ func (r *Reg) closeFrom(ctx context.Context, n int) error {
 
 // logPanic writes the stack of a panic, which its error does not hold, and reports whether err is one.
 func logPanic(ctx context.Context, where string, err error) (panicked bool) {
-	var p *xHook.PanicError
+	var p *xhook.PanicError
 	if panicked = errors.As(err, &p); panicked {
 		initLog.Error(ctx, "panic", slog.String("part", where), slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
 	}
@@ -202,8 +202,8 @@ func logPanic(ctx context.Context, where string, err error) (panicked bool) {
 }
 
 // nodesOf checks the application's nodes against each other and against what is registered.
-func nodesOf(list []xRegNode.RegNodeList, nodes *xRegNode.Nodes) error {
-	return xRegNode.Check(list, func(key xCtx.ContextKey) bool {
+func nodesOf(list []xregnode.RegNodeList, nodes *xregnode.Nodes) error {
+	return xregnode.Check(list, func(key xctx.ContextKey) bool {
 		_, ok := nodes.Get(key)
 		return ok
 	})

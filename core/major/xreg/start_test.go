@@ -9,11 +9,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // part is a value that notes its own close.
@@ -43,9 +43,9 @@ func (b bounded) Close(ctx context.Context) error {
 }
 
 // phase returns a phase that notes its start and close.
-func phase(log *[]string, name string, rank xOption.Rank) xOption.Option {
-	return xOption.WithPhase(xOption.Phase{
-		Name: name, Key: xCtx.ContextKey(name), Rank: rank,
+func phase(log *[]string, name string, rank xoption.Rank) xoption.Option {
+	return xoption.WithPhase(xoption.Phase{
+		Name: name, Key: xctx.ContextKey(name), Rank: rank,
 		Start: func(context.Context) (any, error) {
 			*log = append(*log, "start "+name)
 			return &part{name, log}, nil
@@ -55,9 +55,9 @@ func phase(log *[]string, name string, rank xOption.Rank) xOption.Option {
 
 func TestStartOrderIsPhasesNodesEngineRoutesAndCloseIsItsReverse(t *testing.T) {
 	var log []string
-	node := func(name string, value func(*part) any) xRegNode.RegNode {
+	node := func(name string, value func(*part) any) xregnode.RegNode {
 		return func(ctx context.Context) (any, error) {
-			xHook.OnStop(ctx, name, func(context.Context) error {
+			xhook.OnStop(ctx, name, func(context.Context) error {
 				log = append(log, "stop "+name)
 				return nil
 			})
@@ -65,16 +65,16 @@ func TestStartOrderIsPhasesNodesEngineRoutesAndCloseIsItsReverse(t *testing.T) {
 			return value(&part{name, &log}), nil
 		}
 	}
-	nodes := []xRegNode.RegNodeList{
+	nodes := []xregnode.RegNodeList{
 		{Key: "n1", Node: node("n1", func(p *part) any { return p })},
-		{Key: xCtx.Exec, Node: node("exec", func(p *part) any { return plain{p} })},
+		{Key: xctx.Exec, Node: node("exec", func(p *part) any { return plain{p} })},
 		{Key: "n2", Node: node("n2", func(p *part) any { return bounded{p} })},
 	}
 	base, _ := alone(t)
-	reg, err := xReg.New(t.Context(), nodes, base,
-		xOption.WithRoute(func(context.Context, *gin.Engine) { log = append(log, "routes") }),
-		xOption.WithEngine(func(*gin.Engine) { log = append(log, "engine") }),
-		phase(&log, "cache", xOption.RankCache), phase(&log, "database", xOption.RankDatabase),
+	reg, err := xreg.New(t.Context(), nodes, base,
+		xoption.WithRoute(func(context.Context, *gin.Engine) { log = append(log, "routes") }),
+		xoption.WithEngine(func(*gin.Engine) { log = append(log, "engine") }),
+		phase(&log, "cache", xoption.RankCache), phase(&log, "database", xoption.RankDatabase),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -96,20 +96,20 @@ func TestStartOrderIsPhasesNodesEngineRoutesAndCloseIsItsReverse(t *testing.T) {
 
 func TestNodeSeesWhatCameBeforeIt(t *testing.T) {
 	var saw []any
-	see := func(value any) xRegNode.RegNode {
+	see := func(value any) xregnode.RegNode {
 		return func(ctx context.Context) (any, error) {
-			saw = append(saw, ctx.Value(xCtx.ContextKey("a")), ctx.Value(xCtx.SnowflakeNodeKey) != nil)
+			saw = append(saw, ctx.Value(xctx.ContextKey("a")), ctx.Value(xctx.SnowflakeNodeKey) != nil)
 			return value, nil
 		}
 	}
-	reg, _ := begin(t, []xRegNode.RegNodeList{{Key: "a", Node: see(1)}, {Key: "b", Node: see(2)}, {Key: xCtx.Exec, Node: see(3)}})
+	reg, _ := begin(t, []xregnode.RegNodeList{{Key: "a", Node: see(1)}, {Key: "b", Node: see(2)}, {Key: xctx.Exec, Node: see(3)}})
 	if want := []any{nil, true, 1, true, 1, true}; !slices.Equal(saw, want) {
 		t.Errorf("nodes saw %v, want %v", saw, want)
 	}
-	if v := reg.Init.Ctx.Value(xCtx.Exec); v != nil {
+	if v := reg.Init.Ctx.Value(xctx.Exec); v != nil {
 		t.Errorf("value of an Exec node = %v, want none", v)
 	}
-	if nodes := xRegNode.From(reg.Init.Ctx); nodes == nil || nodes.Len() != 4 {
+	if nodes := xregnode.From(reg.Init.Ctx); nodes == nil || nodes.Len() != 4 {
 		t.Errorf("nodes = %v, want the two with keys, the id node and the debug mode", nodes)
 	}
 }
@@ -118,19 +118,19 @@ func TestFailingNodeClosesWhatIsOpenInReverse(t *testing.T) {
 	boom := errors.New("boom")
 	var log []string
 	hook := func(ctx context.Context) (any, error) {
-		xHook.OnStop(ctx, "h", func(context.Context) error {
+		xhook.OnStop(ctx, "h", func(context.Context) error {
 			log = append(log, "stop h")
 			return nil
 		})
 		return nil, nil
 	}
 	base, _ := alone(t)
-	reg, err := xReg.New(t.Context(), []xRegNode.RegNodeList{
+	reg, err := xreg.New(t.Context(), []xregnode.RegNodeList{
 		{Key: "n1", Node: func(context.Context) (any, error) { return &part{"n1", &log}, nil }},
-		{Key: xCtx.Exec, Node: hook},
+		{Key: xctx.Exec, Node: hook},
 		{Key: "n2", Node: func(context.Context) (any, error) { return nil, boom }},
 		{Key: "n3", Node: func(context.Context) (any, error) { log = append(log, "n3"); return nil, nil }},
-	}, base, phase(&log, "database", xOption.RankDatabase))
+	}, base, phase(&log, "database", xoption.RankDatabase))
 	if reg != nil || !errors.Is(err, boom) || err.Error() != "node n2: boom" {
 		t.Errorf("New = %v, %v; want nil and the error of n2", reg, err)
 	}
@@ -141,7 +141,7 @@ func TestFailingNodeClosesWhatIsOpenInReverse(t *testing.T) {
 
 func TestPanicOfANodeIsAnErrorAndItsStackIsLogged(t *testing.T) {
 	base, out := alone(t)
-	_, err := xReg.New(t.Context(), []xRegNode.RegNodeList{
+	_, err := xreg.New(t.Context(), []xregnode.RegNodeList{
 		{Key: "n", Node: func(context.Context) (any, error) { panic("no luck") }},
 	}, base)
 	if err == nil || err.Error() != "node n: panic: no luck" {
@@ -154,7 +154,7 @@ func TestPanicOfANodeIsAnErrorAndItsStackIsLogged(t *testing.T) {
 
 func TestPanicOfTheRoutesIsAnError(t *testing.T) {
 	base, _ := alone(t)
-	_, err := xReg.New(t.Context(), nil, base, xOption.WithHealth(), xOption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	_, err := xreg.New(t.Context(), nil, base, xoption.WithHealth(), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/healthz", func(*gin.Context) {})
 	}))
 	if err == nil || !strings.Contains(err.Error(), "/healthz") {
@@ -165,7 +165,7 @@ func TestPanicOfTheRoutesIsAnError(t *testing.T) {
 func TestPanicOfACloseKeepsNothingElseOpen(t *testing.T) {
 	var log []string
 	base, _ := alone(t)
-	reg, err := xReg.New(t.Context(), []xRegNode.RegNodeList{
+	reg, err := xreg.New(t.Context(), []xregnode.RegNodeList{
 		{Key: "a", Node: func(context.Context) (any, error) { return &part{"a", &log}, nil }},
 		{Key: "b", Node: func(context.Context) (any, error) { return plain{}, nil }}, // its part is nil
 	}, base)
@@ -184,7 +184,7 @@ func TestOneValueUnderTwoKeysIsClosedOnceAndANilPointerNever(t *testing.T) {
 	var log []string
 	shared := &part{"shared", &log}
 	base, _ := alone(t)
-	reg, err := xReg.New(t.Context(), []xRegNode.RegNodeList{
+	reg, err := xreg.New(t.Context(), []xregnode.RegNodeList{
 		{Key: "a", Node: func(context.Context) (any, error) { return shared, nil }},
 		{Key: "b", Node: func(context.Context) (any, error) { return shared, nil }},
 		{Key: "c", Node: func(context.Context) (any, error) { return (*part)(nil), nil }},
@@ -205,7 +205,7 @@ func TestEndOfTheContextGivesUpTheStart(t *testing.T) {
 	cause := errors.New("enough")
 	var log []string
 	base, _ := alone(t)
-	_, err := xReg.New(ctx, []xRegNode.RegNodeList{
+	_, err := xreg.New(ctx, []xregnode.RegNodeList{
 		{Key: "a", Node: func(context.Context) (any, error) { return &part{"a", &log}, nil }},
 		{Key: "b", Node: func(ctx context.Context) (any, error) {
 			cancel(cause)
@@ -221,7 +221,7 @@ func TestEndOfTheContextGivesUpTheStart(t *testing.T) {
 func TestEndOfTheContextAfterTheStartLeavesTheApplicationsAlone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	base, _ := alone(t)
-	reg, err := xReg.New(ctx, nil, base)
+	reg, err := xreg.New(ctx, nil, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,13 +236,13 @@ func TestEndOfTheContextAfterTheStartLeavesTheApplicationsAlone(t *testing.T) {
 }
 
 func TestValuesOfAPhaseAreFoundUnderTheirKeys(t *testing.T) {
-	reg, _ := begin(t, nil, xOption.WithPhase(xOption.Phase{
-		Name: "cache", Key: xCtx.CacheManagerKey,
+	reg, _ := begin(t, nil, xoption.WithPhase(xoption.Phase{
+		Name: "cache", Key: xctx.CacheManagerKey,
 		Start:    func(context.Context) (any, error) { return "manager", nil },
-		Values:   func(any) map[xCtx.ContextKey]any { return map[xCtx.ContextKey]any{xCtx.RedisClientKey: "client"} },
+		Values:   func(any) map[xctx.ContextKey]any { return map[xctx.ContextKey]any{xctx.RedisClientKey: "client"} },
 		Describe: func(v any) string { return "the " + v.(string) },
 	}))
-	if got := reg.Init.Ctx.Value(xCtx.RedisClientKey); got != "client" {
+	if got := reg.Init.Ctx.Value(xctx.RedisClientKey); got != "client" {
 		t.Errorf("RedisClientKey = %v, want client", got)
 	}
 	if got := detail(reg, "cache"); got != "the manager" {
@@ -257,7 +257,7 @@ func (a *asking) Close() { a.ask() }
 
 func TestNodesMayAskTheApplicationWhileTheyStartAndClose(t *testing.T) {
 	base, _ := alone(t)
-	reg, err := xReg.New(t.Context(), nil, base)
+	reg, err := xreg.New(t.Context(), nil, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestNodesMayAskTheApplicationWhileTheyStartAndClose(t *testing.T) {
 		asked++
 		_, _, _ = reg.Settings(), reg.Parts(), reg.Server()
 	}
-	if err := reg.Apply(xOption.WithNodes(xRegNode.RegNodeList{Key: "a", Node: func(context.Context) (any, error) {
+	if err := reg.Apply(xoption.WithNodes(xregnode.RegNodeList{Key: "a", Node: func(context.Context) (any, error) {
 		ask()
 		return &asking{ask}, nil
 	}})); err != nil {
@@ -278,9 +278,9 @@ func TestNodesMayAskTheApplicationWhileTheyStartAndClose(t *testing.T) {
 }
 
 func TestErrorOfACloseAfterAFailedStartIsReportedToo(t *testing.T) {
-	defer xReg.SetExit(func(int) {})()
+	defer xreg.SetExit(func(int) {})()
 	base, out := alone(t)
-	xReg.Register(t.Context(), []xRegNode.RegNodeList{
+	xreg.Register(t.Context(), []xregnode.RegNodeList{
 		{Key: "a", Node: func(context.Context) (any, error) { return plain{}, nil }}, // its close panics
 		{Key: "b", Node: func(context.Context) (any, error) { return nil, errors.New("boom") }},
 	}, base)

@@ -8,18 +8,18 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 const (
 	mimeJSON    = "application/json"
-	mimeProblem = xError.ContentTypeProblem
+	mimeProblem = xerror.ContentTypeProblem
 )
 
-// Fail answers with any error; xError.From says with which code. A nil error is no answer.
+// Fail answers with any error; xerror.From says with which code. A nil error is no answer.
 //
 // The client gets the envelope in the profile of the request, or application/problem+json where its
 // Accept header names that at least as much as application/json. The cause of a server's error goes
@@ -29,7 +29,7 @@ func Fail(c *gin.Context, err error) { FailStatus(c, 0, err) }
 // FailStatus is Fail with another HTTP status than the code's, such as 412 or 451, for which the
 // catalogue has only a general code. A status outside 400 to 599 stands for the code's own.
 func FailStatus(c *gin.Context, status int, err error) {
-	e := xError.From(err)
+	e := xerror.From(err)
 	if e == nil || refuse(c) {
 		return
 	}
@@ -54,14 +54,14 @@ func FailStatus(c *gin.Context, status int, err error) {
 
 // StatusOf returns the HTTP status that FailStatus writes, 0 for a nil error.
 func StatusOf(c *gin.Context, status int, err error) int {
-	e := xError.From(err)
+	e := xerror.From(err)
 	if e == nil {
 		return 0
 	}
 	return statusOf(status, because(contextOf(c), e), profileOf(request(c)))
 }
 
-func statusOf(status int, e *xError.Error, p xBase.Profile) int {
+func statusOf(status int, e *xerror.Error, p xbase.Profile) int {
 	if http.StatusBadRequest <= status && status <= maxStatus {
 		return status
 	}
@@ -70,11 +70,11 @@ func statusOf(status int, e *xError.Error, p xBase.Profile) int {
 
 // because returns the error with which the service has ended the request's context, where e says no more
 // than that it has ended: a request that is cut off at the stop is not the client's fault.
-func because(ctx context.Context, e *xError.Error) *xError.Error {
-	if ctx.Err() == nil || !errors.Is(e, context.Canceled) || e.GetErrorCode() != xError.Canceled {
+func because(ctx context.Context, e *xerror.Error) *xerror.Error {
+	if ctx.Err() == nil || !errors.Is(e, context.Canceled) || e.GetErrorCode() != xerror.Canceled {
 		return e
 	}
-	var why *xError.Error
+	var why *xerror.Error
 	if !errors.As(context.Cause(ctx), &why) {
 		return e
 	}
@@ -86,16 +86,16 @@ const maxStatus = 599
 
 // failure is an error on its way to the client of a request.
 type failure struct {
-	err    *xError.Error
-	req    *xCtx.Request
+	err    *xerror.Error
+	req    *xctx.Request
 	status int
 }
 
-func newFailure(e *xError.Error, req *xCtx.Request) failure {
+func newFailure(e *xerror.Error, req *xctx.Request) failure {
 	code := e.GetErrorCode()
 	message := string(e.GetErrorMessage())
 	if message == "" {
-		message = code.Message(xError.Language(req))
+		message = code.Message(xerror.Language(req))
 	}
 	req.Fail(code.GetCode(), message)
 	return failure{err: e, req: req, status: e.Status(profileOf(req))}
@@ -138,7 +138,7 @@ func (f *failure) appendEnvelope(dst []byte) []byte {
 	return out
 }
 
-func (f *failure) tryEnvelope(dst []byte, p xBase.Profile) ([]byte, error) {
+func (f *failure) tryEnvelope(dst []byte, p xbase.Profile) ([]byte, error) {
 	_, r := f.err.Response(f.req, p)
 	return r.AppendJSON(dst, p)
 }
@@ -163,7 +163,7 @@ func (f *failure) tryProblem(dst []byte) ([]byte, error) {
 
 // replace makes the failure one of encoding, whose envelope holds no data and can always be encoded.
 func (f *failure) replace(err error) {
-	*f = newFailure(xError.Wrap(xError.SerializeError, "", err), f.req)
+	*f = newFailure(xerror.Wrap(xerror.SerializeError, "", err), f.req)
 	f.req.Report()
 	attrs := f.attrs()
 	logger.Error(f.req, "the response cannot be encoded", attrs[:]...)
@@ -175,7 +175,7 @@ func wantsProblem(c *gin.Context) bool {
 	if c.Request == nil {
 		return false
 	}
-	accept := c.Request.Header[string(xHttp.Accept)]
+	accept := c.Request.Header[string(xhttp.Accept)]
 	weight, closeness := quality(accept, mimeProblem)
 	if closeness != namedExactly || weight == 0 {
 		return false
@@ -190,17 +190,17 @@ var varyOfErrors = []string{"Accept, Accept-Language"}
 
 // cleanHeader takes back what the handler said about an answer that it did not give.
 func cleanHeader(h http.Header) {
-	for _, name := range [...]string{string(xHttp.ContentDisposition), string(xHttp.ETag), string(xHttp.LastModified)} {
+	for _, name := range [...]string{string(xhttp.ContentDisposition), string(xhttp.ETag), string(xhttp.LastModified)} {
 		if len(h[name]) > 0 { // to look costs less than to delete
 			delete(h, name)
 		}
 	}
-	if len(h[string(xHttp.CacheControl)]) > 0 {
-		xHttp.CacheControl.Set(h, "no-store")
+	if len(h[string(xhttp.CacheControl)]) > 0 {
+		xhttp.CacheControl.Set(h, "no-store")
 	}
-	if before := h[string(xHttp.Vary)]; len(before) > 0 {
-		h[string(xHttp.Vary)] = append(before, varyOfErrors...)
+	if before := h[string(xhttp.Vary)]; len(before) > 0 {
+		h[string(xhttp.Vary)] = append(before, varyOfErrors...)
 	} else {
-		h[string(xHttp.Vary)] = varyOfErrors
+		h[string(xhttp.Vary)] = varyOfErrors
 	}
 }

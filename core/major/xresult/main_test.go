@@ -13,8 +13,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 func TestMain(m *testing.M) {
@@ -44,21 +44,21 @@ func (l *lines) String() string {
 func capture(t *testing.T) (context.Context, *lines) {
 	t.Helper()
 	l := &lines{}
-	engine, err := xLog.New(xLog.Config{Writer: l, Format: xLog.FormatJSON})
+	engine, err := xlog.New(xlog.Config{Writer: l, Format: xlog.FormatJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return xLog.NewContext(t.Context(), engine), l
+	return xlog.NewContext(t.Context(), engine), l
 }
 
 // serve answers one request by handler, with nothing around it but the configured way of a request.
-func serve(t *testing.T, config xHelper.Config, handler gin.HandlerFunc, header ...string) (*httptest.ResponseRecorder, *lines) {
+func serve(t *testing.T, config xhelper.Config, handler gin.HandlerFunc, header ...string) (*httptest.ResponseRecorder, *lines) {
 	t.Helper()
 	ctx, log := capture(t)
 	config.Base = ctx
 	engine := gin.New()
 	engine.ContextWithFallback = true
-	engine.Use(xHelper.Serve(config))
+	engine.Use(xhelper.Serve(config))
 	engine.GET("/", handler)
 	return get(engine, header...), log
 }

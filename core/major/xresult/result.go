@@ -1,4 +1,4 @@
-// Package xresult answers requests: success, error and stream, all in the one envelope. Import it as xResult.
+// Package xresult answers requests: success, error and stream, all in the one envelope.
 //
 // A function answers once: when the response has been started already, nothing is appended to it and
 // the second answer is logged instead. The functions belong to the goroutine that serves the request.
@@ -12,10 +12,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // Success answers with message and no data.
@@ -26,61 +26,61 @@ func Success(c *gin.Context, message string) { SuccessHasData(c, message, nil) }
 // The status is 200, or the one below 300 that the handler has set with c.Status. Data that cannot be
 // encoded becomes SERIALIZE_ERROR.
 func SuccessHasData(c *gin.Context, message string, data any) {
-	r := xBase.BaseResponse{Output: xBase.OutputSuccess, Code: xBase.CodeSuccess, Message: message, Data: data}
+	r := xbase.BaseResponse{Output: xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: message, Data: data}
 	req := request(c)
 	complete(&r, req)
 	if err := send(c, successStatus(c), typeJSON, &r, profileOf(req)); err != nil {
-		Fail(c, xError.Wrap(xError.SerializeError, "", err))
+		Fail(c, xerror.Wrap(xerror.SerializeError, "", err))
 	}
 }
 
 // Error answers with an error of the catalogue: message is what the developer adds for the client and
 // may be empty, data may be nil. Middleware uses AbortError, which also stops the chain.
-func Error(c *gin.Context, code *xError.ErrorCode, message xError.ErrMessage, data any) {
+func Error(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessage, data any) {
 	if data == nil {
-		Fail(c, xError.New(code, message))
+		Fail(c, xerror.New(code, message))
 		return
 	}
-	Fail(c, xError.WrapData(code, message, nil, data))
+	Fail(c, xerror.WrapData(code, message, nil, data))
 }
 
 // AbortError is Error, and no handler after this one runs.
-func AbortError(c *gin.Context, code *xError.ErrorCode, message xError.ErrMessage, data any) {
+func AbortError(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessage, data any) {
 	c.Abort()
 	Error(c, code, message, data)
 }
 
 // request returns the context of the request that c serves, or nil where no middleware has made one.
-func request(c *gin.Context) *xCtx.Request {
+func request(c *gin.Context) *xctx.Request {
 	if c.Request == nil {
 		return nil
 	}
-	return xCtx.RequestFrom(c.Request.Context())
+	return xctx.RequestFrom(c.Request.Context())
 }
 
 // requestOrNew is request; without one, it returns a request that knows the client's language only.
-func requestOrNew(c *gin.Context) *xCtx.Request {
+func requestOrNew(c *gin.Context) *xctx.Request {
 	if req := request(c); req != nil {
 		return req
 	}
 	if c.Request == nil {
-		return xCtx.NewRequest(context.Background(), nil)
+		return xctx.NewRequest(context.Background(), nil)
 	}
-	req := xCtx.NewRequest(c.Request.Context(), nil)
-	req.SetAcceptLanguage(strings.Join(c.Request.Header[string(xHttp.AcceptLanguage)], ","))
+	req := xctx.NewRequest(c.Request.Context(), nil)
+	req.SetAcceptLanguage(strings.Join(c.Request.Header[string(xhttp.AcceptLanguage)], ","))
 	return req
 }
 
-func profileOf(req *xCtx.Request) xBase.Profile {
+func profileOf(req *xctx.Request) xbase.Profile {
 	if req == nil {
-		return xBase.ProfilePlinth
+		return xbase.ProfilePlinth
 	}
-	return xBase.Profile(req.Profile())
+	return xbase.Profile(req.Profile())
 }
 
 // complete fills in what the envelope says about the request: its id and the time spent on it. The
 // time is for debugging, but a field of its own in the Java profile.
-func complete(r *xBase.BaseResponse, req *xCtx.Request) {
+func complete(r *xbase.BaseResponse, req *xctx.Request) {
 	if req == nil {
 		return
 	}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 type user struct {
@@ -24,23 +24,23 @@ type user struct {
 func TestSuccessIsTheEnvelope(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		config  xHelper.Config
+		config  xhelper.Config
 		handler gin.HandlerFunc
 		want    string
 	}{
 		{
 			name:    "message alone",
-			handler: func(c *gin.Context) { xResult.Success(c, "done") },
+			handler: func(c *gin.Context) { xresult.Success(c, "done") },
 			want:    `{"context":"id-1","output":"Success","code":200,"message":"done"}`,
 		},
 		{
 			name:    "with data",
-			handler: func(c *gin.Context) { xResult.SuccessHasData(c, "found", user{Name: "<Ada>"}) },
+			handler: func(c *gin.Context) { xresult.SuccessHasData(c, "found", user{Name: "<Ada>"}) },
 			want:    `{"context":"id-1","output":"Success","code":200,"message":"found","data":{"name":"\u003cAda\u003e"}}`,
 		},
 		{
 			name:    "nil data",
-			handler: func(c *gin.Context) { xResult.SuccessHasData(c, "none", nil) },
+			handler: func(c *gin.Context) { xresult.SuccessHasData(c, "none", nil) },
 			want:    `{"context":"id-1","output":"Success","code":200,"message":"none"}`,
 		},
 	} {
@@ -63,9 +63,9 @@ func TestSuccessKeepsAStatusBelow300(t *testing.T) {
 		want int
 	}{{201, 201}, {202, 202}, {204, 200}, {205, 200}, {302, 200}, {404, 200}} {
 		t.Run(fmt.Sprint(tc.set), func(t *testing.T) {
-			w, _ := serve(t, xHelper.Config{}, func(c *gin.Context) {
+			w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
 				c.Status(tc.set)
-				xResult.Success(c, "done")
+				xresult.Success(c, "done")
 			})
 			if w.Code != tc.want {
 				t.Errorf("status = %d, want %d", w.Code, tc.want)
@@ -77,17 +77,17 @@ func TestSuccessKeepsAStatusBelow300(t *testing.T) {
 func TestOverheadIsForDebugModeAndForTheJavaProfile(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		config xHelper.Config
+		config xhelper.Config
 		field  string
 		want   bool
 	}{
 		{name: "plinth", field: "overhead", want: false},
-		{name: "plinth in debug mode", config: xHelper.Config{Debug: true}, field: "overhead", want: true},
-		{name: "java", config: xHelper.Config{Profile: xBase.ProfileJava}, field: "duration", want: true},
+		{name: "plinth in debug mode", config: xhelper.Config{Debug: true}, field: "overhead", want: true},
+		{name: "java", config: xhelper.Config{Profile: xbase.ProfileJava}, field: "duration", want: true},
 	} {
 		for _, handler := range []gin.HandlerFunc{
-			func(c *gin.Context) { xResult.Success(c, "done") },
-			func(c *gin.Context) { xResult.Error(c, xError.NotFound, "", nil) },
+			func(c *gin.Context) { xresult.Success(c, "done") },
+			func(c *gin.Context) { xresult.Error(c, xerror.NotFound, "", nil) },
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				w, _ := serve(t, tc.config, handler)
@@ -100,16 +100,16 @@ func TestOverheadIsForDebugModeAndForTheJavaProfile(t *testing.T) {
 }
 
 func TestErrorIsTheEnvelopeInTheClientsLanguage(t *testing.T) {
-	handler := func(c *gin.Context) { xResult.Error(c, xError.NotExist, "no user 7", []int{7}) }
+	handler := func(c *gin.Context) { xresult.Error(c, xerror.NotExist, "no user 7", []int{7}) }
 	for _, tc := range []struct {
 		language string
 		want     string
 	}{
-		{language: "en", want: xError.NotExist.Message("en")},
-		{language: "zh-CN,zh;q=0.9,en;q=0.8", want: xError.NotExist.Message("zh")},
+		{language: "en", want: xerror.NotExist.Message("en")},
+		{language: "zh-CN,zh;q=0.9,en;q=0.8", want: xerror.NotExist.Message("zh")},
 	} {
 		t.Run(tc.language, func(t *testing.T) {
-			w, _ := serve(t, xHelper.Config{}, handler, "Accept-Language", tc.language)
+			w, _ := serve(t, xhelper.Config{}, handler, "Accept-Language", tc.language)
 			wantFields(t, w.Body.String(), map[string]any{
 				"output": "NOT_EXIST", "code": 40000.0, "message": tc.want, "error_message": "no user 7",
 				"context": w.Header().Get("X-Request-UUID"),
@@ -129,14 +129,14 @@ func TestErrorIsTheEnvelopeInTheClientsLanguage(t *testing.T) {
 
 func TestErrorWithoutAnyMiddlewareStillSpeaksTheClientsLanguage(t *testing.T) {
 	engine := gin.New()
-	engine.GET("/", func(c *gin.Context) { xResult.Error(c, xError.Forbidden, "", nil) })
+	engine.GET("/", func(c *gin.Context) { xresult.Error(c, xerror.Forbidden, "", nil) })
 	w := get(engine, "Accept-Language", "zh")
-	wantFields(t, w.Body.String(), map[string]any{"output": "FORBIDDEN", "context": "", "message": xError.Forbidden.Message("zh")})
+	wantFields(t, w.Body.String(), map[string]any{"output": "FORBIDDEN", "context": "", "message": xerror.Forbidden.Message("zh")})
 }
 
 func TestAbortErrorStopsTheChain(t *testing.T) {
 	engine := gin.New()
-	engine.Use(func(c *gin.Context) { xResult.AbortError(c, xError.Forbidden, "", nil) })
+	engine.Use(func(c *gin.Context) { xresult.AbortError(c, xerror.Forbidden, "", nil) })
 	engine.GET("/", func(*gin.Context) { t.Error("the handler ran") })
 	if w := get(engine); w.Code != http.StatusForbidden {
 		t.Errorf("status = %d, want 403", w.Code)
@@ -144,8 +144,8 @@ func TestAbortErrorStopsTheChain(t *testing.T) {
 }
 
 func TestJavaProfileWritesItsNumbersAndNames(t *testing.T) {
-	w, _ := serve(t, xHelper.Config{Profile: xBase.ProfileJava}, func(c *gin.Context) {
-		xResult.Error(c, xError.ParameterError, "name", nil)
+	w, _ := serve(t, xhelper.Config{Profile: xbase.ProfileJava}, func(c *gin.Context) {
+		xresult.Error(c, xerror.ParameterError, "name", nil)
 	})
 	wantFields(t, w.Body.String(), map[string]any{"output": "ParameterError", "code": 40002.0, "errorMessage": "name", "data": nil})
 }
@@ -154,7 +154,7 @@ func TestFailTellsTheClientNothingOfTheCause(t *testing.T) {
 	secret := errors.New("dial tcp 10.0.0.7:5432: SELECT * FROM users")
 	for _, accept := range []string{"application/json", "application/problem+json"} {
 		t.Run(accept, func(t *testing.T) {
-			w, log := serve(t, xHelper.Config{}, func(c *gin.Context) { xResult.Fail(c, secret) }, "Accept", accept)
+			w, log := serve(t, xhelper.Config{}, func(c *gin.Context) { xresult.Fail(c, secret) }, "Accept", accept)
 			wantFields(t, w.Body.String(), map[string]any{"output": "SERVER_INTERNAL_ERROR", "code": 50000.0})
 			if strings.Contains(w.Body.String(), "10.0.0.7") || strings.Contains(w.Body.String(), "SELECT") {
 				t.Errorf("the body tells the cause: %s", w.Body)
@@ -196,7 +196,7 @@ func TestProblemDetailsAreForWhoAsksForThem(t *testing.T) {
 			for _, line := range tc.accept {
 				header = append(header, "Accept", line)
 			}
-			w, _ := serve(t, xHelper.Config{}, func(c *gin.Context) { xResult.Error(c, xError.NotFound, "", nil) }, header...)
+			w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) { xresult.Error(c, xerror.NotFound, "", nil) }, header...)
 			if got := w.Header().Get("Content-Type"); got != tc.want {
 				t.Errorf("Content-Type = %q, want %q", got, tc.want)
 			}
@@ -208,8 +208,8 @@ func TestProblemDetailsAreForWhoAsksForThem(t *testing.T) {
 }
 
 func TestFailStatusIsAlsoInTheProblem(t *testing.T) {
-	w, _ := serve(t, xHelper.Config{}, func(c *gin.Context) {
-		xResult.FailStatus(c, http.StatusPreconditionFailed, xError.New(xError.BadRequest, ""))
+	w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
+		xresult.FailStatus(c, http.StatusPreconditionFailed, xerror.New(xerror.BadRequest, ""))
 	}, "Accept", "application/problem+json")
 	wantFields(t, w.Body.String(), map[string]any{"status": 412.0, "title": "Precondition Failed", "output": "BAD_REQUEST"})
 	if w.Code != http.StatusPreconditionFailed {
@@ -219,8 +219,8 @@ func TestFailStatusIsAlsoInTheProblem(t *testing.T) {
 
 func TestFailStatusOutsideTheErrorsIsTheCodesOwn(t *testing.T) {
 	for _, status := range []int{-1, 0, 99, 200, 399, 600, 40400} {
-		w, _ := serve(t, xHelper.Config{}, func(c *gin.Context) {
-			xResult.FailStatus(c, status, xError.New(xError.NotFound, ""))
+		w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
+			xresult.FailStatus(c, status, xerror.New(xerror.NotFound, ""))
 		})
 		if w.Code != http.StatusNotFound {
 			t.Errorf("FailStatus(%d): status = %d, want 404", status, w.Code)
@@ -230,8 +230,8 @@ func TestFailStatusOutsideTheErrorsIsTheCodesOwn(t *testing.T) {
 
 func TestFailWithoutAnErrorIsNoAnswer(t *testing.T) {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
-	xResult.Fail(c, nil)
-	xResult.Fail(c, (*xError.Error)(nil))
+	xresult.Fail(c, nil)
+	xresult.Fail(c, (*xerror.Error)(nil))
 	if c.Writer.Written() {
 		t.Error("something was written")
 	}
@@ -240,9 +240,9 @@ func TestFailWithoutAnErrorIsNoAnswer(t *testing.T) {
 // A context that was made by hand has no request.
 func TestAnswersNeedNoRequest(t *testing.T) {
 	for name, answer := range map[string]func(*gin.Context){
-		"success": func(c *gin.Context) { xResult.Success(c, "done") },
-		"error":   func(c *gin.Context) { xResult.Error(c, xError.NotFound, "", nil) },
-		"stream":  func(c *gin.Context) { xResult.Stream(c, func(func(int, error) bool) {}) },
+		"success": func(c *gin.Context) { xresult.Success(c, "done") },
+		"error":   func(c *gin.Context) { xresult.Error(c, xerror.NotFound, "", nil) },
+		"stream":  func(c *gin.Context) { xresult.Stream(c, func(func(int, error) bool) {}) },
 	} {
 		w := httptest.NewRecorder()
 		c, _ := gin.CreateTestContext(w)
@@ -259,11 +259,11 @@ func TestAnswersNeedNoRequest(t *testing.T) {
 }
 
 func TestASecondAnswerIsDroppedAndLogged(t *testing.T) {
-	w, log := serve(t, xHelper.Config{}, func(c *gin.Context) {
-		xResult.Success(c, "first")
-		xResult.Success(c, "second")
-		xResult.Error(c, xError.NotFound, "third", nil)
-		xResult.Stream(c, func(func(int, error) bool) { t.Error("the iterator was asked") })
+	w, log := serve(t, xhelper.Config{}, func(c *gin.Context) {
+		xresult.Success(c, "first")
+		xresult.Success(c, "second")
+		xresult.Error(c, xerror.NotFound, "third", nil)
+		xresult.Stream(c, func(func(int, error) bool) { t.Error("the iterator was asked") })
 	})
 	wantFields(t, w.Body.String(), map[string]any{"message": "first"})
 	if got := strings.Count(log.String(), "a second answer was dropped"); got != 3 {
@@ -273,12 +273,12 @@ func TestASecondAnswerIsDroppedAndLogged(t *testing.T) {
 
 func TestDataThatCannotBeEncodedIsAProperError(t *testing.T) {
 	for name, answer := range map[string]gin.HandlerFunc{
-		"success": func(c *gin.Context) { xResult.SuccessHasData(c, "found", map[string]any{"a": 1, "b": math.NaN()}) },
-		"error":   func(c *gin.Context) { xResult.Error(c, xError.NotFound, "", make(chan int)) },
+		"success": func(c *gin.Context) { xresult.SuccessHasData(c, "found", map[string]any{"a": 1, "b": math.NaN()}) },
+		"error":   func(c *gin.Context) { xresult.Error(c, xerror.NotFound, "", make(chan int)) },
 	} {
 		for _, accept := range []string{"*/*", "application/problem+json"} {
 			t.Run(name+" "+accept, func(t *testing.T) {
-				w, log := serve(t, xHelper.Config{}, answer, "Accept", accept)
+				w, log := serve(t, xhelper.Config{}, answer, "Accept", accept)
 				wantFields(t, w.Body.String(), map[string]any{"output": "SERIALIZE_ERROR", "code": 50010.0})
 				if w.Code != http.StatusInternalServerError {
 					t.Errorf("status = %d, want 500", w.Code)
@@ -292,14 +292,14 @@ func TestDataThatCannotBeEncodedIsAProperError(t *testing.T) {
 }
 
 func TestErrorsTakeBackWhatWasSaidOfAnotherAnswer(t *testing.T) {
-	w, _ := serve(t, xHelper.Config{}, func(c *gin.Context) {
+	w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
 		c.Header("Content-Length", "3")
 		c.Header("Content-Disposition", "attachment")
 		c.Header("ETag", `"1"`)
 		c.Header("Last-Modified", "yesterday")
 		c.Header("Cache-Control", "max-age=60")
 		c.Header("X-Kept", "yes")
-		xResult.Error(c, xError.NotFound, "", nil)
+		xresult.Error(c, xerror.NotFound, "", nil)
 	})
 	for header, want := range map[string]string{
 		"Content-Length": "", "Content-Disposition": "", "ETag": "", "Last-Modified": "", "Cache-Control": "no-store", "X-Kept": "yes",
@@ -311,8 +311,8 @@ func TestErrorsTakeBackWhatWasSaidOfAnotherAnswer(t *testing.T) {
 }
 
 func TestResponseDataIsNeverLogged(t *testing.T) {
-	_, log := serve(t, xHelper.Config{Debug: true}, func(c *gin.Context) {
-		xResult.SuccessHasData(c, "found", user{Name: "confidential"})
+	_, log := serve(t, xhelper.Config{Debug: true}, func(c *gin.Context) {
+		xresult.SuccessHasData(c, "found", user{Name: "confidential"})
 	})
 	if strings.Contains(log.String(), "confidential") {
 		t.Errorf("the log holds the data: %s", log)
@@ -322,7 +322,7 @@ func TestResponseDataIsNeverLogged(t *testing.T) {
 func ExampleSuccessHasData() {
 	engine := gin.New()
 	engine.GET("/", func(c *gin.Context) {
-		xResult.SuccessHasData(c, "found", map[string]string{"name": "Ada"})
+		xresult.SuccessHasData(c, "found", map[string]string{"name": "Ada"})
 	})
 	fmt.Println(get(engine).Body)
 	// Output: {"context":"","output":"Success","code":200,"message":"found","data":{"name":"Ada"}}
@@ -331,7 +331,7 @@ func ExampleSuccessHasData() {
 func ExampleError() {
 	engine := gin.New()
 	engine.GET("/", func(c *gin.Context) {
-		xResult.Error(c, xError.UserNotFound, "no user 7", nil)
+		xresult.Error(c, xerror.UserNotFound, "no user 7", nil)
 	})
 	w := get(engine)
 	fmt.Println(w.Code, w.Header().Get("Content-Type"))
@@ -341,16 +341,16 @@ func ExampleError() {
 func TestWhatIsAddedToVaryOfOneErrorStaysThere(t *testing.T) {
 	for want, handler := range map[string]gin.HandlerFunc{
 		"[Accept, Accept-Language Cookie]": func(c *gin.Context) {
-			xResult.Error(c, xError.NotExist, "", nil)
+			xresult.Error(c, xerror.NotExist, "", nil)
 			c.Writer.Header().Add("Vary", "Cookie")
 		},
 		"[Origin Accept, Accept-Language]": func(c *gin.Context) {
 			c.Header("Vary", "Origin")
-			xResult.Error(c, xError.NotExist, "", nil)
+			xresult.Error(c, xerror.NotExist, "", nil)
 		},
-		"[Accept, Accept-Language]": func(c *gin.Context) { xResult.Error(c, xError.NotExist, "", nil) },
+		"[Accept, Accept-Language]": func(c *gin.Context) { xresult.Error(c, xerror.NotExist, "", nil) },
 	} {
-		w, _ := serve(t, xHelper.Config{}, handler)
+		w, _ := serve(t, xhelper.Config{}, handler)
 		if got := fmt.Sprint(w.Header().Values("Vary")); got != want {
 			t.Errorf("Vary = %s, want %s", got, want)
 		}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 // The values of Content-Type, shared by all responses. net/http does not change them.
 var (
 	typeJSON    = []string{"application/json; charset=utf-8"}
-	typeProblem = []string{xError.ContentTypeProblem}
+	typeProblem = []string{xerror.ContentTypeProblem}
 )
 
 // Other values of headers, shared in the same way.
@@ -61,7 +61,7 @@ func putBuffer(b *[]byte, used []byte) {
 
 // send writes the envelope as the whole response. An error means that the data cannot be encoded, and
 // that nothing has been written.
-func send(c *gin.Context, status int, contentType []string, r *xBase.BaseResponse, p xBase.Profile) error {
+func send(c *gin.Context, status int, contentType []string, r *xbase.BaseResponse, p xbase.Profile) error {
 	if refuse(c) {
 		return nil
 	}
@@ -96,15 +96,15 @@ func handlerName(c *gin.Context) string {
 // to tell, and the access log has the size.
 func write(c *gin.Context, status int, contentType []string, body []byte) {
 	h := c.Writer.Header()
-	h[string(xHttp.ContentType)] = contentType
-	h[string(xHttp.XContentTypeOptions)] = noSniff
-	if status == http.StatusServiceUnavailable && len(h[string(xHttp.RetryAfter)]) == 0 {
-		h[string(xHttp.RetryAfter)] = retrySoon
+	h[string(xhttp.ContentType)] = contentType
+	h[string(xhttp.XContentTypeOptions)] = noSniff
+	if status == http.StatusServiceUnavailable && len(h[string(xhttp.RetryAfter)]) == 0 {
+		h[string(xhttp.RetryAfter)] = retrySoon
 	}
-	if len(body) > lengthByServer && len(h[string(xHttp.ContentEncoding)]) == 0 {
-		h[string(xHttp.ContentLength)] = []string{strconv.Itoa(len(body))}
-	} else if len(h[string(xHttp.ContentLength)]) > 0 { // to look costs less than to delete
-		delete(h, string(xHttp.ContentLength))
+	if len(body) > lengthByServer && len(h[string(xhttp.ContentEncoding)]) == 0 {
+		h[string(xhttp.ContentLength)] = []string{strconv.Itoa(len(body))}
+	} else if len(h[string(xhttp.ContentLength)]) > 0 { // to look costs less than to delete
+		delete(h, string(xhttp.ContentLength))
 	}
 	c.Writer.WriteHeader(status)
 	if w, ok := c.Writer.(engineWriter); ok {
@@ -134,7 +134,7 @@ func contextOf(c *gin.Context) context.Context {
 	return c.Request.Context()
 }
 
-var logger = xLog.WithName(xLog.NamedRESU)
+var logger = xlog.WithName(xlog.NamedRESU)
 
 // bodyless reports whether the response to the request has headers only.
 func bodyless(c *gin.Context) bool {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHttp "github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 const (
@@ -70,7 +70,7 @@ type stream struct {
 func newStream(c *gin.Context) *stream {
 	s := &stream{c: c, conn: http.NewResponseController(c.Writer), format: mimeLines}
 	if c.Request != nil {
-		s.format = preferred(c.Request.Header[string(xHttp.Accept)], mimeLines, mimeLinesOlder, mimeEvents)
+		s.format = preferred(c.Request.Header[string(xhttp.Accept)], mimeLines, mimeLinesOlder, mimeEvents)
 	}
 	_ = s.conn.SetWriteDeadline(time.Time{}) // a writer that has no deadlines has none to clear
 
@@ -88,13 +88,13 @@ func (s *stream) begin() {
 	}
 	s.started = true
 	h := s.c.Writer.Header()
-	delete(h, string(xHttp.ContentLength))
-	xHttp.ContentType.Set(h, s.format)
-	if len(h[string(xHttp.CacheControl)]) == 0 {
-		xHttp.CacheControl.Set(h, "no-cache")
+	delete(h, string(xhttp.ContentLength))
+	xhttp.ContentType.Set(h, s.format)
+	if len(h[string(xhttp.CacheControl)]) == 0 {
+		xhttp.CacheControl.Set(h, "no-cache")
 	}
 	h.Set("X-Accel-Buffering", "no") // proxies of the nginx family collect the items otherwise
-	h.Add(string(xHttp.Vary), string(xHttp.Accept))
+	h.Add(string(xhttp.Vary), string(xhttp.Accept))
 	s.c.Writer.WriteHeader(successStatus(s.c))
 	s.c.Writer.WriteHeaderNow()
 }
@@ -105,9 +105,9 @@ func (s *stream) send(item any) bool {
 		return false
 	}
 	s.frame("")
-	out, err := xBase.AppendValue(s.buf, item)
+	out, err := xbase.AppendValue(s.buf, item)
 	if err != nil {
-		s.fail(xError.Wrap(xError.SerializeError, "", err))
+		s.fail(xerror.Wrap(xerror.SerializeError, "", err))
 		return false
 	}
 	return s.flush(out) && !s.interrupted()
@@ -128,7 +128,7 @@ func (s *stream) fail(err error) {
 		Fail(s.c, err)
 		return
 	}
-	e := xError.From(err)
+	e := xerror.From(err)
 	if e == nil {
 		return
 	}
@@ -144,7 +144,7 @@ func (s *stream) fail(err error) {
 
 // stopped reports whether e is the cause with which the service has canceled ctx. The stop of a service
 // ends its streams; the access log has the code.
-func stopped(ctx context.Context, e *xError.Error) bool {
+func stopped(ctx context.Context, e *xerror.Error) bool {
 	return errors.Is(ctx.Err(), context.Canceled) && errors.Is(context.Cause(ctx), e)
 }
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 const requestTimeout = 10 * time.Second
@@ -23,8 +23,8 @@ func TestStream_requestTimeout(t *testing.T) {
 	for _, accept := range []string{"application/jsonl", "application/x-ndjson", "text/event-stream"} {
 		t.Run(accept, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, _ := serve(t, xHelper.Config{RequestTimeout: requestTimeout}, func(c *gin.Context) {
-					xResult.Stream(c, func(yield func(int, error) bool) {
+				w, _ := serve(t, xhelper.Config{RequestTimeout: requestTimeout}, func(c *gin.Context) {
+					xresult.Stream(c, func(yield func(int, error) bool) {
 						for i := range 3 {
 							<-time.After(2 * requestTimeout) // the first item is late, too
 							if !yield(i, c.Request.Context().Err()) {
@@ -44,7 +44,7 @@ func TestStream_requestTimeout(t *testing.T) {
 
 // A response that ends early must not look complete.
 func TestStream_contextEnds(t *testing.T) {
-	stopping := xError.Wrap(xError.ServiceUnavailable, "the service is stopping", context.Canceled)
+	stopping := xerror.Wrap(xerror.ServiceUnavailable, "the service is stopping", context.Canceled)
 	ends := []struct {
 		name  string
 		cause error
@@ -87,7 +87,7 @@ func streamUntil(t *testing.T, accept string, cause error,
 	t.Helper()
 	base, log := capture(t)
 	engine := gin.New()
-	engine.Use(xHelper.Serve(xHelper.Config{Base: base}))
+	engine.Use(xhelper.Serve(xhelper.Config{Base: base}))
 	engine.GET("/", func(c *gin.Context) {
 		ctx := &endingContext{Context: c.Request.Context(), done: make(chan struct{})}
 		derived, cancel := context.WithCancelCause(ctx)
@@ -97,7 +97,7 @@ func streamUntil(t *testing.T, accept string, cause error,
 		if cause == context.DeadlineExceeded { //nolint:errorlint // the table has the value itself
 			end = func() { ctx.end(cause); <-derived.Done() }
 		}
-		xResult.Stream(c, func(yield func(int, error) bool) {
+		xresult.Stream(c, func(yield func(int, error) bool) {
 			if yield(1, nil) {
 				rest(derived, end, yield)
 			}
@@ -137,7 +137,7 @@ func TestStream_accessLogOfALostClient(t *testing.T) {
 		end()
 		yield(2, nil)
 	})
-	if want := fmt.Sprintf(`"error_code":%d`, xError.Canceled.GetCode()); !strings.Contains(log, want) {
+	if want := fmt.Sprintf(`"error_code":%d`, xerror.Canceled.GetCode()); !strings.Contains(log, want) {
 		t.Errorf("the access log has no %s: %s", want, log)
 	}
 }

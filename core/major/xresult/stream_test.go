@@ -15,9 +15,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // three yields 1, 2, 3 and then, where it is not nil, the error.
@@ -51,7 +51,7 @@ func TestStreamFormatIsTheClientsChoice(t *testing.T) {
 		{name: "another type", accept: "image/png", contentType: "application/jsonl", want: lines},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w, _ := serve(t, xHelper.Config{}, func(c *gin.Context) { xResult.Stream(c, three(nil)) }, "Accept", tc.accept)
+			w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) { xresult.Stream(c, three(nil)) }, "Accept", tc.accept)
 			if got := w.Body.String(); got != tc.want {
 				t.Errorf("body = %q, want %q", got, tc.want)
 			}
@@ -72,8 +72,8 @@ func TestStreamErrorMidwayIsTheLastItem(t *testing.T) {
 		"text/event-stream": `data: {"context":`,
 	} {
 		t.Run(accept, func(t *testing.T) {
-			w, log := serve(t, xHelper.Config{}, func(c *gin.Context) {
-				xResult.Stream(c, three(xError.Wrap(xError.DatabaseError, "try again", errors.New(secret))))
+			w, log := serve(t, xhelper.Config{}, func(c *gin.Context) {
+				xresult.Stream(c, three(xerror.Wrap(xerror.DatabaseError, "try again", errors.New(secret))))
 			}, "Accept", accept)
 			text := strings.TrimRight(w.Body.String(), "\n")
 			final := text[strings.LastIndexByte(text, '\n')+1:]
@@ -94,8 +94,8 @@ func TestStreamErrorMidwayIsTheLastItem(t *testing.T) {
 }
 
 func TestStreamErrorAtFirstIsAnOrdinaryError(t *testing.T) {
-	w, _ := serve(t, xHelper.Config{}, func(c *gin.Context) {
-		xResult.Stream(c, func(yield func(int, error) bool) { yield(0, xError.New(xError.NotFound, "")) })
+	w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
+		xresult.Stream(c, func(yield func(int, error) bool) { yield(0, xerror.New(xerror.NotFound, "")) })
 	})
 	wantFields(t, w.Body.String(), map[string]any{"output": "NOT_FOUND"})
 	if w.Code != http.StatusNotFound {
@@ -104,8 +104,8 @@ func TestStreamErrorAtFirstIsAnOrdinaryError(t *testing.T) {
 }
 
 func TestStreamItemThatCannotBeEncodedEndsIt(t *testing.T) {
-	w, _ := serve(t, xHelper.Config{}, func(c *gin.Context) {
-		xResult.Stream(c, func(yield func(any, error) bool) {
+	w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
+		xresult.Stream(c, func(yield func(any, error) bool) {
 			_ = yield(1, nil) && yield(make(chan int), nil) && yield(3, nil)
 		})
 	})
@@ -117,8 +117,8 @@ func TestStreamItemThatCannotBeEncodedEndsIt(t *testing.T) {
 }
 
 func TestStreamOfNothingIsAnEmptyAnswer(t *testing.T) {
-	w, _ := serve(t, xHelper.Config{}, func(c *gin.Context) {
-		xResult.Stream(c, func(func(int, error) bool) {})
+	w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
+		xresult.Stream(c, func(func(int, error) bool) {})
 	})
 	if w.Code != http.StatusOK || w.Body.Len() != 0 {
 		t.Errorf("got %d %q, want an empty 200", w.Code, w.Body)
@@ -133,8 +133,8 @@ func (indented) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 func TestStreamKeepsEachItemOnOneLine(t *testing.T) {
-	w, _ := serve(t, xHelper.Config{}, func(c *gin.Context) {
-		xResult.Stream(c, func(yield func(any, error) bool) { _ = yield(indented{}, nil) && yield("a\nb\u2028", nil) })
+	w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
+		xresult.Stream(c, func(yield func(any, error) bool) { _ = yield(indented{}, nil) && yield("a\nb\u2028", nil) })
 	}, "Accept", "text/event-stream")
 	if got, want := w.Body.String(), "data: {\"a\":1}\n\ndata: \"a\\nb\\u2028\"\n\n"; got != want {
 		t.Errorf("body = %q, want %q", got, want)
@@ -154,7 +154,7 @@ func around(t *testing.T, handler gin.HandlerFunc) *gin.Engine {
 	ctx, _ := capture(t)
 	engine := gin.New()
 	engine.ContextWithFallback = true
-	engine.Use(xHelper.Serve(xHelper.Config{Base: ctx}))
+	engine.Use(xhelper.Serve(xhelper.Config{Base: ctx}))
 	engine.Match([]string{http.MethodGet, http.MethodHead, http.MethodPost}, "/", handler)
 	return engine
 }
@@ -184,7 +184,7 @@ func open(ctx context.Context, t *testing.T, method, url string) opened {
 func TestStreamItemsArriveOneByOne(t *testing.T) {
 	next := make(chan int)
 	s := server(t, func(c *gin.Context) {
-		xResult.Stream(c, func(yield func(int, error) bool) {
+		xresult.Stream(c, func(yield func(int, error) bool) {
 			for i := range next {
 				if !yield(i, nil) {
 					return
@@ -212,7 +212,7 @@ func TestStreamOutlivesTheServersTimeouts(t *testing.T) {
 	const timeout = 200 * time.Millisecond
 	s := httptest.NewUnstartedServer(around(t, func(c *gin.Context) {
 		ctx := c.Request.Context()
-		xResult.Stream(c, func(yield func(int, error) bool) {
+		xresult.Stream(c, func(yield func(int, error) bool) {
 			for i := range 2 {
 				if !yield(i, nil) {
 					return
@@ -238,7 +238,7 @@ func TestStreamOutlivesTheServersTimeouts(t *testing.T) {
 func TestStreamStopsWhenTheClientGoes(t *testing.T) {
 	stopped := make(chan struct{})
 	s := server(t, func(c *gin.Context) {
-		xResult.Stream(c, func(yield func(string, error) bool) {
+		xresult.Stream(c, func(yield func(string, error) bool) {
 			defer close(stopped)
 			for yield("tick", nil) {
 			}
@@ -261,7 +261,7 @@ func TestStreamIsSlowedDownByASlowClient(t *testing.T) {
 	)
 	produced := make(chan struct{}, 4*inFlight)
 	s := server(t, func(c *gin.Context) {
-		xResult.Stream(c, func(yield func(string, error) bool) {
+		xresult.Stream(c, func(yield func(string, error) bool) {
 			for range cap(produced) {
 				if !yield(strings.Repeat("x", item), nil) {
 					return
@@ -290,7 +290,7 @@ func TestStreamIsSlowedDownByASlowClient(t *testing.T) {
 
 func TestStreamAnswersHeadWithoutAskingTheIterator(t *testing.T) {
 	s := server(t, func(c *gin.Context) {
-		xResult.Stream(c, func(func(int, error) bool) { t.Error("the iterator was asked") })
+		xresult.Stream(c, func(func(int, error) bool) { t.Error("the iterator was asked") })
 	})
 	res := open(t.Context(), t, http.MethodHead, s.URL)
 	if res.status != http.StatusOK || res.header.Get("Content-Type") != "application/jsonl" {
@@ -300,7 +300,7 @@ func TestStreamAnswersHeadWithoutAskingTheIterator(t *testing.T) {
 
 func TestLengthIsKnownToTheClient(t *testing.T) {
 	for _, size := range []int{0, 100, 1900, 2100, 100_000} {
-		s := server(t, func(c *gin.Context) { xResult.SuccessHasData(c, "found", strings.Repeat("x", size)) })
+		s := server(t, func(c *gin.Context) { xresult.SuccessHasData(c, "found", strings.Repeat("x", size)) })
 		full := open(t.Context(), t, http.MethodGet, s.URL)
 		body, err := io.ReadAll(full.body)
 		if err != nil || full.length != int64(len(body)) {
@@ -316,7 +316,7 @@ func TestLengthIsKnownToTheClient(t *testing.T) {
 func ExampleStream() {
 	engine := gin.New()
 	engine.GET("/", func(c *gin.Context) {
-		xResult.Stream(c, func(yield func(string, error) bool) {
+		xresult.Stream(c, func(yield func(string, error) bool) {
 			for _, word := range []string{"one", "two"} {
 				if !yield(word, nil) {
 					return // the client has gone

@@ -1,22 +1,22 @@
-// Package xroute answers requests that no route takes. Import it as xRoute.
+// Package xroute answers requests that no route takes.
 //
-//	engine.NoRoute(xRoute.NoRoute)
-//	engine.NoMethod(xRoute.NoMethod)
+//	engine.NoRoute(xroute.NoRoute)
+//	engine.NoMethod(xroute.NoMethod)
 package xroute
 
 import (
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // NoRoute answers an unknown path with 404 PAGE_NOT_FOUND.
-func NoRoute(c *gin.Context) { xResult.AbortError(c, xError.PageNotFound, "", nil) }
+func NoRoute(c *gin.Context) { xresult.AbortError(c, xerror.PageNotFound, "", nil) }
 
 // NoMethod answers a known path with another method by 405 METHOD_NOT_ALLOWED. The Allow header lists
 // the methods of the path.
 //
 // gin calls it, and sets the header, where the engine's HandleMethodNotAllowed is on; Plinth's registry
 // switches that on.
-func NoMethod(c *gin.Context) { xResult.AbortError(c, xError.MethodNotAllowed, "", nil) }
+func NoMethod(c *gin.Context) { xresult.AbortError(c, xerror.MethodNotAllowed, "", nil) }

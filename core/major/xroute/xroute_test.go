@@ -11,21 +11,21 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xRoute "github.com/plinthgo/plinth/core/major/xroute"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xroute"
 )
 
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.TestMode)
-	log, err := xLog.New(xLog.Config{Writer: io.Discard})
+	log, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {
 		panic(err)
 	}
-	xLog.SetDefault(log)
+	xlog.SetDefault(log)
 	os.Exit(m.Run())
 }
 
@@ -33,17 +33,17 @@ func newServer(middleware ...gin.HandlerFunc) *httptest.Server {
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
 	engine.Use(middleware...)
-	engine.NoRoute(xRoute.NoRoute)
-	engine.NoMethod(xRoute.NoMethod)
-	engine.GET("/item", func(c *gin.Context) { xResult.Success(c, "done") })
-	engine.POST("/item", func(c *gin.Context) { xResult.Success(c, "done") })
+	engine.NoRoute(xroute.NoRoute)
+	engine.NoMethod(xroute.NoMethod)
+	engine.GET("/item", func(c *gin.Context) { xresult.Success(c, "done") })
+	engine.POST("/item", func(c *gin.Context) { xresult.Success(c, "done") })
 	return httptest.NewServer(engine)
 }
 
 func TestUnknownPathsAndMethods(t *testing.T) {
 	for name, middleware := range map[string][]gin.HandlerFunc{
 		"bare gin":        nil,
-		"Plinth's engine": {xHelper.Serve(xHelper.Config{}), xMiddle.ResponseMiddleware},
+		"Plinth's engine": {xhelper.Serve(xhelper.Config{}), xmiddle.ResponseMiddleware},
 	} {
 		server := newServer(middleware...)
 		defer server.Close()
@@ -52,10 +52,10 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 			status                 int
 			allow, output, message string
 		}{
-			{"GET", "/nowhere", "en", 404, "", "PAGE_NOT_FOUND", xError.PageNotFound.Message("en")},
-			{"PUT", "/nowhere", "zh", 404, "", "PAGE_NOT_FOUND", xError.PageNotFound.Message("zh")},
-			{"PUT", "/item", "en", 405, "GET, POST", "METHOD_NOT_ALLOWED", xError.MethodNotAllowed.Message("en")},
-			{"OPTIONS", "/item", "zh", 405, "GET, POST", "METHOD_NOT_ALLOWED", xError.MethodNotAllowed.Message("zh")},
+			{"GET", "/nowhere", "en", 404, "", "PAGE_NOT_FOUND", xerror.PageNotFound.Message("en")},
+			{"PUT", "/nowhere", "zh", 404, "", "PAGE_NOT_FOUND", xerror.PageNotFound.Message("zh")},
+			{"PUT", "/item", "en", 405, "GET, POST", "METHOD_NOT_ALLOWED", xerror.MethodNotAllowed.Message("en")},
+			{"OPTIONS", "/item", "zh", 405, "GET, POST", "METHOD_NOT_ALLOWED", xerror.MethodNotAllowed.Message("zh")},
 			{"HEAD", "/item", "en", 405, "GET, POST", "", ""},
 			{"HEAD", "/nowhere", "en", 404, "", "", ""},
 		} {
@@ -84,8 +84,8 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 
 func ExampleNoRoute() {
 	engine := gin.New()
-	engine.NoRoute(xRoute.NoRoute)
-	engine.NoMethod(xRoute.NoMethod)
+	engine.NoRoute(xroute.NoRoute)
+	engine.NoMethod(xroute.NoMethod)
 	engine.HandleMethodNotAllowed = true // Plinth's registry does this
 	fmt.Println(len(engine.Routes()))
 	// Output: 0

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/docs"
 )
 
 // check reports what is wrong with the content. Within a working tree of the repository it compares the pages with the code.
@@ -46,7 +46,7 @@ func check(_ context.Context, c *call) error {
 }
 
 // findings compares the content with the code, where that is there.
-func (c *call) findings(site *xDocs.Site) ([]string, error) {
+func (c *call) findings(site *docs.Site) ([]string, error) {
 	if c.repository == "" {
 		return site.Check(nil)
 	}

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"os"
 
-	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/docs"
 )
 
 // stdio speaks the protocol over standard input and output. What is logged goes to standard error.
@@ -42,6 +42,6 @@ func version(_ context.Context, c *call) error {
 	if err := c.noArguments(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(c.out, "plinth-docs", xDocs.Version())
+	_, err := fmt.Fprintln(c.out, "plinth-docs", docs.Version())
 	return err
 }

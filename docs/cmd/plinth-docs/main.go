@@ -21,7 +21,7 @@ import (
 	"strings"
 	"syscall"
 
-	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/docs"
 )
 
 // Exit codes.
@@ -142,15 +142,15 @@ func help() string {
 }
 
 // site opens the site that the flags describe.
-func (c *call) site() (*xDocs.Site, error) {
-	opts := []xDocs.Option{xDocs.WithOrigins(c.origins...)}
+func (c *call) site() (*docs.Site, error) {
+	opts := []docs.Option{docs.WithOrigins(c.origins...)}
 	if c.dir != "" {
-		opts = append(opts, xDocs.WithFolder(c.dir))
+		opts = append(opts, docs.WithFolder(c.dir))
 	}
 	if c.baseURL != "" {
-		opts = append(opts, xDocs.WithBaseURL(c.baseURL))
+		opts = append(opts, docs.WithBaseURL(c.baseURL))
 	}
-	return xDocs.New(opts...)
+	return docs.New(opts...)
 }
 
 // noArguments refuses what stands behind the flags.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/docs"
 )
 
 func TestTheCommandLine(t *testing.T) {
@@ -66,7 +66,7 @@ func TestTheAddressOfTheSiteIsThatOfItsListener(t *testing.T) {
 		if got == "" {
 			continue
 		}
-		if _, err := xDocs.New(xDocs.WithBaseURL(got)); err != nil {
+		if _, err := docs.New(docs.WithBaseURL(got)); err != nil {
 			t.Errorf("%s: %v", addr, err)
 		}
 	}

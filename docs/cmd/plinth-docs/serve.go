@@ -7,12 +7,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/docs"
 )
 
 // gcPercent is how much the heap grows before it is collected.
@@ -35,7 +35,7 @@ func serve(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	reg, err := xReg.New(context.WithoutCancel(ctx), nil, options(site, c)...)
+	reg, err := xreg.New(context.WithoutCancel(ctx), nil, options(site, c)...)
 	if err != nil {
 		return err
 	}
@@ -43,33 +43,33 @@ func serve(ctx context.Context, c *call) error {
 		holdLittle() // not before: it takes a part of the start
 		watch(ctx, site)
 	}
-	return blame(c.addr, xMain.Run(reg, xLog.WithName(xLog.NamedMAIN), nil, task)) //nolint:contextcheck // reg has the context
+	return blame(c.addr, xmain.Run(reg, xlog.WithName(xlog.NamedMAIN), nil, task)) //nolint:contextcheck // reg has the context
 }
 
 // holdLittle gives back what reading and indexing took, which is several times of what serving does, and collects earlier from
 // then on: a page is made once, so there is little to collect. GOGC decides where it is set.
 func holdLittle() {
-	if _, set := xEnv.GetEnv("GOGC"); !set {
+	if _, set := xenv.GetEnv("GOGC"); !set {
 		debug.SetGCPercent(gcPercent)
 	}
 	debug.FreeOSMemory()
 }
 
 // options describe the service.
-func options(site *xDocs.Site, c *call) []xOption.Option {
-	opts := []xOption.Option{
-		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{
-			xEnv.AppName: "plinth-docs", xEnv.LogDir: "none",
-			xEnv.SnowflakeDatacenterID: "0", xEnv.SnowflakeNodeID: "0", // no id is made: none has to be leased
+func options(site *docs.Site, c *call) []xoption.Option {
+	opts := []xoption.Option{
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
+			xenv.AppName: "plinth-docs", xenv.LogDir: "none",
+			xenv.SnowflakeDatacenterID: "0", xenv.SnowflakeNodeID: "0", // no id is made: none has to be leased
 		}),
-		xOption.WithoutEnvFile(), // the folder it starts in may be that of another service
-		xOption.WithAddress(c.addr),
-		xOption.WithHealth(),
-		xOption.WithServer(func(s *http.Server) { s.RegisterOnShutdown(func() { _ = site.Close() }) }),
-		xOption.WithRoute(func(_ context.Context, engine *gin.Engine) { mount(engine, site) }),
+		xoption.WithoutEnvFile(), // the folder it starts in may be that of another service
+		xoption.WithAddress(c.addr),
+		xoption.WithHealth(),
+		xoption.WithServer(func(s *http.Server) { s.RegisterOnShutdown(func() { _ = site.Close() }) }),
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) { mount(engine, site) }),
 	}
 	if c.dir != "" {
-		opts = append(opts, xOption.WithDrainDelay(0)) // somebody writes at it, and no balancer stands before it
+		opts = append(opts, xoption.WithDrainDelay(0)) // somebody writes at it, and no balancer stands before it
 	}
 	return opts
 }
@@ -83,8 +83,8 @@ func mount(engine *gin.Engine, site http.Handler) {
 }
 
 // watch follows the changes of a folder, and keeps serving where that is not possible.
-func watch(ctx context.Context, site *xDocs.Site) {
+func watch(ctx context.Context, site *docs.Site) {
 	if err := site.Watch(ctx); err != nil {
-		xLog.Warn(ctx, err.Error())
+		xlog.Warn(ctx, err.Error())
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/testreport"
 	"github.com/plinthgo/plinth/docs/internal/e2e/chrome"
 	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 )
 
 // required holds the names of what may not be missing.
-const required xEnv.EnvKey = "PLINTH_TEST_REQUIRE"
+const required xenv.EnvKey = "PLINTH_TEST_REQUIRE"
 
 // Backends, as the closing table and PLINTH_TEST_REQUIRE call them.
 const (
@@ -38,7 +38,7 @@ func report(t *testing.T, backend string) *testreport.Run {
 // absent skips the test for want of a backend, or fails it where the backend is required.
 func absent(t *testing.T, r *testreport.Run, err error) {
 	t.Helper()
-	names, _ := xEnv.GetEnv(required)
+	names, _ := xenv.GetEnv(required)
 	if slices.Contains(strings.FieldsFunc(names, func(c rune) bool { return c == ',' || c == ' ' }), r.Backend) {
 		t.Fatalf("%s is required: %v", r.Backend, err)
 	}

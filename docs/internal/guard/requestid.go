@@ -3,7 +3,7 @@ package guard
 import (
 	"net/http"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 const requestIDHeader = "X-Request-UUID"
@@ -14,8 +14,8 @@ func setRequestID(out, in http.Header) {
 		return
 	}
 	id := in.Get(requestIDHeader)
-	if !xCtx.ValidID(id) {
-		var fresh xCtx.Request
+	if !xctx.ValidID(id) {
+		var fresh xctx.Request
 		fresh.GenerateID()
 		id = fresh.ID()
 	}

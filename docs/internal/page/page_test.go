@@ -17,14 +17,14 @@ func content() map[string]string {
 	return map[string]string{
 		"guide/order.yaml":           "title: Guide\ntitle_zh: 指南\ndescription: How to.\npages: [start, decisions/]\n",
 		"guide/index.md":             doctest.Page("Overview", "See [start](start.md)."),
-		"guide/start.md":             doctest.Page("Quick start", "Before.\n\n## First step\n\n[xDB](../base-go/xdb.md#open) and `[x](y.md)`.\n\n```md\n[in code](../base-go/xdb.md)\n```\n\n[here](#first-step)"),
+		"guide/start.md":             doctest.Page("Quick start", "Before.\n\n## First step\n\n[xdb](../base-go/xdb.md#open) and `[x](y.md)`.\n\n```md\n[in code](../base-go/xdb.md)\n```\n\n[here](#first-step)"),
 		"guide/start.zh.md":          doctest.Page("快速开始", "## 第一步\n\n[错误](../base-go/xerror.md)"),
 		"guide/decisions/order.yaml": "title: Decisions\npages: [names]\n",
 		"guide/decisions/names.md":   doctest.Page("Names", "Up: [start](../start.md#first-step), [code](../../../core/x.go), [web](https://example.org/a.md)."),
 		"guide/zzz.md":               doctest.Page("Orphan", "Nobody names it."),
 		"base-go/order.yaml":         "title: Go library\ngroups:\n  - title: Data\n    title_zh: 数据\n    pages: [xdb]\n  - title: Rest\n    pages: [xerror]\n",
-		"base-go/xdb.md":             doctest.Page("xDB", "## Open\n\nIt opens.\n\n## Open\n\nAgain."),
-		"base-go/xerror.md":          doctest.Page("xError", "Errors."),
+		"base-go/xdb.md":             doctest.Page("xdb", "## Open\n\nIt opens.\n\n## Open\n\nAgain."),
+		"base-go/xerror.md":          doctest.Page("xerror", "Errors."),
 	}
 }
 
@@ -62,7 +62,7 @@ func TestTreeHasFoldersGroupsAndTitlesInBothLanguages(t *testing.T) {
 	}
 	want := []string{
 		"guide: Guide|指南", " Overview|Overview", " Quick start|快速开始", " Decisions|Decisions", "  Names|Names", " Orphan|Orphan",
-		"base-go: Go library|Go library", " Data|数据", "  xDB|xDB", " Rest|Rest", "  xError|xError",
+		"base-go: Go library|Go library", " Data|数据", "  xdb|xdb", " Rest|Rest", "  xerror|xerror",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tree (-want +got):\n%s", diff)
@@ -72,7 +72,7 @@ func TestTreeHasFoldersGroupsAndTitlesInBothLanguages(t *testing.T) {
 func TestLinksBecomeAddressesOfTheSite(t *testing.T) {
 	l := load(t)
 	tests := []struct{ name, sector, path, want string }{
-		{"to another sector", "guide", "/start", "[xDB](/docs/base-go/xdb#open) and `[x](y.md)`."},
+		{"to another sector", "guide", "/start", "[xdb](/docs/base-go/xdb#open) and `[x](y.md)`."},
 		{"not in code", "guide", "/start", "\n[in code](../base-go/xdb.md)\n"},
 		{"within the page", "guide", "/start", "[here](#first-step)"},
 		{"from a folder", "guide", "/decisions/names", "[start](/docs/guide/start#first-step), [code](../../../core/x.go), [web](https://example.org/a.md)."},

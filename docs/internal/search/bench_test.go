@@ -19,7 +19,7 @@ func BenchmarkSearch(b *testing.B) {
 	index := search.New(content(b))
 	for _, bench := range []struct{ name, text string }{
 		{"word", "cache"},
-		{"identifier", "xOptDatabase.WithAutoMigrate"},
+		{"identifier", "xoptdatabase.WithAutoMigrate"},
 		{"question", "how do I stop gracefully"},
 		{"prefix", "s"},
 		{"chinese", "数据库迁移"},

@@ -11,7 +11,7 @@ type kind uint8
 const (
 	plain     kind = iota // a word of one piece
 	whole                 // a word of several pieces, written together: nosqldriver of NOSQL_DRIVER
-	component             // a piece between dots, underscores or hyphens: withautomigrate of xOptDatabase.WithAutoMigrate
+	component             // a piece between dots, underscores or hyphens: withautomigrate of xoptdatabase.WithAutoMigrate
 	part                  // a piece between changes of case: migrate of WithAutoMigrate
 	ideograph             // two neighbours in a text without blanks, or one that stands alone
 )

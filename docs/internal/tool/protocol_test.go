@@ -113,7 +113,7 @@ func TestPromptBeginsWithWhatASearchFinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := r.Messages[0].Content.(*mcp.TextContent).Text
-	for _, want := range []string{"How does it close the database?", "- xDB, Close (sector base-go, path /xdb): ", "detail"} {
+	for _, want := range []string{"How does it close the database?", "- xdb, Close (sector base-go, path /xdb): ", "detail"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the prompt lacks %q: %s", want, text)
 		}

@@ -32,13 +32,13 @@ func library(tb testing.TB) *page.Library {
 	return doctest.Library(tb, map[string]string{
 		"guide/order.yaml":           "title: Guide\ndescription: How to begin & go on.\npages: [quick-start, decisions/]\n",
 		"guide/index.md":             doctest.Page("Overview", "See the other pages."),
-		"guide/quick-start.md":       doctest.Page("Quick start", "Before.\n\n## Install it\n\nRun `go get` <now>.\n\n[xDB](../base-go/xdb.md)"),
+		"guide/quick-start.md":       doctest.Page("Quick start", "Before.\n\n## Install it\n\nRun `go get` <now>.\n\n[xdb](../base-go/xdb.md)"),
 		"guide/quick-start.zh.md":    doctest.Page("快速开始", "## 安装\n\n使用缓存 Redis。"),
 		"guide/decisions/order.yaml": "title: Decisions\npages: [names]\n",
 		"guide/decisions/names.md":   doctest.Page("Names", "Why names are names."),
 		"base-go/order.yaml":         "title: Go library\ndescription: The packages.\npages: [xdb, xcache]\n",
-		"base-go/xdb.md":             doctest.Page("xDB", "## Open\n\nIt opens a database: DATABASE_DRIVER.\n\n## Close\n\nIt closes the database."),
-		"base-go/xcache.md":          doctest.Page("xCache", "A cache in memory or in Redis."),
+		"base-go/xdb.md":             doctest.Page("xdb", "## Open\n\nIt opens a database: DATABASE_DRIVER.\n\n## Close\n\nIt closes the database."),
+		"base-go/xcache.md":          doctest.Page("xcache", "A cache in memory or in Redis."),
 	})
 }
 
@@ -90,7 +90,7 @@ type object = map[string]any
 
 func TestResultsHaveTheAgreedFields(t *testing.T) {
 	client := connect(t, config(t))
-	quick := "# Quick start (/docs/guide/quick-start)\n\nBefore.\n\n## Install it\n\nRun `go get` <now>.\n\n[xDB](/docs/base-go/xdb)\n"
+	quick := "# Quick start (/docs/guide/quick-start)\n\nBefore.\n\n## Install it\n\nRun `go get` <now>.\n\n[xdb](/docs/base-go/xdb)\n"
 	for _, tc := range []struct {
 		name, tool, arguments string
 		text                  string // where it is not the same JSON
@@ -106,8 +106,8 @@ func TestResultsHaveTheAgreedFields(t *testing.T) {
 		{
 			name: "list", tool: "list", arguments: `{"sector":"base-go"}`,
 			want: object{"sector": "base-go", "baseUrl": base + "/docs/base-go", "documents": []any{
-				object{"path": "/xdb", "title": "xDB", "description": "About xDB."},
-				object{"path": "/xcache", "title": "xCache", "description": "About xCache."},
+				object{"path": "/xdb", "title": "xdb", "description": "About xdb."},
+				object{"path": "/xcache", "title": "xcache", "description": "About xcache."},
 			}},
 		},
 		{

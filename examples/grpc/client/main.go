@@ -18,22 +18,22 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/examples/grpc/userv1"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/constant"
 )
 
 const (
-	accessID  xEnv.EnvKey = "APP_ACCESS_ID"
-	secretKey xEnv.EnvKey = "APP_SECRET_KEY" //nolint:gosec // the name of a variable, no secret
+	accessID  xenv.EnvKey = "APP_ACCESS_ID"
+	secretKey xenv.EnvKey = "APP_SECRET_KEY" //nolint:gosec // the name of a variable, no secret
 )
 
 func main() {
 	address := flag.String("address", "localhost:1119", "host and port of the service")
-	name := flag.String("user", "guest-"+xUtil.Generate().Digits(8), "name of the user to register")
+	name := flag.String("user", "guest-"+xutil.Generate().Digits(8), "name of the user to register")
 	encrypted := flag.Bool("tls", false, "connect with TLS, which the sample service has not")
 	moment := flag.Duration("watch", time.Second, "how long to watch")
 	flag.Parse()
@@ -44,14 +44,14 @@ func main() {
 }
 
 func run(ctx context.Context, address, name string, encrypted bool, moment time.Duration) error { //nolint:revive // flag-parameter: it is one
-	options := []xGrpcClient.Option{
-		xGrpcClient.WithApplication(xEnv.GetEnvString(accessID, ""), xEnv.GetEnvString(secretKey, "")),
-		xGrpcClient.WithSource("sample-client"),
+	options := []client.Option{
+		client.WithApplication(xenv.GetEnvString(accessID, ""), xenv.GetEnvString(secretKey, "")),
+		client.WithSource("sample-client"),
 	}
 	if !encrypted {
-		options = append(options, xGrpcClient.WithPlaintext(), xGrpcClient.WithPlaintextSecrets())
+		options = append(options, client.WithPlaintext(), client.WithPlaintextSecrets())
 	}
-	conn, err := xGrpcClient.Dial(address, options...)
+	conn, err := client.Dial(address, options...)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func tour(ctx context.Context, users userv1.UserServiceClient, out io.Writer, na
 		return err
 	}
 
-	request := &userv1.RegisterRequest{Username: name, Email: name + "@example.org", Password: xUtil.Generate().Alphanumeric(16)}
+	request := &userv1.RegisterRequest{Username: name, Email: name + "@example.org", Password: xutil.Generate().Alphanumeric(16)}
 	made, err := users.Register(ctx, request)
 	if err != nil {
 		return err
@@ -86,16 +86,16 @@ func tour(ctx context.Context, users userv1.UserServiceClient, out io.Writer, na
 
 	var trailer metadata.MD
 	if _, err := users.Register(ctx, request, grpc.Trailer(&trailer)); err != nil {
-		printf(out, "refused     %s (request %s)\n", describe(err), first(trailer.Get(xGrpcConst.TrailerRequestUUID.String())))
+		printf(out, "refused     %s (request %s)\n", describe(err), first(trailer.Get(constant.TrailerRequestUUID.String())))
 	}
 
 	time.AfterFunc(moment, stop)
 	return watch(changes, out)
 }
 
-// describe says what an *xError.Error knows of a failure; every error of a connection from Dial is one.
+// describe says what an *xerror.Error knows of a failure; every error of a connection from Dial is one.
 func describe(err error) string {
-	var e *xError.Error
+	var e *xerror.Error
 	if !errors.As(err, &e) {
 		return err.Error()
 	}

@@ -9,35 +9,35 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
-	xGrpcUtil "github.com/plinthgo/plinth/grpcx/utility"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
 // App is an application that may call. Digest is the SHA-256 of its secret: 256 random bits need no slower hash.
 type App struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Digest string `gorm:"size:64;not null"`
 }
 
 // authenticate lets in who shows the id and the secret of an application.
 func authenticate(ctx context.Context) (context.Context, error) {
-	access, missing := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.MetadataAppAccessID)
+	access, missing := utility.ExtractMetadata(ctx, constant.MetadataAppAccessID)
 	if missing != nil {
 		return nil, missing
 	}
-	secret, missing := xGrpcUtil.ExtractMetadata(ctx, xGrpcConst.MetadataAppSecretKey)
+	secret, missing := utility.ExtractMetadata(ctx, constant.MetadataAppSecretKey)
 	if missing != nil {
 		return nil, missing
 	}
-	id, err := xSnowflake.ParseSnowflakeID(access)
+	id, err := xsnowflake.ParseSnowflakeID(access)
 	if err != nil {
-		return nil, xError.Wrap(xError.ValidationError, "app_access_id is not an id", err)
+		return nil, xerror.Wrap(xerror.ValidationError, "app_access_id is not an id", err)
 	}
 	if err := verify(ctx, id, secret); err != nil {
 		return nil, err
@@ -46,23 +46,23 @@ func authenticate(ctx context.Context) (context.Context, error) {
 }
 
 // verify compares in constant time, also where there is nobody, and does not say which of the two was wrong.
-func verify(ctx context.Context, id xSnowflake.SnowflakeID, secret string) error {
+func verify(ctx context.Context, id xsnowflake.SnowflakeID, secret string) error {
 	app := App{Digest: strings.Repeat("-", 64)} // which no secret has
-	err := xDB.MustGetDB(ctx).Where("id = ?", id).Take(&app).Error
+	err := xdb.MustGetDB(ctx).Where("id = ?", id).Take(&app).Error
 	if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
 		return err
 	}
-	if !xUtil.Security().Equal(xUtil.Encryption().SHA256(secret), app.Digest) {
-		return xError.New(xError.Unauthorized, "the application is not known, or its secret is wrong")
+	if !xutil.Security().Equal(xutil.Encryption().SHA256(secret), app.Digest) {
+		return xerror.New(xerror.Unauthorized, "the application is not known, or its secret is wrong")
 	}
 	return nil
 }
 
 // createApp makes an application and prints its secret, which is not kept.
-func createApp(reg *xReg.Reg) {
-	secret := xUtil.Security().GenerateLongKey()
-	app := App{Digest: xUtil.Encryption().SHA256(secret)}
-	err := xDB.MustGetDB(reg.Init.Ctx).Create(&app).Error
+func createApp(reg *xreg.Reg) {
+	secret := xutil.Security().GenerateLongKey()
+	app := App{Digest: xutil.Encryption().SHA256(secret)}
+	err := xdb.MustGetDB(reg.Init.Ctx).Create(&app).Error
 	if err = errors.Join(err, reg.Close(context.Background())); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

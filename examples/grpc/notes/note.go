@@ -7,30 +7,30 @@ import (
 	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // Note is what somebody wants to remember.
 type Note struct {
-	xModels.BaseEntity        // id, created_at, updated_at
+	xmodels.BaseEntity        // id, created_at, updated_at
 	Text               string `binding:"required,max=1000" json:"text"`
 }
 
 // add and find are the logic: they know neither HTTP nor gRPC.
 func add(ctx context.Context, note *Note) error {
-	return xDB.MustGetDB(ctx).Create(note).Error
+	return xdb.MustGetDB(ctx).Create(note).Error
 }
 
-func find(ctx context.Context, id xSnowflake.SnowflakeID) (*Note, error) {
+func find(ctx context.Context, id xsnowflake.SnowflakeID) (*Note, error) {
 	var note Note
-	err := xDB.MustGetDB(ctx).Where("id = ?", id).Take(&note).Error
+	err := xdb.MustGetDB(ctx).Where("id = ?", id).Take(&note).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, xError.New(xError.ResourceNotFound, "there is no such note")
+		return nil, xerror.New(xerror.ResourceNotFound, "there is no such note")
 	}
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func find(ctx context.Context, id xSnowflake.SnowflakeID) (*Note, error) {
 
 func routes(_ context.Context, engine *gin.Engine) {
 	engine.POST("/notes", func(c *gin.Context) {
-		note := xBind.Bind(c, &Note{}).Data()
+		note := xbind.Bind(c, &Note{}).Data()
 		if note == nil {
 			return // the error has been reported
 		}
@@ -48,12 +48,12 @@ func routes(_ context.Context, engine *gin.Engine) {
 			_ = c.Error(err)
 			return
 		}
-		xResult.SuccessHasData(c, "noted", note)
+		xresult.SuccessHasData(c, "noted", note)
 	})
 	engine.GET("/notes/:id", func(c *gin.Context) {
-		id, err := xSnowflake.ParseSnowflakeID(c.Param("id"))
+		id, err := xsnowflake.ParseSnowflakeID(c.Param("id"))
 		if err != nil {
-			_ = c.Error(xError.Wrap(xError.ParameterError, "the id is not one of a note", err))
+			_ = c.Error(xerror.Wrap(xerror.ParameterError, "the id is not one of a note", err))
 			return
 		}
 		note, err := find(c.Request.Context(), id)
@@ -61,6 +61,6 @@ func routes(_ context.Context, engine *gin.Engine) {
 			_ = c.Error(err)
 			return
 		}
-		xResult.SuccessHasData(c, "found", note)
+		xresult.SuccessHasData(c, "found", note)
 	})
 }

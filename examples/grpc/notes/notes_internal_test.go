@@ -12,29 +12,29 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/examples/grpc/notes/notesv1"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 func TestNotesOverBothTransports(t *testing.T) {
 	app := plinthtest.New(t, options()...)
 	listener := bufconn.Listen(1 << 20)
-	app.Go(xGrpcRunner.New(xGrpcRunner.WithRegisterService(services), xGrpcRunner.WithListener(listener)))
+	app.Go(runner.New(runner.WithRegisterService(services), runner.WithListener(listener)))
 	const secret = "cs_test"
-	shop := App{Digest: xUtil.Encryption().SHA256(secret)}
-	if err := xDB.MustGetDB(app.Context()).Create(&shop).Error; err != nil {
+	shop := App{Digest: xutil.Encryption().SHA256(secret)}
+	if err := xdb.MustGetDB(app.Context()).Create(&shop).Error; err != nil {
 		t.Fatal(err)
 	}
 	dial := func(id, key string) notesv1.NoteServiceClient {
-		conn, err := xGrpcClient.Dial("passthrough:///memory", xGrpcClient.WithApplication(id, key),
-			xGrpcClient.WithPlaintext(), xGrpcClient.WithPlaintextSecrets(),
-			xGrpcClient.WithDialOptions(grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+		conn, err := client.Dial("passthrough:///memory", client.WithApplication(id, key),
+			client.WithPlaintext(), client.WithPlaintextSecrets(),
+			client.WithDialOptions(grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 				return listener.DialContext(ctx)
 			})))
 		if err != nil {
@@ -58,11 +58,11 @@ func TestNotesOverBothTransports(t *testing.T) {
 
 	_, err = notes.Get(t.Context(), &notesv1.GetRequest{Id: 1})
 	r := app.Request(http.MethodGet, "/notes/1", nil)
-	if !isCode(err, xError.ResourceNotFound) || r.Code() != xError.ResourceNotFound.GetCode() {
+	if !isCode(err, xerror.ResourceNotFound) || r.Code() != xerror.ResourceNotFound.GetCode() {
 		t.Errorf("Get = %v, GET = %s", err, r.Body())
 	}
 	_, err = notes.Add(t.Context(), &notesv1.AddRequest{})
-	list, _ := xError.From(err).GetData().([]xValid.FieldError)
+	list, _ := xerror.From(err).GetData().([]xvalid.FieldError)
 	if len(list) != 1 || list[0].Field != "text" {
 		t.Errorf("Add without a text = %v, want a failure of text", err)
 	}
@@ -71,9 +71,9 @@ func TestNotesOverBothTransports(t *testing.T) {
 			t.Errorf("Get of a stranger = %v", err)
 		}
 	}
-	if _, err := dial("shop", secret).Get(t.Context(), &notesv1.GetRequest{Id: 1}); !isCode(err, xError.ValidationError) {
+	if _, err := dial("shop", secret).Get(t.Context(), &notesv1.GetRequest{Id: 1}); !isCode(err, xerror.ValidationError) {
 		t.Errorf("Get with an id that is none = %v", err)
 	}
 }
 
-func isCode(err error, code *xError.ErrorCode) bool { return xError.From(err).GetErrorCode() == code }
+func isCode(err error, code *xerror.ErrorCode) bool { return xerror.From(err).GetErrorCode() == code }

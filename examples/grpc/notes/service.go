@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/examples/grpc/notes/notesv1"
-	xGrpcResult "github.com/plinthgo/plinth/grpcx/result"
+	"github.com/plinthgo/plinth/grpcx/result"
 )
 
 // service implements notesv1.NoteServiceServer.
@@ -19,18 +19,18 @@ func (service) Add(ctx context.Context, request *notesv1.AddRequest) (*notesv1.A
 	if err := add(ctx, note); err != nil {
 		return nil, err
 	}
-	response := xGrpcResult.SuccessWith[*notesv1.AddResponse](ctx, "noted")
+	response := result.SuccessWith[*notesv1.AddResponse](ctx, "noted")
 	response.Id = int64(note.ID)
 	return response, nil
 }
 
 // Get implements notesv1.NoteServiceServer.
 func (service) Get(ctx context.Context, request *notesv1.GetRequest) (*notesv1.GetResponse, error) {
-	note, err := find(ctx, xSnowflake.SnowflakeID(request.GetId()))
+	note, err := find(ctx, xsnowflake.SnowflakeID(request.GetId()))
 	if err != nil {
 		return nil, err
 	}
-	response := xGrpcResult.SuccessWith[*notesv1.GetResponse](ctx, "found")
+	response := result.SuccessWith[*notesv1.GetResponse](ctx, "found")
 	response.Text = note.Text
 	return response, nil
 }

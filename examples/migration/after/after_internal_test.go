@@ -7,7 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/major/plinthtest"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 func TestOrder(t *testing.T) {
@@ -40,7 +40,7 @@ func TestOldOrdersAreForgotten(t *testing.T) {
 	old := Order{Item: "tea", Count: 1}
 	old.CreatedAt = time.Now().AddDate(0, 0, -91)
 	for _, order := range []*Order{&old, {Item: "cup", Count: 1}} {
-		if err := xDB.MustGetDB(ctx).Create(order).Error; err != nil {
+		if err := xdb.MustGetDB(ctx).Create(order).Error; err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestOldOrdersAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left []Order
-	if err := xDB.MustGetDB(ctx).Find(&left).Error; err != nil || len(left) != 1 || left[0].Item != "cup" {
+	if err := xdb.MustGetDB(ctx).Find(&left).Error; err != nil || len(left) != 1 || left[0].Item != "cup" {
 		t.Errorf("left = %+v, %v, want the cup", left, err)
 	}
 	for _, job := range jobs() {

@@ -8,30 +8,30 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xAsync "github.com/plinthgo/plinth/asyncx"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xCron "github.com/plinthgo/plinth/cronx"
-	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	"github.com/plinthgo/plinth/asyncx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx/runner"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-var soldOut = xError.MustErrorCode(40970, "SOLD_OUT", "Sold out", "已售罄")
+var soldOut = xerror.MustErrorCode(40970, "SOLD_OUT", "Sold out", "已售罄")
 
-var log = xLog.WithName(xLog.NamedLOGC, "order")
+var log = xlog.WithName(xlog.NamedLOGC, "order")
 
 // Order is what somebody has ordered.
 type Order struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Item  string `gorm:"size:64;not null" json:"item"`
 	Count int    `json:"count"`
 }
@@ -43,21 +43,21 @@ type OrderRequest struct {
 }
 
 func main() {
-	reg := xReg.Register(context.Background(), nil, options()...)
-	xMain.Runner(reg, nil, nil, xCronRunner.New(xCronRunner.WithRegister(jobs()...)))
+	reg := xreg.Register(context.Background(), nil, options()...)
+	xmain.Runner(reg, nil, nil, runner.New(runner.WithRegister(jobs()...)))
 }
 
-func options() []xOption.Option {
-	return []xOption.Option{
-		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.DatabaseDriver: "sqlite", xEnv.DatabasePath: "orders.db"}),
-		xOption.WithDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&Order{})),
-		xOption.WithRoute(routes),
-		xOption.WithHealth(),
+func options() []xoption.Option {
+	return []xoption.Option{
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", xenv.DatabasePath: "orders.db"}),
+		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&Order{})),
+		xoption.WithRoute(routes),
+		xoption.WithHealth(),
 	}
 }
 
-func jobs() []*xCron.Job {
-	return []*xCron.Job{xCron.NewJob("@hourly", clean, xCron.WithName("clean-orders"), xCron.WithSingleRun())}
+func jobs() []*cronx.Job {
+	return []*cronx.Job{cronx.NewJob("@hourly", clean, cronx.WithName("clean-orders"), cronx.WithSingleRun())}
 }
 
 func routes(_ context.Context, engine *gin.Engine) {
@@ -65,7 +65,7 @@ func routes(_ context.Context, engine *gin.Engine) {
 }
 
 func create(c *gin.Context) {
-	request := xBind.Bind(c, &OrderRequest{}).Data()
+	request := xbind.Bind(c, &OrderRequest{}).Data()
 	if request == nil {
 		return // the error has been reported
 	}
@@ -74,24 +74,24 @@ func create(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.SuccessHasData(c, "ordered", order)
+	xresult.SuccessHasData(c, "ordered", order)
 }
 
 func place(ctx context.Context, item string, count int) (*Order, error) {
 	if item == "gone" {
-		return nil, xError.New(soldOut, "")
+		return nil, xerror.New(soldOut, "")
 	}
 	order := &Order{Item: item, Count: count}
-	if err := xDB.MustGetDB(ctx).Create(order).Error; err != nil {
+	if err := xdb.MustGetDB(ctx).Create(order).Error; err != nil {
 		return nil, err // its code is found, its text stays in the log
 	}
 	log.Info(ctx, "ordered", slog.Any("order", order.ID), slog.Int("count", count))
-	xAsync.Async(ctx, func(ctx context.Context) { tell(ctx, order) }, xAsync.WithName("tell"), xAsync.WithTimeout(10*time.Second))
+	asyncx.Async(ctx, func(ctx context.Context) { tell(ctx, order) }, asyncx.WithName("tell"), asyncx.WithTimeout(10*time.Second))
 	return order, nil
 }
 
 func clean(ctx context.Context) error {
-	return xDB.MustGetDB(ctx).Where("created_at < ?", time.Now().AddDate(0, 0, -90)).Delete(&Order{}).Error
+	return xdb.MustGetDB(ctx).Where("created_at < ?", time.Now().AddDate(0, 0, -90)).Delete(&Order{}).Error
 }
 
 // tell would send a message to the warehouse.

@@ -6,42 +6,42 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 	"github.com/plinthgo/plinth/examples/migration/orders"
 )
 
 // soldOut is what clients know as 409.
-var soldOut = xError.MustErrorCode(40970, "SOLD_OUT", "Sold out", "已售罄")
+var soldOut = xerror.MustErrorCode(40970, "SOLD_OUT", "Sold out", "已售罄")
 
 func main() {
-	xMain.Runner(xReg.Register(context.Background(), nil, options()...), nil, nil)
+	xmain.Runner(xreg.Register(context.Background(), nil, options()...), nil, nil)
 }
 
-func options() []xOption.Option {
-	return []xOption.Option{
-		xOption.WithEnvDefaults(map[xEnv.EnvKey]string{
-			xEnv.Host:           "0.0.0.0",
-			xEnv.Port:           "8080",
-			xEnv.DatabaseDriver: "sqlite",
-			xEnv.DatabasePath:   xEnv.GetEnvString("DB_FILE", ""), // the name that deployments know
+func options() []xoption.Option {
+	return []xoption.Option{
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
+			xenv.Host:           "0.0.0.0",
+			xenv.Port:           "8080",
+			xenv.DatabaseDriver: "sqlite",
+			xenv.DatabasePath:   xenv.GetEnvString("DB_FILE", ""), // the name that deployments know
 		}),
-		xOption.WithDatabase(xOptDatabase.FromEnv(), xOptDatabase.WithAutoMigrate(&orders.Order{})),
-		xOption.WithErrorMapper(xError.MapIs(orders.ErrSoldOut, soldOut)),
-		xOption.WithRoute(routes),
-		xOption.WithHealth(),
+		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&orders.Order{})),
+		xoption.WithErrorMapper(xerror.MapIs(orders.ErrSoldOut, soldOut)),
+		xoption.WithRoute(routes),
+		xoption.WithHealth(),
 	}
 }
 
 func routes(ctx context.Context, engine *gin.Engine) {
 	engine.Use(oldEnvelope)
-	server := &orders.Server{DB: xDB.MustGetDB(ctx)}
+	server := &orders.Server{DB: xdb.MustGetDB(ctx)}
 	server.Routes(engine)
 	engine.GET("/orders/:id", find)
 }
@@ -53,11 +53,11 @@ func oldEnvelope(c *gin.Context) {
 	if last == nil || c.Writer.Written() {
 		return
 	}
-	e := xError.From(last.Err)
+	e := xerror.From(last.Err)
 	status := e.GetErrorCode().Status()
 	message := string(e.GetErrorMessage())
 	if message == "" {
-		message = e.GetErrorCode().Message(xError.Language(c))
+		message = e.GetErrorCode().Message(xerror.Language(c))
 	}
 	c.JSON(status, gin.H{"code": status, "msg": message})
 }
@@ -65,7 +65,7 @@ func oldEnvelope(c *gin.Context) {
 // find is a new handler: it leaves its errors to whoever answers them.
 func find(c *gin.Context) {
 	var order orders.Order
-	if err := xDB.MustGetDB(c).First(&order, c.Param("id")).Error; err != nil {
+	if err := xdb.MustGetDB(c).First(&order, c.Param("id")).Error; err != nil {
 		_ = c.Error(err)
 		return
 	}

@@ -1,4 +1,4 @@
-// Command xmain is the program on the page of xMain: a service with a task beside it.
+// Command xmain is the program on the page of xmain: a service with a task beside it.
 package main
 
 import (
@@ -7,16 +7,16 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func main() {
-	reg := xReg.Register(context.Background(), nil, xOption.WithRoute(routes))
-	xMain.Runner(reg, xLog.WithName(xLog.NamedMAIN), nil, worker)
+	reg := xreg.Register(context.Background(), nil, xoption.WithRoute(routes))
+	xmain.Runner(reg, xlog.WithName(xlog.NamedMAIN), nil, worker)
 }
 
 func worker(ctx context.Context, _ ...any) {
@@ -35,5 +35,5 @@ func work(ctx context.Context) bool {
 }
 
 func routes(_ context.Context, engine *gin.Engine) {
-	engine.GET("/", func(c *gin.Context) { xResult.Success(c, "hello") })
+	engine.GET("/", func(c *gin.Context) { xresult.Success(c, "hello") })
 }

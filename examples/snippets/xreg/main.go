@@ -1,4 +1,4 @@
-// Command xreg is the program on the page of xReg: a service with a node.
+// Command xreg is the program on the page of xreg: a service with a node.
 package main
 
 import (
@@ -7,17 +7,17 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 // searchKey is where the node's value is found.
-const searchKey xCtx.ContextKey = "search"
+const searchKey xctx.ContextKey = "search"
 
 // Search stands for the client of a search server.
 type Search struct{ words []string }
@@ -30,17 +30,17 @@ func startSearch(context.Context) (any, error) {
 }
 
 func main() {
-	reg := xReg.Register(context.Background(), []xRegNode.RegNodeList{
+	reg := xreg.Register(context.Background(), []xregnode.RegNodeList{
 		{Key: searchKey, Node: startSearch},
-	}, xOption.WithRoute(routes), xOption.WithHealth())
-	xMain.Runner(reg, nil, nil)
+	}, xoption.WithRoute(routes), xoption.WithHealth())
+	xmain.Runner(reg, nil, nil)
 }
 
 func routes(ctx context.Context, engine *gin.Engine) {
-	search := xCtxUtil.MustGet[*Search](ctx, searchKey)
+	search := xctxutil.MustGet[*Search](ctx, searchKey)
 	engine.GET("/search/:word", handler(search)) //nolint:contextcheck // a request has its own
 }
 
 func handler(search *Search) gin.HandlerFunc {
-	return func(c *gin.Context) { xResult.SuccessHasData(c, "searched", search.Has(c.Param("word"))) }
+	return func(c *gin.Context) { xresult.SuccessHasData(c, "searched", search.Has(c.Param("word"))) }
 }

@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xGrpcIStream "github.com/plinthgo/plinth/grpcx/interceptor/stream"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/grpcx/interceptor/stream"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
@@ -27,18 +27,18 @@ func (feed) ServerStream(request *pb.TestRequest, stream grpc.ServerStreamingSer
 	if err := stream.Send(&pb.TestResponse{Text: "news for " + request.GetText()}); err != nil {
 		return err
 	}
-	return xError.New(xError.TooManyRequests, "that is enough for today")
+	return xerror.New(xerror.TooManyRequests, "that is enough for today")
 }
 
 func Example() {
 	ctx := context.Background() // the application's: reg.Init.Ctx
 	server := grpc.NewServer(grpc.ChainStreamInterceptor(
-		xGrpcIStream.Trace(),
-		xGrpcIStream.InitContext(ctx),
-		xGrpcIStream.AccessLog(quietLog()),
-		xGrpcIStream.Recover(),
-		xGrpcIStream.Middleware(),
-		xGrpcIStream.Validate(),
+		stream.Trace(),
+		stream.InitContext(ctx),
+		stream.AccessLog(quietLog()),
+		stream.Recover(),
+		stream.Middleware(),
+		stream.Validate(),
 	))
 	pb.RegisterTestServiceServer(server, feed{})
 
@@ -60,12 +60,12 @@ func Example() {
 }
 
 // quietLog is a logger whose lines nobody sees.
-func quietLog() *xLog.LogNamedLogger {
-	engine, err := xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON})
+func quietLog() *xlog.LogNamedLogger {
+	engine, err := xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})
 	if err != nil {
 		panic(err)
 	}
-	return engine.WithName(xLog.NamedGRPC)
+	return engine.WithName(xlog.NamedGRPC)
 }
 
 // serve serves on a free port and returns a client.

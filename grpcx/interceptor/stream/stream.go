@@ -1,4 +1,4 @@
-// Package stream holds the interceptors for streams. Import it as xGrpcIStream.
+// Package stream holds the interceptors for streams.
 //
 // They are those of package unary, in the same order, without a ResponseBuilder: a stream has no response to complete.
 // Errors are mapped as there, by whichever of them is mounted; a panic after the first message ends the stream with its
@@ -10,9 +10,9 @@ import (
 
 	"google.golang.org/grpc"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // Trace gives every stream a request id and a start time, and sends the id back in the trailer x_request_uuid.
@@ -26,7 +26,7 @@ func InitContext(main context.Context) grpc.StreamServerInterceptor {
 
 // AccessLog writes one line for each stream when it has ended, with the number of messages in either direction. A nil
 // log is the logger GRPC.
-func AccessLog(log *xLog.LogNamedLogger) grpc.StreamServerInterceptor {
+func AccessLog(log *xlog.LogNamedLogger) grpc.StreamServerInterceptor {
 	return call.Stream(call.Access, call.Config{Log: log})
 }
 
@@ -34,10 +34,10 @@ func AccessLog(log *xLog.LogNamedLogger) grpc.StreamServerInterceptor {
 // panic in a goroutine that the handler, or an interceptor further in, has started is out of its reach.
 func Recover() grpc.StreamServerInterceptor { return call.Stream(call.Recover, call.Config{}) }
 
-// Middleware runs the chain that xGrpcMiddle.UseStream has registered for the stream's service.
+// Middleware runs the chain that middleware.UseStream has registered for the stream's service.
 func Middleware() grpc.StreamServerInterceptor { return call.Stream(call.Middleware, call.Config{}) }
 
 // Validate checks every message that is received, as for unary calls. RecvMsg returns the status of one that is refused.
-func Validate(checks ...xGrpcValid.Check) grpc.StreamServerInterceptor {
+func Validate(checks ...validation.Check) grpc.StreamServerInterceptor {
 	return call.Stream(call.Validate, call.Config{Checks: checks})
 }

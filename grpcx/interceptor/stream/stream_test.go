@@ -14,23 +14,23 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
-	xGrpcIStream "github.com/plinthgo/plinth/grpcx/interceptor/stream"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/interceptor/stream"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// middleware is what the one middleware of the default registry does; registering is for ever.
-var middleware atomic.Pointer[grpc.StreamServerInterceptor]
+// current is what the one middleware of the default registry does; registering is for ever.
+var current atomic.Pointer[grpc.StreamServerInterceptor]
 
 func TestMain(m *testing.M) {
-	xGrpcMiddle.UseStream(pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-		if does := middleware.Load(); does != nil {
+	middleware.UseStream(pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		if does := current.Load(); does != nil {
 			return (*does)(srv, ss, info, next)
 		}
 		return next(srv, ss)
@@ -41,15 +41,15 @@ func TestMain(m *testing.M) {
 // use makes m the middleware until the test ends.
 func use(t *testing.T, m grpc.StreamServerInterceptor) {
 	t.Helper()
-	middleware.Store(&m)
-	t.Cleanup(func() { middleware.Store(nil) })
+	current.Store(&m)
+	t.Cleanup(func() { current.Store(nil) })
 }
 
 // documented is the chain as the page has it.
-func documented(app context.Context, log *xLog.LogNamedLogger, checks ...xGrpcValid.Check) []grpc.StreamServerInterceptor {
+func documented(app context.Context, log *xlog.LogNamedLogger, checks ...validation.Check) []grpc.StreamServerInterceptor {
 	return []grpc.StreamServerInterceptor{
-		xGrpcIStream.Trace(), xGrpcIStream.InitContext(app), xGrpcIStream.AccessLog(log), xGrpcIStream.Recover(),
-		xGrpcIStream.Middleware(), xGrpcIStream.Validate(checks...),
+		stream.Trace(), stream.InitContext(app), stream.AccessLog(log), stream.Recover(),
+		stream.Middleware(), stream.Validate(checks...),
 	}
 }
 
@@ -87,9 +87,9 @@ func ask(t *testing.T, chain []grpc.StreamServerInterceptor, h handler, pairs ..
 	}
 }
 
-func detail(err error) *xGrpcGenerate.BaseResponse {
+func detail(err error) *generate.BaseResponse {
 	for _, d := range status.Convert(err).Details() {
-		if b, ok := d.(*xGrpcGenerate.BaseResponse); ok {
+		if b, ok := d.(*generate.BaseResponse); ok {
 			return b
 		}
 	}
@@ -110,7 +110,7 @@ func afterOne(end func() error) handler {
 }
 
 func TestDocumentedChainAnswers(t *testing.T) {
-	app := context.WithValue(t.Context(), xCtx.RegNodeKey, "nodes")
+	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
 	for _, tc := range []struct {
 		name   string
 		end    func() error
@@ -120,15 +120,15 @@ func TestDocumentedChainAnswers(t *testing.T) {
 		output string
 	}{
 		{name: "success", end: func() error { return nil }, texts: "first"},
-		{name: "error", end: func() error { return xError.New(xError.NotFound, "") }, texts: "first", code: codes.NotFound, output: "NOT_FOUND"},
+		{name: "error", end: func() error { return xerror.New(xerror.NotFound, "") }, texts: "first", code: codes.NotFound, output: "NOT_FOUND"},
 		{name: "panic after the first message", end: func() error { panic("secret") }, texts: "first", code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
-		{name: "refused", refuse: xError.New(xError.Forbidden, ""), code: codes.PermissionDenied, output: "FORBIDDEN"},
+		{name: "refused", refuse: xerror.New(xerror.Forbidden, ""), code: codes.PermissionDenied, output: "FORBIDDEN"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
 			var steps []string
 			use(t, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-				if ss.Context().Value(xCtx.RegNodeKey) == "nodes" {
+				if ss.Context().Value(xctx.RegNodeKey) == "nodes" {
 					steps = append(steps, "middleware")
 				}
 				return next(srv, ss)
@@ -155,15 +155,15 @@ func TestDocumentedChainAnswers(t *testing.T) {
 }
 
 func TestEachInterceptorWorksAlone(t *testing.T) {
-	fails := afterOne(func() error { return xError.New(xError.NotFound, "") })
+	fails := afterOne(func() error { return xerror.New(xerror.NotFound, "") })
 	fine := afterOne(func() error { return nil })
 	var seen any
 	looks := func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
-		seen = stream.Context().Value(xCtx.RegNodeKey)
+		seen = stream.Context().Value(xctx.RegNodeKey)
 		return nil
 	}
-	refuses := func(context.Context, any) error { return xError.New(xError.Forbidden, "") }
-	app := context.WithValue(t.Context(), xCtx.RegNodeKey, "nodes")
+	refuses := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
+	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
 	hasID := func(a *answer, _ *calltest.Log) bool { return len(a.trailer.Get("x_request_uuid")) == 1 }
 	for _, tc := range []struct {
 		name  string
@@ -172,25 +172,25 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 		code  codes.Code
 		holds func(a *answer, log *calltest.Log) bool
 	}{
-		{name: "Trace", part: xGrpcIStream.Trace(), h: fine, holds: hasID},
-		{name: "Trace of an error", part: xGrpcIStream.Trace(), h: fails, code: codes.NotFound, holds: hasID},
-		{name: "InitContext", part: xGrpcIStream.InitContext(app), h: looks, holds: func(*answer, *calltest.Log) bool { return seen == "nodes" }},
-		{name: "InitContext of an error", part: xGrpcIStream.InitContext(app), h: fails, code: codes.NotFound},
-		{name: "AccessLog", part: xGrpcIStream.AccessLog(nil), h: fine, holds: func(_ *answer, log *calltest.Log) bool {
+		{name: "Trace", part: stream.Trace(), h: fine, holds: hasID},
+		{name: "Trace of an error", part: stream.Trace(), h: fails, code: codes.NotFound, holds: hasID},
+		{name: "InitContext", part: stream.InitContext(app), h: looks, holds: func(*answer, *calltest.Log) bool { return seen == "nodes" }},
+		{name: "InitContext of an error", part: stream.InitContext(app), h: fails, code: codes.NotFound},
+		{name: "AccessLog", part: stream.AccessLog(nil), h: fine, holds: func(_ *answer, log *calltest.Log) bool {
 			line := log.Only("call")
 			return line["status"] == "OK" && line["sent"] == 1.0
 		}},
-		{name: "AccessLog of an error", part: xGrpcIStream.AccessLog(nil), h: fails, code: codes.NotFound, holds: func(_ *answer, log *calltest.Log) bool {
+		{name: "AccessLog of an error", part: stream.AccessLog(nil), h: fails, code: codes.NotFound, holds: func(_ *answer, log *calltest.Log) bool {
 			return log.Only("call")["status"] == "NOT_FOUND"
 		}},
-		{name: "Recover", part: xGrpcIStream.Recover(), h: afterOne(func() error { panic("secret") }), code: codes.Internal, holds: func(a *answer, log *calltest.Log) bool {
+		{name: "Recover", part: stream.Recover(), h: afterOne(func() error { panic("secret") }), code: codes.Internal, holds: func(a *answer, log *calltest.Log) bool {
 			return log.Only("panic")["panic"] == "secret" && strings.Join(a.texts, " ") == "first"
 		}},
-		{name: "Middleware", part: xGrpcIStream.Middleware(), h: fine, holds: func(a *answer, _ *calltest.Log) bool {
+		{name: "Middleware", part: stream.Middleware(), h: fine, holds: func(a *answer, _ *calltest.Log) bool {
 			return strings.Join(a.texts, " ") == "of-the-middleware first"
 		}},
-		{name: "Middleware of an error", part: xGrpcIStream.Middleware(), h: fails, code: codes.NotFound},
-		{name: "Validate", part: xGrpcIStream.Validate(refuses), h: fine, code: codes.PermissionDenied},
+		{name: "Middleware of an error", part: stream.Middleware(), h: fails, code: codes.NotFound},
+		{name: "Validate", part: stream.Validate(refuses), h: fine, code: codes.PermissionDenied},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)

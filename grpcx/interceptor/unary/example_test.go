@@ -10,13 +10,13 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/interceptor/unary"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcResult "github.com/plinthgo/plinth/grpcx/result"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/grpcx/result"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // greeter is the application's service.
@@ -27,9 +27,9 @@ type greeter struct {
 // Unary implements pb.TestServiceServer.
 func (greeter) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
 	if request.GetText() == "" {
-		return nil, xError.New(xError.NotFound, "there is nobody of that name")
+		return nil, xerror.New(xerror.NotFound, "there is nobody of that name")
 	}
-	response := xGrpcResult.SuccessWith[*pb.TestResponse](ctx, "greeted")
+	response := result.SuccessWith[*pb.TestResponse](ctx, "greeted")
 	response.Text = "hello, " + request.GetText()
 	return response, nil
 }
@@ -37,13 +37,13 @@ func (greeter) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestResp
 func Example() {
 	ctx := context.Background() // the application's: reg.Init.Ctx
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(
-		xGrpcIUnary.Trace(),
-		xGrpcIUnary.InitContext(ctx),
-		xGrpcIUnary.AccessLog(quietLog()),
-		xGrpcIUnary.Recover(),
-		xGrpcIUnary.Middleware(),
-		xGrpcIUnary.Validate(),
-		xGrpcIUnary.ResponseBuilder(),
+		unary.Trace(),
+		unary.InitContext(ctx),
+		unary.AccessLog(quietLog()),
+		unary.Recover(),
+		unary.Middleware(),
+		unary.Validate(),
+		unary.ResponseBuilder(),
 	))
 	pb.RegisterTestServiceServer(server, greeter{})
 
@@ -61,11 +61,11 @@ func Example() {
 func ExampleValidate() {
 	short := func(ctx context.Context, request any) error {
 		if r, ok := request.(*pb.TestRequest); ok && len(r.GetText()) > 8 {
-			return xGrpcValid.Refuse(ctx, []xValid.FieldError{{Field: "text", Tag: "max", Message: "text must have at most 8 characters"}}, nil)
+			return validation.Refuse(ctx, []xvalid.FieldError{{Field: "text", Tag: "max", Message: "text must have at most 8 characters"}}, nil)
 		}
 		return nil
 	}
-	server := grpc.NewServer(grpc.ChainUnaryInterceptor(xGrpcIUnary.Validate(short)))
+	server := grpc.NewServer(grpc.ChainUnaryInterceptor(unary.Validate(short)))
 	pb.RegisterTestServiceServer(server, greeter{})
 
 	client, stop := serve(server)
@@ -76,12 +76,12 @@ func ExampleValidate() {
 }
 
 // quietLog is a logger whose lines nobody sees.
-func quietLog() *xLog.LogNamedLogger {
-	engine, err := xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON})
+func quietLog() *xlog.LogNamedLogger {
+	engine, err := xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})
 	if err != nil {
 		panic(err)
 	}
-	return engine.WithName(xLog.NamedGRPC)
+	return engine.WithName(xlog.NamedGRPC)
 }
 
 // serve serves on a free port and returns a client.

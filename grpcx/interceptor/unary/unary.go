@@ -1,12 +1,12 @@
-// Package unary holds the interceptors for unary calls. Import it as xGrpcIUnary.
+// Package unary holds the interceptors for unary calls.
 //
 // The order of a chain, first to last: Trace, InitContext, AccessLog, Recover, Middleware, Validate, ResponseBuilder.
 // The runner mounts all of them by itself, the first four around and the last three inside the application's own
 // interceptors; who serves without the runner chains them:
 //
 //	grpc.ChainUnaryInterceptor(
-//		xGrpcIUnary.Trace(), xGrpcIUnary.InitContext(ctx), xGrpcIUnary.AccessLog(nil), xGrpcIUnary.Recover(),
-//		xGrpcIUnary.Middleware(), xGrpcIUnary.Validate(), xGrpcIUnary.ResponseBuilder(),
+//		unary.Trace(), unary.InitContext(ctx), unary.AccessLog(nil), unary.Recover(),
+//		unary.Middleware(), unary.Validate(), unary.ResponseBuilder(),
 //	)
 //
 // An interceptor that is mounted a second time around the same call does nothing, but for two: a second Recover guards the
@@ -20,15 +20,15 @@ import (
 
 	"google.golang.org/grpc"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // Trace gives every call a request id and a start time.
 //
 // The id is the caller's x_request_uuid, or x-request-uuid, where that is 1 to 64 characters of [A-Za-z0-9._-], else a
-// new UUID. It is stored under xCtx.RequestKey, the start under xCtx.UserStartTimeKey. The id goes back in the trailer
+// new UUID. It is stored under xctx.RequestKey, the start under xctx.UserStartTimeKey. The id goes back in the trailer
 // x_request_uuid, also when the handler fails or panics.
 func Trace() grpc.UnaryServerInterceptor { return call.Unary(call.Trace, call.Config{}) }
 
@@ -41,7 +41,7 @@ func InitContext(main context.Context) grpc.UnaryServerInterceptor {
 // AccessLog writes one line for each call when it has been answered: method, status, duration, the address and the name
 // of the caller, the error's number and message. Successful health checks and reflection are written at level DEBUG. A
 // nil log is the logger GRPC.
-func AccessLog(log *xLog.LogNamedLogger) grpc.UnaryServerInterceptor {
+func AccessLog(log *xlog.LogNamedLogger) grpc.UnaryServerInterceptor {
 	return call.Unary(call.Access, call.Config{Log: log})
 }
 
@@ -52,15 +52,15 @@ func AccessLog(log *xLog.LogNamedLogger) grpc.UnaryServerInterceptor {
 // calls runtime.Goexit is logged in the same way, but nobody can answer its caller, who waits for his own deadline.
 func Recover() grpc.UnaryServerInterceptor { return call.Unary(call.Recover, call.Config{}) }
 
-// Middleware runs the chain that xGrpcMiddle.UseUnary has registered for the call's service. One that returns neither a
+// Middleware runs the chain that middleware.UseUnary has registered for the call's service. One that returns neither a
 // response nor an error has not let the call in: that is DEVELOPER_ERROR.
 func Middleware() grpc.UnaryServerInterceptor {
 	return call.Unary(call.Middleware|call.Answer, call.Config{})
 }
 
 // Validate refuses a request whose method Validate, or ValidateAll, returns an error, and then one to which a check
-// objects. The answer is PARAMETER_ERROR with one violation for each field (google.rpc.BadRequest). See xGrpcValid.Methods.
-func Validate(checks ...xGrpcValid.Check) grpc.UnaryServerInterceptor {
+// objects. The answer is PARAMETER_ERROR with one violation for each field (google.rpc.BadRequest). See validation.Methods.
+func Validate(checks ...validation.Check) grpc.UnaryServerInterceptor {
 	return call.Unary(call.Validate, call.Config{Checks: checks})
 }
 
@@ -70,7 +70,7 @@ func Validate(checks ...xGrpcValid.Check) grpc.UnaryServerInterceptor {
 // and, in debug mode, the handling time in microseconds; one that the handler left out says success. So a handler must
 // not return the same message to two calls.
 //
-// An error becomes a status: an *xError.Error by the HTTP status of its code, with the envelope as a detail; the
+// An error becomes a status: an *xerror.Error by the HTTP status of its code, with the envelope as a detail; the
 // handler's own status unchanged; the context's errors with their codes; a foreign error that a mapper knows by the code
 // that it is given; any other as Internal without its text, which is logged. Neither a response nor an error is
 // DEVELOPER_ERROR, and nil pointers are neither.

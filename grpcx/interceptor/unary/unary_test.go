@@ -13,25 +13,25 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
-	xGrpcIUnary "github.com/plinthgo/plinth/grpcx/interceptor/unary"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/interceptor/unary"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// middleware is what the one middleware of the default registry does; registering is for ever.
-var middleware atomic.Pointer[grpc.UnaryServerInterceptor]
+// current is what the one middleware of the default registry does; registering is for ever.
+var current atomic.Pointer[grpc.UnaryServerInterceptor]
 
 func TestMain(m *testing.M) {
-	xGrpcMiddle.UseUnary(pb.TestService_ServiceDesc, func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-		if does := middleware.Load(); does != nil {
+	middleware.UseUnary(pb.TestService_ServiceDesc, func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		if does := current.Load(); does != nil {
 			return (*does)(ctx, req, info, next)
 		}
 		return next(ctx, req)
@@ -42,15 +42,15 @@ func TestMain(m *testing.M) {
 // use makes m the middleware until the test ends.
 func use(t *testing.T, m grpc.UnaryServerInterceptor) {
 	t.Helper()
-	middleware.Store(&m)
-	t.Cleanup(func() { middleware.Store(nil) })
+	current.Store(&m)
+	t.Cleanup(func() { current.Store(nil) })
 }
 
 // documented is the chain as the package's comment has it.
-func documented(app context.Context, log *xLog.LogNamedLogger, checks ...xGrpcValid.Check) []grpc.UnaryServerInterceptor {
+func documented(app context.Context, log *xlog.LogNamedLogger, checks ...validation.Check) []grpc.UnaryServerInterceptor {
 	return []grpc.UnaryServerInterceptor{
-		xGrpcIUnary.Trace(), xGrpcIUnary.InitContext(app), xGrpcIUnary.AccessLog(log), xGrpcIUnary.Recover(),
-		xGrpcIUnary.Middleware(), xGrpcIUnary.Validate(checks...), xGrpcIUnary.ResponseBuilder(),
+		unary.Trace(), unary.InitContext(app), unary.AccessLog(log), unary.Recover(),
+		unary.Middleware(), unary.Validate(checks...), unary.ResponseBuilder(),
 	}
 }
 
@@ -65,9 +65,9 @@ func ask(t *testing.T, chain []grpc.UnaryServerInterceptor, h handler, pairs ...
 	return response, trailer, err
 }
 
-func detail(err error) *xGrpcGenerate.BaseResponse {
+func detail(err error) *generate.BaseResponse {
 	for _, d := range status.Convert(err).Details() {
-		if b, ok := d.(*xGrpcGenerate.BaseResponse); ok {
+		if b, ok := d.(*generate.BaseResponse); ok {
 			return b
 		}
 	}
@@ -75,7 +75,7 @@ func detail(err error) *xGrpcGenerate.BaseResponse {
 }
 
 func TestDocumentedChainAnswers(t *testing.T) {
-	app := context.WithValue(t.Context(), xCtx.RegNodeKey, "nodes")
+	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
 	for _, tc := range []struct {
 		name   string
 		h      handler
@@ -85,7 +85,7 @@ func TestDocumentedChainAnswers(t *testing.T) {
 	}{
 		{name: "success", output: "Success"},
 		{name: "error", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			return nil, xError.New(xError.NotFound, "")
+			return nil, xerror.New(xerror.NotFound, "")
 		}, code: codes.NotFound, output: "NOT_FOUND"},
 		{name: "panic", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) { panic("secret") }, code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
 		{name: "nothing", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
@@ -97,7 +97,7 @@ func TestDocumentedChainAnswers(t *testing.T) {
 			log := calltest.Record(t)
 			var steps []string
 			use(t, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-				if ctx.Value(xCtx.RegNodeKey) == "nodes" {
+				if ctx.Value(xctx.RegNodeKey) == "nodes" {
 					steps = append(steps, "middleware")
 				}
 				return next(ctx, req)
@@ -126,16 +126,16 @@ func TestDocumentedChainAnswers(t *testing.T) {
 
 func TestEachInterceptorWorksAlone(t *testing.T) {
 	fails := func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-		return nil, xError.New(xError.NotFound, "")
+		return nil, xerror.New(xerror.NotFound, "")
 	}
 	panics := func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) { panic("secret") }
 	var seen any
 	looks := func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
-		seen = ctx.Value(xCtx.RegNodeKey)
+		seen = ctx.Value(xctx.RegNodeKey)
 		return &pb.TestResponse{}, nil
 	}
-	refuses := func(context.Context, any) error { return xError.New(xError.Forbidden, "") }
-	app := context.WithValue(t.Context(), xCtx.RegNodeKey, "nodes")
+	refuses := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
+	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
 	for _, tc := range []struct {
 		name  string
 		part  grpc.UnaryServerInterceptor
@@ -143,33 +143,33 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 		code  codes.Code
 		holds func(response *pb.TestResponse, trailer metadata.MD, log *calltest.Log) bool
 	}{
-		{name: "Trace", part: xGrpcIUnary.Trace(), holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
+		{name: "Trace", part: unary.Trace(), holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
 			return len(trailer.Get("x_request_uuid")) == 1
 		}},
-		{name: "Trace of an error", part: xGrpcIUnary.Trace(), h: fails, code: codes.NotFound, holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
+		{name: "Trace of an error", part: unary.Trace(), h: fails, code: codes.NotFound, holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
 			return len(trailer.Get("x_request_uuid")) == 1
 		}},
-		{name: "InitContext", part: xGrpcIUnary.InitContext(app), h: looks, holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
+		{name: "InitContext", part: unary.InitContext(app), h: looks, holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
 			return seen == "nodes" && len(trailer.Get("x_request_uuid")) == 0
 		}},
-		{name: "InitContext of an error", part: xGrpcIUnary.InitContext(app), h: fails, code: codes.NotFound},
-		{name: "AccessLog", part: xGrpcIUnary.AccessLog(nil), holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
+		{name: "InitContext of an error", part: unary.InitContext(app), h: fails, code: codes.NotFound},
+		{name: "AccessLog", part: unary.AccessLog(nil), holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
 			return log.Only("call")["status"] == "OK"
 		}},
-		{name: "AccessLog of an error", part: xGrpcIUnary.AccessLog(nil), h: fails, code: codes.NotFound, holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
+		{name: "AccessLog of an error", part: unary.AccessLog(nil), h: fails, code: codes.NotFound, holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
 			return log.Only("call")["status"] == "NOT_FOUND"
 		}},
-		{name: "Recover", part: xGrpcIUnary.Recover(), h: panics, code: codes.Internal, holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
+		{name: "Recover", part: unary.Recover(), h: panics, code: codes.Internal, holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
 			return log.Only("panic")["panic"] == "secret"
 		}},
-		{name: "Middleware", part: xGrpcIUnary.Middleware(), holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
+		{name: "Middleware", part: unary.Middleware(), holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
 			return response.GetText() == "of the middleware" && response.GetBaseResponse() == nil
 		}},
-		{name: "Validate", part: xGrpcIUnary.Validate(refuses), code: codes.PermissionDenied},
-		{name: "ResponseBuilder", part: xGrpcIUnary.ResponseBuilder(), holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
+		{name: "Validate", part: unary.Validate(refuses), code: codes.PermissionDenied},
+		{name: "ResponseBuilder", part: unary.ResponseBuilder(), holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
 			return response.GetBaseResponse().GetCode() == 200
 		}},
-		{name: "ResponseBuilder of an error", part: xGrpcIUnary.ResponseBuilder(), h: fails, code: codes.NotFound},
+		{name: "ResponseBuilder of an error", part: unary.ResponseBuilder(), h: fails, code: codes.NotFound},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
@@ -204,7 +204,7 @@ func TestDebugModeIsTheApplications(t *testing.T) {
 		t.Setenv("LOG_DIR", "none")
 		t.Setenv("SNOWFLAKE_DATACENTER_ID", "1")
 		t.Setenv("SNOWFLAKE_NODE_ID", "1")
-		reg, err := xReg.New(t.Context(), nil, xOption.WithDebug(debug))
+		reg, err := xreg.New(t.Context(), nil, xoption.WithDebug(debug))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
@@ -30,11 +30,11 @@ func TestEachCallHasOneLine(t *testing.T) {
 		message any
 	}{
 		{name: "OK", status: "OK", level: "info"},
-		{name: "not found", err: xError.New(xError.NotFound, "no such user"), status: "NOT_FOUND", level: "warn", code: 40400.0, message: "no such user"},
+		{name: "not found", err: xerror.New(xerror.NotFound, "no such user"), status: "NOT_FOUND", level: "warn", code: 40400.0, message: "no such user"},
 		{name: "unknown", err: errors.New(secret), status: "INTERNAL", level: "info", code: 50000.0, message: "Something went wrong on our side"},
 		{name: "a plain status", err: status.Error(codes.Unavailable, secret), status: "UNAVAILABLE", level: "error", message: secret},
 		{name: "a code that gRPC does not define", err: status.Error(99, secret), status: "OTHER", level: "warn", message: secret},
-		{name: "cancelled", err: context.Canceled, status: "CANCELLED", level: "info", code: any(float64(xError.Canceled.GetCode()))},
+		{name: "cancelled", err: context.Canceled, status: "CANCELLED", level: "info", code: any(float64(xerror.Canceled.GetCode()))},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
@@ -60,12 +60,12 @@ func TestEachCallHasOneLine(t *testing.T) {
 }
 
 func TestUnavailableIsNoFailureWhileTheApplicationStops(t *testing.T) {
-	life := xHook.New()
-	app := xHook.NewContext(t.Context(), life)
+	life := xhook.New()
+	app := xhook.NewContext(t.Context(), life)
 	inAllKinds(t, call.Config{App: app}, between{}, func(f *fixture, do func(context.Context) *answer) {
 		f.does(func(context.Context) error {
 			life.BeginDrain()
-			return xError.New(xError.ServiceUnavailable, "the service is stopping")
+			return xerror.New(xerror.ServiceUnavailable, "the service is stopping")
 		})
 		do(f.Context())
 		if line := f.log.Only("call"); line["status"] != "UNAVAILABLE" || line["level"] != "info" {

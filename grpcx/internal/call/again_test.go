@@ -9,18 +9,18 @@ import (
 
 	"google.golang.org/grpc"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 // counted returns a registry whose middlewares count their calls.
-func counted() (*xGrpcMiddle.Registry, *atomic.Int64) {
+func counted() (*middleware.Registry, *atomic.Int64) {
 	var n atomic.Int64
-	r := new(xGrpcMiddle.Registry)
+	r := new(middleware.Registry)
 	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		n.Add(1)
 		return next(ctx, req)
@@ -34,8 +34,8 @@ func counted() (*xGrpcMiddle.Registry, *atomic.Int64) {
 
 func TestPartThatIsMountedTwiceDoesNothing(t *testing.T) {
 	registry, runs := counted()
-	first := context.WithValue(t.Context(), xCtx.RegNodeKey, "first")
-	second := context.WithValue(context.WithValue(t.Context(), xCtx.RegNodeKey, "second"), xCtx.DebugKey, true)
+	first := context.WithValue(t.Context(), xctx.RegNodeKey, "first")
+	second := context.WithValue(context.WithValue(t.Context(), xctx.RegNodeKey, "second"), xctx.DebugKey, true)
 	c, again := call.Config{App: first, Registry: registry}, call.Config{App: second, Registry: registry}
 	var unary []grpc.UnaryServerInterceptor
 	var stream []grpc.StreamServerInterceptor
@@ -52,7 +52,7 @@ func TestPartThatIsMountedTwiceDoesNothing(t *testing.T) {
 			inner := &fixture{T: t, log: calltest.Record(t), service: service, client: client}
 			var node any
 			f.does(func(ctx context.Context) error {
-				node = ctx.Value(xCtx.RegNodeKey)
+				node = ctx.Value(xctx.RegNodeKey)
 				return nil
 			})
 			a := kind.call(t.Context(), inner)
@@ -70,12 +70,12 @@ func TestPartThatIsMountedTwiceDoesNothing(t *testing.T) {
 }
 
 // authenticated is a registry whose middleware refuses every second call, and counts them.
-func authenticated() (*xGrpcMiddle.Registry, *atomic.Int64) {
+func authenticated() (*middleware.Registry, *atomic.Int64) {
 	var n atomic.Int64
-	r := new(xGrpcMiddle.Registry)
+	r := new(middleware.Registry)
 	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		if n.Add(1)%2 == 0 {
-			return nil, xError.New(xError.Unauthorized, "")
+			return nil, xerror.New(xerror.Unauthorized, "")
 		}
 		return next(ctx, req)
 	})
@@ -101,7 +101,7 @@ func TestInterceptorMayCallTheNextOneTwice(t *testing.T) {
 			return nil
 		})
 		a := unaryOf(f.Context(), f.client)
-		if a.err != nil || asked.Load() != 2 || handled != 1 || len(errs) != 2 || errs[0] != nil || !errors.Is(errs[1], xError.Unauthorized) {
+		if a.err != nil || asked.Load() != 2 || handled != 1 || len(errs) != 2 || errs[0] != nil || !errors.Is(errs[1], xerror.Unauthorized) {
 			f.Errorf("err = %v, authentication ran %d times, the handler %d, errors %v", a.err, asked.Load(), handled, errs)
 		}
 		if a.responses[0].GetBaseResponse().GetContext() != a.id(f.T) {
@@ -150,10 +150,10 @@ func TestAttemptsAtTheSameTimeShareTheirID(t *testing.T) {
 	log, service := calltest.Record(t), &calltest.Service{}
 	var ids sync.Map
 	service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
-		ids.Store(ctx.Value(xCtx.RequestKey), ctx.Value(xCtx.RegNodeKey))
+		ids.Store(ctx.Value(xctx.RequestKey), ctx.Value(xctx.RegNodeKey))
 		return &pb.TestResponse{}, nil
 	}
-	app := context.WithValue(t.Context(), xCtx.RegNodeKey, "node")
+	app := context.WithValue(t.Context(), xctx.RegNodeKey, "node")
 	client := pb.NewTestServiceClient(calltest.Serve(t, service, grpc.ChainUnaryInterceptor(
 		call.Unary(call.Access, call.Config{}), hedge, call.Unary(all, call.Config{App: app}),
 	)))
@@ -181,11 +181,11 @@ func TestCallInsideACallIsOneOfItsOwn(t *testing.T) {
 		runs.Store(0)
 		var outer, inner string
 		f.does(func(ctx context.Context) error {
-			outer, _ = ctx.Value(xCtx.RequestKey).(string)
+			outer, _ = ctx.Value(xctx.RequestKey).(string)
 			own := incoming(ctx, "x_request_uuid", "of-the-inner-call")
 			info := &grpc.UnaryServerInfo{FullMethod: pb.TestService_UnarySafe_FullMethodName}
 			response, err := chain(own, &pb.TestRequest{}, info, func(ctx context.Context, _ any) (any, error) {
-				inner, _ = ctx.Value(xCtx.RequestKey).(string)
+				inner, _ = ctx.Value(xctx.RequestKey).(string)
 				return &pb.TestResponse{}, nil
 			})
 			if err != nil || response.(*pb.TestResponse).GetBaseResponse().GetContext() != "of-the-inner-call" {

@@ -10,16 +10,16 @@ import (
 
 	"google.golang.org/grpc"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/grpcx/generate"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcResult "github.com/plinthgo/plinth/grpcx/result"
+	"github.com/plinthgo/plinth/grpcx/result"
 )
 
-func engineAt(tb testing.TB, level slog.Level) *xLog.Engine {
+func engineAt(tb testing.TB, level slog.Level) *xlog.Engine {
 	tb.Helper()
-	e, err := xLog.New(xLog.Config{Writer: io.Discard, Format: xLog.FormatJSON, Level: level})
+	e, err := xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON, Level: level})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -43,9 +43,9 @@ var chains = []struct {
 func once(tb testing.TB, level slog.Level, pairs []string) func() {
 	tb.Helper()
 	info := &grpc.UnaryServerInfo{FullMethod: unaryMethod}
-	response := &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{}}
+	response := &pb.TestResponse{BaseResponse: &generate.BaseResponse{}}
 	handler := func(ctx context.Context, _ any) (any, error) { return response, ctx.Err() }
-	chain := call.Unary(all, call.Config{App: context.Background(), Log: engineAt(tb, level).WithName(xLog.NamedGRPC), Flight: new(call.Flight)})
+	chain := call.Unary(all, call.Config{App: context.Background(), Log: engineAt(tb, level).WithName(xlog.NamedGRPC), Flight: new(call.Flight)})
 	ctx, request := incoming(tb.Context(), pairs...), any(&pb.TestRequest{})
 	return func() {
 		if _, err := chain(ctx, request, info, handler); err != nil {
@@ -89,9 +89,9 @@ func BenchmarkResponse(b *testing.B) {
 		make func()
 	}{
 		{name: "by hand", make: func() {
-			response = &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{Output: "Success", Code: 200, Message: "done"}}
+			response = &pb.TestResponse{BaseResponse: &generate.BaseResponse{Output: "Success", Code: 200, Message: "done"}}
 		}},
-		{name: "SuccessWith", make: func() { response = xGrpcResult.SuccessWith[*pb.TestResponse](ctx, "done") }},
+		{name: "SuccessWith", make: func() { response = result.SuccessWith[*pb.TestResponse](ctx, "done") }},
 		{name: "completed", make: func() {
 			_, _ = complete(ctx, nil, info, func(context.Context, any) (any, error) { return response, nil })
 		}},

@@ -16,11 +16,11 @@ import (
 
 	"google.golang.org/grpc"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // Part is a set of the things that an interceptor does for a call.
@@ -56,12 +56,12 @@ type Config struct {
 	// App is the application's context, for Context.
 	App context.Context
 	// Log takes the lines of Access. It is the logger GRPC where nil.
-	Log *xLog.LogNamedLogger
+	Log *xlog.LogNamedLogger
 	// Registry holds the chains of Middleware. Where nil it is that of the outermost interceptor of the call, and where that
 	// has none the default one: so a Middleware that an application lists itself runs the chains of the server.
-	Registry *xGrpcMiddle.Registry
+	Registry *middleware.Registry
 	// Checks are those of Validate, after the request's own.
-	Checks []xGrpcValid.Check
+	Checks []validation.Check
 	// Flight counts the calls, where it is not nil.
 	Flight *Flight
 }
@@ -71,25 +71,25 @@ type server struct {
 	Config
 	parts Part
 	debug bool
-	check xGrpcValid.Check // asks the request itself, and then Checks
+	check validation.Check // asks the request itself, and then Checks
 }
 
 func newServer(parts Part, c Config) *server {
-	s := &server{Config: c, parts: parts, debug: xCtxUtil.IsDebug(c.App)}
-	s.check = xGrpcValid.Join(append([]xGrpcValid.Check{xGrpcValid.Methods}, c.Checks...)...)
+	s := &server{Config: c, parts: parts, debug: xctxutil.IsDebug(c.App)}
+	s.check = validation.Join(append([]validation.Check{validation.Methods}, c.Checks...)...)
 	if s.Log == nil {
-		s.Log = xLog.WithName(xLog.NamedGRPC)
+		s.Log = xlog.WithName(xlog.NamedGRPC)
 	}
 	return s
 }
 
 // state is one call. It is never reused: the call's context, which is part of it, may outlive it.
 type state struct {
-	request xCtx.Request
+	request xctx.Request
 	origin  layer
 	info    any // of grpc: its address is the call's identity
 
-	registry *xGrpcMiddle.Registry // of the interceptor that has begun the call; it may be nil
+	registry *middleware.Registry // of the interceptor that has begun the call; it may be nil
 
 	preparing sync.Mutex
 	prepared  Part        // what the request has been given; once, for its readers take no lock
@@ -187,8 +187,8 @@ func (t *turn) prepareOnce(ctx context.Context) {
 }
 
 // chains returns the registry of the service middleware.
-func (t *turn) chains() *xGrpcMiddle.Registry {
-	return cmp.Or(t.Registry, t.call.registry, xGrpcMiddle.Default)
+func (t *turn) chains() *middleware.Registry {
+	return cmp.Or(t.Registry, t.call.registry, middleware.Default)
 }
 
 func (t *turn) count() {

@@ -8,9 +8,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 )
@@ -18,19 +18,19 @@ import (
 func TestCallSeesWhatTheApplicationsContextCarries(t *testing.T) {
 	log, engine := calltest.NewLog(t)
 	nodes, database := &struct{ int }{1}, &struct{ string }{"database"}
-	app := xLog.NewContext(t.Context(), engine)
-	app = context.WithValue(context.WithValue(app, xCtx.RegNodeKey, nodes), xCtx.DatabaseKey, database)
+	app := xlog.NewContext(t.Context(), engine)
+	app = context.WithValue(context.WithValue(app, xctx.RegNodeKey, nodes), xctx.DatabaseKey, database)
 	app, over := context.WithCancel(app)
 	over() // its end is not that of the calls
 	inAllKinds(t, call.Config{App: app}, between{}, func(f *fixture, do func(context.Context) *answer) {
 		f.does(func(ctx context.Context) error {
-			if got, err := xCtxUtil.Get[*struct{ string }](ctx, xCtx.DatabaseKey); got != database || err != nil {
+			if got, err := xctxutil.Get[*struct{ string }](ctx, xctx.DatabaseKey); got != database || err != nil {
 				f.Errorf("database = %v, %v", got, err)
 			}
-			if ctx.Value(xCtx.RegNodeKey) != nodes || ctx.Err() != nil {
-				f.Errorf("nodes = %v, end = %v", ctx.Value(xCtx.RegNodeKey), ctx.Err())
+			if ctx.Value(xctx.RegNodeKey) != nodes || ctx.Err() != nil {
+				f.Errorf("nodes = %v, end = %v", ctx.Value(xctx.RegNodeKey), ctx.Err())
 			}
-			xLog.Info(ctx, "from "+f.Name(), slog.Int("k", 1))
+			xlog.Info(ctx, "from "+f.Name(), slog.Int("k", 1))
 			return nil
 		})
 		if a := do(f.Context()); a.err != nil || log.Only("from " + f.Name())["request_id"] != a.id(f.T) {
@@ -62,7 +62,7 @@ func TestCancellationIsTheCallsOwn(t *testing.T) {
 func TestWithoutAnApplicationTheCallIsServedAllTheSame(t *testing.T) {
 	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
 		f.does(func(ctx context.Context) error {
-			if v := ctx.Value(xCtx.RegNodeKey); v != nil {
+			if v := ctx.Value(xctx.RegNodeKey); v != nil {
 				f.Errorf("nodes = %v", v)
 			}
 			return nil
@@ -83,7 +83,7 @@ func TestContextOfACallOutlivesIt(t *testing.T) {
 		})
 		ids := []string{do(f.Context()).id(f.T), do(f.Context()).id(f.T)}
 		for i, ctx := range kept {
-			if got := xCtxUtil.GetRequestKey(ctx); got != ids[i] {
+			if got := xctxutil.GetRequestKey(ctx); got != ids[i] {
 				f.Errorf("id = %s, want %s", got, ids[i])
 			}
 		}

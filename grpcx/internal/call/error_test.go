@@ -13,10 +13,10 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 // ownStatus is a status with a detail of the application's.
@@ -34,9 +34,9 @@ func failures(t *testing.T) []failure {
 	t.Helper()
 	own := ownStatus(t)
 	return []failure{
-		{name: "of the catalogue", err: xError.New(xError.NotFound, "no such user"), code: codes.NotFound, output: "NOT_FOUND", text: "no such user"},
-		{name: "wrapped", err: fmt.Errorf("%s: %w", secret, xError.New(xError.Unauthorized, "")), code: codes.Unauthenticated, output: "UNAUTHORIZED"},
-		{name: "with a cause", err: xError.Wrap(xError.Existed, "taken", errors.New(secret)), code: codes.InvalidArgument, output: "EXISTED", text: "taken"},
+		{name: "of the catalogue", err: xerror.New(xerror.NotFound, "no such user"), code: codes.NotFound, output: "NOT_FOUND", text: "no such user"},
+		{name: "wrapped", err: fmt.Errorf("%s: %w", secret, xerror.New(xerror.Unauthorized, "")), code: codes.Unauthenticated, output: "UNAUTHORIZED"},
+		{name: "with a cause", err: xerror.Wrap(xerror.Existed, "taken", errors.New(secret)), code: codes.InvalidArgument, output: "EXISTED", text: "taken"},
 		{name: "unknown", err: errors.New(secret), code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
 		{name: "cancelled", err: context.Canceled, code: codes.Canceled},
 		{name: "out of time", err: fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), code: codes.DeadlineExceeded},
@@ -91,7 +91,7 @@ func TestErrorOfAHandlerIsMapped(t *testing.T) {
 func TestErrorOfAMiddlewareIsMapped(t *testing.T) {
 	for _, tc := range failures(t) {
 		t.Run(tc.name, func(t *testing.T) {
-			r := new(xGrpcMiddle.Registry)
+			r := new(middleware.Registry)
 			r.UseUnary(&pb.TestService_ServiceDesc, failsUnary(tc.err))
 			r.UseStream(&pb.TestService_ServiceDesc, failsStream(tc.err))
 			inAllKinds(t, call.Config{Registry: r}, between{}, func(f *fixture, do func(context.Context) *answer) {
@@ -139,9 +139,9 @@ func TestInterceptorInBetweenSeesTheErrorItself(t *testing.T) {
 	}
 	inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *answer) {
 		seen = nil
-		f.does(func(context.Context) error { return xError.New(xError.NotFound, "") })
+		f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
 		do(f.Context())
-		if len(seen) != 1 || !errors.Is(seen[0], xError.NotFound) || status.Code(seen[0]) != codes.NotFound {
+		if len(seen) != 1 || !errors.Is(seen[0], xerror.NotFound) || status.Code(seen[0]) != codes.NotFound {
 			f.Errorf("seen = %v, want one that is NotFound in both ways", seen)
 		}
 	})
@@ -172,7 +172,7 @@ func TestErrorIsLoggedOnce(t *testing.T) {
 func TestErrorTakesTheResponsesPlace(t *testing.T) {
 	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
 		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			return &pb.TestResponse{Text: "both"}, xError.New(xError.Existed, "")
+			return &pb.TestResponse{Text: "both"}, xerror.New(xerror.Existed, "")
 		}
 		if a := unaryOf(f.Context(), f.client); envelopeOf(f.T, a.err).GetOutput() != "EXISTED" {
 			f.Errorf("err = %v, want EXISTED", a.err)
@@ -183,11 +183,11 @@ func TestErrorTakesTheResponsesPlace(t *testing.T) {
 func TestNilErrorOfATypeIsNone(t *testing.T) {
 	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
 		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			var none *xError.Error
+			var none *xerror.Error
 			return &pb.TestResponse{Text: "fine"}, none
 		}
 		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
-			var none *xError.Error
+			var none *xerror.Error
 			if err := stream.Send(&pb.TestResponse{Text: "fine"}); err != nil {
 				return err
 			}

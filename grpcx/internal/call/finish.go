@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
@@ -67,7 +67,7 @@ func (t *turn) access(ctx context.Context, method string, st *stream, err error)
 	if !t.Log.Enabled(ctx, at) {
 		return
 	}
-	line := xLog.CallLine{
+	line := xlog.CallLine{
 		Method: method, Status: names[min(code, codes.Unauthenticated+1)], Level: at, Start: t.call.request.Start(),
 		ClientIP: address(ctx), Source: meta.First(meta.Incoming(ctx), requestSource),
 	}
@@ -126,4 +126,4 @@ func address(ctx context.Context) netip.Addr {
 }
 
 // overhead returns the microseconds since the call began, at least 1: 0 would be none.
-func overhead(r *xCtx.Request) int64 { return max(1, time.Since(r.Start()).Microseconds()) }
+func overhead(r *xctx.Request) int64 { return max(1, time.Since(r.Start()).Microseconds()) }

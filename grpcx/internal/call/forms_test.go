@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/generate"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
@@ -106,10 +106,10 @@ func trailerID(t *testing.T, trailer metadata.MD) string {
 }
 
 // envelopeOf returns the envelope in the details of a status.
-func envelopeOf(t *testing.T, err error) *xGrpcGenerate.BaseResponse {
+func envelopeOf(t *testing.T, err error) *generate.BaseResponse {
 	t.Helper()
 	for _, d := range status.Convert(err).Details() {
-		if b, ok := d.(*xGrpcGenerate.BaseResponse); ok {
+		if b, ok := d.(*generate.BaseResponse); ok {
 			return b
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
@@ -67,8 +67,8 @@ func TestIDAndStartAreInTheContextTrailerAndLog(t *testing.T) {
 				var start time.Time
 				before := time.Now()
 				f.does(func(ctx context.Context) error {
-					id, _ = ctx.Value(xCtx.RequestKey).(string)
-					start, _ = ctx.Value(xCtx.UserStartTimeKey).(time.Time)
+					id, _ = ctx.Value(xctx.RequestKey).(string)
+					start, _ = ctx.Value(xctx.UserStartTimeKey).(time.Time)
 					return tc.do()
 				})
 				a := do(f.Context())
@@ -143,7 +143,7 @@ func TestResponseCarriesTheID(t *testing.T) {
 
 func TestLanguageOfTheCallIsThatOfTheError(t *testing.T) {
 	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		f.does(func(context.Context) error { return xError.New(xError.NotFound, "") })
+		f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
 		english, chinese := do(f.Context()), do(with(f.Context(), "accept-language", "zh-CN,zh;q=0.9"))
 		if a, b := envelopeOf(f.T, english.err).GetMessage(), envelopeOf(f.T, chinese.err).GetMessage(); a == b || a == "" || b == "" {
 			f.Errorf("messages = %q and %q, want one of each language", a, b)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 const secret = "swordfish"
@@ -112,7 +112,7 @@ func TestPanicAfterTheFirstMessageEndsTheStream(t *testing.T) {
 }
 
 func TestPanicInAMiddlewareIsInternal(t *testing.T) {
-	r := new(xGrpcMiddle.Registry)
+	r := new(middleware.Registry)
 	r.UseUnary(&pb.TestService_ServiceDesc, func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
 		panic(secret)
 	})
@@ -138,7 +138,7 @@ func (trap) Error() string { panic(secret) }
 func (trap) Unwrap() error { panic(secret) }
 
 func TestErrorWhoseMethodsPanicDoesNotEndTheProcess(t *testing.T) {
-	r := new(xGrpcMiddle.Registry)
+	r := new(middleware.Registry)
 	r.UseUnary(&pb.TestService_ServiceDesc, func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
 		return nil, trap{}
 	})

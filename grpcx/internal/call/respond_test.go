@@ -8,12 +8,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/generate"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 // served calls the whole chain, without a server, with a handler that returns response: the service's own methods
@@ -26,22 +26,22 @@ func served(t *testing.T, response any) (any, error) {
 }
 
 func TestEnvelopeIsCompleted(t *testing.T) {
-	success := &xGrpcGenerate.BaseResponse{Context: "abc", Output: "Success", Code: 200}
-	own := &xGrpcGenerate.BaseResponse{Context: "forged", Output: "Accepted", Code: 202, Message: "later", ErrorMessage: new("x")}
+	success := &generate.BaseResponse{Context: "abc", Output: "Success", Code: 200}
+	own := &generate.BaseResponse{Context: "forged", Output: "Accepted", Code: 202, Message: "later", ErrorMessage: new("x")}
 	for _, tc := range []struct {
 		name     string
 		response proto.Message
 		want     proto.Message
 	}{
 		{name: "left out", response: &pb.TestResponse{Text: "x"}, want: &pb.TestResponse{Text: "x", BaseResponse: success}},
-		{name: "empty", response: &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{}}, want: &pb.TestResponse{BaseResponse: success}},
+		{name: "empty", response: &pb.TestResponse{BaseResponse: &generate.BaseResponse{}}, want: &pb.TestResponse{BaseResponse: success}},
 		{
 			name: "own", response: &pb.TestResponse{BaseResponse: own},
-			want: &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{
+			want: &pb.TestResponse{BaseResponse: &generate.BaseResponse{
 				Context: "abc", Output: "Accepted", Code: 202, Message: "later", ErrorMessage: new("x"),
 			}},
 		},
-		{name: "the envelope itself", response: &xGrpcGenerate.BaseResponse{Message: "m"}, want: &xGrpcGenerate.BaseResponse{
+		{name: "the envelope itself", response: &generate.BaseResponse{Message: "m"}, want: &generate.BaseResponse{
 			Context: "abc", Output: "Success", Code: 200, Message: "m",
 		}},
 		{name: "no field", response: &pb.WithoutEnvelope{Text: "x"}, want: &pb.WithoutEnvelope{Text: "x"}},
@@ -52,8 +52,8 @@ func TestEnvelopeIsCompleted(t *testing.T) {
 		},
 		{name: "dynamic", response: dynamic(t, &pb.TestResponse{Text: "x"}), want: &pb.TestResponse{Text: "x", BaseResponse: success}},
 		{
-			name: "dynamic, its own", response: dynamic(t, &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{Message: "m"}}),
-			want: &pb.TestResponse{BaseResponse: &xGrpcGenerate.BaseResponse{Context: "abc", Output: "Success", Code: 200, Message: "m"}},
+			name: "dynamic, its own", response: dynamic(t, &pb.TestResponse{BaseResponse: &generate.BaseResponse{Message: "m"}}),
+			want: &pb.TestResponse{BaseResponse: &generate.BaseResponse{Context: "abc", Output: "Success", Code: 200, Message: "m"}},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func dynamic(t *testing.T, m proto.Message) proto.Message {
 	}
 	// The envelope as dynamicpb has it: not of the generated type.
 	if fd := d.Descriptor().Fields().ByName("base_response"); d.Has(fd) {
-		if _, generated := d.Get(fd).Message().Interface().(*xGrpcGenerate.BaseResponse); generated {
+		if _, generated := d.Get(fd).Message().Interface().(*generate.BaseResponse); generated {
 			t.Fatal("the envelope is a generated one")
 		}
 	}
@@ -102,10 +102,10 @@ func same(t *testing.T, a, b proto.Message) bool {
 }
 
 func TestNoResponseOfAnyKindIsAnError(t *testing.T) {
-	for name, response := range map[string]any{"nil": nil, "a nil response": (*pb.TestResponse)(nil), "a nil envelope": (*xGrpcGenerate.BaseResponse)(nil)} {
+	for name, response := range map[string]any{"nil": nil, "a nil response": (*pb.TestResponse)(nil), "a nil envelope": (*generate.BaseResponse)(nil)} {
 		t.Run(name, func(t *testing.T) {
 			got, err := served(t, response)
-			if got != nil || err == nil || envelopeOf(t, err).GetOutput() != xError.DeveloperError.GetOutput() {
+			if got != nil || err == nil || envelopeOf(t, err).GetOutput() != xerror.DeveloperError.GetOutput() {
 				t.Errorf("got %v, %v, want DEVELOPER_ERROR", got, err)
 			}
 		})
@@ -118,10 +118,10 @@ func TestNothingFromAMiddlewareOrAnInterceptorIsAnErrorToo(t *testing.T) {
 			return response, nil
 		}
 		t.Run("middleware, "+name, func(t *testing.T) {
-			registry := &xGrpcMiddle.Registry{}
+			registry := &middleware.Registry{}
 			registry.UseUnary(&pb.TestService_ServiceDesc, silent)
 			inAllForms(t, call.Config{Registry: registry}, between{}, func(f *fixture) {
-				if err := unaryOf(f.Context(), f.client).err; envelopeOf(f.T, err).GetOutput() != xError.DeveloperError.GetOutput() {
+				if err := unaryOf(f.Context(), f.client).err; envelopeOf(f.T, err).GetOutput() != xerror.DeveloperError.GetOutput() {
 					f.Errorf("err = %v, want DEVELOPER_ERROR", err)
 				}
 			})
@@ -131,7 +131,7 @@ func TestNothingFromAMiddlewareOrAnInterceptorIsAnErrorToo(t *testing.T) {
 			_, err := chain(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod}, func(ctx context.Context, req any) (any, error) {
 				return silent(ctx, req, nil, nil)
 			})
-			if envelopeOf(t, err).GetOutput() != xError.DeveloperError.GetOutput() {
+			if envelopeOf(t, err).GetOutput() != xerror.DeveloperError.GetOutput() {
 				t.Errorf("err = %v, want DEVELOPER_ERROR", err)
 			}
 		})
@@ -140,13 +140,13 @@ func TestNothingFromAMiddlewareOrAnInterceptorIsAnErrorToo(t *testing.T) {
 
 func TestOverheadIsThereInDebugModeOnly(t *testing.T) {
 	for _, debug := range []bool{false, true} {
-		app := context.WithValue(t.Context(), xCtx.DebugKey, debug) // as xReg sets it
+		app := context.WithValue(t.Context(), xctx.DebugKey, debug) // as xreg sets it
 		inAllForms(t, call.Config{App: app}, between{}, func(f *fixture) {
 			b := unaryOf(f.Context(), f.client).responses[0].GetBaseResponse()
 			if (b.GetOverhead() > 0) != debug || (b.Overhead != nil) != debug {
 				f.Errorf("debug %t: envelope = %v", debug, b)
 			}
-			f.does(func(context.Context) error { return xError.New(xError.NotFound, "") })
+			f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
 			if b := envelopeOf(f.T, unaryOf(f.Context(), f.client).err); (b.Overhead != nil) != debug {
 				f.Errorf("debug %t: envelope of an error = %v", debug, b)
 			}

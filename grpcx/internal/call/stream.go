@@ -7,8 +7,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // Stream returns the parts as an interceptor for streams. A stream has no response to complete.
@@ -48,7 +48,7 @@ func (s *stream) SendMsg(m any) error {
 // checked is a stream whose messages are checked as they come.
 type checked struct {
 	grpc.ServerStream
-	check xGrpcValid.Check
+	check validation.Check
 }
 
 // RecvMsg implements grpc.ServerStream. A message that is refused is an error that is a status already.
@@ -91,7 +91,7 @@ func (t *turn) serveStream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 		}
 	}
 	if t.parts&Middleware != 0 {
-		if chain := t.chains().Stream(xGrpcMiddle.ExtractServiceName(info.FullMethod)); chain != nil {
+		if chain := t.chains().Stream(middleware.ExtractServiceName(info.FullMethod)); chain != nil {
 			return chain(srv, ss, info, handle)
 		}
 	}

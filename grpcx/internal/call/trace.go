@@ -9,21 +9,21 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/constant"
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
 var (
-	requestUUID    = meta.Spell(xGrpcConst.MetadataRequestUUID)
-	requestSource  = meta.Spell(xGrpcConst.MetadataRequestSource)
-	acceptLanguage = meta.Spell(xGrpcConst.MetadataAcceptLanguage)
+	requestUUID    = meta.Spell(constant.MetadataRequestUUID)
+	requestSource  = meta.Spell(constant.MetadataRequestSource)
+	acceptLanguage = meta.Spell(constant.MetadataAcceptLanguage)
 )
 
 // identify gives the call the caller's id where that is valid, else a new one, and notes the caller's languages.
-func identify(ctx context.Context, r *xCtx.Request) {
+func identify(ctx context.Context, r *xctx.Request) {
 	md := meta.Incoming(ctx)
-	if id := meta.First(md, requestUUID); xCtx.ValidID(id) {
+	if id := meta.First(md, requestUUID); xctx.ValidID(id) {
 		r.SetID(id)
 	} else {
 		r.GenerateID()
@@ -41,7 +41,7 @@ var trailers = sync.Pool{New: func() any { return metadata.MD{} }}
 // setTrailer sends the ID to the caller. grpc-go copies the map, so the Runner, which always has a Flight, reuses it. The
 // transport of an interceptor outside the Runner may retain it.
 func (t *turn) setTrailer(set func(metadata.MD)) {
-	key, value := xGrpcConst.TrailerRequestUUID.String(), t.call.request.HeaderValue()
+	key, value := constant.TrailerRequestUUID.String(), t.call.request.HeaderValue()
 	if t.Flight == nil {
 		set(metadata.MD{key: value})
 		return

@@ -7,12 +7,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/grpcx/generate"
 	"github.com/plinthgo/plinth/grpcx/internal/envelope"
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 // Unary returns the parts as an interceptor for unary calls.
@@ -47,7 +47,7 @@ func (s *server) unary(outer context.Context, req any, info *grpc.UnaryServerInf
 // serve runs the chain of the service, where it has one, and the handler.
 func (t *turn) serve(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if t.parts&Middleware != 0 {
-		if chain := t.chains().Unary(xGrpcMiddle.ExtractServiceName(info.FullMethod)); chain != nil {
+		if chain := t.chains().Unary(middleware.ExtractServiceName(info.FullMethod)); chain != nil {
 			inner := *t // the chain may call its next one at any time
 			return chain(ctx, req, info, func(ctx context.Context, req any) (any, error) { return inner.handle(ctx, req, next) })
 		}
@@ -91,7 +91,7 @@ func answered(ctx context.Context, resp any) error {
 	}
 	err := ctx.Err()
 	if err == nil { // else it gave up because the call was over
-		err = xError.New(xError.DeveloperError, "there is neither a response nor an error")
+		err = xerror.New(xerror.DeveloperError, "there is neither a response nor an error")
 	}
 	return rpcstatus.Of(ctx, err)
 }
@@ -100,10 +100,10 @@ func answered(ctx context.Context, resp any) error {
 func (t *turn) fill(field *envelope.Field, resp any) {
 	b := field.Get(resp)
 	if b == nil {
-		b = &xGrpcGenerate.BaseResponse{}
+		b = &generate.BaseResponse{}
 	}
 	if b.GetOutput() == "" && b.GetCode() == 0 {
-		b.Output, b.Code = xBase.OutputSuccess, xBase.CodeSuccess
+		b.Output, b.Code = xbase.OutputSuccess, xbase.CodeSuccess
 	}
 	r := &t.call.request
 	b.Context = r.ID()

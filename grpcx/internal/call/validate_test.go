@@ -12,20 +12,20 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
-	xGrpcValid "github.com/plinthgo/plinth/grpcx/validation"
+	"github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // refuses objects to the requests with a text.
-func refuses(text string) xGrpcValid.Check {
+func refuses(text string) validation.Check {
 	return func(ctx context.Context, request any) error {
 		if r, ok := request.(*pb.TestRequest); ok && r.GetText() == text {
-			return xGrpcValid.Refuse(ctx, []xValid.FieldError{{Field: "text", Tag: "allowed", Message: "text is not allowed"}}, nil)
+			return validation.Refuse(ctx, []xvalid.FieldError{{Field: "text", Tag: "allowed", Message: "text is not allowed"}}, nil)
 		}
 		return nil
 	}
@@ -48,7 +48,7 @@ func isRefusal(t *testing.T, err error) {
 
 func TestRequestIsRefusedAfterTheMiddlewareAndBeforeTheHandler(t *testing.T) {
 	var steps []string
-	r := new(xGrpcMiddle.Registry)
+	r := new(middleware.Registry)
 	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		steps = append(steps, "middleware")
 		return next(context.WithValue(ctx, userKey{}, "ada"), req)
@@ -57,7 +57,7 @@ func TestRequestIsRefusedAfterTheMiddlewareAndBeforeTheHandler(t *testing.T) {
 		steps = append(steps, "middleware")
 		return next(srv, withContext{ss, context.WithValue(ss.Context(), userKey{}, "ada")})
 	})
-	note := func(name string) xGrpcValid.Check {
+	note := func(name string) validation.Check {
 		return func(ctx context.Context, _ any) error {
 			user, _ := ctx.Value(userKey{}).(string)
 			steps = append(steps, name+" of "+user)
@@ -65,10 +65,10 @@ func TestRequestIsRefusedAfterTheMiddlewareAndBeforeTheHandler(t *testing.T) {
 		}
 	}
 	typedNil := func(context.Context, any) error {
-		var none *xError.Error
+		var none *xerror.Error
 		return none
 	}
-	checks := []xGrpcValid.Check{note("first"), typedNil, refuses("hello"), note("last")}
+	checks := []validation.Check{note("first"), typedNil, refuses("hello"), note("last")}
 	inAllKinds(t, call.Config{Registry: r, Checks: checks[:3:3]}, between{}, func(f *fixture, do func(context.Context) *answer) {
 		steps = nil
 		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
@@ -101,7 +101,7 @@ type withContext struct {
 func (w withContext) Context() context.Context { return w.ctx }
 
 func TestOnlyRequestOfAServerStreamIsChecked(t *testing.T) {
-	inAllForms(t, call.Config{Checks: []xGrpcValid.Check{refuses("bad")}}, between{}, func(f *fixture) {
+	inAllForms(t, call.Config{Checks: []validation.Check{refuses("bad")}}, between{}, func(f *fixture) {
 		called := false
 		f.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error {
 			called = true
@@ -120,7 +120,7 @@ func TestOnlyRequestOfAServerStreamIsChecked(t *testing.T) {
 }
 
 func TestSecondMessageOfAClientStreamIsChecked(t *testing.T) {
-	inAllForms(t, call.Config{Checks: []xGrpcValid.Check{refuses("bad")}}, between{}, func(f *fixture) {
+	inAllForms(t, call.Config{Checks: []validation.Check{refuses("bad")}}, between{}, func(f *fixture) {
 		var got []string
 		f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest, pb.TestResponse]) error {
 			for {
@@ -186,8 +186,8 @@ func TestRequestIsAskedItself(t *testing.T) {
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			log := calltest.Record(t)
-			server := grpc.NewServer(form.options(call.Config{Checks: []xGrpcValid.Check{func(context.Context, any) error {
-				return xError.New(xError.Forbidden, "")
+			server := grpc.NewServer(form.options(call.Config{Checks: []validation.Check{func(context.Context, any) error {
+				return xerror.New(xerror.Forbidden, "")
 			}}}, between{})...)
 			server.RegisterService(&strictService, nil)
 			conn := calltest.Start(t, server)
@@ -213,5 +213,5 @@ func TestNilCheckIsRefusedAtOnce(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	call.Unary(call.Validate, call.Config{Checks: []xGrpcValid.Check{nil}})
+	call.Unary(call.Validate, call.Config{Checks: []validation.Check{nil}})
 }

@@ -6,23 +6,23 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/generate"
 )
 
 // Get returns the envelope that message holds: nil where it holds none, where it is a nil pointer, and where it is of
 // another type than the Field is for. What is returned is the message's own, except where dynamicpb has read it from the
 // wire: that is a copy.
-func (f *Field) Get(message any) *xGrpcGenerate.BaseResponse {
+func (f *Field) Get(message any) *generate.BaseResponse {
 	v, ok := f.pointer(message)
 	if !ok {
 		return nil
 	}
-	var b *xGrpcGenerate.BaseResponse
+	var b *generate.BaseResponse
 	switch f.way {
 	case wayItself:
-		b, _ = message.(*xGrpcGenerate.BaseResponse)
+		b, _ = message.(*generate.BaseResponse)
 	case wayStruct:
-		b, _ = reflect.TypeAssert[*xGrpcGenerate.BaseResponse](v.Elem().Field(f.index))
+		b, _ = reflect.TypeAssert[*generate.BaseResponse](v.Elem().Field(f.index))
 	case wayMessage:
 		if m, fd := f.reflect(message); fd != nil && m.Has(fd) {
 			b = own(m.Get(fd).Message().Interface())
@@ -36,14 +36,14 @@ func (f *Field) Get(message any) *xGrpcGenerate.BaseResponse {
 //
 // Nothing is changed, and the answer is false, where message is a nil pointer or of another type than the Field is for,
 // and where another member of the envelope's oneof is set: the envelope never takes the place of a payload.
-func (f *Field) Set(message any, b *xGrpcGenerate.BaseResponse) bool {
+func (f *Field) Set(message any, b *generate.BaseResponse) bool {
 	v, ok := f.pointer(message)
 	if !ok {
 		return false
 	}
 	switch f.way {
 	case wayItself:
-		envelope, _ := message.(*xGrpcGenerate.BaseResponse)
+		envelope, _ := message.(*generate.BaseResponse)
 		replace(envelope, b)
 		return true
 	case wayStruct:
@@ -78,7 +78,7 @@ func (f *Field) reflect(message any) (protoreflect.Message, protoreflect.FieldDe
 }
 
 // set is Set through the reflection of protocol buffers.
-func set(m protoreflect.Message, fd protoreflect.FieldDescriptor, b *xGrpcGenerate.BaseResponse) bool {
+func set(m protoreflect.Message, fd protoreflect.FieldDescriptor, b *generate.BaseResponse) bool {
 	if group := fd.ContainingOneof(); group != nil {
 		if chosen := m.WhichOneof(group); chosen != nil && chosen.Number() != fd.Number() {
 			return false
@@ -100,7 +100,7 @@ func set(m protoreflect.Message, fd protoreflect.FieldDescriptor, b *xGrpcGenera
 }
 
 // replace gives envelope the contents of b.
-func replace(envelope, b *xGrpcGenerate.BaseResponse) {
+func replace(envelope, b *generate.BaseResponse) {
 	if envelope == b {
 		return
 	}
@@ -112,11 +112,11 @@ func replace(envelope, b *xGrpcGenerate.BaseResponse) {
 
 // own returns an envelope as the type that this module knows: as it is, or a copy of another implementation. It is nil
 // where that cannot be read.
-func own(m proto.Message) *xGrpcGenerate.BaseResponse {
-	if b, ok := m.(*xGrpcGenerate.BaseResponse); ok {
+func own(m proto.Message) *generate.BaseResponse {
+	if b, ok := m.(*generate.BaseResponse); ok {
 		return b
 	}
-	b := new(xGrpcGenerate.BaseResponse)
+	b := new(generate.BaseResponse)
 	if !transcribe(b, m) {
 		return nil
 	}

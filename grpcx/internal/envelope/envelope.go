@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/generate"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 
 var (
 	messageType  = reflect.TypeFor[proto.Message]()
-	envelopeType = reflect.TypeFor[*xGrpcGenerate.BaseResponse]()
+	envelopeType = reflect.TypeFor[*generate.BaseResponse]()
 )
 
 // fields holds a *Field for each type that was asked for, nil where it has none. It grows with the types of a program.
@@ -54,7 +54,7 @@ type Field struct {
 	field protoreflect.FieldDescriptor // for wayMessage; nil where messages of the type have different descriptors
 }
 
-// Of returns the Field of a type of messages, nil where it has none: *xGrpcGenerate.BaseResponse, which is its own
+// Of returns the Field of a type of messages, nil where it has none: *generate.BaseResponse, which is its own
 // envelope, pointers to structs that are messages with a field base_response, and those to other structs with a field
 // BaseResponse.
 func Of(t reflect.Type) *Field {

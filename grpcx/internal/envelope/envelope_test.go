@@ -13,14 +13,14 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/grpcx/generate"
 	"github.com/plinthgo/plinth/grpcx/internal/envelope"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
 // filled returns an envelope with all fields.
-func filled() *xGrpcGenerate.BaseResponse {
-	return &xGrpcGenerate.BaseResponse{
+func filled() *generate.BaseResponse {
+	return &generate.BaseResponse{
 		Context: "id", Output: "Success", Code: 200, Message: "done", ErrorMessage: new("none"), Overhead: proto.Int64(7),
 	}
 }
@@ -36,7 +36,7 @@ func foreign(t *testing.T, m proto.Message) *dynamicpb.Message {
 	t.Helper()
 	set := new(descriptorpb.FileDescriptorSet)
 	for _, file := range []protoreflect.FileDescriptor{
-		new(xGrpcGenerate.BaseResponse).ProtoReflect().Descriptor().ParentFile(), m.ProtoReflect().Descriptor().ParentFile(),
+		new(generate.BaseResponse).ProtoReflect().Descriptor().ParentFile(), m.ProtoReflect().Descriptor().ParentFile(),
 	} {
 		set.File = append(set.File, protodesc.ToFileDescriptorProto(file))
 	}
@@ -109,7 +109,7 @@ func TestTheEnvelopeOfAMessageIsSetAndFound(t *testing.T) {
 func (a around) pointer() *around { return &a }
 
 // transferred sends a message to a client that knows its fields by reflection only.
-func transferred(t *testing.T, message proto.Message) *xGrpcGenerate.BaseResponse {
+func transferred(t *testing.T, message proto.Message) *generate.BaseResponse {
 	t.Helper()
 	data, err := proto.Marshal(message)
 	if err != nil {
@@ -134,7 +134,7 @@ func TestGeneratedMessagesHoldTheVeryEnvelope(t *testing.T) {
 }
 
 func TestAnEnvelopeIsItsOwn(t *testing.T) {
-	b := &xGrpcGenerate.BaseResponse{Message: "old", Overhead: proto.Int64(1)}
+	b := &generate.BaseResponse{Message: "old", Overhead: proto.Int64(1)}
 	f := of(b)
 	if f.Get(b) != b {
 		t.Error("Get is another message")
@@ -154,7 +154,7 @@ func TestAnEnvelopeIsItsOwn(t *testing.T) {
 
 // plain is no message, and has the field all the same.
 type plain struct {
-	BaseResponse *xGrpcGenerate.BaseResponse
+	BaseResponse *generate.BaseResponse
 }
 
 func TestAStructThatIsNoMessageMayHaveTheField(t *testing.T) {
@@ -162,7 +162,7 @@ func TestAStructThatIsNoMessageMayHaveTheField(t *testing.T) {
 	if f == nil {
 		t.Fatal("there is no field")
 	}
-	response, want := &plain{}, &xGrpcGenerate.BaseResponse{Message: "done"}
+	response, want := &plain{}, &generate.BaseResponse{Message: "done"}
 	if !f.Set(response, want) || response.BaseResponse != want || f.Get(response) != want {
 		t.Errorf("response = %+v, want the envelope", response)
 	}
@@ -222,7 +222,7 @@ func TestADynamicEnvelopeIsRead(t *testing.T) {
 
 func TestNilMessagesAreLeftAlone(t *testing.T) {
 	for _, message := range []any{
-		(*xGrpcGenerate.BaseResponse)(nil), (*pb.TestResponse)(nil), (*pb.OpaqueResponse)(nil), (*pb.OneofType)(nil),
+		(*generate.BaseResponse)(nil), (*pb.TestResponse)(nil), (*pb.OpaqueResponse)(nil), (*pb.OneofType)(nil),
 		(*dynamicpb.Message)(nil), (*around)(nil), (*aroundAny)(nil), new(around), new(dynamicpb.Message),
 	} {
 		f := of(message)
@@ -269,7 +269,7 @@ func TestAnEnvelopeNeverTakesThePlaceOfAPayload(t *testing.T) {
 
 func TestAnEnvelopeThatCannotBeCopiedIsNotSet(t *testing.T) {
 	message := foreign(t, &pb.TestResponse{})
-	if of(message).Set(message, &xGrpcGenerate.BaseResponse{Message: "\xff"}) || proto.Size(message) != 0 {
+	if of(message).Set(message, &generate.BaseResponse{Message: "\xff"}) || proto.Size(message) != 0 {
 		t.Errorf("an envelope that is no UTF-8 was set: %v", message)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/constant"
 )
 
 // Spellings are the two of a key, in lower case: its own, and the one with dashes.
@@ -17,8 +17,8 @@ type Spellings [2]string
 
 // Spell returns the spellings of a key, in which capitals do not matter. For a key of the framework it is called once,
 // since it may allocate.
-func Spell(key xGrpcConst.Metadata) Spellings {
-	key = xGrpcConst.Metadata(strings.ToLower(key.String()))
+func Spell(key constant.Metadata) Spellings {
+	key = constant.Metadata(strings.ToLower(key.String()))
 	return Spellings{key.String(), key.Dashed()}
 }
 

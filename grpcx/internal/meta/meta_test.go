@@ -6,13 +6,13 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	xGrpcConst "github.com/plinthgo/plinth/grpcx/constant"
+	"github.com/plinthgo/plinth/grpcx/constant"
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
 func TestAKeyIsSpelledInLowerCase(t *testing.T) {
 	for _, tt := range []struct {
-		key  xGrpcConst.Metadata
+		key  constant.Metadata
 		want meta.Spellings
 	}{
 		{"x_request_uuid", meta.Spellings{"x_request_uuid", "x-request-uuid"}},
@@ -81,7 +81,7 @@ func TestMetadataIsReadWhereItLies(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	key := meta.Spell(xGrpcConst.MetadataRequestUUID)
+	key := meta.Spell(constant.MetadataRequestUUID)
 	for _, tt := range []struct{ name, sent string }{{"own", "x_request_uuid"}, {"dashed", "x-request-uuid"}, {"miss", "other"}} {
 		b.Run(tt.name, func(b *testing.B) {
 			ctx := metadata.NewIncomingContext(b.Context(), metadata.Pairs(tt.sent, "1", "user-agent", "x", ":authority", "y"))

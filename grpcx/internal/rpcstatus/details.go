@@ -13,10 +13,10 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/generate"
 )
 
 const (
@@ -29,8 +29,8 @@ const (
 )
 
 // statusOf writes e as a status with its details.
-func statusOf(ctx context.Context, e *xError.Error) *status.Status {
-	_, r := e.Response(ctx, xBase.ProfilePlinth)
+func statusOf(ctx context.Context, e *xerror.Error) *status.Status {
+	_, r := e.Response(ctx, xbase.ProfilePlinth)
 	b := envelopeOf(&r)
 	text := b.GetMessage()
 	if b.ErrorMessage != nil {
@@ -49,8 +49,8 @@ func statusOf(ctx context.Context, e *xError.Error) *status.Status {
 }
 
 // envelopeOf returns the envelope of an error as a message.
-func envelopeOf(r *xBase.BaseResponse) *xGrpcGenerate.BaseResponse {
-	b := &xGrpcGenerate.BaseResponse{
+func envelopeOf(r *xbase.BaseResponse) *generate.BaseResponse {
+	b := &generate.BaseResponse{
 		Context: cut(r.Context, maxName), Output: cut(r.Output, maxName),
 		Code: uint64(r.Code), Message: clean(r.Message), //nolint:gosec // not negative
 	}
@@ -83,7 +83,7 @@ func dataOf(data any) proto.Message {
 	switch d := data.(type) {
 	case nil:
 		return nil
-	case []xValid.FieldError:
+	case []xvalid.FieldError:
 		return violationsOf(d)
 	default:
 		return valueOf(d)
@@ -91,7 +91,7 @@ func dataOf(data any) proto.Message {
 }
 
 // violationsOf returns as many failures as there is room for.
-func violationsOf(failures []xValid.FieldError) proto.Message {
+func violationsOf(failures []xvalid.FieldError) proto.Message {
 	out := &errdetails.BadRequest{}
 	size := 0
 	for _, f := range failures {

@@ -18,16 +18,16 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
 func TestDataIsTheSecondDetail(t *testing.T) {
 	quiet(t)
-	failures := []xValid.FieldError{{Field: "items[2].price", Tag: "min-Len8", Message: "too short"}}
+	failures := []xvalid.FieldError{{Field: "items[2].price", Tag: "min-Len8", Message: "too short"}}
 	bad, ok := detail(t, failures).(*errdetails.BadRequest)
 	if v := bad.GetFieldViolations(); !ok || len(v) != 1 || v[0].GetField() != "items[2].price" ||
 		v[0].GetReason() != "MIN_LEN8" || v[0].GetDescription() != "too short" {
@@ -57,7 +57,7 @@ func loop() any {
 // detail returns the detail with data, or nil. The envelope is always there.
 func detail(t *testing.T, data any) any {
 	t.Helper()
-	err := rpcstatus.Of(t.Context(), xError.WrapData(xError.ParameterError, "", nil, data))
+	err := rpcstatus.Of(t.Context(), xerror.WrapData(xerror.ParameterError, "", nil, data))
 	envelope(t, err)
 	if details := status.Convert(err).Details(); len(details) > 1 {
 		return details[1]
@@ -67,15 +67,15 @@ func detail(t *testing.T, data any) any {
 
 func TestFailuresAreAsManyAsThereIsRoomFor(t *testing.T) {
 	quiet(t)
-	var failures []xValid.FieldError
+	var failures []xvalid.FieldError
 	for range 100 {
-		failures = append(failures, xValid.FieldError{Field: "field", Tag: "required", Message: strings.Repeat("x", 100)})
+		failures = append(failures, xvalid.FieldError{Field: "field", Tag: "required", Message: strings.Repeat("x", 100)})
 	}
 	bad, _ := detail(t, failures).(*errdetails.BadRequest)
 	if n := len(bad.GetFieldViolations()); n < 15 || n >= 25 {
 		t.Errorf("%d violations, want as many as 2.5 KiB hold", n)
 	}
-	if bad, ok := detail(t, []xValid.FieldError{}).(*errdetails.BadRequest); !ok || len(bad.GetFieldViolations()) != 0 {
+	if bad, ok := detail(t, []xvalid.FieldError{}).(*errdetails.BadRequest); !ok || len(bad.GetFieldViolations()) != 0 {
 		t.Errorf("no failures = %v, want an empty list", bad)
 	}
 }
@@ -94,7 +94,7 @@ func TestTextsAreUTF8CutAtARune(t *testing.T) {
 		{name: "runes of three bytes", text: strings.Repeat("码", 300), want: strings.Repeat("码", 170)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := rpcstatus.Of(t.Context(), xError.New(xError.NotExist, xError.ErrMessage(tc.text)))
+			err := rpcstatus.Of(t.Context(), xerror.New(xerror.NotExist, xerror.ErrMessage(tc.text)))
 			b := envelope(t, err)
 			if b.GetErrorMessage() != tc.want || !utf8.ValidString(status.Convert(err).Message()) {
 				t.Errorf("message = %q, want %q", b.GetErrorMessage(), tc.want)
@@ -105,9 +105,9 @@ func TestTextsAreUTF8CutAtARune(t *testing.T) {
 
 func TestRequestIDAndLabelAreTextsToo(t *testing.T) {
 	quiet(t)
-	ctx := context.WithValue(t.Context(), xCtx.RequestKey, "id\xff"+strings.Repeat("x", 5000))
-	long := xError.RemoteCode(40499, strings.Repeat("L", 5000), strings.Repeat("m", 5000))
-	b := envelope(t, rpcstatus.Of(ctx, xError.New(long, "")))
+	ctx := context.WithValue(t.Context(), xctx.RequestKey, "id\xff"+strings.Repeat("x", 5000))
+	long := xerror.RemoteCode(40499, strings.Repeat("L", 5000), strings.Repeat("m", 5000))
+	b := envelope(t, rpcstatus.Of(ctx, xerror.New(long, "")))
 	for name, text := range map[string]string{"context": b.GetContext(), "output": b.GetOutput(), "message": b.GetMessage()} {
 		if len(text) == 0 || len(text) > 512 || !utf8.ValidString(text) {
 			t.Errorf("%s has %d bytes, want 1 to 512 of UTF-8", name, len(text))
@@ -157,19 +157,19 @@ func TestTheWorstStatusFitsIntoAHeaderOf8KiB(t *testing.T) {
 	quiet(t)
 	for name, filler := range map[string]string{"of ASCII": "x", "percent": "%", "of Chinese": "码", "invalid": "\xff", "quotes": `"<`} {
 		text := strings.Repeat(filler, 5000)
-		code := xError.RemoteCode(40499, text, text)
-		var failures []xValid.FieldError
+		code := xerror.RemoteCode(40499, text, text)
+		var failures []xvalid.FieldError
 		for range 100 {
-			failures = append(failures, xValid.FieldError{Field: text, Tag: text, Message: text}, xValid.FieldError{Field: "f"})
+			failures = append(failures, xvalid.FieldError{Field: text, Tag: text, Message: text}, xvalid.FieldError{Field: "f"})
 		}
 		for kind, data := range map[string]any{
-			"failures": failures, "small failures": make([]xValid.FieldError, 2000), "text": strings.Repeat(filler, 2500/len(filler)),
+			"failures": failures, "small failures": make([]xvalid.FieldError, 2000), "text": strings.Repeat(filler, 2500/len(filler)),
 			"text that JSON escapes": strings.Repeat(filler, 800/len(filler)), "numbers": make([]int, 230), "map": map[string]string{text[:400]: text[:400]},
 		} {
 			t.Run(name+" with "+kind, func(t *testing.T) {
-				ctx := context.WithValue(t.Context(), xCtx.RequestKey, text)
+				ctx := context.WithValue(t.Context(), xctx.RequestKey, text)
 				fail := func() error {
-					return rpcstatus.Of(ctx, xError.WrapData(code, xError.ErrMessage(text), nil, data))
+					return rpcstatus.Of(ctx, xerror.WrapData(code, xerror.ErrMessage(text), nil, data))
 				}
 				err := call(t, fail, grpc.WithMaxHeaderListSize(8<<10))
 				if got := status.Code(err); got != codes.NotFound {
@@ -183,22 +183,22 @@ func TestTheWorstStatusFitsIntoAHeaderOf8KiB(t *testing.T) {
 
 func TestOnTheWayAndBackNothingIsLost(t *testing.T) {
 	quiet(t)
-	failures := []xValid.FieldError{{Field: "name", Tag: "min_len", Message: "too short"}}
+	failures := []xvalid.FieldError{{Field: "name", Tag: "min_len", Message: "too short"}}
 	for _, tc := range []struct {
 		name string
-		sent *xError.Error
+		sent *xerror.Error
 		want any // the data
 	}{
-		{name: "code alone", sent: xError.New(xError.NotExist, ""), want: nil},
-		{name: "message", sent: xError.New(xError.TooManyRequests, "in a minute"), want: nil},
-		{name: "failures", sent: xError.WrapData(xError.ParameterError, "2 fields", nil, failures), want: failures},
-		{name: "map", sent: xError.WrapData(xError.Conflict, "", nil, map[string]any{"a": []int{1, 2}}), want: map[string]any{"a": []any{1.0, 2.0}}},
-		{name: "text", sent: xError.WrapData(xError.Conflict, "", nil, "text"), want: "text"},
-		{name: "several values", sent: xError.WrapData(xError.Conflict, "", nil, 1, "two"), want: []any{1.0, "two"}},
-		{name: "unknown code", sent: xError.New(xError.RemoteCode(40988, "OTHERS_OWN", "their text"), "more"), want: nil},
-		{name: "unknown error", sent: xError.From(errors.New("secret")), want: nil},
-		{name: "cancelled", sent: xError.From(context.Canceled), want: nil},
-		{name: "out of time", sent: xError.From(context.DeadlineExceeded), want: nil},
+		{name: "code alone", sent: xerror.New(xerror.NotExist, ""), want: nil},
+		{name: "message", sent: xerror.New(xerror.TooManyRequests, "in a minute"), want: nil},
+		{name: "failures", sent: xerror.WrapData(xerror.ParameterError, "2 fields", nil, failures), want: failures},
+		{name: "map", sent: xerror.WrapData(xerror.Conflict, "", nil, map[string]any{"a": []int{1, 2}}), want: map[string]any{"a": []any{1.0, 2.0}}},
+		{name: "text", sent: xerror.WrapData(xerror.Conflict, "", nil, "text"), want: "text"},
+		{name: "several values", sent: xerror.WrapData(xerror.Conflict, "", nil, 1, "two"), want: []any{1.0, "two"}},
+		{name: "unknown code", sent: xerror.New(xerror.RemoteCode(40988, "OTHERS_OWN", "their text"), "more"), want: nil},
+		{name: "unknown error", sent: xerror.From(errors.New("secret")), want: nil},
+		{name: "cancelled", sent: xerror.From(context.Canceled), want: nil},
+		{name: "out of time", sent: xerror.From(context.DeadlineExceeded), want: nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := call(t, func() error { return rpcstatus.Of(context.Background(), tc.sent) })

@@ -9,29 +9,29 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/generate"
 )
 
 // plain says which code stands for a status without an envelope, as another framework sends it.
-var plain = map[codes.Code]*xError.ErrorCode{
-	codes.Canceled:           xError.Canceled,
-	codes.Unknown:            xError.RemoteError,
-	codes.InvalidArgument:    xError.ParameterError,
-	codes.DeadlineExceeded:   xError.UpstreamTimeout,
-	codes.NotFound:           xError.NotFound,
-	codes.AlreadyExists:      xError.Existed,
-	codes.PermissionDenied:   xError.PermissionDenied,
-	codes.ResourceExhausted:  xError.TooManyRequests,
-	codes.FailedPrecondition: xError.UnprocessableEntity,
-	codes.Aborted:            xError.Conflict,
-	codes.OutOfRange:         xError.RangeError,
-	codes.Unimplemented:      xError.UnsupportedOp,
-	codes.Internal:           xError.RemoteError,
-	codes.Unavailable:        xError.ServiceUnavailable,
-	codes.DataLoss:           xError.RemoteError,
-	codes.Unauthenticated:    xError.Unauthorized,
+var plain = map[codes.Code]*xerror.ErrorCode{
+	codes.Canceled:           xerror.Canceled,
+	codes.Unknown:            xerror.RemoteError,
+	codes.InvalidArgument:    xerror.ParameterError,
+	codes.DeadlineExceeded:   xerror.UpstreamTimeout,
+	codes.NotFound:           xerror.NotFound,
+	codes.AlreadyExists:      xerror.Existed,
+	codes.PermissionDenied:   xerror.PermissionDenied,
+	codes.ResourceExhausted:  xerror.TooManyRequests,
+	codes.FailedPrecondition: xerror.UnprocessableEntity,
+	codes.Aborted:            xerror.Conflict,
+	codes.OutOfRange:         xerror.RangeError,
+	codes.Unimplemented:      xerror.UnsupportedOp,
+	codes.Internal:           xerror.RemoteError,
+	codes.Unavailable:        xerror.ServiceUnavailable,
+	codes.DataLoss:           xerror.RemoteError,
+	codes.Unauthenticated:    xerror.Unauthorized,
 }
 
 // From returns the error that a status stands for, or nil where err is nil.
@@ -40,25 +40,25 @@ var plain = map[codes.Code]*xError.ErrorCode{
 // gives the code that its own stands for, and its text, which was not written for our clients, stays in the cause. The
 // cause is err, so status.Code still works; where the status says that the context has ended, the cause is the
 // context's error too.
-func From(err error) *xError.Error {
+func From(err error) *xerror.Error {
 	if absent(err) {
 		return nil
 	}
-	if _, known := find[*xError.Error](err); known {
-		return xError.From(err)
+	if _, known := find[*xerror.Error](err); known {
+		return xerror.From(err)
 	}
 	c, ok := find[carrier](err)
 	if !ok || !isFailure(c) {
-		return xError.From(err)
+		return xerror.From(err)
 	}
 	st := c.GRPCStatus()
 	cause := causeOf(st.Code(), err)
 	b, data := read(st)
 	if b.GetOutput() == "" {
-		return xError.WrapData(plainCode(st), "", cause, data...)
+		return xerror.WrapData(plainCode(st), "", cause, data...)
 	}
-	code := xError.RemoteCode(number(b.GetCode()), b.GetOutput(), b.GetMessage())
-	return xError.WrapData(code, xError.ErrMessage(b.GetErrorMessage()), cause, data...)
+	code := xerror.RemoteCode(number(b.GetCode()), b.GetOutput(), b.GetMessage())
+	return xerror.WrapData(code, xerror.ErrMessage(b.GetErrorMessage()), cause, data...)
 }
 
 // RequestID returns the request id in the envelope of the status in err's tree, or "".
@@ -74,10 +74,10 @@ func RequestID(err error) string {
 // ofTheLibrary is how grpc-go begins the texts of failures that are its own, such as of a message above its limit.
 const ofTheLibrary = "grpc: "
 
-func plainCode(st *status.Status) *xError.ErrorCode {
+func plainCode(st *status.Status) *xerror.ErrorCode {
 	c := plain[st.Code()]
-	if c == nil || c == xError.TooManyRequests && strings.HasPrefix(st.Message(), ofTheLibrary) {
-		return xError.RemoteError // a number that gRPC does not define, or a failure that no patience heals
+	if c == nil || c == xerror.TooManyRequests && strings.HasPrefix(st.Message(), ofTheLibrary) {
+		return xerror.RemoteError // a number that gRPC does not define, or a failure that no patience heals
 	}
 	return c
 }
@@ -88,7 +88,7 @@ const minNumber, maxNumber = 40000, 59999
 // number returns the number of a remote code; one that no code can have is that of an unknown error.
 func number(n uint64) int {
 	if n < minNumber || n > maxNumber {
-		return xError.RemoteError.GetCode()
+		return xerror.RemoteError.GetCode()
 	}
 	return int(n)
 }
@@ -114,10 +114,10 @@ func causeOf(code codes.Code, err error) error {
 }
 
 // read returns the envelope of a status, nil where it has none, and its data, of which there is at most one.
-func read(st *status.Status) (b *xGrpcGenerate.BaseResponse, data []any) {
+func read(st *status.Status) (b *generate.BaseResponse, data []any) {
 	for _, detail := range st.Details() {
 		switch d := detail.(type) {
-		case *xGrpcGenerate.BaseResponse:
+		case *generate.BaseResponse:
 			if b == nil {
 				b = d
 			}
@@ -134,10 +134,10 @@ func read(st *status.Status) (b *xGrpcGenerate.BaseResponse, data []any) {
 	return b, data
 }
 
-func failuresOf(bad *errdetails.BadRequest) []xValid.FieldError {
-	list := make([]xValid.FieldError, 0, len(bad.GetFieldViolations()))
+func failuresOf(bad *errdetails.BadRequest) []xvalid.FieldError {
+	list := make([]xvalid.FieldError, 0, len(bad.GetFieldViolations()))
 	for _, v := range bad.GetFieldViolations() {
-		list = append(list, xValid.FieldError{Field: v.GetField(), Tag: strings.ToLower(v.GetReason()), Message: v.GetDescription()})
+		list = append(list, xvalid.FieldError{Field: v.GetField(), Tag: strings.ToLower(v.GetReason()), Message: v.GetDescription()})
 	}
 	return list
 }

@@ -15,19 +15,19 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/grpcx/generate"
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
 func TestAStatusWithoutAnEnvelopeHasTheCodeThatItsOwnStandsFor(t *testing.T) {
-	for code, want := range map[codes.Code]*xError.ErrorCode{
-		codes.Canceled: xError.Canceled, codes.Unknown: xError.RemoteError, codes.InvalidArgument: xError.ParameterError,
-		codes.DeadlineExceeded: xError.UpstreamTimeout, codes.NotFound: xError.NotFound, codes.AlreadyExists: xError.Existed,
-		codes.PermissionDenied: xError.PermissionDenied, codes.ResourceExhausted: xError.TooManyRequests,
-		codes.FailedPrecondition: xError.UnprocessableEntity, codes.Aborted: xError.Conflict, codes.OutOfRange: xError.RangeError,
-		codes.Unimplemented: xError.UnsupportedOp, codes.Internal: xError.RemoteError, codes.Unavailable: xError.ServiceUnavailable,
-		codes.DataLoss: xError.RemoteError, codes.Unauthenticated: xError.Unauthorized, codes.Code(77): xError.RemoteError,
+	for code, want := range map[codes.Code]*xerror.ErrorCode{
+		codes.Canceled: xerror.Canceled, codes.Unknown: xerror.RemoteError, codes.InvalidArgument: xerror.ParameterError,
+		codes.DeadlineExceeded: xerror.UpstreamTimeout, codes.NotFound: xerror.NotFound, codes.AlreadyExists: xerror.Existed,
+		codes.PermissionDenied: xerror.PermissionDenied, codes.ResourceExhausted: xerror.TooManyRequests,
+		codes.FailedPrecondition: xerror.UnprocessableEntity, codes.Aborted: xerror.Conflict, codes.OutOfRange: xerror.RangeError,
+		codes.Unimplemented: xerror.UnsupportedOp, codes.Internal: xerror.RemoteError, codes.Unavailable: xerror.ServiceUnavailable,
+		codes.DataLoss: xerror.RemoteError, codes.Unauthenticated: xerror.Unauthorized, codes.Code(77): xerror.RemoteError,
 	} {
 		sent := status.Error(code, "their text")
 		e := rpcstatus.From(sent)
@@ -47,12 +47,12 @@ func TestAStatusWithoutAnEnvelopeHasTheCodeThatItsOwnStandsFor(t *testing.T) {
 }
 
 func TestWhatIsAnXErrorAlreadyStaysOne(t *testing.T) {
-	e := xError.New(xError.NotExist, "x")
+	e := xerror.New(xerror.NotExist, "x")
 	if got := rpcstatus.From(e); got != e {
 		t.Errorf("From = %v, want the very error", got)
 	}
 	around := fmt.Errorf("around: %w", e)
-	if got := rpcstatus.From(around); !errors.Is(got, around) || got.GetErrorCode() != xError.NotExist {
+	if got := rpcstatus.From(around); !errors.Is(got, around) || got.GetErrorCode() != xerror.NotExist {
 		t.Errorf("From = %v, want its code", got)
 	}
 	if got := rpcstatus.From(context.DeadlineExceeded); !errors.Is(got, context.DeadlineExceeded) || status.Code(rpcstatus.Of(t.Context(), got)) != codes.DeadlineExceeded {
@@ -63,8 +63,8 @@ func TestWhatIsAnXErrorAlreadyStaysOne(t *testing.T) {
 func TestDetailsAreTheFirstOfTheirKind(t *testing.T) {
 	st, err := status.New(codes.NotFound, "x").WithDetails(
 		&structpb.ListValue{}, // of no use here
-		&xGrpcGenerate.BaseResponse{Output: "FIRST", Code: 40401, Message: "first"},
-		&xGrpcGenerate.BaseResponse{Output: "SECOND", Code: 40402},
+		&generate.BaseResponse{Output: "FIRST", Code: 40401, Message: "first"},
+		&generate.BaseResponse{Output: "SECOND", Code: 40402},
 		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: "f", Reason: "MIN_LEN", Description: "d"}}},
 		structpb.NewStringValue("second"),
 	)
@@ -82,12 +82,12 @@ func TestDetailsAreTheFirstOfTheirKind(t *testing.T) {
 
 func TestANumberThatNoErrorCanHaveIsARemoteError(t *testing.T) {
 	for _, n := range []uint64{0, 1, 200, 39999, 60000, 1 << 40, 1<<64 - 1} {
-		st, err := status.New(codes.NotFound, "x").WithDetails(&xGrpcGenerate.BaseResponse{Output: "ODD", Code: n})
+		st, err := status.New(codes.NotFound, "x").WithDetails(&generate.BaseResponse{Output: "ODD", Code: n})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := rpcstatus.From(st.Err()).GetErrorCode(); got.GetCode() != xError.RemoteError.GetCode() || got.GetOutput() != "ODD" {
-			t.Errorf("code of %d = %d %s, want %d ODD", n, got.GetCode(), got, xError.RemoteError.GetCode())
+		if got := rpcstatus.From(st.Err()).GetErrorCode(); got.GetCode() != xerror.RemoteError.GetCode() || got.GetOutput() != "ODD" {
+			t.Errorf("code of %d = %d %s, want %d ODD", n, got.GetCode(), got, xerror.RemoteError.GetCode())
 		}
 	}
 }
@@ -111,9 +111,9 @@ func FuzzFrom(f *testing.F) {
 		f.Add(data)
 	}
 	seed()
-	seed(&xGrpcGenerate.BaseResponse{Output: "NOT_EXIST", Code: 40000})
-	seed(&xGrpcGenerate.BaseResponse{Output: "X", Code: 7}, &errdetails.BadRequest{})
-	seed(structpb.NewNumberValue(1), &xGrpcGenerate.BaseResponse{Output: "X", Code: 1 << 63})
+	seed(&generate.BaseResponse{Output: "NOT_EXIST", Code: 40000})
+	seed(&generate.BaseResponse{Output: "X", Code: 7}, &errdetails.BadRequest{})
+	seed(structpb.NewNumberValue(1), &generate.BaseResponse{Output: "X", Code: 1 << 63})
 	seed(&structpb.Value{}, &anypb.Any{TypeUrl: "/xBase.BaseResponse", Value: []byte{0xff}})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := &spb.Status{}
@@ -153,7 +153,7 @@ func envelopeOfAny(t *testing.T, err error) {
 
 func TestALimitOfTheLibraryIsNotImpatience(t *testing.T) {
 	err := status.Error(codes.ResourceExhausted, "grpc: received message larger than max (5000005 vs. 4194304)")
-	if got := rpcstatus.From(err); got.GetErrorCode() != xError.RemoteError {
+	if got := rpcstatus.From(err); got.GetErrorCode() != xerror.RemoteError {
 		t.Errorf("From = %v, want REMOTE_ERROR: to wait does not help", got)
 	}
 }

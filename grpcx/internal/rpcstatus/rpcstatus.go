@@ -18,13 +18,13 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // logger takes what the client is not told.
-var logger = xLog.WithName(xLog.NamedGRPC)
+var logger = xlog.WithName(xlog.NamedGRPC)
 
 // byStatus is the specification's table; any other HTTP status is codes.Unknown.
 var byStatus = map[int]codes.Code{
@@ -51,8 +51,8 @@ var byStatus = map[int]codes.Code{
 //
 // A context that was cancelled keeps its code, although the catalogue counts it among the bad requests. One that ran out
 // of time is a timeout in the catalogue too.
-func Code(e *xError.Error) codes.Code {
-	if e.GetErrorCode() == xError.Canceled && errors.Is(e, context.Canceled) {
+func Code(e *xerror.Error) codes.Code {
+	if e.GetErrorCode() == xerror.Canceled && errors.Is(e, context.Canceled) {
 		return codes.Canceled
 	}
 	if code, ok := byStatus[e.GetErrorCode().Status()]; ok {
@@ -67,10 +67,10 @@ type carrier interface {
 	GRPCStatus() *status.Status
 }
 
-// Error is an error on its way to the client: a status for gRPC, and still the xError for the interceptors outside.
+// Error is an error on its way to the client: a status for gRPC, and still the xerror for the interceptors outside.
 type Error struct {
 	status   *status.Status
-	err      *xError.Error
+	err      *xerror.Error
 	reported bool
 }
 
@@ -80,13 +80,13 @@ func (e *Error) Error() string { return e.status.Err().Error() }
 // GRPCStatus returns the status.
 func (e *Error) GRPCStatus() *status.Status { return e.status }
 
-// Unwrap returns the *xError.Error.
+// Unwrap returns the *xerror.Error.
 func (e *Error) Unwrap() error { return e.err }
 
 // Failure returns what the access log says of an error: number and message of its code; of a plain status there is no
 // number, and the message is its own.
 func Failure(err error) (code int, message string) {
-	e, ok := find[*xError.Error](err)
+	e, ok := find[*xerror.Error](err)
 	if !ok {
 		return 0, status.Convert(err).Message()
 	}
@@ -98,8 +98,8 @@ func Failure(err error) (code int, message string) {
 
 // Of returns the error as a gRPC status, or nil where err is nil or a nil pointer.
 //
-// An error that is a status itself passes unchanged. An *xError.Error in the tree is mapped. A status in the tree comes
-// back without the text around it. For anything else xError.From knows the code: that of a mapped foreign error, or
+// An error that is a status itself passes unchanged. An *xerror.Error in the tree is mapped. A status in the tree comes
+// back without the text around it. For anything else xerror.From knows the code: that of a mapped foreign error, or
 // SERVER_INTERNAL_ERROR; its text stays inside the process. What the client is not told is logged, once.
 func Of(ctx context.Context, err error) error {
 	if absent(err) {
@@ -108,21 +108,21 @@ func Of(ctx context.Context, err error) error {
 	if own, ok := err.(carrier); ok && isFailure(own) { //nolint:errorlint // the error itself, not one inside it
 		return err
 	}
-	first, known := find[*xError.Error](err)
+	first, known := find[*xerror.Error](err)
 	if sent, ok := find[*Error](err); ok && sent.err == first {
 		return sent // ours with a text around it, and logged
 	}
-	_, coded := find[*xError.ErrorCode](err)
+	_, coded := find[*xerror.ErrorCode](err)
 	if inner, ok := find[carrier](err); ok && !known && !coded && isFailure(inner) {
 		return inner
 	}
-	e := xError.From(err) //nolint:contextcheck // it has none
+	e := xerror.From(err) //nolint:contextcheck // it has none
 	return &Error{status: statusOf(ctx, e), err: e, reported: write(ctx, e)}
 }
 
 // Panicked returns the status of a call whose panic has been logged at ERROR.
 func Panicked(ctx context.Context) error {
-	e := xError.New(xError.ServerInternalError, "")
+	e := xerror.New(xerror.ServerInternalError, "")
 	return &Error{status: statusOf(ctx, e), err: e, reported: true}
 }
 
@@ -176,7 +176,7 @@ func absent(err error) bool {
 }
 
 // write keeps in the log what the client is not told, and reports whether the failure has a line at ERROR.
-func write(ctx context.Context, e *xError.Error) (reported bool) {
+func write(ctx context.Context, e *xerror.Error) (reported bool) {
 	if e.Logged() {
 		return e.LoggedAtError()
 	}
@@ -202,7 +202,7 @@ func Cut(text string) string { return cut(text, maxLogged) }
 // available.
 func Stopping(ctx context.Context) bool {
 	select {
-	case <-xHook.Draining(ctx):
+	case <-xhook.Draining(ctx):
 		return true
 	default:
 		return false

@@ -14,10 +14,10 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xGrpcGenerate "github.com/plinthgo/plinth/grpcx/generate"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/grpcx/generate"
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
@@ -37,7 +37,7 @@ func TestEveryHTTPStatusHasTheCodeOfTheSpecification(t *testing.T) {
 		if !listed {
 			want = codes.Unknown
 		}
-		e := xError.New(xError.RemoteCode(http*100+99, "ANY", "any"), "")
+		e := xerror.New(xerror.RemoteCode(http*100+99, "ANY", "any"), "")
 		if got := rpcstatus.Code(e); got != want {
 			t.Errorf("Code of HTTP %d = %v, want %v", http, got, want)
 		}
@@ -49,12 +49,12 @@ func TestEveryHTTPStatusHasTheCodeOfTheSpecification(t *testing.T) {
 
 func TestEveryCodeOfTheCatalogueHasTheCodeOfItsHTTPStatus(t *testing.T) {
 	quiet(t)
-	for _, c := range xError.Codes() {
+	for _, c := range xerror.Codes() {
 		want, listed := table[c.Status()]
 		if !listed {
 			want = codes.Unknown
 		}
-		err := rpcstatus.Of(t.Context(), xError.New(c, ""))
+		err := rpcstatus.Of(t.Context(), xerror.New(c, ""))
 		if got := status.Code(err); got != want {
 			t.Errorf("%s: code = %v, want %v", c, got, want)
 		}
@@ -78,7 +78,7 @@ func (o *own) GRPCStatus() *status.Status { return o.st }
 func TestNothingIsNoError(t *testing.T) {
 	lines := capture(t)
 	for name, err := range map[string]error{
-		"nil": nil, "nil *xError.Error": (*xError.Error)(nil), "nil *ErrorCode": (*xError.ErrorCode)(nil),
+		"nil": nil, "nil *xerror.Error": (*xerror.Error)(nil), "nil *ErrorCode": (*xerror.ErrorCode)(nil),
 		"nil pointer of another type": (*foreign)(nil), "nil status of another type": (*own)(nil),
 	} {
 		if got := rpcstatus.Of(t.Context(), err); got != nil {
@@ -101,18 +101,18 @@ func TestNilPointersInsideAnErrorHideNothing(t *testing.T) {
 		err  error
 		want codes.Code
 	}{
-		{name: "before a status", err: errors.Join((*xError.Error)(nil), notFound), want: codes.NotFound},
-		{name: "before an xError", err: errors.Join((*xError.Error)(nil), xError.New(xError.Conflict, "")), want: codes.Aborted},
+		{name: "before a status", err: errors.Join((*xerror.Error)(nil), notFound), want: codes.NotFound},
+		{name: "before an xerror", err: errors.Join((*xerror.Error)(nil), xerror.New(xerror.Conflict, "")), want: codes.Aborted},
 		{name: "a nil status before another", err: errors.Join((*own)(nil), notFound), want: codes.NotFound},
-		{name: "a nil xError alone", err: fmt.Errorf("around: %w", (*xError.Error)(nil)), want: codes.Internal},
-		{name: "a nil code before a status", err: errors.Join((*xError.ErrorCode)(nil), notFound), want: codes.NotFound},
+		{name: "a nil xerror alone", err: fmt.Errorf("around: %w", (*xerror.Error)(nil)), want: codes.Internal},
+		{name: "a nil code before a status", err: errors.Join((*xerror.ErrorCode)(nil), notFound), want: codes.NotFound},
 		{name: "a nil status alone", err: fmt.Errorf("around: %w", (*own)(nil)), want: codes.Internal},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := status.Code(rpcstatus.Of(t.Context(), tc.err)); got != tc.want {
 				t.Errorf("Of = %v, want %v", got, tc.want)
 			}
-			if e := rpcstatus.From(tc.err); e == nil || tc.want == codes.NotFound && !errors.Is(e, xError.NotFound) {
+			if e := rpcstatus.From(tc.err); e == nil || tc.want == codes.NotFound && !errors.Is(e, xerror.NotFound) {
 				t.Errorf("From = %v, want the same", e)
 			}
 		})
@@ -129,7 +129,7 @@ func TestAStatusIsToldAsItIs(t *testing.T) {
 	if got := rpcstatus.Of(t.Context(), o); got != error(o) { //nolint:errorlint // the very error
 		t.Errorf("Of = %v, want the very error", got)
 	}
-	once := rpcstatus.Of(t.Context(), xError.New(xError.NotExist, ""))
+	once := rpcstatus.Of(t.Context(), xerror.New(xerror.NotExist, ""))
 	if got := rpcstatus.Of(t.Context(), once); got != once { //nolint:errorlint // the very error
 		t.Errorf("Of a second time = %v, want the very error", got)
 	}
@@ -159,7 +159,7 @@ func TestAStatusThatSaysOKIsNoAnswerToAnError(t *testing.T) {
 		if strings.Contains(got.Error(), "secret") {
 			t.Errorf("%s: Of = %v, which tells the text", name, got)
 		}
-		if e := rpcstatus.From(err); !errors.Is(e, xError.ServerInternalError) {
+		if e := rpcstatus.From(err); !errors.Is(e, xerror.ServerInternalError) {
 			t.Errorf("%s: From = %v, want SERVER_INTERNAL_ERROR", name, e)
 		}
 	}
@@ -177,10 +177,10 @@ func TestErrorsOfAContextKeepTheirCodes(t *testing.T) {
 		{name: "cancelled, wrapped", err: fmt.Errorf("read: %w", context.Canceled), want: codes.Canceled},
 		{name: "out of time, wrapped", err: fmt.Errorf("read: %w", context.DeadlineExceeded), want: codes.DeadlineExceeded},
 		{name: "out of time, joined", err: errors.Join(errors.New("x"), context.DeadlineExceeded), want: codes.DeadlineExceeded},
-		{name: "cause of its own code", err: xError.Wrap(xError.Canceled, "", context.Canceled), want: codes.Canceled},
-		{name: "cause of another code", err: xError.Wrap(xError.NotFound, "", context.Canceled), want: codes.NotFound},
-		{name: "cause of a fault", err: xError.Wrap(xError.DatabaseError, "", context.DeadlineExceeded), want: codes.Internal},
-		{name: "its code without it", err: xError.New(xError.Canceled, ""), want: codes.InvalidArgument},
+		{name: "cause of its own code", err: xerror.Wrap(xerror.Canceled, "", context.Canceled), want: codes.Canceled},
+		{name: "cause of another code", err: xerror.Wrap(xerror.NotFound, "", context.Canceled), want: codes.NotFound},
+		{name: "cause of a fault", err: xerror.Wrap(xerror.DatabaseError, "", context.DeadlineExceeded), want: codes.Internal},
+		{name: "its code without it", err: xerror.New(xerror.Canceled, ""), want: codes.InvalidArgument},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := rpcstatus.Of(t.Context(), tc.err)
@@ -195,7 +195,7 @@ func TestAnUnknownErrorsTextIsLoggedAndNotTold(t *testing.T) {
 	const secret = "SELECT password FROM users"
 	for name, err := range map[string]error{
 		"bare": errors.New(secret), "of a file": &fs.PathError{Op: "open", Path: secret, Err: errors.New("x")},
-		"cause": xError.Wrap(xError.NotExist, "told", errors.New(secret)),
+		"cause": xerror.Wrap(xerror.NotExist, "told", errors.New(secret)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := capture(t)
@@ -216,7 +216,7 @@ func TestAnUnknownErrorsTextIsLoggedAndNotTold(t *testing.T) {
 
 func TestWhatWasLoggedIsNotLoggedAgain(t *testing.T) {
 	lines := capture(t)
-	e := xError.NewInternalServerError(t.Context(), "", errors.New("cause"))
+	e := xerror.NewInternalServerError(t.Context(), "", errors.New("cause"))
 	before := lines.String()
 	_ = rpcstatus.Of(t.Context(), fmt.Errorf("around: %w", e))
 	if got := lines.String(); got != before || before == "" {
@@ -226,7 +226,7 @@ func TestWhatWasLoggedIsNotLoggedAgain(t *testing.T) {
 
 func TestAnErrorOfOursIsToldAndLoggedOnceWhateverIsAroundIt(t *testing.T) {
 	lines := capture(t)
-	sent := rpcstatus.Of(t.Context(), xError.Wrap(xError.DatabaseError, "", errors.New("cause")))
+	sent := rpcstatus.Of(t.Context(), xerror.Wrap(xerror.DatabaseError, "", errors.New("cause")))
 	before := lines.String()
 	for name, err := range map[string]error{
 		"wrapped": fmt.Errorf("around: %w", sent), "joined": errors.Join(errors.New("x"), sent), "of a kind of its own": asks{sent},
@@ -238,8 +238,8 @@ func TestAnErrorOfOursIsToldAndLoggedOnceWhateverIsAroundIt(t *testing.T) {
 	if got := lines.String(); got != before || strings.Count(before, "\n") != 1 {
 		t.Errorf("log = %q, want one line", got)
 	}
-	recoded := rpcstatus.Of(t.Context(), xError.Wrap(xError.NotFound, "", sent))
-	if status.Code(recoded) != codes.NotFound || !errors.Is(recoded, xError.DatabaseError) {
+	recoded := rpcstatus.Of(t.Context(), xerror.Wrap(xerror.NotFound, "", sent))
+	if status.Code(recoded) != codes.NotFound || !errors.Is(recoded, xerror.DatabaseError) {
 		t.Errorf("Of = %v, want the outer code", recoded)
 	}
 }
@@ -258,9 +258,9 @@ func TestAFailureIsReportedWhereItHasALineAtError(t *testing.T) {
 		want bool
 	}{
 		{"unknown", errors.New("secret"), true},
-		{"of the service", xError.New(xError.DatabaseError, ""), true},
+		{"of the service", xerror.New(xerror.DatabaseError, ""), true},
 		{"wrapped again", fmt.Errorf("in between: %w", rpcstatus.Of(t.Context(), errors.New("secret"))), true},
-		{"refused", xError.New(xError.NotFound, ""), false},
+		{"refused", xerror.New(xerror.NotFound, ""), false},
 		{"a plain status", status.Error(codes.Unavailable, "secret"), false},
 		{"none", nil, false},
 	} {
@@ -289,12 +289,12 @@ func TestPanickedLogsNothing(t *testing.T) {
 
 func TestTheStatusSpeaksTheCallersLanguageAndNamesTheRequest(t *testing.T) {
 	quiet(t)
-	r := xCtx.NewRequest(t.Context(), nil)
+	r := xctx.NewRequest(t.Context(), nil)
 	r.SetID("id-1")
 	r.SetAcceptLanguage("zh-CN,zh;q=0.9")
-	err := rpcstatus.Of(r, xError.New(xError.NotExist, "user 7"))
+	err := rpcstatus.Of(r, xerror.New(xerror.NotExist, "user 7"))
 	b := envelope(t, err)
-	if want := xError.NotExist.Message(xError.Chinese); b.GetMessage() != want || status.Convert(err).Message() != want+": user 7" {
+	if want := xerror.NotExist.Message(xerror.Chinese); b.GetMessage() != want || status.Convert(err).Message() != want+": user 7" {
 		t.Errorf("message = %q, status %v, want Chinese", b.GetMessage(), err)
 	}
 	if b.GetContext() != "id-1" || b.GetOutput() != "NOT_EXIST" || b.GetCode() != 40000 || b.GetErrorMessage() != "user 7" {
@@ -304,7 +304,7 @@ func TestTheStatusSpeaksTheCallersLanguageAndNamesTheRequest(t *testing.T) {
 		t.Errorf("overhead = %d outside debug mode", b.GetOverhead())
 	}
 	r.SetDebug(true)
-	if b = envelope(t, rpcstatus.Of(r, xError.New(xError.NotExist, ""))); b.GetOverhead() < 1 || b.ErrorMessage != nil {
+	if b = envelope(t, rpcstatus.Of(r, xerror.New(xerror.NotExist, ""))); b.GetOverhead() < 1 || b.ErrorMessage != nil {
 		t.Errorf("envelope in debug mode = %v, want an overhead, and no message that nobody wrote", b)
 	}
 }
@@ -319,8 +319,8 @@ func TestFailureSaysWhatTheAccessLogNeeds(t *testing.T) {
 	}{
 		{name: "none", err: nil, code: 0, want: ""},
 		{name: "plain status", err: status.Error(codes.NotFound, "x"), code: 0, want: "x"},
-		{name: "with a message", err: rpcstatus.Of(t.Context(), xError.New(xError.NotExist, "user 7")), code: 40000, want: "user 7"},
-		{name: "without", err: rpcstatus.Of(t.Context(), xError.New(xError.NotExist, "")), code: 40000, want: xError.NotExist.GetMessage()},
+		{name: "with a message", err: rpcstatus.Of(t.Context(), xerror.New(xerror.NotExist, "user 7")), code: 40000, want: "user 7"},
+		{name: "without", err: rpcstatus.Of(t.Context(), xerror.New(xerror.NotExist, "")), code: 40000, want: xerror.NotExist.GetMessage()},
 	} {
 		if code, message := rpcstatus.Failure(tc.err); code != tc.code || message != tc.want {
 			t.Errorf("%s: Failure = %d %q, want %d %q", tc.name, code, message, tc.code, tc.want)
@@ -329,13 +329,13 @@ func TestFailureSaysWhatTheAccessLogNeeds(t *testing.T) {
 }
 
 // envelope returns the first detail of a status.
-func envelope(t *testing.T, err error) *xGrpcGenerate.BaseResponse {
+func envelope(t *testing.T, err error) *generate.BaseResponse {
 	t.Helper()
 	details := status.Convert(err).Details()
 	if len(details) == 0 {
 		t.Fatalf("%v has no details", err)
 	}
-	b, ok := details[0].(*xGrpcGenerate.BaseResponse)
+	b, ok := details[0].(*generate.BaseResponse)
 	if !ok {
 		t.Fatalf("the first detail is a %T, want the envelope", details[0])
 	}
@@ -346,22 +346,22 @@ func envelope(t *testing.T, err error) *xGrpcGenerate.BaseResponse {
 func capture(t *testing.T) *bytes.Buffer {
 	t.Helper()
 	var lines bytes.Buffer
-	e, err := xLog.New(xLog.Config{Writer: &lines, Format: xLog.FormatJSON, Level: slog.LevelDebug})
+	e, err := xlog.New(xlog.Config{Writer: &lines, Format: xlog.FormatJSON, Level: slog.LevelDebug})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(xLog.SetDefault(e))
+	t.Cleanup(xlog.SetDefault(e))
 	return &lines
 }
 
 // quiet keeps the log out of the test's output.
 func quiet(tb testing.TB) {
 	tb.Helper()
-	e, err := xLog.New(xLog.Config{Writer: discard{}})
+	e, err := xlog.New(xlog.Config{Writer: discard{}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(xLog.SetDefault(e))
+	tb.Cleanup(xlog.SetDefault(e))
 }
 
 type discard struct{}

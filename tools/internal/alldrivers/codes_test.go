@@ -19,10 +19,10 @@ import (
 	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xHelper "github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 	_ "github.com/plinthgo/plinth/dbplugins/mysql"
 	_ "github.com/plinthgo/plinth/dbplugins/oracle"
 	_ "github.com/plinthgo/plinth/dbplugins/postgres"
@@ -31,8 +31,8 @@ import (
 )
 
 func TestEveryDriverIsLinked(t *testing.T) {
-	if want := []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"}; !slices.Equal(xDB.Drivers(), want) {
-		t.Fatalf("drivers %v, want %v", xDB.Drivers(), want)
+	if want := []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"}; !slices.Equal(xdb.Drivers(), want) {
+		t.Fatalf("drivers %v, want %v", xdb.Drivers(), want)
 	}
 }
 
@@ -75,25 +75,25 @@ func unreachable(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// The codes are those of a program without a driver: see the table of xError.
+// The codes are those of a program without a driver: see the table of xerror.
 func TestErrorsOfOtherLibrariesAreNotTheDatabases(t *testing.T) {
 	address := unreachable(t)
 	for name, tc := range map[string]struct {
 		err  error
-		want *xError.ErrorCode
+		want *xerror.ErrorCode
 	}{
-		"end of file":         {upstream(t, false), xError.ServerInternalError},
-		"reset":               {upstream(t, true), xError.NetworkError},
-		"JSON that breaks":    {json.NewDecoder(strings.NewReader(`{"a":`)).Decode(new(any)), xError.ServerInternalError},
-		"closed connection":   {fmt.Errorf("x: %w", net.ErrClosed), xError.NetworkError},
-		"dead upstream":       {errOf(http.Get("http://" + address)), xError.RemoteError}, //nolint:bodyclose,noctx // it fails
-		"dead server":         {errOf(new(net.Dialer).DialContext(t.Context(), "tcp", address)), xError.ServiceUnavailable},
-		"unknown host":        {&net.DNSError{Err: "no such host", Name: "elsewhere"}, xError.NetworkError},
-		"upstream's deadline": {context.DeadlineExceeded, xError.GatewayTimeout},
-		"no record":           {gorm.ErrRecordNotFound, xError.RecordNotFound},
+		"end of file":         {upstream(t, false), xerror.ServerInternalError},
+		"reset":               {upstream(t, true), xerror.NetworkError},
+		"JSON that breaks":    {json.NewDecoder(strings.NewReader(`{"a":`)).Decode(new(any)), xerror.ServerInternalError},
+		"closed connection":   {fmt.Errorf("x: %w", net.ErrClosed), xerror.NetworkError},
+		"dead upstream":       {errOf(http.Get("http://" + address)), xerror.RemoteError}, //nolint:bodyclose,noctx // it fails
+		"dead server":         {errOf(new(net.Dialer).DialContext(t.Context(), "tcp", address)), xerror.ServiceUnavailable},
+		"unknown host":        {&net.DNSError{Err: "no such host", Name: "elsewhere"}, xerror.NetworkError},
+		"upstream's deadline": {context.DeadlineExceeded, xerror.GatewayTimeout},
+		"no record":           {gorm.ErrRecordNotFound, xerror.RecordNotFound},
 	} {
 		for _, err := range []error{tc.err, fmt.Errorf("wrapped: %w", tc.err), errors.Join(errors.New("x"), tc.err)} {
-			if got := xError.From(err).GetErrorCode(); err == nil || got != tc.want {
+			if got := xerror.From(err).GetErrorCode(); err == nil || got != tc.want {
 				t.Errorf("%s: %v = %v, want %v", name, err, got, tc.want)
 			}
 		}
@@ -103,7 +103,7 @@ func TestErrorsOfOtherLibrariesAreNotTheDatabases(t *testing.T) {
 func TestTruncatedBodiesAreTheClients(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
-	engine.Use(xHelper.Serve(xHelper.Config{}))
+	engine.Use(xhelper.Serve(xhelper.Config{}))
 	engine.POST("/file", func(c *gin.Context) { _ = c.Error(errOf(c.FormFile("file"))) })
 	engine.POST("/json", func(c *gin.Context) { _ = c.Error(c.ShouldBindJSON(&struct{}{})) })
 	s := httptest.NewServer(engine)
@@ -156,24 +156,24 @@ func (l *lines) String() string {
 func TestResetsInABodyAreTheClients(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	out := &lines{}
-	log, err := xLog.New(xLog.Config{Writer: out, Format: xLog.FormatJSON})
+	log, err := xlog.New(xlog.Config{Writer: out, Format: xlog.FormatJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reading, codes := make(chan struct{}), make(chan *xError.ErrorCode)
+	reading, codes := make(chan struct{}), make(chan *xerror.ErrorCode)
 	var served sync.WaitGroup
 	engine := gin.New()
-	engine.Use(func(c *gin.Context) { served.Add(1); defer served.Done(); c.Next() }, xHelper.Serve(xHelper.Config{}))
+	engine.Use(func(c *gin.Context) { served.Add(1); defer served.Done(); c.Next() }, xhelper.Serve(xhelper.Config{}))
 	fail := func(c *gin.Context, bind func() error) {
 		c.Request.Body = &firstRead{ReadCloser: c.Request.Body, done: reading}
 		err := bind()
 		_ = c.Error(err)
-		codes <- xError.From(err).GetErrorCode()
+		codes <- xerror.From(err).GetErrorCode()
 	}
 	engine.POST("/file", func(c *gin.Context) { fail(c, func() error { return errOf(c.FormFile("file")) }) })
 	engine.POST("/json", func(c *gin.Context) { fail(c, func() error { return c.ShouldBindJSON(&struct{}{}) }) })
 	s := httptest.NewUnstartedServer(engine)
-	s.Config.BaseContext = func(net.Listener) context.Context { return xLog.NewContext(context.Background(), log) }
+	s.Config.BaseContext = func(net.Listener) context.Context { return xlog.NewContext(context.Background(), log) }
 	s.Start()
 	t.Cleanup(s.Close)
 	for path, begin := range map[string]string{
@@ -191,8 +191,8 @@ func TestResetsInABodyAreTheClients(t *testing.T) {
 		if err := errors.Join(conn.(*net.TCPConn).SetLinger(0), conn.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if got := <-codes; got != xError.Canceled {
-			t.Errorf("%s: %v, want %v", path, got, xError.Canceled)
+		if got := <-codes; got != xerror.Canceled {
+			t.Errorf("%s: %v, want %v", path, got, xerror.Canceled)
 		}
 	}
 	served.Wait()
@@ -201,7 +201,7 @@ func TestResetsInABodyAreTheClients(t *testing.T) {
 	}
 	info, all := 0, 0
 	for line := range strings.Lines(out.String()) {
-		if all++; strings.Contains(line, `"level":"info"`) && strings.Contains(line, fmt.Sprintf(`"error_code":%d`, xError.Canceled.GetCode())) {
+		if all++; strings.Contains(line, `"level":"info"`) && strings.Contains(line, fmt.Sprintf(`"error_code":%d`, xerror.Canceled.GetCode())) {
 			info++
 		}
 	}
@@ -231,9 +231,9 @@ func TestDeadDatabasesAreUnavailable(t *testing.T) {
 		"postgres":  "postgres://u:p@" + address + "/d",
 		"sqlserver": "sqlserver://u:p@" + address + "?database=d",
 	} {
-		_, err := xDB.Open(t.Context(), xDB.Options{Driver: name, DSN: xLog.Secret(dsn), ConnectTimeout: -1})
-		if got := xError.From(err).GetErrorCode(); got != xError.ServiceUnavailable || got.Status() != http.StatusServiceUnavailable {
-			t.Errorf("%s: %v = %v, want %v", name, err, got, xError.ServiceUnavailable)
+		_, err := xdb.Open(t.Context(), xdb.Options{Driver: name, DSN: xlog.Secret(dsn), ConnectTimeout: -1})
+		if got := xerror.From(err).GetErrorCode(); got != xerror.ServiceUnavailable || got.Status() != http.StatusServiceUnavailable {
+			t.Errorf("%s: %v = %v, want %v", name, err, got, xerror.ServiceUnavailable)
 		}
 	}
 }

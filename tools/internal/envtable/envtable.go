@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Column is one more than the table has by itself, between what is accepted and the meaning.
 type Column struct {
 	Title string
-	Cell  func(v xEnv.Var) string
+	Cell  func(v xenv.Var) string
 }
 
 // Markdown returns one table for each group, below a heading of the second level.
-func Markdown(vars []xEnv.Var, further ...Column) string {
+func Markdown(vars []xenv.Var, further ...Column) string {
 	var b strings.Builder
 	group := ""
 	for _, v := range vars {
@@ -40,7 +40,7 @@ func heading(further []Column) string {
 	return titles + " Meaning |\n" + rule + "---|\n"
 }
 
-func meaning(v xEnv.Var) string {
+func meaning(v xenv.Var) string {
 	text := v.Meaning
 	if v.Reader != "" {
 		text += " Read by " + v.Reader + "."

@@ -65,23 +65,23 @@ var modules = []module{
 	},
 	{
 		"grpcx/protovalidate", "rules written in the proto, checked before the handler",
-		"[protovalidate](docs/content/base-go/xgrpcprotovalidate.md)",
+		"[protovalidate](docs/content/base-go/grpcx-protovalidate.md)",
 		[]weight{{"protovalidate", "coregrpc", " over `grpcx`"}},
 	},
 	{
 		"asyncx", "work in the background that the stop waits for; durable jobs, stored with the change that they belong to",
-		"[xAsync](docs/content/base-go/xasync.md), [xJob](docs/content/base-go/xjob.md)",
+		"[asyncx](docs/content/base-go/asyncx.md), [job](docs/content/base-go/asyncx-job.md)",
 		[]weight{{"async", "core", ""}},
 	},
 	{
-		"asyncx/river", "an engine for durable jobs: River on PostgreSQL", "[xRiver](docs/content/base-go/xriver.md)",
+		"asyncx/river", "an engine for durable jobs: River on PostgreSQL", "[river](docs/content/base-go/asyncx-river.md)",
 		[]weight{{"river", "postgres", " over PostgreSQL"}},
 	},
 	{
-		"asyncx/asynq", "an engine for durable jobs: asynq on Redis", "[xAsynq](docs/content/base-go/xasynq.md)",
+		"asyncx/asynq", "an engine for durable jobs: asynq on Redis", "[asynq](docs/content/base-go/asyncx-asynq.md)",
 		[]weight{{"asynq", "redis", " over Redis"}},
 	},
-	{"cronx", "schedules, with one run in a cluster", "[xCron](docs/content/base-go/xcron.md)", []weight{{"cron", "core", ""}}},
+	{"cronx", "schedules, with one run in a cluster", "[cronx](docs/content/base-go/cronx.md)", []weight{{"cron", "core", ""}}},
 	{
 		"notifyx", "messages to people and services: mail over go-mail, webhooks after the Standard Webhooks specification, templates",
 		"[notifications](docs/content/guide/notifications.md)",
@@ -89,7 +89,7 @@ var modules = []module{
 	},
 	{
 		"docs", "this documentation as one program and one handler: pages, `llms.txt`, search, the Model Context Protocol",
-		"[xDocs](docs/content/base-go/docs.md)",
+		"[docs](docs/content/base-go/docs.md)",
 		[]weight{{"docs", "core", ""}},
 	},
 	{

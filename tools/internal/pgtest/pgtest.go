@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	_ "github.com/plinthgo/plinth/dbplugins/postgres" // makes and drops the database
 )
@@ -36,7 +36,7 @@ func Database(tb testing.TB) []string {
 func execute(tb testing.TB, dsn, statement string) {
 	tb.Helper()
 	ctx := context.WithoutCancel(tb.Context())
-	db, err := xDB.Open(ctx, xDB.Options{Driver: "postgres", DSN: xLog.Secret(dsn)})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: "postgres", DSN: xlog.Secret(dsn)})
 	if err != nil {
 		tb.Error(err)
 		return
@@ -44,7 +44,7 @@ func execute(tb testing.TB, dsn, statement string) {
 	if err := db.WithContext(ctx).Exec(statement).Error; err != nil {
 		tb.Errorf("%s: %v", strings.Fields(statement)[0], err)
 	}
-	if err := xDB.Close(db); err != nil {
+	if err := xdb.Close(db); err != nil {
 		tb.Error(err)
 	}
 }

@@ -3,13 +3,13 @@ package javacode_test
 import (
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xerror/javacode"
 )
 
 func TestJavaCode(t *testing.T) {
 	for _, tc := range []struct {
-		code   *xError.ErrorCode
+		code   *xerror.ErrorCode
 		number int
 		label  string
 	}{
@@ -21,7 +21,7 @@ func TestJavaCode(t *testing.T) {
 		{javacode.RequestError, 40027, "RequestError"},
 		{javacode.NetworkNotSuccess, 50010, "NetworkNotSuccess"},
 	} {
-		if number, label := xError.JavaCode(tc.code); number != tc.number || label != tc.label {
+		if number, label := xerror.JavaCode(tc.code); number != tc.number || label != tc.label {
 			t.Errorf("%s: got %d %s, want %d %s", tc.code.GetOutput(), number, label, tc.number, tc.label)
 		}
 		if tc.code.Status() != tc.number/100 {
@@ -34,8 +34,8 @@ func TestJavaCode(t *testing.T) {
 func TestJavaCode_all(t *testing.T) {
 	const known = 58
 	labels := map[string]bool{}
-	for _, c := range xError.Codes() {
-		_, label := xError.JavaCode(c)
+	for _, c := range xerror.Codes() {
+		_, label := xerror.JavaCode(c)
 		labels[label] = true
 	}
 	if len(labels) != known {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -22,7 +22,7 @@ var batchChecks = []check{
 }
 
 func testBatchSizes(t *testing.T, e *env) {
-	c := xCache.KeyCacheOf[int, string](e.m)
+	c := xcache.KeyCacheOf[int, string](e.m)
 	must(t, c.Set(t.Context(), -1, new("stays")))
 	for _, n := range []int{0, 1, 1000, 5000} {
 		in, keys := map[int]string{}, make([]int, n)
@@ -69,7 +69,7 @@ func testBatchMixed(t *testing.T, e *env) {
 }
 
 func testBatchEmpty(t *testing.T, e *env) {
-	texts, data := xCache.KeyCacheOf[string, string](e.m), xCache.KeyCacheOf[string, []byte](e.m)
+	texts, data := xcache.KeyCacheOf[string, string](e.m), xcache.KeyCacheOf[string, []byte](e.m)
 	must(t, texts.SetMany(t.Context(), map[string]string{"empty": "", "full": "x"}))
 	got, err := texts.GetMany(t.Context(), []string{"empty", "none", "full"})
 	must(t, err)
@@ -91,9 +91,9 @@ func testBatchEmpty(t *testing.T, e *env) {
 
 func testBatchLife(t *testing.T, e *env) {
 	users := e.users()
-	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 1}, "b": {ID: 1}}, xCache.WithTTL(20*e.unit)))
+	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 1}, "b": {ID: 1}}, xcache.WithTTL(20*e.unit)))
 	wantTTL(t, users, "a", 18*e.unit, 20*e.unit)
-	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 2}, "new": {ID: 2}}, xCache.WithKeepTTL(), xCache.WithTTL(10*e.unit)))
+	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 2}, "new": {ID: 2}}, xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
 	wantTTL(t, users, "a", 18*e.unit, 20*e.unit)
 	wantTTL(t, users, "new", 8*e.unit, 10*e.unit)
 	wantValue(t, users, "a", user{ID: 2})
@@ -108,9 +108,9 @@ func testBatchLives(t *testing.T, e *env) {
 	if !ok {
 		t.Skip("the store has no batches of its own")
 	}
-	texts := xCache.KeyCacheOf[string, string](e.m)
-	must(t, texts.Set(t.Context(), "kept", new("old"), xCache.WithTTL(40*e.unit)))
-	must(t, texts.Set(t.Context(), "reset", new("old"), xCache.WithTTL(40*e.unit)))
+	texts := xcache.KeyCacheOf[string, string](e.m)
+	must(t, texts.Set(t.Context(), "kept", new("old"), xcache.WithTTL(40*e.unit)))
+	must(t, texts.Set(t.Context(), "reset", new("old"), xcache.WithTTL(40*e.unit)))
 	item := func(key string, w driver.Write) driver.Item {
 		return driver.Item{Key: e.prefix + key, Value: []byte("new"), Write: w}
 	}
@@ -151,7 +151,7 @@ func (e *env) trips(t *testing.T, call func() error) int {
 }
 
 func testBatchTrips(t *testing.T, e *env) {
-	c := xCache.KeyCacheOf[int, int](e.m)
+	c := xcache.KeyCacheOf[int, int](e.m)
 	in, keys := map[int]int{}, []int{}
 	for i := range 100 {
 		in[i], keys = i, append(keys, i)
@@ -160,7 +160,7 @@ func testBatchTrips(t *testing.T, e *env) {
 		"SetMany":    func() error { return c.SetMany(t.Context(), in) },
 		"GetMany":    func() error { _, err := c.GetMany(t.Context(), keys); return err },
 		"DeleteMany": func() error { _, err := c.DeleteMany(t.Context(), keys); return err },
-		"KeepTTL":    func() error { return c.SetMany(t.Context(), in, xCache.WithKeepTTL(), xCache.WithTTL(time.Minute)) },
+		"KeepTTL":    func() error { return c.SetMany(t.Context(), in, xcache.WithKeepTTL(), xcache.WithTTL(time.Minute)) },
 	} {
 		must(t, batch())
 		want(t, "round trips of "+name, e.trips(t, batch), 1)

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/testreport"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -33,7 +33,7 @@ type Harness struct {
 	Config func(tb testing.TB) driver.Config
 
 	// Manager returns options for each manager that the suite opens, such as a near cache. Nil is none.
-	Manager func(tb testing.TB) []xCache.ManagerOption
+	Manager func(tb testing.TB) []xcache.ManagerOption
 
 	// Bad lists, by a name, settings that Driver.Check must refuse.
 	Bad map[string]driver.Config
@@ -136,7 +136,7 @@ func Run(t *testing.T, h Harness) {
 
 // env is what one check works with.
 type env struct {
-	m      *xCache.Manager
+	m      *xcache.Manager
 	prefix string
 	unit   time.Duration // a short time on the store's clock
 	clock  *clock        // nil where the time is real
@@ -153,25 +153,25 @@ func newEnv(t *testing.T, h Harness) *env {
 	}
 	e.m = e.open(t)
 	t.Cleanup(func() { // a server that is shared should not fill up; where the store is no driver.Scanner it may
-		_, _ = xCache.KeyCacheOf[string, int](e.m).Clear(context.WithoutCancel(t.Context()))
+		_, _ = xcache.KeyCacheOf[string, int](e.m).Clear(context.WithoutCancel(t.Context()))
 	})
 	return e
 }
 
 // open opens a store and its manager; they are closed at the end.
-func (e *env) open(t *testing.T, opts ...xCache.ManagerOption) *xCache.Manager {
+func (e *env) open(t *testing.T, opts ...xcache.ManagerOption) *xcache.Manager {
 	t.Helper()
 	return e.manage(t, e.store(t), opts...)
 }
 
 // manage makes the manager of a store.
-func (e *env) manage(t *testing.T, store driver.Store, opts ...xCache.ManagerOption) *xCache.Manager {
+func (e *env) manage(t *testing.T, store driver.Store, opts ...xcache.ManagerOption) *xcache.Manager {
 	t.Helper()
-	all := append([]xCache.ManagerOption{xCache.WithPrefix(e.prefix)}, opts...)
+	all := append([]xcache.ManagerOption{xcache.WithPrefix(e.prefix)}, opts...)
 	if e.h.Manager != nil {
 		all = append(all, e.h.Manager(t)...)
 	}
-	m, err := xCache.New(store, all...)
+	m, err := xcache.New(store, all...)
 	must(t, err)
 	t.Cleanup(func() { must(t, m.Close()) })
 	return m

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -43,15 +43,15 @@ func (c call) key() string {
 }
 
 // calls are all methods, once at least, and their ways through a backend. What it cannot do is left out.
-func calls(m *xCache.Manager) []call {
+func calls(m *xcache.Manager) []call {
 	return slices.Concat(keyCalls(m), hashCalls(m), setCalls(m), listCalls(m), managerCalls(m))
 }
 
-func keyCalls(m *xCache.Manager) []call {
-	users, items := xCache.KeyCacheOf[string, user](m), xCache.KeyCacheOf[string, item](m)
-	shared := xCache.KeyCacheOf[string, item](m, xCache.WithImmutable())
-	known := xCache.KeyCacheOf[string, user](m, xCache.WithNegativeTTL(time.Minute))
-	set := func(opts ...xCache.Option) func(ctx context.Context, key string) error {
+func keyCalls(m *xcache.Manager) []call {
+	users, items := xcache.KeyCacheOf[string, user](m), xcache.KeyCacheOf[string, item](m)
+	shared := xcache.KeyCacheOf[string, item](m, xcache.WithImmutable())
+	known := xcache.KeyCacheOf[string, user](m, xcache.WithNegativeTTL(time.Minute))
+	set := func(opts ...xcache.Option) func(ctx context.Context, key string) error {
 		return func(ctx context.Context, key string) error { return users.Set(ctx, key, &user{ID: 1}, opts...) }
 	}
 	load := func(context.Context) (*user, error) { return &user{ID: 1}, nil }
@@ -61,11 +61,11 @@ func keyCalls(m *xCache.Manager) []call {
 		{name: "Key.Get immutable", on: plain, run: func(ctx context.Context, key string) error { _, _, err := shared.Get(ctx, key); return err }},
 		{name: "Key.Set", run: set()},
 		{name: "Key.Set of references", run: func(ctx context.Context, key string) error { return items.Set(ctx, key, &item{Tags: []string{"a"}}) }},
-		{name: "Key.Set TTL", run: set(xCache.WithTTL(time.Minute))},
-		{name: "Key.Set NX TTL", run: set(xCache.WithNX(), xCache.WithTTL(time.Minute))},
-		{name: "Key.Set XX TTL", run: set(xCache.WithXX(), xCache.WithTTL(time.Minute))},
-		{name: "Key.Set KeepTTL TTL", run: set(xCache.WithKeepTTL(), xCache.WithTTL(time.Minute))},
-		{name: "Key.Set XX KeepTTL TTL", run: set(xCache.WithXX(), xCache.WithKeepTTL(), xCache.WithTTL(time.Minute))},
+		{name: "Key.Set TTL", run: set(xcache.WithTTL(time.Minute))},
+		{name: "Key.Set NX TTL", run: set(xcache.WithNX(), xcache.WithTTL(time.Minute))},
+		{name: "Key.Set XX TTL", run: set(xcache.WithXX(), xcache.WithTTL(time.Minute))},
+		{name: "Key.Set KeepTTL TTL", run: set(xcache.WithKeepTTL(), xcache.WithTTL(time.Minute))},
+		{name: "Key.Set XX KeepTTL TTL", run: set(xcache.WithXX(), xcache.WithKeepTTL(), xcache.WithTTL(time.Minute))},
 		{name: "Key.Exists", run: func(ctx context.Context, key string) error { _, err := users.Exists(ctx, key); return err }},
 		{name: "Key.TTL", run: func(ctx context.Context, key string) error { _, _, err := users.TTL(ctx, key); return err }},
 		{name: "Key.GetMany", run: func(ctx context.Context, key string) error {
@@ -76,7 +76,7 @@ func keyCalls(m *xCache.Manager) []call {
 			return users.SetMany(ctx, map[string]user{key: {}, "b": {}})
 		}},
 		{name: "Key.SetMany KeepTTL TTL", run: func(ctx context.Context, key string) error {
-			return users.SetMany(ctx, map[string]user{key: {}, "b": {}}, xCache.WithKeepTTL(), xCache.WithTTL(time.Minute))
+			return users.SetMany(ctx, map[string]user{key: {}, "b": {}}, xcache.WithKeepTTL(), xcache.WithTTL(time.Minute))
 		}},
 		{name: "Key.Delete", run: func(ctx context.Context, key string) error { return users.Delete(ctx, key) }},
 		{name: "Key.Delete negative", run: func(ctx context.Context, key string) error { return known.Delete(ctx, key) }},
@@ -91,25 +91,25 @@ func keyCalls(m *xCache.Manager) []call {
 	}
 }
 
-func hashCalls(m *xCache.Manager) []call {
-	c := xCache.HashCacheOf[string, string, int, profile](m)
-	set := func(opts ...xCache.Option) func(ctx context.Context, key string) error {
+func hashCalls(m *xcache.Manager) []call {
+	c := xcache.HashCacheOf[string, string, int, profile](m)
+	set := func(opts ...xcache.Option) func(ctx context.Context, key string) error {
 		return func(ctx context.Context, key string) error { return c.Set(ctx, key, "age", new(1), opts...) }
 	}
 	return []call{
 		{name: "Hash.Get", on: hash, run: func(ctx context.Context, key string) error { _, _, err := c.Get(ctx, key, "age"); return err }},
 		{name: "Hash.Set", on: hash, run: set()},
-		{name: "Hash.Set TTL", on: hash, run: set(xCache.WithTTL(time.Minute))},
-		{name: "Hash.Set NX TTL", on: hash, run: set(xCache.WithNX(), xCache.WithTTL(time.Minute))},
-		{name: "Hash.Set XX TTL", on: hash, run: set(xCache.WithXX(), xCache.WithTTL(time.Minute))},
-		{name: "Hash.Set NoSlide TTL", on: hash, run: set(xCache.WithNoSlide(), xCache.WithTTL(time.Minute))},
+		{name: "Hash.Set TTL", on: hash, run: set(xcache.WithTTL(time.Minute))},
+		{name: "Hash.Set NX TTL", on: hash, run: set(xcache.WithNX(), xcache.WithTTL(time.Minute))},
+		{name: "Hash.Set XX TTL", on: hash, run: set(xcache.WithXX(), xcache.WithTTL(time.Minute))},
+		{name: "Hash.Set NoSlide TTL", on: hash, run: set(xcache.WithNoSlide(), xcache.WithTTL(time.Minute))},
 		{name: "Hash.GetAll", on: hash, run: func(ctx context.Context, key string) error { _, err := c.GetAll(ctx, key); return err }},
 		{name: "Hash.SetAll", on: hash, run: func(ctx context.Context, key string) error {
-			return c.SetAll(ctx, key, map[string]int{"age": 1, "id": 2}, xCache.WithTTL(time.Minute))
+			return c.SetAll(ctx, key, map[string]int{"age": 1, "id": 2}, xcache.WithTTL(time.Minute))
 		}},
 		{name: "Hash.GetAllStruct", on: hash, run: func(ctx context.Context, key string) error { _, _, err := c.GetAllStruct(ctx, key); return err }},
 		{name: "Hash.SetAllStruct", on: hash, run: func(ctx context.Context, key string) error {
-			return xCache.HashCacheOf[string, string, int, ages](m).SetAllStruct(ctx, key, &ages{Age: 1})
+			return xcache.HashCacheOf[string, string, int, ages](m).SetAllStruct(ctx, key, &ages{Age: 1})
 		}},
 		{name: "Hash.Exists", on: hash, run: func(ctx context.Context, key string) error { _, err := c.Exists(ctx, key, "age"); return err }},
 		{name: "Hash.Remove", on: hash, run: func(ctx context.Context, key string) error {
@@ -126,9 +126,9 @@ type ages struct {
 	Age int `cache:"age"`
 }
 
-func setCalls(m *xCache.Manager) []call {
-	c := xCache.SetCacheOf[string, string](m)
-	add := func(opts ...xCache.Option) func(ctx context.Context, key string) error {
+func setCalls(m *xcache.Manager) []call {
+	c := xcache.SetCacheOf[string, string](m)
+	add := func(opts ...xcache.Option) func(ctx context.Context, key string) error {
 		return func(ctx context.Context, key string) error {
 			_, err := c.Add(ctx, key, []string{"a", "b"}, opts...)
 			return err
@@ -136,9 +136,9 @@ func setCalls(m *xCache.Manager) []call {
 	}
 	return []call{
 		{name: "Set.Add", on: set, run: add()},
-		{name: "Set.Add TTL", on: set, run: add(xCache.WithTTL(time.Minute))},
-		{name: "Set.Add XX TTL", on: set, run: add(xCache.WithXX(), xCache.WithTTL(time.Minute))},
-		{name: "Set.Add NoSlide TTL", on: set, run: add(xCache.WithNoSlide(), xCache.WithTTL(time.Minute))},
+		{name: "Set.Add TTL", on: set, run: add(xcache.WithTTL(time.Minute))},
+		{name: "Set.Add XX TTL", on: set, run: add(xcache.WithXX(), xcache.WithTTL(time.Minute))},
+		{name: "Set.Add NoSlide TTL", on: set, run: add(xcache.WithNoSlide(), xcache.WithTTL(time.Minute))},
 		{name: "Set.Members", on: set, run: func(ctx context.Context, key string) error { _, err := c.Members(ctx, key); return err }},
 		{name: "Set.IsMember", on: set, run: func(ctx context.Context, key string) error { _, err := c.IsMember(ctx, key, "a"); return err }},
 		{name: "Set.Count", on: set, run: func(ctx context.Context, key string) error { _, err := c.Count(ctx, key); return err }},
@@ -151,9 +151,9 @@ func setCalls(m *xCache.Manager) []call {
 	}
 }
 
-func listCalls(m *xCache.Manager) []call {
-	c := xCache.ListCacheOf[string, string](m)
-	push := func(push func(context.Context, string, []string, ...xCache.Option) (int, error), opts ...xCache.Option) func(ctx context.Context, key string) error {
+func listCalls(m *xcache.Manager) []call {
+	c := xcache.ListCacheOf[string, string](m)
+	push := func(push func(context.Context, string, []string, ...xcache.Option) (int, error), opts ...xcache.Option) func(ctx context.Context, key string) error {
 		return func(ctx context.Context, key string) error {
 			_, err := push(ctx, key, []string{"a", "b"}, opts...)
 			return err
@@ -162,9 +162,9 @@ func listCalls(m *xCache.Manager) []call {
 	return []call{
 		{name: "List.Prepend", on: list, run: push(c.Prepend)},
 		{name: "List.Append", on: list, run: push(c.Append)},
-		{name: "List.Append TTL", on: list, run: push(c.Append, xCache.WithTTL(time.Minute))},
-		{name: "List.Prepend XX TTL", on: list, run: push(c.Prepend, xCache.WithXX(), xCache.WithTTL(time.Minute))},
-		{name: "List.Append NoSlide TTL", on: list, run: push(c.Append, xCache.WithNoSlide(), xCache.WithTTL(time.Minute))},
+		{name: "List.Append TTL", on: list, run: push(c.Append, xcache.WithTTL(time.Minute))},
+		{name: "List.Prepend XX TTL", on: list, run: push(c.Prepend, xcache.WithXX(), xcache.WithTTL(time.Minute))},
+		{name: "List.Append NoSlide TTL", on: list, run: push(c.Append, xcache.WithNoSlide(), xcache.WithTTL(time.Minute))},
 		{name: "List.Range", on: list, run: func(ctx context.Context, key string) error { _, err := c.Range(ctx, key, 0, -1); return err }},
 		{name: "List.Index", on: list, run: func(ctx context.Context, key string) error { _, _, err := c.Index(ctx, key, 0); return err }},
 		{name: "List.Len", on: list, run: func(ctx context.Context, key string) error { _, err := c.Len(ctx, key); return err }},
@@ -177,28 +177,28 @@ func listCalls(m *xCache.Manager) []call {
 }
 
 // managerCalls are those without a key, and those of optional abilities.
-func managerCalls(m *xCache.Manager) []call {
+func managerCalls(m *xcache.Manager) []call {
 	all := []call{{name: "CheckHealth", run: func(ctx context.Context, _ string) error { return m.CheckHealth(ctx) }}}
-	walked := xCache.WithKeyPrefix("walked:")
+	walked := xcache.WithKeyPrefix("walked:")
 	if _, ok := m.Store().(driver.Scanner); ok {
 		all = append(all,
 			call{name: "Keys", many: true, run: func(ctx context.Context, _ string) error { return walk(m.Keys(ctx, "walked:")) }},
 			call{name: "Key.Keys", many: true, run: func(ctx context.Context, _ string) error {
-				return walk(xCache.KeyCacheOf[string, int](m, walked).Keys(ctx))
+				return walk(xcache.KeyCacheOf[string, int](m, walked).Keys(ctx))
 			}},
 			call{name: "Key.Clear", many: true, run: func(ctx context.Context, _ string) error {
-				_, err := xCache.KeyCacheOf[string, int](m, walked).Clear(ctx)
+				_, err := xcache.KeyCacheOf[string, int](m, walked).Clear(ctx)
 				return err
 			}},
 			call{name: "Hash.Clear", many: true, run: func(ctx context.Context, _ string) error {
-				_, err := xCache.HashCacheOf[string, string, int, struct{}](m, walked).Clear(ctx)
+				_, err := xcache.HashCacheOf[string, string, int, struct{}](m, walked).Clear(ctx)
 				return err
 			}},
 			call{name: "Set.Keys", many: true, run: func(ctx context.Context, _ string) error {
-				return walk(xCache.SetCacheOf[string, int](m, walked).Keys(ctx))
+				return walk(xcache.SetCacheOf[string, int](m, walked).Keys(ctx))
 			}},
 			call{name: "List.Keys", many: true, run: func(ctx context.Context, _ string) error {
-				return walk(xCache.ListCacheOf[string, int](m, walked).Keys(ctx))
+				return walk(xcache.ListCacheOf[string, int](m, walked).Keys(ctx))
 			}})
 	}
 	if _, ok := m.Store().(driver.Leaser); ok {
@@ -224,24 +224,24 @@ func walk[K comparable](keys func(yield func(K, error) bool)) error {
 }
 
 // fill lets key hold something of the kind.
-func fill(t testing.TB, m *xCache.Manager, key string, k kind) {
+func fill(t testing.TB, m *xcache.Manager, key string, k kind) {
 	t.Helper()
 	var err error
 	switch k {
 	case hash:
-		err = xCache.HashCacheOf[string, string, int, struct{}](m).SetAll(t.Context(), key, map[string]int{"age": 1, "id": 2})
+		err = xcache.HashCacheOf[string, string, int, struct{}](m).SetAll(t.Context(), key, map[string]int{"age": 1, "id": 2})
 	case set:
-		_, err = xCache.SetCacheOf[string, string](m).Add(t.Context(), key, []string{"a", "b"})
+		_, err = xcache.SetCacheOf[string, string](m).Add(t.Context(), key, []string{"a", "b"})
 	case list:
-		_, err = xCache.ListCacheOf[string, string](m).Append(t.Context(), key, []string{"a", "b", "a"})
+		_, err = xcache.ListCacheOf[string, string](m).Append(t.Context(), key, []string{"a", "b", "a"})
 	default:
-		err = xCache.KeyCacheOf[string, user](m).Set(t.Context(), key, &user{ID: 1})
+		err = xcache.KeyCacheOf[string, user](m).Set(t.Context(), key, &user{ID: 1})
 	}
 	must(t, err)
 }
 
 // fillAll lets the keys of all calls hold what they need.
-func fillAll(t testing.TB, m *xCache.Manager) {
+func fillAll(t testing.TB, m *xcache.Manager) {
 	t.Helper()
 	for _, k := range append(slices.Clone(kinds), anyKind) {
 		fill(t, m, call{on: k}.key(), k)
@@ -249,23 +249,23 @@ func fillAll(t testing.TB, m *xCache.Manager) {
 }
 
 // content is a text of what key holds.
-func content(t testing.TB, m *xCache.Manager, key string, k kind) string {
+func content(t testing.TB, m *xcache.Manager, key string, k kind) string {
 	t.Helper()
 	var what any
 	var err error
 	switch k {
 	case hash:
-		what, err = xCache.HashCacheOf[string, string, int, struct{}](m).GetAll(t.Context(), key)
+		what, err = xcache.HashCacheOf[string, string, int, struct{}](m).GetAll(t.Context(), key)
 	case set:
 		var members []string
-		members, err = xCache.SetCacheOf[string, string](m).Members(t.Context(), key)
+		members, err = xcache.SetCacheOf[string, string](m).Members(t.Context(), key)
 		slices.Sort(members)
 		what = members
 	case list:
-		what, err = xCache.ListCacheOf[string, string](m).Range(t.Context(), key, 0, -1)
+		what, err = xcache.ListCacheOf[string, string](m).Range(t.Context(), key, 0, -1)
 	default:
 		var v *user
-		if v, _, err = xCache.KeyCacheOf[string, user](m).Get(t.Context(), key); v != nil {
+		if v, _, err = xcache.KeyCacheOf[string, user](m).Get(t.Context(), key); v != nil {
 			what = *v
 		}
 	}

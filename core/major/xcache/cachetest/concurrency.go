@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 // These checks mean most under the race detector.
@@ -46,8 +46,8 @@ func testConcurrentNX(t *testing.T, e *env) {
 		key := fmt.Sprint("k", round)
 		together(100, func(i int) {
 			var ok [4]bool
-			nx := func(n int) []xCache.Option {
-				return []xCache.Option{xCache.WithNX(), xCache.WithTTL(100 * e.unit), xCache.WithStored(&ok[n])}
+			nx := func(n int) []xcache.Option {
+				return []xcache.Option{xcache.WithNX(), xcache.WithTTL(100 * e.unit), xcache.WithStored(&ok[n])}
 			}
 			errs.add(e.users().Set(t.Context(), key, &user{ID: int64(i)}, nx(0)...))
 			errs.add(e.counts().SetAll(t.Context(), key+"h", map[string]int{"a": i, "b": i}, nx(1)...))
@@ -100,14 +100,14 @@ func testConcurrentUpdates(t *testing.T, e *env) {
 func testConcurrentLives(t *testing.T, e *env) {
 	var errs errorOf
 	for name, update := range e.updates() {
-		update(t, "keep "+name, xCache.WithTTL(100*e.unit))
-		update(t, "slide "+name, xCache.WithTTL(100*e.unit))
+		update(t, "keep "+name, xcache.WithTTL(100*e.unit))
+		update(t, "slide "+name, xcache.WithTTL(100*e.unit))
 	}
 	together(callers, func(i int) {
 		for range 10 {
-			keep := []xCache.Option{xCache.WithNoSlide(), xCache.WithTTL(500 * e.unit)}
-			slide := []xCache.Option{xCache.WithTTL(200 * e.unit)}
-			for kind, opts := range map[string][]xCache.Option{"keep": keep, "slide": slide} {
+			keep := []xcache.Option{xcache.WithNoSlide(), xcache.WithTTL(500 * e.unit)}
+			slide := []xcache.Option{xcache.WithTTL(200 * e.unit)}
+			for kind, opts := range map[string][]xcache.Option{"keep": keep, "slide": slide} {
 				errs.add(e.counts().Set(t.Context(), kind+" HashSet", fmt.Sprint(i), new(1), opts...))
 				_, err := e.words().Add(t.Context(), kind+" SetAdd", []string{fmt.Sprint(i)}, opts...)
 				errs.add(err)
@@ -136,17 +136,17 @@ func testConcurrentBirth(t *testing.T, e *env) {
 	var immortal, seen atomic.Int32
 	writes := []func(key string) error{
 		func(key string) error {
-			return e.users().Set(t.Context(), key, &user{}, xCache.WithKeepTTL(), xCache.WithTTL(100*e.unit))
+			return e.users().Set(t.Context(), key, &user{}, xcache.WithKeepTTL(), xcache.WithTTL(100*e.unit))
 		},
 		func(key string) error {
-			return e.counts().Set(t.Context(), key, "f", new(1), xCache.WithTTL(100*e.unit))
+			return e.counts().Set(t.Context(), key, "f", new(1), xcache.WithTTL(100*e.unit))
 		},
 		func(key string) error {
-			_, err := e.words().Add(t.Context(), key, []string{"a"}, xCache.WithNoSlide(), xCache.WithTTL(100*e.unit))
+			_, err := e.words().Add(t.Context(), key, []string{"a"}, xcache.WithNoSlide(), xcache.WithTTL(100*e.unit))
 			return err
 		},
 		func(key string) error {
-			_, err := e.letters().Append(t.Context(), key, []string{"a"}, xCache.WithNX(), xCache.WithTTL(100*e.unit))
+			_, err := e.letters().Append(t.Context(), key, []string{"a"}, xcache.WithNX(), xcache.WithTTL(100*e.unit))
 			return err
 		},
 	}
@@ -184,7 +184,7 @@ func testConcurrentBirth(t *testing.T, e *env) {
 }
 
 func testConcurrentPop(t *testing.T, e *env) {
-	c := xCache.ListCacheOf[string, int](e.m)
+	c := xcache.ListCacheOf[string, int](e.m)
 	values := make([]int, 200)
 	for i := range values {
 		values[i] = i
@@ -269,11 +269,11 @@ func testConcurrentAll(t *testing.T, e *env) {
 			key := fmt.Sprint("k", (i+j)%5)
 			switch (i + j) % 12 {
 			case 0:
-				ignore(nil, e.users().Set(t.Context(), key, &user{ID: 1}, xCache.WithTTL(e.unit)))
+				ignore(nil, e.users().Set(t.Context(), key, &user{ID: 1}, xcache.WithTTL(e.unit)))
 			case 1:
 				ignore(nil, e.users().Delete(t.Context(), key))
 			case 2:
-				ignore(nil, e.counts().Set(t.Context(), key, "f", &j, xCache.WithNoSlide(), xCache.WithTTL(e.unit)))
+				ignore(nil, e.counts().Set(t.Context(), key, "f", &j, xcache.WithNoSlide(), xcache.WithTTL(e.unit)))
 			case 3:
 				ignore(e.counts().Remove(t.Context(), key, "f"))
 			case 4:

@@ -3,7 +3,7 @@ package cachetest
 import (
 	"testing"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 // A condition is one whatever else the write says: of a key that is not written to, nothing changes.
@@ -17,31 +17,31 @@ var conditionChecks = []check{
 type writer struct {
 	name  string
 	view  hasTTL
-	write func(key, text string, opts ...xCache.Option) error
+	write func(key, text string, opts ...xcache.Option) error
 	want  func(key string, texts ...string)
 }
 
 func (e *env) writers(t *testing.T) []writer {
 	t.Helper()
-	texts, hash := xCache.KeyCacheOf[string, string](e.m), xCache.HashCacheOf[string, string, string, struct{}](e.m)
+	texts, hash := xcache.KeyCacheOf[string, string](e.m), xcache.HashCacheOf[string, string, string, struct{}](e.m)
 	set, list := e.words(), e.letters()
 	members := func(key string, texts ...string) { t.Helper(); wantMembers(t, set, key, texts...) }
 	elements := func(key string, texts ...string) { t.Helper(); wantElements(t, list, key, texts...) }
 	return []writer{
-		{"Set", texts, func(key, text string, opts ...xCache.Option) error {
+		{"Set", texts, func(key, text string, opts ...xcache.Option) error {
 			return texts.Set(t.Context(), key, &text, opts...)
 		}, func(key string, all ...string) { t.Helper(); wantValue(t, texts, key, all[len(all)-1]) }},
-		{"HashSet", hash, func(key, text string, opts ...xCache.Option) error {
+		{"HashSet", hash, func(key, text string, opts ...xcache.Option) error {
 			return hash.Set(t.Context(), key, "f", &text, opts...)
 		}, func(key string, all ...string) {
 			t.Helper()
 			want(t, "the field", *present[string](t)(hash.Get(t.Context(), key, "f")), all[len(all)-1])
 		}},
-		{"SetAdd", set, func(key, text string, opts ...xCache.Option) error {
+		{"SetAdd", set, func(key, text string, opts ...xcache.Option) error {
 			_, err := set.Add(t.Context(), key, []string{text}, opts...)
 			return err
 		}, members},
-		{"ListAppend", list, func(key, text string, opts ...xCache.Option) error {
+		{"ListAppend", list, func(key, text string, opts ...xcache.Option) error {
 			_, err := list.Append(t.Context(), key, []string{text}, opts...)
 			return err
 		}, elements},
@@ -51,16 +51,16 @@ func (e *env) writers(t *testing.T) []writer {
 func testNXKeeps(t *testing.T, e *env) {
 	for _, w := range e.writers(t) {
 		stored := true
-		must(t, w.write(w.name, "a", xCache.WithTTL(20*e.unit)))
-		for _, more := range [][]xCache.Option{{}, {xCache.WithTTL(5 * e.unit)}} {
-			opts := append(more, xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithStored(&stored))
+		must(t, w.write(w.name, "a", xcache.WithTTL(20*e.unit)))
+		for _, more := range [][]xcache.Option{{}, {xcache.WithTTL(5 * e.unit)}} {
+			opts := append(more, xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithStored(&stored))
 			must(t, w.write(w.name, "b", opts...))
 			want(t, w.name+" to a key that exists stored", stored, false)
 			w.want(w.name, "a")
 			wantTTL(t, w.view, w.name, 17*e.unit, 20*e.unit)
 		}
 		key := w.name + " anew"
-		must(t, w.write(key, "b", xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithTTL(10*e.unit), xCache.WithStored(&stored)))
+		must(t, w.write(key, "b", xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit), xcache.WithStored(&stored)))
 		want(t, w.name+" to a missing key stored", stored, true)
 		w.want(key, "b")
 		wantTTL(t, w.view, key, 8*e.unit, 10*e.unit)
@@ -70,11 +70,11 @@ func testNXKeeps(t *testing.T, e *env) {
 func testXXKeeps(t *testing.T, e *env) {
 	for _, w := range e.writers(t) {
 		stored := true
-		opts := []xCache.Option{xCache.WithXX(), xCache.WithKeepTTL(), xCache.WithTTL(5 * e.unit), xCache.WithStored(&stored)}
+		opts := []xcache.Option{xcache.WithXX(), xcache.WithKeepTTL(), xcache.WithTTL(5 * e.unit), xcache.WithStored(&stored)}
 		must(t, w.write(w.name, "b", opts...))
 		want(t, w.name+" to a missing key stored", stored, false)
 		wantGone(t, w.view, w.name)
-		must(t, w.write(w.name, "a", xCache.WithTTL(20*e.unit)))
+		must(t, w.write(w.name, "a", xcache.WithTTL(20*e.unit)))
 		must(t, w.write(w.name, "b", opts...))
 		want(t, w.name+" to a key that exists stored", stored, true)
 		w.want(w.name, "a", "b")
@@ -85,8 +85,8 @@ func testXXKeeps(t *testing.T, e *env) {
 // testFieldsKeep: the condition is about the fields, the life of the key.
 func testFieldsKeep(t *testing.T, e *env) {
 	c, stored := e.counts(), false
-	must(t, c.Set(t.Context(), "h", "a", new(1), xCache.WithTTL(20*e.unit)))
-	opts := []xCache.Option{xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithTTL(5 * e.unit), xCache.WithStored(&stored)}
+	must(t, c.Set(t.Context(), "h", "a", new(1), xcache.WithTTL(20*e.unit)))
+	opts := []xcache.Option{xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(5 * e.unit), xcache.WithStored(&stored)}
 	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 2, "c": 3}, opts...))
 	want(t, "missing fields of a hash that exists stored", stored, true)
 	must(t, c.SetAll(t.Context(), "h", map[string]int{"c": 9, "d": 9}, opts...))

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -135,7 +135,7 @@ var walkDefects = map[string]defect{
 		}
 	}, "Clear/Thousands, Batch/NoneOneAndThousands"},
 	"everybody has leases of his own": {func(b *broken) {
-		b.leases = func(string) leasedriver.Backend { return xLease.InProcess(nil) }
+		b.leases = func(string) leasedriver.Backend { return xlease.InProcess(nil) }
 	}, "Lease/ExcludesAnotherManagerAndEndsWithIts"},
 	"leases have no prefix": {func(b *broken) {
 		b.leases = func(string) leasedriver.Backend { return b.Store.LeaseBackend("") }

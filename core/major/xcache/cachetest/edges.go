@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -27,7 +27,7 @@ var edgeChecks = []check{
 var odd = []string{"a\nb", "a\r\nb", "*", "?", "[ab]", "a b", "a:b", "{tag}x", "\x00", "\xff\xfe", "漢字", "ä", `"`, `\`}
 
 func testOddKeys(t *testing.T, e *env) {
-	texts := xCache.KeyCacheOf[string, string](e.m)
+	texts := xcache.KeyCacheOf[string, string](e.m)
 	for _, key := range odd {
 		must(t, texts.Set(t.Context(), key, &key))
 	}
@@ -46,10 +46,10 @@ func testOddKeys(t *testing.T, e *env) {
 }
 
 func testEmptyKey(t *testing.T, e *env) {
-	m, err := xCache.New(e.store(t)) // no prefix: the whole key is empty
+	m, err := xcache.New(e.store(t)) // no prefix: the whole key is empty
 	must(t, err)
-	users := xCache.KeyCacheOf[string, user](m)
-	must(t, users.Set(t.Context(), "", &user{ID: 1}, xCache.WithTTL(time.Minute)))
+	users := xcache.KeyCacheOf[string, user](m)
+	must(t, users.Set(t.Context(), "", &user{ID: 1}, xcache.WithTTL(time.Minute)))
 	wantValue(t, users, "", user{ID: 1})
 	must(t, users.Delete(t.Context(), ""))
 	wantGone(t, users, "")
@@ -67,7 +67,7 @@ func testEmptyKey(t *testing.T, e *env) {
 const megabyte = 1 << 20
 
 func testLargeKey(t *testing.T, e *env) {
-	texts := xCache.KeyCacheOf[string, string](e.m)
+	texts := xcache.KeyCacheOf[string, string](e.m)
 	long := strings.Repeat("k", megabyte)
 	must(t, texts.Set(t.Context(), long, new("1")))
 	must(t, texts.Set(t.Context(), long[:megabyte-1], new("2")))
@@ -79,10 +79,10 @@ func testLargeKey(t *testing.T, e *env) {
 
 func testLargeValues(t *testing.T, e *env) {
 	big := strings.Repeat("v", megabyte)
-	texts := xCache.KeyCacheOf[string, string](e.m)
+	texts := xcache.KeyCacheOf[string, string](e.m)
 	must(t, texts.Set(t.Context(), "k", &big))
 	wantValue(t, texts, "k", big)
-	hash := xCache.HashCacheOf[string, string, string, struct{}](e.m)
+	hash := xcache.HashCacheOf[string, string, string, struct{}](e.m)
 	must(t, hash.Set(t.Context(), "h", big, &big))
 	all, err := hash.GetAll(t.Context(), "h")
 	must(t, err)
@@ -110,14 +110,14 @@ func testLargeValues(t *testing.T, e *env) {
 func testPrefix(t *testing.T, e *env) {
 	m := e.open(t)
 	store := m.Store()
-	view := xCache.WithKeyPrefix("view:")
-	texts := xCache.KeyCacheOf[string, string](m, view)
+	view := xcache.WithKeyPrefix("view:")
+	texts := xcache.KeyCacheOf[string, string](m, view)
 	must(t, texts.Set(t.Context(), "k", new("value")))
 	must(t, texts.SetMany(t.Context(), map[string]string{"m1": "value", "m2": "value"}))
-	must(t, xCache.HashCacheOf[string, string, string, struct{}](m, view).Set(t.Context(), "h", "field", new("value")))
-	_, err := xCache.SetCacheOf[string, string](m, view).Add(t.Context(), "s", []string{"value"})
+	must(t, xcache.HashCacheOf[string, string, string, struct{}](m, view).Set(t.Context(), "h", "field", new("value")))
+	_, err := xcache.SetCacheOf[string, string](m, view).Add(t.Context(), "s", []string{"value"})
 	must(t, err)
-	_, err = xCache.ListCacheOf[string, string](m, view).Append(t.Context(), "l", []string{"value"})
+	_, err = xcache.ListCacheOf[string, string](m, view).Append(t.Context(), "l", []string{"value"})
 	must(t, err)
 	full := func(key string) string { return e.prefix + "view:" + key }
 	for _, key := range []string{"k", "m1", "m2"} {
@@ -167,7 +167,7 @@ func testRefused(t *testing.T, e *env) {
 	users := e.users()
 	nan := 0.0
 	nan /= nan
-	if err := users.Set(t.Context(), "k", &user{Rate: nan}); !errors.Is(err, xCache.ErrEncode) {
+	if err := users.Set(t.Context(), "k", &user{Rate: nan}); !errors.Is(err, xcache.ErrEncode) {
 		t.Errorf("Set of NaN = %v, want ErrEncode", err)
 	}
 	wantGone(t, users, "k")
@@ -182,7 +182,7 @@ func testHealth(t *testing.T, e *env) {
 		t.Error("String is empty")
 	}
 	must(t, m.Close())
-	if err := m.CheckHealth(t.Context()); !errors.Is(err, xCache.ErrClosed) {
+	if err := m.CheckHealth(t.Context()); !errors.Is(err, xcache.ErrClosed) {
 		t.Errorf("CheckHealth after Close = %v, want ErrClosed", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 var expiryChecks = []check{
@@ -31,7 +31,7 @@ var expiryChecks = []check{
 
 func testExpiryTTL(t *testing.T, e *env) {
 	users := e.users()
-	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xCache.WithTTL(4*e.unit)))
+	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xcache.WithTTL(4*e.unit)))
 	wantTTL(t, users, "a", 2*e.unit, 4*e.unit)
 	e.pass(2 * e.unit)
 	wantValue(t, users, "a", user{ID: 1})
@@ -50,13 +50,13 @@ func testExpiryTTL(t *testing.T, e *env) {
 }
 
 func testExpiryZero(t *testing.T, e *env) {
-	c := xCache.KeyCacheOf[string, user](e.m, xCache.WithViewTTL(2*e.unit))
-	must(t, c.Set(t.Context(), "a", &user{ID: 1}, xCache.WithTTL(0)))
+	c := xcache.KeyCacheOf[string, user](e.m, xcache.WithViewTTL(2*e.unit))
+	must(t, c.Set(t.Context(), "a", &user{ID: 1}, xcache.WithTTL(0)))
 	wantTTL(t, c, "a", 0, 0)
-	h := xCache.HashCacheOf[string, string, int, struct{}](e.m, xCache.WithViewTTL(2*e.unit))
+	h := xcache.HashCacheOf[string, string, int, struct{}](e.m, xcache.WithViewTTL(2*e.unit))
 	must(t, h.Set(t.Context(), "h", "f", new(1)))
 	wantTTL(t, h, "h", 0, 2*e.unit)
-	must(t, h.Set(t.Context(), "h", "g", new(1), xCache.WithTTL(0)))
+	must(t, h.Set(t.Context(), "h", "g", new(1), xcache.WithTTL(0)))
 	wantTTL(t, h, "h", 0, 0)
 	e.pass(3 * e.unit)
 	wantValue(t, c, "a", user{ID: 1})
@@ -65,11 +65,11 @@ func testExpiryZero(t *testing.T, e *env) {
 
 func testExpiryNegative(t *testing.T, e *env) {
 	must(t, e.users().Set(t.Context(), "a", &user{ID: 1}))
-	if err := e.users().Set(t.Context(), "a", &user{ID: 2}, xCache.WithTTL(-1)); !errors.Is(err, xCache.ErrOption) {
+	if err := e.users().Set(t.Context(), "a", &user{ID: 2}, xcache.WithTTL(-1)); !errors.Is(err, xcache.ErrOption) {
 		t.Errorf("Set with a negative TTL = %v, want ErrOption", err)
 	}
 	wantValue(t, e.users(), "a", user{ID: 1})
-	negative := xCache.WithTTL(-time.Hour)
+	negative := xcache.WithTTL(-time.Hour)
 	_, addErr := e.words().Add(t.Context(), "s", []string{"a"}, negative)
 	_, appendErr := e.letters().Append(t.Context(), "l", []string{"a"}, negative)
 	_, prependErr := e.letters().Prepend(t.Context(), "l", []string{"a"}, negative)
@@ -80,7 +80,7 @@ func testExpiryNegative(t *testing.T, e *env) {
 		"SetAllStruct": e.counts().SetAllStruct(t.Context(), "h", &profile{}, negative),
 		"Add":          addErr, "Append": appendErr, "Prepend": prependErr,
 	} {
-		if !errors.Is(err, xCache.ErrOption) {
+		if !errors.Is(err, xcache.ErrOption) {
 			t.Errorf("%s with a negative TTL = %v, want ErrOption", name, err)
 		}
 	}
@@ -92,13 +92,13 @@ func testExpiryNegative(t *testing.T, e *env) {
 func testExpiryMillisecond(t *testing.T, e *env) {
 	users := e.users()
 	for name, ttl := range map[string]time.Duration{"ms": time.Millisecond, "ns": 1} {
-		must(t, users.Set(t.Context(), name, &user{}, xCache.WithTTL(ttl)))
+		must(t, users.Set(t.Context(), name, &user{}, xcache.WithTTL(ttl)))
 	}
-	must(t, users.SetMany(t.Context(), map[string]user{"many": {}}, xCache.WithTTL(time.Millisecond)))
+	must(t, users.SetMany(t.Context(), map[string]user{"many": {}}, xcache.WithTTL(time.Millisecond)))
 	for name, update := range e.updates() {
-		update(t, name, xCache.WithTTL(time.Millisecond))
+		update(t, name, xcache.WithTTL(time.Millisecond))
 	}
-	must(t, users.Set(t.Context(), "stays", &user{ID: 1}, xCache.WithTTL(100*e.unit)))
+	must(t, users.Set(t.Context(), "stays", &user{ID: 1}, xcache.WithTTL(100*e.unit)))
 	e.pass(e.unit)
 	for _, name := range []string{"ms", "ns", "many"} {
 		wantGone(t, users, name)
@@ -113,20 +113,20 @@ func testExpiryYears(t *testing.T, e *env) {
 	const year = 365 * 24 * time.Hour
 	users := e.users()
 	for name, ttl := range map[string]time.Duration{"one": year, "hundred": 100 * year} {
-		must(t, users.Set(t.Context(), name, &user{ID: 1}, xCache.WithTTL(ttl)))
+		must(t, users.Set(t.Context(), name, &user{ID: 1}, xcache.WithTTL(ttl)))
 		wantTTL(t, users, name, ttl-time.Hour, ttl)
 		wantValue(t, users, name, user{ID: 1})
 	}
-	must(t, users.Set(t.Context(), "max", &user{ID: 1}, xCache.WithTTL(math.MaxInt64)))
-	must(t, users.Set(t.Context(), "max", &user{ID: 2}, xCache.WithKeepTTL(), xCache.WithTTL(math.MaxInt64)))
-	must(t, users.SetMany(t.Context(), map[string]user{"many": {ID: 2}}, xCache.WithTTL(math.MaxInt64)))
+	must(t, users.Set(t.Context(), "max", &user{ID: 1}, xcache.WithTTL(math.MaxInt64)))
+	must(t, users.Set(t.Context(), "max", &user{ID: 2}, xcache.WithKeepTTL(), xcache.WithTTL(math.MaxInt64)))
+	must(t, users.SetMany(t.Context(), map[string]user{"many": {ID: 2}}, xcache.WithTTL(math.MaxInt64)))
 	wantValue(t, users, "max", user{ID: 2})
 	wantValue(t, users, "many", user{ID: 2})
 	for name, update := range e.updates() {
-		for _, opts := range [][]xCache.Option{{}, {xCache.WithNoSlide()}} {
+		for _, opts := range [][]xcache.Option{{}, {xcache.WithNoSlide()}} {
 			key := fmt.Sprint(name, len(opts))
-			wantTTL(t, update(t, key, append(opts, xCache.WithTTL(100*year))...), key, 99*year, 100*year)
-			update(t, key, xCache.WithTTL(math.MaxInt64))
+			wantTTL(t, update(t, key, append(opts, xcache.WithTTL(100*year))...), key, 99*year, 100*year)
+			update(t, key, xcache.WithTTL(math.MaxInt64))
 			ok, err := users.Exists(t.Context(), key)
 			must(t, err)
 			want(t, name+" with the longest life exists", ok, true)
@@ -135,23 +135,23 @@ func testExpiryYears(t *testing.T, e *env) {
 }
 
 func testExpiryDefaults(t *testing.T, e *env) {
-	m := e.open(t, xCache.WithDefaultTTL(10*e.unit))
-	plain := xCache.KeyCacheOf[string, int](m)
+	m := e.open(t, xcache.WithDefaultTTL(10*e.unit))
+	plain := xcache.KeyCacheOf[string, int](m)
 	must(t, plain.Set(t.Context(), "m", new(1)))
 	wantTTL(t, plain, "m", 8*e.unit, 10*e.unit)
-	view := xCache.KeyCacheOf[string, int](m, xCache.WithViewTTL(20*e.unit))
+	view := xcache.KeyCacheOf[string, int](m, xcache.WithViewTTL(20*e.unit))
 	must(t, view.Set(t.Context(), "v", new(1)))
 	wantTTL(t, view, "v", 18*e.unit, 20*e.unit)
-	must(t, view.Set(t.Context(), "v", new(1), xCache.WithTTL(30*e.unit)))
+	must(t, view.Set(t.Context(), "v", new(1), xcache.WithTTL(30*e.unit)))
 	wantTTL(t, view, "v", 28*e.unit, 30*e.unit)
-	list := xCache.ListCacheOf[string, int](m)
+	list := xcache.ListCacheOf[string, int](m)
 	_, err := list.Append(t.Context(), "l", []int{1})
 	must(t, err)
 	wantTTL(t, list, "l", 8*e.unit, 10*e.unit)
 }
 
 func testExpiryJitter(t *testing.T, e *env) {
-	c := xCache.KeyCacheOf[int, int](e.open(t, xCache.WithTTLJitter(0.5)), xCache.WithViewTTL(time.Hour))
+	c := xcache.KeyCacheOf[int, int](e.open(t, xcache.WithTTLJitter(0.5)), xcache.WithViewTTL(time.Hour))
 	many := map[int]int{}
 	seen := map[time.Duration]bool{}
 	for i := range 20 {
@@ -176,10 +176,10 @@ func testExpiryJitter(t *testing.T, e *env) {
 
 func testExpirySet(t *testing.T, e *env) {
 	users := e.users()
-	must(t, users.Set(t.Context(), "a", &user{}, xCache.WithTTL(2*e.unit)))
-	must(t, users.Set(t.Context(), "a", &user{}, xCache.WithTTL(20*e.unit)))
+	must(t, users.Set(t.Context(), "a", &user{}, xcache.WithTTL(2*e.unit)))
+	must(t, users.Set(t.Context(), "a", &user{}, xcache.WithTTL(20*e.unit)))
 	wantTTL(t, users, "a", 18*e.unit, 20*e.unit)
-	must(t, users.Set(t.Context(), "a", &user{}, xCache.WithTTL(5*e.unit)))
+	must(t, users.Set(t.Context(), "a", &user{}, xcache.WithTTL(5*e.unit)))
 	wantTTL(t, users, "a", 3*e.unit, 5*e.unit)
 	must(t, users.Set(t.Context(), "a", &user{}))
 	wantTTL(t, users, "a", 0, 0)
@@ -187,48 +187,48 @@ func testExpirySet(t *testing.T, e *env) {
 
 func testExpiryKeep(t *testing.T, e *env) {
 	users := e.users()
-	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xCache.WithTTL(10*e.unit)))
+	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xcache.WithTTL(10*e.unit)))
 	e.pass(2 * e.unit)
-	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xCache.WithKeepTTL(), xCache.WithTTL(99*e.unit)))
+	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xcache.WithKeepTTL(), xcache.WithTTL(99*e.unit)))
 	wantTTL(t, users, "a", 5*e.unit, 8*e.unit)
 	wantValue(t, users, "a", user{ID: 2})
-	must(t, users.Set(t.Context(), "new", &user{}, xCache.WithKeepTTL(), xCache.WithTTL(10*e.unit)))
+	must(t, users.Set(t.Context(), "new", &user{}, xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
 	wantTTL(t, users, "new", 8*e.unit, 10*e.unit)
 	must(t, users.Set(t.Context(), "ever", &user{}))
-	must(t, users.Set(t.Context(), "ever", &user{}, xCache.WithKeepTTL(), xCache.WithTTL(10*e.unit)))
+	must(t, users.Set(t.Context(), "ever", &user{}, xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
 	wantTTL(t, users, "ever", 0, 0)
 	e.pass(9 * e.unit)
 	wantGone(t, users, "a")
-	must(t, users.Set(t.Context(), "a", &user{}, xCache.WithKeepTTL(), xCache.WithTTL(3*e.unit)))
+	must(t, users.Set(t.Context(), "a", &user{}, xcache.WithKeepTTL(), xcache.WithTTL(3*e.unit)))
 	wantTTL(t, users, "a", e.unit, 3*e.unit)
 }
 
 // updates are the writes of collections that slide the life of their key.
-func (e *env) updates() map[string]func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
-	return map[string]func(t testing.TB, key string, opts ...xCache.Option) hasTTL{
-		"HashSet": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+func (e *env) updates() map[string]func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
+	return map[string]func(t testing.TB, key string, opts ...xcache.Option) hasTTL{
+		"HashSet": func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
 			must(t, e.counts().Set(t.Context(), key, "f", new(1), opts...))
 			return e.counts()
 		},
-		"HashSetAll": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+		"HashSetAll": func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
 			must(t, e.counts().SetAll(t.Context(), key, map[string]int{"f": 1, "g": 2}, opts...))
 			return e.counts()
 		},
-		"HashSetAllStruct": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+		"HashSetAllStruct": func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
 			must(t, e.counts().SetAllStruct(t.Context(), key, &profile{}, opts...))
 			return e.counts()
 		},
-		"SetAdd": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+		"SetAdd": func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
 			_, err := e.words().Add(t.Context(), key, []string{"a"}, opts...)
 			must(t, err)
 			return e.words()
 		},
-		"ListPrepend": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+		"ListPrepend": func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
 			_, err := e.letters().Prepend(t.Context(), key, []string{"a"}, opts...)
 			must(t, err)
 			return e.letters()
 		},
-		"ListAppend": func(t testing.TB, key string, opts ...xCache.Option) hasTTL {
+		"ListAppend": func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
 			_, err := e.letters().Append(t.Context(), key, []string{"a"}, opts...)
 			must(t, err)
 			return e.letters()
@@ -238,24 +238,24 @@ func (e *env) updates() map[string]func(t testing.TB, key string, opts ...xCache
 
 func testExpirySlide(t *testing.T, e *env) {
 	for name, update := range e.updates() {
-		update(t, name, xCache.WithTTL(10*e.unit))
+		update(t, name, xcache.WithTTL(10*e.unit))
 	}
 	e.pass(4 * e.unit)
 	for name, update := range e.updates() {
-		v := update(t, name, xCache.WithTTL(10*e.unit))
+		v := update(t, name, xcache.WithTTL(10*e.unit))
 		wantTTL(t, v, name, 8*e.unit, 10*e.unit)
-		update(t, name, xCache.WithTTL(3*e.unit)) // to an earlier end, too
+		update(t, name, xcache.WithTTL(3*e.unit)) // to an earlier end, too
 		wantTTL(t, v, name, e.unit, 3*e.unit)
 	}
 }
 
 func testExpiryNoSlide(t *testing.T, e *env) {
 	for name, update := range e.updates() {
-		update(t, name, xCache.WithTTL(10*e.unit), xCache.WithNoSlide())
+		update(t, name, xcache.WithTTL(10*e.unit), xcache.WithNoSlide())
 	}
 	e.pass(4 * e.unit)
 	for name, update := range e.updates() {
-		v := update(t, name, xCache.WithTTL(10*e.unit), xCache.WithNoSlide())
+		v := update(t, name, xcache.WithTTL(10*e.unit), xcache.WithNoSlide())
 		wantTTL(t, v, name, 3*e.unit, 6*e.unit)
 	}
 	e.pass(7 * e.unit)
@@ -267,14 +267,14 @@ func testExpiryNoSlide(t *testing.T, e *env) {
 // testExpiryNothing: an update that is given no TTL at all must not make a collection immortal.
 func testExpiryNothing(t *testing.T, e *env) {
 	for name, update := range e.updates() {
-		update(t, name, xCache.WithTTL(10*e.unit))
+		update(t, name, xcache.WithTTL(10*e.unit))
 		wantTTL(t, update(t, name), name, 8*e.unit, 10*e.unit)
 		wantTTL(t, update(t, name+"2"), name+"2", 0, 0)
 	}
 }
 
 func testExpiryRemove(t *testing.T, e *env) {
-	ttl := xCache.WithTTL(10 * e.unit)
+	ttl := xcache.WithTTL(10 * e.unit)
 	hash, set, list := e.counts(), e.words(), e.letters()
 	must(t, hash.SetAll(t.Context(), "h", map[string]int{"a": 1, "b": 2}, ttl))
 	_, err := set.Add(t.Context(), "s", []string{"a", "b"}, ttl)
@@ -303,24 +303,24 @@ func testExpiryRemove(t *testing.T, e *env) {
 
 func testExpiryHeldBack(t *testing.T, e *env) {
 	for name, update := range e.updates() {
-		v := update(t, name, xCache.WithTTL(10*e.unit))
+		v := update(t, name, xcache.WithTTL(10*e.unit))
 		stored := true
-		update(t, name, xCache.WithTTL(99*e.unit), xCache.WithNX(), xCache.WithStored(&stored))
+		update(t, name, xcache.WithTTL(99*e.unit), xcache.WithNX(), xcache.WithStored(&stored))
 		want(t, name+" stored", stored, false)
 		wantTTL(t, v, name, 8*e.unit, 10*e.unit)
 	}
-	must(t, e.users().Set(t.Context(), "k", &user{}, xCache.WithTTL(10*e.unit)))
-	must(t, e.users().Set(t.Context(), "k", &user{}, xCache.WithTTL(99*e.unit), xCache.WithNX()))
+	must(t, e.users().Set(t.Context(), "k", &user{}, xcache.WithTTL(10*e.unit)))
+	must(t, e.users().Set(t.Context(), "k", &user{}, xcache.WithTTL(99*e.unit), xcache.WithNX()))
 	wantTTL(t, e.users(), "k", 8*e.unit, 10*e.unit)
 }
 
 func testExpiryNX(t *testing.T, e *env) {
 	stored := false
-	must(t, e.users().Set(t.Context(), "k", &user{ID: 1}, xCache.WithTTL(e.unit)))
+	must(t, e.users().Set(t.Context(), "k", &user{ID: 1}, xcache.WithTTL(e.unit)))
 	e.pass(2 * e.unit)
-	must(t, e.users().Set(t.Context(), "k", &user{ID: 2}, xCache.WithXX(), xCache.WithStored(&stored)))
+	must(t, e.users().Set(t.Context(), "k", &user{ID: 2}, xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored after the end", stored, false)
-	must(t, e.users().Set(t.Context(), "k", &user{ID: 3}, xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, e.users().Set(t.Context(), "k", &user{ID: 3}, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored after the end", stored, true)
 	wantValue(t, e.users(), "k", user{ID: 3})
 	wantTTL(t, e.users(), "k", 0, 0)
@@ -328,13 +328,13 @@ func testExpiryNX(t *testing.T, e *env) {
 
 func testExpiryCollections(t *testing.T, e *env) {
 	for name, update := range e.updates() {
-		update(t, name, xCache.WithTTL(e.unit))
+		update(t, name, xcache.WithTTL(e.unit))
 	}
 	e.pass(2 * e.unit)
 	wantHash(t, e.counts(), "HashSet", map[string]int{})
 	wantMembers(t, e.words(), "SetAdd")
 	wantElements(t, e.letters(), "ListAppend")
-	n, err := e.letters().Append(t.Context(), "ListAppend", []string{"new"}, xCache.WithNoSlide())
+	n, err := e.letters().Append(t.Context(), "ListAppend", []string{"new"}, xcache.WithNoSlide())
 	must(t, err)
 	want(t, "length of a list that begins anew", n, 1)
 	must(t, e.counts().Set(t.Context(), "HashSetAll", "new", new(1)))

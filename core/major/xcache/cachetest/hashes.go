@@ -5,13 +5,13 @@ import (
 	"maps"
 	"testing"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 // profile is a struct that is kept as a hash.
 type profile struct {
-	ID    xSnowflake.SnowflakeID `cache:"id"`
+	ID    xsnowflake.SnowflakeID `cache:"id"`
 	Name  string                 `cache:"name"`
 	Email *string                `cache:"email"`
 	Age   int                    `json:"age"`
@@ -32,9 +32,9 @@ var hashChecks = []check{
 	{"Hash/ValuesAreTheCallersOwn", testHashOwn},
 }
 
-type counts = xCache.HashCache[string, string, int, profile]
+type counts = xcache.HashCache[string, string, int, profile]
 
-func (e *env) counts() *counts { return xCache.HashCacheOf[string, string, int, profile](e.m) }
+func (e *env) counts() *counts { return xcache.HashCacheOf[string, string, int, profile](e.m) }
 
 func wantHash(t testing.TB, c *counts, key string, expected map[string]int) {
 	t.Helper()
@@ -59,7 +59,7 @@ func testHashSetGet(t *testing.T, e *env) {
 	must(t, err)
 	want(t, "Exists", ok, true)
 	wantHash(t, c, "h", map[string]int{"a": 3, "b": 2})
-	if err := c.Set(t.Context(), "h", "a", nil); !errors.Is(err, xCache.ErrNil) {
+	if err := c.Set(t.Context(), "h", "a", nil); !errors.Is(err, xcache.ErrNil) {
 		t.Errorf("Set of nil = %v, want ErrNil", err)
 	}
 	must(t, c.Delete(t.Context(), "h"))
@@ -104,7 +104,7 @@ func testHashStruct(t *testing.T, e *env) {
 	ok, err = c.Exists(t.Context(), "p", "other")
 	must(t, err)
 	want(t, "a field that the struct does not have exists", ok, true)
-	if err := c.SetAllStruct(t.Context(), "p", nil); !errors.Is(err, xCache.ErrNil) {
+	if err := c.SetAllStruct(t.Context(), "p", nil); !errors.Is(err, xcache.ErrNil) {
 		t.Errorf("SetAllStruct of nil = %v, want ErrNil", err)
 	}
 }
@@ -136,21 +136,21 @@ func testHashMissing(t *testing.T, e *env) {
 func testHashConditions(t *testing.T, e *env) {
 	c := e.counts()
 	stored := true
-	must(t, c.Set(t.Context(), "h", "a", new(1), xCache.WithXX(), xCache.WithStored(&stored)))
+	must(t, c.Set(t.Context(), "h", "a", new(1), xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored a missing field", stored, false)
 	wantGone(t, c, "h")
-	must(t, c.Set(t.Context(), "h", "a", new(1), xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, c.Set(t.Context(), "h", "a", new(1), xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored a missing field", stored, true)
-	must(t, c.Set(t.Context(), "h", "a", new(2), xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, c.Set(t.Context(), "h", "a", new(2), xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored a field that exists", stored, false)
-	must(t, c.Set(t.Context(), "h", "b", new(2), xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, c.Set(t.Context(), "h", "b", new(2), xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored a missing field of a hash that exists", stored, true)
-	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9}, xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9}, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored fields of which one exists", stored, false)
-	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9}, xCache.WithXX(), xCache.WithStored(&stored)))
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9}, xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored fields of which one is missing", stored, false)
 	wantHash(t, c, "h", map[string]int{"a": 1, "b": 2})
-	must(t, c.SetAll(t.Context(), "h", map[string]int{"a": 3, "b": 4}, xCache.WithXX(), xCache.WithStored(&stored)))
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"a": 3, "b": 4}, xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored fields that exist", stored, true)
 	wantHash(t, c, "h", map[string]int{"a": 3, "b": 4})
 }
@@ -172,19 +172,19 @@ func testHashRemove(t *testing.T, e *env) {
 }
 
 func testHashFields(t *testing.T, e *env) {
-	ids := xCache.HashCacheOf[int, xSnowflake.SnowflakeID, string, struct{}](e.m)
-	must(t, ids.SetAll(t.Context(), 1, map[xSnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}))
+	ids := xcache.HashCacheOf[int, xsnowflake.SnowflakeID, string, struct{}](e.m)
+	must(t, ids.SetAll(t.Context(), 1, map[xsnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}))
 	got, err := ids.GetAll(t.Context(), 1)
 	must(t, err)
-	if !maps.Equal(got, map[xSnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}) {
+	if !maps.Equal(got, map[xsnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}) {
 		t.Errorf("GetAll = %v, want what was set", got)
 	}
 	odd := e.counts()
 	fields := map[string]int{"": 1, "a\nb": 2, "*?[x]": 3, "\x00\xff": 4}
 	must(t, odd.SetAll(t.Context(), "odd", fields))
 	wantHash(t, odd, "odd", fields)
-	numbers := xCache.HashCacheOf[string, int, int, struct{}](e.m)
-	if _, err := numbers.GetAll(t.Context(), "odd"); !errors.Is(err, xCache.ErrDecode) {
+	numbers := xcache.HashCacheOf[string, int, int, struct{}](e.m)
+	if _, err := numbers.GetAll(t.Context(), "odd"); !errors.Is(err, xcache.ErrDecode) {
 		t.Errorf("GetAll with fields of another type = %v, want ErrDecode", err)
 	}
 }
@@ -202,7 +202,7 @@ func testHashWrongType(t *testing.T, e *env) {
 		"Set":    c.Set(t.Context(), "k", "a", new(1)),
 		"SetAll": c.SetAll(t.Context(), "k", map[string]int{"a": 1}),
 	} {
-		if !errors.Is(err, xCache.ErrWrongType) {
+		if !errors.Is(err, xcache.ErrWrongType) {
 			t.Errorf("%s on a plain value = %v, want ErrWrongType", name, err)
 		}
 	}
@@ -210,7 +210,7 @@ func testHashWrongType(t *testing.T, e *env) {
 }
 
 func testHashOwn(t *testing.T, e *env) {
-	c := xCache.HashCacheOf[string, string, []byte, struct{}](e.m)
+	c := xcache.HashCacheOf[string, string, []byte, struct{}](e.m)
 	b := []byte("abc")
 	must(t, c.Set(t.Context(), "h", "f", &b))
 	b[0] = 'x'

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"testing"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 // user is a value without references, item one with them.
@@ -43,13 +43,13 @@ var keyChecks = []check{
 }
 
 // users is the view that most checks of keys work on.
-func (e *env) users() *xCache.KeyCache[string, user] { return xCache.KeyCacheOf[string, user](e.m) }
+func (e *env) users() *xcache.KeyCache[string, user] { return xcache.KeyCacheOf[string, user](e.m) }
 
 // items is users for values that hold references.
-func (e *env) items() *xCache.KeyCache[string, item] { return xCache.KeyCacheOf[string, item](e.m) }
+func (e *env) items() *xcache.KeyCache[string, item] { return xcache.KeyCacheOf[string, item](e.m) }
 
 // wantValue fails the test where the view does not hold the value.
-func wantValue[V comparable](t testing.TB, c *xCache.KeyCache[string, V], key string, expected V) {
+func wantValue[V comparable](t testing.TB, c *xcache.KeyCache[string, V], key string, expected V) {
 	t.Helper()
 	got, ok, err := c.Get(t.Context(), key)
 	must(t, err)
@@ -106,33 +106,33 @@ func testKeyExistsDelete(t *testing.T, e *env) {
 func testKeyNX(t *testing.T, e *env) {
 	users := e.users()
 	stored := false
-	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "stored where there was nothing", stored, true)
-	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "stored where there was something", stored, false)
 	wantValue(t, users, "a", user{ID: 1})
-	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithTTL(e.unit), xCache.WithStored(&stored)))
+	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(e.unit), xcache.WithStored(&stored)))
 	want(t, "stored where there was something, with a life to keep", stored, false)
 	wantValue(t, users, "a", user{ID: 1})
-	must(t, users.Set(t.Context(), "new", &user{ID: 2}, xCache.WithNX(), xCache.WithKeepTTL(), xCache.WithTTL(e.unit), xCache.WithStored(&stored)))
+	must(t, users.Set(t.Context(), "new", &user{ID: 2}, xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(e.unit), xcache.WithStored(&stored)))
 	want(t, "stored where there was nothing, with a life to keep", stored, true)
 	wantTTL(t, users, "new", 0, e.unit)
-	must(t, users.Set(t.Context(), "b", &user{ID: 3}, xCache.WithStored(&stored)))
+	must(t, users.Set(t.Context(), "b", &user{ID: 3}, xcache.WithStored(&stored)))
 	want(t, "stored without a condition", stored, true)
 }
 
 func testKeyXX(t *testing.T, e *env) {
 	users := e.users()
 	stored := true
-	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xCache.WithXX(), xCache.WithStored(&stored)))
+	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "stored where there was nothing", stored, false)
 	wantGone(t, users, "a")
 	must(t, users.Set(t.Context(), "a", &user{ID: 2}))
-	must(t, users.Set(t.Context(), "a", &user{ID: 3}, xCache.WithXX(), xCache.WithStored(&stored)))
+	must(t, users.Set(t.Context(), "a", &user{ID: 3}, xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "stored where there was something", stored, true)
 	wantValue(t, users, "a", user{ID: 3})
-	err := users.Set(t.Context(), "a", &user{}, xCache.WithNX(), xCache.WithXX(), xCache.WithStored(&stored))
-	if !errors.Is(err, xCache.ErrOption) || stored {
+	err := users.Set(t.Context(), "a", &user{}, xcache.WithNX(), xcache.WithXX(), xcache.WithStored(&stored))
+	if !errors.Is(err, xcache.ErrOption) || stored {
 		t.Errorf("NX with XX: err = %v, stored = %t; want ErrOption, false", err, stored)
 	}
 }
@@ -140,7 +140,7 @@ func testKeyXX(t *testing.T, e *env) {
 func testKeyNil(t *testing.T, e *env) {
 	users := e.users()
 	must(t, users.Set(t.Context(), "a", &user{ID: 1}))
-	if err := users.Set(t.Context(), "a", nil); !errors.Is(err, xCache.ErrNil) {
+	if err := users.Set(t.Context(), "a", nil); !errors.Is(err, xcache.ErrNil) {
 		t.Errorf("Set of nil = %v, want ErrNil", err)
 	}
 	wantValue(t, users, "a", user{ID: 1})
@@ -154,8 +154,8 @@ func testKeyKinds(t *testing.T, e *env) {
 	roundTrip(t, e, true)
 	roundTrip(t, e, 1.5)
 	roundTrip(t, e, [2]string{"a", "b"})
-	roundTrip(t, e, xSnowflake.SnowflakeID(1<<62))
-	data := xCache.KeyCacheOf[string, []byte](e.m)
+	roundTrip(t, e, xsnowflake.SnowflakeID(1<<62))
+	data := xcache.KeyCacheOf[string, []byte](e.m)
 	for _, b := range [][]byte{{}, {0, 1, 0xff}, []byte("null")} {
 		must(t, data.Set(t.Context(), "b", &b))
 		got, ok, err := data.Get(t.Context(), "b")
@@ -168,7 +168,7 @@ func testKeyKinds(t *testing.T, e *env) {
 
 func roundTrip[V comparable](t *testing.T, e *env, v V) {
 	t.Helper()
-	c := xCache.KeyCacheOf[string, V](e.m)
+	c := xcache.KeyCacheOf[string, V](e.m)
 	must(t, c.Set(t.Context(), "v", &v))
 	wantValue(t, c, "v", v)
 }
@@ -179,11 +179,11 @@ type level int
 func (l level) String() string { return "level-" + strconv.Itoa(int(l)) }
 
 func testKeyKeys(t *testing.T, e *env) {
-	must(t, xCache.KeyCacheOf[int, string](e.m).Set(t.Context(), -5, new("int")))
-	must(t, xCache.KeyCacheOf[uint64, string](e.m).Set(t.Context(), 1<<63, new("uint")))
-	must(t, xCache.KeyCacheOf[level, string](e.m).Set(t.Context(), 1, new("stringer")))
-	must(t, xCache.KeyCacheOf[xSnowflake.SnowflakeID, string](e.m).Set(t.Context(), 42, new("id")))
-	texts := xCache.KeyCacheOf[string, string](e.m)
+	must(t, xcache.KeyCacheOf[int, string](e.m).Set(t.Context(), -5, new("int")))
+	must(t, xcache.KeyCacheOf[uint64, string](e.m).Set(t.Context(), 1<<63, new("uint")))
+	must(t, xcache.KeyCacheOf[level, string](e.m).Set(t.Context(), 1, new("stringer")))
+	must(t, xcache.KeyCacheOf[xsnowflake.SnowflakeID, string](e.m).Set(t.Context(), 42, new("id")))
+	texts := xcache.KeyCacheOf[string, string](e.m)
 	wantValue(t, texts, "-5", "int")
 	wantValue(t, texts, "9223372036854775808", "uint")
 	wantValue(t, texts, "level-1", "stringer")
@@ -193,9 +193,9 @@ func testKeyKeys(t *testing.T, e *env) {
 func testKeyMany(t *testing.T, e *env) {
 	users := e.users()
 	in := map[string]user{"a": {ID: 1}, "b": {ID: 2}, "c": {ID: 3}}
-	must(t, users.SetMany(t.Context(), in, xCache.WithTTL(10*e.unit)))
+	must(t, users.SetMany(t.Context(), in, xcache.WithTTL(10*e.unit)))
 	wantTTL(t, users, "b", 8*e.unit, 10*e.unit)
-	_, err := xCache.SetCacheOf[string, int](e.m).Add(t.Context(), "set", []int{1})
+	_, err := xcache.SetCacheOf[string, int](e.m).Add(t.Context(), "set", []int{1})
 	must(t, err)
 	got, err := users.GetMany(t.Context(), []string{"c", "none", "a", "set", "b", "a"})
 	must(t, err)
@@ -211,7 +211,7 @@ func testKeyMany(t *testing.T, e *env) {
 		t.Errorf("GetMany after DeleteMany = %v, want b only", got)
 	}
 	must(t, users.SetMany(t.Context(), nil))
-	if err := users.SetMany(t.Context(), in, xCache.WithNX()); !errors.Is(err, xCache.ErrOption) {
+	if err := users.SetMany(t.Context(), in, xcache.WithNX()); !errors.Is(err, xcache.ErrOption) {
 		t.Errorf("SetMany with NX = %v, want ErrOption", err)
 	}
 }
@@ -237,7 +237,7 @@ func testKeyOwn(t *testing.T, e *env) {
 		got.Tags[0], got.Next.Name = "changed", "changed"
 	}
 
-	data := xCache.KeyCacheOf[string, []byte](e.m)
+	data := xcache.KeyCacheOf[string, []byte](e.m)
 	b := []byte("abc")
 	must(t, data.Set(t.Context(), "b", &b))
 	b[0] = 'x'
@@ -251,30 +251,30 @@ func testKeyOwn(t *testing.T, e *env) {
 func testKeyOtherTypes(t *testing.T, e *env) {
 	type part struct{ Name string }
 	must(t, e.users().Set(t.Context(), "a", &user{1, "Ada", 2}))
-	wantValue(t, xCache.KeyCacheOf[string, part](e.m), "a", part{"Ada"})
-	wantValue(t, xCache.KeyCacheOf[string, string](e.m), "a", `{"ID":1,"Name":"Ada","Rate":2}`)
+	wantValue(t, xcache.KeyCacheOf[string, part](e.m), "a", part{"Ada"})
+	wantValue(t, xcache.KeyCacheOf[string, string](e.m), "a", `{"ID":1,"Name":"Ada","Rate":2}`)
 	must(t, e.items().Set(t.Context(), "b", &item{Name: "Bob"}))
-	wantValue(t, xCache.KeyCacheOf[string, part](e.m), "b", part{"Bob"})
-	_, ok, err := xCache.KeyCacheOf[string, int](e.m).Get(t.Context(), "a")
-	if ok || !errors.Is(err, xCache.ErrDecode) {
+	wantValue(t, xcache.KeyCacheOf[string, part](e.m), "b", part{"Bob"})
+	_, ok, err := xcache.KeyCacheOf[string, int](e.m).Get(t.Context(), "a")
+	if ok || !errors.Is(err, xcache.ErrDecode) {
 		t.Errorf("Get as another type = %t, %v; want ErrDecode", ok, err)
 	}
 }
 
 func testKeyWrongType(t *testing.T, e *env) {
-	_, err := xCache.ListCacheOf[string, int](e.m).Append(t.Context(), "list", []int{1})
+	_, err := xcache.ListCacheOf[string, int](e.m).Append(t.Context(), "list", []int{1})
 	must(t, err)
 	for name, c := range map[string]interface {
 		Get(ctx context.Context, key string) (*user, bool, error)
-	}{"plain": e.users(), "shared": xCache.KeyCacheOf[string, user](e.m, xCache.WithImmutable())} {
+	}{"plain": e.users(), "shared": xcache.KeyCacheOf[string, user](e.m, xcache.WithImmutable())} {
 		_, ok, err := c.Get(t.Context(), "list")
-		if ok || !errors.Is(err, xCache.ErrWrongType) {
+		if ok || !errors.Is(err, xcache.ErrWrongType) {
 			t.Errorf("%s: Get of a list = %t, %v; want ErrWrongType", name, ok, err)
 		}
 	}
 	_, _, err = e.items().Get(t.Context(), "list")
-	if !errors.Is(err, xCache.ErrWrongType) || xError.From(err).GetErrorCode() != xError.CacheError {
-		t.Errorf("Get of a list = %v with code %v; want ErrWrongType, CacheError", err, xError.From(err).GetErrorCode())
+	if !errors.Is(err, xcache.ErrWrongType) || xerror.From(err).GetErrorCode() != xerror.CacheError {
+		t.Errorf("Get of a list = %v with code %v; want ErrWrongType, CacheError", err, xerror.From(err).GetErrorCode())
 	}
 	ok, err := e.users().Exists(t.Context(), "list")
 	must(t, err)
@@ -292,7 +292,7 @@ func testKeyCancelled(t *testing.T, e *env) {
 	if ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("Get = %t, %v; want the context's error", ok, err)
 	}
-	if code := xError.From(err).GetErrorCode(); code == xError.CacheError {
+	if code := xerror.From(err).GetErrorCode(); code == xerror.CacheError {
 		t.Error("the end of a context must not be a CacheError")
 	}
 	if err := e.users().Set(ctx, "a", &user{ID: 2}); !errors.Is(err, context.Canceled) {

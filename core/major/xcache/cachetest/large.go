@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 // many is more than what languages of scripts, and protocols, take as the words of one call.
@@ -19,9 +19,9 @@ func testLargeUpdates(t *testing.T, e *env) {
 		texts[i] = strconv.Itoa(i)
 		fields[texts[i]] = texts[i]
 	}
-	life := xCache.WithTTL(100 * e.unit)
+	life := xcache.WithTTL(100 * e.unit)
 
-	set := xCache.SetCacheOf[string, string](e.m)
+	set := xcache.SetCacheOf[string, string](e.m)
 	n, err := set.Add(t.Context(), "set", texts, life)
 	must(t, err)
 	want(t, "members added", n, many)
@@ -32,17 +32,17 @@ func testLargeUpdates(t *testing.T, e *env) {
 	must(t, err)
 	want(t, "members", n, many+1)
 
-	hash := xCache.HashCacheOf[string, string, string, struct{}](e.m)
+	hash := xcache.HashCacheOf[string, string, string, struct{}](e.m)
 	stored := false
-	must(t, hash.SetAll(t.Context(), "hash", fields, life, xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, hash.SetAll(t.Context(), "hash", fields, life, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "fields stored", stored, true)
-	must(t, hash.SetAll(t.Context(), "hash", fields, life, xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, hash.SetAll(t.Context(), "hash", fields, life, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "fields stored again", stored, false)
 	all, err := hash.GetAll(t.Context(), "hash")
 	must(t, err)
 	want(t, "fields", len(all), many)
 
-	list := xCache.ListCacheOf[string, string](e.m)
+	list := xcache.ListCacheOf[string, string](e.m)
 	n, err = list.Append(t.Context(), "list", texts, life)
 	must(t, err)
 	want(t, "elements appended", n, many)

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -22,7 +22,7 @@ var leaseChecks = []check{
 func (e *env) leaseName() string { return "job-" + strings.Trim(e.prefix, ":") }
 
 // lease takes the name; nil where the store keeps no leases.
-func (e *env) lease(t testing.TB, m *xCache.Manager) (*xLease.Lease, error) {
+func (e *env) lease(t testing.TB, m *xcache.Manager) (*xlease.Lease, error) {
 	t.Helper()
 	if _, ok := e.m.Store().(driver.Leaser); !ok {
 		return nil, nil
@@ -40,12 +40,12 @@ type lasting struct {
 func (lasting) Close() error { return nil }
 
 // twin returns another manager of the same backend: of the same store, where others could not know of its leases.
-func (e *env) twin(t *testing.T, opts ...xCache.ManagerOption) *xCache.Manager {
+func (e *env) twin(t *testing.T, opts ...xcache.ManagerOption) *xcache.Manager {
 	t.Helper()
 	leaser, ok := e.m.Store().(driver.Leaser)
 	if !ok {
-		if _, err := e.m.Leases(); !errors.Is(err, xLease.ErrUnsupported) {
-			t.Errorf("Leases = %v, want xLease.ErrUnsupported", err)
+		if _, err := e.m.Leases(); !errors.Is(err, xlease.ErrUnsupported) {
+			t.Errorf("Leases = %v, want xlease.ErrUnsupported", err)
 		}
 		t.Skip("the store is no driver.Leaser")
 	}
@@ -59,15 +59,15 @@ func testLease(t *testing.T, e *env) {
 	a, b := e.twin(t), e.twin(t)
 	lease, err := e.lease(t, a)
 	must(t, err)
-	if _, err := e.lease(t, b); !errors.Is(err, xLease.ErrHeld) {
+	if _, err := e.lease(t, b); !errors.Is(err, xlease.ErrHeld) {
 		t.Errorf("Lease of what another manager holds = %v, want ErrHeld", err)
 	}
 	must(t, a.Close())
 	<-lease.Done()
-	if err := lease.Err(); !errors.Is(err, xLease.ErrReleased) {
+	if err := lease.Err(); !errors.Is(err, xlease.ErrReleased) {
 		t.Errorf("a lease of a manager that was closed ended with %v, want ErrReleased", err)
 	}
-	if _, err := e.lease(t, a); !errors.Is(err, xCache.ErrClosed) {
+	if _, err := e.lease(t, a); !errors.Is(err, xcache.ErrClosed) {
 		t.Errorf("Lease after Close = %v, want ErrClosed", err)
 	}
 	next, err := e.lease(t, b)
@@ -80,13 +80,13 @@ func testLease(t *testing.T, e *env) {
 
 func testLeasePrefix(t *testing.T, e *env) {
 	a := e.twin(t)
-	other := e.twin(t, xCache.WithPrefix(e.prefix+"other:"))
+	other := e.twin(t, xcache.WithPrefix(e.prefix+"other:"))
 	lease, err := e.lease(t, a)
 	must(t, err)
 	elsewhere, err := e.lease(t, other)
 	must(t, err)
 	must(t, e.users().Set(t.Context(), e.leaseName(), &user{ID: 1})) // a key of the same name is another thing
-	if _, err := e.lease(t, a); !errors.Is(err, xLease.ErrHeld) {
+	if _, err := e.lease(t, a); !errors.Is(err, xlease.ErrHeld) {
 		t.Errorf("Lease beside a key of its name = %v, want ErrHeld", err)
 	}
 	must(t, elsewhere.Release(t.Context()))

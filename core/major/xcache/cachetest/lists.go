@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 var listChecks = []check{
@@ -21,9 +21,9 @@ var listChecks = []check{
 	{"List/WrongType", testListWrongType},
 }
 
-type letters = xCache.ListCache[string, string]
+type letters = xcache.ListCache[string, string]
 
-func (e *env) letters() *letters { return xCache.ListCacheOf[string, string](e.m) }
+func (e *env) letters() *letters { return xcache.ListCacheOf[string, string](e.m) }
 
 func wantElements(t testing.TB, c *letters, key string, expected ...string) {
 	t.Helper()
@@ -187,19 +187,19 @@ func testListMissing(t *testing.T, e *env) {
 func testListConditions(t *testing.T, e *env) {
 	c := e.letters()
 	stored := true
-	n, err := c.Append(t.Context(), "l", []string{"a"}, xCache.WithXX(), xCache.WithStored(&stored))
+	n, err := c.Append(t.Context(), "l", []string{"a"}, xcache.WithXX(), xcache.WithStored(&stored))
 	must(t, err)
 	want(t, "XX on a missing key stored", stored, false)
 	want(t, "length", n, 0)
 	wantGone(t, c, "l")
-	_, err = c.Prepend(t.Context(), "l", []string{"a"}, xCache.WithNX(), xCache.WithStored(&stored))
+	_, err = c.Prepend(t.Context(), "l", []string{"a"}, xcache.WithNX(), xcache.WithStored(&stored))
 	must(t, err)
 	want(t, "NX on a missing key stored", stored, true)
-	n, err = c.Append(t.Context(), "l", []string{"b"}, xCache.WithNX(), xCache.WithStored(&stored))
+	n, err = c.Append(t.Context(), "l", []string{"b"}, xcache.WithNX(), xcache.WithStored(&stored))
 	must(t, err)
 	want(t, "NX on a key that exists stored", stored, false)
 	want(t, "length", n, 0)
-	n, err = c.Append(t.Context(), "l", []string{"b"}, xCache.WithXX(), xCache.WithStored(&stored))
+	n, err = c.Append(t.Context(), "l", []string{"b"}, xcache.WithXX(), xcache.WithStored(&stored))
 	must(t, err)
 	want(t, "XX on a key that exists stored", stored, true)
 	want(t, "length", n, 2)
@@ -208,7 +208,7 @@ func testListConditions(t *testing.T, e *env) {
 
 // testListQueue pushes at one end and pops at the other for long enough that a store must make room anew.
 func testListQueue(t *testing.T, e *env) {
-	c := xCache.ListCacheOf[string, int](e.m)
+	c := xcache.ListCacheOf[string, int](e.m)
 	next := 0
 	for i := range 300 {
 		_, err := c.Append(t.Context(), "q", []int{2 * i, 2*i + 1})
@@ -249,7 +249,7 @@ func testListWrongType(t *testing.T, e *env) {
 		"Append": pushErr, "Prepend": prependErr, "Range": rangeErr, "Index": indexErr, "Len": lenErr, "Pop": popErr,
 		"Remove": removeErr,
 	} {
-		if !errors.Is(err, xCache.ErrWrongType) {
+		if !errors.Is(err, xcache.ErrWrongType) {
 			t.Errorf("%s on a set = %v, want ErrWrongType", name, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 var loadChecks = []check{
@@ -36,7 +36,7 @@ func testLoadOnce(t *testing.T, e *env) {
 		return &user{ID: int64(loads)}, nil
 	}
 	for range 3 {
-		got, ok, err := users.GetOrLoad(t.Context(), "k", load, xCache.WithTTL(4*e.unit))
+		got, ok, err := users.GetOrLoad(t.Context(), "k", load, xcache.WithTTL(4*e.unit))
 		must(t, err)
 		if !ok || got.ID != 1 {
 			t.Fatalf("GetOrLoad = %v, %t; want the first load's value", got, ok)
@@ -85,7 +85,7 @@ func testLoadThousand(t *testing.T, e *env) {
 
 // waiting starts n callers of one load, which begins to run when all of them wait for it. The errors come in
 // any order.
-func (e *env) waiting(n int, call func(load xCache.Loader[user]) error, load xCache.Loader[user]) <-chan error {
+func (e *env) waiting(n int, call func(load xcache.Loader[user]) error, load xcache.Loader[user]) <-chan error {
 	errs := make(chan error, n)
 	release := make(chan struct{})
 	for range n {
@@ -109,7 +109,7 @@ func (e *env) awaitWaiting(n int) {
 }
 
 func testLoadError(t *testing.T, e *env) {
-	call := func(load xCache.Loader[user]) error {
+	call := func(load xcache.Loader[user]) error {
 		_, ok, err := e.users().GetOrLoad(t.Context(), "k", load)
 		if ok {
 			return errors.New("found")
@@ -132,7 +132,7 @@ func testLoadError(t *testing.T, e *env) {
 }
 
 func testLoadPanic(t *testing.T, e *env) {
-	call := func(load xCache.Loader[user]) error {
+	call := func(load xcache.Loader[user]) error {
 		_, _, err := e.users().GetOrLoad(t.Context(), "k", load)
 		return err
 	}
@@ -143,7 +143,7 @@ func testLoadPanic(t *testing.T, e *env) {
 	})
 	for range 10 {
 		err := <-errs
-		var p *xCache.PanicError
+		var p *xcache.PanicError
 		if !errors.As(err, &p) || !errors.Is(err, errLoad) || len(p.Stack) == 0 {
 			t.Errorf("GetOrLoad = %v, want a PanicError with the value and a stack", err)
 		}
@@ -162,7 +162,7 @@ func (e *env) loadsAnew(t *testing.T) {
 }
 
 func testLoadGoexit(t *testing.T, e *env) {
-	call := func(load xCache.Loader[user]) error {
+	call := func(load xcache.Loader[user]) error {
 		_, _, err := e.users().GetOrLoad(t.Context(), "k", load)
 		return err
 	}
@@ -171,7 +171,7 @@ func testLoadGoexit(t *testing.T, e *env) {
 		return nil, nil
 	})
 	for range 10 {
-		var p *xCache.PanicError
+		var p *xcache.PanicError
 		if err := <-errs; !errors.As(err, &p) || p.Value != nil {
 			t.Errorf("GetOrLoad = %v, want a PanicError without a value", err)
 		}
@@ -269,7 +269,7 @@ func testLoadNegative(t *testing.T, e *env) {
 		}
 	}
 	want(t, "loads without negative caching", loads, 2)
-	c := xCache.KeyCacheOf[string, user](e.m, xCache.WithNegativeTTL(4*e.unit))
+	c := xcache.KeyCacheOf[string, user](e.m, xcache.WithNegativeTTL(4*e.unit))
 	ask := func(expected int, when string) {
 		t.Helper()
 		_, ok, err := c.GetOrLoad(t.Context(), "k", nothing)
@@ -291,7 +291,7 @@ func testLoadNegative(t *testing.T, e *env) {
 	e.pass(5 * e.unit)
 	ask(6, "after the memory's end")
 	stored := false
-	must(t, c.Set(t.Context(), "k", &user{ID: 1}, xCache.WithNX(), xCache.WithStored(&stored)))
+	must(t, c.Set(t.Context(), "k", &user{ID: 1}, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored while absence is remembered", stored, true)
 	got, ok, err := c.GetOrLoad(t.Context(), "k", nothing)
 	must(t, err)

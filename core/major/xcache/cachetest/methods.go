@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 // These checks go through every method of every view.
@@ -33,7 +33,7 @@ func testMethodContext(t *testing.T, e *env) {
 			if !errors.Is(err, ctx.Err()) {
 				t.Errorf("%s = %v, want %v", c.name, err, ctx.Err())
 			}
-			if xError.From(err).GetErrorCode() == xError.CacheError {
+			if xerror.From(err).GetErrorCode() == xerror.CacheError {
 				t.Errorf("%s: the end of a context must not be a CacheError", c.name)
 			}
 		}
@@ -62,12 +62,12 @@ func testMethodClosed(t *testing.T, e *env) {
 	must(t, m.Close())
 	must(t, m.Close())
 	for _, c := range all {
-		if err := c.run(t.Context(), c.key()); !errors.Is(err, xCache.ErrClosed) {
+		if err := c.run(t.Context(), c.key()); !errors.Is(err, xcache.ErrClosed) {
 			t.Errorf("%s after Close = %v, want ErrClosed", c.name, err)
 		}
 	}
-	_, ok, err := xCache.KeyCacheOf[string, user](m).Get(t.Context(), "plain")
-	if ok || !errors.Is(err, xCache.ErrClosed) {
+	_, ok, err := xcache.KeyCacheOf[string, user](m).Get(t.Context(), "plain")
+	if ok || !errors.Is(err, xcache.ErrClosed) {
 		t.Errorf("Get after Close = %t, %v; want ErrClosed", ok, err)
 	}
 }
@@ -82,7 +82,7 @@ func testMethodKinds(t *testing.T, e *env) {
 				continue
 			}
 			err := c.run(t.Context(), key)
-			if !errors.Is(err, xCache.ErrWrongType) || xError.From(err).GetErrorCode() != xError.CacheError {
+			if !errors.Is(err, xcache.ErrWrongType) || xerror.From(err).GetErrorCode() != xerror.CacheError {
 				t.Errorf("%s on a %s = %v, want ErrWrongType and a CacheError", c.name, k, err)
 			}
 		}
@@ -102,9 +102,9 @@ func testMethodKinds(t *testing.T, e *env) {
 // testMethodNames uses odd texts as keys, fields, members, elements and values of all views, and takes one after the
 // other away: none takes another with it.
 func testMethodNames(t *testing.T, e *env) {
-	hashes := xCache.HashCacheOf[string, string, string, struct{}](e.m, xCache.WithKeyPrefix("h:"))
-	sets := xCache.SetCacheOf[string, string](e.m, xCache.WithKeyPrefix("s:"))
-	lists := xCache.ListCacheOf[string, string](e.m, xCache.WithKeyPrefix("l:"))
+	hashes := xcache.HashCacheOf[string, string, string, struct{}](e.m, xcache.WithKeyPrefix("h:"))
+	sets := xcache.SetCacheOf[string, string](e.m, xcache.WithKeyPrefix("s:"))
+	lists := xcache.ListCacheOf[string, string](e.m, xcache.WithKeyPrefix("l:"))
 	names := append(slices.Clone(odd), "")
 	for _, name := range names {
 		for _, inner := range names {

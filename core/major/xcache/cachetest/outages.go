@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/internal/testserver"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -50,7 +50,7 @@ func (e *env) outage(t *testing.T) Outage {
 }
 
 // on opens a manager on other settings than the harness's.
-func (e *env) on(t *testing.T, c driver.Config, opts ...xCache.ManagerOption) *xCache.Manager {
+func (e *env) on(t *testing.T, c driver.Config, opts ...xcache.ManagerOption) *xcache.Manager {
 	t.Helper()
 	store, err := e.h.Driver.Open(t.Context(), c)
 	must(t, err)
@@ -88,24 +88,24 @@ func (o result) problem(e *env, most time.Duration) string {
 		return fmt.Sprintf("has the error of a context that has not ended: %v", o.err)
 	case ofContext || o.outside:
 		return ""
-	case !errors.Is(o.err, xCache.ErrUnavailable):
+	case !errors.Is(o.err, xcache.ErrUnavailable):
 		return fmt.Sprintf("is not ErrUnavailable: %v", o.err)
-	case xError.From(o.err).GetErrorCode() != outageCode(o.err):
-		return fmt.Sprintf("has the code %v, want %v: %v", xError.From(o.err).GetErrorCode(), outageCode(o.err), o.err)
+	case xerror.From(o.err).GetErrorCode() != outageCode(o.err):
+		return fmt.Sprintf("has the code %v, want %v: %v", xerror.From(o.err).GetErrorCode(), outageCode(o.err), o.err)
 	}
 	return ""
 }
 
 // outageCode is the code of a call without a backend: of one that does not respond, or of one that is down.
-func outageCode(err error) *xError.ErrorCode {
+func outageCode(err error) *xerror.ErrorCode {
 	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
-		return xError.GatewayTimeout
+		return xerror.GatewayTimeout
 	}
-	return xError.ServiceUnavailable
+	return xerror.ServiceUnavailable
 }
 
 // all makes all calls at the same time, each with a deadline of its own; 0 is none.
-func all(t *testing.T, m *xCache.Manager, deadline time.Duration) []result {
+func all(t *testing.T, m *xcache.Manager, deadline time.Duration) []result {
 	t.Helper()
 	list := calls(m)
 	out := make([]result, len(list))
@@ -131,7 +131,7 @@ func (e *env) wantDown(t *testing.T, when string, got []result, most time.Durati
 }
 
 // wantRecovery uses the same manager until all of it works.
-func (e *env) wantRecovery(t *testing.T, m *xCache.Manager) {
+func (e *env) wantRecovery(t *testing.T, m *xcache.Manager) {
 	t.Helper()
 	deadline := time.Now().Add(recoversWithin)
 	for again := time.NewTicker(50 * time.Millisecond); ; {
@@ -176,8 +176,8 @@ func testOutage(t *testing.T, e *env) {
 
 func testOutageOpen(t *testing.T, e *env) {
 	o := e.outage(t)
-	open, strict := e.on(t, o.Config, xCache.WithFailOpen()), e.on(t, o.Config)
-	users := xCache.KeyCacheOf[string, user](open, xCache.WithNegativeTTL(time.Minute))
+	open, strict := e.on(t, o.Config, xcache.WithFailOpen()), e.on(t, o.Config)
+	users := xcache.KeyCacheOf[string, user](open, xcache.WithNegativeTTL(time.Minute))
 	must(t, users.Set(t.Context(), "k", &user{ID: 1}))
 	must(t, o.Stop())
 	loads := 0
@@ -193,11 +193,11 @@ func testOutageOpen(t *testing.T, e *env) {
 	if err != nil || !ok || got.ID != 2 || loads != 1 {
 		t.Errorf("GetOrLoad that may go on = %v, %t, %v after %d loads; want what one load brings", got, ok, err, loads)
 	}
-	if _, _, err := users.Get(t.Context(), "k"); xError.From(err).GetErrorCode() != xError.ServiceUnavailable {
+	if _, _, err := users.Get(t.Context(), "k"); xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("Get = %v, want ServiceUnavailable as ever", err)
 	}
-	_, ok, err = xCache.KeyCacheOf[string, user](strict).GetOrLoad(t.Context(), "k", load)
-	if ok || xError.From(err).GetErrorCode() != xError.ServiceUnavailable || loads != 1 {
+	_, ok, err = xcache.KeyCacheOf[string, user](strict).GetOrLoad(t.Context(), "k", load)
+	if ok || xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable || loads != 1 {
 		t.Errorf("GetOrLoad that may not go on = %t, %v after %d loads; want ServiceUnavailable and no load", ok, err, loads)
 	}
 	must(t, o.Start())
@@ -247,7 +247,7 @@ type use struct {
 // useRest is how long each goroutine rests between two calls.
 const useRest = 2 * time.Millisecond
 
-func startUse(t *testing.T, e *env, m *xCache.Manager) *use {
+func startUse(t *testing.T, e *env, m *xcache.Manager) *use {
 	u := &use{stop: make(chan struct{}), problems: map[string]bool{}}
 	list := calls(m)
 	for w := range callers {
@@ -284,7 +284,7 @@ func (u *use) call(ctx context.Context, e *env, c call) {
 		return
 	}
 	u.failed++
-	if p := o.problem(e, patience+slack); p != "" { //nolint:contextcheck // what xError logs is not of the call
+	if p := o.problem(e, patience+slack); p != "" { //nolint:contextcheck // what xerror logs is not of the call
 		u.problems[c.name+" "+p] = true
 	}
 }
@@ -323,7 +323,7 @@ func (u *use) report(t *testing.T) {
 
 // beginSilence opens a manager behind a network that lets nothing through any more, as a firewall does or a host without
 // power.
-func (e *env) beginSilence(t *testing.T) (*xCache.Manager, *testserver.Relay) {
+func (e *env) beginSilence(t *testing.T) (*xcache.Manager, *testserver.Relay) {
 	t.Helper()
 	r, config := beginRelay(t, e.outage(t).Config)
 	m := e.on(t, config)

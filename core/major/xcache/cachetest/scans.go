@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -36,7 +36,7 @@ func (e *env) scanner(t *testing.T) driver.Scanner {
 	t.Helper()
 	s, ok := e.m.Store().(driver.Scanner)
 	if !ok {
-		if err := walk(e.m.Keys(t.Context(), "")); !errors.Is(err, xCache.ErrUnsupported) {
+		if err := walk(e.m.Keys(t.Context(), "")); !errors.Is(err, xcache.ErrUnsupported) {
 			t.Errorf("Keys = %v, want ErrUnsupported", err)
 		}
 		t.Skip("the store is no driver.Scanner")
@@ -81,11 +81,11 @@ func testScanKinds(t *testing.T, e *env) {
 	fill(t, e.m, "in", plain)
 	fill(t, e.m, "in:", plain)
 	expected := []string{"", "hash", "list", "plain", "set"}
-	in := xCache.WithKeyPrefix("in:")
-	wantKeys(t, "Keys of the key view", xCache.KeyCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
-	wantKeys(t, "Keys of the hash view", xCache.HashCacheOf[string, string, int, struct{}](e.m, in).Keys(t.Context()), expected...)
-	wantKeys(t, "Keys of the set view", xCache.SetCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
-	wantKeys(t, "Keys of the list view", xCache.ListCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
+	in := xcache.WithKeyPrefix("in:")
+	wantKeys(t, "Keys of the key view", xcache.KeyCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the hash view", xcache.HashCacheOf[string, string, int, struct{}](e.m, in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the set view", xcache.SetCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the list view", xcache.ListCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
 	wantKeys(t, "Keys of the manager", e.m.Keys(t.Context(), "in:s"), "in:set")
 	wantKeys(t, "Keys of another prefix", e.m.Keys(t.Context(), "none"))
 	raw := scanned(t, s, e.prefix+"in:")
@@ -119,14 +119,14 @@ func testScanPatterns(t *testing.T, e *env) {
 			}
 		}
 		slices.Sort(expected)
-		c := xCache.KeyCacheOf[string, user](e.m, xCache.WithKeyPrefix(prefix))
+		c := xcache.KeyCacheOf[string, user](e.m, xcache.WithKeyPrefix(prefix))
 		wantKeys(t, fmt.Sprintf("Keys of the prefix %q", prefix), c.Keys(t.Context()), slices.Compact(expected)...)
 	}
 }
 
 func testScanMany(t *testing.T, e *env) {
 	e.scanner(t)
-	c := xCache.KeyCacheOf[int, int](e.m, xCache.WithKeyPrefix("n:"))
+	c := xcache.KeyCacheOf[int, int](e.m, xcache.WithKeyPrefix("n:"))
 	many, expected := map[int]int{}, make([]int, 10_000)
 	for i := range expected {
 		many[i], expected[i] = i, i
@@ -141,7 +141,7 @@ func testScanMany(t *testing.T, e *env) {
 
 func testScanChurn(t *testing.T, e *env) {
 	e.scanner(t)
-	stays := xCache.KeyCacheOf[int, int](e.m, xCache.WithKeyPrefix("stays:"))
+	stays := xcache.KeyCacheOf[int, int](e.m, xcache.WithKeyPrefix("stays:"))
 	many := map[int]int{}
 	for i := range 2000 {
 		many[i] = i
@@ -152,7 +152,7 @@ func testScanChurn(t *testing.T, e *env) {
 	churned := make(chan struct{})
 	go func() {
 		defer close(churned)
-		comes := xCache.KeyCacheOf[int, int](e.m, xCache.WithKeyPrefix("comes:"))
+		comes := xcache.KeyCacheOf[int, int](e.m, xcache.WithKeyPrefix("comes:"))
 		for i := 0; ; i++ {
 			select {
 			case <-stop:
@@ -184,8 +184,8 @@ func testScanChurn(t *testing.T, e *env) {
 
 func testScanExpired(t *testing.T, e *env) {
 	s := e.scanner(t)
-	must(t, e.users().Set(t.Context(), "short", &user{}, xCache.WithTTL(e.unit)))
-	must(t, e.users().Set(t.Context(), "long", &user{}, xCache.WithTTL(100*e.unit)))
+	must(t, e.users().Set(t.Context(), "short", &user{}, xcache.WithTTL(e.unit)))
+	must(t, e.users().Set(t.Context(), "long", &user{}, xcache.WithTTL(100*e.unit)))
 	wantKeys(t, "Keys", e.m.Keys(t.Context(), ""), "long", "short")
 	e.pass(2 * e.unit)
 	wantKeys(t, "Keys after the end of one", e.m.Keys(t.Context(), ""), "long")
@@ -200,7 +200,7 @@ func testScanStops(t *testing.T, e *env) {
 	for i := range 5000 {
 		many[i] = i
 	}
-	c := xCache.KeyCacheOf[int, int](e.m)
+	c := xcache.KeyCacheOf[int, int](e.m)
 	must(t, c.SetMany(t.Context(), many))
 	pages := 0
 	must(t, s.Scan(t.Context(), e.prefix, func([]string) bool {
@@ -227,7 +227,7 @@ func testScanContext(t *testing.T, e *env) {
 	for i := range 5000 {
 		many[i] = i
 	}
-	c := xCache.KeyCacheOf[int, int](e.m)
+	c := xcache.KeyCacheOf[int, int](e.m)
 	must(t, c.SetMany(t.Context(), many))
 	ctx, cancel := context.WithCancel(t.Context())
 	pages := 0
@@ -244,7 +244,7 @@ func testScanContext(t *testing.T, e *env) {
 	}
 	late, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	if _, err := xCache.KeyCacheOf[int, int](e.m).Clear(late); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := xcache.KeyCacheOf[int, int](e.m).Clear(late); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Clear = %v, want the context's error", err)
 	}
 	got, err := c.GetMany(t.Context(), []int{1, 4999})
@@ -254,24 +254,24 @@ func testScanContext(t *testing.T, e *env) {
 
 func testScanTypes(t *testing.T, e *env) {
 	e.scanner(t)
-	numbers := xCache.SetCacheOf[int, int](e.m, xCache.WithKeyPrefix("n:"))
-	ids := xCache.ListCacheOf[xSnowflake.SnowflakeID, int](e.m, xCache.WithKeyPrefix("id:"))
+	numbers := xcache.SetCacheOf[int, int](e.m, xcache.WithKeyPrefix("n:"))
+	ids := xcache.ListCacheOf[xsnowflake.SnowflakeID, int](e.m, xcache.WithKeyPrefix("id:"))
 	for _, n := range []int{-5, 0, 1 << 40} {
 		_, err := numbers.Add(t.Context(), n, []int{1})
 		must(t, err)
-		_, err = ids.Append(t.Context(), xSnowflake.SnowflakeID(n+6), []int{1})
+		_, err = ids.Append(t.Context(), xsnowflake.SnowflakeID(n+6), []int{1})
 		must(t, err)
 	}
 	wantKeys(t, "Keys of numbers", numbers.Keys(t.Context()), -5, 0, 1<<40)
 	wantKeys(t, "Keys of ids", ids.Keys(t.Context()), 1, 6, 1<<40+6)
-	odds := xCache.KeyCacheOf[string, string](e.m, xCache.WithKeyPrefix("odd:"))
+	odds := xcache.KeyCacheOf[string, string](e.m, xcache.WithKeyPrefix("odd:"))
 	for _, key := range odd {
 		must(t, odds.Set(t.Context(), key, new("v")))
 	}
 	wantKeys(t, "Keys of odd texts", odds.Keys(t.Context()), odd...)
 	errs := 0
-	for _, err := range xCache.KeyCacheOf[int, int](e.m, xCache.WithKeyPrefix("odd:")).Keys(t.Context()) {
-		if !errors.Is(err, xCache.ErrDecode) {
+	for _, err := range xcache.KeyCacheOf[int, int](e.m, xcache.WithKeyPrefix("odd:")).Keys(t.Context()) {
+		if !errors.Is(err, xcache.ErrDecode) {
 			t.Errorf("a key of another type = %v, want ErrDecode", err)
 		}
 		errs++
@@ -282,7 +282,7 @@ func testScanTypes(t *testing.T, e *env) {
 // testScanNested calls the store from within the walk, as Clear does.
 func testScanNested(t *testing.T, e *env) {
 	e.scanner(t)
-	c := xCache.KeyCacheOf[int, int](e.m)
+	c := xcache.KeyCacheOf[int, int](e.m)
 	for i := range 300 {
 		must(t, c.Set(t.Context(), i, &i))
 	}
@@ -305,27 +305,27 @@ func testClear(t *testing.T, e *env) {
 			fill(t, e.m, prefix+string(k), k)
 		}
 	}
-	n, err := xCache.KeyCacheOf[string, int](e.m, xCache.WithKeyPrefix("a*")).Clear(t.Context())
+	n, err := xcache.KeyCacheOf[string, int](e.m, xcache.WithKeyPrefix("a*")).Clear(t.Context())
 	must(t, err)
 	want(t, "removed", n, 4)
-	n, err = xCache.HashCacheOf[string, string, int, struct{}](e.m, xCache.WithKeyPrefix("[ab]:")).Clear(t.Context())
+	n, err = xcache.HashCacheOf[string, string, int, struct{}](e.m, xcache.WithKeyPrefix("[ab]:")).Clear(t.Context())
 	must(t, err)
 	want(t, "removed", n, 4)
-	n, err = xCache.SetCacheOf[string, int](e.m, xCache.WithKeyPrefix("a?")).Clear(t.Context())
+	n, err = xcache.SetCacheOf[string, int](e.m, xcache.WithKeyPrefix("a?")).Clear(t.Context())
 	must(t, err)
 	want(t, "removed", n, 4)
 	wantKeys(t, "keys that are left", e.m.Keys(t.Context(), ""), "a:plain", "a:hash", "a:set", "a:list", "b:plain", "b:hash", "b:set", "b:list")
-	n, err = xCache.ListCacheOf[string, int](e.m).Clear(t.Context())
+	n, err = xcache.ListCacheOf[string, int](e.m).Clear(t.Context())
 	must(t, err)
 	want(t, "removed", n, 8)
-	n, err = xCache.ListCacheOf[string, int](e.m).Clear(t.Context())
+	n, err = xcache.ListCacheOf[string, int](e.m).Clear(t.Context())
 	must(t, err)
 	want(t, "removed of nothing", n, 0)
 }
 
 func testClearMany(t *testing.T, e *env) {
 	e.scanner(t)
-	c := xCache.KeyCacheOf[int, int](e.m, xCache.WithKeyPrefix("n:"))
+	c := xcache.KeyCacheOf[int, int](e.m, xcache.WithKeyPrefix("n:"))
 	many := map[int]int{}
 	for i := range 5000 {
 		many[i] = i
@@ -340,7 +340,7 @@ func testClearMany(t *testing.T, e *env) {
 
 func testClearMarks(t *testing.T, e *env) {
 	s := e.scanner(t)
-	c := xCache.KeyCacheOf[string, user](e.m, xCache.WithNegativeTTL(100*e.unit))
+	c := xcache.KeyCacheOf[string, user](e.m, xcache.WithNegativeTTL(100*e.unit))
 	loads := 0
 	nothing := func(context.Context) (*user, error) { //nolint:unparam // a loader that finds nothing
 		loads++

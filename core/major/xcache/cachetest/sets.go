@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
 var setChecks = []check{
@@ -16,9 +16,9 @@ var setChecks = []check{
 	{"Set/WrongType", testSetWrongType},
 }
 
-type words = xCache.SetCache[string, string]
+type words = xcache.SetCache[string, string]
 
-func (e *env) words() *words { return xCache.SetCacheOf[string, string](e.m) }
+func (e *env) words() *words { return xcache.SetCacheOf[string, string](e.m) }
 
 func wantMembers(t testing.TB, c *words, key string, expected ...string) {
 	t.Helper()
@@ -52,7 +52,7 @@ func testSetAdd(t *testing.T, e *env) {
 		must(t, err)
 		want(t, "IsMember "+member, ok, in)
 	}
-	structs := xCache.SetCacheOf[string, user](e.m)
+	structs := xcache.SetCacheOf[string, user](e.m)
 	_, err = structs.Add(t.Context(), "u", []user{{ID: 1}, {ID: 2}, {ID: 1}})
 	must(t, err)
 	ok, err := structs.IsMember(t.Context(), "u", user{ID: 2})
@@ -80,19 +80,19 @@ func testSetMissing(t *testing.T, e *env) {
 func testSetConditions(t *testing.T, e *env) {
 	c := e.words()
 	stored := true
-	n, err := c.Add(t.Context(), "s", []string{"a"}, xCache.WithXX(), xCache.WithStored(&stored))
+	n, err := c.Add(t.Context(), "s", []string{"a"}, xcache.WithXX(), xcache.WithStored(&stored))
 	must(t, err)
 	want(t, "XX on a missing key stored", stored, false)
 	want(t, "XX on a missing key added", n, 0)
 	wantGone(t, c, "s")
-	_, err = c.Add(t.Context(), "s", []string{"a"}, xCache.WithNX(), xCache.WithStored(&stored))
+	_, err = c.Add(t.Context(), "s", []string{"a"}, xcache.WithNX(), xcache.WithStored(&stored))
 	must(t, err)
 	want(t, "NX on a missing key stored", stored, true)
-	n, err = c.Add(t.Context(), "s", []string{"b"}, xCache.WithNX(), xCache.WithStored(&stored))
+	n, err = c.Add(t.Context(), "s", []string{"b"}, xcache.WithNX(), xcache.WithStored(&stored))
 	must(t, err)
 	want(t, "NX on a key that exists stored", stored, false)
 	want(t, "NX on a key that exists added", n, 0)
-	n, err = c.Add(t.Context(), "s", []string{"a"}, xCache.WithXX(), xCache.WithStored(&stored))
+	n, err = c.Add(t.Context(), "s", []string{"a"}, xcache.WithXX(), xcache.WithStored(&stored))
 	must(t, err)
 	want(t, "XX on a key that exists stored", stored, true)
 	want(t, "XX with a known member added", n, 0)
@@ -126,7 +126,7 @@ func testSetWrongType(t *testing.T, e *env) {
 	for name, err := range map[string]error{
 		"Add": addErr, "Members": membersErr, "IsMember": isErr, "Count": countErr, "Remove": removeErr,
 	} {
-		if !errors.Is(err, xCache.ErrWrongType) {
+		if !errors.Is(err, xcache.ErrWrongType) {
 			t.Errorf("%s on a hash = %v, want ErrWrongType", name, err)
 		}
 	}

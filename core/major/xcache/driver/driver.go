@@ -11,7 +11,7 @@ import (
 	"errors"
 	"time"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -256,7 +256,7 @@ type Defaults interface {
 // Provider is an optional ability of a store: it has values that an application finds in its context,
 // such as the backend's own client.
 type Provider interface {
-	Values() map[xCtx.ContextKey]any
+	Values() map[xctx.ContextKey]any
 }
 
 // Describer is an optional ability of a store: one line for people, without a secret.

@@ -3,7 +3,7 @@ package driver
 import (
 	"crypto/tls"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/internal/tlsmode"
 )
 
@@ -17,7 +17,7 @@ const (
 	TLSVerifyFull = tlsmode.VerifyFull
 )
 
-var tlsVariables = tlsmode.Variables{Mode: xEnv.NoSqlTLS, CA: xEnv.NoSqlTLSCA}
+var tlsVariables = tlsmode.Variables{Mode: xenv.NoSqlTLS, CA: xenv.NoSqlTLSCA}
 
 // TLSMode returns how connections are encrypted, the default filled in. The error names the variable that is wrong: a mode
 // that is none, a CA file that cannot be read or that the mode does not use.

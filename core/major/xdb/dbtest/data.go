@@ -12,9 +12,9 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 var dataCases = []testCase{
@@ -33,7 +33,7 @@ var dataCases = []testCase{
 
 func testLargeIDs(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
-	for _, id := range []xSnowflake.SnowflakeID{1, 1<<53 + 1, 1 << 62, math.MaxInt64 - 1, math.MaxInt64} {
+	for _, id := range []xsnowflake.SnowflakeID{1, 1<<53 + 1, 1 << 62, math.MaxInt64 - 1, math.MaxInt64} {
 		n := note{Text: id.String()}
 		n.ID = id
 		check(tb, db.Create(&n).Error, "create")
@@ -42,7 +42,7 @@ func testLargeIDs(tb testing.TB, s *suite) {
 			tb.Errorf("id %d came back as %d (%v)", id, got.ID, err)
 		}
 	}
-	var first []xSnowflake.SnowflakeID
+	var first []xsnowflake.SnowflakeID
 	check(tb, db.Model(&note{}).Order("id DESC").Limit(1).Pluck("id", &first).Error, "pluck")
 	if len(first) != 1 || first[0] != math.MaxInt64 {
 		tb.Errorf("largest = %v, want %d", first, int64(math.MaxInt64))
@@ -63,9 +63,9 @@ func testIDs(tb testing.TB, s *suite) {
 	check(tb, db.Where(author{Name: "found"}).FirstOrCreate(&found).Error, "first or create")
 
 	all := []author{single, batch[0], batch[1], *pointers[0], *pointers[1], *pointers[2], saved, found}
-	seen := map[xSnowflake.SnowflakeID]bool{}
+	seen := map[xsnowflake.SnowflakeID]bool{}
 	for _, a := range all {
-		if a.ID.IsZero() || seen[a.ID] || a.ID.Gene() != xSnowflake.GeneUser {
+		if a.ID.IsZero() || seen[a.ID] || a.ID.Gene() != xsnowflake.GeneUser {
 			tb.Errorf("%s: id = %d with gene %v, want a new one of the user's", a.Name, a.ID, a.ID.Gene())
 		}
 		seen[a.ID] = true
@@ -74,7 +74,7 @@ func testIDs(tb testing.TB, s *suite) {
 		}
 	}
 	for _, b := range single.Books {
-		if b.ID.IsZero() || b.ID.Gene() != xSnowflake.GeneFile || b.AuthorID != single.ID {
+		if b.ID.IsZero() || b.ID.Gene() != xsnowflake.GeneFile || b.AuthorID != single.ID {
 			tb.Errorf("book %q: id %d, author %d, want an id and author %d", b.Title, b.ID, b.AuthorID, single.ID)
 		}
 	}
@@ -106,7 +106,7 @@ func testSoftDelete(tb testing.TB, s *suite) {
 	if !marked.DeletedAt.Valid {
 		tb.Error("the mark is missing")
 	}
-	check(tb, xModels.Restore(db.Model(&marked)).Error, "restore")
+	check(tb, xmodels.Restore(db.Model(&marked)).Error, "restore")
 	check(tb, db.First(&note{}, n.ID).Error, "read the restored row")
 	check(tb, db.Unscoped().Delete(&note{}, n.ID).Error, "delete for good")
 	if got := count(tb, db.Unscoped(), &note{}); got != 0 {
@@ -122,7 +122,7 @@ func testVersion(tb testing.TB, s *suite) {
 	check(tb, db.Model(&theirs).Update("balance", 20).Error, "their update")
 	mine.Balance = 30
 	err := db.Save(&mine).Error
-	if !errors.Is(err, xModels.ErrOptimisticLock) || codeOf(err) != xError.OptimisticLock {
+	if !errors.Is(err, xmodels.ErrOptimisticLock) || codeOf(err) != xerror.OptimisticLock {
 		tb.Errorf("my update = %v, want ErrOptimisticLock", err)
 	}
 	var got account
@@ -138,14 +138,14 @@ func testVersion(tb testing.TB, s *suite) {
 }
 
 // fill writes rows that share their title, so that it alone orders nothing.
-func fill(tb testing.TB, db *gorm.DB, rows int) []xSnowflake.SnowflakeID {
+func fill(tb testing.TB, db *gorm.DB, rows int) []xsnowflake.SnowflakeID {
 	events := make([]event, rows)
 	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range events {
 		events[i] = event{Kind: fmt.Sprintf("kind%d", i%3), At: at}
 	}
 	check(tb, db.CreateInBatches(events, 100).Error, "fill")
-	ids := make([]xSnowflake.SnowflakeID, rows)
+	ids := make([]xsnowflake.SnowflakeID, rows)
 	for i, e := range events {
 		ids[i] = e.ID
 	}
@@ -156,10 +156,10 @@ func testPages(tb testing.TB, s *suite) {
 	db := s.open(tb, &event{})
 	ids := fill(tb, db, 57)
 	for _, sort := range []string{"asc", "desc"} {
-		seen := map[xSnowflake.SnowflakeID]int{}
+		seen := map[xsnowflake.SnowflakeID]int{}
 		for page := 1; page <= 7; page++ {
-			r := xModels.PageRequest{Page: page, Size: 10, Sort: sort}
-			p, err := xModels.Paginate[event](db.Where("at IS NOT NULL"), r, xModels.SortBy("kind"))
+			r := xmodels.PageRequest{Page: page, Size: 10, Sort: sort}
+			p, err := xmodels.Paginate[event](db.Where("at IS NOT NULL"), r, xmodels.SortBy("kind"))
 			check(tb, err, "page")
 			if p.TotalItems != 57 || p.TotalPages != 6 || p.CurrentPage != page {
 				tb.Errorf("page %d = %d of %d pages, %d items; want 57 in 6", page, p.CurrentPage, p.TotalPages, p.TotalItems)
@@ -174,12 +174,12 @@ func testPages(tb testing.TB, s *suite) {
 			}
 		}
 	}
-	far, err := xModels.Paginate[event](db, xModels.PageRequest{Page: math.MaxInt, Size: 200}, xModels.WithoutCount())
-	if err != nil || len(far.Items) != 0 || far.TotalItems != xModels.NotCounted {
+	far, err := xmodels.Paginate[event](db, xmodels.PageRequest{Page: math.MaxInt, Size: 200}, xmodels.WithoutCount())
+	if err != nil || len(far.Items) != 0 || far.TotalItems != xmodels.NotCounted {
 		tb.Errorf("the last page that an int can name: %d items, %v", len(far.Items), err)
 	}
 	for _, column := range []string{"no_such", "kind; DROP TABLE x", "kind DESC", "1"} {
-		if _, err := xModels.Paginate[event](db, xModels.PageRequest{}, xModels.SortBy(column)); codeOf(err) != xError.ParameterError {
+		if _, err := xmodels.Paginate[event](db, xmodels.PageRequest{}, xmodels.SortBy(column)); codeOf(err) != xerror.ParameterError {
 			tb.Errorf("sort by %q = %v, want a ParameterError", column, err)
 		}
 	}
@@ -190,10 +190,10 @@ func testKeyset(tb testing.TB, s *suite) {
 	ids := fill(tb, db, 57)
 	for _, sort := range []string{"asc", "desc"} {
 		for _, by := range [][]string{{}, {"kind"}, {"at", "kind"}} {
-			var got []xSnowflake.SnowflakeID
-			r := xModels.KeysetRequest{Size: 10, Sort: sort}
+			var got []xsnowflake.SnowflakeID
+			r := xmodels.KeysetRequest{Size: 10, Sort: sort}
 			for range 10 {
-				p, err := xModels.Keyset[event](db.Where("id > ?", 0), r, xModels.SortBy(by...))
+				p, err := xmodels.Keyset[event](db.Where("id > ?", 0), r, xmodels.SortBy(by...))
 				check(tb, err, "page by key")
 				for _, e := range p.Items {
 					got = append(got, e.ID)

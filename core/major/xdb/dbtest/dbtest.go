@@ -1,5 +1,5 @@
 // Package dbtest is the conformance suite for database drivers. What it demands is the definition of how a
-// database behaves behind xDB: a driver that passes may be named in DATABASE_DRIVER, and an application may
+// database behaves behind xdb: a driver that passes may be named in DATABASE_DRIVER, and an application may
 // change from one to another.
 //
 //	func TestConformance(t *testing.T) {

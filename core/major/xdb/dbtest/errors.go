@@ -13,7 +13,7 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -35,7 +35,7 @@ const secretValue = "unique-secret-value"
 type violation struct {
 	name     string
 	do       func(db *gorm.DB, a author) error
-	code     *xError.ErrorCode
+	code     *xerror.ErrorCode
 	sentinel error
 	lawful   string // the difference that allows it
 }
@@ -43,46 +43,46 @@ type violation struct {
 var violations = []violation{
 	{"unique column", func(db *gorm.DB, a author) error {
 		return db.Create(&author{Name: a.Name}).Error
-	}, xError.UniqueConstraint, gorm.ErrDuplicatedKey, ""},
+	}, xerror.UniqueConstraint, gorm.ErrDuplicatedKey, ""},
 	{"primary key", func(db *gorm.DB, a author) error {
 		b := author{Name: "another " + secretValue}
 		b.ID = a.ID
 		return db.Create(&b).Error
-	}, xError.UniqueConstraint, gorm.ErrDuplicatedKey, ""},
+	}, xerror.UniqueConstraint, gorm.ErrDuplicatedKey, ""},
 	{"unique column of an update", func(db *gorm.DB, a author) error {
 		b := author{Name: "other " + secretValue}
 		if err := db.Create(&b).Error; err != nil {
 			return err
 		}
 		return db.Model(&b).Update("name", a.Name).Error
-	}, xError.UniqueConstraint, gorm.ErrDuplicatedKey, ""},
+	}, xerror.UniqueConstraint, gorm.ErrDuplicatedKey, ""},
 	{"foreign key that refers to nothing", func(db *gorm.DB, _ author) error {
 		return db.Create(&book{Title: secretValue, AuthorID: 42}).Error
-	}, xError.ForeignKeyError, gorm.ErrForeignKeyViolated, ""},
+	}, xerror.ForeignKeyError, gorm.ErrForeignKeyViolated, ""},
 	{"foreign key that is referred to", func(db *gorm.DB, a author) error {
 		if err := db.Create(&book{Title: secretValue, AuthorID: a.ID}).Error; err != nil {
 			return err
 		}
 		return db.Delete(&author{}, a.ID).Error
-	}, xError.ForeignKeyError, gorm.ErrForeignKeyViolated, ""},
+	}, xerror.ForeignKeyError, gorm.ErrForeignKeyViolated, ""},
 	{"check", func(db *gorm.DB, _ author) error {
 		return db.Create(&author{Name: "young " + secretValue, Age: -1}).Error
-	}, xError.IntegrityError, gorm.ErrCheckConstraintViolated, ""},
+	}, xerror.IntegrityError, gorm.ErrCheckConstraintViolated, ""},
 	{"not null", func(db *gorm.DB, a author) error {
 		return db.Model(&a).Update("name", nil).Error
-	}, xError.DataIncomplete, nil, ""},
+	}, xerror.DataIncomplete, nil, ""},
 	{"too long", func(db *gorm.DB, _ author) error {
 		return db.Create(&author{Name: strings.Repeat(secretValue, 10)}).Error
-	}, xError.DataTooLarge, nil, DiffNoLength},
+	}, xerror.DataTooLarge, nil, DiffNoLength},
 	{"syntax", func(db *gorm.DB, _ author) error {
 		return db.Exec("SELEKT 1").Error
-	}, xError.DatabaseError, nil, ""},
+	}, xerror.DatabaseError, nil, ""},
 	{"unknown table", func(db *gorm.DB, _ author) error {
 		return db.Exec("DELETE FROM no_such_table").Error
-	}, xError.DatabaseError, nil, ""},
+	}, xerror.DatabaseError, nil, ""},
 	{"unknown column", func(db *gorm.DB, _ author) error {
 		return db.Model(&author{}).Where("no_such_column = ?", 1).Update("age", 2).Error
-	}, xError.DatabaseError, nil, ""},
+	}, xerror.DatabaseError, nil, ""},
 }
 
 func testCodes(tb testing.TB, s *suite) {
@@ -165,7 +165,7 @@ func testErrorWays(tb testing.TB, s *suite) {
 			tb.Errorf("%s: no error", name)
 			continue
 		}
-		if kind := driver.KindOf(err); kind != driver.Syntax || codeOf(err) != xError.DatabaseError {
+		if kind := driver.KindOf(err); kind != driver.Syntax || codeOf(err) != xerror.DatabaseError {
 			tb.Errorf("%s: kind = %v, code = %v, want %v (%T)", name, kind, codeOf(err), driver.Syntax, err)
 		}
 		if strings.Contains(err.Error(), secretValue) {
@@ -178,7 +178,7 @@ func testNotFound(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
 	s.log.Reset()
 	err := db.First(&author{}, 1).Error
-	if !errors.Is(err, gorm.ErrRecordNotFound) || codeOf(err) != xError.RecordNotFound {
+	if !errors.Is(err, gorm.ErrRecordNotFound) || codeOf(err) != xerror.RecordNotFound {
 		tb.Errorf("error = %v with code %v, want RecordNotFound", err, codeOf(err))
 	}
 	if n := s.log.count(`"level":"error"`); n != 0 {

@@ -6,13 +6,13 @@ import (
 	"sync"
 	"testing"
 
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // RaceForLeases lets ten take, renew and release three slots of a name again and again, and complains of a slot that two
 // have, of a token that does not grow, and of every error. It is also a case of the suite; a driver's own test may run it
 // on a database that is set up otherwise, such as with another isolation of transactions.
-func RaceForLeases(tb testing.TB, b lease.Backend) {
+func RaceForLeases(tb testing.TB, b leasedriver.Backend) {
 	tb.Helper()
 	r := slotRace{b: b, owners: map[int]string{}, tokens: map[int]int64{}}
 	check(tb, firstOf(inParallel(10, func(int) error {
@@ -30,7 +30,7 @@ func RaceForLeases(tb testing.TB, b lease.Backend) {
 
 // slotRace is what the racers tell each other.
 type slotRace struct {
-	b lease.Backend
+	b leasedriver.Backend
 
 	mu     sync.Mutex
 	owners map[int]string
@@ -61,7 +61,7 @@ func (s *slotRace) round(tb testing.TB) error {
 }
 
 // got notes the owner of a slot.
-func (s *slotRace) got(h lease.Holding) error {
+func (s *slotRace) got(h leasedriver.Holding) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.owners[h.Slot] != "" || h.Token <= s.tokens[h.Slot] {

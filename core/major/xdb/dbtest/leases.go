@@ -11,10 +11,10 @@ import (
 
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // What a lease is, package leasetest defines. These are the demands on a database that keeps some.
@@ -38,15 +38,15 @@ const leaseTTL = time.Minute
 
 // openLeases opens a database that keeps leases, and drops their table at the end of the case. Of a driver without a clock
 // it demands the error for that, and ends the case.
-func (s *suite) openLeases(tb testing.TB, change ...func(*xDB.Options)) *gorm.DB {
+func (s *suite) openLeases(tb testing.TB, change ...func(*xdb.Options)) *gorm.DB {
 	o := s.options(tb)
 	for _, c := range change {
 		c(&o)
 	}
 	db := s.openWith(tb, o)
 	if _, ok := s.Driver.(driver.Clock); !ok {
-		if _, err := xDB.Leases(db); !errors.Is(err, xLease.ErrUnsupported) || !strings.Contains(err.Error(), s.Driver.Name()) {
-			tb.Errorf("Leases without a clock = %v, want %v and the name of the driver", err, xLease.ErrUnsupported)
+		if _, err := xdb.Leases(db); !errors.Is(err, xlease.ErrUnsupported) || !strings.Contains(err.Error(), s.Driver.Name()) {
+			tb.Errorf("Leases without a clock = %v, want %v and the name of the driver", err, xlease.ErrUnsupported)
 		}
 		tb.Skip("the driver has no clock")
 	}
@@ -60,27 +60,27 @@ func (s *suite) openLeases(tb testing.TB, change ...func(*xDB.Options)) *gorm.DB
 }
 
 // sameParts leads to one database.
-func sameParts(c driver.Config) func(*xDB.Options) { return func(o *xDB.Options) { o.Parts = c } }
+func sameParts(c driver.Config) func(*xdb.Options) { return func(o *xdb.Options) { o.Parts = c } }
 
 // backend returns what keeps the leases of db.
-func backend(tb testing.TB, db *gorm.DB) lease.Backend {
-	b, err := xDB.LeaseBackend(db)
+func backend(tb testing.TB, db *gorm.DB) leasedriver.Backend {
+	b, err := xdb.LeaseBackend(db)
 	check(tb, err, "leases")
 	return b
 }
 
 // lock asks for the one slot of a name.
-func lock(name string) lease.Request {
-	return lease.Request{Name: name, Count: 1, Holder: rand.Text(), TTL: leaseTTL}
+func lock(name string) leasedriver.Request {
+	return leasedriver.Request{Name: name, Count: 1, Holder: rand.Text(), TTL: leaseTTL}
 }
 
 // held is the record of a request that was granted.
-func held(r lease.Request, g lease.Grant) lease.Holding {
-	return lease.Holding{Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token, TTL: r.TTL, Mark: max(g.Mark, r.Mark)}
+func held(r leasedriver.Request, g leasedriver.Grant) leasedriver.Holding {
+	return leasedriver.Holding{Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token, TTL: r.TTL, Mark: max(g.Mark, r.Mark)}
 }
 
 // take takes a name that must be free.
-func (s *suite) take(tb testing.TB, b lease.Backend, r lease.Request) lease.Holding {
+func (s *suite) take(tb testing.TB, b leasedriver.Backend, r leasedriver.Request) leasedriver.Holding {
 	g, err := b.Acquire(s.ctx, r)
 	check(tb, err, "acquire")
 	if !g.OK {
@@ -105,7 +105,7 @@ func testLeaseClock(tb testing.TB, s *suite) {
 
 func testLeaseRace(tb testing.TB, s *suite) {
 	parts := sameParts(s.Config(tb))
-	both := []lease.Backend{backend(tb, s.openLeases(tb, parts)), nil}
+	both := []leasedriver.Backend{backend(tb, s.openLeases(tb, parts)), nil}
 	if both[1] = both[0]; !s.differs(DiffPrivate) {
 		both[1] = backend(tb, s.openLeases(tb, parts))
 	}
@@ -117,7 +117,7 @@ func testLeaseRace(tb testing.TB, s *suite) {
 		if round%2 == 0 {
 			name = fmt.Sprint("race:", round) // which has no row yet
 		}
-		var won [2]lease.Holding
+		var won [2]leasedriver.Holding
 		check(tb, firstOf(inParallel(2, func(i int) error {
 			r := lock(name)
 			g, err := both[i].Acquire(s.ctx, r)
@@ -179,14 +179,14 @@ func testLeaseTable(tb testing.TB, s *suite) {
 		}
 	}
 	for _, db := range dbs {
-		_, err := xDB.Leases(db)
+		_, err := xdb.Leases(db)
 		check(tb, err, "leases")
 	}
 	if s.hasTable(dbs[0], "plinth_leases") {
 		tb.Errorf("there is a table %splinth_leases before the first lease", s.prefix)
 	}
 	check(tb, firstOf(inParallel(4*len(dbs), func(i int) error {
-		leases, err := xDB.Leases(dbs[i%len(dbs)])
+		leases, err := xdb.Leases(dbs[i%len(dbs)])
 		if err != nil {
 			return err
 		}
@@ -195,14 +195,14 @@ func testLeaseTable(tb testing.TB, s *suite) {
 	if !s.hasTable(dbs[0], "plinth_leases") {
 		tb.Errorf("there is no table %splinth_leases", s.prefix)
 	}
-	one, err := xDB.Leases(dbs[0])
+	one, err := xdb.Leases(dbs[0])
 	check(tb, err, "leases")
-	other, err := xDB.Leases(dbs[0].Session(&gorm.Session{NewDB: true}))
+	other, err := xdb.Leases(dbs[0].Session(&gorm.Session{NewDB: true}))
 	check(tb, err, "leases")
 	if one != other {
-		tb.Error("a database has two *xLease.Leases")
+		tb.Error("a database has two *xlease.Leases")
 	}
-	if t := one.Traits(); t.Name != s.Driver.Name() || !t.Durable || (t.Scope == lease.Process) != s.differs(DiffPrivate) {
+	if t := one.Traits(); t.Name != s.Driver.Name() || !t.Durable || (t.Scope == leasedriver.Process) != s.differs(DiffPrivate) {
 		tb.Errorf("traits = %+v", t)
 	}
 }
@@ -257,7 +257,7 @@ func testLeaseRow(tb testing.TB, s *suite) {
 func testLeaseSweep(tb testing.TB, s *suite) {
 	db := s.openLeases(tb)
 	b := backend(tb, db)
-	check(tb, b.(lease.Preparer).Prepare(s.ctx), "prepare") //nolint:forcetypeassert // every backend of xDB is one
+	check(tb, b.(leasedriver.Preparer).Prepare(s.ctx), "prepare") //nolint:forcetypeassert // every backend of xdb is one
 	old, recent := time.Now().Add(-72*time.Hour).UnixMicro(), time.Now().Add(-time.Hour).UnixMicro()
 	rows := make([]leaseRow, 0, 1203)
 	for i := range 1200 {
@@ -291,7 +291,7 @@ func testLeaseSweep(tb testing.TB, s *suite) {
 }
 
 func testLeaseLog(tb testing.TB, s *suite) {
-	db := s.openLeases(tb, func(o *xDB.Options) { o.SlowThreshold = time.Nanosecond })
+	db := s.openLeases(tb, func(o *xdb.Options) { o.SlowThreshold = time.Nanosecond })
 	b := backend(tb, db)
 	s.log.Reset()
 	h := s.take(tb, b, lock("quiet"))
@@ -311,7 +311,7 @@ func testLeaseLog(tb testing.TB, s *suite) {
 }
 
 func testLeasePrepared(tb testing.TB, s *suite) {
-	b := backend(tb, s.openLeases(tb, func(o *xDB.Options) { o.Gorm = func(c *gorm.Config) { c.PrepareStmt = true } }))
+	b := backend(tb, s.openLeases(tb, func(o *xdb.Options) { o.Gorm = func(c *gorm.Config) { c.PrepareStmt = true } }))
 	for round := range 3 {
 		h := s.take(tb, b, lock("prepared"))
 		if g, err := b.Acquire(s.ctx, lock("prepared")); err != nil || g.OK {
@@ -332,8 +332,8 @@ func testLeaseClose(tb testing.TB, s *suite) {
 	parts(&o)
 	first, err := s.registry.Open(s.ctx, o)
 	check(tb, err, "open")
-	defer func() { check(tb, xDB.Close(first), "close again") }()
-	leases, err := xDB.Leases(first)
+	defer func() { check(tb, xdb.Close(first), "close again") }()
+	leases, err := xdb.Leases(first)
 	check(tb, err, "leases")
 	mine, err := leases.Lease(s.ctx, "closed", leaseTTL)
 	check(tb, err, "lease")
@@ -341,7 +341,7 @@ func testLeaseClose(tb testing.TB, s *suite) {
 	if g, err := other.Acquire(s.ctx, lock("closed")); err != nil || g.OK != s.differs(DiffPrivate) {
 		tb.Errorf("a second one = %+v, %v", g, err)
 	}
-	check(tb, xDB.Close(first), "close")
+	check(tb, xdb.Close(first), "close")
 	select {
 	case <-mine.Done():
 	default:
@@ -350,7 +350,7 @@ func testLeaseClose(tb testing.TB, s *suite) {
 	if !s.differs(DiffPrivate) {
 		s.take(tb, other, lock("closed"))
 	}
-	if _, err := xDB.Leases(first); !errors.Is(err, xLease.ErrClosed) {
-		tb.Errorf("Leases after Close = %v, want %v", err, xLease.ErrClosed)
+	if _, err := xdb.Leases(first); !errors.Is(err, xlease.ErrClosed) {
+		tb.Errorf("Leases after Close = %v, want %v", err, xlease.ErrClosed)
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 func testLeaseTransaction(tb testing.TB, s *suite) {
@@ -22,7 +22,7 @@ func testLeaseTransaction(tb testing.TB, s *suite) {
 	undone := errors.New("undone")
 	r := lock("tx")
 	err := db.Transaction(func(tx *gorm.DB) error {
-		inside, err := xDB.LeaseBackend(tx)
+		inside, err := xdb.LeaseBackend(tx)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func testLeaseTransaction(tb testing.TB, s *suite) {
 }
 
 func testLeaseDeadline(tb testing.TB, s *suite) {
-	db := s.openLeases(tb, func(o *xDB.Options) { o.MaxOpenConns = 1 })
+	db := s.openLeases(tb, func(o *xdb.Options) { o.MaxOpenConns = 1 })
 	b := backend(tb, db)
 	r := lock("one")
 	h := s.take(tb, b, r)
@@ -70,8 +70,8 @@ func testLeaseDeadline(tb testing.TB, s *suite) {
 func testLeaseOutage(tb testing.TB, s *suite) {
 	s.needServer(tb)
 	outage := s.Outage(tb)
-	db := s.openLeases(tb, func(o *xDB.Options) { o.Parts = outage.Config })
-	leases, err := xDB.Leases(db)
+	db := s.openLeases(tb, func(o *xdb.Options) { o.Parts = outage.Config })
+	leases, err := xdb.Leases(db)
 	check(tb, err, "leases")
 	const ttl = 3 * time.Second
 	mine, err := leases.Lease(s.ctx, "outage", ttl)
@@ -87,8 +87,8 @@ func testLeaseOutage(tb testing.TB, s *suite) {
 	check(tb, outage.Stop(), "stop the server")
 	select {
 	case <-mine.Done():
-		if took := time.Since(at); took > ttl || !errors.Is(mine.Err(), xLease.ErrLost) {
-			tb.Errorf("after %s: %v, want %v within %s", took, mine.Err(), xLease.ErrLost, ttl)
+		if took := time.Since(at); took > ttl || !errors.Is(mine.Err(), xlease.ErrLost) {
+			tb.Errorf("after %s: %v, want %v within %s", took, mine.Err(), xlease.ErrLost, ttl)
 		}
 	case <-time.After(2 * ttl):
 		tb.Error("the lease goes on without a server")
@@ -98,7 +98,7 @@ func testLeaseOutage(tb testing.TB, s *suite) {
 	ctx, cancel := context.WithTimeout(s.ctx, ttl+recoversWithin)
 	defer cancel()
 	for {
-		next, err := leases.Lease(ctx, "outage", ttl, xLease.WithWait())
+		next, err := leases.Lease(ctx, "outage", ttl, xlease.WithWait())
 		if err == nil {
 			check(tb, next.Release(s.ctx), "release")
 			return

@@ -8,8 +8,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 var loadCases = []testCase{
@@ -51,7 +51,7 @@ func testBatches(tb testing.TB, s *suite) {
 	if got := count(tb, db, &author{}); got != total {
 		tb.Errorf("rows = %d, want %d", got, total)
 	}
-	seen := map[xSnowflake.SnowflakeID]bool{}
+	seen := map[xsnowflake.SnowflakeID]bool{}
 	for _, r := range rows {
 		seen[r.ID] = true
 	}
@@ -110,7 +110,7 @@ func testVersionedIncrements(tb testing.TB, s *suite) {
 			}
 			mine.Balance++
 			err := db.Save(&mine).Error
-			if !errors.Is(err, xModels.ErrOptimisticLock) {
+			if !errors.Is(err, xmodels.ErrOptimisticLock) {
 				return err
 			}
 		}
@@ -135,7 +135,7 @@ func testOneDatabase(tb testing.TB, s *suite) {
 	}
 }
 
-func wantBalance(tb testing.TB, db *gorm.DB, id xSnowflake.SnowflakeID, want int64) {
+func wantBalance(tb testing.TB, db *gorm.DB, id xsnowflake.SnowflakeID, want int64) {
 	var got account
 	check(tb, db.First(&got, id).Error, "read")
 	if got.Balance != want {

@@ -10,8 +10,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 var lockCases = []testCase{
@@ -25,16 +25,16 @@ var forUpdate = clause.Locking{Strength: clause.LockingStrengthUpdate}
 
 // lockedReads are the ways to read one row with a lock. Oracle locks no rows of a query with FETCH, SQL Server knows no FOR
 // UPDATE.
-var lockedReads = []func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) error{
-	func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) error {
+var lockedReads = []func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error{
+	func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error {
 		return tx.Clauses(forUpdate).First(a, id).Error
 	},
-	func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) error {
+	func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error {
 		return tx.Clauses(forUpdate).Where("id = ?", id).Take(a).Error
 	},
-	func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) error {
+	func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error {
 		var all []account
-		err := tx.Clauses(forUpdate).Where("id IN ?", []xSnowflake.SnowflakeID{id}).Order("id DESC").Find(&all).Error
+		err := tx.Clauses(forUpdate).Where("id IN ?", []xsnowflake.SnowflakeID{id}).Order("id DESC").Find(&all).Error
 		if err == nil && len(all) != 1 {
 			err = fmt.Errorf("rows = %d, want 1", len(all))
 		}
@@ -43,7 +43,7 @@ var lockedReads = []func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) err
 		}
 		return err
 	},
-	func(tx *gorm.DB, a *account, id xSnowflake.SnowflakeID) error {
+	func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error {
 		return tx.Clauses(forUpdate).Where("id = ?", id).Order("balance").Limit(1).Find(a).Error
 	},
 }
@@ -144,5 +144,5 @@ func (s *suite) bounded(tb testing.TB, db *gorm.DB, d time.Duration) *gorm.DB {
 // gaveWayTo reports whether err is that of a transaction which gave way to another.
 func gaveWayTo(err error) bool {
 	code := codeOf(err)
-	return code == xError.ConcurrencyError || code == xError.LockConflict
+	return code == xerror.ConcurrencyError || code == xerror.LockConflict
 }

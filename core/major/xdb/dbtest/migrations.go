@@ -11,8 +11,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -48,7 +48,7 @@ func sqlFiles(pairs ...string) fstest.MapFS {
 }
 
 // openEmpty opens a database, and drops the tables of migrations at the end of the case.
-func (s *suite) openEmpty(tb testing.TB, o xDB.Options) *gorm.DB {
+func (s *suite) openEmpty(tb testing.TB, o xdb.Options) *gorm.DB {
 	db, err := s.registry.Open(s.ctx, o)
 	if err != nil {
 		tb.Fatalf("open: %v", err)
@@ -62,7 +62,7 @@ func (s *suite) openEmpty(tb testing.TB, o xDB.Options) *gorm.DB {
 			}
 		}
 		check(tb, late.Migrator().DropTable(append(tables, s.prefix+"plinth_migrations")...), "drop the tables")
-		check(tb, xDB.Close(db), "close")
+		check(tb, xdb.Close(db), "close")
 		s.noSecret(tb, o.Parts)
 	})
 	return db.WithContext(s.ctx)
@@ -84,10 +84,10 @@ func (s *suite) wantThings(tb testing.TB, db *gorm.DB, want ...string) {
 }
 
 // wantStates complains where the migrations are in other states.
-func (s *suite) wantStates(tb testing.TB, db *gorm.DB, files fstest.MapFS, want ...xDB.MigrationState) []xDB.Migration {
-	list, err := xDB.Migrations(s.ctx, db, files)
+func (s *suite) wantStates(tb testing.TB, db *gorm.DB, files fstest.MapFS, want ...xdb.MigrationState) []xdb.Migration {
+	list, err := xdb.Migrations(s.ctx, db, files)
 	check(tb, err, "list")
-	got := make([]xDB.MigrationState, len(list))
+	got := make([]xdb.MigrationState, len(list))
 	for i, m := range list {
 		got[i] = m.State
 	}
@@ -109,7 +109,7 @@ func testMigrationsOnce(tb testing.TB, s *suite) {
 	var prepared int64
 	o := s.options(tb, &account{}) // 0001 uses it
 	o.Migrations = append(o.Migrations, first, second)
-	o.Prepare = []xDB.Prepare{func(_ context.Context, db *gorm.DB) error {
+	o.Prepare = []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
 		return db.Raw("SELECT count(*) FROM " + s.prefix + "things").Scan(&prepared).Error
 	}}
 	db := s.openEmpty(tb, o)
@@ -120,7 +120,7 @@ func testMigrationsOnce(tb testing.TB, s *suite) {
 		tb.Errorf("lines = %d and %d, want 3 of each:\n%s", begins, ends, s.log)
 	}
 	s.log.Reset()
-	check(tb, xDB.Migrate(s.ctx, db, first, second), "migrate again")
+	check(tb, xdb.Migrate(s.ctx, db, first, second), "migrate again")
 	if n := s.log.count(`"migration begins"`); n != 0 {
 		tb.Errorf("%d migrations ran again", n)
 	}
@@ -131,14 +131,14 @@ func testMigrationsList(tb testing.TB, s *suite) {
 	db := s.openEmpty(tb, s.options(tb))
 	files := sqlFiles("0001_things.sql", createThings, "0002_rows.sql", insertThing(1, "a"))
 	for range 2 {
-		s.wantStates(tb, db, files, xDB.MigrationPending, xDB.MigrationPending)
+		s.wantStates(tb, db, files, xdb.MigrationPending, xdb.MigrationPending)
 	}
 	if db.Migrator().HasTable(s.prefix + "plinth_migrations") {
 		tb.Error("the list has made a table")
 	}
 	before := time.Now().Add(-time.Minute)
-	check(tb, xDB.Migrate(s.ctx, db, files), "migrate")
-	list := s.wantStates(tb, db, files, xDB.MigrationApplied, xDB.MigrationApplied)
+	check(tb, xdb.Migrate(s.ctx, db, files), "migrate")
+	list := s.wantStates(tb, db, files, xdb.MigrationApplied, xdb.MigrationApplied)
 	m := list[1]
 	if m.Name != "0002_rows.sql" || m.File != m.Name || len(m.SHA256) != 64 || m.Statements != 1 || m.Done != 1 || m.Error != "" {
 		tb.Errorf("migration = %+v", m)
@@ -147,7 +147,7 @@ func testMigrationsList(tb testing.TB, s *suite) {
 		tb.Errorf("times = %v to %v", m.StartedAt, m.FinishedAt)
 	}
 	delete(files, "0001_things.sql")
-	s.wantStates(tb, db, files, xDB.MigrationMissing, xDB.MigrationApplied)
+	s.wantStates(tb, db, files, xdb.MigrationMissing, xdb.MigrationApplied)
 }
 
 func testMigrationVariants(tb testing.TB, s *suite) {
@@ -161,7 +161,7 @@ func testMigrationVariants(tb testing.TB, s *suite) {
 	o.Migrations = append(o.Migrations, files)
 	db := s.openEmpty(tb, o)
 	s.wantThings(tb, db, "every")
-	list := s.wantStates(tb, db, files, xDB.MigrationApplied, xDB.MigrationApplied, xDB.MigrationApplied)
+	list := s.wantStates(tb, db, files, xdb.MigrationApplied, xdb.MigrationApplied, xdb.MigrationApplied)
 	if got := list[0]; got.Name != "0001_things.sql" || got.File != "0001_things"+mine {
 		tb.Errorf("migration = %+v, want the file of the database", got)
 	}
@@ -177,25 +177,25 @@ func testChangedMigration(tb testing.TB, s *suite) {
 		name  string
 		files fstest.MapFS
 		want  string
-		state xDB.MigrationState
+		state xdb.MigrationState
 	}{
-		{"changed", sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql", createParts), "0002_things.sql: it has changed", xDB.MigrationChanged},
-		{"late", late, "0001_late.sql: it comes before 0002_things.sql", xDB.MigrationLate},
+		{"changed", sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql", createParts), "0002_things.sql: it has changed", xdb.MigrationChanged},
+		{"late", late, "0001_late.sql: it comes before 0002_things.sql", xdb.MigrationLate},
 	}
 	for _, r := range refused {
-		if err := xDB.Migrate(s.ctx, db, r.files); err == nil || !strings.Contains(err.Error(), r.want) {
+		if err := xdb.Migrate(s.ctx, db, r.files); err == nil || !strings.Contains(err.Error(), r.want) {
 			tb.Errorf("%s: Migrate = %v, want %q", r.name, err, r.want)
 		}
-		list, err := xDB.Migrations(s.ctx, db, r.files)
+		list, err := xdb.Migrations(s.ctx, db, r.files)
 		check(tb, err, "list")
-		if !slices.ContainsFunc(list, func(m xDB.Migration) bool { return m.State == r.state }) {
+		if !slices.ContainsFunc(list, func(m xdb.Migration) bool { return m.State == r.state }) {
 			tb.Errorf("%s: list = %+v, want one that is %s", r.name, list, r.state)
 		}
 	}
 	if s.hasTable(db, "parts") {
 		tb.Error("a refused set was begun")
 	}
-	check(tb, xDB.Migrate(s.ctx, db, files), "migrate with the file as it was")
+	check(tb, xdb.Migrate(s.ctx, db, files), "migrate with the file as it was")
 }
 
 func testFailedMigration(tb testing.TB, s *suite) {
@@ -218,15 +218,15 @@ func testFailedMigration(tb testing.TB, s *suite) {
 	}
 	if s.wantThings(tb, db, want...); kept {
 		changed := sqlFiles("0001_things.sql", createThings, "0002_rows.sql", createParts+insertThing(1, "uno"))
-		if err := xDB.Migrate(s.ctx, db, changed); err == nil || !strings.Contains(err.Error(), "its first 2 statements are applied") {
+		if err := xdb.Migrate(s.ctx, db, changed); err == nil || !strings.Contains(err.Error(), "its first 2 statements are applied") {
 			tb.Errorf("Migrate with a change to what is applied = %v", err)
 		}
 	}
 	files["0002_rows.sql"].Data = []byte(createParts + insertThing(1, "one") + insertThing(2, "two") + insertThing(3, "three"))
-	check(tb, xDB.Migrate(s.ctx, db, files), "migrate with the mended file")
+	check(tb, xdb.Migrate(s.ctx, db, files), "migrate with the mended file")
 	s.wantThings(tb, db, "one", "two", "three", "four")
-	s.wantStates(tb, db, files, xDB.MigrationApplied, xDB.MigrationApplied, xDB.MigrationApplied)
-	check(tb, xDB.Migrate(s.ctx, db, files), "migrate again")
+	s.wantStates(tb, db, files, xdb.MigrationApplied, xdb.MigrationApplied, xdb.MigrationApplied)
+	check(tb, xdb.Migrate(s.ctx, db, files), "migrate again")
 	if strings.Contains(s.log.String(), secretValue) {
 		tb.Errorf("the log holds a literal:\n%s", s.log)
 	}
@@ -234,17 +234,17 @@ func testFailedMigration(tb testing.TB, s *suite) {
 
 // wantFailure migrates, and complains where the error and the table do not say what failed.
 func (s *suite) wantFailure(tb testing.TB, db *gorm.DB, files fstest.MapFS) {
-	err := xDB.Migrate(s.ctx, db, files)
+	err := xdb.Migrate(s.ctx, db, files)
 	if err == nil {
 		tb.Fatalf("the broken file has no error")
 	}
 	if !strings.Contains(err.Error(), "migration 0002_rows.sql:3: ") || strings.Contains(err.Error(), secretValue) {
 		tb.Errorf("error = %q, want the file and the line, and no value", err)
 	}
-	if code := codeOf(err); code != xError.UniqueConstraint {
+	if code := codeOf(err); code != xerror.UniqueConstraint {
 		tb.Errorf("code = %v, want that of a unique constraint", code)
 	}
-	failed := s.wantStates(tb, db, files, xDB.MigrationApplied, xDB.MigrationFailed, xDB.MigrationPending)[1]
+	failed := s.wantStates(tb, db, files, xdb.MigrationApplied, xdb.MigrationFailed, xdb.MigrationPending)[1]
 	if failed.Error != err.Error() || failed.FinishedAt.IsZero() {
 		tb.Errorf("migration = %+v, want the error %q", failed, err)
 	}
@@ -258,7 +258,7 @@ func testNotedMigration(tb testing.TB, s *suite) {
 		"0003_more.sql", insertThing(3, "three"),
 	)
 	db := s.openEmpty(tb, s.options(tb))
-	err := xDB.Migrate(s.ctx, db, files)
+	err := xdb.Migrate(s.ctx, db, files)
 	if err != nil && strings.Contains(err.Error(), "-- plinth:no-transaction cannot be") {
 		s.wantThings(tb, db)
 		return // the lock is a transaction, and the driver says so
@@ -266,7 +266,7 @@ func testNotedMigration(tb testing.TB, s *suite) {
 	s.wantFailure(tb, db, files)
 	s.wantThings(tb, db, "one")
 	files["0002_rows.sql"].Data = []byte(alone + insertThing(1, "one") + insertThing(2, "two"))
-	check(tb, xDB.Migrate(s.ctx, db, files), "migrate with the mended file")
+	check(tb, xdb.Migrate(s.ctx, db, files), "migrate with the mended file")
 	s.wantThings(tb, db, "one", "two", "three")
 }
 
@@ -280,13 +280,13 @@ func testMigrationReplicas(tb testing.TB, s *suite) {
 	o.Migrations = append(o.Migrations, files)
 	errs := inParallel(replicas, func(int) error {
 		if s.differs(DiffPrivate) {
-			return xDB.Migrate(s.ctx, db, files)
+			return xdb.Migrate(s.ctx, db, files)
 		}
 		replica, err := s.registry.Open(s.ctx, o)
 		if err != nil {
 			return err
 		}
-		return xDB.Close(replica)
+		return xdb.Close(replica)
 	})
 	check(tb, firstOf(errs), "migrate in parallel")
 	s.wantThings(tb, db, "a", "b", "c")
@@ -306,7 +306,7 @@ func testMigrationLock(tb testing.TB, s *suite) {
 	if !s.differs(DiffPrivate) {
 		other, err := s.registry.Open(s.ctx, o)
 		check(tb, err, "open a second one")
-		defer func() { check(tb, xDB.Close(other), "close") }()
+		defer func() { check(tb, xdb.Close(other), "close") }()
 		second = other
 	}
 	inside, leave, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)

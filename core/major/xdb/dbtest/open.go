@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -42,11 +42,11 @@ func testOpen(tb testing.TB, s *suite) {
 	o := s.options(tb, &note{})
 	db, err := s.registry.Open(s.ctx, o)
 	check(tb, err, "open")
-	check(tb, xDB.CheckHealth(s.ctx, db), "health")
+	check(tb, xdb.CheckHealth(s.ctx, db), "health")
 	check(tb, db.WithContext(s.ctx).Migrator().DropTable(&note{}), "drop the table")
-	check(tb, xDB.Close(db), "close")
-	check(tb, xDB.Close(db), "close again")
-	if err := xDB.CheckHealth(s.ctx, db); err == nil {
+	check(tb, xdb.Close(db), "close")
+	check(tb, xdb.Close(db), "close again")
+	if err := xdb.CheckHealth(s.ctx, db); err == nil {
 		tb.Error("a closed database is healthy")
 	}
 	if got := s.log.count("database connected", s.Driver.Name()); got != 1 {
@@ -72,7 +72,7 @@ func testBadParts(tb testing.TB, s *suite) {
 		if !strings.Contains(err.Error(), "DATABASE_") {
 			tb.Errorf("%s: the error %q names no variable", name, err)
 		}
-		if err := s.registry.Check(xDB.Options{Driver: s.Driver.Name(), Parts: parts}); err == nil {
+		if err := s.registry.Check(xdb.Options{Driver: s.Driver.Name(), Parts: parts}); err == nil {
 			tb.Errorf("%s: Check finds nothing wrong", name)
 		}
 	}
@@ -80,10 +80,10 @@ func testBadParts(tb testing.TB, s *suite) {
 
 func testUnusable(tb testing.TB, s *suite) {
 	for name, parts := range s.Unusable(tb) {
-		db, err := s.registry.Open(s.ctx, xDB.Options{Driver: s.Driver.Name(), Parts: parts, ConnectTimeout: 2 * time.Second})
+		db, err := s.registry.Open(s.ctx, xdb.Options{Driver: s.Driver.Name(), Parts: parts, ConnectTimeout: 2 * time.Second})
 		if err == nil {
 			tb.Errorf("%s: Open succeeded", name)
-			check(tb, xDB.Close(db), "close")
+			check(tb, xdb.Close(db), "close")
 			continue
 		}
 		if n := s.log.count("not reachable yet"); n > 0 {
@@ -105,10 +105,10 @@ func testParts(tb testing.TB, s *suite) {
 	check(tb, err, "DSN")
 	again := o
 	again.Parts.Name, again.Parts.Path, again.Parts.Host = "ignored", "ignored", "ignored.invalid"
-	again.DSN = xLog.Secret(dsn)
+	again.DSN = xlog.Secret(dsn)
 	other, err := s.registry.Open(s.ctx, again)
 	check(tb, err, "open by DSN")
-	defer func() { check(tb, xDB.Close(other), "close") }()
+	defer func() { check(tb, xdb.Close(other), "close") }()
 	want := int64(1)
 	if s.differs(DiffPrivate) {
 		want = 0
@@ -124,7 +124,7 @@ func testAwkward(tb testing.TB, s *suite) {
 	}
 	for _, text := range awkward {
 		parts, verify := s.Awkward(tb, text)
-		o := xDB.Options{Driver: s.Driver.Name(), Parts: parts, ConnectTimeout: 10 * time.Second}
+		o := xdb.Options{Driver: s.Driver.Name(), Parts: parts, ConnectTimeout: 10 * time.Second}
 		db, err := s.registry.Open(s.ctx, o)
 		if err != nil {
 			tb.Errorf("%q: open: %v", text, err)
@@ -133,7 +133,7 @@ func testAwkward(tb testing.TB, s *suite) {
 		if err := verify(db.WithContext(s.ctx)); err != nil {
 			tb.Errorf("%q: another database than the one that was asked for: %v", text, err)
 		}
-		check(tb, xDB.Close(db), "close")
+		check(tb, xdb.Close(db), "close")
 		s.noSecret(tb, o.Parts)
 	}
 }
@@ -144,7 +144,7 @@ func testOpenContext(tb testing.TB, s *suite) {
 	start := time.Now()
 	db, err := s.registry.Open(ctx, s.options(tb))
 	if err == nil {
-		check(tb, xDB.Close(db), "close")
+		check(tb, xdb.Close(db), "close")
 		tb.Fatal("Open succeeded after the end of its context")
 	}
 	if took := time.Since(start); took > time.Second {

@@ -13,9 +13,9 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 var outageCases = []testCase{
@@ -173,10 +173,10 @@ func wantUnavailable(tb testing.TB, what string, err error) bool {
 		return false
 	}
 	code := codeOf(err)
-	if code == xError.ServiceUnavailable && code.Status() == http.StatusServiceUnavailable {
+	if code == xerror.ServiceUnavailable && code.Status() == http.StatusServiceUnavailable {
 		return true
 	}
-	tb.Errorf("%s: code = %v, want %v (%T: %v)", what, code, xError.ServiceUnavailable, err, err)
+	tb.Errorf("%s: code = %v, want %v (%T: %v)", what, code, xerror.ServiceUnavailable, err, err)
 	return false
 }
 
@@ -197,7 +197,7 @@ func (s *suite) wantOutage(tb testing.TB, db *gorm.DB) {
 		"Raw":         func() error { return db.Raw(count).Scan(new(int64)).Error },
 		"Exec":        func() error { return db.Exec("DELETE FROM " + s.prefix + "notes").Error },
 		"Transaction": func() error { return db.Transaction(func(tx *gorm.DB) error { return create(tx, "never kept") }) },
-		"CheckHealth": func() error { return xDB.CheckHealth(s.ctx, db) },
+		"CheckHealth": func() error { return xdb.CheckHealth(s.ctx, db) },
 	}
 	for range 2 {
 		for name, do := range ways {
@@ -216,13 +216,13 @@ func (s *suite) wantOutage(tb testing.TB, db *gorm.DB) {
 }
 
 // wantNoOpen opens a second pool while the server is gone.
-func (s *suite) wantNoOpen(tb testing.TB, o xDB.Options) {
+func (s *suite) wantNoOpen(tb testing.TB, o xdb.Options) {
 	o.ConnectTimeout = time.Second
 	start := time.Now()
 	db, err := s.registry.Open(s.ctx, o)
 	if err == nil {
 		tb.Error("Open succeeded without a server")
-		check(tb, xDB.Close(db), "close")
+		check(tb, xdb.Close(db), "close")
 		return
 	}
 	if took := time.Since(start); took > failsWithin {
@@ -243,7 +243,7 @@ func (s *suite) wantRecovery(tb testing.TB, db *gorm.DB) {
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
 	for {
-		err := errors.Join(xDB.CheckHealth(s.ctx, db), firstOf(inParallel(20, func(int) error { return create(db, "after") })))
+		err := errors.Join(xdb.CheckHealth(s.ctx, db), firstOf(inParallel(20, func(int) error { return create(db, "after") })))
 		if err == nil {
 			return
 		}
@@ -270,10 +270,10 @@ func testSilence(tb testing.TB, s *suite) {
 		"Transaction": func(ctx context.Context) error {
 			return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return create(tx, "maybe") })
 		},
-		"CheckHealth": func(ctx context.Context) error { return xDB.CheckHealth(ctx, db) },
+		"CheckHealth": func(ctx context.Context) error { return xdb.CheckHealth(ctx, db) },
 		"Open": func(ctx context.Context) error {
 			other, err := s.registry.Open(ctx, o)
-			return errors.Join(err, xDB.Close(other))
+			return errors.Join(err, xdb.Close(other))
 		},
 	} {
 		promptly(tb, what, context.DeadlineExceeded, func() error {
@@ -294,7 +294,7 @@ type use struct {
 	running sync.WaitGroup
 
 	mu      sync.Mutex
-	kept    []xSnowflake.SnowflakeID // rows whose insert had no error
+	kept    []xsnowflake.SnowflakeID // rows whose insert had no error
 	errs    []error
 	slowest time.Duration
 }
@@ -342,9 +342,9 @@ func (u *use) end() {
 func (u *use) wantKept(tb testing.TB, db *gorm.DB) {
 	seen := map[string]bool{}
 	for _, err := range u.errs {
-		if text := fmt.Sprintf("%v %T: %v", codeOf(err), err, err); codeOf(err) != xError.ServiceUnavailable && !seen[text] {
+		if text := fmt.Sprintf("%v %T: %v", codeOf(err), err, err); codeOf(err) != xerror.ServiceUnavailable && !seen[text] {
 			seen[text] = true
-			tb.Errorf("code of a write during the outage = %s, want %v", text, xError.ServiceUnavailable)
+			tb.Errorf("code of a write during the outage = %s, want %v", text, xerror.ServiceUnavailable)
 		}
 	}
 	if len(u.errs) == 0 {

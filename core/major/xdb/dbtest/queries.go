@@ -10,8 +10,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 var queryCases = []testCase{
@@ -42,9 +42,9 @@ func named(tb testing.TB, db *gorm.DB, names ...string) []author {
 func testManyIDs(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
 	all := named(tb, db, "a", "b", "c")
-	ids := make([]xSnowflake.SnowflakeID, manyIDs)
+	ids := make([]xsnowflake.SnowflakeID, manyIDs)
 	for i := range ids {
-		ids[i] = xSnowflake.SnowflakeID(i + 1)
+		ids[i] = xsnowflake.SnowflakeID(i + 1)
 	}
 	ids[0], ids[manyIDs-1] = all[0].ID, all[2].ID
 	for _, list := range []struct {
@@ -255,7 +255,7 @@ func testAssociations(tb testing.TB, s *suite) {
 }
 
 // scanned reads the ids of all events row by row.
-func scanned(db *gorm.DB) (ids []xSnowflake.SnowflakeID, err error) {
+func scanned(db *gorm.DB) (ids []xsnowflake.SnowflakeID, err error) {
 	rows, err := db.Model(&event{}).Select("id", "kind").Order("id").Rows()
 	if err != nil {
 		return nil, err
@@ -315,7 +315,7 @@ func testPreparedStatements(tb testing.TB, s *suite) {
 	if got := count(tb, db, &note{}); got != 10 {
 		tb.Errorf("rows = %d, want 10", got)
 	}
-	page, err := xModels.Paginate[note](db, xModels.PageRequest{Page: 1, Size: 3})
+	page, err := xmodels.Paginate[note](db, xmodels.PageRequest{Page: 1, Size: 3})
 	if err != nil || len(page.Items) != 3 || page.TotalItems != 10 {
 		tb.Errorf("page = %d of %d rows (%v), want 3 of 10", len(page.Items), page.TotalItems, err)
 	}

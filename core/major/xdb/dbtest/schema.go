@@ -12,9 +12,9 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 var schemaCases = []testCase{
@@ -31,7 +31,7 @@ var schemaCases = []testCase{
 // owned refers to an entity by an id whose column type is the driver's choice, as generated entities do.
 type owned struct {
 	ID      int64
-	OwnerID xSnowflake.SnowflakeID `gorm:"not null;index"`
+	OwnerID xsnowflake.SnowflakeID `gorm:"not null;index"`
 }
 
 func testMigrateTwice(tb testing.TB, s *suite) {
@@ -42,7 +42,7 @@ func testMigrateTwice(tb testing.TB, s *suite) {
 	if n := s.log.count(`"sql":"CREATE TABLE`); n < len(o.AutoMigrate) {
 		tb.Errorf("the first migration logged %d × CREATE TABLE, want %d", n, len(o.AutoMigrate))
 	}
-	const largest = xSnowflake.SnowflakeID(math.MaxInt64)
+	const largest = xsnowflake.SnowflakeID(math.MaxInt64)
 	check(tb, db.Create(&owned{ID: 1, OwnerID: largest}).Error, "create with the largest id")
 	var kept owned
 	check(tb, db.First(&kept, 1).Error, "read the largest id")
@@ -66,19 +66,19 @@ func testMigrateTwice(tb testing.TB, s *suite) {
 // parentBefore and parentAfter are two versions of one table, child refers to it and is deleted with it.
 type (
 	parentBefore struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name string `gorm:"size:20;not null"`
 	}
 
 	parentAfter struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name   string  `gorm:"size:200"`
 		Colour *string `gorm:"size:20;index"`
 	}
 
 	child struct {
-		xModels.BaseEntity
-		ParentID xSnowflake.SnowflakeID `gorm:"type:int;not null"`
+		xmodels.BaseEntity
+		ParentID xsnowflake.SnowflakeID `gorm:"type:int;not null"`
 		Parent   *parentBefore          `gorm:"constraint:OnDelete:CASCADE"`
 	}
 )
@@ -100,7 +100,7 @@ func testMigrateParent(tb testing.TB, s *suite) {
 	o.MaxIdleConns = -1 // what is set on one connection is not there on the next
 	other, err := s.registry.Open(s.ctx, o)
 	check(tb, err, "migrate the parent")
-	check(tb, xDB.Close(other), "close")
+	check(tb, xdb.Close(other), "close")
 
 	if got := count(tb, db, &child{}); got != 1 {
 		tb.Errorf("children = %d after the table that they refer to was changed, want 1", got)
@@ -147,7 +147,7 @@ func testSingular(tb testing.TB, s *suite) {
 	}
 	again, err := s.registry.Open(s.ctx, o)
 	check(tb, err, "open again")
-	check(tb, xDB.Close(again), "close")
+	check(tb, xdb.Close(again), "close")
 }
 
 func testOtherNumber(tb testing.TB, s *suite) {
@@ -165,7 +165,7 @@ func testOtherNumber(tb testing.TB, s *suite) {
 		o.SingularTables = !singular
 		other, err := s.registry.Open(s.ctx, o)
 		if err == nil {
-			check(tb, xDB.Close(other), "close")
+			check(tb, xdb.Close(other), "close")
 		}
 		for _, text := range []string{"the table " + want + " of the model plain is missing", "the table " + have + " exists", "DATABASE_SINGULAR_TABLES=" + strconv.FormatBool(singular)} {
 			if err == nil || !strings.Contains(err.Error(), text) {
@@ -218,7 +218,7 @@ func testOtherNumberOfAssociated(tb testing.TB, s *suite) {
 		o.AutoMigrate = []any{tc.model}
 		other, err := s.registry.Open(s.ctx, o)
 		if err == nil {
-			check(tb, xDB.Close(other), "close")
+			check(tb, xdb.Close(other), "close")
 		}
 		for _, text := range tc.want {
 			if err == nil || !strings.Contains(err.Error(), text) {
@@ -255,14 +255,14 @@ func testFailedPrepare(tb testing.TB, s *suite) {
 	boom := errors.New("boom")
 	var kept *gorm.DB
 	o := s.options(tb, &note{})
-	o.Prepare = []xDB.Prepare{func(_ context.Context, db *gorm.DB) error {
+	o.Prepare = []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
 		kept = db
 		return errors.Join(boom, db.Migrator().DropTable(&note{}))
 	}}
 	if _, err := s.registry.Open(s.ctx, o); !errors.Is(err, boom) {
 		tb.Errorf("Open = %v, want the function's error", err)
 	}
-	if err := xDB.CheckHealth(s.ctx, kept); err == nil {
+	if err := xdb.CheckHealth(s.ctx, kept); err == nil {
 		tb.Error("the pool is still open")
 	}
 }

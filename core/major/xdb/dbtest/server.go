@@ -3,7 +3,7 @@ package dbtest
 import (
 	"testing"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/internal/testserver"
 	"github.com/plinthgo/plinth/core/major/testreport"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
@@ -26,7 +26,7 @@ func FindServer(tb testing.TB, name string) Server {
 		testreport.Record(tb, &testreport.Run{Family: "database", Backend: name, Source: "nothing", Reason: reason})
 		tb.Skip(reason + "; `make test` starts the servers whose binaries it finds on the machine")
 	}
-	return Server{DSN: dsn, Source: source, CA: xEnv.GetEnvString(testserver.CA, "")}
+	return Server{DSN: dsn, Source: source, CA: xenv.GetEnvString(testserver.CA, "")}
 }
 
 // Outage is a database whose server can be stopped and started again under use.

@@ -13,19 +13,19 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 // The entities of the suite.
 type (
 	author struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Name  string  `gorm:"size:64;not null;uniqueIndex"`
 		Email *string `gorm:"size:64"`
 		Age   int     `gorm:"not null;check:age >= 0"`
@@ -33,35 +33,35 @@ type (
 	}
 
 	book struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Title    string                 `gorm:"size:100;not null"`
-		AuthorID xSnowflake.SnowflakeID `gorm:"type:int;not null;index"`
+		AuthorID xsnowflake.SnowflakeID `gorm:"type:int;not null;index"`
 	}
 
 	note struct {
-		xModels.BaseEntityWithSoftDelete
+		xmodels.BaseEntityWithSoftDelete
 		Text string `gorm:"size:200"`
 	}
 
 	account struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Balance int64 `gorm:"not null"`
-		Version xModels.Version
+		Version xmodels.Version
 	}
 
 	event struct {
-		xModels.BaseEntity
+		xmodels.BaseEntity
 		Kind string    `gorm:"size:20;not null;index"`
 		At   time.Time `gorm:"not null"`
 		Body *string   `gorm:"size:2097152"` // becomes the large text type where a database has one
 	}
 )
 
-// GetGene implements xSnowflake.GeneProvider.
-func (author) GetGene() xSnowflake.Gene { return xSnowflake.GeneUser }
+// GetGene implements xsnowflake.GeneProvider.
+func (author) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }
 
-// GetGene implements xSnowflake.GeneProvider.
-func (book) GetGene() xSnowflake.Gene { return xSnowflake.GeneFile }
+// GetGene implements xsnowflake.GeneProvider.
+func (book) GetGene() xsnowflake.Gene { return xsnowflake.GeneFile }
 
 // entities are all entities, referenced tables first.
 func entities() []any { return []any{&author{}, &book{}, &note{}, &account{}, &event{}} }
@@ -72,7 +72,7 @@ type suite struct {
 
 	ctx      context.Context //nolint:containedctx // that of the case, with its log and its ids
 	log      *lines
-	registry *xDB.Registry
+	registry *xdb.Registry
 	prefix   string
 }
 
@@ -80,19 +80,19 @@ type suite struct {
 var number atomic.Int64
 
 func newSuite(tb testing.TB, h Harness) *suite {
-	s := &suite{Harness: h, log: &lines{}, registry: &xDB.Registry{}}
+	s := &suite{Harness: h, log: &lines{}, registry: &xdb.Registry{}}
 	s.prefix = fmt.Sprintf("t%d_%d_", time.Now().UnixMilli()%1e6, number.Add(1))
 	s.registry.Register(h.Driver)
 
-	engine, err := xLog.New(xLog.Config{Level: slog.LevelDebug, Format: xLog.FormatJSON, Writer: s.log})
+	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: s.log})
 	check(tb, err, "log")
-	node, err := xSnowflake.NewNode()
+	node, err := xsnowflake.NewNode()
 	check(tb, err, "id node")
 	tb.Cleanup(func() {
 		check(tb, node.Close(), "close the id node")
 		check(tb, engine.Close(), "close the log")
 	})
-	s.ctx = context.WithValue(xLog.NewContext(tb.Context(), engine), xCtx.SnowflakeNodeKey, node)
+	s.ctx = context.WithValue(xlog.NewContext(tb.Context(), engine), xctx.SnowflakeNodeKey, node)
 	return s
 }
 
@@ -102,15 +102,15 @@ func (s *suite) open(tb testing.TB, tables ...any) *gorm.DB {
 }
 
 // options are the options of an ordinary open.
-func (s *suite) options(tb testing.TB, tables ...any) xDB.Options {
-	return xDB.Options{
+func (s *suite) options(tb testing.TB, tables ...any) xdb.Options {
+	return xdb.Options{
 		Driver: s.Driver.Name(), Parts: s.Config(tb), TablePrefix: s.prefix, AutoMigrate: tables,
 		ConnectTimeout: 10 * time.Second,
 	}
 }
 
 // openWith opens a database, and at the end of the case drops the tables and closes it.
-func (s *suite) openWith(tb testing.TB, o xDB.Options) *gorm.DB {
+func (s *suite) openWith(tb testing.TB, o xdb.Options) *gorm.DB {
 	db, err := s.registry.Open(s.ctx, o)
 	if err != nil {
 		tb.Fatalf("open: %v", err)
@@ -121,7 +121,7 @@ func (s *suite) openWith(tb testing.TB, o xDB.Options) *gorm.DB {
 		if err := late.Migrator().DropTable(tables...); err != nil {
 			tb.Errorf("drop the tables: %v", err)
 		}
-		check(tb, xDB.Close(db), "close")
+		check(tb, xdb.Close(db), "close")
 		s.noSecret(tb, o.Parts)
 	})
 	return db.WithContext(s.ctx)
@@ -149,7 +149,7 @@ func count(tb testing.TB, db *gorm.DB, entity any) int64 {
 }
 
 // codeOf returns the code that a client would get for err.
-func codeOf(err error) *xError.ErrorCode { return xError.From(err).GetErrorCode() }
+func codeOf(err error) *xerror.ErrorCode { return xerror.From(err).GetErrorCode() }
 
 // lines collects log lines.
 type lines struct {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -35,7 +35,7 @@ func (s *suite) tls(tb testing.TB) TLS {
 }
 
 // withTLS are the parts of the database for one mode.
-func (s *suite) withTLS(tb testing.TB, mode, ca string) xDB.Options {
+func (s *suite) withTLS(tb testing.TB, mode, ca string) xdb.Options {
 	o := s.options(tb)
 	o.Parts.TLS, o.Parts.TLSCA = mode, ca
 	return o
@@ -61,13 +61,13 @@ func testTLSModes(tb testing.TB, s *suite) {
 }
 
 // refuses complains where Open does not end with an error in time.
-func (s *suite) refuses(tb testing.TB, what string, o xDB.Options) {
+func (s *suite) refuses(tb testing.TB, what string, o xdb.Options) {
 	o.ConnectTimeout = 2 * time.Second
 	start := time.Now()
 	db, err := s.registry.Open(s.ctx, o)
 	if err == nil {
 		tb.Errorf("%s: Open succeeded", what)
-		check(tb, xDB.Close(db), "close")
+		check(tb, xdb.Close(db), "close")
 		return
 	}
 	if took := time.Since(start); took > o.ConnectTimeout+time.Second {
@@ -116,13 +116,13 @@ func testTLSSettings(tb testing.TB, s *suite) {
 	for _, bad := range []struct {
 		name     string
 		mode, ca string
-		want     xEnv.EnvKey
+		want     xenv.EnvKey
 	}{
-		{"a mode that is none", "prefer", "", xEnv.DatabaseTLS},
-		{"another spelling", "Require", "", xEnv.DatabaseTLS},
-		{"a file that is missing", driver.TLSVerifyFull, missing, xEnv.DatabaseTLSCA},
-		{"a file without a certificate", driver.TLSVerifyFull, writePEM(tb, []byte("no certificate")), xEnv.DatabaseTLSCA},
-		{"a file that is not used", driver.TLSRequire, writePEM(tb, strangerPEM()), xEnv.DatabaseTLSCA},
+		{"a mode that is none", "prefer", "", xenv.DatabaseTLS},
+		{"another spelling", "Require", "", xenv.DatabaseTLS},
+		{"a file that is missing", driver.TLSVerifyFull, missing, xenv.DatabaseTLSCA},
+		{"a file without a certificate", driver.TLSVerifyFull, writePEM(tb, []byte("no certificate")), xenv.DatabaseTLSCA},
+		{"a file that is not used", driver.TLSRequire, writePEM(tb, strangerPEM()), xenv.DatabaseTLSCA},
 	} {
 		parts.TLS, parts.TLSCA = bad.mode, bad.ca
 		_, err := s.Driver.DSN(parts)
@@ -152,8 +152,8 @@ func testTLSAdvice(tb testing.TB, s *suite) {
 	} {
 		parts.Host, parts.TLS, parts.TLSCA = way.host, way.mode, ""
 		advice := strings.Join(adviser.Advice(parts), "\n")
-		if got := strings.Contains(advice, string(xEnv.DatabaseTLS)); got != way.want || strings.Contains(advice, secretValue) {
-			tb.Errorf("advice for the mode %q to %s = %q; names %s: %t, want %t", way.mode, way.host, advice, xEnv.DatabaseTLS, got, way.want)
+		if got := strings.Contains(advice, string(xenv.DatabaseTLS)); got != way.want || strings.Contains(advice, secretValue) {
+			tb.Errorf("advice for the mode %q to %s = %q; names %s: %t, want %t", way.mode, way.host, advice, xenv.DatabaseTLS, got, way.want)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 var txCases = []testCase{
@@ -132,18 +132,18 @@ func testNestedOuter(tb testing.TB, s *suite) {
 
 func testContextTx(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
-	ctx := context.WithValue(s.ctx, xCtx.DatabaseKey, db)
-	err := xDB.Transaction(ctx, func(ctx context.Context) error {
-		check(tb, create(xDB.MustGetDB(ctx), "a"), "create")
+	ctx := context.WithValue(s.ctx, xctx.DatabaseKey, db)
+	err := xdb.Transaction(ctx, func(ctx context.Context) error {
+		check(tb, create(xdb.MustGetDB(ctx), "a"), "create")
 		return errBoom
 	})
 	if !errors.Is(err, errBoom) {
 		tb.Errorf("Transaction = %v, want the callback's error", err)
 	}
-	check(tb, xDB.Transaction(ctx, func(ctx context.Context) error {
-		check(tb, create(xDB.MustGetDB(ctx), "b"), "create")
-		inner := xDB.Transaction(ctx, func(ctx context.Context) error {
-			return errors.Join(create(xDB.MustGetDB(ctx), "c"), errBoom)
+	check(tb, xdb.Transaction(ctx, func(ctx context.Context) error {
+		check(tb, create(xdb.MustGetDB(ctx), "b"), "create")
+		inner := xdb.Transaction(ctx, func(ctx context.Context) error {
+			return errors.Join(create(xdb.MustGetDB(ctx), "c"), errBoom)
 		})
 		if !errors.Is(inner, errBoom) {
 			tb.Errorf("the inner Transaction = %v, want the callback's error", inner)
@@ -155,35 +155,35 @@ func testContextTx(tb testing.TB, s *suite) {
 
 func testOnCommit(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
-	ctx := context.WithValue(s.ctx, xCtx.DatabaseKey, db)
+	ctx := context.WithValue(s.ctx, xctx.DatabaseKey, db)
 	var seen []int64
 	look := func(ctx context.Context) {
 		var n int64
-		check(tb, xDB.MustGetDB(ctx).Model(&note{}).Count(&n).Error, "count from outside")
+		check(tb, xdb.MustGetDB(ctx).Model(&note{}).Count(&n).Error, "count from outside")
 		seen = append(seen, n)
 	}
-	check(tb, xDB.Transaction(ctx, func(ctx context.Context) error {
-		xDB.OnCommit(ctx, look)
-		check(tb, create(xDB.MustGetDB(ctx), "a"), "create")
-		_ = xDB.Transaction(ctx, func(ctx context.Context) error {
-			xDB.OnCommit(ctx, func(context.Context) { tb.Error("OnCommit ran for a savepoint that was undone") })
+	check(tb, xdb.Transaction(ctx, func(ctx context.Context) error {
+		xdb.OnCommit(ctx, look)
+		check(tb, create(xdb.MustGetDB(ctx), "a"), "create")
+		_ = xdb.Transaction(ctx, func(ctx context.Context) error {
+			xdb.OnCommit(ctx, func(context.Context) { tb.Error("OnCommit ran for a savepoint that was undone") })
 			return errBoom
 		})
 		return nil
 	}), "transaction")
-	_ = xDB.Transaction(ctx, func(ctx context.Context) error {
-		xDB.OnCommit(ctx, func(context.Context) { tb.Error("OnCommit ran for a transaction that was undone") })
+	_ = xdb.Transaction(ctx, func(ctx context.Context) error {
+		xdb.OnCommit(ctx, func(context.Context) { tb.Error("OnCommit ran for a transaction that was undone") })
 		return errBoom
 	})
 	ended := make(chan context.Context, 1)
 	func() {
 		defer func() { _ = recover() }()
-		_ = xDB.Transaction(ctx, func(ctx context.Context) error {
+		_ = xdb.Transaction(ctx, func(ctx context.Context) error {
 			ended <- ctx
 			panic("in the midst")
 		})
 	}()
-	if xDB.OnCommit(<-ended, func(context.Context) { tb.Error("OnCommit ran for a transaction that has panicked") }) {
+	if xdb.OnCommit(<-ended, func(context.Context) { tb.Error("OnCommit ran for a transaction that has panicked") }) {
 		tb.Error("OnCommit promises to run for a transaction that has ended")
 	}
 	if !slices.Equal(seen, []int64{1}) {
@@ -194,19 +194,19 @@ func testOnCommit(tb testing.TB, s *suite) {
 func testNewContext(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	err := db.Transaction(func(tx *gorm.DB) error {
-		ctx := xDB.NewContext(s.ctx, tx)
-		if xDB.OnCommit(ctx, func(context.Context) { tb.Error("it ran") }) {
+		ctx := xdb.NewContext(s.ctx, tx)
+		if xdb.OnCommit(ctx, func(context.Context) { tb.Error("it ran") }) {
 			tb.Error("OnCommit promises what nobody tells of")
 		}
-		return errors.Join(create(xDB.MustGetDB(ctx), "a"), errBoom)
+		return errors.Join(create(xdb.MustGetDB(ctx), "a"), errBoom)
 	})
 	if !errors.Is(err, errBoom) {
 		tb.Errorf("Transaction = %v, want the callback's error", err)
 	}
 	wantNotes(tb, db)
-	check(tb, xDB.Transaction(context.WithValue(s.ctx, xCtx.DatabaseKey, db), func(ctx context.Context) error {
-		other := xDB.NewContext(ctx, db) // the database itself, so outside
-		if xCtx.InTransaction(other) {
+	check(tb, xdb.Transaction(context.WithValue(s.ctx, xctx.DatabaseKey, db), func(ctx context.Context) error {
+		other := xdb.NewContext(ctx, db) // the database itself, so outside
+		if xctx.InTransaction(other) {
 			tb.Error("NewContext of a database is in the transaction")
 		}
 		return nil
@@ -226,13 +226,13 @@ func testCreateTable(tb testing.TB, s *suite) {
 	})
 	errs := make(chan error, 4)
 	for range cap(errs) {
-		go func() { errs <- xDB.CreateTable(s.ctx, db, &made{}) }()
+		go func() { errs <- xdb.CreateTable(s.ctx, db, &made{}) }()
 	}
 	for range cap(errs) {
 		check(tb, <-errs, "CreateTable")
 	}
 	check(tb, db.Create(&made{ID: 1, Name: "kept"}).Error, "create")
-	check(tb, xDB.CreateTable(s.ctx, db, &made{}), "CreateTable of what is there")
+	check(tb, xdb.CreateTable(s.ctx, db, &made{}), "CreateTable of what is there")
 	var n int64
 	check(tb, db.Model(&made{}).Where("name = ?", "kept").Count(&n).Error, "count")
 	if n != 1 {

@@ -11,7 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 var typeCases = []testCase{
@@ -24,7 +24,7 @@ var typeCases = []testCase{
 
 // sample has a column of every type of Go that gorm maps by itself.
 type sample struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Active  bool    `gorm:"not null"`
 	Ratio   float64 `gorm:"not null"`
 	Tiny    int8    `gorm:"not null"`
@@ -143,7 +143,7 @@ func testNulls(tb testing.TB, s *suite) {
 
 // document is kept as JSON.
 type document struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Tags []string       `gorm:"serializer:json"`
 	More map[string]any `gorm:"serializer:json"`
 }
@@ -204,7 +204,7 @@ func testCountedKeys(tb testing.TB, s *suite) {
 
 // preset has values that are filled in where none is given.
 type preset struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Name    string `gorm:"size:20;not null;default:nobody"`
 	Score   int    `gorm:"not null;default:7"`
 	Enabled *bool  `gorm:"not null;default:true"`

@@ -9,9 +9,9 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 var valueCases = []testCase{
@@ -24,14 +24,14 @@ var valueCases = []testCase{
 // textWay is one way to put a text into a row and to get it back.
 type textWay struct {
 	name  string
-	write func(db *gorm.DB, text string) (xSnowflake.SnowflakeID, error)
-	read  func(db *gorm.DB, id xSnowflake.SnowflakeID) (string, error)
+	write func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error)
+	read  func(db *gorm.DB, id xsnowflake.SnowflakeID) (string, error)
 }
 
 var textWays = []textWay{
 	{
 		name: "a short column",
-		write: func(db *gorm.DB, text string) (xSnowflake.SnowflakeID, error) {
+		write: func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error) {
 			n := note{Text: text}
 			err := db.Create(&n).Error
 			return n.ID, err
@@ -40,7 +40,7 @@ var textWays = []textWay{
 	},
 	{
 		name: "an update",
-		write: func(db *gorm.DB, text string) (xSnowflake.SnowflakeID, error) {
+		write: func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error) {
 			n := note{Text: "before"}
 			if err := db.Create(&n).Error; err != nil {
 				return 0, fmt.Errorf("create: %w", err)
@@ -51,12 +51,12 @@ var textWays = []textWay{
 	},
 	{
 		name: "a column for large texts",
-		write: func(db *gorm.DB, text string) (xSnowflake.SnowflakeID, error) {
+		write: func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error) {
 			e := event{Kind: "text", At: time.Now(), Body: &text}
 			err := db.Create(&e).Error
 			return e.ID, err
 		},
-		read: func(db *gorm.DB, id xSnowflake.SnowflakeID) (string, error) {
+		read: func(db *gorm.DB, id xsnowflake.SnowflakeID) (string, error) {
 			var got event
 			err := db.First(&got, id).Error
 			if got.Body == nil {
@@ -67,7 +67,7 @@ var textWays = []textWay{
 	},
 }
 
-func readNote(db *gorm.DB, id xSnowflake.SnowflakeID) (string, error) {
+func readNote(db *gorm.DB, id xsnowflake.SnowflakeID) (string, error) {
 	var got note
 	err := db.First(&got, id).Error
 	return got.Text, err
@@ -97,8 +97,8 @@ func testBrokenUTF8(tb testing.TB, s *suite) {
 // it is never cut or altered. A refusal is the client's fault, for it is the client who has sent the text.
 func (s *suite) keptOrRefused(tb testing.TB, db *gorm.DB, text string) (refused int) {
 	refusal := func(way string, err error) {
-		if codeOf(err) != xError.DataInvalid {
-			tb.Errorf("%q in %s: code = %v, want %v (%T: %v)", text, way, codeOf(err), xError.DataInvalid, err, err)
+		if codeOf(err) != xerror.DataInvalid {
+			tb.Errorf("%q in %s: code = %v, want %v (%T: %v)", text, way, codeOf(err), xerror.DataInvalid, err, err)
 		}
 		if strings.Contains(err.Error(), secretValue) {
 			tb.Errorf("%q in %s: the error holds the value: %v", text, way, err)
@@ -123,7 +123,7 @@ func (s *suite) keptOrRefused(tb testing.TB, db *gorm.DB, text string) (refused 
 
 // price has a column for money.
 type price struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Amount string `gorm:"type:decimal(20,4);not null"`
 }
 
@@ -180,11 +180,11 @@ func testBadDecimals(tb testing.TB, s *suite) {
 	for _, bad := range []struct {
 		name   string
 		amount string
-		want   *xError.ErrorCode
+		want   *xerror.ErrorCode
 	}{
-		{"a number of 17 digits before the point", "99999999999999999", xError.DataOutOfRange},
-		{"a negative one", "-10000000000000000.0000", xError.DataOutOfRange},
-		{"a text that is no number", secretValue, xError.DataInvalid},
+		{"a number of 17 digits before the point", "99999999999999999", xerror.DataOutOfRange},
+		{"a negative one", "-10000000000000000.0000", xerror.DataOutOfRange},
+		{"a text that is no number", secretValue, xerror.DataInvalid},
 	} {
 		for way, err := range map[string]error{
 			"create": db.Create(&price{Amount: bad.amount}).Error,

@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 var writeCases = []testCase{
@@ -58,8 +58,8 @@ func testUpsertBatch(tb testing.TB, s *suite) {
 	}
 	bad := []author{{Name: "g", Age: 1}, {Name: "a", Age: -1}}
 	err := db.Clauses(clause.OnConflict{Columns: byName, DoUpdates: clause.AssignmentColumns([]string{"age"})}).Create(&bad).Error
-	if codeOf(err) != xError.IntegrityError {
-		tb.Errorf("an upsert against a check = %v, want the code %v", err, xError.IntegrityError)
+	if codeOf(err) != xerror.IntegrityError {
+		tb.Errorf("an upsert against a check = %v, want the code %v", err, xerror.IntegrityError)
 	}
 	wantAges(tb, db, "[a:1 b:2 c:3 d:4 e:5 f:99]")
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Address returns the host, localhost by default and without the brackets of an IPv6 address, and the port, by default the
@@ -17,7 +17,7 @@ func (c Config) Address(defaultPort int) (host, port string, err error) {
 		host = strings.TrimSuffix(inner, "]")
 	}
 	if c.Port < 0 || c.Port > math.MaxUint16 {
-		return "", "", xEnv.Problem(xEnv.DatabasePort, strconv.Itoa(c.Port), "is no port", "1 to 65535")
+		return "", "", xenv.Problem(xenv.DatabasePort, strconv.Itoa(c.Port), "is no port", "1 to 65535")
 	}
 	return host, strconv.Itoa(cmp.Or(c.Port, defaultPort)), nil
 }

@@ -6,25 +6,25 @@ import (
 	"slices"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Advice returns a warning where the connection leaves the machine in plain text and nobody has chosen that, and one for each
 // part that is set although only other drivers read it. read are the variables of that kind which this driver does read.
-func (c Config) Advice(read ...xEnv.EnvKey) []string {
+func (c Config) Advice(read ...xenv.EnvKey) []string {
 	var lines []string
 	if c.TLS == "" && !local(c.Host) {
 		lines = append(lines, fmt.Sprintf("the connection to %s is not encrypted: set %s to %s or %s, or to %s where that is meant",
-			c.Host, xEnv.DatabaseTLS, TLSVerifyFull, TLSRequire, TLSDisable))
+			c.Host, xenv.DatabaseTLS, TLSVerifyFull, TLSRequire, TLSDisable))
 	}
 	for _, part := range []struct {
-		key   xEnv.EnvKey
+		key   xenv.EnvKey
 		value string
 	}{
-		{xEnv.DatabaseTimezone, c.Timezone},
-		{xEnv.DatabaseCharset, c.Charset},
-		{xEnv.DatabaseServiceName, c.ServiceName},
-		{xEnv.DatabaseLibDir, c.LibDir},
+		{xenv.DatabaseTimezone, c.Timezone},
+		{xenv.DatabaseCharset, c.Charset},
+		{xenv.DatabaseServiceName, c.ServiceName},
+		{xenv.DatabaseLibDir, c.LibDir},
 	} {
 		if part.value != "" && !slices.Contains(read, part.key) {
 			lines = append(lines, string(part.key)+" is set, but means nothing to this driver")

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -40,11 +40,11 @@ func TestAdviceNamesWhatTheDriverDoesNotRead(t *testing.T) {
 	c := driver.Config{Timezone: "UTC", Charset: "latin1", ServiceName: "s", LibDir: "/lib"}
 	for _, tc := range []struct {
 		name string
-		read []xEnv.EnvKey
+		read []xenv.EnvKey
 		want string
 	}{
 		{name: "nothing of it", want: "DATABASE_TIMEZONE DATABASE_CHARSET DATABASE_SERVICE_NAME DATABASE_LIB_DIR"},
-		{name: "one", read: []xEnv.EnvKey{xEnv.DatabaseCharset}, want: "DATABASE_TIMEZONE DATABASE_SERVICE_NAME DATABASE_LIB_DIR"},
+		{name: "one", read: []xenv.EnvKey{xenv.DatabaseCharset}, want: "DATABASE_TIMEZONE DATABASE_SERVICE_NAME DATABASE_LIB_DIR"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var names []string

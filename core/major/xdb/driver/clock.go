@@ -3,10 +3,10 @@ package driver
 import (
 	"gorm.io/gorm"
 
-	lease "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
-// Clock is implemented by a driver whose database can keep leases, see xDB.Leases. Every time of a lease is one of the
+// Clock is implemented by a driver whose database can keep leases, see xdb.Leases. Every time of a lease is one of the
 // database, so that the clocks of those who ask for it do not matter.
 type Clock interface {
 	// NowMicros returns an SQL expression for the microseconds since 1970 in UTC, as a 64-bit integer: the time at which the
@@ -16,5 +16,5 @@ type Clock interface {
 	// Dual returns what stands behind the columns of a SELECT that reads no table: " FROM DUAL", or "".
 	Dual() string
 	// Scope says whose processes can share the database of db.
-	Scope(db *gorm.DB) lease.Scope
+	Scope(db *gorm.DB) leasedriver.Scope
 }

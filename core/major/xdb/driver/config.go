@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Config is the connection in parts, as DATABASE_* gives them. Each driver reads the parts that it knows.
@@ -82,12 +82,12 @@ func masked(secret string) string {
 // Missing returns one error with a line for each variable whose value is empty, or nil. Drivers use it to
 // report every missing part at once:
 //
-//	err := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseUser: c.User, xEnv.DatabaseName: c.Name})
-func Missing(parts map[xEnv.EnvKey]string) error {
+//	err := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
+func Missing(parts map[xenv.EnvKey]string) error {
 	var problems []error
-	for _, v := range xEnv.Table() { // its order, so that the lines do not change places
+	for _, v := range xenv.Table() { // its order, so that the lines do not change places
 		if value, asked := parts[v.Key]; asked && value == "" {
-			problems = append(problems, xEnv.Problem(v.Key, "", "is not set", ""))
+			problems = append(problems, xenv.Problem(v.Key, "", "is not set", ""))
 		}
 	}
 	return errors.Join(problems...)

@@ -11,7 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -33,8 +33,8 @@ func TestConfigNeverPrintsThePassword(t *testing.T) {
 }
 
 func TestMissingNamesEveryVariable(t *testing.T) {
-	err := driver.Missing(map[xEnv.EnvKey]string{
-		xEnv.DatabaseName: "", xEnv.DatabaseUser: "", xEnv.DatabaseHost: "h",
+	err := driver.Missing(map[xenv.EnvKey]string{
+		xenv.DatabaseName: "", xenv.DatabaseUser: "", xenv.DatabaseHost: "h",
 	})
 	if err == nil {
 		t.Fatal("nothing is missing")
@@ -42,7 +42,7 @@ func TestMissingNamesEveryVariable(t *testing.T) {
 	if got, want := err.Error(), "DATABASE_USER: is not set\nDATABASE_NAME: is not set"; got != want {
 		t.Errorf("error = %q, want %q", got, want)
 	}
-	if err := driver.Missing(map[xEnv.EnvKey]string{xEnv.DatabaseHost: "h"}); err != nil {
+	if err := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseHost: "h"}); err != nil {
 		t.Errorf("error = %v, want nil", err)
 	}
 }

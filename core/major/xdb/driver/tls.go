@@ -3,7 +3,7 @@ package driver
 import (
 	"crypto/tls"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/internal/tlsmode"
 )
 
@@ -17,7 +17,7 @@ const (
 	TLSVerifyFull = tlsmode.VerifyFull
 )
 
-var tlsVariables = tlsmode.Variables{Mode: xEnv.DatabaseTLS, CA: xEnv.DatabaseTLSCA}
+var tlsVariables = tlsmode.Variables{Mode: xenv.DatabaseTLS, CA: xenv.DatabaseTLSCA}
 
 // TLSMode returns how the connection is encrypted, the default filled in. The error names each variable that is wrong: a
 // mode that is none, a CA file that cannot be read or that the mode does not use.

@@ -14,14 +14,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // childVariable makes a test binary play a process that makes ids.
-const childVariable xEnv.EnvKey = "PLINTH_LEASETEST_CHILD"
+const childVariable xenv.EnvKey = "PLINTH_LEASETEST_CHILD"
 
 // role is what a child is to be.
 type role struct {
@@ -39,7 +39,7 @@ type role struct {
 // Child is called first in the TestMain of a package that calls Nodes. In a process that Nodes has started it opens the
 // backend by the address in NodesHarness, makes ids as it is told, and exits; else it returns. done closes the backend.
 func Child(open func(address string) (b driver.Backend, done func(), err error)) {
-	text, ok := xEnv.GetEnv(childVariable)
+	text, ok := xenv.GetEnv(childVariable)
 	if !ok {
 		return
 	}
@@ -59,7 +59,7 @@ func Child(open func(address string) (b driver.Backend, done func(), err error))
 type child struct {
 	role
 	in   *bufio.Scanner
-	node *xSnowflake.Node
+	node *xsnowflake.Node
 	file *os.File
 	step atomic.Int64 // of its clock
 
@@ -91,8 +91,8 @@ func (c *child) live(open func(address string) (b driver.Backend, done func(), e
 		c.say("holding")
 		c.in.Scan()
 	}
-	leases := xLease.New(b)
-	if err := c.birth(xLease.NodeLeaser(leases, c.TTL)); err != nil {
+	leases := xlease.New(b)
+	if err := c.birth(xlease.NodeLeaser(leases, c.TTL)); err != nil {
 		return err
 	}
 	c.say("ready " + strconv.Itoa(c.slot()) + " " + leases.Traits().Name)
@@ -105,18 +105,18 @@ func (c *child) live(open func(address string) (b driver.Backend, done func(), e
 }
 
 // birth makes the node.
-func (c *child) birth(leaser xSnowflake.Leaser) error {
+func (c *child) birth(leaser xsnowflake.Leaser) error {
 	if c.Count > 0 {
 		leaser = numbers{Leaser: leaser, first: c.First, count: c.Count}
 	}
 	c.step.Store(int64(c.Clock))
-	opts := []xSnowflake.Option{xSnowflake.WithLeaser(leaser), xSnowflake.WithClock(c.now)}
+	opts := []xsnowflake.Option{xsnowflake.WithLeaser(leaser), xsnowflake.WithClock(c.now)}
 	if c.Datacenter != nil {
-		opts = append(opts, xSnowflake.WithDatacenterID(*c.Datacenter))
+		opts = append(opts, xsnowflake.WithDatacenterID(*c.Datacenter))
 	}
 	for {
-		node, err := xSnowflake.NewNode(opts...)
-		if c.node = node; err == nil || !c.Wait || !errors.Is(err, xSnowflake.ErrNoSlot) {
+		node, err := xsnowflake.NewNode(opts...)
+		if c.node = node; err == nil || !c.Wait || !errors.Is(err, xsnowflake.ErrNoSlot) {
 			return err
 		}
 		pass(20 * time.Millisecond)
@@ -166,7 +166,7 @@ const batch = 64
 
 // make makes n ids of all genes in turn, and stops at the first failure.
 func (c *child) make(n int) {
-	var ids [chunk]xSnowflake.SnowflakeID
+	var ids [chunk]xsnowflake.SnowflakeID
 	buf := make([]byte, 0, 8*chunk)
 	for n > 0 && c.failure == nil {
 		got := c.fill(ids[:min(n, chunk)])
@@ -186,9 +186,9 @@ func (c *child) make(n int) {
 func (c *child) fail(err error) { c.failed, c.failure = c.failed+1, err }
 
 // fill makes ids, and returns how many until the first failure.
-func (c *child) fill(ids []xSnowflake.SnowflakeID) (got int) {
+func (c *child) fill(ids []xsnowflake.SnowflakeID) (got int) {
 	for len(ids) > got {
-		gene := xSnowflake.Gene(c.gene % 64) //nolint:gosec // below 64
+		gene := xsnowflake.Gene(c.gene % 64) //nolint:gosec // below 64
 		c.gene++
 		part := ids[got:min(got+batch, len(ids))]
 		if c.gene%2 == 0 {
@@ -200,7 +200,7 @@ func (c *child) fill(ids []xSnowflake.SnowflakeID) (got int) {
 			continue
 		}
 		for i := range part {
-			id, err := c.node.Generate(xSnowflake.Gene((c.gene + i) % 64)) //nolint:gosec // below 64
+			id, err := c.node.Generate(xsnowflake.Gene((c.gene + i) % 64)) //nolint:gosec // below 64
 			if err != nil {
 				c.fail(err)
 				return got
@@ -232,19 +232,19 @@ func (c *child) run() {
 
 // numbers asks for some numbers only.
 type numbers struct {
-	xSnowflake.Leaser
+	xsnowflake.Leaser
 	first, count int
 }
 
-// WithClock implements xSnowflake.Clocked.
-func (n numbers) WithClock(now func() time.Time) xSnowflake.Leaser {
-	if c, ok := n.Leaser.(xSnowflake.Clocked); ok {
+// WithClock implements xsnowflake.Clocked.
+func (n numbers) WithClock(now func() time.Time) xsnowflake.Leaser {
+	if c, ok := n.Leaser.(xsnowflake.Clocked); ok {
 		n.Leaser = c.WithClock(now)
 	}
 	return n
 }
 
-// Lease implements xSnowflake.Leaser.
-func (n numbers) Lease(ctx context.Context, _, _ int) (xSnowflake.Lease, error) {
+// Lease implements xsnowflake.Leaser.
+func (n numbers) Lease(ctx context.Context, _, _ int) (xsnowflake.Lease, error) {
 	return n.Leaser.Lease(ctx, n.first, n.count)
 }

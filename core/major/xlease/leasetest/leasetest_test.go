@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 )
@@ -18,7 +18,7 @@ import (
 var defectFlag = flag.String("leasetest.defect", "", "run the suite on a backend with this defect")
 
 func TestTheMemoryOfTheProcessPasses(t *testing.T) {
-	b := xLease.InProcess(nil)
+	b := xlease.InProcess(nil)
 	leasetest.Run(t, leasetest.Harness{
 		Open:   func(testing.TB) driver.Backend { return b },
 		Source: "in process", Server: "this process",

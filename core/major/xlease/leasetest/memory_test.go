@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -19,7 +19,7 @@ type forgetful struct {
 }
 
 func newForgetful() *forgetful {
-	return &forgetful{Backend: xLease.InProcess(nil), era: map[string]int{}}
+	return &forgetful{Backend: xlease.InProcess(nil), era: map[string]int{}}
 }
 
 // Traits implements driver.Backend.

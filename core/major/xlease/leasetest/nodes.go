@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/testreport"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 // NodesHarness supplies a backend that processes share.
@@ -37,7 +37,7 @@ const (
 // Nodes proves, on real processes on this host that share nothing but the backend and have no number in their configuration,
 // that no two ids are equal. It takes about half a minute.
 //
-// The numbers are slots of xLease.NodeName, of which nobody else may hold many.
+// The numbers are slots of xlease.NodeName, of which nobody else may hold many.
 func Nodes(t *testing.T, h NodesHarness) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -276,7 +276,7 @@ func forgotten(t *testing.T, f *family) {
 			}
 			newcomers = append(newcomers, p)
 		}
-		f.h.Forget(t, xLease.NodeName)
+		f.h.Forget(t, xlease.NodeName)
 		for _, p := range newcomers {
 			p.tell("go")
 		}

@@ -3,7 +3,7 @@ package leasetest_test
 import (
 	"testing"
 
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 )
 
@@ -12,7 +12,7 @@ func TestNoTwoIDsAreEqualOnABackendThatNeverForgets(t *testing.T) {
 		t.Skip("starts many processes")
 	}
 	t.Parallel()
-	leasetest.Nodes(t, leasetest.NodesHarness{Address: serve(t, xLease.InProcess(nil))})
+	leasetest.Nodes(t, leasetest.NodesHarness{Address: serve(t, xlease.InProcess(nil))})
 }
 
 func TestNoTwoIDsAreEqualOnABackendThatForgets(t *testing.T) {

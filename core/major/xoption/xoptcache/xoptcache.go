@@ -1,6 +1,6 @@
-// Package xoptcache describes the cache of an application. Import it as xOptCache.
+// Package xoptcache describes the cache of an application.
 //
-//	xOption.WithCache(xOptCache.FromEnv(), xOptCache.WithDefaultTTL(time.Hour))
+//	xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithDefaultTTL(time.Hour))
 //
 // Options apply in their order, so a later one wins. Nothing is opened before Open.
 package xoptcache
@@ -11,9 +11,9 @@ import (
 	"fmt"
 	"time"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -22,8 +22,8 @@ const None = "none"
 
 // Config is a described cache. Build makes one.
 type Config struct {
-	options  xCache.Options
-	registry *xCache.Registry // nil is the default one
+	options  xcache.Options
+	registry *xcache.Registry // nil is the default one
 }
 
 // Option describes a part of the cache.
@@ -34,43 +34,43 @@ type Option func(*Config)
 // of an address, and NOSQL_NEAR_MAX_ENTRIES over 0 asks for a near cache.
 func FromEnv() Option {
 	return func(c *Config) {
-		c.options.Driver = xEnv.String(xEnv.NoSqlDriver)
-		c.options.ConnectTimeout = xEnv.Duration(xEnv.NoSqlConnectTimeout)
+		c.options.Driver = xenv.String(xenv.NoSqlDriver)
+		c.options.ConnectTimeout = xenv.Duration(xenv.NoSqlConnectTimeout)
 		c.options.Config = driver.Config{
-			URL:          xEnv.String(xEnv.NoSqlURL),
-			Host:         xEnv.String(xEnv.NoSqlHost),
-			Port:         xEnv.Int(xEnv.NoSqlPort),
-			User:         xEnv.String(xEnv.NoSqlUser),
-			Pass:         xEnv.String(xEnv.NoSqlPass),
-			Database:     xEnv.Int(xEnv.NoSqlDatabase),
-			PoolSize:     xEnv.Int(xEnv.NoSqlPoolSize),
-			Mode:         given(xEnv.NoSqlMode),
-			Master:       xEnv.String(xEnv.NoSqlMaster),
-			SentinelUser: xEnv.String(xEnv.NoSqlSentinelUser),
-			SentinelPass: xEnv.String(xEnv.NoSqlSentinelPass),
-			TLS:          given(xEnv.NoSqlTLS),
-			TLSCA:        xEnv.String(xEnv.NoSqlTLSCA),
+			URL:          xenv.String(xenv.NoSqlURL),
+			Host:         xenv.String(xenv.NoSqlHost),
+			Port:         xenv.Int(xenv.NoSqlPort),
+			User:         xenv.String(xenv.NoSqlUser),
+			Pass:         xenv.String(xenv.NoSqlPass),
+			Database:     xenv.Int(xenv.NoSqlDatabase),
+			PoolSize:     xenv.Int(xenv.NoSqlPoolSize),
+			Mode:         given(xenv.NoSqlMode),
+			Master:       xenv.String(xenv.NoSqlMaster),
+			SentinelUser: xenv.String(xenv.NoSqlSentinelUser),
+			SentinelPass: xenv.String(xenv.NoSqlSentinelPass),
+			TLS:          given(xenv.NoSqlTLS),
+			TLSCA:        xenv.String(xenv.NoSqlTLSCA),
 			Memory: driver.Memory{
-				DefaultTTL: xEnv.Duration(xEnv.NoSqlMemoryDefaultTTL),
-				MaxEntries: xEnv.Int(xEnv.NoSqlMemoryMaxEntries),
-				ShardCount: xEnv.Int(xEnv.NoSqlMemoryShardCount),
+				DefaultTTL: xenv.Duration(xenv.NoSqlMemoryDefaultTTL),
+				MaxEntries: xenv.Int(xenv.NoSqlMemoryMaxEntries),
+				ShardCount: xenv.Int(xenv.NoSqlMemoryShardCount),
 			},
 			Now: c.options.Config.Now,
 		}
-		c.near(xEnv.Int(xEnv.NoSqlNearMaxEntries), xEnv.Duration(xEnv.NoSqlNearTTL))
-		if prefix := xEnv.String(xEnv.NoSqlPrefix); prefix != "" {
-			c.manager(xCache.WithPrefix(prefix))
+		c.near(xenv.Int(xenv.NoSqlNearMaxEntries), xenv.Duration(xenv.NoSqlNearTTL))
+		if prefix := xenv.String(xenv.NoSqlPrefix); prefix != "" {
+			c.manager(xcache.WithPrefix(prefix))
 		}
 	}
 }
 
 // given returns a value without the variable's default, which every driver knows: what somebody has chosen for nothing
 // may be worth an error, and what nobody has chosen is not.
-func given(key xEnv.EnvKey) string {
-	if _, set := xEnv.GetEnv(key); !set {
+func given(key xenv.EnvKey) string {
+	if _, set := xenv.GetEnv(key); !set {
 		return ""
 	}
-	return xEnv.String(key)
+	return xenv.String(key)
 }
 
 // WithDriver selects the backend.
@@ -82,22 +82,22 @@ func WithConfig(change func(*driver.Config)) Option {
 }
 
 // WithPrefix puts prefix before every key.
-func WithPrefix(prefix string) Option { return withManager(xCache.WithPrefix(prefix)) }
+func WithPrefix(prefix string) Option { return withManager(xcache.WithPrefix(prefix)) }
 
 // WithDefaultTTL sets the life of a key that is written without one; 0 is for ever.
-func WithDefaultTTL(ttl time.Duration) Option { return withManager(xCache.WithDefaultTTL(ttl)) }
+func WithDefaultTTL(ttl time.Duration) Option { return withManager(xcache.WithDefaultTTL(ttl)) }
 
 // WithTTLJitter shortens each life by a random part of it, at most fraction (0 to 1).
-func WithTTLJitter(fraction float64) Option { return withManager(xCache.WithTTLJitter(fraction)) }
+func WithTTLJitter(fraction float64) Option { return withManager(xcache.WithTTLJitter(fraction)) }
 
 // WithCodec replaces JSON.
-func WithCodec(codec xCache.Codec) Option { return withManager(xCache.WithCodec(codec)) }
+func WithCodec(codec xcache.Codec) Option { return withManager(xcache.WithCodec(codec)) }
 
 // WithMetrics reports every operation to m.
-func WithMetrics(m xCache.Metrics) Option { return withManager(xCache.WithMetrics(m)) }
+func WithMetrics(m xcache.Metrics) Option { return withManager(xcache.WithMetrics(m)) }
 
 // WithFailOpen lets GetOrLoad go on without a backend that fails.
-func WithFailOpen() Option { return withManager(xCache.WithFailOpen()) }
+func WithFailOpen() Option { return withManager(xcache.WithFailOpen()) }
 
 // WithMaxEntries bounds the entries of a backend in the process, all kinds together.
 func WithMaxEntries(n int) Option {
@@ -122,27 +122,27 @@ func WithClock(now func() time.Time) Option {
 }
 
 // WithRegistry finds the backend in r instead of the default registry, for tests.
-func WithRegistry(r *xCache.Registry) Option { return func(c *Config) { c.registry = r } }
+func WithRegistry(r *xcache.Registry) Option { return func(c *Config) { c.registry = r } }
 
 // WithLogger writes the lines of the start to log.
-func WithLogger(log *xLog.LogNamedLogger) Option { return func(c *Config) { c.options.Log = log } }
+func WithLogger(log *xlog.LogNamedLogger) Option { return func(c *Config) { c.options.Log = log } }
 
-func withManager(o xCache.ManagerOption) Option { return func(c *Config) { c.manager(o) } }
+func withManager(o xcache.ManagerOption) Option { return func(c *Config) { c.manager(o) } }
 
 // manager adds an option of the manager.
-func (c *Config) manager(o xCache.ManagerOption) { c.options.Manager = append(c.options.Manager, o) }
+func (c *Config) manager(o xcache.ManagerOption) { c.options.Manager = append(c.options.Manager, o) }
 
 // near describes a near cache, or none.
 func (c *Config) near(maxEntries int, ttl time.Duration) {
 	c.options.Near = nil
 	if maxEntries != 0 {
-		c.options.Near = &xCache.NearOptions{MaxEntries: maxEntries, TTL: ttl}
+		c.options.Near = &xcache.NearOptions{MaxEntries: maxEntries, TTL: ttl}
 	}
 }
 
 // Build runs the options. It fails only where an option is nil; Check knows the other problems.
 func Build(opts ...Option) (*Config, error) {
-	c := &Config{registry: xCache.DefaultRegistry()}
+	c := &Config{registry: xcache.DefaultRegistry()}
 	var problems []error
 	for i, o := range opts {
 		if o == nil {
@@ -169,6 +169,6 @@ func (c *Config) Check(context.Context) error {
 }
 
 // Open opens the cache.
-func (c *Config) Open(ctx context.Context) (*xCache.Manager, error) {
+func (c *Config) Open(ctx context.Context) (*xcache.Manager, error) {
 	return c.registry.Open(ctx, c.options)
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 )
 
 // fake is a driver that keeps the settings it was given.
@@ -48,17 +48,17 @@ func (fakeStore) Set(_ context.Context, key string, _ []byte, w driver.Write) (b
 }
 
 // setup returns a registry with a fake in it.
-func setup(t *testing.T, name string, check error) (option xOptCache.Option, got *driver.Config, opened *bool) {
+func setup(t *testing.T, name string, check error) (option xoptcache.Option, got *driver.Config, opened *bool) {
 	t.Helper()
 	f := fake{name: name, got: &driver.Config{}, check: check, opened: new(bool)}
-	r := &xCache.Registry{}
+	r := &xcache.Registry{}
 	r.Register(f)
-	return xOptCache.WithRegistry(r), f.got, f.opened
+	return xoptcache.WithRegistry(r), f.got, f.opened
 }
 
-func build(t *testing.T, opts ...xOptCache.Option) *xOptCache.Config {
+func build(t *testing.T, opts ...xoptcache.Option) *xoptcache.Config {
 	t.Helper()
-	c, err := xOptCache.Build(opts...)
+	c, err := xoptcache.Build(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +67,8 @@ func build(t *testing.T, opts ...xOptCache.Option) *xOptCache.Config {
 
 func TestWithoutADriverThereIsNoCache(t *testing.T) {
 	for name, value := range map[string]string{"unset": "", "none": "none"} {
-		t.Setenv(string(xEnv.NoSqlDriver), value)
-		c := build(t, xOptCache.FromEnv())
+		t.Setenv(string(xenv.NoSqlDriver), value)
+		c := build(t, xoptcache.FromEnv())
 		if c.Enabled() {
 			t.Errorf("%s: Enabled = true, want false", name)
 		}
@@ -83,11 +83,11 @@ func TestWithoutADriverThereIsNoCache(t *testing.T) {
 
 func TestTheEnvironmentIsReadWhenTheOptionRuns(t *testing.T) {
 	registry, got, opened := setup(t, "redis", nil)
-	option := xOptCache.FromEnv() // before the variables are there, as before .env is loaded
-	for key, value := range map[xEnv.EnvKey]string{
-		xEnv.NoSqlDriver: "redis", xEnv.NoSqlHost: "cache.example", xEnv.NoSqlPort: "6380", xEnv.NoSqlUser: "app",
-		xEnv.NoSqlPass: "secret", xEnv.NoSqlDatabase: "3", xEnv.NoSqlPoolSize: "5", xEnv.NoSqlPrefix: "p:",
-		xEnv.NoSqlMemoryDefaultTTL: "90", xEnv.NoSqlMemoryMaxEntries: "7", xEnv.NoSqlMemoryShardCount: "2",
+	option := xoptcache.FromEnv() // before the variables are there, as before .env is loaded
+	for key, value := range map[xenv.EnvKey]string{
+		xenv.NoSqlDriver: "redis", xenv.NoSqlHost: "cache.example", xenv.NoSqlPort: "6380", xenv.NoSqlUser: "app",
+		xenv.NoSqlPass: "secret", xenv.NoSqlDatabase: "3", xenv.NoSqlPoolSize: "5", xenv.NoSqlPrefix: "p:",
+		xenv.NoSqlMemoryDefaultTTL: "90", xenv.NoSqlMemoryMaxEntries: "7", xenv.NoSqlMemoryShardCount: "2",
 	} {
 		t.Setenv(string(key), value)
 	}
@@ -106,20 +106,20 @@ func TestTheEnvironmentIsReadWhenTheOptionRuns(t *testing.T) {
 		got.PoolSize != 5 || got.Memory != (driver.Memory{DefaultTTL: 90 * time.Second, MaxEntries: 7, ShardCount: 2}) {
 		t.Errorf("settings = %+v, want those of the environment", *got)
 	}
-	if err := xCache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil || !strings.Contains(err.Error(), "p:k for 1m30s") {
+	if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil || !strings.Contains(err.Error(), "p:k for 1m30s") {
 		t.Errorf("Set = %v, want the prefix and the default life of the environment", err)
 	}
 }
 
 func TestALaterOptionWins(t *testing.T) {
 	registry, got, _ := setup(t, "other", nil)
-	t.Setenv(string(xEnv.NoSqlDriver), "memory")
-	t.Setenv(string(xEnv.NoSqlPrefix), "env:")
-	t.Setenv(string(xEnv.NoSqlMemoryDefaultTTL), "90")
+	t.Setenv(string(xenv.NoSqlDriver), "memory")
+	t.Setenv(string(xenv.NoSqlPrefix), "env:")
+	t.Setenv(string(xenv.NoSqlMemoryDefaultTTL), "90")
 	now := func() time.Time { return time.Unix(0, 0) }
-	c := build(t, xOptCache.FromEnv(), xOptCache.WithDriver("other"), xOptCache.WithPrefix("mine:"), registry,
-		xOptCache.WithDefaultTTL(time.Hour), xOptCache.WithMaxEntries(5), xOptCache.WithClock(now), xOptCache.WithFailOpen(),
-		xOptCache.WithConnectTimeout(time.Second), xOptCache.WithTTLJitter(0))
+	c := build(t, xoptcache.FromEnv(), xoptcache.WithDriver("other"), xoptcache.WithPrefix("mine:"), registry,
+		xoptcache.WithDefaultTTL(time.Hour), xoptcache.WithMaxEntries(5), xoptcache.WithClock(now), xoptcache.WithFailOpen(),
+		xoptcache.WithConnectTimeout(time.Second), xoptcache.WithTTLJitter(0))
 	m, err := c.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestALaterOptionWins(t *testing.T) {
 	if got.Memory.MaxEntries != 5 || got.Now == nil {
 		t.Errorf("settings = %+v, want those of the options", *got)
 	}
-	if err := xCache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil || !strings.Contains(err.Error(), "mine:k for 1h0m0s") {
+	if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil || !strings.Contains(err.Error(), "mine:k for 1h0m0s") {
 		t.Errorf("Set = %v, want the prefix and the life of the options", err)
 	}
 }
@@ -135,8 +135,8 @@ func TestALaterOptionWins(t *testing.T) {
 func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 	problem := errors.New("the port is odd")
 	registry, _, opened := setup(t, "memory", problem)
-	c := build(t, registry, xOptCache.WithDriver("memory"), xOptCache.WithDefaultTTL(-1), xOptCache.WithTTLJitter(7),
-		xOptCache.WithCodec(nil), xOptCache.WithConnectTimeout(-1))
+	c := build(t, registry, xoptcache.WithDriver("memory"), xoptcache.WithDefaultTTL(-1), xoptcache.WithTTLJitter(7),
+		xoptcache.WithCodec(nil), xoptcache.WithConnectTimeout(-1))
 	err := c.Check(t.Context())
 	if !errors.Is(err, problem) {
 		t.Errorf("Check = %v, want the driver's problem in it", err)
@@ -153,40 +153,40 @@ func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 
 func TestAnUnknownDriverIsNamedWithItsImport(t *testing.T) {
 	registry, _, _ := setup(t, "memory", nil)
-	err := build(t, registry, xOptCache.WithDriver("redis")).Check(t.Context())
-	if !errors.Is(err, xCache.ErrUnknownDriver) || !strings.Contains(err.Error(), "cacheplugins/redis") {
+	err := build(t, registry, xoptcache.WithDriver("redis")).Check(t.Context())
+	if !errors.Is(err, xcache.ErrUnknownDriver) || !strings.Contains(err.Error(), "cacheplugins/redis") {
 		t.Errorf("Check = %v, want ErrUnknownDriver with the import", err)
 	}
 }
 
 func TestANilOptionIsRefused(t *testing.T) {
-	if _, err := xOptCache.Build(xOptCache.WithPrefix("a"), nil); err == nil || !strings.Contains(err.Error(), "option 2") {
+	if _, err := xoptcache.Build(xoptcache.WithPrefix("a"), nil); err == nil || !strings.Contains(err.Error(), "option 2") {
 		t.Errorf("Build = %v, want an error that names option 2", err)
 	}
 }
 
 func ExampleBuild() {
-	c, err := xOptCache.Build(xOptCache.WithDriver("none"), xOptCache.WithDefaultTTL(time.Hour))
+	c, err := xoptcache.Build(xoptcache.WithDriver("none"), xoptcache.WithDefaultTTL(time.Hour))
 	fmt.Println(c.Enabled(), err)
 	// Output: false <nil>
 }
 
 func TestTheVariablesOfAServerAreReadOnlyWhereTheyAreSet(t *testing.T) {
 	registry, got, _ := setup(t, "redis", nil)
-	t.Setenv(string(xEnv.NoSqlDriver), "redis")
-	if _, err := build(t, xOptCache.FromEnv(), registry).Open(t.Context()); err != nil {
+	t.Setenv(string(xenv.NoSqlDriver), "redis")
+	if _, err := build(t, xoptcache.FromEnv(), registry).Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got.URL != "" || got.Mode != "" || got.Master != "" || got.SentinelUser != "" || got.SentinelPass != "" || got.TLS != "" || got.TLSCA != "" {
 		t.Errorf("settings = %+v, want none that nobody has chosen", *got)
 	}
-	for key, value := range map[xEnv.EnvKey]string{
-		xEnv.NoSqlURL: "redis://cache.example", xEnv.NoSqlMode: "sentinel", xEnv.NoSqlMaster: "main", xEnv.NoSqlSentinelUser: "watch",
-		xEnv.NoSqlSentinelPass: "secret", xEnv.NoSqlTLS: "verify-full", xEnv.NoSqlTLSCA: "ca.pem",
+	for key, value := range map[xenv.EnvKey]string{
+		xenv.NoSqlURL: "redis://cache.example", xenv.NoSqlMode: "sentinel", xenv.NoSqlMaster: "main", xenv.NoSqlSentinelUser: "watch",
+		xenv.NoSqlSentinelPass: "secret", xenv.NoSqlTLS: "verify-full", xenv.NoSqlTLSCA: "ca.pem",
 	} {
 		t.Setenv(string(key), value)
 	}
-	if _, err := build(t, xOptCache.FromEnv(), registry).Open(t.Context()); err != nil {
+	if _, err := build(t, xoptcache.FromEnv(), registry).Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got.URL != "redis://cache.example" || got.Mode != driver.ModeSentinel || got.Master != "main" || got.SentinelUser != "watch" ||
@@ -197,32 +197,32 @@ func TestTheVariablesOfAServerAreReadOnlyWhereTheyAreSet(t *testing.T) {
 
 // A store without driver.Invalidator refuses a near cache at Open: so the test sees who asks for one.
 func TestANearCacheIsAskedForByAnOptionOrAVariable(t *testing.T) {
-	registry := func() xOptCache.Option {
-		r := &xCache.Registry{}
+	registry := func() xoptcache.Option {
+		r := &xcache.Registry{}
 		for _, name := range []string{"redis", "memory"} {
 			r.Register(fake{name: name, got: &driver.Config{}, opened: new(bool)})
 		}
-		return xOptCache.WithRegistry(r)
+		return xoptcache.WithRegistry(r)
 	}
 	for _, tc := range []struct {
 		name    string
 		entries string
 		ttl     string
-		option  xOptCache.Option
+		option  xoptcache.Option
 		want    string // in the error of Check or Open
 	}{
 		{"nothing", "", "", nil, ""},
 		{"no entries", "0", "5s", nil, ""},
 		{"a variable", "10", "", nil, "near cache"},
-		{"an option", "", "", xOptCache.WithNear(10, time.Second), "near cache"},
-		{"an option without a life", "", "", xOptCache.WithNear(10, 0), "near cache: TTL 0s"},
-		{"an option against a variable", "10", "", xOptCache.WithNear(0, 0), ""},
+		{"an option", "", "", xoptcache.WithNear(10, time.Second), "near cache"},
+		{"an option without a life", "", "", xoptcache.WithNear(10, 0), "near cache: TTL 0s"},
+		{"an option against a variable", "10", "", xoptcache.WithNear(0, 0), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv(string(xEnv.NoSqlDriver), "redis")
-			t.Setenv(string(xEnv.NoSqlNearMaxEntries), tc.entries)
-			t.Setenv(string(xEnv.NoSqlNearTTL), tc.ttl)
-			opts := []xOptCache.Option{registry(), xOptCache.FromEnv()}
+			t.Setenv(string(xenv.NoSqlDriver), "redis")
+			t.Setenv(string(xenv.NoSqlNearMaxEntries), tc.entries)
+			t.Setenv(string(xenv.NoSqlNearTTL), tc.ttl)
+			opts := []xoptcache.Option{registry(), xoptcache.FromEnv()}
 			if tc.option != nil {
 				opts = append(opts, tc.option)
 			}

@@ -6,9 +6,9 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -16,55 +16,55 @@ import (
 // before FromEnv has said. DATABASE_DRIVER that is none, or not set at all, is no database.
 func FromEnv() Option { return set(readEnv) }
 
-func readEnv(o *xDB.Options) {
-	if name, ok := xEnv.GetEnv(xEnv.DatabaseDriver); ok {
+func readEnv(o *xdb.Options) {
+	if name, ok := xenv.GetEnv(xenv.DatabaseDriver); ok {
 		o.Driver, o.DSN = name, ""
 		o.Parts = driver.Config{
-			Host:        xEnv.String(xEnv.DatabaseHost),
-			Port:        xEnv.Int(xEnv.DatabasePort),
-			User:        xEnv.String(xEnv.DatabaseUser),
-			Pass:        xEnv.String(xEnv.DatabasePass),
-			Name:        xEnv.String(xEnv.DatabaseName),
-			Path:        xEnv.String(xEnv.DatabasePath),
-			Charset:     given(xEnv.DatabaseCharset),
-			Timezone:    given(xEnv.DatabaseTimezone),
-			ServiceName: xEnv.String(xEnv.DatabaseServiceName),
-			LibDir:      xEnv.String(xEnv.DatabaseLibDir),
-			TLS:         given(xEnv.DatabaseTLS),
-			TLSCA:       xEnv.String(xEnv.DatabaseTLSCA),
+			Host:        xenv.String(xenv.DatabaseHost),
+			Port:        xenv.Int(xenv.DatabasePort),
+			User:        xenv.String(xenv.DatabaseUser),
+			Pass:        xenv.String(xenv.DatabasePass),
+			Name:        xenv.String(xenv.DatabaseName),
+			Path:        xenv.String(xenv.DatabasePath),
+			Charset:     given(xenv.DatabaseCharset),
+			Timezone:    given(xenv.DatabaseTimezone),
+			ServiceName: xenv.String(xenv.DatabaseServiceName),
+			LibDir:      xenv.String(xenv.DatabaseLibDir),
+			TLS:         given(xenv.DatabaseTLS),
+			TLSCA:       xenv.String(xenv.DatabaseTLSCA),
 		}
 	}
-	if dsn, ok := xEnv.GetEnv(xEnv.DatabaseDsn); ok {
-		o.DSN = xLog.Secret(dsn)
+	if dsn, ok := xenv.GetEnv(xenv.DatabaseDsn); ok {
+		o.DSN = xlog.Secret(dsn)
 	}
-	o.TablePrefix = xEnv.GetEnvString(xEnv.DatabasePrefix, o.TablePrefix)
-	o.SingularTables = xEnv.GetEnvBool(xEnv.DatabaseSingularTables, o.SingularTables)
-	number(&o.MaxOpenConns, xEnv.DatabaseMaxOpenConns, xEnv.Int)
-	number(&o.MaxIdleConns, xEnv.DatabaseMaxIdleConns, xEnv.Int)
-	number(&o.ConnMaxLifetime, xEnv.DatabaseConnMaxLifetime, xEnv.Duration)
-	number(&o.ConnMaxIdleTime, xEnv.DatabaseConnMaxIdleTime, xEnv.Duration)
-	number(&o.ConnectTimeout, xEnv.DatabaseConnectTimeout, xEnv.Duration)
-	number(&o.AcquireTimeout, xEnv.DatabaseAcquireTimeout, xEnv.Duration)
-	number(&o.SlowThreshold, xEnv.DatabaseSlowThreshold, xEnv.Duration)
+	o.TablePrefix = xenv.GetEnvString(xenv.DatabasePrefix, o.TablePrefix)
+	o.SingularTables = xenv.GetEnvBool(xenv.DatabaseSingularTables, o.SingularTables)
+	number(&o.MaxOpenConns, xenv.DatabaseMaxOpenConns, xenv.Int)
+	number(&o.MaxIdleConns, xenv.DatabaseMaxIdleConns, xenv.Int)
+	number(&o.ConnMaxLifetime, xenv.DatabaseConnMaxLifetime, xenv.Duration)
+	number(&o.ConnMaxIdleTime, xenv.DatabaseConnMaxIdleTime, xenv.Duration)
+	number(&o.ConnectTimeout, xenv.DatabaseConnectTimeout, xenv.Duration)
+	number(&o.AcquireTimeout, xenv.DatabaseAcquireTimeout, xenv.Duration)
+	number(&o.SlowThreshold, xenv.DatabaseSlowThreshold, xenv.Duration)
 }
 
 // given returns a value without the variable's default, which every driver knows: what nobody has chosen may be worth a
 // warning, and what somebody has chosen for nothing too.
-func given(key xEnv.EnvKey) string {
-	if _, set := xEnv.GetEnv(key); !set {
+func given(key xenv.EnvKey) string {
+	if _, set := xenv.GetEnv(key); !set {
 		return ""
 	}
-	return xEnv.String(key)
+	return xenv.String(key)
 }
 
 // number sets dst to the variable's value, where it is set.
-func number[N int | time.Duration](dst *N, key xEnv.EnvKey, read func(xEnv.EnvKey) N) {
-	if _, ok := xEnv.GetEnv(key); ok {
+func number[N int | time.Duration](dst *N, key xenv.EnvKey, read func(xenv.EnvKey) N) {
+	if _, ok := xenv.GetEnv(key); ok {
 		*dst = orNone(read(key))
 	}
 }
 
-// orNone turns the 0 of the environment and the options, which is none, into that of xDB.Options.
+// orNone turns the 0 of the environment and the options, which is none, into that of xdb.Options.
 func orNone[N int | time.Duration](n N) N {
 	if n == 0 {
 		return -1
@@ -72,8 +72,8 @@ func orNone[N int | time.Duration](n N) N {
 	return n
 }
 
-// asPrepare returns fn in the form that xDB takes, or nil where it is nil.
-func asPrepare[F PrepareFunc](fn F) xDB.Prepare {
+// asPrepare returns fn in the form that xdb takes, or nil where it is nil.
+func asPrepare[F PrepareFunc](fn F) xdb.Prepare {
 	switch f := any(fn).(type) {
 	case func(context.Context, *gorm.DB) error:
 		return f

@@ -1,10 +1,10 @@
-// Package xoptdatabase holds the options of an application's database. Import it as xOptDatabase.
+// Package xoptdatabase holds the options of an application's database.
 //
-//	xOption.WithDatabase(
-//		xOptDatabase.FromEnv(),
-//		xOptDatabase.WithAutoMigrate(&entity.User{}),
-//		xOptDatabase.WithMigrations(migrations.Files),
-//		xOptDatabase.WithPrepare(prepare.Roles),
+//	xoption.WithDatabase(
+//		xoptdatabase.FromEnv(),
+//		xoptdatabase.WithAutoMigrate(&entity.User{}),
+//		xoptdatabase.WithMigrations(migrations.Files),
+//		xoptdatabase.WithPrepare(prepare.Roles),
 //	)
 //
 // Options take effect in their order, the later one wins. Nothing is read from the environment before Enabled,
@@ -21,8 +21,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -34,8 +34,8 @@ type Option func(*Config)
 
 // Config is what options have collected. It is safe for concurrent use once it is built.
 type Config struct {
-	steps    []func(*xDB.Options)
-	registry *xDB.Registry // nil: the default one
+	steps    []func(*xdb.Options)
+	registry *xdb.Registry // nil: the default one
 	problems []error
 }
 
@@ -58,8 +58,8 @@ func (c *Config) problem(format string, args ...any) {
 }
 
 // Options returns what the options and, where FromEnv is among them, the environment say now.
-func (c *Config) Options() xDB.Options {
-	var o xDB.Options
+func (c *Config) Options() xdb.Options {
+	var o xdb.Options
 	for _, step := range c.steps {
 		step(&o)
 	}
@@ -77,7 +77,7 @@ func (c *Config) Enabled() bool {
 
 // Check returns every wrong setting, joined, without connecting. No database is not wrong.
 //
-// A variable whose text does not parse is xEnv.Validate's to report; here it counts as not set.
+// A variable whose text does not parse is xenv.Validate's to report; here it counts as not set.
 func (c *Config) Check(context.Context) error {
 	problems := errors.Join(c.problems...)
 	if !c.Enabled() {
@@ -86,10 +86,10 @@ func (c *Config) Check(context.Context) error {
 	if c.registry != nil {
 		return errors.Join(problems, c.registry.Check(c.Options()))
 	}
-	return errors.Join(problems, xDB.Check(c.Options()))
+	return errors.Join(problems, xdb.Check(c.Options()))
 }
 
-// Open connects. BringUp is to follow: it migrates. The caller closes the database with xDB.Close. It is nil where none is
+// Open connects. BringUp is to follow: it migrates. The caller closes the database with xdb.Close. It is nil where none is
 // configured.
 func (c *Config) Open(ctx context.Context) (*gorm.DB, error) {
 	if err := errors.Join(c.problems...); err != nil || !c.Enabled() {
@@ -100,7 +100,7 @@ func (c *Config) Open(ctx context.Context) (*gorm.DB, error) {
 	if c.registry != nil {
 		return c.registry.Open(ctx, o)
 	}
-	return xDB.Open(ctx, o)
+	return xdb.Open(ctx, o)
 }
 
 // HasSchema reports whether there is anything for BringUp to do.
@@ -111,15 +111,15 @@ func (c *Config) HasSchema() bool {
 
 // BringUp migrates what Open has opened, first the entities, then the SQL files, and runs the Prepare functions.
 func (c *Config) BringUp(ctx context.Context, db *gorm.DB) error {
-	return xDB.BringUp(ctx, db, c.Options())
+	return xdb.BringUp(ctx, db, c.Options())
 }
 
-// KeepsLeases reports whether the driver can keep leases: see xDB.Leases.
+// KeepsLeases reports whether the driver can keep leases: see xdb.Leases.
 func (c *Config) KeepsLeases() bool {
 	if c.registry != nil {
 		return c.registry.KeepsLeases(c.Options())
 	}
-	return xDB.KeepsLeases(c.Options())
+	return xdb.KeepsLeases(c.Options())
 }
 
 // Describe says in one line where the database is, without a secret; "none" where none is configured.
@@ -130,28 +130,28 @@ func (c *Config) Describe() string {
 	case c.registry != nil:
 		return c.registry.Describe(c.Options())
 	default:
-		return xDB.Describe(c.Options())
+		return xdb.Describe(c.Options())
 	}
 }
 
 // set makes an option of a change.
-func set(change func(*xDB.Options)) Option {
+func set(change func(*xdb.Options)) Option {
 	return func(c *Config) { c.steps = append(c.steps, change) }
 }
 
 // WithDriver names the driver and its whole connection string, instead of parts.
 func WithDriver(name, dsn string) Option {
-	return set(func(o *xDB.Options) { o.Driver, o.DSN = name, xLog.Secret(dsn) })
+	return set(func(o *xdb.Options) { o.Driver, o.DSN = name, xlog.Secret(dsn) })
 }
 
 // WithDSN gives the whole connection string.
 func WithDSN(dsn string) Option {
-	return set(func(o *xDB.Options) { o.DSN = xLog.Secret(dsn) })
+	return set(func(o *xdb.Options) { o.DSN = xlog.Secret(dsn) })
 }
 
 // WithReplicas gives the connection strings of copies of the database, for the same driver: reads outside of a transaction
 // go to them in turn, everything else to the database itself. A replica that is down is left out until it answers again.
-// It may lag behind; xDB.WithPrimary reads what has just been written. It may be given more than once.
+// It may lag behind; xdb.WithPrimary reads what has just been written. It may be given more than once.
 func WithReplicas(dsn ...string) Option {
 	return func(c *Config) {
 		for i, text := range dsn {
@@ -160,9 +160,9 @@ func WithReplicas(dsn ...string) Option {
 				return
 			}
 		}
-		set(func(o *xDB.Options) {
+		set(func(o *xdb.Options) {
 			for _, text := range dsn {
-				o.Replicas = append(o.Replicas, xLog.Secret(text))
+				o.Replicas = append(o.Replicas, xlog.Secret(text))
 			}
 		})(c)
 	}
@@ -170,7 +170,7 @@ func WithReplicas(dsn ...string) Option {
 
 // WithParts gives the connection in parts, of which the driver makes the connection string.
 func WithParts(parts driver.Config) Option {
-	return set(func(o *xDB.Options) { o.Parts, o.DSN = parts, "" })
+	return set(func(o *xdb.Options) { o.Parts, o.DSN = parts, "" })
 }
 
 // WithDialector uses a dialector of gorm instead of a driver.
@@ -180,53 +180,53 @@ func WithDialector(d gorm.Dialector) Option {
 			c.problem("WithDialector: the dialector is nil")
 			return
 		}
-		set(func(o *xDB.Options) { o.Dialector = d })(c)
+		set(func(o *xdb.Options) { o.Dialector = d })(c)
 	}
 }
 
 // WithRegistry finds the driver in r instead of among the imported ones.
-func WithRegistry(r *xDB.Registry) Option {
+func WithRegistry(r *xdb.Registry) Option {
 	return func(c *Config) { c.registry = r }
 }
 
 // WithSingularTables names tables in the singular: the model User has the table user instead of users.
 func WithSingularTables() Option {
-	return set(func(o *xDB.Options) { o.SingularTables = true })
+	return set(func(o *xdb.Options) { o.SingularTables = true })
 }
 
 // WithTablePrefix puts prefix before the name of every table.
 func WithTablePrefix(prefix string) Option {
-	return set(func(o *xDB.Options) { o.TablePrefix = prefix })
+	return set(func(o *xdb.Options) { o.TablePrefix = prefix })
 }
 
 // WithMaxOpenConns bounds the connections of the pool; 0 is no limit.
 func WithMaxOpenConns(n int) Option {
-	return set(func(o *xDB.Options) { o.MaxOpenConns = orNone(n) })
+	return set(func(o *xdb.Options) { o.MaxOpenConns = orNone(n) })
 }
 
 // WithMaxIdleConns bounds the idle connections that are kept; 0 keeps none.
 func WithMaxIdleConns(n int) Option {
-	return set(func(o *xDB.Options) { o.MaxIdleConns = orNone(n) })
+	return set(func(o *xdb.Options) { o.MaxIdleConns = orNone(n) })
 }
 
 // WithConnMaxLifetime sets the age at which a connection is replaced; 0 is never.
 func WithConnMaxLifetime(d time.Duration) Option {
-	return set(func(o *xDB.Options) { o.ConnMaxLifetime = orNone(d) })
+	return set(func(o *xdb.Options) { o.ConnMaxLifetime = orNone(d) })
 }
 
 // WithConnMaxIdleTime sets the idle time after which a connection is closed; 0 is never.
 func WithConnMaxIdleTime(d time.Duration) Option {
-	return set(func(o *xDB.Options) { o.ConnMaxIdleTime = orNone(d) })
+	return set(func(o *xdb.Options) { o.ConnMaxIdleTime = orNone(d) })
 }
 
 // WithConnectTimeout sets how long the start waits for a database that is not there yet; 0 tries once.
 func WithConnectTimeout(d time.Duration) Option {
-	return set(func(o *xDB.Options) { o.ConnectTimeout = orNone(d) })
+	return set(func(o *xdb.Options) { o.ConnectTimeout = orNone(d) })
 }
 
 // WithAcquireTimeout sets how long a statement waits for a connection if all of the pool are in use; 0 is no limit.
 func WithAcquireTimeout(d time.Duration) Option {
-	return set(func(o *xDB.Options) { o.AcquireTimeout = orNone(d) })
+	return set(func(o *xdb.Options) { o.AcquireTimeout = orNone(d) })
 }
 
 // WithSlowThreshold logs statements that take longer; 0 logs none. A plain number is milliseconds.
@@ -240,23 +240,23 @@ func WithSlowThreshold[D time.Duration | int | int64](d D) Option {
 	case int64:
 		threshold = time.Duration(v) * time.Millisecond
 	}
-	return set(func(o *xDB.Options) { o.SlowThreshold = orNone(threshold) })
+	return set(func(o *xdb.Options) { o.SlowThreshold = orNone(threshold) })
 }
 
 // WithLogger writes the database's lines to log.
-func WithLogger(log *xLog.LogNamedLogger) Option {
-	return set(func(o *xDB.Options) { o.Log = log })
+func WithLogger(log *xlog.LogNamedLogger) Option {
+	return set(func(o *xdb.Options) { o.Log = log })
 }
 
 // WithSkipDefaultTransaction leaves single writes without the transaction that gorm begins for each. It is
 // faster; hooks that write, and associations, are then no longer one unit with their row.
 func WithSkipDefaultTransaction() Option {
-	return set(func(o *xDB.Options) { o.SkipDefaultTransaction = true })
+	return set(func(o *xdb.Options) { o.SkipDefaultTransaction = true })
 }
 
 // WithGorm changes gorm's own configuration, for what has no option here.
 func WithGorm(change func(*gorm.Config)) Option {
-	return set(func(o *xDB.Options) { o.Gorm = change })
+	return set(func(o *xdb.Options) { o.Gorm = change })
 }
 
 // WithAutoMigrate creates or extends the tables of these entities. It may be given more than once.
@@ -268,19 +268,19 @@ func WithAutoMigrate(entities ...any) Option {
 				return
 			}
 		}
-		set(func(o *xDB.Options) { o.AutoMigrate = append(o.AutoMigrate, entities...) })(c)
+		set(func(o *xdb.Options) { o.AutoMigrate = append(o.AutoMigrate, entities...) })(c)
 	}
 }
 
 // WithMigrations applies the SQL files in files after WithAutoMigrate and before WithPrepare, each once, in the order of
-// their numbers: see xDB.Migrate. It may be given more than once; the files are one set.
+// their numbers: see xdb.Migrate. It may be given more than once; the files are one set.
 func WithMigrations(files fs.FS) Option {
 	return func(c *Config) {
 		if files == nil {
 			c.problem("WithMigrations: the file system is nil")
 			return
 		}
-		set(func(o *xDB.Options) { o.Migrations = append(o.Migrations, files) })(c)
+		set(func(o *xdb.Options) { o.Migrations = append(o.Migrations, files) })(c)
 	}
 }
 
@@ -299,7 +299,7 @@ func WithPrepare[F PrepareFunc](fns ...F) Option {
 				c.problem("WithPrepare: function %d is nil", i+1)
 				continue
 			}
-			set(func(o *xDB.Options) { o.Prepare = append(o.Prepare, prepare) })(c)
+			set(func(o *xdb.Options) { o.Prepare = append(o.Prepare, prepare) })(c)
 		}
 	}
 }

@@ -1,5 +1,4 @@
 // Package xregnode holds the nodes of an application: what it starts, and the values that they gave.
-// Import it as xRegNode.
 package xregnode
 
 import (
@@ -10,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // RegNode starts one part of the application. It sees the values of everything that came before it in ctx.
@@ -21,16 +20,16 @@ type RegNode = func(ctx context.Context) (any, error)
 
 // RegNodeList is an entry of an application's list: a node, and the key under which its value is found.
 type RegNodeList struct {
-	// Key is the application's own, once in the list; xCtx.Exec marks a node whose value is not kept.
-	Key xCtx.ContextKey
+	// Key is the application's own, once in the list; xctx.Exec marks a node whose value is not kept.
+	Key xctx.ContextKey
 	// Node is the function that starts it.
 	Node RegNode
 }
 
 // Check returns every problem of a list, joined. Keys in taken count as already registered; it may be nil.
-func Check(list []RegNodeList, taken func(xCtx.ContextKey) bool) error {
+func Check(list []RegNodeList, taken func(xctx.ContextKey) bool) error {
 	var errs []error
-	seen := map[xCtx.ContextKey]int{}
+	seen := map[xctx.ContextKey]int{}
 	for i, n := range list {
 		at := i + 1
 		if n.Node == nil {
@@ -39,7 +38,7 @@ func Check(list []RegNodeList, taken func(xCtx.ContextKey) bool) error {
 		switch {
 		case n.Key.IsExec():
 		case n.Key.IsNil():
-			errs = append(errs, fmt.Errorf("node %d: the key is empty (use xCtx.Exec for a node that only runs)", at))
+			errs = append(errs, fmt.Errorf("node %d: the key is empty (use xctx.Exec for a node that only runs)", at))
 		case n.Key.IsReserved():
 			errs = append(errs, fmt.Errorf("node %d: the key %q is reserved for the framework", at, n.Key))
 		case seen[n.Key] > 0:
@@ -53,15 +52,15 @@ func Check(list []RegNodeList, taken func(xCtx.ContextKey) bool) error {
 	return errors.Join(errs...)
 }
 
-// Nodes is the collection of initialized nodes, which a context holds under xCtx.RegNodeKey. The zero value is
+// Nodes is the collection of initialized nodes, which a context holds under xctx.RegNodeKey. The zero value is
 // empty and ready to use. Reading takes no lock.
 type Nodes struct {
 	mu     sync.Mutex
-	values atomic.Pointer[map[xCtx.ContextKey]any]
+	values atomic.Pointer[map[xctx.ContextKey]any]
 }
 
 // Get returns the value of a node.
-func (n *Nodes) Get(key xCtx.ContextKey) (any, bool) {
+func (n *Nodes) Get(key xctx.ContextKey) (any, bool) {
 	m := n.values.Load()
 	if m == nil {
 		return nil, false
@@ -71,10 +70,10 @@ func (n *Nodes) Get(key xCtx.ContextKey) (any, bool) {
 }
 
 // Set keeps the value of a node. Applications list their nodes instead.
-func (n *Nodes) Set(key xCtx.ContextKey, value any) {
+func (n *Nodes) Set(key xctx.ContextKey, value any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	next := map[xCtx.ContextKey]any{}
+	next := map[xctx.ContextKey]any{}
 	if m := n.values.Load(); m != nil {
 		next = maps.Clone(*m)
 	}
@@ -91,7 +90,7 @@ func (n *Nodes) Len() int {
 	return len(*m)
 }
 
-// nodeContext answers the keys of its nodes, and xCtx.RegNodeKey with the nodes themselves.
+// nodeContext answers the keys of its nodes, and xctx.RegNodeKey with the nodes themselves.
 type nodeContext struct {
 	context.Context
 	nodes *Nodes
@@ -108,17 +107,17 @@ func From(ctx context.Context) *Nodes {
 	if ctx == nil {
 		return nil
 	}
-	n, _ := ctx.Value(xCtx.RegNodeKey).(*Nodes)
+	n, _ := ctx.Value(xctx.RegNodeKey).(*Nodes)
 	return n
 }
 
 // Value implements context.Context.
 func (c nodeContext) Value(key any) any {
-	k, ok := key.(xCtx.ContextKey)
+	k, ok := key.(xctx.ContextKey)
 	if !ok {
 		return c.Context.Value(key)
 	}
-	if k == xCtx.RegNodeKey {
+	if k == xctx.RegNodeKey {
 		return c.nodes
 	}
 	if v, found := c.nodes.Get(k); found {

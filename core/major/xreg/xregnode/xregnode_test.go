@@ -6,27 +6,27 @@ import (
 	"sync"
 	"testing"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 func node(context.Context) (any, error) { return nil, nil }
 
 func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
-	err := xRegNode.Check([]xRegNode.RegNodeList{
+	err := xregnode.Check([]xregnode.RegNodeList{
 		{Key: "a", Node: node},
 		{Key: "a", Node: node},
-		{Key: xCtx.DatabaseKey, Node: node},
+		{Key: xctx.DatabaseKey, Node: node},
 		{Key: "", Node: node},
 		{Key: "b"},
 		{Key: "old", Node: node},
-		{Key: xCtx.Exec, Node: node},
-		{Key: xCtx.Exec, Node: node},
-	}, func(k xCtx.ContextKey) bool { return k == "old" })
+		{Key: xctx.Exec, Node: node},
+		{Key: xctx.Exec, Node: node},
+	}, func(k xctx.ContextKey) bool { return k == "old" })
 	want := []string{
 		`node 2: the key "a" is already that of node 1`,
 		`node 3: the key "plinth_database" is reserved for the framework`,
-		`node 4: the key is empty (use xCtx.Exec for a node that only runs)`,
+		`node 4: the key is empty (use xctx.Exec for a node that only runs)`,
 		`node 5 ("b"): the function is nil`,
 		`node 6: the key "old" is already registered`,
 	}
@@ -36,49 +36,49 @@ func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 }
 
 func TestCheckAcceptsAGoodList(t *testing.T) {
-	err := xRegNode.Check([]xRegNode.RegNodeList{{Key: "a", Node: node}, {Key: xCtx.EmailClientKey, Node: node}}, nil)
+	err := xregnode.Check([]xregnode.RegNodeList{{Key: "a", Node: node}, {Key: xctx.EmailClientKey, Node: node}}, nil)
 	if err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }
 
 func TestValueSetLaterIsFoundThroughAnEarlierContext(t *testing.T) {
-	var nodes xRegNode.Nodes
+	var nodes xregnode.Nodes
 	type key struct{}
-	ctx := xRegNode.NewContext(context.WithValue(t.Context(), key{}, "parent"), &nodes)
+	ctx := xregnode.NewContext(context.WithValue(t.Context(), key{}, "parent"), &nodes)
 	child, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if got := child.Value(xCtx.ContextKey("a")); got != nil {
+	if got := child.Value(xctx.ContextKey("a")); got != nil {
 		t.Errorf("value before Set = %v, want nil", got)
 	}
 	nodes.Set("a", 1)
-	if got := child.Value(xCtx.ContextKey("a")); got != 1 {
+	if got := child.Value(xctx.ContextKey("a")); got != 1 {
 		t.Errorf("value after Set = %v, want 1", got)
 	}
 	if got := child.Value(key{}); got != "parent" {
 		t.Errorf("other value = %v, want the parent's", got)
 	}
-	if xRegNode.From(child) != &nodes || nodes.Len() != 1 {
+	if xregnode.From(child) != &nodes || nodes.Len() != 1 {
 		t.Error("From did not return the nodes")
 	}
 }
 
 func TestContextWithoutNodesHasNone(t *testing.T) {
-	if xRegNode.From(t.Context()) != nil {
+	if xregnode.From(t.Context()) != nil {
 		t.Error("From found nodes where there are none")
 	}
-	var empty xRegNode.Nodes
+	var empty xregnode.Nodes
 	if _, ok := empty.Get("a"); ok || empty.Len() != 0 {
 		t.Error("the zero value is not empty")
 	}
 }
 
 func TestNodesAreSafeForConcurrentUse(t *testing.T) {
-	var nodes xRegNode.Nodes
+	var nodes xregnode.Nodes
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			nodes.Set(xCtx.ContextKey(rune('a'+i)), i)
+			nodes.Set(xctx.ContextKey(rune('a'+i)), i)
 			nodes.Get("a")
 		})
 	}

@@ -6,13 +6,13 @@ import (
 	"context"
 	"sync"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 )
 
 // Key is where the application's context holds its feed.
-const Key xCtx.ContextKey = "user_feed"
+const Key xctx.ContextKey = "user_feed"
 
 // backlog is how many users a watcher may be behind.
 const backlog = 64
@@ -27,7 +27,7 @@ type Feed struct {
 func Start(context.Context) (any, error) { return new(Feed), nil }
 
 // From returns the feed of the application that ctx belongs to.
-func From(ctx context.Context) *Feed { return xCtxUtil.MustGet[*Feed](ctx, Key) }
+func From(ctx context.Context) *Feed { return xctxutil.MustGet[*Feed](ctx, Key) }
 
 // Watch returns a channel of the users who are published from now on, until leave is called. It is closed when the watcher
 // is further behind than the backlog: nobody waits for him.

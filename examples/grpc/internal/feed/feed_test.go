@@ -3,14 +3,14 @@ package feed_test
 import (
 	"testing"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 	"github.com/plinthgo/plinth/examples/grpc/internal/feed"
 )
 
 func one(id int) *entity.User {
-	return &entity.User{BaseEntity: xModels.BaseEntity{ID: xSnowflake.SnowflakeID(id)}}
+	return &entity.User{BaseEntity: xmodels.BaseEntity{ID: xsnowflake.SnowflakeID(id)}}
 }
 
 func TestAWatcherWhoIsTooSlowIsLeftAndHoldsUpNobody(t *testing.T) {
@@ -23,7 +23,7 @@ func TestAWatcherWhoIsTooSlowIsLeftAndHoldsUpNobody(t *testing.T) {
 	defer leaveToo()
 	for i := range many {
 		f.Publish(one(i))
-		if got := <-fast; got.ID != xSnowflake.SnowflakeID(i) {
+		if got := <-fast; got.ID != xsnowflake.SnowflakeID(i) {
 			t.Fatalf("user %d came as %d", i, got.ID)
 		}
 	}

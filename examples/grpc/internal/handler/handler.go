@@ -6,10 +6,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xresult"
 	"github.com/plinthgo/plinth/examples/grpc/internal/logic"
 	"github.com/plinthgo/plinth/examples/grpc/internal/rule"
 )
@@ -23,7 +23,7 @@ func Route(_ context.Context, engine *gin.Engine) {
 
 // Register answers POST /api/v1/user/register with the new user.
 func Register(c *gin.Context) {
-	request := xBind.Bind(c, &rule.Registration{}).Data()
+	request := xbind.Bind(c, &rule.Registration{}).Data()
 	if request == nil {
 		return
 	}
@@ -32,14 +32,14 @@ func Register(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.SuccessHasData(c, "registered", user)
+	xresult.SuccessHasData(c, "registered", user)
 }
 
 // Get answers GET /api/v1/user/{id} with the user.
 func Get(c *gin.Context) {
-	id, err := xSnowflake.ParseSnowflakeID(c.Param("id"))
+	id, err := xsnowflake.ParseSnowflakeID(c.Param("id"))
 	if err != nil || id.IsZero() {
-		_ = c.Error(xError.Wrap(xError.ParameterError, "the id is not one of a user", err))
+		_ = c.Error(xerror.Wrap(xerror.ParameterError, "the id is not one of a user", err))
 		return
 	}
 	user, err := logic.Find(c.Request.Context(), id)
@@ -47,5 +47,5 @@ func Get(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.SuccessHasData(c, "found", user)
+	xresult.SuccessHasData(c, "found", user)
 }

@@ -7,9 +7,9 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xutil"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 	"github.com/plinthgo/plinth/examples/grpc/internal/repository"
 )
@@ -21,7 +21,7 @@ const maxAppName = 64
 var nobody = strings.Repeat("g", 64)
 
 // errApp answers a wrong id and a wrong secret alike.
-var errApp = xError.New(xError.Unauthorized, "the application is not known, or its secret is wrong")
+var errApp = xerror.New(xerror.Unauthorized, "the application is not known, or its secret is wrong")
 
 // CreateApp makes an application and returns it with its secret, of which nothing but the digest is kept.
 //
@@ -29,10 +29,10 @@ var errApp = xError.New(xError.Unauthorized, "the application is not known, or i
 // passwords have it, would cost every call some 20 ms for nothing.
 func CreateApp(ctx context.Context, name string) (app *entity.App, secret string, err error) {
 	if !readable(name) || name == "" || len(name) > maxAppName {
-		return nil, "", xError.New(xError.ParameterError, "the name of an application has 1 to 64 bytes that can be printed")
+		return nil, "", xerror.New(xerror.ParameterError, "the name of an application has 1 to 64 bytes that can be printed")
 	}
-	secret = xUtil.Security().GenerateLongKey()
-	app = &entity.App{Name: name, Secret: xUtil.Encryption().SHA256(secret)}
+	secret = xutil.Security().GenerateLongKey()
+	app = &entity.App{Name: name, Secret: xutil.Encryption().SHA256(secret)}
 	if err := repository.Create(ctx, app); err != nil {
 		return nil, "", err
 	}
@@ -42,7 +42,7 @@ func CreateApp(ctx context.Context, name string) (app *entity.App, secret string
 // VerifyApp returns the application that has this id and this secret.
 //
 // An id that is not known takes the way of one that is, and neither answer nor comparison tell which of the two was wrong.
-func VerifyApp(ctx context.Context, id xSnowflake.SnowflakeID, secret string) (*entity.App, error) {
+func VerifyApp(ctx context.Context, id xsnowflake.SnowflakeID, secret string) (*entity.App, error) {
 	app, err := repository.ByID[entity.App](ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		app, err = &entity.App{Secret: nobody}, nil
@@ -50,7 +50,7 @@ func VerifyApp(ctx context.Context, id xSnowflake.SnowflakeID, secret string) (*
 	if err != nil {
 		return nil, err
 	}
-	if !xUtil.Security().Equal(xUtil.Encryption().SHA256(secret), app.Secret) {
+	if !xutil.Security().Equal(xutil.Encryption().SHA256(secret), app.Secret) {
 		return nil, errApp
 	}
 	return app, nil

@@ -11,23 +11,23 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xutil"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 	"github.com/plinthgo/plinth/examples/grpc/internal/feed"
 	"github.com/plinthgo/plinth/examples/grpc/internal/repository"
 	"github.com/plinthgo/plinth/examples/grpc/internal/rule"
 )
 
-var log = xLog.WithName(xLog.NamedLOGC, "user")
+var log = xlog.WithName(xlog.NamedLOGC, "user")
 
 // errTaken answers a name or an address that somebody has: 409 over HTTP, ABORTED over gRPC.
-var errTaken = xError.New(xError.DuplicateEntry, "the username or the e-mail address is taken")
+var errTaken = xerror.New(xerror.DuplicateEntry, "the username or the e-mail address is taken")
 
 // errUnreadable answers a name or an address that people could not tell from another.
-var errUnreadable = xError.New(xError.ParameterError, "the username or the e-mail address has outer spaces or a character that cannot be printed")
+var errUnreadable = xerror.New(xerror.ParameterError, "the username or the e-mail address has outer spaces or a character that cannot be printed")
 
 // readable reports whether a text is one that people can read back.
 func readable(text string) bool {
@@ -48,7 +48,7 @@ func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
 	if taken {
 		return nil, errTaken
 	}
-	if user.Password, err = xUtil.Password().EncryptString(ctx, r.Password); err != nil {
+	if user.Password, err = xutil.Password().EncryptString(ctx, r.Password); err != nil {
 		return nil, err
 	}
 	if err := repository.Create(ctx, user); err != nil {
@@ -63,10 +63,10 @@ func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
 }
 
 // Find returns the user with this id.
-func Find(ctx context.Context, id xSnowflake.SnowflakeID) (*entity.User, error) {
+func Find(ctx context.Context, id xsnowflake.SnowflakeID) (*entity.User, error) {
 	user, err := repository.ByID[entity.User](ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, xError.New(xError.ResourceNotFound, "there is no such user")
+		return nil, xerror.New(xerror.ResourceNotFound, "there is no such user")
 	}
 	return user, err
 }

@@ -7,15 +7,15 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/plinthgo/plinth/examples/grpc/userv1"
-	xGrpcMiddle "github.com/plinthgo/plinth/grpcx/middleware"
+	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
 // guard puts the authentication before every method of the user service, and of no other: health stays open. The registry
 // is the process's, in which tests start several servers.
 var guard = sync.OnceFunc(func() {
-	unary, stream := xGrpcMiddle.Guard(authenticate)
-	xGrpcMiddle.UseUnary(userv1.UserService_ServiceDesc, unary)
-	xGrpcMiddle.UseStream(userv1.UserService_ServiceDesc, stream)
+	unary, stream := middleware.Guard(authenticate)
+	middleware.UseUnary(userv1.UserService_ServiceDesc, unary)
+	middleware.UseStream(userv1.UserService_ServiceDesc, stream)
 })
 
 // Register registers the services.

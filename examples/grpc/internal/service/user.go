@@ -9,14 +9,14 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xHook "github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 	"github.com/plinthgo/plinth/examples/grpc/internal/feed"
 	"github.com/plinthgo/plinth/examples/grpc/internal/logic"
 	"github.com/plinthgo/plinth/examples/grpc/userv1"
-	xGrpcResult "github.com/plinthgo/plinth/grpcx/result"
+	"github.com/plinthgo/plinth/grpcx/result"
 )
 
 // users implements userv1.UserServiceServer. Requests have been checked when they come here.
@@ -30,18 +30,18 @@ func (users) Register(ctx context.Context, request *userv1.RegisterRequest) (*us
 	if err != nil {
 		return nil, err
 	}
-	response := xGrpcResult.SuccessWith[*userv1.RegisterResponse](ctx, "registered")
+	response := result.SuccessWith[*userv1.RegisterResponse](ctx, "registered")
 	response.User = message(user)
 	return response, nil
 }
 
 // Get implements userv1.UserServiceServer.
 func (users) Get(ctx context.Context, request *userv1.GetRequest) (*userv1.GetResponse, error) {
-	user, err := logic.Find(ctx, xSnowflake.SnowflakeID(request.GetId()))
+	user, err := logic.Find(ctx, xsnowflake.SnowflakeID(request.GetId()))
 	if err != nil {
 		return nil, err
 	}
-	response := xGrpcResult.SuccessWith[*userv1.GetResponse](ctx, "found")
+	response := result.SuccessWith[*userv1.GetResponse](ctx, "found")
 	response.User = message(user)
 	return response, nil
 }
@@ -59,13 +59,13 @@ func (users) Watch(_ *userv1.WatchRequest, stream grpc.ServerStreamingServer[use
 		select {
 		case user, ok := <-changes:
 			if !ok {
-				return xError.New(xError.ConcurrentLimit, "the watcher is too slow")
+				return xerror.New(xerror.ConcurrentLimit, "the watcher is too slow")
 			}
 			if err := stream.Send(&userv1.WatchResponse{User: message(user)}); err != nil {
 				return err
 			}
-		case <-xHook.Draining(ctx):
-			return xError.New(xError.ServiceUnavailable, "the service stops; watch again")
+		case <-xhook.Draining(ctx):
+			return xerror.New(xerror.ServiceUnavailable, "the service stops; watch again")
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -79,7 +79,7 @@ func (users) Import(stream grpc.ClientStreamingServer[userv1.ImportRequest, user
 	for {
 		request, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
-			response := xGrpcResult.SuccessWith[*userv1.ImportResponse](ctx, "imported")
+			response := result.SuccessWith[*userv1.ImportResponse](ctx, "imported")
 			response.Imported, response.Known = imported, known
 			return stream.SendAndClose(response)
 		}
@@ -88,7 +88,7 @@ func (users) Import(stream grpc.ClientStreamingServer[userv1.ImportRequest, user
 		}
 		_, err = logic.Register(ctx, request.GetUser().Registration())
 		switch {
-		case errors.Is(err, xError.DuplicateEntry):
+		case errors.Is(err, xerror.DuplicateEntry):
 			known++
 		case err != nil:
 			return err

@@ -9,10 +9,10 @@ import (
 
 	"google.golang.org/grpc/status"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/examples/grpc/notes/notesv1"
-	xGrpcClient "github.com/plinthgo/plinth/grpcx/client"
+	"github.com/plinthgo/plinth/grpcx/client"
 )
 
 func main() {
@@ -23,9 +23,9 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	conn, err := xGrpcClient.Dial("localhost:1119",
-		xGrpcClient.WithApplication(xEnv.GetEnvString("APP_ACCESS_ID", ""), xEnv.GetEnvString("APP_SECRET_KEY", "")),
-		xGrpcClient.WithPlaintext(), xGrpcClient.WithPlaintextSecrets(), // without TLS, on this machine only
+	conn, err := client.Dial("localhost:1119",
+		client.WithApplication(xenv.GetEnvString("APP_ACCESS_ID", ""), xenv.GetEnvString("APP_SECRET_KEY", "")),
+		client.WithPlaintext(), client.WithPlaintextSecrets(), // without TLS, on this machine only
 	)
 	if err != nil {
 		return err
@@ -44,8 +44,8 @@ func run(ctx context.Context) error {
 	_, _ = fmt.Fprintln(os.Stdout, added.GetId(), found.GetText(), found.GetBaseResponse())
 
 	_, err = notes.Get(ctx, &notesv1.GetRequest{Id: 1})
-	var e *xError.Error
-	if errors.Is(err, xError.ResourceNotFound) && errors.As(err, &e) {
+	var e *xerror.Error
+	if errors.Is(err, xerror.ResourceNotFound) && errors.As(err, &e) {
 		_, _ = fmt.Fprintln(os.Stdout, e.GetErrorCode().GetCode(), e.GetErrorCode().GetOutput(), e.GetErrorMessage(), status.Code(err))
 	}
 	return nil

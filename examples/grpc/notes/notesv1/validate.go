@@ -4,12 +4,12 @@ package notesv1
 import (
 	"context"
 
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 // Validate returns what is wrong with the note.
 func (x *AddRequest) Validate() error {
-	return xValid.Validate(context.Background(), struct {
+	return xvalid.Validate(context.Background(), struct {
 		Text string `binding:"required,max=1000" json:"text"`
 	}{x.GetText()})
 }

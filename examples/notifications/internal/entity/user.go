@@ -4,13 +4,13 @@ package entity
 import (
 	"time"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 // User is somebody who has signed up.
 type User struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Username string `gorm:"size:64;not null;uniqueIndex"  json:"username"`
 	Email    string `gorm:"size:128;not null;uniqueIndex" json:"email"`
 	// ReportedAt is when the team was told of the user; nil is not yet.
@@ -18,4 +18,4 @@ type User struct {
 }
 
 // GetGene makes the ids of users ids of users.
-func (User) GetGene() xSnowflake.Gene { return xSnowflake.GeneUser }
+func (User) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }

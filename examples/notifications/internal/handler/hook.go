@@ -5,31 +5,31 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-var log = xLog.WithName(xLog.NamedCONT, "hook")
+var log = xlog.WithName(xlog.NamedCONT, "hook")
 
 // HookRequest is the body of a webhook, as far as it is of interest here.
 type HookRequest struct {
 	Type string `binding:"required" json:"type"`
 	Data struct {
-		ID xSnowflake.SnowflakeID `binding:"required" json:"id"`
+		ID xsnowflake.SnowflakeID `binding:"required" json:"id"`
 	} `json:"data"`
 }
 
 // Hook answers POST /hooks/receiver, behind the middleware that has checked the signature.
 func Hook(c *gin.Context) {
-	request := xBind.Bind(c, &HookRequest{}, xBind.AllowUnknownFields()).Data()
+	request := xbind.Bind(c, &HookRequest{}, xbind.AllowUnknownFields()).Data()
 	if request == nil {
 		return
 	}
-	delivery, _ := xWebhook.DeliveryFrom(c)
+	delivery, _ := webhook.DeliveryFrom(c)
 	log.Info(c.Request.Context(), "webhook arrived",
 		slog.String("id", delivery.ID), slog.String("type", request.Type), slog.Any("user", request.Data.ID))
-	xResult.Success(c, "ok")
+	xresult.Success(c, "ok")
 }

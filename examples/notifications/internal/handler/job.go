@@ -5,7 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xresult"
 	"github.com/plinthgo/plinth/examples/notifications/internal/logic"
 )
 
@@ -30,7 +30,7 @@ func DeadJobs(c *gin.Context) {
 	for _, r := range records {
 		jobs = append(jobs, JobResponse{ID: r.ID, Kind: r.Kind, Attempts: r.Attempt, Error: r.Error, CreatedAt: r.CreatedAt})
 	}
-	xResult.SuccessHasData(c, "dead jobs", jobs)
+	xresult.SuccessHasData(c, "dead jobs", jobs)
 }
 
 // Replay answers POST /api/v1/jobs/{id}/replay.
@@ -39,5 +39,5 @@ func Replay(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.Success(c, "the job runs again")
+	xresult.Success(c, "the job runs again")
 }

@@ -4,8 +4,8 @@ package handler
 import (
 	"github.com/gin-gonic/gin"
 
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xresult"
 	"github.com/plinthgo/plinth/examples/notifications/internal/logic"
 )
 
@@ -17,7 +17,7 @@ type SignUpRequest struct {
 
 // SignUp answers POST /api/v1/signup with the new user.
 func SignUp(c *gin.Context) {
-	request := xBind.Bind(c, &SignUpRequest{}).Data()
+	request := xbind.Bind(c, &SignUpRequest{}).Data()
 	if request == nil {
 		return
 	}
@@ -26,5 +26,5 @@ func SignUp(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.SuccessHasData(c, "signed up", user)
+	xresult.SuccessHasData(c, "signed up", user)
 }

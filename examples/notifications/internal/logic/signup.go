@@ -9,20 +9,20 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/examples/notifications/internal/entity"
 	"github.com/plinthgo/plinth/examples/notifications/internal/notify"
 	"github.com/plinthgo/plinth/examples/notifications/internal/repository"
 )
 
-var log = xLog.WithName(xLog.NamedLOGC, "user")
+var log = xlog.WithName(xlog.NamedLOGC, "user")
 
 // SignUp stores a user, the welcome mail and the webhook, all or none: where the name is taken, nothing leaves.
 func SignUp(ctx context.Context, username, email string) (*entity.User, error) {
 	user := &entity.User{Username: username, Email: strings.ToLower(email)}
-	err := xDB.Transaction(ctx, func(ctx context.Context) error {
+	err := xdb.Transaction(ctx, func(ctx context.Context) error {
 		if err := repository.Create(ctx, user); err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func SignUp(ctx context.Context, username, email string) (*entity.User, error) {
 		return notify.UserCreated(ctx, user)
 	})
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
-		return nil, xError.New(xError.Existed, "the username or the e-mail address is taken")
+		return nil, xerror.New(xerror.Existed, "the username or the e-mail address is taken")
 	}
 	if err != nil {
 		return nil, err

@@ -6,18 +6,18 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/examples/notifications/internal/entity"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 const (
-	hooksKey   xCtx.ContextKey = "notifications_hooks"
-	hookURL    xEnv.EnvKey     = "NOTIFICATIONS_HOOK_URL"
-	hookSecret xEnv.EnvKey     = "NOTIFICATIONS_HOOK_SECRET"
+	hooksKey   xctx.ContextKey = "notifications_hooks"
+	hookURL    xenv.EnvKey     = "NOTIFICATIONS_HOOK_URL"
+	hookSecret xenv.EnvKey     = "NOTIFICATIONS_HOOK_SECRET"
 )
 
 const (
@@ -31,28 +31,28 @@ const HookPath = "/hooks/receiver"
 
 // hooks are both sides of the webhook.
 type hooks struct {
-	dispatcher *xWebhook.Dispatcher
-	verifier   *xWebhook.Verifier
-	seen       *xCache.KeyCache[string, bool] // the ids that have come
+	dispatcher *webhook.Dispatcher
+	verifier   *webhook.Verifier
+	seen       *xcache.KeyCache[string, bool] // the ids that have come
 }
 
 // UserCreated stores the webhook that tells of a user, in the transaction of ctx.
 func UserCreated(ctx context.Context, user *entity.User) error {
 	data := map[string]any{"id": user.ID, "username": user.Username}
-	_, err := xCtxUtil.MustGet[*hooks](ctx, hooksKey).dispatcher.Enqueue(ctx, receiver, "user.created", data)
+	_, err := xctxutil.MustGet[*hooks](ctx, hooksKey).dispatcher.Enqueue(ctx, receiver, "user.created", data)
 	return err
 }
 
 // Verify lets the webhooks pass that the service has signed, each once. The cache remembers their ids: where work must not
 // be lost with a process, its transaction remembers them instead.
 func Verify(ctx context.Context) gin.HandlerFunc {
-	h := xCtxUtil.MustGet[*hooks](ctx, hooksKey)
+	h := xctxutil.MustGet[*hooks](ctx, hooksKey)
 	first := func(ctx context.Context, id string) (isNew bool, err error) {
 		yes := true
-		err = h.seen.Set(ctx, id, &yes, xCache.WithNX(), xCache.WithTTL(remember), xCache.WithStored(&isNew))
+		err = h.seen.Set(ctx, id, &yes, xcache.WithNX(), xcache.WithTTL(remember), xcache.WithStored(&isNew))
 		return isNew, err
 	}
-	return xWebhook.Middleware(h.verifier, xWebhook.WithSeen(first, h.seen.Delete))
+	return webhook.Middleware(h.verifier, webhook.WithSeen(first, h.seen.Delete))
 }
 
 // openHooks is the node of the webhook.
@@ -61,7 +61,7 @@ func openHooks(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	manager, missing := xCache.GetManager(ctx)
+	manager, missing := xcache.GetManager(ctx)
 	if missing != nil {
 		return nil, missing
 	}
@@ -69,32 +69,32 @@ func openHooks(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	verifier, err := xWebhook.NewVerifier([]xWebhook.Secret{secret})
+	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
 	if err != nil {
 		return nil, err
 	}
-	seen := xCache.KeyCacheOf[string, bool](manager, xCache.WithName("hook"), xCache.WithKeyPrefix("hook:"))
+	seen := xcache.KeyCacheOf[string, bool](manager, xcache.WithName("hook"), xcache.WithKeyPrefix("hook:"))
 	return &hooks{dispatcher: dispatcher, verifier: verifier, seen: seen}, nil
 }
 
 // openDispatcher returns what sends. Plain HTTP and this host are allowed because the receiver of a sample is the sample: a
 // service whose receivers are others' has neither of the two options, and finds receivers in a table.
-func openDispatcher(secret xWebhook.Secret) (*xWebhook.Dispatcher, error) {
-	client, err := xWebhook.New(xWebhook.WithHTTP(), xWebhook.WithAllowLoopback())
+func openDispatcher(secret webhook.Secret) (*webhook.Dispatcher, error) {
+	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback())
 	if err != nil {
 		return nil, err
 	}
-	url := xEnv.GetEnvString(hookURL, localHost+xEnv.GetEnvString(xEnv.Port, "1118")+HookPath)
+	url := xenv.GetEnvString(hookURL, localHost+xenv.GetEnvString(xenv.Port, "1118")+HookPath)
 	if err := client.CheckURL(url); err != nil {
 		return nil, err
 	}
-	return xWebhook.NewDispatcher(xWebhook.StaticEndpoints{receiver: {URL: url, Secrets: []xWebhook.Secret{secret}}}, client)
+	return webhook.NewDispatcher(webhook.StaticEndpoints{receiver: {URL: url, Secrets: []webhook.Secret{secret}}}, client)
 }
 
 // sharedSecret returns that of the environment. Where there is none, both sides are this process, and a new one will do.
-func sharedSecret() (xWebhook.Secret, error) {
-	if text := xEnv.GetEnvString(hookSecret, ""); text != "" {
-		return xWebhook.ParseSecret(text)
+func sharedSecret() (webhook.Secret, error) {
+	if text := xenv.GetEnvString(hookSecret, ""); text != "" {
+		return webhook.ParseSecret(text)
 	}
-	return xWebhook.NewSecret(), nil
+	return webhook.NewSecret(), nil
 }

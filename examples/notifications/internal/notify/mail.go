@@ -7,19 +7,19 @@ import (
 	"log/slog"
 	"time"
 
-	xCtxUtil "github.com/plinthgo/plinth/core/common/xctxutil"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xctxutil"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/examples/notifications/internal/entity"
 	"github.com/plinthgo/plinth/examples/notifications/internal/sink"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 const (
-	sinkKey  xCtx.ContextKey = "notifications_sink"
-	reportTo xEnv.EnvKey     = "NOTIFICATIONS_REPORT_TO"
+	sinkKey  xctx.ContextKey = "notifications_sink"
+	reportTo xenv.EnvKey     = "NOTIFICATIONS_REPORT_TO"
 )
 
 //go:embed templates
@@ -28,9 +28,9 @@ var templates embed.FS
 // Welcome stores the mail that greets a user, in the transaction of ctx. Its language is the request's, and its id, which
 // makes the Message-ID, the same at each try.
 func Welcome(ctx context.Context, user *entity.User) error {
-	_, err := xNotify.SendAsync(ctx, &xNotify.Message{
-		ID: "welcome-" + user.ID.String(), Type: xNotify.TypeEmail, To: []string{xEmail.Address(user.Username, user.Email)},
-		Template: xEmail.TemplateWelcome,
+	_, err := notifyx.SendAsync(ctx, &notifyx.Message{
+		ID: "welcome-" + user.ID.String(), Type: notifyx.TypeEmail, To: []string{email.Address(user.Username, user.Email)},
+		Template: email.TemplateWelcome,
 		Variables: map[string]any{
 			"app_name": "Notifications", "user_name": user.Username,
 			"action_url": "https://example.org/start", "support_email": "help@example.org",
@@ -41,9 +41,9 @@ func Welcome(ctx context.Context, user *entity.User) error {
 
 // Report stores the mail that tells the team how many users were new at a time, in the transaction of ctx.
 func Report(ctx context.Context, at time.Time, users int64) error {
-	_, err := xNotify.SendAsync(ctx, &xNotify.Message{
-		ID: "report-" + at.UTC().Format("20060102T150405Z"), Type: xNotify.TypeEmail, Priority: xNotify.PriorityLow,
-		To: []string{xEnv.GetEnvString(reportTo, "team@example.org")}, Language: "en",
+	_, err := notifyx.SendAsync(ctx, &notifyx.Message{
+		ID: "report-" + at.UTC().Format("20060102T150405Z"), Type: notifyx.TypeEmail, Priority: notifyx.PriorityLow,
+		To: []string{xenv.GetEnvString(reportTo, "team@example.org")}, Language: "en",
 		Template: "report", Variables: map[string]any{"users": users, "at": at.UTC().Format(time.DateTime)},
 	})
 	return err
@@ -55,7 +55,7 @@ func openMail(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := xEmail.New(config)
+	client, err := email.New(config)
 	if err != nil {
 		return nil, err
 	}
@@ -65,23 +65,23 @@ func openMail(ctx context.Context) (any, error) {
 	return client, nil
 }
 
-func mailConfig(ctx context.Context) (xEmail.Config, error) {
-	server := xCtxUtil.MustGet[*sink.Server](ctx, sinkKey)
+func mailConfig(ctx context.Context) (email.Config, error) {
+	server := xctxutil.MustGet[*sink.Server](ctx, sinkKey)
 	if server == nil {
-		return xEmail.ConfigFromEnv()
+		return email.ConfigFromEnv()
 	}
-	return xEmail.Config{
-		Host: server.Host(), Port: server.Port(), TLS: xEmail.TLSNone, // which never leaves this machine
-		From: xEnv.GetEnvString(xEnv.EmailFrom, "hello@example.org"), FromName: "Notifications",
+	return email.Config{
+		Host: server.Host(), Port: server.Port(), TLS: email.TLSNone, // which never leaves this machine
+		From: xenv.GetEnvString(xenv.EmailFrom, "hello@example.org"), FromName: "Notifications",
 	}, nil
 }
 
 // startSink is the node of a mail server that logs what it gets, where EMAIL_HOST names no other one.
 func startSink(ctx context.Context) (any, error) {
-	if xEnv.GetEnvString(xEnv.EmailHost, "") != "" {
+	if xenv.GetEnvString(xenv.EmailHost, "") != "" {
 		return (*sink.Server)(nil), nil
 	}
-	log := xLog.WithName(xLog.NamedSERV, "sink")
+	log := xlog.WithName(xlog.NamedSERV, "sink")
 	return sink.Listen(ctx, func(m sink.Mail) error {
 		// A service never logs what it writes to people. Here the mailbox is the log, and the addresses are made up.
 		log.Info(ctx, "mail arrived", slog.Any("to", m.To), slog.String("subject", m.Subject), slog.String("text", m.Text),

@@ -11,7 +11,7 @@ import (
 )
 
 // Register registers the routes. Those of jobs are an operator's: a service has them behind a guard, such as
-// xMiddle.RequirePermission.
+// xmiddle.RequirePermission.
 func Register(ctx context.Context, engine *gin.Engine) {
 	api := engine.Group("/api/v1")
 	api.POST("/signup", handler.SignUp)

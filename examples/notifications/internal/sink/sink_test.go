@@ -7,19 +7,19 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"github.com/plinthgo/plinth/examples/notifications/internal/sink"
-	xNotify "github.com/plinthgo/plinth/notifyx"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 // open returns a client of a server that hands on what it gets, and then answers err.
-func open(t *testing.T, err error) (*xEmail.EmailClient, <-chan sink.Mail) {
+func open(t *testing.T, err error) (*email.EmailClient, <-chan sink.Mail) {
 	t.Helper()
 	mails := make(chan sink.Mail, 10)
 	server, failed := sink.Listen(t.Context(), func(m sink.Mail) error { mails <- m; return err })
 	if failed != nil {
 		t.Fatal(failed)
 	}
-	client, failed := xEmail.New(xEmail.Config{Host: server.Host(), Port: server.Port(), From: "hello@example.org", TLS: xEmail.TLSNone})
+	client, failed := email.New(email.Config{Host: server.Host(), Port: server.Port(), From: "hello@example.org", TLS: email.TLSNone})
 	if failed != nil {
 		t.Fatal(failed)
 	}
@@ -35,14 +35,14 @@ func TestTextOfAMailIsFound(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name string
-		mail xEmail.Message
+		mail email.Message
 		want string
 	}{
-		{name: "text alone", mail: xEmail.Message{Text: "a = b\nc\n"}, want: "a = b\nc\n"},
-		{name: "beside HTML", mail: xEmail.Message{Text: "你好\n", HTML: "<p>你好</p>"}, want: "你好\n"},
+		{name: "text alone", mail: email.Message{Text: "a = b\nc\n"}, want: "a = b\nc\n"},
+		{name: "beside HTML", mail: email.Message{Text: "你好\n", HTML: "<p>你好</p>"}, want: "你好\n"},
 		{
 			name: "beside a file",
-			mail: xEmail.Message{Text: "see there\n", HTML: "<p>x</p>", Attachments: []xEmail.File{{Name: "a.txt", Content: []byte("other")}}},
+			mail: email.Message{Text: "see there\n", HTML: "<p>x</p>", Attachments: []email.File{{Name: "a.txt", Content: []byte("other")}}},
 			want: "see there\n",
 		},
 	} {
@@ -69,8 +69,8 @@ func TestMailIsRefusedForGood(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			client, _ := open(t, &smtp.SMTPError{Code: 554, Message: "no"})
-			err := client.Send(t.Context(), &xEmail.Message{To: []string{tc.to}, Subject: "a", Text: "b"})
-			if !errors.Is(err, xNotify.ErrPermanent) {
+			err := client.Send(t.Context(), &email.Message{To: []string{tc.to}, Subject: "a", Text: "b"})
+			if !errors.Is(err, notifyx.ErrPermanent) {
 				t.Errorf("Send = %v, want a permanent error", err)
 			}
 		})

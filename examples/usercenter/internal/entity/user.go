@@ -2,17 +2,17 @@
 package entity
 
 import (
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xModels "github.com/plinthgo/plinth/core/major/xmodels"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 // User is somebody who can log in. Password is an argon2id hash and never leaves the process.
 type User struct {
-	xModels.BaseEntity
+	xmodels.BaseEntity
 	Username string `gorm:"size:64;not null;uniqueIndex"  json:"username"`
 	Email    string `gorm:"size:128;not null;uniqueIndex" json:"email"`
 	Password string `gorm:"size:256;not null"             json:"-"`
 }
 
 // GetGene makes the ids of users ids of users.
-func (User) GetGene() xSnowflake.Gene { return xSnowflake.GeneUser }
+func (User) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }

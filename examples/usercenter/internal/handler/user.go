@@ -6,10 +6,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xBind "github.com/plinthgo/plinth/core/major/xbind"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xresult"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/logic"
 )
 
@@ -28,7 +28,7 @@ type LoginRequest struct {
 
 // Register answers POST /api/v1/user/register with the new user.
 func Register(c *gin.Context) {
-	request := xBind.Bind(c, &RegisterRequest{}).Data()
+	request := xbind.Bind(c, &RegisterRequest{}).Data()
 	if request == nil {
 		return
 	}
@@ -37,12 +37,12 @@ func Register(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.SuccessHasData(c, "registered", user)
+	xresult.SuccessHasData(c, "registered", user)
 }
 
 // Login answers POST /api/v1/user/login with the user.
 func Login(c *gin.Context) {
-	request := xBind.Bind(c, &LoginRequest{}).Data()
+	request := xbind.Bind(c, &LoginRequest{}).Data()
 	if request == nil {
 		return
 	}
@@ -51,12 +51,12 @@ func Login(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.SuccessHasData(c, "logged in", user)
+	xresult.SuccessHasData(c, "logged in", user)
 }
 
 // Create answers POST /api/v1/user as Register does, without data.
 func Create(c *gin.Context) {
-	request := xBind.Bind(c, &RegisterRequest{}).Data()
+	request := xbind.Bind(c, &RegisterRequest{}).Data()
 	if request == nil {
 		return
 	}
@@ -64,14 +64,14 @@ func Create(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.Success(c, "created")
+	xresult.Success(c, "created")
 }
 
 // Get answers GET /api/v1/user/{id} with the user. A path without a usable id is a PARAMETER_ERROR.
 func Get(c *gin.Context) {
-	id, err := xSnowflake.ParseSnowflakeID(c.Param("id"))
+	id, err := xsnowflake.ParseSnowflakeID(c.Param("id"))
 	if err != nil || id.IsZero() {
-		_ = c.Error(xError.Wrap(xError.ParameterError, "the id is not one of a user", err))
+		_ = c.Error(xerror.Wrap(xerror.ParameterError, "the id is not one of a user", err))
 		return
 	}
 	user, err := logic.Find(c.Request.Context(), id)
@@ -79,7 +79,7 @@ func Get(c *gin.Context) {
 		_ = c.Error(err)
 		return
 	}
-	xResult.SuccessHasData(c, "found", user)
+	xresult.SuccessHasData(c, "found", user)
 }
 
 // Ping answers GET /ping.
@@ -88,4 +88,4 @@ func Ping(c *gin.Context) {
 }
 
 // APIPing answers GET /api/ping.
-func APIPing(c *gin.Context) { xResult.SuccessHasData(c, "SUCCESS", "pong") }
+func APIPing(c *gin.Context) { xresult.SuccessHasData(c, "SUCCESS", "pong") }

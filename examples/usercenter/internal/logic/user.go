@@ -10,21 +10,21 @@ import (
 
 	"gorm.io/gorm"
 
-	xError "github.com/plinthgo/plinth/core/common/xerror"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xUtil "github.com/plinthgo/plinth/core/common/xutil"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xutil"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/repository"
 )
 
-var log = xLog.WithName(xLog.NamedLOGC, "user")
+var log = xlog.WithName(xlog.NamedLOGC, "user")
 
 // errTaken answers a name or an address that somebody has.
-var errTaken = xError.New(xError.Existed, "the username or the e-mail address is taken")
+var errTaken = xerror.New(xerror.Existed, "the username or the e-mail address is taken")
 
 // errUnreadable answers a name or an address that people could not tell from another, and that databases disagree on.
-var errUnreadable = xError.New(xError.ParameterError, "the username or the e-mail address has outer spaces or a character that cannot be printed")
+var errUnreadable = xerror.New(xerror.ParameterError, "the username or the e-mail address has outer spaces or a character that cannot be printed")
 
 // readable reports whether a text is one that people can read back.
 func readable(text string) bool {
@@ -45,7 +45,7 @@ func Register(ctx context.Context, username, email, password string) (*entity.Us
 	if taken {
 		return nil, errTaken
 	}
-	hash, err := xUtil.Password().EncryptString(ctx, password)
+	hash, err := xutil.Password().EncryptString(ctx, password)
 	if err != nil {
 		return nil, err
 	}
@@ -64,31 +64,31 @@ func Register(ctx context.Context, username, email, password string) (*entity.Us
 // hide in the time that the two answers take.
 func Login(ctx context.Context, username, password string) (*entity.User, error) {
 	if !readable(username) {
-		return nil, xError.New(xError.UserNotFound, "")
+		return nil, xerror.New(xerror.UserNotFound, "")
 	}
 	user, err := repository.ByUsername(ctx, username)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, xError.New(xError.UserNotFound, "")
+		return nil, xerror.New(xerror.UserNotFound, "")
 	}
 	if err != nil {
 		return nil, err
 	}
-	valid, err := xUtil.Password().IsValid(ctx, password, user.Password)
+	valid, err := xutil.Password().IsValid(ctx, password, user.Password)
 	if err != nil {
 		return nil, err
 	}
 	if !valid {
 		log.Notice(ctx, "login refused", slog.Any("user", user.ID))
-		return nil, xError.New(xError.Unauthorized, "the password does not match")
+		return nil, xerror.New(xerror.Unauthorized, "the password does not match")
 	}
 	return user, nil
 }
 
 // Find returns the user with this id.
-func Find(ctx context.Context, id xSnowflake.SnowflakeID) (*entity.User, error) {
+func Find(ctx context.Context, id xsnowflake.SnowflakeID) (*entity.User, error) {
 	user, err := repository.ByID(ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, xError.New(xError.NotExist, "there is no such user")
+		return nil, xerror.New(xerror.NotExist, "there is no such user")
 	}
 	return user, err
 }

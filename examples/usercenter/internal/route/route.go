@@ -6,14 +6,14 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xBase "github.com/plinthgo/plinth/core/common/xbase"
-	xMiddle "github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/handler"
 )
 
 // Register registers the routes. Those marked java answer clients of a Java service, in its envelope.
 func Register(_ context.Context, engine *gin.Engine) {
-	java := xMiddle.UseProfile(xBase.ProfileJava) //nolint:contextcheck // it takes none
+	java := xmiddle.UseProfile(xbase.ProfileJava) //nolint:contextcheck // it takes none
 
 	engine.GET("/ping", handler.Ping)
 

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
@@ -115,16 +115,16 @@ type Log struct {
 func Record(tb testing.TB) *Log {
 	tb.Helper()
 	l, engine := NewLog(tb)
-	tb.Cleanup(xLog.SetDefault(engine))
+	tb.Cleanup(xlog.SetDefault(engine))
 	return l
 }
 
 // NewLog returns a log and the engine that writes it.
-func NewLog(tb testing.TB) (*Log, *xLog.Engine) {
+func NewLog(tb testing.TB) (*Log, *xlog.Engine) {
 	tb.Helper()
 	l := &Log{tb: tb}
 	l.written = sync.NewCond(&l.mu)
-	engine, err := xLog.New(xLog.Config{Writer: l, Format: xLog.FormatJSON, Level: -4})
+	engine, err := xlog.New(xlog.Config{Writer: l, Format: xlog.FormatJSON, Level: -4})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -6,22 +6,22 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xAsync "github.com/plinthgo/plinth/asyncx"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/asyncx"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func main() {
-	reg := xReg.Register(context.Background(), nil, xOption.WithRoute(routes), xOption.WithHealth())
-	xMain.Runner(reg, nil, nil)
+	reg := xreg.Register(context.Background(), nil, xoption.WithRoute(routes), xoption.WithHealth())
+	xmain.Runner(reg, nil, nil)
 }
 
 func routes(_ context.Context, engine *gin.Engine) {
 	engine.GET("/ping", func(c *gin.Context) {
-		xAsync.Async(c.Request.Context(), func(ctx context.Context) { xLog.Info(ctx, "pinged") })
-		xResult.Success(c, "pong")
+		asyncx.Async(c.Request.Context(), func(ctx context.Context) { xlog.Info(ctx, "pinged") })
+		xresult.Success(c, "pong")
 	})
 }

@@ -7,16 +7,16 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
 func main() {
-	xMain.Runner(xReg.Register(context.Background(), nil, xOption.WithRoute(routes), xOption.WithHealth()), nil, nil)
+	xmain.Runner(xreg.Register(context.Background(), nil, xoption.WithRoute(routes), xoption.WithHealth()), nil, nil)
 }
 
 func routes(_ context.Context, engine *gin.Engine) {
-	engine.GET("/ping", func(c *gin.Context) { xResult.Success(c, "pong") })
+	engine.GET("/ping", func(c *gin.Context) { xresult.Success(c, "pong") })
 }

@@ -6,21 +6,21 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xCron "github.com/plinthgo/plinth/cronx"
-	xCronRunner "github.com/plinthgo/plinth/cronx/runner"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/cronx"
+	"github.com/plinthgo/plinth/cronx/runner"
 )
 
 func main() {
-	reg := xReg.Register(context.Background(), nil, xOption.WithRoute(routes), xOption.WithHealth())
-	tick := xCron.NewJob("*/5 * * * *", func(ctx context.Context) { xLog.Info(ctx, "five minutes") })
-	xMain.Runner(reg, nil, nil, xCronRunner.New(xCronRunner.WithRegister(tick)))
+	reg := xreg.Register(context.Background(), nil, xoption.WithRoute(routes), xoption.WithHealth())
+	tick := cronx.NewJob("*/5 * * * *", func(ctx context.Context) { xlog.Info(ctx, "five minutes") })
+	xmain.Runner(reg, nil, nil, runner.New(runner.WithRegister(tick)))
 }
 
 func routes(_ context.Context, engine *gin.Engine) {
-	engine.GET("/ping", func(c *gin.Context) { xResult.Success(c, "pong") })
+	engine.GET("/ping", func(c *gin.Context) { xresult.Success(c, "pong") })
 }

@@ -6,28 +6,28 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/notifyx/email"
 )
 
 func main() {
-	nodes := []xRegNode.RegNodeList{{Key: xCtx.EmailClientKey, Node: xEmail.InitClient}}
-	reg := xReg.Register(context.Background(), nodes, xOption.WithRoute(routes), xOption.WithHealth())
-	xMain.Runner(reg, nil, nil)
+	nodes := []xregnode.RegNodeList{{Key: xctx.EmailClientKey, Node: email.InitClient}}
+	reg := xreg.Register(context.Background(), nodes, xoption.WithRoute(routes), xoption.WithHealth())
+	xmain.Runner(reg, nil, nil)
 }
 
 func routes(ctx context.Context, engine *gin.Engine) {
-	client := xEmail.MustGetClient(ctx)
+	client := email.MustGetClient(ctx)
 	engine.GET("/ping", func(c *gin.Context) { //nolint:contextcheck // gin's context is the one
-		if err := client.Send(c.Request.Context(), &xEmail.Message{To: []string{"ada@example.org"}, Subject: "pong", Text: "pong"}); err != nil {
+		if err := client.Send(c.Request.Context(), &email.Message{To: []string{"ada@example.org"}, Subject: "pong", Text: "pong"}); err != nil {
 			_ = c.Error(err)
 			return
 		}
-		xResult.Success(c, "pong")
+		xresult.Success(c, "pong")
 	})
 }

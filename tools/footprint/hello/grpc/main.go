@@ -7,13 +7,13 @@ import (
 	"os/signal"
 	"syscall"
 
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := xGrpcRunner.Serve(ctx); err != nil {
+	if err := runner.Serve(ctx); err != nil {
 		panic(err)
 	}
 }

@@ -6,19 +6,19 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xGrpcProtoValidate "github.com/plinthgo/plinth/grpcx/protovalidate"
-	xGrpcRunner "github.com/plinthgo/plinth/grpcx/runner"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/grpcx/protovalidate"
+	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
 func main() {
-	reg := xReg.Register(context.Background(), nil, xOption.WithRoute(routes), xOption.WithHealth())
-	xMain.Runner(reg, nil, nil, xGrpcRunner.New(xGrpcRunner.WithValidation(xGrpcProtoValidate.MustNew())))
+	reg := xreg.Register(context.Background(), nil, xoption.WithRoute(routes), xoption.WithHealth())
+	xmain.Runner(reg, nil, nil, runner.New(runner.WithValidation(protovalidate.MustNew())))
 }
 
 func routes(_ context.Context, engine *gin.Engine) {
-	engine.GET("/ping", func(c *gin.Context) { xResult.Success(c, "pong") })
+	engine.GET("/ping", func(c *gin.Context) { xresult.Success(c, "pong") })
 }

@@ -6,26 +6,26 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xJob "github.com/plinthgo/plinth/asyncx/job"
-	xRiver "github.com/plinthgo/plinth/asyncx/river"
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/river"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
 	_ "github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-var pinged = xJob.NewKind[string]("pinged")
+var pinged = job.NewKind[string]("pinged")
 
 func main() {
-	nodes := []xRegNode.RegNodeList{{Key: xCtx.JobQueueKey, Node: xJob.Init(xRiver.Open())}}
-	reg := xReg.Register(context.Background(), nodes, xOption.WithDatabase(xOptDatabase.FromEnv()), xOption.WithRoute(routes), xOption.WithHealth())
-	xMain.Runner(reg, nil, nil, xJob.New(xJob.WithHandlers(pinged.Handle(func(ctx context.Context, by string) error {
-		xLog.Info(ctx, "pinged by "+by)
+	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(river.Open())}}
+	reg := xreg.Register(context.Background(), nodes, xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithRoute(routes), xoption.WithHealth())
+	xmain.Runner(reg, nil, nil, job.New(job.WithHandlers(pinged.Handle(func(ctx context.Context, by string) error {
+		xlog.Info(ctx, "pinged by "+by)
 		return nil
 	}))))
 }
@@ -37,6 +37,6 @@ func routes(_ context.Context, engine *gin.Engine) {
 			_ = c.Error(err)
 			return
 		}
-		xResult.SuccessHasData(c, "pong", id)
+		xresult.SuccessHasData(c, "pong", id)
 	})
 }

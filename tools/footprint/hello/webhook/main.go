@@ -6,30 +6,30 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	xMain "github.com/plinthgo/plinth/core/major/xmain"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
-	xRegNode "github.com/plinthgo/plinth/core/major/xreg/xregnode"
-	xResult "github.com/plinthgo/plinth/core/major/xresult"
-	xWebhook "github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/core/major/xmain"
+	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+	"github.com/plinthgo/plinth/core/major/xresult"
+	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
 const clientKey = "webhook_client"
 
 func main() {
-	nodes := []xRegNode.RegNodeList{{Key: clientKey, Node: func(context.Context) (any, error) { return xWebhook.New() }}}
-	reg := xReg.Register(context.Background(), nodes, xOption.WithRoute(routes), xOption.WithHealth())
-	xMain.Runner(reg, nil, nil)
+	nodes := []xregnode.RegNodeList{{Key: clientKey, Node: func(context.Context) (any, error) { return webhook.New() }}}
+	reg := xreg.Register(context.Background(), nodes, xoption.WithRoute(routes), xoption.WithHealth())
+	xmain.Runner(reg, nil, nil)
 }
 
 func routes(ctx context.Context, engine *gin.Engine) {
-	client, _ := ctx.Value(clientKey).(*xWebhook.Client)
-	receiver := xWebhook.Endpoint{ID: "shop", URL: "https://example.org/hook", Secrets: []xWebhook.Secret{xWebhook.NewSecret()}}
+	client, _ := ctx.Value(clientKey).(*webhook.Client)
+	receiver := webhook.Endpoint{ID: "shop", URL: "https://example.org/hook", Secrets: []webhook.Secret{webhook.NewSecret()}}
 	engine.GET("/ping", func(c *gin.Context) { //nolint:contextcheck // gin's context is the one
-		if _, err := client.Send(c.Request.Context(), receiver, xWebhook.Event{Type: "pinged", Data: "pong"}); err != nil {
+		if _, err := client.Send(c.Request.Context(), receiver, webhook.Event{Type: "pinged", Data: "pong"}); err != nil {
 			_ = c.Error(err)
 			return
 		}
-		xResult.Success(c, "pong")
+		xresult.Success(c, "pong")
 	})
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	xDocs "github.com/plinthgo/plinth/docs"
+	"github.com/plinthgo/plinth/docs"
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
@@ -31,14 +31,14 @@ func newDocs(*term.Printer) *cobra.Command {
 }
 
 func serveDocs(ctx context.Context, dir, baseURL string) error {
-	var opts []xDocs.Option
+	var opts []docs.Option
 	if dir != "" {
-		opts = append(opts, xDocs.WithFolder(dir))
+		opts = append(opts, docs.WithFolder(dir))
 	}
 	if baseURL != "" {
-		opts = append(opts, xDocs.WithBaseURL(baseURL))
+		opts = append(opts, docs.WithBaseURL(baseURL))
 	}
-	site, err := xDocs.New(opts...)
+	site, err := docs.New(opts...)
 	if err != nil {
 		return err
 	}

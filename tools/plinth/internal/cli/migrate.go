@@ -45,7 +45,7 @@ func newMigrate(p *term.Printer) *cobra.Command {
 		GroupID: groupCare,
 		Short:   "Apply or list the SQL migrations of a service",
 		Long: "Apply or list the SQL migrations of the service in this folder, against the database of its environment. The files are\n" +
-			"those that xOptDatabase.WithMigrations gets. Tables of entities (WithAutoMigrate) are the service's own: it makes them\n" +
+			"those that xoptdatabase.WithMigrations gets. Tables of entities (WithAutoMigrate) are the service's own: it makes them\n" +
 			"when it starts.",
 		Example: "  plinth migrate status\n  plinth migrate up --dir db/migrations",
 	}, up, status)

@@ -53,7 +53,7 @@ func TestNewWritesTheServiceThatTheFlagsDescribe(t *testing.T) {
 	newShop(t, "--db", "mysql", "--cache", "redis", "--cron")
 	holds(t, "plugins.go", "dbplugins/mysql")
 	holds(t, "plugins.go", "cacheplugins/redis")
-	holds(t, "internal/schedule/schedule.go", "xCron.NewJob")
+	holds(t, "internal/schedule/schedule.go", "cronx.NewJob")
 	for _, file := range []string{"internal/task", "internal/notify", "proto", "internal/service"} {
 		if _, err := os.Stat(file); err == nil {
 			t.Errorf("%s is there, although nobody has asked for it", file)

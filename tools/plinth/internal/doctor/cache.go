@@ -9,28 +9,28 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	xCtx "github.com/plinthgo/plinth/core/defined/xctx"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	xOptCache "github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 )
 
 const mendCacheConfig = "plinth env --group cache lists what there is to set"
 
 // checkCache connects as the service will, once.
 func (p *patient) checkCache(ctx context.Context) []Finding {
-	name := xEnv.String(xEnv.NoSqlDriver)
+	name := xenv.String(xenv.NoSqlDriver)
 	if name == "" || name == none {
-		return []Finding{p.withoutDriver(xEnv.NoSqlDriver, xEnv.NoSqlURL, xEnv.NoSqlHost)}
+		return []Finding{p.withoutDriver(xenv.NoSqlDriver, xenv.NoSqlURL, xenv.NoSqlHost)}
 	}
-	if key := p.wrong(xEnv.NoSqlPort, xEnv.NoSqlMode, xEnv.NoSqlTLS, xEnv.NoSqlDatabase); key != "" {
+	if key := p.wrong(xenv.NoSqlPort, xenv.NoSqlMode, xenv.NoSqlTLS, xenv.NoSqlDatabase); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
 	}
-	if !slices.Contains(xCache.Drivers(), name) {
+	if !slices.Contains(xcache.Drivers(), name) {
 		return []Finding{skipped("this program has no driver %q to connect with", name)}
 	}
-	config, err := xOptCache.Build(xOptCache.FromEnv(), xOptCache.WithConnectTimeout(0))
+	config, err := xoptcache.Build(xoptcache.FromEnv(), xoptcache.WithConnectTimeout(0))
 	if err != nil {
 		return []Finding{problem(err.Error(), mendCacheConfig)}
 	}
@@ -44,7 +44,7 @@ func (p *patient) checkCache(ctx context.Context) []Finding {
 	return p.openCache(ctx, config)
 }
 
-func (p *patient) openCache(ctx context.Context, config *xOptCache.Config) []Finding {
+func (p *patient) openCache(ctx context.Context, config *xoptcache.Config) []Finding {
 	ctx, log, err := listen(ctx)
 	if err != nil {
 		return []Finding{problem(err.Error(), mendSelf)}
@@ -54,7 +54,7 @@ func (p *patient) openCache(ctx context.Context, config *xOptCache.Config) []Fin
 		return append([]Finding{problem(once(err), mendCache(err))}, log.warnings()...)
 	}
 	defer func() { _ = m.Close() }() //nolint:contextcheck // it takes none
-	if client, is := m.Values()[xCtx.RedisClientKey].(redis.UniversalClient); is {
+	if client, is := m.Values()[xctx.RedisClientKey].(redis.UniversalClient); is {
 		p.readTime(ctx, client)
 	}
 	return append([]Finding{ok("%s answers", m)}, log.warnings()...)
@@ -62,14 +62,14 @@ func (p *patient) openCache(ctx context.Context, config *xOptCache.Config) []Fin
 
 // mendCache says what to do about a backend that could not be opened. An error that waiting cannot mend names its variables.
 func mendCache(err error) string {
-	_, isURL := xEnv.GetEnv(xEnv.NoSqlURL)
+	_, isURL := xenv.GetEnv(xenv.NoSqlURL)
 	switch {
 	case errors.Is(err, driver.ErrConfig):
 		return "correct the variables in parentheses"
 	case isURL:
-		return fmt.Sprintf("start the server, or correct %s", xEnv.NoSqlURL)
+		return fmt.Sprintf("start the server, or correct %s", xenv.NoSqlURL)
 	default:
-		return fmt.Sprintf("start the server, or correct %s and %s", xEnv.NoSqlHost, xEnv.NoSqlPort)
+		return fmt.Sprintf("start the server, or correct %s and %s", xenv.NoSqlHost, xenv.NoSqlPort)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"gorm.io/gorm"
 
-	xSnowflake "github.com/plinthgo/plinth/core/common/xsnowflake"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 // mostSkew is how far two clocks may be apart before that is worth a warning.
@@ -27,7 +27,7 @@ type reading struct {
 
 // readClock asks a database on a server for its time.
 func (p *patient) readClock(ctx context.Context, db *gorm.DB) {
-	clock, err := xDB.Clock(db)
+	clock, err := xdb.Clock(db)
 	if err != nil || db.Name() == "sqlite" { // a file has the clock of this machine
 		return
 	}
@@ -41,7 +41,7 @@ func (p *patient) readClock(ctx context.Context, db *gorm.DB) {
 
 // checkClock compares the clocks, on which tokens, leases and ids rely.
 func (p *patient) checkClock(context.Context) []Finding {
-	if now := p.now(); now.UnixMilli() < xSnowflake.LayoutDefault.Epoch {
+	if now := p.now(); now.UnixMilli() < xsnowflake.LayoutDefault.Epoch {
 		return []Finding{problem(
 			fmt.Sprintf("this machine's clock says %s, before the time that ids count from: none can be made", now.UTC().Format(time.DateOnly)), mendClock,
 		)}

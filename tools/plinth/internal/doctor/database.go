@@ -13,10 +13,10 @@ import (
 
 	"gorm.io/gorm"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 	"github.com/plinthgo/plinth/tools/plinth/internal/sqlitefile"
 )
@@ -26,18 +26,18 @@ const migrationFolder = "internal/migration"
 
 // checkDatabase connects as the service will, once.
 func (p *patient) checkDatabase(ctx context.Context) []Finding {
-	name := xEnv.String(xEnv.DatabaseDriver)
+	name := xenv.String(xenv.DatabaseDriver)
 	if name == "" || name == none {
-		return []Finding{p.withoutDriver(xEnv.DatabaseDriver, xEnv.DatabaseDsn, xEnv.DatabaseHost, xEnv.DatabaseName, xEnv.DatabasePath)}
+		return []Finding{p.withoutDriver(xenv.DatabaseDriver, xenv.DatabaseDsn, xenv.DatabaseHost, xenv.DatabaseName, xenv.DatabasePath)}
 	}
-	if key := p.wrong(xEnv.DatabasePort, xEnv.DatabaseTLS); key != "" {
+	if key := p.wrong(xenv.DatabasePort, xenv.DatabaseTLS); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
 	}
-	if !slices.Contains(xDB.Drivers(), name) {
+	if !slices.Contains(xdb.Drivers(), name) {
 		return []Finding{skipped("this program has no driver %q to connect with", name)}
 	}
-	config, err := xOptDatabase.Build(
-		xOptDatabase.FromEnv(), xOptDatabase.WithConnectTimeout(0), xOptDatabase.WithMaxOpenConns(2), xOptDatabase.WithSlowThreshold(0),
+	config, err := xoptdatabase.Build(
+		xoptdatabase.FromEnv(), xoptdatabase.WithConnectTimeout(0), xoptdatabase.WithMaxOpenConns(2), xoptdatabase.WithSlowThreshold(0),
 	)
 	if err != nil {
 		return []Finding{problem(err.Error(), p.mendConfig(name))}
@@ -54,7 +54,7 @@ func (p *patient) checkDatabase(ctx context.Context) []Finding {
 
 // mendConfig says what to do where the parts of a connection make no sense.
 func (p *patient) mendConfig(name string) string {
-	if path := xEnv.String(xEnv.DatabasePath); name == sqlite.Name && path != "" {
+	if path := xenv.String(xenv.DatabasePath); name == sqlite.Name && path != "" {
 		if !sqlitefile.Exists(filepath.Dir(path)) {
 			return "mkdir -p " + filepath.Dir(path)
 		}
@@ -63,10 +63,10 @@ func (p *patient) mendConfig(name string) string {
 }
 
 // withoutDriver speaks of a database or cache that no variable names, and warns where others say that one is meant.
-func (p *patient) withoutDriver(driver xEnv.EnvKey, others ...xEnv.EnvKey) Finding {
-	_, isSet := xEnv.GetEnv(driver)
+func (p *patient) withoutDriver(driver xenv.EnvKey, others ...xenv.EnvKey) Finding {
+	_, isSet := xenv.GetEnv(driver)
 	for _, key := range others {
-		if _, other := xEnv.GetEnv(key); other && !isSet {
+		if _, other := xenv.GetEnv(key); other && !isSet {
 			return warning(fmt.Sprintf("%s is set, and %s is not: the service starts without", key, driver),
 				fmt.Sprintf("set %s, or remove %s", driver, key))
 		}
@@ -74,7 +74,7 @@ func (p *patient) withoutDriver(driver xEnv.EnvKey, others ...xEnv.EnvKey) Findi
 	return skipped("%s is not set", driver)
 }
 
-func (p *patient) connect(ctx context.Context, o xDB.Options, where string) []Finding {
+func (p *patient) connect(ctx context.Context, o xdb.Options, where string) []Finding {
 	if o.Driver == sqlite.Name {
 		file, found := sqliteFile(o)
 		if found != nil {
@@ -86,11 +86,11 @@ func (p *patient) connect(ctx context.Context, o xDB.Options, where string) []Fi
 	if err != nil {
 		return []Finding{problem(err.Error(), mendSelf)}
 	}
-	db, err := xDB.Open(ctx, o)
+	db, err := xdb.Open(ctx, o)
 	if err != nil {
 		return append([]Finding{problem(once(err), mendDatabase(o, err))}, log.warnings()...)
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 	p.readClock(ctx, db)
 	found := append([]Finding{ok("%s answers", where)}, log.warnings()...)
 	return append(found, p.pending(ctx, db)...)
@@ -102,7 +102,7 @@ func once(err error) string {
 }
 
 // sqliteFile returns options that open the file and never make it, or what there is to say about it without.
-func sqliteFile(o xDB.Options) (xDB.Options, *Finding) {
+func sqliteFile(o xdb.Options) (xdb.Options, *Finding) {
 	var found Finding
 	path := sqlitefile.Path(o)
 	switch {
@@ -113,7 +113,7 @@ func sqliteFile(o xDB.Options) (xDB.Options, *Finding) {
 		if err == nil {
 			return opened, nil
 		}
-		found = problem(err.Error(), "correct "+xEnv.DatabasePath.String())
+		found = problem(err.Error(), "correct "+xenv.DatabasePath.String())
 	case !sqlitefile.Exists(filepath.Dir(path)):
 		found = problem(fmt.Sprintf("%s is in a folder that does not exist", path), "mkdir -p "+filepath.Dir(path))
 	default:
@@ -123,20 +123,20 @@ func sqliteFile(o xDB.Options) (xDB.Options, *Finding) {
 }
 
 // mendDatabase says what to do about a connection that failed.
-func mendDatabase(o xDB.Options, err error) string {
+func mendDatabase(o xdb.Options, err error) string {
 	if driver.KindOf(err) == driver.TooManyConnections {
 		return "close other connections, or raise the limit of the server, the database or the user"
 	}
 	if o.DSN != "" && o.Driver != sqlite.Name {
-		return "correct " + xEnv.DatabaseDsn.String() + orStart(err)
+		return "correct " + xenv.DatabaseDsn.String() + orStart(err)
 	}
 	switch kind := driver.KindOf(err); {
 	case kind != driver.Authentication && isTLS(err):
-		return fmt.Sprintf("correct %s and %s, or the server's certificate", xEnv.DatabaseTLS, xEnv.DatabaseTLSCA)
+		return fmt.Sprintf("correct %s and %s, or the server's certificate", xenv.DatabaseTLS, xenv.DatabaseTLSCA)
 	case kind == driver.Connection:
-		return fmt.Sprintf("start the server, or correct %s and %s", xEnv.DatabaseHost, xEnv.DatabasePort)
+		return fmt.Sprintf("start the server, or correct %s and %s", xenv.DatabaseHost, xenv.DatabasePort)
 	case kind == driver.Authentication:
-		return fmt.Sprintf("correct %s and %s", xEnv.DatabaseUser, xEnv.DatabasePass)
+		return fmt.Sprintf("correct %s and %s", xenv.DatabaseUser, xenv.DatabasePass)
 	case kind == driver.UnknownDatabase:
 		return fmt.Sprintf("create the database, or correct %s", nameKey(o.Driver))
 	default:
@@ -152,14 +152,14 @@ func orStart(err error) string {
 }
 
 // nameKey is the variable that names the database.
-func nameKey(driver string) xEnv.EnvKey {
+func nameKey(driver string) xenv.EnvKey {
 	switch driver {
 	case sqlite.Name:
-		return xEnv.DatabasePath
+		return xenv.DatabasePath
 	case "oracle":
-		return xEnv.DatabaseServiceName
+		return xenv.DatabaseServiceName
 	default:
-		return xEnv.DatabaseName
+		return xenv.DatabaseName
 	}
 }
 
@@ -173,7 +173,7 @@ func isTLS(err error) bool {
 		unknown   x509.UnknownAuthorityError
 	)
 	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &untrusted) || errors.As(err, &misnamed) ||
-		errors.As(err, &unknown) || strings.Contains(strings.ReplaceAll(err.Error(), xEnv.DatabaseTLS.String(), ""), "TLS")
+		errors.As(err, &unknown) || strings.Contains(strings.ReplaceAll(err.Error(), xenv.DatabaseTLS.String(), ""), "TLS")
 }
 
 // pending says which migrations of the recommended folder the database does not have.
@@ -182,7 +182,7 @@ func (p *patient) pending(ctx context.Context, db *gorm.DB) []Finding {
 	if err != nil || len(files) == 0 {
 		return nil
 	}
-	list, err := xDB.Migrations(ctx, db, os.DirFS(filepath.Join(p.Root, filepath.FromSlash(migrationFolder))))
+	list, err := xdb.Migrations(ctx, db, os.DirFS(filepath.Join(p.Root, filepath.FromSlash(migrationFolder))))
 	if err != nil {
 		lines := split(err)
 		return []Finding{problem(strings.Join(lines, "; "), "correct the files in "+migrationFolder)}
@@ -191,9 +191,9 @@ func (p *patient) pending(ctx context.Context, db *gorm.DB) []Finding {
 	var found []Finding
 	for _, m := range list {
 		switch m.State {
-		case xDB.MigrationPending:
+		case xdb.MigrationPending:
 			waiting++
-		case xDB.MigrationApplied, xDB.MigrationRunning, xDB.MigrationMissing:
+		case xdb.MigrationApplied, xdb.MigrationRunning, xdb.MigrationMissing:
 		default:
 			found = append(found, problem(fmt.Sprintf("migration %s is %s", m.Name, m.State), "plinth migrate status says more"))
 		}

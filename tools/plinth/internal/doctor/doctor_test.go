@@ -10,22 +10,22 @@ import (
 	"testing"
 	"time"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	"github.com/plinthgo/plinth/tools/plinth/internal/doctor"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
 // look runs doctor on an empty folder, with an environment that says nothing but env.
-func look(t *testing.T, now func() time.Time, env map[xEnv.EnvKey]string) []doctor.Finding {
+func look(t *testing.T, now func() time.Time, env map[xenv.EnvKey]string) []doctor.Finding {
 	t.Helper()
 	return lookAt(t, t.TempDir(), now, env)
 }
 
 // lookAt runs doctor on that folder.
-func lookAt(t *testing.T, dir string, now func() time.Time, env map[xEnv.EnvKey]string) []doctor.Finding {
+func lookAt(t *testing.T, dir string, now func() time.Time, env map[xenv.EnvKey]string) []doctor.Finding {
 	t.Helper()
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		t.Setenv(v.Key.String(), env[v.Key])
 	}
 	t.Setenv("GOWORK", "off") // that of this repository is set by its make
@@ -58,7 +58,7 @@ func TestAClockThatIsNotThatOfRedisIsAWarning(t *testing.T) {
 		t.Skip("needs a server")
 	}
 	url, _ := cachetest.Server(t, "redis")
-	env := map[xEnv.EnvKey]string{xEnv.NoSqlDriver: "redis", xEnv.NoSqlURL: url}
+	env := map[xenv.EnvKey]string{xenv.NoSqlDriver: "redis", xenv.NoSqlURL: url}
 	for _, tc := range []struct {
 		name   string
 		offset time.Duration
@@ -84,13 +84,13 @@ func TestACheckEndsInItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = silent.Close() }()
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		t.Setenv(v.Key.String(), "")
 	}
 	host, port, _ := net.SplitHostPort(silent.Addr().String())
-	for key, value := range map[xEnv.EnvKey]string{
-		xEnv.NoSqlDriver: "redis", xEnv.NoSqlHost: host, xEnv.NoSqlPort: port,
-		xEnv.DatabaseDriver: "postgres", xEnv.DatabaseHost: host, xEnv.DatabasePort: port, xEnv.DatabaseUser: "u", xEnv.DatabaseName: "d",
+	for key, value := range map[xenv.EnvKey]string{
+		xenv.NoSqlDriver: "redis", xenv.NoSqlHost: host, xenv.NoSqlPort: port,
+		xenv.DatabaseDriver: "postgres", xenv.DatabaseHost: host, xenv.DatabasePort: port, xenv.DatabaseUser: "u", xenv.DatabaseName: "d",
 	} {
 		t.Setenv(key.String(), value)
 	}
@@ -128,14 +128,14 @@ func TestMailIsLookedAtWhereTheServiceSendsSome(t *testing.T) {
 	}
 	defer func() { _ = server.Close() }()
 	address := server.Addr().(*net.TCPAddr)
-	mail := func(port int) map[xEnv.EnvKey]string {
-		return map[xEnv.EnvKey]string{
-			xEnv.EmailHost: "127.0.0.1", xEnv.EmailPort: strconv.Itoa(port), xEnv.EmailFrom: "shop@example.org", xEnv.EmailTLS: "none",
+	mail := func(port int) map[xenv.EnvKey]string {
+		return map[xenv.EnvKey]string{
+			xenv.EmailHost: "127.0.0.1", xenv.EmailPort: strconv.Itoa(port), xenv.EmailFrom: "shop@example.org", xenv.EmailTLS: "none",
 		}
 	}
 	for _, tc := range []struct {
 		name   string
-		env    map[xEnv.EnvKey]string
+		env    map[xenv.EnvKey]string
 		status doctor.Status
 		want   string
 	}{

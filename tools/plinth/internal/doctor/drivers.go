@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xCache "github.com/plinthgo/plinth/core/major/xcache"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
@@ -24,19 +24,19 @@ func (p *patient) checkDrivers(context.Context) []Finding {
 		return []Finding{warning(fmt.Sprintf("what the service imports is not known: %v", p.CodeErr), "see what go list ./... says")}
 	}
 	found := []Finding{
-		p.checkDriver(xEnv.DatabaseDriver, service.DBPlugins, "db", xDB.Drivers()),
-		p.checkDriver(xEnv.NoSqlDriver, service.CachePlugins, "cache", xCache.Drivers()),
+		p.checkDriver(xenv.DatabaseDriver, service.DBPlugins, "db", xdb.Drivers()),
+		p.checkDriver(xenv.NoSqlDriver, service.CachePlugins, "cache", xcache.Drivers()),
 	}
-	if xEnv.String(xEnv.NoSqlDriver) == "redis" && xEnv.Int(xEnv.NoSqlNearMaxEntries) > 0 && !p.Links(service.CachePlugins+"memory") {
-		found = append(found, missingImport(fmt.Sprintf("%s asks for a near cache, which the memory backend holds", xEnv.NoSqlNearMaxEntries),
+	if xenv.String(xenv.NoSqlDriver) == "redis" && xenv.Int(xenv.NoSqlNearMaxEntries) > 0 && !p.Links(service.CachePlugins+"memory") {
+		found = append(found, missingImport(fmt.Sprintf("%s asks for a near cache, which the memory backend holds", xenv.NoSqlNearMaxEntries),
 			service.CachePlugins+"memory", "cache memory"))
 	}
 	return found
 }
 
 // checkDriver looks for the plugin of the driver that a variable names.
-func (p *patient) checkDriver(key xEnv.EnvKey, root, kind string, known []string) Finding {
-	name := xEnv.String(key)
+func (p *patient) checkDriver(key xenv.EnvKey, root, kind string, known []string) Finding {
+	name := xenv.String(key)
 	path := root + name
 	version := p.Requires(path)
 	isOwn := p.Module == nil || strings.HasPrefix(p.Module.Module.Mod.Path+"/", service.Project) // a workspace has it without

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
@@ -32,7 +32,7 @@ func (p *patient) checkEnvironment(ctx context.Context) []Finding {
 		found = append(found, problem(fmt.Sprintf(".env: line %d is not NAME=value", n), "correct the line; put a value with spaces or signs between single quotes"))
 	}
 	set := 0
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		text, origin := p.Value(v)
 		if origin == service.FromDefault || origin == service.FromNowhere {
 			continue
@@ -64,7 +64,7 @@ func place(o service.Origin) string {
 // unknownNames reports names that look like ours and that nobody reads.
 func (p *patient) unknownNames() []Finding {
 	known := map[string]bool{}
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		known[v.Key.String()] = true
 	}
 	origins := map[string]service.Origin{}
@@ -93,10 +93,10 @@ func (p *patient) unknownNames() []Finding {
 // nearest returns the known name that is most like this one, "" where none is.
 func nearest(name string) string {
 	if name == "DATABASE_URL" { // what others call it
-		return xEnv.DatabaseDsn.String()
+		return xenv.DatabaseDsn.String()
 	}
 	best, least := "", len(name)/4+1
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		known := v.Key.String()
 		d := distance(name, known)
 		if strings.HasPrefix(name, known) || strings.HasPrefix(known, name) { // DATABASE_PASSWORD
@@ -132,7 +132,7 @@ func distance(a, b string) int {
 // trackedSecrets reports a .env with secrets that git keeps.
 func (p *patient) trackedSecrets(ctx context.Context) []Finding {
 	var secrets []string
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		if v.Secret && p.File.Values[v.Key.String()] != "" {
 			secrets = append(secrets, v.Key.String())
 		}
@@ -150,9 +150,9 @@ func (p *patient) trackedSecrets(ctx context.Context) []Finding {
 }
 
 // wrong returns the first of the variables whose value is not accepted, so that nothing else is to be said about it.
-func (p *patient) wrong(keys ...xEnv.EnvKey) string {
+func (p *patient) wrong(keys ...xenv.EnvKey) string {
 	for _, key := range keys {
-		if text, set := xEnv.GetEnv(key); set && xEnv.Lookup(key).Check(text) != nil {
+		if text, set := xenv.GetEnv(key); set && xenv.Lookup(key).Check(text) != nil {
 			return key.String()
 		}
 	}

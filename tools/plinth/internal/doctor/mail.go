@@ -7,18 +7,18 @@ import (
 	"net"
 	"strconv"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xEmail "github.com/plinthgo/plinth/notifyx/email"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/notifyx/email"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
 // checkMail reads what a service that sends mail will read, and looks whether there is a server. It says nothing of a service
 // that sends none.
 func (p *patient) checkMail(ctx context.Context) []Finding {
-	if !p.Links(service.Project+"notifyx/email") || p.wrong(xEnv.EmailPort, xEnv.EmailTLS) != "" {
+	if !p.Links(service.Project+"notifyx/email") || p.wrong(xenv.EmailPort, xenv.EmailTLS) != "" {
 		return nil
 	}
-	config, err := xEmail.ConfigFromEnv()
+	config, err := email.ConfigFromEnv()
 	if err != nil {
 		var found []Finding
 		for _, line := range split(errors.Unwrap(err)) {
@@ -30,7 +30,7 @@ func (p *patient) checkMail(ctx context.Context) []Finding {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return []Finding{warning(fmt.Sprintf("the mail server cannot be reached: %v", err),
-			fmt.Sprintf("start it, or correct %s and %s: the service starts without it, and no mail leaves", xEnv.EmailHost, xEnv.EmailPort))}
+			fmt.Sprintf("start it, or correct %s and %s: the service starts without it, and no mail leaves", xenv.EmailHost, xenv.EmailPort))}
 	}
 	_ = conn.Close()
 	return []Finding{ok("the mail server %s takes connections", address)}

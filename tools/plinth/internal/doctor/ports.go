@@ -8,31 +8,31 @@ import (
 	"strconv"
 	"syscall"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
 // checkPorts listens for a moment where the service will.
 func (p *patient) checkPorts(ctx context.Context) []Finding {
-	found := []Finding{p.checkPort(ctx, xEnv.Port)}
+	found := []Finding{p.checkPort(ctx, xenv.Port)}
 	isGrpc := len(p.Below(service.Project+"grpcx/")) > 0
 	switch {
 	case !isGrpc:
-		return append(found, skipped("%s: the service imports no gRPC", xEnv.GrpcPort))
-	case xEnv.Int(xEnv.Port) != 0 && xEnv.Int(xEnv.Port) == xEnv.Int(xEnv.GrpcPort):
+		return append(found, skipped("%s: the service imports no gRPC", xenv.GrpcPort))
+	case xenv.Int(xenv.Port) != 0 && xenv.Int(xenv.Port) == xenv.Int(xenv.GrpcPort):
 		return append(found, problem(
-			fmt.Sprintf("%s and %s are both %d", xEnv.Port, xEnv.GrpcPort, xEnv.Int(xEnv.Port)), "set one of them to another port",
+			fmt.Sprintf("%s and %s are both %d", xenv.Port, xenv.GrpcPort, xenv.Int(xenv.Port)), "set one of them to another port",
 		))
 	default:
-		return append(found, p.checkPort(ctx, xEnv.GrpcPort))
+		return append(found, p.checkPort(ctx, xenv.GrpcPort))
 	}
 }
 
-func (p *patient) checkPort(ctx context.Context, key xEnv.EnvKey) Finding {
+func (p *patient) checkPort(ctx context.Context, key xenv.EnvKey) Finding {
 	if p.wrong(key) != "" {
 		return skipped("%s is wrong", key)
 	}
-	host, port := xEnv.String(xEnv.Host), xEnv.Int(key)
+	host, port := xenv.String(xenv.Host), xenv.Int(key)
 	if port == 0 {
 		return ok("%s=0 takes a free port", key)
 	}
@@ -45,15 +45,15 @@ func (p *patient) checkPort(ctx context.Context, key xEnv.EnvKey) Finding {
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &name):
-		return problem(fmt.Sprintf("%s: there is no host %q", xEnv.Host, host), fmt.Sprintf("set %s to an address of this machine, or to 0.0.0.0", xEnv.Host))
+		return problem(fmt.Sprintf("%s: there is no host %q", xenv.Host, host), fmt.Sprintf("set %s to an address of this machine, or to 0.0.0.0", xenv.Host))
 	case errors.Is(err, syscall.EADDRINUSE):
 		return problem(fmt.Sprintf("%s is taken (%s)", address, key),
 			fmt.Sprintf("end what listens there, maybe the service itself, or set %s to another port", key))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return problem(fmt.Sprintf("%s: %s is no address of this machine", xEnv.Host, host), fmt.Sprintf("set %s to one that is, or to 0.0.0.0", xEnv.Host))
+		return problem(fmt.Sprintf("%s: %s is no address of this machine", xenv.Host, host), fmt.Sprintf("set %s to one that is, or to 0.0.0.0", xenv.Host))
 	case errors.Is(err, syscall.EACCES):
 		return problem(fmt.Sprintf("this user may not listen on %s (%s)", address, key), fmt.Sprintf("set %s to 1024 or more", key))
 	default:
-		return problem(fmt.Sprintf("cannot listen on %s (%s): %v", address, key, err), fmt.Sprintf("correct %s and %s", xEnv.Host, key))
+		return problem(fmt.Sprintf("cannot listen on %s (%s): %v", address, key, err), fmt.Sprintf("correct %s and %s", xenv.Host, key))
 	}
 }

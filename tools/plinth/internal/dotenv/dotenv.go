@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
 // File is what a file says. One that is not there says nothing.
@@ -28,6 +28,6 @@ func Read(path string) (*File, error) {
 		return nil, err
 	}
 	f := &File{Path: path, Exists: true}
-	f.Values, f.Bad = xReg.ParseEnv(string(text))
+	f.Values, f.Bad = xreg.ParseEnv(string(text))
 	return f, nil
 }

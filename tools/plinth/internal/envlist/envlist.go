@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xReg "github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/tools/internal/envtable"
 	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
@@ -31,7 +31,7 @@ type Row struct {
 	Source   service.Origin `json:"source"`
 	Problem  string         `json:"problem,omitempty"`
 
-	v      xEnv.Var
+	v      xenv.Var
 	hidden bool // Value is not the value
 }
 
@@ -51,7 +51,7 @@ type Filter struct {
 // Read returns the rows that the filter chooses, in the order of the table.
 func Read(s *service.Service, f Filter) []Row {
 	var rows []Row
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		r := newRow(s, v)
 		if !strings.Contains(strings.ToLower(r.Group), strings.ToLower(f.Group)) || f.OnlySet && !r.IsSet() {
 			continue
@@ -61,7 +61,7 @@ func Read(s *service.Service, f Filter) []Row {
 	return rows
 }
 
-func newRow(s *service.Service, v xEnv.Var) Row {
+func newRow(s *service.Service, v xenv.Var) Row {
 	value, source := s.Value(v)
 	r := Row{
 		Name: v.Key.String(), Group: v.Group, Type: v.Type.String(), Default: v.Default, Accepted: v.Accepted(),
@@ -72,7 +72,7 @@ func newRow(s *service.Service, v xEnv.Var) Row {
 			r.Problem = err.Error()
 		}
 	}
-	switch masked := xEnv.Redact(value); {
+	switch masked := xenv.Redact(value); {
 	case v.Secret && value != "":
 		r.Value, r.hidden = mask, true
 	case masked != value: // an address in the place of a host, or the like
@@ -85,7 +85,7 @@ func newRow(s *service.Service, v xEnv.Var) Row {
 // Groups returns the names of the groups in the order of the table.
 func Groups() []string {
 	var names []string
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		if !slices.Contains(names, v.Group) {
 			names = append(names, v.Group)
 		}
@@ -106,16 +106,16 @@ func Problems(rows []Row) []string {
 
 // Markdown returns the rows as one table a group.
 func Markdown(rows []Row) string {
-	byKey := map[xEnv.EnvKey]Row{}
-	vars := make([]xEnv.Var, len(rows))
+	byKey := map[xenv.EnvKey]Row{}
+	vars := make([]xenv.Var, len(rows))
 	for i, r := range rows {
 		byKey[r.v.Key], vars[i] = r, r.v
 	}
 	return strings.TrimPrefix(envtable.Markdown(
 		vars,
-		envtable.Column{Title: "Type", Cell: func(v xEnv.Var) string { return v.Type.String() }},
-		envtable.Column{Title: "Value", Cell: func(v xEnv.Var) string { return envtable.Code(byKey[v.Key].Value) }},
-		envtable.Column{Title: "From", Cell: func(v xEnv.Var) string { return string(byKey[v.Key].Source) }},
+		envtable.Column{Title: "Type", Cell: func(v xenv.Var) string { return v.Type.String() }},
+		envtable.Column{Title: "Value", Cell: func(v xenv.Var) string { return envtable.Code(byKey[v.Key].Value) }},
+		envtable.Column{Title: "From", Cell: func(v xenv.Var) string { return string(byKey[v.Key].Source) }},
 	), "\n")
 }
 
@@ -128,7 +128,7 @@ func Dotenv(rows []Row) string {
 		groups[r.Group] = true
 	}
 	var kept []string
-	for part := range strings.SplitSeq(strings.TrimSuffix(xEnv.Example(), "\n"), "\n\n") {
+	for part := range strings.SplitSeq(strings.TrimSuffix(xenv.Example(), "\n"), "\n\n") {
 		if heading, ok := strings.CutPrefix(part, "## "); ok {
 			if groups[strings.TrimSpace(heading)] {
 				kept = append(kept, part)
@@ -161,7 +161,7 @@ func assignment(r Row, commented string) string {
 		return "# " + r.Name + "=" + mask
 	}
 	line := r.Name + "=" + quote(r.Value)
-	if values, _ := xReg.ParseEnv(line); values[r.Name] != r.Value {
+	if values, _ := xreg.ParseEnv(line); values[r.Name] != r.Value {
 		return "# A .env file cannot hold the value, for its quotes or its backslash at the end.\n" + commented
 	}
 	return line

@@ -9,15 +9,15 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/joho/godotenv"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/tools/plinth/internal/envlist"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
 // rows are what the list holds with this environment alone.
-func rows(t *testing.T, env map[xEnv.EnvKey]string) []envlist.Row {
+func rows(t *testing.T, env map[xenv.EnvKey]string) []envlist.Row {
 	t.Helper()
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		t.Setenv(v.Key.String(), env[v.Key])
 	}
 	s, err := service.Find(t.TempDir())
@@ -28,14 +28,14 @@ func rows(t *testing.T, env map[xEnv.EnvKey]string) []envlist.Row {
 }
 
 func TestWithoutAnEnvironmentTheDotenvFormIsTheExample(t *testing.T) {
-	if got := envlist.Dotenv(rows(t, nil)); got != xEnv.Example() {
+	if got := envlist.Dotenv(rows(t, nil)); got != xenv.Example() {
 		t.Errorf("the forms differ:\n%s", got)
 	}
 }
 
 func TestWhatTheDotenvFormSaysReadsAsItWas(t *testing.T) {
 	for _, value := range []string{"plain", "a b", "it's", `back\slash`, "$HOME", "#1", `"quoted"`, "two\nlines", "中文", "a=b", " ends ", `a\nb`, "a\tb", "$1 'x' y"} {
-		text := envlist.Dotenv(rows(t, map[xEnv.EnvKey]string{xEnv.AppName: value}))
+		text := envlist.Dotenv(rows(t, map[xenv.EnvKey]string{xenv.AppName: value}))
 		got, err := godotenv.Unmarshal(text)
 		if err != nil || got["APP_NAME"] != value || len(got) != 1 {
 			t.Errorf("%q is written so that it reads as %q (%v)", value, got, err)
@@ -45,7 +45,7 @@ func TestWhatTheDotenvFormSaysReadsAsItWas(t *testing.T) {
 
 func TestTheDotenvFormLeavesOutWhatAFileCannotHold(t *testing.T) {
 	for _, value := range []string{`ends with \`, `it's "x"`, "two\nlines\""} {
-		text := envlist.Dotenv(rows(t, map[xEnv.EnvKey]string{xEnv.AppName: value}))
+		text := envlist.Dotenv(rows(t, map[xenv.EnvKey]string{xenv.AppName: value}))
 		if got, err := godotenv.Unmarshal(text); err != nil || len(got) != 0 || !strings.Contains(text, "cannot hold") {
 			t.Errorf("%q reads as %q (%v)", value, got, err)
 		}
@@ -53,7 +53,7 @@ func TestTheDotenvFormLeavesOutWhatAFileCannotHold(t *testing.T) {
 }
 
 func TestThePasswordOfAnAddressIsMaskedWhereverItStands(t *testing.T) {
-	all := rows(t, map[xEnv.EnvKey]string{xEnv.NoSqlHost: "redis://:hunter2@h:6379", xEnv.DatabaseHost: "postgres://u:hunter2@x@h/d?a=b", xEnv.AppName: "http://h:80/a"})
+	all := rows(t, map[xenv.EnvKey]string{xenv.NoSqlHost: "redis://:hunter2@h:6379", xenv.DatabaseHost: "postgres://u:hunter2@x@h/d?a=b", xenv.AppName: "http://h:80/a"})
 	text := envlist.Dotenv(all) + envlist.Markdown(all) + strings.Join(envlist.Problems(all), "\n")
 	if strings.Contains(text, "hunter2") || !strings.Contains(text, "redis://:***@h:6379") || !strings.Contains(text, "postgres://u:***@h/d?a=b") ||
 		!strings.Contains(text, "# NOSQL_HOST=***") || !strings.Contains(text, "APP_NAME=http://h:80/a") {
@@ -70,8 +70,8 @@ func TestTheDotenvFormHoldsOnlyTheGroupsThatAreListed(t *testing.T) {
 }
 
 func TestNoFormHoldsASecret(t *testing.T) {
-	env := map[xEnv.EnvKey]string{}
-	for _, v := range xEnv.Table() {
+	env := map[xenv.EnvKey]string{}
+	for _, v := range xenv.Table() {
 		if v.Secret {
 			env[v.Key] = "hunter2"
 		}
@@ -98,11 +98,11 @@ func TestNoFormHoldsASecret(t *testing.T) {
 }
 
 func TestMarkdownHasEveryVariableWithItsValue(t *testing.T) {
-	text := envlist.Markdown(rows(t, map[xEnv.EnvKey]string{xEnv.Port: "8080"}))
+	text := envlist.Markdown(rows(t, map[xenv.EnvKey]string{xenv.Port: "8080"}))
 	if !strings.Contains(text, "| `PLINTH_PORT` | `1118` | 0 to 65535 | int | `8080` | environment | HTTP listen port") {
 		t.Errorf("the row of PLINTH_PORT is wrong:\n%s", text)
 	}
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		if !strings.Contains(text, "| `"+v.Key.String()+"` |") {
 			t.Errorf("%s is not there", v.Key)
 		}
@@ -126,7 +126,7 @@ func TestTheSchemaTakesWhatTheServiceTakes(t *testing.T) {
 		"", "true", "TRUE", "T", "off", "Yes", "maybe", "0", "1", " 42 ", "+7", "-3", "4.2", "abc", "5s", "1m30s", "500ms", ".5h", "1h0m", "5", "s", "5 s",
 		"disable", "verify-full", "prefer", "plinth", "java", "info", "loud", "a,b", "none",
 	}
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		for _, value := range values {
 			accepted := value == "" || value == "none" && v.Default == "" || v.Check(value) == nil
 			if err := v.Check(value); err != nil && strings.Contains(err.Error(), "out of range") {

@@ -3,7 +3,7 @@ package envlist
 import (
 	"strconv"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // dialect is the JSON Schema that Schema is written in.
@@ -50,19 +50,19 @@ func SchemaOf(rows []Row) *Schema {
 	return s
 }
 
-func schemaOf(v xEnv.Var) *Schema {
+func schemaOf(v xenv.Var) *Schema {
 	s := &Schema{Description: v.Meaning, Type: "string", WriteOnly: v.Secret, Group: v.Group, Reader: v.Reader}
-	if a := v.Accepted(); a != "" && v.Type != xEnv.TypeEnum {
+	if a := v.Accepted(); a != "" && v.Type != xenv.TypeEnum {
 		s.Description += " Accepted: " + a + "."
 	}
 	if v.Default != "" {
 		s.Default = v.Default
 	}
 	switch v.Type {
-	case xEnv.TypeBool:
+	case xenv.TypeBool:
 		s.Type, s.Pattern = []string{"boolean", "string"}, boolPattern
 		s.Default = v.Default == "true"
-	case xEnv.TypeInt:
+	case xenv.TypeInt:
 		s.Type, s.Pattern = []string{"integer", "string"}, intPattern
 		s.bound(v)
 		if n, err := strconv.ParseInt(v.Default, 10, 64); err == nil {
@@ -70,21 +70,21 @@ func schemaOf(v xEnv.Var) *Schema {
 		} else {
 			s.Pattern = optionalPattern
 		}
-	case xEnv.TypeFloat:
+	case xenv.TypeFloat:
 		s.Type, s.Pattern = []string{"number", "string"}, floatPattern
-	case xEnv.TypeDuration:
+	case xenv.TypeDuration:
 		s.Pattern = durationPattern
 		if v.Unit != 0 {
 			s.Type, s.Pattern = []string{"integer", "string"}, countedPattern
 		}
-	case xEnv.TypeEnum:
+	case xenv.TypeEnum:
 		s.Enum = append(append(s.Enum, v.Values...), "")
-	case xEnv.TypeString, xEnv.TypeList:
+	case xenv.TypeString, xenv.TypeList:
 	}
 	return s
 }
 
-func (s *Schema) bound(v xEnv.Var) {
+func (s *Schema) bound(v xenv.Var) {
 	if v.Min != 0 || v.Max != 0 {
 		s.Minimum, s.Maximum = &v.Min, &v.Max
 	}

@@ -9,15 +9,15 @@ import (
 	"log/slog"
 	"regexp"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // word finds a piece of a text that may be a value: between spaces, or in quotes.
 var word = regexp.MustCompile(`(?:='[^']*'|"[^"]*"|\S)+`)
 
 // Mask returns a text without the credentials of the values in it, such as postgres://user:password@host.
-func Mask(text string) string { return word.ReplaceAllStringFunc(text, xEnv.Redact) }
+func Mask(text string) string { return word.ReplaceAllStringFunc(text, xenv.Redact) }
 
 // warn is the level of the lines that are kept, as they spell it.
 const warn = "warn"
@@ -25,11 +25,11 @@ const warn = "warn"
 // Context returns a context whose log lines go nowhere, except that each one at WARN is given to keep: its message, and the
 // error that it names. Errors are returned by whoever logs them. keep may be called from any goroutine.
 func Context(ctx context.Context, keep func(line string)) (context.Context, error) {
-	engine, err := xLog.New(xLog.Config{Writer: writer(keep), Format: xLog.FormatJSON, Level: slog.LevelWarn})
+	engine, err := xlog.New(xlog.Config{Writer: writer(keep), Format: xlog.FormatJSON, Level: slog.LevelWarn})
 	if err != nil {
 		return nil, err
 	}
-	return xLog.NewContext(ctx, engine), nil
+	return xlog.NewContext(ctx, engine), nil
 }
 
 // writer takes one Write for each line.

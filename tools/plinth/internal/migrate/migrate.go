@@ -12,9 +12,9 @@ import (
 
 	"gorm.io/gorm"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
-	xOptDatabase "github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // what a service may connect with
 	"github.com/plinthgo/plinth/tools/plinth/internal/sqlitefile"
 )
@@ -35,12 +35,12 @@ type Row struct {
 }
 
 // IsApplied reports whether the database has all of it.
-func (r Row) IsApplied() bool { return r.State == string(xDB.MigrationApplied) }
+func (r Row) IsApplied() bool { return r.State == string(xdb.MigrationApplied) }
 
 // Source is a folder of files and the database to which they belong.
 type Source struct {
 	files  fs.FS
-	config *xOptDatabase.Config
+	config *xoptdatabase.Config
 }
 
 // Open reads the environment. Nothing is connected yet.
@@ -58,11 +58,11 @@ func Open(ctx context.Context, dir string) (*Source, error) {
 	if !hasSQL(s.files) {
 		return nil, fmt.Errorf("there is no .sql file in %s", dir)
 	}
-	if s.config, err = xOptDatabase.Build(xOptDatabase.FromEnv()); err != nil {
+	if s.config, err = xoptdatabase.Build(xoptdatabase.FromEnv()); err != nil {
 		return nil, err
 	}
 	if !s.config.Enabled() {
-		return nil, fmt.Errorf("there is no database: set %s and what it needs in .env or the environment (plinth env --group database)", xEnv.DatabaseDriver)
+		return nil, fmt.Errorf("there is no database: set %s and what it needs in .env or the environment (plinth env --group database)", xenv.DatabaseDriver)
 	}
 	return s, s.config.Check(ctx)
 }
@@ -89,26 +89,26 @@ func (s *Source) Status(ctx context.Context) (rows []Row, err error) {
 			return nil, err
 		}
 	}
-	db, err := xDB.Open(ctx, o)
+	db, err := xdb.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 	return s.list(ctx, db)
 }
 
 // Up applies what is pending. It returns what it has applied, also where one failed, and everything as it is then.
 func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
-	db, err := xDB.Open(ctx, s.config.Options())
+	db, err := xdb.Open(ctx, s.config.Options())
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = xDB.Close(db) }()
+	defer func() { _ = xdb.Close(db) }()
 	before, err := s.list(ctx, db)
 	if err != nil {
 		return nil, nil, err
 	}
-	err = xDB.Migrate(ctx, db, s.files)
+	err = xdb.Migrate(ctx, db, s.files)
 	all, listErr := s.list(context.WithoutCancel(ctx), db)
 	if err != nil && CountApplied(all) == 0 {
 		err = fmt.Errorf("%w (the service makes the tables of its entities, before its migrations: if one is missing, start it once)", err)
@@ -126,7 +126,7 @@ func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
 }
 
 func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
-	list, err := xDB.Migrations(ctx, db, s.files)
+	list, err := xdb.Migrations(ctx, db, s.files)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
 		rows[i] = Row{
 			Version: version, Name: m.Name, File: m.File, State: string(m.State), Done: m.Done, Statements: m.Statements, Error: m.Error,
 		}
-		if m.State == xDB.MigrationApplied && !m.FinishedAt.IsZero() {
+		if m.State == xdb.MigrationApplied && !m.FinishedAt.IsZero() {
 			rows[i].AppliedAt = &m.FinishedAt
 			rows[i].Done = m.Statements
 		}
@@ -145,7 +145,7 @@ func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
 }
 
 // IsMissing reports whether only the database knows it.
-func (r Row) IsMissing() bool { return r.State == string(xDB.MigrationMissing) }
+func (r Row) IsMissing() bool { return r.State == string(xdb.MigrationMissing) }
 
 // CountApplied counts the rows that are applied.
 func CountApplied(rows []Row) int {

@@ -55,12 +55,12 @@ func (a *adding) code() error {
 	if err := a.importPlugin(files); err != nil {
 		return err
 	}
-	opens, option := []string{"WithDatabase", "WithRequiredDatabase"}, "xOption.WithDatabase(xOptDatabase.FromEnv())"
-	alias, options := "xOptDatabase", "/core/major/xoption/xoptdatabase"
+	opens, option := []string{"WithDatabase", "WithRequiredDatabase"}, "xoption.WithDatabase(xoptdatabase.FromEnv())"
+	alias, options := "xoptdatabase", "/core/major/xoption/xoptdatabase"
 	stand := catalog.Databases()[0] // what a test replaces the backend with
 	if a.backend.Kind == catalog.Cache {
-		opens, option = []string{"WithCache"}, "xOption.WithCache(xOptCache.FromEnv(), xOptCache.WithFailOpen())"
-		alias, options = "xOptCache", "/core/major/xoption/xoptcache"
+		opens, option = []string{"WithCache"}, "xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen())"
+		alias, options = "xoptcache", "/core/major/xoption/xoptcache"
 		stand = catalog.Caches()[0]
 	}
 	for _, f := range files {
@@ -129,7 +129,7 @@ func (a *adding) addOption(files []*goFile, option, alias, importedPath string) 
 		}
 		return a.write(f.name, "option that opens it", f.text)
 	}
-	a.left = append(a.left, "give "+option+" to xReg.Register")
+	a.left = append(a.left, "give "+option+" to xreg.Register")
 	return nil
 }
 

@@ -118,15 +118,15 @@ type Default struct {
 
 // Defaults are the defaults of the service's own.
 func (s *Service) Defaults() []Default {
-	list := []Default{{"xEnv.AppName", catalog.Value{Key: "APP_NAME", Value: s.Name}}}
+	list := []Default{{"xenv.AppName", catalog.Value{Key: "APP_NAME", Value: s.Name}}}
 	if s.DB != nil {
-		list = append(list, Default{"xEnv.DatabaseDriver", catalog.Value{Key: "DATABASE_DRIVER", Value: s.DB.Name}})
+		list = append(list, Default{"xenv.DatabaseDriver", catalog.Value{Key: "DATABASE_DRIVER", Value: s.DB.Name}})
 	}
 	if s.SQLite() {
-		list = append(list, Default{"xEnv.DatabasePath", catalog.Value{Key: "DATABASE_PATH", Value: s.Name + ".db"}})
+		list = append(list, Default{"xenv.DatabasePath", catalog.Value{Key: "DATABASE_PATH", Value: s.Name + ".db"}})
 	}
 	if s.Cache != nil {
-		list = append(list, Default{"xEnv.NoSqlDriver", catalog.Value{Key: "NOSQL_DRIVER", Value: s.Cache.Name}})
+		list = append(list, Default{"xenv.NoSqlDriver", catalog.Value{Key: "NOSQL_DRIVER", Value: s.Cache.Name}})
 	}
 	return list
 }

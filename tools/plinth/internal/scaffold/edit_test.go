@@ -131,7 +131,7 @@ func TestServiceWithoutAListOfOptionsIsToldWhatIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(added.Left) != 1 || !strings.Contains(added.Left[0], "xOption.WithDatabase(xOptDatabase.FromEnv())") {
+	if len(added.Left) != 1 || !strings.Contains(added.Left[0], "xoption.WithDatabase(xoptdatabase.FromEnv())") {
 		t.Errorf("left = %q", added.Left)
 	}
 	if got := texts(added.Changes)["plugins.go"]; !strings.Contains(got, "dbplugins/sqlite") {

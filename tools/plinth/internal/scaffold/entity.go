@@ -56,7 +56,7 @@ var kinds = []kind{
 	{"time", "time.Time", "not null", "required", [2]string{
 		"time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)", "time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)",
 	}},
-	{"id", "xSnowflake.SnowflakeID", "not null;index", "required", [2]string{"1001", "1002"}},
+	{"id", "xsnowflake.SnowflakeID", "not null;index", "required", [2]string{"1001", "1002"}},
 }
 
 // Kinds returns the names of the types that a field may have.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
 )
 
@@ -20,7 +20,7 @@ func EnvExample(s *Service) string {
 	}
 	b.WriteString(". The real environment always wins.\n\n")
 	set := s.LocalEnv()
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		if value, ok := valueOf(set, v.Key); ok {
 			fmt.Fprintf(&b, "# %s\n%s=%s\n", v.Meaning, v.Key, value)
 		}
@@ -33,7 +33,7 @@ func EnvExample(s *Service) string {
 func rest(s *Service, set []catalog.Value) string {
 	var b strings.Builder
 	group := ""
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		if _, ok := valueOf(set, v.Key); ok || !s.reads(v) {
 			continue
 		}
@@ -51,7 +51,7 @@ func rest(s *Service, set []catalog.Value) string {
 }
 
 // defaultOf returns what holds where nobody sets the variable.
-func defaultOf(s *Service, v xEnv.Var) string {
+func defaultOf(s *Service, v xenv.Var) string {
 	for _, d := range s.Defaults() {
 		if d.Key == v.Key.String() {
 			return d.Value.Value
@@ -60,7 +60,7 @@ func defaultOf(s *Service, v xEnv.Var) string {
 	return v.Default
 }
 
-func valueOf(values []catalog.Value, key xEnv.EnvKey) (string, bool) {
+func valueOf(values []catalog.Value, key xenv.EnvKey) (string, bool) {
 	i := slices.IndexFunc(values, func(v catalog.Value) bool { return v.Key == key.String() })
 	if i < 0 {
 		return "", false
@@ -69,7 +69,7 @@ func valueOf(values []catalog.Value, key xEnv.EnvKey) (string, bool) {
 }
 
 // reads reports whether anything in the service reads the variable.
-func (s *Service) reads(v xEnv.Var) bool {
+func (s *Service) reads(v xenv.Var) bool {
 	switch {
 	case strings.HasPrefix(v.Key.String(), "DATABASE_"):
 		return readBy(v, s.DB)
@@ -84,17 +84,17 @@ func (s *Service) reads(v xEnv.Var) bool {
 }
 
 // ofServers are the variables that say where a server is. A backend without a server has no use for them.
-var ofServers = []xEnv.EnvKey{
-	xEnv.DatabaseDsn, xEnv.DatabaseHost, xEnv.DatabasePort, xEnv.DatabaseUser, xEnv.DatabasePass, xEnv.DatabaseName,
-	xEnv.DatabaseConnectTimeout, xEnv.NoSqlConnectTimeout,
+var ofServers = []xenv.EnvKey{
+	xenv.DatabaseDsn, xenv.DatabaseHost, xenv.DatabasePort, xenv.DatabaseUser, xenv.DatabasePass, xenv.DatabaseName,
+	xenv.DatabaseConnectTimeout, xenv.NoSqlConnectTimeout,
 }
 
 // readBy reports whether a backend, or the code around it, reads the variable.
-func readBy(v xEnv.Var, b *catalog.Backend) bool {
+func readBy(v xenv.Var, b *catalog.Backend) bool {
 	if b == nil || !b.Server() && slices.Contains(ofServers, v.Key) {
 		return false
 	}
-	if v.Key == xEnv.DatabaseLibDir { // which says itself that it is ignored
+	if v.Key == xenv.DatabaseLibDir { // which says itself that it is ignored
 		return false
 	}
 	readers := strings.FieldsFunc(strings.ReplaceAll(v.Reader, " and ", ","), func(r rune) bool { return r == ',' || r == ' ' })

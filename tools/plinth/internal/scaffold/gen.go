@@ -164,5 +164,5 @@ func (p *plan) addMigration(e *Entity) error {
 		}
 		return p.write(f.name, "table "+e.Table, f.text)
 	}
-	return errors.New("no file calls xOptDatabase.WithAutoMigrate, which makes the tables")
+	return errors.New("no file calls xoptdatabase.WithAutoMigrate, which makes the tables")
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
-	xOption "github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
@@ -127,7 +127,7 @@ func everyManifest(t *testing.T, check func(w scaffold.Wanted, s *scaffold.Servi
 
 func TestManifestsSetOnlyVariablesThatAreRead(t *testing.T) {
 	known := []string{"GOMEMLIMIT", "GOMAXPROCS"}
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		known = append(known, v.Key.String())
 	}
 	everyManifest(t, func(_ scaffold.Wanted, s *scaffold.Service, m *manifests) error {
@@ -136,7 +136,7 @@ func TestManifestsSetOnlyVariablesThatAreRead(t *testing.T) {
 				if !slices.Contains(known, variable) {
 					return fmt.Errorf("%s sets %s, which nothing reads", where, variable)
 				}
-				if xEnv.Lookup(xEnv.EnvKey(variable)).Secret && value != "" && !strings.HasPrefix(value, "${"+variable+":?") {
+				if xenv.Lookup(xenv.EnvKey(variable)).Secret && value != "" && !strings.HasPrefix(value, "${"+variable+":?") {
 					return fmt.Errorf("%s holds the value of %s", where, variable)
 				}
 			}
@@ -153,7 +153,7 @@ func TestValuesOfManifestsAreAccepted(t *testing.T) {
 				for variable, value := range set {
 					t.Setenv(variable, value)
 				}
-				if err := xEnv.Validate(); err != nil {
+				if err := xenv.Validate(); err != nil {
 					t.Error(err)
 				}
 			})
@@ -169,12 +169,12 @@ func TestWhatIsNotChosenIsNowhere(t *testing.T) {
 			chosen bool
 			words  string
 		}{
-			{w.Database != "none", `DATABASE_|gorm\.io|xDB|migration`},
-			{w.Cache != "none", `NOSQL_|xCache|cacheplugins`},
+			{w.Database != "none", `DATABASE_|gorm\.io|xdb|migration`},
+			{w.Cache != "none", `NOSQL_|xcache|cacheplugins`},
 			{w.GRPC, `(?i)grpc`},
 			{w.Async, `internal/task`},
-			{w.Cron, `(?i)xcron|internal/schedule`},
-			{w.Mail, `EMAIL_|mailpit|internal/notify|(?i)xemail`},
+			{w.Cron, `(?i)cronx|internal/schedule`},
+			{w.Mail, `EMAIL_|mailpit|internal/notify|(?i)email`},
 			{w.Database == "sqlite", `/data/|\.db\b|VOLUME`},
 			{w.Cache == "redis", `redis:8|NOSQL_PASS|redis-password`},
 		} {
@@ -195,8 +195,8 @@ func TestWhatIsNotChosenIsNowhere(t *testing.T) {
 }
 
 func TestProbesAskTheRoutesOfHealth(t *testing.T) {
-	var health xOption.Plan
-	xOption.WithHealth()(&health)
+	var health xoption.Plan
+	xoption.WithHealth()(&health)
 	everyManifest(t, func(w scaffold.Wanted, s *scaffold.Service, m *manifests) error {
 		c := m.container()
 		for _, tc := range []struct {
@@ -209,9 +209,9 @@ func TestProbesAskTheRoutesOfHealth(t *testing.T) {
 				return fmt.Errorf("probe = %+v, want %s", tc.probe, tc.path)
 			}
 		}
-		want := map[string]int{"http": xEnv.Int(xEnv.Port)}
+		want := map[string]int{"http": xenv.Int(xenv.Port)}
 		if w.GRPC {
-			want["grpc"] = xEnv.Int(xEnv.GrpcPort)
+			want["grpc"] = xenv.Int(xenv.GrpcPort)
 		}
 		got := map[string]int{}
 		for _, p := range c.Ports {
@@ -232,7 +232,7 @@ func TestPlatformsWaitLongerThanAStopTakes(t *testing.T) {
 	everyManifest(t, func(_ scaffold.Wanted, s *scaffold.Service, m *manifests) error {
 		compose, err := time.ParseDuration(m.compose.Services[s.Name].StopGracePeriod)
 		cluster := time.Duration(m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second
-		if limit := xEnv.Duration(xEnv.ShutdownTimeout); err == nil && (compose <= limit || cluster <= limit) {
+		if limit := xenv.Duration(xenv.ShutdownTimeout); err == nil && (compose <= limit || cluster <= limit) {
 			return fmt.Errorf("a stop of %s has %s and %s", limit, compose, cluster)
 		}
 		return err

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/tools/internal/pgtest"
 )
 
@@ -199,7 +199,7 @@ func TestServiceWithEverythingRunsOnPostgres(t *testing.T) {
 		t.Skip("builds a whole service")
 	}
 	env, cache := pgtest.Database(t), "memory"
-	if url, ok := xEnv.GetEnv("PLINTH_TEST_REDIS_URL"); ok {
+	if url, ok := xenv.GetEnv("PLINTH_TEST_REDIS_URL"); ok {
 		env, cache = append(env, "NOSQL_URL="+url, "NOSQL_PREFIX=new:"), "redis"
 	}
 	p := write(t, everything("postgres", cache))

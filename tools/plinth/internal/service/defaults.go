@@ -12,12 +12,12 @@ import (
 	"slices"
 	"strings"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Defaults are what the code of a program gives to xOption.WithEnvDefaults.
+// Defaults are what the code of a program gives to xoption.WithEnvDefaults.
 type Defaults struct {
-	Values map[xEnv.EnvKey]string
+	Values map[xenv.EnvKey]string
 	// Unclear says what could not be read, a line each: what is computed is known only when the service runs.
 	Unclear []string
 }
@@ -30,11 +30,11 @@ const (
 // readDefaults reads those of all programs. What two of them say differently counts for none.
 func (s *Service) readDefaults() Defaults {
 	r := newReader(s)
-	found := Defaults{Values: map[xEnv.EnvKey]string{}}
-	each := make([]map[xEnv.EnvKey]string, len(s.Programs))
-	keys := map[xEnv.EnvKey]bool{}
+	found := Defaults{Values: map[xenv.EnvKey]string{}}
+	each := make([]map[xenv.EnvKey]string, len(s.Programs))
+	keys := map[xenv.EnvKey]bool{}
 	for i, program := range s.Programs {
-		each[i] = map[xEnv.EnvKey]string{}
+		each[i] = map[xenv.EnvKey]string{}
 		for _, name := range slices.Sorted(maps.Keys(program.Packages)) {
 			d := r.read(program, name)
 			maps.Copy(each[i], d.Values)
@@ -74,13 +74,13 @@ func (s *Service) folders() []string {
 }
 
 // reader reads packages, each once. Only those of the service itself are looked into: of the others nothing is known but the
-// variables in xEnv, and what depends on them stays without a type.
+// variables in xenv, and what depends on them stays without a type.
 type reader struct {
 	service  *Service
 	set      *token.FileSet
 	program  Program
 	xenv     *types.Package
-	key      types.Type // xEnv.EnvKey
+	key      types.Type // xenv.EnvKey
 	checked  map[string]*types.Package
 	defaults map[string]Defaults
 }
@@ -104,7 +104,7 @@ func (r *reader) read(program Program, name string) Defaults {
 		return d
 	}
 	r.program = program
-	d := Defaults{Values: map[xEnv.EnvKey]string{}}
+	d := Defaults{Values: map[xenv.EnvKey]string{}}
 	files, info := r.check(p)
 	for _, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -136,7 +136,7 @@ func (r *reader) check(p *Package) ([]*ast.File, *types.Info) {
 	return files, info
 }
 
-// declare puts the constants of xEnv that a file may use into its package.
+// declare puts the constants of xenv that a file may use into its package.
 func (r *reader) declare(file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
@@ -148,10 +148,10 @@ func (r *reader) declare(file *ast.File) {
 	})
 }
 
-// keyNamed finds the variable for which a constant of xEnv stands.
-func keyNamed(name string) (xEnv.EnvKey, bool) {
+// keyNamed finds the variable for which a constant of xenv stands.
+func keyNamed(name string) (xenv.EnvKey, bool) {
 	name = strings.ToLower(name)
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		plain := strings.ToLower(strings.ReplaceAll(v.Key.String(), "_", ""))
 		if name == plain || "plinth"+name == plain {
 			return v.Key, true
@@ -200,7 +200,7 @@ func (r *reader) pairs(to *Defaults, e ast.Expr, files []*ast.File, info *types.
 		case !plain:
 			unclear(pair, "a value for "+key+" that is computed")
 		default:
-			to.Values[xEnv.EnvKey(key)] = value
+			to.Values[xenv.EnvKey(key)] = value
 		}
 	}
 }

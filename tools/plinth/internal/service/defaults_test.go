@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
@@ -20,7 +20,7 @@ import (
 // entered is the service of these files, looked at from a folder of it, with an environment that says nothing.
 func entered(t *testing.T, from string, files map[string]string) *service.Service {
 	t.Helper()
-	for _, v := range xEnv.Table() {
+	for _, v := range xenv.Table() {
 		t.Setenv(v.Key.String(), "")
 		if err := os.Unsetenv(v.Key.String()); err != nil {
 			t.Fatal(err)
@@ -49,9 +49,9 @@ func entered(t *testing.T, from string, files map[string]string) *service.Servic
 }
 
 // defaultsOf are the variables that the code gives a value.
-func defaultsOf(s *service.Service) map[xEnv.EnvKey]string {
-	found := map[xEnv.EnvKey]string{}
-	for _, v := range xEnv.Table() {
+func defaultsOf(s *service.Service) map[xenv.EnvKey]string {
+	found := map[xenv.EnvKey]string{}
+	for _, v := range xenv.Table() {
 		if text, origin := s.Value(v); origin == service.FromCode {
 			found[v.Key] = text
 		}
@@ -61,7 +61,7 @@ func defaultsOf(s *service.Service) map[xEnv.EnvKey]string {
 
 const (
 	goMod   = "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n"
-	imports = "import (\n\txEnv \"github.com/plinthgo/plinth/core/defined/xenv\"\n\txOption \"github.com/plinthgo/plinth/core/major/xoption\"\n)\n\n"
+	imports = "import (\n\t\"github.com/plinthgo/plinth/core/defined/xenv\"\n\t\"github.com/plinthgo/plinth/core/major/xoption\"\n)\n\n"
 )
 
 // program is a main package with this code.
@@ -71,39 +71,39 @@ func TestDefaultsOfTheCodeAreRead(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		code    string
-		want    map[xEnv.EnvKey]string
+		want    map[xenv.EnvKey]string
 		unclear []string
 	}{
 		{
-			name: "a map", code: `var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.DatabaseDriver: "sqlite", xEnv.Port: "80", "NOSQL_DRIVER": "memory"})`,
-			want: map[xEnv.EnvKey]string{xEnv.DatabaseDriver: "sqlite", xEnv.Port: "80", xEnv.NoSqlDriver: "memory"},
+			name: "a map", code: `var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", xenv.Port: "80", "NOSQL_DRIVER": "memory"})`,
+			want: map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", xenv.Port: "80", xenv.NoSqlDriver: "memory"},
 		},
 		{
-			name: "constants", code: "const driver = \"sqlite\"\n\nconst key = xEnv.EnvKey(\"LOG_DIR\")\n\n" +
-				`var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.DatabaseDriver: driver, key: "a" + "b", xEnv.EnvKey("APP_NAME"): ("shop")})`,
-			want: map[xEnv.EnvKey]string{xEnv.DatabaseDriver: "sqlite", xEnv.LogDir: "ab", xEnv.AppName: "shop"},
+			name: "constants", code: "const driver = \"sqlite\"\n\nconst key = xenv.EnvKey(\"LOG_DIR\")\n\n" +
+				`var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: driver, key: "a" + "b", xenv.EnvKey("APP_NAME"): ("shop")})`,
+			want: map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", xenv.LogDir: "ab", xenv.AppName: "shop"},
 		},
 		{
-			name: "a variable", code: "var all = map[xEnv.EnvKey]string{xEnv.Port: \"80\"}\n\nfunc options() any { return xOption.WithEnvDefaults(all) }",
-			want: map[xEnv.EnvKey]string{xEnv.Port: "80"},
+			name: "a variable", code: "var all = map[xenv.EnvKey]string{xenv.Port: \"80\"}\n\nfunc options() any { return xoption.WithEnvDefaults(all) }",
+			want: map[xenv.EnvKey]string{xenv.Port: "80"},
 		},
 		{
-			name: "a local variable", code: "func options() any {\n\tall := map[xEnv.EnvKey]string{xEnv.Port: \"80\"}\n\treturn xOption.WithEnvDefaults(all)\n}",
-			want: map[xEnv.EnvKey]string{xEnv.Port: "80"},
+			name: "a local variable", code: "func options() any {\n\tall := map[xenv.EnvKey]string{xenv.Port: \"80\"}\n\treturn xoption.WithEnvDefaults(all)\n}",
+			want: map[xenv.EnvKey]string{xenv.Port: "80"},
 		},
 		{
-			name: "a variable that is changed", code: "func options() any {\n\tall := map[xEnv.EnvKey]string{}\n\tall[xEnv.Port] = \"80\"\n\treturn xOption.WithEnvDefaults(all)\n}",
+			name: "a variable that is changed", code: "func options() any {\n\tall := map[xenv.EnvKey]string{}\n\tall[xenv.Port] = \"80\"\n\treturn xoption.WithEnvDefaults(all)\n}",
 			unclear: []string{"main.go:13 gives WithEnvDefaults a map that is made elsewhere"},
 		},
 		{
-			name: "what is computed", code: "var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{\n\txEnv.DatabasePath: file(), xEnv.Port: \"80\",\n\txEnv.Nothing: \"x\",\n})",
-			want: map[xEnv.EnvKey]string{xEnv.Port: "80"},
+			name: "what is computed", code: "var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{\n\txenv.DatabasePath: file(), xenv.Port: \"80\",\n\txenv.Nothing: \"x\",\n})",
+			want: map[xenv.EnvKey]string{xenv.Port: "80"},
 			unclear: []string{
 				"main.go:11 gives WithEnvDefaults a value for DATABASE_PATH that is computed",
 				"main.go:12 gives WithEnvDefaults a variable that this program does not know",
 			},
 		},
-		{name: "another function", code: `var o = Other(map[xEnv.EnvKey]string{xEnv.AppName: "shop"})`},
+		{name: "another function", code: `var o = Other(map[xenv.EnvKey]string{xenv.AppName: "shop"})`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(tc.code)})
@@ -116,30 +116,30 @@ func TestDefaultsOfTheCodeAreRead(t *testing.T) {
 
 func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 	give := func(pairs string) string {
-		return program("var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{" + pairs + "})\n")
+		return program("var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{" + pairs + "})\n")
 	}
-	library := strings.Replace(give(`xEnv.LogDir: dir`), "package main", "package startup", 1)
+	library := strings.Replace(give(`xenv.LogDir: dir`), "package main", "package startup", 1)
 	files := map[string]string{
 		"go.mod":              goMod,
-		"cmd/api/main.go":     strings.Replace(give(`xEnv.Port: "80", xEnv.AppName: "shop"`), "import (", "import (\n\t_ \"example.com/shop/startup\"\n", 1),
-		"cmd/worker/main.go":  give(`xEnv.Port: "90", xEnv.AppName: "shop", xEnv.DatabaseDriver: "sqlite"`),
+		"cmd/api/main.go":     strings.Replace(give(`xenv.Port: "80", xenv.AppName: "shop"`), "import (", "import (\n\t_ \"example.com/shop/startup\"\n", 1),
+		"cmd/worker/main.go":  give(`xenv.Port: "90", xenv.AppName: "shop", xenv.DatabaseDriver: "sqlite"`),
 		"startup/startup.go":  strings.Replace(library, "import (", "import (\n\t\"example.com/shop/config\"\n", 1) + "\nconst dir = config.Dir\n",
 		"config/config.go":    "package config\n\nconst Dir = \"logs\"\n",
-		"unused/unused.go":    strings.Replace(give(`xEnv.Host: "unused"`), "package main", "package unused", 1),
+		"unused/unused.go":    strings.Replace(give(`xenv.Host: "unused"`), "package main", "package unused", 1),
 		"other/go.mod":        "module example.com/other\n",
-		"other/main.go":       give(`xEnv.Host: "other"`),
-		"cmd/api/off.go":      "//go:build never\n\n" + give(`xEnv.Host: "off"`),
-		"cmd/api/api_test.go": give(`xEnv.Host: "test"`),
+		"other/main.go":       give(`xenv.Host: "other"`),
+		"cmd/api/off.go":      "//go:build never\n\n" + give(`xenv.Host: "off"`),
+		"cmd/api/api_test.go": give(`xenv.Host: "test"`),
 	}
-	api := map[xEnv.EnvKey]string{xEnv.Port: "80", xEnv.AppName: "shop", xEnv.LogDir: "logs"}
-	worker := map[xEnv.EnvKey]string{xEnv.Port: "90", xEnv.AppName: "shop", xEnv.DatabaseDriver: "sqlite"}
-	for from, want := range map[string]map[xEnv.EnvKey]string{"cmd/api": api, "cmd/worker": worker} {
+	api := map[xenv.EnvKey]string{xenv.Port: "80", xenv.AppName: "shop", xenv.LogDir: "logs"}
+	worker := map[xenv.EnvKey]string{xenv.Port: "90", xenv.AppName: "shop", xenv.DatabaseDriver: "sqlite"}
+	for from, want := range map[string]map[xenv.EnvKey]string{"cmd/api": api, "cmd/worker": worker} {
 		if got := defaultsOf(entered(t, from, files)); !maps.Equal(got, want) {
 			t.Errorf("from %s: %v, want %v", from, got, want)
 		}
 	}
 	s := entered(t, ".", files)
-	if got, want := defaultsOf(s), (map[xEnv.EnvKey]string{xEnv.AppName: "shop"}); !maps.Equal(got, want) || len(s.Unclear) != 3 ||
+	if got, want := defaultsOf(s), (map[xenv.EnvKey]string{xenv.AppName: "shop"}); !maps.Equal(got, want) || len(s.Unclear) != 3 ||
 		s.Unclear[2] != "PLINTH_PORT has a default of its own in each of cmd/api, cmd/worker: start this in the folder of one" {
 		t.Errorf("from the root: %v and %q, want what both say", got, s.Unclear)
 	}
@@ -166,7 +166,7 @@ func TestAFolderThatCannotBeReadStopsNothing(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root reads everything")
 	}
-	s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(`var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{xEnv.Port: "80"})`), "pgdata/x": ""})
+	s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(`var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "80"})`), "pgdata/x": ""})
 	if err := os.Chmod("pgdata", 0); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestEveryConstantLeadsToItsVariable(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pairs strings.Builder
-	want := map[xEnv.EnvKey]string{}
+	want := map[xenv.EnvKey]string{}
 	ast.Inspect(file, func(node ast.Node) bool {
 		if spec, ok := node.(*ast.ValueSpec); ok {
 			key, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
@@ -195,13 +195,13 @@ func TestEveryConstantLeadsToItsVariable(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := spec.Names[0].Name
-			want[xEnv.EnvKey(key)] = name
-			pairs.WriteString("\txEnv." + name + ": " + strconv.Quote(name) + ",\n")
+			want[xenv.EnvKey(key)] = name
+			pairs.WriteString("\txenv." + name + ": " + strconv.Quote(name) + ",\n")
 		}
 		return true
 	})
 	s := entered(t, ".", map[string]string{
-		"go.mod": goMod, "main.go": program("var o = xOption.WithEnvDefaults(map[xEnv.EnvKey]string{\n" + pairs.String() + "})\n"),
+		"go.mod": goMod, "main.go": program("var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{\n" + pairs.String() + "})\n"),
 	})
 	if got := defaultsOf(s); !maps.Equal(got, want) || len(want) < 50 || len(s.Unclear) > 0 {
 		t.Errorf("defaults = %v, %q\nwant %v", got, s.Unclear, want)

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/tools/plinth/internal/dotenv"
 )
 
@@ -35,8 +35,8 @@ type Service struct {
 	Unclear []string
 
 	from     string               // the folder that was asked for
-	fromFile map[xEnv.EnvKey]bool // variables that only the file gives a value
-	fromCode map[xEnv.EnvKey]bool // variables that only xOption.WithEnvDefaults does
+	fromFile map[xenv.EnvKey]bool // variables that only the file gives a value
+	fromCode map[xenv.EnvKey]bool // variables that only xoption.WithEnvDefaults does
 }
 
 // Find returns the service that the folder belongs to.
@@ -83,25 +83,25 @@ func (s *Service) Enter(ctx context.Context) error {
 	if s.Module != nil {
 		s.Programs, s.CodeErr = s.readPrograms(ctx)
 	}
-	s.fromFile = map[xEnv.EnvKey]bool{}
+	s.fromFile = map[xenv.EnvKey]bool{}
 	for name, value := range s.File.Values {
 		if value != "" && os.Getenv(name) == "" {
-			s.fromFile[xEnv.EnvKey(name)] = true
+			s.fromFile[xenv.EnvKey(name)] = true
 		}
 	}
-	if err := xEnv.Apply(s.File.Values); err != nil {
+	if err := xenv.Apply(s.File.Values); err != nil {
 		return err
 	}
 	defaults := s.readDefaults()
 	s.Unclear = defaults.Unclear
-	s.fromCode = map[xEnv.EnvKey]bool{}
+	s.fromCode = map[xenv.EnvKey]bool{}
 	texts := map[string]string{}
 	for key, value := range defaults.Values {
 		if value != "" && os.Getenv(key.String()) == "" {
 			s.fromCode[key], texts[key.String()] = true, value
 		}
 	}
-	return xEnv.Apply(texts)
+	return xenv.Apply(texts)
 }
 
 // Origin says where the value of a variable comes from.
@@ -117,8 +117,8 @@ const (
 )
 
 // Value returns a variable's value after Enter, and its origin.
-func (s *Service) Value(v xEnv.Var) (string, Origin) {
-	text, set := xEnv.GetEnv(v.Key)
+func (s *Service) Value(v xenv.Var) (string, Origin) {
+	text, set := xenv.GetEnv(v.Key)
 	switch {
 	case set && s.fromFile[v.Key]:
 		return text, FromFile

@@ -6,14 +6,14 @@ import (
 	"os"
 	"strings"
 
-	xLog "github.com/plinthgo/plinth/core/common/xlog"
-	xDB "github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // Path returns the file of a database, "" where it has none: it is in memory, or not SQLite's.
-func Path(o xDB.Options) string {
+func Path(o xdb.Options) string {
 	if o.Driver != sqlite.Name {
 		return ""
 	}
@@ -38,12 +38,12 @@ func Exists(path string) bool {
 }
 
 // Unchanged returns options that open the file at path as it is.
-func Unchanged(o xDB.Options, path string) (xDB.Options, error) {
+func Unchanged(o xdb.Options, path string) (xdb.Options, error) {
 	dsn, err := sqlite.Driver{}.DSN(driver.Config{Path: path})
 	if err != nil {
 		return o, err
 	}
 	file, _, _ := strings.Cut(dsn, "?")
-	o.DSN = xLog.Secret(file + "?mode=rw&_pragma=busy_timeout(2000)")
+	o.DSN = xlog.Secret(file + "?mode=rw&_pragma=busy_timeout(2000)")
 	return o, nil
 }

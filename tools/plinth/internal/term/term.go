@@ -14,7 +14,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/muesli/termenv"
 
-	xEnv "github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // Printer prints what a command has to say: results on Out, problems and progress on Err. Its methods may be called from
@@ -69,19 +69,19 @@ func isTerminal(f *os.File) bool {
 
 // isCI reports whether this is a run that nobody looks at, by the variable that the known services set.
 func isCI() bool {
-	v, set := xEnv.GetEnv("CI")
+	v, set := xenv.GetEnv("CI")
 	return set && v != "false" && v != "0"
 }
 
 // takesColour follows no-color.org and bixense.com/clicolors.
 func takesColour(f *os.File) bool {
-	if _, set := xEnv.GetEnv("NO_COLOR"); set {
+	if _, set := xenv.GetEnv("NO_COLOR"); set {
 		return false
 	}
-	if v, set := xEnv.GetEnv("CLICOLOR_FORCE"); set && v != "0" {
+	if v, set := xenv.GetEnv("CLICOLOR_FORCE"); set && v != "0" {
 		return true
 	}
-	if v, _ := xEnv.GetEnv("CLICOLOR"); v == "0" {
+	if v, _ := xenv.GetEnv("CLICOLOR"); v == "0" {
 		return false
 	}
 	return !isDumb() && isTerminal(f)
@@ -89,7 +89,7 @@ func takesColour(f *os.File) bool {
 
 // isDumb reports whether the terminal knows nothing but lines.
 func isDumb() bool {
-	v, _ := xEnv.GetEnv("TERM")
+	v, _ := xenv.GetEnv("TERM")
 	return v == "dumb"
 }
 

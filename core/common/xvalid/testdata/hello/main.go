@@ -4,11 +4,11 @@ package main
 import (
 	"os"
 
-	xValid "github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
 func main() {
-	var installed any = xValid.GinValidator()
+	var installed any = xvalid.GinValidator()
 	if len(os.Args) > 5 {
 		_, _ = os.Stdout.WriteString("installed")
 	}

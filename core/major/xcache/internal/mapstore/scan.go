@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	xLease "github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -44,7 +44,7 @@ func (s *Store) LeaseBackend(prefix string) leasedriver.Backend {
 	defer s.mu.Unlock()
 	b, ok := s.leases[prefix]
 	if !ok {
-		b = xLease.InProcess(s.now)
+		b = xlease.InProcess(s.now)
 		s.leases[prefix] = b
 	}
 	return b
