@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
@@ -123,6 +124,8 @@ func (t *tokenizer) identifier(start, end int) {
 		}
 		if first.end < p.end {
 			t.parts(first, p.end, start, end)
+		} else if subject := subjectOf(t.buffer); subject != nil {
+			t.sendWord(subject, part, start, end)
 		}
 	}
 	if several {
@@ -154,6 +157,20 @@ func (t *tokenizer) parts(p span, last, start, end int) {
 		}
 		p.start = p.end
 		p.end = camel(t.text, span{p.start, last})
+	}
+}
+
+// subjectOf returns the subject in the name of a package: db in xdb, cron in cronx. It returns nil
+// for other words. English words that end in x have a vowel before it.
+func subjectOf(word []byte) []byte {
+	last := len(word) - 1
+	switch {
+	case last > 1 && word[0] == 'x' && word[1] >= 'a' && word[1] <= 'z':
+		return word[1:]
+	case last > 3 && word[last] == 'x' && !bytes.ContainsRune([]byte("aeiou"), rune(word[last-1])):
+		return word[:last]
+	default:
+		return nil
 	}
 }
 
