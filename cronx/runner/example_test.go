@@ -46,5 +46,5 @@ func ExampleServe() {
 		cronx.NewJob("0 25 * * *", func(context.Context) {}, cronx.WithName("report")))))
 	// Output:
 	// <nil>
-	// runner: cronx: wrong job: "report": the spec "0 25 * * *": field 2 (hour) "25": end of range (25) above maximum (23): "25"
+	// cronx/runner: cronx: wrong job: "report": the spec "0 25 * * *": field 2 (hour) "25": end of range (25) above maximum (23): "25"
 }

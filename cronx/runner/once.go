@@ -119,7 +119,7 @@ func spread(d time.Duration) time.Duration {
 }
 
 // errUnanswered says that nobody knows whether a tick was taken.
-var errUnanswered = errors.New("runner: the backend did not confirm that the tick is taken")
+var errUnanswered = errors.New("cronx/runner: the backend did not confirm that the tick is taken")
 
 // tryTake asks the backend once. ahead is how far the tick is away by the backend's clock. What is under way is brought to its
 // end also where the stop begins: others could not know what became of the tick.

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrOption is what a wrong option of the runner is.
-var ErrOption = errors.New("runner: wrong option")
+var ErrOption = errors.New("cronx/runner: wrong option")
 
 // Option configures the runner.
 type Option func(*config)

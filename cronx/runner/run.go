@@ -15,9 +15,9 @@ import (
 // The causes with which the context of a run ends.
 var (
 	// ErrStopped says that the time of the graceful stop has run out. The error of such a stop wraps it.
-	ErrStopped = errors.New("runner: the time for the graceful stop has run out")
+	ErrStopped = errors.New("cronx/runner: the time for the graceful stop has run out")
 	// ErrTimeout says that the time of cronx.WithTimeout has run out.
-	ErrTimeout = errors.New("runner: the run's time has run out")
+	ErrTimeout = errors.New("cronx/runner: the run's time has run out")
 )
 
 // run runs a tick in this goroutine. ctx has the application's values.

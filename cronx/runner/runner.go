@@ -80,14 +80,14 @@ func (c *config) build(ctx context.Context) (*scheduler, error) {
 	for _, job := range c.jobs {
 		schedule, err := job.Schedule(c.zone)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("runner: %w", err))
+			problems = append(problems, fmt.Errorf("cronx/runner: %w", err))
 			continue
 		}
 		label := job.Name()
 		names[label]++
 		if n := names[label]; n > 1 {
 			if job.Named() {
-				problems = append(problems, fmt.Errorf("runner: %w: %q: another job has this name", cronx.ErrJob, label))
+				problems = append(problems, fmt.Errorf("cronx/runner: %w: %q: another job has this name", cronx.ErrJob, label))
 			}
 			label += "#" + strconv.Itoa(n)
 		}
@@ -121,17 +121,17 @@ func (s *scheduler) findLeases(ctx context.Context) error {
 	if s.leases == nil {
 		leases, err := xlease.GetLeases(ctx)
 		if err != nil {
-			return fmt.Errorf("runner: %q is to run once in the cluster, and the application has no leases that could decide "+
+			return fmt.Errorf("cronx/runner: %q is to run once in the cluster, and the application has no leases that could decide "+
 				"where (%s): %w", first, remedy, error(err))
 		}
 		s.leases = leases
 	}
 	if s.leases.Traits().Scope == driver.Process {
-		return fmt.Errorf("runner: %q is to run once in the cluster, and the leases are those of %s (%s): %w",
+		return fmt.Errorf("cronx/runner: %q is to run once in the cluster, and the leases are those of %s (%s): %w",
 			first, s.leases, remedy, xlease.ErrUnsupported)
 	}
 	if err := s.leases.Prepare(ctx); err != nil {
-		return fmt.Errorf("runner: %q is to run once in the cluster: %w", first, err)
+		return fmt.Errorf("cronx/runner: %q is to run once in the cluster: %w", first, err)
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func TestARunEndsWithItsTimeout(t *testing.T) {
 }
 
 // stopped is how the error of a stop begins that has cut off a run.
-const stopped = "runner: the time for the graceful stop has run out: "
+const stopped = "cronx/runner: the time for the graceful stop has run out: "
 
 func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 	for _, tc := range []struct {

@@ -13,7 +13,7 @@ func (c *config) problems() []error {
 	var list []error
 	add := func(wrong bool, format string, args ...any) {
 		if wrong {
-			list = append(list, fmt.Errorf("client: "+format, args...))
+			list = append(list, fmt.Errorf("grpcx/client: "+format, args...))
 		}
 	}
 	add(!printable(*c.source) || *c.source != strings.TrimSpace(*c.source),
@@ -42,10 +42,10 @@ func (c *config) problems() []error {
 func (c *config) transportProblems() []error {
 	var list []error
 	if c.secure && c.tls == nil {
-		list = append(list, errors.New("client: WithTLS: the configuration is nil: leave the option out for TLS with the system's roots"))
+		list = append(list, errors.New("grpcx/client: WithTLS: the configuration is nil: leave the option out for TLS with the system's roots"))
 	}
 	if c.secure && c.plaintext {
-		list = append(list, errors.New("client: WithTLS and WithPlaintext are both given: choose one"))
+		list = append(list, errors.New("grpcx/client: WithTLS and WithPlaintext are both given: choose one"))
 	}
 	return list
 }
@@ -60,13 +60,13 @@ func (c *config) applicationProblems() []error {
 	} {
 		switch {
 		case strings.TrimSpace(value.text) == "":
-			list = append(list, fmt.Errorf("client: WithApplication: the %s is empty: give the one that the service has issued", value.name))
+			list = append(list, fmt.Errorf("grpcx/client: WithApplication: the %s is empty: give the one that the service has issued", value.name))
 		case !printable(value.text):
-			list = append(list, fmt.Errorf("client: WithApplication: the %s has characters other than printable ASCII: look for a line break at its end", value.name))
+			list = append(list, fmt.Errorf("grpcx/client: WithApplication: the %s has characters other than printable ASCII: look for a line break at its end", value.name))
 		}
 	}
 	if c.plaintext && !c.plainSecret {
-		list = append(list, errors.New("client: WithApplication would send its secret readable by all: "+
+		list = append(list, errors.New("grpcx/client: WithApplication would send its secret readable by all: "+
 			"choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development"))
 	}
 	return list

@@ -29,7 +29,7 @@ func Dial(target string, options ...Option) (*grpc.ClientConn, error) {
 	}
 	conn, err := grpc.NewClient(target, dial...)
 	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, fmt.Errorf("grpcx/client: %w", err)
 	}
 	return conn, nil
 }
@@ -42,7 +42,7 @@ func DialOptions(options ...Option) ([]grpc.DialOption, error) {
 	var problems []error
 	for i, option := range options {
 		if option == nil {
-			problems = append(problems, fmt.Errorf("client: option %d is nil: leave it out", i+1))
+			problems = append(problems, fmt.Errorf("grpcx/client: option %d is nil: leave it out", i+1))
 			continue
 		}
 		option(c)
@@ -76,9 +76,9 @@ func RequestID(err error) string {
 func checkTarget(target string) error {
 	switch {
 	case strings.TrimSpace(target) == "":
-		return errors.New("client: the target is empty: give the address of the service, as host:port")
+		return errors.New("grpcx/client: the target is empty: give the address of the service, as host:port")
 	case strings.HasPrefix(target, "http://"), strings.HasPrefix(target, "https://"):
-		return errors.New("client: the target is a URL: give host:port alone; WithPlaintext and WithTLS say how to connect")
+		return errors.New("grpcx/client: the target is a URL: give host:port alone; WithPlaintext and WithTLS say how to connect")
 	default:
 		return nil
 	}

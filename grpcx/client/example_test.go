@@ -65,7 +65,7 @@ func ExampleWithRetry() {
 func ExampleWithApplication() {
 	_, err := client.Dial("users:1119", client.WithApplication("183402938112004", "cs_secret"), client.WithPlaintext())
 	fmt.Println(err)
-	// Output: client: WithApplication would send its secret readable by all: choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development
+	// Output: grpcx/client: WithApplication would send its secret readable by all: choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development
 }
 
 func ExampleWithDialOptions() {

@@ -37,7 +37,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(err.Error()) {
-		if !strings.HasPrefix(line, "client: ") {
+		if !strings.HasPrefix(line, "grpcx/client: ") {
 			t.Errorf("line %q does not name the package", line)
 		}
 	}

@@ -26,13 +26,13 @@ type retry struct {
 func (r *retry) problems() []error {
 	var list []error
 	if r.attempts < 2 {
-		list = append(list, fmt.Errorf("client: WithRetry: %d attempts repeat nothing: give 2 at least, or WithoutRetry", r.attempts))
+		list = append(list, fmt.Errorf("grpcx/client: WithRetry: %d attempts repeat nothing: give 2 at least, or WithoutRetry", r.attempts))
 	}
 	if r.initial <= 0 {
-		list = append(list, fmt.Errorf("client: WithRetry: the first wait of %v is not above 0", r.initial))
+		list = append(list, fmt.Errorf("grpcx/client: WithRetry: the first wait of %v is not above 0", r.initial))
 	}
 	if r.longest < r.initial {
-		list = append(list, fmt.Errorf("client: WithRetry: the longest wait of %v is below the first, %v", r.longest, r.initial))
+		list = append(list, fmt.Errorf("grpcx/client: WithRetry: the longest wait of %v is below the first, %v", r.longest, r.initial))
 	}
 	return list
 }
@@ -92,7 +92,7 @@ func (c *config) serviceConfig() (string, error) {
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
-		return "", fmt.Errorf("client: service config: %w", err)
+		return "", fmt.Errorf("grpcx/client: service config: %w", err)
 	}
 	return string(text), nil
 }
@@ -151,10 +151,10 @@ func parseName(text string) (methodName, error) {
 		whole = false
 	}
 	if !protoreflect.FullName(service).IsValid() || !whole && !protoreflect.Name(method).IsValid() {
-		return methodName{}, fmt.Errorf(`client: WithIdempotent: %q names nothing: write "/pkg.Service/Method", or "pkg.Service" for all of it`, text)
+		return methodName{}, fmt.Errorf(`grpcx/client: WithIdempotent: %q names nothing: write "/pkg.Service/Method", or "pkg.Service" for all of it`, text)
 	}
 	if err := known(protoregistry.GlobalFiles, service, method); err != nil {
-		return methodName{}, fmt.Errorf("client: WithIdempotent: %q: %w", text, err)
+		return methodName{}, fmt.Errorf("grpcx/client: WithIdempotent: %q: %w", text, err)
 	}
 	return methodName{Service: service, Method: method}, nil
 }

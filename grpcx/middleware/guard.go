@@ -19,7 +19,7 @@ import (
 // refused. A stream is judged once, when it opens.
 func Guard(before func(ctx context.Context) (context.Context, error)) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
 	if before == nil {
-		panic("middleware: Guard: the function is nil")
+		panic("grpcx/middleware: Guard: the function is nil")
 	}
 	g := guard{before: before}
 	return g.unary, g.stream

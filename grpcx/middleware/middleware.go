@@ -112,13 +112,13 @@ func description[D grpc.ServiceDesc | *grpc.ServiceDesc](service D) *grpc.Servic
 func nameOf(caller string, service *grpc.ServiceDesc, faulty int) string {
 	switch {
 	case service == nil:
-		panic(fmt.Sprintf("middleware: %s: the service is nil: give the generated description, such as pb.UserService_ServiceDesc", caller))
+		panic(fmt.Sprintf("grpcx/middleware: %s: the service is nil: give the generated description, such as pb.UserService_ServiceDesc", caller))
 	case service.ServiceName == "":
-		panic(fmt.Sprintf("middleware: %s: the service has no name: give the generated description, such as pb.UserService_ServiceDesc", caller))
+		panic(fmt.Sprintf("grpcx/middleware: %s: the service has no name: give the generated description, such as pb.UserService_ServiceDesc", caller))
 	case ExtractServiceName("/"+service.ServiceName+"/Method") != service.ServiceName:
-		panic(fmt.Sprintf("middleware: %s: the name %q holds a slash, so no call would find its middleware: give the generated description", caller, service.ServiceName))
+		panic(fmt.Sprintf("grpcx/middleware: %s: the name %q holds a slash, so no call would find its middleware: give the generated description", caller, service.ServiceName))
 	case faulty > 0:
-		panic(fmt.Sprintf("middleware: %s: middleware %d of service %s is nil: give a function or leave it out", caller, faulty, service.ServiceName))
+		panic(fmt.Sprintf("grpcx/middleware: %s: middleware %d of service %s is nil: give a function or leave it out", caller, faulty, service.ServiceName))
 	default:
 		return service.ServiceName
 	}

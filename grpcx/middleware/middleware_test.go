@@ -281,7 +281,7 @@ func TestAWrongRegistrationPanicsAndSaysWhatToMend(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer func() {
-				if got, _ := recover().(string); !strings.HasPrefix(got, "middleware: "+tc.want) {
+				if got, _ := recover().(string); !strings.HasPrefix(got, "grpcx/middleware: "+tc.want) {
 					t.Errorf("panic = %q, want it to say %q", got, tc.want)
 				}
 			}()

@@ -32,7 +32,7 @@ const wholeList = 64 << 10
 func New(options ...protovalidate.ValidatorOption) (validation.Check, error) {
 	validator, err := protovalidate.New(options...)
 	if err != nil {
-		return nil, fmt.Errorf("protovalidate: %w", err)
+		return nil, fmt.Errorf("grpcx/protovalidate: %w", err)
 	}
 	if err := compile(validator, options); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func fault(message proto.Message, err error) error {
 	name := message.ProtoReflect().Descriptor().FullName()
 	var compilation *protovalidate.CompilationError
 	if errors.As(err, &compilation) {
-		return fmt.Errorf("protovalidate: rules of %s: %w", name, err)
+		return fmt.Errorf("grpcx/protovalidate: rules of %s: %w", name, err)
 	}
 	text := fmt.Sprintf("%T", err)
 	if outer := errors.Unwrap(err); outer != nil {
@@ -96,7 +96,7 @@ func fault(message proto.Message, err error) error {
 			text = strings.TrimSuffix(outer.Error(), ": "+inner.Error())
 		}
 	}
-	return fmt.Errorf("protovalidate: rules of %s: %w", name, &runtimeError{text: text, err: err})
+	return fmt.Errorf("grpcx/protovalidate: rules of %s: %w", name, &runtimeError{text: text, err: err})
 }
 
 // runtimeError is the error of a rule in a form that may be logged.

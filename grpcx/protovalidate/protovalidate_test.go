@@ -60,7 +60,7 @@ func TestNeitherAnswerNorErrorRepeatsTheValue(t *testing.T) {
 	if !errors.As(err, &found) {
 		t.Fatalf("got %v, want protovalidate's error as the cause", err)
 	}
-	const want = "PARAMETER_ERROR: name: must be at least 3 characters: validation: the request was refused: name (string.min_len)"
+	const want = "PARAMETER_ERROR: name: must be at least 3 characters: grpcx/validation: the request was refused: name (string.min_len)"
 	if err.Error() != want {
 		t.Errorf("got  %s\nwant %s", err, want)
 	}
@@ -163,7 +163,7 @@ func TestNewSaysWhichRulesDoNotCompile(t *testing.T) {
 			_, err := protovalidate.New(tt.options...)
 			var got []string
 			for line := range strings.Lines(fmt.Sprint(err)) {
-				if rest, ok := strings.CutPrefix(line, "protovalidate: rules of shop."); ok {
+				if rest, ok := strings.CutPrefix(line, "grpcx/protovalidate: rules of shop."); ok {
 					name, _, _ := strings.Cut(rest, ":")
 					got = append(got, name)
 				}

@@ -102,7 +102,7 @@ func compileOne(validator protovalidate.Validator, m protoreflect.MessageDescrip
 		only := protovalidate.FilterFunc(func(_ protoreflect.Message, d protoreflect.Descriptor) bool { return d == part })
 		var wrong *protovalidate.CompilationError
 		if err := validator.Validate(empty, protovalidate.WithFilter(only)); errors.As(err, &wrong) {
-			errs = append(errs, fmt.Errorf("protovalidate: rules of %s: %w", part.FullName(), err))
+			errs = append(errs, fmt.Errorf("grpcx/protovalidate: rules of %s: %w", part.FullName(), err))
 		}
 	}
 	return errs

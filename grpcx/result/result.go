@@ -44,7 +44,7 @@ func SuccessWith[T any](ctx context.Context, message string) T {
 
 // unfit says what T must be.
 func unfit(t reflect.Type) string {
-	text := fmt.Sprintf("result: SuccessWith[%s]: the type must be a pointer to a generated message with the field %s of type %s",
+	text := fmt.Sprintf("grpcx/result: SuccessWith[%s]: the type must be a pointer to a generated message with the field %s of type %s",
 		t, envelope.Name, envelope.TypeName)
 	if t == reflect.TypeFor[*generate.BaseResponse]() {
 		text += "; for the envelope alone use Success"

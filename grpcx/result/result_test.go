@@ -118,7 +118,7 @@ func TestATypeThatDoesNotFitPanicsAndSaysWhatItMustBe(t *testing.T) {
 		{"the envelope", panicOf[*generate.BaseResponse](ctx), "*generate.BaseResponse"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			want := "result: SuccessWith[" + tc.want + "]: the type must be a pointer to a generated message with the field base_response of type xBase.BaseResponse"
+			want := "grpcx/result: SuccessWith[" + tc.want + "]: the type must be a pointer to a generated message with the field base_response of type xBase.BaseResponse"
 			if !strings.HasPrefix(tc.got, want) {
 				t.Errorf("panic = %q, want %q", tc.got, want)
 			}

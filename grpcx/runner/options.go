@@ -241,7 +241,7 @@ func (c *config) fromEnv() {
 func limit[T any](c *config, key xenv.EnvKey, read func(xenv.EnvKey) T) T {
 	if text, set := xenv.GetEnv(key); set {
 		if err := xenv.Lookup(key).Check(text); err != nil {
-			c.faults = append(c.faults, fmt.Errorf("runner: %w", err))
+			c.faults = append(c.faults, fmt.Errorf("grpcx/runner: %w", err))
 		}
 	}
 	return read(key)
@@ -250,7 +250,7 @@ func limit[T any](c *config, key xenv.EnvKey, read func(xenv.EnvKey) T) T {
 // refuse notes what is wrong with an option, for the start to report, and returns whether something is.
 func (c *config) refuse(option string, wrong bool, problem string) bool { //nolint:revive // flag-parameter: a condition
 	if wrong {
-		c.faults = append(c.faults, fmt.Errorf("runner: %s: %s", option, problem))
+		c.faults = append(c.faults, fmt.Errorf("grpcx/runner: %s: %s", option, problem))
 	}
 	return wrong
 }

@@ -108,7 +108,7 @@ func (c *config) build(ctx context.Context) (*server, error) {
 	if errors.As(err, &p) {
 		c.log.Error(ctx, "panic", slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
 	}
-	return nil, fmt.Errorf("runner: registering services: %w", err)
+	return nil, fmt.Errorf("grpcx/runner: registering services: %w", err)
 }
 
 // assemble may panic, as what the application gives does.
@@ -144,13 +144,13 @@ func (c *config) listen(ctx context.Context) (net.Listener, error) {
 	}
 	if text, set := xenv.GetEnv(xenv.GrpcPort); set { // in an application it has been checked
 		if err := xenv.Lookup(xenv.GrpcPort).Check(text); err != nil {
-			return nil, fmt.Errorf("runner: %w", err)
+			return nil, fmt.Errorf("grpcx/runner: %w", err)
 		}
 	}
 	address := net.JoinHostPort(xenv.String(xenv.Host), strconv.Itoa(xenv.Int(xenv.GrpcPort)))
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("runner: %s and %s: cannot listen on %s: %w", xenv.Host, xenv.GrpcPort, address, err)
+		return nil, fmt.Errorf("grpcx/runner: %s and %s: cannot listen on %s: %w", xenv.Host, xenv.GrpcPort, address, err)
 	}
 	return l, nil
 }

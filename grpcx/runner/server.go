@@ -49,7 +49,7 @@ func (s *server) live(ctx context.Context, l net.Listener, listening func(), bro
 	select {
 	case err = <-served:
 		if err != nil && !errors.Is(err, grpc.ErrServerStopped) {
-			err = fmt.Errorf("runner: serve: %w", err)
+			err = fmt.Errorf("grpcx/runner: serve: %w", err)
 			broken(err) // now, and not after the stop
 		}
 	case <-s.stopped:
@@ -136,7 +136,7 @@ func (s *server) cut(ctx context.Context, done <-chan struct{}) error {
 	}
 	var err error
 	if unary > 0 {
-		err = fmt.Errorf("runner: %d unary calls were cut off: the time for the graceful stop has run out", unary)
+		err = fmt.Errorf("grpcx/runner: %d unary calls were cut off: the time for the graceful stop has run out", unary)
 	}
 	// Also where no handler is left: a call whose message has not come is known to the connection only.
 	s.log.Warn(ctx, "what has not finished is cut off", slog.Int64("unary", unary), slog.Int64("streams", streams))
@@ -152,6 +152,6 @@ func (s *server) cut(ctx context.Context, done <-chan struct{}) error {
 		if left == 0 {
 			return err
 		}
-		return errors.Join(err, fmt.Errorf("runner: %d handlers go on after the end of their context", left))
+		return errors.Join(err, fmt.Errorf("grpcx/runner: %d handlers go on after the end of their context", left))
 	}
 }

@@ -117,7 +117,7 @@ func TestWrongOptionsAreReportedAllAtOnce(t *testing.T) {
 		t.Fatal("Serve = nil, want an error")
 	}
 	for _, want := range []string{
-		"runner: WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s", "WithGracefulStopTimeout: -1s",
+		"grpcx/runner: WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s", "WithGracefulStopTimeout: -1s",
 		"WithRegisterService: the function is nil", "WithUnaryInterceptors: interceptor 1 is nil",
 		"WithStreamInterceptors: interceptor 1 is nil", "WithListener: the listener is nil", "WithCredentials: the credentials are nil", "WithValidation: check 1 is nil",
 		"WithMiddleware: the registry is nil", "WithServerOptions: option 2 is nil",
@@ -179,7 +179,7 @@ func TestFaultyRegistrationIsAnError(t *testing.T) {
 				runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { tc.register(r) }),
 			}}).run()
 			err := a.result()
-			if err == nil || !strings.Contains(err.Error(), "runner: registering services: ") ||
+			if err == nil || !strings.Contains(err.Error(), "grpcx/runner: registering services: ") ||
 				strings.Count(err.Error(), tc.want) != 1 {
 				t.Errorf("RunContext = %v, want %q once", err, tc.want)
 			}

@@ -29,7 +29,7 @@ func ExampleMethods() {
 		fmt.Println(e.GetData()) // what the caller sees, but no log
 	}
 	// Output:
-	// PARAMETER_ERROR: the request is not valid: validation: the request was refused: as a whole (invalid)
+	// PARAMETER_ERROR: the request is not valid: grpcx/validation: the request was refused: as a whole (invalid)
 	// [{ invalid the end is not after the start}]
 }
 
@@ -43,5 +43,5 @@ func ExampleRefuse() {
 	check := validation.Join(validation.Methods, openRooms)
 	err := check(context.Background(), &BookingRequest{Room: 13, From: 8, Until: 9})
 	fmt.Println(err)
-	// Output: PARAMETER_ERROR: room must be at most 12: validation: the request was refused: room (open)
+	// Output: PARAMETER_ERROR: room must be at most 12: grpcx/validation: the request was refused: room (open)
 }

@@ -76,7 +76,7 @@ func isLarge(request any) bool {
 // *xerror.Error, is none. A nil Check is a panic here, and not at the first call.
 func Join(checks ...Check) Check {
 	if i := slices.IndexFunc(checks, func(c Check) bool { return c == nil }); i >= 0 {
-		panic(fmt.Sprintf("validation: check %d of %d is nil", i+1, len(checks)))
+		panic(fmt.Sprintf("grpcx/validation: check %d of %d is nil", i+1, len(checks)))
 	}
 	checks = slices.Clone(checks)
 	return func(ctx context.Context, request any) error {
@@ -218,7 +218,7 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string {
 	var b strings.Builder
-	b.WriteString("validation: the request was refused")
+	b.WriteString("grpcx/validation: the request was refused")
 	for i, f := range r.list {
 		if i == 0 {
 			b.WriteString(": ")

@@ -223,7 +223,7 @@ func TestTheErrorsTextHasFieldsAndRulesOnly(t *testing.T) {
 	if !errors.Is(e, cause) {
 		t.Error("the cause is lost")
 	}
-	const want = "PARAMETER_ERROR: password: too short: validation: the request was refused: password (min), name (required)"
+	const want = "PARAMETER_ERROR: password: too short: grpcx/validation: the request was refused: password (min), name (required)"
 	if e.Error() != want {
 		t.Errorf("got  %s\nwant %s", e.Error(), want)
 	}
@@ -249,7 +249,7 @@ func TestJoinStopsAtTheFirstObjection(t *testing.T) {
 
 func TestJoinRefusesANilCheckAtOnce(t *testing.T) {
 	defer func() {
-		if p := recover(); p != "validation: check 2 of 2 is nil" {
+		if p := recover(); p != "grpcx/validation: check 2 of 2 is nil" {
 			t.Errorf("got the panic %v", p)
 		}
 	}()
