@@ -21,6 +21,7 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/notify"
 	"github.com/plinthgo/plinth/notifyx"
 	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 const signup = "/api/v1/signup"
@@ -161,7 +162,7 @@ func TestReportCountsEachUserOnce(t *testing.T) {
 }
 
 func TestReceiverHandlesAWebhookOnce(t *testing.T) {
-	secret := webhook.NewSecret()
+	secret := signature.NewSecret()
 	t.Setenv("NOTIFICATIONS_HOOK_SECRET", secret.Reveal())
 	app := plinthtest.New(t, options()...)
 	body, now := `{"type":"user.created","timestamp":"2026-01-02T03:04:05Z","data":{"id":"440307838414368768"}}`, time.Now()
@@ -169,7 +170,7 @@ func TestReceiverHandlesAWebhookOnce(t *testing.T) {
 		r := app.Request(http.MethodPost, notify.HookPath, body,
 			plinthtest.WithHeader("Webhook-Id", "msg_1"),
 			plinthtest.WithHeader("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10)),
-			plinthtest.WithHeader("Webhook-Signature", webhook.Sign(secret, "msg_1", now, []byte(body))))
+			plinthtest.WithHeader("Webhook-Signature", signature.Sign("msg_1", now, []byte(body), secret)))
 		if r.Status() != http.StatusOK {
 			t.Errorf("answer = %d %s", r.Status(), r.Body())
 		}

@@ -15,7 +15,8 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"github.com/plinthgo/plinth/examples/notifications/internal/sink"
-	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/receiver"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 // gate lets everybody pass, or nobody.
@@ -96,8 +97,8 @@ type inbox struct {
 // openInbox starts a receiver. It does not answer while its gate is closed.
 func openInbox(t *testing.T) *inbox {
 	t.Helper()
-	secret := webhook.NewSecret()
-	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
+	secret := signature.NewSecret()
+	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xhttp"
-)
-
-// The headers of a webhook.
-const (
-	HeaderID        xhttp.Header = "Webhook-Id"
-	HeaderTimestamp xhttp.Header = "Webhook-Timestamp"
-	HeaderSignature xhttp.Header = "Webhook-Signature"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 // Endpoint is a receiver. It prints as its id only, since a URL may hold a token, and headers do: with fmt, log/slog and
@@ -31,7 +25,7 @@ type Endpoint struct {
 	// URL is where events go; see Client.CheckURL.
 	URL string
 	// Secrets sign, all of them: during a rotation the old and the new one.
-	Secrets []Secret
+	Secrets []signature.Secret
 	// Header is sent along, such as an Authorization that the receiver asks for.
 	Header http.Header
 }
@@ -119,7 +113,7 @@ func (c *Client) check() error {
 func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, error) {
 	ctx = xhttp.Context(ctx)
 	if event.ID == "" {
-		event.ID = NewID()
+		event.ID = signature.NewID()
 	}
 	result := Result{ID: event.ID}
 	if err := c.check(); err != nil {
@@ -168,7 +162,7 @@ func (e Endpoint) check() error {
 	if e.ID == "" {
 		return fmt.Errorf("%w: it has no id", ErrEndpoint)
 	}
-	if len(e.Secrets) == 0 || slices.ContainsFunc(e.Secrets, Secret.IsZero) {
+	if len(e.Secrets) == 0 || slices.ContainsFunc(e.Secrets, signature.Secret.IsZero) {
 		return fmt.Errorf("%w: it has no secret, or an empty one", ErrEndpoint)
 	}
 	for name, values := range e.Header {
@@ -181,8 +175,8 @@ func (e Endpoint) check() error {
 
 // encode returns the body, with the time now where the event has none.
 func (e Event) encode(now time.Time) ([]byte, error) {
-	if !validID(e.ID) {
-		return nil, fmt.Errorf("%w: the id (accepted: 1 to %d printable ASCII characters without spaces and full stops)", ErrEvent, maxID)
+	if !signature.ValidID(e.ID) {
+		return nil, fmt.Errorf("%w: the id (accepted: 1 to %d printable ASCII characters without spaces and full stops)", ErrEvent, signature.MaxIDBytes)
 	}
 	if e.Body != nil {
 		return e.Body, nil

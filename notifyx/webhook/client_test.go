@@ -17,10 +17,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/plinthgo/plinth/core/major/xresult"
 	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/receiver"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
+
+// verify checks what a receiver got with its secret.
+func verify(t *testing.T, r received, secret signature.Secret) error {
+	t.Helper()
+	v, err := receiver.NewVerifier([]signature.Secret{secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = v.Verify(r.header, r.body)
+	return err
+}
 
 // received is what a receiver got.
 type received struct {
@@ -97,9 +112,9 @@ func TestSendIsAsTheSpecificationHasIt(t *testing.T) {
 func TestDuringARotationEitherSecretVerifies(t *testing.T) {
 	got := make(chan received, 1)
 	s := serve(t, record(got))
-	older, newer := webhook.NewSecret(), webhook.NewSecret()
+	older, newer := signature.NewSecret(), signature.NewSecret()
 	to := endpoint(s.URL)
-	to.Secrets = []webhook.Secret{newer, older}
+	to.Secrets = []signature.Secret{newer, older}
 	if _, err := newClient(t).Send(t.Context(), to, webhook.Event{Body: []byte(`[1]`)}); err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +122,8 @@ func TestDuringARotationEitherSecretVerifies(t *testing.T) {
 	if string(r.body) != "[1]" || !strings.HasPrefix(r.header.Get("Webhook-Id"), "msg_") {
 		t.Errorf("body %s with id %q", r.body, r.header.Get("Webhook-Id"))
 	}
-	for _, secret := range []webhook.Secret{older, newer} {
-		if _, err := verifier(t, secret).Verify(r.header, r.body); err != nil {
+	for _, secret := range []signature.Secret{older, newer} {
+		if err := verify(t, r, secret); err != nil {
 			t.Error(err)
 		}
 		reference, err := standardwebhooks.NewWebhook(secret.Reveal())
@@ -231,7 +246,7 @@ func TestWhatCannotBeSentIsRefusedBeforeTheNetwork(t *testing.T) {
 	}{
 		{"no endpoint id", with(func(e *webhook.Endpoint) { e.ID = "" }), good, webhook.ErrEndpoint},
 		{"no secret", with(func(e *webhook.Endpoint) { e.Secrets = nil }), good, webhook.ErrEndpoint},
-		{"an empty secret", with(func(e *webhook.Endpoint) { e.Secrets = append(e.Secrets, webhook.Secret{}) }), good, webhook.ErrEndpoint},
+		{"an empty secret", with(func(e *webhook.Endpoint) { e.Secrets = append(e.Secrets, signature.Secret{}) }), good, webhook.ErrEndpoint},
 		{"own id header", header("webhook-id", "x"), good, webhook.ErrEndpoint},
 		{"own signature", header("WEBHOOK-SIGNATURE", "x"), good, webhook.ErrEndpoint},
 		{"own length", header("Content-Length", "0"), good, webhook.ErrEndpoint},
@@ -323,5 +338,28 @@ func TestTheBodyIsJSONForReceiversInOtherLanguages(t *testing.T) {
 	}
 	if err := json.Unmarshal((<-got).body, &body); err != nil || body.Data != "<中文> & \u2028" || time.Since(body.Timestamp) > time.Minute {
 		t.Errorf("body = %+v, %v", body, err)
+	}
+}
+
+func TestWhatTheClientSendsTheMiddlewareAccepts(t *testing.T) {
+	secret := signature.NewSecret()
+	v, err := receiver.NewVerifier([]signature.Secret{secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := gin.New()
+	got := make(chan string, 1)
+	engine.POST("/hook", receiver.Middleware(v), func(c *gin.Context) {
+		d, _ := receiver.DeliveryFrom(c)
+		got <- d.ID
+		xresult.Success(c, "ok")
+	})
+	s := httptest.NewServer(engine)
+	t.Cleanup(s.Close)
+	to := endpoint(s.URL + "/hook")
+	to.Secrets = []signature.Secret{signature.NewSecret(), secret}
+	result, err := newClient(t).Send(t.Context(), to, webhook.Event{Type: "a", Data: map[string]string{"k": "v"}})
+	if err != nil || <-got != result.ID {
+		t.Errorf("%+v, %v", result, err)
 	}
 }

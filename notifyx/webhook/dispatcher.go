@@ -12,6 +12,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/backoff"
 	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 // JobKind is the name of the jobs of a Dispatcher, unless WithJobKind gives another.
@@ -132,7 +133,7 @@ func (d *Dispatcher) EnqueueAll(ctx context.Context, endpointIDs []string, event
 		}
 	}
 	if s.id == "" {
-		s.id = NewID()
+		s.id = signature.NewID()
 	}
 	if s.at.IsZero() {
 		s.at = d.client.config.now()

@@ -15,6 +15,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/receiver"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 // dispatcher returns one that must be right.
@@ -82,7 +84,7 @@ func TestADeliveryThatFailsKeepsItsIDAndBodyAndGetsANewSignature(t *testing.T) {
 		if !bytes.Equal(r.body, body) || !bytes.Contains(body, []byte(`"timestamp":"2023-11-14T22:13:20Z"`)) {
 			t.Errorf("attempt %d: body %s, want that of the first", n, r.body)
 		}
-		v, err := webhook.NewVerifier([]webhook.Secret{webhook.MustParseSecret(vector)}, webhook.WithVerifierClock(func() time.Time { return clock }))
+		v, err := receiver.NewVerifier([]signature.Secret{signature.MustParseSecret(vector)}, receiver.WithClock(func() time.Time { return clock }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +245,7 @@ func TestAReceiverThatIsGoneIsTold(t *testing.T) {
 func TestAJobHoldsNeitherURLNorSecretAndARotationHoldsForRepeats(t *testing.T) {
 	got := make(chan received, 2)
 	s := serve(t, record(got))
-	newer := webhook.NewSecret()
+	newer := signature.NewSecret()
 	current := endpoint("http://127.0.0.1:1/url-token")
 	d := dispatcher(t, webhook.EndpointsFunc(func(context.Context, string) (webhook.Endpoint, error) { return current, nil }), newClient(t))
 	ctx, e := newEngine(t)
@@ -257,12 +259,12 @@ func TestAJobHoldsNeitherURLNorSecretAndARotationHoldsForRepeats(t *testing.T) {
 	}
 	e.work(t, ctx, d.Handler())
 	e.attempt(t)
-	current.URL, current.Secrets = s.URL, []webhook.Secret{newer}
+	current.URL, current.Secrets = s.URL, []signature.Secret{newer}
 	if o := e.attempt(t); o.Verdict != driver.Succeed {
 		t.Fatalf("outcome = %+v", o)
 	}
 	r := <-got
-	if _, err := verifier(t, newer).Verify(r.header, r.body); err != nil {
+	if err := verify(t, r, newer); err != nil {
 		t.Error(err)
 	}
 }

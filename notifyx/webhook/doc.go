@@ -1,15 +1,15 @@
-// Package webhook sends and verifies webhooks as the Standard Webhooks specification has them.
+// Package webhook sends webhooks as the Standard Webhooks specification defines them. Package
+// receiver is the other side, package signature has the secrets that both share.
 //
-// A Client sends one attempt. It signs, follows no redirect, connects to public addresses only, and bounds what a receiver
-// may take: time, headers, body. A Dispatcher stores an event in the transaction of the caller and delivers it as a durable
-// job, again and again along a schedule, with the same id. A Verifier is the other side: it checks what was received, by
-// itself or as a gin middleware.
+// A Client makes one attempt. It signs, follows no redirect, connects to public addresses only, and
+// limits the time, headers and body of a response. A Dispatcher stores an event in the caller's
+// transaction and delivers it as a durable job: it retries along a schedule, with the same ID.
 //
-//	secret := webhook.NewSecret()
 //	client, err := webhook.New()
-//	result, err := client.Send(ctx, webhook.Endpoint{ID: "shop", URL: url, Secrets: []webhook.Secret{secret}},
+//	result, err := client.Send(ctx,
+//		webhook.Endpoint{ID: "shop", URL: url, Secrets: []signature.Secret{signature.NewSecret()}},
 //		webhook.Event{Type: "order.paid", Data: order})
 //
-// Everything is safe for concurrent use. Neither errors nor log lines hold a secret, a URL, a payload or what a receiver
-// has answered.
+// Everything is safe for concurrent use. Neither errors nor log lines contain a secret, a URL, a
+// payload or what a receiver has responded.
 package webhook

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 // The errors of sending, with errors.Is. ErrURL, ErrBlockedAddress, ErrEndpoint, ErrUnknownEndpoint, ErrEvent,
@@ -17,8 +18,6 @@ import (
 var (
 	// ErrOption reports an option that makes no sense.
 	ErrOption = errors.New("webhook: wrong option")
-	// ErrSecret reports a secret that is none.
-	ErrSecret = errors.New("webhook: wrong secret")
 	// ErrURL reports a URL that no webhook is sent to.
 	ErrURL = errors.New("webhook: the URL is not allowed")
 	// ErrBlockedAddress reports a receiver whose name stands for an address that is not public.
@@ -46,18 +45,6 @@ var (
 	// ErrCircuitOpen reports a receiver that has failed too often and is left alone for a while; errors.As finds the
 	// *CircuitOpenError. Nothing was sent.
 	ErrCircuitOpen = errors.New("webhook: the circuit is open")
-)
-
-// The errors of receiving, with errors.Is.
-var (
-	// ErrHeader reports a missing or malformed webhook header.
-	ErrHeader = errors.New("webhook: wrong header")
-	// ErrTimestamp reports a timestamp too far from now.
-	ErrTimestamp = errors.New("webhook: the timestamp is out of tolerance")
-	// ErrSignature reports that no signature fits any secret.
-	ErrSignature = errors.New("webhook: no signature matches")
-	// ErrBodyTooLarge reports a request above the limit.
-	ErrBodyTooLarge = errors.New("webhook: the body is too large")
 )
 
 // StatusError is an answer other than 2xx. It holds nothing that the receiver wrote.
@@ -122,7 +109,7 @@ func isPermanent(err error) bool {
 	return slices.ContainsFunc(permanent, func(target error) bool { return errors.Is(err, target) })
 }
 
-// registerMapper tells xerror about the errors of webhooks, once a program sends or receives some.
+// registerMapper tells xerror about the errors of webhooks, once a program sends some.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 func mapError(err error) *xerror.ErrorCode {
@@ -138,12 +125,8 @@ var errorCodes = []struct {
 	err  error
 	code *xerror.ErrorCode
 }{
-	{ErrBodyTooLarge, xerror.PayloadTooLarge},
-	{ErrSignature, xerror.SignatureInvalid},
-	{ErrHeader, xerror.SignatureInvalid},
-	{ErrTimestamp, xerror.SignatureInvalid},
 	{ErrOption, xerror.ConfigError},
-	{ErrSecret, xerror.InvalidValue},
+	{signature.ErrSecret, xerror.InvalidValue},
 	{ErrURL, xerror.InvalidValue},
 	{ErrBlockedAddress, xerror.InvalidValue},
 	{ErrEndpoint, xerror.InvalidValue},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 func TestErrorsHaveTheirCodes(t *testing.T) {
@@ -17,7 +18,7 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 		{webhook.ErrURL, xerror.InvalidValue},
 		{webhook.ErrBlockedAddress, xerror.InvalidValue},
 		{webhook.ErrEndpoint, xerror.InvalidValue},
-		{webhook.ErrSecret, xerror.InvalidValue},
+		{signature.ErrSecret, xerror.InvalidValue},
 		{webhook.ErrUnknownEndpoint, xerror.NotExist},
 		{webhook.ErrEvent, xerror.DeveloperError},
 		{webhook.ErrPayloadTooLarge, xerror.DeveloperError},
@@ -27,10 +28,6 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 		{webhook.ErrResponseTooLarge, xerror.WebhookError},
 		{&webhook.StatusError{Status: 500}, xerror.WebhookError},
 		{&webhook.CircuitOpenError{}, xerror.CircuitBreaker},
-		{webhook.ErrHeader, xerror.SignatureInvalid},
-		{webhook.ErrTimestamp, xerror.SignatureInvalid},
-		{webhook.ErrSignature, xerror.SignatureInvalid},
-		{webhook.ErrBodyTooLarge, xerror.PayloadTooLarge},
 	} {
 		if got := xerror.From(fmt.Errorf("wrapped: %w", c.err)).GetErrorCode(); got != c.want {
 			t.Errorf("%v is %v, want %v", c.err, got, c.want)

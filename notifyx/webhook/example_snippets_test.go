@@ -16,6 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 	"github.com/plinthgo/plinth/notifyx"
 	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/receiver"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 func openHooks() (*webhook.Dispatcher, error) {
@@ -44,19 +46,19 @@ func TestAServiceOpensItsHooks(t *testing.T) {
 }
 
 // rotated is an endpoint whose receiver is about to change to another secret.
-func rotated(url string, newer, older webhook.Secret) webhook.Endpoint {
-	return webhook.Endpoint{URL: url, Secrets: []webhook.Secret{newer, older}}
+func rotated(url string, newer, older signature.Secret) webhook.Endpoint {
+	return webhook.Endpoint{URL: url, Secrets: []signature.Secret{newer, older}}
 }
 
 // mountHook mounts a handler of webhooks.
-func mountHook(engine *gin.Engine, secret webhook.Secret) error {
+func mountHook(engine *gin.Engine, secret signature.Secret) error {
 	log := xlog.WithName(xlog.NamedCONT)
-	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
+	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 	if err != nil {
 		return err
 	}
-	engine.POST("/hook", webhook.Middleware(verifier), func(c *gin.Context) {
-		delivery, _ := webhook.DeliveryFrom(c)
+	engine.POST("/hook", receiver.Middleware(verifier), func(c *gin.Context) {
+		delivery, _ := receiver.DeliveryFrom(c)
 		log.Info(c, "received", slog.String("id", delivery.ID)) // with an id that is known: nothing to do
 		xresult.Success(c, "ok")
 	})
@@ -65,8 +67,8 @@ func mountHook(engine *gin.Engine, secret webhook.Secret) error {
 
 func TestBothSecretsOfARotationAreTaken(t *testing.T) {
 	capture(t)
-	older, newer := webhook.NewSecret(), webhook.NewSecret()
-	for _, known := range []webhook.Secret{older, newer} {
+	older, newer := signature.NewSecret(), signature.NewSecret()
+	for _, known := range []signature.Secret{older, newer} {
 		engine := gin.New()
 		if err := mountHook(engine, known); err != nil {
 			t.Fatal(err)
@@ -80,13 +82,13 @@ func TestBothSecretsOfARotationAreTaken(t *testing.T) {
 }
 
 // once lets the handler see an id once.
-func once(verifier *webhook.Verifier, first webhook.First, forget webhook.Forget) gin.HandlerFunc {
-	return webhook.Middleware(verifier, webhook.WithSeen(first, forget))
+func once(verifier *receiver.Verifier, first receiver.First, forget receiver.Forget) gin.HandlerFunc {
+	return receiver.Middleware(verifier, receiver.WithSeen(first, forget))
 }
 
 func TestARepeatIsNotHandled(t *testing.T) {
-	secret := webhook.NewSecret()
-	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
+	secret := signature.NewSecret()
+	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func TestARepeatIsNotHandled(t *testing.T) {
 		xresult.Success(c, "ok")
 	})
 	service := serve(t, engine.ServeHTTP)
-	to := webhook.Endpoint{ID: "shop", URL: service.URL + "/hook", Secrets: []webhook.Secret{secret}}
+	to := webhook.Endpoint{ID: "shop", URL: service.URL + "/hook", Secrets: []signature.Secret{secret}}
 	for range 2 {
 		if _, err := newClient(t).Send(t.Context(), to, webhook.Event{ID: "msg_1", Type: "order.paid"}); err != nil {
 			t.Error(err)

@@ -24,23 +24,25 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 	"github.com/plinthgo/plinth/notifyx"
 	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/receiver"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 func ExampleClient_Send() {
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		fmt.Println(string(body[:20]), r.Header.Get("Webhook-Id"))
 	}))
-	defer receiver.Close()
+	defer target.Close()
 
 	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback()) // without options, for the internet
 	if err != nil {
 		panic(err)
 	}
 	defer client.Close()
-	secret := webhook.NewSecret() // secret.Reveal() is what the receiver gets, once
+	secret := signature.NewSecret() // secret.Reveal() is what the receiver gets, once
 	result, err := client.Send(context.Background(),
-		webhook.Endpoint{ID: "shop", URL: receiver.URL, Secrets: []webhook.Secret{secret}},
+		webhook.Endpoint{ID: "shop", URL: target.URL, Secrets: []signature.Secret{secret}},
 		webhook.Event{ID: "msg_1", Type: "order.paid", Data: map[string]any{"order": 17}})
 	fmt.Println(result.Status, err)
 	// Output:
@@ -64,16 +66,16 @@ func ExampleClient_CheckURL() {
 }
 
 func ExampleMiddleware() {
-	secret := webhook.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw") // from the settings
-	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
+	secret := signature.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw") // from the settings
+	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 	if err != nil {
 		panic(err)
 	}
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.Use(xmiddle.ResponseMiddleware)
-	engine.POST("/hook", webhook.Middleware(verifier), func(c *gin.Context) {
-		delivery, _ := webhook.DeliveryFrom(c)
+	engine.POST("/hook", receiver.Middleware(verifier), func(c *gin.Context) {
+		delivery, _ := receiver.DeliveryFrom(c)
 		fmt.Println("received", delivery.ID) // with an id that is known: nothing to do
 		xresult.Success(c, "ok")
 	})
@@ -85,9 +87,9 @@ func ExampleMiddleware() {
 		panic(err)
 	}
 	defer client.Close()
-	for _, secret := range []webhook.Secret{secret, webhook.NewSecret()} {
+	for _, secret := range []signature.Secret{secret, signature.NewSecret()} {
 		result, _ := client.Send(context.Background(),
-			webhook.Endpoint{ID: "shop", URL: service.URL + "/hook", Secrets: []webhook.Secret{secret}},
+			webhook.Endpoint{ID: "shop", URL: service.URL + "/hook", Secrets: []signature.Secret{secret}},
 			webhook.Event{ID: "msg_1", Type: "order.paid"})
 		fmt.Println(result.Status)
 	}
@@ -98,8 +100,8 @@ func ExampleMiddleware() {
 }
 
 func ExampleVerifier_Verify() {
-	secret := webhook.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
+	secret := signature.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 	if err != nil {
 		panic(err)
 	}
@@ -140,11 +142,11 @@ func (receivers) Endpoint(ctx context.Context, id string) (webhook.Endpoint, err
 	if len(rows) == 0 || rows[0].Disabled {
 		return webhook.Endpoint{}, webhook.ErrUnknownEndpoint
 	}
-	secret, err := webhook.ParseSecret(rows[0].Secret)
+	secret, err := signature.ParseSecret(rows[0].Secret)
 	if err != nil {
 		return webhook.Endpoint{}, err
 	}
-	return webhook.Endpoint{URL: rows[0].URL, Secrets: []webhook.Secret{secret}}, nil
+	return webhook.Endpoint{URL: rows[0].URL, Secrets: []signature.Secret{secret}}, nil
 }
 
 // disable implements webhook.OnGone.
@@ -209,16 +211,16 @@ func ExampleDispatcher() {
 }
 
 func ExampleNewSender() {
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		fmt.Println("received", r.Header.Get("Webhook-Id"))
 	}))
-	defer receiver.Close()
+	defer target.Close()
 	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback())
 	if err != nil {
 		panic(err)
 	}
 	defer client.Close()
-	endpoints := webhook.StaticEndpoints{"shop": {URL: receiver.URL, Secrets: []webhook.Secret{webhook.NewSecret()}}}
+	endpoints := webhook.StaticEndpoints{"shop": {URL: target.URL, Secrets: []signature.Secret{signature.NewSecret()}}}
 
 	sender := webhook.NewSender(endpoints, client) // or hooks.Sender(), which stores
 	_, err = sender.Send(context.Background(), &notifyx.Message{

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 // request is one attempt, signed.
@@ -31,9 +32,9 @@ func (c *Client) sign(u *url.URL, to Endpoint, id string, body []byte) *request 
 		header = http.Header{}
 	}
 	now := c.config.now()
-	HeaderID.Set(header, id)
-	HeaderTimestamp.Set(header, strconv.FormatInt(now.Unix(), 10))
-	HeaderSignature.Set(header, signAll(to.Secrets, id, now, body))
+	signature.HeaderID.Set(header, id)
+	signature.HeaderTimestamp.Set(header, strconv.FormatInt(now.Unix(), 10))
+	signature.HeaderSignature.Set(header, signature.Sign(id, now, body, to.Secrets...))
 	xhttp.ContentType.Set(header, "application/json")
 	xhttp.UserAgent.Set(header, c.config.userAgent)
 	return &request{url: u, header: header, body: body}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 func TestMain(m *testing.M) {
@@ -42,7 +43,7 @@ func newClient(t *testing.T, opts ...webhook.Option) *webhook.Client {
 
 // endpoint returns a receiver with the secret of the specification's example.
 func endpoint(url string) webhook.Endpoint {
-	return webhook.Endpoint{ID: "shop", URL: url, Secrets: []webhook.Secret{webhook.MustParseSecret(vector)}}
+	return webhook.Endpoint{ID: "shop", URL: url, Secrets: []signature.Secret{signature.MustParseSecret(vector)}}
 }
 
 // serve starts a receiver.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/plinthgo/plinth/asyncx/backoff"
 	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/receiver"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 func TestAnOptionThatIsNilIsIgnored(t *testing.T) {
@@ -18,11 +20,11 @@ func TestAnOptionThatIsNilIsIgnored(t *testing.T) {
 	if _, err := d.Enqueue(ctx, "shop", "a", 1, nil, webhook.WithJob(nil)); err != nil || len(e.jobs) != 1 {
 		t.Errorf("Enqueue: %v, %d jobs", err, len(e.jobs))
 	}
-	v, err := webhook.NewVerifier([]webhook.Secret{webhook.NewSecret()}, nil)
+	v, err := receiver.NewVerifier([]signature.Secret{signature.NewSecret()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	webhook.Middleware(v, nil)
+	receiver.Middleware(v, nil)
 }
 
 func TestAClientThatNewDidNotMakeIsAnError(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xhttp"
 	"github.com/plinthgo/plinth/notifyx"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 // sendersAtOnce is how many receivers of one message are sent to at the same time.
@@ -155,7 +156,7 @@ func fromMessage(m *notifyx.Message) (Event, error) {
 	}
 	id := strings.ReplaceAll(m.ID, ".", "~")
 	if id == "" {
-		id = NewID()
+		id = signature.NewID()
 	}
 	return Event{ID: id, Type: m.Subject, Timestamp: m.CreatedAt, Data: json.RawMessage(m.Content)}, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xbind"
 	"github.com/plinthgo/plinth/core/major/xresult"
-	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/receiver"
 )
 
 var log = xlog.WithName(xlog.NamedCONT, "hook")
@@ -28,7 +28,7 @@ func Hook(c *gin.Context) {
 	if request == nil {
 		return
 	}
-	delivery, _ := webhook.DeliveryFrom(c)
+	delivery, _ := receiver.DeliveryFrom(c)
 	log.Info(c.Request.Context(), "webhook arrived",
 		slog.String("id", delivery.ID), slog.String("type", request.Type), slog.Any("user", request.Data.ID))
 	xresult.Success(c, "ok")

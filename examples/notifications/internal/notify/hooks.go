@@ -12,6 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/examples/notifications/internal/entity"
 	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/receiver"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 const (
@@ -21,9 +23,9 @@ const (
 )
 
 const (
-	receiver  = "crm"
-	remember  = 15 * time.Minute // above twice the tolerance of the verifier
-	localHost = "http://127.0.0.1:"
+	endpointID = "crm"
+	remember   = 15 * time.Minute // above twice the tolerance of the verifier
+	localHost  = "http://127.0.0.1:"
 )
 
 // HookPath is where the service receives the webhook that it sends, unless NOTIFICATIONS_HOOK_URL leads elsewhere.
@@ -32,14 +34,14 @@ const HookPath = "/hooks/receiver"
 // hooks are both sides of the webhook.
 type hooks struct {
 	dispatcher *webhook.Dispatcher
-	verifier   *webhook.Verifier
+	verifier   *receiver.Verifier
 	seen       *xcache.KeyCache[string, bool] // the ids that have come
 }
 
 // UserCreated stores the webhook that tells of a user, in the transaction of ctx.
 func UserCreated(ctx context.Context, user *entity.User) error {
 	data := map[string]any{"id": user.ID, "username": user.Username}
-	_, err := xctxutil.MustGet[*hooks](ctx, hooksKey).dispatcher.Enqueue(ctx, receiver, "user.created", data)
+	_, err := xctxutil.MustGet[*hooks](ctx, hooksKey).dispatcher.Enqueue(ctx, endpointID, "user.created", data)
 	return err
 }
 
@@ -52,7 +54,7 @@ func Verify(ctx context.Context) gin.HandlerFunc {
 		err = h.seen.Set(ctx, id, &yes, xcache.WithNX(), xcache.WithTTL(remember), xcache.WithStored(&isNew))
 		return isNew, err
 	}
-	return webhook.Middleware(h.verifier, webhook.WithSeen(first, h.seen.Delete))
+	return receiver.Middleware(h.verifier, receiver.WithSeen(first, h.seen.Delete))
 }
 
 // openHooks is the node of the webhook.
@@ -69,7 +71,7 @@ func openHooks(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	verifier, err := webhook.NewVerifier([]webhook.Secret{secret})
+	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,7 @@ func openHooks(ctx context.Context) (any, error) {
 
 // openDispatcher returns what sends. Plain HTTP and this host are allowed because the receiver of a sample is the sample: a
 // service whose receivers are others' has neither of the two options, and finds receivers in a table.
-func openDispatcher(secret webhook.Secret) (*webhook.Dispatcher, error) {
+func openDispatcher(secret signature.Secret) (*webhook.Dispatcher, error) {
 	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback())
 	if err != nil {
 		return nil, err
@@ -88,13 +90,13 @@ func openDispatcher(secret webhook.Secret) (*webhook.Dispatcher, error) {
 	if err := client.CheckURL(url); err != nil {
 		return nil, err
 	}
-	return webhook.NewDispatcher(webhook.StaticEndpoints{receiver: {URL: url, Secrets: []webhook.Secret{secret}}}, client)
+	return webhook.NewDispatcher(webhook.StaticEndpoints{endpointID: {URL: url, Secrets: []signature.Secret{secret}}}, client)
 }
 
 // sharedSecret returns that of the environment. Where there is none, both sides are this process, and a new one will do.
-func sharedSecret() (webhook.Secret, error) {
+func sharedSecret() (signature.Secret, error) {
 	if text := xenv.GetEnvString(hookSecret, ""); text != "" {
-		return webhook.ParseSecret(text)
+		return signature.ParseSecret(text)
 	}
-	return webhook.NewSecret(), nil
+	return signature.NewSecret(), nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	"github.com/plinthgo/plinth/core/major/xresult"
 	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 const clientKey = "webhook_client"
@@ -24,7 +25,7 @@ func main() {
 
 func routes(ctx context.Context, engine *gin.Engine) {
 	client, _ := ctx.Value(clientKey).(*webhook.Client)
-	receiver := webhook.Endpoint{ID: "shop", URL: "https://example.org/hook", Secrets: []webhook.Secret{webhook.NewSecret()}}
+	receiver := webhook.Endpoint{ID: "shop", URL: "https://example.org/hook", Secrets: []signature.Secret{signature.NewSecret()}}
 	engine.GET("/ping", func(c *gin.Context) { //nolint:contextcheck // gin's context is the one
 		if _, err := client.Send(c.Request.Context(), receiver, webhook.Event{Type: "pinged", Data: "pong"}); err != nil {
 			_ = c.Error(err)

@@ -1,17 +1,15 @@
-package webhook
+package receiver
 
 import (
-	"crypto/hmac"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 const (
@@ -30,27 +28,27 @@ type Delivery struct {
 
 // Verifier checks what was received. It is safe for concurrent use.
 type Verifier struct {
-	secrets   []Secret
+	secrets   []signature.Secret
 	tolerance time.Duration
 	maxBody   int
 	now       func() time.Time
 }
 
-// VerifierOption changes a Verifier.
-type VerifierOption func(*Verifier)
+// Option changes a Verifier.
+type Option func(*Verifier)
 
 // WithTolerance says how far a timestamp may be from now, in the past and in the future; 5 min by default.
-func WithTolerance(d time.Duration) VerifierOption { return func(v *Verifier) { v.tolerance = d } }
+func WithTolerance(d time.Duration) Option { return func(v *Verifier) { v.tolerance = d } }
 
 // WithMaxBody bounds the body of a request; 1 MiB by default.
-func WithMaxBody(bytes int) VerifierOption { return func(v *Verifier) { v.maxBody = bytes } }
+func WithMaxBody(bytes int) Option { return func(v *Verifier) { v.maxBody = bytes } }
 
-// WithVerifierClock takes the time from now, for tests.
-func WithVerifierClock(now func() time.Time) VerifierOption { return func(v *Verifier) { v.now = now } }
+// WithClock takes the time from now, for tests.
+func WithClock(now func() time.Time) Option { return func(v *Verifier) { v.now = now } }
 
 // NewVerifier returns a verifier that accepts signatures by any of the secrets: during a rotation the old and the new one.
-// The error, ErrOption or ErrSecret, tells everything that is wrong.
-func NewVerifier(secrets []Secret, opts ...VerifierOption) (*Verifier, error) {
+// The error, ErrOption or signature.ErrSecret, tells everything that is wrong.
+func NewVerifier(secrets []signature.Secret, opts ...Option) (*Verifier, error) {
 	v := &Verifier{secrets: slices.Clone(secrets), tolerance: defaultTolerance, maxBody: defaultMaxBody, now: time.Now}
 	for _, o := range opts {
 		if o != nil {
@@ -58,8 +56,8 @@ func NewVerifier(secrets []Secret, opts ...VerifierOption) (*Verifier, error) {
 		}
 	}
 	var problems []error
-	if len(secrets) == 0 || slices.ContainsFunc(secrets, Secret.IsZero) {
-		problems = append(problems, fmt.Errorf("%w: there is none, or an empty one", ErrSecret))
+	if len(secrets) == 0 || slices.ContainsFunc(secrets, signature.Secret.IsZero) {
+		problems = append(problems, fmt.Errorf("%w: there is none, or an empty one", signature.ErrSecret))
 	}
 	if v.tolerance < time.Second {
 		problems = append(problems, fmt.Errorf("%w: a tolerance of %s (accepted: 1s or more)", ErrOption, v.tolerance))
@@ -89,36 +87,34 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Delivery, error) {
 	return v.verify(h, body)
 }
 
-// head is what the headers say, before anything proves it.
+// head is the content of the headers, not yet verified.
 type head struct {
 	Delivery
 
-	seconds    string
-	signatures []string
+	signatures string
 }
 
 // head reads the headers. They are checked before a body is read.
 func (v *Verifier) head(header http.Header) (head, error) {
 	var values [3]string
-	for i, name := range []xhttp.Header{HeaderID, HeaderTimestamp, HeaderSignature} {
+	for i, name := range []xhttp.Header{signature.HeaderID, signature.HeaderTimestamp, signature.HeaderSignature} {
 		all := header.Values(name.String())
 		if len(all) != 1 || all[0] == "" {
 			return head{}, fmt.Errorf("%w: %s is not there once", ErrHeader, name)
 		}
 		values[i] = all[0]
 	}
-	h := head{Delivery: Delivery{ID: values[0]}, seconds: values[1]}
-	if !validID(h.ID) {
-		return head{}, fmt.Errorf("%w: %s is not an id", ErrHeader, HeaderID)
+	h := head{Delivery: Delivery{ID: values[0]}, signatures: values[2]}
+	if !signature.ValidID(h.ID) {
+		return head{}, fmt.Errorf("%w: %s is not an id", ErrHeader, signature.HeaderID)
 	}
-	seconds, err := strconv.ParseInt(h.seconds, 10, 64)
-	if err != nil || seconds < 0 || strconv.FormatInt(seconds, 10) != h.seconds {
-		return head{}, fmt.Errorf("%w: %s is not a number of seconds", ErrHeader, HeaderTimestamp)
+	seconds, err := strconv.ParseInt(values[1], 10, 64)
+	if err != nil || seconds < 0 || strconv.FormatInt(seconds, 10) != values[1] {
+		return head{}, fmt.Errorf("%w: %s is not a number of seconds", ErrHeader, signature.HeaderTimestamp)
 	}
-	if len(values[2]) > maxSignatures {
-		return head{}, fmt.Errorf("%w: %s is longer than %d bytes", ErrHeader, HeaderSignature, maxSignatures)
+	if len(h.signatures) > maxSignatures {
+		return head{}, fmt.Errorf("%w: %s is longer than %d bytes", ErrHeader, signature.HeaderSignature, maxSignatures)
 	}
-	h.signatures = strings.Fields(values[2])
 	h.Timestamp = time.Unix(seconds, 0)
 	now := v.now()
 	if h.Timestamp.Before(now.Add(-v.tolerance)) || h.Timestamp.After(now.Add(v.tolerance)) {
@@ -131,21 +127,8 @@ func (v *Verifier) verify(h head, body []byte) (Delivery, error) {
 	if len(body) > v.maxBody {
 		return Delivery{}, fmt.Errorf("%w: more than %d bytes", ErrBodyTooLarge, v.maxBody)
 	}
-	var given [][]byte
-	for _, s := range h.signatures {
-		encoded, ok := strings.CutPrefix(s, signVersion+signSeparator)
-		if mac, err := base64.StdEncoding.Strict().DecodeString(encoded); ok && err == nil {
-			given = append(given, mac)
-		}
+	if !signature.Verify(h.signatures, h.ID, h.Timestamp, body, v.secrets...) {
+		return Delivery{}, ErrSignature
 	}
-	if len(given) == 0 {
-		return Delivery{}, fmt.Errorf("%w: there is none of version %s", ErrSignature, signVersion)
-	}
-	for _, secret := range v.secrets {
-		want := secret.mac(h.ID, h.seconds, body)
-		if slices.ContainsFunc(given, func(mac []byte) bool { return hmac.Equal(mac, want) }) {
-			return h.Delivery, nil
-		}
-	}
-	return Delivery{}, ErrSignature
+	return h.Delivery, nil
 }

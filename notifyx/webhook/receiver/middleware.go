@@ -1,4 +1,4 @@
-package webhook
+package receiver
 
 import (
 	"bytes"
@@ -49,7 +49,7 @@ const forgetTimeout = 5 * time.Second
 // An error of first refuses the request, and so the sender tries again. It panics where a function is nil.
 func WithSeen(first First, forget Forget) MiddlewareOption {
 	if first == nil || forget == nil {
-		panic("webhook: WithSeen needs both functions")
+		panic("webhook/receiver: WithSeen needs both functions")
 	}
 	return func(m *middleware) { m.first, m.forget = first, forget }
 }
@@ -59,7 +59,7 @@ func WithSeen(first First, forget Forget) MiddlewareOption {
 // PAYLOAD_TOO_LARGE. It panics without a verifier. An option that is nil is ignored.
 func Middleware(v *Verifier, opts ...MiddlewareOption) gin.HandlerFunc {
 	if v == nil {
-		panic("webhook: Middleware needs a verifier")
+		panic("webhook/receiver: Middleware needs a verifier")
 	}
 	m := &middleware{verifier: v, log: xlog.WithName(xlog.NamedMIDE)}
 	for _, o := range opts {
@@ -83,7 +83,7 @@ func (m *middleware) handle(c *gin.Context) {
 	}
 	switch first, err := m.first(c.Request.Context(), d.ID); {
 	case err != nil:
-		refuse(c, fmt.Errorf("webhook: remember the id: %w", err))
+		refuse(c, fmt.Errorf("webhook/receiver: remember the id: %w", err))
 	case first:
 		m.next(c, d)
 	default:

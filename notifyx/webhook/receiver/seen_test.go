@@ -1,4 +1,4 @@
-package webhook_test
+package receiver_test
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/major/xresult"
-	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/receiver"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
 // requestOf returns a request of a context, and where its answer goes.
@@ -22,26 +23,26 @@ func requestOf(ctx context.Context, header http.Header, body string) (*httptest.
 	return httptest.NewRecorder(), r
 }
 
-// bare is receiver without the answers to errors.
-func bare(t *testing.T, secret webhook.Secret, handler gin.HandlerFunc, opts ...webhook.MiddlewareOption) *gin.Engine {
+// bare is serve without the answers to errors.
+func bare(t *testing.T, secret signature.Secret, handler gin.HandlerFunc, opts ...receiver.MiddlewareOption) *gin.Engine {
 	t.Helper()
-	v, err := webhook.NewVerifier([]webhook.Secret{secret}, webhook.WithVerifierClock(func() time.Time { return now }))
+	v, err := receiver.NewVerifier([]signature.Secret{secret}, receiver.WithClock(func() time.Time { return now }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine := gin.New()
-	engine.POST("/hook", webhook.Middleware(v, opts...), handler)
+	engine.POST("/hook", receiver.Middleware(v, opts...), handler)
 	return engine
 }
 
 func TestTheIDIsForgottenAlthoughTheClientHasGone(t *testing.T) {
-	secret := webhook.NewSecret()
+	secret := signature.NewSecret()
 	forgotten := make(chan error, 1)
 	var leave context.CancelFunc
-	engine := receiver(t, secret, func(c *gin.Context) {
+	engine := serve(t, secret, func(c *gin.Context) {
 		leave()
 		xresult.Fail(c, errors.New("no"))
-	}, webhook.WithSeen(
+	}, receiver.WithSeen(
 		func(context.Context, string) (bool, error) { return true, nil },
 		func(ctx context.Context, _ string) error {
 			forgotten <- ctx.Err()
@@ -64,7 +65,7 @@ func TestTheIDIsForgottenAlthoughTheClientHasGone(t *testing.T) {
 
 func TestTheMiddlewareAnswersAnEmpty200OnlyWhereTheHandlerSaidSo(t *testing.T) {
 	capture(t)
-	secret := webhook.NewSecret()
+	secret := signature.NewSecret()
 	for _, h := range []struct {
 		name    string
 		handler gin.HandlerFunc
@@ -76,10 +77,10 @@ func TestTheMiddlewareAnswersAnEmpty200OnlyWhereTheHandlerSaidSo(t *testing.T) {
 		{"200 and an error", func(c *gin.Context) { c.Status(http.StatusOK); _ = c.Error(errors.New("no")) }, http.StatusInternalServerError, 3},
 	} {
 		calls, memory := 0, &ids{seen: map[string]bool{}}
-		engine := receiver(t, secret, func(c *gin.Context) {
+		engine := serve(t, secret, func(c *gin.Context) {
 			calls++
 			h.handler(c)
-		}, webhook.WithSeen(memory.first, memory.forget))
+		}, receiver.WithSeen(memory.first, memory.forget))
 		for n := range 3 {
 			w, r := requestOf(t.Context(), headers("msg_1", now, "{}", secret), "{}")
 			engine.ServeHTTP(w, r)
@@ -94,12 +95,12 @@ func TestTheMiddlewareAnswersAnEmpty200OnlyWhereTheHandlerSaidSo(t *testing.T) {
 }
 
 func TestAnEmpty200InBareGinIsRemembered(t *testing.T) {
-	secret := webhook.NewSecret()
+	secret := signature.NewSecret()
 	memory, calls := &ids{seen: map[string]bool{}}, 0
 	engine := bare(t, secret, func(c *gin.Context) {
 		calls++
 		c.Status(http.StatusOK)
-	}, webhook.WithSeen(memory.first, memory.forget))
+	}, receiver.WithSeen(memory.first, memory.forget))
 	for range 3 {
 		w, r := requestOf(t.Context(), headers("msg_1", now, "{}", secret), "{}")
 		engine.ServeHTTP(w, r)

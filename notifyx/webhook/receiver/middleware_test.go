@@ -1,4 +1,4 @@
-package webhook_test
+package receiver_test
 
 import (
 	"bytes"
@@ -16,20 +16,21 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xmiddle"
 	"github.com/plinthgo/plinth/core/major/xresult"
-	"github.com/plinthgo/plinth/notifyx/webhook"
+	"github.com/plinthgo/plinth/notifyx/webhook/receiver"
+	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// receiver returns an engine that has the middleware and the handler at /hook.
-func receiver(t *testing.T, secret webhook.Secret, handler gin.HandlerFunc, opts ...webhook.MiddlewareOption) *gin.Engine {
+// serve returns an engine that has the middleware and the handler at /hook.
+func serve(t *testing.T, secret signature.Secret, handler gin.HandlerFunc, opts ...receiver.MiddlewareOption) *gin.Engine {
 	t.Helper()
-	v, err := webhook.NewVerifier([]webhook.Secret{secret}, webhook.WithMaxBody(1000),
-		webhook.WithVerifierClock(func() time.Time { return now }))
+	v, err := receiver.NewVerifier([]signature.Secret{secret}, receiver.WithMaxBody(1000),
+		receiver.WithClock(func() time.Time { return now }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine := gin.New()
 	engine.Use(xmiddle.ResponseMiddleware)
-	engine.POST("/hook", webhook.Middleware(v, opts...), handler)
+	engine.POST("/hook", receiver.Middleware(v, opts...), handler)
 	return engine
 }
 
@@ -43,17 +44,17 @@ func post(engine http.Handler, header http.Header, body io.Reader) *httptest.Res
 }
 
 func TestTheHandlerGetsTheVerifiedBodyAndDelivery(t *testing.T) {
-	secret := webhook.NewSecret()
+	secret := signature.NewSecret()
 	const body = `{"type":"a"}`
 	called := false
-	engine := receiver(t, secret, func(c *gin.Context) {
+	engine := serve(t, secret, func(c *gin.Context) {
 		called = true
 		got, err := io.ReadAll(c.Request.Body)
 		if err != nil || string(got) != body || c.Request.ContentLength != int64(len(body)) {
 			t.Errorf("body %q, length %d, %v", got, c.Request.ContentLength, err)
 		}
 		for _, ctx := range []context.Context{c, c.Request.Context()} {
-			if d, ok := webhook.DeliveryFrom(ctx); !ok || d.ID != "msg_1" || !d.Timestamp.Equal(now) {
+			if d, ok := receiver.DeliveryFrom(ctx); !ok || d.ID != "msg_1" || !d.Timestamp.Equal(now) {
 				t.Errorf("DeliveryFrom = %+v, %v", d, ok)
 			}
 		}
@@ -63,22 +64,22 @@ func TestTheHandlerGetsTheVerifiedBodyAndDelivery(t *testing.T) {
 	if w := post(engine, headers("msg_1", now, body, secret), io.MultiReader(strings.NewReader(body))); w.Code != http.StatusOK || !called {
 		t.Errorf("status %d, called %v, %s", w.Code, called, w.Body)
 	}
-	if _, ok := webhook.DeliveryFrom(t.Context()); ok {
+	if _, ok := receiver.DeliveryFrom(t.Context()); ok {
 		t.Error("a context without a delivery has one")
 	}
 }
 
 func TestAllRefusalsLookAlike(t *testing.T) {
 	out := capture(t)
-	secret := webhook.NewSecret()
+	secret := signature.NewSecret()
 	const body = `{"type":"a"}`
-	engine := receiver(t, secret, func(*gin.Context) { t.Error("the handler was called") })
+	engine := serve(t, secret, func(*gin.Context) { t.Error("the handler was called") })
 	answers := map[string]bool{}
 	for name, h := range map[string]http.Header{
 		"nothing":        {},
 		"wrong id":       headers("a.b", now, body, secret),
 		"too old":        headers("msg_1", now.Add(-time.Hour), body, secret),
-		"another secret": headers("msg_1", now, body, webhook.NewSecret()),
+		"another secret": headers("msg_1", now, body, signature.NewSecret()),
 		"another body":   headers("msg_1", now, body+" ", secret),
 	} {
 		w := post(engine, h, strings.NewReader(body))
@@ -115,8 +116,8 @@ func (w *watched) Read(p []byte) (int, error) {
 }
 
 func TestABodyIsReadWithinTheLimitAndNotBeforeTheHeadersFit(t *testing.T) {
-	secret := webhook.NewSecret()
-	engine := receiver(t, secret, func(c *gin.Context) { xresult.Success(c, "ok") })
+	secret := signature.NewSecret()
+	engine := serve(t, secret, func(c *gin.Context) { xresult.Success(c, "ok") })
 	long := strings.Repeat("a", 1001)
 	for name, body := range map[string]io.Reader{"length known": strings.NewReader(long), "length unknown": io.MultiReader(strings.NewReader(long))} {
 		w := post(engine, headers("msg_1", now, long, secret), body)
@@ -134,8 +135,8 @@ func TestABodyIsReadWithinTheLimitAndNotBeforeTheHeadersFit(t *testing.T) {
 }
 
 func TestABodyThatBreaksOffIsABadRequest(t *testing.T) {
-	secret := webhook.NewSecret()
-	engine := receiver(t, secret, func(*gin.Context) { t.Error("the handler was called") })
+	secret := signature.NewSecret()
+	engine := serve(t, secret, func(*gin.Context) { t.Error("the handler was called") })
 	broken := io.MultiReader(strings.NewReader("{"), failing{})
 	if w := post(engine, headers("msg_1", now, "{", secret), broken); w.Code != http.StatusBadRequest {
 		t.Errorf("status %d %s", w.Code, w.Body)
@@ -171,7 +172,7 @@ func (i *ids) forget(ctx context.Context, id string) error {
 }
 
 func TestARepeatIsAnsweredWithoutTheHandlerUnlessTheHandlerFailed(t *testing.T) {
-	secret := webhook.NewSecret()
+	secret := signature.NewSecret()
 	for _, h := range []struct {
 		name    string
 		handler gin.HandlerFunc
@@ -192,10 +193,10 @@ func TestARepeatIsAnsweredWithoutTheHandlerUnlessTheHandlerFailed(t *testing.T) 
 			capture(t)
 			calls := 0
 			memory := &ids{seen: map[string]bool{}}
-			engine := receiver(t, secret, func(c *gin.Context) {
+			engine := serve(t, secret, func(c *gin.Context) {
 				calls++
 				h.handler(c)
-			}, webhook.WithSeen(memory.first, memory.forget))
+			}, receiver.WithSeen(memory.first, memory.forget))
 			request := func() (code int) {
 				defer func() {
 					if recover() != nil {
@@ -219,10 +220,10 @@ func TestARepeatIsAnsweredWithoutTheHandlerUnlessTheHandlerFailed(t *testing.T) 
 }
 
 func TestAForgedRequestIsNotRemembered(t *testing.T) {
-	secret := webhook.NewSecret()
+	secret := signature.NewSecret()
 	memory := &ids{seen: map[string]bool{}}
-	engine := receiver(t, secret, func(c *gin.Context) { xresult.Success(c, "ok") }, webhook.WithSeen(memory.first, memory.forget))
-	post(engine, headers("msg_1", now, "{}", webhook.NewSecret()), strings.NewReader("{}"))
+	engine := serve(t, secret, func(c *gin.Context) { xresult.Success(c, "ok") }, receiver.WithSeen(memory.first, memory.forget))
+	post(engine, headers("msg_1", now, "{}", signature.NewSecret()), strings.NewReader("{}"))
 	if len(memory.seen) != 0 {
 		t.Errorf("remembered %v", memory.seen)
 	}
@@ -230,9 +231,9 @@ func TestAForgedRequestIsNotRemembered(t *testing.T) {
 
 func TestAMemoryThatFailsRefusesTheRequest(t *testing.T) {
 	capture(t)
-	secret := webhook.NewSecret()
+	secret := signature.NewSecret()
 	memory := &ids{seen: map[string]bool{}, err: errors.New("cache down")}
-	engine := receiver(t, secret, func(*gin.Context) { t.Error("the handler was called") }, webhook.WithSeen(memory.first, memory.forget))
+	engine := serve(t, secret, func(*gin.Context) { t.Error("the handler was called") }, receiver.WithSeen(memory.first, memory.forget))
 	w := post(engine, headers("msg_1", now, "{}", secret), strings.NewReader("{}"))
 	if w.Code != http.StatusInternalServerError || bytes.Contains(w.Body.Bytes(), []byte("cache down")) {
 		t.Errorf("%d %s", w.Code, w.Body)
@@ -241,9 +242,9 @@ func TestAMemoryThatFailsRefusesTheRequest(t *testing.T) {
 
 func TestAMiddlewareThatVerifiesNothingIsAPanic(t *testing.T) {
 	for name, f := range map[string]func(){
-		"no verifier": func() { webhook.Middleware(nil) },
-		"no first":    func() { webhook.WithSeen(nil, (&ids{}).forget) },
-		"no forget":   func() { webhook.WithSeen((&ids{}).first, nil) },
+		"no verifier": func() { receiver.Middleware(nil) },
+		"no first":    func() { receiver.WithSeen(nil, (&ids{}).forget) },
+		"no forget":   func() { receiver.WithSeen((&ids{}).first, nil) },
 	} {
 		func() {
 			defer func() {
@@ -253,28 +254,5 @@ func TestAMiddlewareThatVerifiesNothingIsAPanic(t *testing.T) {
 			}()
 			f()
 		}()
-	}
-}
-
-func TestWhatTheClientSendsTheMiddlewareAccepts(t *testing.T) {
-	secret := webhook.NewSecret()
-	v, err := webhook.NewVerifier([]webhook.Secret{secret})
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine := gin.New()
-	got := make(chan string, 1)
-	engine.POST("/hook", webhook.Middleware(v), func(c *gin.Context) {
-		d, _ := webhook.DeliveryFrom(c)
-		got <- d.ID
-		xresult.Success(c, "ok")
-	})
-	s := httptest.NewServer(engine)
-	t.Cleanup(s.Close)
-	to := endpoint(s.URL + "/hook")
-	to.Secrets = []webhook.Secret{webhook.NewSecret(), secret}
-	result, err := newClient(t).Send(t.Context(), to, webhook.Event{Type: "a", Data: map[string]string{"k": "v"}})
-	if err != nil || <-got != result.ID {
-		t.Errorf("%+v, %v", result, err)
 	}
 }

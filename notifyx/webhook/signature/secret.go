@@ -1,16 +1,16 @@
-package webhook
+// Package signature has the secrets and signatures of webhooks, as the Standard Webhooks
+// specification defines them. Package webhook signs with it, package receiver verifies with it.
+package signature
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // The lengths of a secret in bytes, before it is encoded.
@@ -20,12 +20,13 @@ const (
 )
 
 const (
-	secretPrefix  = "whsec_"
-	secretBytes   = 32
-	masked        = "***"
-	signVersion   = "v1"
-	signSeparator = ","
+	secretPrefix = "whsec_"
+	secretBytes  = 32
+	masked       = "***"
 )
+
+// ErrSecret reports an empty or malformed secret.
+var ErrSecret = errors.New("webhook/signature: wrong secret")
 
 // Secret is the key that sender and receiver of a webhook share. It prints as "***" with fmt, log/slog and
 // encoding/json, also as a field of another value. The zero value is no secret; it signs and verifies nothing.
@@ -90,7 +91,7 @@ func (s Secret) String() string {
 }
 
 // GoString returns the mask; fmt uses it for %#v.
-func (s Secret) GoString() string { return `webhook.Secret("` + s.String() + `")` }
+func (s Secret) GoString() string { return `signature.Secret("` + s.String() + `")` }
 
 // Format writes the mask whatever the verb.
 func (s Secret) Format(f fmt.State, verb rune) {
@@ -118,46 +119,3 @@ func (s *Secret) UnmarshalText(text []byte) error {
 
 // LogValue returns the mask.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
-// Sign returns the signature of one attempt, "v1," and the base64 of an HMAC-SHA256 over id, timestamp (in whole
-// seconds) and body. Several signatures in one header are separated by a space; Client does it by itself.
-//
-// Without a secret it returns "".
-func Sign(secret Secret, id string, timestamp time.Time, body []byte) string {
-	if secret.IsZero() {
-		return ""
-	}
-	mac := secret.mac(id, strconv.FormatInt(timestamp.Unix(), 10), body)
-	return signVersion + signSeparator + base64.StdEncoding.EncodeToString(mac)
-}
-
-func (s Secret) mac(id, seconds string, body []byte) []byte {
-	h := hmac.New(sha256.New, **s.key)
-	_, _ = io.WriteString(h, id+"."+seconds+".") // a hash never fails
-	_, _ = h.Write(body)
-	return h.Sum(nil)
-}
-
-// signAll returns the value of the signature header.
-func signAll(secrets []Secret, id string, timestamp time.Time, body []byte) string {
-	all := make([]string, len(secrets))
-	for i, s := range secrets {
-		all[i] = Sign(s, id, timestamp, body)
-	}
-	return strings.Join(all, " ")
-}
-
-// NewID returns a new id of an event.
-func NewID() string { return "msg_" + rand.Text() }
-
-const maxID = 200 // bytes
-
-// validID reports whether an id can be signed without doubt: a full stop would let a part of the body pass for the timestamp.
-func validID(id string) bool {
-	for i := range len(id) {
-		if id[i] <= ' ' || id[i] > '~' || id[i] == '.' {
-			return false
-		}
-	}
-	return id != "" && len(id) <= maxID
-}
