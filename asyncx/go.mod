@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/alitto/pond/v2 v2.7.1
 	github.com/gin-gonic/gin v1.12.0
+	github.com/plinthgo/plinth/conformance v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	github.com/plinthgo/plinth/dbplugins/mysql v0.1.0
 	github.com/plinthgo/plinth/dbplugins/postgres v0.1.0

@@ -17,6 +17,7 @@ require (
 	github.com/plinthgo/plinth/asyncx v0.1.0
 	github.com/plinthgo/plinth/cacheplugins/memory v0.1.0
 	github.com/plinthgo/plinth/cacheplugins/redis v0.1.0
+	github.com/plinthgo/plinth/conformance v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	github.com/plinthgo/plinth/cronx v0.1.0
 	github.com/plinthgo/plinth/dbplugins/mysql v0.1.0

@@ -9,6 +9,7 @@ require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/google/go-cmp v0.7.0
 	github.com/plinthgo/plinth/asyncx v0.1.0
+	github.com/plinthgo/plinth/conformance v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	github.com/plinthgo/plinth/dbplugins/sqlite v0.1.0
 	github.com/sony/gobreaker/v2 v2.4.0

@@ -8,6 +8,7 @@ require (
 	github.com/google/jsonschema-go v0.4.3
 	github.com/plinthgo/plinth/cacheplugins/memory v0.1.0
 	github.com/plinthgo/plinth/cacheplugins/redis v0.1.0
+	github.com/plinthgo/plinth/conformance v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	github.com/plinthgo/plinth/dbplugins/mysql v0.1.0
 	github.com/plinthgo/plinth/dbplugins/oracle v0.1.0

@@ -20,10 +20,10 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
 	"github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache"
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/conformance/cachetest"
 	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
 	"github.com/plinthgo/plinth/cacheplugins/redis"
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/conformance/cachetest"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
 	"github.com/plinthgo/plinth/asyncx/outbox"
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
 // takeOver is short, so that the checks of dead workers are, and long enough for a busy machine.

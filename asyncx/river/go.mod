@@ -6,6 +6,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/plinthgo/plinth/asyncx v0.1.0
+	github.com/plinthgo/plinth/conformance v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	github.com/plinthgo/plinth/dbplugins/postgres v0.1.0
 	github.com/plinthgo/plinth/dbplugins/sqlite v0.1.0

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
 // TestJobs runs the definition of engines. Each replica reaches the server through a network of its own.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/asyncx/river"
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
 // workOn takes jobs with a poll interval until the test ends, and returns when attempts began.

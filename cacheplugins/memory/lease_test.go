@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/conformance/leasetest"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
-	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 )
 
 func TestLeases(t *testing.T) {

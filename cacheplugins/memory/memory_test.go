@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/plinthgo/plinth/cacheplugins/memory"
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache"
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	"github.com/plinthgo/plinth/core/major/xlease"
 )
 

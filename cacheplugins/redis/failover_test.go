@@ -8,8 +8,8 @@ import (
 	"time"
 
 	_ "github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache"
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 

@@ -3,6 +3,7 @@ module github.com/plinthgo/plinth/cacheplugins/redis
 go 1.26.0
 
 require (
+	github.com/plinthgo/plinth/conformance v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	github.com/redis/go-redis/v9 v9.23.0
 	go.uber.org/goleak v1.3.0

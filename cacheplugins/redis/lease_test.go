@@ -9,11 +9,11 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/conformance/cachetest"
+	"github.com/plinthgo/plinth/conformance/leasetest"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
-	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 )
 
 // leases is the prefix of their keys.

@@ -6,8 +6,8 @@ import (
 	_ "github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"github.com/plinthgo/plinth/conformance/leasetest"
 	_ "github.com/plinthgo/plinth/core/major/xcache"
-	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 )
 
 func TestMain(m *testing.M) {

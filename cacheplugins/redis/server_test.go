@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/conformance/cachetest"
 )
 
 func TestWatchGoesWithTheSentinels(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 )
 
 func TestCheckHealth_saturatedPool(t *testing.T) {

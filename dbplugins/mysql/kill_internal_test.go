@@ -7,7 +7,7 @@ import (
 
 	gosql "github.com/go-sql-driver/mysql"
 
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
 func TestASessionOfAnotherServerIsNotEnded(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
+	"github.com/plinthgo/plinth/conformance/leasetest"
 )
 
 // tests closes the connections to the test command when it is done.

@@ -14,7 +14,7 @@ import (
 	gosql "github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )

@@ -3,6 +3,7 @@ module github.com/plinthgo/plinth/dbplugins/oracle
 go 1.26.0
 
 require (
+	github.com/plinthgo/plinth/conformance v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	github.com/sijms/go-ora/v2 v2.8.24
 	go.uber.org/goleak v1.3.0

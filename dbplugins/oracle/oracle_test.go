@@ -17,7 +17,7 @@ import (
 	"github.com/sijms/go-ora/v2/network"
 	"gorm.io/gorm"
 
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
+	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )

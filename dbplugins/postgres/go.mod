@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/jackc/pgx/v5 v5.12.0
+	github.com/plinthgo/plinth/conformance v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	go.uber.org/goleak v1.3.0
 	gorm.io/driver/postgres v1.6.3

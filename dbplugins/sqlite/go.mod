@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/glebarez/go-sqlite v1.23.0
 	github.com/glebarez/sqlite v1.11.0
+	github.com/plinthgo/plinth/conformance v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	go.uber.org/goleak v1.3.0
 	gorm.io/gorm v1.31.2

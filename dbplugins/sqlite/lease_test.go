@@ -9,12 +9,12 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/plinthgo/plinth/conformance/dbtest"
+	"github.com/plinthgo/plinth/conformance/leasetest"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
-	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 

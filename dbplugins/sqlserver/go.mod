@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/microsoft/go-mssqldb v1.11.2
+	github.com/plinthgo/plinth/conformance v0.1.0
 	github.com/plinthgo/plinth/core v0.1.0
 	go.uber.org/goleak v1.3.0
 	gorm.io/driver/sqlserver v1.6.3

@@ -17,9 +17,9 @@ import (
 	"github.com/gin-gonic/gin"
 	mysqllib "github.com/go-sql-driver/mysql"
 
+	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plinthgo/plinth/conformance/testreport"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/major/testreport"
 	"github.com/plinthgo/plinth/notifyx"
 	"github.com/plinthgo/plinth/notifyx/email"
 )

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	_ "github.com/plinthgo/plinth/dbplugins/postgres"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )

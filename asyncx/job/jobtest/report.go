@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/major/testreport"
+	"github.com/plinthgo/plinth/conformance/testreport"
 )
 
 // notes are what was measured, a line each.

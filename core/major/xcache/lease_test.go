@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xcache"
-	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
 	"github.com/plinthgo/plinth/core/major/xlease"
 )
 

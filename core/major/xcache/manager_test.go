@@ -16,7 +16,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
 )
 
 // newManager returns a manager over a map.

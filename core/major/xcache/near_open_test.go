@@ -9,7 +9,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
 )
 
 // opens is a driver that gives a store, and notes the settings.

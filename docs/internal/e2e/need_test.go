@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/conformance/testreport"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/major/testreport"
 	"github.com/plinthgo/plinth/docs/internal/e2e/chrome"
 	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/server"
 )
 
-// control lets tests start servers of their own. The package comment of core/internal/testserver has the protocol.
+// control lets tests start servers of their own. The package comment of conformance/testserver has the protocol.
 type control struct {
 	stack *Stack
 	url   string // with a token that others do not know

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xdb/dbtest"
 	_ "github.com/plinthgo/plinth/dbplugins/postgres" // makes and drops the database
 )
 

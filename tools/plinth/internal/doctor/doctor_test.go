@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
 	"github.com/plinthgo/plinth/tools/plinth/internal/doctor"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )

@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/plinthgo/plinth/core/internal/testserver"
+	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
 const local = "127.0.0.1:0"

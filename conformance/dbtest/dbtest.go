@@ -19,7 +19,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/plinthgo/plinth/core/major/testreport"
+	"github.com/plinthgo/plinth/conformance/testreport"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/internal/testserver"
+	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
 // double answers as the project's test command does, and notes what it was asked. It starts nothing.

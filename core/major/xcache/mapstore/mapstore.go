@@ -1,5 +1,5 @@
-// Package mapstore is the simplest store that behaves: one map under one lock. It stands in for a server
-// in the tests of xcache, and for a right backend in those of cachetest. Nothing else imports it.
+// Package mapstore is the simplest cache store that passes the conformance suite: one map under
+// one lock. It is for tests, which inject faults in it, and an example for authors of backends.
 package mapstore
 
 import (

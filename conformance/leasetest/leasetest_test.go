@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plinthgo/plinth/conformance/leasetest"
 	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
-	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 )
 
 // The suite must fail for a broken backend, so it runs in a process of its own there.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/internal/testserver"
+	"github.com/plinthgo/plinth/conformance/testserver"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 

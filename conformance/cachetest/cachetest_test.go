@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
 )
 
 // The suite must fail for a broken store, so it runs in a process of its own there.

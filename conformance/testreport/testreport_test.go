@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/major/testreport"
+	"github.com/plinthgo/plinth/conformance/testreport"
 )
 
 func TestARunIsWrittenWhenItsTestEnds(t *testing.T) {

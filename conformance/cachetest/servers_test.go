@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/internal/testserver"
-	"github.com/plinthgo/plinth/core/major/testreport"
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/conformance/cachetest"
+	"github.com/plinthgo/plinth/conformance/testreport"
+	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
 // reports returns what the runs of do have reported.

@@ -3,8 +3,8 @@ package leasetest_test
 import (
 	"testing"
 
+	"github.com/plinthgo/plinth/conformance/leasetest"
 	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
 )
 
 func TestNoTwoIDsAreEqualOnABackendThatNeverForgets(t *testing.T) {

@@ -3,9 +3,9 @@ package dbtest
 import (
 	"testing"
 
+	"github.com/plinthgo/plinth/conformance/testreport"
+	"github.com/plinthgo/plinth/conformance/testserver"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/internal/testserver"
-	"github.com/plinthgo/plinth/core/major/testreport"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xcache/cachetest"
+	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/internal/testserver"
-	"github.com/plinthgo/plinth/core/major/testreport"
+	"github.com/plinthgo/plinth/conformance/testreport"
+	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
 // Servers are cache servers that belong to a single test, which may end them and start them again.

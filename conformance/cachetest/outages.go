@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/conformance/testserver"
 	"github.com/plinthgo/plinth/core/common/xerror"
-	"github.com/plinthgo/plinth/core/internal/testserver"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )

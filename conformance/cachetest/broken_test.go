@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/internal/testserver"
-	"github.com/plinthgo/plinth/core/major/testreport"
+	"github.com/plinthgo/plinth/conformance/testreport"
+	"github.com/plinthgo/plinth/conformance/testserver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/plinthgo/plinth/core/major/xlease/leasetest"
+	"github.com/plinthgo/plinth/conformance/leasetest"
 )
 
 func TestMain(m *testing.M) {
