@@ -79,10 +79,10 @@ verify: ## prove what strangers get: each module from its zip in an empty module
 	@cd tools && $(ALIKE) go run ./release verify
 
 bench: ## print speed, memory and footprint as ratios to peers in the same run
-	@cd tools/benchmark && go run .
+	@cd tools && go run ./benchmark
 
 bench-docs: ## the same, and write the tables into the documentation and README.md
-	@cd tools/benchmark && go run . -write
+	@cd tools && go run ./benchmark -write
 
 footprint: ## print size and modules of each module's smallest program
 	@cd tools && go run ./footprint

@@ -15,7 +15,7 @@ import (
 	_ "github.com/plinthgo/plinth/cacheplugins/redis"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/tools/internal/server"
+	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
 // batch is the number of keys of one GetMany.

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/tools/internal/devstack"
+	"github.com/plinthgo/plinth/tools/devstack/stack"
 )
 
 // asProgram is set in the environment of a test binary that has to be devstack.
@@ -53,7 +53,7 @@ func program(t *testing.T, added []string, args ...string) *exec.Cmd {
 // need skips the test where a kind of server is not on the machine.
 func need(t *testing.T, names string) {
 	t.Helper()
-	kinds, err := devstack.Choose(names, "")
+	kinds, err := stack.Choose(names, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +143,8 @@ func TestCommandKeepsItsStreams(t *testing.T) {
 	}
 }
 
-// stack is a devstack that runs.
-type stack struct {
+// instance is a devstack that runs.
+type instance struct {
 	cmd       *exec.Cmd
 	addresses []string // of its servers, and of the control
 	encrypted []string // of those ports that not every build of a server has
@@ -154,13 +154,13 @@ type stack struct {
 
 // begin starts devstack and waits until script, which must print what env prints, has begun. Without a script devstack has no
 // command.
-func begin(t *testing.T, only, script string) *stack {
+func begin(t *testing.T, only, script string) *instance {
 	t.Helper()
 	args := []string{"-only", only}
 	if script != "" {
 		args = append(args, "--", "sh", "-c", script)
 	}
-	s := &stack{cmd: program(t, nil, args...), done: make(chan error, 1)}
+	s := &instance{cmd: program(t, nil, args...), done: make(chan error, 1)}
 	from, to, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func begin(t *testing.T, only, script string) *stack {
 }
 
 // note takes an address out of a line of variables.
-func (s *stack) note(t *testing.T, line string) {
+func (s *instance) note(t *testing.T, line string) {
 	t.Helper()
 	name, value, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 	value = strings.Trim(value, "'")
@@ -212,7 +212,7 @@ func (s *stack) note(t *testing.T, line string) {
 }
 
 // wait waits for the end of devstack.
-func (s *stack) wait(t *testing.T) error {
+func (s *instance) wait(t *testing.T) error {
 	t.Helper()
 	select {
 	case err := <-s.done:
@@ -224,7 +224,7 @@ func (s *stack) wait(t *testing.T) error {
 }
 
 // open returns those of the addresses at which something listens.
-func (s *stack) open(t *testing.T) []string {
+func (s *instance) open(t *testing.T) []string {
 	t.Helper()
 	var open []string
 	for _, address := range slices.Concat(s.addresses, s.encrypted) {
@@ -238,7 +238,7 @@ func (s *stack) open(t *testing.T) []string {
 }
 
 // nothing fails the test if anything of devstack is left.
-func (s *stack) nothing(t *testing.T) {
+func (s *instance) nothing(t *testing.T) {
 	t.Helper()
 	if open := s.open(t); len(open) > 0 {
 		t.Errorf("servers still run at %q", open)

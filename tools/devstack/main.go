@@ -25,10 +25,10 @@ import (
 	"os"
 	"strings"
 
-	"github.com/plinthgo/plinth/tools/internal/child"
-	"github.com/plinthgo/plinth/tools/internal/devstack"
-	"github.com/plinthgo/plinth/tools/internal/programs"
-	"github.com/plinthgo/plinth/tools/internal/server"
+	"github.com/plinthgo/plinth/tools/devstack/child"
+	"github.com/plinthgo/plinth/tools/devstack/programs"
+	"github.com/plinthgo/plinth/tools/devstack/server"
+	"github.com/plinthgo/plinth/tools/devstack/stack"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -43,12 +43,12 @@ func run(args []string) int {
 	} else if err != nil {
 		return 2
 	}
-	kinds, err := devstack.Choose(*only, *without)
+	kinds, err := stack.Choose(*only, *without)
 	if err != nil {
 		return failed(2, err)
 	}
 	if *missing {
-		packages := devstack.Packages(os.Getenv, kinds)
+		packages := stack.Packages(os.Getenv, kinds)
 		if *only == "" {
 			packages = append(packages, programs.Packages()...)
 		}
@@ -62,7 +62,7 @@ func run(args []string) int {
 
 // serve starts the servers, runs the command and stops the servers.
 func serve(signals *child.Signals, kinds []*server.Kind, command []string) (code int) {
-	stack, err := devstack.Start(signals.Context(), os.Getenv, kinds)
+	servers, err := stack.Start(signals.Context(), os.Getenv, kinds)
 	if err != nil {
 		if interrupted := (child.Interrupted{}); errors.As(signals.Err(), &interrupted) {
 			return failed(128+int(interrupted.Signal), interrupted)
@@ -70,19 +70,19 @@ func serve(signals *child.Signals, kinds []*server.Kind, command []string) (code
 		return failed(1, err)
 	}
 	defer func() {
-		if err := stack.Close(signals.Context()); err != nil {
+		if err := servers.Close(signals.Context()); err != nil {
 			code = max(code, failed(1, err))
 		}
 	}()
-	fmt.Fprintln(os.Stderr, stack.Table())
+	fmt.Fprintln(os.Stderr, servers.Table())
 	if len(command) == 0 {
-		fmt.Fprint(os.Stdout, devstack.Shell(stack.Env()))
+		fmt.Fprint(os.Stdout, stack.Shell(servers.Env()))
 		fmt.Fprintln(os.Stderr, "\nThe servers run until this process gets an interrupt.")
 		<-signals.Context().Done()
 		return 0
 	}
 	cmd := signals.Command(command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), stack.Env()...)
+	cmd.Env = append(os.Environ(), servers.Env()...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	code, err = signals.Run(cmd)
 	if err != nil {

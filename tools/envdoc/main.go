@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/tools/internal/envtable"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/plinth/envtable"
 )
 
 func main() {

@@ -29,8 +29,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plinthgo/plinth/tools/internal/child"
-	"github.com/plinthgo/plinth/tools/internal/devstack"
+	"github.com/plinthgo/plinth/tools/devstack/child"
+	"github.com/plinthgo/plinth/tools/devstack/stack"
 	"github.com/plinthgo/plinth/tools/internal/lanes"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
@@ -42,14 +42,15 @@ const together = 3
 // longest are the modules that take longest, each more than a minute, the longest first. They begin, so that none of them runs alone at
 // the end.
 var longest = []string{
-	"tools", "cacheplugins/redis", "core", "docs", "asyncx", "cacheplugins/memory", "examples", "dbplugins/postgres", "asyncx/river",
+	"tools", "tools/devstack", "tools/plinth", "cacheplugins/redis", "conformance", "core", "docs", "asyncx", "cacheplugins/memory",
+	"examples", "dbplugins/postgres", "asyncx/river",
 	"dbplugins/sqlite", "dbplugins/mysql", "asyncx/asynq", "notifyx", "grpcx",
 }
 
 // plain are the modules that a run of all tests as verify has built them, without the race detector: programs for developers, which
 // link every driver and six frameworks. To compile and link those once more takes longer than their tests. Whoever names such a module
 // gets the detector.
-var plain = []string{"tools", "tools/benchmark"}
+var plain = []string{"tools"}
 
 func main() {
 	race := flag.Bool("race", false, "look for data races, where the machine has what that takes")
@@ -97,20 +98,20 @@ func run(signals *child.Signals, race bool, version string, names []string) erro
 
 // within does something while the servers run that the modules can use. env is what tells the tests about them.
 func within(signals *child.Signals, modules []workspace.Module, do func(env []string) error) (err error) {
-	ctx, kinds := signals.Context(), servers(modules)
+	ctx, kinds := signals.Context(), kindsOf(modules)
 	if len(kinds) == 0 {
 		return do(nil)
 	}
-	stack, err := devstack.Start(ctx, os.Getenv, kinds)
+	servers, err := stack.Start(ctx, os.Getenv, kinds)
 	if err != nil {
 		return errors.Join(signals.Err(), err)
 	}
-	defer func() { err = errors.Join(err, stack.Close(ctx)) }()
-	fmt.Fprintln(os.Stdout, stack.Table())
-	if err := stack.Missing(required()); err != nil {
+	defer func() { err = errors.Join(err, servers.Close(ctx)) }()
+	fmt.Fprintln(os.Stdout, servers.Table())
+	if err := servers.Missing(required()); err != nil {
 		return fmt.Errorf("PLINTH_TEST_REQUIRE: %w", err)
 	}
-	return do(stack.Env())
+	return do(servers.Env())
 }
 
 // runner runs the tests of modules.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plinthgo/plinth/tools/internal/programs"
-	"github.com/plinthgo/plinth/tools/internal/server"
+	"github.com/plinthgo/plinth/tools/devstack/programs"
+	"github.com/plinthgo/plinth/tools/devstack/server"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
@@ -19,6 +19,7 @@ var uses = map[string][]string{
 	"asyncx/river":        {"postgres"},
 	"cacheplugins/memory": nil,
 	"cacheplugins/redis":  {"redis"},
+	"conformance":         nil,
 	"core":                nil,
 	"cronx":               {"postgres", "mysql", "redis"},
 	"dbplugins/mysql":     {"mysql"},
@@ -32,11 +33,12 @@ var uses = map[string][]string{
 	"grpcx/protovalidate": nil,
 	"notifyx":             {"postfix"},
 	"tools":               {"postgres", "redis"},
-	"tools/benchmark":     nil,
+	"tools/devstack":      {"postgres", "mysql", "redis", "postfix"},
+	"tools/plinth":        {"postgres", "redis"},
 }
 
-// servers returns the kinds that the tests of the modules can use. A module that uses does not name gets all.
-func servers(modules []workspace.Module) []*server.Kind {
+// kindsOf returns the kinds that the tests of the modules can use. A module that uses does not name gets all.
+func kindsOf(modules []workspace.Module) []*server.Kind {
 	return slices.DeleteFunc(server.Kinds(), func(k *server.Kind) bool {
 		return !slices.ContainsFunc(modules, func(m workspace.Module) bool {
 			kinds, known := uses[m.Name]

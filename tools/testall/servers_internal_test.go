@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plinthgo/plinth/tools/internal/child"
+	"github.com/plinthgo/plinth/tools/devstack/child"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
@@ -30,7 +30,7 @@ func TestOnlyServersThatTheModulesCanUseAreStarted(t *testing.T) {
 				modules = append(modules, workspace.Module{Name: name})
 			}
 			var got []string
-			for _, k := range servers(modules) {
+			for _, k := range kindsOf(modules) {
 				got = append(got, k.Name)
 			}
 			if !slices.Equal(got, tc.want) {

@@ -93,8 +93,16 @@ var modules = []module{
 		[]weight{{"docs", "core", ""}},
 	},
 	{
-		"tools", "`plinth`, the command line: new services, environment, diagnosis, migrations",
+		"conformance", "suites that drivers of databases, caches and leases are held to, and the servers of tests",
+		"[testing](docs/content/guide/testing.md)", nil,
+	},
+	{
+		"tools/plinth", "the command line: new services, environment, diagnosis, migrations",
 		"[command line](docs/content/guide/command-line.md)", nil,
+	},
+	{
+		"tools/devstack", "private PostgreSQL, MariaDB, Redis and Postfix servers for the tests of a command",
+		"[testing](docs/content/guide/testing.md)", nil,
 	},
 }
 

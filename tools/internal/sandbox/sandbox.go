@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/plinthgo/plinth/tools/internal/child"
+	"github.com/plinthgo/plinth/tools/devstack/child"
 	"github.com/plinthgo/plinth/tools/internal/modproxy"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/module"
 	modzip "golang.org/x/mod/zip"
 
-	"github.com/plinthgo/plinth/tools/internal/child"
+	"github.com/plinthgo/plinth/tools/devstack/child"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 

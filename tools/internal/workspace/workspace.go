@@ -28,7 +28,7 @@ const (
 )
 
 // unreleased are the modules that are never published; every other one has a version in go.work.
-var unreleased = []string{"examples", "tools/benchmark"}
+var unreleased = []string{"examples", "tools"}
 
 // A Module is one module of the working tree.
 type Module struct {

@@ -1,11 +1,10 @@
 // Package catalog is what a service can be made of: the one place that knows a backend's module, variables and container.
 package catalog
 
-import (
-	"strings"
+import "strings"
 
-	"github.com/plinthgo/plinth/tools/internal/workspace"
-)
+// Project begins the import paths of the modules that a service requires.
+const Project = "github.com/plinthgo/plinth"
 
 // None is the word for no backend of a kind.
 const None = "none"
@@ -96,7 +95,7 @@ func (b Backend) Volume() string {
 	return ""
 }
 
-func plugin(family, name string) string { return workspace.Root + "/" + family + "/" + name }
+func plugin(family, name string) string { return Project + "/" + family + "/" + name }
 
 // chosen is the variable that names the driver, the same at each place.
 func chosen(key, driver string) Setting {

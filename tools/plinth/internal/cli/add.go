@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-func newAdd(p *term.Printer) *cobra.Command {
+func newAdd(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "add",
 		GroupID: groupBegin,
@@ -23,10 +23,12 @@ func newAdd(p *term.Printer) *cobra.Command {
 			"and compare.",
 		Example: "  plinth add db postgres\n  plinth add cache redis --dry-run",
 	}
-	return family(c, addOne(p, "db", "database", catalog.Databases()), addOne(p, "cache", "cache", catalog.Caches()))
+	return family(c,
+		addOne(p, versions, "db", "database", catalog.Databases()),
+		addOne(p, versions, "cache", "cache", catalog.Caches()))
 }
 
-func addOne(p *term.Printer, word, kind string, backends []catalog.Backend) *cobra.Command {
+func addOne(p *term.Printer, versions scaffold.Versions, word, kind string, backends []catalog.Backend) *cobra.Command {
 	call := &editCall{p: p}
 	names := catalog.Names(backends)
 	c := &cobra.Command{
@@ -39,7 +41,7 @@ func addOne(p *term.Printer, word, kind string, backends []catalog.Backend) *cob
 			if !ok {
 				return usagef("there is no %s %q, but: %s", kind, args[0], strings.Join(names, ", "))
 			}
-			return addBackend(cmd.Context(), call, b)
+			return addBackend(cmd.Context(), call, b, versions)
 		},
 	}
 	call.register(c)
@@ -47,12 +49,12 @@ func addOne(p *term.Printer, word, kind string, backends []catalog.Backend) *cob
 	return c
 }
 
-func addBackend(ctx context.Context, call *editCall, b catalog.Backend) error {
+func addBackend(ctx context.Context, call *editCall, b catalog.Backend, versions scaffold.Versions) error {
 	root, modulePath, err := here()
 	if err != nil {
 		return err
 	}
-	added, err := scaffold.AddBackend(root, modulePath, b)
+	added, err := scaffold.AddBackend(root, modulePath, b, versions)
 	if err != nil {
 		return err
 	}

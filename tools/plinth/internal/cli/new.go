@@ -16,16 +16,17 @@ import (
 
 // newCall is the command new with its flags.
 type newCall struct {
-	p      *term.Printer
-	cmd    *cobra.Command
-	wanted scaffold.Wanted
-	dir    string
-	yes    bool
-	noTidy bool
+	p        *term.Printer
+	cmd      *cobra.Command
+	versions scaffold.Versions
+	wanted   scaffold.Wanted
+	dir      string
+	yes      bool
+	noTidy   bool
 }
 
-func newNew(p *term.Printer) *cobra.Command {
-	call := &newCall{p: p}
+func newNew(p *term.Printer, versions scaffold.Versions) *cobra.Command {
+	call := &newCall{p: p, versions: versions}
 	c := &cobra.Command{
 		Use:     "new [module]",
 		GroupID: groupBegin,
@@ -75,7 +76,7 @@ func (c *newCall) run(ctx context.Context, args []string) error {
 	if c.wanted.Module == "" {
 		return usagef("new needs the module path of the service, such as example.com/shop")
 	}
-	s, err := scaffold.NewService(c.wanted)
+	s, err := scaffold.NewService(c.wanted, c.versions)
 	if err != nil {
 		return usageError{err}
 	}

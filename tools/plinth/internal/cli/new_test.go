@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/plinthgo/plinth/tools/plinth/internal/cli"
+	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
@@ -19,12 +21,30 @@ type answer struct {
 	out, err string
 }
 
+// versions are those of the go.mod of the program, which is read before any test is in another folder.
+var versions = sync.OnceValue(func() scaffold.Versions {
+	gomod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		panic(err)
+	}
+	versions, err := scaffold.ReadVersions(gomod)
+	if err != nil {
+		panic(err)
+	}
+	return versions
+})
+
+func TestMain(m *testing.M) {
+	versions()
+	os.Exit(m.Run())
+}
+
 // plinth runs a command line in the current folder, away from any terminal.
 func plinth(t *testing.T, args ...string) answer {
 	t.Helper()
 	var out, problems bytes.Buffer
 	p := &term.Printer{In: strings.NewReader(""), Out: &out, Err: &problems}
-	code := cli.Run(t.Context(), p, args)
+	code := cli.Run(t.Context(), p, versions(), args)
 	return answer{code, out.String(), problems.String()}
 }
 

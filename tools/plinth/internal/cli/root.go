@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
+	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
@@ -22,14 +23,10 @@ const (
 	groupCare  = "care"
 )
 
-// commands in the order of the help.
-var commands = []func(*term.Printer) *cobra.Command{
-	newNew, newAdd, newGen, newEnv, newDoctor, newMigrate, newDocs, newVersion,
-}
-
-// Run does what the arguments say and returns the exit code. What is wrong stands on the printer's Err, once.
-func Run(ctx context.Context, p *term.Printer, args []string) int {
-	root := newRoot(p)
+// Run does what the arguments say and returns the exit code. What is wrong stands on the printer's Err, once. The modules of
+// services have the versions.
+func Run(ctx context.Context, p *term.Printer, versions scaffold.Versions, args []string) int {
+	root := newRoot(p, versions)
 	began := markBegin(root)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -48,7 +45,7 @@ func Run(ctx context.Context, p *term.Printer, args []string) int {
 	return code
 }
 
-func newRoot(p *term.Printer) *cobra.Command {
+func newRoot(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	var isJSON, noColor bool
 	root := &cobra.Command{
 		Use:   "plinth",
@@ -70,9 +67,9 @@ func newRoot(p *term.Printer) *cobra.Command {
 		&cobra.Group{ID: groupBegin, Title: "Begin and extend a service:"},
 		&cobra.Group{ID: groupCare, Title: "Look after a service:"},
 	)
-	for _, command := range commands {
-		root.AddCommand(command(p))
-	}
+	root.AddCommand( // in the order of the help
+		newNew(p, versions), newAdd(p, versions), newGen(p), newEnv(p), newDoctor(p), newMigrate(p), newDocs(p), newVersion(p, versions),
+	)
 	cobra.EnableCommandSorting = false
 	strict(root)
 	return root

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/plinthgo/plinth/tools"
+	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
@@ -28,17 +28,14 @@ type module struct {
 	Version string `json:"version"`
 }
 
-func newVersion(p *term.Printer) *cobra.Command {
+func newVersion(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	return &cobra.Command{
 		Use:               "version",
 		Short:             "Print the version of this program and of the modules it knows",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			b, err := readBuild()
-			if err != nil {
-				return err
-			}
+			b := readBuild(versions)
 			if p.JSON {
 				return p.WriteJSON(b)
 			}
@@ -53,7 +50,7 @@ func newVersion(p *term.Printer) *cobra.Command {
 }
 
 // readBuild asks the program for itself. The modules are those that it was built with, and that plinth new writes.
-func readBuild() (builtFrom, error) {
+func readBuild(versions scaffold.Versions) builtFrom {
 	b := builtFrom{Version: "(unknown)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if info.Main.Version != "" {
@@ -65,11 +62,10 @@ func readBuild() (builtFrom, error) {
 			}
 		}
 	}
-	versions, err := tools.Versions()
 	for _, path := range slices.Sorted(maps.Keys(versions)) {
 		if strings.HasPrefix(path, service.Project) {
 			b.Modules = append(b.Modules, module{Path: path, Version: versions[path]})
 		}
 	}
-	return b, err
+	return b
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xreg"
-	"github.com/plinthgo/plinth/tools/internal/envtable"
+	"github.com/plinthgo/plinth/tools/plinth/envtable"
 	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )

@@ -11,8 +11,6 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 
-	"github.com/plinthgo/plinth/tools"
-	"github.com/plinthgo/plinth/tools/internal/workspace"
 	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
 )
 
@@ -26,9 +24,9 @@ type Added struct {
 }
 
 // AddBackend plans a backend for the service at root: import, go.mod, option, .env.example, Compose. What is there already is
-// left as it is.
-func AddBackend(root, modulePath string, b catalog.Backend) (*Added, error) {
-	a := &adding{plan: newPlan(root), module: modulePath, name: ServiceName(modulePath), backend: b}
+// left as it is. A module that is required from then on is so at its version of versions.
+func AddBackend(root, modulePath string, b catalog.Backend, versions Versions) (*Added, error) {
+	a := &adding{plan: newPlan(root), module: modulePath, name: ServiceName(modulePath), backend: b, versions: versions}
 	for _, step := range []func() error{a.code, a.goMod, a.envExample, a.compose} {
 		if err := step(); err != nil {
 			return nil, err
@@ -42,6 +40,7 @@ type adding struct {
 
 	module, name string
 	backend      catalog.Backend
+	versions     Versions
 	needed       []string // modules that the service imports from now on
 	left         []string
 }
@@ -68,7 +67,7 @@ func (a *adding) code() error {
 			return nil
 		}
 	}
-	if err := a.addOption(files, option, alias, workspace.Root+options); err != nil {
+	if err := a.addOption(files, option, alias, catalog.Project+options); err != nil {
 		return err
 	}
 	return a.importForTests(files, stand.Module)
@@ -110,7 +109,7 @@ func (a *adding) importPlugin(files []*goFile) error {
 }
 
 func isPlugin(spec *ast.ImportSpec) bool {
-	return within(workspace.Root+"/dbplugins", importPath(spec)) || within(workspace.Root+"/cacheplugins", importPath(spec))
+	return within(catalog.Project+"/dbplugins", importPath(spec)) || within(catalog.Project+"/cacheplugins", importPath(spec))
 }
 
 // addOption puts an option before that of the routes, in the first list of options that has one.
@@ -158,10 +157,6 @@ func (a *adding) goMod() error {
 	if err != nil {
 		return err
 	}
-	versions, err := tools.Versions()
-	if err != nil {
-		return err
-	}
 	if len(a.needed) == 0 {
 		return nil
 	}
@@ -172,7 +167,7 @@ func (a *adding) goMod() error {
 	}
 	for _, path := range a.needed {
 		if !slices.ContainsFunc(requires, func(r *modfile.Require) bool { return r.Mod.Path == path }) {
-			requires = append(requires, &modfile.Require{Mod: module.Version{Path: path, Version: versions[path]}})
+			requires = append(requires, &modfile.Require{Mod: module.Version{Path: path, Version: a.versions[path]}})
 		}
 	}
 	file.SetRequireSeparateIndirect(requires)

@@ -1,6 +1,8 @@
 package scaffold_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -50,13 +52,27 @@ type outcome struct {
 	files   scaffold.Files
 }
 
+// required returns the versions that the go.mod of the program requires.
+func required(t *testing.T) scaffold.Versions {
+	t.Helper()
+	gomod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, err := scaffold.ReadVersions(gomod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return versions
+}
+
 func rendered(t *testing.T, w scaffold.Wanted) (*scaffold.Service, scaffold.Files) {
 	t.Helper()
 	if found, ok := once.Load(w); ok {
 		o := found.(outcome)
 		return o.service, o.files
 	}
-	s, err := scaffold.NewService(w)
+	s, err := scaffold.NewService(w, required(t))
 	if err != nil {
 		t.Fatal(err)
 	}

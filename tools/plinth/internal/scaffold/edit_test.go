@@ -50,7 +50,7 @@ func TestAddingABackendKeepsWhatIsThere(t *testing.T) {
 	dir := written(t, plain)
 	replace(t, filepath.Join(dir, "plugins.go"), "dbplugins/sqlite\"", "dbplugins/sqlite\" // for one host")
 	replace(t, filepath.Join(dir, "compose.yaml"), "    restart: unless-stopped", "    # comes back by itself\n    restart: unless-stopped")
-	added, err := scaffold.AddBackend(dir, module, backend(t, "postgres"))
+	added, err := scaffold.AddBackend(dir, module, backend(t, "postgres"), required(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestComposeFilesOfOtherFormsAreAddedTo(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(tc.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			added, err := scaffold.AddBackend(dir, module, backend(t, "redis"))
+			added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +112,7 @@ func TestComposeFileThatNothingCanBeAddedToChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := tree(t, dir)
-	if _, err := scaffold.AddBackend(dir, module, backend(t, "redis")); err == nil || !strings.Contains(err.Error(), "add by hand") {
+	if _, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t)); err == nil || !strings.Contains(err.Error(), "add by hand") {
 		t.Errorf("error = %v", err)
 	}
 	if !maps.Equal(tree(t, dir), before) {
@@ -127,7 +127,7 @@ func TestServiceWithoutAListOfOptionsIsToldWhatIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	added, err := scaffold.AddBackend(dir, "example.com/a", backend(t, "sqlite"))
+	added, err := scaffold.AddBackend(dir, "example.com/a", backend(t, "sqlite"), required(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
 )
 
 // formatCode formats Go code, and orders its imports in groups: the standard library, others, Plinth, the service's own.
@@ -63,7 +63,7 @@ func groupOf(modulePath, path string) int {
 	switch {
 	case within(modulePath, path):
 		return 3
-	case within(workspace.Root, path):
+	case within(catalog.Project, path):
 		return 2
 	case strings.Contains(first, "."):
 		return 1

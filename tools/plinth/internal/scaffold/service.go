@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plinthgo/plinth/tools"
-	"github.com/plinthgo/plinth/tools/internal/workspace"
 	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
 )
 
@@ -27,18 +25,15 @@ type Service struct {
 	Module, Name            string
 	DB, Cache               *catalog.Backend // nil is none
 	GRPC, Async, Cron, Mail bool
-	versions                map[string]string
+	versions                Versions
 }
 
-// NewService checks what is wanted. The error has everything that is wrong with it.
-func NewService(w Wanted) (*Service, error) {
+// NewService checks what is wanted. The error has everything that is wrong with it. The service requires its modules at the
+// versions.
+func NewService(w Wanted, versions Versions) (*Service, error) {
 	database, databaseErr := choose("database", catalog.Databases(), w.Database)
 	cache, cacheErr := choose("cache", catalog.Caches(), w.Cache)
 	if err := errors.Join(CheckModule(w.Module), databaseErr, cacheErr); err != nil {
-		return nil, err
-	}
-	versions, err := tools.Versions()
-	if err != nil {
 		return nil, err
 	}
 	return &Service{
@@ -130,17 +125,17 @@ func (s *Service) Version(path string) string { return s.versions[path] }
 
 // requirements are the modules that the service imports packages of.
 func (s *Service) requirements() []string {
-	list := append([]string{workspace.Root + "/core", "github.com/gin-gonic/gin"}, s.Plugins()...)
+	list := append([]string{catalog.Project + "/core", "github.com/gin-gonic/gin"}, s.Plugins()...)
 	list = append(list, s.TestPlugins()...)
 	for _, extra := range []struct {
 		wanted bool
 		paths  []string
 	}{
 		{s.DB != nil, []string{"gorm.io/gorm"}},
-		{s.GRPC, []string{workspace.Root + "/grpcx", "google.golang.org/grpc", "google.golang.org/protobuf"}},
-		{s.Async || s.Mail, []string{workspace.Root + "/asyncx"}},
-		{s.Cron, []string{workspace.Root + "/cronx"}},
-		{s.Mail, []string{workspace.Root + "/notifyx"}},
+		{s.GRPC, []string{catalog.Project + "/grpcx", "google.golang.org/grpc", "google.golang.org/protobuf"}},
+		{s.Async || s.Mail, []string{catalog.Project + "/asyncx"}},
+		{s.Cron, []string{catalog.Project + "/cronx"}},
+		{s.Mail, []string{catalog.Project + "/notifyx"}},
 	} {
 		if extra.wanted {
 			list = append(list, extra.paths...)

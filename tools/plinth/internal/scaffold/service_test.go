@@ -28,7 +28,7 @@ func TestServiceNameIsALabel(t *testing.T) {
 }
 
 func TestWrongWishesAreToldAtOnce(t *testing.T) {
-	_, err := scaffold.NewService(scaffold.Wanted{Module: "no module", Database: "mongo", Cache: "memcached"})
+	_, err := scaffold.NewService(scaffold.Wanted{Module: "no module", Database: "mongo", Cache: "memcached"}, required(t))
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -113,7 +113,7 @@ func TestNamesOfAnEntity(t *testing.T) {
 }
 
 func TestNewEntity_fieldNames(t *testing.T) {
-	service, err := scaffold.NewService(scaffold.Wanted{Module: "example.com/shop", Database: "sqlite", Cache: "none"})
+	service, err := scaffold.NewService(scaffold.Wanted{Module: "example.com/shop", Database: "sqlite", Cache: "none"}, required(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestNewEntity_fieldNames(t *testing.T) {
 }
 
 func TestNewEntity_entityNames(t *testing.T) {
-	service, err := scaffold.NewService(scaffold.Wanted{Module: "example.com/shop", Database: "sqlite", Cache: "none"})
+	service, err := scaffold.NewService(scaffold.Wanted{Module: "example.com/shop", Database: "sqlite", Cache: "none"}, required(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/tools/internal/workspace"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
@@ -178,11 +178,11 @@ func TestAFolderThatCannotBeReadStopsNothing(t *testing.T) {
 
 // TestEveryConstantLeadsToItsVariable reads the constants where they are declared.
 func TestEveryConstantLeadsToItsVariable(t *testing.T) {
-	root, err := workspace.Find()
-	if err != nil {
-		t.Skip(err)
+	name := filepath.Join("..", "..", "..", "..", "core", "defined", "xenv", "keys.go")
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skipf("outside of the repository: %v", err)
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "core", "defined", "xenv", "keys.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -399,24 +399,24 @@ func TestPlanOfOneModuleLeavesTheOthersOut(t *testing.T) {
 	}
 }
 
-func TestToolsTakeTheNewestWhenTheyAreReleased(t *testing.T) {
+func TestPlinthTakesTheNewestWhenItIsReleased(t *testing.T) {
 	r := published(t, "v0.1.0")
-	r.Write("modules.txt", r.Read("modules.txt")+"tools\n")
-	r.Replace("go.work", "use (", "use (\n\t./tools")
-	r.Replace("go.work", "replace (", "replace (\n\tgithub.com/plinthgo/plinth/tools v0.1.0 => ./tools")
-	r.Write("tools/go.mod", "module github.com/plinthgo/plinth/tools\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n")
-	r.Write("tools/main.go", "package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc main() { println(core.Hello()) }\n")
-	r.Commit("tools")
-	r.Git("tag", "tools/v0.1.0")
+	r.Write("modules.txt", r.Read("modules.txt")+"tools/plinth\n")
+	r.Replace("go.work", "use (", "use (\n\t./tools/plinth")
+	r.Replace("go.work", "replace (", "replace (\n\tgithub.com/plinthgo/plinth/tools/plinth v0.1.0 => ./tools/plinth/plinth")
+	r.Write("tools/plinth/go.mod", "module github.com/plinthgo/plinth/tools/plinth\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n")
+	r.Write("tools/plinth/main.go", "package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc main() { println(core.Hello()) }\n")
+	r.Commit("plinth")
+	r.Git("tag", "tools/plinth/v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
 	p := planned(t, r, plan.Options{SkipSkew: true})
-	if got := row(t, p, "tools"); got.Next != "" || len(got.Raises) != 0 {
-		t.Errorf("tools = %+v, want nothing to do", got)
+	if got := row(t, p, "tools/plinth"); got.Next != "" || len(got.Raises) != 0 {
+		t.Errorf("plinth = %+v, want nothing to do", got)
 	}
-	r.Change("tools", "tools/more.go", "package main\n")
+	r.Change("tools/plinth", "tools/plinth/more.go", "package main\n")
 	p = planned(t, r, plan.Options{SkipSkew: true})
-	if got := row(t, p, "tools"); got.Next != "v0.1.1" || len(got.Raises) != 1 || got.Raises[0].To != "v0.2.0" {
-		t.Errorf("tools = %+v, want v0.1.1 that requires core v0.2.0", got)
+	if got := row(t, p, "tools/plinth"); got.Next != "v0.1.1" || len(got.Raises) != 1 || got.Raises[0].To != "v0.2.0" {
+		t.Errorf("plinth = %+v, want v0.1.1 that requires core v0.2.0", got)
 	}
 }
 

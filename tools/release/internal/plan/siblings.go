@@ -20,7 +20,7 @@ import (
 )
 
 // distributor hands out the versions that it requires: the services that `plinth new` makes begin with them.
-const distributor = "tools"
+const distributor = "tools/plinth"
 
 // siblings decides which requirements of the module are raised, each with its reason, and which are kept.
 func (b *builder) siblings(ctx context.Context, row *Module, m workspace.Module) error {

@@ -3,14 +3,15 @@ package verify
 import (
 	"context"
 	"fmt"
+	"path"
 
-	"github.com/plinthgo/plinth/tools/internal/child"
+	"github.com/plinthgo/plinth/tools/devstack/child"
 )
 
 // install does what the documentation tells those who want a command: go install, outside any module.
 func (v *verifier) install(ctx context.Context, c command) error {
 	m := v.module(c.Module)
-	cmd := child.Group(ctx, "go", "install", "-ldflags=-s -w", m.Path()+"/"+c.Package+"@"+v.planned[m.Path()])
+	cmd := child.Group(ctx, "go", "install", "-ldflags=-s -w", path.Join(m.Path(), c.Package)+"@"+v.planned[m.Path()])
 	cmd.Dir = v.stage.Path()
 	// There is no go.sum then: what the proxy has of other people was checked when it came there. A go.mod that lacks something must
 	// not be completed, as the sandbox would have it.

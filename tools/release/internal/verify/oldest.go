@@ -17,7 +17,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/plinthgo/plinth/tools/internal/child"
+	"github.com/plinthgo/plinth/tools/devstack/child"
 )
 
 // oldest holds the packages, and all that they import, to the oldest Go that is supported: its go command has to accept the

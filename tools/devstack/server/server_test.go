@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/tools/internal/server"
+	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
 func newGroup(t *testing.T) *server.Group {

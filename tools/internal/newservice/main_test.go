@@ -1,4 +1,6 @@
-package scaffold_test
+// Package newservice_test has the tests of services that plinth writes, as users have them: outside of the repository, with the
+// modules that it would publish.
+package newservice_test
 
 import (
 	"context"
@@ -6,20 +8,47 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/plinthgo/plinth/tools/internal/sandbox"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
-	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-// box is the machine of somebody else, with what this working tree would publish. It is opened when a test asks for it.
+// box is the machine of somebody else, with what this working tree would publish, and the program. It is opened when a test
+// asks for it.
 var box struct {
 	once    sync.Once
 	sandbox *sandbox.Sandbox
 	err     error
+}
+
+// module is that of the services in the tests.
+const module = "example.com/my.shop/v2"
+
+// wanted says which service plinth new writes.
+type wanted struct {
+	database, cache         string
+	grpc, async, cron, mail bool
+}
+
+// everything is the service with all options.
+func everything(database, cache string) wanted {
+	return wanted{database: database, cache: cache, grpc: true, async: true, cron: true, mail: true}
+}
+
+// flags are those of plinth new.
+func (w wanted) flags() []string {
+	flags := []string{"--db=" + w.database, "--cache=" + w.cache}
+	for flag, set := range map[string]bool{"--grpc": w.grpc, "--async": w.async, "--cron": w.cron, "--mail": w.mail} {
+		if set {
+			flags = append(flags, flag)
+		}
+	}
+	slices.Sort(flags)
+	return flags
 }
 
 func TestMain(m *testing.M) {
@@ -59,6 +88,11 @@ func open(ctx context.Context) (*sandbox.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", s.Path("plinth"), workspace.Root+"/tools/plinth")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return s, fmt.Errorf("build plinth: %w\n%s", err, out)
+	}
 	return s, s.Publish(ctx, modules...)
 }
 
@@ -70,15 +104,31 @@ type project struct {
 }
 
 // write writes a service into a folder and fetches its modules.
-func write(t *testing.T, w scaffold.Wanted) *project {
+func write(t *testing.T, w wanted) *project {
 	t.Helper()
-	p := &project{t: t, sandbox: stranger(t), dir: filepath.Join(t.TempDir(), "service")}
-	_, files := rendered(t, w)
-	if err := scaffold.Create(p.dir, files); err != nil {
-		t.Fatal(err)
-	}
+	p := written(t, w)
 	p.goCommand("mod", "tidy")
 	return p
+}
+
+// written writes a service into a folder.
+func written(t *testing.T, w wanted) *project {
+	t.Helper()
+	p := &project{t: t, sandbox: stranger(t), dir: filepath.Join(t.TempDir(), "service")}
+	if err := os.Mkdir(p.dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := p.plinth(append([]string{"new", module, "--dir=.", "--no-tidy"}, w.flags()...)...); err != nil {
+		t.Fatalf("plinth new: %v\n%s", err, out)
+	}
+	return p
+}
+
+// plinth runs the program in the folder of the service, and returns what it prints.
+func (p *project) plinth(args ...string) (string, error) {
+	p.t.Helper()
+	out, err := p.command(nil, p.sandbox.Path("plinth"), args...).CombinedOutput()
+	return string(out), err
 }
 
 // command is a command in the folder of the service.

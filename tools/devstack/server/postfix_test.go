@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/tools/internal/server"
+	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
 // postfix is one that runs, as its URL describes it.

@@ -1,6 +1,6 @@
-// Package devstack gives tests their servers: those whose connection strings stand in the environment, and private ones for
+// Package stack gives tests their servers: those whose connection strings stand in the environment, and private ones for
 // the kinds that are missing there. Tests find both in the variables of Env.
-package devstack
+package stack
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/plinthgo/plinth/tools/internal/server"
+	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
 const (

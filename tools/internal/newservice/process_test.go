@@ -1,6 +1,6 @@
 //go:build unix
 
-package scaffold_test
+package newservice_test
 
 import (
 	"bytes"

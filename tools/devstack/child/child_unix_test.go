@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/tools/internal/child"
+	"github.com/plinthgo/plinth/tools/devstack/child"
 )
 
 // TestMain takes the terminal away: what is tested is how signals are passed on without one.

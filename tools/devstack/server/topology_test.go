@@ -10,7 +10,7 @@ import (
 
 	client "github.com/redis/go-redis/v9"
 
-	"github.com/plinthgo/plinth/tools/internal/server"
+	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
 // deploy starts a deployment, or skips the test where there is no binary.

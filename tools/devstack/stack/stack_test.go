@@ -1,4 +1,4 @@
-package devstack_test
+package stack_test
 
 import (
 	"context"
@@ -14,18 +14,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/tools/internal/devstack"
-	"github.com/plinthgo/plinth/tools/internal/server"
+	"github.com/plinthgo/plinth/tools/devstack/server"
+	"github.com/plinthgo/plinth/tools/devstack/stack"
 )
 
 // start starts a stack of the kinds in an environment that holds nothing else than env.
-func start(t *testing.T, only string, env map[string]string) *devstack.Stack {
+func start(t *testing.T, only string, env map[string]string) *stack.Stack {
 	t.Helper()
-	kinds, err := devstack.Choose(only, "")
+	kinds, err := stack.Choose(only, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := devstack.Start(t.Context(), func(name string) string { return env[name] }, kinds)
+	s, err := stack.Start(t.Context(), func(name string) string { return env[name] }, kinds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func need(t *testing.T, name string) {
 }
 
 // exported returns the value that the stack gives a variable.
-func exported(s *devstack.Stack, name string) string {
+func exported(s *stack.Stack, name string) string {
 	for _, assignment := range s.Env() {
 		if value, ok := strings.CutPrefix(assignment, name+"="); ok {
 			return value
@@ -95,12 +95,12 @@ func TestConnectionStringThatDoesNotParseIsAnErrorWithoutItsText(t *testing.T) {
 		{kind: "redis", variable: "PLINTH_TEST_REDIS_URL", dsns: []string{"s3cret", "redis://:s3cret/x@db", "http://:s3cret@db/0", "redis://:s3cret@"}},
 		{kind: "postfix", variable: "PLINTH_TEST_SMTP_URL", dsns: []string{"s3cret:25", "smtp://?ca=s3cret", "http://u:s3cret@mail/"}},
 	} {
-		kinds, err := devstack.Choose(tc.kind, "")
+		kinds, err := stack.Choose(tc.kind, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, dsn := range tc.dsns {
-			s, err := devstack.Start(t.Context(), func(name string) string { return map[string]string{tc.variable: dsn}[name] }, kinds)
+			s, err := stack.Start(t.Context(), func(name string) string { return map[string]string{tc.variable: dsn}[name] }, kinds)
 			if err == nil {
 				t.Errorf("%q is accepted", dsn)
 				_ = s.Close(t.Context())
@@ -198,7 +198,7 @@ func TestChoose(t *testing.T) {
 		{name: "all but one", without: "mysql", want: []string{"postgres", "redis", "postfix"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			kinds, err := devstack.Choose(tc.only, tc.without)
+			kinds, err := stack.Choose(tc.only, tc.without)
 			var got []string
 			for _, k := range kinds {
 				got = append(got, k.Name)
@@ -208,16 +208,16 @@ func TestChoose(t *testing.T) {
 			}
 		})
 	}
-	if _, err := devstack.Choose("redis,sybase", ""); err == nil || !strings.Contains(err.Error(), "sybase") {
+	if _, err := stack.Choose("redis,sybase", ""); err == nil || !strings.Contains(err.Error(), "sybase") {
 		t.Errorf("Choose = %v, want an error that names the kind", err)
 	}
-	if _, err := devstack.Choose("", "sybase"); err == nil {
+	if _, err := stack.Choose("", "sybase"); err == nil {
 		t.Error("Choose left out a kind that there is not")
 	}
 }
 
 func TestShellQuotes(t *testing.T) {
-	if got, want := devstack.Shell([]string{"A=it's $x=1"}), `export A='it'\''s $x=1'`+"\n"; got != want {
+	if got, want := stack.Shell([]string{"A=it's $x=1"}), `export A='it'\''s $x=1'`+"\n"; got != want {
 		t.Errorf("Shell = %s, want %s", got, want)
 	}
 }

@@ -1,19 +1,17 @@
 //go:build linux
 
-package scaffold_test
+package newservice_test
 
 import (
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
 // TestMakefile_run presses Ctrl-C at a terminal, which sends the signal to every process in the foreground.
 func TestMakefile_run(t *testing.T) {
-	p := write(t, scaffold.Wanted{Module: module, Database: "none", Cache: "none"})
+	p := write(t, wanted{database: "none", cache: "none"})
 	for _, program := range []string{"script", "make"} { // script of util-linux makes a pseudo terminal
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(program, "is not installed")

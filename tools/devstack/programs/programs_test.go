@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plinthgo/plinth/tools/internal/programs"
+	"github.com/plinthgo/plinth/tools/devstack/programs"
 )
 
 func TestProgramsThatAreMissingNameTheirPackages(t *testing.T) {

@@ -1,4 +1,4 @@
-package devstack
+package stack
 
 import (
 	"fmt"

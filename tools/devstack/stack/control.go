@@ -1,4 +1,4 @@
-package devstack
+package stack
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/plinthgo/plinth/tools/internal/server"
+	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
 // control lets tests start servers of their own. The package comment of conformance/testserver has the protocol.

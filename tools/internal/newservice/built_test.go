@@ -1,0 +1,140 @@
+package newservice_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+)
+
+// few has a file, a server and nothing for the database and the cache, and each extra with and without the others.
+var few = []wanted{
+	{database: "sqlite", cache: "memory"},
+	{database: "postgres", cache: "redis", grpc: true, mail: true},
+	{database: "mysql", cache: "none", async: true, cron: true},
+	{database: "none", cache: "none", grpc: true, async: true, cron: true, mail: true},
+}
+
+var (
+	databases = []string{"sqlite", "postgres", "mysql", "oracle", "sqlserver", "none"}
+	caches    = []string{"memory", "redis", "none"}
+)
+
+// combinations are all services that can be wanted.
+func combinations() []wanted {
+	var all []wanted
+	for _, database := range databases {
+		for _, cache := range caches {
+			for extras := range 16 {
+				all = append(all, wanted{database, cache, extras&1 > 0, extras&2 > 0, extras&4 > 0, extras&8 > 0})
+			}
+		}
+	}
+	return all
+}
+
+// TestServicesWork builds, vets and tests what is written, as the machine of somebody else does it:
+// PLINTH_TEST_COMBINATIONS=all for every combination.
+func TestServicesWork(t *testing.T) {
+	services := few
+	if os.Getenv("PLINTH_TEST_COMBINATIONS") == "all" {
+		services = combinations()
+	}
+	for _, w := range services {
+		t.Run(strings.Join(w.flags(), " "), func(t *testing.T) {
+			p := written(t, w)
+			want := direct(t, p)
+			p.goCommand("mod", "tidy")
+			if got := direct(t, p); got != want {
+				t.Errorf("go mod tidy makes the direct requirements\n%s\nof\n%s", got, want)
+			}
+			p.works()
+		})
+	}
+}
+
+// direct are the requirements of the service's go.mod that are its own.
+func direct(t *testing.T, p *project) string {
+	t.Helper()
+	file, err := modfile.Parse("go.mod", []byte(p.read("go.mod")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, r := range file.Require {
+		if !r.Indirect {
+			lines = append(lines, r.Mod.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// allFields has a field of each type.
+var allFields = []string{
+	"customer:string", "remark:text", "pieces:int", "total:int64", "weight:float64", "paid:bool", "paid_at:time", "userId:id",
+}
+
+func TestGeneratedEntitiesWork(t *testing.T) {
+	for _, database := range []string{"sqlite", "none"} {
+		t.Run(database, func(t *testing.T) {
+			p := write(t, everything(database, "memory"))
+			order := append([]string{"gen", "entity", "OrderItem"}, allFields...)
+			for _, args := range [][]string{
+				order, {"gen", "entity", "Category", "title:string"}, {"gen", "entity", "HomeUrl", "customerId:id", "api_url:string"},
+			} {
+				if out, err := p.plinth(args...); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+			}
+			p.works()
+			if out, err := p.plinth(order...); err == nil || !strings.Contains(out, "order_item.go is there") {
+				t.Errorf("the same entity again: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// added is what plinth add prints as JSON.
+type added struct {
+	Changes []struct{ Path string }
+	Left    []string
+}
+
+func TestAddedBackendsWork(t *testing.T) {
+	p := write(t, wanted{database: "none", cache: "none"})
+	add := func(kind, name string) (a added) {
+		out, err := p.command(nil, p.sandbox.Path("plinth"), "add", kind, name, "--json", "--no-tidy").Output()
+		if err == nil {
+			err = json.Unmarshal(out, &a)
+		}
+		if err != nil {
+			t.Fatalf("add %s %s: %v\n%s", kind, name, err, out)
+		}
+		return a
+	}
+	secrets := map[string]int{"postgres": 1, "mysql": 1, "oracle": 1, "sqlserver": 1, "redis": 1}
+	for i, name := range slices.Concat(caches, databases) {
+		kind := "cache"
+		if i >= len(caches) {
+			kind = "db"
+		}
+		if name == "none" {
+			continue
+		}
+		if left := add(kind, name).Left; len(left) > secrets[name] {
+			t.Errorf("%s: left to do: %q", name, left)
+		}
+		if again := add(kind, name); len(again.Changes) > 0 {
+			t.Errorf("%s again: %+v", name, again)
+		}
+	}
+	p.goCommand("mod", "tidy")
+	p.works()
+	if _, err := os.Stat(filepath.Join(p.dir, "plugins.go")); err != nil {
+		t.Error(err)
+	}
+}
