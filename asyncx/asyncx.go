@@ -23,8 +23,6 @@ import (
 	"reflect"
 	"runtime"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
@@ -74,7 +72,7 @@ func AsyncErr(ctx context.Context, fn func(ctx context.Context) error, options .
 func nameOf(fn any) string { return runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name() }
 
 func begin(ctx context.Context, name string, fn func(ctx context.Context) error, options []Option) *Handle {
-	if ctx.Value(gin.ContextKey) != nil {
+	if ctx.Value(xctx.PooledKey) != nil {
 		panic("asyncx: the context is a *gin.Context or derived from one, which gin gives to another request when the handler " +
 			"returns; use c.Request.Context()")
 	}

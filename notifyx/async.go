@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/plinthgo/plinth/asyncx/job"
-	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // JobKind is the name of the jobs that SendAsync stores.
@@ -22,7 +22,7 @@ var messages = job.NewKind[Message](JobKind)
 // jobs, and else what the queue says. Nothing is ever kept in memory only.
 func SendAsync(ctx context.Context, m *Message, opts ...job.EnqueueOption) (id string, err error) {
 	registerMapper()
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	c := prepared(ctx, m)
 	if err := c.Validate(); err != nil {
 		return "", err

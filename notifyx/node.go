@@ -6,7 +6,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // RouterKey is the key under which an application lists the node of InitRouter.
@@ -25,7 +24,7 @@ func InitRouter(opts ...Option) func(ctx context.Context) (any, error) {
 
 // GetRouter returns the router of the application. Where ctx carries none, the error is a ConfigError.
 func GetRouter(ctx context.Context) (*Router, *xerror.Error) {
-	return xctxutil.Get[*Router](xhttp.Context(ctx), RouterKey)
+	return xctxutil.Get[*Router](xctx.Unpooled(ctx), RouterKey)
 }
 
 // MustGetRouter is GetRouter for an application that has a router: it panics where there is none.

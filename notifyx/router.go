@@ -13,7 +13,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xutil"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // Router gives each message to the sender of its type. It is safe for concurrent use.
@@ -49,7 +48,7 @@ func newRouter(ctx context.Context, opts []Option) (*Router, error) {
 // The errors are those of Message.Validate and Templates.Render, ErrNoSender, and the sender's. None shows a recipient. A
 // sender that panics is an error, and its stack is in the log.
 func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	start := time.Now()
 	c := prepared(ctx, m)
 	result, err := r.send(ctx, c)

@@ -25,7 +25,6 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // takeOver is how long asynq takes to give the job of a dead worker to another one, at most: the lease of 30 s, another 30 s for
@@ -101,7 +100,7 @@ func Open(options ...Option) job.Opener {
 		if err := errors.Join(c.faults...); err != nil {
 			return nil, err
 		}
-		ctx = xhttp.Context(ctx)
+		ctx = xctx.Unpooled(ctx)
 		if c.client == nil {
 			client, ok := ctx.Value(xctx.RedisClientKey).(redis.UniversalClient)
 			if !ok {

@@ -9,7 +9,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xutil"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // The keys of what travels with a job.
@@ -66,7 +65,7 @@ func (k *Kind[T]) Enqueue(ctx context.Context, args T, options ...EnqueueOption)
 
 // EnqueueMany stores a job for each of the arguments, all or none, and returns their ids in that order.
 func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueOption) (ids []string, err error) {
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	queue, xerr := GetQueue(ctx)
 	if xerr != nil {
 		return nil, xerr

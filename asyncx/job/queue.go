@@ -12,7 +12,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // Opener opens an engine; ctx is the application's, with its database and cache. Each engine's package has one.
@@ -87,7 +86,7 @@ func fits(engine driver.Engine) error {
 
 // GetQueue returns the queue of the application. Where ctx carries none, the error is a ConfigError.
 func GetQueue(ctx context.Context) (*Queue, *xerror.Error) {
-	q, err := xctxutil.Get[*Queue](xhttp.Context(ctx), xctx.JobQueueKey)
+	q, err := xctxutil.Get[*Queue](xctx.Unpooled(ctx), xctx.JobQueueKey)
 	if err != nil {
 		return nil, xerror.Wrap(xerror.ConfigError, "there is no queue of jobs", fmt.Errorf(
 			"list the node {Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}, or one with another engine: %w", err))
@@ -115,7 +114,7 @@ func (q *Queue) Get(ctx context.Context, id string) (Record, error) {
 	if !validID.MatchString(id) {
 		return Record{}, failed("get", ErrNotFound)
 	}
-	r, err := q.engine.Get(xhttp.Context(ctx), id)
+	r, err := q.engine.Get(xctx.Unpooled(ctx), id)
 	return r, failed("get", err)
 }
 
@@ -136,7 +135,7 @@ func (q *Queue) List(ctx context.Context, query Query) ([]Record, error) {
 	if query.Limit < 1 {
 		query.Limit = 100
 	}
-	records, err := q.engine.List(xhttp.Context(ctx), query)
+	records, err := q.engine.List(xctx.Unpooled(ctx), query)
 	return records, failed("list", err)
 }
 
@@ -146,7 +145,7 @@ func (q *Queue) Replay(ctx context.Context, id string) error {
 	if !validID.MatchString(id) {
 		return failed("replay", ErrNotFound)
 	}
-	return failed("replay", q.engine.Replay(xhttp.Context(ctx), id))
+	return failed("replay", q.engine.Replay(xctx.Unpooled(ctx), id))
 }
 
 // Delete removes a job that waits or is dead. The error is ErrState where it is running or done.
@@ -154,7 +153,7 @@ func (q *Queue) Delete(ctx context.Context, id string) error {
 	if !validID.MatchString(id) {
 		return failed("delete", ErrNotFound)
 	}
-	return failed("delete", q.engine.Delete(xhttp.Context(ctx), id))
+	return failed("delete", q.engine.Delete(xctx.Unpooled(ctx), id))
 }
 
 // CheckHealth implements xhook.HealthChecker: jobs can be stored where it gives no error.

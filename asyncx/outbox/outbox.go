@@ -25,7 +25,6 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // DefaultTakeOver is how long after the death of its worker a job is given to another one.
@@ -85,7 +84,7 @@ func Open(options ...Option) job.Opener {
 		if err := errors.Join(c.faults...); err != nil {
 			return nil, err
 		}
-		ctx = xctx.WithoutTransaction(xhttp.Context(ctx))
+		ctx = xctx.WithoutTransaction(xctx.Unpooled(ctx))
 		if c.db == nil {
 			db, err := xdb.GetDB(ctx)
 			if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // What one INSERT holds at most: SQL Server has 2100 parameters, MySQL a limit for the length of a statement, and the library for
@@ -44,7 +43,7 @@ func (e *engine) handle(ctx context.Context) (db *gorm.DB, inTransaction bool, e
 
 // Insert implements driver.Engine.
 func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	db, inTransaction, err := e.handle(ctx)
 	if err != nil || len(jobs) == 0 {
 		return err
@@ -111,7 +110,7 @@ func rowOf(j driver.Job) (row, error) {
 
 // Get implements driver.Engine.
 func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	db, inTransaction, err := e.handle(ctx)
 	if err != nil {
 		return driver.Record{}, err
@@ -133,7 +132,7 @@ func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
 
 // List implements driver.Engine.
 func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, error) {
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	db, inTransaction, err := e.handle(ctx)
 	if err != nil {
 		return nil, err
@@ -161,7 +160,7 @@ func (e *engine) Replay(ctx context.Context, id string) error {
 	if err := e.change(ctx, "replay", e.sql.replay, id); err != nil {
 		return err
 	}
-	xctx.OnCommit(xhttp.Context(ctx), func(context.Context) { e.wake() })
+	xctx.OnCommit(xctx.Unpooled(ctx), func(context.Context) { e.wake() })
 	return nil
 }
 
@@ -172,7 +171,7 @@ func (e *engine) Delete(ctx context.Context, id string) error {
 
 // change runs a statement that changes a job only in some states.
 func (e *engine) change(ctx context.Context, what, statement, id string) error {
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	db, inTransaction, err := e.handle(ctx)
 	if err != nil {
 		return err

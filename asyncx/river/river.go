@@ -24,7 +24,6 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // Queue is the name of River's queue that holds the jobs. River's clients that work on other queues leave them alone.
@@ -130,7 +129,7 @@ func Open(options ...Option) job.Opener {
 		if err := errors.Join(c.faults...); err != nil {
 			return nil, err
 		}
-		ctx = xctx.WithoutTransaction(xhttp.Context(ctx))
+		ctx = xctx.WithoutTransaction(xctx.Unpooled(ctx))
 		if c.db == nil {
 			db, err := xdb.GetDB(ctx)
 			if err != nil {
@@ -194,7 +193,7 @@ func (e *engine) handle(ctx context.Context) (*gorm.DB, error) {
 	if err := e.open(); err != nil {
 		return nil, err
 	}
-	ctx = xdb.WithPrimary(xhttp.Context(ctx))
+	ctx = xdb.WithPrimary(xctx.Unpooled(ctx))
 	tx, xerr := xdb.GetDB(ctx)
 	if xerr != nil {
 		return e.db.WithContext(ctx), nil //nolint:nilerr // WithDB has given one

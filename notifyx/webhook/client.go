@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xhttp"
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
@@ -111,7 +112,7 @@ func (c *Client) check() error {
 //
 // Nothing of the answer but its status and Retry-After is kept.
 func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, error) {
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	if event.ID == "" {
 		event.ID = signature.NewID()
 	}

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xhook"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 	"github.com/plinthgo/plinth/notifyx"
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
@@ -64,7 +64,7 @@ func (s *sender) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, 
 	if err != nil {
 		return failed(m, err)
 	}
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	all, cancel := context.WithTimeoutCause(ctx, s.client.config.timeout, lateError{})
 	defer cancel()
 	var (

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gin-gonic/gin"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // flights are the loads in progress. The zero value is ready to use.
@@ -190,8 +190,8 @@ type lentContext struct {
 
 func lend(ctx context.Context) *lentContext {
 	c := &lentContext{Context: context.WithoutCancel(ctx), rest: ctx}
-	if g, ok := ctx.Value(gin.ContextKey).(*gin.Context); ok && g.Request != nil {
-		c.rest = g.Request.Context()
+	if pooled, ok := ctx.Value(xctx.PooledKey).(context.Context); ok {
+		c.rest = xctx.Unpooled(pooled)
 	}
 	return c
 }

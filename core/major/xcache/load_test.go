@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/major/xcache"
+	_ "github.com/plinthgo/plinth/core/major/xhttp" // knows the contexts of gin
 )
 
 type ctxKey string

@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 	"github.com/plinthgo/plinth/core/major/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
@@ -75,7 +75,7 @@ func leaseKeeperOf(db *gorm.DB) (*leaseKeeper, error) {
 	if !ok {
 		return nil, fmt.Errorf("xdb: leases: %w: this %s database was not opened by xdb.Open", xlease.ErrUnsupported, db.Name())
 	}
-	ctx, cancel := context.WithCancelCause(xhttp.Context(db.Statement.Context))
+	ctx, cancel := context.WithCancelCause(xctx.Unpooled(db.Statement.Context))
 	defer cancel(nil)
 	defer context.AfterFunc(k.life, func() { cancel(xlease.ErrClosed) })()
 	select {

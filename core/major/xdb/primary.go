@@ -3,7 +3,7 @@ package xdb
 import (
 	"context"
 
-	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // primaryKey marks a context whose reads go to the primary.
@@ -20,7 +20,7 @@ func WithPrimary(ctx context.Context) context.Context {
 	if onPrimary(ctx) {
 		return ctx
 	}
-	return context.WithValue(xhttp.Context(ctx), primaryKey{}, true)
+	return context.WithValue(xctx.Unpooled(ctx), primaryKey{}, true)
 }
 
 func onPrimary(ctx context.Context) bool { return ctx.Value(primaryKey{}) != nil }

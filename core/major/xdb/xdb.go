@@ -30,7 +30,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // GetDB returns the database of the application, or the transaction that Transaction has begun, bound to
@@ -39,7 +38,7 @@ import (
 // A *gin.Context stands for its request's context: a pool looks at the context of a statement for longer
 // than gin leaves its own alone.
 func GetDB(ctx context.Context) (*gorm.DB, *xerror.Error) {
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	db, err := xctxutil.Get[*gorm.DB](ctx, xctx.DatabaseKey)
 	if err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func MustGetDB(ctx context.Context) *gorm.DB {
 // transaction in the context that fn is given, so that every function which is called with that context
 // takes part. An error or a panic of fn rolls back; a Transaction within fn is a savepoint.
 func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts ...*sql.TxOptions) error {
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	db, xerr := GetDB(ctx)
 	if xerr != nil {
 		return xerr
@@ -92,13 +91,13 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 // The result is false, and fn does not run, in a transaction of NewContext, and in one that has ended. A panic of fn comes out
 // of Transaction although the commit is done.
 func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
-	return xctx.OnCommit(xhttp.Context(ctx), fn)
+	return xctx.OnCommit(xctx.Unpooled(ctx), fn)
 }
 
 // NewContext returns a context in which GetDB finds db, such as a transaction that was begun with gorm's own methods: what is
 // called with that context takes part in it.
 func NewContext(ctx context.Context, db *gorm.DB) context.Context {
-	ctx = xhttp.Context(ctx)
+	ctx = xctx.Unpooled(ctx)
 	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
 		return xctx.JoinTransaction(ctx, db)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
@@ -179,6 +179,6 @@ type deliveryKey struct{}
 
 // DeliveryFrom returns what Middleware has verified. ctx is the *gin.Context, its request's context, or one derived from it.
 func DeliveryFrom(ctx context.Context) (Delivery, bool) {
-	d, ok := xhttp.Context(ctx).Value(deliveryKey{}).(Delivery)
+	d, ok := xctx.Unpooled(ctx).Value(deliveryKey{}).(Delivery)
 	return d, ok
 }

@@ -1,0 +1,20 @@
+package asyncx_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestLinks checks that a job worker does not link gin.
+func TestLinks(t *testing.T) {
+	for _, path := range []string{".", "./job", "./outbox"} {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", path).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if deps := string(out); strings.Contains(deps, "gin-gonic") || !strings.Contains(deps, "context\n") {
+			t.Errorf("%s links gin, or its dependencies cannot be read:\n%s", path, deps)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package xhttp_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	_ "github.com/plinthgo/plinth/core/major/xhttp"
+)
+
+type contextKey struct{}
+
+func TestUnpooled_GinContext(t *testing.T) {
+	own := context.WithValue(t.Context(), contextKey{}, 1)
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	if got := xctx.Unpooled(c); got != context.Context(c) {
+		t.Errorf("without a request, Unpooled = %v, want the gin context itself", got)
+	}
+	c.Request = httptest.NewRequestWithContext(own, http.MethodGet, "/", http.NoBody)
+	if got := xctx.Unpooled(c); got != own {
+		t.Errorf("Unpooled of a gin context = %v, want the request's", got)
+	}
+	if got := xctx.Unpooled(own); got != own {
+		t.Errorf("Unpooled of another context = %v, want it unchanged", got)
+	}
+}
+
+func TestPooledKeyIsGins(t *testing.T) {
+	if xctx.PooledKey != gin.ContextKey {
+		t.Errorf("PooledKey = %q, want gin.ContextKey, %q", xctx.PooledKey, gin.ContextKey)
+	}
+}
