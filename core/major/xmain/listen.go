@@ -5,9 +5,19 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xreg"
+)
+
+const (
+	// quietPeriod is how long no connection may arrive until the accept queue counts as empty.
+	// A handshake that has started takes a round trip.
+	quietPeriod = 20 * time.Millisecond
+
+	// maxQueueTime bounds the time in which the accept queue is emptied.
+	maxQueueTime = 10 * quietPeriod
 )
 
 // listen opens the address of the service.
@@ -16,7 +26,7 @@ func listen(ctx context.Context, s xreg.Settings) (*listener, error) {
 		return newListener(s.Listener, s.WriteTimeout), nil
 	}
 	var c net.ListenConfig
-	c.SetMultipathTCP(false) // which Go has on by default, and in which pending cannot keep the promise of a listener
+	c.SetMultipathTCP(false) // on by default, and ignoreNew has no effect on it (Linux: net/mptcp/sockopt.c)
 	l, err := c.Listen(ctx, "tcp", s.Address)
 	if err != nil {
 		return nil, fmt.Errorf("xmain: PLINTH_HOST and PLINTH_PORT: cannot listen on %s: %w", s.Address, err)
@@ -24,8 +34,8 @@ func listen(ctx context.Context, s xreg.Settings) (*listener, error) {
 	return newListener(l, s.WriteTimeout), nil
 }
 
-// listener is a net.Listener that can refuse new connections before it is closed. Then no connection is lost that the
-// kernel has completed and nobody has accepted yet, which would otherwise be reset.
+// listener is a net.Listener that empties its accept queue before it is closed. The kernel
+// resets the connections that are still in the queue of a closed listener.
 type listener struct {
 	net.Listener
 	writeTimeout time.Duration // of the connections
@@ -35,9 +45,11 @@ type listener struct {
 	empty  chan struct{} // closed when Accept has returned everything
 	closed chan struct{} // closed by Close
 
+	accepted atomic.Int64
+
 	mu      sync.Mutex
 	refuses bool
-	last    []net.Conn // from the kernel's queue
+	last    []net.Conn // from the accept queue
 	err     error      // of the inner Close
 }
 
@@ -45,11 +57,12 @@ func newListener(l net.Listener, writeTimeout time.Duration) *listener {
 	return &listener{Listener: l, writeTimeout: writeTimeout, empty: make(chan struct{}), closed: make(chan struct{})}
 }
 
-// Accept implements net.Listener, for one goroutine. Once new connections are refused it returns those that were waiting,
-// and then none until Close.
+// Accept implements net.Listener, for one goroutine. After refuse it returns the connections
+// of the accept queue, and then blocks until Close.
 func (l *listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err == nil {
+		l.accepted.Add(1)
 		return withWriteTimeout(c, l.writeTimeout), nil
 	}
 	c, refuses := l.next()
@@ -64,7 +77,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-// next takes a connection that was waiting.
+// next returns a connection of the accept queue. It waits for refuse to empty that.
 func (l *listener) next() (c net.Conn, refuses bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,13 +87,14 @@ func (l *listener) next() (c net.Conn, refuses bool) {
 	return c, l.refuses
 }
 
-// refuse refuses new connections from now on, and returns when whoever calls Accept has taken all that were waiting and
-// come back for more, or when ctx ends.
+// refuse refuses new connections from now on. It returns when Accept has returned all that
+// were in the queue and is called again, or when ctx ends.
 func (l *listener) refuse(ctx context.Context) {
 	l.mu.Lock()
 	if !l.refuses {
 		l.refuses = true
-		l.last = pending(l.Listener)
+		ignoreNew(l.Listener)
+		l.last = l.acceptQueue()
 		l.err = l.Listener.Close()
 	}
 	l.mu.Unlock()
@@ -88,6 +102,29 @@ func (l *listener) refuse(ctx context.Context) {
 	case <-l.empty:
 	case <-ctx.Done():
 	}
+}
+
+// acceptQueue accepts until no connection has arrived for the quiet period, neither here nor
+// in a call of Accept that had started before.
+func (l *listener) acceptQueue() (queue []net.Conn) {
+	inner, ok := l.Listener.(interface{ SetDeadline(t time.Time) error })
+	if !ok {
+		return nil
+	}
+	for end := time.Now().Add(maxQueueTime); time.Now().Before(end); {
+		before := l.accepted.Load()
+		if inner.SetDeadline(time.Now().Add(quietPeriod)) != nil {
+			return queue
+		}
+		c, err := l.Listener.Accept()
+		switch {
+		case err == nil:
+			queue = append(queue, c)
+		case l.accepted.Load() == before:
+			return queue
+		}
+	}
+	return queue
 }
 
 // Close implements net.Listener.

@@ -4,5 +4,6 @@ package xmain
 
 import "net"
 
-// pending is for Linux only: elsewhere a connection that arrives at the very moment of the close is refused.
-func pending(net.Listener) []net.Conn { return nil }
+// ignoreNew is for Linux only. Elsewhere a connection that arrives at the moment of the close
+// is reset.
+func ignoreNew(net.Listener) {}

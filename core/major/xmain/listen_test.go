@@ -16,35 +16,57 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmain"
 )
 
-// storm connects again and again from eight goroutines until one of them is refused, and returns how many connections were
-// answered by echo, and the errors of those that were lost.
-func storm(t *testing.T, addr string) (answered int, lost []error) {
-	t.Helper()
-	var (
-		clients sync.WaitGroup
-		count   atomic.Int64
-		mu      sync.Mutex
-	)
+// clients counts what becomes of connections.
+type clients struct {
+	answered atomic.Int64
+	mu       sync.Mutex
+	lost     []error
+}
+
+// ask sends a line over a connection of its own. It reports false if that was refused or lost.
+func (c *clients) ask(ctx context.Context, addr string) bool {
+	err := ask(ctx, addr)
+	var late net.Error
+	switch {
+	case err == nil:
+		c.answered.Add(1)
+		return true
+	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &late) && late.Timeout():
+		return false // the kernel refuses it, or ignores it until it is refused
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost = append(c.lost, err)
+	return false
+}
+
+// storm connects again and again from eight goroutines until one of them is refused.
+func (c *clients) storm(ctx context.Context, addr string) {
+	var running sync.WaitGroup
 	for range 8 {
-		clients.Go(func() {
-			for {
-				err := ask(t.Context(), addr)
-				var late net.Error
-				if errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &late) && late.Timeout() {
-					return // the kernel refuses it, or ignores it until it is refused
-				}
-				if err != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					lost = append(lost, err)
-					return
-				}
-				count.Add(1)
+		running.Go(func() {
+			for c.ask(ctx, addr) { //nolint:revive // empty-block: until it fails
 			}
 		})
 	}
-	clients.Wait()
-	return int(count.Load()), lost
+	running.Wait()
+}
+
+// arrive connects new clients all the time, whatever becomes of the others, until one is refused.
+func (c *clients) arrive(ctx context.Context, addr string) {
+	var running sync.WaitGroup
+	var refused atomic.Bool
+	pause := time.NewTicker(time.Millisecond)
+	defer pause.Stop()
+	for !refused.Load() {
+		running.Go(func() {
+			if !c.ask(ctx, addr) {
+				refused.Store(true)
+			}
+		})
+		<-pause.C
+	}
+	running.Wait()
 }
 
 // ask sends a line over a connection of its own and wants it back.
@@ -75,11 +97,21 @@ func echo(l net.Listener) {
 	}
 }
 
-func TestNoConnectionIsLostWhenNewOnesAreRefused(t *testing.T) {
+func TestListener_RefuseUnderBusyClients(t *testing.T) {
+	refuseUnderLoad(t, (*clients).storm)
+}
+
+func TestListener_RefuseUnderNewClients(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("elsewhere the kernel resets what waits in the queue of a listener that is closed")
+		t.Skip("elsewhere the kernel resets the connections that arrive at the moment of the close")
 	}
-	answered := 0
+	refuseUnderLoad(t, (*clients).arrive)
+}
+
+// refuseUnderLoad lets a listener refuse new connections under a load. None may be lost.
+func refuseUnderLoad(t *testing.T, load func(*clients, context.Context, string)) {
+	t.Helper()
+	c := &clients{}
 	for range 60 {
 		l, refuse, err := xmain.Listen(t.Context(), "127.0.0.1:0")
 		if err != nil {
@@ -87,15 +119,15 @@ func TestNoConnectionIsLostWhenNewOnesAreRefused(t *testing.T) {
 		}
 		go echo(l)
 		time.AfterFunc(rand.N(4*time.Millisecond), func() { refuse(t.Context()) })
-		n, lost := storm(t, l.Addr().String())
-		if answered += n; len(lost) > 0 {
-			t.Errorf("%d connections were lost: %v", len(lost), lost[0])
-		}
+		load(c, t.Context(), l.Addr().String())
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if answered < 60 {
-		t.Errorf("%d connections were answered", answered)
+	if len(c.lost) > 0 {
+		t.Errorf("%d connections were lost: %v", len(c.lost), c.lost[0])
+	}
+	if c.answered.Load() < 60 {
+		t.Errorf("%d connections were answered", c.answered.Load())
 	}
 }
