@@ -323,7 +323,7 @@ func TestStopWhileReadinessIsHeldIsNoErrorAndTheLogNamesTheHold(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Errorf("RunContext = %v, want nil", err)
 	}
-	// The runner's own hold, of a task that has just been started, may still be there and is then named too.
+	// The runner's own hold, of tasks that have just been started, may still be there and is then named too.
 	if _, holds, _ := strings.Cut(s.log.String(), "held by "); !strings.Contains(holds, `\"beside\"`) {
 		t.Errorf("log\n%s\nwant the hold named", s.log)
 	}

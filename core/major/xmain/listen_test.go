@@ -111,6 +111,7 @@ func TestListener_RefuseUnderNewClients(t *testing.T) {
 // refuseUnderLoad lets a listener refuse new connections under a load. None may be lost.
 func refuseUnderLoad(t *testing.T, load func(*clients, context.Context, string)) {
 	t.Helper()
+	t.Parallel()
 	c := &clients{}
 	for range 60 {
 		l, refuse, err := xmain.Listen(t.Context(), "127.0.0.1:0")
