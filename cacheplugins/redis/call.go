@@ -9,8 +9,15 @@ import (
 // maxCalls bounds the calls that can be cancelled at the same time; further ones end at their deadlines. It is a power of 2.
 const maxCalls = 1 << 12
 
-// calls are those under way, for connections to find the one that they serve: the client tells a connection the deadline of
-// its call and nothing else. So each call has a deadline of its own, whose last digits are the number of its slot.
+// calls are the calls in flight. A connection finds here the call that it serves, to end it
+// when its context is cancelled (TestACallEndsWhenItIsCancelled): go-redis passes a connection
+// the deadline of the context and nothing else. So each call has a deadline of its own, and
+// its last digits are the number of its slot.
+//
+// The plain way, a goroutine for each call, costs three allocations more, which
+// TestATypedCallAllocatesLittle does not allow, and twice the time: see the benchmarks "get"
+// and "get in a goroutine" of BenchmarkTyped. It also occupies a connection of the pool for
+// each cancelled call.
 type calls struct {
 	last  atomic.Uint32
 	slots [maxCalls]atomic.Pointer[call]

@@ -38,8 +38,11 @@ type library interface {
 	sqldriver.Pinger
 }
 
-// handleOf returns the sqlite3* of a connection, or 0. The library interrupts a statement only until it has begun to
-// return rows, and offers no way to do it later; the suite's tests of cancellation notice when the field is renamed.
+// handleOf returns the sqlite3* of a connection, or 0 if the library has renamed its field.
+//
+// The library interrupts a statement only until that has returned its first row, and exports
+// no way to interrupt it later. Without the handle a slow query ignores its context, and
+// TestFileConforms/Errors/CancelEndsAStatement and DeadlineEndsAStatement do not return.
 func handleOf(c sqldriver.Conn) uintptr {
 	field := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
 	if field.Kind() != reflect.Uintptr {
