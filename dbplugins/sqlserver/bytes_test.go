@@ -10,7 +10,6 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 // blob has bytes of several types.
@@ -80,7 +79,7 @@ func TestNULLInSQLOfTheApplicationHasNoType(t *testing.T) {
 	if err := db.Table("blobs").Where("1 = 1").Updates(map[string]any{"plain": nil}).Error; err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Requests()[0].Params; len(got) != 1 || got[0] != (tdsdouble.Param{Name: "@p1", Type: "null"}) {
+	if got := s.Requests()[0].Params; len(got) != 1 || got[0] != (tdsParam{Name: "@p1", Type: "null"}) {
 		t.Errorf("parameters = %v, want one without a type", got)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 // value stands in every message; no error and no line of the log may repeat it.
@@ -24,119 +23,119 @@ const value = "unique-secret-value"
 // refusals are errors as the server words them.
 var refusals = []struct {
 	name     string
-	reply    tdsdouble.Reply
+	reply    tdsReply
 	code     *xerror.ErrorCode
 	sentinel error
 	want     string // the text of the error
 }{
 	{
 		name: "unique constraint", code: xerror.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
-		reply: tdsdouble.Fail(2627, "Violation of UNIQUE KEY constraint 'uni_authors_name'. Cannot insert duplicate key in object 'dbo.authors'. The duplicate key value is ('"+value+"')."),
+		reply: tdsFail(2627, "Violation of UNIQUE KEY constraint 'uni_authors_name'. Cannot insert duplicate key in object 'dbo.authors'. The duplicate key value is ('"+value+"')."),
 		want:  "unique constraint violated: error 2627: uni_authors_name",
 	},
 	{
 		name: "primary key", code: xerror.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
-		reply: tdsdouble.Fail(2627, "Violation of PRIMARY KEY constraint 'PK__authors__3213E83F'. Cannot insert duplicate key in object 'dbo.authors'. The duplicate key value is ("+value+")."),
+		reply: tdsFail(2627, "Violation of PRIMARY KEY constraint 'PK__authors__3213E83F'. Cannot insert duplicate key in object 'dbo.authors'. The duplicate key value is ("+value+")."),
 		want:  "unique constraint violated: error 2627: PK__authors__3213E83F",
 	},
 	{
 		name: "unique index", code: xerror.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
-		reply: tdsdouble.Fail(2601, "Cannot insert duplicate key row in object 'dbo.authors' with unique index 'idx_authors_name'. The duplicate key value is ("+value+")."),
+		reply: tdsFail(2601, "Cannot insert duplicate key row in object 'dbo.authors' with unique index 'idx_authors_name'. The duplicate key value is ("+value+")."),
 		want:  "unique constraint violated: error 2601: idx_authors_name",
 	},
 	{
 		name: "unique index in German", code: xerror.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
-		reply: tdsdouble.Fail(2601, "Eine Zeile mit doppeltem Schlüssel kann in das dbo.authors-Objekt mit dem eindeutigen idx_authors_name-Index nicht eingefügt werden. Der doppelte Schlüsselwert ist ('"+value+"')."),
+		reply: tdsFail(2601, "Eine Zeile mit doppeltem Schlüssel kann in das dbo.authors-Objekt mit dem eindeutigen idx_authors_name-Index nicht eingefügt werden. Der doppelte Schlüsselwert ist ('"+value+"')."),
 		want:  "unique constraint violated: error 2601",
 	},
 	{
 		name: "foreign key", code: xerror.ForeignKeyError, sentinel: gorm.ErrForeignKeyViolated,
-		reply: tdsdouble.Fail(547, `The INSERT statement conflicted with the FOREIGN KEY constraint "fk_CHECK_books". The conflict occurred in database "app", table "dbo.authors", column 'id'.`),
+		reply: tdsFail(547, `The INSERT statement conflicted with the FOREIGN KEY constraint "fk_CHECK_books". The conflict occurred in database "app", table "dbo.authors", column 'id'.`),
 		want:  "foreign key constraint violated: error 547: fk_CHECK_books",
 	},
 	{
 		name: "foreign key that is referred to", code: xerror.ForeignKeyError, sentinel: gorm.ErrForeignKeyViolated,
-		reply: tdsdouble.Fail(547, `The DELETE statement conflicted with the REFERENCE constraint "fk_authors_books". The conflict occurred in database "app", table "dbo.books", column 'author_id'.`),
+		reply: tdsFail(547, `The DELETE statement conflicted with the REFERENCE constraint "fk_authors_books". The conflict occurred in database "app", table "dbo.books", column 'author_id'.`),
 		want:  "foreign key constraint violated: error 547: fk_authors_books",
 	},
 	{
 		name: "check", code: xerror.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
-		reply: tdsdouble.Fail(547, `The INSERT statement conflicted with the CHECK constraint "chk_authors_age". The conflict occurred in database "app", table "dbo.authors", column 'age'.`),
+		reply: tdsFail(547, `The INSERT statement conflicted with the CHECK constraint "chk_authors_age". The conflict occurred in database "app", table "dbo.authors", column 'age'.`),
 		want:  "check constraint violated: error 547: chk_authors_age",
 	},
 	{
 		name: "check in German", code: xerror.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
-		reply: tdsdouble.Fail(547, `Die INSERT-Anweisung steht in Konflikt mit der CHECK-Einschränkung "chk_authors_age". Der Konflikt trat in der "app"-Datenbank, Tabelle "dbo.authors", column 'age' auf.`),
+		reply: tdsFail(547, `Die INSERT-Anweisung steht in Konflikt mit der CHECK-Einschränkung "chk_authors_age". Der Konflikt trat in der "app"-Datenbank, Tabelle "dbo.authors", column 'age' auf.`),
 		want:  "check constraint violated: error 547",
 	},
 	{
 		name: "check between apostrophes", code: xerror.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
-		reply: tdsdouble.Fail(547, `L'istruzione INSERT è in conflitto con il vincolo CHECK "fk_REFERENCE" (column 'age').`),
+		reply: tdsFail(547, `L'istruzione INSERT è in conflitto con il vincolo CHECK "fk_REFERENCE" (column 'age').`),
 		want:  "check constraint violated: error 547",
 	},
 	{
 		name: "not null", code: xerror.DataIncomplete,
-		reply: tdsdouble.Fail(515, "Cannot insert the value NULL into column 'name', table 'app.dbo.authors'; column does not allow nulls. INSERT fails."),
+		reply: tdsFail(515, "Cannot insert the value NULL into column 'name', table 'app.dbo.authors'; column does not allow nulls. INSERT fails."),
 		want:  "not-null constraint violated: error 515: name",
 	},
 	{
 		name: "too long", code: xerror.DataTooLarge,
-		reply: tdsdouble.Fail(2628, "String or binary data would be truncated in table 'app.dbo.authors', column 'name'. Truncated value: '"+value+"'."),
+		reply: tdsFail(2628, "String or binary data would be truncated in table 'app.dbo.authors', column 'name'. Truncated value: '"+value+"'."),
 		want:  "value too long: error 2628: name",
 	},
 	{
 		name: "too long before 2019", code: xerror.DataTooLarge,
-		reply: tdsdouble.Fail(8152, "String or binary data would be truncated."), want: "value too long: error 8152",
+		reply: tdsFail(8152, "String or binary data would be truncated."), want: "value too long: error 8152",
 	},
 	{
 		name: "out of range", code: xerror.DataOutOfRange,
-		reply: tdsdouble.Fail(8115, "Arithmetic overflow error converting nvarchar to data type numeric."), want: "value out of range: error 8115",
+		reply: tdsFail(8115, "Arithmetic overflow error converting nvarchar to data type numeric."), want: "value out of range: error 8115",
 	},
 	{
 		name: "no number", code: xerror.DataInvalid,
-		reply: tdsdouble.Fail(245, "Conversion failed when converting the nvarchar value '"+value+"' to data type int."),
+		reply: tdsFail(245, "Conversion failed when converting the nvarchar value '"+value+"' to data type int."),
 		want:  "value not valid for its column: error 245",
 	},
 	{
 		name: "no procedure, which a broken statement is taken for", code: xerror.DatabaseError,
-		reply: tdsdouble.Fail(2812, "Could not find stored procedure '"+value+"'."), want: "statement not understood: error 2812",
+		reply: tdsFail(2812, "Could not find stored procedure '"+value+"'."), want: "statement not understood: error 2812",
 	},
 	{
 		name: "syntax", code: xerror.DatabaseError,
-		reply: tdsdouble.Fail(102, "Incorrect syntax near '"+value+"'."), want: "statement not understood: error 102",
+		reply: tdsFail(102, "Incorrect syntax near '"+value+"'."), want: "statement not understood: error 102",
 	},
 	{
 		name: "too many parameters", code: xerror.DatabaseError,
-		reply: tdsdouble.Fail(8003, "The incoming request has too many parameters. The server supports a maximum of 2100 parameters."),
+		reply: tdsFail(8003, "The incoming request has too many parameters. The server supports a maximum of 2100 parameters."),
 		want:  "statement not understood: error 8003",
 	},
 	{
 		name: "deadlock", code: xerror.ConcurrencyError,
-		reply: tdsdouble.Reply{Rollback: true, Errors: []tdsdouble.Error{{Number: 1205, Class: 13, Message: "Transaction (Process ID 52) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction."}}},
+		reply: tdsReply{Rollback: true, Errors: []tdsError{{Number: 1205, Class: 13, Message: "Transaction (Process ID 52) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction."}}},
 		want:  "transaction given up: deadlock or serialization failure: error 1205",
 	},
 	{
 		name: "lock timeout", code: xerror.LockConflict,
-		reply: tdsdouble.Fail(1222, "Lock request time out period exceeded."), want: "lock not granted in time: error 1222",
+		reply: tdsFail(1222, "Lock request time out period exceeded."), want: "lock not granted in time: error 1222",
 	},
 	{
 		name: "read-only", code: xerror.ServiceUnavailable,
-		reply: tdsdouble.Fail(3906, `Failed to update database "app" because the database is read-only.`),
+		reply: tdsFail(3906, `Failed to update database "app" because the database is read-only.`),
 		want:  `database is read-only: error 3906: Failed to update database "app" because the database is read-only.`,
 	},
 	{
 		name: "busy", code: xerror.ServiceUnavailable,
-		reply: tdsdouble.Fail(10928, "Resource ID: 1. The request limit for the database is 90 and has been reached."),
+		reply: tdsFail(10928, "Resource ID: 1. The request limit for the database is 90 and has been reached."),
 		want:  "connection failed: error 10928: Resource ID: 1. The request limit for the database is 90 and has been reached.",
 	},
 	{
 		name: "session limit", code: xerror.ServiceUnavailable,
-		reply: tdsdouble.Fail(10928, "Resource ID: 2. The session limit for the database is 300 and has been reached."),
+		reply: tdsFail(10928, "Resource ID: 2. The session limit for the database is 300 and has been reached."),
 		want:  "too many connections: error 10928: Resource ID: 2. The session limit for the database is 300 and has been reached.",
 	},
 	{
 		name: "several", code: xerror.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
-		reply: tdsdouble.Reply{Errors: []tdsdouble.Error{
+		reply: tdsReply{Errors: []tdsError{
 			{Number: 2627, Message: "Violation of UNIQUE KEY constraint 'u'. Cannot insert duplicate key in object 'dbo.a'. The duplicate key value is (" + value + ")."},
 			{Number: 3621, Message: "The statement has been terminated."},
 		}},

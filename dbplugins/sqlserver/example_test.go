@@ -12,12 +12,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 // ExampleDriver opens a database. The server of the example is a double.
 func ExampleDriver() {
-	server, err := tdsdouble.Start(tdsdouble.Options{})
+	server, err := tdsStart(tdsOptions{})
 	if err != nil {
 		panic(err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xmodels"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 // More entities like those of the conformance suite.
@@ -106,15 +105,15 @@ func TestStatementsOfQueries(t *testing.T) {
 }
 
 func TestStatementsOfPages(t *testing.T) {
-	columns := []tdsdouble.Column{tdsdouble.BigInt("id"), tdsdouble.NVarChar("kind")}
-	full := tdsdouble.Reply{Columns: columns, Rows: [][]any{{int64(3), "a"}, {int64(4), "a"}}}
+	columns := []tdsColumn{tdsBigInt("id"), tdsNVarChar("kind")}
+	full := tdsReply{Columns: columns, Rows: [][]any{{int64(3), "a"}, {int64(4), "a"}}}
 	pages := 0
-	answer := func(r tdsdouble.Request) (tdsdouble.Reply, bool) {
+	answer := func(r tdsRequest) (tdsReply, bool) {
 		if strings.HasPrefix(r.SQL, "SELECT count(*)") {
-			return tdsdouble.Reply{Columns: columns[:1], Rows: [][]any{{int64(57)}}}, true
+			return tdsReply{Columns: columns[:1], Rows: [][]any{{int64(57)}}}, true
 		}
 		if !strings.HasPrefix(r.SQL, `SELECT * FROM "events"`) {
-			return tdsdouble.Reply{}, false
+			return tdsReply{}, false
 		}
 		pages++
 		return full, pages%2 == 1 // the first page of each list
@@ -147,8 +146,8 @@ func oneByOne(db *gorm.DB) (err error) {
 }
 
 func TestStatementsOfWrites(t *testing.T) {
-	found := when(`SELECT * FROM "authors" ORDER BY name`, tdsdouble.Reply{
-		Columns: []tdsdouble.Column{tdsdouble.BigInt("id")}, Rows: [][]any{{int64(1)}, {int64(2)}},
+	found := when(`SELECT * FROM "authors" ORDER BY name`, tdsReply{
+		Columns: []tdsColumn{tdsBigInt("id")}, Rows: [][]any{{int64(1)}, {int64(2)}},
 	})
 	golden(t, "write", found, func(db *gorm.DB) error {
 		saved := []note{{Text: "changed"}, {Text: "new"}}

@@ -18,7 +18,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xmodels"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
@@ -80,7 +79,7 @@ type (
 )
 
 // golden compares the statements that do sends with a file.
-func golden(t *testing.T, name string, answer func(tdsdouble.Request) (tdsdouble.Reply, bool), do func(db *gorm.DB) error) {
+func golden(t *testing.T, name string, answer func(tdsRequest) (tdsReply, bool), do func(db *gorm.DB) error) {
 	t.Helper()
 	s := answering(t, answer)
 	db, _ := open(t, s, xdb.Options{})
@@ -113,8 +112,8 @@ var spaces = regexp.MustCompile(`\s+`)
 
 // written is a request as a golden file has it. Ids and times are another value each time, so ids have numbers. What is long
 // has a hash.
-func written(r tdsdouble.Request, ids map[int64]int) string {
-	if r.Kind == tdsdouble.Begin {
+func written(r tdsRequest, ids map[int64]int) string {
+	if r.Kind == tdsBegin {
 		return fmt.Sprintf("-- begin %d\n", r.Level)
 	}
 	if r.SQL == "" {
@@ -175,13 +174,13 @@ func named(n int) []author {
 }
 
 func TestStatementsThatInsert(t *testing.T) {
-	keys := func(r tdsdouble.Request) (tdsdouble.Reply, bool) {
-		columns := []tdsdouble.Column{tdsdouble.BigInt("id")}
+	keys := func(r tdsRequest) (tdsReply, bool) {
+		columns := []tdsColumn{tdsBigInt("id")}
 		if !strings.Contains(r.SQL, "plinth_row") {
-			return tdsdouble.Reply{Columns: columns, Rows: [][]any{{int64(7)}}}, strings.Contains(r.SQL, "OUTPUT")
+			return tdsReply{Columns: columns, Rows: [][]any{{int64(7)}}}, strings.Contains(r.SQL, "OUTPUT")
 		}
-		columns = append(columns, tdsdouble.BigInt("plinth_row")) // backwards, as a server may
-		return tdsdouble.Reply{Columns: columns, Rows: [][]any{{int64(12), int64(1)}, {int64(11), int64(0)}}}, true
+		columns = append(columns, tdsBigInt("plinth_row")) // backwards, as a server may
+		return tdsReply{Columns: columns, Rows: [][]any{{int64(12), int64(1)}, {int64(11), int64(0)}}}, true
 	}
 	golden(t, "insert", keys, func(db *gorm.DB) error {
 		single := author{Name: "a", Books: []book{{Title: "one"}, {Title: "two"}}}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xdb"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 // leaseServer answers the statements of leases in turn.
@@ -20,25 +19,25 @@ type leaseServer struct {
 	affects []uint64 // of the next writes; then it is 1
 }
 
-func (l *leaseServer) answer(r tdsdouble.Request) (tdsdouble.Reply, bool) {
+func (l *leaseServer) answer(r tdsRequest) (tdsReply, bool) {
 	switch {
 	case strings.HasPrefix(r.SQL, "SELECT c.now_us"):
 		row := []any{int64(1000), nil, nil, nil, nil, nil, nil, nil} // no row but the time
 		if len(l.looks) > 0 {
 			row, l.looks = l.looks[0], l.looks[1:]
 		}
-		return tdsdouble.Reply{Columns: []tdsdouble.Column{
-			tdsdouble.BigInt("now_us"), tdsdouble.BigInt("slot"), tdsdouble.BigInt("slots"), tdsdouble.NVarChar("holder"),
-			tdsdouble.BigInt("token"), tdsdouble.BigInt("mark"), tdsdouble.BigInt("since_us"), tdsdouble.BigInt("until_us"),
+		return tdsReply{Columns: []tdsColumn{
+			tdsBigInt("now_us"), tdsBigInt("slot"), tdsBigInt("slots"), tdsNVarChar("holder"),
+			tdsBigInt("token"), tdsBigInt("mark"), tdsBigInt("since_us"), tdsBigInt("until_us"),
 		}, Rows: [][]any{row}}, true
 	case strings.HasPrefix(r.SQL, `SELECT "id" FROM "app_plinth_leases"`):
-		return tdsdouble.Reply{Columns: []tdsdouble.Column{tdsdouble.NVarChar("id")}, Rows: [][]any{{"old"}, {"older"}}}, true
+		return tdsReply{Columns: []tdsColumn{tdsNVarChar("id")}, Rows: [][]any{{"old"}, {"older"}}}, true
 	case strings.HasPrefix(r.SQL, "UPDATE") && len(l.affects) > 0:
 		n := l.affects[0]
 		l.affects = l.affects[1:]
-		return tdsdouble.Reply{Affected: n}, true
+		return tdsReply{Affected: n}, true
 	default:
-		return tdsdouble.Reply{}, false
+		return tdsReply{}, false
 	}
 }
 

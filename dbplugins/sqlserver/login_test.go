@@ -25,7 +25,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 // certified is a certificate that has signed itself.
@@ -67,7 +66,7 @@ func (c certified) file(tb testing.TB) string {
 }
 
 func TestTheServerSeesUserPasswordAndDatabaseAsTheyAre(t *testing.T) {
-	s := start(t, tdsdouble.Options{})
+	s := start(t, tdsOptions{})
 	for _, text := range awkward {
 		parts := partsOf(s)
 		parts.Pass, parts.Name = text, text+"d"
@@ -76,7 +75,7 @@ func TestTheServerSeesUserPasswordAndDatabaseAsTheyAre(t *testing.T) {
 		}
 		s.Reset()
 		open(t, s, xdb.Options{Parts: parts})
-		want := tdsdouble.Login{User: parts.User, Password: parts.Pass, Database: parts.Name, App: "plinth"}
+		want := tdsLogin{User: parts.User, Password: parts.Pass, Database: parts.Name, App: "plinth"}
 		if got := s.Logins(); len(got) != 1 || got[0] != want {
 			t.Errorf("logins = %+v, want %+v", got, want)
 		}
@@ -84,22 +83,22 @@ func TestTheServerSeesUserPasswordAndDatabaseAsTheyAre(t *testing.T) {
 }
 
 // refuses starts a double that lets nobody in.
-func refuses(tb testing.TB, errs ...tdsdouble.Error) *tdsdouble.Server {
+func refuses(tb testing.TB, errs ...tdsError) *tdsServer {
 	tb.Helper()
-	return start(tb, tdsdouble.Options{Login: func(tdsdouble.Login) []tdsdouble.Error { return errs }})
+	return start(tb, tdsOptions{Login: func(tdsLogin) []tdsError { return errs }})
 }
 
 func TestALoginThatIsRefusedIsNotTriedAgain(t *testing.T) {
-	refused := tdsdouble.Error{Number: 18456, Message: "Login failed for user 'app'."}
-	unknown := tdsdouble.Error{Number: 4060, Class: 11, Message: `Cannot open database "app" requested by the login. The login failed.`}
+	refused := tdsError{Number: 18456, Message: "Login failed for user 'app'."}
+	unknown := tdsError{Number: 4060, Class: 11, Message: `Cannot open database "app" requested by the login. The login failed.`}
 	for _, tc := range []struct {
 		name string
-		errs []tdsdouble.Error
+		errs []tdsError
 		want driver.ErrorKind
 	}{
-		{name: "wrong password", errs: []tdsdouble.Error{refused}, want: driver.Authentication},
-		{name: "unknown database", errs: []tdsdouble.Error{unknown, refused}, want: driver.UnknownDatabase},
-		{name: "locked account", errs: []tdsdouble.Error{{Number: 18486, Message: "x"}, refused}, want: driver.Authentication},
+		{name: "wrong password", errs: []tdsError{refused}, want: driver.Authentication},
+		{name: "unknown database", errs: []tdsError{unknown, refused}, want: driver.UnknownDatabase},
+		{name: "locked account", errs: []tdsError{{Number: 18486, Message: "x"}, refused}, want: driver.Authentication},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := refuses(t, tc.errs...)
@@ -122,11 +121,11 @@ func TestALoginThatIsRefusedIsNotTriedAgain(t *testing.T) {
 func TestAServerThatStartsIsTriedAgain(t *testing.T) {
 	for _, number := range []int32{18451, 18401, 40613, 17142} {
 		tries := 0
-		s := start(t, tdsdouble.Options{Login: func(tdsdouble.Login) []tdsdouble.Error {
+		s := start(t, tdsOptions{Login: func(tdsLogin) []tdsError {
 			if tries++; tries > 1 {
 				return nil
 			}
-			return []tdsdouble.Error{{Number: number, Message: "not now"}, {Number: 18456, Message: "Login failed."}}
+			return []tdsError{{Number: number, Message: "not now"}, {Number: 18456, Message: "Login failed."}}
 		}})
 		if _, log := open(t, s, xdb.Options{}); !strings.Contains(log.String(), "database not reachable yet") {
 			t.Errorf("%d: the log does not say that it was tried again", number)
@@ -135,7 +134,7 @@ func TestAServerThatStartsIsTriedAgain(t *testing.T) {
 }
 
 func TestASilentServerDoesNotHoldUpAStatement(t *testing.T) {
-	s := start(t, tdsdouble.Options{Silent: true})
+	s := start(t, tdsOptions{Silent: true})
 	dsn, err := sqlserver.Driver{}.DSN(partsOf(s))
 	if err != nil {
 		t.Fatal(err)
@@ -161,14 +160,14 @@ func TestEachModeOfTLSEncryptsAsItSays(t *testing.T) {
 		name       string
 		mode, file string
 		force      bool
-		want       tdsdouble.Login
+		want       tdsLogin
 		wantErr    string
 	}{
-		{name: "default", mode: "", want: tdsdouble.Login{Encrypted: true}},
-		{name: "disable encrypts the login", mode: driver.TLSDisable, want: tdsdouble.Login{Encrypted: true}},
-		{name: "disable where the server demands more", force: true, want: tdsdouble.Login{Encrypted: true, Session: true}},
-		{name: "require", mode: driver.TLSRequire, want: tdsdouble.Login{Encrypted: true, Session: true}},
-		{name: "verify-full", mode: driver.TLSVerifyFull, file: own.file(t), want: tdsdouble.Login{Encrypted: true, Session: true}},
+		{name: "default", mode: "", want: tdsLogin{Encrypted: true}},
+		{name: "disable encrypts the login", mode: driver.TLSDisable, want: tdsLogin{Encrypted: true}},
+		{name: "disable where the server demands more", force: true, want: tdsLogin{Encrypted: true, Session: true}},
+		{name: "require", mode: driver.TLSRequire, want: tdsLogin{Encrypted: true, Session: true}},
+		{name: "verify-full", mode: driver.TLSVerifyFull, file: own.file(t), want: tdsLogin{Encrypted: true, Session: true}},
 		{name: "verify-full of the system", mode: driver.TLSVerifyFull, wantErr: "certificate signed by unknown authority"},
 		{name: "verify-full of another", mode: driver.TLSVerifyFull, file: other.file(t), wantErr: "certificate"},
 	} {
@@ -214,7 +213,7 @@ func TestVerifyFullRefusesAnotherHost(t *testing.T) {
 }
 
 func TestRequireDoesNotFallBackToPlainText(t *testing.T) {
-	s := start(t, tdsdouble.Options{})
+	s := start(t, tdsOptions{})
 	parts := partsOf(s)
 	parts.TLS = driver.TLSRequire
 	ctx, _ := background(t)
@@ -225,7 +224,7 @@ func TestRequireDoesNotFallBackToPlainText(t *testing.T) {
 }
 
 func TestADSNOfTheApplicationsOwn(t *testing.T) {
-	s := start(t, tdsdouble.Options{})
+	s := start(t, tdsOptions{})
 	dsn := "server=127.0.0.1;port=" + portOf(s) + `;user id=sa;password="a;b""c";database=own;encrypt=disable;app name=mine`
 	ctx, log := background(t)
 	db, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, DSN: xlog.Secret(dsn)})
@@ -233,7 +232,7 @@ func TestADSNOfTheApplicationsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = xdb.Close(db) }()
-	want := tdsdouble.Login{User: "sa", Password: `a;b"c`, Database: "own", App: "mine"}
+	want := tdsLogin{User: "sa", Password: `a;b"c`, Database: "own", App: "mine"}
 	if got := s.Logins(); len(got) != 1 || got[0] != want {
 		t.Errorf("logins = %+v, want %+v", got, want)
 	}
@@ -248,7 +247,7 @@ func TestADSNOfTheApplicationsOwn(t *testing.T) {
 
 // The library says both only in words.
 func TestAHandshakeThatBreaksAndAnInstanceThatIsNotFoundAreTriedAgain(t *testing.T) {
-	s := start(t, tdsdouble.Options{TLS: &tls.Config{
+	s := start(t, tdsOptions{TLS: &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			return nil, errors.Join(errors.New("cut"), hello.Conn.Close())

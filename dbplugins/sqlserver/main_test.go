@@ -22,7 +22,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,9 +29,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const password = "hunter2;secret"
 
 // start starts a double that ends with the test.
-func start(tb testing.TB, o tdsdouble.Options) *tdsdouble.Server {
+func start(tb testing.TB, o tdsOptions) *tdsServer {
 	tb.Helper()
-	s, err := tdsdouble.Start(o)
+	s, err := tdsStart(o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -45,9 +44,9 @@ func start(tb testing.TB, o tdsdouble.Options) *tdsdouble.Server {
 }
 
 // answering starts a double that answers like an empty database; answer is asked first, and says whether it knows better.
-func answering(tb testing.TB, answer func(tdsdouble.Request) (tdsdouble.Reply, bool)) *tdsdouble.Server {
+func answering(tb testing.TB, answer func(tdsRequest) (tdsReply, bool)) *tdsServer {
 	tb.Helper()
-	return start(tb, tdsdouble.Options{Answer: func(r tdsdouble.Request) tdsdouble.Reply {
+	return start(tb, tdsOptions{Answer: func(r tdsRequest) tdsReply {
 		if answer != nil {
 			if reply, known := answer(r); known {
 				return reply
@@ -58,34 +57,34 @@ func answering(tb testing.TB, answer func(tdsdouble.Request) (tdsdouble.Reply, b
 }
 
 // when answers statements that hold a text.
-func when(text string, reply tdsdouble.Reply) func(tdsdouble.Request) (tdsdouble.Reply, bool) {
-	return func(r tdsdouble.Request) (tdsdouble.Reply, bool) { return reply, strings.Contains(r.SQL, text) }
+func when(text string, reply tdsReply) func(tdsRequest) (tdsReply, bool) {
+	return func(r tdsRequest) (tdsReply, bool) { return reply, strings.Contains(r.SQL, text) }
 }
 
 // empty is what a database without a table answers.
-func empty(r tdsdouble.Request) tdsdouble.Reply {
-	one := func(c tdsdouble.Column, value any) tdsdouble.Reply {
-		return tdsdouble.Reply{Columns: []tdsdouble.Column{c}, Rows: [][]any{{value}}}
+func empty(r tdsRequest) tdsReply {
+	one := func(c tdsColumn, value any) tdsReply {
+		return tdsReply{Columns: []tdsColumn{c}, Rows: [][]any{{value}}}
 	}
 	switch sql := strings.ToLower(r.SQL); {
 	case strings.Contains(sql, "db_name()"):
-		return one(tdsdouble.NVarChar("name"), "app")
+		return one(tdsNVarChar("name"), "app")
 	case strings.Contains(sql, "sp_getapplock"), strings.HasPrefix(sql, "select count(*)"):
-		return one(tdsdouble.BigInt(""), int64(0))
+		return one(tdsBigInt(""), int64(0))
 	case strings.HasPrefix(sql, "select @@options"):
-		return one(tdsdouble.BigInt(""), int64(1))
+		return one(tdsBigInt(""), int64(1))
 	default:
-		return tdsdouble.Reply{Affected: 1}
+		return tdsReply{Affected: 1}
 	}
 }
 
 // partsOf are the parts that lead to a double.
-func partsOf(s *tdsdouble.Server) driver.Config {
+func partsOf(s *tdsServer) driver.Config {
 	return driver.Config{Host: "127.0.0.1", Port: s.Port(), User: "app", Pass: password, Name: "app"}
 }
 
 // open opens a database on a double, with an id node and a log that open's caller can read.
-func open(tb testing.TB, s *tdsdouble.Server, o xdb.Options) (db *gorm.DB, log *lines) {
+func open(tb testing.TB, s *tdsServer, o xdb.Options) (db *gorm.DB, log *lines) {
 	tb.Helper()
 	ctx, log := background(tb)
 	if o.Parts == (driver.Config{}) {
@@ -148,7 +147,7 @@ func eventually(tb testing.TB, what string, fact func() bool) {
 }
 
 // kinds are the kinds of the requests that a double got.
-func kinds(s *tdsdouble.Server) (all []tdsdouble.Kind) {
+func kinds(s *tdsServer) (all []tdsKind) {
 	for _, r := range s.Requests() {
 		all = append(all, r.Kind)
 	}
@@ -157,8 +156,8 @@ func kinds(s *tdsdouble.Server) (all []tdsdouble.Kind) {
 
 // asked are the requests that a double got. The library gives up the rest of an answer of which it needs one row, where that is
 // not there yet; this is left out.
-func asked(s *tdsdouble.Server) []tdsdouble.Request {
-	return slices.DeleteFunc(s.Requests(), func(r tdsdouble.Request) bool { return r.Kind == tdsdouble.Attention })
+func asked(s *tdsServer) []tdsRequest {
+	return slices.DeleteFunc(s.Requests(), func(r tdsRequest) bool { return r.Kind == tdsAttention })
 }
 
 // pool is the pool of a handle.
@@ -172,12 +171,12 @@ func pool(tb testing.TB, db *gorm.DB) *sql.DB {
 }
 
 // withTLS are the options of a double that has a certificate for 127.0.0.1.
-func withTLS(c tls.Certificate) tdsdouble.Options {
-	return tdsdouble.Options{TLS: &tls.Config{
+func withTLS(c tls.Certificate) tdsOptions {
+	return tdsOptions{TLS: &tls.Config{
 		Certificates: []tls.Certificate{c},
 		MinVersion:   tls.VersionTLS12, MaxVersion: tls.VersionTLS12, // as SQL Server with TDS 7.4
 	}}
 }
 
 // portOf is the port of a double as text.
-func portOf(s *tdsdouble.Server) string { return strconv.Itoa(s.Port()) }
+func portOf(s *tdsServer) string { return strconv.Itoa(s.Port()) }

@@ -13,16 +13,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 // answers is a result of one number.
-func answers(n int64) tdsdouble.Reply {
-	return tdsdouble.Reply{Columns: []tdsdouble.Column{tdsdouble.BigInt("")}, Rows: [][]any{{n}}}
+func answers(n int64) tdsReply {
+	return tdsReply{Columns: []tdsColumn{tdsBigInt("")}, Rows: [][]any{{n}}}
 }
 
 // locks counts how often the lock was asked for.
-func locks(s *tdsdouble.Server) (n int) {
+func locks(s *tdsServer) (n int) {
 	for _, r := range s.Requests() {
 		if strings.Contains(r.SQL, "sp_getapplock") {
 			n++
@@ -56,9 +55,9 @@ func TestAMigrationHasTheLockAndAConnectionOfItsOwn(t *testing.T) {
 
 func TestAMigrationWaitsForTheLock(t *testing.T) {
 	var tries atomic.Int32
-	s := answering(t, func(r tdsdouble.Request) (tdsdouble.Reply, bool) {
+	s := answering(t, func(r tdsRequest) (tdsReply, bool) {
 		if !strings.Contains(r.SQL, "sp_getapplock") {
-			return tdsdouble.Reply{}, false
+			return tdsReply{}, false
 		}
 		if tries.Add(1) < 5 {
 			return answers(-1), true
@@ -75,13 +74,13 @@ func TestAMigrationWaitsForTheLock(t *testing.T) {
 func TestALockThatIsNotGrantedIsAnErrorOfItsKind(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
-		reply tdsdouble.Reply
+		reply tdsReply
 		want  driver.ErrorKind
 	}{
 		{name: "canceled", reply: answers(-2), want: driver.Unknown},
 		{name: "wrong call", reply: answers(-999), want: driver.Unknown},
-		{name: "no permission", reply: tdsdouble.Fail(229, "The EXECUTE permission was denied"), want: driver.Authentication},
-		{name: "connection", reply: tdsdouble.Reply{Cut: true}, want: driver.Connection},
+		{name: "no permission", reply: tdsFail(229, "The EXECUTE permission was denied"), want: driver.Authentication},
+		{name: "connection", reply: tdsReply{Cut: true}, want: driver.Connection},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := answering(t, when("sp_getapplock", tc.reply))
@@ -101,7 +100,7 @@ func TestALockThatIsNotGrantedIsAnErrorOfItsKind(t *testing.T) {
 
 // A migration is one transaction under the lock, and a failed one is undone by the server.
 func TestASQLMigrationIsOneTransaction(t *testing.T) {
-	s := answering(t, when("broken", tdsdouble.Fail(208, "Invalid object name 'broken'.")))
+	s := answering(t, when("broken", tdsFail(208, "Invalid object name 'broken'.")))
 	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	files := fstest.MapFS{"0001_a.sql": {Data: []byte("CREATE TABLE a (x int);\nINSERT INTO broken VALUES (1);")}}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xmodels"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 // sheet has a column of each type that the catalog below knows.
@@ -37,18 +36,18 @@ var (
 	selected = regexp.MustCompile(`^SELECT \* FROM "(\w+)"`)
 )
 
-func (c *catalog) answer(r tdsdouble.Request) (tdsdouble.Reply, bool) {
+func (c *catalog) answer(r tdsRequest) (tdsReply, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m := created.FindStringSubmatch(r.SQL); m != nil {
 		c.tables[m[1]] = r.SQL
-		return tdsdouble.Reply{}, true
+		return tdsReply{}, true
 	}
-	if len(c.tables) == 0 || r.Kind != tdsdouble.RPC {
-		return tdsdouble.Reply{}, false
+	if len(c.tables) == 0 || r.Kind != tdsRPC {
+		return tdsReply{}, false
 	}
 	if m := selected.FindStringSubmatch(r.SQL); m != nil {
-		return tdsdouble.Reply{Columns: c.shape(m[1])}, true
+		return tdsReply{Columns: c.shape(m[1])}, true
 	}
 	table := ""
 	for _, p := range r.Params {
@@ -58,7 +57,7 @@ func (c *catalog) answer(r tdsdouble.Request) (tdsdouble.Reply, bool) {
 	}
 	switch {
 	case table == "":
-		return tdsdouble.Reply{}, false
+		return tdsReply{}, false
 	case strings.Contains(r.SQL, "IS_NULLABLE"):
 		return c.describe(table), true
 	default:
@@ -67,10 +66,10 @@ func (c *catalog) answer(r tdsdouble.Request) (tdsdouble.Reply, bool) {
 }
 
 // shape are the columns of a table.
-func (c *catalog) shape(table string) (shape []tdsdouble.Column) {
-	types := map[string]func(string) tdsdouble.Column{
-		"bigint": tdsdouble.BigInt, "nvarchar": tdsdouble.NVarChar, "datetimeoffset": tdsdouble.DateTimeOffset,
-		"decimal": tdsdouble.Decimal, "bit": tdsdouble.Bit, "varbinary": tdsdouble.VarBinary,
+func (c *catalog) shape(table string) (shape []tdsColumn) {
+	types := map[string]func(string) tdsColumn{
+		"bigint": tdsBigInt, "nvarchar": tdsNVarChar, "datetimeoffset": tdsDateTimeOffset,
+		"decimal": tdsDecimal, "bit": tdsBit, "varbinary": tdsVarBinary,
 	}
 	for _, m := range columns.FindAllStringSubmatch(c.tables[table], -1) {
 		shape = append(shape, types[m[2]](m[1]))
@@ -79,12 +78,12 @@ func (c *catalog) shape(table string) (shape []tdsdouble.Column) {
 }
 
 // describe is a row for each column.
-func (c *catalog) describe(table string) tdsdouble.Reply {
-	reply := tdsdouble.Reply{Columns: []tdsdouble.Column{
-		tdsdouble.NVarChar("COLUMN_NAME"), tdsdouble.NVarChar("DATA_TYPE"), tdsdouble.NVarChar("COLUMN_DEFAULT"),
-		tdsdouble.NVarChar("IS_NULLABLE"), tdsdouble.BigInt("CHARACTER_MAXIMUM_LENGTH"), tdsdouble.BigInt("NUMERIC_PRECISION"),
-		tdsdouble.BigInt("NUMERIC_PRECISION_RADIX"), tdsdouble.BigInt("NUMERIC_SCALE"), tdsdouble.BigInt("DATETIME_PRECISION"),
-		tdsdouble.Bit("AUTO_INCREMENT"),
+func (c *catalog) describe(table string) tdsReply {
+	reply := tdsReply{Columns: []tdsColumn{
+		tdsNVarChar("COLUMN_NAME"), tdsNVarChar("DATA_TYPE"), tdsNVarChar("COLUMN_DEFAULT"),
+		tdsNVarChar("IS_NULLABLE"), tdsBigInt("CHARACTER_MAXIMUM_LENGTH"), tdsBigInt("NUMERIC_PRECISION"),
+		tdsBigInt("NUMERIC_PRECISION_RADIX"), tdsBigInt("NUMERIC_SCALE"), tdsBigInt("DATETIME_PRECISION"),
+		tdsBit("AUTO_INCREMENT"),
 	}}
 	for _, m := range columns.FindAllStringSubmatch(c.tables[table], -1) {
 		var length, precision, radix, scale, fraction any

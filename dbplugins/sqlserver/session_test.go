@@ -15,7 +15,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 const slow = "WAITFOR DELAY '00:00:30'; SELECT 1"
@@ -30,7 +29,7 @@ func TestTheEndOfAContextEndsAStatementAndTellsTheServer(t *testing.T) {
 			return db.Transaction(func(tx *gorm.DB) error { return tx.Raw(slow).Scan(&n).Error })
 		},
 	}
-	s := answering(t, when("WAITFOR", tdsdouble.Reply{Hang: true}))
+	s := answering(t, when("WAITFOR", tdsReply{Hang: true}))
 	db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
 	for name, run := range ways {
 		for _, want := range []error{context.Canceled, context.DeadlineExceeded} {
@@ -46,7 +45,7 @@ func TestTheEndOfAContextEndsAStatementAndTellsTheServer(t *testing.T) {
 				t.Errorf("%s = %v after %s, want %v", name, err, took, want)
 			}
 			cancel()
-			if !slices.Contains(kinds(s), tdsdouble.Attention) {
+			if !slices.Contains(kinds(s), tdsAttention) {
 				t.Errorf("%s: the server was not told: %v", name, kinds(s))
 			}
 			if err := db.Exec("UPDATE t SET x = 1").Error; err != nil {
@@ -62,14 +61,14 @@ func TestTheEndOfAContextEndsAStatementAndTellsTheServer(t *testing.T) {
 func TestAServerThatFallsSilentHoldsNobody(t *testing.T) {
 	hang := make(chan struct{})
 	var silent atomic.Pointer[any] // true: every statement; a kind: that of a transaction
-	s := start(t, tdsdouble.Options{
-		Answer: func(r tdsdouble.Request) tdsdouble.Reply {
+	s := start(t, tdsOptions{
+		Answer: func(r tdsRequest) tdsReply {
 			if at := silent.Load(); at != nil && *at == any(true) {
-				return tdsdouble.Reply{Deaf: true}
+				return tdsReply{Deaf: true}
 			}
 			return empty(r)
 		},
-		Transaction: func(kind tdsdouble.Kind) {
+		Transaction: func(kind tdsKind) {
 			if at := silent.Load(); at != nil && *at == any(kind) {
 				<-hang
 			}
@@ -87,8 +86,8 @@ func TestAServerThatFallsSilentHoldsNobody(t *testing.T) {
 		"Raw":    {true, func(db *gorm.DB) error { return db.Raw("SELECT 1").Scan(&n).Error }},
 		"Find":   {true, func(db *gorm.DB) error { return db.Find(&[]note{}, 1).Error }},
 		"Health": {true, func(db *gorm.DB) error { return xdb.CheckHealth(db.Statement.Context, db) }},
-		"Begin":  {tdsdouble.Begin, func(db *gorm.DB) error { return db.Transaction(nothing) }},
-		"Commit": {tdsdouble.Commit, func(db *gorm.DB) error { return db.Transaction(nothing) }},
+		"Begin":  {tdsBegin, func(db *gorm.DB) error { return db.Transaction(nothing) }},
+		"Commit": {tdsCommit, func(db *gorm.DB) error { return db.Transaction(nothing) }},
 		"in a transaction": {true, func(db *gorm.DB) error {
 			return db.Transaction(func(tx *gorm.DB) error { return tx.Exec("UPDATE t SET x = 1").Error })
 		}},
@@ -119,7 +118,7 @@ func TestATransactionWhoseContextEndsIsRolledBack(t *testing.T) {
 	}
 	cancel()
 	eventually(t, "the transaction is rolled back", func() bool {
-		return slices.Equal(kinds(s), []tdsdouble.Kind{tdsdouble.Begin, tdsdouble.Batch, tdsdouble.Rollback})
+		return slices.Equal(kinds(s), []tdsKind{tdsBegin, tdsBatch, tdsRollback})
 	})
 	if requests := s.Requests(); !requests[1].InTransaction {
 		t.Error("the statement was outside of its transaction")
@@ -127,8 +126,8 @@ func TestATransactionWhoseContextEndsIsRolledBack(t *testing.T) {
 }
 
 func TestAConnectionIsUsedAgainOnlyWhenItsTransactionHasEnded(t *testing.T) {
-	s := start(t, tdsdouble.Options{Answer: empty, Transaction: func(k tdsdouble.Kind) {
-		if k == tdsdouble.Rollback {
+	s := start(t, tdsOptions{Answer: empty, Transaction: func(k tdsKind) {
+		if k == tdsRollback {
 			<-time.After(50 * time.Millisecond)
 		}
 	}})
@@ -156,8 +155,8 @@ func TestAConnectionIsUsedAgainOnlyWhenItsTransactionHasEnded(t *testing.T) {
 
 func TestARollbackThatIsNotAnsweredClosesItsConnection(t *testing.T) {
 	hang := make(chan struct{})
-	s := start(t, tdsdouble.Options{Answer: empty, Transaction: func(k tdsdouble.Kind) {
-		if k == tdsdouble.Rollback {
+	s := start(t, tdsOptions{Answer: empty, Transaction: func(k tdsKind) {
+		if k == tdsRollback {
 			<-hang
 		}
 	}})
@@ -176,7 +175,7 @@ func TestARollbackThatIsNotAnsweredClosesItsConnection(t *testing.T) {
 }
 
 func TestATransactionThatTheServerHasGivenUpIsNotCommitted(t *testing.T) {
-	victim := tdsdouble.Reply{Rollback: true, Errors: []tdsdouble.Error{{Number: 1205, Message: "deadlock"}}}
+	victim := tdsReply{Rollback: true, Errors: []tdsError{{Number: 1205, Message: "deadlock"}}}
 	s := answering(t, when("UPDATE b", victim))
 	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
@@ -188,7 +187,7 @@ func TestATransactionThatTheServerHasGivenUpIsNotCommitted(t *testing.T) {
 		t.Error("the transaction was committed")
 	}
 	for _, r := range s.Requests() {
-		if strings.Contains(r.SQL, "UPDATE a") || r.Kind == tdsdouble.Commit {
+		if strings.Contains(r.SQL, "UPDATE a") || r.Kind == tdsCommit {
 			t.Errorf("%s %s was sent after the transaction had ended", r.Kind, r.SQL)
 		}
 	}
@@ -196,9 +195,9 @@ func TestATransactionThatTheServerHasGivenUpIsNotCommitted(t *testing.T) {
 
 func TestAnInsertOfSeveralStatementsIsAllOrNothing(t *testing.T) {
 	var inserts atomic.Int32
-	s := answering(t, func(r tdsdouble.Request) (tdsdouble.Reply, bool) {
+	s := answering(t, func(r tdsRequest) (tdsReply, bool) {
 		second := strings.HasPrefix(r.SQL, "INSERT") && inserts.Add(1) == 2
-		return tdsdouble.Fail(2627, "Violation of UNIQUE KEY constraint 'u'."), second
+		return tdsFail(2627, "Violation of UNIQUE KEY constraint 'u'."), second
 	})
 	for _, skip := range []bool{false, true} {
 		inserts.Store(0)
@@ -208,7 +207,7 @@ func TestAnInsertOfSeveralStatementsIsAllOrNothing(t *testing.T) {
 		if err := result.Error; err == nil || err.Error() != "unique constraint violated: error 2627: u" || result.RowsAffected != 0 {
 			t.Errorf("Create = %v, %d rows", err, result.RowsAffected)
 		}
-		want := []tdsdouble.Kind{tdsdouble.Begin, tdsdouble.RPC, tdsdouble.RPC, tdsdouble.Rollback}
+		want := []tdsKind{tdsBegin, tdsRPC, tdsRPC, tdsRollback}
 		if got := kinds(s); !slices.Equal(got, want) {
 			t.Errorf("requests = %v, want %v", got, want)
 		}
@@ -216,7 +215,7 @@ func TestAnInsertOfSeveralStatementsIsAllOrNothing(t *testing.T) {
 }
 
 func TestAConnectionThatBreaksIsUnavailable(t *testing.T) {
-	for name, reply := range map[string]tdsdouble.Reply{
+	for name, reply := range map[string]tdsReply{
 		"before the answer": {Cut: true},
 		"within the answer": {Broken: true},
 	} {
@@ -238,12 +237,12 @@ func TestAConnectionThatBreaksIsUnavailable(t *testing.T) {
 }
 
 func TestThePoolWorksAgainAfterAnOutage(t *testing.T) {
-	s := answering(t, when("WAITFOR", tdsdouble.Reply{Hang: true}))
+	s := answering(t, when("WAITFOR", tdsReply{Hang: true}))
 	db, _ := open(t, s, xdb.Options{})
 	running := make(chan error, 1)
 	go func() { running <- db.Exec(slow).Error }()
 	eventually(t, "the statement runs", func() bool {
-		return slices.ContainsFunc(s.Requests(), func(r tdsdouble.Request) bool { return r.SQL == slow })
+		return slices.ContainsFunc(s.Requests(), func(r tdsRequest) bool { return r.SQL == slow })
 	})
 	tx := db.Begin()
 	if err := tx.Error; err != nil {
@@ -278,7 +277,7 @@ func TestThePoolWorksAgainAfterAnOutage(t *testing.T) {
 func TestAnIsolationLevelEndsWithItsTransaction(t *testing.T) {
 	const again = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
 	boom := errors.New("boom")
-	victim := tdsdouble.Reply{Rollback: true, Errors: []tdsdouble.Error{{Number: 1205, Message: "deadlock"}}}
+	victim := tdsReply{Rollback: true, Errors: []tdsError{{Number: 1205, Message: "deadlock"}}}
 	s := answering(t, when("UPDATE victim", victim))
 	for _, tc := range []struct {
 		name string
@@ -322,7 +321,7 @@ func TestAnIsolationLevelEndsWithItsTransaction(t *testing.T) {
 }
 
 func TestALevelThatCannotBeTakenBackClosesItsConnection(t *testing.T) {
-	for name, reply := range map[string]tdsdouble.Reply{"refused": tdsdouble.Fail(50000, "no"), "silent": {Deaf: true}} {
+	for name, reply := range map[string]tdsReply{"refused": tdsFail(50000, "no"), "silent": {Deaf: true}} {
 		t.Run(name, func(t *testing.T) {
 			s := answering(t, when("SET TRANSACTION", reply))
 			db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})

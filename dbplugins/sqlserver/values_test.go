@@ -10,7 +10,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/dbplugins/sqlserver/internal/tdsdouble"
 )
 
 func TestParametersGoAsTheyAre(t *testing.T) {
@@ -93,11 +92,11 @@ func TestWhatTheLibraryWouldAlterIsRefused(t *testing.T) {
 func TestResultsComeBackAsTheyAre(t *testing.T) {
 	at := time.Date(1969, 12, 31, 23, 59, 59, 1000, time.UTC)
 	late := time.Date(2999, 12, 31, 23, 59, 59, 999999000, time.UTC)
-	s := answering(t, when(`FROM "kinds_of_columns"`, tdsdouble.Reply{
-		Columns: []tdsdouble.Column{
-			tdsdouble.NVarChar("code"), tdsdouble.BigInt("small"), tdsdouble.BigInt("whole"), tdsdouble.Decimal("price"),
-			tdsdouble.Decimal("money"), tdsdouble.Bit("yes"), tdsdouble.VarBinary("data"), tdsdouble.NVarChar("text"),
-			tdsdouble.DateTimeOffset("at"), tdsdouble.DateTimeOffset("maybe"), tdsdouble.DateTimeOffset("deleted"),
+	s := answering(t, when(`FROM "kinds_of_columns"`, tdsReply{
+		Columns: []tdsColumn{
+			tdsNVarChar("code"), tdsBigInt("small"), tdsBigInt("whole"), tdsDecimal("price"),
+			tdsDecimal("money"), tdsBit("yes"), tdsVarBinary("data"), tdsNVarChar("text"),
+			tdsDateTimeOffset("at"), tdsDateTimeOffset("maybe"), tdsDateTimeOffset("deleted"),
 		},
 		Rows: [][]any{
 			{"größe 🔑", int64(-128), int64(math.MaxInt64), "12.5", "9999999999999999.9999", true, []byte{0, 255}, "", at, late, nil},

@@ -1,4 +1,4 @@
-package tdsdouble
+package sqlserver_test
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Login is what a client says of itself.
-type Login struct {
+// tdsLogin is what a client says of itself.
+type tdsLogin struct {
 	User, Password, Database, App string
 	// Encrypted says whether the login came through TLS, Session whether the rest does.
 	Encrypted, Session bool
@@ -18,28 +18,28 @@ type Login struct {
 
 // The answers to the wish for encryption, 2.2.6.5.
 const (
-	encryptOff    = 0 // of the login alone
-	encryptOn     = 1
-	encryptNotSup = 2
-	encryptReq    = 3
+	tdsEncryptOff    = 0 // of the login alone
+	tdsEncryptOn     = 1
+	tdsEncryptNotSup = 2
+	tdsEncryptReq    = 3
 )
 
 // prelogin agrees on encryption, and begins it.
-func (s *session) prelogin() error {
-	kind, body, err := readMessage(s.conn)
+func (s *tdsSession) prelogin() error {
+	kind, body, err := tdsReadMessage(s.conn)
 	if err != nil {
 		return err
 	}
-	if kind != packetPrelogin {
+	if kind != tdsPacketPrelogin {
 		return errors.New("want a PRELOGIN")
 	}
-	s.encryption = s.server.options.agree(wishOf(body))
+	s.encryption = s.server.options.agree(tdsWishOf(body))
 	// VERSION at 11, ENCRYPTION at 17
 	answer := []byte{0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0, 0, 0, 0, s.encryption}
-	if err := writeMessage(s.conn, packetReply, answer); err != nil || s.encryption == encryptNotSup {
+	if err := tdsWriteMessage(s.conn, tdsPacketReply, answer); err != nil || s.encryption == tdsEncryptNotSup {
 		return err
 	}
-	wrapped := &handshake{Conn: s.conn}
+	wrapped := &tdsHandshake{Conn: s.conn}
 	secure := tls.Server(wrapped, s.server.options.TLS)
 	if err := secure.HandshakeContext(context.Background()); err != nil {
 		return err
@@ -51,55 +51,55 @@ func (s *session) prelogin() error {
 	return nil
 }
 
-// wishOf returns what a client wants to encrypt.
-func wishOf(body []byte) byte {
+// tdsWishOf returns what a client wants to encrypt.
+func tdsWishOf(body []byte) byte {
 	for at := 0; at+5 <= len(body) && body[at] != 0xff; at += 5 {
 		offset := int(binary.BigEndian.Uint16(body[at+1:]))
 		if body[at] == 1 && offset < len(body) {
 			return body[offset]
 		}
 	}
-	return encryptNotSup
+	return tdsEncryptNotSup
 }
 
-func (o Options) agree(wish byte) byte {
+func (o tdsOptions) agree(wish byte) byte {
 	switch {
 	case o.TLS == nil:
-		return encryptNotSup
+		return tdsEncryptNotSup
 	case o.Force:
-		return encryptReq
+		return tdsEncryptReq
 	default:
 		return wish
 	}
 }
 
 // login reads the login and answers it; false: the client may not come in.
-func (s *session) login() bool {
-	kind, body, err := readMessage(s.transport)
-	if err != nil || kind != packetLogin7 {
+func (s *tdsSession) login() bool {
+	kind, body, err := tdsReadMessage(s.transport)
+	if err != nil || kind != tdsPacketLogin7 {
 		return false
 	}
-	l, err := parseLogin(body)
+	l, err := tdsParseLogin(body)
 	if err != nil {
 		return false
 	}
-	l.Encrypted = s.encryption != encryptNotSup
-	l.Session = s.encryption == encryptOn || s.encryption == encryptReq
+	l.Encrypted = s.encryption != tdsEncryptNotSup
+	l.Session = s.encryption == tdsEncryptOn || s.encryption == tdsEncryptReq
 	if !l.Session {
 		s.transport = s.conn
 	}
 	s.server.noteLogin(l)
 	if ask := s.server.options.Login; ask != nil {
 		if refusal := ask(l); len(refusal) > 0 {
-			_ = s.reply(append(errorTokens(refusal), done(tokenDone, doneError, 0)...))
+			_ = s.reply(append(tdsErrorTokens(refusal), tdsDone(tdsTokenDone, tdsDoneError, 0)...))
 			return false
 		}
 	}
-	return s.reply(acknowledgement(l)) == nil
+	return s.reply(tdsAcknowledgement(l)) == nil
 }
 
-// parseLogin reads LOGIN7, 2.2.6.4: offsets in bytes and lengths in UTF-16 units.
-func parseLogin(body []byte) (Login, error) {
+// tdsParseLogin reads LOGIN7, 2.2.6.4: offsets in bytes and lengths in UTF-16 units.
+func tdsParseLogin(body []byte) (tdsLogin, error) {
 	field := func(at int) []byte {
 		if at+4 > len(body) {
 			return nil
@@ -111,20 +111,20 @@ func parseLogin(body []byte) (Login, error) {
 		return body[offset : offset+2*units]
 	}
 	if len(body) < 94 || int(binary.LittleEndian.Uint32(body)) != len(body) {
-		return Login{}, errShort
+		return tdsLogin{}, tdsErrShort
 	}
 	password := append([]byte(nil), field(44)...)
 	for i, b := range password {
 		b ^= 0xa5
 		password[i] = b<<4 | b>>4
 	}
-	return Login{
-		User: fromUTF16(field(40)), Password: fromUTF16(password), App: fromUTF16(field(48)), Database: fromUTF16(field(68)),
+	return tdsLogin{
+		User: tdsFromUTF16(field(40)), Password: tdsFromUTF16(password), App: tdsFromUTF16(field(48)), Database: tdsFromUTF16(field(68)),
 	}, nil
 }
 
-// handshake carries the messages of a TLS handshake in packets of TDS. After its end it is the connection itself.
-type handshake struct {
+// tdsHandshake carries the messages of a TLS handshake in packets of TDS. After its end it is the connection itself.
+type tdsHandshake struct {
 	net.Conn
 
 	in, out []byte
@@ -132,7 +132,7 @@ type handshake struct {
 }
 
 // Read implements net.Conn.
-func (h *handshake) Read(p []byte) (int, error) {
+func (h *tdsHandshake) Read(p []byte) (int, error) {
 	if h.over {
 		return h.Conn.Read(p)
 	}
@@ -140,11 +140,11 @@ func (h *handshake) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	for len(h.in) == 0 {
-		kind, body, err := readMessage(h.Conn)
+		kind, body, err := tdsReadMessage(h.Conn)
 		if err != nil {
 			return 0, err
 		}
-		if kind != packetPrelogin {
+		if kind != tdsPacketPrelogin {
 			return 0, errors.New("want a handshake in PRELOGIN packets")
 		}
 		h.in = body
@@ -155,7 +155,7 @@ func (h *handshake) Read(p []byte) (int, error) {
 }
 
 // Write implements net.Conn. The client wants all that belongs together in one message.
-func (h *handshake) Write(p []byte) (int, error) {
+func (h *tdsHandshake) Write(p []byte) (int, error) {
 	if h.over {
 		return h.Conn.Write(p)
 	}
@@ -163,20 +163,20 @@ func (h *handshake) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (h *handshake) flush() error {
+func (h *tdsHandshake) flush() error {
 	if len(h.out) == 0 {
 		return nil
 	}
 	out := h.out
 	h.out = nil
-	return writeMessage(h.Conn, packetPrelogin, out)
+	return tdsWriteMessage(h.Conn, tdsPacketPrelogin, out)
 }
 
-func (h *handshake) end() error {
+func (h *tdsHandshake) end() error {
 	err := h.flush()
 	h.over = true
 	return err
 }
 
 // SetDeadline implements net.Conn; the double has none.
-func (h *handshake) SetDeadline(time.Time) error { return nil }
+func (h *tdsHandshake) SetDeadline(time.Time) error { return nil }

@@ -1,9 +1,4 @@
-// Package tdsdouble is a double of SQL Server for tests: a listener that speaks as much of TDS 7.4 as the driver needs to
-// log in, to run statements and transactions and to cancel them. It understands no SQL; what it answers is up to a function
-// of the test. It shows what a client sends and how it takes an answer, and nothing about SQL Server.
-//
-// The protocol is that of [MS-TDS].
-package tdsdouble
+package sqlserver_test
 
 import (
 	"context"
@@ -13,14 +8,14 @@ import (
 	"sync"
 )
 
-// Options say how a double behaves.
-type Options struct {
+// tdsOptions say how a double behaves.
+type tdsOptions struct {
 	// Answer is asked for every statement; nil answers each with nothing. It is called from any goroutine.
-	Answer func(Request) Reply
+	Answer func(tdsRequest) tdsReply
 	// Login is asked for every login; nil lets everybody in. What it returns is sent instead of an acknowledgement.
-	Login func(Login) []Error
+	Login func(tdsLogin) []tdsError
 	// Transaction is called before a begin, commit or rollback is answered; it may be nil.
-	Transaction func(Kind)
+	Transaction func(tdsKind)
 	// TLS is the certificate and the rest; nil is a server without encryption.
 	TLS *tls.Config
 	// Force demands that the whole session is encrypted.
@@ -29,25 +24,28 @@ type Options struct {
 	Silent bool
 }
 
-// Server is a double that listens.
-type Server struct {
-	options Options
+// tdsServer is a test double of SQL Server: a listener that implements as much of TDS 7.4
+// ([MS-TDS]) as the driver needs to log in, to run and cancel statements and to use transactions.
+// It does not parse SQL: a function of the test returns each reply. It shows what a client sends
+// and how it handles a reply, and proves nothing about SQL Server.
+type tdsServer struct {
+	options tdsOptions
 
 	mu       sync.Mutex
 	listener net.Listener
 	conns    map[net.Conn]bool // nil: it is stopped
-	logins   []Login
-	requests []Request
+	logins   []tdsLogin
+	requests []tdsRequest
 	running  sync.WaitGroup
 }
 
-// Start starts a double on a free port of the loopback address.
-func Start(o Options) (*Server, error) {
-	s := &Server{options: o}
+// tdsStart starts a double on a free port of the loopback address.
+func tdsStart(o tdsOptions) (*tdsServer, error) {
+	s := &tdsServer{options: o}
 	return s, s.listen("127.0.0.1:0")
 }
 
-func (s *Server) listen(address string) error {
+func (s *tdsServer) listen(address string) error {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return err
@@ -64,7 +62,7 @@ func (s *Server) listen(address string) error {
 			if s.keep(conn) {
 				s.running.Go(func() {
 					defer s.drop(conn)
-					(&session{server: s, conn: conn}).serve()
+					(&tdsSession{server: s, conn: conn}).serve()
 				})
 			}
 		}
@@ -73,7 +71,7 @@ func (s *Server) listen(address string) error {
 }
 
 // keep notes a connection that Stop has to break.
-func (s *Server) keep(conn net.Conn) bool {
+func (s *tdsServer) keep(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conns == nil {
@@ -84,7 +82,7 @@ func (s *Server) keep(conn net.Conn) bool {
 	return true
 }
 
-func (s *Server) drop(conn net.Conn) {
+func (s *tdsServer) drop(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_ = conn.Close()
@@ -92,7 +90,7 @@ func (s *Server) drop(conn net.Conn) {
 }
 
 // Stop breaks every connection, refuses new ones, and waits until nothing runs any more.
-func (s *Server) Stop() error {
+func (s *tdsServer) Stop() error {
 	s.mu.Lock()
 	conns := s.conns
 	s.conns = nil
@@ -109,10 +107,10 @@ func (s *Server) Stop() error {
 }
 
 // Restart starts a double that was stopped at its address.
-func (s *Server) Restart() error { return s.listen(s.listener.Addr().String()) }
+func (s *tdsServer) Restart() error { return s.listen(s.listener.Addr().String()) }
 
 // Port is where it listens.
-func (s *Server) Port() int {
+func (s *tdsServer) Port() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	address, _ := s.listener.Addr().(*net.TCPAddr)
@@ -120,40 +118,40 @@ func (s *Server) Port() int {
 }
 
 // Connections returns how many clients are connected.
-func (s *Server) Connections() int {
+func (s *tdsServer) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.conns)
 }
 
 // Logins returns every login so far.
-func (s *Server) Logins() []Login {
+func (s *tdsServer) Logins() []tdsLogin {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.logins)
 }
 
 // Requests returns what was asked since the last Reset, in order.
-func (s *Server) Requests() []Request {
+func (s *tdsServer) Requests() []tdsRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
 // Reset forgets requests and logins.
-func (s *Server) Reset() {
+func (s *tdsServer) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests, s.logins = nil, nil
 }
 
-func (s *Server) note(r Request) {
+func (s *tdsServer) note(r tdsRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r)
 }
 
-func (s *Server) noteLogin(l Login) {
+func (s *tdsServer) noteLogin(l tdsLogin) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logins = append(s.logins, l)

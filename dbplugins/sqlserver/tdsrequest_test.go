@@ -1,4 +1,4 @@
-package tdsdouble
+package sqlserver_test
 
 import (
 	"encoding/binary"
@@ -7,49 +7,49 @@ import (
 	"time"
 )
 
-// Kind is what a client asks for.
-type Kind string
+// tdsKind is what a client asks for.
+type tdsKind string
 
 // The kinds of requests.
 const (
-	Batch     Kind = "batch"     // a statement without parameters
-	RPC       Kind = "rpc"       // one with parameters, or a procedure
-	Begin     Kind = "begin"     // of a transaction
-	Commit    Kind = "commit"    // of a transaction
-	Rollback  Kind = "rollback"  // of a transaction
-	Attention Kind = "attention" // gives up a statement
+	tdsBatch     tdsKind = "batch"     // a statement without parameters
+	tdsRPC       tdsKind = "rpc"       // one with parameters, or a procedure
+	tdsBegin     tdsKind = "begin"     // of a transaction
+	tdsCommit    tdsKind = "commit"    // of a transaction
+	tdsRollback  tdsKind = "rollback"  // of a transaction
+	tdsAttention tdsKind = "attention" // gives up a statement
 )
 
-// Request is what a client has asked for.
-type Request struct {
-	Kind          Kind
+// tdsRequest is what a client has asked for.
+type tdsRequest struct {
+	Kind          tdsKind
 	SQL           string
-	Params        []Param
+	Params        []tdsParam
 	InTransaction bool   // whether the server has begun one
 	Transaction   uint64 // for which the client has sent it, 0 for none
 	Level         byte   // of isolation that a Begin asks for: 0 as before, 2 READ COMMITTED, 4 SERIALIZABLE, 5 SNAPSHOT
 }
 
-// Param is a parameter as it came. Value is nil, int64, float64, bool, string, []byte or time.Time.
-type Param struct {
+// tdsParam is a parameter as it came. Value is nil, int64, float64, bool, string, []byte or time.Time.
+type tdsParam struct {
 	Name, Type string
 	Value      any
 }
 
-const executeSQL = 10 // the number of sp_executesql
+const tdsExecuteSQL = 10 // the number of sp_executesql
 
-func parseStatement(kind byte, body []byte) (Request, error) {
-	r := &reader{data: body}
+func tdsParseStatement(kind byte, body []byte) (tdsRequest, error) {
+	r := &tdsReader{data: body}
 	tx := r.headers()
-	if kind == packetBatch {
-		return Request{Kind: Batch, SQL: fromUTF16(r.data), Transaction: tx}, r.err
+	if kind == tdsPacketBatch {
+		return tdsRequest{Kind: tdsBatch, SQL: tdsFromUTF16(r.data), Transaction: tx}, r.err
 	}
-	q := Request{Kind: RPC, Transaction: tx}
+	q := tdsRequest{Kind: tdsRPC, Transaction: tx}
 	if name := r.uint16(); name != 0xffff {
 		q.SQL = r.text(int(name))
 		r.uint16() // flags
 	} else {
-		if id := r.uint16(); id != executeSQL {
+		if id := r.uint16(); id != tdsExecuteSQL {
 			return q, fmt.Errorf("procedure %d", id)
 		}
 		r.uint16()
@@ -63,10 +63,10 @@ func parseStatement(kind byte, body []byte) (Request, error) {
 }
 
 // headers takes ALL_HEADERS, 2.2.5.3, and returns the transaction in them.
-func (r *reader) headers() (transaction uint64) {
-	all := &reader{data: r.bytes(int(r.uint32()) - 4)}
+func (r *tdsReader) headers() (transaction uint64) {
+	all := &tdsReader{data: r.bytes(int(r.uint32()) - 4)}
 	for len(all.data) > 0 {
-		one := &reader{data: all.bytes(int(all.uint32()) - 4)}
+		one := &tdsReader{data: all.bytes(int(all.uint32()) - 4)}
 		if one.uint16() == 2 {
 			transaction = one.uint64()
 		}
@@ -75,36 +75,36 @@ func (r *reader) headers() (transaction uint64) {
 }
 
 // param takes a parameter of a remote procedure call, 2.2.6.6.
-func (r *reader) param() Param {
-	p := Param{Name: r.shortText()}
+func (r *tdsReader) param() tdsParam {
+	p := tdsParam{Name: r.shortText()}
 	r.byte() // flags
 	p.Type, p.Value = r.value()
 	return p
 }
 
 // value takes a type and a value of it, 2.2.5.4 and 2.2.5.5.
-func (r *reader) value() (name string, value any) {
+func (r *tdsReader) value() (name string, value any) {
 	switch kind := r.byte(); kind {
-	case typeNull:
+	case tdsTypeNull:
 		return "null", nil
-	case typeInt:
+	case tdsTypeInt:
 		return r.integer()
-	case typeBit:
+	case tdsTypeBit:
 		r.byte()
-		return "bit", nullable(r.bytes(int(r.byte())), func(b []byte) any { return b[0] != 0 })
-	case typeFloat:
+		return "bit", tdsNullable(r.bytes(int(r.byte())), func(b []byte) any { return b[0] != 0 })
+	case tdsTypeFloat:
 		size := r.byte()
-		return fmt.Sprintf("float(%d)", size), nullable(r.bytes(int(r.byte())), float)
-	case typeDecimal:
+		return fmt.Sprintf("float(%d)", size), tdsNullable(r.bytes(int(r.byte())), tdsFloat)
+	case tdsTypeDecimal:
 		r.byte()
 		precision, scale := r.byte(), r.byte()
-		value := nullable(r.bytes(int(r.byte())), func(b []byte) any { return decimal(b, int(scale)) })
+		value := tdsNullable(r.bytes(int(r.byte())), func(b []byte) any { return tdsParseDecimal(b, int(scale)) })
 		return fmt.Sprintf("decimal(%d,%d)", precision, scale), value
-	case typeDateTimeOffset:
+	case tdsTypeDateTimeOffset:
 		scale := r.byte()
-		value := nullable(r.bytes(int(r.byte())), func(b []byte) any { return dateTimeOffset(b, int(scale)) })
+		value := tdsNullable(r.bytes(int(r.byte())), func(b []byte) any { return tdsParseDateTimeOffset(b, int(scale)) })
 		return fmt.Sprintf("datetimeoffset(%d)", scale), value
-	case typeNVarChar, typeVarBinary:
+	case tdsTypeNVarChar, tdsTypeVarBinary:
 		return r.long(kind)
 	default:
 		r.err = fmt.Errorf("type %#x", kind)
@@ -112,14 +112,14 @@ func (r *reader) value() (name string, value any) {
 	}
 }
 
-func nullable(b []byte, decode func([]byte) any) any {
+func tdsNullable(b []byte, decode func([]byte) any) any {
 	if len(b) == 0 {
 		return nil
 	}
 	return decode(b)
 }
 
-func (r *reader) integer() (string, any) {
+func (r *tdsReader) integer() (string, any) {
 	name := map[byte]string{1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}[r.byte()]
 	b := r.bytes(int(r.byte()))
 	switch len(b) {
@@ -137,17 +137,17 @@ func (r *reader) integer() (string, any) {
 }
 
 // long takes a text or bytes, in one piece or in several.
-func (r *reader) long(kind byte) (string, any) {
+func (r *tdsReader) long(kind byte) (string, any) {
 	size := r.uint16()
 	name := fmt.Sprintf("varbinary(%d)", size)
-	if kind == typeNVarChar {
+	if kind == tdsTypeNVarChar {
 		r.bytes(5) // collation
 		name = fmt.Sprintf("nvarchar(%d)", size/2)
 	}
 	var b []byte
 	if size == 0xffff {
-		name = map[byte]string{typeNVarChar: "nvarchar(max)", typeVarBinary: "varbinary(max)"}[kind]
-		if r.uint64() == null64 {
+		name = map[byte]string{tdsTypeNVarChar: "nvarchar(max)", tdsTypeVarBinary: "varbinary(max)"}[kind]
+		if r.uint64() == tdsNull64 {
 			return name, nil
 		}
 		for n := r.uint32(); n > 0; n = r.uint32() {
@@ -160,16 +160,16 @@ func (r *reader) long(kind byte) (string, any) {
 		}
 		b = r.bytes(int(n))
 	}
-	if kind == typeNVarChar {
-		return name, fromUTF16(b)
+	if kind == tdsTypeNVarChar {
+		return name, tdsFromUTF16(b)
 	}
 	return name, append([]byte{}, b...)
 }
 
-// dateTimeOffset reads parts of a second, days since the year 1, both in UTC, and the offset of the zone in minutes.
-func dateTimeOffset(b []byte, scale int) time.Time {
+// tdsParseDateTimeOffset reads parts of a second, days since the year 1, both in UTC, and the offset of the zone in minutes.
+func tdsParseDateTimeOffset(b []byte, scale int) time.Time {
 	n := len(b) - 5
-	parts := new(big.Int).SetBytes(reversed(b[:n])).Int64()
+	parts := new(big.Int).SetBytes(tdsReversed(b[:n])).Int64()
 	for range 9 - scale {
 		parts *= 10
 	}

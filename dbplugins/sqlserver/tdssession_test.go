@@ -1,4 +1,4 @@
-package tdsdouble
+package sqlserver_test
 
 import (
 	"encoding/binary"
@@ -6,9 +6,9 @@ import (
 	"net"
 )
 
-// session is one connection.
-type session struct {
-	server     *Server
+// tdsSession is one connection.
+type tdsSession struct {
+	server     *tdsServer
 	conn       net.Conn
 	transport  io.ReadWriter // conn, or TLS over it
 	encryption byte
@@ -16,7 +16,7 @@ type session struct {
 }
 
 // serve talks to the client until one of them ends it.
-func (s *session) serve() {
+func (s *tdsSession) serve() {
 	s.transport = s.conn
 	if s.server.options.Silent {
 		_, _ = io.Copy(io.Discard, s.conn)
@@ -26,7 +26,7 @@ func (s *session) serve() {
 		return
 	}
 	for {
-		kind, body, err := readMessage(s.transport)
+		kind, body, err := tdsReadMessage(s.transport)
 		if err != nil || !s.message(kind, body) {
 			return
 		}
@@ -34,26 +34,26 @@ func (s *session) serve() {
 }
 
 // message answers one message; false: the connection ends.
-func (s *session) message(kind byte, body []byte) bool {
+func (s *tdsSession) message(kind byte, body []byte) bool {
 	switch kind {
-	case packetBatch, packetRPC:
-		r, err := parseStatement(kind, body)
+	case tdsPacketBatch, tdsPacketRPC:
+		r, err := tdsParseStatement(kind, body)
 		return err == nil && s.statement(r)
-	case packetTransaction:
+	case tdsPacketTransaction:
 		return s.transaction(body)
-	case packetAttention: // to a statement that was over already
-		s.server.note(Request{Kind: Attention})
-		return s.reply(done(tokenDone, doneAttention, 0)) == nil
+	case tdsPacketAttention: // to a statement that was over already
+		s.server.note(tdsRequest{Kind: tdsAttention})
+		return s.reply(tdsDone(tdsTokenDone, tdsDoneAttention, 0)) == nil
 	default:
 		return false
 	}
 }
 
 // statement answers as the test wants it.
-func (s *session) statement(r Request) bool {
+func (s *tdsSession) statement(r tdsRequest) bool {
 	r.InTransaction = s.inTx
 	s.server.note(r)
-	var answer Reply
+	var answer tdsReply
 	if ask := s.server.options.Answer; ask != nil {
 		answer = ask(r)
 	}
@@ -61,7 +61,7 @@ func (s *session) statement(r Request) bool {
 	case answer.Cut:
 		return false
 	case answer.Broken: // a row begins, and nothing follows
-		_ = s.reply([]byte{tokenColumns, 1, 0, 0, 0})
+		_ = s.reply([]byte{tdsTokenColumns, 1, 0, 0, 0})
 		return false
 	case answer.Deaf:
 		_, _ = io.Copy(io.Discard, s.transport)
@@ -76,51 +76,53 @@ func (s *session) statement(r Request) bool {
 }
 
 // hang waits until the client gives up.
-func (s *session) hang() bool {
+func (s *tdsSession) hang() bool {
 	for {
-		kind, _, err := readMessage(s.transport)
+		kind, _, err := tdsReadMessage(s.transport)
 		if err != nil {
 			return false
 		}
-		if kind == packetAttention {
-			s.server.note(Request{Kind: Attention})
-			return s.reply(done(tokenDone, doneAttention, 0)) == nil
+		if kind == tdsPacketAttention {
+			s.server.note(tdsRequest{Kind: tdsAttention})
+			return s.reply(tdsDone(tdsTokenDone, tdsDoneAttention, 0)) == nil
 		}
 	}
 }
 
 // The requests of the transaction manager, 2.2.6.9, and the changes that answer them.
-var transactions = map[uint16]struct {
-	kind   Kind
+var tdsTransactions = map[uint16]struct {
+	kind   tdsKind
 	change byte
 }{
-	5: {Begin, envBegin},
-	7: {Commit, envCommit},
-	8: {Rollback, envRollback},
+	5: {tdsBegin, tdsEnvBegin},
+	7: {tdsCommit, tdsEnvCommit},
+	8: {tdsRollback, tdsEnvRollback},
 }
 
-func (s *session) transaction(body []byte) bool {
-	r := &reader{data: body}
+func (s *tdsSession) transaction(body []byte) bool {
+	r := &tdsReader{data: body}
 	r.headers()
-	t, known := transactions[r.uint16()]
+	t, known := tdsTransactions[r.uint16()]
 	if !known || r.err != nil {
 		return false
 	}
-	asked := Request{Kind: t.kind, InTransaction: s.inTx}
-	if t.kind == Begin {
+	asked := tdsRequest{Kind: t.kind, InTransaction: s.inTx}
+	if t.kind == tdsBegin {
 		asked.Level = r.byte()
 	}
 	s.server.note(asked)
 	if wait := s.server.options.Transaction; wait != nil {
 		wait(t.kind)
 	}
-	s.inTx = t.kind == Begin
+	s.inTx = t.kind == tdsBegin
 	id := append([]byte{8}, binary.LittleEndian.AppendUint64(nil, 7)...)
 	values := append([]byte{0}, id...) // no new one, the old one
 	if s.inTx {
 		values = append(id, 0)
 	}
-	return s.reply(append(change(t.change, values), done(tokenDone, 0, 0)...)) == nil
+	return s.reply(append(tdsChange(t.change, values), tdsDone(tdsTokenDone, 0, 0)...)) == nil
 }
 
-func (s *session) reply(tokens []byte) error { return writeMessage(s.transport, packetReply, tokens) }
+func (s *tdsSession) reply(tokens []byte) error {
+	return tdsWriteMessage(s.transport, tdsPacketReply, tokens)
+}
