@@ -25,6 +25,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/systable"
 )
 
 // DefaultTakeOver is how long after the death of its worker a job is given to another one.
@@ -72,7 +73,7 @@ func WithDB(db *gorm.DB) Option {
 }
 
 // Open returns what opens the engine on the application's database, for job.Init. It creates the table plinth_jobs where that
-// is missing, and needs the right to do so only then. The error is xdb.ErrUnsupported where the database has no clock.
+// is missing, and needs the right to do so only then. The error is systable.ErrUnsupported where the database has no clock.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{takeOver: DefaultTakeOver}
@@ -108,7 +109,7 @@ type engine struct {
 }
 
 func newEngine(ctx context.Context, c config) (*engine, error) {
-	clock, err := xdb.Clock(c.db)
+	clock, err := systable.Clock(c.db)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/outbox"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/systable"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
@@ -48,7 +49,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	}{
 		{name: "no database", want: "the application has no database: give xoption.WithDatabase, or WithDB"},
 		{name: "a nil database", options: []outbox.Option{outbox.WithDB(nil)}, is: job.ErrOption, want: "the database is nil"},
-		{name: "no clock", options: []outbox.Option{outbox.WithDB(plain)}, is: xdb.ErrUnsupported, want: "dummy database was not opened"},
+		{name: "no clock", options: []outbox.Option{outbox.WithDB(plain)}, is: systable.ErrUnsupported, want: "dummy database was not opened"},
 		{name: "too short", options: []outbox.Option{outbox.WithTakeOver(time.Millisecond)}, is: job.ErrOption, want: "1ms is not in 200ms to 1h"},
 		{name: "too long", options: []outbox.Option{outbox.WithTakeOver(2 * time.Hour)}, is: job.ErrOption, want: "2h0m0s is not in"},
 		{name: "another table", options: []outbox.Option{outbox.WithDB(wrong)}, want: "the table plinth_jobs is another one than the jobs need"},

@@ -11,8 +11,8 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	"github.com/plinthgo/plinth/core/major/xdb"
 	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/systable"
 )
 
 // never is the due time of a job that nobody may take.
@@ -46,7 +46,7 @@ type fromNow int64
 
 // GormValue implements gorm.Valuer.
 func (t fromNow) GormValue(_ context.Context, db *gorm.DB) clause.Expr {
-	clock, err := xdb.Clock(db)
+	clock, err := systable.Clock(db)
 	if err != nil {
 		_ = db.AddError(err)
 		return clause.Expr{SQL: "NULL"}
@@ -122,7 +122,7 @@ func (s *statements) writeOutcomes(write func(string) string) {
 
 // setUp creates the table where it is missing, and looks whether it is as it has to be.
 func (e *engine) setUp(ctx context.Context) error {
-	if err := xdb.CreateTable(ctx, e.db, &row{}); err != nil {
+	if err := systable.Create(ctx, e.db, &row{}); err != nil {
 		return fmt.Errorf("outbox: %w", err)
 	}
 	_, _, err := e.look(ctx)

@@ -14,6 +14,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 )
 
 var migrationCases = []testCase{
@@ -84,10 +85,10 @@ func (s *suite) wantThings(tb testing.TB, db *gorm.DB, want ...string) {
 }
 
 // wantStates complains where the migrations are in other states.
-func (s *suite) wantStates(tb testing.TB, db *gorm.DB, files fstest.MapFS, want ...xdb.MigrationState) []xdb.Migration {
-	list, err := xdb.Migrations(s.ctx, db, files)
+func (s *suite) wantStates(tb testing.TB, db *gorm.DB, files fstest.MapFS, want ...migrate.State) []migrate.Migration {
+	list, err := migrate.List(s.ctx, db, files)
 	check(tb, err, "list")
-	got := make([]xdb.MigrationState, len(list))
+	got := make([]migrate.State, len(list))
 	for i, m := range list {
 		got[i] = m.State
 	}
@@ -120,7 +121,7 @@ func testMigrationsOnce(tb testing.TB, s *suite) {
 		tb.Errorf("lines = %d and %d, want 3 of each:\n%s", begins, ends, s.log)
 	}
 	s.log.Reset()
-	check(tb, xdb.Migrate(s.ctx, db, first, second), "migrate again")
+	check(tb, migrate.Apply(s.ctx, db, first, second), "migrate again")
 	if n := s.log.count(`"migration begins"`); n != 0 {
 		tb.Errorf("%d migrations ran again", n)
 	}
@@ -131,14 +132,14 @@ func testMigrationsList(tb testing.TB, s *suite) {
 	db := s.openEmpty(tb, s.options(tb))
 	files := sqlFiles("0001_things.sql", createThings, "0002_rows.sql", insertThing(1, "a"))
 	for range 2 {
-		s.wantStates(tb, db, files, xdb.MigrationPending, xdb.MigrationPending)
+		s.wantStates(tb, db, files, migrate.Pending, migrate.Pending)
 	}
 	if db.Migrator().HasTable(s.prefix + "plinth_migrations") {
 		tb.Error("the list has made a table")
 	}
 	before := time.Now().Add(-time.Minute)
-	check(tb, xdb.Migrate(s.ctx, db, files), "migrate")
-	list := s.wantStates(tb, db, files, xdb.MigrationApplied, xdb.MigrationApplied)
+	check(tb, migrate.Apply(s.ctx, db, files), "migrate")
+	list := s.wantStates(tb, db, files, migrate.Applied, migrate.Applied)
 	m := list[1]
 	if m.Name != "0002_rows.sql" || m.File != m.Name || len(m.SHA256) != 64 || m.Statements != 1 || m.Done != 1 || m.Error != "" {
 		tb.Errorf("migration = %+v", m)
@@ -147,7 +148,7 @@ func testMigrationsList(tb testing.TB, s *suite) {
 		tb.Errorf("times = %v to %v", m.StartedAt, m.FinishedAt)
 	}
 	delete(files, "0001_things.sql")
-	s.wantStates(tb, db, files, xdb.MigrationMissing, xdb.MigrationApplied)
+	s.wantStates(tb, db, files, migrate.Missing, migrate.Applied)
 }
 
 func testMigrationVariants(tb testing.TB, s *suite) {
@@ -161,7 +162,7 @@ func testMigrationVariants(tb testing.TB, s *suite) {
 	o.Migrations = append(o.Migrations, files)
 	db := s.openEmpty(tb, o)
 	s.wantThings(tb, db, "every")
-	list := s.wantStates(tb, db, files, xdb.MigrationApplied, xdb.MigrationApplied, xdb.MigrationApplied)
+	list := s.wantStates(tb, db, files, migrate.Applied, migrate.Applied, migrate.Applied)
 	if got := list[0]; got.Name != "0001_things.sql" || got.File != "0001_things"+mine {
 		tb.Errorf("migration = %+v, want the file of the database", got)
 	}
@@ -177,25 +178,25 @@ func testChangedMigration(tb testing.TB, s *suite) {
 		name  string
 		files fstest.MapFS
 		want  string
-		state xdb.MigrationState
+		state migrate.State
 	}{
-		{"changed", sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql", createParts), "0002_things.sql: it has changed", xdb.MigrationChanged},
-		{"late", late, "0001_late.sql: it comes before 0002_things.sql", xdb.MigrationLate},
+		{"changed", sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql", createParts), "0002_things.sql: it has changed", migrate.Changed},
+		{"late", late, "0001_late.sql: it comes before 0002_things.sql", migrate.Late},
 	}
 	for _, r := range refused {
-		if err := xdb.Migrate(s.ctx, db, r.files); err == nil || !strings.Contains(err.Error(), r.want) {
+		if err := migrate.Apply(s.ctx, db, r.files); err == nil || !strings.Contains(err.Error(), r.want) {
 			tb.Errorf("%s: Migrate = %v, want %q", r.name, err, r.want)
 		}
-		list, err := xdb.Migrations(s.ctx, db, r.files)
+		list, err := migrate.List(s.ctx, db, r.files)
 		check(tb, err, "list")
-		if !slices.ContainsFunc(list, func(m xdb.Migration) bool { return m.State == r.state }) {
+		if !slices.ContainsFunc(list, func(m migrate.Migration) bool { return m.State == r.state }) {
 			tb.Errorf("%s: list = %+v, want one that is %s", r.name, list, r.state)
 		}
 	}
 	if s.hasTable(db, "parts") {
 		tb.Error("a refused set was begun")
 	}
-	check(tb, xdb.Migrate(s.ctx, db, files), "migrate with the file as it was")
+	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the file as it was")
 }
 
 func testFailedMigration(tb testing.TB, s *suite) {
@@ -218,15 +219,15 @@ func testFailedMigration(tb testing.TB, s *suite) {
 	}
 	if s.wantThings(tb, db, want...); kept {
 		changed := sqlFiles("0001_things.sql", createThings, "0002_rows.sql", createParts+insertThing(1, "uno"))
-		if err := xdb.Migrate(s.ctx, db, changed); err == nil || !strings.Contains(err.Error(), "its first 2 statements are applied") {
+		if err := migrate.Apply(s.ctx, db, changed); err == nil || !strings.Contains(err.Error(), "its first 2 statements are applied") {
 			tb.Errorf("Migrate with a change to what is applied = %v", err)
 		}
 	}
 	files["0002_rows.sql"].Data = []byte(createParts + insertThing(1, "one") + insertThing(2, "two") + insertThing(3, "three"))
-	check(tb, xdb.Migrate(s.ctx, db, files), "migrate with the mended file")
+	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the mended file")
 	s.wantThings(tb, db, "one", "two", "three", "four")
-	s.wantStates(tb, db, files, xdb.MigrationApplied, xdb.MigrationApplied, xdb.MigrationApplied)
-	check(tb, xdb.Migrate(s.ctx, db, files), "migrate again")
+	s.wantStates(tb, db, files, migrate.Applied, migrate.Applied, migrate.Applied)
+	check(tb, migrate.Apply(s.ctx, db, files), "migrate again")
 	if strings.Contains(s.log.String(), secretValue) {
 		tb.Errorf("the log holds a literal:\n%s", s.log)
 	}
@@ -234,7 +235,7 @@ func testFailedMigration(tb testing.TB, s *suite) {
 
 // wantFailure migrates, and complains where the error and the table do not say what failed.
 func (s *suite) wantFailure(tb testing.TB, db *gorm.DB, files fstest.MapFS) {
-	err := xdb.Migrate(s.ctx, db, files)
+	err := migrate.Apply(s.ctx, db, files)
 	if err == nil {
 		tb.Fatalf("the broken file has no error")
 	}
@@ -244,7 +245,7 @@ func (s *suite) wantFailure(tb testing.TB, db *gorm.DB, files fstest.MapFS) {
 	if code := codeOf(err); code != xerror.UniqueConstraint {
 		tb.Errorf("code = %v, want that of a unique constraint", code)
 	}
-	failed := s.wantStates(tb, db, files, xdb.MigrationApplied, xdb.MigrationFailed, xdb.MigrationPending)[1]
+	failed := s.wantStates(tb, db, files, migrate.Applied, migrate.Failed, migrate.Pending)[1]
 	if failed.Error != err.Error() || failed.FinishedAt.IsZero() {
 		tb.Errorf("migration = %+v, want the error %q", failed, err)
 	}
@@ -258,7 +259,7 @@ func testNotedMigration(tb testing.TB, s *suite) {
 		"0003_more.sql", insertThing(3, "three"),
 	)
 	db := s.openEmpty(tb, s.options(tb))
-	err := xdb.Migrate(s.ctx, db, files)
+	err := migrate.Apply(s.ctx, db, files)
 	if err != nil && strings.Contains(err.Error(), "-- plinth:no-transaction cannot be") {
 		s.wantThings(tb, db)
 		return // the lock is a transaction, and the driver says so
@@ -266,7 +267,7 @@ func testNotedMigration(tb testing.TB, s *suite) {
 	s.wantFailure(tb, db, files)
 	s.wantThings(tb, db, "one")
 	files["0002_rows.sql"].Data = []byte(alone + insertThing(1, "one") + insertThing(2, "two"))
-	check(tb, xdb.Migrate(s.ctx, db, files), "migrate with the mended file")
+	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the mended file")
 	s.wantThings(tb, db, "one", "two", "three")
 }
 
@@ -280,7 +281,7 @@ func testMigrationReplicas(tb testing.TB, s *suite) {
 	o.Migrations = append(o.Migrations, files)
 	errs := inParallel(replicas, func(int) error {
 		if s.differs(DiffPrivate) {
-			return xdb.Migrate(s.ctx, db, files)
+			return migrate.Apply(s.ctx, db, files)
 		}
 		replica, err := s.registry.Open(s.ctx, o)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/systable"
 )
 
 var txCases = []testCase{
@@ -226,13 +227,13 @@ func testCreateTable(tb testing.TB, s *suite) {
 	})
 	errs := make(chan error, 4)
 	for range cap(errs) {
-		go func() { errs <- xdb.CreateTable(s.ctx, db, &made{}) }()
+		go func() { errs <- systable.Create(s.ctx, db, &made{}) }()
 	}
 	for range cap(errs) {
 		check(tb, <-errs, "CreateTable")
 	}
 	check(tb, db.Create(&made{ID: 1, Name: "kept"}).Error, "create")
-	check(tb, xdb.CreateTable(s.ctx, db, &made{}), "CreateTable of what is there")
+	check(tb, systable.Create(s.ctx, db, &made{}), "CreateTable of what is there")
 	var n int64
 	check(tb, db.Model(&made{}).Where("name = ?", "kept").Count(&n).Error, "count")
 	if n != 1 {

@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
@@ -249,7 +249,7 @@ func schemas() []step {
 		{"migrate", func(db *gorm.DB) error { return db.AutoMigrate(entities()...) }},
 		{"migrate again", func(db *gorm.DB) error { return db.AutoMigrate(entities()...) }},
 		{"migrate a later version", func(db *gorm.DB) error { return db.AutoMigrate(&noteAfter{}, &bookAfter{}) }},
-		{"migrations", func(db *gorm.DB) error { return xdb.Migrate(db.Statement.Context, db, files) }},
+		{"migrations", func(db *gorm.DB) error { return migrate.Apply(db.Statement.Context, db, files) }},
 		{"rename", func(db *gorm.DB) error {
 			m := db.Migrator()
 			return errors.Join(m.RenameTable("app_notes", "app_memos"), m.RenameColumn(&author{}, "age", "years"))

@@ -16,6 +16,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
@@ -49,15 +50,15 @@ func locks(t *testing.T, db *gorm.DB) (held, byTransactions int) {
 	return held, byTransactions
 }
 
-// migrate runs a function under the lock.
-func migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+// withLock runs a function under the lock.
+func withLock(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return postgres.Driver{}.Migrate(ctx, db, run)
 }
 
 func TestMigrationHoldsASessionLockAndLetsGoOfIt(t *testing.T) {
 	db := open(t, xdb.Options{Parts: privateDatabase(t)})
 	boom := errors.New("boom")
-	err := migrate(t.Context(), db, func(tx *gorm.DB) error {
+	err := withLock(t.Context(), db, func(tx *gorm.DB) error {
 		if held, byTransactions := locks(t, db); held != 1 || byTransactions != 0 {
 			t.Errorf("locks = %d, %d of them by a transaction; want 1 and 0", held, byTransactions)
 		}
@@ -84,7 +85,7 @@ func TestMigrationThatPanicsLetsGoOfTheLock(t *testing.T) {
 				t.Error("the panic is gone")
 			}
 		}()
-		_ = migrate(t.Context(), db, func(*gorm.DB) error { panic("boom") })
+		_ = withLock(t.Context(), db, func(*gorm.DB) error { panic("boom") })
 	}()
 	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
 }
@@ -94,7 +95,7 @@ func TestMigrationWhoseContextEndsLetsGoOfTheLock(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	start := time.Now()
-	err := migrate(ctx, db, func(tx *gorm.DB) error {
+	err := withLock(ctx, db, func(tx *gorm.DB) error {
 		start = time.Now()
 		cancel()
 		return tx.Exec(slow).Error
@@ -107,11 +108,11 @@ func TestMigrationWhoseContextEndsLetsGoOfTheLock(t *testing.T) {
 
 func TestWaitForTheLockEndsWithItsContext(t *testing.T) {
 	db := open(t, xdb.Options{Parts: privateDatabase(t)})
-	err := migrate(t.Context(), db, func(*gorm.DB) error {
+	err := withLock(t.Context(), db, func(*gorm.DB) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		err := migrate(ctx, db, func(*gorm.DB) error { return errors.New("it was not kept out") })
+		err := withLock(ctx, db, func(*gorm.DB) error { return errors.New("it was not kept out") })
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
 			t.Errorf("the second Migrate = %v after %s, want the deadline's error within 10 s", err, time.Since(start))
 		}
@@ -157,7 +158,7 @@ func TestLockOfAKilledProcessIsFree(t *testing.T) {
 		t.Errorf("the process holds %d locks, want 1", held)
 	}
 	start := time.Now()
-	if err := migrate(t.Context(), db, func(*gorm.DB) error { return nil }); err != nil || time.Since(start) > 15*time.Second {
+	if err := withLock(t.Context(), db, func(*gorm.DB) error { return nil }); err != nil || time.Since(start) > 15*time.Second {
 		t.Errorf("Migrate = %v after %s, want none within 15 s", err, time.Since(start))
 	}
 	if err := child.Wait(); err == nil {
@@ -169,7 +170,7 @@ func TestLockOfAKilledProcessIsFree(t *testing.T) {
 func holdLock(t *testing.T, dsn string) {
 	t.Helper()
 	db := open(t, xdb.Options{DSN: xSecret(dsn)})
-	if err := migrate(t.Context(), db, func(*gorm.DB) error {
+	if err := withLock(t.Context(), db, func(*gorm.DB) error {
 		_, err := os.Stdout.WriteString("locked\n")
 		<-t.Context().Done()
 		return err
@@ -185,11 +186,11 @@ func TestConcurrentIndexIsMadeWhileAReplicaWaits(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	replica := make(chan error, 1)
-	err := migrate(ctx, db, func(tx *gorm.DB) error {
+	err := withLock(ctx, db, func(tx *gorm.DB) error {
 		if err := tx.Exec("CREATE TABLE things (name TEXT)").Error; err != nil {
 			return err
 		}
-		go func() { replica <- migrate(ctx, db, func(*gorm.DB) error { return nil }) }()
+		go func() { replica <- withLock(ctx, db, func(*gorm.DB) error { return nil }) }()
 		eventually(t, "the replica asks", func() bool {
 			var n int64
 			err := db.Raw("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%advisory_lock%' " +
@@ -206,7 +207,7 @@ func TestConcurrentIndexIsMadeWhileAReplicaWaits(t *testing.T) {
 func TestPoolerGetsALockOfTheTransaction(t *testing.T) {
 	config := pooled(t, privateDatabase(t))
 	db := open(t, xdb.Options{Parts: config})
-	err := migrate(t.Context(), db, func(tx *gorm.DB) error {
+	err := withLock(t.Context(), db, func(tx *gorm.DB) error {
 		if held, byTransactions := locks(t, db); held != 1 || byTransactions != 1 {
 			t.Errorf("locks = %d, %d of them by a transaction; want 1 and 1", held, byTransactions)
 		}
@@ -215,7 +216,7 @@ func TestPoolerGetsALockOfTheTransaction(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		err := migrate(ctx, db, func(*gorm.DB) error { return errors.New("it was not kept out") })
+		err := withLock(ctx, db, func(*gorm.DB) error { return errors.New("it was not kept out") })
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the second Migrate = %v, want the deadline's error", err)
 		}
@@ -225,12 +226,12 @@ func TestPoolerGetsALockOfTheTransaction(t *testing.T) {
 		t.Errorf("Migrate = %v, table = %t", err, db.Migrator().HasTable("kept"))
 	}
 	boom := errors.New("boom")
-	err = migrate(t.Context(), db, func(tx *gorm.DB) error { return errors.Join(tx.Exec("CREATE TABLE undone ()").Error, boom) })
+	err = withLock(t.Context(), db, func(tx *gorm.DB) error { return errors.Join(tx.Exec("CREATE TABLE undone ()").Error, boom) })
 	if !errors.Is(err, boom) || db.Migrator().HasTable("undone") {
 		t.Errorf("Migrate = %v, want the function's error and no table", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err = migrate(ctx, db, func(tx *gorm.DB) error {
+	err = withLock(ctx, db, func(tx *gorm.DB) error {
 		cancel()
 		return tx.Exec(slow).Error
 	})
@@ -244,11 +245,11 @@ func TestSQLMigrationsThroughAPooler(t *testing.T) {
 	config := pooled(t, privateDatabase(t))
 	files := fstest.MapFS{"0001_things.sql": {Data: []byte(things)}}
 	db := open(t, xdb.Options{Parts: config})
-	if err := xdb.Migrate(t.Context(), db, files); err != nil {
+	if err := migrate.Apply(t.Context(), db, files); err != nil {
 		t.Error(err)
 	}
 	files["0002_index.sql"] = &fstest.MapFile{Data: []byte(concurrently)}
-	err := xdb.Migrate(t.Context(), db, files)
+	err := migrate.Apply(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "the lock of postgres is a transaction") {
 		t.Errorf("Migrate = %v, want an error that says why this file cannot be run", err)
 	}
@@ -257,7 +258,7 @@ func TestSQLMigrationsThroughAPooler(t *testing.T) {
 func TestConcurrentIndexInAMigration(t *testing.T) {
 	db := open(t, xdb.Options{Parts: privateDatabase(t)})
 	files := fstest.MapFS{"0001_things.sql": {Data: []byte(things)}, "0002_index.sql": {Data: []byte(concurrently)}}
-	if err := xdb.Migrate(t.Context(), db, files); err != nil || !db.Migrator().HasIndex("things", "things_name") {
+	if err := migrate.Apply(t.Context(), db, files); err != nil || !db.Migrator().HasIndex("things", "things_name") {
 		t.Errorf("Migrate = %v, index = %t", err, db.Migrator().HasIndex("things", "things_name"))
 	}
 }

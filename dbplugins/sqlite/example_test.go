@@ -15,6 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/core/major/xmodels"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
@@ -74,11 +75,11 @@ func ExampleDriver_migrations() {
 	defer stop()
 	db := xdb.MustGetDB(ctx)
 	for range 2 {
-		list, err := xdb.Migrations(ctx, db, files)
+		list, err := migrate.List(ctx, db, files)
 		for _, m := range list {
 			fmt.Println(m.Name, m.State, m.Done, "of", m.Statements, err)
 		}
-		fmt.Println(xdb.Migrate(ctx, db, files))
+		fmt.Println(migrate.Apply(ctx, db, files))
 	}
 	// Output:
 	// 0001_roles.sql pending 0 of 1 <nil>

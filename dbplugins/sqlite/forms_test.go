@@ -16,6 +16,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
@@ -85,12 +86,12 @@ func TestMigrateWorksOnADatabaseThatWasOpenedOtherwise(t *testing.T) {
 	}
 	defer func() { _ = xdb.Close(db) }()
 	files := sqlFiles("0001_runs.sql", "CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\nINSERT INTO none VALUES ('secret')")
-	err = xdb.Migrate(t.Context(), db, files)
+	err = migrate.Apply(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "0001_runs.sql:2: ") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("Migrate = %v, want the line of the statement", err)
 	}
 	files["0001_runs.sql"].Data = []byte("CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\n")
-	if err := xdb.Migrate(t.Context(), db, files); err != nil {
+	if err := migrate.Apply(t.Context(), db, files); err != nil {
 		t.Error(err)
 	}
 	wantRuns(t, db, "app_")
@@ -106,14 +107,14 @@ func TestMigrationsAreOneUnitWhateverGormIsTold(t *testing.T) {
 	}
 	db := open(t, o)
 	files := halfWay("SELEKT 1")
-	if err := xdb.Migrate(t.Context(), db, files); err == nil {
+	if err := migrate.Apply(t.Context(), db, files); err == nil {
 		t.Fatal("the broken statement has no error")
 	}
 	if got := states(t, db, files); got != "applied/failed" || db.Migrator().HasTable("half") {
 		t.Errorf("states = %s, want a failed one that left nothing", got)
 	}
 	files = halfWay("INSERT INTO runs VALUES ('it''s @name ? $1 :x')")
-	if err := xdb.Migrate(t.Context(), db, files); err != nil {
+	if err := migrate.Apply(t.Context(), db, files); err != nil {
 		t.Fatal(err)
 	}
 	wantRuns(t, db, "first", "it's @name ? $1 :x")

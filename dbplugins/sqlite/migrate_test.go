@@ -71,7 +71,7 @@ func replica(path string) int {
 	_, _ = os.Stdout.WriteString("ready\n")
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	o := xdb.Options{Parts: driver.Config{Path: path}, Migrations: []fs.FS{countedFiles}}
-	err := migrate(context.Background(), o, &owner{}, &gadget{})
+	err := autoMigrate(context.Background(), o, &owner{}, &gadget{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -79,8 +79,8 @@ func replica(path string) int {
 	return 0
 }
 
-// migrate opens a pool of its own and closes it.
-func migrate(ctx context.Context, o xdb.Options, entities ...any) error {
+// autoMigrate opens a pool of its own and closes it.
+func autoMigrate(ctx context.Context, o xdb.Options, entities ...any) error {
 	o.Driver, o.AutoMigrate = sqlite.Name, entities
 	db, err := xdb.Open(ctx, o)
 	if err != nil {
@@ -115,7 +115,7 @@ func TestReplicasThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
 			for range rounds {
 				o := tc.options(filepath.Join(t.TempDir(), "fresh.db"))
 				together(replicas, func(int) {
-					if err := migrate(t.Context(), o, &owner{}, &gadget{}); err != nil {
+					if err := autoMigrate(t.Context(), o, &owner{}, &gadget{}); err != nil {
 						t.Error(err)
 					}
 				})
@@ -181,7 +181,7 @@ func TestARacedChangeOfTheSchemaKeepsTheRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		together(2, func(int) {
-			if err := migrate(t.Context(), o, &ownerAfter{}); err != nil {
+			if err := autoMigrate(t.Context(), o, &ownerAfter{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -288,7 +288,7 @@ func TestStartNamesTheVariableOfADatabaseThatCannotBeOpened(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := migrate(t.Context(), tc.o, &owner{})
+			err := autoMigrate(t.Context(), tc.o, &owner{})
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("error = %v, want %s", err, tc.want)
 			}
@@ -300,7 +300,7 @@ func TestStartNamesTheVariableOfADatabaseThatCannotBeOpened(t *testing.T) {
 func empty(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "empty.db")
-	if err := migrate(t.Context(), xdb.Options{DSN: xlog.Secret(path)}); err != nil {
+	if err := autoMigrate(t.Context(), xdb.Options{DSN: xlog.Secret(path)}); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -309,7 +309,7 @@ func empty(t *testing.T) string {
 func TestADatabaseThatIsReadOnlyNeedsNoMigrationWhereItIsUpToDate(t *testing.T) {
 	path := empty(t)
 	for _, query := range []string{"", "?mode=ro", "?mode=ro&_txlock=immediate"} {
-		if err := migrate(t.Context(), xdb.Options{DSN: xlog.Secret("file:" + path + query)}, &owner{}, &gadget{}); err != nil {
+		if err := autoMigrate(t.Context(), xdb.Options{DSN: xlog.Secret("file:" + path + query)}, &owner{}, &gadget{}); err != nil {
 			t.Errorf("migrate%s = %v", query, err)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 )
 
 // rack and tool have rows that say in which file they are.
@@ -132,7 +133,7 @@ func TestSchemaIsChangedAtThePrimaryOnly(t *testing.T) {
 	if err := db.Table("more").Find(&[]map[string]any{}).Error; driver.KindOf(err) != driver.Syntax {
 		t.Errorf("the new table at the replica = %v, want an error of kind Syntax", err)
 	}
-	if list, err := xdb.Migrations(t.Context(), db, files); err != nil || len(list) != 1 || list[0].State != xdb.MigrationApplied {
+	if list, err := migrate.List(t.Context(), db, files); err != nil || len(list) != 1 || list[0].State != migrate.Applied {
 		t.Errorf("migrations = %v, %v; want one that is applied", list, err)
 	}
 }

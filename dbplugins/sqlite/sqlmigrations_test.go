@@ -26,6 +26,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
@@ -59,7 +60,7 @@ func wantRuns(t *testing.T, db *gorm.DB, want ...string) {
 // states returns the states of migrations.
 func states(t *testing.T, db *gorm.DB, files fs.FS) string {
 	t.Helper()
-	list, err := xdb.Migrations(t.Context(), db, files)
+	list, err := migrate.List(t.Context(), db, files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,10 +179,10 @@ func TestAMigrationWhoseProcessIsKilledGoesOn(t *testing.T) {
 			if got := states(t, db, mended); got != tc.before {
 				t.Errorf("states after the kill = %s, want %s", got, tc.before)
 			}
-			if list, err := xdb.Migrations(t.Context(), db, mended); err != nil || list[1].Done != tc.done {
+			if list, err := migrate.List(t.Context(), db, mended); err != nil || list[1].Done != tc.done {
 				t.Errorf("migration after the kill = %+v, %v; want %d statements done", list[1], err, tc.done)
 			}
-			if err := xdb.Migrate(t.Context(), db, mended); err != nil {
+			if err := migrate.Apply(t.Context(), db, mended); err != nil {
 				t.Fatal(err)
 			}
 			wantRuns(t, db, "first", "last")
@@ -220,18 +221,18 @@ func TestAMigrationThatIsCanceledIsRecordedAndGoesOn(t *testing.T) {
 			// The first migration has been applied long before, on a busy machine too.
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			if err := xdb.Migrate(ctx, db, halfWay(slow)); !errors.Is(err, context.DeadlineExceeded) {
+			if err := migrate.Apply(ctx, db, halfWay(slow)); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Migrate = %v, want DeadlineExceeded", err)
 			}
 			mended := halfWay("INSERT INTO runs VALUES ('last')")
-			list, err := xdb.Migrations(t.Context(), db, mended)
-			if err != nil || list[1].State != xdb.MigrationFailed || !strings.Contains(list[1].Error, "0002_half.sql:3: context deadline exceeded") {
+			list, err := migrate.List(t.Context(), db, mended)
+			if err != nil || list[1].State != migrate.Failed || !strings.Contains(list[1].Error, "0002_half.sql:3: context deadline exceeded") {
 				t.Fatalf("migration = %+v, %v; want a failed one", list, err)
 			}
 			if got := db.Migrator().HasTable("half"); got != (tc.done > 0) || list[1].Done != tc.done {
 				t.Errorf("statements done = %d, the table is there: %t; want %d", list[1].Done, got, tc.done)
 			}
-			if err := xdb.Migrate(t.Context(), db, mended); err != nil {
+			if err := migrate.Apply(t.Context(), db, mended); err != nil {
 				t.Error(err)
 			}
 			wantRuns(t, db, "first", "last")
@@ -246,12 +247,12 @@ func TestAMigrationGoesOnWhereverItWasCanceled(t *testing.T) {
 			for range 100 {
 				db := openWith(t, form.driver, file(t))
 				ctx, cancel := context.WithTimeout(t.Context(), rand.N(8*time.Millisecond))
-				err := xdb.Migrate(ctx, db, halfWay(slow))
+				err := migrate.Apply(ctx, db, halfWay(slow))
 				cancel()
 				if !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("Migrate = %v, want DeadlineExceeded", err)
 				}
-				if err := xdb.Migrate(t.Context(), db, halfWay("INSERT INTO runs VALUES ('last')")); err != nil {
+				if err := migrate.Apply(t.Context(), db, halfWay("INSERT INTO runs VALUES ('last')")); err != nil {
 					t.Error(err)
 				}
 				wantRuns(t, db, "first", "last")
@@ -263,7 +264,7 @@ func TestAMigrationGoesOnWhereverItWasCanceled(t *testing.T) {
 func TestNoTransactionIsRefusedBecauseTheLockIsOne(t *testing.T) {
 	db := open(t, file(t))
 	files := sqlFiles("0001_runs.sql", "-- plinth:no-transaction\nCREATE TABLE runs (name TEXT);")
-	err := xdb.Migrate(t.Context(), db, files)
+	err := migrate.Apply(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "migration 0001_runs.sql: the lock of sqlite is a transaction") {
 		t.Errorf("Migrate = %v, want a refusal", err)
 	}
@@ -275,7 +276,7 @@ func TestNoTransactionIsRefusedBecauseTheLockIsOne(t *testing.T) {
 func TestAStatementThatEndsTheTransactionLeavesNothing(t *testing.T) {
 	db := open(t, file(t))
 	files := sqlFiles("0001_runs.sql", "CREATE TABLE runs (name TEXT UNIQUE);\nINSERT INTO runs VALUES ('a');\nINSERT OR ROLLBACK INTO runs VALUES ('a');")
-	err := xdb.Migrate(t.Context(), db, files)
+	err := migrate.Apply(t.Context(), db, files)
 	if !errors.Is(err, gorm.ErrDuplicatedKey) || !strings.Contains(err.Error(), "could not be undone within its transaction") {
 		t.Errorf("Migrate = %v, want the violated constraint and what became of the transaction", err)
 	}
@@ -287,17 +288,17 @@ func TestAStatementThatEndsTheTransactionLeavesNothing(t *testing.T) {
 func TestADatabaseThatIsReadOnlyStartsWhereEveryMigrationIsApplied(t *testing.T) {
 	path := empty(t)
 	o := xdb.Options{DSN: xlog.Secret(path), Migrations: []fs.FS{countedFiles}}
-	if err := migrate(t.Context(), o); err != nil {
+	if err := autoMigrate(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"?mode=ro", "?mode=ro&_txlock=immediate"} {
 		o.DSN = xlog.Secret("file:" + path + query)
-		if err := migrate(t.Context(), o); err != nil {
+		if err := autoMigrate(t.Context(), o); err != nil {
 			t.Errorf("migrate%s = %v", query, err)
 		}
 		more := o
 		more.Migrations = append(more.Migrations, sqlFiles("0003_more.sql", "CREATE TABLE more (x);"))
-		err := migrate(t.Context(), more)
+		err := autoMigrate(t.Context(), more)
 		if err == nil || !strings.Contains(err.Error(), " (DATABASE_DSN): database is read-only: ") {
 			t.Errorf("migrate%s with a pending one = %v, want the variable", query, err)
 		}
@@ -315,7 +316,7 @@ func TestAMigrationWaitsForAnotherHoweverLongThatTakes(t *testing.T) {
 			holder.Rollback()
 		}()
 		start := time.Now()
-		if err := xdb.Migrate(ctx, db, countedFiles); err != nil {
+		if err := migrate.Apply(ctx, db, countedFiles); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(start); took < 5*time.Minute {
@@ -331,7 +332,7 @@ func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
 	log, ctx := logged(t)
 	db := open(t, file(t))
 	all := sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", "", "0003_c.sql", "-- nothing")
-	if err := xdb.Migrate(ctx, db, all); err != nil {
+	if err := migrate.Apply(ctx, db, all); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -350,7 +351,7 @@ func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log.Reset()
-			if err := xdb.Migrate(ctx, db, tc.files); err != nil {
+			if err := migrate.Apply(ctx, db, tc.files); err != nil {
 				t.Error(err)
 			}
 			for line := range strings.Lines(log.String()) {

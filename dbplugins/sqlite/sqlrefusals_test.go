@@ -9,14 +9,14 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 // wantRefusal complains where the files are taken, or refused for another reason.
 func wantRefusal(t *testing.T, db *gorm.DB, want string, pairs ...string) {
 	t.Helper()
-	if err := xdb.Migrate(t.Context(), db, sqlFiles(pairs...)); err == nil || !strings.Contains(err.Error(), want) {
+	if err := migrate.Apply(t.Context(), db, sqlFiles(pairs...)); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("Migrate = %v, want %q", err, want)
 	}
 }
@@ -25,14 +25,14 @@ func TestMigrationsRunInTheOrderOfTheirNumbers(t *testing.T) {
 	db := open(t, file(t))
 	const create, first, second = "CREATE TABLE runs (name TEXT)", "INSERT INTO runs VALUES ('9')", "INSERT INTO runs VALUES ('10')"
 	files := sqlFiles("1_runs.sql", create, "9_b.sql", first)
-	if err := xdb.Migrate(t.Context(), db, files); err != nil {
+	if err := migrate.Apply(t.Context(), db, files); err != nil {
 		t.Fatal(err)
 	}
 	files = sqlFiles("1_runs.sql", create, "9_b.sql", first, "10_a.sql", second)
 	if got := states(t, db, files); got != "applied/applied/pending" {
 		t.Errorf("states = %s", got)
 	}
-	if err := xdb.Migrate(t.Context(), db, files); err != nil {
+	if err := migrate.Apply(t.Context(), db, files); err != nil {
 		t.Fatal(err)
 	}
 	wantRuns(t, db, "9", "10")
@@ -42,7 +42,7 @@ func TestMigrationsRunInTheOrderOfTheirNumbers(t *testing.T) {
 func TestAnAppliedFileThatIsRenamedDoesNotRunAgain(t *testing.T) {
 	db := open(t, file(t))
 	const text = "CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('once')"
-	if err := xdb.Migrate(t.Context(), db, sqlFiles("0001_a.sql", text)); err != nil {
+	if err := migrate.Apply(t.Context(), db, sqlFiles("0001_a.sql", text)); err != nil {
 		t.Fatal(err)
 	}
 	wantRefusal(t, db, "0001_b.sql: the database knows its version as 0001_a.sql", "0001_b.sql", text)
@@ -56,7 +56,7 @@ func TestAFailedFileDoesNotRunAfterANewerOne(t *testing.T) {
 	db := open(t, file(t))
 	const create = "CREATE TABLE runs (name TEXT)"
 	wantRefusal(t, db, "no such table", "0001_runs.sql", create, "0002_b.sql", "INSERT INTO none VALUES (1)")
-	if err := xdb.Migrate(t.Context(), db, sqlFiles("0001_runs.sql", create, "0003_c.sql", "INSERT INTO runs VALUES ('c')")); err != nil {
+	if err := migrate.Apply(t.Context(), db, sqlFiles("0001_runs.sql", create, "0003_c.sql", "INSERT INTO runs VALUES ('c')")); err != nil {
 		t.Fatal(err)
 	}
 	wantRefusal(t, db, "0002_b.sql: it comes before 0003_c.sql", "0001_runs.sql", create, "0002_b.sql", "SELECT 1")
@@ -64,8 +64,8 @@ func TestAFailedFileDoesNotRunAfterANewerOne(t *testing.T) {
 
 func TestATransactionCannotBeMigrated(t *testing.T) {
 	db := open(t, file(t))
-	err := db.Transaction(func(tx *gorm.DB) error { return xdb.Migrate(t.Context(), tx, sqlFiles("0001_a.sql", "SELECT 1")) })
-	if err == nil || !strings.Contains(err.Error(), "takes the database itself") {
+	err := db.Transaction(func(tx *gorm.DB) error { return migrate.Apply(t.Context(), tx, sqlFiles("0001_a.sql", "SELECT 1")) })
+	if err == nil || !strings.Contains(err.Error(), "needs the database itself") {
 		t.Errorf("Migrate = %v, want a refusal", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestACanceledMigrationDoesNotSayThatItWasKept(t *testing.T) {
 	db := open(t, file(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	err := xdb.Migrate(ctx, db, sqlFiles("0001_slow.sql", "CREATE TABLE runs (name TEXT);\n"+slow))
+	err := migrate.Apply(ctx, db, sqlFiles("0001_slow.sql", "CREATE TABLE runs (name TEXT);\n"+slow))
 	if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "undone") {
 		t.Errorf("Migrate = %v, want the end of the context and no more", err)
 	}
@@ -90,11 +90,11 @@ func TestErrorsOfAMigrationHoldNoValueOfItsFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := open(t, file(t))
 			files := sqlFiles("0001_a.sql", text)
-			err := xdb.Migrate(t.Context(), db, files)
+			err := migrate.Apply(t.Context(), db, files)
 			if err == nil || strings.Contains(err.Error(), "hunter2secret") {
 				t.Errorf("Migrate = %v, want an error without the value", err)
 			}
-			list, listErr := xdb.Migrations(t.Context(), db, files)
+			list, listErr := migrate.List(t.Context(), db, files)
 			if listErr != nil || list[0].Error == "" || strings.Contains(list[0].Error, "hunter2secret") {
 				t.Errorf("the table says %+v, %v", list, listErr)
 			}

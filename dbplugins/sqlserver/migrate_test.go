@@ -12,6 +12,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
@@ -104,7 +105,7 @@ func TestASQLMigrationIsOneTransaction(t *testing.T) {
 	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	files := fstest.MapFS{"0001_a.sql": {Data: []byte("CREATE TABLE a (x int);\nINSERT INTO broken VALUES (1);")}}
-	err := xdb.Migrate(t.Context(), db, files)
+	err := migrate.Apply(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "0001_a.sql:2: ") {
 		t.Errorf("Migrate = %v, want the line", err)
 	}

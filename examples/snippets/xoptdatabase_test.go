@@ -64,7 +64,7 @@ func xoptdatabaseOpen(ctx context.Context, use func(db *gorm.DB) error) error {
 		return err
 	}
 	defer xdb.Close(db) //nolint:errcheck // nothing is left to write
-	if err := config.BringUp(ctx, db); err != nil {
+	if err := config.Setup(ctx, db); err != nil {
 		return err
 	}
 	return use(db)

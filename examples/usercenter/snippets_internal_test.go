@@ -15,6 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/plinthtest"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	"github.com/plinthgo/plinth/core/major/xreg"
@@ -153,7 +154,7 @@ func Example_listMigrations() {
 	}
 	defer func() { _ = xdb.Close(db) }()
 
-	list, err := xdb.Migrations(ctx, db, migration.Files)
+	list, err := migrate.List(ctx, db, migration.Files)
 	for _, m := range list {
 		fmt.Printf("%s %s %d of %d %q\n", m.Name, m.State, m.Done, m.Statements, m.Error)
 	}

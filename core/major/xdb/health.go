@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
 
 // CheckHealth asks the server for an answer. It asks on a connection of its own if the pool has none
@@ -18,26 +19,33 @@ import (
 // that are at work: then CheckHealth returns nil too. A replica that is down does not make it fail: the
 // server answers the reads.
 func CheckHealth(ctx context.Context, db *gorm.DB) error {
-	t := originOf(db).target
-	if t.driver == nil {
+	info := dbconn.Of(db)
+	if info.Driver == nil {
 		return ping(ctx, db)
 	}
-	err := t.check(ctx, db)
-	if err != nil && stats(db).InUse > 0 && t.kindOf(err) == driver.TooManyConnections {
+	err := check(ctx, info, db)
+	if err != nil && stats(db).InUse > 0 && info.Kind(err) == driver.TooManyConnections {
 		return nil
 	}
 	return err
 }
 
+func ping(ctx context.Context, db *gorm.DB) error {
+	if err := dbconn.Ping(ctx, db); err != nil {
+		return fmt.Errorf("xdb: ping: %w", err)
+	}
+	return nil
+}
+
 // check asks on a connection of the pool if it has one left, else on one of its own.
-func (t *target) check(ctx context.Context, db *gorm.DB) error {
+func check(ctx context.Context, info *dbconn.Info, db *gorm.DB) error {
 	if !Saturated(db) {
 		err := pingSoon(ctx, db)
 		if err == nil || !Saturated(db) {
 			return err
 		}
 	}
-	return t.probe(ctx)
+	return info.Probe(ctx)
 }
 
 // Saturated reports whether all connections that the pool may have are in use, so that statements wait
@@ -70,7 +78,7 @@ func pingSoon(ctx context.Context, db *gorm.DB) error {
 func (t *target) probe(ctx context.Context) error {
 	db, err := t.attempt(ctx, Options{MaxOpenConns: 1, MaxIdleConns: 1}.withDefaults())
 	if err != nil {
-		return fmt.Errorf("xdb: ping: %w", t.secrets.scrub(err, t.kindOf(err)))
+		return fmt.Errorf("xdb: ping: %w", t.Redact(err))
 	}
-	return closePool(db)
+	return dbconn.Close(db)
 }

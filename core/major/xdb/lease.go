@@ -10,6 +10,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 	"github.com/plinthgo/plinth/core/major/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
@@ -42,10 +43,10 @@ const leasesName = "plinth:leases"
 
 // leaseKeeper is a gorm plugin that keeps the leases of a database from the first call of Leases until Close.
 type leaseKeeper struct {
-	origin *origin
-	db     *gorm.DB           // the one that was opened, never a transaction
-	life   context.Context    //nolint:containedctx // ends with Close
-	end    context.CancelFunc // of life
+	info *dbconn.Info
+	db   *gorm.DB           // the one that was opened, never a transaction
+	life context.Context    //nolint:containedctx // ends with Close
+	end  context.CancelFunc // of life
 
 	turn    chan struct{} // full while somebody uses what follows
 	closed  bool
@@ -54,8 +55,8 @@ type leaseKeeper struct {
 }
 
 // newLeaseKeeper returns a keeper whose lines go to the log of ctx.
-func newLeaseKeeper(ctx context.Context, o *origin) *leaseKeeper {
-	k := &leaseKeeper{origin: o, turn: make(chan struct{}, 1)}
+func newLeaseKeeper(ctx context.Context, info *dbconn.Info) *leaseKeeper {
+	k := &leaseKeeper{info: info, turn: make(chan struct{}, 1)}
 	k.life, k.end = context.WithCancel(context.WithoutCancel(ctx))
 	return k
 }
@@ -95,13 +96,12 @@ func (k *leaseKeeper) ready() error {
 	case k.backend != nil:
 		return nil
 	}
-	t := k.origin.target
-	if t.driver == nil {
+	if k.info.Driver == nil {
 		return fmt.Errorf("xdb: leases: %w: the database was opened by a Dialector, not by the name of a driver", xlease.ErrUnsupported)
 	}
-	clock, ok := t.driver.(driver.Clock)
+	clock, ok := k.info.Driver.(driver.Clock)
 	if !ok {
-		return fmt.Errorf("xdb: leases: %w: the driver %s has no clock for them", xlease.ErrUnsupported, t.name)
+		return fmt.Errorf("xdb: leases: %w: the driver %s has no clock for them", xlease.ErrUnsupported, k.info.Name)
 	}
 	b, err := newLeaseBackend(k, clock)
 	if err != nil {

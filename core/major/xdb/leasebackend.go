@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
@@ -32,7 +33,7 @@ var errLeaseRaces = errors.New("others were faster every time")
 // leaseBackend keeps leases in a table. What it knows it has read in the same call: who decides is a statement that changes
 // a row only as long as it is what was read.
 type leaseBackend struct {
-	origin  *origin
+	info    *dbconn.Info
 	db      *gorm.DB
 	sql     leaseSQL
 	traits  leasedriver.Traits
@@ -44,8 +45,8 @@ type leaseBackend struct {
 }
 
 func newLeaseBackend(k *leaseKeeper, clock driver.Clock) (*leaseBackend, error) {
-	b := &leaseBackend{origin: k.origin, db: k.silent(), life: k.life, turn: make(chan struct{}, 1)}
-	b.traits = leasedriver.Traits{Scope: clock.Scope(k.db), Durable: true, Name: b.origin.target.name}
+	b := &leaseBackend{info: k.info, db: k.silent(), life: k.life, turn: make(chan struct{}, 1)}
+	b.traits = leasedriver.Traits{Scope: clock.Scope(k.db), Durable: true, Name: b.info.Name}
 	b.sweeper = &leaseSweeper{life: k.life, backend: b}
 	var err error
 	b.sql, err = newLeaseSQL(b.db, clock)
@@ -138,7 +139,7 @@ func leaseAttempts(ctx context.Context) iter.Seq[int] {
 		pause := leasePause
 		for i := range leaseTries {
 			if i > 0 {
-				if !sleep(ctx, rand.N(pause)) { //nolint:gosec // a spread is no secret
+				if !dbconn.Sleep(ctx, rand.N(pause)) { //nolint:gosec // a spread is no secret
 					return
 				}
 				pause = min(2*pause, leaseLongPause)
@@ -168,7 +169,7 @@ func (b *leaseBackend) write(ctx context.Context, sql string, args ...any) (leas
 	if tx.Error == nil {
 		return leaseWritten, nil
 	}
-	if kind := b.origin.target.kindOf(tx.Error); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
+	if kind := b.info.Kind(tx.Error); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
 		return leaseGaveWay, nil
 	}
 	return leaseUnchanged, b.failed(ctx, tx.Error)
@@ -178,7 +179,7 @@ func (b *leaseBackend) write(ctx context.Context, sql string, args ...any) (leas
 func (b *leaseBackend) look(ctx context.Context, id string, first, count int) (view leaseView, err error) {
 	for range leaseAttempts(ctx) {
 		view, err = b.read(ctx, id, first, count)
-		if b.origin.target.kindOf(err) != driver.Deadlock || ctx.Err() != nil {
+		if b.info.Kind(err) != driver.Deadlock || ctx.Err() != nil {
 			break
 		}
 	}
@@ -205,7 +206,7 @@ func (b *leaseBackend) read(ctx context.Context, id string, first, count int) (l
 
 // failed returns an error without a secret. Where ctx has ended, that is in it.
 func (b *leaseBackend) failed(ctx context.Context, err error) error {
-	err = b.origin.target.secrets.scrub(err, b.origin.target.kindOf(err))
+	err = b.info.Redact(err)
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		return fmt.Errorf("xdb: leases: %w: %w", ended, err)
 	}

@@ -61,7 +61,7 @@ func (s *leaseSweeper) sweep() {
 	switch {
 	case s.life.Err() != nil:
 	case err != nil:
-		s.backend.origin.log.Warn(ctx, "leases that ended long ago could not be removed", slog.String("error", err.Error()))
+		s.backend.info.Log.Warn(ctx, "leases that ended long ago could not be removed", slog.String("error", err.Error()))
 	case found == leaseSweepRows:
 		s.mu.Lock()
 		s.next = time.Now().Add(leaseSweepMore)

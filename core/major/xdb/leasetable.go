@@ -11,6 +11,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/systable"
 	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
@@ -71,13 +72,13 @@ func (b *leaseBackend) Prepare(ctx context.Context) error {
 
 // setUp creates the table where it is missing, and looks whether it is as it has to be.
 func (b *leaseBackend) setUp(ctx context.Context) error {
-	if err := b.origin.createTable(ctx, b.db, &leaseRow{}); err != nil {
+	if err := systable.Create(ctx, b.db, &leaseRow{}); err != nil {
 		return fmt.Errorf("%w (accepted instead: %s=cache, or none with a %s for each replica)",
 			b.failed(ctx, err), xenv.LeaseBackend, xenv.SnowflakeNodeID)
 	}
 	_, err := b.look(ctx, "-", 0, 1)
-	if b.origin.target.kindOf(err) == driver.Syntax { // it has other columns
-		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, definition(b.db, &leaseRow{}))
+	if b.info.Kind(err) == driver.Syntax { // it has other columns
+		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, systable.Definition(b.db, &leaseRow{}))
 	}
 	return err
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"time"
 
 	"gorm.io/gorm"
@@ -16,6 +14,9 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/replica"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
@@ -25,9 +26,6 @@ const (
 
 	firstWait = 250 * time.Millisecond
 	longWait  = 5 * time.Second
-
-	// lockPause is the time between two tries for the lock of a migration; a driver waits by itself within each.
-	lockPause = time.Second
 
 	// maxIdentifier is the longest name that all databases keep whole (PostgreSQL: 63 bytes), so that the
 	// names of indexes and constraints are the same on each.
@@ -53,24 +51,18 @@ func (r *Registry) Open(ctx context.Context, o Options) (*gorm.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.Log = o.Log
 	for _, line := range t.advice {
-		o.Log.Warn(ctx, line, slog.String("driver", t.name))
+		o.Log.Warn(ctx, line, slog.String("driver", t.Name))
 	}
 	db, err := t.connect(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("xdb: open %s%s: %w", t.label(), t.setting(), err)
+		return nil, fmt.Errorf("xdb: open %s%s: %w", t.String(), t.Setting(), err)
 	}
 	if err := t.finish(ctx, db, o); err != nil {
 		return nil, errors.Join(err, Close(db))
 	}
 	return db, nil
-}
-
-func (t *target) label() string {
-	if t.where == "" {
-		return t.name
-	}
-	return t.name + " " + t.where
 }
 
 // connect opens the database, however often that takes.
@@ -82,39 +74,27 @@ func (t *target) connect(ctx context.Context, o Options) (*gorm.DB, error) {
 		}
 		db, err := t.attempt(ctx, o)
 		if err == nil {
-			o.Log.Info(ctx, "database connected", slog.String("driver", t.name), slog.String("at", t.where),
+			o.Log.Info(ctx, "database connected", slog.String("driver", t.Name), slog.String("at", t.Where),
 				slog.Int("attempt", attempt))
 			return db, nil
 		}
-		kind := t.kindOf(err)
-		err = t.secrets.scrub(err, kind)
+		kind := t.Kind(err)
+		err = t.Secrets.Redact(err, kind)
 		// Half of the wait is jitter, because replicas start together.
 		pause := wait/2 + rand.N(wait/2+1) //nolint:gosec // no secret
 		switch {
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case !transient(err, kind):
+		case !dbconn.Transient(err, kind):
 			return nil, err
 		case time.Since(start)+pause >= o.ConnectTimeout:
 			return nil, fmt.Errorf("gave up at attempt %d: %w", attempt, err)
 		}
-		o.Log.Warn(ctx, "database not reachable yet", slog.String("driver", t.name), slog.String("at", t.where),
+		o.Log.Warn(ctx, "database not reachable yet", slog.String("driver", t.Name), slog.String("at", t.Where),
 			slog.Int("attempt", attempt), slog.Duration("next", pause), slog.String("error", err.Error()))
-		if !sleep(ctx, pause) {
+		if !dbconn.Sleep(ctx, pause) {
 			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
-	}
-}
-
-// sleep waits for d; it returns false where ctx ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -151,7 +131,7 @@ func (t *target) open(ctx context.Context, o Options) (*gorm.DB, error) {
 		NamingStrategy:         schema.NamingStrategy{TablePrefix: o.TablePrefix, SingularTable: o.SingularTables, IdentifierMaxLength: maxIdentifier},
 		NowFunc:                func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
 	}
-	if b, ok := t.driver.(driver.Batcher); ok {
+	if b, ok := t.Driver.(driver.Batcher); ok {
 		config.CreateBatchSize = b.BatchSize()
 	}
 	if o.Gorm != nil {
@@ -188,72 +168,43 @@ func (t *target) setPool(ctx context.Context, db *gorm.DB, o Options) error {
 	return boundPool(db, o.AcquireTimeout)
 }
 
-// kindOf asks the driver for the kind of an error.
-func (t *target) kindOf(err error) driver.ErrorKind {
-	if kind := driver.KindOf(err); kind != driver.Unknown || t.driver == nil {
-		return kind
-	}
-	return t.driver.ErrorKind(err)
-}
-
-// transient reports whether waiting can mend err.
-func transient(err error, kind driver.ErrorKind) bool {
-	if kind != driver.Unknown {
-		return kind == driver.Connection || kind == driver.TooManyConnections || kind == driver.LockTimeout
-	}
-	var network net.Error
-	var file *fs.PathError // of a certificate, say; its number is a net.Error too
-	return driver.Network(err) == driver.Connection || errors.As(err, &network) && !errors.As(err, &file)
-}
-
-// finish adds what every database of Plinth has, finds the replicas, and brings the schema up to date.
+// finish adds what every database of Plinth has, finds the replicas, and sets up the schema.
 func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
-	origin := &origin{target: t, log: o.Log}
-	plugins := []gorm.Plugin{lean{}, contextErrors{}, xmodels.Plugin{Node: func() *xsnowflake.Node { return xsnowflake.NodeOf(ctx) }}, origin, newLeaseKeeper(ctx, origin)}
-	var copies *replicas
+	t.Probe = t.probe
+	plugins := []gorm.Plugin{
+		lean{}, contextErrors{}, xmodels.Plugin{Node: func() *xsnowflake.Node { return xsnowflake.NodeOf(ctx) }},
+		t.Plugin(), newLeaseKeeper(ctx, &t.Info),
+	}
+	var router *replica.Router
 	if len(t.replicas) > 0 {
-		copies = newReplicas(t.replicas, o)
-		plugins = append(plugins, copies)
+		router = t.newRouter(o)
+		plugins = append(plugins, router)
 	}
 	for _, plugin := range plugins {
 		if err := db.Use(plugin); err != nil {
 			return fmt.Errorf("xdb: plugin %s: %w", plugin.Name(), err)
 		}
 	}
-	if copies != nil {
-		if err := copies.start(ctx); err != nil {
+	if router != nil {
+		if err := router.Start(ctx); err != nil {
 			return err
 		}
 	}
-	return t.bringUp(WithPrimary(ctx), db, origin, o, t.migrations)
+	return Setup(ctx, db, o)
 }
 
-// BringUp does what Open does last, for who has opened db without it and has had to do something else before: it applies
-// o.AutoMigrate and o.Migrations, and runs o.Prepare. The rest of o, except for Log, stands with Open.
-func BringUp(ctx context.Context, db *gorm.DB, o Options) error {
-	origin := originOf(db)
-	files, err := origin.target.registry.readMigrations(origin.target, o.Migrations)
-	if err != nil {
-		return err
-	}
-	return origin.target.bringUp(WithPrimary(ctx), db, origin, o.withDefaults(), files)
-}
-
-// bringUp migrates and prepares.
-func (t *target) bringUp(ctx context.Context, db *gorm.DB, origin *origin, o Options, files []migration) error {
+// Setup does the last steps of Open. Use it if db was opened without them because something else had
+// to come before: it applies o.AutoMigrate and o.Migrations, and runs o.Prepare. It ignores the rest
+// of o.
+func Setup(ctx context.Context, db *gorm.DB, o Options) error {
+	ctx = WithPrimary(ctx)
 	if len(o.AutoMigrate) > 0 {
-		run := func(tx *gorm.DB) error {
-			if err := checkTableNames(tx, o.AutoMigrate); err != nil {
-				return err
-			}
-			return tx.AutoMigrate(o.AutoMigrate...)
-		}
-		if err := t.migrate(ctx, db, o.Log, run); err != nil {
-			return t.schemaError("migrate", err)
+		if err := migrate.Models(ctx, db, o.AutoMigrate...); err != nil {
+			return err
 		}
 	}
-	if len(files) > 0 {
-		if err := origin.migrateFiles(ctx, db, files); err != nil {
+	if len(o.Migrations) > 0 {
+		if err := migrate.Apply(ctx, db, o.Migrations...); err != nil {
 			return err
 		}
 	}
@@ -263,42 +214,4 @@ func (t *target) bringUp(ctx context.Context, db *gorm.DB, origin *origin, o Opt
 		}
 	}
 	return nil
-}
-
-// migrate runs a change of the schema in the state that the driver wants for it. Another process may need its lock for
-// as long as its own change takes, so only the end of ctx ends the wait for it.
-func (t *target) migrate(ctx context.Context, db *gorm.DB, log logLines, run func(tx *gorm.DB) error) error {
-	ctx = WithPrimary(ctx)
-	m, ok := t.driver.(driver.Migrator)
-	if !ok {
-		return run(db.WithContext(ctx))
-	}
-	for {
-		entered := false
-		err := m.Migrate(ctx, db, func(tx *gorm.DB) error {
-			entered = true
-			return run(tx.Session(&gorm.Session{NewDB: true})) // gorm's Connection gives a handle whose conditions pile up
-		})
-		if entered || t.kindOf(err) != driver.LockTimeout {
-			return err
-		}
-		err = t.secrets.scrub(err, driver.LockTimeout)
-		log.Warn(ctx, "waiting for a migration of another process", slog.String("error", err.Error()))
-		if !sleep(ctx, lockPause) {
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		}
-	}
-}
-
-// schemaError says what a change of the schema failed at, without a secret, and which variable leads to a database that
-// cannot be changed.
-func (t *target) schemaError(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	kind := t.kindOf(err)
-	if kind == driver.UnknownDatabase || kind == driver.ReadOnly {
-		what += t.setting()
-	}
-	return fmt.Errorf("xdb: %s: %w", what, t.secrets.scrub(err, kind))
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 )
 
 // The defaults of Options, the same as those of the environment.
@@ -71,7 +73,7 @@ type Options struct {
 
 	// AutoMigrate are the entities whose tables are created or extended before Open returns.
 	AutoMigrate []any
-	// Migrations hold SQL files that are applied after AutoMigrate, each once: see Migrate.
+	// Migrations hold SQL files that are applied after AutoMigrate, each once: see package migrate.
 	Migrations []fs.FS
 	// Prepare run after the migrations, in order.
 	Prepare []Prepare
@@ -101,25 +103,11 @@ var prefixForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // target is a database that Open can try to reach.
 type target struct {
-	name      string        // of the driver or the dialector
-	driver    driver.Driver // nil: a dialector was given
+	dbconn.Info
+
 	dialector func() gorm.Dialector
-	where     string      // for people, without a secret
-	advice    []string    // of the driver, about the parts
-	variable  xenv.EnvKey // what leads there alone; "" where several parts do
-	secrets   scrubber
+	advice    []string // of the driver, about the parts
 	replicas  []*target
-
-	registry   *Registry
-	migrations []migration // those of the options
-}
-
-// setting is the variable as it stands in an error.
-func (t *target) setting() string {
-	if t.variable == "" {
-		return ""
-	}
-	return " (" + string(t.variable) + ")"
 }
 
 // Check returns every problem of o that can be found without connecting, joined: an unknown driver, parts
@@ -140,11 +128,11 @@ func (r *Registry) Describe(o Options) string {
 	}
 	switch n := len(t.replicas); n {
 	case 0:
-		return t.label()
+		return t.String()
 	case 1:
-		return t.label() + ", 1 replica"
+		return t.String() + ", 1 replica"
 	default:
-		return fmt.Sprintf("%s, %d replicas", t.label(), n)
+		return fmt.Sprintf("%s, %d replicas", t.String(), n)
 	}
 }
 
@@ -157,7 +145,7 @@ func (r *Registry) KeepsLeases(o Options) bool {
 	if err != nil {
 		return false
 	}
-	_, ok := t.driver.(driver.Clock)
+	_, ok := t.Driver.(driver.Clock)
 	return ok
 }
 
@@ -183,19 +171,23 @@ func (r *Registry) resolve(o Options) (*target, error) {
 	}
 	t, err := r.find(o)
 	if err == nil {
-		err = t.findReplicas(o)
+		err = r.findReplicas(t, o)
 	}
-	set, fileErr := r.readMigrations(t, o.Migrations)
+	var dialects []string // unknown without a driver
+	if t != nil {
+		dialects = []string{t.Name, t.dialector().Name()}
+	}
+	fileErr := migrate.Check(r.known(), dialects, o.Migrations...)
 	if err = errors.Join(append(problems, err, fileErr)...); err != nil {
 		return nil, err
 	}
-	t.migrations = set
 	return t, nil
 }
 
 func (r *Registry) find(o Options) (*target, error) {
 	if o.Dialector != nil {
-		return &target{name: o.Dialector.Name(), dialector: func() gorm.Dialector { return o.Dialector }, registry: r}, nil
+		info := dbconn.Info{Name: o.Dialector.Name(), Drivers: r.known()}
+		return &target{Info: info, dialector: func() gorm.Dialector { return o.Dialector }}, nil
 	}
 	if o.Driver == "" {
 		return nil, xenv.Problem(xenv.DatabaseDriver, "", "is not set", "the name of an imported driver")
@@ -204,30 +196,32 @@ func (r *Registry) find(o Options) (*target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", xenv.DatabaseDriver, err)
 	}
-	t := &target{name: o.Driver, driver: d, variable: xenv.DatabaseDsn, secrets: newScrubber(o.Parts.Pass), registry: r}
+	t := &target{Info: dbconn.Info{
+		Name: o.Driver, Driver: d, Drivers: r.known(), Variable: xenv.DatabaseDsn, Secrets: dbconn.NewSecrets(o.Parts.Pass),
+	}}
 	dsn := o.DSN.Reveal()
 	if dsn == "" {
 		if dsn, err = d.DSN(o.Parts); err != nil {
-			return nil, t.secrets.scrub(err, driver.Unknown)
+			return nil, t.Secrets.Redact(err, driver.Unknown)
 		}
-		t.variable = pathVariable(d, o.Parts, dsn)
+		t.Variable = pathVariable(d, o.Parts, dsn)
 		if adviser, ok := d.(driver.Adviser); ok {
 			t.advice = adviser.Advice(o.Parts)
 		}
 	}
-	t.secrets = t.secrets.withDSN(dsn)
+	t.Secrets = t.Secrets.WithDSN(dsn)
 	t.dialector = func() gorm.Dialector { return d.Dialector(dsn) }
 	if describer, ok := d.(driver.Describer); ok {
-		t.where = describer.Describe(dsn)
+		t.Where = describer.Describe(dsn)
 	} else {
-		t.where = describeDSN(dsn)
+		t.Where = dbconn.DescribeDSN(dsn)
 	}
 	return t, nil
 }
 
-// findReplicas resolves the replicas of o.
-func (t *target) findReplicas(o Options) error {
-	if t.driver == nil && len(o.Replicas) > 0 {
+// findReplicas resolves the replicas of o for t.
+func (r *Registry) findReplicas(t *target, o Options) error {
+	if t.Driver == nil && len(o.Replicas) > 0 {
 		return errors.New("xdb: Replicas need a Driver, which makes a dialector of each DSN: name one instead of the Dialector, or leave them out")
 	}
 	var problems []error
@@ -236,13 +230,13 @@ func (t *target) findReplicas(o Options) error {
 			problems = append(problems, fmt.Errorf("xdb: replica %d: the DSN is empty", i+1))
 			continue
 		}
-		replica, err := t.registry.find(Options{Driver: o.Driver, DSN: dsn, Parts: o.Parts})
+		replica, err := r.find(Options{Driver: o.Driver, DSN: dsn, Parts: o.Parts})
 		if err != nil {
 			problems = append(problems, fmt.Errorf("xdb: replica %d: %w", i+1, err))
 			continue
 		}
 		t.replicas = append(t.replicas, replica)
-		t.secrets = t.secrets.withDSN(dsn.Reveal()) // an error of a statement may be that of a replica
+		t.Secrets = t.Secrets.WithDSN(dsn.Reveal()) // an error of a statement may be that of a replica
 	}
 	return errors.Join(problems...)
 }

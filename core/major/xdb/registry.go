@@ -3,9 +3,11 @@ package xdb
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/plinthgo/plinth/core/internal/plugin"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
 
 var (
@@ -18,7 +20,7 @@ var (
 var family = plugin.Family{
 	Package: "xdb",
 	Root:    "github.com/plinthgo/plinth/dbplugins/",
-	Own:     []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"},
+	Own:     dbconn.OwnDrivers,
 	Unknown: ErrUnknownDriver,
 
 	Interface: driver.InterfaceVersion,
@@ -42,6 +44,9 @@ func (r *Registry) Register(d driver.Driver) { r.drivers.Add(family, d) }
 
 // Drivers returns the names of the registered drivers, sorted.
 func (r *Registry) Drivers() []string { return r.drivers.Names() }
+
+// known returns the names of all drivers that a migration file may be for.
+func (r *Registry) known() []string { return slices.Concat(family.Own, r.Drivers()) }
 
 // lookup returns the driver called name. The error says how to get it.
 func (r *Registry) lookup(name string) (driver.Driver, error) { return r.drivers.Find(family, name) }

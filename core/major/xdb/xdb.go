@@ -23,13 +23,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/replica"
 )
 
 // GetDB returns the database of the application, or the transaction that Transaction has begun, bound to
@@ -104,17 +105,6 @@ func NewContext(ctx context.Context, db *gorm.DB) context.Context {
 	return context.WithValue(xctx.WithoutTransaction(ctx), xctx.DatabaseKey, db)
 }
 
-func ping(ctx context.Context, db *gorm.DB) error {
-	pool, err := db.DB()
-	if err != nil {
-		return fmt.Errorf("xdb: pool: %w", err)
-	}
-	if err := pool.PingContext(ctx); err != nil {
-		return fmt.Errorf("xdb: ping: %w", err)
-	}
-	return nil
-}
-
 // Close releases the leases, and closes the pool of db and those of its replicas; what is under way is waited for. A nil db
 // is closed already.
 func Close(db *gorm.DB) error {
@@ -125,22 +115,8 @@ func Close(db *gorm.DB) error {
 	if k, ok := db.Plugins[leasesName].(*leaseKeeper); ok {
 		errs = append(errs, k.close())
 	}
-	if r, ok := db.Plugins[replicasName].(*replicas); ok {
-		errs = append(errs, r.close())
+	if r := replica.Of(db); r != nil {
+		errs = append(errs, r.Close())
 	}
-	return errors.Join(append(errs, closePool(db))...)
-}
-
-func closePool(db *gorm.DB) error {
-	pool, err := db.DB()
-	if errors.Is(err, gorm.ErrInvalidDB) {
-		return nil // it never had a pool
-	}
-	if err != nil {
-		return fmt.Errorf("xdb: pool: %w", err)
-	}
-	if err := pool.Close(); err != nil {
-		return fmt.Errorf("xdb: close: %w", err)
-	}
-	return nil
+	return errors.Join(append(errs, dbconn.Close(db))...)
 }

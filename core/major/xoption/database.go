@@ -107,7 +107,7 @@ func schemaPhase(p *Plan) Phase {
 			if err != nil {
 				return nil, err
 			}
-			return nil, c.BringUp(ctx, database(ctx.Value(xctx.DatabaseKey)))
+			return nil, c.Setup(ctx, database(ctx.Value(xctx.DatabaseKey)))
 		},
 	}
 }

@@ -89,7 +89,7 @@ func (c *Config) Check(context.Context) error {
 	return errors.Join(problems, xdb.Check(c.Options()))
 }
 
-// Open connects. BringUp is to follow: it migrates. The caller closes the database with xdb.Close. It is nil where none is
+// Open connects. Setup is to follow: it migrates. The caller closes the database with xdb.Close. It is nil where none is
 // configured.
 func (c *Config) Open(ctx context.Context) (*gorm.DB, error) {
 	if err := errors.Join(c.problems...); err != nil || !c.Enabled() {
@@ -103,15 +103,15 @@ func (c *Config) Open(ctx context.Context) (*gorm.DB, error) {
 	return xdb.Open(ctx, o)
 }
 
-// HasSchema reports whether there is anything for BringUp to do.
+// HasSchema reports whether there is anything for Setup to do.
 func (c *Config) HasSchema() bool {
 	o := c.Options()
 	return c.Enabled() && len(o.AutoMigrate)+len(o.Migrations)+len(o.Prepare) > 0
 }
 
-// BringUp migrates what Open has opened, first the entities, then the SQL files, and runs the Prepare functions.
-func (c *Config) BringUp(ctx context.Context, db *gorm.DB) error {
-	return xdb.BringUp(ctx, db, c.Options())
+// Setup migrates what Open has opened, first the entities, then the SQL files, and runs the Prepare functions.
+func (c *Config) Setup(ctx context.Context, db *gorm.DB) error {
+	return xdb.Setup(ctx, db, c.Options())
 }
 
 // KeepsLeases reports whether the driver can keep leases: see xdb.Leases.
@@ -273,7 +273,7 @@ func WithAutoMigrate(entities ...any) Option {
 }
 
 // WithMigrations applies the SQL files in files after WithAutoMigrate and before WithPrepare, each once, in the order of
-// their numbers: see xdb.Migrate. It may be given more than once; the files are one set.
+// their numbers: see migrate.Apply. It may be given more than once; the files are one set.
 func WithMigrations(files fs.FS) Option {
 	return func(c *Config) {
 		if files == nil {

@@ -316,7 +316,7 @@ func TestKeepsLeasesWhereTheDriverHasAClock(t *testing.T) {
 	}
 }
 
-func TestBringUpRunsWhatThereIs(t *testing.T) {
+func TestConfig_Setup(t *testing.T) {
 	clearEnv(t)
 	prepared := 0
 	c := build(t, xoptdatabase.WithDialector(tests.DummyDialector{}), xoptdatabase.WithPrepare(func(*gorm.DB) error { prepared++; return nil }))
@@ -324,8 +324,8 @@ func TestBringUpRunsWhatThereIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.BringUp(t.Context(), db); err != nil || prepared != 1 || !c.HasSchema() {
-		t.Errorf("BringUp = %v, prepared %d times; want once", err, prepared)
+	if err := c.Setup(t.Context(), db); err != nil || prepared != 1 || !c.HasSchema() {
+		t.Errorf("Setup = %v, prepared %d times; want once", err, prepared)
 	}
 	if build(t, xoptdatabase.WithDialector(tests.DummyDialector{})).HasSchema() {
 		t.Error("a database without entities, files and functions has a schema to bring up")

@@ -9,7 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
-	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/systable"
 )
 
 // mostSkew is how far two clocks may be apart before that is worth a warning.
@@ -27,7 +27,7 @@ type reading struct {
 
 // readClock asks a database on a server for its time.
 func (p *patient) readClock(ctx context.Context, db *gorm.DB) {
-	clock, err := xdb.Clock(db)
+	clock, err := systable.Clock(db)
 	if err != nil || db.Name() == "sqlite" { // a file has the clock of this machine
 		return
 	}

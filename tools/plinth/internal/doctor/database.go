@@ -16,6 +16,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 	"github.com/plinthgo/plinth/tools/plinth/internal/sqlitefile"
@@ -182,7 +183,7 @@ func (p *patient) pending(ctx context.Context, db *gorm.DB) []Finding {
 	if err != nil || len(files) == 0 {
 		return nil
 	}
-	list, err := xdb.Migrations(ctx, db, os.DirFS(filepath.Join(p.Root, filepath.FromSlash(migrationFolder))))
+	list, err := migrate.List(ctx, db, os.DirFS(filepath.Join(p.Root, filepath.FromSlash(migrationFolder))))
 	if err != nil {
 		lines := split(err)
 		return []Finding{problem(strings.Join(lines, "; "), "correct the files in "+migrationFolder)}
@@ -191,9 +192,9 @@ func (p *patient) pending(ctx context.Context, db *gorm.DB) []Finding {
 	var found []Finding
 	for _, m := range list {
 		switch m.State {
-		case xdb.MigrationPending:
+		case migrate.Pending:
 			waiting++
-		case xdb.MigrationApplied, xdb.MigrationRunning, xdb.MigrationMissing:
+		case migrate.Applied, migrate.Running, migrate.Missing:
 		default:
 			found = append(found, problem(fmt.Sprintf("migration %s is %s", m.Name, m.State), "plinth migrate status says more"))
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // what a service may connect with
 	"github.com/plinthgo/plinth/tools/plinth/internal/sqlitefile"
@@ -35,7 +36,7 @@ type Row struct {
 }
 
 // IsApplied reports whether the database has all of it.
-func (r Row) IsApplied() bool { return r.State == string(xdb.MigrationApplied) }
+func (r Row) IsApplied() bool { return r.State == string(migrate.Applied) }
 
 // Source is a folder of files and the database to which they belong.
 type Source struct {
@@ -108,7 +109,7 @@ func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	err = xdb.Migrate(ctx, db, s.files)
+	err = migrate.Apply(ctx, db, s.files)
 	all, listErr := s.list(context.WithoutCancel(ctx), db)
 	if err != nil && CountApplied(all) == 0 {
 		err = fmt.Errorf("%w (the service makes the tables of its entities, before its migrations: if one is missing, start it once)", err)
@@ -126,7 +127,7 @@ func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
 }
 
 func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
-	list, err := xdb.Migrations(ctx, db, s.files)
+	list, err := migrate.List(ctx, db, s.files)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
 		rows[i] = Row{
 			Version: version, Name: m.Name, File: m.File, State: string(m.State), Done: m.Done, Statements: m.Statements, Error: m.Error,
 		}
-		if m.State == xdb.MigrationApplied && !m.FinishedAt.IsZero() {
+		if m.State == migrate.Applied && !m.FinishedAt.IsZero() {
 			rows[i].AppliedAt = &m.FinishedAt
 			rows[i].Done = m.Statements
 		}
@@ -145,7 +146,7 @@ func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
 }
 
 // IsMissing reports whether only the database knows it.
-func (r Row) IsMissing() bool { return r.State == string(xdb.MigrationMissing) }
+func (r Row) IsMissing() bool { return r.State == string(migrate.Missing) }
 
 // CountApplied counts the rows that are applied.
 func CountApplied(rows []Row) int {

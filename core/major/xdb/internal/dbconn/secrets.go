@@ -1,4 +1,4 @@
-package xdb
+package dbconn
 
 import (
 	"cmp"
@@ -13,17 +13,17 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// scrubber takes the secrets of one connection out of texts that others have written. Libraries quote the
-// whole DSN, or the part that they could not parse, in their errors.
-type scrubber struct {
+// Secrets are the secrets of one connection, to remove them from errors: libraries quote the whole
+// DSN, or the part that they could not parse, in their errors.
+type Secrets struct {
 	secrets []string // longest first
 }
 
-// newScrubber returns a scrubber for a password and the forms that it takes in a DSN.
-func newScrubber(pass string) scrubber { return scrubber{}.with(pass) }
+// NewSecrets returns a password and the forms that it has in a DSN.
+func NewSecrets(pass string) Secrets { return Secrets{}.with(pass) }
 
 // with adds secrets.
-func (s scrubber) with(secrets ...string) scrubber {
+func (s Secrets) with(secrets ...string) Secrets {
 	all := slices.Clone(s.secrets)
 	for _, secret := range secrets {
 		if secret == "" {
@@ -38,7 +38,7 @@ func (s scrubber) with(secrets ...string) scrubber {
 		}
 	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	return scrubber{slices.Compact(all)}
+	return Secrets{slices.Compact(all)}
 }
 
 // dsnPasswords are the places in which the usual forms of a DSN hold a password. They take too much rather than
@@ -57,8 +57,8 @@ var dsnPasswords = sync.OnceValue(func() []*regexp.Regexp {
 	}
 })
 
-// withDSN adds the passwords of a DSN, and the DSN itself where it holds one.
-func (s scrubber) withDSN(dsn string) scrubber {
+// WithDSN adds the passwords of a DSN, and the DSN itself where it holds one.
+func (s Secrets) WithDSN(dsn string) Secrets {
 	for _, re := range dsnPasswords() {
 		for _, m := range re.FindAllStringSubmatch(dsn, -1) {
 			s = s.with(m[1])
@@ -74,7 +74,7 @@ func (s scrubber) withDSN(dsn string) scrubber {
 var badEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`invalid URL escape "[^"]*"`) })
 
 // text returns the text without its secrets.
-func (s scrubber) text(text string) string {
+func (s Secrets) text(text string) string {
 	if len(s.secrets) == 0 {
 		return text
 	}
@@ -84,9 +84,9 @@ func (s scrubber) text(text string) string {
 	return badEscape().ReplaceAllString(text, "invalid URL escape")
 }
 
-// scrub returns err itself where its text holds no secret, else an error that only keeps the clean text and
-// the kind.
-func (s scrubber) scrub(err error, kind driver.ErrorKind) error {
+// Redact returns err itself if its text contains no secret, else an error that has only the redacted
+// text and the kind.
+func (s Secrets) Redact(err error, kind driver.ErrorKind) error {
 	if err == nil {
 		return nil
 	}
@@ -113,9 +113,9 @@ var forms = sync.OnceValue(func() dsnForms {
 	}
 })
 
-// describeDSN returns where a DSN leads to: host, port and database, and nothing else of it. "" is a form
-// that it does not know.
-func describeDSN(dsn string) string {
+// DescribeDSN returns the host, port and database name of a DSN, and nothing else of it; "" if the
+// form of the DSN is unknown.
+func DescribeDSN(dsn string) string {
 	f := forms()
 	for _, form := range []*regexp.Regexp{f.url, f.mysql} {
 		if m := form.FindStringSubmatch(dsn); m != nil && f.plainHost.MatchString(m[1]) {

@@ -1,4 +1,4 @@
-package xdb
+package replica
 
 import (
 	"cmp"
@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// Words that a statement of an application's own may not hold where a replica shall answer it: they lock, write, or ask
-// the catalogue, in which gorm's migrator must find the table that has just been made.
+// Words that a raw statement must not contain to be sent to a replica: they lock, write, or read the
+// catalog, in which gorm's migrator must find a table that was just created.
 var (
 	primaryWords = []string{
 		"CALL", "DELETE", "EXEC", "EXECUTE", "FOR", "INSERT", "INTO", "MERGE", "UPDATE",
@@ -21,8 +21,7 @@ var (
 	}
 )
 
-// onlyReads reports whether a statement is one SELECT that a replica can answer, as far as its words tell. Where they do
-// not, it is no.
+// onlyReads reports whether a statement is certainly one SELECT that a replica can serve.
 func onlyReads(sql, dialect string) bool {
 	s := sqlscan.New(sql, sqlscan.RulesOf(dialect))
 	var first string

@@ -1,4 +1,4 @@
-package xdb
+package migrate
 
 import (
 	"context"
@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// prefixMark stands in a file for the table prefix.
+	// prefixMark is replaced by the table prefix.
 	prefixMark = "${prefix}"
 
 	savepoint = "plinth_migration_file"
 )
 
-// errNotUndone means that the transaction around a migration is of no more use.
+// errNotUndone means that the transaction of the lock cannot be used any more.
 var errNotUndone = errors.New("what had been done could not be undone within its transaction")
 
-// unit calls do in a transaction: one of its own, or, where the lock is one already, up to a savepoint. Of gorm's own
-// nested transactions the error of going back is lost.
+// transaction calls do in a transaction of its own or, if the lock already is one, up to a savepoint.
+// gorm's own nested transactions lose the error of a rollback to the savepoint.
 //
-// The statements end with the context, the transaction does not: database/sql would end it from a goroutine of its own, and
-// close the connection under the lock that is still held there.
-func (r *run) unit(ctx context.Context, tx *gorm.DB, do func(tx *gorm.DB) error) error {
+// The statements end with ctx, the transaction does not: database/sql would roll it back from another
+// goroutine, and close the connection that still has the lock.
+func (r *run) transaction(ctx context.Context, tx *gorm.DB, do func(tx *gorm.DB) error) error {
 	if r.inTx {
 		return r.savepoint(ctx, tx, do)
 	}
@@ -36,12 +36,12 @@ func (r *run) unit(ctx context.Context, tx *gorm.DB, do func(tx *gorm.DB) error)
 	if failure != nil {
 		return failure
 	}
-	return r.target.schemaError("migration "+r.file.Name+": transaction", err)
+	return r.failed(": transaction", err)
 }
 
 func (r *run) savepoint(ctx context.Context, tx *gorm.DB, do func(tx *gorm.DB) error) error {
 	if err := instance(tx).SavePoint(savepoint).Error; err != nil {
-		return r.target.schemaError("migration "+r.file.Name+": savepoint", err)
+		return r.failed(": savepoint", err)
 	}
 	err := do(tx)
 	if err == nil {
@@ -49,27 +49,26 @@ func (r *run) savepoint(ctx context.Context, tx *gorm.DB, do func(tx *gorm.DB) e
 	}
 	steady := tx.WithContext(context.WithoutCancel(ctx))
 	back := instance(steady).RollbackTo(savepoint).Error
-	if back == nil || ctx.Err() != nil { // with which the whole transaction may have ended
+	if back == nil || ctx.Err() != nil { // the end of ctx may have ended the whole transaction
 		return err
 	}
-	return fmt.Errorf("%w; %w: %w", err, errNotUndone, r.target.secrets.scrub(back, r.target.kindOf(back)))
+	return fmt.Errorf("%w; %w: %w", err, errNotUndone, r.info.Redact(back))
 }
 
-// instance returns a handle on the same connection that keeps the error of what is done with it.
+// instance returns a handle on the same connection that stores the error of its statements.
 func instance(tx *gorm.DB) *gorm.DB { return tx.Session(&gorm.Session{NewDB: true}).Scopes() }
 
 // statement runs one statement of the file.
 func (r *run) statement(tx *gorm.DB, i int) error {
-	s := r.script.Statements[i]
-	sql := strings.ReplaceAll(s.SQL, prefixMark, prefixOf(r.db))
-	err := execute(tx, sql)
+	s, prefix := r.Statements[i], prefixOf(r.db)
+	err := execute(tx, strings.ReplaceAll(s.SQL, prefixMark, prefix))
 	if err != nil {
-		err = withoutValues(err, r.script.Statements, prefixOf(r.db), r.db.Name())
+		err = withoutValues(err, r.Statements, prefix, r.db.Name())
 	}
-	return r.target.schemaError(fmt.Sprintf("migration %s:%d", r.file.Name, s.Line), err)
+	return r.failed(fmt.Sprintf(":%d", s.Line), err)
 }
 
-// execute runs a statement without preparing it, which some databases cannot do with changes of the schema.
+// execute runs a statement without preparing it: some databases cannot prepare changes of the schema.
 func execute(tx *gorm.DB, sql string) error {
 	tx = instance(tx)
 	switch pool := tx.Statement.ConnPool.(type) {

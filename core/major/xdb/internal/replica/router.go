@@ -1,4 +1,5 @@
-package xdb
+// Package replica sends reads to copies of a database.
+package replica
 
 import (
 	"context"
@@ -12,39 +13,41 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
 
-const replicasName = "plinth:replicas"
+const name = "plinth:replicas"
 
-// replicas is a gorm plugin that sends reads to copies of the database.
+// Router is a gorm plugin that sends reads to replicas.
 //
-// It changes the pool of a statement only where that is the one of the database itself or of a replica. A transaction,
-// and the single connection of gorm's Connection, are not among them and stay what they are.
-type replicas struct {
+// It changes the pool of a statement only if that is the pool of the database itself or of a replica.
+// A transaction, and the single connection of gorm's Connection, are neither and stay what they are.
+type Router struct {
 	primary gorm.ConnPool
 	dialect string
-	all     []*replica
+	all     []*Replica
 	turn    atomic.Uint32
 
 	watchers sync.WaitGroup
-	stop     context.CancelFunc // nil: start was not called
+	stop     context.CancelFunc // nil: Start was not called
 	closing  sync.Once
 }
 
-func newReplicas(targets []*target, o Options) *replicas {
-	r := &replicas{}
-	for _, t := range targets {
-		r.all = append(r.all, &replica{target: t, options: o})
-	}
+// New returns a Router for replicas. Start must follow once it is a plugin of the database.
+func New(replicas []*Replica) *Router { return &Router{all: replicas} }
+
+// Of returns the Router of db, or nil.
+func Of(db *gorm.DB) *Router {
+	r, _ := db.Plugins[name].(*Router)
 	return r
 }
 
 // Name implements gorm.Plugin.
-func (*replicas) Name() string { return replicasName }
+func (*Router) Name() string { return name }
 
-// Initialize implements gorm.Plugin. The pool is chosen before every other callback, and put back after them, so that what
-// is called on the result of a read does not go to a replica.
-func (r *replicas) Initialize(db *gorm.DB) error {
+// Initialize implements gorm.Plugin. The pool is chosen before every other callback and restored after
+// them, so that a statement built on the result of a read does not go to a replica.
+func (r *Router) Initialize(db *gorm.DB) error {
 	r.primary, r.dialect = db.ConnPool, db.Name()
 	if db.PrepareStmt {
 		for _, replica := range r.all {
@@ -58,28 +61,28 @@ func (r *replicas) Initialize(db *gorm.DB) error {
 	defer func() { db.Logger = lines }()
 	cb := db.Callback()
 	return errors.Join(
-		cb.Create().Before("*").Register(replicasName, r.write),
-		cb.Update().Before("*").Register(replicasName, r.write),
-		cb.Delete().Before("*").Register(replicasName, r.write),
-		cb.Raw().Before("*").Register(replicasName, r.write),
-		cb.Query().Before("*").Register(replicasName, r.read),
+		cb.Create().Before("*").Register(name, r.write),
+		cb.Update().Before("*").Register(name, r.write),
+		cb.Delete().Before("*").Register(name, r.write),
+		cb.Raw().Before("*").Register(name, r.write),
+		cb.Query().Before("*").Register(name, r.read),
 		cb.Query().Replace("gorm:query", r.orPrimary(cb.Query().Get("gorm:query"))),
-		cb.Query().After("*").Register(replicasName+"_end", r.end),
-		cb.Row().Before("*").Register(replicasName, r.read),
+		cb.Query().After("*").Register(name+"_end", r.end),
+		cb.Row().Before("*").Register(name, r.read),
 		cb.Row().Replace("gorm:row", r.orPrimary(cb.Row().Get("gorm:row"))),
-		cb.Row().After("*").Register(replicasName+"_end", r.end),
+		cb.Row().After("*").Register(name+"_end", r.end),
 	)
 }
 
-// start checks every replica once and then again and again until close. One that does not answer is used when it does;
-// only what waiting cannot mend is an error.
-func (r *replicas) start(ctx context.Context) error {
+// Start checks every replica once, and then periodically until Close. A replica that does not respond
+// is used as soon as it does; only what waiting cannot fix is an error.
+func (r *Router) Start(ctx context.Context) error {
 	errs := make([]error, len(r.all))
 	var first sync.WaitGroup
 	for i, replica := range r.all {
 		first.Go(func() {
 			if err := replica.check(ctx); err != nil {
-				errs[i] = fmt.Errorf("xdb: replica %d: open %s: %w", i+1, replica.target.label(), err)
+				errs[i] = fmt.Errorf("xdb: replica %d: open %s: %w", i+1, replica, err)
 			}
 		})
 	}
@@ -95,8 +98,8 @@ func (r *replicas) start(ctx context.Context) error {
 	return nil
 }
 
-// close ends the checks and closes the pools. Whoever calls it again does nothing.
-func (r *replicas) close() error {
+// Close stops the checks and closes the pools. A second call does nothing.
+func (r *Router) Close() error {
 	var errs []error
 	r.closing.Do(func() {
 		if r.stop != nil {
@@ -110,23 +113,23 @@ func (r *replicas) close() error {
 	return errors.Join(errs...)
 }
 
-// write sends a statement to the primary, and with it what its hooks read.
-func (r *replicas) write(tx *gorm.DB) {
+// write sends a statement to the primary, and with it the reads of its hooks.
+func (r *Router) write(tx *gorm.DB) {
 	if r.routes(tx.Statement.ConnPool) {
 		r.toPrimary(tx.Statement)
 	}
 }
 
-// read sends a statement to the replica whose turn it is. What is read within another read, such as a Preload, goes where
-// that went.
-func (r *replicas) read(tx *gorm.DB) {
+// read sends a statement to the next replica. A read within another read, such as a Preload, goes to
+// the same server.
+func (r *Router) read(tx *gorm.DB) {
 	s := tx.Statement
 	if !r.routes(s.ConnPool) {
 		return
 	}
 	_, locks := s.Clauses["FOR"]
 	text := s.SQL.String() // of Raw
-	if locks || onPrimary(s.Context) || text != "" && !onlyReads(text, r.dialect) {
+	if locks || dbconn.OnPrimary(s.Context) || text != "" && !onlyReads(text, r.dialect) {
 		r.toPrimary(s)
 		return
 	}
@@ -134,7 +137,7 @@ func (r *replicas) read(tx *gorm.DB) {
 		return
 	}
 	turn := r.turn.Add(1)
-	for i := range uint32(len(r.all)) { //nolint:gosec // nobody has that many
+	for i := range uint32(len(r.all)) { //nolint:gosec // few
 		if pool := r.all[(turn+i)%uint32(len(r.all))].pool(); pool != nil { //nolint:gosec // see above
 			s.ConnPool = pool
 			return
@@ -142,16 +145,16 @@ func (r *replicas) read(tx *gorm.DB) {
 	}
 }
 
-// end puts the pool back.
-func (r *replicas) end(tx *gorm.DB) {
+// end restores the pool.
+func (r *Router) end(tx *gorm.DB) {
 	if r.routes(tx.Statement.ConnPool) {
 		tx.Statement.ConnPool = r.primary
 	}
 }
 
-// orPrimary returns read with a second try on the primary, for what has failed at a replica before its first row: because
-// that is lost, or because the statement writes after all.
-func (r *replicas) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
+// orPrimary returns read with a retry on the primary if it failed on a replica before its first row:
+// because the replica is lost, or because the statement writes after all.
+func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 	return func(tx *gorm.DB) {
 		s := tx.Statement
 		at := r.replicaOf(s.ConnPool)
@@ -166,7 +169,7 @@ func (r *replicas) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 		if err == nil || s.Context.Err() != nil {
 			return
 		}
-		kind := at.target.kindOf(err)
+		kind := at.Kind(err)
 		gone := lost(err, kind)
 		if gone && kind != driver.Authentication { // which may be the lack of a grant on one table
 			_ = at.down(s.Context, err)
@@ -183,10 +186,10 @@ func (r *replicas) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 	}
 }
 
-// errNotPrepared stands for the error of a prepared statement, which gorm drops where it returns a single row.
+// errNotPrepared replaces the error of a prepared statement, which gorm drops for a single row.
 var errNotPrepared = errors.New("xdb: the statement could not be prepared")
 
-// readError returns what a read has failed with; that of a single row is in the row.
+// readError returns the error of a read; that of a single row is in the row.
 func readError(tx *gorm.DB) error {
 	row, ok := tx.Statement.Dest.(*sql.Row)
 	switch {
@@ -199,18 +202,18 @@ func readError(tx *gorm.DB) error {
 	}
 }
 
-// toPrimary marks the context too, for the statements that hooks and preloads make of this one.
-func (r *replicas) toPrimary(s *gorm.Statement) {
-	s.ConnPool, s.Context = r.primary, WithPrimary(s.Context)
+// toPrimary also marks the context, for the statements of hooks and preloads.
+func (r *Router) toPrimary(s *gorm.Statement) {
+	s.ConnPool, s.Context = r.primary, dbconn.WithPrimary(s.Context)
 }
 
 // routes reports whether a statement with this pool may be sent elsewhere.
-func (r *replicas) routes(pool gorm.ConnPool) bool {
+func (r *Router) routes(pool gorm.ConnPool) bool {
 	return pool == r.primary || r.replicaOf(pool) != nil
 }
 
 // replicaOf returns the replica with this pool, or nil.
-func (r *replicas) replicaOf(pool gorm.ConnPool) *replica {
+func (r *Router) replicaOf(pool gorm.ConnPool) *Replica {
 	for _, replica := range r.all {
 		if replica.has(pool) {
 			return replica

@@ -1,4 +1,4 @@
-package xdb
+package migrate
 
 import (
 	"errors"
@@ -9,13 +9,13 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 
-	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlfile"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
 const (
 	migrationsTable = "plinth_migrations"
 
-	// maxErrorText bounds the text of an error in the table, in bytes, which some databases count in a column.
+	// maxErrorText limits the text of an error in the table, in bytes, which some databases count in a column.
 	maxErrorText = 1000
 )
 
@@ -23,9 +23,9 @@ const (
 type record struct {
 	Name       string    `gorm:"primaryKey;size:128"`
 	SHA256     string    `gorm:"column:sha256;size:64;not null"`
-	State      string    `gorm:"size:16;not null"` // a MigrationState
+	State      string    `gorm:"size:16;not null"` // a State
 	Statements int       `gorm:"not null"`
-	Done       int       `gorm:"not null"` // statements that are kept whatever becomes of the rest
+	Done       int       `gorm:"not null"` // applied statements that are never rolled back
 	DoneSHA256 string    `gorm:"column:done_sha256;size:64"`
 	ErrorText  string    `gorm:"size:1000"` // of maxErrorText
 	StartedAt  time.Time `gorm:"not null"`
@@ -35,7 +35,7 @@ type record struct {
 }
 
 // is reports whether the row is in the state.
-func (r record) is(state MigrationState) bool { return r.State == string(state) }
+func (r record) is(state State) bool { return r.State == string(state) }
 
 // version returns the number that the name begins with.
 func (r record) version() uint64 {
@@ -43,16 +43,13 @@ func (r record) version() uint64 {
 	return version
 }
 
-// kept reports whether something of the migration is in the database.
-func (r record) kept() bool { return r.is(MigrationApplied) || r.Done > 0 }
-
-// TableName implements schema.TablerWithNamer: the prefix stands before it too.
+// TableName implements schema.TablerWithNamer: it adds the table prefix.
 func (record) TableName(namer schema.Namer) string { return namer.TableName(migrationsTable) }
 
-// migration returns what the row says.
-func (r record) migration() Migration {
+// describe returns the row as a migration in a state.
+func (r record) describe(state State) Migration {
 	m := Migration{
-		Name: r.Name, SHA256: r.SHA256, State: MigrationState(r.State), Statements: r.Statements, Done: r.Done,
+		Name: r.Name, SHA256: r.SHA256, State: state, Statements: r.Statements, Done: r.Done,
 		Error: r.ErrorText, StartedAt: r.StartedAt.UTC(),
 	}
 	if r.FinishedAt != nil {
@@ -61,17 +58,10 @@ func (r record) migration() Migration {
 	return m
 }
 
-// asMissing returns what is known of a migration without a file.
-func (r record) asMissing() Migration {
-	m := r.migration()
-	m.State = MigrationMissing
-	return m
-}
-
 // history is the table of migrations.
 type history struct{ db *gorm.DB }
 
-// read returns every row by its name, or nil where there is no table.
+// read returns every row by its name, or nil without a table.
 func (h history) read() (map[string]record, error) {
 	if !h.db.Migrator().HasTable(&record{}) {
 		return nil, nil
@@ -88,7 +78,7 @@ func (h history) read() (map[string]record, error) {
 	return known, nil
 }
 
-// readOrCreate is read, with the table made where there is none.
+// readOrCreate is read, and creates the table if it is missing.
 func (h history) readOrCreate() (map[string]record, error) {
 	known, err := h.read()
 	if err == nil && known == nil {
@@ -114,7 +104,7 @@ func (h history) save(r *record) error {
 	return result.Error
 }
 
-// errorText makes a text fit the column.
+// errorText shortens an error to fit its column.
 func errorText(err error) string {
 	text := strings.ToValidUTF8(err.Error(), "?")
 	if len(text) <= maxErrorText {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlfile"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
 // split returns the statements of a text, each with its line.

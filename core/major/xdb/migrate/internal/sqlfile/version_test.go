@@ -3,7 +3,7 @@ package sqlfile_test
 import (
 	"testing"
 
-	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlfile"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
 func TestVersionOfIsTheNumberOfAName(t *testing.T) {

@@ -1,4 +1,4 @@
-package xdb
+package migrate
 
 import (
 	"cmp"
@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlfile"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
 // shortLiteral is the length up to which a literal says so little, and is so often a part of other words, that it may

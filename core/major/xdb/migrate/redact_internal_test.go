@@ -1,4 +1,4 @@
-package xdb
+package migrate
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlfile"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
 func TestErrorOfAStatementHoldsNoLiteralOfIt(t *testing.T) {

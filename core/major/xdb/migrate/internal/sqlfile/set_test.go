@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlfile"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
 var known = []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"}

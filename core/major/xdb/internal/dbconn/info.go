@@ -1,0 +1,92 @@
+// Package dbconn stores on a *gorm.DB what xdb.Open knows about the database. The packages below
+// xdb receive only the *gorm.DB: migrations, replicas, leases and tables of extensions.
+package dbconn
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// OwnDrivers are the names of the drivers of this repository.
+var OwnDrivers = []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"}
+
+// Info is what Open knows about a database. It does not change after Open.
+type Info struct {
+	Name     string        // of the driver, or of the dialector
+	Where    string        // host, port and database name for people, without a secret; may be ""
+	Driver   driver.Driver // nil: the database was opened with a Dialector
+	Drivers  []string      // the names of all drivers that a migration file may be for
+	Variable xenv.EnvKey   // the one variable that selects the database; "" if several do
+	Secrets  Secrets
+	Log      *xlog.LogNamedLogger
+
+	// Probe opens one connection and closes it. It is nil if Driver is.
+	Probe func(ctx context.Context) error
+}
+
+// plugin attaches an Info to a *gorm.DB.
+type plugin struct{ *Info }
+
+const pluginName = "plinth:info"
+
+// Name implements gorm.Plugin.
+func (plugin) Name() string { return pluginName }
+
+// Initialize implements gorm.Plugin.
+func (plugin) Initialize(*gorm.DB) error { return nil }
+
+// Plugin returns the gorm plugin with which Of finds i.
+func (i *Info) Plugin() gorm.Plugin { return plugin{i} }
+
+// Of returns the Info of db. If db was not opened by xdb.Open, the Info has no driver.
+func Of(db *gorm.DB) *Info {
+	if p, ok := db.Plugins[pluginName].(plugin); ok {
+		return p.Info
+	}
+	return &Info{Name: db.Name(), Drivers: OwnDrivers, Log: xlog.WithName(xlog.NamedDATA)}
+}
+
+// String returns the driver and the place of the database.
+func (i *Info) String() string {
+	if i.Where == "" {
+		return i.Name
+	}
+	return i.Name + " " + i.Where
+}
+
+// Setting returns the variable that selects the database, as it appears in an error, or "".
+func (i *Info) Setting() string {
+	if i.Variable == "" {
+		return ""
+	}
+	return " (" + string(i.Variable) + ")"
+}
+
+// Kind returns the kind of an error of this database.
+func (i *Info) Kind(err error) driver.ErrorKind {
+	if kind := driver.KindOf(err); kind != driver.Unknown || i.Driver == nil {
+		return kind
+	}
+	return i.Driver.ErrorKind(err)
+}
+
+// Redact returns err without the secrets of the connection.
+func (i *Info) Redact(err error) error { return i.Secrets.Redact(err, i.Kind(err)) }
+
+// Fail returns the error of an operation on the schema, without a secret. If the database cannot
+// be changed at all, the error names the variable that selects the database.
+func (i *Info) Fail(operation string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if kind := i.Kind(err); kind == driver.UnknownDatabase || kind == driver.ReadOnly {
+		operation += i.Setting()
+	}
+	return fmt.Errorf("xdb: %s: %w", operation, i.Redact(err))
+}

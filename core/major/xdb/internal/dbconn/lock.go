@@ -1,0 +1,41 @@
+package dbconn
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// lockPause is the time between two attempts to get the lock; a driver also waits within each.
+const lockPause = time.Second
+
+// Lock calls run, which changes the schema, on the primary and in the state that the driver requires
+// for it. Another process may need the lock as long as its own change runs, so the wait ends only
+// with ctx.
+func (i *Info) Lock(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+	ctx = WithPrimary(ctx)
+	m, ok := i.Driver.(driver.Migrator)
+	if !ok {
+		return run(db.WithContext(ctx))
+	}
+	for {
+		entered := false
+		err := m.Migrate(ctx, db, func(tx *gorm.DB) error {
+			entered = true
+			return run(tx.Session(&gorm.Session{NewDB: true})) // the handle of gorm's Connection accumulates conditions
+		})
+		if entered || i.Kind(err) != driver.LockTimeout {
+			return err
+		}
+		err = i.Redact(err)
+		i.Log.Warn(ctx, "waiting for a migration of another process", slog.String("error", err.Error()))
+		if !Sleep(ctx, lockPause) {
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}

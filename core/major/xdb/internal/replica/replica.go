@@ -1,0 +1,149 @@
+package replica
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
+)
+
+const (
+	// checkPause is the time between two checks of a replica, and so how long a replica that is
+	// back stays unused.
+	checkPause = 5 * time.Second
+	// checkTimeout limits one check: a replica that needs longer is down.
+	checkTimeout = 3 * time.Second
+)
+
+// The states of a replica. The zero value is neither, so that the first check is always logged.
+const (
+	stateUp int32 = iota + 1
+	stateDown
+)
+
+// Replica is a copy of the database that serves reads. Open must set Info and Connect.
+type Replica struct {
+	*dbconn.Info
+
+	// Connect connects once, without prepared statements: to a pool for the reads, or to a single
+	// connection.
+	Connect func(ctx context.Context, single bool) (*gorm.DB, error)
+
+	prepare func(gorm.ConnPool) gorm.ConnPool // nil: statements are not prepared
+	pools   atomic.Pointer[pools]             // nil: it has never responded
+	state   atomic.Int32
+}
+
+// pools are the connections of a replica. probe has its own, so that a pool whose connections are
+// all in use is not mistaken for a server that does not respond, nor the other way round.
+type pools struct {
+	reads     gorm.ConnPool
+	db, probe *gorm.DB
+}
+
+// pool returns the pool for reads, or nil if the replica is down.
+func (r *Replica) pool() gorm.ConnPool {
+	if r.state.Load() != stateUp {
+		return nil
+	}
+	return r.pools.Load().reads
+}
+
+// has reports whether pool is that of the replica.
+func (r *Replica) has(pool gorm.ConnPool) bool {
+	p := r.pools.Load()
+	return p != nil && p.reads == pool
+}
+
+// watch checks the replica until ctx ends.
+func (r *Replica) watch(ctx context.Context) {
+	for dbconn.Sleep(ctx, checkPause) {
+		_ = r.check(ctx)
+	}
+}
+
+// check pings the replica and records whether it responded. It returns an error that waiting cannot
+// fix, such as a wrong password or a DSN that does not parse, and the end of ctx.
+func (r *Replica) check(ctx context.Context) error {
+	err := r.ping(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		clean := r.down(ctx, err)
+		if dbconn.Transient(err, r.Kind(err)) {
+			return nil
+		}
+		return clean
+	}
+	if r.state.Swap(stateUp) != stateUp {
+		r.Log.Info(ctx, "database replica is up", slog.String("driver", r.Name), slog.String("at", r.Where))
+	}
+	return nil
+}
+
+// ping opens the pools if there are none, else it pings.
+func (r *Replica) ping(ctx context.Context) error {
+	if p := r.pools.Load(); p != nil {
+		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+		defer cancel()
+		return dbconn.Ping(ctx, p.probe)
+	}
+	probe, err := r.Connect(ctx, true)
+	if err != nil {
+		return err
+	}
+	db, err := r.Connect(ctx, false)
+	if err != nil {
+		return errors.Join(err, dbconn.Close(probe))
+	}
+	p := &pools{reads: db.ConnPool, db: db, probe: probe}
+	if r.prepare != nil {
+		p.reads = r.prepare(db.ConnPool)
+	}
+	r.pools.Store(p)
+	return nil
+}
+
+// down stops using the replica until a check succeeds, and returns err without a secret.
+func (r *Replica) down(ctx context.Context, err error) error {
+	err = r.Redact(err)
+	if r.state.Swap(stateDown) != stateDown {
+		r.Log.Warn(ctx, "database replica is down, its reads go elsewhere", slog.String("driver", r.Name),
+			slog.String("at", r.Where), slog.String("error", err.Error()))
+	}
+	return err
+}
+
+// close closes the pools. The replica must not be checked any more.
+func (r *Replica) close() error {
+	p := r.pools.Load()
+	if p == nil {
+		return nil
+	}
+	if err := errors.Join(dbconn.Close(p.db), dbconn.Close(p.probe)); err != nil {
+		return fmt.Errorf("xdb: replica %s: %w", r, err)
+	}
+	return nil
+}
+
+// lost reports whether err means that the server cannot be used at all, rather than that it rejected
+// a statement.
+func lost(err error, kind driver.ErrorKind) bool {
+	switch kind {
+	case driver.Connection, driver.TooManyConnections, driver.Authentication, driver.UnknownDatabase:
+		return true
+	case driver.Unknown:
+		return errors.Is(err, sqldriver.ErrBadConn) || dbconn.Transient(err, kind)
+	default:
+		return false
+	}
+}

@@ -1,0 +1,200 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
+)
+
+// recordTimeout limits the time to record a failure once ctx has ended.
+const recordTimeout = 10 * time.Second
+
+// run applies one file.
+type run struct {
+	file
+
+	info     *dbconn.Info
+	db       *gorm.DB
+	files    []file
+	position []slog.Attr
+
+	record  record
+	started bool // there is something to record
+	crashed bool // a process exited while it ran the file before
+	inTx    bool // the lock itself is a transaction
+}
+
+// do applies the file. A failure is recorded under the same lock if possible, so that no other
+// process comes between; under another one if the connection is lost or the transaction could not
+// be ended.
+func (r *run) do(ctx context.Context) error {
+	start := time.Now()
+	var failure error // of the file; that of the lock is err
+	recorded := false
+	err := r.info.Lock(ctx, r.db, func(tx *gorm.DB) error {
+		failure = r.locked(ctx, tx)
+		if failure != nil && r.started && ctx.Err() == nil && !errors.Is(failure, errNotUndone) {
+			recorded = r.fail(tx, failure) == nil
+		}
+		if recorded {
+			return nil // commits the record
+		}
+		return failure
+	})
+	if failure == nil {
+		failure = r.failed("", err)
+	}
+	if failure != nil {
+		if r.started && (!recorded || err != nil) {
+			r.failLate(ctx, failure)
+		}
+		return failure
+	}
+	if r.started {
+		r.info.Log.Info(ctx, "migration applied", append(r.position,
+			slog.Int("statements", len(r.Statements)), slog.Duration("took", time.Since(start)))...)
+	}
+	return nil
+}
+
+// failed returns the error of an operation of the migration; nil if err is nil.
+func (r *run) failed(operation string, err error) error {
+	return r.info.Fail("migration "+r.Name+operation, err)
+}
+
+// locked applies the file under the lock, if no other process has done so.
+func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
+	known, err := history{tx}.readOrCreate()
+	if err != nil {
+		return r.info.Fail("migrations", err)
+	}
+	if err := errors.Join(newPlan(r.files, known).problems...); err != nil {
+		return err
+	}
+	r.record = known[r.migration]
+	if r.record.is(Applied) {
+		r.info.Log.Info(ctx, "migration was applied by another process", r.position...)
+		return nil
+	}
+	_, r.inTx = tx.Statement.ConnPool.(gorm.TxCommitter)
+	if r.NoTransaction && r.inTx {
+		return fmt.Errorf("xdb: migration %s: the lock of %s is a transaction, so -- plinth:no-transaction cannot be: "+
+			"remove the line, or add a file for %s without it", r.Name, r.info.Name, r.info.Name)
+	}
+	r.start(ctx)
+	if t, ok := r.info.Driver.(driver.Transactional); ok && t.TransactionalDDL() && !r.NoTransaction {
+		return r.atOnce(ctx, tx)
+	}
+	return r.stepwise(tx)
+}
+
+// start fills in the record.
+func (r *run) start(ctx context.Context) {
+	r.started, r.crashed = true, r.record.is(Running)
+	r.record.Name, r.record.SHA256, r.record.Statements = r.migration, r.SHA256, len(r.Statements)
+	r.record.State, r.record.ErrorText = string(Running), ""
+	r.record.StartedAt, r.record.FinishedAt = r.db.NowFunc(), nil
+	position := append(r.position, slog.Int("statements", len(r.Statements)))
+	if r.record.Done > 0 {
+		position = append(position, slog.Int("done", r.record.Done))
+	}
+	r.info.Log.Info(ctx, "migration begins", position...)
+}
+
+// atOnce runs the rest of the file and writes its row in one transaction.
+func (r *run) atOnce(ctx context.Context, tx *gorm.DB) error {
+	before := r.record
+	err := r.transaction(ctx, tx, func(tx *gorm.DB) error {
+		for i := before.Done; i < len(r.Statements); i++ {
+			if err := r.statement(tx, i); err != nil {
+				return err
+			}
+		}
+		return r.applied(tx)
+	})
+	if err != nil {
+		r.record = before
+	}
+	return err
+}
+
+// stepwise runs the rest of the file and records each statement that is done.
+func (r *run) stepwise(tx *gorm.DB) error {
+	if err := r.save(tx); err != nil {
+		return err
+	}
+	first := r.record.Done
+	for i := first; i < len(r.Statements); i++ {
+		err := r.statement(tx, i)
+		if err != nil && r.crashed && i == first {
+			return fmt.Errorf("%w; a process that ended in the middle of this statement may have applied it already: "+
+				"if so, undo that in the database and start again", err)
+		}
+		if err != nil {
+			return err
+		}
+		r.done(i + 1)
+		if err := r.save(tx); err != nil {
+			return err
+		}
+	}
+	return r.applied(tx)
+}
+
+// applied writes the row of a migration that is done.
+func (r *run) applied(tx *gorm.DB) error {
+	now := r.db.NowFunc()
+	r.record.State, r.record.FinishedAt = string(Applied), &now
+	r.done(len(r.Statements))
+	return r.save(tx)
+}
+
+// done notes that the first n statements are applied.
+func (r *run) done(n int) {
+	if r.record.Done = n; n > 0 {
+		r.record.DoneSHA256 = r.digests[n-1]
+	}
+}
+
+func (r *run) save(tx *gorm.DB) error {
+	return r.failed(": record", history{tx}.save(&r.record))
+}
+
+// fail writes the row of a migration that has failed.
+func (r *run) fail(tx *gorm.DB, failure error) error {
+	now := r.db.NowFunc()
+	r.record.State, r.record.FinishedAt, r.record.ErrorText = string(Failed), &now, errorText(failure)
+	return r.save(tx)
+}
+
+// failLate writes the row under a lock of its own, whether or not ctx has ended, unless another
+// process has applied more of the migration in the meantime.
+func (r *run) failLate(ctx context.Context, failure error) {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	err := r.info.Lock(late, r.db, func(tx *gorm.DB) error {
+		known, err := history{tx}.readOrCreate()
+		if err != nil {
+			return err
+		}
+		now := known[r.migration]
+		if r.inTx { // it was rolled back
+			r.record.Done, r.record.DoneSHA256 = now.Done, now.DoneSHA256
+		}
+		if r.record.stored = now.stored; now.is(Applied) || now.Done > r.record.Done {
+			return nil
+		}
+		return r.fail(tx, failure)
+	})
+	if err != nil {
+		r.info.Log.Warn(late, "the failure of a migration could not be recorded", slog.String("file", r.Name),
+			slog.String("error", r.info.Redact(err).Error()))
+	}
+}
