@@ -57,147 +57,57 @@ var libraryKinds = []struct {
 }
 
 // kinds is the error table. Up to 1878 both servers have the same numbers, above it their own.
-var kinds = map[uint16]driver.ErrorKind{
-	1022: driver.Unique,
-	1062: driver.Unique,
-	1169: driver.Unique,
-	1586: driver.Unique,
-	1859: driver.Unique, // while an index is made
-
-	1216: driver.ForeignKey,
-	1217: driver.ForeignKey,
-	1451: driver.ForeignKey,
-	1452: driver.ForeignKey,
-	1761: driver.ForeignKey,
-	1762: driver.ForeignKey,
-	1834: driver.ForeignKey,
-
-	3819: driver.Check, // MySQL
-	4025: driver.Check, // MariaDB
-
-	1048: driver.NotNull,
-	1138: driver.NotNull, // a column with NULLs becomes NOT NULL
-	1263: driver.NotNull,
-	1364: driver.NotNull, // no value, and no default
-
-	1153: driver.TooLong, // max_allowed_packet
-	1162: driver.TooLong,
-	1301: driver.TooLong,
-	1406: driver.TooLong,
-
-	1264: driver.OutOfRange,
-	1365: driver.OutOfRange, // division by zero
-	1441: driver.OutOfRange,
-	1526: driver.OutOfRange, // no partition
-	1690: driver.OutOfRange,
-
-	1265: driver.Malformed, // a text that is no value of an ENUM, or a number with text behind it
-	1292: driver.Malformed, // a text that is no time, or no number
-	1300: driver.Malformed,
-	1366: driver.Malformed,
-	1367: driver.Malformed,
-	1411: driver.Malformed,
-	1416: driver.Malformed,
-	1525: driver.Malformed,
-	3140: driver.Malformed, // MySQL: JSON
-	3141: driver.Malformed,
-	3144: driver.Malformed,
-
-	1020: driver.Deadlock, // MariaDB: another one has changed the row since the snapshot
-	1213: driver.Deadlock,
-	1614: driver.Deadlock,
-	3058: driver.Deadlock,
-	3101: driver.Deadlock, // MySQL: group replication
-
-	1205: driver.LockTimeout,
-	3572: driver.LockTimeout, // MySQL: NOWAIT
-
-	1317: driver.Canceled,
-	1969: driver.Canceled, // MariaDB: max_statement_time
-	3024: driver.Canceled, // MySQL: max_execution_time
-
-	1042: driver.Connection,
-	1043: driver.Connection,
-	1047: driver.Connection, // Galera: the node is not ready
-	1053: driver.Connection,
-	1077: driver.Connection,
-	1079: driver.Connection,
-	1135: driver.Connection, // no thread
-	1152: driver.Connection,
-	1156: driver.Connection,
-	1158: driver.Connection,
-	1159: driver.Connection,
-	1160: driver.Connection,
-	1161: driver.Connection,
-	1226: driver.Connection, // such as the queries of an hour
-	1927: driver.Connection, // MariaDB: killed
-	2006: driver.Connection,
-	2013: driver.Connection,
-	3032: driver.Connection, // offline mode
-	3169: driver.Connection, // MySQL: killed
-
-	1040: driver.TooManyConnections,
-	1203: driver.TooManyConnections, // of the user
-
-	1044: driver.Authentication,
-	1045: driver.Authentication,
-	1129: driver.Authentication, // the host is blocked
-	1130: driver.Authentication, // the host is not allowed
-	1142: driver.Authentication,
-	1143: driver.Authentication,
-	1227: driver.Authentication,
-	1251: driver.Authentication,
-	1370: driver.Authentication,
-	1524: driver.Authentication, // an unknown plugin
-	1698: driver.Authentication,
-	1820: driver.Authentication, // the password has expired
-	1862: driver.Authentication,
-	1873: driver.Authentication,
-	3118: driver.Authentication, // MySQL: the account is locked
-	3159: driver.Authentication, // only with TLS
-	4151: driver.Authentication, // MariaDB: the account is locked
-
-	1049: driver.UnknownDatabase,
-
-	1021: driver.Full, // the disk
-	1114: driver.Full, // a table
-
-	1290: driver.ReadOnly,
-	1792: driver.ReadOnly,
-	1836: driver.ReadOnly,
-
-	1050: driver.Syntax,
-	1051: driver.Syntax,
-	1052: driver.Syntax,
-	1054: driver.Syntax,
-	1055: driver.Syntax, // ONLY_FULL_GROUP_BY
-	1059: driver.Syntax, // a name too long
-	1060: driver.Syntax,
-	1061: driver.Syntax,
-	1064: driver.Syntax,
-	1065: driver.Syntax,
-	1066: driver.Syntax,
-	1071: driver.Syntax, // a key too long
-	1091: driver.Syntax,
-	1102: driver.Syntax, // no name for a database
-	1103: driver.Syntax, // nor for a table
-	1115: driver.Syntax, // a character set
-	1118: driver.Syntax, // a row too large
-	1136: driver.Syntax,
-	1140: driver.Syntax,
-	1146: driver.Syntax,
-	1149: driver.Syntax,
-	1170: driver.Syntax, // an index of a text without a length
-	1210: driver.Syntax,
-	1215: driver.Syntax,
-	1235: driver.Syntax,
-	1241: driver.Syntax,
-	1273: driver.Syntax, // a collation
-	1305: driver.Syntax,
-	1390: driver.Syntax, // too many parameters
-	1463: driver.Syntax,
-	3780: driver.Syntax, // MySQL: columns of a foreign key that do not match
-}
+var kinds = driver.KindTable(map[driver.ErrorKind][]uint16{
+	// 1859: while an index is made
+	driver.Unique:     {1022, 1062, 1169, 1586, 1859},
+	driver.ForeignKey: {1216, 1217, 1451, 1452, 1761, 1762, 1834},
+	// 3819: MySQL; 4025: MariaDB
+	driver.Check: {3819, 4025},
+	// 1138: a column with NULLs becomes NOT NULL; 1364: no value, and no default
+	driver.NotNull: {1048, 1138, 1263, 1364},
+	// 1153: max_allowed_packet
+	driver.TooLong: {1153, 1162, 1301, 1406},
+	// 1365: division by zero; 1526: no partition
+	driver.OutOfRange: {1264, 1365, 1441, 1526, 1690},
+	// 1265: a text that is no value of an ENUM, or a number with text behind it; 1292: a
+	// text that is no time, or no number; 3140: MySQL: JSON
+	driver.Malformed: {1265, 1292, 1300, 1366, 1367, 1411, 1416, 1525, 3140, 3141, 3144},
+	// 1020: MariaDB: another one has changed the row since the snapshot; 3101: MySQL:
+	// group replication
+	driver.Deadlock: {1020, 1213, 1614, 3058, 3101},
+	// 3572: MySQL: NOWAIT
+	driver.LockTimeout: {1205, 3572},
+	// 1969: MariaDB: max_statement_time; 3024: MySQL: max_execution_time
+	driver.Canceled: {1317, 1969, 3024},
+	// 1047: Galera: the node is not ready; 1135: no thread; 1226: such as the queries of
+	// an hour; 1927: MariaDB: killed; 3032: offline mode; 3169: MySQL: killed
+	driver.Connection: {
+		1042, 1043, 1047, 1053, 1077, 1079, 1135, 1152, 1156, 1158, 1159, 1160, 1161, 1226,
+		1927, 2006, 2013, 3032, 3169,
+	},
+	// 1203: of the user
+	driver.TooManyConnections: {1040, 1203},
+	// 1129: the host is blocked; 1130: the host is not allowed; 1524: an unknown plugin;
+	// 1820: the password has expired; 3118: MySQL: the account is locked; 3159: only
+	// with TLS; 4151: MariaDB: the account is locked
+	driver.Authentication: {
+		1044, 1045, 1129, 1130, 1142, 1143, 1227, 1251, 1370, 1524, 1698, 1820, 1862, 1873,
+		3118, 3159, 4151,
+	},
+	driver.UnknownDatabase: {1049},
+	// 1021: the disk; 1114: a table
+	driver.Full:     {1021, 1114},
+	driver.ReadOnly: {1290, 1792, 1836},
+	// 1055: ONLY_FULL_GROUP_BY; 1059: a name too long; 1071: a key too long; 1102: no
+	// name for a database; 1103: nor for a table; 1115: a character set; 1118: a row too
+	// large; 1170: an index of a text without a length; 1273: a collation; 1390: too
+	// many parameters; 3780: MySQL: columns of a foreign key that do not match
+	driver.Syntax: {
+		1050, 1051, 1052, 1054, 1055, 1059, 1060, 1061, 1064, 1065, 1066, 1071, 1091, 1102,
+		1103, 1115, 1118, 1136, 1140, 1146, 1149, 1170, 1210, 1215, 1235, 1241, 1273, 1305,
+		1390, 1463, 3780,
+	},
+})
 
 // quiet are the kinds whose messages never quote a value.
 var quiet = map[driver.ErrorKind]bool{

@@ -39,88 +39,38 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 //
 // A listener answers ORA-12514 and 12505 for a service that it does not know, which is also one whose database is starting:
 // waiting may mend that, and a container that starts together with its database must not give up.
-var kinds = map[int]driver.ErrorKind{
-	1:     driver.Unique,
-	2291:  driver.ForeignKey, // no parent
-	2292:  driver.ForeignKey, // a child
-	2290:  driver.Check,
-	1400:  driver.NotNull, // insert
-	1407:  driver.NotNull, // update
-	1401:  driver.TooLong,
-	1461:  driver.TooLong,
-	1489:  driver.TooLong,
-	12899: driver.TooLong,
-	22835: driver.TooLong, // a CLOB for a VARCHAR2
-	1426:  driver.OutOfRange,
-	1438:  driver.OutOfRange,
-	1455:  driver.OutOfRange,
-	1476:  driver.OutOfRange, // a division by zero
-	1839:  driver.OutOfRange, // 30 February
-	1841:  driver.OutOfRange,
-	1843:  driver.OutOfRange,
-	1847:  driver.OutOfRange,
-	1850:  driver.OutOfRange,
-	1851:  driver.OutOfRange,
-	1852:  driver.OutOfRange,
-	1465:  driver.Malformed,
-	1722:  driver.Malformed,
-	1830:  driver.Malformed,
-	1840:  driver.Malformed,
-	1858:  driver.Malformed,
-	1861:  driver.Malformed,
-	6502:  driver.Malformed,
-	29275: driver.Malformed,
-	60:    driver.Deadlock,
-	4020:  driver.Deadlock,
-	8177:  driver.Deadlock,
-	54:    driver.LockTimeout,
-	4021:  driver.LockTimeout,
-	30006: driver.LockTimeout,
-	1013:  driver.Canceled,
-	1005:  driver.Authentication,
-	1017:  driver.Authentication,
-	1045:  driver.Authentication,
-	28000: driver.Authentication,
-	28001: driver.Authentication,
-	1031:  driver.Authentication, // no privilege
-	41900: driver.Authentication, // the same in 23ai
-	28:    driver.Connection,     // the session was killed
-	31:    driver.Connection,
-	1012:  driver.Connection,
-	1014:  driver.Connection,
-	1033:  driver.Connection, // starting or stopping
-	1034:  driver.Connection,
-	1089:  driver.Connection,
-	1090:  driver.Connection,
-	1092:  driver.Connection,
-	1109:  driver.Connection, // not open yet
-	2396:  driver.Connection, // idle for too long
-	2399:  driver.Connection, // connected for too long
-	3113:  driver.Connection,
-	3114:  driver.Connection,
-	3135:  driver.Connection,
-	28547: driver.Connection,
-	18:    driver.TooManyConnections, // sessions
-	20:    driver.TooManyConnections, // processes
-	2391:  driver.TooManyConnections, // sessions of the user
-	16000: driver.ReadOnly,
-	1456:  driver.ReadOnly,
-	1536:  driver.Full, // the user's quota
-	1652:  driver.Full, // a tablespace cannot be extended: for a sort, a table, an index, a LOB or the undo
-	1653:  driver.Full,
-	1654:  driver.Full,
-	1658:  driver.Full,
-	1683:  driver.Full,
-	1688:  driver.Full,
-	1691:  driver.Full,
-	1692:  driver.Full,
-	30036: driver.Full,
-	1756:  driver.Syntax,
-	1789:  driver.Syntax,
-	1790:  driver.Syntax,
-	1795:  driver.Syntax,
-	6550:  driver.Syntax, // a block that does not compile
-}
+var kinds = driver.KindTable(map[driver.ErrorKind][]int{
+	driver.Unique: {1},
+	// 2291: no parent; 2292: a child
+	driver.ForeignKey: {2291, 2292},
+	driver.Check:      {2290},
+	// 1400: insert; 1407: update
+	driver.NotNull: {1400, 1407},
+	// 22835: a CLOB for a VARCHAR2
+	driver.TooLong: {1401, 1461, 1489, 12899, 22835},
+	// 1476: a division by zero; 1839: 30 February
+	driver.OutOfRange:  {1426, 1438, 1455, 1476, 1839, 1841, 1843, 1847, 1850, 1851, 1852},
+	driver.Malformed:   {1465, 1722, 1830, 1840, 1858, 1861, 6502, 29275},
+	driver.Deadlock:    {60, 4020, 8177},
+	driver.LockTimeout: {54, 4021, 30006},
+	driver.Canceled:    {1013},
+	// 1031: no privilege; 41900: the same in 23ai
+	driver.Authentication: {1005, 1017, 1045, 28000, 28001, 1031, 41900},
+	// 28: the session was killed; 1033: starting or stopping; 1109: not open yet; 2396:
+	// idle for too long; 2399: connected for too long
+	driver.Connection: {
+		28, 31, 1012, 1014, 1033, 1034, 1089, 1090, 1092, 1109, 2396, 2399, 3113, 3114, 3135,
+		28547,
+	},
+	// 18: sessions; 20: processes; 2391: sessions of the user
+	driver.TooManyConnections: {18, 20, 2391},
+	driver.ReadOnly:           {16000, 1456},
+	// 1536: the user's quota; 1652: a tablespace cannot be extended: for a sort, a
+	// table, an index, a LOB or the undo
+	driver.Full: {1536, 1652, 1653, 1654, 1658, 1683, 1688, 1691, 1692, 30036},
+	// 6550: a block that does not compile
+	driver.Syntax: {1756, 1789, 1790, 1795, 6550},
+})
 
 // The names that a message may hold, which are no values: of a constraint, and of a column that is not null.
 var (

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"errors"
+	"fmt"
 
 	"gorm.io/gorm"
 )
@@ -95,6 +96,21 @@ func Kinds() []ErrorKind {
 		all = append(all, k)
 	}
 	return all
+}
+
+// KindTable returns the kind of each error number, made from the numbers of each kind. It panics if a
+// number has two kinds.
+func KindTable[N comparable](numbers map[ErrorKind][]N) map[N]ErrorKind {
+	table := map[N]ErrorKind{}
+	for kind, all := range numbers {
+		for _, n := range all {
+			if _, twice := table[n]; twice {
+				panic(fmt.Sprintf("driver: error %v has two kinds", n))
+			}
+			table[n] = kind
+		}
+	}
+	return table
 }
 
 // Error is an error of the database with its kind. errors.Is and errors.As see both the library's own error
