@@ -18,7 +18,7 @@ var errNoLock = errors.New("mysql: the server cannot give the lock of migrations
 
 // Migrate implements driver.Migrator. The lock is a connection's, which is closed afterwards.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
-	return driver.Alone(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
+	return driver.WithConn(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
 		err := driver.WaitForLock(ctx, func() (bool, error) { return tryLock(ctx, conn) })
 		if err != nil {
 			return (&dialector{}).Translate(err)

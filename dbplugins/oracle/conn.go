@@ -52,7 +52,7 @@ var errPanic = errors.New("oracle: the library could not read what the server ha
 // A connection whose context ended meanwhile is spent, whatever f returns: the library may have sent an interrupt to which
 // the server answers when the next statement is under way.
 func (c *conn) do(ctx context.Context, f func() error) (err error) {
-	end := driver.CutAfter(ctx, breakWait, c.wire.cut)
+	end := driver.Watchdog(ctx, breakWait, c.wire.cut)
 	defer func() {
 		if p := recover(); p != nil { // it takes the lengths in a packet as they come
 			c.spent.Store(true)

@@ -43,7 +43,7 @@ func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) er
 		return d.Translate(err)
 	}
 	defer func() { _ = tx.Rollback() }() // or the end of the session
-	err = driver.Alone(ctx, db, func(tx *gorm.DB, _ *sql.Conn) error { return run(tx) })
+	err = driver.WithConn(ctx, db, func(tx *gorm.DB, _ *sql.Conn) error { return run(tx) })
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ const (
 )
 
 func (c *conn) rows(ctx context.Context, query string, inner sqldriver.Rows) *rows {
-	r := &rows{Rows: inner, conn: c, ctx: ctx, query: query, end: driver.CutAfter(ctx, breakWait, c.wire.cut)}
+	r := &rows{Rows: inner, conn: c, ctx: ctx, query: query, end: driver.Watchdog(ctx, breakWait, c.wire.cut)}
 	r.names = inner.Columns()
 	r.numbers = make([]numberKind, len(r.names))
 	for i, name := range r.names {

@@ -26,7 +26,7 @@ const (
 // Behind a pooler, such as PgBouncer, statements may go to one session after the other, and a lock would stay in one of
 // them for ever. There the migration is one transaction, and so is the lock.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
-	return driver.Alone(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
+	return driver.WithConn(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
 		direct, err := isDirect(ctx, conn)
 		if err != nil {
 			return err

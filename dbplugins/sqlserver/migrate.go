@@ -21,7 +21,7 @@ const (
 // Migrate implements driver.Migrator. gorm looks for a table and then creates it, so replicas that start together would
 // create it twice: run has one connection, whose session holds a lock of the database. Afterwards the connection is closed.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
-	return driver.Alone(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
+	return driver.WithConn(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
 		if err := driver.WaitForLock(ctx, func() (bool, error) { return tryLock(ctx, conn) }); err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ const grace = 500 * time.Millisecond
 
 // bound closes the connection where what is under way does not end soon after ctx. The caller calls end when it has.
 func (c *conn) bound(ctx context.Context) (end func()) {
-	return driver.CutAfter(ctx, grace, c.wires.cut)
+	return driver.Watchdog(ctx, grace, c.wires.cut)
 }
 
 // ended returns the context's error instead of err if the connection was closed for that, and marks an error

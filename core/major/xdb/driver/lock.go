@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// lockWait is how long WaitForLock asks before it says that somebody else has the lock.
+	// lockWait is the time after which WaitForLock returns a LockTimeout.
 	lockWait = time.Minute
-	// lockPause is the time between two tries.
+	// lockPause is the time between two attempts.
 	lockPause = 100 * time.Millisecond
 )
 
 var errHeld = errors.New("another process has held the lock for more than " + lockWait.String())
 
-// Alone calls run with one connection of the pool of db, as it is and as a handle on it, and closes that connection
-// afterwards instead of giving it back: a lock of its session goes with it, and whatever run has set. It is for a Migrator.
-func Alone(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB, conn *sql.Conn) error) error {
+// WithConn calls run with one connection of the pool of db, and with a handle on it, and then closes the
+// connection instead of returning it to the pool: that releases a lock of its session, and resets what
+// run has set. It is for a Migrator.
+func WithConn(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB, conn *sql.Conn) error) error {
 	return db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
 		conn, ok := tx.Statement.ConnPool.(*sql.Conn)
 		if !ok {
@@ -44,11 +45,9 @@ func WaitForLock(ctx context.Context, try func() (granted bool, err error)) erro
 		case time.Since(start) >= lockWait:
 			return Translate(LockTimeout, errHeld, errHeld.Error())
 		}
-		timer := time.NewTimer(lockPause)
 		select {
-		case <-timer.C:
+		case <-time.After(lockPause):
 		case <-ctx.Done():
-			timer.Stop()
 			return ctx.Err()
 		}
 	}

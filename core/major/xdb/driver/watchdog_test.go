@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-func TestCutAfterCutsOnlyWhatHasNotEnded(t *testing.T) {
+func TestWatchdog(t *testing.T) {
 	for _, tc := range []struct {
 		name         string
 		ends, cancel time.Duration // 0 is never
@@ -30,7 +30,7 @@ func TestCutAfterCutsOnlyWhatHasNotEnded(t *testing.T) {
 				}
 				start := time.Now()
 				var cut atomic.Int64
-				end := driver.CutAfter(ctx, 500*time.Millisecond, func() { cut.Store(int64(time.Since(start))) })
+				end := driver.Watchdog(ctx, 500*time.Millisecond, func() { cut.Store(int64(time.Since(start))) })
 				<-time.After(tc.ends)
 				end()
 				end()
