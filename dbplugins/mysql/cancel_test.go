@@ -138,7 +138,8 @@ func TestAnUpdateThatWasGivenUpDoesNotHappenLater(t *testing.T) {
 	}
 }
 
-// giveUp lets an update wait for a row until its context ends, and lets go of the row at that moment.
+// giveUp lets an update wait for a row until its context ends, and lets go of the row at
+// that moment.
 func giveUp(tb testing.TB, db *gorm.DB, id int64) error {
 	tb.Helper()
 	if err := db.Create(&stock{ID: id, Amount: 1}).Error; err != nil {

@@ -6,8 +6,8 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
-// NowMicros implements driver.Clock. UNIX_TIMESTAMP would read the time in the session's zone, in which an hour of autumn
-// comes twice.
+// NowMicros implements driver.Clock. UNIX_TIMESTAMP would read the time in the session's
+// zone, in which an hour of autumn comes twice.
 func (Driver) NowMicros() string {
 	return "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
 }

@@ -13,8 +13,8 @@ import (
 // microseconds is what the servers keep of a time at most.
 var microseconds = 6
 
-// dialector is gorm's with our pool and our errors. It has none before Initialize, because a DSN that does not parse is an
-// error only then.
+// dialector is gorm's with our pool and our errors. It has none before Initialize,
+// because a DSN that does not parse is an error only then.
 type dialector struct {
 	gormmysql.Dialector
 

@@ -39,7 +39,8 @@ const (
 	unknownError = 1105 // of many kinds, told apart by the text
 	userLimit    = 1226 // of several resources of a user, which the text quotes in every language
 
-	// badYear is what the library says of a time that has no place in a DATETIME, before the year.
+	// badYear is what the library says of a time that has no place in a DATETIME, before
+	// the year.
 	badYear = "year is not in the range [1, 9999]"
 )
 
@@ -56,7 +57,8 @@ var libraryKinds = []struct {
 	{gosql.ErrUnknownPlugin, driver.Authentication},
 }
 
-// kinds is the error table. Up to 1878 both servers have the same numbers, above it their own.
+// kinds is the error table. Up to 1878 both servers have the same numbers, above it their
+// own.
 var kinds = driver.KindTable(map[driver.ErrorKind][]uint16{
 	// 1859: while an index is made
 	driver.Unique:     {1022, 1062, 1169, 1586, 1859},
@@ -116,7 +118,8 @@ var quiet = map[driver.ErrorKind]bool{
 	driver.ReadOnly: true, driver.Full: true,
 }
 
-// named are the words behind which a message names a constraint or a column, in quotes. What it quotes of a value comes before.
+// named are the words behind which a message names a constraint or a column, in quotes.
+// What it quotes of a value comes before.
 var named = map[uint16]string{
 	1062: " for key ",
 	1586: " for key ",
@@ -135,11 +138,12 @@ var named = map[uint16]string{
 	1146: "Table ",
 }
 
-// name is what may be shown of a message: one quoted name, maybe with those of its database and table before it.
+// name is what may be shown of a message: one quoted name, maybe with those of its
+// database and table before it.
 var name = regexp.MustCompile("^(?:'([\\w.$-]+)'|`([\\w.$`-]+)`)")
 
-// detail is what an error may say beside its kind. The servers quote values in many messages, and the library's own
-// errors none.
+// detail is what an error may say beside its kind. The servers quote values in many
+// messages, and the library's own errors none.
 func detail(err error) string {
 	var e *gosql.MySQLError
 	switch {

@@ -19,7 +19,8 @@ import (
 const (
 	// killTimeout bounds the connection that ends another one.
 	killTimeout = 5 * time.Second
-	// killWait is how long a statement that was given up waits for that, so that it has no effect once its caller goes on.
+	// killWait is how long a statement that was given up waits for that, so that it has
+	// no effect once its caller goes on.
 	killWait = 500 * time.Millisecond
 )
 
@@ -51,8 +52,9 @@ func text(v sqldriver.Value) string {
 	return fmt.Sprint(v)
 }
 
-// kill ends the session that was reached at an address, whatever it does, and rolls back what it has begun. Where it cannot,
-// there is nobody to tell: the statement's caller has its answer.
+// kill ends the session that was reached at an address, whatever it does, and rolls back
+// what it has begun. Where it cannot, there is nobody to tell: the statement's caller has
+// its answer.
 func (c *connector) kill(at net.Addr, s session) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 	defer cancel()
@@ -78,8 +80,8 @@ func (c *connector) kill(at net.Addr, s session) {
 	_, _ = lib.ExecContext(ctx, "KILL CONNECTION "+s.id, nil) // fails where it has ended by itself
 }
 
-// wire is the network below a connection. The library closes it in the middle where a context ends; that is when the server
-// has to be told.
+// wire is the network below a connection. The library closes it in the middle where a
+// context ends; that is when the server has to be told.
 type wire struct {
 	net.Conn
 
@@ -102,7 +104,8 @@ func (w *wire) set(s *session) {
 	w.session = s
 }
 
-// Read implements net.Conn. Who waits for an answer that will not come waits for the end of the statement instead.
+// Read implements net.Conn. Who waits for an answer that will not come waits for the end
+// of the statement instead.
 func (w *wire) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	if err == nil {
@@ -125,7 +128,8 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn. The library returns the error as it is; one of Read becomes its own.
+// Write implements net.Conn. The library returns the error as it is; one of Read becomes
+// its own.
 func (w *wire) Write(p []byte) (int, error) {
 	n, err := w.Conn.Write(p)
 	return n, driver.TranslateNetwork(err)
@@ -147,7 +151,8 @@ func (w *wire) Close() error {
 	return w.Conn.Close()
 }
 
-// SyscallConn implements syscall.Conn, by which the library looks whether the server has hung up.
+// SyscallConn implements syscall.Conn, by which the library looks whether the server has
+// hung up.
 func (w *wire) SyscallConn() (syscall.RawConn, error) {
 	inner, ok := w.Conn.(syscall.Conn)
 	if !ok {

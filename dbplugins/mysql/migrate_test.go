@@ -19,7 +19,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
-// holds is the variable that makes TestHoldsTheLockUntilItIsKilled one that ends only when it is killed.
+// holds is the variable that makes TestHoldsTheLockUntilItIsKilled one that ends only
+// when it is killed.
 const holds xenv.EnvKey = "PLINTH_TEST_MYSQL_HOLDS"
 
 func TestHoldsTheLockUntilItIsKilled(t *testing.T) {

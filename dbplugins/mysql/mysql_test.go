@@ -31,7 +31,8 @@ func parts(tb testing.TB, dsn string) driver.Config {
 	return c
 }
 
-// parsed is the DSN of a test server in the library's words. A failure quotes nothing of it: it holds a password.
+// parsed is the DSN of a test server in the library's words. A failure quotes nothing of
+// it: it holds a password.
 func parsed(tb testing.TB, dsn string) *gosql.Config {
 	tb.Helper()
 	defer func() {
@@ -133,7 +134,8 @@ func version(tb testing.TB, db *sql.DB) string {
 	return "MySQL " + number
 }
 
-// awkward makes a user with the text as its password, and a database that has it in its name, where a name may hold it.
+// awkward makes a user with the text as its password, and a database that has it in its
+// name, where a name may hold it.
 func awkward(tb testing.TB, db *sql.DB, c driver.Config, text string) (driver.Config, func(*gorm.DB) error) {
 	tb.Helper()
 	user := "plinth awkward@" + rand.Text()[:8]

@@ -14,9 +14,10 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// DataTypeOf implements gorm.Dialector. The servers write a FLOAT with six digits into the text that they answer with, so
-// that a float32 would come back as another one. Only MariaDB has unique indexes of texts without a length; gorm gives one
-// to those of other indexes.
+// DataTypeOf implements gorm.Dialector. The servers write a FLOAT with six digits into
+// the text that they answer with, so that a float32 would come back as another one. Only
+// MariaDB has unique indexes of texts without a length; gorm gives one to those of other
+// indexes.
 func (d *dialector) DataTypeOf(field *schema.Field) string {
 	switch {
 	case field.DataType == schema.Float && field.Precision == 0:
@@ -52,7 +53,8 @@ func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
 	return migrator{m}
 }
 
-// migrator is gorm's, which compares texts and so would change some columns again at every start.
+// migrator is gorm's, which compares texts and so would change some columns again at
+// every start.
 type migrator struct{ gormmysql.Migrator }
 
 // GetTypeAliases implements gorm.Migrator.
@@ -99,7 +101,8 @@ func (c sameDefault) DefaultValue() (text string, ok bool) {
 	}
 }
 
-// sameNumber reports whether the two are one number: the server writes all digits of a decimal.
+// sameNumber reports whether the two are one number: the server writes all digits of a
+// decimal.
 func (c sameDefault) sameNumber(a, b string) bool {
 	if !slices.Contains([]string{"decimal", "double", "float"}, strings.ToLower(c.DatabaseTypeName())) {
 		return false
@@ -109,7 +112,8 @@ func (c sameDefault) sameNumber(a, b string) bool {
 	return isX && isY && x.Cmp(y) == 0
 }
 
-// sameTime reports whether both are the time at which a row is written, with as many digits.
+// sameTime reports whether both are the time at which a row is written, with as many
+// digits.
 func (c sameDefault) sameTime(a, b string) bool {
 	x, isX := c.digits(a)
 	y, isY := c.digits(b)
@@ -118,8 +122,9 @@ func (c sameDefault) sameTime(a, b string) bool {
 
 var currentTime = regexp.MustCompile(`(?i)^(?:current_timestamp|now\(\)|(?:current_timestamp|now)\((\d?)\))$`)
 
-// digits returns those of the seconds in the current time. MariaDB takes those of the column where a default has none or
-// more, and writes them down; MySQL refuses such a default.
+// digits returns those of the seconds in the current time. MariaDB takes those of the
+// column where a default has none or more, and writes them down; MySQL refuses such a
+// default.
 func (c sameDefault) digits(text string) (n int64, ok bool) {
 	found := currentTime.FindStringSubmatch(text)
 	if found == nil {

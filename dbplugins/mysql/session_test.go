@@ -135,7 +135,8 @@ func TestValuesThatDoNotFitAreTheClientsFault(t *testing.T) {
 	}
 }
 
-// folded has one text in the table's collation, which depends on the server, one in the old and one byte by byte.
+// folded has one text in the table's collation, which depends on the server, one in the
+// old and one byte by byte.
 type folded struct {
 	ID     int64  `gorm:"primaryKey;autoIncrement"`
 	Folded string `gorm:"type:varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci;uniqueIndex"`

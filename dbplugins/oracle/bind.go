@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// longestText and longestRaw are what SQL takes as VARCHAR2 and RAW, in bytes. What is longer is sent as a LOB, which
-	// the server turns into a VARCHAR2 where the column is one and the text fits.
+	// longestText and longestRaw are what SQL takes as VARCHAR2 and RAW, in bytes. What
+	// is longer is sent as a LOB, which the server turns into a VARCHAR2 where the column
+	// is one and the text fits.
 	longestText = 4000
 	longestRaw  = 2000
 
@@ -29,11 +30,13 @@ var (
 	errTime  = errors.New("oracle: a time outside of the years 1 to 9999")
 	errFloat = errors.New("oracle: a floating-point number that a NUMBER does not hold")
 
-	// utc is a zone without a name: the library would send a named one as a region, whose rules the server may not share.
+	// utc is a zone without a name: the library would send a named one as a region, whose
+	// rules the server may not share.
 	utc = time.FixedZone("", 0)
 )
 
-// CheckNamedValue implements driver.NamedValueChecker: it is the one place that says how a Go value is bound.
+// CheckNamedValue implements driver.NamedValueChecker: it is the one place that says how
+// a Go value is bound.
 func (c *conn) CheckNamedValue(v *sqldriver.NamedValue) (err error) {
 	v.Value, err = bind(v.Value)
 	return err
@@ -70,7 +73,8 @@ func bind(v any) (sqldriver.Value, error) {
 	}
 }
 
-// own reports whether a value is one of the library's types, or a place for what the server returns.
+// own reports whether a value is one of the library's types, or a place for what the
+// server returns.
 func own(v any) bool {
 	switch v.(type) {
 	case sql.Out, go_ora.Out, go_ora.Clob, go_ora.NClob, go_ora.Blob, go_ora.NVarChar, go_ora.TimeStamp, go_ora.TimeStampTZ:

@@ -15,8 +15,8 @@ var clauseBuilders = map[string]clause.ClauseBuilder{
 	"FROM": buildFrom, "WHERE": buildWhere, "LIMIT": buildLimit, "FOR": buildFor,
 }
 
-// lockedPage reports whether rows are locked, but not all that the conditions find. FOR UPDATE cannot stand with FETCH
-// (ORA-02014), so the rows are chosen by a subquery.
+// lockedPage reports whether rows are locked, but not all that the conditions find. FOR
+// UPDATE cannot stand with FETCH (ORA-02014), so the rows are chosen by a subquery.
 func lockedPage(stmt *gorm.Statement) bool {
 	_, locks := stmt.Clauses["FOR"].Expression.(clause.Locking)
 	limit, pages := stmt.Clauses["LIMIT"].Expression.(clause.Limit)

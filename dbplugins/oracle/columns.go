@@ -13,7 +13,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// FullDataTypeOf is the type of a column with its default, which has to stand before NOT NULL.
+// FullDataTypeOf is the type of a column with its default, which has to stand before NOT
+// NULL.
 func (m tables) FullDataTypeOf(field *schema.Field) clause.Expr {
 	text := m.DataTypeOf(field) + m.defaultOf(field)
 	if field.NotNull {
@@ -81,8 +82,9 @@ func (m tables) modify(stmt *gorm.Statement, field *schema.Field, c gorm.ColumnT
 		clause.Expr{SQL: text}).Error
 }
 
-// MigrateColumn implements gorm.Migrator. It changes a type that differs and a NOT NULL that is no longer wanted; as with
-// gorm's other databases, it does not add one, for which there may be rows. Defaults are not compared.
+// MigrateColumn implements gorm.Migrator. It changes a type that differs and a NOT NULL
+// that is no longer wanted; as with gorm's other databases, it does not add one, for
+// which there may be rows. Defaults are not compared.
 func (m tables) MigrateColumn(value any, field *schema.Field, c gorm.ColumnType) error {
 	if field.IgnoreMigration {
 		return nil

@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// breakWait is how long a statement whose context has ended may take to end. The library asks the server to interrupt
-	// it, which is not answered where the network or the server hangs.
+	// breakWait is how long a statement whose context has ended may take to end. The
+	// library asks the server to interrupt it, which is not answered where the network or
+	// the server hangs.
 	breakWait = 500 * time.Millisecond
 	// endWait bounds what ends something: a rollback, a cursor, a session.
 	endWait = time.Second
@@ -47,10 +48,12 @@ type conn struct {
 
 var errPanic = errors.New("oracle: the library could not read what the server has answered")
 
-// do calls f, which talks to the server. Its error says whether the context or the network has ended.
+// do calls f, which talks to the server. Its error says whether the context or the
+// network has ended.
 //
-// A connection whose context ended meanwhile is spent, whatever f returns: the library may have sent an interrupt to which
-// the server answers when the next statement is under way.
+// A connection whose context ended meanwhile is spent, whatever f returns: the library
+// may have sent an interrupt to which the server answers when the next statement is under
+// way.
 func (c *conn) do(ctx context.Context, f func() error) (err error) {
 	end := driver.Watchdog(ctx, breakWait, c.wire.cut)
 	defer func() {
@@ -117,7 +120,8 @@ func (c *conn) Ping(ctx context.Context) error {
 // IsValid implements driver.Validator.
 func (c *conn) IsValid() bool { return !c.spent.Load() && !c.wire.broken.Load() }
 
-// ResetSession implements driver.SessionResetter: a connection that was idle is asked whether it is still there.
+// ResetSession implements driver.SessionResetter: a connection that was idle is asked
+// whether it is still there.
 func (c *conn) ResetSession(ctx context.Context) error {
 	if c.IsValid() && time.Since(c.used) > trusted {
 		// the library would send an interrupt of its own where this context ends
@@ -132,7 +136,8 @@ func (c *conn) ResetSession(ctx context.Context) error {
 	return nil
 }
 
-// Close implements driver.Conn. Of one that is spent the library would wait for an answer.
+// Close implements driver.Conn. Of one that is spent the library would wait for an
+// answer.
 func (c *conn) Close() error {
 	if !c.IsValid() {
 		c.wire.cut()
@@ -160,7 +165,8 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.N
 	return result, err
 }
 
-// drain reads the rows of a query that was executed as a statement. The library would only have it parsed.
+// drain reads the rows of a query that was executed as a statement. The library would
+// only have it parsed.
 func drain(r sqldriver.Rows, err error) (sqldriver.Result, error) {
 	if err != nil {
 		return nil, err
@@ -201,8 +207,9 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt
 	return &stmt{libraryStmt: inner.(libraryStmt), conn: c, query: query}, nil //nolint:forcetypeassert // the library's type
 }
 
-// keep commits what the library does not commit by itself outside of a transaction: what a CALL has done, and the locks of a
-// SELECT ... FOR UPDATE, which would stay with the connection.
+// keep commits what the library does not commit by itself outside of a transaction: what
+// a CALL has done, and the locks of a SELECT ... FOR UPDATE, which would stay with the
+// connection.
 func (c *conn) keep(ctx context.Context, query string) error {
 	if c.inTx || !leavesOpen(query) {
 		return nil
@@ -214,7 +221,8 @@ func (c *conn) keep(ctx context.Context, query string) error {
 	return tx.Commit()
 }
 
-// leavesOpen reports whether a statement begins a transaction that the library does not end.
+// leavesOpen reports whether a statement begins a transaction that the library does not
+// end.
 func leavesOpen(query string) bool {
 	return begins(query, "CALL") || begins(query, "LOCK") ||
 		isSelect(query) && strings.Contains(strings.ToUpper(query), "FOR UPDATE")

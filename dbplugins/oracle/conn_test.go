@@ -123,7 +123,8 @@ func TestContextEndsAStatementAndItsConnection(t *testing.T) {
 	}
 }
 
-// A connection that was idle may have lost its server, which an insert would notice too late to be tried again.
+// A connection that was idle may have lost its server, which an insert would notice too
+// late to be tried again.
 func TestIdleConnectionIsAskedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &double{}
@@ -246,7 +247,8 @@ func TestMigrationLockIsMadeAndWaitedFor(t *testing.T) {
 	}
 }
 
-// One connection is enough, because the lock has one beside the pool; the one that migrates is closed.
+// One connection is enough, because the lock has one beside the pool; the one that
+// migrates is closed.
 func TestMigrationWithAPoolOfOne(t *testing.T) {
 	d := &double{}
 	db := openDouble(t, d, func(o *xdb.Options) { o.MaxOpenConns = 1 })
@@ -270,7 +272,8 @@ func TestMigrationWithAPoolOfOne(t *testing.T) {
 
 const askLock = "SELECT id FROM plinth_migration_lock FOR UPDATE NOWAIT"
 
-// The session of the lock is idle while a migration runs, and a firewall or an IDLE_TIME may end it.
+// The session of the lock is idle while a migration runs, and a firewall or an IDLE_TIME
+// may end it.
 func TestMigrationThatHasLostItsLockSaysSo(t *testing.T) {
 	d := &double{}
 	db := openDouble(t, d, nil)

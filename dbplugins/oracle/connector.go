@@ -12,13 +12,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// setUp is what a session begins with. Functions such as LOCALTIMESTAMP, and times without a zone, are in UTC: the library
-// sets the zone of the client's machine. A change of the schema waits for those who write to the table, 30 seconds at most;
-// by default it fails at once (ORA-00054).
+// setUp is what a session begins with. Functions such as LOCALTIMESTAMP, and times
+// without a zone, are in UTC: the library sets the zone of the client's machine. A change
+// of the schema waits for those who write to the table, 30 seconds at most; by default it
+// fails at once (ORA-00054).
 const setUp = "ALTER SESSION SET TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 30"
 
-// loginTimeout bounds a login. database/sql also connects with a context that has no end, and the place in the pool would be
-// lost to a listener that does not answer.
+// loginTimeout bounds a login. database/sql also connects with a context that has no end,
+// and the place in the pool would be lost to a listener that does not answer.
 const loginTimeout = 15 * time.Second
 
 var errLogin = errors.New("oracle: the login was not answered in time")
@@ -32,8 +33,8 @@ type connector struct {
 	limit time.Duration // of a login
 }
 
-// library returns the opener of go-ora. Each connection has a connector of its own: the library writes to a shared one, and
-// to the TLS configuration, without a lock.
+// library returns the opener of go-ora. Each connection has a connector of its own: the
+// library writes to a shared one, and to the TLS configuration, without a lock.
 func library(dsn string, config *tls.Config) opener {
 	return func(ctx context.Context, w *wire) (sqldriver.Conn, error) {
 		own := go_ora.NewConnector(dsn)
@@ -71,8 +72,9 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	return n, nil
 }
 
-// login opens a connection, which the end of ctx cuts. The library has no context to watch meanwhile: what it does when
-// that ends, it does in another goroutine without a lock.
+// login opens a connection, which the end of ctx cuts. The library has no context to
+// watch meanwhile: what it does when that ends, it does in another goroutine without a
+// lock.
 func (c *connector) login(ctx context.Context, w *wire) (sqldriver.Conn, error) {
 	w.caller = ctx
 	defer context.AfterFunc(ctx, w.cut)()

@@ -20,12 +20,13 @@ const (
 	// countName is the variable of a block that counts the rows.
 	countName = "plinth_rows"
 
-	// maxRows and maxBinds end a block, which has to be compiled as a whole: that takes the longer the more it holds, and
-	// PL/SQL has no more than 32768 binds.
+	// maxRows and maxBinds end a block, which has to be compiled as a whole: that takes
+	// the longer the more it holds, and PL/SQL has no more than 32768 binds.
 	maxRows, maxBinds = 100, 10_000
 )
 
-// create is the callback of an insert. One that is longer than a block may be becomes several in one transaction.
+// create is the callback of an insert. One that is longer than a block may be becomes
+// several in one transaction.
 func create(db *gorm.DB) {
 	if db.Error != nil {
 		return
@@ -69,7 +70,8 @@ func (in *insertion) runInTransaction(db *gorm.DB) {
 	}
 }
 
-// runAll runs the statement, which is built, and those for the rows that are left, until one fails.
+// runAll runs the statement, which is built, and those for the rows that are left, until
+// one fails.
 func (in *insertion) runAll(db *gorm.DB) {
 	affected := in.run(db)
 	for rest := in.next(); rest != nil && db.Error == nil; rest = rest.next() {
@@ -153,7 +155,8 @@ func (in *insertion) readConflict() error {
 	return nil
 }
 
-// next returns what inserts the rows that the statement has not taken, nil where it has taken all.
+// next returns what inserts the rows that the statement has not taken, nil where it has
+// taken all.
 func (in *insertion) next() *insertion {
 	if in.rows == len(in.values.Values) {
 		return nil
@@ -168,7 +171,8 @@ func (in *insertion) full() bool {
 	return !in.DryRun && (in.rows == maxRows || len(in.Vars) >= maxBinds)
 }
 
-// build writes a statement for as many rows as one takes: an INSERT or a MERGE, or a block of several.
+// build writes a statement for as many rows as one takes: an INSERT or a MERGE, or a
+// block of several.
 func (in *insertion) build() {
 	in.counted = in.conflict != nil && (len(in.values.Values) > 1 || len(in.targets) == 0)
 	in.inBlock = in.counted
@@ -235,7 +239,8 @@ func (r row) has(column string) bool {
 	return false
 }
 
-// hasTargets reports whether the row can be in conflict: it gives a value for each of the columns.
+// hasTargets reports whether the row can be in conflict: it gives a value for each of the
+// columns.
 func (r row) hasTargets() bool {
 	for _, target := range r.targets {
 		if !r.has(target) {

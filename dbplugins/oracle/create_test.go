@@ -32,7 +32,8 @@ func wide(n int) []map[string]any {
 	return rows
 }
 
-// outline returns the number of rows of each statement, and what begins and ends a transaction.
+// outline returns the number of rows of each statement, and what begins and ends a
+// transaction.
 func outline(lines []string) []string {
 	shape := make([]string, len(lines))
 	for i, line := range lines {

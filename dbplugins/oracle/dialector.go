@@ -19,7 +19,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// dialector implements gorm.Dialector, gorm.ErrorTranslator and gorm.SavePointerDialectorInterface.
+// dialector implements gorm.Dialector, gorm.ErrorTranslator and
+// gorm.SavePointerDialectorInterface.
 type dialector struct {
 	dsn       string
 	open      opener // nil: go-ora's; a test has one of its own

@@ -19,8 +19,9 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
-// double stands in for go-ora and its server. It takes what go-ora would get, keeps it, and answers from a script and from a
-// catalog that it makes of the CREATE TABLE statements that it has seen. It understands no SQL.
+// double stands in for go-ora and its server. It takes what go-ora would get, keeps it,
+// and answers from a script and from a catalog that it makes of the CREATE TABLE
+// statements that it has seen. It understands no SQL.
 type double struct {
 	mu      sync.Mutex
 	lines   []string

@@ -10,7 +10,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
-// awkward are the values of the conformance suite, and some that go-ora's own form could trip over.
+// awkward are the values of the conformance suite, and some that go-ora's own form could
+// trip over.
 var awkward = []string{
 	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b", "a&b=c", "a;b=c", "a=b",
 	"a{b}c", "a+b", "x host=evil", "x&_pragma=query_only(1)", "密码", "пароль", "🔑", "a$b`c!", "a|b~c^d", "a,b(c)",

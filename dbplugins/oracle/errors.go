@@ -37,8 +37,9 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 
 // kinds is the error table.
 //
-// A listener answers ORA-12514 and 12505 for a service that it does not know, which is also one whose database is starting:
-// waiting may mend that, and a container that starts together with its database must not give up.
+// A listener answers ORA-12514 and 12505 for a service that it does not know, which is
+// also one whose database is starting: waiting may mend that, and a container that starts
+// together with its database must not give up.
 var kinds = driver.KindTable(map[driver.ErrorKind][]int{
 	driver.Unique: {1},
 	// 2291: no parent; 2292: a child
@@ -72,13 +73,15 @@ var kinds = driver.KindTable(map[driver.ErrorKind][]int{
 	driver.Syntax: {1756, 1789, 1790, 1795, 6550},
 })
 
-// The names that a message may hold, which are no values: of a constraint, and of a column that is not null.
+// The names that a message may hold, which are no values: of a constraint, and of a
+// column that is not null.
 var (
 	constraint = regexp.MustCompile(`\(([\pL\pN_$#]+\.[\pL\pN_$#]+)\)`)
 	column     = regexp.MustCompile(`\("([\pL\pN_$#]+)"\."([\pL\pN_$#]+)"\."([\pL\pN_$#]+)"\)`)
 )
 
-// detail returns the number of an error, and the constraint or column that it names. The rest of a message may quote values.
+// detail returns the number of an error, and the constraint or column that it names. The
+// rest of a message may quote values.
 func detail(err error) string {
 	var e *network.OracleError
 	if !errors.As(err, &e) {

@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// Over returns the dialector of this package over the connections of a double of the library.
-// cut breaks the network below a connection.
+// Over returns the dialector of this package over the connections of a double of the
+// library. cut breaks the network below a connection.
 func Over(open func(ctx context.Context, cut func()) (sqldriver.Conn, error)) gorm.Dialector {
 	return &dialector{open: func(ctx context.Context, w *wire) (sqldriver.Conn, error) { return open(ctx, w.cut) }}
 }

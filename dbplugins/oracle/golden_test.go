@@ -220,7 +220,8 @@ func part(parts []string, i int) string {
 	return "(nothing)"
 }
 
-// Long lists, and the names of savepoints that gorm makes of an address, are left out of the files.
+// Long lists, and the names of savepoints that gorm makes of an address, are left out of
+// the files.
 var (
 	longBinds  = regexp.MustCompile(`:\d+(,:\d+){9,}`)
 	longKinds  = regexp.MustCompile(`NUMBER(, NUMBER){20,}`)

@@ -39,7 +39,8 @@ var wrong = []struct {
 	{"a bind that go-ora does not take", regexp.MustCompile(`which go-ora does not take|of another zone`)},
 }
 
-// checkGrammar looks for what is certainly wrong in a statement. That nothing is found says little: see the golden files.
+// checkGrammar looks for what is certainly wrong in a statement. That nothing is found
+// says little: see the golden files.
 func checkGrammar(t *testing.T, name, line string) {
 	t.Helper()
 	query, kinds, _ := strings.Cut(line, "\n-- ")

@@ -13,7 +13,8 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// BuildIndexOptions implements migrator.BuildIndexOptionsInterface. An index is of whole values, in the session's order.
+// BuildIndexOptions implements migrator.BuildIndexOptionsInterface. An index is of whole
+// values, in the session's order.
 func (tables) BuildIndexOptions(opts []schema.IndexOption, stmt *gorm.Statement) []any {
 	parts := make([]any, len(opts))
 	for i, opt := range opts {

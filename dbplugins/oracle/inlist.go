@@ -8,8 +8,9 @@ import (
 // longestList is how many items IN takes (ORA-01795).
 const longestList = 1000
 
-// splitLists turns a list of more than a thousand binds behind a column into several: x IN (...) OR x IN (...), and NOT IN
-// with AND. It works on the text that is sent, so it does not matter how that was made. The binds keep their order.
+// splitLists turns a list of more than a thousand binds behind a column into several: x
+// IN (...) OR x IN (...), and NOT IN with AND. It works on the text that is sent, so it
+// does not matter how that was made. The binds keep their order.
 func splitLists(query string) string {
 	if !strings.Contains(query, ":1001") {
 		return query // the shortest way to see that there is no such list
@@ -38,7 +39,8 @@ func (l *lists) split() string {
 	return strings.Join(l.out, "")
 }
 
-// longList reports whether a list of too many binds begins with the IN at i, and where its parenthesis closes.
+// longList reports whether a list of too many binds begins with the IN at i, and where
+// its parenthesis closes.
 func (l *lists) longList(i int) (end int, ok bool) {
 	if !strings.EqualFold(l.tokens[i], "IN") {
 		return 0, false
@@ -61,7 +63,8 @@ func (l *lists) longList(i int) (end int, ok bool) {
 	return 0, false
 }
 
-// rewrite writes the lists in place of the one that begins at in. The operand before it is written already.
+// rewrite writes the lists in place of the one that begins at in. The operand before it
+// is written already.
 func (l *lists) rewrite(in, end int) {
 	last := skipSpace(l.out, len(l.out)-1, -1)
 	word, join := " IN (", " OR "
@@ -95,8 +98,8 @@ func (l *lists) rewrite(in, end int) {
 	l.out = append(l.out, "))")
 }
 
-// operand returns where the operand begins that ends at last: a name, maybe with dots. It is negative where there is
-// something else: a call, a bind, a literal, an expression.
+// operand returns where the operand begins that ends at last: a name, maybe with dots. It
+// is negative where there is something else: a call, a bind, a literal, an expression.
 func operand(tokens []string, last int) int {
 	i := last
 	if i < 0 || !isName(tokens[i]) {
@@ -115,7 +118,8 @@ func isName(token string) bool {
 	return token[0] == '"' || token[0] != '\'' && token[0] != ':' && strings.IndexFunc(token, unicode.IsLetter) == 0
 }
 
-// skipSpace returns the first token from i on, in steps, that is neither space nor a comment.
+// skipSpace returns the first token from i on, in steps, that is neither space nor a
+// comment.
 func skipSpace(tokens []string, i, step int) int {
 	for i >= 0 && i < len(tokens) {
 		t := tokens[i]

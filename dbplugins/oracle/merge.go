@@ -47,8 +47,8 @@ func (r row) writeMerge() {
 	write(r, " WHEN NOT MATCHED THEN INSERT (", r.columns(""), ") VALUES (", r.columns(quoted(excluded)+"."), ")")
 }
 
-// updates returns the assignments without those that mean nothing: of a column of the conflict, which MERGE does not allow,
-// and of what the row does not give.
+// updates returns the assignments without those that mean nothing: of a column of the
+// conflict, which MERGE does not allow, and of what the row does not give.
 func (r row) updates() clause.Set {
 	if r.conflict.DoNothing {
 		return nil
@@ -62,7 +62,8 @@ func (r row) updates() clause.Set {
 	})
 }
 
-// writeTyped writes a value of the source, where a NULL has to have the type of its column.
+// writeTyped writes a value of the source, where a NULL has to have the type of its
+// column.
 func (r row) writeTyped(v value) {
 	if isNull(v.v) {
 		write(r, r.typedNull(v.column))

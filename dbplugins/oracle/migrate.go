@@ -23,13 +23,15 @@ const (
 	nameExists, noTable = 955, 942 // ORA-00955, ORA-00942
 )
 
-// Migrate implements driver.Migrator. The lock is a row lock on the one row of a small table, which needs no privilege that
-// a migration does not need too, and is let go where the process dies.
+// Migrate implements driver.Migrator. The lock is a row lock on the one row of a small
+// table, which needs no privilege that a migration does not need too, and is let go where
+// the process dies.
 //
-// Every change of the schema commits, and would let go of a lock of its own session. So the lock has a session beside the
-// pool, and run gets another one, of the pool, which is closed afterwards. The session of the lock has nothing to do
-// meanwhile, and may be ended for that: the lock is asked for again when run has returned, and is an error where it is lost,
-// because another process may have run the same.
+// Every change of the schema commits, and would let go of a lock of its own session. So
+// the lock has a session beside the pool, and run gets another one, of the pool, which is
+// closed afterwards. The session of the lock has nothing to do meanwhile, and may be
+// ended for that: the lock is asked for again when run has returned, and is an error
+// where it is lost, because another process may have run the same.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	d, ok := db.Dialector.(*dialector)
 	if !ok {
@@ -74,7 +76,8 @@ func lock(ctx context.Context, db *sql.DB) (tx *sql.Tx, err error) {
 	return tx, err
 }
 
-// tryLock locks the row at once or not at all. Where there is no table or no row, it makes them.
+// tryLock locks the row at once or not at all. Where there is no table or no row, it
+// makes them.
 func tryLock(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
 	for {
 		tx, err := db.BeginTx(context.WithoutCancel(ctx), nil) // database/sql would end it from another goroutine

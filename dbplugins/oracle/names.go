@@ -8,8 +8,9 @@ import (
 // nameParts are the parts of a name: quoted ones, and what stands between the dots.
 var nameParts = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|[^.]+")
 
-// raised returns a name as the catalog has it: a quoted one as it is, one without an upper-case letter in upper case, as if
-// it stood unquoted in SQL. A name with both, such as gorm's alias Author__name, keeps its case.
+// raised returns a name as the catalog has it: a quoted one as it is, one without an
+// upper-case letter in upper case, as if it stood unquoted in SQL. A name with both, such
+// as gorm's alias Author__name, keeps its case.
 func raised(name string) string {
 	if len(name) > 1 && (name[0] == '"' || name[0] == '`') && name[0] == name[len(name)-1] {
 		return clean(name[1 : len(name)-1])
@@ -42,7 +43,8 @@ func quoted(name string) string {
 	return strings.Join(parts, ".")
 }
 
-// split returns the owner and the name of a table as the catalog has them; no owner is the current schema.
+// split returns the owner and the name of a table as the catalog has them; no owner is
+// the current schema.
 func split(table string) (owner, name string) {
 	parts := nameParts.FindAllString(table, -1)
 	if len(parts) == 0 {

@@ -53,8 +53,9 @@ func run(tb testing.TB, db *sql.DB, statements ...string) {
 	}
 }
 
-// users makes a user for a text, and drops it in the end. A password and a name in quotes may hold every character but a
-// double quote, for which there is no escape; a text with one has its quotes replaced, here and in the parts alike.
+// users makes a user for a text, and drops it in the end. A password and a name in quotes
+// may hold every character but a double quote, for which there is no escape; a text with
+// one has its quotes replaced, here and in the parts alike.
 func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) error) {
 	var mu sync.Mutex
 	number := 0
@@ -82,7 +83,8 @@ func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) e
 	}
 }
 
-// dropUser waits for the end of the user's last session, which the server may not have noticed yet (ORA-01940).
+// dropUser waits for the end of the user's last session, which the server may not have
+// noticed yet (ORA-01940).
 func dropUser(tb testing.TB, db *sql.DB, name string) {
 	tb.Helper()
 	again := time.NewTicker(50 * time.Millisecond)
@@ -119,7 +121,8 @@ func TestConforms(t *testing.T) {
 		Config: func(testing.TB) driver.Config { return parts },
 		Bad:    bad,
 		Unusable: func(testing.TB) map[string]driver.Config {
-			// An unknown service is none: a listener says the same of one whose database is starting.
+			// An unknown service is none: a listener says the same of one whose database
+			// is starting.
 			wrongPass, nobody := parts, parts
 			wrongPass.Pass += "wrong"
 			nobody.User = "no_such_user"

@@ -18,7 +18,8 @@ type out struct {
 	dest  any
 }
 
-// writeReturning writes RETURNING for the fields that the database fills in, and for those that a clause asks for.
+// writeReturning writes RETURNING for the fields that the database fills in, and for
+// those that a clause asks for.
 func (r row) writeReturning() {
 	if _, ok := r.entity(r.index); !ok {
 		return
@@ -93,7 +94,8 @@ func (o *out) place() any {
 	return sql.Out{Dest: o.dest}
 }
 
-// value returns what the database has filled in; false: nothing, or the row was not inserted.
+// value returns what the database has filled in; false: nothing, or the row was not
+// inserted.
 func (o *out) value() (any, bool) {
 	switch dest := o.dest.(type) {
 	case *sql.NullInt64:

@@ -12,11 +12,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// unscaled is what the library says of the scale of a number that is no column, such as count(*).
+// unscaled is what the library says of the scale of a number that is no column, such as
+// count(*).
 const unscaled = 255
 
-// rows are the rows of a query. It watches the context until it is closed; the library does so only until the first rows are
-// there.
+// rows are the rows of a query. It watches the context until it is closed; the library
+// does so only until the first rows are there.
 type rows struct {
 	sqldriver.Rows
 
@@ -143,8 +144,9 @@ func (r *rows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool)
 	return 0, 0, false
 }
 
-// ColumnTypeScanType implements driver.RowsColumnTypeScanType. The library would scan a 64-bit id into a float64, and has no
-// type at all for some columns, which gorm does not expect.
+// ColumnTypeScanType implements driver.RowsColumnTypeScanType. The library would scan a
+// 64-bit id into a float64, and has no type at all for some columns, which gorm does not
+// expect.
 func (r *rows) ColumnTypeScanType(i int) reflect.Type {
 	if r.numbers[i] != noNumber {
 		return reflect.TypeFor[any]()

@@ -9,7 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// suites are the shapes of statements that the conformance suite has beyond those of the other files.
+// suites are the shapes of statements that the conformance suite has beyond those of the
+// other files.
 func suites() []step {
 	return append(append(suiteReads(), suiteParameters()...), suiteWrites()...)
 }

@@ -17,7 +17,8 @@ type tables struct{ migrator.Migrator }
 
 var errNoSchema = errors.New("oracle: the value has no schema")
 
-// ofOwner is the condition that a view of the catalog speaks of the table's owner; an empty text is NULL here.
+// ofOwner is the condition that a view of the catalog speaks of the table's owner; an
+// empty text is NULL here.
 const ofOwner = "owner = NVL(?, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))"
 
 // count returns the number that a query on the catalog finds.
@@ -129,8 +130,8 @@ func (m tables) constraints(s *schema.Schema) (all []schema.ConstraintInterface)
 	return all
 }
 
-// build returns the text of a constraint. A foreign key has no ON UPDATE here, and ON DELETE only where it does something:
-// to refuse is what it does without.
+// build returns the text of a constraint. A foreign key has no ON UPDATE here, and ON
+// DELETE only where it does something: to refuse is what it does without.
 func build(c schema.ConstraintInterface) (string, []any) {
 	key, ok := c.(*schema.Constraint)
 	if !ok {

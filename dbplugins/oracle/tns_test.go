@@ -27,7 +27,8 @@ const (
 	tlsHandshake = 0x16 // the first byte of one
 )
 
-// listener is a double of an Oracle listener: it answers a connect packet, and knows nothing further.
+// listener is a double of an Oracle listener: it answers a connect packet, and knows
+// nothing further.
 type listener struct {
 	net.Listener
 
@@ -37,7 +38,8 @@ type listener struct {
 	serves sync.WaitGroup
 }
 
-// listen starts a double at an address. serve is given each connection with the first packet; it is closed afterwards.
+// listen starts a double at an address. serve is given each connection with the first
+// packet; it is closed afterwards.
 func listen(tb testing.TB, address string, serve func(c net.Conn, packet []byte)) *listener {
 	tb.Helper()
 	inner, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
@@ -232,7 +234,8 @@ func TestLoginEndsWithoutAContextToEndIt(t *testing.T) {
 	l.stop()
 }
 
-// What is no listener is none later either, and go-ora would make room for as much as a length says.
+// What is no listener is none later either, and go-ora would make room for as much as a
+// length says.
 func TestAnotherProtocolEndsOpenAtOnce(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, text := range []string{"HTTP/1.1 400 Bad Request\r\n\r\n", strings.Repeat("\x00", 64), "SSH-2.0-OpenSSH_9.2\r\n", "\x00\x08\x00\x00\x04\x00\x00\x00"} {

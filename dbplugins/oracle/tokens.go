@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// tokensOf returns the pieces of a statement: what is quoted and comments as a whole, binds, words, spaces, and every other
-// character by itself. Together they are the statement.
+// tokensOf returns the pieces of a statement: what is quoted and comments as a whole,
+// binds, words, spaces, and every other character by itself. Together they are the
+// statement.
 func tokensOf(query string) []string {
 	tokens := make([]string, 0, len(query)/3)
 	for query != "" {

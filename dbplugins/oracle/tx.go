@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// setTransaction returns the statement that a transaction with these options begins with, "" where it needs none. The
-// library itself refuses every option.
+// setTransaction returns the statement that a transaction with these options begins with,
+// "" where it needs none. The library itself refuses every option.
 func setTransaction(opts sqldriver.TxOptions) (string, error) {
 	level := sql.IsolationLevel(opts.Isolation)
 	switch {
@@ -25,7 +25,8 @@ func setTransaction(opts sqldriver.TxOptions) (string, error) {
 	}
 }
 
-// BeginTx implements driver.ConnBeginTx. The library would interrupt a rollback whose context has ended, so it gets none.
+// BeginTx implements driver.ConnBeginTx. The library would interrupt a rollback whose
+// context has ended, so it gets none.
 func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver.Tx, error) {
 	first, err := setTransaction(opts)
 	if err != nil {
@@ -60,7 +61,8 @@ func (t *tx) Commit() error {
 	return t.conn.do(t.ctx, t.inner.Commit)
 }
 
-// Rollback implements driver.Tx. The server itself rolls back what has lost its connection.
+// Rollback implements driver.Tx. The server itself rolls back what has lost its
+// connection.
 func (t *tx) Rollback() error {
 	t.conn.inTx = false
 	err := t.conn.within(t.inner.Rollback)

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// wire is the network below one connection. The library keeps its own to itself, and waits for an answer that does not come;
-// whoever has the wire can end that.
+// wire is the network below one connection. The library keeps its own to itself, and
+// waits for an answer that does not come; whoever has the wire can end that.
 type wire struct {
 	caller context.Context //nolint:containedctx // of the login, whose end ends a dial; set before the library has the wire
 
@@ -80,13 +80,15 @@ func (c *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// headLength is the length of a packet's head: its own length in two bytes, two of a checksum, its type, and three more.
+// headLength is the length of a packet's head: its own length in two bytes, two of a
+// checksum, its type, and three more.
 const headLength = 8
 
 var errProtocol = errors.New("oracle: what answers at this address is no Oracle listener")
 
-// isAnswer reports whether a head is one of the answers to a connect packet: accept, refuse, redirect, resend. The library
-// takes every length as it comes, and makes room for 4 GB where it is zero. A record of TLS passes too.
+// isAnswer reports whether a head is one of the answers to a connect packet: accept,
+// refuse, redirect, resend. The library takes every length as it comes, and makes room
+// for 4 GB where it is zero. A record of TLS passes too.
 func isAnswer(head []byte) bool {
 	if head[0] >= 0x14 && head[0] <= 0x17 && head[1] == 3 {
 		return true

@@ -6,7 +6,8 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
-// NowMicros implements driver.Clock. now() would be the time at which the transaction began.
+// NowMicros implements driver.Clock. now() would be the time at which the transaction
+// began.
 func (Driver) NowMicros() string {
 	return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS bigint)"
 }

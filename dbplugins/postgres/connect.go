@@ -66,7 +66,8 @@ func connectText(err error) string {
 	return strings.ReplaceAll(strings.Join(texts, "; "), "\n", " ")
 }
 
-// attemptText is the address and the cause. The library's form is "address (host): what it did: cause".
+// attemptText is the address and the cause. The library's form is "address (host): what
+// it did: cause".
 func attemptText(err error) string {
 	var name *net.DNSError
 	if errors.As(err, &name) {

@@ -195,7 +195,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// FuzzUnescapedPassword looks for a password of which a piece is shown, or taken for a host.
+// FuzzUnescapedPassword looks for a password of which a piece is shown, or taken for a
+// host.
 func FuzzUnescapedPassword(f *testing.F) {
 	for _, lead := range []string{"", "p", "12"} {
 		for _, sep := range []string{"@", "#", "/", "?", "@#", "#@", "@/", "@?", "/@", "?a=", ":", "%", "%4", "[", "]", " ", "\n", "\\", "`: ", ",", "&", ";"} {

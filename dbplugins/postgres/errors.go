@@ -91,7 +91,8 @@ func stale(err error) bool {
 	return errors.As(err, &e) && e.Code == "0A000" && e.Routine == "RevalidateCachedQuery"
 }
 
-// ownText is the text of an error by which the library refuses a statement by itself, else "". It holds no value.
+// ownText is the text of an error by which the library refuses a statement by itself,
+// else "". It holds no value.
 func ownText(err error) string {
 	if text := err.Error(); strings.HasPrefix(text, "extended protocol limited to ") { // it has no type
 		return text
@@ -102,8 +103,8 @@ func ownText(err error) string {
 	return ""
 }
 
-// encodingKind is the kind of a value that the library could not send. It has no type for such an error, and the text
-// quotes the value.
+// encodingKind is the kind of a value that the library could not send. It has no type for
+// such an error, and the text quotes the value.
 func encodingKind(text string) driver.ErrorKind {
 	switch {
 	case !strings.HasPrefix(text, "failed to encode args["):
@@ -115,8 +116,8 @@ func encodingKind(text string) driver.ErrorKind {
 	}
 }
 
-// detail is what may be shown of an error beside its kind. The server's own text often quotes a value, and its Detail
-// always.
+// detail is what may be shown of an error beside its kind. The server's own text often
+// quotes a value, and its Detail always.
 func detail(kind driver.ErrorKind, err error) string {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -149,9 +150,9 @@ var (
 	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"[\pL\pN_$.]+"$`) })
 )
 
-// syntaxDetail says what is wrong with a statement. The server repeats the piece at which it stopped, which may be a
-// literal, so that is told by its position; elsewhere it quotes names, which are left out where they look like something
-// else.
+// syntaxDetail says what is wrong with a statement. The server repeats the piece at which
+// it stopped, which may be a literal, so that is told by its position; elsewhere it
+// quotes names, which are left out where they look like something else.
 func syntaxDetail(e *pgconn.PgError) string {
 	text := "syntax error"
 	if e.Code != "42601" {

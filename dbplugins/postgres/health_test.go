@@ -58,7 +58,8 @@ func serve(t *testing.T, config driver.Config) (*xreg.Reg, *gorm.DB) {
 	return reg, xdb.MustGetDB(reg.Init.Ctx)
 }
 
-// wantReadyz fails the test unless /readyz responds with the status and a body that contains want.
+// wantReadyz fails the test unless /readyz responds with the status and a body that
+// contains want.
 func wantReadyz(t *testing.T, reg *xreg.Reg, what string, status int, want string) {
 	t.Helper()
 	began := time.Now()

@@ -38,7 +38,8 @@ func privateDatabase(t *testing.T) driver.Config {
 	return newDatabase(t, server, "", "")
 }
 
-// locks returns how many sessions hold the lock, and how many of them for their transaction only.
+// locks returns how many sessions hold the lock, and how many of them for their
+// transaction only.
 func locks(t *testing.T, db *gorm.DB) (held, byTransactions int) {
 	t.Helper()
 	const query = `SELECT count(*), count(*) FILTER (WHERE a.xact_start IS NOT NULL) FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid)
@@ -179,7 +180,8 @@ func holdLock(t *testing.T, dsn string) {
 	}
 }
 
-// TestConcurrentIndexIsMadeWhileAReplicaWaits would not end where the other one waited for the lock within a statement.
+// TestConcurrentIndexIsMadeWhileAReplicaWaits would not end where the other one waited
+// for the lock within a statement.
 func TestConcurrentIndexIsMadeWhileAReplicaWaits(t *testing.T) {
 	config := privateDatabase(t)
 	db := open(t, xdb.Options{Parts: config})

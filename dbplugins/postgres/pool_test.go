@@ -38,7 +38,8 @@ func dropAfter(t *testing.T, db *gorm.DB, entity any) {
 	})
 }
 
-// towns opens a database with one town, and a number of connections each of which has prepared how to read it.
+// towns opens a database with one town, and a number of connections each of which has
+// prepared how to read it.
 func towns(t *testing.T, connections int, read func(db *gorm.DB) error) *gorm.DB {
 	t.Helper()
 	_, config := find(t)

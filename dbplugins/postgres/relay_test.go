@@ -24,8 +24,9 @@ type relay struct {
 	done  sync.WaitGroup
 }
 
-// pooled returns the parts of the same database behind a double of a connection pooler: as those do, it tells each client
-// another number of its session than the server's own. Unlike them it does not change the session under the client.
+// pooled returns the parts of the same database behind a double of a connection pooler:
+// as those do, it tells each client another number of its session than the server's own.
+// Unlike them it does not change the session under the client.
 func pooled(t *testing.T, config driver.Config) driver.Config {
 	t.Helper()
 	address := listen(t, config, "tcp", "127.0.0.1:0", renumber)
@@ -95,7 +96,8 @@ func (r *relay) serve(t *testing.T, client net.Conn) {
 	_ = client.Close()
 }
 
-// renumber passes the messages of the server's up to the first ReadyForQuery, and changes the number in BackendKeyData.
+// renumber passes the messages of the server's up to the first ReadyForQuery, and changes
+// the number in BackendKeyData.
 func renumber(client io.Writer, server io.Reader) error {
 	for header := make([]byte, 5); ; {
 		if _, err := io.ReadFull(server, header); err != nil {

@@ -19,9 +19,9 @@ func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
 	return migrator{m}
 }
 
-// migrator is gorm's, which compares how an entity and the server spell a type, and so would change some columns again at
-// every start: char(2) and character(2), numeric(10, 2) and numeric(10,2). It also takes the quotes off a comment before it
-// compares that.
+// migrator is gorm's, which compares how an entity and the server spell a type, and so
+// would change some columns again at every start: char(2) and character(2), numeric(10,
+// 2) and numeric(10,2). It also takes the quotes off a comment before it compares that.
 type migrator struct{ gormpostgres.Migrator }
 
 // MigrateColumn implements gorm.Migrator.
@@ -64,14 +64,15 @@ func (c sameType) Length() (int64, bool) { return int64(c.field.Size), true }
 // DecimalSize implements gorm.ColumnType.
 func (sameType) DecimalSize() (precision, scale int64, ok bool) { return 0, 0, false }
 
-// Nullable implements gorm.ColumnType. A column that counts is not, whatever its field says.
+// Nullable implements gorm.ColumnType. A column that counts is not, whatever its field
+// says.
 func (c sameType) Nullable() (nullable, ok bool) {
 	nullable, ok = c.columnType.Nullable()
 	return nullable, ok && !c.field.AutoIncrement
 }
 
-// DefaultValue implements gorm.ColumnType. The server doubles the quotes in a text, keeps a NULL where that has a length,
-// and gorm hides what a column counts with.
+// DefaultValue implements gorm.ColumnType. The server doubles the quotes in a text, keeps
+// a NULL where that has a length, and gorm hides what a column counts with.
 func (c sameType) DefaultValue() (value string, ok bool) {
 	value, ok = c.columnType.DefaultValue()
 	if c.field.DefaultValueInterface == nil && strings.EqualFold(c.field.DefaultValue, "NULL") && value == "NULL" {
@@ -83,7 +84,8 @@ func (c sameType) DefaultValue() (value string, ok bool) {
 	return value, ok
 }
 
-// spellings are the server's own names of types. A star is where the numbers in parentheses stand.
+// spellings are the server's own names of types. A star is where the numbers in
+// parentheses stand.
 var spellings = map[string]string{
 	"bit": "bit*", "varbit": "bit varying*", "bool": "boolean",
 	"char": "character*", "character": "character*", "bpchar": "character*", "varchar": "character varying*",
@@ -99,7 +101,8 @@ var spellings = map[string]string{
 	"timestamp with time zone": "timestamp* with time zone",
 }
 
-// typeText takes a type apart: its name, the numbers in parentheses, the brackets of an array.
+// typeText takes a type apart: its name, the numbers in parentheses, the brackets of an
+// array.
 var typeText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([a-z][a-z0-9_ ]*?) ?(\([0-9, ]+\))?( with(?:out)? time zone)? ?((?:\[\])*)$`)
 })

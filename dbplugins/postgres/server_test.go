@@ -73,13 +73,15 @@ func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 // created numbers what the tests create on the server.
 var created atomic.Int64
 
-// newDatabase creates a user and a database of its own. Its names have text in them, its password is text.
+// newDatabase creates a user and a database of its own. Its names have text in them, its
+// password is text.
 func newDatabase(tb testing.TB, server dbtest.Server, text, options string) driver.Config {
 	tb.Helper()
 	conn := admin(tb, server.DSN)
 	n := fmt.Sprintf("plinth%d_%d", os.Getpid(), created.Add(1))
 	c := parts(server.DSN)
-	// A space stands at either end of one of them. The password is no piece of a name, which may be logged.
+	// A space stands at either end of one of them. The password is no piece of a name,
+	// which may be logged.
 	c.User, c.Pass, c.Name = n+text, text+"secret"+text, text+n
 	pass, err := conn.PgConn().EscapeString(c.Pass)
 	if err != nil {

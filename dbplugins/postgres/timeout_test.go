@@ -67,7 +67,8 @@ func (s *silence) pass(to io.WriteCloser, from io.Reader) {
 	}
 }
 
-// behindSilence returns the parts of the same database behind a network that can become silent.
+// behindSilence returns the parts of the same database behind a network that can become
+// silent.
 func behindSilence(t *testing.T, config driver.Config) (driver.Config, *silence) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -163,7 +164,8 @@ func request(t *testing.T, url string) (a answer) {
 	return a
 }
 
-// TestService_silentNetwork has a service whose database no longer responds, and no connection breaks.
+// TestService_silentNetwork has a service whose database no longer responds, and no
+// connection breaks.
 func TestService_silentNetwork(t *testing.T) {
 	_, config := find(t)
 	config, network := behindSilence(t, config)

@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// dialer returns a function that dials with inner and marks the errors of its connections.
+// dialer returns a function that dials with inner and marks the errors of its
+// connections.
 func dialer(inner pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := inner(ctx, network, addr)
@@ -23,8 +24,8 @@ func dialer(inner pgconn.DialFunc) pgconn.DialFunc {
 	}
 }
 
-// wire is the network below a connection, whose errors are marked as the database's. The library returns
-// them as they are, from rows and transactions too.
+// wire is the network below a connection, whose errors are marked as the database's. The
+// library returns them as they are, from rows and transactions too.
 type wire struct{ net.Conn }
 
 // Read implements net.Conn.

@@ -20,8 +20,8 @@ type conn struct {
 	wires *wires
 }
 
-// Close implements driver.Conn. The library's own would give the buffers of the connection to the next one, also while the
-// rest of an answer is still read into them.
+// Close implements driver.Conn. The library's own would give the buffers of the
+// connection to the next one, also while the rest of an answer is still read into them.
 func (c *conn) Close() error {
 	c.wires.cut()
 	return nil
@@ -36,9 +36,10 @@ var (
 // IsValid implements driver.Validator.
 func (c *conn) IsValid() bool { return c.Conn.IsValid() && !c.wires.closed() }
 
-// CheckNamedValue implements driver.NamedValueChecker. Times go in UTC, for the column keeps the offset that it is given.
-// What the library would alter without a word is mended or refused: a text that is not UTF-8, a time that the type cannot
-// hold, an int8 below zero.
+// CheckNamedValue implements driver.NamedValueChecker. Times go in UTC, for the column
+// keeps the offset that it is given. What the library would alter without a word is
+// mended or refused: a text that is not UTF-8, a time that the type cannot hold, an int8
+// below zero.
 func (c *conn) CheckNamedValue(nv *sqldriver.NamedValue) error {
 	switch v := nv.Value.(type) {
 	case mssql.VarChar, mssql.VarCharMax: // bytes of a code page
@@ -70,7 +71,8 @@ func (c *conn) CheckNamedValue(nv *sqldriver.NamedValue) error {
 	return c.Conn.CheckNamedValue(nv)
 }
 
-// tooLarge reports whether a value is a number that only an unsigned one of 64 bits can be.
+// tooLarge reports whether a value is a number that only an unsigned one of 64 bits can
+// be.
 func tooLarge(value any) bool {
 	v := reflect.ValueOf(value)
 	if v.Kind() == reflect.Pointer {

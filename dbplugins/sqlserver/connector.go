@@ -18,8 +18,9 @@ const loginTimeout = 15 * time.Second
 
 var errNoLogin = errors.New("no answer to the login within " + loginTimeout.String())
 
-// connector opens the connections of one pool. It adds to the library's that a login ends with its context: the library
-// reads the first answers of a server without one, and would wait for ever for a server that is silent.
+// connector opens the connections of one pool. It adds to the library's that a login ends
+// with its context: the library reads the first answers of a server without one, and
+// would wait for ever for a server that is silent.
 type connector struct {
 	*mssql.Connector
 
@@ -37,9 +38,10 @@ func newConnector(dsn string) (*connector, error) {
 	return &connector{mssql.NewConnectorConfig(cfg), cfg.KeepAlive}, nil
 }
 
-// padded makes up for a fault of the library: it counts the characters of a text of the login where the protocol counts
-// UTF-16 units, so that a server sees a text with n characters beyond the basic plane without its last n units. With n more
-// behind it the length is right, and the server reads the text alone.
+// padded makes up for a fault of the library: it counts the characters of a text of the
+// login where the protocol counts UTF-16 units, so that a server sees a text with n
+// characters beyond the basic plane without its last n units. With n more behind it the
+// length is right, and the server reads the text alone.
 func padded(text string) string {
 	n := 0
 	for _, r := range text {

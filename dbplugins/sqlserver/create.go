@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// create is gorm's callback for inserts. An insert that is longer than a statement may be becomes several in one
-// transaction.
+// create is gorm's callback for inserts. An insert that is longer than a statement may be
+// becomes several in one transaction.
 func create(db *gorm.DB) {
 	if db.Error != nil {
 		return
@@ -98,7 +98,8 @@ func newInsert(db *gorm.DB) *insert {
 	return in
 }
 
-// ofMaps reports whether maps are inserted, which take no values that the server has made.
+// ofMaps reports whether maps are inserted, which take no values that the server has
+// made.
 func ofMaps(v reflect.Value) bool {
 	kind := v.Kind()
 	if kind == reflect.Slice || kind == reflect.Array {

@@ -36,7 +36,8 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	return db.Callback().Create().Replace("gorm:create", create)
 }
 
-// QuoteTo implements gorm.Dialector. A dot divides the names of schema, table and column; a quote in a name is doubled.
+// QuoteTo implements gorm.Dialector. A dot divides the names of schema, table and column;
+// a quote in a name is doubled.
 func (d *dialector) QuoteTo(w clause.Writer, name string) {
 	for i, part := range strings.Split(name, ".") {
 		if i > 0 {
@@ -48,9 +49,10 @@ func (d *dialector) QuoteTo(w clause.Writer, name string) {
 	}
 }
 
-// DataTypeOf implements gorm.Dialector. The library gives an integer more bytes than it needs, writes a decimal as the
-// server does not show it, so that each migration would change the column, and leaves a text of a unique index without the
-// length that an index needs.
+// DataTypeOf implements gorm.Dialector. The library gives an integer more bytes than it
+// needs, writes a decimal as the server does not show it, so that each migration would
+// change the column, and leaves a text of a unique index without the length that an index
+// needs.
 func (d *dialector) DataTypeOf(field *schema.Field) string {
 	_, unique := field.TagSettings["UNIQUEINDEX"]
 	switch {
@@ -70,7 +72,8 @@ func (d *dialector) DataTypeOf(field *schema.Field) string {
 	}
 }
 
-// integer returns the smallest type that holds every value of a field. There is none for the upper half of uint64.
+// integer returns the smallest type that holds every value of a field. There is none for
+// the upper half of uint64.
 func integer(field *schema.Field) string {
 	bits := field.Size
 	switch {
@@ -92,7 +95,8 @@ func integer(field *schema.Field) string {
 // savepoint is what the server takes for the name of one.
 var savepoint = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,31}$`)
 
-// SavePoint implements gorm.SavePointerDialectorInterface. A name has at most 32 characters.
+// SavePoint implements gorm.SavePointerDialectorInterface. A name has at most 32
+// characters.
 func (d *dialector) SavePoint(tx *gorm.DB, name string) error {
 	return execNamed(tx, "SAVE TRANSACTION ", name)
 }

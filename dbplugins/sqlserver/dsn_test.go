@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-// awkward are values that break a DSN whose parts are not quoted, or smuggle a parameter into it.
+// awkward are values that break a DSN whose parts are not quoted, or smuggle a parameter
+// into it.
 var awkward = []string{
 	"", "with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a/b", "a%b", "a%20b", "a%zz", "a?b=c", "a#b", "a&b=c", "a;b=c",
 	"a=b", "a{b}c", "a+b", "x host=evil", "x&database=evil", "x;server=evil", "密码", "пароль", "🔑", "🔑🔑 x 🔑", "a$b`c!", "a|b~c^d",

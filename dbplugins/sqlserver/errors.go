@@ -19,8 +19,8 @@ const (
 	fatal = 20
 )
 
-// ErrorKind implements driver.Driver. Of several errors the first that has a kind counts: what follows one is often only
-// that the statement, or the login, has failed.
+// ErrorKind implements driver.Driver. Of several errors the first that has a kind counts:
+// what follows one is often only that the statement, or the login, has failed.
 func (Driver) ErrorKind(err error) driver.ErrorKind {
 	for _, e := range all(err) {
 		switch kind := kinds[e.Number]; {
@@ -54,7 +54,8 @@ func all(err error) []mssql.Error {
 	return e.All
 }
 
-// violated finds what a conflict is with. The server says it in these words in every language, and before any name.
+// violated finds what a conflict is with. The server says it in these words in every
+// language, and before any name.
 var violated = regexp.MustCompile(`CHECK|FOREIGN KEY|REFERENCE`)
 
 // conflictKind tells a check from a foreign key.
@@ -65,12 +66,13 @@ func conflictKind(message string) driver.ErrorKind {
 	return driver.ForeignKey
 }
 
-// connectionLimit finds the resource of a databaseLimit, which is the first number of the message
-// ("Resource ID: 2. The session limit …"): 1 is requests, 2 is sessions, 3 is logins.
+// connectionLimit finds the resource of a databaseLimit, which is the first number of the
+// message ("Resource ID: 2. The session limit …"): 1 is requests, 2 is sessions, 3 is
+// logins.
 var connectionLimit = regexp.MustCompile(`^\D*[23]\b`)
 
-// names find the constraint, index or column in a message, which stands before any value. In other languages than English
-// they find nothing.
+// names find the constraint, index or column in a message, which stands before any value.
+// In other languages than English they find nothing.
 var names = map[int32]*regexp.Regexp{
 	515:      regexp.MustCompile(`^Cannot insert the value NULL into column '([^']+)'`),
 	conflict: regexp.MustCompile(`^The [A-Z]+ statement conflicted with the [A-Z ]+ constraint "([^"]+)"`),
@@ -79,8 +81,9 @@ var names = map[int32]*regexp.Regexp{
 	2628:     regexp.MustCompile(`^String or binary data would be truncated in table '[^']*', column '([^']+)'`),
 }
 
-// detail returns what may be shown of an error: the server's numbers and the name of what was violated. Its texts quote
-// values, but for those about logins and the state of the server.
+// detail returns what may be shown of an error: the server's numbers and the name of what
+// was violated. Its texts quote values, but for those about logins and the state of the
+// server.
 func detail(err error) string {
 	list := all(err)
 	if len(list) == 0 {

@@ -110,8 +110,8 @@ func golden(t *testing.T, name string, answer func(tdsRequest) (tdsReply, bool),
 // spaces are what the library's statements are laid out with.
 var spaces = regexp.MustCompile(`\s+`)
 
-// written is a request as a golden file has it. Ids and times are another value each time, so ids have numbers. What is long
-// has a hash.
+// written is a request as a golden file has it. Ids and times are another value each
+// time, so ids have numbers. What is long has a hash.
 func written(r tdsRequest, ids map[int64]int) string {
 	if r.Kind == tdsBegin {
 		return fmt.Sprintf("-- begin %d\n", r.Level)

@@ -23,7 +23,8 @@ func (in *insert) build() {
 	}
 }
 
-// setsIdentity reports whether the application gives a column its value that otherwise counts by itself.
+// setsIdentity reports whether the application gives a column its value that otherwise
+// counts by itself.
 func (in *insert) setsIdentity() bool {
 	s := in.db.Statement.Schema
 	if s == nil || s.PrioritizedPrimaryField == nil || !s.PrioritizedPrimaryField.AutoIncrement {

@@ -7,8 +7,9 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// buildLimit writes LIMIT and OFFSET. They need an ORDER BY, and are parameters, because a number beyond an int would be a
-// decimal in the text. FETCH takes no 0: no row at all is what comes behind more rows than there can be.
+// buildLimit writes LIMIT and OFFSET. They need an ORDER BY, and are parameters, because
+// a number beyond an int would be a decimal in the text. FETCH takes no 0: no row at all
+// is what comes behind more rows than there can be.
 func buildLimit(c clause.Clause, builder clause.Builder) {
 	limit, ok := c.Expression.(clause.Limit)
 	stmt, isStatement := builder.(*gorm.Statement)

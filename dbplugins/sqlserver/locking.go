@@ -42,12 +42,14 @@ func buildFrom(c clause.Clause, builder clause.Builder) {
 
 const (
 	updateLock = "UPDLOCK, ROWLOCK"
-	// readPast is refused at READ COMMITTED in a database with READ_COMMITTED_SNAPSHOT, unless the table is read with locks.
+	// readPast is refused at READ COMMITTED in a database with READ_COMMITTED_SNAPSHOT,
+	// unless the table is read with locks.
 	readPast = ", READPAST"
 )
 
-// hints are what a strength of clause.Locking means. UPDLOCK is held until the transaction ends, and so are the shared
-// locks of REPEATABLEREAD; ROWLOCK keeps the server from taking a page at once.
+// hints are what a strength of clause.Locking means. UPDLOCK is held until the
+// transaction ends, and so are the shared locks of REPEATABLEREAD; ROWLOCK keeps the
+// server from taking a page at once.
 var hints = map[string]string{
 	"UPDATE":        updateLock,
 	"NO KEY UPDATE": updateLock,
@@ -62,7 +64,8 @@ var waits = map[string]string{
 	"NOWAIT":      ", NOWAIT",
 }
 
-// hintOf returns the hint for a lock. What has none is an error: rows that are not locked would go unnoticed.
+// hintOf returns the hint for a lock. What has none is an error: rows that are not locked
+// would go unnoticed.
 func hintOf(stmt *gorm.Statement, from clause.From, lock clause.Locking) (string, error) {
 	strength, known := hints[strings.ToUpper(lock.Strength)]
 	if !known {

@@ -43,7 +43,8 @@ func start(tb testing.TB, o tdsOptions) *tdsServer {
 	return s
 }
 
-// answering starts a double that answers like an empty database; answer is asked first, and says whether it knows better.
+// answering starts a double that answers like an empty database; answer is asked first,
+// and says whether it knows better.
 func answering(tb testing.TB, answer func(tdsRequest) (tdsReply, bool)) *tdsServer {
 	tb.Helper()
 	return start(tb, tdsOptions{Answer: func(r tdsRequest) tdsReply {
@@ -83,7 +84,8 @@ func partsOf(s *tdsServer) driver.Config {
 	return driver.Config{Host: "127.0.0.1", Port: s.Port(), User: "app", Pass: password, Name: "app"}
 }
 
-// open opens a database on a double, with an id node and a log that open's caller can read.
+// open opens a database on a double, with an id node and a log that open's caller can
+// read.
 func open(tb testing.TB, s *tdsServer, o xdb.Options) (db *gorm.DB, log *lines) {
 	tb.Helper()
 	ctx, log := background(tb)
@@ -154,8 +156,8 @@ func kinds(s *tdsServer) (all []tdsKind) {
 	return all
 }
 
-// asked are the requests that a double got. The library gives up the rest of an answer of which it needs one row, where that is
-// not there yet; this is left out.
+// asked are the requests that a double got. The library gives up the rest of an answer of
+// which it needs one row, where that is not there yet; this is left out.
 func asked(s *tdsServer) []tdsRequest {
 	return slices.DeleteFunc(s.Requests(), func(r tdsRequest) bool { return r.Kind == tdsAttention })
 }

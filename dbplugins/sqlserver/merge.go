@@ -12,14 +12,14 @@ const rowColumn = "plinth_row"
 // numbered reports whether the server says which row its values belong to.
 func (in *insert) numbered() bool { return len(in.returned) > 0 && in.merges() }
 
-// merges reports whether the statement is a MERGE: INSERT knows no conflict, and does not say in which order it returns
-// rows.
+// merges reports whether the statement is a MERGE: INSERT knows no conflict, and does not
+// say in which order it returns rows.
 func (in *insert) merges() bool {
 	return in.upsert != nil || len(in.returned) > 0 && len(in.values.Values) > 1
 }
 
-// buildMerge writes an insert that knows what is there. HOLDLOCK keeps another transaction from inserting the same row
-// between the look and the insert.
+// buildMerge writes an insert that knows what is there. HOLDLOCK keeps another
+// transaction from inserting the same row between the look and the insert.
 func (in *insert) buildMerge() {
 	in.text("MERGE INTO ")
 	in.quoted(clause.Table{Name: clause.CurrentTable})

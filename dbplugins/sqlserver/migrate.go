@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// lock asks for a lock of the database that the session holds until it ends. The answer is below 0 where it has not got
-	// it.
+	// lock asks for a lock of the database that the session holds until it ends. The
+	// answer is below 0 where it has not got it.
 	lock = "DECLARE @answer int; EXEC @answer = sp_getapplock @Resource = N'plinth:migration', @LockMode = 'Exclusive', " +
 		"@LockOwner = 'Session', @LockTimeout = 0; SELECT @answer"
 	lockTimedOut = -1
 )
 
-// Migrate implements driver.Migrator. gorm looks for a table and then creates it, so replicas that start together would
-// create it twice: run has one connection, whose session holds a lock of the database. Afterwards the connection is closed.
+// Migrate implements driver.Migrator. gorm looks for a table and then creates it, so
+// replicas that start together would create it twice: run has one connection, whose
+// session holds a lock of the database. Afterwards the connection is closed.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return driver.WithConn(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
 		if err := driver.WaitForLock(ctx, func() (bool, error) { return tryLock(ctx, conn) }); err != nil {

@@ -99,7 +99,8 @@ func TestALockThatIsNotGrantedIsAnErrorOfItsKind(t *testing.T) {
 	}
 }
 
-// A migration is one transaction under the lock, and a failed one is undone by the server.
+// A migration is one transaction under the lock, and a failed one is undone by the
+// server.
 func TestASQLMigrationIsOneTransaction(t *testing.T) {
 	s := answering(t, when("broken", tdsFail(208, "Invalid object name 'broken'.")))
 	db, _ := open(t, s, xdb.Options{})

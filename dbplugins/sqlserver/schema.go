@@ -11,8 +11,8 @@ import (
 	"gorm.io/gorm/migrator"
 )
 
-// tables is gorm's migrator with our types. RESTRICT, which T-SQL does not have, becomes NO ACTION, which means the same
-// there.
+// tables is gorm's migrator with our types. RESTRICT, which T-SQL does not have, becomes
+// NO ACTION, which means the same there.
 type tables struct{ gormsqlserver.Migrator }
 
 // Migrator implements gorm.Dialector.
@@ -22,7 +22,8 @@ func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
 	}}}}
 }
 
-// CreateTable implements gorm.Migrator. gorm writes foreign keys into the statement as they are; here they come behind it.
+// CreateTable implements gorm.Migrator. gorm writes foreign keys into the statement as
+// they are; here they come behind it.
 func (m tables) CreateTable(values ...any) error {
 	bare := m.Migrator
 	bare.DB = m.DB.Session(&gorm.Session{})

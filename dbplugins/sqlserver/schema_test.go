@@ -24,7 +24,8 @@ type sheet struct {
 	Data  []byte
 }
 
-// catalog answers as the INFORMATION_SCHEMA of SQL Server is documented to, about the tables that were created.
+// catalog answers as the INFORMATION_SCHEMA of SQL Server is documented to, about the
+// tables that were created.
 type catalog struct {
 	mu     sync.Mutex
 	tables map[string]string // the statements

@@ -50,7 +50,8 @@ func (in *insert) query(ctx context.Context, query string) (err error) {
 	return rows.Err()
 }
 
-// take reads one row: the values, and where there are several rows which one they belong to.
+// take reads one row: the values, and where there are several rows which one they belong
+// to.
 func (in *insert) take(rows *sql.Rows) error {
 	row := 0
 	values, places := make([]any, len(in.returned)), make([]any, 0, len(in.returned)+1)
@@ -66,7 +67,8 @@ func (in *insert) take(rows *sql.Rows) error {
 	return in.assign(in.first+row, values)
 }
 
-// assign puts the values that the server has made for a row into what it was created from.
+// assign puts the values that the server has made for a row into what it was created
+// from.
 func (in *insert) assign(row int, values []any) error {
 	stmt := in.db.Statement
 	entity := stmt.ReflectValue

@@ -273,7 +273,8 @@ func TestThePoolWorksAgainAfterAnOutage(t *testing.T) {
 	}
 }
 
-// The server keeps the isolation level of a transaction for its session, also when the pool resets that.
+// The server keeps the isolation level of a transaction for its session, also when the
+// pool resets that.
 func TestAnIsolationLevelEndsWithItsTransaction(t *testing.T) {
 	const again = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
 	boom := errors.New("boom")

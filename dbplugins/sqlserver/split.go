@@ -3,8 +3,9 @@ package sqlserver
 import "gorm.io/gorm/clause"
 
 const (
-	// maxVars is how many parameters the rows of one statement have. The server takes 2100, of which two carry the
-	// statement; the rest is for what stands behind the rows.
+	// maxVars is how many parameters the rows of one statement have. The server takes
+	// 2100, of which two carry the statement; the rest is for what stands behind the
+	// rows.
 	maxVars = 2000
 	// maxRows is what the server takes in VALUES.
 	maxRows = 1000

@@ -18,7 +18,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-// TestServerConforms runs on a real server, and is skipped where there is none. The double shows nothing of this.
+// TestServerConforms runs on a real server, and is skipped where there is none. The
+// double shows nothing of this.
 func TestServerConforms(t *testing.T) {
 	server := dbtest.FindServer(t, sqlserver.Name)
 	parts := partsOfDSN(t, server.DSN)
@@ -101,8 +102,9 @@ func version(tb testing.TB, admin *sql.DB) (text string) {
 // logins makes the names of logins unique.
 var logins atomic.Int64
 
-// awkwardLogin makes a login with text in its name and as its password, and a user of it. A backslash cannot stand in the name
-// of a login; the names of databases are seen to by TestTheServerSeesUserPasswordAndDatabaseAsTheyAre.
+// awkwardLogin makes a login with text in its name and as its password, and a user of it.
+// A backslash cannot stand in the name of a login; the names of databases are seen to by
+// TestTheServerSeesUserPasswordAndDatabaseAsTheyAre.
 func awkwardLogin(tb testing.TB, admin *sql.DB, parts driver.Config, text string) (driver.Config, func(*gorm.DB) error) {
 	tb.Helper()
 	parts.Pass = text

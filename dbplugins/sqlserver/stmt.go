@@ -11,17 +11,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// grace is how long the server has to confirm that a statement has ended, when its context has. The library waits ten times
-// as long, and for ever while it sends.
+// grace is how long the server has to confirm that a statement has ended, when its
+// context has. The library waits ten times as long, and for ever while it sends.
 const grace = 500 * time.Millisecond
 
-// bound closes the connection where what is under way does not end soon after ctx. The caller calls end when it has.
+// bound closes the connection where what is under way does not end soon after ctx. The
+// caller calls end when it has.
 func (c *conn) bound(ctx context.Context) (end func()) {
 	return driver.Watchdog(ctx, grace, c.wires.cut)
 }
 
-// ended returns the context's error instead of err if the connection was closed for that, and marks an error
-// of the network as the database's.
+// ended returns the context's error instead of err if the connection was closed for that,
+// and marks an error of the network as the database's.
 func (c *conn) ended(ctx context.Context, err error) error {
 	if err == nil || err == io.EOF { //nolint:errorlint // the end of rows is the value itself
 		return err
@@ -47,7 +48,8 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt
 	return inner, err // a bulk copy
 }
 
-// stmt is the library's statement, which ends soon after its context also where the server is silent.
+// stmt is the library's statement, which ends soon after its context also where the
+// server is silent.
 type stmt struct {
 	*mssql.Stmt
 

@@ -82,7 +82,8 @@ func tdsDateTimeOffset(name string) tdsColumn {
 	}}
 }
 
-// tdsDecimal is a column of numbers that are given as texts, with four digits behind the point.
+// tdsDecimal is a column of numbers that are given as texts, with four digits behind the
+// point.
 func tdsDecimal(name string) tdsColumn {
 	const precision, scale = 38, 4
 	return tdsColumn{name, []byte{tdsTypeDecimal, 17, precision, scale}, func(v any) []byte {

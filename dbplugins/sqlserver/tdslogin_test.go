@@ -123,7 +123,8 @@ func tdsParseLogin(body []byte) (tdsLogin, error) {
 	}, nil
 }
 
-// tdsHandshake carries the messages of a TLS handshake in packets of TDS. After its end it is the connection itself.
+// tdsHandshake carries the messages of a TLS handshake in packets of TDS. After its end
+// it is the connection itself.
 type tdsHandshake struct {
 	net.Conn
 

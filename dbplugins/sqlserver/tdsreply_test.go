@@ -58,7 +58,8 @@ const (
 	tdsEnvRollback   = 10
 )
 
-// tokens writes the answer. One to a remote procedure call has a status, and its statements end within it.
+// tokens writes the answer. One to a remote procedure call has a status, and its
+// statements end within it.
 func (a tdsReply) tokens(kind tdsKind) []byte {
 	var out []byte
 	if a.Rollback {

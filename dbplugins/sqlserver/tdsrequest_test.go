@@ -30,7 +30,8 @@ type tdsRequest struct {
 	Level         byte   // of isolation that a Begin asks for: 0 as before, 2 READ COMMITTED, 4 SERIALIZABLE, 5 SNAPSHOT
 }
 
-// tdsParam is a parameter as it came. Value is nil, int64, float64, bool, string, []byte or time.Time.
+// tdsParam is a parameter as it came. Value is nil, int64, float64, bool, string, []byte
+// or time.Time.
 type tdsParam struct {
 	Name, Type string
 	Value      any
@@ -166,7 +167,8 @@ func (r *tdsReader) long(kind byte) (string, any) {
 	return name, append([]byte{}, b...)
 }
 
-// tdsParseDateTimeOffset reads parts of a second, days since the year 1, both in UTC, and the offset of the zone in minutes.
+// tdsParseDateTimeOffset reads parts of a second, days since the year 1, both in UTC, and
+// the offset of the zone in minutes.
 func tdsParseDateTimeOffset(b []byte, scale int) time.Time {
 	n := len(b) - 5
 	parts := new(big.Int).SetBytes(tdsReversed(b[:n])).Int64()

@@ -10,11 +10,14 @@ import (
 
 // tdsOptions say how a double behaves.
 type tdsOptions struct {
-	// Answer is asked for every statement; nil answers each with nothing. It is called from any goroutine.
+	// Answer is asked for every statement; nil answers each with nothing. It is called
+	// from any goroutine.
 	Answer func(tdsRequest) tdsReply
-	// Login is asked for every login; nil lets everybody in. What it returns is sent instead of an acknowledgement.
+	// Login is asked for every login; nil lets everybody in. What it returns is sent
+	// instead of an acknowledgement.
 	Login func(tdsLogin) []tdsError
-	// Transaction is called before a begin, commit or rollback is answered; it may be nil.
+	// Transaction is called before a begin, commit or rollback is answered; it may be
+	// nil.
 	Transaction func(tdsKind)
 	// TLS is the certificate and the rest; nil is a server without encryption.
 	TLS *tls.Config
@@ -25,9 +28,10 @@ type tdsOptions struct {
 }
 
 // tdsServer is a test double of SQL Server: a listener that implements as much of TDS 7.4
-// ([MS-TDS]) as the driver needs to log in, to run and cancel statements and to use transactions.
-// It does not parse SQL: a function of the test returns each reply. It shows what a client sends
-// and how it handles a reply, and proves nothing about SQL Server.
+// ([MS-TDS]) as the driver needs to log in, to run and cancel statements and to use
+// transactions. It does not parse SQL: a function of the test returns each reply. It
+// shows what a client sends and how it handles a reply, and proves nothing about SQL
+// Server.
 type tdsServer struct {
 	options tdsOptions
 

@@ -7,15 +7,17 @@ import (
 	"time"
 )
 
-// rollbackTimeout bounds the wait for the answer to a rollback. Without one the connection is closed, and the server rolls
-// back by itself.
+// rollbackTimeout bounds the wait for the answer to a rollback. Without one the
+// connection is closed, and the server rolls back by itself.
 const rollbackTimeout = 2 * time.Second
 
-// readCommitted is the isolation level of a transaction that asks for none, and of each statement outside of one.
+// readCommitted is the isolation level of a transaction that asks for none, and of each
+// statement outside of one.
 const readCommitted = sqldriver.IsolationLevel(sql.LevelReadCommitted)
 
-// BeginTx implements driver.ConnBeginTx. The server keeps the level of a transaction for its session, also when the session
-// is reset for the pool; so each transaction states its level, and one of another level takes it back behind itself.
+// BeginTx implements driver.ConnBeginTx. The server keeps the level of a transaction for
+// its session, also when the session is reset for the pool; so each transaction states
+// its level, and one of another level takes it back behind itself.
 func (c *conn) BeginTx(ctx context.Context, o sqldriver.TxOptions) (sqldriver.Tx, error) {
 	defer c.bound(ctx)()
 	if o.Isolation == sqldriver.IsolationLevel(sql.LevelDefault) {
@@ -32,9 +34,10 @@ func (c *conn) BeginTx(ctx context.Context, o sqldriver.TxOptions) (sqldriver.Tx
 	return &tx{inner, c, life, o.Isolation}, nil
 }
 
-// tx is the library's transaction, which waits for the answer to its rollback. The library waits for none where the context
-// of the transaction has ended, as it has whenever that is the reason: the next statement of the connection would still be
-// sent for the transaction that is gone.
+// tx is the library's transaction, which waits for the answer to its rollback. The
+// library waits for none where the context of the transaction has ended, as it has
+// whenever that is the reason: the next statement of the connection would still be sent
+// for the transaction that is gone.
 type tx struct {
 	sqldriver.Tx
 
@@ -43,7 +46,8 @@ type tx struct {
 	level sqldriver.IsolationLevel
 }
 
-// lifetime is the context that the library keeps for a transaction. It is another one for the rollback.
+// lifetime is the context that the library keeps for a transaction. It is another one for
+// the rollback.
 type lifetime struct{ context.Context }
 
 // Commit implements driver.Tx.
@@ -71,8 +75,8 @@ func (t *tx) Rollback() error {
 	return err
 }
 
-// takeBackLevel gives the session the usual level again. What has become of the transaction is known by then, so a failure
-// ends the connection only.
+// takeBackLevel gives the session the usual level again. What has become of the
+// transaction is known by then, so a failure ends the connection only.
 func (t *tx) takeBackLevel() {
 	if t.level == readCommitted || !t.conn.IsValid() {
 		return

@@ -23,7 +23,8 @@ type upsert struct {
 var errNoTarget = errors.New("sqlserver: clause.OnConflict: " +
 	"MERGE has nothing for OnConstraint and TargetWhere: name the Columns")
 
-// newUpsert returns what the statement's clause.OnConflict means, nil where no row can be there already.
+// newUpsert returns what the statement's clause.OnConflict means, nil where no row can be
+// there already.
 func newUpsert(stmt *gorm.Statement, columns []clause.Column) *upsert {
 	on, ok := stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict)
 	if !ok {
@@ -48,8 +49,9 @@ func newUpsert(stmt *gorm.Statement, columns []clause.Column) *upsert {
 	return u
 }
 
-// conflictTargets returns the columns that the clause names, else those of the primary key. To do nothing, whatever the
-// conflict, looks at every unique index that the entity declares.
+// conflictTargets returns the columns that the clause names, else those of the primary
+// key. To do nothing, whatever the conflict, looks at every unique index that the entity
+// declares.
 func conflictTargets(stmt *gorm.Statement, on clause.OnConflict) (targets [][]string) {
 	if len(on.Columns) > 0 {
 		var target []string

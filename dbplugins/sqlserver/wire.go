@@ -10,8 +10,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// wires are the network connections of one login, of which the last stays. It implements mssql.HostDialer, whose dialer
-// looks up the name of the host, which the library would do without a context.
+// wires are the network connections of one login, of which the last stays. It implements
+// mssql.HostDialer, whose dialer looks up the name of the host, which the library would
+// do without a context.
 type wires struct {
 	keepAlive time.Duration
 
@@ -59,8 +60,9 @@ func (w *wires) closed() bool {
 	return w.over
 }
 
-// explain gives an error of the login its kind where the library's text alone tells it: that it has not found an instance,
-// or that the network broke in a handshake. A certificate that is not trusted is neither.
+// explain gives an error of the login its kind where the library's text alone tells it:
+// that it has not found an instance, or that the network broke in a handshake. A
+// certificate that is not trusted is neither.
 func (w *wires) explain(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

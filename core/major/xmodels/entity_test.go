@@ -7,7 +7,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// SQL Server's dialector wraps an insert in IDENTITY_INSERT where the key counts up by itself.
+// SQL Server's dialector wraps an insert in IDENTITY_INSERT where the key counts up by
+// itself.
 func TestTheKeyOfAnEntityNeverCountsUpByItself(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

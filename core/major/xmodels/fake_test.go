@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// dry returns a database that builds statements and sends none, with an id node in its context.
+// dry returns a database that builds statements and sends none, with an id node in its
+// context.
 func dry(t *testing.T) *gorm.DB {
 	t.Helper()
 	node, err := xsnowflake.NewNode()

@@ -15,7 +15,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// KeysetRequest is what a client says about the next page of a list that it walks through from the start.
+// KeysetRequest is what a client says about the next page of a list that it walks through
+// from the start.
 type KeysetRequest struct {
 	// After is the Next of the page before; empty is the first page.
 	After string `json:"after" form:"after"`
@@ -33,13 +34,14 @@ type KeysetPage[T any] struct {
 
 // Keyset returns the page of tx's rows that follows r.After.
 //
-// It finds its place by the key of the last row instead of by counting rows, so that the thousandth page
-// costs what the first one does, and rows that come or go meanwhile shift nothing. The order is SortBy and
-// then the primary key, ascending or all descending; tx has no order of its own. An index of the same columns
-// is what makes it fast. The columns hold no NULL.
+// It finds its place by the key of the last row instead of by counting rows, so that the
+// thousandth page costs what the first one does, and rows that come or go meanwhile shift
+// nothing. The order is SortBy and then the primary key, ascending or all descending; tx
+// has no order of its own. An index of the same columns is what makes it fast. The
+// columns hold no NULL.
 //
-// A cursor is opaque, not secret: it holds the last row's values of the sort columns. One that was not made
-// for this order is a ParameterError.
+// A cursor is opaque, not secret: it holds the last row's values of the sort columns. One
+// that was not made for this order is a ParameterError.
 func Keyset[T any](tx *gorm.DB, r KeysetRequest, opts ...PageOption) (*KeysetPage[T], error) {
 	page := PageRequest{Size: r.Size, Sort: r.Sort}.Normalize()
 	if tx.Statement.Model == nil {
@@ -78,12 +80,13 @@ func columnOf(f *schema.Field) clause.Column {
 	return clause.Column{Table: clause.CurrentTable, Name: f.DBName}
 }
 
-// after is the condition for the rows behind values in the order of fields: for (a, b) it is
+// after is the condition for the rows behind values in the order of fields: for (a, b) it
+// is
 //
 //	a >= A AND (a > A OR (a = A AND b > B))
 //
-// which says the same as (a, b) > (A, B), in a form that every database knows and in which the first part
-// lets an index find the start.
+// which says the same as (a, b) > (A, B), in a form that every database knows and in
+// which the first part lets an index find the start.
 func after(fields []*schema.Field, values []any, descending bool) clause.Expression {
 	compare := func(i int, strict bool) clause.Expression {
 		c, v := columnOf(fields[i]), values[i]
@@ -107,7 +110,8 @@ func after(fields []*schema.Field, values []any, descending bool) clause.Express
 	return cond
 }
 
-// cursor is what a cursor holds: the order that it was made for, and the values of the last row.
+// cursor is what a cursor holds: the order that it was made for, and the values of the
+// last row.
 type cursor struct {
 	Sort    string            `json:"s"`
 	Columns []string          `json:"c"`

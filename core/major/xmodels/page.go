@@ -11,8 +11,8 @@ const (
 	MaxPageSize     = 200
 )
 
-// PageRequest is what a client says about the page that it wants. Fields that are missing or out of bounds
-// are put right by Normalize: a page is no reason for an error.
+// PageRequest is what a client says about the page that it wants. Fields that are missing
+// or out of bounds are put right by Normalize: a page is no reason for an error.
 type PageRequest struct {
 	// Page counts from 1.
 	Page int `json:"page" form:"page"`
@@ -22,8 +22,9 @@ type PageRequest struct {
 	Sort string `json:"sort" form:"sort"`
 }
 
-// StrictPageRequest is a PageRequest whose values are refused, not corrected, if they are out of bounds: bound
-// from the query, page=0, size=1000 and sort=up are errors of the client. Missing values are the defaults.
+// StrictPageRequest is a PageRequest whose values are refused, not corrected, if they are
+// out of bounds: bound from the query, page=0, size=1000 and sort=up are errors of the
+// client. Missing values are the defaults.
 type StrictPageRequest struct {
 	Page int    `json:"page" form:"page,default=1"   binding:"min=1"`
 	Size int    `json:"size" form:"size,default=20"  binding:"min=1,max=200"`
@@ -45,8 +46,8 @@ func (r PageRequest) Normalize() PageRequest {
 	return n
 }
 
-// Offset returns how many items stand before the page. It does not overflow: a page beyond what an int can
-// count begins at the largest int, less one page.
+// Offset returns how many items stand before the page. It does not overflow: a page
+// beyond what an int can count begins at the largest int, less one page.
 func (r PageRequest) Offset() int {
 	n := r.Normalize()
 	if n.Page-1 > (math.MaxInt-n.Size)/n.Size {
@@ -64,7 +65,8 @@ func (r PageRequest) OrderDirection() string { return r.Normalize().Sort }
 // Descending reports whether the direction is desc.
 func (r PageRequest) Descending() bool { return r.Normalize().Sort == "desc" }
 
-// NotCounted stands in TotalItems and TotalPages of a page that was made without counting.
+// NotCounted stands in TotalItems and TotalPages of a page that was made without
+// counting.
 const NotCounted = -1
 
 // PageResponse is one page of items.
@@ -76,7 +78,8 @@ type PageResponse[T any] struct {
 	Items       []T   `json:"items"`
 }
 
-// NewPage returns a page of items; no items are an empty list, not null. A total below 0 is NotCounted.
+// NewPage returns a page of items; no items are an empty list, not null. A total below 0
+// is NotCounted.
 func NewPage[T any](page, size int, total int64, items []T) *PageResponse[T] {
 	return NewPageFromRequest(PageRequest{Page: page, Size: size}, total, items)
 }
@@ -98,7 +101,8 @@ func NewPageFromRequest[T any](r PageRequest, total int64, items []T) *PageRespo
 	return &PageResponse[T]{CurrentPage: r.Page, TotalPages: pages, TotalItems: total, Size: r.Size, Items: items}
 }
 
-// MapPage returns the page with every item converted, such as from an entity to what clients see.
+// MapPage returns the page with every item converted, such as from an entity to what
+// clients see.
 func MapPage[T, U any](p *PageResponse[T], convert func(T) U) *PageResponse[U] {
 	items := make([]U, len(p.Items))
 	for i, item := range p.Items {

@@ -29,9 +29,9 @@ func newPageConfig(opts []PageOption) pageConfig {
 	return c
 }
 
-// SortBy orders by these columns, the first one first, instead of by the primary key. A column is named as in
-// the database or as the field of the entity; any other text is refused with a ParameterError, so that a name
-// may come from the client.
+// SortBy orders by these columns, the first one first, instead of by the primary key. A
+// column is named as in the database or as the field of the entity; any other text is
+// refused with a ParameterError, so that a name may come from the client.
 func SortBy(columns ...string) PageOption {
 	return func(c *pageConfig) { c.sortBy = append(c.sortBy, columns...) }
 }
@@ -41,7 +41,8 @@ func AllowSort(columns ...string) PageOption {
 	return func(c *pageConfig) { c.allowed = append(c.allowed, columns...) }
 }
 
-// WithoutCount leaves the total uncounted: on a large table the count costs more than the page.
+// WithoutCount leaves the total uncounted: on a large table the count costs more than the
+// page.
 func WithoutCount() PageOption {
 	return func(c *pageConfig) { c.count = false }
 }
@@ -50,8 +51,9 @@ func WithoutCount() PageOption {
 //
 //	page, err := xmodels.Paginate[User](xdb.MustGetDB(ctx).Where("active = ?", true), r, xmodels.SortBy("username"))
 //
-// The order is total: after the columns of SortBy, or of tx's own Order, comes the primary key, so that no row
-// stands on two pages or none. A page beyond the last is empty.
+// The order is total: after the columns of SortBy, or of tx's own Order, comes the
+// primary key, so that no row stands on two pages or none. A page beyond the last is
+// empty.
 func Paginate[T any](tx *gorm.DB, r PageRequest, opts ...PageOption) (*PageResponse[T], error) {
 	total, items := int64(NotCounted), []T{}
 	counter := &total
@@ -67,8 +69,8 @@ func Paginate[T any](tx *gorm.DB, r PageRequest, opts ...PageOption) (*PageRespo
 	return NewPageFromRequest(r, total, items), nil
 }
 
-// PageScope is the gorm scope behind Paginate: it orders and cuts out the page, and where total is not nil
-// first counts all rows into it.
+// PageScope is the gorm scope behind Paginate: it orders and cuts out the page, and where
+// total is not nil first counts all rows into it.
 //
 //	var total int64
 //	err := db.Scopes(xmodels.PageScope(r, &total)).Find(&users).Error
@@ -105,7 +107,8 @@ func count(tx *gorm.DB, total *int64) error {
 	return counter.Count(total).Error
 }
 
-// columns returns what the page is ordered by: the wanted columns, and what makes the order total.
+// columns returns what the page is ordered by: the wanted columns, and what makes the
+// order total.
 func (c pageConfig) columns(tx *gorm.DB) ([]clause.Column, error) {
 	fields, err := c.fields(tx)
 	if err != nil {

@@ -14,19 +14,21 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Plugin is the gorm plugin that sets ids before an insert and checks versions at an update. xdb.Open
-// registers it; use it with db.Use where a *gorm.DB was opened otherwise.
+// Plugin is the gorm plugin that sets ids before an insert and checks versions at an
+// update. xdb.Open registers it; use it with db.Use where a *gorm.DB was opened
+// otherwise.
 type Plugin struct {
-	// Node returns the id node for statements whose context carries none; it may be nil, and return nil.
-	// Without it they use the node of the process.
+	// Node returns the id node for statements whose context carries none; it may be nil,
+	// and return nil. Without it they use the node of the process.
 	Node func() *xsnowflake.Node
 }
 
 // Name implements gorm.Plugin.
 func (Plugin) Name() string { return "plinth:models" }
 
-// Initialize implements gorm.Plugin. The id is there before the hooks of the entity run, and before the
-// transaction of the statement begins: an insert that waits for its node ID occupies no connection.
+// Initialize implements gorm.Plugin. The id is there before the hooks of the entity run,
+// and before the transaction of the statement begins: an insert that waits for its node
+// ID occupies no connection.
 func (p Plugin) Initialize(db *gorm.DB) error {
 	cb := db.Callback()
 	return errors.Join(
@@ -39,8 +41,8 @@ func (p Plugin) Initialize(db *gorm.DB) error {
 
 var snowflakeType = reflect.TypeFor[xsnowflake.SnowflakeID]()
 
-// setIDs gives every entity of an insert that has no id a new one. Entities whose primary key is no
-// SnowflakeID, and maps, are left alone.
+// setIDs gives every entity of an insert that has no id a new one. Entities whose primary
+// key is no SnowflakeID, and maps, are left alone.
 func (p Plugin) setIDs(db *gorm.DB) {
 	if db.Error != nil || db.Statement.Schema == nil {
 		return
@@ -87,7 +89,8 @@ func rowsOf(db *gorm.DB, rows []reflect.Value) ([]reflect.Value, error) {
 	}
 }
 
-// generate sets the ids of rows, one call of the node for each run of rows of the same gene.
+// generate sets the ids of rows, one call of the node for each run of rows of the same
+// gene.
 func (p Plugin) generate(db *gorm.DB, key *schema.Field, rows []reflect.Value) error {
 	ctx := db.Statement.Context
 	if xsnowflake.NodeOf(ctx) == nil && p.Node != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// Version is the type of a column that counts the changes of a row, for optimistic locking:
+// Version is the type of a column that counts the changes of a row, for optimistic
+// locking:
 //
 //	type Account struct {
 //		xmodels.BaseEntity
@@ -20,14 +21,15 @@ import (
 //		Version xmodels.Version `json:"version"`
 //	}
 //
-// A row begins at 1. An update of an entity that was read (its version is not 0) only happens where the row
-// still has that version, and counts one up in the row and in the entity; where another was faster the error
-// is ErrOptimisticLock and the entity keeps its version. An update without an entity, such as
-// db.Model(&Account{}).Where(...), counts up and checks nothing. UpdateColumn and SkipHooks do neither.
+// A row begins at 1. An update of an entity that was read (its version is not 0) only
+// happens where the row still has that version, and counts one up in the row and in the
+// entity; where another was faster the error is ErrOptimisticLock and the entity keeps
+// its version. An update without an entity, such as db.Model(&Account{}).Where(...),
+// counts up and checks nothing. UpdateColumn and SkipHooks do neither.
 type Version int64
 
-// ErrOptimisticLock says that the row was changed, or deleted, since the entity was read. Its code is
-// OptimisticLock.
+// ErrOptimisticLock says that the row was changed, or deleted, since the entity was read.
+// Its code is OptimisticLock.
 var ErrOptimisticLock = xerror.New(xerror.OptimisticLock, "")
 
 // versionState is what beginVersion leaves for checkVersion.
@@ -63,7 +65,8 @@ func setFirstVersions(db *gorm.DB) {
 	}
 }
 
-// beginVersion makes an update count the version up, and where the version is known depend on it.
+// beginVersion makes an update count the version up, and where the version is known
+// depend on it.
 func beginVersion(db *gorm.DB) {
 	stmt := db.Statement
 	field := versionField(stmt.Schema)
@@ -103,8 +106,8 @@ func versionOf(ctx context.Context, field *schema.Field, entity reflect.Value) V
 	return version
 }
 
-// groupConditions puts the conditions that are there in brackets where one of them is an OR, so that another
-// one restricts them all.
+// groupConditions puts the conditions that are there in brackets where one of them is an
+// OR, so that another one restricts them all.
 func groupConditions(stmt *gorm.Statement) {
 	c, ok := stmt.Clauses["WHERE"]
 	if !ok {

@@ -9,8 +9,9 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Address returns the host, localhost by default and without the brackets of an IPv6 address, and the port, by default the
-// driver's usual one. The error names DATABASE_PORT where that can be none.
+// Address returns the host, localhost by default and without the brackets of an IPv6
+// address, and the port, by default the driver's usual one. The error names DATABASE_PORT
+// where that can be none.
 func (c Config) Address(defaultPort int) (host, port string, err error) {
 	host = cmp.Or(c.Host, "localhost")
 	if inner, ok := strings.CutPrefix(host, "["); ok {

@@ -7,8 +7,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// ErrorKind says what went wrong in terms that all databases share. Package xdb maps each kind onto an error
-// code, once for all drivers.
+// ErrorKind says what went wrong in terms that all databases share. Package xdb maps each
+// kind onto an error code, once for all drivers.
 type ErrorKind uint8
 
 // The kinds of errors.
@@ -27,36 +27,43 @@ const (
 	TooLong
 	// OutOfRange is a number or time outside of its column's range.
 	OutOfRange
-	// Malformed is a value that the column's type cannot hold at all: a text with a NUL byte or a broken character, a text
-	// that is no number.
+	// Malformed is a value that the column's type cannot hold at all: a text with a NUL
+	// byte or a broken character, a text that is no number.
 	Malformed
-	// Deadlock is a transaction that the database gave up for another's sake: a deadlock or a serialization
-	// failure. The same transaction may succeed when it is tried again.
+	// Deadlock is a transaction that the database gave up for another's sake: a deadlock
+	// or a serialization failure. The same transaction may succeed when it is tried
+	// again.
 	Deadlock
 	// LockTimeout is a lock that was not granted in time.
 	LockTimeout
 	// Canceled is a statement that was interrupted because its context ended.
 	Canceled
-	// Connection is a server that cannot be reached, or that broke off. Waiting may mend it.
+	// Connection is a server that cannot be reached, or that broke off. Waiting may mend
+	// it.
 	Connection
-	// TooManyConnections is a server that refuses a new connection because a limit of open connections is
-	// reached: of the server, the database or the user. The server is up; waiting may help.
+	// TooManyConnections is a server that refuses a new connection because a limit of
+	// open connections is reached: of the server, the database or the user. The server is
+	// up; waiting may help.
 	TooManyConnections
 	// Authentication is a wrong user or password, or a user who may not do that.
 	Authentication
-	// UnknownDatabase is a database that the server does not have, or a file that cannot be opened.
+	// UnknownDatabase is a database that the server does not have, or a file that cannot
+	// be opened.
 	UnknownDatabase
 	// ReadOnly is a write to a database that only reads, such as a standby.
 	ReadOnly
-	// Syntax is a statement that the database does not understand, or that names an unknown table or column.
+	// Syntax is a statement that the database does not understand, or that names an
+	// unknown table or column.
 	Syntax
-	// Full is a write for which the database has no space left: its disk, or its quota, is full.
+	// Full is a write for which the database has no space left: its disk, or its quota,
+	// is full.
 	Full
 
 	kindCount
 )
 
-// kinds is what there is to say about each kind: its text, and gorm's sentinel where gorm has one.
+// kinds is what there is to say about each kind: its text, and gorm's sentinel where gorm
+// has one.
 var kinds = [kindCount]struct {
 	text     string
 	sentinel error
@@ -98,8 +105,8 @@ func Kinds() []ErrorKind {
 	return all
 }
 
-// KindTable returns the kind of each error number, made from the numbers of each kind. It panics if a
-// number has two kinds.
+// KindTable returns the kind of each error number, made from the numbers of each kind. It
+// panics if a number has two kinds.
 func KindTable[N comparable](numbers map[ErrorKind][]N) map[N]ErrorKind {
 	table := map[N]ErrorKind{}
 	for kind, all := range numbers {
@@ -113,21 +120,21 @@ func KindTable[N comparable](numbers map[ErrorKind][]N) map[N]ErrorKind {
 	return table
 }
 
-// Error is an error of the database with its kind. errors.Is and errors.As see both the library's own error
-// and gorm's sentinel of the kind (gorm.ErrDuplicatedKey, gorm.ErrForeignKeyViolated,
-// gorm.ErrCheckConstraintViolated).
+// Error is an error of the database with its kind. errors.Is and errors.As see both the
+// library's own error and gorm's sentinel of the kind (gorm.ErrDuplicatedKey,
+// gorm.ErrForeignKeyViolated, gorm.ErrCheckConstraintViolated).
 //
-// Its text is the kind's and the detail that the driver has declared safe. The library's own text is left
-// out, because many databases quote the offending value in it.
+// Its text is the kind's and the detail that the driver has declared safe. The library's
+// own text is left out, because many databases quote the offending value in it.
 type Error struct {
 	kind   ErrorKind
 	detail string
 	cause  error
 }
 
-// Translate returns err as an *Error of the kind. detail is what else may be shown in a log: a constraint's
-// name, or the library's text where that never quotes a value. A nil error, one that is translated already,
-// and one of Unknown kind come back as they are.
+// Translate returns err as an *Error of the kind. detail is what else may be shown in a
+// log: a constraint's name, or the library's text where that never quotes a value. A nil
+// error, one that is translated already, and one of Unknown kind come back as they are.
 func Translate(kind ErrorKind, err error, detail string) error {
 	if err == nil || kind == Unknown || kind >= kindCount || KindOf(err) != Unknown {
 		return err

@@ -20,9 +20,9 @@ const (
 
 var errHeld = errors.New("another process has held the lock for more than " + lockWait.String())
 
-// WithConn calls run with one connection of the pool of db, and with a handle on it, and then closes the
-// connection instead of returning it to the pool: that releases a lock of its session, and resets what
-// run has set. It is for a Migrator.
+// WithConn calls run with one connection of the pool of db, and with a handle on it, and
+// then closes the connection instead of returning it to the pool: that releases a lock of
+// its session, and resets what run has set. It is for a Migrator.
 func WithConn(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB, conn *sql.Conn) error) error {
 	return db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
 		conn, ok := tx.Statement.ConnPool.(*sql.Conn)
@@ -34,8 +34,9 @@ func WithConn(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB, conn *sql.
 	})
 }
 
-// WaitForLock calls try, which does not wait itself, every tenth of a second until it reports that the lock is granted. The
-// error is try's, that of ctx, or after a minute one of kind LockTimeout.
+// WaitForLock calls try, which does not wait itself, every tenth of a second until it
+// reports that the lock is granted. The error is try's, that of ctx, or after a minute
+// one of kind LockTimeout.
 func WaitForLock(ctx context.Context, try func() (granted bool, err error)) error {
 	for start := time.Now(); ; {
 		granted, err := try()

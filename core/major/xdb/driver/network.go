@@ -8,13 +8,14 @@ import (
 	"syscall"
 )
 
-// tlsAlert is the operation of a *net.OpError by which crypto/tls says that the other side refuses to go on.
+// tlsAlert is the operation of a *net.OpError by which crypto/tls says that the other
+// side refuses to go on.
 const tlsAlert = "remote error"
 
-// TranslateNetwork returns err as an *Error of kind Connection if Network knows it, else err itself. A
-// driver calls it where an error leaves the connection to its database: only there is it known that an
-// io.EOF or a reset is the database's. ErrorKind must not claim such an error by itself, because other
-// parts of the process return the same ones.
+// TranslateNetwork returns err as an *Error of kind Connection if Network knows it, else
+// err itself. A driver calls it where an error leaves the connection to its database:
+// only there is it known that an io.EOF or a reset is the database's. ErrorKind must not
+// claim such an error by itself, because other parts of the process return the same ones.
 func TranslateNetwork(err error) error {
 	if err == nil {
 		return nil
@@ -22,9 +23,9 @@ func TranslateNetwork(err error) error {
 	return Translate(Network(err), err, err.Error())
 }
 
-// Network returns Connection for an error of the network, else Unknown. It is for errors that are known to
-// come from a database. It leaves out the end of a context, which xdb knows by itself, and an alert that
-// ends a TLS handshake, which waiting does not fix.
+// Network returns Connection for an error of the network, else Unknown. It is for errors
+// that are known to come from a database. It leaves out the end of a context, which xdb
+// knows by itself, and an alert that ends a TLS handshake, which waiting does not fix.
 func Network(err error) ErrorKind {
 	for _, broken := range []error{
 		sqldriver.ErrBadConn, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,

@@ -19,11 +19,12 @@ const (
 // errNotUndone means that the transaction of the lock cannot be used any more.
 var errNotUndone = errors.New("what had been done could not be undone within its transaction")
 
-// transaction calls do in a transaction of its own or, if the lock already is one, up to a savepoint.
-// gorm's own nested transactions lose the error of a rollback to the savepoint.
+// transaction calls do in a transaction of its own or, if the lock already is one, up to
+// a savepoint. gorm's own nested transactions lose the error of a rollback to the
+// savepoint.
 //
-// The statements end with ctx, the transaction does not: database/sql would roll it back from another
-// goroutine, and close the connection that still has the lock.
+// The statements end with ctx, the transaction does not: database/sql would roll it back
+// from another goroutine, and close the connection that still has the lock.
 func (r *run) transaction(ctx context.Context, tx *gorm.DB, do func(tx *gorm.DB) error) error {
 	if r.inTx {
 		return r.savepoint(ctx, tx, do)
@@ -55,7 +56,8 @@ func (r *run) savepoint(ctx context.Context, tx *gorm.DB, do func(tx *gorm.DB) e
 	return fmt.Errorf("%w; %w: %w", err, errNotUndone, r.info.Redact(back))
 }
 
-// instance returns a handle on the same connection that stores the error of its statements.
+// instance returns a handle on the same connection that stores the error of its
+// statements.
 func instance(tx *gorm.DB) *gorm.DB { return tx.Session(&gorm.Session{NewDB: true}).Scopes() }
 
 // statement runs one statement of the file.
@@ -68,7 +70,8 @@ func (r *run) statement(tx *gorm.DB, i int) error {
 	return r.failed(fmt.Sprintf(":%d", s.Line), err)
 }
 
-// execute runs a statement without preparing it: some databases cannot prepare changes of the schema.
+// execute runs a statement without preparing it: some databases cannot prepare changes of
+// the schema.
 func execute(tx *gorm.DB, sql string) error {
 	tx = instance(tx)
 	switch pool := tx.Statement.ConnPool.(type) {

@@ -20,9 +20,9 @@ type file struct {
 	digests   []string // of the statements up to each
 }
 
-// Check returns every problem of the files that can be found without a database, joined. drivers are
-// the names that a file may be for, dialects those of the database, the preferred one first. Without
-// dialects only the names of the files are checked.
+// Check returns every problem of the files that can be found without a database, joined.
+// drivers are the names that a file may be for, dialects those of the database, the
+// preferred one first. Without dialects only the names of the files are checked.
 func Check(drivers, dialects []string, files ...fs.FS) error {
 	_, err := readFiles(drivers, dialects, files)
 	return err

@@ -1,13 +1,13 @@
-// Package migrate changes the schema of a database: it applies versioned SQL files, each once, and
-// creates and extends the tables of models.
+// Package migrate changes the schema of a database: it applies versioned SQL files, each
+// once, and creates and extends the tables of models.
 //
 //	//go:embed *.sql
 //	var files embed.FS
 //
 //	err := migrate.Apply(ctx, db, files)
 //
-// An application usually passes its files to xoptdatabase.WithMigrations, which applies them at the
-// start. If db was not opened by xdb.Open, nothing locks out other processes.
+// An application usually passes its files to xoptdatabase.WithMigrations, which applies
+// them at the start. If db was not opened by xdb.Open, nothing locks out other processes.
 package migrate
 
 import (
@@ -35,7 +35,8 @@ const (
 	// Failed was aborted by an error. The next Apply continues with it.
 	Failed State = "failed"
 
-	// Changed has another text, or another name, than what was applied of it; Apply rejects it.
+	// Changed has another text, or another name, than what was applied of it; Apply
+	// rejects it.
 	Changed State = "changed"
 	// Late is not applied and has a lower version than one that is; Apply rejects it.
 	Late State = "late"
@@ -45,11 +46,11 @@ const (
 
 // Migration is a versioned change of the schema and its state in a database.
 type Migration struct {
-	// Name is the name of the file for every database, such as 0001_users.sql. It begins with the
-	// version.
+	// Name is the name of the file for every database, such as 0001_users.sql. It begins
+	// with the version.
 	Name string
-	// File is the name of the file for this database, such as 0001_users.postgres.sql. It is empty
-	// for a missing one.
+	// File is the name of the file for this database, such as 0001_users.postgres.sql. It
+	// is empty for a missing one.
 	File string
 	// SHA256 is the digest of the file, of a missing one that of the table.
 	SHA256 string
@@ -58,19 +59,22 @@ type Migration struct {
 	Statements, Done int
 	// Error is the error of a failed one.
 	Error string
-	// StartedAt and FinishedAt are the times of the last run, in UTC; zero if there was none.
+	// StartedAt and FinishedAt are the times of the last run, in UTC; zero if there was
+	// none.
 	StartedAt, FinishedAt time.Time
 }
 
 var errInTransaction = errors.New("xdb: migrate.Apply needs the database itself: within a transaction it would wait for its own locks")
 
-// Apply applies the SQL files that are not applied yet, in the order of their versions, each once,
-// however many processes do so at the same time. xdb.Open does it with Options.Migrations.
+// Apply applies the SQL files that are not applied yet, in the order of their versions,
+// each once, however many processes do so at the same time. xdb.Open does it with
+// Options.Migrations.
 //
-// If a file was applied and has changed since, or comes before an applied one, Apply fails before
-// it changes anything; it also fails if db is a transaction. If a statement fails, its error is
-// recorded and Apply returns it; the next Apply continues with that file: from its beginning if the
-// database rolled it back, else after the statements that were applied.
+// If a file was applied and has changed since, or comes before an applied one, Apply
+// fails before it changes anything; it also fails if db is a transaction. If a statement
+// fails, its error is recorded and Apply returns it; the next Apply continues with that
+// file: from its beginning if the database rolled it back, else after the statements that
+// were applied.
 func Apply(ctx context.Context, db *gorm.DB, files ...fs.FS) error {
 	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
 		return errInTransaction
@@ -86,8 +90,8 @@ func Apply(ctx context.Context, db *gorm.DB, files ...fs.FS) error {
 	return p.apply(ctx, dbconn.Of(db), db)
 }
 
-// List returns every migration of the files and of the table, in the order of their versions. It
-// changes nothing, and works without a table.
+// List returns every migration of the files and of the table, in the order of their
+// versions. It changes nothing, and works without a table.
 func List(ctx context.Context, db *gorm.DB, files ...fs.FS) ([]Migration, error) {
 	set, known, err := read(ctx, db, files)
 	if err != nil {
@@ -110,8 +114,8 @@ func read(ctx context.Context, db *gorm.DB, files []fs.FS) ([]file, map[string]r
 	return set, known, info.Fail("migrations", err)
 }
 
-// Models creates and extends the tables of models with gorm's AutoMigrate, while no other process
-// changes the schema.
+// Models creates and extends the tables of models with gorm's AutoMigrate, while no other
+// process changes the schema.
 func Models(ctx context.Context, db *gorm.DB, models ...any) error {
 	info := dbconn.Of(db)
 	return info.Fail("migrate", info.Lock(ctx, db, func(tx *gorm.DB) error {

@@ -114,8 +114,8 @@ func (p *plan) list() []Migration {
 	return all
 }
 
-// apply applies what is pending, each file under its own lock, so that a process that waits sees
-// what another one has done.
+// apply applies what is pending, each file under its own lock, so that a process that
+// waits sees what another one has done.
 func (p *plan) apply(ctx context.Context, info *dbconn.Info, db *gorm.DB) error {
 	p.report(ctx, info.Log)
 	for i, f := range p.pending {

@@ -31,9 +31,9 @@ type run struct {
 	inTx    bool // the lock itself is a transaction
 }
 
-// do applies the file. A failure is recorded under the same lock if possible, so that no other
-// process comes between; under another one if the connection is lost or the transaction could not
-// be ended.
+// do applies the file. A failure is recorded under the same lock if possible, so that no
+// other process comes between; under another one if the connection is lost or the
+// transaction could not be ended.
 func (r *run) do(ctx context.Context) error {
 	start := time.Now()
 	var failure error // of the file; that of the lock is err
@@ -174,8 +174,8 @@ func (r *run) fail(tx *gorm.DB, failure error) error {
 	return r.save(tx)
 }
 
-// failLate writes the row under a lock of its own, whether or not ctx has ended, unless another
-// process has applied more of the migration in the meantime.
+// failLate writes the row under a lock of its own, whether or not ctx has ended, unless
+// another process has applied more of the migration in the meantime.
 func (r *run) failLate(ctx context.Context, failure error) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()

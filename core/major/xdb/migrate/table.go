@@ -15,7 +15,8 @@ import (
 const (
 	migrationsTable = "plinth_migrations"
 
-	// maxErrorText limits the text of an error in the table, in bytes, which some databases count in a column.
+	// maxErrorText limits the text of an error in the table, in bytes, which some
+	// databases count in a column.
 	maxErrorText = 1000
 )
 

@@ -12,9 +12,10 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// checkTableNames returns an error for each table that gorm would create next to the one of the same name in
-// the other number, which has the rows: user next to users. It covers the models, and the associated models
-// and join tables that gorm migrates with them. It does not concern models that name their tables themselves.
+// checkTableNames returns an error for each table that gorm would create next to the one
+// of the same name in the other number, which has the rows: user next to users. It covers
+// the models, and the associated models and join tables that gorm migrates with them. It
+// does not concern models that name their tables themselves.
 func checkTableNames(tx *gorm.DB, models []any) error {
 	naming, ok := namingOf(tx)
 	if !ok {
@@ -36,8 +37,8 @@ func checkTableNames(tx *gorm.DB, models []any) error {
 	return errors.Join(problems...)
 }
 
-// migrated returns the schemas that gorm's AutoMigrate creates or changes: those of the models, and those that
-// it adds because the models refer to them.
+// migrated returns the schemas that gorm's AutoMigrate creates or changes: those of the
+// models, and those that it adds because the models refer to them.
 func migrated(tx *gorm.DB, models []any) []*schema.Schema {
 	parsed, _ := parse(tx, models) // the migration reports the others
 	m, ok := tx.Migrator().(interface {
@@ -91,7 +92,8 @@ func otherNumber(naming schema.NamingStrategy, s *schema.Schema) string {
 	return ""
 }
 
-// namingOf returns the naming strategy of a database, unless it is one of the application's own.
+// namingOf returns the naming strategy of a database, unless it is one of the
+// application's own.
 func namingOf(db *gorm.DB) (naming schema.NamingStrategy, ok bool) {
 	switch namer := db.NamingStrategy.(type) {
 	case schema.NamingStrategy:

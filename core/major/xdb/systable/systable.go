@@ -1,5 +1,5 @@
-// Package systable is for components that keep a table of their own in the application's database,
-// such as a queue of jobs.
+// Package systable is for components that keep a table of their own in the application's
+// database, such as a queue of jobs.
 package systable
 
 import (
@@ -19,8 +19,9 @@ import (
 // ErrUnsupported reports a database without a clock.
 var ErrUnsupported = errors.New("systable: not supported")
 
-// Clock returns the clock of the database itself, for decisions between processes. The error is
-// ErrUnsupported if the driver has none, or if db was not opened by the name of a driver.
+// Clock returns the clock of the database itself, for decisions between processes. The
+// error is ErrUnsupported if the driver has none, or if db was not opened by the name of
+// a driver.
 func Clock(db *gorm.DB) (driver.Clock, error) {
 	info := dbconn.Of(db)
 	if info.Driver == nil {
@@ -33,9 +34,9 @@ func Clock(db *gorm.DB) (driver.Clock, error) {
 	return clock, nil
 }
 
-// Create creates the table of model with its indexes if it is missing: once, however many processes
-// do so at the same time. The privilege to create a table is needed only then; without it the error
-// contains the statement. An existing table is not changed.
+// Create creates the table of model with its indexes if it is missing: once, however many
+// processes do so at the same time. The privilege to create a table is needed only then;
+// without it the error contains the statement. An existing table is not changed.
 func Create(ctx context.Context, db *gorm.DB, model any) error {
 	info := dbconn.Of(db)
 	ctx = dbconn.WithPrimary(ctx)

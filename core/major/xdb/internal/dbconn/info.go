@@ -1,5 +1,6 @@
-// Package dbconn stores on a *gorm.DB what xdb.Open knows about the database. The packages below
-// xdb receive only the *gorm.DB: migrations, replicas, leases and tables of extensions.
+// Package dbconn stores on a *gorm.DB what xdb.Open knows about the database. The
+// packages below xdb receive only the *gorm.DB: migrations, replicas, leases and tables
+// of extensions.
 package dbconn
 
 import (
@@ -60,7 +61,8 @@ func (i *Info) String() string {
 	return i.Name + " " + i.Where
 }
 
-// Setting returns the variable that selects the database, as it appears in an error, or "".
+// Setting returns the variable that selects the database, as it appears in an error, or
+// "".
 func (i *Info) Setting() string {
 	if i.Variable == "" {
 		return ""
@@ -79,8 +81,8 @@ func (i *Info) Kind(err error) driver.ErrorKind {
 // Redact returns err without the secrets of the connection.
 func (i *Info) Redact(err error) error { return i.Secrets.Redact(err, i.Kind(err)) }
 
-// Fail returns the error of an operation on the schema, without a secret. If the database cannot
-// be changed at all, the error names the variable that selects the database.
+// Fail returns the error of an operation on the schema, without a secret. If the database
+// cannot be changed at all, the error names the variable that selects the database.
 func (i *Info) Fail(operation string, err error) error {
 	if err == nil {
 		return nil

@@ -11,12 +11,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// lockPause is the time between two attempts to get the lock; a driver also waits within each.
+// lockPause is the time between two attempts to get the lock; a driver also waits within
+// each.
 const lockPause = time.Second
 
-// Lock calls run, which changes the schema, on the primary and in the state that the driver requires
-// for it. Another process may need the lock as long as its own change runs, so the wait ends only
-// with ctx.
+// Lock calls run, which changes the schema, on the primary and in the state that the
+// driver requires for it. Another process may need the lock as long as its own change
+// runs, so the wait ends only with ctx.
 func (i *Info) Lock(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	ctx = WithPrimary(ctx)
 	m, ok := i.Driver.(driver.Migrator)

@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// Secrets are the secrets of one connection, to remove them from errors: libraries quote the whole
-// DSN, or the part that they could not parse, in their errors.
+// Secrets are the secrets of one connection, to remove them from errors: libraries quote
+// the whole DSN, or the part that they could not parse, in their errors.
 type Secrets struct {
 	secrets []string // longest first
 }
@@ -41,8 +41,8 @@ func (s Secrets) with(secrets ...string) Secrets {
 	return Secrets{slices.Compact(all)}
 }
 
-// dsnPasswords are the places in which the usual forms of a DSN hold a password. They take too much rather than
-// too little: what they find is only ever replaced by a mask.
+// dsnPasswords are the places in which the usual forms of a DSN hold a password. They
+// take too much rather than too little: what they find is only ever replaced by a mask.
 var dsnPasswords = sync.OnceValue(func() []*regexp.Regexp {
 	const param = `(?i)(?:password|passwd|passphrase|pwd|pass|secret|token)\s*=\s*`
 	return []*regexp.Regexp{
@@ -70,7 +70,8 @@ func (s Secrets) WithDSN(dsn string) Secrets {
 	return s
 }
 
-// badEscape is what net/url says of a percent sign that escapes nothing: it quotes a piece of the password.
+// badEscape is what net/url says of a percent sign that escapes nothing: it quotes a
+// piece of the password.
 var badEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`invalid URL escape "[^"]*"`) })
 
 // text returns the text without its secrets.
@@ -84,8 +85,8 @@ func (s Secrets) text(text string) string {
 	return badEscape().ReplaceAllString(text, "invalid URL escape")
 }
 
-// Redact returns err itself if its text contains no secret, else an error that has only the redacted
-// text and the kind.
+// Redact returns err itself if its text contains no secret, else an error that has only
+// the redacted text and the kind.
 func (s Secrets) Redact(err error, kind driver.ErrorKind) error {
 	if err == nil {
 		return nil
@@ -98,7 +99,8 @@ func (s Secrets) Redact(err error, kind driver.ErrorKind) error {
 	return driver.Translate(kind, errors.New(clean), strings.TrimPrefix(clean, kind.String()+": "))
 }
 
-// dsnForms are the forms of a DSN in which xdb finds the host and the name of the database.
+// dsnForms are the forms of a DSN in which xdb finds the host and the name of the
+// database.
 type dsnForms struct{ url, mysql, plainHost, quoted, host, port, name *regexp.Regexp }
 
 var forms = sync.OnceValue(func() dsnForms {
@@ -113,8 +115,8 @@ var forms = sync.OnceValue(func() dsnForms {
 	}
 })
 
-// DescribeDSN returns the host, port and database name of a DSN, and nothing else of it; "" if the
-// form of the DSN is unknown.
+// DescribeDSN returns the host, port and database name of a DSN, and nothing else of it;
+// "" if the form of the DSN is unknown.
 func DescribeDSN(dsn string) string {
 	f := forms()
 	for _, form := range []*regexp.Regexp{f.url, f.mysql} {

@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// Words that a raw statement must not contain to be sent to a replica: they lock, write, or read the
-// catalog, in which gorm's migrator must find a table that was just created.
+// Words that a raw statement must not contain to be sent to a replica: they lock, write,
+// or read the catalog, in which gorm's migrator must find a table that was just created.
 var (
 	primaryWords = []string{
 		"CALL", "DELETE", "EXEC", "EXECUTE", "FOR", "INSERT", "INTO", "MERGE", "UPDATE",

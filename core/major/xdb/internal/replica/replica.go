@@ -16,14 +16,15 @@ import (
 )
 
 const (
-	// checkPause is the time between two checks of a replica, and so how long a replica that is
-	// back stays unused.
+	// checkPause is the time between two checks of a replica, and so how long a replica
+	// that is back stays unused.
 	checkPause = 5 * time.Second
 	// checkTimeout limits one check: a replica that needs longer is down.
 	checkTimeout = 3 * time.Second
 )
 
-// The states of a replica. The zero value is neither, so that the first check is always logged.
+// The states of a replica. The zero value is neither, so that the first check is always
+// logged.
 const (
 	stateUp int32 = iota + 1
 	stateDown
@@ -33,8 +34,8 @@ const (
 type Replica struct {
 	*dbconn.Info
 
-	// Connect connects once, without prepared statements: to a pool for the reads, or to a single
-	// connection.
+	// Connect connects once, without prepared statements: to a pool for the reads, or to
+	// a single connection.
 	Connect func(ctx context.Context, single bool) (*gorm.DB, error)
 
 	prepare func(gorm.ConnPool) gorm.ConnPool // nil: statements are not prepared
@@ -42,8 +43,9 @@ type Replica struct {
 	state   atomic.Int32
 }
 
-// pools are the connections of a replica. probe has its own, so that a pool whose connections are
-// all in use is not mistaken for a server that does not respond, nor the other way round.
+// pools are the connections of a replica. probe has its own, so that a pool whose
+// connections are all in use is not mistaken for a server that does not respond, nor the
+// other way round.
 type pools struct {
 	reads     gorm.ConnPool
 	db, probe *gorm.DB
@@ -70,8 +72,9 @@ func (r *Replica) watch(ctx context.Context) {
 	}
 }
 
-// check pings the replica and records whether it responded. It returns an error that waiting cannot
-// fix, such as a wrong password or a DSN that does not parse, and the end of ctx.
+// check pings the replica and records whether it responded. It returns an error that
+// waiting cannot fix, such as a wrong password or a DSN that does not parse, and the end
+// of ctx.
 func (r *Replica) check(ctx context.Context) error {
 	err := r.ping(ctx)
 	if ctx.Err() != nil {
@@ -135,8 +138,8 @@ func (r *Replica) close() error {
 	return nil
 }
 
-// lost reports whether err means that the server cannot be used at all, rather than that it rejected
-// a statement.
+// lost reports whether err means that the server cannot be used at all, rather than that
+// it rejected a statement.
 func lost(err error, kind driver.ErrorKind) bool {
 	switch kind {
 	case driver.Connection, driver.TooManyConnections, driver.Authentication, driver.UnknownDatabase:

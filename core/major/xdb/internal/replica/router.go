@@ -20,8 +20,9 @@ const name = "plinth:replicas"
 
 // Router is a gorm plugin that sends reads to replicas.
 //
-// It changes the pool of a statement only if that is the pool of the database itself or of a replica.
-// A transaction, and the single connection of gorm's Connection, are neither and stay what they are.
+// It changes the pool of a statement only if that is the pool of the database itself or
+// of a replica. A transaction, and the single connection of gorm's Connection, are
+// neither and stay what they are.
 type Router struct {
 	primary gorm.ConnPool
 	dialect string
@@ -33,7 +34,8 @@ type Router struct {
 	closing  sync.Once
 }
 
-// New returns a Router for replicas. Start must follow once it is a plugin of the database.
+// New returns a Router for replicas. Start must follow once it is a plugin of the
+// database.
 func New(replicas []*Replica) *Router { return &Router{all: replicas} }
 
 // Of returns the Router of db, or nil.
@@ -45,8 +47,9 @@ func Of(db *gorm.DB) *Router {
 // Name implements gorm.Plugin.
 func (*Router) Name() string { return name }
 
-// Initialize implements gorm.Plugin. The pool is chosen before every other callback and restored after
-// them, so that a statement built on the result of a read does not go to a replica.
+// Initialize implements gorm.Plugin. The pool is chosen before every other callback and
+// restored after them, so that a statement built on the result of a read does not go to a
+// replica.
 func (r *Router) Initialize(db *gorm.DB) error {
 	r.primary, r.dialect = db.ConnPool, db.Name()
 	if db.PrepareStmt {
@@ -74,8 +77,8 @@ func (r *Router) Initialize(db *gorm.DB) error {
 	)
 }
 
-// Start checks every replica once, and then periodically until Close. A replica that does not respond
-// is used as soon as it does; only what waiting cannot fix is an error.
+// Start checks every replica once, and then periodically until Close. A replica that does
+// not respond is used as soon as it does; only what waiting cannot fix is an error.
 func (r *Router) Start(ctx context.Context) error {
 	errs := make([]error, len(r.all))
 	var first sync.WaitGroup
@@ -120,8 +123,8 @@ func (r *Router) write(tx *gorm.DB) {
 	}
 }
 
-// read sends a statement to the next replica. A read within another read, such as a Preload, goes to
-// the same server.
+// read sends a statement to the next replica. A read within another read, such as a
+// Preload, goes to the same server.
 func (r *Router) read(tx *gorm.DB) {
 	s := tx.Statement
 	if !r.routes(s.ConnPool) {
@@ -152,8 +155,8 @@ func (r *Router) end(tx *gorm.DB) {
 	}
 }
 
-// orPrimary returns read with a retry on the primary if it failed on a replica before its first row:
-// because the replica is lost, or because the statement writes after all.
+// orPrimary returns read with a retry on the primary if it failed on a replica before its
+// first row: because the replica is lost, or because the statement writes after all.
 func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 	return func(tx *gorm.DB) {
 		s := tx.Statement
@@ -186,7 +189,8 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 	}
 }
 
-// errNotPrepared replaces the error of a prepared statement, which gorm drops for a single row.
+// errNotPrepared replaces the error of a prepared statement, which gorm drops for a
+// single row.
 var errNotPrepared = errors.New("xdb: the statement could not be prepared")
 
 // readError returns the error of a read; that of a single row is in the row.

@@ -6,7 +6,8 @@ type Rules struct {
 	Backslash bool
 	// Doubtful is true where nobody knows whether it does: such a text has no end.
 	Doubtful bool
-	// DoubleQuotedTexts is true where double quotes are those of a text instead of a name.
+	// DoubleQuotedTexts is true where double quotes are those of a text instead of a
+	// name.
 	DoubleQuotedTexts bool
 	// Brackets is true where [a name] may be written so.
 	Brackets bool
@@ -20,12 +21,13 @@ type Rules struct {
 	HashComments bool
 	// SpacedDashes is true where -- begins a comment only before white space.
 	SpacedDashes bool
-	// ExecutedComments is true where the text within /*! */, and /*M! */ of MariaDB, is run; it is then no Comment.
+	// ExecutedComments is true where the text within /*! */, and /*M! */ of MariaDB, is
+	// run; it is then no Comment.
 	ExecutedComments bool
 }
 
-// RulesOf returns the rules of a database by gorm's name of it. One that is not known has PostgreSQL's, which are
-// those of the standard and more.
+// RulesOf returns the rules of a database by gorm's name of it. One that is not known has
+// PostgreSQL's, which are those of the standard and more.
 func RulesOf(dialect string) Rules {
 	switch dialect {
 	case "mysql":

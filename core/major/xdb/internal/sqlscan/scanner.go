@@ -1,5 +1,5 @@
-// Package sqlscan divides SQL into tokens, as far as one must to know where a text, a name or a comment ends. It knows
-// no grammar, and takes every input.
+// Package sqlscan divides SQL into tokens, as far as one must to know where a text, a
+// name or a comment ends. It knows no grammar, and takes every input.
 package sqlscan
 
 import (
@@ -16,7 +16,8 @@ const (
 	Other Kind = iota
 	// Space is a run of white space.
 	Space
-	// Comment is a comment with its marks; one that ends with its line has the line's end too.
+	// Comment is a comment with its marks; one that ends with its line has the line's end
+	// too.
 	Comment
 	// Literal is a text with its quotes and prefix, or a number.
 	Literal
@@ -104,7 +105,8 @@ func (s *Scanner) quotation(c byte) (kind Kind, end int, open bool) {
 	return Name, end, open
 }
 
-// skipQuoted ends the quotation that begins at from, in which a doubled quote stands for itself.
+// skipQuoted ends the quotation that begins at from, in which a doubled quote stands for
+// itself.
 func (s *Scanner) skipQuoted(from int, quote byte, backslash bool) (end int, open bool) {
 	for i := from + 1; i < len(s.in); i++ {
 		switch {
@@ -145,7 +147,8 @@ func (s *Scanner) exponentSign(i int) bool {
 	return (s.in[i] == '-' || s.in[i] == '+') && i > s.at && s.in[i-1]|0x20 == 'e' && i+1 < len(s.in) && isDigit(s.in[i+1])
 }
 
-// word ends a name or keyword. One that belongs to the text behind it, as in E'…' or X'…', goes with that.
+// word ends a name or keyword. One that belongs to the text behind it, as in E'…' or
+// X'…', goes with that.
 func (s *Scanner) word() (kind Kind, end int, open bool) {
 	end = s.skipWord(s.at, false)
 	if end == len(s.in) || s.in[end] != '\'' || end-s.at > 2 {
@@ -188,7 +191,8 @@ func (s *Scanner) placeholder() (kind Kind, end int, open bool) {
 	return Literal, len(s.in), true
 }
 
-// opensDollarQuote reports whether what ends at end is a $tag$. A tag is a name, and no part of one before it.
+// opensDollarQuote reports whether what ends at end is a $tag$. A tag is a name, and no
+// part of one before it.
 func (s *Scanner) opensDollarQuote(end int) bool {
 	if !s.rules.DollarQuotes || s.in[s.at] != '$' || end == len(s.in) || s.in[end] != '$' || isDigit(s.in[s.at+1]) {
 		return false

@@ -8,7 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// kinds are the letters of the kinds: other, space, comment, literal, name, word, placeholder.
+// kinds are the letters of the kinds: other, space, comment, literal, name, word,
+// placeholder.
 const kinds = "oscLNwp"
 
 // scan returns the tokens of sql but for space, each with the letter of its kind.

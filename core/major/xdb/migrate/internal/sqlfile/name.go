@@ -13,7 +13,8 @@ import (
 // maxName bounds the name of a migration, in bytes: it is a primary key.
 const maxName = 120
 
-// name is what the name of a file says: 0001_users.postgres.sql is version 1 of 0001_users for postgres.
+// name is what the name of a file says: 0001_users.postgres.sql is version 1 of
+// 0001_users for postgres.
 type name struct {
 	base    string
 	version uint64
@@ -24,7 +25,8 @@ var nameForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9]{1,18})(?:[_-][A-Za-z0-9_-]*)?$`)
 })
 
-// parseName reads the name of a file without its folder. known are the dialects that a variant may be for.
+// parseName reads the name of a file without its folder. known are the dialects that a
+// variant may be for.
 func parseName(file string, known []string) (name, error) {
 	stem, ok := strings.CutSuffix(file, ".sql")
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// separates reports whether a token is GO or / on a line of its own, which end a statement for the tools of SQL Server
-// and Oracle.
+// separates reports whether a token is GO or / on a line of its own, which end a
+// statement for the tools of SQL Server and Oracle.
 func (s *splitter) separates(t sqlscan.Token) (bool, error) {
 	switch word := upper(s.text, t); {
 	case s.dialect == "sqlserver" && word == "GO":
@@ -23,7 +23,8 @@ func (s *splitter) separates(t sqlscan.Token) (bool, error) {
 	}
 }
 
-// separatesBatches reports whether a GO stands on a line of its own, with no more than a semicolon and a comment.
+// separatesBatches reports whether a GO stands on a line of its own, with no more than a
+// semicolon and a comment.
 func (s *splitter) separatesBatches(t sqlscan.Token) (bool, error) {
 	before, after := s.lineAround(t.Start, t.End)
 	after, _, _ = strings.Cut(after, "--")
@@ -39,14 +40,16 @@ func (s *splitter) separatesBatches(t sqlscan.Token) (bool, error) {
 	}
 }
 
-// oracleVerbs begin the statements of Oracle, and those that are refused with a reason of their own.
+// oracleVerbs begin the statements of Oracle, and those that are refused with a reason of
+// their own.
 var oracleVerbs = []string{
 	"ADMINISTER", "ALTER", "ANALYZE", "ASSOCIATE", "AUDIT", "BEGIN", "CALL", "COMMENT", "COMMIT", "CREATE", "DECLARE",
 	"DELETE", "DISASSOCIATE", "DROP", "END", "EXPLAIN", "FLASHBACK", "GRANT", "INSERT", "LOCK", "MERGE", "NOAUDIT", "PURGE",
 	"RENAME", "REVOKE", "ROLLBACK", "SAVEPOINT", "SELECT", "SET", "TRUNCATE", "UPDATE", "WITH",
 }
 
-// afterSlash wants a statement behind a / that has ended one: half of an UPDATE would change every row.
+// afterSlash wants a statement behind a / that has ended one: half of an UPDATE would
+// change every row.
 func (s *splitter) afterSlash(t sqlscan.Token) error {
 	at := s.slash
 	s.slash = 0
@@ -56,7 +59,8 @@ func (s *splitter) afterSlash(t sqlscan.Token) error {
 	return s.problem(at, "/ on a line of its own ends the statement, and what follows begins none: write a division on one line")
 }
 
-// lineAround returns what else stands on the line of a token, without the white space around it.
+// lineAround returns what else stands on the line of a token, without the white space
+// around it.
 func (s *splitter) lineAround(start, end int) (before, after string) {
 	before = s.text[strings.LastIndexByte(s.text[:start], '\n')+1 : start]
 	after, _, _ = strings.Cut(s.text[end:], "\n")

@@ -1,5 +1,5 @@
-// Package sqlfile reads SQL migrations: their names, their variants for each database and their statements. It knows
-// files, and connects to nothing.
+// Package sqlfile reads SQL migrations: their names, their variants for each database and
+// their statements. It knows files, and connects to nothing.
 package sqlfile
 
 import (
@@ -17,7 +17,8 @@ import (
 
 // Migration is one version, with a file for every database, for some, or both.
 type Migration struct {
-	// Name is the name of the file for every database, whether or not there is one: 0001_users.sql.
+	// Name is the name of the file for every database, whether or not there is one:
+	// 0001_users.sql.
 	Name string
 	// Version is the number that it begins with. No other migration has it.
 	Version uint64
@@ -33,14 +34,15 @@ type File struct {
 	Dialect string
 	// SHA256 is the digest of its text, in hexadecimal.
 	SHA256 string
-	// Text has lines that end with a line feed, and no byte order mark: what an editor or git makes of them is no change.
+	// Text has lines that end with a line feed, and no byte order mark: what an editor or
+	// git makes of them is no change.
 	Text string
 
 	path string
 }
 
-// For returns the file for a database that goes by these names, the first that there is one for, or else the file for
-// every database.
+// For returns the file for a database that goes by these names, the first that there is
+// one for, or else the file for every database.
 func (m Migration) For(dialects ...string) (File, bool) {
 	for _, dialect := range append(slices.Clone(dialects), "") {
 		i := slices.IndexFunc(m.Files, func(f File) bool { return f.Dialect == dialect })
@@ -58,8 +60,8 @@ type reader struct {
 	problems []error
 }
 
-// Read finds the migrations of some file systems, in the order of their versions. known are the dialects that a variant
-// may be for. Each problem names its file.
+// Read finds the migrations of some file systems, in the order of their versions. known
+// are the dialects that a variant may be for. Each problem names its file.
 func Read(known []string, sets ...fs.FS) (all []Migration, problems []error) {
 	r := &reader{known: known, found: map[string]*Migration{}}
 	for i, set := range sets {

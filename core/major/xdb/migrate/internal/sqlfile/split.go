@@ -23,7 +23,8 @@ type Statement struct {
 	Line int
 }
 
-// Digests returns for each statement the SHA-256 of all up to it, in hexadecimal. Comments between them do not count.
+// Digests returns for each statement the SHA-256 of all up to it, in hexadecimal.
+// Comments between them do not count.
 func Digests(statements []Statement) []string {
 	h := sha256.New()
 	digests := make([]string, len(statements))
@@ -47,7 +48,8 @@ type splitter struct {
 	counted, line int // the lines up to an index
 }
 
-// Split divides the file into statements as a database of the dialect does. The error names the file and the line.
+// Split divides the file into statements as a database of the dialect does. The error
+// names the file and the line.
 func (f File) Split(dialect string) (Script, error) {
 	s := &splitter{name: f.Name, text: f.Text, dialect: dialect, scan: sqlscan.New(f.Text, sqlscan.RulesOf(dialect)), line: 1}
 	for s.scan.More() {

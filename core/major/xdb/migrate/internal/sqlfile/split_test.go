@@ -123,7 +123,8 @@ func words(sql, dialect string) (tokens []string) {
 	return tokens
 }
 
-// FuzzSplit wants every token of a file in the statements, in order, and the line of each statement to be its own.
+// FuzzSplit wants every token of a file in the statements, in order, and the line of each
+// statement to be its own.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{
 		"a;b", "a ';' -- ;\n;b", "-- plinth:begin\na;b\n-- plinth:end\n", "-- plinth:no-transaction\na", "$$;$$", `'\';'`, "a\nGO\nb",
@@ -151,7 +152,8 @@ func FuzzSplit(f *testing.F) {
 			if separated && (dialect == "sqlserver" || dialect == "oracle") {
 				continue
 			}
-			// A block may hold a quotation without an end, which the whole text would read in another way.
+			// A block may hold a quotation without an end, which the whole text would
+			// read in another way.
 			if want := words(text, dialect); !strings.Contains(text, "plinth:") && !slices.Equal(got, want) {
 				t.Errorf("%s: statements hold %q, the text %q", dialect, got, want)
 			}

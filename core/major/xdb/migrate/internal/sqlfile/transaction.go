@@ -7,7 +7,8 @@ import (
 
 const ownTx = "begins or ends a transaction, which is the migration's own: remove it"
 
-// ownTransaction says why a statement is no matter of a migration whose transaction is Plinth's, or "".
+// ownTransaction says why a statement is no matter of a migration whose transaction is
+// Plinth's, or "".
 func (p *pending) ownTransaction(sql, dialect string) string {
 	first, second := p.at(0), p.at(1)
 	switch first {
@@ -36,7 +37,8 @@ func (p *pending) ownTransaction(sql, dialect string) string {
 	return ""
 }
 
-// setsAutocommit reports whether a SET of MySQL has the system variable on the left of = or :=.
+// setsAutocommit reports whether a SET of MySQL has the system variable on the left of =
+// or :=.
 func setsAutocommit(all []string) bool {
 	for i, token := range all {
 		if i == 0 || token != "=" {
@@ -62,8 +64,8 @@ var transactionWords = []string{
 	"TRANSACTION", "TRAN", "WORK", "DISTRIBUTED", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "ISOLATION",
 }
 
-// refusedBlock says why a block must not begin as it does, or "". What comes behind its first statement may be a
-// procedure's own.
+// refusedBlock says why a block must not begin as it does, or "". What comes behind its
+// first statement may be a procedure's own.
 func refusedBlock(body, dialect string) string {
 	all := tokens(body, dialect)
 	if all[0] == "BEGIN" {
@@ -76,7 +78,8 @@ func refusedBlock(body, dialect string) string {
 	return p.ownTransaction(body, dialect)
 }
 
-// beginsTransaction reports whether a BEGIN with what follows it is no block of statements.
+// beginsTransaction reports whether a BEGIN with what follows it is no block of
+// statements.
 func beginsTransaction(all []string, dialect string) bool {
 	switch {
 	case len(all) == 1:
