@@ -190,13 +190,22 @@ func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 			return err
 		}
 	}
-	return Setup(ctx, db, o)
+	return setup(ctx, db, o, t.migrations)
 }
 
 // Setup does the last steps of Open. Use it if db was opened without them because something else had
 // to come before: it applies o.AutoMigrate and o.Migrations, and runs o.Prepare. It ignores the rest
 // of o.
 func Setup(ctx context.Context, db *gorm.DB, o Options) error {
+	info := dbconn.Of(db)
+	set, err := migrate.Read(info.Drivers, []string{info.Name, db.Name()}, o.Migrations...)
+	if err != nil {
+		return err
+	}
+	return setup(ctx, db, o, set)
+}
+
+func setup(ctx context.Context, db *gorm.DB, o Options, migrations *migrate.Set) error {
 	ctx = WithPrimary(ctx)
 	if len(o.AutoMigrate) > 0 {
 		if err := migrate.Models(ctx, db, o.AutoMigrate...); err != nil {
@@ -204,7 +213,7 @@ func Setup(ctx context.Context, db *gorm.DB, o Options) error {
 		}
 	}
 	if len(o.Migrations) > 0 {
-		if err := migrate.Apply(ctx, db, o.Migrations...); err != nil {
+		if err := migrations.Apply(ctx, db); err != nil {
 			return err
 		}
 	}

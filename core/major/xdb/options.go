@@ -108,6 +108,8 @@ type target struct {
 	dialector func() gorm.Dialector
 	advice    []string // of the driver, about the parts
 	replicas  []*target
+
+	migrations *migrate.Set // those of the options
 }
 
 // Check returns every problem of o that can be found without connecting, joined: an unknown driver, parts
@@ -177,10 +179,11 @@ func (r *Registry) resolve(o Options) (*target, error) {
 	if t != nil {
 		dialects = []string{t.Name, t.dialector().Name()}
 	}
-	fileErr := migrate.Check(r.known(), dialects, o.Migrations...)
+	set, fileErr := migrate.Read(r.known(), dialects, o.Migrations...)
 	if err = errors.Join(append(problems, err, fileErr)...); err != nil {
 		return nil, err
 	}
+	t.migrations = set
 	return t, nil
 }
 

@@ -20,32 +20,29 @@ type file struct {
 	digests   []string // of the statements up to each
 }
 
-// Check returns every problem of the files that can be found without a database, joined.
-// drivers are the names that a file may be for, dialects those of the database, the
-// preferred one first. Without dialects only the names of the files are checked.
-func Check(drivers, dialects []string, files ...fs.FS) error {
-	_, err := readFiles(drivers, dialects, files)
-	return err
-}
+// Set is the migrations of one database.
+type Set struct{ files []file }
 
-// readFiles reads the files for a database. The error joins one for each problem.
-func readFiles(drivers, dialects []string, sets []fs.FS) ([]file, error) {
-	if len(sets) == 0 {
-		return nil, nil
+// Read reads the files for a database without connecting to it. drivers are the names that a
+// file may be for, dialects those of the database, the preferred one first; without dialects
+// only the names of the files are checked. The error joins every problem.
+func Read(drivers, dialects []string, files ...fs.FS) (*Set, error) {
+	set := &Set{}
+	if len(files) == 0 {
+		return set, nil
 	}
 	names := slices.Sorted(slices.Values(slices.Concat(drivers, dialects)))
-	migrations, problems := sqlfile.Read(slices.Compact(names), sets...)
-	var all []file
+	migrations, problems := sqlfile.Read(slices.Compact(names), files...)
 	if len(dialects) > 0 {
 		for _, m := range migrations {
 			f, errs := newFile(m, dialects)
-			all, problems = append(all, f), append(problems, errs...)
+			set.files, problems = append(set.files, f), append(problems, errs...)
 		}
 	}
 	for i, p := range problems {
 		problems[i] = fmt.Errorf("xdb: %w", p)
 	}
-	return all, errors.Join(problems...)
+	return set, errors.Join(problems...)
 }
 
 // newFile splits the file for the database, and checks the files for others.

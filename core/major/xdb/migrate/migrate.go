@@ -76,14 +76,22 @@ var errInTransaction = errors.New("xdb: migrate.Apply needs the database itself:
 // file: from its beginning if the database rolled it back, else after the statements that
 // were applied.
 func Apply(ctx context.Context, db *gorm.DB, files ...fs.FS) error {
-	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
-		return errInTransaction
-	}
-	set, known, err := read(ctx, db, files)
+	set, err := readFor(db, files)
 	if err != nil {
 		return err
 	}
-	p := newPlan(set, known)
+	return set.Apply(ctx, db)
+}
+
+// Apply is the function Apply with files that were read before.
+func (s *Set) Apply(ctx context.Context, db *gorm.DB) error {
+	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
+		return errInTransaction
+	}
+	p, err := s.plan(ctx, db)
+	if err != nil {
+		return err
+	}
 	if err := errors.Join(p.problems...); err != nil {
 		return err
 	}
@@ -93,25 +101,29 @@ func Apply(ctx context.Context, db *gorm.DB, files ...fs.FS) error {
 // List returns every migration of the files and of the table, in the order of their
 // versions. It changes nothing, and works without a table.
 func List(ctx context.Context, db *gorm.DB, files ...fs.FS) ([]Migration, error) {
-	set, known, err := read(ctx, db, files)
+	set, err := readFor(db, files)
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(set, known).list(), nil
+	p, err := set.plan(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	return p.list(), nil
 }
 
-// read returns the files for db, and the rows of the table of migrations.
-func read(ctx context.Context, db *gorm.DB, files []fs.FS) ([]file, map[string]record, error) {
+func readFor(db *gorm.DB, files []fs.FS) (*Set, error) {
 	info := dbconn.Of(db)
-	set, err := readFiles(info.Drivers, []string{info.Name, db.Dialector.Name()}, files)
-	if err != nil {
-		return nil, nil, err
-	}
+	return Read(info.Drivers, []string{info.Name, db.Name()}, files...)
+}
+
+// plan compares the files with the table.
+func (s *Set) plan(ctx context.Context, db *gorm.DB) (*plan, error) {
 	known, err := history{db.WithContext(dbconn.WithPrimary(ctx))}.read()
 	if err == nil && known == nil {
 		err = dbconn.Ping(ctx, db) // gorm reports no table if the database does not respond
 	}
-	return set, known, info.Fail("migrations", err)
+	return newPlan(s.files, known), dbconn.Of(db).Fail("migrations", err)
 }
 
 // Models creates and extends the tables of models with gorm's AutoMigrate, while no other
