@@ -5,9 +5,9 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// ColumnName returns the column of a statement's table that a clause names, be it by the
-// column, by the field of the entity or as clause.PrimaryKey. What the entity does not
-// know stays as it is.
+// ColumnName returns the column of a statement's table that a clause names, by the
+// column, by the field of the entity or as clause.PrimaryKey. Other names are returned
+// unchanged.
 func ColumnName(stmt *gorm.Statement, name string) string {
 	s := stmt.Schema
 	if s == nil {

@@ -7,7 +7,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// ErrorKind says what went wrong in terms that all databases share. Package xdb maps each
+// ErrorKind classifies an error in terms that all databases share. Package xdb maps each
 // kind onto an error code, once for all drivers.
 type ErrorKind uint8
 
@@ -21,7 +21,7 @@ const (
 	ForeignKey
 	// Check is a value that a check constraint refuses.
 	Check
-	// NotNull is NULL where the column has none.
+	// NotNull is NULL for a column that must not be NULL.
 	NotNull
 	// TooLong is a value longer than its column.
 	TooLong
@@ -30,22 +30,21 @@ const (
 	// Malformed is a value that the column's type cannot hold at all: a text with a NUL
 	// byte or a broken character, a text that is no number.
 	Malformed
-	// Deadlock is a transaction that the database gave up for another's sake: a deadlock
-	// or a serialization failure. The same transaction may succeed when it is tried
-	// again.
+	// Deadlock is a transaction that the database aborted because of another one: a
+	// deadlock or a serialization failure. A retry may succeed.
 	Deadlock
 	// LockTimeout is a lock that was not granted in time.
 	LockTimeout
 	// Canceled is a statement that was interrupted because its context ended.
 	Canceled
-	// Connection is a server that cannot be reached, or that broke off. Waiting may mend
-	// it.
+	// Connection is a server that cannot be reached, or a broken connection. Waiting may
+	// fix it.
 	Connection
 	// TooManyConnections is a server that refuses a new connection because a limit of
 	// open connections is reached: of the server, the database or the user. The server is
 	// up; waiting may help.
 	TooManyConnections
-	// Authentication is a wrong user or password, or a user who may not do that.
+	// Authentication is a wrong user or password, or a missing privilege.
 	Authentication
 	// UnknownDatabase is a database that the server does not have, or a file that cannot
 	// be opened.
@@ -62,8 +61,7 @@ const (
 	kindCount
 )
 
-// kinds is what there is to say about each kind: its text, and gorm's sentinel where gorm
-// has one.
+// kinds are the text of each kind, and gorm's sentinel if there is one.
 var kinds = [kindCount]struct {
 	text     string
 	sentinel error
@@ -133,7 +131,7 @@ type Error struct {
 }
 
 // Translate returns err as an *Error of the kind. detail is what else may be shown in a
-// log: a constraint's name, or the library's text where that never quotes a value. A nil
+// log: a constraint's name, or the library's text if that never quotes a value. A nil
 // error, one that is translated already, and one of Unknown kind come back as they are.
 func Translate(kind ErrorKind, err error, detail string) error {
 	if err == nil || kind == Unknown || kind >= kindCount || KindOf(err) != Unknown {
@@ -162,7 +160,7 @@ func (e *Error) Error() string {
 	return e.kind.String() + ": " + e.detail
 }
 
-// Unwrap returns the library's error, and gorm's sentinel where the kind has one.
+// Unwrap returns the library's error, and gorm's sentinel if the kind has one.
 func (e *Error) Unwrap() []error {
 	if s := kinds[e.kind].sentinel; s != nil {
 		return []error{e.cause, s}

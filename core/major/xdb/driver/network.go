@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// tlsAlert is the operation of a *net.OpError by which crypto/tls says that the other
-// side refuses to go on.
+// tlsAlert is the operation of a *net.OpError with which crypto/tls reports an
+// alert of the other side.
 const tlsAlert = "remote error"
 
 // TranslateNetwork returns err as an *Error of kind Connection if Network knows it, else
-// err itself. A driver calls it where an error leaves the connection to its database:
+// err itself. A driver calls it when an error leaves the connection to its database:
 // only there is it known that an io.EOF or a reset is the database's. ErrorKind must not
 // claim such an error by itself, because other parts of the process return the same ones.
 func TranslateNetwork(err error) error {

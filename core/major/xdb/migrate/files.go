@@ -23,9 +23,10 @@ type file struct {
 // Set is the migrations of one database.
 type Set struct{ files []file }
 
-// Read reads the files for a database without connecting to it. drivers are the names that a
-// file may be for, dialects those of the database, the preferred one first; without dialects
-// only the names of the files are checked. The error joins every problem.
+// Read reads the files for a database without connecting to it. drivers are the names
+// that a file may be for, dialects those of the database, the preferred one first;
+// without dialects only the names of the files are checked. The error joins every
+// problem.
 func Read(drivers, dialects []string, files ...fs.FS) (*Set, error) {
 	set := &Set{}
 	if len(files) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
-// shortLiteral is the length up to which a literal says so little, and is so often a part
-// of other words, that it may stand in an error.
+// shortLiteral is the length up to which a literal may appear in an error: it is no
+// secret, and often a part of other words.
 const shortLiteral = 3
 
 // valueError is an error of a statement without the values of the statement.
@@ -28,8 +28,8 @@ func (e *valueError) Error() string { return e.text }
 func (e *valueError) Unwrap() error { return e.cause }
 
 // withoutValues returns the error of a statement without the literals of its file: a
-// trigger may say what another statement has told it. Names stay, for without them nobody
-// knows what to mend.
+// trigger may report a value of another statement. Names stay, because they show what to
+// fix.
 func withoutValues(err error, file []sqlfile.Statement, prefix, dialect string) error {
 	p := parts{names: map[string]bool{}}
 	for _, s := range file {
@@ -94,8 +94,7 @@ func insideDollars(text string) string {
 	return text[tag : len(text)-tag]
 }
 
-// literal adds a text, and its pieces where it is a format in which something stands for
-// each %.
+// literal adds a string, and its pieces in case it is a format with values for each %.
 func (p *parts) literal(text string) {
 	for _, piece := range append(strings.Split(text, "%"), text) {
 		if len(piece) > shortLiteral {

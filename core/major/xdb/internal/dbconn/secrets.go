@@ -42,7 +42,7 @@ func (s Secrets) with(secrets ...string) Secrets {
 }
 
 // dsnPasswords are the places in which the usual forms of a DSN hold a password. They
-// take too much rather than too little: what they find is only ever replaced by a mask.
+// match too much rather than too little: what they match is only replaced by a mask.
 var dsnPasswords = sync.OnceValue(func() []*regexp.Regexp {
 	const param = `(?i)(?:password|passwd|passphrase|pwd|pass|secret|token)\s*=\s*`
 	return []*regexp.Regexp{
@@ -57,7 +57,7 @@ var dsnPasswords = sync.OnceValue(func() []*regexp.Regexp {
 	}
 })
 
-// WithDSN adds the passwords of a DSN, and the DSN itself where it holds one.
+// WithDSN adds the passwords of a DSN, and the DSN itself if it contains one.
 func (s Secrets) WithDSN(dsn string) Secrets {
 	for _, re := range dsnPasswords() {
 		for _, m := range re.FindAllStringSubmatch(dsn, -1) {
@@ -70,7 +70,7 @@ func (s Secrets) WithDSN(dsn string) Secrets {
 	return s
 }
 
-// badEscape is what net/url says of a percent sign that escapes nothing: it quotes a
+// badEscape is the text of net/url for a percent sign that escapes nothing: it quotes a
 // piece of the password.
 var badEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`invalid URL escape "[^"]*"`) })
 

@@ -1,25 +1,24 @@
 package sqlscan
 
-// Rules say what a database takes for a text, a name and a comment.
+// Rules define what a string, a name and a comment are for a database.
 type Rules struct {
-	// Backslash is true where a backslash escapes within a text.
+	// Backslash: a backslash escapes within a string.
 	Backslash bool
-	// Doubtful is true where nobody knows whether it does: such a text has no end.
+	// Doubtful: it is unknown whether it does; such a string has no end.
 	Doubtful bool
-	// DoubleQuotedTexts is true where double quotes are those of a text instead of a
-	// name.
+	// DoubleQuotedTexts: double quotes enclose a string instead of a name.
 	DoubleQuotedTexts bool
-	// Brackets is true where [a name] may be written so.
+	// Brackets: [a name] may be written like this.
 	Brackets bool
-	// DollarQuotes is true where $tag$ a text $tag$ may be.
+	// DollarQuotes: $tag$ a string $tag$ is allowed.
 	DollarQuotes bool
-	// OracleQuotes is true where q'[a text]' may be.
+	// OracleQuotes: q'[a string]' is allowed.
 	OracleQuotes bool
-	// NestedComments is true where a comment may hold another.
+	// NestedComments: a comment may contain another.
 	NestedComments bool
-	// HashComments is true where # begins a comment.
+	// HashComments: # begins a comment.
 	HashComments bool
-	// SpacedDashes is true where -- begins a comment only before white space.
+	// SpacedDashes: -- begins a comment only before white space.
 	SpacedDashes bool
 	// ExecutedComments is true where the text within /*! */, and /*M! */ of MariaDB, is
 	// run; it is then no Comment.

@@ -1,5 +1,5 @@
-// Package sqlscan divides SQL into tokens, as far as one must to know where a text, a
-// name or a comment ends. It knows no grammar, and takes every input.
+// Package sqlscan splits SQL into tokens: strings, names, comments and the rest. It has
+// no grammar, and accepts every input.
 package sqlscan
 
 import (
@@ -33,7 +33,7 @@ const (
 type Token struct {
 	Kind       Kind
 	Start, End int
-	// Open is true where the input ends before the token does.
+	// Open reports whether the input ends before the token does.
 	Open bool
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// mark begins the comments that speak to Plinth.
+// mark is the prefix of comments that are directives.
 const mark = "plinth:"
 
 // lineComment returns the text of a line that is only a comment, in lower case.
@@ -15,7 +15,7 @@ func lineComment(line string) (text string, ok bool) {
 	return strings.ToLower(strings.TrimSpace(text)), ok
 }
 
-// directive returns what a line tells Plinth: begin of "-- plinth:begin".
+// directive returns the directive of a line: begin of "-- plinth:begin".
 func directive(line string) (word string, ok bool) {
 	text, ok := lineComment(line)
 	if !ok {
@@ -47,7 +47,7 @@ func (s *splitter) refuseForeign(at int, line string) error {
 	return nil
 }
 
-// comment does what a comment tells Plinth.
+// comment handles a comment, which may be a directive.
 func (s *splitter) comment(t sqlscan.Token) error {
 	text := strings.TrimRight(s.text[t.Start:t.End], "\n")
 	alone := s.alone(t.Start, t.Start+len(text))
@@ -76,7 +76,7 @@ func (s *splitter) comment(t sqlscan.Token) error {
 	}
 }
 
-// block takes the lines up to -- plinth:end as one statement.
+// block adds the lines up to -- plinth:end as one statement.
 func (s *splitter) block(t sqlscan.Token) error {
 	if s.now.started {
 		return s.problem(s.now.start, "the statement before -- plinth:begin has no end: add a semicolon")

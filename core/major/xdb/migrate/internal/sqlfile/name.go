@@ -13,12 +13,12 @@ import (
 // maxName bounds the name of a migration, in bytes: it is a primary key.
 const maxName = 120
 
-// name is what the name of a file says: 0001_users.postgres.sql is version 1 of
+// name is a parsed file name: 0001_users.postgres.sql is version 1 of
 // 0001_users for postgres.
 type name struct {
 	base    string
 	version uint64
-	dialect string // "" where the file is for every database
+	dialect string // "" for every database
 }
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp {

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// firstWords is how many words say what a statement is.
+	// firstWords is the number of words that determine what a statement is.
 	firstWords = 12
 
 	useBlock = "put it between the lines -- plinth:begin and -- plinth:end"
@@ -20,7 +20,7 @@ type pending struct {
 	words      []string // the first words, in upper case
 	begins     bool     // it holds the word BEGIN
 	depth      int      // how many parentheses are open
-	opened     int      // where the outermost of them is
+	opened     int      // the index of the outermost
 }
 
 // word notes a word of the statement.
@@ -39,7 +39,7 @@ func (p *pending) at(i int) string {
 	return ""
 }
 
-// refusal says why a statement must not stand in a migration as it does, or "".
+// refusal returns why a migration must not contain the statement, or "".
 func (p *pending) refusal(sql, dialect string) string {
 	switch first := p.at(0); first {
 	case "BEGIN":
@@ -59,7 +59,7 @@ func (p *pending) refusal(sql, dialect string) string {
 	}
 }
 
-// refusedDeclare says why a declaration must stand in a block, or "".
+// refusedDeclare returns why a declaration must be in a block, or "".
 func refusedDeclare(dialect string) string {
 	switch dialect {
 	case "oracle":
@@ -72,7 +72,7 @@ func refusedDeclare(dialect string) string {
 	}
 }
 
-// refusedCopy says why a COPY must not be, or "".
+// refusedCopy returns why a COPY is rejected, or "".
 func refusedCopy(sql, dialect string) string {
 	all := tokens(sql, dialect)
 	if len(all) > 1 && all[1] == "(" { // a query, which is copied to somewhere
@@ -86,7 +86,7 @@ func refusedCopy(sql, dialect string) string {
 	return ""
 }
 
-// modifiers may stand between CREATE and what is created.
+// modifiers are allowed between CREATE and what is created.
 var modifiers = []string{
 	"OR", "REPLACE", "ALTER", "TEMP", "TEMPORARY", "CONSTRAINT", "AGGREGATE", "EDITIONABLE", "NONEDITIONABLE", "DEFINER",
 	"AND", "RESOLVE", "COMPILE", "NOFORCE",
@@ -95,7 +95,7 @@ var modifiers = []string{
 // routines are what can hold statements.
 var routines = []string{"TRIGGER", "PROCEDURE", "PROC", "FUNCTION", "PACKAGE", "EVENT", "JAVA", "TYPE BODY"}
 
-// refusedRoutine says why a routine must stand in a block, or "".
+// refusedRoutine returns why a routine must be in a block, or "".
 func (p *pending) refusedRoutine(dialect string) string {
 	const semicolons = " holds semicolons that end nothing: "
 	switch what := p.routine(); {
@@ -115,7 +115,7 @@ func (p *pending) refusedRoutine(dialect string) string {
 	}
 }
 
-// routine returns what a CREATE makes, where that can hold statements.
+// routine returns what a CREATE creates, if that can contain statements.
 func (p *pending) routine() string {
 	for i := 1; i < len(p.words); i++ {
 		word := p.words[i]
@@ -125,7 +125,7 @@ func (p *pending) routine() string {
 		switch {
 		case slices.Contains(routines, word):
 			return word
-		case slices.Contains(modifiers, word), p.words[i-1] == "DEFINER": // whose name follows
+		case slices.Contains(modifiers, word), p.words[i-1] == "DEFINER": // its name follows
 		default:
 			return ""
 		}

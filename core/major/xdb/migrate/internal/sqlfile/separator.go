@@ -23,7 +23,7 @@ func (s *splitter) separates(t sqlscan.Token) (bool, error) {
 	}
 }
 
-// separatesBatches reports whether a GO stands on a line of its own, with no more than a
+// separatesBatches reports whether a GO is on a line of its own, with at most a
 // semicolon and a comment.
 func (s *splitter) separatesBatches(t sqlscan.Token) (bool, error) {
 	before, after := s.lineAround(t.Start, t.End)
@@ -59,7 +59,7 @@ func (s *splitter) afterSlash(t sqlscan.Token) error {
 	return s.problem(at, "/ on a line of its own ends the statement, and what follows begins none: write a division on one line")
 }
 
-// lineAround returns what else stands on the line of a token, without the white space
+// lineAround returns what else is on the line of a token, without the white space
 // around it.
 func (s *splitter) lineAround(start, end int) (before, after string) {
 	before = s.text[strings.LastIndexByte(s.text[:start], '\n')+1 : start]
@@ -67,7 +67,7 @@ func (s *splitter) lineAround(start, end int) (before, after string) {
 	return strings.TrimSpace(before), strings.TrimSpace(after)
 }
 
-// alone reports whether nothing else stands on the line.
+// alone reports whether nothing else is on the line.
 func (s *splitter) alone(start, end int) bool {
 	before, after := s.lineAround(start, end)
 	return before == "" && after == ""

@@ -1,5 +1,5 @@
 // Package sqlfile reads SQL migrations: their names, their variants for each database and
-// their statements. It knows files, and connects to nothing.
+// their statements. It does not connect to a database.
 package sqlfile
 
 import (
@@ -109,7 +109,7 @@ func (r *reader) readSet(i int, set fs.FS) {
 	}
 }
 
-// add takes one file.
+// add adds one file.
 func (r *reader) add(file string, text []byte) {
 	n, err := parseName(path.Base(file), r.known)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // Script is what a file does.
 type Script struct {
 	Statements []Statement
-	// NoTransaction is true where the file wants each statement to stand for itself.
+	// NoTransaction reports whether each statement is to run outside of a transaction.
 	NoTransaction bool
 }
 
@@ -29,7 +29,7 @@ func Digests(statements []Statement) []string {
 	h := sha256.New()
 	digests := make([]string, len(statements))
 	for i, s := range statements {
-		_, _ = fmt.Fprintf(h, "%d:%s", len(s.SQL), s.SQL) // a hash takes everything
+		_, _ = fmt.Fprintf(h, "%d:%s", len(s.SQL), s.SQL) // a hash returns no error
 		digests[i] = hex.EncodeToString(h.Sum(nil))
 	}
 	return digests
@@ -68,7 +68,7 @@ func (s *splitter) problem(at int, format string, args ...any) error {
 	return fmt.Errorf("migration %s:%d: %w", s.name, s.lineAt(at), fmt.Errorf(format, args...))
 }
 
-// lineAt returns the number of the line in which an index stands. Indexes mostly grow.
+// lineAt returns the number of the line of an index. Indexes mostly grow.
 func (s *splitter) lineAt(at int) int {
 	if at < s.counted {
 		return 1 + strings.Count(s.text[:at], "\n")
@@ -89,7 +89,7 @@ func (s *splitter) take(t sqlscan.Token) error {
 	case t.Kind == sqlscan.Comment:
 		return s.comment(t)
 	case text == ";" && s.now.depth == 0:
-		if s.dialect == "sqlserver" { // where a MERGE wants it
+		if s.dialect == "sqlserver" { // a MERGE requires it
 			s.now.end = t.End
 		}
 		return s.finish()
@@ -123,7 +123,7 @@ func (s *splitter) add(t sqlscan.Token) error {
 		if s.now.depth--; s.now.depth < 0 {
 			return s.problem(t.Start, "this parenthesis ends none")
 		}
-	case text == `\` && s.dialect != "mysql": // where \N may be a value
+	case text == `\` && s.dialect != "mysql": // \N may be a value there
 		if before, _ := s.lineAround(t.Start, t.End); before == "" {
 			return s.problem(t.Start, `\ begins a command of psql, not of the database: remove it`)
 		}
@@ -131,7 +131,7 @@ func (s *splitter) add(t sqlscan.Token) error {
 	return nil
 }
 
-// finish ends the statement, if one has begun.
+// finish ends the statement, if there is one.
 func (s *splitter) finish() error {
 	if !s.now.started {
 		return nil

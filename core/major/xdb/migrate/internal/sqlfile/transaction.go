@@ -7,8 +7,8 @@ import (
 
 const ownTx = "begins or ends a transaction, which is the migration's own: remove it"
 
-// ownTransaction says why a statement is no matter of a migration whose transaction is
-// Plinth's, or "".
+// ownTransaction returns why a migration, whose transaction is Plinth's, must not contain
+// the statement, or "".
 func (p *pending) ownTransaction(sql, dialect string) string {
 	first, second := p.at(0), p.at(1)
 	switch first {
@@ -59,12 +59,12 @@ func setsAutocommit(all []string) bool {
 	return false
 }
 
-// transactionWords may follow a BEGIN that begins a transaction.
+// transactionWords may follow a BEGIN that starts a transaction.
 var transactionWords = []string{
 	"TRANSACTION", "TRAN", "WORK", "DISTRIBUTED", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "ISOLATION",
 }
 
-// refusedBlock says why a block must not begin as it does, or "". What comes behind its
+// refusedBlock returns why a block must not begin as it does, or "". What follows its
 // first statement may be a procedure's own.
 func refusedBlock(body, dialect string) string {
 	all := tokens(body, dialect)
@@ -84,7 +84,7 @@ func beginsTransaction(all []string, dialect string) bool {
 	switch {
 	case len(all) == 1:
 		return true
-	case all[1] == ";": // which SQL Server takes for an empty statement of the block
+	case all[1] == ";": // an empty statement of the block for SQL Server
 		return dialect != "sqlserver" || len(all) == 2
 	default: // in PL/SQL all these may be names of procedures
 		return dialect != "oracle" && slices.Contains(transactionWords, all[1])
