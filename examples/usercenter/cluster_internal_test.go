@@ -126,7 +126,7 @@ func TestReplicasWithoutNumbersMakeDifferentIDs(t *testing.T) {
 	}
 }
 
-func TestDatabaseOfTheRunnersOptionsTakesTheIDNodeAlong(t *testing.T) {
+func TestDatabaseOfTheRunnersOptionsLeavesTheIDNode(t *testing.T) {
 	t.Parallel()
 	server := dbtest.FindServer(t, "postgres")
 	prefix := tablePrefix(t, "postgres", postgresParts(t, server.DSN))
@@ -139,22 +139,19 @@ func TestDatabaseOfTheRunnersOptionsTakesTheIDNodeAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	node, _ := xsnowflake.GetNode(reg.Init.Ctx)
-	source := func(*gorm.DB) error {
-		if !strings.HasPrefix(node.Source(), "a lease in postgres") {
-			t.Errorf("number from %s when the database is prepared, want it from there", node.Source())
-		}
-		return nil
+	before := node.Source()
+	if !strings.HasSuffix(before, "for this host only") {
+		t.Errorf("node ID from %s, want a file: there is no database yet", before)
 	}
-	if !strings.HasSuffix(node.Source(), "for this host only") {
-		t.Errorf("number from %s, want a file where there is no database", node.Source())
-	}
+	prepared := false
+	prepare := func(*gorm.DB) error { prepared = true; return nil }
 	if err := reg.Apply(xoption.WithDatabase(
-		xoptdatabase.WithDriver("postgres", server.DSN), xoptdatabase.WithTablePrefix(prefix), xoptdatabase.WithPrepare(source),
+		xoptdatabase.WithDriver("postgres", server.DSN), xoptdatabase.WithTablePrefix(prefix), xoptdatabase.WithPrepare(prepare),
 	)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := node.Generate(); err != nil {
-		t.Error(err)
+	if _, err := node.Generate(); err != nil || !prepared || node.Source() != before {
+		t.Errorf("Generate = %v, prepared %t, node ID from %s; want nil, true and the file", err, prepared, node.Source())
 	}
 	if err := reg.Close(t.Context()); err != nil {
 		t.Errorf("Close = %v", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xroute"
 )
 
@@ -45,8 +46,8 @@ func (r *Reg) newEngine() {
 	r.Serve = e
 }
 
-// build carries out the plan's part of the engine: middleware, proxies, changes, health, routes.
-func (r *Reg) build(done progress) error {
+// build makes the middleware of all options, and adds p's changes of the engine, health and routes.
+func (r *Reg) build(p *xoption.Plan) error {
 	proxies, err := trustedProxies(r.plan)
 	if err != nil {
 		return err
@@ -56,13 +57,13 @@ func (r *Reg) build(done progress) error {
 	}
 	handler := xhelper.Serve(r.serveConfig(len(proxies)))
 	r.serve.Store(&handler)
-	for _, change := range r.plan.Engine[done.engine:] {
+	for _, change := range p.Engine {
 		change(r.Serve)
 	}
-	if r.plan.Health != nil && done.health == nil {
-		r.addHealth(*r.plan.Health)
+	if p.Health != nil {
+		r.addHealth(*p.Health)
 	}
-	for _, register := range r.plan.Routes[done.routes:] {
+	for _, register := range p.Routes {
 		register(r.Init.Ctx, r.Serve)
 	}
 	return nil

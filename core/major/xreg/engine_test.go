@@ -184,32 +184,12 @@ func TestOptionsGivenLaterEqualThoseOfTheStart(t *testing.T) {
 	}
 }
 
-func TestApplyThatFailsClosesWhatItOpenedAndLeavesTheRest(t *testing.T) {
-	var log []string
-	reg, _ := begin(t, nil, phase(&log, "first", 1), xoption.WithRoute(ok))
-	boom := errors.New("boom")
-	err := reg.Apply(phase(&log, "second", 1), xoption.WithProfile(xbase.ProfileJava), xoption.WithNodes(
-		xregnode.RegNodeList{Key: "n", Node: func(context.Context) (any, error) { return nil, boom }}))
-	if !errors.Is(err, boom) {
-		t.Errorf("Apply = %v, want boom", err)
-	}
-	if want := "start first start second close second"; strings.Join(log, " ") != want {
-		t.Errorf("order = %v, want %s", log, want)
-	}
-	if err := reg.Apply(); err != nil {
-		t.Errorf("Apply after it = %v, want nil", err)
-	}
-	if w := get(reg, "GET", "/ok"); strings.Contains(w.Body.String(), "errorMessage") {
-		t.Errorf("answer = %s, want the profile as it was", w.Body)
-	}
-}
-
 func TestOptionThatComesTooLateIsAnError(t *testing.T) {
 	reg, _ := begin(t, nil)
 	base, _ := alone(t)
 	err := reg.Apply(base, xoption.WithEnvFile("x"))
-	if got := len(xreg.Problems(err)); got != 3 {
-		t.Errorf("Apply = %v, want the id node, the logger and the file", err)
+	if got := len(xreg.Problems(err)); got != 4 {
+		t.Errorf("Apply = %v, want the id node, the logger and both about the file", err)
 	}
 	if err := reg.Close(t.Context()); err != nil {
 		t.Fatal(err)

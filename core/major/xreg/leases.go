@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
@@ -140,88 +138,5 @@ func instead(name string) string {
 		return "database, or " + none
 	default:
 		return none
-	}
-}
-
-// lateLeases returns the part of a start that comes after phases which were given to the Runner: where one of them keeps
-// leases for more processes than those so far, they are the application's from then on, and the id node leases its number
-// there.
-func (r *Reg) lateLeases(phases []xoption.Phase) xoption.Phase {
-	return xoption.Phase{
-		Name: leasesName,
-		Key:  xctx.Exec,
-		Rank: xoption.RankLeases,
-		Enabled: func() bool {
-			return len(r.plan.Leases) == 0 && leaseBackend() == leaseAuto && len(keepers(phases)) > 0
-		},
-		Start: func(ctx context.Context) (any, error) {
-			leases, err := openLeases(ctx, r.plan, phases)
-			before, _ := ctx.Value(xctx.LeasesKey).(*xlease.Leases)
-			if err != nil || leases == nil || before != nil && before.Traits().Scope >= leases.Traits().Scope {
-				return nil, err
-			}
-			return r.changeLeases(ctx, before, leases)
-		},
-	}
-}
-
-// changeLeases puts leases in the place of those before.
-func (r *Reg) changeLeases(ctx context.Context, before, leases *xlease.Leases) (*changedLeases, error) {
-	c := &changedLeases{reg: r, before: before, leases: leases}
-	r.nodes.Set(xctx.LeasesKey, leases)
-	logLeases(ctx, leases)
-	if err := c.moveNode(ctx); err != nil {
-		return nil, errors.Join(err, c.Close(ctx))
-	}
-	r.setPart(leasesName, leases.String())
-	return c, nil
-}
-
-// changedLeases are leases that came to an application which had started without them.
-type changedLeases struct {
-	reg            *Reg
-	before, leases *xlease.Leases
-	node           *xsnowflake.Node // that has moved to them
-}
-
-// moveNode lets the id node lease its number with the new leases, unless it has one of its own.
-func (c *changedLeases) moveNode(ctx context.Context) error {
-	if _, set := xenv.GetEnv(xenv.SnowflakeNodeID); set || len(c.reg.plan.Snowflake) > 0 || c.leases.Traits().Scope < driver.Cluster {
-		return nil
-	}
-	node := idNode(ctx.Value(xctx.SnowflakeNodeKey))
-	if err := node.UseLeaser(ctx, nodeLeaser(ctx)); err != nil {
-		return fmt.Errorf("%s: %w", snowflakeName, err)
-	}
-	c.node = node
-	c.reg.describeNode()
-	logSnowflake(ctx, node, node.Source())
-	return nil
-}
-
-// Close gives back what was leased before the database or the cache that keeps it is closed. At the stop there are no ids
-// from then on; where it was the Runner's options that failed, all is as before them.
-func (c *changedLeases) Close(ctx context.Context) error {
-	var err error
-	switch {
-	case c.node == nil:
-	case c.reg.closed:
-		err = c.node.Close() //nolint:contextcheck // it takes none
-	default:
-		dir, _ := xenv.GetEnv(xenv.SnowflakeLeaseDir)
-		err = c.node.UseLeaser(ctx, xsnowflake.FileLeaser(dir))
-	}
-	if c.before == nil {
-		c.reg.nodes.Set(xctx.LeasesKey, nil)
-	} else {
-		c.reg.nodes.Set(xctx.LeasesKey, c.before)
-	}
-	return errors.Join(err, c.leases.Close()) //nolint:contextcheck // it takes none
-}
-
-// describeNode says which number the id node has now.
-func (r *Reg) describeNode() {
-	if value, ok := r.nodes.Get(xctx.SnowflakeNodeKey); ok {
-		r.setPart(snowflakeName, describeNode(idNode(value)))
 	}
 }

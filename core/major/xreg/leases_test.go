@@ -193,131 +193,60 @@ func TestEndOfTheContextEndsTheWaitForTheNumberOfTheIDNode(t *testing.T) {
 }
 
 func TestIDNodeGivesItsNumberBackBeforeTheDatabaseIsClosed(t *testing.T) {
-	for _, late := range []bool{false, true} {
-		database := newKeeper("database", driver.Cluster)
-		base, _ := unnumbered(t)
-		opts := []xoption.Option{base}
-		if !late {
-			opts = append(opts, database.phase())
-		}
-		reg, err := xreg.New(t.Context(), nil, opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if late {
-			if err := reg.Apply(database.phase()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		node, _ := xsnowflake.GetNode(reg.Init.Ctx)
-		node.MustGenerate()
-		database.ends = func() {
-			if _, err := node.Generate(); !errors.Is(err, xsnowflake.ErrClosed) {
-				t.Errorf("late %t: an id when the database is closed = %v, want ErrClosed", late, err)
-			}
-		}
-		if err := reg.Close(t.Context()); err != nil {
-			t.Errorf("late %t: Close = %v", late, err)
-		}
-		if want := []string{"release in database", "close database"}; !slices.Equal(*database.log, want) {
-			t.Errorf("late %t: order = %v, want %v", late, *database.log, want)
-		}
-	}
-}
-
-func TestLeasesThatComeWithTheRunnersOptionsTakeTheIDNodeAlong(t *testing.T) {
-	cache, database := newKeeper("cache", driver.Process), newKeeper("database", driver.Cluster)
-	reg, out := startUnnumbered(t, cache.phase())
-	if got := source(out); !strings.Contains(got, "for this host only") {
-		t.Fatalf("source = %q, want a file", got)
-	}
-	before := xsnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
-	seen := ""
-	schema := xoption.WithPhase(xoption.Phase{
-		Name: "schema", Key: xctx.Exec, Rank: xoption.RankSchema,
-		Start: func(context.Context) (any, error) { seen = source(out); return nil, nil },
-	})
-	if err := reg.Apply(schema, database.phase()); err != nil {
+	database := newKeeper("database", driver.Cluster)
+	base, _ := unnumbered(t)
+	reg, err := xreg.New(t.Context(), nil, base, database.phase())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "a lease in the database, between all of one cluster"; source(out) != want || seen != want {
-		t.Errorf("source = %q, in the schema phase %q; want %q", source(out), seen, want)
-	}
-	if got := xlease.MustGetLeases(reg.Init.Ctx); got != database.leases || detail(reg, "leases") != database.leases.String() {
-		t.Errorf("leases = %v, part %q; want the database's", got, detail(reg, "leases"))
-	}
 	node, _ := xsnowflake.GetNode(reg.Init.Ctx)
-	if want := fmt.Sprintf("datacenter %d, node %d", node.DatacenterID(), node.NodeID()); detail(reg, "snowflake") != want {
-		t.Errorf("part = %q, want %q", detail(reg, "snowflake"), want)
+	node.MustGenerate()
+	database.ends = func() {
+		if _, err := node.Generate(); !errors.Is(err, xsnowflake.ErrClosed) {
+			t.Errorf("an id when the database is closed = %v, want ErrClosed", err)
+		}
 	}
-	if after := xsnowflake.MustGenerateSnowflakeID(reg.Init.Ctx); after == before {
-		t.Errorf("id %d came twice", after)
-	}
-	if n := len(reg.Parts()); n != 4 {
-		t.Errorf("parts = %v, want cache, leases, id node, database", reg.Parts())
-	}
-}
-
-func TestLeasesThatComeLaterChangeNothingWhereTheyAreNotBetter(t *testing.T) {
-	for _, tc := range []struct {
-		name, node  string
-		first, late driver.Scope
-		kept        bool
-	}{
-		{name: "cluster already", first: driver.Cluster, late: driver.Cluster, kept: true},
-		{name: "smaller", first: driver.Cluster, late: driver.Host, kept: true},
-		{name: "between more, for a node with a number", node: "3", first: driver.Process, late: driver.Cluster},
-		{name: "between more of this host", first: driver.Process, late: driver.Host},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv("SNOWFLAKE_NODE_ID", tc.node)
-			cache, database := newKeeper("cache", tc.first), newKeeper("database", tc.late)
-			reg, out := startUnnumbered(t, cache.phase())
-			before := source(out)
-			if err := reg.Apply(database.phase()); err != nil {
-				t.Fatal(err)
-			}
-			if source(out) != before || linesWith(out, `"id node"`) != 1 {
-				t.Errorf("source = %q, want it to stay %q", source(out), before)
-			}
-			if kept := xlease.MustGetLeases(reg.Init.Ctx) == cache.leases; kept != tc.kept {
-				t.Errorf("leases of the cache are kept: %t, want %t", kept, tc.kept)
-			}
-		})
-	}
-}
-
-func TestRunnersOptionsThatFailLeaveLeasesAndIDNodeAsTheyWere(t *testing.T) {
-	cache, database := newKeeper("cache", driver.Process), newKeeper("database", driver.Cluster)
-	reg, _ := startUnnumbered(t, cache.phase())
-	xsnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
-	boom := errors.New("boom")
-	fails := xoption.WithPhase(xoption.Phase{
-		Name: "schema", Key: xctx.Exec, Rank: xoption.RankSchema,
-		Start: func(context.Context) (any, error) { return nil, boom },
-	})
-	if err := reg.Apply(database.phase(), fails); !errors.Is(err, boom) {
-		t.Fatalf("Apply = %v, want boom", err)
+	if err := reg.Close(t.Context()); err != nil {
+		t.Errorf("Close = %v", err)
 	}
 	if want := []string{"release in database", "close database"}; !slices.Equal(*database.log, want) {
 		t.Errorf("order = %v, want %v", *database.log, want)
 	}
-	node, _ := xsnowflake.GetNode(reg.Init.Ctx)
-	if !strings.Contains(node.Source(), "for this host only") || xlease.MustGetLeases(reg.Init.Ctx) != cache.leases {
-		t.Errorf("number from %s, leases of %v; want those of before", node.Source(), xlease.MustGetLeases(reg.Init.Ctx))
-	}
-	if want := fmt.Sprintf("datacenter %d, node %d", node.DatacenterID(), node.NodeID()); detail(reg, "snowflake") != want || detail(reg, "leases") != cache.leases.String() {
-		t.Errorf("parts = %v, want %q and the cache's leases", reg.Parts(), want)
-	}
-	if _, err := node.Generate(); err != nil {
-		t.Errorf("Generate = %v", err)
-	}
+}
 
-	database = newKeeper("database", driver.Cluster)
-	database.down.Store(true)
-	if err := reg.Apply(database.phase()); !errors.Is(err, errDown) || xlease.MustGetLeases(reg.Init.Ctx) != cache.leases {
-		t.Errorf("Apply with a server that is down = %v, want its error and the leases of before", err)
-	}
+func TestReg_Apply_leases(t *testing.T) {
+	t.Run("a database opens the leases if there are none, and the ID node stays", func(t *testing.T) {
+		reg, out := startUnnumbered(t)
+		before := source(out)
+		database := newKeeper("database", driver.Cluster)
+		if err := reg.Apply(database.phase()); err != nil {
+			t.Fatal(err)
+		}
+		if got := xlease.MustGetLeases(reg.Init.Ctx); got != database.leases {
+			t.Errorf("leases = %v, want those of the database", got)
+		}
+		if !strings.Contains(before, "for this host only") || source(out) != before || linesWith(out, `"id node"`) != 1 {
+			t.Errorf("source = %q, then %q; want the same file", before, source(out))
+		}
+	})
+	t.Run("the leases that Register has opened stay", func(t *testing.T) {
+		cache, database := newKeeper("cache", driver.Process), newKeeper("database", driver.Cluster)
+		reg, _ := startUnnumbered(t, cache.phase())
+		if err := reg.Apply(database.phase()); err != nil {
+			t.Fatal(err)
+		}
+		if got := xlease.MustGetLeases(reg.Init.Ctx); got != cache.leases {
+			t.Errorf("leases = %v, want those of the cache", got)
+		}
+	})
+	t.Run("a database that is open already is an error", func(t *testing.T) {
+		database := newKeeper("database", driver.Cluster)
+		reg, _ := startUnnumbered(t, database.phase())
+		err := reg.Apply(newKeeper("database", driver.Cluster).phase())
+		if err == nil || err.Error() != "xreg: the database is open already: give all of its options to Register" {
+			t.Errorf("Apply = %v, want an error that names the fix", err)
+		}
+	})
 }
 
 func TestReadinessFailsWithoutALeaseOnTheNumberAndRecovers(t *testing.T) {

@@ -13,8 +13,7 @@ type logs struct {
 	restore func()
 }
 
-// openLog makes the process's default logger from environment and plan, unless the plan brings its own. One that was
-// opened before is closed.
+// openLog makes the process's default logger from environment and plan, unless the plan brings its own.
 func (r *Reg) openLog() error {
 	if r.plan.Logger != nil {
 		return nil
@@ -22,9 +21,6 @@ func (r *Reg) openLog() error {
 	config, problems := xlog.ConfigFromEnv() // each a default in place of what is wrong, so that all can be logged
 	for _, change := range r.plan.LogConfig {
 		change(&config)
-	}
-	if err := r.logs.close(); err != nil { // first, since the new one would find its file in use
-		initLog.Warn(r.Init.Ctx, "the former log could not be closed")
 	}
 	engine, err := xlog.New(config)
 	if err != nil {

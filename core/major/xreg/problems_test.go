@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -218,23 +217,6 @@ func TestLogIsTheProcessDefaultUntilTheClose(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "through slog") {
 		t.Errorf("log = %s, want the line of slog", &out)
-	}
-}
-
-func TestALaterChangeOfTheLogKeepsItsFile(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "logs")
-	t.Setenv("LOG_DIR", dir)
-	t.Setenv("SNOWFLAKE_NODE_ID", "1")
-	quiet := xoption.WithLogConfig(func(c *xlog.Config) { c.Writer = io.Discard })
-	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(reg.Apply(quiet), reg.Close(t.Context())); err != nil {
-		t.Error(err)
-	}
-	if got, _ := filepath.Glob(filepath.Join(dir, "*.log")); len(got) != 1 {
-		t.Errorf("log files = %v, want one", got)
 	}
 }
 

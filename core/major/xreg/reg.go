@@ -126,75 +126,77 @@ func begin(
 func (r *Reg) firstPlan() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.carryOut(progress{}, loadEnv(r.plan))
+	return r.carryOut(r.plan, loadEnv(r.plan))
 }
 
-// progress says how much of a plan has been carried out.
-type progress struct {
-	envFiles, envDefaults, snowflake, logConfig int
-	phases, database, cache, leases             int
-	nodes, mappers, engine, routes, setUp       int
-	noEnvFile                                   bool
-	logger                                      *xlog.Engine
-	health                                      *xoption.Health
-}
-
-func progressOf(p *xoption.Plan) progress {
-	return progress{
-		envFiles: len(p.EnvFiles), envDefaults: len(p.EnvDefaults), snowflake: len(p.Snowflake), logConfig: len(p.LogConfig),
-		phases: len(p.Phases), database: len(p.Database), cache: len(p.Cache), leases: len(p.Leases),
-		nodes: len(p.Nodes), mappers: len(p.Mappers), engine: len(p.Engine), routes: len(p.Routes), setUp: len(p.SetUp),
-		noEnvFile: p.NoEnvFile, logger: p.Logger, health: p.Health,
-	}
-}
-
-// Apply carries out more options, as if they had been given to New, except that what they open comes after the nodes
-// that have started already. Options about environment files, leases, the id node and WithLogger come too late and are errors.
-// When it fails, what it opened is closed again.
+// Apply carries out the options of a Runner as if they had been given to New, except that what they
+// open starts after the nodes that have already started. The ID node and an open database or cache
+// stay as they are. If Apply fails, the caller must close the application.
 func (r *Reg) Apply(opts ...xoption.Option) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return errClosed
 	}
-	before, parts := *r.plan, slices.Clone(r.parts)
-	xoption.WithOptions(opts...)(r.plan)
-	err := r.carryOut(progressOf(&before), nil)
-	if err != nil {
-		*r.plan, r.parts = before, parts
-		r.describeNode()
-		r.settings = settings(r.plan)
-		r.publish()
+	if len(opts) == 0 {
+		return nil
 	}
-	return err
+	late := xoption.New(opts...)
+	problems := r.late(late)
+	xoption.WithOptions(opts...)(r.plan) // its settings are those of all options; late has what to open
+	if _, leased := r.nodes.Get(xctx.LeasesKey); !leased {
+		leasesPhase(late)
+	}
+	return r.carryOut(late, problems)
 }
 
-// carryOut does what the plan holds beyond done, unless anything is wrong with it or problems were found already.
-func (r *Reg) carryOut(done progress, problems error) error {
-	first := done.phases == 0
+// late returns an error for each option that only New accepts.
+func (r *Reg) late(p *xoption.Plan) error {
+	var errs []error
+	for _, o := range []struct {
+		option string
+		given  bool
+	}{
+		{"WithEnvFile", len(p.EnvFiles) > 0},
+		{"WithoutEnvFile", p.NoEnvFile},
+		{"WithEnvDefaults", len(p.EnvDefaults) > 0},
+		{"WithLeases", len(p.Leases) > 0},
+		{"WithSnowflake", len(p.Snowflake) > 0},
+		{"WithLogger", p.Logger != nil},
+		{"WithLogConfig", len(p.LogConfig) > 0},
+	} {
+		if o.given {
+			errs = append(errs, fmt.Errorf("xreg: xoption.%s must be given to Register", o.option))
+		}
+	}
+	for _, phase := range p.Phases {
+		if _, open := r.nodes.Get(phase.Key); open {
+			errs = append(errs, fmt.Errorf("xreg: the %s is open already: give all of its options to Register", phase.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// carryOut starts what p asks for, unless anything is wrong with it or problems were found already.
+func (r *Reg) carryOut(p *xoption.Plan, problems error) error {
 	r.settings = settings(r.plan)
 	r.publish()
 	defer r.publish()
-	var err error
-	if first || len(r.plan.LogConfig) > done.logConfig {
-		err = r.openLog()
+	if p == r.plan {
+		problems = errors.Join(problems, r.openLog())
 	}
-	if err = distinct(errors.Join(problems, err, r.setUp(r.plan.SetUp[done.setUp:]), r.check(done))); err != nil {
+	if err := distinct(errors.Join(problems, r.setUp(p.SetUp), r.check(p))); err != nil {
 		return err
 	}
-	if mappers := r.plan.Mappers[done.mappers:]; len(mappers) > 0 {
-		r.unmap = append(r.unmap, xerror.RegisterApplicationMapper(mappers...))
+	if len(p.Mappers) > 0 {
+		r.unmap = append(r.unmap, xerror.RegisterApplicationMapper(p.Mappers...))
 	}
-	mark := len(r.opened)
-	err = r.start(r.steps(done, done.nodes))
-	if err == nil {
-		r.watch.enter("routes")
-		err = xhook.Guard(func() error { return r.build(done) })
-		logPanic(r.Init.Ctx, "routes", err)
+	if err := r.start(steps(p)); err != nil {
+		return err
 	}
-	if err != nil && !first {
-		err = errors.Join(err, r.closeFrom(context.WithoutCancel(r.Init.Ctx), mark))
-	}
+	r.watch.enter("routes")
+	err := xhook.Guard(func() error { return r.build(p) })
+	logPanic(r.Init.Ctx, "routes", err)
 	return err
 }
 
@@ -211,10 +213,10 @@ func (r *Reg) setUp(list []func(context.Context) error) error {
 	return errors.Join(errs...)
 }
 
-// check returns everything that is wrong with the settings of what is not done yet.
-func (r *Reg) check(done progress) error {
-	errs := []error{r.plan.Problems(), xenv.Validate(), late(r.plan, done)}
-	for _, s := range r.steps(done, len(r.plan.Nodes)) {
+// check returns every problem of the settings, and of what p asks to start.
+func (r *Reg) check(p *xoption.Plan) error {
+	errs := []error{p.Problems(), xenv.Validate()}
+	for _, s := range steps(p) {
 		if s.Check == nil {
 			continue
 		}
@@ -226,34 +228,7 @@ func (r *Reg) check(done progress) error {
 	}
 	proxies, err := trustedProxies(r.plan)
 	_, wrongURLs := excludeURLs()
-	errs = append(errs, r.settings.check(), err, wrongURLs, r.serveConfig(len(proxies)).Check(), nodesOf(r.plan.Nodes[done.nodes:], r.nodes))
-	return errors.Join(errs...)
-}
-
-// late returns what came too late, after the start.
-func late(p *xoption.Plan, done progress) error {
-	if done.phases == 0 {
-		return nil
-	}
-	now := progressOf(p)
-	var errs []error
-	for _, o := range []struct {
-		option string
-		late   bool
-	}{
-		{"WithEnvFile", now.envFiles != done.envFiles},
-		{"WithoutEnvFile", now.noEnvFile != done.noEnvFile},
-		{"WithEnvDefaults", now.envDefaults != done.envDefaults},
-		{"WithDatabase, once more,", done.database > 0 && now.database != done.database},
-		{"WithCache, once more,", done.cache > 0 && now.cache != done.cache},
-		{"WithLeases", now.leases != done.leases},
-		{"WithSnowflake", now.snowflake != done.snowflake},
-		{"WithLogger", now.logger != done.logger},
-	} {
-		if o.late {
-			errs = append(errs, fmt.Errorf("xreg: xoption.%s must be given to Register", o.option))
-		}
-	}
+	errs = append(errs, r.settings.check(), err, wrongURLs, r.serveConfig(len(proxies)).Check(), nodesOf(p.Nodes, r.nodes))
 	return errors.Join(errs...)
 }
 
@@ -336,7 +311,7 @@ func (r *Reg) CloseNodes(ctx context.Context) error {
 	for _, problem := range Problems(err) {
 		logPanic(r.Init.Ctx, "hook", problem) //nolint:contextcheck // the log of the application
 	}
-	err = errors.Join(err, r.closeFrom(ctx, 0))
+	err = errors.Join(err, r.closeOpened(ctx))
 	for _, remove := range r.unmap {
 		remove()
 	}

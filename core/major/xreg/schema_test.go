@@ -88,6 +88,9 @@ func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
 			t.Error(err)
 		}
 		want := []string{"open database", "prepare", "node", "release in cache", "close cache", "close database"}
+		if late { // the ID node has not moved to the cache
+			want = slices.DeleteFunc(want, func(s string) bool { return s == "release in cache" })
+		}
 		if !slices.Equal(log, want) {
 			t.Errorf("late %t: order = %v, want %v", late, log, want)
 		}

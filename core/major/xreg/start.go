@@ -40,22 +40,17 @@ type opened struct {
 	close xhook.Func
 }
 
-// steps returns what the plan starts beyond done, with the nodes from this index on, in order.
-func (r *Reg) steps(done progress, fromNode int) []step {
-	p := r.plan
+// steps returns what the plan starts, in order: phases by rank, then nodes.
+func steps(p *xoption.Plan) []step {
 	var list []step
-	phases := slices.Clone(p.Phases[done.phases:])
-	if done.phases > 0 {
-		phases = append(phases, r.lateLeases(phases))
-	}
+	phases := slices.Clone(p.Phases)
 	slices.SortStableFunc(phases, func(a, b xoption.Phase) int { return int(a.Rank - b.Rank) })
 	for _, phase := range phases {
-		if phase.Enabled != nil && !phase.Enabled() {
-			continue
+		if phase.Enabled == nil || phase.Enabled() {
+			list = append(list, step{Phase: phase})
 		}
-		list = append(list, step{Phase: phase})
 	}
-	for _, n := range p.Nodes[fromNode:] {
+	for _, n := range p.Nodes {
 		list = append(list, step{Phase: xoption.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: n.Node}, node: true})
 	}
 	return list
@@ -94,20 +89,10 @@ func (r *Reg) startOne(s step) error {
 		detail = s.Describe(value)
 	}
 	if !s.node && !s.Key.IsExec() {
-		r.setPart(s.Name, detail)
+		r.parts = append(r.parts, Part{Name: s.Name, Detail: detail})
 	}
 	initLog.Debug(ctx, "started", slog.String("part", s.Name), slog.String("detail", detail), slog.Duration("took", time.Since(began)))
 	return nil
-}
-
-// setPart says what a part of the framework is now.
-func (r *Reg) setPart(name, detail string) {
-	part := Part{Name: name, Detail: detail}
-	if i := slices.IndexFunc(r.parts, func(p Part) bool { return p.Name == name }); i >= 0 {
-		r.parts[i] = part
-		return
-	}
-	r.parts = append(r.parts, part)
 }
 
 // keep stores the value of a step and notes how it is closed and checked.
@@ -177,18 +162,17 @@ func checker(s step, value any) xhook.Func {
 	return nil
 }
 
-// closeFrom closes, in reverse, what was opened after the first n values.
-func (r *Reg) closeFrom(ctx context.Context, n int) error {
+// closeOpened closes what was opened, in reverse.
+func (r *Reg) closeOpened(ctx context.Context) error {
 	var errs []error
-	for i := len(r.opened) - 1; i >= n; i-- {
-		o := r.opened[i]
+	for _, o := range slices.Backward(r.opened) {
 		err := xhook.Call(ctx, o.close)
 		logPanic(r.Init.Ctx, "close of "+o.name, err) //nolint:contextcheck // the log of the application
 		if err != nil {
 			errs = append(errs, fmt.Errorf("close of %s: %w", o.name, err))
 		}
 	}
-	r.opened = r.opened[:n]
+	r.opened = nil
 	return errors.Join(errs...)
 }
 
