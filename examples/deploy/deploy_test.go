@@ -3,6 +3,7 @@ package deploy_test
 
 import (
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
 	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
@@ -59,8 +61,13 @@ func TestValuesInTheManifestsAreAccepted(t *testing.T) {
 }
 
 func TestProbesAskTheHealthRoutes(t *testing.T) {
-	var plan xoption.Plan
-	xoption.WithHealth()(&plan)
+	app := plinthtest.New(t, xoption.WithHealth())
+	const live, ready = "/healthz", "/readyz"
+	for _, path := range []string{live, ready} {
+		if got := app.Request(http.MethodGet, path, nil).Status(); got != http.StatusOK {
+			t.Errorf("%s = %d, want 200", path, got)
+		}
+	}
 	c := container(t)
 	port := c.Ports[0]
 	if got := xenv.Int(xenv.Port); port.ContainerPort != got {
@@ -71,16 +78,16 @@ func TestProbesAskTheHealthRoutes(t *testing.T) {
 		probe probe
 		want  string
 	}{
-		{name: "startup", probe: c.StartupProbe, want: plan.Health.LivePath},
-		{name: "liveness", probe: c.LivenessProbe, want: plan.Health.LivePath},
-		{name: "readiness", probe: c.ReadinessProbe, want: plan.Health.ReadyPath},
+		{name: "startup", probe: c.StartupProbe, want: live},
+		{name: "liveness", probe: c.LivenessProbe, want: live},
+		{name: "readiness", probe: c.ReadinessProbe, want: ready},
 	} {
 		if got := tc.probe.HTTPGet; got.Path != tc.want || got.Port != port.Name {
 			t.Errorf("%s probe asks %s of port %q, want %s of %q", tc.name, got.Path, got.Port, tc.want, port.Name)
 		}
 	}
 	check := composed(t).Healthcheck.Test
-	if want := "http://127.0.0.1:1118" + plan.Health.ReadyPath; check[len(check)-1] != want {
+	if want := "http://127.0.0.1:1118" + ready; check[len(check)-1] != want {
 		t.Errorf("the check of Compose asks %s, want %s", check[len(check)-1], want)
 	}
 	if got := read[service](t, "kubernetes/service.yaml").Spec.Ports[0].TargetPort; got != port.Name {

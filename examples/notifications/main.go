@@ -22,7 +22,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -63,8 +62,7 @@ func options() []xoption.Option {
 			xenv.NoSqlDriver:    "memory",
 			reportSpec:          "* * * * *",
 		}),
-		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{})),
-		withDataDir,
+		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), withDataDir, xoptdatabase.WithAutoMigrate(&entity.User{})),
 		xoption.WithCache(xoptcache.FromEnv()),
 		xoption.WithNodes(notify.Nodes()...),
 		xoption.WithRoute(route.Register),
@@ -81,20 +79,10 @@ func tasks(ctx context.Context) []xmain.Task {
 	}
 }
 
-// withDataDir makes the folder of the database file where that file is used. It is a set-up because only then .env and
-// defaults have been read.
-func withDataDir(p *xoption.Plan) {
-	xoption.WithSetUp(func(context.Context) error {
-		config, err := xoptdatabase.Build(p.Database...)
-		if err != nil {
-			return nil //nolint:nilerr // the check of the database reports it
-		}
-		if o := config.Options(); o.Driver != "sqlite" || o.DSN != "" || o.Parts.Path != dataFile {
-			return nil
-		}
-		if err := os.MkdirAll(filepath.Dir(dataFile), 0o700); err != nil {
-			return fmt.Errorf("folder of the database file: %w", err)
-		}
-		return nil
-	})(p)
+// withDataDir creates the folder of the default database file if that file is used. It is an option
+// of the database because options are evaluated when .env and the defaults have been read.
+func withDataDir(c *xoptdatabase.Config) {
+	if o := c.Options(); o.Driver == "sqlite" && o.DSN == "" && o.Parts.Path == dataFile {
+		_ = os.MkdirAll(filepath.Dir(dataFile), 0o700) // the driver reports a folder that is missing
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
@@ -60,40 +61,28 @@ func xoptionDefaults() xoption.Option {
 	})
 }
 
-func TestDefaultsArePlanned(t *testing.T) {
-	t.Parallel()
-	if got := xoption.New(xoptionDefaults()).EnvDefaults[xenv.NoSqlDriver]; got != "memory" {
-		t.Errorf("default = %q", got)
-	}
-}
+var _ = xoptionDefaults() // compiled for the page
 
 const searchKey xctx.ContextKey = "search"
 
 // xoptionSearch stands for the client of a search server.
 type xoptionSearch struct{ address string }
 
-func checkAddress(address string) error {
-	if address == "" {
-		return errors.New("search: no address")
-	}
-	return nil
-}
-
 func dialSearch(_ context.Context, address string) (any, error) {
+	if address == "" {
+		return nil, errors.New("search: no address")
+	}
 	return &xoptionSearch{address: address}, nil
 }
 
 func WithSearch(address string) xoption.Option {
-	return xoption.WithPhase(xoption.Phase{
-		Name:  "search",
-		Key:   searchKey,
-		Rank:  xoption.RankCache + 1,
-		Check: func(context.Context) error { return checkAddress(address) },
-		Start: func(ctx context.Context) (any, error) { return dialSearch(ctx, address) },
+	return xoption.WithNodes(xregnode.RegNodeList{
+		Key:  searchKey,
+		Node: func(ctx context.Context) (any, error) { return dialSearch(ctx, address) },
 	})
 }
 
-func TestOwnOptionAddsAPhase(t *testing.T) {
+func TestOwnOptionAddsANode(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, WithSearch("search:9200"))
 	if search := xctxutil.MustGet[*xoptionSearch](app.Context(), searchKey); search.address != "search:9200" {

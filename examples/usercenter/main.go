@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -46,32 +45,20 @@ func options() []xoption.Option {
 			xenv.NoSqlDriver:    "memory",
 		}),
 		xoption.WithRequiredDatabase(
-			xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{}), xoptdatabase.WithMigrations(migration.Files),
+			xoptdatabase.FromEnv(), withDataDir, xoptdatabase.WithAutoMigrate(&entity.User{}), xoptdatabase.WithMigrations(migration.Files),
 		),
-		withDataDir,
 		xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen()), // the database knows what the cache has lost
 		xoption.WithRoute(route.Register),
 		xoption.WithHealth(),
 	}
 }
 
-// withDataDir makes the folder of the database file, which git ignores wherever it is, where that file is used. It is a
-// set-up because only then .env and defaults have been read, and no phase because the driver's check, which comes before
-// every phase, already wants the folder to be there.
-func withDataDir(p *xoption.Plan) {
-	xoption.WithSetUp(func(context.Context) error {
-		config, err := xoptdatabase.Build(p.Database...)
-		if err != nil {
-			return nil //nolint:nilerr // the check of the database reports it
-		}
-		if o := config.Options(); o.Driver != "sqlite" || o.DSN != "" || o.Parts.Path != dataFile {
-			return nil
-		}
-		if err := makeDataDir(); err != nil {
-			return fmt.Errorf("folder of the database file: %w", err)
-		}
-		return nil
-	})(p)
+// withDataDir creates the folder of the default database file if that file is used. It is an option
+// of the database because options are evaluated when .env and the defaults have been read.
+func withDataDir(c *xoptdatabase.Config) {
+	if o := c.Options(); o.Driver == "sqlite" && o.DSN == "" && o.Parts.Path == dataFile {
+		_ = makeDataDir() // the driver reports a folder that is missing
+	}
 }
 
 func makeDataDir() error {

@@ -351,7 +351,7 @@ func TestFolderThatCannotBeMadeIsAProblemLikeAnyOther(t *testing.T) {
 	if code := p.exit(); code != 1 {
 		t.Errorf("exit code = %d, want 1", code)
 	}
-	for _, want := range []string{`"msg":"start failed: set-up: folder of the database file: `, `"msg":"start failed: PLINTH_DEBUG: `} {
+	for _, want := range []string{`"msg":"start failed: DATABASE_PATH: `, `"msg":"start failed: PLINTH_DEBUG: `} {
 		if !strings.Contains(p.out.String(), want) {
 			t.Errorf("output\n%s\nlacks %s", p.out.String(), want)
 		}

@@ -27,6 +27,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xmain"
@@ -66,7 +68,7 @@ func NewWithBackends(tb testing.TB, opts ...xoption.Option) *App {
 }
 
 // inMemory replaces what an application would connect to.
-func inMemory(p *xoption.Plan) {
+func inMemory(p *startup.Plan) {
 	if p.Has(xctx.DatabaseKey) {
 		xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:"))(p)
 	}
@@ -105,8 +107,8 @@ func start(tb testing.TB, opts []xoption.Option) *App {
 	tb.Cleanup(app.showLog)
 	reg, err := xreg.New(tb.Context(), nil, append(append([]xoption.Option{base}, opts...), app.withClock)...)
 	if err != nil {
-		for _, problem := range xreg.Problems(err) {
-			tb.Errorf("plinthtest: start: %v", problem)
+		for _, one := range problem.List(err) {
+			tb.Errorf("plinthtest: start: %v", one)
 		}
 		tb.FailNow()
 	}
@@ -122,7 +124,7 @@ func start(tb testing.TB, opts []xoption.Option) *App {
 }
 
 // withClock gives the application's clock to its cache.
-func (a *App) withClock(p *xoption.Plan) {
+func (a *App) withClock(p *startup.Plan) {
 	if p.Has(xctx.CacheManagerKey) {
 		xoption.WithCache(xoptcache.WithClock(a.clock.Now))(p)
 	}

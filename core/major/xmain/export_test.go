@@ -5,7 +5,7 @@ import (
 	"io"
 	"net"
 
-	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
 // SetExit replaces the end of the process and returns a function that puts it back.
@@ -30,7 +30,7 @@ func Wrap(l net.Listener) (wrapped net.Listener, refuse func(context.Context)) {
 
 // Listen returns the listener of a service at an address, and what makes it refuse new connections.
 func Listen(ctx context.Context, addr string) (l net.Listener, refuse func(context.Context), err error) {
-	own, err := listen(ctx, xreg.Settings{Address: addr})
+	own, err := listen(ctx, startup.Settings{Address: addr})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xmain"
 	"github.com/plinthgo/plinth/core/major/xoption"
@@ -237,7 +238,7 @@ func TestPortInUseIsAnErrorThatNamesTheVariable(t *testing.T) {
 	if err := s.Settings().Listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	late := []xoption.Option{xoption.WithAddress(strings.TrimPrefix(taken.url, "http://")), func(p *xoption.Plan) { p.Listener = nil }}
+	late := []xoption.Option{xoption.WithAddress(strings.TrimPrefix(taken.url, "http://")), func(p *startup.Plan) { p.Listener = nil }}
 	err := xmain.Run(s.Reg, nil, late, func(context.Context, ...any) { tr.add("task") })
 	if err == nil || !strings.Contains(err.Error(), "PLINTH_PORT") || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("Run = %v, want PLINTH_PORT and the reason", err)

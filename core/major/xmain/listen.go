@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 )
 
 // listen opens the address of the service.
-func listen(ctx context.Context, s xreg.Settings) (*listener, error) {
+func listen(ctx context.Context, s startup.Settings) (*listener, error) {
 	if s.Listener != nil {
 		return newListener(s.Listener, s.WriteTimeout), nil
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/internal/problem"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
@@ -164,9 +165,9 @@ func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
 
 // stacked logs the stacks of panics, which their errors do not hold.
 func (r *runner) stacked(err error) error {
-	for _, problem := range xreg.Problems(err) {
+	for _, one := range problem.List(err) {
 		var p *xhook.PanicError
-		if errors.As(problem, &p) {
+		if errors.As(one, &p) {
 			r.log.Error(r.app, "panic", slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xmain"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
@@ -22,7 +23,7 @@ import (
 
 // begun serves, and says so as soon as signals are the program's own.
 func begun() {
-	reg := xreg.Register(context.Background(), nil, func(*xoption.Plan) { _, _ = os.Stdout.WriteString("begun\n") }, xoption.WithHealth())
+	reg := xreg.Register(context.Background(), nil, func(*startup.Plan) { _, _ = os.Stdout.WriteString("begun\n") }, xoption.WithHealth())
 	xmain.Runner(reg, nil, nil)
 }
 

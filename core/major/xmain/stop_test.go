@@ -18,6 +18,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xmain"
 	"github.com/plinthgo/plinth/core/major/xoption"
@@ -165,7 +166,7 @@ func (passing) Temporary() bool { return true }
 
 // failing makes the first Accept of the service's listener fail.
 func failing(err error) xoption.Option {
-	return func(p *xoption.Plan) { p.Listener = &once{Listener: p.Listener, err: err} }
+	return func(p *startup.Plan) { p.Listener = &once{Listener: p.Listener, err: err} }
 }
 
 func TestLinesOfTheServerReachTheLog(t *testing.T) {
@@ -272,10 +273,12 @@ func TestHeaderOver64KiBIsRefused(t *testing.T) {
 func TestBannerIsForTerminals(t *testing.T) {
 	var terminal buffer
 	defer xmain.SetTerminal(&terminal)()
-	s := prepare(t, nil, xoption.WithDebug(true), xoption.WithPhase(xoption.Phase{
-		Name: "database", Key: "d", Start: func(context.Context) (any, error) { return nil, nil },
-		Describe: func(any) string { return "postgres app:***@db/app" },
-	})).start()
+	s := prepare(t, nil, xoption.WithDebug(true), func(p *startup.Plan) {
+		p.AddPhase(startup.Phase{
+			Name: "database", Key: "d", Start: func(context.Context) (any, error) { return nil, nil },
+			Describe: func(any) string { return "postgres app:***@db/app" },
+		})
+	}).start()
 	if err := s.stop(); err != nil {
 		t.Error(err)
 	}

@@ -24,7 +24,9 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/internal/problem"
 	"github.com/plinthgo/plinth/core/internal/watchdog"
+	"github.com/plinthgo/plinth/core/major/internal/signals"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
 )
@@ -50,7 +52,7 @@ func (e *SignalError) Error() string {
 }
 
 // ExitCode returns 128 and the number of the signal, as a shell does.
-func (e *SignalError) ExitCode() int { return xreg.ExitCode(e.Signal) }
+func (e *SignalError) ExitCode() int { return signals.ExitCode(e.Signal) }
 
 // exit ends the process.
 var exit = os.Exit
@@ -61,8 +63,8 @@ var exit = os.Exit
 // Options given here equal options given to Register, except that the nodes of Register cannot see what they open.
 func Runner(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks ...Task) {
 	err := run(context.Background(), reg, log, opts, tasks, func(r *runner, err error) {
-		for _, problem := range xreg.Problems(err) {
-			r.log.Error(r.app, problem.Error())
+		for _, one := range problem.List(err) {
+			r.log.Error(r.app, one.Error())
 		}
 	})
 	if err == nil {
@@ -91,16 +93,16 @@ func run(
 	ctx context.Context, reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks []Task,
 	report func(*runner, error),
 ) error {
-	signals := reg.TakeSignals()
-	if signals == nil {
-		signals = xreg.Notify()
+	caught := reg.Signals()
+	if caught == nil {
+		caught = signals.Notify()
 	}
-	defer signals.Stop()
+	defer caught.Stop()
 
 	r := newRunner(reg, log, tasks)
 	defer r.want(nil)
 	defer context.AfterFunc(ctx, func() { r.want(context.Cause(ctx)) })()
-	if !signals.Interrupted.IsZero() {
+	if !caught.Interrupted.IsZero() {
 		r.want(reg.Cause()) // before anything else begins
 	}
 	done := make(chan error, 1)
@@ -109,7 +111,7 @@ func run(
 		report(r, err)
 		done <- errors.Join(err, r.closeLog())
 	}()
-	return r.supervise(done, signals, func(why error) error {
+	return r.supervise(done, caught, func(why error) error {
 		watchdog.Log(func() {
 			r.abandon(why)
 			report(r, why)
@@ -120,8 +122,8 @@ func run(
 
 // supervise returns when the life is over, or with what abandon returns when nothing waits for it any longer. It does not
 // rely on the log: that may block.
-func (r *runner) supervise(done <-chan error, signals *xreg.Signals, abandon func(why error) error) error {
-	since := signals.Interrupted
+func (r *runner) supervise(done <-chan error, caught *signals.Signals, abandon func(why error) error) error {
+	since := caught.Interrupted
 	wish, stopping := r.reg.Done(), r.wanted.Done()
 	var overtime <-chan time.Time
 	for first := since.IsZero(); ; {
@@ -139,7 +141,7 @@ func (r *runner) supervise(done <-chan error, signals *xreg.Signals, abandon fun
 			stopping = nil
 		case <-overtime:
 			return abandon(errOvertime)
-		case s := <-signals.C:
+		case s := <-caught.C:
 			if !first {
 				return abandon(&SignalError{Signal: s})
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
@@ -12,20 +13,20 @@ import (
 // WithCache opens a cache, after the database and before the application's nodes. It takes part in the readiness and is
 // closed after them. Given more than once, its options add up as if they had been given to one.
 func WithCache(opts ...xoptcache.Option) Option {
-	return func(p *Plan) {
+	return func(p *startup.Plan) {
 		p.Cache = append(p.Cache, opts...)
 		if phase := cachePhase(p); !p.Has(phase.Key) {
-			WithPhase(phase)(p)
+			p.AddPhase(phase)
 		}
 	}
 }
 
-func cachePhase(p *Plan) Phase {
+func cachePhase(p *startup.Plan) startup.Phase {
 	config := func() (*xoptcache.Config, error) { return xoptcache.Build(p.Cache...) }
-	return Phase{
+	return startup.Phase{
 		Name: "cache",
 		Key:  xctx.CacheManagerKey,
-		Rank: RankCache,
+		Rank: startup.RankCache,
 		Enabled: func() bool {
 			c, err := config()
 			return err != nil || c.Enabled()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xlease"
@@ -20,11 +21,11 @@ import (
 // Given more than once, its options add up as if they had been given to one: a part of an application may bring its own
 // entities, and a test may replace the connection.
 func WithDatabase(opts ...xoptdatabase.Option) Option {
-	return func(p *Plan) {
+	return func(p *startup.Plan) {
 		p.Database = append(p.Database, opts...)
 		if phase := databasePhase(p); !p.Has(phase.Key) {
-			WithPhase(phase)(p)
-			WithPhase(schemaPhase(p))(p)
+			p.AddPhase(phase)
+			p.AddPhase(schemaPhase(p))
 		}
 	}
 }
@@ -32,18 +33,18 @@ func WithDatabase(opts ...xoptdatabase.Option) Option {
 // WithRequiredDatabase is WithDatabase for an application that is of no use without one: it does not start where none is
 // configured.
 func WithRequiredDatabase(opts ...xoptdatabase.Option) Option {
-	return func(p *Plan) {
+	return func(p *startup.Plan) {
 		WithDatabase(opts...)(p)
 		p.NeedDatabase = true
 	}
 }
 
-func databasePhase(p *Plan) Phase {
+func databasePhase(p *startup.Plan) startup.Phase {
 	config := func() (*xoptdatabase.Config, error) { return xoptdatabase.Build(p.Database...) }
-	return Phase{
+	return startup.Phase{
 		Name: "database",
 		Key:  xctx.DatabaseKey,
-		Rank: RankDatabase,
+		Rank: startup.RankDatabase,
 		Enabled: func() bool {
 			c, err := config()
 			return err != nil || c.Enabled() || p.NeedDatabase
@@ -92,12 +93,12 @@ func databasePhase(p *Plan) Phase {
 }
 
 // schemaPhase migrates and prepares the database, which may need ids and the cache for it.
-func schemaPhase(p *Plan) Phase {
+func schemaPhase(p *startup.Plan) startup.Phase {
 	config := func() (*xoptdatabase.Config, error) { return xoptdatabase.Build(p.Database...) }
-	return Phase{
+	return startup.Phase{
 		Name: "database schema",
 		Key:  xctx.Exec,
-		Rank: RankSchema,
+		Rank: startup.RankSchema,
 		Enabled: func() bool {
 			c, err := config()
 			return err == nil && c.HasSchema()
@@ -113,7 +114,7 @@ func schemaPhase(p *Plan) Phase {
 }
 
 // checkLeases reports a driver that is to keep the leases and cannot.
-func checkLeases(p *Plan, c *xoptdatabase.Config) error {
+func checkLeases(p *startup.Plan, c *xoptdatabase.Config) error {
 	wanted := xenv.String(xenv.LeaseBackend)
 	if len(p.Leases) > 0 || wanted != "database" || !c.Enabled() || c.KeepsLeases() {
 		return nil

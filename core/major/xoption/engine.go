@@ -1,9 +1,9 @@
 package xoption
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"path"
 	"strings"
 
@@ -11,12 +11,13 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 // WithRoute registers routes once all nodes have started. It may be given more than once.
-func WithRoute(register RouteFunc) Option {
-	return func(p *Plan) {
+func WithRoute(register func(ctx context.Context, engine *gin.Engine)) Option {
+	return func(p *startup.Plan) {
 		if register == nil {
 			p.Problem(errors.New("xoption: WithRoute: the function is nil"))
 			return
@@ -28,54 +29,36 @@ func WithRoute(register RouteFunc) Option {
 // WithEngine changes the engine before the routes are registered: middleware for all of them, template functions, limits
 // of forms. Recovery, request ids, the access log and error responses are already there.
 func WithEngine(change func(*gin.Engine)) Option {
-	return func(p *Plan) { p.Engine = appendFunc(p, "WithEngine", p.Engine, change) }
+	return func(p *startup.Plan) { p.Engine = appendFunc(p, "WithEngine", p.Engine, change) }
 }
 
 // WithServe changes the configuration of the request middleware: request ids, the access log, the limit of bodies.
 func WithServe(change func(*xhelper.Config)) Option {
-	return func(p *Plan) { p.Serve = appendFunc(p, "WithServe", p.Serve, change) }
+	return func(p *startup.Plan) { p.Serve = appendFunc(p, "WithServe", p.Serve, change) }
 }
 
 // WithProfile answers in this profile of the envelope, whatever PLINTH_ENVELOPE says. A route may choose another.
 func WithProfile(profile xbase.Profile) Option {
-	return func(p *Plan) { p.Profile = &profile }
+	return func(p *startup.Plan) { p.Profile = &profile }
 }
 
 // WithErrorMapper maps the application's errors onto codes; its mappers are asked before the framework's. The registry is
 // the process's: the mappers leave it when the application is closed.
 func WithErrorMapper(mappers ...xerror.Mapper) Option {
-	return func(p *Plan) { p.Mappers = append(p.Mappers, mappers...) }
+	return func(p *startup.Plan) { p.Mappers = append(p.Mappers, mappers...) }
 }
 
 // WithTrustedProxies believes the X-Forwarded-For of these addresses and CIDR ranges, whatever PLINTH_TRUSTED_PROXIES
 // says; without an argument, of nobody.
 func WithTrustedProxies(proxies ...string) Option {
-	return func(p *Plan) {
+	return func(p *startup.Plan) {
 		for _, proxy := range proxies {
-			if !ValidProxy(proxy) {
+			if !startup.ValidProxy(proxy) {
 				p.Problem(fmt.Errorf("xoption: WithTrustedProxies: %q is neither an address nor a CIDR range", proxy))
 			}
 		}
 		p.TrustedProxies = append([]string{}, proxies...)
 	}
-}
-
-// ValidProxy reports whether text is an address or a CIDR range.
-func ValidProxy(text string) bool {
-	if strings.Contains(text, "/") {
-		_, err := netip.ParsePrefix(text)
-		return err == nil
-	}
-	addr, err := netip.ParseAddr(text)
-	return err == nil && addr.Zone() == ""
-}
-
-// Health describes the health routes.
-type Health struct {
-	// LivePath answers 200 as long as the process serves.
-	LivePath string
-	// ReadyPath answers 200 as long as the service is ready and all its nodes are well, 503 otherwise.
-	ReadyPath string
 }
 
 // WithHealth serves /healthz (alive) and /readyz (ready). Both answer outside the middleware: they have no request id and
@@ -84,7 +67,7 @@ func WithHealth() Option { return WithHealthPaths("/healthz", "/readyz") }
 
 // WithHealthPaths is WithHealth with other paths.
 func WithHealthPaths(live, ready string) Option {
-	return func(p *Plan) {
+	return func(p *startup.Plan) {
 		for _, route := range []string{live, ready} {
 			if !path.IsAbs(route) || strings.ContainsAny(route, ":*") {
 				p.Problem(fmt.Errorf("xoption: WithHealthPaths: %q is not a plain absolute path", route))
@@ -93,6 +76,6 @@ func WithHealthPaths(live, ready string) Option {
 		if live == ready {
 			p.Problem(fmt.Errorf("xoption: WithHealthPaths: both paths are %q", live))
 		}
-		p.Health = &Health{LivePath: live, ReadyPath: ready}
+		p.Health = &startup.Health{LivePath: live, ReadyPath: ready}
 	}
 }

@@ -2,7 +2,6 @@ package xoption_test
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -14,8 +13,8 @@ import (
 	"gorm.io/gorm/utils/tests"
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
-	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xoption"
@@ -23,10 +22,17 @@ import (
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
 
+// plan returns the plan that opts make.
+func plan(opts ...xoption.Option) *startup.Plan {
+	p := &startup.Plan{}
+	xoption.WithOptions(opts...)(p)
+	return p
+}
+
 // check runs the check of the only phase that has one.
-func check(t *testing.T, p *xoption.Plan) error {
+func check(t *testing.T, p *startup.Plan) error {
 	t.Helper()
-	checks := slices.DeleteFunc(slices.Clone(p.Phases), func(phase xoption.Phase) bool { return phase.Check == nil })
+	checks := slices.DeleteFunc(slices.Clone(p.Phases), func(phase startup.Phase) bool { return phase.Check == nil })
 	if len(checks) != 1 {
 		t.Fatalf("%d phases with a check, want one", len(checks))
 	}
@@ -34,7 +40,7 @@ func check(t *testing.T, p *xoption.Plan) error {
 }
 
 func TestOptionsOfADatabaseAddUpAndTheLaterWins(t *testing.T) {
-	p := xoption.New(
+	p := plan(
 		xoption.WithDatabase(xoptdatabase.WithDriver("first", "")), xoption.WithDatabase(xoptdatabase.WithDriver("second", "")),
 		xoption.WithDatabase(),
 	)
@@ -47,7 +53,7 @@ func TestOptionsOfADatabaseAddUpAndTheLaterWins(t *testing.T) {
 }
 
 func TestOptionsOfACacheAddUpAndTheLaterWins(t *testing.T) {
-	p := xoption.New(
+	p := plan(
 		xoption.WithCache(), xoption.WithCache(xoptcache.WithDriver("first")), xoption.WithCache(xoptcache.WithDriver("second")),
 	)
 	if err := p.Problems(); err != nil {
@@ -61,7 +67,7 @@ func TestOptionsOfACacheAddUpAndTheLaterWins(t *testing.T) {
 func TestDriverNoneStartsNothing(t *testing.T) {
 	t.Setenv("DATABASE_DRIVER", "none")
 	t.Setenv("NOSQL_DRIVER", "none")
-	p := xoption.New(xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithCache(xoptcache.FromEnv()))
+	p := plan(xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithCache(xoptcache.FromEnv()))
 	for _, phase := range p.Phases {
 		if phase.Enabled() {
 			t.Errorf("%s is enabled", phase.Name)
@@ -77,7 +83,7 @@ func TestDriverNoneStartsNothing(t *testing.T) {
 
 func TestEnvironmentIsReadWhenThePhaseRuns(t *testing.T) {
 	t.Setenv("DATABASE_DRIVER", "none")
-	p := xoption.New(xoption.WithDatabase(xoptdatabase.FromEnv()))
+	p := plan(xoption.WithDatabase(xoptdatabase.FromEnv()))
 	t.Setenv("DATABASE_DRIVER", "later")
 	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"later"`) {
 		t.Errorf("Check = %v, want the driver of the later environment", err)
@@ -85,7 +91,7 @@ func TestEnvironmentIsReadWhenThePhaseRuns(t *testing.T) {
 }
 
 func TestNilOptionOfAPhaseIsReportedByItsCheck(t *testing.T) {
-	for _, p := range []*xoption.Plan{xoption.New(xoption.WithDatabase(nil)), xoption.New(xoption.WithCache(nil))} {
+	for _, p := range []*startup.Plan{plan(xoption.WithDatabase(nil)), plan(xoption.WithCache(nil))} {
 		if !p.Phases[0].Enabled() || check(t, p) == nil {
 			t.Errorf("%s: a nil option passes", p.Phases[0].Name)
 		}
@@ -95,26 +101,10 @@ func TestNilOptionOfAPhaseIsReportedByItsCheck(t *testing.T) {
 	}
 }
 
-func TestPhaseTwiceOrWithoutStartIsAProblem(t *testing.T) {
-	phase := xoption.Phase{Name: "mine", Key: "mine", Start: func(context.Context) (any, error) { return nil, nil }}
-	p := xoption.New(xoption.WithPhase(phase), xoption.WithPhase(phase), xoption.WithPhase(xoption.Phase{Name: "empty", Key: "e"}))
-	if err := p.Problems(); err == nil || err.Error() != "xoption: mine is configured twice\nxoption: phase \"empty\" has no Start" {
-		t.Errorf("Problems = %v", err)
-	}
-	if len(p.Phases) != 1 || !p.Has("mine") || p.Has("e") {
-		t.Errorf("phases = %v, want mine once", p.Phases)
-	}
-	phase.Key = xctx.Exec
-	p = xoption.New(xoption.WithPhase(phase), xoption.WithPhase(phase))
-	if err := p.Problems(); err != nil || len(p.Phases) != 2 {
-		t.Errorf("two phases without a value = %d, %v; want both", len(p.Phases), err)
-	}
-}
-
 func TestSchemaIsAPhaseOfItsOwnWhereThereIsOne(t *testing.T) {
-	p := xoption.New(xoption.WithDatabase(xoptdatabase.WithDriver("d", "dsn")))
+	p := plan(xoption.WithDatabase(xoptdatabase.WithDriver("d", "dsn")))
 	open, schema := p.Phases[0], p.Phases[1]
-	if open.Rank != xoption.RankDatabase || schema.Rank != xoption.RankSchema || !open.Enabled() || schema.Enabled() {
+	if open.Rank != startup.RankDatabase || schema.Rank != startup.RankSchema || !open.Enabled() || schema.Enabled() {
 		t.Errorf("phases = %s %d, %s %d; want a database and nothing to migrate", open.Name, open.Rank, schema.Name, schema.Rank)
 	}
 	xoption.WithDatabase(xoptdatabase.WithPrepare(func(*gorm.DB) error { return nil }))(p)
@@ -126,40 +116,29 @@ func TestSchemaIsAPhaseOfItsOwnWhereThereIsOne(t *testing.T) {
 func TestDriverThatIsToKeepTheLeasesAndCannotIsAProblem(t *testing.T) {
 	database := xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}))
 	t.Setenv("LEASE_BACKEND", "database")
-	if err := check(t, xoption.New(database)); err == nil || !strings.HasPrefix(err.Error(), `LEASE_BACKEND: "database" cannot be`) {
+	if err := check(t, plan(database)); err == nil || !strings.HasPrefix(err.Error(), `LEASE_BACKEND: "database" cannot be`) {
 		t.Errorf("Check = %v, want the variable named", err)
 	}
 	inProcess := xoption.WithLeases(func(context.Context) (*xlease.Leases, error) { return xlease.New(xlease.InProcess(nil)), nil })
-	if err := check(t, xoption.New(database, inProcess)); err != nil {
+	if err := check(t, plan(database, inProcess)); err != nil {
 		t.Errorf("Check with leases of the application's own = %v, want nil", err)
 	}
 	t.Setenv("LEASE_BACKEND", "auto")
-	if err := check(t, xoption.New(database)); err != nil {
+	if err := check(t, plan(database)); err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }
 
 func TestNilFunctionsAreProblems(t *testing.T) {
-	p := xoption.New(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil), xoption.WithServer(nil),
+	p := plan(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil), xoption.WithServer(nil),
 		xoption.WithLogConfig(nil), xoption.WithLogger(nil), xoption.WithListener(nil), xoption.WithLeases(nil))
 	if n := strings.Count(p.Problems().Error(), "is nil"); n != 8 {
 		t.Errorf("Problems = %v, want 8", p.Problems())
 	}
 }
 
-func TestProxies(t *testing.T) {
-	for text, want := range map[string]bool{
-		"10.0.0.0/8": true, "192.0.2.7": true, "::1": true, "fd00::/8": true,
-		"": false, "example.org": false, "10.0.0.0/33": false, "fe80::1%eth0": false, "10.0.0.0/8,": false,
-	} {
-		if got := xoption.ValidProxy(text); got != want {
-			t.Errorf("ValidProxy(%q) = %t, want %t", text, got, want)
-		}
-	}
-}
-
 func TestOptionsCollectInTheirOrder(t *testing.T) {
-	p := xoption.New(
+	p := plan(
 		xoption.WithEnvFile("a"), xoption.WithEnvFile("b", "c"), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "1", xenv.Host: "h"}),
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "2"}),
@@ -172,7 +151,7 @@ func TestOptionsCollectInTheirOrder(t *testing.T) {
 	if p.EnvDefaults[xenv.Port] != "2" || p.EnvDefaults[xenv.Host] != "h" {
 		t.Errorf("defaults = %v, want the later port", p.EnvDefaults)
 	}
-	if *p.Health != (xoption.Health{LivePath: "/healthz", ReadyPath: "/readyz"}) {
+	if *p.Health != (startup.Health{LivePath: "/healthz", ReadyPath: "/readyz"}) {
 		t.Errorf("health = %+v", p.Health)
 	}
 }
@@ -181,7 +160,7 @@ func TestWithRequestTimeout(t *testing.T) {
 	t.Run("0 is no limit", func(t *testing.T) {
 		for d, want := range map[time.Duration]time.Duration{0: -1, time.Second: time.Second} {
 			var c xhelper.Config
-			for _, change := range xoption.New(xoption.WithRequestTimeout(d)).Serve {
+			for _, change := range plan(xoption.WithRequestTimeout(d)).Serve {
 				change(&c)
 			}
 			if c.RequestTimeout != want {
@@ -190,7 +169,7 @@ func TestWithRequestTimeout(t *testing.T) {
 		}
 	})
 	t.Run("routes add up", func(t *testing.T) {
-		p := xoption.New(xoption.WithRouteRequestTimeout("/a", time.Second), xoption.WithRouteRequestTimeout("/b", 0))
+		p := plan(xoption.WithRouteRequestTimeout("/a", time.Second), xoption.WithRouteRequestTimeout("/b", 0))
 		var c xhelper.Config
 		for _, change := range p.Serve {
 			change(&c)
@@ -202,7 +181,7 @@ func TestWithRequestTimeout(t *testing.T) {
 	})
 	t.Run("a negative timeout is a problem", func(t *testing.T) {
 		for _, opt := range []xoption.Option{xoption.WithRequestTimeout(-1), xoption.WithRouteRequestTimeout("/a", -1)} {
-			if xoption.New(opt).Problems() == nil {
+			if plan(opt).Problems() == nil {
 				t.Error("a negative timeout was accepted")
 			}
 		}
@@ -212,29 +191,11 @@ func TestWithRequestTimeout(t *testing.T) {
 func TestMaxBodyBytes0IsNoLimit(t *testing.T) {
 	for n, want := range map[int64]int64{0: -1, 7: 7} {
 		var c xhelper.Config
-		for _, change := range xoption.New(xoption.WithMaxBodyBytes(n)).Serve {
+		for _, change := range plan(xoption.WithMaxBodyBytes(n)).Serve {
 			change(&c)
 		}
 		if c.MaxBodyBytes != want {
 			t.Errorf("WithMaxBodyBytes(%d) = %d, want %d", n, c.MaxBodyBytes, want)
 		}
 	}
-}
-
-func ExampleWithPhase() {
-	// An extension offers an option of its own.
-	withSearch := func(address string) xoption.Option {
-		return xoption.WithPhase(xoption.Phase{
-			Name: "search", Key: xctx.ContextKey("search"), Rank: xoption.RankCache + 1,
-			Check: func(context.Context) error {
-				if address == "" {
-					return errors.New("search: no address")
-				}
-				return nil
-			},
-			Start: func(context.Context) (any, error) { return "client of " + address, nil },
-		})
-	}
-	_ = xoption.New(withSearch("search:9200"))
-	// Output:
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xhttp"
-	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xroute"
 )
 
@@ -47,7 +47,7 @@ func (r *Reg) newEngine() {
 }
 
 // build makes the middleware of all options, and adds p's changes of the engine, health and routes.
-func (r *Reg) build(p *xoption.Plan) error {
+func (r *Reg) build(p *startup.Plan) error {
 	proxies, err := trustedProxies(r.plan)
 	if err != nil {
 		return err

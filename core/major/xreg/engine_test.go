@@ -12,6 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xoption"
@@ -159,7 +161,7 @@ func TestOptionsGivenLaterEqualThoseOfTheStart(t *testing.T) {
 	late := []xoption.Option{
 		xoption.WithProfile(xbase.ProfileJava), xoption.WithHealth(),
 		xoption.WithServe(func(c *xhelper.Config) { c.EnableInput = false }),
-		xoption.WithPhase(xoption.Phase{Name: "late", Key: "late", Start: func(context.Context) (any, error) { return 1, nil }}),
+		withPhase(startup.Phase{Name: "late", Key: "late", Start: func(context.Context) (any, error) { return 1, nil }}),
 		xoption.WithNodes(xregnode.RegNodeList{Key: "after", Node: func(ctx context.Context) (any, error) {
 			return ctx.Value(xctx.ContextKey("late")), nil
 		}}),
@@ -188,7 +190,7 @@ func TestOptionThatComesTooLateIsAnError(t *testing.T) {
 	reg, _ := begin(t, nil)
 	base, _ := alone(t)
 	err := reg.Apply(base, xoption.WithEnvFile("x"))
-	if got := len(xreg.Problems(err)); got != 4 {
+	if got := len(problem.List(err)); got != 4 {
 		t.Errorf("Apply = %v, want the id node, the logger and both about the file", err)
 	}
 	if err := reg.Close(t.Context()); err != nil {

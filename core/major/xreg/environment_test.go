@@ -2,7 +2,6 @@ package xreg_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	"github.com/plinthgo/plinth/core/major/xreg"
@@ -28,7 +29,7 @@ func problems(t *testing.T, opts ...xoption.Option) []string {
 		_ = reg.Close(t.Context())
 	}
 	var lines []string
-	for _, p := range xreg.Problems(err) {
+	for _, p := range problem.List(err) {
 		lines = append(lines, p.Error())
 	}
 	return lines
@@ -43,7 +44,7 @@ func TestEveryProblemOfTheEnvFileIsReportedWithTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PLINTH_DEBUG", "maybe")
-	got := problems(t, base, func(p *xoption.Plan) { p.NoEnvFile = false }, xoption.WithEnvFile(file, file+".none"))
+	got := problems(t, base, func(p *startup.Plan) { p.NoEnvFile = false }, xoption.WithEnvFile(file, file+".none"))
 	want := []string{
 		"xreg: environment file: " + file + ": line 2 is not NAME=value",
 		"xreg: environment file: " + file + ": line 4 is not NAME=value",
@@ -56,15 +57,6 @@ func TestEveryProblemOfTheEnvFileIsReportedWithTheOthers(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-func TestSomeWrongLinesLeaveTheOthersAndManyDoNot(t *testing.T) {
-	for n, want := range map[int]int{19: 1, 20: 1, 21: 0} {
-		values, bad := xreg.ParseEnv("LOG_DIR=none\n" + strings.Repeat("this is no line\n", n))
-		if len(values) != want || len(bad) != min(n, 20) {
-			t.Errorf("%d wrong lines: %v and %d of them, want %d values", n, values, len(bad), want)
-		}
 	}
 }
 
@@ -170,7 +162,7 @@ func TestNumberOfTheIDNodeIsLoggedWithItsSource(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("SNOWFLAKE_NODE_ID", tc.node)
 			base, out := alone(t)
-			reg, err := xreg.New(t.Context(), nil, base, func(p *xoption.Plan) { p.Snowflake = tc.opts })
+			reg, err := xreg.New(t.Context(), nil, base, func(p *startup.Plan) { p.Snowflake = tc.opts })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,38 +173,6 @@ func TestNumberOfTheIDNodeIsLoggedWithItsSource(t *testing.T) {
 				t.Errorf("log\n%s\nwant the number and %q", text, tc.want)
 			}
 		})
-	}
-}
-
-func TestSetUpRunsWithTheEnvironmentAndBeforeTheChecks(t *testing.T) {
-	base, _ := alone(t)
-	unset(t, xenv.AppName)
-	var log []string
-	check := xoption.WithPhase(xoption.Phase{
-		Name: "p", Key: "p",
-		Check: func(context.Context) error { log = append(log, "check"); return nil },
-		Start: func(context.Context) (any, error) { return nil, nil },
-	})
-	setUp := xoption.WithSetUp(func(context.Context) error { log = append(log, xenv.String(xenv.AppName)); return nil })
-	reg, err := xreg.New(t.Context(), nil, base, check, setUp, xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.AppName: "mine"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = reg.Close(t.Context()) }()
-	if want := []string{"mine", "check"}; !slices.Equal(log, want) {
-		t.Errorf("order = %v, want %v", log, want)
-	}
-	log = nil
-	if err := reg.Apply(xoption.WithSetUp(func(context.Context) error { log = append(log, "later"); return nil })); err != nil || log[0] != "later" || slices.Contains(log, "mine") {
-		t.Errorf("Apply = %v, %v; want the new one alone", err, log)
-	}
-	got := problems(t, base, xoption.WithDrainDelay(-1), xoption.WithSetUp(nil),
-		xoption.WithSetUp(func(context.Context) error { return errors.New("no folder") }),
-		xoption.WithSetUp(func(context.Context) error { panic("oh") }))
-	for _, want := range []string{"set-up: no folder", "set-up: panic: oh", "WithDrainDelay", "WithSetUp: the function is nil"} {
-		if !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, want) }) {
-			t.Errorf("problems = %q, want %q among them", got, want)
-		}
 	}
 }
 

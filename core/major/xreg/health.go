@@ -10,8 +10,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
-	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 // The words of the health answers beside those of xhook.State.
@@ -45,7 +45,7 @@ type health struct {
 }
 
 // addHealth registers the health routes, outside the middleware.
-func (r *Reg) addHealth(paths xoption.Health) {
+func (r *Reg) addHealth(paths startup.Health) {
 	h := &health{life: r.life, app: r.Init.Ctx, was: map[string]string{}}
 	for path, handler := range map[string]gin.HandlerFunc{paths.LivePath: h.live, paths.ReadyPath: h.ready} {
 		r.bare.GET(path, handler)

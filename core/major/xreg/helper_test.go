@@ -15,6 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
@@ -128,4 +129,9 @@ func detail(reg *xreg.Reg, name string) string {
 		}
 	}
 	return ""
+}
+
+// withPhase adds a phase.
+func withPhase(phase startup.Phase) xoption.Option {
+	return func(p *startup.Plan) { p.AddPhase(phase) }
 }

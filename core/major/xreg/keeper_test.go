@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xoption"
@@ -73,8 +74,8 @@ func (k *keeper) Release(ctx context.Context, h driver.Holding) (bool, error) {
 
 // phase opens it under its key.
 func (k *keeper) phase() xoption.Option {
-	p := xoption.Phase{
-		Name: k.name, Key: xctx.DatabaseKey, Rank: xoption.RankDatabase,
+	p := startup.Phase{
+		Name: k.name, Key: xctx.DatabaseKey, Rank: startup.RankDatabase,
 		Start: func(context.Context) (any, error) { return k, nil },
 		Close: func(context.Context, any) error {
 			*k.log = append(*k.log, "close "+k.name)
@@ -91,9 +92,9 @@ func (k *keeper) phase() xoption.Option {
 		},
 	}
 	if k.name == "cache" {
-		p.Key, p.Rank = xctx.CacheManagerKey, xoption.RankCache
+		p.Key, p.Rank = xctx.CacheManagerKey, startup.RankCache
 	}
-	return xoption.WithPhase(p)
+	return withPhase(p)
 }
 
 // unnumbered leaves the number of the id node to a lease.
@@ -101,7 +102,7 @@ func unnumbered(t *testing.T) (xoption.Option, *buffer) {
 	t.Helper()
 	t.Setenv("SNOWFLAKE_LEASE_DIR", t.TempDir())
 	base, out := alone(t)
-	return xoption.WithOptions(base, func(p *xoption.Plan) { p.Snowflake = nil }), out
+	return xoption.WithOptions(base, func(p *startup.Plan) { p.Snowflake = nil }), out
 }
 
 // startUnnumbered starts an application that is closed with the test, and leases its number.

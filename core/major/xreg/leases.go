@@ -10,8 +10,8 @@ import (
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 const leasesName = "leases"
@@ -23,11 +23,11 @@ const (
 )
 
 // leasesPhase chooses what keeps the application's leases, once database and cache are open.
-func leasesPhase(p *xoption.Plan) {
-	xoption.WithPhase(xoption.Phase{
+func leasesPhase(p *startup.Plan) {
+	p.AddPhase(startup.Phase{
 		Name:    leasesName,
 		Key:     xctx.LeasesKey,
-		Rank:    xoption.RankLeases,
+		Rank:    startup.RankLeases,
 		Enabled: func() bool { return wantsLeases(p, p.Phases) },
 		Check:   func(context.Context) error { return checkLeases(p) },
 		Start: func(ctx context.Context) (any, error) {
@@ -44,7 +44,7 @@ func leasesPhase(p *xoption.Plan) {
 			}
 			return leaseNone
 		},
-	})(p)
+	})
 }
 
 // logLeases says between whom locks and leases decide: two services on two hosts share nothing through a file.
@@ -54,7 +54,7 @@ func logLeases(ctx context.Context, leases *xlease.Leases) {
 }
 
 // wantsLeases reports whether there is anything that keeps leases, or has to.
-func wantsLeases(p *xoption.Plan, phases []xoption.Phase) bool {
+func wantsLeases(p *startup.Plan, phases []startup.Phase) bool {
 	switch {
 	case len(p.Leases) > 0:
 		return true
@@ -68,24 +68,24 @@ func wantsLeases(p *xoption.Plan, phases []xoption.Phase) bool {
 func leaseBackend() string { return xenv.String(xenv.LeaseBackend) }
 
 // keepers returns the phases that can keep leases and are going to start, in their order.
-func keepers(phases []xoption.Phase) []xoption.Phase {
-	var list []xoption.Phase
+func keepers(phases []startup.Phase) []startup.Phase {
+	var list []startup.Phase
 	for _, phase := range phases {
 		if phase.Leases != nil && (phase.Enabled == nil || phase.Enabled()) {
 			list = append(list, phase)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b xoption.Phase) int { return int(a.Rank - b.Rank) })
+	slices.SortStableFunc(list, func(a, b startup.Phase) int { return int(a.Rank - b.Rank) })
 	return list
 }
 
 // checkLeases reports a backend that the application is not going to open.
-func checkLeases(p *xoption.Plan) error {
+func checkLeases(p *startup.Plan) error {
 	backend := leaseBackend()
 	if len(p.Leases) > 0 || backend == leaseAuto || backend == leaseNone {
 		return nil
 	}
-	if slices.ContainsFunc(keepers(p.Phases), func(k xoption.Phase) bool { return k.Name == backend }) {
+	if slices.ContainsFunc(keepers(p.Phases), func(k startup.Phase) bool { return k.Name == backend }) {
 		return nil
 	}
 	remedy := map[string]string{
@@ -102,7 +102,7 @@ func checkLeases(p *xoption.Plan) error {
 // openLeases returns the leases of the backend that the environment names. Of several it takes the one that decides between
 // most: a database file and a cache server, say, of which only the latter is there for the replicas on other hosts. They are
 // nil where there are none.
-func openLeases(ctx context.Context, p *xoption.Plan, phases []xoption.Phase) (*xlease.Leases, error) {
+func openLeases(ctx context.Context, p *startup.Plan, phases []startup.Phase) (*xlease.Leases, error) {
 	if n := len(p.Leases); n > 0 {
 		return p.Leases[n-1](ctx)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xoption"
@@ -102,8 +103,8 @@ func TestDatabaseThatMayNotKeepLeasesFailsTheStartAndSaysWhatToDo(t *testing.T) 
 
 func TestBackendOfTheLeasesThatIsNotThereIsReportedBeforeAnythingIsOpened(t *testing.T) {
 	opened := false
-	other := xoption.WithPhase(xoption.Phase{Name: "p", Key: "p", Start: func(context.Context) (any, error) { opened = true; return nil, nil }})
-	switchedOff := xoption.WithPhase(xoption.Phase{
+	other := withPhase(startup.Phase{Name: "p", Key: "p", Start: func(context.Context) (any, error) { opened = true; return nil, nil }})
+	switchedOff := withPhase(startup.Phase{
 		Name: "database", Key: xctx.DatabaseKey, Enabled: func() bool { return false },
 		Start:  func(context.Context) (any, error) { return nil, nil },
 		Leases: func(context.Context, any) (*xlease.Leases, error) { return nil, nil },

@@ -15,6 +15,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
@@ -32,14 +34,14 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 	_, err := xreg.New(t.Context(), []xregnode.RegNodeList{
 		{Key: xctx.DatabaseKey, Node: node}, {Key: "a", Node: node}, {Key: "a", Node: node},
 	}, xoption.WithoutEnvFile(),
-		xoption.WithPhase(xoption.Phase{
+		withPhase(startup.Phase{
 			Name: "database", Key: "d",
 			Check: func(context.Context) error {
 				return errors.Join(errors.New("first thing"), errors.New("second thing"), xenv.Validate())
 			},
 			Start: func(context.Context) (any, error) { opened = true; return nil, nil },
 		}),
-		xoption.WithPhase(xoption.Phase{Name: "panics", Key: "p", Start: node, Check: func(context.Context) error { panic("check") }}),
+		withPhase(startup.Phase{Name: "panics", Key: "p", Start: node, Check: func(context.Context) error { panic("check") }}),
 		xoption.WithTrustedProxies(), xoption.WithTrustedProxies("bad"), xoption.WithDrainDelay(-time.Second),
 		xoption.WithShutdownTimeout(0), xoption.WithMaxBodyBytes(-1), xoption.WithAddress("nowhere"), xoption.WithListener(nil),
 		xoption.WithHealthPaths("healthz", "/x"), xoption.WithHealthPaths("/x", "/x"), xoption.WithServer(nil), xoption.WithRoute(nil),
@@ -49,7 +51,7 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 		t.Error("something was opened")
 	}
 	var got []string
-	for _, p := range xreg.Problems(err) {
+	for _, p := range problem.List(err) {
 		got = append(got, p.Error())
 	}
 	for _, want := range []string{
@@ -110,7 +112,7 @@ func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T
 	unset(t, xenv.Port, xenv.SnowflakeNodeID, xenv.SnowflakeDatacenterID, xenv.LogDir, xenv.LogLevel)
 	t.Setenv("PLINTH_HOST", "127.0.0.1")
 	seen := ""
-	reg, err := xreg.New(t.Context(), nil, xoption.WithPhase(xoption.Phase{
+	reg, err := xreg.New(t.Context(), nil, withPhase(startup.Phase{
 		Name: "p", Key: "p", Start: func(context.Context) (any, error) {
 			seen = xenv.String(xenv.Port)
 			return nil, nil
@@ -164,7 +166,7 @@ func TestEnvFileThatWasAskedForMustExist(t *testing.T) {
 func TestSettingsPreferOptionsThenEnvironmentThenDefaults(t *testing.T) {
 	unset(t, xenv.Host, xenv.Port, xenv.DrainDelay, xenv.ShutdownTimeout, xenv.Debug)
 	base, _ := alone(t)
-	settings := func(opts ...xoption.Option) xreg.Settings {
+	settings := func(opts ...xoption.Option) startup.Settings {
 		t.Helper()
 		reg, err := xreg.New(t.Context(), nil, append(opts, base)...)
 		if err != nil {
@@ -256,7 +258,7 @@ func TestRegisterWritesOneLineForEachProblemAndExitsWith1(t *testing.T) {
 
 func ExampleNew() {
 	_, err := xreg.New(context.Background(), []xregnode.RegNodeList{{Key: xctx.DatabaseKey}}, xoption.WithoutEnvFile())
-	for _, problem := range xreg.Problems(err) {
+	for _, problem := range problem.List(err) {
 		_, _ = os.Stdout.WriteString(problem.Error() + "\n")
 	}
 	// Output:

@@ -24,6 +24,9 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/signals"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
@@ -44,7 +47,7 @@ type Reg struct {
 	Init Init
 
 	parent context.Context //nolint:containedctx // its end is a wish to stop, asked for by the Runner
-	watch  *watch          // of the signals; nil after New
+	watch  *signals.Watch  // nil after New
 	cancel context.CancelCauseFunc
 	life   *xhook.Lifecycle
 	nodes  *xregnode.Nodes
@@ -53,8 +56,8 @@ type Reg struct {
 	public atomic.Pointer[public]
 
 	mu       sync.Mutex // held while nodes start or close, whose code may ask for what is public
-	plan     *xoption.Plan
-	settings Settings
+	plan     *startup.Plan
+	settings startup.Settings
 	parts    []Part
 	opened   []opened
 	logs     logs
@@ -64,7 +67,7 @@ type Reg struct {
 
 // public is what anyone may ask for at any time.
 type public struct {
-	settings Settings
+	settings startup.Settings
 	server   []func(*http.Server)
 	parts    []Part
 }
@@ -72,7 +75,7 @@ type public struct {
 // publish makes the plan's settings, and what has started, public. The debug mode goes to the application's context too.
 func (r *Reg) publish() {
 	r.nodes.Set(xctx.DebugKey, r.settings.Debug)
-	r.watch.settle(r.settings)
+	r.watch.SetTimeout(r.settings.ShutdownTimeout)
 	r.public.Store(&public{settings: r.settings, server: slices.Clone(r.plan.Server), parts: slices.Clone(r.parts)})
 }
 
@@ -92,10 +95,13 @@ func New(ctx context.Context, nodes []xregnode.RegNodeList, opts ...xoption.Opti
 
 // begin is New; w may be nil, and report sees the errors while the log is still open.
 func begin(
-	ctx context.Context, w *watch, nodes []xregnode.RegNodeList, opts []xoption.Option, report func(context.Context, error),
+	ctx context.Context, w *signals.Watch, nodes []xregnode.RegNodeList, opts []xoption.Option, report func(context.Context, error),
 ) (*Reg, error) {
 	r := &Reg{parent: ctx, watch: w, life: xhook.New(), nodes: &xregnode.Nodes{}}
-	r.plan = xoption.New(xoption.WithNodes(nodes...), leasesPhase, snowflakePhase, xoption.WithOptions(opts...))
+	r.plan = &startup.Plan{Nodes: slices.Clone(nodes)}
+	leasesPhase(r.plan)
+	snowflakePhase(r.plan)
+	xoption.WithOptions(opts...)(r.plan)
 	app, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	app = xhook.NewContext(xregnode.NewContext(app, r.nodes), r.life)
 	if r.plan.Logger != nil {
@@ -111,7 +117,7 @@ func begin(
 		err = context.Cause(ctx)
 	}
 	if err == nil {
-		w.succeed()
+		w.Succeed()
 		return r, nil
 	}
 	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
@@ -141,7 +147,8 @@ func (r *Reg) Apply(opts ...xoption.Option) error {
 	if len(opts) == 0 {
 		return nil
 	}
-	late := xoption.New(opts...)
+	late := &startup.Plan{}
+	xoption.WithOptions(opts...)(late)
 	problems := r.late(late)
 	xoption.WithOptions(opts...)(r.plan) // its settings are those of all options; late has what to open
 	if _, leased := r.nodes.Get(xctx.LeasesKey); !leased {
@@ -151,7 +158,7 @@ func (r *Reg) Apply(opts ...xoption.Option) error {
 }
 
 // late returns an error for each option that only New accepts.
-func (r *Reg) late(p *xoption.Plan) error {
+func (r *Reg) late(p *startup.Plan) error {
 	var errs []error
 	for _, o := range []struct {
 		option string
@@ -178,14 +185,14 @@ func (r *Reg) late(p *xoption.Plan) error {
 }
 
 // carryOut starts what p asks for, unless anything is wrong with it or problems were found already.
-func (r *Reg) carryOut(p *xoption.Plan, problems error) error {
+func (r *Reg) carryOut(p *startup.Plan, problems error) error {
 	r.settings = settings(r.plan)
 	r.publish()
 	defer r.publish()
 	if p == r.plan {
 		problems = errors.Join(problems, r.openLog())
 	}
-	if err := distinct(errors.Join(problems, r.setUp(p.SetUp), r.check(p))); err != nil {
+	if err := problem.Distinct(errors.Join(problems, r.check(p))); err != nil {
 		return err
 	}
 	if len(p.Mappers) > 0 {
@@ -194,27 +201,14 @@ func (r *Reg) carryOut(p *xoption.Plan, problems error) error {
 	if err := r.start(steps(p)); err != nil {
 		return err
 	}
-	r.watch.enter("routes")
+	r.watch.Enter("routes")
 	err := xhook.Guard(func() error { return r.build(p) })
 	logPanic(r.Init.Ctx, "routes", err)
 	return err
 }
 
-// setUp prepares what the settings refer to.
-func (r *Reg) setUp(list []func(context.Context) error) error {
-	var errs []error
-	r.watch.enter("set-up")
-	for _, fn := range list {
-		if err := xhook.Guard(func() error { return fn(r.Init.Ctx) }); err != nil {
-			logPanic(r.Init.Ctx, "set-up", err)
-			errs = append(errs, fmt.Errorf("set-up: %w", err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // check returns every problem of the settings, and of what p asks to start.
-func (r *Reg) check(p *xoption.Plan) error {
+func (r *Reg) check(p *startup.Plan) error {
 	errs := []error{p.Problems(), xenv.Validate()}
 	for _, s := range steps(p) {
 		if s.Check == nil {
@@ -228,39 +222,16 @@ func (r *Reg) check(p *xoption.Plan) error {
 	}
 	proxies, err := trustedProxies(r.plan)
 	_, wrongURLs := excludeURLs()
-	errs = append(errs, r.settings.check(), err, wrongURLs, r.serveConfig(len(proxies)).Check(), nodesOf(p.Nodes, r.nodes))
+	errs = append(errs, checkSettings(r.settings), err, wrongURLs, r.serveConfig(len(proxies)).Check(), nodesOf(p.Nodes, r.nodes))
 	return errors.Join(errs...)
 }
 
-// Problems returns the single problems of an error of New or Apply: one line each.
-func Problems(err error) []error {
-	if err == nil {
-		return nil
-	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok || err.Error() != errors.Join(joined.Unwrap()...).Error() {
-		return []error{err}
-	}
-	var list []error
-	for _, e := range joined.Unwrap() {
-		list = append(list, Problems(e)...)
-	}
-	return list
-}
-
-// distinct joins the single problems of err without those whose text has come before.
-func distinct(err error) error {
-	var list []error
-	for _, problem := range Problems(err) {
-		if !slices.ContainsFunc(list, func(e error) bool { return e.Error() == problem.Error() }) {
-			list = append(list, problem)
-		}
-	}
-	return errors.Join(list...)
-}
+// Signals returns the signals that Register has caught so far and catches from now on; the caller must
+// stop them. It returns nil after New, after Close, and the second time.
+func (r *Reg) Signals() *signals.Signals { return r.watch.Take() }
 
 // Settings returns what options and environment say about serving and stopping.
-func (r *Reg) Settings() Settings { return r.public.Load().settings }
+func (r *Reg) Settings() startup.Settings { return r.public.Load().settings }
 
 // Server returns a new HTTP server for Serve, with the limits of options and environment. It has no handler yet.
 func (r *Reg) Server() *http.Server { return server(r.public.Load().server) }
@@ -285,9 +256,7 @@ func (r *Reg) Cancel() { r.cancel(context.Canceled) }
 // in reverse order and the log last. ctx bounds it. The second call does nothing.
 func (r *Reg) Close(ctx context.Context) error {
 	err := r.CloseNodes(ctx)
-	if r.watch != nil {
-		r.watch.stop()
-	}
+	r.watch.Stop()
 	return errors.Join(err, r.closeLog())
 }
 
@@ -308,8 +277,8 @@ func (r *Reg) CloseNodes(ctx context.Context) error {
 	err := r.life.Shutdown(ctx)
 	r.Cancel()
 	err = errors.Join(err, r.life.Stop(ctx))
-	for _, problem := range Problems(err) {
-		logPanic(r.Init.Ctx, "hook", problem) //nolint:contextcheck // the log of the application
+	for _, one := range problem.List(err) {
+		logPanic(r.Init.Ctx, "hook", one) //nolint:contextcheck // the log of the application
 	}
 	err = errors.Join(err, r.closeOpened(ctx))
 	for _, remove := range r.unmap {

@@ -7,6 +7,9 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/signals"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
@@ -22,24 +25,24 @@ var exit = os.Exit
 // second ends the process. A start that goes on after the first, in a node that ignores its context, ends the process
 // with exit code 1 after the shutdown timeout and two seconds.
 func Register(ctx context.Context, nodes []xregnode.RegNodeList, opts ...xoption.Option) *Reg {
-	ctx, w := watchSignals(ctx)
+	ctx, w := signals.NewWatch(ctx, initLog, func(code int) { exit(code) })
 	reg, err := begin(ctx, w, nodes, append(slices.Clip(opts), defaultNode), report)
 	if err != nil {
 		exit(1)
-		w.stop() // only where exit has returned: until then a signal must not take the exit code away
+		w.Stop() // only where exit has returned: until then a signal must not take the exit code away
 		return nil
 	}
 	return reg
 }
 
 // defaultNode makes the application's id node that of the process as soon as it has started.
-func defaultNode(p *xoption.Plan) {
-	xoption.WithPhase(xoption.Phase{
-		Name: "default " + snowflakeName, Key: xctx.Exec, Rank: xoption.RankSnowflake,
+func defaultNode(p *startup.Plan) {
+	p.AddPhase(startup.Phase{
+		Name: "default " + snowflakeName, Key: xctx.Exec, Rank: startup.RankSnowflake,
 		Start: func(ctx context.Context) (any, error) {
 			return removal(xsnowflake.SetDefault(idNode(ctx.Value(xctx.SnowflakeNodeKey)))), nil
 		},
-	})(p)
+	})
 }
 
 // removal is closed with the application.
@@ -50,7 +53,7 @@ func (r removal) Close() { r() }
 
 // report writes one line for each problem.
 func report(ctx context.Context, err error) {
-	for _, problem := range Problems(err) {
-		initLog.Error(ctx, "start failed: "+problem.Error())
+	for _, one := range problem.List(err) {
+		initLog.Error(ctx, "start failed: "+one.Error())
 	}
 }

@@ -15,36 +15,11 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-// Settings is what options and environment say about serving and stopping.
-type Settings struct {
-	// Address is host:port.
-	Address string
-	// Listener is served instead of a new one, where it is not nil.
-	Listener net.Listener
-	// Debug is the debug mode.
-	Debug bool
-	// Profile is the profile of the response envelope.
-	Profile xbase.Profile
-	// DrainDelay is the time between the beginning of the stop and the end of accepting.
-	DrainDelay time.Duration
-	// WriteTimeout is the time for a client to read something of a response; 0 is no limit.
-	WriteTimeout time.Duration
-	// ShutdownTimeout bounds the whole stop.
-	ShutdownTimeout time.Duration
-}
-
-// maxReserve bounds the part of the shutdown timeout that is kept for what comes after the requests.
-const maxReserve = 5 * time.Second
-
-// Reserve is the end of the shutdown timeout that requests cannot have: its last fifth, at most 5 s. It is kept for tasks,
-// hooks and nodes.
-func (s Settings) Reserve() time.Duration { return min(s.ShutdownTimeout/5, maxReserve) }
-
-// check returns what is wrong with the settings beyond what xenv.Validate reports.
-func (s Settings) check() error { return errors.Join(checkHost(), s.checkDrainDelay()) }
+// checkSettings returns what is wrong with the settings beyond what xenv.Validate reports.
+func checkSettings(s startup.Settings) error { return errors.Join(checkHost(), checkDrainDelay(s)) }
 
 // checkHost reports an address in place of a host, which may contain a password.
 func checkHost() error {
@@ -57,7 +32,7 @@ func checkHost() error {
 
 // checkDrainDelay reports a drain delay after which no time is left for requests: they would be cut off in every stop. What
 // is wrong with one of the two alone is reported elsewhere.
-func (s Settings) checkDrainDelay() error {
+func checkDrainDelay(s startup.Settings) error {
 	most := s.ShutdownTimeout - s.Reserve()
 	if s.DrainDelay <= 0 || s.ShutdownTimeout <= 0 || s.DrainDelay < most {
 		return nil
@@ -77,8 +52,8 @@ var atTerminal = func() bool {
 }
 
 // settings resolves the plan against the environment, which has been checked.
-func settings(p *xoption.Plan) Settings {
-	s := Settings{
+func settings(p *startup.Plan) startup.Settings {
+	s := startup.Settings{
 		Address:         p.Address,
 		Listener:        p.Listener,
 		Debug:           xenv.Bool(xenv.Debug),
@@ -133,14 +108,14 @@ func unlimited(d time.Duration) time.Duration {
 }
 
 // trustedProxies returns the proxies that are believed, and what is wrong with those of the environment.
-func trustedProxies(p *xoption.Plan) ([]string, error) {
+func trustedProxies(p *startup.Plan) ([]string, error) {
 	if p.TrustedProxies != nil {
 		return p.TrustedProxies, nil
 	}
 	var errs []error
 	list := xenv.List(xenv.TrustedProxies)
 	for _, proxy := range list {
-		if !xoption.ValidProxy(proxy) {
+		if !startup.ValidProxy(proxy) {
 			errs = append(errs, xenv.Problem(xenv.TrustedProxies, proxy,
 				"is neither an address nor a CIDR range", "for example 10.0.0.0/8,192.0.2.7"))
 		}

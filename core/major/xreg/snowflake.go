@@ -12,20 +12,20 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/core/major/xlease/driver"
-	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
 const snowflakeName = "snowflake"
 
 // snowflakePhase starts the id node, which may lease its number.
-func snowflakePhase(p *xoption.Plan) {
-	xoption.WithPhase(xoption.Phase{
+func snowflakePhase(p *startup.Plan) {
+	p.AddPhase(startup.Phase{
 		Name:  snowflakeName,
 		Key:   xctx.SnowflakeNodeKey,
-		Rank:  xoption.RankSnowflake,
+		Rank:  startup.RankSnowflake,
 		Check: func(context.Context) error { return checkSnowflake(p) },
 		Start: func(ctx context.Context) (any, error) { return startSnowflake(ctx, p.Snowflake) },
 		Health: func(ctx context.Context, value any) error {
@@ -40,7 +40,7 @@ func snowflakePhase(p *xoption.Plan) {
 			}
 		},
 		Describe: func(value any) string { return describeNode(idNode(value)) },
-	})(p)
+	})
 }
 
 // idNode returns the value that the phase has started with.
@@ -105,7 +105,7 @@ func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
 }
 
 // checkSnowflake checks the numbers of the environment against the layout without taking a lease.
-func checkSnowflake(p *xoption.Plan) error {
+func checkSnowflake(p *startup.Plan) error {
 	if len(p.Snowflake) > 0 {
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
-	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
@@ -21,7 +21,7 @@ var initLog = xlog.WithName(xlog.NamedINIT)
 
 // step is a part of the start: a phase of the framework or a node of the application.
 type step struct {
-	xoption.Phase
+	startup.Phase
 	node bool
 }
 
@@ -41,17 +41,17 @@ type opened struct {
 }
 
 // steps returns what the plan starts, in order: phases by rank, then nodes.
-func steps(p *xoption.Plan) []step {
+func steps(p *startup.Plan) []step {
 	var list []step
 	phases := slices.Clone(p.Phases)
-	slices.SortStableFunc(phases, func(a, b xoption.Phase) int { return int(a.Rank - b.Rank) })
+	slices.SortStableFunc(phases, func(a, b startup.Phase) int { return int(a.Rank - b.Rank) })
 	for _, phase := range phases {
 		if phase.Enabled == nil || phase.Enabled() {
 			list = append(list, step{Phase: phase})
 		}
 	}
 	for _, n := range p.Nodes {
-		list = append(list, step{Phase: xoption.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: n.Node}, node: true})
+		list = append(list, step{Phase: startup.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: n.Node}, node: true})
 	}
 	return list
 }
@@ -68,7 +68,7 @@ func (r *Reg) start(list []step) error {
 
 // startOne runs one step and keeps its value.
 func (r *Reg) startOne(s step) error {
-	r.watch.enter(s.Name)
+	r.watch.Enter(s.Name)
 	ctx := r.Init.Ctx
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: not started: %w", s.Name, context.Cause(ctx))

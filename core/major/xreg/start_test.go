@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
@@ -43,8 +44,8 @@ func (b bounded) Close(ctx context.Context) error {
 }
 
 // phase returns a phase that notes its start and close.
-func phase(log *[]string, name string, rank xoption.Rank) xoption.Option {
-	return xoption.WithPhase(xoption.Phase{
+func phase(log *[]string, name string, rank startup.Rank) xoption.Option {
+	return withPhase(startup.Phase{
 		Name: name, Key: xctx.ContextKey(name), Rank: rank,
 		Start: func(context.Context) (any, error) {
 			*log = append(*log, "start "+name)
@@ -74,7 +75,7 @@ func TestStartOrderIsPhasesNodesEngineRoutesAndCloseIsItsReverse(t *testing.T) {
 	reg, err := xreg.New(t.Context(), nodes, base,
 		xoption.WithRoute(func(context.Context, *gin.Engine) { log = append(log, "routes") }),
 		xoption.WithEngine(func(*gin.Engine) { log = append(log, "engine") }),
-		phase(&log, "cache", xoption.RankCache), phase(&log, "database", xoption.RankDatabase),
+		phase(&log, "cache", startup.RankCache), phase(&log, "database", startup.RankDatabase),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +131,7 @@ func TestFailingNodeClosesWhatIsOpenInReverse(t *testing.T) {
 		{Key: xctx.Exec, Node: hook},
 		{Key: "n2", Node: func(context.Context) (any, error) { return nil, boom }},
 		{Key: "n3", Node: func(context.Context) (any, error) { log = append(log, "n3"); return nil, nil }},
-	}, base, phase(&log, "database", xoption.RankDatabase))
+	}, base, phase(&log, "database", startup.RankDatabase))
 	if reg != nil || !errors.Is(err, boom) || err.Error() != "node n2: boom" {
 		t.Errorf("New = %v, %v; want nil and the error of n2", reg, err)
 	}
@@ -236,7 +237,7 @@ func TestEndOfTheContextAfterTheStartLeavesTheApplicationsAlone(t *testing.T) {
 }
 
 func TestValuesOfAPhaseAreFoundUnderTheirKeys(t *testing.T) {
-	reg, _ := begin(t, nil, xoption.WithPhase(xoption.Phase{
+	reg, _ := begin(t, nil, withPhase(startup.Phase{
 		Name: "cache", Key: xctx.CacheManagerKey,
 		Start:    func(context.Context) (any, error) { return "manager", nil },
 		Values:   func(any) map[xctx.ContextKey]any { return map[xctx.ContextKey]any{xctx.RedisClientKey: "client"} },

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/common/xdotenv"
 )
 
 // File is what a file says. One that is not there says nothing.
@@ -28,6 +28,6 @@ func Read(path string) (*File, error) {
 		return nil, err
 	}
 	f := &File{Path: path, Exists: true}
-	f.Values, f.Bad = xreg.ParseEnv(string(text))
+	f.Values, f.Bad = xdotenv.Parse(string(text))
 	return f, nil
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plinthgo/plinth/core/common/xdotenv"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/tools/plinth/envtable"
 	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
@@ -161,7 +161,7 @@ func assignment(r Row, commented string) string {
 		return "# " + r.Name + "=" + mask
 	}
 	line := r.Name + "=" + quote(r.Value)
-	if values, _ := xreg.ParseEnv(line); values[r.Name] != r.Value {
+	if values, _ := xdotenv.Parse(line); values[r.Name] != r.Value {
 		return "# A .env file cannot hold the value, for its quotes or its backslash at the end.\n" + commented
 	}
 	return line

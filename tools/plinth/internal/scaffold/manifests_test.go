@@ -3,6 +3,7 @@ package scaffold_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"path"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/plinthtest"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
@@ -195,15 +197,20 @@ func TestWhatIsNotChosenIsNowhere(t *testing.T) {
 }
 
 func TestProbesAskTheRoutesOfHealth(t *testing.T) {
-	var health xoption.Plan
-	xoption.WithHealth()(&health)
+	app := plinthtest.New(t, xoption.WithHealth())
+	const live, ready = "/healthz", "/readyz"
+	for _, path := range []string{live, ready} {
+		if got := app.Request(http.MethodGet, path, nil).Status(); got != http.StatusOK {
+			t.Errorf("%s = %d, want 200", path, got)
+		}
+	}
 	everyManifest(t, func(w scaffold.Wanted, s *scaffold.Service, m *manifests) error {
 		c := m.container()
 		for _, tc := range []struct {
 			probe probe
 			path  string
 		}{
-			{c.StartupProbe, health.Health.LivePath}, {c.LivenessProbe, health.Health.LivePath}, {c.ReadinessProbe, health.Health.ReadyPath},
+			{c.StartupProbe, live}, {c.LivenessProbe, live}, {c.ReadinessProbe, ready},
 		} {
 			if tc.probe.HTTPGet.Path != tc.path || tc.probe.HTTPGet.Port != "http" {
 				return fmt.Errorf("probe = %+v, want %s", tc.probe, tc.path)
@@ -221,7 +228,7 @@ func TestProbesAskTheRoutesOfHealth(t *testing.T) {
 			return fmt.Errorf("ports = %v, want %v; service %v", got, want, m.service.Spec.Ports)
 		}
 		check := fmt.Sprint(m.compose.Services[s.Name].Healthcheck.Test)
-		if !strings.Contains(check, fmt.Sprintf("http://127.0.0.1:%d%s", want["http"], health.Health.ReadyPath)) {
+		if !strings.Contains(check, fmt.Sprintf("http://127.0.0.1:%d%s", want["http"], ready)) {
 			return fmt.Errorf("the check of Compose is %s", check)
 		}
 		return nil

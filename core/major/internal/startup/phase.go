@@ -1,4 +1,4 @@
-package xoption
+package startup
 
 import (
 	"context"
@@ -49,19 +49,13 @@ type Phase struct {
 	Leases func(ctx context.Context, value any) (*xlease.Leases, error)
 }
 
-// WithPhase adds a phase; a second one with the same key is reported as a problem.
-func WithPhase(phase Phase) Option {
-	return func(p *Plan) {
-		if !phase.Key.IsExec() && p.Has(phase.Key) {
-			p.Problem(fmt.Errorf("xoption: %s is configured twice", phase.Name))
-			return
-		}
-		if phase.Start == nil {
-			p.Problem(fmt.Errorf("xoption: phase %q has no Start", phase.Name))
-			return
-		}
-		p.Phases = append(p.Phases, phase)
+// AddPhase adds a phase; a second phase with the same key is a problem.
+func (p *Plan) AddPhase(phase Phase) {
+	if !phase.Key.IsExec() && p.Has(phase.Key) {
+		p.Problem(fmt.Errorf("xoption: %s is configured twice", phase.Name))
+		return
 	}
+	p.Phases = append(p.Phases, phase)
 }
 
 // Has reports whether there is a phase with this key.

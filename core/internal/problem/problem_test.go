@@ -1,0 +1,40 @@
+package problem_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/internal/problem"
+)
+
+func TestList(t *testing.T) {
+	a, b := errors.New("a"), errors.New("b")
+	wrapped := fmt.Errorf("why: %w", errors.Join(a, b))
+	for _, tc := range []struct {
+		name string
+		err  error
+		want int
+	}{
+		{name: "nil", err: nil, want: 0},
+		{name: "one", err: a, want: 1},
+		{name: "joined at two levels", err: errors.Join(a, errors.Join(b, a)), want: 3},
+		{name: "joined below a text of its own", err: wrapped, want: 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := problem.List(tc.err); len(got) != tc.want {
+				t.Errorf("List = %v, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDistinct(t *testing.T) {
+	err := problem.Distinct(errors.Join(errors.New("a"), errors.New("b"), errors.New("a")))
+	if err == nil || err.Error() != "a\nb" {
+		t.Errorf("Distinct = %v, want a and b", err)
+	}
+	if problem.Distinct(nil) != nil {
+		t.Error("Distinct(nil) is an error")
+	}
+}

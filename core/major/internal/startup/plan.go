@@ -1,0 +1,97 @@
+// Package startup is what options and environment say about an application: the plan that options
+// fill, and the settings of serving and stopping.
+package startup
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhelper"
+	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
+	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
+)
+
+// Plan is what the options of package xoption fill and package xreg carries out.
+type Plan struct {
+	// EnvFiles are the files that are read into the environment first; nil is ".env".
+	EnvFiles []string
+	// NoEnvFile is true where no file is read.
+	NoEnvFile bool
+	// EnvDefaults are variables that are set where neither the environment nor a file sets them.
+	EnvDefaults map[xenv.EnvKey]string
+
+	// Debug overrides PLINTH_DEBUG where it is not nil.
+	Debug *bool
+	// Logger writes the application's lines; nil is a logger built from the environment, the process's default.
+	Logger *xlog.Engine
+	// LogConfig changes what the environment says about logs.
+	LogConfig []func(*xlog.Config)
+
+	// Leases makes the application's leases, whatever LEASE_BACKEND says; of several the last.
+	Leases []func(ctx context.Context) (*xlease.Leases, error)
+	// Snowflake are the options of the id node; none is a node numbered by the environment or by a lease.
+	Snowflake []xsnowflake.Option
+	// Phases are the parts that start before the application's nodes.
+	Phases []Phase
+	// Database and Cache are the options of the phases that WithDatabase and WithCache add.
+	Database []xoptdatabase.Option
+	Cache    []xoptcache.Option
+	// NeedDatabase makes it a problem that no database is configured.
+	NeedDatabase bool
+	// Nodes start after the nodes that were given to Register.
+	Nodes []xregnode.RegNodeList
+
+	// Mappers map the application's errors onto codes.
+	Mappers []xerror.Mapper
+	// Profile overrides PLINTH_ENVELOPE where it is not nil.
+	Profile *xbase.Profile
+	// Serve changes the configuration of the request middleware.
+	Serve []func(*xhelper.Config)
+	// TrustedProxies overrides PLINTH_TRUSTED_PROXIES where it is not nil.
+	TrustedProxies []string
+	// Engine changes the engine after it was built and before the routes.
+	Engine []func(*gin.Engine)
+	// Routes register the application's routes.
+	Routes []func(ctx context.Context, engine *gin.Engine)
+	// Health describes the health routes; nil is none.
+	Health *Health
+
+	// Address overrides PLINTH_HOST and PLINTH_PORT where it is not empty.
+	Address string
+	// Listener is served instead of a new one.
+	Listener net.Listener
+	// Server changes the HTTP server after its limits were set.
+	Server []func(*http.Server)
+	// DrainDelay overrides PLINTH_DRAIN_DELAY where it is not nil.
+	DrainDelay *time.Duration
+	// ShutdownTimeout overrides PLINTH_SHUTDOWN_TIMEOUT where it is not nil.
+	ShutdownTimeout *time.Duration
+
+	problems []error
+}
+
+// Health describes the health routes.
+type Health struct {
+	// LivePath answers 200 as long as the process serves.
+	LivePath string
+	// ReadyPath answers 200 as long as the service is ready and all its nodes are well, 503 otherwise.
+	ReadyPath string
+}
+
+// Problem notes what is wrong with an option. It is reported at the start, together with everything else.
+func (p *Plan) Problem(err error) { p.problems = append(p.problems, err) }
+
+// Problems returns what was noted, joined, or nil.
+func (p *Plan) Problems() error { return errors.Join(p.problems...) }

@@ -1,0 +1,45 @@
+package startup
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/plinthgo/plinth/core/common/xbase"
+)
+
+// Settings is what options and environment say about serving and stopping.
+type Settings struct {
+	// Address is host:port.
+	Address string
+	// Listener is served instead of a new one, where it is not nil.
+	Listener net.Listener
+	// Debug is the debug mode.
+	Debug bool
+	// Profile is the profile of the response envelope.
+	Profile xbase.Profile
+	// DrainDelay is the time between the beginning of the stop and the end of accepting.
+	DrainDelay time.Duration
+	// WriteTimeout is the time for a client to read something of a response; 0 is no limit.
+	WriteTimeout time.Duration
+	// ShutdownTimeout bounds the whole stop.
+	ShutdownTimeout time.Duration
+}
+
+// maxReserve bounds the part of the shutdown timeout that is kept for what comes after the requests.
+const maxReserve = 5 * time.Second
+
+// Reserve is the end of the shutdown timeout that requests cannot have: its last fifth, at most 5 s. It is kept for tasks,
+// hooks and nodes.
+func (s Settings) Reserve() time.Duration { return min(s.ShutdownTimeout/5, maxReserve) }
+
+// ValidProxy reports whether text is an address or a CIDR range.
+func ValidProxy(text string) bool {
+	if strings.Contains(text, "/") {
+		_, err := netip.ParsePrefix(text)
+		return err == nil
+	}
+	addr, err := netip.ParseAddr(text)
+	return err == nil && addr.Zone() == ""
+}
