@@ -57,21 +57,39 @@ func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 	}
 }
 
-// poolKey finds the pool in a life.
-type poolKey struct{}
+// pools are those of the applications that have not stopped.
+var pools = struct {
+	sync.Mutex
+	of map[*xhook.Lifecycle]*pool
+}{of: map[*xhook.Lifecycle]*pool{}}
 
-// poolOf returns the pool of an application.
+// poolOf returns the pool of an application. A zero configuration is the default.
 func poolOf(life *xhook.Lifecycle, c poolConfig) *pool {
-	p, _ := life.Value(poolKey{}, func() any {
-		if c == (poolConfig{}) {
-			c = poolConfig{DefaultConcurrency, DefaultQueueSize}
-		}
-		p := &pool{config: c, workers: pond.NewPool(c.concurrency), held: map[*Handle]struct{}{}}
-		p.cut, p.cutOff = context.WithCancelCause(context.Background())
-		p.closed = !life.OnStop(hookName, p.stop)
+	pools.Lock()
+	defer pools.Unlock()
+	if p := pools.of[life]; p != nil {
 		return p
-	}).(*pool)
+	}
+	if c == (poolConfig{}) {
+		c = poolConfig{DefaultConcurrency, DefaultQueueSize}
+	}
+	p := &pool{config: c, workers: pond.NewPool(c.concurrency), held: map[*Handle]struct{}{}}
+	p.cut, p.cutOff = context.WithCancelCause(context.Background())
+	p.closed = !life.OnStop(hookName, func(ctx context.Context) error {
+		defer forget(life)
+		return p.stop(ctx)
+	})
+	if !p.closed {
+		pools.of[life] = p
+	}
 	return p
+}
+
+// forget removes the pool of an application that has stopped.
+func forget(life *xhook.Lifecycle) {
+	pools.Lock()
+	defer pools.Unlock()
+	delete(pools.of, life)
 }
 
 // pool is what an application runs in the background.
@@ -143,14 +161,14 @@ func (p *pool) wait() <-chan struct{} {
 // stop is the hook: it waits for everything, and shortly before ctx ends it ends what is left.
 func (p *pool) stop(ctx context.Context) error {
 	var cut []string
-	ending := xhook.Finish(ctx, 0, p.wait(), func() {
+	err := xhook.Finish(ctx, 0, p.wait(), func() {
 		cut = p.names()
 		p.cutOff(ErrStopped)
 	})
-	switch ending {
-	case xhook.Finished:
+	switch {
+	case err == nil:
 		return nil
-	case xhook.CutOff:
+	case errors.Is(err, xhook.ErrForced):
 		return fmt.Errorf("%w: cut off: %s", ErrStopped, list(cut))
 	default:
 		return fmt.Errorf("%w: cut off: %s; left behind: %s", ErrStopped, list(cut), list(p.names()))

@@ -62,7 +62,8 @@ func newWorker(ctx context.Context, c *config) (w *worker, taking context.Contex
 // end waits for the jobs that run, tells them to end when limit or the timeout says so, and leaves behind what does not.
 func (s *stopping) end(limit context.Context) {
 	s.once.Do(func() {
-		if xhook.Finish(limit, s.patience, s.over, func() { s.cutOff(errStopping) }) == xhook.LeftBehind {
+		err := xhook.Finish(limit, s.patience, s.over, func() { s.cutOff(errStopping) })
+		if errors.Is(err, xhook.ErrAbandoned) {
 			close(s.left)
 		}
 	})

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -31,7 +32,7 @@ func (s *scheduler) finish(ctx context.Context) error {
 		s.running.Wait()
 		close(done)
 	}()
-	ending := xhook.Finish(ctx, s.stopTimeout, done, func() { s.cutRuns(ctx) })
+	err := xhook.Finish(ctx, s.stopTimeout, done, func() { s.cutRuns(ctx) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var problems []string
@@ -39,7 +40,7 @@ func (s *scheduler) finish(ctx context.Context) error {
 		problems = append(problems, "cut off: "+names(s.lost))
 	}
 	switch {
-	case ending != xhook.LeftBehind:
+	case !errors.Is(err, xhook.ErrAbandoned):
 	case len(s.under) > 0:
 		problems = append(problems, "left behind: "+names(s.under))
 	default:

@@ -2,6 +2,7 @@ package xhook
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -9,24 +10,22 @@ import (
 // finishGrace is how long what is cut off has to return; at most a quarter of the time that a stop has.
 const finishGrace = time.Second
 
-// Ending is how work that was in flight at a stop has ended.
-type Ending uint8
-
-// The endings.
-const (
-	// Finished is work that has ended by itself.
-	Finished Ending = iota
-	// CutOff is work that ended after it was told to.
-	CutOff
-	// LeftBehind is work that goes on.
-	LeftBehind
+// The errors of Finish.
+var (
+	// ErrForced means that the work ended only after cut was called.
+	ErrForced = errors.New("xhook: work ended after it was cut off")
+	// ErrAbandoned means that the work goes on.
+	ErrAbandoned = errors.New("xhook: work goes on after it was cut off")
 )
 
-// Finish waits for what is in flight in a hook of the stop, until done is closed. When timeout is over, and in any case two
-// seconds before ctx does, it calls cut; half a second before ctx ends it gives up, so that the hook can still say what is left.
-// Where ctx has less than four seconds, these times are parts of it: half and an eighth. Where it has no end, work has a second
-// after cut. A timeout of 0 or less is none.
-func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cut func()) Ending {
+// Finish waits, in a hook of the stop, until work in flight closes done. It calls cut when timeout has
+// passed, and in any case two seconds before ctx ends; half a second before that end it returns, so that
+// the hook can still report what is left. If ctx has less than four seconds, these times are half and
+// an eighth of it. If ctx has no deadline, the work has a second after cut. A timeout of 0 or less is
+// none.
+//
+// The error is nil if the work ended by itself, ErrForced or ErrAbandoned.
+func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cut func()) error {
 	grace := finishGrace
 	var limits []time.Time
 	deadline, bounded := ctx.Deadline()
@@ -38,7 +37,7 @@ func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cu
 		limits = append(limits, time.Now().Add(timeout))
 	}
 	if closedBefore(ctx, done, limits...) {
-		return Finished
+		return nil
 	}
 	cut()
 	last := time.Now().Add(grace)
@@ -46,9 +45,9 @@ func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cu
 		last = deadline.Add(-grace / 2)
 	}
 	if closedBefore(context.WithoutCancel(ctx), done, last) {
-		return CutOff
+		return ErrForced
 	}
-	return LeftBehind
+	return ErrAbandoned
 }
 
 // closedBefore reports whether done is closed before ctx ends and the limits pass, or when they do.

@@ -15,8 +15,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
+
+	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
 // Func is one hook. It should return soon after its context ends.
@@ -50,7 +51,6 @@ type Lifecycle struct {
 	holds  []*hold // of the readiness, in the order in which they were taken
 	state  State
 	err    error
-	values map[any]func() any // of Value
 
 	added    chan struct{} // has a value after a shutdown hook was added
 	readied  chan struct{}
@@ -226,7 +226,9 @@ func (l *Lifecycle) all(ctx context.Context, p phase, verb string) error {
 }
 
 // call runs the hook and names it in its error.
-func (h hook) call(ctx context.Context, verb string) error { return h.named(verb, Call(ctx, h.run)) }
+func (h hook) call(ctx context.Context, verb string) error {
+	return h.named(verb, guard.Call(ctx, h.run))
+}
 
 func (h hook) named(verb string, err error) error {
 	if err == nil {
@@ -236,48 +238,7 @@ func (h hook) named(verb string, err error) error {
 }
 
 // PanicError is a panic that became an error.
-type PanicError struct {
-	// Value is what was given to panic.
-	Value any
-	// Stack is the stack of the goroutine that panicked.
-	Stack []byte
-}
-
-// Error says what was given to panic, without the stack.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// Unwrap returns the value of the panic where it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
+type PanicError = guard.PanicError
 
 // Guard calls fn and turns a panic into a *PanicError.
-func Guard(fn func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{Value: v, Stack: debug.Stack()}
-		}
-	}()
-	return fn()
-}
-
-// Call runs fn until it returns or ctx ends. A panic is a *PanicError; an fn that goes on after the end of ctx is left
-// behind, and the error says so.
-func Call(ctx context.Context, fn Func) error {
-	done := make(chan error, 1)
-	go func() {
-		done <- Guard(func() error { return fn(ctx) })
-	}()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	select {
-	case err := <-done: // it ended at the same moment
-		return err
-	default:
-		return fmt.Errorf("still running: %w", context.Cause(ctx))
-	}
-}
+func Guard(fn func() error) error { return guard.Run(fn) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/internal/guard"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
@@ -166,7 +167,7 @@ func checker(s step, value any) xhook.Func {
 func (r *Reg) closeOpened(ctx context.Context) error {
 	var errs []error
 	for _, o := range slices.Backward(r.opened) {
-		err := xhook.Call(ctx, o.close)
+		err := guard.Call(ctx, o.close)
 		logPanic(r.Init.Ctx, "close of "+o.name, err) //nolint:contextcheck // the log of the application
 		if err != nil {
 			errs = append(errs, fmt.Errorf("close of %s: %w", o.name, err))
