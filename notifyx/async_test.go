@@ -29,7 +29,9 @@ type engine struct {
 	err      error
 }
 
-func (*engine) Traits() driver.Traits { return driver.Traits{Name: "test", Transactional: true} }
+func (*engine) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Name: "test", Transactional: true}
+}
 
 func (e *engine) Insert(_ context.Context, jobs []driver.Job) error {
 	e.mu.Lock()

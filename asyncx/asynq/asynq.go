@@ -141,9 +141,9 @@ type engine struct {
 	wakes  []chan struct{} // of the workers of this process
 }
 
-// Traits implements driver.Engine.
-func (*engine) Traits() driver.Traits {
-	return driver.Traits{Interface: 1, Name: "asynq on redis", TakeOver: takeOver}
+// Capabilities implements driver.Engine.
+func (*engine) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Interface: 1, Name: "asynq on redis", TakeOver: takeOver}
 }
 
 // Ping implements driver.Engine.

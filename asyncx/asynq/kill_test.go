@@ -136,7 +136,7 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 	})
 	everything := int64(len(held) + len(quick))
 	for begin := time.Now(); client.HLen(ctx, p.queue+":effects").Val() < everything || !p.empty(ctx, t, client); pass(100 * time.Millisecond) {
-		if time.Since(begin) > e.Traits().TakeOver+10*time.Second {
+		if time.Since(begin) > e.Capabilities().TakeOver+10*time.Second {
 			t.Fatalf("%d of %d jobs are done", client.HLen(ctx, p.queue+":effects").Val(), everything)
 		}
 	}

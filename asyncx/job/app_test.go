@@ -172,10 +172,10 @@ func TestAnEngineThatDoesNotOpenFailsTheStart(t *testing.T) {
 // future is an engine that was written for an interface that is not there yet.
 type future struct{ *memory.Engine }
 
-func (f future) Traits() driver.Traits {
-	traits := f.Engine.Traits()
-	traits.Interface = driver.InterfaceVersion + 1
-	return traits
+func (f future) Capabilities() driver.Capabilities {
+	capabilities := f.Engine.Capabilities()
+	capabilities.Interface = driver.InterfaceVersion + 1
+	return capabilities
 }
 
 func TestAnEngineOfAnotherInterfaceIsRefusedAndClosed(t *testing.T) {

@@ -74,7 +74,7 @@ func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueO
 	if err != nil {
 		return nil, err
 	}
-	if t := queue.Traits(); !t.Transactional && !e.outside && xctx.InTransaction(ctx) {
+	if t := queue.Capabilities(); !t.Transactional && !e.outside && xctx.InTransaction(ctx) {
 		return nil, fmt.Errorf("job: enqueue %s on %s: %w", k.name, t.Name, ErrTransaction)
 	}
 	jobs := make([]driver.Job, len(args))

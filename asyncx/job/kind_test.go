@@ -143,7 +143,7 @@ func TestAListIsOfAState(t *testing.T) {
 	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 100 || err != nil {
 		t.Errorf("a page has %d, %v; want 100", len(list), err)
 	}
-	if b.queue.String() != b.queue.Traits().Name {
+	if b.queue.String() != b.queue.Capabilities().Name {
 		t.Errorf("String = %q, want the engine's name", b.queue)
 	}
 }

@@ -66,8 +66,8 @@ func Init(open Opener) func(ctx context.Context) (any, error) {
 
 // fits refuses an engine that was written for another version of the interface. The older side has to follow.
 func fits(engine driver.Engine) error {
-	traits := engine.Traits()
-	written := cmp.Or(traits.Interface, 1)
+	capabilities := engine.Capabilities()
+	written := cmp.Or(capabilities.Interface, 1)
 	if written == driver.InterfaceVersion {
 		return nil
 	}
@@ -81,7 +81,7 @@ func fits(engine driver.Engine) error {
 		behind = ours
 	}
 	return fmt.Errorf("job: %w: %q of %s was written for version %d of the interface, and %s has version %d: run `go get %s@latest`",
-		ErrInterface, traits.Name, t.PkgPath(), written, ours, driver.InterfaceVersion, behind)
+		ErrInterface, capabilities.Name, t.PkgPath(), written, ours, driver.InterfaceVersion, behind)
 }
 
 // GetQueue returns the queue of the application. Where ctx carries none, the error is a ConfigError.
@@ -104,10 +104,10 @@ func MustGetQueue(ctx context.Context) *Queue {
 }
 
 // String names the engine, for people.
-func (q *Queue) String() string { return q.engine.Traits().Name }
+func (q *Queue) String() string { return q.engine.Capabilities().Name }
 
-// Traits says what the engine promises.
-func (q *Queue) Traits() driver.Traits { return q.engine.Traits() }
+// Capabilities says what the engine promises.
+func (q *Queue) Capabilities() driver.Capabilities { return q.engine.Capabilities() }
 
 // Get returns a job. The error is ErrNotFound where there is none with the id, also because it is done and forgotten.
 func (q *Queue) Get(ctx context.Context, id string) (Record, error) {

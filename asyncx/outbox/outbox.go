@@ -124,9 +124,9 @@ func silent(db *gorm.DB) *gorm.DB {
 	return db.Session(&gorm.Session{NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard})
 }
 
-// Traits implements driver.Engine.
-func (e *engine) Traits() driver.Traits {
-	return driver.Traits{Interface: 1, Name: "outbox on " + e.db.Name(), Transactional: true, TakeOver: e.takeOver}
+// Capabilities implements driver.Engine.
+func (e *engine) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Interface: 1, Name: "outbox on " + e.db.Name(), Transactional: true, TakeOver: e.takeOver}
 }
 
 // Ping implements driver.Engine.

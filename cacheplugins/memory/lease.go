@@ -3,7 +3,7 @@ package memory
 import (
 	"context"
 
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // LeaseBackend implements driver.Leaser. The records are beside the entries: nothing evicts them, and they do not count

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/conformance/leasetest"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 func TestLeases(t *testing.T) {

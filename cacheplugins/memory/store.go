@@ -10,9 +10,9 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // store implements driver.Store, driver.ObjectStore, driver.Scanner and driver.Leaser.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/conformance/cachetest"
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/major/xcache"
-	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 // holders are the leases of one name that their owners rely on.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // LeaseBackend keeps the records of leases under keys that begin with prefix.
@@ -34,9 +34,9 @@ type leases struct {
 // errUnconfirmed is the error of a record that the server might lose with itself.
 var errUnconfirmed = errors.New("no replica has confirmed the lease in time")
 
-// Traits implements the driver's Backend.
-func (*leases) Traits() leasedriver.Traits {
-	return leasedriver.Traits{Scope: leasedriver.Cluster, Name: "redis"}
+// Capabilities implements the driver's Backend.
+func (*leases) Capabilities() leasedriver.Capabilities {
+	return leasedriver.Capabilities{Scope: leasedriver.Cluster, Name: "redis"}
 }
 
 // Acquire implements the driver's Backend.

@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/plinthgo/plinth/conformance/cachetest"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // leasePrefix keeps the keys of one test apart from those of others.

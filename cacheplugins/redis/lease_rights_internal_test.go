@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/conformance/cachetest"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 func TestUserWithTheRightsTakesLeasesAndOneWithoutIsToldThem(t *testing.T) {

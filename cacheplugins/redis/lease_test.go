@@ -11,9 +11,9 @@ import (
 	"github.com/plinthgo/plinth/cacheplugins/redis"
 	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/conformance/leasetest"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // leases is the prefix of their keys.

@@ -3,9 +3,9 @@ package cachetest_test
 import (
 	"context"
 
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // broken is a right store in which some operations are replaced by wrong ones.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // pick walks with the keys that pass.

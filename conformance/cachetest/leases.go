@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // These checks are about the manager's part in leases. What a lease is, package leasetest says.
@@ -49,7 +49,7 @@ func (e *env) twin(t *testing.T, opts ...xcache.ManagerOption) *xcache.Manager {
 		}
 		t.Skip("the store is no driver.Leaser")
 	}
-	if leaser.LeaseBackend("").Traits().Scope != leasedriver.Process {
+	if leaser.LeaseBackend("").Capabilities().Scope != leasedriver.Process {
 		return e.open(t, opts...)
 	}
 	return e.manage(t, lasting{e.m.Store(), leaser}, opts...)

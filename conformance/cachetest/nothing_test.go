@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // nothingAtAll is the defect of a store that can do everything and does nothing.
@@ -66,4 +66,4 @@ func (noLeases) Acquire(context.Context, leasedriver.Request) (leasedriver.Grant
 
 func (noLeases) Renew(context.Context, leasedriver.Holding) (held bool, err error) { return }
 func (noLeases) Release(context.Context, leasedriver.Holding) (bool, error)        { return true, nil }
-func (noLeases) Traits() (t leasedriver.Traits)                                    { return }
+func (noLeases) Capabilities() (t leasedriver.Capabilities)                        { return }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/conformance/cachetest"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // remote is a broken store, or a right one, each call of which asks a server first: a double of a store on a server. The

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // RaceForLeases lets ten take, renew and release three slots of a name again and again, and complains of a slot that two

@@ -11,10 +11,10 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // What a lease is, package leasetest defines. These are the demands on a database that keeps some.
@@ -202,8 +202,8 @@ func testLeaseTable(tb testing.TB, s *suite) {
 	if one != other {
 		tb.Error("a database has two *xlease.Leases")
 	}
-	if t := one.Traits(); t.Name != s.Driver.Name() || !t.Durable || (t.Scope == leasedriver.Process) != s.differs(DiffPrivate) {
-		tb.Errorf("traits = %+v", t)
+	if t := one.Capabilities(); t.Name != s.Driver.Name() || !t.Durable || (t.Scope == leasedriver.Process) != s.differs(DiffPrivate) {
+		tb.Errorf("capabilities = %+v", t)
 	}
 }
 

@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // childVariable makes a test binary play a process that makes ids.
@@ -95,7 +95,7 @@ func (c *child) live(open func(address string) (b driver.Backend, done func(), e
 	if err := c.birth(xlease.NodeLeaser(leases, c.TTL)); err != nil {
 		return err
 	}
-	c.say("ready " + strconv.Itoa(c.slot()) + " " + leases.Traits().Name)
+	c.say("ready " + strconv.Itoa(c.slot()) + " " + leases.Capabilities().Name)
 	for c.in.Scan() {
 		verb, number, _ := strings.Cut(c.in.Text(), " ")
 		n, _ := strconv.Atoi(number)

@@ -7,17 +7,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // broken is a right backend in which some operations are replaced by wrong ones.
 type broken struct {
 	*forgetful
 
-	acquire func(ctx context.Context, r driver.Request) (driver.Grant, error)
-	renew   func(ctx context.Context, h driver.Holding) (bool, error)
-	release func(ctx context.Context, h driver.Holding) (bool, error)
-	traits  func() driver.Traits
+	acquire      func(ctx context.Context, r driver.Request) (driver.Grant, error)
+	renew        func(ctx context.Context, h driver.Holding) (bool, error)
+	release      func(ctx context.Context, h driver.Holding) (bool, error)
+	capabilities func() driver.Capabilities
 }
 
 func (b *broken) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
@@ -41,11 +41,11 @@ func (b *broken) Release(ctx context.Context, h driver.Holding) (bool, error) {
 	return b.forgetful.Release(ctx, h)
 }
 
-func (b *broken) Traits() driver.Traits {
-	if b.traits != nil {
-		return b.traits()
+func (b *broken) Capabilities() driver.Capabilities {
+	if b.capabilities != nil {
+		return b.capabilities()
 	}
-	return b.forgetful.Traits()
+	return b.forgetful.Capabilities()
 }
 
 // asked changes what is asked for.
@@ -166,7 +166,7 @@ var defects = map[string]defect{
 			return b.forgetful.Release(ctx, h)
 		}
 	}, "Release/NeedsTheHolderAlone"},
-	"no name": {func(b *broken) { b.traits = func() driver.Traits { return driver.Traits{} } }, "Traits/NameAndScope"},
+	"no name": {func(b *broken) { b.capabilities = func() driver.Capabilities { return driver.Capabilities{} } }, "Capabilities/NameAndScope"},
 	"a renewal changes nothing": {func(b *broken) {
 		b.renew = func(context.Context, driver.Holding) (bool, error) { return true, nil }
 	}, "Renew/Extends"},

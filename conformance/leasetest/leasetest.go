@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/conformance/testreport"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // Harness supplies one backend under test.
@@ -64,7 +64,7 @@ func Run(t *testing.T, h Harness) {
 	t.Helper()
 	if h.Source != "" {
 		testreport.Record(t, &testreport.Run{
-			Family: "lease", Backend: h.Open(t).Traits().Name, Source: h.Source, Server: h.Server, Tests: len(checks()),
+			Family: "lease", Backend: h.Open(t).Capabilities().Name, Source: h.Source, Server: h.Server, Tests: len(checks()),
 		})
 	}
 	t.Run("suite", func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/plinthgo/plinth/conformance/leasetest"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // The suite must fail for a broken backend, so it runs in a process of its own there.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 var lockChecks = []check{
@@ -126,9 +126,9 @@ var lockChecks = []check{
 		release(t, e, driver.Holding{Name: h.Name, Slot: h.Slot, Holder: h.Holder, TTL: h.TTL}, true)
 		take(t, e, e.ask(long))
 	}},
-	{"Traits/NameAndScope", func(t *testing.T, e *env) {
-		if traits := e.Traits(); traits.Name == "" || traits.Scope > driver.Cluster || traits != e.h.Open(t).Traits() {
-			t.Errorf("Traits = %+v, want a name and a known scope, the same on each connection", traits)
+	{"Capabilities/NameAndScope", func(t *testing.T, e *env) {
+		if capabilities := e.Capabilities(); capabilities.Name == "" || capabilities.Scope > driver.Cluster || capabilities != e.h.Open(t).Capabilities() {
+			t.Errorf("Capabilities = %+v, want a name and a known scope, the same on each connection", capabilities)
 		}
 	}},
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // forgetful is InProcess, and forgets what it is told to forget.
@@ -22,9 +22,9 @@ func newForgetful() *forgetful {
 	return &forgetful{Backend: xlease.InProcess(nil), era: map[string]int{}}
 }
 
-// Traits implements driver.Backend.
-func (*forgetful) Traits() driver.Traits {
-	return driver.Traits{Scope: driver.Host, Name: "forgetful"}
+// Capabilities implements driver.Backend.
+func (*forgetful) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Scope: driver.Host, Name: "forgetful"}
 }
 
 // Forget makes a name another one.

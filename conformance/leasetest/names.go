@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // apart fails where two of the names, each after the check's own, are one to the backend.

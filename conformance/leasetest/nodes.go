@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/conformance/testreport"
-	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
 // NodesHarness supplies a backend that processes share.

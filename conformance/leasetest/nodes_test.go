@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/plinthgo/plinth/conformance/leasetest"
-	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
 func TestNoTwoIDsAreEqualOnABackendThatNeverForgets(t *testing.T) {

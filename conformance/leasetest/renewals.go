@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 var renewChecks = []check{

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // large needs all 63 bits, which a floating-point number does not have.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // service is a backend for other processes.
@@ -33,9 +33,9 @@ func (s service) Release(h driver.Holding, held *bool) (err error) {
 	return err
 }
 
-// Traits is driver.Backend's.
-func (s service) Traits(_ struct{}, t *driver.Traits) error {
-	*t = s.b.Traits()
+// Capabilities is driver.Backend's.
+func (s service) Capabilities(_ struct{}, t *driver.Capabilities) error {
+	*t = s.b.Capabilities()
 	return nil
 }
 
@@ -75,8 +75,8 @@ func serve(tb testing.TB, b driver.Backend) (address string) {
 
 // client is a backend in another process.
 type client struct {
-	rpc    *rpc.Client
-	traits driver.Traits
+	rpc          *rpc.Client
+	capabilities driver.Capabilities
 }
 
 // dial connects to what serve serves.
@@ -86,7 +86,7 @@ func dial(address string) (b driver.Backend, done func(), err error) {
 		return nil, nil, err
 	}
 	done = func() { _ = c.rpc.Close() }
-	return c, done, c.call(context.Background(), "Traits", struct{}{}, &c.traits)
+	return c, done, c.call(context.Background(), "Capabilities", struct{}{}, &c.capabilities)
 }
 
 func (c *client) call(ctx context.Context, method string, args, reply any) error {
@@ -129,5 +129,5 @@ func (c *client) Release(ctx context.Context, h driver.Holding) (bool, error) {
 	return *held, nil
 }
 
-// Traits implements driver.Backend.
-func (c *client) Traits() driver.Traits { return c.traits }
+// Capabilities implements driver.Backend.
+func (c *client) Capabilities() driver.Capabilities { return c.capabilities }

@@ -19,12 +19,12 @@ import (
 	"time"
 
 	_ "github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/cronx"
 	"github.com/plinthgo/plinth/cronx/runner"
 	_ "github.com/plinthgo/plinth/dbplugins/mysql"

@@ -14,10 +14,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/cronx/runner"
 )
 
@@ -146,8 +146,8 @@ func (c *cluster) ask(call string, later bool) error { //nolint:revive // flag-p
 	return hook(call)
 }
 
-func (*cluster) Traits() driver.Traits {
-	return driver.Traits{Scope: driver.Cluster, Durable: true, Name: "fake"}
+func (*cluster) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Scope: driver.Cluster, Durable: true, Name: "fake"}
 }
 
 func (c *cluster) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {

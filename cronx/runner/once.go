@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
 // A tick is taken under a short lease, whose mark says which ticks were taken. The mark is at the backend before the run

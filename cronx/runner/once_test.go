@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/cronx"
 	"github.com/plinthgo/plinth/cronx/runner"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/major/xlease"
 	"github.com/plinthgo/plinth/cronx"
 )
 

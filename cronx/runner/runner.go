@@ -24,9 +24,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xhook"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/cronx"
 )
 
@@ -126,7 +126,7 @@ func (s *scheduler) findLeases(ctx context.Context) error {
 		}
 		s.leases = leases
 	}
-	if s.leases.Traits().Scope == driver.Process {
+	if s.leases.Capabilities().Scope == driver.Process {
 		return fmt.Errorf("cronx/runner: %q is to run once in the cluster, and the leases are those of %s (%s): %w",
 			first, s.leases, remedy, xlease.ErrUnsupported)
 	}

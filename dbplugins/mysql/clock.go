@@ -3,7 +3,7 @@ package mysql
 import (
 	"gorm.io/gorm"
 
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // NowMicros implements driver.Clock. UNIX_TIMESTAMP would read the time in the session's

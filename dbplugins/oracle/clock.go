@@ -5,7 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // nowMicros adds up the parts of the interval since 1970. SYSTIMESTAMP is the same

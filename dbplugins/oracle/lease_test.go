@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // lookAnswers answers the look at a name: with its row and the time, or with the time alone.

@@ -3,7 +3,7 @@ package postgres
 import (
 	"gorm.io/gorm"
 
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // NowMicros implements driver.Clock. now() would be the time at which the transaction

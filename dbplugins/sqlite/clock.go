@@ -5,7 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // NowMicros implements driver.Clock. SQLite's own time is in whole milliseconds.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/conformance/leasetest"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
@@ -70,8 +70,8 @@ func TestLeasesReachAsFarAsTheFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := leases.Traits(); got != (leasedriver.Traits{Scope: tc.want, Durable: true, Name: sqlite.Name}) {
-				t.Errorf("traits = %+v, want the scope %s", got, tc.want)
+			if got := leases.Capabilities(); got != (leasedriver.Capabilities{Scope: tc.want, Durable: true, Name: sqlite.Name}) {
+				t.Errorf("capabilities = %+v, want the scope %s", got, tc.want)
 			}
 		})
 	}

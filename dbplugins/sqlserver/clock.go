@@ -3,7 +3,7 @@ package sqlserver
 import (
 	"gorm.io/gorm"
 
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // NowMicros implements driver.Clock.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // leaseServer answers the statements of leases in turn.

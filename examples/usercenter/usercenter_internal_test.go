@@ -13,11 +13,11 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
 )
 
@@ -250,7 +250,7 @@ func TestLeasesOfATestAreTakenWithinATransactionToo(t *testing.T) {
 		}
 		return leases.Do(ctx, "job", time.Minute, func(context.Context, *xlease.Lease) error { return nil })
 	})
-	if err != nil || leases.Traits().Scope != driver.Process {
+	if err != nil || leases.Capabilities().Scope != driver.Process {
 		t.Errorf("leases of %s = %v", leases, err)
 	}
 }

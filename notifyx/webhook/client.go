@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/major/xhttp"
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 

@@ -81,8 +81,10 @@ func (e *engine) attempt(t *testing.T) driver.Outcome {
 	return o
 }
 
-// Traits implements driver.Engine.
-func (e *engine) Traits() driver.Traits { return driver.Traits{Name: "double", Transactional: true} }
+// Capabilities implements driver.Engine.
+func (e *engine) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Name: "double", Transactional: true}
+}
 
 // Insert implements driver.Engine.
 func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {

@@ -142,8 +142,8 @@ type Query struct {
 // InterfaceVersion counts the changes of this package after which an engine that still compiles might do the wrong thing.
 const InterfaceVersion = 1
 
-// Traits say what an engine promises.
-type Traits struct {
+// Capabilities say what an engine promises.
+type Capabilities struct {
 	// Interface is the InterfaceVersion for which the engine was written: the number itself, since the constant is whatever the
 	// program was built with. 0 is 1. Any other version than this package's ends the start.
 	Interface int
@@ -157,8 +157,8 @@ type Traits struct {
 
 // Engine keeps jobs. It is safe for concurrent use. A method ends with the error of its context when that ends.
 type Engine interface {
-	Traits() Traits
-	// Insert stores jobs, all or none, in the database transaction that ctx carries where Traits.Transactional and there is one.
+	Capabilities() Capabilities
+	// Insert stores jobs, all or none, in the database transaction that ctx carries where Capabilities.Transactional and there is one.
 	// An id that is there already, or twice among the jobs, is an error. It does not change what it is given.
 	Insert(ctx context.Context, jobs []Job) error
 	// Work gives jobs to w.Run until ctx ends, then waits for the attempts that run, settles them, and returns. Outages of the
@@ -175,7 +175,7 @@ type Engine interface {
 	Delete(ctx context.Context, id string) error
 	// Ping asks the server for an answer.
 	Ping(ctx context.Context) error
-	// Close lets go of what the engine has opened by itself. Work has returned before. Every method but Traits and Close gives
+	// Close lets go of what the engine has opened by itself. Work has returned before. Every method but Capabilities and Close gives
 	// ErrClosed from then on.
 	Close() error
 }

@@ -12,26 +12,26 @@ type broken struct {
 	right *memory.Engine
 	store *memory.Store
 
-	traits  driver.Traits
-	insert  func(ctx context.Context, jobs []driver.Job) error
-	work    func(ctx context.Context, w driver.Work) error
-	get     func(ctx context.Context, id string) (driver.Record, error)
-	list    func(ctx context.Context, q driver.Query) ([]driver.Record, error)
-	replay  func(ctx context.Context, id string) error
-	remove  func(ctx context.Context, id string) error
-	ping    func(ctx context.Context) error
-	closing func() error
+	capabilities driver.Capabilities
+	insert       func(ctx context.Context, jobs []driver.Job) error
+	work         func(ctx context.Context, w driver.Work) error
+	get          func(ctx context.Context, id string) (driver.Record, error)
+	list         func(ctx context.Context, q driver.Query) ([]driver.Record, error)
+	replay       func(ctx context.Context, id string) error
+	remove       func(ctx context.Context, id string) error
+	ping         func(ctx context.Context) error
+	closing      func() error
 }
 
 func newBroken(m *memory.Store, e *memory.Engine) *broken {
 	return &broken{
-		right: e, store: m, traits: e.Traits(), insert: e.Insert, work: e.Work, get: e.Get, list: e.List, replay: e.Replay,
+		right: e, store: m, capabilities: e.Capabilities(), insert: e.Insert, work: e.Work, get: e.Get, list: e.List, replay: e.Replay,
 		remove: e.Delete, ping: e.Ping, closing: e.Close,
 	}
 }
 
-// Traits implements driver.Engine.
-func (b *broken) Traits() driver.Traits { return b.traits }
+// Capabilities implements driver.Engine.
+func (b *broken) Capabilities() driver.Capabilities { return b.capabilities }
 
 // Insert implements driver.Engine.
 func (b *broken) Insert(ctx context.Context, jobs []driver.Job) error { return b.insert(ctx, jobs) }

@@ -40,11 +40,11 @@ var calls = []call{
 
 var callChecks = []check{
 	{"Calls/TraitsAreWhole", func(t *testing.T, e *env) {
-		if traits := e.Traits(); traits.Name == "" || traits.TakeOver <= 0 {
-			t.Errorf("Traits = %+v, want a name and a time of taking over", traits)
+		if capabilities := e.Capabilities(); capabilities.Name == "" || capabilities.TakeOver <= 0 {
+			t.Errorf("Capabilities = %+v, want a name and a time of taking over", capabilities)
 		}
-		if got := e.Traits().Interface; got != driver.InterfaceVersion {
-			t.Errorf("Traits.Interface = %d, want %d: see what has changed in package driver", got, driver.InterfaceVersion)
+		if got := e.Capabilities().Interface; got != driver.InterfaceVersion {
+			t.Errorf("Capabilities.Interface = %d, want %d: see what has changed in package driver", got, driver.InterfaceVersion)
 		}
 	}},
 	{"Calls/PingAnswers", func(t *testing.T, e *env) {

@@ -31,8 +31,8 @@ func frozen(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 func (w *worker) takenOver(t *testing.T, died time.Time, id string, number int) *attempt {
 	t.Helper()
 	a := w.nextOf(t, id, number)
-	if late := time.Since(died) - w.e.Traits().TakeOver - w.e.h.Slack - poll; late > 5*time.Second {
-		t.Errorf("the job was taken over %s after the promised %s", late, w.e.Traits().TakeOver)
+	if late := time.Since(died) - w.e.Capabilities().TakeOver - w.e.h.Slack - poll; late > 5*time.Second {
+		t.Errorf("the job was taken over %s after the promised %s", late, w.e.Capabilities().TakeOver)
 	}
 	return a
 }
@@ -136,7 +136,7 @@ var deathChecks = []check{
 			other.ok()
 		case <-a.ctx.Done():
 			t.Error("the context of the attempt has ended")
-		case <-time.After(2*e.Traits().TakeOver + e.h.Slack):
+		case <-time.After(2*e.Capabilities().TakeOver + e.h.Slack):
 		}
 		a.ok()
 		peer.awaitDone(t, j.ID)

@@ -343,8 +343,8 @@ var workerDefects = map[string]defect{
 	"a context of its own": {ran(func(_ *broken, _, _ context.Context, a driver.Attempt, run runner) driver.Outcome {
 		return run(context.Background(), a)
 	}), []string{"Stop/AnAttemptsContextHasTheValuesOfWork", "Death/AnotherWorkerTakesOver"}},
-	"no name":   {func(b *broken) { b.traits.Name = "" }, []string{"Calls/TraitsAreWhole"}},
-	"of old":    {func(b *broken) { b.traits.Interface = driver.InterfaceVersion - 1 }, []string{"Calls/TraitsAreWhole"}},
+	"no name":   {func(b *broken) { b.capabilities.Name = "" }, []string{"Calls/TraitsAreWhole"}},
+	"of old":    {func(b *broken) { b.capabilities.Interface = driver.InterfaceVersion - 1 }, []string{"Calls/TraitsAreWhole"}},
 	"no answer": {func(b *broken) { b.ping = func(context.Context) error { return errBroken } }, []string{"Calls/PingAnswers"}},
 	"blind in a transaction": {func(b *broken) {
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {

@@ -46,8 +46,8 @@ type replica struct {
 	e   *env
 }
 
-// Traits is the engine's.
-func (r *replica) Traits() driver.Traits { return r.Replica.Engine.Traits() }
+// Capabilities is the engine's.
+func (r *replica) Capabilities() driver.Capabilities { return r.Replica.Engine.Capabilities() }
 
 // connect opens a replica; it is closed when the test ends, after its workers.
 func (e *env) connect(t *testing.T) replica {

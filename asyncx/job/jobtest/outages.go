@@ -84,7 +84,7 @@ var outageChecks = []check{
 				is(t, "Get of what is done", orNotFound(err), driver.ErrNotFound)
 				return
 			}
-			if time.Since(begin) > e.h.Patience+e.Traits().TakeOver {
+			if time.Since(begin) > e.h.Patience+e.Capabilities().TakeOver {
 				t.Fatalf("the job is %s", r.State)
 			}
 		}

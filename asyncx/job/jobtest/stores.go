@@ -173,7 +173,7 @@ var storeChecks = []check{
 		j := newJob(delay(time.Hour))
 		e.insert(t, j)
 		within := func(fn func(ctx context.Context) error) error { return fn(e.ctx) }
-		if e.Traits().Transactional { // one that an error ends
+		if e.Capabilities().Transactional { // one that an error ends
 			within = func(fn func(ctx context.Context) error) error { return e.h.Transaction(e.ctx, fn) }
 		}
 		err := within(func(ctx context.Context) error {

@@ -15,7 +15,7 @@ var errRollback = errors.New("jobtest: roll back")
 // transactional skips the check for an engine that takes no part in transactions.
 func transactional(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 	return func(t *testing.T, e *env) {
-		if !e.Traits().Transactional {
+		if !e.Capabilities().Transactional {
 			t.Skip("the engine takes no part in transactions")
 		}
 		run(t, e)

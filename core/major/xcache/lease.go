@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 // leaseMark is what the keys of leases begin with, behind the manager's prefix.

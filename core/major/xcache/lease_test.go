@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
-	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 func TestLeasesOfOneStoreAndPrefixExcludeEachOther(t *testing.T) {

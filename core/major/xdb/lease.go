@@ -8,11 +8,11 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // Leases returns the leases that the database stores in its table plinth_leases: the same ones at each

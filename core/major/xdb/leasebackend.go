@@ -12,9 +12,9 @@ import (
 
 	"gorm.io/gorm"
 
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 const (
@@ -33,12 +33,12 @@ var errLeaseRaces = errors.New("others were faster every time")
 // leaseBackend keeps leases in a table. What it knows it has read in the same call: who decides is a statement that changes
 // a row only as long as it is what was read.
 type leaseBackend struct {
-	info    *dbconn.Info
-	db      *gorm.DB
-	sql     leaseSQL
-	traits  leasedriver.Traits
-	sweeper *leaseSweeper
-	life    context.Context //nolint:containedctx // ends with Close
+	info         *dbconn.Info
+	db           *gorm.DB
+	sql          leaseSQL
+	capabilities leasedriver.Capabilities
+	sweeper      *leaseSweeper
+	life         context.Context //nolint:containedctx // ends with Close
 
 	turn chan struct{} // full during set-up
 	made atomic.Bool   // the table exists
@@ -46,15 +46,15 @@ type leaseBackend struct {
 
 func newLeaseBackend(k *leaseKeeper, clock driver.Clock) (*leaseBackend, error) {
 	b := &leaseBackend{info: k.info, db: k.silent(), life: k.life, turn: make(chan struct{}, 1)}
-	b.traits = leasedriver.Traits{Scope: clock.Scope(k.db), Durable: true, Name: b.info.Name}
+	b.capabilities = leasedriver.Capabilities{Scope: clock.Scope(k.db), Durable: true, Name: b.info.Name}
 	b.sweeper = &leaseSweeper{life: k.life, backend: b}
 	var err error
 	b.sql, err = newLeaseSQL(b.db, clock)
 	return b, err
 }
 
-// Traits implements driver.Backend of package xlease.
-func (b *leaseBackend) Traits() leasedriver.Traits { return b.traits }
+// Capabilities implements driver.Backend of package xlease.
+func (b *leaseBackend) Capabilities() leasedriver.Capabilities { return b.capabilities }
 
 // Acquire implements driver.Backend of package xlease.
 func (b *leaseBackend) Acquire(ctx context.Context, r leasedriver.Request) (leasedriver.Grant, error) {

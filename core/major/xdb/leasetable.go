@@ -9,10 +9,10 @@ import (
 
 	"gorm.io/gorm/schema"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/systable"
-	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 const leasesTable = "plinth_leases"

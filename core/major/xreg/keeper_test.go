@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
 )
@@ -40,8 +40,8 @@ func newKeeper(name string, scope driver.Scope) *keeper {
 	return k
 }
 
-func (k *keeper) Traits() driver.Traits {
-	return driver.Traits{Scope: k.scope, Durable: true, Name: "the " + k.name}
+func (k *keeper) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Scope: k.scope, Durable: true, Name: "the " + k.name}
 }
 
 func (k *keeper) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {

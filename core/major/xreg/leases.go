@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
-	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 const leasesName = "leases"
@@ -49,7 +49,7 @@ func leasesPhase(p *startup.Plan) {
 
 // logLeases says between whom locks and leases decide: two services on two hosts share nothing through a file.
 func logLeases(ctx context.Context, leases *xlease.Leases) {
-	t := leases.Traits()
+	t := leases.Capabilities()
 	initLog.Info(ctx, "locks and leases", slog.String("backend", t.Name), slog.String("between", "all of one "+t.Scope.String()))
 }
 
@@ -120,7 +120,7 @@ func openLeases(ctx context.Context, p *startup.Plan, phases []startup.Phase) (*
 			return nil, fmt.Errorf("%w (with %s=%s the %s keeps the leases; accepted instead: %s)",
 				err, xenv.LeaseBackend, backend, k.Name, instead(k.Name))
 		}
-		if best == nil || leases.Traits().Scope > best.Traits().Scope {
+		if best == nil || leases.Capabilities().Scope > best.Capabilities().Scope {
 			best = leases
 		}
 	}

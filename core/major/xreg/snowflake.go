@@ -9,13 +9,13 @@ import (
 	"strconv"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 const snowflakeName = "snowflake"
@@ -85,7 +85,7 @@ func startSnowflake(ctx context.Context, opts []xsnowflake.Option) (*xsnowflake.
 // else it is nil, and a file on this host does.
 func nodeLeaser(ctx context.Context) xsnowflake.Leaser {
 	leases, _ := ctx.Value(xctx.LeasesKey).(*xlease.Leases)
-	if leases == nil || leases.Traits().Scope < driver.Cluster {
+	if leases == nil || leases.Capabilities().Scope < driver.Cluster {
 		return nil
 	}
 	return xlease.NodeLeaser(leases, xenv.Duration(xenv.SnowflakeLeaseTTL))

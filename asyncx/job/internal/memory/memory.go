@@ -97,9 +97,9 @@ func (r *Engine) call(ctx context.Context, do func(m *Store) error) error {
 	return do(r.m)
 }
 
-// Traits implements driver.Engine.
-func (r *Engine) Traits() driver.Traits {
-	return driver.Traits{Interface: 1, Name: "memory (a test double)", Transactional: !r.m.loner, TakeOver: TakeOver}
+// Capabilities implements driver.Engine.
+func (r *Engine) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Interface: 1, Name: "memory (a test double)", Transactional: !r.m.loner, TakeOver: TakeOver}
 }
 
 // Insert implements driver.Engine.

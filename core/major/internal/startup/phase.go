@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 // Rank orders the phases of a start.

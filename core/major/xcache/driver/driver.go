@@ -11,8 +11,8 @@ import (
 	"errors"
 	"time"
 
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // The errors that every backend gives for the same reasons.

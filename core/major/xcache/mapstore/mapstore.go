@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // Driver opens stores. The zero value is ready to use.

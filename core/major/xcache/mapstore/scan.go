@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // pageSize is how many keys come in one page of a walk.

@@ -3,7 +3,7 @@ package driver
 import (
 	"gorm.io/gorm"
 
-	leasedriver "github.com/plinthgo/plinth/core/major/xlease/driver"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // Clock is implemented by a driver whose database can keep leases, see xdb.Leases. Every time of a lease is one of the

@@ -14,7 +14,7 @@ import (
 )
 
 // interfaceVersion is the constant of a driver package that says which version its interface has, and the method by which a
-// driver says for which it was written. An engine of jobs says it in the field of its traits.
+// driver says for which it was written. An engine of jobs says it in the field of its capabilities.
 const (
 	interfaceVersion = "InterfaceVersion"
 	interfaceField   = "Interface"

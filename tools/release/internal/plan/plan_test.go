@@ -252,11 +252,11 @@ func TestUnchangedDependentThatFailsHasToBeMended(t *testing.T) {
 func TestDriverHasToBeMendedForANewInterface(t *testing.T) {
 	for _, tc := range []struct{ name, now, then string }{
 		{name: "a driver", now: "func (Driver) InterfaceVersion() int { return 1 }", then: "func (Driver) InterfaceVersion() int { return 2 }"},
-		{name: "an engine", now: "func traits() driver.Traits { return driver.Traits{Interface: 1} }\n\nvar _ = traits", then: "func traits() driver.Traits { return driver.Traits{Interface: 2} }\n\nvar _ = traits"},
+		{name: "an engine", now: "func capabilities() driver.Capabilities { return driver.Capabilities{Interface: 1} }\n\nvar _ = capabilities", then: "func capabilities() driver.Capabilities { return driver.Capabilities{Interface: 2} }\n\nvar _ = capabilities"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := published(t, "v0.1.0")
-			r.Replace("core/driver/driver.go", "type Driver", "type Traits struct{ Interface int }\n\ntype Driver")
+			r.Replace("core/driver/driver.go", "type Driver", "type Capabilities struct{ Interface int }\n\ntype Driver")
 			r.Replace("sqlite/sqlite.go", "func (Driver) InterfaceVersion() int { return 1 }", tc.now)
 			r.Commit("as it is")
 			r.Git("tag", "-f", "core/v0.1.0")

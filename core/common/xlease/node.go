@@ -57,7 +57,7 @@ func (n nodeLeaser) WithLayout(l xsnowflake.Layout) xsnowflake.Leaser {
 // taking a slot that is no number for a moment; a number may be that of a forgotten holder. The first holder waits for those who may have been forgotten before the records
 // began, so that wait starts with the process and not with its first id. A failure costs the wait only.
 func (n nodeLeaser) Prepare(ctx context.Context) error {
-	if n.leases.Traits().Durable {
+	if n.leases.Capabilities().Durable {
 		return nil
 	}
 	lease, err := n.leases.Lease(ctx, NodeName, touchTTL, WithSlotRange(touchSlot, 2), WithManualRenewal(), WithMark(0, math.MaxInt64))
@@ -115,7 +115,7 @@ func (n nodeLeaser) try(ctx context.Context, first, count int) (xsnowflake.Lease
 	l := &nodeLease{leaser: n, lease: lease, mark: max(mark, lease.Mark()), notBefore: time.UnixMilli(lease.Mark())}
 	l.used.Store(lease.Mark())
 	l.until.Store(n.until(asked))
-	if unknown := Validity(n.ttl) - lease.Age(); unknown > 0 && !n.leases.Traits().Durable {
+	if unknown := LeaseWindow(n.ttl) - lease.Age(); unknown > 0 && !n.leases.Capabilities().Durable {
 		// Who was forgotten renewed before the records of now began, which was Age before some moment between asked and now.
 		l.notBefore = time.UnixMilli(max(lease.Mark(), n.now().Add(unknown+nodeSkew).UnixMilli()))
 		n.leases.log.Notice(ctx, "no record of the id nodes so far: the first ids wait for those that may have been forgotten",
@@ -127,7 +127,7 @@ func (n nodeLeaser) try(ctx context.Context, first, count int) (xsnowflake.Lease
 
 // until is when a lease that was asked for or renewed at a time ends.
 func (n nodeLeaser) until(asked time.Time) *time.Time {
-	until := asked.Add(Validity(n.ttl))
+	until := asked.Add(LeaseWindow(n.ttl))
 	return &until
 }
 

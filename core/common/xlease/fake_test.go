@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 const ttl = 30 * time.Second
@@ -21,16 +21,16 @@ var errDown = errors.New("the server is down")
 type shaky struct {
 	driver.Backend
 
-	mu       sync.Mutex
-	down     bool          // no call gets there
-	hang     bool          // calls get there, and their answers do not come until ctx ends
-	late     time.Duration // answers come so late, whatever ctx says
-	stolen   bool          // somebody else has everything
-	traits   *driver.Traits
-	age      *time.Duration
-	acquires int
-	renewals int
-	releases []driver.Holding
+	mu           sync.Mutex
+	down         bool          // no call gets there
+	hang         bool          // calls get there, and their answers do not come until ctx ends
+	late         time.Duration // answers come so late, whatever ctx says
+	stolen       bool          // somebody else has everything
+	capabilities *driver.Capabilities
+	age          *time.Duration
+	acquires     int
+	renewals     int
+	releases     []driver.Holding
 }
 
 func (s *shaky) set(change func(s *shaky)) {
@@ -102,11 +102,11 @@ func (s *shaky) Release(ctx context.Context, h driver.Holding) (held bool, err e
 	return held && !s.stolen, err
 }
 
-func (s *shaky) Traits() driver.Traits {
-	if s.traits != nil {
-		return *s.traits
+func (s *shaky) Capabilities() driver.Capabilities {
+	if s.capabilities != nil {
+		return *s.capabilities
 	}
-	return s.Backend.Traits()
+	return s.Backend.Capabilities()
 }
 
 // newLeases returns leases on a backend with a line that is good so far; both end with the test.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // Lease is the exclusive use of a name, or of one of its slots. It is safe for concurrent use.
@@ -45,7 +45,7 @@ func (d deadline) passed() bool {
 
 func newLease(l *Leases, h driver.Holding, g driver.Grant, asked time.Time) *Lease {
 	lease := &Lease{
-		leases: l, h: h, age: g.Age, before: g.Mark, until: deadlineAt(asked.Add(Validity(h.TTL))),
+		leases: l, h: h, age: g.Age, before: g.Mark, until: deadlineAt(asked.Add(LeaseWindow(h.TTL))),
 		call: make(chan struct{}, 1), done: make(chan struct{}), stop: func() {}, stopped: make(chan struct{}),
 	}
 	lease.mark.Store(h.Mark)
@@ -154,7 +154,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 		l.lose("somebody else holds it")
 		return ErrLost
 	}
-	if !l.extend(deadlineAt(asked.Add(Validity(l.h.TTL)))) {
+	if !l.extend(deadlineAt(asked.Add(LeaseWindow(l.h.TTL)))) {
 		l.lose("the answer to its renewal came too late")
 	}
 	return l.Err()

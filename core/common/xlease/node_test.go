@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
-	"github.com/plinthgo/plinth/core/major/xlease"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // epoch is before the year 2000, in which a synctest bubble starts.
@@ -154,7 +154,7 @@ func TestWhereAHolderMayBeForgottenTheFirstIDsWaitForIt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := capture(t)
 				l, s := newLeases(t)
-				s.age, s.traits = &tc.age, &driver.Traits{Scope: driver.Cluster, Durable: tc.durable, Name: "fake"}
+				s.age, s.capabilities = &tc.age, &driver.Capabilities{Scope: driver.Cluster, Durable: tc.durable, Name: "fake"}
 				start := time.Now()
 				n := newNode(t, l)
 				if took := time.Since(start); took != tc.wait {
@@ -182,7 +182,7 @@ func TestTheFirstStartWaitsWhateverTheNodeRidesOut(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l, s := newLeases(t)
-			s.traits, s.late = &driver.Traits{Scope: driver.Cluster, Name: "fake"}, tc.late
+			s.capabilities, s.late = &driver.Capabilities{Scope: driver.Cluster, Name: "fake"}, tc.late
 			start := time.Now()
 			time.AfterFunc(tc.late/2, func() { s.set(func(s *shaky) { s.late = 0 }) }) // of the first call alone
 			n := newNode(t, l, xsnowflake.WithMaxBackward(tc.rides))
@@ -200,7 +200,7 @@ func TestTheFirstStartWaitsWhateverTheNodeRidesOut(t *testing.T) {
 func TestAnOldAnswerCountsFromItsArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
-		s.traits = &driver.Traits{Scope: driver.Cluster, Name: "fake"}
+		s.capabilities = &driver.Capabilities{Scope: driver.Cluster, Name: "fake"}
 		s.late = 5 * time.Second
 		start := time.Now()
 		lease, err := xlease.NodeLeaser(l, ttl).Lease(t.Context(), 0, 64)
@@ -310,7 +310,7 @@ func TestNodeLeaser_Prepare(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, s := newLeases(t)
-				s.traits = &driver.Traits{Scope: driver.Cluster, Name: "fake"}
+				s.capabilities = &driver.Capabilities{Scope: driver.Cluster, Name: "fake"}
 				start := time.Now()
 				n := newNode(t, l, xsnowflake.WithLeaseOnFirstUse())
 				if took := time.Since(start); took != tc.start {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // InProcess returns a backend that decides between the goroutines of this process. now is its clock, for tests; nil is the
@@ -43,9 +43,9 @@ func (p *process) time() int64 {
 	return p.start.Add(time.Since(p.start)).UnixMicro()
 }
 
-// Traits implements driver.Backend.
-func (*process) Traits() driver.Traits {
-	return driver.Traits{Scope: driver.Process, Durable: true, Name: "memory"}
+// Capabilities implements driver.Backend.
+func (*process) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Scope: driver.Process, Durable: true, Name: "memory"}
 }
 
 // Acquire implements driver.Backend.

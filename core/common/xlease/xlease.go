@@ -37,8 +37,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // The bounds of a TTL.
@@ -52,8 +52,8 @@ const (
 	maxSlot = 1 << 20 // slots of one name
 )
 
-// Validity is how much of the TTL after its last renewal a holder relies on its lease.
-func Validity(ttl time.Duration) time.Duration { return ttl / 3 * 2 }
+// LeaseWindow is how much of the TTL after its last renewal a holder relies on its lease.
+func LeaseWindow(ttl time.Duration) time.Duration { return ttl / 3 * 2 }
 
 // Leases gives out leases of one backend. It is safe for concurrent use.
 type Leases struct {
@@ -90,12 +90,12 @@ func New(b driver.Backend, opts ...Option) *Leases {
 	return l
 }
 
-// Traits says what the backend's records are worth.
-func (l *Leases) Traits() driver.Traits { return l.backend.Traits() }
+// Capabilities says what the backend's records are worth.
+func (l *Leases) Capabilities() driver.Capabilities { return l.backend.Capabilities() }
 
 // String names the backend and between whom it decides, for people.
 func (l *Leases) String() string {
-	t := l.backend.Traits()
+	t := l.backend.Capabilities()
 	return fmt.Sprintf("%s, between all of one %s", t.Name, t.Scope)
 }
 
@@ -290,7 +290,7 @@ func (l *Leases) Do(
 	bound, cancel := lease.Bind(ctx)
 	defer cancel()
 	defer func() {
-		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(Validity(ttl), closeTimeout))
+		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(LeaseWindow(ttl), closeTimeout))
 		defer cancel()
 		released := lease.Release(own)
 		switch {

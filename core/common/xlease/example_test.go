@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plinthgo/plinth/core/major/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
 func ExampleLeases_Lease() {

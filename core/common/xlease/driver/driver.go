@@ -26,8 +26,8 @@ type Backend interface {
 	// Release ends the record of h and stores h.Mark, also a smaller one. held is false where the record was not h's any
 	// more. It looks at h.Holder alone: who got no answer to Acquire knows no token.
 	Release(ctx context.Context, h Holding) (held bool, err error)
-	// Traits says what the records are worth. It does not change.
-	Traits() Traits
+	// Capabilities says what the records are worth. It does not change.
+	Capabilities() Capabilities
 }
 
 // Preparer is a Backend that must set something up before its first record, such as a table. It does so by
@@ -36,8 +36,8 @@ type Preparer interface {
 	Prepare(ctx context.Context) error
 }
 
-// Traits are what differs between backends and matters to who relies on them.
-type Traits struct {
+// Capabilities are what differs between backends and matters to who relies on them.
+type Capabilities struct {
 	// Scope says between whom the backend decides.
 	Scope Scope
 	// Durable says that the backend never forgets a record that it has confirmed.

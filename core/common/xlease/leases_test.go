@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/major/xlease"
 )
 
 func TestEveryWrongOptionIsReportedAtOnce(t *testing.T) {
@@ -313,7 +313,7 @@ func TestLeasesSayWhereTheyAreKept(t *testing.T) {
 	if got, want := l.String(), "memory, between all of one process"; got != want {
 		t.Errorf("String = %q, want %q", got, want)
 	}
-	if !l.Traits().Durable {
+	if !l.Capabilities().Durable {
 		t.Error("the memory of this process forgets")
 	}
 	lease := take(t, l, "job")

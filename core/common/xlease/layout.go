@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/major/xlease/driver"
 )
 
 // layoutName is the name of the record that all nodes of one layout hold together.
