@@ -33,5 +33,5 @@ var _ = []any{
 	xBase.BaseResponse{}, xCtxUtil.GetRequestKey, xError.New, xLog.WithName, xSnowflake.SetDefault, xUtil.Password, xVaild.Engine,
 	xCtx.ContextKey(""), xEnv.Bool, xBind.Bind[any], xCache.Register, xDB.GetDB, xHelper.AccessLog, xHook.AddHealth,
 	xHttp.GetToken, xMain.Runner, xMiddle.ReleaseAllCors, xModels.BaseEntity{}, xOption.WithDatabase,
-	xOptCache.Config{}, xOptDatabase.Config{}, xReg.Register, xRegNode.Nodes{}, xResult.Success, xRoute.NoRoute,
+	xOptCache.FromEnv, xOptDatabase.FromEnv, xReg.Register, xRegNode.Nodes{}, xResult.Success, xRoute.NoRoute,
 }

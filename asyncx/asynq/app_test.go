@@ -13,6 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xmain"
@@ -33,7 +34,7 @@ func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
 	defer stop()
 	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open(asynq.WithQueue(p.queue)))}}
 	reg, err := xreg.New(ctx, nodes,
-		xoption.WithCache(xoptcache.WithDriver(redis.Name), xoptcache.WithConfig(func(c *cachedriver.Config) { *c = p.config })),
+		xoption.WithCache(xoptcache.WithDriver(redis.Name), xcache.WithConfig(func(c *cachedriver.Config) { *c = p.config })),
 		xoption.WithDatabase(xoptdatabase.WithDriver(sqlite.Name, ":memory:"), xoptdatabase.WithAutoMigrate(&User{})),
 		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
 		xoption.WithSnowflake(xsnowflake.WithDatacenterID(1), xsnowflake.WithNodeID(1)), // leases of no concern here

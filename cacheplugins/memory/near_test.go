@@ -45,7 +45,7 @@ func openNear(tb testing.TB, entries int, ttl time.Duration, opts ...xcache.Mana
 		tb.Fatal(err)
 	}
 	server := &bytesOnly{Store: far}
-	m, err := xcache.New(server, append(opts, xcache.WithNear(near, ttl))...)
+	m, err := xcache.New(server, append(opts, xcache.WithNearStore(near, ttl))...)
 	if err != nil {
 		tb.Fatal(err)
 	}

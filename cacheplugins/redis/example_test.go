@@ -15,13 +15,16 @@ func ExampleDriver() {
 		Mode: driver.ModeSentinel, Host: "a.example.com,b.example.com:26380", Port: 26379, Master: "orders",
 		User: "app", Pass: "p@ss/word", TLS: driver.TLSVerifyFull,
 	}}
-	fmt.Println(xcache.Check(options))
+	_, err := xcache.Resolve(options)
+	fmt.Println(err)
 
 	options.Config = driver.Config{URL: "redis+cluster://app:p%40ss@a.example.com,b.example.com"}
-	fmt.Println(xcache.Check(options))
+	_, err = xcache.Resolve(options)
+	fmt.Println(err)
 
 	options.Config = driver.Config{Host: "a.example.com:0", Mode: driver.ModeCluster, Database: 3}
-	fmt.Println(xcache.Check(options))
+	_, err = xcache.Resolve(options)
+	fmt.Println(err)
 	// Output:
 	// <nil>
 	// <nil>

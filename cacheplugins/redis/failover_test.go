@@ -18,7 +18,7 @@ func openServers(t *testing.T, url string) *xcache.Manager {
 	t.Helper()
 	m, err := xcache.Open(t.Context(), xcache.Options{
 		Driver: "redis", Config: driver.Config{URL: url, PoolSize: 16}, ConnectTimeout: 10 * time.Second,
-		Manager: []xcache.ManagerOption{xcache.WithPrefix("failover:")},
+		Prefix: "failover:",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -52,8 +52,10 @@ func testOpen(tb testing.TB, s *suite) {
 	if got := s.log.count("database connected", s.Driver.Name()); got != 1 {
 		tb.Errorf("lines that say the database is connected = %d, want 1", got)
 	}
-	if s.registry.Describe(o) == "" {
-		tb.Error("Describe says nothing")
+	d, err := s.registry.Resolve(o)
+	check(tb, err, "resolve")
+	if d.String() == "" {
+		tb.Error("a resolved database has no description")
 	}
 	s.noSecret(tb, o.Parts)
 }
@@ -72,8 +74,8 @@ func testBadParts(tb testing.TB, s *suite) {
 		if !strings.Contains(err.Error(), "DATABASE_") {
 			tb.Errorf("%s: the error %q names no variable", name, err)
 		}
-		if err := s.registry.Check(xdb.Options{Driver: s.Driver.Name(), Parts: parts}); err == nil {
-			tb.Errorf("%s: Check finds nothing wrong", name)
+		if _, err := s.registry.Resolve(xdb.Options{Driver: s.Driver.Name(), Parts: parts}); err == nil {
+			tb.Errorf("%s: Resolve finds nothing wrong", name)
 		}
 	}
 }

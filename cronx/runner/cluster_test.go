@@ -142,7 +142,7 @@ func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
 }
 
 func (r replica) openCache(ctx context.Context) (*ledger, error) {
-	m, err := xcache.Open(ctx, xcache.Options{Driver: "redis", Config: cachedriver.Config{URL: r.Address}, Manager: []xcache.ManagerOption{xcache.WithPrefix(r.Prefix)}})
+	m, err := xcache.Open(ctx, xcache.Options{Driver: "redis", Config: cachedriver.Config{URL: r.Address}, Prefix: r.Prefix})
 	if err != nil {
 		return nil, err
 	}

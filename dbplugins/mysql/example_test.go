@@ -21,7 +21,7 @@ func ExampleDriver() {
 		Driver: "mysql",
 		Parts:  driver.Config{Host: "db.internal", User: "app", Pass: "s3cret", Name: "shop", TLS: driver.TLSVerifyFull},
 	}
-	fmt.Println(xdb.Describe(options), xdb.Check(options))
+	fmt.Println(xdb.Resolve(options))
 
 	engine, err := xlog.New(xlog.Config{Level: slog.LevelError})
 	if err != nil {

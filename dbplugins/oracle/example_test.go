@@ -12,14 +12,15 @@ import (
 func ExampleDriver() {
 	parts := driver.Config{Host: "db.example", User: "app", Pass: "s3cret/with:odd@signs", ServiceName: "FREEPDB1"}
 	options := xdb.Options{Driver: "oracle", Parts: parts}
-	fmt.Println(xdb.Check(options), xdb.Describe(options))
+	fmt.Println(xdb.Resolve(options))
 
 	options = xdb.Options{Driver: "oracle", DSN: xlog.Secret("oracle://app:s3cret@db.example:1521/FREEPDB1?SSL=true")}
-	fmt.Println(xdb.Check(options), xdb.Describe(options))
+	fmt.Println(xdb.Resolve(options))
 
-	fmt.Println(xdb.Check(xdb.Options{Driver: "oracle", Parts: driver.Config{User: "app", Pass: "s3cret"}}))
+	_, err := xdb.Resolve(xdb.Options{Driver: "oracle", Parts: driver.Config{User: "app", Pass: "s3cret"}})
+	fmt.Println(err)
 	// Output:
-	// <nil> oracle db.example:1521/FREEPDB1
-	// <nil> oracle db.example:1521/FREEPDB1
+	// oracle db.example:1521/FREEPDB1 <nil>
+	// oracle db.example:1521/FREEPDB1 <nil>
 	// DATABASE_SERVICE_NAME: is not set
 }

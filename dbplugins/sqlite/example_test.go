@@ -17,7 +17,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/core/major/xmodels"
-	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
@@ -48,21 +47,18 @@ func application() (ctx context.Context, stop func()) {
 }
 
 func ExampleDriver() {
-	config, err := xoptdatabase.Build(
-		xoptdatabase.WithDriver("sqlite", ":memory:"),
-		xoptdatabase.WithAutoMigrate(&city{}),
-		xoptdatabase.WithPrepare(func(db *gorm.DB) error { return db.Where("name = ?", "").Delete(&city{}).Error }),
+	options := xdb.NewOptions(
+		xdb.WithDriver("sqlite", ":memory:"),
+		xdb.WithAutoMigrate(&city{}),
+		xdb.WithPrepare(func(db *gorm.DB) error { return db.Where("name = ?", "").Delete(&city{}).Error }),
 	)
-	if err != nil {
-		panic(err)
-	}
 	engine, _ := xlog.New(xlog.Config{Level: slog.LevelError})
 	defer func() { _ = engine.Close() }()
-	db, err := config.Open(xlog.NewContext(context.Background(), engine))
-	fmt.Println(config.Describe(), err)
+	db, err := xdb.Open(xlog.NewContext(context.Background(), engine), options)
+	fmt.Println(db.Name(), err)
 	fmt.Println(xdb.Close(db))
 	// Output:
-	// sqlite :memory: <nil>
+	// sqlite <nil>
 	// <nil>
 }
 

@@ -95,8 +95,12 @@ func TestWholeDSNWorks(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if got, want := xdb.Describe(o), "sqlite "+tc.where; got != want {
-				t.Errorf("Describe = %q, want %q", got, want)
+			d, err := xdb.Resolve(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := d.String(), "sqlite "+tc.where; got != want {
+				t.Errorf("String = %q, want %q", got, want)
 			}
 		})
 	}

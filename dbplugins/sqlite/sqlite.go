@@ -90,6 +90,9 @@ func (Driver) Describe(dsn string) string {
 	return path
 }
 
+// Variable implements driver.Locator.
+func (Driver) Variable() xenv.EnvKey { return xenv.DatabasePath }
+
 // Dialector implements driver.Driver.
 func (Driver) Dialector(dsn string) gorm.Dialector {
 	return &dialector{Dialector: gormsqlite.Dialector{DSN: dsn}}

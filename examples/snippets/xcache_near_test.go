@@ -13,7 +13,7 @@ import (
 func TestXCacheWithNearLeavesTheViewsAsTheyAre(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t,
-		xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithNear(10_000, time.Minute)),
+		xoption.WithCache(xoptcache.FromEnv(), xcache.WithNear(10_000, time.Minute)),
 	)
 	names := xcache.KeyCacheOf[int64, string](xcache.MustGetManager(app.Context()))
 	ada := "Ada"

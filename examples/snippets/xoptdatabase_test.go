@@ -52,21 +52,15 @@ func xoptdatabaseOpen(ctx context.Context, use func(db *gorm.DB) error) error {
 		ID   int64
 		Name string
 	}
-	config, err := xoptdatabase.Build(
-		xoptdatabase.WithDriver("sqlite", ":memory:"),
-		xoptdatabase.WithAutoMigrate(&City{}),
+	options := xdb.NewOptions(
+		xdb.WithDriver("sqlite", ":memory:"),
+		xdb.WithAutoMigrate(&City{}),
 	)
-	if err != nil {
-		return err
-	}
-	db, err := config.Open(ctx)
+	db, err := xdb.Open(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer xdb.Close(db) //nolint:errcheck // nothing is left to write
-	if err := config.Setup(ctx, db); err != nil {
-		return err
-	}
 	return use(db)
 }
 

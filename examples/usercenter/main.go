@@ -11,6 +11,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xmain"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
@@ -55,8 +56,8 @@ func options() []xoption.Option {
 
 // withDataDir creates the folder of the default database file if that file is used. It is an option
 // of the database because options are evaluated when .env and the defaults have been read.
-func withDataDir(c *xoptdatabase.Config) {
-	if o := c.Options(); o.Driver == "sqlite" && o.DSN == "" && o.Parts.Path == dataFile {
+func withDataDir(o *xdb.Options) {
+	if o.Driver == "sqlite" && o.DSN == "" && o.Parts.Path == dataFile {
 		_ = makeDataDir() // the driver reports a folder that is missing
 	}
 }

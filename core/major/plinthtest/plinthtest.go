@@ -30,6 +30,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/internal/problem"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xmain"
 	"github.com/plinthgo/plinth/core/major/xoption"
@@ -126,7 +127,7 @@ func start(tb testing.TB, opts []xoption.Option) *App {
 // withClock gives the application's clock to its cache.
 func (a *App) withClock(p *startup.Plan) {
 	if p.Has(xctx.CacheManagerKey) {
-		xoption.WithCache(xoptcache.WithClock(a.clock.Now))(p)
+		xoption.WithCache(xcache.WithClock(a.clock.Now))(p)
 	}
 }
 

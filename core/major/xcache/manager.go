@@ -58,91 +58,42 @@ type Manager struct {
 	leases   managerLeases
 }
 
-// ManagerOption sets up a Manager.
-type ManagerOption func(*managerConfig)
-
-type managerConfig struct {
-	prefix   string
-	ttl      time.Duration
-	ttlSet   bool
-	jitter   float64
-	codec    Codec
-	metrics  Metrics
-	failOpen bool
-
-	near    driver.Store
-	nearTTL time.Duration
-	nearSet bool
-}
-
-// WithPrefix puts prefix before every key.
-func WithPrefix(prefix string) ManagerOption { return func(c *managerConfig) { c.prefix = prefix } }
-
-// WithDefaultTTL sets the life of a key that is written without WithTTL; 0, the default, is for ever.
-func WithDefaultTTL(ttl time.Duration) ManagerOption {
-	return func(c *managerConfig) { c.ttl, c.ttlSet = ttl, true }
-}
-
-// WithTTLJitter shortens each life by a random part of it, at most fraction (0 to 1), so that keys
-// written together do not expire together. No key lives longer than it was told to.
-func WithTTLJitter(fraction float64) ManagerOption {
-	return func(c *managerConfig) { c.jitter = fraction }
-}
-
-// WithCodec replaces JSON. Strings, byte slices and integers stay as they are.
-func WithCodec(codec Codec) ManagerOption { return func(c *managerConfig) { c.codec = codec } }
-
-// WithMetrics reports every operation to m.
-func WithMetrics(m Metrics) ManagerOption { return func(c *managerConfig) { c.metrics = m } }
-
-// WithFailOpen lets GetOrLoad go on without a backend that fails: it loads, and the error is only
-// reported to the metrics. Other methods return the backend's errors as ever.
-func WithFailOpen() ManagerOption { return func(c *managerConfig) { c.failOpen = true } }
-
-// New returns the manager of an open store, which it owns from then on.
+// New returns the manager of an open store, which it owns from then on. It ignores what describes how to open one:
+// Options.Driver, Config, ConnectTimeout and Near without a store.
 func New(store driver.Store, opts ...ManagerOption) (*Manager, error) {
-	registerMapper()
+	o := NewOptions(opts...)
+	problems := o.check()
 	if store == nil {
-		return nil, errors.New("xcache: a manager without a store")
+		problems = append(problems, errors.New("xcache: a manager without a store"))
 	}
-	c := managerConfig{codec: JSON}
-	if d, ok := store.(driver.Defaults); ok {
-		c.ttl = d.DefaultTTL()
+	if o.Near != nil && !o.Near.storeSet {
+		o.Near = nil
 	}
-	if err := c.apply(opts); err != nil {
+	if err := errors.Join(append(problems, o.Near.check())...); err != nil {
 		return nil, err
 	}
+	return manage(store, o)
+}
+
+// manage returns the manager of an open store for options that were checked.
+func manage(store driver.Store, o Options) (*Manager, error) {
+	registerMapper()
 	m := &Manager{
-		store: store, prefix: c.prefix, ttl: c.ttl, jitter: c.jitter, codec: c.codec, plain: c.codec == JSON,
-		metrics: c.metrics, failOpen: c.failOpen,
+		store: store, prefix: o.Prefix, jitter: o.TTLJitter, codec: o.Codec, plain: o.Codec == JSON,
+		metrics: o.Metrics, failOpen: o.FailOpen,
+	}
+	if d, ok := store.(driver.Defaults); ok {
+		m.ttl = d.DefaultTTL()
+	}
+	if o.DefaultTTL != nil {
+		m.ttl = *o.DefaultTTL
 	}
 	m.objects, _ = store.(driver.ObjectStore)
 	m.batcher, _ = store.(driver.Batcher)
-	if err := m.watchNear(&c); err != nil {
+	if err := m.watchNear(o.Near); err != nil {
 		return nil, err
 	}
 	return m, nil
-}
-
-// apply runs the options and returns every problem of the outcome.
-func (c *managerConfig) apply(opts []ManagerOption) error {
-	for _, o := range opts {
-		if o != nil {
-			o(c)
-		}
-	}
-	var problems []error
-	if c.ttl < 0 {
-		problems = append(problems, fmt.Errorf("xcache: default TTL %s is negative", c.ttl))
-	}
-	if !(c.jitter >= 0 && c.jitter <= 1) {
-		problems = append(problems, fmt.Errorf("xcache: TTL jitter %v is not between 0 and 1", c.jitter))
-	}
-	if c.codec == nil {
-		problems = append(problems, errors.New("xcache: the codec is nil"))
-	}
-	problems = append(problems, c.checkNear())
-	return errors.Join(problems...)
 }
 
 // Store returns the open store, for a backend's own package to find its client.

@@ -200,7 +200,7 @@ func TestWhatCannotBeDecodedIsNotKept(t *testing.T) {
 
 func TestACopyMayLiveForEver(t *testing.T) {
 	s := newServer()
-	m := managerOf(t, s, xcache.WithNear(newCopies(), math.MaxInt64))
+	m := managerOf(t, s, xcache.WithNearStore(newCopies(), math.MaxInt64))
 	s.watcher.Connected()
 	c := xcache.KeyCacheOf[string, string](m)
 	s.write(t, "k", "one")

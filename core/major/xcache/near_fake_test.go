@@ -140,7 +140,7 @@ func nearly(tb testing.TB, s *fakeServer, opts ...xcache.ManagerOption) (*xcache
 func nearlyOf(tb testing.TB, store driver.Store, s *fakeServer, opts ...xcache.ManagerOption) (*xcache.Manager, *copies) {
 	tb.Helper()
 	c := newCopies()
-	m := managerOf(tb, store, append(opts, xcache.WithNear(c, nearTTL))...)
+	m := managerOf(tb, store, append(opts, xcache.WithNearStore(c, nearTTL))...)
 	s.watcher.Connected()
 	tb.Cleanup(func() { _ = m.Close() })
 	return m, c

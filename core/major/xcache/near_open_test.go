@@ -50,7 +50,7 @@ func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 	var got driver.Config
 	r := nearRegistry(opens{store: s}, opens{store: near, got: &got})
 	m, err := r.Open(t.Context(), xcache.Options{
-		Driver: "server", Near: &xcache.NearOptions{MaxEntries: 7, TTL: time.Second}, Manager: []xcache.ManagerOption{xcache.WithPrefix("p:")},
+		Driver: "server", Near: &xcache.NearOptions{MaxEntries: 7, TTL: time.Second}, Prefix: "p:",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
 }
 
 func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
-	err := registryOf(mapstore.Driver{}).Check(xcache.Options{Driver: "map", Near: &xcache.NearOptions{}})
+	_, err := registryOf(mapstore.Driver{}).Resolve(xcache.Options{Driver: "map", Near: &xcache.NearOptions{}})
 	if !errors.Is(err, xcache.ErrUnknownDriver) {
 		t.Errorf("Check = %v, want ErrUnknownDriver", err)
 	}
@@ -98,11 +98,11 @@ func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
 		}
 	}
 	r := nearRegistry(opens{}, opens{})
-	err = r.Check(xcache.Options{Driver: "server", Near: &xcache.NearOptions{MaxEntries: -1, TTL: 1}})
+	_, err = r.Resolve(xcache.Options{Driver: "server", Near: &xcache.NearOptions{MaxEntries: -1, TTL: 1}})
 	if err == nil || !strings.Contains(err.Error(), "near cache: configure memory: a negative bound") {
 		t.Errorf("Check = %v, want the driver's problem", err)
 	}
-	if err := r.Check(xcache.Options{Driver: "server", Near: &xcache.NearOptions{TTL: 1}}); err != nil {
+	if _, err := r.Resolve(xcache.Options{Driver: "server", Near: &xcache.NearOptions{TTL: 1}}); err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }
@@ -157,13 +157,13 @@ func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
 }
 
 func TestNewRefusesANearCacheThatMakesNoSense(t *testing.T) {
-	_, err := xcache.New(newServer(), xcache.WithNear(mapstore.New(nil), 0))
+	_, err := xcache.New(newServer(), xcache.WithNearStore(mapstore.New(nil), 0))
 	for _, want := range []string{"does not keep objects", "TTL 0s"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New = %v, want %q in it", err, want)
 		}
 	}
-	if _, err := xcache.New(newServer(), xcache.WithNear(nil, time.Second)); err == nil {
+	if _, err := xcache.New(newServer(), xcache.WithNearStore(nil, time.Second)); err == nil {
 		t.Error("New accepted a near cache without a store")
 	}
 }

@@ -1,6 +1,7 @@
 package xcache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,31 +38,11 @@ const (
 	longWait       = 5 * time.Second
 )
 
-// Options are what Open needs to know.
-type Options struct {
-	// Driver is the name of the backend.
-	Driver string
-	// Config holds its settings.
-	Config driver.Config
-	// ConnectTimeout bounds how long Open waits for a backend that is not there yet; 0 tries once.
-	ConnectTimeout time.Duration
-	// Near describes a near cache in front of a server that tells of keys that change; nil is none. A backend in the
-	// process needs none, and does without.
-	Near *NearOptions
-	// Manager are the options of the manager.
-	Manager []ManagerOption
-	// Log gets a line for each attempt that failed. Nil is the log named CACHE.
-	Log *xlog.LogNamedLogger
-}
-
 // Registry finds drivers by name. The zero value is empty and ready to use.
 type Registry struct{ drivers plugin.Set[driver.Driver] }
 
 // defaultRegistry is filled by the init functions of plugins.
 var defaultRegistry Registry
-
-// DefaultRegistry returns the registry that plugins register with.
-func DefaultRegistry() *Registry { return &defaultRegistry }
 
 // Register adds d to the default registry; plugins call it from init.
 func Register(d driver.Driver) { defaultRegistry.Register(d) }
@@ -69,11 +50,13 @@ func Register(d driver.Driver) { defaultRegistry.Register(d) }
 // Drivers returns the names of the imported drivers, sorted.
 func Drivers() []string { return defaultRegistry.Drivers() }
 
-// Check is Registry.Check on the default registry.
-func Check(o Options) error { return defaultRegistry.Check(o) }
+// Resolve is Registry.Resolve on the registry of o, which is the default one without WithRegistry.
+func Resolve(o Options) (*Cache, error) { return cmp.Or(o.registry, &defaultRegistry).Resolve(o) }
 
-// Open is Registry.Open on the default registry.
-func Open(ctx context.Context, o Options) (*Manager, error) { return defaultRegistry.Open(ctx, o) }
+// Open resolves o and opens the cache.
+func Open(ctx context.Context, o Options) (*Manager, error) {
+	return cmp.Or(o.registry, &defaultRegistry).Open(ctx, o)
+}
 
 // Register adds d. It panics where the name is empty or taken.
 func (r *Registry) Register(d driver.Driver) { r.drivers.Add(family, d) }
@@ -81,51 +64,69 @@ func (r *Registry) Register(d driver.Driver) { r.drivers.Add(family, d) }
 // Drivers returns the names of the registered drivers, sorted.
 func (r *Registry) Drivers() []string { return r.drivers.Names() }
 
-// lookup returns the driver called name. The error says how to get it.
-func (r *Registry) lookup(name string) (driver.Driver, error) {
-	d, err := r.drivers.Find(family, name)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", xenv.NoSqlDriver, err)
-	}
-	return d, nil
+// Cache is a described cache: its options and their drivers, found and checked once by Resolve.
+type Cache struct {
+	options      Options
+	driver, near driver.Driver // near is nil without a near cache
 }
 
-// Check returns every problem of o that can be known without a connection, joined.
-func (r *Registry) Check(o Options) error {
-	c := managerConfig{codec: JSON}
-	problems := []error{c.apply(o.Manager), r.checkNear(o)}
-	if o.ConnectTimeout < 0 {
-		problems = append(problems, fmt.Errorf("xcache: connect timeout %s is negative", o.ConnectTimeout))
-	}
-	d, err := r.lookup(o.Driver)
-	if err != nil {
-		return errors.Join(append(problems, err)...)
-	}
-	if err := d.Check(o.Config); err != nil {
-		problems = append(problems, fmt.Errorf("xcache: configure %s: %w", o.Driver, err))
-	}
-	return errors.Join(problems...)
-}
-
-// Open checks o, connects and asks the backend for an answer. A backend that is not there yet is tried
-// again, at growing intervals and with a line in the log for each attempt, until o.ConnectTimeout. Where
-// Open fails, nothing stays open.
-func (r *Registry) Open(ctx context.Context, o Options) (*Manager, error) {
-	if err := r.Check(o); err != nil {
-		return nil, err
-	}
-	d, err := r.lookup(o.Driver)
-	if err != nil {
-		return nil, err
+// Resolve finds the drivers of o and checks all that can be checked without connecting. The error joins every problem.
+func (r *Registry) Resolve(o Options) (*Cache, error) {
+	if o.Codec == nil {
+		o.Codec = JSON
 	}
 	if o.Log == nil {
 		o.Log = xlog.WithName(xlog.NamedCACHE)
 	}
-	store, err := connect(ctx, d, o)
+	c := &Cache{options: o}
+	problems := append(o.check(), o.Near.check())
+	var err error
+	if o.Near != nil {
+		if c.near, err = r.find(o.Near.driver(), o.nearConfig()); err != nil {
+			problems = append(problems, fmt.Errorf("xcache: near cache: %w", err))
+		}
+	}
+	if c.driver, err = r.find(o.Driver, o.Config); errors.Is(err, ErrUnknownDriver) || errors.Is(err, ErrInterface) {
+		problems = append(problems, fmt.Errorf("%s: %w", xenv.NoSqlDriver, err))
+	} else if err != nil {
+		problems = append(problems, fmt.Errorf("xcache: %w", err))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// find returns the driver called name, which has checked its settings.
+func (r *Registry) find(name string, c driver.Config) (driver.Driver, error) {
+	d, err := r.drivers.Find(family, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Check(c); err != nil {
+		return nil, fmt.Errorf("configure %s: %w", name, err)
+	}
+	return d, nil
+}
+
+// Open is the function Open with the drivers of r.
+func (r *Registry) Open(ctx context.Context, o Options) (*Manager, error) {
+	c, err := r.Resolve(o)
+	if err != nil {
+		return nil, err
+	}
+	return c.Open(ctx)
+}
+
+// Open connects and asks the backend for an answer. A backend that does not answer yet is tried again, at growing intervals
+// and with a line in the log for each attempt, until Options.ConnectTimeout. If Open fails, nothing stays open.
+func (c *Cache) Open(ctx context.Context) (*Manager, error) {
+	o := c.options
+	store, err := connect(ctx, c.driver, o)
 	if err != nil {
 		return nil, fmt.Errorf("xcache: open %s: %w", o.Driver, err)
 	}
-	m, err := r.manage(ctx, o, store)
+	m, err := c.manage(ctx, store)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

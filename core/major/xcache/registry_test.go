@@ -78,12 +78,10 @@ func TestRegisteringTwicePanics(t *testing.T) {
 func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 	problem := errors.New("the port is odd")
 	r := registryOf(scripted{check: problem})
-	err := r.Check(xcache.Options{
-		Driver: "map", ConnectTimeout: -1,
-		Manager: []xcache.ManagerOption{
-			xcache.WithDefaultTTL(-time.Second), xcache.WithTTLJitter(2), xcache.WithCodec(nil),
-		},
-	})
+	_, err := r.Resolve(xcache.NewOptions(
+		xcache.WithDriver("map"), xcache.WithConnectTimeout(-1),
+		xcache.WithDefaultTTL(-time.Second), xcache.WithTTLJitter(2), xcache.WithCodec(nil),
+	))
 	if !errors.Is(err, problem) {
 		t.Errorf("Check = %v, want the driver's problem in it", err)
 	}

@@ -33,7 +33,7 @@ func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
 		nil,
 		sqlFiles("0005_e.sql", "e", "0005_e.mysql.sql", "BEGIN", "0005_e.oracle.sql", "CREATE TABLE x (y)\n/"),
 	}}
-	err := r.Check(o)
+	_, err := r.Resolve(o)
 	if err == nil {
 		t.Fatal("Check found nothing")
 	}
@@ -56,7 +56,7 @@ func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
 
 func TestCheckReadsMigrationsWithoutADriverToo(t *testing.T) {
 	r := registryOf(&fake{})
-	err := r.Check(xdb.Options{Driver: "nowhere", Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")}})
+	_, err := r.Resolve(xdb.Options{Driver: "nowhere", Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")}})
 	if !errors.Is(err, xdb.ErrUnknownDriver) || !strings.Contains(err.Error(), "migration a.sql: a name is a version") {
 		t.Errorf("Check = %v, want both problems", err)
 	}

@@ -1,6 +1,7 @@
 package xdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,32 +35,47 @@ const (
 
 var errNoAnswer = errors.New("no answer within " + attemptTimeout.String())
 
-// Open opens the database of o through the default registry. See Registry.Open.
-func Open(ctx context.Context, o Options) (*gorm.DB, error) { return defaultRegistry.Open(ctx, o) }
+// Open resolves o, connects, and sets the database up: see Resolve, Database.Connect and Database.Setup. If one of these
+// fails, nothing stays open.
+func Open(ctx context.Context, o Options) (*gorm.DB, error) {
+	return cmp.Or(o.registry, &defaultRegistry).Open(ctx, o)
+}
 
-// Open connects, sets up the pool, migrates (first AutoMigrate, then Migrations) and prepares; where one of these fails,
-// nothing stays open.
-//
-// A server that is not there yet is tried again, at growing intervals and with a line in the log for each
-// attempt, until Options.ConnectTimeout. An error that waiting cannot mend, such as a wrong password or an
-// unknown database, and the end of ctx end Open at once.
-//
-// Times that gorm sets are in UTC and whole microseconds, which is what all databases keep.
+// Open is the function Open with the drivers of r.
 func (r *Registry) Open(ctx context.Context, o Options) (*gorm.DB, error) {
-	o = o.withDefaults()
-	t, err := r.resolve(o)
+	d, err := r.Resolve(o)
 	if err != nil {
 		return nil, err
 	}
-	t.Log = o.Log
-	for _, line := range t.advice {
-		o.Log.Warn(ctx, line, slog.String("driver", t.Name))
+	db, err := d.Connect(ctx)
+	if err != nil {
+		return nil, err
 	}
-	db, err := t.connect(ctx, o)
+	if err := d.Setup(ctx, db); err != nil {
+		return nil, errors.Join(err, Close(db))
+	}
+	return db, nil
+}
+
+// Connect opens the pool and asks the server for an answer. Setup is to follow: it migrates. The caller closes the database
+// with Close.
+//
+// A server that is not there yet is tried again, at growing intervals and with a line in the log for each
+// attempt, until Options.ConnectTimeout. An error that waiting cannot fix, such as a wrong password or an
+// unknown database, and the end of ctx end Connect at once.
+//
+// Times that gorm sets are in UTC and whole microseconds, which is what all databases keep.
+func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
+	t, log := d.target, d.options.Log
+	t.Log = log
+	for _, line := range t.advice {
+		log.Warn(ctx, line, slog.String("driver", t.Name))
+	}
+	db, err := t.connect(ctx, d.options)
 	if err != nil {
 		return nil, fmt.Errorf("xdb: open %s%s: %w", t.String(), t.Setting(), err)
 	}
-	if err := t.finish(ctx, db, o); err != nil {
+	if err := t.finish(ctx, db, d.options); err != nil {
 		return nil, errors.Join(err, Close(db))
 	}
 	return db, nil
@@ -168,7 +184,7 @@ func (t *target) setPool(ctx context.Context, db *gorm.DB, o Options) error {
 	return boundPool(db, o.AcquireTimeout)
 }
 
-// finish adds what every database of Plinth has, finds the replicas, and sets up the schema.
+// finish adds what every database of Plinth has, and finds the replicas.
 func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 	t.Probe = t.probe
 	plugins := []gorm.Plugin{
@@ -186,34 +202,23 @@ func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 		}
 	}
 	if router != nil {
-		if err := router.Start(ctx); err != nil {
-			return err
-		}
+		return router.Start(ctx)
 	}
-	return setup(ctx, db, o, t.migrations)
+	return nil
 }
 
-// Setup does the last steps of Open. Use it if db was opened without them because something else had
-// to come before: it applies o.AutoMigrate and o.Migrations, and runs o.Prepare. It ignores the rest
-// of o.
-func Setup(ctx context.Context, db *gorm.DB, o Options) error {
-	info := dbconn.Of(db)
-	set, err := migrate.Read(info.Drivers, []string{info.Name, db.Name()}, o.Migrations...)
-	if err != nil {
-		return err
-	}
-	return setup(ctx, db, o, set)
-}
-
-func setup(ctx context.Context, db *gorm.DB, o Options, migrations *migrate.Set) error {
+// Setup applies the AutoMigrate and Migrations of the options to a database that Connect has opened,
+// in this order, and runs their Prepare functions.
+func (d *Database) Setup(ctx context.Context, db *gorm.DB) error {
 	ctx = WithPrimary(ctx)
+	t, o := d.target, d.options
 	if len(o.AutoMigrate) > 0 {
 		if err := migrate.Models(ctx, db, o.AutoMigrate...); err != nil {
 			return err
 		}
 	}
 	if len(o.Migrations) > 0 {
-		if err := migrations.Apply(ctx, db); err != nil {
+		if err := t.migrations.Apply(ctx, db); err != nil {
 			return err
 		}
 	}

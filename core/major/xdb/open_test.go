@@ -263,7 +263,8 @@ func TestNoErrorAndNoLineHoldsThePassword(t *testing.T) {
 					if err == nil {
 						t.Fatal("Open succeeded")
 					}
-					said := fmt.Sprintf("%v %+v %#v %s %s %v %+v", err, err, err, log, registryOf(f).Describe(o), o, o)
+					d, wrong := registryOf(f).Resolve(o)
+					said := fmt.Sprintf("%v %+v %#v %s %v %v %v %+v", err, err, err, log, d, wrong, o, o)
 					for _, secret := range []string{password, "hunter2secret", "%ZZ", "p@ss", "p%40ss"} {
 						if strings.Contains(said, secret) {
 							t.Errorf("%q appears in %s", secret, said)
@@ -291,8 +292,12 @@ func TestDescribeSaysWhere(t *testing.T) {
 		{name: "unknown", dsn: "something else", want: "fake"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := r.Describe(xdb.Options{Driver: "fake", DSN: xlog.Secret(tc.dsn)}); got != tc.want {
-				t.Errorf("Describe = %q, want %q", got, tc.want)
+			d, err := r.Resolve(xdb.Options{Driver: "fake", DSN: xlog.Secret(tc.dsn)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := d.String(); got != tc.want {
+				t.Errorf("String = %q, want %q", got, tc.want)
 			}
 		})
 	}

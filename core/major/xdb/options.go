@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -77,6 +78,15 @@ type Options struct {
 	Migrations []fs.FS
 	// Prepare run after the migrations, in order.
 	Prepare []Prepare
+
+	registry *Registry // of the driver; nil is the default one
+	problems []error   // of options, such as a nil dialector
+}
+
+// Enabled reports whether there is a database to open: a driver other than "none" or a dialector is named, or an option is
+// wrong, which Resolve then reports.
+func (o Options) Enabled() bool {
+	return o.Driver != "" && o.Driver != none || o.Dialector != nil || len(o.problems) > 0
 }
 
 // Prepare makes a database ready for its application, such as with the rows that it needs. It runs at every
@@ -112,51 +122,54 @@ type target struct {
 	migrations *migrate.Set // those of the options
 }
 
-// Check returns every problem of o that can be found without connecting, joined: an unknown driver, parts
-// that are missing, values that make no sense, SQL files that cannot be migrations.
-func (r *Registry) Check(o Options) error {
-	_, err := r.resolve(o)
-	return err
+// Database is a described database: its options, their driver and the connection string, found once by Resolve. It is
+// safe for concurrent use.
+type Database struct {
+	options Options
+	target  *target
 }
 
-// Check is Registry.Check of the default registry.
-func Check(o Options) error { return defaultRegistry.Check(o) }
-
-// Describe says in one line which driver o uses and where it leads to, without a secret.
-func (r *Registry) Describe(o Options) string {
+// Resolve finds the driver of o, asks it for the connection string, and checks all that can be checked without connecting.
+// The error joins every problem: an unknown driver, parts that are missing, values that make no sense, SQL files that cannot
+// be migrations.
+func (r *Registry) Resolve(o Options) (*Database, error) {
+	o = o.withDefaults()
 	t, err := r.resolve(o)
 	if err != nil {
-		return o.Driver
+		return nil, err
 	}
-	switch n := len(t.replicas); n {
+	return &Database{o, t}, nil
+}
+
+// Resolve is Registry.Resolve of the registry of o, which is the default one without WithRegistry.
+func Resolve(o Options) (*Database, error) { return cmp.Or(o.registry, &defaultRegistry).Resolve(o) }
+
+// String names the driver and the server in one line, without a secret.
+func (d *Database) String() string {
+	switch n := len(d.target.replicas); n {
 	case 0:
-		return t.String()
+		return d.target.String()
 	case 1:
-		return t.String() + ", 1 replica"
+		return d.target.String() + ", 1 replica"
 	default:
-		return fmt.Sprintf("%s, %d replicas", t.String(), n)
+		return fmt.Sprintf("%s, %d replicas", d.target.String(), n)
 	}
 }
 
-// Describe is Registry.Describe of the default registry.
-func Describe(o Options) string { return defaultRegistry.Describe(o) }
-
-// KeepsLeases reports whether the driver of o has what Leases needs.
-func (r *Registry) KeepsLeases(o Options) bool {
-	t, err := r.find(o)
-	if err != nil {
-		return false
-	}
-	_, ok := t.Driver.(driver.Clock)
+// KeepsLeases reports whether the driver has what Leases needs.
+func (d *Database) KeepsLeases() bool {
+	_, ok := d.target.Driver.(driver.Clock)
 	return ok
 }
 
-// KeepsLeases is Registry.KeepsLeases of the default registry.
-func KeepsLeases(o Options) bool { return defaultRegistry.KeepsLeases(o) }
+// HasSchema reports whether there is anything for Setup to do.
+func (d *Database) HasSchema() bool {
+	return len(d.options.AutoMigrate)+len(d.options.Migrations)+len(d.options.Prepare) > 0
+}
 
 // resolve finds the driver and the connection string of o.
 func (r *Registry) resolve(o Options) (*target, error) {
-	var problems []error
+	problems := slices.Clone(o.problems)
 	for i, p := range o.Prepare {
 		if p == nil {
 			problems = append(problems, fmt.Errorf("xdb: Prepare function %d is nil", i+1))
@@ -192,7 +205,7 @@ func (r *Registry) find(o Options) (*target, error) {
 		info := dbconn.Info{Name: o.Dialector.Name(), Drivers: r.known()}
 		return &target{Info: info, dialector: func() gorm.Dialector { return o.Dialector }}, nil
 	}
-	if o.Driver == "" {
+	if o.Driver == "" || o.Driver == none {
 		return nil, xenv.Problem(xenv.DatabaseDriver, "", "is not set", "the name of an imported driver")
 	}
 	d, err := r.lookup(o.Driver)
@@ -207,7 +220,10 @@ func (r *Registry) find(o Options) (*target, error) {
 		if dsn, err = d.DSN(o.Parts); err != nil {
 			return nil, t.Secrets.Redact(err, driver.Unknown)
 		}
-		t.Variable = pathVariable(d, o.Parts, dsn)
+		t.Variable = ""
+		if l, ok := d.(driver.Locator); ok {
+			t.Variable = l.Variable()
+		}
 		if adviser, ok := d.(driver.Adviser); ok {
 			t.advice = adviser.Advice(o.Parts)
 		}
@@ -242,13 +258,4 @@ func (r *Registry) findReplicas(t *target, o Options) error {
 		t.Secrets = t.Secrets.WithDSN(dsn.Reveal()) // an error of a statement may be that of a replica
 	}
 	return errors.Join(problems...)
-}
-
-// pathVariable names the path where the driver makes the connection string of it.
-func pathVariable(d driver.Driver, parts driver.Config, dsn string) xenv.EnvKey {
-	parts.Path = ""
-	if other, err := d.DSN(parts); err == nil && other == dsn {
-		return ""
-	}
-	return xenv.DatabasePath
 }

@@ -312,8 +312,8 @@ func TestCheckRefusesReplicas(t *testing.T) {
 		{name: "with a dialector", options: xdb.Options{Dialector: (&fake{}).Dialector(""), Replicas: []xlog.Secret{firstDSN}}, want: "xdb: Replicas need a Driver"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if err := registryOf(&fake{}).Check(tc.options); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("Check = %v, want %q in it", err, tc.want)
+			if _, err := registryOf(&fake{}).Resolve(tc.options); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Resolve = %v, want %q in it", err, tc.want)
 			}
 		})
 	}
@@ -331,8 +331,12 @@ func TestDescribeCountsTheReplicas(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := xdb.Options{Driver: "fake", DSN: primaryDSN, Replicas: tc.replicas}
-			if got := registryOf(&cluster{}).Describe(o); got != tc.want {
-				t.Errorf("Describe = %q, want %q", got, tc.want)
+			d, err := registryOf(&cluster{}).Resolve(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := d.String(); got != tc.want {
+				t.Errorf("String = %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	_ "github.com/plinthgo/plinth/core/major/xhttp" // finds the context of the request in that of gin
 )
 
 func TestUnknownDriverSaysHowToGetIt(t *testing.T) {
@@ -43,7 +44,7 @@ func TestUnknownDriverSaysHowToGetIt(t *testing.T) {
 
 func TestUnknownDriverOfOthersHasNoImportLine(t *testing.T) {
 	var r xdb.Registry
-	err := r.Check(xdb.Options{Driver: "cassandra"})
+	_, err := r.Resolve(xdb.Options{Driver: "cassandra"})
 	if !errors.Is(err, xdb.ErrUnknownDriver) || strings.Contains(err.Error(), "import _") || !strings.Contains(err.Error(), "imported: none") {
 		t.Errorf("error = %v, want ErrUnknownDriver without an import line", err)
 	}
@@ -81,7 +82,7 @@ func TestOpenRefusesADriverOfAnotherInterface(t *testing.T) {
 	if db != nil || !errors.Is(err, xdb.ErrInterface) {
 		t.Fatalf("Open = %v, %v; want ErrInterface", db, err)
 	}
-	if err := r.Check(xdb.Options{Driver: "fake"}); !errors.Is(err, xdb.ErrInterface) {
+	if _, err := r.Resolve(xdb.Options{Driver: "fake"}); !errors.Is(err, xdb.ErrInterface) {
 		t.Errorf("Check = %v, want ErrInterface before anything is opened", err)
 	}
 	for _, want := range []string{"version 0", "version 1", "go get "} {
@@ -97,7 +98,7 @@ func (nameless) Name() string { return "" }
 
 func TestCheckReportsEverythingAtOnce(t *testing.T) {
 	var r xdb.Registry
-	err := r.Check(xdb.Options{Prepare: []xdb.Prepare{nil}, AutoMigrate: []any{nil}})
+	_, err := r.Resolve(xdb.Options{Prepare: []xdb.Prepare{nil}, AutoMigrate: []any{nil}})
 	if err == nil {
 		t.Fatal("Check found nothing")
 	}
@@ -122,7 +123,7 @@ func TestCheckRefusesAPrefixThatNotEveryDatabaseKeeps(t *testing.T) {
 		{name: "too long", prefix: strings.Repeat("a", 31)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := registryOf(&fake{}).Check(xdb.Options{Driver: "fake", TablePrefix: tc.prefix})
+			_, err := registryOf(&fake{}).Resolve(xdb.Options{Driver: "fake", TablePrefix: tc.prefix})
 			if (err == nil) != tc.want || err != nil && !strings.Contains(err.Error(), "DATABASE_PREFIX") {
 				t.Errorf("Check = %v, want none: %t", err, tc.want)
 			}

@@ -7,14 +7,13 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xcache"
-	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 )
 
 // WithCache opens a cache, after the database and before the application's nodes. It takes part in the readiness and is
 // closed after them. Given more than once, its options add up as if they had been given to one.
-func WithCache(opts ...xoptcache.Option) Option {
+func WithCache(opts ...xcache.ManagerOption) Option {
 	return func(p *startup.Plan) {
-		p.Cache = append(p.Cache, opts...)
+		p.AddCache(opts...)
 		if phase := cachePhase(p); !p.Has(phase.Key) {
 			p.AddPhase(phase)
 		}
@@ -22,28 +21,18 @@ func WithCache(opts ...xoptcache.Option) Option {
 }
 
 func cachePhase(p *startup.Plan) startup.Phase {
-	config := func() (*xoptcache.Config, error) { return xoptcache.Build(p.Cache...) }
 	return startup.Phase{
-		Name: "cache",
-		Key:  xctx.CacheManagerKey,
-		Rank: startup.RankCache,
-		Enabled: func() bool {
-			c, err := config()
-			return err != nil || c.Enabled()
-		},
-		Check: func(ctx context.Context) error {
-			c, err := config()
-			if err != nil {
-				return err
-			}
-			return c.Check(ctx)
-		},
+		Name:    "cache",
+		Key:     xctx.CacheManagerKey,
+		Rank:    startup.RankCache,
+		Enabled: func() bool { return p.ResolveCache().Options.Enabled() },
+		Check:   func(context.Context) error { return p.ResolveCache().Err },
 		Start: func(ctx context.Context) (any, error) {
-			c, err := config()
-			if err != nil {
-				return nil, err
+			r := p.ResolveCache()
+			if r.Value == nil {
+				return nil, r.Err
 			}
-			return c.Open(ctx)
+			return r.Value.Open(ctx)
 		},
 		Values:   func(value any) map[xctx.ContextKey]any { return manager(value).Values() },
 		Describe: func(value any) string { return manager(value).String() },

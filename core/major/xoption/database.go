@@ -12,7 +12,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xhook"
-	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
 
 // WithDatabase opens a database before the cache and the application's nodes. When there are ids, it is migrated and
@@ -20,9 +19,9 @@ import (
 //
 // Given more than once, its options add up as if they had been given to one: a part of an application may bring its own
 // entities, and a test may replace the connection.
-func WithDatabase(opts ...xoptdatabase.Option) Option {
+func WithDatabase(opts ...xdb.Option) Option {
 	return func(p *startup.Plan) {
-		p.Database = append(p.Database, opts...)
+		p.AddDatabase(opts...)
 		if phase := databasePhase(p); !p.Has(phase.Key) {
 			p.AddPhase(phase)
 			p.AddPhase(schemaPhase(p))
@@ -32,7 +31,7 @@ func WithDatabase(opts ...xoptdatabase.Option) Option {
 
 // WithRequiredDatabase is WithDatabase for an application that is of no use without one: it does not start where none is
 // configured.
-func WithRequiredDatabase(opts ...xoptdatabase.Option) Option {
+func WithRequiredDatabase(opts ...xdb.Option) Option {
 	return func(p *startup.Plan) {
 		WithDatabase(opts...)(p)
 		p.NeedDatabase = true
@@ -40,34 +39,28 @@ func WithRequiredDatabase(opts ...xoptdatabase.Option) Option {
 }
 
 func databasePhase(p *startup.Plan) startup.Phase {
-	config := func() (*xoptdatabase.Config, error) { return xoptdatabase.Build(p.Database...) }
 	return startup.Phase{
-		Name: "database",
-		Key:  xctx.DatabaseKey,
-		Rank: startup.RankDatabase,
-		Enabled: func() bool {
-			c, err := config()
-			return err != nil || c.Enabled() || p.NeedDatabase
-		},
-		Check: func(ctx context.Context) error {
-			c, err := config()
-			if err != nil {
-				return err
-			}
-			if p.NeedDatabase && !c.Enabled() {
+		Name:    "database",
+		Key:     xctx.DatabaseKey,
+		Rank:    startup.RankDatabase,
+		Enabled: func() bool { return p.NeedDatabase || p.ResolveDatabase().Options.Enabled() },
+		Check: func(context.Context) error {
+			r := p.ResolveDatabase()
+			switch {
+			case p.NeedDatabase && !r.Options.Enabled():
 				return missingDatabase()
+			case r.Value == nil:
+				return r.Err
+			default:
+				return checkLeases(p, r.Value)
 			}
-			if err := c.Check(ctx); err != nil {
-				return err
-			}
-			return checkLeases(p, c)
 		},
 		Start: func(ctx context.Context) (any, error) {
-			c, err := config()
-			if err != nil {
-				return nil, err
+			r := p.ResolveDatabase()
+			if r.Value == nil {
+				return nil, r.Err
 			}
-			return c.Open(ctx)
+			return r.Value.Connect(ctx)
 		},
 		Close: func(_ context.Context, value any) error {
 			return xdb.Close(database(value))
@@ -79,13 +72,7 @@ func databasePhase(p *startup.Plan) startup.Phase {
 			}
 			return xhook.Degraded("saturated")
 		},
-		Describe: func(any) string {
-			c, err := config()
-			if err != nil {
-				return ""
-			}
-			return c.Describe()
-		},
+		Describe: func(any) string { return p.ResolveDatabase().Value.String() },
 		Leases: func(ctx context.Context, value any) (*xlease.Leases, error) {
 			return xdb.Leases(database(value).WithContext(ctx)) //nolint:contextcheck // the database has it
 		},
@@ -94,29 +81,24 @@ func databasePhase(p *startup.Plan) startup.Phase {
 
 // schemaPhase migrates and prepares the database, which may need ids and the cache for it.
 func schemaPhase(p *startup.Plan) startup.Phase {
-	config := func() (*xoptdatabase.Config, error) { return xoptdatabase.Build(p.Database...) }
 	return startup.Phase{
 		Name: "database schema",
 		Key:  xctx.Exec,
 		Rank: startup.RankSchema,
 		Enabled: func() bool {
-			c, err := config()
-			return err == nil && c.HasSchema()
+			db := p.ResolveDatabase().Value
+			return db != nil && db.HasSchema()
 		},
 		Start: func(ctx context.Context) (any, error) {
-			c, err := config()
-			if err != nil {
-				return nil, err
-			}
-			return nil, c.Setup(ctx, database(ctx.Value(xctx.DatabaseKey)))
+			return nil, p.ResolveDatabase().Value.Setup(ctx, database(ctx.Value(xctx.DatabaseKey)))
 		},
 	}
 }
 
 // checkLeases reports a driver that is to keep the leases and cannot.
-func checkLeases(p *startup.Plan, c *xoptdatabase.Config) error {
+func checkLeases(p *startup.Plan, db *xdb.Database) error {
 	wanted := xenv.String(xenv.LeaseBackend)
-	if len(p.Leases) > 0 || wanted != "database" || !c.Enabled() || c.KeepsLeases() {
+	if len(p.Leases) > 0 || wanted != "database" || db.KeepsLeases() {
 		return nil
 	}
 	return xenv.Problem(xenv.LeaseBackend, wanted, "cannot be: the driver of the database keeps no leases", "auto, cache or none")

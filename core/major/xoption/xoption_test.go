@@ -16,6 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
+	"github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
@@ -90,19 +92,37 @@ func TestEnvironmentIsReadWhenThePhaseRuns(t *testing.T) {
 	}
 }
 
-func TestNilOptionOfAPhaseIsReportedByItsCheck(t *testing.T) {
+func TestNilOptionOfAPhaseIsSkipped(t *testing.T) {
 	for _, p := range []*startup.Plan{plan(xoption.WithDatabase(nil)), plan(xoption.WithCache(nil))} {
-		if !p.Phases[0].Enabled() || check(t, p) == nil {
-			t.Errorf("%s: a nil option passes", p.Phases[0].Name)
-		}
-		if _, err := p.Phases[0].Start(t.Context()); err == nil {
-			t.Errorf("%s: starts with a nil option", p.Phases[0].Name)
+		if err := check(t, p); p.Phases[0].Enabled() || err != nil {
+			t.Errorf("%s: enabled %t, Check = %v; want nothing to open", p.Phases[0].Name, p.Phases[0].Enabled(), err)
 		}
 	}
 }
 
+func TestOptionsOfAPhaseAreEvaluatedOnce(t *testing.T) {
+	var database, cache int
+	p := plan(
+		xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}), func(*xdb.Options) { database++ }),
+		xoption.WithCache(func(*xcache.Options) { cache++ }),
+	)
+	for _, phase := range p.Phases {
+		_ = phase.Enabled()
+		if phase.Check == nil {
+			continue
+		}
+		if err := phase.Check(t.Context()); err != nil {
+			t.Errorf("%s: Check = %v", phase.Name, err)
+		}
+		_ = phase.Enabled()
+	}
+	if database != 1 || cache != 1 {
+		t.Errorf("options ran %d and %d times, want once each", database, cache)
+	}
+}
+
 func TestSchemaIsAPhaseOfItsOwnWhereThereIsOne(t *testing.T) {
-	p := plan(xoption.WithDatabase(xoptdatabase.WithDriver("d", "dsn")))
+	p := plan(xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{})))
 	open, schema := p.Phases[0], p.Phases[1]
 	if open.Rank != startup.RankDatabase || schema.Rank != startup.RankSchema || !open.Enabled() || schema.Enabled() {
 		t.Errorf("phases = %s %d, %s %d; want a database and nothing to migrate", open.Name, open.Rank, schema.Name, schema.Rank)

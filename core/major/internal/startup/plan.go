@@ -17,9 +17,9 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xhelper"
-	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
-	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
@@ -45,9 +45,6 @@ type Plan struct {
 	Snowflake []xsnowflake.Option
 	// Phases are the parts that start before the application's nodes.
 	Phases []Phase
-	// Database and Cache are the options of the phases that WithDatabase and WithCache add.
-	Database []xoptdatabase.Option
-	Cache    []xoptcache.Option
 	// NeedDatabase makes it a problem that no database is configured.
 	NeedDatabase bool
 	// Nodes start after the nodes that were given to Register.
@@ -79,7 +76,11 @@ type Plan struct {
 	// ShutdownTimeout overrides PLINTH_SHUTDOWN_TIMEOUT where it is not nil.
 	ShutdownTimeout *time.Duration
 
-	problems []error
+	databaseOptions []xdb.Option
+	cacheOptions    []xcache.ManagerOption
+	database        *Resolved[xdb.Options, *xdb.Database]
+	cache           *Resolved[xcache.Options, *xcache.Cache]
+	problems        []error
 }
 
 // Health describes the health routes.

@@ -4,7 +4,7 @@
 // A driver gives its name, the DSN made of the parts, a gorm dialector and its error table. What all
 // databases share (pool, retry at the start, prefix, log of slow statements, migration, error codes) is
 // written once, in xdb. What only some can do is an optional interface: Adviser, Batcher, Clock, Describer,
-// Migrator, Transactional, Versioned.
+// Locator, Migrator, Transactional, Versioned.
 package driver
 
 import (
@@ -12,6 +12,8 @@ import (
 	"database/sql"
 
 	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // InterfaceVersion counts the changes of this package after which a driver that still compiles might do the wrong thing.
@@ -48,6 +50,11 @@ type Driver interface {
 // the log. The text holds neither a password nor any parameter that could carry one.
 type Describer interface {
 	Describe(dsn string) string
+}
+
+// Locator is implemented by a driver that makes the connection string of one variable, which errors of Open then name.
+type Locator interface {
+	Variable() xenv.EnvKey
 }
 
 // Adviser is implemented by a driver that has something to say about parts which are lawful, but maybe not what was meant.

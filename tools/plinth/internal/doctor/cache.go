@@ -13,7 +13,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 )
 
 const mendCacheConfig = "plinth env --group cache lists what there is to set"
@@ -30,26 +29,19 @@ func (p *patient) checkCache(ctx context.Context) []Finding {
 	if !slices.Contains(xcache.Drivers(), name) {
 		return []Finding{skipped("this program has no driver %q to connect with", name)}
 	}
-	config, err := xoptcache.Build(xoptcache.FromEnv(), xoptcache.WithConnectTimeout(0))
+	cache, err := xcache.Resolve(xcache.NewOptions(xcache.FromEnv(), xcache.WithConnectTimeout(0)))
 	if err != nil {
-		return []Finding{problem(err.Error(), mendCacheConfig)}
+		return problems(err, mendCacheConfig)
 	}
-	if lines := split(config.Check(ctx)); len(lines) > 0 {
-		found := make([]Finding, len(lines))
-		for i, line := range lines {
-			found[i] = problem(line, mendCacheConfig)
-		}
-		return found
-	}
-	return p.openCache(ctx, config)
+	return p.openCache(ctx, cache)
 }
 
-func (p *patient) openCache(ctx context.Context, config *xoptcache.Config) []Finding {
+func (p *patient) openCache(ctx context.Context, cache *xcache.Cache) []Finding {
 	ctx, log, err := listen(ctx)
 	if err != nil {
 		return []Finding{problem(err.Error(), mendSelf)}
 	}
-	m, err := config.Open(ctx)
+	m, err := cache.Open(ctx)
 	if err != nil {
 		return append([]Finding{problem(once(err), mendCache(err))}, log.warnings()...)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
-	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 	"github.com/plinthgo/plinth/tools/plinth/internal/sqlitefile"
 )
@@ -37,20 +36,22 @@ func (p *patient) checkDatabase(ctx context.Context) []Finding {
 	if !slices.Contains(xdb.Drivers(), name) {
 		return []Finding{skipped("this program has no driver %q to connect with", name)}
 	}
-	config, err := xoptdatabase.Build(
-		xoptdatabase.FromEnv(), xoptdatabase.WithConnectTimeout(0), xoptdatabase.WithMaxOpenConns(2), xoptdatabase.WithSlowThreshold(0),
-	)
+	o := xdb.NewOptions(xdb.FromEnv(), xdb.WithConnectTimeout(0), xdb.WithMaxOpenConns(2), xdb.WithSlowThreshold(0))
+	db, err := xdb.Resolve(o)
 	if err != nil {
-		return []Finding{problem(err.Error(), p.mendConfig(name))}
+		return problems(err, p.mendConfig(name))
 	}
-	if lines := split(config.Check(ctx)); len(lines) > 0 {
-		found := make([]Finding, len(lines))
-		for i, line := range lines {
-			found[i] = problem(line, p.mendConfig(name))
-		}
-		return found
+	return p.connect(ctx, o, db.String())
+}
+
+// problems makes a finding of each line of err.
+func problems(err error, mend string) []Finding {
+	lines := split(err)
+	found := make([]Finding, len(lines))
+	for i, line := range lines {
+		found[i] = problem(line, mend)
 	}
-	return p.connect(ctx, config.Options(), config.Describe())
+	return found
 }
 
 // mendConfig says what to do where the parts of a connection make no sense.

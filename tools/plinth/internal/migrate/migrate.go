@@ -15,7 +15,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
-	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // what a service may connect with
 	"github.com/plinthgo/plinth/tools/plinth/internal/sqlitefile"
 )
@@ -40,8 +39,9 @@ func (r Row) IsApplied() bool { return r.State == string(migrate.Applied) }
 
 // Source is a folder of files and the database to which they belong.
 type Source struct {
-	files  fs.FS
-	config *xoptdatabase.Config
+	files   fs.FS
+	options xdb.Options
+	where   string
 }
 
 // Open reads the environment. Nothing is connected yet.
@@ -59,13 +59,16 @@ func Open(ctx context.Context, dir string) (*Source, error) {
 	if !hasSQL(s.files) {
 		return nil, fmt.Errorf("there is no .sql file in %s", dir)
 	}
-	if s.config, err = xoptdatabase.Build(xoptdatabase.FromEnv()); err != nil {
-		return nil, err
-	}
-	if !s.config.Enabled() {
+	s.options = xdb.NewOptions(xdb.FromEnv())
+	if !s.options.Enabled() {
 		return nil, fmt.Errorf("there is no database: set %s and what it needs in .env or the environment (plinth env --group database)", xenv.DatabaseDriver)
 	}
-	return s, s.config.Check(ctx)
+	db, err := xdb.Resolve(s.options)
+	if err != nil {
+		return nil, err
+	}
+	s.where = db.String()
+	return s, nil
 }
 
 func hasSQL(files fs.FS) bool {
@@ -78,11 +81,11 @@ func hasSQL(files fs.FS) bool {
 }
 
 // Where says which database it is, without a secret.
-func (s *Source) Where() string { return s.config.Describe() }
+func (s *Source) Where() string { return s.where }
 
 // Status lists the migrations and changes nothing: a SQLite file that is not there is not made, and one that is stays as it is.
 func (s *Source) Status(ctx context.Context) (rows []Row, err error) {
-	o := s.config.Options()
+	o := s.options
 	if path := sqlitefile.Path(o); path != "" {
 		if !sqlitefile.Exists(path) {
 			o.DSN, o.Parts.Path = "", ":memory:" // empty, as the file will be
@@ -100,7 +103,7 @@ func (s *Source) Status(ctx context.Context) (rows []Row, err error) {
 
 // Up applies what is pending. It returns what it has applied, also where one failed, and everything as it is then.
 func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
-	db, err := xdb.Open(ctx, s.config.Options())
+	db, err := xdb.Open(ctx, s.options)
 	if err != nil {
 		return nil, nil, err
 	}

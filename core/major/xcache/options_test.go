@@ -1,4 +1,4 @@
-package xoptcache_test
+package xcache_test
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 )
 
 // fake is a driver that keeps the settings it was given.
@@ -48,42 +47,35 @@ func (fakeStore) Set(_ context.Context, key string, _ []byte, w driver.Write) (b
 }
 
 // setup returns a registry with a fake in it.
-func setup(t *testing.T, name string, check error) (option xoptcache.Option, got *driver.Config, opened *bool) {
+func setup(t *testing.T, name string, check error) (option xcache.ManagerOption, got *driver.Config, opened *bool) {
 	t.Helper()
 	f := fake{name: name, got: &driver.Config{}, check: check, opened: new(bool)}
 	r := &xcache.Registry{}
 	r.Register(f)
-	return xoptcache.WithRegistry(r), f.got, f.opened
+	return xcache.WithRegistry(r), f.got, f.opened
 }
 
-func build(t *testing.T, opts ...xoptcache.Option) *xoptcache.Config {
+// openAll opens the cache that opts describe.
+func openAll(t *testing.T, opts ...xcache.ManagerOption) (*xcache.Manager, error) {
 	t.Helper()
-	c, err := xoptcache.Build(opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return xcache.Open(t.Context(), xcache.NewOptions(opts...))
 }
 
 func TestWithoutADriverThereIsNoCache(t *testing.T) {
 	for name, value := range map[string]string{"unset": "", "none": "none"} {
 		t.Setenv(string(xenv.NoSqlDriver), value)
-		c := build(t, xoptcache.FromEnv())
-		if c.Enabled() {
+		if xcache.NewOptions(xcache.FromEnv()).Enabled() {
 			t.Errorf("%s: Enabled = true, want false", name)
 		}
-		if err := c.Check(t.Context()); err != nil {
-			t.Errorf("%s: Check = %v, want nil", name, err)
-		}
 	}
-	if build(t).Enabled() {
+	if xcache.NewOptions().Enabled() {
 		t.Error("no option at all: Enabled = true, want false")
 	}
 }
 
 func TestTheEnvironmentIsReadWhenTheOptionRuns(t *testing.T) {
 	registry, got, opened := setup(t, "redis", nil)
-	option := xoptcache.FromEnv() // before the variables are there, as before .env is loaded
+	option := xcache.FromEnv() // before the variables are there, as before .env is loaded
 	for key, value := range map[xenv.EnvKey]string{
 		xenv.NoSqlDriver: "redis", xenv.NoSqlHost: "cache.example", xenv.NoSqlPort: "6380", xenv.NoSqlUser: "app",
 		xenv.NoSqlPass: "secret", xenv.NoSqlDatabase: "3", xenv.NoSqlPoolSize: "5", xenv.NoSqlPrefix: "p:",
@@ -91,12 +83,13 @@ func TestTheEnvironmentIsReadWhenTheOptionRuns(t *testing.T) {
 	} {
 		t.Setenv(string(key), value)
 	}
-	c := build(t, option, registry)
-	if !c.Enabled() || c.Driver() != "redis" {
-		t.Fatalf("Enabled = %t with driver %q, want redis", c.Enabled(), c.Driver())
+	o := xcache.NewOptions(option, registry)
+	if !o.Enabled() || o.Driver != "redis" {
+		t.Fatalf("Enabled = %t with driver %q, want redis", o.Enabled(), o.Driver)
 	}
-	if err := c.Check(t.Context()); err != nil || *opened {
-		t.Fatalf("Check = %v, opened = %t; want nothing opened", err, *opened)
+	c, err := xcache.Resolve(o)
+	if err != nil || *opened {
+		t.Fatalf("Resolve = %v, opened = %t; want nothing opened", err, *opened)
 	}
 	m, err := c.Open(t.Context())
 	if err != nil {
@@ -117,10 +110,9 @@ func TestALaterOptionWins(t *testing.T) {
 	t.Setenv(string(xenv.NoSqlPrefix), "env:")
 	t.Setenv(string(xenv.NoSqlMemoryDefaultTTL), "90")
 	now := func() time.Time { return time.Unix(0, 0) }
-	c := build(t, xoptcache.FromEnv(), xoptcache.WithDriver("other"), xoptcache.WithPrefix("mine:"), registry,
-		xoptcache.WithDefaultTTL(time.Hour), xoptcache.WithMaxEntries(5), xoptcache.WithClock(now), xoptcache.WithFailOpen(),
-		xoptcache.WithConnectTimeout(time.Second), xoptcache.WithTTLJitter(0))
-	m, err := c.Open(t.Context())
+	m, err := openAll(t, xcache.FromEnv(), xcache.WithDriver("other"), xcache.WithPrefix("mine:"), registry,
+		xcache.WithDefaultTTL(time.Hour), xcache.WithMaxEntries(5), xcache.WithClock(now), xcache.WithFailOpen(),
+		xcache.WithConnectTimeout(time.Second), xcache.WithTTLJitter(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +124,12 @@ func TestALaterOptionWins(t *testing.T) {
 	}
 }
 
-func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
+func TestResolveReportsEveryWrongOptionAtOnce(t *testing.T) {
 	problem := errors.New("the port is odd")
 	registry, _, opened := setup(t, "memory", problem)
-	c := build(t, registry, xoptcache.WithDriver("memory"), xoptcache.WithDefaultTTL(-1), xoptcache.WithTTLJitter(7),
-		xoptcache.WithCodec(nil), xoptcache.WithConnectTimeout(-1))
-	err := c.Check(t.Context())
+	o := xcache.NewOptions(registry, xcache.WithDriver("memory"), xcache.WithDefaultTTL(-1), xcache.WithTTLJitter(7),
+		xcache.WithCodec(nil), xcache.WithConnectTimeout(-1))
+	_, err := xcache.Resolve(o)
 	if !errors.Is(err, problem) {
 		t.Errorf("Check = %v, want the driver's problem in it", err)
 	}
@@ -146,35 +138,59 @@ func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 			t.Errorf("Check = %v, want %q in it", err, want)
 		}
 	}
-	if _, err := c.Open(t.Context()); err == nil || *opened {
+	if _, err := xcache.Open(t.Context(), o); err == nil || *opened {
 		t.Errorf("Open = %v, opened = %t; want the problems and nothing opened", err, *opened)
 	}
 }
 
 func TestAnUnknownDriverIsNamedWithItsImport(t *testing.T) {
 	registry, _, _ := setup(t, "memory", nil)
-	err := build(t, registry, xoptcache.WithDriver("redis")).Check(t.Context())
+	_, err := xcache.Resolve(xcache.NewOptions(registry, xcache.WithDriver("redis")))
 	if !errors.Is(err, xcache.ErrUnknownDriver) || !strings.Contains(err.Error(), "cacheplugins/redis") {
 		t.Errorf("Check = %v, want ErrUnknownDriver with the import", err)
 	}
 }
 
-func TestANilOptionIsRefused(t *testing.T) {
-	if _, err := xoptcache.Build(xoptcache.WithPrefix("a"), nil); err == nil || !strings.Contains(err.Error(), "option 2") {
-		t.Errorf("Build = %v, want an error that names option 2", err)
+func TestNewOptions_NilOptionIsSkipped(t *testing.T) {
+	if got := xcache.NewOptions(xcache.WithPrefix("a"), nil, xcache.WithDriver("b")); got.Prefix != "a" || got.Driver != "b" {
+		t.Errorf("options = %+v", got)
 	}
 }
 
-func ExampleBuild() {
-	c, err := xoptcache.Build(xoptcache.WithDriver("none"), xoptcache.WithDefaultTTL(time.Hour))
-	fmt.Println(c.Enabled(), err)
-	// Output: false <nil>
+// counting counts how often its settings are checked.
+type counting struct {
+	fake
+	checked *int
+}
+
+func (c counting) Check(driver.Config) error { *c.checked++; return nil }
+
+func TestOpen_EvaluatesOnce(t *testing.T) {
+	var checked, evaluated int
+	r := &xcache.Registry{}
+	r.Register(counting{fake{name: "memory", got: &driver.Config{}, opened: new(bool)}, &checked})
+	m, err := openAll(t, func(*xcache.Options) { evaluated++ }, xcache.WithDriver("memory"), xcache.WithRegistry(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checked != 1 || evaluated != 1 {
+		t.Errorf("the driver checked its settings %d times and the option ran %d times, want once each", checked, evaluated)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func ExampleNewOptions() {
+	o := xcache.NewOptions(xcache.WithDriver("none"), xcache.WithDefaultTTL(time.Hour))
+	fmt.Println(o.Enabled(), *o.DefaultTTL)
+	// Output: false 1h0m0s
 }
 
 func TestTheVariablesOfAServerAreReadOnlyWhereTheyAreSet(t *testing.T) {
 	registry, got, _ := setup(t, "redis", nil)
 	t.Setenv(string(xenv.NoSqlDriver), "redis")
-	if _, err := build(t, xoptcache.FromEnv(), registry).Open(t.Context()); err != nil {
+	if _, err := openAll(t, xcache.FromEnv(), registry); err != nil {
 		t.Fatal(err)
 	}
 	if got.URL != "" || got.Mode != "" || got.Master != "" || got.SentinelUser != "" || got.SentinelPass != "" || got.TLS != "" || got.TLSCA != "" {
@@ -186,7 +202,7 @@ func TestTheVariablesOfAServerAreReadOnlyWhereTheyAreSet(t *testing.T) {
 	} {
 		t.Setenv(string(key), value)
 	}
-	if _, err := build(t, xoptcache.FromEnv(), registry).Open(t.Context()); err != nil {
+	if _, err := openAll(t, xcache.FromEnv(), registry); err != nil {
 		t.Fatal(err)
 	}
 	if got.URL != "redis://cache.example" || got.Mode != driver.ModeSentinel || got.Master != "main" || got.SentinelUser != "watch" ||
@@ -197,36 +213,36 @@ func TestTheVariablesOfAServerAreReadOnlyWhereTheyAreSet(t *testing.T) {
 
 // A store without driver.Invalidator refuses a near cache at Open: so the test sees who asks for one.
 func TestANearCacheIsAskedForByAnOptionOrAVariable(t *testing.T) {
-	registry := func() xoptcache.Option {
+	registry := func() xcache.ManagerOption {
 		r := &xcache.Registry{}
 		for _, name := range []string{"redis", "memory"} {
 			r.Register(fake{name: name, got: &driver.Config{}, opened: new(bool)})
 		}
-		return xoptcache.WithRegistry(r)
+		return xcache.WithRegistry(r)
 	}
 	for _, tc := range []struct {
 		name    string
 		entries string
 		ttl     string
-		option  xoptcache.Option
+		option  xcache.ManagerOption
 		want    string // in the error of Check or Open
 	}{
 		{"nothing", "", "", nil, ""},
 		{"no entries", "0", "5s", nil, ""},
 		{"a variable", "10", "", nil, "near cache"},
-		{"an option", "", "", xoptcache.WithNear(10, time.Second), "near cache"},
-		{"an option without a life", "", "", xoptcache.WithNear(10, 0), "near cache: TTL 0s"},
-		{"an option against a variable", "10", "", xoptcache.WithNear(0, 0), ""},
+		{"an option", "", "", xcache.WithNear(10, time.Second), "near cache"},
+		{"an option without a life", "", "", xcache.WithNear(10, 0), "near cache: TTL 0s"},
+		{"an option against a variable", "10", "", xcache.WithNear(0, 0), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(string(xenv.NoSqlDriver), "redis")
 			t.Setenv(string(xenv.NoSqlNearMaxEntries), tc.entries)
 			t.Setenv(string(xenv.NoSqlNearTTL), tc.ttl)
-			opts := []xoptcache.Option{registry(), xoptcache.FromEnv()}
+			opts := []xcache.ManagerOption{registry(), xcache.FromEnv()}
 			if tc.option != nil {
 				opts = append(opts, tc.option)
 			}
-			_, err := build(t, opts...).Open(t.Context())
+			_, err := openAll(t, opts...)
 			if (tc.want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("Open = %v, want %q", err, tc.want)
 			}

@@ -1,0 +1,229 @@
+package xcache
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+)
+
+// none is the name of the driver that means "no cache".
+const none = "none"
+
+// Options say which cache to open, and how.
+type Options struct {
+	// Driver is the name of the backend.
+	Driver string
+	// Config holds its settings.
+	Config driver.Config
+	// ConnectTimeout bounds how long Open waits for a backend that does not answer yet; 0 tries once.
+	ConnectTimeout time.Duration
+	// Near describes a near cache in front of a server that reports keys that change; nil is none. A backend in the
+	// process needs none, and does without.
+	Near *NearOptions
+
+	// Prefix is put before every key.
+	Prefix string
+	// DefaultTTL is the TTL of a key that is written without one; 0 is for ever, nil the backend's default.
+	DefaultTTL *time.Duration
+	// TTLJitter shortens each TTL by a random part of it, at most this fraction (0 to 1), so that keys written
+	// together do not expire together. It never makes a TTL longer.
+	TTLJitter float64
+	// Codec encodes values; nil is JSON. Strings, byte slices and integers stay as they are.
+	Codec Codec
+	// Metrics receives every operation. It may be nil.
+	Metrics Metrics
+	// FailOpen lets GetOrLoad load from the source if the backend fails; the error is only reported to the metrics.
+	FailOpen bool
+	// Log receives a line for each attempt that failed; nil is the log named CACHE.
+	Log *xlog.LogNamedLogger
+
+	registry *Registry // of the driver; nil is the default one
+	problems []error   // of options, such as a nil codec
+}
+
+// NearOptions describe a near cache: copies of values in the process, which the server keeps up to date.
+type NearOptions struct {
+	// Driver is the name of the backend that stores the copies. It must keep objects, as "memory" does, which is the
+	// default.
+	Driver string
+	// MaxEntries bounds the copies; 0 is the backend's default.
+	MaxEntries int
+	// TTL bounds the TTL of a copy. It must be positive.
+	TTL time.Duration
+
+	store    driver.Store // of WithNearStore
+	storeSet bool
+}
+
+// ManagerOption changes Options. Options take effect in their order, so a later one wins.
+type ManagerOption func(*Options)
+
+// NewOptions returns what opts make; a nil option is skipped. Problems of options are reported by Resolve.
+func NewOptions(opts ...ManagerOption) Options {
+	o := Options{Codec: JSON}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&o)
+		}
+	}
+	return o
+}
+
+// Enabled reports whether there is a cache to open: a driver other than "none" is named.
+func (o Options) Enabled() bool { return o.Driver != "" && o.Driver != none }
+
+// check returns what is wrong with o in itself.
+func (o Options) check() []error {
+	problems := o.problems
+	if o.ConnectTimeout < 0 {
+		problems = append(problems, fmt.Errorf("xcache: connect timeout %s is negative", o.ConnectTimeout))
+	}
+	if o.DefaultTTL != nil && *o.DefaultTTL < 0 {
+		problems = append(problems, fmt.Errorf("xcache: default TTL %s is negative", *o.DefaultTTL))
+	}
+	if !(o.TTLJitter >= 0 && o.TTLJitter <= 1) {
+		problems = append(problems, fmt.Errorf("xcache: TTL jitter %v is not between 0 and 1", o.TTLJitter))
+	}
+	return problems
+}
+
+// check returns what is wrong with o in itself; nil is no near cache.
+func (o *NearOptions) check() error {
+	if o == nil {
+		return nil
+	}
+	var problems []error
+	if _, ok := o.store.(driver.ObjectStore); o.storeSet && !ok {
+		problems = append(problems, fmt.Errorf("xcache: near cache: %T does not keep objects in the process", o.store))
+	}
+	if o.TTL <= 0 {
+		problems = append(problems, fmt.Errorf("xcache: near cache: TTL %s is not positive", o.TTL))
+	}
+	return errors.Join(problems...)
+}
+
+func (o *NearOptions) driver() string { return cmp.Or(o.Driver, "memory") }
+
+// FromEnv reads NOSQL_*. NOSQL_DRIVER that is "none" or not set means no cache. NOSQL_URL wins over the parts of an
+// address, and NOSQL_NEAR_MAX_ENTRIES over 0 is WithNear.
+func FromEnv() ManagerOption { return readEnv }
+
+func readEnv(o *Options) {
+	o.Driver = xenv.String(xenv.NoSqlDriver)
+	o.ConnectTimeout = xenv.Duration(xenv.NoSqlConnectTimeout)
+	o.Config = driver.Config{
+		URL:          xenv.String(xenv.NoSqlURL),
+		Host:         xenv.String(xenv.NoSqlHost),
+		Port:         xenv.Int(xenv.NoSqlPort),
+		User:         xenv.String(xenv.NoSqlUser),
+		Pass:         xenv.String(xenv.NoSqlPass),
+		Database:     xenv.Int(xenv.NoSqlDatabase),
+		PoolSize:     xenv.Int(xenv.NoSqlPoolSize),
+		Mode:         given(xenv.NoSqlMode),
+		Master:       xenv.String(xenv.NoSqlMaster),
+		SentinelUser: xenv.String(xenv.NoSqlSentinelUser),
+		SentinelPass: xenv.String(xenv.NoSqlSentinelPass),
+		TLS:          given(xenv.NoSqlTLS),
+		TLSCA:        xenv.String(xenv.NoSqlTLSCA),
+		Memory: driver.Memory{
+			DefaultTTL: xenv.Duration(xenv.NoSqlMemoryDefaultTTL),
+			MaxEntries: xenv.Int(xenv.NoSqlMemoryMaxEntries),
+			ShardCount: xenv.Int(xenv.NoSqlMemoryShardCount),
+		},
+		Now: o.Config.Now,
+	}
+	WithNear(xenv.Int(xenv.NoSqlNearMaxEntries), xenv.Duration(xenv.NoSqlNearTTL))(o)
+	o.Prefix = xenv.GetEnvString(xenv.NoSqlPrefix, o.Prefix)
+}
+
+// given returns a value without the variable's default, which every driver knows: a value that was set for nothing may be
+// worth an error.
+func given(key xenv.EnvKey) string {
+	if _, set := xenv.GetEnv(key); !set {
+		return ""
+	}
+	return xenv.String(key)
+}
+
+// WithDriver selects the backend.
+func WithDriver(name string) ManagerOption { return func(o *Options) { o.Driver = name } }
+
+// WithConfig changes the backend's settings.
+func WithConfig(change func(*driver.Config)) ManagerOption {
+	return func(o *Options) { change(&o.Config) }
+}
+
+// WithPrefix puts prefix before every key.
+func WithPrefix(prefix string) ManagerOption { return func(o *Options) { o.Prefix = prefix } }
+
+// WithDefaultTTL sets the TTL of a key that is written without WithTTL; 0 is for ever.
+func WithDefaultTTL(ttl time.Duration) ManagerOption {
+	return func(o *Options) { o.DefaultTTL = &ttl }
+}
+
+// WithTTLJitter sets Options.TTLJitter.
+func WithTTLJitter(fraction float64) ManagerOption {
+	return func(o *Options) { o.TTLJitter = fraction }
+}
+
+// WithCodec replaces JSON. Strings, byte slices and integers stay as they are.
+func WithCodec(codec Codec) ManagerOption {
+	return func(o *Options) {
+		if codec == nil {
+			o.problems = append(o.problems, errors.New("xcache: the codec is nil"))
+		}
+		o.Codec = codec
+	}
+}
+
+// WithMetrics reports every operation to m.
+func WithMetrics(m Metrics) ManagerOption { return func(o *Options) { o.Metrics = m } }
+
+// WithFailOpen lets GetOrLoad load from the source if the backend fails: see Options.FailOpen. Other methods return the
+// backend's errors as ever.
+func WithFailOpen() ManagerOption { return func(o *Options) { o.FailOpen = true } }
+
+// WithMaxEntries bounds the entries of a backend in the process, all kinds together.
+func WithMaxEntries(n int) ManagerOption {
+	return func(o *Options) { o.Config.Memory.MaxEntries = n }
+}
+
+// WithNear keeps copies of up to maxEntries values in the process, each for ttl at most, if the backend is a server that
+// reports keys that change; 0 entries are no near cache. A backend in the process does without. The copies are stored by
+// the "memory" backend, which the application imports too.
+func WithNear(maxEntries int, ttl time.Duration) ManagerOption {
+	return func(o *Options) {
+		o.Near = nil
+		if maxEntries != 0 {
+			o.Near = &NearOptions{MaxEntries: maxEntries, TTL: ttl}
+		}
+	}
+}
+
+// WithNearStore keeps copies of the values that KeyCache views read in store, which must be a driver.ObjectStore; ttl
+// bounds their TTLs. The manager's own store must be a driver.Invalidator, which drops what it reports as changed. The
+// manager owns store once New has returned without an error.
+func WithNearStore(store driver.Store, ttl time.Duration) ManagerOption {
+	return func(o *Options) { o.Near = &NearOptions{TTL: ttl, store: store, storeSet: true} }
+}
+
+// WithConnectTimeout bounds how long the start waits for a backend that does not answer yet; 0 tries once.
+func WithConnectTimeout(d time.Duration) ManagerOption {
+	return func(o *Options) { o.ConnectTimeout = d }
+}
+
+// WithClock gives a backend in the process another clock, for tests.
+func WithClock(now func() time.Time) ManagerOption {
+	return func(o *Options) { o.Config.Now = now }
+}
+
+// WithRegistry finds the backend in r instead of the default registry, for tests.
+func WithRegistry(r *Registry) ManagerOption { return func(o *Options) { o.registry = r } }
+
+// WithLogger writes the lines of the start to log.
+func WithLogger(log *xlog.LogNamedLogger) ManagerOption { return func(o *Options) { o.Log = log } }
