@@ -38,14 +38,10 @@ func (m tables) defaultOf(field *schema.Field) string {
 
 // HasColumn implements gorm.Migrator.
 func (m tables) HasColumn(value any, name string) bool {
-	var n int64
-	_ = m.RunWithValue(value, func(stmt *gorm.Statement) (err error) {
-		owner, table := split(stmt.Table)
-		n, err = m.count("all_tab_columns WHERE "+ofOwner+" AND table_name = ? AND column_name = ?", owner, table,
-			raised(driver.ColumnName(stmt, name)))
-		return err
+	const query = "all_tab_columns WHERE " + ofOwner + " AND table_name = ? AND column_name = ?"
+	return m.has(value, query, func(stmt *gorm.Statement) (string, []any) {
+		return stmt.Table, []any{raised(driver.ColumnName(stmt, name))}
 	})
-	return n > 0
 }
 
 // field calls do with a field of value.

@@ -4,8 +4,6 @@ import (
 	"context"
 	sqldriver "database/sql/driver"
 	"errors"
-	"io"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -165,22 +163,6 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.N
 	return result, err
 }
 
-// drain reads the rows of a query that was executed as a statement. The library would
-// only have it parsed.
-func drain(r sqldriver.Rows, err error) (sqldriver.Result, error) {
-	if err != nil {
-		return nil, err
-	}
-	row := make([]sqldriver.Value, len(r.Columns()))
-	for err == nil {
-		err = r.Next(row)
-	}
-	if err == io.EOF { //nolint:errorlint // the very value, as in database/sql
-		err = nil
-	}
-	return sqldriver.RowsAffected(0), errors.Join(err, r.Close())
-}
-
 // QueryContext implements driver.QueryerContext.
 func (c *conn) QueryContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
 	var inner sqldriver.Rows
@@ -205,33 +187,4 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt
 		return nil, err
 	}
 	return &stmt{libraryStmt: inner.(libraryStmt), conn: c, query: query}, nil //nolint:forcetypeassert // the library's type
-}
-
-// keep commits what the library does not commit by itself outside of a transaction: what
-// a CALL has done, and the locks of a SELECT ... FOR UPDATE, which would stay with the
-// connection.
-func (c *conn) keep(ctx context.Context, query string) error {
-	if c.inTx || !leavesOpen(query) {
-		return nil
-	}
-	tx, err := c.libraryConn.BeginTx(context.WithoutCancel(ctx), sqldriver.TxOptions{})
-	if err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
-// leavesOpen reports whether a statement begins a transaction that the library does not
-// end.
-func leavesOpen(query string) bool {
-	return begins(query, "CALL") || begins(query, "LOCK") ||
-		isSelect(query) && strings.Contains(strings.ToUpper(query), "FOR UPDATE")
-}
-
-// isSelect reports whether a statement is one that returns rows.
-func isSelect(query string) bool { return begins(query, "SELECT") || begins(query, "WITH") }
-
-func begins(query, word string) bool {
-	query = strings.TrimLeft(query, " \t\r\n(")
-	return len(query) > len(word) && strings.EqualFold(query[:len(word)], word)
 }

@@ -51,14 +51,10 @@ func (m tables) createIndex(stmt *gorm.Statement, index *schema.Index) error {
 
 // HasIndex implements gorm.Migrator.
 func (m tables) HasIndex(value any, name string) bool {
-	var n int64
-	_ = m.RunWithValue(value, func(stmt *gorm.Statement) (err error) {
-		owner, table := split(stmt.Table)
-		n, err = m.count("all_indexes WHERE table_"+ofOwner+" AND table_name = ? AND index_name = ?", owner, table,
-			raised(indexName(stmt, name)))
-		return err
+	const query = "all_indexes WHERE table_" + ofOwner + " AND table_name = ? AND index_name = ?"
+	return m.has(value, query, func(stmt *gorm.Statement) (string, []any) {
+		return stmt.Table, []any{raised(indexName(stmt, name))}
 	})
-	return n > 0
 }
 
 func indexName(stmt *gorm.Statement, name string) string {

@@ -2,11 +2,14 @@ package oracle
 
 import (
 	sqldriver "database/sql/driver"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
 
 	"gorm.io/gorm/clause"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // excluded is the name that gorm has for the row that is not inserted.
@@ -101,4 +104,38 @@ func (r row) typedNull(name string) string {
 	default:
 		return "NULL"
 	}
+}
+
+var (
+	errOnConstraint = errors.New("oracle: ON CONFLICT names columns, not a constraint: set clause.OnConflict.Columns")
+	errTargetWhere  = errors.New("oracle: ON CONFLICT has no condition for its columns: leave TargetWhere out")
+	errNoTarget     = errors.New("oracle: ON CONFLICT that updates needs columns, or a primary key")
+	errNoColumn     = errors.New("oracle: an insert needs a column")
+)
+
+// readConflict reads the clause ON CONFLICT.
+func (in *insertion) readConflict() error {
+	conflict, ok := in.Clauses["ON CONFLICT"].Expression.(clause.OnConflict)
+	if !ok {
+		return nil
+	}
+	in.conflict = &conflict
+	switch {
+	case conflict.OnConstraint != "":
+		return errOnConstraint
+	case len(conflict.TargetWhere.Exprs) > 0:
+		return errTargetWhere
+	}
+	for _, c := range conflict.Columns {
+		in.targets = append(in.targets, driver.ColumnName(in.Statement, c.Name))
+	}
+	if len(in.targets) == 0 && !conflict.DoNothing && in.Schema != nil {
+		for _, field := range in.Schema.PrimaryFields {
+			in.targets = append(in.targets, field.DBName)
+		}
+	}
+	if len(in.targets) == 0 && !conflict.DoNothing {
+		return errNoTarget
+	}
+	return nil
 }

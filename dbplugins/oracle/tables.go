@@ -21,10 +21,17 @@ var errNoSchema = errors.New("oracle: the value has no schema")
 // empty text is NULL here.
 const ofOwner = "owner = NVL(?, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))"
 
-// count returns the number that a query on the catalog finds.
-func (m tables) count(query string, args ...any) (n int64, err error) {
-	err = m.DB.Raw("SELECT count(*) FROM "+query, args...).Row().Scan(&n)
-	return n, err
+// has reports whether the query on the catalog finds something of value's table. find returns
+// the name of the table and what else the query compares.
+func (m tables) has(value any, query string, find func(*gorm.Statement) (table string, args []any)) bool {
+	var n int64
+	_ = m.RunWithValue(value, func(stmt *gorm.Statement) error {
+		table, args := find(stmt)
+		owner, name := split(table)
+		args = append([]any{owner, name}, args...)
+		return m.DB.Raw("SELECT count(*) FROM "+query, args...).Row().Scan(&n)
+	})
+	return n > 0
 }
 
 // GetTables implements gorm.Migrator.
@@ -38,13 +45,8 @@ func (m tables) GetTables() (names []string, err error) {
 
 // HasTable implements gorm.Migrator.
 func (m tables) HasTable(value any) bool {
-	var n int64
-	_ = m.RunWithValue(value, func(stmt *gorm.Statement) (err error) {
-		owner, name := split(stmt.Table)
-		n, err = m.count("all_tables WHERE "+ofOwner+" AND table_name = ? AND dropped = 'NO'", owner, name)
-		return err
-	})
-	return n > 0
+	const query = "all_tables WHERE " + ofOwner + " AND table_name = ? AND dropped = 'NO'"
+	return m.has(value, query, func(stmt *gorm.Statement) (string, []any) { return stmt.Table, nil })
 }
 
 // CreateTable implements gorm.Migrator.
@@ -163,18 +165,14 @@ func (m tables) DropTable(values ...any) error {
 
 // HasConstraint implements gorm.Migrator.
 func (m tables) HasConstraint(value any, name string) bool {
-	var n int64
-	_ = m.RunWithValue(value, func(stmt *gorm.Statement) (err error) {
+	const query = "all_constraints WHERE " + ofOwner + " AND table_name = ? AND constraint_name = ?"
+	return m.has(value, query, func(stmt *gorm.Statement) (string, []any) {
 		c, table := m.GuessConstraintInterfaceAndTable(stmt, name)
 		if c != nil {
 			name = c.GetName()
 		}
-		owner, table := split(table)
-		n, err = m.count("all_constraints WHERE "+ofOwner+" AND table_name = ? AND constraint_name = ?", owner, table,
-			raised(name))
-		return err
+		return table, []any{raised(name)}
 	})
-	return n > 0
 }
 
 // CreateConstraint implements gorm.Migrator.

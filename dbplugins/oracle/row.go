@@ -1,0 +1,108 @@
+package oracle
+
+import (
+	"strings"
+
+	"gorm.io/gorm/clause"
+)
+
+// value is what a row gives for one column.
+type value struct {
+	column string
+	v      any
+}
+
+// given returns the values of a row without those that the database is to fill in.
+func (in *insertion) given(values []any) []value {
+	given := make([]value, 0, len(values))
+	for i, v := range values {
+		if e, ok := v.(clause.Expr); ok && e.SQL == defaultValue.SQL && len(e.Vars) == 0 {
+			continue
+		}
+		given = append(given, value{in.values.Columns[i].Name, v})
+	}
+	return given
+}
+
+// row is a row that is to be written.
+type row struct {
+	*insertion
+
+	index  int
+	values []value
+}
+
+func (r row) has(column string) bool {
+	for _, v := range r.values {
+		if v.column == column {
+			return true
+		}
+	}
+	return false
+}
+
+// hasTargets reports whether the row can be in conflict: it gives a value for each of the
+// columns.
+func (r row) hasTargets() bool {
+	for _, target := range r.targets {
+		if !r.has(target) {
+			return false
+		}
+	}
+	return len(r.targets) > 0
+}
+
+func (in *insertion) writeRow(r row) {
+	switch {
+	case in.conflict == nil:
+		r.writeInsert()
+	case len(in.targets) == 0:
+		write(in, "BEGIN ")
+		r.writeInsert()
+		write(in, "; ", countName, " := ", countName, " + SQL%ROWCOUNT; EXCEPTION WHEN DUP_VAL_ON_INDEX THEN NULL; END")
+	case r.hasTargets():
+		r.writeMerge()
+		in.writeCount()
+	default:
+		r.writeInsert()
+		in.writeCount()
+	}
+}
+
+func (in *insertion) writeCount() {
+	if in.counted {
+		write(in, "; ", countName, " := ", countName, " + SQL%ROWCOUNT")
+	}
+}
+
+// writeInsert writes INSERT, and RETURNING where the database fills something in.
+func (r row) writeInsert() {
+	write(r, "INSERT INTO ")
+	r.WriteQuoted(clause.Table{Name: clause.CurrentTable})
+	if len(r.values) == 0 {
+		if r.Schema == nil || len(r.Schema.DBNames) == 0 {
+			_ = r.AddError(errNoColumn)
+			return
+		}
+		write(r, " (", quoted(r.Schema.DBNames[0]), ") VALUES (DEFAULT)")
+	} else {
+		write(r, " (", r.columns(""), ") VALUES (")
+		for i, v := range r.values {
+			if i > 0 {
+				write(r, ",")
+			}
+			r.AddVar(r, v.v)
+		}
+		write(r, ")")
+	}
+	r.writeReturning()
+}
+
+// columns returns the columns of the row, each behind a prefix.
+func (r row) columns(prefix string) string {
+	names := make([]string, len(r.values))
+	for i, v := range r.values {
+		names[i] = prefix + quoted(v.column)
+	}
+	return strings.Join(names, ",")
+}
