@@ -1,0 +1,61 @@
+package replica
+
+import (
+	"database/sql"
+	"errors"
+
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+)
+
+// orPrimary returns read with a retry on the primary if it failed on a replica before its
+// first row: because the replica is lost, or because the statement writes after all.
+func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
+	return func(tx *gorm.DB) {
+		s := tx.Statement
+		at := r.replicaOf(s.ConnPool)
+		if at == nil || tx.Error != nil {
+			read(tx)
+			return
+		}
+		rows, isRows := s.Settings.Load("rows") // gorm deletes it
+		tx.RowsAffected = 0
+		read(tx)
+		err := readError(tx)
+		if err == nil || s.Context.Err() != nil {
+			return
+		}
+		kind := at.Kind(err)
+		gone := lost(err, kind)
+		if gone && kind != driver.Authentication { // which may be the lack of a grant on one table
+			_ = at.down(s.Context, err)
+		}
+		if !gone && kind != driver.ReadOnly && !errors.Is(err, errNotPrepared) || tx.RowsAffected > 0 {
+			return
+		}
+		if isRows {
+			s.Settings.Store("rows", rows)
+		}
+		tx.Error = nil
+		r.toPrimary(s)
+		read(tx)
+	}
+}
+
+// errNotPrepared replaces the error of a prepared statement, which gorm drops for a
+// single row.
+var errNotPrepared = errors.New("xdb: the statement could not be prepared")
+
+// readError returns the error of a read; that of a single row is in the row.
+func readError(tx *gorm.DB) error {
+	row, ok := tx.Statement.Dest.(*sql.Row)
+	switch {
+	case !ok || tx.Error != nil:
+		return tx.Error
+	case *row == sql.Row{}:
+		return errNotPrepared
+	default:
+		return row.Err()
+	}
+}

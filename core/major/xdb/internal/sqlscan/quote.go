@@ -1,0 +1,73 @@
+package sqlscan
+
+import "strings"
+
+// quotation ends a quoted text or name.
+func (s *Scanner) quotation(c byte) (kind Kind, end int, open bool) {
+	switch {
+	case c == '\'' || c == '"' && s.rules.DoubleQuotedTexts:
+		end, open = s.skipQuoted(s.at, c, s.rules.Backslash)
+		return Literal, end, open
+	case c == '[':
+		c = ']'
+	}
+	end, open = s.skipQuoted(s.at, c, false)
+	return Name, end, open
+}
+
+// skipQuoted ends the quotation that begins at from, in which a doubled quote stands for
+// itself.
+func (s *Scanner) skipQuoted(from int, quote byte, backslash bool) (end int, open bool) {
+	for i := from + 1; i < len(s.in); i++ {
+		switch {
+		case backslash && s.in[i] == '\\':
+			if s.rules.Doubtful {
+				return len(s.in), true
+			}
+			i++
+		case s.in[i] != quote:
+		case i+1 < len(s.in) && s.in[i+1] == quote:
+			i++
+		default:
+			return i + 1, false
+		}
+	}
+	return len(s.in), true
+}
+
+// skipOracleQuote ends the q'[…]' whose quote stands at from.
+func (s *Scanner) skipOracleQuote(from int) (end int, open bool) {
+	if from+1 >= len(s.in) {
+		return len(s.in), true
+	}
+	mark := s.in[from+1]
+	if i := strings.IndexByte("[({<", mark); i >= 0 {
+		mark = "])}>"[i]
+	}
+	if i := strings.Index(s.in[from+2:], string([]byte{mark, '\''})); i >= 0 {
+		return from + 2 + i + 2, false
+	}
+	return len(s.in), true
+}
+
+// placeholder ends $1, @p1 or :name, and a text in dollar quotes.
+func (s *Scanner) placeholder() (kind Kind, end int, open bool) {
+	end = s.skipWord(s.at+1, false)
+	if !s.opensDollarQuote(end) {
+		return Placeholder, end, false
+	}
+	tag := s.in[s.at : end+1]
+	if i := strings.Index(s.in[end+1:], tag); i >= 0 {
+		return Literal, end + 1 + i + len(tag), false
+	}
+	return Literal, len(s.in), true
+}
+
+// opensDollarQuote reports whether what ends at end is a $tag$. A tag is a name, and no
+// part of one before it.
+func (s *Scanner) opensDollarQuote(end int) bool {
+	if !s.rules.DollarQuotes || s.in[s.at] != '$' || end == len(s.in) || s.in[end] != '$' || isDigit(s.in[s.at+1]) {
+		return false
+	}
+	return s.at == 0 || !isName(s.in[s.at-1]) && !isDigit(s.in[s.at-1])
+}
