@@ -14,7 +14,7 @@ import (
 // connector opens the connections of one pool. It adds to the library's that a statement
 // which is given up ends on the server too: the library only hangs up, which the server
 // does not notice while it waits for a lock. An update of one statement would happen
-// minutes later, when the lock is granted and nobody expects it any more.
+// minutes later, when the lock is granted and no caller expects it any more.
 type connector struct {
 	sqldriver.Connector
 

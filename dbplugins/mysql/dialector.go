@@ -35,7 +35,7 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 		return err
 	}
 	pool := sql.OpenDB(connector)
-	db.ConnPool = pool // which gorm closes where this fails
+	db.ConnPool = pool // which gorm closes if this fails
 	d.Dialector = gormmysql.Dialector{Config: &gormmysql.Config{
 		Conn: pool, DSNConfig: cfg, DefaultDatetimePrecision: &microseconds,
 	}}

@@ -142,8 +142,8 @@ var named = map[uint16]string{
 // database and table before it.
 var name = regexp.MustCompile("^(?:'([\\w.$-]+)'|`([\\w.$`-]+)`)")
 
-// detail is what an error may say beside its kind. The servers quote values in many
-// messages, and the library's own errors none.
+// detail is what an error may contain in addition to its kind. The servers quote values
+// in many messages, and the library's own errors none.
 func detail(err error) string {
 	var e *gosql.MySQLError
 	switch {

@@ -53,7 +53,7 @@ func text(v sqldriver.Value) string {
 }
 
 // kill ends the session that was reached at an address, whatever it does, and rolls back
-// what it has begun. Where it cannot, there is nobody to tell: the statement's caller has
+// what it has started. If it cannot, that is not reported: the statement's caller has
 // its answer.
 func (c *connector) kill(at net.Addr, s session) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
@@ -77,11 +77,11 @@ func (c *connector) kill(at net.Addr, s session) {
 	if now, err := ask(ctx, lib); err != nil || now.server != s.server {
 		return
 	}
-	_, _ = lib.ExecContext(ctx, "KILL CONNECTION "+s.id, nil) // fails where it has ended by itself
+	_, _ = lib.ExecContext(ctx, "KILL CONNECTION "+s.id, nil) // fails if it has ended by itself
 }
 
-// wire is the network below a connection. The library closes it in the middle where a
-// context ends; that is when the server has to be told.
+// wire is the network below a connection. The library closes it in the middle if a
+// context ends; then the server must be notified.
 type wire struct {
 	net.Conn
 
@@ -89,7 +89,7 @@ type wire struct {
 
 	mu      sync.Mutex
 	session *session      // nil: nothing to end, since it is not logged in, leaves in order, or is broken
-	killed  chan struct{} // closed when the session is gone; nil: it was not given up
+	killed  chan struct{} // closed when the session has ended; nil: it was not given up
 }
 
 // watch begins to end the session when the wire is closed.

@@ -79,7 +79,7 @@ func (m migrator) isMariaDB() bool { return strings.Contains(m.ServerVersion, "M
 // columnType has another name than its method.
 type columnType = gorm.ColumnType
 
-// sameDefault is a column whose default is the field's where both mean the same.
+// sameDefault is a column whose default is the field's if both mean the same.
 type sameDefault struct {
 	columnType
 
@@ -123,7 +123,7 @@ func (c sameDefault) sameTime(a, b string) bool {
 var currentTime = regexp.MustCompile(`(?i)^(?:current_timestamp|now\(\)|(?:current_timestamp|now)\((\d?)\))$`)
 
 // digits returns those of the seconds in the current time. MariaDB takes those of the
-// column where a default has none or more, and writes them down; MySQL refuses such a
+// column if a default has none or more, and writes them down; MySQL refuses such a
 // default.
 func (c sameDefault) digits(text string) (n int64, ok bool) {
 	found := currentTime.FindStringSubmatch(text)

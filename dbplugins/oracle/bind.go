@@ -16,7 +16,7 @@ import (
 
 const (
 	// longestText and longestRaw are what SQL takes as VARCHAR2 and RAW, in bytes. What
-	// is longer is sent as a LOB, which the server turns into a VARCHAR2 where the column
+	// is longer is sent as a LOB, which the server turns into a VARCHAR2 if the column
 	// is one and the text fits.
 	longestText = 4000
 	longestRaw  = 2000

@@ -14,7 +14,7 @@ import (
 
 const (
 	// breakWait is how long a statement whose context has ended may take to end. The
-	// library asks the server to interrupt it, which is not answered where the network or
+	// library asks the server to interrupt it, which is not answered if the network or
 	// the server hangs.
 	breakWait = 500 * time.Millisecond
 	// endWait bounds what ends something: a rollback, a cursor, a session.
@@ -49,9 +49,9 @@ var errPanic = errors.New("oracle: the library could not read what the server ha
 // do calls f, which talks to the server. Its error says whether the context or the
 // network has ended.
 //
-// A connection whose context ended meanwhile is spent, whatever f returns: the library
-// may have sent an interrupt to which the server answers when the next statement is under
-// way.
+// A connection whose context ended in the meantime is spent, whatever f returns: the
+// library may have sent an interrupt to which the server answers when the next statement
+// is under way.
 func (c *conn) do(ctx context.Context, f func() error) (err error) {
 	end := driver.Watchdog(ctx, breakWait, c.wire.cut)
 	defer func() {
@@ -66,7 +66,7 @@ func (c *conn) do(ctx context.Context, f func() error) (err error) {
 	return f()
 }
 
-// explain returns the context's error where that has ended, and a broken network as such.
+// explain returns the context's error if that has ended, and a broken network as such.
 func (c *conn) explain(ctx context.Context, err error) error {
 	ended := ctx.Err()
 	if ended != nil {
@@ -104,7 +104,7 @@ func gaveUp(kind driver.ErrorKind) bool {
 	}
 }
 
-// within calls f, and cuts the wire where that takes longer than endWait.
+// within calls f, and cuts the wire if that takes longer than endWait.
 func (c *conn) within(f func() error) error {
 	defer time.AfterFunc(endWait, c.wire.cut).Stop()
 	return c.do(context.Background(), f)
@@ -122,7 +122,7 @@ func (c *conn) IsValid() bool { return !c.spent.Load() && !c.wire.broken.Load() 
 // whether it is still there.
 func (c *conn) ResetSession(ctx context.Context) error {
 	if c.IsValid() && time.Since(c.used) > trusted {
-		// the library would send an interrupt of its own where this context ends
+		// the library would send an interrupt of its own if this context ends
 		ping := func() error { return c.libraryConn.Ping(context.WithoutCancel(ctx)) }
 		if err := c.within(ping); err != nil { //nolint:contextcheck // it has a limit of its own
 			c.spent.Store(true)
@@ -143,7 +143,7 @@ func (c *conn) Close() error {
 	err := c.within(c.libraryConn.Close)
 	defer c.wire.cut()
 	if !c.IsValid() {
-		return nil // there was nobody left to take leave of
+		return nil // the session does not exist any more
 	}
 	return err
 }

@@ -73,8 +73,8 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 }
 
 // login opens a connection, which the end of ctx cuts. The library has no context to
-// watch meanwhile: what it does when that ends, it does in another goroutine without a
-// lock.
+// watch in the meantime: what it does when that ends, it does in another goroutine
+// without a lock.
 func (c *connector) login(ctx context.Context, w *wire) (sqldriver.Conn, error) {
 	w.caller = ctx
 	defer context.AfterFunc(ctx, w.cut)()

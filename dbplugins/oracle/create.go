@@ -117,7 +117,7 @@ type insertion struct {
 	outs    []*out
 }
 
-// next returns what inserts the rows that the statement has not taken, nil where it has
+// next returns what inserts the rows that the statement has not taken, nil if it has
 // taken all.
 func (in *insertion) next() *insertion {
 	if in.rows == len(in.values.Values) {

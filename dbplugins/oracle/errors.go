@@ -38,7 +38,7 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 // kinds is the error table.
 //
 // A listener answers ORA-12514 and 12505 for a service that it does not know, which is
-// also one whose database is starting: waiting may mend that, and a container that starts
+// also one whose database is starting: waiting may fix that, and a container that starts
 // together with its database must not give up.
 var kinds = driver.KindTable(map[driver.ErrorKind][]int{
 	driver.Unique: {1},

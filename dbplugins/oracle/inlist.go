@@ -99,7 +99,7 @@ func (l *lists) rewrite(in, end int) {
 }
 
 // operand returns where the operand begins that ends at last: a name, maybe with dots. It
-// is negative where there is something else: a call, a bind, a literal, an expression.
+// is negative if there is something else: a call, a bind, a literal, an expression.
 func operand(tokens []string, last int) int {
 	i := last
 	if i < 0 || !isName(tokens[i]) {

@@ -65,7 +65,7 @@ func (r row) updates() clause.Set {
 	})
 }
 
-// writeTyped writes a value of the source, where a NULL has to have the type of its
+// writeTyped writes a value of the source: a NULL must have the type of its
 // column.
 func (r row) writeTyped(v value) {
 	if isNull(v.v) {

@@ -24,14 +24,14 @@ const (
 )
 
 // Migrate implements driver.Migrator. The lock is a row lock on the one row of a small
-// table, which needs no privilege that a migration does not need too, and is let go where
+// table, which needs no privilege that a migration does not need too, and is let go if
 // the process dies.
 //
 // Every change of the schema commits, and would let go of a lock of its own session. So
-// the lock has a session beside the pool, and run gets another one, of the pool, which is
-// closed afterwards. The session of the lock has nothing to do meanwhile, and may be
-// ended for that: the lock is asked for again when run has returned, and is an error
-// where it is lost, because another process may have run the same.
+// the lock has a session outside of the pool, and run gets another one, of the pool,
+// which is closed afterwards. The session of the lock has nothing to do in the meantime,
+// and may be ended for that: the lock is asked for again when run has returned, and is an
+// error if it is lost, because another process may have run the same.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	d, ok := db.Dialector.(*dialector)
 	if !ok {
@@ -76,7 +76,7 @@ func lock(ctx context.Context, db *sql.DB) (tx *sql.Tx, err error) {
 	return tx, err
 }
 
-// tryLock locks the row at once or not at all. Where there is no table or no row, it
+// tryLock locks the row at once or not at all. If there is no table or no row, it
 // makes them.
 func tryLock(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
 	for {
@@ -119,7 +119,7 @@ func missing(ctx context.Context, db *sql.DB, tx *sql.Tx, cause error) error {
 	}
 }
 
-// number returns the number of an error of the server, 0 where it is none.
+// number returns the number of an error of the server, 0 if it is none.
 func number(err error) int {
 	var e *network.OracleError
 	if errors.As(err, &e) {

@@ -75,7 +75,7 @@ func (in *insertion) writeCount() {
 	}
 }
 
-// writeInsert writes INSERT, and RETURNING where the database fills something in.
+// writeInsert writes INSERT, and RETURNING if the database fills something in.
 func (r row) writeInsert() {
 	write(r, "INSERT INTO ")
 	r.WriteQuoted(clause.Table{Name: clause.CurrentTable})

@@ -38,7 +38,7 @@ const (
 	noNumber numberKind = iota
 	decimal             // stays a text, in which no digit is lost
 	integer             // becomes an int64
-	either              // becomes an int64 where it is whole
+	either              // becomes an int64 if it is whole
 )
 
 func (c *conn) rows(ctx context.Context, query string, inner sqldriver.Rows) *rows {
@@ -93,7 +93,7 @@ func (r *rows) Next(dest []sqldriver.Value) (err error) {
 	return nil
 }
 
-// whole returns a number as an int64 where it is one.
+// whole returns a number as an int64 if it is one.
 func whole(text string) sqldriver.Value {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
@@ -118,7 +118,7 @@ func (r *rows) Close() error {
 		r.conn.spent.Store(true)
 	}
 	if r.conn.wire.broken.Load() {
-		return nil // the cursor is gone with its session
+		return nil // the cursor was closed with its session
 	}
 	return r.conn.within(func() error {
 		if err := r.Rows.Close(); err != nil {

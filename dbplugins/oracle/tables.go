@@ -21,8 +21,8 @@ var errNoSchema = errors.New("oracle: the value has no schema")
 // empty text is NULL here.
 const ofOwner = "owner = NVL(?, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))"
 
-// has reports whether the query on the catalog finds something of value's table. find returns
-// the name of the table and what else the query compares.
+// has reports whether the query on the catalog finds something of value's table. find
+// returns the name of the table and what else the query compares.
 func (m tables) has(value any, query string, find func(*gorm.Statement) (table string, args []any)) bool {
 	var n int64
 	_ = m.RunWithValue(value, func(stmt *gorm.Statement) error {
@@ -133,7 +133,7 @@ func (m tables) constraints(s *schema.Schema) (all []schema.ConstraintInterface)
 }
 
 // build returns the text of a constraint. A foreign key has no ON UPDATE here, and ON
-// DELETE only where it does something: to refuse is what it does without.
+// DELETE only if it does something: to refuse is what it does without.
 func build(c schema.ConstraintInterface) (string, []any) {
 	key, ok := c.(*schema.Constraint)
 	if !ok {

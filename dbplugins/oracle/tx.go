@@ -8,7 +8,7 @@ import (
 )
 
 // setTransaction returns the statement that a transaction with these options begins with,
-// "" where it needs none. The library itself refuses every option.
+// "" if it needs none. The library itself refuses every option.
 func setTransaction(opts sqldriver.TxOptions) (string, error) {
 	level := sql.IsolationLevel(opts.Isolation)
 	switch {
@@ -41,7 +41,7 @@ func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver
 		return err
 	})
 	if err != nil {
-		c.spent.Store(true) // it may have begun
+		c.spent.Store(true) // it may have started
 		return nil, err
 	}
 	c.inTx = true

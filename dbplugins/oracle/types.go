@@ -33,7 +33,7 @@ func dataType(field *schema.Field) string {
 		return "BINARY_DOUBLE"
 	case schema.String:
 		if field.Size == 0 && field.TagSettings["SERIALIZER"] != "" {
-			return "CLOB" // nobody compares with it, and it may be long
+			return "CLOB" // it is never compared, and may be long
 		}
 		return textType(field.Size)
 	case schema.Time:

@@ -11,7 +11,7 @@ import (
 )
 
 // wire is the network below one connection. The library keeps its own to itself, and
-// waits for an answer that does not come; whoever has the wire can end that.
+// waits for an answer that does not come; closing the wire ends that.
 type wire struct {
 	caller context.Context //nolint:containedctx // of the login, whose end ends a dial; set before the library has the wire
 
@@ -88,7 +88,7 @@ var errProtocol = errors.New("oracle: what answers at this address is no Oracle 
 
 // isAnswer reports whether a head is one of the answers to a connect packet: accept,
 // refuse, redirect, resend. The library takes every length as it comes, and makes room
-// for 4 GB where it is zero. A record of TLS passes too.
+// for 4 GB if it is zero. A record of TLS passes too.
 func isAnswer(head []byte) bool {
 	if head[0] >= 0x14 && head[0] <= 0x17 && head[1] == 3 {
 		return true

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// kinds is the error table: SQLSTATE, or its class where the rest makes no difference.
+// kinds is the error table: SQLSTATE, or its class if the rest makes no difference.
 var kinds = map[string]driver.ErrorKind{
 	"08":    driver.Connection, // connection exception
 	"08P01": driver.Syntax,     // protocol violation: a wrong number of parameters, a setting that a pooler refuses
@@ -33,7 +33,7 @@ var kinds = map[string]driver.ErrorKind{
 	"23502": driver.NotNull,
 	"23503": driver.ForeignKey,
 	"23505": driver.Unique,
-	"23P01": driver.Unique, // exclusion violation: a row that must not stand beside another
+	"23P01": driver.Unique, // exclusion violation: a row that excludes another
 	"25":    driver.Syntax, // a statement that the state of the transaction does not allow, such as 25P02 (aborted)
 	"25006": driver.ReadOnly,
 	"25P03": driver.Connection, // idle in transaction for too long
@@ -116,8 +116,8 @@ func encodingKind(text string) driver.ErrorKind {
 	}
 }
 
-// detail is what may be shown of an error beside its kind. The server's own text often
-// quotes a value, and its Detail always.
+// detail is what may be shown of an error in addition to its kind. The server's own text
+// often quotes a value, and its Detail always.
 func detail(kind driver.ErrorKind, err error) string {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -151,8 +151,8 @@ var (
 )
 
 // syntaxDetail says what is wrong with a statement. The server repeats the piece at which
-// it stopped, which may be a literal, so that is told by its position; elsewhere it
-// quotes names, which are left out where they look like something else.
+// it stopped, which may be a literal, so the text has its position instead; elsewhere it
+// quotes names, which are left out if they look like something else.
 func syntaxDetail(e *pgconn.PgError) string {
 	text := "syntax error"
 	if e.Code != "42601" {

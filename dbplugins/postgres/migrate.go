@@ -23,7 +23,7 @@ const (
 
 // Migrate implements driver.Migrator. The lock is one of the session and not of a
 // transaction, so that a migration can do what PostgreSQL refuses within one. It ends
-// with the connection, which is closed afterwards: also where the process dies.
+// with the connection, which is closed afterwards: also if the process dies.
 //
 // Behind a pooler, such as PgBouncer, statements may go to one session after the other,
 // and a lock would stay in one of them for ever. There the migration is one transaction,

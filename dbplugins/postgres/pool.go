@@ -7,9 +7,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// pool is a *sql.DB that runs a statement again where a connection has it prepared for an
+// pool is a *sql.DB that runs a statement again if a connection has it prepared for an
 // earlier form of its table: "SELECT *" of one replica would fail once on every
-// connection after another one has added a column. The server has not begun with such a
+// connection after another one has added a column. The server has not started such a
 // statement, and the library has dropped it from that connection. Within a transaction
 // there is no second try.
 type pool struct {

@@ -72,7 +72,7 @@ func (c sameType) Nullable() (nullable, ok bool) {
 }
 
 // DefaultValue implements gorm.ColumnType. The server doubles the quotes in a text, keeps
-// a NULL where that has a length, and gorm hides what a column counts with.
+// a NULL if that has a length, and gorm hides what a column counts with.
 func (c sameType) DefaultValue() (value string, ok bool) {
 	value, ok = c.columnType.DefaultValue()
 	if c.field.DefaultValueInterface == nil && strings.EqualFold(c.field.DefaultValue, "NULL") && value == "NULL" {

@@ -13,7 +13,8 @@ import (
 // binary are the types of columns to which the server converts no text, not even a NULL.
 var binary = regexp.MustCompile(`(?i)^(bytes|(var)?binary|image)\b`)
 
-// holdsBytes reports whether a column is of such a type. Without an entity nothing tells.
+// holdsBytes reports whether a column is of such a type. Without an entity that is
+// unknown.
 func holdsBytes(s *schema.Schema, column string) bool {
 	if s == nil {
 		return false

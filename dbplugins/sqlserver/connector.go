@@ -39,7 +39,7 @@ func newConnector(dsn string) (*connector, error) {
 }
 
 // padded makes up for a fault of the library: it counts the characters of a text of the
-// login where the protocol counts UTF-16 units, so that a server sees a text with n
+// login, but the protocol counts UTF-16 units, so that a server sees a text with n
 // characters beyond the basic plane without its last n units. With n more behind it the
 // length is right, and the server reads the text alone.
 func padded(text string) string {

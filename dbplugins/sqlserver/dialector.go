@@ -80,7 +80,7 @@ func integer(field *schema.Field) string {
 	case field.DataType == schema.Uint && bits <= 8:
 		return "tinyint"
 	case field.DataType == schema.Uint:
-		bits++ // its values need one more where there is a sign
+		bits++ // its values need one more if there is a sign
 	}
 	switch {
 	case bits <= 16:

@@ -58,7 +58,7 @@ func all(err error) []mssql.Error {
 // language, and before any name.
 var violated = regexp.MustCompile(`CHECK|FOREIGN KEY|REFERENCE`)
 
-// conflictKind tells a check from a foreign key.
+// conflictKind distinguishes a check from a foreign key.
 func conflictKind(message string) driver.ErrorKind {
 	if violated.FindString(message) == "CHECK" {
 		return driver.Check

@@ -12,7 +12,7 @@ import (
 
 const (
 	// lock asks for a lock of the database that the session holds until it ends. The
-	// answer is below 0 where it has not got it.
+	// answer is below 0 if it has not got it.
 	lock = "DECLARE @answer int; EXEC @answer = sp_getapplock @Resource = N'plinth:migration', @LockMode = 'Exclusive', " +
 		"@LockOwner = 'Session', @LockTimeout = 0; SELECT @answer"
 	lockTimedOut = -1

@@ -50,7 +50,7 @@ func (in *insert) query(ctx context.Context, query string) (err error) {
 	return rows.Err()
 }
 
-// take reads one row: the values, and where there are several rows which one they belong
+// take reads one row: the values, and if there are several rows which one they belong
 // to.
 func (in *insert) take(rows *sql.Rows) error {
 	row := 0

@@ -15,7 +15,7 @@ import (
 // context has. The library waits ten times as long, and for ever while it sends.
 const grace = 500 * time.Millisecond
 
-// bound closes the connection where what is under way does not end soon after ctx. The
+// bound closes the connection if what is under way does not end soon after ctx. The
 // caller calls end when it has.
 func (c *conn) bound(ctx context.Context) (end func()) {
 	return driver.Watchdog(ctx, grace, c.wires.cut)
@@ -48,7 +48,7 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt
 	return inner, err // a bulk copy
 }
 
-// stmt is the library's statement, which ends soon after its context also where the
+// stmt is the library's statement, which ends soon after its context also if the
 // server is silent.
 type stmt struct {
 	*mssql.Stmt

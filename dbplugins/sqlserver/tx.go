@@ -26,7 +26,7 @@ func (c *conn) BeginTx(ctx context.Context, o sqldriver.TxOptions) (sqldriver.Tx
 	life := &lifetime{ctx}
 	inner, err := c.Conn.BeginTx(life, o) //nolint:contextcheck // it is ctx until the rollback
 	if err != nil {
-		if o.Isolation != readCommitted && ctx.Err() != nil { // it may have begun
+		if o.Isolation != readCommitted && ctx.Err() != nil { // it may have started
 			c.wires.cut()
 		}
 		return nil, c.ended(ctx, err)
@@ -35,9 +35,9 @@ func (c *conn) BeginTx(ctx context.Context, o sqldriver.TxOptions) (sqldriver.Tx
 }
 
 // tx is the library's transaction, which waits for the answer to its rollback. The
-// library waits for none where the context of the transaction has ended, as it has
+// library waits for none if the context of the transaction has ended, as it has
 // whenever that is the reason: the next statement of the connection would still be sent
-// for the transaction that is gone.
+// for the transaction that has ended.
 type tx struct {
 	sqldriver.Tx
 

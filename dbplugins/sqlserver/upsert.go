@@ -23,7 +23,7 @@ type upsert struct {
 var errNoTarget = errors.New("sqlserver: clause.OnConflict: " +
 	"MERGE has nothing for OnConstraint and TargetWhere: name the Columns")
 
-// newUpsert returns what the statement's clause.OnConflict means, nil where no row can be
+// newUpsert returns what the statement's clause.OnConflict means, nil if no row can be
 // there already.
 func newUpsert(stmt *gorm.Statement, columns []clause.Column) *upsert {
 	on, ok := stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict)

@@ -60,7 +60,7 @@ func (w *wires) closed() bool {
 	return w.over
 }
 
-// explain gives an error of the login its kind where the library's text alone tells it:
+// explain gives an error of the login its kind if only the library's text shows it:
 // that it has not found an instance, or that the network broke in a handshake. A
 // certificate that is not trusted is neither.
 func (w *wires) explain(err error) error {

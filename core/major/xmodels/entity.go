@@ -39,7 +39,7 @@ func (e BaseEntity) GetID() xsnowflake.SnowflakeID { return e.ID }
 // deleted. gorm leaves marked rows out of every query; db.Unscoped() sees them, and
 // deletes for good.
 //
-// A unique index also counts marked rows. Where a deleted name is to be free again, index
+// A unique index also counts marked rows. If a deleted name is to be free again, index
 // the unmarked ones:
 //
 //	Name string `gorm:"size:64;uniqueIndex:idx_users_name,where:deleted_at IS NULL"`

@@ -35,10 +35,10 @@ type KeysetPage[T any] struct {
 // Keyset returns the page of tx's rows that follows r.After.
 //
 // It finds its place by the key of the last row instead of by counting rows, so that the
-// thousandth page costs what the first one does, and rows that come or go meanwhile shift
-// nothing. The order is SortBy and then the primary key, ascending or all descending; tx
-// has no order of its own. An index of the same columns is what makes it fast. The
-// columns hold no NULL.
+// thousandth page costs what the first one does, and rows that come or go in the meantime
+// shift nothing. The order is SortBy and then the primary key, ascending or all
+// descending; tx has no order of its own. An index of the same columns is what makes it
+// fast. The columns hold no NULL.
 //
 // A cursor is opaque, not secret: it holds the last row's values of the sort columns. One
 // that was not made for this order is a ParameterError.

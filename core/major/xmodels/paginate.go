@@ -69,7 +69,7 @@ func Paginate[T any](tx *gorm.DB, r PageRequest, opts ...PageOption) (*PageRespo
 	return NewPageFromRequest(r, total, items), nil
 }
 
-// PageScope is the gorm scope behind Paginate: it orders and cuts out the page, and where
+// PageScope is the gorm scope behind Paginate: it orders and cuts out the page, and if
 // total is not nil first counts all rows into it.
 //
 //	var total int64

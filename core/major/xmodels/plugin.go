@@ -15,7 +15,7 @@ import (
 )
 
 // Plugin is the gorm plugin that sets ids before an insert and checks versions at an
-// update. xdb.Open registers it; use it with db.Use where a *gorm.DB was opened
+// update. xdb.Open registers it; use it with db.Use if a *gorm.DB was opened
 // otherwise.
 type Plugin struct {
 	// Node returns the id node for statements whose context carries none; it may be nil,

@@ -22,8 +22,8 @@ import (
 //	}
 //
 // A row begins at 1. An update of an entity that was read (its version is not 0) only
-// happens where the row still has that version, and counts one up in the row and in the
-// entity; where another was faster the error is ErrOptimisticLock and the entity keeps
+// happens if the row still has that version, and counts one up in the row and in the
+// entity; if another was faster the error is ErrOptimisticLock and the entity keeps
 // its version. An update without an entity, such as db.Model(&Account{}).Where(...),
 // counts up and checks nothing. UpdateColumn and SkipHooks do neither.
 type Version int64
@@ -65,7 +65,7 @@ func setFirstVersions(db *gorm.DB) {
 	}
 }
 
-// beginVersion makes an update count the version up, and where the version is known
+// beginVersion makes an update count the version up, and if the version is known
 // depend on it.
 func beginVersion(db *gorm.DB) {
 	stmt := db.Statement
@@ -106,7 +106,7 @@ func versionOf(ctx context.Context, field *schema.Field, entity reflect.Value) V
 	return version
 }
 
-// groupConditions puts the conditions that are there in brackets where one of them is an
+// groupConditions puts the conditions that are there in brackets if one of them is an
 // OR, so that another one restricts them all.
 func groupConditions(stmt *gorm.Statement) {
 	c, ok := stmt.Clauses["WHERE"]
