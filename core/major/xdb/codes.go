@@ -15,7 +15,7 @@ import (
 //nolint:gochecknoinits // the codes of database errors belong to every program that can have such errors
 func init() { xerror.RegisterMapper(Code) }
 
-// codes is the one place that says which code stands for which kind of error.
+// codes are the error codes of the kinds of errors.
 var codes = map[driver.ErrorKind]*xerror.ErrorCode{
 	driver.Unique:             xerror.UniqueConstraint,
 	driver.ForeignKey:         xerror.ForeignKeyError,
@@ -60,8 +60,8 @@ var foreign = []struct {
 	{gorm.ErrInvalidDB, xerror.DatabaseError},
 }
 
-// Code returns the code of an error of the database, or nil where it is none. xerror.From asks it by itself.
-// An error of the context is left to the codes of the standard library.
+// Code returns the code of an error of the database, or nil if it is none. xerror.From calls
+// it. An error of a context has the code of the standard library's errors.
 func Code(err error) *xerror.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil

@@ -10,9 +10,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// contextErrors is a gorm plugin: a statement that failed because its context ended says so. Many libraries
-// return an error of their own instead, such as "ORA-01013" or "interrupted". It also has the errors of Rows and Scan
-// translated, which gorm forgets.
+// contextErrors is a gorm plugin: a statement that failed because its context ended returns
+// the context's error. Many libraries return an error of their own instead, such as
+// "ORA-01013" or "interrupted". It also translates the errors of Rows and Scan, which gorm
+// does not.
 type contextErrors struct{}
 
 // Name implements gorm.Plugin.
@@ -51,11 +52,12 @@ func (contextErrors) after(db *gorm.DB) {
 		if !errors.Is(db.Error, gorm.ErrRecordNotFound) {
 			db.Error = &contextError{ended: ended, cause: db.Error}
 		}
-	default: // the database has answered: the statement was too early to be stopped
+	default: // the database has responded before the statement could be stopped
 	}
 }
 
-// endOf returns why ctx has ended, or nil. A connection has a timer of its own for the deadline, which may be the faster one.
+// endOf returns why ctx has ended, or nil. A connection has its own timer for the deadline,
+// which may fire first.
 func endOf(ctx context.Context) error {
 	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(deadline) {
 		return context.DeadlineExceeded
@@ -63,7 +65,7 @@ func endOf(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// contextError is the end of a context, with what the library said of it.
+// contextError is the error of a context, with the library's error.
 type contextError struct{ ended, cause error }
 
 // Error implements error.

@@ -12,12 +12,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
 
-// CheckHealth asks the server for an answer. It asks on a connection of its own if the pool has none
-// left, so that a pool whose connections are all at work is not taken for a server that is down. (A
-// database that was opened with a dialector of the application's own has only the pool.) A server that
-// refuses another connection because its limit is reached has responded, and serves those of the pool
-// that are at work: then CheckHealth returns nil too. A replica that is down does not make it fail: the
-// server answers the reads.
+// CheckHealth pings the server. If all connections of the pool are in use, it opens another
+// one, so that a saturated pool is not mistaken for a server that is down. (A database
+// that was opened with a dialector of the application has only the pool.) If the server
+// rejects that connection because of its limit, it has responded and serves the pool: then
+// CheckHealth returns nil too. A replica that is down does not make it fail: the primary
+// serves its reads.
 func CheckHealth(ctx context.Context, db *gorm.DB) error {
 	info := dbconn.Of(db)
 	if info.Driver == nil {
@@ -37,7 +37,7 @@ func ping(ctx context.Context, db *gorm.DB) error {
 	return nil
 }
 
-// check asks on a connection of the pool if it has one left, else on one of its own.
+// check pings on a connection of the pool if one is free, else on another one.
 func check(ctx context.Context, info *dbconn.Info, db *gorm.DB) error {
 	if !Saturated(db) {
 		err := pingSoon(ctx, db)
@@ -48,8 +48,8 @@ func check(ctx context.Context, info *dbconn.Info, db *gorm.DB) error {
 	return info.Probe(ctx)
 }
 
-// Saturated reports whether all connections that the pool may have are in use, so that statements wait
-// for one. A pool without a limit never is.
+// Saturated reports whether all connections that the pool may have are in use, so that
+// statements wait for one. A pool without a limit never is.
 func Saturated(db *gorm.DB) bool {
 	s := stats(db)
 	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
@@ -64,7 +64,7 @@ func stats(db *gorm.DB) sql.DBStats {
 	return pool.Stats()
 }
 
-// pingSoon pings in half of the time that ctx has, which leaves the rest to a connection of its own.
+// pingSoon pings in half of the time that ctx has, which leaves the rest for another connection.
 func pingSoon(ctx context.Context, db *gorm.DB) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -74,7 +74,7 @@ func pingSoon(ctx context.Context, db *gorm.DB) error {
 	return ping(ctx, db)
 }
 
-// probe opens one connection, which asks the server for an answer, and closes it.
+// probe opens one connection, which pings the server, and closes it.
 func (t *target) probe(ctx context.Context) error {
 	db, err := t.attempt(ctx, Options{MaxOpenConns: 1, MaxIdleConns: 1}.withDefaults())
 	if err != nil {

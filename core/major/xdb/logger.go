@@ -96,14 +96,14 @@ func failedLevel(ctx context.Context) slog.Level {
 	return slog.LevelError
 }
 
-// broken reports whether the statement itself is at fault, or nobody knows what is: only the log can say
-// which statement that was.
+// broken reports whether the statement itself is at fault, or the cause is unknown: then only
+// the log shows the statement.
 func broken(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
 	code := Code(err)
-	var own *xerror.Error // of a hook: it says enough
+	var own *xerror.Error // of a hook, which needs no statement
 	return code == xerror.DatabaseError || code == nil && !errors.As(err, &own)
 }
 

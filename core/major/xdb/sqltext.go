@@ -11,11 +11,12 @@ import (
 // maxStatement bounds a statement in the log, in bytes: a batch repeats its placeholders a thousand times.
 const maxStatement = 2048
 
-// withoutLiterals returns a statement with "?" in place of every literal and without its comments, so that it
-// can be logged whatever an application, or gorm itself for Raw and Scan, has written into it. Names and
-// placeholders stay. Where it is not certain that a literal ends, the rest of the statement is left out.
+// withoutLiterals returns a statement with "?" in place of every literal and without its
+// comments, so that it can be logged whatever an application, or gorm itself for Raw and
+// Scan, has written into it. Names and placeholders stay. If it is not certain that a
+// literal ends, the rest of the statement is left out.
 //
-// dialect is gorm's name of the database, for what each quotes in a way of its own.
+// dialect is gorm's name of the database, which determines how it quotes.
 func withoutLiterals(sql, dialect string) string {
 	s := sqlscan.New(sql, logRules(sql, dialect))
 	var out strings.Builder
@@ -47,13 +48,13 @@ func placeholders(sql, dialect string) string {
 	return numbered().ReplaceAllString(sql, own)
 }
 
-// logRules are the rules that hide too much rather than too little: a log does not know in which mode the database is,
-// and gorm does not write a backslash as an escape.
+// logRules are the rules that hide too much rather than too little: the mode of the database
+// is unknown, and gorm does not escape with a backslash.
 func logRules(sql, dialect string) sqlscan.Rules {
 	r := sqlscan.RulesOf(dialect)
 	r.Doubtful, r.DollarQuotes, r.OracleQuotes = true, true, true
 	r.SpacedDashes, r.ExecutedComments, r.NestedComments = false, false, dialect == "postgres" || dialect == "sqlserver"
-	// Where names stand in backticks, double quotes are those of a text.
+	// If names are in backticks, double quotes enclose a string.
 	r.DoubleQuotedTexts = r.DoubleQuotedTexts || strings.Contains(sql, "`")
 	return r
 }

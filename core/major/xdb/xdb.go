@@ -4,17 +4,17 @@
 //
 //	import _ "github.com/plinthgo/plinth/dbplugins/sqlite"
 //
-// Applications open their database with xoption.WithDatabase and take it from the context:
+// Applications open their database with xoption.WithDatabase and get it from the context:
 //
 //	err := xdb.MustGetDB(ctx).First(&user, id).Error
 //
 // # Errors
 //
-// Open wraps ErrUnknownDriver where no imported plugin has the wanted name, and joins every problem of its
-// options. Errors of statements keep the driver's own error and gorm's sentinel in their chain, and have the
-// same xerror code whatever the driver: see Code. A statement whose context has ended fails with the
-// context's error. No error and no log line of this package holds a password, a DSN or a literal of a
-// statement.
+// Open wraps ErrUnknownDriver if no imported plugin has the name, and joins every problem of
+// its options. Errors of statements wrap the driver's own error and gorm's sentinel, and
+// have the same xerror code whatever the driver: see Code. A statement whose context has
+// ended fails with the context's error. No error and no log line of this package contains a
+// password, a DSN or a literal of a statement.
 //
 // Everything here is safe for concurrent use.
 package xdb
@@ -33,11 +33,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/replica"
 )
 
-// GetDB returns the database of the application, or the transaction that Transaction has begun, bound to
-// ctx: its statements end when ctx does. The error is a ConfigError where ctx carries no database.
+// GetDB returns the database of the application, or the transaction of Transaction, bound to
+// ctx: its statements end when ctx does. The error is a ConfigError if ctx has no database.
 //
-// A *gin.Context stands for its request's context: a pool looks at the context of a statement for longer
-// than gin leaves its own alone.
+// A *gin.Context is replaced by its request's context: gin reuses its own while a pool may
+// still use the context of a statement.
 func GetDB(ctx context.Context) (*gorm.DB, *xerror.Error) {
 	ctx = xctx.Unpooled(ctx)
 	db, err := xctxutil.Get[*gorm.DB](ctx, xctx.DatabaseKey)
@@ -47,7 +47,8 @@ func GetDB(ctx context.Context) (*gorm.DB, *xerror.Error) {
 	return db.WithContext(ctx), nil
 }
 
-// MustGetDB is GetDB for code that never runs without a database: it panics with the error of GetDB.
+// MustGetDB is GetDB for code that never runs without a database: it panics with the error of
+// GetDB.
 func MustGetDB(ctx context.Context) *gorm.DB {
 	db, err := GetDB(ctx)
 	if err != nil {
@@ -56,9 +57,9 @@ func MustGetDB(ctx context.Context) *gorm.DB {
 	return db
 }
 
-// Transaction runs fn in a transaction of the database that ctx carries. Within fn, GetDB finds the
-// transaction in the context that fn is given, so that every function which is called with that context
-// takes part. An error or a panic of fn rolls back; a Transaction within fn is a savepoint.
+// Transaction runs fn in a transaction of the database of ctx. GetDB returns the transaction
+// for the context that fn gets, so every function that is called with that context is part
+// of it. An error or a panic of fn rolls back; a Transaction within fn is a savepoint.
 func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts ...*sql.TxOptions) error {
 	ctx = xctx.Unpooled(ctx)
 	db, xerr := GetDB(ctx)
@@ -69,7 +70,7 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 	committed := false
 	defer func() {
 		switch {
-		case transaction == nil: // it has not begun
+		case transaction == nil: // it has not started
 		case committed:
 			transaction.Committed()
 		default: // also by a panic
@@ -85,18 +86,20 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 	return err
 }
 
-// OnCommit runs fn when the transaction that ctx is in has committed: after the outermost Transaction, before that returns. The
-// context of fn is ctx outside of the transaction. Where it is rolled back fn never runs, and outside of a transaction it runs at
-// once. It is for what must not happen for nothing, such as telling others; what must not get lost either is a durable job.
+// OnCommit runs fn when the transaction of ctx has committed, before the outermost Transaction
+// returns. The context of fn is ctx outside of the transaction. If the transaction is rolled
+// back, fn never runs; without a transaction it runs at once. It is for effects that must
+// not happen without the commit, such as a notification; for one that must not get lost
+// either, use a durable job.
 //
-// The result is false, and fn does not run, in a transaction of NewContext, and in one that has ended. A panic of fn comes out
-// of Transaction although the commit is done.
+// OnCommit returns false, and fn does not run, in a transaction of NewContext and in one that
+// has ended. A panic of fn propagates from Transaction although the commit is done.
 func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
 	return xctx.OnCommit(xctx.Unpooled(ctx), fn)
 }
 
-// NewContext returns a context in which GetDB finds db, such as a transaction that was begun with gorm's own methods: what is
-// called with that context takes part in it.
+// NewContext returns a context for which GetDB returns db, such as a transaction of gorm's own
+// methods.
 func NewContext(ctx context.Context, db *gorm.DB) context.Context {
 	ctx = xctx.Unpooled(ctx)
 	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
@@ -105,8 +108,8 @@ func NewContext(ctx context.Context, db *gorm.DB) context.Context {
 	return context.WithValue(xctx.WithoutTransaction(ctx), xctx.DatabaseKey, db)
 }
 
-// Close releases the leases, and closes the pool of db and those of its replicas; what is under way is waited for. A nil db
-// is closed already.
+// Close releases the leases, waits for running statements, and closes the pool of db and those
+// of its replicas. It accepts a nil db.
 func Close(db *gorm.DB) error {
 	if db == nil {
 		return nil
