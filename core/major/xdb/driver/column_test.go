@@ -15,7 +15,7 @@ type article struct {
 	Title string `gorm:"column:headline"`
 }
 
-func TestColumnNameTakesColumnsAndFields(t *testing.T) {
+func TestColumnName(t *testing.T) {
 	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true})
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ type libraryError struct{ code string }
 
 func (e *libraryError) Error() string { return "library says alice@example.org " + e.code }
 
-func TestTranslatedErrorKeepsItsCauseAndHidesItsText(t *testing.T) {
+func TestTranslate(t *testing.T) {
 	cause := &libraryError{code: "23505"}
 	for _, tc := range []struct {
 		name     string
@@ -83,7 +83,7 @@ func TestTranslatedErrorKeepsItsCauseAndHidesItsText(t *testing.T) {
 	}
 }
 
-func TestTranslateLeavesWhatHasNoKind(t *testing.T) {
+func TestTranslate_unchanged(t *testing.T) {
 	plain := errors.New("plain")
 	for _, tc := range []struct {
 		name string
@@ -102,7 +102,7 @@ func TestTranslateLeavesWhatHasNoKind(t *testing.T) {
 	}
 }
 
-func TestEveryKindHasAText(t *testing.T) {
+func TestKinds(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range driver.Kinds() {
 		if text := k.String(); text == "" || seen[text] {
@@ -114,4 +114,21 @@ func TestEveryKindHasAText(t *testing.T) {
 	if got := driver.ErrorKind(200).String(); got != driver.Unknown.String() {
 		t.Errorf("kind 200 = %q, want Unknown's", got)
 	}
+}
+
+func TestKindTable(t *testing.T) {
+	t.Run("inverts", func(t *testing.T) {
+		table := driver.KindTable(map[driver.ErrorKind][]int{driver.Unique: {1, 2}, driver.Full: {3}})
+		if len(table) != 3 || table[2] != driver.Unique || table[3] != driver.Full || table[4] != driver.Unknown {
+			t.Errorf("table = %v, want the kind of each number", table)
+		}
+	})
+	t.Run("panics if a number has two kinds", func(t *testing.T) {
+		defer func() {
+			if got := recover(); got == nil || !strings.Contains(fmt.Sprint(got), "7") {
+				t.Errorf("panic = %v, want one that names the number", got)
+			}
+		}()
+		driver.KindTable(map[driver.ErrorKind][]int{driver.Unique: {7}, driver.Full: {7}})
+	})
 }

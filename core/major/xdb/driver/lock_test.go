@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-func TestWaitForLockAsksUntilItIsGranted(t *testing.T) {
+func TestWaitForLock(t *testing.T) {
 	boom := errors.New("boom")
 	for _, tc := range []struct {
 		name    string

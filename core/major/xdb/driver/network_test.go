@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-func TestNetworkKnowsTheErrorsOfAConnection(t *testing.T) {
+func TestNetwork(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error

@@ -43,7 +43,7 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
-func TestAddressHasTheUsualPort(t *testing.T) {
+func TestConfig_Address(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
 		config     driver.Config

@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
-func TestErrorOfAStatementHoldsNoLiteralOfIt(t *testing.T) {
+func Test_withoutValues(t *testing.T) {
 	const sql = "INSERT INTO `users` (\"Name\", note, n) VALUES ('it''s secret', N'hidden', 123456), ('ab', '', 7)"
 	file := []sqlfile.Statement{{SQL: "SELECT 1"}, {SQL: sql}}
 	for _, tc := range []struct{ name, text, want string }{
@@ -45,7 +45,7 @@ func TestErrorOfAStatementHoldsNoLiteralOfIt(t *testing.T) {
 	}
 }
 
-func TestErrorTextFitsItsColumn(t *testing.T) {
+func Test_errorText(t *testing.T) {
 	for _, tc := range []struct{ name, text string }{
 		{name: "short", text: "größe"},
 		{name: "long", text: strings.Repeat("x", 5000)},

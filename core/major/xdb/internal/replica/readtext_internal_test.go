@@ -2,7 +2,7 @@ package replica
 
 import "testing"
 
-func TestOnlyReads(t *testing.T) {
+func Test_onlyReads(t *testing.T) {
 	for _, tc := range []struct {
 		name, sql, dialect string
 		want               bool

@@ -25,7 +25,7 @@ func scan(sql, dialect string) (tokens []string, open bool) {
 	return tokens, open
 }
 
-func TestTokens(t *testing.T) {
+func TestScanner_Next(t *testing.T) {
 	for _, tc := range []struct {
 		name, dialect, sql string
 		want               []string
@@ -58,7 +58,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestTokensWithoutAnEndAreOpen(t *testing.T) {
+func TestScanner_Next_open(t *testing.T) {
 	for _, tc := range []struct{ name, dialect, sql string }{
 		{name: "text", sql: "a 'b"},
 		{name: "escaped quote", dialect: "mysql", sql: `'a\'`},

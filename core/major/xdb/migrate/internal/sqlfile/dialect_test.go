@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSplitAsTheToolsOfADatabaseDo(t *testing.T) {
+func TestFile_Split_tools(t *testing.T) {
 	for _, tc := range []struct {
 		name, dialect, text string
 		want                []string
@@ -45,7 +45,7 @@ func TestSplitAsTheToolsOfADatabaseDo(t *testing.T) {
 	}
 }
 
-func TestSplitRefusesWhatADatabaseWouldRunOtherwise(t *testing.T) {
+func TestFile_Split_dialectRefusals(t *testing.T) {
 	for _, tc := range []struct{ name, dialect, text, want string }{
 		{name: "open parenthesis", text: "a;\nb (c,\n(d);\ne (f);", want: "1.sql:2: this parenthesis has no end"},
 		{name: "open parenthesis before GO", dialect: "sqlserver", text: "\na (\nGO\nb);", want: "1.sql:2: this parenthesis has no end"},
@@ -80,7 +80,7 @@ func TestSplitRefusesWhatADatabaseWouldRunOtherwise(t *testing.T) {
 	}
 }
 
-func TestABlockThatBeginsOrEndsATransactionIsRefused(t *testing.T) {
+func TestFile_Split_transactionBlock(t *testing.T) {
 	for _, tc := range []struct{ name, dialect, body, want string }{
 		{name: "commit", body: "commit;", want: "COMMIT"},
 		{name: "rollback", dialect: "oracle", body: "ROLLBACK; a;", want: "ROLLBACK"},

@@ -21,7 +21,7 @@ func files(pairs ...string) fstest.MapFS {
 	return m
 }
 
-func TestReadOrdersByNumberWhateverTheFolderAndTheSet(t *testing.T) {
+func TestRead_order(t *testing.T) {
 	all, problems := sqlfile.Read(known,
 		files("migrations/0002_b.sql", "b", "migrations/README.md", "x", "migrations/deep/0001_a.sqlite.sql", "a"),
 		files("0003.sql", "c", "0002_b.postgres.sql", "B", "10.sql", "e", "9_x.sql", "d"))
@@ -40,7 +40,7 @@ func TestReadOrdersByNumberWhateverTheFolderAndTheSet(t *testing.T) {
 	}
 }
 
-func TestTheVariantForTheDatabaseWins(t *testing.T) {
+func TestMigration_For(t *testing.T) {
 	all, problems := sqlfile.Read(append([]string{"cockroach"}, known...),
 		files("1.sql", "every", "1.postgres.sql", "postgres", "1.cockroach.sql", "cockroach", "2.mysql.sql", "mysql"))
 	if problems != nil {
@@ -66,7 +66,7 @@ func TestTheVariantForTheDatabaseWins(t *testing.T) {
 	}
 }
 
-func TestLineEndsAndByteOrderMarkDoNotChangeTheDigest(t *testing.T) {
+func TestRead_digest(t *testing.T) {
 	digest := func(text string) string {
 		all, problems := sqlfile.Read(known, files("1.sql", text))
 		if problems != nil {
@@ -87,7 +87,7 @@ func TestLineEndsAndByteOrderMarkDoNotChangeTheDigest(t *testing.T) {
 	}
 }
 
-func TestReadReportsEveryProblem(t *testing.T) {
+func TestRead_problems(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		set  fs.FS

@@ -19,7 +19,7 @@ func split(text, dialect string) (statements []string, alone bool, err error) {
 	return statements, script.NoTransaction, err
 }
 
-func TestSplit(t *testing.T) {
+func TestFile_Split(t *testing.T) {
 	for _, tc := range []struct {
 		name, dialect, text string
 		want                []string
@@ -51,14 +51,14 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func TestNoTransactionStandsBeforeTheFirstStatement(t *testing.T) {
+func TestFile_Split_noTransaction(t *testing.T) {
 	got, alone, err := split("-- why\n-- plinth:no-transaction\na", "")
 	if err != nil || !alone || len(got) != 1 {
 		t.Errorf("statements = %q, %t, %v", got, alone, err)
 	}
 }
 
-func TestSplitRefuses(t *testing.T) {
+func TestFile_Split_refusals(t *testing.T) {
 	for _, tc := range []struct{ name, dialect, text, want string }{
 		{name: "open text", text: "a;\nb 'c", want: "migration 1.sql:2: what begins here has no end"},
 		{name: "open comment", text: "a;\n\n/* c", want: "1.sql:3: what begins here"},
@@ -91,7 +91,7 @@ func TestSplitRefuses(t *testing.T) {
 	}
 }
 
-func TestDigestsLeaveCommentsBetweenStatementsOut(t *testing.T) {
+func TestDigests_comments(t *testing.T) {
 	digests := func(text string) []string {
 		script, err := sqlfile.File{Text: text}.Split("")
 		if err != nil {

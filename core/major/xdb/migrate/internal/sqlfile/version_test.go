@@ -6,7 +6,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
-func TestVersionOfIsTheNumberOfAName(t *testing.T) {
+func TestVersionOf(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		want uint64
