@@ -49,9 +49,9 @@ devstack: ## start private servers and print their addresses; CMD='go test ./...
 	@cd tools && $(ALIKE) go build -o $(BIN)/devstack ./devstack
 	@exec $(BIN)/devstack $(if $(CMD),-- sh -c '$(subst ','\'',$(CMD))')
 
-check: ## the fast loop: format, vet, layers and core's unit tests
+check: ## the fast loop: format, vet, layers and core's short tests, with the race detector if there is a C compiler
 	@cd core && test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }
-	@cd core && go vet ./... && go test ./...
+	@cd core && go test -short -vet=all $(if $(filter 1,$(shell go env CGO_ENABLED)),-race) -ldflags='-s -w' ./...
 
 lint: $(LINT) ## run the linters over every module
 	@$(ALIKE) GOGC=100 $(LINT) run $(foreach m,$(MODULES),./$(m)/...)

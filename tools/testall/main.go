@@ -87,7 +87,7 @@ func run(signals *child.Signals, race bool, version string, names []string) erro
 			return nil
 		}
 		args := append(slices.Clip(quick), "-short")
-		return runner{signals: signals, args: args, environ: nextEnv(version, os.Environ())}.testAll(modules, nil)
+		return runner{signals: signals, args: args, long: "core", environ: nextEnv(version, os.Environ())}.testAll(modules, nil)
 	}
 	if err := absent(modules, required()); err != nil {
 		return err
@@ -119,6 +119,7 @@ type runner struct {
 	signals *child.Signals
 	args    []string // of go test, but for plain modules
 	all     bool     // no module was named
+	long    string   // the module whose long tests run too, though args have -short
 
 	environ  []string
 	required []string // backends
@@ -191,6 +192,9 @@ func (r runner) test(m workspace.Module, env []string) error {
 	_, _ = os.Stdout.WriteString("... " + m.Name + "\n")
 	start := time.Now()
 	args, env := slices.Clip(r.args), append(slices.Clip(env), "GOGC=400") // compilers live for seconds
+	if m.Name == r.long { // signals and processes need no servers
+		args = slices.Clip(quick)
+	}
 	if r.all && slices.Contains(plain, m.Name) {
 		args, env = slices.Clip(quick), append(env, "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	}

@@ -28,6 +28,9 @@ func pipeEngine(t *testing.T) (e *xlog.Engine, r, w *os.File) {
 }
 
 func TestEngine_blockedOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits")
+	}
 	const goroutines, each = 8, 2000
 	e, r, w := pipeEngine(t)
 	log, pad := e.WithName("N"), strings.Repeat("x", 200)

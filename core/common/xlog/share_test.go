@@ -95,6 +95,9 @@ func lines(t *testing.T, dir string) map[string]int {
 }
 
 func TestProcessesThatShareAFolderLoseNoLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	const processes, each = 3, 50
 	dir := t.TempDir()
 	var writers []*writer
@@ -156,6 +159,9 @@ func TestASecondEngineSaysWhichFileItWrites(t *testing.T) {
 }
 
 func TestEnginesOfOneFolderKeepTheirOwnRotatedFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes many files")
+	}
 	for _, name := range []string{"app.log", "svc", ".log", "a.b-c.log"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -288,6 +288,9 @@ func TestTheDefaultFolderIsSharedByTheUsersOfTheHost(t *testing.T) {
 
 // Containers share no folder: each sees free numbers only, and chooses one at random.
 func TestFileLeaser_Containers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	const starts, replicas = 300, 8
 	for _, tc := range []struct {
 		layout   xsnowflake.Layout

@@ -106,6 +106,9 @@ func dirEnv(t *testing.T) string {
 }
 
 func TestSixteenProcessesOnOneHostNeverCollide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	const processes, each = 16, 50_000
 	env := "TMPDIR=" + t.TempDir() // no configuration: the default folder, in a temporary one
 	var all []*process
@@ -132,6 +135,9 @@ func TestSixteenProcessesOnOneHostNeverCollide(t *testing.T) {
 }
 
 func TestTheSlotOfAKilledProcessIsFreeAgainAndItsIDsAreNotRepeated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	dir := dirEnv(t)
 	env := []string{dir, xenv.SnowflakeDatacenterID.String() + "=2"} // 8 slots
 	var all []*process

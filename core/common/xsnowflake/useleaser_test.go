@@ -219,6 +219,9 @@ func TestMovingUnderLoadRepeatsNothing(t *testing.T) {
 
 // What a tenure has handed out is below what it leaves to the next holder, also of those that were taken while it ended.
 func TestTheMarkThatIsLeftIsAboveEveryID(t *testing.T) {
+	if testing.Short() {
+		t.Skip("generates ids for seconds")
+	}
 	for range 50 {
 		a := &shop{next: 5}
 		n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(a))
@@ -289,6 +292,9 @@ func (l *lossyLease) Record(until time.Time) error {
 }
 
 func TestTheMarkOfALostNumberIsAboveEveryIDToo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("generates ids for seconds")
+	}
 	const numbers = 15
 	l := &lossy{}
 	n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(l))

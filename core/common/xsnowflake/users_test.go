@@ -14,6 +14,9 @@ import (
 
 // On Linux the kernel may refuse to open another user's file in a folder like /tmp with O_CREATE.
 func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	if os.Getuid() != 0 {
 		t.Skip("only root can start a process of another user")
 	}

@@ -18,6 +18,9 @@ import (
 )
 
 func TestPasswordsOfOneToAThousandBytesVerify(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hashes many passwords")
+	}
 	p := xutil.Password()
 	for _, tc := range []struct{ name, password string }{
 		{name: "one byte", password: "x"},
@@ -83,6 +86,9 @@ func TestPasswordsOutsideTheLimitsAreErrors(t *testing.T) {
 
 // The first hash is of the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32.
 func TestHashesOfOthersVerify(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hashes many passwords")
+	}
 	reference := "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	if err := xutil.Password().Verify(t.Context(), "password", reference); err != nil {
 		t.Errorf("Verify of the reference hash: %v", err)
@@ -151,6 +157,9 @@ func TestHashesThatAreNoneOrTooCostlyAreErrorsWithoutTheirText(t *testing.T) {
 }
 
 func TestManyLoginsAtOnceUseBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hashes many passwords")
+	}
 	hash := xutil.Password().MustEncryptString(t.Context(), "secret")
 	var wg sync.WaitGroup
 	for range 8 * runtime.GOMAXPROCS(0) {

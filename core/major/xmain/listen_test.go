@@ -111,6 +111,9 @@ func TestListener_RefuseUnderNewClients(t *testing.T) {
 // refuseUnderLoad lets a listener refuse new connections under a load. None may be lost.
 func refuseUnderLoad(t *testing.T, load func(*clients, context.Context, string)) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("opens many connections")
+	}
 	t.Parallel()
 	c := &clients{}
 	for range 60 {

@@ -108,6 +108,9 @@ func play(t *testing.T, name string, env ...string) *process {
 // prepareProgram starts a program whose output nobody reads yet.
 func prepareProgram(t *testing.T, name string, env ...string) (*process, io.Reader) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a process")
+	}
 	p := &process{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan string, 10000)}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append([]string{

@@ -107,6 +107,9 @@ func TestStreamThatWatchesTheStopEndsInOrder(t *testing.T) {
 }
 
 func TestWhatDoesNotEndIsBoundedByTheTimeout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits")
+	}
 	release := make(chan struct{})
 	defer close(release)
 	stubborn := func(ctx context.Context) error { <-release; return ctx.Err() }

@@ -42,6 +42,9 @@ func (s *service) ask(path string, header ...string) {
 
 // None of these handlers knows of xhook.Draining.
 func TestRunContext_streams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits")
+	}
 	release := make(chan struct{})
 	defer close(release)
 	for _, tc := range []struct {

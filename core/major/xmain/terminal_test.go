@@ -18,6 +18,9 @@ import (
 // keyboard.
 func atTerminal(t *testing.T, command, name string, env ...string) (p *process, keyboard io.Writer) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a process")
+	}
 	script, err := exec.LookPath("script")
 	if err != nil {
 		t.Skip("script of util-linux is not installed, which makes a pseudo terminal")
