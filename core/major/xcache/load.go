@@ -77,7 +77,7 @@ func (c *KeyCache[K, V]) load(
 	ctx context.Context, key K, name string, fl *flight, load Loader[V], w driver.Write,
 ) (any, error) {
 	// The caller missed the key before it had the flight: another load may have ended in between.
-	if v, ok, err := c.get(ctx, key); ok && err == nil {
+	if v, ok, err := c.read(ctx, key); ok && err == nil {
 		return c.copier(v)
 	}
 	if known, err := c.knownAbsent(ctx, name); known || err != nil {

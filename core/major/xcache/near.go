@@ -146,15 +146,6 @@ func (n *near) Invalidate(keys []string) {
 	n.drop(context.Background(), keys...)
 }
 
-// read asks the server for a value and its life.
-func (n *near) read(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error) {
-	if n.lives != nil {
-		return n.lives.GetTTL(ctx, key)
-	}
-	value, ok, err = n.server.Get(ctx, key)
-	return value, 0, ok, err
-}
-
 // close ends the watch and the store of the copies. A nil near has nothing to end.
 func (n *near) close() error {
 	if n == nil {

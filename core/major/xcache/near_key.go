@@ -26,55 +26,59 @@ type nearBytes struct {
 	epoch uint64
 }
 
-// readNear is read with the near cache.
-func (c *KeyCache[K, V]) readNear(ctx context.Context, key K) (*V, bool, error) {
-	op := c.begin(OpGet)
-	v, ok, hit, err := c.getNear(ctx, key)
-	if err != nil || op.watched() {
-		op.near = hit
-		err = op.end(ctx, found(ok), err)
+// fromNear is read with the near cache.
+func (c *KeyCache[K, V]) fromNear(ctx context.Context, key K) (v *V, ok bool, err error) {
+	if ctx.Err() == nil {
+		if v, ok = c.copyOf(ctx, key); ok {
+			return v, true, nil
+		}
 	}
-	return v, ok, err
+	return c.fromServer(ctx, key)
 }
 
-// getNear is get with the near cache, and says whether that had the value.
-func (c *KeyCache[K, V]) getNear(ctx context.Context, key K) (v *V, ok, hit bool, err error) {
-	if err = ctx.Err(); err != nil {
-		return nil, false, false, err
-	}
-	if v, ok, err = c.copyOf(ctx, key); ok || err != nil {
-		return v, ok, ok, err
-	}
-	name, err := c.key.of(c.prefix, key)
+// fromServer reads a value from the server, and keeps a copy in the near cache.
+func (c *KeyCache[K, V]) fromServer(ctx context.Context, key K) (v *V, ok bool, err error) {
+	name, err := c.key.begin(ctx, c.prefix, key)
 	if err != nil {
-		return nil, false, false, err
+		return nil, false, fail(string(OpGet), err)
 	}
 	t := c.near.ticket(name)
-	data, ttl, ok, err := c.near.read(ctx, name)
-	if err != nil || !ok {
-		return nil, false, false, err
+	var data []byte
+	var ttl time.Duration
+	if c.near.lives != nil {
+		data, ttl, ok, err = c.near.lives.GetTTL(ctx, name)
+	} else {
+		data, ok, err = c.m.store.Get(ctx, name)
 	}
-	v, err = c.keep(ctx, name, t, data, ttl)
-	return v, err == nil, false, err
+	if ok && err == nil {
+		v, err = c.keep(ctx, name, t, data, ttl)
+	}
+	return v, ok && err == nil, fail(string(OpGet), err)
 }
 
-// copyOf asks the near cache alone. Where that fails, the server is asked.
-func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool, error) {
-	o, ok, err := c.object(ctx, c.near.values, key)
+// copyOf reads the near cache alone. If that fails, the server is asked.
+func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
+	name, buffer, err := c.key.borrow(c.prefix, key)
+	if err != nil {
+		return nil, false
+	}
+	o, ok, err := c.near.values.GetObject(ctx, name)
+	giveBack(buffer)
 	if !ok || err != nil {
-		return nil, false, nil //nolint:nilerr // the server decides
+		return nil, false
 	}
 	switch kept := o.(type) {
 	case *nearValue[V]:
 		if c.whole && kept.epoch == c.near.epoch.Load() {
-			return &kept.value, true, nil
+			return &kept.value, true
 		}
 	case *nearBytes:
 		if !c.whole && kept.epoch == c.near.epoch.Load() {
-			return c.decoded(kept.Bytes)
+			v, err := c.val.decode(kept.Bytes)
+			return v, err == nil
 		}
 	}
-	return nil, false, nil
+	return nil, false
 }
 
 // keep decodes what the server has sent, and keeps a copy. The result is the copy's own where the view lends.
@@ -104,11 +108,7 @@ func (c *KeyCache[K, V]) getManyNear(ctx context.Context, keys []K, out map[K]V)
 	var names []string
 	var tickets []ticket
 	for _, key := range keys {
-		v, ok, err := c.copyOf(ctx, key)
-		if err != nil {
-			return false, err
-		}
-		if ok {
+		if v, ok := c.copyOf(ctx, key); ok {
 			out[key] = *v
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"sync"
 	"unsafe"
 )
 
@@ -71,6 +72,32 @@ func (t *text[T]) of(prefix string, v T) (string, error) {
 	}
 	return string(b), nil
 }
+
+// borrow is of for a name that is not stored. If buffer is not nil, the name is in it and is valid
+// until giveBack.
+func (t *text[T]) borrow(prefix string, v T) (name string, buffer *[]byte, err error) {
+	if t.direct && prefix == "" {
+		return asString(v), nil, nil
+	}
+	buffer, _ = buffers.Get().(*[]byte)
+	b, err := t.append(append((*buffer)[:0], prefix...), v)
+	if err != nil {
+		return "", nil, keyError(err)
+	}
+	*buffer = b
+	return unsafe.String(unsafe.SliceData(b), len(b)), buffer, nil //nolint:gosec // see giveBack
+}
+
+// giveBack ends the use of a name. A buffer that has grown large is not kept.
+func giveBack(buffer *[]byte) {
+	if buffer != nil && cap(*buffer) <= maxBuffer {
+		buffers.Put(buffer)
+	}
+}
+
+const maxBuffer = 1 << 12
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 128); return &b }}
 
 // begin is of for a call whose context has not ended.
 func (t *text[T]) begin(ctx context.Context, prefix string, v T) (string, error) {

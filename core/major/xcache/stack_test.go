@@ -1,0 +1,73 @@
+package xcache_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+)
+
+// traced is a store of bytes that records the functions between it and the test.
+type traced struct {
+	*mapstore.Store
+	stack []string
+}
+
+func (s *traced) Get(ctx context.Context, key string) ([]byte, bool, error) {
+	s.stack = callers()
+	return s.Store.Get(ctx, key)
+}
+
+// tracedObjects is a store in the process that records the functions between it and the test.
+type tracedObjects struct {
+	*keeper
+	stack []string
+}
+
+func (s *tracedObjects) GetObject(ctx context.Context, key string) (driver.Object, bool, error) {
+	s.stack = callers()
+	return s.keeper.GetObject(ctx, key)
+}
+
+// callers returns the functions of xcache that led to the caller, the innermost first.
+func callers() (names []string) {
+	pc := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
+	for {
+		f, more := frames.Next()
+		if !strings.Contains(f.Function, "/xcache.") {
+			return names
+		}
+		names = append(names, f.Function[strings.LastIndex(f.Function, "/")+1:])
+		if !more {
+			return names
+		}
+	}
+}
+
+func TestKeyCache_Get_ReachesTheDriverThroughTwoCalls(t *testing.T) {
+	bytes, objects := &traced{Store: mapstore.New(nil)}, &tracedObjects{keeper: newKeeper()}
+	for _, tc := range []struct {
+		name  string
+		store driver.Store
+		stack *[]string
+	}{
+		{"bytes", bytes, &bytes.stack},
+		{"objects", objects, &objects.stack},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := xcache.KeyCacheOf[string, int](managerOf(t, tc.store))
+			if _, ok, err := c.Get(t.Context(), "k"); ok || err != nil {
+				t.Fatalf("Get = %t, %v; want nothing", ok, err)
+			}
+			t.Logf("driver <- %s <- test", strings.Join(*tc.stack, " <- "))
+			if got := len(*tc.stack); got != 2 {
+				t.Errorf("%d functions lead to the driver, want 2: %q", got, *tc.stack)
+			}
+		})
+	}
+}
