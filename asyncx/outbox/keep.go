@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 // renewRows is how many leases one statement renews.
@@ -67,7 +68,7 @@ func (a *attempt) lose() {
 
 // keep renews the leases until ctx ends.
 func (w *worker) keep(ctx context.Context) {
-	for wait := w.lease / 3; sleep(ctx, wait); {
+	for wait := w.lease / 3; xretry.Sleep(ctx, wait) == nil; {
 		wait = w.renew(ctx)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xretry"
 	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -23,7 +24,7 @@ const (
 func again(ctx context.Context, do func() error) (err error) {
 	pause := firstPause
 	for range tries {
-		if err = do(); !gaveWay(err) || !sleep(ctx, jitter(pause)) {
+		if err = do(); !gaveWay(err) || xretry.Sleep(ctx, jitter(pause)) != nil {
 			return err
 		}
 		pause *= 2
@@ -40,16 +41,4 @@ func gaveWay(err error) bool {
 // jitter returns a random time of at most d.
 func jitter(d time.Duration) time.Duration {
 	return rand.N(d) + 1 //nolint:gosec // a spread is no secret
-}
-
-// sleep waits for d; it returns false where ctx ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

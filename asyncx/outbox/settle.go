@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 // settleRows is how many successes one statement writes down.
@@ -14,19 +15,20 @@ const settleRows = 100
 // job is not repeated for a blip; after that somebody repeats it.
 func (w *worker) settle(a *attempt, o driver.Outcome) {
 	ctx := context.WithoutCancel(a.ctx)
-	for pause := outagePause; ; pause = min(2*pause, longestPause) {
+	pause := xretry.Backoff{First: outagePause, Max: longestPause}
+	for attempts := 1; ; attempts++ {
 		found, err := w.settleOnce(ctx, a, o)
 		if err == nil {
 			switch {
 			case found && (o.Verdict == driver.Retry || o.Verdict == driver.Return):
 				w.wake() // the job is due before the next poll, maybe
-			case !found && pause == outagePause: // else the lost answer may have been that it was
+			case !found && attempts == 1: // else the lost answer may have been that it was
 				w.lost(a, ErrTaken)
 			}
 			return
 		}
 		w.failed(ctx, "settle", fmt.Errorf("outbox: settle: %w", err))
-		if w.gone(a) || !sleep(a.ctx, pause/2+jitter(pause/2)) && w.gone(a) {
+		if w.gone(a) || xretry.Sleep(a.ctx, pause.Next()) != nil && w.gone(a) {
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 const (
@@ -66,7 +67,7 @@ func (e *engine) Work(ctx context.Context, work driver.Work) error {
 // loop claims jobs and begins them until ctx ends.
 func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 	life := context.WithoutCancel(ctx)
-	pause := outagePause
+	pause := xretry.Backoff{First: outagePause, Max: longestPause}
 	for {
 		n := w.room(ctx)
 		if n == 0 {
@@ -77,13 +78,12 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 			w.failed(ctx, "claim", err)
 		}
 		if err != nil {
-			if !sleep(ctx, pause/2+jitter(pause/2)) {
+			if xretry.Sleep(ctx, pause.Next()) != nil {
 				break
 			}
-			pause = min(2*pause, longestPause)
 			continue
 		}
-		pause = outagePause
+		pause.Reset()
 		if len(b.records) > 0 && (ctx.Err() != nil || time.Since(b.since) >= w.lease) { // the process was stopped meanwhile
 			w.giveBack(life, b.claim)
 			continue
@@ -103,7 +103,7 @@ func (w *worker) interruptible(ctx context.Context, n int) (batch, error) {
 	claiming, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
-		if sleep(claiming, time.Second) {
+		if xretry.Sleep(claiming, time.Second) == nil {
 			cancel()
 		}
 	})()

@@ -64,7 +64,7 @@ func (s *sides) calls() map[string]func(ctx context.Context) error {
 			return json.Unmarshal(data, v)
 		},
 		"get in a goroutine": func(ctx context.Context) error { return s.inGoroutine(ctx, key) },
-		"set": func(ctx context.Context) error { return s.view.Set(ctx, "k", &value, xcache.WithTTL(time.Hour)) },
+		"set":                func(ctx context.Context) error { return s.view.Set(ctx, "k", &value, xcache.WithTTL(time.Hour)) },
 		"bare set": func(ctx context.Context) error {
 			data, err := json.Marshal(&value)
 			if err != nil {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xretry"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -71,7 +71,7 @@ func (s *store) Watch(ctx context.Context, prefix string, w driver.Watcher) erro
 
 // run watches until ctx ends. first may be nil.
 func (v *watch) run(ctx context.Context, first *session) {
-	pause, told := minPause, false
+	pause, told := xretry.Backoff{First: minPause, Max: maxPause}, false
 	for open := first; ; open = nil {
 		var err error
 		if open == nil {
@@ -81,29 +81,16 @@ func (v *watch) run(ctx context.Context, first *session) {
 			began := time.Now()
 			v.follow(ctx, open)
 			if time.Since(began) > settled {
-				pause = minPause
+				pause.Reset()
 			}
 		}
 		if errors.Is(err, driver.ErrConfig) && !told {
 			told = true
 			log.Error(ctx, "no invalidation by the server", slog.Any("error", err))
 		}
-		if !sleep(ctx, pause/2+rand.N(pause/2)) { //nolint:gosec // a spread is no secret
+		if xretry.Sleep(ctx, pause.Next()) != nil {
 			return
 		}
-		pause = min(2*pause, maxPause)
-	}
-}
-
-// sleep waits for d and reports whether ctx still runs.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
 	}
 }
 

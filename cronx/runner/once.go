@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 // A tick is taken under a short lease, whose mark says which ticks were taken. The mark is at the backend before the run
@@ -157,7 +158,8 @@ func (s *scheduler) leaseRun(e *entry, at time.Time) *xlease.Lease {
 	ctx, cancel := context.WithTimeout(s.runs, patience)
 	defer cancel()
 	began := time.Now()
-	for pause := minPause; ; pause = min(pause*2, maxPause) {
+	pause := xretry.Backoff{First: minPause, Max: maxPause}
+	for {
 		attempt, done := context.WithTimeout(ctx, callTime)
 		lease, err := s.leases.Lease(attempt, runName+e.name, s.leaseTTL)
 		done()
@@ -168,9 +170,7 @@ func (s *scheduler) leaseRun(e *entry, at time.Time) *xlease.Lease {
 			s.skip(e, at)
 			return nil
 		}
-		select {
-		case <-time.After(spread(pause)):
-		case <-ctx.Done():
+		if xretry.Sleep(ctx, pause.Next()) != nil {
 			s.log.Warn(s.app, "tick not run: it was taken, and then nobody answered", e.attrs(at, slog.Any("error", err))...)
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	gosqlite "github.com/glebarez/go-sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"github.com/plinthgo/plinth/core/common/xretry"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -115,12 +116,8 @@ func patiently(ctx context.Context, do func() error) error {
 		if !busy(err) || time.Since(start) >= lockTimeout {
 			return because(ctx, err)
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
+		if err := xretry.Sleep(ctx, pause); err != nil {
+			return err
 		}
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/internal/plugin"
+	"github.com/plinthgo/plinth/core/major/internal/retry"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -32,11 +32,8 @@ var family = plugin.Family{
 	Mismatch:  ErrInterface,
 }
 
-const (
-	attemptTimeout = 5 * time.Second // of one attempt to connect
-	firstWait      = 250 * time.Millisecond
-	longWait       = 5 * time.Second
-)
+// attemptTimeout bounds one attempt to connect.
+const attemptTimeout = 5 * time.Second
 
 // Registry finds drivers by name. The zero value is empty and ready to use.
 type Registry struct{ drivers plugin.Set[driver.Driver] }
@@ -136,30 +133,12 @@ func (c *Cache) Open(ctx context.Context) (*Manager, error) {
 
 // connect opens the store, however often that takes.
 func connect(ctx context.Context, d driver.Driver, o Options) (driver.Store, error) {
-	start := time.Now()
-	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, min(2*wait, longWait) {
-		store, err := tryOpen(ctx, d, o.Config)
-		pause := wait/2 + rand.N(wait/2+1) //nolint:gosec // half of it is jitter, since replicas start together; no secret
-		switch {
-		case err == nil:
-			return store, nil
-		case ctx.Err() != nil:
-			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case errors.Is(err, driver.ErrConfig):
-			return nil, err
-		case time.Since(start)+pause >= o.ConnectTimeout:
-			return nil, fmt.Errorf("gave up at attempt %d: %w", attempt, err)
-		}
+	return retry.Connect(ctx, o.ConnectTimeout, func(int) (driver.Store, error) {
+		return tryOpen(ctx, d, o.Config)
+	}, func(err error) bool { return !errors.Is(err, driver.ErrConfig) }, func(attempt int, pause time.Duration, err error) {
 		o.Log.Warn(ctx, "cache not reachable yet", slog.String("driver", d.Name()), slog.Int("attempt", attempt),
 			slog.Duration("next", pause), slog.String("error", err.Error()))
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		}
-	}
+	})
 }
 
 func tryOpen(ctx context.Context, d driver.Driver, c driver.Config) (driver.Store, error) {

@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm"
 
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xretry"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
@@ -139,7 +140,7 @@ func leaseAttempts(ctx context.Context) iter.Seq[int] {
 		pause := leasePause
 		for i := range leaseTries {
 			if i > 0 {
-				if !dbconn.Sleep(ctx, rand.N(pause)) { //nolint:gosec // a spread is no secret
+				if xretry.Sleep(ctx, rand.N(pause)) != nil { //nolint:gosec // a spread is no secret
 					return
 				}
 				pause = min(2*pause, leaseLongPause)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"gorm.io/gorm"
@@ -14,6 +13,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/major/internal/retry"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/replica"
@@ -25,8 +25,6 @@ const (
 	// attemptTimeout bounds one attempt to connect: a host that swallows packets gets more than one.
 	attemptTimeout = 5 * time.Second
 
-	firstWait = 250 * time.Millisecond
-	longWait  = 5 * time.Second
 
 	// maxIdentifier is the longest name that all databases keep whole (PostgreSQL: 63 bytes), so that the
 	// names of indexes and constraints are the same on each.
@@ -83,35 +81,20 @@ func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
 
 // connect opens the database, however often that takes.
 func (t *target) connect(ctx context.Context, o Options) (*gorm.DB, error) {
-	start := time.Now()
-	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, min(2*wait, longWait) {
-		if ctx.Err() != nil { // an attempt would begin beside the caller, who does not wait for it
-			return nil, context.Cause(ctx)
-		}
+	var kind driver.ErrorKind // of the last error
+	return retry.Connect(ctx, o.ConnectTimeout, func(attempt int) (*gorm.DB, error) {
 		db, err := t.attempt(ctx, o)
-		if err == nil {
-			o.Log.Info(ctx, "database connected", slog.String("driver", t.Name), slog.String("at", t.Where),
-				slog.Int("attempt", attempt))
-			return db, nil
+		if err != nil {
+			kind = t.Kind(err)
+			return nil, t.Secrets.Redact(err, kind)
 		}
-		kind := t.Kind(err)
-		err = t.Secrets.Redact(err, kind)
-		// Half of the wait is jitter, because replicas start together.
-		pause := wait/2 + rand.N(wait/2+1) //nolint:gosec // no secret
-		switch {
-		case ctx.Err() != nil:
-			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case !dbconn.Transient(err, kind):
-			return nil, err
-		case time.Since(start)+pause >= o.ConnectTimeout:
-			return nil, fmt.Errorf("gave up at attempt %d: %w", attempt, err)
-		}
+		o.Log.Info(ctx, "database connected", slog.String("driver", t.Name), slog.String("at", t.Where),
+			slog.Int("attempt", attempt))
+		return db, nil
+	}, func(err error) bool { return dbconn.Transient(err, kind) }, func(attempt int, pause time.Duration, err error) {
 		o.Log.Warn(ctx, "database not reachable yet", slog.String("driver", t.Name), slog.String("at", t.Where),
 			slog.Int("attempt", attempt), slog.Duration("next", pause), slog.String("error", err.Error()))
-		if !dbconn.Sleep(ctx, pause) {
-			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		}
-	}
+	})
 }
 
 // attempt tries once. gorm's dialectors take no context for what they ask the server while they are

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 // maxArrival bounds how long a connection that was just accepted is given to bring its first request.
@@ -43,7 +44,7 @@ func (r *runner) stop() error {
 	r.draining.Store(true)
 	errs := []error{r.stacked(r.life.Drain(forRequests))}
 	if r.ready {
-		r.linger(forRequests, s.DrainDelay)
+		_ = xretry.Sleep(forRequests, s.DrainDelay) // and go on serving
 	}
 	errs = append(errs, r.land(forRequests, forTasks))
 	r.reg.Cancel()
@@ -53,19 +54,6 @@ func (r *runner) stop() error {
 	defer cancel()
 	errs = append(errs, r.reg.CloseNodes(forNodes))
 	return errors.Join(errs...)
-}
-
-// linger goes on serving for d.
-func (*runner) linger(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // land runs the shutdown hooks and finishes the requests in flight, both at the same time, until ctx ends.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 const (
@@ -46,10 +48,8 @@ func WaitForLock(ctx context.Context, try func() (granted bool, err error)) erro
 		case time.Since(start) >= lockWait:
 			return Translate(LockTimeout, errHeld, errHeld.Error())
 		}
-		select {
-		case <-time.After(lockPause):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := xretry.Sleep(ctx, lockPause); err != nil {
+			return err
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/plinthgo/plinth/core/common/xretry"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -35,7 +36,7 @@ func (i *Info) Lock(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) erro
 		}
 		err = i.Redact(err)
 		i.Log.Warn(ctx, "waiting for a migration of another process", slog.String("error", err.Error()))
-		if !Sleep(ctx, lockPause) {
+		if xretry.Sleep(ctx, lockPause) != nil {
 			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -45,16 +44,4 @@ func Transient(err error, kind driver.ErrorKind) bool {
 	var network net.Error
 	var file *fs.PathError // of a certificate, for example; its errno is a net.Error too
 	return driver.Network(err) == driver.Connection || errors.As(err, &network) && !errors.As(err, &file)
-}
-
-// Sleep waits for d; it returns false if ctx ends first.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

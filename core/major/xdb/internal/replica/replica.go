@@ -11,6 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/plinthgo/plinth/core/common/xretry"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
@@ -67,7 +68,7 @@ func (r *Replica) has(pool gorm.ConnPool) bool {
 
 // watch checks the replica until ctx ends.
 func (r *Replica) watch(ctx context.Context) {
-	for dbconn.Sleep(ctx, checkPause) {
+	for xretry.Sleep(ctx, checkPause) == nil {
 		_ = r.check(ctx)
 	}
 }

@@ -1,0 +1,44 @@
+// Package retry connects to servers that are not there yet.
+package retry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/plinthgo/plinth/core/common/xretry"
+)
+
+// Connect calls try until it succeeds, with growing pauses between the attempts, which count
+// from 1. It ends with the error of an attempt that is not transient, if the next attempt
+// would start after timeout, or when ctx ends. It calls waiting before each pause.
+func Connect[T any](
+	ctx context.Context, timeout time.Duration, try func(attempt int) (T, error), transient func(error) bool,
+	waiting func(attempt int, pause time.Duration, err error),
+) (T, error) {
+	var none T
+	start := time.Now()
+	backoff := xretry.Backoff{First: 250 * time.Millisecond, Max: 5 * time.Second}
+	for attempt := 1; ; attempt++ {
+		if ctx.Err() != nil { // the caller does not wait for another attempt
+			return none, context.Cause(ctx)
+		}
+		v, err := try(attempt)
+		if err == nil {
+			return v, nil
+		}
+		pause := backoff.Next()
+		switch {
+		case ctx.Err() != nil:
+			return none, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		case !transient(err):
+			return none, err
+		case time.Since(start)+pause >= timeout:
+			return none, fmt.Errorf("gave up at attempt %d: %w", attempt, err)
+		}
+		waiting(attempt, pause, err)
+		if xretry.Sleep(ctx, pause) != nil {
+			return none, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}
