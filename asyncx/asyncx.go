@@ -84,9 +84,9 @@ func begin(ctx context.Context, name string, fn func(ctx context.Context) error,
 	h.ctx, h.end = context.WithCancelCause(context.WithoutCancel(xctx.WithoutTransaction(ctx)))
 	life := xhook.From(ctx)
 	if life == nil {
-		go h.attempt(1, func(run func()) { go run() }) //nolint:contextcheck // the work has its own
+		go h.attempt(1, func(run func()) { go run() })
 		return h
 	}
-	poolOf(life, poolConfig{}).accept(h) //nolint:contextcheck // the work has its own
+	poolOf(life, poolConfig{}).accept(h)
 	return h
 }

@@ -15,9 +15,9 @@ type Handle struct {
 	config
 
 	fn     func(ctx context.Context) error
-	ctx    context.Context //nolint:containedctx // of the work, over all of its attempts
+	ctx    context.Context // of the work, over all of its attempts
 	end    context.CancelCauseFunc
-	cut    context.Context //nolint:containedctx // of the pool; ctx ends soon after it
+	cut    context.Context // of the pool; ctx ends soon after it
 	done   chan struct{}
 	err    error // once done is closed
 	ended  func()

@@ -53,7 +53,7 @@ func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 		if p := poolOf(life, c); p.config != c {
 			return nil, errors.New("asyncx: Init: the pool is in use already; list the node before those that use it")
 		}
-		return nil, nil //nolint:nilnil // a node that only runs
+		return nil, nil // a node that only runs
 	}
 }
 
@@ -97,7 +97,7 @@ type pool struct {
 	config  poolConfig
 	workers pond.Pool // its queue has no bound of its own, so that work that was accepted is; it has no goroutines while it is idle
 
-	cut    context.Context //nolint:containedctx // ends when the stop does not wait any longer
+	cut    context.Context // ends when the stop does not wait any longer
 	cutOff context.CancelCauseFunc
 
 	mu     sync.Mutex

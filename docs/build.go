@@ -118,7 +118,6 @@ func replaceable(dir string) error {
 // write puts every file of the static form into a folder.
 func (s *snapshot) write(dir string) error {
 	for _, f := range s.library.Faults() {
-		//nolint:sloglint // there is no context
 		slog.Warn("fault of the documentation", slog.String("file", f.File), slog.String("fault", f.Text))
 	}
 	files := map[string]string{

@@ -135,7 +135,7 @@ func (m *Message) checkContent(p *problems) {
 // problems are found one by one.
 type problems []error
 
-func (p *problems) add(wrong bool, text string) { //nolint:revive // flag-parameter: the condition of the line
+func (p *problems) add(wrong bool, text string) {
 	if wrong {
 		*p = append(*p, errors.New(text))
 	}

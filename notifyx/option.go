@@ -14,7 +14,7 @@ type Option func(*config)
 
 // config is a router that is being made.
 type config struct {
-	ctx    context.Context //nolint:containedctx // lives as long as one call of New
+	ctx    context.Context // lives as long as one call of New
 	node   bool
 	router Router
 	faults []error

@@ -45,8 +45,6 @@ type Result struct {
 }
 
 // NewResult returns the result of a message that was sent, where err is nil, or failed.
-//
-//nolint:contextcheck,nolintlint // callers need no context for it: xerror logs a mapper that panics
 func NewResult(m *Message, err error) Result {
 	r := Result{Success: err == nil, Message: "sent", Time: time.Now().UTC()}
 	if m != nil {

@@ -23,8 +23,8 @@ import (
 type link struct {
 	redis.UniversalClient
 
-	life    context.Context //nolint:containedctx // of the commands
-	taking  context.Context //nolint:containedctx // ends when no more jobs are to be taken
+	life    context.Context // of the commands
+	taking  context.Context // ends when no more jobs are to be taken
 	worker  *worker
 	wake    chan struct{} // filled when there is something to look for
 	looked  chan struct{} // closed at the first look

@@ -9,7 +9,7 @@ import (
 
 // logger passes on what asynq says of its server. What becomes of jobs is logged by package job.
 type logger struct {
-	ctx    context.Context //nolint:containedctx // asynq's methods have none
+	ctx    context.Context // asynq's methods have none
 	failed func(ctx context.Context, what string, err error)
 }
 

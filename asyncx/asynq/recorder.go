@@ -65,22 +65,22 @@ type bound struct {
 	redis.UniversalClient // nil: no other method is called
 
 	scripter redis.Scripter
-	ctx      context.Context //nolint:containedctx // what a bound client is for
+	ctx      context.Context // what a bound client is for
 }
 
 // SIsMember answers that the queue is there: who asks has found it.
 func (b bound) SIsMember(context.Context, string, any) *redis.BoolCmd {
-	cmd := redis.NewBoolCmd(b.ctx) //nolint:contextcheck // the Inspector's is never the caller's
+	cmd := redis.NewBoolCmd(b.ctx) // the Inspector's is never the caller's
 	cmd.SetVal(true)
 	return cmd
 }
 
 // EvalSha implements redis.Scripter.
 func (b bound) EvalSha(_ context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	return b.scripter.EvalSha(b.ctx, sha, keys, args...) //nolint:contextcheck // as above
+	return b.scripter.EvalSha(b.ctx, sha, keys, args...)
 }
 
 // Eval implements redis.Scripter.
 func (b bound) Eval(_ context.Context, source string, keys []string, args ...any) *redis.Cmd {
-	return b.scripter.Eval(b.ctx, source, keys, args...) //nolint:contextcheck // as above
+	return b.scripter.Eval(b.ctx, source, keys, args...)
 }

@@ -145,7 +145,7 @@ func (w *worker) ProcessTask(task context.Context, t *asynq.Task) error {
 		last = w.lastError(task, queue, id)
 	}
 	died := last == asynq.ErrLeaseExpired.Error()
-	o := w.Run(ctx, driver.Attempt{ //nolint:contextcheck // it has the values of Work, and no deadline of asynq's
+	o := w.Run(ctx, driver.Attempt{ // it has the values of Work, and no deadline of asynq's
 		Job:    w.engine.names.jobOf(id, queue, t.Type(), t.Payload(), t.Headers()),
 		Number: failures + 1, CreatedAt: timeOf(t.Headers(), headerCreated), Died: died,
 	})

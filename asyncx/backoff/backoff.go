@@ -48,7 +48,7 @@ func Jitter(p Policy, fraction float64) Policy {
 	}
 	return func(attempt int) time.Duration {
 		wait := max(p(attempt), 0)
-		spread := (2*rand.Float64() - 1) * fraction //nolint:gosec // a spread is no secret
+		spread := (2*rand.Float64() - 1) * fraction
 		return time.Duration(min(float64(wait)*(1+spread), math.MaxInt64/2))
 	}
 }

@@ -27,7 +27,7 @@ var (
 type stopping struct {
 	patience time.Duration // of the stop with jobs that run
 	once     sync.Once
-	cut      context.Context //nolint:containedctx // ends when the stop does not wait any longer
+	cut      context.Context // ends when the stop does not wait any longer
 	cutOff   context.CancelCauseFunc
 	left     chan struct{} // closed when handlers that have not returned since then are left behind
 	over     chan struct{} // closed when the work has ended

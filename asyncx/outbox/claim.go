@@ -117,7 +117,7 @@ func choose(found [][]candidate, n, factor int) []candidate {
 		want := n - len(chosen)
 		if len(ready) > want && factor > 1 {
 			ready = slices.Clone(ready)
-			mathrand.Shuffle(len(ready), func(i, j int) { ready[i], ready[j] = ready[j], ready[i] }) //nolint:gosec // a spread is no secret
+			mathrand.Shuffle(len(ready), func(i, j int) { ready[i], ready[j] = ready[j], ready[i] })
 		}
 		chosen = append(chosen, ready[:min(want, len(ready))]...)
 	}
@@ -214,7 +214,7 @@ func (w *worker) take(ctx context.Context, c claim) (taken int, err error) {
 }
 
 // adapt lets workers that got in each other's way look at more candidates, and those that did not at fewer again.
-func (w *worker) adapt(contended bool) { //nolint:revive // flag-parameter: the condition is the point
+func (w *worker) adapt(contended bool) {
 	if contended {
 		w.factor = min(2*w.factor, maxFactor)
 		return

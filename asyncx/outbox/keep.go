@@ -21,7 +21,7 @@ type attempt struct {
 
 	token string
 	died  bool            // the last worker of the job
-	ctx   context.Context //nolint:containedctx // that of the attempt
+	ctx   context.Context // that of the attempt
 	end   context.CancelCauseFunc
 
 	// What follows is guarded by the worker's mutex.

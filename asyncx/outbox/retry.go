@@ -40,5 +40,5 @@ func gaveWay(err error) bool {
 
 // jitter returns a random time of at most d.
 func jitter(d time.Duration) time.Duration {
-	return rand.N(d) + 1 //nolint:gosec // a spread is no secret
+	return rand.N(d) + 1
 }

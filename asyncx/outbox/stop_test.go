@@ -38,7 +38,7 @@ func TestAWorkerThatWasStoppedTooLongHasLostItsJob(t *testing.T) {
 	}
 }
 
-func stopped(t *testing.T, deaf bool, ended string) { //nolint:revive // flag-parameter: of the table
+func stopped(t *testing.T, deaf bool, ended string) {
 	t.Helper()
 	p := onFile(t)
 	ctx, _, queue := p.application(t, stopTakeOver)

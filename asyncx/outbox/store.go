@@ -196,7 +196,7 @@ func (e *engine) change(ctx context.Context, what, statement, id string) error {
 }
 
 // patiently is again, but for a transaction: what the database has given up of that is the caller's to repeat.
-func patiently(ctx context.Context, inTransaction bool, do func() error) error { //nolint:revive // flag-parameter: the condition is the point
+func patiently(ctx context.Context, inTransaction bool, do func() error) error {
 	if inTransaction {
 		return do()
 	}

@@ -89,7 +89,7 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 			continue
 		}
 		for _, a := range w.hold(life, b) {
-			running.Go(func() { w.attempt(a) }) //nolint:contextcheck // an attempt has its own
+			running.Go(func() { w.attempt(a) })
 		}
 		w.rest(ctx, b)
 	}

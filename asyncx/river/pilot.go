@@ -201,7 +201,7 @@ func (p *pilot) claimed(of []int64) (ids []int64, attempts []int32) {
 	ids, attempts = make([]int64, 0, len(of)), make([]int32, 0, len(of))
 	for _, id := range of {
 		if c := p.claims[id]; c != nil {
-			ids, attempts = append(ids, id), append(attempts, int32(c.Number)) //nolint:gosec // a smallint
+			ids, attempts = append(ids, id), append(attempts, int32(c.Number)) // a smallint
 		}
 	}
 	return ids, attempts

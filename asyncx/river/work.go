@@ -120,7 +120,7 @@ type worker struct {
 	river.WorkerDefaults[jobArgs]
 	work driver.Work
 
-	stopping context.Context //nolint:containedctx // ends when no attempt is to begin any more
+	stopping context.Context // ends when no attempt is to begin any more
 	pilot    *pilot
 	running  atomic.Int64  // attempts
 	ended    chan struct{} // filled when one has ended

@@ -126,13 +126,13 @@ func (s *store) getMany(ctx context.Context, keys []string, lives bool) ([][]byt
 
 // reading is one round trip of getMany: one MGET, or a GET of each key where they may be on several servers.
 type reading struct {
-	ctx   context.Context //nolint:containedctx // of one call
+	ctx   context.Context // of one call
 	all   *redis.SliceCmd
 	each  []*redis.StringCmd
 	lives []*redis.IntCmd
 }
 
-func (s *store) read(ctx context.Context, keys []string, lives bool) *reading { //nolint:revive // flag-parameter: see getMany
+func (s *store) read(ctx context.Context, keys []string, lives bool) *reading {
 	r := &reading{ctx: ctx}
 	if !s.options.IsClusterMode {
 		r.all = redis.NewSliceCmd(ctx, appendNames(append(make([]any, 0, 1+len(keys)), "mget"), keys)...)

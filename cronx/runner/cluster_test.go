@@ -120,7 +120,7 @@ func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	leases, err := xdb.Leases(db) //nolint:contextcheck // its own is that of the database
+	leases, err := xdb.Leases(db) // its own is that of the database
 	if err != nil {
 		return nil, errors.Join(err, xdb.Close(db))
 	}
@@ -148,7 +148,7 @@ func (r replica) openCache(ctx context.Context) (*ledger, error) {
 	}
 	leases, err := m.Leases()
 	if err != nil {
-		return nil, errors.Join(err, m.Close()) //nolint:contextcheck // it takes none
+		return nil, errors.Join(err, m.Close())
 	}
 	key := r.Prefix + "runs"
 	var n atomic.Int64

@@ -133,7 +133,7 @@ func (c *cluster) set(change func(c *cluster)) {
 	change(c)
 }
 
-func (c *cluster) ask(call string, later bool) error { //nolint:revive // flag-parameter: before or after
+func (c *cluster) ask(call string, later bool) error {
 	c.mu.Lock()
 	hook := c.fail
 	if later {

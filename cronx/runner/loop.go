@@ -45,10 +45,10 @@ type scheduler struct {
 	entries []*entry
 	leases  *xlease.Leases
 
-	app  context.Context    //nolint:containedctx // the application's, for its values
-	quit context.Context    //nolint:containedctx // ends when no run begins any more
+	app  context.Context    // the application's, for its values
+	quit context.Context    // ends when no run begins any more
 	end  context.CancelFunc // of quit
-	runs context.Context    //nolint:containedctx // the base of what runs
+	runs context.Context    // the base of what runs
 	cut  context.CancelCauseFunc
 
 	last   time.Time // the clock at the last look
@@ -84,7 +84,7 @@ func (s *scheduler) live(ctx context.Context, started func()) error {
 	}
 	s.announce(ctx, now)
 	xhook.OnShutdown(ctx, name, s.stop)
-	go s.loop(ctx.Done(), xhook.Draining(ctx)) //nolint:contextcheck // runs outlast ctx: the stop waits for them
+	go s.loop(ctx.Done(), xhook.Draining(ctx)) // runs outlast ctx: the stop waits for them
 	started()
 	select {
 	case <-s.stopped:

@@ -24,7 +24,7 @@ func TestNoTickIsRunTwiceWhateverCallIsLost(t *testing.T) {
 
 // lose loses a third of some calls, or of their answers. Which they are is left to chance: where it was every third, it could
 // always be that of the same replica.
-func lose(t *testing.T, call string, answers bool) { //nolint:revive // flag-parameter: what is lost
+func lose(t *testing.T, call string, answers bool) {
 	t.Helper()
 	out := capture(t)
 	c := newCluster()

@@ -116,7 +116,7 @@ func (s *scheduler) tell(e *entry, at time.Time, o outcome, ahead time.Duration,
 
 // spread returns a random time from half of d to d.
 func spread(d time.Duration) time.Duration {
-	return d/2 + rand.N(d/2+1) //nolint:gosec // a spread is no secret
+	return d/2 + rand.N(d/2+1)
 }
 
 // errUnanswered says that nobody knows whether a tick was taken.

@@ -64,7 +64,7 @@ func (c *config) serve(ctx context.Context, started func()) error {
 		err = s.live(ctx, started)
 	}
 	if c.oneProcess && s.leases != nil {
-		return errors.Join(err, s.leases.Close()) //nolint:contextcheck // it takes none
+		return errors.Join(err, s.leases.Close())
 	}
 	return err
 }

@@ -124,7 +124,7 @@ func (c *conn) ResetSession(ctx context.Context) error {
 	if c.IsValid() && time.Since(c.used) > trusted {
 		// the library would send an interrupt of its own if this context ends
 		ping := func() error { return c.libraryConn.Ping(context.WithoutCancel(ctx)) }
-		if err := c.within(ping); err != nil { //nolint:contextcheck // it has a limit of its own
+		if err := c.within(ping); err != nil {
 			c.spent.Store(true)
 		}
 	}

@@ -22,7 +22,7 @@ type rows struct {
 	sqldriver.Rows
 
 	conn    *conn
-	ctx     context.Context //nolint:containedctx // that of the query, as in database/sql
+	ctx     context.Context // that of the query, as in database/sql
 	query   string
 	end     func()
 	names   []string

@@ -52,7 +52,7 @@ func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver
 type tx struct {
 	inner sqldriver.Tx
 	conn  *conn
-	ctx   context.Context //nolint:containedctx // that of BeginTx, as in database/sql
+	ctx   context.Context // that of BeginTx, as in database/sql
 }
 
 // Commit implements driver.Tx.

@@ -13,7 +13,7 @@ import (
 // wire is the network below one connection. The library keeps its own to itself, and
 // waits for an answer that does not come; closing the wire ends that.
 type wire struct {
-	caller context.Context //nolint:containedctx // of the login, whose end ends a dial; set before the library has the wire
+	caller context.Context // of the login, whose end ends a dial; set before the library has the wire
 
 	mu   sync.Mutex
 	conn net.Conn
@@ -28,7 +28,7 @@ func (w *wire) DialContext(ctx context.Context, network, address string) (net.Co
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
-		defer context.AfterFunc(w.caller, cancel)() //nolint:contextcheck // the caller's, which the library does not get
+		defer context.AfterFunc(w.caller, cancel)() // the caller's, which the library does not get
 	}
 	inner, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {

@@ -44,7 +44,7 @@ func broken(err error) error {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return err // the library has ended a call whose context has ended
-	case err == io.EOF: //nolint:errorlint // the value itself, as the library compares it
+	case err == io.EOF: // the value itself, as the library compares it
 		err = io.ErrUnexpectedEOF
 	}
 	return driver.TranslateNetwork(err)

@@ -54,7 +54,7 @@ func bySQL(ctx context.Context, b *testing.B) inserter {
 	node := nodeOf(ctx, b)
 	const statement = "INSERT INTO `users` (`id`,`created_at`,`updated_at`,`username`,`email`,`age`) VALUES (?,?,?,?,?,?)"
 	return inserter{"database/sql", func(i int) error {
-		now, id := time.Now().UTC(), node.MustGenerate() //nolint:contextcheck // the node takes none
+		now, id := time.Now().UTC(), node.MustGenerate()
 		_, err := pool.ExecContext(ctx, statement, int64(id), now, now, "name", "name@example.org", i)
 		return err
 	}}

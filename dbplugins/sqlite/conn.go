@@ -299,7 +299,7 @@ type libraryRows interface {
 type rows struct {
 	libraryRows
 
-	ctx     context.Context //nolint:containedctx // that of the query, as in database/sql
+	ctx     context.Context // that of the query, as in database/sql
 	watcher *watcher
 	stop    func() bool
 }

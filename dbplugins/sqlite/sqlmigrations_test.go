@@ -309,7 +309,7 @@ func TestAMigrationWaitsForAnotherHoweverLongThatTakes(t *testing.T) {
 	o := file(t)
 	log, ctx := logged(t)
 	synctest.Test(t, func(t *testing.T) {
-		db := open(t, o) //nolint:contextcheck // it takes that of the test
+		db := open(t, o) // it takes that of the test
 		holder := db.Begin()
 		go func() {
 			<-time.After(5 * time.Minute)

@@ -26,7 +26,7 @@ func command(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, reg.Close(ctx)) }()
-	app, secret, err := logic.CreateApp(reg.Init.Ctx, args[2]) //nolint:contextcheck // the application's, made with ctx
+	app, secret, err := logic.CreateApp(reg.Init.Ctx, args[2]) // the application's, made with ctx
 	if err != nil {
 		return err
 	}

@@ -326,7 +326,7 @@ func TestImportEndsAtAUserWhoIsNotValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, one := range []*userv1.RegisterRequest{person("ada"), person("e"), nil} {
-		if err := stream.Send(&userv1.ImportRequest{User: one}); err != nil && err != io.EOF { //nolint:errorlint // grpc's sign
+		if err := stream.Send(&userv1.ImportRequest{User: one}); err != nil && err != io.EOF { // grpc's sign
 			t.Fatal(err)
 		}
 	}

@@ -26,7 +26,7 @@ func TestJavaProfileIsThatOfTheApplicationOrOfARoute(t *testing.T) {
 		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.GET("/user/:id", find) }),
 	)
 	byRoute := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		legacy := engine.Group("/api/v1", xmiddle.UseProfile(xbase.ProfileJava)) //nolint:contextcheck // it takes none
+		legacy := engine.Group("/api/v1", xmiddle.UseProfile(xbase.ProfileJava))
 		legacy.GET("/user/:id", find)
 		engine.GET("/api/v2/user/:id", find)
 	}))

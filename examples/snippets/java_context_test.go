@@ -55,7 +55,7 @@ func TestJavaFiltersAreMiddleware(t *testing.T) {
 				AllowHeaders: []string{"Authorization", "Content-Type"},
 			}), xmiddle.AllowOption)
 			engine.GET("/image/:name", xmiddle.RequireReferer, image)
-			engine.DELETE("/user/:id", xmiddle.RequirePermission(check, "user:account:delete"), remove) //nolint:contextcheck // it takes none
+			engine.DELETE("/user/:id", xmiddle.RequirePermission(check, "user:account:delete"), remove)
 			engine.GET("/debug/dump", xmiddle.DebugOnly, dump)
 		}))
 	for _, tc := range []struct {

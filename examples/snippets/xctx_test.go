@@ -18,7 +18,7 @@ func TestContextKeysOnThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := contextKeys(t)
-	if len(keys) < 10 { //nolint:mnd // far fewer than there are
+	if len(keys) < 10 { // far fewer than there are
 		t.Fatalf("got the keys %q, want all", keys)
 	}
 	_, reserved, _ := strings.Cut(string(page), "`IsReserved` reports")

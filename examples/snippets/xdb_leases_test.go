@@ -21,7 +21,7 @@ func TestXDBLeasesRunTheWork(t *testing.T) {
 		return ctx.Err()
 	}
 	once := func() error {
-		leases, err := xdb.Leases(xdb.MustGetDB(ctx)) //nolint:contextcheck // leases live as long as the database
+		leases, err := xdb.Leases(xdb.MustGetDB(ctx)) // leases live as long as the database
 		if err != nil {
 			return err
 		}

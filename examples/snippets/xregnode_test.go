@@ -30,7 +30,7 @@ func warmUp(ctx context.Context) (any, error) {
 	if xctxutil.MustGet[*xregnodeIndex](ctx, indexKey).db == nil {
 		return nil, errors.New("the index has no database")
 	}
-	return nil, nil //nolint:nilnil // a node that only runs has no value
+	return nil, nil // a node that only runs has no value
 }
 
 func xregnodeStart(ctx context.Context, options ...xoption.Option) *xreg.Reg {

@@ -40,7 +40,7 @@ func remove(ctx context.Context, url, prefix string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = m.Close() }() //nolint:contextcheck // it takes none
+	defer func() { _ = m.Close() }()
 	var keys []string
 	err = m.Store().(driver.Scanner).Scan(ctx, prefix, func(page []string) bool {
 		keys = append(keys, page...)

@@ -33,14 +33,14 @@ func (c *courier) unary(ctx context.Context, method string, request, reply any, 
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	return failure(method, id, next(ctx, method, request, reply, conn, options...)) //nolint:contextcheck // errors are mapped without one
+	return failure(method, id, next(ctx, method, request, reply, conn, options...))
 }
 
 // stream is the interceptor of streams.
 func (c *courier) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, next grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
 	ctx, id := c.load(ctx)
 	s, err := next(ctx, desc, conn, method, options...)
-	if err = failure(method, id, err); err != nil { //nolint:contextcheck // errors are mapped without one
+	if err = failure(method, id, err); err != nil {
 		return nil, err
 	}
 	return &stream{ClientStream: s, method: method, id: id}, nil
@@ -131,7 +131,7 @@ func (s *stream) SendMsg(message any) error { return s.failure(s.ClientStream.Se
 func (s *stream) RecvMsg(message any) error { return s.failure(s.ClientStream.RecvMsg(message)) }
 
 func (s *stream) failure(err error) error {
-	if err == io.EOF { //nolint:errorlint // grpc's sign for the end is this very value
+	if err == io.EOF { // grpc's sign for the end is this very value
 		return err
 	}
 	return failure(s.method, s.id, err)

@@ -79,7 +79,7 @@ func TestSuccessIsANilError(t *testing.T) {
 	if _, err := stream.Header(); err != nil {
 		t.Errorf("Header = %#v, want nil", err)
 	}
-	if _, err := stream.Recv(); err != io.EOF { //nolint:errorlint // the very value is what loops compare with
+	if _, err := stream.Recv(); err != io.EOF { // the very value is what loops compare with
 		t.Errorf("Recv at the end = %#v, want io.EOF itself", err)
 	}
 	unary, _ := client.Interceptors("")
@@ -101,7 +101,7 @@ func TestSendAfterTheEndIsEOFAndRecvSaysWhy(t *testing.T) {
 	for err == nil {
 		err = stream.Send(&request{})
 	}
-	if err != io.EOF { //nolint:errorlint // the very value is what loops compare with
+	if err != io.EOF { // the very value is what loops compare with
 		t.Errorf("Send = %#v, want io.EOF itself", err)
 	}
 	if _, err := stream.Recv(); !errors.Is(err, xerror.PermissionDenied) || status.Code(err) != codes.PermissionDenied {

@@ -14,7 +14,7 @@ import (
 // opened is a stream that has nothing but its context.
 type opened struct {
 	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // as a stream's
+	ctx context.Context // as a stream's
 }
 
 func (o opened) Context() context.Context { return o.ctx }

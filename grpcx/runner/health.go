@@ -21,7 +21,7 @@ const refreshEvery = 5 * time.Second
 type health struct {
 	*grpchealth.Server
 	life     *xhook.Lifecycle
-	stopping context.Context //nolint:containedctx // ends the watches, which would hold up the graceful stop
+	stopping context.Context // ends the watches, which would hold up the graceful stop
 	services []string
 	listed   bool // whoever asks is told the names of the services
 
@@ -82,7 +82,7 @@ func (h *health) Watch(req *healthpb.HealthCheckRequest, stream grpc.ServerStrea
 // watch is a stream whose context also ends with the server.
 type watch struct {
 	grpc.ServerStreamingServer[healthpb.HealthCheckResponse]
-	ctx context.Context //nolint:containedctx // grpc's streams hold theirs
+	ctx context.Context // grpc's streams hold theirs
 }
 
 // Context implements grpc.ServerStream.

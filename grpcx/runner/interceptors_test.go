@@ -191,7 +191,7 @@ func observe(t *testing.T, options func(app context.Context) []runner.Option) be
 		case "panic":
 			panic("oh")
 		case "nothing":
-			return nil, nil //nolint:nilnil // a mistake that is answered
+			return nil, nil // a mistake that is answered
 		}
 		value, _ := ctx.Value(xctx.ContextKey("node")).(string)
 		return &pb.TestResponse{Text: value}, nil

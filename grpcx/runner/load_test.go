@@ -93,7 +93,7 @@ func TestCallsUnderLoadAreAnsweredOrNeverBegan(t *testing.T) {
 }
 
 // once makes one call, over the shared connection or over one of its own.
-func (l *load) once(t *testing.T, address string, shared pb.TestServiceClient, fresh bool) bool { //nolint:revive // flag-parameter: of the table
+func (l *load) once(t *testing.T, address string, shared pb.TestServiceClient, fresh bool) bool {
 	if !fresh {
 		return l.call(t.Context(), shared)
 	}

@@ -248,7 +248,7 @@ func limit[T any](c *config, key xenv.EnvKey, read func(xenv.EnvKey) T) T {
 }
 
 // refuse notes what is wrong with an option, for the start to report, and returns whether something is.
-func (c *config) refuse(option string, wrong bool, problem string) bool { //nolint:revive // flag-parameter: a condition
+func (c *config) refuse(option string, wrong bool, problem string) bool {
 	if wrong {
 		c.faults = append(c.faults, fmt.Errorf("grpcx/runner: %s: %s", option, problem))
 	}
@@ -286,7 +286,7 @@ func (c *config) limits() []grpc.ServerOption {
 	limits := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(c.maxMessage),
 		grpc.MaxSendMsgSize(c.maxMessage),
-		grpc.MaxConcurrentStreams(uint32(c.maxStreams)), //nolint:gosec // within the range that was checked
+		grpc.MaxConcurrentStreams(uint32(c.maxStreams)), // within the range that was checked
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connectionWindow),
 		grpc.MaxHeaderListSize(maxHeaderBytes),

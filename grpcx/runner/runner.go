@@ -161,7 +161,7 @@ func (s *server) serverOptions(ctx context.Context) []grpc.ServerOption {
 	base := call.Config{App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks, Flight: &s.flight}
 	options := append(c.limits(), grpc.UnknownServiceHandler(unknown), grpc.InTapHandle(s.intake.tap))
 	if reflected() {
-		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping))) //nolint:contextcheck // that of the server's end
+		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping))) // that of the server's end
 	}
 	if len(c.unary) == 0 {
 		options = append(options, grpc.ChainUnaryInterceptor(s.intake.unary(call.Unary(call.Outer|call.Inner, base))))
@@ -170,9 +170,9 @@ func (s *server) serverOptions(ctx context.Context) []grpc.ServerOption {
 			grpc.ChainUnaryInterceptor(c.unary...), grpc.ChainUnaryInterceptor(call.Unary(call.Inner, inner(base))))
 	}
 	if len(c.stream) == 0 {
-		options = append(options, grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(call.Outer|call.Inner, base)))) //nolint:contextcheck // each call has its own
+		options = append(options, grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(call.Outer|call.Inner, base))))
 	} else {
-		options = append(options, grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(call.Outer, base))), //nolint:contextcheck // each call has its own
+		options = append(options, grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(call.Outer, base))),
 			grpc.ChainStreamInterceptor(c.stream...), grpc.ChainStreamInterceptor(call.Stream(call.Inner, inner(base))))
 	}
 	return append(options, c.server...)

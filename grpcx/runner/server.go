@@ -23,7 +23,7 @@ type server struct {
 	flight call.Flight
 	intake *intake
 
-	stopping context.Context //nolint:containedctx // ends the streams of health and reflection
+	stopping context.Context // ends the streams of health and reflection
 	end      context.CancelFunc
 
 	arrivals *arrivals

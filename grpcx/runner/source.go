@@ -38,7 +38,7 @@ type source struct {
 // incoming is the context of a call from its header on.
 type incoming struct {
 	context.Context
-	stream context.Context //nolint:containedctx // ends with the call
+	stream context.Context // ends with the call
 	cancel context.CancelFunc
 	source *source
 	start  int64 // what the connection had read

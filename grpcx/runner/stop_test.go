@@ -65,7 +65,7 @@ func TestCallAndRequestInFlightFinishTogether(t *testing.T) {
 	f := closing(n)
 	calling, asking := make(chan struct{}), make(chan struct{}) // each waits for the stop, and for the other
 	f.options = []xoption.Option{xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/slow", func(c *gin.Context) { //nolint:contextcheck // the request is c
+		e.GET("/slow", func(c *gin.Context) {
 			close(asking)
 			<-calling
 			<-xhook.Draining(c)

@@ -15,7 +15,7 @@ func WithContext(stream grpc.ServerStream, ctx context.Context) grpc.ServerStrea
 // streamContext is a stream with another context.
 type streamContext struct {
 	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // grpc's streams hold theirs
+	ctx context.Context // grpc's streams hold theirs
 }
 
 // Context implements grpc.ServerStream.

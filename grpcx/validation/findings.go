@@ -56,7 +56,7 @@ func lists(err error) bool {
 // the rule that it breaks, or noHead. Any other text may be of any source.
 func findings(ctx context.Context, err error) (list []xvalid.FieldError, head int) {
 	f := finder{language: xerror.Language(ctx), head: noHead}
-	f.add(err, "", 0) //nolint:contextcheck // xerror.From takes none
+	f.add(err, "", 0)
 	return f.list, f.head
 }
 
@@ -160,7 +160,7 @@ var (
 
 // maskKeys masks what stands in brackets in the name of a field. Where it cannot be told where a key ends, nothing of
 // it is left. A generated name holds at most one key.
-func maskKeys(field string, generated bool) string { //nolint:revive // flag-parameter: it is what the error is
+func maskKeys(field string, generated bool) string {
 	name, rest, found := strings.Cut(field, "[")
 	if !found {
 		return field
@@ -173,7 +173,7 @@ func maskKeys(field string, generated bool) string { //nolint:revive // flag-par
 
 // maskLast masks the key at the end of the name of a field that failed, unless it can only be the index of a list: a
 // key may be what failed, which protoc-gen-validate says of few of its rules.
-func maskLast(field string, keyFailed bool) string { //nolint:revive // flag-parameter: it is what the error says
+func maskLast(field string, keyFailed bool) string {
 	at := strings.LastIndexByte(field, '[')
 	if at < 0 || !strings.HasSuffix(field, "]") {
 		return field

@@ -98,7 +98,7 @@ func objection(ctx context.Context, err error) error {
 	)
 	switch {
 	case errors.As(err, &known), errors.As(err, &code), errors.As(err, &rule):
-		return xerror.From(err) //nolint:contextcheck // it takes none
+		return xerror.From(err)
 	case isStatus(err):
 		return err
 	}
@@ -109,7 +109,7 @@ func objection(ctx context.Context, err error) error {
 		list, head := findings(ctx, err)
 		return refuse(ctx, list, head, err)
 	}
-	if e := xerror.From(err); e.GetErrorCode() != xerror.ServerInternalError { //nolint:contextcheck // it takes none
+	if e := xerror.From(err); e.GetErrorCode() != xerror.ServerInternalError {
 		return e
 	}
 	return refuse(ctx, []xvalid.FieldError{{Tag: TagInvalid, Message: bounded(err.Error())}}, noHead, err)

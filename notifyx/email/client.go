@@ -25,7 +25,7 @@ type EmailClient struct { //nolint:revive // exported: the specification's name
 	builtin *notifyx.Templates
 
 	slots    chan struct{}   // one for each connection in use
-	base     context.Context //nolint:containedctx // ends when what is being sent is cut off
+	base     context.Context // ends when what is being sent is cut off
 	cutOff   context.CancelCauseFunc
 	stopping chan struct{} // closed by Close
 

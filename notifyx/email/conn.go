@@ -23,7 +23,7 @@ type guard struct {
 	net.Conn
 
 	mu       sync.Mutex
-	ctx      context.Context //nolint:containedctx // of whoever uses the connection at the moment
+	ctx      context.Context // of whoever uses the connection at the moment
 	unbind   func() bool
 	readable int  // bytes that the step may still read
 	unsent   bool // a write has failed, so that the other side has not got all

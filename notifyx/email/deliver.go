@@ -96,7 +96,7 @@ func (s *session) recipients(c Config, m *composed) (*RecipientsError, error) {
 		out.Refused = append(out.Refused, Refusal{Address: address, Err: reply})
 	}
 	if out.Refused == nil {
-		return nil, nil //nolint:nilnil // nobody was refused
+		return nil, nil // nobody was refused
 	}
 	return &out, nil
 }

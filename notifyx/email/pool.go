@@ -27,7 +27,7 @@ func (c *EmailClient) acquire(ctx context.Context, fresh bool) (*session, error)
 }
 
 // take returns a connection that waits, or nil. With fresh it dismisses them all.
-func (c *EmailClient) take(fresh bool) *session { //nolint:revive // flag-parameter: that of acquire
+func (c *EmailClient) take(fresh bool) *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.idle) > 0 {

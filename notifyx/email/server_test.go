@@ -88,7 +88,7 @@ type silent struct{}
 func (silent) Printf(string, ...any) {}
 func (silent) Println(...any)        {}
 
-func (s *server) check(ok bool) error { //nolint:revive // flag-parameter: the outcome of a login
+func (s *server) check(ok bool) error {
 	if !ok {
 		return &smtp.SMTPError{Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8}, Message: "no such user: " + user + " " + password}
 	}

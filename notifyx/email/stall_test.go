@@ -32,7 +32,7 @@ var stages = []struct {
 	{name: "after the content", step: "content", complete: true},
 }
 
-func stageConfig(port int, implicit bool) email.Config { //nolint:revive // flag-parameter: one column of the table
+func stageConfig(port int, implicit bool) email.Config {
 	c := config(port)
 	if implicit {
 		c.TLS = email.TLSImplicit

@@ -74,11 +74,11 @@ func (b Breaker) check() error {
 
 // tripped reports whether the circuit opens.
 func (b Breaker) tripped(n gobreaker.Counts) bool {
-	if n.ConsecutiveFailures >= uint32(b.Failures) { //nolint:gosec // G115: checked at the start
+	if n.ConsecutiveFailures >= uint32(b.Failures) { // G115: checked at the start
 		return true
 	}
 	done := n.TotalSuccesses + n.TotalFailures
-	return done >= uint32(b.MinRequests) && float64(n.TotalFailures) >= b.Ratio*float64(done) //nolint:gosec // G115: checked
+	return done >= uint32(b.MinRequests) && float64(n.TotalFailures) >= b.Ratio*float64(done) // G115: checked
 }
 
 // circuits keeps the circuit of each endpoint that was used lately.

@@ -193,7 +193,7 @@ func (d *Dispatcher) verdict(ctx context.Context, stored delivery, err error) er
 	case later:
 		info, _ := job.InfoFrom(ctx)
 		if errors.Is(err, ErrCircuitOpen) { // all events of the receiver have the same wait
-			wait += rand.N(wait/5 + 1) //nolint:gosec // G404: a spread is no secret
+			wait += rand.N(wait/5 + 1)
 		}
 		return job.RetryAfter(err, max(wait, d.schedule(info.Attempt)))
 	default:

@@ -180,7 +180,7 @@ func ExampleDispatcher() {
 	run := func(ctx context.Context) {
 		nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 		reg := xreg.Register(ctx, nodes, xoption.WithDatabase(xoptdatabase.FromEnv()))
-		xmain.Runner(reg, nil, nil, job.New(job.WithHandlers(hooks.Handler()))) //nolint:contextcheck // reg has it
+		xmain.Runner(reg, nil, nil, job.New(job.WithHandlers(hooks.Handler()))) // reg has it
 	}
 	_ = run
 

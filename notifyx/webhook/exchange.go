@@ -110,7 +110,7 @@ func (c *Client) retryAfter(res *http.Response) time.Duration {
 	value := strings.TrimSpace(xhttp.RetryAfter.Get(res.Header))
 	wait, ok := time.Duration(0), false
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		wait, ok = time.Duration(min(seconds, uint64(c.config.maxRetryAfter/time.Second)))*time.Second, true //nolint:gosec // G115: bounded
+		wait, ok = time.Duration(min(seconds, uint64(c.config.maxRetryAfter/time.Second)))*time.Second, true // G115: bounded
 	} else if at, err := http.ParseTime(value); err == nil {
 		wait, ok = at.Sub(c.config.now()), true
 	}

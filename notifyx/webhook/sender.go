@@ -69,7 +69,7 @@ func (s *sender) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, 
 	defer cancel()
 	var (
 		results = make([]error, len(m.To))
-		order   = rand.Perm(len(m.To)) //nolint:gosec // G404: an order is no secret; nobody is always the last
+		order   = rand.Perm(len(m.To))
 		next    atomic.Int64
 		workers sync.WaitGroup
 	)

@@ -84,7 +84,7 @@ var pinged = job.NewKind[string]("benchmark.pinged")
 
 // jobsDatabase is a database for jobs.
 type jobsDatabase struct {
-	ctx context.Context //nolint:containedctx // carries the database
+	ctx context.Context // carries the database
 	db  *gorm.DB
 }
 

@@ -89,12 +89,12 @@ var keep = func(v *account) bool { return v.Name != "" }
 
 // zipf returns indexes below n of which a few come often, in no order.
 func zipf(n, length int) []int32 {
-	r := rand.New(rand.NewPCG(1, 2))           //nolint:gosec // the same trace every time
-	z := rand.NewZipf(r, 1.01, 1, uint64(n-1)) //nolint:gosec // positive
+	r := rand.New(rand.NewPCG(1, 2))
+	z := rand.NewZipf(r, 1.01, 1, uint64(n-1))
 	place := r.Perm(n)
 	trace := make([]int32, length)
 	for i := range trace {
-		trace[i] = int32(place[z.Uint64()]) //nolint:gosec // below n
+		trace[i] = int32(place[z.Uint64()]) // below n
 	}
 	return trace
 }
@@ -114,7 +114,7 @@ func parallel(get func(string) bool, keys []string, trace []int32) func(*testing
 	return func(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
-			for i := rand.IntN(traceLength); pb.Next(); i++ { //nolint:gosec // any place will do
+			for i := rand.IntN(traceLength); pb.Next(); i++ {
 				if !get(keys[trace[i%traceLength]]) {
 					b.Error("missing")
 					return

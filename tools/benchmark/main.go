@@ -78,7 +78,7 @@ func main() {
 	if err := p.run(os.Stdout, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
 		cleanUp()
-		os.Exit(1) //nolint:gocritic // cleaned up
+		os.Exit(1) // cleaned up
 	}
 }
 

@@ -175,7 +175,7 @@ func complete(values map[string]account) error {
 }
 
 // got is nil for what a read returns when it has found the value.
-func got(v *account, ok bool, err error) error { //nolint:revive // flag-parameter: what a read returns
+func got(v *account, ok bool, err error) error {
 	if err == nil && (!ok || v.Name == "") {
 		return fmt.Errorf("no value: %v, %t", v, ok)
 	}

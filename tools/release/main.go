@@ -37,13 +37,13 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	code := run(ctx, os.Args[1:])
 	stop()
-	os.Exit(code) //nolint:gocritic // stop was called
+	os.Exit(code) // stop was called
 }
 
 // run runs the command line and returns the exit code.
 func run(ctx context.Context, args []string) int {
 	started := false
-	root := commands() //nolint:contextcheck // each command has the context of its own run
+	root := commands() // each command has the context of its own run
 	root.SetArgs(args)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	err := root.ExecuteContext(ctx)

@@ -118,7 +118,7 @@ func outcome(r skew.Run) string {
 func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
 // showPrepared prints what prepare has done.
-func showPrepared(w io.Writer, r *prepare.Result, dry bool) error { //nolint:revive // dry is what the user asked for
+func showPrepared(w io.Writer, r *prepare.Result, dry bool) error {
 	if r.Commit == "" {
 		fmt.Fprintln(w, "nothing to do: the tree is what the plan asks for")
 		return nil

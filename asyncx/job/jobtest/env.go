@@ -42,7 +42,7 @@ func newEnv(t *testing.T, h Harness, n *notes) *env {
 type replica struct {
 	driver.Engine
 	Replica
-	ctx context.Context //nolint:containedctx // what Replica.Context is
+	ctx context.Context // what Replica.Context is
 	e   *env
 }
 

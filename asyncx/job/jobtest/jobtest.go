@@ -34,7 +34,7 @@ type Replica struct {
 	Engine driver.Engine
 
 	// Context carries what the engine's methods need, such as the database. Nil is that of the test.
-	Context context.Context //nolint:containedctx // as an application's does
+	Context context.Context // as an application's does
 
 	// Vanish cuts the engine off from the store as if its process had died: no call of it arrives any longer. It does not
 	// wait for its work. Nil leaves the checks of dead workers out.

@@ -26,7 +26,7 @@ type worker struct {
 // attempt is one that waits for the check to say how it ends.
 type attempt struct {
 	driver.Attempt
-	ctx context.Context //nolint:containedctx // what Run was given
+	ctx context.Context // what Run was given
 	end chan driver.Outcome
 }
 

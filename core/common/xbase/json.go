@@ -147,7 +147,7 @@ func AppendValue(dst []byte, v any) ([]byte, error) {
 
 // appendAny appends v as encoding/json encodes it, in the same bytes on Go 1.26 and later.
 func appendAny(dst []byte, v any) ([]byte, error) {
-	e := encoders.Get().(*encoder) //nolint:forcetypeassert // the pool holds nothing else
+	e := encoders.Get().(*encoder)
 	e.out = dst
 	err := e.json.Encode(v)
 	out := e.out

@@ -20,7 +20,7 @@ func FromBody(err error) *Error { return from(err, bodyCode) }
 // of a request body marks its errors; the request middleware of Plinth does. Nil and io.EOF come back as
 // they are.
 func MarkBody(err error) error {
-	if err == nil || err == io.EOF { //nolint:errorlint // readers compare with the value itself
+	if err == nil || err == io.EOF { // readers compare with the value itself
 		return err
 	}
 	return &bodyError{err}

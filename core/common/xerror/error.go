@@ -51,7 +51,7 @@ func WrapData(code *ErrorCode, message ErrMessage, cause error, data ...any) *Er
 
 // NewError returns an error; several causes are joined, nil ones are left out. With throw it is logged
 // at WARN, once, here: whoever handles it later need not log it again.
-func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause ...error) *Error { //nolint:revive // flag-parameter: the specification's signature
+func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause ...error) *Error {
 	e := &Error{code: code, message: message, cause: join(cause)}
 	if throw {
 		e.logged = true
@@ -62,7 +62,7 @@ func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bo
 
 // NewErrorHasData is NewError with a payload for the client: a single value stands for itself, several
 // become a list.
-func NewErrorHasData(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause error, data ...any) *Error { //nolint:revive // flag-parameter: the specification's signature
+func NewErrorHasData(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause error, data ...any) *Error {
 	e := WrapData(code, message, cause, data...)
 	if throw {
 		e.logged = true

@@ -258,7 +258,7 @@ func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
 			}
 		}
 	}
-	if xerror.MarkBody(nil) != nil || xerror.MarkBody(io.EOF) != io.EOF { //nolint:errorlint // the value itself
+	if xerror.MarkBody(nil) != nil || xerror.MarkBody(io.EOF) != io.EOF { // the value itself
 		t.Error("MarkBody changes nil or io.EOF")
 	}
 	if xerror.FromBody(nil) != nil {

@@ -76,7 +76,7 @@ func (l *LogNamedLogger) open(ctx context.Context, level slog.Level, message str
 		return memberLine{}
 	}
 	now, took := end(e, start, took)
-	buf := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool's New
+	buf := buffers.Get().(*[]byte)
 	b := append((*buf)[:0], '{')
 	if !now.IsZero() {
 		b = append(appendTime(append(b, `"`+keyTime+`":"`...), now), `",`...)

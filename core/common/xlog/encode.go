@@ -173,7 +173,7 @@ func (ln *line) addDuration(key string, d time.Duration) {
 }
 
 func appendMillis(dst []byte, d time.Duration) []byte {
-	ns := uint64(d) //nolint:gosec // the sign is written apart
+	ns := uint64(d) // the sign is written apart
 	if d < 0 {
 		ns = -ns
 		dst = append(dst, '-')

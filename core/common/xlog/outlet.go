@@ -64,7 +64,7 @@ var queuedLines = sync.Pool{New: func() any { return new(queuedLine) }}
 
 // write writes one line, or queues it.
 func (o *outlet) write(p []byte) {
-	q := queuedLines.Get().(*queuedLine) //nolint:forcetypeassert // the pool's New
+	q := queuedLines.Get().(*queuedLine)
 	q.text, q.next = append(q.text[:0], p...), nil
 	q.state.Store(lineWaiting)
 	q.gate.Lock()
@@ -82,7 +82,7 @@ func (o *outlet) flush() {
 }
 
 // enqueue reports whether the caller is to wait.
-func (o *outlet) enqueue(q *queuedLine, always bool) (wait bool) { //nolint:revive // flush waits in any case
+func (o *outlet) enqueue(q *queuedLine, always bool) (wait bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.stalled && !always && o.queued+len(q.text) > maxQueued {

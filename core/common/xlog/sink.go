@@ -53,7 +53,7 @@ func (s *sink) WriteLevel(_ zerolog.Level, p []byte) (int, error) {
 		s.write(p, s.file.Load())
 		return len(p), nil
 	}
-	buf := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool's New
+	buf := buffers.Get().(*[]byte)
 	*buf = appendSafe((*buf)[:0], p)
 	s.write(*buf, s.file.Load())
 	release(buf)
@@ -89,7 +89,7 @@ func (s *sink) write(p []byte, f *logFile) {
 	if s.console == nil {
 		s.writeConsole(p)
 	} else {
-		buf := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool's New
+		buf := buffers.Get().(*[]byte)
 		*buf = s.console.appendLine((*buf)[:0], p)
 		s.writeConsole(*buf)
 		release(buf)

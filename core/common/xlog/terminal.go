@@ -113,7 +113,7 @@ func kindOf(level string) string {
 }
 
 // appendMessage appends the message; padded reports whether anything follows.
-func (t *terminal) appendMessage(dst []byte, parts [5]string, padded bool) []byte { //nolint:revive // padded is the caller's knowledge
+func (t *terminal) appendMessage(dst []byte, parts [5]string, padded bool) []byte {
 	msg, color := phrase(parts[3]), plainColor
 	if kind := kindOf(parts[1]); kind == "error" || kind == "panic" {
 		color = bold

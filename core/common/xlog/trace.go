@@ -30,7 +30,7 @@ func (l *LogNamedLogger) Trace(
 	ctx context.Context, name string, fn func(ctx context.Context) error, attrs ...slog.Attr,
 ) error {
 	if ctx == nil {
-		ctx = context.Background() //nolint:contextcheck // there is none to inherit
+		ctx = context.Background() // there is none to inherit
 	}
 	t := trace{log: l, name: name, attrs: attrs, start: time.Now()}
 	done := false

@@ -35,7 +35,7 @@ type Backoff struct {
 func (b *Backoff) Next() time.Duration {
 	pause := max(b.next, b.First)
 	b.next = min(2*pause, b.Max)
-	return pause/2 + rand.N(pause/2+1) //nolint:gosec // jitter is no secret
+	return pause/2 + rand.N(pause/2+1)
 }
 
 // Reset starts again with First.

@@ -84,7 +84,7 @@ func (p Parser) ToInt64(v any) (int64, error) {
 		if r.Uint() > math.MaxInt64 {
 			return 0, numberError(strconv.ErrRange, "an integer")
 		}
-		return int64(r.Uint()), nil //nolint:gosec // compared above
+		return int64(r.Uint()), nil // compared above
 	case r.CanFloat():
 		return floatToInt64(r.Float())
 	}

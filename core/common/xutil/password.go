@@ -194,7 +194,7 @@ func acquire(ctx context.Context) error {
 
 func (p argonParams) key(ctx context.Context, password string, salt []byte, length int) ([]byte, error) {
 	return limited(ctx, func() []byte {
-		return argon2.IDKey([]byte(password), salt, p.time, p.memory, p.threads, uint32(length)) //nolint:gosec // at most 64
+		return argon2.IDKey([]byte(password), salt, p.time, p.memory, p.threads, uint32(length)) // at most 64
 	})
 }
 

@@ -96,14 +96,14 @@ func elementFailures(ctx context.Context, slice SliceError, name func(validator.
 // message to the client is that of the first failure, its cause names fields and rules only. An err that
 // is no failed validation becomes what xerror.From makes of it; nil stays nil.
 func Error(ctx context.Context, code *xerror.ErrorCode, err error) *xerror.Error {
-	return fail(code, err, Failures(ctx, err)) //nolint:contextcheck // xerror.From takes none
+	return fail(code, err, Failures(ctx, err))
 }
 
 // ErrorNamed is Error for a request part with names of its own: tag is form, uri or header, and root the
 // type that was validated. A field that has no such tag keeps its usual name.
 func ErrorNamed(ctx context.Context, code *xerror.ErrorCode, err error, root reflect.Type, tag string) *xerror.Error {
 	name := func(fe validator.FieldError) string { return namedPath(root, tag, fe) }
-	return fail(code, err, failures(ctx, err, name)) //nolint:contextcheck // xerror.From takes none
+	return fail(code, err, failures(ctx, err, name))
 }
 
 func fail(code *xerror.ErrorCode, err error, list []FieldError) *xerror.Error {

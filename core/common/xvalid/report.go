@@ -94,7 +94,7 @@ func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 	)
 	switch {
 	case errors.As(err, &known), errors.As(err, &rule):
-		return xerror.From(err) //nolint:contextcheck // it takes none
+		return xerror.From(err)
 	case errors.As(err, &failed):
 		return Error(ctx, from.Code(), err)
 	}
@@ -113,13 +113,13 @@ func readError(ctx context.Context, err error) *xerror.Error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return xerror.Wrap(xerror.ReadTimeout, "", err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return xerror.From(err) //nolint:contextcheck // it takes none
+		return xerror.From(err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return xerror.Wrap(xerror.BodyError, say(ctx, textTruncated), err)
 	case errors.Is(err, io.EOF):
 		return xerror.Wrap(xerror.BodyEmpty, say(ctx, textEmpty), err)
 	}
-	if e := xerror.FromBody(err); e.GetErrorCode() == xerror.Canceled { //nolint:contextcheck // it takes none
+	if e := xerror.FromBody(err); e.GetErrorCode() == xerror.Canceled {
 		return e // the client has closed the connection
 	}
 	return nil
@@ -151,7 +151,7 @@ func decodeError(ctx context.Context, from Source, err error) *xerror.Error {
 	case strings.HasPrefix(err.Error(), quotedType):
 		return xerror.Wrap(from.TypeCode(), say(ctx, textUnreadable), redacted("a value of the wrong type for the string option"))
 	default:
-		code := xerror.From(err).GetErrorCode() //nolint:contextcheck // it takes none
+		code := xerror.From(err).GetErrorCode()
 		if code == xerror.ServerInternalError {
 			code = from.Code() // unknown, but it came of what the client sent
 		}

@@ -112,7 +112,7 @@ func isLabel(label string) bool {
 func strictUUID(fl validator.FieldLevel) bool {
 	f := fl.Field()
 	if f.Kind() == reflect.Array && f.Len() == 16 && f.Type().Elem().Kind() == reflect.Uint8 {
-		version, variant := byte(f.Index(6).Uint()), byte(f.Index(8).Uint()) //nolint:gosec // the element is a byte
+		version, variant := byte(f.Index(6).Uint()), byte(f.Index(8).Uint()) // the element is a byte
 		return isUUIDVersion(version>>4) && variant>>6 == 0b10
 	}
 	return isStrictUUID(text(fl))

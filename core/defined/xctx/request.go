@@ -100,8 +100,8 @@ func ValidID(id string) bool {
 // GenerateID gives the request a random UUID, version 4. It is called once. The id is no
 // secret. Its text is part of the request: TestRequestAllocatesOnce fails with string(r.buf[:]).
 func (r *Request) GenerateID() {
-	putUUID(&r.buf, rand.Uint64(), rand.Uint64()) //nolint:gosec // a name, no secret
-	r.SetID(unsafe.String(&r.buf[0], idLen))      //nolint:gosec // buf lives as long as r and is written once
+	putUUID(&r.buf, rand.Uint64(), rand.Uint64())
+	r.SetID(unsafe.String(&r.buf[0], idLen)) //nolint:gosec // buf lives as long as r and is written once
 }
 
 // HeaderValue returns the id as the value of a response header. The caller must not change it.

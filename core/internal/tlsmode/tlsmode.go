@@ -62,7 +62,7 @@ func (v Variables) Config(mode, caFile, host string) (*tls.Config, error) {
 		config.RootCAs, err = v.readCA(caFile)
 		return config, err
 	default:
-		return nil, nil //nolint:nilnil // no encryption is no configuration
+		return nil, nil // no encryption is no configuration
 	}
 }
 

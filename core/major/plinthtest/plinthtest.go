@@ -85,7 +85,7 @@ func inMemory(p *startup.Plan) {
 // transaction, which no server minds, would wait for the end of that.
 func ownLeases(context.Context) (*xlease.Leases, error) {
 	if xenv.String(xenv.LeaseBackend) == "none" {
-		return nil, nil //nolint:nilnil // there are to be none
+		return nil, nil // there are to be none
 	}
 	return xlease.New(xlease.InProcess(nil)), nil
 }

@@ -285,7 +285,7 @@ func dominant(all []jsonField) []jsonField {
 	return kept
 }
 
-func flag(b bool) int { //nolint:revive // flag-parameter: the flag is the value
+func flag(b bool) int {
 	if b {
 		return 1
 	}

@@ -17,7 +17,7 @@ import (
 // client's wherever they are reported: a truncated body, a slow client, a closed connection.
 type body struct {
 	io.ReadCloser
-	client context.Context //nolint:containedctx // the server's, which ends when the client is gone
+	client context.Context // the server's, which ends when the client is gone
 	form   *form           // of multipart/form-data, else nil
 }
 
@@ -33,13 +33,13 @@ func (ex *exchange) wrapBody() {
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.form != nil && !b.form.ends(p[:n]) && err == io.EOF { //nolint:errorlint // readers return the value itself
+	if b.form != nil && !b.form.ends(p[:n]) && err == io.EOF { // readers return the value itself
 		err = io.ErrUnexpectedEOF
 	}
 	switch {
 	case err == nil, errors.Is(err, http.ErrBodyReadAfterClose):
 		return n, err
-	case err != io.EOF && errors.Is(b.client.Err(), context.Canceled): //nolint:errorlint // as above
+	case err != io.EOF && errors.Is(b.client.Err(), context.Canceled):
 		err = errors.Join(context.Canceled, err) // HTTP/2 has an untyped error for it
 	}
 	return n, xerror.MarkBody(err)

@@ -95,7 +95,7 @@ func TestShutdownHooksRunAfterTheDrainDelayWhileRequestsAreFinished(t *testing.T
 	entered, release := make(chan struct{}), make(chan struct{})
 	shutting, answered := make(chan struct{}), make(chan struct{})
 	s := prepare(t, nil, xoption.WithDrainDelay(delay), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/slow", func(c *gin.Context) { //nolint:contextcheck // the request is c
+		e.GET("/slow", func(c *gin.Context) {
 			close(entered)
 			<-release
 			xresult.Success(c, "slow")

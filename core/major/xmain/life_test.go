@@ -52,7 +52,7 @@ func TestRequestInFlightIsFinishedAndItsContextLives(t *testing.T) {
 	tr := &trace{}
 	entered, release := make(chan struct{}), make(chan struct{})
 	s := prepare(t, node(tr, "node"), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/slow", func(c *gin.Context) { //nolint:contextcheck // the request is c
+		e.GET("/slow", func(c *gin.Context) {
 			close(entered)
 			<-release
 			if err := c.Request.Context().Err(); err != nil {

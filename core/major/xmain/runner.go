@@ -23,16 +23,16 @@ type runner struct {
 	reg   *xreg.Reg
 	life  *xhook.Lifecycle
 	log   *xlog.LogNamedLogger
-	app   context.Context //nolint:containedctx // the application's, for hooks and log lines
+	app   context.Context // the application's, for hooks and log lines
 	tasks []Task
 
-	wanted context.Context //nolint:containedctx // the application's; it ends when a signal or a caller wants the stop
+	wanted context.Context // the application's; it ends when a signal or a caller wants the stop
 	want   context.CancelCauseFunc
 
-	patience context.Context //nolint:containedctx // the base of what waits for requests; a second signal ends it
+	patience context.Context // the base of what waits for requests; a second signal ends it
 	giveUp   context.CancelCauseFunc
 
-	requests       context.Context //nolint:containedctx // the base of every request's context
+	requests       context.Context // the base of every request's context
 	cancelRequests context.CancelCauseFunc
 	flight         *flight // requests that are being answered, without the streams
 	streams        *streams
@@ -187,10 +187,10 @@ func (r *runner) wait() (reason string, err error) {
 // boundHandler writes its records as the application's, whatever context they come with.
 type boundHandler struct {
 	slog.Handler
-	app context.Context //nolint:containedctx // net/http logs without a context
+	app context.Context // net/http logs without a context
 }
 
 // Handle implements slog.Handler.
 func (h boundHandler) Handle(_ context.Context, record slog.Record) error {
-	return h.Handler.Handle(h.app, record) //nolint:contextcheck // see app
+	return h.Handler.Handle(h.app, record)
 }

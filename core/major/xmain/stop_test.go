@@ -69,7 +69,7 @@ func TestRequestThatIsCutOffIsNotItsClientsFault(t *testing.T) {
 	entered := make(chan struct{})
 	var cause error
 	s := prepare(t, nil, xoption.WithShutdownTimeout(shortly), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/endless", func(c *gin.Context) { //nolint:contextcheck // the request has its own
+		e.GET("/endless", func(c *gin.Context) {
 			close(entered)
 			<-c.Request.Context().Done()
 			cause = context.Cause(c.Request.Context())
@@ -86,7 +86,7 @@ func TestRequestThatIsCutOffIsNotItsClientsFault(t *testing.T) {
 func TestStreamThatWatchesTheStopEndsInOrder(t *testing.T) {
 	entered := make(chan struct{})
 	s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/events", func(c *gin.Context) { //nolint:contextcheck // the request is c
+		e.GET("/events", func(c *gin.Context) {
 			c.Writer.Flush()
 			close(entered)
 			<-xhook.Draining(c)

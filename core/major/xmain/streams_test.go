@@ -136,7 +136,7 @@ func TestRunContext_streamsLiveThroughTheDrainDelay(t *testing.T) {
 	entered, cause := make(chan struct{}), make(chan error, 1)
 	var drained, ended time.Time
 	s := prepare(t, nil, xoption.WithDrainDelay(delay), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/stream", func(c *gin.Context) { //nolint:contextcheck // the request is c
+		e.GET("/stream", func(c *gin.Context) {
 			sendEvent(c)
 			close(entered)
 			<-c.Request.Context().Done()
@@ -168,7 +168,7 @@ func TestRunContext_streamsAndOtherRequests(t *testing.T) {
 			<-c.Request.Context().Done()
 			close(ended)
 		})
-		e.GET("/slow", func(c *gin.Context) { //nolint:contextcheck // the request is c
+		e.GET("/slow", func(c *gin.Context) {
 			close(entered)
 			<-ended
 			if err := c.Request.Context().Err(); err != nil {
@@ -234,7 +234,7 @@ func TestRunContext_streamsOverHTTP2(t *testing.T) {
 				<-c.Request.Context().Done()
 				close(ended)
 			})
-			e.GET("/slow", func(c *gin.Context) { //nolint:contextcheck // the request is c
+			e.GET("/slow", func(c *gin.Context) {
 				close(entered)
 				<-ended
 				if err := c.Request.Context().Err(); err != nil {

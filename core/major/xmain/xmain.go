@@ -106,7 +106,7 @@ func run(
 		r.want(reg.Cause()) // before anything else begins
 	}
 	done := make(chan error, 1)
-	go func() { //nolint:contextcheck // the application has its own, which ends later
+	go func() {
 		err := r.live(opts)
 		report(r, err)
 		done <- errors.Join(err, r.closeLog())

@@ -301,7 +301,7 @@ func TestPlugin_Node(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		db   *gorm.DB
-		ctx  context.Context //nolint:containedctx // a case
+		ctx  context.Context // a case
 		want int
 	}{
 		{name: "that of the context first", db: database(own), ctx: withOther, want: 2},

@@ -47,7 +47,7 @@ var buffers = sync.Pool{New: func() any {
 }}
 
 func getBuffer() *[]byte {
-	return buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+	return buffers.Get().(*[]byte)
 }
 
 // putBuffer gives back b, whose storage is now that of used.

@@ -39,7 +39,7 @@ func alone(svg string) error {
 }
 
 // element returns an error for an element that cannot stand alone.
-func element(e xml.StartElement, root bool) error { //nolint:revive // the first is special
+func element(e xml.StartElement, root bool) error {
 	switch e.Name.Local {
 	case "script", "foreignObject", "image", "iframe", "a":
 		return fmt.Errorf("the picture has an element %s", e.Name.Local)

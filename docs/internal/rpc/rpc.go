@@ -89,7 +89,7 @@ func Read(text []byte) (Body, *Answer) {
 }
 
 // noMessage returns the answer to a message that is malformed.
-func (m Message) noMessage(batch bool) *Answer { //nolint:revive // flag-parameter: the id of a message in a batch is not told
+func (m Message) noMessage(batch bool) *Answer {
 	_, no := refuse(jsonrpc.CodeInvalidRequest, "the value is no message of JSON-RPC 2.0")
 	if !batch && !m.isAnswer() {
 		no.ID = m.Answerable()

@@ -102,7 +102,7 @@ func (b *builder) page(number int, p *page.Page) {
 	common[fieldPath] = b.read(fieldPath, strings.TrimSuffix(p.Path, "."+page.Chinese), pathAt)
 	b.into = &b.found
 	for i, s := range p.Sections {
-		b.entry = uint32(len(b.index.entries)) //nolint:gosec // there are no 2^32 sections
+		b.entry = uint32(len(b.index.entries)) // there are no 2^32 sections
 		e := entry{page: p, number: number, heading: s.Heading, anchor: s.Anchor, text: s.Text}
 		if i == 0 && e.text == "" {
 			e.text = p.Description
@@ -149,7 +149,7 @@ func (b *builder) inherit(section int) {
 
 func (b *builder) read(f field, text string, first uint32) uint32 {
 	b.field = f
-	return uint32(b.tokens.read(text, int(first))) //nolint:gosec // a text has no 2^32 words
+	return uint32(b.tokens.read(text, int(first))) // a text has no 2^32 words
 }
 
 // readText reads an entry's text and keeps where its words begin, which the excerpt needs.
@@ -165,7 +165,7 @@ func (b *builder) readText(e *entry) uint32 {
 func (b *builder) add(t token) {
 	id, known := b.ids[string(t.term)]
 	if !known {
-		id = uint32(len(b.terms)) //nolint:gosec // there are no 2^32 words
+		id = uint32(len(b.terms)) // there are no 2^32 words
 		term := string(t.term)
 		b.ids[term] = id
 		b.terms, b.display = append(b.terms, term), append(b.display, "")
@@ -174,12 +174,12 @@ func (b *builder) add(t token) {
 		b.show(id, b.tokens.text[t.start:t.end], t.kind)
 	}
 	if b.field == fieldText {
-		for n := uint32(t.position) - b.textBase; uint32(len(b.starts)) <= n; { //nolint:gosec // not negative
-			b.starts = append(b.starts, uint32(t.start)) //nolint:gosec // not negative
+		for n := uint32(t.position) - b.textBase; uint32(len(b.starts)) <= n; { // not negative
+			b.starts = append(b.starts, uint32(t.start)) // not negative
 		}
 	}
 	*b.into = append(*b.into, occurrence{
-		term: id, entry: b.entry, position: uint32(t.position), field: b.field, kind: t.kind, //nolint:gosec // not negative
+		term: id, entry: b.entry, position: uint32(t.position), field: b.field, kind: t.kind, // not negative
 	})
 }
 
@@ -263,7 +263,7 @@ func (b *builder) post(all []occurrence) {
 	ix.positions = make([]uint32, 0, len(all))
 	ix.postings = make([]posting, 0, len(all)/2)
 	for i := 0; i < len(all); {
-		p := posting{entry: all[i].entry, first: uint32(len(ix.positions))} //nolint:gosec // there are no 2^32 words
+		p := posting{entry: all[i].entry, first: uint32(len(ix.positions))} // there are no 2^32 words
 		term := all[i].term
 		for ; i < len(all) && all[i].term == term && all[i].entry == p.entry; i++ {
 			o := all[i]
@@ -274,7 +274,7 @@ func (b *builder) post(all []occurrence) {
 		}
 		p.frequency *= (saturation + 1) / (saturation + p.frequency)
 		ix.postings = append(ix.postings, p)
-		ix.bounds[term+1] = uint32(len(ix.postings)) //nolint:gosec // there are no 2^32 postings
+		ix.bounds[term+1] = uint32(len(ix.postings)) // there are no 2^32 postings
 	}
 	ix.postings, ix.positions = slices.Clip(ix.postings), slices.Clip(ix.positions)
 }

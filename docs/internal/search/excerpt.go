@@ -116,7 +116,7 @@ func wordFrom(text string, starts []uint32, from, at int) int {
 	if i := strings.IndexByte(text[from:at], ' '); i >= 0 {
 		return from + i + 1
 	}
-	if i, _ := slices.BinarySearch(starts, uint32(from)); i < len(starts) && int(starts[i]) <= at { //nolint:gosec // not negative
+	if i, _ := slices.BinarySearch(starts, uint32(from)); i < len(starts) && int(starts[i]) <= at { // not negative
 		return int(starts[i])
 	}
 	return boundary(text, from)
@@ -131,7 +131,7 @@ func wordBefore(text string, starts []uint32, from, to int) int {
 	if i := strings.LastIndexByte(text[half:to], ' '); i >= 0 && to-half-i < (to-from)/4 {
 		return half + i
 	}
-	i, _ := slices.BinarySearch(starts, uint32(to)+1) //nolint:gosec // not negative
+	i, _ := slices.BinarySearch(starts, uint32(to)+1) // not negative
 	if i > 0 && int(starts[i-1]) > half {
 		return int(starts[i-1])
 	}

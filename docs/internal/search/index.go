@@ -54,7 +54,7 @@ func (ix *Index) term(t []byte) int32 {
 	if !found {
 		return -1
 	}
-	return int32(i) //nolint:gosec // there are no 2^31 words
+	return int32(i) // there are no 2^31 words
 }
 
 func compareTerm(a string, b []byte) int {
@@ -71,7 +71,7 @@ func compareTerm(a string, b []byte) int {
 func (ix *Index) beginning(dst []int32, prefix []byte) []int32 {
 	from, _ := slices.BinarySearchFunc(ix.terms, prefix, compareTerm)
 	for i := from; i < len(ix.terms) && len(ix.terms[i]) >= len(prefix) && ix.terms[i][:len(prefix)] == string(prefix); i++ {
-		dst = append(dst, int32(i)) //nolint:gosec // there are no 2^31 words
+		dst = append(dst, int32(i)) // there are no 2^31 words
 	}
 	return dst
 }
@@ -84,7 +84,7 @@ func (ix *Index) holding(dst []int32, character []byte) []int32 {
 	from, _ := slices.BinarySearchFunc(ix.terms, firstDense, compareTerm)
 	for i := from; i < len(ix.terms); i++ {
 		if strings.Contains(ix.terms[i], string(character)) {
-			dst = append(dst, int32(i)) //nolint:gosec // there are no 2^31 words
+			dst = append(dst, int32(i)) // there are no 2^31 words
 		}
 	}
 	return dst
@@ -96,7 +96,7 @@ func (ix *Index) postingsOf(term int32) []posting {
 
 // positionsAt returns where an entry has a term, in order. The posting is given by its number.
 func (ix *Index) positionsAt(number uint32) []uint32 {
-	end := uint32(len(ix.positions)) //nolint:gosec // there are no 2^32 words
+	end := uint32(len(ix.positions)) // there are no 2^32 words
 	if int(number)+1 < len(ix.postings) {
 		end = ix.postings[number+1].first
 	}
@@ -109,5 +109,5 @@ func (ix *Index) positionsIn(term int32, entry uint32) []uint32 {
 	if !found {
 		return nil
 	}
-	return ix.positionsAt(ix.bounds[term] + uint32(i)) //nolint:gosec // there are no 2^32 postings
+	return ix.positionsAt(ix.bounds[term] + uint32(i)) // there are no 2^32 postings
 }

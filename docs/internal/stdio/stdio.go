@@ -215,7 +215,7 @@ func (f writer) Write(line []byte) (int, error) {
 	f.leaving--
 	f.answered.Broadcast()
 	if err != nil {
-		return 0, err //nolint:wrapcheck // as it is
+		return 0, err // as it is
 	}
 	return len(line), nil
 }

@@ -96,7 +96,7 @@ func isLoopback(host string) bool {
 // sector returns nil for an empty name.
 func (d *docs) sector(name string) (*page.Sector, error) {
 	if name == "" {
-		return nil, nil //nolint:nilnil // no sector is asked for
+		return nil, nil // no sector is asked for
 	}
 	bare := strings.Trim(strings.TrimPrefix(strings.TrimPrefix(name, "/"), "docs/"), "/")
 	for _, n := range []string{bare, strings.ToLower(bare)} {

@@ -45,7 +45,7 @@ func (r leanResult) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := bytes.NewBuffer(make([]byte, 0, len(text)+len(structured)+256)) //nolint:mnd // enough for what is not text
+	b := bytes.NewBuffer(make([]byte, 0, len(text)+len(structured)+256)) // enough for what is not text
 	b.WriteString(`{"content":[{"type":"text","text":`)
 	b.Write(text)
 	b.WriteString(`}],"structuredContent":`)

@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, address, name string, encrypted bool, moment time.Duration) error { //nolint:revive // flag-parameter: it is one
+func run(ctx context.Context, address, name string, encrypted bool, moment time.Duration) error {
 	options := []client.Option{
 		client.WithApplication(xenv.GetEnvString(accessID, ""), xenv.GetEnvString(secretKey, "")),
 		client.WithSource("sample-client"),

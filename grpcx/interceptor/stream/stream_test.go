@@ -137,7 +137,7 @@ func TestDocumentedChainAnswers(t *testing.T) {
 				steps = append(steps, "check")
 				return tc.refuse
 			}
-			a := ask(t, documented(app, nil, check), afterOne(tc.end), "x_request_uuid", "abc") //nolint:contextcheck // it takes that of the test
+			a := ask(t, documented(app, nil, check), afterOne(tc.end), "x_request_uuid", "abc") // it takes that of the test
 			if status.Code(a.err) != tc.code || strings.Join(a.texts, " ") != tc.texts || detail(a.err).GetOutput() != tc.output {
 				t.Errorf("got %q, %v", a.texts, a.err)
 			}

@@ -89,7 +89,7 @@ func TestDocumentedChainAnswers(t *testing.T) {
 		}, code: codes.NotFound, output: "NOT_FOUND"},
 		{name: "panic", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) { panic("secret") }, code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
 		{name: "nothing", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			return nil, nil //nolint:nilnil // on purpose
+			return nil, nil // on purpose
 		}, code: codes.Internal, output: "DEVELOPER_ERROR"},
 		{name: "refused", refuse: errors.New("secret"), code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
 	} {
@@ -106,7 +106,7 @@ func TestDocumentedChainAnswers(t *testing.T) {
 				steps = append(steps, "check")
 				return tc.refuse
 			}
-			response, trailer, err := ask(t, documented(app, nil, check), tc.h, "x_request_uuid", "abc") //nolint:contextcheck // it takes that of the test
+			response, trailer, err := ask(t, documented(app, nil, check), tc.h, "x_request_uuid", "abc") // it takes that of the test
 			b := response.GetBaseResponse()
 			if err != nil {
 				b = detail(err)

@@ -168,7 +168,7 @@ func (t *turn) prepare(ctx context.Context, parts Part) {
 		identify(ctx, &t.call.request)
 	}
 	if parts&Context != 0 && t.App != nil {
-		t.call.request.SetBase(t.App) //nolint:contextcheck // the application's, beside the call's own
+		t.call.request.SetBase(t.App) // the application's, beside the call's own
 		t.call.request.SetDebug(t.debug)
 	}
 }

@@ -204,7 +204,7 @@ func TestNilErrorOfATypeIsNone(t *testing.T) {
 
 func TestNeitherResponseNorErrorIsADevelopersError(t *testing.T) {
 	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
-		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) { return nil, nil } //nolint:nilnil // on purpose
+		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) { return nil, nil } // on purpose
 		a := unaryOf(f.Context(), f.client)
 		if a.err == nil || envelopeOf(f.T, a.err).GetOutput() != "DEVELOPER_ERROR" {
 			f.Errorf("err = %v, want DEVELOPER_ERROR", a.err)

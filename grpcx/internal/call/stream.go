@@ -19,7 +19,7 @@ func Stream(parts Part, c Config) grpc.StreamServerInterceptor {
 // stream is a call's stream from one interceptor inwards.
 type stream struct {
 	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // grpc's streams hold theirs
+	ctx context.Context // grpc's streams hold theirs
 
 	received, sent atomic.Int64
 }

@@ -46,7 +46,7 @@ func (t *turn) setTrailer(set func(metadata.MD)) {
 		set(metadata.MD{key: value})
 		return
 	}
-	md := trailers.Get().(metadata.MD) //nolint:forcetypeassert // of New
+	md := trailers.Get().(metadata.MD)
 	md[key] = value
 	set(md)
 	md[key] = nil

@@ -95,7 +95,7 @@ type userKey struct{}
 // withContext is a stream with another context, as an authenticating middleware makes it.
 type withContext struct {
 	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // grpc's streams hold theirs
+	ctx context.Context // grpc's streams hold theirs
 }
 
 func (w withContext) Context() context.Context { return w.ctx }

@@ -36,7 +36,7 @@ func statusOf(ctx context.Context, e *xerror.Error) *status.Status {
 	if b.ErrorMessage != nil {
 		text += ": " + b.GetErrorMessage()
 	}
-	s := &spb.Status{Code: int32(Code(e)), Message: clean(text)} //nolint:gosec // at most 16
+	s := &spb.Status{Code: int32(Code(e)), Message: clean(text)} // at most 16
 	for _, detail := range []proto.Message{b, dataOf(r.Data)} {
 		if detail == nil {
 			continue
@@ -52,7 +52,7 @@ func statusOf(ctx context.Context, e *xerror.Error) *status.Status {
 func envelopeOf(r *xbase.BaseResponse) *generate.BaseResponse {
 	b := &generate.BaseResponse{
 		Context: cut(r.Context, maxName), Output: cut(r.Output, maxName),
-		Code: uint64(r.Code), Message: clean(r.Message), //nolint:gosec // not negative
+		Code: uint64(r.Code), Message: clean(r.Message), // not negative
 	}
 	if r.ErrorMessage != "" {
 		b.ErrorMessage = new(clean(r.ErrorMessage))

@@ -116,7 +116,7 @@ func Of(ctx context.Context, err error) error {
 	if inner, ok := find[carrier](err); ok && !known && !coded && isFailure(inner) {
 		return inner
 	}
-	e := xerror.From(err) //nolint:contextcheck // it has none
+	e := xerror.From(err)
 	return &Error{status: statusOf(ctx, e), err: e, reported: write(ctx, e)}
 }
 

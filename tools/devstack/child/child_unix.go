@@ -21,7 +21,7 @@ func atTerminal() bool {
 func separate(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // send sends a signal to a command, and to its group where that is its own.
-func send(p *os.Process, sig syscall.Signal, shared bool) error { //nolint:revive // as Run has it
+func send(p *os.Process, sig syscall.Signal, shared bool) error {
 	if shared {
 		return p.Signal(sig)
 	}

@@ -210,7 +210,7 @@ func exists(name string) bool {
 
 // port returns one that is free now and was not given out before, with its second one where that is wanted. They are below
 // those that systems give to outgoing connections, so that a server that is started again still finds them free.
-func (g *Group) port(ctx context.Context, second bool) (int, error) { //nolint:revive // flag-parameter: as the kind has it
+func (g *Group) port(ctx context.Context, second bool) (int, error) {
 	from, to := 15000, 32000
 	wanted := []int{0}
 	if second {

@@ -81,7 +81,7 @@ func (postgres) probe(conn net.Conn, _ *site) error {
 	const version = 3 << 16
 	text := "user\x00postgres\x00database\x00plinth\x00\x00"
 	message := append(binary.BigEndian.AppendUint32(make([]byte, 4), version), text...)
-	binary.BigEndian.PutUint32(message, uint32(len(message))) //nolint:gosec // it is short
+	binary.BigEndian.PutUint32(message, uint32(len(message))) // it is short
 	if _, err := conn.Write(message); err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (c *control) start(ctx context.Context, name string) (unit, error) {
 		}
 		return d, nil
 	}
-	return nil, nil //nolint:nilnil // see above
+	return nil, nil
 }
 
 // answer describes a unit.

@@ -40,7 +40,7 @@ func TestEveryDriverIsLinked(t *testing.T) {
 func errOf[T any](_ T, err error) error { return err }
 
 // upstream returns the error of reading from a server that ends the connection, with a reset or not.
-func upstream(t *testing.T, reset bool) error { //nolint:revive // flag-parameter: two cases of a table
+func upstream(t *testing.T, reset bool) error {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -205,7 +205,7 @@ func (r *Engine) attempt(ctx context.Context, w driver.Work, e *entry, a driver.
 	defer beats.Wait()
 	ended := make(chan struct{})
 	defer close(ended)
-	beats.Go(func() { //nolint:contextcheck // a renewal is no part of the attempt
+	beats.Go(func() { // a renewal is no part of the attempt
 		until := time.Now().Add(TakeOver)
 		for time.Now().Before(until) {
 			select {
@@ -230,7 +230,7 @@ func (r *Engine) attempt(ctx context.Context, w driver.Work, e *entry, a driver.
 func (r *Engine) end(ctx context.Context, w driver.Work, e *entry, a driver.Attempt, holder int, o driver.Outcome) {
 	for tries := 0; ; tries++ {
 		held := true
-		err := r.hold(e, holder, func() { r.m.settle(e, o) }, &held) //nolint:contextcheck // also when ctx has ended
+		err := r.hold(e, holder, func() { r.m.settle(e, o) }, &held) // also when ctx has ended
 		if err == nil && !held && w.Lost != nil {
 			w.Lost(ctx, a, errors.New("memory: the job is another worker's"))
 		}

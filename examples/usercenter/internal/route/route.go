@@ -13,7 +13,7 @@ import (
 
 // Register registers the routes. Those marked java answer clients of a Java service, in its envelope.
 func Register(_ context.Context, engine *gin.Engine) {
-	java := xmiddle.UseProfile(xbase.ProfileJava) //nolint:contextcheck // it takes none
+	java := xmiddle.UseProfile(xbase.ProfileJava)
 
 	engine.GET("/ping", handler.Ping)
 

@@ -23,7 +23,7 @@ func main() {
 
 func routes(ctx context.Context, engine *gin.Engine) {
 	client := email.MustGetClient(ctx)
-	engine.GET("/ping", func(c *gin.Context) { //nolint:contextcheck // gin's context is the one
+	engine.GET("/ping", func(c *gin.Context) {
 		if err := client.Send(c.Request.Context(), &email.Message{To: []string{"ada@example.org"}, Subject: "pong", Text: "pong"}); err != nil {
 			_ = c.Error(err)
 			return

@@ -22,7 +22,7 @@ func main() {
 
 func routes(ctx context.Context, engine *gin.Engine) {
 	visits := xcache.KeyCacheOf[string, int](xcache.MustGetManager(ctx))
-	engine.GET("/ping", func(c *gin.Context) { //nolint:contextcheck // gin's context is the one
+	engine.GET("/ping", func(c *gin.Context) {
 		n, _, err := visits.Get(c.Request.Context(), "visits")
 		if err != nil {
 			_ = c.Error(err)

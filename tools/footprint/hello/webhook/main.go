@@ -26,7 +26,7 @@ func main() {
 func routes(ctx context.Context, engine *gin.Engine) {
 	client, _ := ctx.Value(clientKey).(*webhook.Client)
 	receiver := webhook.Endpoint{ID: "shop", URL: "https://example.org/hook", Secrets: []signature.Secret{signature.NewSecret()}}
-	engine.GET("/ping", func(c *gin.Context) { //nolint:contextcheck // gin's context is the one
+	engine.GET("/ping", func(c *gin.Context) {
 		if _, err := client.Send(c.Request.Context(), receiver, webhook.Event{Type: "pinged", Data: "pong"}); err != nil {
 			_ = c.Error(err)
 			return

@@ -45,7 +45,7 @@ func (p *patient) openCache(ctx context.Context, cache *xcache.Cache) []Finding 
 	if err != nil {
 		return append([]Finding{problem(once(err), mendCache(err))}, log.warnings()...)
 	}
-	defer func() { _ = m.Close() }() //nolint:contextcheck // it takes none
+	defer func() { _ = m.Close() }()
 	if client, is := m.Values()[xctx.RedisClientKey].(redis.UniversalClient); is {
 		p.readTime(ctx, client)
 	}

@@ -46,7 +46,7 @@ func (p *patient) checkNumbers(ctx context.Context) []Finding {
 		ctx, xsnowflake.WithLayout(layout), xsnowflake.WithNodeID(xenv.Int(xenv.SnowflakeNodeID)), xsnowflake.WithDatacenterID(xenv.Int(xenv.SnowflakeDatacenterID)),
 	)
 	if err == nil {
-		_ = node.Close() //nolint:contextcheck // it takes none
+		_ = node.Close()
 		return nil
 	}
 	var found []Finding

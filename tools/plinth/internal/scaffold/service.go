@@ -45,7 +45,7 @@ func NewService(w Wanted, versions Versions) (*Service, error) {
 // choose returns the backend of that name, or nil for none.
 func choose(kind string, backends []catalog.Backend, name string) (*catalog.Backend, error) {
 	if name == catalog.None {
-		return nil, nil //nolint:nilnil // none is an answer
+		return nil, nil // none is an answer
 	}
 	b, ok := catalog.Find(backends, name)
 	if !ok {
