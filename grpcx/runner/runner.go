@@ -158,7 +158,7 @@ func (c *config) listen(ctx context.Context) (net.Listener, error) {
 // serverOptions returns the limits, the interceptors and what the application adds, which comes last and therefore wins.
 func (s *server) serverOptions(ctx context.Context) []grpc.ServerOption {
 	c := s.config
-	base := call.Config{App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks, Flight: &s.flight}
+	base := call.Config{App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks, InFlight: &s.inFlight}
 	options := append(c.limits(), grpc.UnknownServiceHandler(unknown), grpc.InTapHandle(s.intake.tap))
 	if reflected() {
 		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping))) // that of the server's end
@@ -180,6 +180,6 @@ func (s *server) serverOptions(ctx context.Context) []grpc.ServerOption {
 
 // inner is the configuration of the parts inside the application's interceptors, which count no call a second time.
 func inner(c call.Config) call.Config {
-	c.Flight = nil
+	c.InFlight = nil
 	return c
 }

@@ -18,16 +18,16 @@ import (
 // server is one gRPC server and its end.
 type server struct {
 	*config
-	grpc   *grpc.Server
-	health *health
-	flight call.Flight
-	intake *intake
+	grpc     *grpc.Server
+	health   *health
+	inFlight call.InFlight
+	intake   *intake
 
 	stopping context.Context // ends the streams of health and reflection
 	end      context.CancelFunc
 
-	arrivals *arrivals
-	own      int // services of the application
+	pendingConns *pendingConns
+	own          int // services of the application
 
 	once    sync.Once
 	stopped chan struct{} // closed when the stop is complete
@@ -36,9 +36,9 @@ type server struct {
 
 // live serves l until ctx ends, or until the application's stop comes to its servers, which is earlier.
 func (s *server) live(ctx context.Context, l net.Listener, listening func(), broken func(error)) error {
-	s.arrivals = newArrivals(l, s.intake)
+	s.pendingConns = newPendingConns(l, s.intake)
 	served := make(chan error, 1)
-	go func() { served <- s.grpc.Serve(s.arrivals) }()
+	go func() { served <- s.grpc.Serve(s.pendingConns) }()
 	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
 	defer s.health.follow(following)()
 	defer unfollow()
@@ -93,7 +93,7 @@ func (s *server) finish(ctx context.Context) error {
 	}
 	s.health.Shutdown()
 	s.end()
-	defer time.AfterFunc(maxArrival, s.arrivals.dismiss).Stop()
+	defer time.AfterFunc(maxPending, s.pendingConns.dismiss).Stop()
 	done := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()
@@ -118,7 +118,7 @@ func (s *server) outlast(ctx context.Context, done <-chan struct{}) bool {
 			return false
 		case <-ticker.C:
 			deserted++
-			if s.flight.Unary.Load()+s.flight.Streams.Load() > 0 {
+			if s.inFlight.Unary.Load()+s.inFlight.Streams.Load() > 0 {
 				deserted = 0
 			}
 		}
@@ -128,7 +128,7 @@ func (s *server) outlast(ctx context.Context, done <-chan struct{}) bool {
 
 // cut closes the connections of what has not finished, which ends the contexts of its handlers, and waits for these.
 func (s *server) cut(ctx context.Context, done <-chan struct{}) error {
-	unary, streams := s.flight.Unary.Load(), s.flight.Streams.Load()
+	unary, streams := s.inFlight.Unary.Load(), s.inFlight.Streams.Load()
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, lastGrace)
@@ -141,14 +141,14 @@ func (s *server) cut(ctx context.Context, done <-chan struct{}) error {
 	// Also where no handler is left: a call whose message has not come is known to the connection only.
 	s.log.Warn(ctx, "what has not finished is cut off", slog.Int64("unary", unary), slog.Int64("streams", streams))
 	go func() {
-		s.arrivals.dismiss()
+		s.pendingConns.dismiss()
 		s.grpc.Stop() // waits for the same as GracefulStop
 	}()
 	select {
 	case <-done:
 		return err
 	case <-ctx.Done():
-		left := s.flight.Unary.Load() + s.flight.Streams.Load()
+		left := s.inFlight.Unary.Load() + s.inFlight.Streams.Load()
 		if left == 0 {
 			return err
 		}

@@ -28,8 +28,8 @@ func TestSleep(t *testing.T) {
 func TestBackoff_Next(t *testing.T) {
 	b := xretry.Backoff{First: 100 * time.Millisecond, Max: 350 * time.Millisecond}
 	for round := range 100 {
-		for i, whole := range []time.Duration{100, 200, 350, 350} {
-			whole *= time.Millisecond
+		for i, ms := range []int{100, 200, 350, 350} {
+			whole := time.Duration(ms) * time.Millisecond
 			if got := b.Next(); got < whole/2 || got > whole {
 				t.Errorf("round %d: pause %d = %s, want %s to %s", round, i, got, whole/2, whole)
 			}

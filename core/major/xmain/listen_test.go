@@ -45,7 +45,8 @@ func (c *clients) storm(ctx context.Context, addr string) {
 	var running sync.WaitGroup
 	for range 8 {
 		running.Go(func() {
-			for c.ask(ctx, addr) { //nolint:revive // empty-block: until it fails
+			for c.ask(ctx, addr) {
+				continue
 			}
 		})
 	}

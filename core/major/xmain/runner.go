@@ -34,9 +34,9 @@ type runner struct {
 
 	requests       context.Context // the base of every request's context
 	cancelRequests context.CancelCauseFunc
-	flight         *flight // requests that are being answered, without the streams
+	inFlight       *inFlight // requests that are being answered, without the streams
 	streams        *streams
-	arrivals       arrivals
+	pendingConns   pendingConns
 	draining       atomic.Bool
 	handler        http.Handler
 
@@ -52,10 +52,10 @@ func newRunner(reg *xreg.Reg, log *xlog.LogNamedLogger, tasks []Task) *runner {
 	}
 	r := &runner{
 		reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks,
-		flight: newFlight(), arrivals: arrivals{flight: newFlight()},
+		inFlight: newInFlight(), pendingConns: pendingConns{inFlight: newInFlight()},
 	}
-	r.streams = newStreams(r.flight)
-	r.arrivals.streams = r.streams
+	r.streams = newStreams(r.inFlight)
+	r.pendingConns.streams = r.streams
 	r.wanted, r.want = context.WithCancelCause(r.app)
 	r.requests, r.cancelRequests = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
 	r.patience, r.giveUp = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
@@ -136,7 +136,7 @@ func (r *runner) serve(l *listener) {
 	server.Handler = http.HandlerFunc(r.answer)
 	server.BaseContext = func(net.Listener) context.Context { return r.requests }
 	server.ErrorLog = slog.NewLogLogger(boundHandler{xlog.WithName(xlog.NamedHTTP).Slog().Handler(), r.app}, slog.LevelWarn)
-	r.arrivals.watch(server)
+	r.pendingConns.watch(server)
 	leaveHijacked(server)
 	r.server.Store(server)
 	r.running.Go(func() {
@@ -152,11 +152,11 @@ var closing = []string{"close"}
 // answer answers one request. While the service drains, clients are told to close their connections, so that none of them
 // is about to send when the connection closes.
 func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
-	conn := arrivalOf(req)
+	conn := connOf(req)
 	req, leave := r.streams.begin(req, conn)
 	defer conn.leave()
 	defer leave()
-	conn.land()
+	conn.arrive()
 	if r.draining.Load() {
 		w.Header()["Connection"] = closing
 	}

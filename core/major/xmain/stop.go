@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// maxArrival bounds how long a connection that was just accepted is given to bring its first request.
-const maxArrival = time.Second
+// maxPending bounds how long a connection that was just accepted is given to bring its first request.
+const maxPending = time.Second
 
 // errTime is the cause of a stop that took too long.
 var errTime = errors.New("the shutdown timeout has run out")
@@ -46,7 +46,7 @@ func (r *runner) stop() error {
 	if r.ready {
 		_ = xretry.Sleep(forRequests, s.DrainDelay) // and go on serving
 	}
-	errs = append(errs, r.land(forRequests, forTasks))
+	errs = append(errs, r.drain(forRequests, forTasks))
 	r.reg.Cancel()
 	errs = append(errs, r.await(forTasks))
 	// Also where a stalled machine has eaten all the time, what is left is closed.
@@ -56,8 +56,8 @@ func (r *runner) stop() error {
 	return errors.Join(errs...)
 }
 
-// land runs the shutdown hooks and finishes the requests in flight, both at the same time, until ctx ends.
-func (r *runner) land(ctx, grace context.Context) error {
+// drain runs the shutdown hooks and finishes the requests in flight, both at the same time, until ctx ends.
+func (r *runner) drain(ctx, grace context.Context) error {
 	defer r.cancelRequests(nil)
 	hooks := make(chan error, 1)
 	go func() { hooks <- r.stacked(r.life.Shutdown(ctx)) }()
@@ -72,9 +72,9 @@ func (r *runner) finish(ctx, grace context.Context) error {
 	if server == nil {
 		return r.unserved()
 	}
-	arriving, cancel := context.WithTimeout(ctx, maxArrival)
-	r.listener.refuse(arriving)
-	r.arrivals.flight.wait(arriving)
+	pending, cancel := context.WithTimeout(ctx, maxPending)
+	r.listener.refuse(pending)
+	r.pendingConns.inFlight.wait(pending)
 	cancel()
 	left, err := r.awaitRequests(ctx, server)
 	if left == 0 && err == nil {
@@ -82,7 +82,7 @@ func (r *runner) finish(ctx, grace context.Context) error {
 	}
 	r.cancelRequests(cut(errTime))
 	closeErr := server.Close()
-	r.flight.wait(grace)
+	r.inFlight.wait(grace)
 	if left > 0 {
 		return fmt.Errorf("xmain: %d requests were cut off: %w", left, context.Cause(ctx))
 	}
@@ -99,11 +99,11 @@ func (r *runner) awaitRequests(ctx context.Context, server *http.Server) (left i
 	shutdown, ended := make(chan error, 1), make(chan struct{})
 	go func() { shutdown <- server.Shutdown(shutting) }()
 	go func() { defer close(ended); r.streams.end(ctx) }()
-	left = r.flight.wait(ctx)
+	left = r.inFlight.wait(ctx)
 	<-ended
 	forStreams, cancel := context.WithTimeout(ctx, streamGrace)
 	defer cancel()
-	if n := r.streams.flight.wait(forStreams); n > 0 {
+	if n := r.streams.inFlight.wait(forStreams); n > 0 {
 		r.log.Warn(ctx, "handlers of streams do not return", slog.Int64("requests", n))
 		abandon() // the server would wait for them
 	}
@@ -144,7 +144,7 @@ func (r *runner) abandon(why error) {
 	if server := r.server.Load(); server != nil {
 		_ = server.Close()
 	}
-	r.log.Warn(r.app, "ending at once", slog.String("reason", why.Error()), slog.Int64("requests", r.flight.n.Load()+r.streams.flight.n.Load()))
+	r.log.Warn(r.app, "ending at once", slog.String("reason", why.Error()), slog.Int64("requests", r.inFlight.n.Load()+r.streams.inFlight.n.Load()))
 }
 
 // closeLog closes the log, after which lines go where they went before the start.

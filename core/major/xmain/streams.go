@@ -19,15 +19,15 @@ const streamGrace = time.Second
 // errStreamEnd is the cause with which the contexts of streams end.
 var errStreamEnd = errors.New("the drain delay is over")
 
-// The states of an inflight.
+// The states of an openRequest.
 const (
 	requestEnded int32 = iota
 	requestOrdinary
 	requestStream
 )
 
-// inflight is the request that a connection carries, or one of those of an HTTP/2 connection.
-type inflight struct {
+// openRequest is the request that a connection carries, or one of those of an HTTP/2 connection.
+type openRequest struct {
 	state  atomic.Int32
 	cancel context.CancelCauseFunc // ends its context
 	conn   net.Conn                // nil for HTTP/2, whose connection has other requests too
@@ -36,26 +36,26 @@ type inflight struct {
 // streams are the requests in flight that have no end of their own: a stop ends them instead of
 // waiting for them. A request is an ordinary one until it is known to be a stream.
 type streams struct {
-	ordinary, flight *flight
+	ordinary, inFlight *inFlight
 
 	mu     sync.Mutex
-	open   map[*inflight]struct{}
+	open   map[*openRequest]struct{}
 	ended  bool // end was called
 	closed bool // and its grace is over
 }
 
-func newStreams(ordinary *flight) *streams {
-	return &streams{ordinary: ordinary, flight: newFlight(), open: map[*inflight]struct{}{}}
+func newStreams(ordinary *inFlight) *streams {
+	return &streams{ordinary: ordinary, inFlight: newInFlight(), open: map[*openRequest]struct{}{}}
 }
 
 // enter counts a request, which is an ordinary one so far.
-func (s *streams) enter(q *inflight) {
+func (s *streams) enter(q *openRequest) {
 	q.state.Store(requestOrdinary)
 	s.ordinary.enter()
 }
 
 // leave is called when the handler has returned.
-func (s *streams) leave(q *inflight) {
+func (s *streams) leave(q *openRequest) {
 	if q.state.Swap(requestEnded) != requestStream {
 		s.ordinary.leave()
 		return
@@ -63,17 +63,17 @@ func (s *streams) leave(q *inflight) {
 	s.mu.Lock()
 	delete(s.open, q)
 	s.mu.Unlock()
-	s.flight.leave()
+	s.inFlight.leave()
 }
 
 // add makes a request in flight a stream.
-func (s *streams) add(q *inflight) {
+func (s *streams) add(q *openRequest) {
 	s.mu.Lock() // until q is in open, so that leave cannot come between
 	if !q.state.CompareAndSwap(requestOrdinary, requestStream) {
 		s.mu.Unlock()
 		return
 	}
-	s.flight.enter()
+	s.inFlight.enter()
 	s.ordinary.leave()
 	s.open[q] = struct{}{}
 	ended, closed := s.ended, s.closed
@@ -94,7 +94,7 @@ func (s *streams) end(ctx context.Context) {
 	}
 	grace, cancel := context.WithTimeout(ctx, streamGrace)
 	defer cancel()
-	if s.flight.wait(grace) == 0 {
+	if s.inFlight.wait(grace) == 0 {
 		return
 	}
 	for _, q := range s.mark(&s.closed) {
@@ -103,11 +103,11 @@ func (s *streams) end(ctx context.Context) {
 }
 
 // mark sets one of the flags and returns the streams that have begun before.
-func (s *streams) mark(flag *bool) []*inflight {
+func (s *streams) mark(flag *bool) []*openRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	*flag = true
-	list := make([]*inflight, 0, len(s.open))
+	list := make([]*openRequest, 0, len(s.open))
 	for q := range s.open {
 		list = append(list, q)
 	}
@@ -115,7 +115,7 @@ func (s *streams) mark(flag *bool) []*inflight {
 }
 
 // close closes the connection of a stream, for a handler that does not look at its context.
-func (q *inflight) close() {
+func (q *openRequest) close() {
 	if q.conn != nil {
 		_ = q.conn.Close()
 	}
@@ -129,11 +129,11 @@ func asksForEvents(req *http.Request) bool {
 
 // begin counts a request and makes it known to xhelper, which finds out whether it is a stream. The
 // result is to be called when the handler has returned.
-func (s *streams) begin(req *http.Request, a *arrival) (*http.Request, func()) {
+func (s *streams) begin(req *http.Request, a *pendingConn) (*http.Request, func()) {
 	q, end := &a.request, func() {}
 	if req.ProtoMajor > 1 {
 		ctx, cancel := context.WithCancelCause(req.Context())
-		q = &inflight{cancel: cancel}
+		q = &openRequest{cancel: cancel}
 		req = req.WithContext(xhelper.WithStreamReport(ctx, func() { s.add(q) }))
 		end = func() { cancel(nil) }
 	}

@@ -186,9 +186,9 @@ func TestLineOfAPanicThatNobodyRecovers(t *testing.T) {
 }
 
 func TestFlightCountsTheCallsOfEitherKindOnce(t *testing.T) {
-	flight := new(call.Flight)
+	flight := new(call.InFlight)
 	var seen []int64
-	inAllForms(t, call.Config{Flight: flight}, between{}, func(f *fixture) {
+	inAllForms(t, call.Config{InFlight: flight}, between{}, func(f *fixture) {
 		for _, kind := range kinds {
 			seen = nil
 			f.does(func(context.Context) error {

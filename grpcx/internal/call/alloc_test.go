@@ -45,7 +45,7 @@ func once(tb testing.TB, level slog.Level, pairs []string) func() {
 	info := &grpc.UnaryServerInfo{FullMethod: unaryMethod}
 	response := &pb.TestResponse{BaseResponse: &generate.BaseResponse{}}
 	handler := func(ctx context.Context, _ any) (any, error) { return response, ctx.Err() }
-	chain := call.Unary(all, call.Config{App: context.Background(), Log: engineAt(tb, level).WithName(xlog.NamedGRPC), Flight: new(call.Flight)})
+	chain := call.Unary(all, call.Config{App: context.Background(), Log: engineAt(tb, level).WithName(xlog.NamedGRPC), InFlight: new(call.InFlight)})
 	ctx, request := incoming(tb.Context(), pairs...), any(&pb.TestRequest{})
 	return func() {
 		if _, err := chain(ctx, request, info, handler); err != nil {

@@ -62,8 +62,8 @@ type Config struct {
 	Registry *middleware.Registry
 	// Checks are those of Validate, after the request's own.
 	Checks []validation.Check
-	// Flight counts the calls, where it is not nil.
-	Flight *Flight
+	// InFlight counts the calls, where it is not nil.
+	InFlight *InFlight
 }
 
 // server is a Config made ready.
@@ -120,7 +120,7 @@ type turn struct {
 	call     *state
 	parts    Part // that are this turn's
 	returned bool
-	counted  bool // in Flight
+	counted  bool // in InFlight
 }
 
 // enter returns the turn of an interceptor, and the context from there inwards. It begins the call where no interceptor
@@ -192,9 +192,9 @@ func (t *turn) chains() *middleware.Registry {
 }
 
 func (t *turn) count() {
-	if t.Flight != nil {
+	if t.InFlight != nil {
 		t.counted = true
-		t.Flight.enter(t.call.info)
+		t.InFlight.enter(t.call.info)
 	}
 }
 

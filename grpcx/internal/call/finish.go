@@ -43,7 +43,7 @@ func (t *turn) leave(ctx context.Context, method string, st *stream, err error) 
 		t.access(ctx, method, st, err)
 	}
 	if t.counted {
-		t.Flight.leave(t.call.info)
+		t.InFlight.leave(t.call.info)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestIDAndStartAreInTheContextTrailerAndLog(t *testing.T) {
 
 // TestConcurrentCallsHaveTheirOwnTrailers is about the trailers' maps, which a Runner uses again.
 func TestConcurrentCallsHaveTheirOwnTrailers(t *testing.T) {
-	inAllKinds(t, call.Config{Flight: new(call.Flight)}, between{}, func(f *fixture, do func(context.Context) *answer) {
+	inAllKinds(t, call.Config{InFlight: new(call.InFlight)}, between{}, func(f *fixture, do func(context.Context) *answer) {
 		f.does(func(context.Context) error { return nil })
 		var calls sync.WaitGroup
 		for caller := range 8 {

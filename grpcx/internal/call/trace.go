@@ -38,11 +38,11 @@ func identify(ctx context.Context, r *xctx.Request) {
 // TestChainAllocatesTheCallAndItsID.
 var trailers = sync.Pool{New: func() any { return metadata.MD{} }}
 
-// setTrailer sends the ID to the caller. grpc-go copies the map, so the Runner, which always has a Flight, reuses it. The
+// setTrailer sends the ID to the caller. grpc-go copies the map, so the Runner, which always has a InFlight, reuses it. The
 // transport of an interceptor outside the Runner may retain it.
 func (t *turn) setTrailer(set func(metadata.MD)) {
 	key, value := constant.TrailerRequestUUID.String(), t.call.request.HeaderValue()
-	if t.Flight == nil {
+	if t.InFlight == nil {
 		set(metadata.MD{key: value})
 		return
 	}
@@ -53,19 +53,19 @@ func (t *turn) setTrailer(set func(metadata.MD)) {
 	trailers.Put(md)
 }
 
-// Flight counts the calls that are being answered. The zero value is ready to use; it is safe for concurrent use.
-type Flight struct {
+// InFlight counts the calls that are being answered. The zero value is ready to use; it is safe for concurrent use.
+type InFlight struct {
 	// Unary and Streams are the calls of either kind.
 	Unary, Streams atomic.Int64
 }
 
-func (f *Flight) counter(info any) *atomic.Int64 {
+func (f *InFlight) counter(info any) *atomic.Int64 {
 	if _, unary := info.(*grpc.UnaryServerInfo); unary {
 		return &f.Unary
 	}
 	return &f.Streams
 }
 
-func (f *Flight) enter(info any) { f.counter(info).Add(1) }
+func (f *InFlight) enter(info any) { f.counter(info).Add(1) }
 
-func (f *Flight) leave(info any) { f.counter(info).Add(-1) }
+func (f *InFlight) leave(info any) { f.counter(info).Add(-1) }

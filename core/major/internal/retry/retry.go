@@ -29,16 +29,22 @@ func Connect[T any](
 		}
 		pause := backoff.Next()
 		switch {
-		case ctx.Err() != nil:
-			return none, fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case !transient(err):
-			return none, err
+		case ctx.Err() != nil || !transient(err):
+			return none, interrupted(ctx, err)
 		case time.Since(start)+pause >= timeout:
 			return none, fmt.Errorf("gave up at attempt %d: %w", attempt, err)
 		}
 		waiting(attempt, pause, err)
 		if xretry.Sleep(ctx, pause) != nil {
-			return none, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+			return none, interrupted(ctx, err)
 		}
 	}
+}
+
+// interrupted adds the reason to the last error if ctx has ended.
+func interrupted(ctx context.Context, last error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("%w: %w", cause, last)
+	}
+	return last
 }

@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// maxArrival bounds how long a connection that was just accepted is given for its handshake once the stop has begun.
-const maxArrival = time.Second
+// maxPending bounds how long a connection that was just accepted is given for its handshake once the stop has begun.
+const maxPending = time.Second
 
-// arrivals is a listener that knows which of its connections have not shaken hands yet. At the stop grpc-go waits for these
+// pendingConns is a listener that knows which of its connections have not shaken hands yet. At the stop grpc-go waits for these
 // before all else, also for one that never says a word, and cuts off nothing meanwhile.
-type arrivals struct {
+type pendingConns struct {
 	net.Listener
 	intake *intake
 
 	mu        sync.Mutex
-	arriving  map[*arrival]struct{}
+	pending   map[*pendingConn]struct{}
 	dismissed bool
 }
 
-func newArrivals(l net.Listener, in *intake) *arrivals {
-	return &arrivals{Listener: l, intake: in, arriving: map[*arrival]struct{}{}}
+func newPendingConns(l net.Listener, in *intake) *pendingConns {
+	return &pendingConns{Listener: l, intake: in, pending: map[*pendingConn]struct{}{}}
 }
 
 // Accept implements net.Listener.
-func (a *arrivals) Accept() (net.Conn, error) {
+func (a *pendingConns) Accept() (net.Conn, error) {
 	conn, from, err := a.admit()
 	if err != nil {
 		return nil, err
@@ -36,18 +36,18 @@ func (a *arrivals) Accept() (net.Conn, error) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		setUserTimeout(tcp, pingTimeout)
 	}
-	c := &arrival{Conn: conn, at: a, from: from, frames: frames{source: from}}
+	c := &pendingConn{Conn: conn, at: a, from: from, frames: frames{source: from}}
 	if !a.expect(c) {
 		_ = c.Close() // of which the handshake hears
 	}
 	if file, ok := conn.(syscall.Conn); ok {
-		return &socket{arrival: c, file: file}, nil
+		return &socket{pendingConn: c, file: file}, nil
 	}
 	return c, nil
 }
 
 // admit accepts the next connection, and closes those beyond the limit.
-func (a *arrivals) admit() (net.Conn, *source, error) {
+func (a *pendingConns) admit() (net.Conn, *source, error) {
 	for {
 		conn, err := a.Listener.Accept()
 		if err != nil {
@@ -61,46 +61,46 @@ func (a *arrivals) admit() (net.Conn, *source, error) {
 }
 
 // expect notes a connection, and returns whether it may still shake hands.
-func (a *arrivals) expect(c *arrival) bool {
+func (a *pendingConns) expect(c *pendingConn) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.dismissed {
-		a.arriving[c] = struct{}{}
+		a.pending[c] = struct{}{}
 	}
 	return !a.dismissed
 }
 
 // dismiss closes the connections that have not shaken hands.
-func (a *arrivals) dismiss() {
+func (a *pendingConns) dismiss() {
 	a.mu.Lock()
 	a.dismissed = true
-	left := slices.Collect(maps.Keys(a.arriving))
+	left := slices.Collect(maps.Keys(a.pending))
 	a.mu.Unlock()
 	for _, c := range left {
 		_ = c.Conn.Close() // the server closes c
 	}
 }
 
-func (a *arrivals) arrived(c *arrival) {
+func (a *pendingConns) arrived(c *pendingConn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.arriving, c)
+	delete(a.pending, c)
 }
 
-// arrival is one connection, of whatever kind.
-type arrival struct {
+// pendingConn is one connection, of whatever kind.
+type pendingConn struct {
 	net.Conn
-	at    *arrivals
+	at    *pendingConns
 	from  *source
 	leave sync.Once
 
 	frames frames
 }
 
-func (c *arrival) origin() *source { return c.from }
+func (c *pendingConn) origin() *source { return c.from }
 
 // Read implements net.Conn.
-func (c *arrival) Read(b []byte) (int, error) {
+func (c *pendingConn) Read(b []byte) (int, error) {
 	n, err := c.frames.read(c.Conn, b)
 	if n > 0 {
 		c.from.received(n)
@@ -109,14 +109,14 @@ func (c *arrival) Read(b []byte) (int, error) {
 }
 
 // RemoteAddr implements net.Conn. grpc-go asks for it once, for the peer of all calls.
-func (c *arrival) RemoteAddr() net.Addr {
+func (c *pendingConn) RemoteAddr() net.Addr {
 	addr := c.Conn.RemoteAddr()
 	c.at.intake.name(c.from, addr)
 	return addr
 }
 
 // SetDeadline implements net.Conn. grpc-go sets a deadline for the handshake and takes it away when that is over.
-func (c *arrival) SetDeadline(t time.Time) error {
+func (c *pendingConn) SetDeadline(t time.Time) error {
 	if t.IsZero() {
 		c.at.arrived(c)
 	}
@@ -124,18 +124,18 @@ func (c *arrival) SetDeadline(t time.Time) error {
 }
 
 // Close implements net.Conn.
-func (c *arrival) Close() error {
+func (c *pendingConn) Close() error {
 	c.at.arrived(c)
 	c.leave.Do(func() { c.at.intake.leave(c.from) })
 	return c.Conn.Close()
 }
 
 // NetConn returns the connection itself, as that of a tls.Conn does, for credentials that know its type.
-func (c *arrival) NetConn() net.Conn { return c.Conn }
+func (c *pendingConn) NetConn() net.Conn { return c.Conn }
 
-// socket is an arrival with a file descriptor, which credentials ask for the peer, and channelz for its options.
+// socket is an pendingConn with a file descriptor, which credentials ask for the peer, and channelz for its options.
 type socket struct {
-	*arrival
+	*pendingConn
 	file syscall.Conn
 }
 
