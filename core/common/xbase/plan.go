@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
 // plan says how to append the values of one type. It knows the plain types of which most payloads are
@@ -48,12 +49,12 @@ type field struct {
 }
 
 // plans holds the plan of each type that was encoded.
-var plans sync.Map // of reflect.Type to *plan
+var plans jsonplan.Cache[reflect.Type, *plan]
 
 // planOf returns the plan of a type.
 func planOf(t reflect.Type) *plan {
 	if p, ok := plans.Load(t); ok {
-		return p.(*plan) //nolint:forcetypeassert // the map holds nothing else
+		return p
 	}
 	p := compile(t, nil)
 	plans.Store(t, p)
@@ -108,27 +109,18 @@ func compile(t reflect.Type, around []reflect.Type) *plan {
 // compileStruct makes the plan of a struct: foreign where the names of its members are not as simple as
 // they look.
 func compileStruct(t reflect.Type, around []reflect.Type) *plan {
-	names := map[string]bool{}
-	fields := make([]field, 0, t.NumField())
 	for i := range t.NumField() {
-		f := t.Field(i)
-		tag := f.Tag.Get("json")
-		switch {
-		case f.Anonymous:
-			return &plan{}
-		case !f.IsExported() || tag == "-":
-			continue
-		}
-		name, options, _ := strings.Cut(tag, ",")
-		if name == "" {
-			name = f.Name
-		}
-		member := field{plan: compile(f.Type, around), index: i}
-		if names[name] || !simpleName(name) || !member.read(options) {
+		if t.Field(i).Anonymous {
 			return &plan{}
 		}
-		names[name] = true
-		member.key = string(AppendString([]byte{','}, name)) + ":"
+	}
+	var fields []field
+	for _, f := range jsonplan.Fields(t) {
+		member := field{plan: compile(f.Type, around), index: f.Index[0]}
+		if !simpleName(f.Name) || !member.read(f.Options) {
+			return &plan{}
+		}
+		member.key = string(AppendString([]byte{','}, f.Name)) + ":"
 		if member.quoted {
 			member.key += `"`
 		}

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
 const (
@@ -193,13 +194,13 @@ func (f *planned) omits(v reflect.Value) bool {
 }
 
 var (
-	plans sync.Map // reflect.Type to *plan
-	held  sync.Map // reflect.Type to bool
+	plans jsonplan.Cache[reflect.Type, *plan]
+	held  jsonplan.Cache[reflect.Type, bool] // by holds
 )
 
 func planOf(t reflect.Type) *plan {
 	if p, ok := plans.Load(t); ok {
-		return p.(*plan) //nolint:forcetypeassert // it holds nothing else
+		return p
 	}
 	p := makePlan(t, nil)
 	plans.Store(t, p)
@@ -257,7 +258,7 @@ func embedded(f reflect.StructField) (base reflect.Type, ok bool) {
 // holds reports whether a value of type t is, or may hold, something to be replaced.
 func holds(t reflect.Type) bool {
 	if known, ok := held.Load(t); ok {
-		return known.(bool) //nolint:forcetypeassert // it holds nothing else
+		return known
 	}
 	found := search(t, map[reflect.Type]bool{})
 	held.Store(t, found)

@@ -5,7 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
 // maxNesting bounds how deep a value may be nested, in pointers, structs and elements. It is more than JSON
@@ -25,13 +26,13 @@ type followed struct {
 }
 
 // followedFields holds the fields of each type that was validated.
-var followedFields sync.Map // reflect.Type → []followed
+var followedFields jsonplan.Cache[reflect.Type, []followed]
 
 // fieldsToFollow returns the fields of a struct type through which a value may contain itself: none for
 // most types.
 func fieldsToFollow(t reflect.Type) []followed {
 	if fields, ok := followedFields.Load(t); ok {
-		return fields.([]followed) //nolint:forcetypeassert // stored below
+		return fields
 	}
 	fields := slices.DeleteFunc(validatedFields(t), func(f followed) bool { return !mayRecur(t.Field(f.index).Type, nil) })
 	followedFields.Store(t, fields)

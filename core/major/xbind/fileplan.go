@@ -7,7 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
 var headerType = reflect.TypeFor[multipart.FileHeader]()
@@ -28,13 +29,13 @@ type fileField struct {
 	many  bool
 }
 
-var knownFiles sync.Map // parameterKey -> *filePlan
+var knownFiles jsonplan.Cache[parameterKey, *filePlan]
 
 // filesOf returns the files of a type that gin maps by a tag.
 func filesOf(t reflect.Type, tag string) *filePlan {
 	key := parameterKey{t, tag}
 	if p, ok := knownFiles.Load(key); ok {
-		return p.(*filePlan) //nolint:forcetypeassert // nothing else is stored
+		return p
 	}
 	p := &filePlan{tag: tag}
 	switch root := indirect(t); {

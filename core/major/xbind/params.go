@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
 // source returns the values of one part of a request, for a type that they will fill.
@@ -133,13 +133,13 @@ type parameterKey struct {
 	tag string
 }
 
-var knownParameters sync.Map // parameterKey -> []parameter
+var knownParameters jsonplan.Cache[parameterKey, []parameter]
 
 // parametersOf returns the parameters that gin maps onto a type by a tag.
 func parametersOf(t reflect.Type, tag string) []parameter {
 	key := parameterKey{t, tag}
 	if list, ok := knownParameters.Load(key); ok {
-		return list.([]parameter) //nolint:forcetypeassert // nothing else is stored
+		return list
 	}
 	list := appendParameters(nil, t, tag, map[reflect.Type]bool{})
 	knownParameters.Store(key, list)

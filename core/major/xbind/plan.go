@@ -1,15 +1,13 @@
 package xbind
 
 import (
-	"cmp"
 	"encoding"
 	"encoding/json"
 	"reflect"
-	"slices"
-	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
 // plan says what encoding/json does with the JSON values that fill a type: which members of an object
@@ -38,7 +36,7 @@ type planField struct {
 const linearFields = 12
 
 var (
-	plans sync.Map // reflect.Type -> *plan
+	plans jsonplan.Cache[reflect.Type, *plan]
 
 	anyPlan = newAnyPlan()
 
@@ -56,14 +54,14 @@ func newAnyPlan() *plan {
 // planOf returns the plan of a type, which is made once.
 func planOf(t reflect.Type) *plan {
 	if p, ok := plans.Load(t); ok {
-		return p.(*plan) //nolint:forcetypeassert // nothing else is stored
+		return p
 	}
 	making := map[reflect.Type]*plan{}
 	p := makePlan(t, making)
 	for t, p := range making { // complete only now, as types may contain themselves
-		plans.LoadOrStore(t, p)
+		plans.Store(t, p)
 	}
-	plans.LoadOrStore(t, p)
+	plans.Store(t, p)
 	return p
 }
 
@@ -83,7 +81,7 @@ func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	switch t.Kind() {
 	case reflect.Struct:
 		p.closed = true
-		p.setFields(jsonFields(t), making)
+		p.setFields(jsonplan.Fields(t), making)
 	case reflect.Map:
 		p.member = makePlan(t.Elem(), making)
 	case reflect.Slice, reflect.Array:
@@ -93,23 +91,23 @@ func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	return p
 }
 
-func (p *plan) setFields(fields []jsonField, making map[reflect.Type]*plan) {
+func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan) {
 	p.folded = make(map[string]int, len(fields))
 	if len(fields) > linearFields {
 		p.exact = make(map[string]int, len(fields))
 	}
 	for i, f := range fields {
-		child := makePlan(f.typ, making)
-		if f.quoted {
+		child := makePlan(f.Type, making)
+		if f.Quoted {
 			quoted := *child
 			quoted.quoted = true
 			child = &quoted
 		}
-		p.fields = append(p.fields, planField{name: f.name, plan: child})
+		p.fields = append(p.fields, planField{name: f.Name, plan: child})
 		if p.exact != nil {
-			p.exact[f.name] = i
+			p.exact[f.Name] = i
 		}
-		fold := string(appendFold(nil, []byte(f.name)))
+		fold := string(appendFold(nil, []byte(f.Name)))
 		if _, taken := p.folded[fold]; !taken {
 			p.folded[fold] = i
 		}
@@ -177,117 +175,4 @@ func (p *plan) refuses(value []byte) bool {
 	default:
 		return false
 	}
-}
-
-// jsonField is a field as encoding/json sees it.
-type jsonField struct {
-	name   string
-	typ    reflect.Type
-	index  []int
-	tagged bool
-	quoted bool
-}
-
-// jsonFields returns the fields of a struct that JSON can fill, in the order of their declaration, by Go's
-// rules of embedding as encoding/json amends them: of several fields with one name the least nested
-// wins, then the one with a tag; if that leaves several, none.
-func jsonFields(t reflect.Type) []jsonField {
-	var all []jsonField
-	type embedded struct {
-		typ   reflect.Type
-		index []int
-	}
-	visited := map[reflect.Type]bool{}
-	count := map[reflect.Type]int{t: 1}
-	for level := []embedded{{typ: t}}; len(level) > 0; {
-		var next []embedded
-		nextCount := map[reflect.Type]int{}
-		for _, e := range level {
-			if visited[e.typ] {
-				continue
-			}
-			visited[e.typ] = true
-			for i := range e.typ.NumField() {
-				f, descend, ok := fieldOf(e.typ.Field(i))
-				if !ok {
-					continue
-				}
-				f.index = append(slices.Clone(e.index), i)
-				if !descend {
-					all = append(all, f)
-					if count[e.typ] > 1 {
-						all = append(all, f) // the type is embedded twice: its fields cancel each other out
-					}
-					continue
-				}
-				if nextCount[f.typ]++; nextCount[f.typ] == 1 {
-					next = append(next, embedded{typ: f.typ, index: f.index})
-				}
-			}
-		}
-		level, count = next, nextCount
-	}
-	return dominant(all)
-}
-
-// fieldOf returns what the tag of a field makes of it; descend says that its own fields count instead.
-func fieldOf(sf reflect.StructField) (f jsonField, descend, ok bool) {
-	tag := sf.Tag.Get("json")
-	bare := sf.Type
-	if bare.Name() == "" && bare.Kind() == reflect.Pointer {
-		bare = bare.Elem()
-	}
-	embedded := sf.Anonymous && bare.Kind() == reflect.Struct
-	if tag == "-" || !sf.IsExported() && !embedded {
-		return f, false, false
-	}
-	name, options, _ := strings.Cut(tag, ",")
-	if !isTagName(name) {
-		name = ""
-	}
-	if name == "" && embedded {
-		return jsonField{typ: bare}, true, true
-	}
-	quoted := isScalar(bare.Kind()) && slices.Contains(strings.Split(options, ","), "string")
-	return jsonField{name: cmp.Or(name, sf.Name), typ: sf.Type, tagged: name != "", quoted: quoted}, false, true
-}
-
-func isScalar(k reflect.Kind) bool {
-	return k == reflect.Bool || k >= reflect.Int && k <= reflect.Float64 || k == reflect.String
-}
-
-// isTagName reports whether encoding/json takes the name of a tag.
-func isTagName(s string) bool {
-	for _, r := range s {
-		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-func dominant(all []jsonField) []jsonField {
-	slices.SortStableFunc(all, func(a, b jsonField) int {
-		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(len(a.index), len(b.index)), -cmp.Compare(flag(a.tagged), flag(b.tagged)))
-	})
-	var kept []jsonField
-	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].name == all[0].name {
-			n++
-		}
-		if n == 1 || len(all[0].index) != len(all[1].index) || all[0].tagged != all[1].tagged {
-			kept = append(kept, all[0])
-		}
-		all = all[n:]
-	}
-	slices.SortFunc(kept, func(a, b jsonField) int { return slices.Compare(a.index, b.index) })
-	return kept
-}
-
-func flag(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,0 +1,147 @@
+// Package jsonplan describes Go types as encoding/json sees them. A package that encodes, copies
+// or checks values by reflection makes a plan of each type once, and keeps it in a Cache.
+package jsonplan
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// Cache contains what was computed once for each key, such as the plan of a type. It grows with
+// the types of a program. The zero value is ready to use, from any goroutine.
+type Cache[K comparable, V any] struct{ m sync.Map }
+
+// Load returns the value of a key.
+func (c *Cache[K, V]) Load(k K) (v V, ok bool) {
+	stored, ok := c.m.Load(k)
+	if ok {
+		v = stored.(V) //nolint:forcetypeassert // Store stores nothing else
+	}
+	return v, ok
+}
+
+// Store sets the value of a key.
+func (c *Cache[K, V]) Store(k K, v V) { c.m.Store(k, v) }
+
+// Field is a field of a struct as encoding/json sees it.
+type Field struct {
+	Name    string
+	Type    reflect.Type
+	Index   []int
+	Options string // of the tag, behind the name
+	Tagged  bool   // the name is that of the tag
+	Quoted  bool   // the option string applies
+}
+
+// Fields returns the fields of a struct that JSON can fill, in the order of their declaration, by
+// Go's rules of embedding as encoding/json amends them: of several fields with one name the least
+// nested wins, then the one with a tag; if that leaves several, none.
+func Fields(t reflect.Type) []Field {
+	var all []Field
+	type embedded struct {
+		typ   reflect.Type
+		index []int
+	}
+	visited := map[reflect.Type]bool{}
+	count := map[reflect.Type]int{t: 1}
+	for level := []embedded{{typ: t}}; len(level) > 0; {
+		var next []embedded
+		nextCount := map[reflect.Type]int{}
+		for _, e := range level {
+			if visited[e.typ] {
+				continue
+			}
+			visited[e.typ] = true
+			for i := range e.typ.NumField() {
+				f, descend, ok := fieldOf(e.typ.Field(i))
+				if !ok {
+					continue
+				}
+				f.Index = append(slices.Clone(e.index), i)
+				if !descend {
+					all = append(all, f)
+					if count[e.typ] > 1 {
+						all = append(all, f) // the type is embedded twice: its fields cancel each other out
+					}
+					continue
+				}
+				if nextCount[f.Type]++; nextCount[f.Type] == 1 {
+					next = append(next, embedded{typ: f.Type, index: f.Index})
+				}
+			}
+		}
+		level, count = next, nextCount
+	}
+	return dominant(all)
+}
+
+// fieldOf returns what the tag of a field makes of it; descend says that its own fields count instead.
+func fieldOf(sf reflect.StructField) (f Field, descend, ok bool) {
+	tag := sf.Tag.Get("json")
+	bare := sf.Type
+	if bare.Name() == "" && bare.Kind() == reflect.Pointer {
+		bare = bare.Elem()
+	}
+	embedded := sf.Anonymous && bare.Kind() == reflect.Struct
+	if tag == "-" || !sf.IsExported() && !embedded {
+		return f, false, false
+	}
+	name, options, _ := strings.Cut(tag, ",")
+	if !isTagName(name) {
+		name = ""
+	}
+	if name == "" && embedded {
+		return Field{Type: bare}, true, true
+	}
+	quoted := isScalar(bare.Kind()) && slices.Contains(strings.Split(options, ","), "string")
+	return Field{Name: cmp.Or(name, sf.Name), Type: sf.Type, Options: options, Tagged: name != "", Quoted: quoted}, false, true
+}
+
+func isScalar(k reflect.Kind) bool {
+	return k == reflect.Bool || k >= reflect.Int && k <= reflect.Float64 || k == reflect.String
+}
+
+// isTagName reports whether encoding/json accepts the name of a tag.
+func isTagName(s string) bool {
+	for _, r := range s {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// dominant returns the fields that win their names.
+func dominant(all []Field) []Field {
+	slices.SortStableFunc(all, func(a, b Field) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(len(a.Index), len(b.Index)), taggedFirst(a, b))
+	})
+	var kept []Field
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Name == all[0].Name {
+			n++
+		}
+		if n == 1 || len(all[0].Index) != len(all[1].Index) || all[0].Tagged != all[1].Tagged {
+			kept = append(kept, all[0])
+		}
+		all = all[n:]
+	}
+	slices.SortFunc(kept, func(a, b Field) int { return slices.Compare(a.Index, b.Index) })
+	return kept
+}
+
+func taggedFirst(a, b Field) int {
+	switch {
+	case a.Tagged == b.Tagged:
+		return 0
+	case a.Tagged:
+		return -1
+	default:
+		return 1
+	}
+}

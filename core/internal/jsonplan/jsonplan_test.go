@@ -1,0 +1,68 @@
+package jsonplan_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
+)
+
+type inner struct {
+	ID   int
+	Name string `json:"name"`
+	Both int    `json:"both"`
+}
+
+type Other struct {
+	Both  int `json:"both"`
+	Plain int
+}
+
+type outer struct {
+	inner
+	*Other
+	Name    string `json:"name"`
+	Hidden  int    `json:"-"`
+	Dash    int    `json:"-,"`
+	Quoted  int    `json:",string"`
+	BadName int    `json:"a\"b"`
+	Empty   int    `json:"empty,omitempty"`
+	private int
+}
+
+func TestFields(t *testing.T) {
+	v := outer{inner: inner{1, "", 1}, Other: &Other{1, 1}, Name: "x", Hidden: 1, Dash: 1, Quoted: 1, BadName: 1, Empty: 1, private: 1}
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members map[string]any
+	if err := json.Unmarshal(data, &members); err != nil {
+		t.Fatal(err)
+	}
+	fields := jsonplan.Fields(reflect.TypeOf(v))
+	if len(fields) != len(members) {
+		t.Errorf("%d fields, want the %d of %s", len(fields), len(members), data)
+	}
+	for _, f := range fields {
+		member, ok := members[f.Name]
+		if !ok {
+			t.Errorf("field %q is not in %s", f.Name, data)
+		}
+		if _, text := member.(string); text != (f.Quoted || f.Name == "name") {
+			t.Errorf("field %q: Quoted = %t, want that of %s", f.Name, f.Quoted, data)
+		}
+	}
+}
+
+func TestCache(t *testing.T) {
+	var c jsonplan.Cache[string, int]
+	if v, ok := c.Load("a"); ok || v != 0 {
+		t.Errorf("Load = %d, %t, want nothing", v, ok)
+	}
+	c.Store("a", 1)
+	if v, ok := c.Load("a"); !ok || v != 1 {
+		t.Errorf("Load = %d, %t, want 1", v, ok)
+	}
+}
