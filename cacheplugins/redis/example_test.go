@@ -37,5 +37,5 @@ func ExampleGetRDB() {
 	_, err := redis.GetRDB(context.Background())
 	fmt.Println(err.Error())
 	// Output:
-	// CACHE_ERROR: redis: the context carries no client; start the application with xoption.WithCache and NOSQL_DRIVER=redis
+	// CONFIG_ERROR: xctxutil: the context has no Redis client: give xoption.WithCache to Register with NOSQL_DRIVER=redis, and use the context of the application or of a request
 }

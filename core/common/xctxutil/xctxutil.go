@@ -13,21 +13,42 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
+// sources says what stores a value of the framework, by key, and how an application gets it.
+var sources = map[xctx.ContextKey][2]string{
+	xctx.DatabaseKey:      {"database", "give xoption.WithDatabase to Register"},
+	xctx.CacheManagerKey:  {"cache", "give xoption.WithCache to Register"},
+	xctx.RedisClientKey:   {"Redis client", "give xoption.WithCache to Register with NOSQL_DRIVER=redis"},
+	xctx.LeasesKey:        {"leases", "open a database or a cache that stores leases, or give xoption.WithLeases to Register"},
+	xctx.SnowflakeNodeKey: {"ID node", "start the application with xreg"},
+	xctx.EmailClientKey:   {"mail client", "list email.InitClient as a node"},
+	xctx.JobQueueKey:      {"job queue", "list the node of the queue"},
+}
+
 // Get returns the value under key.
 //
-// A value that is missing, or of another type than T, is a ConfigError: the service was put together
-// wrongly, which the client can neither see nor mend. The cause names key and types.
+// If the value is missing, or has another type than T, the error is a ConfigError: the application is
+// put together wrongly, and its client can neither see nor fix that. The cause names what is missing and
+// how to get it, or key and types.
 func Get[T any](ctx context.Context, key xctx.ContextKey) (T, *xerror.Error) {
 	found := value(ctx, key)
 	if v, ok := found.(T); ok {
 		return v, nil
 	}
-	var none T
+	var zero T
 	if found == nil {
-		return none, xerror.Wrap(xerror.ConfigError, "", fmt.Errorf("xctxutil: the context has no value under %q", key))
+		return zero, xerror.Wrap(xerror.ConfigError, "", missing(key))
 	}
-	return none, xerror.Wrap(xerror.ConfigError, "",
+	return zero, xerror.Wrap(xerror.ConfigError, "",
 		fmt.Errorf("xctxutil: the value under %q is %T, not %s", key, found, typeName[T]()))
+}
+
+// missing is the cause of the error for a value that the context does not have.
+func missing(key xctx.ContextKey) error {
+	what, fix := fmt.Sprintf("value under %q", key), "list a node with this key"
+	if source, ok := sources[key]; ok {
+		what, fix = source[0], source[1]
+	}
+	return fmt.Errorf("xctxutil: the context has no %s: %s, and use the context of the application or of a request", what, fix)
 }
 
 // MustGet is Get for values without which nothing works: it panics with the *xerror.Error of Get.

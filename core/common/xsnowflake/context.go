@@ -6,11 +6,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
-
-var errNoNode = errors.New("xsnowflake: neither the context nor the process has an id node")
 
 // processNode is the node for code without a context; see SetDefault.
 var processNode atomic.Pointer[Node]
@@ -40,7 +39,7 @@ func GetNode(ctx context.Context) (*Node, *xerror.Error) {
 	if n := processNode.Load(); n != nil {
 		return n, nil
 	}
-	return nil, xerror.Wrap(xerror.ConfigError, "", errNoNode)
+	return xctxutil.Get[*Node](context.Background(), xctx.SnowflakeNodeKey) //nolint:contextcheck // its error: ctx has none
 }
 
 // GenerateSnowflakeID makes an id of GeneDefault with the node of ctx.

@@ -38,8 +38,6 @@ var (
 	errManyConditions = fmt.Errorf("%w: NX and XX have one outcome for each key, and SetMany reports none", ErrOption)
 
 	errLoadConditions = fmt.Errorf("%w: GetOrLoad writes what is not there, so NX and XX have no place", ErrOption)
-
-	errNoManager = errors.New("xcache: the context carries no cache; start the application with xoption.WithCache and a backend")
 )
 
 // Error is a failure of the cache. It wraps the backend's error.

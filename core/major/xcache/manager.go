@@ -36,6 +36,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
@@ -133,23 +134,15 @@ func (m *Manager) Close() error {
 	return fail("close", errors.Join(m.leases.close(), m.near.close(), m.store.Close()))
 }
 
-// GetManager returns the manager that the application's context carries.
+// GetManager returns the manager that the application's context carries. The error is that of
+// xctxutil.Get.
 func GetManager(ctx context.Context) (*Manager, *xerror.Error) {
-	if ctx != nil {
-		if m, ok := ctx.Value(xctx.CacheManagerKey).(*Manager); ok && m != nil {
-			return m, nil
-		}
-	}
-	return nil, xerror.Wrap(xerror.CacheError, "", errNoManager)
+	return xctxutil.Get[*Manager](ctx, xctx.CacheManagerKey)
 }
 
-// MustGetManager is GetManager for an application that has a cache: it panics where there is none.
+// MustGetManager is GetManager for an application that has a cache: it panics if there is none.
 func MustGetManager(ctx context.Context) *Manager {
-	m, err := GetManager(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return m
+	return xctxutil.MustGet[*Manager](ctx, xctx.CacheManagerKey)
 }
 
 // life rounds a time to live up to whole milliseconds and applies the jitter.

@@ -45,8 +45,8 @@ func TestManagerIsFoundInTheContext(t *testing.T) {
 	}
 	for name, ctx := range map[string]context.Context{"without": t.Context(), "nil": nil} {
 		got, err := xcache.GetManager(ctx)
-		if got != nil || err == nil || err.GetErrorCode() != xerror.CacheError {
-			t.Errorf("%s: GetManager = %v, %v; want a CacheError", name, got, err)
+		if got != nil || err == nil || err.GetErrorCode() != xerror.ConfigError {
+			t.Errorf("%s: GetManager = %v, %v; want a ConfigError", name, got, err)
 		}
 	}
 	defer func() {
