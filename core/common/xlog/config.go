@@ -38,10 +38,10 @@ func (f Format) String() string {
 	return fmt.Sprintf("Format(%d)", uint8(f))
 }
 
-// ParseFormat reads a form's name in any case.
-func ParseFormat(name string) (Format, error) {
+// parseFormat returns the form with this name.
+func parseFormat(name string) (Format, error) {
 	for f := FormatAuto; f <= FormatJSON; f++ {
-		if strings.EqualFold(f.String(), name) {
+		if f.String() == name {
 			return f, nil
 		}
 	}
@@ -106,8 +106,8 @@ func ConfigFromEnv() (Config, error) {
 		MaxBackups: envInt(xenv.LogMaxBackups),
 		Compress:   xenv.Bool(xenv.LogCompress),
 	}
-	c.Level, _ = ParseLevel(xenv.String(xenv.LogLevel))    // a wrong one is a problem above, and info here
-	c.Format, _ = ParseFormat(xenv.String(xenv.LogFormat)) // likewise, auto
+	c.Level, _ = parseLevel(xenv.String(xenv.LogLevel))    // a wrong one is a problem above, and info here
+	c.Format, _ = parseFormat(xenv.String(xenv.LogFormat)) // likewise, auto
 	if _, set := xenv.GetEnv(xenv.LogLevel); !set && xenv.Bool(xenv.Debug) {
 		c.Level = slog.LevelDebug
 	}

@@ -104,11 +104,13 @@ func TestNewNamesEveryProblem(t *testing.T) {
 
 func TestFormatsHaveNames(t *testing.T) {
 	for _, f := range []xlog.Format{xlog.FormatAuto, xlog.FormatConsole, xlog.FormatJSON} {
-		if got, err := xlog.ParseFormat(strings.ToUpper(f.String())); err != nil || got != f {
-			t.Errorf("ParseFormat(%s) = %v, %v", f, got, err)
+		t.Setenv("LOG_FORMAT", f.String())
+		if got, err := xlog.ConfigFromEnv(); err != nil || got.Format != f {
+			t.Errorf("LOG_FORMAT=%s: format %v, %v", f, got.Format, err)
 		}
 	}
-	if _, err := xlog.ParseFormat("xml"); err == nil {
+	t.Setenv("LOG_FORMAT", "xml")
+	if _, err := xlog.ConfigFromEnv(); err == nil {
 		t.Error("xml is a format")
 	}
 	if got := xlog.Format(9).String(); got != "Format(9)" {

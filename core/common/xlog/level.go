@@ -3,7 +3,6 @@ package xlog
 import (
 	"fmt"
 	"log/slog"
-	"strings"
 )
 
 // Levels beside those of slog.
@@ -27,10 +26,10 @@ var levelNames = []struct {
 	{LevelPanic, "panic"},
 }
 
-// ParseLevel reads a level's name in any case.
-func ParseLevel(name string) (slog.Level, error) {
+// parseLevel returns the level with this name.
+func parseLevel(name string) (slog.Level, error) {
 	for _, l := range levelNames {
-		if strings.EqualFold(l.name, name) {
+		if l.name == name {
 			return l.level, nil
 		}
 	}

@@ -208,17 +208,19 @@ func TestLevelsWithoutANameCountFromTheNextLowerOne(t *testing.T) {
 	}
 }
 
-func TestParseLevel(t *testing.T) {
+func TestConfigFromEnv_Level(t *testing.T) {
 	for name, want := range map[string]slog.Level{
-		"debug": slog.LevelDebug, "INFO": slog.LevelInfo, "Notice": xlog.LevelNotice, "warn": slog.LevelWarn,
-		"error": slog.LevelError, "panic": xlog.LevelPanic,
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "notice": xlog.LevelNotice, "warn": slog.LevelWarn,
+		"error": slog.LevelError,
 	} {
-		if got, err := xlog.ParseLevel(name); err != nil || got != want {
-			t.Errorf("ParseLevel(%q) = %v, %v; want %v", name, got, err, want)
+		t.Setenv("LOG_LEVEL", name)
+		if got, err := xlog.ConfigFromEnv(); err != nil || got.Level != want {
+			t.Errorf("LOG_LEVEL=%s: level %v, %v; want %v", name, got.Level, err, want)
 		}
 	}
-	if _, err := xlog.ParseLevel("loud"); err == nil || !strings.Contains(err.Error(), `"loud"`) {
-		t.Errorf("ParseLevel(loud) = %v, want an error that names it", err)
+	t.Setenv("LOG_LEVEL", "loud")
+	if _, err := xlog.ConfigFromEnv(); err == nil || !strings.Contains(err.Error(), `"loud"`) {
+		t.Errorf("LOG_LEVEL=loud: %v, want an error that names it", err)
 	}
 }
 

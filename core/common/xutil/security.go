@@ -56,19 +56,13 @@ type Digests struct{}
 func Encryption() Digests { return Digests{} }
 
 // MD5 returns the MD5 digest of a text. It is for checksums that another system asks for, not for security.
-func (d Digests) MD5(text string) string { return d.MD5Bytes([]byte(text)) }
-
-// MD5Bytes is MD5 for bytes.
-func (Digests) MD5Bytes(data []byte) string {
-	sum := md5.Sum(data) //nolint:gosec // for checksums, as its comment says
+func (Digests) MD5(text string) string {
+	sum := md5.Sum([]byte(text)) //nolint:gosec // for checksums, as its comment says
 	return hex.EncodeToString(sum[:])
 }
 
 // SHA256 returns the SHA-256 digest of a text.
-func (d Digests) SHA256(text string) string { return d.SHA256Bytes([]byte(text)) }
-
-// SHA256Bytes is SHA256 for bytes.
-func (Digests) SHA256Bytes(data []byte) string {
-	sum := sha256.Sum256(data)
+func (Digests) SHA256(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }

@@ -63,11 +63,11 @@ func TestRandomTextsUseTheirAlphabetsEvenly(t *testing.T) {
 
 func TestDigestsHaveKnownValues(t *testing.T) {
 	e := xutil.Encryption()
-	if got, want := e.MD5("abc"), "900150983cd24fb0d6963f7d28e17f72"; got != want || e.MD5Bytes([]byte("abc")) != want {
+	if got, want := e.MD5("abc"), "900150983cd24fb0d6963f7d28e17f72"; got != want {
 		t.Errorf("MD5 = %s, want %s", got, want)
 	}
 	want := "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-	if got := e.SHA256("abc"); got != want || e.SHA256Bytes([]byte("abc")) != want {
+	if got := e.SHA256("abc"); got != want {
 		t.Errorf("SHA256 = %s, want %s", got, want)
 	}
 }

@@ -43,11 +43,6 @@ func TestTruncateCutsNoCharacter(t *testing.T) {
 			t.Errorf("Truncate(%d) = %q, want %q", n, got, want)
 		}
 	}
-	for n, want := range map[int]string{-1: "", 0: "", 2: "", 3: "你", 4: "你a", 6: "你a", 7: "你a好", 99: "你a好"} {
-		if got := s.TruncateBytes("你a好", n); got != want {
-			t.Errorf("TruncateBytes(%d) = %q, want %q", n, got, want)
-		}
-	}
 }
 
 func FuzzTextsStayUTF8(f *testing.F) {
@@ -57,7 +52,7 @@ func FuzzTextsStayUTF8(f *testing.F) {
 		if a > 1<<20 || !utf8.ValidString(in) {
 			t.Skip()
 		}
-		for _, out := range []string{s.Mask(in, a, b), s.Truncate(in, a), s.TruncateBytes(in, a), s.Camel(in), s.Pascal(in), s.Snake(in), s.Kebab(in)} {
+		for _, out := range []string{s.Mask(in, a, b), s.Truncate(in, a)} {
 			if !utf8.ValidString(out) {
 				t.Errorf("%q became %q", in, out)
 			}
@@ -72,27 +67,6 @@ func TestIsBlank(t *testing.T) {
 	for in, want := range map[string]bool{"": true, " \t\n\u3000": true, " x ": false} {
 		if got := xutil.Str().IsBlank(in); got != want {
 			t.Errorf("IsBlank(%q) = %v", in, got)
-		}
-	}
-}
-
-func TestNamesChangeTheirStyle(t *testing.T) {
-	s := xutil.Str()
-	for _, tc := range []struct{ in, snake, kebab, camel, pascal string }{
-		{"userName", "user_name", "user-name", "userName", "UserName"},
-		{"UserID", "user_id", "user-id", "userId", "UserId"},
-		{"HTTPServer", "http_server", "http-server", "httpServer", "HttpServer"},
-		{"user_name", "user_name", "user-name", "userName", "UserName"},
-		{"user-name", "user_name", "user-name", "userName", "UserName"},
-		{" user  name ", "user_name", "user-name", "userName", "UserName"},
-		{"sha256Sum", "sha256_sum", "sha256-sum", "sha256Sum", "Sha256Sum"},
-		{"__x", "x", "x", "x", "X"},
-		{"éclairNoir", "éclair_noir", "éclair-noir", "éclairNoir", "ÉclairNoir"},
-		{"", "", "", "", ""},
-		{"--", "", "", "", ""},
-	} {
-		if got := []string{s.Snake(tc.in), s.Kebab(tc.in), s.Camel(tc.in), s.Pascal(tc.in)}; strings.Join(got, " ") != strings.Join([]string{tc.snake, tc.kebab, tc.camel, tc.pascal}, " ") {
-			t.Errorf("%q became %q", tc.in, got)
 		}
 	}
 }
@@ -158,7 +132,6 @@ func TestForms(t *testing.T) {
 			good: []string{"a@b.co", "first.last+tag@sub.example.org", "用户@例子.中国"},
 			bad:  []string{"", "a", "@b.co", "a@", "a@b", "a@b.", "a@.b", "A <a@b.co>", "a@b.co, c@d.co", " a@b.co", "a@b.co\r\nBcc: x@y.z", strings.Repeat("a", 250) + "@b.co"},
 		},
-		{name: "Phone", check: v.Phone, good: []string{"+8613800138000", "+15551234567"}, bad: []string{"", "+", "13800138000", "+0123456789", "+12345", "+1234567890123456", "+1 555 1234567", "+1555１２３４"}},
 		{
 			name: "URL", check: v.URL,
 			good: []string{"http://a", "https://example.org:8443/x?y=1#z", "http://[::1]:80/"},
@@ -169,9 +142,6 @@ func TestForms(t *testing.T) {
 			good: []string{xutil.UUID().V4(), xutil.UUID().V7(), strings.ToUpper(xutil.UUID().V7()), "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"},
 			bad:  []string{"", "x", strings.Repeat("0", 32), strings.Repeat("0", 36), "{00000000-0000-0000-0000-000000000000}", "0000000g-0000-0000-0000-000000000000"},
 		},
-		{name: "IP", check: v.IP, good: []string{"1.2.3.4", "::1", "fe80::1%eth0"}, bad: []string{"", "1.2.3", "1.2.3.4:80", "[::1]", "256.1.1.1", "01.2.3.4"}},
-		{name: "IPv4", check: v.IPv4, good: []string{"1.2.3.4"}, bad: []string{"::1", "::ffff:1.2.3.4", "1.2.3"}},
-		{name: "IPv6", check: v.IPv6, good: []string{"::1", "2001:db8::1", "::ffff:1.2.3.4"}, bad: []string{"1.2.3.4", ":::", "2001:db8::1::2"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, s := range tc.good {
@@ -189,6 +159,6 @@ func TestForms(t *testing.T) {
 }
 
 func ExampleStr() {
-	fmt.Println(xutil.Str().Mask("张三丰先生", 1, 1), xutil.Str().Snake("UserID"), xutil.Str().Truncate("你好世界", 2))
-	// Output: 张***生 user_id 你好
+	fmt.Println(xutil.Str().Mask("张三丰先生", 1, 1), xutil.Str().Truncate("你好世界", 2))
+	// Output: 张***生 你好
 }

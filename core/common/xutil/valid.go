@@ -2,7 +2,6 @@ package xutil
 
 import (
 	"net/mail"
-	"net/netip"
 	"net/url"
 	"strings"
 
@@ -29,12 +28,6 @@ func (Checks) Email(s string) bool {
 	return strings.Contains(strings.Trim(domain, "."), ".")
 }
 
-// Phone reports whether a text is a number in international form (E.164): a plus and 7 to 15 digits.
-func (Checks) Phone(s string) bool {
-	digits, ok := strings.CutPrefix(s, "+")
-	return ok && len(digits) >= 7 && len(digits) <= 15 && digits[0] != '0' && strings.Trim(digits, digitChars) == ""
-}
-
 // URL reports whether a text is an absolute http or https URL with a host.
 func (Checks) URL(s string) bool {
 	u, err := url.Parse(s)
@@ -43,21 +36,3 @@ func (Checks) URL(s string) bool {
 
 // UUID reports whether a text is a UUID of any version, with dashes.
 func (Checks) UUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
-
-// IP reports whether a text is an IPv4 or IPv6 address.
-func (Checks) IP(s string) bool {
-	_, err := netip.ParseAddr(s)
-	return err == nil
-}
-
-// IPv4 reports whether a text is an IPv4 address.
-func (Checks) IPv4(s string) bool {
-	a, err := netip.ParseAddr(s)
-	return err == nil && a.Is4()
-}
-
-// IPv6 reports whether a text is an IPv6 address.
-func (Checks) IPv6(s string) bool {
-	a, err := netip.ParseAddr(s)
-	return err == nil && a.Is6()
-}

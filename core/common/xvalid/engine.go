@@ -176,7 +176,7 @@ func holdsStructs(t reflect.Type) bool {
 }
 
 func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error {
-	var failed SliceError
+	var failed sliceError
 	for i := range v.Len() {
 		err := e.walk(ctx, v.Index(i), nil, depth)
 		if err == nil {
@@ -185,7 +185,7 @@ func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error
 		if wrong := (*RuleError)(nil); errors.As(err, &wrong) {
 			return err
 		}
-		if failed = append(failed, ElementError{Index: i, Err: err}); len(failed) == MaxFailures {
+		if failed = append(failed, elementError{Index: i, Err: err}); len(failed) == MaxFailures {
 			break
 		}
 	}
@@ -233,17 +233,17 @@ func (e *RuleError) Error() string {
 	return "xvalid: " + e.Type.String() + ": " + strings.TrimPrefix(e.Problem, "xvalid: ")
 }
 
-// SliceError lists the elements of a slice that failed, at most MaxFailures.
-type SliceError []ElementError
+// sliceError lists the elements of a slice that failed, at most MaxFailures.
+type sliceError []elementError
 
-// ElementError is what is wrong with one element of a slice.
-type ElementError struct {
+// elementError is what is wrong with one element of a slice.
+type elementError struct {
 	Index int
 	Err   error
 }
 
 // Error implements error.
-func (s SliceError) Error() string {
+func (s sliceError) Error() string {
 	texts := make([]string, len(s))
 	for i, e := range s {
 		texts[i] = "[" + strconv.Itoa(e.Index) + "]: " + e.Err.Error()
@@ -252,7 +252,7 @@ func (s SliceError) Error() string {
 }
 
 // Unwrap returns the errors of the elements.
-func (s SliceError) Unwrap() []error {
+func (s sliceError) Unwrap() []error {
 	errs := make([]error, len(s))
 	for i, e := range s {
 		errs[i] = e.Err

@@ -44,7 +44,7 @@ func Failures(ctx context.Context, err error) []FieldError {
 func failures(ctx context.Context, err error, name func(validator.FieldError) string) []FieldError {
 	failed, ok := err.(validator.ValidationErrors) //nolint:errorlint // the fast path
 	if !ok {
-		if slice, ok := within[SliceError](err); ok {
+		if slice, ok := within[sliceError](err); ok {
 			return elementFailures(ctx, slice, name)
 		}
 		if failed, ok = within[validator.ValidationErrors](err); !ok {
@@ -74,7 +74,7 @@ func within[T error](err error) (target T, ok bool) {
 }
 
 // elementFailures puts the index before the path of each failure.
-func elementFailures(ctx context.Context, slice SliceError, name func(validator.FieldError) string) []FieldError {
+func elementFailures(ctx context.Context, slice sliceError, name func(validator.FieldError) string) []FieldError {
 	var list []FieldError
 	for _, element := range slice {
 		index := "[" + strconv.Itoa(element.Index) + "]"

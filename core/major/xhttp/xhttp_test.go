@@ -21,15 +21,14 @@ func contextWith(header xhttp.Header, value string) *gin.Context {
 
 func TestHeadersAreInTheFormOfMapKeys(t *testing.T) {
 	for _, h := range []xhttp.Header{
-		xhttp.Accept, xhttp.AcceptEncoding, xhttp.AcceptLanguage, xhttp.AccessControlAllowCreds,
+		xhttp.Accept, xhttp.AcceptLanguage, xhttp.AccessControlAllowCreds,
 		xhttp.AccessControlAllowHeaders, xhttp.AccessControlAllowMethods, xhttp.AccessControlAllowOrigin,
 		xhttp.AccessControlExposeHeaders, xhttp.AccessControlMaxAge, xhttp.AccessControlRequestHeaders,
 		xhttp.AccessControlRequestMethod, xhttp.Allow, xhttp.Authorization, xhttp.CacheControl,
-		xhttp.ContentDisposition, xhttp.ContentEncoding, xhttp.ContentLanguage, xhttp.ContentLength, xhttp.ContentType,
-		xhttp.Cookie, xhttp.ETag, xhttp.IfMatch, xhttp.IfModifiedSince, xhttp.IfNoneMatch, xhttp.LastModified,
-		xhttp.Location, xhttp.Origin, xhttp.Referer, xhttp.RefreshToken, xhttp.RequestUUID, xhttp.RetryAfter,
-		xhttp.SetCookie, xhttp.UserAgent, xhttp.Vary, xhttp.WWWAuthenticate, xhttp.XContentTypeOptions, xhttp.XForwardedFor, xhttp.XForwardedHost,
-		xhttp.XForwardedProto, xhttp.XRealIP, xhttp.XRequestedWith,
+		xhttp.ContentDisposition, xhttp.ContentEncoding, xhttp.ContentLength, xhttp.ContentType,
+		xhttp.ETag, xhttp.LastModified,
+		xhttp.Origin, xhttp.Referer, xhttp.RefreshToken, xhttp.RequestUUID, xhttp.RetryAfter,
+		xhttp.UserAgent, xhttp.Vary, xhttp.XContentTypeOptions, xhttp.XForwardedFor,
 	} {
 		if got := http.CanonicalHeaderKey(h.String()); got != h.String() {
 			t.Errorf("%q is not canonical, %q is", h, got)
