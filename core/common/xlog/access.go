@@ -6,9 +6,10 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rs/zerolog"
+
+	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
 // AccessLine is what the access log says of one request. Empty fields are left out of the line, except
@@ -115,18 +116,18 @@ func end(e *Engine, start time.Time, took time.Duration) (now time.Time, duratio
 
 // append appends the members that the request has.
 func (a *AccessLine) append(b []byte, took time.Duration) []byte {
-	b = appendText(append(b, `,"method":`...), cut(a.Method, maxUserAgent))
-	b = appendText(append(b, `,"path":`...), cut(a.Path, maxPath))
+	b = appendText(append(b, `,"method":`...), jsonline.Cut(a.Method, maxUserAgent))
+	b = appendText(append(b, `,"path":`...), jsonline.Cut(a.Path, maxPath))
 	b = appendMember(b, `,"route":`, a.Route)
 	b = strconv.AppendInt(append(b, `,"status":`...), int64(a.Status), 10)
 	b = strconv.AppendInt(append(b, `,"bytes":`...), a.Bytes, 10)
 	b = appendMillis(append(b, `,"duration_ms":`...), took.Truncate(time.Microsecond))
-	b = appendMember(b, `,"client_ip":`, cut(a.ClientIP, maxUserAgent))
+	b = appendMember(b, `,"client_ip":`, jsonline.Cut(a.ClientIP, maxUserAgent))
 	if a.ErrorCode != 0 {
 		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(a.ErrorCode), 10)
 	}
-	b = appendMember(b, `,"error_message":`, cut(a.ErrorMessage, maxMessage))
-	return appendMember(b, `,"user_agent":`, cut(a.UserAgent, maxUserAgent))
+	b = appendMember(b, `,"error_message":`, jsonline.Cut(a.ErrorMessage, maxMessage))
+	return appendMember(b, `,"user_agent":`, jsonline.Cut(a.UserAgent, maxUserAgent))
 }
 
 // appendMember appends a member of a line, or nothing where it has no value. The key is JSON already,
@@ -136,15 +137,4 @@ func appendMember(b []byte, key, value string) []byte {
 		return b
 	}
 	return appendText(append(b, key...), value)
-}
-
-// cut returns at most n bytes of s, and no part of a character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
-	"slices"
-	"strings"
 )
 
 // addAny appends a value that slog has no kind for. Whatever it does, the line and its other attributes
@@ -26,7 +24,7 @@ func (ln *line) addAny(key string, v any) {
 			ln.event.Str(key, "!ERROR: "+err.Error())
 			return
 		}
-		ln.event.RawJSON(key, ln.mask.maskJSON(text))
+		ln.event.RawJSON(key, ln.mask.JSON(text))
 	}
 }
 
@@ -61,52 +59,10 @@ func errorText(err error) (text string) {
 	return err.Error()
 }
 
-// urlText is the URL without its password, a user who stands there alone, which is a token most of the time, and the
-// values of secret parameters in query and fragment.
+// urlText is the URL without its secrets.
 func urlText(u *url.URL, mask *maskSet) string {
 	if u == nil {
 		return "<nil>"
 	}
-	c := *u
-	if c.User != nil && c.User.Username() != "" {
-		if _, set := c.User.Password(); !set {
-			c.User = url.User("xxxxx")
-		}
-	}
-	c.RawQuery = mask.maskQuery(c.RawQuery)
-	if raw := c.EscapedFragment(); raw != "" {
-		c.RawFragment = mask.maskQuery(raw)
-		if plain, err := url.PathUnescape(c.RawFragment); err == nil {
-			c.Fragment = plain
-		}
-	}
-	return c.Redacted()
-}
-
-// secretParameters are, as last words of a name, those whose values are secret in a URL only.
-var secretParameters = []string{"sig", "signature", "key", "code", "auth"}
-
-// maskQuery masks the values of such parameters; everything else stays as it was written.
-func (m *maskSet) maskQuery(raw string) string {
-	if !strings.Contains(raw, "=") {
-		return raw
-	}
-	parts := strings.Split(raw, "&")
-	for i, part := range parts {
-		name, _, given := strings.Cut(part, "=")
-		if given && m.isSecretParameter(name) {
-			parts[i] = name + "=" + masked
-		}
-	}
-	return strings.Join(parts, "&")
-}
-
-func (m *maskSet) isSecretParameter(name string) bool {
-	if plain, err := url.QueryUnescape(name); err == nil {
-		name = plain
-	}
-	return m.has(name) || slices.ContainsFunc(secretParameters, func(word string) bool {
-		at, ok := cutEnd(name, word)
-		return ok && isWordStart(name, at)
-	})
+	return mask.URL(u)
 }

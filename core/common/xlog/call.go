@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"strconv"
 	"time"
+
+	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
 // CallLine is what the access log says of one gRPC call. Empty fields are left out of the line, except Status and the
@@ -44,7 +46,7 @@ func (l *LogNamedLogger) Call(ctx context.Context, c *CallLine) {
 
 // append appends the members that the call has.
 func (c *CallLine) append(b []byte, took time.Duration) []byte {
-	b = appendText(append(b, `,"method":`...), cut(c.Method, maxPath))
+	b = appendText(append(b, `,"method":`...), jsonline.Cut(c.Method, maxPath))
 	b = appendMember(b, `,"stream":`, c.Stream)
 	b = appendText(append(b, `,"status":`...), c.Status)
 	b = appendMillis(append(b, `,"duration_ms":`...), took.Truncate(time.Microsecond))
@@ -55,9 +57,9 @@ func (c *CallLine) append(b []byte, took time.Duration) []byte {
 	if c.ClientIP.IsValid() {
 		b = append(c.ClientIP.AppendTo(append(b, `,"client_ip":"`...)), '"')
 	}
-	b = appendMember(b, `,"source":`, cut(c.Source, maxSource))
+	b = appendMember(b, `,"source":`, jsonline.Cut(c.Source, maxSource))
 	if c.ErrorCode != 0 {
 		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(c.ErrorCode), 10)
 	}
-	return appendMember(b, `,"error_message":`, cut(c.ErrorMessage, maxMessage))
+	return appendMember(b, `,"error_message":`, jsonline.Cut(c.ErrorMessage, maxMessage))
 }

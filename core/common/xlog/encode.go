@@ -6,16 +6,25 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
+	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
 // The keys that the log itself writes.
 const (
-	keyTime      = "time"
-	keyLevel     = "level"
-	keyName      = "name"
-	keyMsg       = "msg"
-	keyRequestID = "request_id"
+	keyTime      = jsonline.KeyTime
+	keyLevel     = jsonline.KeyLevel
+	keyName      = jsonline.KeyName
+	keyMsg       = jsonline.KeyMsg
+	keyRequestID = jsonline.KeyRequestID
 )
+
+// maskSet knows the keys whose values are masked.
+type maskSet = masking.Set
+
+// masked is shown in the place of a masked value.
+const masked = masking.Masked
 
 // The keys that a line has already; an attribute of the same key would be a second one, and most
 // readers of JSON believe the last.
@@ -43,7 +52,7 @@ type line struct {
 //
 // What most attributes are, a text or a number under a key that nobody reserves or masks, comes first.
 func (ln *line) add(a *slog.Attr) {
-	if ln.mask.special(a.Key) {
+	if ln.mask.Special(a.Key) {
 		ln.addSpecial(a)
 		return
 	}
@@ -74,12 +83,12 @@ func (ln *line) addSpecial(a *slog.Attr) {
 		v = v.Resolve()
 	}
 	switch {
-	case v.Kind() == slog.KindGroup && (len(v.Group()) == 0 || !ln.mask.look(a.Key)):
+	case v.Kind() == slog.KindGroup && (len(v.Group()) == 0 || !ln.mask.Look(a.Key)):
 		ln.addGroup(a.Key, v.Group())
 		return
 	case a.Key == "" && v.Equal(slog.Value{}):
 		return
-	case ln.mask.look(a.Key):
+	case ln.mask.Look(a.Key):
 		ln.event.Str(ln.key(a.Key), masked)
 	default:
 		ln.addValue(ln.key(a.Key), v.Kind(), &v)

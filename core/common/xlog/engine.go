@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
+	"github.com/plinthgo/plinth/core/common/xlog/internal/rotate"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
@@ -38,19 +41,21 @@ func New(c Config) (*Engine, error) {
 		e.clock, e.realClock = time.Now, true
 	}
 	e.level.Set(c.Level)
-	e.mask.Store(newMaskSet(c.MaskKeys))
+	e.mask.Store(masking.New(slices.Concat(addedMaskKeys(), c.MaskKeys)))
 	e.zero = zerolog.New(e.sink)
 	e.sink.warn, e.sink.lost = e.warnFile, e.lostLines
 	if c.Dir == "" {
 		return e, nil
 	}
-	file, err := openFile(c, e.clock())
+	file, err := rotate.Open(rotate.Options{
+		Dir: c.Dir, FileName: c.FileName, MaxSizeMB: c.MaxSizeMB, MaxAgeDays: c.MaxAgeDays, MaxBackups: c.MaxBackups, Compress: c.Compress,
+	}, e.clock())
 	if err != nil {
 		e.warnFile(err)
 		return e, nil
 	}
 	e.sink.file.Store(file)
-	if !file.first && e.Enabled(LevelNotice) {
+	if !file.First && e.Enabled(LevelNotice) {
 		ln := e.line()
 		ln.begin("", e.clock(), LevelNotice, encodeName(NamedLOGS), "another process writes the log file, lines go to one beside it")
 		ln.event.Str("file", file.Filename)
@@ -100,7 +105,7 @@ func (e *Engine) Handler() slog.Handler { return &handler{engine: e} }
 func (e *Engine) AddMaskedKeys(keys ...string) {
 	for {
 		old := e.mask.Load()
-		if e.mask.CompareAndSwap(old, old.with(keys)) {
+		if e.mask.CompareAndSwap(old, old.With(keys)) {
 			return
 		}
 	}

@@ -64,7 +64,7 @@ func (ln *line) addScopes(scopes []scope, r *slog.Record) {
 	}
 	group := ln.open()
 	group.addScopes(scopes[1:], r)
-	if group.any && ln.mask.has(scopes[1].group) {
+	if group.any && ln.mask.Has(scopes[1].group) {
 		group.any = false
 		ln.close(scopes[1].group, group)
 		ln.add(&slog.Attr{Key: scopes[1].group, Value: slog.StringValue(masked)})

@@ -63,6 +63,8 @@ type second struct {
 // lastSecond is the second of the latest line: a busy service writes thousands of lines in one.
 var lastSecond atomic.Pointer[second]
 
+const decimals = "0123456789"
+
 // appendTime writes t as RFC 3339 in UTC with milliseconds.
 func appendTime(dst []byte, t time.Time) []byte {
 	unix := t.Unix()
@@ -78,5 +80,5 @@ func appendTime(dst []byte, t time.Time) []byte {
 	}
 	ms := t.Nanosecond() / int(time.Millisecond)
 	dst = append(dst, s.text[:]...)
-	return append(dst, '.', digits[ms/100], digits[ms/10%10], digits[ms%10], 'Z')
+	return append(dst, '.', decimals[ms/100], decimals[ms/10%10], decimals[ms%10], 'Z')
 }

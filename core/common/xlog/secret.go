@@ -6,9 +6,6 @@ import (
 	"log/slog"
 )
 
-// masked stands in a line for what must not be in it.
-const masked = "***"
-
 // Secret is a string that no log line, error text or JSON document shows: fmt, log/slog, encoding/json
 // and zerolog all see "***", or nothing where the secret is empty. Reading one from JSON or from a
 // database works as for a string.

@@ -11,16 +11,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
+
+	"github.com/plinthgo/plinth/core/common/xlog/internal/outlet"
+	"github.com/plinthgo/plinth/core/common/xlog/internal/rotate"
+	"github.com/plinthgo/plinth/core/common/xlog/internal/terminal"
 )
 
 // sink takes whole lines of JSON from zerolog and writes each once to the console and once to the file.
 type sink struct {
 	mu      sync.Mutex // one Write at a time on a writer that may need it; an *os.File does so itself
 	out     io.Writer
-	shared  bool      // out takes concurrent writes as they are
-	outlet  *outlet   // writes to out if that may block; else nil
-	console *terminal // nil: the console takes JSON
-	file    atomic.Pointer[logFile]
+	shared  bool               // out takes concurrent writes as they are
+	outlet  *outlet.Outlet     // writes to out if that may block; else nil
+	console *terminal.Terminal // nil: the console takes JSON
+	file    atomic.Pointer[rotate.File]
 	warned  atomic.Bool // the file's failure was reported, and it has not worked since
 	warn    func(error)
 	lost    func(lines int64) []byte // returns a line of JSON
@@ -34,11 +38,11 @@ func newSink(c Config) *sink {
 	f, isFile := s.out.(*os.File)
 	s.shared = isFile || s.out == io.Discard
 	if isFile && mayBlock(f) {
-		s.outlet = newOutlet(f, s.lostLines)
+		s.outlet = outlet.New(f, s.lostLines)
 	}
-	tty := isFile && isTerminal(f)
+	tty := isFile && terminal.Is(f)
 	if c.Format == FormatConsole || c.Format == FormatAuto && tty {
-		s.console = newTerminal(tty && !c.NoColor && colorWanted())
+		s.console = terminal.New(tty && !c.NoColor && terminal.ColorWanted())
 	}
 	return s
 }
@@ -85,12 +89,12 @@ func release(buf *[]byte) {
 }
 
 // write takes a safe line; f is nil where it goes to the console only.
-func (s *sink) write(p []byte, f *logFile) {
+func (s *sink) write(p []byte, f *rotate.File) {
 	if s.console == nil {
 		s.writeConsole(p)
 	} else {
 		buf := buffers.Get().(*[]byte)
-		*buf = s.console.appendLine((*buf)[:0], p)
+		*buf = s.console.AppendLine((*buf)[:0], p)
 		s.writeConsole(*buf)
 		release(buf)
 	}
@@ -110,12 +114,12 @@ func (s *sink) lostLines(n int64) []byte {
 	if s.console == nil {
 		return s.lost(n)
 	}
-	return s.console.appendLine(nil, s.lost(n))
+	return s.console.AppendLine(nil, s.lost(n))
 }
 
 func (s *sink) writeConsole(p []byte) {
 	if s.outlet != nil {
-		s.outlet.write(p)
+		s.outlet.Write(p)
 		return
 	}
 	if s.shared {
@@ -128,7 +132,7 @@ func (s *sink) writeConsole(p []byte) {
 }
 
 // writeFile reports the first failure of a row on the console.
-func (s *sink) writeFile(f *logFile, p []byte) {
+func (s *sink) writeFile(f *rotate.File, p []byte) {
 	_, err := f.Write(p)
 	if err == nil {
 		if s.warned.Load() {
@@ -152,7 +156,7 @@ func (s *sink) sync() error {
 
 func (s *sink) close() error {
 	if s.outlet != nil {
-		s.outlet.flush()
+		s.outlet.Flush()
 	}
 	f := s.file.Swap(nil)
 	if f == nil {

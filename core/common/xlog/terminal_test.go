@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xlog/internal/terminal"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
@@ -148,20 +149,20 @@ func TestTerminal_ShowsDurationsWithAUnit(t *testing.T) {
 
 func TestTerminalColoursLevelNameAndErrors(t *testing.T) {
 	line := `{"time":"2025-03-04T12:00:00.123Z","level":"error","name":"N","msg":"m","error":"boom","k":1}` + "\n"
-	got := xlog.RenderTerminal(true, line)
+	got := render(true, line)
 	for _, want := range []string{"\x1b[31mERROR\x1b[0m", "\x1b[36m[N]\x1b[0m", "\x1b[31mboom\x1b[0m", "\x1b[1mm\x1b[0m"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q lacks %q", got, want)
 		}
 	}
-	if plain := xlog.RenderTerminal(false, line); strings.Contains(plain, "\x1b") {
+	if plain := render(false, line); strings.Contains(plain, "\x1b") {
 		t.Errorf("%q is coloured", plain)
 	}
 }
 
 func TestTerminalSurvivesWhatIsNoLine(t *testing.T) {
 	for _, s := range []string{"", "{", "{}", `{"a`, `{"a":`, `{"a":"`, `{"a":{"b":`, "null", `{"time":1,"level":2,"msg":{}}`} {
-		if got := xlog.RenderTerminal(true, s); !strings.HasSuffix(got, "\n") {
+		if got := render(true, s); !strings.HasSuffix(got, "\n") {
 			t.Errorf("%q became %q", s, got)
 		}
 	}
@@ -169,7 +170,7 @@ func TestTerminalSurvivesWhatIsNoLine(t *testing.T) {
 
 func FuzzTerminal(f *testing.F) {
 	f.Add(`{"time":"x","level":"info","msg":"m","g":{"a":[1,{"b":"\n"}]}}`)
-	f.Fuzz(func(_ *testing.T, s string) { xlog.RenderTerminal(false, s) })
+	f.Fuzz(func(_ *testing.T, s string) { render(false, s) })
 }
 
 func TestAutoIsJSONWhereNobodyReadsAlong(t *testing.T) {
@@ -188,4 +189,9 @@ func TestAutoIsJSONWhereNobodyReadsAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	decode(t, string(buf[:n]))
+}
+
+// render returns what a terminal shows for a line of JSON.
+func render(color bool, line string) string {
+	return string(terminal.New(color).AppendLine(nil, []byte(line)))
 }

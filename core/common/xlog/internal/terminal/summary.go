@@ -1,4 +1,4 @@
-package xlog
+package terminal
 
 import "strings"
 
@@ -43,7 +43,7 @@ func summarize(msg string, attrs []field) (s summary, ok bool) {
 }
 
 // appendSummary appends s in at most room columns, if its shortest form fits.
-func (t *terminal) appendSummary(dst []byte, s summary, room int) []byte {
+func (t *Terminal) appendSummary(dst []byte, s summary, room int) []byte {
 	if s.method != "" {
 		dst = append(append(dst, s.method...), ' ')
 		room -= columns(s.method) + 1

@@ -1,8 +1,11 @@
-package xlog
+// Package masking knows which values of a log must not be shown, by their keys.
+package masking
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
 // strongWords mask every key that holds one of them anywhere ("passw" is password and passwd).
@@ -49,8 +52,8 @@ const (
 	digits     = "0123456789"
 )
 
-// maskSet knows the keys whose values are masked. It does not change.
-type maskSet struct {
+// Set knows the keys whose values are masked. It does not change.
+type Set struct {
 	last   []string
 	starts triples        // the first three letters of the strong words, and of the line's own keys
 	ends   triples        // the last three of every other
@@ -64,14 +67,15 @@ type maskWord struct {
 	counted bool // it may be a number of what it names
 }
 
-// newMaskSet returns the set of the built-in keys, those of AddMaskedKeys, and keys.
-func newMaskSet(keys []string) *maskSet {
-	return (&maskSet{}).with(slices.Concat(lastWords, addedMaskKeys(), keys))
-}
+// Masked is shown in the place of a masked value.
+const Masked = "***"
 
-// with returns a set that has further keys.
-func (m *maskSet) with(keys []string) *maskSet {
-	out := &maskSet{last: slices.Clone(m.last)}
+// New returns the set of the built-in keys and keys.
+func New(keys []string) *Set { return (&Set{}).With(slices.Concat(lastWords, keys)) }
+
+// With returns a set that has further keys.
+func (m *Set) With(keys []string) *Set {
+	out := &Set{last: slices.Clone(m.last)}
 	for _, k := range keys {
 		if k = normal(k); k != "" && !slices.Contains(out.last, k) {
 			out.last = append(out.last, k)
@@ -94,7 +98,7 @@ func (m *maskSet) with(keys []string) *maskSet {
 		n := len(q)
 		out.ends.add(q[n-2], q[n-1], q[n-3])
 	}
-	for _, k := range head {
+	for _, k := range jsonline.Head {
 		out.starts.add(k[0], k[1], k[2])
 	}
 	for c := range 1 << 5 { // where the letters that count are elsewhere, has must look
@@ -104,7 +108,7 @@ func (m *maskSet) with(keys []string) *maskSet {
 	return out
 }
 
-func (m *maskSet) addEnd(w maskWord) {
+func (m *Set) addEnd(w maskWord) {
 	n := len(w.text)
 	if n < 2 {
 		return // a key of one letter is masked whole
@@ -129,19 +133,19 @@ func normal(key string) string {
 	}, strings.ToLower(key))
 }
 
-// has reports whether the values of key are masked.
-func (m *maskSet) has(key string) bool { return m.special(key) && m.look(key) }
+// Has reports whether the values of key are masked.
+func (m *Set) Has(key string) bool { return m.Special(key) && m.Look(key) }
 
-// special reports whether key deserves a look: it may be masked, or one of the line's own. It runs for
+// Special reports whether key deserves a look: it may be masked, or one of the line's own. It runs for
 // every attribute, and for nearly every key six of its letters say no.
-func (m *maskSet) special(key string) bool {
+func (m *Set) Special(key string) bool {
 	n := len(key)
 	return n < 3 || n >= containsFrom ||
 		m.starts.has(key[0], key[1], key[2]) || m.ends.has(key[n-2], key[n-1], key[n-3])
 }
 
-// look is has without the short cut.
-func (m *maskSet) look(key string) bool {
+// Look is Has without the short cut.
+func (m *Set) Look(key string) bool {
 	if n := len(key); n < 3 {
 		return slices.ContainsFunc(m.last, func(w string) bool { return len(w) == n && strings.EqualFold(w, key) })
 	}
@@ -161,7 +165,7 @@ func (m *maskSet) look(key string) bool {
 }
 
 // isQualified reports whether key ends in a whole word of the set and a qualifier.
-func (m *maskSet) isQualified(key string) bool {
+func (m *Set) isQualified(key string) bool {
 	for _, q := range qualifiersByEnd[codes[key[len(key)-1]]] {
 		if at, ok := cutEnd(key, q); ok && at > 0 && isWordStart(key, at) {
 			return m.endsWhole(key[:at])
@@ -171,7 +175,7 @@ func (m *maskSet) isQualified(key string) bool {
 }
 
 // endsWhole reports whether key ends in a whole word of the set, before separators.
-func (m *maskSet) endsWhole(key string) bool {
+func (m *Set) endsWhole(key string) bool {
 	end := len(key)
 	for end > 0 && separates[key[end-1]] {
 		end--
@@ -212,7 +216,7 @@ func startsWith(key, word string) bool {
 }
 
 // endsHere reports whether key ends in a word of the set.
-func (m *maskSet) endsHere(key string) bool {
+func (m *Set) endsHere(key string) bool {
 	for _, w := range m.byEnd[codes[key[len(key)-1]]] {
 		at, ok := cutEnd(key, w.text)
 		if ok && (!w.whole || isWordStart(key, at)) && (!w.counted || !counts(key[:at])) {

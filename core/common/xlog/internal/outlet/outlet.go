@@ -1,4 +1,5 @@
-package xlog
+// Package outlet writes to an output that may block, without blocking the log for ever.
+package outlet
 
 import (
 	"io"
@@ -15,16 +16,18 @@ const (
 	maxQueued = 1 << 20
 	// maxYields is how often a caller yields before it sleeps: a Write takes microseconds.
 	maxYields = 16
+	// maxPooled is the longest line whose memory is used again.
+	maxPooled = 1 << 16
 )
 
-// outlet writes lines to an output that may block, such as a pipe that is not read or a
+// Outlet writes lines to an output that may block, such as a pipe that is not read or a
 // terminal that is stopped.
 //
 // A goroutine writes the lines in order. A caller waits until its line is written, so that no
 // line is lost if the process exits, but not longer than maxWait: then the outlet is stalled.
 // Until the queue is empty, callers of a stalled outlet do not wait, and lines beyond maxQueued
 // are dropped and counted. The count is written when the queue is empty.
-type outlet struct {
+type Outlet struct {
 	out   io.Writer
 	lost  func(lines int64) []byte // returns the line that reports dropped lines
 	drain func()                   // o.writeQueue; a method value would allocate
@@ -37,8 +40,9 @@ type outlet struct {
 	dropped    int64
 }
 
-func newOutlet(out io.Writer, lost func(lines int64) []byte) *outlet {
-	o := &outlet{out: out, lost: lost}
+// New returns an outlet for out; lost returns the line that reports dropped lines.
+func New(out io.Writer, lost func(lines int64) []byte) *Outlet {
+	o := &Outlet{out: out, lost: lost}
 	o.drain = o.writeQueue
 	return o
 }
@@ -62,8 +66,8 @@ const (
 
 var queuedLines = sync.Pool{New: func() any { return new(queuedLine) }}
 
-// write writes one line, or queues it.
-func (o *outlet) write(p []byte) {
+// Write writes one line, or queues it.
+func (o *Outlet) Write(p []byte) {
 	q := queuedLines.Get().(*queuedLine)
 	q.text, q.next = append(q.text[:0], p...), nil
 	q.state.Store(lineWaiting)
@@ -73,8 +77,8 @@ func (o *outlet) write(p []byte) {
 	}
 }
 
-// flush waits for the lines that a stalled outlet has queued, for maxWait at most.
-func (o *outlet) flush() {
+// Flush waits for the lines that a stalled outlet has queued, for maxWait at most.
+func (o *Outlet) Flush() {
 	q := &queuedLine{}
 	q.gate.Lock()
 	o.enqueue(q, true)
@@ -82,7 +86,7 @@ func (o *outlet) flush() {
 }
 
 // enqueue reports whether the caller is to wait.
-func (o *outlet) enqueue(q *queuedLine, always bool) (wait bool) {
+func (o *Outlet) enqueue(q *queuedLine, always bool) (wait bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.stalled && !always && o.queued+len(q.text) > maxQueued {
@@ -104,7 +108,7 @@ func (o *outlet) enqueue(q *queuedLine, always bool) (wait bool) {
 }
 
 // await waits for the line, for maxWait at most, and reports whether q may be used again.
-func (o *outlet) await(q *queuedLine) bool {
+func (o *Outlet) await(q *queuedLine) bool {
 	for range maxYields {
 		if q.state.Load() == lineWritten {
 			return true
@@ -132,7 +136,7 @@ func (q *queuedLine) settle(state int32) {
 }
 
 // writeQueue writes until the queue is empty.
-func (o *outlet) writeQueue() {
+func (o *Outlet) writeQueue() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for {
@@ -152,7 +156,7 @@ func (o *outlet) writeQueue() {
 
 // next removes the first line from the queue. After the last one it is the line that reports
 // dropped lines, or nil.
-func (o *outlet) next() *queuedLine {
+func (o *Outlet) next() *queuedLine {
 	q := o.head
 	if q == nil {
 		if o.dropped == 0 {

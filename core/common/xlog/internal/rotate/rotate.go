@@ -1,4 +1,5 @@
-package xlog
+// Package rotate writes a log file that is rotated by size and day, one for each process.
+package rotate
 
 import (
 	"cmp"
@@ -29,24 +30,34 @@ const maxWriters = 64
 
 var errTaken = fmt.Errorf("%d other processes write to this folder", maxWriters)
 
-// logFile is the file that is written now. Timberjack rotates it under the lock of a Write, which takes
+// Options say where and how to write.
+type Options struct {
+	Dir        string
+	FileName   string // app.log if empty
+	MaxSizeMB  int    // 100 if 0
+	MaxAgeDays int    // no limit if 0
+	MaxBackups int    // no limit if 0
+	Compress   bool
+}
+
+// File is the file that is written now. Timberjack rotates it under the lock of a Write, which takes
 // a rename and an open; it compresses and removes old files on a goroutine that Close waits for.
 //
 // Timberjack wants a file for itself. So each is locked as long as it is written, which ends with the process
 // however that ends, and who finds the first one locked takes the second.
-type logFile struct {
+type File struct {
 	*timberjack.Logger
 
 	lock  *flock.Flock
-	first bool // it has the name that was asked for
+	First bool // it has the name that was asked for
 }
 
 // Close closes the file and then gives it to others.
-func (f *logFile) Close() error { return errors.Join(f.Logger.Close(), f.lock.Close()) }
+func (f *File) Close() error { return errors.Join(f.Logger.Close(), f.lock.Close()) }
 
-// openFile opens or makes the file. A file that was last written on an earlier day is rotated first:
+// Open opens or makes the file. A file that was last written on an earlier day is rotated first:
 // timberjack rotates at midnight only while it runs.
-func openFile(c Config, now time.Time) (*logFile, error) {
+func Open(c Options, now time.Time) (*File, error) {
 	if err := os.MkdirAll(c.Dir, dirMode); err != nil {
 		return nil, err
 	}
@@ -59,7 +70,7 @@ func openFile(c Config, now time.Time) (*logFile, error) {
 	if c.Compress {
 		compression = "gzip"
 	}
-	f := &logFile{lock: lock, first: path == name, Logger: &timberjack.Logger{
+	f := &File{lock: lock, First: path == name, Logger: &timberjack.Logger{
 		Filename:    path,
 		FileMode:    fileMode,
 		MaxSize:     cmp.Or(c.MaxSizeMB, defaultMaxSizeMB),
@@ -101,7 +112,7 @@ func numbered(name string, n int) string {
 }
 
 // begin opens the file, so that a file that cannot be written is known at once.
-func (f *logFile) begin(now time.Time) error {
+func (f *File) begin(now time.Time) error {
 	if info, err := os.Stat(f.Filename); err == nil && info.Size() > 0 && day(info.ModTime()) < day(now) {
 		if err := f.RotateWithReason("time"); err != nil {
 			return err

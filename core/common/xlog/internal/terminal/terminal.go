@@ -1,4 +1,5 @@
-package xlog
+// Package terminal shows lines of the log to people.
+package terminal
 
 import (
 	"slices"
@@ -6,17 +7,20 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
-// terminal turns a line of JSON into one for people:
+// Terminal turns a line of JSON into one for people:
 //
 //	15:04:05.123 INFO   [SERV]  user registered                  user=42 took=1.25ms #1f6d2c9a
 //	15:04:05.456 INFO   [HTTP]  POST /notes 201 3.1ms #1f6d2c9a
-type terminal struct {
+type Terminal struct {
 	color bool
 }
 
-func newTerminal(color bool) *terminal { return &terminal{color: color} }
+// New returns a Terminal, with colours or without.
+func New(color bool) *Terminal { return &Terminal{color: color} }
 
 // Widths in characters that keep the columns aligned.
 const (
@@ -50,18 +54,15 @@ const (
 	stackBar = "    │ "
 )
 
-// head are the keys that begin a line, in their order.
-var head = []string{keyTime, keyLevel, keyName, keyMsg, keyRequestID}
-
-// appendLine appends the form for people of a line of JSON.
-func (t *terminal) appendLine(dst, line []byte) []byte {
+// AppendLine appends the form for people of a line of JSON.
+func (t *Terminal) AppendLine(dst, line []byte) []byte {
 	var parts [5]string
 	var attrs []field
 	next := 0
-	for key, value := range fields(line) {
-		if i := slices.Index(head[next:], key); i >= 0 && len(attrs) == 0 {
+	for key, value := range jsonline.Members(line) {
+		if i := slices.Index(jsonline.Head[next:], key); i >= 0 && len(attrs) == 0 {
 			next += i
-			parts[next] = unquote(value)
+			parts[next] = jsonline.Unquote(value)
 			next++
 			continue
 		}
@@ -84,13 +85,13 @@ func (t *terminal) appendLine(dst, line []byte) []byte {
 		dst = t.appendField(dst, a)
 	}
 	if id != "" {
-		dst = t.paint(append(dst, ' '), dim, "#"+word(cut(id, shortID)))
+		dst = t.paint(append(dst, ' '), dim, "#"+word(jsonline.Cut(id, shortID)))
 	}
 	return appendStack(append(dst, '\n'), stack)
 }
 
 // appendHead appends what precedes the message, and returns its width.
-func (t *terminal) appendHead(dst []byte, parts [5]string) ([]byte, int) {
+func (t *Terminal) appendHead(dst []byte, parts [5]string) ([]byte, int) {
 	width := max(len(parts[1]), levelWidth)
 	if at, err := time.Parse(time.RFC3339, parts[0]); err == nil {
 		dst = append(t.paint(dst, dim, at.Local().Format(clockForm)), ' ')
@@ -113,7 +114,7 @@ func kindOf(level string) string {
 }
 
 // appendMessage appends the message; padded reports whether anything follows.
-func (t *terminal) appendMessage(dst []byte, parts [5]string, padded bool) []byte {
+func (t *Terminal) appendMessage(dst []byte, parts [5]string, padded bool) []byte {
 	msg, color := phrase(parts[3]), plainColor
 	if kind := kindOf(parts[1]); kind == "error" || kind == "panic" {
 		color = bold
@@ -125,7 +126,7 @@ func (t *terminal) appendMessage(dst []byte, parts [5]string, padded bool) []byt
 	return dst
 }
 
-func (t *terminal) appendField(dst []byte, a field) []byte {
+func (t *Terminal) appendField(dst []byte, a field) []byte {
 	dst = t.paint(append(dst, ' '), dim, word(a.key)+"=")
 	color := plainColor
 	if a.key == "error" || a.key == "err" || strings.HasSuffix(a.key, ".error") {
@@ -150,7 +151,7 @@ func appendStack(dst []byte, stack string) []byte {
 }
 
 // paint appends text in a colour.
-func (t *terminal) paint(dst []byte, color, text string) []byte {
+func (t *Terminal) paint(dst []byte, color, text string) []byte {
 	if !t.color || color == "" {
 		return append(dst, text...)
 	}
