@@ -8,7 +8,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/internal/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
 )
 
 // traced is a store of bytes that records the functions between it and the test.
