@@ -32,7 +32,7 @@ func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
 	p := onRedis(t)
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open(asynq.WithQueue(p.queue)))}}
+	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open(asynq.WithQueue(p.queue)))}}
 	reg, err := xreg.New(ctx, nodes,
 		xoption.WithCache(xoptcache.WithDriver(redis.Name), xcache.WithConfig(func(c *cachedriver.Config) { *c = p.config })),
 		xoption.WithDatabase(xoptdatabase.WithDriver(sqlite.Name, ":memory:"), xoptdatabase.WithAutoMigrate(&User{})),

@@ -1,6 +1,6 @@
 // Package asynq keeps durable jobs with asynq on Redis.
 //
-//	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open())}}
+//	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open())}}
 //
 // It uses the Redis of the application's cache, in each of its modes, and needs version 6.2 or later. A job is as durable as that
 // Redis is: what it has not written to its disk is lost with it.

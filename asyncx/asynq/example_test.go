@@ -59,7 +59,7 @@ func ExampleOpen() { //nolint:testableexamples // it serves until it is stopped
 	ctx := context.Background()
 	log := xlog.WithName(xlog.NamedMAIN)
 
-	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open())}}
+	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open())}}
 	reg := xreg.Register(ctx, nodes, xoption.WithCache(xoptcache.FromEnv()))
 	xmain.Runner(reg, log, nil, job.New(job.WithHandlers(Welcome.Handle(sendWelcome))))
 }
@@ -67,5 +67,5 @@ func ExampleOpen() { //nolint:testableexamples // it serves until it is stopped
 func ExampleWithClient() { //nolint:testableexamples // it needs a server
 	client := goredis.NewClient(&goredis.Options{Addr: "jobs.example.com:6379"})
 	node := job.Init(asynq.Open(asynq.WithClient(client), asynq.WithQueue("shop"), asynq.WithRetention(24*time.Hour)))
-	_ = xregnode.RegNodeList{Key: xctx.JobQueueKey, Node: node}
+	_ = xregnode.Node{Key: xctx.JobQueueKey, Node: node}
 }

@@ -40,7 +40,7 @@ func newApp(t *testing.T, options ...xoption.Option) *app {
 		t.Fatal(err)
 	}
 	open := func(context.Context) (driver.Engine, error) { return a.store.Connect(), nil }
-	a.reg, err = xreg.New(t.Context(), []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(open)}},
+	a.reg, err = xreg.New(t.Context(), []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(open)}},
 		append([]xoption.Option{
 			xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 			xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
@@ -159,7 +159,7 @@ func TestAnEngineThatDoesNotOpenFailsTheStart(t *testing.T) {
 		{name: "broken", open: func(context.Context) (driver.Engine, error) { return nil, errBoom }, want: errBoom},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := xreg.New(t.Context(), []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(tc.open)}},
+			_, err := xreg.New(t.Context(), []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(tc.open)}},
 				xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 				xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }))
 			if !errors.Is(err, tc.want) {
@@ -219,7 +219,7 @@ func (a *app) healthy(t *testing.T, want error) {
 func TestAWorkerRunsBesideATest(t *testing.T) {
 	done := make(chan string, 1)
 	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.WithAutoMigrate(&User{})),
-		xoption.WithNodes(xregnode.RegNodeList{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}))
+		xoption.WithNodes(xregnode.Node{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}))
 	app.Go(job.New(job.WithHandlers(Welcome.Handle(func(ctx context.Context, args WelcomeArgs) error {
 		var user User
 		err := xdb.MustGetDB(ctx).First(&user, args.UserID).Error

@@ -50,7 +50,7 @@ func signUp(ctx context.Context, name string) error {
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
+	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 	reg, err := xreg.New(ctx, nodes,
 		xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:"), xoptdatabase.WithAutoMigrate(&User{})),
 		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),

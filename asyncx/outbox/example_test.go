@@ -82,7 +82,7 @@ func quietly() (context.Context, error) {
 func ExampleOpen_node() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
+	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 	reg, err := xreg.New(ctx, nodes,
 		xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:")),
 		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),

@@ -1,6 +1,6 @@
 // Package outbox keeps durable jobs in a table of the application's own database.
 //
-//	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
+//	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 //
 // It works on every database of xdb whose driver has a clock: SQLite, PostgreSQL, MySQL and MariaDB, SQL Server, Oracle. The
 // table is plinth_jobs, behind the prefix of the database, and is created where it is missing.

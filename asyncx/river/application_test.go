@@ -26,7 +26,7 @@ func TestAnApplicationStoresAJobAndDoesIt(t *testing.T) {
 	must(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
-	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(river.Open())}}
+	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(river.Open())}}
 	reg, err := xreg.New(ctx, nodes,
 		xoption.WithDatabase(xoptdatabase.WithDriver(postgres.Name, dsn), xoptdatabase.WithAutoMigrate(&user{})),
 		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),

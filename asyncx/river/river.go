@@ -1,6 +1,6 @@
 // Package river keeps durable jobs with River on PostgreSQL.
 //
-//	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(river.Open())}}
+//	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(river.Open())}}
 //
 // Jobs are rows of River's table river_job, in its queue "plinth", so that River's own command line and web interface show them.
 // They are stored in the application's transaction. A worker takes them with River's client, on connections of its own.

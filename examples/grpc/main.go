@@ -64,7 +64,7 @@ func options() []xoption.Option {
 			xenv.DatabasePath:   dataFile,
 		}),
 		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), withDataDir, xoptdatabase.WithAutoMigrate(&entity.User{}, &entity.App{})),
-		xoption.WithNodes(xregnode.RegNodeList{Key: feed.Key, Node: feed.Start}),
+		xoption.WithNodes(xregnode.Node{Key: feed.Key, Node: feed.Start}),
 		xoption.WithRoute(handler.Route),
 		xoption.WithHealth(),
 	}

@@ -41,7 +41,7 @@ func TestNodesAreStartedInOrderWithTheDatabase(t *testing.T) {
 		warm = index.db != nil
 		return nil, nil
 	}
-	nodes := []xregnode.RegNodeList{
+	nodes := []xregnode.Node{
 		{Key: "search", Node: func(ctx context.Context) (any, error) { return openSearch(ctx, xdb.MustGetDB(ctx)) }},
 		{Key: xctx.Exec, Node: warmUp}, // runs, and keeps nothing
 	}

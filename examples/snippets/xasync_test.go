@@ -13,7 +13,7 @@ import (
 
 func TestXAsyncRunsInThePoolOfTheApplication(t *testing.T) {
 	t.Parallel()
-	nodes := []xregnode.RegNodeList{
+	nodes := []xregnode.Node{
 		{Key: xctx.Exec, Node: asyncx.Init(asyncx.WithConcurrency(20), asyncx.WithQueueSize(1000))},
 	}
 	app := plinthtest.New(t, xoption.WithNodes(nodes...))

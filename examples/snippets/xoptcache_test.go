@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
-func xoptcacheStart(ctx context.Context, nodes []xregnode.RegNodeList) *xreg.Reg {
+func xoptcacheStart(ctx context.Context, nodes []xregnode.Node) *xreg.Reg {
 	reg := xreg.Register(ctx, nodes, xoption.WithCache(xoptcache.FromEnv()))
 	return reg
 }

@@ -76,7 +76,7 @@ func dialSearch(_ context.Context, address string) (any, error) {
 }
 
 func WithSearch(address string) xoption.Option {
-	return xoption.WithNodes(xregnode.RegNodeList{
+	return xoption.WithNodes(xregnode.Node{
 		Key:  searchKey,
 		Node: func(ctx context.Context) (any, error) { return dialSearch(ctx, address) },
 	})

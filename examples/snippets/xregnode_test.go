@@ -34,7 +34,7 @@ func warmUp(ctx context.Context) (any, error) {
 }
 
 func xregnodeStart(ctx context.Context, options ...xoption.Option) *xreg.Reg {
-	nodes := []xregnode.RegNodeList{
+	nodes := []xregnode.Node{
 		{Key: indexKey, Node: func(ctx context.Context) (any, error) { return openIndex(ctx, xdb.MustGetDB(ctx)) }},
 		{Key: xctx.Exec, Node: warmUp},
 	}

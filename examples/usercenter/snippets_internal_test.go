@@ -28,7 +28,7 @@ import (
 // What pages of the documentation show of databases is run here, where there are entities, migrations and a repository.
 
 // registerWithDatabase is the shortest program with a database; nothing runs it here, because it ends the process.
-func registerWithDatabase(ctx context.Context, nodes []xregnode.RegNodeList) *xreg.Reg {
+func registerWithDatabase(ctx context.Context, nodes []xregnode.Node) *xreg.Reg {
 	reg := xreg.Register(ctx, nodes,
 		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{})),
 	)

@@ -55,7 +55,7 @@ var serviceName = pb.TestService_ServiceDesc.ServiceName
 
 // fixture is what an application of these tests is made of.
 type fixture struct {
-	nodes   []xregnode.RegNodeList
+	nodes   []xregnode.Node
 	options []xoption.Option
 	runner  []runner.Option
 	byEnv   bool // the address is that of the environment, not a free one

@@ -181,7 +181,7 @@ func observe(t *testing.T, options func(app context.Context) []runner.Option) be
 				return nil
 			}))
 	}
-	a = prepare(t, fixture{nodes: []xregnode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return "the node", nil }}}})
+	a = prepare(t, fixture{nodes: []xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) { return "the node", nil }}}})
 	l := listen(t)
 	a.address = l.Addr().String()
 	a.service.OnUnary = func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
@@ -275,7 +275,7 @@ func TestSpecificationsListOfInterceptorsIsTheSameAsNone(t *testing.T) {
 }
 
 func TestHandlerKnowsApplicationAndRequest(t *testing.T) {
-	a := prepare(t, fixture{nodes: []xregnode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return 42, nil }}}})
+	a := prepare(t, fixture{nodes: []xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) { return 42, nil }}}})
 	var value any
 	var id string
 	a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {

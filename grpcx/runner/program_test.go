@@ -66,7 +66,7 @@ func (said) Close() { xlog.Info(context.Background(), "node closed") }
 // serveProgram is the main function of the programs.
 func serveProgram(options ...runner.Option) {
 	go listenToInput()
-	nodes := []xregnode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return said{}, nil }}}
+	nodes := []xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) { return said{}, nil }}}
 	reg := xreg.Register(context.Background(), nodes, xoption.WithHealth(), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/slow", func(c *gin.Context) {
 			xlog.Info(c, "entered")

@@ -27,7 +27,7 @@ func (c closer) Close() { c.notes.add("close") }
 
 // closing is a fixture with a node that notes its close.
 func closing(n *notes, runner ...runner.Option) fixture {
-	return fixture{runner: runner, nodes: []xregnode.RegNodeList{
+	return fixture{runner: runner, nodes: []xregnode.Node{
 		{Key: "node", Node: func(context.Context) (any, error) { return closer{n}, nil }},
 	}}
 }

@@ -17,7 +17,7 @@ import (
 var mails embed.FS
 
 // nodes are what an application lists.
-var nodes = []xregnode.RegNodeList{
+var nodes = []xregnode.Node{
 	{Key: xctx.EmailClientKey, Node: email.InitClient},
 }
 

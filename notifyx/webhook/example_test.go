@@ -178,7 +178,7 @@ func ExampleDispatcher() {
 
 	// Beside the server:
 	run := func(ctx context.Context) {
-		nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
+		nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 		reg := xreg.Register(ctx, nodes, xoption.WithDatabase(xoptdatabase.FromEnv()))
 		xmain.Runner(reg, nil, nil, job.New(job.WithHandlers(hooks.Handler()))) // reg has it
 	}

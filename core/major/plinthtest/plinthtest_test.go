@@ -170,7 +170,7 @@ func TestLifeEndsWithTheTest(t *testing.T) {
 		return func(context.Context) error { events = append(events, what); return nil }
 	}
 	t.Run("inner", func(t *testing.T) {
-		app := plinthtest.New(t, xoption.WithHealth(), xoption.WithNodes(xregnode.RegNodeList{Key: "n", Node: func(ctx context.Context) (any, error) {
+		app := plinthtest.New(t, xoption.WithHealth(), xoption.WithNodes(xregnode.Node{Key: "n", Node: func(ctx context.Context) (any, error) {
 			xhook.OnStart(ctx, "a", note("start"))
 			xhook.OnReady(ctx, "a", note("ready"))
 			xhook.OnDrain(ctx, "a", note("drain"))
@@ -237,7 +237,7 @@ func TestWhatIsWrongFailsTheTest(t *testing.T) {
 		want string
 	}{
 		{name: "wrong options", test: func(tb testing.TB) {
-			plinthtest.New(tb, xoption.WithDrainDelay(-1), xoption.WithNodes(xregnode.RegNodeList{Key: xctx.DatabaseKey}))
+			plinthtest.New(tb, xoption.WithDrainDelay(-1), xoption.WithNodes(xregnode.Node{Key: xctx.DatabaseKey}))
 		}, want: "start: node 1: the key \"plinth_database\" is reserved"},
 		{name: "plugin that is not imported", test: func(tb testing.TB) {
 			plinthtest.New(tb, xoption.WithDatabase())

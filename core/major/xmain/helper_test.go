@@ -84,8 +84,8 @@ type closer struct {
 func (c closer) Close() { c.tr.add("close " + c.name) }
 
 // node returns a list of one node whose close is noted.
-func node(tr *trace, name string) []xregnode.RegNodeList {
-	return []xregnode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return closer{tr, name}, nil }}}
+func node(tr *trace, name string) []xregnode.Node {
+	return []xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) { return closer{tr, name}, nil }}}
 }
 
 // service is an application that RunContext serves in the background.
@@ -99,7 +99,7 @@ type service struct {
 }
 
 // prepare registers an application that shares nothing with another one and listens on a free port.
-func prepare(t *testing.T, nodes []xregnode.RegNodeList, opts ...xoption.Option) *service {
+func prepare(t *testing.T, nodes []xregnode.Node, opts ...xoption.Option) *service {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

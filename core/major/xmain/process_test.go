@@ -53,7 +53,7 @@ var programs = map[string]func(){
 	"registered":                     registered,
 	"ignored hangup":                 func() { signal.Ignore(syscall.SIGHUP); serve() },
 	"slow start": func() {
-		serveNodes([]xregnode.RegNodeList{{Key: "closes", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}, {
+		serveNodes([]xregnode.Node{{Key: "closes", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}, {
 			Key: "slow", Node: func(ctx context.Context) (any, error) {
 				xlog.Info(ctx, "node starts slowly")
 				<-ctx.Done()
@@ -69,10 +69,10 @@ type said struct{ what string }
 func (s said) Close() { xlog.Info(context.Background(), s.what) }
 
 func serve(tasks ...xmain.Task) {
-	serveNodes([]xregnode.RegNodeList{{Key: "node", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}}, tasks...)
+	serveNodes([]xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}}, tasks...)
 }
 
-func serveNodes(nodes []xregnode.RegNodeList, tasks ...xmain.Task) {
+func serveNodes(nodes []xregnode.Node, tasks ...xmain.Task) {
 	reg := xreg.Register(context.Background(), nodes, xoption.WithHealth(), xoption.WithRoute(func(ctx context.Context, e *gin.Engine) {
 		xhook.OnStop(ctx, "hook", func(ctx context.Context) error { xlog.Info(ctx, "stop hook"); return nil })
 		e.GET("/work", func(c *gin.Context) {

@@ -54,7 +54,7 @@ func blockedLogger() {
 
 // stubbornStart has a node that does not look at its context.
 func stubbornStart() {
-	reg := xreg.Register(context.Background(), []xregnode.RegNodeList{{Key: "stubborn", Node: func(ctx context.Context) (any, error) {
+	reg := xreg.Register(context.Background(), []xregnode.Node{{Key: "stubborn", Node: func(ctx context.Context) (any, error) {
 		xlog.Info(ctx, "node starts")
 		select {}
 	}}})

@@ -40,7 +40,7 @@ func WithOptions(opts ...Option) Option {
 }
 
 // WithNodes adds nodes, which start after those that were given to Register.
-func WithNodes(nodes ...xregnode.RegNodeList) Option {
+func WithNodes(nodes ...xregnode.Node) Option {
 	return func(p *startup.Plan) { p.Nodes = append(p.Nodes, nodes...) }
 }
 

@@ -25,7 +25,7 @@ func TestApplicationsContextKnowsTheDebugMode(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("PLINTH_DEBUG", tc.env)
 			seen := !tc.want
-			reg, _ := begin(t, []xregnode.RegNodeList{{Key: "n", Node: func(ctx context.Context) (any, error) {
+			reg, _ := begin(t, []xregnode.Node{{Key: "n", Node: func(ctx context.Context) (any, error) {
 				seen = xctxutil.IsDebug(ctx)
 				return 1, nil
 			}}}, tc.opt)
@@ -42,7 +42,7 @@ func TestDebugModeOfTheContextFollowsLaterOptions(t *testing.T) {
 		t.Errorf("Apply = %v, debug = %t; want true", err, xctxutil.IsDebug(reg.Init.Ctx))
 	}
 	seen := true
-	err := reg.Apply(xoption.WithDebug(false), xoption.WithNodes(xregnode.RegNodeList{Key: "n", Node: func(ctx context.Context) (any, error) {
+	err := reg.Apply(xoption.WithDebug(false), xoption.WithNodes(xregnode.Node{Key: "n", Node: func(ctx context.Context) (any, error) {
 		seen = xctxutil.IsDebug(ctx)
 		return 1, nil
 	}}))
@@ -52,7 +52,7 @@ func TestDebugModeOfTheContextFollowsLaterOptions(t *testing.T) {
 }
 
 func TestKeyOfTheDebugModeIsTheFrameworks(t *testing.T) {
-	if err := xregnode.Check([]xregnode.RegNodeList{{Key: xctx.DebugKey, Node: func(context.Context) (any, error) { return true, nil }}}, nil); err == nil {
+	if err := xregnode.Check([]xregnode.Node{{Key: xctx.DebugKey, Node: func(context.Context) (any, error) { return true, nil }}}, nil); err == nil {
 		t.Error("Check = nil, want the key refused")
 	}
 }

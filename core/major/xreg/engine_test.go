@@ -59,7 +59,7 @@ func TestEveryRouteHasIDRecoveryErrorsAndAccessLog(t *testing.T) {
 
 func TestGinContextCarriesTheApplicationsValues(t *testing.T) {
 	var got any
-	reg, _ := begin(t, []xregnode.RegNodeList{{Key: "a", Node: func(context.Context) (any, error) { return 7, nil }}},
+	reg, _ := begin(t, []xregnode.Node{{Key: "a", Node: func(context.Context) (any, error) { return 7, nil }}},
 		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.GET("/", func(c *gin.Context) { //nolint:contextcheck // the request is c
 				got = c.Value(xctx.ContextKey("a"))
@@ -162,7 +162,7 @@ func TestOptionsGivenLaterEqualThoseOfTheStart(t *testing.T) {
 		xoption.WithProfile(xbase.ProfileJava), xoption.WithHealth(),
 		xoption.WithServe(func(c *xhelper.Config) { c.EnableInput = false }),
 		withPhase(startup.Phase{Name: "late", Key: "late", Start: func(context.Context) (any, error) { return 1, nil }}),
-		xoption.WithNodes(xregnode.RegNodeList{Key: "after", Node: func(ctx context.Context) (any, error) {
+		xoption.WithNodes(xregnode.Node{Key: "after", Node: func(ctx context.Context) (any, error) {
 			return ctx.Value(xctx.ContextKey("late")), nil
 		}}),
 		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {

@@ -66,7 +66,7 @@ func TestReadinessFollowsTheLife(t *testing.T) {
 
 func TestReadinessListsNodesAndTellsNobodyTheirErrors(t *testing.T) {
 	p := &patient{}
-	reg, out := begin(t, []xregnode.RegNodeList{{Key: "db", Node: func(context.Context) (any, error) { return p, nil }}}, xoption.WithHealth())
+	reg, out := begin(t, []xregnode.Node{{Key: "db", Node: func(context.Context) (any, error) { return p, nil }}}, xoption.WithHealth())
 	if err := reg.Life().Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}

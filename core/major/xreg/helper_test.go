@@ -60,7 +60,7 @@ func alone(t *testing.T) (xoption.Option, *buffer) {
 }
 
 // begin starts an application that is closed with the test.
-func begin(t *testing.T, nodes []xregnode.RegNodeList, opts ...xoption.Option) (*xreg.Reg, *buffer) {
+func begin(t *testing.T, nodes []xregnode.Node, opts ...xoption.Option) (*xreg.Reg, *buffer) {
 	t.Helper()
 	base, out := alone(t)
 	reg, err := xreg.New(t.Context(), nodes, append([]xoption.Option{base}, opts...)...)

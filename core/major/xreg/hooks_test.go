@@ -36,7 +36,7 @@ func TestCloseRunsShutdownHooksBeforeTheTasksEndAndStopHooksAfter(t *testing.T) 
 func TestPanicsOfHooksInTheCloseAreLoggedWithTheirStacks(t *testing.T) {
 	base, out := alone(t)
 	boom := errors.New("boom")
-	_, err := xreg.New(t.Context(), []xregnode.RegNodeList{{Key: "n", Node: func(ctx context.Context) (any, error) {
+	_, err := xreg.New(t.Context(), []xregnode.Node{{Key: "n", Node: func(ctx context.Context) (any, error) {
 		xhook.OnShutdown(ctx, "a", func(context.Context) error { panic("in shutdown") })
 		xhook.OnStop(ctx, "a", func(context.Context) error { panic("in stop") })
 		return nil, boom

@@ -31,7 +31,7 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 	}
 	opened := false
 	node := func(context.Context) (any, error) { opened = true; return nil, nil }
-	_, err := xreg.New(t.Context(), []xregnode.RegNodeList{
+	_, err := xreg.New(t.Context(), []xregnode.Node{
 		{Key: xctx.DatabaseKey, Node: node}, {Key: "a", Node: node}, {Key: "a", Node: node},
 	}, xoption.WithoutEnvFile(),
 		withPhase(startup.Phase{
@@ -257,7 +257,7 @@ func TestRegisterWritesOneLineForEachProblemAndExitsWith1(t *testing.T) {
 }
 
 func ExampleNew() {
-	_, err := xreg.New(context.Background(), []xregnode.RegNodeList{{Key: xctx.DatabaseKey}}, xoption.WithoutEnvFile())
+	_, err := xreg.New(context.Background(), []xregnode.Node{{Key: xctx.DatabaseKey}}, xoption.WithoutEnvFile())
 	for _, problem := range problem.List(err) {
 		_, _ = os.Stdout.WriteString(problem.Error() + "\n")
 	}

@@ -89,13 +89,13 @@ var errClosed = errors.New("xreg: the application is closed")
 // problem. ctx bounds the start; when it ends later, the Runner begins its stop.
 //
 // The start ends with the routes. Hooks, listener and tasks belong to xmain.
-func New(ctx context.Context, nodes []xregnode.RegNodeList, opts ...xoption.Option) (*Reg, error) {
+func New(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) (*Reg, error) {
 	return begin(ctx, nil, nodes, opts, func(context.Context, error) {})
 }
 
 // begin is New; w may be nil, and report sees the errors while the log is still open.
 func begin(
-	ctx context.Context, w *signals.Watch, nodes []xregnode.RegNodeList, opts []xoption.Option, report func(context.Context, error),
+	ctx context.Context, w *signals.Watch, nodes []xregnode.Node, opts []xoption.Option, report func(context.Context, error),
 ) (*Reg, error) {
 	r := &Reg{parent: ctx, watch: w, life: xhook.New(), nodes: &xregnode.Nodes{}}
 	r.plan = &startup.Plan{Nodes: slices.Clone(nodes)}

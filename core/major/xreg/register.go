@@ -24,7 +24,7 @@ var exit = os.Exit
 // start, which closes what is open already; after the start it closes Done, and the Runner begins its stop at once. The
 // second ends the process. A start that goes on after the first, in a node that ignores its context, ends the process
 // with exit code 1 after the shutdown timeout and two seconds.
-func Register(ctx context.Context, nodes []xregnode.RegNodeList, opts ...xoption.Option) *Reg {
+func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) *Reg {
 	ctx, w := signals.NewWatch(ctx, initLog, func(code int) { exit(code) })
 	reg, err := begin(ctx, w, nodes, append(slices.Clip(opts), defaultNode), report)
 	if err != nil {

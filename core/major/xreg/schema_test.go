@@ -71,7 +71,7 @@ func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
 		cache := newKeeper("cache", driver.Cluster)
 		cache.log = &log
 		base, _ := unnumbered(t)
-		node := xregnode.RegNodeList{Key: xctx.Exec, Node: func(context.Context) (any, error) { log = append(log, "node"); return nil, nil }}
+		node := xregnode.Node{Key: xctx.Exec, Node: func(context.Context) (any, error) { log = append(log, "node"); return nil, nil }}
 		opts := []xoption.Option{migrated(&log, nil), cache.phase(), xoption.WithNodes(node)}
 		first, rest := opts, []xoption.Option(nil)
 		if late {

@@ -187,7 +187,7 @@ func logPanic(ctx context.Context, where string, err error) (panicked bool) {
 }
 
 // nodesOf checks the application's nodes against each other and against what is registered.
-func nodesOf(list []xregnode.RegNodeList, nodes *xregnode.Nodes) error {
+func nodesOf(list []xregnode.Node, nodes *xregnode.Nodes) error {
 	return xregnode.Check(list, func(key xctx.ContextKey) bool {
 		_, ok := nodes.Get(key)
 		return ok

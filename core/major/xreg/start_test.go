@@ -56,7 +56,7 @@ func phase(log *[]string, name string, rank startup.Rank) xoption.Option {
 
 func TestStartOrderIsPhasesNodesEngineRoutesAndCloseIsItsReverse(t *testing.T) {
 	var log []string
-	node := func(name string, value func(*part) any) xregnode.RegNode {
+	node := func(name string, value func(*part) any) xregnode.Func {
 		return func(ctx context.Context) (any, error) {
 			xhook.OnStop(ctx, name, func(context.Context) error {
 				log = append(log, "stop "+name)
@@ -66,7 +66,7 @@ func TestStartOrderIsPhasesNodesEngineRoutesAndCloseIsItsReverse(t *testing.T) {
 			return value(&part{name, &log}), nil
 		}
 	}
-	nodes := []xregnode.RegNodeList{
+	nodes := []xregnode.Node{
 		{Key: "n1", Node: node("n1", func(p *part) any { return p })},
 		{Key: xctx.Exec, Node: node("exec", func(p *part) any { return plain{p} })},
 		{Key: "n2", Node: node("n2", func(p *part) any { return bounded{p} })},
@@ -97,13 +97,13 @@ func TestStartOrderIsPhasesNodesEngineRoutesAndCloseIsItsReverse(t *testing.T) {
 
 func TestNodeSeesWhatCameBeforeIt(t *testing.T) {
 	var saw []any
-	see := func(value any) xregnode.RegNode {
+	see := func(value any) xregnode.Func {
 		return func(ctx context.Context) (any, error) {
 			saw = append(saw, ctx.Value(xctx.ContextKey("a")), ctx.Value(xctx.SnowflakeNodeKey) != nil)
 			return value, nil
 		}
 	}
-	reg, _ := begin(t, []xregnode.RegNodeList{{Key: "a", Node: see(1)}, {Key: "b", Node: see(2)}, {Key: xctx.Exec, Node: see(3)}})
+	reg, _ := begin(t, []xregnode.Node{{Key: "a", Node: see(1)}, {Key: "b", Node: see(2)}, {Key: xctx.Exec, Node: see(3)}})
 	if want := []any{nil, true, 1, true, 1, true}; !slices.Equal(saw, want) {
 		t.Errorf("nodes saw %v, want %v", saw, want)
 	}
@@ -126,7 +126,7 @@ func TestFailingNodeClosesWhatIsOpenInReverse(t *testing.T) {
 		return nil, nil
 	}
 	base, _ := alone(t)
-	reg, err := xreg.New(t.Context(), []xregnode.RegNodeList{
+	reg, err := xreg.New(t.Context(), []xregnode.Node{
 		{Key: "n1", Node: func(context.Context) (any, error) { return &part{"n1", &log}, nil }},
 		{Key: xctx.Exec, Node: hook},
 		{Key: "n2", Node: func(context.Context) (any, error) { return nil, boom }},
@@ -142,7 +142,7 @@ func TestFailingNodeClosesWhatIsOpenInReverse(t *testing.T) {
 
 func TestPanicOfANodeIsAnErrorAndItsStackIsLogged(t *testing.T) {
 	base, out := alone(t)
-	_, err := xreg.New(t.Context(), []xregnode.RegNodeList{
+	_, err := xreg.New(t.Context(), []xregnode.Node{
 		{Key: "n", Node: func(context.Context) (any, error) { panic("no luck") }},
 	}, base)
 	if err == nil || err.Error() != "node n: panic: no luck" {
@@ -166,7 +166,7 @@ func TestPanicOfTheRoutesIsAnError(t *testing.T) {
 func TestPanicOfACloseKeepsNothingElseOpen(t *testing.T) {
 	var log []string
 	base, _ := alone(t)
-	reg, err := xreg.New(t.Context(), []xregnode.RegNodeList{
+	reg, err := xreg.New(t.Context(), []xregnode.Node{
 		{Key: "a", Node: func(context.Context) (any, error) { return &part{"a", &log}, nil }},
 		{Key: "b", Node: func(context.Context) (any, error) { return plain{}, nil }}, // its part is nil
 	}, base)
@@ -185,7 +185,7 @@ func TestOneValueUnderTwoKeysIsClosedOnceAndANilPointerNever(t *testing.T) {
 	var log []string
 	shared := &part{"shared", &log}
 	base, _ := alone(t)
-	reg, err := xreg.New(t.Context(), []xregnode.RegNodeList{
+	reg, err := xreg.New(t.Context(), []xregnode.Node{
 		{Key: "a", Node: func(context.Context) (any, error) { return shared, nil }},
 		{Key: "b", Node: func(context.Context) (any, error) { return shared, nil }},
 		{Key: "c", Node: func(context.Context) (any, error) { return (*part)(nil), nil }},
@@ -206,7 +206,7 @@ func TestEndOfTheContextGivesUpTheStart(t *testing.T) {
 	cause := errors.New("enough")
 	var log []string
 	base, _ := alone(t)
-	_, err := xreg.New(ctx, []xregnode.RegNodeList{
+	_, err := xreg.New(ctx, []xregnode.Node{
 		{Key: "a", Node: func(context.Context) (any, error) { return &part{"a", &log}, nil }},
 		{Key: "b", Node: func(ctx context.Context) (any, error) {
 			cancel(cause)
@@ -267,7 +267,7 @@ func TestNodesMayAskTheApplicationWhileTheyStartAndClose(t *testing.T) {
 		asked++
 		_, _, _ = reg.Settings(), reg.Parts(), reg.Server()
 	}
-	if err := reg.Apply(xoption.WithNodes(xregnode.RegNodeList{Key: "a", Node: func(context.Context) (any, error) {
+	if err := reg.Apply(xoption.WithNodes(xregnode.Node{Key: "a", Node: func(context.Context) (any, error) {
 		ask()
 		return &asking{ask}, nil
 	}})); err != nil {
@@ -281,7 +281,7 @@ func TestNodesMayAskTheApplicationWhileTheyStartAndClose(t *testing.T) {
 func TestErrorOfACloseAfterAFailedStartIsReportedToo(t *testing.T) {
 	defer xreg.SetExit(func(int) {})()
 	base, out := alone(t)
-	xreg.Register(t.Context(), []xregnode.RegNodeList{
+	xreg.Register(t.Context(), []xregnode.Node{
 		{Key: "a", Node: func(context.Context) (any, error) { return plain{}, nil }}, // its close panics
 		{Key: "b", Node: func(context.Context) (any, error) { return nil, errors.New("boom") }},
 	}, base)

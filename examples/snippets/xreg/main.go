@@ -30,7 +30,7 @@ func startSearch(context.Context) (any, error) {
 }
 
 func main() {
-	reg := xreg.Register(context.Background(), []xregnode.RegNodeList{
+	reg := xreg.Register(context.Background(), []xregnode.Node{
 		{Key: searchKey, Node: startSearch},
 	}, xoption.WithRoute(routes), xoption.WithHealth())
 	xmain.Runner(reg, nil, nil)

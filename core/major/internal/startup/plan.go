@@ -48,7 +48,7 @@ type Plan struct {
 	// NeedDatabase makes it a problem that no database is configured.
 	NeedDatabase bool
 	// Nodes start after the nodes that were given to Register.
-	Nodes []xregnode.RegNodeList
+	Nodes []xregnode.Node
 
 	// Mappers map the application's errors onto codes.
 	Mappers []xerror.Mapper

@@ -12,22 +12,22 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// RegNode starts one part of the application. It sees the values of everything that came before it in ctx.
+// Func starts one part of the application. ctx has the values of everything that started before it.
 //
 // A value with a method Close(), Close() error or Close(context.Context) error is closed at the stop, in reverse
 // order; one with CheckHealth(context.Context) error takes part in the readiness of the service.
-type RegNode = func(ctx context.Context) (any, error)
+type Func = func(ctx context.Context) (any, error)
 
-// RegNodeList is an entry of an application's list: a node, and the key under which its value is found.
-type RegNodeList struct {
+// Node is a part of an application, and the key under which its value is found.
+type Node struct {
 	// Key is the application's own, once in the list; xctx.Exec marks a node whose value is not kept.
 	Key xctx.ContextKey
 	// Node is the function that starts it.
-	Node RegNode
+	Node Func
 }
 
 // Check returns every problem of a list, joined. Keys in taken count as already registered; it may be nil.
-func Check(list []RegNodeList, taken func(xctx.ContextKey) bool) error {
+func Check(list []Node, taken func(xctx.ContextKey) bool) error {
 	var errs []error
 	seen := map[xctx.ContextKey]int{}
 	for i, n := range list {

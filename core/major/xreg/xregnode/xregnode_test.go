@@ -13,7 +13,7 @@ import (
 func node(context.Context) (any, error) { return nil, nil }
 
 func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
-	err := xregnode.Check([]xregnode.RegNodeList{
+	err := xregnode.Check([]xregnode.Node{
 		{Key: "a", Node: node},
 		{Key: "a", Node: node},
 		{Key: xctx.DatabaseKey, Node: node},
@@ -36,7 +36,7 @@ func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 }
 
 func TestCheckAcceptsAGoodList(t *testing.T) {
-	err := xregnode.Check([]xregnode.RegNodeList{{Key: "a", Node: node}, {Key: xctx.EmailClientKey, Node: node}}, nil)
+	err := xregnode.Check([]xregnode.Node{{Key: "a", Node: node}, {Key: xctx.EmailClientKey, Node: node}}, nil)
 	if err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}

@@ -18,8 +18,8 @@ import (
 const takeOver = 5 * time.Second
 
 // Nodes are what the application keeps. Each finds those before it.
-func Nodes() []xregnode.RegNodeList {
-	return []xregnode.RegNodeList{
+func Nodes() []xregnode.Node {
+	return []xregnode.Node{
 		{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open(outbox.WithTakeOver(takeOver)))},
 		{Key: sinkKey, Node: startSink},
 		{Key: xctx.EmailClientKey, Node: openMail},

@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	nodes := []xregnode.RegNodeList{{Key: xctx.EmailClientKey, Node: email.InitClient}}
+	nodes := []xregnode.Node{{Key: xctx.EmailClientKey, Node: email.InitClient}}
 	reg := xreg.Register(context.Background(), nodes, xoption.WithRoute(routes), xoption.WithHealth())
 	xmain.Runner(reg, nil, nil)
 }

@@ -22,7 +22,7 @@ import (
 var pinged = job.NewKind[string]("pinged")
 
 func main() {
-	nodes := []xregnode.RegNodeList{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
+	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 	reg := xreg.Register(context.Background(), nodes, xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithRoute(routes), xoption.WithHealth())
 	xmain.Runner(reg, nil, nil, job.New(job.WithHandlers(pinged.Handle(func(ctx context.Context, by string) error {
 		xlog.Info(ctx, "pinged by "+by)

@@ -18,7 +18,7 @@ import (
 const clientKey = "webhook_client"
 
 func main() {
-	nodes := []xregnode.RegNodeList{{Key: clientKey, Node: func(context.Context) (any, error) { return webhook.New() }}}
+	nodes := []xregnode.Node{{Key: clientKey, Node: func(context.Context) (any, error) { return webhook.New() }}}
 	reg := xreg.Register(context.Background(), nodes, xoption.WithRoute(routes), xoption.WithHealth())
 	xmain.Runner(reg, nil, nil)
 }
