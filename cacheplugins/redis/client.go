@@ -11,9 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-var (
-	errCluster = errors.New("redis: a cluster has another kind of client; take it with GetUniversal")
-)
+var errCluster = errors.New("redis: a cluster has another kind of client; take it with GetUniversal")
 
 // GetUniversal returns the client under the cache, whatever the mode. Its keys are the server's: NOSQL_PREFIX is not before
 // them. The cache closes it.
