@@ -39,12 +39,12 @@ type sized interface {
 	size() int
 }
 
-// as returns the collection that o is, the zero C for nothing, or ErrWrongType.
-func as[C sized](o driver.Object) (c C, err error) {
-	if o == nil {
+// as returns the collection in e, the zero C for nothing, or ErrWrongType.
+func as[C sized](e entry) (c C, err error) {
+	if e == nil {
 		return c, nil
 	}
-	c, ok := o.(C)
+	c, ok := e.Object.(C)
 	if !ok {
 		return c, driver.ErrWrongType
 	}
@@ -111,7 +111,7 @@ func grow[C sized](s *store, key string, w driver.Write, empty func() C, f func(
 	case c.size() == 0:
 		s.engine.Invalidate(key)
 	case !exists || !w.Keep: // else the entry, which stays in its place, has changed already
-		s.put(sh, key, c, w)
+		s.put(sh, key, &driver.Entry{Object: c}, w)
 	}
 	return true, nil
 }

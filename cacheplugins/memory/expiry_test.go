@@ -130,7 +130,7 @@ func hold(tb testing.TB, s objects, n int, ttl func(i int) time.Duration) (held 
 	for i := range n {
 		p := new(payload)
 		values[i] = weak.Make(p)
-		if _, err := s.SetObject(tb.Context(), name("held", i), p, driver.Write{TTL: ttl(i)}); err != nil {
+		if _, err := s.SetObject(tb.Context(), name("held", i), &driver.Entry{Object: p}, driver.Write{TTL: ttl(i)}); err != nil {
 			tb.Fatal(err)
 		}
 	}

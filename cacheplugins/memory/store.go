@@ -84,12 +84,12 @@ func (s *store) shard(key string) *shard {
 }
 
 // lookup returns what the key holds, or nil.
-func (s *store) lookup(key string) driver.Object {
+func (s *store) lookup(key string) entry {
 	e, ok := s.engine.GetIfPresent(key)
-	if !ok || (e.deadline != never && e.ended(s.clock.seen())) || s.hides(key) {
+	if !ok || (e.Deadline != never && ended(e, s.clock.seen())) || s.hides(key) {
 		return nil
 	}
-	return e.object
+	return e
 }
 
 // hides reports whether the key is not to be seen yet.
@@ -107,15 +107,15 @@ func (s *store) err() error {
 }
 
 // GetObject implements driver.ObjectStore.
-func (s *store) GetObject(_ context.Context, key string) (driver.Object, bool, error) {
-	if o := s.lookup(key); o != nil {
-		return o, true, nil
+func (s *store) GetObject(_ context.Context, key string) (*driver.Entry, bool, error) {
+	if e := s.lookup(key); e != nil {
+		return e, true, nil
 	}
 	return nil, false, s.err()
 }
 
 // SetObject implements driver.ObjectStore.
-func (s *store) SetObject(_ context.Context, key string, o driver.Object, w driver.Write) (bool, error) {
+func (s *store) SetObject(_ context.Context, key string, e *driver.Entry, w driver.Write) (bool, error) {
 	sh := s.shard(key)
 	sh.Lock()
 	defer sh.Unlock()
@@ -125,23 +125,23 @@ func (s *store) SetObject(_ context.Context, key string, o driver.Object, w driv
 	if w.If != driver.Always && !w.If.Holds(s.lookup(key) != nil) {
 		return false, nil
 	}
-	s.put(sh, key, o, w)
+	s.put(sh, key, e, w)
 	return true, nil
 }
 
 // Get implements driver.Keys.
 func (s *store) Get(_ context.Context, key string) ([]byte, bool, error) {
-	o := s.lookup(key)
-	if o == nil {
+	e := s.lookup(key)
+	if e == nil {
 		return nil, false, s.err()
 	}
-	value, err := o.Encode()
+	value, err := e.Object.Encode()
 	return value, err == nil, err
 }
 
 // Set implements driver.Keys.
 func (s *store) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
-	return s.SetObject(ctx, key, driver.Bytes(value), w)
+	return s.SetObject(ctx, key, &driver.Entry{Object: driver.Bytes(value)}, w)
 }
 
 // Delete implements driver.Keys.
@@ -160,7 +160,7 @@ func (s *store) remove(key string) bool {
 	sh.Lock()
 	defer sh.Unlock()
 	e, ok := s.engine.Invalidate(key)
-	return ok && !e.ended(s.clock.seen())
+	return ok && !ended(e, s.clock.seen())
 }
 
 // Exists implements driver.Keys.

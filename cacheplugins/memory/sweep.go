@@ -115,7 +115,7 @@ func (s *store) removeDue(w *wheel.Wheel) (removed int) {
 	n := w.Due(keys[:])
 	now := s.clock.seen()
 	end := func(e entry, found bool) (entry, otter.ComputeOp) {
-		if found && e.ended(now) {
+		if found && ended(e, now) {
 			removed++
 			return e, otter.InvalidateOp
 		}

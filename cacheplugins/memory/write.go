@@ -28,27 +28,29 @@ func (p *pending) init(s *store, shard int) {
 	p.update = func(old entry) (entry, otter.ComputeOp) { return p.after(old), otter.WriteOp }
 }
 
-// after returns what the engine holds after the entry old, which has no object where there is none. The
+// after returns what the engine holds after the entry old, which is nil if there is none. The
 // engine calls it under its lock of the key.
 func (p *pending) after(old entry) entry {
 	e := p.entry
-	if p.keep && old.object != nil && !old.ended(p.clock.seen()) {
-		e.deadline = old.deadline
+	if p.keep && old != nil && !ended(old, p.clock.seen()) {
+		e.Deadline = old.Deadline
 	}
-	return p.expiry.follow(p.key, p.wheel, e, old)
+	p.expiry.follow(p.key, p.wheel, e, old)
+	return e
 }
 
 // put writes under the key's shard.
-func (s *store) put(sh *shard, key string, o driver.Object, w driver.Write) {
+func (s *store) put(sh *shard, key string, e entry, w driver.Write) {
 	if s.clock.given != nil {
 		s.sweepGiven()
 	}
 	p := &sh.write
-	p.key, p.entry, p.keep = key, entry{object: o, deadline: s.deadline(w.TTL)}, w.Keep
+	e.Deadline = s.deadline(w.TTL)
+	p.key, p.entry, p.keep = key, e, w.Keep
 	if !s.putShared(p) {
 		s.putAlone(p)
 	}
-	p.key, p.entry.object = "", nil
+	p.key, p.entry = "", nil
 }
 
 // putShared writes where that cannot exceed the bound: every shard may be writing a new key just now, and

@@ -28,12 +28,12 @@ type copies struct {
 }
 
 type mortal struct {
-	driver.Object
+	*driver.Entry
 
 	end time.Time
 }
 
-func (c *copies) GetObject(_ context.Context, key string) (driver.Object, bool, error) {
+func (c *copies) GetObject(_ context.Context, key string) (*driver.Entry, bool, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	m, ok := c.objects[key]
@@ -41,13 +41,13 @@ func (c *copies) GetObject(_ context.Context, key string) (driver.Object, bool, 
 		return nil, false, nil
 	}
 	c.hits.Add(1)
-	return m.Object, true, nil
+	return m.Entry, true, nil
 }
 
-func (c *copies) SetObject(_ context.Context, key string, o driver.Object, w driver.Write) (bool, error) {
+func (c *copies) SetObject(_ context.Context, key string, e *driver.Entry, w driver.Write) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.objects[key] = mortal{o, time.Now().Add(w.TTL)}
+	c.objects[key] = mortal{e, time.Now().Add(w.TTL)}
 	return true, nil
 }
 

@@ -64,7 +64,18 @@ func caches() []comparison {
 		v, ok, err := typed.Get(ctx, key)
 		return err == nil && ok && keep(v)
 	}
+	bareSet := func(key string) bool {
+		bare.Set(key, account{ID: 1, Name: "Ada"})
+		return true
+	}
+	typedSet := func(key string) bool {
+		return typed.Set(ctx, key, &account{ID: 1, Name: "Ada"}, xcache.WithTTL(time.Hour)) == nil
+	}
 	return []comparison{
+		{
+			name: "typed set", peer: "otter", target: 1.2, allocs: 2,
+			ours: alone(typedSet, keys, trace), theirs: alone(bareSet, keys, trace),
+		},
 		{
 			name: "typed get", peer: "otter", target: 1.1, allocs: 1,
 			ours: alone(fromTyped, keys, trace), theirs: alone(fromBare, keys, trace),

@@ -99,15 +99,15 @@ func (c *KeyCache[K, V]) fromObjects(ctx context.Context, key K) (v *V, ok bool,
 	if err != nil {
 		return nil, false, fail(string(OpGet), err)
 	}
-	o, ok, err := c.objects.GetObject(ctx, name)
-	giveBack(buffer)
+	e, ok, err := c.objects.GetObject(ctx, name)
+	releaseName(buffer)
 	if !ok || err != nil {
 		return nil, false, fail(string(OpGet), err)
 	}
-	if kept, same := o.(*object[V]); same {
+	if kept, same := e.Object.(*object[V]); same {
 		return &kept.value, true, nil
 	}
-	data, err := o.Encode()
+	data, err := e.Object.Encode()
 	if err == nil {
 		v, err = c.val.decode(data)
 	}
@@ -133,7 +133,7 @@ func (c *KeyCache[K, V]) set(ctx context.Context, key K, value *V, opts []Option
 	if value == nil {
 		return false, ErrNil
 	}
-	c.m.flights.spoil(k)
+	c.m.loads.invalidate(k)
 	stored, err := c.put(ctx, k, value, w.Write)
 	w.done(stored)
 	return stored, err
@@ -142,7 +142,7 @@ func (c *KeyCache[K, V]) set(ctx context.Context, key K, value *V, opts []Option
 // put writes a value that is not nil under a whole key.
 func (c *KeyCache[K, V]) put(ctx context.Context, key string, value *V, w driver.Write) (bool, error) {
 	if c.objects != nil && (c.immutable || !c.val.check || faithful(reflect.ValueOf(value).Elem())) {
-		return c.objects.SetObject(ctx, key, &object[V]{value: *value, codec: &c.val}, w)
+		return c.objects.SetObject(ctx, key, &newObject(*value, &c.val).Entry, w)
 	}
 	data, err := c.val.encode(value)
 	if err != nil {
@@ -262,7 +262,7 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 		if err != nil {
 			return err
 		}
-		c.m.flights.spoil(k)
+		c.m.loads.invalidate(k)
 		own := driver.Write{TTL: c.m.life(w.asked), Keep: w.Keep} // with a jitter of its own
 		if c.m.batcher == nil {
 			if _, err := c.put(ctx, k, &value, own); err != nil {

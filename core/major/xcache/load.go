@@ -43,11 +43,11 @@ func (c *KeyCache[K, V]) GetOrLoad(ctx context.Context, key K, load Loader[V], o
 	if !replace {
 		w.If = driver.IfAbsent // what another process wrote meanwhile is newer
 	}
-	k := flightKey{key: name, typ: c.typ, shared: c.immutable}
-	fl, first := c.m.flights.join(ctx, k, func(ctx context.Context, fl *flight) {
+	k := inFlightKey{key: name, typ: c.typ, shared: c.immutable}
+	fl, first := c.m.loads.join(ctx, k, func(ctx context.Context, fl *inFlight) {
 		fl.copies, fl.err = c.load(ctx, key, name, fl, load, w.Write)
 	})
-	if err := c.m.flights.wait(ctx, k, fl, first); err != nil {
+	if err := c.m.loads.wait(ctx, k, fl, first); err != nil {
 		return nil, false, err
 	}
 	copies, _ := fl.copies.(func() (*V, error))
@@ -74,9 +74,9 @@ func (c *KeyCache[K, V]) lookup(ctx context.Context, key K) (v *V, ok, replace b
 
 // load runs the loader for all who wait, writes what it found, and returns how to copy it.
 func (c *KeyCache[K, V]) load(
-	ctx context.Context, key K, name string, fl *flight, load Loader[V], w driver.Write,
+	ctx context.Context, key K, name string, fl *inFlight, load Loader[V], w driver.Write,
 ) (any, error) {
-	// The caller missed the key before it had the flight: another load may have ended in between.
+	// The caller missed the key before it joined: another load may have ended in between.
 	if v, ok, err := c.read(ctx, key); ok && err == nil {
 		return c.copier(v)
 	}
@@ -92,7 +92,7 @@ func (c *KeyCache[K, V]) load(
 		return nil, err
 	}
 	if v == nil {
-		return nil, c.openly(ctx, fl.store(func() error { return c.rememberAbsent(ctx, name) }))
+		return nil, c.tolerate(ctx, fl.store(func() error { return c.rememberAbsent(ctx, name) }))
 	}
 	copies, err := c.copier(v)
 	if err != nil {
@@ -102,11 +102,11 @@ func (c *KeyCache[K, V]) load(
 		_, err := c.put(ctx, name, v, w)
 		return err
 	})
-	return copies, c.openly(ctx, err)
+	return copies, c.tolerate(ctx, err)
 }
 
-// openly lets a failing backend pass where the application goes on without it.
-func (c *KeyCache[K, V]) openly(ctx context.Context, err error) error {
+// tolerate reports a failure of the backend, and returns nil for it if GetOrLoad fails open.
+func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (c *KeyCache[K, V]) knownAbsent(ctx context.Context, name string) (bool, er
 		return false, nil
 	}
 	known, err := c.m.store.Exists(ctx, name+absent)
-	return known, c.openly(ctx, err)
+	return known, c.tolerate(ctx, err)
 }
 
 // rememberAbsent keeps the fact that the loader found nothing.

@@ -55,7 +55,7 @@ type Manager struct {
 	plain    bool // the codec is JSON, whose round trip is known
 	metrics  Metrics
 	failOpen bool
-	flights  flights
+	loads    loadGroup
 	leases   managerLeases
 }
 
@@ -124,7 +124,7 @@ func describe(store driver.Store) string {
 }
 
 // Waiting returns how many callers of GetOrLoad wait for a load just now, for a gauge.
-func (m *Manager) Waiting() int { return m.flights.waiting() }
+func (m *Manager) Waiting() int { return m.loads.waiting() }
 
 // CheckHealth asks the backend for an answer.
 func (m *Manager) CheckHealth(ctx context.Context) error { return fail("ping", m.store.Ping(ctx)) }

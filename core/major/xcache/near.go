@@ -80,7 +80,7 @@ func (n *near) ticket(key string) ticket {
 
 // keep puts what a read has brought under key, unless it may be old. The object is of the ticket's epoch; ttl is what
 // the server said of the key's life, 0 for ever or unknown.
-func (n *near) keep(ctx context.Context, key string, t ticket, o driver.Object, ttl time.Duration) {
+func (n *near) keep(ctx context.Context, key string, t ticket, e *driver.Entry, ttl time.Duration) {
 	life := n.ttl
 	if ttl > 0 {
 		life = min(life, ttl-nearSlack)
@@ -92,7 +92,7 @@ func (n *near) keep(ctx context.Context, key string, t ticket, o driver.Object, 
 	t.shard.Lock()
 	defer t.shard.Unlock()
 	if t.shard.changes.Load() == t.changes && n.epoch.Load() == t.epoch {
-		_, _ = n.values.SetObject(ctx, key, o, driver.Write{TTL: life}) // else it is not kept
+		_, _ = n.values.SetObject(ctx, key, e, driver.Write{TTL: life}) // else it is not kept
 	}
 }
 

@@ -83,7 +83,7 @@ type copies struct {
 	*mapstore.Store
 
 	mu        sync.RWMutex
-	objects   map[string]driver.Object
+	objects   map[string]*driver.Entry
 	life      time.Duration // of the last copy
 	beforeSet func()
 	fail      error
@@ -91,17 +91,17 @@ type copies struct {
 }
 
 func newCopies() *copies {
-	return &copies{Store: mapstore.New(nil), objects: map[string]driver.Object{}}
+	return &copies{Store: mapstore.New(nil), objects: map[string]*driver.Entry{}}
 }
 
-func (c *copies) GetObject(_ context.Context, key string) (driver.Object, bool, error) {
+func (c *copies) GetObject(_ context.Context, key string) (*driver.Entry, bool, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	o, ok := c.objects[key]
 	return o, ok, nil
 }
 
-func (c *copies) SetObject(_ context.Context, key string, o driver.Object, w driver.Write) (bool, error) {
+func (c *copies) SetObject(_ context.Context, key string, o *driver.Entry, w driver.Write) (bool, error) {
 	if c.beforeSet != nil {
 		c.beforeSet()
 	}

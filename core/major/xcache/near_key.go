@@ -22,6 +22,7 @@ type nearValue[V any] struct {
 // nearBytes is a copy of the bytes.
 type nearBytes struct {
 	driver.Bytes
+	driver.Entry
 
 	epoch uint64
 }
@@ -62,12 +63,12 @@ func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
 	if err != nil {
 		return nil, false
 	}
-	o, ok, err := c.near.values.GetObject(ctx, name)
-	giveBack(buffer)
+	e, ok, err := c.near.values.GetObject(ctx, name)
+	releaseName(buffer)
 	if !ok || err != nil {
 		return nil, false
 	}
-	switch kept := o.(type) {
+	switch kept := e.Object.(type) {
 	case *nearValue[V]:
 		if c.whole && kept.epoch == c.near.epoch.Load() {
 			return &kept.value, true
@@ -81,12 +82,15 @@ func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
 	return nil, false
 }
 
-// keep decodes what the server has sent, and keeps a copy. The result is the copy's own where the view lends.
+// keep decodes what the server has sent, and keeps a copy. If the view is shared, the result is
+// part of the copy.
 func (c *KeyCache[K, V]) keep(ctx context.Context, name string, t ticket, data []byte, ttl time.Duration) (*V, error) {
 	if !c.whole {
 		v, err := c.val.decode(data)
 		if err == nil {
-			c.near.keep(ctx, name, t, &nearBytes{Bytes: data, epoch: t.epoch}, ttl)
+			kept := &nearBytes{Bytes: data, epoch: t.epoch}
+			kept.Object = kept
+			c.near.keep(ctx, name, t, &kept.Entry, ttl)
 		}
 		return v, err
 	}
@@ -94,7 +98,8 @@ func (c *KeyCache[K, V]) keep(ctx context.Context, name string, t ticket, data [
 	if err := decode(c.val.codec, c.val.form, data, reflect.ValueOf(&kept.value).Elem()); err != nil {
 		return nil, err
 	}
-	c.near.keep(ctx, name, t, kept, ttl)
+	kept.Object = kept
+	c.near.keep(ctx, name, t, &kept.Entry, ttl)
 	return &kept.value, nil
 }
 

@@ -19,20 +19,20 @@ import (
 // keeper is a store in the process that knows whether it was given an object or bytes.
 type keeper struct {
 	*mapstore.Store
-	objects map[string]driver.Object
+	objects map[string]*driver.Entry
 }
 
-func newKeeper() *keeper { return &keeper{mapstore.New(nil), map[string]driver.Object{}} }
+func newKeeper() *keeper { return &keeper{mapstore.New(nil), map[string]*driver.Entry{}} }
 
-func (k *keeper) GetObject(ctx context.Context, key string) (driver.Object, bool, error) {
+func (k *keeper) GetObject(ctx context.Context, key string) (*driver.Entry, bool, error) {
 	if o, ok := k.objects[key]; ok {
 		return o, true, nil
 	}
 	data, ok, err := k.Get(ctx, key)
-	return driver.Bytes(data), ok, err
+	return &driver.Entry{Object: driver.Bytes(data)}, ok, err
 }
 
-func (k *keeper) SetObject(_ context.Context, key string, o driver.Object, _ driver.Write) (bool, error) {
+func (k *keeper) SetObject(_ context.Context, key string, o *driver.Entry, _ driver.Write) (bool, error) {
 	k.objects[key] = o
 	return true, nil
 }

@@ -12,8 +12,17 @@ import (
 
 // object is a value that a store in the process keeps as it is.
 type object[V any] struct {
+	driver.Entry
+
 	value V
 	codec *values[V]
+}
+
+// newObject returns an object with a copy of value.
+func newObject[V any](value V, codec *values[V]) *object[V] {
+	o := &object[V]{value: value, codec: codec}
+	o.Object = o
+	return o
 }
 
 // Encode implements driver.Object.

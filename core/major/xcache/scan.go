@@ -211,7 +211,7 @@ func (m *Manager) clear(ctx context.Context, prefix string) (removed int, err er
 	if prefix == "" {
 		return 0, errClearAll
 	}
-	m.flights.spoilPrefix(prefix)
+	m.loads.invalidatePrefix(prefix)
 	walked := m.walk(ctx, prefix, func(page []string) bool {
 		var n int
 		n, err = m.removePage(ctx, page)

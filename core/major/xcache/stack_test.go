@@ -28,7 +28,7 @@ type tracedObjects struct {
 	stack []string
 }
 
-func (s *tracedObjects) GetObject(ctx context.Context, key string) (driver.Object, bool, error) {
+func (s *tracedObjects) GetObject(ctx context.Context, key string) (*driver.Entry, bool, error) {
 	s.stack = callers()
 	return s.keeper.GetObject(ctx, key)
 }

@@ -74,7 +74,7 @@ func (t *text[T]) of(prefix string, v T) (string, error) {
 }
 
 // borrow is of for a name that is not stored. If buffer is not nil, the name is in it and is valid
-// until giveBack.
+// until releaseName.
 func (t *text[T]) borrow(prefix string, v T) (name string, buffer *[]byte, err error) {
 	if t.direct && prefix == "" {
 		return asString(v), nil, nil
@@ -85,11 +85,11 @@ func (t *text[T]) borrow(prefix string, v T) (name string, buffer *[]byte, err e
 		return "", nil, keyError(err)
 	}
 	*buffer = b
-	return unsafe.String(unsafe.SliceData(b), len(b)), buffer, nil //nolint:gosec // see giveBack
+	return unsafe.String(unsafe.SliceData(b), len(b)), buffer, nil //nolint:gosec // see releaseName
 }
 
-// giveBack ends the use of a name. A buffer that has grown large is not kept.
-func giveBack(buffer *[]byte) {
+// releaseName ends the use of a name. A buffer that has grown large is not kept.
+func releaseName(buffer *[]byte) {
 	if buffer != nil && cap(*buffer) <= maxBuffer {
 		buffers.Put(buffer)
 	}

@@ -122,7 +122,7 @@ func deleteKeys[K comparable](ctx context.Context, v *view, t *text[K], keys []K
 	names, err := t.all(ctx, v.prefix, keys)
 	if err == nil && len(names) > 0 {
 		for _, name := range names {
-			v.m.flights.spoil(name)
+			v.m.loads.invalidate(name)
 		}
 		var marks []string
 		if v.negative > 0 {

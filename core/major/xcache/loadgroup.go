@@ -1,0 +1,213 @@
+package xcache
+
+import (
+	"context"
+	"reflect"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// loadGroup contains the loads in flight. The zero value is ready to use.
+type loadGroup struct {
+	mu      sync.Mutex
+	byKey   map[inFlightKey]*inFlight
+	running atomic.Int32 // len(byKey), so that writes skip the lock if it is 0
+}
+
+// inFlightKey distinguishes views with values of different types under one key.
+type inFlightKey struct {
+	key    string
+	typ    reflect.Type
+	shared bool // the view is immutable, and all callers get one value
+}
+
+// inFlight is one load and the callers that wait for it.
+type inFlight struct {
+	cancel   context.CancelFunc
+	borrowed *borrowedContext
+	done     chan struct{}
+	waiters  int // guarded by loadGroup.mu
+
+	storing     sync.Mutex // held while the outcome is written to the store
+	invalidated bool       // guarded by storing: a write overtook the load, whose outcome is old
+
+	// The outcome, readable once done is closed: a function that makes a copy of the value for each
+	// caller, nil if there is no value.
+	copies any
+	err    error
+}
+
+// join returns the load of k. If there is none, it starts run, and the caller is the first. run
+// gets a context with ctx's values that ends when no caller waits any longer.
+func (g *loadGroup) join(ctx context.Context, k inFlightKey, run func(ctx context.Context, fl *inFlight)) (fl *inFlight, first bool) { //nolint:contextcheck // gin has the request in it
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if fl, ok := g.byKey[k]; ok {
+		fl.waiters++
+		return fl, false
+	}
+	borrowed := borrow(ctx)
+	own, cancel := context.WithCancel(borrowed)
+	fl = &inFlight{cancel: cancel, borrowed: borrowed, done: make(chan struct{}), waiters: 1}
+	if g.byKey == nil {
+		g.byKey = make(map[inFlightKey]*inFlight)
+	}
+	g.byKey[k] = fl
+	g.running.Add(1)
+	go func() {
+		defer cancel()
+		defer close(fl.done)
+		defer g.drop(k, fl)
+		defer borrowed.release()
+		guard(fl, func() { run(own, fl) })
+	}()
+	return fl, true
+}
+
+// guard runs a loader and turns its panic into the load's error.
+func guard(fl *inFlight, run func()) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		fl.copies, fl.err = nil, &PanicError{Value: recover(), Stack: debug.Stack()}
+	}()
+	run()
+	returned = true
+}
+
+// wait waits for the outcome, or for the end of the caller's own context.
+func (g *loadGroup) wait(ctx context.Context, k inFlightKey, fl *inFlight, first bool) error { //nolint:revive // flag-parameter: what join returned
+	select {
+	case <-fl.done:
+		return fl.err
+	default:
+	}
+	select {
+	case <-fl.done:
+		return fl.err
+	case <-ctx.Done():
+	}
+	if first {
+		fl.borrowed.release()
+	}
+	g.leave(k, fl)
+	return ctx.Err()
+}
+
+// leave removes a caller. The last one cancels the load, which a later caller does not join.
+func (g *loadGroup) leave(k inFlightKey, fl *inFlight) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if fl.waiters--; fl.waiters > 0 {
+		return
+	}
+	fl.cancel()
+	g.forget(k, fl)
+}
+
+// waiting returns the number of callers that wait.
+func (g *loadGroup) waiting() (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, fl := range g.byKey {
+		n += fl.waiters
+	}
+	return n
+}
+
+// drop removes a load, so that the next caller starts another.
+func (g *loadGroup) drop(k inFlightKey, fl *inFlight) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.forget(k, fl)
+}
+
+// forget is drop for a caller that has locked mu.
+func (g *loadGroup) forget(k inFlightKey, fl *inFlight) {
+	if g.byKey[k] == fl {
+		delete(g.byKey, k)
+		g.running.Add(-1)
+	}
+}
+
+// invalidate is called before key is written or removed. A load in flight returns an older value,
+// so its callers get it, but the cache does not.
+func (g *loadGroup) invalidate(key string) {
+	g.invalidateMatching(func(k string) bool { return k == key })
+}
+
+// invalidatePrefix is invalidate for all keys that begin with prefix.
+func (g *loadGroup) invalidatePrefix(prefix string) {
+	g.invalidateMatching(func(k string) bool { return strings.HasPrefix(k, prefix) })
+}
+
+func (g *loadGroup) invalidateMatching(match func(key string) bool) {
+	if g.running.Load() == 0 {
+		return
+	}
+	var hit []*inFlight
+	g.mu.Lock()
+	for k, fl := range g.byKey {
+		if match(k.key) {
+			hit = append(hit, fl)
+			g.forget(k, fl)
+		}
+	}
+	g.mu.Unlock()
+	for _, fl := range hit {
+		fl.storing.Lock()
+		fl.invalidated = true
+		fl.storing.Unlock()
+	}
+}
+
+// store runs write unless the load is invalidated. A later write waits for it.
+func (fl *inFlight) store(write func() error) error {
+	fl.storing.Lock()
+	defer fl.storing.Unlock()
+	if fl.invalidated {
+		return nil
+	}
+	return write()
+}
+
+// borrowedContext has the values of the first caller's context as long as that caller waits. gin
+// reuses its contexts, so a load that continues for other callers then sees the values of the
+// request's own context only.
+type borrowedContext struct {
+	context.Context // never ends
+
+	rest context.Context
+	mu   sync.RWMutex
+	back bool
+}
+
+func borrow(ctx context.Context) *borrowedContext {
+	c := &borrowedContext{Context: context.WithoutCancel(ctx), rest: ctx}
+	if pooled, ok := ctx.Value(xctx.PooledKey).(context.Context); ok {
+		c.rest = xctx.Unpooled(pooled)
+	}
+	return c
+}
+
+func (c *borrowedContext) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.back = true
+}
+
+// Value implements context.Context.
+func (c *borrowedContext) Value(key any) any {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.back {
+		return c.rest.Value(key)
+	}
+	return c.Context.Value(key)
+}
