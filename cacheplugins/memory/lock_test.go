@@ -56,6 +56,7 @@ func BenchmarkMillion(b *testing.B) {
 	})
 	b.Run("expire", func(b *testing.B) { benchExpire(b, million+million/4) })
 	b.Run("expire-full", func(b *testing.B) { benchExpire(b, million) })
+	b.Run("expire-bare", benchExpireBare)
 	b.Run("busy", benchBusy)
 	b.Run("scan", benchScan)
 }
