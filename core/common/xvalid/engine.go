@@ -30,7 +30,7 @@ type engine struct {
 
 	// gate keeps registrations and validations apart, because the validator reads its rules without a
 	// lock. Writers only ever TryLock: a waiting Lock would block the inner of two nested validations
-	// and with it the outer one.
+	// and with it the outer one, and TestConcurrentFirstUseAndRegistration would not return.
 	gate  sync.RWMutex
 	mu    sync.Mutex // orders registrations
 	rules map[string]*rule

@@ -25,7 +25,9 @@ const (
 const linearKeys = 16
 
 // scanner walks over a JSON text along the plan of the type that it will fill. It finds what
-// encoding/json lets pass; the grammar of literals is left to that.
+// encoding/json lets pass (TestRefusedBodies lists it: names that occur twice,
+// unknown members with their path, bytes that are no UTF-8, nesting); the grammar of literals is
+// left to that.
 //
 // It allocates nothing for an object that fills a struct, unless a name is escaped.
 type scanner struct {

@@ -13,33 +13,33 @@ const messageAborted = "the connection was aborted"
 
 // access writes the line of the access log. It tells the path without the query, whose values may be
 // secrets, and nothing of the bodies.
-func (r *run) access(aborted bool) {
+func (t *turn) access(aborted bool) {
 	line := xlog.AccessLine{
-		Method: r.http.Method, Path: r.path, Route: r.c.FullPath(),
-		Status: r.writer.ResponseWriter.Status(), Bytes: int64(max(0, r.writer.Size())),
-		Start: r.request.Start(), ClientIP: r.address(), Reported: r.request.Reported(),
+		Method: t.http.Method, Path: t.path, Route: t.c.FullPath(),
+		Status: t.writer.ResponseWriter.Status(), Bytes: int64(max(0, t.writer.Size())),
+		Start: t.request.Start(), ClientIP: t.address(), Reported: t.request.Reported(),
 	}
-	line.ErrorCode, line.ErrorMessage = r.request.Failure()
+	line.ErrorCode, line.ErrorMessage = t.request.Failure()
 	switch {
-	case r.writer.hijacked:
+	case t.writer.hijacked:
 		line.Status = http.StatusSwitchingProtocols
 	case aborted:
 		line.ErrorMessage = messageAborted
-		if !r.writer.committed() {
+		if !t.writer.committed() {
 			line.Status = http.StatusInternalServerError
 		}
-	case line.Status < http.StatusBadRequest && r.quiet != nil && r.quiet.match(r.path) && !r.log.Enabled(&r.request, slog.LevelDebug):
+	case line.Status < http.StatusBadRequest && t.quiet != nil && t.quiet.match(t.path) && !t.log.Enabled(&t.request, slog.LevelDebug):
 		return
 	}
-	r.log.Access(&r.request, &line)
+	t.log.Access(&t.request, &line)
 }
 
 // address returns the client's address, without the port.
-func (r *run) address() string {
-	if r.trustProxies {
-		return r.c.ClientIP()
+func (t *turn) address() string {
+	if t.trustProxies {
+		return t.c.ClientIP()
 	}
-	address := r.c.Request.RemoteAddr
+	address := t.c.Request.RemoteAddr
 	if colon := strings.LastIndexByte(address, ':'); colon >= 0 {
 		address = address[:colon]
 	}

@@ -15,33 +15,33 @@ import (
 )
 
 // recovered deals with a panic, and reports whether the connection must be aborted.
-func (r *run) recovered(v any) (abort bool) {
+func (t *turn) recovered(v any) (abort bool) {
 	if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
 		return true
 	}
-	r.report(v)
-	r.c.Abort()
-	if r.writer.committed() {
+	t.report(v)
+	t.c.Abort()
+	if t.writer.committed() {
 		return true
 	}
-	r.c.Writer = &r.writer
-	r.writer.release()
-	r.uncode()
-	xresult.Fail(r.c, xerror.New(xerror.ServerInternalError, ""))
+	t.c.Writer = &t.writer
+	t.writer.release()
+	t.uncode()
+	xresult.Fail(t.c, xerror.New(xerror.ServerInternalError, ""))
 	return false
 }
 
 // report writes the one line about a panic. A client that has closed its connection is no fault of
 // the service's, and needs no stack; another connection's failure is told apart by the request's context.
-func (r *run) report(v any) {
-	r.request.Report()
+func (t *turn) report(v any) {
+	t.request.Report()
 	err, _ := v.(error)
 	broken := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
-	if broken && r.c.Request.Context().Err() != nil {
-		r.log.Info(&r.request, "the client closed the connection", slog.Any("error", err))
+	if broken && t.c.Request.Context().Err() != nil {
+		t.log.Info(&t.request, "the client closed the connection", slog.Any("error", err))
 		return
 	}
-	r.log.Error(&r.request, "panic", slog.String("panic", text(v)), slog.String("stack", stack()))
+	t.log.Error(&t.request, "panic", slog.String("panic", text(v)), slog.String("stack", stack()))
 }
 
 // text returns what was passed to panic.

@@ -14,24 +14,24 @@ import (
 )
 
 // respond answers where the handlers have not.
-func (r *run) respond() {
-	if r.answered {
+func (t *turn) respond() {
+	if t.answered {
 		return
 	}
-	r.answered = true
-	c, w := r.c, &r.writer
+	t.answered = true
+	c, w := t.c, &t.writer
 	err := lastError(c)
 	if w.committed() {
 		if err != nil {
-			r.log.Warn(&r.request, "an error came after the response had been started", slog.Any("error", err))
+			t.log.Warn(&t.request, "an error came after the response had been started", slog.Any("error", err))
 		}
 		return
 	}
 	c.Writer = w // whatever a middleware put in its place has done its work
-	status, err := r.outcome()
+	status, err := t.outcome()
 	w.release()
 	if err != nil {
-		r.uncode()
+		t.uncode()
 		xresult.FailStatus(c, status, err)
 	}
 }
@@ -58,9 +58,9 @@ func (ex *exchange) outcome() (status int, err error) {
 
 // uncode takes back the Content-Encoding of a middleware inside this one, which will not encode the
 // answer that is written now.
-func (r *run) uncode() {
-	if !r.encoded {
-		delete(r.writer.Header(), string(xhttp.ContentEncoding))
+func (t *turn) uncode() {
+	if !t.encoded {
+		delete(t.writer.Header(), string(xhttp.ContentEncoding))
 	}
 }
 

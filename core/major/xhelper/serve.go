@@ -62,13 +62,17 @@ func (s *server) serve(c *gin.Context) {
 	if parts&partAccess != 0 {
 		ex.request.SetAccessLog()
 	}
-	run := run{server: s, exchange: ex, parts: parts, first: first}
-	defer run.end()
-	run.handle()
+	t := turn{server: s, exchange: ex, parts: parts, first: first}
+	defer t.end()
+	t.handle()
 }
 
-// run is one middleware's turn at an exchange.
-type run struct {
+// turn is one middleware's turn at an exchange: it does the parts that no middleware around it
+// has done. Package call of grpcx has the same server, exchange and turn. They are apart because
+// they have different lifetimes: a server is a configuration, an exchange the one allocation of
+// a request, which outlives it, and a turn is on the stack. The exchange contains an
+// xctx.Request, which is what packages without gin see of it.
+type turn struct {
 	*server
 	*exchange
 	parts    part
@@ -77,31 +81,31 @@ type run struct {
 }
 
 // handle calls the handlers and sees to it that there is an answer.
-func (r *run) handle() {
-	if r.parts&partLimit != 0 {
-		r.limit()
+func (t *turn) handle() {
+	if t.parts&partLimit != 0 {
+		t.limit()
 	}
-	r.c.Next()
-	if r.parts&partRespond != 0 {
-		r.respond()
+	t.c.Next()
+	if t.parts&partRespond != 0 {
+		t.respond()
 	}
-	r.returned = true
+	t.returned = true
 }
 
 // end runs when the handlers have returned or panicked.
-func (r *run) end() {
-	aborted, panics := !r.returned, false // without a panic it is runtime.Goexit, which goes on
-	if aborted && r.parts&partRecovery != 0 {
+func (t *turn) end() {
+	aborted, panics := !t.returned, false // without a panic it is runtime.Goexit, which goes on
+	if aborted && t.parts&partRecovery != 0 {
 		if v := recover(); v != nil {
-			panics = r.recovered(v)
+			panics = t.recovered(v)
 			aborted = panics
 		}
 	}
-	if r.parts&partAccess != 0 {
-		r.access(aborted)
+	if t.parts&partAccess != 0 {
+		t.access(aborted)
 	}
-	if r.first {
-		r.close()
+	if t.first {
+		t.close()
 	}
 	if panics {
 		panic(http.ErrAbortHandler)
@@ -110,30 +114,30 @@ func (r *run) end() {
 
 // limit enforces the limit of the body. If the declared length is over it, the middleware of the
 // application runs, and sees that, but not the last handler of the route.
-func (r *run) limit() {
-	limit := r.maxBody
-	if own, ok := r.routeMaxBody[r.c.FullPath()]; ok {
+func (t *turn) limit() {
+	limit := t.maxBody
+	if own, ok := t.routeMaxBody[t.c.FullPath()]; ok {
 		limit = own
 	}
-	req := r.c.Request
-	r.countBody(req, &r.bodies, limit)
+	req := t.c.Request
+	t.countBody(req, &t.bodies, limit)
 	switch {
-	case r.counted != nil && !r.bodies.has(req.ContentLength):
-		r.refuse(overloaded())
+	case t.counted != nil && !t.bodies.has(req.ContentLength):
+		t.refuse(overloaded())
 	case limit < 0 || req.ContentLength >= 0 && req.ContentLength <= limit: // the server reads no more than the declared length
 	case req.ContentLength < 0:
-		req.Body = http.MaxBytesReader(innermost(r.c.Writer), req.Body, limit)
+		req.Body = http.MaxBytesReader(innermost(t.c.Writer), req.Body, limit)
 	default:
 		message := xerror.ErrMessage("at most " + strconv.FormatInt(limit, 10) + " bytes are accepted")
-		r.refuse(xerror.Wrap(xerror.PayloadTooLarge, message, &http.MaxBytesError{Limit: limit}))
+		t.refuse(xerror.Wrap(xerror.PayloadTooLarge, message, &http.MaxBytesError{Limit: limit}))
 	}
 }
 
 // refuse answers with err instead of calling the last handler.
-func (r *run) refuse(err error) {
-	r.refused = err
-	r.c.Request.Body = refusedBody{err}
-	dropHandler(r.c)
+func (t *turn) refuse(err error) {
+	t.refused = err
+	t.c.Request.Body = refusedBody{err}
+	dropHandler(t.c)
 }
 
 // refusedBody is a body of which nothing is read.

@@ -83,8 +83,8 @@ func newServer(parts Part, c Config) *server {
 	return s
 }
 
-// state is one call. It is never reused: the call's context, which is part of it, may outlive it.
-type state struct {
+// exchange is one call. It is never reused: the call's context, which is part of it, may outlive it.
+type exchange struct {
 	request xctx.Request
 	origin  layer
 	info    any // of grpc: its address is the call's identity
@@ -100,7 +100,7 @@ type state struct {
 // layer is the context of a call from one interceptor inwards.
 type layer struct {
 	context.Context
-	call  *state
+	call  *exchange
 	parts Part // mounted so far
 }
 
@@ -114,10 +114,10 @@ func (l *layer) Value(key any) any {
 	return l.Context.Value(key)
 }
 
-// turn is one interceptor's turn at a call.
+// turn is one interceptor's turn at a call; package xhelper has the same server, exchange and turn.
 type turn struct {
 	*server
-	call     *state
+	call     *exchange
 	parts    Part // that are this turn's
 	returned bool
 	counted  bool // in InFlight
@@ -148,7 +148,7 @@ func (s *server) enter(ctx context.Context, info any) (turn, context.Context) {
 
 // begin begins a call; around is a layer of the call around it, or nil.
 func (s *server) begin(ctx context.Context, around *layer, info any) (turn, context.Context) {
-	c := &state{info: info, registry: s.Registry}
+	c := &exchange{info: info, registry: s.Registry}
 	c.origin = layer{Context: ctx, call: c, parts: s.parts}
 	c.request.Begin(&c.origin, nil)
 	c.request.SetDebug(s.debug)
