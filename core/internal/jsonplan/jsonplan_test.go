@@ -24,9 +24,9 @@ type outer struct {
 	*Other
 	Name    string `json:"name"`
 	Hidden  int    `json:"-"`
-	Dash    int    `json:"-,"`
+	Dash    int    `json:"-,"` //nolint:staticcheck // the name is "-"
 	Quoted  int    `json:",string"`
-	BadName int    `json:"a\"b"`
+	BadName int    `json:"a\"b"` //nolint:staticcheck // encoding/json ignores this name
 	Empty   int    `json:"empty,omitempty"`
 	private int
 }
