@@ -95,6 +95,21 @@ func Run(t *testing.T, h Harness) {
 			Family: "cache", Backend: h.Driver.Name(), Source: h.Source, Server: h.Server, Tests: len(checks()) - len(h.Lawful),
 		})
 	}
+	h.checkLawful(t)
+	h.runDriver(t)
+	for _, c := range checks() {
+		t.Run(c.name, func(t *testing.T) {
+			if reason, ok := h.Lawful[c.name]; ok {
+				t.Skip("lawful difference: " + reason)
+			}
+			c.run(t, newEnv(t, h))
+		})
+	}
+}
+
+// checkLawful reports differences that are no checks, and those without a reason.
+func (h Harness) checkLawful(t *testing.T) {
+	t.Helper()
 	for name, reason := range h.Lawful {
 		if !slices.Contains(Checks(), name) {
 			t.Errorf("Lawful names %q, which is no check", name)
@@ -103,6 +118,11 @@ func Run(t *testing.T, h Harness) {
 			t.Errorf("Lawful gives no reason for %q", name)
 		}
 	}
+}
+
+// runDriver runs the checks of the driver that need no store.
+func (h Harness) runDriver(t *testing.T) {
+	t.Helper()
 	t.Run("Driver/Name", func(t *testing.T) {
 		if h.Driver.Name() == "" || strings.ToLower(h.Driver.Name()) != h.Driver.Name() {
 			t.Errorf("Name = %q, want one in lower case", h.Driver.Name())
@@ -122,14 +142,6 @@ func Run(t *testing.T, h Harness) {
 			if h.Driver.Check(c) == nil {
 				t.Error("Check accepted the settings")
 			}
-		})
-	}
-	for _, c := range checks() {
-		t.Run(c.name, func(t *testing.T) {
-			if reason, ok := h.Lawful[c.name]; ok {
-				t.Skip("lawful difference: " + reason)
-			}
-			c.run(t, newEnv(t, h))
 		})
 	}
 }

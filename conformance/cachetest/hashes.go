@@ -3,6 +3,7 @@ package cachetest
 import (
 	"errors"
 	"maps"
+	"reflect"
 	"testing"
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
@@ -83,9 +84,9 @@ func testHashStruct(t *testing.T, e *env) {
 	must(t, c.SetAllStruct(t.Context(), "p", &in))
 	got, ok, err := c.GetAllStruct(t.Context(), "p")
 	must(t, err)
-	if !ok || got.ID != 7 || got.Name != "Ada" || got.Email == nil || *got.Email != "a@b" || got.Age != 36 ||
-		got.Note != "n" || len(got.Tags) != 1 || got.Skip != "" {
-		t.Errorf("GetAllStruct = %+v, %t; want %+v without Skip", got, ok, in)
+	in.Skip = "" // it is not stored
+	if !ok || !reflect.DeepEqual(*got, in) {
+		t.Errorf("GetAllStruct = %+v, %t; want %+v", got, ok, in)
 	}
 	n, ok, err := c.Get(t.Context(), "p", "age")
 	must(t, err)

@@ -156,18 +156,7 @@ func testPages(tb testing.TB, s *suite) {
 	db := s.open(tb, &event{})
 	ids := fill(tb, db, 57)
 	for _, sort := range []string{"asc", "desc"} {
-		seen := map[xsnowflake.SnowflakeID]int{}
-		for page := 1; page <= 7; page++ {
-			r := xmodels.PageRequest{Page: page, Size: 10, Sort: sort}
-			p, err := xmodels.Paginate[event](db.Where("at IS NOT NULL"), r, xmodels.SortBy("kind"))
-			check(tb, err, "page")
-			if p.TotalItems != 57 || p.TotalPages != 6 || p.CurrentPage != page {
-				tb.Errorf("page %d = %d of %d pages, %d items; want 57 in 6", page, p.CurrentPage, p.TotalPages, p.TotalItems)
-			}
-			for _, e := range p.Items {
-				seen[e.ID]++
-			}
-		}
+		seen := readPages(tb, db, sort)
 		for _, id := range ids {
 			if seen[id] != 1 {
 				tb.Errorf("%s: row %d stands on %d pages, want 1", sort, id, seen[id])
@@ -183,6 +172,24 @@ func testPages(tb testing.TB, s *suite) {
 			tb.Errorf("sort by %q = %v, want a ParameterError", column, err)
 		}
 	}
+}
+
+// readPages reads six pages of 57 rows and one after them, and returns how often it got each row.
+func readPages(tb testing.TB, db *gorm.DB, sort string) map[xsnowflake.SnowflakeID]int {
+	tb.Helper()
+	seen := map[xsnowflake.SnowflakeID]int{}
+	for page := 1; page <= 7; page++ {
+		r := xmodels.PageRequest{Page: page, Size: 10, Sort: sort}
+		p, err := xmodels.Paginate[event](db.Where("at IS NOT NULL"), r, xmodels.SortBy("kind"))
+		check(tb, err, "page")
+		if p.TotalItems != 57 || p.TotalPages != 6 || p.CurrentPage != page {
+			tb.Errorf("page %d = %d of %d pages, %d items; want 57 in 6", page, p.CurrentPage, p.TotalPages, p.TotalItems)
+		}
+		for _, e := range p.Items {
+			seen[e.ID]++
+		}
+	}
+	return seen
 }
 
 func testKeyset(tb testing.TB, s *suite) {

@@ -223,23 +223,29 @@ type leaseRow struct {
 // rows are those of the table of leases.
 func (s *suite) rows(db *gorm.DB) *gorm.DB { return db.Table(s.prefix + "plinth_leases") }
 
+// rowOf returns the row named "row", which must be that of the hold.
+func (s *suite) rowOf(tb testing.TB, db *gorm.DB, h leasedriver.Holding) (row leaseRow) {
+	tb.Helper()
+	check(tb, s.rows(db).Where("name = ?", "row").Take(&row).Error, "read")
+	if row.Holder != fmt.Sprintf("%x", h.Holder) || row.Token != h.Token {
+		tb.Errorf("the row is %+v, want %+v", row, h)
+	}
+	return row
+}
+
 func testLeaseRow(tb testing.TB, s *suite) {
 	db := s.openLeases(tb)
 	b := backend(tb, db)
 	h := s.take(tb, b, lock("row"))
 	h.Mark = 7
-	var row leaseRow
-	check(tb, s.rows(db).Where("name = ?", "row").Take(&row).Error, "read")
-	if row.Holder != fmt.Sprintf("%x", h.Holder) || row.Token != h.Token || row.Slots != 1 {
+	if row := s.rowOf(tb, db, h); row.Slots != 1 {
 		tb.Errorf("the row is %+v, want %+v", row, h)
 	}
 	check(tb, s.rows(db).Where("name = ?", "row").Delete(&leaseRow{}).Error, "delete")
 	if ok, err := b.Renew(s.ctx, h); err != nil || !ok {
 		tb.Errorf("renew without a row = %t, %v; want it to come back", ok, err)
 	}
-	row = leaseRow{}
-	check(tb, s.rows(db).Where("name = ?", "row").Take(&row).Error, "read")
-	if row.Holder != fmt.Sprintf("%x", h.Holder) || row.Token != h.Token || row.Mark != 7 {
+	if row := s.rowOf(tb, db, h); row.Mark != 7 {
 		tb.Errorf("the row that came back is %+v, want %+v", row, h)
 	}
 	check(tb, s.rows(db).Where("name = ?", "row").Delete(&leaseRow{}).Error, "delete")

@@ -192,7 +192,7 @@ func (r runner) test(m workspace.Module, env []string) error {
 	_, _ = os.Stdout.WriteString("... " + m.Name + "\n")
 	start := time.Now()
 	args, env := slices.Clip(r.args), append(slices.Clip(env), "GOGC=400") // compilers live for seconds
-	if m.Name == r.long { // signals and processes need no servers
+	if m.Name == r.long {                                                  // signals and processes need no servers
 		args = slices.Clip(quick)
 	}
 	if r.all && slices.Contains(plain, m.Name) {
