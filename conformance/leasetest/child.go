@@ -91,8 +91,11 @@ func (c *child) live(open func(address string) (b driver.Backend, done func(), e
 		c.say("holding")
 		c.in.Scan()
 	}
+	if c.Count > 0 {
+		b = nodeIDs{Backend: b, first: c.First, count: c.Count}
+	}
 	leases := xlease.New(b)
-	if err := c.birth(xlease.NodeLeaser(leases, c.TTL)); err != nil {
+	if err := c.birth(leases); err != nil {
 		return err
 	}
 	c.say("ready " + strconv.Itoa(c.slot()) + " " + leases.Capabilities().Name)
@@ -105,20 +108,22 @@ func (c *child) live(open func(address string) (b driver.Backend, done func(), e
 }
 
 // birth makes the node.
-func (c *child) birth(leaser xsnowflake.Leaser) error {
-	if c.Count > 0 {
-		leaser = numbers{Leaser: leaser, first: c.First, count: c.Count}
-	}
+func (c *child) birth(leases *xlease.Leases) error {
 	c.step.Store(int64(c.Clock))
-	opts := []xsnowflake.Option{xsnowflake.WithLeaser(leaser), xsnowflake.WithClock(c.now)}
+	opts := []xsnowflake.Option{xsnowflake.WithLeases(leases, c.TTL), xsnowflake.WithClock(c.now)}
 	if c.Datacenter != nil {
 		opts = append(opts, xsnowflake.WithDatacenterID(*c.Datacenter))
 	}
 	for {
 		node, err := xsnowflake.NewNode(opts...)
-		if c.node = node; err == nil || !c.Wait || !errors.Is(err, xsnowflake.ErrNoSlot) {
+		if err != nil {
 			return err
 		}
+		if err = node.Lease(context.Background()); err == nil || !c.Wait || !errors.Is(err, xsnowflake.ErrNoSlot) {
+			c.node = node
+			return err
+		}
+		_ = node.Close() // it has no node ID
 		pass(20 * time.Millisecond)
 	}
 }
@@ -230,21 +235,17 @@ func (c *child) run() {
 	}
 }
 
-// numbers asks for some numbers only.
-type numbers struct {
-	xsnowflake.Leaser
+// nodeIDs asks for some node IDs only.
+type nodeIDs struct {
+	driver.Backend
 	first, count int
 }
 
-// WithClock implements xsnowflake.Clocked.
-func (n numbers) WithClock(now func() time.Time) xsnowflake.Leaser {
-	if c, ok := n.Leaser.(xsnowflake.Clocked); ok {
-		n.Leaser = c.WithClock(now)
+// Acquire implements driver.Backend.
+func (n nodeIDs) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
+	if r.Name == xsnowflake.LeaseName {
+		r.First, r.Count = n.first, n.count
+		r.Begin = r.First + r.Begin%r.Count
 	}
-	return n
-}
-
-// Lease implements xsnowflake.Leaser.
-func (n numbers) Lease(ctx context.Context, _, _ int) (xsnowflake.Lease, error) {
-	return n.Leaser.Lease(ctx, n.first, n.count)
+	return n.Backend.Acquire(ctx, r)
 }

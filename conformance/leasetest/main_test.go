@@ -10,6 +10,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	leasetest.Child(dial)
+	leasetest.Child(open)
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { os.Exit(code) }))
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/conformance/testreport"
-	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // NodesHarness supplies a backend that processes share.
@@ -37,7 +37,7 @@ const (
 // Nodes proves, on real processes on this host that share nothing but the backend and have no number in their configuration,
 // that no two ids are equal. It takes about half a minute.
 //
-// The numbers are slots of xlease.NodeName, of which nobody else may hold many.
+// The numbers are slots of xsnowflake.LeaseName, of which nobody else may hold many.
 func Nodes(t *testing.T, h NodesHarness) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -125,7 +125,7 @@ func tooMany(t *testing.T, f *family) {
 	}
 	r.Wait, r.TTL = false, shortLease
 	err := f.begin(t, r).born()
-	if err == nil || !strings.Contains(err.Error(), "every node number is taken: all 8 are held in") {
+	if err == nil || !strings.Contains(err.Error(), "every node ID is held: all 8 are held in") {
 		t.Errorf("the ninth process of eight says %v, want that every number is taken", err)
 	}
 	for _, p := range all {
@@ -276,7 +276,7 @@ func forgotten(t *testing.T, f *family) {
 			}
 			newcomers = append(newcomers, p)
 		}
-		f.h.Forget(t, xlease.NodeName)
+		f.h.Forget(t, xsnowflake.LeaseName)
 		for _, p := range newcomers {
 			p.tell("go")
 		}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
 // family is the processes of one proof, and the folder of their ids.
@@ -103,7 +103,7 @@ func (f *family) start(t *testing.T, r role) *process {
 		if err == nil {
 			return p
 		}
-		if left == 0 || !strings.Contains(err.Error(), xsnowflake.ErrLeaseLost.Error()) {
+		if left == 0 || !strings.Contains(err.Error(), xlease.ErrLost.Error()) {
 			t.Fatalf("a process has no number: %v", err)
 		}
 		t.Logf("another process is started: %v", err)

@@ -112,7 +112,7 @@ func (s *scheduler) findLeases(ctx context.Context) error {
 		return nil
 	}
 	if s.oneProcess {
-		s.leases = xlease.New(xlease.InProcess(nil), xlease.WithLogger(s.log))
+		s.leases = xlease.New(xlease.InProcess(nil))
 		return nil
 	}
 	const remedy = "give Register xoption.WithDatabase, or xoption.WithCache with the driver of cacheplugins/redis, or New " +

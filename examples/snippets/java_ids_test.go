@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
@@ -75,11 +76,12 @@ func TestJavaNameBasedUUIDIsTheSame(t *testing.T) {
 
 func TestJavaReplicasLeaseNodesOfTheirDatacenter(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	leases := xlease.New(xlease.InFolder(t.TempDir()))
+	t.Cleanup(func() { _ = leases.Close() })
 	taken := map[int]bool{}
 	for range 2 {
 		node, err := xsnowflake.NewNode(
-			xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31), xsnowflake.WithLeaser(xsnowflake.FileLeaser(dir)),
+			xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31), xsnowflake.WithLeases(leases, time.Minute),
 		)
 		if err != nil {
 			t.Fatal(err)

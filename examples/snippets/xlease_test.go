@@ -72,7 +72,7 @@ func TestThreeExportsHaveSlots(t *testing.T) {
 	ctx, leases := xleaseContext(t)
 	taken := map[int]bool{}
 	for range 3 {
-		lease, err := leases.Lease(ctx, "export", time.Minute, xlease.WithSlots(3), xlease.WithWait())
+		lease, err := leases.Lease(ctx, "export", time.Minute, xlease.WithSlots(0, 3), xlease.WithWait())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,7 @@ func ExampleWithSlots() {
 
 	// Three exports at a time, in the whole cluster.
 	for range 4 {
-		_, err := leases.Lease(ctx, "export", time.Minute, xlease.WithSlots(3))
+		_, err := leases.Lease(ctx, "export", time.Minute, xlease.WithSlots(0, 3))
 		fmt.Println(err)
 	}
 	// Output:

@@ -2,118 +2,28 @@ package xlease_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/internal/faultylease"
 	"github.com/plinthgo/plinth/core/common/xlease"
-	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 const ttl = 30 * time.Second
 
-var errDown = errors.New("the server is down")
+var errDown = faultylease.ErrDown
 
-// shaky is a right backend with a bad line to it.
-type shaky struct {
-	driver.Backend
-
-	mu           sync.Mutex
-	down         bool          // no call gets there
-	hang         bool          // calls get there, and their answers do not come until ctx ends
-	late         time.Duration // answers come so late, whatever ctx says
-	stolen       bool          // somebody else has everything
-	capabilities *driver.Capabilities
-	age          *time.Duration
-	acquires     int
-	renewals     int
-	releases     []driver.Holding
-}
-
-func (s *shaky) set(change func(s *shaky)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	change(s)
-}
-
-func (s *shaky) released() []driver.Holding {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]driver.Holding(nil), s.releases...)
-}
-
-func (s *shaky) renewed() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.renewals
-}
-
-// line is the way to the backend and back.
-func (s *shaky) line(ctx context.Context, count func(), call func() error) error {
-	s.mu.Lock()
-	count()
-	down, hang, late := s.down, s.hang, s.late
-	s.mu.Unlock()
-	if down {
-		return errDown
-	}
-	err := call()
-	if hang {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	if late > 0 {
-		<-time.After(late)
-	}
-	return err
-}
-
-func (s *shaky) Acquire(ctx context.Context, r driver.Request) (g driver.Grant, err error) {
-	err = s.line(ctx, func() { s.acquires++ }, func() error {
-		g, err = s.Backend.Acquire(ctx, r)
-		return err
-	})
-	if s.age != nil {
-		g.Age = *s.age
-	}
-	return g, err
-}
-
-func (s *shaky) Renew(ctx context.Context, h driver.Holding) (held bool, err error) {
-	err = s.line(ctx, func() { s.renewals++ }, func() error {
-		held, err = s.Backend.Renew(ctx, h)
-		return err
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return held && !s.stolen, err
-}
-
-func (s *shaky) Release(ctx context.Context, h driver.Holding) (held bool, err error) {
-	err = s.line(ctx, func() { s.releases = append(s.releases, h) }, func() error {
-		held, err = s.Backend.Release(ctx, h)
-		return err
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return held && !s.stolen, err
-}
-
-func (s *shaky) Capabilities() driver.Capabilities {
-	if s.capabilities != nil {
-		return *s.capabilities
-	}
-	return s.Backend.Capabilities()
-}
+// shaky is a correct backend with a faulty connection to it.
+type shaky = faultylease.Backend
 
 // newLeases returns leases on a backend with a line that is good so far; both end with the test.
-func newLeases(t *testing.T, opts ...xlease.Option) (*xlease.Leases, *shaky) {
+func newLeases(t *testing.T) (*xlease.Leases, *shaky) {
 	t.Helper()
 	s := &shaky{Backend: xlease.InProcess(nil)}
-	l := xlease.New(s, opts...)
+	l := xlease.New(s)
 	t.Cleanup(func() { _ = l.Close() })
 	return l, s
 }

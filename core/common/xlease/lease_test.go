@@ -23,7 +23,7 @@ func TestARenewalKeepsTheLease(t *testing.T) {
 				t.Fatalf("a second holder got %v, want ErrHeld", err)
 			}
 		}
-		if n := s.renewed(); n < 530 || n > 550 {
+		if n := s.Renewed(); n < 530 || n > 550 {
 			t.Errorf("%d renewals in an hour, want one every third of two thirds of the TTL, which are 540", n)
 		}
 		if err := lease.Release(t.Context()); err != nil {
@@ -39,9 +39,9 @@ func TestALeaseIsLostWhenTwoThirdsOfItsTTLAreOverAndNeverLater(t *testing.T) {
 		name   string
 		breaks func(s *shaky)
 	}{
-		{name: "no connection", breaks: func(s *shaky) { s.down = true }},
-		{name: "no answer", breaks: func(s *shaky) { s.hang = true }},
-		{name: "late answers", breaks: func(s *shaky) { s.late = time.Hour }},
+		{name: "no connection", breaks: func(s *shaky) { s.Down = true }},
+		{name: "no answer", breaks: func(s *shaky) { s.Hang = true }},
+		{name: "late answers", breaks: func(s *shaky) { s.Late = time.Hour }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -49,14 +49,14 @@ func TestALeaseIsLostWhenTwoThirdsOfItsTTLAreOverAndNeverLater(t *testing.T) {
 				l, s := newLeases(t)
 				lease := take(t, l, "job")
 				<-time.After(7 * time.Second)
-				if n := s.renewed(); n != 1 {
+				if n := s.Renewed(); n != 1 {
 					t.Fatalf("%d renewals, want 1", n)
 				}
 				want := time.Now().Add(20*time.Second - 7*time.Second + 20*time.Second/3)
 				if d := lease.Until().Sub(want).Abs(); d > time.Microsecond {
 					t.Fatalf("Until = %v, want %v", lease.Until(), want)
 				}
-				s.set(tc.breaks)
+				s.Set(tc.breaks)
 				<-time.After(time.Until(lease.Until()) - time.Nanosecond)
 				held(t, lease, nil)
 				<-time.After(time.Nanosecond)
@@ -68,7 +68,7 @@ func TestALeaseIsLostWhenTwoThirdsOfItsTTLAreOverAndNeverLater(t *testing.T) {
 				if text := out.String(); strings.Count(text, "lease lost") != 1 || !strings.Contains(text, `"lease":"job"`) {
 					t.Errorf("log = %s, want one line of the loss", text)
 				}
-				s.set(func(s *shaky) { s.down, s.hang, s.late = false, false, 0 })
+				s.Set(func(s *shaky) { s.Down, s.Hang, s.Late = false, false, 0 })
 				<-time.After(2 * time.Hour) // the late answers come
 				held(t, lease, xlease.ErrLost)
 				if l.Open() != 0 {
@@ -83,13 +83,13 @@ func TestABackendThatFailsForAWhileIsAskedAgainEverSooner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		lease := take(t, l, "job")
-		s.set(func(s *shaky) { s.down = true })
+		s.Set(func(s *shaky) { s.Down = true })
 		<-time.After(19900 * time.Millisecond)
-		if n := s.renewed(); n < 5 || n > 50 {
+		if n := s.Renewed(); n < 5 || n > 50 {
 			t.Errorf("%d attempts in two thirds of the TTL, want a few, and no storm", n)
 		}
 		held(t, lease, nil)
-		s.set(func(s *shaky) { s.down = false })
+		s.Set(func(s *shaky) { s.Down = false })
 		<-time.After(time.Minute)
 		held(t, lease, nil)
 	})
@@ -99,7 +99,7 @@ func TestALeaseThatSomebodyElseHasIsLostAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		lease := take(t, l, "job")
-		s.set(func(s *shaky) { s.stolen = true })
+		s.Set(func(s *shaky) { s.Stolen = true })
 		<-time.After(7 * time.Second) // the first renewal
 		held(t, lease, xlease.ErrLost)
 		if err := lease.Release(t.Context()); !errors.Is(err, xlease.ErrLost) {
@@ -112,7 +112,7 @@ func TestReleaseTellsWhoWasNotAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		lease := take(t, l, "job")
-		s.set(func(s *shaky) { s.stolen = true })
+		s.Set(func(s *shaky) { s.Stolen = true })
 		if err := lease.Release(t.Context()); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Release of a lease that somebody else has = %v, want ErrLost", err)
 		}
@@ -153,10 +153,10 @@ func TestAManualLeaseIsTheCallersToRenew(t *testing.T) {
 				t.Fatalf("a renewed lease lasts for %v, want 20s", left)
 			}
 		}
-		if n := s.renewed(); n != 10 {
+		if n := s.Renewed(); n != 10 {
 			t.Errorf("%d renewals, want the caller's 10", n)
 		}
-		s.set(func(s *shaky) { s.down = true })
+		s.Set(func(s *shaky) { s.Down = true })
 		if err := lease.Renew(t.Context()); !errors.Is(err, errDown) || !strings.Contains(err.Error(), `"job"`) {
 			t.Errorf("Renew = %v, want the backend's error, with the name", err)
 		}
@@ -170,11 +170,11 @@ func TestAManualLeaseIsTheCallersToRenew(t *testing.T) {
 func TestAnAnswerThatComesTooLateGivesNoLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
-		s.set(func(s *shaky) { s.late = 20 * time.Second })
+		s.Set(func(s *shaky) { s.Late = 20 * time.Second })
 		if _, err := l.Lease(t.Context(), "job", ttl); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Lease = %v, want ErrLost", err)
 		}
-		s.set(func(s *shaky) { s.late = 0 })
+		s.Set(func(s *shaky) { s.Late = 0 })
 		if l.Open() != 0 {
 			t.Errorf("%d leases are open, want none", l.Open())
 		}
@@ -183,11 +183,11 @@ func TestAnAnswerThatComesTooLateGivesNoLease(t *testing.T) {
 		}
 
 		_ = take(t, l, "marked", xlease.WithMark(500, 0)).Release(t.Context())
-		s.set(func(s *shaky) { s.late = 20 * time.Second })
+		s.Set(func(s *shaky) { s.Late = 20 * time.Second })
 		if _, err := l.Lease(t.Context(), "marked", ttl, xlease.WithMark(900, 0)); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Lease = %v, want ErrLost", err)
 		}
-		s.set(func(s *shaky) { s.late = 0 })
+		s.Set(func(s *shaky) { s.Late = 0 })
 		if mark := take(t, l, "marked", xlease.WithMark(0, 0)).Mark(); mark != 500 {
 			t.Errorf("Mark = %d, want 500 of the last holder, since nothing was done under the late one", mark)
 		}
@@ -197,7 +197,7 @@ func TestAnAnswerThatComesTooLateGivesNoLease(t *testing.T) {
 func TestAnAttemptWithoutAnAnswerIsUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
-		s.set(func(s *shaky) { s.hang = true })
+		s.Set(func(s *shaky) { s.Hang = true })
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -207,20 +207,20 @@ func TestAnAttemptWithoutAnAnswerIsUndone(t *testing.T) {
 		if took := time.Since(start); took > 1200*time.Millisecond {
 			t.Errorf("it took %v, want the deadline of 1s and little more", took)
 		}
-		s.set(func(s *shaky) { s.hang = false })
+		s.Set(func(s *shaky) { s.Hang = false })
 		lease := take(t, l, "job")
 		_ = lease.Release(t.Context())
 
 		// The mark of a marked name stays, whatever happened.
 		lease = take(t, l, "marked", xlease.WithMark(500, 0))
 		_ = lease.Release(t.Context())
-		s.set(func(s *shaky) { s.hang = true })
+		s.Set(func(s *shaky) { s.Hang = true })
 		again, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
 		if _, err := l.Lease(again, "marked", ttl, xlease.WithMark(100, 0)); err == nil {
 			t.Fatal("no error without an answer")
 		}
-		s.set(func(s *shaky) { s.hang = false })
+		s.Set(func(s *shaky) { s.Hang = false })
 		<-time.After(ttl)
 		if lease := take(t, l, "marked", xlease.WithMark(0, 0)); lease.Mark() != 500 {
 			t.Errorf("Mark = %d, want 500 of the last holder", lease.Mark())
@@ -241,7 +241,7 @@ func TestASecondReleaseDoesNothing(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := len(s.released()); n != 1 {
+		if n := len(s.Released()); n != 1 {
 			t.Errorf("%d releases at the backend, want 1", n)
 		}
 		next := take(t, l, "job")
@@ -253,7 +253,7 @@ func TestASecondReleaseDoesNothing(t *testing.T) {
 		}
 		held(t, next, nil)
 
-		s.set(func(s *shaky) { s.down = true })
+		s.Set(func(s *shaky) { s.Down = true })
 		if err := next.Release(t.Context()); !errors.Is(err, errDown) {
 			t.Errorf("Release = %v, want the backend's error", err)
 		}
@@ -265,9 +265,9 @@ func TestReleaseInterruptsARenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		lease := take(t, l, "job")
-		s.set(func(s *shaky) { s.hang = true })
+		s.Set(func(s *shaky) { s.Hang = true })
 		<-time.After(7 * time.Second) // it hangs
-		s.set(func(s *shaky) { s.hang = false })
+		s.Set(func(s *shaky) { s.Hang = false })
 		start := time.Now()
 		if err := lease.Release(t.Context()); err != nil || time.Since(start) != 0 {
 			t.Errorf("Release = %v after %v, want nil at once", err, time.Since(start))
@@ -280,7 +280,7 @@ func TestACallThatHangsHoldsUpNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		lease := take(t, l, "job", xlease.WithManualRenewal())
-		s.set(func(s *shaky) { s.hang = true })
+		s.Set(func(s *shaky) { s.Hang = true })
 		var calls sync.WaitGroup
 		calls.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
@@ -301,9 +301,9 @@ func TestACallThatHangsHoldsUpNobodyElse(t *testing.T) {
 		}
 		held(t, lease, xlease.ErrReleased)
 		calls.Wait()
-		s.set(func(s *shaky) { s.hang = false })
-		if err := lease.Release(t.Context()); err != nil || len(s.released()) != 1 {
-			t.Errorf("Release = %v with %d at the backend, want it made up for", err, len(s.released()))
+		s.Set(func(s *shaky) { s.Hang = false })
+		if err := lease.Release(t.Context()); err != nil || len(s.Released()) != 1 {
+			t.Errorf("Release = %v with %d at the backend, want it made up for", err, len(s.Released()))
 		}
 	})
 }
@@ -314,12 +314,12 @@ func TestBindEndsWithTheLease(t *testing.T) {
 		lease := take(t, l, "lost")
 		lost, cancel := lease.Bind(t.Context())
 		defer cancel()
-		s.set(func(s *shaky) { s.down = true })
+		s.Set(func(s *shaky) { s.Down = true })
 		<-time.After(21 * time.Second)
 		if <-lost.Done(); !errors.Is(context.Cause(lost), xlease.ErrLost) {
 			t.Errorf("cause = %v, want ErrLost", context.Cause(lost))
 		}
-		s.set(func(s *shaky) { s.down = false })
+		s.Set(func(s *shaky) { s.Down = false })
 
 		lease = take(t, l, "released")
 		released, cancel2 := lease.Bind(t.Context())
@@ -348,7 +348,7 @@ func TestBindEndsWithTheLease(t *testing.T) {
 func TestTheEndIsCountedFromTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
-		s.set(func(s *shaky) { s.late = 5 * time.Second })
+		s.Set(func(s *shaky) { s.Late = 5 * time.Second })
 		lease := take(t, l, "job", xlease.WithManualRenewal())
 		if left := time.Until(lease.Until()); left != 15*time.Second {
 			t.Errorf("a lease lasts for %v after a late answer, want 15s", left)
@@ -360,6 +360,6 @@ func TestTheEndIsCountedFromTheRequest(t *testing.T) {
 		if left := time.Until(lease.Until()); left != 15*time.Second {
 			t.Errorf("a lease lasts for %v after a late renewal, want 15s", left)
 		}
-		s.set(func(s *shaky) { s.late = 0 })
+		s.Set(func(s *shaky) { s.Late = 0 })
 	})
 }

@@ -12,13 +12,12 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlease"
-	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 func TestEveryWrongOptionIsReportedAtOnce(t *testing.T) {
 	l, _ := newLeases(t)
-	_, err := l.Lease(t.Context(), "a name", time.Millisecond, xlease.WithSlotRange(-1, 0))
+	_, err := l.Lease(t.Context(), "a name", time.Millisecond, xlease.WithSlots(-1, 0))
 	if !errors.Is(err, xlease.ErrOption) {
 		t.Fatalf("Lease = %v, want ErrOption", err)
 	}
@@ -34,8 +33,8 @@ func TestEveryWrongOptionIsReportedAtOnce(t *testing.T) {
 		"newline":     func() error { _, err := l.Lease(t.Context(), "a\nb", ttl); return err },
 		"long TTL":    func() error { _, err := l.Lease(t.Context(), "n", 25*time.Hour); return err },
 		"negative":    func() error { _, err := l.Lease(t.Context(), "n", -ttl); return err },
-		"many slots":  func() error { _, err := l.Lease(t.Context(), "n", ttl, xlease.WithSlots(1<<20+1)); return err },
-		"high slots":  func() error { _, err := l.Lease(t.Context(), "n", ttl, xlease.WithSlotRange(1<<20, 1)); return err },
+		"many slots":  func() error { _, err := l.Lease(t.Context(), "n", ttl, xlease.WithSlots(0, 1<<20+1)); return err },
+		"high slots":  func() error { _, err := l.Lease(t.Context(), "n", ttl, xlease.WithSlots(1<<20, 1)); return err },
 		"wrong in Do": func() error { return l.Do(t.Context(), "", ttl, nil) },
 	} {
 		if err := call(); !errors.Is(err, xlease.ErrOption) {
@@ -72,9 +71,9 @@ func TestWithWaitWaitsForTheName(t *testing.T) {
 		if got.Load() != 0 {
 			t.Error("the name has two holders")
 		}
-		s.set(func(s *shaky) {
-			if s.acquires < 100 || s.acquires > 600 {
-				t.Errorf("%d attempts in a minute, want about two a second", s.acquires)
+		s.Set(func(s *shaky) {
+			if s.Acquires < 100 || s.Acquires > 600 {
+				t.Errorf("%d attempts in a minute, want about two a second", s.Acquires)
 			}
 		})
 		_ = lease.Release(t.Context())
@@ -104,7 +103,7 @@ func TestWithWaitEndsWithItsContext(t *testing.T) {
 func TestWithWaitGivesOtherErrorsBackAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
-		s.set(func(s *shaky) { s.down = true })
+		s.Set(func(s *shaky) { s.Down = true })
 		start := time.Now()
 		if _, err := l.Lease(t.Context(), "job", ttl, xlease.WithWait()); !errors.Is(err, errDown) || time.Since(start) != 0 {
 			t.Errorf("Lease = %v after %v, want the backend's error at once", err, time.Since(start))
@@ -141,17 +140,17 @@ func TestEachHolderHasASlotOfItsOwn(t *testing.T) {
 		l, _ := newLeases(t)
 		seen := map[int]*xlease.Lease{}
 		for range 5 {
-			lease := take(t, l, "pool", xlease.WithSlotRange(10, 5))
+			lease := take(t, l, "pool", xlease.WithSlots(10, 5))
 			if s := lease.Slot(); seen[s] != nil || s < 10 || s > 14 {
 				t.Errorf("slot %d, want one of 10 to 14 that is free", s)
 			}
 			seen[lease.Slot()] = lease
 		}
-		if _, err := l.Lease(t.Context(), "pool", ttl, xlease.WithSlotRange(10, 5)); !errors.Is(err, xlease.ErrHeld) {
+		if _, err := l.Lease(t.Context(), "pool", ttl, xlease.WithSlots(10, 5)); !errors.Is(err, xlease.ErrHeld) {
 			t.Errorf("a sixth holder got %v, want ErrHeld", err)
 		}
 		_ = seen[12].Release(t.Context())
-		if lease := take(t, l, "pool", xlease.WithSlotRange(10, 5)); lease.Slot() != 12 {
+		if lease := take(t, l, "pool", xlease.WithSlots(10, 5)); lease.Slot() != 12 {
 			t.Errorf("slot %d, want 12, which is free", lease.Slot())
 		}
 	})
@@ -196,12 +195,12 @@ func TestDoRunsUnderALease(t *testing.T) {
 			}
 			return errWork
 		})
-		if !errors.Is(err, errWork) || errors.Is(err, xlease.ErrLost) || len(s.released()) != 1 {
-			t.Errorf("Do = %v after %d releases, want the function's error and one", err, len(s.released()))
+		if !errors.Is(err, errWork) || errors.Is(err, xlease.ErrLost) || len(s.Released()) != 1 {
+			t.Errorf("Do = %v after %d releases, want the function's error and one", err, len(s.Released()))
 		}
 
 		err = l.Do(t.Context(), "job", ttl, func(ctx context.Context, _ *xlease.Lease) error {
-			s.set(func(s *shaky) { s.stolen = true })
+			s.Set(func(s *shaky) { s.Stolen = true })
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), xlease.ErrLost) {
 				t.Errorf("cause = %v, want ErrLost", context.Cause(ctx))
@@ -211,7 +210,7 @@ func TestDoRunsUnderALease(t *testing.T) {
 		if !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Do = %v, want ErrLost though the function was content", err)
 		}
-		s.set(func(s *shaky) { s.stolen = false })
+		s.Set(func(s *shaky) { s.Stolen = false })
 
 		func() {
 			defer func() { _ = recover() }()
@@ -224,16 +223,16 @@ func TestDoRunsUnderALease(t *testing.T) {
 func TestDoneWorkIsDoneAlsoWhereTheNameCannotBeGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
-		l, s := newLeases(t, xlease.WithLogger(xlog.WithName("MINE")), xlease.WithLogger(nil))
+		l, s := newLeases(t)
 		err := l.Do(t.Context(), "job", ttl, func(context.Context, *xlease.Lease) error {
-			s.set(func(s *shaky) { s.hang = true })
+			s.Set(func(s *shaky) { s.Hang = true })
 			return nil
 		})
 		if err != nil {
 			t.Errorf("Do = %v, want nil: the work was done alone", err)
 		}
-		if !strings.Contains(out.String(), "lease not released") || !strings.Contains(out.String(), "MINE") {
-			t.Errorf("log = %s, want a line of it in the log that was given", out)
+		if !strings.Contains(out.String(), "lease not released") || !strings.Contains(out.String(), "LEASE") {
+			t.Errorf("log = %s, want a line of it in the log of leases", out)
 		}
 	})
 }
@@ -250,8 +249,8 @@ func TestCloseReleasesAllAndRefusesMore(t *testing.T) {
 		held(t, a, xlease.ErrReleased)
 		held(t, b, xlease.ErrReleased)
 		held(t, lost, xlease.ErrLost)
-		if len(s.released()) != 3 {
-			t.Errorf("%d releases, want 3", len(s.released()))
+		if len(s.Released()) != 3 {
+			t.Errorf("%d releases, want 3", len(s.Released()))
 		}
 		if _, err := l.Lease(t.Context(), "c", ttl); !errors.Is(err, xlease.ErrClosed) {
 			t.Errorf("Lease = %v, want ErrClosed", err)
@@ -265,7 +264,7 @@ func TestCloseReleasesAllAndRefusesMore(t *testing.T) {
 func TestALeaseThatComesWhileClosingIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
-		s.set(func(s *shaky) { s.late = time.Second })
+		s.Set(func(s *shaky) { s.Late = time.Second })
 		result := make(chan error)
 		go func() {
 			_, err := l.Lease(t.Context(), "job", ttl)
@@ -275,8 +274,8 @@ func TestALeaseThatComesWhileClosingIsGivenBack(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := <-result; !errors.Is(err, xlease.ErrClosed) || len(s.released()) != 1 {
-			t.Errorf("Lease = %v, %d released; want ErrClosed and the record given back", err, len(s.released()))
+		if err := <-result; !errors.Is(err, xlease.ErrClosed) || len(s.Released()) != 1 {
+			t.Errorf("Lease = %v, %d released; want ErrClosed and the record given back", err, len(s.Released()))
 		}
 	})
 }
@@ -285,7 +284,7 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		take(t, l, "job")
-		s.set(func(s *shaky) { s.hang = true })
+		s.Set(func(s *shaky) { s.Hang = true })
 		start := time.Now()
 		if err := l.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 5*time.Second {
 			t.Errorf("Close = %v after %v, want DeadlineExceeded after 5s", err, time.Since(start))
@@ -294,7 +293,7 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // nor for a renewal of the caller's
 		l, s := newLeases(t)
 		lease := take(t, l, "job", xlease.WithManualRenewal())
-		s.set(func(s *shaky) { s.hang = true })
+		s.Set(func(s *shaky) { s.Hang = true })
 		var renewal sync.WaitGroup
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 		renewal.Go(func() { _ = lease.Renew(ctx) })

@@ -23,8 +23,9 @@
 //
 // # Backends
 //
-// A *Leases comes from xdb.Leases for a database, from a cache manager's Leases, or from New with InProcess for one
-// process. Package driver says what a backend does, and leasetest tests one.
+// A *Leases comes from xdb.Leases for a database, from a cache manager's Leases, or from New with InFolder for the
+// processes of one host or InProcess for those of one process. Package driver says what a backend does, and leasetest
+// tests one.
 package xlease
 
 import (
@@ -32,6 +33,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	randv2 "math/rand/v2"
 	"sync"
@@ -43,7 +45,7 @@ import (
 
 // The bounds of a TTL.
 const (
-	MinTTL = 50 * time.Millisecond
+	minTTL = 50 * time.Millisecond
 	MaxTTL = 24 * time.Hour
 )
 
@@ -65,30 +67,17 @@ type Leases struct {
 	open   map[*Lease]struct{}
 }
 
-// Option sets up Leases.
-type Option func(*Leases)
-
-// WithLogger writes the line that tells of a loss to log; by default it is the log named LEASE.
-func WithLogger(log *xlog.LogNamedLogger) Option {
-	return func(l *Leases) {
-		if log != nil {
-			l.log = log
-		}
-	}
-}
-
-// New returns the leases that b keeps. It panics where b is nil.
-func New(b driver.Backend, opts ...Option) *Leases {
+// New returns the leases that b keeps. It panics if b is nil.
+func New(b driver.Backend) *Leases {
 	if b == nil {
 		panic("xlease: leases without a backend")
 	}
 	registerMapper()
-	l := &Leases{backend: b, log: xlog.WithName(xlog.NamedLEASE), open: map[*Lease]struct{}{}}
-	for _, o := range opts {
-		o(l)
-	}
-	return l
+	return &Leases{backend: b, log: xlog.WithName(xlog.NamedLEASE), open: map[*Lease]struct{}{}}
 }
+
+// Backend returns what New was given.
+func (l *Leases) Backend() driver.Backend { return l.backend }
 
 // Capabilities says what the backend's records are worth.
 func (l *Leases) Capabilities() driver.Capabilities { return l.backend.Capabilities() }
@@ -122,12 +111,9 @@ type request struct {
 // WithWait waits for the name until ctx ends, instead of giving ErrHeld at once. Nobody is served in the order of asking.
 func WithWait() LeaseOption { return func(r *request) { r.wait = true } }
 
-// WithSlots gives one of n holders a slot of its own, 0 to n-1: a semaphore, or n numbers to share out.
-func WithSlots(n int) LeaseOption { return WithSlotRange(0, n) }
-
-// WithSlotRange is WithSlots for the slots first to first+n-1. All who use a name agree on how many slots it has: whether
-// that is one or more.
-func WithSlotRange(first, n int) LeaseOption {
+// WithSlots gives one of n holders a slot of its own, first to first+n-1: a semaphore, or n node IDs to
+// share out. All holders of a name agree on whether it has one slot or more.
+func WithSlots(first, n int) LeaseOption {
 	return func(r *request) { r.First, r.Count = first, n }
 }
 
@@ -141,7 +127,7 @@ func WithMark(mark, past int64) LeaseOption {
 // WithManualRenewal leaves the renewal to the caller of Renew.
 func WithManualRenewal() LeaseOption { return func(r *request) { r.manual = true } }
 
-// Lease takes the name for ttl, which must be MinTTL to MaxTTL, and renews it until it is released or lost. The error is
+// Lease takes the name for ttl, which must be minTTL to MaxTTL, and renews it until it is released or lost. The error is
 // ErrHeld where somebody else has it, or ErrLost where the answer came too late to be of use. ctx bounds the taking, not the
 // lease.
 func (l *Leases) Lease(ctx context.Context, name string, ttl time.Duration, opts ...LeaseOption) (*Lease, error) {
@@ -189,8 +175,8 @@ func newRequest(name string, ttl time.Duration, opts []LeaseOption) (request, er
 	if !validName(name) {
 		problems = append(problems, fmt.Errorf("%w: the name %q (accepted: 1 to %d printable ASCII characters without spaces)", ErrOption, name, maxName))
 	}
-	if ttl < MinTTL || ttl > MaxTTL {
-		problems = append(problems, fmt.Errorf("%w: TTL %s (accepted: %s to %s)", ErrOption, ttl, MinTTL, MaxTTL))
+	if ttl < minTTL || ttl > MaxTTL {
+		problems = append(problems, fmt.Errorf("%w: TTL %s (accepted: %s to %s)", ErrOption, ttl, minTTL, MaxTTL))
 	}
 	if r.First < 0 || r.Count < 1 || r.First > maxSlot || r.Count > maxSlot-r.First {
 		problems = append(problems, fmt.Errorf("%w: %d slots from %d on (accepted: at least one, up to number %d)", ErrOption, r.Count, r.First, maxSlot-1))
@@ -303,13 +289,45 @@ func (l *Leases) Do(
 	return fn(bound, lease)
 }
 
-// Close releases every lease, and refuses new ones. A second Close does nothing.
+// Join holds a name for a group, for ttl after the last call: every process that joins with the same
+// group holds it together with the others, and nothing is released. The error is ErrHeld if another
+// group holds the name.
+func (l *Leases) Join(ctx context.Context, name, group string, ttl time.Duration) error {
+	r, err := newRequest(name, ttl, nil)
+	if err != nil {
+		return err
+	}
+	h := driver.Holding{Name: name, Holder: group, Token: 1, TTL: r.TTL}
+	r.Holder = group
+	for _, take := range []bool{false, true, false} { // another process of the group may be faster
+		var held bool
+		if take {
+			var grant driver.Grant
+			grant, err = l.backend.Acquire(ctx, r.Request)
+			held = grant.OK
+		} else {
+			held, err = l.backend.Renew(ctx, h)
+		}
+		switch {
+		case err != nil:
+			return fmt.Errorf("xlease: join %q: %w", name, err)
+		case held:
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %q", ErrHeld, name)
+}
+
+// Close releases every lease, refuses new ones, and closes a backend that is an io.Closer. A second
+// Close does nothing.
 func (l *Leases) Close() error {
 	l.mu.Lock()
-	l.closed = true
-	open := l.open
-	l.open = map[*Lease]struct{}{}
+	done, open := l.closed, l.open
+	l.closed, l.open = true, map[*Lease]struct{}{}
 	l.mu.Unlock()
+	if done {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	errs := make(chan error, len(open))
@@ -321,6 +339,9 @@ func (l *Leases) Close() error {
 		if err := <-errs; !errors.Is(err, ErrLost) {
 			all = append(all, err)
 		}
+	}
+	if b, ok := l.backend.(io.Closer); ok {
+		all = append(all, b.Close())
 	}
 	return errors.Join(all...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
@@ -99,8 +100,8 @@ func mapError(err error) *xerror.ErrorCode {
 	switch {
 	case errors.Is(err, ErrGene):
 		return xerror.DeveloperError
-	case errors.Is(err, ErrLeaseLost), errors.Is(err, ErrNoSlot), errors.Is(err, ErrClosed), errors.Is(err, ErrExhausted),
-		errors.Is(err, ErrClockBackward), errors.Is(err, ErrClockStopped):
+	case errors.Is(err, ErrNoSlot), errors.Is(err, ErrClosed), errors.Is(err, ErrExhausted),
+		errors.Is(err, ErrClockBackward), errors.Is(err, ErrClockStopped), errors.Is(err, xlease.ErrLost):
 		return xerror.ServiceUnavailable
 	default:
 		return nil

@@ -22,7 +22,7 @@ func TestFromEnvUsesTheNumbersOfTheEnvironment(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(xenv.SnowflakeDatacenterID.String(), tc.dc)
 			t.Setenv(xenv.SnowflakeNodeID.String(), tc.node)
-			n, err := xsnowflake.FromEnv(t.Context())
+			n, err := xsnowflake.FromEnv()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -30,8 +30,8 @@ func TestFromEnvUsesTheNumbersOfTheEnvironment(t *testing.T) {
 			if n.DatacenterID() != tc.wantDC || n.NodeID() != tc.wantNode {
 				t.Errorf("datacenter, node = %d, %d, want %d, %d", n.DatacenterID(), n.NodeID(), tc.wantDC, tc.wantNode)
 			}
-			if n.Source() != "a number that was given" {
-				t.Errorf("source = %q, want a given number", n.Source())
+			if n.Source() != "a given node ID" {
+				t.Errorf("source = %q, want a given node ID", n.Source())
 			}
 		})
 	}
@@ -54,7 +54,7 @@ func TestFromEnvReportsEveryWrongNumber(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(xenv.SnowflakeDatacenterID.String(), tc.dc)
 			t.Setenv(xenv.SnowflakeNodeID.String(), tc.node)
-			_, err := xsnowflake.FromEnv(t.Context())
+			_, err := xsnowflake.FromEnv()
 			if err == nil {
 				t.Fatal("FromEnv accepted them")
 			}
@@ -74,13 +74,16 @@ func TestFromEnvLeasesANumberWhereNoneIsSet(t *testing.T) {
 	t.Setenv(xenv.SnowflakeNodeID.String(), "")
 	seen := map[int]bool{}
 	for range 8 {
-		n, err := xsnowflake.FromEnv(t.Context())
+		n, err := xsnowflake.FromEnv()
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = n.Close() }()
-		if want := "a lease in " + dir + ", for this host only"; n.Source() != want {
-			t.Errorf("source = %q, want %q", n.Source(), want)
+		if err := n.Lease(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if want := "a lease in " + dir + ", between all of one host"; n.Source() != want || !n.HostLocal() {
+			t.Errorf("source = %q, host local %t; want %q and true", n.Source(), n.HostLocal(), want)
 		}
 		if n.DatacenterID() != 3 || seen[n.NodeID()] {
 			t.Errorf("datacenter, node = %d, %d, want 3 and one that is new", n.DatacenterID(), n.NodeID())
@@ -89,13 +92,14 @@ func TestFromEnvLeasesANumberWhereNoneIsSet(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{next: 2}
-		n, err := xsnowflake.FromEnv(t.Context(), xsnowflake.WithLeaser(s), bubble())
+		n, err := xsnowflake.FromEnv(leases(s), bubble())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = n.Close() }()
-		if leases, _, _ := s.counts(); leases != 1 || n.NodeID() != 2 || n.Source() != "a lease" {
-			t.Errorf("node %d after %d leases, want that of the given leaser", n.NodeID(), leases)
+		n.MustGenerate()
+		if leases, _, _ := s.counts(); leases != 1 || n.NodeID() != 2 || n.HostLocal() {
+			t.Errorf("node %d after %d leases, want that of the given leases", n.NodeID(), leases)
 		}
 	})
 }

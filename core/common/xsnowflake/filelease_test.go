@@ -2,7 +2,6 @@ package xsnowflake_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
@@ -18,13 +18,13 @@ import (
 // fileNode leases one of 8 nodes.
 func fileNode(t *testing.T, dir string, opts ...xsnowflake.Option) (*xsnowflake.Node, error) {
 	t.Helper()
-	n, err := xsnowflake.NewNode(append([]xsnowflake.Option{
-		xsnowflake.WithLeaser(xsnowflake.FileLeaser(dir)), xsnowflake.WithDatacenterID(0),
-	}, opts...)...)
-	if err == nil {
-		t.Cleanup(func() { _ = n.Close() })
+	t.Setenv(xenv.SnowflakeLeaseDir.String(), dir)
+	n, err := xsnowflake.FromEnv(append([]xsnowflake.Option{xsnowflake.WithDatacenterID(0)}, opts...)...)
+	if err != nil {
+		return nil, err
 	}
-	return n, err
+	t.Cleanup(func() { _ = n.Close() })
+	return n, n.Lease(t.Context())
 }
 
 // lockAllBut takes all slots of datacenter 0 but the given number.
@@ -103,7 +103,7 @@ func TestASlotWithAMarkInTheFutureIsTheLastChoice(t *testing.T) {
 	future := time.Now().Add(2 * time.Second).UnixMilli()
 	for slot := range 8 {
 		if slot != 6 {
-			mark(t, dir, slot, strconv.FormatInt(future+int64(slot), 10))
+			mark(t, dir, slot, future+int64(slot))
 		}
 	}
 	for _, want := range []int{6, 0, 1} {
@@ -114,11 +114,29 @@ func TestASlotWithAMarkInTheFutureIsTheLastChoice(t *testing.T) {
 	}
 }
 
-func mark(t *testing.T, dir string, slot int, text string) {
+// mark leaves a mark in a slot that is free.
+func mark(t *testing.T, dir string, slot int, mark int64) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("slot-%02d.mark", slot)), []byte(text), 0o600); err != nil {
+	leases := xlease.New(xlease.InFolder(dir))
+	lease, err := leases.Lease(t.Context(), xsnowflake.LeaseName, ttl, xlease.WithSlots(slot, 1), xlease.WithMark(mark, 0))
+	if err := errors.Join(err, lease.Release(t.Context()), leases.Close()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// readMark reads the mark of a slot, also of one that is held.
+func readMark(t *testing.T, dir string, slot int) time.Time {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, xsnowflake.LeaseName+".records"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Fields(string(data[256*(slot+1) : 256*(slot+2)]))
+	ms, err := strconv.ParseInt(words[len(words)-1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.UnixMilli(ms)
 }
 
 func TestTheMarkIsAheadOfTheIDsAndRewrittenAtClose(t *testing.T) {
@@ -129,12 +147,8 @@ func TestTheMarkIsAheadOfTheIDsAndRewrittenAtClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, fmt.Sprintf("slot-%02d.mark", n.NodeID()))
-	read := func() time.Time {
-		data, _ := os.ReadFile(path)
-		ms, _ := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
-		return time.UnixMilli(ms)
-	}
+	slot := n.NodeID()
+	read := func() time.Time { return readMark(t, dir, slot) }
 	for range 10 {
 		id := n.MustGenerate()
 		if m := read(); !m.After(id.Time()) || m.Sub(id.Time()) > xsnowflake.RecordAhead {
@@ -176,16 +190,15 @@ func TestANodeThatMadeNoIDsKeepsTheMarkOfItsSlot(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("slot-%02d.mark", slot)))
-	if ms, _ := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err != nil || ms <= former.UnixMilli() {
-		t.Errorf("the mark is %d, %v, want one after the former holder's last id, %d", ms, err, former.UnixMilli())
+	if m := readMark(t, dir, slot); !m.After(former) {
+		t.Errorf("the mark is %v, want one after the former holder's last id, %v", m, former)
 	}
 }
 
 // What cleans temporary folders removes files that are in use.
-func TestARemovedLockFileCostsTheSlotAndRepeatsNothing(t *testing.T) {
-	for _, suffix := range []string{"lock", "mark"} {
-		t.Run(suffix, func(t *testing.T) {
+func TestARemovedFileRepeatsNothing(t *testing.T) {
+	for _, pattern := range []string{"*.records", "*.alive", "*.lock", "*"} {
+		t.Run(pattern, func(t *testing.T) {
 			dir := t.TempDir()
 			clock := &manual{now: time.Now()}
 			n, err := fileNode(t, dir, xsnowflake.WithClock(clock.Now))
@@ -193,9 +206,14 @@ func TestARemovedLockFileCostsTheSlotAndRepeatsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			ids := generate(t, n, 10)
-			old := n.NodeID()
-			if err := os.Remove(filepath.Join(dir, fmt.Sprintf("slot-%02d.%s", old, suffix))); err != nil {
-				t.Fatal(err)
+			files, _ := filepath.Glob(filepath.Join(dir, pattern))
+			for _, file := range files {
+				if err := os.Remove(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(files) == 0 {
+				t.Fatalf("no file is named %s", pattern)
 			}
 			clock.Add(time.Minute)
 			distinct(t, append(ids, generate(t, n, 10)...))
@@ -227,30 +245,38 @@ func TestLinksAndOtherFilesAreRefused(t *testing.T) {
 	if _, err = fileNode(t, filepath.Join(dir, "plain")); err == nil {
 		t.Error("a file passes for a folder")
 	}
-
-	slots := t.TempDir()
-	for slot := range 8 {
-		if err := os.Symlink(filepath.Join(target, "x"), filepath.Join(slots, fmt.Sprintf("slot-%02d.mark", slot))); err != nil {
+	for _, name := range []string{"folder.lock", xsnowflake.LeaseName + ".records"} {
+		folder := t.TempDir()
+		if err := os.Symlink(filepath.Join(target, "x"), filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	_, err = fileNode(t, slots)
-	if !errors.Is(err, xsnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "is not a regular file") {
-		t.Errorf("linked marks: %v, want ErrNoSlot and the reason", err)
+		if _, err = fileNode(t, folder); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+			t.Errorf("a linked %s: %v, want the reason", name, err)
+		}
 	}
 	if left, _ := os.ReadDir(target); len(left) != 0 {
 		t.Errorf("a link was followed: %v", left)
 	}
 }
 
-func TestAMarkThatIsNoNumberIsNotIgnored(t *testing.T) {
+func TestADamagedRecordIsNotIgnored(t *testing.T) {
 	dir := t.TempDir()
 	for slot := range 8 {
-		mark(t, dir, slot, "tomorrow")
+		mark(t, dir, slot, 1)
 	}
-	_, err := fileNode(t, dir)
-	if !errors.Is(err, xsnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "8 slots cannot be used") {
-		t.Errorf("NewNode = %v, want ErrNoSlot and the reason", err)
+	path := filepath.Join(dir, xsnowflake.LeaseName+".records")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slot := range 8 {
+		copy(data[256*(slot+1):], "tomorrow")
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fileNode(t, dir); err == nil || !strings.Contains(err.Error(), path+" is no record") {
+		t.Errorf("Lease = %v, want the file", err)
 	}
 }
 
@@ -260,18 +286,20 @@ func TestTheDefaultFolderIsSharedByTheUsersOfTheHost(t *testing.T) {
 	}
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	n, err := xsnowflake.NewNode()
-	if err != nil {
+	if _, err := leasedNode(t); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = n.Close() }()
 	dir := filepath.Join(tmp, "plinth-snowflake")
-	slot := fmt.Sprintf("slot-%02d", n.DatacenterID()*8+n.NodeID())
+	alive, err := filepath.Glob(filepath.Join(dir, "*.alive"))
+	if err != nil || len(alive) != 1 {
+		t.Fatalf("files of processes: %v, %v; want one", alive, err)
+	}
 	for path, want := range map[string]os.FileMode{
-		dir:                                os.ModeDir | os.ModeSticky | 0o777,
-		filepath.Join(dir, slot+".lock"):   0o666,
-		filepath.Join(dir, slot+".mark"):   0o666,
-		filepath.Join(tmp, "nothing else"): 0,
+		dir:                                     os.ModeDir | os.ModeSticky | 0o777,
+		filepath.Join(dir, "folder.lock"):       0o666,
+		filepath.Join(dir, "snowflake.records"): 0o666,
+		alive[0]:                                0o666,
+		filepath.Join(tmp, "nothing else"):      0,
 	} {
 		info, err := os.Lstat(path)
 		if want == 0 {
@@ -287,7 +315,7 @@ func TestTheDefaultFolderIsSharedByTheUsersOfTheHost(t *testing.T) {
 }
 
 // Containers share no folder: each sees free numbers only, and chooses one at random.
-func TestFileLeaser_Containers(t *testing.T) {
+func TestInFolder_Containers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
@@ -306,15 +334,16 @@ func TestFileLeaser_Containers(t *testing.T) {
 					count <<= f.Bits
 				}
 			}
-			folders := make([]xsnowflake.Leaser, replicas)
+			folders := make([]*xlease.Leases, replicas)
 			for i := range folders {
-				folders[i] = xsnowflake.FileLeaser(filepath.Join(t.TempDir(), "leases"))
+				folders[i] = xlease.New(xlease.InFolder(filepath.Join(t.TempDir(), "leases")))
+				t.Cleanup(func() { _ = folders[i].Close() })
 			}
 			collisions := 0
 			for range starts {
 				taken := map[int]bool{}
 				for _, folder := range folders {
-					lease, err := folder.Lease(t.Context(), 0, count)
+					lease, err := folder.Lease(t.Context(), xsnowflake.LeaseName, ttl, xlease.WithSlots(0, count), xlease.WithManualRenewal())
 					if err != nil {
 						t.Fatal(err)
 					}

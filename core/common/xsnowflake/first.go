@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// firstLease is an attempt to lease the number of a node that leases on first use. Callers share it.
+// firstLease is an attempt to lease the node ID. Callers share it.
 type firstLease struct {
 	done chan struct{}
-	stop context.CancelFunc
 	err  error // valid after done is closed
 }
 
@@ -24,21 +23,8 @@ func (f *firstLease) over() bool {
 	}
 }
 
-// pendingTenure returns a tenure without a slot.
-func (n *Node) pendingTenure(ctx context.Context, from Leaser) (*tenure, error) {
-	if _, _, err := n.clock.now(); err != nil {
-		return nil, err
-	}
-	if p, ok := n.prepare(from).(Preparer); ok {
-		if err := p.Prepare(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return &tenure{leaser: from, pending: true}, nil
-}
-
-// Lease leases the number of a node that leases on first use, and waits for it until ctx ends; the attempt
-// goes on then. It returns nil at once if the node has a number.
+// Lease leases the node ID before the first id does, and waits for it until ctx ends; the attempt goes
+// on then. It returns nil at once if the node has a node ID.
 func (n *Node) Lease(ctx context.Context) error {
 	for {
 		t := n.tenure.Load()
@@ -54,7 +40,7 @@ func (n *Node) Lease(ctx context.Context) error {
 	}
 }
 
-// leaseFirst waits for the number of t, a pending tenure, which is then no longer the node's.
+// leaseFirst waits for the node ID of t, a pending tenure, which is then no longer the node's.
 func (n *Node) leaseFirst(ctx context.Context, t *tenure) error {
 	f, err := n.attempt(t) //nolint:contextcheck // the attempt ends with the node
 	if f == nil {
@@ -64,11 +50,11 @@ func (n *Node) leaseFirst(ctx context.Context, t *tenure) error {
 	case <-f.done:
 		return f.err
 	case <-ctx.Done():
-		return fmt.Errorf("xsnowflake: waiting for a node number: %w", context.Cause(ctx))
+		return fmt.Errorf("xsnowflake: waiting for a node ID: %w", context.Cause(ctx))
 	}
 }
 
-// attempt returns the attempt under way, or starts one. It is nil if t is no longer the node's tenure.
+// attempt returns the attempt in progress, or starts one. It is nil if t is no longer the node's tenure.
 func (n *Node) attempt(t *tenure) (*firstLease, error) {
 	n.change.Lock()
 	defer n.change.Unlock()
@@ -77,34 +63,33 @@ func (n *Node) attempt(t *tenure) (*firstLease, error) {
 		return nil, ErrClosed
 	case n.tenure.Load() != t:
 		return nil, nil //nolint:nilnil // nothing is left to do
-	case t.first != nil && !t.first.over():
-		return t.first, nil
+	case n.first != nil && !n.first.over():
+		return n.first, nil
 	}
 	f := &firstLease{done: make(chan struct{})}
-	ctx, stop := context.WithCancel(n.life)
-	f.stop, t.first = stop, f
-	n.attempts.Go(func() {
+	n.first = f
+	n.background.Go(func() {
 		defer close(f.done)
-		defer stop()
-		f.err = n.settleFirst(ctx, t)
+		f.err = n.settleFirst(n.life)
 	})
 	return f, nil
 }
 
-// settleFirst leases a number and installs it in the place of t, unless the node was closed or moved.
-func (n *Node) settleFirst(ctx context.Context, t *tenure) error {
-	next, err := n.leaseTenure(ctx, t.leaser)
+// settleFirst leases a node ID and installs it, unless the node was closed.
+func (n *Node) settleFirst(ctx context.Context) error {
+	next, err := n.leaseTenure(ctx)
 	n.change.Lock()
 	defer n.change.Unlock()
-	switch moved := n.tenure.Load() != t; {
+	switch {
 	case err != nil && n.closed:
 		return ErrClosed
 	case err != nil:
 		return err
-	case n.closed || moved:
-		return errors.Join(ErrClosed, n.end(next)) //nolint:contextcheck // the slot is given back although ctx has ended
+	case n.closed:
+		return errors.Join(ErrClosed, n.end(next)) //nolint:contextcheck // the slot is released although ctx has ended
 	}
-	n.install(next) //nolint:contextcheck // a renewal ends with the node
+	n.tenure.Store(next)
+	n.background.Go(func() { n.renew(n.life) }) //nolint:contextcheck // the renewal ends with the node
 	return nil
 }
 
@@ -112,7 +97,7 @@ func (n *Node) settleFirst(ctx context.Context, t *tenure) error {
 // one there is nothing to report.
 func (n *Node) checkPending(ctx context.Context, t *tenure) error {
 	n.change.Lock()
-	asked := t.first != nil
+	asked := n.first != nil
 	n.change.Unlock()
 	if !asked {
 		return nil

@@ -8,14 +8,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// lazy returns a node that leases its number from l with the first id.
-func lazy(t *testing.T, l xsnowflake.Leaser) *xsnowflake.Node {
+// lazy returns a node that leases its node ID from b with the first id.
+func lazy(t *testing.T, b driver.Backend) *xsnowflake.Node {
 	t.Helper()
-	n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(l), xsnowflake.WithLeaseOnFirstUse(), bubble())
+	n, err := xsnowflake.NewNode(leases(b), bubble())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,23 +25,23 @@ func lazy(t *testing.T, l xsnowflake.Leaser) *xsnowflake.Node {
 	return n
 }
 
-// blocked is a Leaser that waits for its channel.
+// blocked is a backend that waits for its channel.
 type blocked struct {
 	shop
 
 	free chan struct{}
 }
 
-func (b *blocked) Lease(ctx context.Context, first, count int) (xsnowflake.Lease, error) {
+func (b *blocked) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
 	select {
 	case <-b.free:
-		return b.shop.Lease(ctx, first, count)
+		return b.shop.Acquire(ctx, r)
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return driver.Grant{}, ctx.Err()
 	}
 }
 
-func TestWithLeaseOnFirstUse(t *testing.T) {
+func TestNode_Lease(t *testing.T) {
 	t.Run("a node that makes no id takes no number", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &shop{next: 21}
@@ -180,25 +182,15 @@ func TestWithLeaseOnFirstUse(t *testing.T) {
 			}
 		})
 	})
-	t.Run("UseLeaser before the first id takes no number, and ends an attempt", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			n := lazy(t, &blocked{free: make(chan struct{})})
-			made := make(chan xsnowflake.SnowflakeID)
-			go func() { made <- n.MustGenerate() }()
-			synctest.Wait()
-			s := &shop{next: 7}
-			if err := n.UseLeaser(t.Context(), s); err != nil {
-				t.Error(err)
-			}
-			if id := <-made; id.NodeID() != 7 {
-				t.Errorf("id of node %d, want 7", id.NodeID())
-			}
-		})
-	})
-	t.Run("a folder that cannot be used is reported at once", func(t *testing.T) {
-		_, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xsnowflake.FileLeaser("/dev/null/x")), xsnowflake.WithLeaseOnFirstUse())
-		if err == nil {
-			t.Error("NewNode = nil, want the error of the folder")
+	t.Run("a folder that cannot be used is reported by Prepare", func(t *testing.T) {
+		t.Setenv(xenv.SnowflakeLeaseDir.String(), "/dev/null/x")
+		n, err := xsnowflake.FromEnv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = n.Close() }()
+		if err := n.Prepare(t.Context()); err == nil {
+			t.Error("Prepare = nil, want the error of the folder")
 		}
 	})
 }

@@ -155,7 +155,7 @@ func TestLayoutNamed(t *testing.T) {
 func TestFromEnv_Layout(t *testing.T) {
 	t.Setenv("SNOWFLAKE_LAYOUT", "wide")
 	t.Setenv("SNOWFLAKE_NODE_ID", "1000")
-	n, err := xsnowflake.FromEnv(t.Context())
+	n, err := xsnowflake.FromEnv()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestFromEnv_Layout(t *testing.T) {
 		t.Errorf("layout %s, node %d; want wide and 1000", n.Layout().Name, info.NodeID)
 	}
 	t.Setenv("SNOWFLAKE_LAYOUT", "default")
-	if _, err := xsnowflake.FromEnv(t.Context()); err == nil {
+	if _, err := xsnowflake.FromEnv(); err == nil {
 		t.Error("node 1000 of the default layout is no error")
 	}
 }

@@ -4,84 +4,186 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"math"
+	randv2 "math/rand/v2"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// ErrLeaseLost means that the node may no longer use its number. Where a Leaser gave the number, the node
-// asks it for another by itself.
-var ErrLeaseLost = errors.New("xsnowflake: the lease on the node number is lost")
+// LeaseName is the name whose slots are node IDs.
+const LeaseName = "snowflake"
 
-// ErrNoSlot means that every node number is taken.
-var ErrNoSlot = errors.New("xsnowflake: every node number is taken")
+// ErrNoSlot means that every node ID is held.
+var ErrNoSlot = errors.New("xsnowflake: every node ID is held")
 
-// Leaser hands out node numbers, each to one holder at a time.
-type Leaser interface {
-	// Lease takes a free number of first to first+count-1. The error is an ErrNoSlot where there is none.
-	Lease(ctx context.Context, first, count int) (Lease, error)
+// errOtherLayout means that processes with another layout hold node IDs.
+var errOtherLayout = errors.New("xsnowflake: id nodes with another layout share the backend")
+
+const (
+	// layoutName is the name that all nodes of one layout hold together.
+	layoutName = LeaseName + ".layout"
+	// skew is what the wall clocks of two hosts may differ by if the backend has forgotten which
+	// holder used which time.
+	skew = time.Second
+	// minPause and maxPoll bound the pause between two attempts.
+	minPause = 10 * time.Millisecond
+	maxPoll  = 500 * time.Millisecond
+	// touchSlot and the one after it are slots that no layout has. Prepare takes one for touchTTL at most.
+	touchSlot = 1 << maxSlotBits
+	touchTTL  = time.Second
+)
+
+var leaseLog = xlog.WithName(xlog.NamedLEASE)
+
+// window is how long the node relies on its lease after it asked for it.
+func (n *Node) window() time.Duration { return xlease.LeaseWindow(n.ttl) }
+
+// Prepare reports a mistake in the configuration of the leases, without leasing a node ID. On a
+// backend that may forget it also starts the records of node IDs, by taking a slot that is no node ID:
+// the first holder waits for those which may have been forgotten before the records started, so that
+// wait starts now and not with the first id. A failure of that costs the wait only.
+func (n *Node) Prepare(ctx context.Context) error {
+	switch {
+	case n.leases == nil:
+		return nil
+	case n.local:
+		return n.localError(n.leases.Prepare(ctx))
+	case n.leases.Capabilities().Durable:
+		return nil
+	}
+	lease, err := n.leases.Lease(ctx, LeaseName, touchTTL, xlease.WithSlots(touchSlot, 2), xlease.WithManualRenewal(), xlease.WithMark(0, math.MaxInt64))
+	if err == nil {
+		lease.SetMark(lease.Mark())
+		err = lease.Release(ctx)
+	}
+	if err != nil && !errors.Is(err, xlease.ErrHeld) {
+		leaseLog.Warn(ctx, "the records of node IDs start with the first id", slog.Any("error", err))
+	}
+	return nil
 }
 
-// Clocked is what a Leaser also implements when it looks at the time: the node hands it its own clock, so that ValidUntil and
-// NotBefore mean the same to both.
-type Clocked interface {
-	// WithClock returns the Leaser with another clock.
-	WithClock(now func() time.Time) Leaser
+// take leases a node ID. If every one is held, it waits for the TTL and one more poll: by then those
+// of processes that crashed are free. A local lease ends with its process, so it does not wait.
+func (n *Node) take(ctx context.Context) (*tenure, error) {
+	waiting, cancel := context.WithTimeout(ctx, n.ttl+maxPoll)
+	defer cancel()
+	for poll := minPause; ; poll = min(poll*2, maxPoll) {
+		t, err := n.try(ctx)
+		held := errors.Is(err, xlease.ErrHeld)
+		if !held && !errors.Is(err, errOtherLayout) {
+			return t, n.localError(err)
+		}
+		if held {
+			err = fmt.Errorf("%w: all %d are held in %s (stop one, set %s and %s%s)", ErrNoSlot, n.slotCount,
+				n.leases, xenv.SnowflakeDatacenterID, xenv.SnowflakeNodeID, moreNodes(n.slotCount))
+		}
+		if n.local {
+			return nil, err
+		}
+		if poll == minPause {
+			leaseLog.Notice(ctx, "waiting for a node ID", slog.Duration("at_most", n.ttl), slog.Any("error", err))
+		}
+		if !pause(waiting, poll/2+randv2.N(poll/2+1)) { //nolint:gosec // a spread is no secret
+			return nil, errors.Join(err, context.Cause(ctx))
+		}
+	}
 }
 
-// Preparer is what a Leaser also implements if it can do something for the first lease before that: report a
-// mistake in its configuration, or let a time pass that the first holder would have to wait for. A node that
-// leases on first use calls it when it is made.
-type Preparer interface {
-	// Prepare takes no number. Its error is that of NewNode.
-	Prepare(ctx context.Context) error
+// localError adds to an error of the folder how to do without it.
+func (n *Node) localError(err error) error {
+	if err == nil || !n.local {
+		return err
+	}
+	return fmt.Errorf("%w (set %s to another folder, or %s)", err, xenv.SnowflakeLeaseDir, xenv.SnowflakeNodeID)
 }
 
-// LayoutAware is what a Leaser also implements if its holders must agree on a layout: ids of two layouts may
-// be equal although their nodes have different numbers. The node passes its own.
-type LayoutAware interface {
-	// WithLayout returns the Leaser for nodes of a layout.
-	WithLayout(l Layout) Leaser
+// try leases a node ID that is free now.
+func (n *Node) try(ctx context.Context) (*tenure, error) {
+	if err := n.joinLayout(ctx); err != nil {
+		return nil, err
+	}
+	asked := n.clock.time()
+	mark := n.promise(asked, 0)
+	lease, err := n.leases.Lease(ctx, LeaseName, n.ttl, xlease.WithSlots(n.firstSlot, n.slotCount), xlease.WithManualRenewal(),
+		xlease.WithMark(n.timeOf(mark).UnixMilli(), asked.UnixMilli()))
+	if err != nil {
+		return nil, err
+	}
+	t := n.newTenure(lease.Slot())
+	t.lease = lease
+	before := n.millis(time.UnixMilli(lease.Mark()))
+	t.from = before
+	n.permit(t, asked.Add(n.window()), max(mark, before))
+	if unknown := n.window() - lease.Age(); unknown > 0 && !n.leases.Capabilities().Durable {
+		// A forgotten holder renewed before the current records started, which was Age before some
+		// moment between asked and now.
+		t.from = max(before, n.millis(n.clock.time().Add(unknown+skew)))
+		leaseLog.Notice(ctx, "no record of the id nodes so far: the first ids wait for those that may have been forgotten",
+			slog.Duration("at_most", unknown+skew))
+	}
+	if n.local {
+		return t, nil // of no interest to other hosts
+	}
+	leaseLog.Info(ctx, "node ID leased", slog.Int("slot", lease.Slot()), slog.String("in", n.leases.String()))
+	return t, nil
 }
 
-// Lease is the exclusive use of a node number. ValidUntil and Record may be called while Renew runs, which
-// must not keep them waiting; otherwise the node calls one method at a time.
-//
-// A lease that expires need not be returned in time by a holder whose machine was suspended. What keeps
-// ids unique then is that no id carries a time at or after ValidUntil, and that the next holder uses no
-// time before it (see Recorder), rather than the moment at which the holder notices.
-type Lease interface {
-	// Slot is the number.
-	Slot() int
-	// ValidUntil is when the lease ends unless it is renewed, by the clock of this host: the time before
-	// the request that took or renewed it, plus the TTL, less what the clocks of two hosts may differ.
-	// The zero time means that the lease lasts as long as the process.
-	ValidUntil() time.Time
-	// Renew extends a lease that expires. The error is an ErrLeaseLost where someone else holds the slot,
-	// or may hold it.
-	Renew(ctx context.Context) error
-	// Release gives the slot back.
-	Release(ctx context.Context) error
+// promise is the millisecond that ids do not reach under a lease that is asked for or renewed at a
+// time. The backend stores it as the mark of the slot. That of a local lease permits ids of the
+// millisecond ms, and is near, since a process that is killed leaves it behind.
+func (n *Node) promise(asked time.Time, ms int64) int64 {
+	if n.local {
+		return max(n.millis(asked)-1, ms) + n.recordAhead
+	}
+	return n.millis(asked.Add(n.window() + skew))
 }
 
-// Recorder is what a Lease also implements when its slot remembers the times of former holders' ids, so
-// that a clock that was set back, or differs from theirs, repeats none.
-type Recorder interface {
-	// NotBefore is the first time that no former holder may have used.
-	NotBefore() time.Time
-	// Record keeps the promise that this holder uses no time at or after until. The node calls it before
-	// it makes ids with a later time, a few seconds ahead, on the goroutine that asked for the id: a lease
-	// over the network does better to record ValidUntil when it renews, and to do nothing here. The last
-	// call, before Release, may bring the promise forward. The error is an ErrLeaseLost where the slot is no
-	// longer the holder's.
-	Record(until time.Time) error
+// renewLease renews the lease of t, so that it permits ids of the millisecond ms, and returns its end
+// and its mark. The backend stores the mark before the limits of t grow.
+func (n *Node) renewLease(ctx context.Context, t *tenure, timeout time.Duration, ms int64) (until time.Time, mark int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := n.joinLayout(ctx); errors.Is(err, errOtherLayout) {
+		return until, 0, fmt.Errorf("%w: %w", xlease.ErrLost, err)
+	} else if err != nil {
+		return until, 0, err
+	}
+	asked := n.clock.time()
+	mark = max(n.promise(asked, ms), t.mark.Load())
+	t.lease.SetMark(n.timeOf(mark).UnixMilli())
+	return asked.Add(n.window()), mark, t.lease.Renew(ctx)
 }
 
-// MoreNodes is the hint for an error about count node numbers, all of which are taken: the layout with more,
-// or nothing if this is one.
-func MoreNodes(count int) string {
+// joinLayout holds the name of the layouts for that of the node. A node joins before it takes or
+// renews its node ID, so the layout is held for longer: until a TTL after the last node.
+func (n *Node) joinLayout(ctx context.Context) error {
+	if n.local {
+		return nil
+	}
+	sum := fnv.New64a()
+	_, _ = fmt.Fprint(sum, n.layout.Epoch, n.layout.Fields) // it does not fail
+	err := n.leases.Join(ctx, layoutName, fmt.Sprintf("layout-%016x", sum.Sum64()), n.ttl)
+	if errors.Is(err, xlease.ErrHeld) {
+		return fmt.Errorf("%w: %s=%s here, another one in %s (all replicas use the same; after a change, stop all and wait for %s)",
+			errOtherLayout, xenv.SnowflakeLayout, n.layout.Name, n.leases, n.ttl)
+	}
+	return err
+}
+
+// moreNodes is the hint for an error about count node IDs, all of which are held: the layout with
+// more, or nothing if this is one.
+func moreNodes(count int) string {
 	if p := LayoutWide.packing(); count < p.slots() {
 		return fmt.Sprintf(", or set %s=%s for all replicas, which has %d", xenv.SnowflakeLayout, LayoutWide.Name, p.slots())
 	}
 	return ""
 }
+
+// hostLocal reports whether leases decide between processes of one host or container only.
+func hostLocal(l *xlease.Leases) bool { return l != nil && l.Capabilities().Scope < driver.Cluster }

@@ -8,12 +8,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
-const ttl = 30 * time.Second
+// shopTTL is the TTL of the leases of a shop, and lasts how long a node relies on one.
+const (
+	shopTTL = 45 * time.Second
+	lasts   = 30 * time.Second
+)
 
-// shop is a Leaser with slots that expire, as one over Redis has.
+// shop is a backend that gives out the slots that a test chooses.
 type shop struct {
 	mu       sync.Mutex
 	broken   bool // does not answer
@@ -21,30 +27,33 @@ type shop struct {
 	leases   int
 	renewals int
 	released []int
-	holder   map[int]*expiring
-	floor    time.Time // NotBefore of the next lease
+	holder   map[int]string
+	floor    time.Time // before which the next lease may not start
 	stuck    chan struct{}
-	ttl      time.Duration // 0: the constant
-	failures int           // so many renewals fail
-	recorded time.Time     // the last high-water mark
+	failures int       // so many renewals fail
+	recorded time.Time // the last mark
 }
 
-func (s *shop) Lease(_ context.Context, first, count int) (xsnowflake.Lease, error) {
+func (*shop) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Scope: driver.Cluster, Durable: true, Name: "shop"}
+}
+
+func (s *shop) Acquire(_ context.Context, r driver.Request) (driver.Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken {
-		return nil, errors.New("no answer")
+		return driver.Grant{}, errors.New("no answer")
 	}
 	if s.holder == nil {
-		s.holder = map[int]*expiring{}
+		s.holder = map[int]string{}
 	}
 	s.leases++
-	if s.ttl == 0 {
-		s.ttl = ttl
+	grant := driver.Grant{OK: true, Slot: r.First + s.next%r.Count}
+	if !s.floor.IsZero() {
+		grant.Mark = s.floor.UnixMilli()
 	}
-	l := &expiring{shop: s, slot: first + s.next%count, until: time.Now().Add(s.ttl), floor: s.floor}
-	s.holder[l.slot] = l
-	return l, nil
+	s.holder[grant.Slot], s.recorded = r.Holder, time.UnixMilli(max(grant.Mark, r.Mark))
+	return grant, nil
 }
 
 func (s *shop) set(change func(s *shop)) {
@@ -60,72 +69,64 @@ func (s *shop) counts() (leases, renewals int, released []int) {
 	return s.leases, s.renewals, s.released
 }
 
-type expiring struct {
-	shop  *shop
-	slot  int
-	until time.Time
-	floor time.Time
-}
-
-func (l *expiring) Slot() int { return l.slot }
-
-func (l *expiring) ValidUntil() time.Time {
-	l.shop.mu.Lock()
-	defer l.shop.mu.Unlock()
-	return l.until
-}
-
-func (l *expiring) NotBefore() time.Time { return l.floor }
-
-func (l *expiring) Record(until time.Time) error {
-	l.shop.mu.Lock()
-	defer l.shop.mu.Unlock()
-	l.shop.recorded = until
-	return nil
-}
-
-func (l *expiring) Renew(ctx context.Context) error {
-	l.shop.mu.Lock()
-	if stuck := l.shop.stuck; stuck != nil {
-		l.shop.mu.Unlock()
+func (s *shop) Renew(ctx context.Context, h driver.Holding) (bool, error) {
+	if h.Name != xsnowflake.LeaseName {
+		return true, nil // the layout
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stuck := s.stuck; stuck != nil {
+		s.mu.Unlock()
 		<-stuck
-		l.shop.mu.Lock()
+		s.mu.Lock()
 	}
-	if l.shop.failures > 0 {
-		l.shop.failures--
-		l.shop.mu.Unlock()
-		return errors.New("no answer once")
-	}
-	broken, owner := l.shop.broken, l.shop.holder[l.slot] == l
-	if !broken && owner {
-		l.shop.renewals++
-		l.until = time.Now().Add(l.shop.ttl)
-	}
-	l.shop.mu.Unlock()
 	switch {
-	case broken:
+	case s.failures > 0:
+		s.failures--
+		return false, errors.New("no answer once")
+	case s.broken:
+		s.mu.Unlock()
 		<-ctx.Done()
-		return ctx.Err()
-	case !owner:
-		return xsnowflake.ErrLeaseLost
+		s.mu.Lock()
+		return false, ctx.Err()
+	case s.holder[h.Slot] != h.Holder:
+		return false, nil
 	}
-	return nil
+	s.renewals++
+	s.recorded = time.UnixMilli(h.Mark)
+	return true, nil
 }
 
-func (l *expiring) Release(context.Context) error {
-	l.shop.mu.Lock()
-	defer l.shop.mu.Unlock()
-	l.shop.released = append(l.shop.released, l.slot)
-	return nil
+func (s *shop) Release(_ context.Context, h driver.Holding) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.released = append(s.released, h.Slot)
+	s.recorded = time.UnixMilli(h.Mark)
+	return true, nil
 }
 
-func leased(t *testing.T, s *shop) *xsnowflake.Node {
+// leases is the option to lease from a backend.
+func leases(b driver.Backend) xsnowflake.Option {
+	return xsnowflake.WithLeases(xlease.New(b), shopTTL)
+}
+
+// leasedNode returns a node that has leased its node ID, or the error of that.
+func leasedNode(t *testing.T, opts ...xsnowflake.Option) (*xsnowflake.Node, error) {
 	t.Helper()
-	n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(s), bubble())
+	n, err := xsnowflake.NewNode(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = n.Close() })
+	return n, n.Lease(t.Context())
+}
+
+func leased(t *testing.T, s *shop) *xsnowflake.Node {
+	t.Helper()
+	n, err := leasedNode(t, leases(s), bubble())
+	if err != nil {
+		t.Fatal(err)
+	}
 	return n
 }
 
@@ -156,14 +157,14 @@ func TestANodeStopsBeforeItCouldHaveLostItsLeaseAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{}
 		n := leased(t, s)
-		until := time.Now().Add(ttl)
+		until := time.Now().Add(lasts)
 		s.set(func(s *shop) { s.broken = true })
 		var last time.Time
 		for {
 			id, err := n.Generate()
 			if err != nil {
-				if !errors.Is(err, xsnowflake.ErrLeaseLost) {
-					t.Fatalf("Generate = %v, want ErrLeaseLost", err)
+				if !errors.Is(err, xlease.ErrLost) {
+					t.Fatalf("Generate = %v, want ErrLost", err)
 				}
 				break
 			}
@@ -173,8 +174,8 @@ func TestANodeStopsBeforeItCouldHaveLostItsLeaseAndRecovers(t *testing.T) {
 		if !last.Before(until) || until.Sub(last) > 200*time.Millisecond {
 			t.Errorf("the last id is %v before the end, want the lease used up and not overrun", until.Sub(last))
 		}
-		if err := n.CheckHealth(t.Context()); !errors.Is(err, xsnowflake.ErrLeaseLost) {
-			t.Errorf("CheckHealth = %v, want ErrLeaseLost", err)
+		if err := n.CheckHealth(t.Context()); !errors.Is(err, xlease.ErrLost) {
+			t.Errorf("CheckHealth = %v, want ErrLost", err)
 		}
 		s.set(func(s *shop) { s.broken, s.next = false, 9 })
 		<-time.After(10 * time.Second)
@@ -191,17 +192,17 @@ func TestAProcessThatWasStoppedUsesItsLeaseNoMore(t *testing.T) {
 		name string
 		stop func(n *xsnowflake.Node)
 	}{
-		{name: "stopped", stop: func(*xsnowflake.Node) { <-time.After(2 * ttl) }},
-		{name: "suspended", stop: func(n *xsnowflake.Node) { n.StepWall(2 * ttl) }},
+		{name: "stopped", stop: func(*xsnowflake.Node) { <-time.After(2 * lasts) }},
+		{name: "suspended", stop: func(n *xsnowflake.Node) { n.StepWall(2 * lasts) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &shop{stuck: make(chan struct{})}
 				n := leased(t, s)
-				until := time.Now().Add(ttl)
+				until := time.Now().Add(lasts)
 				n.MustGenerate()
 				tc.stop(n)
-				s.set(func(s *shop) { s.holder[0], s.next = nil, 1 }) // another process has the slot by now
+				s.set(func(s *shop) { s.holder[0], s.next = "", 1 }) // another process has the slot by now
 				var refused error
 				for range 100 {
 					id, err := n.Generate(xsnowflake.GeneLog)
@@ -211,11 +212,11 @@ func TestAProcessThatWasStoppedUsesItsLeaseNoMore(t *testing.T) {
 					refused = err
 					<-time.After(50 * time.Microsecond)
 				}
-				if !errors.Is(refused, xsnowflake.ErrLeaseLost) {
-					t.Errorf("Generate = %v, want ErrLeaseLost", refused)
+				if !errors.Is(refused, xlease.ErrLost) {
+					t.Errorf("Generate = %v, want ErrLost", refused)
 				}
 				close(s.stuck)
-				<-time.After(ttl)
+				<-time.After(lasts)
 				if id, err := n.Generate(); err != nil || id.NodeID() != 1 {
 					t.Errorf("Generate = %v of node %d, %v; want one of the new slot, 1", id, id.NodeID(), err)
 				}
@@ -228,7 +229,7 @@ func TestALeaseThatSomeoneElseHoldsIsReplacedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{}
 		n := leased(t, s)
-		s.set(func(s *shop) { s.holder[0], s.next = nil, 7 })
+		s.set(func(s *shop) { s.holder[0], s.next = "", 7 })
 		<-time.After(11 * time.Second)
 		if leases, _, _ := s.counts(); n.NodeID() != 7 || leases != 2 {
 			t.Errorf("node = %d after %d leases, want 7 after 2", n.NodeID(), leases)
@@ -244,8 +245,8 @@ func TestTheTimesOfAFormerHolderAreNotUsed(t *testing.T) {
 			t.Errorf("the first id is of %v, before the end of the former holder's times", got)
 		}
 		s.set(func(s *shop) { s.floor = time.Now().Add(time.Minute) })
-		if _, err := xsnowflake.NewNode(xsnowflake.WithLeaser(s), bubble()); !errors.Is(err, xsnowflake.ErrClockBackward) {
-			t.Errorf("NewNode a minute behind = %v, want ErrClockBackward", err)
+		if _, err := leasedNode(t, leases(s), bubble()); !errors.Is(err, xsnowflake.ErrClockBackward) {
+			t.Errorf("Lease a minute behind = %v, want ErrClockBackward", err)
 		}
 		if _, _, released := s.counts(); len(released) != 1 {
 			t.Errorf("released %v, want the slot that could not be used", released)
@@ -258,7 +259,7 @@ func TestASlotThatIsTooFarAheadDoesNotSpoilTheNode(t *testing.T) {
 		s := &shop{}
 		n := leased(t, s)
 		generate(t, n, 10)
-		s.set(func(s *shop) { s.holder[0], s.next, s.floor = nil, 4, time.Now().Add(time.Hour) })
+		s.set(func(s *shop) { s.holder[0], s.next, s.floor = "", 4, time.Now().Add(time.Hour) })
 		<-time.After(15 * time.Second)
 		s.set(func(s *shop) { s.floor = time.Time{} })
 		<-time.After(30 * time.Second)
@@ -270,28 +271,12 @@ func TestASlotThatIsTooFarAheadDoesNotSpoilTheNode(t *testing.T) {
 
 func TestADatacenterNumberAloneLeasesANodeOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(&shop{next: 13}), xsnowflake.WithDatacenterID(6), bubble())
+		n, err := leasedNode(t, leases(&shop{next: 13}), xsnowflake.WithDatacenterID(6), bubble())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = n.Close() }()
 		if n.DatacenterID() != 6 || n.NodeID() != 5 {
 			t.Errorf("datacenter, node = %d, %d, want 6, 5", n.DatacenterID(), n.NodeID())
-		}
-	})
-}
-
-type wrongShop struct{ shop }
-
-func (s *wrongShop) Lease(ctx context.Context, _, _ int) (xsnowflake.Lease, error) {
-	return s.shop.Lease(ctx, 64, 1)
-}
-
-func TestASlotOutOfRangeIsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &wrongShop{}
-		if _, err := xsnowflake.NewNode(xsnowflake.WithLeaser(s), bubble()); err == nil || len(s.released) != 1 {
-			t.Errorf("NewNode = %v, released %v; want an error and the slot released", err, s.released)
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
 // ErrClosed means that the node was closed.
@@ -17,7 +19,7 @@ var ErrClosed = errors.New("xsnowflake: the node is closed")
 var ErrExhausted = errors.New("xsnowflake: too many callers wait for ids")
 
 // ErrWaiting is the error of CheckHealth while the first ids of a node wait because a former holder of its number
-// may have been forgotten (see Recorder). It passes by itself.
+// may have been forgotten (see Node.Prepare). It passes by itself.
 var ErrWaiting = errors.New("xsnowflake: the first ids wait for the times that a former holder may have used")
 
 // ErrGene means that a gene does not fit the node's layout.
@@ -40,27 +42,29 @@ type Node struct {
 	mask      uint64 // of the sequence in a word
 	ahead     int64  // for how many milliseconds callers may wait
 
-	recordAhead int64 // for how many milliseconds a record of the high-water mark is good
+	recordAhead int64 // for how many milliseconds a mark of a local lease is good
 	tenure      atomic.Pointer[tenure]
 
+	leases               *xlease.Leases // nil if the node ID is given
+	local                bool           // the node has made leases, which end with the process
+	ttl                  time.Duration
 	firstSlot, slotCount int
 
 	life context.Context    // ends with Close
 	kill context.CancelFunc // of life
 
-	using   sync.Mutex // held by UseLeaser and Close, before change
-	change  sync.Mutex // held while the tenure changes
-	closed  bool
-	renewal *renewal // nil where the lease of the tenure needs none
+	change sync.Mutex // held while the tenure changes
+	closed bool
+	first  *firstLease // the last attempt to lease the node ID
 
-	attempts sync.WaitGroup // at the number of a node that leases on first use
-	waiting  atomic.Bool    // such an attempt has its number, and awaits its first time
+	background sync.WaitGroup // that attempt, and the renewal
+	waiting    atomic.Bool    // the attempt has its node ID, and awaits its first time
 }
 
 // Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it is ignored.
 //
 // It waits where the gene's numbers of this millisecond are used up, asleep and without a lock. The
-// errors are ErrClockBackward, ErrClockStopped, ErrExhausted, ErrLeaseLost, ErrClosed and ErrGene.
+// errors are ErrClockBackward, ErrClockStopped, ErrExhausted, ErrNoSlot, xlease.ErrLost, ErrClosed and ErrGene.
 func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
 	g := GeneDefault
 	if len(gene) > 0 {
@@ -156,14 +160,14 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) 
 // word is the first word of a millisecond.
 func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.pack.seqBits & 63) } //nolint:gosec // never negative
 
-// prolong makes the millisecond ms usable: by recording it, or by another slot where this one is lost and
-// nobody else looks after it. The caller then finds that the tenure has changed.
+// prolong makes the millisecond ms usable: by a mark after it, or by another slot if a local one is lost.
+// The caller then finds that the tenure has changed.
 func (n *Node) prolong(ctx context.Context, t *tenure, ms, mono int64) error {
 	if t.pending {
 		return n.leaseFirst(ctx, t)
 	}
 	err := n.extend(t, ms, mono)
-	if errors.Is(err, ErrLeaseLost) && t.lease != nil && !t.expires {
+	if n.local && errors.Is(err, xlease.ErrLost) {
 		return n.replace(ctx, t)
 	}
 	return err
@@ -203,38 +207,24 @@ func (n *Node) Leased() bool {
 // DatacenterID returns the number of the node's datacenter.
 func (n *Node) DatacenterID() int { return n.slot() >> n.pack.nodeBits }
 
-// NodeID returns the node's number in its datacenter. It changes only where a lease was lost, and with UseLeaser.
+// NodeID returns the node's ID in its datacenter. It changes only if a lease was lost.
 func (n *Node) NodeID() int { return n.slot() & (1<<n.pack.nodeBits - 1) }
 
-// Source says for people where the node's number is from: a lease, whose holders are apart on this host only where it is one
-// through a file, or whoever made the node.
+// Source says for people where the node ID is from.
 func (n *Node) Source() string {
-	t := n.tenure.Load()
-	if t == nil {
+	switch {
+	case n.tenure.Load() == nil:
 		return "nowhere: the node is closed"
-	}
-	switch l := t.leaser.(type) {
-	case nil:
-		return "a number that was given"
-	case fileLeaser:
-		return "a lease in " + l.dir + ", for this host only"
-	case fmt.Stringer:
-		return l.String()
+	case n.leases == nil:
+		return "a given node ID"
 	default:
-		return "a lease"
+		return "a lease in " + n.leases.String()
 	}
 }
 
-// HostLocal reports whether the number is leased through a file, whose locks only the processes of one host
-// or container see.
-func (n *Node) HostLocal() bool {
-	t := n.tenure.Load()
-	if t == nil {
-		return false
-	}
-	_, file := t.leaser.(fileLeaser)
-	return file
-}
+// HostLocal reports whether the node ID is leased where only the processes of one host or container
+// see it.
+func (n *Node) HostLocal() bool { return hostLocal(n.leases) }
 
 func (n *Node) slot() int {
 	if t := n.tenure.Load(); t != nil {
@@ -263,22 +253,22 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 	return nil
 }
 
-// Close gives the node's number back. Ids are refused from then on; a second Close does nothing.
+// Close releases the node ID. Ids are refused from then on; a second Close does nothing.
 func (n *Node) Close() error {
-	n.kill() // who asks for a number meanwhile gives up
-	n.using.Lock()
-	defer n.using.Unlock()
+	n.kill() // attempts to get a node ID end
 	n.change.Lock()
 	done := n.closed
 	n.closed = true
-	r := n.renewal
 	n.change.Unlock()
 	if done {
 		return nil
 	}
-	n.attempts.Wait()
-	r.end()
+	n.background.Wait()
 	n.change.Lock()
 	defer n.change.Unlock()
-	return n.end(n.tenure.Swap(nil))
+	err := n.end(n.tenure.Swap(nil))
+	if n.local {
+		err = errors.Join(err, n.leases.Close())
+	}
+	return err
 }

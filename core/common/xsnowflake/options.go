@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
@@ -27,8 +28,9 @@ type config struct {
 	datacenter, node number
 	clock            func() time.Time
 	maxBackward      time.Duration
-	leaser           Leaser
-	lazy             bool
+	leases           *xlease.Leases
+	ttl              time.Duration
+	folder           string
 }
 
 // number is one that may be absent.
@@ -40,14 +42,13 @@ type number struct {
 // WithLayout chooses where the parts of an id are; LayoutDefault by default.
 func WithLayout(l Layout) Option { return func(c *config) { c.layout = l } }
 
-// WithDatacenterID sets the number of the datacenter. Without WithNodeID, a node number of this datacenter
-// is leased.
+// WithDatacenterID sets the ID of the datacenter. Without WithNodeID, a node ID of this datacenter is leased.
 func WithDatacenterID(id int) Option {
 	return func(c *config) { c.datacenter = number{value: id, set: true} }
 }
 
-// WithNodeID sets the number of the node, which nobody else in its datacenter may have. The datacenter is 0
-// unless WithDatacenterID says otherwise.
+// WithNodeID sets the ID of the node, which no other node in its datacenter may have. The datacenter is 0
+// unless WithDatacenterID sets it.
 func WithNodeID(id int) Option { return func(c *config) { c.node = number{value: id, set: true} } }
 
 // WithClock replaces the system's clock, for tests. Where its times have no monotonic reading, a step of
@@ -59,29 +60,70 @@ func WithClock(clock func() time.Time) Option { return func(c *config) { c.clock
 // longest time that a caller waits for one. It is DefaultMaxBackward by default, 10 ms to 1 h.
 func WithMaxBackward(d time.Duration) Option { return func(c *config) { c.maxBackward = d } }
 
-// WithLeaser sets who hands out the node's number where WithNodeID does not give it; by default it is
-// FileLeaser in its default folder.
-func WithLeaser(l Leaser) Option { return func(c *config) { c.leaser = l } }
-
-// WithLeaseOnFirstUse leases the node's number with the first id, so that a process that makes none takes
-// none. Callers that ask meanwhile share one attempt, which goes on if one of them stops waiting. Until
-// then DatacenterID and NodeID are 0. A number that was given is not leased.
-func WithLeaseOnFirstUse() Option { return func(c *config) { c.lazy = true } }
-
-// NewNode returns a node with the number that was given, or else one that it leases.
+// WithLeases leases the node ID from l for ttl at a time, unless WithNodeID gives it. All nodes that share
+// the leases use one TTL. Without it, an xlease.InFolder with the default folder decides between the
+// processes of this host, and the node ID is held as long as the process runs: two replicas that do not
+// share the folder soon get the same one (of 8 replicas in the 64 node IDs of LayoutDefault, in 37 %
+// of all starts).
 //
-// Every wrong option is reported at once. Without a number the errors of the Leaser come back too; one
-// that expires is renewed by a goroutine that Close ends.
-func NewNode(opts ...Option) (*Node, error) { return NewNodeContext(context.Background(), opts...) }
+// Ids stay unique whatever the clocks of the hosts say: every holder leaves behind, before it makes ids,
+// a time that they do not reach, by its own clock, and the next one starts after it. If the backend may
+// have forgotten a holder, the first ids carry a time after the last moment at which that one could have
+// made any, and the node waits for that; then the wall clocks of the hosts may differ by a second.
+func WithLeases(l *xlease.Leases, ttl time.Duration) Option {
+	return func(c *config) { c.leases, c.ttl = l, ttl }
+}
 
-// FromEnv returns a node with the layout that SNOWFLAKE_LAYOUT names and the number in
-// SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or one leased through a file in SNOWFLAKE_LEASE_DIR where
-// they are not set. See WithDatacenterID and WithNodeID for
-// the case that only one is. The environment wins over opts, except over WithLeaser, which replaces the
-// lease through a file. ctx bounds how long taking the lease may last.
-func FromEnv(ctx context.Context, opts ...Option) (*Node, error) {
+// NewNode returns a node with the node ID that was given, or else one that it leases with the first id:
+// a process that makes none takes none. Callers that need the node ID in the meantime share one attempt.
+// Until then DatacenterID and NodeID are 0. A goroutine that Close ends renews the lease.
+//
+// Every wrong option is reported at once.
+func NewNode(opts ...Option) (*Node, error) {
+	c := config{layout: layoutDefault, maxBackward: DefaultMaxBackward}
+	for _, o := range opts {
+		o(&c)
+	}
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	registerMapper()
+	p := c.layout.packing()
+	n := &Node{
+		layout: c.layout, pack: p,
+		clock: newClock(c.clock, time.UnixMilli(c.layout.Epoch), time.Duration(p.end)*time.Millisecond, c.maxBackward),
+		mask:  1<<p.seqBits - 1, ahead: c.maxBackward.Milliseconds(),
+		recordAhead: min(recordAhead, c.maxBackward).Milliseconds(),
+		sequences:   make([]sequence, p.genes()),
+	}
+	if _, _, err := n.clock.now(); err != nil {
+		return nil, err
+	}
+	n.life, n.kill = context.WithCancel(context.Background())
+	if c.node.set {
+		n.tenure.Store(n.newTenure(c.datacenter.value<<p.nodeBits | c.node.value))
+		return n, nil
+	}
+	n.slotCount = p.slots()
+	if c.datacenter.set {
+		n.slotCount = 1 << p.nodeBits
+		n.firstSlot = c.datacenter.value << p.nodeBits
+	}
+	n.leases, n.ttl = c.leases, c.ttl
+	if n.leases == nil {
+		n.leases, n.ttl, n.local = xlease.New(xlease.InFolder(c.folder)), xlease.MaxTTL, true
+	}
+	n.tenure.Store(&tenure{pending: true})
+	return n, nil
+}
+
+// FromEnv returns a node with the layout that SNOWFLAKE_LAYOUT names and the node ID in
+// SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or one leased in the folder SNOWFLAKE_LEASE_DIR if they
+// are not set. See WithDatacenterID and WithNodeID for the case that only one is. The environment wins
+// over opts, except over WithLeases, which replaces the folder.
+func FromEnv(opts ...Option) (*Node, error) {
 	dir, _ := xenv.GetEnv(xenv.SnowflakeLeaseDir)
-	all := append([]Option{WithLeaser(FileLeaser(dir))}, opts...)
+	all := append([]Option{func(c *config) { c.folder = dir }}, opts...)
 	var problems []error
 	if name, ok := xenv.GetEnv(xenv.SnowflakeLayout); ok {
 		l, err := LayoutNamed(name)
@@ -105,58 +147,7 @@ func FromEnv(ctx context.Context, opts ...Option) (*Node, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, fmt.Errorf("xsnowflake: %w", err)
 	}
-	return NewNodeContext(ctx, all...)
-}
-
-// NewNodeContext is NewNode, with a context that bounds how long taking a lease, and the wait before it can be used, may
-// last. The node does not end with ctx.
-func NewNodeContext(ctx context.Context, opts ...Option) (*Node, error) {
-	c := config{layout: layoutDefault, maxBackward: DefaultMaxBackward}
-	for _, o := range opts {
-		o(&c)
-	}
-	if err := c.validate(); err != nil {
-		return nil, err
-	}
-	registerMapper()
-	p := c.layout.packing()
-	n := &Node{
-		layout: c.layout, pack: p,
-		clock: newClock(c.clock, time.UnixMilli(c.layout.Epoch), time.Duration(p.end)*time.Millisecond, c.maxBackward),
-		mask:  1<<p.seqBits - 1, ahead: c.maxBackward.Milliseconds(),
-		recordAhead: min(recordAhead, c.maxBackward).Milliseconds(),
-		sequences:   make([]sequence, p.genes()),
-	}
-	n.life, n.kill = context.WithCancel(context.WithoutCancel(ctx))
-	t, err := n.firstTenure(ctx, c)
-	if err != nil {
-		n.kill()
-		return nil, err
-	}
-	n.install(t) //nolint:contextcheck // a renewal ends with the node
-	return n, nil
-}
-
-// firstTenure uses the numbers of c, or leases one.
-func (n *Node) firstTenure(ctx context.Context, c config) (*tenure, error) {
-	if c.node.set {
-		if _, _, err := n.clock.now(); err != nil {
-			return nil, err
-		}
-		return n.newTenure(c.datacenter.value<<n.pack.nodeBits | c.node.value), nil
-	}
-	n.slotCount = n.pack.slots()
-	if c.datacenter.set {
-		n.slotCount = 1 << n.pack.nodeBits
-		n.firstSlot = c.datacenter.value << n.pack.nodeBits
-	}
-	if c.leaser == nil {
-		c.leaser = FileLeaser("")
-	}
-	if c.lazy {
-		return n.pendingTenure(ctx, c.leaser)
-	}
-	return n.leaseTenure(ctx, c.leaser)
+	return NewNode(all...)
 }
 
 // validate reports everything that is wrong.

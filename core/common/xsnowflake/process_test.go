@@ -20,7 +20,10 @@ import (
 // play makes a node from the environment, writes its slot, and then obeys: a number on the standard input
 // asks for as many ids, eight bytes each; the end of the input ends the process.
 func play(string) {
-	n, err := xsnowflake.FromEnv(context.Background())
+	n, err := xsnowflake.FromEnv()
+	if err == nil {
+		err = n.Lease(context.Background())
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -168,19 +171,23 @@ func TestTheSlotOfAKilledProcessIsFreeAgainAndItsIDsAreNotRepeated(t *testing.T)
 
 func TestTheSixtyFifthProcessSaysThatAllNumbersAreTaken(t *testing.T) {
 	dir := t.TempDir()
+	t.Setenv(xenv.SnowflakeLeaseDir.String(), dir)
 	for range 64 {
-		n, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xsnowflake.FileLeaser(dir)))
+		n, err := xsnowflake.FromEnv()
+		if err == nil {
+			t.Cleanup(func() { _ = n.Close() })
+			err = n.Lease(t.Context())
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = n.Close() })
 	}
 	_, err := start(t, xenv.SnowflakeLeaseDir.String()+"="+dir)
 	if err == nil {
 		t.Fatal("the 65th process got a number")
 	}
-	want := "xsnowflake: every node number is taken: 64 of 64 in " + dir +
-		" are in use by other processes (set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or stop one, or set SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024)"
+	want := "xsnowflake: every node ID is held: all 64 are held in " + dir + ", between all of one host" +
+		" (stop one, set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or set SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024)"
 	if !strings.Contains(err.Error(), want) {
 		t.Errorf("error = %q, want %q", err, want)
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
-// minPause keeps a failing leaser from being asked without a pause.
-const minPause = 50 * time.Millisecond
+// minRenewPause keeps a failing backend from being asked without a pause.
+const minRenewPause = 50 * time.Millisecond
 
 // retryPause is the time between two attempts to get a slot after one was lost.
 const retryPause = time.Second
@@ -15,46 +17,18 @@ const retryPause = time.Second
 // takeTimeout bounds one attempt to get a slot after one was lost.
 const takeTimeout = 5 * time.Second
 
-// renewal is the goroutine that keeps a lease that expires.
-type renewal struct {
-	stop context.CancelFunc
-	done chan struct{}
-}
-
-// end stops a renewal, if there is one, and waits until it uses the lease no more.
-func (r *renewal) end() {
-	if r != nil {
-		r.stop()
-		<-r.done
-	}
-}
-
-// install makes t the tenure, and has it renewed where it expires. It is called with n.change held, and without a renewal.
-func (n *Node) install(t *tenure) {
-	n.tenure.Store(t)
-	n.renewal = nil
-	if t.expires {
-		ctx, stop := context.WithCancel(n.life)
-		n.renewal = &renewal{stop: stop, done: make(chan struct{})}
-		go n.renew(ctx, n.renewal.done)
-	}
-}
-
-// renew keeps a lease that expires, until ctx ends. It renews after a third of the time that is left, so
-// that a failure is followed by further attempts in ever shorter intervals; a lease that is lost is
-// followed by another.
-func (n *Node) renew(ctx context.Context, done chan struct{}) {
-	defer close(done)
+// renew keeps the lease, until ctx ends. It renews after a third of the time that is left, so that a
+// failure is followed by further attempts in ever shorter intervals; a lease that is lost is followed
+// by another.
+func (n *Node) renew(ctx context.Context) {
 	for {
 		t := n.tenure.Load()
-		third := max(t.lease.ValidUntil().Sub(n.clock.time())/3, minPause)
+		third := max(n.left(t)/3, minRenewPause)
 		if !pause(ctx, third) {
 			return
 		}
-		if err := n.renewOnce(ctx, t.lease, third); err == nil {
-			n.refresh(t)
-			continue
-		} else if !errors.Is(err, ErrLeaseLost) && n.clock.time().Before(t.lease.ValidUntil()) {
+		err := n.renewOnce(ctx, t, third)
+		if err == nil || !errors.Is(err, xlease.ErrLost) && n.left(t) > 0 {
 			continue
 		}
 		for n.replace(ctx, t) != nil {
@@ -65,18 +39,7 @@ func (n *Node) renew(ctx context.Context, done chan struct{}) {
 	}
 }
 
-// renewOnce renews a lease that has not ended. One that has may be renewed, where nobody has taken it since, but what was
-// promised with it is over.
-func (n *Node) renewOnce(ctx context.Context, l Lease, timeout time.Duration) error {
-	if !n.clock.time().Before(l.ValidUntil()) {
-		return ErrLeaseLost
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return l.Renew(ctx)
-}
-
-// replace takes another slot after old was lost, unless somebody has done so.
+// replace takes another slot after old was lost, unless another goroutine has done so.
 func (n *Node) replace(ctx context.Context, old *tenure) error {
 	n.change.Lock()
 	defer n.change.Unlock()
@@ -88,16 +51,15 @@ func (n *Node) replace(ctx context.Context, old *tenure) error {
 	}
 	ctx, cancel := n.bound(ctx)
 	defer cancel()
-	_ = n.end(old) //nolint:contextcheck // lost already; its other resources are what matters
+	_ = n.end(old) //nolint:contextcheck // lost already
 	taking, stop := context.WithTimeout(ctx, takeTimeout)
 	defer stop()
-	lease, err := n.take(taking, old.leaser)
-	if err != nil {
-		return errors.Join(ErrLeaseLost, err)
+	t, err := n.take(taking)
+	if err == nil {
+		err = n.settle(ctx, t)
 	}
-	t, err := n.settle(ctx, old.leaser, lease)
 	if err != nil {
-		return errors.Join(ErrLeaseLost, err)
+		return errors.Join(xlease.ErrLost, err)
 	}
 	n.tenure.Store(t)
 	return nil

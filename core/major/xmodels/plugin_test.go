@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,8 @@ import (
 	"gorm.io/gorm/utils/tests"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlease"
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xmodels"
@@ -252,11 +253,16 @@ func TestRestoreSeesDeletedRows(t *testing.T) {
 	}
 }
 
-// lostLeaser has no number for anyone.
-type lostLeaser struct{}
+// full is a backend whose node IDs are all held.
+type full struct{ leasedriver.Backend }
 
-func (lostLeaser) Lease(context.Context, int, int) (xsnowflake.Lease, error) {
-	return nil, fmt.Errorf("%w: held by others", xsnowflake.ErrNoSlot)
+func (full) Acquire(context.Context, leasedriver.Request) (leasedriver.Grant, error) {
+	return leasedriver.Grant{Wait: time.Minute}, nil
+}
+
+// withoutNodeID leases a node ID from it.
+func withoutNodeID() xsnowflake.Option {
+	return xsnowflake.WithLeases(xlease.New(full{xlease.InProcess(nil)}), 50*time.Millisecond)
 }
 
 // beginner counts transactions.
@@ -317,7 +323,7 @@ func TestPlugin_Node(t *testing.T) {
 		})
 	}
 	t.Run("an insert waits for a number before its transaction", func(t *testing.T) {
-		lost := newNode(xsnowflake.WithLeaser(lostLeaser{}), xsnowflake.WithLeaseOnFirstUse())
+		lost := newNode(withoutNodeID())
 		pool := &beginner{}
 		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, ConnPool: pool})
 		if err == nil {
@@ -334,7 +340,7 @@ func TestPlugin_Node(t *testing.T) {
 		}
 	})
 	t.Run("a number that is lost or not to be had is SERVICE_UNAVAILABLE", func(t *testing.T) {
-		lost := newNode(xsnowflake.WithLeaser(lostLeaser{}), xsnowflake.WithLeaseOnFirstUse())
+		lost := newNode(withoutNodeID())
 		err := database(lost).Create(&user{}).Error
 		if !errors.Is(err, xsnowflake.ErrNoSlot) || xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 			t.Errorf("error = %v with the code %v, want SERVICE_UNAVAILABLE", err, xerror.From(err).GetErrorCode())

@@ -156,8 +156,8 @@ func TestNumberOfTheIDNodeIsLoggedWithItsSource(t *testing.T) {
 		want       string
 	}{
 		{name: "environment", node: "3", want: "SNOWFLAKE_NODE_ID"},
-		{name: "lease", want: "a lease in " + dir + ", for this host only"},
-		{name: "option", opts: []xsnowflake.Option{xsnowflake.WithNodeID(3)}, want: "xoption.WithSnowflake: a number that was given"},
+		{name: "lease", want: "a lease in " + dir + ", between all of one host"},
+		{name: "option", opts: []xsnowflake.Option{xsnowflake.WithNodeID(3)}, want: "xoption.WithSnowflake: a given node ID"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("SNOWFLAKE_NODE_ID", tc.node)

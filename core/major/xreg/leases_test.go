@@ -150,10 +150,10 @@ func TestIDNodeLeasesItsNumberWhereTheLeasesAreThoseOfACluster(t *testing.T) {
 		want  string
 	}{
 		{name: "cluster", scope: driver.Cluster, want: "a lease in the database, between all of one cluster"},
-		{name: "host", scope: driver.Host, want: "for this host only"},
-		{name: "process", scope: driver.Process, want: "for this host only"},
+		{name: "host", scope: driver.Host, want: "between all of one host"},
+		{name: "process", scope: driver.Process, want: "between all of one host"},
 		{name: "number", scope: driver.Cluster, env: [2]string{"SNOWFLAKE_NODE_ID", "3"}, want: "SNOWFLAKE_NODE_ID"},
-		{name: "no leases", scope: driver.Cluster, env: [2]string{"LEASE_BACKEND", "none"}, want: "for this host only"},
+		{name: "no leases", scope: driver.Cluster, env: [2]string{"LEASE_BACKEND", "none"}, want: "between all of one host"},
 		{name: "other layout", scope: driver.Cluster, opts: []xoption.Option{layout}, want: "xoption.WithSnowflake: a lease in the database"},
 		{name: "datacenter", scope: driver.Cluster, env: [2]string{"SNOWFLAKE_DATACENTER_ID", "5"}, want: "a lease in the database"},
 	} {
@@ -226,7 +226,7 @@ func TestReg_Apply_leases(t *testing.T) {
 		if got := xlease.MustGetLeases(reg.Init.Ctx); got != database.leases {
 			t.Errorf("leases = %v, want those of the database", got)
 		}
-		if !strings.Contains(before, "for this host only") || source(out) != before || linesWith(out, `"id node"`) != 1 {
+		if !strings.Contains(before, "between all of one host") || source(out) != before || linesWith(out, `"id node"`) != 1 {
 			t.Errorf("source = %q, then %q; want the same file", before, source(out))
 		}
 	})

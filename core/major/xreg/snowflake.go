@@ -20,7 +20,7 @@ import (
 
 const snowflakeName = "snowflake"
 
-// snowflakePhase starts the id node, which may lease its number.
+// snowflakePhase starts the id node, which may lease its node ID.
 func snowflakePhase(p *startup.Plan) {
 	p.AddPhase(startup.Phase{
 		Name:  snowflakeName,
@@ -55,40 +55,36 @@ func describeNode(n *xsnowflake.Node) string {
 	return fmt.Sprintf("datacenter %d, node %d", n.DatacenterID(), n.NodeID())
 }
 
-// startSnowflake makes the id node and says in the log which number it has and why: two with one number make the same ids.
+// startSnowflake makes the id node and logs which node ID it has and why: two with one node ID make the same ids.
 func startSnowflake(ctx context.Context, opts []xsnowflake.Option) (*xsnowflake.Node, error) {
-	base := []xsnowflake.Option{xsnowflake.WithLeaseOnFirstUse()}
-	if leaser := nodeLeaser(ctx); leaser != nil {
-		base = append(base, xsnowflake.WithLeaser(leaser))
-	}
+	newNode, source := xsnowflake.FromEnv, ""
 	if len(opts) > 0 {
-		n, err := xsnowflake.NewNodeContext(ctx, append(base, opts...)...)
-		if err != nil {
-			return nil, err
-		}
-		logSnowflake(ctx, n, "xoption.WithSnowflake: "+n.Source())
-		return n, nil
+		newNode, source = xsnowflake.NewNode, "xoption.WithSnowflake: "
 	}
-	n, err := xsnowflake.FromEnv(ctx, base...)
+	n, err := newNode(append(nodeLeases(ctx), opts...)...)
 	if err != nil {
 		return nil, err
 	}
-	source := n.Source()
-	if _, set := xenv.GetEnv(xenv.SnowflakeNodeID); set {
+	if err := n.Prepare(ctx); err != nil {
+		return nil, errors.Join(err, n.Close()) //nolint:contextcheck // it takes none
+	}
+	if _, set := xenv.GetEnv(xenv.SnowflakeNodeID); set && len(opts) == 0 {
 		source = xenv.SnowflakeNodeID.String()
+	} else {
+		source += n.Source()
 	}
 	logSnowflake(ctx, n, source)
 	return n, nil
 }
 
-// nodeLeaser leases numbers of id nodes with the application's leases, where these decide between all who could make ids;
-// else it is nil, and a file on this host does.
-func nodeLeaser(ctx context.Context) xsnowflake.Leaser {
+// nodeLeases leases node IDs with the application's leases, if these decide between all processes that could make ids.
+// Otherwise the node leases its ID in a folder on this host.
+func nodeLeases(ctx context.Context) []xsnowflake.Option {
 	leases, _ := ctx.Value(xctx.LeasesKey).(*xlease.Leases)
 	if leases == nil || leases.Capabilities().Scope < driver.Cluster {
 		return nil
 	}
-	return xlease.NodeLeaser(leases, xenv.Duration(xenv.SnowflakeLeaseTTL))
+	return []xsnowflake.Option{xsnowflake.WithLeases(leases, xenv.Duration(xenv.SnowflakeLeaseTTL))}
 }
 
 func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {

@@ -19,7 +19,7 @@ func (p *patient) checkNode(ctx context.Context) []Finding {
 	_, isNode := xenv.GetEnv(xenv.SnowflakeNodeID)
 	_, isDatacenter := xenv.GetEnv(xenv.SnowflakeDatacenterID)
 	if isNode || isDatacenter {
-		if wrong := p.checkNumbers(ctx); len(wrong) > 0 {
+		if wrong := p.checkNumbers(); len(wrong) > 0 {
 			return append(found, wrong...)
 		}
 	}
@@ -34,7 +34,7 @@ func (p *patient) checkNode(ctx context.Context) []Finding {
 }
 
 // checkNumbers holds the numbers against the id layout.
-func (p *patient) checkNumbers(ctx context.Context) []Finding {
+func (p *patient) checkNumbers() []Finding {
 	if p.Mentions("xsnowflake.WithLayout") || p.Mentions("xsnowflake.WithLayout") {
 		return []Finding{skipped("the code chooses an id layout of its own, which says what numbers there are")}
 	}
@@ -42,8 +42,8 @@ func (p *patient) checkNumbers(ctx context.Context) []Finding {
 	if err != nil {
 		return []Finding{skipped("%s is wrong", xenv.SnowflakeLayout)}
 	}
-	node, err := xsnowflake.NewNodeContext(
-		ctx, xsnowflake.WithLayout(layout), xsnowflake.WithNodeID(xenv.Int(xenv.SnowflakeNodeID)), xsnowflake.WithDatacenterID(xenv.Int(xenv.SnowflakeDatacenterID)),
+	node, err := xsnowflake.NewNode(
+		xsnowflake.WithLayout(layout), xsnowflake.WithNodeID(xenv.Int(xenv.SnowflakeNodeID)), xsnowflake.WithDatacenterID(xenv.Int(xenv.SnowflakeDatacenterID)),
 	)
 	if err == nil {
 		_ = node.Close()

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package xsnowflake
+package xlease
 
 // noFollow is a flag that this system does not have.
 const noFollow = 0

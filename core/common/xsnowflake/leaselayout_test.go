@@ -1,4 +1,4 @@
-package xlease_test
+package xsnowflake_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/internal/faultylease"
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
@@ -24,13 +25,13 @@ func aboutTTL(start time.Time) bool {
 	return took >= ttl && took <= ttl+time.Second
 }
 
-func TestNodeLeaser_Layout(t *testing.T) {
+func TestNode_Lease_Layout(t *testing.T) {
 	t.Run("nodes of one layout share a backend", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, _ := newLeases(t)
 			taken := map[int]bool{}
 			for range 200 {
-				n := newNode(t, l, wide())
+				n := newLeased(t, l, wide())
 				if taken[n.NodeID()] {
 					t.Fatalf("the number %d came twice", n.NodeID())
 				}
@@ -41,11 +42,11 @@ func TestNodeLeaser_Layout(t *testing.T) {
 	t.Run("another layout waits for the TTL and is then refused", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, _ := newLeases(t)
-			first := newNode(t, l)
+			first := newLeased(t, l)
 			start := time.Now()
-			_, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xlease.NodeLeaser(l, ttl)), wide())
+			_, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), wide())
 			if err == nil || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT=wide here, another one in memory") || !aboutTTL(start) {
-				t.Errorf("NewNode = %v after %v, want the variable after %v", err, time.Since(start), ttl)
+				t.Errorf("Lease = %v after %v, want the variable after %v", err, time.Since(start), ttl)
 			}
 			<-time.After(time.Minute)
 			first.MustGenerate()
@@ -54,11 +55,11 @@ func TestNodeLeaser_Layout(t *testing.T) {
 	t.Run("another layout begins when the last node has been gone for the TTL", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, _ := newLeases(t)
-			last := newNode(t, l)
+			last := newLeased(t, l)
 			id := last.MustGenerate()
 			_ = last.Close()
 			start := time.Now()
-			if next := newNode(t, l, wide()).MustGenerate(); next <= id || !aboutTTL(start) {
+			if next := newLeased(t, l, wide()).MustGenerate(); next <= id || !aboutTTL(start) {
 				t.Errorf("the first id of the other layout = %d after %v, want it after %d and %v", next, time.Since(start), id, ttl)
 			}
 		})
@@ -66,30 +67,30 @@ func TestNodeLeaser_Layout(t *testing.T) {
 	t.Run("a backend that has forgotten the layout is told again by those who renew", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, s := newLeases(t)
-			n := newNode(t, l)
-			s.set(func(s *shaky) { s.Backend = xlease.InProcess(nil) })
+			n := newLeased(t, l)
+			s.Set(func(s *faultylease.Backend) { s.Backend = xlease.InProcess(nil) })
 			<-time.After(15 * time.Second)
 			n.MustGenerate()
-			if _, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xlease.NodeLeaser(l, ttl)), wide()); err == nil {
+			if _, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), wide()); err == nil {
 				t.Error("a node of another layout got a number")
 			}
 		})
 	})
 }
 
-func TestNodeLeaser_Lease(t *testing.T) {
+func TestNode_Lease_Held(t *testing.T) {
 	t.Run("waits for the number of a process that was killed", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := xlease.InProcess(nil)
 			killed, l := xlease.New(b), xlease.New(b)
 			defer func() { _ = l.Close() }()
 			for range 8 { // nothing renews these
-				if _, err := killed.Lease(t.Context(), xlease.NodeName, ttl, xlease.WithSlotRange(0, 8), xlease.WithMark(0, 0), xlease.WithManualRenewal()); err != nil {
+				if _, err := killed.Lease(t.Context(), xsnowflake.LeaseName, ttl, xlease.WithSlots(0, 8), xlease.WithMark(0, 0), xlease.WithManualRenewal()); err != nil {
 					t.Fatal(err)
 				}
 			}
 			start := time.Now()
-			newNode(t, l, xsnowflake.WithDatacenterID(0))
+			newLeased(t, l, xsnowflake.WithDatacenterID(0))
 			if !aboutTTL(start) {
 				t.Errorf("the number came after %v, want it when those of the killed process end, after %v", time.Since(start), ttl)
 			}
@@ -99,12 +100,12 @@ func TestNodeLeaser_Lease(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, _ := newLeases(t)
 			for range 64 {
-				newNode(t, l)
+				newLeased(t, l)
 			}
 			start := time.Now()
-			_, err := xsnowflake.NewNode(xsnowflake.WithLeaser(xlease.NodeLeaser(l, ttl)), epoch())
+			_, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), bubble())
 			if !errors.Is(err, xsnowflake.ErrNoSlot) || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024") {
-				t.Errorf("NewNode = %v, want ErrNoSlot with the layout that has more", err)
+				t.Errorf("Lease = %v, want ErrNoSlot with the layout that has more", err)
 			}
 			if !aboutTTL(start) {
 				t.Errorf("it took %v, want %v", time.Since(start), ttl)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package xsnowflake
+package xlease
 
 import "syscall"
 

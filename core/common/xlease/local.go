@@ -1,0 +1,125 @@
+package xlease
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
+)
+
+// local is a backend without a server: its records are in this process or in a folder.
+type local struct {
+	storage
+
+	capabilities driver.Capabilities
+	now          func() int64 // microseconds
+}
+
+// storage opens the records of a name. No other call opens them until they are closed.
+type storage interface {
+	open(ctx context.Context, name string, now int64) (records, error)
+}
+
+// records are those of one name. Times are microseconds.
+type records interface {
+	// read returns the record of a slot, or the zero value.
+	read(slot int) (record, error)
+	write(slot int, r record) error
+	// since is when the records of the name started.
+	since() int64
+	// several notes that the name has more than one slot, so its records are never removed.
+	several()
+	io.Closer
+}
+
+type record struct {
+	holder             string
+	until, token, mark int64
+}
+
+// released is the holder of a record that was released. A forgotten one has none.
+const released = "-"
+
+// Capabilities implements driver.Backend.
+func (l *local) Capabilities() driver.Capabilities { return l.capabilities }
+
+// with opens the records of a name for do.
+func (l *local) with(ctx context.Context, name string, do func(rs records, now int64) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	rs, err := l.open(ctx, name, l.now())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rs.Close()) }()
+	return do(rs, l.now()) // opening may have waited
+}
+
+// Acquire implements driver.Backend.
+func (l *local) Acquire(ctx context.Context, r driver.Request) (grant driver.Grant, err error) {
+	err = l.with(ctx, r.Name, func(rs records, now int64) error {
+		grant, err = acquire(rs, r, now)
+		return err
+	})
+	return grant, err
+}
+
+func acquire(rs records, r driver.Request, now int64) (driver.Grant, error) {
+	if r.Count > 1 {
+		rs.several()
+	}
+	var failed error
+	slot, wait, ok := driver.Pick(r, func(slot int) (time.Duration, int64) {
+		rec, err := rs.read(slot)
+		failed = errors.Join(failed, err)
+		return micros(rec.until - now), rec.mark
+	})
+	if failed != nil || !ok {
+		return driver.Grant{Wait: wait}, failed
+	}
+	rec, err := rs.read(slot)
+	if err != nil {
+		return driver.Grant{}, err
+	}
+	grant := driver.Grant{OK: true, Slot: slot, Token: max(rec.token+1, now), Mark: rec.mark, Age: micros(max(now-rs.since(), 0))}
+	return grant, rs.write(slot, record{
+		holder: r.Holder, until: now + r.TTL.Microseconds(), token: grant.Token, mark: max(rec.mark, r.Mark),
+	})
+}
+
+// Renew implements driver.Backend.
+func (l *local) Renew(ctx context.Context, h driver.Holding) (held bool, err error) {
+	err = l.with(ctx, h.Name, func(rs records, now int64) error {
+		rec, err := rs.read(h.Slot)
+		if err != nil {
+			return err
+		}
+		if rec.holder == "" && rec.token <= h.Token {
+			rec.holder, rec.token = h.Holder, h.Token // forgotten, and not taken since
+		}
+		if held = rec.holder == h.Holder; !held {
+			return nil
+		}
+		rec.until, rec.mark = now+h.TTL.Microseconds(), max(rec.mark, h.Mark)
+		return rs.write(h.Slot, rec)
+	})
+	return held && err == nil, err
+}
+
+// Release implements driver.Backend.
+func (l *local) Release(ctx context.Context, h driver.Holding) (held bool, err error) {
+	err = l.with(ctx, h.Name, func(rs records, now int64) error {
+		rec, err := rs.read(h.Slot)
+		if held = err == nil && rec.holder == h.Holder; !held {
+			return err
+		}
+		rec.holder, rec.until, rec.mark = released, min(rec.until, now), h.Mark
+		return rs.write(h.Slot, rec)
+	})
+	return held && err == nil, err
+}
+
+func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
