@@ -25,7 +25,6 @@ const (
 	// attemptTimeout bounds one attempt to connect: a host that swallows packets gets more than one.
 	attemptTimeout = 5 * time.Second
 
-
 	// maxIdentifier is the longest name that all databases keep whole (PostgreSQL: 63 bytes), so that the
 	// names of indexes and constraints are the same on each.
 	maxIdentifier = 63
@@ -172,7 +171,7 @@ func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 	t.Probe = t.probe
 	plugins := []gorm.Plugin{
 		lean{}, contextErrors{}, xmodels.Plugin{Node: func() *xsnowflake.Node { return xsnowflake.NodeOf(ctx) }},
-		t.Plugin(), newLeaseKeeper(ctx, &t.Info),
+		t.Plugin(), &leaseKeeper{info: &t.Info},
 	}
 	var router *replica.Router
 	if len(t.replicas) > 0 {

@@ -1,4 +1,4 @@
-package xdb
+package sqllease
 
 import (
 	"fmt"
@@ -9,20 +9,20 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// leaseSQL are the statements of leases, with the names of one database. Times are compared, and the new ones made, in the
+// statements are the statements of leases, with the names of one database. Times are compared, and the new ones made, in the
 // statement: what was read before only says whether a row has changed since.
-type leaseSQL struct {
+type statements struct {
 	table                              string // for people
 	look, take, insert, renew, release string
 	ended                              string // the condition of sweep
 	sweep                              string
 }
 
-// newLeaseSQL writes the statements.
-func newLeaseSQL(db *gorm.DB, clock driver.Clock) (leaseSQL, error) {
+// newStatements writes the statements.
+func newStatements(db *gorm.DB, clock driver.Clock) (statements, error) {
 	stmt := &gorm.Statement{DB: db}
-	if err := stmt.Parse(&leaseRow{}); err != nil {
-		return leaseSQL{}, fmt.Errorf("xdb: leases: %w", err)
+	if err := stmt.Parse(&tableRow{}); err != nil {
+		return statements{}, fmt.Errorf("xdb: leases: %w", err)
 	}
 	now := clock.NowMicros()
 	names := []string{"{now}", now, "{dual}", clock.Dual(), "{table}", stmt.Quote(stmt.Schema.Table)}
@@ -30,7 +30,7 @@ func newLeaseSQL(db *gorm.DB, clock driver.Clock) (leaseSQL, error) {
 		names = append(names, "{"+field+"}", stmt.Quote(field))
 	}
 	write := strings.NewReplacer(names...).Replace
-	s := leaseSQL{table: stmt.Schema.Table} // stmt.Table is without the schema of a prefix
+	s := statements{table: stmt.Schema.Table} // stmt.Table is without the schema of a prefix
 	// A row with the time comes back also where there is no other.
 	s.look = write("SELECT c.now_us, l.{slot}, l.{slots}, l.{holder}, l.{token}, l.{mark}, l.{since_us}, l.{until_us} " +
 		"FROM (SELECT {now} AS now_us{dual}) c LEFT JOIN {table} l ON l.{id} = ? AND l.{slot} >= ? AND l.{slot} < ?")

@@ -1,4 +1,4 @@
-package xdb
+package sqllease
 
 import (
 	"context"
@@ -15,15 +15,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/systable"
 )
 
-const leasesTable = "plinth_leases"
+const table = "plinth_leases"
 
-// leaseRow is a row of the table of leases: one slot of one name. Times are microseconds since 1970 by the database's clock.
-type leaseRow struct {
-	ID      string `gorm:"column:id;primaryKey;size:64;not null"` // of leaseID
+// tableRow is a row of the table of leases: one slot of one name. Times are microseconds since 1970 by the database's clock.
+type tableRow struct {
+	ID      string `gorm:"column:id;primaryKey;size:64;not null"` // of nameID
 	Slot    int64  `gorm:"column:slot;primaryKey;autoIncrement:false;not null"`
 	Name    string `gorm:"column:name;size:200;not null"`  // for people
 	Slots   int64  `gorm:"column:slots;not null"`          // how many the name has; 0: unknown
-	Holder  string `gorm:"column:holder;size:80;not null"` // of leaseHolder, or leaseReleased
+	Holder  string `gorm:"column:holder;size:80;not null"` // of holderText, or released
 	Token   int64  `gorm:"column:token;not null"`
 	Mark    int64  `gorm:"column:mark;not null"`
 	SinceUS int64  `gorm:"column:since_us;not null"` // when the row was made
@@ -31,20 +31,20 @@ type leaseRow struct {
 }
 
 // TableName implements schema.TablerWithNamer: the prefix stands before it too.
-func (leaseRow) TableName(namer schema.Namer) string { return namer.TableName(leasesTable) }
+func (tableRow) TableName(namer schema.Namer) string { return namer.TableName(table) }
 
-// leaseID is a name as the table's key: many databases take "Job" and "job" for the same text, but none does so with digits.
-func leaseID(name string) string {
+// nameID is a name as the table's key: many databases take "Job" and "job" for the same text, but none does so with digits.
+func nameID(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:])
 }
 
-// leaseHolder is a holder as the table has it, for the same reason.
-func leaseHolder(holder string) string { return hex.EncodeToString([]byte(holder)) }
+// holderText is a holder as the table has it, for the same reason.
+func holderText(holder string) string { return hex.EncodeToString([]byte(holder)) }
 
 // Prepare implements driver.Preparer of package xlease: it creates the table if it is missing, and checks
 // its columns. A failure is not remembered, so the next call tries again.
-func (b *leaseBackend) Prepare(ctx context.Context) error {
+func (b *Backend) Prepare(ctx context.Context) error {
 	if b.made.Load() {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (b *leaseBackend) Prepare(ctx context.Context) error {
 	if b.made.Load() {
 		return nil
 	}
-	if err := b.setUp(WithPrimary(ctx)); err != nil {
+	if err := b.setUp(ctx); err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, xlease.ErrClosed) {
 			return fmt.Errorf("xdb: leases: %w", cause)
 		}
@@ -71,14 +71,14 @@ func (b *leaseBackend) Prepare(ctx context.Context) error {
 }
 
 // setUp creates the table where it is missing, and looks whether it is as it has to be.
-func (b *leaseBackend) setUp(ctx context.Context) error {
-	if err := systable.Create(ctx, b.db, &leaseRow{}); err != nil {
+func (b *Backend) setUp(ctx context.Context) error {
+	if err := systable.Create(ctx, b.Session(ctx), &tableRow{}); err != nil {
 		return fmt.Errorf("%w (accepted instead: %s=cache, or none with a %s for each replica)",
 			b.failed(ctx, err), xenv.LeaseBackend, xenv.SnowflakeNodeID)
 	}
 	_, err := b.look(ctx, "-", 0, 1)
-	if b.info.Kind(err) == driver.Syntax { // it has other columns
-		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, systable.Definition(b.db, &leaseRow{}))
+	if b.Kind(err) == driver.Syntax { // it has other columns
+		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, systable.Definition(b.Session(ctx), &tableRow{}))
 	}
 	return err
 }

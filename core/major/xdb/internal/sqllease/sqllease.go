@@ -1,0 +1,286 @@
+// Package sqllease is a backend of leases in a table of a database.
+package sqllease
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"gorm.io/gorm"
+
+	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xretry"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
+)
+
+const (
+	// released is the holder of a slot that was given back, and no holderText.
+	released = "-"
+
+	// maxTries bounds how often one call looks again because others were faster. In between it waits a random time of at
+	// most firstPause, which doubles up to longPause.
+	maxTries   = 100
+	firstPause = time.Millisecond
+	longPause  = 32 * time.Millisecond
+)
+
+var errRaces = errors.New("others were faster every time")
+
+// Config is what the backend needs of the database.
+type Config struct {
+	*dbconn.Info
+
+	Clock driver.Clock
+	// Session returns a handle on the primary, outside of any transaction. It logs no
+	// statement: a renewal every few seconds is no news, and errors are returned.
+	Session func(ctx context.Context) *gorm.DB
+}
+
+// Backend stores leases in a table. Each call reads what it decides on: the decision is a statement
+// that changes a row only if it is still what was read.
+type Backend struct {
+	Config
+
+	sql  statements
+	life context.Context //nolint:containedctx // ends with Close
+	end  context.CancelFunc
+
+	turn chan struct{} // full during set-up
+	made atomic.Bool   // the table exists
+	sweeper
+}
+
+// New returns a backend that ends with Close. It sends nothing to the database.
+func New(c Config) (*Backend, error) {
+	b := &Backend{Config: c, turn: make(chan struct{}, 1)}
+	b.life, b.end = context.WithCancel(context.Background())
+	var err error
+	b.sql, err = newStatements(c.Session(b.life), c.Clock)
+	return b, err
+}
+
+// Capabilities implements driver.Backend of package xlease.
+func (b *Backend) Capabilities() leasedriver.Capabilities {
+	return leasedriver.Capabilities{Scope: b.Clock.Scope(b.Session(b.life)), Durable: true, Name: b.Name}
+}
+
+// Close ends what runs in the background.
+func (b *Backend) Close() error {
+	b.end()
+	b.closeSweeper()
+	return nil
+}
+
+// Acquire implements driver.Backend of package xlease.
+func (b *Backend) Acquire(ctx context.Context, r leasedriver.Request) (leasedriver.Grant, error) {
+	if err := b.Prepare(ctx); err != nil {
+		return leasedriver.Grant{}, err
+	}
+	id := nameID(r.Name)
+	for range attempts(ctx) {
+		seen, err := b.look(ctx, id, r.First, r.Count)
+		if err != nil {
+			return leasedriver.Grant{}, err
+		}
+		slot, wait, ok := leasedriver.Pick(r, seen.slot)
+		if !ok {
+			return leasedriver.Grant{Wait: wait}, nil
+		}
+		grant := seen.grant(slot)
+		result, err := b.take(ctx, id, r, grant, seen.rows[slot])
+		if err != nil {
+			return leasedriver.Grant{}, err
+		}
+		if result == written {
+			b.beginSweep()
+			return grant, nil
+		}
+	}
+	return leasedriver.Grant{}, b.failed(ctx, errRaces)
+}
+
+// take writes the holder of a slot whose row is still as it was seen; nil: as long as it has none.
+func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row *row) (result, error) {
+	mark := max(g.Mark, r.Mark)
+	if row == nil {
+		return b.write(ctx, b.sql.insert, id, g.Slot, r.Name, r.Count, holderText(r.Holder), g.Token, mark, r.TTL.Microseconds())
+	}
+	return b.write(ctx, b.sql.take, max(row.slots, int64(r.Count)), holderText(r.Holder), g.Token, mark, r.TTL.Microseconds(),
+		id, g.Slot, row.token, row.mark)
+}
+
+// Renew implements driver.Backend of package xlease.
+func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (bool, error) {
+	if err := b.Prepare(ctx); err != nil {
+		return false, err
+	}
+	id, holder := nameID(h.Name), holderText(h.Holder)
+	for range attempts(ctx) {
+		result, err := b.write(ctx, b.sql.renew, h.TTL.Microseconds(), h.Mark, h.Mark, id, h.Slot, holder)
+		if err != nil || result == written {
+			return err == nil, err
+		}
+		seen, err := b.look(ctx, id, h.Slot, 1)
+		if err != nil {
+			return false, err
+		}
+		switch row := seen.rows[h.Slot]; {
+		case row == nil: // somebody has removed it, and nobody has come between
+			result, err = b.write(ctx, b.sql.insert, id, h.Slot, h.Name, 0, holder, h.Token, h.Mark, h.TTL.Microseconds())
+			if err != nil || result == written {
+				return err == nil, err
+			}
+		case row.holder != holder:
+			return false, nil
+		}
+	}
+	return false, b.failed(ctx, errRaces)
+}
+
+// Release implements driver.Backend of package xlease.
+func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (bool, error) {
+	for range attempts(ctx) {
+		result, err := b.write(ctx, b.sql.release, released, h.Mark, nameID(h.Name), h.Slot, holderText(h.Holder))
+		if err != nil || result != gaveWay {
+			return err == nil && result == written, err
+		}
+	}
+	return false, b.failed(ctx, errRaces)
+}
+
+// attempts are those of one call. Two that give way to each other would do so for ever if they did not wait.
+func attempts(ctx context.Context) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		pause := firstPause
+		for i := range maxTries {
+			if i > 0 {
+				if xretry.Sleep(ctx, rand.N(pause)) != nil {
+					return
+				}
+				pause = min(2*pause, longPause)
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// result is what became of a statement.
+type result uint8
+
+const (
+	unchanged result = iota // no row was as it says
+	written
+	gaveWay // another statement was faster; this one has changed nothing
+)
+
+// write runs a statement for one row.
+func (b *Backend) write(ctx context.Context, sql string, args ...any) (result, error) {
+	tx := b.Session(ctx).Exec(sql, args...)
+	if tx.Error == nil && tx.RowsAffected == 0 {
+		return unchanged, nil
+	}
+	if tx.Error == nil {
+		return written, nil
+	}
+	if kind := b.Kind(tx.Error); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
+		return gaveWay, nil
+	}
+	return unchanged, b.failed(ctx, tx.Error)
+}
+
+// look reads the slots of a name, and the time. A database may give up what only reads, too.
+func (b *Backend) look(ctx context.Context, id string, first, count int) (view view, err error) {
+	for range attempts(ctx) {
+		view, err = b.read(ctx, id, first, count)
+		if b.Kind(err) != driver.Deadlock || ctx.Err() != nil {
+			break
+		}
+	}
+	return view, err
+}
+
+func (b *Backend) read(ctx context.Context, id string, first, count int) (view, error) {
+	view := view{rows: map[int]*row{}}
+	rows, err := b.Session(ctx).Raw(b.sql.look, id, first, first+count).Rows()
+	if err != nil {
+		return view, b.failed(ctx, err)
+	}
+	defer func() { _ = rows.Close() }() // the error is that of Err
+	for rows.Next() {
+		if err := view.scan(rows); err != nil {
+			return view, b.failed(ctx, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return view, b.failed(ctx, err)
+	}
+	return view, nil
+}
+
+// failed returns an error without a secret. Where ctx has ended, that is in it.
+func (b *Backend) failed(ctx context.Context, err error) error {
+	err = b.Redact(err)
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		return fmt.Errorf("xdb: leases: %w: %w", ended, err)
+	}
+	return fmt.Errorf("xdb: leases: %w", err)
+}
+
+// row is what a row said when it was read.
+type row struct {
+	holder                           string
+	slots, token, mark, since, until int64
+}
+
+// view is what the rows of a name said at one moment.
+type view struct {
+	now  int64
+	rows map[int]*row
+}
+
+// scan adds a row. One without a slot has the time only.
+func (v *view) scan(rows *sql.Rows) error {
+	var holder sql.NullString
+	var slot, slots, token, mark, since, until sql.NullInt64
+	if err := rows.Scan(&v.now, &slot, &slots, &holder, &token, &mark, &since, &until); err != nil {
+		return err
+	}
+	if slot.Valid {
+		v.rows[int(slot.Int64)] = &row{
+			holder: holder.String, slots: slots.Int64, token: token.Int64, mark: mark.Int64, since: since.Int64, until: until.Int64,
+		}
+	}
+	return nil
+}
+
+// slot returns how long the record of a slot lasts, and its mark.
+func (v *view) slot(at int) (left time.Duration, mark int64) {
+	if r := v.rows[at]; r != nil {
+		return micros(r.until - v.now), r.mark
+	}
+	return 0, 0
+}
+
+// grant is the answer that gives out a slot.
+func (v *view) grant(slot int) leasedriver.Grant {
+	g := leasedriver.Grant{OK: true, Slot: slot, Token: v.now}
+	if row := v.rows[slot]; row != nil {
+		g.Token, g.Mark = max(row.token+1, v.now), row.mark
+	}
+	since := v.now
+	for _, row := range v.rows {
+		since = min(since, row.since)
+	}
+	g.Age = micros(v.now - since)
+	return g
+}
+
+func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

@@ -1,0 +1,81 @@
+package sqllease
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// keptFor is how long the row of a name with one slot outlives its end. It is at least driver.Ended of package xlease.
+	keptFor = 24 * time.Hour
+	// sweepPause is the time between two sweeps, sweepMore that after one that has left something.
+	sweepPause = time.Hour
+	sweepMore  = time.Minute
+	// sweepTimeout bounds one sweep.
+	sweepTimeout = time.Minute
+	// maxSwept is how many rows a sweep removes at most, sweepChunk how many of them in one statement.
+	maxSwept   = 1000
+	sweepChunk = 100
+)
+
+// sweeper removes the rows of names with one slot that ended long ago, at times, in the background:
+// names such as "order:123" would pile up. Those of a name with more slots may be needed for ever.
+type sweeper struct {
+	mu      sync.Mutex
+	closed  bool
+	next    time.Time
+	running sync.WaitGroup
+}
+
+// beginSweep starts a sweep if it is time for one.
+func (b *Backend) beginSweep() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || time.Now().Before(b.next) {
+		return
+	}
+	b.next = time.Now().Add(sweepPause)
+	b.running.Go(b.sweep)
+}
+
+// closeSweeper waits for the end of a sweep. The life of the backend has ended before.
+func (b *Backend) closeSweeper() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.running.Wait()
+}
+
+func (b *Backend) sweep() {
+	ctx, cancel := context.WithTimeout(b.life, sweepTimeout)
+	defer cancel()
+	found, err := b.sweepRows(ctx)
+	switch {
+	case b.life.Err() != nil:
+	case err != nil:
+		b.Log.Warn(ctx, "leases that ended long ago could not be removed", slog.String("error", err.Error()))
+	case found == maxSwept:
+		b.mu.Lock()
+		b.next = time.Now().Add(sweepMore)
+		b.mu.Unlock()
+	}
+}
+
+// sweepRows removes rows, and returns how many it has found. Those that were taken since are left alone.
+func (b *Backend) sweepRows(ctx context.Context) (found int, err error) {
+	kept := keptFor.Microseconds()
+	var ids []string
+	err = b.Session(ctx).Model(&tableRow{}).Where(b.sql.ended, kept).Order("id").Limit(maxSwept).Pluck("id", &ids).Error
+	if err != nil {
+		return 0, b.failed(ctx, err)
+	}
+	for chunk := range slices.Chunk(ids, sweepChunk) {
+		if err := b.Session(ctx).Exec(b.sql.sweep, chunk, kept).Error; err != nil {
+			return 0, b.failed(ctx, err)
+		}
+	}
+	return len(ids), nil
+}
