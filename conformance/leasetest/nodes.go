@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/conformance/testreport"
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
@@ -166,7 +167,7 @@ func stopped(t *testing.T, f *family, r role) {
 	if got.failed == 0 && first.slot == number {
 		t.Error("the process that was stopped did not notice")
 	}
-	if got.failed > 0 && !strings.Contains(got.failure, "lease on the node number is lost") {
+	if got.failed > 0 && !strings.Contains(got.failure, xlease.ErrLost.Error()) {
 		t.Errorf("it says %q, want that the lease is lost", got.failure)
 	}
 	if r.Count > 1 && first.slot == number {

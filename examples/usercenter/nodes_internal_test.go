@@ -56,7 +56,7 @@ func TestNodeIDsThatAreAllTaken(t *testing.T) {
 			t.Errorf("exit code = %d", code)
 		}
 	}
-	if log := all[8].out.String(); !strings.Contains(log, "every node number is taken: all 8 are held in redis") ||
+	if log := all[8].out.String(); !strings.Contains(log, "every node ID is held: all 8 are held in redis") ||
 		!strings.Contains(log, "SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024") {
 		t.Errorf("the log of the ninth process names no remedy:\n%s", log)
 	}
