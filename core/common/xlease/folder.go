@@ -231,7 +231,7 @@ func (f *folder) ensure(path string) error {
 		}
 		return nil
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, f.file)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, f.file) //nolint:gosec // the folder was configured
 	if errors.Is(err, os.ErrExist) {
 		return nil // another process was faster
 	}

@@ -42,7 +42,7 @@ func (n *Node) Lease(ctx context.Context) error {
 
 // leaseFirst waits for the node ID of t, a pending tenure, which is then no longer the node's.
 func (n *Node) leaseFirst(ctx context.Context, t *tenure) error {
-	f, err := n.attempt(t) //nolint:contextcheck // the attempt ends with the node
+	f, err := n.attempt(t)
 	if f == nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (n *Node) settleFirst(ctx context.Context) error {
 		return errors.Join(ErrClosed, n.end(next)) //nolint:contextcheck // the slot is released although ctx has ended
 	}
 	n.tenure.Store(next)
-	n.background.Go(func() { n.renew(n.life) }) //nolint:contextcheck // the renewal ends with the node
+	n.background.Go(func() { n.renew(n.life) })
 	return nil
 }
 

@@ -166,7 +166,7 @@ func (n *Node) prolong(ctx context.Context, t *tenure, ms, mono int64) error {
 	if t.pending {
 		return n.leaseFirst(ctx, t)
 	}
-	err := n.extend(t, ms, mono)
+	err := n.extend(ctx, t, ms, mono)
 	if n.local && errors.Is(err, xlease.ErrLost) {
 		return n.replace(ctx, t)
 	}

@@ -155,7 +155,7 @@ func (n *Node) left(t *tenure) time.Duration {
 }
 
 // extend permits ids of the millisecond ms, or says why there may be none.
-func (n *Node) extend(t *tenure, ms, mono int64) error {
+func (n *Node) extend(ctx context.Context, t *tenure, ms, mono int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -166,7 +166,7 @@ func (n *Node) extend(t *tenure, ms, mono int64) error {
 	case ms < t.limit.Load():
 		return nil // another goroutine has extended it
 	}
-	until, mark, err := n.renewLease(context.Background(), t, releaseTimeout, ms)
+	until, mark, err := n.renewLease(ctx, t, releaseTimeout, ms)
 	if err != nil {
 		return fmt.Errorf("xsnowflake: storing the high-water mark of slot %d: %w", t.slot, err)
 	}

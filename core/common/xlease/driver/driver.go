@@ -58,14 +58,7 @@ const (
 
 // String returns the scope's word.
 func (s Scope) String() string {
-	switch s {
-	case Process:
-		return "process"
-	case Host:
-		return "host"
-	default:
-		return "cluster"
-	}
+	return [...]string{"process", "host", "cluster"}[min(s, Cluster)]
 }
 
 // Request asks for a slot.
