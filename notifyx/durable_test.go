@@ -11,6 +11,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/outbox"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
@@ -42,7 +43,7 @@ func signUp(ctx context.Context, u *user) error {
 func application(t *testing.T) context.Context {
 	t.Helper()
 	db, err := xdb.Open(t.Context(), xdb.Options{
-		Driver: "sqlite", Parts: driver.Config{Path: filepath.Join(t.TempDir(), "app.db")},
+		Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "app.db")}},
 	})
 	if err != nil {
 		t.Fatal(err)

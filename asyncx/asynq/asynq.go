@@ -122,7 +122,7 @@ func Open(options ...Option) job.Opener {
 var notInQueue = regexp.MustCompile(`[^A-Za-z0-9._:-]`)
 
 func defaultQueue() string {
-	name := strings.TrimRight(xenv.String(xenv.NoSqlPrefix), ":")
+	name := strings.TrimRight(xenv.GetEnvString(xenv.NoSqlPrefix, ""), ":")
 	if name == "" {
 		name = xenv.ApplicationName()
 	}

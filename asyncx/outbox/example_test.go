@@ -11,6 +11,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/outbox"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xmain"
@@ -34,7 +35,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -16,6 +16,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job"
 	jobdriver "github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/asyncx/outbox"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/systable"
@@ -25,7 +26,7 @@ import (
 // inMemory opens a database of the test's own.
 func inMemory(tb testing.TB, change ...func(o *xdb.Options)) *gorm.DB {
 	tb.Helper()
-	o := xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Path: ":memory:"}}
+	o := xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}}
 	for _, c := range change {
 		c(&o)
 	}

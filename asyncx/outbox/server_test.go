@@ -23,6 +23,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
@@ -94,7 +95,7 @@ func engine(tb testing.TB, db *gorm.DB, options ...outbox.Option) (context.Conte
 // onFile is a database in a file.
 func onFile(tb testing.TB) place {
 	tb.Helper()
-	return place{driver: sqlite.Name, parts: driver.Config{Path: filepath.Join(tb.TempDir(), "jobs.db")}, source: "file"}
+	return place{driver: sqlite.Name, parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(tb.TempDir(), "jobs.db")}}, source: "file"}
 }
 
 // onPostgres is a database on the test server, or a skip.

@@ -12,13 +12,14 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/river"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	dbdriver "github.com/plinthgo/plinth/core/major/xdb/driver"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
 func TestOpenRefusesAnotherDatabaseAndNamesWhatWorks(t *testing.T) {
-	db, err := xdb.Open(t.Context(), xdb.Options{Driver: "sqlite", Parts: dbdriver.Config{Path: filepath.Join(t.TempDir(), "x.db")}})
+	db, err := xdb.Open(t.Context(), xdb.Options{Driver: "sqlite", Parts: dbdriver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "x.db")}}})
 	must(t, err)
 	t.Cleanup(func() { must(t, xdb.Close(db)) })
 	_, err = river.Open()(context.WithValue(t.Context(), xctx.DatabaseKey, db))

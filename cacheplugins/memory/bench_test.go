@@ -129,7 +129,7 @@ func keptGetter(tb testing.TB, opts ...xcache.ViewOption) getter {
 
 func filled(tb testing.TB, opts ...xcache.ViewOption) *xcache.KeyCache[string, account] {
 	tb.Helper()
-	m := open(tb, driver.Config{Memory: driver.Memory{MaxEntries: 2 * benchEntries}})
+	m := open(tb, driver.Config{MaxEntries: 2 * benchEntries})
 	c := xcache.KeyCacheOf[string, account](m, opts...)
 	for i, key := range benchKeys() {
 		if err := c.Set(tb.Context(), key, &account{ID: int64(i), Name: "Ada"}, xcache.WithTTL(time.Hour)); err != nil {
@@ -246,7 +246,7 @@ func BenchmarkSetBareOtter(b *testing.B) {
 }
 
 func BenchmarkSetTyped(b *testing.B) {
-	c := xcache.KeyCacheOf[string, account](open(b, driver.Config{Memory: driver.Memory{MaxEntries: benchEntries}}))
+	c := xcache.KeyCacheOf[string, account](open(b, driver.Config{MaxEntries: benchEntries}))
 	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
 	ctx := b.Context()
 	b.ReportAllocs()
@@ -267,7 +267,7 @@ func BenchmarkInsertFullBareOtter(b *testing.B) {
 }
 
 func BenchmarkInsertFullTyped(b *testing.B) {
-	c := xcache.KeyCacheOf[int, account](open(b, driver.Config{Memory: driver.Memory{MaxEntries: 1000}}))
+	c := xcache.KeyCacheOf[int, account](open(b, driver.Config{MaxEntries: 1000}))
 	ctx := b.Context()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {

@@ -12,24 +12,27 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// The defaults, the same as those of the environment.
-const (
-	DefaultMaxEntries = 100_000
-	DefaultShardCount = 32
-)
+func init() {
+	xenv.Register[settings]("Cache: memory")
+	xcache.Register(Driver{})
+}
 
-// maxShards bounds the memory that locks take.
-const maxShards = 1 << 16
-
-func init() { xcache.Register(Driver{}) }
+type settings struct {
+	DefaultTTL time.Duration `env:"NOSQL_MEMORY_DEFAULT_TTL" default:"0" max:"876000h" unit:"1s" doc:"TTL of an entry that is set without one; 0 is for ever."`
+	MaxEntries int           `env:"NOSQL_MEMORY_MAX_ENTRIES" default:"100000" min:"1" max:"2147483647" doc:"Entries at most, in all."`
+	ShardCount int           `env:"NOSQL_MEMORY_SHARD_COUNT" default:"32" min:"1" max:"65536" doc:"Number of locks among which hash, set and list updates are spread."`
+}
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}
@@ -42,32 +45,28 @@ func (Driver) InterfaceVersion() int { return 1 }
 
 // Check implements driver.Driver.
 func (Driver) Check(c driver.Config) error {
-	var problems []error
-	if c.Memory.DefaultTTL < 0 {
-		problems = append(problems, fmt.Errorf("default TTL %s is negative", c.Memory.DefaultTTL))
+	_, err := load(c)
+	return err
+}
+
+// load returns the settings; a bound of the options wins over that of the variable.
+func load(c driver.Config) (settings, error) {
+	s, err := xenv.Load[settings](c.Source)
+	if c.MaxEntries < 0 {
+		err = errors.Join(err, fmt.Errorf("%d entries at most: the bound must be positive", c.MaxEntries))
 	}
-	if c.Memory.MaxEntries < 0 {
-		problems = append(problems, fmt.Errorf("%d entries at most: the bound must be positive", c.Memory.MaxEntries))
-	}
-	if n := c.Memory.ShardCount; n < 0 || n > maxShards {
-		problems = append(problems, fmt.Errorf("%d shards: the number must be between 1 and %d", n, maxShards))
-	}
-	return errors.Join(problems...)
+	s.MaxEntries = cmp.Or(c.MaxEntries, s.MaxEntries)
+	return s, err
 }
 
 // Open implements driver.Driver. It connects to nothing.
-func (d Driver) Open(ctx context.Context, c driver.Config) (driver.Store, error) {
-	if err := d.Check(c); err != nil {
+func (Driver) Open(ctx context.Context, c driver.Config) (driver.Store, error) {
+	s, err := load(c)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", driver.ErrConfig, err)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if c.Memory.MaxEntries == 0 {
-		c.Memory.MaxEntries = DefaultMaxEntries
-	}
-	if c.Memory.ShardCount == 0 {
-		c.Memory.ShardCount = DefaultShardCount
-	}
-	return newStore(c)
+	return newStore(s, c.Now)
 }

@@ -2,12 +2,12 @@ package memory_test
 
 import (
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/plinthgo/plinth/cacheplugins/memory"
 	"github.com/plinthgo/plinth/conformance/cachetest"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -17,10 +17,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const engine = "otter v2"
 
 var bad = map[string]driver.Config{
-	"a negative TTL":         {Memory: driver.Memory{DefaultTTL: -time.Second}},
-	"a negative bound":       {Memory: driver.Memory{MaxEntries: -1}},
-	"a negative shard count": {Memory: driver.Memory{ShardCount: -1}},
-	"too many shards":        {Memory: driver.Memory{ShardCount: 1 << 20}},
+	"a negative TTL":         {Source: xenv.Map{"NOSQL_MEMORY_DEFAULT_TTL": "-1s"}},
+	"a negative bound":       {MaxEntries: -1},
+	"a negative shard count": {Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "-1"}},
+	"too many shards":        {Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "1048576"}},
 }
 
 func TestConformance(t *testing.T) {
@@ -38,7 +38,7 @@ func TestConformanceNearTheBound(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
 		Driver: memory.Driver{}, FakeClock: true, Source: "in process, near its bound", Server: engine,
 		Config: func(testing.TB) driver.Config {
-			return driver.Config{Memory: driver.Memory{MaxEntries: 12_000, ShardCount: 12_000}} // no check has as many keys
+			return driver.Config{MaxEntries: 12_000, Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "12000"}} // no check has as many keys
 		},
 	})
 }

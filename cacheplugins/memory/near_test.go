@@ -40,7 +40,7 @@ func openNear(tb testing.TB, entries int, ttl time.Duration, opts ...xcache.Mana
 	if err != nil {
 		tb.Fatal(err)
 	}
-	near, err := memory.Driver{}.Open(tb.Context(), driver.Config{Memory: driver.Memory{MaxEntries: entries}})
+	near, err := memory.Driver{}.Open(tb.Context(), driver.Config{MaxEntries: entries})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -53,10 +53,10 @@ type shard struct {
 // takes to copy it, which is long for a large one.
 const maxTable = 1 << 20
 
-func newStore(c driver.Config) (*store, error) {
+func newStore(set settings, now func() time.Time) (*store, error) {
 	s := &store{
-		ttl: c.Memory.DefaultTTL, max: c.Memory.MaxEntries, clock: newClock(c.Now),
-		seed: maphash.MakeSeed(), shards: make([]shard, c.Memory.ShardCount), leases: xlease.InProcess(c.Now),
+		ttl: set.DefaultTTL, max: set.MaxEntries, clock: newClock(now),
+		seed: maphash.MakeSeed(), shards: make([]shard, set.ShardCount), leases: xlease.InProcess(now),
 		stop: make(chan struct{}),
 	}
 	s.expiry = newExpiry(len(s.shards), s.clock.seen)
@@ -73,7 +73,7 @@ func newStore(c driver.Config) (*store, error) {
 	for i := range s.shards {
 		s.shards[i].write.init(s, i)
 	}
-	if c.Now == nil { // else writers sweep: nobody tells when the given time has moved
+	if now == nil { // else writers sweep: nobody tells when the given time has moved
 		s.sweeper.Go(s.sweep)
 	}
 	return s, nil

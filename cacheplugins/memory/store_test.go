@@ -15,11 +15,12 @@ import (
 
 	"github.com/plinthgo/plinth/cacheplugins/memory"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-func entries(n int) driver.Config { return driver.Config{Memory: driver.Memory{MaxEntries: n}} }
+func entries(n int) driver.Config { return driver.Config{MaxEntries: n} }
 
 func TestTheDriverIsRegistered(t *testing.T) {
 	if !slices.Contains(xcache.Drivers(), "memory") {
@@ -51,7 +52,7 @@ func TestWrongSettingsAreFinal(t *testing.T) {
 }
 
 func TestTheDefaultTTLIsTheManagers(t *testing.T) {
-	m := open(t, driver.Config{Memory: driver.Memory{DefaultTTL: time.Hour}})
+	m := open(t, driver.Config{Source: xenv.Map{"NOSQL_MEMORY_DEFAULT_TTL": "1h"}})
 	c := xcache.KeyCacheOf[string, int](m)
 	one := 1
 	if err := c.Set(t.Context(), "k", &one); err != nil {
@@ -68,7 +69,7 @@ func TestNoReaderSeesMoreThanTheBound(t *testing.T) {
 	const bound, keys = 8, 2000
 	for _, shards := range []int{1, 4, 64} {
 		t.Run(strconv.Itoa(shards)+" shards", func(t *testing.T) {
-			store := openStore(t, driver.Config{Memory: driver.Memory{MaxEntries: bound, ShardCount: shards}})
+			store := openStore(t, driver.Config{MaxEntries: bound, Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": strconv.Itoa(shards)}})
 			var newest atomic.Int64
 			var most atomic.Int64
 			count := func() {

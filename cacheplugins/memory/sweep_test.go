@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -113,7 +114,7 @@ func heap() int64 {
 
 func TestNoReaderSeesMoreThanTheBoundWhileEntriesExpire(t *testing.T) {
 	const bound = 16
-	s := openStore(t, driver.Config{Memory: driver.Memory{MaxEntries: bound, ShardCount: 4}})
+	s := openStore(t, driver.Config{MaxEntries: bound, Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "4"}})
 	const keys = 20_000
 	for i := range keys {
 		set(t, s, name("k", i), driver.Write{TTL: time.Duration(1+i%5) * time.Millisecond})

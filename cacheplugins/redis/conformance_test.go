@@ -10,6 +10,7 @@ import (
 	"github.com/plinthgo/plinth/cacheplugins/redis"
 	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -22,10 +23,10 @@ func TestConformance(t *testing.T) {
 		Server: version(t, client(t, address)),
 		Bad: map[string]driver.Config{
 			"a URL of another scheme": {URL: "http://localhost"},
-			"a mode that is none":     {Mode: "ring"},
-			"no master":               {Mode: driver.ModeSentinel},
+			"a mode that is none":     {Source: xenv.Map{"NOSQL_MODE": "ring"}},
+			"no master":               {Source: xenv.Map{"NOSQL_MODE": "sentinel"}},
 			"two hosts":               {Host: "a,b"},
-			"a database of a cluster": {Mode: driver.ModeCluster, Database: 1},
+			"a database of a cluster": {Database: 1, Source: xenv.Map{"NOSQL_MODE": "cluster"}},
 			"a TLS mode that is none": {TLS: "on"},
 		},
 		Outage: func(tb testing.TB) cachetest.Outage {

@@ -160,8 +160,8 @@ var answers = []struct {
 	{"ERR DB index", []xenv.EnvKey{xenv.NoSqlDatabase}},
 	{"ERR invalid DB index", []xenv.EnvKey{xenv.NoSqlDatabase}},
 	{"ERR SELECT", []xenv.EnvKey{xenv.NoSqlDatabase}}, // not allowed in a cluster
-	{"ERR This instance has cluster support disabled", []xenv.EnvKey{xenv.NoSqlMode}},
-	{"ERR unknown command", []xenv.EnvKey{xenv.NoSqlMode}}, // of sentinels, or of a server that is none
+	{"ERR This instance has cluster support disabled", []xenv.EnvKey{modeKey}},
+	{"ERR unknown command", []xenv.EnvKey{modeKey}}, // of sentinels, or of a server that is none
 }
 
 // blame returns the variables that an error is about, nil where it may pass.
@@ -183,7 +183,7 @@ func (s *store) blame(err error) []xenv.EnvKey {
 	case !errors.As(err, &answer):
 		return nil
 	case answer == redis.Nil:
-		return []xenv.EnvKey{xenv.NoSqlMaster}
+		return []xenv.EnvKey{masterKey}
 	}
 	for _, a := range answers {
 		if strings.HasPrefix(answer.Error(), a.text) {
@@ -198,5 +198,5 @@ func (s *store) ofSentinel(err error, keys []xenv.EnvKey) []xenv.EnvKey {
 	if !strings.Contains(err.Error(), "sentinel") || !slices.Contains(keys, xenv.NoSqlPass) {
 		return keys
 	}
-	return []xenv.EnvKey{xenv.NoSqlSentinelUser, xenv.NoSqlSentinelPass}
+	return []xenv.EnvKey{sentinelUserKey, sentinelPassKey}
 }

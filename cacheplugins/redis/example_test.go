@@ -5,16 +5,15 @@ import (
 	"fmt"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 // ExampleDriver checks settings; nothing connects before the application starts.
 func ExampleDriver() {
-	options := xcache.Options{Driver: redis.Name, Config: driver.Config{
-		Mode: driver.ModeSentinel, Host: "a.example.com,b.example.com:26380", Port: 26379, Master: "orders",
-		User: "app", Pass: "p@ss/word", TLS: driver.TLSVerifyFull,
-	}}
+	options := xcache.Options{Driver: redis.Name, Config: driver.Config{Host: "a.example.com,b.example.com:26380", Port: 26379,
+		User: "app", Pass: "p@ss/word", TLS: driver.TLSVerifyFull, Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "orders"}}}
 	_, err := xcache.Resolve(options)
 	fmt.Println(err)
 
@@ -22,7 +21,7 @@ func ExampleDriver() {
 	_, err = xcache.Resolve(options)
 	fmt.Println(err)
 
-	options.Config = driver.Config{Host: "a.example.com:0", Mode: driver.ModeCluster, Database: 3}
+	options.Config = driver.Config{Host: "a.example.com:0", Database: 3, Source: xenv.Map{"NOSQL_MODE": "cluster"}}
 	_, err = xcache.Resolve(options)
 	fmt.Println(err)
 	// Output:

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -78,8 +79,10 @@ func TestWhatWaitingDoesNotMendIsFinal(t *testing.T) {
 		{name: "an unknown user", change: func(c *driver.Config) { c.User = "plinth-test-nobody" }, want: "NOSQL_USER, NOSQL_PASS"},
 		{name: "a user who may not", change: func(c *driver.Config) { c.User, c.Pass = "plinth-test-no-ping", "secret-zq" }, want: "NOSQL_USER"},
 		{name: "no such database", change: func(c *driver.Config) { c.Database = 99999 }, want: "NOSQL_DATABASE"},
-		{name: "no cluster", change: func(c *driver.Config) { c.Mode = driver.ModeCluster }, want: "NOSQL_MODE"},
-		{name: "no sentinel", change: func(c *driver.Config) { c.Mode, c.Master, c.SentinelPass = driver.ModeSentinel, "m", c.Pass }, want: "NOSQL_MODE"},
+		{name: "no cluster", change: func(c *driver.Config) { c.Source = xenv.Map{"NOSQL_MODE": "cluster"} }, want: "NOSQL_MODE"},
+		{name: "no sentinel", change: func(c *driver.Config) {
+			c.Source = xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m", "NOSQL_SENTINEL_PASS": c.Pass}
+		}, want: "NOSQL_MODE"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := parts(t, address)
@@ -101,7 +104,7 @@ func TestWhatSentinelsRefuseIsFinal(t *testing.T) {
 			}
 			return old(f, words)
 		})
-		wantFinal(t, driver.Config{Mode: driver.ModeSentinel, Host: f.address(), Master: "m"}, want)
+		wantFinal(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"}}, want)
 	}
 }
 
@@ -126,7 +129,7 @@ func TestAMasterThatIsForgottenIsNoMiss(t *testing.T) {
 			return old(f, words)
 		}
 	})
-	s := open(t, driver.Config{Mode: driver.ModeSentinel, Host: f.address(), Master: "m"})
+	s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"}})
 	for range 3 {
 		if _, ok, err := s.Get(t.Context(), "k"); err == nil || ok {
 			t.Errorf("Get = %t, %v; want an error", ok, err)
@@ -143,8 +146,8 @@ func TestAServerThatIsNotThereMayCome(t *testing.T) {
 	_ = l.Close()
 	for name, c := range map[string]driver.Config{
 		"single":         {Host: address},
-		"sentinel":       {Host: address, Mode: driver.ModeSentinel, Master: "m"},
-		"cluster":        {Host: address, Mode: driver.ModeCluster},
+		"sentinel":       {Host: address, Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"}},
+		"cluster":        {Host: address, Source: xenv.Map{"NOSQL_MODE": "cluster"}},
 		"an old answer":  {Host: newFake(t, func(*fake, []string) string { return "-LOADING Redis is loading the dataset in memory" }).address()},
 		"a full server":  {Host: newFake(t, func(*fake, []string) string { return "-ERR max number of clients reached" }).address()},
 		"a lost replica": {Host: newFake(t, func(*fake, []string) string { return "-MASTERDOWN Link with MASTER is down" }).address()},
@@ -260,7 +263,7 @@ func TestAConnectionSendsNoSurprises(t *testing.T) {
 }
 
 func TestACommandWhoseAnswerIsLostIsSentOnce(t *testing.T) {
-	for _, mode := range []string{driver.ModeSingle, driver.ModeCluster} {
+	for _, mode := range []string{"single", "cluster"} {
 		for name, call := range map[string]func(ctx context.Context, s driver.Store) error{
 			"evalsha": func(ctx context.Context, s driver.Store) error {
 				_, _, err := s.ListPush(ctx, "k", driver.Head, [][]byte{{1}}, driver.Write{})
@@ -285,7 +288,7 @@ func TestACommandWhoseAnswerIsLostIsSentOnce(t *testing.T) {
 					return old(f, words)
 				}
 			})
-			s := open(t, driver.Config{Mode: mode, Host: f.address()})
+			s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": mode}})
 			err := call(t.Context(), s)
 			if err == nil || f.count(name) != 1 {
 				t.Errorf("%s, %s: %v, and the server was sent %d, want an error and 1", mode, name, err, f.count(name))
@@ -309,7 +312,7 @@ func TestServersThatDisagreeAreUnavailable(t *testing.T) {
 				return old(f, words)
 			}
 		})
-		s := open(t, driver.Config{Mode: driver.ModeCluster, Host: f.address()})
+		s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": "cluster"}})
 		if _, _, err := s.ListPop(t.Context(), "k", driver.Head); !errors.Is(err, driver.ErrUnavailable) {
 			t.Errorf("%s: ListPop = %v, want ErrUnavailable", answer, err)
 		}
@@ -332,7 +335,7 @@ func TestARefusedCommandFollowsItsKey(t *testing.T) {
 			return old(f, words)
 		}
 	})
-	s := open(t, driver.Config{Mode: driver.ModeCluster, Host: f.address()})
+	s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": "cluster"}})
 	value, ok, err := s.ListPop(t.Context(), "k", driver.Head)
 	if err != nil || !ok || string(value) != "v" {
 		t.Errorf("ListPop = %q, %t, %v; want v", value, ok, err)

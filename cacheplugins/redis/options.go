@@ -6,8 +6,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
-
-	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 // The bounds of a call. It may wait for a connection to come free, then for a new one, and has the rest for the server.
@@ -29,7 +27,7 @@ func (set *settings) options(calls *calls) *redis.UniversalOptions {
 	return &redis.UniversalOptions{
 		Addrs:                 set.addresses,
 		MasterName:            set.Master,
-		IsClusterMode:         set.Mode == driver.ModeCluster,
+		IsClusterMode:         set.Mode == modeCluster,
 		DB:                    set.Database,
 		Username:              set.User,
 		Password:              set.Pass,

@@ -22,9 +22,34 @@ const (
 	maxPoolSize     = maxPort // of connections from one address to one server
 )
 
+func init() { xenv.Register[variables]("Cache: Redis") }
+
+// variables are those of this driver alone.
+type variables struct {
+	Mode         string `env:"NOSQL_MODE" default:"single" oneof:"single sentinel cluster" doc:"How the servers at the host belong together."`
+	Master       string `env:"NOSQL_MASTER" doc:"Name under which the sentinels know the servers."`
+	SentinelUser string `env:"NOSQL_SENTINEL_USER" doc:"User for the sentinels themselves."`
+	SentinelPass string `env:"NOSQL_SENTINEL_PASS" secret:"true" doc:"Password for the sentinels themselves."`
+}
+
+const (
+	modeKey         xenv.EnvKey = "NOSQL_MODE"
+	masterKey       xenv.EnvKey = "NOSQL_MASTER"
+	sentinelUserKey xenv.EnvKey = "NOSQL_SENTINEL_USER"
+	sentinelPassKey xenv.EnvKey = "NOSQL_SENTINEL_PASS" //nolint:gosec // the name of a variable, no secret
+)
+
+// The values of NOSQL_MODE.
+const (
+	modeSingle   = "single"   // one server
+	modeSentinel = "sentinel" // a server with replicas, of which the sentinels at Host know which one is written to
+	modeCluster  = "cluster"  // spreads the keys over its servers; those at Host know the others
+)
+
 // settings are a Config without a problem.
 type settings struct {
 	driver.Config
+	variables
 	addresses []string // with their ports; of a single server it may be the path of a socket
 	tlsMode   string
 	tls       *tls.Config // nil where nothing is encrypted
@@ -40,13 +65,18 @@ type checker struct {
 // parse returns the settings of c, or all its problems.
 func parse(c driver.Config) (*settings, error) {
 	k := checker{settings: settings{Config: c}, fromURL: c.URL != ""}
+	var ownErr error
+	k.variables, ownErr = xenv.Load[variables](c.Source)
 	parts := true
 	if k.fromURL {
-		var err error
-		if k.Config, err = readURL(c); err != nil {
+		ownErr = nil // the URL replaces them
+		if err := k.readURL(); err != nil {
 			k.problems = append(k.problems, err)
 			parts = false // there are none
 		}
+	}
+	if ownErr != nil {
+		k.problems = append(k.problems, ownErr)
 	}
 	if parts {
 		k.checkMode()
@@ -67,7 +97,7 @@ func parse(c driver.Config) (*settings, error) {
 // replaced are the variables in whose place a URL stands.
 var replaced = map[xenv.EnvKey]bool{
 	xenv.NoSqlHost: true, xenv.NoSqlPort: true, xenv.NoSqlUser: true, xenv.NoSqlPass: true, xenv.NoSqlDatabase: true,
-	xenv.NoSqlMode: true, xenv.NoSqlMaster: true,
+	modeKey: true, masterKey: true,
 }
 
 // problem notes what is wrong with a variable, or with the part of the URL that replaces it.
@@ -79,16 +109,9 @@ func (k *checker) problem(key xenv.EnvKey, value, problem, accepted string) {
 }
 
 func (k *checker) checkMode() {
-	k.Mode = cmp.Or(k.Mode, driver.ModeSingle)
-	switch k.Mode {
-	case driver.ModeSingle, driver.ModeSentinel, driver.ModeCluster:
-	default:
-		k.problem(xenv.NoSqlMode, k.Mode, "is no mode", strings.Join([]string{driver.ModeSingle, driver.ModeSentinel, driver.ModeCluster}, ", "))
-		return
-	}
-	if k.Mode == driver.ModeSentinel {
+	if k.Mode == modeSentinel {
 		if k.Master == "" {
-			k.problem(xenv.NoSqlMaster, "", "is not set", "the name under which the sentinels know the servers")
+			k.problem(masterKey, "", "is not set", "the name under which the sentinels know the servers")
 		}
 		return
 	}
@@ -96,12 +119,12 @@ func (k *checker) checkMode() {
 		key   xenv.EnvKey
 		value string
 	}{
-		{xenv.NoSqlMaster, k.Master},
-		{xenv.NoSqlSentinelUser, k.SentinelUser},
-		{xenv.NoSqlSentinelPass, k.SentinelPass},
+		{masterKey, k.Master},
+		{sentinelUserKey, k.SentinelUser},
+		{sentinelPassKey, k.SentinelPass},
 	} {
 		if part.value != "" {
-			k.problem(part.key, part.value, "is only used where "+string(xenv.NoSqlMode)+" is "+driver.ModeSentinel, "")
+			k.problem(part.key, part.value, "is only used where "+string(modeKey)+" is "+modeSentinel, "")
 		}
 	}
 }
@@ -113,7 +136,7 @@ func (k *checker) checkNumbers() {
 	switch {
 	case k.Database < 0:
 		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database), "is no database", "0 and more")
-	case k.Database > 0 && k.Mode == driver.ModeCluster:
+	case k.Database > 0 && k.Mode == modeCluster:
 		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database), "is not possible in a cluster", "0")
 	}
 }
@@ -124,21 +147,21 @@ func (k *checker) checkUsers() {
 		k.problem(xenv.NoSqlPass, "", "is not set, though there is a user", "")
 	}
 	if k.SentinelUser != "" && k.SentinelPass == "" {
-		k.problem(xenv.NoSqlSentinelPass, "", "is not set, though there is a user", "")
+		k.problem(sentinelPassKey, "", "is not set, though there is a user", "")
 	}
 }
 
 func (k *checker) checkAddresses() {
 	host := cmp.Or(strings.TrimSpace(k.Host), "localhost")
 	if socket(host) {
-		if k.Mode != driver.ModeSingle {
+		if k.Mode != modeSingle {
 			k.problem(xenv.NoSqlHost, host, "is a Unix socket, which is one server", "")
 		}
 		k.addresses = []string{host}
 		return
 	}
 	port := cmp.Or(k.Port, serverPort)
-	if k.Mode == driver.ModeSentinel {
+	if k.Mode == modeSentinel {
 		port = cmp.Or(k.Port, sentinelPort)
 	}
 	for item := range strings.SplitSeq(host, ",") {
@@ -152,8 +175,8 @@ func (k *checker) checkAddresses() {
 		}
 		k.addresses = append(k.addresses, address)
 	}
-	if k.Mode == driver.ModeSingle && len(k.addresses) > 1 {
-		k.problem(xenv.NoSqlHost, host, "is more than one host", "one, unless "+string(xenv.NoSqlMode)+" is "+driver.ModeSentinel+" or "+driver.ModeCluster)
+	if k.Mode == modeSingle && len(k.addresses) > 1 {
+		k.problem(xenv.NoSqlHost, host, "is more than one host", "one, unless "+string(modeKey)+" is "+modeSentinel+" or "+modeCluster)
 	}
 }
 

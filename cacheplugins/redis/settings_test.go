@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/plinthgo/plinth/cacheplugins/redis"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -27,12 +28,12 @@ func TestCheckNamesEveryProblem(t *testing.T) {
 		{name: "IPv6", config: driver.Config{Host: "::1"}},
 		{name: "IPv6 in brackets", config: driver.Config{Host: "[::1]:7000"}},
 		{name: "a socket", config: driver.Config{Host: "/run/redis.sock"}},
-		{name: "sentinels", config: driver.Config{Mode: "sentinel", Host: "a, b:1,[::1]", Master: "m", SentinelUser: "u", SentinelPass: "p"}},
-		{name: "a cluster", config: driver.Config{Mode: "cluster", Host: "a"}},
+		{name: "sentinels", config: driver.Config{Host: "a, b:1,[::1]", Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m", "NOSQL_SENTINEL_USER": "u", "NOSQL_SENTINEL_PASS": "p"}}},
+		{name: "a cluster", config: driver.Config{Host: "a", Source: xenv.Map{"NOSQL_MODE": "cluster"}}},
 		{name: "verified", config: driver.Config{TLS: "verify-full"}},
 		{
 			name:   "everything at once",
-			config: driver.Config{Mode: "cluster", Host: "a,,b c", Port: 70000, Database: 1, Master: "m", SentinelPass: "p", User: "u", TLS: "on", PoolSize: -1},
+			config: driver.Config{Host: "a,,b c", Port: 70000, Database: 1, User: "u", TLS: "on", PoolSize: -1, Source: xenv.Map{"NOSQL_MODE": "cluster", "NOSQL_MASTER": "m", "NOSQL_SENTINEL_PASS": "p"}},
 			want: []string{
 				`NOSQL_MASTER: "m" is only used where NOSQL_MODE is sentinel`, "NOSQL_SENTINEL_PASS: the value is only used",
 				`NOSQL_PORT: "70000" is no port (accepted: 1 to 65535)`, `NOSQL_DATABASE: "1" is not possible in a cluster`,
@@ -40,12 +41,12 @@ func TestCheckNamesEveryProblem(t *testing.T) {
 				`NOSQL_TLS: "on" is no mode`, `NOSQL_POOL_SIZE: "-1" is no size`,
 			},
 		},
-		{name: "a mode that is none", config: driver.Config{Mode: "ring"}, want: []string{`NOSQL_MODE: "ring" is no mode (accepted: single, sentinel, cluster)`}},
-		{name: "no master", config: driver.Config{Mode: "sentinel"}, want: []string{"NOSQL_MASTER: is not set"}},
+		{name: "a mode that is none", config: driver.Config{Source: xenv.Map{"NOSQL_MODE": "ring"}}, want: []string{`NOSQL_MODE: "ring" is not one of the values (accepted: single, sentinel, cluster)`}},
+		{name: "no master", config: driver.Config{Source: xenv.Map{"NOSQL_MODE": "sentinel"}}, want: []string{"NOSQL_MASTER: is not set"}},
 		{name: "two servers", config: driver.Config{Host: "a,b"}, want: []string{`NOSQL_HOST: "a,b" is more than one host`}},
-		{name: "a socket of a cluster", config: driver.Config{Mode: "cluster", Host: "/s"}, want: []string{`NOSQL_HOST: "/s" is a Unix socket`}},
+		{name: "a socket of a cluster", config: driver.Config{Host: "/s", Source: xenv.Map{"NOSQL_MODE": "cluster"}}, want: []string{`NOSQL_HOST: "/s" is a Unix socket`}},
 		{name: "TLS through a socket", config: driver.Config{Host: "/s", TLS: "require"}, want: []string{`NOSQL_TLS: "require" is not possible`}},
-		{name: "bad ports", config: driver.Config{Mode: "cluster", Host: "a:0,b:x,c:70000,d:"}, want: []string{
+		{name: "bad ports", config: driver.Config{Host: "a:0,b:x,c:70000,d:", Source: xenv.Map{"NOSQL_MODE": "cluster"}}, want: []string{
 			`NOSQL_HOST: "a:0"`, `NOSQL_HOST: "b:x"`, `NOSQL_HOST: "c:70000"`, `NOSQL_HOST: "d:"`,
 		}},
 		{name: "a URL in the place of the host", config: driver.Config{Host: "redis://:hunter2@h"}, want: []string{"NOSQL_HOST: is no host"}},
@@ -56,7 +57,7 @@ func TestCheckNamesEveryProblem(t *testing.T) {
 			"NOSQL_URL: has a part that is not set (NOSQL_MASTER)", "NOSQL_URL: has a part that is not set, though", "NOSQL_URL: the value has a part that is no host",
 			"NOSQL_TLS: ",
 		}},
-		{name: "a URL replaces the parts", config: driver.Config{URL: "redis://h", Host: "@", Port: -1, Mode: "ring", Database: -1, Master: "m", User: "u"}},
+		{name: "a URL replaces the parts", config: driver.Config{URL: "redis://h", Host: "@", Port: -1, Database: -1, User: "u", Source: xenv.Map{"NOSQL_MODE": "ring", "NOSQL_MASTER": "m"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := redis.Driver{}.Check(tc.config)

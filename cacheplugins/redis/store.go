@@ -135,7 +135,7 @@ func (s *store) Values() map[xctx.ContextKey]any {
 func (s *store) Describe() string {
 	var b strings.Builder
 	b.WriteString("redis ")
-	if s.set.Mode != driver.ModeSingle {
+	if s.set.Mode != modeSingle {
 		b.WriteString(s.set.Mode + " ")
 	}
 	if s.set.Master != "" {

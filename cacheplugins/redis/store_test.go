@@ -272,9 +272,9 @@ func TestWhatIsReadIsNotWrittenOver(t *testing.T) {
 func TestTheClientIsInTheContext(t *testing.T) {
 	address, _ := server(t)
 	for mode, values := range map[string]map[xctx.ContextKey]any{
-		driver.ModeSingle:  open(t, driver.Config{URL: address}).(driver.Provider).Values(),
-		driver.ModeCluster: {xctx.RedisClientKey: goredis.UniversalClient(goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: []string{"h"}}))},
-		"":                 nil,
+		"single":  open(t, driver.Config{URL: address}).(driver.Provider).Values(),
+		"cluster": {xctx.RedisClientKey: goredis.UniversalClient(goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: []string{"h"}}))},
+		"":        nil,
 	} {
 		ctx := context.WithValue(t.Context(), xctx.RedisClientKey, values[xctx.RedisClientKey])
 		some, someErr := redis.GetUniversal(ctx)
@@ -282,10 +282,10 @@ func TestTheClientIsInTheContext(t *testing.T) {
 		if (someErr == nil) != (mode != "") || (some != nil) != (mode != "") {
 			t.Errorf("mode %q: GetUniversal = %v, %v", mode, some, someErr)
 		}
-		if (oneErr == nil) != (mode == driver.ModeSingle) || (one != nil) != (mode == driver.ModeSingle) {
+		if (oneErr == nil) != (mode == "single") || (one != nil) != (mode == "single") {
 			t.Errorf("mode %q: GetRDB = %v, %v", mode, one, oneErr)
 		}
-		if mode == driver.ModeCluster && !strings.Contains(oneErr.Error(), "GetUniversal") {
+		if mode == "cluster" && !strings.Contains(oneErr.Error(), "GetUniversal") {
 			t.Errorf("GetRDB on a cluster = %v, want an error that names GetUniversal", oneErr)
 		}
 		if got := panics(func() { redis.MustGetRDB(ctx) }); got != (oneErr != nil) {

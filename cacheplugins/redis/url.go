@@ -11,13 +11,13 @@ import (
 
 // forms are the schemes of a URL.
 var forms = map[string]form{
-	"redis":           {mode: driver.ModeSingle, params: []string{"db"}},
-	"rediss":          {mode: driver.ModeSingle, params: []string{"db"}, encrypted: true},
-	"unix":            {mode: driver.ModeSingle, params: []string{"db"}, socket: true},
-	"redis+sentinel":  {mode: driver.ModeSentinel, params: []string{"db", "addr", "sentinel_username", "sentinel_password"}},
-	"rediss+sentinel": {mode: driver.ModeSentinel, params: []string{"db", "addr", "sentinel_username", "sentinel_password"}, encrypted: true},
-	"redis+cluster":   {mode: driver.ModeCluster, params: []string{"addr"}},
-	"rediss+cluster":  {mode: driver.ModeCluster, params: []string{"addr"}, encrypted: true},
+	"redis":           {mode: modeSingle, params: []string{"db"}},
+	"rediss":          {mode: modeSingle, params: []string{"db"}, encrypted: true},
+	"unix":            {mode: modeSingle, params: []string{"db"}, socket: true},
+	"redis+sentinel":  {mode: modeSentinel, params: []string{"db", "addr", "sentinel_username", "sentinel_password"}},
+	"rediss+sentinel": {mode: modeSentinel, params: []string{"db", "addr", "sentinel_username", "sentinel_password"}, encrypted: true},
+	"redis+cluster":   {mode: modeCluster, params: []string{"addr"}},
+	"rediss+cluster":  {mode: modeCluster, params: []string{"addr"}, encrypted: true},
 }
 
 type form struct {
@@ -43,19 +43,19 @@ func urlProblem(problem, accepted string) error {
 	return xenv.Problem(xenv.NoSqlURL, "it", problem, accepted) // the value of a secret is left out
 }
 
-// readURL puts the parts of c.URL in the place of c's. It takes the URL apart by itself: net/url refuses several hosts, and
+// readURL puts the parts of c.URL in the place of the others. It takes the URL apart by itself: net/url refuses several hosts, and
 // its errors quote what they are about. The only @ that is not escaped stands in front of the hosts, since of a password with
 // another character that is special the rest would be taken for something that is shown.
-func readURL(c driver.Config) (driver.Config, error) {
+func (c *settings) readURL() error {
 	scheme, rest, _ := strings.Cut(c.URL, "://")
 	f, known := forms[strings.ToLower(scheme)]
 	if !known {
-		return c, urlProblem(badScheme, schemes)
+		return urlProblem(badScheme, schemes)
 	}
 	rest, query, _ := strings.Cut(rest, "?")
 	hosts, path, _ := strings.Cut(rest, "/")
 	if strings.Contains(rest+query, "#") || strings.Contains(path+query, "@") {
-		return c, urlProblem(badEscapes, escaping)
+		return urlProblem(badEscapes, escaping)
 	}
 	c.Host, c.Port, c.User, c.Pass, c.Database, c.Mode, c.Master = hosts, 0, "", "", 0, f.mode, ""
 	if at := strings.LastIndexByte(hosts, '@'); at >= 0 {
@@ -64,21 +64,21 @@ func readURL(c driver.Config) (driver.Config, error) {
 		c.User, err1 = url.PathUnescape(user)
 		c.Pass, err2 = url.PathUnescape(pass)
 		if err1 != nil || err2 != nil {
-			return c, urlProblem(badEscapes, escaping)
+			return urlProblem(badEscapes, escaping)
 		}
 		c.Host = hosts[at+1:]
 	}
 	if f.encrypted && (c.TLS == "" || c.TLS == driver.TLSDisable) {
 		c.TLS = driver.TLSVerifyFull
 	}
-	if err := readPath(&c, f, path); err != nil {
-		return c, err
+	if err := c.readPath(f, path); err != nil {
+		return err
 	}
-	return c, readParams(&c, f, query)
+	return c.readParams(f, query)
 }
 
 // readPath reads what is behind the first slash: a socket, a database, or a master and a database.
-func readPath(c *driver.Config, f form, path string) error {
+func (c *settings) readPath(f form, path string) error {
 	var err error
 	if f.socket {
 		if c.Host != "" || path == "" {
@@ -91,12 +91,12 @@ func readPath(c *driver.Config, f form, path string) error {
 	}
 	database := path
 	switch f.mode {
-	case driver.ModeSentinel:
+	case modeSentinel:
 		path, database, _ = strings.Cut(path, "/")
 		if c.Master, err = url.PathUnescape(path); err != nil {
 			return urlProblem(badEscapes, escaping)
 		}
-	case driver.ModeCluster:
+	case modeCluster:
 		if path != "" && path != "0" {
 			return urlProblem(badPath, "none, since a cluster has one database")
 		}
@@ -104,7 +104,7 @@ func readPath(c *driver.Config, f form, path string) error {
 	return readDatabase(c, strings.TrimSuffix(database, "/"))
 }
 
-func readDatabase(c *driver.Config, text string) (err error) {
+func readDatabase(c *settings, text string) (err error) {
 	if text == "" {
 		return nil
 	}
@@ -115,7 +115,7 @@ func readDatabase(c *driver.Config, text string) (err error) {
 }
 
 // readParams reads what is behind the question mark.
-func readParams(c *driver.Config, f form, query string) error {
+func (c *settings) readParams(f form, query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return urlProblem(badEscapes, escaping)

@@ -106,7 +106,7 @@ func testParts(tb testing.TB, s *suite) {
 	dsn, err := s.Driver.DSN(o.Parts)
 	check(tb, err, "DSN")
 	again := o
-	again.Parts.Name, again.Parts.Path, again.Parts.Host = "ignored", "ignored", "ignored.invalid"
+	again.Parts.Name, again.Parts.Host = "ignored", "ignored.invalid"
 	again.DSN = xlog.Secret(dsn)
 	other, err := s.registry.Open(s.ctx, again)
 	check(tb, err, "open by DSN")

@@ -114,7 +114,7 @@ func (r replica) open(ctx context.Context) (*ledger, error) {
 func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
 	options := xdb.Options{Driver: r.Kind, DSN: xlog.Secret(r.Address), TablePrefix: r.Prefix, MaxOpenConns: 5, SlowThreshold: time.Minute}
 	if r.Kind == "sqlite" {
-		options.DSN, options.Parts.Path, options.MaxOpenConns = "", r.Address, 2
+		options.DSN, options.Parts.Source, options.MaxOpenConns = "", xenv.Map{"DATABASE_PATH": r.Address}, 2
 	}
 	db, err := xdb.Open(ctx, options)
 	if err != nil {

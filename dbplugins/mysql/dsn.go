@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	defaultCharset = "utf8mb4"
-	defaultPort    = 3306
+	defaultPort = 3306
 
 	// caParam is a parameter of the DSN that the library does not have: the file of DATABASE_TLS_CA.
 	caParam = "tls-ca"
@@ -42,7 +41,7 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	cfg.User, cfg.Passwd, cfg.DBName = c.User, c.Pass, c.Name
 	portErr := setAddress(cfg, c)
 	missing := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
-	if err := errors.Join(missing, portErr, setCharset(cfg, c.Charset), setTLS(cfg, c)); err != nil {
+	if err := errors.Join(missing, portErr, setCharset(cfg, c.Source), setTLS(cfg, c)); err != nil {
 		return "", err
 	}
 	dsn := cfg.FormatDSN()
@@ -61,10 +60,14 @@ func setAddress(cfg *gosql.Config, c driver.Config) error {
 
 // setCharset also lets the library put the parameters into the statement, which saves a round trip and a packet. That is
 // safe in UTF-8, where no byte of a character can be taken for a quote or a backslash.
-func setCharset(cfg *gosql.Config, name string) error {
-	name = cmp.Or(name, defaultCharset)
+func setCharset(cfg *gosql.Config, s xenv.Source) error {
+	own, err := xenv.Load[settings](s)
+	if err != nil {
+		return err
+	}
+	name := own.Charset
 	if !charset.MatchString(name) {
-		return xenv.Problem(xenv.DatabaseCharset, name, "is no character set", "letters, digits and underscores")
+		return xenv.Problem(charsetKey, name, "is no character set", "letters, digits and underscores")
 	}
 	cfg.InterpolateParams = strings.HasPrefix(strings.ToLower(name), "utf8")
 	return cfg.Apply(gosql.Charset(name, ""))

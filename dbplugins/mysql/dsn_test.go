@@ -23,7 +23,7 @@ func TestPartsBecomeADSN(t *testing.T) {
 		{name: "defaults", parts: driver.Config{User: "u", Name: "n"}, want: "u@tcp(localhost:3306)/n" + usual},
 		{
 			name:  "every part",
-			parts: driver.Config{Host: "db.internal", Port: 3307, User: "u", Pass: "p", Name: "n", Charset: "latin1"},
+			parts: driver.Config{Host: "db.internal", Port: 3307, User: "u", Pass: "p", Name: "n", Source: xenv.Map{"DATABASE_CHARSET": "latin1"}},
 			want:  "u:p@tcp(db.internal:3307)/n?charset=latin1",
 		},
 		{name: "an address of IPv6", parts: driver.Config{Host: "::1", User: "u", Name: "n"}, want: "u@tcp([::1]:3306)/n" + usual},
@@ -63,7 +63,7 @@ func FuzzPartsComeOutOfTheDSNAsTheyWentIn(f *testing.F) {
 	f.Add("/run/mysqld/mysqld.sock", "a@b", "p:a@s/s(w)?x=y&z", "n/a?m#e%20", "latin1")
 	f.Add("::1", "u:v", "\x00", "(", "utf8;x")
 	f.Fuzz(func(t *testing.T, host, user, pass, name, charset string) {
-		c := driver.Config{Host: host, Port: 3307, User: user, Pass: pass, Name: name, Charset: charset}
+		c := driver.Config{Host: host, Port: 3307, User: user, Pass: pass, Name: name, Source: xenv.Map{"DATABASE_CHARSET": charset}}
 		dsn, err := mysql.Driver{}.DSN(c)
 		if err != nil {
 			if !strings.Contains(err.Error(), "DATABASE_") {
@@ -85,12 +85,12 @@ func FuzzPartsComeOutOfTheDSNAsTheyWentIn(f *testing.F) {
 }
 
 func TestWrongPartsAreNamedAllAtOnce(t *testing.T) {
-	_, err := mysql.Driver{}.DSN(driver.Config{Port: -1, Charset: "utf8 x", TLS: "maybe"})
+	_, err := mysql.Driver{}.DSN(driver.Config{Port: -1, Source: xenv.Map{"DATABASE_CHARSET": "utf8 x"}, TLS: "maybe"})
 	if err == nil {
 		t.Fatal("there is no error")
 	}
 	for _, want := range []xenv.EnvKey{
-		xenv.DatabaseUser, xenv.DatabaseName, xenv.DatabasePort, xenv.DatabaseCharset, xenv.DatabaseTLS,
+		xenv.DatabaseUser, xenv.DatabaseName, xenv.DatabasePort, "DATABASE_CHARSET", xenv.DatabaseTLS,
 	} {
 		if !strings.Contains(err.Error(), string(want)+":") {
 			t.Errorf("error = %q, want it to name %s", err, want)
@@ -134,9 +134,8 @@ func TestAdviceSpeaksOfPlainTextAndOfCharacterSets(t *testing.T) {
 	}{
 		{name: "local", parts: driver.Config{}},
 		{name: "remote", parts: driver.Config{Host: "db.internal"}, want: []xenv.EnvKey{xenv.DatabaseTLS}},
-		{name: "the default", parts: driver.Config{Charset: "utf8mb4"}},
-		{name: "what it does not read", parts: driver.Config{Timezone: "UTC"}, want: []xenv.EnvKey{xenv.DatabaseTimezone}},
-		{name: "another character set", parts: driver.Config{Charset: "latin1"}, want: []xenv.EnvKey{xenv.DatabaseCharset}},
+		{name: "the default", parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "utf8mb4"}}},
+		{name: "another character set", parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "latin1"}}, want: []xenv.EnvKey{"DATABASE_CHARSET"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := mysql.Driver{}.Advice(tc.parts)

@@ -8,7 +8,6 @@ import (
 
 	gosql "github.com/go-sql-driver/mysql"
 
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -153,7 +152,7 @@ func detail(err error) string {
 		}
 		return err.Error()
 	case e.Number == 1115:
-		return fmt.Sprintf("the server does not know the character set (%s)", xenv.DatabaseCharset)
+		return fmt.Sprintf("the server does not know the character set (%s)", charsetKey)
 	case quiet[kinds[e.Number]]:
 		return err.Error()
 	}

@@ -20,7 +20,16 @@ import (
 // Name is the value of DATABASE_DRIVER that selects this driver.
 const Name = "mysql"
 
-func init() { xdb.Register(Driver{}) }
+func init() {
+	xenv.Register[settings]("Database: MySQL and MariaDB")
+	xdb.Register(Driver{})
+}
+
+const charsetKey xenv.EnvKey = "DATABASE_CHARSET"
+
+type settings struct {
+	Charset string `env:"DATABASE_CHARSET" default:"utf8mb4" doc:"Character set of the connection."`
+}
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}
@@ -42,10 +51,11 @@ func (Driver) BatchSize() int { return 500 }
 
 // Advice implements driver.Adviser.
 func (Driver) Advice(c driver.Config) []string {
-	lines := c.Advice(xenv.DatabaseCharset)
-	if c.Charset != "" && c.Charset != defaultCharset {
-		lines = append(lines, xenv.DatabaseCharset.String()+" is "+strconv.Quote(c.Charset)+
-			": texts are sent in UTF-8, of which only "+defaultCharset+" keeps every character")
+	lines := c.Advice()
+	standard, _ := xenv.Load[settings](nil)
+	if own, err := xenv.Load[settings](c.Source); err == nil && own != standard {
+		lines = append(lines, charsetKey.String()+" is "+strconv.Quote(own.Charset)+
+			": texts are sent in UTF-8, of which only "+standard.Charset+" keeps every character")
 	}
 	return lines
 }

@@ -15,6 +15,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/conformance/dbtest"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
@@ -94,12 +95,12 @@ func harness(tb testing.TB) dbtest.Harness {
 			"a user with a colon": {User: "a:b", Name: c.Name},
 			"a host with an at":   {Host: "a@b", User: c.User, Name: c.Name},
 			"a port out of range": {Port: 65536, User: c.User, Name: c.Name},
-			"a charset with SQL":  {User: c.User, Name: c.Name, Charset: "utf8mb4; DROP TABLE x"},
+			"a charset with SQL":  {User: c.User, Name: c.Name, Source: xenv.Map{"DATABASE_CHARSET": "utf8mb4; DROP TABLE x"}},
 			"TLS on a socket":     {Host: "/run/mysqld/mysqld.sock", User: c.User, Name: c.Name, TLS: driver.TLSVerifyFull},
 		},
 		Unusable: func(testing.TB) map[string]driver.Config {
 			wrong, unknown, charset := c, c, c
-			wrong.Pass, unknown.Name, charset.Charset = "wrong-password", "no_such_database", "no_such_charset"
+			wrong.Pass, unknown.Name, charset.Source = "wrong-password", "no_such_database", xenv.Map{"DATABASE_CHARSET": "no_such_charset"}
 			return map[string]driver.Config{
 				"wrong password": wrong, "unknown database": unknown, "unknown character set": charset,
 			}

@@ -37,7 +37,8 @@ var (
 
 // DSN implements driver.Driver. Any character may stand in the user and in the password.
 func (Driver) DSN(c driver.Config) (string, error) {
-	name, variable := c.ServiceName, xenv.DatabaseServiceName
+	own, ownErr := xenv.Load[settings](c.Source)
+	name, variable := own.ServiceName, serviceKey
 	if name == "" && c.Name != "" {
 		name, variable = c.Name, xenv.DatabaseName
 	}
@@ -46,7 +47,7 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	missing := driver.Missing(map[xenv.EnvKey]string{
 		xenv.DatabaseUser: c.User, xenv.DatabasePass: c.Pass, variable: name,
 	})
-	if err := errors.Join(missing, addressErr, checkService(name, variable), tlsErr); err != nil {
+	if err := errors.Join(missing, ownErr, addressErr, checkService(name, variable), tlsErr); err != nil {
 		return "", err
 	}
 	params.Set(locationParam, "UTC")

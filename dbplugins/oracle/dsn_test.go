@@ -6,6 +6,7 @@ import (
 
 	go_ora "github.com/sijms/go-ora/v2"
 
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
@@ -20,7 +21,7 @@ var awkward = []string{
 
 func TestAwkwardValuesSurviveTheLibrary(t *testing.T) {
 	for _, text := range awkward {
-		parts := driver.Config{Host: "db.example", Port: 1522, User: "u" + text, Pass: text, ServiceName: "svc"}
+		parts := driver.Config{Host: "db.example", Port: 1522, User: "u" + text, Pass: text, Source: xenv.Map{"DATABASE_SERVICE_NAME": "svc"}}
 		dsn, err := oracle.Driver{}.DSN(parts)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -46,7 +47,7 @@ func TestAwkwardValuesSurviveTheLibrary(t *testing.T) {
 // The library puts the service into a connect descriptor as it is.
 func TestServiceNameCannotLeaveTheDescriptor(t *testing.T) {
 	for _, text := range awkward {
-		dsn, err := oracle.Driver{}.DSN(driver.Config{User: "u", Pass: "p", ServiceName: text})
+		dsn, err := oracle.Driver{}.DSN(driver.Config{User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": text}})
 		if strings.ContainsAny(text, "()='\"\\/,\n\x00`[]") || strings.TrimSpace(text) != text {
 			if err == nil || !strings.Contains(err.Error(), "DATABASE_SERVICE_NAME") {
 				t.Errorf("%q: DSN = %q, %v; want an error that names the variable", text, dsn, err)
@@ -71,7 +72,7 @@ func TestDSNFillsInDefaults(t *testing.T) {
 		want  string
 	}{
 		{
-			name: "no host", parts: driver.Config{User: "u", Pass: "p", ServiceName: "s"},
+			name: "no host", parts: driver.Config{User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
 			want: "oracle://u:p@localhost:1521/s?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
@@ -79,15 +80,15 @@ func TestDSNFillsInDefaults(t *testing.T) {
 			want: "oracle://u:p@h:1521/n?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
-			name: "the service wins", parts: driver.Config{Host: "[::1]", Port: 1, User: "u", Pass: "p", Name: "n", ServiceName: "s"},
+			name: "the service wins", parts: driver.Config{Host: "[::1]", Port: 1, User: "u", Pass: "p", Name: "n", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
 			want: "oracle://u:p@[::1]:1/s?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
-			name: "encrypted", parts: driver.Config{Host: "h", User: "u", Pass: "p", ServiceName: "s", TLS: driver.TLSRequire},
+			name: "encrypted", parts: driver.Config{Host: "h", User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: driver.TLSRequire},
 			want: "oracle://u:p@h:1521/s?SERVER+LOCATION=UTC&SSL=true&SSL+VERIFY=false&TIMEOUT=0",
 		},
 		{
-			name: "checked", parts: driver.Config{Host: "h", User: "u", Pass: "p", ServiceName: "s", TLS: driver.TLSVerifyFull},
+			name: "checked", parts: driver.Config{Host: "h", User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: driver.TLSVerifyFull},
 			want: "oracle://u:p@h:1521/s?SERVER+LOCATION=UTC&SSL=true&SSL+VERIFY=true&TIMEOUT=0",
 		},
 	} {
@@ -131,7 +132,7 @@ func TestForeignDSN(t *testing.T) {
 }
 
 func TestAdviceOnWhatIsIgnored(t *testing.T) {
-	got := oracle.Driver{}.Advice(driver.Config{Host: "h", TLS: driver.TLSDisable, ServiceName: "s", LibDir: "/opt/instantclient"})
+	got := oracle.Driver{}.Advice(driver.Config{Host: "h", TLS: driver.TLSDisable, Source: xenv.Map{"DATABASE_SERVICE_NAME": "s", "DATABASE_LIB_DIR": "/opt/instantclient"}})
 	if len(got) != 1 || !strings.Contains(got[0], "DATABASE_LIB_DIR") {
 		t.Errorf("Advice = %q, want one line about the library's folder", got)
 	}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	_ "github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
 func ExampleDriver() {
-	parts := driver.Config{Host: "db.example", User: "app", Pass: "s3cret/with:odd@signs", ServiceName: "FREEPDB1"}
+	parts := driver.Config{Host: "db.example", User: "app", Pass: "s3cret/with:odd@signs", Source: xenv.Map{"DATABASE_SERVICE_NAME": "FREEPDB1"}}
 	options := xdb.Options{Driver: "oracle", Parts: parts}
 	fmt.Println(xdb.Resolve(options))
 

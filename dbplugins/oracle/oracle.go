@@ -40,7 +40,17 @@ import (
 // Name is the value of DATABASE_DRIVER that selects this driver.
 const Name = "oracle"
 
-func init() { xdb.Register(Driver{}) }
+func init() {
+	xenv.Register[settings]("Database: Oracle")
+	xdb.Register(Driver{})
+}
+
+const serviceKey xenv.EnvKey = "DATABASE_SERVICE_NAME"
+
+type settings struct {
+	ServiceName string `env:"DATABASE_SERVICE_NAME" doc:"Service name."`
+	LibDir      string `env:"DATABASE_LIB_DIR" doc:"Accepted and ignored: the driver needs no client library."`
+}
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}
@@ -58,4 +68,10 @@ func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn}
 func (Driver) TransactionalDDL() bool { return false }
 
 // Advice implements driver.Adviser.
-func (Driver) Advice(c driver.Config) []string { return c.Advice(xenv.DatabaseServiceName) }
+func (Driver) Advice(c driver.Config) []string {
+	lines := c.Advice()
+	if own, err := xenv.Load[settings](c.Source); err == nil && own.LibDir != "" {
+		lines = append(lines, "DATABASE_LIB_DIR is set, but means nothing to this driver")
+	}
+	return lines
+}

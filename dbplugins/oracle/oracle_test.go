@@ -18,6 +18,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/conformance/dbtest"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
@@ -33,7 +34,7 @@ func partsOf(dsn string) driver.Config {
 	}
 	port, _ := strconv.Atoi(cmp.Or(u.Port(), "1521"))
 	pass, _ := u.User.Password()
-	return driver.Config{Host: u.Hostname(), Port: port, User: u.User.Username(), Pass: pass, ServiceName: strings.Trim(u.Path, "/")}
+	return driver.Config{Host: u.Hostname(), Port: port, User: u.User.Username(), Pass: pass, Source: xenv.Map{"DATABASE_SERVICE_NAME": strings.Trim(u.Path, "/")}}
 }
 
 // admin is a connection of the user who may create others.
@@ -142,15 +143,15 @@ func TestConforms(t *testing.T) {
 // bad are parts that make no DSN.
 var bad = map[string]driver.Config{
 	"nothing":                  {},
-	"no user":                  {Pass: "p", ServiceName: "s"},
+	"no user":                  {Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
 	"no service":               {User: "u", Pass: "p"},
-	"a service that is more":   {User: "u", Pass: "p", ServiceName: "s)(HOST=evil"},
+	"a service that is more":   {User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s)(HOST=evil"}},
 	"a name that is more":      {User: "u", Pass: "p", Name: "s)(HOST=evil"},
-	"a service with a slash":   {User: "u", Pass: "p", ServiceName: "a/b"},
-	"a host that is more":      {Host: "h)(PORT=1", User: "u", Pass: "p", ServiceName: "s"},
-	"a port that is none":      {Port: 65536, User: "u", Pass: "p", ServiceName: "s"},
-	"a TLS mode that is none":  {User: "u", Pass: "p", ServiceName: "s", TLS: "prefer"},
-	"an authority without TLS": {User: "u", Pass: "p", ServiceName: "s", TLSCA: "ca.pem"},
+	"a service with a slash":   {User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "a/b"}},
+	"a host that is more":      {Host: "h)(PORT=1", User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
+	"a port that is none":      {Port: 65536, User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
+	"a TLS mode that is none":  {User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: "prefer"},
+	"an authority without TLS": {User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLSCA: "ca.pem"},
 }
 
 func TestBadPartsAreRefused(t *testing.T) {
@@ -165,7 +166,7 @@ func TestBadPartsAreRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (oracle.Driver{}).DSN(driver.Config{User: "u", ServiceName: "s"}); err == nil || !strings.Contains(err.Error(), "DATABASE_PASS") {
+	if _, err := (oracle.Driver{}).DSN(driver.Config{User: "u", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}}); err == nil || !strings.Contains(err.Error(), "DATABASE_PASS") {
 		t.Errorf("DSN without a password = %v, want an error that names it", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/oracle"
@@ -86,7 +87,7 @@ func (l *listener) parts(tb testing.TB) driver.Config {
 	if !ok {
 		tb.Fatalf("address = %T", l.Addr())
 	}
-	return driver.Config{Host: "127.0.0.1", Port: addr.Port, User: "app", Pass: secret, ServiceName: "FREEPDB1"}
+	return driver.Config{Host: "127.0.0.1", Port: addr.Port, User: "app", Pass: secret, Source: xenv.Map{"DATABASE_SERVICE_NAME": "FREEPDB1"}}
 }
 
 func readPacket(c net.Conn) []byte {

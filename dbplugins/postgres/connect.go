@@ -107,7 +107,7 @@ func cause(err error, text string) string {
 
 // variables are those that the server's answer to a new connection is about.
 var variables = map[string][]xenv.EnvKey{
-	"22023": {xenv.DatabaseTimezone}, // of the parts no other one is a parameter of the session
+	"22023": {"DATABASE_TIMEZONE"}, // of the parts no other one is a parameter of the session
 	"28000": {xenv.DatabaseUser, xenv.DatabaseTLS},
 	"28P01": {xenv.DatabaseUser, xenv.DatabasePass},
 	"3D000": {xenv.DatabaseName},

@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/plinthgo/plinth/conformance/dbtest"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
@@ -144,7 +145,7 @@ func TestConnectErrorNamesTheVariable(t *testing.T) {
 			want: "database cannot be opened: " + address + `: database "none such" does not exist (DATABASE_NAME or DATABASE_DSN)`,
 		},
 		{
-			name: "unknown time zone", change: func(c *driver.Config) { c.Timezone = "Mars/Olympus_Mons" },
+			name: "unknown time zone", change: func(c *driver.Config) { c.Source = xenv.Map{"DATABASE_TIMEZONE": "Mars/Olympus_Mons"} },
 			want: "connection failed: " + address + `: invalid value for parameter "TimeZone": "Mars/Olympus_Mons" (DATABASE_TIMEZONE or DATABASE_DSN)`,
 		},
 	} {

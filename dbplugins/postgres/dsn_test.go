@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
@@ -29,7 +30,7 @@ func TestDSN(t *testing.T) {
 		},
 		{
 			name:  "host, port and zone",
-			parts: driver.Config{Host: "db.example.com", Port: 5433, User: "u", Pass: "p", Name: "n", Timezone: "Asia/Shanghai"},
+			parts: driver.Config{Host: "db.example.com", Port: 5433, User: "u", Pass: "p", Name: "n", Source: xenv.Map{"DATABASE_TIMEZONE": "Asia/Shanghai"}},
 			want:  "postgres://u:p@db.example.com:5433/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=Asia%2FShanghai",
 		},
 		{
@@ -98,7 +99,7 @@ func TestDSN(t *testing.T) {
 }
 
 func TestDSNNamesEveryBadPart(t *testing.T) {
-	_, err := postgres.Driver{}.DSN(driver.Config{Host: "h:1", Port: 70000, Pass: "secret\x00", Timezone: "\x00", TLS: "on"})
+	_, err := postgres.Driver{}.DSN(driver.Config{Host: "h:1", Port: 70000, Pass: "secret\x00", Source: xenv.Map{"DATABASE_TIMEZONE": "\x00"}, TLS: "on"})
 	if err == nil {
 		t.Fatal("DSN has no error")
 	}
@@ -233,8 +234,7 @@ func TestAdvice(t *testing.T) {
 		{name: "chosen", parts: driver.Config{Host: "db.example.com", TLS: driver.TLSDisable}, want: 0},
 		{name: "a socket", parts: driver.Config{Host: "/run/postgresql"}, want: 0},
 		{name: "this machine", parts: driver.Config{}, want: 0},
-		{name: "the time zone is read", parts: driver.Config{Timezone: "UTC"}, want: 0},
-		{name: "the character set is not", parts: driver.Config{Charset: "latin1"}, want: 1},
+		{name: "the time zone is read", parts: driver.Config{Source: xenv.Map{"DATABASE_TIMEZONE": "UTC"}}, want: 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := (postgres.Driver{}).Advice(tc.parts); len(got) != tc.want {

@@ -14,6 +14,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/leasetest"
 	"github.com/plinthgo/plinth/core/common/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
@@ -86,7 +87,7 @@ func TestClockIsThatOfTheWorldInEveryZone(t *testing.T) {
 	_, config := find(t)
 	for _, zone := range []string{"", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"} {
 		t.Run(zone, func(t *testing.T) {
-			config.Timezone = zone
+			config.Source = xenv.Map{"DATABASE_TIMEZONE": zone}
 			if off := clockOff(t, open(t, xdb.Options{Parts: config})); off.Abs() > 5*time.Second {
 				t.Errorf("the clock is %s away", off)
 			}

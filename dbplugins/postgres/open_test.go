@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
@@ -97,7 +98,7 @@ func TestSessionIsInUTCUnlessToldOtherwise(t *testing.T) {
 		{name: "chosen", zone: "Asia/Shanghai", want: "Asia/Shanghai"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			config.Timezone = tc.zone
+			config.Source = xenv.Map{"DATABASE_TIMEZONE": tc.zone}
 			var got string
 			if err := open(t, xdb.Options{Parts: config}).Raw("SHOW timezone").Scan(&got).Error; err != nil || got != tc.want {
 				t.Errorf("zone = %q (%v), want %q", got, err, tc.want)
@@ -108,7 +109,7 @@ func TestSessionIsInUTCUnlessToldOtherwise(t *testing.T) {
 
 func TestTimesAreUTCWhateverTheZones(t *testing.T) {
 	_, config := find(t)
-	config.Timezone = "Asia/Shanghai"
+	config.Source = xenv.Map{"DATABASE_TIMEZONE": "Asia/Shanghai"}
 	before := time.Local
 	time.Local = time.FixedZone("local", -3*3600)
 	t.Cleanup(func() { time.Local = before })

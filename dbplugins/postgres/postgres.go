@@ -29,7 +29,6 @@ const Name = "postgres"
 
 const (
 	defaultPort = 5432
-	defaultZone = "UTC"
 
 	// connectSeconds is shared by the hosts, so that xdb's own attempt reaches the last one.
 	connectSeconds = 5
@@ -38,7 +37,14 @@ const (
 	batchSize = 500
 )
 
-func init() { xdb.Register(Driver{}) }
+func init() {
+	xenv.Register[settings]("Database: PostgreSQL")
+	xdb.Register(Driver{})
+}
+
+type settings struct {
+	Timezone string `env:"DATABASE_TIMEZONE" default:"UTC" doc:"Time zone of the session."`
+}
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}
@@ -52,10 +58,11 @@ func (Driver) InterfaceVersion() int { return 1 }
 // DSN implements driver.Driver. The URL names whatever the library would otherwise take from PGPASSWORD, .pgpass and their
 // like: the parts are the whole truth about who connects to what.
 func (Driver) DSN(c driver.Config) (string, error) {
+	own, ownErr := xenv.Load[settings](c.Source)
 	mode, tlsErr := c.TLSMode()
 	host, port, portErr := c.Address(defaultPort)
 	missing := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
-	if err := errors.Join(missing, checkTexts(c), portErr, checkHost(c), tlsErr); err != nil {
+	if err := errors.Join(missing, ownErr, checkTexts(c, own), portErr, checkHost(c), tlsErr); err != nil {
 		return "", err
 	}
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(c.User, c.Pass), Path: "/" + c.Name}
@@ -64,7 +71,7 @@ func (Driver) DSN(c driver.Config) (string, error) {
 		"connect_timeout": {strconv.Itoa(max(connectSeconds/hosts, 1))},
 		"sslmode":         {mode},
 		"sslrootcert":     {""}, // with a certificate of the user's, require would be verify-ca
-		"timezone":        {cmp.Or(c.Timezone, defaultZone)},
+		"timezone":        {own.Timezone},
 	}
 	if mode == driver.TLSVerifyFull {
 		q.Set("sslrootcert", cmp.Or(c.TLSCA, "system"))
@@ -92,7 +99,7 @@ func (Driver) DSN(c driver.Config) (string, error) {
 func socket(host string) bool { return strings.HasPrefix(host, "/") }
 
 // checkTexts refuses NUL bytes: the protocol ends a text with one, so that what follows would be another parameter.
-func checkTexts(c driver.Config) error {
+func checkTexts(c driver.Config, own settings) error {
 	var problems []error
 	for _, part := range []struct {
 		key   xenv.EnvKey
@@ -102,7 +109,7 @@ func checkTexts(c driver.Config) error {
 		{xenv.DatabaseUser, c.User},
 		{xenv.DatabasePass, c.Pass},
 		{xenv.DatabaseName, c.Name},
-		{xenv.DatabaseTimezone, c.Timezone},
+		{"DATABASE_TIMEZONE", own.Timezone},
 	} {
 		if strings.ContainsRune(part.value, 0) {
 			problems = append(problems, xenv.Problem(part.key, part.value, "holds a NUL byte", ""))
@@ -136,7 +143,7 @@ func (Driver) Describe(dsn string) string {
 }
 
 // Advice implements driver.Adviser.
-func (Driver) Advice(c driver.Config) []string { return c.Advice(xenv.DatabaseTimezone) }
+func (Driver) Advice(c driver.Config) []string { return c.Advice() }
 
 // BatchSize implements driver.Batcher.
 func (Driver) BatchSize() int { return batchSize }

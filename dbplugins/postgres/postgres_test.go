@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/conformance/dbtest"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
@@ -50,7 +51,7 @@ func bad() map[string]driver.Config {
 		"a NUL byte in the user":      func(c *driver.Config) { c.User = "u\x00database\x00evil" },
 		"a NUL byte in the name":      func(c *driver.Config) { c.Name = "n\x00" },
 		"a NUL byte in the host":      func(c *driver.Config) { c.Host = "h\x00" },
-		"a NUL byte in the time zone": func(c *driver.Config) { c.Timezone = "UTC\x00" },
+		"a NUL byte in the time zone": func(c *driver.Config) { c.Source = xenv.Map{"DATABASE_TIMEZONE": "UTC\x00"} },
 		"a host with a port":          func(c *driver.Config) { c.Host = "localhost:5433" },
 		"a host that is a URL":        func(c *driver.Config) { c.Host = "postgres://localhost" },
 		"a host with a user":          func(c *driver.Config) { c.Host = "evil@localhost" },
@@ -79,7 +80,7 @@ func unusable(config driver.Config) map[string]driver.Config {
 		"empty password":    func(c *driver.Config) { c.Pass = "" },
 		"unknown database":  func(c *driver.Config) { c.Name = "no such database" },
 		"unknown user":      func(c *driver.Config) { c.User = "no such user" },
-		"unknown time zone": func(c *driver.Config) { c.Timezone = "Mars/Olympus_Mons" },
+		"unknown time zone": func(c *driver.Config) { c.Source = xenv.Map{"DATABASE_TIMEZONE": "Mars/Olympus_Mons"} },
 	} {
 		c := config
 		change(&c)

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
@@ -18,7 +19,7 @@ import (
 
 func TestAnInsertAllocatesNoMoreThanGormAloneOnTheLibrary(t *testing.T) {
 	config := &gorm.Config{SkipDefaultTransaction: true, Logger: logger.Discard}
-	dsn, err := sqlite.Driver{}.DSN(driver.Config{Path: filepath.Join(t.TempDir(), "library.db")})
+	dsn, err := sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "library.db")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/logger"
 
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
@@ -132,7 +133,7 @@ func TestTheConfigurationOfGormIsKept(t *testing.T) {
 	var lines strings.Builder
 	own := logger.New(log.New(&lines, "", 0), logger.Config{LogLevel: logger.Info})
 	built := false
-	db := open(t, xdb.Options{Parts: driver.Config{Path: ":memory:"}, Gorm: func(c *gorm.Config) {
+	db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}, Gorm: func(c *gorm.Config) {
 		c.Logger = own
 		c.ClauseBuilders = map[string]clause.ClauseBuilder{"VALUES": func(c clause.Clause, b clause.Builder) {
 			built = true

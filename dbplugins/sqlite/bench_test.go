@@ -17,6 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xmodels"
@@ -41,7 +42,7 @@ type inserter struct {
 func bySQL(ctx context.Context, b *testing.B) inserter {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "sql.db")
-	dsn, err := sqlite.Driver{}.DSN(driver.Config{Path: path})
+	dsn, err := sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": path}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func byPlinth(ctx context.Context, tb testing.TB, name string, skipTransaction b
 func openBench(ctx context.Context, tb testing.TB, path string, skipTransaction bool) *gorm.DB {
 	tb.Helper()
 	db, err := xdb.Open(ctx, xdb.Options{
-		Driver: sqlite.Name, Parts: driver.Config{Path: path}, SkipDefaultTransaction: skipTransaction,
+		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, SkipDefaultTransaction: skipTransaction,
 		AutoMigrate: []any{&user{}},
 	})
 	if err != nil {

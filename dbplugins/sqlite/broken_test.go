@@ -28,6 +28,11 @@ type broken struct {
 	kind      func(error) driver.ErrorKind
 }
 
+func pathOf(c driver.Config) string {
+	path, _ := c.Source.Lookup("DATABASE_PATH")
+	return path
+}
+
 func (b broken) DSN(c driver.Config) (string, error) {
 	if b.dsn != nil {
 		return b.dsn(c)
@@ -169,14 +174,14 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 		{
 			name: "a path that is not quoted",
 			driver: broken{dsn: func(c driver.Config) (string, error) {
-				return c.Path + "?_pragma=foreign_keys(1)", nil
+				return pathOf(c) + "?_pragma=foreign_keys(1)", nil
 			}},
 			want: "Open/TakesAwkwardValues",
 		},
 		{
 			name: "parts that are not checked",
 			driver: broken{dsn: func(c driver.Config) (string, error) {
-				return "file:" + c.Path, nil
+				return "file:" + pathOf(c), nil
 			}},
 			want: "Open/RefusesBadParts",
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
@@ -37,7 +38,7 @@ func application() (ctx context.Context, stop func()) {
 	node, _ := xsnowflake.NewNode()
 	ctx = context.WithValue(ctx, xctx.SnowflakeNodeKey, node)
 	db, err := xdb.Open(ctx, xdb.Options{
-		Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}, AutoMigrate: []any{&city{}},
+		Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}, AutoMigrate: []any{&city{}},
 	})
 	if err != nil {
 		panic(err)

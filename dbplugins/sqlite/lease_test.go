@@ -13,6 +13,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/leasetest"
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
@@ -21,7 +22,7 @@ import (
 // openAt opens the database of a path, and closes it at the end of the test.
 func openAt(tb testing.TB, path string) *gorm.DB {
 	tb.Helper()
-	db, err := xdb.Open(tb.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
+	db, err := xdb.Open(tb.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -94,11 +95,11 @@ func TestClockIsThatOfTheWorld(t *testing.T) {
 // TestLeasesAreThoseOfThePrimary gives the database a replica that has not even the table.
 func TestLeasesAreThoseOfThePrimary(t *testing.T) {
 	dir := t.TempDir()
-	replica, err := sqlite.Driver{}.DSN(driver.Config{Path: filepath.Join(dir, "replica.db")})
+	replica, err := sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "replica.db")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := open(t, xdb.Options{Parts: driver.Config{Path: filepath.Join(dir, "test.db")}, Replicas: []xlog.Secret{xlog.Secret(replica)}})
+	db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "test.db")}}, Replicas: []xlog.Secret{xlog.Secret(replica)}})
 	b, err := xdb.LeaseBackend(db)
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +144,7 @@ func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 		}
 		return query
 	}}))
-	db, err := registry.Open(t.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
+	db, err := registry.Open(t.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
 	if err != nil {
 		t.Fatal(err)
 	}

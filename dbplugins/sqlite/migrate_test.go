@@ -70,7 +70,7 @@ func TestMain(m *testing.M) {
 func replica(path string) int {
 	_, _ = os.Stdout.WriteString("ready\n")
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	o := xdb.Options{Parts: driver.Config{Path: path}, Migrations: []fs.FS{countedFiles}}
+	o := xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, Migrations: []fs.FS{countedFiles}}
 	err := autoMigrate(context.Background(), o, &owner{}, &gadget{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -108,7 +108,9 @@ func TestReplicasThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
 		name    string
 		options func(path string) xdb.Options
 	}{
-		{name: "path", options: func(path string) xdb.Options { return xdb.Options{Parts: driver.Config{Path: path}} }},
+		{name: "path", options: func(path string) xdb.Options {
+			return xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}}
+		}},
 		{name: "DSN without a setting", options: func(path string) xdb.Options { return xdb.Options{DSN: xlog.Secret(path)} }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -136,7 +138,7 @@ func TestProcessesThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		wantRuns(t, open(t, xdb.Options{Parts: driver.Config{Path: path}}), "counted")
+		wantRuns(t, open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}}), "counted")
 	}
 }
 
@@ -201,7 +203,7 @@ func TestARacedChangeOfTheSchemaKeepsTheRows(t *testing.T) {
 
 func TestAMigrationThatFailsLeavesTheSchemaAndTheConnectionAsTheyWere(t *testing.T) {
 	boom := errors.New("boom")
-	for _, o := range []xdb.Options{file(t), {Parts: driver.Config{Path: ":memory:"}}} {
+	for _, o := range []xdb.Options{file(t), {Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}}} {
 		o.MaxOpenConns = 1
 		db := open(t, o)
 		err := sqlite.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
@@ -275,7 +277,7 @@ func TestStartNamesTheVariableOfADatabaseThatCannotBeOpened(t *testing.T) {
 		want string
 	}{
 		{
-			name: "path", o: xdb.Options{Parts: driver.Config{Path: text}},
+			name: "path", o: xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": text}}},
 			want: "xdb: open sqlite " + text + " (DATABASE_PATH): database cannot be opened: file is not a database (26)",
 		},
 		{

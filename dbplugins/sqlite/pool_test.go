@@ -16,6 +16,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
@@ -44,7 +45,7 @@ func open(tb testing.TB, o xdb.Options) *gorm.DB {
 
 func file(tb testing.TB) xdb.Options {
 	tb.Helper()
-	return xdb.Options{Parts: driver.Config{Path: filepath.Join(tb.TempDir(), "test.db")}}
+	return xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(tb.TempDir(), "test.db")}}}
 }
 
 func TestEveryConnectionOfAFileHasItsPragmas(t *testing.T) {
@@ -107,7 +108,7 @@ func TestWholeDSNWorks(t *testing.T) {
 }
 
 func TestMemoryIsOneDatabaseForAHundredGoroutines(t *testing.T) {
-	o := xdb.Options{Parts: driver.Config{Path: ":memory:"}, MaxOpenConns: 10, ConnMaxIdleTime: time.Nanosecond, ConnMaxLifetime: time.Microsecond}
+	o := xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}, MaxOpenConns: 10, ConnMaxIdleTime: time.Nanosecond, ConnMaxLifetime: time.Microsecond}
 	db, other := open(t, o), open(t, o)
 	var wg sync.WaitGroup
 	for i := range 100 {
@@ -178,7 +179,7 @@ func TestWriterGivesUpAfterFiveSeconds(t *testing.T) {
 }
 
 func TestReaderInMemoryWaitsForAWriterAndItsContext(t *testing.T) {
-	db := open(t, xdb.Options{Parts: driver.Config{Path: ":memory:"}})
+	db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}})
 	holder := db.Begin()
 	if err := holder.Create(&row{ID: 1}).Error; err != nil {
 		t.Fatal(err)
@@ -208,7 +209,7 @@ func TestReaderInMemoryWaitsForAWriterAndItsContext(t *testing.T) {
 }
 
 func TestWriterInMemoryWaitsForReaders(t *testing.T) {
-	db := open(t, xdb.Options{Parts: driver.Config{Path: ":memory:"}})
+	db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}})
 	if err := db.Create([]row{{ID: 1}, {ID: 2}}).Error; err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +325,7 @@ func TestRollbackOfATransactionThatSQLiteHasEndedIsNoError(t *testing.T) {
 func TestCloseLeavesNothing(t *testing.T) {
 	for _, path := range []string{":memory:", filepath.Join(t.TempDir(), "test.db")} {
 		before := goleak.IgnoreCurrent()
-		db, err := xdb.Open(t.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Path: path}})
+		db, err := xdb.Open(t.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
 		if err != nil {
 			t.Fatal(err)
 		}

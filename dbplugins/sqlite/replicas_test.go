@@ -15,6 +15,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
@@ -39,7 +40,7 @@ func copies(t *testing.T) (primary, replica string) {
 	dir := t.TempDir()
 	paths := map[string]string{"primary": filepath.Join(dir, "primary.db"), "replica": filepath.Join(dir, "replica.db")}
 	for name, path := range paths {
-		db := open(t, xdb.Options{Parts: driver.Config{Path: path}})
+		db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
 		err := errors.Join(
 			db.AutoMigrate(&rack{}, &tool{}),
 			db.Create(&rack{ID: 1, Name: name, Tools: []tool{{ID: 1, Name: name}}}).Error,
@@ -55,7 +56,7 @@ func copies(t *testing.T) (primary, replica string) {
 // withReplica returns options that keep no connection, so that a file that goes away is gone.
 func withReplica(primary, replica string) xdb.Options {
 	return xdb.Options{
-		Parts: driver.Config{Path: primary}, Replicas: []xlog.Secret{xlog.Secret("file:" + replica + "?mode=ro")}, MaxIdleConns: -1,
+		Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": primary}}, Replicas: []xlog.Secret{xlog.Secret("file:" + replica + "?mode=ro")}, MaxIdleConns: -1,
 	}
 }
 

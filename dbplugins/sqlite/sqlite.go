@@ -37,7 +37,17 @@ const (
 	filePragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"
 )
 
-func init() { xdb.Register(Driver{}) }
+func init() {
+	xenv.Register[settings]("Database: SQLite")
+	xdb.Register(Driver{})
+}
+
+// path is the variable of which the driver makes the connection string.
+const path xenv.EnvKey = "DATABASE_PATH"
+
+type settings struct {
+	Path string `env:"DATABASE_PATH" doc:"Path of the database file, or :memory:."`
+}
 
 // Driver implements driver.Driver. The zero value is ready to use.
 type Driver struct{}
@@ -50,32 +60,33 @@ func (Driver) InterfaceVersion() int { return 1 }
 
 // DSN implements driver.Driver. Any character may stand in the path.
 func (Driver) DSN(c driver.Config) (string, error) {
-	if err := driver.Missing(map[xenv.EnvKey]string{xenv.DatabasePath: c.Path}); err != nil {
+	own, err := xenv.Load[settings](c.Source)
+	if err = errors.Join(err, driver.Missing(map[xenv.EnvKey]string{path: own.Path})); err != nil {
 		return "", err
 	}
-	if c.Path == memory {
+	if own.Path == memory {
 		return memory + "?" + pragmas, nil
 	}
-	if err := checkPath(c.Path); err != nil {
+	if err := checkPath(own.Path); err != nil {
 		return "", err
 	}
-	path := filepath.ToSlash(filepath.Clean(c.Path))
-	if filepath.VolumeName(c.Path) != "" {
-		path = "/" + path // file:/C:/data/app.db
+	file := filepath.ToSlash(filepath.Clean(own.Path))
+	if filepath.VolumeName(own.Path) != "" {
+		file = "/" + file // file:/C:/data/app.db
 	}
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + pragmas + filePragmas, nil
+	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + pragmas + filePragmas, nil
 }
 
 // checkPath says what SQLite would only call "unable to open database file".
-func checkPath(path string) error {
-	problem := func(text string) error { return xenv.Problem(xenv.DatabasePath, path, text, "") }
-	if strings.ContainsRune(path, 0) {
+func checkPath(file string) error {
+	problem := func(text string) error { return xenv.Problem(path, file, text, "") }
+	if strings.ContainsRune(file, 0) {
 		return problem("holds a NUL byte")
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return problem("is a directory")
 	}
-	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
+	if dir, err := os.Stat(filepath.Dir(file)); err != nil || !dir.IsDir() {
 		return problem("is in a directory that does not exist")
 	}
 	return nil
@@ -83,15 +94,15 @@ func checkPath(path string) error {
 
 // Describe implements driver.Describer: the path without its parameters.
 func (Driver) Describe(dsn string) string {
-	path, _, _ := strings.Cut(strings.TrimPrefix(dsn, "file:"), "?")
-	if plain, err := url.PathUnescape(path); err == nil && strings.HasPrefix(dsn, "file:") {
+	file, _, _ := strings.Cut(strings.TrimPrefix(dsn, "file:"), "?")
+	if plain, err := url.PathUnescape(file); err == nil && strings.HasPrefix(dsn, "file:") {
 		return plain
 	}
-	return path
+	return file
 }
 
 // Variable implements driver.Locator.
-func (Driver) Variable() xenv.EnvKey { return xenv.DatabasePath }
+func (Driver) Variable() xenv.EnvKey { return path }
 
 // Dialector implements driver.Driver.
 func (Driver) Dialector(dsn string) gorm.Dialector {

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/conformance/dbtest"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
@@ -22,25 +23,25 @@ func harness() dbtest.Harness {
 	return dbtest.Harness{
 		Driver: sqlite.Driver{},
 		Config: func(tb testing.TB) driver.Config {
-			return driver.Config{Path: filepath.Join(tb.TempDir(), "test.db")}
+			return driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(tb.TempDir(), "test.db")}}
 		},
 		Bad: map[string]driver.Config{
 			"no path":                 {},
-			"no directory":            {Path: filepath.Join("no-such-directory", "test.db")},
-			"a directory":             {Path: "."},
-			"a file as its directory": {Path: filepath.Join("sqlite.go", "test.db")},
-			"a NUL byte":              {Path: "test\x00.db"},
+			"no directory":            {Source: xenv.Map{"DATABASE_PATH": filepath.Join("no-such-directory", "test.db")}},
+			"a directory":             {Source: xenv.Map{"DATABASE_PATH": "."}},
+			"a file as its directory": {Source: xenv.Map{"DATABASE_PATH": filepath.Join("sqlite.go", "test.db")}},
+			"a NUL byte":              {Source: xenv.Map{"DATABASE_PATH": "test\x00.db"}},
 		},
 		Unusable: func(tb testing.TB) map[string]driver.Config {
 			text := filepath.Join(tb.TempDir(), "text.db")
 			if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
 				tb.Fatal(err)
 			}
-			return map[string]driver.Config{"no database": {Path: text}}
+			return map[string]driver.Config{"no database": {Source: xenv.Map{"DATABASE_PATH": text}}}
 		},
 		Awkward: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
 			path := filepath.Join(tb.TempDir(), text+".db")
-			return driver.Config{Path: path}, func(*gorm.DB) error {
+			return driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, func(*gorm.DB) error {
 				_, err := os.Stat(path)
 				return err
 			}
@@ -73,7 +74,7 @@ func version() string {
 
 func memoryHarness() dbtest.Harness {
 	h := harness()
-	h.Config = func(testing.TB) driver.Config { return driver.Config{Path: ":memory:"} }
+	h.Config = func(testing.TB) driver.Config { return driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}} }
 	h.Source = "in process, in memory"
 	h.Differences[dbtest.DiffPrivate] = "each pool has a database in memory of its own"
 	return h

@@ -114,7 +114,7 @@ func victim(path string) {
 	var r xdb.Registry
 	r.Register(forms[xenv.GetEnvString(formEnv, "")].driver)
 	_, err = r.Open(xlog.NewContext(context.Background(), engine), xdb.Options{
-		Driver: sqlite.Name, Parts: driver.Config{Path: path}, Migrations: []fs.FS{halfWay(slow)},
+		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, Migrations: []fs.FS{halfWay(slow)},
 	})
 	fmt.Fprintln(os.Stderr, err) // nobody has killed it
 }
@@ -174,7 +174,7 @@ func TestAMigrationWhoseProcessIsKilledGoesOn(t *testing.T) {
 		t.Run(tc.form, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.db")
 			killVictim(t, tc.form, path)
-			db := openWith(t, forms[tc.form].driver, xdb.Options{Parts: driver.Config{Path: path}})
+			db := openWith(t, forms[tc.form].driver, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
 			mended := halfWay("INSERT INTO runs VALUES ('last')")
 			if got := states(t, db, mended); got != tc.before {
 				t.Errorf("states after the kill = %s, want %s", got, tc.before)
@@ -199,7 +199,7 @@ func TestAStatementThatMayHaveBeenAppliedIsSaidToBe(t *testing.T) {
 	var r xdb.Registry
 	r.Register(forms["by statement"].driver)
 	_, err := r.Open(t.Context(), xdb.Options{
-		Driver: sqlite.Name, Parts: driver.Config{Path: path}, Migrations: []fs.FS{halfWay("CREATE TABLE half (x)")},
+		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, Migrations: []fs.FS{halfWay("CREATE TABLE half (x)")},
 	})
 	if err == nil || !strings.Contains(err.Error(), "0002_half.sql:3: ") || !strings.Contains(err.Error(), "may have applied it already") {
 		t.Errorf("error = %v, want a hint that the statement may be done", err)

@@ -94,7 +94,7 @@ var bad = map[string]struct {
 	c    driver.Config
 	want string
 }{
-	"nothing":                       {driver.Config{}, "DATABASE_USER: is not set\nDATABASE_NAME: is not set"},
+	"nothing":                       {driver.Config{}, "DATABASE_NAME: is not set\nDATABASE_USER: is not set"},
 	"no user":                       {driver.Config{Name: "d"}, "DATABASE_USER: is not set"},
 	"no name":                       {driver.Config{User: "u"}, "DATABASE_NAME: is not set"},
 	"a port that is none":           {driver.Config{User: "u", Name: "d", Port: 70000}, "DATABASE_PORT"},

@@ -70,7 +70,7 @@ func TestProbesAskTheHealthRoutes(t *testing.T) {
 	}
 	c := container(t)
 	port := c.Ports[0]
-	if got := xenv.Int(xenv.Port); port.ContainerPort != got {
+	if got := xenv.GetEnvInt(xenv.Port, 1118); port.ContainerPort != got {
 		t.Errorf("container port = %d, want %d", port.ContainerPort, got)
 	}
 	for _, tc := range []struct {
@@ -104,13 +104,13 @@ func TestStopFitsIntoTheTimeOfThePlatform(t *testing.T) {
 		"Kubernetes": time.Duration(deployed(t).Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second,
 		"Compose":    compose,
 	} {
-		if limit := xenv.Duration(xenv.ShutdownTimeout); grace <= limit {
+		if limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT", 25*time.Second); grace <= limit {
 			t.Errorf("%s gives %s for a stop that may take %s", where, grace, limit)
 		}
 	}
 	for where, names := range variables(t) {
-		if _, set := names[string(xenv.ShutdownTimeout)]; set {
-			t.Errorf("%s sets %s: compare it above", where, xenv.ShutdownTimeout)
+		if _, set := names["PLINTH_SHUTDOWN_TIMEOUT"]; set {
+			t.Errorf("%s sets %s: compare it above", where, "PLINTH_SHUTDOWN_TIMEOUT")
 		}
 	}
 }
@@ -138,8 +138,8 @@ func TestNothingIsWrittenToAReadOnlyRoot(t *testing.T) {
 	if !c.SecurityContext.ReadOnlyRootFilesystem || !compose.ReadOnly {
 		t.Fatal("a root file system can be written to")
 	}
-	if got, set := config(t)[string(xenv.LogDir)]; set || xenv.Lookup(xenv.LogDir).Default != "none" {
-		t.Errorf("LOG_DIR = %q, and its default is %q, want none", got, xenv.Lookup(xenv.LogDir).Default)
+	if got, set := config(t)["LOG_DIR"]; set || xenv.Lookup("LOG_DIR").Default != "none" {
+		t.Errorf("LOG_DIR = %q, and its default is %q, want none", got, xenv.Lookup("LOG_DIR").Default)
 	}
 	mounted := slices.ContainsFunc(c.VolumeMounts, func(m mount) bool { return m.MountPath == "/tmp" })
 	if !mounted || !slices.Contains(compose.Tmpfs, "/tmp") {

@@ -61,7 +61,7 @@ func options() []xoption.Option {
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
 			xenv.AppName:        "users",
 			xenv.DatabaseDriver: "sqlite",
-			xenv.DatabasePath:   dataFile,
+			"DATABASE_PATH":     dataFile,
 		}),
 		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), withDataDir, xoptdatabase.WithAutoMigrate(&entity.User{}, &entity.App{})),
 		xoption.WithNodes(xregnode.Node{Key: feed.Key, Node: feed.Start}),
@@ -81,7 +81,7 @@ func grpcOptions() []runner.Option {
 // withDataDir creates the folder of the default database file if that file is used. It is an option
 // of the database because options are evaluated when .env and the defaults have been read.
 func withDataDir(o *xdb.Options) {
-	if o.Driver == "sqlite" && o.DSN == "" && o.Parts.Path == dataFile {
+	if o.Driver == "sqlite" && o.DSN == "" && xenv.GetEnvString("DATABASE_PATH", "") == dataFile {
 		_ = os.MkdirAll(filepath.Dir(dataFile), 0o700) // the driver reports a folder that is missing
 	}
 }

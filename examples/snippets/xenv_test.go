@@ -2,14 +2,23 @@ package snippets_test
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-func Example_xEnv() {
-	port := xenv.Int(xenv.Port)                      // 1118 where PLINTH_PORT is not set
-	limit := xenv.GetEnvInt("ORDERS_PER_MINUTE", 60) // a variable of the application
+type settings struct {
+	PerMinute int           `env:"ORDERS_PER_MINUTE" default:"60" min:"1" doc:"Orders of a client."`
+	Timeout   time.Duration `env:"ORDERS_TIMEOUT" default:"5s" max:"1m" doc:"Time for the warehouse to answer."`
+	Key       xenv.Secret   `env:"ORDERS_KEY" min:"32" doc:"Signs the receipts."`
+}
 
-	fmt.Println(port > 0, limit)
-	// Output: true 60
+func init() { xenv.Register[settings]("Orders") }
+
+func load() (settings, error) { return xenv.Load[settings](xenv.Environment()) }
+
+func Example_xEnv() {
+	s, err := load()
+	fmt.Println(s.PerMinute, s.Timeout, err)
+	// Output: 60 5s <nil>
 }

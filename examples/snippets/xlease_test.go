@@ -10,6 +10,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
@@ -98,7 +99,7 @@ func setPosition(ctx context.Context, db *gorm.DB, lease *xlease.Lease, stream s
 func TestTokenKeepsALateHolderOut(t *testing.T) {
 	t.Parallel()
 	ctx, leases := xleaseContext(t)
-	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestOptionsAreCarriedOut(t *testing.T) {
 func xoptionDefaults() xoption.Option {
 	return xoption.WithEnvDefaults(map[xenv.EnvKey]string{
 		xenv.DatabaseDriver: "sqlite",
-		xenv.DatabasePath:   ".data/usercenter.db",
+		"DATABASE_PATH":     ".data/usercenter.db",
 		xenv.NoSqlDriver:    "memory",
 	})
 }

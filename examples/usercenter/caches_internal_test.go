@@ -30,7 +30,7 @@ func redis(t *testing.T) []string {
 	})
 	return []string{
 		xenv.NoSqlDriver.String() + "=redis", xenv.NoSqlURL.String() + "=" + url, xenv.NoSqlPrefix.String() + "=" + prefix,
-		xenv.SnowflakeLeaseTTL.String() + "=3s",
+		"SNOWFLAKE_LEASE_TTL" + "=3s",
 	}
 }
 

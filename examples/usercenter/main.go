@@ -39,7 +39,7 @@ func options() []xoption.Option {
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
 			xenv.AppName:        "usercenter",
 			xenv.DatabaseDriver: "sqlite",
-			xenv.DatabasePath:   dataFile,
+			"DATABASE_PATH":     dataFile,
 			xenv.DatabaseUser:   "postgres", // of a server, where the driver is that of one
 			xenv.DatabaseName:   "postgres",
 			xenv.DatabasePrefix: "app_",
@@ -57,7 +57,7 @@ func options() []xoption.Option {
 // withDataDir creates the folder of the default database file if that file is used. It is an option
 // of the database because options are evaluated when .env and the defaults have been read.
 func withDataDir(o *xdb.Options) {
-	if o.Driver == "sqlite" && o.DSN == "" && o.Parts.Path == dataFile {
+	if o.Driver == "sqlite" && o.DSN == "" && xenv.GetEnvString("DATABASE_PATH", "") == dataFile {
 		_ = makeDataDir() // the driver reports a folder that is missing
 	}
 }

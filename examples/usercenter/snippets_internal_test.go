@@ -12,6 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
@@ -147,7 +148,7 @@ func Example_listMigrations() {
 	}
 	defer func() { _ = engine.Close() }()
 	ctx := xlog.NewContext(context.Background(), engine)
-	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Path: ":memory:"}, AutoMigrate: []any{&entity.User{}}})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}, AutoMigrate: []any{&entity.User{}}})
 	if err != nil {
 		fmt.Println(err)
 		return

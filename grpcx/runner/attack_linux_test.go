@@ -12,7 +12,6 @@ import (
 
 	reflectpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
@@ -86,7 +85,7 @@ type attackCase struct {
 // run attacks a server, checks its memory, and returns the median of another caller's calls and what it may be.
 func (a attackCase) run(t *testing.T) (median, most time.Duration) {
 	t.Helper()
-	p := play(t, "serve", xenv.GrpcReflection.String()+"=true").ready()
+	p := play(t, "serve", "GRPC_REFLECTION"+"=true").ready()
 	client := p.client()
 	usual, err := latencies(during(t, 500*time.Millisecond), client)
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
@@ -181,7 +180,7 @@ func TestListOfHealthNamesServicesOnlyWithReflection(t *testing.T) {
 	} {
 		t.Run(tc.reflection, func(t *testing.T) {
 			calltest.Record(t)
-			t.Setenv(xenv.GrpcReflection.String(), tc.reflection)
+			t.Setenv("GRPC_REFLECTION", tc.reflection)
 			conn := dial(t, serve(t).address)
 			answer, err := healthpb.NewHealthClient(conn).List(t.Context(), &healthpb.HealthListRequest{})
 			if err != nil {

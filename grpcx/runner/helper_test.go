@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		programs[name]()
 		os.Exit(0)
 	}
-	if err := os.Setenv(xenv.LogDir.String(), "none"); err != nil { // the folder of the package is no place for logs
+	if err := os.Setenv("LOG_DIR", "none"); err != nil { // the folder of the package is no place for logs
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc/tap"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // warnEvery is the shortest time between two warnings about the same limit.
@@ -65,7 +64,7 @@ func (in *intake) enter() *source {
 		in.open.Add(-1)
 		if in.full.now() {
 			in.log.Warn(context.Background(), "connection closed: too many are open",
-				slog.Int64("limit", in.maxConnections), slog.String("raise", xenv.GrpcMaxConnections.String()))
+				slog.Int64("limit", in.maxConnections), slog.String("raise", "GRPC_MAX_CONNECTIONS"))
 		}
 		return nil
 	}
@@ -159,7 +158,7 @@ func (in *intake) relieve() (ending []*incoming) {
 	}
 	if ended > 0 && in.excess.now() {
 		in.log.Warn(context.Background(), "calls ended: too many bytes of unfinished messages", slog.Int("calls", ended),
-			slog.Int64("limit", in.maxBytes), slog.String("raise", xenv.GrpcMaxInflightBytes.String()))
+			slog.Int64("limit", in.maxBytes), slog.String("raise", "GRPC_MAX_INFLIGHT_BYTES"))
 	}
 	return ending
 }

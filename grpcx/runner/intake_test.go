@@ -154,7 +154,7 @@ func TestCanceledCallsAreNotCharged(t *testing.T) {
 
 func TestLimitsOfTheEnvironmentAreChecked(t *testing.T) {
 	for _, key := range []xenv.EnvKey{
-		xenv.GrpcMaxConnections, xenv.GrpcMaxStreams, xenv.GrpcMaxInflightBytes, xenv.GrpcFirstMessageTimeout,
+		"GRPC_MAX_CONNECTIONS", "GRPC_MAX_STREAMS", "GRPC_MAX_INFLIGHT_BYTES", "GRPC_FIRST_MESSAGE_TIMEOUT",
 	} {
 		t.Run(key.String(), func(t *testing.T) {
 			t.Setenv(key.String(), "-1")

@@ -223,28 +223,22 @@ func WithMaxMessageBytes(n int) Option {
 
 // fromEnv reads the limits that no option has set. An application has checked them at its start.
 func (c *config) fromEnv() {
+	v, err := xenv.Load[limitVariables](xenv.Environment())
+	if err != nil {
+		c.faults = append(c.faults, fmt.Errorf("runner: %w", err))
+	}
 	if c.maxConnections < 0 {
-		c.maxConnections = limit(c, xenv.GrpcMaxConnections, xenv.Int)
+		c.maxConnections = v.MaxConnections
 	}
 	if c.maxStreams < 0 {
-		c.maxStreams = limit(c, xenv.GrpcMaxStreams, xenv.Int)
+		c.maxStreams = v.MaxStreams
 	}
 	if c.maxInflightBytes < 0 {
-		c.maxInflightBytes = limit(c, xenv.GrpcMaxInflightBytes, xenv.Int64)
+		c.maxInflightBytes = v.MaxInflightBytes
 	}
 	if c.firstMessage < 0 {
-		c.firstMessage = limit(c, xenv.GrpcFirstMessageTimeout, xenv.Duration)
+		c.firstMessage = v.FirstMessageTimeout
 	}
-}
-
-// limit reads a limit, and notes what is wrong with it.
-func limit[T any](c *config, key xenv.EnvKey, read func(xenv.EnvKey) T) T {
-	if text, set := xenv.GetEnv(key); set {
-		if err := xenv.Lookup(key).Check(text); err != nil {
-			c.faults = append(c.faults, fmt.Errorf("grpcx/runner: %w", err))
-		}
-	}
-	return read(key)
 }
 
 // refuse notes what is wrong with an option, for the start to report, and returns whether something is.

@@ -22,7 +22,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
@@ -144,7 +143,7 @@ func failing(_ context.Context, request *pb.TestRequest) (*pb.TestResponse, erro
 }
 
 func TestClientThatKnowsReflectionOnlyCalls(t *testing.T) {
-	t.Setenv(xenv.GrpcReflection.String(), "true")
+	t.Setenv("GRPC_REFLECTION", "true")
 	a := prepare(t, fixture{})
 	a.service.OnUnary = failing
 	a.start()
@@ -155,7 +154,7 @@ func TestClientThatKnowsReflectionOnlyCalls(t *testing.T) {
 }
 
 func TestReflectionOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
-	t.Setenv(xenv.GrpcReflection.String(), "true")
+	t.Setenv("GRPC_REFLECTION", "true")
 	for _, tc := range []struct {
 		name     string
 		register func(reflection.GRPCServer)
@@ -184,7 +183,7 @@ func unreflected(t *testing.T, conn *grpc.ClientConn) {
 func TestThereIsNoReflectionUnlessAskedFor(t *testing.T) {
 	for _, value := range []string{"", "false"} {
 		t.Run("value "+value, func(t *testing.T) {
-			t.Setenv(xenv.GrpcReflection.String(), value)
+			t.Setenv("GRPC_REFLECTION", value)
 			unreflected(t, prepare(t, fixture{}).start().conn())
 		})
 	}
@@ -193,7 +192,7 @@ func TestThereIsNoReflectionUnlessAskedFor(t *testing.T) {
 func TestReflectionIsAskedForWithTrueOnly(t *testing.T) {
 	for _, value := range []string{"TRUE", "True", "1", "yes", " true"} {
 		t.Run(value, func(t *testing.T) {
-			t.Setenv(xenv.GrpcReflection.String(), value)
+			t.Setenv("GRPC_REFLECTION", value)
 			// An application does not start with such a value.
 			_, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)))
 			if err == nil || !strings.Contains(err.Error(), "GRPC_REFLECTION") || !strings.Contains(err.Error(), "true, false") {
@@ -206,7 +205,7 @@ func TestReflectionIsAskedForWithTrueOnly(t *testing.T) {
 }
 
 func TestReflectionDoesNotHoldUpTheStop(t *testing.T) {
-	t.Setenv(xenv.GrpcReflection.String(), "true")
+	t.Setenv("GRPC_REFLECTION", "true")
 	log := calltest.Record(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

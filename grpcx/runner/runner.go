@@ -133,7 +133,7 @@ func (s *server) assemble(ctx context.Context) error {
 
 // reflected reports whether the environment asks for reflection, which shows to anyone what the services are.
 func reflected() bool {
-	text, _ := xenv.GetEnv(xenv.GrpcReflection)
+	text, _ := xenv.GetEnv("GRPC_REFLECTION")
 	return text == "true"
 }
 
@@ -142,15 +142,14 @@ func (c *config) listen(ctx context.Context) (net.Listener, error) {
 	if c.listener != nil {
 		return c.listener, nil
 	}
-	if text, set := xenv.GetEnv(xenv.GrpcPort); set { // in an application it has been checked
-		if err := xenv.Lookup(xenv.GrpcPort).Check(text); err != nil {
-			return nil, fmt.Errorf("grpcx/runner: %w", err)
-		}
+	v, err := xenv.Load[listenVariables](xenv.Environment())
+	if err != nil {
+		return nil, fmt.Errorf("grpcx/runner: %w", err)
 	}
-	address := net.JoinHostPort(xenv.String(xenv.Host), strconv.Itoa(xenv.Int(xenv.GrpcPort)))
+	address := net.JoinHostPort(xenv.GetEnvString(xenv.Host, "localhost"), strconv.Itoa(v.Port))
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("grpcx/runner: %s and %s: cannot listen on %s: %w", xenv.Host, xenv.GrpcPort, address, err)
+		return nil, fmt.Errorf("grpcx/runner: %s and %s: cannot listen on %s: %w", xenv.Host, Port, address, err)
 	}
 	return l, nil
 }

@@ -95,7 +95,7 @@ func TestServeWithAContextThatHasEndedServesNothing(t *testing.T) {
 	refused(t, l.Addr().String())
 	for _, host := range []string{"127.0.0.1", "localhost"} {
 		t.Setenv(xenv.Host.String(), host)
-		t.Setenv(xenv.GrpcPort.String(), "0")
+		t.Setenv("GRPC_PORT", "0")
 		if err := runner.Serve(ctx); err != nil {
 			t.Errorf("Serve on %s = %v, want nil", host, err)
 		}
@@ -105,7 +105,7 @@ func TestServeWithAContextThatHasEndedServesNothing(t *testing.T) {
 func TestServeRefusesAWrongPort(t *testing.T) {
 	for _, port := range []string{"abc", "-1", "65536"} {
 		t.Setenv(xenv.Host.String(), "127.0.0.1")
-		t.Setenv(xenv.GrpcPort.String(), port)
+		t.Setenv("GRPC_PORT", port)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := runner.Serve(ctx); err == nil || !strings.Contains(err.Error(), "GRPC_PORT") {

@@ -35,7 +35,7 @@ func freePort(t *testing.T) string {
 func TestListensOnTheHostAndThePortOfTheEnvironment(t *testing.T) {
 	port := freePort(t)
 	t.Setenv(xenv.Host.String(), "127.0.0.1")
-	t.Setenv(xenv.GrpcPort.String(), port)
+	t.Setenv("GRPC_PORT", port)
 	a := prepare(t, fixture{byEnv: true}).start()
 	if a.address != "127.0.0.1:"+port {
 		t.Errorf("address = %s, want port %s", a.address, port)
@@ -50,7 +50,7 @@ func TestListensOnTheHostAndThePortOfTheEnvironment(t *testing.T) {
 
 func TestPort0TakesAFreePort(t *testing.T) {
 	t.Setenv(xenv.Host.String(), "127.0.0.1")
-	t.Setenv(xenv.GrpcPort.String(), "0")
+	t.Setenv("GRPC_PORT", "0")
 	a := prepare(t, fixture{byEnv: true}).start()
 	if strings.HasSuffix(a.address, ":0") || !strings.HasPrefix(a.address, "127.0.0.1:") {
 		t.Errorf("address = %s, want the port that was taken", a.address)
@@ -66,7 +66,7 @@ func TestDefaultPortIs1119(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(xenv.Host.String(), "127.0.0.1")
-	t.Setenv(xenv.GrpcPort.String(), "")
+	t.Setenv("GRPC_PORT", "")
 	a := prepare(t, fixture{byEnv: true}).start()
 	if a.address != address {
 		t.Errorf("address = %s, want %s", a.address, address)
@@ -76,7 +76,7 @@ func TestDefaultPortIs1119(t *testing.T) {
 func TestPortInUseFailsTheStartBeforeTheServiceIsReady(t *testing.T) {
 	_, port, _ := net.SplitHostPort(listen(t).Addr().String())
 	t.Setenv(xenv.Host.String(), "127.0.0.1")
-	t.Setenv(xenv.GrpcPort.String(), port)
+	t.Setenv("GRPC_PORT", port)
 	registering, goOn := make(chan struct{}), make(chan struct{})
 	a := prepare(t, fixture{byEnv: true, runner: []runner.Option{
 		runner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) {
@@ -230,7 +230,7 @@ func TestServerOptionThatPanicsIsAnError(t *testing.T) {
 
 func TestTasksThatServeTwiceFailOverOnePort(t *testing.T) {
 	t.Setenv(xenv.Host.String(), "127.0.0.1")
-	t.Setenv(xenv.GrpcPort.String(), freePort(t))
+	t.Setenv("GRPC_PORT", freePort(t))
 	a := prepare(t, fixture{byEnv: true})
 	a.run(runner.New())
 	if err := a.result(); err == nil || !strings.Contains(err.Error(), "GRPC_PORT") {

@@ -12,7 +12,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/notifyx"
 )
 
@@ -48,7 +47,7 @@ func InitClient(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if config.TLS == TLSNone && !isLoopback(config.Host) {
-		emailLog.Warn(ctx, "mail leaves the machine in plain text", slog.String("variable", string(xenv.EmailTLS)))
+		emailLog.Warn(ctx, "mail leaves the machine in plain text", slog.String("variable", string(tlsKey)))
 	}
 	return New(config)
 }

@@ -90,18 +90,9 @@ type Config struct {
 
 // ConfigFromEnv returns what EMAIL_* say. The error has one line for each variable that is missing or wrong.
 func ConfigFromEnv() (Config, error) {
-	c := Config{
-		Host: xenv.String(xenv.EmailHost), Port: xenv.Int(xenv.EmailPort), User: xenv.String(xenv.EmailUser),
-		Pass: xenv.String(xenv.EmailPass), From: xenv.String(xenv.EmailFrom), FromName: xenv.String(xenv.EmailFromName),
-		TLS: xenv.String(xenv.EmailTLS),
-	}
-	var problems []error
-	for _, key := range []xenv.EnvKey{xenv.EmailPort, xenv.EmailTLS} {
-		if text, set := xenv.GetEnv(key); set { // else the reader has taken the default
-			problems = append(problems, xenv.Lookup(key).Check(text))
-		}
-	}
-	if err := errors.Join(append(problems, c.check())...); err != nil {
+	v, problems := xenv.Load[variables](xenv.Environment())
+	c := Config{Host: v.Host, Port: v.Port, User: v.User, Pass: v.Pass, From: v.From, FromName: v.FromName, TLS: v.TLS}
+	if err := errors.Join(problems, c.check()); err != nil {
 		return Config{}, fmt.Errorf("email: %w", err)
 	}
 	return c, nil
@@ -219,13 +210,13 @@ func (c Config) checkServer() error {
 		if c.Host == "" {
 			problem = "is missing"
 		}
-		problems = append(problems, xenv.Problem(xenv.EmailHost, c.Host, problem, "the name or the address of the mail server"))
+		problems = append(problems, xenv.Problem(hostKey, c.Host, problem, "the name or the address of the mail server"))
 	}
 	if c.Port < 1 || c.Port > math.MaxUint16 {
-		problems = append(problems, xenv.Problem(xenv.EmailPort, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
+		problems = append(problems, xenv.Problem(portKey, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
 	}
 	if modes := []string{"", TLSNone, TLSStartTLS, TLSImplicit}; !slices.Contains(modes, c.TLS) {
-		problems = append(problems, xenv.Problem(xenv.EmailTLS, c.TLS, "is not one of the values", strings.Join(modes[1:], ", ")))
+		problems = append(problems, xenv.Problem(tlsKey, c.TLS, "is not one of the values", strings.Join(modes[1:], ", ")))
 	}
 	return errors.Join(problems...)
 }
@@ -233,16 +224,16 @@ func (c Config) checkServer() error {
 func (c Config) checkLogin() error {
 	var problems []error
 	if c.User != "" && c.Pass == "" {
-		problems = append(problems, xenv.Problem(xenv.EmailPass, "", "is missing, although "+string(xenv.EmailUser)+" is set", ""))
+		problems = append(problems, xenv.Problem(passKey, "", "is missing, although "+string(userKey)+" is set", ""))
 	}
 	if c.User == "" && c.Pass != "" {
-		problems = append(problems, xenv.Problem(xenv.EmailUser, "", "is missing, although "+string(xenv.EmailPass)+" is set", ""))
+		problems = append(problems, xenv.Problem(userKey, "", "is missing, although "+string(passKey)+" is set", ""))
 	}
 	if c.TLS == TLSNone && c.User != "" && !isLoopback(c.Host) {
-		problems = append(problems, xenv.Problem(xenv.EmailTLS, c.TLS, "would send the password in plain text to another machine",
-			TLSStartTLS+" or "+TLSImplicit+", or no "+string(xenv.EmailUser)))
+		problems = append(problems, xenv.Problem(tlsKey, c.TLS, "would send the password in plain text to another machine",
+			TLSStartTLS+" or "+TLSImplicit+", or no "+string(userKey)))
 	}
-	for key, value := range map[xenv.EnvKey]string{xenv.EmailUser: c.User, xenv.EmailPass: c.Pass} {
+	for key, value := range map[xenv.EnvKey]string{userKey: c.User, passKey: c.Pass} {
 		if strings.ContainsAny(value, "\r\n\x00") {
 			problems = append(problems, xenv.Problem(key, "", "has a line break or a zero byte in it", ""))
 		}
@@ -252,18 +243,18 @@ func (c Config) checkLogin() error {
 
 func (c Config) checkSender() error {
 	if c.From == "" {
-		return xenv.Problem(xenv.EmailFrom, "", "is missing", "the address of the sender")
+		return xenv.Problem(fromKey, "", "is missing", "the address of the sender")
 	}
 	var problems []error
 	from, err := parseAddress(c.From)
 	switch {
 	case err != nil:
-		problems = append(problems, xenv.Problem(xenv.EmailFrom, c.From, err.Error(), "the address of the sender"))
+		problems = append(problems, xenv.Problem(fromKey, c.From, err.Error(), "the address of the sender"))
 	case from.Name != "" && c.FromName != "":
-		problems = append(problems, xenv.Problem(xenv.EmailFrom, c.From, "has a name, and so has "+string(xenv.EmailFromName), ""))
+		problems = append(problems, xenv.Problem(fromKey, c.From, "has a name, and so has "+string(fromNameKey), ""))
 	}
 	if err := checkName(c.FromName); err != nil {
-		problems = append(problems, xenv.Problem(xenv.EmailFromName, c.FromName, err.Error(), ""))
+		problems = append(problems, xenv.Problem(fromNameKey, c.FromName, err.Error(), ""))
 	}
 	return errors.Join(problems...)
 }

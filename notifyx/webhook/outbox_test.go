@@ -17,6 +17,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/outbox"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
@@ -30,7 +31,7 @@ func service(path string) (ctx context.Context, stop func(), err error) {
 		return nil, nil, err
 	}
 	ctx = xlog.NewContext(context.Background(), log)
-	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Path: path}})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/river"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xhook"
@@ -58,7 +59,7 @@ const batchOfJobs = 200
 func jobs() []comparison {
 	dir := must(os.MkdirTemp("", "plinth-benchmark-"))
 	atExit(func() { _ = os.RemoveAll(dir) })
-	file := openJobs(xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Path: filepath.Join(dir, "jobs.db")}})
+	file := openJobs(xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "jobs.db")}}})
 	stored := file.queue(outbox.Open())
 	all := []comparison{{
 		name: "store a job on SQLite", peer: "insert of a row through gorm", allocs: -1,

@@ -35,7 +35,7 @@ func caches() []comparison {
 		MaximumSize: 2 * cacheEntries, InitialCapacity: cacheEntries,
 		ExpiryCalculator: otter.ExpiryWriting[string, account](time.Hour),
 	})
-	store := must(memory.Driver{}.Open(ctx, driver.Config{Memory: driver.Memory{MaxEntries: 2 * cacheEntries}}))
+	store := must(memory.Driver{}.Open(ctx, driver.Config{MaxEntries: 2 * cacheEntries}))
 	typed := xcache.KeyCacheOf[string, account](must(xcache.New(store)))
 	keys := make([]string, cacheEntries)
 	for i := range keys {

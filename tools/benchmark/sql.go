@@ -14,6 +14,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xmodels"
@@ -57,7 +58,7 @@ func sqls() []comparison {
 // bySQL inserts without the ORM.
 func bySQL(ctx context.Context, node *xsnowflake.Node, path string) func(*testing.B) {
 	openRows(ctx, path, xdb.Options{}) // makes the table
-	pool := must(sql.Open("sqlite", must(sqlite.Driver{}.DSN(driver.Config{Path: path}))))
+	pool := must(sql.Open("sqlite", must(sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}))))
 	atExit(func() { _ = pool.Close() })
 	return func(b *testing.B) {
 		b.ReportAllocs()
@@ -84,7 +85,7 @@ func byORM(ctx context.Context, path string, o xdb.Options) func(*testing.B) {
 }
 
 func openRows(ctx context.Context, path string, o xdb.Options) *gorm.DB {
-	o.Driver, o.Parts, o.AutoMigrate = sqlite.Name, driver.Config{Path: path}, []any{&row{}}
+	o.Driver, o.Parts, o.AutoMigrate = sqlite.Name, driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, []any{&row{}}
 	db := must(xdb.Open(ctx, o))
 	atExit(func() { _ = xdb.Close(db) })
 	return db

@@ -8,7 +8,17 @@ import (
 	"os"
 	"path/filepath"
 
+	_ "github.com/plinthgo/plinth/cacheplugins/memory"
+	_ "github.com/plinthgo/plinth/cacheplugins/redis"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	_ "github.com/plinthgo/plinth/core/major/xreg"
+	_ "github.com/plinthgo/plinth/dbplugins/mysql"
+	_ "github.com/plinthgo/plinth/dbplugins/oracle"
+	_ "github.com/plinthgo/plinth/dbplugins/postgres"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
+	_ "github.com/plinthgo/plinth/dbplugins/sqlserver"
+	_ "github.com/plinthgo/plinth/grpcx/runner"
+	_ "github.com/plinthgo/plinth/notifyx/email"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 	"github.com/plinthgo/plinth/tools/plinth/envtable"
 )

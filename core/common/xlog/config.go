@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strconv"
 	"strings"
 	"time"
 
@@ -90,41 +89,17 @@ const noDir = "none"
 // LOG_COMPRESS. The error names every variable that does not hold; the Config has that one's default
 // then. In debug mode (PLINTH_DEBUG) the default level is debug.
 func ConfigFromEnv() (Config, error) {
-	var problems []error
-	for _, key := range []xenv.EnvKey{
-		xenv.LogLevel, xenv.LogFormat, xenv.LogDir, xenv.LogMaxSize, xenv.LogMaxAge, xenv.LogMaxBackups,
-		xenv.LogCompress,
-	} {
-		if text, set := xenv.GetEnv(key); set {
-			problems = append(problems, xenv.Lookup(key).Check(text))
-		}
-	}
-	c := Config{
-		Dir:        xenv.String(xenv.LogDir),
-		MaxSizeMB:  envInt(xenv.LogMaxSize),
-		MaxAgeDays: envInt(xenv.LogMaxAge),
-		MaxBackups: envInt(xenv.LogMaxBackups),
-		Compress:   xenv.Bool(xenv.LogCompress),
-	}
-	c.Level, _ = parseLevel(xenv.String(xenv.LogLevel))    // a wrong one is a problem above, and info here
-	c.Format, _ = parseFormat(xenv.String(xenv.LogFormat)) // likewise, auto
-	if _, set := xenv.GetEnv(xenv.LogLevel); !set && xenv.Bool(xenv.Debug) {
+	v, problems := xenv.Load[variables](xenv.Environment())
+	c := Config{Dir: v.Dir, MaxSizeMB: v.MaxSize, MaxAgeDays: v.MaxAge, MaxBackups: v.MaxBackups, Compress: v.Compress}
+	c.Level, _ = parseLevel(v.Level)    // one of the values
+	c.Format, _ = parseFormat(v.Format) // likewise
+	if _, set := xenv.GetEnv("LOG_LEVEL"); !set && xenv.GetEnvBool(xenv.Debug, false) {
 		c.Level = slog.LevelDebug
 	}
 	if c.Dir == noDir {
 		c.Dir = ""
 	}
-	return c, errors.Join(problems...)
-}
-
-// envInt returns the variable's value, or the table's default where the value is out of range too.
-func envInt(key xenv.EnvKey) int {
-	row := xenv.Lookup(key)
-	if text, set := xenv.GetEnv(key); set && row.Check(text) != nil {
-		n, _ := strconv.Atoi(row.Default) // the table's own text
-		return n
-	}
-	return xenv.Int(key)
+	return c, problems
 }
 
 // check returns every problem of c.

@@ -10,7 +10,7 @@ import (
 )
 
 func TestFromEnvUsesTheNumbersOfTheEnvironment(t *testing.T) {
-	t.Setenv(xenv.SnowflakeLeaseDir.String(), t.TempDir())
+	t.Setenv("SNOWFLAKE_LEASE_DIR", t.TempDir())
 	for _, tc := range []struct {
 		name, dc, node   string
 		wantDC, wantNode int
@@ -44,7 +44,7 @@ func TestFromEnvReportsEveryWrongNumber(t *testing.T) {
 	}{
 		{
 			name: "no integers", dc: "a", node: "1.5",
-			want: []string{`SNOWFLAKE_DATACENTER_ID: "a" is not an integer`, `SNOWFLAKE_NODE_ID: "1.5" is not an integer`, "(accepted: 0 to 7 in the default id layout)"},
+			want: []string{`SNOWFLAKE_DATACENTER_ID: "a" is not an integer`, `SNOWFLAKE_NODE_ID: "1.5" is not an integer`, "(accepted: an integer)"},
 		},
 		{
 			name: "out of range", dc: "8", node: "99",
@@ -69,7 +69,7 @@ func TestFromEnvReportsEveryWrongNumber(t *testing.T) {
 
 func TestFromEnvLeasesANumberWhereNoneIsSet(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv(xenv.SnowflakeLeaseDir.String(), dir)
+	t.Setenv("SNOWFLAKE_LEASE_DIR", dir)
 	t.Setenv(xenv.SnowflakeDatacenterID.String(), "3")
 	t.Setenv(xenv.SnowflakeNodeID.String(), "")
 	seen := map[int]bool{}

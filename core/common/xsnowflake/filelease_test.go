@@ -18,7 +18,7 @@ import (
 // fileNode leases one of 8 nodes.
 func fileNode(t *testing.T, dir string, opts ...xsnowflake.Option) (*xsnowflake.Node, error) {
 	t.Helper()
-	t.Setenv(xenv.SnowflakeLeaseDir.String(), dir)
+	t.Setenv("SNOWFLAKE_LEASE_DIR", dir)
 	n, err := xsnowflake.FromEnv(append([]xsnowflake.Option{xsnowflake.WithDatacenterID(0)}, opts...)...)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func TestARestartWithAClockSetBackRepeatsNoID(t *testing.T) {
 		t.Run(back.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			lockAllBut(t, dir, 1)
-			p, err := start(t, xenv.SnowflakeLeaseDir.String()+"="+dir, xenv.SnowflakeDatacenterID.String()+"=0")
+			p, err := start(t, "SNOWFLAKE_LEASE_DIR"+"="+dir, xenv.SnowflakeDatacenterID.String()+"=0")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // lazy returns a node that leases its node ID from b with the first id.
@@ -183,7 +182,7 @@ func TestNode_Lease(t *testing.T) {
 		})
 	})
 	t.Run("a folder that cannot be used is reported by Prepare", func(t *testing.T) {
-		t.Setenv(xenv.SnowflakeLeaseDir.String(), "/dev/null/x")
+		t.Setenv("SNOWFLAKE_LEASE_DIR", "/dev/null/x")
 		n, err := xsnowflake.FromEnv()
 		if err != nil {
 			t.Fatal(err)

@@ -84,7 +84,7 @@ func LayoutNamed(name string) (Layout, error) {
 			return l, nil
 		}
 	}
-	return Layout{}, xenv.Problem(xenv.SnowflakeLayout, name, "is no id layout", xenv.Lookup(xenv.SnowflakeLayout).Accepted())
+	return Layout{}, xenv.Problem(layoutKey, name, "is no id layout", xenv.Lookup(layoutKey).Accepted())
 }
 
 // Info is an id taken apart.

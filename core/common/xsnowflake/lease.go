@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"hash/fnv"
 	"log/slog"
 	"math"
 	randv2 "math/rand/v2"
 	"time"
-
-	"github.com/plinthgo/plinth/core/common/xlease"
-	"github.com/plinthgo/plinth/core/common/xlease/driver"
-	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // LeaseName is the name whose slots are node IDs.
@@ -100,7 +99,7 @@ func (n *Node) localError(err error) error {
 	if err == nil || !n.local {
 		return err
 	}
-	return fmt.Errorf("%w (set %s to another folder, or %s)", err, xenv.SnowflakeLeaseDir, xenv.SnowflakeNodeID)
+	return fmt.Errorf("%w (set %s to another folder, or %s)", err, leaseDirKey, xenv.SnowflakeNodeID)
 }
 
 // try leases a node ID that is free now.
@@ -171,7 +170,7 @@ func (n *Node) joinLayout(ctx context.Context) error {
 	err := n.leases.Join(ctx, layoutName, fmt.Sprintf("layout-%016x", sum.Sum64()), n.ttl)
 	if errors.Is(err, xlease.ErrHeld) {
 		return fmt.Errorf("%w: %s=%s here, another one in %s (all replicas use the same; after a change, stop all and wait for %s)",
-			errOtherLayout, xenv.SnowflakeLayout, n.layout.Name, n.leases, n.ttl)
+			errOtherLayout, layoutKey, n.layout.Name, n.leases, n.ttl)
 	}
 	return err
 }
@@ -180,7 +179,7 @@ func (n *Node) joinLayout(ctx context.Context) error {
 // more, or nothing if this is one.
 func moreNodes(count int) string {
 	if p := LayoutWide.packing(); count < p.slots() {
-		return fmt.Sprintf(", or set %s=%s for all replicas, which has %d", xenv.SnowflakeLayout, LayoutWide.Name, p.slots())
+		return fmt.Sprintf(", or set %s=%s for all replicas, which has %d", layoutKey, LayoutWide.Name, p.slots())
 	}
 	return ""
 }

@@ -122,10 +122,10 @@ func NewNode(opts ...Option) (*Node, error) {
 // are not set. See WithDatacenterID and WithNodeID for the case that only one is. The environment wins
 // over opts, except over WithLeases, which replaces the folder.
 func FromEnv(opts ...Option) (*Node, error) {
-	dir, _ := xenv.GetEnv(xenv.SnowflakeLeaseDir)
+	dir, _ := xenv.GetEnv(leaseDirKey)
 	all := append([]Option{func(c *config) { c.folder = dir }}, opts...)
 	var problems []error
-	if name, ok := xenv.GetEnv(xenv.SnowflakeLayout); ok {
+	if name, ok := xenv.GetEnv(layoutKey); ok {
 		l, err := LayoutNamed(name)
 		all, problems = append(all, WithLayout(l)), append(problems, err)
 	}

@@ -105,7 +105,7 @@ func (p *process) ids(t *testing.T, count int) []xsnowflake.SnowflakeID {
 
 func dirEnv(t *testing.T) string {
 	t.Helper()
-	return xenv.SnowflakeLeaseDir.String() + "=" + t.TempDir()
+	return "SNOWFLAKE_LEASE_DIR" + "=" + t.TempDir()
 }
 
 func TestSixteenProcessesOnOneHostNeverCollide(t *testing.T) {
@@ -171,7 +171,7 @@ func TestTheSlotOfAKilledProcessIsFreeAgainAndItsIDsAreNotRepeated(t *testing.T)
 
 func TestTheSixtyFifthProcessSaysThatAllNumbersAreTaken(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv(xenv.SnowflakeLeaseDir.String(), dir)
+	t.Setenv("SNOWFLAKE_LEASE_DIR", dir)
 	for range 64 {
 		n, err := xsnowflake.FromEnv()
 		if err == nil {
@@ -182,7 +182,7 @@ func TestTheSixtyFifthProcessSaysThatAllNumbersAreTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := start(t, xenv.SnowflakeLeaseDir.String()+"="+dir)
+	_, err := start(t, "SNOWFLAKE_LEASE_DIR"+"="+dir)
 	if err == nil {
 		t.Fatal("the 65th process got a number")
 	}

@@ -2,6 +2,8 @@ package xenv
 
 import (
 	"fmt"
+	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +29,8 @@ const (
 	TypeEnum
 	// TypeList is a comma-separated list.
 	TypeList
+
+	typeUnknown
 )
 
 // String returns the type's name as the documentation writes it.
@@ -34,33 +38,47 @@ func (t Type) String() string {
 	return [...]string{"string", "bool", "int", "float", "duration", "enum", "list"}[t]
 }
 
-// Var describes one environment variable.
+// Var is the definition of an environment variable.
 type Var struct {
-	Key     EnvKey
-	Group   string
-	Type    Type
-	Default string        // in the form in which it would be set
-	Meaning string        // one sentence for people
-	Values  []string      // of an enum
-	Min     int64         // of an int, or nanoseconds of a duration
-	Max     int64         // as Min; the range is unchecked where Min and Max are both 0
-	Unit    time.Duration // of a duration that is a plain number; 0: a plain number is refused
-	Words   string        // what is accepted, where only the reader can check it
-	Secret  bool          // the value never appears in a message
-	Reader  string        // who reads it: a driver or an extension; "" is core
+	Key      EnvKey
+	Group    string
+	Type     Type
+	Default  string        // in the form in which it would be set
+	Meaning  string        // one sentence for people
+	Values   []string      // of an enum
+	Min      int64         // of an int, nanoseconds of a duration, or the length of a string
+	Max      int64         // as Min; the range is unchecked if Min and Max are both 0
+	Unit     time.Duration // of a duration that is a plain number; 0: a plain number is refused
+	Required bool          // the program does not start without it
+	Secret   bool          // the value never appears in a message
+	Packages []string      // that have registered it, by import path
+
+	parse func(text string) error // of a type that reads itself
+}
+
+// sameAs reports whether another package may register v where other is registered.
+func (v Var) sameAs(other Var) bool {
+	v.Group, v.Packages, v.parse, other.parse = other.Group, other.Packages, nil, nil // functions are never equal
+	return reflect.DeepEqual(v, other)
+}
+
+// from returns the value of v in s, and whether it is set: none switches off a variable without a default.
+func (v Var) from(s Source) (string, bool) {
+	text, set := s.Lookup(v.Key.String())
+	if !set || text == "" || text == none && v.optional() {
+		return "", false
+	}
+	return text, true
 }
 
 // Accepted says in words what the variable accepts; "" is any text.
 func (v Var) Accepted() string {
-	if v.Words != "" {
-		return v.Words
-	}
 	switch v.Type {
 	case TypeBool:
 		return "true, false, yes, no, on, off, 1 or 0"
 	case TypeInt:
 		if v.ranged() {
-			return fmt.Sprintf("%d to %d", v.Min, v.Max)
+			return span(v.Min, v.Max)
 		}
 		return "an integer"
 	case TypeFloat:
@@ -72,6 +90,9 @@ func (v Var) Accepted() string {
 	case TypeList:
 		return "values separated by commas"
 	case TypeString:
+		if v.ranged() {
+			return span(v.Min, v.Max) + " bytes"
+		}
 	}
 	return ""
 }
@@ -89,10 +110,18 @@ func (v Var) acceptedDuration() string {
 	return text
 }
 
+// span says in words which numbers are accepted.
+func span(least, most int64) string {
+	if most == math.MaxInt64 {
+		return fmt.Sprintf("%d or more", least)
+	}
+	return fmt.Sprintf("%d to %d", least, most)
+}
+
 func (v Var) ranged() bool { return v.Min != 0 || v.Max != 0 }
 
-// optional reports whether v is a row of the table that has no default, so that none means not set.
-func (v Var) optional() bool { return v.Group != "" && v.Default == "" }
+// optional reports whether none means not set: v is defined and has no default.
+func (v Var) optional() bool { return len(v.Packages) > 0 && v.Default == "" }
 
 // Check returns the Problem of text, or nil.
 func (v Var) Check(text string) error {
@@ -110,12 +139,26 @@ func (v Var) Check(text string) error {
 		if !slices.Contains(v.Values, text) {
 			problem = "is not one of the values"
 		}
-	case TypeString, TypeList:
+	case TypeString:
+		problem = v.checkText(text)
+	case TypeList:
 	}
 	if problem == "" {
 		return nil
 	}
-	return Problem(v.Key, text, problem, v.Accepted())
+	return v.problem(text, problem)
+}
+
+func (v Var) checkText(text string) string {
+	if v.ranged() && (int64(len(text)) < v.Min || int64(len(text)) > v.Max) {
+		return fmt.Sprintf("has %d bytes", len(text))
+	}
+	if v.parse != nil {
+		if err := v.parse(text); err != nil {
+			return "is not accepted: " + err.Error()
+		}
+	}
+	return ""
 }
 
 // explain returns problem where text does not parse.
@@ -151,20 +194,3 @@ func (v Var) checkRange(n int64) string {
 	}
 	return ""
 }
-
-// Lookup returns the table's row of key; a key that Plinth does not know gives a Var of its name alone.
-func Lookup(key EnvKey) Var {
-	if i, ok := rows[key]; ok {
-		return table[i]
-	}
-	return Var{Key: key}
-}
-
-// rows finds a variable in the table.
-var rows = func() map[EnvKey]int {
-	m := make(map[EnvKey]int, len(table))
-	for i, v := range table {
-		m[v.Key] = i
-	}
-	return m
-}()

@@ -1,11 +1,11 @@
 package xenv_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"fmt"
+	"math"
+	"net/netip"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,41 +13,161 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-func TestEveryConstantHasARowInTheTable(t *testing.T) {
-	f, err := parser.ParseFile(token.NewFileSet(), "keys.go", nil, 0)
-	if err != nil {
+// shop has a field of each type.
+type shop struct {
+	Name     string        `env:"SHOP_NAME" required:"true" min:"2" max:"8" doc:"Name."`
+	Open     bool          `env:"SHOP_OPEN" default:"true" doc:"Whether it is open."`
+	Shelves  int           `env:"SHOP_SHELVES" default:"32" min:"1" max:"65536" doc:"Shelves."`
+	Bytes    int64         `env:"SHOP_BYTES" default:"4" max:"9223372036854775807" doc:"Bytes."`
+	Small    uint8         `env:"SHOP_SMALL" default:"7" doc:"A small number."`
+	Rate     float64       `env:"SHOP_RATE" default:"0.5" doc:"Rate."`
+	Wait     time.Duration `env:"SHOP_WAIT" default:"5s" max:"1h" doc:"Wait."`
+	Slow     time.Duration `env:"SHOP_SLOW" default:"200ms" unit:"1ms" doc:"Slow."`
+	Mode     string        `env:"SHOP_MODE" default:"fast" oneof:"fast safe" doc:"Mode."`
+	Paths    []string      `env:"SHOP_PATHS" doc:"Paths."`
+	Key      xenv.Secret   `env:"SHOP_KEY" min:"4" doc:"Key."`
+	Pass     string        `env:"SHOP_PASS" secret:"true" doc:"Password."`
+	Address  netip.Addr    `env:"SHOP_ADDRESS" default:"127.0.0.1" doc:"Address."`
+	Inner    inner
+	untagged string
+}
+
+type inner struct {
+	Deep int `env:"SHOP_DEEP" default:"1" doc:"Depth."`
+}
+
+func init() { xenv.Register[shop]("Shop") }
+
+func TestLoad(t *testing.T) {
+	t.Run("defaults", func(t *testing.T) {
+		got, err := xenv.Load[shop](xenv.Map{"SHOP_NAME": "corner"})
+		want := shop{
+			Name: "corner", Open: true, Shelves: 32, Bytes: 4, Small: 7, Rate: 0.5, Wait: 5 * time.Second, Slow: 200 * time.Millisecond,
+			Mode: "fast", Address: netip.MustParseAddr("127.0.0.1"), Inner: inner{Deep: 1},
+		}
+		if err != nil || !reflect.DeepEqual(got, want) || got.untagged != "" {
+			t.Errorf("Load = %+v, %v\nwant %+v", got, err, want)
+		}
+	})
+	t.Run("values", func(t *testing.T) {
+		got, err := xenv.Load[shop](xenv.Map{
+			"SHOP_NAME": "corner", "SHOP_OPEN": "off", "SHOP_SHELVES": " 65536 ", "SHOP_BYTES": "9223372036854775807", "SHOP_SMALL": "255",
+			"SHOP_RATE": "2.5", "SHOP_WAIT": "1m30s", "SHOP_SLOW": "350", "SHOP_MODE": "safe", "SHOP_PATHS": " /a, ,/b/* ",
+			"SHOP_KEY": "hunter2", "SHOP_PASS": "none", "SHOP_ADDRESS": "::1", "SHOP_DEEP": "9",
+		})
+		want := shop{
+			Name: "corner", Shelves: 65536, Bytes: math.MaxInt64, Small: 255, Rate: 2.5, Wait: 90 * time.Second, Slow: 350 * time.Millisecond,
+			Mode: "safe", Paths: []string{"/a", "/b/*"}, Key: "hunter2", Address: netip.MustParseAddr("::1"), Inner: inner{Deep: 9},
+		}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("Load = %+v, %v\nwant %+v", got, err, want)
+		}
+	})
+	t.Run("every problem, and defaults in place of wrong values", func(t *testing.T) {
+		got, err := xenv.Load[shop](xenv.Map{
+			"SHOP_OPEN": "perhaps", "SHOP_SHELVES": "0", "SHOP_SMALL": "256", "SHOP_WAIT": "5", "SHOP_MODE": "loud", "SHOP_KEY": "abc",
+			"SHOP_ADDRESS": "here", "SHOP_BYTES": "-1",
+		})
+		want := []string{
+			"SHOP_NAME: is not set (accepted: 2 to 8 bytes)",
+			`SHOP_OPEN: "perhaps" is not a boolean (accepted: true, false, yes, no, on, off, 1 or 0)`,
+			`SHOP_SHELVES: "0" is out of range (accepted: 1 to 65536)`,
+			`SHOP_BYTES: "-1" is out of range (accepted: 0 or more)`,
+			`SHOP_SMALL: "256" does not fit uint8 (accepted: an integer)`,
+			`SHOP_WAIT: "5" has no unit (accepted: a duration such as 500ms, 5s or 1m30s, 0s to 1h0m0s)`,
+			`SHOP_MODE: "loud" is not one of the values (accepted: fast, safe)`,
+			"SHOP_KEY: the value has 3 bytes (accepted: 4 or more bytes)",
+		}
+		if err == nil {
+			t.Fatal("Load found nothing")
+		}
+		lines := strings.Split(err.Error(), "\n")
+		if len(lines) != len(want)+1 || !slices.Equal(lines[:len(want)], want) || !strings.HasPrefix(lines[len(want)], `SHOP_ADDRESS: "here" is not accepted: `) {
+			t.Errorf("problems:\n%s\nwant:\n%s", err, strings.Join(want, "\n"))
+		}
+		if !got.Open || got.Shelves != 32 || got.Small != 7 || got.Wait != 5*time.Second || got.Mode != "fast" || got.Key != "" {
+			t.Errorf("Load = %+v, want the defaults", got)
+		}
+	})
+	t.Run("nil source", func(t *testing.T) {
+		if got, err := xenv.Load[inner](nil); err != nil || got.Deep != 1 {
+			t.Errorf("Load = %+v, %v", got, err)
+		}
+	})
+}
+
+func TestFill(t *testing.T) {
+	got := shop{Name: "mine", Shelves: 3, Mode: "safe"}
+	if err := xenv.Fill(xenv.Map{"SHOP_SHELVES": "5", "SHOP_MODE": ""}, &got); err != nil {
 		t.Fatal(err)
 	}
-	var constants []string
-	ast.Inspect(f, func(n ast.Node) bool {
-		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			name, _ := strconv.Unquote(lit.Value)
-			constants = append(constants, name)
-		}
-		return true
-	})
-	var rows []string
-	for _, v := range xenv.Table() {
-		rows = append(rows, v.Key.String())
-	}
-	slices.Sort(constants)
-	slices.Sort(rows)
-	if !slices.Equal(constants, rows) {
-		t.Errorf("constants and table differ:\n%v\n%v", constants, rows)
+	if got.Name != "mine" || got.Shelves != 5 || got.Mode != "safe" || got.Wait != 0 {
+		t.Errorf("Fill = %+v, want only the shelves changed", got)
 	}
 }
 
-func TestEveryDefaultIsAccepted(t *testing.T) {
+type same struct {
+	Deep int `env:"SHOP_DEEP" default:"1" doc:"Depth."`
+}
+
+type other struct {
+	Deep int `env:"SHOP_DEEP" default:"2" doc:"Depth."`
+}
+
+type wrongTag struct {
+	Port int `env:"SHOP_WRONG" default:"x" doc:"Wrong."`
+}
+
+type noType struct {
+	Port chan int `env:"SHOP_WRONG" doc:"Wrong."`
+}
+
+func TestRegister(t *testing.T) {
+	xenv.Register[same]("Shop") // the same definition
+	for _, tc := range []struct {
+		name     string
+		register func()
+		want     string
+	}{
+		{name: "another definition", register: func() { xenv.Register[other]("Shop") }, want: "xenv_test and github.com/plinthgo/plinth/core/defined/xenv_test register SHOP_DEEP"},
+		{name: "a default that is not accepted", register: func() { xenv.Register[wrongTag]("Shop") }, want: "wrongTag.Port has a default that it does not accept"},
+		{name: "a type that no variable has", register: func() { xenv.Register[noType]("Shop") }, want: "noType.Port has a type"},
+		{name: "no struct", register: func() { xenv.Register[int]("Shop") }, want: "int is not a named struct"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, tc.want) {
+					t.Errorf("panic %q, want %q in it", got, tc.want)
+				}
+			}()
+			tc.register()
+		})
+	}
+}
+
+func TestTable(t *testing.T) {
+	var names []string
 	for _, v := range xenv.Table() {
-		if v.Meaning == "" || v.Group == "" {
-			t.Errorf("%s has no meaning or no group", v.Key)
+		names = append(names, v.Key.String())
+		if v.Group != "Shop" || v.Meaning == "" || len(v.Packages) == 0 {
+			t.Errorf("%+v has no group, no meaning or no package", v)
 		}
-		if v.Default == "" {
-			continue
-		}
-		if err := v.Check(v.Default); err != nil {
-			t.Errorf("default: %v", err)
-		}
+	}
+	if len(names) != 14 || names[0] != "SHOP_NAME" || names[13] != "SHOP_DEEP" {
+		t.Errorf("names = %v, want the fields in their order", names)
+	}
+	if v := xenv.Lookup("SHOP_KEY"); !v.Secret || v.Min != 4 {
+		t.Errorf("SHOP_KEY = %+v, want a secret", v)
+	}
+}
+
+func TestMisspelled(t *testing.T) {
+	t.Setenv("SHOP_SHELFES", "3")
+	t.Setenv("SHOP_SHELVESXYZ", "3")
+	t.Setenv("SHOP_MODES", "")
+	got := xenv.Misspelled()
+	if want := []string{"SHOP_SHELFES is set, and no linked package reads it: did you mean SHOP_SHELVES?"}; !slices.Equal(got, want) {
+		t.Errorf("Misspelled = %q, want %q", got, want)
 	}
 }
 
@@ -82,97 +202,30 @@ func TestReadersReturnTheDefaultOfWhatDoesNotParse(t *testing.T) {
 	}
 }
 
-func TestTheTableGivesDefaultsAndUnits(t *testing.T) {
-	for _, key := range []xenv.EnvKey{xenv.Port, xenv.Host, xenv.DatabaseSlowThreshold, xenv.LogCompress, xenv.ContextExcludeUrls} {
-		t.Setenv(key.String(), "")
-	}
-	if got := xenv.Int(xenv.Port); got != 1118 {
-		t.Errorf("port = %d, want 1118", got)
-	}
-	if got := xenv.String(xenv.Host); got != "localhost" {
-		t.Errorf("host = %q, want localhost", got)
-	}
-	if !xenv.Bool(xenv.LogCompress) {
-		t.Error("log compression is off by default, want on")
-	}
-	if got := xenv.List(xenv.ContextExcludeUrls); len(got) != 0 {
-		t.Errorf("excluded paths = %q, want none", got)
-	}
-	if got := xenv.Duration(xenv.DatabaseSlowThreshold); got != 200*time.Millisecond {
-		t.Errorf("slow threshold = %s, want 200ms", got)
-	}
-	t.Setenv(xenv.DatabaseSlowThreshold.String(), "350")
-	if got := xenv.Duration(xenv.DatabaseSlowThreshold); got != 350*time.Millisecond {
-		t.Errorf("slow threshold of 350 = %s, want 350ms", got)
-	}
-	t.Setenv(xenv.ContextExcludeUrls.String(), " /a, ,/b/* ")
-	if got := xenv.List(xenv.ContextExcludeUrls); !slices.Equal(got, []string{"/a", "/b/*"}) {
-		t.Errorf("list = %q", got)
-	}
-}
-
 func TestValidateReportsEveryProblemWithNameValueAndWhatIsAccepted(t *testing.T) {
-	t.Setenv("PLINTH_PORT", "abc")
-	t.Setenv("GRPC_PORT", "70000")
-	t.Setenv("PLINTH_DRAIN_DELAY", "5")
-	t.Setenv("LOG_LEVEL", "loud")
-	t.Setenv("PLINTH_DEBUG", "perhaps")
+	t.Setenv("SHOP_SHELVES", "abc")
+	t.Setenv("SHOP_WAIT", "2h")
+	t.Setenv("SHOP_PASS", "hunter2")
 	err := xenv.Validate()
 	if err == nil {
 		t.Fatal("Validate = nil")
 	}
-	got := strings.Split(err.Error(), "\n")
 	want := []string{
-		`PLINTH_DEBUG: "perhaps" is not a boolean (accepted: true, false, yes, no, on, off, 1 or 0)`,
-		`PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)`,
-		`PLINTH_DRAIN_DELAY: "5" has no unit (accepted: a duration such as 500ms, 5s or 1m30s, 0s to 1h0m0s)`,
-		`LOG_LEVEL: "loud" is not one of the values (accepted: debug, info, notice, warn, error)`,
-		`GRPC_PORT: "70000" is out of range (accepted: 0 to 65535)`,
+		"SHOP_NAME: is not set (accepted: 2 to 8 bytes)",
+		`SHOP_SHELVES: "abc" is not an integer (accepted: 1 to 65536)`,
+		`SHOP_WAIT: "2h" is out of range (accepted: a duration such as 500ms, 5s or 1m30s, 0s to 1h0m0s)`,
 	}
-	if !slices.Equal(got, want) {
+	if got := strings.Split(err.Error(), "\n"); !slices.Equal(got, want) {
 		t.Errorf("problems:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
 func TestProblemHidesSecrets(t *testing.T) {
 	const secret = "hunter2"
-	for _, v := range xenv.Table() {
-		if got := xenv.Problem(v.Key, secret, "is wrong", "").Error(); v.Secret && strings.Contains(got, secret) {
+	for _, key := range []xenv.EnvKey{"SHOP_KEY", "SHOP_PASS"} {
+		if got := xenv.Problem(key, secret, "is wrong", "").Error(); strings.Contains(got, secret) {
 			t.Errorf("%q shows the secret", got)
 		}
-	}
-	for _, key := range []xenv.EnvKey{xenv.DatabasePass, xenv.DatabaseDsn, xenv.NoSqlPass, xenv.EmailPass} {
-		if !xenv.Lookup(key).Secret {
-			t.Errorf("%s is not marked as a secret", key)
-		}
-	}
-}
-
-func TestReadersOfTheTableTakeNothingThatValidateReports(t *testing.T) {
-	for key, text := range map[xenv.EnvKey]string{
-		xenv.NoSqlMemoryShardCount: "-1", xenv.Port: "70000", xenv.DatabaseConnectTimeout: "2h", xenv.MaxBodyBytes: "-5",
-		xenv.DatabaseTLS: "prefer",
-	} {
-		t.Setenv(key.String(), text)
-	}
-	if got := xenv.String(xenv.DatabaseTLS); got != "disable" {
-		t.Errorf("TLS = %q, want the default", got)
-	}
-	if got := xenv.Int(xenv.NoSqlMemoryShardCount); got != 32 {
-		t.Errorf("shards = %d, want the default", got)
-	}
-	if got := xenv.Int(xenv.Port); got != 1118 {
-		t.Errorf("port = %d, want the default", got)
-	}
-	if got := xenv.Duration(xenv.DatabaseConnectTimeout); got != 30*time.Second {
-		t.Errorf("timeout = %s, want the default", got)
-	}
-	if got := xenv.Int64(xenv.MaxBodyBytes); got != 4<<20 {
-		t.Errorf("body = %d, want the default", got)
-	}
-	t.Setenv(xenv.NoSqlMemoryShardCount.String(), "65536")
-	if err := xenv.Validate(); err == nil || strings.Contains(err.Error(), "SHARD") || xenv.Int(xenv.NoSqlMemoryShardCount) != 65536 {
-		t.Errorf("65536 shards, which the backend takes, are refused: %v", err)
 	}
 }
 
@@ -206,9 +259,6 @@ func TestGetEnv_NoneSwitchesOffWhatHasNoDefault(t *testing.T) {
 			t.Errorf("%s=none counts as set: %t, and the default is %q", v.Key, set, v.Default)
 		}
 	}
-	if got := xenv.List(xenv.TrustedProxies); len(got) != 0 {
-		t.Errorf("PLINTH_TRUSTED_PROXIES=none = %q, want no proxies", got)
-	}
 	t.Setenv("ORDERS_MODE", "none")
 	if got := xenv.GetEnvString("ORDERS_MODE", "all"); got != "none" {
 		t.Errorf("ORDERS_MODE of the application = %q, want none", got)
@@ -228,6 +278,6 @@ func BenchmarkGetEnvInt(b *testing.B) {
 	b.Setenv("PLINTH_PORT", "8080")
 	b.ReportAllocs()
 	for b.Loop() {
-		xenv.Int(xenv.Port)
+		xenv.GetEnvInt(xenv.Port, 1118)
 	}
 }

@@ -84,7 +84,7 @@ func inMemory(p *startup.Plan) {
 // ownLeases are leases of this process. A database in memory has one writer at a time: a lease that is taken within a
 // transaction, which no server minds, would wait for the end of that.
 func ownLeases(context.Context) (*xlease.Leases, error) {
-	if xenv.String(xenv.LeaseBackend) == "none" {
+	if xenv.GetEnvString(xenv.LeaseBackend, "") == "none" {
 		return nil, nil // there are to be none
 	}
 	return xlease.New(xlease.InProcess(nil)), nil

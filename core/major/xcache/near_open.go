@@ -12,7 +12,7 @@ import (
 
 // nearConfig returns the settings of the near cache's backend.
 func (o *Options) nearConfig() driver.Config {
-	return driver.Config{Memory: driver.Memory{MaxEntries: o.Near.MaxEntries}, Now: o.Config.Now}
+	return driver.Config{MaxEntries: o.Near.MaxEntries, Now: o.Config.Now, Source: o.Config.Source}
 }
 
 // watchNear begins to watch the manager's store for the near cache.

@@ -23,7 +23,7 @@ type opens struct {
 func (o opens) Name() string { return o.name }
 
 func (o opens) Check(c driver.Config) error {
-	if c.Memory.MaxEntries < 0 {
+	if c.MaxEntries < 0 {
 		return errors.New("a negative bound")
 	}
 	return nil
@@ -55,8 +55,8 @@ func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Memory.MaxEntries != 7 || s.prefix != "p:" {
-		t.Errorf("bound %d and watched prefix %q, want 7 and the manager's", got.Memory.MaxEntries, s.prefix)
+	if got.MaxEntries != 7 || s.prefix != "p:" {
+		t.Errorf("bound %d and watched prefix %q, want 7 and the manager's", got.MaxEntries, s.prefix)
 	}
 	s.watcher.Connected()
 	c := xcache.KeyCacheOf[string, string](m)

@@ -16,18 +16,14 @@ const none = "none"
 
 // Options say which cache to open, and how.
 type Options struct {
-	// Driver is the name of the backend.
-	Driver string
-	// Config holds its settings.
-	Config driver.Config
-	// ConnectTimeout bounds how long Open waits for a backend that does not answer yet; 0 tries once.
-	ConnectTimeout time.Duration
+	Driver         string `env:"NOSQL_DRIVER" default:"none" doc:"Backend: the name of one that is imported, such as redis or memory, or none."`
+	Config         driver.Config
+	ConnectTimeout time.Duration `env:"NOSQL_CONNECT_TIMEOUT" default:"30s" max:"1h" doc:"How long the start waits for a backend that does not answer yet; 0 tries once."`
 	// Near describes a near cache in front of a server that reports keys that change; nil is none. A backend in the
 	// process needs none, and does without.
 	Near *NearOptions
 
-	// Prefix is put before every key.
-	Prefix string
+	Prefix string `env:"NOSQL_PREFIX" doc:"Prefix of every key."`
 	// DefaultTTL is the TTL of a key that is written without one; 0 is for ever, nil the backend's default.
 	DefaultTTL *time.Duration
 	// TTLJitter shortens each TTL by a random part of it, at most this fraction (0 to 1), so that keys written
@@ -109,45 +105,32 @@ func (o *NearOptions) check() error {
 
 func (o *NearOptions) driver() string { return cmp.Or(o.Driver, "memory") }
 
-// FromEnv reads NOSQL_*. NOSQL_DRIVER that is "none" or not set means no cache. NOSQL_URL wins over the parts of an
-// address, and NOSQL_NEAR_MAX_ENTRIES over 0 is WithNear.
-func FromEnv() ManagerOption { return readEnv }
-
-func readEnv(o *Options) {
-	o.Driver = xenv.String(xenv.NoSqlDriver)
-	o.ConnectTimeout = xenv.Duration(xenv.NoSqlConnectTimeout)
-	o.Config = driver.Config{
-		URL:          xenv.String(xenv.NoSqlURL),
-		Host:         xenv.String(xenv.NoSqlHost),
-		Port:         xenv.Int(xenv.NoSqlPort),
-		User:         xenv.String(xenv.NoSqlUser),
-		Pass:         xenv.String(xenv.NoSqlPass),
-		Database:     xenv.Int(xenv.NoSqlDatabase),
-		PoolSize:     xenv.Int(xenv.NoSqlPoolSize),
-		Mode:         given(xenv.NoSqlMode),
-		Master:       xenv.String(xenv.NoSqlMaster),
-		SentinelUser: xenv.String(xenv.NoSqlSentinelUser),
-		SentinelPass: xenv.String(xenv.NoSqlSentinelPass),
-		TLS:          given(xenv.NoSqlTLS),
-		TLSCA:        xenv.String(xenv.NoSqlTLSCA),
-		Memory: driver.Memory{
-			DefaultTTL: xenv.Duration(xenv.NoSqlMemoryDefaultTTL),
-			MaxEntries: xenv.Int(xenv.NoSqlMemoryMaxEntries),
-			ShardCount: xenv.Int(xenv.NoSqlMemoryShardCount),
-		},
-		Now: o.Config.Now,
-	}
-	WithNear(xenv.Int(xenv.NoSqlNearMaxEntries), xenv.Duration(xenv.NoSqlNearTTL))(o)
-	o.Prefix = xenv.GetEnvString(xenv.NoSqlPrefix, o.Prefix)
+func init() {
+	xenv.Register[Options]("Cache")
+	xenv.Register[nearVariables]("Cache")
 }
 
-// given returns a value without the variable's default, which every driver knows: a value that was set for nothing may be
-// worth an error.
-func given(key xenv.EnvKey) string {
-	if _, set := xenv.GetEnv(key); !set {
-		return ""
+type nearVariables struct {
+	MaxEntries int           `env:"NOSQL_NEAR_MAX_ENTRIES" default:"0" max:"2147483647" doc:"Entries at most of a near cache in the process, which the server keeps up to date; 0 is none."`
+	TTL        time.Duration `env:"NOSQL_NEAR_TTL" default:"1m" min:"1ns" max:"1h" doc:"TTL of an entry of the near cache at most."`
+}
+
+// FromEnv reads NOSQL_* from the environment. NOSQL_DRIVER that is "none" or not set means no cache. NOSQL_URL wins over
+// the parts of an address, and NOSQL_NEAR_MAX_ENTRIES over 0 is WithNear.
+func FromEnv() ManagerOption { return FromSource(xenv.Environment()) }
+
+// FromSource is FromEnv with the values of s. The driver reads its own variables there too.
+func FromSource(s xenv.Source) ManagerOption {
+	return func(o *Options) {
+		defaults, _ := xenv.Load[Options](nil) //nolint:errcheck // Register has checked the defaults
+		o.Driver, o.ConnectTimeout = "", defaults.ConnectTimeout
+		o.Config = driver.Config{Now: o.Config.Now, Source: s}
+		near, err := xenv.Load[nearVariables](s)
+		if err = errors.Join(xenv.Fill(s, o), err); err != nil {
+			o.problems = append(o.problems, err)
+		}
+		WithNear(near.MaxEntries, near.TTL)(o)
 	}
-	return xenv.String(key)
 }
 
 // WithDriver selects the backend.
@@ -190,7 +173,7 @@ func WithFailOpen() ManagerOption { return func(o *Options) { o.FailOpen = true 
 
 // WithMaxEntries bounds the entries of a backend in the process, all kinds together.
 func WithMaxEntries(n int) ManagerOption {
-	return func(o *Options) { o.Config.Memory.MaxEntries = n }
+	return func(o *Options) { o.Config.MaxEntries = n }
 }
 
 // WithNear keeps copies of up to maxEntries values in the process, each for ttl at most, if the backend is a server that

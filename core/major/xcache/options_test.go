@@ -39,7 +39,15 @@ type fakeStore struct {
 func (fakeStore) Ping(context.Context) error { return nil }
 func (fakeStore) Close() error               { return nil }
 
-func (s fakeStore) DefaultTTL() time.Duration { return s.c.Memory.DefaultTTL }
+// DefaultTTL is that of a variable of the driver's own.
+func (s fakeStore) DefaultTTL() time.Duration {
+	own, _ := xenv.Load[fakeVariables](s.c.Source)
+	return own.DefaultTTL
+}
+
+type fakeVariables struct {
+	DefaultTTL time.Duration `env:"NOSQL_FAKE_DEFAULT_TTL" unit:"1s"`
+}
 
 // Set reports through an error what the manager made of a write.
 func (fakeStore) Set(_ context.Context, key string, _ []byte, w driver.Write) (bool, error) {
@@ -79,7 +87,7 @@ func TestTheEnvironmentIsReadWhenTheOptionRuns(t *testing.T) {
 	for key, value := range map[xenv.EnvKey]string{
 		xenv.NoSqlDriver: "redis", xenv.NoSqlHost: "cache.example", xenv.NoSqlPort: "6380", xenv.NoSqlUser: "app",
 		xenv.NoSqlPass: "secret", xenv.NoSqlDatabase: "3", xenv.NoSqlPoolSize: "5", xenv.NoSqlPrefix: "p:",
-		xenv.NoSqlMemoryDefaultTTL: "90", xenv.NoSqlMemoryMaxEntries: "7", xenv.NoSqlMemoryShardCount: "2",
+		"NOSQL_FAKE_DEFAULT_TTL": "90",
 	} {
 		t.Setenv(string(key), value)
 	}
@@ -96,7 +104,7 @@ func TestTheEnvironmentIsReadWhenTheOptionRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Host != "cache.example" || got.Port != 6380 || got.User != "app" || got.Pass != "secret" || got.Database != 3 ||
-		got.PoolSize != 5 || got.Memory != (driver.Memory{DefaultTTL: 90 * time.Second, MaxEntries: 7, ShardCount: 2}) {
+		got.PoolSize != 5 {
 		t.Errorf("settings = %+v, want those of the environment", *got)
 	}
 	if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil || !strings.Contains(err.Error(), "p:k for 1m30s") {
@@ -108,7 +116,7 @@ func TestALaterOptionWins(t *testing.T) {
 	registry, got, _ := setup(t, "other", nil)
 	t.Setenv(string(xenv.NoSqlDriver), "memory")
 	t.Setenv(string(xenv.NoSqlPrefix), "env:")
-	t.Setenv(string(xenv.NoSqlMemoryDefaultTTL), "90")
+	t.Setenv("NOSQL_FAKE_DEFAULT_TTL", "90")
 	now := func() time.Time { return time.Unix(0, 0) }
 	m, err := openAll(t, xcache.FromEnv(), xcache.WithDriver("other"), xcache.WithPrefix("mine:"), registry,
 		xcache.WithDefaultTTL(time.Hour), xcache.WithMaxEntries(5), xcache.WithClock(now), xcache.WithFailOpen(),
@@ -116,7 +124,7 @@ func TestALaterOptionWins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Memory.MaxEntries != 5 || got.Now == nil {
+	if got.MaxEntries != 5 || got.Now == nil {
 		t.Errorf("settings = %+v, want those of the options", *got)
 	}
 	if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil || !strings.Contains(err.Error(), "mine:k for 1h0m0s") {
@@ -193,20 +201,18 @@ func TestTheVariablesOfAServerAreReadOnlyWhereTheyAreSet(t *testing.T) {
 	if _, err := openAll(t, xcache.FromEnv(), registry); err != nil {
 		t.Fatal(err)
 	}
-	if got.URL != "" || got.Mode != "" || got.Master != "" || got.SentinelUser != "" || got.SentinelPass != "" || got.TLS != "" || got.TLSCA != "" {
+	if got.URL != "" || got.TLS != "" || got.TLSCA != "" {
 		t.Errorf("settings = %+v, want none that nobody has chosen", *got)
 	}
 	for key, value := range map[xenv.EnvKey]string{
-		xenv.NoSqlURL: "redis://cache.example", xenv.NoSqlMode: "sentinel", xenv.NoSqlMaster: "main", xenv.NoSqlSentinelUser: "watch",
-		xenv.NoSqlSentinelPass: "secret", xenv.NoSqlTLS: "verify-full", xenv.NoSqlTLSCA: "ca.pem",
+		xenv.NoSqlURL: "redis://cache.example", xenv.NoSqlTLS: "verify-full", xenv.NoSqlTLSCA: "ca.pem",
 	} {
 		t.Setenv(string(key), value)
 	}
 	if _, err := openAll(t, xcache.FromEnv(), registry); err != nil {
 		t.Fatal(err)
 	}
-	if got.URL != "redis://cache.example" || got.Mode != driver.ModeSentinel || got.Master != "main" || got.SentinelUser != "watch" ||
-		got.SentinelPass != "secret" || got.TLS != "verify-full" || got.TLSCA != "ca.pem" {
+	if got.URL != "redis://cache.example" || got.TLS != "verify-full" || got.TLSCA != "ca.pem" {
 		t.Errorf("settings = %+v, want those of the environment", *got)
 	}
 }
@@ -236,8 +242,8 @@ func TestANearCacheIsAskedForByAnOptionOrAVariable(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(string(xenv.NoSqlDriver), "redis")
-			t.Setenv(string(xenv.NoSqlNearMaxEntries), tc.entries)
-			t.Setenv(string(xenv.NoSqlNearTTL), tc.ttl)
+			t.Setenv("NOSQL_NEAR_MAX_ENTRIES", tc.entries)
+			t.Setenv("NOSQL_NEAR_TTL", tc.ttl)
 			opts := []xcache.ManagerOption{registry(), xcache.FromEnv()}
 			if tc.option != nil {
 				opts = append(opts, tc.option)

@@ -11,7 +11,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -138,7 +137,7 @@ func (p *boundedPool) acquire(ctx context.Context) (*sql.Conn, error) {
 	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
 		return nil, xerror.Wrap(xerror.ServiceOverload, "", fmt.Errorf(
 			"xdb: all %d connections of the pool were in use for %s (%s, %s): %w",
-			p.db.Stats().MaxOpenConnections, p.timeout, xenv.DatabaseAcquireTimeout, xenv.DatabaseMaxOpenConns, err))
+			p.db.Stats().MaxOpenConnections, p.timeout, acquireTimeoutKey, maxOpenConnsKey, err))
 	}
 	return conn, err
 }

@@ -36,54 +36,29 @@ func (o *Options) problem(format string, args ...any) {
 	o.problems = append(o.problems, fmt.Errorf("xdb: "+format, args...))
 }
 
-// FromEnv reads DATABASE_*. A variable that is not set changes nothing that an option before FromEnv has set.
-// DATABASE_DRIVER that is "none" or not set means no database.
-func FromEnv() Option { return readEnv }
+// FromEnv reads DATABASE_* from the environment. A variable that is not set changes nothing that an option before FromEnv
+// has set. DATABASE_DRIVER that is "none" or not set means no database.
+func FromEnv() Option { return FromSource(xenv.Environment()) }
 
-func readEnv(o *Options) {
-	if name, ok := xenv.GetEnv(xenv.DatabaseDriver); ok {
-		o.Driver, o.DSN = name, ""
-		o.Parts = driver.Config{
-			Host:        xenv.String(xenv.DatabaseHost),
-			Port:        xenv.Int(xenv.DatabasePort),
-			User:        xenv.String(xenv.DatabaseUser),
-			Pass:        xenv.String(xenv.DatabasePass),
-			Name:        xenv.String(xenv.DatabaseName),
-			Path:        xenv.String(xenv.DatabasePath),
-			Charset:     given(xenv.DatabaseCharset),
-			Timezone:    given(xenv.DatabaseTimezone),
-			ServiceName: xenv.String(xenv.DatabaseServiceName),
-			LibDir:      xenv.String(xenv.DatabaseLibDir),
-			TLS:         given(xenv.DatabaseTLS),
-			TLSCA:       xenv.String(xenv.DatabaseTLSCA),
+// FromSource is FromEnv with the values of s. The driver reads its own variables there too.
+func FromSource(s xenv.Source) Option {
+	return func(o *Options) {
+		if _, set := s.Lookup(xenv.DatabaseDriver.String()); set {
+			o.DSN, o.Parts = "", driver.Config{}
 		}
-	}
-	if dsn, ok := xenv.GetEnv(xenv.DatabaseDsn); ok {
-		o.DSN = xlog.Secret(dsn)
-	}
-	o.TablePrefix = xenv.GetEnvString(xenv.DatabasePrefix, o.TablePrefix)
-	o.SingularTables = xenv.GetEnvBool(xenv.DatabaseSingularTables, o.SingularTables)
-	number(&o.MaxOpenConns, xenv.DatabaseMaxOpenConns, xenv.Int)
-	number(&o.MaxIdleConns, xenv.DatabaseMaxIdleConns, xenv.Int)
-	number(&o.ConnMaxLifetime, xenv.DatabaseConnMaxLifetime, xenv.Duration)
-	number(&o.ConnMaxIdleTime, xenv.DatabaseConnMaxIdleTime, xenv.Duration)
-	number(&o.ConnectTimeout, xenv.DatabaseConnectTimeout, xenv.Duration)
-	number(&o.AcquireTimeout, xenv.DatabaseAcquireTimeout, xenv.Duration)
-	number(&o.SlowThreshold, xenv.DatabaseSlowThreshold, xenv.Duration)
-}
-
-// given returns a value without the variable's default: a driver may warn of what is not set.
-func given(key xenv.EnvKey) string {
-	if _, set := xenv.GetEnv(key); !set {
-		return ""
-	}
-	return xenv.String(key)
-}
-
-// number sets dst to the variable's value, if it is set.
-func number[N int | time.Duration](dst *N, key xenv.EnvKey, read func(xenv.EnvKey) N) {
-	if _, ok := xenv.GetEnv(key); ok {
-		*dst = orNone(read(key))
+		o.Parts.Source = s
+		log := o.Log
+		*o = o.withDefaults() // so that a 0 is one that a variable has set
+		o.Log = log
+		if err := xenv.Fill(s, o); err != nil {
+			o.problems = append(o.problems, err)
+		}
+		for _, n := range o.counts() {
+			*n = orNone(*n)
+		}
+		for _, t := range o.durations() {
+			*t = orNone(*t)
+		}
 	}
 }
 

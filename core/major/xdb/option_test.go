@@ -48,10 +48,9 @@ func TestFromEnvReadsLazily(t *testing.T) {
 	option := xdb.FromEnv()
 	for name, value := range map[xenv.EnvKey]string{
 		xenv.DatabaseDriver: "postgres", xenv.DatabaseHost: "h", xenv.DatabasePort: "5433", xenv.DatabaseUser: "u",
-		xenv.DatabasePass: "p", xenv.DatabaseName: "n", xenv.DatabasePrefix: "app_", xenv.DatabaseSingularTables: "true", xenv.DatabasePath: "x.db",
-		xenv.DatabaseServiceName: "s", xenv.DatabaseLibDir: "l", xenv.DatabaseMaxOpenConns: "7",
-		xenv.DatabaseMaxIdleConns: "0", xenv.DatabaseConnMaxLifetime: "1m", xenv.DatabaseConnMaxIdleTime: "2m",
-		xenv.DatabaseConnectTimeout: "0", xenv.DatabaseSlowThreshold: "350",
+		xenv.DatabasePass: "p", xenv.DatabaseName: "n", xenv.DatabasePrefix: "app_", "DATABASE_SINGULAR_TABLES": "true", "DATABASE_MAX_OPEN_CONNS": "7",
+		"DATABASE_MAX_IDLE_CONNS": "0", "DATABASE_CONN_MAX_LIFETIME": "1m", "DATABASE_CONN_MAX_IDLE_TIME": "2m",
+		"DATABASE_CONNECT_TIMEOUT": "0", "DATABASE_SLOW_THRESHOLD": "350",
 	} {
 		t.Setenv(name.String(), value)
 	}
@@ -59,11 +58,10 @@ func TestFromEnvReadsLazily(t *testing.T) {
 	want := xdb.Options{
 		Driver: "postgres",
 		Parts: driver.Config{
-			Host: "h", Port: 5433, User: "u", Pass: "p", Name: "n", Path: "x.db",
-			ServiceName: "s", LibDir: "l",
+			Host: "h", Port: 5433, User: "u", Pass: "p", Name: "n", Source: xenv.Environment(),
 		},
 		TablePrefix: "app_", SingularTables: true, MaxOpenConns: 7, MaxIdleConns: -1, ConnMaxLifetime: time.Minute, ConnMaxIdleTime: 2 * time.Minute,
-		ConnectTimeout: -1, SlowThreshold: 350 * time.Millisecond,
+		ConnectTimeout: -1, AcquireTimeout: 5 * time.Second, SlowThreshold: 350 * time.Millisecond,
 	}
 	if got.Parts != want.Parts || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("options\n got %+v\nwant %+v", got, want)
@@ -73,7 +71,7 @@ func TestFromEnvReadsLazily(t *testing.T) {
 func TestLaterOptionWins(t *testing.T) {
 	clearEnv(t)
 	t.Setenv(xenv.DatabaseDriver.String(), "postgres")
-	t.Setenv(xenv.DatabaseMaxOpenConns.String(), "7")
+	t.Setenv("DATABASE_MAX_OPEN_CONNS", "7")
 	t.Setenv(xenv.DatabaseDsn.String(), "from the environment")
 	before := xdb.NewOptions(xdb.WithMaxOpenConns(3), xdb.WithTablePrefix("kept_"), xdb.FromEnv())
 	if before.MaxOpenConns != 7 || before.TablePrefix != "kept_" || before.DSN.Reveal() != "from the environment" {
@@ -90,7 +88,7 @@ func TestWithSingularTables(t *testing.T) {
 	if o := xdb.NewOptions(xdb.WithSingularTables(), xdb.FromEnv()); !o.SingularTables {
 		t.Error("FromEnv without the variable has changed the option")
 	}
-	t.Setenv(xenv.DatabaseSingularTables.String(), "false")
+	t.Setenv("DATABASE_SINGULAR_TABLES", "false")
 	if o := xdb.NewOptions(xdb.WithSingularTables(), xdb.FromEnv()); o.SingularTables {
 		t.Error("DATABASE_SINGULAR_TABLES=false does not win")
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,24 +22,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 )
 
-// The defaults of Options, the same as those of the environment.
+func init() { xenv.Register[Options]("Database") }
+
+// Variables that errors name and that are read here alone.
 const (
-	DefaultMaxOpenConns    = 25
-	DefaultMaxIdleConns    = 10
-	DefaultConnMaxLifetime = time.Hour
-	DefaultConnMaxIdleTime = 10 * time.Minute
-	DefaultConnectTimeout  = 30 * time.Second
-	DefaultAcquireTimeout  = 5 * time.Second
-	DefaultSlowThreshold   = 200 * time.Millisecond
+	singularTablesKey xenv.EnvKey = "DATABASE_SINGULAR_TABLES"
+	maxOpenConnsKey   xenv.EnvKey = "DATABASE_MAX_OPEN_CONNS"
+	acquireTimeoutKey xenv.EnvKey = "DATABASE_ACQUIRE_TIMEOUT"
 )
 
 // Options say which database to open, and how. Of every number and duration 0 is the default, and a
 // negative value is none: no limit, no retry, no log.
 type Options struct {
-	// Driver is the name of a registered driver.
-	Driver string
-	// DSN is the whole connection string. Where it is set, Parts is ignored.
-	DSN xlog.Secret
+	Driver string `env:"DATABASE_DRIVER" default:"none" doc:"Driver: the name of one that is imported, such as postgres, mysql, sqlite, oracle or sqlserver, or none."`
+	// DSN replaces Parts.
+	DSN xenv.Secret `env:"DATABASE_DSN" doc:"Full connection string; the parts of the connection are then ignored."`
 	// Parts are what the driver makes the connection string of.
 	Parts driver.Config
 	// Dialector is used instead of Driver, DSN and Parts.
@@ -47,28 +45,22 @@ type Options struct {
 	// go to them in turn: see WithPrimary.
 	Replicas []xlog.Secret
 
-	// TablePrefix stands before the name of every table.
-	TablePrefix string
-	// SingularTables names tables in the singular: the model User has the table user instead of users.
-	SingularTables bool
+	TablePrefix    string `env:"DATABASE_PREFIX" doc:"Prefix of every table name."`
+	SingularTables bool   `env:"DATABASE_SINGULAR_TABLES" default:"false" doc:"Names of tables are singular: the model User has the table user instead of users."`
 	// SkipDefaultTransaction leaves single writes without the transaction that gorm begins for each, on
 	// which hooks and associations rely.
 	SkipDefaultTransaction bool
 	// Gorm changes gorm's configuration last, for what has no option of its own. It may be nil.
 	Gorm func(*gorm.Config)
 
-	// MaxOpenConns and MaxIdleConns bound the pool; idle connections are never more than open ones.
-	MaxOpenConns, MaxIdleConns int
-	// ConnMaxLifetime and ConnMaxIdleTime say when a connection is replaced.
-	ConnMaxLifetime, ConnMaxIdleTime time.Duration
-
-	// ConnectTimeout is how long Open waits for a server that is not there yet; negative: it tries once.
-	ConnectTimeout time.Duration
-	// AcquireTimeout is how long a statement or a transaction waits for a connection if all are in use. The
-	// error is then a ServiceOverload. With PrepareStmt of gorm it concerns transactions only.
-	AcquireTimeout time.Duration
-	// SlowThreshold is the time from which on a statement is logged at WARN.
-	SlowThreshold time.Duration
+	MaxOpenConns    int           `env:"DATABASE_MAX_OPEN_CONNS" default:"25" max:"2147483647" doc:"Connections of the pool at most; 0 is no limit."`
+	MaxIdleConns    int           `env:"DATABASE_MAX_IDLE_CONNS" default:"10" max:"2147483647" doc:"Idle connections that are kept."`
+	ConnMaxLifetime time.Duration `env:"DATABASE_CONN_MAX_LIFETIME" default:"1h" max:"876000h" doc:"Age at which a connection is replaced; 0 is never."`
+	ConnMaxIdleTime time.Duration `env:"DATABASE_CONN_MAX_IDLE_TIME" default:"10m" max:"876000h" doc:"Idle time after which a connection is closed; 0 is never."`
+	ConnectTimeout  time.Duration `env:"DATABASE_CONNECT_TIMEOUT" default:"30s" max:"1h" doc:"How long the start waits for a database that does not answer yet; 0 tries once."`
+	// AcquireTimeout ends with an error that is a ServiceOverload. With PrepareStmt of gorm it concerns transactions only.
+	AcquireTimeout time.Duration `env:"DATABASE_ACQUIRE_TIMEOUT" default:"5s" max:"1h" doc:"How long a statement waits for a connection if all of the pool are in use; 0 is no limit."`
+	SlowThreshold  time.Duration `env:"DATABASE_SLOW_THRESHOLD" default:"200ms" max:"1h" unit:"1ms" doc:"Statements that take longer are logged; 0 logs none."`
 	// Log takes the lines; nil is the logger named DATA.
 	Log *xlog.LogNamedLogger
 
@@ -93,15 +85,28 @@ func (o Options) Enabled() bool {
 // start, maybe in several processes at the same time.
 type Prepare func(ctx context.Context, db *gorm.DB) error
 
+// defaults are those of the variables.
+var defaults = sync.OnceValue(func() Options {
+	o, _ := xenv.Load[Options](nil) //nolint:errcheck // Register has checked the defaults
+	return o
+})
+
+// counts and durations are the fields of which 0 is the default and a negative value is none.
+func (o *Options) counts() []*int { return []*int{&o.MaxOpenConns, &o.MaxIdleConns} }
+
+func (o *Options) durations() []*time.Duration {
+	return []*time.Duration{&o.ConnMaxLifetime, &o.ConnMaxIdleTime, &o.ConnectTimeout, &o.AcquireTimeout, &o.SlowThreshold}
+}
+
 // withDefaults returns o with every zero replaced.
 func (o Options) withDefaults() Options {
-	o.MaxOpenConns = cmp.Or(o.MaxOpenConns, DefaultMaxOpenConns)
-	o.MaxIdleConns = cmp.Or(o.MaxIdleConns, DefaultMaxIdleConns)
-	o.ConnMaxLifetime = cmp.Or(o.ConnMaxLifetime, DefaultConnMaxLifetime)
-	o.ConnMaxIdleTime = cmp.Or(o.ConnMaxIdleTime, DefaultConnMaxIdleTime)
-	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, DefaultConnectTimeout)
-	o.AcquireTimeout = cmp.Or(o.AcquireTimeout, DefaultAcquireTimeout)
-	o.SlowThreshold = cmp.Or(o.SlowThreshold, DefaultSlowThreshold)
+	d := defaults()
+	for i, n := range o.counts() {
+		*n = cmp.Or(*n, *d.counts()[i])
+	}
+	for i, t := range o.durations() {
+		*t = cmp.Or(*t, *d.durations()[i])
+	}
 	if o.Log == nil {
 		o.Log = xlog.WithName(xlog.NamedDATA)
 	}
@@ -184,8 +189,12 @@ func (r *Registry) resolve(o Options) (*target, error) {
 		problems = append(problems, xenv.Problem(xenv.DatabasePrefix, o.TablePrefix, "is no prefix",
 			"lower-case letters, digits, _ and a dot behind a schema, 30 at most, which begin with a letter or _"))
 	}
-	t, err := r.find(o)
-	if err == nil {
+	var t *target
+	var err error
+	if len(o.problems) == 0 || o.Driver != "" || o.Dialector != nil { // else the problem is why there is none
+		t, err = r.find(o)
+	}
+	if t != nil && err == nil {
 		err = r.findReplicas(t, o)
 	}
 	var dialects []string // unknown without a driver
@@ -220,12 +229,12 @@ func (r *Registry) find(o Options) (*target, error) {
 		if dsn, err = d.DSN(o.Parts); err != nil {
 			return nil, t.Secrets.Redact(err, driver.Unknown)
 		}
-		t.Variable = ""
+		t.Variable, t.advice = "", unread(d, o.Parts.Source)
 		if l, ok := d.(driver.Locator); ok {
 			t.Variable = l.Variable()
 		}
 		if adviser, ok := d.(driver.Adviser); ok {
-			t.advice = adviser.Advice(o.Parts)
+			t.advice = append(adviser.Advice(o.Parts), t.advice...)
 		}
 	}
 	t.Secrets = t.Secrets.WithDSN(dsn)
@@ -258,4 +267,27 @@ func (r *Registry) findReplicas(t *target, o Options) error {
 		t.Secrets = t.Secrets.WithDSN(dsn.Reveal()) // an error of a statement may be that of a replica
 	}
 	return errors.Join(problems...)
+}
+
+// unread returns a warning for each variable of a database that is set, and that only other drivers read.
+func unread(d driver.Driver, s xenv.Source) []string {
+	var lines []string
+	own, shared := packageOf(d), packageOf(&Options{})
+	for _, v := range xenv.Table() {
+		if s == nil || !strings.HasPrefix(v.Key.String(), "DATABASE_") || slices.Contains(v.Packages, own) || slices.Contains(v.Packages, shared) {
+			continue
+		}
+		if _, set := s.Lookup(v.Key.String()); set {
+			lines = append(lines, v.Key.String()+" is set, but means nothing to this driver")
+		}
+	}
+	return lines
+}
+
+func packageOf(v any) string {
+	t := reflect.TypeOf(v)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath()
 }

@@ -97,7 +97,7 @@ func schemaPhase(p *startup.Plan) startup.Phase {
 
 // checkLeases reports a driver that is to keep the leases and cannot.
 func checkLeases(p *startup.Plan, db *xdb.Database) error {
-	wanted := xenv.String(xenv.LeaseBackend)
+	wanted := xenv.GetEnvString(xenv.LeaseBackend, "auto")
 	if len(p.Leases) > 0 || wanted != "database" || db.KeepsLeases() {
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xvalid"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xhttp"
@@ -48,7 +47,7 @@ func (r *Reg) newEngine() {
 
 // build makes the middleware of all options, and adds p's changes of the engine, health and routes.
 func (r *Reg) build(p *startup.Plan) error {
-	proxies, err := trustedProxies(r.plan)
+	proxies, err := r.settings.trustedProxies(r.plan)
 	if err != nil {
 		return err
 	}
@@ -71,14 +70,14 @@ func (r *Reg) build(p *startup.Plan) error {
 
 // serveConfig is the configuration of the request middleware: environment first, then the plan.
 func (r *Reg) serveConfig(proxies int) xhelper.Config {
-	exclude, _ := excludeURLs() // checked with the environment
+	exclude, _ := r.settings.excludeURLs() // checked with the environment
 	c := xhelper.Config{
 		Base:                 r.Init.Ctx,
-		EnableInput:          xenv.Bool(xenv.ContextEnableInput),
+		EnableInput:          r.settings.env.EnableInput,
 		ExcludeURLs:          exclude,
-		MaxBodyBytes:         xenv.Int64(xenv.MaxBodyBytes),
-		MaxInflightBodyBytes: xenv.Int64(xenv.MaxInflightBodyBytes),
-		RequestTimeout:       unlimited(xenv.Duration(xenv.RequestTimeout)),
+		MaxBodyBytes:         r.settings.env.MaxBodyBytes,
+		MaxInflightBodyBytes: r.settings.env.MaxInflightBodyBytes,
+		RequestTimeout:       unlimited(r.settings.env.RequestTimeout),
 		Debug:                r.settings.Debug,
 		Profile:              r.settings.Profile,
 		TrustProxies:         proxies > 0,

@@ -109,7 +109,7 @@ func TestEachWrongVariableHasOneLineWithItsNameAndWhatIsAccepted(t *testing.T) {
 		},
 		{
 			name: "SNOWFLAKE_NODE_ID", value: "one",
-			want: `SNOWFLAKE_NODE_ID: "one" is not an integer (accepted: 0 to 7 in the default id layout)`,
+			want: `SNOWFLAKE_NODE_ID: "one" is not an integer (accepted: an integer)`,
 		},
 		{
 			name: "CONTEXT_EXCLUDE_URLS", value: "/a,info",

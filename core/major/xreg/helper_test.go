@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := xenv.SetEnv(xenv.LogDir, "none"); err != nil { // no test writes beside the sources
+	if err := xenv.SetEnv("LOG_DIR", "none"); err != nil { // no test writes beside the sources
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

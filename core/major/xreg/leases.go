@@ -65,7 +65,7 @@ func wantsLeases(p *startup.Plan, phases []startup.Phase) bool {
 	}
 }
 
-func leaseBackend() string { return xenv.String(xenv.LeaseBackend) }
+func leaseBackend() string { return loadVariables().LeaseBackend }
 
 // keepers returns the phases that can keep leases and are going to start, in their order.
 func keepers(phases []startup.Phase) []startup.Phase {

@@ -24,8 +24,8 @@ import (
 
 func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 	for key, value := range map[xenv.EnvKey]string{
-		xenv.Port: "abc", xenv.LogLevel: "loud", xenv.SnowflakeNodeID: "99", xenv.TrustedProxies: "10.0.0.0/8,nowhere",
-		xenv.DrainDelay: "5", xenv.MaxBodyBytes: "4MB", xenv.DatabasePass: "s3cret",
+		xenv.Port: "abc", "LOG_LEVEL": "loud", xenv.SnowflakeNodeID: "99", "PLINTH_TRUSTED_PROXIES": "10.0.0.0/8,nowhere",
+		"PLINTH_DRAIN_DELAY": "5", "PLINTH_MAX_BODY_BYTES": "4MB", xenv.DatabasePass: "s3cret",
 	} {
 		t.Setenv(key.String(), value)
 	}
@@ -109,12 +109,12 @@ func unset(t *testing.T, keys ...xenv.EnvKey) {
 
 func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T) {
 	inFolder(t, "PLINTH_PORT=4711\nPLINTH_HOST=example.org\nSNOWFLAKE_NODE_ID=5\nSNOWFLAKE_DATACENTER_ID=1\nLOG_DIR=none\nLOG_LEVEL=error\n")
-	unset(t, xenv.Port, xenv.SnowflakeNodeID, xenv.SnowflakeDatacenterID, xenv.LogDir, xenv.LogLevel)
+	unset(t, xenv.Port, xenv.SnowflakeNodeID, xenv.SnowflakeDatacenterID, "LOG_DIR", "LOG_LEVEL")
 	t.Setenv("PLINTH_HOST", "127.0.0.1")
 	seen := ""
 	reg, err := xreg.New(t.Context(), nil, withPhase(startup.Phase{
 		Name: "p", Key: "p", Start: func(context.Context) (any, error) {
-			seen = xenv.String(xenv.Port)
+			seen = xenv.GetEnvString(xenv.Port, "")
 			return nil, nil
 		},
 	}))
@@ -132,7 +132,7 @@ func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T
 
 func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
 	inFolder(t, "PLINTH_HOST=127.0.0.1\nPLINTH_PORT=\nPLINTH_TRUSTED_PROXIES=10.0.0.0/8\nLOG_DIR=none\n")
-	unset(t, xenv.Port, xenv.LogDir)
+	unset(t, xenv.Port, "LOG_DIR")
 	t.Setenv("PLINTH_HOST", "")
 	t.Setenv("PLINTH_TRUSTED_PROXIES", "none")
 	reg, err := xreg.New(t.Context(), nil, xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "4712"}))
@@ -143,7 +143,7 @@ func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
 	if got := reg.Settings().Address; got != "127.0.0.1:4712" {
 		t.Errorf("address = %s, want the file's host, and the default port of the code", got)
 	}
-	if got := xenv.List(xenv.TrustedProxies); len(got) != 0 {
+	if got := xenv.GetEnvList("PLINTH_TRUSTED_PROXIES"); len(got) != 0 {
 		t.Errorf("trusted proxies = %v, want none", got)
 	}
 }
@@ -164,7 +164,7 @@ func TestEnvFileThatWasAskedForMustExist(t *testing.T) {
 }
 
 func TestSettingsPreferOptionsThenEnvironmentThenDefaults(t *testing.T) {
-	unset(t, xenv.Host, xenv.Port, xenv.DrainDelay, xenv.ShutdownTimeout, xenv.Debug)
+	unset(t, xenv.Host, xenv.Port, "PLINTH_DRAIN_DELAY", "PLINTH_SHUTDOWN_TIMEOUT", xenv.Debug)
 	base, _ := alone(t)
 	settings := func(opts ...xoption.Option) startup.Settings {
 		t.Helper()

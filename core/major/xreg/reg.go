@@ -57,7 +57,7 @@ type Reg struct {
 
 	mu       sync.Mutex // held while nodes start or close, whose code may ask for what is public
 	plan     *startup.Plan
-	settings startup.Settings
+	settings settings
 	parts    []Part
 	opened   []opened
 	logs     logs
@@ -67,7 +67,7 @@ type Reg struct {
 
 // public is what anyone may ask for at any time.
 type public struct {
-	settings startup.Settings
+	settings settings
 	server   []func(*http.Server)
 	parts    []Part
 }
@@ -186,7 +186,7 @@ func (r *Reg) late(p *startup.Plan) error {
 
 // carryOut starts what p asks for, unless anything is wrong with it or problems were found already.
 func (r *Reg) carryOut(p *startup.Plan, problems error) error {
-	r.settings = settings(r.plan)
+	r.settings = newSettings(r.plan)
 	r.publish()
 	defer r.publish()
 	if p == r.plan {
@@ -194,6 +194,11 @@ func (r *Reg) carryOut(p *startup.Plan, problems error) error {
 	}
 	if err := problem.Distinct(errors.Join(problems, r.check(p))); err != nil {
 		return err
+	}
+	if p == r.plan {
+		for _, line := range xenv.Misspelled() {
+			initLog.Warn(r.Init.Ctx, line)
+		}
 	}
 	if len(p.Mappers) > 0 {
 		r.unmap = append(r.unmap, xerror.RegisterApplicationMapper(p.Mappers...))
@@ -220,9 +225,9 @@ func (r *Reg) check(p *startup.Plan) error {
 		}
 		errs = append(errs, err)
 	}
-	proxies, err := trustedProxies(r.plan)
-	_, wrongURLs := excludeURLs()
-	errs = append(errs, checkSettings(r.settings), err, wrongURLs, r.serveConfig(len(proxies)).Check(), nodesOf(p.Nodes, r.nodes))
+	proxies, err := r.settings.trustedProxies(r.plan)
+	_, wrongURLs := r.settings.excludeURLs()
+	errs = append(errs, r.settings.check(), err, wrongURLs, r.serveConfig(len(proxies)).Check(), nodesOf(p.Nodes, r.nodes))
 	return errors.Join(errs...)
 }
 
@@ -231,10 +236,12 @@ func (r *Reg) check(p *startup.Plan) error {
 func (r *Reg) Signals() *signals.Signals { return r.watch.Take() }
 
 // Settings returns what options and environment say about serving and stopping.
-func (r *Reg) Settings() startup.Settings { return r.public.Load().settings }
+func (r *Reg) Settings() startup.Settings { return r.public.Load().settings.Settings }
 
 // Server returns a new HTTP server for Serve, with the limits of options and environment. It has no handler yet.
-func (r *Reg) Server() *http.Server { return server(r.public.Load().server) }
+func (r *Reg) Server() *http.Server {
+	return server(r.public.Load().settings.env, r.public.Load().server)
+}
 
 // Parts returns the parts of the framework that have started, in order.
 func (r *Reg) Parts() []Part { return slices.Clone(r.public.Load().parts) }

@@ -25,7 +25,7 @@ var exit = os.Exit
 // second ends the process. A start that goes on after the first, in a node that ignores its context, ends the process
 // with exit code 1 after the shutdown timeout and two seconds.
 func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) *Reg {
-	ctx, w := signals.NewWatch(ctx, initLog, func(code int) { exit(code) })
+	ctx, w := signals.NewWatch(ctx, initLog, loadVariables().ShutdownTimeout, func(code int) { exit(code) })
 	reg, err := begin(ctx, w, nodes, append(slices.Clip(opts), defaultNode), report)
 	if err != nil {
 		exit(1)

@@ -18,12 +18,19 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-// checkSettings returns what is wrong with the settings beyond what xenv.Validate reports.
-func checkSettings(s startup.Settings) error { return errors.Join(checkHost(), checkDrainDelay(s)) }
+// settings are the settings of serving and stopping with the environment that they come from.
+type settings struct {
+	startup.Settings
+
+	env variables
+}
+
+// check returns what is wrong with the settings beyond what xenv.Validate reports.
+func (s settings) check() error { return errors.Join(s.checkHost(), s.checkDrainDelay()) }
 
 // checkHost reports an address in place of a host, which may contain a password.
-func checkHost() error {
-	host := xenv.String(xenv.Host)
+func (s settings) checkHost() error {
+	host := s.env.Host
 	if !strings.ContainsAny(host, "@/") {
 		return nil
 	}
@@ -32,7 +39,7 @@ func checkHost() error {
 
 // checkDrainDelay reports a drain delay after which no time is left for requests: they would be cut off in every stop. What
 // is wrong with one of the two alone is reported elsewhere.
-func checkDrainDelay(s startup.Settings) error {
+func (s settings) checkDrainDelay() error {
 	most := s.ShutdownTimeout - s.Reserve()
 	if s.DrainDelay <= 0 || s.ShutdownTimeout <= 0 || s.DrainDelay < most {
 		return nil
@@ -40,7 +47,7 @@ func checkDrainDelay(s startup.Settings) error {
 	return fmt.Errorf("%s and %s, or xoption.WithDrainDelay and xoption.WithShutdownTimeout: "+
 		"after a drain delay of %s a shutdown timeout of %s leaves no time to finish requests "+
 		"(accepted: a drain delay below %s, or a longer shutdown timeout)",
-		xenv.DrainDelay, xenv.ShutdownTimeout, s.DrainDelay, s.ShutdownTimeout, most)
+		drainDelayKey, shutdownTimeoutKey, s.DrainDelay, s.ShutdownTimeout, most)
 }
 
 // atTerminal reports whether standard output or standard error is a terminal: then a developer waits for the stop, and no
@@ -52,22 +59,23 @@ var atTerminal = func() bool {
 }
 
 // settings resolves the plan against the environment, which has been checked.
-func settings(p *startup.Plan) startup.Settings {
-	s := startup.Settings{
+func newSettings(p *startup.Plan) settings {
+	env := loadVariables()
+	s := settings{env: env, Settings: startup.Settings{
 		Address:         p.Address,
 		Listener:        p.Listener,
-		Debug:           xenv.Bool(xenv.Debug),
-		WriteTimeout:    xenv.Duration(xenv.WriteTimeout),
-		DrainDelay:      xenv.Duration(xenv.DrainDelay),
-		ShutdownTimeout: xenv.Duration(xenv.ShutdownTimeout),
-	}
+		Debug:           env.Debug,
+		WriteTimeout:    env.WriteTimeout,
+		DrainDelay:      env.DrainDelay,
+		ShutdownTimeout: env.ShutdownTimeout,
+	}}
 	if s.Address == "" {
-		s.Address = net.JoinHostPort(xenv.String(xenv.Host), strconv.Itoa(xenv.Int(xenv.Port)))
+		s.Address = net.JoinHostPort(env.Host, strconv.Itoa(env.Port))
 	}
 	if p.Debug != nil {
 		s.Debug = *p.Debug
 	}
-	if _, set := xenv.GetEnv(xenv.DrainDelay); !set && (s.Debug || atTerminal()) {
+	if _, set := xenv.GetEnv(drainDelayKey); !set && (s.Debug || atTerminal()) {
 		s.DrainDelay = 0
 	}
 	if p.DrainDelay != nil {
@@ -76,7 +84,7 @@ func settings(p *startup.Plan) startup.Settings {
 	if p.ShutdownTimeout != nil {
 		s.ShutdownTimeout = *p.ShutdownTimeout
 	}
-	s.Profile, _ = xbase.ParseProfile(xenv.String(xenv.Envelope)) // checked with the environment
+	s.Profile, _ = xbase.ParseProfile(env.Envelope) // checked with the environment
 	if p.Profile != nil {
 		s.Profile = *p.Profile
 	}
@@ -84,12 +92,12 @@ func settings(p *startup.Plan) startup.Settings {
 }
 
 // server returns an HTTP server with the limits of the environment, and then changed.
-func server(changes []func(*http.Server)) *http.Server {
+func server(env variables, changes []func(*http.Server)) *http.Server {
 	s := &http.Server{
-		ReadHeaderTimeout: xenv.Duration(xenv.ReadHeaderTimeout),
-		ReadTimeout:       xenv.Duration(xenv.ReadTimeout),
-		IdleTimeout:       unlimited(xenv.Duration(xenv.IdleTimeout)),
-		MaxHeaderBytes:    xenv.Int(xenv.MaxHeaderBytes),
+		ReadHeaderTimeout: env.ReadHeaderTimeout,
+		ReadTimeout:       env.ReadTimeout,
+		IdleTimeout:       unlimited(env.IdleTimeout),
+		MaxHeaderBytes:    env.MaxHeaderBytes,
 	}
 	s.ReadHeaderTimeout = unlimited(s.ReadHeaderTimeout)
 	for _, change := range changes {
@@ -108,15 +116,15 @@ func unlimited(d time.Duration) time.Duration {
 }
 
 // trustedProxies returns the proxies that are believed, and what is wrong with those of the environment.
-func trustedProxies(p *startup.Plan) ([]string, error) {
+func (s settings) trustedProxies(p *startup.Plan) ([]string, error) {
 	if p.TrustedProxies != nil {
 		return p.TrustedProxies, nil
 	}
 	var errs []error
-	list := xenv.List(xenv.TrustedProxies)
+	list := s.env.TrustedProxies
 	for _, proxy := range list {
 		if !startup.ValidProxy(proxy) {
-			errs = append(errs, xenv.Problem(xenv.TrustedProxies, proxy,
+			errs = append(errs, xenv.Problem("PLINTH_TRUSTED_PROXIES", proxy,
 				"is neither an address nor a CIDR range", "for example 10.0.0.0/8,192.0.2.7"))
 		}
 	}
@@ -124,11 +132,11 @@ func trustedProxies(p *startup.Plan) ([]string, error) {
 }
 
 // excludeURLs returns the patterns of the environment, and what is wrong with the others.
-func excludeURLs() (patterns []string, err error) {
+func (s settings) excludeURLs() (patterns []string, err error) {
 	var errs []error
-	for _, p := range xenv.List(xenv.ContextExcludeUrls) {
+	for _, p := range s.env.ExcludeURLs {
 		if !strings.HasPrefix(p, "/") {
-			errs = append(errs, xenv.Problem(xenv.ContextExcludeUrls, p, "does not begin with a slash",
+			errs = append(errs, xenv.Problem("CONTEXT_EXCLUDE_URLS", p, "does not begin with a slash",
 				"path patterns such as /healthz,/static/*"))
 			continue
 		}

@@ -59,7 +59,7 @@ func holdLittle() {
 func options(site *docs.Site, c *call) []xoption.Option {
 	opts := []xoption.Option{
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
-			xenv.AppName: "plinth-docs", xenv.LogDir: "none",
+			xenv.AppName: "plinth-docs", "LOG_DIR": "none",
 			xenv.SnowflakeDatacenterID: "0", xenv.SnowflakeNodeID: "0", // no id is made: none has to be leased
 		}),
 		xoption.WithoutEnvFile(), // the folder it starts in may be that of another service

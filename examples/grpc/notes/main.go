@@ -29,7 +29,7 @@ func main() {
 
 func options() []xoption.Option {
 	return []xoption.Option{
-		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", xenv.DatabasePath: "notes.db"}),
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", "DATABASE_PATH": "notes.db"}),
 		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&Note{}, &App{})),
 		xoption.WithRoute(routes),
 		xoption.WithHealth(),

@@ -49,7 +49,7 @@ func main() {
 
 func options() []xoption.Option {
 	return []xoption.Option{
-		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", xenv.DatabasePath: "orders.db"}),
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", "DATABASE_PATH": "orders.db"}),
 		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&Order{})),
 		xoption.WithRoute(routes),
 		xoption.WithHealth(),

@@ -30,7 +30,7 @@ func options() []xoption.Option {
 			xenv.Host:           "0.0.0.0",
 			xenv.Port:           "8080",
 			xenv.DatabaseDriver: "sqlite",
-			xenv.DatabasePath:   xenv.GetEnvString("DB_FILE", ""), // the name that deployments know
+			"DATABASE_PATH":     xenv.GetEnvString("DB_FILE", ""), // the name that deployments know
 		}),
 		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&orders.Order{})),
 		xoption.WithErrorMapper(xerror.MapIs(orders.ErrSoldOut, soldOut)),

@@ -42,9 +42,6 @@ func heading(further []Column) string {
 
 func meaning(v xenv.Var) string {
 	text := v.Meaning
-	if v.Reader != "" {
-		text += " Read by " + v.Reader + "."
-	}
 	if v.Secret {
 		text += " Secret: never shown."
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/internal/watchdog"
 )
 
@@ -63,10 +62,10 @@ type Watch struct {
 }
 
 // NewWatch starts a watch. The context that it returns is a child of ctx and ends with the first
-// signal; exit ends the process.
-func NewWatch(ctx context.Context, log *xlog.LogNamedLogger, exit func(code int)) (context.Context, *Watch) {
+// signal; the process exits with exit if the stop takes longer than timeout.
+func NewWatch(ctx context.Context, log *xlog.LogNamedLogger, timeout time.Duration, exit func(code int)) (context.Context, *Watch) {
 	w := &Watch{signals: Notify(), log: log, exit: exit, taken: make(chan struct{}), ended: make(chan struct{})}
-	w.timeout.Store(int64(xenv.Duration(xenv.ShutdownTimeout)))
+	w.timeout.Store(int64(timeout))
 	ctx, w.cancel = context.WithCancelCause(ctx)
 	go w.run(ctx)
 	return ctx, w

@@ -13,6 +13,7 @@ import (
 
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // The errors that every backend gives for the same reasons.
@@ -49,53 +50,25 @@ type Driver interface {
 	Open(ctx context.Context, c Config) (Store, error)
 }
 
-// Config holds the settings of all drivers; each reads its own.
+// Config holds the settings that drivers share, as NOSQL_* gives them. Package xcache has checked each value against its
+// variable.
 type Config struct {
-	// URL replaces the parts below where a driver knows a form for it.
-	URL string
-	// Host is one name or address, or several with or without ports, separated by commas, where Mode wants several.
-	Host     string
-	Port     int
-	User     string
-	Pass     string
-	Database int
-	PoolSize int
+	URL      string `env:"NOSQL_URL" secret:"true" doc:"One URL in place of host, port, user, password, database and what the driver adds to them."`
+	Host     string `env:"NOSQL_HOST" default:"localhost" doc:"Host of the server; if the driver connects to several, they are separated by commas, each with its port where it differs."`
+	Port     int    `env:"NOSQL_PORT" max:"65535" doc:"Port of the server; by default the driver's usual one."`
+	User     string `env:"NOSQL_USER" doc:"User of the access control list."`
+	Pass     string `env:"NOSQL_PASS" secret:"true" doc:"Password."`
+	Database int    `env:"NOSQL_DATABASE" default:"0" max:"2147483647" doc:"Number of the database."`
+	PoolSize int    `env:"NOSQL_POOL_SIZE" default:"10" min:"1" max:"2147483647" doc:"Connections of the pool at most."`
+	TLS      string `env:"NOSQL_TLS" default:"disable" oneof:"disable require verify-full" doc:"Encryption of the connection; verify-full also checks the certificate."`
+	TLSCA    string `env:"NOSQL_TLS_CA" doc:"PEM file of the certificates that sign the server's, for verify-full; by default those of the system."`
 
-	// Mode says how the servers at Host belong together: ModeSingle, ModeSentinel or ModeCluster; "" is ModeSingle.
-	Mode string
-	// Master is the name under which the sentinels know the servers.
-	Master string
-	// SentinelUser and SentinelPass are for the sentinels themselves.
-	SentinelUser, SentinelPass string
-
-	// TLS is one of the modes of NOSQL_TLS, and TLSCA a PEM file with the certificates that sign the servers'.
-	TLS, TLSCA string
-
-	// Memory are the settings of stores in the process.
-	Memory Memory
-
+	// MaxEntries bounds the entries of a store in the process, all kinds together; 0 is the driver's own setting.
+	MaxEntries int
 	// Now is the clock of a store in the process, for tests. Nil is the real time.
 	Now func() time.Time
-}
-
-// The values of Config.Mode and NOSQL_MODE.
-const (
-	// ModeSingle is one server. It is the default.
-	ModeSingle = "single"
-	// ModeSentinel is a server with replicas, of which the sentinels at Host know which one is written to.
-	ModeSentinel = "sentinel"
-	// ModeCluster is a cluster that spreads the keys over its servers; those at Host know the others.
-	ModeCluster = "cluster"
-)
-
-// Memory are the settings of a store in the process.
-type Memory struct {
-	// DefaultTTL is the life of an entry that is set without one; 0 is for ever.
-	DefaultTTL time.Duration
-	// MaxEntries bounds the entries of all kinds together; 0 is the driver's default.
-	MaxEntries int
-	// ShardCount is the number of locks that writes are spread over; 0 is the driver's default.
-	ShardCount int
+	// Source is where a driver reads variables of its own: see xenv.Load. Nil sets none.
+	Source xenv.Source
 }
 
 // Store is an open cache. It is safe for concurrent use.

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
@@ -31,28 +30,6 @@ func TestAdviceWarnsOfPlainTextThatNobodyHasChosen(t *testing.T) {
 			}
 			if tc.want && (!strings.Contains(advice[0], "DATABASE_TLS") || strings.Contains(advice[0], "hunter2")) {
 				t.Errorf("Advice = %q", advice)
-			}
-		})
-	}
-}
-
-func TestAdviceNamesWhatTheDriverDoesNotRead(t *testing.T) {
-	c := driver.Config{Timezone: "UTC", Charset: "latin1", ServiceName: "s", LibDir: "/lib"}
-	for _, tc := range []struct {
-		name string
-		read []xenv.EnvKey
-		want string
-	}{
-		{name: "nothing of it", want: "DATABASE_TIMEZONE DATABASE_CHARSET DATABASE_SERVICE_NAME DATABASE_LIB_DIR"},
-		{name: "one", read: []xenv.EnvKey{xenv.DatabaseCharset}, want: "DATABASE_TIMEZONE DATABASE_SERVICE_NAME DATABASE_LIB_DIR"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			var names []string
-			for _, line := range c.Advice(tc.read...) {
-				names = append(names, strings.Fields(line)[0])
-			}
-			if got := strings.Join(names, " "); got != tc.want {
-				t.Errorf("lines about %s, want %s", got, tc.want)
 			}
 		})
 	}

@@ -5,27 +5,28 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Config is the connection in parts, as DATABASE_* gives them. Each driver reads the parts that it knows.
+// Config is the connection in parts, as DATABASE_* gives them: what all drivers of servers share. Package xdb has checked
+// each value against its variable.
 //
-// However it is printed, Pass is masked.
+// However it is printed, Pass is masked, and Source is left out.
 type Config struct {
-	Host        string
-	Port        int // 0 is the driver's usual port
-	User        string
-	Pass        string
-	Name        string
-	Path        string // sqlite: file, or :memory:
-	Charset     string // mysql
-	Timezone    string // postgres
-	ServiceName string // oracle
-	LibDir      string // oracle: accepted and ignored
-	TLS         string // TLSDisable, TLSRequire or TLSVerifyFull; "" is TLSDisable
-	TLSCA       string // file of PEM certificates that TLSVerifyFull trusts; "" is those of the system
+	Host  string `env:"DATABASE_HOST" default:"localhost" doc:"Host of the database server."`
+	Port  int    `env:"DATABASE_PORT" max:"65535" doc:"Port of the database server; by default the driver's usual one."`
+	User  string `env:"DATABASE_USER" doc:"User."`
+	Pass  string `env:"DATABASE_PASS" secret:"true" doc:"Password."`
+	Name  string `env:"DATABASE_NAME" doc:"Name of the database."`
+	TLS   string `env:"DATABASE_TLS" default:"disable" oneof:"disable require verify-full" doc:"Encryption of the connection: disable is plain text, require encrypts without asking who the server is, verify-full also checks its certificate and name."`
+	TLSCA string `env:"DATABASE_TLS_CA" doc:"File with the PEM certificates that verify-full trusts; by default those of the system."`
+
+	// Source is where a driver reads variables of its own: see xenv.Load. Nil sets none.
+	Source xenv.Source
 }
 
 // String returns the parts that are set, the password masked.
@@ -37,11 +38,6 @@ func (c Config) String() string {
 		{"user", c.User},
 		{"pass", masked(c.Pass)},
 		{"name", c.Name},
-		{"path", c.Path},
-		{"charset", c.Charset},
-		{"timezone", c.Timezone},
-		{"service", c.ServiceName},
-		{"lib_dir", c.LibDir},
 		{"tls", c.TLS},
 		{"tls_ca", c.TLSCA},
 	} {
@@ -85,9 +81,9 @@ func masked(secret string) string {
 //	err := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
 func Missing(parts map[xenv.EnvKey]string) error {
 	var problems []error
-	for _, v := range xenv.Table() { // its order, so that the lines do not change places
-		if value, asked := parts[v.Key]; asked && value == "" {
-			problems = append(problems, xenv.Problem(v.Key, "", "is not set", ""))
+	for _, key := range slices.Sorted(maps.Keys(parts)) {
+		if parts[key] == "" {
+			problems = append(problems, xenv.Problem(key, "", "is not set", ""))
 		}
 	}
 	return errors.Join(problems...)

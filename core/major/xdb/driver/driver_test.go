@@ -39,7 +39,7 @@ func TestMissingNamesEveryVariable(t *testing.T) {
 	if err == nil {
 		t.Fatal("nothing is missing")
 	}
-	if got, want := err.Error(), "DATABASE_USER: is not set\nDATABASE_NAME: is not set"; got != want {
+	if got, want := err.Error(), "DATABASE_NAME: is not set\nDATABASE_USER: is not set"; got != want {
 		t.Errorf("error = %q, want %q", got, want)
 	}
 	if err := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseHost: "h"}); err != nil {

@@ -8,8 +8,6 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
-
-	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // checkTableNames returns an error for each table that gorm would create next to the one
@@ -69,7 +67,7 @@ func tableNameProblem(naming schema.NamingStrategy, s *schema.Schema, other stri
 	}
 	return fmt.Errorf(
 		"the table %s of the %s %s is missing, and the table %s exists: set %s=%t to use it, or rename it, or %s if both are meant",
-		s.Table, kind, s.Name, other, xenv.DatabaseSingularTables, !naming.SingularTable, fix)
+		s.Table, kind, s.Name, other, "DATABASE_SINGULAR_TABLES", !naming.SingularTable, fix)
 }
 
 // isJoinTable reports whether gorm has made up the model, for an association many2many.

@@ -72,13 +72,13 @@ func mailConfig(ctx context.Context) (email.Config, error) {
 	}
 	return email.Config{
 		Host: server.Host(), Port: server.Port(), TLS: email.TLSNone, // which never leaves this machine
-		From: xenv.GetEnvString(xenv.EmailFrom, "hello@example.org"), FromName: "Notifications",
+		From: xenv.GetEnvString("EMAIL_FROM", "hello@example.org"), FromName: "Notifications",
 	}, nil
 }
 
 // startSink is the node of a mail server that logs what it gets, where EMAIL_HOST names no other one.
 func startSink(ctx context.Context) (any, error) {
-	if xenv.GetEnvString(xenv.EmailHost, "") != "" {
+	if xenv.GetEnvString("EMAIL_HOST", "") != "" {
 		return (*sink.Server)(nil), nil
 	}
 	log := xlog.WithName(xlog.NamedSERV, "sink")

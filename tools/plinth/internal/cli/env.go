@@ -150,9 +150,6 @@ func meaningOf(r envlist.Row) string {
 	if r.Accepted != "" {
 		text += " Accepted: " + r.Accepted + "."
 	}
-	if r.Reader != "" {
-		text += " Read by " + r.Reader + "."
-	}
 	return text
 }
 

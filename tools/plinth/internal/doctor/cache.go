@@ -19,11 +19,11 @@ const mendCacheConfig = "plinth env --group cache lists what there is to set"
 
 // checkCache connects as the service will, once.
 func (p *patient) checkCache(ctx context.Context) []Finding {
-	name := xenv.String(xenv.NoSqlDriver)
+	name := text(xenv.NoSqlDriver)
 	if name == "" || name == none {
 		return []Finding{p.withoutDriver(xenv.NoSqlDriver, xenv.NoSqlURL, xenv.NoSqlHost)}
 	}
-	if key := p.wrong(xenv.NoSqlPort, xenv.NoSqlMode, xenv.NoSqlTLS, xenv.NoSqlDatabase); key != "" {
+	if key := p.wrong(xenv.NoSqlPort, "NOSQL_MODE", xenv.NoSqlTLS, xenv.NoSqlDatabase); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
 	}
 	if !slices.Contains(xcache.Drivers(), name) {

@@ -26,9 +26,9 @@ const migrationFolder = "internal/migration"
 
 // checkDatabase connects as the service will, once.
 func (p *patient) checkDatabase(ctx context.Context) []Finding {
-	name := xenv.String(xenv.DatabaseDriver)
+	name := text(xenv.DatabaseDriver)
 	if name == "" || name == none {
-		return []Finding{p.withoutDriver(xenv.DatabaseDriver, xenv.DatabaseDsn, xenv.DatabaseHost, xenv.DatabaseName, xenv.DatabasePath)}
+		return []Finding{p.withoutDriver(xenv.DatabaseDriver, xenv.DatabaseDsn, xenv.DatabaseHost, xenv.DatabaseName, "DATABASE_PATH")}
 	}
 	if key := p.wrong(xenv.DatabasePort, xenv.DatabaseTLS); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
@@ -56,7 +56,7 @@ func problems(err error, mend string) []Finding {
 
 // mendConfig says what to do where the parts of a connection make no sense.
 func (p *patient) mendConfig(name string) string {
-	if path := xenv.String(xenv.DatabasePath); name == sqlite.Name && path != "" {
+	if path := text("DATABASE_PATH"); name == sqlite.Name && path != "" {
 		if !sqlitefile.Exists(filepath.Dir(path)) {
 			return "mkdir -p " + filepath.Dir(path)
 		}
@@ -115,7 +115,7 @@ func sqliteFile(o xdb.Options) (xdb.Options, *Finding) {
 		if err == nil {
 			return opened, nil
 		}
-		found = problem(err.Error(), "correct "+xenv.DatabasePath.String())
+		found = problem(err.Error(), "correct "+"DATABASE_PATH")
 	case !sqlitefile.Exists(filepath.Dir(path)):
 		found = problem(fmt.Sprintf("%s is in a folder that does not exist", path), "mkdir -p "+filepath.Dir(path))
 	default:
@@ -157,9 +157,9 @@ func orStart(err error) string {
 func nameKey(driver string) xenv.EnvKey {
 	switch driver {
 	case sqlite.Name:
-		return xenv.DatabasePath
+		return "DATABASE_PATH"
 	case "oracle":
-		return xenv.DatabaseServiceName
+		return "DATABASE_SERVICE_NAME"
 	default:
 		return xenv.DatabaseName
 	}

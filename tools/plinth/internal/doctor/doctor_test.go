@@ -130,7 +130,7 @@ func TestMailIsLookedAtWhereTheServiceSendsSome(t *testing.T) {
 	address := server.Addr().(*net.TCPAddr)
 	mail := func(port int) map[xenv.EnvKey]string {
 		return map[xenv.EnvKey]string{
-			xenv.EmailHost: "127.0.0.1", xenv.EmailPort: strconv.Itoa(port), xenv.EmailFrom: "shop@example.org", xenv.EmailTLS: "none",
+			"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": strconv.Itoa(port), "EMAIL_FROM": "shop@example.org", "EMAIL_TLS": "none",
 		}
 	}
 	for _, tc := range []struct {

@@ -27,8 +27,8 @@ func (p *patient) checkDrivers(context.Context) []Finding {
 		p.checkDriver(xenv.DatabaseDriver, service.DBPlugins, "db", xdb.Drivers()),
 		p.checkDriver(xenv.NoSqlDriver, service.CachePlugins, "cache", xcache.Drivers()),
 	}
-	if xenv.String(xenv.NoSqlDriver) == "redis" && xenv.Int(xenv.NoSqlNearMaxEntries) > 0 && !p.Links(service.CachePlugins+"memory") {
-		found = append(found, missingImport(fmt.Sprintf("%s asks for a near cache, which the memory backend holds", xenv.NoSqlNearMaxEntries),
+	if text(xenv.NoSqlDriver) == "redis" && number("NOSQL_NEAR_MAX_ENTRIES") > 0 && !p.Links(service.CachePlugins+"memory") {
+		found = append(found, missingImport(fmt.Sprintf("%s asks for a near cache, which the memory backend holds", "NOSQL_NEAR_MAX_ENTRIES"),
 			service.CachePlugins+"memory", "cache memory"))
 	}
 	return found
@@ -36,7 +36,7 @@ func (p *patient) checkDrivers(context.Context) []Finding {
 
 // checkDriver looks for the plugin of the driver that a variable names.
 func (p *patient) checkDriver(key xenv.EnvKey, root, kind string, known []string) Finding {
-	name := xenv.String(key)
+	name := text(key)
 	path := root + name
 	version := p.Requires(path)
 	isOwn := p.Module == nil || strings.HasPrefix(p.Module.Module.Mod.Path+"/", service.Project) // a workspace has it without

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
@@ -147,6 +148,15 @@ func (p *patient) trackedSecrets(ctx context.Context) []Finding {
 		"git tracks .env, which holds "+strings.Join(secrets, ", "),
 		"git rm --cached .env, name it in .gitignore, and change the secrets: the history keeps them",
 	)}
+}
+
+// text returns the value of a variable, or its default.
+func text(key xenv.EnvKey) string { return xenv.GetEnvString(key, xenv.Lookup(key).Default) }
+
+// number returns the value of a variable, or its default.
+func number(key xenv.EnvKey) int {
+	n, _ := strconv.Atoi(xenv.Lookup(key).Default) //nolint:errcheck // a variable without a default is 0
+	return xenv.GetEnvInt(key, n)
 }
 
 // wrong returns the first of the variables whose value is not accepted, so that nothing else is to be said about it.

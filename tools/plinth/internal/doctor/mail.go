@@ -7,7 +7,6 @@ import (
 	"net"
 	"strconv"
 
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/notifyx/email"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
@@ -15,7 +14,7 @@ import (
 // checkMail reads what a service that sends mail will read, and looks whether there is a server. It says nothing of a service
 // that sends none.
 func (p *patient) checkMail(ctx context.Context) []Finding {
-	if !p.Links(service.Project+"notifyx/email") || p.wrong(xenv.EmailPort, xenv.EmailTLS) != "" {
+	if !p.Links(service.Project+"notifyx/email") || p.wrong("EMAIL_PORT", "EMAIL_TLS") != "" {
 		return nil
 	}
 	config, err := email.ConfigFromEnv()
@@ -30,7 +29,7 @@ func (p *patient) checkMail(ctx context.Context) []Finding {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return []Finding{warning(fmt.Sprintf("the mail server cannot be reached: %v", err),
-			fmt.Sprintf("start it, or correct %s and %s: the service starts without it, and no mail leaves", xenv.EmailHost, xenv.EmailPort))}
+			fmt.Sprintf("start it, or correct %s and %s: the service starts without it, and no mail leaves", "EMAIL_HOST", "EMAIL_PORT"))}
 	}
 	_ = conn.Close()
 	return []Finding{ok("the mail server %s takes connections", address)}

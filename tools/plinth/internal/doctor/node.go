@@ -38,12 +38,12 @@ func (p *patient) checkNumbers() []Finding {
 	if p.Mentions("xsnowflake.WithLayout") || p.Mentions("xsnowflake.WithLayout") {
 		return []Finding{skipped("the code chooses an id layout of its own, which says what numbers there are")}
 	}
-	layout, err := xsnowflake.LayoutNamed(xenv.String(xenv.SnowflakeLayout))
+	layout, err := xsnowflake.LayoutNamed(text("SNOWFLAKE_LAYOUT"))
 	if err != nil {
-		return []Finding{skipped("%s is wrong", xenv.SnowflakeLayout)}
+		return []Finding{skipped("%s is wrong", "SNOWFLAKE_LAYOUT")}
 	}
 	node, err := xsnowflake.NewNode(
-		xsnowflake.WithLayout(layout), xsnowflake.WithNodeID(xenv.Int(xenv.SnowflakeNodeID)), xsnowflake.WithDatacenterID(xenv.Int(xenv.SnowflakeDatacenterID)),
+		xsnowflake.WithLayout(layout), xsnowflake.WithNodeID(number(xenv.SnowflakeNodeID)), xsnowflake.WithDatacenterID(number(xenv.SnowflakeDatacenterID)),
 	)
 	if err == nil {
 		_ = node.Close()
@@ -58,7 +58,7 @@ func (p *patient) checkNumbers() []Finding {
 
 // fixedNumber is what there is to say about a number that was given.
 func (p *patient) fixedNumber() Finding {
-	id := xenv.Int(xenv.SnowflakeNodeID)
+	id := number(xenv.SnowflakeNodeID)
 	_, origin := p.Value(xenv.Lookup(xenv.SnowflakeNodeID))
 	if origin != service.FromEnvironment && leaseKeeper() != "" {
 		return warning(fmt.Sprintf("%s=%d stands in %s: replicas that share it make the same ids", xenv.SnowflakeNodeID, id, place(origin)),
@@ -69,9 +69,9 @@ func (p *patient) fixedNumber() Finding {
 
 // checkBackend reports a backend for leases that the service will not open.
 func (p *patient) checkBackend() []Finding {
-	backend := xenv.String(xenv.LeaseBackend)
+	backend := text(xenv.LeaseBackend)
 	for name, key := range map[string]xenv.EnvKey{"database": xenv.DatabaseDriver, "cache": xenv.NoSqlDriver} {
-		if driver := xenv.String(key); backend == name && (driver == "" || driver == none) {
+		if driver := text(key); backend == name && (driver == "" || driver == none) {
 			return []Finding{problem(fmt.Sprintf("%s=%s, and %s is not set", xenv.LeaseBackend, backend, key),
 				fmt.Sprintf("set %s, or %s=auto", key, xenv.LeaseBackend))}
 		}
@@ -81,9 +81,9 @@ func (p *patient) checkBackend() []Finding {
 
 // leaseKeeper says what on a server can keep leases, by the environment: "" where nothing does.
 func leaseKeeper() string {
-	backend := xenv.String(xenv.LeaseBackend)
+	backend := text(xenv.LeaseBackend)
 	onServer := func(key xenv.EnvKey, local string) bool {
-		driver := xenv.String(key)
+		driver := text(key)
 		return driver != "" && driver != none && driver != local
 	}
 	switch {

@@ -18,13 +18,13 @@ func (p *patient) checkPorts(ctx context.Context) []Finding {
 	isGrpc := len(p.Below(service.Project+"grpcx/")) > 0
 	switch {
 	case !isGrpc:
-		return append(found, skipped("%s: the service imports no gRPC", xenv.GrpcPort))
-	case xenv.Int(xenv.Port) != 0 && xenv.Int(xenv.Port) == xenv.Int(xenv.GrpcPort):
+		return append(found, skipped("%s: the service imports no gRPC", "GRPC_PORT"))
+	case number(xenv.Port) != 0 && number(xenv.Port) == number("GRPC_PORT"):
 		return append(found, problem(
-			fmt.Sprintf("%s and %s are both %d", xenv.Port, xenv.GrpcPort, xenv.Int(xenv.Port)), "set one of them to another port",
+			fmt.Sprintf("%s and %s are both %d", xenv.Port, "GRPC_PORT", number(xenv.Port)), "set one of them to another port",
 		))
 	default:
-		return append(found, p.checkPort(ctx, xenv.GrpcPort))
+		return append(found, p.checkPort(ctx, "GRPC_PORT"))
 	}
 }
 
@@ -32,7 +32,7 @@ func (p *patient) checkPort(ctx context.Context, key xenv.EnvKey) Finding {
 	if p.wrong(key) != "" {
 		return skipped("%s is wrong", key)
 	}
-	host, port := xenv.String(xenv.Host), xenv.Int(key)
+	host, port := text(xenv.Host), number(key)
 	if port == 0 {
 		return ok("%s=0 takes a free port", key)
 	}

@@ -25,7 +25,7 @@ type Row struct {
 	Accepted string         `json:"accepted"`
 	Values   []string       `json:"values,omitempty"`
 	Meaning  string         `json:"meaning"`
-	Reader   string         `json:"reader"`
+	Packages []string       `json:"packages"`
 	Secret   bool           `json:"secret"`
 	Value    string         `json:"value"`
 	Source   service.Origin `json:"source"`
@@ -65,7 +65,7 @@ func newRow(s *service.Service, v xenv.Var) Row {
 	value, source := s.Value(v)
 	r := Row{
 		Name: v.Key.String(), Group: v.Group, Type: v.Type.String(), Default: v.Default, Accepted: v.Accepted(),
-		Values: v.Values, Meaning: v.Meaning, Reader: v.Reader, Secret: v.Secret, Value: value, Source: source, v: v,
+		Values: v.Values, Meaning: v.Meaning, Packages: v.Packages, Secret: v.Secret, Value: value, Source: source, v: v,
 	}
 	if r.IsSet() {
 		if err := v.Check(value); err != nil {

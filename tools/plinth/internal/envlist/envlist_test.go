@@ -11,6 +11,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/tools/plinth/internal/envlist"
+	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // their variables
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 

@@ -33,7 +33,7 @@ type Schema struct {
 	WriteOnly   bool               `json:"writeOnly,omitempty"`
 	Properties  map[string]*Schema `json:"properties,omitempty"`
 	Group       string             `json:"x-group,omitempty"`
-	Reader      string             `json:"x-reader,omitempty"`
+	Packages    []string           `json:"x-packages,omitempty"`
 }
 
 // SchemaOf returns the schema of the rows. Every variable may be a text, as in an environment; a number or a boolean may
@@ -51,7 +51,7 @@ func SchemaOf(rows []Row) *Schema {
 }
 
 func schemaOf(v xenv.Var) *Schema {
-	s := &Schema{Description: v.Meaning, Type: "string", WriteOnly: v.Secret, Group: v.Group, Reader: v.Reader}
+	s := &Schema{Description: v.Meaning, Type: "string", WriteOnly: v.Secret, Group: v.Group, Packages: v.Packages}
 	if a := v.Accepted(); a != "" && v.Type != xenv.TypeEnum {
 		s.Description += " Accepted: " + a + "."
 	}

@@ -88,7 +88,7 @@ func (s *Source) Status(ctx context.Context) (rows []Row, err error) {
 	o := s.options
 	if path := sqlitefile.Path(o); path != "" {
 		if !sqlitefile.Exists(path) {
-			o.DSN, o.Parts.Path = "", ":memory:" // empty, as the file will be
+			o.DSN, o.Parts.Source = "", xenv.Map{"DATABASE_PATH": ":memory:"} // empty, as the file will be
 		} else if o, err = sqlitefile.Unchanged(o, path); err != nil {
 			return nil, err
 		}

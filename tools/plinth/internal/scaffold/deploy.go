@@ -123,7 +123,7 @@ func (s *Service) Defaults() []Default {
 		list = append(list, Default{"xenv.DatabaseDriver", catalog.Value{Key: "DATABASE_DRIVER", Value: s.DB.Name}})
 	}
 	if s.SQLite() {
-		list = append(list, Default{"xenv.DatabasePath", catalog.Value{Key: "DATABASE_PATH", Value: s.Name + ".db"}})
+		list = append(list, Default{`"DATABASE_PATH"`, catalog.Value{Key: "DATABASE_PATH", Value: s.Name + ".db"}})
 	}
 	if s.Cache != nil {
 		list = append(list, Default{"xenv.NoSqlDriver", catalog.Value{Key: "NOSQL_DRIVER", Value: s.Cache.Name}})

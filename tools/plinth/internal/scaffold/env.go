@@ -68,35 +68,43 @@ func valueOf(values []catalog.Value, key xenv.EnvKey) (string, bool) {
 	return values[i].Value, true
 }
 
+// Where the packages of the project are.
+const (
+	root  = "github.com/plinthgo/plinth/"
+	cores = root + "core/"
+)
+
 // reads reports whether anything in the service reads the variable.
 func (s *Service) reads(v xenv.Var) bool {
-	switch {
-	case strings.HasPrefix(v.Key.String(), "DATABASE_"):
-		return readBy(v, s.DB)
-	case strings.HasPrefix(v.Key.String(), "NOSQL_"):
-		return readBy(v, s.Cache)
-	case v.Reader == "grpcx":
-		return s.GRPC
-	case v.Reader == "notifyx/email":
-		return s.Mail
-	}
-	return v.Reader == ""
+	return slices.ContainsFunc(v.Packages, func(path string) bool {
+		switch {
+		case strings.HasPrefix(path, cores+"major/xdb"):
+			return readBy(v, s.DB)
+		case strings.HasPrefix(path, cores+"major/xcache"):
+			return readBy(v, s.Cache)
+		case strings.HasPrefix(path, cores):
+			return true
+		case strings.HasPrefix(path, root+"grpcx/"):
+			return s.GRPC
+		case strings.HasPrefix(path, root+"notifyx/email"):
+			return s.Mail
+		case v.Key == "DATABASE_LIB_DIR": // which says itself that it is ignored
+			return false
+		default:
+			return s.DB != nil && path == root+"dbplugins/"+s.DB.Name || s.Cache != nil && path == root+"cacheplugins/"+s.Cache.Name
+		}
+	})
 }
 
 // ofServers are the variables that say where a server is. A backend without a server has no use for them.
 var ofServers = []xenv.EnvKey{
 	xenv.DatabaseDsn, xenv.DatabaseHost, xenv.DatabasePort, xenv.DatabaseUser, xenv.DatabasePass, xenv.DatabaseName,
-	xenv.DatabaseConnectTimeout, xenv.NoSqlConnectTimeout,
+	xenv.DatabaseTLS, xenv.DatabaseTLSCA, "DATABASE_CONNECT_TIMEOUT", "NOSQL_CONNECT_TIMEOUT",
+	xenv.NoSqlURL, xenv.NoSqlHost, xenv.NoSqlPort, xenv.NoSqlUser, xenv.NoSqlPass, xenv.NoSqlDatabase, xenv.NoSqlPoolSize,
+	xenv.NoSqlTLS, xenv.NoSqlTLSCA, "NOSQL_NEAR_MAX_ENTRIES", "NOSQL_NEAR_TTL",
 }
 
-// readBy reports whether a backend, or the code around it, reads the variable.
+// readBy reports whether a backend, or the code around it, reads a variable that all of them share.
 func readBy(v xenv.Var, b *catalog.Backend) bool {
-	if b == nil || !b.Server() && slices.Contains(ofServers, v.Key) {
-		return false
-	}
-	if v.Key == xenv.DatabaseLibDir { // which says itself that it is ignored
-		return false
-	}
-	readers := strings.FieldsFunc(strings.ReplaceAll(v.Reader, " and ", ","), func(r rune) bool { return r == ',' || r == ' ' })
-	return len(readers) == 0 || slices.Contains(readers, b.Name)
+	return b != nil && (b.Server() || !slices.Contains(ofServers, v.Key))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
 	"github.com/plinthgo/plinth/core/major/xoption"
+	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // registers the variables of every driver
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
@@ -216,9 +217,9 @@ func TestProbesAskTheRoutesOfHealth(t *testing.T) {
 				return fmt.Errorf("probe = %+v, want %s", tc.probe, tc.path)
 			}
 		}
-		want := map[string]int{"http": xenv.Int(xenv.Port)}
+		want := map[string]int{"http": xenv.GetEnvInt(xenv.Port, 1118)}
 		if w.GRPC {
-			want["grpc"] = xenv.Int(xenv.GrpcPort)
+			want["grpc"] = xenv.GetEnvInt("GRPC_PORT", 1119)
 		}
 		got := map[string]int{}
 		for _, p := range c.Ports {
@@ -239,7 +240,7 @@ func TestPlatformsWaitLongerThanAStopTakes(t *testing.T) {
 	everyManifest(t, func(_ scaffold.Wanted, s *scaffold.Service, m *manifests) error {
 		compose, err := time.ParseDuration(m.compose.Services[s.Name].StopGracePeriod)
 		cluster := time.Duration(m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second
-		if limit := xenv.Duration(xenv.ShutdownTimeout); err == nil && (compose <= limit || cluster <= limit) {
+		if limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT", 25*time.Second); err == nil && (compose <= limit || cluster <= limit) {
 			return fmt.Errorf("a stop of %s has %s and %s", limit, compose, cluster)
 		}
 		return err

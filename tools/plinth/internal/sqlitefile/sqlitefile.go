@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
@@ -17,7 +18,10 @@ func Path(o xdb.Options) string {
 	if o.Driver != sqlite.Name {
 		return ""
 	}
-	path := o.Parts.Path
+	path := ""
+	if o.Parts.Source != nil {
+		path, _ = o.Parts.Source.Lookup("DATABASE_PATH")
+	}
 	if o.DSN != "" {
 		dsn := o.DSN.Reveal()
 		if strings.Contains(dsn, "mode=memory") || strings.Contains(dsn, "vfs=memdb") {
@@ -39,7 +43,7 @@ func Exists(path string) bool {
 
 // Unchanged returns options that open the file at path as it is.
 func Unchanged(o xdb.Options, path string) (xdb.Options, error) {
-	dsn, err := sqlite.Driver{}.DSN(driver.Config{Path: path})
+	dsn, err := sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": path}})
 	if err != nil {
 		return o, err
 	}

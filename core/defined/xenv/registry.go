@@ -1,0 +1,156 @@
+package xenv
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// registry has the variables of every package that is linked, filled by init functions.
+var registry struct {
+	sync.RWMutex
+
+	vars  []Var
+	index map[EnvKey]int
+}
+
+// Register adds the variables of the fields of T, a named struct of the calling package, under a heading. It belongs in an
+// init function. See Load for the tags of the fields.
+//
+// It panics if a tag makes no sense, or if another package has registered one of the variables with another definition.
+func Register[T any](group string) {
+	t := reflect.TypeFor[T]()
+	fields := fieldsOf(t)
+	registry.Lock()
+	defer registry.Unlock()
+	for _, f := range fields {
+		f.Var.Group, f.Var.Packages = group, []string{t.PkgPath()}
+		add(f.Var)
+	}
+}
+
+func add(v Var) {
+	i, known := registry.index[v.Key]
+	if !known {
+		if registry.index == nil {
+			registry.index = map[EnvKey]int{}
+		}
+		registry.index[v.Key] = len(registry.vars)
+		registry.vars = append(registry.vars, v)
+		return
+	}
+	have := &registry.vars[i]
+	if !have.sameAs(v) {
+		panic(fmt.Sprintf("xenv: %s and %s register %s with different definitions",
+			strings.Join(have.Packages, ", "), v.Packages[0], v.Key))
+	}
+	if !slices.Contains(have.Packages, v.Packages[0]) {
+		have.Packages = append(slices.Clone(have.Packages), v.Packages[0])
+	}
+}
+
+// Table returns every registered variable: groups in alphabetical order, and their variables in the order of the fields.
+func Table() []Var {
+	registry.RLock()
+	defer registry.RUnlock()
+	vars := slices.Clone(registry.vars)
+	slices.SortStableFunc(vars, func(a, b Var) int {
+		return cmp.Compare(strings.ToLower(a.Group), strings.ToLower(b.Group))
+	})
+	return vars
+}
+
+// Lookup returns the registered variable; a key that no package has registered returns a Var of its name alone.
+func Lookup(key EnvKey) Var {
+	registry.RLock()
+	defer registry.RUnlock()
+	if i, ok := registry.index[key]; ok {
+		return registry.vars[i]
+	}
+	return Var{Key: key}
+}
+
+// Validate checks every registered variable against the environment. The error joins a Problem for each value that is not
+// accepted and for each required variable that is not set, in the order of Table.
+func Validate() error {
+	var problems []error
+	for _, v := range Table() {
+		if text, set := v.from(Environment()); set {
+			problems = append(problems, v.Check(text))
+		} else if v.Required {
+			problems = append(problems, v.problem("", "is not set"))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// maxTypos is the edit distance up to which an unknown name is taken for a misspelled one.
+const maxTypos = 2
+
+// Misspelled returns a line for each variable of the environment that no linked package has registered, and whose name is
+// close to one that is registered.
+func Misspelled() []string {
+	var lines []string
+	table := Table()
+	for _, pair := range os.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		if value == "" || slices.ContainsFunc(table, func(v Var) bool { return v.Key.String() == name }) {
+			continue
+		}
+		for _, v := range table {
+			if distance(name, v.Key.String()) <= maxTypos {
+				lines = append(lines, fmt.Sprintf("%s is set, and no linked package reads it: did you mean %s?", name, v.Key))
+				break
+			}
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// distance is that of Levenshtein: how many letters to add, remove or change.
+func distance(a, b string) int {
+	if max(len(a)-len(b), len(b)-len(a)) > maxTypos {
+		return maxTypos + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// Example writes the registered variables as a .env file: each one commented out, with its meaning above.
+func Example() string {
+	var b strings.Builder
+	group := ""
+	for _, v := range Table() {
+		if v.Group != group {
+			group = v.Group
+			fmt.Fprintf(&b, "\n## %s\n", group)
+		}
+		fmt.Fprintf(&b, "\n# %s\n", v.Meaning)
+		if a := v.Accepted(); a != "" {
+			fmt.Fprintf(&b, "# Accepted: %s.\n", a)
+		}
+		fmt.Fprintf(&b, "# %s=%s\n", v.Key, v.Default)
+	}
+	return "# Every variable that Plinth reads, with its default. Copy the lines that you change into .env.\n" +
+		"# The real environment always wins over the file.\n" + b.String()
+}

@@ -1,0 +1,32 @@
+package runner
+
+import (
+	"time"
+
+	"github.com/plinthgo/plinth/core/defined/xenv"
+)
+
+func init() {
+	xenv.Register[listenVariables]("gRPC")
+	xenv.Register[reflectionVariables]("gRPC")
+	xenv.Register[limitVariables]("gRPC")
+}
+
+// Port is the variable of the port.
+const Port xenv.EnvKey = "GRPC_PORT"
+
+type listenVariables struct {
+	Port int `env:"GRPC_PORT" default:"1119" min:"0" max:"65535" doc:"gRPC listen port; 0 takes a free one."`
+}
+
+// reflectionVariables are apart because a value that is not accepted means no reflection.
+type reflectionVariables struct {
+	Reflection string `env:"GRPC_REFLECTION" default:"false" oneof:"true false" doc:"gRPC server reflection."`
+}
+
+type limitVariables struct {
+	MaxConnections      int           `env:"GRPC_MAX_CONNECTIONS" default:"1000" min:"0" max:"2147483647" doc:"Open gRPC connections; further ones are closed at once; 0 is no limit."`
+	MaxStreams          int           `env:"GRPC_MAX_STREAMS" default:"250" min:"1" max:"2147483647" doc:"Concurrent calls of one gRPC connection; further ones wait at the client."`
+	MaxInflightBytes    int64         `env:"GRPC_MAX_INFLIGHT_BYTES" default:"67108864" min:"0" doc:"Bytes of request messages that have not arrived completely, over all gRPC connections; beyond it the oldest such calls end; 0 is no limit."`
+	FirstMessageTimeout time.Duration `env:"GRPC_FIRST_MESSAGE_TIMEOUT" default:"10s" min:"0s" max:"1h" doc:"Time for the request message of a gRPC call to arrive; 0 is no limit."`
+}
