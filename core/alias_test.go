@@ -30,8 +30,13 @@ import (
 
 // The spelling of the specification works as import aliases, xVaild included.
 var _ = []any{
-	xBase.BaseResponse{}, xCtxUtil.GetRequestKey, xError.New, xLog.WithName, xSnowflake.SetDefault, xUtil.Password, xVaild.Engine,
+	xBase.BaseResponse{},
+	xCtxUtil.GetRequestKey, xError.New, xLog.WithName, xSnowflake.SetDefault, xUtil.Password, xVaild.Engine,
 	xCtx.ContextKey(""), xEnv.GetEnv, xBind.Bind[any], xCache.Register, xDB.GetDB, xHelper.AccessLog, xHook.AddHealth,
-	xHttp.GetToken, xMain.Runner, xMiddle.ReleaseAllCors, xModels.BaseEntity{}, xOption.WithDatabase,
-	xOptCache.FromEnv, xOptDatabase.FromEnv, xReg.Register, xRegNode.Nodes{}, xResult.Success, xRoute.NoRoute,
+	xHttp.GetToken, xMain.Runner, xMiddle.ReleaseAllCors,
+	xModels.BaseEntity{},
+	xOption.WithDatabase,
+	xOptCache.FromEnv, xOptDatabase.FromEnv, xReg.Register,
+	xRegNode.Nodes{},
+	xResult.Success, xRoute.NoRoute,
 }

@@ -30,7 +30,7 @@ func ended(e entry, now int64) bool { return e.Deadline <= now }
 func slot(at uint32, id wheel.ID) uint64 { return uint64(at)<<32 | uint64(id) }
 
 func (x *expiry) wheelOf(e entry) (*wheel.Wheel, wheel.ID) {
-	return x.wheels[e.Slot>>32], wheel.ID(e.Slot) //nolint:gosec // the lower half
+	return x.wheels[e.Slot>>32], wheel.ID(e.Slot) // the lower half
 }
 
 // maxWheels bounds the memory that wheels take. Each has a lock of its own.

@@ -23,7 +23,7 @@ type pending struct {
 // init makes p the pending write of one of the shards.
 func (p *pending) init(s *store, shard int) {
 	p.expiry, p.clock = s.expiry, s.clock
-	p.wheel = uint32(shard % len(s.expiry.wheels)) //nolint:gosec // there are few
+	p.wheel = uint32(shard % len(s.expiry.wheels)) // there are few
 	p.write = func(old entry, _ bool) (entry, otter.ComputeOp) { return p.after(old), otter.WriteOp }
 	p.update = func(old entry) (entry, otter.ComputeOp) { return p.after(old), otter.WriteOp }
 }

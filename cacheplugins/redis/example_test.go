@@ -12,8 +12,10 @@ import (
 
 // ExampleDriver checks settings; nothing connects before the application starts.
 func ExampleDriver() {
-	options := xcache.Options{Driver: redis.Name, Config: driver.Config{Host: "a.example.com,b.example.com:26380", Port: 26379,
-		User: "app", Pass: "p@ss/word", TLS: driver.TLSVerifyFull, Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "orders"}}}
+	options := xcache.Options{Driver: redis.Name, Config: driver.Config{
+		Host: "a.example.com,b.example.com:26380", Port: 26379,
+		User: "app", Pass: "p@ss/word", TLS: driver.TLSVerifyFull, Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "orders"},
+	}}
 	_, err := xcache.Resolve(options)
 	fmt.Println(err)
 

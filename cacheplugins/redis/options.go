@@ -23,17 +23,17 @@ const (
 
 // options returns what the client is made of. On a new connection it sends HELLO, with the password, and SELECT for another
 // database than 0; nothing that a server of version 6.2 or one of another make would not know.
-func (set *settings) options(calls *calls) *redis.UniversalOptions {
+func (c *settings) options(calls *calls) *redis.UniversalOptions {
 	return &redis.UniversalOptions{
-		Addrs:                 set.addresses,
-		MasterName:            set.Master,
-		IsClusterMode:         set.Mode == modeCluster,
-		DB:                    set.Database,
-		Username:              set.User,
-		Password:              set.Pass,
-		SentinelUsername:      set.SentinelUser,
-		SentinelPassword:      set.SentinelPass,
-		Dialer:                dialer{tls: set.tls, calls: calls}.dial,
+		Addrs:                 c.addresses,
+		MasterName:            c.Master,
+		IsClusterMode:         c.Mode == modeCluster,
+		DB:                    c.Database,
+		Username:              c.User,
+		Password:              c.Pass,
+		SentinelUsername:      c.SentinelUser,
+		SentinelPassword:      c.SentinelPass,
+		Dialer:                dialer{tls: c.tls, calls: calls}.dial,
 		DialTimeout:           dialTimeout,
 		DialerRetries:         1,
 		DialerRetryTimeout:    time.Millisecond, // the client waits for it after the last attempt too
@@ -41,7 +41,7 @@ func (set *settings) options(calls *calls) *redis.UniversalOptions {
 		WriteTimeout:          callTimeout,
 		ContextTimeoutEnabled: true,
 		MaxRetries:            -1, // a command whose answer is lost may have been done
-		PoolSize:              cmp.Or(set.PoolSize, defaultPoolSize),
+		PoolSize:              cmp.Or(c.PoolSize, defaultPoolSize),
 		PoolTimeout:           poolTimeout,
 		ConnMaxIdleTime:       idleTime,
 		DisableIdentity:       true, // no CLIENT SETINFO

@@ -159,7 +159,7 @@ type env struct {
 func newEnv(t *testing.T, h Harness) *env {
 	t.Helper()
 	e := &env{h: h, unit: 250 * time.Millisecond}
-	e.prefix = fmt.Sprintf("cachetest:%d:", rand.Uint64()) //nolint:gosec // a name, no secret
+	e.prefix = fmt.Sprintf("cachetest:%d:", rand.Uint64())
 	if h.FakeClock {
 		e.unit, e.clock = time.Minute, &clock{now: time.Now()}
 	}

@@ -284,7 +284,7 @@ func (u *use) call(ctx context.Context, e *env, c call) {
 		return
 	}
 	u.failed++
-	if p := o.problem(e, patience+slack); p != "" { //nolint:contextcheck // what xerror logs is not of the call
+	if p := o.problem(e, patience+slack); p != "" { // what xerror logs is not of the call
 		u.problems[c.name+" "+p] = true
 	}
 }

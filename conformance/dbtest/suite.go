@@ -70,7 +70,7 @@ func entities() []any { return []any{&author{}, &book{}, &note{}, &account{}, &e
 type suite struct {
 	Harness
 
-	ctx      context.Context //nolint:containedctx // that of the case, with its log and its ids
+	ctx      context.Context // that of the case, with its log and its ids
 	log      *lines
 	registry *xdb.Registry
 	prefix   string

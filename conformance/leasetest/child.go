@@ -177,7 +177,7 @@ func (c *child) make(n int) {
 		got := c.fill(ids[:min(n, chunk)])
 		buf = buf[:0]
 		for _, id := range ids[:got] {
-			buf = binary.NativeEndian.AppendUint64(buf, uint64(id)) //nolint:gosec // the same 64 bits
+			buf = binary.NativeEndian.AppendUint64(buf, uint64(id)) // the same 64 bits
 		}
 		if _, err := c.file.Write(buf); err != nil {
 			c.fail(err)
@@ -193,7 +193,7 @@ func (c *child) fail(err error) { c.failed, c.failure = c.failed+1, err }
 // fill makes ids, and returns how many until the first failure.
 func (c *child) fill(ids []xsnowflake.SnowflakeID) (got int) {
 	for len(ids) > got {
-		gene := xsnowflake.Gene(c.gene % 64) //nolint:gosec // below 64
+		gene := xsnowflake.Gene(c.gene % 64) // below 64
 		c.gene++
 		part := ids[got:min(got+batch, len(ids))]
 		if c.gene%2 == 0 {
@@ -205,7 +205,7 @@ func (c *child) fill(ids []xsnowflake.SnowflakeID) (got int) {
 			continue
 		}
 		for i := range part {
-			id, err := c.node.Generate(xsnowflake.Gene((c.gene + i) % 64)) //nolint:gosec // below 64
+			id, err := c.node.Generate(xsnowflake.Gene((c.gene + i) % 64)) // below 64
 			if err != nil {
 				c.fail(err)
 				return got

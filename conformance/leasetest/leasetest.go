@@ -167,7 +167,7 @@ func release(tb testing.TB, b driver.Backend, h driver.Holding, want bool) {
 	saysHeld(tb, "Release", b.Release, h, want)
 }
 
-func saysHeld(tb testing.TB, what string, call func(context.Context, driver.Holding) (bool, error), h driver.Holding, want bool) { //nolint:revive // flag-parameter: an expectation
+func saysHeld(tb testing.TB, what string, call func(context.Context, driver.Holding) (bool, error), h driver.Holding, want bool) {
 	tb.Helper()
 	held, err := call(tb.Context(), h)
 	if err != nil {

@@ -69,7 +69,7 @@ func drain(r sqldriver.Rows, err error) (sqldriver.Result, error) {
 	for err == nil {
 		err = r.Next(row)
 	}
-	if err == io.EOF { //nolint:errorlint // the very value, as in database/sql
+	if err == io.EOF { // the very value, as in database/sql
 		err = nil
 	}
 	return sqldriver.RowsAffected(0), errors.Join(err, r.Close())

@@ -24,7 +24,7 @@ func (c *conn) bound(ctx context.Context) (end func()) {
 // ended returns the context's error instead of err if the connection was closed for that,
 // and marks an error of the network as the database's.
 func (c *conn) ended(ctx context.Context, err error) error {
-	if err == nil || err == io.EOF { //nolint:errorlint // the end of rows is the value itself
+	if err == nil || err == io.EOF { // the end of rows is the value itself
 		return err
 	}
 	if ctx.Err() == nil || !c.wires.closed() {

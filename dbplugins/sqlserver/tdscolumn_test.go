@@ -35,7 +35,7 @@ type tdsColumn struct {
 func tdsBigInt(name string) tdsColumn {
 	return tdsColumn{name, []byte{tdsTypeInt, 8}, func(v any) []byte {
 		return tdsShort(v, func() []byte {
-			return binary.LittleEndian.AppendUint64(nil, uint64(tdsAs[int64](v))) //nolint:gosec // its bits
+			return binary.LittleEndian.AppendUint64(nil, uint64(tdsAs[int64](v))) // its bits
 		})
 	}}
 }
@@ -72,12 +72,12 @@ func tdsDateTimeOffset(name string) tdsColumn {
 		return tdsShort(v, func() []byte {
 			at := tdsAs[time.Time](v)
 			day := at.UTC().Truncate(24 * time.Hour)
-			parts := uint64(at.Sub(day).Microseconds()) //nolint:gosec // not negative
+			parts := uint64(at.Sub(day).Microseconds()) // not negative
 			out := binary.LittleEndian.AppendUint64(nil, parts)[:5]
 			days := day.Unix()/(24*60*60) + 719162 // of the year 1 to 1970
 			_, offset := at.Zone()
-			out = append(out, binary.LittleEndian.AppendUint32(nil, uint32(days))[:3]...) //nolint:gosec // of this era
-			return binary.LittleEndian.AppendUint16(out, uint16(offset/60))               //nolint:gosec // its bits
+			out = append(out, binary.LittleEndian.AppendUint32(nil, uint32(days))[:3]...) // of this era
+			return binary.LittleEndian.AppendUint16(out, uint16(offset/60))               // its bits
 		})
 	}}
 }
@@ -118,7 +118,7 @@ func tdsShort(v any, encode func() []byte) []byte {
 		return []byte{0}
 	}
 	b := encode()
-	return append([]byte{byte(len(b))}, b...) //nolint:gosec // short
+	return append([]byte{byte(len(b))}, b...) // short
 }
 
 // tdsLong is a value in pieces.
@@ -129,14 +129,14 @@ func tdsLong(v any, encode func() []byte) []byte {
 	b := encode()
 	out := binary.LittleEndian.AppendUint64(nil, uint64(len(b)))
 	if len(b) > 0 {
-		out = append(binary.LittleEndian.AppendUint32(out, uint32(len(b))), b...) //nolint:gosec // of a test
+		out = append(binary.LittleEndian.AppendUint32(out, uint32(len(b))), b...) // of a test
 	}
 	return append(out, 0, 0, 0, 0)
 }
 
 // tdsColumnTokens describes the columns, 2.2.7.4.
 func tdsColumnTokens(columns []tdsColumn) []byte {
-	out := binary.LittleEndian.AppendUint16([]byte{tdsTokenColumns}, uint16(len(columns))) //nolint:gosec // few
+	out := binary.LittleEndian.AppendUint16([]byte{tdsTokenColumns}, uint16(len(columns))) // few
 	for _, c := range columns {
 		out = append(out, 0, 0, 0, 0, 9, 0) // user type; nullable
 		out = append(append(out, c.info...), tdsShortText(c.Name)...)

@@ -111,7 +111,7 @@ func tdsParseLogin(body []byte) (tdsLogin, error) {
 		return body[offset : offset+2*units]
 	}
 	if len(body) < 94 || int(binary.LittleEndian.Uint32(body)) != len(body) {
-		return tdsLogin{}, tdsErrShort
+		return tdsLogin{}, errShort
 	}
 	password := append([]byte(nil), field(44)...)
 	for i, b := range password {

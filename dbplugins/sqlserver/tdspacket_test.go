@@ -55,7 +55,7 @@ func tdsWriteMessage(w io.Writer, kind byte, body []byte) error {
 		if len(body) == 0 {
 			header[1] = tdsLastPacket
 		}
-		binary.BigEndian.PutUint16(header[2:], uint16(len(part)+tdsHeaderSize)) //nolint:gosec // at most packetSize
+		binary.BigEndian.PutUint16(header[2:], uint16(len(part)+tdsHeaderSize)) // at most packetSize
 		if _, err := w.Write(append(header, part...)); err != nil || len(body) == 0 {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 )
 
-var tdsErrShort = errors.New("the message is too short")
+var errShort = errors.New("the message is too short")
 
 // tdsReader takes values from a message. Behind its end all are zero, and err says so.
 type tdsReader struct {
@@ -16,7 +16,7 @@ type tdsReader struct {
 
 func (r *tdsReader) bytes(n int) []byte {
 	if n < 0 || n > len(r.data) {
-		r.data, r.err = nil, tdsErrShort
+		r.data, r.err = nil, errShort
 		return make([]byte, min(max(n, 0), 64))
 	}
 	taken := r.data[:n]

@@ -95,7 +95,7 @@ func tdsDone(token byte, status uint16, affected uint64) []byte {
 func tdsErrorTokens(errs []tdsError) []byte {
 	var out []byte
 	for _, e := range errs {
-		body := binary.LittleEndian.AppendUint32(nil, uint32(e.Number)) //nolint:gosec // its bits
+		body := binary.LittleEndian.AppendUint32(nil, uint32(e.Number)) // its bits
 		class := e.Class
 		if class == 0 {
 			class = 14
@@ -125,11 +125,11 @@ func tdsChange(kind byte, values []byte) []byte {
 
 // tdsSized is a token with its length before its body.
 func tdsSized(token byte, body []byte) []byte {
-	return append(binary.LittleEndian.AppendUint16([]byte{token}, uint16(len(body))), body...) //nolint:gosec // short
+	return append(binary.LittleEndian.AppendUint16([]byte{token}, uint16(len(body))), body...) // short
 }
 
 func tdsShortText(s string) []byte {
-	return append([]byte{byte(tdsUnits(s))}, tdsToUTF16(s)...) //nolint:gosec // short
+	return append([]byte{byte(tdsUnits(s))}, tdsToUTF16(s)...) // short
 }
 
-func tdsUnits(s string) uint16 { return uint16(len(utf16.Encode([]rune(s)))) } //nolint:gosec // short
+func tdsUnits(s string) uint16 { return uint16(len(utf16.Encode([]rune(s)))) } // short

@@ -24,7 +24,7 @@ func (c *conn) BeginTx(ctx context.Context, o sqldriver.TxOptions) (sqldriver.Tx
 		o.Isolation = readCommitted
 	}
 	life := &lifetime{ctx}
-	inner, err := c.Conn.BeginTx(life, o) //nolint:contextcheck // it is ctx until the rollback
+	inner, err := c.Conn.BeginTx(life, o) // it is ctx until the rollback
 	if err != nil {
 		if o.Isolation != readCommitted && ctx.Err() != nil { // it may have started
 			c.wires.cut()

@@ -6,11 +6,9 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-func init() {
-	xenv.Register[listenVariables]("gRPC")
-	xenv.Register[reflectionVariables]("gRPC")
-	xenv.Register[limitVariables]("gRPC")
-}
+func init() { xenv.Register[listenVariables]("gRPC") }
+func init() { xenv.Register[reflectionVariables]("gRPC") }
+func init() { xenv.Register[limitVariables]("gRPC") }
 
 // Port is the variable of the port.
 const Port xenv.EnvKey = "GRPC_PORT"

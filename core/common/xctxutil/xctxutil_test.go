@@ -45,8 +45,10 @@ func TestWhatIsNotThereIsAConfigError(t *testing.T) {
 		want string
 	}{
 		{"missing", func() *xerror.Error { return second(xctxutil.Get[string](ctx, "app_none")) }, `no value under "app_none"`},
-		{"value of the framework", func() *xerror.Error { return second(xctxutil.Get[any](ctx, xctx.DatabaseKey)) },
-			"the context has no database: give xoption.WithDatabase to Register, and use the context of the application or of a request"},
+		{
+			"value of the framework", func() *xerror.Error { return second(xctxutil.Get[any](ctx, xctx.DatabaseKey)) },
+			"the context has no database: give xoption.WithDatabase to Register, and use the context of the application or of a request",
+		},
 		{"no context", func() *xerror.Error { return second(xctxutil.Get[string](nil, key)) }, `no value under "app_greeting"`}, //nolint:staticcheck // a nil context is allowed
 		{"other type", func() *xerror.Error { return second(xctxutil.Get[string](ctx, key)) }, `"app_greeting" is int, not string`},
 		{"other interface", func() *xerror.Error { return second(xctxutil.Get[io.Reader](ctx, key)) }, `"app_greeting" is int, not io.Reader`},

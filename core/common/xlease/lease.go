@@ -53,7 +53,7 @@ func newLease(l *Leases, h driver.Holding, g driver.Grant, asked time.Time) *Lea
 }
 
 // begin starts the alarm, and the renewal unless that is the caller's.
-func (l *Lease) begin(manual bool) { //nolint:revive // flag-parameter: what the caller asked for
+func (l *Lease) begin(manual bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.alarm = time.AfterFunc(time.Until(l.until.at), l.ring)

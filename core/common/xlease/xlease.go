@@ -152,7 +152,7 @@ func (l *Leases) Lease(ctx context.Context, name string, ttl time.Duration, opts
 			return nil, err
 		}
 		wait := min(poll, max(left, minPoll))
-		wait = wait/2 + randv2.N(wait/2+1) //nolint:gosec // a spread is no secret
+		wait = wait/2 + randv2.N(wait/2+1)
 		if !sleep(ctx, wait) {
 			return nil, errors.Join(held, context.Cause(ctx))
 		}
@@ -181,7 +181,7 @@ func newRequest(name string, ttl time.Duration, opts []LeaseOption) (request, er
 	if r.First < 0 || r.Count < 1 || r.First > maxSlot || r.Count > maxSlot-r.First {
 		problems = append(problems, fmt.Errorf("%w: %d slots from %d on (accepted: at least one, up to number %d)", ErrOption, r.Count, r.First, maxSlot-1))
 	} else {
-		r.Begin = r.First + randv2.IntN(r.Count) //nolint:gosec // a spread is no secret
+		r.Begin = r.First + randv2.IntN(r.Count)
 	}
 	return r, errors.Join(problems...)
 }
@@ -213,7 +213,7 @@ func (l *Leases) try(ctx context.Context, r request) (*Lease, time.Duration, err
 	}
 	h := driver.Holding{Name: r.Name, Slot: grant.Slot, Holder: r.Holder, Token: grant.Token, TTL: r.TTL, Mark: max(grant.Mark, r.Mark)}
 	lease := newLease(l, h, grant, asked)
-	if err := l.keep(lease, r.manual); err != nil { //nolint:contextcheck // the lease outlives the request for it
+	if err := l.keep(lease, r.manual); err != nil { // the lease outlives the request for it
 		h.Mark = grant.Mark // nothing was done under it
 		_, release := l.backend.Release(ctx, h)
 		return nil, 0, errors.Join(fmt.Errorf("%w: %q", err, r.Name), release)

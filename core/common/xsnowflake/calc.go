@@ -42,7 +42,7 @@ func hashBytes[T string | []byte](h uint64, data T) uint64 {
 
 func hashID(h uint64, id SnowflakeID) uint64 {
 	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(id)) //nolint:gosec // the same 64 bits
+	binary.BigEndian.PutUint64(b[:], uint64(id)) // the same 64 bits
 	return hashBytes(h, b[:])
 }
 

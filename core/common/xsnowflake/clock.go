@@ -68,7 +68,7 @@ func (c *clock) now() (mono, now int64, err error) {
 	} else {
 		mono = int64(c.read().Sub(c.start))
 	}
-	if uint64(mono-c.synced.Load()) >= uint64(c.trust.Load()) { //nolint:gosec // a reading before synced is huge
+	if uint64(mono-c.synced.Load()) >= uint64(c.trust.Load()) { // a reading before synced is huge
 		return c.sync()
 	}
 	return mono, mono + c.offset.Load(), nil

@@ -42,7 +42,7 @@ func (id *SnowflakeID) UnmarshalJSON(data []byte) error {
 
 // MarshalBinary writes the id as eight bytes, most significant first, so that bytes sort like ids.
 func (id SnowflakeID) MarshalBinary() ([]byte, error) {
-	return binary.BigEndian.AppendUint64(nil, uint64(id)), nil //nolint:gosec // the same 64 bits
+	return binary.BigEndian.AppendUint64(nil, uint64(id)), nil // the same 64 bits
 }
 
 // UnmarshalBinary reads what MarshalBinary wrote.
@@ -50,7 +50,7 @@ func (id *SnowflakeID) UnmarshalBinary(data []byte) error {
 	if len(data) != 8 {
 		return fmt.Errorf("%w: %d bytes where there must be 8", ErrInvalidID, len(data))
 	}
-	return id.set(fromInt(int64(binary.BigEndian.Uint64(data)))) //nolint:gosec // the sign is checked
+	return id.set(fromInt(int64(binary.BigEndian.Uint64(data)))) // the sign is checked
 }
 
 // Value implements driver.Valuer: the id is a BIGINT.

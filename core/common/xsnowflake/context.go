@@ -40,7 +40,7 @@ func GetNode(ctx context.Context) (*Node, *xerror.Error) {
 	if n := processNode.Load(); n != nil {
 		return n, nil
 	}
-	return xctxutil.Get[*Node](context.Background(), xctx.SnowflakeNodeKey) //nolint:contextcheck // its error: ctx has none
+	return xctxutil.Get[*Node](context.Background(), xctx.SnowflakeNodeKey)
 }
 
 // GenerateSnowflakeID makes an id of GeneDefault with the node of ctx.
@@ -60,7 +60,7 @@ func GenerateGeneSnowflakeID(ctx context.Context, gene Gene) (SnowflakeID, *xerr
 	err := n.Lease(ctx)
 	var id SnowflakeID
 	if err == nil {
-		id, err = n.Generate(gene) //nolint:contextcheck // what it may wait for is bounded by the node
+		id, err = n.Generate(gene) // what it may wait for is bounded by the node
 	}
 	if err != nil {
 		return 0, coded(err)
@@ -77,7 +77,7 @@ func GenerateSnowflakeIDs(ctx context.Context, dst []SnowflakeID, gene Gene) *xe
 	}
 	err := n.Lease(ctx)
 	if err == nil {
-		err = n.NextN(dst, gene) //nolint:contextcheck // what it may wait for is bounded by the node
+		err = n.NextN(dst, gene) // what it may wait for is bounded by the node
 	}
 	if err != nil {
 		return coded(err)

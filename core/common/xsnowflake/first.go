@@ -62,7 +62,7 @@ func (n *Node) attempt(t *tenure) (*firstLease, error) {
 	case n.closed:
 		return nil, ErrClosed
 	case n.tenure.Load() != t:
-		return nil, nil //nolint:nilnil // nothing is left to do
+		return nil, nil // nothing is left to do
 	case n.first != nil && !n.first.over():
 		return n.first, nil
 	}
@@ -86,7 +86,7 @@ func (n *Node) settleFirst(ctx context.Context) error {
 	case err != nil:
 		return err
 	case n.closed:
-		return errors.Join(ErrClosed, n.end(next)) //nolint:contextcheck // the slot is released although ctx has ended
+		return errors.Join(ErrClosed, n.end(next)) // the slot is released although ctx has ended
 	}
 	n.tenure.Store(next)
 	n.background.Go(func() { n.renew(n.life) })

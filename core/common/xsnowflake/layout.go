@@ -105,7 +105,7 @@ func (i Info) VerifyKey(key string) bool { return i.Gene == KeyGene(key) }
 // Parse takes an id apart. Every id has an Info: nothing in the bits tells which layout made them.
 func (l Layout) Parse(id SnowflakeID) Info {
 	var part [PartSequence + 1]uint64
-	rest := uint64(id) //nolint:gosec // the bits are what counts
+	rest := uint64(id) // the bits are what counts
 	for i := len(l.Fields) - 1; i >= 0; i-- {
 		f := l.Fields[i]
 		if f.Part > PartSequence {
@@ -115,11 +115,11 @@ func (l Layout) Parse(id SnowflakeID) Info {
 		rest >>= f.Bits
 	}
 	return Info{
-		Time:         time.UnixMilli(l.Epoch + int64(part[PartTime])).UTC(), //nolint:gosec // at most 41 bits
-		Gene:         Gene(part[PartGene]),                                  //nolint:gosec // at most 8 bits
-		DatacenterID: int(part[PartDatacenter]),                             //nolint:gosec // a few bits
-		NodeID:       int(part[PartNode]),                                   //nolint:gosec // a few bits
-		Sequence:     int(part[PartSequence]),                               //nolint:gosec // a few bits
+		Time:         time.UnixMilli(l.Epoch + int64(part[PartTime])).UTC(), // at most 41 bits
+		Gene:         Gene(part[PartGene]),                                  // at most 8 bits
+		DatacenterID: int(part[PartDatacenter]),                             // a few bits
+		NodeID:       int(part[PartNode]),                                   // a few bits
+		Sequence:     int(part[PartSequence]),                               // a few bits
 	}
 }
 
@@ -207,12 +207,12 @@ func (p *packing) slots() int { return 1 << (p.dcBits + p.nodeBits) }
 // slotBits places the number of a node in an id.
 func (p *packing) slotBits(slot int) uint64 {
 	dc, node := slot>>p.nodeBits, slot&(1<<p.nodeBits-1)
-	return uint64(dc)<<p.dcShift | uint64(node)<<p.nodeShift //nolint:gosec // a few bits
+	return uint64(dc)<<p.dcShift | uint64(node)<<p.nodeShift // a few bits
 }
 
 // id joins a word (milliseconds and sequence), a gene and the placed number of the node.
 func (p *packing) id(word uint64, g Gene, slotBits uint64) SnowflakeID {
 	seq := word & (1<<p.seqBits - 1)
 	ms := word >> p.seqBits
-	return SnowflakeID(ms<<(p.timeShift&63) | uint64(g)<<(p.geneShift&63) | slotBits | seq<<(p.seqShift&63)) //nolint:gosec // ms < end
+	return SnowflakeID(ms<<(p.timeShift&63) | uint64(g)<<(p.geneShift&63) | slotBits | seq<<(p.seqShift&63)) // ms < end
 }

@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/plinthgo/plinth/core/common/xlease"
-	"github.com/plinthgo/plinth/core/common/xlease/driver"
-	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"hash/fnv"
 	"log/slog"
 	"math"
 	randv2 "math/rand/v2"
 	"time"
+
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // LeaseName is the name whose slots are node IDs.
@@ -88,7 +89,7 @@ func (n *Node) take(ctx context.Context) (*tenure, error) {
 		if poll == minPause {
 			leaseLog.Notice(ctx, "waiting for a node ID", slog.Duration("at_most", n.ttl), slog.Any("error", err))
 		}
-		if !pause(waiting, poll/2+randv2.N(poll/2+1)) { //nolint:gosec // a spread is no secret
+		if !pause(waiting, poll/2+randv2.N(poll/2+1)) {
 			return nil, errors.Join(err, context.Cause(ctx))
 		}
 	}

@@ -137,14 +137,14 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) 
 		if err != nil {
 			return 0, 0, 0, err
 		}
-		ms := int64(uint64(now) / uint64(time.Millisecond)) //nolint:gosec // never negative; divides faster
+		ms := int64(uint64(now) / uint64(time.Millisecond)) // never negative; divides faster
 		if word, got = n.sequences[g].tryTake(n.word(ms), want, n.mask); got == 0 {
 			word, got = n.sequences[g].take(n.word(ms), n.word(max(ms-catchUp, t.from)), n.word(ms+n.ahead), want, n.mask)
 		}
 		if got == 0 {
 			return 0, 0, 0, ErrExhausted
 		}
-		at := int64(word >> n.pack.seqBits) //nolint:gosec // at most 42 bits
+		at := int64(word >> n.pack.seqBits) // at most 42 bits
 		if at >= t.limit.Load() || mono >= t.deadline.Load() {
 			err = n.prolong(context.Background(), t, at, mono)
 		}
@@ -158,7 +158,7 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) 
 }
 
 // word is the first word of a millisecond.
-func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.pack.seqBits & 63) } //nolint:gosec // never negative
+func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.pack.seqBits & 63) } // never negative
 
 // prolong makes the millisecond ms usable: by a mark after it, or by another slot if a local one is lost.
 // The caller then finds that the tenure has changed.

@@ -51,7 +51,7 @@ func (n *Node) replace(ctx context.Context, old *tenure) error {
 	}
 	ctx, cancel := n.bound(ctx)
 	defer cancel()
-	_ = n.end(old) //nolint:contextcheck // lost already
+	_ = n.end(old) // lost already
 	taking, stop := context.WithTimeout(ctx, takeTimeout)
 	defer stop()
 	t, err := n.take(taking)

@@ -74,7 +74,7 @@ func (n *Node) settle(ctx context.Context, t *tenure) error {
 	err := n.start(ctx, t)
 	if err != nil {
 		t.lease.SetMark(t.lease.Mark()) // nothing was done under it
-		_ = n.release(t)                //nolint:contextcheck // it ends by itself, and there is another error to return
+		_ = n.release(t)                // it ends by itself, and there is another error to return
 	}
 	return err
 }
@@ -207,7 +207,7 @@ func (n *Node) lastWord() int64 {
 	for i := range n.sequences {
 		last = max(last, n.sequences[i].word.Load()&^saturated)
 	}
-	return int64(last >> n.pack.seqBits) //nolint:gosec // at most 42 bits
+	return int64(last >> n.pack.seqBits) // at most 42 bits
 }
 
 // millis is the time t in milliseconds of the layout, rounded up, and never negative.

@@ -15,7 +15,7 @@ func init() { xenv.Register[variables]("IDs") }
 
 // LeaseTTL returns SNOWFLAKE_LEASE_TTL, or its default.
 func LeaseTTL() time.Duration {
-	v, _ := xenv.Load[variables](xenv.Environment()) //nolint:errcheck // Validate reports it
+	v, _ := xenv.Load[variables](xenv.Environment()) // Validate reports it
 	return v.LeaseTTL
 }
 

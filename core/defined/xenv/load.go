@@ -39,7 +39,7 @@ func Fill[T any](s Source, into *T) error {
 	return fill(s, reflect.ValueOf(into).Elem(), false)
 }
 
-func fill(s Source, into reflect.Value, defaults bool) error { //nolint:revive // flag-parameter: of the two functions above
+func fill(s Source, into reflect.Value, defaults bool) error {
 	if s == nil {
 		s = Map(nil)
 	}
@@ -121,7 +121,7 @@ func variable(t reflect.Type, f reflect.StructField) Var {
 	if unit := tag.Get("unit"); unit != "" {
 		v.Unit, err = time.ParseDuration(unit)
 	}
-	if err = errors.Join(err, v.setRange(tag.Get("min"), tag.Get("max"))); err != nil {
+	if err = errors.Join(err, setRange(&v, tag.Get("min"), tag.Get("max"))); err != nil {
 		panic(fault(err.Error()))
 	}
 	if v.Default != "" {
@@ -133,7 +133,7 @@ func variable(t reflect.Type, f reflect.StructField) Var {
 }
 
 // setRange reads the tags min and max. One without the other leaves that side open.
-func (v *Var) setRange(least, most string) error {
+func setRange(v *Var, least, most string) error {
 	if least == "" && most == "" {
 		return nil
 	}
@@ -178,7 +178,7 @@ func typeOf(t reflect.Type) Type {
 
 // assign sets a field to a text that its variable accepts.
 func assign(dst reflect.Value, text string, unit time.Duration) error {
-	if u, ok := dst.Addr().Interface().(encoding.TextUnmarshaler); ok {
+	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](dst.Addr()); ok {
 		return u.UnmarshalText([]byte(text))
 	}
 	ok := true
@@ -214,7 +214,7 @@ func assign(dst reflect.Value, text string, unit time.Duration) error {
 }
 
 // setInt sets an integer, whose type may be too small for it.
-func setInt(dst reflect.Value, n int64, ok bool, text string) error { //nolint:revive // flag-parameter: it is the outcome
+func setInt(dst reflect.Value, n int64, ok bool, text string) error {
 	switch {
 	case ok && dst.CanInt() && !dst.OverflowInt(n):
 		dst.SetInt(n)

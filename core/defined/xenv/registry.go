@@ -29,7 +29,7 @@ func Register[T any](group string) {
 	registry.Lock()
 	defer registry.Unlock()
 	for _, f := range fields {
-		f.Var.Group, f.Var.Packages = group, []string{t.PkgPath()}
+		f.Group, f.Packages = group, []string{t.PkgPath()}
 		add(f.Var)
 	}
 }

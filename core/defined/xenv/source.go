@@ -22,6 +22,7 @@ func Environment() Source { return environment{} }
 
 type environment struct{}
 
+// Lookup implements Source. An empty variable counts as not set.
 func (environment) Lookup(name string) (string, bool) {
 	value := os.Getenv(name)
 	return value, value != ""

@@ -93,6 +93,7 @@ func (v Var) Accepted() string {
 		if v.ranged() {
 			return span(v.Min, v.Max) + " bytes"
 		}
+	case typeUnknown:
 	}
 	return ""
 }
@@ -141,7 +142,7 @@ func (v Var) Check(text string) error {
 		}
 	case TypeString:
 		problem = v.checkText(text)
-	case TypeList:
+	case TypeList, typeUnknown:
 	}
 	if problem == "" {
 		return nil

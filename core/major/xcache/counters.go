@@ -168,6 +168,6 @@ func (n *opCounters) stats(op Op) OpStats {
 			s.Count += count
 		}
 	}
-	s.Seconds = time.Duration(n.nanos.Load()).Seconds() //nolint:gosec // it was the sum of durations
+	s.Seconds = time.Duration(n.nanos.Load()).Seconds() // it was the sum of durations
 	return s
 }

@@ -43,7 +43,7 @@ type inFlight struct {
 
 // join returns the load of k. If there is none, it starts run, and the caller is the first. run
 // gets a context with ctx's values that ends when no caller waits any longer.
-func (g *loadGroup) join(ctx context.Context, k inFlightKey, run func(ctx context.Context, fl *inFlight)) (fl *inFlight, first bool) { //nolint:contextcheck // gin has the request in it
+func (g *loadGroup) join(ctx context.Context, k inFlightKey, run func(ctx context.Context, fl *inFlight)) (fl *inFlight, first bool) { // gin has the request in it
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if fl, ok := g.byKey[k]; ok {
@@ -82,7 +82,7 @@ func guard(fl *inFlight, run func()) {
 }
 
 // wait waits for the outcome, or for the end of the caller's own context.
-func (g *loadGroup) wait(ctx context.Context, k inFlightKey, fl *inFlight, first bool) error { //nolint:revive // flag-parameter: what join returned
+func (g *loadGroup) wait(ctx context.Context, k inFlightKey, fl *inFlight, first bool) error {
 	select {
 	case <-fl.done:
 		return fl.err

@@ -148,7 +148,7 @@ func MustGetManager(ctx context.Context) *Manager {
 // life rounds a time to live up to whole milliseconds and applies the jitter.
 func (m *Manager) life(ttl time.Duration) time.Duration {
 	if ttl > 0 && m.jitter > 0 {
-		ttl -= time.Duration(rand.Float64() * m.jitter * float64(ttl)) //nolint:gosec // a spread is no secret
+		ttl -= time.Duration(rand.Float64() * m.jitter * float64(ttl))
 		ttl = max(ttl, 1)
 	}
 	rest := ttl % time.Millisecond

@@ -18,7 +18,7 @@ type fakeServer struct {
 
 	watcher  driver.Watcher
 	prefix   string
-	watching context.Context //nolint:containedctx // what Watch was given
+	watching context.Context // what Watch was given
 	watchErr error
 	trips    atomic.Int64
 	afterGet func(key string) // between the read and its answer

@@ -11,7 +11,7 @@ import (
 )
 
 // nearConfig returns the settings of the near cache's backend.
-func (o *Options) nearConfig() driver.Config {
+func (o Options) nearConfig() driver.Config {
 	return driver.Config{MaxEntries: o.Near.MaxEntries, Now: o.Config.Now, Source: o.Config.Source}
 }
 
@@ -47,7 +47,7 @@ func (c *Cache) manage(ctx context.Context, store driver.Store) (*Manager, error
 		o.Near = nil
 	}
 	if o.Near == nil {
-		return manage(store, o) //nolint:contextcheck // the watch goes on until Close
+		return manage(store, o) // the watch goes on until Close
 	}
 	copies, err := c.near.Open(ctx, o.nearConfig())
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *Cache) manage(ctx context.Context, store driver.Store) (*Manager, error
 	err = o.Near.check()
 	if err == nil {
 		var m *Manager
-		if m, err = manage(store, o); err == nil { //nolint:contextcheck // as above
+		if m, err = manage(store, o); err == nil {
 			return m, nil
 		}
 	}

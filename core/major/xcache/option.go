@@ -55,7 +55,7 @@ type write struct {
 }
 
 // done reports the outcome to WithStored.
-func (w *write) done(stored bool) { //nolint:revive // flag-parameter: it is the outcome itself
+func (w *write) done(stored bool) {
 	if w.stored != nil {
 		*w.stored = stored
 	}

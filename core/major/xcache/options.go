@@ -105,10 +105,8 @@ func (o *NearOptions) check() error {
 
 func (o *NearOptions) driver() string { return cmp.Or(o.Driver, "memory") }
 
-func init() {
-	xenv.Register[Options]("Cache")
-	xenv.Register[nearVariables]("Cache")
-}
+func init() { xenv.Register[Options]("Cache") }
+func init() { xenv.Register[nearVariables]("Cache") }
 
 type nearVariables struct {
 	MaxEntries int           `env:"NOSQL_NEAR_MAX_ENTRIES" default:"0" max:"2147483647" doc:"Entries at most of a near cache in the process, which the server keeps up to date; 0 is none."`
@@ -122,7 +120,7 @@ func FromEnv() ManagerOption { return FromSource(xenv.Environment()) }
 // FromSource is FromEnv with the values of s. The driver reads its own variables there too.
 func FromSource(s xenv.Source) ManagerOption {
 	return func(o *Options) {
-		defaults, _ := xenv.Load[Options](nil) //nolint:errcheck // Register has checked the defaults
+		defaults, _ := xenv.Load[Options](nil) // Register has checked the defaults
 		o.Driver, o.ConnectTimeout = "", defaults.ConnectTimeout
 		o.Config = driver.Config{Now: o.Config.Now, Source: s}
 		near, err := xenv.Load[nearVariables](s)

@@ -100,7 +100,7 @@ func (o op) report(ctx context.Context, outcome Outcome, err error) error {
 }
 
 // found is the outcome of a read.
-func found(ok bool) Outcome { //nolint:revive // flag-parameter: a table of two
+func found(ok bool) Outcome {
 	if ok {
 		return Hit
 	}
@@ -108,7 +108,7 @@ func found(ok bool) Outcome { //nolint:revive // flag-parameter: a table of two
 }
 
 // wrote is the outcome of a write.
-func wrote(stored bool) Outcome { //nolint:revive // flag-parameter: a table of two
+func wrote(stored bool) Outcome {
 	if stored {
 		return Done
 	}
@@ -117,7 +117,7 @@ func wrote(stored bool) Outcome { //nolint:revive // flag-parameter: a table of 
 
 // deleteKeys removes keys of any kind, and what GetOrLoad remembers of them. Where somebody wants to know
 // the count, the latter must not be in it.
-func deleteKeys[K comparable](ctx context.Context, v *view, t *text[K], keys []K, counted bool) (removed int, err error) { //nolint:revive // flag-parameter: one rule for Delete and DeleteMany
+func deleteKeys[K comparable](ctx context.Context, v *view, t *text[K], keys []K, counted bool) (removed int, err error) {
 	op := v.begin(OpDelete)
 	names, err := t.all(ctx, v.prefix, keys)
 	if err == nil && len(names) > 0 {

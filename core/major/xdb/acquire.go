@@ -96,7 +96,7 @@ func (p *boundedPool) QueryRowContext(ctx context.Context, query string, args ..
 	}
 	conn, err := p.acquire(ctx)
 	if err != nil {
-		return p.basePool.QueryRowContext(failedContext{ctx, err}, query, args...) //nolint:contextcheck // it holds ctx
+		return p.basePool.QueryRowContext(failedContext{ctx, err}, query, args...) // it holds ctx
 	}
 	defer release(conn)
 	row := p.on(conn).QueryRowContext(ctx, query, args...)

@@ -170,7 +170,9 @@ func (t *target) setPool(ctx context.Context, db *gorm.DB, o Options) error {
 func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 	t.Probe = t.probe
 	plugins := []gorm.Plugin{
-		lean{}, contextErrors{}, xmodels.Plugin{Node: func() *xsnowflake.Node { return xsnowflake.NodeOf(ctx) }},
+		lean{},
+		contextErrors{},
+		xmodels.Plugin{Node: func() *xsnowflake.Node { return xsnowflake.NodeOf(ctx) }},
 		t.Plugin(), &leaseKeeper{info: &t.Info},
 	}
 	var router *replica.Router

@@ -32,7 +32,7 @@ func NewOptions(opts ...Option) Options {
 	return o
 }
 
-func (o *Options) problem(format string, args ...any) {
+func addProblem(o *Options, format string, args ...any) {
 	o.problems = append(o.problems, fmt.Errorf("xdb: "+format, args...))
 }
 
@@ -53,10 +53,10 @@ func FromSource(s xenv.Source) Option {
 		if err := xenv.Fill(s, o); err != nil {
 			o.problems = append(o.problems, err)
 		}
-		for _, n := range o.counts() {
+		for _, n := range counts(o) {
 			*n = orNone(*n)
 		}
-		for _, t := range o.durations() {
+		for _, t := range durations(o) {
 			*t = orNone(*t)
 		}
 	}
@@ -89,7 +89,7 @@ func WithReplicas(dsn ...string) Option {
 	return func(o *Options) {
 		for i, text := range dsn {
 			if strings.TrimSpace(text) == "" {
-				o.problem("WithReplicas: DSN %d is empty", i+1)
+				addProblem(o, "WithReplicas: DSN %d is empty", i+1)
 				continue
 			}
 			o.Replicas = append(o.Replicas, xlog.Secret(text))
@@ -144,10 +144,11 @@ func WithAcquireTimeout(d time.Duration) Option {
 
 // WithSlowThreshold logs statements that take longer; 0 logs none. A plain number is milliseconds.
 func WithSlowThreshold[D time.Duration | int | int64](d D) Option {
-	threshold := time.Duration(d)
-	if _, ok := any(d).(time.Duration); !ok {
-		threshold *= time.Millisecond
+	unit := time.Millisecond
+	if _, ok := any(d).(time.Duration); ok {
+		unit = time.Nanosecond
 	}
+	threshold := time.Duration(d) * unit
 	return func(o *Options) { o.SlowThreshold = orNone(threshold) }
 }
 

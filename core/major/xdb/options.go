@@ -87,25 +87,25 @@ type Prepare func(ctx context.Context, db *gorm.DB) error
 
 // defaults are those of the variables.
 var defaults = sync.OnceValue(func() Options {
-	o, _ := xenv.Load[Options](nil) //nolint:errcheck // Register has checked the defaults
+	o, _ := xenv.Load[Options](nil) // Register has checked the defaults
 	return o
 })
 
 // counts and durations are the fields of which 0 is the default and a negative value is none.
-func (o *Options) counts() []*int { return []*int{&o.MaxOpenConns, &o.MaxIdleConns} }
+func counts(o *Options) []*int { return []*int{&o.MaxOpenConns, &o.MaxIdleConns} }
 
-func (o *Options) durations() []*time.Duration {
+func durations(o *Options) []*time.Duration {
 	return []*time.Duration{&o.ConnMaxLifetime, &o.ConnMaxIdleTime, &o.ConnectTimeout, &o.AcquireTimeout, &o.SlowThreshold}
 }
 
 // withDefaults returns o with every zero replaced.
 func (o Options) withDefaults() Options {
 	d := defaults()
-	for i, n := range o.counts() {
-		*n = cmp.Or(*n, *d.counts()[i])
+	for i, n := range counts(&o) {
+		*n = cmp.Or(*n, *counts(&d)[i])
 	}
-	for i, t := range o.durations() {
-		*t = cmp.Or(*t, *d.durations()[i])
+	for i, t := range durations(&o) {
+		*t = cmp.Or(*t, *durations(&d)[i])
 	}
 	if o.Log == nil {
 		o.Log = xlog.WithName(xlog.NamedDATA)
@@ -172,8 +172,8 @@ func (d *Database) HasSchema() bool {
 	return len(d.options.AutoMigrate)+len(d.options.Migrations)+len(d.options.Prepare) > 0
 }
 
-// resolve finds the driver and the connection string of o.
-func (r *Registry) resolve(o Options) (*target, error) {
+// check returns the problems of o that need no driver.
+func (o Options) check() []error {
 	problems := slices.Clone(o.problems)
 	for i, p := range o.Prepare {
 		if p == nil {
@@ -189,6 +189,12 @@ func (r *Registry) resolve(o Options) (*target, error) {
 		problems = append(problems, xenv.Problem(xenv.DatabasePrefix, o.TablePrefix, "is no prefix",
 			"lower-case letters, digits, _ and a dot behind a schema, 30 at most, which begin with a letter or _"))
 	}
+	return problems
+}
+
+// resolve finds the driver and the connection string of o.
+func (r *Registry) resolve(o Options) (*target, error) {
+	problems := o.check()
 	var t *target
 	var err error
 	if len(o.problems) == 0 || o.Driver != "" || o.Dialector != nil { // else the problem is why there is none

@@ -74,7 +74,7 @@ func databasePhase(p *startup.Plan) startup.Phase {
 		},
 		Describe: func(any) string { return p.ResolveDatabase().Value.String() },
 		Leases: func(ctx context.Context, value any) (*xlease.Leases, error) {
-			return xdb.Leases(database(value).WithContext(ctx)) //nolint:contextcheck // the database has it
+			return xdb.Leases(database(value).WithContext(ctx)) // the database has it
 		},
 	}
 }

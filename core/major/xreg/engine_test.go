@@ -61,7 +61,7 @@ func TestGinContextCarriesTheApplicationsValues(t *testing.T) {
 	var got any
 	reg, _ := begin(t, []xregnode.Node{{Key: "a", Node: func(context.Context) (any, error) { return 7, nil }}},
 		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.GET("/", func(c *gin.Context) { //nolint:contextcheck // the request is c
+			e.GET("/", func(c *gin.Context) {
 				got = c.Value(xctx.ContextKey("a"))
 				if xhook.From(c) == nil || xregnode.From(c) == nil {
 					t.Error("the life or the nodes are missing")

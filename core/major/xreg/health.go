@@ -38,7 +38,7 @@ type readiness struct {
 // health answers the health routes and logs what changes.
 type health struct {
 	life *xhook.Lifecycle
-	app  context.Context //nolint:containedctx // for the log lines of a change, which belong to no request
+	app  context.Context // for the log lines of a change, which belong to no request
 
 	mu  sync.Mutex
 	was map[string]string // what each node was at the last look: "", not well, or degraded

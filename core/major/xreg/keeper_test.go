@@ -82,7 +82,7 @@ func (k *keeper) phase() xoption.Option {
 			if k.ends != nil {
 				k.ends()
 			}
-			return k.leases.Close() //nolint:contextcheck // it takes none
+			return k.leases.Close()
 		},
 		Leases: func(_ context.Context, value any) (*xlease.Leases, error) {
 			if value != k {

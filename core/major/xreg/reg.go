@@ -36,7 +36,7 @@ import (
 type Init struct {
 	// Ctx is the application's context: it carries the values of all nodes, the life-cycle hooks and the logger. It is
 	// cancelled when the tasks are told to end, not when the stop begins.
-	Ctx context.Context //nolint:containedctx // the contract's name for the application's context
+	Ctx context.Context // the contract's name for the application's context
 }
 
 // Reg is an application that has started. Its methods are safe for concurrent use.
@@ -46,7 +46,7 @@ type Reg struct {
 	// Init holds what the start has made.
 	Init Init
 
-	parent context.Context //nolint:containedctx // its end is a wish to stop, asked for by the Runner
+	parent context.Context // its end is a wish to stop, asked for by the Runner
 	watch  *signals.Watch  // nil after New
 	cancel context.CancelCauseFunc
 	life   *xhook.Lifecycle
@@ -109,10 +109,10 @@ func begin(
 	}
 	r.Init = Init{Ctx: app}
 	r.cancel = cancel
-	r.newEngine() //nolint:contextcheck // a request has its own
+	r.newEngine()
 
 	giveUp := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	err := r.firstPlan() //nolint:contextcheck // the application's context, made of ctx
+	err := r.firstPlan() // the application's context, made of ctx
 	if !giveUp() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -285,7 +285,7 @@ func (r *Reg) CloseNodes(ctx context.Context) error {
 	r.Cancel()
 	err = errors.Join(err, r.life.Stop(ctx))
 	for _, one := range problem.List(err) {
-		logPanic(r.Init.Ctx, "hook", one) //nolint:contextcheck // the log of the application
+		logPanic(r.Init.Ctx, "hook", one) // the log of the application
 	}
 	err = errors.Join(err, r.closeOpened(ctx))
 	for _, remove := range r.unmap {

@@ -66,7 +66,7 @@ func startSnowflake(ctx context.Context, opts []xsnowflake.Option) (*xsnowflake.
 		return nil, err
 	}
 	if err := n.Prepare(ctx); err != nil {
-		return nil, errors.Join(err, n.Close()) //nolint:contextcheck // it takes none
+		return nil, errors.Join(err, n.Close())
 	}
 	if _, set := xenv.GetEnv(xenv.SnowflakeNodeID); set && len(opts) == 0 {
 		source = xenv.SnowflakeNodeID.String()

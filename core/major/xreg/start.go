@@ -168,7 +168,7 @@ func (r *Reg) closeOpened(ctx context.Context) error {
 	var errs []error
 	for _, o := range slices.Backward(r.opened) {
 		err := guard.Call(ctx, o.close)
-		logPanic(r.Init.Ctx, "close of "+o.name, err) //nolint:contextcheck // the log of the application
+		logPanic(r.Init.Ctx, "close of "+o.name, err) // the log of the application
 		if err != nil {
 			errs = append(errs, fmt.Errorf("close of %s: %w", o.name, err))
 		}

@@ -6,11 +6,9 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-func init() {
-	xenv.Register[serverVariables]("Application and server")
-	xenv.Register[contextVariables]("Request context")
-	xenv.Register[leaseVariables]("IDs")
-}
+func init() { xenv.Register[serverVariables]("Application and server") }
+func init() { xenv.Register[contextVariables]("Request context") }
+func init() { xenv.Register[leaseVariables]("IDs") }
 
 // variables are those of a start.
 type variables struct {
@@ -26,7 +24,7 @@ const (
 
 // loadVariables reads the environment, with defaults for what Validate reports.
 func loadVariables() variables {
-	v, _ := xenv.Load[variables](xenv.Environment()) //nolint:errcheck // see above
+	v, _ := xenv.Load[variables](xenv.Environment()) // Validate reports the errors
 	return v
 }
 

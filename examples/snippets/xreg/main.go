@@ -38,7 +38,7 @@ func main() {
 
 func routes(ctx context.Context, engine *gin.Engine) {
 	search := xctxutil.MustGet[*Search](ctx, searchKey)
-	engine.GET("/search/:word", handler(search)) //nolint:contextcheck // a request has its own
+	engine.GET("/search/:word", handler(search))
 }
 
 func handler(search *Search) gin.HandlerFunc {

@@ -59,7 +59,7 @@ func Sign(id string, timestamp time.Time, body []byte, secrets ...Secret) string
 // for every wrong signature.
 func Verify(header, id string, timestamp time.Time, body []byte, secrets ...Secret) bool {
 	var given [][]byte
-	for _, s := range strings.Fields(header) {
+	for s := range strings.FieldsSeq(header) {
 		encoded, ok := strings.CutPrefix(s, prefix)
 		if mac, err := base64.StdEncoding.Strict().DecodeString(encoded); ok && err == nil {
 			given = append(given, mac)

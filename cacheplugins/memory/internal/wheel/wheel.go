@@ -53,9 +53,9 @@ func New(now func() int64) *Wheel {
 func (w *Wheel) Next() int64 { return w.next.Load() }
 
 // tickOf keeps the order of the times, also of negative ones.
-func tickOf(nanos int64) uint64 { return (uint64(nanos) ^ 1<<63) >> tickBits } //nolint:gosec // the bits are meant
+func tickOf(nanos int64) uint64 { return (uint64(nanos) ^ 1<<63) >> tickBits } // the bits are meant
 
-func startOf(tick uint64) int64 { return int64(tick<<tickBits ^ 1<<63) } //nolint:gosec // the bits are meant
+func startOf(tick uint64) int64 { return int64(tick<<tickBits ^ 1<<63) } // the bits are meant
 
 // Add puts the key in. The id is for Remove. Before the time at Due has nothing to do for the key.
 func (w *Wheel) Add(key string, deadline int64) (id ID, at int64) {
@@ -155,7 +155,7 @@ func (w *Wheel) begin(now int64) int64 {
 		}
 		slot := bits.TrailingZeros64(w.occupied[level])
 		shift := level * slotBits
-		tick := (w.tick>>(shift+slotBits)<<slotBits | uint64(slot)) << shift //nolint:gosec // a slot is below 64
+		tick := (w.tick>>(shift+slotBits)<<slotBits | uint64(slot)) << shift // a slot is below 64
 		if startOf(tick) > now {
 			return startOf(tick)
 		}

@@ -73,7 +73,7 @@ func (c *migrateCall) run(ctx context.Context, do func(context.Context, *migrate
 	if err != nil {
 		return err
 	}
-	source, err := migrate.Open(ctx, dir)
+	source, err := migrate.Open(dir)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // checkNode looks at the number of the id node, which no two replicas may share.
-func (p *patient) checkNode(ctx context.Context) []Finding {
+func (p *patient) checkNode(context.Context) []Finding {
 	if key := p.wrong(xenv.SnowflakeNodeID, xenv.SnowflakeDatacenterID, xenv.LeaseBackend); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
 	}
@@ -35,7 +35,7 @@ func (p *patient) checkNode(ctx context.Context) []Finding {
 
 // checkNumbers holds the numbers against the id layout.
 func (p *patient) checkNumbers() []Finding {
-	if p.Mentions("xsnowflake.WithLayout") || p.Mentions("xsnowflake.WithLayout") {
+	if p.Mentions("xsnowflake.WithLayout") || p.Mentions("xSnowflake.WithLayout") {
 		return []Finding{skipped("the code chooses an id layout of its own, which says what numbers there are")}
 	}
 	layout, err := xsnowflake.LayoutNamed(text("SNOWFLAKE_LAYOUT"))

@@ -45,7 +45,7 @@ type Source struct {
 }
 
 // Open reads the environment. Nothing is connected yet.
-func Open(ctx context.Context, dir string) (*Source, error) {
+func Open(dir string) (*Source, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -138,8 +138,8 @@ func (r *Router) read(tx *gorm.DB) {
 		return
 	}
 	turn := r.turn.Add(1)
-	for i := range uint32(len(r.all)) { //nolint:gosec // few
-		if pool := r.all[(turn+i)%uint32(len(r.all))].pool(); pool != nil { //nolint:gosec // see above
+	for i := range uint32(len(r.all)) { // few
+		if pool := r.all[(turn+i)%uint32(len(r.all))].pool(); pool != nil {
 			s.ConnPool = pool
 			return
 		}

@@ -48,7 +48,7 @@ type Backend struct {
 	Config
 
 	sql  statements
-	life context.Context //nolint:containedctx // ends with Close
+	life context.Context // ends with Close
 	end  context.CancelFunc
 
 	turn chan struct{} // full during set-up

@@ -50,7 +50,7 @@ func (b *Backend) Prepare(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(b.life, func() { cancel(xlease.ErrClosed) })() //nolint:contextcheck // it ends with the database
+	defer context.AfterFunc(b.life, func() { cancel(xlease.ErrClosed) })() // it ends with the database
 	select {
 	case b.turn <- struct{}{}:
 		defer func() { <-b.turn }()
