@@ -155,7 +155,7 @@ func text(key xenv.EnvKey) string { return xenv.GetEnvString(key, xenv.Lookup(ke
 
 // number returns the value of a variable, or its default.
 func number(key xenv.EnvKey) int {
-	n, _ := strconv.Atoi(xenv.Lookup(key).Default) //nolint:errcheck // a variable without a default is 0
+	n, _ := strconv.Atoi(xenv.Lookup(key).Default) // a variable without a default is 0
 	return xenv.GetEnvInt(key, n)
 }
 
