@@ -19,7 +19,7 @@ const (
 )
 
 func newKey(entry int, score float32) key {
-	return key(math.Float32bits(score))<<entryBits | key(entryMask-entry) //nolint:gosec // there are no 2^31 entries
+	return key(math.Float32bits(score))<<entryBits | key(entryMask-entry) // there are no 2^31 entries
 }
 
 func (k key) entry() uint32 { return uint32(entryMask - k&entryMask) }

@@ -27,7 +27,7 @@ func confine(cmd *exec.Cmd, users []string, death syscall.Signal) error {
 		if err != nil {
 			return err
 		}
-		attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)} //nolint:gosec // ids of the system
+		attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)} // ids of the system
 	}
 	cmd.SysProcAttr = attributes
 	return nil
