@@ -3,6 +3,8 @@ package xlease
 import (
 	"context"
 	"time"
+
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 // minPause keeps a failing backend from being asked without a pause.
@@ -14,7 +16,7 @@ func (l *Lease) renew(ctx context.Context) {
 	defer close(l.stopped)
 	for {
 		third := max(time.Until(l.Until())/3, minPause)
-		if !sleep(ctx, third) {
+		if xretry.Sleep(ctx, third) != nil {
 			return
 		}
 		attempt, cancel := context.WithTimeout(ctx, third)

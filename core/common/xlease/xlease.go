@@ -41,6 +41,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 // The bounds of a TTL.
@@ -153,7 +154,7 @@ func (l *Leases) Lease(ctx context.Context, name string, ttl time.Duration, opts
 		}
 		wait := min(poll, max(left, minPoll))
 		wait = wait/2 + randv2.N(wait/2+1)
-		if !sleep(ctx, wait) {
+		if xretry.Sleep(ctx, wait) != nil {
 			return nil, errors.Join(held, context.Cause(ctx))
 		}
 	}
@@ -348,15 +349,3 @@ func (l *Leases) Close() error {
 
 // closeTimeout bounds how long Close waits for the backend.
 const closeTimeout = 5 * time.Second
-
-// sleep waits for d and reports whether ctx still runs.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xretry"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
@@ -89,7 +90,7 @@ func (n *Node) take(ctx context.Context) (*tenure, error) {
 		if poll == minPause {
 			leaseLog.Notice(ctx, "waiting for a node ID", slog.Duration("at_most", n.ttl), slog.Any("error", err))
 		}
-		if !pause(waiting, poll/2+randv2.N(poll/2+1)) {
+		if xretry.Sleep(waiting, poll/2+randv2.N(poll/2+1)) != nil {
 			return nil, errors.Join(err, context.Cause(ctx))
 		}
 	}

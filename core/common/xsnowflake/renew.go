@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 // minRenewPause keeps a failing backend from being asked without a pause.
@@ -24,7 +25,7 @@ func (n *Node) renew(ctx context.Context) {
 	for {
 		t := n.tenure.Load()
 		third := max(n.left(t)/3, minRenewPause)
-		if !pause(ctx, third) {
+		if xretry.Sleep(ctx, third) != nil {
 			return
 		}
 		err := n.renewOnce(ctx, t, third)
@@ -32,7 +33,7 @@ func (n *Node) renew(ctx context.Context) {
 			continue
 		}
 		for n.replace(ctx, t) != nil {
-			if !pause(ctx, retryPause) {
+			if xretry.Sleep(ctx, retryPause) != nil {
 				return
 			}
 		}
@@ -72,17 +73,5 @@ func (n *Node) bound(ctx context.Context) (context.Context, context.CancelFunc) 
 	return ctx, func() {
 		stop()
 		cancel(nil)
-	}
-}
-
-// pause waits for d and reports whether ctx still runs.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 // recordAhead is for how long one mark of a local lease permits ids, at most. A process that was
@@ -109,7 +110,7 @@ func (n *Node) awaitStart(ctx context.Context, t *tenure) error {
 		}
 		n.waiting.Store(true)
 		third := max(span/3, minRenewPause)
-		if !pause(ctx, min(wait, third)) {
+		if xretry.Sleep(ctx, min(wait, third)) != nil {
 			return context.Cause(ctx)
 		}
 		err := n.renewOnce(ctx, t, third)

@@ -189,3 +189,20 @@ func TestDatabaseThatIsRequiredMustBeConfigured(t *testing.T) {
 		}
 	}
 }
+
+func TestNew_MisspelledVariable(t *testing.T) {
+	t.Setenv("PLINTH_PROT", "80")
+	const want = "PLINTH_PROT is set, and no linked package reads it: did you mean PLINTH_PORT?"
+	t.Run("the start succeeds", func(t *testing.T) {
+		if _, out := begin(t, nil); linesWith(out, want) != 1 {
+			t.Errorf("log\n%s\nwant %q once", out, want)
+		}
+	})
+	t.Run("the start fails", func(t *testing.T) {
+		t.Setenv("PLINTH_PORT", "x")
+		base, out := alone(t)
+		if _, err := xreg.New(t.Context(), nil, base); err == nil || linesWith(out, want) != 1 {
+			t.Errorf("New = %v, log\n%s\nwant an error and %q once", err, out, want)
+		}
+	})
+}

@@ -191,14 +191,12 @@ func (r *Reg) carryOut(p *startup.Plan, problems error) error {
 	defer r.publish()
 	if p == r.plan {
 		problems = errors.Join(problems, r.openLog())
+		for _, line := range xenv.Misspelled() { // perhaps the cause of a problem below
+			initLog.Warn(r.Init.Ctx, line)
+		}
 	}
 	if err := problem.Distinct(errors.Join(problems, r.check(p))); err != nil {
 		return err
-	}
-	if p == r.plan {
-		for _, line := range xenv.Misspelled() {
-			initLog.Warn(r.Init.Ctx, line)
-		}
 	}
 	if len(p.Mappers) > 0 {
 		r.unmap = append(r.unmap, xerror.RegisterApplicationMapper(p.Mappers...))
