@@ -4,11 +4,11 @@ package jsonplan
 
 import (
 	"cmp"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 )
 
 // Cache contains what was computed once for each key, such as the plan of a type. It grows with
@@ -91,8 +91,8 @@ func fieldOf(sf reflect.StructField) (f Field, descend, ok bool) {
 		return f, false, false
 	}
 	name, options, _ := strings.Cut(tag, ",")
-	if !isTagName(name) {
-		name = ""
+	if !isPlain(name) {
+		name = tagName(sf.Tag)
 	}
 	if name == "" && embedded {
 		return Field{Type: bare}, true, true
@@ -105,14 +105,32 @@ func isScalar(k reflect.Kind) bool {
 	return k == reflect.Bool || k >= reflect.Int && k <= reflect.Float64 || k == reflect.String
 }
 
-// isTagName reports whether encoding/json accepts the name of a tag.
-func isTagName(s string) bool {
-	for _, r := range s {
-		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			return false
+// isPlain reports whether the name of a tag is surely that of the member.
+func isPlain(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == ""
+}
+
+// tagName returns the name that encoding/json reads from a tag, "" if it ignores the name. What it
+// does with a name of other characters differs between versions of Go, so it is asked.
+func tagName(tag reflect.StructTag) string {
+	const fieldName = "X"
+	field := reflect.StructField{Name: fieldName, Type: reflect.TypeFor[bool](), Tag: tag}
+	v := reflect.New(reflect.StructOf([]reflect.StructField{field})).Elem()
+	v.Field(0).SetBool(true) // not left out by omitempty
+	data, err := json.Marshal(v.Interface())
+	if err != nil {
+		return ""
+	}
+	var members map[string]any
+	if err := json.Unmarshal(data, &members); err != nil {
+		return ""
+	}
+	for name := range members {
+		if name != fieldName {
+			return name
 		}
 	}
-	return s != ""
+	return ""
 }
 
 // dominant returns the fields that win their names.

@@ -26,13 +26,16 @@ type outer struct {
 	Hidden  int    `json:"-"`
 	Dash    int    `json:"-,"` //nolint:staticcheck // the name is "-"
 	Quoted  int    `json:",string"`
-	BadName int    `json:"a\"b"` //nolint:staticcheck // encoding/json ignores this name
+	BadName int    `json:"a\"b"` //nolint:staticcheck // Go 1.26 ignores this name, Go 1.27 reads "a"
+	Umlaut  int    `json:"größe"`
+	Space   int    `json:"a b,omitempty"`
+	Tab     int    `json:"a\tb"` //nolint:staticcheck // Go 1.27 takes this name
 	Empty   int    `json:"empty,omitempty"`
 	private int
 }
 
 func TestFields(t *testing.T) {
-	v := outer{inner: inner{1, "", 1}, Other: &Other{1, 1}, Name: "x", Hidden: 1, Dash: 1, Quoted: 1, BadName: 1, Empty: 1, private: 1}
+	v := outer{inner: inner{1, "", 1}, Other: &Other{1, 1}, Name: "x", Hidden: 1, Dash: 1, Quoted: 1, BadName: 1, Umlaut: 1, Space: 1, Tab: 1, Empty: 1, private: 1}
 	data, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
