@@ -42,7 +42,7 @@ func run(put func(path, text string) error) error {
 		return err
 	}
 	for name, text := range map[string]string{
-		".env.example":                      xenv.Example(),
+		".env.example":                      envtable.Example(xenv.Table(), nil),
 		"docs/content/guide/environment.md": page(),
 	} {
 		if err := put(filepath.Join(root, filepath.FromSlash(name)), text); err != nil {

@@ -135,22 +135,3 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
-
-// Example writes the registered variables as a .env file: each one commented out, with its meaning above.
-func Example() string {
-	var b strings.Builder
-	group := ""
-	for _, v := range Table() {
-		if v.Group != group {
-			group = v.Group
-			fmt.Fprintf(&b, "\n## %s\n", group)
-		}
-		fmt.Fprintf(&b, "\n# %s\n", v.Meaning)
-		if a := v.Accepted(); a != "" {
-			fmt.Fprintf(&b, "# Accepted: %s.\n", a)
-		}
-		fmt.Fprintf(&b, "# %s=%s\n", v.Key, v.Default)
-	}
-	return "# Every variable that Plinth reads, with its default. Copy the lines that you change into .env.\n" +
-		"# The real environment always wins over the file.\n" + b.String()
-}

@@ -265,15 +265,6 @@ func TestGetEnv_NoneSwitchesOffWhatHasNoDefault(t *testing.T) {
 	}
 }
 
-func TestExampleListsEveryVariable(t *testing.T) {
-	example := xenv.Example()
-	for _, v := range xenv.Table() {
-		if !strings.Contains(example, "\n# "+v.Key.String()+"="+v.Default+"\n") {
-			t.Errorf("%s is not in the example", v.Key)
-		}
-	}
-}
-
 func BenchmarkGetEnvInt(b *testing.B) {
 	b.Setenv("PLINTH_PORT", "8080")
 	b.ReportAllocs()

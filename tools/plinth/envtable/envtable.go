@@ -1,4 +1,4 @@
-// Package envtable writes the table of environment variables for people who read Markdown.
+// Package envtable writes environment variables as tables of Markdown and as a .env file.
 package envtable
 
 import (
@@ -69,3 +69,30 @@ func orAny(s string) string {
 	}
 	return s
 }
+
+// Example returns the variables as a .env file: a heading for each group, and above each line what the variable means and
+// accepts. line returns the line itself; nil is Commented.
+func Example(vars []xenv.Var, line func(v xenv.Var) string) string {
+	if line == nil {
+		line = Commented
+	}
+	var b strings.Builder
+	b.WriteString("# Every variable that Plinth reads, with its default. Copy the lines that you change into .env.\n" +
+		"# The real environment always wins over the file.\n")
+	group := ""
+	for _, v := range vars {
+		if v.Group != group {
+			group = v.Group
+			fmt.Fprintf(&b, "\n## %s\n", group)
+		}
+		fmt.Fprintf(&b, "\n# %s\n", v.Meaning)
+		if a := v.Accepted(); a != "" {
+			fmt.Fprintf(&b, "# Accepted: %s.\n", a)
+		}
+		b.WriteString(line(v) + "\n")
+	}
+	return b.String()
+}
+
+// Commented returns the line of a variable that has its default.
+func Commented(v xenv.Var) string { return fmt.Sprintf("# %s=%s", v.Key, v.Default) }

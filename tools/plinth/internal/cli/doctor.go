@@ -48,6 +48,7 @@ func diagnose(ctx context.Context, p *term.Printer, timeout time.Duration) error
 	if err := s.Enter(ctx); err != nil {
 		return err
 	}
+	s.ReadVariables(ctx)
 	found := doctor.Run(ctx, s, doctor.Options{Timeout: timeout, Step: func(running []string) {
 		p.Step("looking at %s", strings.Join(running, ", "))
 	}})

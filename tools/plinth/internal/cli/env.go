@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plinthgo/plinth/tools/plinth/internal/doctor"
 	"github.com/plinthgo/plinth/tools/plinth/internal/envlist"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
@@ -25,6 +26,7 @@ type envCall struct {
 	p      *term.Printer
 	form   string
 	filter envlist.Filter
+	groups []string
 	check  bool
 }
 
@@ -36,7 +38,8 @@ func newEnv(p *term.Printer) *cobra.Command {
 		Short:   "List every variable with its value and where that comes from",
 		Long: "List every variable that Plinth reads: type, default, what it accepts and means, the value that the service in this\n" +
 			"folder would see, and where that comes from: the environment, .env beside go.mod, or the default. Secrets are masked\n" +
-			"in every form.",
+			"in every form. The variables are those that the packages of the service register: the go command builds it to\n" +
+			"print them. If it does not build, those of all packages of Plinth are listed, and a warning says so.",
 		Example: "  plinth env --group database\n" +
 			"  plinth env --set\n" +
 			"  plinth env --check --json\n" +
@@ -52,7 +55,7 @@ func newEnv(p *term.Printer) *cobra.Command {
 	c.Flags().BoolVar(&call.filter.OnlySet, "set", false, "only the variables that are set")
 	c.Flags().BoolVar(&call.check, "check", false, "exit with 3 where a value is wrong")
 	oneOf(c, "format", forms...)
-	oneOf(c, "group", envlist.Groups()...)
+	oneOf(c, "group", envlist.Groups(service.Registered())...)
 	return c
 }
 
@@ -61,9 +64,16 @@ func (c *envCall) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(s.Programs) > 0 {
+		c.p.Step("building the service")
+	}
+	if s.ReadVariables(ctx); s.VariablesErr != nil {
+		c.p.Warn("%s: %v", doctor.VariablesUnknown, s.VariablesErr)
+	}
 	rows := envlist.Read(s, c.filter)
+	c.groups = envlist.Groups(s.Variables)
 	if len(rows) == 0 && c.filter.Group != "" && !c.filter.OnlySet {
-		return usagef("there is no group %q, but: %s", c.filter.Group, strings.Join(envlist.Groups(), ", "))
+		return usagef("there is no group %q, but: %s", c.filter.Group, strings.Join(c.groups, ", "))
 	}
 	if err := c.show(rows); err != nil {
 		return err
@@ -117,7 +127,7 @@ func (c *envCall) table(rows []envlist.Row) {
 		c.p.Table([]string{"VARIABLE", "TYPE", "DEFAULT", "VALUE", "FROM", "GROUP", "MEANING"}, cells)
 		return
 	}
-	for _, group := range envlist.Groups() {
+	for _, group := range c.groups {
 		var cells [][]string
 		for _, r := range rows {
 			if r.Group == group {

@@ -20,6 +20,9 @@ var prefixes = []string{"PLINTH_", "DATABASE_", "NOSQL_", "SNOWFLAKE_"}
 // testPrefix is that of variables which only Plinth's own tests read.
 const testPrefix = "PLINTH_TEST_"
 
+// VariablesUnknown says what it means that a service does not build.
+const VariablesUnknown = "the variables of the service's own packages are not known, only those of Plinth"
+
 // checkEnvironment looks at .env, at every value, and at names that nobody reads.
 func (p *patient) checkEnvironment(ctx context.Context) []Finding {
 	if p.FileErr != nil {
@@ -33,14 +36,16 @@ func (p *patient) checkEnvironment(ctx context.Context) []Finding {
 		found = append(found, problem(fmt.Sprintf(".env: line %d is not NAME=value", n), "correct the line; put a value with spaces or signs between single quotes"))
 	}
 	set := 0
-	for _, v := range xenv.Table() {
-		text, origin := p.Value(v)
-		if origin == service.FromDefault || origin == service.FromNowhere {
-			continue
+	if err := p.VariablesErr; err != nil {
+		found = append(found, warning(fmt.Sprintf("%s: %v", VariablesUnknown, err), "correct what the go command reports"))
+	}
+	for _, v := range p.Variables {
+		_, origin := p.Value(v)
+		if v.Set {
+			set++
 		}
-		set++
-		if err := v.Check(text); err != nil {
-			found = append(found, problem(err.Error(), "change "+v.Key.String()+" in "+place(origin)))
+		if v.Problem != "" {
+			found = append(found, problem(v.Problem, "change "+v.Key.String()+" in "+place(origin)))
 		}
 	}
 	found = append(found, p.unknownNames()...)
@@ -65,7 +70,7 @@ func place(o service.Origin) string {
 // unknownNames reports names that look like ours and that nobody reads.
 func (p *patient) unknownNames() []Finding {
 	known := map[string]bool{}
-	for _, v := range xenv.Table() {
+	for _, v := range p.Variables {
 		known[v.Key.String()] = true
 	}
 	origins := map[string]service.Origin{}
@@ -83,7 +88,7 @@ func (p *patient) unknownNames() []Finding {
 			continue
 		}
 		mend := "see plinth env for the names; ignore this where the application reads it"
-		if near := nearest(name); near != "" {
+		if near := p.nearest(name); near != "" {
 			mend = fmt.Sprintf("did you mean %s?", near)
 		}
 		found = append(found, warning(fmt.Sprintf("Plinth reads no variable %s (in %s)", name, place(origins[name])), mend))
@@ -92,12 +97,12 @@ func (p *patient) unknownNames() []Finding {
 }
 
 // nearest returns the known name that is most like this one, "" where none is.
-func nearest(name string) string {
+func (p *patient) nearest(name string) string {
 	if name == "DATABASE_URL" { // what others call it
 		return xenv.DatabaseDsn.String()
 	}
 	best, least := "", len(name)/4+1
-	for _, v := range xenv.Table() {
+	for _, v := range p.Variables {
 		known := v.Key.String()
 		d := distance(name, known)
 		if strings.HasPrefix(name, known) || strings.HasPrefix(known, name) { // DATABASE_PASSWORD
@@ -133,7 +138,7 @@ func distance(a, b string) int {
 // trackedSecrets reports a .env with secrets that git keeps.
 func (p *patient) trackedSecrets(ctx context.Context) []Finding {
 	var secrets []string
-	for _, v := range xenv.Table() {
+	for _, v := range p.Variables {
 		if v.Secret && p.File.Values[v.Key.String()] != "" {
 			secrets = append(secrets, v.Key.String())
 		}

@@ -59,7 +59,7 @@ func (p *patient) checkNumbers() []Finding {
 // fixedNumber is what there is to say about a number that was given.
 func (p *patient) fixedNumber() Finding {
 	id := number(xenv.SnowflakeNodeID)
-	_, origin := p.Value(xenv.Lookup(xenv.SnowflakeNodeID))
+	_, origin := p.Value(service.Variable{Var: xenv.Lookup(xenv.SnowflakeNodeID), Set: true})
 	if origin != service.FromEnvironment && leaseKeeper() != "" {
 		return warning(fmt.Sprintf("%s=%d stands in %s: replicas that share it make the same ids", xenv.SnowflakeNodeID, id, place(origin)),
 			fmt.Sprintf("remove it: each replica then leases a number from the %s", leaseKeeper()))

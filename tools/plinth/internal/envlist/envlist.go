@@ -51,7 +51,7 @@ type Filter struct {
 // Read returns the rows that the filter chooses, in the order of the table.
 func Read(s *service.Service, f Filter) []Row {
 	var rows []Row
-	for _, v := range xenv.Table() {
+	for _, v := range s.Variables {
 		r := newRow(s, v)
 		if !strings.Contains(strings.ToLower(r.Group), strings.ToLower(f.Group)) || f.OnlySet && !r.IsSet() {
 			continue
@@ -61,16 +61,11 @@ func Read(s *service.Service, f Filter) []Row {
 	return rows
 }
 
-func newRow(s *service.Service, v xenv.Var) Row {
+func newRow(s *service.Service, v service.Variable) Row {
 	value, source := s.Value(v)
 	r := Row{
 		Name: v.Key.String(), Group: v.Group, Type: v.Type.String(), Default: v.Default, Accepted: v.Accepted(),
-		Values: v.Values, Meaning: v.Meaning, Packages: v.Packages, Secret: v.Secret, Value: value, Source: source, v: v,
-	}
-	if r.IsSet() {
-		if err := v.Check(value); err != nil {
-			r.Problem = err.Error()
-		}
+		Values: v.Values, Meaning: v.Meaning, Packages: v.Packages, Secret: v.Secret, Value: value, Source: source, v: v.Var,
 	}
 	switch masked := xenv.Redact(value); {
 	case v.Secret && value != "":
@@ -78,14 +73,14 @@ func newRow(s *service.Service, v xenv.Var) Row {
 	case masked != value: // an address in the place of a host, or the like
 		r.Value, r.hidden = masked, true
 	}
-	r.Problem = hush.Mask(r.Problem)
+	r.Problem = hush.Mask(v.Problem)
 	return r
 }
 
-// Groups returns the names of the groups in the order of the table.
-func Groups() []string {
+// Groups returns the names of the groups in the order of the variables.
+func Groups(vars []service.Variable) []string {
 	var names []string
-	for _, v := range xenv.Table() {
+	for _, v := range vars {
 		if !slices.Contains(names, v.Group) {
 			names = append(names, v.Group)
 		}
@@ -106,11 +101,7 @@ func Problems(rows []Row) []string {
 
 // Markdown returns the rows as one table a group.
 func Markdown(rows []Row) string {
-	byKey := map[xenv.EnvKey]Row{}
-	vars := make([]xenv.Var, len(rows))
-	for i, r := range rows {
-		byKey[r.v.Key], vars[i] = r, r.v
-	}
+	vars, byKey := index(rows)
 	return strings.TrimPrefix(envtable.Markdown(
 		vars,
 		envtable.Column{Title: "Type", Cell: func(v xenv.Var) string { return v.Type.String() }},
@@ -121,39 +112,22 @@ func Markdown(rows []Row) string {
 
 // Dotenv returns the rows as a .env file. It is .env.example with a line of its own for what is set; a secret stays a comment.
 func Dotenv(rows []Row) string {
-	byName := map[string]Row{}
-	groups := map[string]bool{}
+	vars, byKey := index(rows)
+	return envtable.Example(vars, func(v xenv.Var) string { return assignment(byKey[v.Key]) })
+}
+
+// index returns the variables of the rows, and the rows by variable.
+func index(rows []Row) (vars []xenv.Var, byKey map[xenv.EnvKey]Row) {
+	byKey = map[xenv.EnvKey]Row{}
 	for _, r := range rows {
-		byName[r.Name] = r
-		groups[r.Group] = true
+		vars, byKey[r.v.Key] = append(vars, r.v), r
 	}
-	var kept []string
-	for part := range strings.SplitSeq(strings.TrimSuffix(xenv.Example(), "\n"), "\n\n") {
-		if heading, ok := strings.CutPrefix(part, "## "); ok {
-			if groups[strings.TrimSpace(heading)] {
-				kept = append(kept, part)
-			}
-			continue
-		}
-		text, last := cutLast(part)
-		name, _, isVariable := strings.Cut(strings.TrimPrefix(last, "# "), "=")
-		if r, ok := byName[name]; ok {
-			kept = append(kept, text+assignment(r, last))
-		} else if !isVariable {
-			kept = append(kept, part) // what stands above all
-		}
-	}
-	return strings.Join(kept, "\n\n") + "\n"
+	return vars, byKey
 }
 
-// cutLast divides a text before its last line.
-func cutLast(text string) (before, last string) {
-	i := strings.LastIndexByte(text, '\n') + 1
-	return text[:i], text[i:]
-}
-
-// assignment is the line that gives a variable its value, or commented is kept.
-func assignment(r Row, commented string) string {
+// assignment returns the line that gives a variable its value, or its default in a comment.
+func assignment(r Row) string {
+	commented := envtable.Commented(r.v)
 	switch {
 	case !r.IsSet():
 		return commented

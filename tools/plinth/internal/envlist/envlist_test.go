@@ -10,6 +10,7 @@ import (
 	"github.com/joho/godotenv"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/tools/plinth/envtable"
 	"github.com/plinthgo/plinth/tools/plinth/internal/envlist"
 	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // their variables
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
@@ -25,11 +26,14 @@ func rows(t *testing.T, env map[xenv.EnvKey]string) []envlist.Row {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return envlist.Read(s, envlist.Filter{})
 }
 
 func TestWithoutAnEnvironmentTheDotenvFormIsTheExample(t *testing.T) {
-	if got := envlist.Dotenv(rows(t, nil)); got != xenv.Example() {
+	if got := envlist.Dotenv(rows(t, nil)); got != envtable.Example(xenv.Table(), nil) {
 		t.Errorf("the forms differ:\n%s", got)
 	}
 }

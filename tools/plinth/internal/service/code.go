@@ -40,6 +40,8 @@ type Package struct {
 type Program struct {
 	// Folder is that of the package, from the root of the module.
 	Folder string
+	// Main is the folder of the main package, "" if there is none.
+	Main string
 	// Packages are in no order, the standard library among them.
 	Packages map[string]*Package
 }
@@ -134,7 +136,7 @@ func (s *Service) readPrograms(ctx context.Context) ([]Program, error) {
 	}
 	programs := make([]Program, len(mains))
 	for i, p := range mains {
-		programs[i] = Program{Folder: s.rel(p.Dir), Packages: linked(p, all)}
+		programs[i] = Program{Folder: s.rel(p.Dir), Main: p.Dir, Packages: linked(p, all)}
 	}
 	return programs, nil
 }
@@ -180,11 +182,7 @@ func (s *Service) list(ctx context.Context, folder string) (map[string]*Package,
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), s.GoEnv()...)
 	out, err := cmd.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && len(exit.Stderr) > 0 {
-			err = errors.New(strings.TrimSpace(string(exit.Stderr)))
-		}
-		return nil, fmt.Errorf("go list: %w", err)
+		return nil, withOutput("go list", err)
 	}
 	all := map[string]*Package{}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {

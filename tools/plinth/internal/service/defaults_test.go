@@ -52,7 +52,7 @@ func entered(t *testing.T, from string, files map[string]string) *service.Servic
 // defaultsOf are the variables that the code gives a value.
 func defaultsOf(s *service.Service) map[xenv.EnvKey]string {
 	found := map[xenv.EnvKey]string{}
-	for _, v := range xenv.Table() {
+	for _, v := range s.Variables {
 		if text, origin := s.Value(v); origin == service.FromCode {
 			found[v.Key] = text
 		}

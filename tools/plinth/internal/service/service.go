@@ -33,6 +33,10 @@ type Service struct {
 	CodeErr error
 	// Unclear says which defaults in the code could not be read, a line each, known after Enter.
 	Unclear []string
+	// Variables are those of Plinth after Enter, and those that the programs register after ReadVariables.
+	Variables []Variable
+	// VariablesErr is why ReadVariables could not read them.
+	VariablesErr error
 
 	from     string               // the folder that was asked for
 	fromFile map[xenv.EnvKey]bool // variables that only the file gives a value
@@ -101,7 +105,11 @@ func (s *Service) Enter(ctx context.Context) error {
 			s.fromCode[key], texts[key.String()] = true, value
 		}
 	}
-	return xenv.Apply(texts)
+	if err := xenv.Apply(texts); err != nil {
+		return err
+	}
+	s.Variables = Registered()
+	return nil
 }
 
 // Origin says where the value of a variable comes from.
@@ -117,14 +125,14 @@ const (
 )
 
 // Value returns a variable's value after Enter, and its origin.
-func (s *Service) Value(v xenv.Var) (string, Origin) {
-	text, set := xenv.GetEnv(v.Key)
+func (s *Service) Value(v Variable) (string, Origin) {
+	text := os.Getenv(v.Key.String())
 	switch {
-	case set && s.fromFile[v.Key]:
+	case v.Set && s.fromFile[v.Key]:
 		return text, FromFile
-	case set && s.fromCode[v.Key]:
+	case v.Set && s.fromCode[v.Key]:
 		return text, FromCode
-	case set:
+	case v.Set:
 		return text, FromEnvironment
 	case v.Default != "":
 		return v.Default, FromDefault
