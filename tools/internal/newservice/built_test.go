@@ -91,7 +91,7 @@ func TestGeneratedEntitiesWork(t *testing.T) {
 				}
 			}
 			p.works()
-			if out, err := p.plinth(order...); err == nil || !strings.Contains(out, "order_item.go is there") {
+			if out, err := p.plinth(order...); err == nil || !strings.Contains(out, "orderitem.go is there") {
 				t.Errorf("the same entity again: %v\n%s", err, out)
 			}
 		})

@@ -1,85 +1,76 @@
 package catalog
 
-func sqlite() Backend {
+// Databases are the databases, in the order in which people are asked.
+func Databases() []Backend {
+	return []Backend{
+		{
+			Name: "sqlite", Title: "SQLite", Kind: Database, Module: Project + "/dbplugins/sqlite",
+			// The image has a folder of its own for the file.
+			Settings: []Setting{everywhere("DATABASE_DRIVER", "sqlite"), {Key: "DATABASE_PATH", Local: "<name>.db"}},
+		},
+		server("postgres", "PostgreSQL", "<database>", everywhere("DATABASE_NAME", "<database>")),
+		server("mysql", "MySQL", "<database>", everywhere("DATABASE_NAME", "<database>")),
+		// The pluggable database that the image has.
+		server("oracle", "Oracle Database", "<database>", everywhere("DATABASE_SERVICE_NAME", "FREEPDB1")),
+		// The only user that the image has.
+		server("sqlserver", "SQL Server", "sa", everywhere("DATABASE_NAME", "<database>")),
+	}
+}
+
+// server is a database that is a server.
+func server(name, title, user string, database Setting) Backend {
 	return Backend{
-		Name: "sqlite", Title: "SQLite", Kind: Database, Module: plugin("dbplugins", "sqlite"),
+		Name: name, Title: title, Kind: Database, Module: Project + "/dbplugins/" + name, Server: true,
 		Settings: []Setting{
-			chosen("DATABASE_DRIVER", "sqlite"),
-			{Key: "DATABASE_PATH", Local: "<name>.db"}, // the image has a folder of its own for it
+			everywhere("DATABASE_DRIVER", name),
+			{Key: "DATABASE_HOST", Local: "localhost", Container: name, Cluster: name + ".data.svc.cluster.local"},
+			{Key: "DATABASE_USER", Local: user, Container: user, Cluster: "<database>"},
+			secret("DATABASE_PASS", "database-password"),
+			database,
+			{Key: "DATABASE_TLS", Cluster: "verify-full"},
+			{Key: "DATABASE_MAX_OPEN_CONNS", Cluster: `"10"`},
+			{Key: "LEASE_BACKEND", Cluster: "database"},
 		},
 	}
 }
 
-func postgres() Backend {
-	return Backend{
-		Name: "postgres", Title: "PostgreSQL", Kind: Database, Module: plugin("dbplugins", "postgres"),
-		Settings: server("postgres"), container: "postgres", volume: true,
-	}
-}
-
-func mysql() Backend {
-	return Backend{
-		Name: "mysql", Title: "MySQL", Kind: Database, Module: plugin("dbplugins", "mysql"),
-		Settings: server("mysql"), container: "mysql", volume: true,
-	}
-}
-
-func sqlserver() Backend {
-	b := Backend{
-		Name: "sqlserver", Title: "SQL Server", Kind: Database, Module: plugin("dbplugins", "sqlserver"),
-		Settings: server("sqlserver"), container: "sqlserver", volume: true,
-	}
-	for i := range b.Settings {
-		if b.Settings[i].Key == "DATABASE_USER" { // the only user that the image has
-			b.Settings[i].Local, b.Settings[i].Container = "sa", "sa"
-		}
-	}
-	return b
-}
-
-func oracle() Backend {
-	b := Backend{
-		Name: "oracle", Title: "Oracle Database", Kind: Database, Module: plugin("dbplugins", "oracle"),
-		Settings: server("oracle"), container: "oracle", volume: true,
-	}
-	for i := range b.Settings {
-		if b.Settings[i].Key == "DATABASE_NAME" { // the pluggable database that the image has
-			b.Settings[i] = Setting{Key: "DATABASE_SERVICE_NAME", Local: "FREEPDB1", Container: "FREEPDB1", Cluster: "FREEPDB1"}
-		}
-	}
-	return b
-}
-
-// server is what the databases that are servers have in common.
-func server(name string) []Setting {
-	return []Setting{
-		chosen("DATABASE_DRIVER", name),
-		{Key: "DATABASE_HOST", Local: "localhost", Container: name, Cluster: name + ".data.svc.cluster.local"},
-		{Key: "DATABASE_USER", Local: "<database>", Container: "<database>", Cluster: "<database>"},
-		{Key: "DATABASE_PASS", Secret: "database-password"},
-		{Key: "DATABASE_NAME", Local: "<database>", Container: "<database>", Cluster: "<database>"},
-		{Key: "DATABASE_TLS", Cluster: "verify-full"},
-		{Key: "DATABASE_MAX_OPEN_CONNS", Cluster: "10"},
-		{Key: "LEASE_BACKEND", Cluster: "database"},
-	}
-}
-
-func memory() Backend {
-	return Backend{
-		Name: "memory", Title: "in the process", Kind: Cache, Module: plugin("cacheplugins", "memory"),
-		Settings: []Setting{chosen("NOSQL_DRIVER", "memory")},
-	}
-}
-
-func redis() Backend {
-	return Backend{
-		Name: "redis", Title: "Redis", Kind: Cache, Module: plugin("cacheplugins", "redis"),
-		container: "redis", volume: true,
-		Settings: []Setting{
-			chosen("NOSQL_DRIVER", "redis"),
-			{Key: "NOSQL_HOST", Local: "localhost", Container: "redis", Cluster: "redis.data.svc.cluster.local"},
-			{Key: "NOSQL_PASS", Secret: "redis-password"},
-			{Key: "NOSQL_PREFIX", Local: "<name>:", Container: "<name>:", Cluster: "<name>:"},
+// Caches are the caches, in the order in which people are asked.
+func Caches() []Backend {
+	return []Backend{
+		{
+			Name: "memory", Title: "in the process", Kind: Cache, Module: Project + "/cacheplugins/memory",
+			Settings: []Setting{everywhere("NOSQL_DRIVER", "memory")},
+		},
+		{
+			Name: "redis", Title: "Redis", Kind: Cache, Module: Project + "/cacheplugins/redis", Server: true,
+			Settings: []Setting{
+				everywhere("NOSQL_DRIVER", "redis"),
+				{Key: "NOSQL_HOST", Local: "localhost", Container: "redis", Cluster: "redis.data.svc.cluster.local"},
+				secret("NOSQL_PASS", "redis-password"),
+				{Key: "NOSQL_PREFIX", Local: "<name>:", Container: `"<name>:"`, Cluster: `"<name>:"`},
+			},
 		},
 	}
+}
+
+// Mailbox is the mail server of a developer's machine, which asks for no password.
+func Mailbox() Backend {
+	return Backend{Name: "mailpit", Title: "Mailpit", Kind: Mail, Server: true, Settings: []Setting{
+		{Key: "EMAIL_HOST", Local: "localhost", Container: "mailpit", Cluster: "smtp.example.org"},
+		{Key: "EMAIL_PORT", Local: "1025", Container: `"1025"`, Cluster: `"587"`},
+		{Key: "EMAIL_USER", Cluster: "<name>"},
+		{Key: "EMAIL_PASS", Secret: "email-password"},
+		everywhere("EMAIL_FROM", "<name>@example.org"),
+		{Key: "EMAIL_TLS", Local: "none", Container: "none", Cluster: "starttls"},
+	}}
+}
+
+// everywhere is a variable with the same value at each place.
+func everywhere(key, value string) Setting {
+	return Setting{Key: key, Local: value, Container: value, Cluster: value}
+}
+
+// secret is a variable whose value people choose.
+func secret(key, name string) Setting {
+	return Setting{Key: key, Local: empty, Container: "${" + key + ":?is not set}", Secret: name}
 }

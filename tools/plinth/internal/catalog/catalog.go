@@ -1,7 +1,11 @@
 // Package catalog is what a service can be made of: the one place that knows a backend's module, variables and container.
 package catalog
 
-import "strings"
+import (
+	"embed"
+	"slices"
+	"strings"
+)
 
 // Project begins the import paths of the modules that a service requires.
 const Project = "github.com/plinthgo/plinth"
@@ -29,50 +33,32 @@ type Backend struct {
 	Kind Kind
 	// Module is the import path of the plugin; "" is none.
 	Module string
+	// Server reports whether it is one that runs by itself, in a container of its name.
+	Server bool
 	// Settings are the variables that choose it and say where it is.
 	Settings []Setting
-
-	container string // file of the Compose service; "" where it is no server
-	volume    bool
 }
 
 // A Setting is one variable and its value at each place. A value may hold <name> and <database>, for those of the service.
 type Setting struct {
 	Key string
-	// Local is the value on the developer's machine, Container in Compose, Cluster on Kubernetes; "" does not set it.
+	// Local is the value on the developer's machine, Container in Compose and Cluster on Kubernetes, these two as YAML; "" does
+	// not set it.
 	Local, Container, Cluster string
 	// Secret is the name of the value in the secret of the cluster, where it is one. No place has the value then.
 	Secret string
 }
 
-// Databases are the databases, in the order in which people are asked.
-func Databases() []Backend {
-	return []Backend{sqlite(), postgres(), mysql(), oracle(), sqlserver()}
-}
-
-// Caches are the caches, in the order in which people are asked.
-func Caches() []Backend { return []Backend{memory(), redis()} }
-
-// Mailbox is the mail server of a developer's machine.
-func Mailbox() Backend {
-	return Backend{Name: "mailpit", Title: "Mailpit", Kind: Mail, container: "mailpit", Settings: []Setting{
-		{Key: "EMAIL_HOST", Local: "localhost", Container: "mailpit", Cluster: "smtp.example.org"},
-		{Key: "EMAIL_PORT", Local: "1025", Container: "1025", Cluster: "587"},
-		{Key: "EMAIL_USER", Cluster: "<name>"},
-		{Key: "EMAIL_PASS", Secret: "email-password"},
-		{Key: "EMAIL_FROM", Local: "<name>@example.org", Container: "<name>@example.org", Cluster: "<name>@example.org"},
-		{Key: "EMAIL_TLS", Local: "none", Container: "none", Cluster: "starttls"},
-	}}
-}
+// A Value is a variable with the value that it is to have.
+type Value struct{ Key, Value string }
 
 // Find returns the backend of that name.
 func Find(backends []Backend, name string) (Backend, bool) {
-	for _, b := range backends {
-		if b.Name == name {
-			return b, true
-		}
+	i := slices.IndexFunc(backends, func(b Backend) bool { return b.Name == name })
+	if i < 0 {
+		return Backend{}, false
 	}
-	return Backend{}, false
+	return backends[i], true
 }
 
 // Names returns the names of the backends.
@@ -84,28 +70,49 @@ func Names(backends []Backend) []string {
 	return names
 }
 
-// Server reports whether the backend is one that runs by itself.
-func (b Backend) Server() bool { return b.container != "" }
+// Local returns what .env sets for a service of that name. A secret is there without a value.
+func (b Backend) Local(name string) []Value {
+	return b.values(name, func(s Setting) string { return s.Local })
+}
 
-// Volume returns the name of the volume with its data, or "".
-func (b Backend) Volume() string {
-	if b.volume {
-		return b.Name
+// Container returns what Compose sets, as YAML. A secret comes from the environment of Compose itself.
+func (b Backend) Container(name string) []Value {
+	return b.values(name, func(s Setting) string { return s.Container })
+}
+
+// Cluster returns what the ConfigMap sets, as YAML. Secrets are not among it.
+func (b Backend) Cluster(name string) []Value {
+	return b.values(name, func(s Setting) string { return s.Cluster })
+}
+
+// Secrets returns the variables whose values are secret, each with its name in the secret of the cluster.
+func (b Backend) Secrets() []Value {
+	return b.values("", func(s Setting) string { return s.Secret })
+}
+
+func (b Backend) values(name string, of func(Setting) string) []Value {
+	var list []Value
+	for _, s := range b.Settings {
+		if value := of(s); value != "" {
+			list = append(list, Value{s.Key, expand(value, name)})
+		}
 	}
-	return ""
+	return list
 }
 
-func plugin(family, name string) string { return Project + "/" + family + "/" + name }
+//go:embed compose
+var blocks embed.FS
 
-// chosen is the variable that names the driver, the same at each place.
-func chosen(key, driver string) Setting {
-	return Setting{Key: key, Local: driver, Container: driver, Cluster: driver}
+// Block returns the service of a server's own in compose.yaml, of a service of that name.
+func (b Backend) Block(name string) (string, error) {
+	text, err := blocks.ReadFile("compose/" + b.Name + ".yaml")
+	return expand(string(text), name), err
 }
 
-// expand fills in what a value says of the service.
+// empty is a value that is there for people to fill in.
+const empty = "<empty>"
+
+// expand fills in what a value says of the service. Databases take an identifier without quotes.
 func expand(value, name string) string {
-	return strings.NewReplacer("<name>", name, "<database>", Identifier(name)).Replace(value)
+	return strings.NewReplacer("<name>", name, "<database>", strings.ReplaceAll(name, "-", "_"), empty, "").Replace(value)
 }
-
-// Identifier is the name of a service as databases take it without quotes.
-func Identifier(name string) string { return strings.ReplaceAll(name, "-", "_") }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,15 +56,15 @@ func addBackend(ctx context.Context, call *editCall, b catalog.Backend, versions
 	if err != nil {
 		return err
 	}
-	added, err := scaffold.AddBackend(root, modulePath, b, versions)
+	edit, err := scaffold.AddBackend(root, modulePath, b, versions)
 	if err != nil {
 		return err
 	}
-	problem := call.carryOut(ctx, root, added)
+	problem := call.carryOut(ctx, root, edit)
 	if !call.p.JSON {
 		call.p.Note("\n%s is chosen by these variables, such as in .env:\n", b.Title)
-		for _, v := range added.Env {
-			call.p.Note("  %s=%s", v.Key, v.Value)
+		for _, key := range slices.Sorted(maps.Keys(edit.Env)) {
+			call.p.Note("  %s=%s", key, edit.Env[key])
 		}
 	}
 	return problem

@@ -48,9 +48,9 @@ func generateEntity(ctx context.Context, call *editCall, name string, fields []s
 	if err != nil {
 		return err
 	}
-	changes, err := scaffold.GenEntity(root, modulePath, name, fields)
+	edit, err := scaffold.GenEntity(root, modulePath, name, fields)
 	if err != nil {
 		return err
 	}
-	return call.carryOut(ctx, root, &scaffold.Added{Changes: changes})
+	return call.carryOut(ctx, root, edit)
 }

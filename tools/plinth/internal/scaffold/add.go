@@ -9,45 +9,49 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
 
 	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
 )
 
-// Added is what becomes of a service that gets a backend.
-type Added struct {
-	Changes Changes
-	// Env are the variables that choose the backend. A secret has no value.
-	Env []catalog.Value
+// Edit is what is to become of a service.
+type Edit struct {
+	// Changes are those of its files, in the order of their paths.
+	Changes []Change `json:"changes"`
+	// Env are the variables that choose a backend. A secret has no value.
+	Env map[string]string `json:"env,omitempty"`
 	// Left is what people have to do by themselves.
-	Left []string
+	Left []string `json:"left,omitempty"`
 }
 
 // AddBackend plans a backend for the service at root: import, go.mod, option, .env.example, Compose. What is there already is
 // left as it is. A module that is required from then on is so at its version of versions.
-func AddBackend(root, modulePath string, b catalog.Backend, versions Versions) (*Added, error) {
-	a := &adding{plan: newPlan(root), module: modulePath, name: ServiceName(modulePath), backend: b, versions: versions}
+func AddBackend(root, modulePath string, b catalog.Backend, versions Versions) (*Edit, error) {
+	a := &adding{plan: newPlan(root), name: serviceName(modulePath), backend: b, versions: versions, Edit: Edit{Env: map[string]string{}}}
 	for _, step := range []func() error{a.code, a.goMod, a.envExample, a.compose} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	return &Added{Changes: a.list(), Env: b.Local(a.name), Left: a.left}, nil
+	for _, v := range b.Local(a.name) {
+		a.Env[v.Key] = v.Value
+	}
+	a.Changes = a.list()
+	return &a.Edit, nil
 }
 
 type adding struct {
 	*plan
+	Edit
 
-	module, name string
-	backend      catalog.Backend
-	versions     Versions
-	needed       []string // modules that the service imports from now on
-	left         []string
+	name     string // of the service
+	backend  catalog.Backend
+	versions Versions
+	needed   []string // modules that the service imports from now on
 }
 
 // code imports the plugin, and opens a backend of its kind where nothing does.
 func (a *adding) code() error {
-	files, err := a.goFiles(".", anyFile)
+	files, err := a.goFiles()
 	if err != nil {
 		return err
 	}
@@ -55,31 +59,30 @@ func (a *adding) code() error {
 		return err
 	}
 	opens, option := []string{"WithDatabase", "WithRequiredDatabase"}, "xoption.WithDatabase(xoptdatabase.FromEnv())"
-	alias, options := "xoptdatabase", "/core/major/xoption/xoptdatabase"
-	stand := catalog.Databases()[0] // what a test replaces the backend with
+	options := "xoptdatabase"
+	standIn := catalog.Databases()[0].Module // what a test replaces the backend with
 	if a.backend.Kind == catalog.Cache {
 		opens, option = []string{"WithCache"}, "xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen())"
-		alias, options = "xoptcache", "/core/major/xoption/xoptcache"
-		stand = catalog.Caches()[0]
+		options = "xoptcache"
+		standIn = catalog.Caches()[0].Module
 	}
-	for _, f := range files {
-		if !isTest(f.name) && len(f.calls(opens...)) > 0 {
-			return nil
-		}
+	if slices.ContainsFunc(files, func(f *goFile) bool { return !f.isTest() && len(f.calls(opens...)) > 0 }) {
+		return nil
 	}
-	if err := a.addOption(files, option, alias, catalog.Project+options); err != nil {
+	if files, err = a.goFiles(); err != nil { // with the import
 		return err
 	}
-	return a.importForTests(files, stand.Module)
+	if err := a.addOption(files, option, catalog.Project+"/core/major/xoption/"+options); err != nil {
+		return err
+	}
+	return a.importForTests(files, standIn)
 }
-
-func isTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
 
 // importPlugin adds the blank import where its like are.
 func (a *adding) importPlugin(files []*goFile) error {
 	var home *goFile
 	for _, f := range files {
-		if isTest(f.name) {
+		if f.isTest() {
 			continue
 		}
 		if f.imported(a.backend.Module) != "" {
@@ -92,13 +95,13 @@ func (a *adding) importPlugin(files []*goFile) error {
 	a.needed = append(a.needed, a.backend.Module)
 	what := "import of " + path.Base(a.backend.Module)
 	if home != nil {
-		f, err := home.withImport(a.module, "_", a.backend.Module)
+		f, err := home.withImport("_", a.backend.Module)
 		if err != nil {
 			return err
 		}
 		return a.write(f.name, what, f.text)
 	}
-	text, err := render("plugins.go", "service/plugins.go", a.module, struct{ Plugins []string }{[]string{a.backend.Module}})
+	text, err := render("templates/service/plugins.go.tmpl", struct{ Plugins []string }{[]string{a.backend.Module}})
 	if err != nil {
 		return err
 	}
@@ -109,26 +112,27 @@ func (a *adding) importPlugin(files []*goFile) error {
 }
 
 func isPlugin(spec *ast.ImportSpec) bool {
-	return within(catalog.Project+"/dbplugins", importPath(spec)) || within(catalog.Project+"/cacheplugins", importPath(spec))
+	path := importPath(spec)
+	return within(catalog.Project+"/dbplugins", path) || within(catalog.Project+"/cacheplugins", path)
 }
 
 // addOption puts an option before that of the routes, in the first list of options that has one.
-func (a *adding) addOption(files []*goFile, option, alias, importedPath string) error {
+func (a *adding) addOption(files []*goFile, option, importedPath string) error {
 	for _, f := range files {
 		calls := f.calls("WithRoute")
-		if isTest(f.name) || len(calls) == 0 {
+		if f.isTest() || len(calls) == 0 {
 			continue
 		}
-		f, err := f.insert(f.offset(calls[0].Pos()), option+",\n")
+		f, err := f.insert(calls[0].Pos(), option+",\n")
 		if err != nil {
 			return err
 		}
-		if f, err = f.withImport(a.module, alias, importedPath); err != nil {
+		if f, err = f.withImport("", importedPath); err != nil {
 			return err
 		}
 		return a.write(f.name, "option that opens it", f.text)
 	}
-	a.left = append(a.left, "give "+option+" to xreg.Register")
+	a.Left = append(a.Left, "give "+option+" to xreg.Register")
 	return nil
 }
 
@@ -139,7 +143,7 @@ func (a *adding) importForTests(files []*goFile, plugin string) error {
 	}
 	name := "plugins_test.go"
 	if old, err := a.read(name); err != nil || old != nil {
-		a.left = append(a.left, fmt.Sprintf("let a test of the main package import _ %q", plugin))
+		a.Left = append(a.Left, fmt.Sprintf("let a test of the main package import _ %q", plugin))
 		return err
 	}
 	a.needed = append(a.needed, plugin)
@@ -150,27 +154,19 @@ func (a *adding) importForTests(files []*goFile, plugin string) error {
 // goMod requires the modules at the versions that this program was built with; one that is required already stays.
 func (a *adding) goMod() error {
 	text, err := a.read("go.mod")
-	if err != nil {
+	if err != nil || len(a.needed) == 0 {
 		return err
 	}
 	file, err := modfile.Parse("go.mod", text, nil)
 	if err != nil {
 		return err
 	}
-	if len(a.needed) == 0 {
-		return nil
-	}
-	requires := make([]*modfile.Require, 0, len(file.Require)+len(a.needed))
-	for _, r := range file.Require {
-		direct := slices.Contains(a.needed, r.Mod.Path)
-		requires = append(requires, &modfile.Require{Mod: r.Mod, Indirect: r.Indirect && !direct})
-	}
 	for _, path := range a.needed {
-		if !slices.ContainsFunc(requires, func(r *modfile.Require) bool { return r.Mod.Path == path }) {
-			requires = append(requires, &modfile.Require{Mod: module.Version{Path: path, Version: a.versions[path]}})
+		if !slices.ContainsFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == path }) {
+			file.AddNewRequire(path, a.versions[path], false)
 		}
 	}
-	file.SetRequireSeparateIndirect(requires)
+	file.SetRequireSeparateIndirect(file.Require)
 	file.Cleanup()
 	out, err := file.Format()
 	if err != nil {
@@ -185,24 +181,17 @@ func (a *adding) envExample() error {
 	if err != nil || text == nil {
 		return err
 	}
-	choice := a.choice()
+	settings := a.backend.Local(a.name)
+	choice := settings[0].Key + "=" + settings[0].Value
 	for line := range strings.Lines(string(text)) {
-		if strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "#")) == choice {
+		if strings.TrimLeft(strings.TrimSpace(line), "# ") == choice {
 			return nil
 		}
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n## %s, where it is the %s\n\n", strings.TrimRight(string(text), "\n"), a.backend.Title, a.backend.Kind)
-	for _, v := range a.settings() {
+	for _, v := range settings {
 		fmt.Fprintf(&b, "# %s=%s\n", v.Key, v.Value)
 	}
 	return a.write(".env.example", "its variables", []byte(b.String()))
-}
-
-// settings are the variables that choose the backend.
-func (a *adding) settings() []catalog.Value { return a.backend.Local(a.name) }
-
-func (a *adding) choice() string {
-	first := a.settings()[0]
-	return first.Key + "=" + first.Value
 }

@@ -14,20 +14,14 @@ import (
 // A Change is one file of a service that becomes another.
 type Change struct {
 	// Path is relative to the service's folder, with slashes.
-	Path string
+	Path string `json:"path"`
+	// New reports whether the file is not there yet.
+	New bool `json:"new"`
 	// What says in words what happens to the file.
-	What     string
-	old, new []byte // old is nil where the file is new
+	What string `json:"what"`
+
+	old, text []byte
 }
-
-// Created reports whether the file is new.
-func (c Change) Created() bool { return c.old == nil }
-
-// Text returns what the file becomes.
-func (c Change) Text() []byte { return c.new }
-
-// Changes are what is done to a service, in the order of their paths.
-type Changes []Change
 
 // plan collects changes. Several to one file are one.
 type plan struct {
@@ -40,7 +34,7 @@ func newPlan(root string) *plan { return &plan{root: root, changes: map[string]*
 // read returns a file as it will be; nil where it is not there.
 func (p *plan) read(name string) ([]byte, error) {
 	if c, ok := p.changes[name]; ok {
-		return c.new, nil
+		return c.text, nil
 	}
 	text, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,17 +46,14 @@ func (p *plan) read(name string) ([]byte, error) {
 // write notes what a file becomes; the same text is no change.
 func (p *plan) write(name, what string, text []byte) error {
 	old, err := p.read(name)
-	if err != nil {
+	switch c := p.changes[name]; {
+	case err != nil || old != nil && bytes.Equal(old, text):
 		return err
+	case c != nil:
+		c.text, c.What = text, c.What+", "+what
+	default:
+		p.changes[name] = &Change{Path: name, New: old == nil, What: what, old: old, text: text}
 	}
-	if old != nil && bytes.Equal(old, text) {
-		return nil
-	}
-	if c, ok := p.changes[name]; ok {
-		c.new, c.What = text, c.What+", "+what
-		return nil
-	}
-	p.changes[name] = &Change{Path: name, What: what, old: old, new: text}
 	return nil
 }
 
@@ -71,20 +62,17 @@ func (p *plan) create(files Files) error {
 	var there []error
 	for _, name := range files.Paths() {
 		old, err := p.read(name)
-		if err != nil {
-			return err
-		}
 		if old != nil {
-			there = append(there, fmt.Errorf("%s is there already, and nothing is overwritten", name))
-			continue
+			err = fmt.Errorf("%s is there already, and nothing is overwritten", name)
 		}
-		p.changes[name] = &Change{Path: name, What: "new", new: files[name]}
+		there = append(there, err)
+		p.changes[name] = &Change{Path: name, New: true, What: "new", text: files[name]}
 	}
 	return errors.Join(there...)
 }
 
-func (p *plan) list() Changes {
-	var list Changes
+func (p *plan) list() []Change {
+	list := []Change{}
 	for _, c := range p.changes {
 		list = append(list, *c)
 	}
@@ -92,10 +80,31 @@ func (p *plan) list() Changes {
 	return list
 }
 
+// Create writes the files of a new service into a folder, all or none. The folder is not there, or has nothing in it but
+// .git.
+func Create(dir string, files Files) error {
+	entries, err := os.ReadDir(dir)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !isNew:
+		return fmt.Errorf("look into the folder: %w", err)
+	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != ".git" }):
+		return fmt.Errorf("%s is not empty", dir)
+	}
+	p := newPlan(dir)
+	if err := p.create(files); err != nil {
+		return err
+	}
+	if err = Apply(dir, p.list()); err != nil && isNew {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
+}
+
 // Apply carries changes out in the service at root, all or none: where one fails, the others are taken back.
-func Apply(root string, changes Changes) error {
+func Apply(root string, changes []Change) error {
 	for i, c := range changes {
-		if err := put(root, c.Path, c.new); err != nil {
+		if err := put(root, c.Path, c.text); err != nil {
 			for _, done := range changes[:i] {
 				err = errors.Join(err, restore(root, done))
 			}
@@ -130,9 +139,15 @@ func put(root, name string, text []byte) error {
 	return err
 }
 
+// restore takes a change back. A folder that becomes empty goes with the file.
 func restore(root string, c Change) error {
-	if c.Created() {
-		return os.Remove(filepath.Join(root, filepath.FromSlash(c.Path)))
+	if !c.New {
+		return put(root, c.Path, c.old)
 	}
-	return put(root, c.Path, c.old)
+	path := filepath.Join(root, filepath.FromSlash(c.Path))
+	err := os.Remove(path)
+	for dir := filepath.Dir(path); dir != filepath.Clean(root) && os.Remove(dir) == nil; {
+		dir = filepath.Dir(dir)
+	}
+	return err
 }

@@ -38,7 +38,7 @@ func replace(t *testing.T, file, old, text string) {
 }
 
 // texts are what the changed files become.
-func texts(changes scaffold.Changes) map[string]string {
+func texts(changes []scaffold.Change) map[string]string {
 	m := map[string]string{}
 	for _, c := range changes {
 		m[c.Path] = string(c.Text())
@@ -82,10 +82,6 @@ func TestComposeFilesOfOtherFormsAreAddedTo(t *testing.T) {
 			want: "\nvolumes:\n  redis:\n",
 		},
 		{
-			name: "four spaces", text: "services:\n    app:\n        image: a\nvolumes:\n    data:\n",
-			want: "\n    redis:\n        image: redis:",
-		},
-		{
 			name: "services last", text: "volumes:\n  data:\n# all of them\nservices: # one\n  app:\n    image: a\n",
 			want: "volumes:\n  data:\n  redis:\n# all of them\nservices: # one\n  app:\n    image: a\n\n  redis:\n    image: redis:",
 		},
@@ -106,17 +102,24 @@ func TestComposeFilesOfOtherFormsAreAddedTo(t *testing.T) {
 	}
 }
 
-func TestComposeFileThatNothingCanBeAddedToChangesNothing(t *testing.T) {
-	dir := written(t, plain)
-	if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte("services: {app: {image: a}}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	before := tree(t, dir)
-	if _, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t)); err == nil || !strings.Contains(err.Error(), "add by hand") {
-		t.Errorf("error = %v", err)
-	}
-	if !maps.Equal(tree(t, dir), before) {
-		t.Error("files have changed")
+func TestComposeFileThatNothingCanBeAddedToIsLeft(t *testing.T) {
+	for name, text := range map[string]string{
+		"on one line": "services: {app: {image: a}}\n",
+		"four spaces": "services:\n    app:\n        image: a\nvolumes:\n    data:\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := written(t, plain)
+			if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t))
+			if err != nil || len(added.Left) != 2 || !strings.Contains(added.Left[1], "  redis:\n    image: redis:") {
+				t.Fatalf("left = %q, %v", added.Left, err)
+			}
+			if got, changed := texts(added.Changes)["compose.yaml"]; changed {
+				t.Errorf("compose.yaml becomes\n%s", got)
+			}
+		})
 	}
 }
 
@@ -141,11 +144,11 @@ func TestServiceWithoutAListOfOptionsIsToldWhatIsLeft(t *testing.T) {
 
 func TestEntityIsRegistered(t *testing.T) {
 	dir := written(t, plain)
-	changes, err := scaffold.GenEntity(dir, module, "OrderItem", []string{"name:string"})
+	edit, err := scaffold.GenEntity(dir, module, "OrderItem", []string{"name:string"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := texts(changes)
+	got := texts(edit.Changes)
 	for file, want := range map[string]string{
 		"internal/route/route.go":     "\tnotes(api)\n\torderItems(api)\n}\n",
 		"internal/startup/startup.go": "WithAutoMigrate(&entity.Note{}, &entity.OrderItem{}),",
@@ -171,7 +174,7 @@ func TestEntityInAnotherLayoutIsRefused(t *testing.T) {
 
 func TestChangesThatFailAreTakenBack(t *testing.T) {
 	dir := written(t, plain)
-	changes, err := scaffold.GenEntity(dir, module, "Order", []string{"name:string"})
+	edit, err := scaffold.GenEntity(dir, module, "Order", []string{"name:string"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +182,7 @@ func TestChangesThatFailAreTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := tree(t, dir)
-	if err := scaffold.Apply(dir, changes); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
+	if err := scaffold.Apply(dir, edit.Changes); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("error = %v", err)
 	}
 	if !maps.Equal(tree(t, dir), before) {

@@ -12,27 +12,24 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Entity is what the templates know of an entity and of the service around it.
-type Entity struct {
+// entity is what the templates know of an entity and of the service around it.
+type entity struct {
 	*Service
 
-	Name, Plural    string // Order, Orders
-	Var, PluralVar  string // order, orders
-	Snake, Table    string // order_item, order_items
-	Route           string // order-items
-	Noun, Nouns     string // order item, order items
-	Article         string
-	Meaning         string
-	Fields          []Field
-	First           bool // it comes with the service, and shows what that has
-	HasTime, HasID  bool
-	shortAssignment bool
+	Name, Plural   string // Order, Orders
+	Var, PluralVar string // order, orders
+	Snake, Table   string // order_item, order_items
+	Route          string // order-items
+	Noun, Nouns    string // order item, order items
+	Article        string
+	Meaning        string
+	Fields         []field
+	First          bool // it comes with the service, and shows what that has
 }
 
-// Field is one field of an entity.
-type Field struct {
+// field is one field of an entity.
+type field struct {
 	Name, Column, Kind, Type string
-	EntityTag, InputTag      string
 	// Sample and Changed are two values, as Go code.
 	Sample, Changed string
 
@@ -69,21 +66,21 @@ func Kinds() []string {
 }
 
 // note is the entity of a new service.
-func note(s *Service) *Entity {
-	e := newEntity(s, "Note")
+func note(s *Service) *entity {
+	e := nameEntity(s, "Note")
 	e.First, e.Meaning = true, "what somebody wants to remember"
-	e.Fields = []Field{newField("title", kinds[0]), newField("text", kinds[1])}
-	e.Fields[0].gorm, e.Fields[0].binding = "size:200;not null", "required,max=200"
-	e.Fields[0].Sample, e.Fields[0].Changed = `"Shopping"`, `"Done"`
-	e.Fields[1].Sample, e.Fields[1].Changed = `"milk, bread, salt"`, `"all of it"`
-	e.finish()
+	title, text := newField("title", kinds[0]), newField("text", kinds[1])
+	title.gorm, title.binding = "size:200;not null", "required,max=200"
+	title.Sample, title.Changed = `"Shopping"`, `"Done"`
+	text.Sample, text.Changed = `"milk, bread, salt"`, `"all of it"`
+	e.Fields = []field{title, text}
 	return e
 }
 
-// NewEntity reads a name such as Order, and fields such as total:int64. The error has everything that is wrong with them.
-func NewEntity(s *Service, name string, fields []string) (*Entity, error) {
+// newEntity reads a name such as Order, and fields such as total:int64. The error has everything that is wrong with them.
+func newEntity(s *Service, name string, fields []string) (*entity, error) {
 	problems := checkEntityName(name)
-	e := newEntity(s, exported(name))
+	e := nameEntity(s, exported(name))
 	seen := map[string]bool{"id": true, "created_at": true, "updated_at": true}
 	for _, text := range fields {
 		field, err := parseField(text)
@@ -107,22 +104,21 @@ func NewEntity(s *Service, name string, fields []string) (*Entity, error) {
 	if s.DB == nil {
 		e.Meaning = "what the service keeps of " + e.Article + " " + e.Noun
 	}
-	e.finish()
 	return e, nil
 }
 
 // CheckEntity returns everything that is wrong with a name and fields.
 func CheckEntity(name string, fields []string) error {
-	_, err := NewEntity(&Service{}, name, fields)
+	_, err := newEntity(&Service{}, name, fields)
 	return err
 }
 
-func newEntity(s *Service, name string) *Entity {
-	names := schema.NamingStrategy{IdentifierMaxLength: 63}
+// nameEntity makes an entity without fields.
+func nameEntity(s *Service, name string) *entity {
 	snake := names.ColumnName("", name)
-	e := &Entity{
+	e := &entity{
 		Service: s, Name: name, Plural: plural(name), Var: lower(name), PluralVar: lower(plural(name)),
-		Snake: snake, Table: names.TableName(name), Meaning: "",
+		Snake: snake, Table: names.ColumnName("", plural(name)),
 	}
 	e.Route = strings.ReplaceAll(e.Table, "_", "-")
 	e.Noun, e.Nouns = strings.ReplaceAll(snake, "_", " "), strings.ReplaceAll(e.Table, "_", " ")
@@ -133,52 +129,39 @@ func newEntity(s *Service, name string) *Entity {
 	return e
 }
 
-// finish fills in what follows from the fields.
-func (e *Entity) finish() {
-	for _, f := range e.Fields {
-		e.HasTime = e.HasTime || f.Kind == "time"
-		e.HasID = e.HasID || f.Kind == "id"
-	}
-	e.shortAssignment = len(e.Fields) <= 2
+// EntityTag returns the tag of a field in the entity.
+func (e *entity) EntityTag(f field) string {
 	if e.DB == nil {
-		for i := range e.Fields {
-			e.Fields[i].gorm = ""
-		}
+		return f.tag("gorm", "")
 	}
-	align(e.Fields)
+	return f.tag("gorm", f.gorm)
 }
 
-// align writes the tags of the fields, each key at one column.
-func align(fields []Field) {
-	var gormWidth, bindingWidth int
-	for _, f := range fields {
-		gormWidth, bindingWidth = max(gormWidth, len(f.gorm)), max(bindingWidth, len(f.binding))
-	}
-	for i, f := range fields {
-		json := fmt.Sprintf("json:%q", f.Column)
-		fields[i].EntityTag = "`" + padded("gorm", f.gorm, gormWidth) + json + "`"
-		fields[i].InputTag = "`" + padded("binding", f.binding, bindingWidth) + json + "`"
-	}
-}
+// InputTag returns the tag of the field in what a client says.
+func (f field) InputTag() string { return f.tag("binding", f.binding) }
 
-func padded(key, value string, width int) string {
-	const frame = len(`:"" `)
+func (f field) tag(key, value string) string {
 	if value == "" {
-		return ""
+		return fmt.Sprintf("`json:%q`", f.Column)
 	}
-	return fmt.Sprintf("%-*s", len(key)+frame+width, fmt.Sprintf("%s:%q", key, value))
+	return fmt.Sprintf("`%s:%q json:%q`", key, value, f.Column)
+}
+
+// Has reports whether one of the fields is of this kind.
+func (e *entity) Has(kind string) bool {
+	return slices.ContainsFunc(e.Fields, func(f field) bool { return f.Kind == kind })
 }
 
 // Short reports whether the fields stand on one line.
-func (e *Entity) Short() bool { return e.shortAssignment }
+func (e *entity) Short() bool { return len(e.Fields) <= 2 }
 
 // Refusable reports whether an empty input is refused.
-func (e *Entity) Refusable() bool {
-	return slices.ContainsFunc(e.Fields, func(f Field) bool { return strings.Contains(f.binding, "required") })
+func (e *entity) Refusable() bool {
+	return slices.ContainsFunc(e.Fields, func(f field) bool { return strings.Contains(f.binding, "required") })
 }
 
 // FollowUpInTransaction reports whether what follows a new entity is stored with it.
-func (e *Entity) FollowUpInTransaction() bool { return e.First && e.DurableJobs() }
+func (e *entity) FollowUpInTransaction() bool { return e.First && e.DurableJobs() }
 
 var (
 	entityName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
@@ -194,33 +177,33 @@ func checkEntityName(name string) []string {
 	if !entityName.MatchString(name) {
 		return []string{fmt.Sprintf("%q is no name of an entity, such as Order or OrderItem", name)}
 	}
-	names := []string{lower(name), lower(plural(name))}
-	for _, n := range names {
+	one, many := lower(name), lower(plural(name))
+	for _, n := range []string{one, many} {
 		if token.IsKeyword(n) || slices.Contains(taken, strings.ToLower(n)) {
 			return []string{fmt.Sprintf("%q is taken: %s is a word of Go or of the service", name, n)}
 		}
 	}
-	if names[0] == names[1] {
+	if one == many {
 		return []string{fmt.Sprintf("%q has no plural of its own, which the route and the functions need", name)}
 	}
 	return nil
 }
 
-func parseField(text string) (Field, error) {
+func parseField(text string) (field, error) {
 	name, typeName, ok := strings.Cut(text, ":")
 	if !ok {
-		return Field{}, fmt.Errorf("field %q: write name:type, such as total:int64", text)
+		return field{}, fmt.Errorf("field %q: write name:type, such as total:int64", text)
 	}
 	if !fieldName.MatchString(name) {
-		return Field{}, fmt.Errorf("field %q: %q is no name, such as total or paid_at", text, name)
+		return field{}, fmt.Errorf("field %q: %q is no name, such as total or paid_at", text, name)
 	}
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == typeName })
 	if i < 0 {
-		return Field{}, fmt.Errorf("field %q: there is no type %q, but: %s", text, typeName, strings.Join(Kinds(), ", "))
+		return field{}, fmt.Errorf("field %q: there is no type %q, but: %s", text, typeName, strings.Join(Kinds(), ", "))
 	}
 	f := newField(name, kinds[i])
 	if reservedFields[f.Name] {
-		return Field{}, fmt.Errorf("field %q: the entity has a method or a field %s", text, f.Name)
+		return field{}, fmt.Errorf("field %q: the entity has a method or a field %s", text, f.Name)
 	}
 	return f, nil
 }
@@ -228,17 +211,13 @@ func parseField(text string) (Field, error) {
 // reservedFields would hide what every entity has.
 var reservedFields = map[string]bool{"BaseEntity": true, "GetID": true, "GetGene": true, "TableName": true}
 
-func newField(name string, k kind) Field {
+func newField(name string, k kind) field {
 	goName := exported(name)
-	return Field{
-		Name: goName, Column: schema.NamingStrategy{IdentifierMaxLength: 63}.ColumnName("", goName), Kind: k.name, Type: k.goType,
+	return field{
+		Name: goName, Column: names.ColumnName("", goName), Kind: k.name, Type: k.goType,
 		Sample: k.samples[0], Changed: k.samples[1], gorm: k.gorm, binding: k.binding,
 	}
 }
-
-// initialisms are the words that Go writes in capitals, as its linters know them.
-var initialisms = strings.Fields(`ACL API ASCII CPU CSS DNS EOF GUID HTML HTTP HTTPS ID IP JSON QPS RAM RPC SLA SMTP SQL SSH TCP
-	TLS TTL UDP UI UID URI URL UTF8 UUID VM XML XMPP XSRF XSS`)
 
 // plural makes OrderItem OrderItems, and HomeURL HomeURLs.
 func plural(name string) string {
@@ -248,49 +227,14 @@ func plural(name string) string {
 	return inflection.Plural(name)
 }
 
-// hump is where a word of a name such as paidAt ends and the next one starts.
-var hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+// names makes the names of tables and columns, and of those the ones in Go.
+var names = schema.NamingStrategy{IdentifierMaxLength: 63, SingularTable: true}
 
 // exported makes paidAt and paid_at PaidAt, and customerId CustomerID.
-func exported(name string) string {
-	var b strings.Builder
-	for word := range strings.SplitSeq(hump.ReplaceAllString(name, "${1}_${2}"), "_") {
-		if word == "" {
-			continue
-		}
-		if upper := strings.ToUpper(word); slices.Contains(initialisms, upper) {
-			b.WriteString(upper)
-			continue
-		}
-		b.WriteString(string(unicode.ToUpper(rune(word[0]))) + word[1:])
-	}
-	return b.String()
-}
+func exported(name string) string { return names.SchemaName(names.ColumnName("", name)) }
 
 // lower makes OrderItem orderItem, URLFilter urlFilter, and URLs urls.
 func lower(name string) string {
-	if slices.Contains(initialisms, strings.TrimSuffix(name, "s")) {
-		return strings.ToLower(name)
-	}
-	runes := []rune(name)
-	for i := range runes {
-		if !unicode.IsUpper(runes[i]) || i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
-			break
-		}
-		runes[i] = unicode.ToLower(runes[i])
-	}
-	return string(runes)
+	first, _, _ := strings.Cut(names.ColumnName("", name), "_")
+	return first + name[len(first):]
 }
-
-// FileName is the name of the entity's files. No ending of it means something to the go command.
-func (e *Entity) FileName() string {
-	last := e.Snake[strings.LastIndexByte(e.Snake, '_')+1:]
-	if slices.Contains(buildEndings, last) && last != e.Snake {
-		return e.Snake + "_entity"
-	}
-	return e.Snake
-}
-
-// buildEndings are what the go command reads from the end of a file's name.
-var buildEndings = strings.Fields(`test aix android darwin dragonfly freebsd illumos ios js linux netbsd openbsd plan9 solaris
-	wasip1 windows 386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x wasm`)

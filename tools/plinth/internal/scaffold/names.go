@@ -37,8 +37,8 @@ func CheckModule(name string) error {
 
 var noLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// ServiceName is what the service of a module is called: a DNS label, which containers, databases and clusters take.
-func ServiceName(modulePath string) string {
+// serviceName is what the service of a module is called: a DNS label, which containers, databases and clusters take.
+func serviceName(modulePath string) string {
 	prefix, _, _ := module.SplitPathVersion(modulePath)
 	label := strings.Trim(noLabel.ReplaceAllString(strings.ToLower(path.Base(prefix)), "-"), "-")
 	if label == "" || label[0] >= '0' && label[0] <= '9' {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/modfile"
+
 	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
 )
 
@@ -28,6 +30,22 @@ type Service struct {
 	versions                Versions
 }
 
+// Versions are the versions of modules, by their paths.
+type Versions map[string]string
+
+// ReadVersions returns the version of each module that a go.mod requires.
+func ReadVersions(gomod []byte) (Versions, error) {
+	file, err := modfile.ParseLax("go.mod", gomod, nil)
+	if err != nil {
+		return nil, fmt.Errorf("read the versions of modules: %w", err)
+	}
+	versions := make(Versions, len(file.Require))
+	for _, r := range file.Require {
+		versions[r.Mod.Path] = r.Mod.Version
+	}
+	return versions, nil
+}
+
 // NewService checks what is wanted. The error has everything that is wrong with it. The service requires its modules at the
 // versions.
 func NewService(w Wanted, versions Versions) (*Service, error) {
@@ -37,7 +55,7 @@ func NewService(w Wanted, versions Versions) (*Service, error) {
 		return nil, err
 	}
 	return &Service{
-		Module: w.Module, Name: ServiceName(w.Module), DB: database, Cache: cache,
+		Module: w.Module, Name: serviceName(w.Module), DB: database, Cache: cache,
 		GRPC: w.GRPC, Async: w.Async, Cron: w.Cron, Mail: w.Mail, versions: versions,
 	}, nil
 }
@@ -55,32 +73,22 @@ func choose(kind string, backends []catalog.Backend, name string) (*catalog.Back
 }
 
 // SQLite reports whether the database is a file.
-func (s *Service) SQLite() bool { return s.DB != nil && !s.DB.Server() }
+func (s *Service) SQLite() bool { return s.DB != nil && !s.DB.Server }
 
 // Replicated reports whether several processes may serve the same notes.
-func (s *Service) Replicated() bool { return s.DB != nil && s.DB.Server() }
+func (s *Service) Replicated() bool { return s.DB != nil && s.DB.Server }
 
 // Servers reports whether the database or the cache is a server, which tests may be run on.
-func (s *Service) Servers() bool {
-	return s.DB != nil && s.DB.Server() || s.Cache != nil && s.Cache.Server()
-}
+func (s *Service) Servers() bool { return s.Replicated() || s.Cache != nil && s.Cache.Server }
 
 // DurableJobs reports whether work is stored before it is done.
 func (s *Service) DurableJobs() bool { return s.DB != nil && (s.Async || s.Mail) }
-
-// MailJobs reports whether mail is stored before it is sent.
-func (s *Service) MailJobs() bool { return s.DB != nil && s.Mail }
 
 // HasTasks reports whether anything runs beside the HTTP server.
 func (s *Service) HasTasks() bool { return s.GRPC || s.Cron || s.DurableJobs() }
 
 // HasNodes reports whether the nodes fill a file of their own.
 func (s *Service) HasNodes() bool { return s.DurableJobs() || s.Mail }
-
-// SingleRun reports whether something decides among replicas who runs a job.
-func (s *Service) SingleRun() bool {
-	return s.DB != nil || s.Cache != nil && s.Cache.Server()
-}
 
 // Backends are what the service was given.
 func (s *Service) Backends() []catalog.Backend {
@@ -96,6 +104,32 @@ func (s *Service) Backends() []catalog.Backend {
 	return list
 }
 
+// Containers are the servers that Compose starts beside the service.
+func (s *Service) Containers() []catalog.Backend {
+	return slices.DeleteFunc(s.Backends(), func(b catalog.Backend) bool { return !b.Server })
+}
+
+// ContainerTitles are the names of the containers for people.
+func (s *Service) ContainerTitles() string {
+	var titles []string
+	for _, b := range s.Containers() {
+		titles = append(titles, b.Title)
+	}
+	if last := len(titles) - 1; last > 0 {
+		return strings.Join(titles[:last], ", ") + " and " + titles[last]
+	}
+	return strings.Join(titles, "")
+}
+
+// Secrets are the variables that the Deployment takes from a secret.
+func (s *Service) Secrets() []catalog.Value {
+	var list []catalog.Value
+	for _, b := range s.Backends() {
+		list = append(list, b.Secrets()...)
+	}
+	return list
+}
+
 // Plugins are the imports of plugins.go.
 func (s *Service) Plugins() []string {
 	var list []string
@@ -104,18 +138,17 @@ func (s *Service) Plugins() []string {
 			list = append(list, b.Module)
 		}
 	}
-	slices.Sort(list)
 	return list
 }
 
 // TestPlugins are the imports of the tests, which need a database and a cache in memory.
 func (s *Service) TestPlugins() []string {
 	var list []string
-	if s.Cache != nil && s.Cache.Server() {
-		list = append(list, catalog.Caches()[0].Module)
-	}
-	if s.DB != nil && s.DB.Server() {
+	if s.Replicated() {
 		list = append(list, catalog.Databases()[0].Module)
+	}
+	if s.Cache != nil && s.Cache.Server {
+		list = append(list, catalog.Caches()[0].Module)
 	}
 	return list
 }
@@ -125,8 +158,7 @@ func (s *Service) Version(path string) string { return s.versions[path] }
 
 // requirements are the modules that the service imports packages of.
 func (s *Service) requirements() []string {
-	list := append([]string{catalog.Project + "/core", "github.com/gin-gonic/gin"}, s.Plugins()...)
-	list = append(list, s.TestPlugins()...)
+	list := slices.Concat([]string{catalog.Project + "/core", "github.com/gin-gonic/gin"}, s.Plugins(), s.TestPlugins())
 	for _, extra := range []struct {
 		wanted bool
 		paths  []string
@@ -141,6 +173,5 @@ func (s *Service) requirements() []string {
 			list = append(list, extra.paths...)
 		}
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return list
 }

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -10,7 +11,10 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+
+	"golang.org/x/tools/go/ast/astutil"
 )
 
 // goFile is a file of Go code that is to be changed: its text, and the tree with the places in it.
@@ -33,8 +37,8 @@ func parseGo(name string, text []byte) (*goFile, error) {
 func (f *goFile) offset(pos token.Pos) int { return f.set.Position(pos).Offset }
 
 // insert puts text at a place and formats the file. The rest of it stays as it is, where it was formatted.
-func (f *goFile) insert(at int, text string) (*goFile, error) {
-	code, err := format.Source(slices.Concat(f.text[:at], []byte(text), f.text[at:]))
+func (f *goFile) insert(at token.Pos, text string) (*goFile, error) {
+	code, err := format.Source(slices.Insert(slices.Clone(f.text), f.offset(at), []byte(text)...))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
@@ -44,61 +48,32 @@ func (f *goFile) insert(at int, text string) (*goFile, error) {
 // imported returns the name under which the file imports a path, or "".
 func (f *goFile) imported(importedPath string) string {
 	for _, spec := range f.tree.Imports {
-		if importPath(spec) != importedPath {
-			continue
+		if importPath(spec) == importedPath {
+			if spec.Name != nil {
+				return spec.Name.Name
+			}
+			return path.Base(importedPath)
 		}
-		if spec.Name != nil {
-			return spec.Name.Name
-		}
-		return path.Base(importedPath)
 	}
 	return ""
 }
 
-// withImport adds an import, in the group of its like, where it is not there.
-func (f *goFile) withImport(modulePath, name, importedPath string) (*goFile, error) {
+func importPath(spec *ast.ImportSpec) string {
+	path, _ := strconv.Unquote(spec.Path.Value) // it was parsed
+	return path
+}
+
+// withImport adds an import, where it is not there.
+func (f *goFile) withImport(name, importedPath string) (*goFile, error) {
 	if f.imported(importedPath) != "" {
 		return f, nil
 	}
-	line := fmt.Sprintf("%q", importedPath)
-	if name != "" {
-		line = name + " " + line
+	astutil.AddNamedImport(f.set, f.tree, name, importedPath)
+	var code bytes.Buffer
+	if err := format.Node(&code, f.set, f.tree); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
-	decl := f.imports()
-	if decl == nil {
-		return f.insert(f.offset(f.tree.Name.End()), "\n\nimport (\n\t"+line+"\n)\n")
-	}
-	if !decl.Lparen.IsValid() {
-		return f.insert(f.offset(decl.End()), "\nimport "+line)
-	}
-	at, before := f.placeOf(decl, modulePath, importedPath)
-	return f.insert(at, before+line+"\n")
-}
-
-func (f *goFile) imports() *ast.GenDecl {
-	for _, d := range f.tree.Decls {
-		if gen, ok := d.(*ast.GenDecl); ok && gen.Tok == token.IMPORT {
-			return gen
-		}
-	}
-	return nil
-}
-
-// placeOf returns where in a block of imports a new line belongs: behind the last one of its group, else at the end, behind
-// an empty line.
-func (f *goFile) placeOf(decl *ast.GenDecl, modulePath, importedPath string) (at int, before string) {
-	at, before = f.offset(decl.Rparen), "\n"
-	for _, s := range decl.Specs {
-		spec, ok := s.(*ast.ImportSpec)
-		if ok && groupOf(modulePath, importPath(spec)) == groupOf(modulePath, importedPath) {
-			end := spec.End()
-			if spec.Comment != nil {
-				end = spec.Comment.End()
-			}
-			at, before = f.offset(end), "\n\t"
-		}
-	}
-	return at, before
+	return parseGo(f.name, code.Bytes())
 }
 
 // calls returns the calls of functions with one of these names, whatever they belong to.
@@ -115,32 +90,28 @@ func (f *goFile) calls(names ...string) []*ast.CallExpr {
 	return found
 }
 
-// function returns a function of the file, or nil.
-func (f *goFile) function(name string) *ast.FuncDecl {
+// functions returns the functions of the file.
+func (f *goFile) functions() []*ast.FuncDecl {
+	var found []*ast.FuncDecl
 	for _, d := range f.tree.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == name {
-			return fn
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
+			found = append(found, fn)
 		}
 	}
-	return nil
+	return found
 }
 
-// Which files goFiles reads.
-func anyFile(string) bool          { return true }
-func exceptTests(name string) bool { return !isTest(name) }
+func (f *goFile) isTest() bool { return strings.HasSuffix(f.name, "_test.go") }
 
-// goFiles reads the Go files below a folder of the service whose names are wanted.
-func (p *plan) goFiles(below string, wanted func(name string) bool) ([]*goFile, error) {
+// goFiles reads the Go files of the service.
+func (p *plan) goFiles() ([]*goFile, error) {
 	var files []*goFile
-	err := filepath.WalkDir(filepath.Join(p.root, filepath.FromSlash(below)), func(name string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			return p.enter(name, d, err)
+	err := filepath.WalkDir(p.root, func(name string, d os.DirEntry, err error) error {
+		if name != p.root && d.IsDir() && (err != nil || skipped(name, d.Name())) {
+			return filepath.SkipDir // such as the folder of a database, which cannot be read
 		}
-		if err != nil {
+		if err != nil || !strings.HasSuffix(name, ".go") {
 			return err
-		}
-		if !strings.HasSuffix(name, ".go") || !wanted(name) {
-			return nil
 		}
 		relative, err := filepath.Rel(p.root, name)
 		if err != nil {
@@ -152,28 +123,15 @@ func (p *plan) goFiles(below string, wanted func(name string) bool) ([]*goFile, 
 			return err
 		}
 		file, err := parseGo(relative, text)
-		if err == nil {
-			files = append(files, file)
-		}
+		files = append(files, file)
 		return err
 	})
 	return files, err
 }
 
-// enter passes by a folder that is none of the service's code, or that cannot be read, as that of a database.
-func (p *plan) enter(name string, d os.DirEntry, err error) error {
-	switch {
-	case name == p.root:
-		return err
-	case err != nil || skipped(name, d.Name()):
-		return filepath.SkipDir
-	}
-	return nil
-}
-
 // skipped reports whether a folder is none of the service's code.
 func skipped(dir, name string) bool {
-	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "vendor" || name == "testdata" || name == "node_modules" {
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || slices.Contains([]string{"vendor", "testdata", "node_modules"}, name) {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
