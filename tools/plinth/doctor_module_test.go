@@ -55,10 +55,11 @@ func TestDoctorFindsAPluginOfAnotherDriverInterface(t *testing.T) {
 	put(t, dir, map[string]string{
 		"shop/go.mod": "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n\t" + plinthRoot + "core v0.1.0\n\t" + plinthRoot + "dbplugins/sqlite v0.1.0\n)\n\n" +
 			"replace (\n\t" + plinthRoot + "core => ../core\n\t" + plinthRoot + "dbplugins/sqlite => ../sqlite\n)\n",
-		"core/go.mod":                     "module " + plinthRoot + "core\n",
+		"shop/main.go":                    "package main\n\nimport _ \"" + plinthRoot + "dbplugins/sqlite\"\n\nfunc main() {}\n",
+		"core/go.mod":                     "module " + plinthRoot + "core\n\ngo 1.26.0\n",
 		"core/major/xdb/driver/d.go":      "package driver\n\nconst InterfaceVersion = 2\n",
-		"sqlite/go.mod":                   "module " + plinthRoot + "dbplugins/sqlite\n",
-		"sqlite/sqlite.go":                "package sqlite\n\ntype Driver struct{}\n\nfunc (Driver) InterfaceVersion() int { return 1 }\n",
+		"sqlite/go.mod":                   "module " + plinthRoot + "dbplugins/sqlite\n\ngo 1.26.0\n\nrequire " + plinthRoot + "core v0.1.0\n",
+		"sqlite/sqlite.go":                "package sqlite\n\nimport _ \"" + plinthRoot + "core/major/xdb/driver\"\n\ntype Driver struct{}\n\nfunc (Driver) InterfaceVersion() int { return 1 }\n",
 		"sqlite/interface_test.go":        "package sqlite\n\nconst InterfaceVersion = 2\n",
 		"core/major/xcache/driver/d.go":   "package driver\n\nconst InterfaceVersion = 7\n",
 		"core/major/xdb/driver/d_test.go": "package driver\n",
@@ -69,7 +70,7 @@ func TestDoctorFindsAPluginOfAnotherDriverInterface(t *testing.T) {
 	}
 	found, _ := diagnose(t, dir+"/shop", []string{"GOWORK=off"})
 	expect(t, found, want)
-	put(t, dir, map[string]string{"sqlite/sqlite.go": "package sqlite\n\ntype Driver struct{}\n\nfunc (Driver) InterfaceVersion() int { return 2 }\n"})
+	put(t, dir, map[string]string{"sqlite/sqlite.go": "package sqlite\n\nimport _ \"" + plinthRoot + "core/major/xdb/driver\"\n\ntype Driver struct{}\n\nfunc (Driver) InterfaceVersion() int { return 2 }\n"})
 	found, _ = diagnose(t, dir+"/shop", []string{"GOWORK=off"})
 	if slices.ContainsFunc(found, func(f finding) bool { return strings.Contains(f.Detail, "driver interface") }) {
 		t.Errorf("two that fit: %+v", found)

@@ -49,9 +49,7 @@ func diagnose(ctx context.Context, p *term.Printer, timeout time.Duration) error
 		return err
 	}
 	s.ReadVariables(ctx)
-	found := doctor.Run(ctx, s, doctor.Options{Timeout: timeout, Step: func(running []string) {
-		p.Step("looking at %s", strings.Join(running, ", "))
-	}})
+	found := doctor.Run(ctx, s, doctor.Options{Timeout: timeout})
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -69,10 +69,7 @@ func (c *migrateCall) run(ctx context.Context, do func(context.Context, *migrate
 	if _, err := enter(ctx, c.p); err != nil {
 		return err
 	}
-	ctx, err := hush.Context(ctx, func(line string) { c.p.Warn("%s", line) })
-	if err != nil {
-		return err
-	}
+	ctx = hush.Context(ctx, func(line string) { c.p.Warn("%s", line) })
 	source, err := migrate.Open(dir)
 	if err != nil {
 		return err

@@ -15,8 +15,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-const mendCacheConfig = "plinth env --group cache lists what there is to set"
-
 // checkCache connects as the service will, once.
 func (p *patient) checkCache(ctx context.Context) []Finding {
 	name := text(xenv.NoSqlDriver)
@@ -31,25 +29,25 @@ func (p *patient) checkCache(ctx context.Context) []Finding {
 	}
 	cache, err := xcache.Resolve(xcache.NewOptions(xcache.FromEnv(), xcache.WithConnectTimeout(0)))
 	if err != nil {
-		return problems(err, mendCacheConfig)
+		return problems(err, "plinth env --group cache lists what there is to set")
 	}
 	return p.openCache(ctx, cache)
 }
 
 func (p *patient) openCache(ctx context.Context, cache *xcache.Cache) []Finding {
-	ctx, log, err := listen(ctx)
-	if err != nil {
-		return []Finding{problem(err.Error(), mendSelf)}
-	}
+	ctx, warnings := listen(ctx)
 	m, err := cache.Open(ctx)
 	if err != nil {
-		return append([]Finding{problem(once(err), mendCache(err))}, log.warnings()...)
+		return append([]Finding{problem(once(err), mendCache(err))}, warnings()...)
 	}
 	defer func() { _ = m.Close() }()
 	if client, is := m.Values()[xctx.RedisClientKey].(redis.UniversalClient); is {
-		p.readTime(ctx, client)
+		before := p.now()
+		if at, err := client.Time(ctx).Result(); err == nil {
+			p.addClock("Redis", at, before)
+		}
 	}
-	return append([]Finding{ok("%s answers", m)}, log.warnings()...)
+	return append([]Finding{ok("%s answers", m)}, warnings()...)
 }
 
 // mendCache says what to do about a backend that could not be opened. An error that waiting cannot mend names its variables.
@@ -62,15 +60,6 @@ func mendCache(err error) string {
 		return fmt.Sprintf("start the server, or correct %s", xenv.NoSqlURL)
 	default:
 		return fmt.Sprintf("start the server, or correct %s and %s", xenv.NoSqlHost, xenv.NoSqlPort)
-	}
-}
-
-// readTime asks Redis for its time.
-func (p *patient) readTime(ctx context.Context, client redis.UniversalClient) {
-	before := p.now()
-	at, err := client.Time(ctx).Result()
-	if err == nil {
-		p.addClock("Redis", at, before)
 	}
 }
 

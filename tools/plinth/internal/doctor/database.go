@@ -84,17 +84,14 @@ func (p *patient) connect(ctx context.Context, o xdb.Options, where string) []Fi
 		}
 		o = file
 	}
-	ctx, log, err := listen(ctx)
-	if err != nil {
-		return []Finding{problem(err.Error(), mendSelf)}
-	}
+	ctx, warnings := listen(ctx)
 	db, err := xdb.Open(ctx, o)
 	if err != nil {
-		return append([]Finding{problem(once(err), mendDatabase(o, err))}, log.warnings()...)
+		return append([]Finding{problem(once(err), mendDatabase(o, err))}, warnings()...)
 	}
 	defer func() { _ = xdb.Close(db) }()
 	p.readClock(ctx, db)
-	found := append([]Finding{ok("%s answers", where)}, log.warnings()...)
+	found := append([]Finding{ok("%s answers", where)}, warnings()...)
 	return append(found, p.pending(ctx, db)...)
 }
 
@@ -180,14 +177,13 @@ func isTLS(err error) bool {
 
 // pending says which migrations of the recommended folder the database does not have.
 func (p *patient) pending(ctx context.Context, db *gorm.DB) []Finding {
-	files, err := filepath.Glob(filepath.Join(p.Root, filepath.FromSlash(migrationFolder), "*.sql"))
-	if err != nil || len(files) == 0 {
+	dir := filepath.Join(p.Root, filepath.FromSlash(migrationFolder))
+	if files, err := filepath.Glob(filepath.Join(dir, "*.sql")); err != nil || len(files) == 0 {
 		return nil
 	}
-	list, err := migrate.List(ctx, db, os.DirFS(filepath.Join(p.Root, filepath.FromSlash(migrationFolder))))
+	list, err := migrate.List(ctx, db, os.DirFS(dir))
 	if err != nil {
-		lines := split(err)
-		return []Finding{problem(strings.Join(lines, "; "), "correct the files in "+migrationFolder)}
+		return []Finding{problem(strings.Join(split(err), "; "), "correct the files in "+migrationFolder)}
 	}
 	waiting := 0
 	var found []Finding

@@ -40,8 +40,6 @@ type Options struct {
 	Timeout time.Duration
 	// Now is the clock of this machine; nil is time.Now.
 	Now func() time.Time
-	// Step is called with the name of what is still looked at. It may be nil.
-	Step func(running []string)
 }
 
 // patient is the service while it is looked at. Its methods are the checks.
@@ -66,7 +64,7 @@ func Run(ctx context.Context, s *service.Service, o Options) []Finding {
 	if p.now == nil {
 		p.now = time.Now
 	}
-	found := together(ctx, o, []check{
+	found := together(ctx, o.Timeout, []check{
 		{"go", p.checkGo},
 		{"go.mod", p.checkModules},
 		{"environment", p.checkEnvironment},
@@ -77,7 +75,7 @@ func Run(ctx context.Context, s *service.Service, o Options) []Finding {
 		{"mail", p.checkMail},
 	})
 	// The clocks of the servers are known only now.
-	found = append(found, together(ctx, o, []check{{"clock", p.checkClock}, {"node", p.checkNode}})...)
+	found = append(found, together(ctx, o.Timeout, []check{{"clock", p.checkClock}, {"node", p.checkNode}})...)
 	for i := range found {
 		found[i].Detail = hush.Mask(found[i].Detail)
 	}
@@ -85,24 +83,11 @@ func Run(ctx context.Context, s *service.Service, o Options) []Finding {
 }
 
 // together runs checks side by side, each in its time.
-func together(ctx context.Context, o Options, checks []check) []Finding {
+func together(ctx context.Context, limit time.Duration, checks []check) []Finding {
 	found := make([][]Finding, len(checks))
-	var mu sync.Mutex
-	running := make([]string, len(checks))
-	for i, c := range checks {
-		running[i] = c.name
-	}
 	var all sync.WaitGroup
 	for i, c := range checks {
-		all.Go(func() {
-			found[i] = inTime(ctx, c, o.Timeout)
-			mu.Lock()
-			defer mu.Unlock()
-			running = slices.DeleteFunc(running, func(name string) bool { return name == c.name })
-			if o.Step != nil && len(running) > 0 {
-				o.Step(running)
-			}
-		})
+		all.Go(func() { found[i] = inTime(ctx, c, limit) })
 	}
 	all.Wait()
 	return slices.Concat(found...)
@@ -121,9 +106,7 @@ func inTime(ctx context.Context, c check, limit time.Duration) []Finding {
 		found = []Finding{problem(fmt.Sprintf("no answer within %s", limit), "see what it waits for, or give it longer with --timeout")}
 	}
 	for i := range found {
-		if found[i].Check == "" {
-			found[i].Check = c.name
-		}
+		found[i].Check = c.name
 	}
 	return found
 }
@@ -144,28 +127,18 @@ func problem(detail, mend string) Finding {
 	return Finding{Status: Problem, Detail: detail, Mend: mend}
 }
 
-// mendSelf is for what only a fault of this program can bring about.
-const mendSelf = "this is a fault of plinth: report it"
-
-// advice collects what a library warns of while it connects.
-type advice struct {
-	mu    sync.Mutex
-	found []Finding
-}
-
-// listen returns a context whose log lines go to the advice.
-func listen(ctx context.Context) (context.Context, *advice, error) {
-	a := &advice{}
-	ctx, err := hush.Context(ctx, func(line string) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.found = append(a.found, warning(line, ""))
+// listen returns a context with which a library connects, and a function that returns what it has warned of.
+func listen(ctx context.Context) (listening context.Context, warnings func() []Finding) {
+	var mu sync.Mutex
+	var found []Finding
+	listening = hush.Context(ctx, func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, warning(line, ""))
 	})
-	return ctx, a, err
-}
-
-func (a *advice) warnings() []Finding {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Clone(a.found)
+	return listening, func() []Finding {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(found)
+	}
 }

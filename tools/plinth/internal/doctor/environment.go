@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -69,70 +68,43 @@ func place(o service.Origin) string {
 
 // unknownNames reports names that look like ours and that nobody reads.
 func (p *patient) unknownNames() []Finding {
-	known := map[string]bool{}
-	for _, v := range p.Variables {
-		known[v.Key.String()] = true
+	known := func(name string) bool {
+		return slices.ContainsFunc(p.Variables, func(v service.Variable) bool { return v.Key.String() == name })
 	}
-	origins := map[string]service.Origin{}
-	for _, pair := range os.Environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		origins[name] = service.FromEnvironment
-	}
-	for name := range p.File.Values {
-		origins[name] = service.FromFile
-	}
+	misspelled := xenv.Misspelled()
 	var found []Finding
-	for _, name := range slices.Sorted(maps.Keys(origins)) {
+	for _, pair := range slices.Sorted(slices.Values(os.Environ())) { // those of .env are among it
+		name, value, _ := strings.Cut(pair, "=")
 		ours := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-		if !ours || known[name] || strings.HasPrefix(name, testPrefix) {
+		if !ours || known(name) || strings.HasPrefix(name, testPrefix) {
 			continue
 		}
-		mend := "see plinth env for the names; ignore this where the application reads it"
-		if near := p.nearest(name); near != "" {
-			mend = fmt.Sprintf("did you mean %s?", near)
+		origin := service.FromEnvironment
+		if p.File.Values[name] == value {
+			origin = service.FromFile
 		}
-		found = append(found, warning(fmt.Sprintf("Plinth reads no variable %s (in %s)", name, place(origins[name])), mend))
+		found = append(found, warning(fmt.Sprintf("Plinth reads no variable %s (in %s)", name, place(origin)), p.meant(name, misspelled)))
 	}
 	return found
 }
 
-// nearest returns the known name that is most like this one, "" where none is.
-func (p *patient) nearest(name string) string {
+// meant says which name may be meant by one that nobody reads.
+func (p *patient) meant(name string, misspelled []string) string {
 	if name == "DATABASE_URL" { // what others call it
-		return xenv.DatabaseDsn.String()
+		return "did you mean DATABASE_DSN?"
 	}
-	best, least := "", len(name)/4+1
+	for _, line := range misspelled {
+		if strings.HasPrefix(line, name+" ") {
+			_, question, _ := strings.Cut(line, ": ")
+			return question
+		}
+	}
 	for _, v := range p.Variables {
-		known := v.Key.String()
-		d := distance(name, known)
-		if strings.HasPrefix(name, known) || strings.HasPrefix(known, name) { // DATABASE_PASSWORD
-			d = 1
-		}
-		if d < least {
-			best, least = known, d
+		if strings.HasPrefix(name, v.Key.String()) { // DATABASE_PASSWORD
+			return fmt.Sprintf("did you mean %s?", v.Key)
 		}
 	}
-	return best
-}
-
-// distance is that of Levenshtein: how many letters to add, remove or change.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
+	return "see plinth env for the names; ignore this where the application reads it"
 }
 
 // trackedSecrets reports a .env with secrets that git keeps.

@@ -57,7 +57,7 @@ func (p *patient) checkGo(ctx context.Context) []Finding {
 }
 
 // checkModules looks at what go.mod asks for of the project's modules.
-func (p *patient) checkModules(ctx context.Context) []Finding {
+func (p *patient) checkModules(context.Context) []Finding {
 	switch {
 	case p.ModuleErr != nil:
 		return []Finding{problem(p.ModuleErr.Error(), "correct go.mod")}
@@ -74,7 +74,7 @@ func (p *patient) checkModules(ctx context.Context) []Finding {
 		versions[i] = strings.TrimPrefix(path, service.Project) + " " + p.Requires(path)
 	}
 	found = append([]Finding{ok("%s", strings.Join(versions, ", "))}, found...)
-	return append(found, p.checkInterfaces(ctx, own)...)
+	return append(found, p.checkInterfaces()...)
 }
 
 // ownModules are the project's modules of go.mod, core first.
@@ -85,12 +85,10 @@ func (p *patient) ownModules() []string {
 			own = append(own, r.Mod.Path)
 		}
 	}
-	slices.SortFunc(own, func(a, b string) int {
-		if (a == service.Core) != (b == service.Core) {
-			return map[bool]int{true: -1, false: 1}[a == service.Core]
-		}
-		return strings.Compare(a, b)
-	})
+	slices.Sort(own)
+	if i := slices.Index(own, service.Core); i > 0 {
+		own = slices.Insert(slices.Delete(own, i, i+1), 0, service.Core)
+	}
 	return own
 }
 

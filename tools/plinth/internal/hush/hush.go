@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"regexp"
 
@@ -24,18 +23,16 @@ const warn = "warn"
 
 // Context returns a context whose log lines go nowhere, except that each one at WARN is given to keep: its message, and the
 // error that it names. Errors are returned by whoever logs them. keep may be called from any goroutine.
-func Context(ctx context.Context, keep func(line string)) (context.Context, error) {
+func Context(ctx context.Context, keep func(line string)) context.Context {
 	engine, err := xlog.New(xlog.Config{Writer: writer(keep), Format: xlog.FormatJSON, Level: slog.LevelWarn})
 	if err != nil {
-		return nil, err
+		panic(err) // nothing in the configuration can be wrong
 	}
-	return xlog.NewContext(ctx, engine), nil
+	return xlog.NewContext(ctx, engine)
 }
 
 // writer takes one Write for each line.
 type writer func(line string)
-
-var _ io.Writer = writer(nil)
 
 // Write implements io.Writer.
 func (w writer) Write(p []byte) (int, error) {

@@ -27,7 +27,7 @@ const (
 type Package struct {
 	ImportPath, Dir, Name string
 	GoFiles, CgoFiles     []string
-	Imports               []string
+	Deps                  []string // of itself and of what it imports
 	DepOnly               bool
 	Error                 *struct{ Err string }
 	Module                *struct {
@@ -46,36 +46,23 @@ type Program struct {
 	Packages map[string]*Package
 }
 
+// Package returns a package that one of the programs links, or nil.
+func (s *Service) Package(path string) *Package { return s.linked[path] }
+
 // Links reports whether a package is a part of one of the programs.
-func (s *Service) Links(path string) bool {
-	for _, p := range s.Programs {
-		if p.Packages[path] != nil {
-			return true
-		}
-	}
-	return false
-}
+func (s *Service) Links(path string) bool { return s.linked[path] != nil }
 
 // Below returns the packages below a path that the programs link, sorted.
 func (s *Service) Below(path string) []string {
-	found := map[string]bool{}
-	for _, p := range s.Programs {
-		for name := range p.Packages {
-			if strings.HasPrefix(name, path) {
-				found[name] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(found))
+	all := slices.Sorted(maps.Keys(s.linked))
+	return slices.DeleteFunc(all, func(name string) bool { return !strings.HasPrefix(name, path) })
 }
 
 // IsComplete reports whether everything that the programs link was found: not where a module is still to be downloaded.
 func (s *Service) IsComplete() bool {
-	for _, program := range s.Programs {
-		for _, p := range program.Packages {
-			if p.Error != nil {
-				return false
-			}
+	for _, p := range s.linked {
+		if p.Error != nil {
+			return false
 		}
 	}
 	return true
@@ -83,11 +70,9 @@ func (s *Service) IsComplete() bool {
 
 // Mentions reports whether the code of the service's own packages holds the word.
 func (s *Service) Mentions(word string) bool {
-	for _, program := range s.Programs {
-		for _, p := range program.Packages {
-			if s.owns(p) && p.holds(word) {
-				return true
-			}
+	for _, p := range s.linked {
+		if s.owns(p) && p.holds(word) {
+			return true
 		}
 	}
 	return false
@@ -95,11 +80,11 @@ func (s *Service) Mentions(word string) bool {
 
 // owns reports whether a package belongs to the module of the service.
 func (s *Service) owns(p *Package) bool {
-	return p != nil && p.Module != nil && p.Module.Main && s.Module != nil && p.Module.Path == s.Module.Module.Mod.Path
+	return p.Module != nil && p.Module.Main && s.Module != nil && p.Module.Path == s.Module.Module.Mod.Path
 }
 
-// files are those of the package that are compiled on this machine.
-func (p *Package) files() []string {
+// Files are those of the package that are compiled on this machine.
+func (p *Package) Files() []string {
 	var all []string
 	for _, name := range slices.Concat(p.GoFiles, p.CgoFiles) {
 		all = append(all, filepath.Join(p.Dir, name))
@@ -108,7 +93,7 @@ func (p *Package) files() []string {
 }
 
 func (p *Package) holds(word string) bool {
-	for _, name := range p.files() {
+	for _, name := range p.Files() {
 		if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(word)) {
 			return true
 		}
@@ -130,13 +115,21 @@ func (s *Service) readPrograms(ctx context.Context) ([]Program, error) {
 		}
 		mains = mainsOf(all, s.Root)
 	}
+	s.linked = map[string]*Package{}
 	if len(mains) == 0 {
-		program := Program{Folder: ".", Packages: all}
-		return []Program{program}, nil
+		s.linked = all
+		return []Program{{Folder: ".", Packages: all}}, nil
 	}
 	programs := make([]Program, len(mains))
 	for i, p := range mains {
-		programs[i] = Program{Folder: s.rel(p.Dir), Main: p.Dir, Packages: linked(p, all)}
+		packages := map[string]*Package{p.ImportPath: p}
+		for _, path := range p.Deps {
+			if dependency := all[path]; dependency != nil {
+				packages[path] = dependency
+			}
+		}
+		maps.Copy(s.linked, packages)
+		programs[i] = Program{Folder: s.rel(p.Dir), Main: p.Dir, Packages: packages}
 	}
 	return programs, nil
 }
@@ -155,30 +148,13 @@ func mainsOf(all map[string]*Package, folder string) (mains []*Package) {
 	return mains
 }
 
-// linked are the packages that one imports, and those that these import.
-func linked(root *Package, all map[string]*Package) map[string]*Package {
-	found := map[string]*Package{}
-	var add func(p *Package)
-	add = func(p *Package) {
-		if p == nil || found[p.ImportPath] != nil {
-			return
-		}
-		found[p.ImportPath] = p
-		for _, path := range p.Imports {
-			add(all[path])
-		}
-	}
-	add(root)
-	return found
-}
-
 // everything names the packages of a folder and those below it.
 const everything = "./..."
 
 // list returns the packages below a folder and what they import.
 func (s *Service) list(ctx context.Context, folder string) (map[string]*Package, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps",
-		"-json=ImportPath,Dir,Name,GoFiles,CgoFiles,Imports,DepOnly,Module,Error", everything)
+		"-json=ImportPath,Dir,Name,GoFiles,CgoFiles,Deps,DepOnly,Module,Error", everything)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), s.GoEnv()...)
 	out, err := cmd.Output()
 	if err != nil {

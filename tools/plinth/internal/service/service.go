@@ -39,6 +39,7 @@ type Service struct {
 	VariablesErr error
 
 	from     string               // the folder that was asked for
+	linked   map[string]*Package  // what the programs are made of
 	fromFile map[xenv.EnvKey]bool // variables that only the file gives a value
 	fromCode map[xenv.EnvKey]bool // variables that only xoption.WithEnvDefaults does
 }
@@ -96,11 +97,9 @@ func (s *Service) Enter(ctx context.Context) error {
 	if err := xenv.Apply(s.File.Values); err != nil {
 		return err
 	}
-	defaults := s.readDefaults()
-	s.Unclear = defaults.Unclear
 	s.fromCode = map[xenv.EnvKey]bool{}
 	texts := map[string]string{}
-	for key, value := range defaults.Values {
+	for key, value := range s.readDefaults() {
 		if value != "" && os.Getenv(key.String()) == "" {
 			s.fromCode[key], texts[key.String()] = true, value
 		}
