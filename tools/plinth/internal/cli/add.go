@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"context"
-	"maps"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,41 +30,20 @@ func newAdd(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 }
 
 func addOne(p *term.Printer, versions scaffold.Versions, word, kind string, backends []catalog.Backend) *cobra.Command {
-	call := &editCall{p: p}
 	names := catalog.Names(backends)
 	c := &cobra.Command{
 		Use:       word + " {" + strings.Join(names, "|") + "}",
 		Short:     "Link another " + kind + " into the service",
-		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			b, ok := catalog.Find(backends, args[0])
-			if !ok {
-				return usagef("there is no %s %q, but: %s", kind, args[0], strings.Join(names, ", "))
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(names, args[0]) {
+				return fmt.Errorf("there is no %s %q, but: %s", kind, strings.Join(args, " "), strings.Join(names, ", "))
 			}
-			return addBackend(cmd.Context(), call, b, versions)
+			return nil
 		},
 	}
-	call.register(c)
-	call.registerTidy(c)
-	return c
-}
-
-func addBackend(ctx context.Context, call *editCall, b catalog.Backend, versions scaffold.Versions) error {
-	root, modulePath, err := here()
-	if err != nil {
-		return err
-	}
-	edit, err := scaffold.AddBackend(root, modulePath, b, versions)
-	if err != nil {
-		return err
-	}
-	problem := call.carryOut(ctx, root, edit)
-	if !call.p.JSON {
-		call.p.Note("\n%s is chosen by these variables, such as in .env:\n", b.Title)
-		for _, key := range slices.Sorted(maps.Keys(edit.Env)) {
-			call.p.Note("  %s=%s", key, edit.Env[key])
-		}
-	}
-	return problem
+	return editing(p, c, func(root, modulePath string, args []string) (*scaffold.Edit, error) {
+		b, _ := catalog.Find(backends, args[0])
+		return scaffold.AddBackend(root, modulePath, b, versions)
+	})
 }

@@ -33,8 +33,14 @@ func (c *newCall) ask(ctx context.Context) error {
 		page(choice("Cache", catalog.Caches(), &c.wanted.Cache))
 	}
 	var more []string
-	if !c.saidAnyExtra() {
-		page(huh.NewMultiSelect[string]().Title("What else").Options(extraOptions()...).Value(&more))
+	var options []huh.Option[string]
+	saidMore := false
+	for _, e := range extras {
+		options = append(options, huh.NewOption(e.title, e.flag))
+		saidMore = saidMore || c.said(e.flag)
+	}
+	if !saidMore {
+		page(huh.NewMultiSelect[string]().Title("What else").Options(options...).Value(&more))
 	}
 	if len(groups) == 0 {
 		return nil
@@ -56,15 +62,6 @@ func (c *newCall) ask(ctx context.Context) error {
 
 func (c *newCall) said(flag string) bool { return c.cmd.Flags().Changed(flag) }
 
-func (c *newCall) saidAnyExtra() bool {
-	for _, e := range extras {
-		if c.said(e.flag) {
-			return true
-		}
-	}
-	return false
-}
-
 func choice(title string, backends []catalog.Backend, value *string) huh.Field {
 	options := make([]huh.Option[string], 0, len(backends)+1)
 	for _, b := range backends {
@@ -72,12 +69,4 @@ func choice(title string, backends []catalog.Backend, value *string) huh.Field {
 	}
 	options = append(options, huh.NewOption("none", catalog.None))
 	return huh.NewSelect[string]().Title(title).Options(options...).Value(value)
-}
-
-func extraOptions() []huh.Option[string] {
-	options := make([]huh.Option[string], len(extras))
-	for i, e := range extras {
-		options[i] = huh.NewOption(e.title, e.flag)
-	}
-	return options
 }

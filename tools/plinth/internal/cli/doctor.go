@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,14 @@ func diagnose(ctx context.Context, p *term.Printer, timeout time.Duration) error
 		count[f.Status]++
 	}
 	if p.JSON {
-		err = p.WriteJSON(report(s.Root, found, count))
+		err = p.WriteJSON(struct {
+			Folder   string           `json:"folder"`
+			Findings []doctor.Finding `json:"findings"`
+			Problems int              `json:"problems"`
+			Warnings int              `json:"warnings"`
+			OK       int              `json:"ok"`
+			Skipped  int              `json:"skipped"`
+		}{s.Root, found, count[doctor.Problem], count[doctor.Warning], count[doctor.OK], count[doctor.Skipped]})
 	} else {
 		showFindings(p, found)
 		p.Note("%s, %s, %d ok, %d skipped", plural(count[doctor.Problem], "problem"), plural(count[doctor.Warning], "warning"),
@@ -70,56 +76,17 @@ func diagnose(ctx context.Context, p *term.Printer, timeout time.Duration) error
 	return err
 }
 
-// diagnosis is the result as JSON.
-type diagnosis struct {
-	Folder   string           `json:"folder"`
-	Findings []doctor.Finding `json:"findings"`
-	Problems int              `json:"problems"`
-	Warnings int              `json:"warnings"`
-	OK       int              `json:"ok"`
-	Skipped  int              `json:"skipped"`
-}
-
-func report(folder string, found []doctor.Finding, count map[doctor.Status]int) diagnosis {
-	return diagnosis{
-		Folder: folder, Findings: found,
-		Problems: count[doctor.Problem], Warnings: count[doctor.Warning], OK: count[doctor.OK], Skipped: count[doctor.Skipped],
-	}
-}
-
-// showFindings writes a line for each finding, and at a terminal another one for its mend.
+// showFindings writes a row for each finding.
 func showFindings(p *term.Printer, found []doctor.Finding) {
-	if !p.IsTerminal() {
-		rows := make([][]string, len(found))
-		for i, f := range found {
-			rows[i] = []string{string(f.Status), f.Check, f.Detail}
-			if f.Mend != "" {
-				rows[i][2] += " -> " + f.Mend
-			}
-		}
-		p.Table([]string{"STATUS", "CHECK", "FOUND -> MEND"}, rows)
-		return
+	tones := map[doctor.Status]term.Tone{
+		doctor.OK: term.Good, doctor.Warning: term.Careful, doctor.Problem: term.Bad, doctor.Skipped: term.Faint,
 	}
-	marks := map[doctor.Status]string{
-		doctor.OK: p.Paint(term.Good, "✓"), doctor.Warning: p.Paint(term.Careful, "!"),
-		doctor.Problem: p.Paint(term.Bad, "✗"), doctor.Skipped: p.Paint(term.Faint, "-"),
-	}
-	const indent = 15 // mark, name of the check, and the spaces between
-	before := ""
-	for _, f := range found {
-		name := f.Check
-		if name == before {
-			name = ""
-		}
-		before = f.Check
-		tone := term.Plain
-		if f.Status == doctor.Skipped {
-			tone = term.Faint
-		}
-		p.Note("%s %-11s  %s", marks[f.Status], name, p.Wrap(indent, p.Paint(tone, f.Detail)))
+	rows := make([][]string, len(found))
+	for i, f := range found {
+		rows[i] = []string{p.Paint(tones[f.Status], string(f.Status)), f.Check, f.Detail}
 		if f.Mend != "" {
-			p.Note("%s%s", strings.Repeat(" ", indent), p.Wrap(indent, p.Paint(term.Strong, "→ ")+f.Mend))
+			rows[i][2] += " " + p.Paint(term.Strong, "->") + " " + f.Mend
 		}
 	}
-	p.Note("")
+	p.Table([]string{"STATUS", "CHECK", "FOUND -> MEND"}, rows)
 }

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,59 +12,68 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// editCall is a command that changes a service, with its flags.
-type editCall struct {
-	p              *term.Printer
-	dryRun, noTidy bool
-}
+// planner says what the arguments ask for in the module at root.
+type planner func(root, modulePath string, args []string) (*scaffold.Edit, error)
 
-func (e *editCall) register(c *cobra.Command) {
-	c.Flags().BoolVar(&e.dryRun, "dry-run", false, "print what would change, and change nothing")
-}
-
-func (e *editCall) registerTidy(c *cobra.Command) {
-	c.Flags().BoolVar(&e.noTidy, "no-tidy", false, "do not run go mod tidy")
-}
-
-// carryOut applies the changes, shows what was done, and fetches what go.mod requires from then on.
-func (e *editCall) carryOut(ctx context.Context, root string, edit *scaffold.Edit) error {
-	if !e.dryRun {
-		if err := scaffold.Apply(root, edit.Changes); err != nil {
+// editing makes c a command that changes a service: it applies the changes, shows what was done, and fetches what go.mod requires
+// from then on.
+func editing(p *term.Printer, c *cobra.Command, plan planner) *cobra.Command {
+	var dryRun, noTidy bool
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would change, and change nothing")
+	c.Flags().BoolVar(&noTidy, "no-tidy", false, "do not run go mod tidy where go.mod changes")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		root, modulePath, err := here()
+		if err != nil {
 			return err
 		}
+		edit, err := plan(root, modulePath, args)
+		if err != nil {
+			return err
+		}
+		if !dryRun {
+			if err := scaffold.Apply(root, edit.Changes); err != nil {
+				return err
+			}
+		}
+		if err := showEdit(p, edit, dryRun); err != nil {
+			return err
+		}
+		requires := slices.ContainsFunc(edit.Changes, func(c scaffold.Change) bool { return c.Path == "go.mod" })
+		if dryRun || noTidy || !requires {
+			return nil
+		}
+		return tidy(cmd.Context(), p, root)
 	}
-	if err := e.show(edit); err != nil {
-		return err
-	}
-	requires := slices.ContainsFunc(edit.Changes, func(c scaffold.Change) bool { return c.Path == "go.mod" })
-	if e.dryRun || e.noTidy || !requires {
-		return nil
-	}
-	return tidy(ctx, e.p, root)
+	return c
 }
 
-func (e *editCall) show(edit *scaffold.Edit) error {
-	if e.p.JSON {
-		return e.p.WriteJSON(struct {
+func showEdit(p *term.Printer, edit *scaffold.Edit, dryRun bool) error {
+	if p.JSON {
+		return p.WriteJSON(struct {
 			*scaffold.Edit
+
 			DryRun bool `json:"dry_run"`
-		}{edit, e.dryRun})
+		}{edit, dryRun})
 	}
+	done := p.Done
 	switch {
 	case len(edit.Changes) == 0:
-		e.p.Note("nothing to do: all of it is there")
-	case e.dryRun:
-		e.p.Note("nothing is changed; without --dry-run it would be")
+		p.Note("nothing to do: all of it is there")
+	case dryRun:
+		p.Note("nothing is changed; without --dry-run it would be")
+		done = p.Note
 	}
 	for _, c := range edit.Changes {
-		if e.dryRun {
-			e.p.Note("  %s: %s", c.Path, c.What)
-			continue
-		}
-		e.p.Done("%s: %s", c.Path, c.What)
+		done("%s: %s", c.Path, c.What)
 	}
 	for _, step := range edit.Left {
-		e.p.Note("left to do: %s", step)
+		p.Note("left to do: %s", step)
+	}
+	if len(edit.Env) > 0 {
+		p.Note("\nThese variables choose it, such as in .env:\n")
+	}
+	for _, key := range slices.Sorted(maps.Keys(edit.Env)) {
+		p.Note("  %s=%s", key, edit.Env[key])
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,13 +14,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// Forms of the list of variables.
-const (
-	formTable    = "table"
-	formMarkdown = "markdown"
-	formDotenv   = "dotenv"
-	formSchema   = "schema"
-)
+// forms of the list of variables.
+var forms = []string{"table", "markdown", "dotenv", "schema"}
 
 // envCall is the command env with its flags.
 type envCall struct {
@@ -49,8 +45,7 @@ func newEnv(p *term.Printer) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(c *cobra.Command, _ []string) error { return call.run(c.Context()) },
 	}
-	forms := []string{formTable, formMarkdown, formDotenv, formSchema}
-	c.Flags().StringVar(&call.form, "format", formTable, "form of the list: "+strings.Join(forms, ", "))
+	c.Flags().StringVar(&call.form, "format", forms[0], "form of the list: "+strings.Join(forms, ", "))
 	c.Flags().StringVar(&call.filter.Group, "group", "", "only the groups whose name holds this text, such as cache")
 	c.Flags().BoolVar(&call.filter.OnlySet, "set", false, "only the variables that are set")
 	c.Flags().BoolVar(&call.check, "check", false, "exit with 3 where a value is wrong")
@@ -94,73 +89,61 @@ func (c *envCall) run(ctx context.Context) error {
 }
 
 func (c *envCall) show(rows []envlist.Row) error {
-	if c.p.JSON && c.form != formTable && c.form != formSchema {
-		return usagef("--json and --format %s are two forms", c.form)
-	}
-	switch c.form {
-	case formTable:
-		if c.p.JSON {
-			return c.p.WriteJSON(struct {
-				Variables []envlist.Row `json:"variables"`
-			}{append([]envlist.Row{}, rows...)})
-		}
-		c.table(rows)
-	case formMarkdown:
-		c.p.Printf("%s", envlist.Markdown(rows))
-	case formDotenv:
-		c.p.Printf("%s", envlist.Dotenv(rows))
-	case formSchema:
+	switch {
+	case !slices.Contains(forms, c.form):
+		return usagef("there is no format %q, but: %s", c.form, strings.Join(forms, ", "))
+	case c.form == "schema":
 		return c.p.WriteJSON(envlist.SchemaOf(rows))
+	case c.form != "table" && c.p.JSON:
+		return usagef("--json and --format %s are two forms", c.form)
+	case c.form == "markdown":
+		c.p.Printf("%s", envlist.Markdown(rows))
+	case c.form == "dotenv":
+		c.p.Printf("%s", envlist.Dotenv(rows))
+	case c.p.JSON:
+		return c.p.WriteJSON(map[string][]envlist.Row{"variables": append([]envlist.Row{}, rows...)})
 	default:
-		return usagef("there is no format %q, but: table, markdown, dotenv, schema", c.form)
+		c.table(rows)
 	}
 	return nil
 }
 
 // table shows one table a group at a terminal, and one in all elsewhere.
 func (c *envCall) table(rows []envlist.Row) {
+	headers := []string{"VARIABLE", "TYPE", "DEFAULT", "VALUE", "FROM", "MEANING"}
 	if !c.p.IsTerminal() {
-		cells := make([][]string, len(rows))
-		for i, r := range rows {
-			cells[i] = []string{r.Name, r.Type, orDash(r.Default), orDash(r.Value), string(r.Source), r.Group, meaningOf(r)}
-		}
-		c.p.Table([]string{"VARIABLE", "TYPE", "DEFAULT", "VALUE", "FROM", "GROUP", "MEANING"}, cells)
+		c.p.Table(slices.Insert(headers, 5, "GROUP"), c.cells(rows, true))
 		return
 	}
 	for _, group := range c.groups {
-		var cells [][]string
-		for _, r := range rows {
-			if r.Group == group {
-				cells = append(cells, []string{r.Name, r.Type, orDash(r.Default), c.value(r), c.source(r), meaningOf(r)})
-			}
-		}
-		if len(cells) > 0 {
+		others := func(r envlist.Row) bool { return r.Group != group }
+		if own := slices.DeleteFunc(slices.Clone(rows), others); len(own) > 0 {
 			c.p.Printf("\n%s\n", c.p.Paint(term.Strong, group))
-			c.p.Table([]string{"Variable", "Type", "Default", "Value", "From", "Meaning"}, cells)
+			c.p.Table(headers, c.cells(own, false))
 		}
 	}
 }
 
-func (c *envCall) value(r envlist.Row) string {
-	if r.Problem != "" {
-		return c.p.Paint(term.Bad, r.Value)
+func (c *envCall) cells(rows []envlist.Row, withGroup bool) [][]string {
+	cells := make([][]string, len(rows))
+	for i, r := range rows {
+		value, from := orDash(r.Value), c.p.Paint(term.Faint, string(r.Source))
+		if r.Problem != "" {
+			value = c.p.Paint(term.Bad, r.Value)
+		}
+		if r.IsSet() {
+			from = c.p.Paint(term.Good, string(r.Source))
+		}
+		meaning := r.Meaning
+		if r.Accepted != "" {
+			meaning += " Accepted: " + r.Accepted + "."
+		}
+		cells[i] = []string{r.Name, r.Type, orDash(r.Default), value, from, meaning}
+		if withGroup {
+			cells[i] = slices.Insert(cells[i], 5, r.Group)
+		}
 	}
-	return orDash(r.Value)
-}
-
-func (c *envCall) source(r envlist.Row) string {
-	if r.IsSet() {
-		return c.p.Paint(term.Good, string(r.Source))
-	}
-	return c.p.Paint(term.Faint, string(r.Source))
-}
-
-func meaningOf(r envlist.Row) string {
-	text := r.Meaning
-	if r.Accepted != "" {
-		text += " Accepted: " + r.Accepted + "."
-	}
-	return text
+	return cells
 }
 
 func orDash(s string) string {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 )
@@ -41,23 +40,15 @@ var errInterrupted = errors.New("interrupted")
 
 // codeOf returns the exit code of an error.
 func codeOf(err error) int {
-	var usage usageError
+	_, isUsage := errors.AsType[usageError](err)
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.Is(err, errFound):
 		return exitFound
-	case errors.As(err, &usage):
+	case isUsage:
 		return exitUsage
 	default:
 		return exitFailed
 	}
-}
-
-// orInterrupted puts the signal in the place of what it has caused.
-func orInterrupted(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return errInterrupted
-	}
-	return err
 }

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,16 +11,14 @@ import (
 )
 
 func newGen(p *term.Printer) *cobra.Command {
-	c := &cobra.Command{
+	return family(&cobra.Command{
 		Use:     "gen",
 		GroupID: groupBegin,
 		Short:   "Write another entity, from the route to the table",
-	}
-	return family(c, genEntity(p))
+	}, genEntity(p))
 }
 
 func genEntity(p *term.Printer) *cobra.Command {
-	call := &editCall{p: p}
 	c := &cobra.Command{
 		Use:   "entity Name field:type...",
 		Short: "Write an entity, repository, logic, handlers, routes and tests",
@@ -30,27 +28,15 @@ func genEntity(p *term.Printer) *cobra.Command {
 			"Types of fields: " + strings.Join(scaffold.Kinds(), ", ") + ". A string has 1 to 255\n" +
 			"characters, a text up to 4000; an id is that of another entity.",
 		Example: "  plinth gen entity Order customer:string total:int64 paid:bool at:time",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return generateEntity(cmd.Context(), call, args[0], args[1:])
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("gen entity needs a name, such as Order, and fields")
+			}
+			return scaffold.CheckEntity(args[0], args[1:])
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	call.register(c)
-	return c
-}
-
-func generateEntity(ctx context.Context, call *editCall, name string, fields []string) error {
-	if err := scaffold.CheckEntity(name, fields); err != nil {
-		return usageError{err}
-	}
-	root, modulePath, err := here()
-	if err != nil {
-		return err
-	}
-	edit, err := scaffold.GenEntity(root, modulePath, name, fields)
-	if err != nil {
-		return err
-	}
-	return call.carryOut(ctx, root, edit)
+	return editing(p, c, func(root, modulePath string, args []string) (*scaffold.Edit, error) {
+		return scaffold.GenEntity(root, modulePath, args[0], args[1:])
+	})
 }

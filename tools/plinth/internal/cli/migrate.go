@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"time"
@@ -86,16 +87,13 @@ func (c *migrateCall) up(ctx context.Context, s *migrate.Source) error {
 			Applied    []migrate.Row `json:"applied"`
 			Migrations []migrate.Row `json:"migrations"`
 		}{s.Where(), append([]migrate.Row{}, applied...), append([]migrate.Row{}, all...)}
-		if writeErr := c.p.WriteJSON(result); err == nil {
-			err = writeErr
-		}
-		return err
+		return cmp.Or(err, c.p.WriteJSON(result))
 	}
 	for _, r := range applied {
 		c.p.Done("applied %s", r.File)
 	}
 	if err == nil {
-		c.p.Note("the schema of %s is up to date (%s applied)", s.Where(), plural(migrate.CountApplied(all), "migration"))
+		c.p.Note("the schema of %s is up to date (%s applied)", s.Where(), plural(len(migrate.Applied(all)), "migration"))
 	}
 	return err
 }
@@ -133,10 +131,7 @@ func (c *migrateCall) list(rows []migrate.Row) {
 		if r.AppliedAt != nil {
 			at = r.AppliedAt.UTC().Format(time.RFC3339)
 		}
-		file := r.File
-		if file == "" {
-			file = r.Name
-		}
+		file := cmp.Or(r.File, r.Name)
 		if r.Error != "" {
 			file += ": " + r.Error
 		}

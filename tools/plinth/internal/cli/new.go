@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -84,65 +85,51 @@ func (c *newCall) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	dir := c.dir
-	if dir == "" {
-		dir = s.Name
-	}
+	dir := cmp.Or(c.dir, s.Name)
 	if err := scaffold.Create(dir, files); err != nil {
 		return err
 	}
-	problem := c.tidy(ctx, dir)
-	if err := c.show(s, dir, files.Paths(), problem); err != nil {
+	var problem error
+	if !c.noTidy {
+		problem = tidy(ctx, c.p, dir)
+	}
+	if err := c.show(s, dir, files.Paths(), !c.noTidy && problem == nil); err != nil {
 		return err
 	}
 	return problem
 }
 
-func (c *newCall) tidy(ctx context.Context, dir string) error {
-	if c.noTidy {
-		return nil
-	}
-	return tidy(ctx, c.p, dir)
-}
-
-// created is the result as JSON.
-type created struct {
-	Module string   `json:"module"`
-	Name   string   `json:"name"`
-	Dir    string   `json:"dir"`
-	Files  []string `json:"files"`
-	Tidied bool     `json:"tidied"`
-	Next   []string `json:"next"`
-}
-
-func (c *newCall) show(s *scaffold.Service, dir string, files []string, problem error) error {
-	next := nextSteps(s, dir)
-	tidied := !c.noTidy && problem == nil
-	if !tidied {
-		next = append(next[:1:1], append([]string{"go mod tidy"}, next[1:]...)...)
-	}
+func (c *newCall) show(s *scaffold.Service, dir string, files []string, tidied bool) error {
+	next := nextSteps(s, dir, tidied)
 	if c.p.JSON {
 		absolute, err := filepath.Abs(dir)
 		if err != nil {
 			return err
 		}
-		return c.p.WriteJSON(created{s.Module, s.Name, absolute, files, tidied, next})
+		return c.p.WriteJSON(struct {
+			Module string   `json:"module"`
+			Name   string   `json:"name"`
+			Dir    string   `json:"dir"`
+			Files  []string `json:"files"`
+			Tidied bool     `json:"tidied"`
+			Next   []string `json:"next"`
+		}{s.Module, s.Name, absolute, files, tidied, next})
 	}
 	c.p.Done("%s is in %s: %d files", s.Module, relativeTo(dir), len(files))
 	if tidied {
 		c.p.Done("go mod tidy has fetched the modules")
 	}
-	c.p.Note("")
-	for _, line := range next {
-		c.p.Note("  %s", line)
-	}
+	c.p.Note("\n  %s", strings.Join(next, "\n  "))
 	return nil
 }
 
 // nextSteps are the commands that lead to a first answer.
-func nextSteps(s *scaffold.Service, dir string) []string {
+func nextSteps(s *scaffold.Service, dir string, tidied bool) []string {
 	steps := []string{"cd " + relativeTo(dir)}
-	if s.ContainerTitles() != "" {
+	if !tidied {
+		steps = append(steps, "go mod tidy")
+	}
+	if len(s.Containers()) > 0 {
 		steps = append(steps, "make up")
 	}
 	return append(steps, "make run",

@@ -26,15 +26,17 @@ const (
 // Run does what the arguments say and returns the exit code. What is wrong stands on the printer's Err, once. The modules of
 // services have the versions.
 func Run(ctx context.Context, p *term.Printer, versions scaffold.Versions, args []string) int {
-	root := newRoot(p, versions)
-	began := markBegin(root)
+	began := false
+	root := newRoot(p, versions, &began)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	p.Clear()
-	if err != nil && !*began { // cobra refused it: a flag, an argument or a command that there is not
+	if err != nil && !began { // cobra refused it: a flag, an argument or a command that there is not
 		err = usageError{err}
 	}
-	err = orInterrupted(ctx, err)
+	if err != nil && ctx.Err() != nil { // in the place of what the signal has caused
+		err = errInterrupted
+	}
 	code := codeOf(err)
 	if err != nil && !errors.Is(err, errFound) {
 		_, _ = fmt.Fprintf(p.Err, "plinth: %s\n", hush.Mask(strings.TrimSpace(err.Error())))
@@ -45,7 +47,8 @@ func Run(ctx context.Context, p *term.Printer, versions scaffold.Versions, args 
 	return code
 }
 
-func newRoot(p *term.Printer, versions scaffold.Versions) *cobra.Command {
+// newRoot makes the program's command. began becomes true when cobra has accepted the command line.
+func newRoot(p *term.Printer, versions scaffold.Versions, began *bool) *cobra.Command {
 	var isJSON, noColor bool
 	root := &cobra.Command{
 		Use:   "plinth",
@@ -55,7 +58,8 @@ func newRoot(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(*cobra.Command, []string) {
-			p.Configure(term.Wanted{JSON: isJSON, NoColor: noColor})
+			*began = true
+			p.Configure(isJSON, noColor)
 		},
 	}
 	root.SetIn(p.In)
@@ -82,9 +86,9 @@ func strict(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":
-			c.Args = func(c *cobra.Command, args []string) error {
-				if found, rest, err := c.Root().Find(args); err != nil || found == nil || len(rest) > 0 {
-					return usagef("there is no command %q", strings.Join(args, " "))
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if _, rest, err := root.Find(args); err != nil || len(rest) > 0 {
+					return fmt.Errorf("there is no command %q", strings.Join(args, " "))
 				}
 				return nil
 			}
@@ -92,25 +96,6 @@ func strict(root *cobra.Command) {
 			family(c)
 		}
 	}
-}
-
-// markBegin returns what becomes true when a command begins its work, after cobra has accepted the command line.
-func markBegin(root *cobra.Command) *bool {
-	began := new(bool)
-	var mark func(*cobra.Command)
-	mark = func(c *cobra.Command) {
-		if run := c.RunE; run != nil {
-			c.RunE = func(cmd *cobra.Command, args []string) error {
-				*began = true
-				return run(cmd, args)
-			}
-		}
-		for _, child := range c.Commands() {
-			mark(child)
-		}
-	}
-	mark(root)
-	return began
 }
 
 // family makes c a command that only holds others, and refuses what is none of them.

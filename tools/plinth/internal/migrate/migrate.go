@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,19 +115,18 @@ func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
 	}
 	err = migrate.Apply(ctx, db, s.files)
 	all, listErr := s.list(context.WithoutCancel(ctx), db)
-	if err != nil && CountApplied(all) == 0 {
+	if err != nil && len(Applied(all)) == 0 {
 		err = fmt.Errorf("%w (the service makes the tables of its entities, before its migrations: if one is missing, start it once)", err)
 	}
-	was := map[string]bool{}
-	for _, r := range before {
-		was[r.Name] = r.IsApplied()
-	}
-	for _, r := range all {
-		if r.IsApplied() && !was[r.Name] {
-			applied = append(applied, r)
-		}
-	}
+	applied = slices.DeleteFunc(Applied(all), func(r Row) bool {
+		return slices.ContainsFunc(Applied(before), func(was Row) bool { return was.Name == r.Name })
+	})
 	return applied, all, errors.Join(err, listErr)
+}
+
+// Applied returns the rows that are applied.
+func Applied(rows []Row) []Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return !r.IsApplied() })
 }
 
 func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
@@ -150,14 +150,3 @@ func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
 
 // IsMissing reports whether only the database knows it.
 func (r Row) IsMissing() bool { return r.State == string(migrate.Missing) }
-
-// CountApplied counts the rows that are applied.
-func CountApplied(rows []Row) int {
-	n := 0
-	for _, r := range rows {
-		if r.IsApplied() {
-			n++
-		}
-	}
-	return n
-}

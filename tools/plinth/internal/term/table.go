@@ -1,7 +1,6 @@
 package term
 
 import (
-	"io"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -47,59 +46,29 @@ func (p *Printer) toned(tone Tone) lipgloss.Style {
 	return s
 }
 
-// Table writes rows below headers: with a rule and wrapped to its width at a terminal, else one row a line, columns aligned
-// with spaces. A header of "" is a column without a name.
+const (
+	gap        = 2  // the space between two columns
+	leastWidth = 20 // the narrowest that the last column becomes; a terminal that has no room for it wraps by itself
+)
+
+// Table writes rows below headers, one a line, with columns aligned by spaces. At a terminal there is a rule below the headers,
+// and the last column, which holds sentences, wraps into the width that the others leave.
 func (p *Printer) Table(headers []string, rows [][]string) {
 	p.Clear()
-	if isTerminal(p.out) {
-		_, _ = io.WriteString(p.Out, p.drawTable(headers, rows)+"\n")
-		return
-	}
-	_, _ = io.WriteString(p.Out, plainTable(headers, rows))
-}
-
-// gap is the space between two columns.
-const gap = 2
-
-// plainTable has one row a line, and columns aligned with spaces. Colours, which somebody may have forced, take no room.
-func plainTable(headers []string, rows [][]string) string {
-	all := make([][]string, 0, len(rows)+1)
-	for _, row := range append([][]string{headers}, rows...) {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = strings.Join(strings.Fields(cell), " ") // neither a line break nor a tab
-		}
-		all = append(all, cells)
-	}
-	widths := make([]int, len(headers))
-	for i := range headers {
-		widths[i] = columnWidth(i, all[0], all[1:])
-	}
-	var b strings.Builder
-	for _, row := range all {
-		for i, cell := range row {
-			b.WriteString(cell)
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-lipgloss.Width(cell)+gap))
-			}
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-// leastWidth is the narrowest that the last column becomes; a terminal that has no room for it wraps by itself.
-const leastWidth = 20
-
-// drawTable leaves every column as wide as it wants to be, and wraps the last one, which holds sentences, into the rest.
-func (p *Printer) drawTable(headers []string, rows [][]string) string {
 	last, rest := len(headers)-1, p.width()
-	for i := range last {
-		rest -= columnWidth(i, headers, rows) + gap
+	widest := make([]int, len(headers))
+	for _, row := range append(rows, headers) {
+		for i, cell := range row {
+			row[i] = strings.Join(strings.Fields(cell), " ") // neither a line break nor a tab
+			widest[i] = max(widest[i], lipgloss.Width(row[i]))
+		}
 	}
-	wraps := rest >= leastWidth && rest < columnWidth(last, headers, rows)
-	return table.New().
-		Border(lipgloss.NormalBorder()).BorderStyle(p.toned(Faint)).
+	for _, width := range widest[:last] {
+		rest -= width + gap
+	}
+	wraps := rest >= leastWidth && rest < widest[last]
+	text := table.New().
+		Border(lipgloss.NormalBorder()).BorderStyle(p.toned(Faint)).BorderHeader(p.IsTerminal()).
 		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).
 		Headers(headers...).Rows(rows...).
 		StyleFunc(func(row, column int) lipgloss.Style {
@@ -116,15 +85,7 @@ func (p *Printer) drawTable(headers []string, rows [][]string) string {
 			}
 			return s
 		}).Render()
-}
-
-// columnWidth is the width of the widest cell, colours left out.
-func columnWidth(i int, headers []string, rows [][]string) int {
-	widest := lipgloss.Width(headers[i])
-	for _, row := range rows {
-		if i < len(row) {
-			widest = max(widest, lipgloss.Width(row[i]))
-		}
+	for line := range strings.Lines(text) {
+		p.Printf("%s\n", strings.TrimRight(line, " \n"))
 	}
-	return widest
 }

@@ -39,22 +39,19 @@ type Printer struct {
 	drawn bool // a step stands on Err
 }
 
-// Wanted is what the command line asks for.
-type Wanted struct{ JSON, NoColor bool }
-
 // New returns a printer on these files.
 func New(in, out, err *os.File) *Printer {
 	p := &Printer{In: in, Out: out, Err: err, in: in, out: out, err: err}
-	p.Configure(Wanted{})
+	p.Configure(false, false)
 	return p
 }
 
 // Configure applies what the command line asks for.
-func (p *Printer) Configure(w Wanted) {
-	p.JSON = w.JSON
-	p.Interactive = !w.JSON && !isCI() && isTerminal(p.in) && isTerminal(p.err)
+func (p *Printer) Configure(isJSON, noColor bool) {
+	p.JSON = isJSON
+	p.Interactive = !isJSON && !isCI() && isTerminal(p.in) && isTerminal(p.err)
 	p.moves = !isDumb()
-	p.Colour = !w.JSON && !w.NoColor && takesColour(p.out)
+	p.Colour = !isJSON && !noColor && takesColour(p.out)
 	p.style = lipgloss.NewRenderer(p.Out)
 	p.style.SetHasDarkBackground(true) // never asked of the terminal: no colour here depends on it
 	p.style.SetColorProfile(termenv.Ascii)

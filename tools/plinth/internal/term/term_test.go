@@ -11,7 +11,7 @@ import (
 )
 
 // printer prints into files, as a program behind a pipe does.
-func printer(t *testing.T, w term.Wanted) (p *term.Printer, out, errs func() string) {
+func printer(t *testing.T, isJSON, noColor bool) (p *term.Printer, out, errs func() string) {
 	t.Helper()
 	open := func(name string) (*os.File, func() string) {
 		path := filepath.Join(t.TempDir(), name)
@@ -31,12 +31,12 @@ func printer(t *testing.T, w term.Wanted) (p *term.Printer, out, errs func() str
 	o, out := open("out")
 	e, errs := open("err")
 	p = term.New(nil, o, e)
-	p.Configure(w)
+	p.Configure(isJSON, noColor)
 	return p, out, errs
 }
 
 func TestThroughAPipeEverythingIsPlain(t *testing.T) {
-	p, out, errs := printer(t, term.Wanted{})
+	p, out, errs := printer(t, false, false)
 	if p.Interactive || p.Colour || p.IsTerminal() {
 		t.Errorf("a file is taken for a terminal: %+v", p)
 	}
@@ -54,7 +54,7 @@ func TestThroughAPipeEverythingIsPlain(t *testing.T) {
 }
 
 func TestWithJSONTheResultIsOneDocument(t *testing.T) {
-	p, out, _ := printer(t, term.Wanted{JSON: true})
+	p, out, _ := printer(t, true, false)
 	p.Done("done")
 	p.Note("a note")
 	if err := p.WriteJSON(map[string]string{"a": "<b>"}); err != nil {
@@ -69,16 +69,16 @@ func TestWithJSONTheResultIsOneDocument(t *testing.T) {
 func TestColourCanBeForced(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	t.Setenv("CLICOLOR_FORCE", "1")
-	p, out, _ := printer(t, term.Wanted{})
+	p, out, _ := printer(t, false, false)
 	green := "\x1b[32mx\x1b[0m"
 	if got := p.Paint(term.Good, "x"); got != green {
 		t.Errorf("painted = %q, want %q", got, green)
 	}
 	p.Table([]string{"A", "B"}, [][]string{{p.Paint(term.Good, "x"), "1"}, {"yyy", "2"}})
-	if got, want := out(), "A    B\n"+green+"    1\nyyy  2\n"; got != want {
+	if got, want := out(), "\x1b[1mA\x1b[0m    \x1b[1mB\x1b[0m\n"+green+"    1\nyyy  2\n"; got != want {
 		t.Errorf("table = %q, want %q", got, want)
 	}
-	p.Configure(term.Wanted{NoColor: true})
+	p.Configure(false, true)
 	if got := p.Paint(term.Good, "x"); got != "x" {
 		t.Errorf("with --no-color = %q", got)
 	}
