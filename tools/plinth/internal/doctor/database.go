@@ -1,13 +1,12 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -112,7 +111,7 @@ func sqliteFile(o xdb.Options) (xdb.Options, *Finding) {
 		if err == nil {
 			return opened, nil
 		}
-		found = problem(err.Error(), "correct "+"DATABASE_PATH")
+		found = problem(err.Error(), "correct DATABASE_PATH")
 	case !sqlitefile.Exists(filepath.Dir(path)):
 		found = problem(fmt.Sprintf("%s is in a folder that does not exist", path), "mkdir -p "+filepath.Dir(path))
 	default:
@@ -121,58 +120,33 @@ func sqliteFile(o xdb.Options) (xdb.Options, *Finding) {
 	return o, &found
 }
 
+// nameKeys are the variables that name the database of drivers which do not read DATABASE_NAME.
+var nameKeys = map[string]xenv.EnvKey{sqlite.Name: "DATABASE_PATH", "oracle": "DATABASE_SERVICE_NAME"}
+
+// tlsError finds what the encryption of a connection says of its failure.
+var tlsError = regexp.MustCompile(`\b(tls|x509): |\bTLS\b`)
+
 // mendDatabase says what to do about a connection that failed.
 func mendDatabase(o xdb.Options, err error) string {
-	if driver.KindOf(err) == driver.TooManyConnections {
-		return "close other connections, or raise the limit of the server, the database or the user"
-	}
-	if o.DSN != "" && o.Driver != sqlite.Name {
-		return "correct " + xenv.DatabaseDsn.String() + orStart(err)
-	}
+	isDSN := o.DSN != "" && o.Driver != sqlite.Name
 	switch kind := driver.KindOf(err); {
-	case kind != driver.Authentication && isTLS(err):
+	case kind == driver.TooManyConnections:
+		return "close other connections, or raise the limit of the server, the database or the user"
+	case isDSN && kind == driver.Connection:
+		return fmt.Sprintf("correct %s, or start the server", xenv.DatabaseDsn)
+	case isDSN:
+		return fmt.Sprintf("correct %s", xenv.DatabaseDsn)
+	case kind != driver.Authentication && tlsError.MatchString(err.Error()):
 		return fmt.Sprintf("correct %s and %s, or the server's certificate", xenv.DatabaseTLS, xenv.DatabaseTLSCA)
 	case kind == driver.Connection:
 		return fmt.Sprintf("start the server, or correct %s and %s", xenv.DatabaseHost, xenv.DatabasePort)
 	case kind == driver.Authentication:
 		return fmt.Sprintf("correct %s and %s", xenv.DatabaseUser, xenv.DatabasePass)
 	case kind == driver.UnknownDatabase:
-		return fmt.Sprintf("create the database, or correct %s", nameKey(o.Driver))
+		return fmt.Sprintf("create the database, or correct %s", cmp.Or(nameKeys[o.Driver], xenv.DatabaseName))
 	default:
 		return "plinth env --group database lists what there is to set"
 	}
-}
-
-func orStart(err error) string {
-	if driver.KindOf(err) == driver.Connection {
-		return ", or start the server"
-	}
-	return ""
-}
-
-// nameKey is the variable that names the database.
-func nameKey(driver string) xenv.EnvKey {
-	switch driver {
-	case sqlite.Name:
-		return "DATABASE_PATH"
-	case "oracle":
-		return "DATABASE_SERVICE_NAME"
-	default:
-		return xenv.DatabaseName
-	}
-}
-
-// isTLS reports whether a connection failed at its encryption.
-func isTLS(err error) bool {
-	var (
-		record    tls.RecordHeaderError
-		alert     tls.AlertError
-		untrusted *tls.CertificateVerificationError
-		misnamed  x509.HostnameError
-		unknown   x509.UnknownAuthorityError
-	)
-	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &untrusted) || errors.As(err, &misnamed) ||
-		errors.As(err, &unknown) || strings.Contains(strings.ReplaceAll(err.Error(), xenv.DatabaseTLS.String(), ""), "TLS")
 }
 
 // pending says which migrations of the recommended folder the database does not have.

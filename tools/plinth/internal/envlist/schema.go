@@ -1,7 +1,11 @@
 package envlist
 
 import (
+	"encoding/json"
+	"slices"
 	"strconv"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
@@ -19,30 +23,13 @@ const (
 	countedPattern  = `^(\s*[+-]?([0-9]+|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\s*)?$`
 )
 
-// Schema is a JSON Schema of the environment as an object. It describes variables and holds no value.
-type Schema struct {
-	Schema      string             `json:"$schema,omitempty"`
-	Title       string             `json:"title,omitempty"`
-	Description string             `json:"description,omitempty"`
-	Type        any                `json:"type"`
-	Default     any                `json:"default,omitempty"`
-	Enum        []string           `json:"enum,omitempty"`
-	Pattern     string             `json:"pattern,omitempty"`
-	Minimum     *int64             `json:"minimum,omitempty"`
-	Maximum     *int64             `json:"maximum,omitempty"`
-	WriteOnly   bool               `json:"writeOnly,omitempty"`
-	Properties  map[string]*Schema `json:"properties,omitempty"`
-	Group       string             `json:"x-group,omitempty"`
-	Packages    []string           `json:"x-packages,omitempty"`
-}
-
-// SchemaOf returns the schema of the rows. Every variable may be a text, as in an environment; a number or a boolean may
-// also be one of JSON's, as in YAML. The range of a number is checked in that form only.
-func SchemaOf(rows []Row) *Schema {
-	s := &Schema{
+// SchemaOf returns a JSON Schema of the environment as an object, without any value. Every variable may be a text, as in an
+// environment; a number or a boolean may also be one of JSON's, as in YAML. The range of a number is checked in that form only.
+func SchemaOf(rows []Row) *jsonschema.Schema {
+	s := &jsonschema.Schema{
 		Schema: dialect, Type: "object", Title: "Environment of a service on Plinth",
 		Description: "Every variable that Plinth reads. Others are the application's own.",
-		Properties:  map[string]*Schema{},
+		Properties:  map[string]*jsonschema.Schema{},
 	}
 	for _, r := range rows {
 		s.Properties[r.Name] = schemaOf(r.v)
@@ -50,42 +37,48 @@ func SchemaOf(rows []Row) *Schema {
 	return s
 }
 
-func schemaOf(v xenv.Var) *Schema {
-	s := &Schema{Description: v.Meaning, Type: "string", WriteOnly: v.Secret, Group: v.Group, Packages: v.Packages}
+func schemaOf(v xenv.Var) *jsonschema.Schema {
+	s := &jsonschema.Schema{
+		Description: v.Meaning, WriteOnly: v.Secret, Extra: map[string]any{"x-group": v.Group, "x-packages": v.Packages},
+	}
 	if a := v.Accepted(); a != "" && v.Type != xenv.TypeEnum {
 		s.Description += " Accepted: " + a + "."
 	}
 	if v.Default != "" {
-		s.Default = v.Default
+		s.Default = json.RawMessage(strconv.Quote(v.Default))
 	}
+	other := ""
 	switch v.Type {
 	case xenv.TypeBool:
-		s.Type, s.Pattern = []string{"boolean", "string"}, boolPattern
-		s.Default = v.Default == "true"
+		other, s.Pattern = "boolean", boolPattern
+		s.Default = json.RawMessage(strconv.FormatBool(v.Default == "true"))
 	case xenv.TypeInt:
-		s.Type, s.Pattern = []string{"integer", "string"}, intPattern
-		s.bound(v)
-		if n, err := strconv.ParseInt(v.Default, 10, 64); err == nil {
-			s.Default = n
+		other, s.Pattern = "integer", intPattern
+		if v.Min != 0 || v.Max != 0 {
+			s.Minimum, s.Maximum = new(float64(v.Min)), new(float64(v.Max))
+		}
+		if v.Default != "" {
+			s.Default = json.RawMessage(v.Default)
 		} else {
 			s.Pattern = optionalPattern
 		}
 	case xenv.TypeFloat:
-		s.Type, s.Pattern = []string{"number", "string"}, floatPattern
+		other, s.Pattern = "number", floatPattern
 	case xenv.TypeDuration:
 		s.Pattern = durationPattern
 		if v.Unit != 0 {
-			s.Type, s.Pattern = []string{"integer", "string"}, countedPattern
+			other, s.Pattern = "integer", countedPattern
 		}
 	case xenv.TypeEnum:
-		s.Enum = append(append(s.Enum, v.Values...), "")
+		for _, value := range slices.Concat(v.Values, []string{""}) {
+			s.Enum = append(s.Enum, value)
+		}
 	case xenv.TypeString, xenv.TypeList:
 	}
-	return s
-}
-
-func (s *Schema) bound(v xenv.Var) {
-	if v.Min != 0 || v.Max != 0 {
-		s.Minimum, s.Maximum = &v.Min, &v.Max
+	if other == "" {
+		s.Type = "string"
+	} else {
+		s.Types = []string{other, "string"}
 	}
+	return s
 }

@@ -29,38 +29,38 @@ type entity struct {
 
 // field is one field of an entity.
 type field struct {
-	Name, Column, Kind, Type string
-	// Sample and Changed are two values, as Go code.
-	Sample, Changed string
+	kind
 
-	gorm, binding string
+	Name, Column string
 }
 
 // kind is a type that a field may have. Its columns and bounds are the same on every database.
 type kind struct {
-	name, goType, gorm, binding string
-	samples                     [2]string
+	Kind, Type, gorm, binding string
+	// Sample and Changed are two values, as Go code.
+	Sample, Changed string
 }
 
 // kinds are the types of fields. A text is bounded by what Oracle keeps in a column without a size.
 var kinds = []kind{
-	{"string", "string", "size:255;not null", "required,max=255", [2]string{`"one"`, `"another"`}},
-	{"text", "string", "", "max=4000", [2]string{`"one, two, three"`, `"four"`}},
-	{"int", "int", "not null", "", [2]string{"1", "2"}},
-	{"int64", "int64", "not null", "", [2]string{"100", "200"}},
-	{"float64", "float64", "not null", "", [2]string{"1.5", "2.5"}},
-	{"bool", "bool", "not null", "", [2]string{"true", "false"}},
-	{"time", "time.Time", "not null", "required", [2]string{
+	{"string", "string", "size:255;not null", "required,max=255", `"one"`, `"another"`},
+	{"text", "string", "", "max=4000", `"one, two, three"`, `"four"`},
+	{"int", "int", "not null", "", "1", "2"},
+	{"int64", "int64", "not null", "", "100", "200"},
+	{"float64", "float64", "not null", "", "1.5", "2.5"},
+	{"bool", "bool", "not null", "", "true", "false"},
+	{
+		"time", "time.Time", "not null", "required",
 		"time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)", "time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)",
-	}},
-	{"id", "xsnowflake.SnowflakeID", "not null;index", "required", [2]string{"1001", "1002"}},
+	},
+	{"id", "xsnowflake.SnowflakeID", "not null;index", "required", "1001", "1002"},
 }
 
 // Kinds returns the names of the types that a field may have.
 func Kinds() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
-		names[i] = k.name
+		names[i] = k.Kind
 	}
 	return names
 }
@@ -69,11 +69,10 @@ func Kinds() []string {
 func note(s *Service) *entity {
 	e := nameEntity(s, "Note")
 	e.First, e.Meaning = true, "what somebody wants to remember"
-	title, text := newField("title", kinds[0]), newField("text", kinds[1])
-	title.gorm, title.binding = "size:200;not null", "required,max=200"
-	title.Sample, title.Changed = `"Shopping"`, `"Done"`
-	text.Sample, text.Changed = `"milk, bread, salt"`, `"all of it"`
-	e.Fields = []field{title, text}
+	e.Fields = []field{
+		newField("title", kind{"string", "string", "size:200;not null", "required,max=200", `"Shopping"`, `"Done"`}),
+		newField("text", kind{"text", "string", "", "max=4000", `"milk, bread, salt"`, `"all of it"`}),
+	}
 	return e
 }
 
@@ -81,16 +80,16 @@ func note(s *Service) *entity {
 func newEntity(s *Service, name string, fields []string) (*entity, error) {
 	problems := checkEntityName(name)
 	e := nameEntity(s, exported(name))
-	seen := map[string]bool{"id": true, "created_at": true, "updated_at": true}
+	seen := slices.Clone(reserved)
 	for _, text := range fields {
 		field, err := parseField(text)
 		switch {
 		case err != nil:
 			problems = append(problems, err.Error())
-		case seen[field.Column]:
+		case slices.Contains(seen, field.Column):
 			problems = append(problems, fmt.Sprintf("field %q: the entity has one of that name", text))
 		default:
-			seen[field.Column] = true
+			seen = append(seen, field.Column)
 			e.Fields = append(e.Fields, field)
 		}
 	}
@@ -118,7 +117,7 @@ func nameEntity(s *Service, name string) *entity {
 	snake := names.ColumnName("", name)
 	e := &entity{
 		Service: s, Name: name, Plural: plural(name), Var: lower(name), PluralVar: lower(plural(name)),
-		Snake: snake, Table: names.ColumnName("", plural(name)),
+		Snake: snake, Table: schema.NamingStrategy{IdentifierMaxLength: 63}.TableName(name),
 	}
 	e.Route = strings.ReplaceAll(e.Table, "_", "-")
 	e.Noun, e.Nouns = strings.ReplaceAll(snake, "_", " "), strings.ReplaceAll(e.Table, "_", " ")
@@ -152,16 +151,10 @@ func (e *entity) Has(kind string) bool {
 	return slices.ContainsFunc(e.Fields, func(f field) bool { return f.Kind == kind })
 }
 
-// Short reports whether the fields stand on one line.
-func (e *entity) Short() bool { return len(e.Fields) <= 2 }
-
 // Refusable reports whether an empty input is refused.
 func (e *entity) Refusable() bool {
 	return slices.ContainsFunc(e.Fields, func(f field) bool { return strings.Contains(f.binding, "required") })
 }
-
-// FollowUpInTransaction reports whether what follows a new entity is stored with it.
-func (e *entity) FollowUpInTransaction() bool { return e.First && e.DurableJobs() }
 
 var (
 	entityName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
@@ -172,6 +165,9 @@ var (
 var taken = strings.Fields(`app api c cached changed ctx engine entity err errors error find forget found gin handler http id
 	input insert list log logic made net notify open page path r remove replace repository result route schedule service start
 	startup store task time view all any cmp slices xdb xerror testing options tasks nodes string len nil true false`)
+
+// reserved are the columns, and the methods as columns, that every entity has.
+var reserved = []string{"id", "created_at", "updated_at", "base_entity", "get_id", "get_gene", "table_name"}
 
 func checkEntityName(name string) []string {
 	if !entityName.MatchString(name) {
@@ -197,26 +193,16 @@ func parseField(text string) (field, error) {
 	if !fieldName.MatchString(name) {
 		return field{}, fmt.Errorf("field %q: %q is no name, such as total or paid_at", text, name)
 	}
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == typeName })
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Kind == typeName })
 	if i < 0 {
 		return field{}, fmt.Errorf("field %q: there is no type %q, but: %s", text, typeName, strings.Join(Kinds(), ", "))
 	}
-	f := newField(name, kinds[i])
-	if reservedFields[f.Name] {
-		return field{}, fmt.Errorf("field %q: the entity has a method or a field %s", text, f.Name)
-	}
-	return f, nil
+	return newField(name, kinds[i]), nil
 }
-
-// reservedFields would hide what every entity has.
-var reservedFields = map[string]bool{"BaseEntity": true, "GetID": true, "GetGene": true, "TableName": true}
 
 func newField(name string, k kind) field {
 	goName := exported(name)
-	return field{
-		Name: goName, Column: names.ColumnName("", goName), Kind: k.name, Type: k.goType,
-		Sample: k.samples[0], Changed: k.samples[1], gorm: k.gorm, binding: k.binding,
-	}
+	return field{Name: goName, Column: names.ColumnName("", goName), kind: k}
 }
 
 // plural makes OrderItem OrderItems, and HomeURL HomeURLs.

@@ -51,8 +51,8 @@ func (p *Printer) Configure(isJSON, noColor bool) {
 	p.JSON = isJSON
 	p.Interactive = !isJSON && !isCI() && isTerminal(p.in) && isTerminal(p.err)
 	p.moves = !isDumb()
-	p.Colour = !isJSON && !noColor && takesColour(p.out)
 	p.style = lipgloss.NewRenderer(p.Out)
+	p.Colour = !isJSON && !noColor && p.style.ColorProfile() != termenv.Ascii
 	p.style.SetHasDarkBackground(true) // never asked of the terminal: no colour here depends on it
 	p.style.SetColorProfile(termenv.Ascii)
 	if p.Colour {
@@ -68,20 +68,6 @@ func isTerminal(f *os.File) bool {
 func isCI() bool {
 	v, set := xenv.GetEnv("CI")
 	return set && v != "false" && v != "0"
-}
-
-// takesColour follows no-color.org and bixense.com/clicolors.
-func takesColour(f *os.File) bool {
-	if _, set := xenv.GetEnv("NO_COLOR"); set {
-		return false
-	}
-	if v, set := xenv.GetEnv("CLICOLOR_FORCE"); set && v != "0" {
-		return true
-	}
-	if v, _ := xenv.GetEnv("CLICOLOR"); v == "0" {
-		return false
-	}
-	return !isDumb() && isTerminal(f)
 }
 
 // isDumb reports whether the terminal knows nothing but lines.
