@@ -80,7 +80,7 @@ func (c *envCall) run(ctx context.Context) error {
 		}
 	}
 	for _, n := range s.File.Bad {
-		c.p.Warn("%s: line %d is not NAME=value", s.File.Path, n)
+		c.p.Warn(".env: line %d is not NAME=value", n)
 	}
 	if c.check && len(problems)+len(s.File.Bad) > 0 {
 		return errFound

@@ -75,7 +75,7 @@ func (c *migrateCall) run(ctx context.Context, do func(context.Context, *migrate
 	if err != nil {
 		return err
 	}
-	c.p.Step("connecting to %s", source.Where())
+	c.p.Step("connecting to %s", source.Where)
 	return do(ctx, source)
 }
 
@@ -86,14 +86,14 @@ func (c *migrateCall) up(ctx context.Context, s *migrate.Source) error {
 			Database   string        `json:"database"`
 			Applied    []migrate.Row `json:"applied"`
 			Migrations []migrate.Row `json:"migrations"`
-		}{s.Where(), append([]migrate.Row{}, applied...), append([]migrate.Row{}, all...)}
+		}{s.Where, append([]migrate.Row{}, applied...), append([]migrate.Row{}, all...)}
 		return cmp.Or(err, c.p.WriteJSON(result))
 	}
 	for _, r := range applied {
 		c.p.Done("applied %s", r.File)
 	}
 	if err == nil {
-		c.p.Note("the schema of %s is up to date (%s applied)", s.Where(), plural(len(migrate.Applied(all)), "migration"))
+		c.p.Note("the schema of %s is up to date (%s applied)", s.Where, plural(len(migrate.Applied(all)), "migration"))
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (c *migrateCall) status(ctx context.Context, s *migrate.Source) error {
 		err = c.p.WriteJSON(struct {
 			Database   string        `json:"database"`
 			Migrations []migrate.Row `json:"migrations"`
-		}{s.Where(), append([]migrate.Row{}, rows...)})
+		}{s.Where, append([]migrate.Row{}, rows...)})
 	} else {
 		c.list(rows)
 	}

@@ -17,8 +17,8 @@ import (
 
 // checkCache connects as the service will, once.
 func (p *patient) checkCache(ctx context.Context) []Finding {
-	name := text(xenv.NoSqlDriver)
-	if name == "" || name == none {
+	name := driverOf(xenv.NoSqlDriver)
+	if name == "" {
 		return []Finding{p.withoutDriver(xenv.NoSqlDriver, xenv.NoSqlURL, xenv.NoSqlHost)}
 	}
 	if key := p.wrong(xenv.NoSqlPort, "NOSQL_MODE", xenv.NoSqlTLS, xenv.NoSqlDatabase); key != "" {

@@ -25,8 +25,8 @@ const migrationFolder = "internal/migration"
 
 // checkDatabase connects as the service will, once.
 func (p *patient) checkDatabase(ctx context.Context) []Finding {
-	name := text(xenv.DatabaseDriver)
-	if name == "" || name == none {
+	name := driverOf(xenv.DatabaseDriver)
+	if name == "" {
 		return []Finding{p.withoutDriver(xenv.DatabaseDriver, xenv.DatabaseDsn, xenv.DatabaseHost, xenv.DatabaseName, "DATABASE_PATH")}
 	}
 	if key := p.wrong(xenv.DatabasePort, xenv.DatabaseTLS); key != "" {

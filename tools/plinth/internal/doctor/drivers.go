@@ -12,8 +12,13 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// none is the name of the driver that stands for nothing.
-const none = "none"
+// driverOf returns the driver that a variable names, "" for none.
+func driverOf(key xenv.EnvKey) string {
+	if name := text(key); name != "none" {
+		return name
+	}
+	return ""
+}
 
 // checkDrivers compares the plugins that the service's code imports with those that its environment names.
 func (p *patient) checkDrivers(context.Context) []Finding {
@@ -28,7 +33,7 @@ func (p *patient) checkDrivers(context.Context) []Finding {
 		p.checkDriver(xenv.NoSqlDriver, service.CachePlugins, "cache", xcache.Drivers()),
 	}
 	if text(xenv.NoSqlDriver) == "redis" && number("NOSQL_NEAR_MAX_ENTRIES") > 0 && !p.Links(service.CachePlugins+"memory") {
-		found = append(found, missingImport(fmt.Sprintf("%s asks for a near cache, which the memory backend holds", "NOSQL_NEAR_MAX_ENTRIES"),
+		found = append(found, missingImport("NOSQL_NEAR_MAX_ENTRIES asks for a near cache, which the memory backend holds",
 			service.CachePlugins+"memory", "cache memory"))
 	}
 	return found
@@ -36,12 +41,12 @@ func (p *patient) checkDrivers(context.Context) []Finding {
 
 // checkDriver looks for the plugin of the driver that a variable names.
 func (p *patient) checkDriver(key xenv.EnvKey, root, kind string, known []string) Finding {
-	name := text(key)
+	name := driverOf(key)
 	path := root + name
 	version := p.Requires(path)
 	isOwn := p.Module == nil || strings.HasPrefix(p.Module.Module.Mod.Path+"/", service.Project) // a workspace has it without
 	switch {
-	case name == "" || name == none:
+	case name == "":
 		return skipped("%s is not set%s", key, p.importedOf(root))
 	case p.Links(path) && version == "" && !isOwn:
 		return problem(fmt.Sprintf("%s=%s: the code imports it, and go.mod does not require it", key, name), "go get "+path)

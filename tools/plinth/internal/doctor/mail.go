@@ -19,17 +19,13 @@ func (p *patient) checkMail(ctx context.Context) []Finding {
 	}
 	config, err := email.ConfigFromEnv()
 	if err != nil {
-		var found []Finding
-		for _, line := range split(errors.Unwrap(err)) {
-			found = append(found, problem(line, "plinth env --group mail lists what there is to set"))
-		}
-		return found
+		return problems(errors.Unwrap(err), "plinth env --group mail lists what there is to set")
 	}
 	address := net.JoinHostPort(config.Host, strconv.Itoa(config.Port))
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return []Finding{warning(fmt.Sprintf("the mail server cannot be reached: %v", err),
-			fmt.Sprintf("start it, or correct %s and %s: the service starts without it, and no mail leaves", "EMAIL_HOST", "EMAIL_PORT"))}
+			"start it, or correct EMAIL_HOST and EMAIL_PORT: the service starts without it, and no mail leaves")}
 	}
 	_ = conn.Close()
 	return []Finding{ok("the mail server %s takes connections", address)}

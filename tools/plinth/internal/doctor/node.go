@@ -40,20 +40,16 @@ func (p *patient) checkNumbers() []Finding {
 	}
 	layout, err := xsnowflake.LayoutNamed(text("SNOWFLAKE_LAYOUT"))
 	if err != nil {
-		return []Finding{skipped("%s is wrong", "SNOWFLAKE_LAYOUT")}
+		return []Finding{skipped("SNOWFLAKE_LAYOUT is wrong")}
 	}
 	node, err := xsnowflake.NewNode(
 		xsnowflake.WithLayout(layout), xsnowflake.WithNodeID(number(xenv.SnowflakeNodeID)), xsnowflake.WithDatacenterID(number(xenv.SnowflakeDatacenterID)),
 	)
-	if err == nil {
-		_ = node.Close()
-		return nil
+	if err != nil {
+		return problems(errors.Unwrap(err), "set a number that is accepted, or none: then one is leased")
 	}
-	var found []Finding
-	for _, line := range split(errors.Unwrap(err)) {
-		found = append(found, problem(line, "set a number that is accepted, or none: then one is leased"))
-	}
-	return found
+	_ = node.Close()
+	return nil
 }
 
 // fixedNumber is what there is to say about a number that was given.
@@ -71,7 +67,7 @@ func (p *patient) fixedNumber() Finding {
 func (p *patient) checkBackend() []Finding {
 	backend := text(xenv.LeaseBackend)
 	for name, key := range map[string]xenv.EnvKey{"database": xenv.DatabaseDriver, "cache": xenv.NoSqlDriver} {
-		if driver := text(key); backend == name && (driver == "" || driver == none) {
+		if backend == name && driverOf(key) == "" {
 			return []Finding{problem(fmt.Sprintf("%s=%s, and %s is not set", xenv.LeaseBackend, backend, key),
 				fmt.Sprintf("set %s, or %s=auto", key, xenv.LeaseBackend))}
 		}
@@ -82,14 +78,11 @@ func (p *patient) checkBackend() []Finding {
 // leaseKeeper says what on a server can keep leases, by the environment: "" where nothing does.
 func leaseKeeper() string {
 	backend := text(xenv.LeaseBackend)
-	onServer := func(key xenv.EnvKey, local string) bool {
-		driver := text(key)
-		return driver != "" && driver != none && driver != local
-	}
+	database, cache := driverOf(xenv.DatabaseDriver), driverOf(xenv.NoSqlDriver)
 	switch {
-	case backend != "cache" && backend != none && onServer(xenv.DatabaseDriver, "sqlite"):
+	case backend != "cache" && backend != "none" && database != "" && database != "sqlite":
 		return "database"
-	case backend != "database" && backend != none && onServer(xenv.NoSqlDriver, "memory"):
+	case backend != "database" && backend != "none" && cache != "" && cache != "memory":
 		return "cache"
 	default:
 		return ""

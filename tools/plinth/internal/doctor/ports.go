@@ -15,13 +15,12 @@ import (
 // checkPorts listens for a moment where the service will.
 func (p *patient) checkPorts(ctx context.Context) []Finding {
 	found := []Finding{p.checkPort(ctx, xenv.Port)}
-	isGrpc := len(p.Below(service.Project+"grpcx/")) > 0
 	switch {
-	case !isGrpc:
-		return append(found, skipped("%s: the service imports no gRPC", "GRPC_PORT"))
+	case len(p.Below(service.Project+"grpcx/")) == 0:
+		return append(found, skipped("GRPC_PORT: the service imports no gRPC"))
 	case number(xenv.Port) != 0 && number(xenv.Port) == number("GRPC_PORT"):
 		return append(found, problem(
-			fmt.Sprintf("%s and %s are both %d", xenv.Port, "GRPC_PORT", number(xenv.Port)), "set one of them to another port",
+			fmt.Sprintf("%s and GRPC_PORT are both %d", xenv.Port, number(xenv.Port)), "set one of them to another port",
 		))
 	default:
 		return append(found, p.checkPort(ctx, "GRPC_PORT"))

@@ -42,7 +42,9 @@ func (r Row) IsApplied() bool { return r.State == string(migrate.Applied) }
 type Source struct {
 	files   fs.FS
 	options xdb.Options
-	where   string
+
+	// Where says which database it is, without a secret.
+	Where string
 }
 
 // Open reads the environment. Nothing is connected yet.
@@ -68,7 +70,7 @@ func Open(dir string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.where = db.String()
+	s.Where = db.String()
 	return s, nil
 }
 
@@ -80,9 +82,6 @@ func hasSQL(files fs.FS) bool {
 	})
 	return found
 }
-
-// Where says which database it is, without a secret.
-func (s *Source) Where() string { return s.where }
 
 // Status lists the migrations and changes nothing: a SQLite file that is not there is not made, and one that is stays as it is.
 func (s *Source) Status(ctx context.Context) (rows []Row, err error) {

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/plinthgo/plinth/core/common/xdotenv"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/tools/plinth/internal/dotenv"
 )
 
 // Service is a folder with a go.mod, or one without where there is none above.
@@ -23,8 +23,8 @@ type Service struct {
 	Module *modfile.File
 	// ModuleErr is why it does not parse.
 	ModuleErr error
-	// File is .env in Root.
-	File *dotenv.File
+	// File is .env in Root, as the start of a service reads it.
+	File File
 	// FileErr is why it cannot be read.
 	FileErr error
 	// Programs are what the service's code makes, known after Enter.
@@ -44,6 +44,13 @@ type Service struct {
 	fromCode map[xenv.EnvKey]bool // variables that only xoption.WithEnvDefaults does
 }
 
+// File is what a .env file says. One that is not there says nothing.
+type File struct {
+	Values map[string]string
+	// Bad are the numbers of the lines that are not NAME=value; Values is what the others say.
+	Bad []int
+}
+
 // Find returns the service that the folder belongs to.
 func Find(dir string) (*Service, error) {
 	dir, err := filepath.Abs(dir)
@@ -53,7 +60,7 @@ func Find(dir string) (*Service, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil { // as the go command names folders
 		return nil, err
 	}
-	s := &Service{Root: dir, File: &dotenv.File{}, from: dir}
+	s := &Service{Root: dir, from: dir}
 	for at := dir; ; at = filepath.Dir(at) {
 		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
 		if err == nil {
@@ -68,9 +75,11 @@ func Find(dir string) (*Service, error) {
 			break
 		}
 	}
-	file, err := dotenv.Read(filepath.Join(s.Root, ".env"))
-	if s.FileErr = err; err == nil {
-		s.File = file
+	text, err := os.ReadFile(filepath.Join(s.Root, ".env"))
+	if err == nil {
+		s.File.Values, s.File.Bad = xdotenv.Parse(string(text))
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		s.FileErr = err
 	}
 	return s, nil
 }

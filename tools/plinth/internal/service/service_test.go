@@ -1,4 +1,4 @@
-package dotenv_test
+package service_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/plinthgo/plinth/tools/plinth/internal/dotenv"
+	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
 var texts = []struct {
@@ -26,11 +26,11 @@ var texts = []struct {
 func TestReadSaysWhatTheFileSaysAndWhereItIsWrong(t *testing.T) {
 	for _, tc := range texts {
 		t.Run(tc.name, func(t *testing.T) {
-			f, err := dotenv.Read(write(t, tc.text))
+			f, err := fileIn(folder(t, tc.text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !f.Exists || !slices.Equal(f.Bad, tc.bad) || len(f.Values) != len(tc.values) {
+			if !slices.Equal(f.Bad, tc.bad) || len(f.Values) != len(tc.values) {
 				t.Errorf("file = %+v, want %v and wrong lines %v", f, tc.values, tc.bad)
 			}
 			for name, want := range tc.values {
@@ -43,20 +43,33 @@ func TestReadSaysWhatTheFileSaysAndWhereItIsWrong(t *testing.T) {
 }
 
 func TestAFileThatIsNotThereSaysNothing(t *testing.T) {
-	f, err := dotenv.Read(filepath.Join(t.TempDir(), ".env"))
-	if err != nil || f.Exists || len(f.Values) != 0 {
+	if f, err := fileIn(t.TempDir()); err != nil || len(f.Values) != 0 {
 		t.Errorf("file = %+v, %v", f, err)
 	}
-	if _, err := dotenv.Read(t.TempDir()); err == nil {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".env"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fileIn(dir); err == nil {
 		t.Error("a folder reads as a file")
 	}
 }
 
-func write(t *testing.T, text string) (path string) {
+// fileIn is the .env of the service in a folder.
+func fileIn(dir string) (service.File, error) {
+	s, err := service.Find(dir)
+	if err != nil {
+		return service.File{}, err
+	}
+	return s.File, s.FileErr
+}
+
+// folder is one with this .env.
+func folder(t *testing.T, text string) (dir string) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), ".env")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return dir
 }
