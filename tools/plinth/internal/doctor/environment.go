@@ -74,15 +74,12 @@ func (p *patient) unknownNames() []Finding {
 	misspelled := xenv.Misspelled()
 	var found []Finding
 	for _, pair := range slices.Sorted(slices.Values(os.Environ())) { // those of .env are among it
-		name, value, _ := strings.Cut(pair, "=")
+		name, _, _ := strings.Cut(pair, "=")
 		ours := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 		if !ours || known(name) || strings.HasPrefix(name, testPrefix) {
 			continue
 		}
-		origin := service.FromEnvironment
-		if p.File.Values[name] == value {
-			origin = service.FromFile
-		}
+		_, origin := p.Value(service.Variable{Var: xenv.Var{Key: xenv.EnvKey(name)}, Set: true})
 		found = append(found, warning(fmt.Sprintf("Plinth reads no variable %s (in %s)", name, place(origin)), p.meant(name, misspelled)))
 	}
 	return found

@@ -11,8 +11,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 const (
@@ -22,27 +20,27 @@ const (
 
 // readDefaults returns what the code of the programs gives to xoption.WithEnvDefaults. What two of them say differently counts for
 // none. Unclear gets what could not be read: what is computed is known only when the service runs.
-func (s *Service) readDefaults() map[xenv.EnvKey]string {
+func (s *Service) readDefaults() map[string]string {
 	r := &reader{service: s, set: token.NewFileSet(), checked: map[string]*types.Package{}}
-	byPackage := map[string]map[xenv.EnvKey]string{}
+	byPackage := map[string]map[string]string{}
 	for name, p := range s.linked {
 		if s.owns(p) && p.holds(withDefaults) {
 			byPackage[name] = r.read(p)
 		}
 	}
-	each := make([]map[xenv.EnvKey]string, len(s.Programs))
+	each := make([]map[string]string, len(s.Programs))
 	for i, program := range s.Programs {
-		each[i] = map[xenv.EnvKey]string{}
+		each[i] = map[string]string{}
 		for _, name := range slices.Sorted(maps.Keys(byPackage)) {
 			if program.Packages[name] != nil {
 				maps.Copy(each[i], byPackage[name])
 			}
 		}
 	}
-	found := map[xenv.EnvKey]string{}
+	found := map[string]string{}
 	for _, values := range each {
 		for key, value := range values {
-			if !slices.ContainsFunc(each, func(other map[xenv.EnvKey]string) bool { return other[key] != value }) {
+			if !slices.ContainsFunc(each, func(other map[string]string) bool { return other[key] != value }) {
 				found[key] = value
 			} else {
 				s.Unclear = append(s.Unclear, fmt.Sprintf("%s has a default of its own in each of %s: start this in the folder of one",
@@ -74,8 +72,8 @@ type reader struct {
 }
 
 // read returns the defaults that a package gives.
-func (r *reader) read(p *Package) map[xenv.EnvKey]string {
-	values := map[xenv.EnvKey]string{}
+func (r *reader) read(p *Package) map[string]string {
+	values := map[string]string{}
 	files, info := r.check(p)
 	for _, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -115,7 +113,7 @@ func (r *reader) Import(name string) (*types.Package, error) {
 }
 
 // pairs adds those of a map.
-func (r *reader) pairs(values map[xenv.EnvKey]string, e ast.Expr, info *types.Info) {
+func (r *reader) pairs(values map[string]string, e ast.Expr, info *types.Info) {
 	unclear := func(at ast.Node, what string) {
 		position := r.set.Position(at.Pos())
 		r.service.Unclear = append(r.service.Unclear,
@@ -139,7 +137,7 @@ func (r *reader) pairs(values map[xenv.EnvKey]string, e ast.Expr, info *types.In
 		case !plain:
 			unclear(pair, "a value for "+key+" that is computed")
 		default:
-			values[xenv.EnvKey(key)] = value
+			values[key] = value
 		}
 	}
 }

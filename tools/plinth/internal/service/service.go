@@ -2,6 +2,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,10 +39,9 @@ type Service struct {
 	// VariablesErr is why ReadVariables could not read them.
 	VariablesErr error
 
-	from     string               // the folder that was asked for
-	linked   map[string]*Package  // what the programs are made of
-	fromFile map[xenv.EnvKey]bool // variables that only the file gives a value
-	fromCode map[xenv.EnvKey]bool // variables that only xoption.WithEnvDefaults does
+	from    string              // the folder that was asked for
+	linked  map[string]*Package // what the programs are made of
+	origins map[string]Origin   // of the variables whose values are not the environment's own
 }
 
 // File is what a .env file says. One that is not there says nothing.
@@ -97,27 +97,25 @@ func (s *Service) Enter(ctx context.Context) error {
 	if s.Module != nil {
 		s.Programs, s.CodeErr = s.readPrograms(ctx)
 	}
-	s.fromFile = map[xenv.EnvKey]bool{}
-	for name, value := range s.File.Values {
-		if value != "" && os.Getenv(name) == "" {
-			s.fromFile[xenv.EnvKey(name)] = true
-		}
-	}
-	if err := xenv.Apply(s.File.Values); err != nil {
+	s.origins = map[string]Origin{}
+	if err := s.apply(s.File.Values, FromFile); err != nil {
 		return err
 	}
-	s.fromCode = map[xenv.EnvKey]bool{}
-	texts := map[string]string{}
-	for key, value := range s.readDefaults() {
-		if value != "" && os.Getenv(key.String()) == "" {
-			s.fromCode[key], texts[key.String()] = true, value
-		}
-	}
-	if err := xenv.Apply(texts); err != nil {
+	if err := s.apply(s.readDefaults(), FromCode); err != nil {
 		return err
 	}
 	s.Variables = Registered()
 	return nil
+}
+
+// apply sets the variables that have no value yet.
+func (s *Service) apply(values map[string]string, origin Origin) error {
+	for name, value := range values {
+		if value != "" && os.Getenv(name) == "" {
+			s.origins[name] = origin
+		}
+	}
+	return xenv.Apply(values)
 }
 
 // Origin says where the value of a variable comes from.
@@ -136,12 +134,8 @@ const (
 func (s *Service) Value(v Variable) (string, Origin) {
 	text := os.Getenv(v.Key.String())
 	switch {
-	case v.Set && s.fromFile[v.Key]:
-		return text, FromFile
-	case v.Set && s.fromCode[v.Key]:
-		return text, FromCode
 	case v.Set:
-		return text, FromEnvironment
+		return text, cmp.Or(s.origins[v.Key.String()], FromEnvironment)
 	case v.Default != "":
 		return v.Default, FromDefault
 	default:
