@@ -31,9 +31,8 @@ type Printer struct {
 	// Colour is set where Out takes colour.
 	Colour bool
 
-	in, out, err *os.File
-	moves        bool               // the terminal can take a line back
-	style        *lipgloss.Renderer // of Out
+	moves bool               // the terminal can take a line back
+	style *lipgloss.Renderer // of Out
 
 	mu    sync.Mutex
 	drawn bool // a step stands on Err
@@ -41,7 +40,7 @@ type Printer struct {
 
 // New returns a printer on these files.
 func New(in, out, err *os.File) *Printer {
-	p := &Printer{In: in, Out: out, Err: err, in: in, out: out, err: err}
+	p := &Printer{In: in, Out: out, Err: err}
 	p.Configure(false, false)
 	return p
 }
@@ -49,7 +48,7 @@ func New(in, out, err *os.File) *Printer {
 // Configure applies what the command line asks for.
 func (p *Printer) Configure(isJSON, noColor bool) {
 	p.JSON = isJSON
-	p.Interactive = !isJSON && !isCI() && isTerminal(p.in) && isTerminal(p.err)
+	p.Interactive = !isJSON && !isCI() && isTerminal(p.In) && isTerminal(p.Err)
 	p.moves = !isDumb()
 	p.style = lipgloss.NewRenderer(p.Out)
 	p.Colour = !isJSON && !noColor && p.style.ColorProfile() != termenv.Ascii
@@ -60,7 +59,8 @@ func (p *Printer) Configure(isJSON, noColor bool) {
 	}
 }
 
-func isTerminal(f *os.File) bool {
+func isTerminal(stream any) bool {
+	f, _ := stream.(*os.File)
 	return f != nil && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
@@ -78,10 +78,11 @@ func isDumb() bool {
 
 // width is the number of columns of the terminal that Out is, or 0.
 func (p *Printer) width() int {
-	if !isTerminal(p.out) {
+	f, _ := p.Out.(*os.File)
+	if f == nil {
 		return 0
 	}
-	columns, _, err := term.GetSize(p.out.Fd())
+	columns, _, err := term.GetSize(f.Fd())
 	if err != nil {
 		return 0
 	}
@@ -118,7 +119,7 @@ func (p *Printer) line(tone Tone, mark, format string, args []any) {
 		return
 	}
 	p.Clear()
-	if !isTerminal(p.out) {
+	if !p.IsTerminal() {
 		mark = ""
 	}
 	_, _ = fmt.Fprintf(p.Out, "%s%s\n", p.Paint(tone, mark), fmt.Sprintf(format, args...))
@@ -147,4 +148,4 @@ func (p *Printer) Clear() {
 }
 
 // IsTerminal reports whether results go to a terminal.
-func (p *Printer) IsTerminal() bool { return isTerminal(p.out) }
+func (p *Printer) IsTerminal() bool { return isTerminal(p.Out) }
