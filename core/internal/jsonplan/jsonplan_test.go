@@ -29,7 +29,7 @@ type outer struct {
 	BadName int    `json:"a\"b"` //nolint:staticcheck // Go 1.26 ignores this name, Go 1.27 reads "a"
 	Umlaut  int    `json:"größe"`
 	Space   int    `json:"a b,omitempty"`
-	Tab     int    `json:"a\tb"` //nolint:staticcheck // Go 1.27 takes this name
+	Tab     int    `json:"a\tb"` // Go 1.27 takes this name
 	Empty   int    `json:"empty,omitempty"`
 	private int
 }

@@ -59,33 +59,43 @@ func (c *envCall) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(s.Programs) > 0 {
-		c.p.Step("building the service")
-	}
-	if s.ReadVariables(ctx); s.VariablesErr != nil {
-		c.p.Warn("%s: %v", doctor.VariablesUnknown, s.VariablesErr)
-	}
+	c.readVariables(ctx, s)
 	rows := envlist.Read(s, c.filter)
-	c.groups = envlist.Groups(s.Variables)
 	if len(rows) == 0 && c.filter.Group != "" && !c.filter.OnlySet {
 		return usagef("there is no group %q, but: %s", c.filter.Group, strings.Join(c.groups, ", "))
 	}
 	if err := c.show(rows); err != nil {
 		return err
 	}
+	if problems := c.report(rows, s.File.Bad); c.check && problems > 0 {
+		return errFound
+	}
+	return nil
+}
+
+// readVariables asks the service for its variables, and warns if those of its own packages are not known.
+func (c *envCall) readVariables(ctx context.Context, s *service.Service) {
+	if len(s.Programs) > 0 {
+		c.p.Step("building the service")
+	}
+	if s.ReadVariables(ctx); s.VariablesErr != nil {
+		c.p.Warn("%s: %v", doctor.VariablesUnknown, s.VariablesErr)
+	}
+	c.groups = envlist.Groups(s.Variables)
+}
+
+// report prints what is wrong with the values and with lines of .env, and returns how many problems there are.
+func (c *envCall) report(rows []envlist.Row, badLines []int) int {
 	problems := envlist.Problems(rows)
 	if !c.p.JSON {
 		for _, line := range problems {
 			_, _ = fmt.Fprintf(c.p.Err, "problem: %s\n", line)
 		}
 	}
-	for _, n := range s.File.Bad {
+	for _, n := range badLines {
 		c.p.Warn(".env: line %d is not NAME=value", n)
 	}
-	if c.check && len(problems)+len(s.File.Bad) > 0 {
-		return errFound
-	}
-	return nil
+	return len(problems) + len(badLines)
 }
 
 func (c *envCall) show(rows []envlist.Row) error {

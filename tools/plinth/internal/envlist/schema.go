@@ -47,38 +47,43 @@ func schemaOf(v xenv.Var) *jsonschema.Schema {
 	if v.Default != "" {
 		s.Default = json.RawMessage(strconv.Quote(v.Default))
 	}
-	other := ""
+	if other := describe(s, v); other != "" {
+		s.Types = []string{other, "string"}
+	} else {
+		s.Type = "string"
+	}
+	return s
+}
+
+// describe sets what depends on the type of the variable, and returns the type of JSON that is accepted beside a string.
+func describe(s *jsonschema.Schema, v xenv.Var) (other string) {
 	switch v.Type {
 	case xenv.TypeBool:
-		other, s.Pattern = "boolean", boolPattern
-		s.Default = json.RawMessage(strconv.FormatBool(v.Default == "true"))
+		s.Pattern, s.Default = boolPattern, json.RawMessage(strconv.FormatBool(v.Default == "true"))
+		return "boolean"
 	case xenv.TypeInt:
-		other, s.Pattern = "integer", intPattern
 		if v.Min != 0 || v.Max != 0 {
 			s.Minimum, s.Maximum = new(float64(v.Min)), new(float64(v.Max))
 		}
+		s.Pattern = optionalPattern
 		if v.Default != "" {
-			s.Default = json.RawMessage(v.Default)
-		} else {
-			s.Pattern = optionalPattern
+			s.Pattern, s.Default = intPattern, json.RawMessage(v.Default)
 		}
+		return "integer"
 	case xenv.TypeFloat:
-		other, s.Pattern = "number", floatPattern
+		s.Pattern = floatPattern
+		return "number"
 	case xenv.TypeDuration:
 		s.Pattern = durationPattern
 		if v.Unit != 0 {
-			other, s.Pattern = "integer", countedPattern
+			s.Pattern = countedPattern
+			return "integer"
 		}
 	case xenv.TypeEnum:
-		for _, value := range slices.Concat(v.Values, []string{""}) {
+		for _, value := range append(slices.Clone(v.Values), "") {
 			s.Enum = append(s.Enum, value)
 		}
 	case xenv.TypeString, xenv.TypeList:
 	}
-	if other == "" {
-		s.Type = "string"
-	} else {
-		s.Types = []string{other, "string"}
-	}
-	return s
+	return ""
 }

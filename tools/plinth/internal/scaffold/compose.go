@@ -39,7 +39,7 @@ func (a *adding) compose() error {
 		lines = appendTo(lines, "volumes", "  "+a.backend.Name+":")
 	}
 	out := []byte(strings.Join(lines, "\n") + "\n")
-	if err := yaml.Unmarshal(out, &after); err != nil || len(after.Services) != len(before.Services)+1 {
+	if invalid := yaml.Unmarshal(out, &after) != nil; invalid || len(after.Services) != len(before.Services)+1 {
 		a.Left = append(a.Left, fmt.Sprintf("add to the services of %s, which are not indented by two spaces:\n%s", composeFile, block))
 		return nil
 	}
