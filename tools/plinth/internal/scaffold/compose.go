@@ -23,7 +23,7 @@ func (a *adding) compose() error {
 	if err != nil {
 		return err
 	}
-	var before, after composition
+	var before composition
 	if err := yaml.Unmarshal(text, &before); err != nil {
 		return fmt.Errorf("%s: %w", composeFile, err)
 	}
@@ -39,7 +39,7 @@ func (a *adding) compose() error {
 		lines = appendTo(lines, "volumes", "  "+a.backend.Name+":")
 	}
 	out := []byte(strings.Join(lines, "\n") + "\n")
-	if invalid := yaml.Unmarshal(out, &after) != nil; invalid || len(after.Services) != len(before.Services)+1 {
+	if services(out) != len(before.Services)+1 {
 		a.Left = append(a.Left, fmt.Sprintf("add to the services of %s, which are not indented by two spaces:\n%s", composeFile, block))
 		return nil
 	}
@@ -50,6 +50,15 @@ func (a *adding) compose() error {
 type composition struct {
 	Services map[string]any `yaml:"services"`
 	Volumes  map[string]any `yaml:"volumes"`
+}
+
+// services returns how many services a Compose file has, 0 if it is no YAML.
+func services(text []byte) int {
+	var c composition
+	if yaml.Unmarshal(text, &c) != nil {
+		return 0
+	}
+	return len(c.Services)
 }
 
 // appendTo puts text at the end of what a key of the top level holds, which it adds where it is missing.
