@@ -1,50 +1,38 @@
 package sqlfile
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// mark is the prefix of comments that are directives.
-const mark = "plinth:"
+// directives are the comments that say something to the splitter: -- plinth:begin.
+var directives = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*--\s*plinth:(.*?)\s*$`) })
 
-// lineComment returns the text of a line that is only a comment, in lower case.
-func lineComment(line string) (text string, ok bool) {
-	text, ok = strings.CutPrefix(strings.TrimSpace(line), "--")
-	return strings.ToLower(strings.TrimSpace(text)), ok
-}
+// foreign are the marks of goose, sql-migrate and dbmate. Anything else behind "migrate:" is prose.
+var foreign = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*--\s*(?:(\+goose|\+migrate)(?:\s|$)|(migrate:)\S)`)
+})
 
 // directive returns the directive of a line: begin of "-- plinth:begin".
 func directive(line string) (word string, ok bool) {
-	text, ok := lineComment(line)
-	if !ok {
+	m := directives().FindStringSubmatch(line)
+	if m == nil {
 		return "", false
 	}
-	return strings.CutPrefix(text, mark)
-}
-
-// foreign returns the mark of goose, sql-migrate or dbmate that a line is, or "".
-func foreign(line string) string {
-	text, _ := lineComment(line)
-	first, _, _ := strings.Cut(strings.ReplaceAll(text, "\t", " "), " ")
-	switch {
-	case first == "+goose", first == "+migrate":
-		return first
-	case strings.HasPrefix(first, "migrate:") && first != "migrate:": // else it is prose
-		return "migrate:"
-	default:
-		return ""
-	}
+	return strings.ToLower(m[1]), true
 }
 
 // refuseForeign refuses a mark of another tool.
 func (s *splitter) refuseForeign(at int, line string) error {
-	if tool := foreign(line); tool != "" {
-		return s.problem(at, "-- %s is a mark of another tool, of whose file every part would run: "+
-			"keep the part that goes up, and remove the marks", tool)
+	m := foreign().FindStringSubmatch(line)
+	if m == nil {
+		return nil
 	}
-	return nil
+	return s.problem(at, "-- %s is a mark of another tool, of whose file every part would run: "+
+		"keep the part that goes up, and remove the marks", strings.ToLower(m[1]+m[2]))
 }
 
 // comment handles a comment, which may be a directive.
@@ -58,7 +46,7 @@ func (s *splitter) comment(t sqlscan.Token) error {
 	case !ok:
 		return nil
 	case !alone:
-		return s.problem(t.Start, "-- %s%s stands on a line of its own", mark, word)
+		return s.problem(t.Start, "-- plinth:%s stands on a line of its own", word)
 	}
 	switch word {
 	case "begin":
@@ -81,10 +69,8 @@ func (s *splitter) block(t sqlscan.Token) error {
 	if s.now.started {
 		return s.problem(s.now.start, "the statement before -- plinth:begin has no end: add a semicolon")
 	}
-	from := t.End
-	for at := from; at < len(s.text); {
-		line, _, _ := strings.Cut(s.text[at:], "\n")
-		next := min(at+len(line)+1, len(s.text))
+	at := t.End
+	for line := range strings.Lines(s.text[t.End:]) {
 		if err := s.refuseForeign(at, line); err != nil {
 			return err
 		}
@@ -92,10 +78,10 @@ func (s *splitter) block(t sqlscan.Token) error {
 		case "begin":
 			return s.problem(at, "-- plinth:begin within a block: the one before has no -- plinth:end")
 		case "end":
-			s.scan.Skip(next)
-			return s.addBlock(from, at)
+			s.scan.Skip(at + len(line))
+			return s.addBlock(t.End, at)
 		}
-		at = next
+		at += len(line)
 	}
 	return s.problem(t.Start, "-- plinth:begin without -- plinth:end")
 }
@@ -103,19 +89,26 @@ func (s *splitter) block(t sqlscan.Token) error {
 // addBlock adds the statement between two indexes, unless it is only comments.
 func (s *splitter) addBlock(from, to int) error {
 	body := s.text[from:to]
-	scan := sqlscan.New(body, sqlscan.RulesOf(s.dialect))
-	for scan.More() {
-		t := scan.Next()
-		if !counts(t) {
-			continue
-		}
-		if refusal := refusedBlock(body, s.dialect); refusal != "" {
-			return s.problem(from+t.Start, "%s", refusal)
-		}
-		start := from + len(body) - len(strings.TrimLeft(body, " \t\r\n\v\f"))
-		s.script.Statements = append(s.script.Statements, Statement{SQL: strings.TrimSpace(body), Line: s.lineAt(start)})
-		s.slash = 0
+	all := tokens(body, s.dialect)
+	if len(all) == 0 {
 		return nil
 	}
+	start := from + len(body) - len(strings.TrimLeft(body, " \t\r\n\v\f"))
+	if refusal := refusedBlock(all, s.dialect); refusal != "" {
+		return s.problem(start, "%s", refusal)
+	}
+	s.script.Statements = append(s.script.Statements, Statement{SQL: strings.TrimSpace(body), Line: s.lineAt(start)})
 	return nil
+}
+
+// tokens returns the tokens on which a database acts, in upper case.
+func tokens(sql, dialect string) []string {
+	var all []string
+	scan := sqlscan.New(sql, sqlscan.RulesOf(dialect))
+	for scan.More() {
+		if t := scan.Next(); t.Kind != sqlscan.Space && t.Kind != sqlscan.Comment {
+			all = append(all, strings.ToUpper(sql[t.Start:t.End]))
+		}
+	}
+	return all
 }

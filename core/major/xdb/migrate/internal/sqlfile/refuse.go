@@ -1,94 +1,82 @@
 package sqlfile
 
 import (
+	"cmp"
 	"slices"
-
-	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
+	"strings"
 )
 
 const (
-	// firstWords is the number of words that determine what a statement is.
-	firstWords = 12
-
 	useBlock = "put it between the lines -- plinth:begin and -- plinth:end"
+	ownTx    = "begins or ends a transaction, which is the migration's own: remove it"
 )
 
-// pending is a statement that is being read.
-type pending struct {
-	started    bool
-	start, end int
-	words      []string // the first words, in upper case
-	begins     bool     // it holds the word BEGIN
-	depth      int      // how many parentheses are open
-	opened     int      // the index of the outermost
+// rule refuses the statements that begin with one of words, and contain another one unless that is "".
+type rule struct {
+	dialect  string // "" is every one
+	words    []string
+	contains string
+	text     string
 }
 
-// word notes a word of the statement.
-func (p *pending) word(upper string) {
-	if len(p.words) < firstWords {
-		p.words = append(p.words, upper)
-	}
-	p.begins = p.begins || upper == "BEGIN"
+// transactions are the statements that would end the transaction of a migration, which is Plinth's.
+var transactions = []rule{
+	{words: []string{
+		"END", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ABORT", "START TRANSACTION", "SAVE TRANSACTION", "SAVE TRAN",
+	}, text: ownTx},
+	{dialect: "mysql", words: []string{"XA"}, text: ownTx},
+	{dialect: "mysql", words: []string{"SET"}, contains: "AUTOCOMMIT", text: ownTx},
+	{dialect: "mysql", words: []string{"LOCK TABLES", "LOCK TABLE", "UNLOCK TABLES", "UNLOCK TABLE"},
+		text: "ends the transaction of the migration and keeps it from its other tables: remove it"},
 }
 
-// at returns a word of the statement, or "".
-func (p *pending) at(i int) string {
-	if i < len(p.words) {
-		return p.words[i]
-	}
-	return ""
+// others are refused outside of a block.
+var others = []rule{
+	{words: []string{"BEGIN"}, text: ownTx + "; if it begins a block of statements, " + useBlock},
+	{words: []string{"END"}, text: "ends a transaction, or a block of statements: remove it, or " + useBlock},
+	{words: []string{"DELIMITER"}, text: "is a command of a client, not of the database: " +
+		"where a statement holds semicolons, " + useBlock},
+	{dialect: "oracle", words: []string{"DECLARE"}, text: "begins a block of statements: " + useBlock},
+	{dialect: "sqlserver", words: []string{"DECLARE"}, text: "makes a variable that ends with its statement: " +
+		"put all that uses it between the lines -- plinth:begin and -- plinth:end"},
+	{words: []string{"COPY"}, contains: "STDIN", text: "waits for rows that no migration sends: write INSERT statements"},
 }
 
-// refusal returns why a migration must not contain the statement, or "".
-func (p *pending) refusal(sql, dialect string) string {
-	switch first := p.at(0); first {
-	case "BEGIN":
-		return first + " " + ownTx + "; if it begins a block of statements, " + useBlock
-	case "END":
-		return first + " ends a transaction, or a block of statements: remove it, or " + useBlock
-	case "DELIMITER":
-		return "DELIMITER is a command of a client, not of the database: where a statement holds semicolons, " + useBlock
-	case "DECLARE":
-		return refusedDeclare(dialect)
-	case "COPY":
-		return refusedCopy(sql, dialect)
-	case "CREATE", "ALTER":
-		return p.refusedRoutine(dialect)
-	default:
-		return p.ownTransaction(sql, dialect)
+// find returns why one of rules refuses a statement, or "".
+func find(rules []rule, all []string, dialect string) string {
+	first := strings.Join(all[:min(len(all), 2)], " ") + " "
+	has := func(word string) bool {
+		return word == "" || slices.ContainsFunc(all, func(token string) bool { return strings.Trim(token, "@`") == word })
 	}
-}
-
-// refusedDeclare returns why a declaration must be in a block, or "".
-func refusedDeclare(dialect string) string {
-	switch dialect {
-	case "oracle":
-		return "DECLARE begins a block of statements: " + useBlock
-	case "sqlserver":
-		return "DECLARE makes a variable that ends with its statement: put all that uses it between the lines " +
-			"-- plinth:begin and -- plinth:end"
-	default:
-		return ""
-	}
-}
-
-// refusedCopy returns why a COPY is rejected, or "".
-func refusedCopy(sql, dialect string) string {
-	all := tokens(sql, dialect)
-	if len(all) > 1 && all[1] == "(" { // a query, which is copied to somewhere
-		return ""
-	}
-	for i := 1; i < len(all); i++ {
-		if all[i-1] == "FROM" && all[i] == "STDIN" {
-			return "COPY FROM STDIN waits for rows that no migration sends: write INSERT statements"
+	for _, r := range rules {
+		begins := slices.IndexFunc(r.words, func(words string) bool { return strings.HasPrefix(first, words+" ") })
+		if begins >= 0 && (r.dialect == "" || r.dialect == dialect) && has(r.contains) {
+			return strings.TrimSpace(r.words[begins]+" "+r.contains) + " " + r.text
 		}
 	}
 	return ""
 }
 
+// refusal returns why a migration must not contain the statement, or "".
+func refusal(all []string, dialect string) string {
+	return cmp.Or(find(others, all, dialect), find(transactions, all, dialect), refusedRoutine(all, dialect))
+}
+
+// refusedBlock returns why a block must not begin as it does, or "". What follows its
+// first statement may be a procedure's own.
+func refusedBlock(all []string, dialect string) string {
+	follows := []string{
+		";", "TRANSACTION", "TRAN", "WORK", "DISTRIBUTED", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "ISOLATION",
+	}
+	if all[0] == "BEGIN" && (len(all) == 1 || slices.Contains(follows, all[1])) {
+		return "BEGIN " + ownTx
+	}
+	return find(transactions, all, dialect)
+}
+
 // modifiers are allowed between CREATE and what is created.
 var modifiers = []string{
-	"OR", "REPLACE", "ALTER", "TEMP", "TEMPORARY", "CONSTRAINT", "AGGREGATE", "EDITIONABLE", "NONEDITIONABLE", "DEFINER",
+	"OR", "REPLACE", "ALTER", "TEMP", "TEMPORARY", "CONSTRAINT", "AGGREGATE", "EDITIONABLE", "NONEDITIONABLE",
 	"AND", "RESOLVE", "COMPILE", "NOFORCE",
 }
 
@@ -96,51 +84,44 @@ var modifiers = []string{
 var routines = []string{"TRIGGER", "PROCEDURE", "PROC", "FUNCTION", "PACKAGE", "EVENT", "JAVA", "TYPE BODY"}
 
 // refusedRoutine returns why a routine must be in a block, or "".
-func (p *pending) refusedRoutine(dialect string) string {
+func refusedRoutine(all []string, dialect string) string {
 	const semicolons = " holds semicolons that end nothing: "
-	switch what := p.routine(); {
-	case what == "":
+	what := created(all)
+	if what == "" {
 		return ""
+	}
+	switch name := all[0] + " " + what; {
 	case what == "JAVA", what == "TYPE BODY":
-		if dialect == "oracle" && p.at(0) == "CREATE" {
-			return p.at(0) + " " + what + semicolons + useBlock
+		if dialect == "oracle" && all[0] == "CREATE" {
+			return name + semicolons + useBlock
 		}
 		return ""
-	case p.begins:
-		return p.at(0) + " " + what + " with a BEGIN" + semicolons + useBlock
+	case slices.Contains(all, "BEGIN"):
+		return name + " with a BEGIN" + semicolons + useBlock
 	case dialect == "sqlserver":
-		return p.at(0) + " " + what + " reaches to the end of its batch: " + useBlock
+		return name + " reaches to the end of its batch: " + useBlock
 	default:
 		return ""
 	}
 }
 
-// routine returns what a CREATE creates, if that can contain statements.
-func (p *pending) routine() string {
-	for i := 1; i < len(p.words); i++ {
-		word := p.words[i]
-		if word == "TYPE" {
-			word += " " + p.at(i+1)
+// created returns the routine that a statement creates or alters, or "".
+func created(all []string) string {
+	if len(all) == 0 || all[0] != "CREATE" && all[0] != "ALTER" { // none of a statement that is a literal
+		return ""
+	}
+	definer := false // whose name has several tokens
+	for i, token := range all[1:] {
+		if token == "TYPE" && i+2 < len(all) {
+			token += " " + all[i+2]
 		}
+		definer = definer || token == "DEFINER"
 		switch {
-		case slices.Contains(routines, word):
-			return word
-		case slices.Contains(modifiers, word), p.words[i-1] == "DEFINER": // its name follows
-		default:
+		case slices.Contains(routines, token):
+			return token
+		case !definer && !slices.Contains(modifiers, token):
 			return ""
 		}
 	}
 	return ""
-}
-
-// tokens returns the tokens of a statement that count, in upper case.
-func tokens(sql, dialect string) []string {
-	var all []string
-	scan := sqlscan.New(sql, sqlscan.RulesOf(dialect))
-	for scan.More() {
-		if t := scan.Next(); counts(t) {
-			all = append(all, upper(sql, t))
-		}
-	}
-	return all
 }

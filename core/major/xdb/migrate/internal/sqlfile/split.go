@@ -43,9 +43,17 @@ type splitter struct {
 	scan    sqlscan.Scanner
 	script  Script
 	now     pending
-	slash   int // the index of the / that has ended the last statement, or 0
 
 	counted, line int // the lines up to an index
+}
+
+// pending is a statement that is being read.
+type pending struct {
+	started    bool
+	start, end int
+	tokens     []string // in upper case, without the literals
+	depth      int      // how many parentheses are open
+	opened     int      // the index of the outermost
 }
 
 // Split divides the file into statements as a database of the dialect does. The error
@@ -57,10 +65,8 @@ func (f File) Split(dialect string) (Script, error) {
 			return Script{}, err
 		}
 	}
-	if err := s.finish(); err != nil {
-		return Script{}, err
-	}
-	return s.script, nil
+	err := s.finish()
+	return s.script, err
 }
 
 // problem is an error at an index of the text.
@@ -80,8 +86,7 @@ func (s *splitter) lineAt(at int) int {
 
 // take adds a token to the statement.
 func (s *splitter) take(t sqlscan.Token) error {
-	text := s.text[t.Start:t.End]
-	switch {
+	switch text := s.text[t.Start:t.End]; {
 	case t.Open:
 		return s.problem(t.Start, "what begins here has no end: a text, a name in quotes or a comment")
 	case t.Kind == sqlscan.Space:
@@ -93,27 +98,37 @@ func (s *splitter) take(t sqlscan.Token) error {
 			s.now.end = t.End
 		}
 		return s.finish()
-	}
-	if ends, err := s.separates(t); err != nil {
-		return err
-	} else if ends {
+	case s.dialect == "sqlserver" && strings.EqualFold(text, "GO") && s.endsBatch(t):
 		return s.finish()
+	case s.dialect == "oracle" && text == "/" && s.now.depth == 0 && s.alone(t.Start, t.End):
+		if s.now.started { // half of an UPDATE would change every row
+			return s.problem(t.Start, "/ on a line of its own ends no statement here: "+
+				"write a semicolon, and a division on one line")
+		}
+		return nil
+	default:
+		return s.add(t, text)
 	}
-	return s.add(t)
+}
+
+// endsBatch reports whether a GO is on a line of its own, maybe with a semicolon and a
+// comment, as the tools of SQL Server end a batch.
+func (s *splitter) endsBatch(t sqlscan.Token) bool {
+	before, after := s.lineAround(t.Start, t.End)
+	after, _, _ = strings.Cut(after, "--")
+	return before == "" && strings.Trim(after, "; \t") == ""
 }
 
 // add adds a token that is a part of the statement, or begins it.
-func (s *splitter) add(t sqlscan.Token) error {
+func (s *splitter) add(t sqlscan.Token, text string) error {
 	if !s.now.started {
-		if err := s.afterSlash(t); err != nil {
-			return err
-		}
 		s.now = pending{started: true, start: t.Start}
 	}
 	s.now.end = t.End
-	switch text := s.text[t.Start:t.End]; {
-	case t.Kind == sqlscan.Word:
-		s.now.word(strings.ToUpper(text))
+	if t.Kind != sqlscan.Literal {
+		s.now.tokens = append(s.now.tokens, strings.ToUpper(text))
+	}
+	switch {
 	case text == "(":
 		if s.now.depth == 0 {
 			s.now.opened = t.Start
@@ -139,17 +154,25 @@ func (s *splitter) finish() error {
 	if s.now.depth > 0 {
 		return s.problem(s.now.opened, "this parenthesis has no end")
 	}
-	sql := s.text[s.now.start:s.now.end]
-	if refusal := s.now.refusal(sql, s.dialect); refusal != "" {
+	if refusal := refusal(s.now.tokens, s.dialect); refusal != "" {
 		return s.problem(s.now.start, "%s", refusal)
 	}
-	s.script.Statements = append(s.script.Statements, Statement{SQL: sql, Line: s.lineAt(s.now.start)})
+	s.script.Statements = append(s.script.Statements,
+		Statement{SQL: s.text[s.now.start:s.now.end], Line: s.lineAt(s.now.start)})
 	s.now = pending{}
 	return nil
 }
 
-// counts reports whether a database acts on a token.
-func counts(t sqlscan.Token) bool { return t.Kind != sqlscan.Space && t.Kind != sqlscan.Comment }
+// lineAround returns what else is on the line of a token, without the white space
+// around it.
+func (s *splitter) lineAround(start, end int) (before, after string) {
+	before = s.text[strings.LastIndexByte(s.text[:start], '\n')+1 : start]
+	after, _, _ = strings.Cut(s.text[end:], "\n")
+	return strings.TrimSpace(before), strings.TrimSpace(after)
+}
 
-// upper returns the text of a token in upper case.
-func upper(text string, t sqlscan.Token) string { return strings.ToUpper(text[t.Start:t.End]) }
+// alone reports whether nothing else is on the line.
+func (s *splitter) alone(start, end int) bool {
+	before, after := s.lineAround(start, end)
+	return before == "" && after == ""
+}
